@@ -1,0 +1,54 @@
+"""cvxml: metric learning stated literally, solved exactly, and proved.
+
+solve(method, X, y, **params)      the optimal metric, with its certificate
+check(method, X, y, metric, ...)   judge somebody else's metric: certified, refuted or inconclusive
+evaluate(method, X, y, metric)     the intermediates, by the paper's names
+problem(method, X, y)              the literal cvxpy problem
+methods()                          the ids of all methods
+MLSVM, KernelMLSVM                 scikit-learn estimators
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from cvxml._version import __version__
+from cvxml.api import certify, evaluate, methods, problem, solve
+from cvxml.oracle.check import check
+from cvxml.result import Certificate, Evaluation, Report, Solution, Status, Verdict, load
+
+if TYPE_CHECKING:
+    from cvxml.methods.mlsvm.estimator import MLSVM, KernelMLSVM
+
+
+__all__ = [
+    "MLSVM",
+    "Certificate",
+    "Evaluation",
+    "KernelMLSVM",
+    "Report",
+    "Solution",
+    "Status",
+    "Verdict",
+    "__version__",
+    "certify",
+    "check",
+    "evaluate",
+    "load",
+    "methods",
+    "problem",
+    "solve",
+]
+
+_ESTIMATORS = {
+    "MLSVM": "cvxml.methods.mlsvm.estimator",
+    "KernelMLSVM": "cvxml.methods.mlsvm.estimator",
+}
+
+
+def __getattr__(name: str) -> Any:
+    # estimators load scikit-learn, which takes longer than a small check
+    if name in _ESTIMATORS:
+        return getattr(import_module(_ESTIMATORS[name]), name)
+    raise AttributeError(f"module 'cvxml' has no attribute {name!r}")

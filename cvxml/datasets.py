@@ -1,0 +1,157 @@
+"""Embedded data sets, and a folder of the user's own.
+
+"iris", "wine", "breast_cancer" and "digits" come from scikit-learn. "balance", "rings", "twonorm"
+and "waveform" are computed here; the last three draw from numpy's RandomState, whose streams are
+frozen, so that they are the same everywhere. The environment variable CVXML_DATA may name a folder
+of NAME.csv or NAME.csv.gz files (header line, label last); embedded names come before it.
+"""
+
+import importlib
+import os
+from collections.abc import Callable
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cvxml import files
+
+SEED = 0
+Table = tuple[NDArray[np.float64], NDArray[Any]]
+
+_SKLEARN = ("breast_cancer", "digits", "iris", "wine")
+
+
+def balance() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """The grid {1..5}^4 in lexicographic order, X (625, 4), and y = sign(f0*f1 - f2*f3) (625,)."""
+    grid = np.array(list(product(range(1, 6), repeat=4)), dtype=np.int64)
+    y = np.sign(grid[:, 0] * grid[:, 1] - grid[:, 2] * grid[:, 3])
+    return grid.astype(np.float64), y
+
+
+def rings(n: int = 400, seed: int = SEED) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Noisy concentric circles, X (n, 2): row i is of class y = i mod 3, of radius y + 1.
+
+    Angles are uniform; the noise is normal with standard deviation 0.1 in each coordinate.
+    Raises ValueError if n is below 1.
+    """
+    random = _random(n, seed)
+    y = np.arange(n, dtype=np.int64) % 3
+    angle = random.uniform(0.0, 2.0 * np.pi, size=n)
+    circle = np.column_stack((np.cos(angle), np.sin(angle)))
+    return (y[:, None] + 1) * circle + 0.1 * random.standard_normal((n, 2)), y
+
+
+def twonorm(n: int = 400, seed: int = SEED) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Breiman's twonorm, X (n, 20): unit normals about +a (y = 0) or -a (y = 1), a = 2/sqrt(20).
+
+    Both classes are equally likely. Raises ValueError if n is below 1.
+    """
+    random = _random(n, seed)
+    y = random.randint(2, size=n).astype(np.int64)
+    mean = np.where(y == 0, 1.0, -1.0) * 2.0 / np.sqrt(20.0)
+    return mean[:, None] + random.standard_normal((n, 20)), y
+
+
+def waveform(n: int = 400, seed: int = SEED) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Breiman's waveform, X (n, 21): random mixtures of two of three triangles, plus unit noise.
+
+    The triangles max(6 - |i - c|, 0), i = 1..21, have centres 11, 15 and 7; classes 0, 1 and 2,
+    equally likely, mix the first two, the first and third, and the last two. Raises ValueError if
+    n is below 1.
+    """
+    random = _random(n, seed)
+    y = random.randint(3, size=n).astype(np.int64)
+    share = random.uniform(size=(n, 1))
+    places = np.arange(1, 22)
+    triangles = np.array([np.maximum(6.0 - np.abs(places - c), 0.0) for c in (11, 15, 7)])
+    first, second = triangles[[0, 0, 1]][y], triangles[[1, 2, 2]][y]
+    return share * first + (1.0 - share) * second + random.standard_normal((n, 21)), y
+
+
+def _random(n: int, seed: int) -> np.random.RandomState:
+    if n < 1:
+        raise ValueError(f"n is {n}, but a data set has at least 1 row; give n >= 1")
+    return np.random.RandomState(seed)
+
+
+_MADE: dict[str, Callable[[], Table]] = {
+    "balance": balance,
+    "rings": rings,
+    "twonorm": twonorm,
+    "waveform": waveform,
+}
+
+
+def _stored() -> dict[str, str]:
+    folder = os.environ.get("CVXML_DATA")
+    if not folder:
+        return {}
+    try:
+        entries = sorted(os.listdir(folder), reverse=True)
+    except OSError as error:
+        message = f"CVXML_DATA names {folder!r}, which is no readable folder; change or unset it"
+        raise ValueError(message) from error
+    found = {}
+    for entry in entries:  # in this order NAME.csv comes after NAME.csv.gz, and so before it
+        for ending in (".csv.gz", ".csv"):
+            if entry.endswith(ending) and entry != ending:
+                found[entry.removesuffix(ending)] = os.path.join(folder, entry)
+                break
+    return found
+
+
+def names() -> list[str]:
+    """The sorted names that load accepts, those in the folder CVXML_DATA included.
+
+    Raises ValueError if CVXML_DATA is set to something that is not a readable folder.
+    """
+    return sorted({*_SKLEARN, *_MADE, *_stored()})
+
+
+def load(name: str) -> Table:
+    """The named set: X (n, d) float64 and y (n,), int64 (or str, for files with such labels).
+
+    Raises ValueError for an unknown name or an unusable file, and ImportError for the sets of
+    scikit-learn if it is not installed.
+    """
+    if name in _MADE:
+        return _MADE[name]()
+    if name in _SKLEARN:
+        loader = getattr(importlib.import_module("sklearn.datasets"), f"load_{name}")
+        X, y = loader(return_X_y=True)
+        return np.array(X, dtype=np.float64, order="C"), np.array(y, dtype=np.int64)
+    stored = _stored()
+    if name not in stored:
+        known = ", ".join(names())
+        raise ValueError(f"{name!r} is not a known data set; give one of {known}")
+    return files.read_table(stored[name])
+
+
+def standardize(X: ArrayLike) -> NDArray[np.float64]:
+    """X (n, d) with columns of mean 0 and standard deviation 1 (ddof 0); constant ones become 0.
+
+    Raises ValueError unless X is two-dimensional and finite with at least one row.
+    """
+    values = np.asarray(X, dtype=np.float64)
+    if values.ndim != 2 or len(values) == 0 or not np.all(np.isfinite(values)):
+        message = f"X has shape {values.shape}, but must be (n, d), finite, n >= 1; clean it first"
+        raise ValueError(message)
+    spread = values.std(axis=0)
+    # The spread of equal numbers may be a rounding error instead of 0, and that of tiny ones 0.
+    varies = (values.max(axis=0) > values.min(axis=0)) & (spread > 0)
+    centred = values - values.mean(axis=0)
+    return np.where(varies, centred / np.where(varies, spread, 1.0), 0.0)
+
+
+def subsample(X: NDArray[Any], y: NDArray[Any], n: int, seed: int = 0) -> Table:
+    """The first n rows of X (m, d) and y (m,) in the order of RandomState(seed).permutation(m).
+
+    Raises ValueError if X and y differ in length or n is not in 1..m.
+    """
+    if len(X) != len(y) or not 1 <= n <= len(X):
+        message = f"{n} of {len(X)} rows with {len(y)} labels asked for; give 1 <= n <= rows"
+        raise ValueError(message)
+    chosen = np.random.RandomState(seed).permutation(len(X))[:n]
+    return X[chosen], y[chosen]

@@ -1,0 +1,100 @@
+"""What every scikit-learn estimator here shares: fitting through a method, transform, distances."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from cvxml import api
+from cvxml.metric import FloatArray, components_of
+from cvxml.result import Certificate, Solution
+
+
+class MetricEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """A transformer x -> L x with M = L^T L the metric that a method learns.
+
+    Subclasses name the method and, in `_method_params`, its parameters.
+    """
+
+    _method: str
+    solution_: Solution
+    components_: FloatArray
+
+    def _method_params(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Learn the metric from X (n, d) and labels y (n,).
+
+        Raises ValueError for bad input; warns (ConvergenceWarning) whenever tol is not met.
+        """
+        points, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+        check_classification_targets(y)
+        self.classes_ = np.unique(y)
+        start = getattr(self, "solution_", None) if self.warm_start else None
+        self.solution_ = api.solve(
+            self._method,
+            points,
+            y,
+            solver=self.solver,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            warm_start=start if start is not None and len(start.y) == len(points) else None,
+            **self._method_params(),
+        )
+        self.certificate_: Certificate = self.solution_.certificate
+        self.gap_ = self.solution_.gap
+        self.n_iter_ = max(1, self.solution_.n_iter)
+        self._keep(points)
+        self._n_features_out = len(self.components_)
+        return self
+
+    def _keep(self, X: FloatArray) -> None:
+        """Set `components_` (m, features the metric acts on) from the solution."""
+        self.components_ = components_of(self.solution_.metric)
+
+    def _features(self, X: FloatArray) -> FloatArray:
+        """The coordinates that the metric acts on, (n, m)."""
+        return X
+
+    def transform(self, X: ArrayLike) -> FloatArray:
+        """L x for each row; Euclidean distances between results are the learnt distances."""
+        check_is_fitted(self)
+        points = validate_data(self, X, dtype=np.float64, reset=False)
+        result: FloatArray = self._features(points) @ self.components_.T
+        return result
+
+    def get_mahalanobis_matrix(self) -> FloatArray:
+        """The metric M = L^T L: (d, d), in the coordinates that `transform` starts from."""
+        check_is_fitted(self)
+        return self.components_.T @ self.components_
+
+    def pair_distance(self, pairs: ArrayLike) -> FloatArray:
+        """The learnt distance (not squared) of each pair in `pairs` (p, 2, d); returns (p,)."""
+        check_is_fitted(self)
+        points = np.asarray(pairs, dtype=np.float64)
+        if points.ndim != 3 or points.shape[1:] != (2, self.n_features_in_):
+            raise ValueError(f"pairs must have shape (p, 2, {self.n_features_in_}), got {points.shape}")
+        difference = self._features(points[:, 0]) - self._features(points[:, 1])
+        distances: FloatArray = np.linalg.norm(difference @ self.components_.T, axis=1)
+        return distances
+
+    def get_metric(self) -> Callable[[ArrayLike, ArrayLike], float]:
+        """A function of two points (d,) that returns their learnt distance: for scikit-learn's `metric=`."""
+        check_is_fitted(self)
+
+        def distance(a: ArrayLike, b: ArrayLike) -> float:
+            return float(self.pair_distance(np.array([[a, b]], dtype=np.float64))[0])
+
+        return distance

@@ -1,0 +1,77 @@
+"""The methods, by id. One line adds one; the module it names meets the contract of `Method`."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any, Protocol, cast
+
+from numpy.typing import ArrayLike
+
+from cvxml.metric import FloatArray
+from cvxml.result import Certificate, Dual, Evaluation, Solution
+
+MODULES = {
+    "mlsvm": "cvxml.methods.mlsvm",
+    "kernel_mlsvm": "cvxml.methods.mlsvm.kernel",
+}
+
+
+class Method(Protocol):
+    """What every method module offers, whatever its parameters."""
+
+    TITLE: str
+    PARAMETERS: dict[str, str]  # name -> one line, with the default
+    VARIANTS: dict[str, Any]
+    STATEMENT: str  # the mathematics, for a terminal
+
+    def problem(self, X: ArrayLike, y: ArrayLike, **params: Any) -> Any:
+        """The literal cvxpy problem."""
+
+    def dual_problem(self, X: ArrayLike, y: ArrayLike, **params: Any) -> Any:
+        """Its dual as a cvxpy problem."""
+
+    def literal_source(self) -> str:
+        """The source of the literal problem."""
+
+    def objective(self, X: ArrayLike, y: ArrayLike, metric: ArrayLike, **params: Any) -> float:
+        """From the definition, numpy only."""
+
+    def evaluate(self, X: ArrayLike, y: ArrayLike, metric: ArrayLike, **params: Any) -> Evaluation:
+        """The intermediates, by the paper's names."""
+
+    def solve(self, X: ArrayLike, y: ArrayLike, **params: Any) -> Solution:
+        """The fast solver, or the literal problem through a back end."""
+
+    def certify(
+        self, X: ArrayLike, y: ArrayLike, metric: ArrayLike, dual: Dual, **params: Any
+    ) -> Certificate:
+        """The proof for any metric from any dual variables."""
+
+    def ties(self, X: ArrayLike, y: ArrayLike, **params: Any) -> int:
+        """How many neighbourhoods a tie decided."""
+
+    def usable(self, X: ArrayLike, y: ArrayLike, **params: Any) -> int:
+        """How many points have a constraint."""
+
+    def metric_size(self, X: FloatArray) -> int:
+        """The number of rows of a metric for these data."""
+
+
+def names() -> list[str]:
+    """The ids of all methods."""
+    return list(MODULES)
+
+
+def get(method: str) -> Method:
+    """The module of a method. Raises ValueError for an unknown id, listing those known."""
+    if method not in MODULES:
+        raise ValueError(f"no method {method!r}; there is: {', '.join(MODULES)}")
+    return cast(Method, import_module(MODULES[method]))
+
+
+def check_params(method: str, params: dict[str, Any], extra: tuple[str, ...] = ()) -> None:
+    """Raise ValueError if a name in `params` is no parameter of `method` (nor one of `extra`)."""
+    known = (*get(method).PARAMETERS, *extra)
+    unknown = [name for name in params if name not in known]
+    if unknown:
+        raise ValueError(f"{method} has no parameter {unknown[0]!r}; it has: {', '.join(known)}")

@@ -1,0 +1,215 @@
+"""The compact dual of MLSVM as the fast solver sees it: padded arrays, one row a usable point.
+
+v[r, k] >= 0 is u_ij or w_il of point i = rows[r] and its k-th neighbour J[r, k]; sign[r, k] is +1 for an
+impostor, -1 for a target and 0 for padding. Units: X is centred and about 1, v as in statements.md.
+    minimise  1/(2 lam) ||P_+(G)||^2 - sum(u),   G = sum sign v X_ij,   each row in
+    { v >= 0, sum u = sum w <= 1/n }.
+Steps are scaled by 1 / max_k ||x_i - x_j||^4: the curvature of a row grows with the fourth power of its
+longest edge, and one far point would otherwise set the step of all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from cvxml.methods.mlsvm.neighborhood import Neighborhood
+from cvxml.metric import FloatArray
+
+
+class CompactDual:
+    """Images, gradients and projections of the compact dual on `X` (n, d) with weight `lam`."""
+
+    def __init__(self, X: FloatArray, N: Neighborhood, lam: float):
+        self.n, self.d = X.shape
+        self.X = X - X.mean(axis=0)
+        self.lam = lam
+        self.cap = 1 / self.n
+        self.rows = N.usable
+        width = max((len(N.targets[i]) + len(N.impostors[i]) for i in self.rows), default=1)
+        self.J = np.zeros((len(self.rows), width), dtype=np.intp)
+        self.sign = np.zeros((len(self.rows), width))
+        for r, i in enumerate(self.rows):
+            impostors, targets = N.impostors[i], N.targets[i]
+            end = len(impostors) + len(targets)
+            self.J[r, :end] = np.concatenate([impostors, targets])
+            self.sign[r, : len(impostors)] = 1.0
+            self.sign[r, len(impostors) : end] = -1.0
+        self.up = self.sign > 0
+        self.down = self.sign < 0
+        edges = np.where(self.sign != 0, self._edge_lengths(), 0.0)
+        longest = edges.max(axis=1, initial=0.0)
+        floor = max(float(longest.max(initial=0.0)) * 1e-9, 1e-300)
+        self.steps = (1 / np.maximum(longest, floor) ** 2)[:, None]
+
+    def _edge_lengths(self) -> FloatArray:
+        lengths = np.empty(self.J.shape)
+        for k in range(self.J.shape[1]):
+            difference = self.X[self.rows] - self.X[self.J[:, k]]
+            lengths[:, k] = np.einsum("rd,rd->r", difference, difference)
+        return lengths
+
+    def image(self, v: FloatArray) -> FloatArray:
+        """G (d, d) of v, through the graph Laplacian of the weights: n d^2 instead of n K d^2 work."""
+        used = v != 0
+        weights = (v * self.sign)[used]
+        columns = self.J[used]
+        starts = np.concatenate([[0], np.cumsum(used.sum(axis=1))])
+        W = csr_array((weights, columns, starts), shape=(len(self.rows), self.n))
+        degree = np.bincount(columns, weights, minlength=self.n).astype(np.float64)
+        degree[self.rows] += (v * self.sign).sum(axis=1)
+        cross = self.X[self.rows].T @ (W @ self.X)
+        G: FloatArray = self.X.T @ (degree[:, None] * self.X) - cross - cross.T
+        return G
+
+    def distances(self, vectors: FloatArray, values: FloatArray) -> FloatArray:
+        """D_A(i, J[i]) (rows, K) for A = sum of the positive `values` times vectors vectors^T, over lam."""
+        keep = values > 0
+        Z = self.X @ (vectors[:, keep] * np.sqrt(values[keep] / self.lam))
+        D = np.empty(self.J.shape)
+        Z_rows = Z[self.rows]
+        for k in range(self.J.shape[1]):
+            difference = Z_rows - Z[self.J[:, k]]
+            D[:, k] = np.einsum("rm,rm->r", difference, difference)
+        return D
+
+    def descent(self, v: FloatArray, image: FloatArray) -> Callable[[float], FloatArray]:
+        """step -> a projected gradient step from v, whose image is given."""
+        values, vectors = np.linalg.eigh(image)
+        D = self.distances(vectors, values)
+        return lambda step: self.descend(v, D, step)
+
+    def descend(self, v: FloatArray, D: FloatArray, step: float) -> FloatArray:
+        """A projected gradient step where D is known: the gradient is sign * D - 1 for u, sign * D for w.
+
+        A reward beyond max D + 4 cap / step only says that the row goes to the cap. Shortening it to
+        that changes no projection, and keeps the digits of D where D is far below 1.
+        """
+        steps = step * self.steps
+        longest = np.where(self.sign != 0, D, 0.0).max(axis=1, keepdims=True, initial=0.0)
+        reward = np.minimum(1.0, longest + 4 * self.cap / steps)
+        return project_rows(v + steps * (reward * self.up - self.sign * D), self.sign, self.cap)
+
+    def curvature(self, image_change: FloatArray) -> float:
+        """P_+ does not expand, so 1/lam ||dG||^2 majorises."""
+        return float(np.sum(image_change**2)) / self.lam
+
+    def at_cap(self, v: FloatArray) -> np.ndarray:
+        """The rows with sum u = 1/n."""
+        full: np.ndarray = np.where(self.up, v, 0.0).sum(axis=1) >= self.cap * (1 - 1e-13)
+        return full
+
+    def deficit(self, v: FloatArray) -> FloatArray:
+        """1/n - s_i of each row, exactly 0 at the cap."""
+        s = np.where(self.up, v, 0.0).sum(axis=1)
+        return np.where(self.at_cap(v), 0.0, self.cap - s)
+
+    def value(self, v: FloatArray, values: FloatArray) -> float:
+        """usable/n - dual objective at v whose G has these eigenvalues: to be minimised, never cancelling."""
+        return self.quadratic(values) + float(self.deficit(v).sum())
+
+    def quadratic(self, values: FloatArray) -> float:
+        """1/(2 lam) ||P_+(G)||^2, which is also lam/2 ||A||^2 at A = P_+(G)/lam: the scale."""
+        return float(np.sum(np.maximum(values, 0) ** 2)) / (2 * self.lam)
+
+    def gap(self, v: FloatArray, D: FloatArray) -> tuple[float, float]:
+        """Sum of xi / n at A = P_+(G)/lam, and the gap to the dual at v as a sum of non-negative parts."""
+        furthest = np.where(self.down, D, -np.inf).max(axis=1, keepdims=True, initial=-np.inf)
+        nearest = np.where(self.up, D, np.inf).min(axis=1, keepdims=True, initial=np.inf)
+        margin = 1 + furthest - nearest
+        xi = np.maximum(0.0, margin)
+        s = np.where(self.up, v, 0.0).sum(axis=1, keepdims=True)
+        unpriced = self.deficit(v) @ xi[:, 0] + float(np.sum(s * (xi - margin)))
+        away = np.where(self.up, D - nearest, np.where(self.down, furthest - D, 0.0))
+        return float(xi.sum()) / self.n, float(unpriced + np.sum(v * away))
+
+    def first_step(self) -> float:
+        """1 / Lipschitz constant, by power iteration among balanced directions (sum u = sum w).
+
+        Unbalanced directions are infeasible and some fifty times steeper: they would ruin the step.
+        """
+        rng = np.random.default_rng(0)
+        root = np.sqrt(self.steps)
+        v = self._balance(rng.standard_normal(self.J.shape) * root)
+        size = 1.0
+        for _ in range(8):
+            v /= max(float(np.linalg.norm(v / root)), 1e-300)
+            G = self.image(v)
+            v = self._balance(self._linear_distances(G)) * self.steps
+            size = float(np.linalg.norm(v / root))
+        return self.lam / size if size > 0 else self.lam
+
+    def _linear_distances(self, G: FloatArray) -> FloatArray:
+        GX = self.X @ G
+        D = np.empty(self.J.shape)
+        for k in range(self.J.shape[1]):
+            j = self.J[:, k]
+            D[:, k] = np.einsum("rd,rd->r", GX[self.rows] - GX[j], self.X[self.rows] - self.X[j])
+        signed: FloatArray = self.sign * D
+        return signed
+
+    def _balance(self, v: FloatArray) -> FloatArray:
+        count = np.maximum(np.abs(self.sign).sum(axis=1, keepdims=True), 1)
+        balanced: FloatArray = v * np.abs(self.sign) - self.sign * (
+            (v * self.sign).sum(axis=1, keepdims=True) / count
+        )
+        return balanced
+
+    def project(self, v: FloatArray) -> FloatArray:
+        """The nearest feasible v, exactly, row by row."""
+        return project_rows(v, self.sign, self.cap)
+
+
+def project_rows(v: FloatArray, sign: FloatArray, cap: float) -> FloatArray:
+    """Project each row on { v >= 0, sum over sign>0 = sum over sign<0 <= cap }; padding becomes 0.
+
+    Balance first: u = (a - alpha)_+, w = (b + alpha)_+ with one alpha a row, the root of a decreasing piecewise
+    linear function whose breakpoints are a_j and -b_l: sort, find the sign change, interpolate. Rows whose sum
+    passes `cap` are two separate simplices instead.
+    """
+    real, up, down = sign != 0, sign > 0, sign < 0
+    points = np.where(real, v * sign, np.inf)
+    order = np.argsort(points, axis=1)
+    points = np.take_along_axis(points, order, axis=1)
+    up_sorted = np.take_along_axis(up, order, axis=1)
+    down_sorted = np.take_along_axis(down, order, axis=1)
+    finite = np.where(up_sorted | down_sorted, points, 0.0)
+
+    above = up_sorted.sum(axis=1, keepdims=True) - np.cumsum(up_sorted, axis=1)
+    up_values = finite * up_sorted
+    above_sum = up_values.sum(axis=1, keepdims=True) - np.cumsum(up_values, axis=1)
+    below = np.cumsum(down_sorted, axis=1)
+    below_sum = np.cumsum(finite * down_sorted, axis=1)
+    imbalance = above_sum - above * finite - (below * finite - below_sum)
+    imbalance[~(up_sorted | down_sorted)] = -np.inf
+
+    last = (imbalance > 0).sum(axis=1) - 1  # the last breakpoint where u still outweighs w
+    empty = last < 0
+    last = np.maximum(last, 0)[:, None]
+    slope = np.take_along_axis(above + below, last, axis=1)
+    alpha = np.take_along_axis(finite, last, axis=1) + np.take_along_axis(
+        imbalance, last, axis=1
+    ) / np.maximum(slope, 1)
+    alpha[empty] = 0.0
+    projected = np.where(real, np.maximum(v - sign * alpha, 0.0), 0.0)
+    projected[empty] = 0.0
+
+    over = np.flatnonzero(np.where(up, projected, 0.0).sum(axis=1) > cap)
+    if len(over):
+        projected[over] = _simplex(v[over], up[over], cap) + _simplex(v[over], down[over], cap)
+    return projected
+
+
+def _simplex(v: FloatArray, members: np.ndarray, total: float) -> FloatArray:
+    """Project the `members` of each row on the simplex of sum `total`; the others become 0."""
+    descending = -np.sort(np.where(members, -v, np.inf), axis=1)
+    present = np.isfinite(descending)
+    descending = np.where(present, descending, 0.0)
+    excess = np.cumsum(descending, axis=1) - total
+    rank = np.arange(1, v.shape[1] + 1)
+    size = np.maximum((present & (descending * rank > excess)).sum(axis=1), 1)
+    theta = excess[np.arange(len(v)), size - 1] / size
+    result: FloatArray = np.where(members, np.maximum(v - theta[:, None], 0.0), 0.0)
+    return result

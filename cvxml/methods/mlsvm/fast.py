@@ -1,0 +1,158 @@
+"""The fast certified solver of MLSVM: accelerated gradient on the compact dual, then Newton on its face.
+
+Accelerated gradient (firstorder.py) finds which constraints matter; semismooth Newton steps (newton.py) then
+reach any accuracy in a few rounds. Newton is tried after each batch of gradient steps and given up, until the
+next batch, as soon as a round no longer takes most of its step. A round costs as much as many gradient steps,
+so batches lengthen with what was spent on rounds: the order of events depends on operation counts, never on
+a clock. Every iterate is feasible, so each check of the gap is a proof.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from cvxml.firstorder import accelerated
+from cvxml.methods.mlsvm.dual import CompactDual
+from cvxml.methods.mlsvm.newton import newton_direction
+from cvxml.metric import FloatArray
+from cvxml.result import Status, Step
+
+CHECK_EVERY = 10
+SHORTEST_BATCH = 30
+Callback = Callable[[Step], None]
+
+
+@dataclass
+class Point:
+    """A feasible v with what was computed at it."""
+
+    v: FloatArray
+    values: FloatArray  # eigenvalues of G(v)
+    vectors: FloatArray
+    D: FloatArray  # distances at A = P_+(G)/lam
+    value: float  # what is minimised: usable/n - dual objective
+    scale: float  # lam/2 ||A||^2
+    slack: float  # sum of xi / n
+    gap: float
+
+
+@dataclass
+class Search:
+    """The state of one solve: the best point so far, the history, the work spent."""
+
+    problem: CompactDual
+    tol: float
+    max_iter: int
+    callback: Callback | None
+    history: list[Step] = field(default_factory=list)
+    iteration: int = 0
+    reach: float = 1e3  # sigma of newton.py, in first-order steps
+    started: float = field(default_factory=time.perf_counter)
+
+    def point(self, v: FloatArray) -> Point:
+        """Everything at v."""
+        G = self.problem.image(v)
+        values, vectors = np.linalg.eigh(G)
+        D = self.problem.distances(vectors, values)
+        slack, gap = self.problem.gap(v, D)
+        value, scale = self.problem.value(v, values), self.problem.quadratic(values)
+        return Point(v, values, vectors, D, value, scale, slack, gap)
+
+    def done(self, at: Point, phase: str) -> bool:
+        """Record the gap at `at`; True if it is small enough for a proof to tol (with room to spare)."""
+        seconds = time.perf_counter() - self.started
+        objective = at.scale + at.slack
+        step = Step(self.iteration, seconds, objective, objective - at.gap, at.gap, phase)
+        self.history.append(step)
+        if self.callback is not None:
+            self.callback(step)
+        return at.gap <= 0.5 * self.tol * at.scale
+
+
+def fast(
+    problem: CompactDual,
+    v: FloatArray,
+    tol: float,
+    max_iter: int,
+    callback: Callback | None = None,
+) -> tuple[FloatArray, Status, Search]:
+    """Minimise the compact dual from feasible `v` until gap <= tol * scale."""
+    search = Search(problem, tol, max_iter, callback)
+    best = search.point(v)
+    try:
+        if search.done(best, "start"):
+            return best.v, Status.CONVERGED, search
+        step = problem.first_step()
+        batch = SHORTEST_BATCH
+        stalled = 0
+        while search.iteration < max_iter:
+            before = best.value
+            best, step, finished = _gradient_batch(search, best, step, batch)
+            if finished:
+                return best.v, Status.CONVERGED, search
+            best, rounds, finished = _newton_rounds(search, best, step)
+            if finished:
+                return best.v, Status.CONVERGED, search
+            batch = max(SHORTEST_BATCH, min(2000, int(rounds * _relative_cost(problem))))
+            stalled = stalled + 1 if before - best.value <= 1e-15 * abs(before) else 0
+            if stalled >= 5:
+                return best.v, Status.STALLED, search
+    except KeyboardInterrupt:
+        return best.v, Status.INTERRUPTED, search
+    return best.v, Status.MAX_ITER, search
+
+
+def _gradient_batch(search: Search, best: Point, step: float, batch: int) -> tuple[Point, float, bool]:
+    for count, state in enumerate(accelerated(search.problem, best.v, step), start=1):
+        search.iteration += 1
+        step = state.step
+        last = count >= batch or search.iteration >= search.max_iter
+        if count % CHECK_EVERY == 0 or last:
+            here = search.point(state.v)
+            if here.value < best.value:
+                best = here
+            if search.done(here, "gradient"):
+                return here, step, True
+            if last:
+                break
+    return best, step, False
+
+
+def _newton_rounds(search: Search, best: Point, step: float) -> tuple[Point, int, bool]:
+    """Newton rounds from `best` while they pay; each starts with a gradient step, which may change the face."""
+    problem, rounds = search.problem, 0
+    while search.iteration < search.max_iter:
+        base = search.point(problem.descend(best.v, best.D, step))
+        direction = newton_direction(problem, base.v, base.D, base.values, base.vectors, search.reach * step)
+        if direction is None:
+            return (base if base.value < best.value else best), rounds, False
+        search.iteration += 1
+        rounds += 1
+        taken, trial = 1.0, search.point(problem.project(base.v + direction))
+        while trial.value > base.value and taken > 0.1:
+            taken /= 2
+            trial = search.point(problem.project(base.v + taken * direction))
+        better = trial if trial.value <= base.value else base
+        if better.value < best.value or better is trial:
+            best = better
+        if search.done(best, "newton"):
+            return best, rounds, True
+        if taken == 1.0:
+            search.reach = min(search.reach * 5, 1e12)
+        elif taken < 0.25:
+            search.reach = max(search.reach / 5, 1.0)
+        if taken < 0.5 or trial.value > base.value:
+            break
+    return best, rounds, False
+
+
+def _relative_cost(problem: CompactDual) -> float:
+    """About how many gradient steps a Newton round costs."""
+    pairs = problem.d * (problem.d + 1) / 2
+    face = min(float(np.count_nonzero(problem.sign)) / 2, pairs)
+    gradient = problem.n * problem.d**2 * 4 + 12 * problem.d**3 + 1e6
+    return float(np.clip(face * face * pairs / gradient, 4, 500))

@@ -1,0 +1,285 @@
+"""Kernel MLSVM (paper 002, "Kernelizing the Algorithm"), exact and iterative.
+
+A = sum_ij phi_ij Phi(x_i) Phi(x_j)^T, a metric in the feature space of the kernel, is given by phi (n, n):
+    d_A(x, x') = (k_x - k_x')^T phi (k_x - k_x'),   k_x = (kappa(x_1, x), ..., kappa(x_n, x)),
+    ||A||^2    = ||K^(1/2) phi K^(1/2)||^2.
+Exact. By the representer theorem the kernel problem IS problem (2) on the rows of K^(1/2): with K = E E^T,
+E (n, r) of full rank, point i is the row e_i and the metric is E^T phi E. Neighbours are those of the feature space.
+Solving that and going back, phi = E^+T A E^+, gives phi with the same certificate; its radius is in the feature space.
+Iterative. Algorithm 1 on phi; the nearest psd metric comes from the symmetric eigenproblem of K^(1/2) phi K^(1/2).
+As printed (`paper=True` in `psd_step`): eigenvectors of phi K (9), divided by a^T K a (10), which misses a square
+root, and for repeated eigenvalues are not orthogonal: (11) is then not the projection.
+
+Reference: N. Nguyen, Y. Guo, Metric Learning: A Support Vector Approach, ECML PKDD 2008, (4)-(11).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cvxml.inputs import check_choice, check_count, check_labels, check_positive, check_X
+from cvxml.methods.mlsvm import VARIANTS, stored_params
+from cvxml.methods.mlsvm.certify import certify as certify_metric
+from cvxml.methods.mlsvm.certify import scaled_lam
+from cvxml.methods.mlsvm.evaluate import evaluate as evaluate_metric
+from cvxml.methods.mlsvm.neighborhood import Neighborhood, neighborhood_of
+from cvxml.methods.mlsvm.solve import solve_instance
+from cvxml.metric import FloatArray, IntArray, as_matrix, as_metric, project_psd, unit_scale
+from cvxml.result import Certificate, Dual, Evaluation, Solution
+
+TITLE = "Kernel MLSVM: the same problem in the feature space of a kernel (paper 002)"
+PARAMETERS = {
+    "lam": "weight of lam/2 ||A||^2, > 0 (default 0.1)",
+    "n_neighbors": "K, the size of a neighbourhood in the feature space (default 4)",
+    "neighborhood": '"knn" (default) or "per-class"',
+    "neighbors": "explicit lists N(i), one a point",
+    "kernel": '"poly": <x, x\'>^degree (default); "rbf": exp(-gamma ||x - x\'||^2)',
+    "degree": "of the polynomial, 1 to 5 (default 2)",
+    "gamma": "of the rbf, > 0 (default 1/d)",
+}
+STATEMENT = """\
+MLSVM with Phi(x) for x and A = sum_ij phi_ij Phi(x_i) Phi(x_j)^T:
+
+min over phi:   lam/2 ||K^(1/2) phi K^(1/2)||^2 + 1/n sum_i xi_i,   K^(1/2) phi K^(1/2) psd, xi >= 0
+such that       min_{j in I_i} d(i, j) >= max_{l in T_i} d(i, l) + 1 - xi_i
+
+  d(i, j) = (K_i - K_j)^T phi (K_i - K_j)
+which is problem (2) on the rows of K^(1/2).
+"""
+__all__ = ["VARIANTS"]  # the misreadings of "mlsvm" are those of its kernel form
+RANK_TOL = 1e-12  # eigenvalues of K below this share of the largest are its null space
+
+
+class Instance(NamedTuple):
+    """Checked data and the feature space: E (n, r) with E E^T = K, and its pseudo-inverse (r, n)."""
+
+    X: FloatArray
+    y: IntArray
+    K: FloatArray
+    E: FloatArray
+    back: FloatArray
+    N: Neighborhood
+    lam: float
+    kernel: dict[str, Any]
+
+
+def kernel_matrix(
+    A: FloatArray, B: FloatArray, kernel: str = "poly", degree: int = 2, gamma: float | None = None
+) -> FloatArray:
+    """kappa(a, b) for all rows of A (p, d) and B (q, d); returns (p, q)."""
+    if kernel == "poly":
+        powers: FloatArray = (A @ B.T) ** degree
+        return powers
+    from cvxml.neighbors import squared_euclidean
+
+    width = 1 / A.shape[1] if gamma is None else gamma
+    values: FloatArray = np.exp(-width * squared_euclidean(A, B))
+    return values
+
+
+def instance(
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    lam: float = 0.1,
+    n_neighbors: int = 4,
+    neighborhood: str = "knn",
+    neighbors: Any = None,
+    kernel: str = "poly",
+    degree: int = 2,
+    gamma: float | None = None,
+) -> Instance:
+    """Everything checked, K factorised. Raises ValueError for whatever is wrong."""
+    points = check_X(X)
+    codes = check_labels(y, len(points))
+    weight = check_positive(lam, "lam")
+    settings: dict[str, Any] = {
+        "kernel": check_choice(kernel, "kernel", ("poly", "rbf")),
+        "degree": check_count(degree, "degree", at_most=5),
+        "gamma": None if gamma is None else check_positive(gamma, "gamma"),
+    }
+    with np.errstate(over="ignore"):
+        K = kernel_matrix(points, points, **settings)
+    if not np.isfinite(K).all():
+        raise ValueError(
+            f"the {kernel} kernel overflows on these data (largest feature "
+            f"{np.abs(points).max():.3g}); scale the features down"
+        )
+    E, back = factor(K)
+    scaled_lam(weight, unit_scale(E))
+    N = neighborhood_of(E, codes, n_neighbors, neighborhood, neighbors)
+    return Instance(points, codes, K, E, back, N, weight, settings)
+
+
+def factor(K: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """E (n, r) with E E^T = K (n, n), r = rank K, and its pseudo-inverse (r, n)."""
+    values, vectors = np.linalg.eigh((K + K.T) / 2)
+    keep = values > RANK_TOL * max(values[-1], 0.0)
+    if not keep.any():
+        raise ValueError("the kernel matrix is zero: all points coincide with the origin")
+    root = np.sqrt(values[keep])
+    return vectors[:, keep] * root, (vectors[:, keep] / root).T
+
+
+def in_feature_space(given: Instance, phi: FloatArray) -> FloatArray:
+    """E^T phi E (r, r): the metric that phi (n, n) is on the rows of K^(1/2)."""
+    M: FloatArray = given.E.T @ phi @ given.E
+    return M
+
+
+def problem(X: ArrayLike, y: ArrayLike, **params: Any) -> Any:
+    """Problem (2) on the rows of K^(1/2), as a `cvxpy.Problem`; "A" is (r, r), r = rank K."""
+    from cvxml.methods.mlsvm.problem import literal
+
+    given = instance(X, y, **params)
+    return literal(given.E, given.N, given.lam)
+
+
+def dual_problem(X: ArrayLike, y: ArrayLike, **params: Any) -> Any:
+    """Its compact dual, as a `cvxpy.Problem`."""
+    from cvxml.methods.mlsvm.problem import dual
+
+    given = instance(X, y, **params)
+    return dual(given.E, given.N, given.lam)
+
+
+def literal_source() -> str:
+    """The source of problem.py: the kernel problem is that problem on other points."""
+    from cvxml.methods import mlsvm
+
+    return mlsvm.literal_source()
+
+
+def objective(X: ArrayLike, y: ArrayLike, metric: ArrayLike, **params: Any) -> float:
+    """The objective at phi = `metric` (n, n), through kernel values alone: no factor of K is used."""
+    given = instance(X, y, **params)
+    phi = as_matrix(metric, len(given.X))
+    K, N = given.K, given.N
+
+    def d(i: int, j: int) -> float:
+        return float((K[i] - K[j]) @ phi @ (K[i] - K[j]))
+
+    slack = 0.0
+    for i in N.usable:
+        nearest = min(d(i, j) for j in N.impostors[i])
+        slack += max(0.0, 1 + max(d(i, t) for t in N.targets[i]) - nearest)
+    product = K @ phi
+    return given.lam / 2 * float(np.sum(product * product.T)) + slack / len(given.X)
+
+
+def evaluate(X: ArrayLike, y: ArrayLike, metric: ArrayLike, *, t: int = 1, **params: Any) -> Evaluation:
+    """As for "mlsvm", in the coordinates of K^(1/2), plus "kernel_matrix" K (n, n) and "embedding" E (n, r)."""
+    given = instance(X, y, **params)
+    A = as_metric(in_feature_space(given, as_matrix(metric, len(given.X))), given.E.shape[1])
+    values = evaluate_metric(given.E, given.N, A, given.lam, check_count(t, "t"))
+    return Evaluation("kernel_mlsvm", {**values, "kernel_matrix": given.K, "embedding": given.E})
+
+
+def certify(X: ArrayLike, y: ArrayLike, metric: ArrayLike, dual: Dual, **params: Any) -> Certificate:
+    """The certificate of phi = `metric` (n, n); feasibility and radius are those of E^T phi E."""
+    given = instance(X, y, **params)
+    A = in_feature_space(given, as_matrix(metric, len(given.X)))
+    return certify_metric(given.E, given.N, A, dual, given.lam)
+
+
+def ties(X: ArrayLike, y: ArrayLike, **params: Any) -> int:
+    """How many points have a neighbourhood whose boundary is a tie in the feature space."""
+    return instance(X, y, **params).N.ties
+
+
+def usable(X: ArrayLike, y: ArrayLike, **params: Any) -> int:
+    """How many points have a constraint."""
+    return len(instance(X, y, **params).N.usable)
+
+
+def metric_size(X: FloatArray) -> int:
+    """phi is n x n."""
+    return len(X)
+
+
+def solve(
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    solver: str = "fast",
+    tol: float = 1e-6,
+    max_iter: int = 20000,
+    warm_start: Solution | None = None,
+    callback: Any = None,
+    **params: Any,
+) -> Solution:
+    """The optimal phi (n, n) with its certificate; options as for "mlsvm"."""
+
+    given = instance(X, y, **params)
+    check_choice(solver, "solver", ("fast", "clarabel", "scs"))
+    check_positive(tol, "tol")
+    check_count(max_iter, "max_iter")
+    stored = {**stored_params(given.lam, params), **given.kernel}
+    linear = solve_instance(
+        given.E, given.y, given.N, given.lam, solver, float(tol), max_iter, warm_start, callback, stored
+    )
+    phi = given.back.T @ linear.metric @ given.back
+    return dataclasses.replace(linear, method="kernel_mlsvm", metric=phi, X=given.X)
+
+
+def psd_step(K: FloatArray, phi: FloatArray, paper: bool = False) -> FloatArray:
+    """phi (n, n) of the nearest psd metric; with `paper`, what (9)-(11) give as printed."""
+    if paper:
+        values, alphas = np.linalg.eig(phi @ K)
+        values, alphas = values.real, alphas.real
+        keep = values > RANK_TOL * np.abs(values).max(initial=0.0)
+        alphas = alphas[:, keep] / np.einsum("ik,ij,jk->k", alphas[:, keep], K, alphas[:, keep])
+        printed: FloatArray = (alphas * values[keep]) @ alphas.T
+        return printed
+    values, vectors = np.linalg.eigh((K + K.T) / 2)
+    keep = values > RANK_TOL * values[-1]
+    root, U = np.sqrt(values[keep]), vectors[:, keep]
+    projected = project_psd(root[:, None] * (U.T @ phi @ U) * root)
+    result: FloatArray = U @ (projected / np.outer(root, root)) @ U.T
+    return result
+
+
+def algorithm1(
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    n_steps: int = 1000,
+    paper: bool = False,
+    **params: Any,
+) -> FloatArray:
+    """Algorithm 1 on phi, from 0, corrected; with `paper` the printed psd step (9)-(11). Returns phi (n, n).
+
+    Only kernel values are used: this is the independent path to the exact solution. Raises ValueError for bad
+    input.
+    """
+    given = instance(X, y, **params)
+    K, N, lam, n = given.K, given.N, given.lam, len(given.X)
+    phi = np.zeros((n, n))
+    for t in range(1, check_count(n_steps, "n_steps") + 1):
+        push = np.zeros((n, n))
+        for i in N.usable:
+            to_impostors, to_targets = K[i] - K[N.impostors[i]], K[i] - K[N.targets[i]]
+            D_j = np.sum((to_impostors @ phi) * to_impostors, axis=1)
+            D_l = np.sum((to_targets @ phi) * to_targets, axis=1)
+            if D_j.min() - D_l.max() < 1:
+                _add_edge(push, i, int(N.impostors[i][np.argmin(D_j)]), 1.0)
+                _add_edge(push, i, int(N.targets[i][np.argmax(D_l)]), -1.0)
+        eta = 1 / (lam * (t + 1))
+        phi = psd_step(K, (1 - eta * lam) * phi + eta / n * push, paper)
+        product = K @ phi
+        norm = float(np.sqrt(max(np.sum(product * product.T), 0.0)))
+        if norm > 0:
+            phi *= min(1.0, 1 / np.sqrt(lam) / norm)
+    return phi
+
+
+def _add_edge(push: FloatArray, i: int, j: int, weight: float) -> None:
+    """weight (e_i - e_j)(e_i - e_j)^T."""
+    push[i, i] += weight
+    push[j, j] += weight
+    push[i, j] -= weight
+    push[j, i] -= weight

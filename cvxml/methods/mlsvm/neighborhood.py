@@ -1,0 +1,87 @@
+"""N(i) of paper 002, split by class: targets T_i (same class) and impostors I_i (other classes)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cvxml.inputs import check_choice, check_count, check_neighbors
+from cvxml.metric import FloatArray, IntArray
+from cvxml.neighbors import k_nearest
+
+KINDS = ("knn", "per-class")
+
+
+@dataclass(frozen=True)
+class Neighborhood:
+    """T_i and I_i of every point, as index arrays, and how many of them a tie decided."""
+
+    targets: list[IntArray]
+    impostors: list[IntArray]
+    ties: int  # points with a boundary tie; 0 for explicit lists
+
+    @property
+    def usable(self) -> IntArray:
+        """The points with both targets and impostors: the others' constraints are vacuous."""
+        both = [len(t) > 0 and len(m) > 0 for t, m in zip(self.targets, self.impostors, strict=True)]
+        return np.flatnonzero(both)
+
+    @property
+    def lists(self) -> list[IntArray]:
+        """N(i) = T_i and I_i together: what can be given back as `neighbors`."""
+        return [np.concatenate(p) for p in zip(self.targets, self.impostors, strict=True)]
+
+
+def neighborhood_of(
+    X: FloatArray,
+    y: IntArray,
+    n_neighbors: int = 4,
+    neighborhood: str = "knn",
+    neighbors: Sequence[Sequence[int]] | None = None,
+) -> Neighborhood:
+    """The neighbourhoods of all n points.
+
+    "knn": the `n_neighbors` nearest points of any class (the paper). "per-class": the `n_neighbors`
+    nearest of the point's class and as many of the rest. `neighbors`: explicit lists, which win over both.
+    Raises ValueError if n_neighbors is not an integer within what the data allow (the message says the
+    maximum and, for "per-class", names the class).
+    """
+    n = len(X)
+    check_choice(neighborhood, "neighborhood", KINDS)
+    if neighbors is not None:
+        return _split(check_neighbors(neighbors, n), y, 0)
+    k = check_count(n_neighbors, "n_neighbors")
+    everyone = np.arange(n, dtype=np.intp)
+    if neighborhood == "knn":
+        check_count(k, "n_neighbors", at_most=n - 1)
+        nearest, tied = k_nearest(X, everyone, everyone, k)
+        return _split(list(nearest), y, int(tied.sum()))
+    _check_class_sizes(y, k)
+    targets = np.empty((n, k), dtype=np.intp)
+    impostors = np.empty((n, k), dtype=np.intp)
+    ties = np.zeros(n, dtype=bool)
+    for c in np.unique(y):
+        own, others = np.flatnonzero(y == c), np.flatnonzero(y != c)
+        targets[own], tied_own = k_nearest(X, own, own, k)
+        impostors[own], tied_others = k_nearest(X, own, others, k)
+        ties[own] = tied_own | tied_others
+    return Neighborhood(list(targets), list(impostors), int(ties.sum()))
+
+
+def _split(lists: list[IntArray], y: IntArray, ties: int) -> Neighborhood:
+    targets = [listed[y[listed] == y[i]] for i, listed in enumerate(lists)]
+    impostors = [listed[y[listed] != y[i]] for i, listed in enumerate(lists)]
+    return Neighborhood(targets, impostors, ties)
+
+
+def _check_class_sizes(y: IntArray, k: int) -> None:
+    classes, counts = np.unique(y, return_counts=True)
+    for c, count in zip(classes, counts, strict=True):
+        room = min(count - 1, len(y) - count)
+        if k > room:
+            raise ValueError(
+                f'n_neighbors={k} is too large for neighborhood="per-class": class {c} (in sorted order) '
+                f"has {count} points and {len(y) - count} others, so the maximum is {room}"
+            )

@@ -1,0 +1,137 @@
+"""From an instance of MLSVM to a Solution: rescale, run a solver, certify, say what should be known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from cvxml.methods.mlsvm.certify import certify, repair, scaled_lam
+from cvxml.methods.mlsvm.dual import CompactDual
+from cvxml.methods.mlsvm.fast import fast
+from cvxml.methods.mlsvm.neighborhood import Neighborhood
+from cvxml.metric import FloatArray, IntArray, project_psd, unit_scale
+from cvxml.result import Dual, Solution, Status, Step, warn_unless_converged
+
+UNMOVED = 1e-6  # a scale below this share of the objective: the data hardly move the metric
+
+
+def solve_instance(
+    X: FloatArray,
+    y: IntArray,
+    N: Neighborhood,
+    lam: float,
+    solver: str,
+    tol: float,
+    max_iter: int,
+    warm_start: Solution | None,
+    callback: Callable[[Step], None] | None,
+    params: dict[str, Any],
+) -> Solution:
+    """Solve on X / scale with lam / scale^4, the same problem, and certify in the units given."""
+    scale = unit_scale(X)
+    unit, unit_lam = X / scale, scaled_lam(lam, scale)
+    status, n_iter = Status.CONVERGED, 0
+    history: tuple[Step, ...] = ()
+    if len(N.usable) == 0:
+        metric, dual = np.zeros((X.shape[1],) * 2), _no_dual()
+    elif solver == "fast":
+        problem = CompactDual(unit, N, unit_lam)
+        start = _start(problem, N, warm_start)
+        v, status, search = fast(problem, start, tol, max_iter, callback)
+        history, n_iter = tuple(search.history), search.iteration
+        values, vectors = np.linalg.eigh(problem.image(v))
+        metric = (vectors * np.maximum(values, 0)) @ vectors.T / unit_lam / scale**2
+        dual = _as_pairs(problem, v)
+    else:
+        metric, dual = _through_cvxpy(unit, N, unit_lam, solver)
+        metric = project_psd(metric) / scale**2
+    certificate = certify(X, N, metric, dual, lam)
+    if certificate.proves(tol):
+        status = Status.CONVERGED
+    elif status is Status.CONVERGED:
+        status = Status.BACKEND if solver != "fast" else Status.STALLED
+    solution = Solution(
+        method="mlsvm",
+        metric=metric,
+        certificate=certificate,
+        status=status,
+        n_iter=n_iter,
+        history=history,
+        params=params,
+        X=X,
+        y=y,
+        neighbors=N.lists,
+        notes=tuple(_notes(N, certificate.scale, certificate.objective, len(X))),
+        solver=solver,
+    )
+    warn_unless_converged(solution, tol)
+    return solution
+
+
+def _notes(N: Neighborhood, scale: float, objective: float, n: int) -> list[str]:
+    usable = len(N.usable)
+    notes = [f"{usable} of {n} points are usable (both classes among their neighbours)"]
+    if N.ties:
+        notes.append(f"{N.ties} neighbourhoods have a boundary tie, decided by the index")
+    if usable == 0:
+        notes.append("no constraint binds, so A = 0; a larger n_neighbors or per-class would help")
+    elif scale == 0:
+        notes.append("A* = 0: at this lam no metric beats the zero matrix")
+    elif scale < UNMOVED * objective:
+        notes.append(
+            f"at this lam the data hardly move the metric: lam/2 ||A||^2 is {scale / objective:.1g} of the "
+            "objective; a smaller lam would"
+        )
+    return notes
+
+
+def _no_dual() -> Dual:
+    none, pairs = np.zeros(0), np.zeros((0, 2), dtype=np.intp)
+    return {"u": none, "u_index": pairs, "w": none, "w_index": pairs}
+
+
+def _as_pairs(problem: CompactDual, v: FloatArray) -> Dual:
+    points = np.repeat(problem.rows[:, None], problem.J.shape[1], axis=1)
+    pairs = np.stack([points, problem.J], axis=2)
+    return {
+        "u": v[problem.up],
+        "u_index": pairs[problem.up],
+        "w": v[problem.down],
+        "w_index": pairs[problem.down],
+    }
+
+
+def _start(problem: CompactDual, N: Neighborhood, warm_start: Solution | None) -> FloatArray:
+    v = np.zeros(problem.J.shape)
+    if warm_start is None:
+        return v
+    if len(warm_start.y) != problem.n:
+        raise ValueError(
+            f"warm_start has {len(warm_start.y)} points and X has {problem.n}; it must be a solution of the same data"
+        )
+    dual = repair(warm_start.certificate.dual, N)
+    value = {(i, j): x for (i, j), x in zip(dual.u_index.tolist(), dual.u.tolist(), strict=True)}
+    value |= {(i, j): x for (i, j), x in zip(dual.w_index.tolist(), dual.w.tolist(), strict=True)}
+    for r, i in enumerate(problem.rows.tolist()):
+        for k in np.flatnonzero(problem.sign[r]):
+            v[r, k] = value[i, int(problem.J[r, k])]
+    return problem.project(v)
+
+
+def _through_cvxpy(X: FloatArray, N: Neighborhood, lam: float, solver: str) -> tuple[FloatArray, Dual]:
+    """The literal problem gives A; its dual, stated on its own, gives (u, w). Neither is believed."""
+    from cvxml.backend import solve_problem
+    from cvxml.methods.mlsvm.problem import dual, literal
+
+    primal = solve_problem(literal(X, N, lam), solver)
+    prices = solve_problem(dual(X, N, lam), solver)
+    u_index = [(i, j) for i in N.usable for j in N.impostors[i]]
+    w_index = [(i, j) for i in N.usable for j in N.targets[i]]
+    return primal["A"], {
+        "u": prices["u"],
+        "u_index": np.array(u_index, dtype=np.intp),
+        "w": prices["w"],
+        "w_index": np.array(w_index, dtype=np.intp),
+    }

@@ -1,0 +1,135 @@
+"""A metric M (d x d, psd) and a transform L (m x d) with M = L^T L; squared distances; the psd cone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
+
+# Asymmetry and negative eigenvalues up to this share of the Frobenius norm are projected away and
+# reported; more than that is not a metric.
+FEASIBILITY_TOL = 1e-6
+
+
+@dataclass(frozen=True)
+class Feasibility:
+    """How far a matrix is from the psd cone, in the matrix's own units."""
+
+    asymmetry: float  # max |M - M^T|
+    min_eigenvalue: float  # of the symmetric part
+    distance: float  # ||M - P_+(M)||, Frobenius
+    norm: float  # ||M||, Frobenius
+
+    @property
+    def feasible(self) -> bool:
+        """True within `FEASIBILITY_TOL`, relative to the norm."""
+        allowed = FEASIBILITY_TOL * self.norm
+        return bool(self.asymmetry <= allowed and self.min_eigenvalue >= -allowed)
+
+    @property
+    def exact(self) -> bool:
+        """True if nothing but rounding had to be projected away."""
+        return bool(self.distance <= 64 * np.finfo(float).eps * self.norm)
+
+    def __str__(self) -> str:
+        if self.exact:
+            return "symmetric and psd"
+        return (
+            f"asymmetry {self.asymmetry:.3g}, least eigenvalue {self.min_eigenvalue:.3g}, "
+            f"distance to the psd cone {self.distance:.3g} (norm {self.norm:.3g})"
+        )
+
+
+def project_psd(M: FloatArray) -> FloatArray:
+    """P_+(M): the nearest psd matrix to the symmetric part of `M` (d, d), in Frobenius norm."""
+    values, vectors = np.linalg.eigh((M + M.T) / 2)
+    keep = values > 0
+    scaled = vectors[:, keep] * np.sqrt(values[keep])
+    projected: FloatArray = scaled @ scaled.T
+    return projected
+
+
+def examine(M: FloatArray) -> tuple[FloatArray, Feasibility]:
+    """P_+(M) and how far `M` (d, d) was from it. A symmetric psd matrix comes back unchanged."""
+    symmetric = (M + M.T) / 2
+    least = float(np.linalg.eigvalsh(symmetric)[0])
+    asymmetry = float(np.abs(M - M.T).max())
+    norm = float(np.linalg.norm(M))
+    psd = symmetric if least >= 0 else project_psd(symmetric)
+    return psd, Feasibility(asymmetry, least, float(np.linalg.norm(M - psd)), norm)
+
+
+def as_matrix(metric: ArrayLike, d: int, name: str = "metric") -> FloatArray:
+    """`metric` as a finite float64 array of shape (d, d).
+
+    Raises ValueError if it has another shape, is not numeric, or holds NaN or infinity.
+    """
+    M = np.asarray(metric)
+    if M.dtype.kind not in "fiub":
+        raise ValueError(f"{name} must be a real numeric matrix, got dtype {M.dtype}")
+    if M.shape != (d, d):
+        raise ValueError(f"{name} must have shape ({d}, {d}) for {d} features, got {M.shape}")
+    M = np.array(M, dtype=np.float64)
+    if not np.isfinite(M).all():
+        raise ValueError(f"{name} holds NaN or infinity; every entry must be finite")
+    return M
+
+
+def as_metric(metric: ArrayLike, d: int, name: str = "metric") -> FloatArray:
+    """`metric` as a psd float64 matrix (d, d), projected where it is off by no more than tolerance.
+
+    Raises ValueError as `as_matrix`, and where asymmetry or a negative eigenvalue exceeds
+    `FEASIBILITY_TOL` times the norm (the message says by how much).
+    """
+    psd, feasibility = examine(as_matrix(metric, d, name))
+    if not feasibility.feasible:
+        raise ValueError(
+            f"{name} is not a metric: {feasibility}; allowed is {FEASIBILITY_TOL:g} of the norm. "
+            "Symmetrise it and project it on the psd cone first (cvxml.metric.project_psd)"
+        )
+    return psd
+
+
+def from_components(components: ArrayLike, d: int) -> FloatArray:
+    """M = L^T L (d, d) for a transform L of shape (m, d).
+
+    Raises ValueError if `components` has no d columns, is not numeric or not finite.
+    """
+    L = np.asarray(components)
+    if L.dtype.kind not in "fiub" or L.ndim != 2 or L.shape[1] != d or L.shape[0] == 0:
+        raise ValueError(
+            f"components must be a real matrix of shape (m, {d}) for {d} features, "
+            f"got shape {L.shape} and dtype {L.dtype}"
+        )
+    L = np.array(L, dtype=np.float64)
+    if not np.isfinite(L).all():
+        raise ValueError("components hold NaN or infinity; every entry must be finite")
+    M: FloatArray = L.T @ L
+    return M
+
+
+def components_of(M: FloatArray) -> FloatArray:
+    """L (d, d) with L^T L = M: the symmetric square root, so that transform keeps the features."""
+    values, vectors = np.linalg.eigh((M + M.T) / 2)
+    root: FloatArray = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
+    return root
+
+
+def squared_distances(differences: FloatArray, M: FloatArray) -> FloatArray:
+    """<M, x x^T> for each row x of `differences` (p, d); returns (p,)."""
+    result: FloatArray = np.einsum("pd,pd->p", differences @ M, differences)
+    return result
+
+
+def unit_scale(X: FloatArray) -> float:
+    """A power of two s such that the features of X / s spread over about 1 (1.0 if X is constant).
+
+    Division by a power of two is exact, so X / s with lam / s^4 is the same problem.
+    """
+    middle = X.min(axis=0) / 2 + X.max(axis=0) / 2
+    spread = float(np.abs(X - middle).max())
+    return 1.0 if spread == 0 else float(2.0 ** np.round(np.log2(spread)))

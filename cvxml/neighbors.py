@@ -1,0 +1,80 @@
+"""Nearest neighbours, and THE tie-break: sums of squared differences over features in order, float64,
+then the index (statements.md, "Neighbours and ties"). Neighbour lists are inputs of every problem, so
+this one function serves everybody.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cvxml.metric import FloatArray, IntArray
+
+TIE_TOL = 1e-12  # relative: closer than this, two distances are a tie
+_BLOCK = 2**22  # entries of one block of the distance matrix
+
+
+def squared_euclidean(A: FloatArray, B: FloatArray) -> FloatArray:
+    """Squared distances of every row of A (p, d) to every row of B (q, d), summed feature by feature.
+
+    The order of summation is part of the definition: a matrix product rounds differently and turns
+    ties around.
+    """
+    total = np.zeros((len(A), len(B)))
+    for a, b in zip(A.T, B.T, strict=True):
+        difference = a[:, None] - b[None, :]
+        difference *= difference
+        total += difference
+    return total
+
+
+def k_nearest_slow(X: FloatArray, rows: IntArray, columns: IntArray, k: int) -> tuple[IntArray, np.ndarray]:
+    """The k nearest points among `columns` for each of `rows`: the obvious twin of `k_nearest`."""
+    chosen, tied = [], []
+    for i in rows:
+        others = np.array([j for j in columns if j != i])
+        distance = squared_euclidean(X[i : i + 1], X[others])[0]
+        order = sorted(range(len(others)), key=lambda c: (distance[c], others[c]))
+        chosen.append(others[order[:k]])
+        kth = distance[order[k - 1]]
+        tied.append(len(others) > k and bool(distance[order[k]] - kth <= TIE_TOL * kth))
+    return np.array(chosen, dtype=np.intp).reshape(len(rows), k), np.array(tied, dtype=bool)
+
+
+def k_nearest(X: FloatArray, rows: IntArray, columns: IntArray, k: int) -> tuple[IntArray, np.ndarray]:
+    """The k nearest points among `columns` for each of `rows`, never the point itself.
+
+    Returns the indices (len(rows), k), ordered by distance and then by index, and a boolean (len(rows),):
+    True where the k-th and the next distance differ by no more than TIE_TOL, relatively.
+    A matrix product preselects candidates within a rigorous rounding bound; the order is decided by
+    the exact sums of `squared_euclidean`. Needs k <= number of columns other than the point itself.
+    """
+    Z = X - X[columns].mean(axis=0)
+    squares = np.einsum("id,id->i", Z, Z)
+    # |computed - true| of a squared distance, by the product and by the ordered sum together
+    error = 16 * (X.shape[1] + 8) * np.finfo(float).eps * 4 * float(squares.max())
+    nearest = np.empty((len(rows), k), dtype=np.intp)
+    tied = np.zeros(len(rows), dtype=bool)
+    step = max(1, _BLOCK // max(1, len(columns)))
+    for start in range(0, len(rows), step):
+        block = rows[start : start + step]
+        rough = squares[block, None] + squares[columns] - 2 * Z[block] @ Z[columns].T
+        rough[block[:, None] == columns] = np.inf
+        # one more than k, to see the tie behind the boundary
+        enough = min(k + 1, len(columns)) - 1
+        limit = np.partition(rough, enough, axis=1)[:, enough]
+        limit = np.where(np.isfinite(limit), limit, np.partition(rough, k - 1, axis=1)[:, k - 1])
+        r, c = np.nonzero(rough <= (limit * (1 + 2 * TIE_TOL) + 2 * error)[:, None])
+        exact = np.zeros(len(r))
+        for feature in X.T:
+            difference = feature[block[r]] - feature[columns[c]]
+            exact += difference * difference
+        order = np.lexsort((columns[c], exact, r))
+        r, c, exact = r[order], c[order], exact[order]
+        first = np.searchsorted(r, np.arange(len(block)))
+        nearest[start : start + step] = columns[c[first[:, None] + np.arange(k)]]
+        kth, after = exact[first + k - 1], np.minimum(first + k, len(r) - 1)
+        has_next = r[after] == np.arange(len(block))
+        tied[start : start + step] = (
+            has_next & (after > first + k - 1) & (exact[after] - kth <= TIE_TOL * kth)
+        )
+    return nearest, tied

@@ -1,0 +1,199 @@
+"""Judge a metric that somebody else computed (statements.md, section 7).
+
+Everything is recomputed from X, y and the candidate. The fast solver provides a dual and a metric of our own;
+neither is believed: the dual becomes a lower bound by the method's certificate, the metric a witness.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cvxml.inputs import check_choice, check_X
+from cvxml.methods import check_params, get
+from cvxml.metric import FloatArray, as_matrix, from_components
+from cvxml.oracle.diagnose import diagnose
+from cvxml.result import TOLERANCES, Certificate, Report, Solution, Verdict, Witness
+
+EPS = float(np.finfo(float).eps)
+
+
+def check(
+    method: str,
+    X: ArrayLike,
+    y: ArrayLike,
+    metric: ArrayLike | None = None,
+    *,
+    components: ArrayLike | None = None,
+    query: ArrayLike | None = None,
+    claimed_objective: float | None = None,
+    neighbors: Any = None,
+    targets: Any = None,
+    pairs: Any = None,
+    claim: str | None = None,
+    tol: str = "normal",
+    **params: Any,
+) -> Report:
+    """Is `metric` optimal for `method` on X (n, d), y (n,)?
+
+    metric: the psd matrix as the method's paper writes it, (d, d) for "mlsvm"; or components: L (m, d) with
+    M = L^T L; or claimed_objective alone: the value somebody reports. neighbors: the candidate's own
+    neighbour lists; without them a judgement that a tie could turn is inconclusive. claim: "optimal".
+    tol: "strict" 1e-9, "normal" 1e-6 or "loose" 1e-3 of the problem's scale. params: the method's.
+    Certified: feasible, and gap <= tol * scale + rounding. Refuted: not feasible, or our witness is better by
+    more than that. Else inconclusive, with the reason. Raises ValueError for bad input.
+    """
+    points = check_X(X)
+    check_choice(tol, "tol", tuple(TOLERANCES))
+    claim = check_choice("optimal" if claim is None else claim, "claim", ("optimal",))
+    for name, given in (("query", query), ("targets", targets), ("pairs", pairs)):
+        if given is not None:
+            raise ValueError(f"{method} takes no {name}; leave it out")
+    if neighbors is not None:
+        params["neighbors"] = neighbors
+    check_params(method, params)
+    module = get(method)
+    candidate = _candidate(metric, components, module.metric_size(points))
+    if candidate is None and claimed_objective is None:
+        raise ValueError("nothing to check: give metric, components or claimed_objective")
+    if claimed_objective is not None and not np.isfinite(claimed_objective):
+        raise ValueError(f"claimed_objective must be finite, got {claimed_objective!r}")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a reference that is not tight shows in the verdict
+        reference = module.solve(X, y, tol=TOLERANCES[tol] / 10, **params)
+    proof = None
+    if candidate is not None:
+        proof = module.certify(X, y, candidate, reference.certificate.dual, **params)
+    ties = module.ties(X, y, **params)
+    verdict, reasons = _judge(proof, reference, TOLERANCES[tol], ties)
+    verdict, reasons = _judge_value(
+        claimed_objective, proof, reference, TOLERANCES[tol], ties, verdict, reasons
+    )
+    diagnosis: tuple[str, ...] = ()
+    if verdict is Verdict.REFUTED and candidate is not None:
+        diagnosis = diagnose(method, X, y, candidate, TOLERANCES[tol], params)
+    return _report(method, verdict, claim, tol, reasons, reference, proof, claimed_objective, diagnosis)
+
+
+def _candidate(metric: ArrayLike | None, components: ArrayLike | None, size: int) -> FloatArray | None:
+    if metric is not None and components is not None:
+        raise ValueError("give metric or components, not both: a square matrix could be either")
+    if components is not None:
+        return from_components(components, size)
+    return None if metric is None else as_matrix(metric, size)
+
+
+def _allowed(reference: Solution, proof: Certificate | None, tol: float) -> float:
+    rounding = reference.certificate.rounding if proof is None else proof.rounding
+    return tol * reference.certificate.scale + rounding
+
+
+def _judge(
+    proof: Certificate | None, reference: Solution, tol: float, ties: int
+) -> tuple[Verdict | None, list[str]]:
+    if proof is None:
+        return None, []
+    if not proof.feasibility.feasible:
+        return Verdict.REFUTED, [f"not a metric: {proof.feasibility}"]
+    allowed = _allowed(reference, proof, tol)
+    if proof.gap <= allowed:
+        return Verdict.CERTIFIED, [f"feasible, and the gap is at most {allowed:.3g}"]
+    if proof.gap - reference.gap <= allowed:
+        return Verdict.INCONCLUSIVE, [
+            f"the bound is not tight enough: it leaves a gap of {proof.gap:.3g}, and our best metric is better "
+            f"by {proof.gap - reference.gap:.3g} only; allowed is {allowed:.3g}"
+        ]
+    if ties:
+        return Verdict.INCONCLUSIVE, [
+            f"our metric is better by {proof.gap - reference.gap:.3g}, but {ties} neighbourhoods have a boundary "
+            "tie: give the candidate's own lists as neighbors"
+        ]
+    return Verdict.REFUTED, [
+        f"a feasible metric is better by {proof.gap - reference.gap:.6g}; allowed is {allowed:.3g}"
+    ]
+
+
+def _judge_value(
+    value: float | None,
+    proof: Certificate | None,
+    reference: Solution,
+    tol: float,
+    ties: int,
+    verdict: Verdict | None,
+    reasons: list[str],
+) -> tuple[Verdict, list[str]]:
+    if value is None:
+        assert verdict is not None
+        return verdict, reasons
+    bound, best = reference.lower_bound, reference.objective
+    rounding = 64 * EPS * (1 + abs(best))
+    if value < bound - tol * reference.certificate.scale - rounding:
+        wrong = f"the claimed objective {value:.12g} is below the certified lower bound {bound:.12g}"
+    elif proof is not None and abs(value - proof.objective) > tol * abs(proof.objective) + rounding:
+        wrong = f"the claimed objective {value:.12g} is not the metric's, {proof.objective:.12g}"
+    elif proof is None and value > best + tol * reference.certificate.scale + rounding:
+        wrong = f"the claimed optimum {value:.12g} is above the objective {best:.12g} of a feasible metric"
+    elif proof is None:
+        return Verdict.CERTIFIED, [f"the optimum lies in [{bound:.12g}, {best:.12g}]"]
+    else:
+        assert verdict is not None
+        return verdict, reasons
+    if ties:
+        return Verdict.INCONCLUSIVE, [
+            *reasons,
+            f"{wrong}, but {ties} neighbourhoods have a boundary tie: give neighbors",
+        ]
+    return Verdict.REFUTED, [*(reasons if verdict is Verdict.REFUTED else []), wrong]
+
+
+def _report(
+    method: str,
+    verdict: Verdict,
+    claim: str,
+    tol: str,
+    reasons: list[str],
+    reference: Solution,
+    proof: Certificate | None,
+    claimed_objective: float | None,
+    diagnosis: tuple[str, ...],
+) -> Report:
+    witness = None
+    if verdict is Verdict.REFUTED:
+        better_by = float("nan") if proof is None else proof.gap - reference.gap
+        if proof is None and claimed_objective is not None:
+            better_by = claimed_objective - reference.objective
+        witness = Witness(reference.objective, better_by, reference.metric)
+        if better_by <= 0:  # not feasible, or a value that nothing attains: there is no better point
+            witness = None
+    scale = reference.certificate.scale
+    return Report(
+        method=method,
+        verdict=verdict,
+        claim=claim,
+        tol_name=tol,
+        tol=TOLERANCES[tol],
+        reasons=tuple(reasons),
+        lower_bound=reference.lower_bound,
+        scale=scale,
+        reference_objective=reference.objective,
+        objective=None if proof is None else proof.objective,
+        gap=None if proof is None else proof.gap,
+        rel_gap=None
+        if proof is None
+        else proof.gap / scale
+        if scale > 0
+        else 0.0
+        if proof.gap <= proof.rounding
+        else float("inf"),
+        rounding=0.0 if proof is None else proof.rounding,
+        radius=None if proof is None else proof.radius,
+        feasibility=None if proof is None else proof.feasibility,
+        claimed_objective=claimed_objective,
+        witness=witness,
+        diagnosis=diagnosis,
+        notes=reference.notes,
+    )

@@ -1,0 +1,381 @@
+"""What the package answers with: Status, Certificate, Solution, Evaluation, Report."""
+
+from __future__ import annotations
+
+import json
+import math
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cvxml.files import read_json, read_npz, write_json, write_npz
+from cvxml.metric import Feasibility, FloatArray, IntArray
+
+TOLERANCES = {"strict": 1e-9, "normal": 1e-6, "loose": 1e-3}
+FORMAT = "cvxml-solution"
+VERSION = 1
+
+
+class Status(Enum):
+    """Why a solver stopped, as a sentence."""
+
+    CONVERGED = "certified: the gap is at most tol times the scale of the problem"
+    MAX_ITER = "not certified: stopped at max_iter before the gap reached tol; raise max_iter"
+    STALLED = "not certified: rounding stops further progress in double precision at this tol"
+    INTERRUPTED = "not certified: interrupted; give this solution as warm_start to go on"
+    BACKEND = "not certified: the back end's answer does not meet tol; try another solver"
+
+
+class Verdict(Enum):
+    """What `check` says of a claim."""
+
+    CERTIFIED = "certified"
+    REFUTED = "refuted"
+    INCONCLUSIVE = "inconclusive"
+
+
+Dual = Mapping[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A proof: `metric` of the certified problem is within `gap` of the optimum, whatever found it.
+
+    `gap` is objective - lower_bound, summed from non-negative parts where the method allows, so that
+    it keeps its digits when it is far smaller than the objective; `rounding` is what that sum may be off by.
+    """
+
+    kind: str  # global | subproblem | enumerated | stationary
+    objective: float
+    lower_bound: float
+    gap: float  # absolute
+    scale: float  # of the problem at the metric judged (statements.md, section 7)
+    rounding: float  # allowance for rounding in gap
+    radius: float  # the optimum lies within this Frobenius distance (inf: unknown)
+    feasibility: Feasibility
+    dual: Dual  # repaired; named arrays with their index lists
+
+    @property
+    def rel_gap(self) -> float:
+        """gap / scale; 0 for a gap within rounding, inf if only the scale is 0."""
+        if self.gap <= self.rounding and self.scale == 0:
+            return 0.0
+        return self.gap / self.scale if self.scale > 0 else math.inf
+
+    def proves(self, tol: float) -> bool:
+        """True if the metric is optimal to `tol` of the scale, plus rounding."""
+        return self.feasibility.feasible and self.gap <= tol * self.scale + self.rounding
+
+
+@dataclass(frozen=True)
+class Step:
+    """One line of a solver's history."""
+
+    iteration: int
+    seconds: float
+    objective: float
+    lower_bound: float
+    gap: float
+    phase: str = ""
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A metric with its proof. `metric` (d, d) psd; everything else follows from data and dual."""
+
+    method: str
+    metric: FloatArray
+    certificate: Certificate
+    status: Status
+    n_iter: int
+    history: tuple[Step, ...]
+    params: Mapping[str, Any]
+    X: FloatArray
+    y: IntArray
+    neighbors: list[IntArray]
+    notes: tuple[str, ...] = ()
+    solver: str = "fast"
+
+    @property
+    def objective(self) -> float:
+        """Objective of the stated problem at `metric`, recomputed from the data."""
+        return self.certificate.objective
+
+    @property
+    def lower_bound(self) -> float:
+        """No metric at all has an objective below this."""
+        return self.certificate.lower_bound
+
+    @property
+    def gap(self) -> float:
+        """objective - lower_bound, absolute."""
+        return self.certificate.gap
+
+    @property
+    def rel_gap(self) -> float:
+        """gap / scale of the problem."""
+        return self.certificate.rel_gap
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.method} ({self.solver}): {self.status.value}",
+            f"objective {self.objective:.12g}   lower bound {self.lower_bound:.12g}",
+            f"gap {self.gap:.3g}   relative to the scale {self.rel_gap:.3g}",
+            f"the optimum is within {self.certificate.radius:.3g} of this metric "
+            f"(norm {np.linalg.norm(self.metric):.6g})",
+            *(f"note: {n}" for n in self.notes),
+        ]
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON: the data, the parameters, the metric, the dual, the figures."""
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "method": self.method,
+            "solver": self.solver,
+            "params": dict(self.params),
+            "status": self.status.name,
+            "n_iter": self.n_iter,
+            "notes": list(self.notes),
+            "objective": self.objective,
+            "lower_bound": self.lower_bound,
+            "gap": self.gap,
+            "rel_gap": _json_number(self.rel_gap),
+            "radius": _json_number(self.certificate.radius),
+            "metric": self.metric.tolist(),
+            "X": self.X.tolist(),
+            "y": self.y.tolist(),
+            "neighbors": [listed.tolist() for listed in self.neighbors],
+            "dual": {name: array.tolist() for name, array in self.certificate.dual.items()},
+        }
+
+    def save(self, path: str | Path) -> None:
+        """Write data, metric and dual to `path`, .json or .npz: all that a stranger needs to check it."""
+        content = self.to_dict()
+        if Path(path).suffix == ".json":
+            write_json(path, content)
+        elif Path(path).suffix == ".npz":
+            arrays = {
+                "metric": self.metric,
+                "X": self.X,
+                "y": self.y,
+                "neighbors": _concatenate(self.neighbors),
+                "neighbor_counts": np.array([len(listed) for listed in self.neighbors], dtype=np.int64),
+                **{f"dual_{name}": array for name, array in self.certificate.dual.items()},
+            }
+            kept = {k: v for k, v in content.items() if k not in (*arrays, "dual")}
+            write_npz(path, header=np.array(json.dumps(kept, sort_keys=True)), **arrays)
+        else:
+            raise ValueError(f"cannot save to {path}: the name must end in .json or .npz")
+
+
+@dataclass(frozen=True)
+class SavedSolution:
+    """What a saved file holds: enough to recompute the certificate, nothing of it believed."""
+
+    method: str
+    params: dict[str, Any]
+    X: FloatArray
+    y: IntArray
+    neighbors: list[list[int]]
+    metric: FloatArray
+    dual: dict[str, np.ndarray]
+    claimed: dict[str, Any] = field(default_factory=dict)
+
+
+def load(path: str | Path) -> SavedSolution:
+    """Read a file that `Solution.save` wrote. Raises ValueError if it is not one."""
+    try:
+        content = _load_npz(path) if Path(path).suffix == ".npz" else read_json(path)
+        if not isinstance(content, dict) or content.get("format") != FORMAT:
+            raise ValueError(f'no "format": "{FORMAT}" in it')
+        if content.get("version") != VERSION:
+            raise ValueError(f"version {content.get('version')!r} is not known, only {VERSION}")
+        return SavedSolution(
+            method=str(content["method"]),
+            params=dict(content["params"]),
+            X=np.asarray(content["X"], dtype=np.float64),
+            y=np.asarray(content["y"], dtype=np.intp),
+            neighbors=content["neighbors"],
+            metric=np.asarray(content["metric"], dtype=np.float64),
+            dual={name: np.asarray(values) for name, values in content["dual"].items()},
+            claimed={k: content.get(k) for k in ("objective", "lower_bound", "gap", "status")},
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ValueError(f"{path} is not a saved solution: {error}") from error
+
+
+def _load_npz(path: str | Path) -> dict[str, Any]:
+    arrays = read_npz(path)
+    content = json.loads(str(arrays.pop("header")))
+    counts = arrays.pop("neighbor_counts")
+    flat = arrays.pop("neighbors")
+    content["neighbors"] = [p.tolist() for p in np.split(flat, np.cumsum(counts)[:-1])]
+    content["dual"] = {k[5:]: arrays.pop(k) for k in list(arrays) if k.startswith("dual_")}
+    return {**content, **arrays}
+
+
+def _concatenate(lists: list[IntArray]) -> np.ndarray:
+    return np.concatenate([np.empty(0, dtype=np.int64), *lists]).astype(np.int64)
+
+
+def _json_number(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The intermediates of a method at one metric, by the paper's names, as attributes and in `values`."""
+
+    method: str
+    values: Mapping[str, Any]
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.__dict__["values"][name]
+        except KeyError:
+            raise AttributeError(
+                f"no {name!r} in this evaluation; there is: {', '.join(self.__dict__.get('values', {}))}"
+            ) from None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {"method": self.method, **{k: plain(v) for k, v in self.values.items()}}
+
+    def __str__(self) -> str:
+        return "\n".join(f"{k}:\n{v}" for k, v in self.values.items())
+
+
+def plain(value: Any) -> Any:
+    """Arrays, tuples and dataclasses as lists and dicts that JSON takes; non-finite numbers as None."""
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, Mapping):
+        return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(v) for v in value]
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, float):
+        return _json_number(value)
+    return value
+
+
+def warn_unless_converged(solution: Solution, tol: float) -> None:
+    """A ConvergenceWarning, always, if the tolerance was not met."""
+    if solution.status is Status.CONVERGED:
+        return
+    # imported here: scikit-learn takes a second to load, and `check` should not
+    from sklearn.exceptions import ConvergenceWarning
+
+    warnings.warn(
+        f"{solution.method}: {solution.status.value} (gap {solution.gap:.3g}, relative {solution.rel_gap:.3g}, "
+        f"tol {tol:g})",
+        ConvergenceWarning,
+        stacklevel=4,
+    )
+
+
+@dataclass(frozen=True)
+class Witness:
+    """A better feasible point: why a claim is refuted."""
+
+    objective: float
+    better_by: float  # candidate's objective - this one's, computed without cancellation where possible
+    metric: FloatArray
+
+
+@dataclass(frozen=True)
+class Report:
+    """What `check` found. `verdict` speaks of `claim` at `tol`; everything else is the evidence."""
+
+    method: str
+    verdict: Verdict
+    claim: str
+    tol_name: str
+    tol: float
+    reasons: tuple[str, ...]
+    lower_bound: float
+    scale: float
+    reference_objective: float
+    objective: float | None = None  # of the candidate, recomputed; None if only a value was claimed
+    gap: float | None = None
+    rel_gap: float | None = None
+    rounding: float = 0.0
+    radius: float | None = None
+    feasibility: Feasibility | None = None
+    claimed_objective: float | None = None
+    witness: Witness | None = None
+    diagnosis: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        feasibility = self.feasibility
+        return {
+            "format": "cvxml-report",
+            "version": VERSION,
+            "method": self.method,
+            "verdict": self.verdict.value,
+            "claim": self.claim,
+            "tol": {"name": self.tol_name, "value": self.tol},
+            "reasons": list(self.reasons),
+            "objective": self.objective,
+            "claimed_objective": self.claimed_objective,
+            "lower_bound": self.lower_bound,
+            "gap": self.gap,
+            "rel_gap": plain(self.rel_gap),
+            "scale": self.scale,
+            "rounding": self.rounding,
+            "radius": plain(self.radius),
+            "reference_objective": self.reference_objective,
+            "feasibility": None
+            if feasibility is None
+            else {
+                "feasible": feasibility.feasible,
+                "asymmetry": feasibility.asymmetry,
+                "min_eigenvalue": feasibility.min_eigenvalue,
+                "distance_to_psd": feasibility.distance,
+            },
+            "witness": None
+            if self.witness is None
+            else {
+                "objective": self.witness.objective,
+                "better_by": self.witness.better_by,
+                "metric": self.witness.metric.tolist(),
+            },
+            "diagnosis": list(self.diagnosis),
+            "notes": list(self.notes),
+        }
+
+    def to_json(self) -> str:
+        """The same as text."""
+        return json.dumps(self.to_dict(), indent=1, sort_keys=True, allow_nan=False)
+
+    def __str__(self) -> str:
+        rows = [("objective", self.objective), ("claimed objective", self.claimed_objective)]
+        rows += [("lower bound", self.lower_bound), ("our best objective", self.reference_objective)]
+        rows += [("gap", self.gap), ("gap / scale", self.rel_gap), ("scale", self.scale)]
+        rows += [("optimum within (Frobenius)", self.radius)]
+        lines = [
+            f"{self.verdict.value.upper()}: {self.method}, claim: {self.claim}, "
+            f"tol: {self.tol_name} ({self.tol:g})",
+            *(f"  {reason}" for reason in self.reasons),
+            *(f"  {name:<28}{value:.12g}" for name, value in rows if value is not None),
+        ]
+        if self.feasibility is not None:
+            lines.append(f"  {'feasibility':<28}{self.feasibility}")
+        if self.witness is not None:
+            lines.append(
+                f"  {'witness':<28}a feasible metric better by {self.witness.better_by:.6g} "
+                f"(objective {self.witness.objective:.12g})"
+            )
+        lines += [f"  diagnosis: {line}" for line in self.diagnosis]
+        lines += [f"  note: {line}" for line in self.notes]
+        return "\n".join(lines)

@@ -1,0 +1,234 @@
+"""The embedded sets are what their definitions say, and the same every time."""
+
+import gzip
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from numpy.typing import NDArray
+
+from cvxml import datasets
+
+SHAPES = {
+    "iris": (150, 4, 3),
+    "wine": (178, 13, 3),
+    "breast_cancer": (569, 30, 2),
+    "digits": (1797, 64, 10),
+    "balance": (625, 4, 3),
+    "rings": (400, 2, 3),
+    "twonorm": (400, 20, 2),
+    "waveform": (400, 21, 3),
+}
+
+
+@pytest.fixture(autouse=True)
+def no_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CVXML_DATA", raising=False)
+
+
+def test_names() -> None:
+    assert datasets.names() == sorted(SHAPES)
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_shapes_and_types(name: str) -> None:
+    if name in ("iris", "wine", "breast_cancer", "digits"):
+        pytest.importorskip("sklearn")
+    X, y = datasets.load(name)
+    n, d, classes = SHAPES[name]
+    assert X.shape == (n, d)
+    assert y.shape == (n,)
+    assert X.dtype == np.float64
+    assert X.flags.c_contiguous
+    assert y.dtype == np.int64
+    assert len(np.unique(y)) == classes
+    again, labels = datasets.load(name)
+    assert np.array_equal(again, X)
+    assert np.array_equal(labels, y)
+
+
+def test_loading_is_not_sharing() -> None:
+    X, _ = datasets.load("balance")
+    X[:] = 0
+    assert datasets.load("balance")[0].min() == 1
+
+
+def test_balance() -> None:
+    X, y = datasets.load("balance")
+    assert Counter(y.tolist()) == {-1: 288, 0: 49, 1: 288}
+    assert X[[0, 1, 5, -1]].tolist() == [[1, 1, 1, 1], [1, 1, 1, 2], [1, 1, 2, 1], [5, 5, 5, 5]]
+    assert X.tolist() == sorted(X.tolist())
+    assert y[(X == [5, 5, 1, 1]).all(axis=1)].tolist() == [1]
+
+
+def test_rings() -> None:
+    X, y = datasets.rings(n=3000, seed=1)
+    assert Counter(y.tolist()) == {0: 1000, 1: 1000, 2: 1000}
+    radius = np.hypot(X[:, 0], X[:, 1])
+    assert np.abs(radius - y - 1).max() < 0.5
+    assert np.std(radius - y) == pytest.approx(0.1, rel=0.1)
+    assert np.abs(X.mean(axis=0)).max() < 0.2
+
+
+def test_twonorm() -> None:
+    X, y = datasets.twonorm(n=20_000, seed=1)
+    assert np.mean(y) == pytest.approx(0.5, abs=0.02)
+    for label, side in ((0, 1.0), (1, -1.0)):
+        cloud = X[y == label]
+        assert np.allclose(cloud.mean(axis=0), side * 2 / np.sqrt(20), atol=0.05)
+        assert np.allclose(np.cov(cloud.T), np.eye(20), atol=0.06)
+
+
+def test_waveform() -> None:
+    X, y = datasets.waveform(n=20_000, seed=1)
+    places = np.arange(1, 22)
+    first = np.maximum(6.0 - np.abs(places - 11), 0)
+    later, earlier = np.roll(first, 4), np.roll(first, -4)
+    assert np.argmax(later) == 14
+    for label, (one, other) in enumerate([(first, later), (first, earlier), (later, earlier)]):
+        cloud = X[y == label]
+        assert len(cloud) / len(X) == pytest.approx(1 / 3, abs=0.02)
+        assert np.allclose(cloud.mean(axis=0), (one + other) / 2, atol=0.09)
+        # A uniform share u varies by 1/12 along the difference of the two triangles.
+        variances = 1 + (one - other) ** 2 / 12
+        assert np.allclose(cloud.var(axis=0), variances, rtol=0.12)
+
+
+@pytest.mark.parametrize("make", [datasets.rings, datasets.twonorm, datasets.waveform])
+def test_generators(make: datasets.Callable[..., datasets.Table]) -> None:
+    assert make(n=1)[0].shape[0] == 1
+    assert not np.array_equal(make(seed=1)[0], make(seed=2)[0])
+    with pytest.raises(ValueError, match="n is 0"):
+        make(n=0)
+
+
+def test_generators_do_not_touch_the_global_stream() -> None:
+    np.random.seed(3)
+    expected = np.random.random_sample()
+    np.random.seed(3)
+    datasets.load("waveform")
+    assert np.random.random_sample() == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [
+        ("rings", [-0.883956, -0.317876]),
+        ("twonorm", [1.57385, -0.632718]),
+        ("waveform", [1.286129, 0.871773]),
+    ],
+)
+def test_draws_are_frozen(name: str, start: list[float]) -> None:
+    # Published numbers depend on these draws: change the set's name instead.
+    assert datasets.load(name)[0][0, :2] == pytest.approx(start, abs=1e-6)
+
+
+# --- the folder ---
+
+
+def test_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CVXML_DATA", str(tmp_path))
+    (tmp_path / "mine.csv").write_text("f0,f1,label\n1,2,a\n3,4,b\n")
+    (tmp_path / "packed.csv.gz").write_bytes(gzip.compress(b"f0,label\n1,0\n2,1\n"))
+    (tmp_path / "both.csv").write_text("f0,label\n1,0\n")
+    (tmp_path / "both.csv.gz").write_bytes(gzip.compress(b"f0,label\n2,0\n"))
+    (tmp_path / "balance.csv").write_text("f0,label\n1,0\n")
+    (tmp_path / "notes.txt").write_text("x")
+    (tmp_path / ".csv").write_text("x")
+    assert datasets.names() == sorted([*SHAPES, "mine", "packed", "both"])
+    X, y = datasets.load("mine")
+    assert X.tolist() == [[1.0, 2.0], [3.0, 4.0]]
+    assert y.tolist() == ["a", "b"]
+    assert datasets.load("packed")[1].tolist() == [0, 1]
+    assert datasets.load("both")[0].tolist() == [[1.0]]
+    assert len(datasets.load("balance")[0]) == 625
+
+
+def test_unknown_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "mine.csv").write_text("f0,label\n1,0\n")
+    with pytest.raises(ValueError, match="'mine'.*balance") as caught:
+        datasets.load("mine")
+    assert ", mine" not in str(caught.value)
+    monkeypatch.setenv("CVXML_DATA", str(tmp_path))
+    with pytest.raises(ValueError, match="'other'.*balance.*, mine, "):
+        datasets.load("other")
+
+
+def test_names_do_not_lead_out_of_the_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "inside").mkdir()
+    (tmp_path / "secret.csv").write_text("f0,label\n1,0\n")
+    monkeypatch.setenv("CVXML_DATA", str(tmp_path / "inside"))
+    for name in ("../secret", str(tmp_path / "secret")):
+        with pytest.raises(ValueError, match="not a known data set"):
+            datasets.load(name)
+
+
+def test_bad_folder_and_bad_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CVXML_DATA", str(tmp_path / "missing"))
+    with pytest.raises(ValueError, match="CVXML_DATA"):
+        datasets.names()
+    assert len(datasets.load("balance")[0]) == 625
+    monkeypatch.setenv("CVXML_DATA", str(tmp_path))
+    (tmp_path / "bad.csv").write_text("f0,f1,label\n1,2\n")
+    with pytest.raises(ValueError, match=r"bad\.csv.*line 2"):
+        datasets.load("bad")
+
+
+# --- helpers ---
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    X=hnp.arrays(
+        np.float64,
+        hnp.array_shapes(min_dims=2, max_dims=2, max_side=6),
+        elements=st.floats(-1e6, 1e6).map(lambda value: round(value, 3)),
+    )
+)
+def test_standardize(X: NDArray[np.float64]) -> None:
+    before = X.copy()
+    Z = datasets.standardize(X)
+    constant = (X == X[0]).all(axis=0)
+    assert np.allclose(Z.mean(axis=0), 0, atol=1e-6)
+    assert np.allclose(Z.std(axis=0)[~constant], 1)
+    assert np.all(Z[:, constant] == 0)
+    assert np.array_equal(X, before)
+
+
+def test_standardize_known_values() -> None:
+    Z = datasets.standardize([[1, 0.1], [3, 0.1], [5, 0.1]])
+    assert np.allclose(Z[:, 0], np.array([-1, 0, 1]) * np.sqrt(1.5))
+    assert Z[:, 1].tolist() == [0.0, 0.0, 0.0]
+    # Whose mean is not exactly 0.1, which must not be blown up to ones.
+    assert not datasets.standardize(np.full((10, 1), 0.1)).any()
+    assert np.isfinite(datasets.standardize([[0.0], [1e-320]])).all()
+
+
+@pytest.mark.parametrize("X", [[1.0, 2.0], np.zeros((0, 2)), [[np.nan]], [[np.inf], [1.0]]])
+def test_standardize_refuses(X: object) -> None:
+    with pytest.raises(ValueError, match="finite"):
+        datasets.standardize(X)  # type: ignore[arg-type]
+
+
+def test_subsample() -> None:
+    X, y = datasets.load("balance")
+    order = np.random.RandomState(5).permutation(625)[:40]
+    few, labels = datasets.subsample(X, y, 40, seed=5)
+    assert np.array_equal(few, X[order])
+    assert np.array_equal(labels, y[order])
+    assert np.array_equal(
+        datasets.subsample(X, y, 9)[0], X[np.random.RandomState(0).permutation(625)[:9]]
+    )
+    assert sorted(datasets.subsample(X, y, 625)[0].tolist()) == X.tolist()
+
+
+@pytest.mark.parametrize(("n", "labels"), [(0, 4), (-1, 4), (5, 4), (2, 3)])
+def test_subsample_refuses(n: int, labels: int) -> None:
+    with pytest.raises(ValueError, match="of 4 rows"):
+        datasets.subsample(np.zeros((4, 2)), np.zeros(labels), n)
