@@ -159,7 +159,7 @@ def _nested(value: object) -> NDArray[np.float64]:
 
 
 def _check_dtype(dtype: np.dtype[Any]) -> None:
-    if dtype.kind not in "biufcUS" or dtype.itemsize == 0:
+    if dtype.kind not in "biufcUS":
         raise ValueError(f"the dtype {str(dtype)[:40]} is not allowed")
 
 
@@ -203,7 +203,7 @@ def _read_npy(stream: IO[bytes], size: int) -> NDArray[Any]:
     head = stream.read(min(size, _HEAD_BYTES))
     shape, fortran, dtype, start = _header(head)
     declared = math.prod(shape) * dtype.itemsize
-    if min(shape, default=0) < 0 or declared != size - start:
+    if declared != size - start:
         raise ValueError(f"the header declares {declared} bytes of data, there are {size - start}")
     flat = _typed(_fill(stream, head[start:], declared), dtype)
     return flat.reshape(shape, order="F" if fortran else "C")
@@ -393,7 +393,11 @@ def read_array(path: Path, *, prefer: Sequence[str] = PREFER) -> NDArray[np.floa
         return _load_csv(path, suffix == ".csv.gz", labelled=False)[0]
 
 
-def _load_table(path: Path, suffix: str, label: str | None) -> tuple[NDArray[np.float64], NDArray[Any]]:
+def _load_table(
+    path: Path,
+    suffix: str,
+    label: str | None,
+) -> tuple[NDArray[np.float64], NDArray[Any]]:
     if suffix.startswith(".csv"):
         X, cells = _load_csv(path, suffix == ".csv.gz", labelled=True, label=label)
         return X, _cell_labels(cells)
@@ -404,14 +408,11 @@ def _load_table(path: Path, suffix: str, label: str | None) -> tuple[NDArray[np.
     held = _load_json(path) if suffix == ".json" else _load_npz(path)
     if not isinstance(held, dict) or not {"X", "y"} <= held.keys():
         raise ValueError("it does not hold both X and y")
-    X, y = held["X"], held["y"]
-    if suffix == ".json":
-        if not isinstance(y, list):
-            raise ValueError("y is not a list")
-        return _nested(X), _labels(y)
-    if y.dtype.kind not in "iuU" or y.ndim != 1:
-        raise ValueError(f"y is {y.dtype} of shape {y.shape}, not a row of integers or strings")
-    return _real(X), _labels(y.tolist())
+    X = _nested(held["X"]) if suffix == ".json" else _real(held["X"])
+    y = held["y"] if suffix == ".json" else held["y"].tolist()
+    if not isinstance(y, list):
+        raise TypeError("y is not a list of labels")
+    return X, _labels(y)
 
 
 def read_table(path: Path, *, label: str | None = None) -> tuple[NDArray[np.float64], NDArray[Any]]:

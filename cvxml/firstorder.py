@@ -6,13 +6,26 @@ linear in v and small (a d x d matrix), so it is extrapolated instead of recompu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from cvxml.metric import FloatArray
+
+
+class Descent(Protocol):
+    """The gradient at one point, ready to be followed."""
+
+    def step(self, step: float) -> FloatArray:
+        """The projection of v - step * steps * gradient(v) on the feasible set."""
+
+    def curvature(self, new_image: FloatArray, enough: float) -> float:
+        """An upper bound of twice the second-order term of phi on the way to a point with this image.
+
+        A cheap bound will do where it is at most `enough`.
+        """
 
 
 class Dual(Protocol):
@@ -23,11 +36,8 @@ class Dual(Protocol):
     def image(self, v: FloatArray) -> FloatArray:
         """The linear image of v."""
 
-    def descent(self, v: FloatArray, image: FloatArray) -> Callable[[float], FloatArray]:
-        """step -> the projection of v - step * steps * gradient(v); `image` is that of v."""
-
-    def curvature(self, image_change: FloatArray) -> float:
-        """An upper bound of the second-order term of phi along a change of the image."""
+    def descent(self, v: FloatArray, image: FloatArray) -> Descent:
+        """The gradient at v, whose image is given."""
 
 
 @dataclass
@@ -49,13 +59,13 @@ def accelerated(problem: Dual, v: FloatArray, step: float) -> Iterator[State]:
     ahead, ahead_image, t = v, image, 1.0
     while True:
         step *= 1.05
-        descend = problem.descent(ahead, ahead_image)
+        descent = problem.descent(ahead, ahead_image)
         while True:
-            new = descend(step)
+            new = descent.step(step)
             new_image = problem.image(new)
             move = (new - ahead) / problem.steps
             distance = float(np.sum(move * (new - ahead)))
-            if step * problem.curvature(new_image - ahead_image) <= distance or distance == 0:
+            if step * descent.curvature(new_image, distance / step) <= distance:
                 break
             step /= 1.5
         if float(np.sum(move * (new - v))) < 0:

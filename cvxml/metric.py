@@ -50,7 +50,7 @@ def project_psd(M: FloatArray) -> FloatArray:
     keep = values > 0
     scaled = vectors[:, keep] * np.sqrt(values[keep])
     projected: FloatArray = scaled @ scaled.T
-    return projected
+    return (projected + projected.T) / 2
 
 
 def examine(M: FloatArray) -> tuple[FloatArray, Feasibility]:

@@ -102,6 +102,11 @@ class Solution:
     solver: str = "fast"
 
     @property
+    def dual(self) -> Dual:
+        """The repaired dual variables of the certificate."""
+        return self.certificate.dual
+
+    @property
     def objective(self) -> float:
         """Objective of the stated problem at `metric`, recomputed from the data."""
         return self.certificate.objective

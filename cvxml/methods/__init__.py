@@ -11,7 +11,7 @@ from cvxml.metric import FloatArray
 from cvxml.result import Certificate, Dual, Evaluation, Solution
 
 MODULES = {
-    "mlsvm": "cvxml.methods.mlsvm",
+    "mlsvm": "cvxml.methods.mlsvm.method",
     "kernel_mlsvm": "cvxml.methods.mlsvm.kernel",
 }
 

@@ -67,7 +67,7 @@ def check(
         reference = module.solve(X, y, tol=TOLERANCES[tol] / 10, **params)
     proof = None
     if candidate is not None:
-        proof = module.certify(X, y, candidate, reference.certificate.dual, **params)
+        proof = module.certify(X, y, candidate, reference.dual, **params)
     ties = module.ties(X, y, **params)
     verdict, reasons = _judge(proof, reference, TOLERANCES[tol], ties)
     verdict, reasons = _judge_value(

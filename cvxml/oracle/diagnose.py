@@ -43,7 +43,7 @@ def _optimal(
     tol: float,
     params: dict[str, Any],
 ) -> bool:
-    proof = module.certify(X, y, metric, reference.certificate.dual, **params)
+    proof = module.certify(X, y, metric, reference.dual, **params)
     return bool(
         proof.feasibility.feasible
         and reference.certificate.scale > 0

@@ -146,10 +146,12 @@ class _Parts:
         margin = 1 + furthest - nearest
         xi = np.maximum(0, margin)
 
+        # prices are zero but at usable points
+        u, w = dual.u > 0, dual.w > 0
         place = np.zeros(n, dtype=np.intp)
         place[usable] = np.arange(len(usable))
-        away_u = D_u - nearest[place[dual.u_index[:, 0]]]
-        away_w = furthest[place[dual.w_index[:, 0]]] - D_w
+        away_u = D_u[u] - nearest[place[dual.u_index[u, 0]]]
+        away_w = furthest[place[dual.w_index[w, 0]]] - D_w[w]
         misfit = A - positive / lam
 
         self.objective = lam / 2 * float(np.sum(A**2)) + float(xi.sum()) / n
@@ -159,8 +161,8 @@ class _Parts:
             max(0.0, float(np.sum(A * negative))),
             float(np.sum((1 / n - s) * xi)),
             float(np.sum(s * (xi - margin))),
-            float(dual.u[dual.u > 0] @ away_u[dual.u > 0]),
-            float(dual.w[dual.w > 0] @ away_w[dual.w > 0]),
+            float(dual.u[u] @ away_u),
+            float(dual.w[w] @ away_w),
         ]
         self.gap = math.fsum(parts)
         # every part is a product of computed numbers of this size

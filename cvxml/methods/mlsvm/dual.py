@@ -10,8 +10,6 @@ longest edge, and one far point would otherwise set the step of all.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from scipy.sparse import csr_array
 
@@ -75,11 +73,9 @@ class CompactDual:
             D[:, k] = np.einsum("rm,rm->r", difference, difference)
         return D
 
-    def descent(self, v: FloatArray, image: FloatArray) -> Callable[[float], FloatArray]:
-        """step -> a projected gradient step from v, whose image is given."""
-        values, vectors = np.linalg.eigh(image)
-        D = self.distances(vectors, values)
-        return lambda step: self.descend(v, D, step)
+    def descent(self, v: FloatArray, image: FloatArray) -> Descent:
+        """The gradient at v, whose image is given."""
+        return Descent(self, v, image)
 
     def descend(self, v: FloatArray, D: FloatArray, step: float) -> FloatArray:
         """A projected gradient step where D is known: the gradient is sign * D - 1 for u, sign * D for w.
@@ -91,10 +87,6 @@ class CompactDual:
         longest = np.where(self.sign != 0, D, 0.0).max(axis=1, keepdims=True, initial=0.0)
         reward = np.minimum(1.0, longest + 4 * self.cap / steps)
         return project_rows(v + steps * (reward * self.up - self.sign * D), self.sign, self.cap)
-
-    def curvature(self, image_change: FloatArray) -> float:
-        """P_+ does not expand, so 1/lam ||dG||^2 majorises."""
-        return float(np.sum(image_change**2)) / self.lam
 
     def at_cap(self, v: FloatArray) -> np.ndarray:
         """The rows with sum u = 1/n."""
@@ -157,9 +149,44 @@ class CompactDual:
         )
         return balanced
 
+    def saturated(self) -> FloatArray:
+        """All rows at the cap, evenly: optimal for a large lam where neighbourhoods are single pairs."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            u = self.up / self.up.sum(axis=1, keepdims=True)
+            w = self.down / self.down.sum(axis=1, keepdims=True)
+        even: FloatArray = self.cap * (u + w)
+        return even
+
     def project(self, v: FloatArray) -> FloatArray:
         """The nearest feasible v, exactly, row by row."""
         return project_rows(v, self.sign, self.cap)
+
+
+class Descent:
+    """The gradient of the compact dual at one v, ready to be followed (firstorder.py)."""
+
+    def __init__(self, problem: CompactDual, v: FloatArray, image: FloatArray):
+        self.problem, self.v, self.image = problem, v, image
+        self.values, self.vectors = np.linalg.eigh(image)
+        self.D = problem.distances(self.vectors, self.values)
+
+    def step(self, step: float) -> FloatArray:
+        """A projected gradient step."""
+        return self.problem.descend(self.v, self.D, step)
+
+    def curvature(self, new_image: FloatArray, enough: float) -> float:
+        """||dG||^2 / lam, since P_+ does not expand; where that is too much, the term itself."""
+        change = new_image - self.image
+        bound = float(np.sum(change**2)) / self.problem.lam
+        if bound <= enough:
+            return bound
+        before = self.problem.quadratic(self.values)
+        values = np.asarray(np.linalg.eigvalsh(new_image), dtype=np.float64)
+        after = self.problem.quadratic(values)
+        slope = np.sum((change @ self.vectors) * self.vectors * np.maximum(self.values, 0))
+        exact = 2 * (after - before - float(slope) / self.problem.lam)
+        # a difference of nearly equal numbers is worth nothing below their rounding
+        return min(bound, max(exact, 0.0) + 1e-13 * (before + after))
 
 
 def project_rows(v: FloatArray, sign: FloatArray, cap: float) -> FloatArray:

@@ -10,7 +10,7 @@ a clock. Every iterate is feasible, so each check of the gap is a proof.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -48,6 +48,7 @@ class Search:
     tol: float
     max_iter: int
     callback: Callback | None
+    best: Point | None = None
     history: list[Step] = field(default_factory=list)
     iteration: int = 0
     reach: float = 1e3  # sigma of newton.py, in first-order steps
@@ -63,47 +64,55 @@ class Search:
         return Point(v, values, vectors, D, value, scale, slack, gap)
 
     def done(self, at: Point, phase: str) -> bool:
-        """Record the gap at `at`; True if it is small enough for a proof to tol (with room to spare)."""
+        """Record `at`; True if its gap is small enough for a proof to tol (with room to spare)."""
+        if self.best is None or at.value < self.best.value:
+            self.best = at
         seconds = time.perf_counter() - self.started
         objective = at.scale + at.slack
         step = Step(self.iteration, seconds, objective, objective - at.gap, at.gap, phase)
         self.history.append(step)
         if self.callback is not None:
             self.callback(step)
-        return at.gap <= 0.5 * self.tol * at.scale
+        if at.gap <= 0.5 * self.tol * at.scale:
+            self.best = at
+            return True
+        return False
 
 
 def fast(
     problem: CompactDual,
-    v: FloatArray,
+    starts: Sequence[FloatArray],
     tol: float,
     max_iter: int,
     callback: Callback | None = None,
 ) -> tuple[FloatArray, Status, Search]:
-    """Minimise the compact dual from feasible `v` until gap <= tol * scale."""
+    """Minimise the compact dual from the best of some feasible `starts` until gap <= tol * scale."""
     search = Search(problem, tol, max_iter, callback)
-    best = search.point(v)
+    best = min((search.point(v) for v in starts), key=lambda at: at.value)
     try:
-        if search.done(best, "start"):
-            return best.v, Status.CONVERGED, search
-        step = problem.first_step()
-        batch = SHORTEST_BATCH
-        stalled = 0
-        while search.iteration < max_iter:
-            before = best.value
-            best, step, finished = _gradient_batch(search, best, step, batch)
-            if finished:
-                return best.v, Status.CONVERGED, search
-            best, rounds, finished = _newton_rounds(search, best, step)
-            if finished:
-                return best.v, Status.CONVERGED, search
-            batch = max(SHORTEST_BATCH, min(2000, int(rounds * _relative_cost(problem))))
-            stalled = stalled + 1 if before - best.value <= 1e-15 * abs(before) else 0
-            if stalled >= 5:
-                return best.v, Status.STALLED, search
+        status = _run(search, best)
     except KeyboardInterrupt:
-        return best.v, Status.INTERRUPTED, search
-    return best.v, Status.MAX_ITER, search
+        status = Status.INTERRUPTED
+    return (search.best or best).v, status, search
+
+
+def _run(search: Search, best: Point) -> Status:
+    if search.done(best, "start"):
+        return Status.CONVERGED
+    step, batch, stalled = search.problem.first_step(), SHORTEST_BATCH, 0
+    while search.iteration < search.max_iter:
+        before = best.value
+        best, step, finished = _gradient_batch(search, best, step, batch)
+        if finished:
+            return Status.CONVERGED
+        best, rounds, finished = _newton_rounds(search, best, step)
+        if finished:
+            return Status.CONVERGED
+        batch = max(SHORTEST_BATCH, min(2000, int(rounds * _relative_cost(search.problem))))
+        stalled = stalled + 1 if before - best.value <= 1e-15 * abs(before) else 0
+        if stalled >= 5:
+            return Status.STALLED
+    return Status.MAX_ITER
 
 
 def _gradient_batch(search: Search, best: Point, step: float, batch: int) -> tuple[Point, float, bool]:

@@ -22,14 +22,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.inputs import check_choice, check_count, check_labels, check_positive, check_X
-from cvxml.methods.mlsvm import VARIANTS, stored_params
 from cvxml.methods.mlsvm.certify import certify as certify_metric
 from cvxml.methods.mlsvm.certify import scaled_lam
 from cvxml.methods.mlsvm.evaluate import evaluate as evaluate_metric
+from cvxml.methods.mlsvm.method import VARIANTS, stored_params
+from cvxml.methods.mlsvm.method import literal_source as linear_source
 from cvxml.methods.mlsvm.neighborhood import Neighborhood, neighborhood_of
 from cvxml.methods.mlsvm.solve import solve_instance
 from cvxml.metric import FloatArray, IntArray, as_matrix, as_metric, project_psd, unit_scale
-from cvxml.result import Certificate, Dual, Evaluation, Solution
+from cvxml.result import Certificate, Dual, Evaluation, SavedSolution, Solution
 
 TITLE = "Kernel MLSVM: the same problem in the feature space of a kernel (paper 002)"
 PARAMETERS = {
@@ -149,9 +150,7 @@ def dual_problem(X: ArrayLike, y: ArrayLike, **params: Any) -> Any:
 
 def literal_source() -> str:
     """The source of problem.py: the kernel problem is that problem on other points."""
-    from cvxml.methods import mlsvm
-
-    return mlsvm.literal_source()
+    return linear_source()
 
 
 def objective(X: ArrayLike, y: ArrayLike, metric: ArrayLike, **params: Any) -> float:
@@ -208,7 +207,7 @@ def solve(
     solver: str = "fast",
     tol: float = 1e-6,
     max_iter: int = 20000,
-    warm_start: Solution | None = None,
+    warm_start: Solution | SavedSolution | None = None,
     callback: Any = None,
     **params: Any,
 ) -> Solution:
@@ -223,6 +222,7 @@ def solve(
         given.E, given.y, given.N, given.lam, solver, float(tol), max_iter, warm_start, callback, stored
     )
     phi = given.back.T @ linear.metric @ given.back
+    phi = (phi + phi.T) / 2
     return dataclasses.replace(linear, method="kernel_mlsvm", metric=phi, X=given.X)
 
 

@@ -12,9 +12,9 @@ from cvxml.methods.mlsvm.dual import CompactDual
 from cvxml.methods.mlsvm.fast import fast
 from cvxml.methods.mlsvm.neighborhood import Neighborhood
 from cvxml.metric import FloatArray, IntArray, project_psd, unit_scale
-from cvxml.result import Dual, Solution, Status, Step, warn_unless_converged
+from cvxml.result import Dual, SavedSolution, Solution, Status, Step, warn_unless_converged
 
-UNMOVED = 1e-6  # a scale below this share of the objective: the data hardly move the metric
+UNMOVED = 1e-4  # a scale below this share of the objective: the data hardly move the metric
 
 
 def solve_instance(
@@ -25,7 +25,7 @@ def solve_instance(
     solver: str,
     tol: float,
     max_iter: int,
-    warm_start: Solution | None,
+    warm_start: Solution | SavedSolution | None,
     callback: Callable[[Step], None] | None,
     params: dict[str, Any],
 ) -> Solution:
@@ -38,15 +38,17 @@ def solve_instance(
         metric, dual = np.zeros((X.shape[1],) * 2), _no_dual()
     elif solver == "fast":
         problem = CompactDual(unit, N, unit_lam)
-        start = _start(problem, N, warm_start)
-        v, status, search = fast(problem, start, tol, max_iter, callback)
+        starts = [np.zeros(problem.J.shape), problem.saturated()]
+        if warm_start is not None:
+            starts.append(_as_start(warm_start, problem, N))
+        v, status, search = fast(problem, starts, tol, max_iter, callback)
         history, n_iter = tuple(search.history), search.iteration
         values, vectors = np.linalg.eigh(problem.image(v))
         metric = (vectors * np.maximum(values, 0)) @ vectors.T / unit_lam / scale**2
+        metric = (metric + metric.T) / 2
         dual = _as_pairs(problem, v)
     else:
-        metric, dual = _through_cvxpy(unit, N, unit_lam, solver)
-        metric = project_psd(metric) / scale**2
+        metric, dual = _through_cvxpy(X, N, lam, solver)
     certificate = certify(X, N, metric, dual, lam)
     if certificate.proves(tol):
         status = Status.CONVERGED
@@ -103,15 +105,13 @@ def _as_pairs(problem: CompactDual, v: FloatArray) -> Dual:
     }
 
 
-def _start(problem: CompactDual, N: Neighborhood, warm_start: Solution | None) -> FloatArray:
-    v = np.zeros(problem.J.shape)
-    if warm_start is None:
-        return v
+def _as_start(warm_start: Solution | SavedSolution, problem: CompactDual, N: Neighborhood) -> FloatArray:
     if len(warm_start.y) != problem.n:
         raise ValueError(
             f"warm_start has {len(warm_start.y)} points and X has {problem.n}; it must be a solution of the same data"
         )
-    dual = repair(warm_start.certificate.dual, N)
+    v = np.zeros(problem.J.shape)
+    dual = repair(warm_start.dual, N)
     value = {(i, j): x for (i, j), x in zip(dual.u_index.tolist(), dual.u.tolist(), strict=True)}
     value |= {(i, j): x for (i, j), x in zip(dual.w_index.tolist(), dual.w.tolist(), strict=True)}
     for r, i in enumerate(problem.rows.tolist()):
@@ -121,7 +121,12 @@ def _start(problem: CompactDual, N: Neighborhood, warm_start: Solution | None) -
 
 
 def _through_cvxpy(X: FloatArray, N: Neighborhood, lam: float, solver: str) -> tuple[FloatArray, Dual]:
-    """The literal problem gives A; its dual, stated on its own, gives (u, w). Neither is believed."""
+    """The literal problem gives A; its dual, stated on its own, gives (u, w). Neither is believed.
+
+    General solvers do best where the metric is about 1, and ||A*|| <= 1 / sqrt(lam): X / s with lam / s^4 about 1.
+    """
+    s = float(2.0 ** np.round(np.log2(lam) / 4))
+    X, lam = X / s, scaled_lam(lam, s)
     from cvxml.backend import solve_problem
     from cvxml.methods.mlsvm.problem import dual, literal
 
@@ -129,7 +134,7 @@ def _through_cvxpy(X: FloatArray, N: Neighborhood, lam: float, solver: str) -> t
     prices = solve_problem(dual(X, N, lam), solver)
     u_index = [(i, j) for i in N.usable for j in N.impostors[i]]
     w_index = [(i, j) for i in N.usable for j in N.targets[i]]
-    return primal["A"], {
+    return project_psd(primal["A"]) / s**2, {
         "u": prices["u"],
         "u_index": np.array(u_index, dtype=np.intp),
         "w": prices["w"],

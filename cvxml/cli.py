@@ -1,0 +1,276 @@
+"""The command line: list, show, solve, check, evaluate, certify, verify.
+
+Exit codes: 0 certified, 1 refuted, 2 bad usage or input, 3 inconclusive, 4 internal error. Results go to stdout
+(JSON with --json), logs and progress to stderr, progress only on a terminal.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+import textwrap
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+CERTIFIED, REFUTED, BAD_INPUT, INCONCLUSIVE, INTERNAL = 0, 1, 2, 3, 4
+_PARAMS = ("lam", "n_neighbors", "neighborhood", "kernel", "degree", "gamma")
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise ValueError(f"{message} (see {self.prog} --help)")
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command; returns the exit code and prints everything else."""
+    try:
+        parsed = _parser().parse_args(arguments)
+        code: int = parsed.run(parsed)
+        return code
+    except SystemExit as done:  # --help, --version
+        return int(done.code or 0)
+    except ValueError as error:
+        print(f"cvxml: {' '.join(str(error).split())}", file=sys.stderr)
+        return BAD_INPUT
+    except KeyboardInterrupt:
+        print("cvxml: interrupted", file=sys.stderr)
+        return INCONCLUSIVE
+    except Exception as error:
+        print(f"cvxml: internal error: {type(error).__name__}: {error}", file=sys.stderr)
+        return INTERNAL
+
+
+def _parser() -> argparse.ArgumentParser:
+    from cvxml._version import __version__
+
+    parser = _Parser(prog="cvxml", description="Metric learning, stated literally, solved exactly, proved.")
+    parser.add_argument("--version", action="version", version=f"cvxml {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
+
+    command = commands.add_parser("list", help="the methods and the embedded data sets")
+    command.set_defaults(run=_list)
+
+    command = commands.add_parser("show", help="a method's mathematics beside its literal source")
+    command.add_argument("method")
+    command.set_defaults(run=_show)
+
+    command = commands.add_parser("solve", help="the optimal metric of a data set, with its proof")
+    _add_problem(command)
+    command.add_argument("--solver", default="fast", help="fast (default), clarabel or scs")
+    command.add_argument("--tol", type=float, default=1e-6, help="gap relative to the scale (default 1e-6)")
+    command.add_argument("--max-iter", type=int, default=20000)
+    command.add_argument("--warm-start", metavar="FILE", help="a file that --out wrote")
+    command.add_argument("--out", metavar="FILE", help="save data, metric and dual: .json or .npz")
+    command.set_defaults(run=_solve)
+
+    command = commands.add_parser("check", help="judge somebody else's metric")
+    _add_problem(command)
+    _add_candidate(command)
+    command.add_argument("--claimed-objective", type=float, metavar="VALUE")
+    command.add_argument("--tol", default="normal", help="strict, normal (default) or loose")
+    command.set_defaults(run=_check)
+
+    command = commands.add_parser("evaluate", help="the intermediates at a metric, by the paper's names")
+    _add_problem(command)
+    _add_candidate(command)
+    command.add_argument("-t", type=int, default=1, help="iteration of the Algorithm-1 step (default 1)")
+    command.set_defaults(run=_evaluate)
+
+    command = commands.add_parser("certify", help="recompute the proof in a saved solution")
+    command.add_argument("file")
+    command.add_argument("--tol", default="normal", help="strict, normal (default) or loose")
+    command.add_argument("--json", action="store_true")
+    command.set_defaults(run=_certify)
+
+    command = commands.add_parser("verify", help="every method, literal against fast, on data that ships")
+    command.add_argument("--json", action="store_true")
+    command.set_defaults(run=_verify)
+    return parser
+
+
+def _add_problem(command: argparse.ArgumentParser) -> None:
+    command.add_argument("method", help="an id that `cvxml list` shows")
+    command.add_argument("data", metavar="DATA", help=".csv, .npz, .npy or .json file, or an embedded set")
+    command.add_argument("--label", help="name of the label column (default: label, else the last)")
+    command.add_argument("--standardize", action="store_true", help="z-score the features first")
+    command.add_argument("--lam", type=float)
+    command.add_argument("--n-neighbors", type=int)
+    command.add_argument("--neighborhood", help="knn or per-class")
+    command.add_argument("--neighbors", metavar="FILE", help="explicit lists: JSON, one list a point")
+    command.add_argument("--kernel", help="poly or rbf (kernel_mlsvm)")
+    command.add_argument("--degree", type=int)
+    command.add_argument("--gamma", type=float)
+    command.add_argument("--json", action="store_true", help="JSON on stdout")
+
+
+def _add_candidate(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--metric", metavar="FILE", help="psd matrix: .npy, .npz, .csv or .json")
+    command.add_argument("--components", metavar="FILE", help="L with metric L^T L")
+
+
+def _data(parsed: argparse.Namespace) -> tuple[Any, Any, dict[str, Any]]:
+    from cvxml import datasets
+    from cvxml.files import read_neighbors, read_table
+
+    if Path(parsed.data).suffix or Path(parsed.data).exists():
+        X, y = read_table(parsed.data, label=parsed.label)
+    else:
+        X, y = datasets.load(parsed.data)
+    if parsed.standardize:
+        X = datasets.standardize(X)
+    params = {name: getattr(parsed, name) for name in _PARAMS if getattr(parsed, name) is not None}
+    if parsed.neighbors:
+        params["neighbors"] = read_neighbors(parsed.neighbors)
+    return X, y, params
+
+
+def _list(parsed: argparse.Namespace) -> int:
+    from cvxml import datasets
+    from cvxml.methods import get, names
+
+    print("methods")
+    for name in names():
+        print(f"  {name:<14}{get(name).TITLE}")
+    print("data sets\n  " + ", ".join(datasets.names()))
+    return CERTIFIED
+
+
+def _show(parsed: argparse.Namespace) -> int:
+    from cvxml.methods import get
+
+    module = get(parsed.method)
+    source = module.literal_source()
+    body = source[source.index("\ndef ") :].strip("\n").splitlines()
+    left = [*module.STATEMENT.splitlines(), "", "parameters"]
+    for name, text in module.PARAMETERS.items():
+        left += textwrap.wrap(f"  {name}: {text}", 84, subsequent_indent="    ")
+    print(f"{module.TITLE}\n")
+    width = max(map(len, left)) + 2
+    if shutil.get_terminal_size().columns < width + max(map(len, body)):
+        print("\n".join([*left, "", "literal source (cvxpy)", "", *body]))
+        return CERTIFIED
+    rows = max(len(left), len(body))
+    for a, b in zip(left + [""] * (rows - len(left)), body + [""] * (rows - len(body)), strict=True):
+        print(f"{a:<{width}}| {b}".rstrip())
+    return CERTIFIED
+
+
+def _solve(parsed: argparse.Namespace) -> int:
+    import cvxml
+    from cvxml.result import Status, load
+
+    X, y, params = _data(parsed)
+    if parsed.out and Path(parsed.out).suffix not in (".json", ".npz"):
+        raise ValueError(f"--out {parsed.out}: the name must end in .json or .npz")
+    if parsed.warm_start:
+        params["warm_start"] = load(parsed.warm_start)
+    if sys.stderr.isatty():
+        params["callback"] = _progress
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the status is printed, always
+        solution = cvxml.solve(
+            parsed.method,
+            X,
+            y,
+            solver=parsed.solver,
+            tol=parsed.tol,
+            max_iter=parsed.max_iter,
+            **params,
+        )
+    if sys.stderr.isatty():
+        print(file=sys.stderr)
+    if parsed.out:
+        solution.save(parsed.out)
+    print(json.dumps(solution.to_dict(), sort_keys=True) if parsed.json else solution)
+    return CERTIFIED if solution.status is Status.CONVERGED else INCONCLUSIVE
+
+
+def _progress(step: Any) -> None:
+    print(
+        f"\riteration {step.iteration:6d}  {step.seconds:7.1f} s  objective {step.objective:.8g}  gap {step.gap:.2e} ",
+        end="",
+        file=sys.stderr,
+        flush=True,
+    )
+
+
+def _candidate(parsed: argparse.Namespace) -> dict[str, Any]:
+    from cvxml.files import read_array
+
+    given = {name: getattr(parsed, name) for name in ("metric", "components") if getattr(parsed, name)}
+    return {name: read_array(path) for name, path in given.items()}
+
+
+def _check(parsed: argparse.Namespace) -> int:
+    import cvxml
+    from cvxml.result import Verdict
+
+    X, y, params = _data(parsed)
+    report = cvxml.check(
+        parsed.method,
+        X,
+        y,
+        **_candidate(parsed),
+        claimed_objective=parsed.claimed_objective,
+        tol=parsed.tol,
+        **params,
+    )
+    print(report.to_json() if parsed.json else report)
+    codes = {Verdict.CERTIFIED: CERTIFIED, Verdict.REFUTED: REFUTED, Verdict.INCONCLUSIVE: INCONCLUSIVE}
+    return codes[report.verdict]
+
+
+def _evaluate(parsed: argparse.Namespace) -> int:
+    import cvxml
+    from cvxml.metric import from_components
+
+    X, y, params = _data(parsed)
+    candidate = _candidate(parsed)
+    if len(candidate) != 1:
+        raise ValueError("give --metric FILE or --components FILE, one of the two")
+    metric = candidate.get("metric")
+    if metric is None:
+        metric = from_components(candidate["components"], X.shape[1])
+    evaluation = cvxml.evaluate(parsed.method, X, y, metric, t=parsed.t, **params)
+    if parsed.json:
+        print(json.dumps(evaluation.to_dict(), allow_nan=False))
+    else:
+        with np.printoptions(precision=8, suppress=True, linewidth=110, threshold=200):
+            print(evaluation)
+    return CERTIFIED
+
+
+def _certify(parsed: argparse.Namespace) -> int:
+    from cvxml.inputs import check_choice
+    from cvxml.oracle.saved import recertify
+    from cvxml.result import TOLERANCES, load, plain
+
+    tol = TOLERANCES[check_choice(parsed.tol, "tol", tuple(TOLERANCES))]
+    result = recertify(load(parsed.file), tol)
+    if parsed.json:
+        print(json.dumps(plain(result.to_dict()), indent=1, sort_keys=True))
+    else:
+        print(result)
+    return {"certified": CERTIFIED, "refuted": REFUTED, "inconclusive": INCONCLUSIVE}[result.verdict.value]
+
+
+def _verify(parsed: argparse.Namespace) -> int:
+    from cvxml.oracle.verify import as_table, verify
+
+    def say(text: str) -> None:
+        if sys.stderr.isatty():
+            print(f"\r{text:<78}", end="", file=sys.stderr, flush=True)
+
+    rows = verify(say)
+    say("")
+    if parsed.json:
+        print(json.dumps([row.to_dict() for row in rows], indent=1))
+    else:
+        print(as_table(rows))
+    return CERTIFIED if all(row.agrees for row in rows) else REFUTED

@@ -1,0 +1,225 @@
+"""The contract of MLSVM (paper 002): what cvxml.methods.Method asks of a method, with every input checked.
+
+Reference: N. Nguyen, Y. Guo, Metric Learning: A Support Vector Approach, ECML PKDD 2008.
+"""
+
+from __future__ import annotations
+
+from importlib import resources
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cvxml.inputs import check_choice, check_count, check_labels, check_positive, check_X
+from cvxml.methods.mlsvm.algorithm1 import Run
+from cvxml.methods.mlsvm.algorithm1 import algorithm1 as run_algorithm1
+from cvxml.methods.mlsvm.certify import certify as certify_metric
+from cvxml.methods.mlsvm.certify import scaled_lam
+from cvxml.methods.mlsvm.evaluate import evaluate as evaluate_metric
+from cvxml.methods.mlsvm.evaluate import objective as objective_of
+from cvxml.methods.mlsvm.neighborhood import Neighborhood, neighborhood_of
+from cvxml.methods.mlsvm.solve import solve_instance
+from cvxml.metric import FloatArray, IntArray, as_matrix, as_metric, unit_scale
+from cvxml.result import Certificate, Dual, Evaluation, SavedSolution, Solution
+
+TITLE = "MLSVM: metric learning, a support vector approach (paper 002)"
+PARAMETERS = {
+    "lam": "weight of lam/2 ||A||^2, > 0 (default 0.1)",
+    "n_neighbors": "K, the size of a neighbourhood (default 4)",
+    "neighborhood": '"knn": the K nearest of any class, as printed (default); '
+    '"per-class": K nearest of the class and K nearest of the rest',
+    "neighbors": "explicit lists N(i), one a point; they win over n_neighbors and neighborhood",
+}
+STATEMENT = """\
+min over A psd, xi >= 0:   lam/2 ||A||^2 + 1/n sum_i xi_i                          (2)
+such that for every i:     min_{j in I_i} d_A(i, j) >= max_{l in T_i} d_A(i, l) + 1 - xi_i
+
+  d_A(i, j) = (x_i - x_j)^T A (x_i - x_j)
+  T_i, I_i  = the neighbours N(i) of i's own class, and of the others
+  vacuous (xi_i = 0) where T_i or I_i is empty
+
+dual, over u_i, w_i >= 0 with sum_j u_ij = sum_l w_il = s_i <= 1/n:
+  max sum_i s_i - 1/(2 lam) ||P_+(G)||^2,   G = sum_i ( sum_j u_ij X_ij - sum_l w_il X_il )
+  A = P_+(G) / lam;   any feasible (u, w) is a lower bound;   ||A - A*|| <= sqrt(2 gap / lam)
+"""
+# the misreadings that are this problem with another lam: name -> (what it is, its lam in ours)
+VARIANTS: dict[str, Any] = {
+    "lam": ("lam ||A||^2 where the paper has lam/2 ||A||^2", lambda lam, n, usable: 2 * lam),
+    "sum": ("sum_i xi_i where the paper has 1/n sum_i xi_i", lambda lam, n, usable: lam / n),
+    "usable": (
+        "the mean of xi over the usable points where the paper divides by n",
+        lambda lam, n, usable: lam * usable / n,
+    ),
+}
+
+
+class Instance(NamedTuple):
+    """Checked data: X float64, y as codes, the neighbourhoods, lam."""
+
+    X: FloatArray
+    y: IntArray
+    N: Neighborhood
+    lam: float
+
+
+def instance(
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    lam: float = 0.1,
+    n_neighbors: int = 4,
+    neighborhood: str = "knn",
+    neighbors: Any = None,
+) -> Instance:
+    """Everything checked. Raises ValueError for whatever is wrong (inputs.py, neighborhood.py)."""
+    points = check_X(X)
+    codes = check_labels(y, len(points))
+    weight = check_positive(lam, "lam")
+    scale = unit_scale(points)
+    scaled_lam(weight, scale)
+    N = neighborhood_of(points / scale, codes, n_neighbors, neighborhood, neighbors)
+    return Instance(points, codes, N, weight)
+
+
+def problem(X: ArrayLike, y: ArrayLike, **params: Any) -> Any:
+    """Problem (2) as a `cvxpy.Problem`, row by row as printed; variables "A" (d, d) and "xi" (n,).
+
+    Parameters as in `PARAMETERS`. Raises ValueError for bad input.
+    """
+    from cvxml.methods.mlsvm.problem import literal
+
+    given = instance(X, y, **params)
+    return literal(given.X, given.N, given.lam)
+
+
+def dual_problem(X: ArrayLike, y: ArrayLike, **params: Any) -> Any:
+    """The compact dual as a `cvxpy.Problem`; variables "u", "w" (one entry a pair) and "S" (d, d)."""
+    from cvxml.methods.mlsvm.problem import dual
+
+    given = instance(X, y, **params)
+    return dual(given.X, given.N, given.lam)
+
+
+def literal_source() -> str:
+    """The source of problem.py."""
+    return resources.files("cvxml.methods.mlsvm").joinpath("problem.py").read_text(encoding="utf-8")
+
+
+def objective(X: ArrayLike, y: ArrayLike, metric: ArrayLike, **params: Any) -> float:
+    """lam/2 ||A||^2 + 1/n sum_i xi_i at `metric` (d, d), from the definition."""
+    given = instance(X, y, **params)
+    A = as_metric(metric, given.X.shape[1])
+    return objective_of(given.X, given.N, A, given.lam)
+
+
+def evaluate(X: ArrayLike, y: ArrayLike, metric: ArrayLike, *, t: int = 1, **params: Any) -> Evaluation:
+    """The intermediates at `metric` (d, d), by the paper's names, and one Algorithm-1 step at iteration `t`.
+
+    targets, impostors (lists a point), usable, ties, target_distances, impostor_distances, active_impostor and
+    active_target (index of x- and x+, -1 where vacuous), xi, violated (V), subgradient (d, d), eta =
+    1/(lam (t+1)), A_third, A_two_thirds, A_next (d, d). Raises ValueError for bad input.
+    """
+    given = instance(X, y, **params)
+    A = as_metric(metric, given.X.shape[1])
+    step = check_count(t, "t")
+    return Evaluation("mlsvm", evaluate_metric(given.X, given.N, A, given.lam, step))
+
+
+def certify(X: ArrayLike, y: ArrayLike, metric: ArrayLike, dual: Dual, **params: Any) -> Certificate:
+    """The certificate of `metric` (d, d) from any dual variables (certify.py).
+
+    dual: "u", "u_index", "w", "w_index". Raises ValueError for bad input.
+    """
+    given = instance(X, y, **params)
+    A = as_matrix(metric, given.X.shape[1])
+    return certify_metric(given.X, given.N, A, dual, given.lam)
+
+
+def ties(X: ArrayLike, y: ArrayLike, **params: Any) -> int:
+    """How many points have a neighbourhood whose boundary is a tie (0 for explicit lists)."""
+    return instance(X, y, **params).N.ties
+
+
+def usable(X: ArrayLike, y: ArrayLike, **params: Any) -> int:
+    """How many points have a constraint."""
+    return len(instance(X, y, **params).N.usable)
+
+
+def metric_size(X: FloatArray) -> int:
+    """A metric is d x d."""
+    return int(X.shape[1])
+
+
+def solve(
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    solver: str = "fast",
+    tol: float = 1e-6,
+    max_iter: int = 20000,
+    warm_start: Solution | SavedSolution | None = None,
+    callback: Any = None,
+    **params: Any,
+) -> Solution:
+    """The optimal metric with its certificate.
+
+    solver: "fast" (fast.py), or "clarabel" / "scs": the literal problem and its dual through cvxpy. tol: stop at
+    gap <= tol * scale, scale = lam/2 ||A||^2. max_iter: gradient steps and Newton rounds of the fast
+    solver. warm_start: a Solution of the same data and neighbours, any lam. callback: called with a
+    `cvxml.result.Step` each time the gap is measured. Parameters as in `PARAMETERS`.
+    Raises ValueError for bad input; warns (ConvergenceWarning) whenever tol is not met.
+    """
+    given = instance(X, y, **params)
+    check_choice(solver, "solver", ("fast", "clarabel", "scs"))
+    check_positive(tol, "tol")
+    check_count(max_iter, "max_iter")
+    return solve_instance(
+        given.X,
+        given.y,
+        given.N,
+        given.lam,
+        solver,
+        float(tol),
+        max_iter,
+        warm_start,
+        callback,
+        stored_params(given.lam, params),
+    )
+
+
+def stored_params(lam: float, params: dict[str, Any]) -> dict[str, Any]:
+    """What a saved solution says of its parameters; the neighbour lists are stored beside them."""
+    explicit = params.get("neighbors") is not None
+    return {
+        "lam": lam,
+        "n_neighbors": None if explicit else int(params.get("n_neighbors", 4)),
+        "neighborhood": "explicit" if explicit else str(params.get("neighborhood", "knn")),
+    }
+
+
+def algorithm1(
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    lower_bound: float | None = None,
+    n_steps: int = 1000,
+    paper: bool = False,
+    start: ArrayLike | None = None,
+    every: int = 1,
+    **params: Any,
+) -> Run:
+    """Algorithm 1 of the paper, corrected or (`paper=True`) as printed, with its certified gap as it goes.
+
+    lower_bound: of the same problem; by default the fast solver finds it. start: (d, d), default 0.
+    every: measure the gap each so many steps. Raises ValueError for bad input.
+    """
+    given = instance(X, y, **params)
+    d = given.X.shape[1]
+    if lower_bound is None:
+        lower_bound = solve(X, y, **params).lower_bound
+    first = np.zeros((d, d)) if start is None else as_metric(start, d, "start")
+    steps = check_count(n_steps, "n_steps")
+    return run_algorithm1(
+        given.X, given.N, given.lam, lower_bound, steps, paper, first, check_count(every, "every")
+    )

@@ -1,0 +1,72 @@
+"""Recompute the proof in a saved solution: nothing of it is believed but the data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from cvxml.methods import check_params, get
+from cvxml.result import Certificate, SavedSolution, Verdict
+
+
+@dataclass(frozen=True)
+class Recertified:
+    """What the file claims and what its own dual proves."""
+
+    method: str
+    verdict: Verdict
+    reason: str
+    certificate: Certificate
+    claimed: dict[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        c = self.certificate
+        return {
+            "method": self.method,
+            "verdict": self.verdict.value,
+            "reason": self.reason,
+            "objective": c.objective,
+            "lower_bound": c.lower_bound,
+            "gap": c.gap,
+            "rel_gap": c.rel_gap,
+            "radius": c.radius,
+            "claimed": self.claimed,
+        }
+
+    def __str__(self) -> str:
+        c = self.certificate
+        return (
+            f"{self.verdict.value.upper()}: {self.method}: {self.reason}\n"
+            f"  objective {c.objective:.12g}   lower bound {c.lower_bound:.12g}\n"
+            f"  gap {c.gap:.3g}   gap / scale {c.rel_gap:.3g}   optimum within {c.radius:.3g}\n"
+            f"  feasibility: {c.feasibility}\n"
+            f"  the file claims: {self.claimed}"
+        )
+
+
+def recertify(saved: SavedSolution, tol: float) -> Recertified:
+    """The verdict on the metric in a file, from the dual in the same file.
+
+    Certified: its own dual proves it to `tol`. Refuted: it is no metric, or the file claims an objective or a
+    bound that the data contradict. Else inconclusive: the dual does not prove it.
+    Raises ValueError if the content is not that of a solution.
+    """
+    params = {k: v for k, v in saved.params.items() if k not in ("n_neighbors", "neighborhood")}
+    params["neighbors"] = saved.neighbors
+    check_params(saved.method, params)
+    proof = get(saved.method).certify(saved.X, saved.y, saved.metric, saved.dual, **params)
+    verdict, reason = _judge(proof, saved.claimed, tol)
+    return Recertified(saved.method, verdict, reason, proof, saved.claimed)
+
+
+def _judge(proof: Certificate, claimed: dict[str, Any], tol: float) -> tuple[Verdict, str]:
+    if not proof.feasibility.feasible:
+        return Verdict.REFUTED, f"not a metric: {proof.feasibility}"
+    for name, value in (("objective", proof.objective), ("lower_bound", proof.lower_bound)):
+        stated = claimed.get(name)
+        if isinstance(stated, (int, float)) and abs(stated - value) > 1e-9 * (1 + abs(value)):
+            return Verdict.REFUTED, f"the file claims {name} {stated:.12g}; recomputed, it is {value:.12g}"
+    if proof.proves(tol):
+        return Verdict.CERTIFIED, f"its dual proves it optimal to {tol:g} of the scale"
+    return Verdict.INCONCLUSIVE, f"its dual does not prove it optimal to {tol:g} of the scale"

@@ -1,0 +1,145 @@
+"""Every method on data that ships: the literal problem through two back ends, the fast solver, the certificate.
+
+Three ways that share only the data and the neighbour lists. They agree if each is certified by a bound and the
+intervals [lower bound, objective] have a point in common.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cvxml import api, datasets
+from cvxml.oracle.check import check
+from cvxml.result import TOLERANCES, Solution, Verdict
+
+SOLVERS = ("clarabel", "scs", "fast")
+
+
+class Case(NamedTuple):
+    """One row: a method on a data set, whole (n None) or a fixed subsample."""
+
+    method: str
+    data: str
+    n: int | None
+    standardized: bool
+    params: dict[str, Any]
+
+
+CASES = (
+    Case("mlsvm", "iris", None, False, {"lam": 0.01}),
+    Case("mlsvm", "iris", None, True, {"lam": 0.1, "neighborhood": "per-class"}),
+    Case("mlsvm", "wine", None, True, {"lam": 0.1}),
+    Case("mlsvm", "wine", None, True, {"lam": 0.01, "neighborhood": "per-class", "n_neighbors": 3}),
+    Case("mlsvm", "breast_cancer", 120, True, {"lam": 0.1, "n_neighbors": 6}),
+    Case("mlsvm", "digits", 60, True, {"lam": 0.1}),
+    Case("mlsvm", "balance", 100, False, {"lam": 1.0}),
+    Case("mlsvm", "twonorm", 100, False, {"lam": 0.1}),
+    Case("mlsvm", "waveform", 80, True, {"lam": 0.1}),
+    Case("mlsvm", "rings", 90, False, {"lam": 0.1}),
+    Case("kernel_mlsvm", "iris", 60, True, {"lam": 0.1, "degree": 2}),
+    Case("kernel_mlsvm", "rings", 24, False, {"lam": 0.1, "kernel": "rbf", "gamma": 1.0}),
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one case gave."""
+
+    method: str
+    data: str
+    shape: tuple[int, int]
+    params: str
+    objective: float  # of the fast solver
+    rel_gaps: dict[str, float]  # by solver; of the scale
+    seconds: dict[str, float]
+    verdicts: dict[str, str]  # of `check` on the metric each solver returned
+    agrees: bool
+    why: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return asdict(self)
+
+
+def verify(say: Callable[[str], None] = lambda text: None, cases: tuple[Case, ...] = CASES) -> list[Row]:
+    """Run every case; `say` is told what is under way."""
+    return [_row(case, say, f"[{k}/{len(cases)}]") for k, case in enumerate(cases, start=1)]
+
+
+def _row(case: Case, say: Callable[[str], None], place: str) -> Row:
+    X, y = datasets.load(case.data)
+    if case.n is not None:
+        X, y = datasets.subsample(X, y, case.n)
+    if case.standardized:
+        X = datasets.standardize(X)
+    solutions: dict[str, Solution] = {}
+    seconds: dict[str, float] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # whatever a solver says, the certificate decides
+        for solver in SOLVERS:
+            say(f"{place} {case.method} on {case.data}: {solver}")
+            started = time.perf_counter()
+            solutions[solver] = api.solve(case.method, X, y, solver=solver, **case.params)
+            seconds[solver] = time.perf_counter() - started
+    neighbors = solutions["fast"].neighbors
+    verdicts = {
+        solver: check(
+            case.method, X, y, s.metric, tol=_tier(solver), **{**case.params, "neighbors": neighbors}
+        ).verdict
+        for solver, s in solutions.items()
+    }
+    why = _disagreement(solutions, verdicts)
+    return Row(
+        method=case.method,
+        data=case.data + ("" if case.n is None else f"[{case.n}]") + (" z" if case.standardized else ""),
+        shape=(X.shape[0], X.shape[1]),
+        params=" ".join(f"{k}={v}" for k, v in case.params.items()),
+        objective=solutions["fast"].objective,
+        rel_gaps={k: s.rel_gap for k, s in solutions.items()},
+        seconds=seconds,
+        verdicts={k: v.value for k, v in verdicts.items()},
+        agrees=not why,
+        why=why,
+    )
+
+
+def _tier(solver: str) -> str:
+    # a general solver stops at its own accuracy, which a small scale magnifies
+    return "normal" if solver == "fast" else "loose"
+
+
+def _disagreement(solutions: dict[str, Solution], verdicts: dict[str, Verdict]) -> str:
+    for solver, solution in solutions.items():
+        if not solution.certificate.proves(TOLERANCES[_tier(solver)]):
+            return f"{solver} is not certified"
+        if verdicts[solver] is not Verdict.CERTIFIED:
+            return f"check says of {solver}: {verdicts[solver].value}"
+    highest = max(s.lower_bound for s in solutions.values())
+    lowest = min(s.objective for s in solutions.values())
+    if highest > lowest + 64 * float(np.finfo(float).eps) * (1 + abs(lowest)):
+        return f"a lower bound {highest:.15g} lies above an objective {lowest:.15g}"
+    return ""
+
+
+def as_table(rows: list[Row]) -> str:
+    """The rows as text."""
+    head = f"{'method':<13}{'data':<19}{'n x d':>9}  {'parameters':<48}{'objective':>13}"
+    head += "".join(f"{s:>17}" for s in SOLVERS) + "  verdict"
+    lines = ["gap / scale and seconds by solver; every gap is certified by our own bound", "", head]
+    for row in rows:
+        shape = f"{row.shape[0]} x {row.shape[1]}"
+        line = f"{row.method:<13}{row.data:<19}{shape:>9}  {row.params:<48}{row.objective:>13.9f}"
+        line += "".join(f"{row.rel_gaps[s]:>9.0e} {row.seconds[s]:>5.2f} s" for s in SOLVERS)
+        lines.append(f"{line}  {'agree' if row.agrees else 'DISAGREE: ' + row.why}")
+    agreed = sum(row.agrees for row in rows)
+    lines += [
+        "",
+        f"{agreed} of {len(rows)} cases agree: literal problem (two back ends), fast solver, certificate",
+    ]
+    return "\n".join(lines)

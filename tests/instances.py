@@ -1,0 +1,80 @@
+"""Instances for the tests: drawn at random, degenerate on purpose, or built from KKT so that the optimum is known."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cvxml import datasets
+from cvxml.metric import FloatArray
+
+
+class Known(NamedTuple):
+    """An MLSVM instance whose optimum follows from its construction, without any solver."""
+
+    X: FloatArray
+    y: np.ndarray
+    neighbors: list[list[int]]
+    lam: float
+    A: FloatArray  # the optimum
+    objective: float
+
+
+def mlsvm_from_kkt(seed: int, d: int = 6, interior: int = 2, capped: int = 2, slack: int = 2) -> Known:
+    """Each constraint has a point, a target and an impostor of its own, so its edges can be chosen freely.
+
+    In an orthonormal basis q, A* = sum alpha_k q_k q_k^T. Constraint k pushes along b = beta q_k and pulls along a
+    direction where A* is 0, so that G = sum s_k beta_k^2 q_k q_k^T - (something orthogonal), and lam A* = P_+(G):
+      interior: margin alpha beta^2 = 1 and s = lam alpha / beta^2 = lam alpha^2 < 1/n
+      capped:   s = 1/n, beta^2 = lam alpha n, margin lam n alpha^2 < 1
+      slack:    s = 0, margin > 1.
+    """
+    assert interior + capped < d
+    rng = np.random.default_rng(seed)
+    lam = float(10 ** rng.uniform(-2, 1))
+    m = interior + capped + slack
+    n = 3 * m
+    q = np.linalg.qr(rng.standard_normal((d, d)))[0]
+    limit = 1 / np.sqrt(lam * n)
+    alpha = np.zeros(d)
+    alpha[: interior + capped] = limit * rng.uniform(0.3, 0.9, interior + capped)
+    A = (q * alpha) @ q.T
+    X = np.zeros((n, d))
+    neighbors: list[list[int]] = [[] for _ in range(n)]
+    slacks = 0.0
+    for k in range(m):
+        centre, target, impostor = 3 * k, 3 * k + 1, 3 * k + 2
+        if k < interior:
+            beta = np.sqrt(1 / alpha[k])
+            b = beta * q[:, k]
+        elif k < interior + capped:
+            beta = np.sqrt(lam * alpha[k] * n)
+            b = beta * q[:, k]
+            slacks += 1 - alpha[k] * beta**2
+        else:
+            b = 1.5 * q[:, 0] / np.sqrt(alpha[0])
+        X[centre] = rng.standard_normal(d)
+        X[target] = X[centre] - rng.uniform(0.1, 1) * q[:, -1]
+        X[impostor] = X[centre] - b
+        neighbors[centre] = [target, impostor]
+    y = np.tile([0, 0, 1], m)
+    objective = lam / 2 * float(np.sum(alpha**2)) + slacks / n
+    return Known(X, y, neighbors, lam, A, objective)
+
+
+def random_data(seed: int, n: int = 40, d: int = 5, classes: int = 3) -> tuple[FloatArray, np.ndarray]:
+    """Overlapping Gaussian classes."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % classes
+    X = rng.standard_normal((n, d))
+    X[:, 0] += y
+    return X, y
+
+
+def real_data(name: str, n: int | None = None, standardized: bool = True) -> tuple[FloatArray, Any]:
+    """An embedded set, whole or a fixed subsample."""
+    X, y = datasets.load(name)
+    if n is not None:
+        X, y = datasets.subsample(X, y, n)
+    return (datasets.standardize(X) if standardized else X), y
