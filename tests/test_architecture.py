@@ -1,0 +1,106 @@
+"""The arrows point one way: read from the imports themselves."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import cvxml
+
+ROOT = Path(cvxml.__file__).parent
+FOUNDATION = ("metric", "neighbors", "result", "files", "inputs", "_version")
+
+
+def imports_of(path: Path) -> dict[str, bool]:
+    """Modules that a file imports -> True if at module level."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    top = set(map(id, tree.body))
+    found: dict[str, bool] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [node.module or ""] + [f"{node.module}.{a.name}" for a in node.names]
+        else:
+            continue
+        for name in names:
+            found[name] = found.get(name, False) or id(node) in top
+    return found
+
+
+def modules() -> dict[str, dict[str, bool]]:
+    return {
+        str(path.relative_to(ROOT).with_suffix("")).replace("/", "."): imports_of(path)
+        for path in ROOT.rglob("*.py")
+    }
+
+
+def uses(imports: dict[str, bool], name: str) -> bool:
+    return any(i == name or i.startswith(name + ".") for i in imports)
+
+
+def test_the_reader_of_imports_sees_them() -> None:
+    assert uses(modules()["methods.mlsvm.problem"], "cvxpy")
+    assert len(modules()) > 20
+
+
+def test_cvxpy_is_imported_only_by_problem_files_and_lazily_reached() -> None:
+    for name, imports in modules().items():
+        if name.endswith("problem"):
+            continue
+        assert not uses(imports, "cvxpy"), name
+        at_top = [i for i, top in imports.items() if top]
+        assert not any(i.split(".")[-2:-1] == ["problem"] or i.endswith(".problem") for i in at_top), name
+
+
+def test_only_the_backend_calls_problem_solve() -> None:
+    for path in ROOT.rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            if (
+                isinstance(node, ast.keyword)
+                and node.arg == "solver"
+                and isinstance(node.value, ast.Constant)
+            ):
+                raise AssertionError(f"{path} names a solver: {node.value.value}")
+    assert "problem.solve(" in (ROOT / "backend.py").read_text(encoding="utf-8")
+
+
+def test_the_foundation_imports_nothing_above_it() -> None:
+    for name, imports in modules().items():
+        if name.split(".")[0] in FOUNDATION:
+            ours = [i.split(".")[1] for i in imports if i.startswith("cvxml.")]
+            assert set(ours) <= set(FOUNDATION), (name, ours)
+
+
+def test_methods_do_not_import_what_is_above_them_nor_each_other() -> None:
+    for name, imports in modules().items():
+        parts = name.split(".")
+        if parts[0] != "methods" or len(parts) == 1:
+            continue
+        allowed = (*FOUNDATION, "firstorder", "backend", "methods")
+        if parts[-1] == "estimator":
+            allowed += ("estimator",)
+        for i in imports:
+            if not i.startswith("cvxml."):
+                continue
+            assert i.split(".")[1] in allowed, (name, i)
+            if i.startswith("cvxml.methods."):
+                assert i.split(".")[2] == parts[1], (name, i)
+
+
+def test_the_statement_the_proof_and_the_solver_share_no_algebra() -> None:
+    all_imports = modules()
+    for name in ("problem", "certify", "evaluate"):
+        ours = {i for i in all_imports[f"methods.mlsvm.{name}"] if i.startswith("cvxml.methods.")}
+        assert {i.split(".")[3] for i in ours if i.count(".") > 2} <= {"neighborhood"}, (name, ours)
+    solver = all_imports["methods.mlsvm.dual"] | all_imports["methods.mlsvm.newton"]
+    for other in ("problem", "evaluate", "certify"):
+        assert not uses(solver, f"cvxml.methods.mlsvm.{other}")
+
+
+def test_the_oracle_and_the_methods_do_not_need_scikit_learn_to_start() -> None:
+    for name, imports in modules().items():
+        if name.endswith("estimator"):
+            continue
+        assert not any(i.startswith("sklearn") and top for i, top in imports.items()), name

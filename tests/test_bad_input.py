@@ -1,0 +1,248 @@
+"""Bad input gives a ValueError that says what is wrong, from every public function and for every method."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import cvxml
+from cvxml.methods import names
+from cvxml.result import SavedSolution, Solution, Status
+from tests.instances import random_data
+
+X, Y = random_data(0, n=14, d=3, classes=2)
+PLACES = ("solve", "problem", "check", "evaluate", "certify")
+every_method = pytest.mark.parametrize("method", names())
+
+
+@cache
+def solved(method: str) -> Solution:
+    return cvxml.solve(method, X, Y)
+
+
+def call(place: str, method: str, X: Any = X, y: Any = Y, metric: Any = None, **params: Any) -> Any:
+    """One public function, with a metric and a dual that are right unless given."""
+    function = getattr(cvxml, place)
+    if place in ("solve", "problem"):
+        return function(method, X, y, **params)
+    dual = (solved(method).dual,) if place == "certify" else ()
+    return function(method, X, y, solved(method).metric if metric is None else metric, *dual, **params)
+
+
+def answer(place: str, method: str, **given: Any) -> str:
+    """What came of a call, by type: LinAlgError and the like are ValueErrors only by accident."""
+    try:
+        call(place, method, **given)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return "accepted"
+
+
+def complaints(says: str, places: tuple[str, ...] = PLACES, methods: Any = None, **given: Any) -> list[str]:
+    """The calls that are not refused by a ValueError that `says` so."""
+    answers = {(m, p): answer(p, m, **given) for m in (methods or names()) for p in places}
+    return [f"{at}: {a}" for at, a in answers.items() if not (a.startswith("ValueError: ") and says in a)]
+
+
+def with_entry(value: float) -> np.ndarray:
+    changed = X.copy()
+    changed[5, 2] = value
+    return changed
+
+
+BAD_X: dict[str, tuple[Any, str]] = {
+    "NaN": (with_entry(np.nan), "row 5, column 2"),
+    "inf": (with_entry(np.inf), "row 5, column 2"),
+    "minus-inf": (with_entry(-np.inf), "infinity"),
+    "no-rows": (np.empty((0, 3)), "empty"),
+    "no-columns": (np.empty((14, 0)), "empty"),
+    "1-D": (X[:, 0], "two-dimensional"),
+    "3-D": (X[None], "two-dimensional"),
+    "None": (None, "real numbers"),
+    "short": (X[:-1], "13"),
+    "complex": (X + 0j, "complex"),
+    "sparse": (csr_array(X), "sparse"),
+    "strings": (X.astype(str), "dtype"),
+    "objects": (X.astype(object), "object"),
+    "dates": (np.zeros((14, 3), dtype="M8[s]"), "dtype"),
+    "ragged": ([[1.0, 2.0], [3.0]] * 7, "X"),
+    "long-double": (np.full((14, 3), np.longdouble("1e4000")), "infinity"),
+    "largest": (np.sign(X) * 1.7e308, "rescale"),
+    "smallest": (np.sign(X) * 5e-324, "rescale"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_X)
+def test_bad_features(case: str) -> None:
+    bad, says = BAD_X[case]
+    if case in ("largest", "smallest"):
+        assert complaints(says, methods=["mlsvm"], X=bad) == []
+        assert complaints("kernel", methods=["kernel_mlsvm"], X=bad) == []
+    else:
+        assert complaints(says, X=bad) == []
+
+
+class Uncomparable:
+    """A missing value whose comparison has no truth value, as that of pandas."""
+
+    def __ne__(self, other: object) -> Any:
+        return self
+
+    def __bool__(self) -> bool:
+        raise TypeError("ambiguous")
+
+    __hash__ = object.__hash__
+
+
+BAD_Y: dict[str, tuple[Any, str]] = {
+    "NaN": ([np.nan, 1.0] * 7, "NaN"),
+    "inf": ([np.inf, 1.0] * 7, "infinity"),
+    "mixed-list": ([1, "a"] * 7, "mix"),
+    "mixed-objects": (np.array([1, "a"] * 7, dtype=object), "mix"),
+    "NaN-among-strings": ([np.nan, "a"] * 7, "y"),
+    "bool-among-strings": ([True, "a"] * 7, "mix"),
+    "None": ([None, 1] * 7, "missing"),
+    "None-alone": (None, "one-dimensional"),
+    "missing-marker": ([Uncomparable(), "a"] * 7, "y"),
+    "continuous": (np.linspace(0, 1, 14), "continuous"),
+    "one-class": ([3] * 14, "one class"),
+    "2-D": (Y[:, None], "one-dimensional"),
+    "short": (Y[:-1], "13 labels"),
+    "long": ([*Y, 0], "15 labels"),
+    "empty": ([], "0 labels"),
+    "complex": (Y + 0j, "dtype"),
+    "ragged": ([[1], [1, 2]] * 7, "y"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_Y)
+def test_bad_labels(case: str) -> None:
+    bad, says = BAD_Y[case]
+    assert complaints(says, y=bad) == []
+
+
+@pytest.mark.parametrize("lam", [0, -1.0, np.nan, np.inf, "0.1", None, True, 1j, [0.1], 10**400], ids=repr)
+def test_bad_lam(lam: Any) -> None:
+    assert complaints("lam", lam=lam) == []
+
+
+@pytest.mark.parametrize("k", [0, -1, 2.5, 2.0, True, "4", None, [4]], ids=repr)
+def test_bad_n_neighbors(k: Any) -> None:
+    assert complaints("n_neighbors", n_neighbors=k) == []
+    assert complaints("n_neighbors", n_neighbors=k, neighborhood="per-class") == []
+
+
+def test_too_many_neighbors_are_refused_and_the_maximum_is_said() -> None:
+    assert complaints("13", n_neighbors=14) == []
+    assert complaints("13", n_neighbors=10**30) == []
+    assert complaints("6", n_neighbors=7, neighborhood="per-class") == []
+
+
+def test_a_class_too_small_is_named() -> None:
+    labels = np.where(np.arange(14) < 3, "rare", "frequent")
+    assert complaints("2", y=labels, n_neighbors=3, neighborhood="per-class") == []
+    assert complaints("rare", y=labels, n_neighbors=3, neighborhood="per-class") == []
+
+
+@pytest.mark.parametrize("kind", ["KNN", "", None, 4, ["knn"]], ids=repr)
+def test_unknown_neighborhoods(kind: Any) -> None:
+    assert complaints("'knn', 'per-class'", neighborhood=kind) == []
+
+
+def test_unknown_parameters() -> None:
+    assert complaints("has no parameter 'lambda_'", lambda_=0.1) == []
+
+
+@pytest.mark.parametrize("method", ["MLSVM", "", "ssvm", None, 3], ids=repr)
+def test_unknown_methods(method: Any) -> None:
+    for place in ("solve", "problem", "check", "evaluate", "certify"):
+        given = () if place in ("solve", "problem") else (np.eye(3), {})[: 1 + (place == "certify")]
+        with pytest.raises(ValueError, match="mlsvm, kernel_mlsvm"):
+            getattr(cvxml, place)(method, X, Y, *given)
+
+
+@pytest.mark.parametrize("params", [
+    *({"kernel": v} for v in ("linear", "", None)),
+    *({"degree": v} for v in (0, 6, -1, 2.0, True, "2")),
+    *({"gamma": v} for v in (0, -1.0, np.nan, np.inf, "1", True)),
+], ids=repr)  # fmt: skip
+def test_bad_kernels(params: dict[str, Any]) -> None:
+    assert complaints(next(iter(params)), methods=["kernel_mlsvm"], **params) == []
+
+
+BAD_LISTS = {
+    "above": [14],
+    "below": [-1],
+    "huge": [2**70],
+    "itself": [2, 3],
+    "twice": [1, 2, 1],
+    "floats": [1.0, 2.0],
+    "NaN": [np.nan],
+    "bools": [True, False],
+    "bool-among-integers": [True, 2],
+    "mask": np.arange(14) < 3,
+    "string": "12",
+    "strings": ["1", "2"],
+    "None": None,
+    "number": 1,
+    "2-D": [[1, 2], [4, 5]],
+    "ragged": [[1], [4, 5]],
+}
+
+
+@pytest.mark.parametrize("case", BAD_LISTS)
+def test_bad_neighbor_lists(case: str) -> None:
+    lists = solved("mlsvm").neighbors
+    assert complaints("neighbors[3]", neighbors=[*lists[:3], BAD_LISTS[case], *lists[4:]]) == []
+
+
+def test_a_wrong_number_of_neighbor_lists() -> None:
+    lists = solved("mlsvm").neighbors
+    assert complaints("14 lists, got 13", neighbors=lists[:-1]) == []
+    assert complaints("14 lists, got 15", neighbors=[*lists, []]) == []
+    assert complaints("neighbors", neighbors=5) == []
+
+
+@pytest.mark.parametrize("option", [
+    *({"tol": v} for v in (0, -1e-6, np.nan, np.inf, "1e-6", None, True)),
+    *({"max_iter": v} for v in (0, -5, 2.5, 100.0, True, "10", None)),
+    *({"solver": v} for v in ("FAST", "mosek", "", None)),
+    {"warm_start": "a.json"},
+    {"warm_start": SavedSolution("mlsvm", {}, X, Y, [], np.eye(3), {})},
+])  # fmt: skip
+def test_bad_options_of_solve(option: dict[str, Any]) -> None:
+    assert complaints(next(iter(option)), places=("solve",), **option) == []
+
+
+@pytest.mark.parametrize("option", [
+    *({"tol": v} for v in ("tight", "", 1e-6, None)),
+    *({"claim": v} for v in ("best", "stationary")),
+    *({"claimed_objective": v} for v in (np.nan, np.inf, "0.5", 1j, 10**400)),
+    *({name: np.eye(3)} for name in ("query", "targets", "pairs")),
+    {"solver": "fast"},
+])  # fmt: skip
+def test_bad_options_of_check(option: dict[str, Any]) -> None:
+    assert complaints(next(iter(option)), places=("check",), **option) == []
+
+
+@pytest.mark.parametrize("t", [0, -1, 1.5, True, "1", 10**400], ids=repr)
+def test_bad_iteration_of_evaluate(t: Any) -> None:
+    assert complaints("t", places=("evaluate",), t=t) == []
+
+
+@every_method
+def test_a_warm_start_of_other_data(method: str) -> None:
+    assert "14 points" in answer("solve", method, X=X[:10], y=Y[:10], warm_start=solved(method))
+
+
+@every_method
+def test_a_refused_solve_leaves_the_next_one_alone(method: str) -> None:
+    before = solved(method)
+    assert complaints("NaN", X=with_entry(np.nan)) == []
+    after = cvxml.solve(method, X, Y)
+    assert after.status is Status.CONVERGED
+    assert np.array_equal(after.metric, before.metric)

@@ -1,0 +1,111 @@
+"""Kernel MLSVM: the identity with the linear problem, the iterative path, distances to new points, the misprints."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import cvxml
+from cvxml.methods import get
+from cvxml.methods.mlsvm import kernel
+from cvxml.metric import project_psd
+from tests.instances import random_data, real_data
+
+KERNELS = [{"kernel": "poly", "degree": p} for p in range(1, 6)] + [{"kernel": "rbf", "gamma": 0.3}]
+
+
+def test_degree_one_is_the_linear_problem() -> None:
+    X, y = random_data(0, n=30)
+    linear = cvxml.solve("mlsvm", X, y, tol=1e-9)
+    other = cvxml.solve("kernel_mlsvm", X, y, degree=1, tol=1e-9, neighbors=linear.neighbors)
+    assert other.objective == pytest.approx(linear.objective, rel=1e-9)
+    M = X.T @ other.metric @ X  # sum phi_ij x_i x_j^T
+    assert np.linalg.norm(M - linear.metric) <= linear.certificate.radius + other.certificate.radius
+
+
+@pytest.mark.parametrize("params", KERNELS)
+def test_exact_and_iterative_agree_within_the_certified_gap(params: dict) -> None:
+    X, y = random_data(1, n=18, d=3)
+    X = X / 2
+    exact = cvxml.solve("kernel_mlsvm", X, y, lam=0.5, tol=1e-9, **params)
+    phi = kernel.algorithm1(X, y, lam=0.5, n_steps=1500, **params)
+    proof = get("kernel_mlsvm").certify(X, y, phi, exact.dual, lam=0.5, **params)
+    assert proof.feasibility.feasible
+    # Pegasos' rate: the gap falls like 1/(lam t); the proof is what it is
+    assert 0 <= proof.gap <= 5e-3 * proof.objective
+    K = kernel.kernel_matrix(X, X, **params)
+    values, vectors = np.linalg.eigh(K)
+    root = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
+    distance = np.linalg.norm(root @ (phi - exact.metric) @ root)
+    assert distance <= proof.radius + exact.certificate.radius
+
+
+@pytest.mark.parametrize("params", KERNELS)
+def test_the_psd_step_is_the_projection_in_the_feature_space(params: dict) -> None:
+    X, _ = random_data(2, n=8, d=3)
+    K = kernel.kernel_matrix(X / 2, X / 2, **params)
+    values, vectors = np.linalg.eigh(K)
+    root = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
+    rng = np.random.default_rng(0)
+    phi = rng.standard_normal((8, 8))
+    phi = phi + phi.T
+    projected = root @ kernel.psd_step(K, phi) @ root
+    expected = project_psd(root @ phi @ root)
+    np.testing.assert_allclose(projected, expected, atol=1e-8 * np.linalg.norm(expected))
+
+
+def test_printed_kernel_normalisation_is_not_the_projection() -> None:
+    X, _ = random_data(3, n=6, d=6)
+    K = kernel.kernel_matrix(X, X, degree=1)
+    values, vectors = np.linalg.eigh(K)
+    root = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
+    phi = np.eye(6)
+    right = root @ kernel.psd_step(K, phi) @ root
+    printed = root @ kernel.psd_step(K, phi, paper=True) @ root
+    # phi = 1 is psd already: the projection must leave A = sum x_i x_i^T as it is
+    np.testing.assert_allclose(right, root @ root, atol=1e-10)
+    assert np.linalg.norm(printed - root @ root) > 0.1 * np.linalg.norm(root @ root)
+
+
+def test_new_points_get_the_distance_of_the_definition() -> None:
+    X, y = real_data("iris", 30)
+    new = real_data("iris")[0][100:104]
+    model = cvxml.KernelMLSVM(lam=0.1, degree=3).fit(X, y)
+    pairs = np.stack([new[:2], new[2:]], axis=1)
+    k = kernel.kernel_matrix(new, X, degree=3)
+    for p, (a, b) in enumerate([(0, 2), (1, 3)]):
+        squared = (k[a] - k[b]) @ model.phi_ @ (k[a] - k[b])
+        assert model.pair_distance(pairs)[p] == pytest.approx(np.sqrt(squared), rel=1e-7)
+    moved = model.transform(new)
+    assert np.linalg.norm(moved[0] - moved[2]) == pytest.approx(model.pair_distance(pairs)[0], rel=1e-9)
+
+
+def test_training_points_keep_their_distances() -> None:
+    X, y = random_data(4, n=20)
+    model = cvxml.KernelMLSVM(lam=0.1, kernel="rbf", gamma=0.2).fit(X, y)
+    shown = cvxml.evaluate("kernel_mlsvm", X, y, model.phi_, lam=0.1, kernel="rbf", gamma=0.2)
+    Z = model.transform(X)
+    for i in range(20):
+        for j, d in zip(shown.targets[i], shown.target_distances[i], strict=True):
+            assert np.sum((Z[i] - Z[j]) ** 2) == pytest.approx(d, rel=1e-6, abs=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"kernel": "sigmoid"}, "kernel must be one of"),
+        ({"degree": 6}, "maximum here is 5"),
+        ({"degree": 1.5}, "integer"),
+        ({"kernel": "rbf", "gamma": 0}, "greater than 0"),
+    ],
+)
+def test_kernel_parameters_are_checked(params: dict, message: str) -> None:
+    X, y = random_data(5, n=12)
+    with pytest.raises(ValueError, match=message):
+        cvxml.solve("kernel_mlsvm", X, y, **params)
+
+
+def test_an_overflowing_kernel_is_an_error() -> None:
+    X, y = random_data(6, n=12)
+    with pytest.raises(ValueError, match="overflows"):
+        cvxml.solve("kernel_mlsvm", X * 1e80, y, degree=5)

@@ -1,0 +1,94 @@
+"""Recompute the proof in a file that `cvxml solve --out FILE` wrote. Numpy only; cvxml is not imported.
+
+    python validation/recompute.py FILE        (.json or .npz)
+
+Nothing of the file is believed but the data, the neighbour lists, the metric and the dual variables. With
+G = sum_i ( sum_j u_ij X_ij - sum_l w_il X_il ) and s_i = sum_j u_ij = sum_l w_il <= 1/n, no metric whatsoever has an
+objective below  sum_i s_i - ||P_+(G)||^2 / (2 lam).  Exit code 0 if the gap is at most 1e-6 of lam/2 ||A||^2, else 1.
+"""
+
+import json
+import sys
+
+import numpy as np
+
+
+def read(path):
+    """The stored fields, from either format."""
+    if not path.endswith(".npz"):
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)
+    with np.load(path, allow_pickle=False) as arrays:
+        content = json.loads(str(arrays["header"]))
+        ends = np.cumsum(arrays["neighbor_counts"])[:-1]
+        content["neighbors"] = [part.tolist() for part in np.split(arrays["neighbors"], ends)]
+        content["dual"] = {key[5:]: arrays[key] for key in arrays.files if key.startswith("dual_")}
+        content |= {key: arrays[key] for key in ("X", "y", "metric")}
+    return content
+
+
+def points_and_metric(content):
+    """The points the metric acts on: X and A, or for a kernel the rows of K^(1/2) and K^(1/2) phi K^(1/2)."""
+    X, M, params = np.array(content["X"], float), np.array(content["metric"], float), content["params"]
+    if content["method"] == "mlsvm":
+        return X, M
+    if params["kernel"] == "poly":
+        K = (X @ X.T) ** params["degree"]
+    else:
+        gamma = params["gamma"] or 1 / X.shape[1]
+        K = np.exp(-gamma * ((X[:, None] - X[None]) ** 2).sum(axis=2))
+    values, vectors = np.linalg.eigh((K + K.T) / 2)
+    root = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
+    return root, root @ M @ root
+
+
+def recompute(content):
+    """(objective, lower bound, gap, least eigenvalue of the metric), from the definitions."""
+    X, A = points_and_metric(content)
+    y, n, lam = np.array(content["y"]), len(X), float(content["params"]["lam"])
+    dual = {name: np.array(values) for name, values in content["dual"].items()}
+
+    # the primal objective, point by point
+    slacks = 0.0
+    for i, listed in enumerate(content["neighbors"]):
+        D = {j: (X[i] - X[j]) @ A @ (X[i] - X[j]) for j in listed}
+        targets = [D[j] for j in listed if y[j] == y[i]]
+        impostors = [D[j] for j in listed if y[j] != y[i]]
+        if targets and impostors:
+            slacks += max(0.0, 1 + max(targets) - min(impostors))
+    objective = lam / 2 * (A**2).sum() + slacks / n
+
+    # the dual objective: first that (u, w) is feasible, whoever wrote it
+    s = {"u": np.zeros(n), "w": np.zeros(n)}
+    G = np.zeros_like(A)
+    for name, sign in (("u", 1), ("w", -1)):
+        for (i, j), value in zip(dual[f"{name}_index"].astype(int), dual[name], strict=True):
+            assert j in content["neighbors"][i], f"{i}, {j} is not a pair of neighbours"
+            assert (y[i] != y[j]) == (sign > 0), f"{i}, {j} is the wrong kind of pair for {name}"
+            assert value >= 0, f"{name} of {i}, {j} is negative"
+            s[name][i] += value
+            G += sign * value * np.outer(X[i] - X[j], X[i] - X[j])
+    assert np.allclose(s["u"], s["w"], rtol=1e-12, atol=1e-15), "sum u_i and sum w_i differ"
+    assert (s["u"] <= (1 + 1e-12) / n).all(), "a price is above 1/n"
+    positive = np.maximum(np.linalg.eigvalsh(G), 0)
+    bound = s["u"].sum() - (positive**2).sum() / (2 * lam)
+    return objective, bound, objective - bound, np.linalg.eigvalsh((A + A.T) / 2)[0], lam / 2 * (A**2).sum()
+
+
+def main(path):
+    """Print the figures; True if they prove the metric optimal."""
+    content = read(path)
+    objective, bound, gap, least, scale = recompute(content)
+    print(f"objective    {objective:.15g}   (the file says {content['objective']:.15g})")
+    print(f"lower bound  {bound:.15g}   (the file says {content['lower_bound']:.15g})")
+    print(f"gap          {gap:.3g}   gap / scale {gap / scale if scale else 0:.3g}")
+    print(f"least eigenvalue of the metric {least:.3g}")
+    proved = least >= -1e-9 * np.sqrt(2 * scale) and gap <= 1e-6 * scale + 1e-14 * (1 + abs(objective))
+    print("proved: optimal to 1e-6 of the scale" if proved else "not proved")
+    return proved
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    sys.exit(0 if main(sys.argv[1]) else 1)
