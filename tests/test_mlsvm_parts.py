@@ -125,7 +125,7 @@ def test_a_descent_step_is_the_projected_gradient_step(seed: int) -> None:
     np.testing.assert_allclose(problem.descent(v, problem.image(v)).step(step), expected, atol=1e-8)
 
 
-@pytest.mark.parametrize("lam", [1e-3, 1.0, 1e20])
+@pytest.mark.parametrize("lam", [1e-3, 1.0, 1e3])
 def test_shortening_the_reward_changes_no_projection(lam: float) -> None:
     problem = compact(3, lam=lam)
     v = some_v(problem, 3)
@@ -134,7 +134,7 @@ def test_shortening_the_reward_changes_no_projection(lam: float) -> None:
     step = problem.first_step()
     plain = problem.project(v + step * problem.steps * (1.0 * problem.up - problem.sign * D))
     ours = problem.descend(v, D, step)
-    np.testing.assert_allclose(ours, plain, atol=1e-12 if lam < 1e10 else 1e-2)
+    np.testing.assert_allclose(ours, plain, atol=1e-12)
 
 
 def test_curvature_bounds_the_second_order_term() -> None:

@@ -192,51 +192,55 @@ class Descent:
 def project_rows(v: FloatArray, sign: FloatArray, cap: float) -> FloatArray:
     """Project each row on { v >= 0, sum over sign>0 = sum over sign<0 <= cap }; padding becomes 0.
 
-    Balance first: u = (a - alpha)_+, w = (b + alpha)_+ with one alpha a row, the root of a decreasing piecewise
-    linear function whose breakpoints are a_j and -b_l: sort, find the sign change, interpolate. Rows whose sum
-    passes `cap` are two separate simplices instead.
+    With multipliers alpha and beta the projection is u = (a - alpha)_+, w = (b - beta)_+. At the cap u and w are
+    projections on two separate simplices, and that is the answer if alpha + beta >= 0; below the cap
+    alpha + beta = 0, and the two sums must balance.
     """
-    real, up, down = sign != 0, sign > 0, sign < 0
-    points = np.where(real, v * sign, np.inf)
-    order = np.argsort(points, axis=1)
-    points = np.take_along_axis(points, order, axis=1)
-    up_sorted = np.take_along_axis(up, order, axis=1)
-    down_sorted = np.take_along_axis(down, order, axis=1)
-    finite = np.where(up_sorted | down_sorted, points, 0.0)
-
-    above = up_sorted.sum(axis=1, keepdims=True) - np.cumsum(up_sorted, axis=1)
-    up_values = finite * up_sorted
-    above_sum = up_values.sum(axis=1, keepdims=True) - np.cumsum(up_values, axis=1)
-    below = np.cumsum(down_sorted, axis=1)
-    below_sum = np.cumsum(finite * down_sorted, axis=1)
-    imbalance = above_sum - above * finite - (below * finite - below_sum)
-    imbalance[~(up_sorted | down_sorted)] = -np.inf
-
-    last = (imbalance > 0).sum(axis=1) - 1  # the last breakpoint where u still outweighs w
-    empty = last < 0
-    last = np.maximum(last, 0)[:, None]
-    slope = np.take_along_axis(above + below, last, axis=1)
-    alpha = np.take_along_axis(finite, last, axis=1) + np.take_along_axis(
-        imbalance, last, axis=1
-    ) / np.maximum(slope, 1)
-    alpha[empty] = 0.0
-    projected = np.where(real, np.maximum(v - sign * alpha, 0.0), 0.0)
-    projected[empty] = 0.0
-
-    over = np.flatnonzero(np.where(up, projected, 0.0).sum(axis=1) > cap)
-    if len(over):
-        projected[over] = _simplex(v[over], up[over], cap) + _simplex(v[over], down[over], cap)
+    up, down = sign > 0, sign < 0
+    alpha = _simplex_multiplier(v, up, cap)
+    beta = _simplex_multiplier(v, down, cap)
+    below = np.flatnonzero(~(alpha + beta >= 0))
+    if len(below):
+        alpha[below] = _balance_multiplier(v[below], up[below], down[below])
+        beta[below] = -alpha[below]
+    shifted = v - np.where(up, alpha[:, None], beta[:, None])
+    projected: FloatArray = np.where(sign != 0, np.maximum(shifted, 0.0), 0.0)
     return projected
 
 
-def _simplex(v: FloatArray, members: np.ndarray, total: float) -> FloatArray:
-    """Project the `members` of each row on the simplex of sum `total`; the others become 0."""
+def _simplex_multiplier(v: FloatArray, members: np.ndarray, total: float) -> FloatArray:
+    """theta of each row with sum over members of (v - theta)_+ = total; -inf where there is no member."""
     descending = -np.sort(np.where(members, -v, np.inf), axis=1)
-    present = np.isfinite(descending)
-    descending = np.where(present, descending, 0.0)
     excess = np.cumsum(descending, axis=1) - total
-    rank = np.arange(1, v.shape[1] + 1)
-    size = np.maximum((present & (descending * rank > excess)).sum(axis=1), 1)
-    theta = excess[np.arange(len(v)), size - 1] / size
-    result: FloatArray = np.where(members, np.maximum(v - theta[:, None], 0.0), 0.0)
-    return result
+    size = (descending * np.arange(1, v.shape[1] + 1) > excess).sum(axis=1)
+    last = np.maximum(size, 1) - 1
+    theta: FloatArray = excess[np.arange(len(v)), last] / (last + 1)
+    return theta
+
+
+def _balance_multiplier(v: FloatArray, up: np.ndarray, down: np.ndarray) -> FloatArray:
+    """alpha of each row with sum_up (v - alpha)_+ = sum_down (v + alpha)_+, or any that makes both 0.
+
+    The difference falls with alpha and is linear between the breakpoints v_j (up) and -v_l (down): sort them,
+    find the last one where it is positive, interpolate.
+    """
+    points = np.where(up, v, np.where(down, -v, np.inf))
+    order = np.argsort(points, axis=1)
+    rows = np.arange(len(v))[:, None]
+    points, up, down = points[rows, order], up[rows, order], down[rows, order]
+    finite = np.where(up | down, points, 0.0)
+    up_values, down_values = finite * up, finite * down
+    above = up.sum(axis=1, keepdims=True) - np.cumsum(up, axis=1)
+    above_sum = up_values.sum(axis=1, keepdims=True) - np.cumsum(up_values, axis=1)
+    below, below_sum = np.cumsum(down, axis=1), np.cumsum(down_values, axis=1)
+    difference = above_sum - above * finite - (below * finite - below_sum)
+    positive = (difference > 0) & (up | down)
+    last = np.maximum(positive.sum(axis=1) - 1, 0)
+    at = np.arange(len(v)), last
+    slope = np.maximum((above + below)[at], 1)
+    inside = finite[at] + difference[at] / slope
+    # nowhere positive: u and w are 0 for every alpha between the largest v_j and the least -v_l
+    highest = np.where(up, finite, -np.inf).max(axis=1, initial=-np.inf)
+    empty = np.where(np.isfinite(highest), highest, finite[:, 0])
+    alpha: FloatArray = np.where(positive.any(axis=1), inside, empty)
+    return alpha

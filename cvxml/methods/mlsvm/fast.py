@@ -2,9 +2,10 @@
 
 Accelerated gradient (firstorder.py) finds which constraints matter; semismooth Newton steps (newton.py) then
 reach any accuracy in a few rounds. Newton is tried after each batch of gradient steps and given up, until the
-next batch, as soon as a round no longer takes most of its step. A round costs as much as many gradient steps,
-so batches lengthen with what was spent on rounds: the order of events depends on operation counts, never on
-a clock. Every iterate is feasible, so each check of the gap is a proof.
+next batch, as soon as a round no longer takes most of its step. Where the features differ so much in scale that
+gradient steps get nowhere, the interior-point method (interior.py) takes over.
+A round costs as much as many gradient steps, so batches lengthen with what was spent on rounds: the order of
+events depends on operation counts, never on a clock. Every iterate is feasible, so each check of the gap is a proof.
 """
 
 from __future__ import annotations
@@ -12,15 +13,20 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from cvxml.firstorder import accelerated
 from cvxml.methods.mlsvm.dual import CompactDual
-from cvxml.methods.mlsvm.newton import newton_direction
+from cvxml.methods.mlsvm.interior import interior
+from cvxml.methods.mlsvm.newton import MAX_ENTRIES, newton_direction
 from cvxml.metric import FloatArray
 from cvxml.result import Status, Step
 
+# several BLAS threads gain little on matrices this small, and stall when the machine is shared
+_one_thread = partial(threadpool_limits, limits=1, user_api="blas")
 CHECK_EVERY = 10
 SHORTEST_BATCH = 30
 Callback = Callable[[Step], None]
@@ -88,6 +94,11 @@ def fast(
 ) -> tuple[FloatArray, Status, Search]:
     """Minimise the compact dual from the best of some feasible `starts` until gap <= tol * scale."""
     search = Search(problem, tol, max_iter, callback)
+    with _one_thread():
+        return _minimise(search, starts)
+
+
+def _minimise(search: Search, starts: Sequence[FloatArray]) -> tuple[FloatArray, Status, Search]:
     best = min((search.point(v) for v in starts), key=lambda at: at.value)
     try:
         status = _run(search, best)
@@ -100,7 +111,12 @@ def _run(search: Search, best: Point) -> Status:
     if search.done(best, "start"):
         return Status.CONVERGED
     step, batch, stalled = search.problem.first_step(), SHORTEST_BATCH, 0
+    patience = _patience(search.problem)
     while search.iteration < search.max_iter:
+        if search.iteration > patience:
+            if _interior(search, step):
+                return Status.CONVERGED
+            best, patience, stalled = search.best or best, search.max_iter, 0
         before = best.value
         best, step, finished = _gradient_batch(search, best, step, batch)
         if finished:
@@ -110,9 +126,25 @@ def _run(search: Search, best: Point) -> Status:
             return Status.CONVERGED
         batch = max(SHORTEST_BATCH, min(2000, int(rounds * _relative_cost(search.problem))))
         stalled = stalled + 1 if before - best.value <= 1e-15 * abs(before) else 0
-        if stalled >= 5:
+        if stalled >= 5 and patience >= search.max_iter:
             return Status.STALLED
+        if stalled >= 5:
+            patience = 0
     return Status.MAX_ITER
+
+
+def _interior(search: Search, step: float) -> bool:
+    """The interior-point method, each of its later iterates finished by Newton; True if certified."""
+    for v in interior(search.problem):
+        search.iteration += 1
+        here = search.point(search.problem.project(v))
+        if search.done(here, "interior"):
+            return True
+        if search.iteration >= search.max_iter:
+            return False
+        if here.gap <= 1e-3 * here.scale and _newton_rounds(search, here, step)[2]:
+            return True
+    return False
 
 
 def _gradient_batch(search: Search, best: Point, step: float, batch: int) -> tuple[Point, float, bool]:
@@ -157,6 +189,19 @@ def _newton_rounds(search: Search, best: Point, step: float) -> tuple[Point, int
         if taken < 0.5 or trial.value > base.value:
             break
     return best, rounds, False
+
+
+def _patience(problem: CompactDual) -> int:
+    """How many gradient steps and Newton rounds to take before the interior-point method is the better bet.
+
+    That is when they have cost as much as it would, some 40 iterations; never where its equations are too large.
+    """
+    pairs = problem.d * (problem.d + 1) / 2
+    rows = float(np.count_nonzero(problem.sign))
+    if rows * pairs > MAX_ENTRIES:
+        return 10**9  # as good as never
+    gradient = problem.n * problem.d**2 * 4 + 12 * problem.d**3 + 1e6
+    return max(300, int(40 * (rows * pairs**2 + 5e6) / gradient))
 
 
 def _relative_cost(problem: CompactDual) -> float:

@@ -1,0 +1,224 @@
+"""The command line: what it answers and its exit codes; bad input is one line and code 2; a tampered file never passes."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import cvxml
+from cvxml.cli import run
+from cvxml.methods import names
+from cvxml.oracle import verify
+from cvxml.oracle.saved import recertify
+from cvxml.result import Solution
+from tests.instances import random_data
+
+X, Y = random_data(0, n=14, d=3, classes=2)
+GRID = np.random.default_rng(0).integers(0, 3, (14, 2)).astype(float)
+every_method = pytest.mark.parametrize("method", names())
+both_formats = pytest.mark.parametrize("ending", ["json", "npz"])
+
+
+class Answer(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+Cli = Callable[..., Answer]
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
+    """Runs a command in a folder that holds data.json, grid.json and metrics m1.npy (3, 3) and m14.npy (14, 14)."""
+    monkeypatch.chdir(tmp_path)
+    for name, points in (("data", X), ("grid", GRID)):
+        Path(f"{name}.json").write_text(json.dumps({"X": points.tolist(), "y": Y.tolist()}))
+
+    def call(*arguments: object) -> Answer:
+        capsys.readouterr()
+        code = run([str(a) for a in arguments])
+        return Answer(code, *capsys.readouterr())
+
+    return call
+
+
+@cache
+def solved(method: str) -> Solution:
+    return cvxml.solve(method, X, Y, n_neighbors=5)
+
+
+def refused(answer: Answer) -> bool:
+    line = answer.err.rstrip("\n")
+    return answer.code == 2 and not answer.out and line.startswith("cvxml: ") and "\n" not in line and len(line) < 500
+
+
+def as_json(value: Any) -> Any:
+    return json.loads(json.dumps(value))
+
+
+# --- happy paths ---
+
+
+def test_list_show_help_version(cli: Cli) -> None:
+    assert all(name in cli("list").out for name in (*names(), "iris", "rings"))
+    assert cli("--version").out == f"cvxml {cvxml.__version__}\n"
+    for command in ("list", "show", "solve", "check", "evaluate", "certify", "verify"):
+        assert command in cli("--help").out
+        assert cli(command, "--help")[::2] == (0, "")
+    for method in names():
+        answer = cli("show", method)
+        assert answer.code == 0
+        assert "cp.Problem(" in answer.out
+        assert "lam/2 ||" in answer.out
+
+
+SETTINGS: list[dict[str, Any]] = [
+    {},
+    {"lam": 0.01, "n_neighbors": 3, "neighborhood": "per-class"},
+    {"tol": 1e-9},
+    {"solver": "clarabel", "tol": 1e-3},
+]
+
+
+@every_method
+@pytest.mark.parametrize("settings", SETTINGS, ids=str)
+def test_solve_is_the_python_function(cli: Cli, method: str, settings: dict[str, Any]) -> None:
+    options = [w for k, v in settings.items() for w in (f"--{k.replace('_', '-')}", v)]
+    solution = cvxml.solve(method, X, Y, **settings)
+    answer = cli("solve", method, "data.json", "--json", *options)
+    assert answer.code == 0
+    assert answer.err == ""
+    assert json.loads(answer.out) == as_json(solution.to_dict())
+    assert cli("solve", method, "data.json", *options).out == f"{solution}\n"
+
+
+def test_solve_with_kernels_lists_and_standardization(cli: Cli) -> None:
+    Path("n.json").write_text(json.dumps([p.tolist() for p in solved("mlsvm").neighbors]))
+    z = (X - X.mean(axis=0)) / X.std(axis=0)
+    params = {"kernel": "rbf", "gamma": 0.3, "neighbors": solved("mlsvm").neighbors}
+    options = ["--kernel", "rbf", "--gamma", 0.3, "--neighbors", "n.json", "--standardize", "--json"]
+    found = json.loads(cli("solve", "kernel_mlsvm", "data.json", *options).out)
+    assert found["objective"] == pytest.approx(cvxml.solve("kernel_mlsvm", z, Y, **params).objective, rel=1e-9)
+    assert found["params"]["neighborhood"] == "explicit"
+    found = json.loads(cli("solve", "kernel_mlsvm", "data.json", "--degree", 3, "--json").out)
+    assert found["metric"] == cvxml.solve("kernel_mlsvm", X, Y, degree=3).metric.tolist()
+
+
+def test_data_in_every_format(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    np.savez("data.npz", X=X, y=Y)
+    np.save("data.npy", np.column_stack([X, Y]))
+    rows = [",".join([*map(repr, x.tolist()), "ab"[c]]) for x, c in zip(X, Y, strict=True)]
+    Path("data.csv").write_text("\n".join(["a,b,c,label", *rows]))
+    Path("own.csv").write_text("\n".join(["a,b,c,class", *rows]))
+    monkeypatch.setenv("CVXML_DATA", os.getcwd())
+    expected = cli("solve", "mlsvm", "data.json")
+    assert expected.code == 0
+    for given in (["data.npz"], ["data.npy"], ["data.csv"], ["own.csv", "--label", "class"], ["own"]):
+        assert cli("solve", "mlsvm", *given) == expected
+
+
+@every_method
+def test_check_and_its_exit_codes(cli: Cli, method: str) -> None:
+    best = cvxml.solve(method, X, Y, tol=1e-9).metric
+    for factor, code in ((1, 0), (2, 1), (-1, 1)):
+        np.save("m.npy", factor * best)
+        answer = cli("check", method, "data.json", "--metric", "m.npy", "--json")
+        assert answer[::2] == (code, "")
+        assert json.loads(answer.out) == cvxml.check(method, X, Y, factor * best).to_dict()
+        assert cli("check", method, "data.json", "--metric", "m.npy").out.startswith(("CERTIFIED", "REFUTED")[code])
+    np.save("l.npy", np.linalg.cholesky(best + 1e-12 * np.eye(len(best)) * np.trace(best)).T)
+    assert cli("check", method, "data.json", "--components", "l.npy").code == 0
+    value = cvxml.solve(method, X, Y, tol=1e-9).objective
+    for claimed, code in ((value, 0), (0.9 * value, 1), (1.1 * value, 1)):
+        assert cli("check", method, "data.json", "--claimed-objective", claimed).code == code
+
+
+def test_ties_are_inconclusive_unless_lists_are_given(cli: Cli) -> None:
+    np.save("m.npy", np.eye(2))
+    assert cli("check", "mlsvm", "grid.json", "--metric", "m.npy").code == 3
+    Path("n.json").write_text(json.dumps([p.tolist() for p in cvxml.solve("mlsvm", GRID, Y).neighbors]))
+    assert cli("check", "mlsvm", "grid.json", "--metric", "m.npy", "--neighbors", "n.json").code == 1
+
+
+@every_method
+def test_evaluate_is_the_python_function(cli: Cli, method: str) -> None:
+    metric = solved(method).metric
+    np.save("m.npy", metric)
+    answer = cli("evaluate", method, "data.json", "--metric", "m.npy", "-t", 3, "--json")
+    assert answer[::2] == (0, "")
+    assert json.loads(answer.out) == as_json(cvxml.evaluate(method, X, Y, metric, t=3).to_dict())
+    assert "impostor_distances" in cli("evaluate", method, "data.json", "--metric", "m.npy").out
+    L = np.random.default_rng(0).standard_normal((2, len(metric)))
+    np.save("l.npy", L)
+    answer = cli("evaluate", method, "data.json", "--components", "l.npy", "--json")
+    assert answer[::2] == (0, "")
+    assert json.loads(answer.out) == as_json(cvxml.evaluate(method, X, Y, L.T @ L).to_dict())
+
+
+def test_verify_agrees_or_says_so(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    small = (verify.Case("mlsvm", "rings", 20, False, {"lam": 0.1}),)
+    monkeypatch.setattr(verify, "verify", partial(verify.verify, cases=small))
+    answer = cli("verify", "--json")
+    assert answer.code == 0
+    (row,) = json.loads(answer.out)
+    assert row["agrees"]
+    assert set(row["rel_gaps"]) == {"fast", "scs", "clarabel"}
+    assert "1 of 1 cases agree" in cli("verify").out
+    monkeypatch.setattr(verify, "_disagreement", lambda *_: "two intervals without a common point")
+    assert cli("verify").code == 1
+
+
+KERNELS = [["mlsvm"], *(["kernel_mlsvm", *o] for o in (["--degree", 1], ["--degree", 3], ["--kernel", "rbf"]))]
+
+
+@both_formats
+@pytest.mark.parametrize("options", KERNELS, ids=str)
+def test_saved_solutions_are_certified_and_resumed(cli: Cli, options: list[Any], ending: str) -> None:
+    method, *rest = options
+    file = f"s.{ending}"
+    first = cli("solve", method, "data.json", *rest, "--out", file, "--json")
+    assert first.code == 0
+    answer = cli("certify", file, "--json")
+    assert answer[::2] == (0, "")
+    found, again = json.loads(answer.out), recertify(cvxml.load(file), 1e-6)
+    assert found["verdict"] == "certified"
+    assert found["gap"] == again.certificate.gap
+    assert found["objective"] == pytest.approx(json.loads(first.out)["objective"], rel=1e-12)
+    assert cli("certify", file).out.startswith("CERTIFIED")
+    resumed = json.loads(cli("solve", method, "data.json", *rest, "--warm-start", file, "--json").out)
+    assert resumed["n_iter"] == 0
+    assert resumed["objective"] == pytest.approx(found["objective"], rel=1e-6)
+    assert cli("solve", method, "data.json", *rest, "--max-iter", 1, "--tol", 1e-9, "--out", file)[::2] == (3, "")
+    assert cli("certify", file).code == 3
+
+
+def test_an_internal_error_is_code_4_and_one_line(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cvxml, "solve", lambda *_, **__: {}["a"])
+    answer = cli("solve", "mlsvm", "data.json")
+    assert answer == (4, "", "cvxml: internal error: KeyError: 'a'\n")
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["check", "mlsvm", "data.json", "--metric", "m.npy"]], ids=len)
+def test_cvxpy_is_not_loaded_where_it_is_not_needed(cli: Cli, arguments: list[str]) -> None:
+    np.save("m.npy", solved("mlsvm").metric)
+    root = str(Path(cvxml.__file__).parents[1])
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "cvxml", *arguments],
+        capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": root},
+    )  # fmt: skip
+    assert done.returncode in (0, 1)
+    assert done.stdout
+    assert " numpy" in done.stderr
+    assert not {"cvxpy", "sklearn"} & {line.split("|")[-1].strip() for line in done.stderr.splitlines()}
