@@ -125,7 +125,9 @@ def test_bad_labels(case: str) -> None:
     assert complaints(says, y=bad) == []
 
 
-@pytest.mark.parametrize("lam", [0, -1.0, np.nan, np.inf, "0.1", None, True, 1j, [0.1], 10**400], ids=repr)
+@pytest.mark.parametrize(
+    "lam", [0, -1.0, np.nan, np.inf, "0.1", None, True, 1j, [0.1], 10**400], ids=lambda v: repr(v)[:9]
+)
 def test_bad_lam(lam: Any) -> None:
     assert complaints("lam", lam=lam) == []
 
@@ -229,7 +231,7 @@ def test_bad_options_of_check(option: dict[str, Any]) -> None:
     assert complaints(next(iter(option)), places=("check",), **option) == []
 
 
-@pytest.mark.parametrize("t", [0, -1, 1.5, True, "1", 10**400], ids=repr)
+@pytest.mark.parametrize("t", [0, -1, 1.5, True, "1", 10**400], ids=lambda v: repr(v)[:9])
 def test_bad_iteration_of_evaluate(t: Any) -> None:
     assert complaints("t", places=("evaluate",), t=t) == []
 
@@ -246,3 +248,54 @@ def test_a_refused_solve_leaves_the_next_one_alone(method: str) -> None:
     after = cvxml.solve(method, X, Y)
     assert after.status is Status.CONVERGED
     assert np.array_equal(after.metric, before.metric)
+
+
+BAD_DUALS: dict[str, dict[str, Any]] = {
+    "no-u": {"u": None},
+    "no-w-index": {"w_index": None},
+    "scalar": {"u": lambda _: 1.0},
+    "2-D": {"w": lambda w: w[:, None]},
+    "complex": {"u": lambda u: u + 0j},
+    "objects": {"u": lambda u: np.array([{}] * len(u))},
+    "strings": {"u": lambda u: u.astype(str)},
+    "short": {"u": lambda u: u[:-1]},
+    "above": {"u_index": lambda pairs: pairs + 14},
+    "below": {"w_index": lambda pairs: pairs - 14},
+    "fractions": {"u_index": lambda pairs: pairs + 0.5},
+    "flat": {"u_index": lambda pairs: pairs.ravel()},
+}
+
+
+@every_method
+@pytest.mark.parametrize("case", BAD_DUALS)
+def test_bad_duals(method: str, case: str) -> None:
+    best = solved(method)
+    ((name, change),) = BAD_DUALS[case].items()
+    dual: dict[str, Any] = {k: v for k, v in best.dual.items() if k != name}
+    if change is not None:
+        dual[name] = change(best.dual[name])
+    with pytest.raises(ValueError, match=name.removesuffix("_index")):
+        cvxml.certify(method, X, Y, best.metric, dual)
+
+
+@every_method
+@pytest.mark.parametrize("dual", [None, {}, [1.0], 3], ids=repr)
+def test_what_is_no_dual(method: str, dual: Any) -> None:
+    with pytest.raises(ValueError, match="dual"):
+        cvxml.certify(method, X, Y, solved(method).metric, dual)
+
+
+@every_method
+@pytest.mark.parametrize("u", [1e-323, 1.0, 1e300, 1e308, 1.7e308])
+@pytest.mark.parametrize("w", [1e-323, 1.0, 1e308])
+def test_no_dual_lifts_the_bound_above_the_optimum(method: str, u: float, w: float) -> None:
+    everyone = [[j for j in range(14) if j != i] for i in range(14)]
+    best = cvxml.solve(method, X, Y, lam=1e-3, neighbors=everyone)
+    sizes = {"u": u, "w": w}
+    dual: dict[str, Any] = {f"{k}_index": best.dual[f"{k}_index"] for k in sizes}
+    dual |= {k: np.full(len(best.dual[k]), size) for k, size in sizes.items()}
+    proof = cvxml.certify(method, X, Y, 0 * best.metric, dual, lam=1e-3, neighbors=everyone)
+    assert best.objective < 0.99
+    assert proof.objective == pytest.approx(1)
+    assert proof.lower_bound <= best.objective
+    assert not proof.proves(1e-6)

@@ -54,7 +54,8 @@ class Search:
     tol: float
     max_iter: int
     callback: Callback | None
-    best: Point | None = None
+    best: Point | None = None  # of lowest dual value
+    tightest: Point | None = None  # of smallest gap: what is returned
     history: list[Step] = field(default_factory=list)
     iteration: int = 0
     reach: float = 1e3  # sigma of newton.py, in first-order steps
@@ -73,6 +74,8 @@ class Search:
         """Record `at`; True if its gap is small enough for a proof to tol (with room to spare)."""
         if self.best is None or at.value < self.best.value:
             self.best = at
+        if self.tightest is None or at.gap < self.tightest.gap:
+            self.tightest = at
         seconds = time.perf_counter() - self.started
         objective = at.scale + at.slack
         step = Step(self.iteration, seconds, objective, objective - at.gap, at.gap, phase)
@@ -80,7 +83,7 @@ class Search:
         if self.callback is not None:
             self.callback(step)
         if at.gap <= 0.5 * self.tol * at.scale:
-            self.best = at
+            self.tightest = at
             return True
         return False
 
@@ -104,7 +107,7 @@ def _minimise(search: Search, starts: Sequence[FloatArray]) -> tuple[FloatArray,
         status = _run(search, best)
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
-    return (search.best or best).v, status, search
+    return (search.tightest or best).v, status, search
 
 
 def _run(search: Search, best: Point) -> Status:

@@ -134,17 +134,7 @@ class _Interior:
         mu = products / (self.real.sum() + len(at.hi) + self.p.d)
         predictor = system.solve(0.0, None)
         length = min(1.0, system.longest(predictor))
-        after = (
-            np.sum(
-                (at.dual.v + length * predictor.dual.v) * (slack.v + length * predictor.slack.v) * self.real
-            )
-            + (at.dual.r + length * predictor.dual.r) @ (slack.r + length * predictor.slack.r)
-            + np.sum(
-                (np.diag(system.sigma) + length * predictor.A_scaled)
-                * (np.diag(system.sigma) + length * predictor.S_scaled)
-            )
-        ) / (self.real.sum() + len(at.hi) + self.p.d)
-        centring = min(1.0, max(float(after), 0.0) / mu) ** 3
+        centring = min(1.0, max(system.products_after(predictor, length), 0.0) / products) ** 3
         direction = system.solve(centring * mu, predictor if length > 0.1 else None)
         length = min(1.0, 0.98 * system.longest(direction))
         if not length > 1e-6:
@@ -236,6 +226,17 @@ class _System:
     def _slack_step(self, D: FloatArray, hi: FloatArray, lo: FloatArray) -> FloatArray:
         step: FloatArray = np.where(self.o.up, D - hi[:, None], np.where(self.o.down, lo[:, None] - D, 0.0))
         return step
+
+    def products_after(self, direction: Direction, length: float) -> float:
+        """The sum of all products after this much of a step."""
+        total = 0.0
+        for value, slack, dv, dz in zip(
+            self.at.dual, self.slack, direction.dual, direction.slack, strict=True
+        ):
+            total += float(np.sum(((value + length * dv) * (slack + length * dz))[value > 0]))
+        both = np.diag(self.sigma)
+        scaled = (both + length * direction.A_scaled) * (both + length * direction.S_scaled)
+        return total + float(np.sum(scaled))
 
     def longest(self, direction: Direction) -> float:
         """How far until a product would turn negative."""

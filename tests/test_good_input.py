@@ -1,0 +1,274 @@
+"""What must work: any form of the same data, degenerate data, any units; solved, certified and equal where equal."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+import cvxml
+from cvxml.methods import get, names
+from cvxml.metric import FloatArray
+from cvxml.result import Solution, Status, Verdict
+from tests.instances import random_data
+
+X, Y = random_data(0, n=16, d=3, classes=3)
+TWO = Y % 2
+GRID = np.random.default_rng(2).integers(0, 5, (16, 3)).astype(float)
+ROUNDING = 128 * float(np.finfo(float).eps)  # 64 eps (1 + objective), the objective being at most about 1
+LAM = {"mlsvm": 0.1, "kernel_mlsvm": 100.0}
+every_method = pytest.mark.parametrize("method", names())
+
+
+class ArrayLike:
+    """Something numpy converts, as a data frame is."""
+
+    def __init__(self, values: Any):
+        self.values = values
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self.values, dtype=dtype)
+
+
+def certified(method: str, X: Any, y: Any, tol: float = 1e-9, **params: Any) -> Solution:
+    """The solution, after asking for its proof and for the verdict of `check` on its metric."""
+    solution = cvxml.solve(method, X, y, tol=tol, **params)
+    assert solution.status is Status.CONVERGED
+    assert solution.rel_gap <= 1e-6
+    assert solution.gap >= 0
+    assert solution.lower_bound <= solution.objective + ROUNDING
+    assert np.isfinite(solution.metric).all()
+    proof = cvxml.certify(method, X, y, solution.metric, solution.dual, **params)
+    assert proof.proves(1e-6)
+    return solution
+
+
+def same(one: Solution, other: Solution) -> bool:
+    return bool(abs(one.objective - other.objective) <= 1e-9 * abs(one.objective))
+
+
+LABELS: dict[str, Callable[[np.ndarray], Any]] = {
+    "list": lambda y: y.tolist(),
+    "strings": lambda y: [f"class {c}" for c in y],
+    "unicode": lambda y: np.array(["ä", "日本", ""])[y],
+    "whole-floats": lambda y: y * 1.0,
+    "small-integers": lambda y: y.astype(np.int8),
+    "unsigned": lambda y: y.astype(np.uint64) + np.uint64(2**63),
+    "negative": lambda y: -7 * y,
+    "large-integers": lambda y: (y + 2**62).tolist(),
+    "large-objects": lambda y: np.array([2**60 + int(c) for c in y], dtype=object),
+    "larger-objects": lambda y: [2**70 + int(c) for c in y],
+    "fractions": lambda y: [Fraction(int(c)) for c in y],
+}
+
+
+@cache
+def solved(method: str, data: str = "X") -> Solution:
+    return certified(
+        method, {"X": X, "grid": GRID, "bools": (GRID > 2) * 1.0}[data], Y, tol=1e-6, lam=LAM[method]
+    )
+
+
+@every_method
+@pytest.mark.parametrize("form", LABELS)
+def test_labels_are_names_only(method: str, form: str) -> None:
+    plain = solved(method)
+    other = cvxml.solve(method, X, LABELS[form](Y), lam=LAM[method])
+    assert np.array_equal(other.metric, plain.metric)
+    assert other.objective == plain.objective
+
+
+@every_method
+@pytest.mark.parametrize("form", [bool, np.bool_, int, float, str])
+def test_two_classes_in_any_type(method: str, form: Any) -> None:
+    plain = certified(method, X, TWO)
+    other = certified(method, X, [form(c) for c in TWO])
+    assert np.array_equal(other.metric, plain.metric)
+
+
+FEATURES: dict[str, Callable[[FloatArray], Any]] = {
+    "lists": lambda X: X.tolist(),
+    "fortran": np.asfortranarray,
+    "strided": lambda X: np.repeat(X, 2, axis=1)[:, ::2],
+    "reversed": lambda X: X[::-1, ::-1].copy()[::-1, ::-1],
+    "array-like": ArrayLike,
+    "float32": lambda X: X.astype(np.float32),
+    "long-double": lambda X: X.astype(np.longdouble),
+    "int8": lambda X: X.astype(np.int8),
+    "uint64": lambda X: X.astype(np.uint64),
+    "integers": lambda X: [[int(v) for v in row] for row in X],
+    "bools": lambda X: X > 2,
+}
+
+
+@every_method
+@pytest.mark.parametrize("form", FEATURES)
+def test_features_in_any_form_are_computed_in_float64(method: str, form: str) -> None:
+    given = FEATURES[form](GRID)
+    plain = solved(method, "bools" if form == "bools" else "grid")
+    other = cvxml.solve(method, given, Y, lam=LAM[method])
+    assert other.metric.dtype == other.X.dtype == np.float64
+    assert np.array_equal(other.metric, plain.metric)
+    evaluation = cvxml.evaluate(method, given, Y, plain.metric, lam=LAM[method])
+    assert evaluation.objective == pytest.approx(plain.objective, rel=1e-9)
+    assert get(method).ties(given, Y) == get(method).ties(plain.X, Y)
+
+
+def test_nothing_is_rounded_to_single_precision() -> None:
+    single = X.astype(np.float32)
+    assert same(certified("mlsvm", single, Y), certified("mlsvm", single.astype(float), Y))
+
+
+@every_method
+def test_inputs_are_read_only_and_untouched(method: str) -> None:
+    first = solved(method)
+    points, labels, metric = np.asfortranarray(X), Y.copy(), first.metric.copy()
+    neighbors, dual = [p.copy() for p in first.neighbors], {k: v.copy() for k, v in first.dual.items()}
+    arrays = [points, labels, metric, *neighbors, *dual.values()]
+    copies = [a.copy() for a in arrays]
+    for a in arrays:
+        a.setflags(write=False)
+    data, params = (method, points, labels), {"neighbors": neighbors, "lam": LAM[method]}
+    solution = cvxml.solve(*data, **params)
+    solution.metric[:] = 0  # what comes back is the caller's
+    cvxml.problem(*data, **params)
+    cvxml.evaluate(*data, metric, **params)
+    cvxml.certify(*data, metric, dual, **params)
+    assert cvxml.check(*data, metric, **params).verdict is Verdict.CERTIFIED
+    assert cvxml.check(*data, 2 * metric, **params).verdict is Verdict.REFUTED
+    assert all(np.array_equal(a, c) for a, c in zip(arrays, copies, strict=True))
+
+
+@every_method
+def test_every_function_can_be_called_twice(method: str) -> None:
+    metric = cvxml.solve(method, X, Y).metric
+    dual = cvxml.solve(method, X, Y, solver="clarabel", tol=1e-3).dual
+    for _ in range(2):
+        assert cvxml.problem(method, X, Y).is_dcp()
+        assert cvxml.problem(method, X, Y, dual=True).is_dcp()
+        assert cvxml.evaluate(method, X, Y, metric).objective > 0
+        assert cvxml.certify(method, X, Y, metric, dual).proves(1e-2)
+        assert cvxml.check(method, X, Y, metric).verdict is Verdict.CERTIFIED
+
+
+DEGENERATE: dict[str, tuple[FloatArray, np.ndarray]] = {
+    "more-features-than-points": (np.random.default_rng(3).standard_normal((10, 25)), np.arange(10) % 2),
+    "one-feature": (X[:, :1], Y),
+    "constant-feature": (np.column_stack([X, np.full(16, 0.1)]), Y),
+    "zero-feature": (np.column_stack([X, np.zeros(16)]), Y),
+    "repeated-feature": (np.column_stack([X, X]), Y),
+    "twins-of-a-class": (np.repeat(X[:8], 2, axis=0), np.repeat(Y[:8], 2)),
+    "twins-of-two-classes": (np.repeat(X[:8], 2, axis=0), TWO),
+    "grid": (np.array([[a, b] for a in range(4) for b in range(4)], dtype=float), TWO),
+    "all-points-equal": (np.full((16, 3), 1.5), Y),
+    "a-far-point": (np.vstack([X[:-1], [[30.0, 0, 0]]]), Y),
+    "far-from-the-origin": (X + 64.0, Y),
+    "a-single-point-class": (X, np.array([1] + [0] * 15)),
+    "as-many-classes-as-points": (X, np.arange(16)),
+    "six-points": (X[:6], TWO[:6]),
+}
+PARAMS = {
+    "mlsvm": {"lam": 0.1},
+    "kernel_mlsvm-1": {"lam": 0.1, "degree": 1},
+    "kernel_mlsvm-2": {"lam": 10.0},
+    "kernel_mlsvm-rbf": {"lam": 0.1, "kernel": "rbf"},
+}
+
+
+@pytest.mark.parametrize("kind", DEGENERATE)
+@pytest.mark.parametrize("case", PARAMS)
+def test_degenerate_data(kind: str, case: str) -> None:
+    data, labels = DEGENERATE[kind]
+    method = case.split("-")[0]
+    solution = certified(method, data, labels, tol=1e-6, **PARAMS[case])
+    explicit = {**PARAMS[case], "neighbors": solution.neighbors}
+    assert cvxml.check(method, data, labels, solution.metric, **explicit).verdict is Verdict.CERTIFIED
+
+
+def test_zero_data_have_zero_as_metric() -> None:
+    solution = certified("mlsvm", np.zeros((16, 3)), Y)
+    assert not solution.metric.any()
+    assert solution.objective == pytest.approx(len(solution.neighbors) / 16)
+    with pytest.raises(ValueError, match="kernel matrix is zero"):
+        cvxml.solve("kernel_mlsvm", np.zeros((16, 3)), Y)
+    assert same(certified("kernel_mlsvm", np.zeros((16, 3)), Y, kernel="rbf"), solution)
+
+
+@pytest.mark.parametrize("kind", ["plain", "grid", "twins-of-two-classes", "more-features-than-points"])
+def test_the_linear_kernel_is_the_linear_problem(kind: str) -> None:
+    data, labels = (X, Y) if kind == "plain" else DEGENERATE[kind]
+    plain = certified("mlsvm", data, labels)
+    assert same(certified("kernel_mlsvm", data, labels, degree=1, neighbors=plain.neighbors), plain)
+    assert same(certified("kernel_mlsvm", data, labels, degree=1), plain)
+
+
+def test_features_that_say_nothing_change_nothing() -> None:
+    plain = certified("mlsvm", X, Y)
+    assert same(plain, certified("mlsvm", *DEGENERATE["constant-feature"]))
+    assert same(plain, certified("mlsvm", *DEGENERATE["zero-feature"]))
+    # on (x, x), A / 4 in each of four blocks gives the same distances at a quarter of ||A||^2
+    doubled = certified("mlsvm", *DEGENERATE["repeated-feature"], lam=0.4, neighbors=plain.neighbors)
+    assert same(plain, doubled)
+
+
+@every_method
+@pytest.mark.parametrize("factor", [1e8, 1e-8, 2.0**-20])
+def test_units_do_not_matter_where_lam_follows(method: str, factor: float) -> None:
+    power = {"mlsvm": 4, "kernel_mlsvm": 8}[method]  # degree 2 squares the features once more
+    plain = certified(method, X, Y)
+    scaled = certified(method, X * factor, Y, lam=0.1 * factor**power)
+    assert same(plain, scaled)
+    back = scaled.metric * factor ** {"mlsvm": 2, "kernel_mlsvm": 8}[method]
+    assert np.linalg.norm(back - plain.metric) <= 1e-3 * np.linalg.norm(plain.metric)
+
+
+@pytest.mark.parametrize("factor", [1e150, 1e100, 1e20, 1e8, 1e3, 1e-3, 1e-8, 1e-20, 1e-100, 1e-150, 1e-200])
+@pytest.mark.parametrize("case", PARAMS)
+def test_units_alone_end_in_a_proof_or_in_a_word(case: str, factor: float) -> None:
+    method, said = case.split("-")[0], "nothing"
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            solution = cvxml.solve(method, X * factor, Y, max_iter=150, **PARAMS[case])
+            assert -ROUNDING <= solution.lower_bound <= solution.objective + ROUNDING
+            proven = solution.status is Status.CONVERGED
+            assert solution.certificate.proves(1e-6) == proven
+            said = "certified" if proven else solution.status.value
+        except ValueError as error:
+            said = f"ValueError: {error}"
+    assert [w.category for w in caught] == [ConvergenceWarning] * said.startswith("not certified")
+    words = ("certified", "not certified: ", "ValueError: lam=", "ValueError: the kernel matrix is zero")
+    assert said.startswith((*words, "ValueError: the poly kernel overflows"))
+
+
+@every_method
+def test_permuting_the_points_permutes_the_lists(method: str) -> None:
+    order = np.random.default_rng(0).permutation(16)
+    plain, moved = certified(method, X, Y), certified(method, X[order], Y[order])
+    assert get(method).ties(X, Y) == 0
+    assert [set(order[p].tolist()) for p in moved.neighbors] == [
+        set(plain.neighbors[i].tolist()) for i in order
+    ]
+    assert same(plain, moved)
+
+
+@every_method
+def test_rotating_and_permuting_the_features(method: str) -> None:
+    plain = certified(method, X, Y)
+    Q = np.linalg.qr(np.random.default_rng(0).standard_normal((3, 3)))[0]
+    for turn in (Q, np.eye(3)[[2, 0, 1]], -np.eye(3)):
+        assert same(plain, certified(method, X @ turn, Y, neighbors=plain.neighbors))
+
+
+def test_moving_the_origin() -> None:
+    plain = certified("mlsvm", X, Y)
+    moved = certified("mlsvm", X + np.array([1024.0, -8.0, 0.5]), Y, neighbors=plain.neighbors)
+    assert same(plain, moved)
+    params = {"kernel": "rbf", "gamma": 0.5, "neighbors": plain.neighbors}
+    assert same(certified("kernel_mlsvm", X, Y, **params), certified("kernel_mlsvm", X + 1.0, Y, **params))
