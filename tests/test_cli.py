@@ -56,7 +56,7 @@ def cli(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.
 
 @cache
 def solved(method: str) -> Solution:
-    return cvxml.solve(method, X, Y, n_neighbors=13)
+    return cvxml.solve(method, X, Y, n_neighbors=2, neighborhood="per-class")
 
 
 def refused(answer: Answer) -> bool:
@@ -218,6 +218,14 @@ def test_saved_solutions_are_certified_and_resumed(cli: Cli, options: list[Any],
         "",
     )
     assert cli("certify", file).code == 3
+
+
+@pytest.mark.parametrize("solver", ["fast", "clarabel"])
+def test_a_solver_that_gives_up_is_inconclusive(cli: Cli, solver: str) -> None:
+    Path("large.json").write_text(json.dumps({"X": (X * 1e8).tolist(), "y": Y.tolist()}))
+    answer = cli("solve", "mlsvm", "large.json", "--solver", solver, "--max-iter", 20)
+    assert answer.code == 3
+    assert "not certified" in answer.out + answer.err
 
 
 def test_an_internal_error_is_code_4_and_one_line(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -429,7 +437,7 @@ TAMPERED: dict[str, tuple[set[int], Change]] = {
     "lists-twice": ({2}, lambda c: c["neighbors"][0].append(c["neighbors"][0][0])),
     "lists-short": ({2}, lambda c: c["neighbors"].pop()),
     "lists-floats": ({2}, lambda c: c["neighbors"][0].append(0.5)),
-    # "knn" with 13 neighbours is what the file states; with no lists at all A = 0 would be optimal
+    # "per-class" with 2 neighbours is what the file states; with no lists at all A = 0 would be optimal
     "lists-emptied": ({1, 2, 3}, lambda c: c.update(neighbors=[[]] * 14, metric=zeros(c), objective=0.0,
                                                     lower_bound=0.0, dual=empty_dual())),
 }  # fmt: skip

@@ -157,9 +157,35 @@ def test_every_function_can_be_called_twice(method: str) -> None:
         assert cvxml.check(method, X, Y, metric).verdict is Verdict.CERTIFIED
 
 
+@every_method
+def test_a_solution_keeps_the_data_it_was_given(method: str, tmp_path: Any) -> None:
+    points, labels = X.copy(), Y.copy()
+    solution = cvxml.solve(method, points, labels)
+    points *= 2
+    labels[:] = labels[::-1]
+    assert np.array_equal(solution.X, X)
+    solution.save(tmp_path / "s.npz")
+    saved = cvxml.load(tmp_path / "s.npz")
+    proof = cvxml.certify(
+        method, saved.X, saved.y, saved.metric, saved.dual, lam=0.1, neighbors=saved.neighbors
+    )
+    assert proof.proves(1e-6)
+
+
+def test_without_a_usable_point_everything_is_zero() -> None:
+    data, labels = np.array([[0.0], [0.1], [9.0], [9.1]]), [0, 0, 1, 1]
+    solution = certified("mlsvm", data, labels, n_neighbors=1)
+    assert solution.objective == 0
+    assert cvxml.check("mlsvm", data, labels, [[0.0]], n_neighbors=1).verdict is Verdict.CERTIFIED
+    assert cvxml.check("mlsvm", data, labels, [[1.0]], n_neighbors=1).verdict is Verdict.REFUTED
+    for dual in (False, True):
+        problem = cvxml.problem("mlsvm", data, labels, n_neighbors=1, dual=dual)
+        assert problem.solve(solver="CLARABEL") == pytest.approx(0, abs=1e-7)
+
+
 DEGENERATE: dict[str, tuple[FloatArray, np.ndarray]] = {
     "more-features-than-points": (np.random.default_rng(3).standard_normal((10, 25)), np.arange(10) % 2),
-    "one-feature": (X[:, :1], Y),
+    "one-feature": (np.array([[10.0 * (i // 3) + i % 3] for i in range(15)]), np.arange(15) // 3),
     "constant-feature": (np.column_stack([X, np.full(16, 0.1)]), Y),
     "zero-feature": (np.column_stack([X, np.zeros(16)]), Y),
     "repeated-feature": (np.column_stack([X, X]), Y),

@@ -16,6 +16,8 @@ from scipy.sparse import csr_array
 from cvxml.methods.mlsvm.neighborhood import Neighborhood
 from cvxml.metric import FloatArray
 
+FEW = 200_000
+
 
 class CompactDual:
     """Images, gradients and projections of the compact dual on `X` (n, d) with weight `lam`."""
@@ -35,6 +37,9 @@ class CompactDual:
             self.J[r, :end] = np.concatenate([impostors, targets])
             self.sign[r, : len(impostors)] = 1.0
             self.sign[r, len(impostors) : end] = -1.0
+        self.edges: FloatArray | None = None  # x_i - x_j (rows, K, d), kept where they are few
+        if self.J.size * self.d <= FEW:
+            self.edges = self.X[self.rows][:, None, :] - self.X[self.J]
         self.up = self.sign > 0
         self.down = self.sign < 0
         edges = np.where(self.sign != 0, self._edge_lengths(), 0.0)
@@ -50,8 +55,12 @@ class CompactDual:
         return lengths
 
     def image(self, v: FloatArray) -> FloatArray:
-        """G (d, d) of v, through the graph Laplacian of the weights: n d^2 instead of n K d^2 work."""
+        """G (d, d) of v. For many points through the graph Laplacian of the weights: n d^2, not n K d^2 work."""
         used = v != 0
+        if self.edges is not None:
+            x = self.edges[used]
+            small: FloatArray = x.T @ (x * (v * self.sign)[used][:, None])
+            return small
         weights = (v * self.sign)[used]
         columns = self.J[used]
         starts = np.concatenate([[0], np.cumsum(used.sum(axis=1))])
@@ -65,6 +74,10 @@ class CompactDual:
     def distances(self, vectors: FloatArray, values: FloatArray) -> FloatArray:
         """D_A(i, J[i]) (rows, K) for A = sum of the positive `values` times vectors vectors^T, over lam."""
         keep = values > 0
+        if self.edges is not None:
+            mapped = self.edges @ (vectors[:, keep] * np.sqrt(values[keep] / self.lam))
+            small: FloatArray = np.einsum("rkm,rkm->rk", mapped, mapped)
+            return small
         Z = self.X @ (vectors[:, keep] * np.sqrt(values[keep] / self.lam))
         D = np.empty(self.J.shape)
         Z_rows = Z[self.rows]

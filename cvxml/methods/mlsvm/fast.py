@@ -11,14 +11,14 @@ events depends on operation counts, never on a clock. Every iterate is feasible,
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from cvxml.firstorder import accelerated
+from cvxml.firstorder import State, accelerated
 from cvxml.methods.mlsvm.dual import CompactDual
 from cvxml.methods.mlsvm.interior import interior
 from cvxml.methods.mlsvm.newton import MAX_ENTRIES, newton_direction
@@ -28,7 +28,7 @@ from cvxml.result import Status, Step
 # several BLAS threads gain little on matrices this small, and stall when the machine is shared
 _one_thread = partial(threadpool_limits, limits=1, user_api="blas")
 CHECK_EVERY = 10
-SHORTEST_BATCH = 30
+SHORTEST_BATCH, FIRST_BATCH, LONGEST_BATCH = 10, 150, 2000
 Callback = Callable[[Step], None]
 
 
@@ -113,26 +113,31 @@ def _minimise(search: Search, starts: Sequence[FloatArray]) -> tuple[FloatArray,
 def _run(search: Search, best: Point) -> Status:
     if search.done(best, "start"):
         return Status.CONVERGED
-    step, batch, stalled = search.problem.first_step(), SHORTEST_BATCH, 0
-    patience = _patience(search.problem)
+    problem = search.problem
+    states = accelerated(problem, best.v, problem.first_step())
+    batch = int(np.clip(_relative_cost(problem), SHORTEST_BATCH, FIRST_BATCH))
+    patience, stalled = _patience(problem), 0
     while search.iteration < search.max_iter:
-        if search.iteration > patience:
+        before = best.value
+        here, step, finished = _gradient_batch(search, states, batch)
+        if finished:
+            return Status.CONVERGED
+        after, rounds, full, finished = _newton_rounds(search, here, step)
+        if finished:
+            return Status.CONVERGED
+        if full:  # Newton moved on; otherwise the gradient steps keep their momentum
+            states, best = accelerated(problem, after.v, step), after
+            batch = max(SHORTEST_BATCH, min(batch, int(rounds * _relative_cost(problem))))
+        else:
+            best, batch = here, min(2 * batch, LONGEST_BATCH)
+        stalled = stalled + 1 if before - best.value <= 1e-15 * abs(before) else 0
+        if search.iteration > patience or (stalled >= 5 and patience < search.max_iter):
             if _interior(search, step):
                 return Status.CONVERGED
             best, patience, stalled = search.best or best, search.max_iter, 0
-        before = best.value
-        best, step, finished = _gradient_batch(search, best, step, batch)
-        if finished:
-            return Status.CONVERGED
-        best, rounds, finished = _newton_rounds(search, best, step)
-        if finished:
-            return Status.CONVERGED
-        batch = max(SHORTEST_BATCH, min(2000, int(rounds * _relative_cost(search.problem))))
-        stalled = stalled + 1 if before - best.value <= 1e-15 * abs(before) else 0
-        if stalled >= 5 and patience >= search.max_iter:
-            return Status.STALLED
+            states = accelerated(problem, best.v, step)
         if stalled >= 5:
-            patience = 0
+            return Status.STALLED
     return Status.MAX_ITER
 
 
@@ -145,53 +150,52 @@ def _interior(search: Search, step: float) -> bool:
             return True
         if search.iteration >= search.max_iter:
             return False
-        if here.gap <= 1e-3 * here.scale and _newton_rounds(search, here, step)[2]:
+        if here.gap <= 1e-3 * here.scale and _newton_rounds(search, here, step)[3]:
             return True
     return False
 
 
-def _gradient_batch(search: Search, best: Point, step: float, batch: int) -> tuple[Point, float, bool]:
-    for count, state in enumerate(accelerated(search.problem, best.v, step), start=1):
+def _gradient_batch(search: Search, states: Iterator[State], batch: int) -> tuple[Point, float, bool]:
+    """The next `batch` gradient steps; the last point, the step length, and whether it is certified."""
+    for count, state in enumerate(states, start=1):
         search.iteration += 1
-        step = state.step
         last = count >= batch or search.iteration >= search.max_iter
         if count % CHECK_EVERY == 0 or last:
             here = search.point(state.v)
-            if here.value < best.value:
-                best = here
-            if search.done(here, "gradient"):
-                return here, step, True
-            if last:
-                break
-    return best, step, False
+            finished = search.done(here, "gradient")
+            if finished or last:
+                return here, state.step, finished
+    raise AssertionError("gradient steps do not end by themselves")
 
 
-def _newton_rounds(search: Search, best: Point, step: float) -> tuple[Point, int, bool]:
-    """Newton rounds from `best` while they pay; each starts with a gradient step, which may change the face."""
-    problem, rounds = search.problem, 0
+def _newton_rounds(search: Search, best: Point, step: float) -> tuple[Point, int, bool, bool]:
+    """Newton rounds while they pay: the best point, how many, whether any took its full step, certified or not.
+
+    Each starts with a gradient step, which may change the face.
+    """
+    problem, rounds, full = search.problem, 0, False
     while search.iteration < search.max_iter:
         base = search.point(problem.descend(best.v, best.D, step))
         direction = newton_direction(problem, base.v, base.D, base.values, base.vectors, search.reach * step)
         if direction is None:
-            return (base if base.value < best.value else best), rounds, False
+            break
         search.iteration += 1
         rounds += 1
         taken, trial = 1.0, search.point(problem.project(base.v + direction))
         while trial.value > base.value and taken > 0.1:
             taken /= 2
             trial = search.point(problem.project(base.v + taken * direction))
-        better = trial if trial.value <= base.value else base
-        if better.value < best.value or better is trial:
-            best = better
+        best = trial if trial.value <= base.value else base
         if search.done(best, "newton"):
-            return best, rounds, True
+            return best, rounds, True, True
         if taken == 1.0:
+            full = True
             search.reach = min(search.reach * 5, 1e12)
         elif taken < 0.25:
             search.reach = max(search.reach / 5, 1.0)
         if taken < 0.5 or trial.value > base.value:
             break
-    return best, rounds, False
+    return best, rounds, full, False
 
 
 def _patience(problem: CompactDual) -> int:
