@@ -28,12 +28,12 @@ def test_exact_and_iterative_agree_within_the_certified_gap(params: dict) -> Non
     X, y = random_data(1, n=18, d=3)
     X = X / 2
     exact = cvxml.solve("kernel_mlsvm", X, y, lam=0.5, tol=1e-9, **params)
-    early = kernel.algorithm1(X, y, lam=0.5, n_steps=100, **params)
+    early = kernel.algorithm1(X, y, lam=0.5, n_steps=30, **params)
     phi = kernel.algorithm1(X, y, lam=0.5, n_steps=1000, **params)
     early_gap = get("kernel_mlsvm").certify(X, y, early, exact.dual, lam=0.5, **params).gap
     proof = get("kernel_mlsvm").certify(X, y, phi, exact.dual, lam=0.5, **params)
     assert proof.feasibility.feasible
-    assert 0 <= proof.gap <= 0.4 * early_gap  # the rate is 1/(lam t)
+    assert 0 <= proof.gap <= 0.3 * early_gap  # the rate is 1/(lam t), with ups and downs
     K = kernel.kernel_matrix(X, X, **params)
     values, vectors = np.linalg.eigh(K)
     root = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
