@@ -217,10 +217,28 @@ def test_degenerate_data(kind: str, case: str) -> None:
     assert cvxml.check(method, data, labels, solution.metric, **explicit).verdict is Verdict.CERTIFIED
 
 
+@pytest.mark.parametrize("offset", [0.0, 10.0, 64.0, 300.0])
+@pytest.mark.parametrize(
+    "params",
+    [{"degree": 2}, {"degree": 4}, {"kernel": "rbf", "gamma": 1e-3}, {"kernel": "rbf", "gamma": 1.0}],
+    ids=str,
+)
+def test_the_kernel_metric_returned_is_the_one_certified(params: dict[str, Any], offset: float) -> None:
+    # kernel matrices of condition numbers up to 1e12 and beyond: phi is far from the metric in the feature space
+    data = X + offset
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        solution = cvxml.solve("kernel_mlsvm", data, Y, lam=10.0, max_iter=600, **params)
+    proof = cvxml.certify("kernel_mlsvm", data, Y, solution.metric, solution.dual, lam=10.0, **params)
+    assert proof.proves(1e-6) == (solution.status is Status.CONVERGED)
+    assert proof.objective == pytest.approx(solution.objective, rel=1e-9)
+
+
 def test_zero_data_have_zero_as_metric() -> None:
     solution = certified("mlsvm", np.zeros((16, 3)), Y)
     assert not solution.metric.any()
-    assert solution.objective == pytest.approx(len(solution.neighbors) / 16)
+    usable = cvxml.evaluate("mlsvm", np.zeros((16, 3)), Y, solution.metric).usable
+    assert solution.objective == pytest.approx(usable / 16)
     with pytest.raises(ValueError, match="kernel matrix is zero"):
         cvxml.solve("kernel_mlsvm", np.zeros((16, 3)), Y)
     assert same(certified("kernel_mlsvm", np.zeros((16, 3)), Y, kernel="rbf"), solution)

@@ -94,7 +94,7 @@ def test_a_psd_matrix_is_a_metric_and_stays_what_it_is(seed: int, rank: int) -> 
     assert np.array_equal(examine(definite)[0], definite)
 
 
-@pytest.mark.parametrize("power", [0, 300, 600, 1000, -300, -600])
+@pytest.mark.parametrize("power", [0, 300, 600, -300, -600])
 @pytest.mark.parametrize("share", [0.9, 1.1])
 def test_tolerance_is_a_share_of_the_norm_whatever_the_units(share: float, power: int) -> None:
     # norm 1 up to 1e-11: one unit of slip in each matrix is what is allowed
