@@ -20,22 +20,36 @@ def check_X(X: ArrayLike, name: str = "X") -> FloatArray:
     """
     if hasattr(X, "toarray"):
         raise ValueError(f"{name} is a sparse matrix; a dense array is needed: use {name}.toarray()")
-    array = np.asarray(X)
-    if array.dtype.kind not in "fiub":
-        raise ValueError(
-            f"{name} must hold real numbers, got dtype {array.dtype}; encode categories as numbers"
-        )
+    array = real_array(X, name)
     if array.ndim != 2:
         raise ValueError(f"{name} must be two-dimensional, (points, features), got {array.ndim} dimension(s)")
     if array.shape[0] == 0 or array.shape[1] == 0:
         raise ValueError(f"{name} is empty: shape {array.shape}; give at least one point and feature")
-    array = np.ascontiguousarray(array, dtype=np.float64)
     if not np.isfinite(array).all():
         row, column = np.argwhere(~np.isfinite(array))[0]
         raise ValueError(
             f"{name} holds NaN or infinity, first at row {row}, column {column}; drop or impute such points"
         )
+    largest = float(np.abs(array).max())
+    if largest > 1e300 or 0 < largest < 1e-300:
+        raise ValueError(
+            f"{name} has entries of about {largest:.3g}; scale the features into 1e-300 to 1e300"
+        )
     return array
+
+
+def real_array(values: ArrayLike, name: str) -> FloatArray:
+    """`values` as a new C-ordered float64 array of whatever shape; ValueError unless they are real numbers."""
+    try:
+        array = np.asarray(values)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{name} is no array of numbers: {error}") from error
+    if array.dtype.kind not in "fiub":
+        raise ValueError(
+            f"{name} must hold real numbers, got dtype {array.dtype}; encode categories as numbers"
+        )
+    with np.errstate(over="ignore"):  # a long double too large becomes infinity, and is refused as such
+        return np.array(array, dtype=np.float64, order="C")
 
 
 def check_labels(y: ArrayLike, n: int) -> IntArray:
@@ -44,48 +58,68 @@ def check_labels(y: ArrayLike, n: int) -> IntArray:
     Raises ValueError for a wrong length or shape, NaN, fractional (continuous) values, labels of
     mixed types, or a single class.
     """
-    labels = np.asarray(y)
-    if labels.ndim != 1:
-        raise ValueError(f"y must be one-dimensional, one label a point, got shape {labels.shape}")
-    if len(labels) != n:
-        raise ValueError(f"X has {n} points but y has {len(labels)} labels; they must match")
-    if labels.dtype.kind == "O":
-        labels = _plain(labels)
-    if labels.dtype.kind == "f":
-        if not np.isfinite(labels).all():
-            raise ValueError("y holds NaN or infinity; every point needs a label")
-        if (labels != np.floor(labels)).any():
-            raise ValueError("y is continuous; class labels are needed: integers or strings")
-    elif labels.dtype.kind not in "iubUS":
-        raise ValueError(f"y has dtype {labels.dtype}; class labels must be integers or strings")
-    classes, codes = np.unique(labels, return_inverse=True)
+    values = _label_list(y)
+    if len(values) != n:
+        raise ValueError(f"X has {n} points but y has {len(values)} labels; they must match")
+    kinds = {type(v) for v in values}
+    if not (
+        kinds <= {str} or kinds <= {bool} or all(k is not bool and issubclass(k, numbers.Real) for k in kinds)
+    ):
+        raise ValueError(
+            f"y mixes or holds labels of types {sorted(k.__name__ for k in kinds)}; "
+            "use all strings or all integers, and none missing"
+        )
+    if any(isinstance(v, float) and not np.isfinite(v) for v in values):
+        raise ValueError("y holds NaN or infinity; every point needs a label")
+    if any(isinstance(v, float) and v != np.floor(v) for v in values):
+        raise ValueError("y is continuous; class labels are needed: integers or strings")
+    classes = sorted(set(values))
     if len(classes) < 2:
         raise ValueError(
-            f"y has one class only ({classes[0]!s}); at least two classes are needed to learn a metric"
+            f"y has one class only ({classes[0]!s:.40}); at least two classes are needed to learn a metric"
         )
-    return codes.astype(np.intp)
+    place = {label: code for code, label in enumerate(classes)}
+    return np.array([place[v] for v in values], dtype=np.intp)
 
 
-def _plain(labels: np.ndarray[Any, np.dtype[Any]]) -> np.ndarray[Any, np.dtype[Any]]:
-    kinds = {type(v) for v in labels.tolist()}
-    if any(v is None or v != v for v in labels.tolist()):
-        raise ValueError("y holds a missing label (None or NaN); every point needs a label")
-    if kinds <= {str}:
-        return labels.astype(str)
-    if all(issubclass(k, numbers.Real) for k in kinds):
-        return labels.astype(np.float64)
-    raise ValueError(
-        f"y mixes labels of types {sorted(k.__name__ for k in kinds)}; use all strings or all integers"
-    )
+def class_names(y: ArrayLike) -> list[str]:
+    """The labels of the classes 0..R-1 of `check_labels`, as text, for messages."""
+    return [str(label) for label in sorted(set(_label_list(y)))]
+
+
+def _label_list(y: ArrayLike) -> list[Any]:
+    """The labels as Python objects, one a point: a list is taken as it is, so that numpy merges no types."""
+    if isinstance(y, (list, tuple)) and not any(isinstance(v, (list, tuple, np.ndarray)) for v in y):
+        return [v.item() if isinstance(v, np.generic) else v for v in y]
+    try:
+        labels = np.asarray(y)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"y is no array of labels: {error}") from error
+    if labels.ndim != 1:
+        raise ValueError(f"y must be one-dimensional, one label a point, got shape {labels.shape}")
+    if labels.dtype.kind not in "fiubOUS":
+        raise ValueError(f"y has dtype {labels.dtype}; class labels must be integers or strings")
+    return [v.decode("utf-8", "replace") if isinstance(v, bytes) else v for v in labels.tolist()]
+
+
+def check_number(value: Any, name: str) -> float:
+    """`value` as a finite float; ValueError otherwise."""
+    try:
+        number = (
+            np.nan if type(value) in (bool, np.bool_) or not isinstance(value, numbers.Real) else float(value)
+        )
+    except OverflowError:
+        number = np.inf
+    if not np.isfinite(number):
+        raise ValueError(f"{name} must be a finite number, got {value!r:.40}")
+    return number
 
 
 def check_positive(value: Any, name: str) -> float:
     """`value` as a finite float > 0; ValueError otherwise."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise ValueError(f"{name} must be a number greater than 0, got {value!r}")
-    number = float(value)
-    if not (np.isfinite(number) and number > 0):
-        raise ValueError(f"{name} must be finite and greater than 0, got {number!r}")
+    number = check_number(value, name)
+    if number <= 0:
+        raise ValueError(f"{name} must be greater than 0, got {number!r}")
     return number
 
 
@@ -113,20 +147,22 @@ def check_neighbors(neighbors: Sequence[Sequence[int]], n: int) -> list[IntArray
 
     Raises ValueError naming the first list that is wrong.
     """
-    if len(neighbors) != n:
-        raise ValueError(f"neighbors must hold one list a point: {n} lists, got {len(neighbors)}")
-    lists = []
-    for i, given in enumerate(neighbors):
-        listed = np.asarray(given)
-        if listed.size == 0:
-            listed = listed.reshape(0).astype(np.intp)
-        if listed.ndim != 1 or listed.dtype.kind not in "iu":
-            raise ValueError(f"neighbors[{i}] must be a list of integer indices, got {given!r}")
-        if ((listed < 0) | (listed >= n)).any():
-            raise ValueError(f"neighbors[{i}] has an index outside 0..{n - 1}: {listed.tolist()}")
-        if (listed == i).any():
-            raise ValueError(f"neighbors[{i}] lists the point itself; it is never its own neighbour")
-        if len(np.unique(listed)) != len(listed):
-            raise ValueError(f"neighbors[{i}] lists a point twice: {listed.tolist()}")
-        lists.append(listed.astype(np.intp))
-    return lists
+    if not isinstance(neighbors, (list, tuple, np.ndarray)) or len(neighbors) != n:
+        given = len(neighbors) if hasattr(neighbors, "__len__") else type(neighbors).__name__
+        raise ValueError(f"neighbors must hold one list a point: {n} lists, got {given}")
+    return [_neighbor_list(i, listed, n) for i, listed in enumerate(neighbors)]
+
+
+def _neighbor_list(i: int, given: Any, n: int) -> IntArray:
+    values = given.tolist() if isinstance(given, np.ndarray) else given
+    if not isinstance(values, (list, tuple)) or not all(
+        isinstance(j, numbers.Integral) and not isinstance(j, (bool, np.bool_)) for j in values
+    ):
+        raise ValueError(f"neighbors[{i}] must be a list of integer indices, got {given!r:.80}")
+    if any(j < 0 or j >= n for j in values):
+        raise ValueError(f"neighbors[{i}] has an index outside 0..{n - 1}: {given!r:.80}")
+    if i in values:
+        raise ValueError(f"neighbors[{i}] lists the point itself; it is never its own neighbour")
+    if len(set(values)) != len(values):
+        raise ValueError(f"neighbors[{i}] lists a point twice: {given!r:.80}")
+    return np.array(values, dtype=np.intp)

@@ -55,12 +55,16 @@ def project_psd(M: FloatArray) -> FloatArray:
 
 def examine(M: FloatArray) -> tuple[FloatArray, Feasibility]:
     """P_+(M) and how far `M` (d, d) was from it. A symmetric psd matrix comes back unchanged."""
+    largest = float(np.abs(M).max())
+    # a power of two: exact, and squares neither overflow nor vanish
+    unit = 1.0 if largest == 0 else float(2.0 ** np.clip(np.floor(np.log2(largest)), -1000, 1000))
+    M = M / unit
     symmetric = (M + M.T) / 2
     least = float(np.linalg.eigvalsh(symmetric)[0])
     asymmetry = float(np.abs(M - M.T).max())
-    norm = float(np.linalg.norm(M))
     psd = symmetric if least >= 0 else project_psd(symmetric)
-    return psd, Feasibility(asymmetry, least, float(np.linalg.norm(M - psd)), norm)
+    distance, norm = float(np.linalg.norm(M - psd)), float(np.linalg.norm(M))
+    return psd * unit, Feasibility(asymmetry * unit, least * unit, distance * unit, norm * unit)
 
 
 def as_matrix(metric: ArrayLike, d: int, name: str = "metric") -> FloatArray:
@@ -68,15 +72,24 @@ def as_matrix(metric: ArrayLike, d: int, name: str = "metric") -> FloatArray:
 
     Raises ValueError if it has another shape, is not numeric, or holds NaN or infinity.
     """
-    M = np.asarray(metric)
-    if M.dtype.kind not in "fiub":
-        raise ValueError(f"{name} must be a real numeric matrix, got dtype {M.dtype}")
+    M = _real(metric, name)
     if M.shape != (d, d):
         raise ValueError(f"{name} must have shape ({d}, {d}) for {d} features, got {M.shape}")
-    M = np.array(M, dtype=np.float64)
-    if not np.isfinite(M).all():
-        raise ValueError(f"{name} holds NaN or infinity; every entry must be finite")
     return M
+
+
+def _real(values: ArrayLike, name: str) -> FloatArray:
+    try:
+        array = np.asarray(values)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{name} is no matrix: {error}") from error
+    if array.dtype.kind not in "fiub":
+        raise ValueError(f"{name} must be a real numeric matrix, got dtype {array.dtype}")
+    with np.errstate(over="ignore"):
+        array = np.array(array, dtype=np.float64)
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} holds NaN or infinity; every entry must be finite")
+    return array
 
 
 def as_metric(metric: ArrayLike, d: int, name: str = "metric") -> FloatArray:
@@ -99,16 +112,13 @@ def from_components(components: ArrayLike, d: int) -> FloatArray:
 
     Raises ValueError if `components` has no d columns, is not numeric or not finite.
     """
-    L = np.asarray(components)
-    if L.dtype.kind not in "fiub" or L.ndim != 2 or L.shape[1] != d or L.shape[0] == 0:
-        raise ValueError(
-            f"components must be a real matrix of shape (m, {d}) for {d} features, "
-            f"got shape {L.shape} and dtype {L.dtype}"
-        )
-    L = np.array(L, dtype=np.float64)
-    if not np.isfinite(L).all():
-        raise ValueError("components hold NaN or infinity; every entry must be finite")
-    M: FloatArray = L.T @ L
+    L = _real(components, "components")
+    if L.ndim != 2 or L.shape[1] != d or L.shape[0] == 0:
+        raise ValueError(f"components must have shape (m, {d}) for {d} features, got {L.shape}")
+    with np.errstate(over="ignore", invalid="ignore"):
+        M: FloatArray = L.T @ L
+    if not np.isfinite(M).all():
+        raise ValueError("components are too large: L^T L overflows; rescale the features")
     return M
 
 
@@ -132,4 +142,4 @@ def unit_scale(X: FloatArray) -> float:
     """
     middle = X.min(axis=0) / 2 + X.max(axis=0) / 2
     spread = float(np.abs(X - middle).max())
-    return 1.0 if spread == 0 else float(2.0 ** np.round(np.log2(spread)))
+    return 1.0 if spread == 0 else float(2.0 ** np.clip(np.round(np.log2(spread)), -1000, 1000))

@@ -27,6 +27,36 @@ def squared_euclidean(A: FloatArray, B: FloatArray) -> FloatArray:
     return total
 
 
+def inner_products(A: FloatArray, B: FloatArray) -> FloatArray:
+    """<a, b> for every row of A (p, d) and B (q, d), summed feature by feature, for the same reason."""
+    total = np.zeros((len(A), len(B)))
+    for a, b in zip(A.T, B.T, strict=True):
+        total += a[:, None] * b[None, :]
+    return total
+
+
+def k_nearest_by_kernel(
+    K: FloatArray, rows: IntArray, columns: IntArray, k: int
+) -> tuple[IntArray, np.ndarray]:
+    """As `k_nearest` in the feature space of a kernel matrix K (n, n): distance K_ii + K_jj - 2 K_ij, then index.
+
+    A tie is a difference of at most TIE_TOL times K_ii + K_jj, the numbers whose difference the distance is.
+    """
+    diagonal = np.diag(K)
+    size = diagonal[rows, None] + diagonal[columns]
+    distance = size - 2 * K[np.ix_(rows, columns)]
+    distance[rows[:, None] == columns] = np.inf
+    slack = TIE_TOL * size.max(axis=1, keepdims=True)
+    order = np.argsort(distance, axis=1, kind="stable")
+    ordered = np.take_along_axis(distance, order, axis=1)
+    if ordered.shape[1] > k:
+        with np.errstate(invalid="ignore"):
+            tied = ordered[:, k] - ordered[:, k - 1] <= slack[:, 0]
+    else:
+        tied = np.zeros(len(rows), dtype=bool)
+    return columns[order[:, :k]], tied
+
+
 def k_nearest_slow(X: FloatArray, rows: IntArray, columns: IntArray, k: int) -> tuple[IntArray, np.ndarray]:
     """The k nearest points among `columns` for each of `rows`: the obvious twin of `k_nearest`."""
     chosen, tied = [], []

@@ -206,14 +206,21 @@ def load(path: str | Path) -> SavedSolution:
             method=str(content["method"]),
             params=dict(content["params"]),
             X=np.asarray(content["X"], dtype=np.float64),
-            y=np.asarray(content["y"], dtype=np.intp),
+            y=_codes(content["y"]),
             neighbors=content["neighbors"],
             metric=np.asarray(content["metric"], dtype=np.float64),
             dual={name: np.asarray(values) for name, values in content["dual"].items()},
             claimed={k: content.get(k) for k in ("objective", "lower_bound", "gap", "status")},
         )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
         raise ValueError(f"{path} is not a saved solution: {error}") from error
+
+
+def _codes(values: Any) -> IntArray:
+    codes = np.asarray(values)
+    if codes.ndim != 1 or codes.dtype.kind not in "iu":
+        raise ValueError("y must be a list of integers")
+    return codes.astype(np.intp)
 
 
 def _load_npz(path: str | Path) -> dict[str, Any]:

@@ -194,7 +194,7 @@ DEGENERATE: dict[str, tuple[FloatArray, np.ndarray]] = {
     "grid": (np.array([[a, b] for a in range(4) for b in range(4)], dtype=float), TWO),
     "all-points-equal": (np.full((16, 3), 1.5), Y),
     "a-far-point": (np.vstack([X[:-1], [[30.0, 0, 0]]]), Y),
-    "far-from-the-origin": (X + 64.0, Y),
+    "far-from-the-origin": (X + 8.0, Y),
     "a-single-point-class": (X, np.array([1] + [0] * 15)),
     "as-many-classes-as-points": (X, np.arange(16)),
     "six-points": (X[:6], TWO[:6]),

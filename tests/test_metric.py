@@ -218,6 +218,12 @@ def test_what_is_no_metric_beyond_tolerance(method: str, kind: str) -> None:
     assert not report.feasibility.feasible
     assert kind in str(report)
     assert report.to_dict()["feasibility"]["feasible"] is False
+    assert report.reasons[0].startswith("not a metric: ")
+    best = solved(method, 1e-10).metric
+    turned = best + 0.1 * np.linalg.norm(best) * (np.eye(size, k=1) - np.eye(size, k=-1))
+    assert (
+        cvxml.check(method, X, Y, turned).verdict is Verdict.REFUTED
+    )  # though its symmetric part is optimal
     proof = cvxml.certify(method, X, Y, bad, solved(method).dual)
     assert not proof.proves(1.0)
     if method == "mlsvm":

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.inputs import check_choice, check_X
+from cvxml.inputs import check_choice, check_number, check_X
 from cvxml.methods import check_params, get
 from cvxml.metric import FloatArray, as_matrix, from_components
 from cvxml.oracle.diagnose import diagnose
@@ -59,8 +59,8 @@ def check(
     candidate = _candidate(metric, components, module.metric_size(points))
     if candidate is None and claimed_objective is None:
         raise ValueError("nothing to check: give metric, components or claimed_objective")
-    if claimed_objective is not None and not np.isfinite(claimed_objective):
-        raise ValueError(f"claimed_objective must be finite, got {claimed_objective!r}")
+    if claimed_objective is not None:
+        claimed_objective = check_number(claimed_objective, "claimed_objective")
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a reference that is not tight shows in the verdict

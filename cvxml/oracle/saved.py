@@ -52,6 +52,13 @@ def recertify(saved: SavedSolution, tol: float) -> Recertified:
     bound that the data contradict. Else inconclusive: the dual does not prove it.
     Raises ValueError if the content is not that of a solution.
     """
+    try:
+        return _recertify(saved, tol)
+    except (KeyError, TypeError, AttributeError, OverflowError, ValueError) as error:
+        raise ValueError(f"the file does not hold a solution that can be checked: {error}") from error
+
+
+def _recertify(saved: SavedSolution, tol: float) -> Recertified:
     params = {k: v for k, v in saved.params.items() if k not in ("n_neighbors", "neighborhood")}
     params["neighbors"] = saved.neighbors
     check_params(saved.method, params)

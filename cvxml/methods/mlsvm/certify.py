@@ -19,10 +19,12 @@ objectives has none left. Strong convexity turns it into a distance: ||A - A*|| 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+from cvxml.inputs import real_array
 from cvxml.methods.mlsvm.neighborhood import Neighborhood
 from cvxml.metric import FloatArray, IntArray, examine, unit_scale
 from cvxml.result import Certificate, Dual
@@ -51,19 +53,21 @@ def certify(X: FloatArray, N: Neighborhood, A: FloatArray, dual: Dual, lam: floa
     scale = unit_scale(X)
     lam_unit = scaled_lam(lam, scale)
     unit = X / scale
-    psd, feasibility = examine(A * scale**2)
     repaired = repair(dual, N)
-    parts = _Parts(unit, N, psd, repaired, lam_unit)
-    radius = math.sqrt(2 * (parts.gap + parts.rounding) / lam_unit) + feasibility.distance
+    with np.errstate(over="ignore", invalid="ignore"):  # an absurd metric gets an infinite objective
+        psd, feasibility = examine(A)
+        parts = _Parts(unit, N, psd * scale**2, repaired, lam_unit)
+        own_scale = lam_unit / 2 * float(np.sum((psd * scale**2) ** 2))
+    radius = math.sqrt(2 * (parts.gap + parts.rounding) / lam_unit) / scale**2 + feasibility.distance
     return Certificate(
         kind="global",
         objective=parts.objective,
         lower_bound=parts.bound,
         gap=parts.gap,
-        scale=lam_unit / 2 * float(np.sum(psd**2)),
+        scale=own_scale,
         rounding=parts.rounding,
-        radius=radius / scale**2,
-        feasibility=examine(A)[1],
+        radius=radius,
+        feasibility=feasibility,
         dual={
             "u": repaired.u,
             "u_index": repaired.u_index,
@@ -90,11 +94,12 @@ def repair(dual: Dual, N: Neighborhood) -> Repaired:
     n = len(N.targets)
     u_index, u = _on_lists(dual, "u", N.impostors, n)
     w_index, w = _on_lists(dual, "w", N.targets, n)
-    su = np.bincount(u_index[:, 0], u, minlength=n)
-    sw = np.bincount(w_index[:, 0], w, minlength=n)
-    s = np.minimum(su, sw)
+    su = np.bincount(u_index[:, 0], u, minlength=n).astype(np.float64)
+    sw = np.bincount(w_index[:, 0], w, minlength=n).astype(np.float64)
+    s = np.minimum(np.minimum(su, sw), 1 / n)
     # at the bound up to rounding is at the bound: the unpriced rest (1/n - s_i) is then exactly 0
     s = np.where(s >= (1 - 1e-12) / n, 1 / n, s)
+    s[s < 1e-200] = 0.0  # a ratio of smaller numbers has lost its digits
     with np.errstate(divide="ignore", invalid="ignore"):
         scale_u = np.where(s > 0, s / su, 0.0)
         scale_w = np.where(s > 0, s / sw, 0.0)
@@ -102,24 +107,38 @@ def repair(dual: Dual, N: Neighborhood) -> Repaired:
 
 
 def _on_lists(dual: Dual, name: str, lists: list[IntArray], n: int) -> tuple[IntArray, FloatArray]:
-    values = np.asarray(dual[name], dtype=np.float64)
+    """The values of `dual` on the pairs of `lists`, non-negative and at most n times too large."""
+    values, given = _checked(dual, name, n)
+    index = np.array([(i, j) for i in range(n) for j in lists[i]], dtype=np.intp).reshape(-1, 2)
+    keys = (index[:, 0] * n + index[:, 1]).tolist()
+    found: dict[int, float] = dict.fromkeys(keys, 0.0)
+    # no price exceeds 1/n, and sums of anything much larger could overflow
+    for key, value in zip(
+        (given[:, 0] * n + given[:, 1]).tolist(), np.minimum(values, 1.0).tolist(), strict=True
+    ):
+        if key in found and value > 0:
+            found[key] += value
+    return index, np.array([found[key] for key in keys], dtype=np.float64)
+
+
+def _checked(dual: Dual, name: str, n: int) -> tuple[FloatArray, IntArray]:
+    missing = [part for part in (name, f"{name}_index") if not isinstance(dual, Mapping) or part not in dual]
+    if missing:
+        raise ValueError(
+            f'the dual must be a mapping with "u", "u_index", "w", "w_index"; there is no {missing[0]!r}'
+        )
+    values = real_array(dual[name], f"dual {name!r}")
     given = np.asarray(dual[f"{name}_index"])
     if given.size == 0:
         given = given.reshape(0, 2).astype(np.intp)
-    if given.shape != (len(values), 2) or given.dtype.kind not in "iu":
+    if values.ndim != 1 or given.shape != (len(values), 2) or given.dtype.kind not in "iu":
         raise ValueError(
-            f"dual {name!r} needs {name}_index of shape ({len(values)}, 2) with integer pairs, "
-            f"got shape {given.shape} and dtype {given.dtype}"
+            f"dual {name!r} must be one number a pair, with {name}_index of shape (p, 2) and integers; "
+            f"got shapes {values.shape} and {given.shape}, dtype {given.dtype}"
         )
     if len(given) and (given.min() < 0 or given.max() >= n):
         raise ValueError(f"{name}_index names a point outside 0..{n - 1}")
-    index = np.array([(i, j) for i in range(n) for j in lists[i]], dtype=np.intp).reshape(-1, 2)
-    keys = index[:, 0] * n + index[:, 1]
-    found: dict[int, float] = dict.fromkeys(keys.tolist(), 0.0)
-    for key, value in zip((given[:, 0] * n + given[:, 1]).tolist(), values.tolist(), strict=True):
-        if key in found and math.isfinite(value) and value > 0:
-            found[key] += value
-    return index, np.array([found[key] for key in keys.tolist()], dtype=np.float64)
+    return values, given.astype(np.intp)
 
 
 class _Parts:
@@ -164,7 +183,7 @@ class _Parts:
             float(dual.u[u] @ away_u),
             float(dual.w[w] @ away_w),
         ]
-        self.gap = math.fsum(parts)
+        self.gap = math.fsum(parts) if all(map(math.isfinite, parts)) else math.inf
         # every part is a product of computed numbers of this size
         size = (
             lam * float(np.sum(A**2))
@@ -173,4 +192,4 @@ class _Parts:
             + float(np.sum((1 / n - s) * (1 + np.abs(furthest) + np.abs(nearest))))
             + float(np.sum(s * (np.abs(furthest) + np.abs(nearest))))
         )
-        self.rounding = 64 * EPS * size
+        self.rounding = 64 * EPS * size if math.isfinite(size) else 0.0

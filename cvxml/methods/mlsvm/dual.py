@@ -44,7 +44,7 @@ class CompactDual:
         self.down = self.sign < 0
         edges = np.where(self.sign != 0, self._edge_lengths(), 0.0)
         longest = edges.max(axis=1, initial=0.0)
-        floor = max(float(longest.max(initial=0.0)) * 1e-9, 1e-300)
+        floor = max(float(longest.max(initial=0.0)) * 1e-9, 1e-100)
         self.steps = (1 / np.maximum(longest, floor) ** 2)[:, None]
 
     def _edge_lengths(self) -> FloatArray:

@@ -16,12 +16,13 @@ Reference: N. Nguyen, Y. Guo, Metric Learning: A Support Vector Approach, ECML P
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.inputs import check_choice, check_count, check_labels, check_positive, check_X
+from cvxml.inputs import check_choice, check_count, check_labels, check_positive, check_X, class_names
 from cvxml.methods.mlsvm.certify import certify as certify_metric
 from cvxml.methods.mlsvm.certify import scaled_lam
 from cvxml.methods.mlsvm.evaluate import evaluate as evaluate_metric
@@ -29,8 +30,9 @@ from cvxml.methods.mlsvm.method import VARIANTS, stored_params
 from cvxml.methods.mlsvm.method import literal_source as linear_source
 from cvxml.methods.mlsvm.neighborhood import Neighborhood, neighborhood_of
 from cvxml.methods.mlsvm.solve import solve_instance
-from cvxml.metric import FloatArray, IntArray, as_matrix, as_metric, project_psd, unit_scale
-from cvxml.result import Certificate, Dual, Evaluation, SavedSolution, Solution
+from cvxml.metric import FloatArray, IntArray, as_matrix, as_metric, examine, project_psd, unit_scale
+from cvxml.neighbors import inner_products, k_nearest_by_kernel, squared_euclidean
+from cvxml.result import Certificate, Dual, Evaluation, SavedSolution, Solution, Status, warn_unless_converged
 
 TITLE = "Kernel MLSVM: the same problem in the feature space of a kernel (paper 002)"
 PARAMETERS = {
@@ -73,10 +75,8 @@ def kernel_matrix(
 ) -> FloatArray:
     """kappa(a, b) for all rows of A (p, d) and B (q, d); returns (p, q)."""
     if kernel == "poly":
-        powers: FloatArray = (A @ B.T) ** degree
+        powers: FloatArray = inner_products(A, B) ** degree
         return powers
-    from cvxml.neighbors import squared_euclidean
-
     width = 1 / A.shape[1] if gamma is None else gamma
     values: FloatArray = np.exp(-width * squared_euclidean(A, B))
     return values
@@ -112,7 +112,8 @@ def instance(
         )
     E, back = factor(K)
     scaled_lam(weight, unit_scale(E))
-    N = neighborhood_of(E, codes, n_neighbors, neighborhood, neighbors)
+    nearest = partial(k_nearest_by_kernel, K)
+    N = neighborhood_of(E, codes, n_neighbors, neighborhood, neighbors, class_names(y), nearest)
     return Instance(points, codes, K, E, back, N, weight, settings)
 
 
@@ -173,9 +174,11 @@ def objective(X: ArrayLike, y: ArrayLike, metric: ArrayLike, **params: Any) -> f
 def evaluate(X: ArrayLike, y: ArrayLike, metric: ArrayLike, *, t: int = 1, **params: Any) -> Evaluation:
     """As for "mlsvm", in the coordinates of K^(1/2), plus "kernel_matrix" K (n, n) and "embedding" E (n, r)."""
     given = instance(X, y, **params)
-    A = as_metric(in_feature_space(given, as_matrix(metric, len(given.X))), given.E.shape[1])
-    values = evaluate_metric(given.E, given.N, A, given.lam, check_count(t, "t"))
-    return Evaluation("kernel_mlsvm", {**values, "kernel_matrix": given.K, "embedding": given.E})
+    M = in_feature_space(given, as_matrix(metric, len(given.X)))
+    A = as_metric(M, given.E.shape[1])
+    values = evaluate_metric(given.E, given.N, A, given.lam, check_count(t, "t", at_most=10**15))
+    values |= {"feasibility": str(examine(M)[1]), "kernel_matrix": given.K, "embedding": given.E}
+    return Evaluation("kernel_mlsvm", values)
 
 
 def certify(X: ArrayLike, y: ArrayLike, metric: ArrayLike, dual: Dual, **params: Any) -> Certificate:
@@ -223,7 +226,16 @@ def solve(
     )
     phi = given.back.T @ linear.metric @ given.back
     phi = (phi + phi.T) / 2
-    return dataclasses.replace(linear, method="kernel_mlsvm", metric=phi, X=given.X)
+    # phi is what is returned, so phi is what is certified: going back through K may cost digits
+    proof = certify_metric(given.E, given.N, in_feature_space(given, phi), linear.dual, given.lam)
+    status = linear.status
+    if status is Status.CONVERGED and not proof.proves(tol):
+        status = Status.STALLED
+    solution = dataclasses.replace(
+        linear, method="kernel_mlsvm", metric=phi, X=given.X, certificate=proof, status=status
+    )
+    warn_unless_converged(solution, tol)
+    return solution
 
 
 def psd_step(K: FloatArray, phi: FloatArray, paper: bool = False) -> FloatArray:

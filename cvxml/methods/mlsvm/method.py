@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.inputs import check_choice, check_count, check_labels, check_positive, check_X
+from cvxml.inputs import check_choice, check_count, check_labels, check_positive, check_X, class_names
 from cvxml.methods.mlsvm.algorithm1 import Run
 from cvxml.methods.mlsvm.algorithm1 import algorithm1 as run_algorithm1
 from cvxml.methods.mlsvm.certify import certify as certify_metric
@@ -20,8 +20,8 @@ from cvxml.methods.mlsvm.evaluate import evaluate as evaluate_metric
 from cvxml.methods.mlsvm.evaluate import objective as objective_of
 from cvxml.methods.mlsvm.neighborhood import Neighborhood, neighborhood_of
 from cvxml.methods.mlsvm.solve import solve_instance
-from cvxml.metric import FloatArray, IntArray, as_matrix, as_metric, unit_scale
-from cvxml.result import Certificate, Dual, Evaluation, SavedSolution, Solution
+from cvxml.metric import FloatArray, IntArray, as_matrix, as_metric, examine, unit_scale
+from cvxml.result import Certificate, Dual, Evaluation, SavedSolution, Solution, warn_unless_converged
 
 TITLE = "MLSVM: metric learning, a support vector approach (paper 002)"
 PARAMETERS = {
@@ -78,7 +78,7 @@ def instance(
     weight = check_positive(lam, "lam")
     scale = unit_scale(points)
     scaled_lam(weight, scale)
-    N = neighborhood_of(points / scale, codes, n_neighbors, neighborhood, neighbors)
+    N = neighborhood_of(points / scale, codes, n_neighbors, neighborhood, neighbors, class_names(y))
     return Instance(points, codes, N, weight)
 
 
@@ -121,9 +121,10 @@ def evaluate(X: ArrayLike, y: ArrayLike, metric: ArrayLike, *, t: int = 1, **par
     1/(lam (t+1)), A_third, A_two_thirds, A_next (d, d). Raises ValueError for bad input.
     """
     given = instance(X, y, **params)
+    feasibility = examine(as_matrix(metric, given.X.shape[1]))[1]
     A = as_metric(metric, given.X.shape[1])
-    step = check_count(t, "t")
-    return Evaluation("mlsvm", evaluate_metric(given.X, given.N, A, given.lam, step))
+    values = evaluate_metric(given.X, given.N, A, given.lam, check_count(t, "t", at_most=10**15))
+    return Evaluation("mlsvm", {**values, "feasibility": str(feasibility)})
 
 
 def certify(X: ArrayLike, y: ArrayLike, metric: ArrayLike, dual: Dual, **params: Any) -> Certificate:
@@ -174,7 +175,7 @@ def solve(
     check_choice(solver, "solver", ("fast", "clarabel", "scs"))
     check_positive(tol, "tol")
     check_count(max_iter, "max_iter")
-    return solve_instance(
+    solution = solve_instance(
         given.X,
         given.y,
         given.N,
@@ -186,6 +187,8 @@ def solve(
         callback,
         stored_params(given.lam, params),
     )
+    warn_unless_converged(solution, tol)
+    return solution
 
 
 def stored_params(lam: float, params: dict[str, Any]) -> dict[str, Any]:

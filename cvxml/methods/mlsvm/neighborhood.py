@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from cvxml.metric import FloatArray, IntArray
 from cvxml.neighbors import k_nearest
 
 KINDS = ("knn", "per-class")
+NearestOf = Callable[[IntArray, IntArray, int], tuple[IntArray, np.ndarray]]
 
 
 @dataclass(frozen=True)
@@ -40,32 +42,36 @@ def neighborhood_of(
     n_neighbors: int = 4,
     neighborhood: str = "knn",
     neighbors: Sequence[Sequence[int]] | None = None,
+    names: Sequence[str] | None = None,
+    nearest_of: NearestOf | None = None,
 ) -> Neighborhood:
     """The neighbourhoods of all n points.
 
     "knn": the `n_neighbors` nearest points of any class (the paper). "per-class": the `n_neighbors`
     nearest of the point's class and as many of the rest. `neighbors`: explicit lists, which win over both.
+    `names`: the classes, for messages. `nearest_of(rows, columns, k)`: another notion of nearest (a kernel's).
     Raises ValueError if n_neighbors is not an integer within what the data allow (the message says the
     maximum and, for "per-class", names the class).
     """
     n = len(X)
     check_choice(neighborhood, "neighborhood", KINDS)
+    k_nearest_of = nearest_of or partial(k_nearest, X)
     if neighbors is not None:
         return _split(check_neighbors(neighbors, n), y, 0)
     k = check_count(n_neighbors, "n_neighbors")
     everyone = np.arange(n, dtype=np.intp)
     if neighborhood == "knn":
         check_count(k, "n_neighbors", at_most=n - 1)
-        nearest, tied = k_nearest(X, everyone, everyone, k)
+        nearest, tied = k_nearest_of(everyone, everyone, k)
         return _split(list(nearest), y, int(tied.sum()))
-    _check_class_sizes(y, k)
+    _check_class_sizes(y, k, names)
     targets = np.empty((n, k), dtype=np.intp)
     impostors = np.empty((n, k), dtype=np.intp)
     ties = np.zeros(n, dtype=bool)
     for c in np.unique(y):
         own, others = np.flatnonzero(y == c), np.flatnonzero(y != c)
-        targets[own], tied_own = k_nearest(X, own, own, k)
-        impostors[own], tied_others = k_nearest(X, own, others, k)
+        targets[own], tied_own = k_nearest_of(own, own, k)
+        impostors[own], tied_others = k_nearest_of(own, others, k)
         ties[own] = tied_own | tied_others
     return Neighborhood(list(targets), list(impostors), int(ties.sum()))
 
@@ -76,7 +82,7 @@ def _split(lists: list[IntArray], y: IntArray, ties: int) -> Neighborhood:
     return Neighborhood(targets, impostors, ties)
 
 
-def _check_class_sizes(y: IntArray, k: int) -> None:
+def _check_class_sizes(y: IntArray, k: int, names: Sequence[str] | None) -> None:
     classes, counts = np.unique(y, return_counts=True)
     for c, count in zip(classes, counts, strict=True):
         room = min(count - 1, len(y) - count)

@@ -12,7 +12,7 @@ from cvxml.methods.mlsvm.dual import CompactDual
 from cvxml.methods.mlsvm.fast import fast
 from cvxml.methods.mlsvm.neighborhood import Neighborhood
 from cvxml.metric import FloatArray, IntArray, project_psd, unit_scale
-from cvxml.result import Dual, SavedSolution, Solution, Status, Step, warn_unless_converged
+from cvxml.result import Dual, SavedSolution, Solution, Status, Step
 
 UNMOVED = 1e-4  # a scale below this share of the objective: the data hardly move the metric
 
@@ -58,7 +58,7 @@ def solve_instance(
         status = Status.CONVERGED
     elif status is Status.CONVERGED:
         status = Status.BACKEND if solver != "fast" else Status.STALLED
-    solution = Solution(
+    return Solution(
         method="mlsvm",
         metric=metric,
         certificate=certificate,
@@ -72,8 +72,6 @@ def solve_instance(
         notes=tuple(_notes(N, certificate.scale, certificate.objective, len(X))),
         solver=solver,
     )
-    warn_unless_converged(solution, tol)
-    return solution
 
 
 def _notes(N: Neighborhood, scale: float, objective: float, n: int) -> list[str]:
@@ -110,6 +108,8 @@ def _as_pairs(problem: CompactDual, v: FloatArray) -> Dual:
 
 
 def _as_start(warm_start: Solution | SavedSolution, problem: CompactDual, N: Neighborhood) -> FloatArray:
+    if not isinstance(warm_start, (Solution, SavedSolution)):
+        raise ValueError(f"warm_start must be a solution, got {type(warm_start).__name__}")
     if len(warm_start.y) != problem.n:
         raise ValueError(
             f"warm_start has {len(warm_start.y)} points and X has {problem.n}; it must be a solution of the same data"
