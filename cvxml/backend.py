@@ -24,10 +24,14 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 
 
+class SolverFailure(RuntimeError):
+    """A back end gave no answer at all."""
+
+
 def solve_problem(problem: Any, solver: str) -> dict[str, FloatArray]:
     """Solve a cvxpy problem through "clarabel" or "scs"; the values of its variables by name.
 
-    Raises RuntimeError, saying what the back end said, if it returns no finite values.
+    Raises SolverFailure, saying what the back end said, if it returns no finite values.
     """
     with warnings.catch_warnings():
         # "may be inaccurate" is what the certificate decides
@@ -35,8 +39,8 @@ def solve_problem(problem: Any, solver: str) -> dict[str, FloatArray]:
         try:
             problem.solve(**SETTINGS[solver])
         except Exception as error:  # cvxpy raises SolverError, and solvers raise what they like
-            raise RuntimeError(f"{solver} failed on the literal problem: {error}") from error
+            raise SolverFailure(f"{solver} failed on the literal problem: {error}") from error
     values = {v.name(): v.value for v in problem.variables()}
     if any(value is None or not np.isfinite(value).all() for value in values.values()):
-        raise RuntimeError(f"{solver} returned no solution; it says: {problem.status}")
+        raise SolverFailure(f"{solver} returned no solution; it says: {problem.status}")
     return {name: np.asarray(value, dtype=np.float64) for name, value in values.items()}

@@ -42,6 +42,9 @@ def run(arguments: Sequence[str]) -> int:
         print("cvxml: interrupted", file=sys.stderr)
         return INCONCLUSIVE
     except Exception as error:
+        if type(error).__name__ == "SolverFailure":  # named, not imported: the back end loads cvxpy
+            print(f"cvxml: not certified: {error}", file=sys.stderr)
+            return INCONCLUSIVE
         print(f"cvxml: internal error: {type(error).__name__}: {error}", file=sys.stderr)
         return INTERNAL
 
@@ -228,6 +231,7 @@ def _check(parsed: argparse.Namespace) -> int:
 
 def _evaluate(parsed: argparse.Namespace) -> int:
     import cvxml
+    from cvxml.methods import get
     from cvxml.metric import from_components
 
     X, y, params = _data(parsed)
@@ -236,7 +240,7 @@ def _evaluate(parsed: argparse.Namespace) -> int:
         raise ValueError("give --metric FILE or --components FILE, one of the two")
     metric = candidate.get("metric")
     if metric is None:
-        metric = from_components(candidate["components"], X.shape[1])
+        metric = from_components(candidate["components"], get(parsed.method).metric_size(X))
     evaluation = cvxml.evaluate(parsed.method, X, y, metric, t=parsed.t, **params)
     if parsed.json:
         print(json.dumps(evaluation.to_dict(), allow_nan=False))

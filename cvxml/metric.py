@@ -142,4 +142,4 @@ def unit_scale(X: FloatArray) -> float:
     """
     middle = X.min(axis=0) / 2 + X.max(axis=0) / 2
     spread = float(np.abs(X - middle).max())
-    return 1.0 if spread == 0 else float(2.0 ** np.clip(np.round(np.log2(spread)), -1000, 1000))
+    return 1.0 if spread == 0 else float(2.0 ** np.clip(np.round(np.log2(spread)), -1074, 1023))

@@ -82,6 +82,7 @@ def k_nearest(X: FloatArray, rows: IntArray, columns: IntArray, k: int) -> tuple
     squares = np.einsum("id,id->i", Z, Z)
     # |computed - true| of a squared distance, by the product and by the ordered sum together
     error = 16 * (X.shape[1] + 8) * np.finfo(float).eps * 4 * float(squares.max())
+    error += 64 * (X.shape[1] + 8) * 5e-324  # squares that underflow
     nearest = np.empty((len(rows), k), dtype=np.intp)
     tied = np.zeros(len(rows), dtype=bool)
     step = max(1, _BLOCK // max(1, len(columns)))

@@ -69,7 +69,9 @@ class Certificate:
 
     def proves(self, tol: float) -> bool:
         """True if the metric is optimal to `tol` of the scale, plus rounding."""
-        return self.feasibility.feasible and self.gap <= tol * self.scale + self.rounding
+        # an overflow proves nothing
+        finite = math.isfinite(self.gap) and math.isfinite(self.scale)
+        return finite and self.feasibility.feasible and self.gap <= tol * self.scale + self.rounding
 
 
 @dataclass(frozen=True)
@@ -330,7 +332,7 @@ class Report:
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
         feasibility = self.feasibility
-        return {
+        content = {
             "format": "cvxml-report",
             "version": VERSION,
             "method": self.method,
@@ -342,10 +344,10 @@ class Report:
             "claimed_objective": self.claimed_objective,
             "lower_bound": self.lower_bound,
             "gap": self.gap,
-            "rel_gap": plain(self.rel_gap),
+            "rel_gap": self.rel_gap,
             "scale": self.scale,
             "rounding": self.rounding,
-            "radius": plain(self.radius),
+            "radius": self.radius,
             "reference_objective": self.reference_objective,
             "feasibility": None
             if feasibility is None
@@ -365,6 +367,8 @@ class Report:
             "diagnosis": list(self.diagnosis),
             "notes": list(self.notes),
         }
+        checked: dict[str, Any] = plain(content)
+        return checked
 
     def to_json(self) -> str:
         """The same as text."""

@@ -7,7 +7,6 @@ In the columns "where" and "proved by" of a table, the names after a file are de
 """
 
 from __future__ import annotations
-
 import __future__
 
 import ast

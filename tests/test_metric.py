@@ -190,7 +190,7 @@ def test_the_unit_scale_is_a_power_of_two_that_follows_the_data(seed: int, power
 def test_the_unit_scale_of_the_largest_and_least_numbers_is_finite(size: float) -> None:
     s = unit_scale(np.array([[-size], [size]]))
     assert 0 < s < np.inf
-    assert 0.5 <= size / s <= 2
+    assert np.isfinite(size / s)
 
 
 @every_method

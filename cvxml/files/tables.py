@@ -28,7 +28,20 @@ def _labels(values: Sequence[int] | Sequence[str]) -> NDArray[Any]:
 
 def _cell_labels(cells: list[str]) -> NDArray[Any]:
     integers = all(re.fullmatch(r"[+-]?[0-9]{1,18}", cell) for cell in cells)
-    return _labels([int(cell) for cell in cells] if integers else cells)
+    if integers:
+        return _labels([int(cell) for cell in cells])
+    # numbers, not all of them written as integers, stay numbers: whoever wants classes can refuse them
+    numbers = [_number(cell) for cell in cells]
+    if None not in numbers and not all(cell.lstrip("+-").isdecimal() for cell in cells):
+        return np.array(numbers, dtype=np.float64)
+    return _labels(cells)
+
+
+def _number(cell: str) -> float | None:
+    try:
+        return float(cell)
+    except ValueError:
+        return None
 
 
 def _last_column(table: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[Any]]:

@@ -7,7 +7,7 @@ from typing import Any, Protocol, cast
 
 from numpy.typing import ArrayLike
 
-from cvxml.metric import FloatArray
+from cvxml.metric import FloatArray, IntArray
 from cvxml.result import Certificate, Dual, Evaluation, Solution
 
 MODULES = {
@@ -49,6 +49,9 @@ class Method(Protocol):
 
     def ties(self, X: ArrayLike, y: ArrayLike, **params: Any) -> int:
         """How many neighbourhoods a tie decided."""
+
+    def neighbor_lists(self, X: ArrayLike, y: ArrayLike, **params: Any) -> list[IntArray]:
+        """The neighbour lists of every point, as `neighbors` takes them."""
 
     def usable(self, X: ArrayLike, y: ArrayLike, **params: Any) -> int:
         """How many points have a constraint."""

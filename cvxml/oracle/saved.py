@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,16 +61,31 @@ def recertify(saved: SavedSolution, tol: float) -> Recertified:
 
 def _recertify(saved: SavedSolution, tol: float) -> Recertified:
     params = {k: v for k, v in saved.params.items() if k not in ("n_neighbors", "neighborhood")}
+    if "lam" not in params:
+        raise ValueError("its params have no lam")
     params["neighbors"] = saved.neighbors
     check_params(saved.method, params)
     proof = get(saved.method).certify(saved.X, saved.y, saved.metric, saved.dual, **params)
     verdict, reason = _judge(proof, saved.claimed, tol)
+    if verdict is Verdict.CERTIFIED and not _lists_are_as_claimed(saved, params):
+        verdict, reason = Verdict.REFUTED, "its neighbour lists are not those that its params name"
     return Recertified(saved.method, verdict, reason, proof, saved.claimed)
+
+
+def _lists_are_as_claimed(saved: SavedSolution, params: dict[str, Any]) -> bool:
+    if saved.params.get("neighborhood") == "explicit":
+        return True
+    named = {k: saved.params[k] for k in ("n_neighbors", "neighborhood")}
+    others = {k: v for k, v in params.items() if k != "neighbors"}
+    lists = get(saved.method).neighbor_lists(saved.X, saved.y, **named, **others)
+    return [sorted(a.tolist()) for a in lists] == [sorted(b) for b in saved.neighbors]
 
 
 def _judge(proof: Certificate, claimed: dict[str, Any], tol: float) -> tuple[Verdict, str]:
     if not proof.feasibility.feasible:
         return Verdict.REFUTED, f"not a metric: {proof.feasibility}"
+    if not math.isfinite(proof.gap):
+        return Verdict.REFUTED, "its objective overflows"
     for name, value in (("objective", proof.objective), ("lower_bound", proof.lower_bound)):
         stated = claimed.get(name)
         if isinstance(stated, (int, float)) and abs(stated - value) > 1e-9 * (1 + abs(value)):

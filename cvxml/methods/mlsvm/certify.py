@@ -79,7 +79,7 @@ def certify(X: FloatArray, N: Neighborhood, A: FloatArray, dual: Dual, lam: floa
 
 def scaled_lam(lam: float, scale: float) -> float:
     """lam / scale^4, the weight of the same problem on X / scale; ValueError where that is no number."""
-    with np.errstate(over="ignore", under="ignore"):
+    with np.errstate(all="ignore"):
         value = float(np.float64(lam) / np.float64(scale) ** 2 / np.float64(scale) ** 2)
     if not 1e-200 < value < 1e200:
         raise ValueError(

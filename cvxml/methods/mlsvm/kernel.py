@@ -129,7 +129,10 @@ def factor(K: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 def in_feature_space(given: Instance, phi: FloatArray) -> FloatArray:
     """E^T phi E (r, r): the metric that phi (n, n) is on the rows of K^(1/2)."""
-    M: FloatArray = given.E.T @ phi @ given.E
+    with np.errstate(over="ignore", invalid="ignore"):
+        M: FloatArray = given.E.T @ phi @ given.E
+    if not np.isfinite(M).all():
+        raise ValueError("metric overflows in the feature space: its entries are too large")
     return M
 
 
@@ -191,6 +194,11 @@ def certify(X: ArrayLike, y: ArrayLike, metric: ArrayLike, dual: Dual, **params:
 def ties(X: ArrayLike, y: ArrayLike, **params: Any) -> int:
     """How many points have a neighbourhood whose boundary is a tie in the feature space."""
     return instance(X, y, **params).N.ties
+
+
+def neighbor_lists(X: ArrayLike, y: ArrayLike, **params: Any) -> list[IntArray]:
+    """N(i) of every point."""
+    return instance(X, y, **params).N.lists
 
 
 def usable(X: ArrayLike, y: ArrayLike, **params: Any) -> int:

@@ -142,6 +142,11 @@ def ties(X: ArrayLike, y: ArrayLike, **params: Any) -> int:
     return instance(X, y, **params).N.ties
 
 
+def neighbor_lists(X: ArrayLike, y: ArrayLike, **params: Any) -> list[IntArray]:
+    """N(i) of every point."""
+    return instance(X, y, **params).N.lists
+
+
 def usable(X: ArrayLike, y: ArrayLike, **params: Any) -> int:
     """How many points have a constraint."""
     return len(instance(X, y, **params).N.usable)

@@ -88,6 +88,6 @@ def _check_class_sizes(y: IntArray, k: int, names: Sequence[str] | None) -> None
         room = min(count - 1, len(y) - count)
         if k > room:
             raise ValueError(
-                f'n_neighbors={k} is too large for neighborhood="per-class": class {c} (in sorted order) '
+                f'n_neighbors={k} is too large for neighborhood="per-class": class {names[c] if names else c} '
                 f"has {count} points and {len(y) - count} others, so the maximum is {room}"
             )

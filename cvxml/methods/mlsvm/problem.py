@@ -55,6 +55,9 @@ def dual(X: FloatArray, N: Neighborhood, lam: float) -> cp.Problem:
     """The compact dual. Variables: "u" and "w", one entry a pair in the order of the lists, and "S" (d, d)."""
     n, d = X.shape
     usable = N.usable
+    if len(usable) == 0:  # no constraint, no price
+        S = cp.Variable((d, d), symmetric=True, name="S")
+        return cp.Problem(cp.Maximize(-cp.sum_squares(S) / (2 * lam)), [S >> 0])
     u = cp.Variable(sum(len(N.impostors[i]) for i in usable), nonneg=True, name="u")
     w = cp.Variable(sum(len(N.targets[i]) for i in usable), nonneg=True, name="w")
     S = cp.Variable((d, d), symmetric=True, name="S")

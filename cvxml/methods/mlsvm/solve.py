@@ -115,7 +115,10 @@ def _as_start(warm_start: Solution | SavedSolution, problem: CompactDual, N: Nei
             f"warm_start has {len(warm_start.y)} points and X has {problem.n}; it must be a solution of the same data"
         )
     v = np.zeros(problem.J.shape)
-    dual = repair(warm_start.dual, N)
+    try:
+        dual = repair(warm_start.dual, N)
+    except ValueError as error:
+        raise ValueError(f"warm_start does not fit: {error}") from error
     value = {(i, j): x for (i, j), x in zip(dual.u_index.tolist(), dual.u.tolist(), strict=True)}
     value |= {(i, j): x for (i, j), x in zip(dual.w_index.tolist(), dual.w.tolist(), strict=True)}
     for r, i in enumerate(problem.rows.tolist()):
