@@ -22,7 +22,7 @@ INSTANCES: dict[str, list[tuple[Any, dict[str, Any]]]] = {
     ],
     "kernel_mlsvm": [
         (random_data(2, n=20), {"lam": 0.1, "degree": 2}),
-        (real_data("iris", 16), {"lam": 0.1, "kernel": "rbf", "gamma": 0.5}),
+        (real_data("iris", 12), {"lam": 0.1, "kernel": "rbf", "gamma": 0.5}),
     ],
 }
 CASES = [

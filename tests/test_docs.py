@@ -202,10 +202,14 @@ def test_the_version_is_the_same_everywhere() -> None:
     citation = dict(re.findall(r"^([\w-]+): *(.*)$", read(ROOT / "CITATION.cff"), flags=re.MULTILINE))
     assert citation["cff-version"] == "1.2.0"
     assert citation["version"].strip('"') == cvxml.__version__
-    assert re.findall(r"^## \[(.*?)\]", read(ROOT / "CHANGELOG.md"), flags=re.MULTILINE) == [cvxml.__version__]
+    assert re.findall(r"^## \[(.*?)\]", read(ROOT / "CHANGELOG.md"), flags=re.MULTILINE) == [
+        cvxml.__version__
+    ]
 
 
 def test_the_licence_is_the_one_declared() -> None:
     assert 'license = "BSD-3-Clause"' in read(ROOT / "pyproject.toml")
-    assert read(ROOT / "LICENSE").startswith("BSD 3-Clause License\n\nCopyright (c) 2026, The cvxml developers\n")
+    assert read(ROOT / "LICENSE").startswith(
+        "BSD 3-Clause License\n\nCopyright (c) 2026, The cvxml developers\n"
+    )
     assert "\nlicense: BSD-3-Clause\n" in read(ROOT / "CITATION.cff")

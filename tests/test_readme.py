@@ -19,6 +19,13 @@ ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
+NUMBER = r"\d+\.\d+"
+
+
+def floats(line: str) -> list[float]:
+    return [float(number) for number in re.findall(NUMBER, line)]
+
+
 def blocks(language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
 
@@ -54,7 +61,10 @@ def test_the_console_blocks_print_what_they_say(tmp_path: Path) -> None:
         command, *output = block.strip().splitlines()
         done = run(command.removeprefix("$ "), tmp_path)
         assert done.returncode == 0, done.stderr
-        assert done.stdout.splitlines()[: len(output)] == output
+        for line, told in zip(done.stdout.splitlines(), output, strict=False):
+            assert re.sub(NUMBER, "#", line) == re.sub(NUMBER, "#", told)
+            # a solver stops a little elsewhere on another machine; the figures agree to its tolerance
+            assert floats(line) == pytest.approx(floats(told), rel=1e-6)
         out = command.split()[-1]
         assert run(f"cvxml certify {out}", tmp_path).returncode == 0
         recompute = [sys.executable, str(ROOT / "validation" / "recompute.py"), out]

@@ -27,6 +27,7 @@ from cvxml.result import Status, Step
 
 # several BLAS threads gain little on matrices this small, and stall when the machine is shared
 _one_thread = partial(threadpool_limits, limits=1, user_api="blas")
+EPS = float(np.finfo(float).eps)
 CHECK_EVERY = 10
 SHORTEST_BATCH, FIRST_BATCH, LONGEST_BATCH = 10, 150, 2000
 Callback = Callable[[Step], None]
@@ -82,7 +83,9 @@ class Search:
         self.history.append(step)
         if self.callback is not None:
             self.callback(step)
-        if at.gap <= 0.5 * self.tol * at.scale:
+        # where A* = 0, all that is left of the dual is the rounding of G
+        nothing = 64 * EPS**2 * float(np.sum(at.values**2)) / self.problem.lam
+        if at.gap <= 0.5 * self.tol * at.scale or at.value <= nothing:
             self.tightest = at
             return True
         return False
