@@ -1,4 +1,4 @@
-"""A metric M (d x d, psd) and a transform L (m x d) with M = L^T L; squared distances; the psd cone."""
+"""A metric M (d x d, psd) and a transform L (m x d) with M = L^T L; the psd cone."""
 
 from __future__ import annotations
 
@@ -127,12 +127,6 @@ def components_of(M: FloatArray) -> FloatArray:
     values, vectors = np.linalg.eigh((M + M.T) / 2)
     root: FloatArray = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
     return root
-
-
-def squared_distances(differences: FloatArray, M: FloatArray) -> FloatArray:
-    """<M, x x^T> for each row x of `differences` (p, d); returns (p,)."""
-    result: FloatArray = np.einsum("pd,pd->p", differences @ M, differences)
-    return result
 
 
 def unit_scale(X: FloatArray) -> float:

@@ -65,6 +65,8 @@ def definitions(path: Path) -> dict[str, ast.AST]:
             found |= {f"{node.name}.{m.name}": m for m in node.body if isinstance(m, ast.FunctionDef)}
         if isinstance(node, ast.Assign):
             found |= {t.id: node for t in node.targets if isinstance(t, ast.Name)}
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            found[node.target.id] = node
     return found
 
 
@@ -188,14 +190,14 @@ def test_the_table_of_intermediates_names_all_of_them() -> None:
     X, y = random_data(0)
     shown = cvxml.evaluate("mlsvm", X, y, np.eye(5), lam=0.1)
     told = [re.findall(r"`(\w+)`", cell) for cell in columns(ROOT / "docs" / "mlsvm.md", "intermediate")]
-    assert sorted(sum(told, [])) == sorted(shown.values)
+    assert sorted(name for names in told for name in names) == sorted(shown.values)
 
 
 def test_the_table_of_fields_names_all_of_them() -> None:
     X, y = random_data(0)
     saved = cvxml.solve("mlsvm", X, y, lam=0.1).to_dict()
     told = [re.findall(r"`(\w+)`", cell) for cell in columns(ROOT / "docs" / "duality.md", "field")]
-    assert sorted(sum(told, [])) == sorted(saved)
+    assert sorted(name for names in told for name in names) == sorted(saved)
 
 
 def test_the_version_is_the_same_everywhere() -> None:
