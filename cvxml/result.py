@@ -69,9 +69,14 @@ class Certificate:
 
     def proves(self, tol: float) -> bool:
         """True if the metric is optimal to `tol` of the scale, plus rounding."""
-        # an overflow proves nothing
+        return (
+            self.feasibility.feasible and self.decides(tol) and self.gap <= tol * self.scale + self.rounding
+        )
+
+    def decides(self, tol: float) -> bool:
+        """False where rounding is larger than `tol` of the scale, or something overflowed: nothing is proved then."""
         finite = math.isfinite(self.gap) and math.isfinite(self.scale)
-        return finite and self.feasibility.feasible and self.gap <= tol * self.scale + self.rounding
+        return finite and (self.scale == 0 or self.rounding <= tol * self.scale)
 
 
 @dataclass(frozen=True)

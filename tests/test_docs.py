@@ -99,7 +99,7 @@ def run_python(block: Block, page: Path, names: dict[str, object], capsys: pytes
 
 
 def run_console(block: Block, folder: Path) -> None:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error"}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
         command, *shown = part.strip().splitlines()
         code = 0

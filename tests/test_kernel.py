@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -110,3 +112,18 @@ def test_an_overflowing_kernel_is_an_error() -> None:
     X, y = random_data(6, n=12)
     with pytest.raises(ValueError, match="overflows"):
         cvxml.solve("kernel_mlsvm", X * 1e80, y, degree=5)
+
+
+def test_a_small_direction_of_the_kernel_is_not_dropped() -> None:
+    # a feature near 1e6 beside a binary one that alone separates: exactly representable, K has two directions
+    n = 16
+    large = np.repeat(np.arange(-3.5, 4.5), 2) * 2**20
+    X = np.stack([large, np.where(np.arange(n) % 2, 1.0, -1.0)], axis=1)
+    y = np.arange(n) % 2
+    params = {"degree": 1, "lam": 0.1, "neighborhood": "per-class", "n_neighbors": 3}
+    p = X[:, 1] / n
+    attainable = get("kernel_mlsvm").objective(X, y, 0.25 * np.outer(p, p), **params)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        solution = cvxml.solve("kernel_mlsvm", X, y, max_iter=2000, **params)
+    assert solution.lower_bound <= attainable

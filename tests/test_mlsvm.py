@@ -268,3 +268,23 @@ def test_an_interrupt_returns_a_proof_and_can_be_resumed() -> None:
     assert 0 < stopped.gap < 1
     resumed = cvxml.solve("mlsvm", X, y, neighborhood="per-class", warm_start=stopped, tol=1e-9)
     assert resumed.status is Status.CONVERGED
+
+
+def test_where_rounding_exceeds_the_tolerance_nothing_is_certified() -> None:
+    # at lam = 1e-16 the scale drowns in rounding: 2A* must not pass as optimal, nor A* itself be called so
+    X, y = real_data("wine")
+    with pytest.warns(match="not certified"):
+        solution = cvxml.solve("mlsvm", X, y, lam=1e-16)
+    assert solution.status is not Status.CONVERGED
+    for metric in (solution.metric, 2 * solution.metric):
+        assert cvxml.check("mlsvm", X, y, metric, lam=1e-16).verdict is not Verdict.CERTIFIED
+
+
+def test_a_symmetric_part_is_not_called_a_missing_projection() -> None:
+    X, y = real_data("wine", 60)
+    best = cvxml.solve("mlsvm", X, y, lam=0.5, tol=1e-9).metric
+    skew = np.triu(np.ones((13, 13)), 1)
+    report = cvxml.check("mlsvm", X, y, best + 0.01 * (skew - skew.T), lam=0.5)
+    assert report.verdict is Verdict.REFUTED
+    assert any("symmetric part" in line for line in report.diagnosis)
+    assert not any("P_+" in line for line in report.diagnosis)

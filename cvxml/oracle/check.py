@@ -100,6 +100,11 @@ def _judge(
     if not proof.feasibility.feasible:
         return Verdict.REFUTED, [f"not a metric: {proof.feasibility}"]
     allowed = _allowed(reference, proof, tol)
+    if proof.gap <= allowed and not reference.certificate.decides(tol):
+        return Verdict.INCONCLUSIVE, [
+            f"double precision cannot decide at this tol: rounding may be {proof.rounding:.3g}, "
+            f"the scale is {reference.certificate.scale:.3g}"
+        ]
     if proof.gap <= allowed:
         return Verdict.CERTIFIED, [f"feasible, and the gap is at most {allowed:.3g}"]
     if proof.gap - reference.gap <= allowed:
@@ -137,6 +142,10 @@ def _judge_value(
         wrong = f"the claimed objective {value:.12g} is not the metric's, {proof.objective:.12g}"
     elif proof is None and value > best + tol * reference.certificate.scale + rounding:
         wrong = f"the claimed optimum {value:.12g} is above the objective {best:.12g} of a feasible metric"
+    elif proof is None and not reference.certificate.proves(tol):
+        return Verdict.INCONCLUSIVE, [
+            f"no more is proved than that the optimum lies in [{bound:.12g}, {best:.12g}]"
+        ]
     elif proof is None:
         return Verdict.CERTIFIED, [f"the optimum lies in [{bound:.12g}, {best:.12g}]"]
     else:

@@ -67,7 +67,10 @@ def _mended(metric: FloatArray, optimum: FloatArray) -> list[tuple[str, FloatArr
     """What the candidate would be without a slip in its own representation."""
     _, feasibility = examine(metric)
     mended = []
-    if not feasibility.feasible:
+    symmetric = (metric + metric.T) / 2
+    if not feasibility.feasible and examine(symmetric)[1].feasible:
+        mended.append(("its symmetric part is optimal: the matrix is not symmetric", symmetric))
+    elif not feasibility.feasible:
         mended.append(("its projection on the psd cone is optimal: P_+ is missing", project_psd(metric)))
     length = float(np.sum(metric * metric))
     if length > 0 and (scale := float(np.sum(metric * optimum)) / length) > 0:

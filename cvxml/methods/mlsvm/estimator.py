@@ -67,7 +67,8 @@ class KernelMLSVM(MLSVM):
     degree : int 1 to 5, default 2. gamma : float, default None: 1/d.
 
     transform maps x to L K^(+1/2) k_x, as many columns as K has rank. `phi_` (n, n) is the metric of the paper,
-    `X_fit_` (n, d) the training points.
+    `X_fit_` (n, d) the training points. Give `phi_`, not
+    `components_`, to `cvxml.check`: components_ (r, r) acts on K^(+1/2) k_x, not on k_x.
     """
 
     _method = "kernel_mlsvm"

@@ -117,9 +117,9 @@ class _Interior:
             yield at.dual.v
             try:
                 new = self._iterate(at)
-            except np.linalg.LinAlgError:
+            except (np.linalg.LinAlgError, ValueError):  # not positive, or not finite any more
                 return
-            if new is None:
+            if new is None or not np.isfinite(new.dual.v).all():
                 return
             at = new
 

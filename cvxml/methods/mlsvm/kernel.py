@@ -5,7 +5,7 @@ A = sum_ij phi_ij Phi(x_i) Phi(x_j)^T, a metric in the feature space of the kern
     ||A||^2    = ||K^(1/2) phi K^(1/2)||^2.
 Exact. By the representer theorem the kernel problem IS problem (2) on the rows of K^(1/2): with K = E E^T,
 E (n, r) of full rank, point i is the row e_i and the metric is E^T phi E. Neighbours are those of the feature space.
-Solving that and going back, phi = E^+T A E^+, gives phi with the same certificate; its radius is in the feature space.
+Solving that and going back, phi = E^+T A E^+, gives phi; the phi returned is what is certified, with a radius in the feature space.
 Iterative. Algorithm 1 on phi; the nearest psd metric comes from the symmetric eigenproblem of K^(1/2) phi K^(1/2).
 As printed (`paper=True` in `psd_step`): eigenvectors of phi K (9), divided by a^T K a (10), which misses a square
 root, and for repeated eigenvalues are not orthogonal: (11) is then not the projection.
@@ -54,7 +54,7 @@ such that       min_{j in I_i} d(i, j) >= max_{l in T_i} d(i, l) + 1 - xi_i
 which is problem (2) on the rows of K^(1/2).
 """
 __all__ = ["VARIANTS"]  # the misreadings of "mlsvm" are those of its kernel form
-RANK_TOL = 1e-12  # eigenvalues of K below this share of the largest are its null space
+EPS = float(np.finfo(float).eps)  # n EPS of the largest eigenvalue of K is where its null space begins
 
 
 class Instance(NamedTuple):
@@ -120,7 +120,7 @@ def instance(
 def factor(K: FloatArray) -> tuple[FloatArray, FloatArray]:
     """E (n, r) with E E^T = K (n, n), r = rank K, and its pseudo-inverse (r, n)."""
     values, vectors = np.linalg.eigh((K + K.T) / 2)
-    keep = values > RANK_TOL * max(values[-1], 0.0)
+    keep = values > len(K) * EPS * max(values[-1], 0.0)
     if not keep.any():
         raise ValueError("the kernel matrix is zero: all points coincide with the origin")
     root = np.sqrt(values[keep])
@@ -251,12 +251,12 @@ def psd_step(K: FloatArray, phi: FloatArray, paper: bool = False) -> FloatArray:
     if paper:
         values, alphas = np.linalg.eig(phi @ K)
         values, alphas = values.real, alphas.real
-        keep = values > RANK_TOL * np.abs(values).max(initial=0.0)
+        keep = values > len(K) * EPS * np.abs(values).max(initial=0.0)
         alphas = alphas[:, keep] / np.einsum("ik,ij,jk->k", alphas[:, keep], K, alphas[:, keep])
         printed: FloatArray = (alphas * values[keep]) @ alphas.T
         return printed
     values, vectors = np.linalg.eigh((K + K.T) / 2)
-    keep = values > RANK_TOL * values[-1]
+    keep = values > len(K) * EPS * values[-1]
     root, U = np.sqrt(values[keep]), vectors[:, keep]
     projected = project_psd(root[:, None] * (U.T @ phi @ U) * root)
     result: FloatArray = U @ (projected / np.outer(root, root)) @ U.T

@@ -12,7 +12,7 @@ from cvxml.methods.mlsvm.dual import CompactDual
 from cvxml.methods.mlsvm.fast import fast
 from cvxml.methods.mlsvm.neighborhood import Neighborhood
 from cvxml.metric import FloatArray, IntArray, project_psd, unit_scale
-from cvxml.result import Dual, SavedSolution, Solution, Status, Step
+from cvxml.result import Certificate, Dual, SavedSolution, Solution, Status, Step
 
 UNMOVED = 1e-4  # a scale below this share of the objective: the data hardly move the metric
 
@@ -69,18 +69,20 @@ def solve_instance(
         X=X,
         y=y,
         neighbors=N.lists,
-        notes=tuple(_notes(N, certificate.scale, certificate.objective, len(X))),
+        notes=tuple(_notes(N, certificate, len(X), certificate.proves(tol))),
         solver=solver,
     )
 
 
-def _notes(N: Neighborhood, scale: float, objective: float, n: int) -> list[str]:
-    usable = len(N.usable)
+def _notes(N: Neighborhood, certificate: Certificate, n: int, proved: bool) -> list[str]:
+    usable, scale, objective = len(N.usable), certificate.scale, certificate.objective
     notes = [f"{usable} of {n} points are usable (both classes among their neighbours)"]
     if N.ties:
         notes.append(f"{N.ties} neighbourhoods have a boundary tie, decided by the index")
     if usable == 0:
         notes.append("no constraint binds, so A = 0; a larger n_neighbors or per-class would help")
+    elif not proved:
+        pass  # of an optimum that is not known nothing is said
     elif scale == 0:
         notes.append("A* = 0: at this lam no metric beats the zero matrix")
     elif scale < UNMOVED * objective:
