@@ -5,7 +5,8 @@ A = sum_ij phi_ij Phi(x_i) Phi(x_j)^T, a metric in the feature space of the kern
     ||A||^2    = ||K^(1/2) phi K^(1/2)||^2.
 Exact. By the representer theorem the kernel problem IS problem (2) on the rows of K^(1/2): with K = E E^T,
 E (n, r) of full rank, point i is the row e_i and the metric is E^T phi E. Neighbours are those of the feature space.
-Solving that and going back, phi = E^+T A E^+, gives phi; the phi returned is what is certified, with a radius in the feature space.
+Solving that and going back, phi = E^+T A E^+, gives phi. What is certified is the phi returned, with a radius in
+the feature space: going back costs digits where K is ill-conditioned, and the status then says so.
 Iterative. Algorithm 1 on phi; the nearest psd metric comes from the symmetric eigenproblem of K^(1/2) phi K^(1/2).
 As printed (`paper=True` in `psd_step`): eigenvectors of phi K (9), divided by a^T K a (10), which misses a square
 root, and for repeated eigenvalues are not orthogonal: (11) is then not the projection.
