@@ -74,9 +74,9 @@ class Certificate:
         )
 
     def decides(self, tol: float) -> bool:
-        """False where rounding is larger than `tol` of the scale, or something overflowed: nothing is proved then."""
+        """False where something overflowed, or rounding is beyond 1e-3 of the scale or 100 times what `tol` asks."""
         finite = math.isfinite(self.gap) and math.isfinite(self.scale)
-        return finite and (self.scale == 0 or self.rounding <= tol * self.scale)
+        return finite and (self.scale == 0 or self.rounding <= max(tol, min(100 * tol, 1e-3)) * self.scale)
 
 
 @dataclass(frozen=True)
