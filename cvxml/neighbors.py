@@ -1,5 +1,5 @@
 """Nearest neighbours, and THE tie-break: sums of squared differences over features in order, float64,
-then the index (statements.md, "Neighbours and ties"). Neighbour lists are inputs of every problem, so
+then the index (docs/mlsvm.md, edge cases). Neighbour lists are inputs of every problem, so
 this one function serves everybody.
 """
 

@@ -54,7 +54,7 @@ class Certificate:
     objective: float
     lower_bound: float
     gap: float  # absolute
-    scale: float  # of the problem at the metric judged (statements.md, section 7)
+    scale: float  # of the problem at the metric judged (docs/duality.md)
     rounding: float  # allowance for rounding in gap
     radius: float  # the optimum lies within this Frobenius distance (inf: unknown)
     feasibility: Feasibility

@@ -1,4 +1,4 @@
-"""Judge a metric that somebody else computed (statements.md, section 7).
+"""Judge a metric that somebody else computed (docs/duality.md).
 
 Everything is recomputed from X, y and the candidate. The fast solver provides a dual and a metric of our own;
 neither is believed: the dual becomes a lower bound by the method's certificate, the metric a witness.

@@ -1,7 +1,7 @@
 """The compact dual of MLSVM as the fast solver sees it: padded arrays, one row a usable point.
 
 v[r, k] >= 0 is u_ij or w_il of point i = rows[r] and its k-th neighbour J[r, k]; sign[r, k] is +1 for an
-impostor, -1 for a target and 0 for padding. Units: X is centred and about 1, v as in statements.md.
+impostor, -1 for a target and 0 for padding. Units: X is centred and about 1, v as in docs/mlsvm.md.
     minimise  1/(2 lam) ||P_+(G)||^2 - sum(u),   G = sum sign v X_ij,   each row in
     { v >= 0, sum u = sum w <= 1/n }.
 Steps are scaled by 1 / max_k ||x_i - x_j||^4: the curvature of a row grows with the fourth power of its
@@ -133,7 +133,7 @@ class CompactDual:
     def first_step(self) -> float:
         """1 / Lipschitz constant, by power iteration among balanced directions (sum u = sum w).
 
-        Unbalanced directions are infeasible and some fifty times steeper: they would ruin the step.
+        Unbalanced directions are infeasible and can be several times steeper: they would shorten the step.
         """
         rng = np.random.default_rng(0)
         root = np.sqrt(self.steps)

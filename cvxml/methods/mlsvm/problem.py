@@ -10,7 +10,7 @@ Literal: every line. The minimum of linear functions is concave and the maximum 
 constraint as it is printed. Where N(x_i) holds no point of the class, or none of another, the paper is
 silent: the constraint is vacuous, xi_i = 0 and the 1/n stays.
 
-Dual (statements.md, section 1), over u_i, w_i >= 0 with sum_j u_ij = sum_l w_il = s_i <= 1/n:
+Dual (docs/mlsvm.md), over u_i, w_i >= 0 with sum_j u_ij = sum_l w_il = s_i <= 1/n:
     max   sum_i s_i - 1/(2 lam) ||P_+(G)||^2,     G = sum_i ( sum_j u_ij X_ij - sum_l w_il X_il ).
 ||P_+(G)||^2 is the least ||G + S||^2 over S >> 0, which is how it is stated here. At the optimum
 A = P_+(G) / lam.

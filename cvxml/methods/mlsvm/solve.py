@@ -84,7 +84,7 @@ def _notes(N: Neighborhood, certificate: Certificate, n: int, proved: bool) -> l
     elif not proved:
         pass  # of an optimum that is not known nothing is said
     elif scale == 0:
-        notes.append("A* = 0: at this lam no metric beats the zero matrix")
+        notes.append("A* = 0: no metric beats the zero matrix, at this lam or any other")
     elif scale < UNMOVED * objective:
         notes.append(
             f"at this lam the data hardly move the metric: lam/2 ||A||^2 is {scale / objective:.1g} of the "
