@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
 
 import cvxml
 from cvxml.methods import get
@@ -288,3 +291,25 @@ def test_a_symmetric_part_is_not_called_a_missing_projection() -> None:
     assert report.verdict is Verdict.REFUTED
     assert any("symmetric part" in line for line in report.diagnosis)
     assert not any("P_+" in line for line in report.diagnosis)
+
+
+@pytest.mark.parametrize("eps", [1e-2, 1e-3, 1e-4, 1e-5])
+@pytest.mark.parametrize("tol", ["strict", "normal", "loose"])
+def test_rounding_covers_what_cancels_in_nearly_collinear_features(eps: float, tol: str) -> None:
+    """Two triples (own at distance 1, impostor eps further up), turned out of the axes; the optimum is known.
+
+    The optimal A is (1/eps^2) e e^T / 2 with lam = 2/6 eps^4 / .5: objective 1/4 exactly, before X is rounded. G is then
+    1e-10 of the terms it sums, so the bound cannot be exact, and must say so.
+    """
+    turn = np.array([[np.cos(0.4), -np.sin(0.4)], [np.sin(0.4), np.cos(0.4)]])
+    X = np.array([[0, 0], [1, 0], [1, eps], [0, 0], [-1, 0], [-1, eps]]) @ turn
+    y = np.array([0, 0, 1, 0, 0, 1])
+    given = {"lam": 2 / 6 * eps**4 / 0.5, "neighbors": [[1, 2], [], [], [4, 5], [], []]}
+    report = cvxml.check("mlsvm", X, y, claimed_objective=0.25, tol=tol, **given)
+    assert report.verdict is not Verdict.REFUTED
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        proof = cvxml.solve("mlsvm", X, y, tol=1e-9, **given).certificate
+    assert proof.lower_bound - proof.rounding <= 0.25 <= proof.objective + proof.rounding
+    if proof.proves(1e-6):
+        assert proof.rounding <= 1e-4 * proof.scale

@@ -100,14 +100,14 @@ def _judge(
     if not proof.feasibility.feasible:
         return Verdict.REFUTED, [f"not a metric: {proof.feasibility}"]
     allowed = _allowed(reference, proof, tol)
-    if proof.gap <= allowed and not reference.certificate.decides(tol):
+    if proof.gap <= allowed and not (reference.certificate.decides(tol) and proof.decides(tol)):
         return Verdict.INCONCLUSIVE, [
             f"double precision cannot decide at this tol: rounding may be {proof.rounding:.3g}, "
             f"the scale is {reference.certificate.scale:.3g}"
         ]
     if proof.gap <= allowed:
         return Verdict.CERTIFIED, [f"feasible, and the gap is at most {allowed:.3g}"]
-    if proof.gap - reference.gap <= allowed:
+    if proof.gap - reference.gap <= allowed + reference.certificate.rounding:
         return Verdict.INCONCLUSIVE, [
             f"the bound is not tight enough: it leaves a gap of {proof.gap:.3g}, and our best metric is better "
             f"by {proof.gap - reference.gap:.3g} only; allowed is {allowed:.3g}"
@@ -135,7 +135,10 @@ def _judge_value(
         assert verdict is not None
         return verdict, reasons
     bound, best = reference.lower_bound, reference.objective
-    rounding = 64 * EPS * (1 + abs(best))
+    rounding = max(
+        64 * EPS * (1 + abs(best)), reference.certificate.rounding, proof.rounding if proof else 0.0
+    )
+    interval = f"[{bound - rounding:.12g}, {best + rounding:.12g}]"
     if value < bound - tol * reference.certificate.scale - rounding:
         wrong = f"the claimed objective {value:.12g} is below the certified lower bound {bound:.12g}"
     elif proof is not None and abs(value - proof.objective) > tol * abs(proof.objective) + rounding:
@@ -143,11 +146,9 @@ def _judge_value(
     elif proof is None and value > best + tol * reference.certificate.scale + rounding:
         wrong = f"the claimed optimum {value:.12g} is above the objective {best:.12g} of a feasible metric"
     elif proof is None and not reference.certificate.proves(tol):
-        return Verdict.INCONCLUSIVE, [
-            f"no more is proved than that the optimum lies in [{bound:.12g}, {best:.12g}]"
-        ]
+        return Verdict.INCONCLUSIVE, [f"no more is proved than that the optimum lies in {interval}"]
     elif proof is None:
-        return Verdict.CERTIFIED, [f"the optimum lies in [{bound:.12g}, {best:.12g}]"]
+        return Verdict.CERTIFIED, [f"the optimum lies in {interval}"]
     else:
         assert verdict is not None
         return verdict, reasons

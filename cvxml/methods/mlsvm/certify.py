@@ -192,4 +192,23 @@ class _Parts:
             + float(np.sum((1 / n - s) * (1 + np.abs(furthest) + np.abs(nearest))))
             + float(np.sum(s * (np.abs(furthest) + np.abs(nearest))))
         )
-        self.rounding = 64 * EPS * size if math.isfinite(size) else 0.0
+        lengths = np.sum(to_impostors**2, axis=1), np.sum(to_targets**2, axis=1)
+        cancelled = _cancelled(dual, lengths, float(np.linalg.norm(A)), float(np.linalg.norm(misfit)), lam)
+        self.rounding = 64 * EPS * size + cancelled if math.isfinite(size + cancelled) else 0.0
+
+
+def _cancelled(
+    dual: Repaired, lengths: tuple[FloatArray, FloatArray], norm: float, misfit: float, lam: float
+) -> float:
+    """What objective, bound and gap may lose because G and the distances are small rests of large sums.
+
+    They are off by eps of what was summed, not of what is left. `lengths`: ||x_i - x_j||^2 of the pairs of u and w.
+    """
+    n = len(dual.s)
+    longest = np.zeros(n)
+    np.maximum.at(longest, dual.u_index[:, 0], lengths[0])
+    np.maximum.at(longest, dual.w_index[:, 0], lengths[1])
+    terms = np.count_nonzero(dual.u) + np.count_nonzero(dual.w)
+    off_G = (8 + math.sqrt(terms)) * EPS * float(dual.u @ lengths[0] + dual.w @ lengths[1])
+    off_D = 16 * EPS * float(longest.sum()) / n  # of 1/n sum_i xi_i, in units of ||A||
+    return norm * (off_G + off_D) + misfit * off_G + off_G**2 / (2 * lam)
