@@ -1,0 +1,198 @@
+"""Neighbourhood gerrymandering from its definitions: every set of k neighbours is looked at, one by one.
+
+    D_W(i, j)   = (x_i - x_j)^T W (x_i - x_j)                                                        (1)
+    S_W(i, h)   = - sum_{j in h} D_W(i, j),   |h| = k, i not in h                                    (2)
+    Delta(y, h) = max of Lam(y, r) over the classes r tied for most votes in h                       (4)
+    L_i         = max_h [S_W(i, h) + Delta(y_i, h)]  -  max_{h: y_i wins strictly} S_W(i, h)     (5), (6)
+    F(W)        = ||W||_F^2 + C sum_i L_i                                                           (10)
+
+Literal: every line. Corrected: (4) leaves a tie to a heuristic; here a tie costs the most it could, which is
+what the paper's inference computes. Delta = 0 is then the same as a strict win, because Lam > 0 off its
+diagonal.
+
+Two families of candidate sets go into the same two inferences. `all_sets` is the definition. `nearest_sets` has
+one set for every vector of vote counts, made of the nearest points of each class: S is a sum over the points
+and Delta depends on the counts alone, so no other set with these counts is better. It is right for the same
+reason at every n, and bearable for n in the hundreds.
+
+Ties: the better cost, then the lexicographically first set (as a sorted tuple of indices). Costs are sums
+rounded once (math.fsum). Compare costs, not sets: two sets whose costs differ by less than rounding may be
+told apart by one family and not by the other.
+
+Shapes: X (n, d), y (n,) codes 0..R-1, W (d, d), Lam (R, R), D (n,) one row D_W(i, .), whose entry i is ignored.
+Nothing here is fast, and nothing is shared with a solver or a certificate.
+
+Reference: S. Trivedi, D. McAllester, G. Shakhnarovich, Discriminative Metric Learning by Neighborhood
+Gerrymandering, NIPS 2014.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Sequence
+
+from cvxml.metric import FloatArray, IntArray
+
+Neighbors = tuple[int, ...]  # a set h: k distinct indices, increasing
+Candidates = Callable[[FloatArray, IntArray, int, int], Iterator[Neighbors]]
+
+
+def all_sets(D: FloatArray, y: IntArray, i: int, k: int) -> Iterator[Neighbors]:
+    """Every h: |h| = k and i is not in h."""
+    return itertools.combinations([j for j in range(len(y)) if j != i], k)
+
+
+def nearest_sets(D: FloatArray, y: IntArray, i: int, k: int) -> Iterator[Neighbors]:
+    """For every vector of vote counts (m_1, ..., m_R) that sums to k, the m_c nearest points of each class c."""
+    members = [sorted(listed, key=lambda j: (D[j], j)) for listed in members_by_class(y, i)]
+    for counts in count_vectors([len(listed) for listed in members], k):
+        yield tuple(sorted(j for listed, m in zip(members, counts, strict=True) for j in listed[:m]))
+
+
+def members_by_class(y: IntArray, i: int) -> list[list[int]]:
+    """The points of every class 0..R-1, without i."""
+    return [[j for j in range(len(y)) if y[j] == c and j != i] for c in range(int(max(y)) + 1)]
+
+
+def count_vectors(available: Sequence[int], k: int) -> Iterator[tuple[int, ...]]:
+    """Every (m_1, ..., m_R) with sum k and 0 <= m_c <= available[c]."""
+    if len(available) == 0:
+        if k == 0:
+            yield ()
+        return
+    for m in range(min(k, available[0]) + 1):
+        for rest in count_vectors(available[1:], k - m):
+            yield (m, *rest)
+
+
+def votes(y: IntArray, h: Neighbors, R: int) -> list[int]:
+    """#r for r = 0..R-1: how many points of h are of class r."""
+    return [sum(1 for j in h if y[j] == r) for r in range(R)]
+
+
+def task_loss(counts: Sequence[int], own: int, Lam: FloatArray) -> float:
+    """Delta(y, h), pessimistic: the largest Lam(own, r) among the classes r tied for most votes."""
+    return max(float(Lam[own, r]) for r in range(len(counts)) if counts[r] == max(counts))
+
+
+def wins(counts: Sequence[int], r: int) -> bool:
+    """Class r has more votes than any other class."""
+    return all(counts[c] < counts[r] for c in range(len(counts)) if c != r)
+
+
+def in_H(counts: Sequence[int], r: int, tau: int) -> bool:
+    """h in H_r(tau): #r >= 1 and #c <= #r - tau for every other class c. H_r(1): r wins strictly."""
+    return counts[r] >= 1 and all(counts[c] <= counts[r] - tau for c in range(len(counts)) if c != r)
+
+
+def targeted(
+    D: FloatArray, y: IntArray, i: int, k: int, r: int, tau: int, candidates: Candidates = all_sets
+) -> tuple[Neighbors, float] | None:
+    """The h of H_r(tau) with the least sum of D, and that sum (5.1.1); None if H_r(tau) is empty."""
+    R = int(max(y)) + 1
+    found = [(math.fsum(D[j] for j in h), h) for h in candidates(D, y, i, k) if in_H(votes(y, h, R), r, tau)]
+    if not found:
+        return None
+    cost, h = min(found)
+    return h, cost
+
+
+def loss_augmented(
+    D: FloatArray, y: IntArray, i: int, k: int, Lam: FloatArray, candidates: Candidates = all_sets
+) -> tuple[Neighbors, float]:
+    """The h with the largest S(h) + Delta(y_i, h), and that value (5.1.2). ValueError if there are no k others."""
+    if k > len(y) - 1:
+        raise ValueError(f"k={k} neighbours need as many other points; there are {len(y) - 1}")
+    own = int(y[i])
+    value, h = min(
+        (-math.fsum([*(-D[j] for j in h), task_loss(votes(y, h, len(Lam)), own, Lam)]), h)
+        for h in candidates(D, y, i, k)
+    )
+    return h, -value
+
+
+def distances(X: FloatArray, W: FloatArray, i: int) -> FloatArray:
+    """D_W(i, .), (n,): equation (1), one pair after another."""
+    row = X[:, 0] * 0.0
+    for j in range(len(X)):
+        difference = X[i] - X[j]
+        row[j] = difference @ W @ difference
+    return row
+
+
+def winning(D: FloatArray, y: IntArray, i: int, k: int, candidates: Candidates) -> tuple[Neighbors, float]:
+    """The best h where y_i wins strictly, and its sum of D. ValueError, naming the class, if there is none."""
+    own = int(y[i])
+    best = targeted(D, y, i, k, own, 1, candidates)
+    if best is None:
+        sizes = [len(listed) for listed in members_by_class(y, i)]
+        rest = [size for c, size in enumerate(sizes) if c != own]
+        needed = next(m for m in range(1, k + 1) if m + sum(min(m - 1, size) for size in rest) >= k)
+        raise ValueError(
+            f"class {own} cannot win among k={k} neighbours of point {i}: it needs {needed} votes "
+            f"and has {sizes[own]} other points; take a smaller k or more points of class {own}"
+        )
+    return best
+
+
+def h_star(
+    X: FloatArray, y: IntArray, W: FloatArray, k: int, candidates: Candidates = nearest_sets
+) -> list[Neighbors]:
+    """h*_i of every point (Algorithm 1): the latent sets of a CCCP step at W. ValueError as `winning`."""
+    return [winning(distances(X, W, i), y, i, k, candidates)[0] for i in range(len(X))]
+
+
+def h_hat(
+    X: FloatArray,
+    y: IntArray,
+    W: FloatArray,
+    k: int,
+    Lam: FloatArray,
+    candidates: Candidates = nearest_sets,
+) -> list[Neighbors]:
+    """The worst offending set of every point (Algorithm 1)."""
+    return [loss_augmented(distances(X, W, i), y, i, k, Lam, candidates)[0] for i in range(len(X))]
+
+
+def surrogate_loss(
+    D: FloatArray, y: IntArray, i: int, k: int, Lam: FloatArray, candidates: Candidates = nearest_sets
+) -> float:
+    """L_i: (5) - (6). ValueError as `winning`."""
+    best = winning(D, y, i, k, candidates)[1]
+    return loss_augmented(D, y, i, k, Lam, candidates)[1] + best
+
+
+def objective(
+    X: FloatArray,
+    y: IntArray,
+    W: FloatArray,
+    k: int,
+    C: float,
+    Lam: FloatArray,
+    candidates: Candidates = nearest_sets,
+) -> float:
+    """F(W), equation (10). `candidates=all_sets` for the definition at tiny n. ValueError as `winning`."""
+    losses = [surrogate_loss(distances(X, W, i), y, i, k, Lam, candidates) for i in range(len(X))]
+    return float((W * W).sum()) + C * math.fsum(losses)
+
+
+def majorant(
+    X: FloatArray,
+    y: IntArray,
+    W: FloatArray,
+    k: int,
+    C: float,
+    Lam: FloatArray,
+    latent: Sequence[Neighbors],
+    candidates: Candidates = nearest_sets,
+) -> float:
+    """The objective of the CCCP step with h*_i = latent[i], at W: F with S_W(i, h*_i) for its best winning set.
+
+    Never below F(W), and F(W) itself where `latent` is h*(W): no constant has to be added.
+    """
+    losses = []
+    for i in range(len(X)):
+        D = distances(X, W, i)
+        losses += [loss_augmented(D, y, i, k, Lam, candidates)[1] + math.fsum(D[j] for j in latent[i])]
+    return float((W * W).sum()) + C * math.fsum(losses)
