@@ -7,12 +7,26 @@ linear in v and small (a d x d matrix), so it is extrapolated instead of recompu
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from functools import cache
+from typing import Any, Protocol
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 from cvxml.metric import FloatArray
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """Several BLAS threads gain little on small matrices, and stall when the machine is shared."""
+    limits: AbstractContextManager[Any] = _thread_pools().limit(limits=1, user_api="blas")
+    return limits
+
+
+@cache
+def _thread_pools() -> ThreadpoolController:
+    return ThreadpoolController()  # finding the libraries takes milliseconds: once is enough
 
 
 class Descent(Protocol):

@@ -298,8 +298,8 @@ def test_a_symmetric_part_is_not_called_a_missing_projection() -> None:
 def test_rounding_covers_what_cancels_in_nearly_collinear_features(eps: float, tol: str) -> None:
     """Two triples (own at distance 1, impostor eps further up), turned out of the axes; the optimum is known.
 
-    The optimal A is (1/eps^2) e e^T / 2 with lam = 2/6 eps^4 / .5: objective 1/4 exactly, before X is rounded. G is then
-    1e-10 of the terms it sums, so the bound cannot be exact, and must say so.
+    The optimal A is (1/eps^2) e e^T / 2 with lam = 2/6 eps^4 / .5: objective 1/4, before X is rounded. G is
+    eps^2 of the terms it sums, so the bound cannot be exact, and must say so.
     """
     turn = np.array([[np.cos(0.4), -np.sin(0.4)], [np.sin(0.4), np.cos(0.4)]])
     X = np.array([[0, 0], [1, 0], [1, eps], [0, 0], [-1, 0], [-1, eps]]) @ turn

@@ -52,13 +52,14 @@ def project_row_slow(v: FloatArray, sign: FloatArray, cap: float) -> FloatArray:
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.integers(0, 10**6), st.sampled_from([0.01, 0.3, 5.0]), st.booleans())
-def test_project_rows_against_bisection(seed: int, cap: float, integers: bool) -> None:
+@given(st.integers(0, 10**6), st.sampled_from([0.01, 0.3, 5.0]), st.booleans(), st.sampled_from([7, 45]))
+def test_project_rows_against_bisection(seed: int, cap: float, integers: bool, width: int) -> None:
+    """Few neighbours and many take different ways through the code."""
     rng = np.random.default_rng(seed)
-    v = rng.standard_normal((6, 7))
+    v = rng.standard_normal((6, width))
     if integers:  # ties and breakpoints that coincide
         v = np.round(v * 2) / 2
-    sign = rng.choice([-1.0, 0.0, 1.0], size=(6, 7))
+    sign = rng.choice([-1.0, 0.0, 1.0], size=v.shape)
     projected = project_rows(v, sign, cap)
     for row, s, result in zip(v, sign, projected, strict=True):
         np.testing.assert_allclose(result, project_row_slow(row, s, cap), atol=1e-9)

@@ -205,9 +205,11 @@ def _cancelled(
     They are off by eps of what was summed, not of what is left. `lengths`: ||x_i - x_j||^2 of the pairs of u and w.
     """
     n = len(dual.s)
-    longest = np.zeros(n)
-    np.maximum.at(longest, dual.u_index[:, 0], lengths[0])
-    np.maximum.at(longest, dual.w_index[:, 0], lengths[1])
+    up, down = np.zeros(n), np.zeros(n)
+    np.maximum.at(up, dual.u_index[:, 0], lengths[0])
+    np.maximum.at(down, dual.w_index[:, 0], lengths[1])
+    usable = np.isin(np.arange(n), dual.u_index[:, 0]) & np.isin(np.arange(n), dual.w_index[:, 0])
+    longest = np.where(usable, np.maximum(up, down), 0.0)
     terms = np.count_nonzero(dual.u) + np.count_nonzero(dual.w)
     off_G = (8 + math.sqrt(terms)) * EPS * float(dual.u @ lengths[0] + dual.w @ lengths[1])
     off_D = 16 * EPS * float(longest.sum()) / n  # of 1/n sum_i xi_i, in units of ||A||

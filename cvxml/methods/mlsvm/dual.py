@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 from cvxml.methods.mlsvm.neighborhood import Neighborhood
 from cvxml.metric import FloatArray
 
-FEW = 200_000
+FEW = 20_000
 
 
 class CompactDual:
@@ -205,55 +205,42 @@ class Descent:
 def project_rows(v: FloatArray, sign: FloatArray, cap: float) -> FloatArray:
     """Project each row on { v >= 0, sum over sign>0 = sum over sign<0 <= cap }; padding becomes 0.
 
-    With multipliers alpha and beta the projection is u = (a - alpha)_+, w = (b - beta)_+. At the cap u and w are
-    projections on two separate simplices, and that is the answer if alpha + beta >= 0; below the cap
-    alpha + beta = 0, and the two sums must balance.
+    The projection of a on the simplex of total s is (a - alpha)_+ with alpha(s) = max_k (A_k - s) / k, A_k the sum of
+    the k largest. With s given, u and w are two such projections; s is free below the cap where
+    alpha(s) + beta(s) = 0, and that sum of decreasing maxima vanishes at s = max_km (m A_k + k B_m) / (k + m).
     """
     up, down = sign > 0, sign < 0
-    alpha = _simplex_multiplier(v, up, cap)
-    beta = _simplex_multiplier(v, down, cap)
-    below = np.flatnonzero(~(alpha + beta >= 0))
-    if len(below):
-        alpha[below] = _balance_multiplier(v[below], up[below], down[below])
-        beta[below] = -alpha[below]
-    shifted = v - np.where(up, alpha[:, None], beta[:, None])
-    projected: FloatArray = np.where(sign != 0, np.maximum(shifted, 0.0), 0.0)
+    A, B = _largest_sums(v, up), _largest_sums(v, down)
+    s = np.clip(_balanced_total(A, B), 0.0, cap)[:, None]
+    alpha = ((A - s) / np.arange(1, A.shape[1] + 1)).max(axis=1, keepdims=True)
+    beta = ((B - s) / np.arange(1, B.shape[1] + 1)).max(axis=1, keepdims=True)
+    projected: FloatArray = np.where(sign != 0, np.maximum(v - np.where(up, alpha, beta), 0.0), 0.0)
     return projected
 
 
-def _simplex_multiplier(v: FloatArray, members: np.ndarray, total: float) -> FloatArray:
-    """theta of each row with sum over members of (v - theta)_+ = total; -inf where there is no member."""
-    descending = -np.sort(np.where(members, -v, np.inf), axis=1)
-    excess = np.cumsum(descending, axis=1) - total
-    size = (descending * np.arange(1, v.shape[1] + 1) > excess).sum(axis=1)
-    last = np.maximum(size, 1) - 1
-    theta: FloatArray = excess[np.arange(len(v)), last] / (last + 1)
-    return theta
+def _largest_sums(v: FloatArray, members: np.ndarray) -> FloatArray:
+    """The sum of the k largest members of each row, k = 1, 2, ...; -inf where there are fewer."""
+    most = max(int(members.sum(axis=1).max(initial=0)), 1)
+    ascending = np.sort(np.where(members, -v, np.inf), axis=1)[:, :most]
+    sums: FloatArray = -np.cumsum(ascending, axis=1)
+    return sums
 
 
-def _balance_multiplier(v: FloatArray, up: np.ndarray, down: np.ndarray) -> FloatArray:
-    """alpha of each row with sum_up (v - alpha)_+ = sum_down (v + alpha)_+, or any that makes both 0.
-
-    The difference falls with alpha and is linear between the breakpoints v_j (up) and -v_l (down): sort them,
-    find the last one where it is positive, interpolate.
-    """
-    points = np.where(up, v, np.where(down, -v, np.inf))
-    order = np.argsort(points, axis=1)
-    rows = np.arange(len(v))[:, None]
-    points, up, down = points[rows, order], up[rows, order], down[rows, order]
-    finite = np.where(up | down, points, 0.0)
-    up_values, down_values = finite * up, finite * down
-    above = up.sum(axis=1, keepdims=True) - np.cumsum(up, axis=1)
-    above_sum = up_values.sum(axis=1, keepdims=True) - np.cumsum(up_values, axis=1)
-    below, below_sum = np.cumsum(down, axis=1), np.cumsum(down_values, axis=1)
-    difference = above_sum - above * finite - (below * finite - below_sum)
-    positive = (difference > 0) & (up | down)
-    last = np.maximum(positive.sum(axis=1) - 1, 0)
-    at = np.arange(len(v)), last
-    slope = np.maximum((above + below)[at], 1)
-    inside = finite[at] + difference[at] / slope
-    # nowhere positive: u and w are 0 for every alpha between the largest v_j and the least -v_l
-    highest = np.where(up, finite, -np.inf).max(axis=1, initial=-np.inf)
-    empty = np.where(np.isfinite(highest), highest, finite[:, 0])
-    alpha: FloatArray = np.where(positive.any(axis=1), inside, empty)
-    return alpha
+def _balanced_total(A: FloatArray, B: FloatArray) -> FloatArray:
+    """max_km (m A_k + k B_m) / (k + m) of each row, or anything below 0 where that is below 0."""
+    k, m = np.arange(1.0, A.shape[1] + 1), np.arange(1.0, B.shape[1] + 1)
+    if len(k) * len(m) <= 100:  # all pairs at once
+        both = k[:, None] + m
+        total: FloatArray = (A[:, :, None] * (m / both) + B[:, None, :] * (k[:, None] / both)).max(
+            axis=(1, 2)
+        )
+        return total
+    # alpha(s) + beta(s) is convex and falls: Newton from s = 0 climbs to its zero, from piece to piece
+    rows, s = np.arange(len(A)), np.full(len(A), 0.0)
+    while True:
+        at_k = ((A - s[:, None]) / k).argmax(axis=1)
+        at_m = ((B - s[:, None]) / m).argmax(axis=1)
+        zero = (m[at_m] * A[rows, at_k] + k[at_k] * B[rows, at_m]) / (k[at_k] + m[at_m])
+        if not (zero > s).any():
+            return s
+        s = np.maximum(s, zero)

@@ -4,7 +4,7 @@ Accelerated gradient (firstorder.py) finds which constraints matter; semismooth 
 reach any accuracy in a few rounds. Newton is tried after each batch of gradient steps and given up, until the
 next batch, as soon as a round no longer takes most of its step. Where the features differ so much in scale that
 gradient steps get nowhere, the interior-point method (interior.py) takes over.
-A round costs as much as many gradient steps, so batches lengthen with what was spent on rounds: the order of
+A round costs as much as many gradient steps, so a batch is about as long as a round is dear: the order of
 events depends on operation counts, never on a clock. Every iterate is feasible, so each check of the gap is a proof.
 """
 
@@ -13,10 +13,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from cvxml.firstorder import State, accelerated
 from cvxml.methods.mlsvm.dual import CompactDual
@@ -25,11 +23,9 @@ from cvxml.methods.mlsvm.newton import MAX_ENTRIES, newton_direction
 from cvxml.metric import FloatArray
 from cvxml.result import Status, Step
 
-# several BLAS threads gain little on matrices this small, and stall when the machine is shared
-_one_thread = partial(threadpool_limits, limits=1, user_api="blas")
 EPS = float(np.finfo(float).eps)
 CHECK_EVERY = 10
-SHORTEST_BATCH, FIRST_BATCH, LONGEST_BATCH = 10, 150, 2000
+SHORTEST_BATCH, LONGEST_BATCH = 10, 150
 Callback = Callable[[Step], None]
 
 
@@ -100,11 +96,6 @@ def fast(
 ) -> tuple[FloatArray, Status, Search]:
     """Minimise the compact dual from the best of some feasible `starts` until gap <= tol * scale."""
     search = Search(problem, tol, max_iter, callback)
-    with _one_thread():
-        return _minimise(search, starts)
-
-
-def _minimise(search: Search, starts: Sequence[FloatArray]) -> tuple[FloatArray, Status, Search]:
     best = min((search.point(v) for v in starts), key=lambda at: at.value)
     try:
         status = _run(search, best)
@@ -118,7 +109,7 @@ def _run(search: Search, best: Point) -> Status:
         return Status.CONVERGED
     problem = search.problem
     states = accelerated(problem, best.v, problem.first_step())
-    batch = int(np.clip(_relative_cost(problem), SHORTEST_BATCH, FIRST_BATCH))
+    batch = int(np.clip(_relative_cost(problem), SHORTEST_BATCH, LONGEST_BATCH))
     patience, stalled = _patience(problem), 0
     while search.iteration < search.max_iter:
         before = best.value
@@ -132,7 +123,7 @@ def _run(search: Search, best: Point) -> Status:
             states, best = accelerated(problem, after.v, step), after
             batch = max(SHORTEST_BATCH, min(batch, int(rounds * _relative_cost(problem))))
         else:
-            best, batch = here, min(2 * batch, LONGEST_BATCH)
+            best = here
         stalled = stalled + 1 if before - best.value <= 1e-15 * abs(before) else 0
         if search.iteration > patience or (stalled >= 5 and patience < search.max_iter):
             if _interior(search, step):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from cvxml.firstorder import one_blas_thread
 from cvxml.methods.mlsvm.certify import certify, repair, scaled_lam
 from cvxml.methods.mlsvm.dual import CompactDual
 from cvxml.methods.mlsvm.fast import fast
@@ -41,7 +42,8 @@ def solve_instance(
         starts = [np.zeros(problem.J.shape), problem.saturated()]
         if warm_start is not None:
             starts.append(_as_start(warm_start, problem, N))
-        v, status, search = fast(problem, starts, tol, max_iter, callback)
+        with one_blas_thread():
+            v, status, search = fast(problem, starts, tol, max_iter, callback)
         history, n_iter = tuple(search.history), search.iteration
         values, vectors = np.linalg.eigh(problem.image(v))
         metric = (vectors * np.maximum(values, 0)) @ vectors.T / unit_lam / scale**2
@@ -49,7 +51,8 @@ def solve_instance(
         dual = _as_pairs(problem, v)
     else:
         metric, dual = _through_cvxpy(X, N, lam, solver)
-    certificate = certify(X, N, metric, dual, lam)
+    with one_blas_thread():
+        certificate = certify(X, N, metric, dual, lam)
     if not certificate.proves(tol):  # at worst, be no worse than the zero metric
         zero = certify(X, N, 0 * metric, dual, lam)
         if zero.gap < certificate.gap:
