@@ -25,6 +25,7 @@ class Status(Enum):
     """Why a solver stopped, as a sentence."""
 
     CONVERGED = "certified: the gap is at most tol times the scale of the problem"
+    STATIONARY = "stationary: certified optimal, to tol of the scale, for its own convex step; not proved a global optimum"
     MAX_ITER = "not certified: stopped at max_iter before the gap reached tol; raise max_iter"
     STALLED = "not certified: rounding stops further progress in double precision at this tol"
     INTERRUPTED = "not certified: interrupted; give this solution as warm_start to go on"
@@ -59,6 +60,12 @@ class Certificate:
     radius: float  # the optimum lies within this Frobenius distance (inf: unknown)
     feasibility: Feasibility
     dual: Dual  # repaired; named arrays with their index lists
+    step: Certificate | None = None  # "stationary": the proof for the metric's own convex step
+
+    @property
+    def claim(self) -> str:
+        """What it can prove: "optimal" or no more than "stationary"."""
+        return "optimal" if self.kind in ("global", "enumerated") else "stationary"
 
     @property
     def rel_gap(self) -> float:
@@ -68,13 +75,17 @@ class Certificate:
         return self.gap / self.scale if self.scale > 0 else math.inf
 
     def proves(self, tol: float) -> bool:
-        """True if the metric is optimal to `tol` of the scale, plus rounding."""
+        """True if the metric is what `claim` says to `tol` of the scale, plus rounding."""
+        if self.step is not None:
+            return self.step.proves(tol)
         return (
             self.feasibility.feasible and self.decides(tol) and self.gap <= tol * self.scale + self.rounding
         )
 
     def decides(self, tol: float) -> bool:
         """False where something overflowed, or rounding is beyond 1e-3 of the scale or 100 times what `tol` asks."""
+        if self.step is not None:
+            return self.step.decides(tol)
         finite = math.isfinite(self.gap) and math.isfinite(self.scale)
         return finite and (self.scale == 0 or self.rounding <= max(tol, min(100 * tol, 1e-3)) * self.scale)
 
@@ -132,6 +143,16 @@ class Solution:
     def rel_gap(self) -> float:
         """gap / scale of the problem."""
         return self.certificate.rel_gap
+
+    @property
+    def step_lower_bound(self) -> float | None:
+        """Of the metric's own convex step, for a method that is not convex; None otherwise."""
+        return None if self.certificate.step is None else self.certificate.step.lower_bound
+
+    @property
+    def step_gap(self) -> float | None:
+        """objective - step_lower_bound: what the metric's own convex step could still gain; None otherwise."""
+        return None if self.certificate.step is None else self.certificate.step.gap
 
     def __str__(self) -> str:
         lines = [

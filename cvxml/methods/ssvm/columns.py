@@ -1,6 +1,6 @@
 """The dual of a CCCP step over a few sets for each point, as the fast solver sees it.
 
-q[i, c] >= 0, sum_c q[i, c] = 1, is the weight of the set sets[i, c] (k indices). The first set of each point is h*_i, and stays.
+q[i, c] >= 0, sum_c q[i, c] = 1, is the weight of the set sets[i, c] (k indices).
     minimise  1/4 ||P_+(M)||^2 - C sum q Delta,    M = C sum_i ( sum_c q_ic sum_{j in sets[i, c]} X_ij - sum_{j in h*_i} X_ij ),
 over the product of simplices; W = P_+(M) / 2. In the paper's terms M = -C (sum q Psi - P).
 Steps are scaled by 1 / max_c sum_{j} ||x_i - x_j||^2, the norm of a point's longest set: blocks that share one quadratic term may
@@ -13,23 +13,26 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from cvxml.methods.ssvm.inference import task_loss
+from cvxml.methods.ssvm.instance import Instance
 from cvxml.metric import FloatArray, IntArray
+
+IDLE = 8  # rounds
 
 
 class Columns:
     """The sets in use, padded to the longest list, and what the accelerated solver asks of them (firstorder.Dual)."""
 
-    def __init__(self, X: FloatArray, y: IntArray, C: float, Lam: FloatArray, latent: IntArray):
-        self.X = X - X.mean(axis=0)
-        self.y, self.C, self.Lam, self.latent = y, C, Lam, latent
-        n = len(y)
-        self.sets = latent[:, None, :].copy()  # (n, columns, k)
+    def __init__(self, p: Instance, latent: IntArray):
+        self.X = p.X - p.X.mean(axis=0)
+        self.y, self.C, self.Lam, self.latent = p.y, p.C, p.Lam, latent
+        n = len(p.y)
+        self.sets = latent[:, None, :].copy()  # (n, columns, k), indices increasing
         self.real = np.ones((n, 1), dtype=bool)
         self.delta = np.zeros((n, 1))  # Delta of h*_i is 0
-        self.idle = np.zeros((n, 1), dtype=np.intp)
-        self.length = self._lengths(latent[:, None, :])
-        self.steps = 1 / np.maximum(self.length.max(axis=1, keepdims=True), 1e-100)
-        self._index_pairs()
+        self.idle = np.zeros((n, 1), dtype=np.intp)  # rounds without weight
+        self.length = self._lengths(self.sets)
+        self.q = np.ones((n, 1))
+        self._index()
 
     def _lengths(self, sets: IntArray) -> FloatArray:
         """sum_{j in h} ||x_i - x_j||^2 for sets (n, m, k)."""
@@ -39,39 +42,37 @@ class Columns:
             total += np.einsum("nmd,nmd->nm", difference, difference)
         return total
 
-    def start(self) -> FloatArray:
-        """All weight on h*: M = 0."""
-        q = np.zeros(self.real.shape)
-        q[:, 0] = 1.0
-        return q
+    def set_latent(self, latent: IntArray) -> None:
+        """Another h*: another P in M, the same sets, and h* among them."""
+        self.latent = latent
+        self.take_in(latent[:, None, :], np.ones((len(latent), 1), dtype=bool))
 
-    def add(self, q: FloatArray, sets: IntArray, wanted: np.ndarray) -> FloatArray:
-        """Take in sets (n, m, k) where wanted (n, m) and new; drop long idle ones. Returns q in the new layout."""
-        sets = np.sort(sets, axis=2)
+    def take_in(self, sets: IntArray, wanted: np.ndarray) -> None:
+        """Add the sets (n, m, k) that are wanted (n, m) and new; drop those idle for long, except h*."""
         known = (self.sets[:, :, None, :] == sets[:, None, :, :]).all(axis=3) & self.real[:, :, None]
         wanted = wanted & ~known.any(axis=1)
-        self.idle = np.where(q > 0, 0, self.idle + 1)
-        keep = self.real & ((self.idle < 8) | (np.arange(q.shape[1]) == 0))
-        delta = task_loss(self.y[sets], np.broadcast_to(self.y[:, None], sets.shape[:2]), self.Lam)
+        self.idle = np.where(self.q > 0, 0, self.idle + 1)
+        is_latent = (self.sets == self.latent[:, None, :]).all(axis=2)
+        keep = self.real & ((self.idle < IDLE) | is_latent)
         real = np.concatenate([keep, wanted], axis=1)
         order = np.argsort(~real, axis=1, kind="stable")[:, : int(real.sum(axis=1).max())]
-        none = np.zeros(wanted.shape)
+        delta = task_loss(self.y[sets], np.broadcast_to(self.y[:, None], wanted.shape), self.Lam)
 
         def merged(old: np.ndarray, new: np.ndarray) -> np.ndarray:
             both = np.concatenate([old, new], axis=1)
-            index = order if both.ndim == 2 else order[:, :, None]
-            return np.take_along_axis(both, index, axis=1)
+            return np.take_along_axis(both, order if both.ndim == 2 else order[:, :, None], axis=1)
 
-        self.sets, self.real = merged(self.sets, sets), merged(real[:, : q.shape[1]], wanted)
-        self.delta, self.idle = merged(self.delta, delta), merged(self.idle, none.astype(np.intp))
+        self.real = np.take_along_axis(real, order, axis=1)
+        self.sets, self.delta = merged(self.sets, sets), merged(self.delta, delta)
+        self.idle = merged(self.idle, np.zeros_like(wanted, dtype=np.intp))
         self.length = np.where(self.real, merged(self.length, self._lengths(sets)), 0.0)
-        self.steps = 1 / np.maximum(self.length.max(axis=1, keepdims=True), 1e-100)
-        self._index_pairs()
-        return np.where(self.real, merged(q, none), 0.0)
+        self.q = np.where(self.real, merged(self.q, np.zeros(wanted.shape)), 0.0)
+        self._index()
 
-    def _index_pairs(self) -> None:
-        """The distinct pairs (i, j) of all sets, sorted, and where each set has its own among them."""
+    def _index(self) -> None:
+        """The steps; the distinct pairs (i, j) of all sets, sorted, and where each set has its own among them."""
         n, k = self.latent.shape
+        self.steps = 1 / np.maximum(self.length.max(axis=1, keepdims=True), 1e-100)
         self.rows, self.columns = np.nonzero(self.real)
         of_sets = self.rows[:, None] * n + self.sets[self.rows, self.columns]
         of_latent = np.arange(n)[:, None] * n + self.latent
@@ -89,7 +90,9 @@ class Columns:
         )
         weights -= self.used_by_latent
         graph = csr_array((weights, self.second, self.row_ends), shape=(n, n))
-        degree = np.bincount(self.first, weights, minlength=n) + np.bincount(self.second, weights, minlength=n)
+        degree = np.bincount(self.first, weights, minlength=n) + np.bincount(
+            self.second, weights, minlength=n
+        )
         cross = self.X.T @ (graph @ self.X)
         M: FloatArray = self.C * (self.X.T @ (degree[:, None] * self.X) - cross - cross.T)
         return M

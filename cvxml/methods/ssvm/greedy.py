@@ -9,16 +9,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from cvxml.methods.ssvm.inference import Table, fewest_votes
-from cvxml.metric import FloatArray
+from cvxml.methods.ssvm.inference import Chosen, fewest_votes
+from cvxml.methods.ssvm.nearest import Nearest
+from cvxml.metric import FloatArray, IntArray
 
 
-def table(D: FloatArray, tau: int) -> Table:
-    """The cost and votes of the greedy's set for each point and class (inf: it found none); D as in inference.py."""
+def table(D: FloatArray, tau: int) -> tuple[FloatArray, IntArray]:
+    """For each point and target class: the cost (n, R) of the greedy's set, inf if it found none, and its votes (n, R, R).
+
+    D as in inference.py; the last axis of the votes is the class voted for.
+    """
     n, R, k = D.shape
     first = fewest_votes(k, R, tau)
     target = np.arange(R)
-    taken = np.zeros((n, R, R), dtype=np.intp)  # (point, target class, class)
+    taken = np.zeros((n, R, R), dtype=np.intp)
     taken[:, target, target] = first
     cost = D[:, :, :first].sum(axis=2)
     beyond = np.concatenate([D, np.full((n, R, 1), np.inf)], axis=2)
@@ -31,4 +35,27 @@ def table(D: FloatArray, tau: int) -> Table:
         chosen = offered.argmin(axis=2)
         cost += np.take_along_axis(offered, chosen[:, :, None], axis=2)[:, :, 0]
         taken[point[:, :, 0], target[None, :], chosen] += 1
-    return Table(cost, taken[:, target, target])
+    return cost, taken
+
+
+def targeted(near: Nearest, r: IntArray, tau: int = 1) -> Chosen:
+    """Algorithm 2 for the class r (n,) of each point. It finds a set wherever there is one."""
+    cost, taken = table(near.D, tau)
+    rows = np.arange(len(r))
+    return Chosen(_sets(near, taken[rows, r]), cost[rows, r])
+
+
+def loss_augmented(near: Nearest, y: IntArray, Lam: FloatArray, tau: int = 1) -> Chosen:
+    """Algorithm 3 with the tau = 1 of its code: sets with a tie for most votes are not looked at."""
+    cost, taken = table(near.D, tau)
+    values = Lam[y] - cost
+    r = values.argmax(axis=1)
+    rows = np.arange(len(y))
+    return Chosen(_sets(near, taken[rows, r]), values[rows, r])
+
+
+def _sets(near: Nearest, votes: IntArray) -> IntArray:
+    """The nearest votes[i, c] points of each class c, (n, k), increasing."""
+    n, R, k = near.J.shape
+    chosen = np.arange(k) < votes[:, :, None]
+    return np.sort(near.J[chosen].reshape(n, k), axis=1)

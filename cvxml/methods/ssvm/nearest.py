@@ -31,37 +31,37 @@ def mapped(X: FloatArray, W: FloatArray) -> FloatArray:
     return coordinates
 
 
-def nearest(X: FloatArray, y: IntArray, R: int, W: FloatArray, k: int) -> Nearest:
-    """The k nearest of each of the classes 0..R-1 in the metric W (d, d), for every point of X (n, d) but itself.
+def nearest(
+    X: FloatArray, y: IntArray, R: int, W: FloatArray, k: int, rows: IntArray | None = None
+) -> Nearest:
+    """The k nearest of each of the classes 0..R-1 in the metric W (d, d), for the points `rows` (all of X by default).
 
-    Of points at equal distance the one of lower index comes first.
+    A point is never its own neighbour. Of points at equal distance the one of lower index comes first.
     """
     Z = mapped(X, W)
-    n = len(Z)
-    D, J = np.full((n, R, k), np.inf), np.full((n, R, k), -1, dtype=np.intp)
+    rows = np.arange(len(Z)) if rows is None else rows
+    D, J = np.full((len(rows), R, k), np.inf), np.full((len(rows), R, k), -1, dtype=np.intp)
     # one product gives ||z_j||^2 - 2 <z_i, z_j>, the squared distance up to ||z_i||^2, which changes no order
-    left = np.column_stack([Z, np.ones(n)])
+    left = np.column_stack([Z[rows], np.ones(len(rows))])
     right = np.column_stack([-2 * Z, np.einsum("nd,nd->n", Z, Z)])
     for c in range(R):
         members = np.flatnonzero(y == c)
-        if len(members) == 0:
-            continue
-        place = np.full(n, -1)
+        place = np.full(len(Z), -1)
         place[members] = np.arange(len(members))
-        rows = max(1, BLOCK // len(members))
-        for start in range(0, n, rows):
-            block = slice(start, min(start + rows, n))
+        step = max(1, BLOCK // max(1, len(members)))
+        for start in range(0, len(rows) if len(members) else 0, step):
+            block = slice(start, start + step)
             away = left[block] @ right[members].T
-            own = np.flatnonzero(place[block] >= 0)
-            away[own, place[block][own]] = np.inf
-            D[block, c], J[block, c] = _smallest(away, Z, block.start, members, k)
+            itself = np.flatnonzero(place[rows[block]] >= 0)
+            away[itself, place[rows[block]][itself]] = np.inf
+            D[block, c], J[block, c] = _smallest(away, Z, rows[block], members, k)
     return Nearest(D, J)
 
 
 def _smallest(
-    away: FloatArray, Z: FloatArray, start: int, members: IntArray, k: int
+    away: FloatArray, Z: FloatArray, points: IntArray, members: IntArray, k: int
 ) -> tuple[FloatArray, IntArray]:
-    """The k smallest of each row of `away`, with their distances computed afresh; in order. Overwrites `away`."""
+    """The k smallest of each row of `away`, with their distances computed afresh, in order. Overwrites `away`."""
     rows = np.arange(len(away))
     D, J = np.full((len(away), k), np.inf), np.full((len(away), k), -1, dtype=np.intp)
     for t in range(min(k, len(members))):
@@ -69,7 +69,7 @@ def _smallest(
         found = np.isfinite(away[rows, column])
         away[rows, column] = np.inf
         J[found, t] = members[column[found]]
-        difference = Z[start + rows[found]] - Z[J[found, t]]
+        difference = Z[points[found]] - Z[J[found, t]]
         D[found, t] = np.einsum("nd,nd->n", difference, difference)
     order = np.lexsort((J, D), axis=1)
     return np.take_along_axis(D, order, axis=1), np.take_along_axis(J, order, axis=1)

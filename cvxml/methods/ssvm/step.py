@@ -1,109 +1,118 @@
 """One CCCP step to a certified gap: column generation, with accelerated gradient on the restricted dual (columns.py).
 
-A round solves the dual over the sets known so far to a third of what is asked, then asks the exact inference for the worst set of every
-point at the new W. That gives the step's objective at W exactly, so the gap to the dual is a proof; sets that beat those known are taken
-in, the best of up to three classes for each point.
+A round solves the dual over the sets known so far, to a share of what is still open, and asks the exact inference for the worst
+sets at the new W. That gives the step's objective at W exactly, so its distance to the dual is a proof. Sets that beat those known
+are taken in, the best of up to three classes for each point. Sets and weights stay for the next step, which differs in h* only.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from cvxml.firstorder import accelerated
-from cvxml.methods.ssvm.columns import Columns
-from cvxml.methods.ssvm.inference import sets_of, table
-from cvxml.methods.ssvm.nearest import nearest
+from cvxml.methods.ssvm.columns import Columns, Descent
+from cvxml.methods.ssvm.inference import sets_of
+from cvxml.methods.ssvm.instance import Instance
+from cvxml.methods.ssvm.point import Point, point_at
 from cvxml.metric import FloatArray, IntArray
 
-CLASSES = 3  # sets taken in for each point and round
+CLASSES = 3  # whose best sets are taken in, for each point and round
+SHARE = 0.2  # of what is open, to which the restricted dual is solved
+ENOUGH = 0.3  # a step may end where its gap is this share of what it won
+CHECK_EVERY = 5
+LONGEST = 2000  # gradient steps in a round
+MAX_ROUNDS = 200
 
 
-@dataclass
+@dataclass(frozen=True)
 class StepResult:
-    """The best W found and the dual that bounds it."""
+    """The best point of a step, its objective there, and a lower bound of all the step's objectives."""
 
-    W: FloatArray
-    objective: float  # of the step, at W
+    best: Point
+    objective: float
     bound: float
-    sets: IntArray  # (p, k) with point (p,) and weight q (p,)
-    point: IntArray
-    q: FloatArray
     rounds: int
-    passes: int  # gradient steps
 
 
-@dataclass
-class Problem:
-    """The data of the method, checked."""
+class StepSolver:
+    """Solves one step after another of the same problem."""
 
-    X: FloatArray
-    y: IntArray
-    R: int
-    k: int
-    C: float
-    Lam: FloatArray
+    def __init__(self, p: Instance, latent: IntArray):
+        self.p = p
+        self.columns = Columns(p, latent)
+        self.step = 0.0
+        self.passes = 0
 
+    def dual(self) -> tuple[FloatArray, IntArray, IntArray]:
+        """Weights (m,), points (m,) and sets (m, k)."""
+        rows, columns = np.nonzero(self.columns.q)
+        return self.columns.q[rows, columns], rows, self.columns.sets[rows, columns]
 
-def cccp_step(p: Problem, latent: IntArray, W: FloatArray, tol: float, max_rounds: int = 200, say=None) -> StepResult:
-    columns = Columns(p.X, p.y, p.C, p.Lam, latent)
-    q = columns.start()
-    bound, best_objective, best_W = -np.inf, np.inf, W
-    step = None
-    gap_full = np.inf
-    passes = 0
-    t0=time.time()
-    for r in range(max_rounds):
-        near = nearest(p.X, p.y, p.R, W, p.k)
-        cost, votes = table(near.D, 0)
-        values = p.Lam[p.y] - cost
-        worst = values.max(axis=1)
-        latent_cost = columns_distance(columns, W)
-        norm = float(np.sum(W**2))
-        objective = norm + p.C * float(np.sum(worst + latent_cost))
-        if objective < best_objective:
-            best_objective, best_W = objective, W
-        gap = best_objective - bound
-        if say: say(r, gap, norm, columns.real.sum(1).mean(), passes, time.time()-t0)
-        if gap <= tol * norm:
-            break
-        # sets that beat the known
-        order = np.argsort(-values, axis=1, kind="stable")[:, :CLASSES]
-        known = -np.inf if r == 0 else best_known
-        new_sets, wanted = [], []
-        for t in range(order.shape[1]):
-            c = order[:, t]
-            value = values[np.arange(len(c)), c]
-            want = np.isfinite(value) & (value > known + 1e-12)
-            v = np.where(want, votes[np.arange(len(c)), c], votes[np.arange(len(c)), order[:, 0]])
-            cc = np.where(want, c, order[:, 0])
-            new_sets.append(sets_of(near, cc, v, 0)); wanted.append(want)
-        q = columns.add(q, np.stack(new_sets, axis=1), np.stack(wanted, axis=1))
-        if step is None:
-            step = 1 / (p.C**2 * float(columns.length.max(axis=1).sum()) * 1.0)
-        for state in accelerated(columns, q, step):
-            passes += 1
-            if passes % 5 == 0:
-                d = columns.descent(state.v, state.image)
-                g, s = d.gap(), columns.scale(d.values)
-                if g <= max(0.3 * tol * s, 0.2 * min(gap, 1e300)) or passes > 20000:
-                    break
-        step = state.step
-        q = state.v
-        W = (d.vectors * np.maximum(d.values, 0) / 2) @ d.vectors.T
-        best_known = np.where(columns.real, d.score, -np.inf).max(axis=1)
-        bound = max(bound, p.C * float(np.sum(q * columns.delta)) - s)
-    rows, cols = np.nonzero(q)
-    return StepResult(best_W, best_objective, bound, columns.sets[rows, cols], rows, q[rows, cols], r, passes)
+    def solve(self, at: Point, latent: IntArray, tol: float, early: bool = True) -> StepResult:
+        """The step at `at`, whose h* is `latent`, until its gap is at most tol * ||W||^2.
 
+        early: a gap of `ENOUGH` of the decrease will do, as long as the bound leaves more than tol * ||at.W||^2 to win.
+        """
+        self.columns.set_latent(latent)
+        here, best, lowest, bound = at, at, at.F, -np.inf
+        rounds = 0
+        for rounds in range(1, MAX_ROUNDS + 1):
+            self._take_in(here)
+            W, value = self._restricted(lowest, tol)
+            bound = max(bound, value)
+            here = point_at(self.p, W)
+            objective = here.norm2 + self.p.C * float(np.sum(here.worst + self._latent_cost(W)))
+            if objective < lowest:
+                best, lowest = here, objective
+            gap, rounding = lowest - bound, here.rounding(self.p.C)
+            if gap <= 0.5 * tol * here.norm2 + rounding or at.F - bound <= 0.5 * tol * at.norm2 + rounding:
+                break
+            if early and gap <= ENOUGH * (at.F - lowest):
+                break
+        return StepResult(best, lowest, bound, rounds)
 
-def columns_distance(columns, W):
-    X, J = columns.X, columns.latent
-    total = np.zeros(len(X))
-    for t in range(J.shape[1]):
-        e = X - X[J[:, t]]
-        total += np.einsum("nd,nd->n", e @ W, e)
-    return total
+    def _take_in(self, here: Point) -> None:
+        """Add the best sets at `here` of the classes whose value is above all that is known."""
+        columns = self.columns
+        values = self.p.Lam[self.p.y] - here.offending.cost
+        near_to = np.argsort(-values, axis=1, kind="stable")[:, :CLASSES]
+        known = np.where(columns.real, self._scores(here.W), -np.inf).max(axis=1)
+        rows = np.arange(len(values))
+        sets, wanted = [], []
+        for r in near_to.T:
+            wanted.append(values[rows, r] > known)
+            r = np.where(wanted[-1], r, near_to[:, 0])  # any feasible one: it is not wanted
+            sets.append(sets_of(here.near, r, here.offending.votes[rows, r], 0))
+        columns.take_in(np.stack(sets, axis=1), np.stack(wanted, axis=1))
+
+    def _scores(self, W: FloatArray) -> FloatArray:
+        values, vectors = np.linalg.eigh(W)
+        return self.columns.delta - self.columns.distances(vectors, 2 * values)
+
+    def _latent_cost(self, W: FloatArray) -> FloatArray:
+        """Sum of D_W(i, j) over j in h*_i."""
+        X, total = self.p.X, np.zeros(len(self.p.X))
+        for j in self.columns.latent.T:
+            difference = X - X[j]
+            total += np.einsum("nd,nd->n", difference @ W, difference)
+        return total
+
+    def _restricted(self, lowest: float, tol: float) -> tuple[FloatArray, float]:
+        """W and the value of the restricted dual, after enough gradient steps."""
+        columns = self.columns
+        if self.step == 0:
+            self.step = 1 / (self.p.C**2 * max(float(columns.length.max(axis=1).sum()), 1e-100))
+        for count, state in enumerate(accelerated(columns, columns.q, self.step), start=1):
+            if count % CHECK_EVERY:
+                continue
+            here = Descent(columns, state.v, state.image)
+            scale = columns.scale(here.values)
+            value = self.p.C * float(np.sum(state.v * columns.delta)) - scale
+            if here.gap() <= max(0.25 * tol * scale, SHARE * (lowest - value)) or count >= LONGEST:
+                break
+        self.passes += count
+        self.step, columns.q = state.step, state.v
+        W = (here.vectors * (np.maximum(here.values, 0) / 2)) @ here.vectors.T
+        return (W + W.T) / 2, value

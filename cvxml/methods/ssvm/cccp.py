@@ -1,0 +1,64 @@
+"""The concave-convex procedure: fix h* at the current W, solve the convex step, improve the scale, repeat.
+
+Every step keeps the W it started from among its candidates and its objective majorises F, so F never increases
+(asserted). It ends where the step's certified bound leaves at most tol * ||W||^2 to gain: W is then, to that
+tolerance, optimal for its own convex step. That is stationarity, and no proof of a global optimum.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from cvxml.methods.ssvm.instance import Instance
+from cvxml.methods.ssvm.point import Point, point_at, rescaled
+from cvxml.methods.ssvm.step import StepSolver
+from cvxml.metric import FloatArray, IntArray
+from cvxml.result import Status, Step
+
+
+@dataclass
+class Run:
+    """One run of CCCP from one start."""
+
+    at: Point  # the last W, and the best
+    dual: tuple[FloatArray, IntArray, IntArray]  # weights, points, sets of the last step
+    status: Status
+    steps: int = 0
+    history: list[Step] = field(default_factory=list)
+
+
+def cccp(
+    p: Instance, W: FloatArray, tol: float, max_iter: int, callback: Callable[[Step], None] | None = None
+) -> Run:
+    """CCCP from W (d, d), at most `max_iter` steps. At W = 0, where all sets tie, h* is that of the identity."""
+    started = time.perf_counter()
+    at = rescaled(p, point_at(p, W))
+    latent = at.latent if at.norm2 > 0 else point_at(p, np.eye(len(W))).latent
+    solver = StepSolver(p, latent)
+    run = Run(at, solver.dual(), Status.MAX_ITER)
+    try:
+        while run.steps < max_iter and run.status is Status.MAX_ITER:
+            result = solver.solve(at, latent, tol)
+            new = rescaled(p, result.best)
+            run.steps += 1
+            open_gap = at.F - result.bound
+            step = Step(run.steps, time.perf_counter() - started, at.F, result.bound, open_gap, "cccp")
+            run.history.append(step)
+            run.dual = solver.dual()
+            if callback is not None:
+                callback(step)
+            if open_gap <= tol * at.norm2 + at.rounding(p.C):
+                run.status = Status.STATIONARY
+            elif new.F >= at.F:
+                run.status = Status.STALLED
+            else:
+                run.at, at, latent = new, new, new.latent
+            if run.at.F > run.history[0].objective:
+                raise AssertionError(f"CCCP increased F from {run.history[0].objective!r} to {run.at.F!r}")
+    except KeyboardInterrupt:
+        run.status = Status.INTERRUPTED
+    return run

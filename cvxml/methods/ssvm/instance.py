@@ -1,0 +1,88 @@
+"""The checked data of neighbourhood gerrymandering, and who cannot win."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cvxml.inputs import check_count, check_labels, check_positive, check_X, class_names, real_array
+from cvxml.metric import FloatArray, IntArray
+
+
+class Instance(NamedTuple):
+    """Checked data: X (n, d) float64, y (n,) codes 0..R-1, k neighbours, C > 0, Lam (R, R)."""
+
+    X: FloatArray
+    y: IntArray
+    k: int
+    C: float
+    Lam: FloatArray
+
+    @property
+    def R(self) -> int:
+        """The number of classes."""
+        return len(self.Lam)
+
+    def scaled(self, s: float) -> Instance:
+        """The same problem on X / s: its metric is s^2 W, its objective s^4 F."""
+        return self._replace(X=self.X / s, C=self.C * s**4)
+
+
+def instance(
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    n_neighbors: int = 3,
+    C: float | None = None,
+    loss_matrix: ArrayLike | None = None,
+) -> Instance:
+    """Everything checked; C None is 1/n. Raises ValueError for bad input, naming a class that cannot win."""
+    points = check_X(X)
+    codes = check_labels(y, len(points))
+    n = len(points)
+    if n < 3:
+        raise ValueError(f"n={n} points are too few: a vote needs at least 3")
+    k = check_count(n_neighbors, "n_neighbors", at_most=n - 1)
+    weight = 1 / n if C is None else check_positive(C, "C")
+    names = class_names(y)
+    _check_winners(codes, k, names)
+    return Instance(points, codes, k, weight, check_loss(loss_matrix, len(names)))
+
+
+def check_loss(loss_matrix: Any, R: int) -> FloatArray:
+    """Lam (R, R): zero diagonal, positive elsewhere; 0/1 for None. Raises ValueError."""
+    if loss_matrix is None:
+        return 1 - np.eye(R)
+    Lam = real_array(loss_matrix, "loss_matrix")
+    if Lam.shape != (R, R):
+        raise ValueError(f"loss_matrix must have shape ({R}, {R}) for {R} classes, got {Lam.shape}")
+    if not np.isfinite(Lam).all():
+        raise ValueError("loss_matrix holds NaN or infinity; every entry must be finite")
+    if np.diag(Lam).any():
+        r = int(np.flatnonzero(np.diag(Lam))[0])
+        raise ValueError(
+            f"loss_matrix[{r}, {r}] = {Lam[r, r]:g}: to be right costs nothing, the diagonal must be 0"
+        )
+    off = Lam[~np.eye(R, dtype=bool)]
+    if (off <= 0).any():
+        a, b = np.argwhere((Lam <= 0) & ~np.eye(R, dtype=bool))[0]
+        raise ValueError(
+            f"loss_matrix[{a}, {b}] = {Lam[a, b]:g}: off the diagonal every loss must be greater than 0"
+        )
+    return Lam
+
+
+def _check_winners(y: IntArray, k: int, names: list[str]) -> None:
+    """Every point's own class must be able to win strictly among k others: with m votes, at most m - 1 for each other class."""
+    sizes = np.bincount(y, minlength=len(names))
+    for c, size in enumerate(sizes.tolist()):
+        others = np.delete(sizes, c)
+        enough = [m for m in range(1, k + 1) if m + np.minimum(others, m - 1).sum() >= k]
+        possible = [m for m in enough if m <= size - 1 and m <= k]
+        if not possible:
+            raise ValueError(
+                f"class {names[c]!r} cannot win a vote of n_neighbors={k}: it needs {enough[0]} of them, and a point of "
+                f"this class has {size - 1} others of its class; take a smaller n_neighbors or more points of class {names[c]!r}"
+            )

@@ -1,0 +1,80 @@
+"""Everything at one W: F, both exact inferences, and the best multiple of W."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cvxml.methods.ssvm.inference import Table, table, targeted
+from cvxml.methods.ssvm.instance import Instance
+from cvxml.methods.ssvm.nearest import Nearest, nearest
+from cvxml.metric import FloatArray, IntArray
+
+EPS = float(np.finfo(float).eps)
+
+
+@dataclass(frozen=True)
+class Point:
+    """What the two inferences say at W."""
+
+    W: FloatArray
+    norm2: float  # ||W||^2
+    near: Nearest
+    offending: Table  # cheapest set of each class, ties for most votes allowed
+    worst: FloatArray  # (n,): max over h of S + Delta
+    latent: IntArray  # (n, k): h*
+    own: FloatArray  # (n,): sum of distances over h*
+    F: float
+
+    def rounding(self, C: float) -> float:
+        """What F may be off by."""
+        return 64 * EPS * (self.norm2 + C * float(np.abs(self.worst).sum() + np.abs(self.own).sum()))
+
+
+def point_at(p: Instance, W: FloatArray, near: Nearest | None = None) -> Point:
+    """The point at W (d, d) psd; `near` where the nearest points are known already."""
+    near = nearest(p.X, p.y, p.R, W, p.k) if near is None else near
+    offending = table(near.D, 0)
+    worst = (p.Lam[p.y] - offending.cost).max(axis=1)
+    best = targeted(near, p.y)
+    norm2 = float(np.sum(W**2))
+    F = norm2 + p.C * float(np.sum(worst + best.value))
+    return Point(W, norm2, near, offending, worst, best.sets, best.value, F)
+
+
+def best_scale(p: Instance, at: Point) -> float:
+    """The s >= 0 that minimises F(s W), exactly: along a ray F is convex and piecewise quadratic.
+
+    F(s W) = s^2 ||W||^2 + C sum_i ( max_r (Lam(y_i, r) - s cost_ir) + s own_i ): bisection finds the piece.
+    """
+    loss = p.Lam[p.y]
+    cost = np.where(np.isfinite(at.offending.cost), at.offending.cost, 1e300)
+    rows, total = np.arange(len(cost)), float(at.own.sum())
+
+    def linear(s: float) -> float:
+        """The slope at s, without its quadratic part."""
+        active = (loss - s * cost).argmax(axis=1)
+        return p.C * (total - float(cost[rows, active].sum()))
+
+    low, high = 0.0, 1.0
+    while linear(high) + 2 * high * at.norm2 < 0:
+        low, high = high, 2 * high
+    for _ in range(60):
+        middle = (low + high) / 2
+        if linear(middle) + 2 * middle * at.norm2 < 0:
+            low = middle
+        else:
+            high = middle
+    return float(np.clip(-linear(low) / (2 * at.norm2), low, high))
+
+
+def rescaled(p: Instance, at: Point) -> Point:
+    """The best multiple of `at`; `at` itself where it is 0, or where none is better."""
+    if at.norm2 == 0:
+        return at
+    s = best_scale(p, at)
+    if s in (0.0, 1.0):
+        return at
+    other = point_at(p, s * at.W, Nearest(s * at.near.D, at.near.J))
+    return other if other.F < at.F else at
