@@ -20,12 +20,14 @@ from cvxml.result import Certificate, Evaluation, Report, Solution, Status, Verd
 
 if TYPE_CHECKING:
     from cvxml.methods.mlsvm.estimator import MLSVM, KernelMLSVM
+    from cvxml.methods.ssvm.estimator import Gerrymandering
 
 
 __all__ = [
     "MLSVM",
     "Certificate",
     "Evaluation",
+    "Gerrymandering",
     "KernelMLSVM",
     "Report",
     "Solution",
@@ -44,6 +46,7 @@ __all__ = [
 _ESTIMATORS = {
     "MLSVM": "cvxml.methods.mlsvm.estimator",
     "KernelMLSVM": "cvxml.methods.mlsvm.estimator",
+    "Gerrymandering": "cvxml.methods.ssvm.estimator",
 }
 
 

@@ -24,7 +24,7 @@ def solve(method: str, X: ArrayLike, y: ArrayLike, **params: Any) -> Solution:
     (a Solution of the same data); callback; and the method's parameters (`cvxml show METHOD`).
     Raises ValueError for bad input; warns (ConvergenceWarning) whenever tol is not met.
     """
-    check_params(method, params, _SOLVE)
+    check_params(method, params, (*_SOLVE, *get(method).SOLVE_PARAMETERS))
     return get(method).solve(X, y, **params)
 
 
@@ -43,7 +43,10 @@ def certify(
 
 
 def problem(method: str, X: ArrayLike, y: ArrayLike, *, dual: bool = False, **params: Any) -> Any:
-    """The literal problem of `method` (or its dual) as a `cvxpy.Problem`. Raises ValueError for bad input."""
-    check_params(method, params)
+    """The literal problem of `method` (or its dual) as a `cvxpy.Problem`. Raises ValueError for bad input.
+
+    Of a method that is not convex as a whole: the convex step at the metric `at` (default the identity).
+    """
+    check_params(method, params, ("at",) if get(method).CLAIM == "stationary" else ())
     module = get(method)
     return module.dual_problem(X, y, **params) if dual else module.problem(X, y, **params)

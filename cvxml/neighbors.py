@@ -109,3 +109,15 @@ def k_nearest(X: FloatArray, rows: IntArray, columns: IntArray, k: int) -> tuple
             has_next & (after > first + k - 1) & (exact[after] - kth <= TIE_TOL * kth)
         )
     return nearest, tied
+
+
+def majority(labels: IntArray, n_classes: int) -> IntArray:
+    """The class with most votes in each row of `labels` (q, k), codes in order of distance.
+
+    A tie goes to the tied class that has the nearest point (the 1-NN vote of paper 001, section 3).
+    """
+    votes = (labels[:, :, None] == np.arange(n_classes)).sum(axis=1)
+    tied = votes == votes.max(axis=1, keepdims=True)
+    first = np.take_along_axis(tied, labels, axis=1).argmax(axis=1)
+    winner: IntArray = labels[np.arange(len(labels)), first]
+    return winner

@@ -25,7 +25,7 @@ class Status(Enum):
     """Why a solver stopped, as a sentence."""
 
     CONVERGED = "certified: the gap is at most tol times the scale of the problem"
-    STATIONARY = "stationary: certified optimal, to tol of the scale, for its own convex step; not proved a global optimum"
+    STATIONARY = "stationary: its own convex step is certified to gain at most tol of the scale; F is not convex"
     MAX_ITER = "not certified: stopped at max_iter before the gap reached tol; raise max_iter"
     STALLED = "not certified: rounding stops further progress in double precision at this tol"
     INTERRUPTED = "not certified: interrupted; give this solution as warm_start to go on"
@@ -309,7 +309,7 @@ def plain(value: Any) -> Any:
 
 def warn_unless_converged(solution: Solution, tol: float) -> None:
     """A ConvergenceWarning, always, if the tolerance was not met."""
-    if solution.status is Status.CONVERGED:
+    if solution.status in (Status.CONVERGED, Status.STATIONARY):
         return
     # imported here: scikit-learn takes a second to load, and `check` should not
     from sklearn.exceptions import ConvergenceWarning

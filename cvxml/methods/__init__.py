@@ -13,6 +13,7 @@ from cvxml.result import Certificate, Dual, Evaluation, Solution
 MODULES = {
     "mlsvm": "cvxml.methods.mlsvm.method",
     "kernel_mlsvm": "cvxml.methods.mlsvm.kernel",
+    "ssvm": "cvxml.methods.ssvm.method",
 }
 
 
@@ -20,7 +21,9 @@ class Method(Protocol):
     """What every method module offers, whatever its parameters."""
 
     TITLE: str
+    CLAIM: str  # what a solution can be proved to be: "optimal", or "stationary" where the problem is not convex
     PARAMETERS: dict[str, str]  # name -> one line, with the default
+    SOLVE_PARAMETERS: dict[str, str]  # the same for what only `solve` takes
     VARIANTS: dict[str, Any]
     STATEMENT: str  # the mathematics, for a terminal
 

@@ -36,6 +36,8 @@ from cvxml.neighbors import inner_products, k_nearest_by_kernel, squared_euclide
 from cvxml.result import Certificate, Dual, Evaluation, SavedSolution, Solution, Status, warn_unless_converged
 
 TITLE = "Kernel MLSVM: the same problem in the feature space of a kernel (paper 002)"
+CLAIM = "optimal"
+SOLVE_PARAMETERS: dict[str, str] = {}
 PARAMETERS = {
     "lam": "weight of lam/2 ||A||^2, > 0 (default 0.1)",
     "n_neighbors": "K, the size of a neighbourhood in the feature space (default 4)",

@@ -24,6 +24,8 @@ from cvxml.metric import FloatArray, IntArray, as_matrix, as_metric, examine, un
 from cvxml.result import Certificate, Dual, Evaluation, SavedSolution, Solution, warn_unless_converged
 
 TITLE = "MLSVM: metric learning, a support vector approach (paper 002)"
+CLAIM = "optimal"
+SOLVE_PARAMETERS: dict[str, str] = {}
 PARAMETERS = {
     "lam": "weight of lam/2 ||A||^2, > 0 (default 0.1)",
     "n_neighbors": "K, the size of a neighbourhood (default 4)",

@@ -44,6 +44,8 @@ def cccp(
         while run.steps < max_iter and run.status is Status.MAX_ITER:
             result = solver.solve(at, latent, tol)
             new = rescaled(p, result.best)
+            if new.F > result.objective + new.rounding(p.C):
+                raise AssertionError(f"F = {new.F!r} above its majorant {result.objective!r}: CCCP would not descend")
             run.steps += 1
             open_gap = at.F - result.bound
             step = Step(run.steps, time.perf_counter() - started, at.F, result.bound, open_gap, "cccp")
@@ -57,8 +59,6 @@ def cccp(
                 run.status = Status.STALLED
             else:
                 run.at, at, latent = new, new, new.latent
-            if run.at.F > run.history[0].objective:
-                raise AssertionError(f"CCCP increased F from {run.history[0].objective!r} to {run.at.F!r}")
     except KeyboardInterrupt:
         run.status = Status.INTERRUPTED
     return run

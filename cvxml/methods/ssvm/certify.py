@@ -44,7 +44,6 @@ def certify(p: Instance, W: FloatArray, dual: Dual) -> Certificate:
     """
     s = unit_scale(p.X)
     unit = p.scaled(s)
-    unit = unit._replace(X=unit.X - unit.X.mean(axis=0))
     psd, feasibility = examine(W)
     with np.errstate(over="ignore", invalid="ignore"):  # an absurd metric gets an infinite objective
         at = point_at(unit, psd * s**2)

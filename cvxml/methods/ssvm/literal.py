@@ -1,0 +1,61 @@
+"""CCCP with each step solved as it is stated, by constraint generation through cvxpy (problem.py): slow, and independent of columns.py."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from cvxml.methods.ssvm.cccp import Run
+from cvxml.methods.ssvm.certify import certify
+from cvxml.methods.ssvm.instance import Instance
+from cvxml.methods.ssvm.point import point_at, rescaled
+from cvxml.metric import FloatArray, IntArray, project_psd
+from cvxml.result import Status, Step
+
+
+def literal_cccp(
+    p: Instance, W: FloatArray, solver: str, tol: float, max_iter: int, callback: Callable[[Step], None] | None = None
+) -> Run:
+    """As cccp.cccp, through a back end: "clarabel" or "scs". The back end is not believed: our certificate ends it."""
+    started = time.perf_counter()
+    at = rescaled(p, point_at(p, W))
+    latent = at.latent if at.norm2 > 0 else point_at(p, np.eye(len(W))).latent
+    run = Run(at, _on(latent), Status.MAX_ITER)
+    while run.steps < max_iter:
+        metric, run.dual = _step(p, latent, solver)
+        run.steps += 1
+        q, point, sets = run.dual
+        proof = certify(p, at.W, {"q": q, "q_index": np.column_stack([point, sets])}).step
+        assert proof is not None
+        step = Step(run.steps, time.perf_counter() - started, at.F, proof.lower_bound, proof.gap, solver)
+        run.history.append(step)
+        if callback is not None:
+            callback(step)
+        if proof.proves(tol):
+            run.status = Status.STATIONARY
+            break
+        new = rescaled(p, point_at(p, metric))
+        if new.F >= at.F:
+            run.status = Status.BACKEND
+            break
+        run.at, at, latent = new, new, new.latent
+    return run
+
+
+def _step(p: Instance, latent: IntArray, solver: str) -> tuple[FloatArray, tuple[FloatArray, IntArray, IntArray]]:
+    """W of the literal step, and the weights of its dual over the sets generated."""
+    from cvxml.backend import solve_problem
+    from cvxml.methods.ssvm.problem import dual, generated
+
+    h_star = [tuple(h) for h in latent.tolist()]
+    found = generated(p.X, p.y, p.k, p.C, p.Lam, h_star, solver=solver)
+    q = solve_problem(dual(p.X, p.y, p.k, p.C, p.Lam, h_star, found.sets), solver)["q"]
+    point = np.repeat(np.arange(len(p.y)), [len(listed) for listed in found.sets])
+    sets = np.array([h for listed in found.sets for h in listed], dtype=np.intp).reshape(len(q), p.k)
+    return project_psd(found.W), (q, point, sets)
+
+
+def _on(latent: IntArray) -> tuple[FloatArray, IntArray, IntArray]:
+    return np.ones(len(latent)), np.arange(len(latent)), latent
