@@ -114,6 +114,29 @@ def test_an_overflowing_kernel_is_an_error() -> None:
         cvxml.solve("kernel_mlsvm", X * 1e80, y, degree=5)
 
 
+@pytest.mark.parametrize("kernel_params", [{"degree": 2}, {"kernel": "rbf"}], ids=str)
+def test_the_objective_of_what_is_no_metric_is_an_error(kernel_params: dict) -> None:
+    X, y = random_data(7, n=12)
+    objective = get("kernel_mlsvm").objective
+    best = cvxml.solve("kernel_mlsvm", X, y, **kernel_params).metric
+    skew = np.triu(np.ones((12, 12)), 1) * np.abs(best).max()
+    for wrong in (-best, best - 0.1 * np.eye(12) * np.abs(best).max(), best + skew):
+        with pytest.raises(ValueError, match="not a metric"):
+            objective(X, y, wrong, **kernel_params)
+    with pytest.raises(ValueError, match="shape"):
+        objective(X, y, best[:5, :5], **kernel_params)
+
+
+def test_only_the_metric_in_the_feature_space_has_to_be_psd() -> None:
+    X, y = random_data(8, n=12, d=3)
+    best = cvxml.solve("kernel_mlsvm", X, y, degree=1).metric
+    null = np.linalg.svd(X.T)[2][3:].T  # X^T z = 0: directions that K, of rank 3, does not see
+    unseen = np.abs(best).max() * null @ null.T
+    at_best, at_other = (get("kernel_mlsvm").objective(X, y, phi, degree=1) for phi in (best, best - unseen))
+    assert np.linalg.eigvalsh(best - unseen)[0] < -0.5 * np.abs(best).max()
+    assert at_other == pytest.approx(at_best, rel=1e-9)
+
+
 def test_a_small_direction_of_the_kernel_is_not_dropped() -> None:
     # a feature near 1e6 beside a binary one that alone separates: exactly representable, K has two directions
     n = 16

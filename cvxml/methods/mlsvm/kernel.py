@@ -159,9 +159,14 @@ def literal_source() -> str:
 
 
 def objective(X: ArrayLike, y: ArrayLike, metric: ArrayLike, **params: Any) -> float:
-    """The objective at phi = `metric` (n, n), through kernel values alone: no factor of K is used."""
+    """The objective at phi = `metric` (n, n), through kernel values alone: no factor of K enters the number.
+
+    Raises ValueError unless E^T phi E is a metric; what is off by less than the tolerance is not projected away.
+    """
     given = instance(X, y, **params)
     phi = as_matrix(metric, len(given.X))
+    as_metric(in_feature_space(given, phi), given.E.shape[1])
+    phi = phi / 2 + phi.T / 2
     K, N = given.K, given.N
 
     def d(i: int, j: int) -> float:
