@@ -5,6 +5,7 @@ Reference: N. Nguyen, Y. Guo, Metric Learning: A Support Vector Approach, ECML P
 
 from __future__ import annotations
 
+import math
 from importlib import resources
 from typing import Any, NamedTuple
 
@@ -219,15 +220,26 @@ def algorithm1(
 ) -> Run:
     """Algorithm 1 of the paper, corrected or (`paper=True`) as printed, with its certified gap as it goes.
 
-    lower_bound: of the same problem; by default the fast solver finds it. start: (d, d), default 0.
-    every: measure the gap each so many steps. Raises ValueError for bad input.
+    lower_bound: of the same problem; by default the fast solver finds it. start: A_1 (d, d), psd, of norm at most
+    1/sqrt(lam), default 0. every: measure the gap each so many steps. Raises ValueError for bad input.
     """
     given = instance(X, y, **params)
-    d = given.X.shape[1]
+    first = _start(start, given)
+    steps, each = check_count(n_steps, "n_steps"), check_count(every, "every")
     if lower_bound is None:
         lower_bound = solve(X, y, **params).lower_bound
-    first = np.zeros((d, d)) if start is None else as_metric(start, d, "start")
-    steps = check_count(n_steps, "n_steps")
-    return run_algorithm1(
-        given.X, given.N, given.lam, lower_bound, steps, paper, first, check_count(every, "every")
-    )
+    return run_algorithm1(given.X, given.N, given.lam, lower_bound, steps, paper, first, each)
+
+
+def _start(start: ArrayLike | None, given: Instance) -> FloatArray:
+    """A_1, which the paper takes from the ball ||A_1|| <= 1/sqrt(lam)."""
+    d = given.X.shape[1]
+    if start is None:
+        return np.zeros((d, d))
+    A = as_metric(start, d, "start")
+    norm, allowed = float(np.linalg.norm(A)), 1 / math.sqrt(given.lam)
+    if norm > allowed * (1 + 1e-12):  # an iterate, scaled into the ball, may be outside by rounding
+        raise ValueError(
+            f"start has norm {norm:.12g}, allowed is at most 1/sqrt(lam) = {allowed:.12g}; scale it down"
+        )
+    return A
