@@ -19,6 +19,7 @@ from cvxml.metric import Feasibility, FloatArray, IntArray
 TOLERANCES = {"strict": 1e-9, "normal": 1e-6, "loose": 1e-3}
 FORMAT = "cvxml-solution"
 VERSION = 1
+CLAIMS = ("objective", "lower_bound", "gap", "rel_gap", "radius", "status")  # of a saved file
 
 
 class Status(Enum):
@@ -217,7 +218,7 @@ def load(path: str | Path) -> SavedSolution:
             neighbors=content["neighbors"],
             metric=np.asarray(content["metric"], dtype=np.float64),
             dual={name: np.asarray(values) for name, values in content["dual"].items()},
-            claimed={k: content.get(k) for k in ("objective", "lower_bound", "gap", "status")},
+            claimed={k: content.get(k) for k in CLAIMS},
         )
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
         raise ValueError(f"{path} is not a saved solution: {error}") from error

@@ -21,7 +21,7 @@ from cvxml.cli import run
 from cvxml.methods import names
 from cvxml.oracle import verify
 from cvxml.oracle.saved import recertify
-from cvxml.result import Solution
+from cvxml.result import CLAIMS, Solution
 from tests.instances import random_data
 
 X, Y = random_data(0, n=14, d=3, classes=2)
@@ -397,7 +397,8 @@ TAMPERED: dict[str, tuple[set[int], Change]] = {
     "objective-lower": ({1}, lambda c: c.update(objective=c["objective"] - 1e-6)),
     "bound-higher": ({1}, lambda c: c.update(lower_bound=c["objective"] + 1e-6)),
     "metric-scaled": ({1}, lambda c: c.update(metric=(1.01 * np.array(c["metric"])).tolist())),
-    "metric-zero-unclaimed": ({2, 3}, lambda c: c.update(metric=zeros(c), objective=None, lower_bound=None)),
+    "metric-zero": ({1}, lambda c: c.update(metric=zeros(c), objective=None, lower_bound=None)),
+    "metric-zero-unclaimed": ({2, 3}, lambda c: c.update(metric=zeros(c), **dict.fromkeys(CLAIMS))),
     "metric-indefinite": ({1}, lambda c: c.update(metric=(-np.array(c["metric"])).tolist())),
     "metric-huge": ({1, 2}, lambda c: c.update(metric=(1e200 * np.eye(len(c["metric"]))).tolist(), objective=None)),
     "metric-smaller": ({2}, lambda c: c.update(metric=[[1.0]])),

@@ -6,8 +6,14 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from cvxml.inputs import check_number
 from cvxml.methods import check_params, get
 from cvxml.result import Certificate, SavedSolution, Verdict
+
+SAME = 1e-9  # relative: figures closer than this are the same
+EPS = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)
@@ -50,7 +56,8 @@ def recertify(saved: SavedSolution, tol: float) -> Recertified:
     """The verdict on the metric in a file, from the dual in the same file.
 
     Certified: its own dual proves it to `tol`. Refuted: it is no metric, or the file claims an objective or a
-    bound that the data contradict. Else inconclusive: the dual does not prove it.
+    bound that the data contradict, or a smaller gap, rel_gap or radius than can be recomputed. Else inconclusive:
+    the dual does not prove it.
     Raises ValueError if the content is not that of a solution.
     """
     try:
@@ -86,10 +93,41 @@ def _judge(proof: Certificate, claimed: dict[str, Any], tol: float) -> tuple[Ver
         return Verdict.REFUTED, f"not a metric: {proof.feasibility}"
     if not math.isfinite(proof.gap):
         return Verdict.REFUTED, "its objective overflows"
-    for name, value in (("objective", proof.objective), ("lower_bound", proof.lower_bound)):
-        stated = claimed.get(name)
-        if isinstance(stated, (int, float)) and abs(stated - value) > 1e-9 * (1 + abs(value)):
-            return Verdict.REFUTED, f"the file claims {name} {stated:.12g}; recomputed, it is {value:.12g}"
+    if wrong := _false_claim(proof, claimed):
+        return Verdict.REFUTED, wrong
     if proof.proves(tol):
         return Verdict.CERTIFIED, f"its dual proves it optimal to {tol:g} of the scale"
     return Verdict.INCONCLUSIVE, f"its dual does not prove it optimal to {tol:g} of the scale"
+
+
+def _false_claim(proof: Certificate, claimed: dict[str, Any]) -> str:
+    """A figure of the file that the data contradict, as a sentence; empty if there is none.
+
+    A gap, rel_gap or radius that is stated larger than it is claims less than is proved, which is no lie.
+    """
+    least = _least(proof)
+    for name in ("objective", "lower_bound", *least):
+        if claimed.get(name) is None:  # not claimed, or infinite
+            continue
+        stated, value = check_number(claimed[name], name), getattr(proof, name)
+        allowed = SAME * (1 + abs(value))
+        if stated < least[name] if name in least else abs(stated - value) > allowed:
+            return f"the file claims {name} {stated:.12g}; recomputed, it is {value:.12g}"
+    return ""
+
+
+def _least(proof: Certificate) -> dict[str, float]:
+    """The least gap, rel_gap and radius that an honest file can state where `proof` is what is recomputed."""
+    # two computations of a gap, each off by `rounding` at most; and to repair the prices again may move each by an ulp
+    slack = 2 * proof.rounding + 8 * EPS * abs(proof.objective) + SAME * proof.gap
+    if proof.gap <= slack:
+        share, of_radius = 0.0, proof.rounding
+    else:
+        share, of_radius = 1 - slack / proof.gap, proof.gap + proof.rounding - slack
+    # rel_gap may be infinite; the radius goes with the root of gap + rounding
+    root = math.sqrt(of_radius / (proof.gap + proof.rounding)) if of_radius > 0 else 0.0
+    return {
+        "gap": share * proof.gap,
+        "rel_gap": share * proof.rel_gap * (1 - SAME) if share > 0 else 0.0,
+        "radius": root * proof.radius * (1 - SAME),
+    }
