@@ -12,6 +12,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import cvxml
+from cvxml.methods.mlsvm import kernel
 from cvxml.oracle.saved import recertify
 from cvxml.result import Solution, Verdict
 from tests.instances import random_data, real_data
@@ -63,6 +64,27 @@ def test_an_honest_file_of_a_general_solver_is_never_refuted(solver: str, lam: f
         method, data, params = HONEST[case]
         solved(method, data, lam=lam, solver=solver, **params).save(tmp_path / "s.npz")
         assert recertify(cvxml.load(tmp_path / "s.npz"), 1e-6).verdict is not Verdict.REFUTED
+
+
+@pytest.mark.parametrize("lam", [1e-8, 1e-4, 1.0, 1e3])
+@pytest.mark.parametrize("case", ["poly", "poly-per-class", "rbf"])
+def test_another_machine_does_not_refute_a_kernel(
+    case: str, lam: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # eigenvectors are found to rounding of the largest eigenvalue: those of K + noise are as right as those of K
+    method, data, params = HONEST[case]
+    solved(method, data, lam=lam, max_iter=500, **params).save(tmp_path / "s.json")
+    rng, factor = np.random.default_rng(0), kernel.factor
+
+    def elsewhere(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        noise = rng.standard_normal(K.shape)
+        noise = noise + noise.T
+        return factor(K + 2 * kernel.EPS * np.linalg.norm(K, 2) / np.linalg.norm(noise, 2) * noise)
+
+    monkeypatch.setattr(kernel, "factor", elsewhere)
+    for _ in range(3):
+        found = recertify(cvxml.load(tmp_path / "s.json"), 1e-6)
+        assert found.verdict is not Verdict.REFUTED, found.reason
 
 
 def content_of(solution: Solution) -> dict[str, Any]:

@@ -197,6 +197,25 @@ def certify(X: ArrayLike, y: ArrayLike, metric: ArrayLike, dual: Dual, **params:
     return certify_metric(given.E, given.N, A, dual, given.lam)
 
 
+def machine_slack(X: ArrayLike, y: ArrayLike, metric: ArrayLike, **params: Any) -> float:
+    """How far another machine's objective, bound or gap of phi = `metric` may be from ours: it factorises K anew.
+
+    Eigenvectors are found to eps ||K||, and E^T phi E is then off by that times ||phi||. The objective changes by at
+    most lam ||M|| plus the mean square of a point's longest edges, times the change of M. For phi that nearly
+    cancels, as where K is ill-conditioned, this is far more than rounding in the gap itself.
+    """
+    given = instance(X, y, **params)
+    phi = as_matrix(metric, len(given.X))
+    M = in_feature_space(given, phi)
+    error = 4 * EPS * float(np.linalg.norm(given.E, 2) ** 2 * np.linalg.norm(phi, 2))
+    longest = [
+        np.sum((given.E[i] - given.E[listed]) ** 2, axis=1).max()
+        for i in given.N.usable
+        for listed in (given.N.impostors[i], given.N.targets[i])
+    ]
+    return error * (given.lam * float(np.linalg.norm(M)) + float(np.sum(longest)) / len(given.X))
+
+
 def ties(X: ArrayLike, y: ArrayLike, **params: Any) -> int:
     """How many points have a neighbourhood whose boundary is a tie in the feature space."""
     return instance(X, y, **params).N.ties
