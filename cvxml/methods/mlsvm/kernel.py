@@ -32,7 +32,7 @@ from cvxml.methods.mlsvm.method import literal_source as linear_source
 from cvxml.methods.mlsvm.neighborhood import Neighborhood, neighborhood_of
 from cvxml.methods.mlsvm.solve import solve_instance
 from cvxml.metric import FloatArray, IntArray, as_matrix, as_metric, examine, project_psd, unit_scale
-from cvxml.neighbors import inner_products, k_nearest_by_kernel, squared_euclidean
+from cvxml.neighbors import inner_products, k_nearest_by_kernel, resolution, squared_euclidean
 from cvxml.result import Certificate, Dual, Evaluation, SavedSolution, Solution, Status, warn_unless_converged
 
 TITLE = "Kernel MLSVM: the same problem in the feature space of a kernel (paper 002)"
@@ -113,9 +113,21 @@ def instance(
         )
     E, back = factor(K)
     scaled_lam(weight, unit_scale(E))
-    nearest = partial(k_nearest_by_kernel, K)
+    nearest = partial(k_nearest_by_kernel, K, error=rounding_of_distances(points, **settings))
     N = neighborhood_of(E, codes, n_neighbors, neighborhood, neighbors, class_names(y), nearest)
     return Instance(points, codes, K, E, back, N, weight, settings)
+
+
+def rounding_of_distances(X: FloatArray, kernel: str, degree: int, gamma: float | None) -> float:
+    """What rounding of the points (n, d) may do to a squared distance in the feature space, beyond TIE_TOL.
+
+    "poly": nothing, as that is relative to the kernel values. "rbf": 2 - 2 exp(-gamma t^2) grows by 1.72 sqrt(gamma)
+    at most for each unit of t, the distance of the points.
+    """
+    if kernel == "poly":
+        return 0.0
+    width = 1 / X.shape[1] if gamma is None else gamma
+    return 2 * float(np.sqrt(width)) * resolution(X)
 
 
 def factor(K: FloatArray) -> tuple[FloatArray, FloatArray]:
