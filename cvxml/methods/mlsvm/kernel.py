@@ -219,13 +219,15 @@ def machine_slack(X: ArrayLike, y: ArrayLike, metric: ArrayLike, **params: Any) 
     given = instance(X, y, **params)
     phi = as_matrix(metric, len(given.X))
     M = in_feature_space(given, phi)
-    error = 4 * EPS * float(np.linalg.norm(given.E, 2) ** 2 * np.linalg.norm(phi, 2))
     longest = [
         np.sum((given.E[i] - given.E[listed]) ** 2, axis=1).max()
         for i in given.N.usable
         for listed in (given.N.impostors[i], given.N.targets[i])
     ]
-    return error * (given.lam * float(np.linalg.norm(M)) + float(np.sum(longest)) / len(given.X))
+    with np.errstate(over="ignore"):  # an absurd metric is refused as such
+        error = 4 * EPS * float(np.linalg.norm(given.E, 2) ** 2 * np.linalg.norm(phi, 2))
+        size = float(np.linalg.norm(M))
+    return error * (given.lam * size + float(np.sum(longest)) / len(given.X))
 
 
 def ties(X: ArrayLike, y: ArrayLike, **params: Any) -> int:
