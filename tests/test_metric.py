@@ -24,7 +24,8 @@ from cvxml.metric import (
     project_psd,
     unit_scale,
 )
-from cvxml.result import Solution, Verdict
+from cvxml.report import Verdict
+from cvxml.result import Solution
 from tests.instances import random_data
 
 EPS = float(np.finfo(float).eps)

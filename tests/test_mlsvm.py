@@ -11,7 +11,8 @@ import cvxml
 from cvxml.methods import get
 from cvxml.methods.mlsvm.method import algorithm1
 from cvxml.neighbors import k_nearest_slow
-from cvxml.result import Status, Verdict
+from cvxml.report import Verdict
+from cvxml.result import Status
 from tests.instances import mlsvm_from_kkt, random_data, real_data
 
 MLSVM = get("mlsvm")

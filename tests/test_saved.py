@@ -14,7 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 import cvxml
 from cvxml.methods.mlsvm import kernel
 from cvxml.oracle.saved import recertify
-from cvxml.result import Solution, Verdict
+from cvxml.report import Verdict
+from cvxml.result import Solution
 from tests.instances import random_data, real_data
 
 IRIS = real_data("iris", standardized=False)

@@ -10,7 +10,8 @@ import numpy as np
 
 from cvxml.inputs import check_number
 from cvxml.methods import check_params, get
-from cvxml.result import Certificate, SavedSolution, Verdict
+from cvxml.report import Verdict
+from cvxml.result import Certificate, SavedSolution
 
 SAME = 1e-9  # relative: figures closer than this are the same
 EPS = float(np.finfo(float).eps)
