@@ -27,7 +27,7 @@ from cvxml.inputs import check_choice, check_count, check_labels, check_positive
 from cvxml.methods.mlsvm.certify import certify as certify_metric
 from cvxml.methods.mlsvm.certify import scaled_lam
 from cvxml.methods.mlsvm.evaluate import evaluate as evaluate_metric
-from cvxml.methods.mlsvm.method import VARIANTS, stored_params
+from cvxml.methods.mlsvm.method import VARIANTS, check_options, stored_params
 from cvxml.methods.mlsvm.method import literal_source as linear_source
 from cvxml.methods.mlsvm.neighborhood import Neighborhood, neighborhood_of
 from cvxml.methods.mlsvm.solve import solve_instance
@@ -262,11 +262,8 @@ def solve(
     **params: Any,
 ) -> Solution:
     """The optimal phi (n, n) with its certificate; options as for "mlsvm"."""
-
     given = instance(X, y, **params)
-    check_choice(solver, "solver", ("fast", "clarabel", "scs"))
-    check_positive(tol, "tol")
-    check_count(max_iter, "max_iter")
+    check_options(solver, tol, max_iter)
     stored = {**stored_params(given.lam, params), **given.kernel}
     linear = solve_instance(
         given.E, given.y, given.N, given.lam, solver, float(tol), max_iter, warm_start, callback, stored

@@ -183,9 +183,7 @@ def solve(
     Raises ValueError for bad input; warns (ConvergenceWarning) whenever tol is not met.
     """
     given = instance(X, y, **params)
-    check_choice(solver, "solver", ("fast", "clarabel", "scs"))
-    check_positive(tol, "tol")
-    check_count(max_iter, "max_iter")
+    check_options(solver, tol, max_iter)
     solution = solve_instance(
         given.X,
         given.y,
@@ -200,6 +198,13 @@ def solve(
     )
     warn_unless_converged(solution, tol)
     return solution
+
+
+def check_options(solver: str, tol: float, max_iter: int) -> None:
+    """ValueError unless they are what `solve` takes, here and for the kernel."""
+    check_choice(solver, "solver", ("fast", "clarabel", "scs"))
+    check_positive(tol, "tol")
+    check_count(max_iter, "max_iter")
 
 
 def stored_params(lam: float, params: dict[str, Any]) -> dict[str, Any]:
