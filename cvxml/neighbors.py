@@ -1,6 +1,6 @@
 """Nearest neighbours, and THE tie-break: sums of squared differences over features in order, float64,
 then the index (docs/mlsvm.md, edge cases). Neighbour lists are inputs of every problem, so
-this one function serves everybody.
+this one file serves everybody.
 
 A tie is what float64 cannot tell: equal to TIE_TOL, or equal but for the rounding of the points themselves, which
 is all that is left of a difference where the features have a large offset.
