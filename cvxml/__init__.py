@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 from cvxml._version import __version__
 from cvxml.api import certify, evaluate, methods, problem, solve
 from cvxml.oracle.check import check
-from cvxml.result import Certificate, Evaluation, Report, Solution, Status, Verdict, load
+from cvxml.report import Report, Verdict
+from cvxml.result import Certificate, Evaluation, Solution, Status, load
 
 if TYPE_CHECKING:
     from cvxml.methods.mlsvm.estimator import MLSVM, KernelMLSVM

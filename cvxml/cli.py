@@ -212,7 +212,7 @@ def _candidate(parsed: argparse.Namespace) -> dict[str, Any]:
 
 def _check(parsed: argparse.Namespace) -> int:
     import cvxml
-    from cvxml.result import Verdict
+    from cvxml.report import Verdict
 
     X, y, params = _data(parsed)
     report = cvxml.check(

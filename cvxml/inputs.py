@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.metric import FloatArray, IntArray
+from cvxml.metric import real_array as real_array  # one of the checks, offered here with the others
 
 
 def check_X(X: ArrayLike, name: str = "X") -> FloatArray:
@@ -36,20 +37,6 @@ def check_X(X: ArrayLike, name: str = "X") -> FloatArray:
             f"{name} has entries of about {largest:.3g}; scale the features into 1e-300 to 1e300"
         )
     return array
-
-
-def real_array(values: ArrayLike, name: str) -> FloatArray:
-    """`values` as a new C-ordered float64 array of whatever shape; ValueError unless they are real numbers."""
-    try:
-        array = np.asarray(values)
-    except (ValueError, TypeError) as error:
-        raise ValueError(f"{name} is no array of numbers: {error}") from error
-    if array.dtype.kind not in "fiub":
-        raise ValueError(
-            f"{name} must hold real numbers, got dtype {array.dtype}; encode categories as numbers"
-        )
-    with np.errstate(over="ignore"):  # a long double too large becomes infinity, and is refused as such
-        return np.array(array, dtype=np.float64, order="C")
 
 
 def check_labels(y: ArrayLike, n: int) -> IntArray:

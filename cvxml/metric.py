@@ -72,21 +72,28 @@ def as_matrix(metric: ArrayLike, d: int, name: str = "metric") -> FloatArray:
 
     Raises ValueError if it has another shape, is not numeric, or holds NaN or infinity.
     """
-    M = _real(metric, name)
+    M = _finite(metric, name)
     if M.shape != (d, d):
         raise ValueError(f"{name} must have shape ({d}, {d}) for {d} features, got {M.shape}")
     return M
 
 
-def _real(values: ArrayLike, name: str) -> FloatArray:
+def real_array(values: ArrayLike, name: str) -> FloatArray:
+    """`values` as a new C-ordered float64 array of whatever shape; ValueError unless they are real numbers."""
     try:
         array = np.asarray(values)
     except (ValueError, TypeError) as error:
-        raise ValueError(f"{name} is no matrix: {error}") from error
+        raise ValueError(f"{name} is no array of numbers: {error}") from error
     if array.dtype.kind not in "fiub":
-        raise ValueError(f"{name} must be a real numeric matrix, got dtype {array.dtype}")
-    with np.errstate(over="ignore"):
-        array = np.array(array, dtype=np.float64)
+        raise ValueError(
+            f"{name} must hold real numbers, got dtype {array.dtype}; convert it, and encode categories as numbers"
+        )
+    with np.errstate(over="ignore"):  # a long double too large becomes infinity, and is refused as such
+        return np.array(array, dtype=np.float64, order="C")
+
+
+def _finite(values: ArrayLike, name: str) -> FloatArray:
+    array = real_array(values, name)
     if not np.isfinite(array).all():
         raise ValueError(f"{name} holds NaN or infinity; every entry must be finite")
     return array
@@ -112,7 +119,7 @@ def from_components(components: ArrayLike, d: int) -> FloatArray:
 
     Raises ValueError if `components` has no d columns, is not numeric or not finite.
     """
-    L = _real(components, "components")
+    L = _finite(components, "components")
     if L.ndim != 2 or L.shape[1] != d or L.shape[0] == 0:
         raise ValueError(f"components must have shape (m, {d}) for {d} features, got {L.shape}")
     with np.errstate(over="ignore", invalid="ignore"):

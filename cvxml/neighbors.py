@@ -1,6 +1,9 @@
 """Nearest neighbours, and THE tie-break: sums of squared differences over features in order, float64,
 then the index (docs/mlsvm.md, edge cases). Neighbour lists are inputs of every problem, so
-this one function serves everybody.
+this one file serves everybody.
+
+A tie is what float64 cannot tell: equal to TIE_TOL, or equal but for the rounding of the points themselves, which
+is all that is left of a difference where the features have a large offset.
 """
 
 from __future__ import annotations
@@ -9,7 +12,8 @@ import numpy as np
 
 from cvxml.metric import FloatArray, IntArray
 
-TIE_TOL = 1e-12  # relative: closer than this, two distances are a tie
+TIE_TOL = 1e-12  # relative: closer than this, two squared distances are a tie
+EPS = float(np.finfo(float).eps)
 _BLOCK = 2**22  # entries of one block of the distance matrix
 
 
@@ -35,23 +39,42 @@ def inner_products(A: FloatArray, B: FloatArray) -> FloatArray:
     return total
 
 
+def resolution(X: FloatArray) -> float:
+    """By how much a distance of two rows of X (n, d) may differ from that of the points they were rounded from.
+
+    An entry is off by half an ulp, at most eps/2 of its size: a large offset leaves few digits to a difference.
+    """
+    return EPS * float(np.abs(X).max(axis=0).sum())
+
+
+def are_tied(kth: FloatArray, following: FloatArray, error: float) -> np.ndarray:
+    """Where the k-th squared distance and the next one cannot be told apart, given the `resolution` of the points.
+
+    Equal to TIE_TOL, relatively, or distances (not squared) that differ by at most 2 `error`, one for each.
+    """
+    either = np.sqrt(kth) + np.sqrt(following)
+    tied: np.ndarray = following - kth <= TIE_TOL * kth + 2 * error * either
+    return tied
+
+
 def k_nearest_by_kernel(
-    K: FloatArray, rows: IntArray, columns: IntArray, k: int
+    K: FloatArray, rows: IntArray, columns: IntArray, k: int, error: float = 0.0
 ) -> tuple[IntArray, np.ndarray]:
     """As `k_nearest` in the feature space of a kernel matrix K (n, n): distance K_ii + K_jj - 2 K_ij, then index.
 
-    A tie is a difference of at most TIE_TOL times K_ii + K_jj, the numbers whose difference the distance is.
+    A tie is a difference of at most TIE_TOL times K_ii + K_jj, the numbers whose difference the distance is, plus
+    2 `error`: what rounding of the points may have done to either distance, where that can be more.
     """
     diagonal = np.diag(K)
     size = diagonal[rows, None] + diagonal[columns]
     distance = size - 2 * K[np.ix_(rows, columns)]
     distance[rows[:, None] == columns] = np.inf
-    slack = TIE_TOL * size.max(axis=1, keepdims=True)
+    slack = TIE_TOL * size.max(axis=1) + 2 * error
     order = np.argsort(distance, axis=1, kind="stable")
     ordered = np.take_along_axis(distance, order, axis=1)
     if ordered.shape[1] > k:
         with np.errstate(invalid="ignore"):
-            tied = ordered[:, k] - ordered[:, k - 1] <= slack[:, 0]
+            tied = ordered[:, k] - ordered[:, k - 1] <= slack
     else:
         tied = np.zeros(len(rows), dtype=bool)
     return columns[order[:, :k]], tied
@@ -65,8 +88,8 @@ def k_nearest_slow(X: FloatArray, rows: IntArray, columns: IntArray, k: int) -> 
         distance = squared_euclidean(X[i : i + 1], X[others])[0]
         order = sorted(range(len(others)), key=lambda c: (distance[c], others[c]))
         chosen.append(others[order[:k]])
-        kth = distance[order[k - 1]]
-        tied.append(len(others) > k and bool(distance[order[k]] - kth <= TIE_TOL * kth))
+        boundary = distance[order[k - 1 : k + 1]]
+        tied.append(len(boundary) == 2 and bool(are_tied(boundary[0], boundary[1], resolution(X))))
     return np.array(chosen, dtype=np.intp).reshape(len(rows), k), np.array(tied, dtype=bool)
 
 
@@ -74,10 +97,11 @@ def k_nearest(X: FloatArray, rows: IntArray, columns: IntArray, k: int) -> tuple
     """The k nearest points among `columns` for each of `rows`, never the point itself.
 
     Returns the indices (len(rows), k), ordered by distance and then by index, and a boolean (len(rows),):
-    True where the k-th and the next distance differ by no more than TIE_TOL, relatively.
+    True where the k-th and the next distance are a tie (`are_tied`).
     A matrix product preselects candidates within a rigorous rounding bound; the order is decided by
     the exact sums of `squared_euclidean`. Needs k <= number of columns other than the point itself.
     """
+    rounded_by = resolution(X)
     Z = X - X[columns].mean(axis=0)
     squares = np.einsum("id,id->i", Z, Z)
     # |computed - true| of a squared distance, by the product and by the ordered sum together
@@ -106,7 +130,7 @@ def k_nearest(X: FloatArray, rows: IntArray, columns: IntArray, k: int) -> tuple
         kth, after = exact[first + k - 1], np.minimum(first + k, len(r) - 1)
         has_next = r[after] == np.arange(len(block))
         tied[start : start + step] = (
-            has_next & (after > first + k - 1) & (exact[after] - kth <= TIE_TOL * kth)
+            has_next & (after > first + k - 1) & are_tied(kth, exact[after], rounded_by)
         )
     return nearest, tied
 

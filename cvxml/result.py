@@ -1,4 +1,4 @@
-"""What the package answers with: Status, Certificate, Solution, Evaluation, Report."""
+"""What the package answers with: Status, Certificate, Solution, Evaluation; verdicts are in report.py."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from cvxml.metric import Feasibility, FloatArray, IntArray
 TOLERANCES = {"strict": 1e-9, "normal": 1e-6, "loose": 1e-3}
 FORMAT = "cvxml-solution"
 VERSION = 1
+CLAIMS = ("objective", "lower_bound", "gap", "rel_gap", "radius", "status")  # of a saved file
 
 
 class Status(Enum):
@@ -30,14 +31,6 @@ class Status(Enum):
     STALLED = "not certified: rounding stops further progress in double precision at this tol"
     INTERRUPTED = "not certified: interrupted; give this solution as warm_start to go on"
     BACKEND = "not certified: the back end's answer does not meet tol; try another solver"
-
-
-class Verdict(Enum):
-    """What `check` says of a claim."""
-
-    CERTIFIED = "certified"
-    REFUTED = "refuted"
-    INCONCLUSIVE = "inconclusive"
 
 
 Dual = Mapping[str, np.ndarray]
@@ -238,7 +231,7 @@ def load(path: str | Path) -> SavedSolution:
             neighbors=content["neighbors"],
             metric=np.asarray(content["metric"], dtype=np.float64),
             dual={name: np.asarray(values) for name, values in content["dual"].items()},
-            claimed={k: content.get(k) for k in ("objective", "lower_bound", "gap", "status")},
+            claimed={k: content.get(k) for k in CLAIMS},
         )
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
         raise ValueError(f"{path} is not a saved solution: {error}") from error
@@ -320,104 +313,3 @@ def warn_unless_converged(solution: Solution, tol: float) -> None:
         ConvergenceWarning,
         stacklevel=4,
     )
-
-
-@dataclass(frozen=True)
-class Witness:
-    """A better feasible point: why a claim is refuted."""
-
-    objective: float
-    better_by: float  # candidate's objective - this one's, computed without cancellation where possible
-    metric: FloatArray
-
-
-@dataclass(frozen=True)
-class Report:
-    """What `check` found. `verdict` speaks of `claim` at `tol`; everything else is the evidence."""
-
-    method: str
-    verdict: Verdict
-    claim: str
-    tol_name: str
-    tol: float
-    reasons: tuple[str, ...]
-    lower_bound: float
-    scale: float
-    reference_objective: float
-    objective: float | None = None  # of the candidate, recomputed; None if only a value was claimed
-    gap: float | None = None
-    rel_gap: float | None = None
-    rounding: float = 0.0
-    radius: float | None = None
-    feasibility: Feasibility | None = None
-    claimed_objective: float | None = None
-    witness: Witness | None = None
-    diagnosis: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON."""
-        feasibility = self.feasibility
-        content = {
-            "format": "cvxml-report",
-            "version": VERSION,
-            "method": self.method,
-            "verdict": self.verdict.value,
-            "claim": self.claim,
-            "tol": {"name": self.tol_name, "value": self.tol},
-            "reasons": list(self.reasons),
-            "objective": self.objective,
-            "claimed_objective": self.claimed_objective,
-            "lower_bound": self.lower_bound,
-            "gap": self.gap,
-            "rel_gap": self.rel_gap,
-            "scale": self.scale,
-            "rounding": self.rounding,
-            "radius": self.radius,
-            "reference_objective": self.reference_objective,
-            "feasibility": None
-            if feasibility is None
-            else {
-                "feasible": feasibility.feasible,
-                "asymmetry": feasibility.asymmetry,
-                "min_eigenvalue": feasibility.min_eigenvalue,
-                "distance_to_psd": feasibility.distance,
-            },
-            "witness": None
-            if self.witness is None
-            else {
-                "objective": self.witness.objective,
-                "better_by": self.witness.better_by,
-                "metric": self.witness.metric.tolist(),
-            },
-            "diagnosis": list(self.diagnosis),
-            "notes": list(self.notes),
-        }
-        checked: dict[str, Any] = plain(content)
-        return checked
-
-    def to_json(self) -> str:
-        """The same as text."""
-        return json.dumps(self.to_dict(), indent=1, sort_keys=True, allow_nan=False)
-
-    def __str__(self) -> str:
-        rows = [("objective", self.objective), ("claimed objective", self.claimed_objective)]
-        rows += [("lower bound", self.lower_bound), ("our best objective", self.reference_objective)]
-        rows += [("gap", self.gap), ("gap / scale", self.rel_gap), ("scale", self.scale)]
-        rows += [("optimum within (Frobenius)", self.radius)]
-        lines = [
-            f"{self.verdict.value.upper()}: {self.method}, claim: {self.claim}, "
-            f"tol: {self.tol_name} ({self.tol:g})",
-            *(f"  {reason}" for reason in self.reasons),
-            *(f"  {name:<28}{value:.12g}" for name, value in rows if value is not None),
-        ]
-        if self.feasibility is not None:
-            lines.append(f"  {'feasibility':<28}{self.feasibility}")
-        if self.witness is not None:
-            lines.append(
-                f"  {'witness':<28}a feasible metric better by {self.witness.better_by:.6g} "
-                f"(objective {self.witness.objective:.12g})"
-            )
-        lines += [f"  diagnosis: {line}" for line in self.diagnosis]
-        lines += [f"  note: {line}" for line in self.notes]
-        return "\n".join(lines)

@@ -9,7 +9,8 @@ import pytest
 
 import cvxml
 from cvxml.methods import get, names
-from cvxml.result import Status, Verdict
+from cvxml.report import Verdict
+from cvxml.result import Status
 from tests.instances import random_data, real_data
 
 INSTANCES: dict[str, list[tuple[Any, dict[str, Any]]]] = {

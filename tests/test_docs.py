@@ -141,6 +141,14 @@ def test_the_reader_of_blocks_sees_them_all() -> None:
         assert {block.language for block in blocks(page)} <= {"python", "console", "text"}
 
 
+def test_the_program_that_checks_a_file_is_as_short_as_it_says() -> None:
+    page = read(ROOT / "docs" / "duality.md")
+    section = page.split("## Checking it in fewer than forty lines\n")[1]
+    program = re.findall(r"^```python\n(.*?)^```$", section, flags=re.DOTALL | re.MULTILINE)[0]
+    assert "eigvalsh" in program
+    assert len(program.splitlines()) < 40
+
+
 def test_quoted_source_is_the_source() -> None:
     quotations = [block for page in PAGES for block in blocks(page) if block.quoted]
     assert {block.quoted for block in quotations} >= {"methods/mlsvm/problem.py literal"}

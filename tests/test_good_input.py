@@ -15,7 +15,8 @@ from sklearn.exceptions import ConvergenceWarning
 import cvxml
 from cvxml.methods import get, names
 from cvxml.metric import FloatArray
-from cvxml.result import Solution, Status, Verdict
+from cvxml.report import Verdict
+from cvxml.result import Solution, Status
 from tests.instances import random_data
 
 X, Y = random_data(0, n=16, d=3, classes=3)

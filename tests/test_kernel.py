@@ -70,6 +70,41 @@ def test_printed_kernel_normalisation_is_not_the_projection() -> None:
     assert np.linalg.norm(printed - root @ root) > 0.1 * np.linalg.norm(root @ root)
 
 
+def printed_sum(P: np.ndarray, lambdas: np.ndarray, alphas: np.ndarray) -> np.ndarray:
+    """(11) of the eigenpairs (9), with the right norm in (10) and one index, for the points in the rows of P."""
+    V = P.T @ alphas
+    V = V / np.linalg.norm(V, axis=0)
+    result: np.ndarray = (V * lambdas) @ V.T
+    return result
+
+
+def test_eigenvectors_of_phi_K_need_not_be_orthogonal_where_eigenvalues_repeat() -> None:
+    P = np.array([[1.0, 1.0], [1.0, 0.0]])  # the points, in rows
+    K, phi = P @ P.T, np.array([[1.0, -1.0], [-1.0, 2.0]])
+    np.testing.assert_array_equal(K, [[2, 1], [1, 1]])
+    np.testing.assert_array_equal(phi @ K, np.eye(2))  # phi = K^-1: A is the identity, and psd
+    np.testing.assert_array_equal(P.T @ phi @ P, np.eye(2))
+
+    # every basis solves (9), with eigenvalues 1 and 1: the sum (11) depends on which one an eigensolver returns
+    unit, sheared = np.eye(2), np.array([[1.0, 1.0], [0.0, 1.0]])
+    of_unit, of_sheared = (printed_sum(P, np.ones(2), alphas) for alphas in (unit, sheared))
+    np.testing.assert_allclose(of_unit, [[1.5, 0.5], [0.5, 0.5]], atol=1e-15)  # (1, 1)/sqrt(2) and (1, 0)
+    np.testing.assert_allclose(
+        of_sheared, [[1.3, 0.9], [0.9, 0.7]], atol=1e-15
+    )  # (1, 1)/sqrt(2), (2, 1)/sqrt(5)
+    lambdas, alphas = np.linalg.eig(phi @ K)
+    assert abs(alphas[:, 0] @ K @ alphas[:, 1]) > 0.1
+    assert np.linalg.norm(printed_sum(P, lambdas, alphas) - np.eye(2)) > 0.1
+
+    # the symmetric form: orthonormal eigenvectors z of E^T phi E, alpha = (E^+)^T z, alpha^T K alpha' = z^T z'
+    E, back = kernel.factor(K)
+    mus, z = np.linalg.eigh(E.T @ phi @ E)
+    alphas = back.T @ z
+    np.testing.assert_allclose(alphas.T @ K @ alphas, np.eye(2), atol=1e-13)
+    np.testing.assert_allclose(printed_sum(P, mus, alphas), np.eye(2), atol=1e-13)
+    np.testing.assert_allclose(P.T @ kernel.psd_step(K, phi) @ P, np.eye(2), atol=1e-13)
+
+
 def test_new_points_get_the_distance_of_the_definition() -> None:
     X, y = real_data("iris", 30)
     new = real_data("iris")[0][100:104]
@@ -112,6 +147,29 @@ def test_an_overflowing_kernel_is_an_error() -> None:
     X, y = random_data(6, n=12)
     with pytest.raises(ValueError, match="overflows"):
         cvxml.solve("kernel_mlsvm", X * 1e80, y, degree=5)
+
+
+@pytest.mark.parametrize("kernel_params", [{"degree": 2}, {"kernel": "rbf"}], ids=str)
+def test_the_objective_of_what_is_no_metric_is_an_error(kernel_params: dict) -> None:
+    X, y = random_data(7, n=12)
+    objective = get("kernel_mlsvm").objective
+    best = cvxml.solve("kernel_mlsvm", X, y, **kernel_params).metric
+    skew = np.triu(np.ones((12, 12)), 1) * np.abs(best).max()
+    for wrong in (-best, best - 0.1 * np.eye(12) * np.abs(best).max(), best + skew):
+        with pytest.raises(ValueError, match="not a metric"):
+            objective(X, y, wrong, **kernel_params)
+    with pytest.raises(ValueError, match="shape"):
+        objective(X, y, best[:5, :5], **kernel_params)
+
+
+def test_only_the_metric_in_the_feature_space_has_to_be_psd() -> None:
+    X, y = random_data(8, n=12, d=3)
+    best = cvxml.solve("kernel_mlsvm", X, y, degree=1).metric
+    null = np.linalg.svd(X.T)[2][3:].T  # X^T z = 0: directions that K, of rank 3, does not see
+    unseen = np.abs(best).max() * null @ null.T
+    at_best, at_other = (get("kernel_mlsvm").objective(X, y, phi, degree=1) for phi in (best, best - unseen))
+    assert np.linalg.eigvalsh(best - unseen)[0] < -0.5 * np.abs(best).max()
+    assert at_other == pytest.approx(at_best, rel=1e-9)
 
 
 def test_a_small_direction_of_the_kernel_is_not_dropped() -> None:

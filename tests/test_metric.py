@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import cvxml
+from cvxml.inputs import check_X
 from cvxml.methods import names
 from cvxml.metric import (
     FEASIBILITY_TOL,
@@ -24,7 +25,8 @@ from cvxml.metric import (
     project_psd,
     unit_scale,
 )
-from cvxml.result import Solution, Verdict
+from cvxml.report import Verdict
+from cvxml.result import Solution
 from tests.instances import random_data
 
 EPS = float(np.finfo(float).eps)
@@ -144,6 +146,16 @@ def test_what_is_no_matrix(case: str) -> None:
             cvxml.check("mlsvm", X[:, :2], Y, BAD[case])
         with pytest.raises(ValueError, match="metric"):
             cvxml.certify("mlsvm", X[:, :2], Y, BAD[case], solved("mlsvm").dual)
+
+
+@pytest.mark.parametrize("case", ["complex", "objects", "strings", "ragged"])
+def test_features_and_metrics_are_refused_in_the_same_words(case: str) -> None:
+    answers = set()
+    for read in (check_X, lambda values, name: as_matrix(values, 2, name)):
+        with pytest.raises(ValueError, match=r"^phi .* numbers") as refusal:
+            read(BAD[case], "phi")
+        answers.add(str(refusal.value))
+    assert len(answers) == 1
 
 
 @quick

@@ -14,7 +14,8 @@ import cvxml
 from cvxml.methods import get
 from cvxml.methods.mlsvm.method import algorithm1
 from cvxml.neighbors import k_nearest_slow
-from cvxml.result import Status, Verdict
+from cvxml.report import Verdict
+from cvxml.result import Status
 from tests.instances import mlsvm_from_kkt, random_data, real_data
 
 MLSVM = get("mlsvm")
@@ -182,6 +183,15 @@ def test_one_step_of_algorithm_1_is_the_one_evaluate_shows() -> None:
     shown = cvxml.evaluate("mlsvm", X, y, start, lam=0.1, t=1)
     np.testing.assert_allclose(run.metric, shown.A_next, rtol=1e-12, atol=1e-14)
     assert np.linalg.norm(run.metric) <= 1 / np.sqrt(0.1) * (1 + 1e-12)
+
+
+def test_algorithm_1_starts_in_the_ball_of_the_paper() -> None:
+    X, y = random_data(6)
+    on_it = np.diag([1.0, 1, 1, 1, 0]) / 2 / np.sqrt(0.1)  # norm 1 / sqrt(lam)
+    for start in (on_it, algorithm1(X, y, lam=0.1, n_steps=1, start=on_it).metric):
+        assert algorithm1(X, y, lam=0.1, n_steps=1, start=start).gaps[0] >= 0
+    with pytest.raises(ValueError, match=r"norm 3\.1939\d+, allowed is at most 1/sqrt\(lam\) = 3\.1622"):
+        algorithm1(X, y, lam=0.1, n_steps=1, start=1.01 * on_it)
 
 
 def test_the_misprint_stalls_and_the_correction_does_not() -> None:

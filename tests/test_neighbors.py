@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -45,8 +46,12 @@ def by_definition(X: FloatArray, i: int, columns: list[int], k: int) -> tuple[li
         return total
 
     ranked = sorted((distance(j), j) for j in columns if j != i)
-    tied = len(ranked) > k and ranked[k][0] - ranked[k - 1][0] <= TIE_TOL * ranked[k - 1][0]
-    return [j for _, j in ranked[:k]], tied
+    if len(ranked) <= k:
+        return [j for _, j in ranked[:k]], False
+    kth, following = ranked[k - 1][0], ranked[k][0]
+    rounded_by = np.finfo(float).eps * sum(max(abs(v) for v in feature) for feature in X.T.tolist())
+    slack = TIE_TOL * kth + 2 * rounded_by * (math.sqrt(kth) + math.sqrt(following))
+    return [j for _, j in ranked[:k]], following - kth <= slack
 
 
 def disagreement(X: FloatArray, rows: IntArray, columns: IntArray, k: int) -> str:
@@ -159,6 +164,53 @@ def test_raw_iris_has_29_boundary_ties_at_4_neighbors() -> None:
     solution = cvxml.solve("mlsvm", X, y, lam=0.01)
     assert [set(p.tolist()) for p in solution.neighbors] == [set(p) for p in lists.tolist()]
     assert any("29 neighbourhoods have a boundary tie" in note for note in solution.notes)
+
+
+def tied_in_tenths(X: FloatArray, k: int) -> list[int]:
+    """The points with a boundary tie where all features are multiples of 0.1: in integers, so without rounding."""
+    tenths = np.rint(X * 10).astype(int)
+    tied = []
+    for i, point in enumerate(tenths):
+        squared = np.sort(np.delete(np.sum((tenths - point) ** 2, axis=1), i))
+        if squared[k] == squared[k - 1]:
+            tied.append(i)
+    return tied
+
+
+@pytest.mark.parametrize("offset", [0.0, 1.0, 1e4, -1e4, 2.0**20, 1e8, 1e12])
+@pytest.mark.parametrize("k", [1, 4, 9])
+def test_an_offset_hides_no_tie(offset: float, k: int) -> None:
+    # tenths are no float64: each offset rounds them anew, and ties in tenths come apart by that rounding
+    X = datasets.load("iris")[0]
+    everyone = np.arange(150, dtype=np.intp)
+    tied = k_nearest(X + offset, everyone, everyone, k)[1]
+    assert set(tied_in_tenths(X, k)) <= set(np.flatnonzero(tied).tolist())
+
+
+def test_an_offset_of_iris_makes_no_false_tie_before_digits_are_lost() -> None:
+    X, y = datasets.load("iris")
+    assert len(tied_in_tenths(X, 4)) == 29
+    for offset in (0.0, 1e4, 1e8):
+        assert get("mlsvm").ties(X + offset, y) == 29
+
+
+@pytest.mark.parametrize("gamma", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("offset", [0.0, 1e4, 1e8])
+def test_an_offset_hides_no_tie_from_the_rbf_kernel(gamma: float, offset: float) -> None:
+    X, y = datasets.load("iris")
+    found = get("kernel_mlsvm").ties(X + offset, y, kernel="rbf", gamma=gamma)
+    assert found >= len(tied_in_tenths(X, 4))
+
+
+@pytest.mark.parametrize("offset", [2.0**10, 2.0**40])
+def test_an_offset_that_rounds_nothing_keeps_every_list(offset: float) -> None:
+    # eighths: X + offset and its differences are exact, so that only the count of ties may grow
+    X = np.random.default_rng(0).integers(0, 40, (30, 3)) / 8
+    everyone = np.arange(30, dtype=np.intp)
+    plain, moved = k_nearest(X, everyone, everyone, 4), k_nearest(X + offset, everyone, everyone, 4)
+    assert np.array_equal(plain[0], moved[0])
+    assert plain[1].any()
+    assert not np.any(plain[1] & ~moved[1])
 
 
 @pytest.mark.parametrize("power", [3, -3, 25])

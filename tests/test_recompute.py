@@ -5,6 +5,9 @@ from __future__ import annotations
 import ast
 import importlib.util
 import json
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -59,22 +62,89 @@ def test_it_finds_the_same_figures(method: str, params: dict[str, Any], suffix: 
     assert module.main(path)
 
 
-def test_it_refuses_a_worse_metric_and_an_infeasible_dual(tmp_path: Path) -> None:
+def saved(path: Path) -> dict[str, Any]:
     X, y = real_data("iris", 40)
-    path = tmp_path / "s.json"
     cvxml.solve("mlsvm", X, y, lam=0.1).save(path)
-    content = json.loads(path.read_text(encoding="utf-8"))
-    module = recompute()
+    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return content
+
+
+def test_it_does_not_prove_a_worse_metric(tmp_path: Path) -> None:
+    path = tmp_path / "s.json"
+    content = saved(path)
     worse = {**content, "metric": (1.01 * np.array(content["metric"])).tolist()}
     path.write_text(json.dumps(worse), encoding="utf-8")
+    assert not recompute().main(str(path))
+
+
+def scaled(content: dict[str, Any], **factors: float) -> None:
+    for name, factor in factors.items():
+        content["dual"][name] = [factor * v for v in content["dual"][name]]
+
+
+REFUSED: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
+    "greedy": ("above 1/n", lambda c: scaled(c, u=1.1, w=1.1)),
+    "unbalanced": ("differ", lambda c: scaled(c, u=0.9)),
+    "negative": ("negative", lambda c: scaled(c, u=-1.0)),
+    "no-number": ("no number", lambda c: scaled(c, u=float("nan"))),
+    "off-the-lists": ("not a pair of neighbours", lambda c: c["dual"]["u_index"][0].reverse()),
+    "half-an-index": ("not a pair of neighbours", lambda c: c["dual"]["u_index"][0].__setitem__(1, 0.5)),
+    "wrong-kind": ("wrong kind", lambda c: c["dual"]["u_index"].__setitem__(0, c["dual"]["w_index"][0])),
+    "too-few-prices": ("shorter", lambda c: c["dual"]["u"].pop()),
+    "too-few-lists": ("39 neighbour lists for 40 points", lambda c: c["neighbors"].pop()),
+    "too-many-lists": ("41 neighbour lists", lambda c: c["neighbors"].append([])),
+    "itself": ("the point itself", lambda c: c["neighbors"][3].append(3)),
+    "twice": ("twice", lambda c: c["neighbors"][3].append(c["neighbors"][3][0])),
+    "below": ("leaves 0..39", lambda c: c["neighbors"][3].append(-1)),
+    "above": ("leaves 0..39", lambda c: c["neighbors"][3].append(40)),
+    "labels": ("39 labels", lambda c: c["y"].pop()),
+    "lam": ("above 0", lambda c: c["params"].update(lam=0)),
+    "unsymmetric": ("not symmetric", lambda c: c["metric"][0].__setitem__(1, 9.0)),
+    "method": ("not known", lambda c: c.update(method="lmnn")),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_no_proof_is_refused_in_one_line(
+    case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    says, change = REFUSED[case]
+    path = tmp_path / "s.json"
+    content = saved(path)
+    change(content)
+    module = recompute()
+    with pytest.raises(ValueError, match=says):
+        module.recompute(content)
+    path.write_text(json.dumps(content), encoding="utf-8")
     assert not module.main(str(path))
-    dual = content["dual"]
-    greedy = {
-        **content,
-        "dual": {**dual, "u": [1.1 * v for v in dual["u"]], "w": [1.1 * v for v in dual["w"]]},
-    }
-    with pytest.raises(AssertionError, match="above 1/n"):
-        module.recompute(greedy)
-    unbalanced = {**content, "dual": {**dual, "u": [0.9 * v for v in dual["u"]]}}
-    with pytest.raises(AssertionError, match="differ"):
-        module.recompute(unbalanced)
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith("not proved: ")
+    assert says in line
+
+
+@pytest.mark.parametrize("text", ["", "null", "{}", "[]", '{"X": [[0]], "metric": [[0]]}'])
+def test_what_is_no_solution_is_refused_in_one_line(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "s.json"
+    path.write_text(text, encoding="utf-8")
+    assert not recompute().main(str(path))
+    assert len(capsys.readouterr().out.splitlines()) == 1
+
+
+def test_an_optimised_python_refuses_as_well(tmp_path: Path) -> None:
+    path = tmp_path / "s.json"
+    content = saved(path)
+    metric, total, bound = 2 * np.array(content["metric"]), sum(content["dual"]["u"]), content["lower_bound"]
+    wrong = cvxml.evaluate("mlsvm", content["X"], content["y"], metric, lam=0.1).objective
+    # prices t times too high have the bound t total - t^2 (total - bound): chosen to meet the wrong metric's objective
+    t = min(np.roots([total - bound, -total, wrong]).real)
+    scaled(content, u=t, w=t)
+    path.write_text(json.dumps({**content, "metric": metric.tolist()}), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-O", str(PATH), str(path)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stdout.startswith("not proved: ")
+    assert "above 1/n" in done.stdout
+    assert done.stderr == ""

@@ -50,6 +50,9 @@ class Method(Protocol):
     ) -> Certificate:
         """The proof for any metric from any dual variables."""
 
+    def machine_slack(self, X: ArrayLike, y: ArrayLike, metric: ArrayLike, **params: Any) -> float:
+        """How far objective, bound and gap may be off on another machine, beyond the certificate's rounding."""
+
     def ties(self, X: ArrayLike, y: ArrayLike, **params: Any) -> int:
         """How many neighbourhoods a tie decided."""
 

@@ -16,7 +16,8 @@ from cvxml.inputs import check_choice, check_number, check_X
 from cvxml.methods import check_params, get
 from cvxml.metric import FloatArray, as_matrix, from_components
 from cvxml.oracle.diagnose import diagnose
-from cvxml.result import TOLERANCES, Certificate, Report, Solution, Verdict, Witness
+from cvxml.report import Report, Verdict, Witness
+from cvxml.result import TOLERANCES, Certificate, Solution
 
 EPS = float(np.finfo(float).eps)
 

@@ -6,8 +6,15 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from cvxml.inputs import check_number
 from cvxml.methods import check_params, get
-from cvxml.result import Certificate, SavedSolution, Verdict
+from cvxml.report import Verdict
+from cvxml.result import Certificate, SavedSolution
+
+SAME = 1e-9  # relative: figures closer than this are the same
+EPS = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)
@@ -50,7 +57,8 @@ def recertify(saved: SavedSolution, tol: float) -> Recertified:
     """The verdict on the metric in a file, from the dual in the same file.
 
     Certified: its own dual proves it to `tol`. Refuted: it is no metric, or the file claims an objective or a
-    bound that the data contradict. Else inconclusive: the dual does not prove it.
+    bound that the data contradict, or a smaller gap, rel_gap or radius than can be recomputed. Else inconclusive:
+    the dual does not prove it.
     Raises ValueError if the content is not that of a solution.
     """
     try:
@@ -65,8 +73,10 @@ def _recertify(saved: SavedSolution, tol: float) -> Recertified:
         raise ValueError("its params have no lam")
     params["neighbors"] = saved.neighbors
     check_params(saved.method, params)
-    proof = get(saved.method).certify(saved.X, saved.y, saved.metric, saved.dual, **params)
-    verdict, reason = _judge(proof, saved.claimed, tol)
+    module = get(saved.method)
+    proof = module.certify(saved.X, saved.y, saved.metric, saved.dual, **params)
+    slack = module.machine_slack(saved.X, saved.y, saved.metric, **params)
+    verdict, reason = _judge(proof, saved.claimed, tol, slack)
     if verdict is Verdict.CERTIFIED and not _lists_are_as_claimed(saved, params):
         verdict, reason = Verdict.REFUTED, "its neighbour lists are not those that its params name"
     return Recertified(saved.method, verdict, reason, proof, saved.claimed)
@@ -81,15 +91,46 @@ def _lists_are_as_claimed(saved: SavedSolution, params: dict[str, Any]) -> bool:
     return [sorted(a.tolist()) for a in lists] == [sorted(b) for b in saved.neighbors]
 
 
-def _judge(proof: Certificate, claimed: dict[str, Any], tol: float) -> tuple[Verdict, str]:
+def _judge(proof: Certificate, claimed: dict[str, Any], tol: float, slack: float) -> tuple[Verdict, str]:
     if not proof.feasibility.feasible:
         return Verdict.REFUTED, f"not a metric: {proof.feasibility}"
     if not math.isfinite(proof.gap):
         return Verdict.REFUTED, "its objective overflows"
-    for name, value in (("objective", proof.objective), ("lower_bound", proof.lower_bound)):
-        stated = claimed.get(name)
-        if isinstance(stated, (int, float)) and abs(stated - value) > 1e-9 * (1 + abs(value)):
-            return Verdict.REFUTED, f"the file claims {name} {stated:.12g}; recomputed, it is {value:.12g}"
+    if wrong := _false_claim(proof, claimed, slack):
+        return Verdict.REFUTED, wrong
     if proof.proves(tol):
         return Verdict.CERTIFIED, f"its dual proves it optimal to {tol:g} of the scale"
     return Verdict.INCONCLUSIVE, f"its dual does not prove it optimal to {tol:g} of the scale"
+
+
+def _false_claim(proof: Certificate, claimed: dict[str, Any], slack: float) -> str:
+    """A figure of the file that the data contradict, as a sentence; empty if there is none.
+
+    A gap, rel_gap or radius that is stated larger than it is claims less than is proved, which is no lie.
+    """
+    least = _least(proof, slack)
+    for name in ("objective", "lower_bound", *least):
+        if claimed.get(name) is None:  # not claimed, or infinite
+            continue
+        stated, value = check_number(claimed[name], name), getattr(proof, name)
+        allowed = SAME * (1 + abs(value)) + slack
+        if stated < least[name] if name in least else abs(stated - value) > allowed:
+            return f"the file claims {name} {stated:.12g}; recomputed, it is {value:.12g}"
+    return ""
+
+
+def _least(proof: Certificate, slack: float) -> dict[str, float]:
+    """The least gap, rel_gap and radius that an honest file can state where `proof` is what is recomputed."""
+    # two computations of a gap, each off by `rounding` at most; and to repair the prices again may move each by an ulp
+    slack += 2 * proof.rounding + 8 * EPS * abs(proof.objective) + SAME * proof.gap
+    if proof.gap <= slack:
+        share, of_radius = 0.0, proof.rounding
+    else:
+        share, of_radius = 1 - slack / proof.gap, proof.gap + proof.rounding - slack
+    # rel_gap may be infinite; the radius goes with the root of gap + rounding
+    root = math.sqrt(of_radius / (proof.gap + proof.rounding)) if of_radius > 0 else 0.0
+    return {
+        "gap": share * proof.gap,
+        "rel_gap": share * proof.rel_gap * (1 - SAME) if share > 0 else 0.0,
+        "radius": root * proof.radius * (1 - SAME),
+    }

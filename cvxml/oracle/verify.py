@@ -16,7 +16,8 @@ import numpy as np
 
 from cvxml import api, datasets
 from cvxml.oracle.check import check
-from cvxml.result import TOLERANCES, Solution, Verdict
+from cvxml.report import Verdict
+from cvxml.result import TOLERANCES, Solution
 
 SOLVERS = ("clarabel", "scs", "fast")
 

@@ -27,12 +27,12 @@ from cvxml.inputs import check_choice, check_count, check_labels, check_positive
 from cvxml.methods.mlsvm.certify import certify as certify_metric
 from cvxml.methods.mlsvm.certify import scaled_lam
 from cvxml.methods.mlsvm.evaluate import evaluate as evaluate_metric
-from cvxml.methods.mlsvm.method import VARIANTS, stored_params
+from cvxml.methods.mlsvm.method import VARIANTS, check_options, stored_params
 from cvxml.methods.mlsvm.method import literal_source as linear_source
 from cvxml.methods.mlsvm.neighborhood import Neighborhood, neighborhood_of
 from cvxml.methods.mlsvm.solve import solve_instance
 from cvxml.metric import FloatArray, IntArray, as_matrix, as_metric, examine, project_psd, unit_scale
-from cvxml.neighbors import inner_products, k_nearest_by_kernel, squared_euclidean
+from cvxml.neighbors import inner_products, k_nearest_by_kernel, resolution, squared_euclidean
 from cvxml.result import Certificate, Dual, Evaluation, SavedSolution, Solution, Status, warn_unless_converged
 
 TITLE = "Kernel MLSVM: the same problem in the feature space of a kernel (paper 002)"
@@ -115,9 +115,21 @@ def instance(
         )
     E, back = factor(K)
     scaled_lam(weight, unit_scale(E))
-    nearest = partial(k_nearest_by_kernel, K)
+    nearest = partial(k_nearest_by_kernel, K, error=rounding_of_distances(points, **settings))
     N = neighborhood_of(E, codes, n_neighbors, neighborhood, neighbors, class_names(y), nearest)
     return Instance(points, codes, K, E, back, N, weight, settings)
+
+
+def rounding_of_distances(X: FloatArray, kernel: str, degree: int, gamma: float | None) -> float:
+    """What rounding of the points (n, d) may do to a squared distance in the feature space, beyond TIE_TOL.
+
+    "poly": nothing, as that is relative to the kernel values. "rbf": 2 - 2 exp(-gamma t^2) grows by 1.72 sqrt(gamma)
+    at most for each unit of t, the distance of the points.
+    """
+    if kernel == "poly":
+        return 0.0
+    width = 1 / X.shape[1] if gamma is None else gamma
+    return 2 * float(np.sqrt(width)) * resolution(X)
 
 
 def factor(K: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -161,9 +173,14 @@ def literal_source() -> str:
 
 
 def objective(X: ArrayLike, y: ArrayLike, metric: ArrayLike, **params: Any) -> float:
-    """The objective at phi = `metric` (n, n), through kernel values alone: no factor of K is used."""
+    """The objective at phi = `metric` (n, n), through kernel values alone: no factor of K enters the number.
+
+    Raises ValueError unless E^T phi E is a metric; what is off by less than the tolerance is not projected away.
+    """
     given = instance(X, y, **params)
     phi = as_matrix(metric, len(given.X))
+    as_metric(in_feature_space(given, phi), given.E.shape[1])
+    phi = phi / 2 + phi.T / 2
     K, N = given.K, given.N
 
     def d(i: int, j: int) -> float:
@@ -192,6 +209,27 @@ def certify(X: ArrayLike, y: ArrayLike, metric: ArrayLike, dual: Dual, **params:
     given = instance(X, y, **params)
     A = in_feature_space(given, as_matrix(metric, len(given.X)))
     return certify_metric(given.E, given.N, A, dual, given.lam)
+
+
+def machine_slack(X: ArrayLike, y: ArrayLike, metric: ArrayLike, **params: Any) -> float:
+    """How far another machine's objective, bound or gap of phi = `metric` may be from ours: it factorises K anew.
+
+    Eigenvectors are found to eps ||K||, and E^T phi E is then off by that times ||phi||. The objective changes by at
+    most lam ||M|| plus the mean square of a point's longest edges, times the change of M. For phi that nearly
+    cancels, as where K is ill-conditioned, this is far more than rounding in the gap itself.
+    """
+    given = instance(X, y, **params)
+    phi = as_matrix(metric, len(given.X))
+    M = in_feature_space(given, phi)
+    longest = [
+        np.sum((given.E[i] - given.E[listed]) ** 2, axis=1).max()
+        for i in given.N.usable
+        for listed in (given.N.impostors[i], given.N.targets[i])
+    ]
+    with np.errstate(over="ignore"):  # an absurd metric is refused as such
+        error = 4 * EPS * float(np.linalg.norm(given.E, 2) ** 2 * np.linalg.norm(phi, 2))
+        size = float(np.linalg.norm(M))
+    return error * (given.lam * size + float(np.sum(longest)) / len(given.X))
 
 
 def ties(X: ArrayLike, y: ArrayLike, **params: Any) -> int:
@@ -226,11 +264,8 @@ def solve(
     **params: Any,
 ) -> Solution:
     """The optimal phi (n, n) with its certificate; options as for "mlsvm"."""
-
     given = instance(X, y, **params)
-    check_choice(solver, "solver", ("fast", "clarabel", "scs"))
-    check_positive(tol, "tol")
-    check_count(max_iter, "max_iter")
+    check_options(solver, tol, max_iter)
     stored = {**stored_params(given.lam, params), **given.kernel}
     linear = solve_instance(
         given.E, given.y, given.N, given.lam, solver, float(tol), max_iter, warm_start, callback, stored

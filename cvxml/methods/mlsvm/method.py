@@ -5,6 +5,7 @@ Reference: N. Nguyen, Y. Guo, Metric Learning: A Support Vector Approach, ECML P
 
 from __future__ import annotations
 
+import math
 from importlib import resources
 from typing import Any, NamedTuple
 
@@ -139,6 +140,11 @@ def certify(X: ArrayLike, y: ArrayLike, metric: ArrayLike, dual: Dual, **params:
     return certify_metric(given.X, given.N, A, dual, given.lam)
 
 
+def machine_slack(X: ArrayLike, y: ArrayLike, metric: ArrayLike, **params: Any) -> float:
+    """Nothing: the certificate is computed from the numbers given, and its own rounding covers it."""
+    return 0.0
+
+
 def ties(X: ArrayLike, y: ArrayLike, **params: Any) -> int:
     """How many points have a neighbourhood whose boundary is a tie (0 for explicit lists)."""
     return instance(X, y, **params).N.ties
@@ -179,9 +185,7 @@ def solve(
     Raises ValueError for bad input; warns (ConvergenceWarning) whenever tol is not met.
     """
     given = instance(X, y, **params)
-    check_choice(solver, "solver", ("fast", "clarabel", "scs"))
-    check_positive(tol, "tol")
-    check_count(max_iter, "max_iter")
+    check_options(solver, tol, max_iter)
     solution = solve_instance(
         given.X,
         given.y,
@@ -196,6 +200,13 @@ def solve(
     )
     warn_unless_converged(solution, tol)
     return solution
+
+
+def check_options(solver: str, tol: float, max_iter: int) -> None:
+    """ValueError unless they are what `solve` takes, here and for the kernel."""
+    check_choice(solver, "solver", ("fast", "clarabel", "scs"))
+    check_positive(tol, "tol")
+    check_count(max_iter, "max_iter")
 
 
 def stored_params(lam: float, params: dict[str, Any]) -> dict[str, Any]:
@@ -221,15 +232,26 @@ def algorithm1(
 ) -> Run:
     """Algorithm 1 of the paper, corrected or (`paper=True`) as printed, with its certified gap as it goes.
 
-    lower_bound: of the same problem; by default the fast solver finds it. start: (d, d), default 0.
-    every: measure the gap each so many steps. Raises ValueError for bad input.
+    lower_bound: of the same problem; by default the fast solver finds it. start: A_1 (d, d), psd, of norm at most
+    1/sqrt(lam), default 0. every: measure the gap each so many steps. Raises ValueError for bad input.
     """
     given = instance(X, y, **params)
-    d = given.X.shape[1]
+    first = _start(start, given)
+    steps, each = check_count(n_steps, "n_steps"), check_count(every, "every")
     if lower_bound is None:
         lower_bound = solve(X, y, **params).lower_bound
-    first = np.zeros((d, d)) if start is None else as_metric(start, d, "start")
-    steps = check_count(n_steps, "n_steps")
-    return run_algorithm1(
-        given.X, given.N, given.lam, lower_bound, steps, paper, first, check_count(every, "every")
-    )
+    return run_algorithm1(given.X, given.N, given.lam, lower_bound, steps, paper, first, each)
+
+
+def _start(start: ArrayLike | None, given: Instance) -> FloatArray:
+    """A_1, which the paper takes from the ball ||A_1|| <= 1/sqrt(lam)."""
+    d = given.X.shape[1]
+    if start is None:
+        return np.zeros((d, d))
+    A = as_metric(start, d, "start")
+    norm, allowed = float(np.linalg.norm(A)), 1 / math.sqrt(given.lam)
+    if norm > allowed * (1 + 1e-12):  # an iterate, scaled into the ball, may be outside by rounding
+        raise ValueError(
+            f"start has norm {norm:.12g}, allowed is at most 1/sqrt(lam) = {allowed:.12g}; scale it down"
+        )
+    return A

@@ -1,0 +1,49 @@
+"""For the tests of the command line: small data, solutions of them, and what an answer looks like."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import cvxml
+from cvxml.methods import names
+from cvxml.result import Solution
+from tests.instances import random_data
+
+X, Y = random_data(0, n=14, d=3, classes=2)
+GRID = np.random.default_rng(0).integers(0, 3, (14, 2)).astype(float)
+every_method = pytest.mark.parametrize("method", names())
+
+
+class Answer(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+Cli = Callable[..., Answer]
+
+
+@cache
+def solved(method: str) -> Solution:
+    return cvxml.solve(method, X, Y, n_neighbors=2, neighborhood="per-class")
+
+
+def refused(answer: Answer) -> bool:
+    line = answer.err.rstrip("\n")
+    return (
+        answer.code == 2
+        and not answer.out
+        and line.startswith("cvxml: ")
+        and "\n" not in line
+        and len(line) < 500
+    )
+
+
+def as_json(value: Any) -> Any:
+    return json.loads(json.dumps(value))

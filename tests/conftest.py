@@ -1,0 +1,26 @@
+"""Fixtures that more than one file of tests uses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cvxml.cli import run
+from tests.commands import GRID, Answer, Cli, X, Y
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
+    """Runs a command in a folder that holds data.json (14, 3) and grid.json (14, 2)."""
+    monkeypatch.chdir(tmp_path)
+    for name, points in (("data", X), ("grid", GRID)):
+        Path(f"{name}.json").write_text(json.dumps({"X": points.tolist(), "y": Y.tolist()}))
+
+    def call(*arguments: object) -> Answer:
+        capsys.readouterr()
+        code = run([str(a) for a in arguments])
+        return Answer(code, *capsys.readouterr())
+
+    return call

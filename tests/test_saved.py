@@ -1,0 +1,160 @@
+"""A saved solution is believed in nothing: an honest file is never refuted, a figure better than the data's always."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+import cvxml
+from cvxml.methods.mlsvm import kernel
+from cvxml.oracle.saved import recertify
+from cvxml.report import Verdict
+from cvxml.result import Solution
+from tests.instances import random_data, real_data
+
+IRIS = real_data("iris", standardized=False)
+SOME = real_data("iris", 40, standardized=False)
+HONEST: dict[str, tuple[str, Any, dict[str, Any]]] = {
+    "knn": ("mlsvm", IRIS, {}),
+    "per-class": ("mlsvm", SOME, {"neighborhood": "per-class", "n_neighbors": 3}),
+    "tiny-features": ("mlsvm", (SOME[0] * 1e-3, SOME[1]), {}),
+    "large-features": ("mlsvm", (SOME[0] * 1e3, SOME[1]), {}),
+    "far-features": ("mlsvm", (SOME[0] + 1e4, SOME[1]), {}),
+    "no-usable-point": ("mlsvm", ([[0.0], [0.1], [9.0], [9.1]], [0, 0, 1, 1]), {"n_neighbors": 1}),
+    "poly": ("kernel_mlsvm", SOME, {"degree": 2}),
+    "poly-per-class": ("kernel_mlsvm", SOME, {"degree": 1, "neighborhood": "per-class", "n_neighbors": 2}),
+    "rbf": ("kernel_mlsvm", SOME, {"kernel": "rbf"}),
+}
+STOPS: dict[str, dict[str, Any]] = {
+    "normal": {},
+    "strict": {"tol": 1e-9},
+    "early": {"max_iter": 2},
+}
+FIGURES = ("gap", "rel_gap", "radius")
+
+
+def solved(method: str, data: Any, **params: Any) -> Solution:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return cvxml.solve(method, *data, **params)
+
+
+@pytest.mark.parametrize("lam", [1e-8, 1e-5, 1e-2, 1.0, 1e3])
+@pytest.mark.parametrize("case", HONEST)
+def test_an_honest_file_is_never_refuted(case: str, lam: float, tmp_path: Path) -> None:
+    method, data, params = HONEST[case]
+    verdicts = []
+    for stop in STOPS.values():
+        solution = solved(method, data, **{"lam": lam, "max_iter": 500, **params, **stop})
+        for name in ("s.json", "s.npz"):
+            solution.save(tmp_path / name)
+            verdicts.append(recertify(cvxml.load(tmp_path / name), 1e-6))
+    assert [str(v) for v in verdicts if v.verdict is Verdict.REFUTED] == []
+
+
+@pytest.mark.parametrize("solver", ["clarabel", "scs"])
+@pytest.mark.parametrize("lam", [1e-5, 1.0, 1e3])
+def test_an_honest_file_of_a_general_solver_is_never_refuted(solver: str, lam: float, tmp_path: Path) -> None:
+    for case in ("knn", "poly"):
+        method, data, params = HONEST[case]
+        solved(method, data, lam=lam, solver=solver, **params).save(tmp_path / "s.npz")
+        assert recertify(cvxml.load(tmp_path / "s.npz"), 1e-6).verdict is not Verdict.REFUTED
+
+
+@pytest.mark.parametrize("lam", [1e-8, 1e-4, 1.0, 1e3])
+@pytest.mark.parametrize("case", ["poly", "poly-per-class", "rbf"])
+def test_another_machine_does_not_refute_a_kernel(
+    case: str, lam: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # eigenvectors are found to rounding of the largest eigenvalue: those of K + noise are as right as those of K
+    method, data, params = HONEST[case]
+    solved(method, data, lam=lam, max_iter=500, **params).save(tmp_path / "s.json")
+    rng, factor = np.random.default_rng(0), kernel.factor
+
+    def elsewhere(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        noise = rng.standard_normal(K.shape)
+        noise = noise + noise.T
+        return factor(K + 2 * kernel.EPS * np.linalg.norm(K, 2) / np.linalg.norm(noise, 2) * noise)
+
+    monkeypatch.setattr(kernel, "factor", elsewhere)
+    for _ in range(3):
+        found = recertify(cvxml.load(tmp_path / "s.json"), 1e-6)
+        assert found.verdict is not Verdict.REFUTED, found.reason
+
+
+def content_of(solution: Solution) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(json.dumps(solution.to_dict()))
+    return content
+
+
+def verdict_on(content: dict[str, Any], path: Path) -> tuple[Verdict, str]:
+    path.write_text(json.dumps(content), encoding="utf-8")
+    found = recertify(cvxml.load(path), 1e-3)
+    return found.verdict, found.reason
+
+
+@pytest.mark.parametrize("figure", FIGURES)
+@pytest.mark.parametrize("lam", [1e-6, 0.1, 1.0])
+@pytest.mark.parametrize("factor", [0.999, 0.5, 0.0, -1.0])
+def test_a_figure_too_small_is_refuted(figure: str, lam: float, factor: float, tmp_path: Path) -> None:
+    # a gap of up to 1e-3 of the scale, which at lam = 1 is 1e-6 of the objective: rounding is far below
+    content = content_of(solved("mlsvm", SOME, lam=lam, tol=1e-3))
+    assert content["gap"] > 0
+    assert verdict_on(content, tmp_path / "s.json")[0] is Verdict.CERTIFIED
+    verdict, reason = verdict_on({**content, figure: factor * content[figure]}, tmp_path / "s.json")
+    assert verdict is Verdict.REFUTED
+    assert f"claims {figure} " in reason
+
+
+@pytest.mark.parametrize("figure", FIGURES)
+def test_a_figure_too_large_or_infinite_claims_nothing_false(figure: str, tmp_path: Path) -> None:
+    content = content_of(solved("mlsvm", SOME, lam=0.1, tol=1e-3))
+    for value in (2 * content[figure], None):
+        assert verdict_on({**content, figure: value}, tmp_path / "s.json")[0] is Verdict.CERTIFIED
+
+
+@pytest.mark.parametrize("figure", FIGURES)
+@pytest.mark.parametrize("method", ["mlsvm", "kernel_mlsvm"])
+def test_the_figures_of_another_metric_are_refuted(method: str, figure: str, tmp_path: Path) -> None:
+    X, y = random_data(0, n=20)
+    good = content_of(solved(method, (X, y), lam=0.1, tol=1e-9))
+    metric = 1.001 * np.array(good["metric"])
+    proof = cvxml.certify(method, X, y, metric, good["dual"], lam=0.1)
+    claims = {"objective": proof.objective, "lower_bound": proof.lower_bound, "metric": metric.tolist()}
+    claims |= dict.fromkeys(FIGURES)
+    assert verdict_on({**good, **claims}, tmp_path / "s.json")[0] is not Verdict.REFUTED
+    verdict, reason = verdict_on({**good, **claims, figure: good[figure]}, tmp_path / "s.json")
+    assert verdict is Verdict.REFUTED
+    assert f"claims {figure} " in reason
+
+
+def test_a_gap_of_zero_is_refuted_where_the_scale_is_zero(tmp_path: Path) -> None:
+    content = content_of(solved("mlsvm", random_data(1), lam=0.1))
+    zero = {**content, "metric": (0 * np.array(content["metric"])).tolist(), "objective": None}
+    for claims, expected in (({}, Verdict.INCONCLUSIVE), ({"rel_gap": 0.0}, Verdict.REFUTED)):
+        unclaimed = {"gap": None, "rel_gap": None, "radius": None}
+        assert verdict_on({**zero, **unclaimed, **claims}, tmp_path / "s.json")[0] is expected
+
+
+@pytest.mark.parametrize("name", ["objective", "lower_bound", *FIGURES])
+@pytest.mark.parametrize("value", ["0", True, [0.0], 10**400], ids=lambda v: repr(v)[:9])
+def test_a_figure_that_is_no_number_is_an_error(name: str, value: Any, tmp_path: Path) -> None:
+    content = content_of(solved("mlsvm", random_data(2), lam=0.1))
+    with pytest.raises(ValueError, match=f"{name} must be a finite number"):
+        verdict_on({**content, name: value}, tmp_path / "s.json")
+
+
+@pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity"])
+def test_a_figure_in_a_header_of_npz_that_is_not_finite_is_an_error(value: str, tmp_path: Path) -> None:
+    solved("mlsvm", random_data(2), lam=0.1).save(tmp_path / "s.npz")
+    arrays = dict(np.load(tmp_path / "s.npz"))
+    header = {**json.loads(str(arrays["header"])), "objective": float(value)}
+    np.savez(tmp_path / "s.npz", **{**arrays, "header": np.array(json.dumps(header))})
+    with pytest.raises(ValueError, match="objective must be a finite number"):
+        recertify(cvxml.load(tmp_path / "s.npz"), 1e-6)
