@@ -26,7 +26,9 @@ class Status(Enum):
     """Why a solver stopped, as a sentence."""
 
     CONVERGED = "certified: the gap is at most tol times the scale of the problem"
-    STATIONARY = "stationary: its own convex step is certified to gain at most tol of the scale; F is not convex"
+    STATIONARY = (
+        "stationary: its own convex step is certified to gain at most tol of the scale; F is not convex"
+    )
     MAX_ITER = "not certified: stopped at max_iter before the gap reached tol; raise max_iter"
     STALLED = "not certified: rounding stops further progress in double precision at this tol"
     INTERRUPTED = "not certified: interrupted; give this solution as warm_start to go on"

@@ -21,7 +21,9 @@ class Method(Protocol):
     """What every method module offers, whatever its parameters."""
 
     TITLE: str
-    CLAIM: str  # what a solution can be proved to be: "optimal", or "stationary" where the problem is not convex
+    CLAIM: (
+        str  # what a solution can be proved to be: "optimal", or "stationary" where the problem is not convex
+    )
     PARAMETERS: dict[str, str]  # name -> one line, with the default
     SOLVE_PARAMETERS: dict[str, str]  # the same for what only `solve` takes
     VARIANTS: dict[str, Any]

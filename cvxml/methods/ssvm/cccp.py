@@ -45,7 +45,9 @@ def cccp(
             result = solver.solve(at, latent, tol)
             new = rescaled(p, result.best)
             if new.F > result.objective + new.rounding(p.C):
-                raise AssertionError(f"F = {new.F!r} above its majorant {result.objective!r}: CCCP would not descend")
+                raise AssertionError(
+                    f"F = {new.F!r} above its majorant {result.objective!r}: CCCP would not descend"
+                )
             run.steps += 1
             open_gap = at.F - result.bound
             step = Step(run.steps, time.perf_counter() - started, at.F, result.bound, open_gap, "cccp")

@@ -16,7 +16,12 @@ from cvxml.result import Status, Step
 
 
 def literal_cccp(
-    p: Instance, W: FloatArray, solver: str, tol: float, max_iter: int, callback: Callable[[Step], None] | None = None
+    p: Instance,
+    W: FloatArray,
+    solver: str,
+    tol: float,
+    max_iter: int,
+    callback: Callable[[Step], None] | None = None,
 ) -> Run:
     """As cccp.cccp, through a back end: "clarabel" or "scs". The back end is not believed: our certificate ends it."""
     started = time.perf_counter()
@@ -44,7 +49,9 @@ def literal_cccp(
     return run
 
 
-def _step(p: Instance, latent: IntArray, solver: str) -> tuple[FloatArray, tuple[FloatArray, IntArray, IntArray]]:
+def _step(
+    p: Instance, latent: IntArray, solver: str
+) -> tuple[FloatArray, tuple[FloatArray, IntArray, IntArray]]:
     """W of the literal step, and the weights of its dual over the sets generated."""
     from cvxml.backend import solve_problem
     from cvxml.methods.ssvm.problem import dual, generated

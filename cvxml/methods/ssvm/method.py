@@ -146,7 +146,9 @@ def solve(
     return solution
 
 
-def improve(X: ArrayLike, y: ArrayLike, metric: ArrayLike, *, tol: float = 1e-6, **params: Any) -> tuple[FloatArray, Dual]:
+def improve(
+    X: ArrayLike, y: ArrayLike, metric: ArrayLike, *, tol: float = 1e-6, **params: Any
+) -> tuple[FloatArray, Dual]:
     """The convex step at `metric` (d, d) solved to `tol`: a metric (d, d) with no higher F, and the step's dual."""
     p = instance(X, y, **params)
     s = unit_scale(p.X)

@@ -35,7 +35,11 @@ def solve_instance(
     """The best of the CCCP runs from all starts, on X / s with C s^4, the same problem, and certified in the units given."""
     s = unit_scale(p.X)
     unit = p.scaled(s)
-    starts = _starts(unit, init, random_state, s) if warm_start is None else [("warm", _metric_of(warm_start, unit) * s**2)]
+    starts = (
+        _starts(unit, init, random_state, s)
+        if warm_start is None
+        else [("warm", _metric_of(warm_start, unit) * s**2)]
+    )
     runs: list[tuple[str, Run]] = []
     for name, W in starts:
         with one_blas_thread():
@@ -91,14 +95,20 @@ def start_metric(p: Instance, name: str, random_state: int = 0) -> FloatArray:
     if name == "random":
         G = np.random.default_rng(random_state).standard_normal((d, d))
         return G @ G.T / d
-    raise ValueError(f"init={name!r}: a start is one of {', '.join(map(repr, STARTS))}, a metric (d, d), or a list of these")
+    raise ValueError(
+        f"init={name!r}: a start is one of {', '.join(map(repr, STARTS))}, a metric (d, d), or a list of these"
+    )
 
 
 def _starts(p: Instance, init: Any, random_state: int, s: float) -> list[tuple[str, FloatArray]]:
     check_count(random_state, "random_state", at_least=0)
     if isinstance(init, str):
         return [(init, start_metric(p, init, random_state))]
-    if isinstance(init, (list, tuple)) and init and all(isinstance(one, str) or np.ndim(one) == 2 for one in init):
+    if (
+        isinstance(init, (list, tuple))
+        and init
+        and all(isinstance(one, str) or np.ndim(one) == 2 for one in init)
+    ):
         return [start for one in init for start in _starts(p, one, random_state, s)]
     return [("given", as_metric(init, p.X.shape[1], "init") * s**2)]
 
@@ -106,7 +116,8 @@ def _starts(p: Instance, init: Any, random_state: int, s: float) -> list[tuple[s
 def _metric_of(warm_start: Solution | SavedSolution, p: Instance) -> FloatArray:
     if not isinstance(warm_start, (Solution, SavedSolution)):
         raise ValueError(f"warm_start must be a solution, got {type(warm_start).__name__}")
-    return as_metric(warm_start.metric, p.X.shape[1], "the metric of warm_start")
+    metric: FloatArray = as_metric(warm_start.metric, p.X.shape[1], "the metric of warm_start")
+    return metric
 
 
 def _in_units(callback: Callable[[Step], None] | None, s: float) -> Callable[[Step], None] | None:
@@ -116,7 +127,14 @@ def _in_units(callback: Callable[[Step], None] | None, s: float) -> Callable[[St
 
     def scaled(step: Step) -> None:
         call(
-            Step(step.iteration, step.seconds, step.objective / per, step.lower_bound / per, step.gap / per, step.phase)
+            Step(
+                step.iteration,
+                step.seconds,
+                step.objective / per,
+                step.lower_bound / per,
+                step.gap / per,
+                step.phase,
+            )
         )
 
     return scaled
@@ -128,5 +146,7 @@ def _notes(runs: list[tuple[str, Run]], s: float, scale: float, F: float) -> lis
         each = ", ".join(f"{name} {run.at.F / s**4:.6g}" for name, run in runs)
         notes.append(f"F by start: {each}")
     if scale < UNMOVED * F:
-        notes.append(f"at this C the data hardly move the metric: ||W||^2 is {scale / F:.1g} of F; a larger C would")
+        notes.append(
+            f"at this C the data hardly move the metric: ||W||^2 is {scale / F:.1g} of F; a larger C would"
+        )
     return notes
