@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 CERTIFIED, REFUTED, BAD_INPUT, INCONCLUSIVE, INTERNAL = 0, 1, 2, 3, 4
-_PARAMS = ("lam", "n_neighbors", "neighborhood", "kernel", "degree", "gamma")
+_PARAMS = ("lam", "n_neighbors", "neighborhood", "kernel", "degree", "gamma", "C")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -67,7 +67,8 @@ def _parser() -> argparse.ArgumentParser:
     _add_problem(command)
     command.add_argument("--solver", default="fast", help="fast (default), clarabel or scs")
     command.add_argument("--tol", type=float, default=1e-6, help="gap relative to the scale (default 1e-6)")
-    command.add_argument("--max-iter", type=int, default=20000)
+    command.add_argument("--max-iter", type=int)
+    command.add_argument("--init", help="start of a method that is not convex: zero, identity, relieff, random, or all")
     command.add_argument("--warm-start", metavar="FILE", help="a file that --out wrote")
     command.add_argument("--out", metavar="FILE", help="save data, metric and dual: .json or .npz")
     command.set_defaults(run=_solve)
@@ -76,6 +77,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_problem(command)
     _add_candidate(command)
     command.add_argument("--claimed-objective", type=float, metavar="VALUE")
+    command.add_argument("--claim", help="optimal, or stationary where the problem is not convex (its default)")
     command.add_argument("--tol", default="normal", help="strict, normal (default) or loose")
     command.set_defaults(run=_check)
 
@@ -109,6 +111,8 @@ def _add_problem(command: argparse.ArgumentParser) -> None:
     command.add_argument("--kernel", help="poly or rbf (kernel_mlsvm)")
     command.add_argument("--degree", type=int)
     command.add_argument("--gamma", type=float)
+    command.add_argument("--C", type=float, help="weight of the losses (ssvm)")
+    command.add_argument("--loss-matrix", metavar="FILE", help="cost of each mistake (ssvm): .npy, .npz, .csv or .json")
     command.add_argument("--json", action="store_true", help="JSON on stdout")
 
 
@@ -119,7 +123,7 @@ def _add_candidate(command: argparse.ArgumentParser) -> None:
 
 def _data(parsed: argparse.Namespace) -> tuple[Any, Any, dict[str, Any]]:
     from cvxml import datasets
-    from cvxml.files import read_neighbors, read_table
+    from cvxml.files import read_array, read_neighbors, read_table
 
     if Path(parsed.data).suffix or Path(parsed.data).exists():
         X, y = read_table(parsed.data, label=parsed.label)
@@ -130,6 +134,8 @@ def _data(parsed: argparse.Namespace) -> tuple[Any, Any, dict[str, Any]]:
     params = {name: getattr(parsed, name) for name in _PARAMS if getattr(parsed, name) is not None}
     if parsed.neighbors:
         params["neighbors"] = read_neighbors(parsed.neighbors)
+    if parsed.loss_matrix:
+        params["loss_matrix"] = read_array(parsed.loss_matrix)
     return X, y, params
 
 
@@ -173,6 +179,10 @@ def _solve(parsed: argparse.Namespace) -> int:
         raise ValueError(f"--out {parsed.out}: the name must end in .json or .npz")
     if parsed.warm_start:
         params["warm_start"] = load(parsed.warm_start)
+    if parsed.init:
+        params["init"] = ["zero", "identity", "relieff", "random"] if parsed.init == "all" else parsed.init
+    if parsed.max_iter is not None:
+        params["max_iter"] = parsed.max_iter
     if sys.stderr.isatty():
         params["callback"] = _progress
     with warnings.catch_warnings():
@@ -183,7 +193,6 @@ def _solve(parsed: argparse.Namespace) -> int:
             y,
             solver=parsed.solver,
             tol=parsed.tol,
-            max_iter=parsed.max_iter,
             **params,
         )
     if sys.stderr.isatty():
@@ -191,7 +200,7 @@ def _solve(parsed: argparse.Namespace) -> int:
     if parsed.out:
         solution.save(parsed.out)
     print(json.dumps(solution.to_dict(), sort_keys=True) if parsed.json else solution)
-    return CERTIFIED if solution.status is Status.CONVERGED else INCONCLUSIVE
+    return CERTIFIED if solution.status in (Status.CONVERGED, Status.STATIONARY) else INCONCLUSIVE
 
 
 def _progress(step: Any) -> None:
@@ -221,6 +230,7 @@ def _check(parsed: argparse.Namespace) -> int:
         y,
         **_candidate(parsed),
         claimed_objective=parsed.claimed_objective,
+        claim=parsed.claim,
         tol=parsed.tol,
         **params,
     )

@@ -48,6 +48,8 @@ class Report:
     radius: float | None = None
     feasibility: Feasibility | None = None
     claimed_objective: float | None = None
+    step_lower_bound: float | None = None  # of the candidate's own convex step, where the method is not convex
+    step_gap: float | None = None
     witness: Witness | None = None
     diagnosis: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -68,6 +70,8 @@ class Report:
             "lower_bound": self.lower_bound,
             "gap": self.gap,
             "rel_gap": self.rel_gap,
+            "step_lower_bound": self.step_lower_bound,
+            "step_gap": self.step_gap,
             "scale": self.scale,
             "rounding": self.rounding,
             "radius": self.radius,
@@ -101,6 +105,7 @@ class Report:
         rows = [("objective", self.objective), ("claimed objective", self.claimed_objective)]
         rows += [("lower bound", self.lower_bound), ("our best objective", self.reference_objective)]
         rows += [("gap", self.gap), ("gap / scale", self.rel_gap), ("scale", self.scale)]
+        rows += [("step lower bound", self.step_lower_bound), ("step gap", self.step_gap)]
         rows += [("optimum within (Frobenius)", self.radius)]
         lines = [
             f"{self.verdict.value.upper()}: {self.method}, claim: {self.claim}, "

@@ -19,7 +19,7 @@ from cvxml.metric import Feasibility, FloatArray, IntArray
 TOLERANCES = {"strict": 1e-9, "normal": 1e-6, "loose": 1e-3}
 FORMAT = "cvxml-solution"
 VERSION = 1
-CLAIMS = ("objective", "lower_bound", "gap", "rel_gap", "radius", "status")  # of a saved file
+CLAIMS = ("objective", "lower_bound", "gap", "rel_gap", "radius", "step_lower_bound", "step_gap", "status")  # of a saved file
 
 
 class Status(Enum):
@@ -154,11 +154,19 @@ class Solution:
             f"{self.method} ({self.solver}): {self.status.value}",
             f"objective {self.objective:.12g}   lower bound {self.lower_bound:.12g}",
             f"gap {self.gap:.3g}   relative to the scale {self.rel_gap:.3g}",
-            f"the optimum is within {self.certificate.radius:.3g} of this metric "
-            f"(norm {np.linalg.norm(self.metric):.6g})",
+            self._what_is_proved(),
             *(f"note: {n}" for n in self.notes),
         ]
         return "\n".join(lines)
+
+    def _what_is_proved(self) -> str:
+        step, norm = self.certificate.step, f"(norm {np.linalg.norm(self.metric):.6g})"
+        if step is None:
+            return f"the optimum is within {self.certificate.radius:.3g} of this metric {norm}"
+        return (
+            f"its convex step: gap {step.gap:.3g}, relative to the scale {step.rel_gap:.3g}, "
+            f"optimum within {step.radius:.3g} of this metric {norm}"
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON: the data, the parameters, the metric, the dual, the figures."""
@@ -176,6 +184,8 @@ class Solution:
             "gap": self.gap,
             "rel_gap": _json_number(self.rel_gap),
             "radius": _json_number(self.certificate.radius),
+            "step_lower_bound": self.step_lower_bound,
+            "step_gap": self.step_gap,
             "metric": self.metric.tolist(),
             "X": self.X.tolist(),
             "y": self.y.tolist(),
@@ -251,7 +261,9 @@ def _load_npz(path: str | Path) -> dict[str, Any]:
     content = json.loads(str(arrays.pop("header")))
     counts = arrays.pop("neighbor_counts")
     flat = arrays.pop("neighbors")
-    content["neighbors"] = [p.tolist() for p in np.split(flat, np.cumsum(counts)[:-1])]
+    if counts.sum() != len(flat):
+        raise ValueError(f"neighbor_counts add up to {counts.sum()}, there are {len(flat)} neighbors")
+    content["neighbors"] = [p.tolist() for p in np.split(flat, np.cumsum(counts))[:-1]]
     content["dual"] = {k[5:]: arrays.pop(k) for k in list(arrays) if k.startswith("dual_")}
     return {**content, **arrays}
 

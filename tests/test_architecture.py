@@ -78,7 +78,7 @@ def test_methods_do_not_import_what_is_above_them_nor_each_other() -> None:
         parts = name.split(".")
         if parts[0] != "methods" or len(parts) == 1:
             continue
-        allowed = (*FOUNDATION, "firstorder", "backend", "methods")
+        allowed = (*FOUNDATION, "firstorder", "newton", "backend", "methods")
         if parts[-1] == "estimator":
             allowed += ("estimator",)
         for i in imports:

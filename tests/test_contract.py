@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import cvxml
+from cvxml.backend import solve_problem
 from cvxml.methods import get, names
+from cvxml.oracle.saved import recertify
 from cvxml.report import Verdict
 from cvxml.result import Status
 from tests.instances import random_data, real_data
@@ -25,20 +27,44 @@ INSTANCES: dict[str, list[tuple[Any, dict[str, Any]]]] = {
         (random_data(2, n=20), {"lam": 0.1, "degree": 2}),
         (real_data("iris", 12), {"lam": 0.1, "kernel": "rbf", "gamma": 0.5}),
     ],
+    "ssvm": [
+        (random_data(3, n=14), {"C": 0.2}),
+        (real_data("iris", 15), {"C": 1.0, "n_neighbors": 1, "loss_matrix": [[0, 1, 2], [1, 0, 3], [0.5, 1, 0]]}),
+        (real_data("wine", 12), {"C": 0.1, "n_neighbors": 2}),
+    ],
 }
-CASES = [
-    pytest.param(method, X, y, params, id=f"{method}-{k}")
-    for method, instances in INSTANCES.items()
-    for k, ((X, y), params) in enumerate(instances)
-]
-every_case = pytest.mark.parametrize(("method", "X", "y", "params"), CASES)
+
+
+def cases(*claims: str) -> Any:
+    """Every instance of the methods whose solutions can be proved to be one of `claims`."""
+    found = [
+        pytest.param(method, X, y, params, id=f"{method}-{k}")
+        for method, instances in INSTANCES.items()
+        for k, ((X, y), params) in enumerate(instances)
+        if get(method).CLAIM in claims
+    ]
+    return pytest.mark.parametrize(("method", "X", "y", "params"), found)
+
+
+every_case = cases("optimal", "stationary")
+convex_case = cases("optimal")
+other_case = cases("stationary")
+
+
+def with_lists(method: str, params: dict[str, Any], neighbors: Any) -> dict[str, Any]:
+    """The parameters with explicit neighbour lists, where these are an input."""
+    return {**params, "neighbors": neighbors} if "neighbors" in get(method).PARAMETERS else params
+
+
+def module_size(method: str, X: Any) -> int:
+    return get(method).metric_size(X)
 
 
 def test_every_method_is_covered() -> None:
     assert set(INSTANCES) == set(names())
 
 
-@every_case
+@convex_case
 @pytest.mark.parametrize("solver", ["clarabel", "scs"])
 def test_literal_equals_fast_within_the_certified_gaps(
     method: str, X: Any, y: Any, params: dict[str, Any], solver: str
@@ -52,7 +78,7 @@ def test_literal_equals_fast_within_the_certified_gaps(
     assert fast.lower_bound <= literal.objective + slip
 
 
-@every_case
+@convex_case
 def test_the_literal_problem_has_the_certified_value(
     method: str, X: Any, y: Any, params: dict[str, Any]
 ) -> None:
@@ -79,7 +105,7 @@ def test_check_certifies_the_optimum_and_refutes_worse_points(
     method: str, X: Any, y: Any, params: dict[str, Any]
 ) -> None:
     solution = cvxml.solve(method, X, y, tol=1e-9, **params)
-    explicit = {**params, "neighbors": solution.neighbors}
+    explicit = with_lists(method, params, solution.neighbors)
     for tol in ("strict", "normal", "loose"):
         report = cvxml.check(method, X, y, solution.metric, tol=tol, **explicit)
         assert report.verdict is Verdict.CERTIFIED, (tol, str(report))
@@ -114,10 +140,14 @@ def test_the_metric_is_psd_and_saved_proofs_hold(
             saved.y,
             saved.metric,
             saved.dual,
-            **{**params, "neighbors": saved.neighbors},
+            **with_lists(method, params, saved.neighbors),
         )
         assert again.proves(1e-6)
         assert again.lower_bound == pytest.approx(solution.lower_bound, rel=1e-12)
+        if solution.step_lower_bound is not None:
+            assert again.step is not None
+            assert again.step.lower_bound == pytest.approx(solution.step_lower_bound, rel=1e-12)
+        assert recertify(saved, 1e-6).verdict is Verdict.CERTIFIED
 
 
 @every_case
@@ -132,7 +162,7 @@ def test_inputs_are_untouched_and_results_repeat(method: str, X: Any, y: Any, pa
     assert first.lower_bound == second.lower_bound
 
 
-@every_case
+@convex_case
 def test_permuting_the_points_permutes_nothing_else(
     method: str, X: Any, y: Any, params: dict[str, Any]
 ) -> None:
@@ -157,13 +187,13 @@ def test_not_converging_always_warns(method: str, X: Any, y: Any, params: dict[s
     from sklearn.exceptions import ConvergenceWarning
 
     with pytest.warns(ConvergenceWarning, match="not certified"):
-        solution = cvxml.solve(method, X, y, max_iter=2, tol=1e-9, **params)
+        solution = cvxml.solve(method, X, y, max_iter=1, tol=1e-9, **params)
     assert solution.status is Status.MAX_ITER
     assert not solution.certificate.proves(1e-9)
     assert solution.lower_bound <= solution.objective
 
 
-@every_case
+@convex_case
 def test_a_claimed_value_below_the_bound_is_refuted(
     method: str, X: Any, y: Any, params: dict[str, Any]
 ) -> None:
@@ -175,6 +205,74 @@ def test_a_claimed_value_below_the_bound_is_refuted(
     report = cvxml.check(method, X, y, solution.metric, claimed_objective=low, **explicit)
     assert report.verdict is Verdict.REFUTED
     assert "below the certified lower bound" in str(report)
+
+
+@other_case
+@pytest.mark.parametrize("solver", ["clarabel", "scs"])
+def test_the_literal_step_has_the_certified_value(
+    method: str, X: Any, y: Any, params: dict[str, Any], solver: str
+) -> None:
+    module, d = get(method), module_size(method, X)
+    for at in (np.eye(d), cvxml.solve(method, X, y, tol=1e-8, **params).metric):
+        better, dual = module.improve(X, y, at, tol=1e-8, **params)
+        proof = module.certify(X, y, at, dual, **params)
+        assert proof.step is not None
+        assert module.objective(X, y, better, **params) <= proof.objective + 1e-12
+        for which in (False, True):
+            problem = cvxml.problem(method, X, y, at=at, dual=which, **params)
+            solve_problem(problem, solver)
+            value = problem.value
+            assert proof.step.lower_bound <= value + 1e-5 * abs(value)
+            assert value <= proof.objective + 1e-5 * abs(value)
+            assert value - proof.step.lower_bound <= 1e-5 * abs(value)
+
+
+@other_case
+def test_a_literal_run_ends_stationary_too(method: str, X: Any, y: Any, params: dict[str, Any]) -> None:
+    solution = cvxml.solve(method, X, y, solver="clarabel", init="identity", tol=1e-5, **params)
+    assert solution.status is Status.STATIONARY
+    assert cvxml.check(method, X, y, solution.metric, tol="loose", **params).verdict is Verdict.CERTIFIED
+
+
+@other_case
+def test_a_step_bound_holds_for_any_weights_and_any_metric(
+    method: str, X: Any, y: Any, params: dict[str, Any]
+) -> None:
+    """Weak duality: whatever the weights, the bound of the step at W lies below its objective at W."""
+    module, rng, d = get(method), np.random.default_rng(0), module_size(method, X)
+    for _ in range(40):
+        root = rng.standard_normal((d, d)) * 10 ** rng.uniform(-2, 0)
+        W = root @ root.T
+        _, dual = module.improve(X, y, W, tol=1e-3, **params)
+        noise = {**dual, "q": np.asarray(dual["q"]) + 0.3 * rng.standard_normal(len(dual["q"]))}
+        for weights in (dual, noise):
+            step = module.certify(X, y, W, weights, **params).step
+            assert step.lower_bound <= module.objective(X, y, W, **params) + 1e-10
+            assert step.gap == pytest.approx(step.objective - step.lower_bound, abs=1e-12 * (1 + step.objective))
+
+
+@other_case
+def test_a_stationary_metric_is_never_called_optimal(method: str, X: Any, y: Any, params: dict[str, Any]) -> None:
+    solution = cvxml.solve(method, X, y, **params)
+    assert solution.certificate.kind == "stationary"
+    assert solution.certificate.claim == "stationary"
+    assert "optimal" not in str(solution).replace("not proved optimal", "")
+    report = cvxml.check(method, X, y, solution.metric, claim="optimal", **params)
+    assert report.verdict is not Verdict.CERTIFIED or report.objective <= 1e-6 * report.scale
+
+
+@other_case
+def test_the_objective_is_invariant(method: str, X: Any, y: Any, params: dict[str, Any]) -> None:
+    """Permutation, rotation, translation, and X -> s X with W -> W / s^2 and C -> C / s^4 (F -> F / s^4)."""
+    module, rng, d = get(method), np.random.default_rng(1), module_size(method, X)
+    root = rng.standard_normal((d, d))
+    W, order, turn = root @ root.T, rng.permutation(len(X)), np.linalg.qr(rng.standard_normal((d, d)))[0]
+    F = module.objective(X, y, W, **params)
+    assert module.objective(X[order], y[order], W, **params) == pytest.approx(F, rel=1e-11)
+    assert module.objective(X @ turn, y, turn.T @ W @ turn, **params) == pytest.approx(F, rel=1e-11)
+    assert module.objective(X + 3.0, y, W, **params) == pytest.approx(F, rel=1e-11)
+    scaled = {**params, "C": params["C"] / 8.0**4}
+    assert module.objective(8 * X, y, W / 64, **scaled) == pytest.approx(F / 8.0**4, rel=1e-11)
 
 
 @pytest.mark.parametrize("method", names())

@@ -26,7 +26,7 @@ class Method(Protocol):
     )
     PARAMETERS: dict[str, str]  # name -> one line, with the default
     SOLVE_PARAMETERS: dict[str, str]  # the same for what only `solve` takes
-    VARIANTS: dict[str, Any]
+    VARIANTS: dict[str, Any]  # misreadings: name -> (what it is, the parameter, its value from (weight, n, usable))
     STATEMENT: str  # the mathematics, for a terminal
 
     def problem(self, X: ArrayLike, y: ArrayLike, **params: Any) -> Any:
@@ -52,6 +52,11 @@ class Method(Protocol):
     ) -> Certificate:
         """The proof for any metric from any dual variables."""
 
+    def improve(
+        self, X: ArrayLike, y: ArrayLike, metric: ArrayLike, *, tol: float, **params: Any
+    ) -> tuple[FloatArray, Dual]:
+        """Only where CLAIM is "stationary": a metric at least as good, and the dual of the convex step at `metric`."""
+
     def machine_slack(self, X: ArrayLike, y: ArrayLike, metric: ArrayLike, **params: Any) -> float:
         """How far objective, bound and gap may be off on another machine, beyond the certificate's rounding."""
 
@@ -63,6 +68,9 @@ class Method(Protocol):
 
     def usable(self, X: ArrayLike, y: ArrayLike, **params: Any) -> int:
         """How many points have a constraint."""
+
+    def weight(self, n: int, **params: Any) -> float:
+        """The value of the parameter that `VARIANTS` change."""
 
     def metric_size(self, X: FloatArray) -> int:
         """The number of rows of a metric for these data."""

@@ -16,6 +16,7 @@ from cvxml.inputs import check_choice, check_number, check_X
 from cvxml.methods import check_params, get
 from cvxml.metric import FloatArray, as_matrix, from_components
 from cvxml.oracle.diagnose import diagnose
+from cvxml.oracle.stationary import check_stationary
 from cvxml.report import Report, Verdict, Witness
 from cvxml.result import TOLERANCES, Certificate, Solution
 
@@ -42,14 +43,16 @@ def check(
 
     metric: the psd matrix as the method's paper writes it, (d, d) for "mlsvm"; or components: L (m, d) with
     M = L^T L; or claimed_objective alone: the value somebody reports. neighbors: the candidate's own
-    neighbour lists; without them a judgement that a tie could turn is inconclusive. claim: "optimal".
+    neighbour lists; without them a judgement that a tie could turn is inconclusive. claim: "optimal" (default where the
+    problem is convex) or "stationary" (default and possible only where it is not; see oracle/stationary.py).
     tol: "strict" 1e-9, "normal" 1e-6 or "loose" 1e-3 of the problem's scale. params: the method's.
     Certified: feasible, and gap <= tol * scale + rounding. Refuted: not feasible, or our witness is better by
     more than that. Else inconclusive, with the reason. Raises ValueError for bad input.
     """
     points = check_X(X)
     check_choice(tol, "tol", tuple(TOLERANCES))
-    claim = check_choice("optimal" if claim is None else claim, "claim", ("optimal",))
+    allowed = ("optimal",) if get(method).CLAIM == "optimal" else ("stationary", "optimal")
+    claim = check_choice(get(method).CLAIM if claim is None else claim, "claim", allowed)
     for name, given in (("query", query), ("targets", targets), ("pairs", pairs)):
         if given is not None:
             raise ValueError(f"{method} takes no {name}; leave it out")
@@ -62,6 +65,8 @@ def check(
         raise ValueError("nothing to check: give metric, components or claimed_objective")
     if claimed_objective is not None:
         claimed_objective = check_number(claimed_objective, "claimed_objective")
+    if module.CLAIM == "stationary":
+        return check_stationary(method, X, y, candidate, claimed_objective, claim, tol, params)
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a reference that is not tight shows in the verdict

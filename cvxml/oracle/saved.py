@@ -68,12 +68,8 @@ def recertify(saved: SavedSolution, tol: float) -> Recertified:
 
 
 def _recertify(saved: SavedSolution, tol: float) -> Recertified:
-    params = {k: v for k, v in saved.params.items() if k not in ("n_neighbors", "neighborhood")}
-    if "lam" not in params:
-        raise ValueError("its params have no lam")
-    params["neighbors"] = saved.neighbors
-    check_params(saved.method, params)
     module = get(saved.method)
+    params = _params(saved)
     proof = module.certify(saved.X, saved.y, saved.metric, saved.dual, **params)
     slack = module.machine_slack(saved.X, saved.y, saved.metric, **params)
     verdict, reason = _judge(proof, saved.claimed, tol, slack)
@@ -82,8 +78,21 @@ def _recertify(saved: SavedSolution, tol: float) -> Recertified:
     return Recertified(saved.method, verdict, reason, proof, saved.claimed)
 
 
+def _params(saved: SavedSolution) -> dict[str, Any]:
+    """The parameters of the file; where lists are an input, its lists in place of what names them."""
+    params, known = dict(saved.params), get(saved.method).PARAMETERS
+    missing = [name for name in known if name not in params and name != "neighbors"]
+    if missing:
+        raise ValueError(f"its params have no {missing[0]}")
+    if "neighbors" in known:
+        params = {k: v for k, v in params.items() if k not in ("n_neighbors", "neighborhood")}
+        params["neighbors"] = saved.neighbors
+    check_params(saved.method, params)
+    return params
+
+
 def _lists_are_as_claimed(saved: SavedSolution, params: dict[str, Any]) -> bool:
-    if saved.params.get("neighborhood") == "explicit":
+    if "neighbors" not in params or saved.params.get("neighborhood") == "explicit":
         return True
     named = {k: saved.params[k] for k in ("n_neighbors", "neighborhood")}
     others = {k: v for k, v in params.items() if k != "neighbors"}
@@ -99,8 +108,8 @@ def _judge(proof: Certificate, claimed: dict[str, Any], tol: float, slack: float
     if wrong := _false_claim(proof, claimed, slack):
         return Verdict.REFUTED, wrong
     if proof.proves(tol):
-        return Verdict.CERTIFIED, f"its dual proves it optimal to {tol:g} of the scale"
-    return Verdict.INCONCLUSIVE, f"its dual does not prove it optimal to {tol:g} of the scale"
+        return Verdict.CERTIFIED, f"its dual proves it {proof.claim} to {tol:g} of the scale"
+    return Verdict.INCONCLUSIVE, f"its dual does not prove it {proof.claim} to {tol:g} of the scale"
 
 
 def _false_claim(proof: Certificate, claimed: dict[str, Any], slack: float) -> str:
@@ -108,11 +117,17 @@ def _false_claim(proof: Certificate, claimed: dict[str, Any], slack: float) -> s
 
     A gap, rel_gap or radius that is stated larger than it is claims less than is proved, which is no lie.
     """
-    least = _least(proof, slack)
-    for name in ("objective", "lower_bound", *least):
+    exact = {"objective": proof.objective, "lower_bound": proof.lower_bound}
+    if proof.step is None:
+        least = _least(proof, slack)
+        computed = {**exact, **{name: getattr(proof, name) for name in least}}
+    else:
+        least = {"step_gap": _least(proof.step, slack)["gap"]}
+        computed = {**exact, "step_lower_bound": proof.step.lower_bound, "step_gap": proof.step.gap}
+    for name, value in computed.items():
         if claimed.get(name) is None:  # not claimed, or infinite
             continue
-        stated, value = check_number(claimed[name], name), getattr(proof, name)
+        stated = check_number(claimed[name], name)
         allowed = SAME * (1 + abs(value)) + slack
         if stated < least[name] if name in least else abs(stated - value) > allowed:
             return f"the file claims {name} {stated:.12g}; recomputed, it is {value:.12g}"

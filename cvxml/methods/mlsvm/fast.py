@@ -19,8 +19,9 @@ import numpy as np
 from cvxml.firstorder import State, accelerated
 from cvxml.methods.mlsvm.dual import CompactDual
 from cvxml.methods.mlsvm.interior import interior
-from cvxml.methods.mlsvm.newton import MAX_ENTRIES, newton_direction
+from cvxml.methods.mlsvm.newton import newton_direction
 from cvxml.metric import FloatArray
+from cvxml.newton import MAX_ENTRIES
 from cvxml.result import Status, Step
 
 EPS = float(np.finfo(float).eps)

@@ -46,12 +46,13 @@ dual, over u_i, w_i >= 0 with sum_j u_ij = sum_l w_il = s_i <= 1/n:
   max sum_i s_i - 1/(2 lam) ||P_+(G)||^2,   G = sum_i ( sum_j u_ij X_ij - sum_l w_il X_il )
   A = P_+(G) / lam;   any feasible (u, w) is a lower bound;   ||A - A*|| <= sqrt(2 gap / lam)
 """
-# the misreadings that are this problem with another lam: name -> (what it is, its lam in ours)
+# the misreadings that are this problem with another lam: name -> (what it is, the parameter, its value in ours)
 VARIANTS: dict[str, Any] = {
-    "lam": ("lam ||A||^2 where the paper has lam/2 ||A||^2", lambda lam, n, usable: 2 * lam),
-    "sum": ("sum_i xi_i where the paper has 1/n sum_i xi_i", lambda lam, n, usable: lam / n),
+    "lam": ("lam ||A||^2 where the paper has lam/2 ||A||^2", "lam", lambda lam, n, usable: 2 * lam),
+    "sum": ("sum_i xi_i where the paper has 1/n sum_i xi_i", "lam", lambda lam, n, usable: lam / n),
     "usable": (
         "the mean of xi over the usable points where the paper divides by n",
+        "lam",
         lambda lam, n, usable: lam * usable / n,
     ),
 }
@@ -158,6 +159,11 @@ def neighbor_lists(X: ArrayLike, y: ArrayLike, **params: Any) -> list[IntArray]:
 def usable(X: ArrayLike, y: ArrayLike, **params: Any) -> int:
     """How many points have a constraint."""
     return len(instance(X, y, **params).N.usable)
+
+
+def weight(n: int, *, lam: float = 0.1, **params: Any) -> float:
+    """The weight that `VARIANTS` change: lam."""
+    return float(lam)
 
 
 def metric_size(X: FloatArray) -> int:

@@ -110,6 +110,10 @@ class Columns:
         """The gradient at q, whose image is given."""
         return Descent(self, q, image)
 
+    def at(self, q: FloatArray) -> Descent:
+        """Everything at q."""
+        return Descent(self, q, self.image(q))
+
     def project(self, q: FloatArray) -> FloatArray:
         """The nearest point of the product of simplices."""
         return project_simplices(q, self.real)
@@ -135,6 +139,11 @@ class Descent:
     def curvature(self, new_image: FloatArray, enough: float) -> float:
         """1/2 ||dM||^2: P_+ does not expand."""
         return float(np.sum((new_image - self.image) ** 2)) / 2
+
+    def value(self) -> float:
+        """What is minimised: 1/4 ||P_+(M)||^2 - C sum q Delta; its negative is a lower bound of the restricted step."""
+        p = self.problem
+        return p.scale(self.values) - p.C * float(np.sum(self.q * p.delta))
 
     def gap(self) -> float:
         """Of W to the restricted dual at q: C sum_i sum_c q_ic (max_c' score - score_c), each term non-negative."""

@@ -175,6 +175,16 @@ def usable(X: ArrayLike, y: ArrayLike, **params: Any) -> int:
     return len(instance(X, y, **params).X)
 
 
+def weight(n: int, *, C: float | None = None, **params: Any) -> float:
+    """The weight that `VARIANTS` change: C."""
+    return 1 / n if C is None else float(C)
+
+
+def machine_slack(X: ArrayLike, y: ArrayLike, metric: ArrayLike, **params: Any) -> float:
+    """Nothing: the certificate is computed from the numbers given, and its own rounding covers it."""
+    return 0.0
+
+
 def metric_size(X: FloatArray) -> int:
     """A metric is d x d."""
     return int(X.shape[1])

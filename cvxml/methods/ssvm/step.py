@@ -15,6 +15,7 @@ from cvxml.firstorder import accelerated
 from cvxml.methods.ssvm.columns import Columns, Descent
 from cvxml.methods.ssvm.inference import sets_of
 from cvxml.methods.ssvm.instance import Instance
+from cvxml.methods.ssvm.newton import newton_direction
 from cvxml.methods.ssvm.point import Point, point_at
 from cvxml.metric import FloatArray, IntArray
 
@@ -22,6 +23,7 @@ CLASSES = 3  # whose best sets are taken in, for each point and round
 SHARE = 0.2  # of what is open, to which the restricted dual is solved
 ENOUGH = 0.3  # a step may end where its gap is this share of what it won
 CHECK_EVERY = 5
+BATCH = 100  # gradient steps before Newton is tried
 LONGEST = 2000  # gradient steps in a round
 MAX_ROUNDS = 200
 
@@ -44,6 +46,7 @@ class StepSolver:
         self.columns = Columns(p, latent)
         self.step = 0.0
         self.passes = 0
+        self.reach = 1e3  # of newton.py
 
     def dual(self) -> tuple[FloatArray, IntArray, IntArray]:
         """Weights (m,), points (m,) and sets (m, k)."""
@@ -100,19 +103,48 @@ class StepSolver:
         return total
 
     def _restricted(self, lowest: float, tol: float) -> tuple[FloatArray, float]:
-        """W and the value of the restricted dual, after enough gradient steps."""
+        """W and the value of the restricted dual, once what is open there is a share of what is open at all."""
         columns = self.columns
         if self.step == 0:
             self.step = 1 / (self.p.C**2 * max(float(columns.length.max(axis=1).sum()), 1e-100))
-        for count, state in enumerate(accelerated(columns, columns.q, self.step), start=1):
-            if count % CHECK_EVERY:
-                continue
-            here = Descent(columns, state.v, state.image)
-            scale = columns.scale(here.values)
-            value = self.p.C * float(np.sum(state.v * columns.delta)) - scale
-            if here.gap() <= max(0.25 * tol * scale, SHARE * (lowest - value)) or count >= LONGEST:
-                break
-        self.passes += count
-        self.step, columns.q = state.step, state.v
+        here = Descent(columns, columns.q, columns.image(columns.q))
+        used = 0
+        while used < LONGEST and not self._enough(here, lowest, tol):
+            for count, state in enumerate(accelerated(columns, here.q, self.step), start=1):
+                if count % CHECK_EVERY:
+                    continue
+                here = Descent(columns, state.v, state.image)
+                if count >= BATCH or self._enough(here, lowest, tol):
+                    break
+            self.step = state.step
+            used += count
+            here = self._newton(here, lowest, tol)
+        self.passes += used
+        columns.q = here.q
         W = (here.vectors * (np.maximum(here.values, 0) / 2)) @ here.vectors.T
-        return (W + W.T) / 2, value
+        return (W + W.T) / 2, -here.value()
+
+    def _enough(self, here: Descent, lowest: float, tol: float) -> bool:
+        scale = self.columns.scale(here.values)
+        return here.gap() <= max(0.25 * tol * scale, SHARE * (lowest + here.value()))
+
+    def _newton(self, here: Descent, lowest: float, tol: float) -> Descent:
+        """Newton rounds from `here` while they take most of their step; each begins with a gradient step."""
+        columns, reach = self.columns, self.reach
+        while not self._enough(here, lowest, tol):
+            base = columns.at(here.step(self.step))
+            direction = newton_direction(columns, base, reach * self.step)
+            if direction is None:
+                break
+            taken, trial = 1.0, columns.at(columns.project(base.q + direction))
+            while trial.value() > base.value() and taken > 0.1:
+                taken /= 2
+                trial = columns.at(columns.project(base.q + taken * direction))
+            if trial.value() > base.value():
+                return base if base.value() < here.value() else here
+            here = trial
+            reach = min(5 * reach, 1e12) if taken == 1.0 else max(reach / 5, 1.0) if taken < 0.25 else reach
+            self.reach = reach
+            if taken < 0.5:
+                break
+        return here

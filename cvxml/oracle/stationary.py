@@ -1,0 +1,131 @@
+"""Judge a metric of a method that is not convex: stationary, improvable, or better known elsewhere (docs/duality.md).
+
+The method's convex step at the candidate is solved by us. Its dual, repaired, bounds what the step could gain; its metric is a witness
+if it gains that much. A better metric from starts of our own refutes the claim to be optimal; nothing but a bound of F proves it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, NamedTuple
+
+from numpy.typing import ArrayLike
+
+from cvxml.methods import get
+from cvxml.metric import FloatArray, examine
+from cvxml.oracle.diagnose import diagnose
+from cvxml.report import Report, Verdict, Witness
+from cvxml.result import TOLERANCES, Certificate
+
+ALL_STARTS = ["zero", "identity", "relieff", "random"]
+
+
+class Judged(NamedTuple):
+    """A verdict, why, and the better metric if one was found."""
+
+    verdict: Verdict
+    reasons: tuple[str, ...]
+    proof: Certificate
+    ours: Certificate  # of the better metric, or of the step's
+    witness: Witness | None
+
+
+def check_stationary(
+    method: str,
+    X: ArrayLike,
+    y: ArrayLike,
+    candidate: FloatArray | None,
+    claimed_objective: float | None,
+    claim: str,
+    tol_name: str,
+    params: dict[str, Any],
+) -> Report:
+    """The report on `candidate` (d, d). ValueError if there is none: a value alone is no claim that could be judged here."""
+    if candidate is None:
+        raise ValueError(f"{method} is not convex: a claimed objective alone cannot be judged, give the metric too")
+    tol = TOLERANCES[tol_name]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what is not tight shows in the verdict
+        judged = _judge(method, X, y, candidate, claim, tol, params)
+    verdict, reasons, proof, ours, witness = judged
+    if claimed_objective is not None:
+        allowed = tol * abs(proof.objective) + proof.rounding
+        if abs(claimed_objective - proof.objective) > allowed:
+            verdict = Verdict.REFUTED
+            wrong = f"the claimed objective {claimed_objective:.12g} is not the metric's, {proof.objective:.12g}"
+            reasons = (*(reasons if judged.verdict is Verdict.REFUTED else ()), wrong)
+    diagnosis: tuple[str, ...] = ()
+    if judged.verdict is Verdict.REFUTED:
+        diagnosis = diagnose(method, X, y, candidate, tol, params)
+    assert proof.step is not None
+    return Report(
+        method=method,
+        verdict=verdict,
+        claim=claim,
+        tol_name=tol_name,
+        tol=tol,
+        reasons=reasons,
+        lower_bound=proof.lower_bound,
+        scale=ours.scale,
+        reference_objective=ours.objective,
+        objective=proof.objective,
+        gap=proof.gap,
+        rel_gap=proof.rel_gap,
+        rounding=proof.rounding,
+        feasibility=proof.feasibility,
+        claimed_objective=claimed_objective,
+        step_lower_bound=proof.step.lower_bound,
+        step_gap=proof.step.gap,
+        witness=witness,
+        diagnosis=diagnosis,
+        notes=("the gap is to the bound F >= 0; what is certified is the convex step",),
+    )
+
+
+def _judge(
+    method: str, X: ArrayLike, y: ArrayLike, candidate: FloatArray, claim: str, tol: float, params: dict[str, Any]
+) -> Judged:
+    module = get(method)
+    psd, feasibility = examine(candidate)
+    better, dual = module.improve(X, y, psd, tol=tol / 10, **params)
+    proof = module.certify(X, y, candidate, dual, **params)
+    ours = module.certify(X, y, better, dual, **params)
+    if not feasibility.feasible:
+        return Judged(Verdict.REFUTED, (f"not a metric: {feasibility}",), proof, ours, None)
+    allowed = tol * ours.scale + proof.rounding + ours.rounding
+    won = proof.objective - ours.objective
+    if won > allowed:
+        why = f"improvable: its convex step leads to a metric that is better by {won:.6g}; allowed is {allowed:.3g}"
+        return Judged(Verdict.REFUTED, (why,), proof, ours, Witness(ours.objective, won, better))
+    assert proof.step is not None
+    if proof.step.gap > allowed or not proof.decides(tol):
+        why = f"its convex step could still gain {proof.step.gap:.3g}, allowed is {allowed:.3g}; no metric that does was found"
+        return Judged(Verdict.INCONCLUSIVE, (why,), proof, ours, None)
+    stationary = f"stationary: its convex step is certified to gain at most {proof.step.gap:.3g}, allowed is {allowed:.3g}"
+    if claim == "stationary":
+        return Judged(Verdict.CERTIFIED, (stationary,), proof, ours, None)
+    return _judge_optimal(method, X, y, tol, params, proof, ours, stationary)
+
+
+def _judge_optimal(
+    method: str,
+    X: ArrayLike,
+    y: ArrayLike,
+    tol: float,
+    params: dict[str, Any],
+    proof: Certificate,
+    ours: Certificate,
+    stationary: str,
+) -> Judged:
+    """A stationary metric that is claimed optimal, against the best of our own starts."""
+    best = get(method).solve(X, y, tol=tol / 10, init=ALL_STARTS, **params)
+    allowed = tol * best.certificate.scale + proof.rounding + best.certificate.rounding
+    won = proof.objective - best.objective
+    if won > allowed:
+        why = f"another start leads to a metric that is better by {won:.6g}; allowed is {allowed:.3g}"
+        witness = Witness(best.objective, won, best.metric)
+        return Judged(Verdict.REFUTED, (stationary, why), proof, best.certificate, witness)
+    if proof.objective <= allowed:
+        return Judged(Verdict.CERTIFIED, (f"F >= 0, and it is {proof.objective:.3g}",), proof, ours, None)
+    why = f"no start of ours ({', '.join(ALL_STARTS)}) leads to a better one, which proves nothing"
+    return Judged(Verdict.INCONCLUSIVE, (stationary, why), proof, ours, None)
