@@ -68,7 +68,9 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--solver", default="fast", help="fast (default), clarabel or scs")
     command.add_argument("--tol", type=float, default=1e-6, help="gap relative to the scale (default 1e-6)")
     command.add_argument("--max-iter", type=int)
-    command.add_argument("--init", help="start of a method that is not convex: zero, identity, relieff, random, or all")
+    command.add_argument(
+        "--init", help="start of a method that is not convex: zero, identity, relieff, random, or all"
+    )
     command.add_argument("--warm-start", metavar="FILE", help="a file that --out wrote")
     command.add_argument("--out", metavar="FILE", help="save data, metric and dual: .json or .npz")
     command.set_defaults(run=_solve)
@@ -77,7 +79,9 @@ def _parser() -> argparse.ArgumentParser:
     _add_problem(command)
     _add_candidate(command)
     command.add_argument("--claimed-objective", type=float, metavar="VALUE")
-    command.add_argument("--claim", help="optimal, or stationary where the problem is not convex (its default)")
+    command.add_argument(
+        "--claim", help="optimal, or stationary where the problem is not convex (its default)"
+    )
     command.add_argument("--tol", default="normal", help="strict, normal (default) or loose")
     command.set_defaults(run=_check)
 
@@ -112,7 +116,9 @@ def _add_problem(command: argparse.ArgumentParser) -> None:
     command.add_argument("--degree", type=int)
     command.add_argument("--gamma", type=float)
     command.add_argument("--C", type=float, help="weight of the losses (ssvm)")
-    command.add_argument("--loss-matrix", metavar="FILE", help="cost of each mistake (ssvm): .npy, .npz, .csv or .json")
+    command.add_argument(
+        "--loss-matrix", metavar="FILE", help="cost of each mistake (ssvm): .npy, .npz, .csv or .json"
+    )
     command.add_argument("--json", action="store_true", help="JSON on stdout")
 
 

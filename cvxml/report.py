@@ -48,7 +48,9 @@ class Report:
     radius: float | None = None
     feasibility: Feasibility | None = None
     claimed_objective: float | None = None
-    step_lower_bound: float | None = None  # of the candidate's own convex step, where the method is not convex
+    step_lower_bound: float | None = (
+        None  # of the candidate's own convex step, where the method is not convex
+    )
     step_gap: float | None = None
     witness: Witness | None = None
     diagnosis: tuple[str, ...] = ()

@@ -19,7 +19,16 @@ from cvxml.metric import Feasibility, FloatArray, IntArray
 TOLERANCES = {"strict": 1e-9, "normal": 1e-6, "loose": 1e-3}
 FORMAT = "cvxml-solution"
 VERSION = 1
-CLAIMS = ("objective", "lower_bound", "gap", "rel_gap", "radius", "step_lower_bound", "step_gap", "status")  # of a saved file
+CLAIMS = (
+    "objective",
+    "lower_bound",
+    "gap",
+    "rel_gap",
+    "radius",
+    "step_lower_bound",
+    "step_gap",
+    "status",
+)  # of a saved file
 
 
 class Status(Enum):

@@ -26,7 +26,9 @@ class Method(Protocol):
     )
     PARAMETERS: dict[str, str]  # name -> one line, with the default
     SOLVE_PARAMETERS: dict[str, str]  # the same for what only `solve` takes
-    VARIANTS: dict[str, Any]  # misreadings: name -> (what it is, the parameter, its value from (weight, n, usable))
+    VARIANTS: dict[
+        str, Any
+    ]  # misreadings: name -> (what it is, the parameter, its value from (weight, n, usable))
     STATEMENT: str  # the mathematics, for a terminal
 
     def problem(self, X: ArrayLike, y: ArrayLike, **params: Any) -> Any:
@@ -53,9 +55,12 @@ class Method(Protocol):
         """The proof for any metric from any dual variables."""
 
     def improve(
-        self, X: ArrayLike, y: ArrayLike, metric: ArrayLike, *, tol: float, **params: Any
+        self, X: ArrayLike, y: ArrayLike, metric: ArrayLike, *, tol: float, early: bool = False, **params: Any
     ) -> tuple[FloatArray, Dual]:
-        """Only where CLAIM is "stationary": a metric at least as good, and the dual of the convex step at `metric`."""
+        """Only where CLAIM is "stationary": a metric at least as good, and the dual of the convex step at `metric`.
+
+        early: stop once most of what the step can win is won.
+        """
 
     def machine_slack(self, X: ArrayLike, y: ArrayLike, metric: ArrayLike, **params: Any) -> float:
         """How far objective, bound and gap may be off on another machine, beyond the certificate's rounding."""

@@ -47,7 +47,7 @@ class _Judge:
         if not examine(metric)[1].feasible:
             return False
         if self.claim == "stationary":
-            _, dual = self.module.improve(self.X, self.y, metric, tol=self.tol / 10, **params)
+            _, dual = self.module.improve(self.X, self.y, metric, tol=self.tol / 10, early=True, **params)
             return self.module.certify(self.X, self.y, metric, dual, **params).proves(self.tol)
         reference = self._optimum(params)
         proof = self.module.certify(self.X, self.y, metric, reference.dual, **params)

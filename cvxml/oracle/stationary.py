@@ -42,7 +42,9 @@ def check_stationary(
 ) -> Report:
     """The report on `candidate` (d, d). ValueError if there is none: a value alone is no claim that could be judged here."""
     if candidate is None:
-        raise ValueError(f"{method} is not convex: a claimed objective alone cannot be judged, give the metric too")
+        raise ValueError(
+            f"{method} is not convex: a claimed objective alone cannot be judged, give the metric too"
+        )
     tol = TOLERANCES[tol_name]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what is not tight shows in the verdict
@@ -52,7 +54,9 @@ def check_stationary(
         allowed = tol * abs(proof.objective) + proof.rounding
         if abs(claimed_objective - proof.objective) > allowed:
             verdict = Verdict.REFUTED
-            wrong = f"the claimed objective {claimed_objective:.12g} is not the metric's, {proof.objective:.12g}"
+            wrong = (
+                f"the claimed objective {claimed_objective:.12g} is not the metric's, {proof.objective:.12g}"
+            )
             reasons = (*(reasons if judged.verdict is Verdict.REFUTED else ()), wrong)
     diagnosis: tuple[str, ...] = ()
     if judged.verdict is Verdict.REFUTED:
@@ -83,7 +87,13 @@ def check_stationary(
 
 
 def _judge(
-    method: str, X: ArrayLike, y: ArrayLike, candidate: FloatArray, claim: str, tol: float, params: dict[str, Any]
+    method: str,
+    X: ArrayLike,
+    y: ArrayLike,
+    candidate: FloatArray,
+    claim: str,
+    tol: float,
+    params: dict[str, Any],
 ) -> Judged:
     module = get(method)
     psd, feasibility = examine(candidate)

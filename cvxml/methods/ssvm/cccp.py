@@ -44,7 +44,7 @@ def cccp(
         while run.steps < max_iter and run.status is Status.MAX_ITER:
             result = solver.solve(at, latent, tol)
             new = rescaled(p, result.best)
-            if new.F > result.objective + new.rounding(p.C):
+            if result.objective + new.rounding(p.C) < new.F:
                 raise AssertionError(
                     f"F = {new.F!r} above its majorant {result.objective!r}: CCCP would not descend"
                 )

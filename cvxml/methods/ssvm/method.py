@@ -147,15 +147,18 @@ def solve(
 
 
 def improve(
-    X: ArrayLike, y: ArrayLike, metric: ArrayLike, *, tol: float = 1e-6, **params: Any
+    X: ArrayLike, y: ArrayLike, metric: ArrayLike, *, tol: float = 1e-6, early: bool = False, **params: Any
 ) -> tuple[FloatArray, Dual]:
-    """The convex step at `metric` (d, d) solved to `tol`: a metric (d, d) with no higher F, and the step's dual."""
+    """The convex step at `metric` (d, d) solved to `tol`: a metric (d, d) with no higher F, and the step's dual.
+
+    early: stop once most of what the step can win is won.
+    """
     p = instance(X, y, **params)
     s = unit_scale(p.X)
     unit = p.scaled(s)
     at = point_at(unit, as_metric(metric, p.X.shape[1]) * s**2)
     solver = StepSolver(unit, at.latent)
-    result = solver.solve(at, at.latent, tol, early=False)
+    result = solver.solve(at, at.latent, tol, early)
     q, point, sets = solver.dual()
     return rescaled(unit, result.best).W / s**2, {"q": q, "q_index": np.column_stack([point, sets])}
 
