@@ -135,7 +135,7 @@ def test_the_blocks_of_a_page_run(
 
 
 def test_the_reader_of_blocks_sees_them_all() -> None:
-    assert {page.name for page in PAGES} == {"duality.md", "errata.md", "mlsvm.md"}
+    assert {page.name for page in PAGES} == {"duality.md", "errata.md", "gerrymandering.md", "mlsvm.md"}
     for page in PAGES:
         assert len(blocks(page)) * 2 == len(re.findall(r"^```", read(page), flags=re.MULTILINE))
         assert {block.language for block in blocks(page)} <= {"python", "console", "text"}
@@ -151,7 +151,10 @@ def test_the_program_that_checks_a_file_is_as_short_as_it_says() -> None:
 
 def test_quoted_source_is_the_source() -> None:
     quotations = [block for page in PAGES for block in blocks(page) if block.quoted]
-    assert {block.quoted for block in quotations} >= {"methods/mlsvm/problem.py literal"}
+    assert {block.quoted for block in quotations} >= {
+        "methods/mlsvm/problem.py literal",
+        "methods/ssvm/problem.py restricted",
+    }
     for block in quotations:
         path, name = block.quoted.split()
         source = ast.get_source_segment(read(located(path)), definitions(located(path))[name])
@@ -171,7 +174,8 @@ def test_every_name_in_a_where_column_is_defined_there(page: Path) -> None:
 
 
 def test_the_columns_are_found() -> None:
-    assert len(columns(ROOT / "docs" / "mlsvm.md", "where")) > 30
+    for page in ("mlsvm.md", "gerrymandering.md"):
+        assert len(columns(ROOT / "docs" / page, "where")) > 30
     errata = columns(ROOT / "docs" / "errata.md", "proved by")
     assert len(errata) >= 5
     assert all("test_" in cell for cell in errata)
@@ -194,10 +198,15 @@ def test_links_to_sections_lead_to_one(page: Path) -> None:
         assert section in slugs, f"{target}#{section}"
 
 
-def test_the_table_of_intermediates_names_all_of_them() -> None:
+@pytest.mark.parametrize(
+    ("method", "page", "params"), [("mlsvm", "mlsvm.md", {"lam": 0.1}), ("ssvm", "gerrymandering.md", {})]
+)
+def test_the_table_of_intermediates_names_all_of_them(
+    method: str, page: str, params: dict[str, float]
+) -> None:
     X, y = random_data(0)
-    shown = cvxml.evaluate("mlsvm", X, y, np.eye(5), lam=0.1)
-    told = [re.findall(r"`(\w+)`", cell) for cell in columns(ROOT / "docs" / "mlsvm.md", "intermediate")]
+    shown = cvxml.evaluate(method, X, y, np.eye(5), **params)
+    told = [re.findall(r"`(\w+)`", cell) for cell in columns(ROOT / "docs" / page, "intermediate")]
     assert sorted(name for names in told for name in names) == sorted(shown.values)
 
 
