@@ -330,8 +330,9 @@ def warn_unless_converged(solution: Solution, tol: float) -> None:
     # imported here: scikit-learn takes a second to load, and `check` should not
     from sklearn.exceptions import ConvergenceWarning
 
+    judged = solution.certificate.step or solution.certificate
     warnings.warn(
-        f"{solution.method}: {solution.status.value} (gap {solution.gap:.3g}, relative {solution.rel_gap:.3g}, "
+        f"{solution.method}: {solution.status.value} (gap {judged.gap:.3g}, relative {judged.rel_gap:.3g}, "
         f"tol {tol:g})",
         ConvergenceWarning,
         stacklevel=4,

@@ -15,10 +15,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import cvxml
-from tests.instances import real_data
+from cvxml.estimator import MetricEstimator
+from tests.instances import random_data, real_data
 
-ESTIMATORS = [cvxml.MLSVM(), cvxml.KernelMLSVM()]
-both = pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
+ESTIMATORS = [cvxml.MLSVM(), cvxml.KernelMLSVM(), cvxml.Gerrymandering()]
+every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
+WEIGHT = {"MLSVM": "lam", "KernelMLSVM": "lam", "Gerrymandering": "C"}
 
 
 @pytest.mark.filterwarnings("ignore")  # the checks warn on purpose
@@ -27,8 +29,8 @@ def test_scikit_learn_checks(estimator: object, check: object) -> None:
     check(estimator)  # type: ignore[operator]
 
 
-@both
-def test_distances_are_those_of_the_transformed_points(estimator: cvxml.MLSVM) -> None:
+@every_estimator
+def test_distances_are_those_of_the_transformed_points(estimator: MetricEstimator) -> None:
     X, y = real_data("iris", 40)
     model = clone(estimator).fit(X, y)
     Z = model.transform(X)
@@ -49,19 +51,21 @@ def test_the_mahalanobis_matrix_is_the_certified_metric() -> None:
     assert cvxml.check("mlsvm", X, y, components=model.components_, lam=0.1).verdict.value == "certified"
 
 
-@both
-def test_pipeline_grid_search_and_set_output(estimator: cvxml.MLSVM) -> None:
+@every_estimator
+def test_pipeline_grid_search_and_set_output(estimator: MetricEstimator) -> None:
     X, y = real_data("iris", 60)
     pipeline = make_pipeline(StandardScaler(), clone(estimator), KNeighborsClassifier(4))
     name = type(estimator).__name__.lower()
-    search = GridSearchCV(pipeline, {f"{name}__lam": [0.01, 1.0]}, cv=2).fit(X, y)
+    search = GridSearchCV(pipeline, {f"{name}__{WEIGHT[type(estimator).__name__]}": [0.01, 1.0]}, cv=2).fit(
+        X, y
+    )
     assert search.best_score_ > 0.7
     columns = clone(estimator).fit(X, y).get_feature_names_out()
     assert columns[0] == f"{name}0"
 
 
-@both
-def test_clone_and_pickle(estimator: cvxml.MLSVM) -> None:
+@every_estimator
+def test_clone_and_pickle(estimator: MetricEstimator) -> None:
     X, y = real_data("iris", 40)
     model = clone(estimator).fit(X, y)
     again = pickle.loads(pickle.dumps(model))
@@ -69,8 +73,8 @@ def test_clone_and_pickle(estimator: cvxml.MLSVM) -> None:
     assert clone(model).get_params() == model.get_params()
 
 
-@both
-def test_it_always_warns_when_not_certified(estimator: cvxml.MLSVM) -> None:
+@every_estimator
+def test_it_always_warns_when_not_certified(estimator: MetricEstimator) -> None:
     X, y = real_data("iris", 60)
     with pytest.warns(ConvergenceWarning, match="max_iter"):
         clone(estimator).set_params(max_iter=1, tol=1e-9).fit(X, y)
@@ -90,3 +94,22 @@ def test_pairs_of_the_wrong_shape() -> None:
     model = cvxml.MLSVM().fit(X, y)
     with pytest.raises(ValueError, match="pairs must have shape"):
         model.pair_distance(X)
+
+
+def test_gerrymandering_predicts_by_the_vote_of_the_paper() -> None:
+    """k nearest in the learnt metric, by loops; a tied vote goes to the nearest tied class."""
+    X, y = random_data(4, n=80)
+    names = np.array(list("abcdef"))[y]
+    model = cvxml.Gerrymandering(n_neighbors=2, C=0.05).fit(X[::2], names[::2])
+    W, ties = model.get_mahalanobis_matrix(), 0
+    for x, predicted in zip(X[1::2], model.predict(X[1::2]), strict=True):
+        D = [(x - other) @ W @ (x - other) for other in X[::2]]
+        nearest = names[::2][np.argsort(D, kind="stable")[:2]].tolist()
+        most = max(nearest.count(c) for c in nearest)
+        ties += sum(nearest.count(c) == most for c in set(nearest)) > 1
+        assert predicted == next(c for c in nearest if nearest.count(c) == most)
+    assert ties > 0
+    X, y = real_data("iris", 90)
+    assert cvxml.Gerrymandering(C=0.05).fit(X[::2], y[::2]).score(X[1::2], y[1::2]) > 0.9
+    assert model.certificate_.kind == "stationary"
+    assert model.step_gap_ <= 1e-4 * model.certificate_.scale

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,6 @@ from scipy.optimize import minimize_scalar
 import cvxml
 from cvxml.methods import get
 from cvxml.methods.ssvm import enumeration
-from cvxml.methods.ssvm.cccp import cccp
 from cvxml.methods.ssvm.columns import Columns, Descent, project_simplices
 from cvxml.methods.ssvm.evaluate import scores
 from cvxml.methods.ssvm.inference import loss_augmented
@@ -147,7 +147,7 @@ def test_a_step_is_solved_to_its_tolerance(seed: int, tol: float) -> None:
     p = some(seed)
     at = point_at(p, random_psd(seed))
     solver = StepSolver(p, at.latent)
-    result = solver.solve(at, at.latent, tol, early=False)
+    result = solver.solve(at, tol, early=False)
     majorant = enumeration.majorant(
         p.X, p.y, result.best.W, p.k, p.C, p.Lam, [tuple(h) for h in at.latent.tolist()]
     )
@@ -169,7 +169,7 @@ def test_cccp_never_increases_F_and_ends_stationary(seed: int, start: str) -> No
         "ssvm", p.X, p.y, n_neighbors=p.k, C=p.C, loss_matrix=p.Lam, init=start, tol=1e-7, random_state=seed
     )
     F = [step.objective for step in solution.history]
-    assert all(later <= earlier for earlier, later in zip(F, F[1:], strict=False))
+    assert all(later <= earlier for earlier, later in itertools.pairwise(F))
     assert solution.status is Status.STATIONARY
     assert solution.certificate.step is not None
     assert solution.step_gap <= 1e-7 * solution.certificate.scale + solution.certificate.rounding
@@ -190,13 +190,30 @@ def test_the_best_of_several_starts_is_kept() -> None:
     assert any("F by start" in note for note in together.notes)
 
 
-def test_zero_starts_with_the_sets_of_the_identity() -> None:
+def test_at_zero_h_star_is_that_of_the_identity() -> None:
+    """All sets tie there; the run, the certificate and `check` take the same."""
     p = some(3)
-    zero = cccp(p, np.zeros((3, 3)), 1e-6, 1)
-    identity = point_at(p, np.eye(3))
-    solver = StepSolver(p, identity.latent)
-    step = solver.solve(point_at(p, np.zeros((3, 3))), identity.latent, 1e-6)
-    assert zero.at.F <= step.best.F + 1e-12
+    zero, identity = point_at(p, np.zeros((3, 3))), point_at(p, np.eye(3))
+    np.testing.assert_array_equal(zero.latent, identity.latent)
+    assert pytest.approx(p.C * p.Lam[p.y].max(axis=1).sum()) == zero.F
+
+
+def test_where_the_data_are_hopeless_the_metric_is_zero() -> None:
+    """Labels without any relation to the points: at a small C nothing beats W = 0, and that is said."""
+    rng = np.random.default_rng(0)
+    X, y = np.repeat(rng.standard_normal((5, 2)), 4, axis=0), np.tile([0, 1], 10)
+    solution = cvxml.solve("ssvm", X, y, C=1e-3, n_neighbors=2, init="identity")
+    assert solution.status is Status.STATIONARY
+    assert not solution.metric.any()
+    assert cvxml.check("ssvm", X, y, solution.metric, C=1e-3, n_neighbors=2).verdict is Verdict.CERTIFIED
+
+
+def test_the_history_is_in_the_units_of_the_problem() -> None:
+    X, y = real_data("wine", 40)
+    seen: list[Any] = []
+    solution = cvxml.solve("ssvm", X * 50, y, C=1e-6, callback=seen.append)
+    assert tuple(seen) == solution.history
+    assert solution.history[-1].objective == pytest.approx(solution.objective, rel=1e-9)
 
 
 def test_a_run_goes_on_from_where_it_stopped() -> None:

@@ -1,7 +1,8 @@
-"""Judge a metric of a method that is not convex: stationary, improvable, or better known elsewhere (docs/duality.md).
+"""Judge a metric of a method that is not convex: stationary, improvable, or better known elsewhere.
 
-The method's convex step at the candidate is solved by us. Its dual, repaired, bounds what the step could gain; its metric is a witness
-if it gains that much. A better metric from starts of our own refutes the claim to be optimal; nothing but a bound of F proves it.
+The method's convex step at the candidate is solved by us. Its dual, repaired, bounds what the step could gain;
+its metric is a witness if it gains that much. A better metric from starts of our own refutes the claim to be
+optimal; nothing but a bound of F proves it.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def check_stationary(
     tol_name: str,
     params: dict[str, Any],
 ) -> Report:
-    """The report on `candidate` (d, d). ValueError if there is none: a value alone is no claim that could be judged here."""
+    """The report on `candidate` (d, d). ValueError without one: a value alone cannot be judged here."""
     if candidate is None:
         raise ValueError(
             f"{method} is not convex: a claimed objective alone cannot be judged, give the metric too"
@@ -109,9 +110,15 @@ def _judge(
         return Judged(Verdict.REFUTED, (why,), proof, ours, Witness(ours.objective, won, better))
     assert proof.step is not None
     if proof.step.gap > allowed or not proof.decides(tol):
-        why = f"its convex step could still gain {proof.step.gap:.3g}, allowed is {allowed:.3g}; no metric that does was found"
+        why = (
+            f"its convex step could still gain {proof.step.gap:.3g}, allowed is {allowed:.3g}; "
+            "no metric that does was found"
+        )
         return Judged(Verdict.INCONCLUSIVE, (why,), proof, ours, None)
-    stationary = f"stationary: its convex step is certified to gain at most {proof.step.gap:.3g}, allowed is {allowed:.3g}"
+    stationary = (
+        f"stationary: its convex step is certified to gain at most {proof.step.gap:.3g}, "
+        f"allowed is {allowed:.3g}"
+    )
     if claim == "stationary":
         return Judged(Verdict.CERTIFIED, (stationary,), proof, ours, None)
     return _judge_optimal(method, X, y, tol, params, proof, ours, stationary)

@@ -11,8 +11,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from cvxml.methods.ssvm.instance import Instance
 from cvxml.methods.ssvm.point import Point, point_at, rescaled
 from cvxml.methods.ssvm.step import StepSolver
@@ -34,15 +32,14 @@ class Run:
 def cccp(
     p: Instance, W: FloatArray, tol: float, max_iter: int, callback: Callable[[Step], None] | None = None
 ) -> Run:
-    """CCCP from W (d, d), at most `max_iter` steps. At W = 0, where all sets tie, h* is that of the identity."""
+    """CCCP from W (d, d), at most `max_iter` steps."""
     started = time.perf_counter()
     at = rescaled(p, point_at(p, W))
-    latent = at.latent if at.norm2 > 0 else point_at(p, np.eye(len(W))).latent
-    solver = StepSolver(p, latent)
+    solver = StepSolver(p, at.latent)
     run = Run(at, solver.dual(), Status.MAX_ITER)
     try:
         while run.steps < max_iter and run.status is Status.MAX_ITER:
-            result = solver.solve(at, latent, tol)
+            result = solver.solve(at, tol)
             new = rescaled(p, result.best)
             if result.objective + new.rounding(p.C) < new.F:
                 raise AssertionError(
@@ -60,7 +57,7 @@ def cccp(
             elif new.F >= at.F:
                 run.status = Status.STALLED
             else:
-                run.at, at, latent = new, new, new.latent
+                run.at = at = new
     except KeyboardInterrupt:
         run.status = Status.INTERRUPTED
     return run

@@ -1,15 +1,18 @@
-"""The certificate of a metric for gerrymandering: F exactly, and a lower bound of its own convex step. Numpy only.
+"""The certificate of a metric for gerrymandering: F exactly, and a bound of its own convex step. Numpy only.
 
-Repair. q is clipped at 0; what is no set of k other points is dropped; each point's weights are scaled to sum 1, and a point without
-any has its whole weight on h*_i. What is left is feasible for the dual of the CCCP step at W, so
-    bound = C sum q Delta - 1/4 ||P_+(M)||^2,     M = C sum_i ( sum_h q_ih sum_{j in h} X_ij - sum_{j in h*_i} X_ij )
+Repair. q is clipped at 0; what is no set of k other points is dropped; each point's weights are scaled to sum
+1, and a point without any has its whole weight on h*_i. What is left is feasible for the dual of the CCCP step
+at W, so
+    bound = C sum q Delta - 1/4 ||P_+(M)||^2,
+    M = C sum_i ( sum_h q_ih sum_{j in h} X_ij - sum_{j in h*_i} X_ij )
 lies below the step's objective at every metric, no matter where q came from. (M = -G of the paper's terms.)
 
 Gap. F(W) is the step's objective at W. F(W) - bound is the sum of these parts, each of them non-negative:
     ||W - P_+(M)/2||^2                  the metric is not the one the dual asks for
     <W, P_+(-M)>                        W is not zero where M is negative
     C q_ih ( max_h' [S_ih' + Delta_ih'] - S_ih - Delta_ih )     weight on a set that is not the worst
-The step is strongly convex: its optimum lies within sqrt(gap) of W. Of F itself nothing more is proved than F >= 0.
+The step is strongly convex: its optimum lies within sqrt(gap) of W. Of F itself no more is
+proved than F >= 0.
 """
 
 from __future__ import annotations
@@ -37,10 +40,10 @@ class Repaired(NamedTuple):
 
 
 def certify(p: Instance, W: FloatArray, dual: Dual) -> Certificate:
-    """Certificate of the metric `W` (d, d) from weights `dual`: kind "stationary", its `step` of kind "subproblem".
+    """Certificate of `W` (d, d) from weights `dual`: kind "stationary", its `step` of kind "subproblem".
 
-    dual: "q" (m,) any real numbers, "q_index" (m, 1 + k): a point and its set. A slightly infeasible `W` is judged as P_+(W).
-    Raises ValueError if the arrays do not match or an index is out of range.
+    dual: "q" (m,) any real numbers, "q_index" (m, 1 + k): a point and its set. A slightly infeasible `W` is
+    judged as P_+(W). Raises ValueError if the arrays do not match or an index is out of range.
     """
     s = unit_scale(p.X)
     unit = p.scaled(s)

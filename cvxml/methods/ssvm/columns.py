@@ -1,10 +1,11 @@
 """The dual of a CCCP step over a few sets for each point, as the fast solver sees it.
 
 q[i, c] >= 0, sum_c q[i, c] = 1, is the weight of the set sets[i, c] (k indices).
-    minimise  1/4 ||P_+(M)||^2 - C sum q Delta,    M = C sum_i ( sum_c q_ic sum_{j in sets[i, c]} X_ij - sum_{j in h*_i} X_ij ),
+    minimise  1/4 ||P_+(M)||^2 - C sum q Delta,
+    M = C sum_i ( sum_c q_ic sum_{j in sets[i, c]} X_ij - sum_{j in h*_i} X_ij ),
 over the product of simplices; W = P_+(M) / 2. In the paper's terms M = -C (sum q Psi - P).
-Steps are scaled by 1 / max_c sum_{j} ||x_i - x_j||^2, the norm of a point's longest set: blocks that share one quadratic term may
-each move as far as the inverse of their own norm.
+Steps are scaled by 1 / max_c sum_{j} ||x_i - x_j||^2, the norm of a point's longest set: blocks that share one
+quadratic term may each move as far as the inverse of their own norm.
 """
 
 from __future__ import annotations
@@ -146,7 +147,7 @@ class Descent:
         return p.scale(self.values) - p.C * float(np.sum(self.q * p.delta))
 
     def gap(self) -> float:
-        """Of W to the restricted dual at q: C sum_i sum_c q_ic (max_c' score - score_c), each term non-negative."""
+        """Of W to the restricted dual: C sum_ic q_ic (max_c' score_ic' - score_ic), terms not negative."""
         best = np.where(self.problem.real, self.score, -np.inf).max(axis=1, keepdims=True)
         return self.problem.C * float(np.sum(self.q * (best - self.score)))
 

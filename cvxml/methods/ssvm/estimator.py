@@ -21,7 +21,7 @@ class Gerrymandering(ClassifierMixin, MetricEstimator):  # type: ignore[misc]
     ----------
     n_neighbors : int, default 3. The size of a vote.
     C : float, default None: 1/n. Weight of the sum of losses beside ||W||^2.
-    loss_matrix : (R, R), default None: 0/1. Cost of predicting r for a point of class y, in the order of `classes_`.
+    loss_matrix : (R, R), default None: 0/1. Cost of predicting r for class y, in the order of `classes_`.
     solver : "fast" (default), "clarabel" or "scs" (the literal steps, for tiny n).
     init : "zero" (default), "identity", "relieff", "random", a metric (d, d), or a list of these: the best is kept.
     tol : float, default 1e-4. What the metric's own convex step may still gain, relative to ||W||^2.
@@ -32,7 +32,8 @@ class Gerrymandering(ClassifierMixin, MetricEstimator):  # type: ignore[misc]
     Attributes
     ----------
     components_ : (d, d), symmetric square root of the metric W.
-    certificate_ : stationary, its `step` the proof; gap_ : F - 0; step_gap_ : of the step; solution_ : everything.
+    certificate_ : stationary, its `step` the proof; gap_ : F - 0; step_gap_ : of the step.
+    solution_ : everything.
     n_iter_, n_features_in_, classes_ : as scikit-learn has them.
     """
 
@@ -71,7 +72,7 @@ class Gerrymandering(ClassifierMixin, MetricEstimator):  # type: ignore[misc]
         }
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Learn the metric from X (n, d) and labels y (n,), and keep both for the vote. As `MetricEstimator.fit`."""
+        """Learn the metric from X (n, d) and y (n,), and keep both for the vote; as `MetricEstimator.fit`."""
         super().fit(X, y)
         self._codes: IntArray = self.solution_.y
         self.step_gap_ = self.solution_.step_gap
@@ -82,7 +83,7 @@ class Gerrymandering(ClassifierMixin, MetricEstimator):  # type: ignore[misc]
         self._mapped: FloatArray = X @ self.components_.T
 
     def predict(self, X: ArrayLike) -> np.ndarray:
-        """The class of each row of X (q, d): the majority of its k nearest training points, a tie to the nearest tied class."""
+        """The majority of the k nearest training points of each row of X (q, d); a tie to the nearest tied class."""
         check_is_fitted(self)
         queries = self.transform(X)
         together = np.concatenate([self._mapped, queries])

@@ -13,7 +13,7 @@ from cvxml.metric import FloatArray, IntArray, project_psd
 
 
 def evaluate(p: Instance, W: FloatArray, t: int) -> dict[str, Any]:
-    """Intermediates at `W` (d, d): both inferences, losses, features, subgradient, one full-batch step of Algorithm 1 at `t`."""
+    """Intermediates at `W` (d, d): inferences, losses, features, subgradient, a step of Algorithm 1 at `t`."""
     at = point_at(p, W)
     h_hat = loss_augmented(at.near, p.y, p.Lam).sets
     Psi_star, Psi_hat = sum_of_Psi(p.X, at.latent), sum_of_Psi(p.X, h_hat)

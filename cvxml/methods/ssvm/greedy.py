@@ -1,8 +1,9 @@
 """Targeted inference as printed: the one-pass greedy of Algorithm 2 (paper 001). It is not exact.
 
-It takes the n* nearest of the target class and then, one after another, the nearest point that lets nobody overtake it.
-A set with more votes for the target, which would let cheaper others in, is never reconsidered. It can miss the
-optimum if and only if R >= 3 and k >= 2 n* + 2 - tau; inference.py is right. Kept for the variant `paper`.
+It takes the n* nearest of the target class and then, one after another, the nearest point that lets nobody
+overtake it. A set with more votes for the target, which would let cheaper others in, is never reconsidered. It
+can miss the optimum if and only if R >= 3 and k >= 2 n* + 2 - tau; inference.py is right. Kept for the variant
+`paper`.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from cvxml.metric import FloatArray, IntArray
 
 
 def table(D: FloatArray, tau: int) -> tuple[FloatArray, IntArray]:
-    """For each point and target class: the cost (n, R) of the greedy's set, inf if it found none, and its votes (n, R, R).
+    """The cost (n, R) of the greedy's set for each point and target class, and its votes (n, R, R).
 
-    D as in inference.py; the last axis of the votes is the class voted for.
+    D as in inference.py; a cost is inf where no set was found; the last axis of the votes is the class voted for.
     """
     n, R, k = D.shape
     first = fewest_votes(k, R, tau)
@@ -56,6 +57,6 @@ def loss_augmented(near: Nearest, y: IntArray, Lam: FloatArray, tau: int = 1) ->
 
 def _sets(near: Nearest, votes: IntArray) -> IntArray:
     """The nearest votes[i, c] points of each class c, (n, k), increasing."""
-    n, R, k = near.J.shape
+    n, _, k = near.J.shape
     chosen = np.arange(k) < votes[:, :, None]
     return np.sort(near.J[chosen].reshape(n, k), axis=1)

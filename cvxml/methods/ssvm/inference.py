@@ -79,7 +79,7 @@ def _rest(D: FloatArray, count: int, most: int) -> FloatArray:
 
 def sets_of(near: Nearest, r: IntArray, votes: IntArray, tau: int) -> IntArray:
     """The set (n, k) that a table means: class r (n,) with `votes` (n,). Indices increasing."""
-    n, R, k = near.D.shape
+    n, _, k = near.D.shape
     sets = np.empty((n, k), dtype=np.intp)
     for m in np.unique(votes).tolist():
         rows = np.flatnonzero(votes == m)

@@ -75,7 +75,7 @@ def check_loss(loss_matrix: Any, R: int) -> FloatArray:
 
 
 def _check_winners(y: IntArray, k: int, names: list[str]) -> None:
-    """Every point's own class must be able to win strictly among k others: with m votes, at most m - 1 for each other class."""
+    """Every point's class must be able to win: with m of k votes, and at most m - 1 for each other class."""
     sizes = np.bincount(y, minlength=len(names))
     for c, size in enumerate(sizes.tolist()):
         others = np.delete(sizes, c)
@@ -83,6 +83,7 @@ def _check_winners(y: IntArray, k: int, names: list[str]) -> None:
         possible = [m for m in enough if m <= size - 1 and m <= k]
         if not possible:
             raise ValueError(
-                f"class {names[c]!r} cannot win a vote of n_neighbors={k}: it needs {enough[0]} of them, and a point of "
-                f"this class has {size - 1} others of its class; take a smaller n_neighbors or more points of class {names[c]!r}"
+                f"class {names[c]!r} cannot win a vote of n_neighbors={k}: it needs {enough[0]} of them, and a point "
+                f"of this class has {size - 1} others of its class; take a smaller n_neighbors, or more points "
+                f"of class {names[c]!r}"
             )

@@ -1,4 +1,4 @@
-"""CCCP with each step solved as it is stated, by constraint generation through cvxpy (problem.py): slow, and independent of columns.py."""
+"""CCCP with each step solved as stated, by constraint generation through cvxpy: independent of columns.py."""
 
 from __future__ import annotations
 
@@ -23,13 +23,12 @@ def literal_cccp(
     max_iter: int,
     callback: Callable[[Step], None] | None = None,
 ) -> Run:
-    """As cccp.cccp, through a back end: "clarabel" or "scs". The back end is not believed: our certificate ends it."""
+    """As cccp.cccp, through "clarabel" or "scs"; neither is believed, our certificate ends it."""
     started = time.perf_counter()
     at = rescaled(p, point_at(p, W))
-    latent = at.latent if at.norm2 > 0 else point_at(p, np.eye(len(W))).latent
-    run = Run(at, _on(latent), Status.MAX_ITER)
+    run = Run(at, _on(at.latent), Status.MAX_ITER)
     while run.steps < max_iter:
-        metric, run.dual = _step(p, latent, solver)
+        metric, run.dual = _step(p, at.latent, solver)
         run.steps += 1
         q, point, sets = run.dual
         proof = certify(p, at.W, {"q": q, "q_index": np.column_stack([point, sets])}).step
@@ -45,7 +44,7 @@ def literal_cccp(
         if new.F >= at.F:
             run.status = Status.BACKEND
             break
-        run.at, at, latent = new, new, new.latent
+        run.at = at = new
     return run
 
 

@@ -1,4 +1,4 @@
-"""The contract of neighbourhood gerrymandering (paper 001): what cvxml.methods.Method asks, with every input checked.
+"""The contract of neighbourhood gerrymandering (paper 001): what cvxml.methods.Method asks, inputs checked.
 
 Reference: S. Trivedi, D. McAllester, G. Shakhnarovich, Discriminative Metric Learning by Neighborhood
 Gerrymandering, NIPS 2014.
@@ -56,9 +56,10 @@ VARIANTS: dict[str, Any] = {
 
 
 def problem(X: ArrayLike, y: ArrayLike, *, at: ArrayLike | None = None, **params: Any) -> Any:
-    """The convex step of CCCP at the metric `at` (d, d), default the identity: a `cvxpy.Problem` with a row for every set.
+    """The convex step of CCCP at the metric `at` (d, d), default the identity, as a `cvxpy.Problem`.
 
-    Variables "W" (d, d) and "t" (n,). For tiny n: there are n * (n-1 choose k) rows. Raises ValueError for bad input.
+    Variables "W" (d, d) and "t" (n,); a row for every set, n * (n-1 choose k) in all. Raises ValueError for bad
+    input.
     """
     from cvxml.methods.ssvm.problem import enumerated
 
@@ -95,10 +96,10 @@ def objective(X: ArrayLike, y: ArrayLike, metric: ArrayLike, **params: Any) -> f
 
 
 def evaluate(X: ArrayLike, y: ArrayLike, metric: ArrayLike, *, t: int = 1, **params: Any) -> Evaluation:
-    """The intermediates at `metric` (d, d), by the paper's names, and one full-batch step of Algorithm 1 at iteration `t`.
+    """The intermediates at `metric` (d, d), by the paper's names, and a full-batch step of Algorithm 1 at `t`.
 
-    h_star, h_hat (n, k); S_star, S_hat, Delta (of h_hat), L (n,); Psi_star, Psi_hat (d, d), their sums over i; subgradient (d, d);
-    eta = 1/(2 (t+1)), W_half, W_next (d, d). Raises ValueError for bad input.
+    h_star, h_hat (n, k); S_star, S_hat, Delta (of h_hat), L (n,); Psi_star, Psi_hat (d, d), their sums over i;
+    subgradient (d, d); eta = 1/(2 (t+1)), W_half, W_next (d, d). Raises ValueError for bad input.
     """
     p = instance(X, y, **params)
     feasibility = examine(as_matrix(metric, p.X.shape[1]))[1]
@@ -108,7 +109,7 @@ def evaluate(X: ArrayLike, y: ArrayLike, metric: ArrayLike, *, t: int = 1, **par
 
 
 def certify(X: ArrayLike, y: ArrayLike, metric: ArrayLike, dual: Dual, **params: Any) -> Certificate:
-    """The certificate of `metric` (d, d) from any weights (certify.py): "q" and "q_index". Raises ValueError for bad input."""
+    """The certificate of `metric` (d, d) from any weights "q", "q_index" (certify.py). ValueError for bad input."""
     p = instance(X, y, **params)
     return certify_metric(p, as_matrix(metric, p.X.shape[1]), dual)
 
@@ -128,11 +129,11 @@ def solve(
 ) -> Solution:
     """A stationary metric with the certificate of its convex step; the best of one or more starts.
 
-    solver: "fast" (cccp.py), or "clarabel" / "scs": each step literally, by constraint generation through cvxpy (small n). init,
-    random_state: as in `SOLVE_PARAMETERS`. tol: stop where the metric's own step is certified to gain at most tol * ||W||^2.
-    max_iter: CCCP steps from each start. warm_start: a Solution to go on from, in place of init. callback: called with a
-    `cvxml.result.Step` after each step. Parameters as in `PARAMETERS`.
-    Raises ValueError for bad input; warns (ConvergenceWarning) whenever tol is not met.
+    solver: "fast" (cccp.py), or "clarabel" / "scs": each step literally, by constraint generation through
+    cvxpy (small n). init, random_state: as in `SOLVE_PARAMETERS`. tol: stop where the metric's own step is
+    certified to gain at most tol * ||W||^2. max_iter: CCCP steps from each start. warm_start: a Solution to go
+    on from, in place of init. callback: called with a `cvxml.result.Step` after each step. Parameters as in
+    `PARAMETERS`. Raises ValueError for bad input; warns (ConvergenceWarning) whenever tol is not met.
     """
     p = instance(X, y, **params)
     check_choice(solver, "solver", ("fast", "clarabel", "scs"))
@@ -149,7 +150,7 @@ def solve(
 def improve(
     X: ArrayLike, y: ArrayLike, metric: ArrayLike, *, tol: float = 1e-6, early: bool = False, **params: Any
 ) -> tuple[FloatArray, Dual]:
-    """The convex step at `metric` (d, d) solved to `tol`: a metric (d, d) with no higher F, and the step's dual.
+    """The convex step at `metric` (d, d) solved to `tol`: a metric with no higher F, and the step's dual.
 
     early: stop once most of what the step can win is won.
     """
@@ -158,7 +159,7 @@ def improve(
     unit = p.scaled(s)
     at = point_at(unit, as_metric(metric, p.X.shape[1]) * s**2)
     solver = StepSolver(unit, at.latent)
-    result = solver.solve(at, at.latent, tol, early)
+    result = solver.solve(at, tol, early)
     q, point, sets = solver.dual()
     return rescaled(unit, result.best).W / s**2, {"q": q, "q_index": np.column_stack([point, sets])}
 

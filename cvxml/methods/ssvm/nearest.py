@@ -1,8 +1,8 @@
 """The k nearest points of every class, of every point: all that the inferences need.
 
-A set of H_r(tau) of least cost takes the nearest points of each class, at most k of them. Distances go through matrix
-products, a block of points and a class at a time; those chosen are then computed again as sums of squared
-differences, so that near ones keep their digits.
+A set of H_r(tau) of least cost takes the nearest points of each class, at most k of them. Distances go through
+matrix products, a block of points and a class at a time; those chosen are then computed again as sums of
+squared differences, so that near ones keep their digits.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ BLOCK = 400_000  # distances at a time: 3 MB, which a cache holds
 
 
 class Nearest(NamedTuple):
-    """Distances and indices, nearest first; inf and -1 where a class has fewer than k points (the point itself not counted)."""
+    """Distances and indices, nearest first; inf and -1 where a class has fewer than k others."""
 
     D: FloatArray  # (n, R, k)
     J: IntArray  # (n, R, k)
@@ -34,7 +34,7 @@ def mapped(X: FloatArray, W: FloatArray) -> FloatArray:
 def nearest(
     X: FloatArray, y: IntArray, R: int, W: FloatArray, k: int, rows: IntArray | None = None
 ) -> Nearest:
-    """The k nearest of each of the classes 0..R-1 in the metric W (d, d), for the points `rows` (all of X by default).
+    """The k nearest of each of R classes in the metric W (d, d), for the points `rows` (default: all of X).
 
     A point is never its own neighbour. Of points at equal distance the one of lower index comes first.
     """
@@ -61,7 +61,7 @@ def nearest(
 def _smallest(
     away: FloatArray, Z: FloatArray, points: IntArray, members: IntArray, k: int
 ) -> tuple[FloatArray, IntArray]:
-    """The k smallest of each row of `away`, with their distances computed afresh, in order. Overwrites `away`."""
+    """The k smallest of each row of `away` (overwritten), distances computed afresh, in order."""
     rows = np.arange(len(away))
     D, J = np.full((len(away), k), np.inf), np.full((len(away), k), -1, dtype=np.intp)
     for t in range(min(k, len(members))):

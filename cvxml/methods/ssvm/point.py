@@ -33,14 +33,18 @@ class Point:
 
 
 def point_at(p: Instance, W: FloatArray, near: Nearest | None = None) -> Point:
-    """The point at W (d, d) psd; `near` where the nearest points are known already."""
+    """The point at W (d, d) psd; `near` where the nearest points are known already.
+
+    At W = 0 every set ties; h* is then that of the identity, which is at least the data's own geometry.
+    """
     near = nearest(p.X, p.y, p.R, W, p.k) if near is None else near
     offending = table(near.D, 0)
     worst = (p.Lam[p.y] - offending.cost).max(axis=1)
     best = targeted(near, p.y)
     norm2 = float(np.sum(W**2))
     F = norm2 + p.C * float(np.sum(worst + best.value))
-    return Point(W, norm2, near, offending, worst, best.sets, best.value, F)
+    latent = best.sets if norm2 > 0 else targeted(nearest(p.X, p.y, p.R, np.eye(len(W)), p.k), p.y).sets
+    return Point(W, norm2, near, offending, worst, latent, best.value, F)
 
 
 def best_scale(p: Instance, at: Point) -> float:
@@ -74,7 +78,8 @@ def rescaled(p: Instance, at: Point) -> Point:
     if at.norm2 == 0:
         return at
     s = best_scale(p, at)
-    if s in (0.0, 1.0):
-        return at
-    other = point_at(p, s * at.W, Nearest(s * at.near.D, at.near.J))
+    if s * s * at.norm2 <= EPS * at.F:  # nothing but noise is left of W
+        other = point_at(p, 0 * at.W)
+    else:
+        other = point_at(p, s * at.W, Nearest(s * at.near.D, at.near.J))
     return other if other.F < at.F else at

@@ -1,7 +1,8 @@
 """ReliefF weights of the features, for the diagonal start of the paper (section 6).
 
-Kononenko's weights with n_neighbors hits and as many misses of each other class, these weighted by their prior, over
-all n points in order (no sampling), differences relative to each feature's range. Clipped at 0; all 1 where nothing is left.
+Kononenko's weights with n_neighbors hits and as many misses of each other class, these weighted by their
+prior, over all n points in order (no sampling), differences relative to each feature's range. Clipped at 0;
+all 1 where nothing is left.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ def solve_instance(
     callback: Callable[[Step], None] | None,
     params: dict[str, Any],
 ) -> Solution:
-    """The best of the CCCP runs from all starts, on X / s with C s^4, the same problem, and certified in the units given."""
+    """The best of the CCCP runs from all starts, on X / s with C s^4, certified in the units given."""
     s = unit_scale(p.X)
     unit = p.scaled(s)
     starts = (
@@ -40,13 +41,14 @@ def solve_instance(
         if warm_start is None
         else [("warm", _metric_of(warm_start, unit) * s**2)]
     )
+    report = None if callback is None else lambda step: callback(_in_units(step, s))
     runs: list[tuple[str, Run]] = []
     for name, W in starts:
         with one_blas_thread():
             if solver == "fast":
-                run = cccp(unit, W, tol, max_iter, _in_units(callback, s))
+                run = cccp(unit, W, tol, max_iter, report)
             else:
-                run = literal_cccp(unit, W, solver, tol, max_iter, _in_units(callback, s))
+                run = literal_cccp(unit, W, solver, tol, max_iter, report)
         runs.append((name, run))
         if run.status is Status.INTERRUPTED:
             break
@@ -67,7 +69,7 @@ def solve_instance(
         certificate=certificate,
         status=status,
         n_iter=sum(run.steps for _, run in runs),
-        history=tuple(step for _, run in runs for step in run.history),
+        history=tuple(_in_units(step, s) for _, run in runs for step in run.history),
         params=params,
         X=p.X,
         y=p.y,
@@ -91,10 +93,12 @@ def start_metric(p: Instance, name: str, random_state: int = 0) -> FloatArray:
     if name == "identity":
         return np.eye(d)
     if name == "relieff":
-        return np.diag(relieff(p.X, p.y, p.R))
+        diagonal: FloatArray = np.diag(relieff(p.X, p.y, p.R))
+        return diagonal
     if name == "random":
         G = np.random.default_rng(random_state).standard_normal((d, d))
-        return G @ G.T / d
+        wishart: FloatArray = G @ G.T / d
+        return wishart
     raise ValueError(
         f"init={name!r}: a start is one of {', '.join(map(repr, STARTS))}, a metric (d, d), or a list of these"
     )
@@ -120,24 +124,12 @@ def _metric_of(warm_start: Solution | SavedSolution, p: Instance) -> FloatArray:
     return metric
 
 
-def _in_units(callback: Callable[[Step], None] | None, s: float) -> Callable[[Step], None] | None:
-    if callback is None:
-        return None
-    call, per = callback, s**4
-
-    def scaled(step: Step) -> None:
-        call(
-            Step(
-                step.iteration,
-                step.seconds,
-                step.objective / per,
-                step.lower_bound / per,
-                step.gap / per,
-                step.phase,
-            )
-        )
-
-    return scaled
+def _in_units(step: Step, s: float) -> Step:
+    """A step of the problem on X / s in the units given."""
+    per = s**4
+    return replace(
+        step, objective=step.objective / per, lower_bound=step.lower_bound / per, gap=step.gap / per
+    )
 
 
 def _notes(runs: list[tuple[str, Run]], s: float, scale: float, F: float) -> list[str]:

@@ -1,8 +1,9 @@
-"""One CCCP step to a certified gap: column generation, with accelerated gradient on the restricted dual (columns.py).
+"""One CCCP step to a certified gap: column generation, and gradient and Newton steps on the restricted dual.
 
-A round solves the dual over the sets known so far, to a share of what is still open, and asks the exact inference for the worst
-sets at the new W. That gives the step's objective at W exactly, so its distance to the dual is a proof. Sets that beat those known
-are taken in, the best of up to three classes for each point. Sets and weights stay for the next step, which differs in h* only.
+A round solves the dual over the sets known so far, to a share of what is still open, and asks the exact
+inference for the worst sets at the new W. That gives the step's objective at W exactly, so its distance to the
+dual is a proof. Sets that beat those known are taken in, the best of up to three classes for each point. Sets
+and weights stay for the next step, which differs in h* only.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from cvxml.methods.ssvm.columns import Columns, Descent
 from cvxml.methods.ssvm.inference import sets_of
 from cvxml.methods.ssvm.instance import Instance
 from cvxml.methods.ssvm.newton import newton_direction
-from cvxml.methods.ssvm.point import Point, point_at
+from cvxml.methods.ssvm.point import EPS, Point, point_at
 from cvxml.metric import FloatArray, IntArray
 
 CLASSES = 3  # whose best sets are taken in, for each point and round
@@ -35,7 +36,6 @@ class StepResult:
     best: Point
     objective: float
     bound: float
-    rounds: int
 
 
 class StepSolver:
@@ -53,15 +53,14 @@ class StepSolver:
         rows, columns = np.nonzero(self.columns.q)
         return self.columns.q[rows, columns], rows, self.columns.sets[rows, columns]
 
-    def solve(self, at: Point, latent: IntArray, tol: float, early: bool = True) -> StepResult:
-        """The step at `at`, whose h* is `latent`, until its gap is at most tol * ||W||^2.
+    def solve(self, at: Point, tol: float, early: bool = True) -> StepResult:
+        """The step at `at` until its gap is at most tol * ||W||^2.
 
-        early: a gap of `ENOUGH` of the decrease will do, as long as the bound leaves more than tol * ||at.W||^2 to win.
+        early: a gap of `ENOUGH` of the decrease will do, while there is more than tol * ||at.W||^2 to win.
         """
-        self.columns.set_latent(latent)
+        self.columns.set_latent(at.latent)
         here, best, lowest, bound = at, at, at.F, -np.inf
-        rounds = 0
-        for rounds in range(1, MAX_ROUNDS + 1):
+        for _ in range(MAX_ROUNDS):
             self._take_in(here)
             W, value = self._restricted(lowest, tol)
             bound = max(bound, value)
@@ -74,7 +73,7 @@ class StepSolver:
                 break
             if early and gap <= ENOUGH * (at.F - lowest):
                 break
-        return StepResult(best, lowest, bound, rounds)
+        return StepResult(best, lowest, bound)
 
     def _take_in(self, here: Point) -> None:
         """Add the best sets at `here` of the classes whose value is above all that is known."""
@@ -126,7 +125,8 @@ class StepSolver:
 
     def _enough(self, here: Descent, lowest: float, tol: float) -> bool:
         scale = self.columns.scale(here.values)
-        return here.gap() <= max(0.25 * tol * scale, SHARE * (lowest + here.value()))
+        # where W* = 0 both come down to what rounding leaves
+        return here.gap() <= max(0.25 * tol * scale, SHARE * (lowest + here.value()), 8 * EPS * lowest)
 
     def _newton(self, here: Descent, lowest: float, tol: float) -> Descent:
         """Newton rounds from `here` while they take most of their step; each begins with a gradient step."""
