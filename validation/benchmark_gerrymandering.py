@@ -2,8 +2,8 @@
 
     python validation/benchmark_gerrymandering.py [--skip-cvxpy]
 
-Peers, side by side in this run: a CCCP step at W = I through cvxpy as the polynomial-size SDP and as the enumerated one
-(problem.py, CLARABEL), building included. Ours: the same step from W = I by the fast solver, inference, certificate and all.
+Peers, side by side in this run: a CCCP step at W = I through cvxpy, as the polynomial-size SDP and as the enumerated
+one (problem.py, CLARABEL), building included. Ours: the same step by the fast solver, inference and bound included.
 Features are z-scored. Real sets are read from the folder in CVXML_DATA, which this script needs.
 """
 

@@ -27,8 +27,7 @@ from cvxml.inputs import check_choice, check_count, check_labels, check_positive
 from cvxml.methods.mlsvm.certify import certify as certify_metric
 from cvxml.methods.mlsvm.certify import scaled_lam
 from cvxml.methods.mlsvm.evaluate import evaluate as evaluate_metric
-from cvxml.methods.mlsvm.method import VARIANTS, check_options, stored_params
-from cvxml.methods.mlsvm.method import weight as weight
+from cvxml.methods.mlsvm.method import VARIANTS, check_options, stored_params, weight
 from cvxml.methods.mlsvm.method import literal_source as linear_source
 from cvxml.methods.mlsvm.neighborhood import Neighborhood, neighborhood_of
 from cvxml.methods.mlsvm.solve import solve_instance
@@ -57,7 +56,7 @@ such that       min_{j in I_i} d(i, j) >= max_{l in T_i} d(i, l) + 1 - xi_i
   d(i, j) = (K_i - K_j)^T phi (K_i - K_j)
 which is problem (2) on the rows of K^(1/2).
 """
-__all__ = ["VARIANTS"]  # the misreadings of "mlsvm" are those of its kernel form
+__all__ = ["VARIANTS", "weight"]  # the misreadings of "mlsvm" are those of its kernel form
 EPS = float(np.finfo(float).eps)  # n EPS of the largest eigenvalue of K is where its null space begins
 
 
@@ -101,7 +100,7 @@ def instance(
     """Everything checked, K factorised. Raises ValueError for whatever is wrong."""
     points = check_X(X)
     codes = check_labels(y, len(points))
-    weight = check_positive(lam, "lam")
+    lam = check_positive(lam, "lam")
     settings: dict[str, Any] = {
         "kernel": check_choice(kernel, "kernel", ("poly", "rbf")),
         "degree": check_count(degree, "degree", at_most=5),
@@ -115,10 +114,10 @@ def instance(
             f"{np.abs(points).max():.3g}); scale the features down"
         )
     E, back = factor(K)
-    scaled_lam(weight, unit_scale(E))
+    scaled_lam(lam, unit_scale(E))
     nearest = partial(k_nearest_by_kernel, K, error=rounding_of_distances(points, **settings))
     N = neighborhood_of(E, codes, n_neighbors, neighborhood, neighbors, class_names(y), nearest)
-    return Instance(points, codes, K, E, back, N, weight, settings)
+    return Instance(points, codes, K, E, back, N, lam, settings)
 
 
 def rounding_of_distances(X: FloatArray, kernel: str, degree: int, gamma: float | None) -> float:

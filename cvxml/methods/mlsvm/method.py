@@ -79,11 +79,11 @@ def instance(
     """Everything checked. Raises ValueError for whatever is wrong (inputs.py, neighborhood.py)."""
     points = check_X(X)
     codes = check_labels(y, len(points))
-    weight = check_positive(lam, "lam")
+    lam = check_positive(lam, "lam")
     scale = unit_scale(points)
-    scaled_lam(weight, scale)
+    scaled_lam(lam, scale)
     N = neighborhood_of(points / scale, codes, n_neighbors, neighborhood, neighbors, class_names(y))
-    return Instance(points, codes, N, weight)
+    return Instance(points, codes, N, lam)
 
 
 def problem(X: ArrayLike, y: ArrayLike, **params: Any) -> Any:
