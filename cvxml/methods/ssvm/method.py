@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cvxml.firstorder import one_blas_thread
 from cvxml.inputs import check_choice, check_count, check_positive
 from cvxml.methods.ssvm import enumeration
 from cvxml.methods.ssvm.certify import certify as certify_metric
@@ -111,7 +112,8 @@ def evaluate(X: ArrayLike, y: ArrayLike, metric: ArrayLike, *, t: int = 1, **par
 def certify(X: ArrayLike, y: ArrayLike, metric: ArrayLike, dual: Dual, **params: Any) -> Certificate:
     """The certificate of `metric` (d, d) from any weights "q", "q_index" (certify.py). ValueError for bad input."""
     p = instance(X, y, **params)
-    return certify_metric(p, as_matrix(metric, p.X.shape[1]), dual)
+    with one_blas_thread():
+        return certify_metric(p, as_matrix(metric, p.X.shape[1]), dual)
 
 
 def solve(
@@ -157,9 +159,10 @@ def improve(
     p = instance(X, y, **params)
     s = unit_scale(p.X)
     unit = p.scaled(s)
-    at = point_at(unit, as_metric(metric, p.X.shape[1]) * s**2)
-    solver = StepSolver(unit, at.latent)
-    result = solver.solve(at, tol, early)
+    with one_blas_thread():
+        at = point_at(unit, as_metric(metric, p.X.shape[1]) * s**2)
+        solver = StepSolver(unit, at.latent)
+        result = solver.solve(at, tol, early)
     q, point, sets = solver.dual()
     return rescaled(unit, result.best).W / s**2, {"q": q, "q_index": np.column_stack([point, sets])}
 

@@ -42,19 +42,20 @@ def nearest(
     rows = np.arange(len(Z)) if rows is None else rows
     D, J = np.full((len(rows), R, k), np.inf), np.full((len(rows), R, k), -1, dtype=np.intp)
     # one product gives ||z_j||^2 - 2 <z_i, z_j>, the squared distance up to ||z_i||^2, which changes no order
+    by_class = np.argsort(y, kind="stable")
+    place = np.empty(len(Z), dtype=np.intp)
+    place[by_class] = np.arange(len(Z))
     left = np.column_stack([Z[rows], np.ones(len(rows))])
-    right = np.column_stack([-2 * Z, np.einsum("nd,nd->n", Z, Z)])
-    for c in range(R):
-        members = np.flatnonzero(y == c)
-        place = np.full(len(Z), -1)
-        place[members] = np.arange(len(members))
-        step = max(1, BLOCK // max(1, len(members)))
-        for start in range(0, len(rows) if len(members) else 0, step):
+    right = np.column_stack([-2 * Z, np.einsum("nd,nd->n", Z, Z)])[by_class]
+    ends = np.cumsum(np.bincount(y, minlength=R))
+    for c, (first, last) in enumerate(zip([0, *ends[:-1]], ends, strict=True)):
+        step = max(1, BLOCK // max(1, last - first))
+        for start in range(0, len(rows) if last > first else 0, step):
             block = slice(start, start + step)
-            away = left[block] @ right[members].T
-            itself = np.flatnonzero(place[rows[block]] >= 0)
-            away[itself, place[rows[block]][itself]] = np.inf
-            D[block, c], J[block, c] = _smallest(away, Z, rows[block], members, k)
+            away = left[block] @ right[first:last].T
+            itself = np.flatnonzero(y[rows[block]] == c)
+            away[itself, place[rows[block][itself]] - first] = np.inf
+            D[block, c], J[block, c] = _smallest(away, Z, rows[block], by_class[first:last], k)
     return Nearest(D, J)
 
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cvxml.firstorder import one_blas_thread
 from cvxml.methods.ssvm import greedy
 from cvxml.methods.ssvm.inference import loss_augmented, targeted
 from cvxml.methods.ssvm.instance import Instance
@@ -39,7 +40,13 @@ def sgd(
     random_state: int = 0,
 ) -> SgdRun:
     """`n_epochs` passes over the points in random order from W (d, d); F is measured exactly after each pass."""
-    rng = np.random.default_rng(random_state)
+    with one_blas_thread():
+        return _epochs(p, W, n_epochs, batch_size, paper, np.random.default_rng(random_state))
+
+
+def _epochs(
+    p: Instance, W: FloatArray, n_epochs: int, batch_size: int, paper: bool, rng: np.random.Generator
+) -> SgdRun:
     n, t = len(p.X), 0
     best, F = W, [point_at(p, W).F]
     for _ in range(n_epochs):
