@@ -40,14 +40,28 @@ def nearest(
     """
     Z = mapped(X, W)
     rows = np.arange(len(Z)) if rows is None else rows
-    D, J = np.full((len(rows), R, k), np.inf), np.full((len(rows), R, k), -1, dtype=np.intp)
-    # one product gives ||z_j||^2 - 2 <z_i, z_j>, the squared distance up to ||z_i||^2, which changes no order
+    J = _candidates(Z, y, R, k, rows)
+    D = np.empty(J.shape)
+    step = max(1, BLOCK // max(1, R * k * Z.shape[1]))
+    for start in range(0, len(rows), step):
+        block = slice(start, start + step)
+        difference = Z[rows[block], None, None] - Z[J[block]]
+        D[block] = np.einsum("nrkd,nrkd->nrk", difference, difference)
+    D[J < 0] = np.inf
+    order = np.lexsort((J, D), axis=2)
+    return Nearest(np.take_along_axis(D, order, axis=2), np.take_along_axis(J, order, axis=2))
+
+
+def _candidates(Z: FloatArray, y: IntArray, R: int, k: int, rows: IntArray) -> IntArray:
+    """The k nearest of each class by a matrix product, (rows, R, k); -1 where there are fewer."""
+    J = np.full((len(rows), R, k), -1, dtype=np.intp)
     by_class = np.argsort(y, kind="stable")
     place = np.empty(len(Z), dtype=np.intp)
     place[by_class] = np.arange(len(Z))
+    # one product gives ||z_j||^2 - 2 <z_i, z_j>, the squared distance up to ||z_i||^2, which changes no order
     left = np.column_stack([Z[rows], np.ones(len(rows))])
     right = np.column_stack([-2 * Z, np.einsum("nd,nd->n", Z, Z)])[by_class]
-    ends = np.cumsum(np.bincount(y, minlength=R))
+    ends = np.cumsum(np.bincount(y, minlength=R)).tolist()
     for c, (first, last) in enumerate(zip([0, *ends[:-1]], ends, strict=True)):
         step = max(1, BLOCK // max(1, last - first))
         for start in range(0, len(rows) if last > first else 0, step):
@@ -55,22 +69,14 @@ def nearest(
             away = left[block] @ right[first:last].T
             itself = np.flatnonzero(y[rows[block]] == c)
             away[itself, place[rows[block][itself]] - first] = np.inf
-            D[block, c], J[block, c] = _smallest(away, Z, rows[block], by_class[first:last], k)
-    return Nearest(D, J)
+            _take_smallest(away, by_class[first:last], J[block, c])
+    return J
 
 
-def _smallest(
-    away: FloatArray, Z: FloatArray, points: IntArray, members: IntArray, k: int
-) -> tuple[FloatArray, IntArray]:
-    """The k smallest of each row of `away` (overwritten), distances computed afresh, in order."""
-    rows = np.arange(len(away))
-    D, J = np.full((len(away), k), np.inf), np.full((len(away), k), -1, dtype=np.intp)
-    for t in range(min(k, len(members))):
+def _take_smallest(away: FloatArray, members: IntArray, J: IntArray) -> None:
+    """Write the members of the smallest entries of each row of `away` (overwritten) into J (rows, k)."""
+    each = np.arange(len(away))
+    for t in range(min(J.shape[1], len(members))):
         column = away.argmin(axis=1)
-        found = np.isfinite(away[rows, column])
-        away[rows, column] = np.inf
-        J[found, t] = members[column[found]]
-        difference = Z[points[found]] - Z[J[found, t]]
-        D[found, t] = np.einsum("nd,nd->n", difference, difference)
-    order = np.lexsort((J, D), axis=1)
-    return np.take_along_axis(D, order, axis=1), np.take_along_axis(J, order, axis=1)
+        J[:, t] = np.where(away[each, column] < np.inf, members[column], -1)
+        away[each, column] = np.inf
