@@ -164,7 +164,7 @@ def test_bad_losses(case: str) -> None:
 @pytest.mark.parametrize("option", [
     *({"init": v} for v in ("", "Zero", "all", 3, None, [], ["zero", "none"], np.eye(2), -np.eye(3), np.nan * np.eye(3))),
     *({"random_state": v} for v in (-1, 0.5, "0", None, True)),
-], ids=repr)  # fmt: skip
+], ids=lambda option: repr(option)[:30])  # fmt: skip
 def test_bad_starts(option: dict[str, Any]) -> None:
     methods = [m for m in names() if "init" in get(m).SOLVE_PARAMETERS]
     assert methods
