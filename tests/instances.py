@@ -7,7 +7,24 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cvxml import datasets
+from cvxml.methods import get, names
 from cvxml.metric import FloatArray
+from cvxml.result import Status
+
+
+def methods_with(parameter: str) -> list[str]:
+    """The methods that have this parameter."""
+    return [m for m in names() if parameter in get(m).PARAMETERS]
+
+
+def solved_status(method: str) -> Status:
+    """What a solution that met its tolerance is called."""
+    return {"optimal": Status.CONVERGED, "stationary": Status.STATIONARY}[get(method).CLAIM]
+
+
+def with_lists(method: str, params: dict[str, Any], neighbors: Any) -> dict[str, Any]:
+    """The parameters with explicit neighbour lists, where these are an input."""
+    return {**params, "neighbors": neighbors} if method in methods_with("neighbors") else params
 
 
 class Known(NamedTuple):

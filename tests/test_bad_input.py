@@ -10,13 +10,15 @@ import pytest
 from scipy.sparse import csr_array
 
 import cvxml
-from cvxml.methods import names
-from cvxml.result import SavedSolution, Solution, Status
-from tests.instances import random_data
+from cvxml.methods import get, names
+from cvxml.result import SavedSolution, Solution
+from tests.instances import methods_with, random_data, solved_status
 
 X, Y = random_data(0, n=14, d=3, classes=2)
 PLACES = ("solve", "problem", "check", "evaluate", "certify")
 every_method = pytest.mark.parametrize("method", names())
+WITH_LISTS = methods_with("neighbors")
+CONVEX = [m for m in names() if get(m).CLAIM == "optimal"]
 
 
 @cache
@@ -124,42 +126,90 @@ def test_bad_labels(case: str) -> None:
 @pytest.mark.parametrize(
     "lam", [0, -1.0, np.nan, np.inf, "0.1", None, True, 1j, [0.1], 10**400], ids=lambda v: repr(v)[:9]
 )
-def test_bad_lam(lam: Any) -> None:
-    assert complaints("lam", lam=lam) == []
+def test_bad_weights(lam: Any) -> None:
+    assert complaints("lam", methods=methods_with("lam"), lam=lam) == []
+    if lam is not None:  # the default: 1/n
+        assert complaints("C must be", methods=methods_with("C"), C=lam) == []
+
+
+@pytest.mark.parametrize(("parameter", "value"), [("lam", 0.1), ("C", 0.1), ("neighborhood", "knn")])
+def test_the_parameters_of_other_methods(parameter: str, value: Any) -> None:
+    others = [m for m in names() if m not in methods_with(parameter)]
+    assert others
+    assert complaints(f"has no parameter {parameter!r}", methods=others, **{parameter: value}) == []
+
+
+BAD_LOSSES: dict[str, tuple[Any, str]] = {
+    "shape": (np.ones((3, 3)) - np.eye(3), "shape (2, 2)"),
+    "flat": ([0.0, 1.0], "shape (2, 2)"),
+    "number": (1.0, "shape (2, 2)"),
+    "diagonal": (np.ones((2, 2)), "diagonal"),
+    "zero": ([[0, 0], [1, 0]], "greater than 0"),
+    "negative": ([[0, 1], [-1, 0]], "greater than 0"),
+    "NaN": ([[0, np.nan], [1, 0]], "NaN"),
+    "inf": ([[0, np.inf], [1, 0]], "infinity"),
+    "complex": (np.ones((2, 2)) * 1j, "complex"),
+    "strings": ([["0", "1"], ["1", "0"]], "loss_matrix"),
+    "objects": ((np.ones((2, 2)) - np.eye(2)).astype(object), "object"),
+    "ragged": ([[0.0, 1.0], [1.0]], "loss_matrix"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_LOSSES)
+def test_bad_losses(case: str) -> None:
+    bad, says = BAD_LOSSES[case]
+    assert complaints(says, methods=methods_with("loss_matrix"), loss_matrix=bad) == []
+
+
+@pytest.mark.parametrize("option", [
+    *({"init": v} for v in ("", "Zero", "all", 3, None, [], ["zero", "none"], np.eye(2), -np.eye(3), np.nan * np.eye(3))),
+    *({"random_state": v} for v in (-1, 0.5, "0", None, True)),
+], ids=lambda option: repr(option)[:30])  # fmt: skip
+def test_bad_starts(option: dict[str, Any]) -> None:
+    methods = [m for m in names() if "init" in get(m).SOLVE_PARAMETERS]
+    assert methods
+    assert complaints(next(iter(option)), places=("solve",), methods=methods, **option) == []
+    (name,) = option
+    others = [m for m in names() if m not in methods]
+    assert complaints(f"has no parameter {name!r}", places=("solve",), methods=others, **option) == []
 
 
 @pytest.mark.parametrize("k", [0, -1, 2.5, 2.0, True, "4", None, [4]], ids=repr)
 def test_bad_n_neighbors(k: Any) -> None:
     assert complaints("n_neighbors", n_neighbors=k) == []
-    assert complaints("n_neighbors", n_neighbors=k, neighborhood="per-class") == []
+    assert complaints("n_neighbors", methods=WITH_LISTS, n_neighbors=k, neighborhood="per-class") == []
 
 
 def test_too_many_neighbors_are_refused_and_the_maximum_is_said() -> None:
     assert complaints("13", n_neighbors=14) == []
     assert complaints("13", n_neighbors=10**30) == []
-    assert complaints("6", n_neighbors=7, neighborhood="per-class") == []
+    assert complaints("6", methods=WITH_LISTS, n_neighbors=7, neighborhood="per-class") == []
 
 
 def test_a_class_too_small_is_named() -> None:
     labels = np.where(np.arange(14) < 3, "rare", "frequent")
-    assert complaints("2", y=labels, n_neighbors=3, neighborhood="per-class") == []
-    assert complaints("rare", y=labels, n_neighbors=3, neighborhood="per-class") == []
+    assert complaints("2", methods=WITH_LISTS, y=labels, n_neighbors=3, neighborhood="per-class") == []
+    assert complaints("rare", methods=WITH_LISTS, y=labels, n_neighbors=3, neighborhood="per-class") == []
+    others = [m for m in names() if m not in WITH_LISTS]
+    # 3 of 5 votes are needed, and two others of the class can be had
+    assert complaints("class 'rare' cannot win", methods=others, y=labels, n_neighbors=5) == []
+    assert complaints("it needs 3 of them", methods=others, y=labels, n_neighbors=5) == []
 
 
 @pytest.mark.parametrize("kind", ["KNN", "", None, 4, ["knn"]], ids=repr)
 def test_unknown_neighborhoods(kind: Any) -> None:
-    assert complaints("'knn', 'per-class'", neighborhood=kind) == []
+    assert complaints("'knn', 'per-class'", methods=WITH_LISTS, neighborhood=kind) == []
 
 
 def test_unknown_parameters() -> None:
     assert complaints("has no parameter 'lambda_'", lambda_=0.1) == []
 
 
-@pytest.mark.parametrize("method", ["MLSVM", "", "ssvm", None, 3], ids=repr)
+@pytest.mark.parametrize("method", ["MLSVM", "", "lmnn", None, 3], ids=repr)
 def test_unknown_methods(method: Any) -> None:
     for place in ("solve", "problem", "check", "evaluate", "certify"):
         given = () if place in ("solve", "problem") else (np.eye(3), {})[: 1 + (place == "certify")]
-        with pytest.raises(ValueError, match="mlsvm, kernel_mlsvm"):
+        with pytest.raises(ValueError, match="mlsvm, kernel_mlsvm, ssvm"):
             getattr(cvxml, place)(method, X, Y, *given)
 
 
@@ -195,14 +245,22 @@ BAD_LISTS = {
 @pytest.mark.parametrize("case", BAD_LISTS)
 def test_bad_neighbor_lists(case: str) -> None:
     lists = solved("mlsvm").neighbors
-    assert complaints("neighbors[3]", neighbors=[*lists[:3], BAD_LISTS[case], *lists[4:]]) == []
+    bad = [*lists[:3], BAD_LISTS[case], *lists[4:]]
+    assert complaints("neighbors[3]", methods=WITH_LISTS, neighbors=bad) == []
 
 
 def test_a_wrong_number_of_neighbor_lists() -> None:
     lists = solved("mlsvm").neighbors
-    assert complaints("14 lists, got 13", neighbors=lists[:-1]) == []
-    assert complaints("14 lists, got 15", neighbors=[*lists, []]) == []
-    assert complaints("neighbors", neighbors=5) == []
+    assert complaints("14 lists, got 13", methods=WITH_LISTS, neighbors=lists[:-1]) == []
+    assert complaints("14 lists, got 15", methods=WITH_LISTS, neighbors=[*lists, []]) == []
+    assert complaints("neighbors", methods=WITH_LISTS, neighbors=5) == []
+
+
+def test_lists_are_refused_where_neighbors_are_inferred() -> None:
+    others = [m for m in names() if m not in WITH_LISTS]
+    assert others
+    for lists in (solved("mlsvm").neighbors, [[]] * 14, 5):
+        assert complaints("has no parameter 'neighbors'", methods=others, neighbors=lists) == []
 
 
 @pytest.mark.parametrize("option", [
@@ -210,15 +268,22 @@ def test_a_wrong_number_of_neighbor_lists() -> None:
     *({"max_iter": v} for v in (0, -5, 2.5, 100.0, True, "10", None)),
     *({"solver": v} for v in ("FAST", "mosek", "", None)),
     {"warm_start": "a.json"},
-    {"warm_start": SavedSolution("mlsvm", {}, X, Y, [], np.eye(3), {})},
+    {"warm_start": np.eye(3)},
+    {"warm_start": SavedSolution("mlsvm", {}, X, Y, [], np.eye(2), {})},
+    {"warm_start": SavedSolution("mlsvm", {}, X, Y, [], -np.eye(3), {})},
 ])  # fmt: skip
 def test_bad_options_of_solve(option: dict[str, Any]) -> None:
     assert complaints(next(iter(option)), places=("solve",), **option) == []
 
 
+def test_a_warm_start_without_a_dual_is_no_start_for_one() -> None:
+    bare = SavedSolution("mlsvm", {}, X, Y, [], np.eye(3), {})
+    assert complaints("warm_start", places=("solve",), methods=CONVEX, warm_start=bare) == []
+
+
 @pytest.mark.parametrize("option", [
     *({"tol": v} for v in ("tight", "", 1e-6, None)),
-    *({"claim": v} for v in ("best", "stationary")),
+    *({"claim": v} for v in ("best", "", 1)),
     *({"claimed_objective": v} for v in (np.nan, np.inf, "0.5", 1j, 10**400)),
     *({name: np.eye(3)} for name in ("query", "targets", "pairs")),
     {"solver": "fast"},
@@ -227,14 +292,37 @@ def test_bad_options_of_check(option: dict[str, Any]) -> None:
     assert complaints(next(iter(option)), places=("check",), **option) == []
 
 
+def test_a_claim_that_the_method_cannot_make() -> None:
+    assert complaints("claim", places=("check",), methods=CONVEX, claim="stationary") == []
+
+
+def test_a_value_alone_is_judged_only_where_the_problem_is_convex() -> None:
+    others = [m for m in names() if m not in CONVEX]
+    assert others
+    for method in others:
+        with pytest.raises(ValueError, match="give the metric too"):
+            cvxml.check(method, X, Y, claimed_objective=solved(method).objective)
+
+
 @pytest.mark.parametrize("t", [0, -1, 1.5, True, "1", 10**400], ids=lambda v: repr(v)[:9])
 def test_bad_iteration_of_evaluate(t: Any) -> None:
     assert complaints("t", places=("evaluate",), t=t) == []
 
 
-@every_method
+@pytest.mark.parametrize("method", CONVEX)
 def test_a_warm_start_of_other_data(method: str) -> None:
     assert "14 points" in answer("solve", method, X=X[:10], y=Y[:10], warm_start=solved(method))
+
+
+@pytest.mark.parametrize("method", [m for m in names() if m not in CONVEX])
+def test_a_warm_start_of_other_data_is_a_metric_to_start_from(method: str) -> None:
+    """Only its metric is used, so other points are no error; other features are."""
+    start = solved(method)
+    there = cvxml.evaluate(method, X[:10], Y[:10], start.metric).objective
+    found = cvxml.solve(method, X[:10], Y[:10], warm_start=start)
+    assert found.status is solved_status(method)
+    assert found.objective <= there
+    assert "warm_start must have shape (2, 2)" in answer("solve", method, X=X[:, :2], warm_start=start)
 
 
 @every_method
@@ -242,11 +330,11 @@ def test_a_refused_solve_leaves_the_next_one_alone(method: str) -> None:
     before = solved(method)
     assert complaints("NaN", X=with_entry(np.nan)) == []
     after = cvxml.solve(method, X, Y)
-    assert after.status is Status.CONVERGED
+    assert after.status is solved_status(method)
     assert np.array_equal(after.metric, before.metric)
 
 
-BAD_DUALS: dict[str, dict[str, Any]] = {
+BAD_PRICES: dict[str, dict[str, Any]] = {
     "no-u": {"u": None},
     "no-w-index": {"w_index": None},
     "scalar": {"u": lambda _: 1.0},
@@ -262,15 +350,42 @@ BAD_DUALS: dict[str, dict[str, Any]] = {
 }
 
 
-@every_method
-@pytest.mark.parametrize("case", BAD_DUALS)
-def test_bad_duals(method: str, case: str) -> None:
+BAD_WEIGHTS: dict[str, dict[str, Any]] = {
+    "no-q": {"q": None},
+    "no-q-index": {"q_index": None},
+    "scalar": {"q": lambda _: 1.0},
+    "2-D": {"q": lambda q: q[:, None]},
+    "complex": {"q": lambda q: q + 0j},
+    "objects": {"q": lambda q: np.array([{}] * len(q))},
+    "strings": {"q": lambda q: q.astype(str)},
+    "NaN": {"q": lambda q: q * np.nan},
+    "inf": {"q": lambda q: q + np.inf},
+    "short": {"q": lambda q: q[:-1]},
+    "above": {"q_index": lambda sets: sets + 14},
+    "below": {"q_index": lambda sets: sets - 14},
+    "fractions": {"q_index": lambda sets: sets + 0.5},
+    "whole-floats": {"q_index": lambda sets: sets * 1.0},
+    "flat": {"q_index": lambda sets: sets.ravel()},
+    "other-k": {"q_index": lambda sets: sets[:, :-1]},
+    "none": {"q_index": lambda sets: sets[:0]},
+}
+BAD_DUALS = [
+    pytest.param(m, table[case], id=f"{m}-{case}")
+    for m in names()
+    for table in [BAD_PRICES if m in CONVEX else BAD_WEIGHTS]
+    for case in table
+]
+
+
+@pytest.mark.parametrize(("method", "bad"), BAD_DUALS)
+def test_bad_duals(method: str, bad: dict[str, Any]) -> None:
     best = solved(method)
-    ((name, change),) = BAD_DUALS[case].items()
+    ((name, change),) = bad.items()
     dual: dict[str, Any] = {k: v for k, v in best.dual.items() if k != name}
     if change is not None:
         dual[name] = change(best.dual[name])
-    with pytest.raises(ValueError, match=name.removesuffix("_index")):
+    says = name.removesuffix("_index") if method in CONVEX else "dual 'q'|'q'$|q_index"
+    with pytest.raises(ValueError, match=says):
         cvxml.certify(method, X, Y, best.metric, dual)
 
 
@@ -281,7 +396,7 @@ def test_what_is_no_dual(method: str, dual: Any) -> None:
         cvxml.certify(method, X, Y, solved(method).metric, dual)
 
 
-@every_method
+@pytest.mark.parametrize("method", CONVEX)
 @pytest.mark.parametrize("u", [1e-323, 1.0, 1e300, 1e308, 1.7e308])
 @pytest.mark.parametrize("w", [1e-323, 1.0, 1e308])
 def test_no_dual_lifts_the_bound_above_the_optimum(method: str, u: float, w: float) -> None:
@@ -298,3 +413,34 @@ def test_no_dual_lifts_the_bound_above_the_optimum(method: str, u: float, w: flo
     assert proof.objective == pytest.approx(1)
     assert proof.lower_bound <= best.objective
     assert not proof.proves(1e-6)
+
+
+def step_at_zero(method: str, V: np.ndarray) -> float:
+    """The objective at V of the convex step of W = 0, from the definition (C = 1/n)."""
+    latent, at = cvxml.evaluate(method, X, Y, 0 * V).h_star, cvxml.evaluate(method, X, Y, V)
+    own = sum(float((X[i] - X[j]) @ V @ (X[i] - X[j])) for i in range(14) for j in latent[i])
+    return float(np.sum(V * V)) + (float(np.sum(at.S_hat + at.Delta)) + own) / 14
+
+
+@pytest.mark.parametrize("method", [m for m in names() if m not in CONVEX])
+@pytest.mark.parametrize("odd", [-1e308, 0.0, 1e-323, 1.0, 1e300, 1e308, 1.7e308])
+@pytest.mark.parametrize("even", [-1.0, 1e-323, 1.0, 1e308])
+@pytest.mark.parametrize("sets", ["own", "of-others", "anything"])
+def test_no_dual_lifts_the_bound_of_a_step(method: str, odd: float, even: float, sets: str) -> None:
+    best, zero = solved(method), np.zeros((3, 3))
+    below = step_at_zero(method, get(method).improve(X, Y, zero, tol=1e-9)[0])
+    index = best.dual["q_index"].copy()
+    if sets == "of-others":
+        index[:, 1:] = index[::-1, 1:]
+    if sets == "anything":  # points twice, and the point itself, among them
+        index[:, 1:] = np.random.default_rng(0).integers(0, 14, index[:, 1:].shape)
+    dual = {"q": np.where(np.arange(len(index)) % 2, odd, even), "q_index": index}
+    proof = cvxml.certify(method, X, Y, zero, dual)
+    assert below < 0.99
+    assert proof.objective == pytest.approx(1)
+    assert proof.lower_bound == 0
+    assert proof.step is not None
+    assert proof.step.lower_bound <= below + 1e-12
+    assert proof.step.gap >= 1 - below - 1e-12
+    assert not proof.proves(1e-6)
+    assert np.isfinite(proof.step.lower_bound)

@@ -13,7 +13,7 @@ from cvxml.methods import get, names
 from cvxml.oracle.saved import recertify
 from cvxml.report import Verdict
 from cvxml.result import Status
-from tests.instances import random_data, real_data
+from tests.instances import random_data, real_data, with_lists
 
 INSTANCES: dict[str, list[tuple[Any, dict[str, Any]]]] = {
     "mlsvm": [
@@ -52,11 +52,6 @@ def cases(*claims: str) -> Any:
 every_case = cases("optimal", "stationary")
 convex_case = cases("optimal")
 other_case = cases("stationary")
-
-
-def with_lists(method: str, params: dict[str, Any], neighbors: Any) -> dict[str, Any]:
-    """The parameters with explicit neighbour lists, where these are an input."""
-    return {**params, "neighbors": neighbors} if "neighbors" in get(method).PARAMETERS else params
 
 
 def module_size(method: str, X: Any) -> int:

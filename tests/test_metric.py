@@ -27,7 +27,7 @@ from cvxml.metric import (
 )
 from cvxml.report import Verdict
 from cvxml.result import Solution
-from tests.instances import random_data
+from tests.instances import random_data, with_lists
 
 EPS = float(np.finfo(float).eps)
 X, Y = random_data(0, n=14, d=3, classes=2)
@@ -212,6 +212,17 @@ def test_a_metric_too_large_to_square_is_never_certified(method: str, size: floa
     assert answer.startswith(("refuted", "ValueError: metric"))
 
 
+@pytest.mark.parametrize("size", [1e154, 1e200])
+def test_an_objective_that_overflows_is_refuted_and_said(size: float) -> None:
+    report = cvxml.check("ssvm", X, Y, size * np.eye(3))
+    assert report.verdict is Verdict.REFUTED
+    assert "overflows" in report.reasons[0]
+    assert report.witness is not None
+    assert report.witness.objective <= 1 + 1e-12  # that of W = 0
+    found = cvxml.evaluate("ssvm", X, Y, report.witness.metric).objective
+    assert found == pytest.approx(report.witness.objective, rel=1e-12)
+
+
 @every_method
 @pytest.mark.parametrize("kind", ["asymmetry", "least eigenvalue -"])
 def test_what_is_no_metric_beyond_tolerance(method: str, kind: str) -> None:
@@ -249,7 +260,7 @@ def test_what_is_off_by_less_is_projected_and_said(method: str, kind: str) -> No
     bad = best.metric - slip * np.outer(least, least)
     if kind == "asymmetry":
         bad = best.metric + slip * np.eye(len(best.metric), k=1)
-    report = cvxml.check(method, X, Y, bad, neighbors=best.neighbors)
+    report = cvxml.check(method, X, Y, bad, **with_lists(method, {}, best.neighbors))
     assert report.verdict is Verdict.CERTIFIED
     assert report.feasibility is not None
     assert report.feasibility.distance > 0

@@ -7,6 +7,7 @@ optimal; nothing but a bound of F proves it.
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any, NamedTuple
 
@@ -105,6 +106,9 @@ def _judge(
         return Judged(Verdict.REFUTED, (f"not a metric: {feasibility}",), proof, ours, None)
     allowed = tol * ours.scale + proof.rounding + ours.rounding
     won = proof.objective - ours.objective
+    if not math.isfinite(proof.objective) and math.isfinite(ours.objective):
+        why = f"its objective overflows; there is a metric with {ours.objective:.6g}"
+        return Judged(Verdict.REFUTED, (why,), proof, ours, Witness(ours.objective, won, better))
     if won > allowed:
         why = f"improvable: its convex step leads to a metric that is better by {won:.6g}; allowed is {allowed:.3g}"
         return Judged(Verdict.REFUTED, (why,), proof, ours, Witness(ours.objective, won, better))
