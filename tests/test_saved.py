@@ -15,7 +15,7 @@ import cvxml
 from cvxml.methods.mlsvm import kernel
 from cvxml.oracle.saved import recertify
 from cvxml.report import Verdict
-from cvxml.result import Solution
+from cvxml.result import Solution, Status
 from tests.instances import random_data, real_data
 
 IRIS = real_data("iris", standardized=False)
@@ -140,6 +140,72 @@ def test_a_gap_of_zero_is_refuted_where_the_scale_is_zero(tmp_path: Path) -> Non
     for claims, expected in (({}, Verdict.INCONCLUSIVE), ({"rel_gap": 0.0}, Verdict.REFUTED)):
         unclaimed = {"gap": None, "rel_gap": None, "radius": None}
         assert verdict_on({**zero, **unclaimed, **claims}, tmp_path / "s.json")[0] is expected
+
+
+GERRYMANDERED: dict[str, tuple[Any, dict[str, Any]]] = {
+    "default": (SOME, {}),
+    "one-neighbour": (SOME, {"n_neighbors": 1}),
+    "losses": (SOME, {"loss_matrix": [[0, 1, 5], [1, 0, 2], [0.1, 3, 0]]}),
+    "far-features": ((SOME[0] + 1e4, SOME[1]), {}),
+    "all-points-equal": ((np.ones((14, 2)), np.arange(14) % 2), {}),
+}
+
+
+@pytest.mark.parametrize(("C", "units"), [(1e-5, 1.0), (1e-2, 1.0), (1.0, 1.0), (1e-2, 1e-3), (1e-2, 1e3)])
+@pytest.mark.parametrize("case", GERRYMANDERED)
+def test_an_honest_file_of_a_stationary_metric_is_never_refuted(
+    case: str, C: float, units: float, tmp_path: Path
+) -> None:
+    (X, y), params = GERRYMANDERED[case]
+    for stop in STOPS.values():
+        solution = solved("ssvm", (X * units, y), **{"C": C / units**4, "max_iter": 30, **params, **stop})
+        for name in ("s.json", "s.npz"):
+            solution.save(tmp_path / name)
+            found = recertify(cvxml.load(tmp_path / name), 1e-6)
+            assert found.verdict is not Verdict.REFUTED, str(found)
+            if solution.status is Status.STATIONARY:
+                assert found.verdict is Verdict.CERTIFIED
+
+
+@pytest.mark.parametrize("figure", ["gap", "rel_gap", "step_gap"])
+@pytest.mark.parametrize("C", [1e-2, 1.0])
+@pytest.mark.parametrize("factor", [0.999, 0.5, 0.0, -1.0])
+def test_a_figure_of_a_step_too_small_is_refuted(
+    figure: str, C: float, factor: float, tmp_path: Path
+) -> None:
+    content = content_of(solved("ssvm", SOME, C=C, tol=1e-3))
+    assert content["step_gap"] > 1e-10
+    assert verdict_on(content, tmp_path / "s.json")[0] is Verdict.CERTIFIED
+    for value in (2 * content[figure], None):
+        assert verdict_on({**content, figure: value}, tmp_path / "s.json")[0] is Verdict.CERTIFIED
+    verdict, reason = verdict_on({**content, figure: factor * content[figure]}, tmp_path / "s.json")
+    assert verdict is Verdict.REFUTED
+    assert f"claims {figure} " in reason
+
+
+def test_a_stationary_metric_has_no_other_bound_and_no_radius(tmp_path: Path) -> None:
+    content = content_of(solved("ssvm", SOME, C=0.1))
+    for figure, value in (
+        ("lower_bound", content["step_lower_bound"]),
+        ("lower_bound", 1e-6),
+        ("lower_bound", -1e-6),
+        ("step_lower_bound", content["step_lower_bound"] + 1e-6),
+        ("step_lower_bound", content["step_lower_bound"] - 1e-6),
+        ("objective", content["objective"] - 1e-6),
+        ("radius", 1.0),
+        ("radius", 1e300),
+    ):
+        verdict, reason = verdict_on({**content, figure: value}, tmp_path / "s.json")
+        assert verdict is Verdict.REFUTED, figure
+        assert f"claims {figure} " in reason
+
+
+@pytest.mark.parametrize("name", ["objective", "gap", "radius", "step_gap", "step_lower_bound"])
+@pytest.mark.parametrize("value", ["0", True, [0.0], 10**400], ids=lambda v: repr(v)[:9])
+def test_a_figure_of_a_step_that_is_no_number_is_an_error(name: str, value: Any, tmp_path: Path) -> None:
+    content = content_of(solved("ssvm", random_data(2), C=0.1))
+    with pytest.raises(ValueError, match=f"{name} must be a finite number"):
+        verdict_on({**content, name: value}, tmp_path / "s.json")
 
 
 @pytest.mark.parametrize("name", ["objective", "lower_bound", *FIGURES])

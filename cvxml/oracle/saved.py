@@ -87,6 +87,8 @@ def _params(saved: SavedSolution) -> dict[str, Any]:
     if "neighbors" in known:
         params = {k: v for k, v in params.items() if k not in ("n_neighbors", "neighborhood")}
         params["neighbors"] = saved.neighbors
+    elif saved.neighbors != []:
+        raise ValueError(f"it holds neighbour lists, and {saved.method} takes none")
     check_params(saved.method, params)
     return params
 
@@ -117,13 +119,11 @@ def _false_claim(proof: Certificate, claimed: dict[str, Any], slack: float) -> s
 
     A gap, rel_gap or radius that is stated larger than it is claims less than is proved, which is no lie.
     """
-    exact = {"objective": proof.objective, "lower_bound": proof.lower_bound}
-    if proof.step is None:
-        least = _least(proof, slack)
-        computed = {**exact, **{name: getattr(proof, name) for name in least}}
-    else:
-        least = {"step_gap": _least(proof.step, slack)["gap"]}
-        computed = {**exact, "step_lower_bound": proof.step.lower_bound, "step_gap": proof.step.gap}
+    least = _least(proof, slack)
+    computed = {name: getattr(proof, name) for name in ("objective", "lower_bound", *least)}
+    if proof.step is not None:
+        least["step_gap"] = _least(proof.step, slack)["gap"]
+        computed |= {"step_lower_bound": proof.step.lower_bound, "step_gap": proof.step.gap}
     for name, value in computed.items():
         if claimed.get(name) is None:  # not claimed, or infinite
             continue

@@ -155,8 +155,11 @@ class Descent:
 def project_simplices(q: FloatArray, real: np.ndarray) -> FloatArray:
     """Project each row on { q >= 0, sum q = 1 }; entries that are not `real` become 0.
 
-    The threshold is max_k (Q_k - 1) / k, Q_k the sum of the k largest.
+    The threshold is max_k (Q_k - 1) / k, Q_k the sum of the k largest. It lies within 1 of the largest entry, which is
+    taken off first: of huge entries nothing else would be left.
     """
+    q = np.where(real, q, -np.inf)
+    q = np.maximum(q - q.max(axis=1, keepdims=True), -2.0)
     descending = -np.sort(np.where(real, -q, np.inf), axis=1)
     sums = np.cumsum(descending, axis=1) - 1
     threshold = (sums / np.arange(1, q.shape[1] + 1)).max(axis=1, keepdims=True)
