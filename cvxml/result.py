@@ -90,8 +90,11 @@ class Certificate:
         """False where something overflowed, or rounding is beyond 1e-3 of the scale or 100 times what `tol` asks."""
         if self.step is not None:
             return self.step.decides(tol)
-        finite = math.isfinite(self.gap) and math.isfinite(self.scale)
-        return finite and (self.scale == 0 or self.rounding <= max(tol, min(100 * tol, 1e-3)) * self.scale)
+        if not (math.isfinite(self.gap) and math.isfinite(self.scale)):
+            return False
+        if self.scale == 0:  # the zero metric: no gap beyond rounding, which must be next to nothing itself
+            return self.rounding <= 1e-9 * abs(self.objective)
+        return self.rounding <= max(tol, min(100 * tol, 1e-3)) * self.scale
 
 
 @dataclass(frozen=True)

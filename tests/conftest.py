@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from cvxml.cli import run
+from cvxml.firstorder import one_blas_thread
 from tests.commands import GRID, Answer, Cli, X, Y
 
 
@@ -24,3 +26,10 @@ def cli(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.
         return Answer(code, *capsys.readouterr())
 
     return call
+
+
+@pytest.fixture(autouse=True, scope="session")
+def one_thread() -> Iterator[None]:
+    """The tests run side by side: more BLAS threads than cores only wait for each other."""
+    with one_blas_thread():
+        yield

@@ -12,7 +12,7 @@ import pytest
 
 from cvxml.methods import names
 from cvxml.result import CLAIMS
-from tests.commands import Cli, as_json, every_method, refused, solved
+from tests.commands import Cli, as_json, method_with_lists, refused, solved
 
 Change = Callable[[dict[str, Any]], object]
 
@@ -95,7 +95,7 @@ def write(path: str, content: dict[str, Any]) -> None:
     np.savez(path, header=np.array(json.dumps(header)), **arrays)
 
 
-@every_method
+@method_with_lists
 @pytest.mark.parametrize("case", TAMPERED)
 def test_tampered_solutions_do_not_pass(cli: Cli, method: str, case: str) -> None:
     codes, change = TAMPERED[case]
@@ -108,7 +108,7 @@ def test_tampered_solutions_do_not_pass(cli: Cli, method: str, case: str) -> Non
         assert refused(answer) if answer.code == 2 else answer.err == ""
 
 
-@every_method
+@method_with_lists
 def test_what_these_tests_write_passes_untampered(cli: Cli, method: str) -> None:
     for file in ("t.json", "t.npz"):
         write(file, as_json(solved(method).to_dict()))
@@ -128,7 +128,7 @@ STRANGE: dict[str, Change] = {
 }  # fmt: skip
 
 
-@every_method
+@method_with_lists
 @pytest.mark.parametrize("case", STRANGE)
 def test_strange_values_in_a_saved_solution(cli: Cli, method: str, case: str) -> None:
     content = as_json(solved(method).to_dict())

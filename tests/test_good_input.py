@@ -23,10 +23,16 @@ X, Y = random_data(0, n=16, d=3, classes=3)
 TWO = Y % 2
 GRID = np.random.default_rng(2).integers(0, 5, (16, 3)).astype(float)
 ROUNDING = 128 * float(np.finfo(float).eps)  # 64 eps (1 + objective), the objective being at most about 1
-WEIGHT: dict[str, dict[str, Any]] = {"mlsvm": {"lam": 0.1}, "kernel_mlsvm": {"lam": 100.0}, "ssvm": {"C": 0.1}}
+WEIGHT: dict[str, dict[str, Any]] = {
+    "mlsvm": {"lam": 0.1},
+    "kernel_mlsvm": {"lam": 100.0},
+    "ssvm": {"C": 0.1},
+}
 PROVED = (Status.CONVERGED, Status.STATIONARY)
 every_method = pytest.mark.parametrize("method", names())
-method_with_lists = pytest.mark.parametrize("method", [m for m in names() if "neighbors" in get(m).PARAMETERS])
+method_with_lists = pytest.mark.parametrize(
+    "method", [m for m in names() if "neighbors" in get(m).PARAMETERS]
+)
 
 
 class ArrayLike:
@@ -299,7 +305,13 @@ def test_units_alone_end_in_a_proof_or_in_a_word(case: str, factor: float) -> No
         except ValueError as error:
             said = f"ValueError: {error}"
     assert [w.category for w in caught] == [ConvergenceWarning] * said.startswith("not certified")
-    words = ("certified", "not certified: ", "ValueError: lam=", "ValueError: the kernel matrix is zero")
+    words = (
+        "certified",
+        "not certified: ",
+        "ValueError: lam=",
+        "ValueError: C=",
+        "ValueError: the kernel matrix is zero",
+    )
     assert said.startswith((*words, "ValueError: the poly kernel overflows"))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.inputs import check_count, check_labels, check_positive, check_X, class_names, real_array
-from cvxml.metric import FloatArray, IntArray
+from cvxml.metric import FloatArray, IntArray, unit_scale
 
 
 class Instance(NamedTuple):
@@ -27,7 +27,7 @@ class Instance(NamedTuple):
 
     def scaled(self, s: float) -> Instance:
         """The same problem on X / s: its metric is s^2 W, its objective s^4 F."""
-        return self._replace(X=self.X / s, C=self.C * s**4)
+        return self._replace(X=self.X / s, C=scaled_C(self.C, s))
 
 
 def instance(
@@ -48,7 +48,20 @@ def instance(
     weight = 1 / n if C is None else check_positive(C, "C")
     names = class_names(y)
     _check_winners(codes, k, names)
+    scaled_C(weight, unit_scale(points))
     return Instance(points, codes, k, weight, check_loss(loss_matrix, len(names)))
+
+
+def scaled_C(C: float, s: float) -> float:
+    """C s^4, the weight of the same problem on X / s; ValueError where that is no number."""
+    with np.errstate(all="ignore"):
+        value = float(np.float64(C) * np.float64(s) ** 2 * np.float64(s) ** 2)
+    if not 1e-200 < value < 1e200:
+        raise ValueError(
+            f"C={C:g} with features that spread over about {s:.3g} cannot be computed in double precision; rescale: "
+            "X / s with C s^4 is the same problem"
+        )
+    return value
 
 
 def check_loss(loss_matrix: Any, R: int) -> FloatArray:

@@ -62,7 +62,7 @@ class StepSolver:
         here, best, lowest, bound = at, at, at.F, -np.inf
         for _ in range(MAX_ROUNDS):
             self._take_in(here)
-            W, value = self._restricted(lowest, tol)
+            W, value, solved = self._restricted(lowest, tol)
             bound = max(bound, value)
             here = point_at(self.p, W)
             objective = here.norm2 + self.p.C * float(np.sum(here.worst + self._latent_cost(W)))
@@ -71,7 +71,7 @@ class StepSolver:
             gap, rounding = lowest - bound, here.rounding(self.p.C)
             if gap <= 0.5 * tol * here.norm2 + rounding or at.F - bound <= 0.5 * tol * at.norm2 + rounding:
                 break
-            if early and gap <= ENOUGH * (at.F - lowest):
+            if not solved or (early and gap <= ENOUGH * (at.F - lowest)):
                 break
         return StepResult(best, lowest, bound)
 
@@ -101,8 +101,11 @@ class StepSolver:
             total += np.einsum("nd,nd->n", difference @ W, difference)
         return total
 
-    def _restricted(self, lowest: float, tol: float) -> tuple[FloatArray, float]:
-        """W and the value of the restricted dual, once what is open there is a share of what is open at all."""
+    def _restricted(self, lowest: float, tol: float) -> tuple[FloatArray, float, bool]:
+        """W and the value of the restricted dual, once what is open there is a share of what is open at all.
+
+        The last is False where that took too long: the scales of the problem are too far apart.
+        """
         columns = self.columns
         if self.step == 0:
             self.step = 1 / (self.p.C**2 * max(float(columns.length.max(axis=1).sum()), 1e-100))
@@ -121,7 +124,7 @@ class StepSolver:
         self.passes += used
         columns.q = here.q
         W = (here.vectors * (np.maximum(here.values, 0) / 2)) @ here.vectors.T
-        return (W + W.T) / 2, -here.value()
+        return (W + W.T) / 2, -here.value(), self._enough(here, lowest, tol)
 
     def _enough(self, here: Descent, lowest: float, tol: float) -> bool:
         scale = self.columns.scale(here.values)
