@@ -162,7 +162,8 @@ def test_bad_losses(case: str) -> None:
 
 
 @pytest.mark.parametrize("option", [
-    *({"init": v} for v in ("", "Zero", "all", 3, None, [], ["zero", "none"], np.eye(2), -np.eye(3), np.nan * np.eye(3))),
+    *({"init": v} for v in ("", "Zero", "all", 3, None, [], ["zero", "none"])),
+    *({"init": v} for v in (np.eye(2), -np.eye(3), np.nan * np.eye(3))),
     *({"random_state": v} for v in (-1, 0.5, "0", None, True)),
 ], ids=lambda option: repr(option)[:30])  # fmt: skip
 def test_bad_starts(option: dict[str, Any]) -> None:

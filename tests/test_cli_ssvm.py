@@ -1,4 +1,4 @@
-"""The command line on a method that is not convex: solve, certify, check, evaluate, and files that were tampered with."""
+"""The command line on a method that is not convex: solve, certify, check, evaluate, tampered files."""
 
 from __future__ import annotations
 

@@ -82,7 +82,6 @@ def steps() -> list[str]:
 
 
 def against_cvxpy() -> list[str]:
-    from cvxml.backend import solve_problem
     from cvxml.methods.ssvm.problem import enumerated, polynomial
 
     lines = [
@@ -96,7 +95,7 @@ def against_cvxpy() -> list[str]:
         h_star = [tuple(h) for h in at.latent.tolist()]
         started = time.perf_counter()
         literal = build(p.X, p.y, p.k, p.C, p.Lam, h_star)
-        solve_problem(literal, "clarabel")
+        literal.solve(solver="CLARABEL")
         theirs = time.perf_counter() - started
         ours = min(step(p, 1e-6)[0] for _ in range(3))
         result = StepSolver(p, at.latent).solve(at, 1e-6, early=False)
