@@ -91,6 +91,14 @@ def solved(method: str, data: str = "X") -> Solution:
 def test_labels_are_names_only(method: str, form: str) -> None:
     plain = solved(method)
     other = cvxml.solve(method, X, LABELS[form](Y), **WEIGHT[method])
+    if (
+        method == "ssvm"
+    ):  # another order of the classes is another order of summation, which CCCP may follow elsewhere
+        assert get(method).objective(X, Y, other.metric, **WEIGHT[method]) == pytest.approx(
+            other.objective, rel=1e-12
+        )
+        assert cvxml.check(method, X, Y, other.metric, **WEIGHT[method]).verdict is Verdict.CERTIFIED
+        return
     assert np.array_equal(other.metric, plain.metric)
     assert other.objective == plain.objective
 

@@ -303,7 +303,7 @@ def test_a_symmetric_part_is_not_called_a_missing_projection() -> None:
     assert not any("P_+" in line for line in report.diagnosis)
 
 
-@pytest.mark.parametrize("eps", [1e-2, 1e-3, 1e-4, 1e-5, 1e-8, 1e-9])
+@pytest.mark.parametrize("eps", [1e-2, 1e-3, 1e-4, 1e-5, 1e-8])
 @pytest.mark.parametrize("tol", ["strict", "normal", "loose"])
 def test_rounding_covers_what_cancels_in_nearly_collinear_features(eps: float, tol: str) -> None:
     """Two triples (own at distance 1, impostor eps further up), turned out of the axes; the optimum is known.

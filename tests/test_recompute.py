@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import cvxml
-from tests.instances import real_data
+from tests.instances import random_data, real_data
 
 PATH = Path(__file__).parent.parent / "validation" / "recompute.py"
 
@@ -69,6 +69,55 @@ def saved(path: Path) -> dict[str, Any]:
     return content
 
 
+@pytest.mark.parametrize("suffix", ["json", "npz"])
+@pytest.mark.parametrize(
+    ("name", "n", "params"),
+    [
+        ("iris", 30, {}),
+        ("iris", 24, {"C": 1.0, "n_neighbors": 2, "loss_matrix": [[0, 1, 2], [1, 0, 3], [0.5, 1, 0]]}),
+        ("wine", 20, {"C": 0.1, "n_neighbors": 4}),
+        ("wine", 20, {"C": 0.1, "n_neighbors": 1}),
+    ],
+)
+def test_it_finds_the_same_figures_of_a_step(
+    name: str, n: int, params: dict[str, Any], suffix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    X, y = real_data(name, n)
+    solution = cvxml.solve("ssvm", X, y, **params)
+    path = str(tmp_path / f"s.{suffix}")
+    solution.save(path)
+    module = recompute()
+    objective, bound, gap, least, scale = module.recompute(module.read(path))
+    assert objective == pytest.approx(solution.objective, rel=1e-9)
+    assert bound == pytest.approx(solution.step_lower_bound, rel=1e-9)
+    assert gap == pytest.approx(solution.step_gap, abs=1e-9 * objective)
+    assert scale == pytest.approx(solution.certificate.scale, rel=1e-9)
+    assert least >= -1e-9
+    assert module.main(path)
+    assert "proved: stationary" in capsys.readouterr().out
+
+
+def test_it_does_not_prove_a_metric_that_is_not_stationary(tmp_path: Path) -> None:
+    path = tmp_path / "s.json"
+    content = saved_step(path)
+    assert recompute().main(str(path))
+    metric = np.array(content["metric"])
+    others: list[dict[str, Any]] = [{"metric": (f * metric).tolist()} for f in (1.01, 0.0, -1.0)]
+    others += [
+        {"params": {**content["params"], k: v}} for k, v in (("C", 0.11), ("loss_matrix", [[0, 2], [1, 0]]))
+    ]
+    for changed in others:
+        path.write_text(json.dumps({**content, **changed}), encoding="utf-8")
+        assert not recompute().main(str(path)), changed
+
+
+def saved_step(path: Path) -> dict[str, Any]:
+    X, y = random_data(0, n=20, d=2, classes=2)
+    cvxml.solve("ssvm", X, y, C=0.1).save(path)
+    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return content
+
+
 def test_it_does_not_prove_a_worse_metric(tmp_path: Path) -> None:
     path = tmp_path / "s.json"
     content = saved(path)
@@ -117,6 +166,50 @@ def test_what_is_no_proof_is_refused_in_one_line(
         module.recompute(content)
     path.write_text(json.dumps(content), encoding="utf-8")
     assert not module.main(str(path))
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith("not proved: ")
+    assert says in line
+
+
+REFUSED_STEPS: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
+    "greedy": ("add up to 1", lambda c: scaled(c, q=1.1)),
+    "negative": ("negative", lambda c: scaled(c, q=-1.0)),
+    "no-number": ("no number", lambda c: scaled(c, q=float("nan"))),
+    "point-left-out": ("add up to 1", lambda c: c["dual"].update(q=[], q_index=[])),
+    "too-few-weights": ("shorter", lambda c: c["dual"]["q"].pop()),
+    "itself": (
+        "no set of 3 others",
+        lambda c: c["dual"]["q_index"][0].__setitem__(1, c["dual"]["q_index"][0][0]),
+    ),
+    "twice": (
+        "no set of 3 others",
+        lambda c: c["dual"]["q_index"][0].__setitem__(1, c["dual"]["q_index"][0][2]),
+    ),
+    "below": ("no set of 3 others", lambda c: c["dual"]["q_index"][0].__setitem__(1, -1)),
+    "above": ("no set of 3 others", lambda c: c["dual"]["q_index"][0].__setitem__(1, 20)),
+    "half-an-index": ("no set of 3 others", lambda c: c["dual"]["q_index"][0].__setitem__(1, 0.5)),
+    "larger": ("no set of 3 others", lambda c: c["dual"]["q_index"][0].append(19)),
+    "labels": ("number of labels", lambda c: c["y"].pop()),
+    "other-labels": ("no row", lambda c: c["y"].__setitem__(0, 2)),
+    "one-class": ("cannot win", lambda c: c.update(y=[1, *[0] * 19])),
+    "C": ("C, n_neighbors", lambda c: c["params"].update(C=0)),
+    "k": ("C, n_neighbors", lambda c: c["params"].update(n_neighbors=20)),
+    "losses": ("no loss_matrix", lambda c: c["params"].update(loss_matrix=[[0, 1], [-1, 0]])),
+    "losses-diagonal": ("no loss_matrix", lambda c: c["params"].update(loss_matrix=[[1, 1], [1, 1]])),
+    "unsymmetric": ("not symmetric", lambda c: c["metric"][0].__setitem__(1, 9.0)),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED_STEPS)
+def test_what_is_no_proof_of_a_step_is_refused_in_one_line(
+    case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    says, change = REFUSED_STEPS[case]
+    path = tmp_path / "s.json"
+    content = saved_step(path)
+    change(content)
+    path.write_text(json.dumps(content), encoding="utf-8")
+    assert not recompute().main(str(path))
     (line,) = capsys.readouterr().out.splitlines()
     assert line.startswith("not proved: ")
     assert says in line
