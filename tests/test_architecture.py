@@ -99,6 +99,21 @@ def test_the_statement_the_proof_and_the_solver_share_no_algebra() -> None:
         assert not uses(solver, f"cvxml.methods.mlsvm.{other}")
 
 
+def test_the_literal_side_of_gerrymandering_shares_nothing_with_its_solver() -> None:
+    all_imports = modules()
+    literal = {"enumeration", "integer", "problem"}
+    for name in literal:
+        ours = {
+            i.split(".")[3]
+            for i in all_imports[f"methods.ssvm.{name}"]
+            if i.startswith("cvxml.methods.ssvm.")
+        }
+        assert ours <= literal, (name, ours)
+    for name in ("nearest", "inference", "columns", "newton", "step", "point", "cccp", "certify", "evaluate"):
+        for other in literal:
+            assert not uses(all_imports[f"methods.ssvm.{name}"], f"cvxml.methods.ssvm.{other}"), (name, other)
+
+
 def test_the_oracle_and_the_methods_do_not_need_scikit_learn_to_start() -> None:
     for name, imports in modules().items():
         if name.endswith("estimator"):

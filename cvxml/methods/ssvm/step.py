@@ -45,7 +45,6 @@ class StepSolver:
         self.p = p
         self.columns = Columns(p, latent)
         self.step = 0.0
-        self.passes = 0
         self.reach = 1e3  # of newton.py
 
     def dual(self) -> tuple[FloatArray, IntArray, IntArray]:
@@ -121,7 +120,6 @@ class StepSolver:
             self.step = state.step
             used += count
             here = self._newton(here, lowest, tol)
-        self.passes += used
         columns.q = here.q
         W = (here.vectors * (np.maximum(here.values, 0) / 2)) @ here.vectors.T
         return (W + W.T) / 2, -here.value(), self._enough(here, lowest, tol)
