@@ -39,6 +39,7 @@ class Status(Enum):
         "stationary: its own convex step is certified to gain at most tol of the scale; F is not convex"
     )
     MAX_ITER = "not certified: stopped at max_iter before the gap reached tol; raise max_iter"
+    TIME_LIMIT = "not certified: stopped at time_limit before the gap reached tol; raise time_limit"
     STALLED = "not certified: rounding stops further progress in double precision at this tol"
     INTERRUPTED = "not certified: interrupted; give this solution as warm_start to go on"
     BACKEND = "not certified: the back end's answer does not meet tol; try another solver"

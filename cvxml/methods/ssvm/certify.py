@@ -27,6 +27,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cvxml.inputs import real_array
+from cvxml.methods.ssvm.certify_tree import certify_tree
 from cvxml.methods.ssvm.inference import task_loss
 from cvxml.methods.ssvm.instance import Instance
 from cvxml.methods.ssvm.point import EPS, point_at
@@ -45,9 +46,12 @@ class Repaired(NamedTuple):
 def certify(p: Instance, W: FloatArray, dual: Dual) -> Certificate:
     """Certificate of `W` (d, d) from weights `dual`: kind "stationary", its `step` of kind "subproblem".
 
-    dual: "q" (m,) any real numbers, "q_index" (m, 1 + k): a point and its set. A slightly infeasible `W` is
+    dual: "q" (m,) any real numbers, "q_index" (m, 1 + k): a point and its set; one with a "tree" goes to
+    certify_tree.py, which bounds F itself. A slightly infeasible `W` is
     judged as P_+(W). Raises ValueError if the arrays do not match or an index is out of range.
     """
+    if isinstance(dual, Mapping) and "tree" in dual:
+        return certify_tree(p, W, dual)
     s = unit_scale(p.X)
     unit = p.scaled(s)
     psd, feasibility = examine(W)

@@ -19,7 +19,7 @@ from cvxml.methods.ssvm.certify import certify as certify_metric
 from cvxml.methods.ssvm.evaluate import evaluate as evaluate_metric
 from cvxml.methods.ssvm.instance import Instance, instance
 from cvxml.methods.ssvm.point import point_at, rescaled
-from cvxml.methods.ssvm.solve import solve_instance
+from cvxml.methods.ssvm.solve import metric_of, solve_globally, solve_instance
 from cvxml.methods.ssvm.step import StepSolver
 from cvxml.metric import FloatArray, IntArray, as_matrix, as_metric, examine, unit_scale
 from cvxml.result import Certificate, Dual, Evaluation, SavedSolution, Solution, warn_unless_converged
@@ -35,6 +35,7 @@ PARAMETERS = {
 SOLVE_PARAMETERS = {
     "init": '"zero" (default), "identity", "relieff", "random", a metric (d, d), or a list of these: the best is kept',
     "random_state": "seed of the random start (default 0)",
+    "time_limit": 'seconds for solver "global" (default 600)',
 }
 STATEMENT = """\
 min over W psd:   F(W) = ||W||^2 + C sum_i L_i                                     (10)
@@ -125,26 +126,33 @@ def solve(
     tol: float = 1e-6,
     max_iter: int = 1000,
     random_state: int = 0,
+    time_limit: float = 600.0,
     warm_start: Solution | SavedSolution | None = None,
     callback: Any = None,
     **params: Any,
 ) -> Solution:
-    """A stationary metric with the certificate of its convex step; the best of one or more starts.
+    """A stationary metric with the certificate of its convex step, the best of one or more starts; or the optimum.
 
     solver: "fast" (cccp.py), or "clarabel" / "scs": each step literally, by constraint generation through
-    cvxpy (small n). init, random_state: as in `SOLVE_PARAMETERS`. tol: stop where the metric's own step is
+    cvxpy (small n), or "global": branch and bound (globally.py), for n of about 10 to 20: a metric proved optimal
+    to tol * ||W||^2, or the gap after `time_limit` seconds. init, random_state: as in `SOLVE_PARAMETERS`. tol: stop where the metric's own step is
     certified to gain at most tol * ||W||^2. max_iter: CCCP steps from each start. warm_start: a Solution to go
     on from, in place of init. callback: called with a `cvxml.result.Step` after each step. Parameters as in
     `PARAMETERS`. Raises ValueError for bad input; warns (ConvergenceWarning) whenever tol is not met.
     """
     p = instance(X, y, **params)
-    check_choice(solver, "solver", ("fast", "clarabel", "scs"))
+    check_choice(solver, "solver", ("fast", "clarabel", "scs", "global"))
+    check_positive(time_limit, "time_limit")
     check_positive(tol, "tol")
     check_count(max_iter, "max_iter")
     stored = {"n_neighbors": p.k, "C": p.C, "loss_matrix": p.Lam.tolist()}
-    solution = solve_instance(
-        p, solver, init, float(tol), max_iter, random_state, warm_start, callback, stored
-    )
+    if solver == "global":
+        start = init if warm_start is None else metric_of(warm_start, p)
+        solution = solve_globally(p, start, float(tol), float(time_limit), random_state, callback, stored)
+    else:
+        solution = solve_instance(
+            p, solver, init, float(tol), max_iter, random_state, warm_start, callback, stored
+        )
     warn_unless_converged(solution, tol)
     return solution
 

@@ -12,10 +12,11 @@ from cvxml.firstorder import one_blas_thread
 from cvxml.inputs import check_count
 from cvxml.methods.ssvm.cccp import Run, cccp
 from cvxml.methods.ssvm.certify import certify
+from cvxml.methods.ssvm.globally import Search, reduced
 from cvxml.methods.ssvm.instance import Instance
 from cvxml.methods.ssvm.literal import literal_cccp
 from cvxml.methods.ssvm.relieff import relieff
-from cvxml.metric import FloatArray, as_metric, unit_scale
+from cvxml.metric import FloatArray, as_metric, project_psd, unit_scale
 from cvxml.result import Dual, SavedSolution, Solution, Status, Step
 
 STARTS = ("zero", "identity", "relieff", "random")
@@ -39,7 +40,7 @@ def solve_instance(
     starts = (
         _starts(unit, init, random_state, s)
         if warm_start is None
-        else [("warm", _metric_of(warm_start, unit) * s**2)]
+        else [("warm", metric_of(warm_start, unit) * s**2)]
     )
     report = None if callback is None else lambda step: callback(_in_units(step, s))
     runs: list[tuple[str, Run]] = []
@@ -76,6 +77,53 @@ def solve_instance(
         neighbors=[],
         notes=tuple(_notes(runs, s, certificate.scale, certificate.objective)),
         solver=solver,
+    )
+
+
+def solve_globally(
+    p: Instance,
+    init: Any,
+    tol: float,
+    time_limit: float,
+    random_state: int,
+    callback: Callable[[Step], None] | None,
+    params: dict[str, Any],
+) -> Solution:
+    """The global optimum by branch and bound (globally.py), from the starts and CCCP; whatever ends it is certified."""
+    small = reduced(p)
+    back = np.linalg.pinv(small.axes)
+    starts = [W for _, W in _starts(p, init, random_state, 1.0)]
+    history: list[Step] = []
+
+    def report(step: Step) -> None:
+        step = _in_units(step, small.scale)
+        if not history or step.gap < history[-1].gap:
+            history.append(step)
+        if callback is not None:
+            callback(step)
+
+    with one_blas_thread():
+        search = Search(small.p, [project_psd(back.T @ W @ back) for W in starts], tol)
+        status = search.run(time_limit, report)
+        metric = small.axes.T @ search.best.W @ small.axes
+        certificate = certify(p, (metric + metric.T) / 2, search.dual(small.scale))
+    if certificate.proves(tol):
+        status = Status.CONVERGED
+    elif status is Status.CONVERGED:
+        status = Status.STALLED
+    return Solution(
+        method="ssvm",
+        metric=(metric + metric.T) / 2,
+        certificate=certificate,
+        status=status,
+        n_iter=search.nodes,
+        history=tuple(history),
+        params=params,
+        X=p.X,
+        y=p.y,
+        neighbors=[],
+        notes=(f"branch and bound over the assignments of h*: {search.nodes} nodes",),
+        solver="global",
     )
 
 
@@ -117,7 +165,7 @@ def _starts(p: Instance, init: Any, random_state: int, s: float) -> list[tuple[s
     return [("given", as_metric(init, p.X.shape[1], "init") * s**2)]
 
 
-def _metric_of(warm_start: Solution | SavedSolution, p: Instance) -> FloatArray:
+def metric_of(warm_start: Solution | SavedSolution, p: Instance) -> FloatArray:
     if not isinstance(warm_start, (Solution, SavedSolution)):
         raise ValueError(f"warm_start must be a solution, got {type(warm_start).__name__}")
     metric: FloatArray = as_metric(warm_start.metric, p.X.shape[1], "the metric of warm_start")
