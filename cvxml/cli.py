@@ -65,9 +65,10 @@ def _parser() -> argparse.ArgumentParser:
 
     command = commands.add_parser("solve", help="the optimal metric of a data set, with its proof")
     _add_problem(command)
-    command.add_argument("--solver", default="fast", help="fast (default), clarabel or scs")
+    command.add_argument("--solver", default="fast", help="fast (default), clarabel, scs, or global (ssvm)")
     command.add_argument("--tol", type=float, default=1e-6, help="gap relative to the scale (default 1e-6)")
     command.add_argument("--max-iter", type=int)
+    command.add_argument("--time-limit", type=float, help="seconds, for the solver global (default 600)")
     command.add_argument(
         "--init", help="start of a method that is not convex: zero, identity, relieff, random, or all"
     )
@@ -189,6 +190,8 @@ def _solve(parsed: argparse.Namespace) -> int:
         params["init"] = ["zero", "identity", "relieff", "random"] if parsed.init == "all" else parsed.init
     if parsed.max_iter is not None:
         params["max_iter"] = parsed.max_iter
+    if parsed.time_limit is not None:
+        params["time_limit"] = parsed.time_limit
     if sys.stderr.isatty():
         params["callback"] = _progress
     with warnings.catch_warnings():

@@ -9,8 +9,15 @@ objective below  sum_i s_i - ||P_+(G)||^2 / (2 lam).  Exit code 0 if the gap is 
 For ssvm, which is not convex, the same of the metric's own convex step: with h*_i the cheapest set in which the class
 of i wins, and weights q >= 0 of sum 1 for each point, the step is nowhere below  C sum q Delta - ||P_+(M)||^2 / 4,
 M = C sum_i ( sum_h q_ih sum_{j in h} X_ij - sum_{j in h*_i} X_ij ).  Exit code 0 if the gap is at most 1e-6 of ||W||^2.
+
+A file of the solver "global" holds a tree: each branch (i, j, a, b) goes to row a where j is in h*_i and to row b where it
+is not. In a leaf, with Y_i the sum of X_ij over the j that every winning set left for i has, any q >= 0 with
+sum_h q_ih <= 1, and any nu >= 0 on triples where j is in h*_i, l is not and could take its place, bound F by
+C sum q Delta - ||P_+(M)||^2 / 4, M = C sum q (sum_{j in h} X_ij - Y_i) - sum nu (X_ij - X_il).  All winning sets are
+listed here, so this is for tiny n.
 """
 
+import itertools
 import json
 import sys
 
@@ -89,8 +96,8 @@ def task_loss(costs, counts):
     return max(cost for cost, m in zip(costs, counts, strict=True) if m == max(counts))
 
 
-def recompute_step(content):
-    """As `recompute`, of the convex step of gerrymandering at the metric; the last is ||W||^2."""
+def recompute_ssvm(content):
+    """As `recompute`: of the convex step of gerrymandering at the metric, or of all F; the last is ||W||^2."""
     X, y, W, params = (
         np.array(content["X"], float),
         content["y"],
@@ -106,7 +113,7 @@ def recompute_step(content):
         "no loss_matrix",
     )
     require(not np.abs(W - W.T).max() > 1e-6 * np.linalg.norm(W), "the metric is not symmetric")
-    M, losses, bound = np.zeros_like(W), 0.0, 0.0
+    P, losses = np.zeros_like(W), 0.0
     for i in range(n):
         D = [(X[i] - x) @ W @ (X[i] - x) for x in X]
         near = [
@@ -121,9 +128,17 @@ def recompute_step(content):
         latent = min(wins, key=lambda h: sum(D[j] for j in h))
         worst = max(task_loss(Lam[y[i]], v) - sum(D[j] for j in h) for v, h in sets)
         losses += worst + sum(D[j] for j in latent)
-        M -= C * sum(np.outer(X[i] - X[j], X[i] - X[j]) for j in latent)
-    total = np.zeros(n)
-    for (i, *h), q in zip(content["dual"]["q_index"], content["dual"]["q"], strict=True):
+        P += sum(np.outer(X[i] - X[j], X[i] - X[j]) for j in latent)
+    objective = (W**2).sum() + C * losses
+    bound = (tree_bound if "tree" in content["dual"] else step_bound)(X, y, k, C, Lam, content["dual"], P)
+    return objective, bound, objective - bound, np.linalg.eigvalsh((W + W.T) / 2)[0], (W**2).sum()
+
+
+def step_bound(X, y, k, C, Lam, dual, P):
+    """The bound of the step with sum_i sum_{j in h*_i} X_ij = P."""
+    n, R = len(X), len(Lam)
+    M, bound, total = -C * P, 0.0, np.zeros(n)
+    for (i, *h), q in zip(dual["q_index"], dual["q"], strict=True):
         proper = len(set(h)) == len(h) == k and i not in h and all(j in range(n) for j in (i, *h))
         require(proper, f"{h} is no set of {k} others of {i}")
         require(q >= 0, f"the weight of {i}, {h} is negative or no number")
@@ -132,9 +147,52 @@ def recompute_step(content):
         bound += C * q * task_loss(Lam[y[i]], [sum(y[j] == c for j in h) for c in range(R)])
         M += C * q * sum(np.outer(X[i] - X[j], X[i] - X[j]) for j in h)
     require(np.allclose(total, 1, rtol=1e-12, atol=0), "the weights of a point do not add up to 1")
-    objective = (W**2).sum() + C * losses
-    bound -= (np.maximum(np.linalg.eigvalsh(M), 0) ** 2).sum() / 4
-    return objective, bound, objective - bound, np.linalg.eigvalsh((W + W.T) / 2)[0], (W**2).sum()
+    return bound - (np.maximum(np.linalg.eigvalsh(M), 0) ** 2).sum() / 4
+
+
+def tree_bound(X, y, k, C, Lam, dual, P):
+    """The least bound of the leaves of the tree."""
+    n, R = len(X), len(Lam)
+
+    def counts(h):
+        return [sum(y[j] == c for j in h) for c in range(R)]
+
+    def wins(i, h):
+        return all(counts(h)[y[i]] > m for c, m in enumerate(counts(h)) if c != y[i])
+
+    def outer(i, j):
+        return np.outer(X[i] - X[j], X[i] - X[j])
+
+    def bound_of(leaf, left):
+        inside = [set.intersection(*listed) for listed in left]
+        outside = [set(range(n)) - set.union(*listed) - {i} for i, listed in enumerate(left)]
+        M, bound, total = np.zeros((X.shape[1], X.shape[1])), 0.0, np.zeros(n)
+        for (at, i, *h), q in zip(dual["q_index"], dual["q"], strict=True):
+            if at == leaf:
+                require(q >= 0 and len(set(h)) == k and i not in h and set(h) <= set(range(n)), "no set, or no weight")
+                total[i] += q
+                bound += C * q * task_loss(Lam[y[i]], counts(h))
+                M += C * q * (sum(outer(i, j) for j in h) - sum(outer(i, j) for j in inside[i]))
+        for (at, i, j, other), nu in zip(dual["nu_index"], dual["nu"], strict=True):
+            if at == leaf:
+                require(nu >= 0 and j in inside[i] and other in outside[i], "no exchange, or a negative price")
+                require(y[other] in (y[j], y[i]), f"{other} could not take the place of {j}")
+                M -= nu * (outer(i, j) - outer(i, other))
+        require((total <= 1 + 1e-12).all(), "the weights of a point add up to more than 1")
+        return bound - (np.maximum(np.linalg.eigvalsh(M), 0) ** 2).sum() / 4
+
+    def below(row, left):
+        if not all(left):
+            return np.inf
+        i, j, yes, no = (int(v) for v in dual["tree"][row])
+        if i < 0:
+            return bound_of(row, left)
+        require(yes > row and no > row, "the tree turns back")
+        parts = ([h for h in left[i] if j in h], [h for h in left[i] if j not in h])
+        return min(below(to, [*left[:i], part, *left[i + 1 :]]) for to, part in zip((yes, no), parts, strict=True))
+
+    others = [[j for j in range(n) if j != i] for i in range(n)]
+    return below(0, [[set(h) for h in itertools.combinations(others[i], k) if wins(i, h)] for i in range(n)])
 
 
 def recompute(content):
@@ -143,7 +201,7 @@ def recompute(content):
     Raises ValueError if the lists are none, the metric is not symmetric or the dual variables are not feasible.
     """
     if content["method"] == "ssvm":
-        return recompute_step(content)
+        return recompute_ssvm(content)
     X, A = points_and_metric(content)
     y, n, lam = np.array(content["y"]), len(X), float(content["params"]["lam"])
     lists = neighbor_lists(content)
@@ -179,8 +237,9 @@ def main(path):
     try:
         content = read(path)
         objective, bound, gap, least, scale = recompute(content)
-        step = content["method"] == "ssvm"
-        weight = 1.0 if step else float(content["params"]["lam"]) / 2
+        ssvm = content["method"] == "ssvm"
+        step = ssvm and "tree" not in content["dual"]
+        weight = 1.0 if ssvm else float(content["params"]["lam"]) / 2
     except (OSError, KeyError, TypeError, IndexError, ValueError) as error:
         print(f"not proved: {path} holds no proof: {error}")
         return False

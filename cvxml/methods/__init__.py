@@ -62,6 +62,9 @@ class Method(Protocol):
         early: stop once most of what the step can win is won.
         """
 
+    def enumerated(self, X: ArrayLike, y: ArrayLike, *, tol: float, **params: Any) -> Solution | None:
+        """Only where CLAIM is "stationary": the optimum with a bound of the problem itself, None if it is not tiny."""
+
     def machine_slack(self, X: ArrayLike, y: ArrayLike, metric: ArrayLike, **params: Any) -> float:
         """How far objective, bound and gap may be off on another machine, beyond the certificate's rounding."""
 

@@ -2,7 +2,7 @@
 
 The method's convex step at the candidate is solved by us. Its dual, repaired, bounds what the step could gain;
 its metric is a witness if it gains that much. A better metric from starts of our own refutes the claim to be
-optimal; nothing but a bound of F proves it.
+optimal; nothing but a bound of F proves it, which `Method.enumerated` gives where the problem is tiny.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ class Judged(NamedTuple):
     proof: Certificate
     ours: Certificate  # of the better metric, or of the step's
     witness: Witness | None
+    bound: float | None = None  # of the objective at all metrics, where one was computed
+    stationary: bool = False
 
 
 def check_stationary(
@@ -51,7 +53,7 @@ def check_stationary(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what is not tight shows in the verdict
         judged = _judge(method, X, y, candidate, claim, tol, params)
-    verdict, reasons, proof, ours, witness = judged
+    verdict, reasons, proof, ours, witness, bound, _ = judged
     if claimed_objective is not None:
         allowed = tol * abs(proof.objective) + proof.rounding
         if abs(claimed_objective - proof.objective) > allowed:
@@ -61,9 +63,11 @@ def check_stationary(
             )
             reasons = (*(reasons if judged.verdict is Verdict.REFUTED else ()), wrong)
     diagnosis: tuple[str, ...] = ()
-    if judged.verdict is Verdict.REFUTED:
+    if judged.verdict is Verdict.REFUTED and not judged.stationary:  # a stationary one is the right problem's
         diagnosis = diagnose(method, X, y, candidate, tol, params)
     assert proof.step is not None
+    lower_bound = proof.lower_bound if bound is None else bound
+    gap = proof.objective - lower_bound
     return Report(
         method=method,
         verdict=verdict,
@@ -71,12 +75,12 @@ def check_stationary(
         tol_name=tol_name,
         tol=tol,
         reasons=reasons,
-        lower_bound=proof.lower_bound,
+        lower_bound=lower_bound,
         scale=ours.scale,
         reference_objective=ours.objective,
         objective=proof.objective,
-        gap=proof.gap,
-        rel_gap=proof.rel_gap,
+        gap=gap,
+        rel_gap=gap / proof.scale if proof.scale > 0 else math.inf,
         rounding=proof.rounding,
         feasibility=proof.feasibility,
         claimed_objective=claimed_objective,
@@ -84,7 +88,11 @@ def check_stationary(
         step_gap=proof.step.gap,
         witness=witness,
         diagnosis=diagnosis,
-        notes=("the gap is to the bound F >= 0; what is certified is the convex step",),
+        notes=(
+            "the gap is to the bound F >= 0; what is certified is the convex step"
+            if bound is None
+            else "the lower bound is that of a branch and bound over the whole problem",
+        ),
     )
 
 
@@ -138,15 +146,29 @@ def _judge_optimal(
     ours: Certificate,
     stationary: str,
 ) -> Judged:
-    """A stationary metric that is claimed optimal, against the best of our own starts."""
-    best = get(method).solve(X, y, tol=tol / 10, init=ALL_STARTS, **params)
+    """A stationary metric that is claimed optimal: against the best of our own starts, and a bound if it is tiny."""
+    module = get(method)
+    best = module.solve(X, y, tol=tol / 10, init=ALL_STARTS, **params)
+    known = module.enumerated(X, y, tol=tol / 10, **params)
+    if known is not None and known.objective < best.objective:
+        best = known
+    bound = None if known is None else known.lower_bound
     allowed = tol * best.certificate.scale + proof.rounding + best.certificate.rounding
     won = proof.objective - best.objective
     if won > allowed:
-        why = f"another start leads to a metric that is better by {won:.6g}; allowed is {allowed:.3g}"
+        found = "another start leads to" if best is not known else "branch and bound finds"
+        why = f"{found} a metric that is better by {won:.6g}; allowed is {allowed:.3g}"
         witness = Witness(best.objective, won, best.metric)
-        return Judged(Verdict.REFUTED, (stationary, why), proof, best.certificate, witness)
+        return Judged(Verdict.REFUTED, (stationary, why), proof, best.certificate, witness, bound, True)
+    if bound is not None and proof.objective - bound <= allowed:
+        why = (
+            f"optimal: branch and bound proves that no metric is better by more than {proof.objective - bound:.3g}; "
+            f"allowed is {allowed:.3g}"
+        )
+        return Judged(Verdict.CERTIFIED, (stationary, why), proof, best.certificate, None, bound)
     if proof.objective <= allowed:
         return Judged(Verdict.CERTIFIED, (f"F >= 0, and it is {proof.objective:.3g}",), proof, ours, None)
     why = f"no start of ours ({', '.join(ALL_STARTS)}) leads to a better one, which proves nothing"
-    return Judged(Verdict.INCONCLUSIVE, (stationary, why), proof, ours, None)
+    if bound is not None:
+        why = f"branch and bound proves no more in its time than F >= {bound:.12g}, and finds no better metric"
+    return Judged(Verdict.INCONCLUSIVE, (stationary, why), proof, ours, None, bound)

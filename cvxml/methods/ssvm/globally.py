@@ -92,7 +92,7 @@ class Search:
     @property
     def threshold(self) -> float:
         """From here on a bound closes a node."""
-        return self.best.F - 0.9 * self.tol * self.best.norm2
+        return self.best.F - 0.9 * self.tol * self.best.norm2 - 0.5 * self.best.rounding(self.p.C)
 
     @property
     def lower_bound(self) -> float:

@@ -24,6 +24,7 @@ and runs SGD.
         t_i >= Lam(y_i, r) + m u + (k - m) v + m sum_c w_c + sum_j s_j,
         u + s_j >= -D_j  for j in r,       v + w_c + s_j >= -D_j  for j in c != r.
     An m that no set has (too few points) has no row. For m = k the rest is empty, and v, w and its s fall away.
+`best_assignment`  min F itself, at n = 6: the least optimum of the steps of all assignments h*.
 `dual`        over q_i in the simplex over the sets of i:
     max  C sum_ih q_ih Delta(y_i, h) - 1/4 ||P_+(-G)||_F^2,     G = C (sum_ih q_ih Psi_ih - P),     W = P_+(-G) / 2.
     ||P_+(-G)||^2 is the least ||S - G||^2 over S >> 0, which is how it is stated here.
@@ -37,6 +38,7 @@ Gerrymandering, NIPS 2014; CCCP: Yuille and Rangarajan, NIPS 2002.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -65,6 +67,14 @@ class Generated(NamedTuple):
     t: FloatArray  # (n,)
     rounds: int  # restricted problems solved
     sets: list[list[Neighbors]]  # the rows generated, a list a point
+
+
+class Assigned(NamedTuple):
+    """The best of all assignments."""
+
+    value: float  # of its step
+    W: FloatArray  # (d, d)
+    h_star: tuple[Neighbors, ...]
 
 
 def Psi(X: FloatArray, i: int, h: Neighbors) -> FloatArray:
@@ -97,10 +107,14 @@ def restricted(
     X: FloatArray, y: IntArray, k: int, C: float, Lam: FloatArray, h_star: Sequence[Neighbors], sets: Sets
 ) -> cp.Problem:
     """The step with the rows of `sets[i]` only: a lower bound on the step. Variables: "W" (d, d) and "t" (n,)."""
+    return with_rows(X, y, C, Lam, sum_of_latent(X, y, k, h_star), sets)
+
+
+def with_rows(X: FloatArray, y: IntArray, C: float, Lam: FloatArray, P: Any, sets: Sets) -> cp.Problem:
+    """`restricted`, P (d, d) a matrix or a parameter."""
     n, d = X.shape
     W = cp.Variable((d, d), symmetric=True, name="W")
     t = cp.Variable(n, name="t")
-    P = sum_of_latent(X, y, k, h_star)
     constraints = [W >> 0]
     for i in range(n):
         constraints += [t[i] >= inner(W, Psi(X, i, h)) + Delta(y, i, h, Lam) for h in sets[i]]
@@ -112,6 +126,27 @@ def enumerated(
 ) -> cp.Problem:
     """The step as it is defined: a row for every set. Variables: "W" (d, d) and "t" (n,)."""
     return restricted(X, y, k, C, Lam, h_star, every_set(y, k))
+
+
+def best_assignment(
+    X: FloatArray, y: IntArray, k: int, C: float, Lam: FloatArray, solver: str = "clarabel"
+) -> Assigned:
+    """min F, by the step of every assignment of a winning set to every point: their product, so n = 6 or so.
+
+    F(W) is the least of the steps' objectives at W, so the least of their optima is the optimum of F.
+    """
+    n, d = X.shape
+    sets, R = every_set(y, k), len(Lam)
+    winning = [[h for h in sets[i] if wins(votes(y, h, R), int(y[i]))] for i in range(n)]
+    P = cp.Parameter((d, d), symmetric=True)
+    problem = with_rows(X, y, C, Lam, P, sets)
+    best = Assigned(np.inf, np.zeros((d, d)), ())
+    for h_star in itertools.product(*winning):
+        P.value = sum_of_latent(X, y, k, h_star)
+        W = solve_problem(problem, solver)["W"]
+        if problem.value < best.value:
+            best = Assigned(float(problem.value), W, h_star)
+    return best
 
 
 def every_set(y: IntArray, k: int) -> list[list[Neighbors]]:

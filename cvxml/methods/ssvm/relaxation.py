@@ -31,7 +31,7 @@ from cvxml.metric import FloatArray, IntArray
 ROUNDS = 20
 ENOUGH = 0.1  # of what is missing: a relaxation that cannot reach the threshold need not be solved further
 VIOLATED = 1e-9
-WEIGHT = 1e-9  # multipliers below this are dropped
+WEIGHT = 1e-8  # multipliers below this are dropped, and a point's that sum to 1 but for this are made to
 
 
 @dataclass(frozen=True)
@@ -207,7 +207,8 @@ class Relaxation:
         p, n = self.p, len(Y)
         point = proof.sets[:, 0]
         q, nu = np.maximum(proof.q, 0), np.maximum(proof.nu, 0)
-        q = q / np.maximum(np.bincount(point, q, minlength=n), 1.0)[point]
+        total = np.bincount(point, q, minlength=n)
+        q = q / np.where(total > 1 - 100 * WEIGHT, total, 1.0)[point]
         delta, A = self._rows(proof.sets)
         M = p.C * (q @ (A - Y[point])) - nu @ self._exchange_rows(proof.exchanges)
         values = np.linalg.eigvalsh(self.matrix(M))
