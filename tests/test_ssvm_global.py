@@ -79,7 +79,9 @@ def test_a_loss_matrix_and_three_classes() -> None:
     params["loss_matrix"] = [[0, 1, 2], [0.5, 0, 1], [3, 1, 0]]
     p = checked((X, y, params))
     literal = best_assignment(p.X, p.y, p.k, p.C, p.Lam)
-    assert cvxml.solve("ssvm", X, y, solver="global", **params).objective == pytest.approx(literal.value, rel=1e-6)
+    assert cvxml.solve("ssvm", X, y, solver="global", **params).objective == pytest.approx(
+        literal.value, rel=1e-6
+    )
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -180,7 +182,9 @@ def test_the_bounds_of_a_solved_tree_hold_where_they_are_tight(seed: int) -> Non
 
 
 def agrees(known: np.ndarray, h_star: list[enumeration.Neighbors]) -> bool:
-    return all((known[i, j] == IN) == (j in h) for i, h in enumerate(h_star) for j in np.flatnonzero(known[i]))
+    return all(
+        (known[i, j] == IN) == (j in h) for i, h in enumerate(h_star) for j in np.flatnonzero(known[i])
+    )
 
 
 def random_tree(rng: np.random.Generator, n: int) -> np.ndarray:
@@ -257,8 +261,8 @@ def test_a_tree_with_a_hole_is_refused(solved: tuple[Known, Any]) -> None:
             cvxml.certify("ssvm", X, y, solution.metric, {**dual, name: dual[name][1:]}, **params)
         with pytest.raises(ValueError, match="NaN"):
             cvxml.certify("ssvm", X, y, solution.metric, {**dual, name: dual[name] * np.nan}, **params)
+        lost = {k: v for k, v in dual.items() if k != f"{name}_index"}
         with pytest.raises(ValueError, match=name):
-            lost = {k: v for k, v in dual.items() if k != f"{name}_index"}
             cvxml.certify("ssvm", X, y, solution.metric, lost, **params)
 
 
@@ -380,7 +384,9 @@ def test_reduced_is_the_same_problem() -> None:
     p = checked(given)
     full = enumeration.objective(p.X, p.y, small.axes.T @ W @ small.axes, p.k, p.C, p.Lam)
     q = small.p
-    assert enumeration.objective(q.X, q.y, W, q.k, q.C, q.Lam) == pytest.approx(full * small.scale**4, rel=1e-10)
+    assert enumeration.objective(q.X, q.y, W, q.k, q.C, q.Lam) == pytest.approx(
+        full * small.scale**4, rel=1e-10
+    )
 
 
 def test_saved_and_judged_again(cli: Cli, tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ For ssvm, which is not convex, the same of the metric's own convex step: with h*
 of i wins, and weights q >= 0 of sum 1 for each point, the step is nowhere below  C sum q Delta - ||P_+(M)||^2 / 4,
 M = C sum_i ( sum_h q_ih sum_{j in h} X_ij - sum_{j in h*_i} X_ij ).  Exit code 0 if the gap is at most 1e-6 of ||W||^2.
 
-A file of the solver "global" holds a tree: each branch (i, j, a, b) goes to row a where j is in h*_i and to row b where it
-is not. In a leaf, with Y_i the sum of X_ij over the j that every winning set left for i has, any q >= 0 with
+A file of the solver "global" holds a tree: each branch (i, j, a, b) goes to row a where j is in h*_i and to row b where
+it is not. In a leaf, with Y_i the sum of X_ij over the j that every winning set left for i has, any q >= 0 with
 sum_h q_ih <= 1, and any nu >= 0 on triples where j is in h*_i, l is not and could take its place, bound F by
 C sum q Delta - ||P_+(M)||^2 / 4, M = C sum q (sum_{j in h} X_ij - Y_i) - sum nu (X_ij - X_il).  All winning sets are
 listed here, so this is for tiny n.
@@ -169,13 +169,18 @@ def tree_bound(X, y, k, C, Lam, dual, P):
         M, bound, total = np.zeros((X.shape[1], X.shape[1])), 0.0, np.zeros(n)
         for (at, i, *h), q in zip(dual["q_index"], dual["q"], strict=True):
             if at == leaf:
-                require(q >= 0 and len(set(h)) == k and i not in h and set(h) <= set(range(n)), "no set, or no weight")
+                require(
+                    q >= 0 and len(set(h)) == k and i not in h and set(h) <= set(range(n)),
+                    "no set, or no weight",
+                )
                 total[i] += q
                 bound += C * q * task_loss(Lam[y[i]], counts(h))
                 M += C * q * (sum(outer(i, j) for j in h) - sum(outer(i, j) for j in inside[i]))
         for (at, i, j, other), nu in zip(dual["nu_index"], dual["nu"], strict=True):
             if at == leaf:
-                require(nu >= 0 and j in inside[i] and other in outside[i], "no exchange, or a negative price")
+                require(
+                    nu >= 0 and j in inside[i] and other in outside[i], "no exchange, or a negative price"
+                )
                 require(y[other] in (y[j], y[i]), f"{other} could not take the place of {j}")
                 M -= nu * (outer(i, j) - outer(i, other))
         require((total <= 1 + 1e-12).all(), "the weights of a point add up to more than 1")
@@ -189,7 +194,9 @@ def tree_bound(X, y, k, C, Lam, dual, P):
             return bound_of(row, left)
         require(yes > row and no > row, "the tree turns back")
         parts = ([h for h in left[i] if j in h], [h for h in left[i] if j not in h])
-        return min(below(to, [*left[:i], part, *left[i + 1 :]]) for to, part in zip((yes, no), parts, strict=True))
+        return min(
+            below(to, [*left[:i], part, *left[i + 1 :]]) for to, part in zip((yes, no), parts, strict=True)
+        )
 
     others = [[j for j in range(n) if j != i] for i in range(n)]
     return below(0, [[set(h) for h in itertools.combinations(others[i], k) if wins(i, h)] for i in range(n)])

@@ -170,5 +170,7 @@ def _judge_optimal(
         return Judged(Verdict.CERTIFIED, (f"F >= 0, and it is {proof.objective:.3g}",), proof, ours, None)
     why = f"no start of ours ({', '.join(ALL_STARTS)}) leads to a better one, which proves nothing"
     if bound is not None:
-        why = f"branch and bound proves no more in its time than F >= {bound:.12g}, and finds no better metric"
+        why = (
+            f"branch and bound proves no more in its time than F >= {bound:.12g}, and finds no better metric"
+        )
     return Judged(Verdict.INCONCLUSIVE, (stationary, why), proof, ours, None, bound)

@@ -6,8 +6,8 @@ the branches above it say and what follows from it (membership.py); where no set
 
 Bound of a leaf. With Y_i = sum of X_ij over the j known to be in h*_i, every metric of the leaf has
     L_i(W) >= max(0, Delta_ih + <W, Y_i - A_ih>),   A_ih = sum_{j in h} X_ij,
-and <W, X_ij - X_il> <= 0 for exchanges: j is in h*_i, l is not and could take its place. Any q >= 0 with sum_h q_ih <= 1
-and any nu >= 0 therefore give, by weak duality,
+and <W, X_ij - X_il> <= 0 for exchanges: j is in h*_i, l is not and could take its place. Any q >= 0 with
+sum_h q_ih <= 1 and any nu >= 0 therefore give, by weak duality,
     F >= C sum q Delta - 1/4 ||P_+(M)||^2,      M = C sum q (A - Y) - sum nu (X_ij - X_il),
 no matter where they came from. The least bound of the leaves bounds F. Weights that are not feasible are repaired:
 clipped, scaled down to sum 1, left out where the set or the exchange is none.
@@ -45,8 +45,9 @@ class Leaf(NamedTuple):
 def certify_tree(p: Instance, W: FloatArray, dual: Dual) -> Certificate:
     """Certificate of kind "enumerated" of `W` (d, d).
 
-    dual: "tree" (rows, 4), "q" (m,) with "q_index" (m, 2 + k): leaf, point, set; "nu" (e,) with "nu_index" (e, 4): leaf,
-    i, j, l. A slightly infeasible `W` is judged as P_+(W). Raises ValueError if the arrays do not match or are no tree.
+    dual: "tree" (rows, 4); "q" (m,) with "q_index" (m, 2 + k): leaf, point, set; "nu" (e,) with "nu_index" (e, 4):
+    leaf, i, j, l. A slightly infeasible `W` is judged as P_+(W). Raises ValueError if the arrays do not match or are
+    no tree.
     """
     s = unit_scale(p.X)
     unit = p.scaled(s)
@@ -84,7 +85,7 @@ def certify_tree(p: Instance, W: FloatArray, dual: Dual) -> Certificate:
 
 def _checked(dual: Dual, n: int, k: int) -> tuple[IntArray, FloatArray, IntArray, FloatArray, IntArray]:
     widths = {"tree": 4, "q_index": 2 + k, "nu_index": 4}
-    index = {}
+    index: dict[str, IntArray] = {}
     for name in ("tree", "q", "q_index", "nu", "nu_index"):
         if name not in dual:
             raise ValueError(f"the dual of an enumerated certificate has no {name!r}")
@@ -101,8 +102,7 @@ def _checked(dual: Dual, n: int, k: int) -> tuple[IntArray, FloatArray, IntArray
         raise ValueError("dual 'q' and 'nu' must be one number a row of 'q_index' and 'nu_index'")
     if not (np.isfinite(q).all() and np.isfinite(nu).all()):
         raise ValueError("dual 'q' or 'nu' holds NaN or infinity")
-    for name in ("q_index", "nu_index"):
-        rows = index[name]
+    for name, rows in (("q_index", index["q_index"]), ("nu_index", index["nu_index"])):
         inside = (rows >= 0).all() and (rows[:, 0] < len(tree)).all() and (rows[:, 1:] < n).all()
         if not inside:
             raise ValueError(f"{name} names a row of the tree or a point that does not exist")
@@ -110,9 +110,10 @@ def _checked(dual: Dual, n: int, k: int) -> tuple[IntArray, FloatArray, IntArray
     children = np.sort(branches[:, 2:].ravel())
     if len(tree) == 0 or (branches[:, :2] >= n).any() or (branches[:, 1] < 0).any():
         raise ValueError("the tree is empty, or a branch of it names a point that does not exist")
-    if not np.array_equal(children, np.arange(1, len(tree))) or (
-        branches[:, 2:].min(axis=1, initial=len(tree)) <= np.flatnonzero(tree[:, 0] >= 0)
-    ).any():
+    if (
+        not np.array_equal(children, np.arange(1, len(tree)))
+        or (branches[:, 2:].min(axis=1, initial=len(tree)) <= np.flatnonzero(tree[:, 0] >= 0)).any()
+    ):
         raise ValueError("the tree is none: every row but the first must be the child of one row above it")
     return tree, q, index["q_index"], nu, index["nu_index"]
 
@@ -177,7 +178,7 @@ def _bound(p: Instance, known: IntArray, leaf: Leaf) -> tuple[FloatArray, float,
     point = leaf.sets[:, 0]
     for members in leaf.sets[:, 1:].T:
         add(point, members, p.C * leaf.q)
-    share = np.bincount(point, leaf.q, minlength=n)
+    share: FloatArray = np.bincount(point, leaf.q, minlength=n).astype(np.float64)
     inside, member = np.nonzero(known == IN)
     add(inside, member, -p.C * share[inside])
     i, j, other = leaf.exchanges.T

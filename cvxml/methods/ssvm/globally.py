@@ -123,9 +123,9 @@ class Search:
 
     def _grow(self) -> None:
         """Solve the first node; close it or branch."""
-        bound, _, node = self.open[0]
+        node = self.open[0][2]
         relaxed = self.relaxation.solve(node.known, node.proof, self.threshold)
-        if relaxed.F < self.best.F + NEARLY * abs(self.best.F):
+        if relaxed.F < (1 + NEARLY) * self.best.F:
             self._try(relaxed.w)
         heapq.heappop(self.open)
         self.nodes += 1

@@ -137,10 +137,11 @@ def solve(
 
     solver: "fast" (cccp.py), or "clarabel" / "scs": each step literally, by constraint generation through
     cvxpy (small n), or "global": branch and bound (globally.py), for n of about 10 to 20: a metric proved optimal
-    to tol * ||W||^2, or the gap after `time_limit` seconds. init, random_state: as in `SOLVE_PARAMETERS`. tol: stop where the metric's own step is
-    certified to gain at most tol * ||W||^2. max_iter: CCCP steps from each start. warm_start: a Solution to go
-    on from, in place of init. callback: called with a `cvxml.result.Step` after each step. Parameters as in
-    `PARAMETERS`. Raises ValueError for bad input; warns (ConvergenceWarning) whenever tol is not met.
+    to tol * ||W||^2, or the gap after `time_limit` seconds. init, random_state: as in `SOLVE_PARAMETERS`. tol: stop
+    where the metric's own step is certified to gain at most tol * ||W||^2. max_iter: CCCP steps from each start.
+    warm_start: a Solution to go on from, in place of init. callback: called with a `cvxml.result.Step` after each
+    step. Parameters as in `PARAMETERS`. Raises ValueError for bad input; warns (ConvergenceWarning) whenever tol is
+    not met.
     """
     p = instance(X, y, **params)
     check_choice(solver, "solver", ("fast", "clarabel", "scs", "global"))

@@ -61,7 +61,7 @@ class Relaxation:
 
     def __init__(self, p: Instance):
         self.p = p
-        n, d = p.X.shape
+        d = p.X.shape[1]
         # the order in which Clarabel takes the upper triangle, column by column
         self.columns, self.rows = np.tril_indices(d)
         self.weight = np.where(self.rows == self.columns, 1.0, np.sqrt(2.0))
@@ -136,7 +136,7 @@ class Relaxation:
             exchanges = np.concatenate([proof.exchanges, pairs])
         own = table(near.D, 1).cost[rows, p.y]
         F = float(w @ w) + p.C * float((values[rows, r] + own).sum())
-        share = np.bincount(best.sets[:, 0], best.q, minlength=len(p.y))
+        share: FloatArray = np.bincount(best.sets[:, 0], best.q, minlength=len(p.y)).astype(np.float64)
         return Relaxed(w, F, D, share, best)
 
     def _violated(self, known: IntArray, D: FloatArray) -> IntArray:
