@@ -153,7 +153,7 @@ def test_quoted_source_is_the_source() -> None:
     quotations = [block for page in PAGES for block in blocks(page) if block.quoted]
     assert {block.quoted for block in quotations} >= {
         "methods/mlsvm/problem.py literal",
-        "methods/ssvm/problem.py restricted",
+        "methods/ssvm/problem.py with_rows",
     }
     for block in quotations:
         path, name = block.quoted.split()
