@@ -5,7 +5,7 @@ check(method, X, y, metric, ...)   judge somebody else's metric: certified, refu
 evaluate(method, X, y, metric)     the intermediates, by the paper's names
 problem(method, X, y)              the literal cvxpy problem
 methods()                          the ids of all methods
-MLSVM, KernelMLSVM                 scikit-learn estimators
+MLSVM, KernelMLSVM, Gerrymandering, GLML   scikit-learn estimators
 """
 
 from __future__ import annotations
@@ -20,11 +20,13 @@ from cvxml.report import Report, Verdict
 from cvxml.result import Certificate, Evaluation, Solution, Status, load
 
 if TYPE_CHECKING:
+    from cvxml.methods.glml.estimator import GLML
     from cvxml.methods.mlsvm.estimator import MLSVM, KernelMLSVM
     from cvxml.methods.ssvm.estimator import Gerrymandering
 
 
 __all__ = [
+    "GLML",
     "MLSVM",
     "Certificate",
     "Evaluation",
@@ -47,6 +49,7 @@ __all__ = [
 _ESTIMATORS = {
     "MLSVM": "cvxml.methods.mlsvm.estimator",
     "KernelMLSVM": "cvxml.methods.mlsvm.estimator",
+    "GLML": "cvxml.methods.glml.estimator",
     "Gerrymandering": "cvxml.methods.ssvm.estimator",
 }
 

@@ -19,7 +19,18 @@ from typing import Any, NoReturn
 import numpy as np
 
 CERTIFIED, REFUTED, BAD_INPUT, INCONCLUSIVE, INTERNAL = 0, 1, 2, 3, 4
-_PARAMS = ("lam", "n_neighbors", "neighborhood", "kernel", "degree", "gamma", "C")
+_PARAMS = (
+    "lam",
+    "n_neighbors",
+    "neighborhood",
+    "kernel",
+    "degree",
+    "gamma",
+    "C",
+    "alpha",
+    "model",
+    "n_components",
+)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -120,6 +131,15 @@ def _add_problem(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--loss-matrix", metavar="FILE", help="cost of each mistake (ssvm): .npy, .npz, .csv or .json"
     )
+    command.add_argument(
+        "--query",
+        metavar="X",
+        help="where a local metric is wanted (glml): numbers with commas, or a file (q, d)",
+    )
+    command.add_argument("--alpha", type=float, help="added to the diagonal of the covariances (glml)")
+    command.add_argument("--priors", help="empirical, or numbers with commas (glml)")
+    command.add_argument("--model", help="gaussian or mixture (glml)")
+    command.add_argument("--n-components", type=int, help="of the mixture of a class (glml)")
     command.add_argument("--json", action="store_true", help="JSON on stdout")
 
 
@@ -143,7 +163,21 @@ def _data(parsed: argparse.Namespace) -> tuple[Any, Any, dict[str, Any]]:
         params["neighbors"] = read_neighbors(parsed.neighbors)
     if parsed.loss_matrix:
         params["loss_matrix"] = read_array(parsed.loss_matrix)
+    if parsed.query:
+        is_file = any(map(str.isalpha, Path(parsed.query).suffix))
+        params["query"] = read_array(parsed.query) if is_file else _numbers(parsed.query, "--query")
+    if parsed.priors:
+        params["priors"] = (
+            "empirical" if parsed.priors == "empirical" else _numbers(parsed.priors, "--priors")
+        )
     return X, y, params
+
+
+def _numbers(text: str, name: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise ValueError(f"{name} takes numbers with commas between them, got {text!r}") from None
 
 
 def _list(parsed: argparse.Namespace) -> int:

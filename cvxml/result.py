@@ -39,6 +39,7 @@ class Status(Enum):
         "stationary: its own convex step is certified to gain at most tol of the scale; F is not convex"
     )
     MAX_ITER = "not certified: stopped at max_iter before the gap reached tol; raise max_iter"
+    NOT_ATTAINED = "not certified: the infimum is approached and not attained by any metric"
     TIME_LIMIT = "not certified: stopped at time_limit before the gap reached tol; raise time_limit"
     STALLED = "not certified: rounding stops further progress in double precision at this tol"
     INTERRUPTED = "not certified: interrupted; give this solution as warm_start to go on"
@@ -66,6 +67,7 @@ class Certificate:
     feasibility: Feasibility
     dual: Dual  # repaired; named arrays with their index lists
     step: Certificate | None = None  # "stationary": the proof for the metric's own convex step
+    parts: tuple[Certificate, ...] = ()  # of local metrics, one a query: each must be proved
 
     @property
     def claim(self) -> str:
@@ -74,7 +76,9 @@ class Certificate:
 
     @property
     def rel_gap(self) -> float:
-        """gap / scale; 0 for a gap within rounding, inf if only the scale is 0."""
+        """gap / scale; 0 for a gap within rounding, inf if only the scale is 0. The largest of the parts."""
+        if self.parts:
+            return max(part.rel_gap for part in self.parts)
         if self.gap <= self.rounding and self.scale == 0:
             return 0.0
         return self.gap / self.scale if self.scale > 0 else math.inf
@@ -83,6 +87,8 @@ class Certificate:
         """True if the metric is what `claim` says to `tol` of the scale, plus rounding."""
         if self.step is not None:
             return self.step.proves(tol)
+        if self.parts:
+            return all(part.proves(tol) for part in self.parts)
         return (
             self.feasibility.feasible and self.decides(tol) and self.gap <= tol * self.scale + self.rounding
         )
@@ -91,6 +97,8 @@ class Certificate:
         """False where something overflowed, or rounding is beyond 1e-3 of the scale or 100 times what `tol` asks."""
         if self.step is not None:
             return self.step.decides(tol)
+        if self.parts:
+            return all(part.decides(tol) for part in self.parts)
         if not (math.isfinite(self.gap) and math.isfinite(self.scale)):
             return False
         if self.scale == 0:  # the zero metric: no gap beyond rounding, which must be next to nothing itself
@@ -207,7 +215,13 @@ class Solution:
         }
 
     def save(self, path: str | Path) -> None:
-        """Write data, metric and dual to `path`, .json or .npz: all that a stranger needs to check it."""
+        """Write data, metric and dual to `path`, .json or .npz: all that a stranger needs to check it.
+
+        Raises ValueError for another name, or for a parameter that is an object of the user's own.
+        """
+        for name, value in self.params.items():
+            if not isinstance(value, (str, int, float, list, tuple, type(None))):
+                raise ValueError(f"{name} is an object of {type(value).__name__}, which a file cannot hold")
         content = self.to_dict()
         if Path(path).suffix == ".json":
             write_json(path, content)

@@ -18,6 +18,8 @@ X, Y = random_data(0, n=14, d=3, classes=2)
 PLACES = ("solve", "problem", "check", "evaluate", "certify")
 every_method = pytest.mark.parametrize("method", names())
 WITH_LISTS = methods_with("neighbors")
+WITH_K = methods_with("n_neighbors")
+STARTED = [m for m in names() if m != "glml"]  # glml has a closed form, no algorithm with steps or a start
 CONVEX = [m for m in names() if get(m).CLAIM == "optimal"]
 
 
@@ -177,13 +179,13 @@ def test_bad_starts(option: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("k", [0, -1, 2.5, 2.0, True, "4", None, [4]], ids=repr)
 def test_bad_n_neighbors(k: Any) -> None:
-    assert complaints("n_neighbors", n_neighbors=k) == []
+    assert complaints("n_neighbors", methods=WITH_K, n_neighbors=k) == []
     assert complaints("n_neighbors", methods=WITH_LISTS, n_neighbors=k, neighborhood="per-class") == []
 
 
 def test_too_many_neighbors_are_refused_and_the_maximum_is_said() -> None:
-    assert complaints("13", n_neighbors=14) == []
-    assert complaints("13", n_neighbors=10**30) == []
+    assert complaints("13", methods=WITH_K, n_neighbors=14) == []
+    assert complaints("13", methods=WITH_K, n_neighbors=10**30) == []
     assert complaints("6", methods=WITH_LISTS, n_neighbors=7, neighborhood="per-class") == []
 
 
@@ -191,7 +193,7 @@ def test_a_class_too_small_is_named() -> None:
     labels = np.where(np.arange(14) < 3, "rare", "frequent")
     assert complaints("2", methods=WITH_LISTS, y=labels, n_neighbors=3, neighborhood="per-class") == []
     assert complaints("rare", methods=WITH_LISTS, y=labels, n_neighbors=3, neighborhood="per-class") == []
-    others = [m for m in names() if m not in WITH_LISTS]
+    others = [m for m in WITH_K if m not in WITH_LISTS]
     # 3 of 5 votes are needed, and two others of the class can be had
     assert complaints("class 'rare' cannot win", methods=others, y=labels, n_neighbors=5) == []
     assert complaints("it needs 3 of them", methods=others, y=labels, n_neighbors=5) == []
@@ -310,7 +312,7 @@ def test_bad_iteration_of_evaluate(t: Any) -> None:
     assert complaints("t", places=("evaluate",), t=t) == []
 
 
-@pytest.mark.parametrize("method", CONVEX)
+@pytest.mark.parametrize("method", [m for m in CONVEX if m in STARTED])
 def test_a_warm_start_of_other_data(method: str) -> None:
     assert "14 points" in answer("solve", method, X=X[:10], y=Y[:10], warm_start=solved(method))
 
@@ -370,12 +372,17 @@ BAD_WEIGHTS: dict[str, dict[str, Any]] = {
     "other-k": {"q_index": lambda sets: sets[:, :-1]},
     "none": {"q_index": lambda sets: sets[:0]},
 }
-BAD_DUALS = [
-    pytest.param(m, table[case], id=f"{m}-{case}")
-    for m in names()
-    for table in [BAD_PRICES if m in CONVEX else BAD_WEIGHTS]
-    for case in table
-]
+BAD_SCALARS: dict[str, dict[str, Any]] = {
+    "no-u": {"u": None},
+    "no-y": {"y": None},
+    "2-D": {"y": lambda y: y[:, None]},
+    "complex": {"u": lambda u: u + 0j},
+    "objects": {"u": lambda u: np.array([{}] * len(u))},
+    "strings": {"y": lambda y: y.astype(str)},
+    "long": {"u": lambda u: np.r_[u, u]},
+}
+TABLES = {"mlsvm": BAD_PRICES, "kernel_mlsvm": BAD_PRICES, "ssvm": BAD_WEIGHTS, "glml": BAD_SCALARS}
+BAD_DUALS = [pytest.param(m, TABLES[m][case], id=f"{m}-{case}") for m in names() for case in TABLES[m]]
 
 
 @pytest.mark.parametrize(("method", "bad"), BAD_DUALS)
@@ -397,7 +404,7 @@ def test_what_is_no_dual(method: str, dual: Any) -> None:
         cvxml.certify(method, X, Y, solved(method).metric, dual)
 
 
-@pytest.mark.parametrize("method", CONVEX)
+@pytest.mark.parametrize("method", WITH_LISTS)
 @pytest.mark.parametrize("u", [1e-323, 1.0, 1e300, 1e308, 1.7e308])
 @pytest.mark.parametrize("w", [1e-323, 1.0, 1e308])
 def test_no_dual_lifts_the_bound_above_the_optimum(method: str, u: float, w: float) -> None:
@@ -414,6 +421,26 @@ def test_no_dual_lifts_the_bound_above_the_optimum(method: str, u: float, w: flo
     assert proof.objective == pytest.approx(1)
     assert proof.lower_bound <= best.objective
     assert not proof.proves(1e-6)
+
+
+@pytest.mark.parametrize("y", [-1e308, -1.0, -1e-323, 0.0, 1e-323, 1.0, 1e308])
+@pytest.mark.parametrize("u", [-1.0, 0.0, 1e-323, 1.0, 1e308])
+def test_no_dual_lifts_the_bound_of_a_local_metric(y: float, u: float) -> None:
+    best = solved("glml")
+    proof = cvxml.certify("glml", X, Y, best.metric, {"y": np.array([y]), "u": np.array([u])})
+    assert best.lower_bound > 0
+    assert 0 <= proof.lower_bound <= best.objective * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("option", [
+    *({"alpha": v} for v in (-1.0, np.nan, np.inf, "0.1", None, True)),
+    *({"query": v} for v in (np.ones(2), np.ones((2, 2)), np.ones((1, 1, 3)), np.nan * np.ones(3), "0,0,0", [])),
+    *({"priors": v} for v in ([0.5], [1, -1], [1, 0], [np.nan, 1], "uniform")),
+    *({"model": v} for v in ("kde", "", None, 3)),
+    *({"n_components": v} for v in (0, 1.5, "2", True)),
+], ids=lambda option: repr(option)[:30])  # fmt: skip
+def test_bad_parameters_of_a_local_metric(option: dict[str, Any]) -> None:
+    assert complaints(next(iter(option)), methods=["glml"], **option) == []
 
 
 def step_at_zero(method: str, V: np.ndarray) -> float:

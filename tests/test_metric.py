@@ -251,8 +251,16 @@ def test_what_is_no_metric_beyond_tolerance(method: str, kind: str) -> None:
         )
 
 
-@every_method
-@pytest.mark.parametrize("kind", ["asymmetry", "least eigenvalue"])
+@pytest.mark.parametrize(
+    ("method", "kind"),
+    # a local metric of determinant 1 is not at the boundary of the cone
+    [
+        (m, kind)
+        for m in names()
+        for kind in ("asymmetry", "least eigenvalue")
+        if (m, kind[:5]) != ("glml", "least")
+    ],
+)
 def test_what_is_off_by_less_is_projected_and_said(method: str, kind: str) -> None:
     best = solved(method, 1e-10)
     slip = 1e-9 * float(np.linalg.norm(best.metric))

@@ -14,6 +14,7 @@ MODULES = {
     "mlsvm": "cvxml.methods.mlsvm.method",
     "kernel_mlsvm": "cvxml.methods.mlsvm.kernel",
     "ssvm": "cvxml.methods.ssvm.method",
+    "glml": "cvxml.methods.glml.method",
 }
 
 
@@ -24,6 +25,7 @@ class Method(Protocol):
     CLAIM: (
         str  # what a solution can be proved to be: "optimal", or "stationary" where the problem is not convex
     )
+    SCALE: str  # whose certificate's scale a tolerance of `check` is a share of: "reference" or "candidate"
     PARAMETERS: dict[str, str]  # name -> one line, with the default
     SOLVE_PARAMETERS: dict[str, str]  # the same for what only `solve` takes
     VARIANTS: dict[

@@ -16,6 +16,7 @@ from cvxml.inputs import check_choice, check_number, check_X
 from cvxml.methods import check_params, get
 from cvxml.metric import FloatArray, as_matrix, from_components
 from cvxml.oracle.diagnose import diagnose
+from cvxml.oracle.local import of_all
 from cvxml.oracle.stationary import check_stationary
 from cvxml.report import Report, Verdict, Witness
 from cvxml.result import TOLERANCES, Certificate, Solution
@@ -41,11 +42,12 @@ def check(
 ) -> Report:
     """Is `metric` optimal for `method` on X (n, d), y (n,)?
 
-    metric: the psd matrix as the method's paper writes it, (d, d) for "mlsvm"; or components: L (m, d) with
-    M = L^T L; or claimed_objective alone: the value somebody reports. neighbors: the candidate's own
-    neighbour lists; without them a judgement that a tie could turn is inconclusive. claim: "optimal" (default where the
-    problem is convex) or "stationary" (default and possible only where it is not; see oracle/stationary.py).
-    tol: "strict" 1e-9, "normal" 1e-6 or "loose" 1e-3 of the problem's scale. params: the method's.
+    metric: the psd matrix as the method's paper writes it, (d, d) for "mlsvm"; for "glml" that of determinant 1 at
+    `query` (d,), or (q, d, d) at `query` (q, d); or components: L (m, d) with M = L^T L; or claimed_objective alone:
+    the value somebody reports. neighbors: the candidate's own neighbour lists; without them a judgement that a tie
+    could turn is inconclusive. claim: "optimal" (default where the problem is convex) or "stationary" (default and
+    possible only where it is not; see oracle/stationary.py). tol: "strict" 1e-9, "normal" 1e-6 or "loose" 1e-3 of the problem's
+    scale. params: the method's.
     Certified: feasible, and gap <= tol * scale + rounding. Refuted: not feasible, or our witness is better by
     more than that. Else inconclusive, with the reason. Raises ValueError for bad input.
     """
@@ -54,8 +56,12 @@ def check(
     allowed = ("optimal",) if get(method).CLAIM == "optimal" else ("stationary", "optimal")
     claim = check_choice(get(method).CLAIM if claim is None else claim, "claim", allowed)
     for name, given in (("query", query), ("targets", targets), ("pairs", pairs)):
-        if given is not None:
+        if given is not None and name not in get(method).PARAMETERS:
             raise ValueError(f"{method} takes no {name}; leave it out")
+    if query is not None:
+        params["query"] = query
+        if np.ndim(query) == 2:
+            return _check_each(method, X, y, metric, components, claimed_objective, claim, tol, params)
     if neighbors is not None:
         params["neighbors"] = neighbors
     check_params(method, params)
@@ -75,14 +81,50 @@ def check(
     if candidate is not None:
         proof = module.certify(X, y, candidate, reference.dual, **params)
     ties = module.ties(X, y, **params)
-    verdict, reasons = _judge(proof, reference, TOLERANCES[tol], ties)
+    scale = _scale(method, proof, reference)
+    verdict, reasons = _judge(proof, reference, scale, TOLERANCES[tol], ties)
     verdict, reasons = _judge_value(
-        claimed_objective, proof, reference, TOLERANCES[tol], ties, verdict, reasons
+        claimed_objective, proof, reference, scale, TOLERANCES[tol], ties, verdict, reasons
     )
     diagnosis: tuple[str, ...] = ()
     if verdict is Verdict.REFUTED and candidate is not None:
         diagnosis = diagnose(method, X, y, candidate, TOLERANCES[tol], params)
-    return _report(method, verdict, claim, tol, reasons, reference, proof, claimed_objective, diagnosis)
+    return _report(
+        method, verdict, claim, tol, reasons, reference, proof, scale, claimed_objective, diagnosis
+    )
+
+
+def _check_each(
+    method: str,
+    X: ArrayLike,
+    y: ArrayLike,
+    metric: ArrayLike | None,
+    components: ArrayLike | None,
+    claimed_objective: float | None,
+    claim: str,
+    tol: str,
+    params: dict[str, Any],
+) -> Report:
+    """The report on local metrics, (q, d, d) for the rows of the query, or components (q, m, d)."""
+    queries = np.asarray(params.pop("query"))
+    if claimed_objective is not None:
+        raise ValueError("a claimed objective is judged at one query: give query of shape (d,)")
+    given = components if metric is None else metric
+    if given is None or np.ndim(given) != 3 or len(np.asarray(given)) != len(queries):
+        shape = None if given is None else np.shape(given)
+        raise ValueError(
+            f"give one metric for each of the {len(queries)} rows of query, (q, d, d); got {shape}"
+        )
+    name = "components" if metric is None else "metric"
+    both = (
+        {"metric": metric, "components": components} if metric is not None and components is not None else {}
+    )
+    return of_all(
+        [
+            check(method, X, y, **{**both, name: each}, query=at, claim=claim, tol=tol, **params)
+            for at, each in zip(queries, np.asarray(given), strict=True)
+        ]
+    )
 
 
 def _candidate(metric: ArrayLike | None, components: ArrayLike | None, size: int) -> FloatArray | None:
@@ -93,23 +135,25 @@ def _candidate(metric: ArrayLike | None, components: ArrayLike | None, size: int
     return None if metric is None else as_matrix(metric, size)
 
 
-def _allowed(reference: Solution, proof: Certificate | None, tol: float) -> float:
-    rounding = reference.certificate.rounding if proof is None else proof.rounding
-    return tol * reference.certificate.scale + rounding
+def _scale(method: str, proof: Certificate | None, reference: Solution) -> float:
+    """What a tolerance is a share of."""
+    if proof is not None and get(method).SCALE == "candidate":
+        return proof.scale
+    return reference.certificate.scale
 
 
 def _judge(
-    proof: Certificate | None, reference: Solution, tol: float, ties: int
+    proof: Certificate | None, reference: Solution, scale: float, tol: float, ties: int
 ) -> tuple[Verdict | None, list[str]]:
     if proof is None:
         return None, []
     if not proof.feasibility.feasible:
         return Verdict.REFUTED, [f"not a metric: {proof.feasibility}"]
-    allowed = _allowed(reference, proof, tol)
+    allowed = tol * scale + proof.rounding
     if proof.gap <= allowed and not (reference.certificate.decides(tol) and proof.decides(tol)):
         return Verdict.INCONCLUSIVE, [
             f"double precision cannot decide at this tol: rounding may be {proof.rounding:.3g}, "
-            f"the scale is {reference.certificate.scale:.3g}"
+            f"the scale is {scale:.3g}"
         ]
     if proof.gap <= allowed:
         return Verdict.CERTIFIED, [f"feasible, and the gap is at most {allowed:.3g}"]
@@ -132,6 +176,7 @@ def _judge_value(
     value: float | None,
     proof: Certificate | None,
     reference: Solution,
+    scale: float,
     tol: float,
     ties: int,
     verdict: Verdict | None,
@@ -145,11 +190,11 @@ def _judge_value(
         64 * EPS * (1 + abs(best)), reference.certificate.rounding, proof.rounding if proof else 0.0
     )
     interval = f"[{bound - rounding:.12g}, {best + rounding:.12g}]"
-    if value < bound - tol * reference.certificate.scale - rounding:
+    if value < bound - tol * scale - rounding:
         wrong = f"the claimed objective {value:.12g} is below the certified lower bound {bound:.12g}"
     elif proof is not None and abs(value - proof.objective) > tol * abs(proof.objective) + rounding:
         wrong = f"the claimed objective {value:.12g} is not the metric's, {proof.objective:.12g}"
-    elif proof is None and value > best + tol * reference.certificate.scale + rounding:
+    elif proof is None and value > best + tol * scale + rounding:
         wrong = f"the claimed optimum {value:.12g} is above the objective {best:.12g} of a feasible metric"
     elif proof is None and not reference.certificate.proves(tol):
         return Verdict.INCONCLUSIVE, [f"no more is proved than that the optimum lies in {interval}"]
@@ -174,6 +219,7 @@ def _report(
     reasons: list[str],
     reference: Solution,
     proof: Certificate | None,
+    scale: float,
     claimed_objective: float | None,
     diagnosis: tuple[str, ...],
 ) -> Report:
@@ -185,7 +231,6 @@ def _report(
         witness = Witness(reference.objective, better_by, reference.metric)
         if better_by <= 0:  # not feasible, or a value that nothing attains: there is no better point
             witness = None
-    scale = reference.certificate.scale
     return Report(
         method=method,
         verdict=verdict,

@@ -47,6 +47,8 @@ CASES = (
     Case("mlsvm", "rings", 90, False, {"lam": 0.1}),
     Case("kernel_mlsvm", "iris", 60, True, {"lam": 0.1, "degree": 2}),
     Case("kernel_mlsvm", "rings", 24, False, {"lam": 0.1, "kernel": "rbf", "gamma": 1.0}),
+    Case("glml", "iris", None, True, {"alpha": 0.01}),
+    Case("glml", "digits", 300, False, {"alpha": 1.0}),
     Case("ssvm", "iris", 24, True, {"C": 0.1}),
     Case("ssvm", "rings", 24, False, {"C": 0.5, "n_neighbors": 1}),
 )

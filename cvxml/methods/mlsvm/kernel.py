@@ -37,6 +37,7 @@ from cvxml.result import Certificate, Dual, Evaluation, SavedSolution, Solution,
 
 TITLE = "Kernel MLSVM: the same problem in the feature space of a kernel (paper 002)"
 CLAIM = "optimal"
+SCALE = "reference"
 SOLVE_PARAMETERS: dict[str, str] = {}
 PARAMETERS = {
     "lam": "weight of lam/2 ||A||^2, > 0 (default 0.1)",

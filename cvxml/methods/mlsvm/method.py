@@ -26,6 +26,7 @@ from cvxml.result import Certificate, Dual, Evaluation, SavedSolution, Solution,
 
 TITLE = "MLSVM: metric learning, a support vector approach (paper 002)"
 CLAIM = "optimal"
+SCALE = "reference"
 SOLVE_PARAMETERS: dict[str, str] = {}
 PARAMETERS = {
     "lam": "weight of lam/2 ||A||^2, > 0 (default 0.1)",

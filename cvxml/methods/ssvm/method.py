@@ -27,6 +27,7 @@ from cvxml.result import Certificate, Dual, Evaluation, SavedSolution, Solution,
 
 TITLE = "Neighbourhood gerrymandering: a latent structural SVM (paper 001)"
 CLAIM = "stationary"
+SCALE = "reference"
 TINY, TINY_SECONDS = 8, 30.0  # points up to which `check` tries to prove a global optimum
 PARAMETERS = {
     "n_neighbors": "k, the size of a vote (default 3)",

@@ -1,0 +1,68 @@
+"""B of many queries, in logarithms and normalised.
+
+With p_c the densities, priors folded in, B = sum_{i < j} T_ij (G_i - G_j) = sum_i a_i G_i, where
+    T_ij = p_i p_j (p_j - p_i),      a_i = sum_{j != i} T_ij      (T_ji = -T_ij).
+Only the direction of B matters to the metric: T is divided by its largest entry, found in logarithms, and then B
+by its norm. A shift by the largest density alone would leave 1e-39 on the digits.
+
+Two classes: B is T_12 (G_1 - G_2), and A(B) = A(-B), so G_1 - G_2 is the direction whatever the densities. Where p_1 =
+p_2 the printed B is 0 and every metric optimal; the limit is taken, and `equal` says so.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cvxml.methods.glml.model import Generative, Mixtures
+from cvxml.metric import FloatArray
+
+ROUNDING = 64 * float(np.finfo(float).eps)
+
+
+class Curvature(NamedTuple):
+    """B of q queries."""
+
+    B: FloatArray  # (q, d, d), Frobenius norm 1, or 0
+    equal: np.ndarray  # (q,): all densities are equal, the printed B is 0
+    log_scale: FloatArray  # (q,): the printed B is exp(log_scale) times B
+    noise: FloatArray  # (q,): what rounding within the sum may have done to an eigenvalue of B
+
+
+def curvature(model: Generative, Q: FloatArray) -> Curvature:
+    """B at the queries Q (q, d)."""
+    log_p = model.log_densities(Q)
+    a, log_size = pair_weights(log_p)
+    equal = ~np.isfinite(log_size)
+    if log_p.shape[1] == 2:
+        a[equal] = [1.0, -1.0]
+    B, size = weighted(model, Q, a)
+    norm = np.linalg.norm(B, axis=(1, 2))
+    nothing = norm <= ROUNDING * size
+    norm = np.where(nothing, 1.0, norm)
+    B = np.where(nothing[:, None, None], 0.0, B / norm[:, None, None])
+    log_scale = np.where(equal | nothing, -np.inf, log_size + np.log(norm))
+    return Curvature(B, equal, log_scale, np.where(nothing, 0.0, ROUNDING * size / norm))
+
+
+def pair_weights(log_p: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """a (q, C), divided by the largest |T_ij|, and its logarithm (q,); 0 and -inf where all densities are equal."""
+    first, second = log_p[:, :, None], log_p[:, None, :]
+    low, high = np.minimum(first, second), np.maximum(first, second)
+    with np.errstate(divide="ignore"):
+        log_T = low + 2 * high + np.log(-np.expm1(low - high))
+    largest = log_T.max(axis=(1, 2))
+    finite = np.where(np.isfinite(largest), largest, 0.0)
+    T = np.sign(second - first) * np.exp(log_T - finite[:, None, None])
+    a: FloatArray = T.sum(axis=2)
+    return a, largest
+
+
+def weighted(model: Generative, Q: FloatArray, a: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """sum_c a_c G_c(x), (q, d, d), and the size (q,) of what is summed."""
+    if isinstance(model, Mixtures):
+        return model.weighted_with_size(Q, a)
+    G = model.curvatures(Q)
+    total: FloatArray = np.einsum("qc,qcde->qde", a, G)
+    return total, np.einsum("qc,qc->q", np.abs(a), np.linalg.norm(G, axis=(2, 3)))

@@ -1,0 +1,112 @@
+"""The matrix B of GLML from its definitions, by loops: with plain densities as printed, and over pairs in logarithms.
+
+    B = sum_i H_i ( sum_{j != i} p_j^2  -  p_i sum_{j != i} p_j ),   H_i the Hessian of p_i at x          (14)
+For two classes that is p_1^2 H_2 + p_2^2 H_1 - p_1 p_2 (H_1 + H_2).                                     (12)
+A Gaussian has
+    H_c = p_c [ S_c (x - mu_c)(x - mu_c)^T S_c  -  S_c ],      S_c = Sigma_c^-1.                          (15)
+
+Literal: `B_printed`, `B_two_classes`, `gaussian_hessian`, with plain densities, as printed: they underflow in high
+dimension. 000 (11) prints the Laplacian where 003 (14) has the Hessian; a metric needs the Hessian.
+`B_pairwise` is (14) with H_c = p_c G_c, written over pairs, in logarithms:
+    B = sum_{i < j} p_i p_j (p_j - p_i) (G_i - G_j),
+divided by the largest |p_i p_j (p_j - p_i)|, which changes B by a positive factor, and the optimal A not at all.
+
+Shapes: x, mu (D,), Sigma, B (D, D), p and log_p (C,), H and G (C, D, D). Nothing here is shared with a solver or a
+certificate.
+
+Reference: Y.-K. Noh, B.-T. Zhang, D. D. Lee, Generative Local Metric Learning for Nearest Neighbor Classification, NIPS
+2010; and IEEE TPAMI 40(1), 2018.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from cvxml.metric import FloatArray, IntArray
+
+
+def fitted(X: FloatArray, y: IntArray, c: int, alpha: float = 0.0) -> tuple[FloatArray, FloatArray]:
+    """mu_c and Sigma_c = 1/n_c sum (x - mu_c)(x - mu_c)^T + alpha I."""
+    points = [X[i] for i in range(len(X)) if y[i] == c]
+    mu: FloatArray = np.asarray(sum(points) / len(points))
+    Sigma: FloatArray = np.asarray(sum(np.outer(x - mu, x - mu) for x in points) / len(points))
+    return mu, Sigma + alpha * np.eye(len(mu))
+
+
+def gaussian_density(x: FloatArray, mu: FloatArray, Sigma: FloatArray) -> float:
+    """The normal density at x."""
+    z = x - mu
+    with np.errstate(over="ignore"):
+        normaliser = math.sqrt(np.linalg.det(2 * math.pi * Sigma))
+    return math.exp(-0.5 * float(z @ np.linalg.inv(Sigma) @ z)) / normaliser
+
+
+def gaussian_hessian(x: FloatArray, mu: FloatArray, Sigma: FloatArray) -> FloatArray:
+    """Equation (15)."""
+    S = np.linalg.inv(Sigma)
+    H: FloatArray = gaussian_density(x, mu, Sigma) * (S @ np.outer(x - mu, x - mu) @ S - S)
+    return H
+
+
+def B_two_classes(p: FloatArray, H: FloatArray) -> FloatArray:
+    """Equation (12)."""
+    B: FloatArray = p[0] ** 2 * H[1] + p[1] ** 2 * H[0] - p[0] * p[1] * (H[0] + H[1])
+    return B
+
+
+def B_printed(p: FloatArray, H: FloatArray) -> FloatArray:
+    """Equation (14)."""
+    B = np.zeros(H.shape[1:])
+    for i in range(len(p)):
+        others = [j for j in range(len(p)) if j != i]
+        B += H[i] * (sum(p[j] ** 2 for j in others) - p[i] * sum(p[j] for j in others))
+    return B
+
+
+def B_pairwise(log_p: FloatArray, G: FloatArray) -> FloatArray:
+    """(14) over pairs, in logarithms, up to a positive factor; 0 where all densities are equal."""
+    terms = []
+    for i, j in itertools.combinations(range(len(log_p)), 2):
+        low, high = sorted((log_p[i], log_p[j]))
+        if high > low:
+            size = low + 2 * high + math.log(-math.expm1(low - high))
+            terms.append((size, 1.0 if log_p[j] > log_p[i] else -1.0, G[i] - G[j]))
+    largest = max((size for size, _, _ in terms), default=0.0)
+    B = np.zeros(G.shape[1:])
+    for size, sign, difference in terms:
+        B += math.exp(size - largest) * sign * difference
+    return B
+
+
+def log_gaussian(x: FloatArray, mu: FloatArray, Sigma: FloatArray) -> float:
+    """The logarithm of the normal density at x."""
+    z = x - mu
+    log_det = float(np.linalg.slogdet(Sigma)[1])
+    return -0.5 * (float(z @ np.linalg.solve(Sigma, z)) + log_det + len(x) * math.log(2 * math.pi))
+
+
+def gaussian_G(x: FloatArray, mu: FloatArray, Sigma: FloatArray) -> FloatArray:
+    """Equation (15) divided by p_c."""
+    S = np.linalg.inv(Sigma)
+    G: FloatArray = S @ np.outer(x - mu, x - mu) @ S - S
+    return G
+
+
+def local_B(
+    x: FloatArray, gaussians: Sequence[tuple[FloatArray, FloatArray]], log_priors: Sequence[float]
+) -> FloatArray:
+    """B / ||B|| at x for classes (mu, Sigma); two classes of equal density give the limit, G_1 - G_2."""
+    log_p = np.array([log_gaussian(x, *g) + w for g, w in zip(gaussians, log_priors, strict=True)])
+    G = np.array([gaussian_G(x, *g) for g in gaussians])
+    B = G[0] - G[1] if len(G) == 2 and log_p[0] == log_p[1] else B_pairwise(log_p, G)
+    norm = float(np.linalg.norm(B))
+    return B / norm if norm > 0 else B
+
+
+def objective(B: FloatArray, A: FloatArray) -> float:
+    """(tr[A^-1 B])^2, equation (11)."""
+    return float(np.trace(np.linalg.inv(A) @ B)) ** 2

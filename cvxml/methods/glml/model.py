@@ -1,0 +1,158 @@
+"""Generative models of the classes: what GLML asks of one, Gaussians, and mixtures of them.
+
+A model offers log p_c(x), the prior folded in, and G_c(x) = (Hessian of p_c at x) / p_c(x). For one Gaussian
+    G = S (x - mu)(x - mu)^T S - S,   S = Sigma^-1;
+for a mixture p = sum_k w_k N_k it is sum_k r_k(x) G_k, r_k = w_k N_k / p. Everything is in logarithms: in 500
+dimensions no density is a number.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from scipy.special import logsumexp
+
+from cvxml.metric import FloatArray, IntArray
+
+SINGULAR = 1e-12  # a covariance with a lower ratio of eigenvalues than this times d is singular
+
+
+@runtime_checkable
+class Generative(Protocol):
+    """What a model must offer; Q (q, d) are queries."""
+
+    def log_densities(self, Q: FloatArray) -> FloatArray:
+        """log(prior_c p_c(x)), (q, C), up to one constant a query."""
+
+    def curvatures(self, Q: FloatArray) -> FloatArray:
+        """G_c(x), (q, C, d, d), symmetric."""
+
+
+@dataclass(frozen=True)
+class Mixtures:
+    """A mixture of Gaussians for each class; one Gaussian for each is the case of the papers."""
+
+    means: FloatArray  # (K, d)
+    whitening: FloatArray  # (K, d, d): T with T^T T = S, T (x - mu) of unit covariance
+    log_weights: FloatArray  # (K,): log(prior of its class times its share of it)
+    of_class: IntArray  # (K,): increasing
+    n_classes: int
+
+    @property
+    def precisions(self) -> FloatArray:
+        """S (K, d, d)."""
+        S: FloatArray = self.whitening.transpose(0, 2, 1) @ self.whitening
+        return S
+
+    def components(self, Q: FloatArray) -> FloatArray:
+        """log(weight_k N_k(x)), (q, K)."""
+        log_det = np.log(np.abs(np.diagonal(self.whitening, axis1=1, axis2=2))).sum(axis=1)
+        squares = np.empty((len(Q), len(self.means)))
+        for k, (mu, T) in enumerate(zip(self.means, self.whitening, strict=True)):
+            z = (Q - mu) @ T.T
+            squares[:, k] = np.einsum("qd,qd->q", z, z)
+        constant = -0.5 * Q.shape[1] * np.log(2 * np.pi)
+        logs: FloatArray = self.log_weights + log_det + constant - squares / 2
+        return logs
+
+    def log_densities(self, Q: FloatArray) -> FloatArray:
+        """log(prior_c p_c(x)), (q, C)."""
+        logs = self.components(Q)
+        classes = range(self.n_classes)
+        return np.stack([logsumexp(logs[:, self.of_class == c], axis=1) for c in classes], axis=1)
+
+    def curvatures(self, Q: FloatArray) -> FloatArray:
+        """G_c(x), (q, C, d, d)."""
+        one = np.eye(self.n_classes)
+        each = [self.weighted_curvature(Q, np.broadcast_to(row, (len(Q), self.n_classes))) for row in one]
+        return np.stack(each, axis=1)
+
+    def weighted_curvature(self, Q: FloatArray, weights: FloatArray) -> FloatArray:
+        """sum_c weights_c G_c(x), (q, d, d), for weights (q, C): by matrix products, without the G_c one by one."""
+        return self.weighted_with_size(Q, weights)[0]
+
+    def weighted_with_size(self, Q: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The same, and the size (q,) of what is summed, which tells how much of it cancelled."""
+        logs = self.components(Q)
+        share = np.exp(logs - self.log_densities(Q)[:, self.of_class])
+        of_component = weights[:, self.of_class] * share  # (q, K)
+        S = self.precisions
+        pulls = np.stack([(Q - mu) @ S_k for mu, S_k in zip(self.means, S, strict=True)], axis=1)  # (q, K, d)
+        outer = pulls.transpose(0, 2, 1) @ (of_component[:, :, None] * pulls)
+        constant = (of_component @ S.reshape(len(S), -1)).reshape(outer.shape)
+        total: FloatArray = outer - constant
+        sizes = np.einsum("qkd,qkd->qk", pulls, pulls) + np.linalg.norm(S, axis=(1, 2))
+        size: FloatArray = np.einsum("qk,qk->q", np.abs(of_component), sizes)
+        return (total + total.transpose(0, 2, 1)) / 2, size
+
+
+def fit_gaussians(
+    X: FloatArray, y: IntArray, names: list[str], alpha: float = 0.0, priors: FloatArray | None = None
+) -> Mixtures:
+    """mu_c, Sigma_c (by 1/n) + alpha I for each class of codes y; priors (C,), default equal.
+
+    Raises ValueError for a class of one point, and for a singular covariance, naming the class and the rank.
+    """
+    C = len(names)
+    means, whitening = [], []
+    for c in range(C):
+        points = X[y == c]
+        _check_size(points, names[c])
+        Sigma = np.cov(points.T, bias=True).reshape(X.shape[1], X.shape[1]) + alpha * np.eye(X.shape[1])
+        means.append(points.mean(axis=0))
+        whitening.append(_whitening(Sigma, names[c]))
+    return Mixtures(np.array(means), np.array(whitening), np.log(_priors(priors, C)), np.arange(C), C)
+
+
+def fit_mixtures(
+    X: FloatArray,
+    y: IntArray,
+    names: list[str],
+    n_components: int = 2,
+    alpha: float = 0.0,
+    priors: FloatArray | None = None,
+    random_state: int = 0,
+) -> Mixtures:
+    """scikit-learn's GaussianMixture for each class, alpha added to its covariances. Raises ValueError as above."""
+    from sklearn.mixture import GaussianMixture
+
+    C = len(names)
+    means, whitening, log_weights, of_class = [], [], [], []
+    for c, prior in enumerate(_priors(priors, C)):
+        points = X[y == c]
+        _check_size(points, names[c])
+        if len(points) < n_components:
+            raise ValueError(
+                f"class {names[c]!r} has {len(points)} points, fewer than n_components={n_components}"
+            )
+        fitted = GaussianMixture(n_components, random_state=random_state).fit(points)
+        for weight, mu, Sigma in zip(fitted.weights_, fitted.means_, fitted.covariances_, strict=True):
+            means.append(mu)
+            whitening.append(_whitening(Sigma + alpha * np.eye(X.shape[1]), names[c]))
+            log_weights.append(np.log(prior * weight))
+            of_class.append(c)
+    return Mixtures(np.array(means), np.array(whitening), np.array(log_weights), np.array(of_class), C)
+
+
+def _check_size(points: FloatArray, name: str) -> None:
+    if len(points) < 2:
+        raise ValueError(f"class {name!r} has one point, and a Gaussian needs two; leave the class out")
+
+
+def _whitening(Sigma: FloatArray, name: str) -> FloatArray:
+    """T, lower triangular, with T^T T = Sigma^-1 up to rounding: the inverse of the Cholesky factor."""
+    values = np.linalg.eigvalsh(Sigma)
+    least = SINGULAR * len(Sigma) * float(values[-1])
+    if values[0] <= least:
+        raise ValueError(
+            f"the covariance of class {name!r} is singular: rank {int((values > least).sum())} of {len(Sigma)}; "
+            "give alpha > 0, which is added to its diagonal, or fewer features"
+        )
+    T: FloatArray = np.linalg.inv(np.linalg.cholesky(Sigma))
+    return np.tril(T)
+
+
+def _priors(priors: FloatArray | None, C: int) -> FloatArray:
+    return np.full(C, 1 / C) if priors is None else priors

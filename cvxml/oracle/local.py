@@ -1,0 +1,38 @@
+"""Judge metrics of several queries: each on its own, the report is that of all of them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from cvxml.report import Report, Verdict
+
+SHOWN = 20  # queries with a reason of their own
+
+
+def of_all(reports: list[Report]) -> Report:
+    """One report: refuted if any is, certified if all are; sums of the figures, the largest rel_gap."""
+    order = {Verdict.REFUTED: 2, Verdict.INCONCLUSIVE: 1, Verdict.CERTIFIED: 0}
+    worst = max(reports, key=lambda report: (order[report.verdict], report.rel_gap or 0.0))
+    counts = ", ".join(
+        f"{sum(report.verdict is verdict for report in reports)} {verdict.value}" for verdict in Verdict
+    )
+    said = [
+        f"query {i}: {report.verdict.value}: {'; '.join(report.reasons)}"
+        for i, report in enumerate(reports)
+        if report.verdict is not Verdict.CERTIFIED
+    ]
+    more = [f"and {len(said) - SHOWN} more queries"] if len(said) > SHOWN else []
+    return replace(
+        worst,
+        reasons=(f"{len(reports)} queries: {counts}", *said[:SHOWN], *more),
+        lower_bound=math.fsum(report.lower_bound for report in reports),
+        scale=math.fsum(report.scale for report in reports),
+        reference_objective=math.fsum(report.reference_objective for report in reports),
+        objective=math.fsum(report.objective or 0.0 for report in reports),
+        gap=math.fsum(report.gap or 0.0 for report in reports),
+        rel_gap=max(report.rel_gap or 0.0 for report in reports),
+        rounding=math.fsum(report.rounding for report in reports),
+        radius=math.sqrt(math.fsum((report.radius or math.inf) ** 2 for report in reports)),
+        diagnosis=tuple(dict.fromkeys(line for report in reports for line in report.diagnosis)),
+    )
