@@ -46,8 +46,8 @@ def check(
     `query` (d,), or (q, d, d) at `query` (q, d); or components: L (m, d) with M = L^T L; or claimed_objective alone:
     the value somebody reports. neighbors: the candidate's own neighbour lists; without them a judgement that a tie
     could turn is inconclusive. claim: "optimal" (default where the problem is convex) or "stationary" (default and
-    possible only where it is not; see oracle/stationary.py). tol: "strict" 1e-9, "normal" 1e-6 or "loose" 1e-3 of the problem's
-    scale. params: the method's.
+    possible only where it is not; see oracle/stationary.py). tol: "strict" 1e-9, "normal" 1e-6 or "loose" 1e-3 of the
+    problem's scale. params: the method's.
     Certified: feasible, and gap <= tol * scale + rounding. Refuted: not feasible, or our witness is better by
     more than that. Else inconclusive, with the reason. Raises ValueError for bad input.
     """

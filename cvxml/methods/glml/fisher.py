@@ -1,0 +1,34 @@
+"""The Fisher-kernel local metric, with which papers 000 and 003 compare.
+
+For the mixture p(x) = sum_k w_k N(x; mu_k, Sigma_k) and the location parameters, the Fisher score is
+    U_k(x) = d log p / d mu_k = r_k(x) S_k (x - mu_k),      r_k = w_k N_k / p,   S_k = Sigma_k^-1,
+and the kernel U(x)^T I^-1 U(x') makes nearby points as far apart as the metric J(x)^T I^-1 J(x), J = dU/dx. I is taken
+block diagonal, w_k S_k, the information where the component of a point is known; the papers do not say what they took.
+For a single Gaussian J = S, I = S, and the metric is S everywhere: local it is with two or more components only.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cvxml.methods.glml.model import Mixtures
+from cvxml.metric import FloatArray
+
+
+def fisher_metrics(model: Mixtures, Q: FloatArray) -> FloatArray:
+    """The metrics (q, d, d), of determinant 1, at queries Q (q, d)."""
+    logs = model.components(Q)
+    r = np.exp(logs - np.logaddexp.reduce(logs, axis=1, keepdims=True))
+    S = model.precisions
+    weights = np.exp(model.log_weights - np.logaddexp.reduce(model.log_weights))
+    pulls = np.stack([(Q - mu) @ S_k for mu, S_k in zip(model.means, S, strict=True)], axis=1)  # (q, K, d)
+    away = np.einsum("qk,qkd->qd", r, pulls)
+    A = np.zeros((len(Q), Q.shape[1], Q.shape[1]))
+    for k, (S_k, w) in enumerate(zip(S, weights, strict=True)):
+        gradient = r[:, k, None] * (away - pulls[:, k])  # of r_k
+        J = r[:, k, None, None] * S_k + pulls[:, k, :, None] * gradient[:, None, :]
+        A += J.transpose(0, 2, 1) @ np.linalg.solve(w * S_k, J)
+    A = (A + A.transpose(0, 2, 1)) / 2
+    log_det = np.linalg.slogdet(A)[1]
+    unit: FloatArray = A * np.exp(-log_det / Q.shape[1])[:, None, None]
+    return unit
