@@ -135,7 +135,13 @@ def test_the_blocks_of_a_page_run(
 
 
 def test_the_reader_of_blocks_sees_them_all() -> None:
-    assert {page.name for page in PAGES} == {"duality.md", "errata.md", "gerrymandering.md", "mlsvm.md"}
+    assert {page.name for page in PAGES} == {
+        "duality.md",
+        "errata.md",
+        "gerrymandering.md",
+        "glml.md",
+        "mlsvm.md",
+    }
     for page in PAGES:
         assert len(blocks(page)) * 2 == len(re.findall(r"^```", read(page), flags=re.MULTILINE))
         assert {block.language for block in blocks(page)} <= {"python", "console", "text"}

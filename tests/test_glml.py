@@ -798,3 +798,27 @@ def test_the_fisher_metric_is_that_of_differences_of_the_score() -> None:
         information[3 * c : 3 * c + 3, 3 * c : 3 * c + 3] = np.linalg.inv(Sigma) / 2
     A = J.T @ np.linalg.solve(information, J)
     np.testing.assert_allclose(fisher_metrics(model, x[None])[0], A / np.linalg.det(A) ** (1 / 3), rtol=1e-5)
+
+
+# errata of the papers
+
+
+def test_the_square_root_is_concave_and_the_errors_of_two_neighbours_are_two() -> None:
+    """5.1 calls sqrt convex; 5.2 gives an error at x half of the sum it writes, which (2) integrates against p."""
+    assert math.sqrt((1 + 4) / 2) > (math.sqrt(1) + math.sqrt(4)) / 2
+    c = Circle
+    at_x = c.p1 / (c.p1 + c.p2) * c.p2 / (c.p1 + c.p2)
+    mean = float(np.sum((c.p1 + c.p2) / 2 * 2 * at_x) * c.volume)
+    assert mean == pytest.approx(theory.asymptotic_error(c.p1, c.p2, c.volume))
+
+
+def test_a_tie_of_an_even_vote_is_no_error_as_printed() -> None:
+    """(20): the error is that of a strict majority for the other class, which for k = 2 leaves ties out."""
+    m = (0.6, 0.4)
+    printed = 0.0
+    for labels in itertools.product(range(2), repeat=2):
+        probability = m[labels[0]] * m[labels[1]]
+        ones = labels.count(0)
+        printed += m[0] * probability * (ones < 1) + m[1] * probability * (ones > 1)
+    assert printed == pytest.approx(0.6 * 0.16 + 0.4 * 0.36)
+    assert printed < 0.4  # less than the Bayes error: no rule can be that good
