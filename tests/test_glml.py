@@ -22,11 +22,12 @@ from cvxml.methods.glml.classify import nearest, squared_distances
 from cvxml.methods.glml.closed import Case, closed_form
 from cvxml.methods.glml.curvature import curvature, pair_weights
 from cvxml.methods.glml.fisher import fisher_metrics
-from cvxml.methods.glml.model import Generative, fit_gaussians, fit_mixtures
+from cvxml.methods.glml.model import Generative, Mixtures, fit_gaussians, fit_mixtures
 from cvxml.report import Verdict
 from cvxml.result import Status
 from tests.commands import Cli, refused
 from tests.instances import real_data
+from tests.test_recompute import recompute
 
 SOLVERS = pytest.mark.parametrize("solver", ["clarabel", "scs"])
 
@@ -152,6 +153,19 @@ def test_pair_weights_are_antisymmetric_sums() -> None:
         T = [[p[row, i] * p[row, j] * (p[row, j] - p[row, i]) for j in range(4)] for i in range(4)]
         np.testing.assert_allclose(a[row] * np.exp(size[row]), np.sum(T, axis=1), rtol=1e-10)
     np.testing.assert_allclose(a.sum(axis=1), 0.0, atol=1e-12)
+
+
+def test_two_gaussians_need_no_densities(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = classes(0, 2)
+    model = cvxml.GLML().fit(X, y)
+    expected = closed_form(curvature(model.model_, X[:9]).B).A
+
+    def forbidden(*_: Any) -> Any:
+        raise AssertionError("a density was asked for")
+
+    monkeypatch.setattr(Mixtures, "log_densities", forbidden)
+    monkeypatch.setattr(Mixtures, "components", forbidden)
+    np.testing.assert_allclose(model.metric_at(X[:9]), expected, rtol=1e-9)
 
 
 def test_two_classes_of_equal_density_take_the_limit() -> None:
@@ -588,6 +602,7 @@ def test_saved_local_metrics_are_judged_again(cli: Cli, tmp_path: Any) -> None:
         answer = cli("solve", "glml", "three.npz", "--query", "Q.npy", "--alpha", "0.1", "--out", name)
         assert answer.code == 0, answer.err
         assert cli("certify", name).code == 0
+        assert recompute().main(str(tmp_path / name))
     content = json.loads((tmp_path / "s.json").read_text(encoding="utf-8"))
     assert np.shape(content["metric"]) == (3, 3, 3)
     np.save(tmp_path / "A.npy", content["metric"])
@@ -599,6 +614,7 @@ def test_saved_local_metrics_are_judged_again(cli: Cli, tmp_path: Any) -> None:
     content["metric"][1] = np.eye(3).tolist()
     (tmp_path / "s.json").write_text(json.dumps(content), encoding="utf-8")
     assert cli("certify", "s.json").code == 1
+    assert not recompute().main(str(tmp_path / "s.json"))
     one = cli("solve", "glml", "three.npz", "--query", "0.1,0.2,-0.3", "--priors", "1,2,3", "--json")
     assert np.shape(json.loads(one.out)["metric"]) == (3, 3)
     for wrong in (["--query", "0.1,x,3"], ["--query", "1,2"], ["--priors", "1,2"], ["--priors", "some"]):

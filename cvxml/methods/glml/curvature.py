@@ -30,6 +30,16 @@ class Curvature(NamedTuple):
     noise: FloatArray  # (q,): what rounding within the sum may have done to an eigenvalue of B
 
 
+def direction(model: Generative, Q: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """B (q, d, d) up to its sign, and its noise: all that the metric needs. Gaussians of two classes: no densities."""
+    if isinstance(model, Mixtures) and model.n_classes == len(model.means) == 2:
+        a = np.broadcast_to([1.0, -1.0], (len(Q), 2))
+        B, noise, _ = normalised(*model.weighted_with_size(Q, a))
+        return B, noise
+    found = curvature(model, Q)
+    return found.B, found.noise
+
+
 def curvature(model: Generative, Q: FloatArray) -> Curvature:
     """B at the queries Q (q, d)."""
     log_p = model.log_densities(Q)
@@ -37,13 +47,19 @@ def curvature(model: Generative, Q: FloatArray) -> Curvature:
     equal = ~np.isfinite(log_size)
     if log_p.shape[1] == 2:
         a[equal] = [1.0, -1.0]
-    B, size = weighted(model, Q, a)
+    B, noise, norm = normalised(*weighted(model, Q, a))
+    with np.errstate(divide="ignore"):
+        log_scale = np.where(equal, -np.inf, log_size + np.log(norm))
+    return Curvature(B, equal, log_scale, noise)
+
+
+def normalised(B: FloatArray, size: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """B over its norm, what rounding may have done to it, and the norm; 0 where nothing but rounding is left."""
     norm = np.linalg.norm(B, axis=(1, 2))
     nothing = norm <= ROUNDING * size
-    norm = np.where(nothing, 1.0, norm)
-    B = np.where(nothing[:, None, None], 0.0, B / norm[:, None, None])
-    log_scale = np.where(equal | nothing, -np.inf, log_size + np.log(norm))
-    return Curvature(B, equal, log_scale, np.where(nothing, 0.0, ROUNDING * size / norm))
+    divisor = np.where(nothing, 1.0, norm)
+    unit = np.where(nothing[:, None, None], 0.0, B / divisor[:, None, None])
+    return unit, np.where(nothing, 0.0, ROUNDING * size / divisor), np.where(nothing, 0.0, norm)
 
 
 def pair_weights(log_p: FloatArray) -> tuple[FloatArray, FloatArray]:

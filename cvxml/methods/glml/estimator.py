@@ -15,7 +15,7 @@ from cvxml.firstorder import one_blas_thread
 from cvxml.inputs import check_count, check_number
 from cvxml.methods.glml.classify import batches, nearest
 from cvxml.methods.glml.closed import Case, Local, closed_form
-from cvxml.methods.glml.curvature import curvature
+from cvxml.methods.glml.curvature import direction
 from cvxml.methods.glml.instance import fitted_model
 from cvxml.methods.glml.model import Generative
 from cvxml.metric import FloatArray, IntArray
@@ -124,8 +124,7 @@ class GLML(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._local(Q).cases
 
     def _local(self, Q: FloatArray) -> Local:
-        found = curvature(self.model_, Q)
-        return closed_form(found.B, found.noise)
+        return closed_form(*direction(self.model_, Q))
 
     def _metrics(self, Q: FloatArray) -> FloatArray:
         A = self._local(Q).A

@@ -75,9 +75,9 @@ class Mixtures:
 
     def weighted_with_size(self, Q: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The same, and the size (q,) of what is summed, which tells how much of it cancelled."""
-        logs = self.components(Q)
-        share = np.exp(logs - self.log_densities(Q)[:, self.of_class])
-        of_component = weights[:, self.of_class] * share  # (q, K)
+        of_component = weights[:, self.of_class]  # (q, K)
+        if len(self.means) > self.n_classes:
+            of_component = of_component * np.exp(self.components(Q) - self.log_densities(Q)[:, self.of_class])
         S = self.precisions
         pulls = np.stack([(Q - mu) @ S_k for mu, S_k in zip(self.means, S, strict=True)], axis=1)  # (q, K, d)
         outer = pulls.transpose(0, 2, 1) @ (of_component[:, :, None] * pulls)
