@@ -398,3 +398,70 @@ def test_saved_and_judged_again(cli: Cli, tmp_path: Path) -> None:
         assert "certified" in answer.out
         assert cli("certify", name).code == 0
         assert recompute().main(str(tmp_path / name))
+
+
+def test_weights_of_a_point_are_repaired_to_sum_at_most_one(solved: tuple[Known, Any]) -> None:
+    (X, y, params), _ = solved
+    p = checked((X, y, params))
+    rng = np.random.default_rng(0)
+    known = np.array([unknown(len(y))[i] for i in range(len(y))])
+    for size in (1e-3, 1.0, 1e3):
+        given = random_multipliers(rng, p, 1.0)
+        leaf = repair(p, known, given._replace(q=np.full(30, size)))
+        assert np.bincount(leaf.sets[:, 0], leaf.q).max(initial=0.0) <= 1 + 1e-12
+        assert (leaf.q > 0).all()
+    # with weights three times as large nothing more is proved: here no metric is better than 0, and F(0) = 6
+    X, y, params = data(1, n=6, k=3)
+    zero = cvxml.solve("ssvm", X, y, solver="global", **params)
+    more = {**zero.dual, "q": 3 * zero.dual["q"]}
+    assert zero.objective == pytest.approx(6.0)
+    assert cvxml.certify("ssvm", X, y, zero.metric, more, **params).lower_bound <= 6.0 + 1e-12
+
+
+def test_the_radius_holds_for_metrics_that_are_not_optimal(solved: tuple[Known, Any]) -> None:
+    (X, y, params), solution = solved
+    rng = np.random.default_rng(0)
+    for size in (0.02, 0.1, 0.5, 1.0):
+        for _ in range(5):
+            turn = rng.standard_normal(solution.metric.shape)
+            W = project_psd(solution.metric + size * np.linalg.norm(solution.metric) * turn)
+            proof = cvxml.certify("ssvm", X, y, W, solution.dual, **params)
+            assert np.linalg.norm(W - solution.metric) <= proof.radius + solution.certificate.radius
+            assert not proof.proves(1e-6)
+
+
+def test_the_radius_is_that_of_the_leaf_which_says_least(solved: tuple[Known, Any]) -> None:
+    (X, y, params), solution = solved
+    p, dual, W = checked((X, y, params)), solution.dual, 1.5 * solution.metric
+    F = enumeration.objective(p.X, p.y, W, p.k, p.C, p.Lam)
+    away = []
+    for row, known in _leaves(dual["tree"], p):
+        mine, pairs = dual["q_index"][:, 0] == row, dual["nu_index"][:, 0] == row
+        leaf = Leaf(
+            dual["q"][mine], dual["q_index"][mine, 1:], dual["nu"][pairs], dual["nu_index"][pairs, 1:]
+        )
+        V, bound, _ = _bound(p, known, repair(p, known, leaf))
+        if bound <= F:
+            away.append(float(np.linalg.norm(V - W)) + np.sqrt(F - bound))
+    assert max(away) > 1.01 * min(away[0], away[-1])
+    assert cvxml.certify("ssvm", X, y, W, dual, **params).radius == pytest.approx(max(away), rel=1e-4)
+
+
+def test_a_branch_on_what_is_settled_changes_nothing(solved: tuple[Known, Any]) -> None:
+    """Its impossible child has no metric and needs no multipliers."""
+    (X, y, params), solution = solved
+    dual = {name: values.copy() for name, values in solution.dual.items()}
+    i, j, yes, _ = dual["tree"][0].tolist()
+    leaf = yes
+    while dual["tree"][leaf, 0] >= 0:
+        leaf = int(dual["tree"][leaf, 2])
+    rows = len(dual["tree"])
+    # j is in h*_i at this leaf already
+    dual["tree"][leaf] = [i, j, rows, rows + 1]
+    dual["tree"] = np.concatenate([dual["tree"], np.full((2, 4), -1)])
+    for name in ("q_index", "nu_index"):
+        moved = dual[name][:, 0] == leaf
+        dual[name][moved, 0] = rows
+    proof = cvxml.certify("ssvm", X, y, solution.metric, dual, **params)
+    assert proof.lower_bound == pytest.approx(solution.lower_bound, rel=1e-12)
+    assert proof.proves(1e-6)
