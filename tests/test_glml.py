@@ -486,6 +486,37 @@ def test_errors_say_what_is_wrong() -> None:
             cvxml.GLML(**{"alpha": 0.1, **wrong}).fit(X, y)
 
 
+@pytest.mark.parametrize(
+    ("s", "model"),
+    [
+        *((s, "gaussian") for s in (2.0**-200, 1e-3, 1e5, 2.0**200)),
+        # scikit-learn adds 1e-6 to a covariance, in units that are a power of two
+        *((s, "mixture") for s in (2.0**-200, 2.0**10, 2.0**200)),
+    ],
+)
+def test_units_do_not_matter(s: float, model: str) -> None:
+    X, y = classes(0)
+    one = cvxml.solve("glml", X, y, query=X[:4] + 0.1, alpha=0.1, model=model)
+    other = cvxml.solve("glml", s * X, y, query=s * (X[:4] + 0.1), alpha=0.1 * s * s, model=model)
+    np.testing.assert_allclose(other.metric, one.metric, rtol=1e-6)
+    assert other.objective == pytest.approx(one.objective, rel=1e-6, abs=1e-12)
+    log_p = [
+        cvxml.evaluate(
+            "glml", t * X, y, one.metric[0], query=t * (X[0] + 0.1), alpha=0.1 * t * t, model=model
+        ).log_p
+        for t in (1.0, s)
+    ]
+    np.testing.assert_allclose(log_p[1], log_p[0] - 3 * math.log(s), rtol=1e-9)
+
+
+def test_what_overflows_is_said() -> None:
+    X, y = classes(0)
+    with pytest.raises(ValueError, match="query 1 is too far from the data"):
+        cvxml.solve("glml", X, y, query=[X[0], 1e200 * np.ones(3)])
+    with pytest.raises(ValueError, match=r"alpha=1e\+200"):
+        cvxml.solve("glml", X, y, alpha=1e200)
+
+
 def test_priors_enter_B() -> None:
     X, y = classes(0)
     equal = cvxml.GLML().fit(X, y).metric_at(X[:3])
@@ -687,6 +718,36 @@ def test_the_bias_in_one_dimension_has_the_mean_distance_inside_the_integral() -
     printed = theory.bias(c.p1, c.p2, c.B, c.volume, N, 1, inside=False)
     assert measured == pytest.approx(inside, rel=0.05)
     assert measured != pytest.approx(printed, rel=0.2)
+
+
+def test_the_bias_in_two_dimensions_has_the_mean_distance_inside_the_integral_too() -> None:
+    """Monte Carlo on a torus, densities whose sum is not constant."""
+    rng, w, N, size = np.random.default_rng(0), 2 * np.pi, 300, 0.95
+
+    def densities(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return 1 + size * np.cos(w * z[:, 0]), 1 + size * np.sin(w * z[:, 0])
+
+    def sample(n: int) -> np.ndarray:
+        z = rng.uniform(size=(4 * n, 2))
+        kept: np.ndarray = z[rng.uniform(size=4 * n) * (1 + size) < sum(densities(z)) / 2][:n]
+        assert len(kept) == n
+        return kept
+
+    grid = (np.arange(2000) + 0.5) / 2000
+    p1, p2 = densities(np.column_stack([grid, 0 * grid]))
+    H1, H2 = -size * w**2 * np.cos(w * grid), -size * w**2 * np.sin(w * grid)
+    B = p1**2 * H2 + p2**2 * H1 - p1 * p2 * (H1 + H2)
+    errors = []
+    for _ in range(600):
+        points, asked = sample(N), sample(4000)
+        _, j = cKDTree(points, boxsize=[1, 1]).query(asked)
+        m, near = (a / (a + b) for a, b in (densities(asked), densities(points)))
+        errors.append(np.mean(m * (1 - near[j]) + (1 - m) * near[j]))
+    measured = np.mean(errors) - theory.asymptotic_error(p1, p2, 1 / 2000)
+    standard = np.std(errors) / np.sqrt(len(errors))
+    inside, printed = (theory.bias(p1, p2, B, 1 / 2000, N, 2, inside=where) for where in (True, False))
+    assert abs(measured - inside) <= 4 * standard + 0.05 * inside
+    assert abs(measured - printed) > 8 * standard
 
 
 def test_the_bias_in_two_dimensions_by_monte_carlo() -> None:

@@ -4,7 +4,8 @@
 
 1. How often, and by how much, CCCP (each start, and the best of the four) and SGD (Algorithm 1 corrected and as
    printed, 200 epochs from the identity, the best W of all) end above the optimum that branch and bound certifies to
-   1e-6 of ||W||^2. The printed one updates W by formulas that are not those of F; F is what is compared.
+   1e-6 of ||W||^2. SGD counts as above also where it is only not there yet: its medians are small. The printed one
+   updates W by formulas that are not those of F; F is what is compared.
 2. How far branch and bound gets: growing N until the gap does not close to 1e-3 of ||W||^2 within the minutes given.
 
 Instances: normal points, two classes in turn, the first feature moved by the label; C = 1 (F(0) = N).

@@ -34,7 +34,7 @@ def direction(model: Generative, Q: FloatArray) -> tuple[FloatArray, FloatArray]
     """B (q, d, d) up to its sign, and its noise: all that the metric needs. Gaussians of two classes: no densities."""
     if isinstance(model, Mixtures) and model.n_classes == len(model.means) == 2:
         a = np.broadcast_to([1.0, -1.0], (len(Q), 2))
-        B, noise, _ = normalised(*model.weighted_with_size(Q, a))
+        B, noise, _ = normalised(*weighted(model, Q, a))
         return B, noise
     found = curvature(model, Q)
     return found.B, found.noise
@@ -42,20 +42,27 @@ def direction(model: Generative, Q: FloatArray) -> tuple[FloatArray, FloatArray]
 
 def curvature(model: Generative, Q: FloatArray) -> Curvature:
     """B at the queries Q (q, d)."""
-    log_p = model.log_densities(Q)
-    a, log_size = pair_weights(log_p)
+    with np.errstate(over="ignore", invalid="ignore"):
+        log_p = model.log_densities(Q)
+        a, log_size = pair_weights(log_p)
     equal = ~np.isfinite(log_size)
     if log_p.shape[1] == 2:
         a[equal] = [1.0, -1.0]
     B, noise, norm = normalised(*weighted(model, Q, a))
     with np.errstate(divide="ignore"):
-        log_scale = np.where(equal, -np.inf, log_size + np.log(norm))
+        in_units = 2 * np.log(model.unit) if isinstance(model, Mixtures) else 0.0
+        log_scale = np.where(equal, -np.inf, log_size + np.log(norm) - in_units)
     return Curvature(B, equal, log_scale, noise)
 
 
 def normalised(B: FloatArray, size: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """B over its norm, what rounding may have done to it, and the norm; 0 where nothing but rounding is left."""
     norm = np.linalg.norm(B, axis=(1, 2))
+    if not np.isfinite(norm).all():
+        raise ValueError(
+            f"query {int(np.flatnonzero(~np.isfinite(norm))[0])} is too far from the data: the curvature of the "
+            "densities overflows there"
+        )
     nothing = norm <= ROUNDING * size
     divisor = np.where(nothing, 1.0, norm)
     unit = np.where(nothing[:, None, None], 0.0, B / divisor[:, None, None])
@@ -78,7 +85,8 @@ def pair_weights(log_p: FloatArray) -> tuple[FloatArray, FloatArray]:
 def weighted(model: Generative, Q: FloatArray, a: FloatArray) -> tuple[FloatArray, FloatArray]:
     """sum_c a_c G_c(x), (q, d, d), and the size (q,) of what is summed."""
     if isinstance(model, Mixtures):
-        return model.weighted_with_size(Q, a)
+        with np.errstate(over="ignore", invalid="ignore"):  # `normalised` says what is too far away
+            return model.weighted_with_size(Q, a)
     G = model.curvatures(Q)
     total: FloatArray = np.einsum("qc,qcde->qde", a, G)
     return total, np.einsum("qc,qc->q", np.abs(a), np.linalg.norm(G, axis=(2, 3)))

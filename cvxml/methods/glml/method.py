@@ -139,18 +139,20 @@ def _metrics(metric: ArrayLike, p: Instance) -> FloatArray:
 def evaluate(X: ArrayLike, y: ArrayLike, metric: ArrayLike, *, t: int = 1, **params: Any) -> Evaluation:
     """The intermediates at `metric`, by the paper's names; one entry a query where there are several.
 
-    log_p (C,) with the priors; p, which may underflow; G (C, d, d); B (d, d) of norm 1 and log_scale: the printed B is
-    exp(log_scale) times it; eigenvalues (d,) of B; case; A, the closed form; objective at `metric`. `t` is checked and
-    not used: there is no algorithm with steps.
+    log_p (C,) with the priors; p, which may underflow or overflow; G (C, d, d); B (d, d) of norm 1 and log_scale: the
+    printed B is exp(log_scale) times it; eigenvalues (d,) of B; case; A, the closed form; objective at `metric`. `t` is
+    checked and not used: there is no algorithm with steps.
     """
     p = instance(X, y, **params)
     check_count(t, "t", at_most=10**15)
     found = curvature(p.model, p.Q)
     local = closed_form(found.B, found.noise)
     log_p = p.model.log_densities(p.Q)
+    with np.errstate(over="ignore", under="ignore"):
+        p_c = np.exp(log_p)
     values: dict[str, Any] = {
         "log_p": log_p,
-        "p": np.exp(log_p),
+        "p": p_c,
         "G": p.model.curvatures(p.Q),
         "B": found.B,
         "log_scale": found.log_scale,

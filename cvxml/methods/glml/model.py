@@ -14,7 +14,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from scipy.special import logsumexp
 
-from cvxml.metric import FloatArray, IntArray
+from cvxml.metric import FloatArray, IntArray, unit_scale
 
 SINGULAR = 1e-12  # a covariance with a lower ratio of eigenvalues than this times d is singular
 
@@ -32,13 +32,17 @@ class Generative(Protocol):
 
 @dataclass(frozen=True)
 class Mixtures:
-    """A mixture of Gaussians for each class; one Gaussian for each is the case of the papers."""
+    """A mixture of Gaussians for each class; one Gaussian for each is the case of the papers.
+
+    Kept in the coordinates x / unit, unit a power of two, in which the data spread over about 1.
+    """
 
     means: FloatArray  # (K, d)
     whitening: FloatArray  # (K, d, d): T with T^T T = S, T (x - mu) of unit covariance
     log_weights: FloatArray  # (K,): log(prior of its class times its share of it)
     of_class: IntArray  # (K,): increasing
     n_classes: int
+    unit: float = 1.0
 
     @property
     def precisions(self) -> FloatArray:
@@ -51,9 +55,9 @@ class Mixtures:
         log_det = np.log(np.abs(np.diagonal(self.whitening, axis1=1, axis2=2))).sum(axis=1)
         squares = np.empty((len(Q), len(self.means)))
         for k, (mu, T) in enumerate(zip(self.means, self.whitening, strict=True)):
-            z = (Q - mu) @ T.T
+            z = (Q / self.unit - mu) @ T.T
             squares[:, k] = np.einsum("qd,qd->q", z, z)
-        constant = -0.5 * Q.shape[1] * np.log(2 * np.pi)
+        constant = -Q.shape[1] * (0.5 * np.log(2 * np.pi) + np.log(self.unit))
         logs: FloatArray = self.log_weights + log_det + constant - squares / 2
         return logs
 
@@ -71,15 +75,16 @@ class Mixtures:
 
     def weighted_curvature(self, Q: FloatArray, weights: FloatArray) -> FloatArray:
         """sum_c weights_c G_c(x), (q, d, d), for weights (q, C): by matrix products, without the G_c one by one."""
-        return self.weighted_with_size(Q, weights)[0]
+        return self.weighted_with_size(Q, weights)[0] / self.unit / self.unit
 
     def weighted_with_size(self, Q: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The same, and the size (q,) of what is summed, which tells how much of it cancelled."""
+        """The same times unit^2, and the size (q,) of what is summed, which tells how much of it cancelled."""
         of_component = weights[:, self.of_class]  # (q, K)
         if len(self.means) > self.n_classes:
             of_component = of_component * np.exp(self.components(Q) - self.log_densities(Q)[:, self.of_class])
         S = self.precisions
-        pulls = np.stack([(Q - mu) @ S_k for mu, S_k in zip(self.means, S, strict=True)], axis=1)  # (q, K, d)
+        Z = Q / self.unit
+        pulls = np.stack([(Z - mu) @ S_k for mu, S_k in zip(self.means, S, strict=True)], axis=1)  # (q, K, d)
         outer = pulls.transpose(0, 2, 1) @ (of_component[:, :, None] * pulls)
         constant = (of_component @ S.reshape(len(S), -1)).reshape(outer.shape)
         total: FloatArray = outer - constant
@@ -95,15 +100,17 @@ def fit_gaussians(
 
     Raises ValueError for a class of one point, and for a singular covariance, naming the class and the rank.
     """
-    C = len(names)
+    C, unit = len(names), unit_scale(X)
     means, whitening = [], []
     for c in range(C):
-        points = X[y == c]
+        points = X[y == c] / unit
         _check_size(points, names[c])
-        Sigma = np.cov(points.T, bias=True).reshape(X.shape[1], X.shape[1]) + alpha * np.eye(X.shape[1])
+        Sigma = np.cov(points.T, bias=True).reshape(X.shape[1], X.shape[1]) + _in_units(alpha, unit) * np.eye(
+            X.shape[1]
+        )
         means.append(points.mean(axis=0))
         whitening.append(_whitening(Sigma, names[c]))
-    return Mixtures(np.array(means), np.array(whitening), np.log(_priors(priors, C)), np.arange(C), C)
+    return Mixtures(np.array(means), np.array(whitening), np.log(_priors(priors, C)), np.arange(C), C, unit)
 
 
 def fit_mixtures(
@@ -118,10 +125,10 @@ def fit_mixtures(
     """scikit-learn's GaussianMixture for each class, alpha added to its covariances. Raises ValueError as above."""
     from sklearn.mixture import GaussianMixture
 
-    C = len(names)
+    C, unit = len(names), unit_scale(X)
     means, whitening, log_weights, of_class = [], [], [], []
     for c, prior in enumerate(_priors(priors, C)):
-        points = X[y == c]
+        points = X[y == c] / unit
         _check_size(points, names[c])
         if len(points) < n_components:
             raise ValueError(
@@ -130,10 +137,20 @@ def fit_mixtures(
         fitted = GaussianMixture(n_components, random_state=random_state).fit(points)
         for weight, mu, Sigma in zip(fitted.weights_, fitted.means_, fitted.covariances_, strict=True):
             means.append(mu)
-            whitening.append(_whitening(Sigma + alpha * np.eye(X.shape[1]), names[c]))
+            whitening.append(_whitening(Sigma + _in_units(alpha, unit) * np.eye(X.shape[1]), names[c]))
             log_weights.append(np.log(prior * weight))
             of_class.append(c)
-    return Mixtures(np.array(means), np.array(whitening), np.array(log_weights), np.array(of_class), C)
+    return Mixtures(np.array(means), np.array(whitening), np.array(log_weights), np.array(of_class), C, unit)
+
+
+def _in_units(alpha: float, unit: float) -> float:
+    """alpha / unit^2; ValueError where that is no number beside covariances of about 1."""
+    value = alpha / unit / unit
+    if value > 1e100 or (alpha > 0 and unit == 1 and value < 1e-100):
+        raise ValueError(
+            f"alpha={alpha:g} with features that spread over about {unit:.3g} cannot be computed in double precision"
+        )
+    return value
 
 
 def _check_size(points: FloatArray, name: str) -> None:

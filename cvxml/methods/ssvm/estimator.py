@@ -22,7 +22,8 @@ class Gerrymandering(ClassifierMixin, MetricEstimator):  # type: ignore[misc]
     n_neighbors : int, default 3. The size of a vote.
     C : float, default None: 1/n. Weight of the sum of losses beside ||W||^2.
     loss_matrix : (R, R), default None: 0/1. Cost of predicting r for class y, in the order of `classes_`.
-    solver : "fast" (default), "clarabel" or "scs" (the literal steps, for tiny n).
+    solver : "fast" (default), "clarabel" or "scs" (the literal steps, for tiny n), or "global" (a dozen points: the
+        optimum, or its gap after ten minutes).
     init : "zero" (default), "identity", "relieff", "random", a metric (d, d), or a list of these: the best is kept.
     tol : float, default 1e-4. What the metric's own convex step may still gain, relative to ||W||^2.
     max_iter : int, default 1000. CCCP steps from each start.
