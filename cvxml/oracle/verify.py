@@ -47,6 +47,7 @@ CASES = (
     Case("mlsvm", "rings", 90, False, {"lam": 0.1}),
     Case("kernel_mlsvm", "iris", 60, True, {"lam": 0.1, "degree": 2}),
     Case("kernel_mlsvm", "rings", 24, False, {"lam": 0.1, "kernel": "rbf", "gamma": 1.0}),
+    Case("glml", "rings", None, False, {"query": [0.5, 0.5]}),
     Case("glml", "iris", None, True, {"alpha": 0.01}),
     Case("glml", "digits", 300, False, {"alpha": 1.0}),
     Case("ssvm", "iris", 24, True, {"C": 0.1}),
