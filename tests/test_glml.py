@@ -142,7 +142,7 @@ def test_the_digits_have_a_direction_everywhere() -> None:
     X, y = real_data("digits", 300, standardized=False)
     found = curvature(fit_gaussians(X, y, names(10), alpha=0.1), X[:40])
     np.testing.assert_allclose(np.linalg.norm(found.B, axis=(1, 2)), 1.0)
-    assert found.log_scale.min() < -300  # exp of it is nothing
+    assert found.log_scale.min() < -300
 
 
 def test_pair_weights_are_antisymmetric_sums() -> None:
@@ -197,9 +197,7 @@ def test_a_definite_B_has_its_absolute_value_as_metric(seed: int, d: int) -> Non
     assert local.cases == [Case.DEFINITE]
     A = local.A[0]
     assert np.linalg.det(A) == pytest.approx(1.0)
-    np.testing.assert_allclose(
-        A / np.linalg.norm(A), np.abs(1) * B * np.sign(np.trace(B)) / np.linalg.norm(B), atol=1e-9
-    )
+    np.testing.assert_allclose(A / np.linalg.norm(A), B * np.sign(np.trace(B)) / np.linalg.norm(B), atol=1e-9)
     assert definitions.objective(B, A) == pytest.approx((d * abs(np.linalg.det(B)) ** (1 / d)) ** 2, rel=1e-9)
     proof = certify_at(B, A, *best_dual(B))
     assert proof.proves(1e-12)
@@ -360,6 +358,25 @@ def test_what_is_no_metric_of_determinant_1_is_not_feasible() -> None:
     assert certify_at(B, (1 + 1e-9) * A, *dual).proves(1e-6)
     worse = random_unit(np.random.default_rng(0), 3)
     assert not certify_at(B, worse, *dual).proves(1e-3)
+
+
+def test_what_rounding_may_have_done_to_B_is_allowed_for() -> None:
+    B = np.diag([0.8, 0.6 - 1e-6, 1e-6])
+    B /= np.linalg.norm(B)
+    A = closed_form(B[None]).A[0]
+    sharp, vague = (certify_at(B, A, *best_dual(B), noise) for noise in (0.0, 1e-8))
+    assert 0 < sharp.rounding < vague.rounding
+    # the optimum of any B within the noise differs by no more than is allowed for
+    for turn in np.random.default_rng(0).standard_normal((20, 3, 3)):
+        E = turn + turn.T
+        moved = B + 1e-8 * E / np.linalg.norm(E)
+        best = (3 * abs(np.linalg.det(moved)) ** (1 / 3)) ** 2
+        assert abs(best - vague.lower_bound) <= vague.rounding * 1.01
+    blind = certify_at(
+        B, A, *best_dual(B), 1e-5
+    )  # its least eigenvalue is within the noise: not called definite
+    assert blind.lower_bound == 0
+    assert closed_form(B[None], np.array([1e-5])).cases == [Case.SINGULAR]
 
 
 # distances and the classifier

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import resource
 import time
+import timeit
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -54,12 +55,7 @@ def step(p: Instance, tol: float) -> tuple[float, float]:
 
 def seconds(run: Callable[[], Any], times: int = 3) -> float:
     """The best of some runs."""
-    found = []
-    for _ in range(times):
-        started = time.perf_counter()
-        run()
-        found.append(time.perf_counter() - started)
-    return min(found)
+    return min(timeit.repeat(run, number=1, repeat=times))
 
 
 def steps() -> list[str]:

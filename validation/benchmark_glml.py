@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import resource
 import time
+import timeit
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -29,12 +30,7 @@ REPORT = Path(__file__).with_suffix(".md")
 
 def seconds(run: Callable[[], Any], times: int = 5) -> float:
     """The best of some runs."""
-    found = []
-    for _ in range(times):
-        started = time.perf_counter()
-        run()
-        found.append(time.perf_counter() - started)
-    return min(found)
+    return min(timeit.repeat(run, number=1, repeat=times))
 
 
 def share(model: Any, X: Any, Q: Any) -> tuple[float, float]:

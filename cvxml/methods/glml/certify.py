@@ -55,18 +55,25 @@ class UnitFeasibility(Feasibility):
         return f"{super().__str__()}; {det}"
 
 
+def examine_unit(A: FloatArray) -> tuple[FloatArray, UnitFeasibility]:
+    """P_+(A), and how far A (d, d) is from a metric of determinant 1."""
+    psd, found = examine(A)
+    values = np.linalg.eigvalsh(psd)
+    log_det = float(np.sum(np.log(values))) if values[0] > 0 else -math.inf
+    return psd, UnitFeasibility(
+        found.asymmetry, found.min_eigenvalue, found.distance, found.norm, log_det=log_det, d=len(A)
+    )
+
+
 def certify_at(B: FloatArray, A: FloatArray, y: float, u: float, noise: float = 0.0) -> Certificate:
     """Certificate of the metric A (d, d) for B (d, d) of norm 1 (or 0), from any dual variables y and u.
 
     noise: by how much, in norm, rounding may have moved B itself.
     """
     d = len(B)
-    psd, found = examine(A)
+    psd, feasibility = examine_unit(A)
     values, vectors = np.linalg.eigh(psd)
-    log_det = float(np.sum(np.log(values))) if values[0] > 0 else -math.inf
-    feasibility = UnitFeasibility(
-        found.asymmetry, found.min_eigenvalue, found.distance, found.norm, log_det=log_det, d=d
-    )
+    log_det = feasibility.log_det
     if not math.isfinite(log_det):
         nothing = {"y": np.zeros(1), "u": np.zeros(1)}
         return Certificate("global", math.inf, 0.0, math.inf, 1.0, 0.0, math.inf, feasibility, nothing)
@@ -79,7 +86,7 @@ def certify_at(B: FloatArray, A: FloatArray, y: float, u: float, noise: float = 
     gap = max(0.0, t**2 - bound)
     scale = best if best > 0 else size * max(abs(t), off)
     rounding = (2 * abs(t) + off) * off + best * log_off
-    radius = _radius(B, t, best, values, log_det, rounding) if best > 0 else math.inf
+    radius = _radius(B, t, best, rounding) if best > 0 else math.inf
     return Certificate(
         kind="global",
         objective=t**2,
@@ -129,9 +136,7 @@ def _bound(B: FloatArray, y: float, u: float) -> float:
     return value if math.isfinite(value) else 0.0
 
 
-def _radius(
-    B: FloatArray, t: float, best: float, values: FloatArray, log_det: float, rounding: float
-) -> float:
+def _radius(B: FloatArray, t: float, best: float, rounding: float) -> float:
     d = len(B)
     excess = d * (math.sqrt((t**2 + rounding) / best) - 1)
     if excess <= 0:

@@ -21,11 +21,11 @@ from numpy.typing import ArrayLike
 from cvxml.firstorder import one_blas_thread
 from cvxml.inputs import check_choice, check_count, check_positive, real_array
 from cvxml.methods.glml import definitions
-from cvxml.methods.glml.certify import best_dual, certify_at
+from cvxml.methods.glml.certify import best_dual, certify_at, examine_unit
 from cvxml.methods.glml.closed import Case, closed_form
 from cvxml.methods.glml.curvature import curvature
 from cvxml.methods.glml.instance import Instance, instance
-from cvxml.metric import FloatArray, IntArray, as_matrix, as_metric, examine
+from cvxml.metric import FloatArray, IntArray, as_matrix, as_metric
 from cvxml.result import (
     Certificate,
     Dual,
@@ -160,7 +160,7 @@ def evaluate(X: ArrayLike, y: ArrayLike, metric: ArrayLike, *, t: int = 1, **par
         "case": [case.value for case in local.cases],
         "A": local.A,
     }
-    values["feasibility"] = [str(examine(A)[1]) for A in _metrics(metric, p)]
+    values["feasibility"] = [str(examine_unit(A)[1]) for A in _metrics(metric, p)]
     if p.one:
         values = {name: value[0] for name, value in values.items()}
     return Evaluation("glml", {"objective": objective(X, y, metric, **params), **values})

@@ -38,7 +38,7 @@ def dual(B: FloatArray) -> cp.Problem:
     D = len(B)
     y, u = cp.Variable(nonneg=True, name="y"), cp.Variable(nonneg=True, name="u")
     values = np.linalg.eigvalsh(B)
-    if values[0] <= 0 <= values[-1]:
+    if values[0] <= 0 <= values[-1]:  # neither B nor -B is positive definite: 0 is all that y = 0 leaves
         return cp.Problem(cp.Maximize(-cp.square(y) / 4 - u), [y == 0])
     logdet = float(np.sum(np.log(np.abs(values))))
     return cp.Problem(cp.Maximize(D * u - D * cp.rel_entr(u, y) + u * logdet - cp.square(y) / 4))

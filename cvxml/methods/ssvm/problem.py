@@ -111,7 +111,7 @@ def restricted(
 
 
 def with_rows(X: FloatArray, y: IntArray, C: float, Lam: FloatArray, P: Any, sets: Sets) -> cp.Problem:
-    """`restricted`, P (d, d) a matrix or a parameter."""
+    """The step for a P (d, d), a matrix or a `cvxpy.Parameter`, with the rows of `sets[i]` only."""
     n, d = X.shape
     W = cp.Variable((d, d), symmetric=True, name="W")
     t = cp.Variable(n, name="t")
