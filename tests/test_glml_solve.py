@@ -1,0 +1,152 @@
+"""GLML: solve, check, certify, evaluate, files and commands, at one query and many."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+import cvxml
+from cvxml.methods import get
+from cvxml.report import Verdict
+from cvxml.result import Status
+from tests.commands import Cli, refused
+from tests.local_metrics import SOLVERS, Student, classes
+from tests.test_recompute import recompute
+
+# solve, check, certify, evaluate, files, commands
+
+
+def test_many_queries_are_many_problems() -> None:
+    X, y = classes(0)
+    Q = X[:6] + 0.1
+    whole = cvxml.solve("glml", X, y, query=Q)
+    assert whole.metric.shape == (6, 3, 3)
+    singles = [cvxml.solve("glml", X, y, query=q) for q in Q]
+    np.testing.assert_allclose(whole.metric, [s.metric for s in singles], rtol=1e-9)
+    assert whole.objective == pytest.approx(sum(s.objective for s in singles), abs=1e-12)
+    assert whole.certificate.proves(1e-6)
+    assert len(whole.certificate.parts) == 6
+    assert get("glml").objective(X, y, whole.metric, query=Q) == pytest.approx(whole.objective, abs=1e-12)
+    evaluation = cvxml.evaluate("glml", X, y, whole.metric, query=Q)
+    assert evaluation.B.shape == (6, 3, 3)
+    assert len(evaluation.case) == 6
+
+
+def test_a_certificate_of_many_is_as_good_as_the_worst() -> None:
+    X, y = classes(0)
+    Q = X[:4]
+    solution = cvxml.solve("glml", X, y, query=Q)
+    wrong = solution.metric.copy()
+    wrong[2] = np.eye(3)
+    proof = cvxml.certify("glml", X, y, wrong, solution.dual, query=Q)
+    assert not proof.proves(1e-3)
+    assert [part.proves(1e-6) for part in proof.parts] == [True, True, False, True]
+    report = cvxml.check("glml", X, y, wrong, query=Q)
+    assert report.verdict is Verdict.REFUTED
+    assert report.reasons[0] == "4 queries: 3 certified, 1 refuted, 0 inconclusive"
+    assert report.reasons[1].startswith("query 2: refuted")
+    assert report.witness is not None
+    assert report.witness.metric.shape == (3, 3)
+    assert cvxml.check("glml", X, y, solution.metric, query=Q).verdict is Verdict.CERTIFIED
+    L = np.linalg.cholesky(solution.metric).transpose(0, 2, 1)
+    assert cvxml.check("glml", X, y, components=L, query=Q).verdict is Verdict.CERTIFIED
+    with pytest.raises(ValueError, match="one metric for each of the 4 rows of query"):
+        cvxml.check("glml", X, y, wrong[0], query=Q)
+
+
+def test_check_names_a_wrong_determinant_and_what_is_right_but_for_it() -> None:
+    X, y = classes(0, 2)
+    A = cvxml.solve("glml", X, y).metric
+    report = cvxml.check("glml", X, y, 3 * A)
+    assert report.verdict is Verdict.REFUTED
+    assert "determinant" in report.reasons[0]
+    assert any("but for a factor" in line for line in report.diagnosis)
+    inverse = cvxml.check("glml", X, y, np.linalg.inv(A))
+    assert inverse.verdict is Verdict.REFUTED
+
+
+def test_an_indefinite_candidate_is_judged_by_its_cosine() -> None:
+    """|tr A^-1 B| / ||A^-1|| is what tol bounds, whatever our own metric leaves of it."""
+    X, y = classes(0)
+    query = X[next(i for i in range(30) if "indefinite" in cvxml.solve("glml", X, y, query=X[i]).notes[0])]
+    best = cvxml.solve("glml", X, y, query=query)
+    B = cvxml.evaluate("glml", X, y, best.metric, query=query).B
+    for size, right in ((1e-9, Verdict.CERTIFIED), (1e-4, Verdict.REFUTED)):
+        A = best.metric + size * np.linalg.norm(best.metric) * np.eye(3)
+        A /= np.linalg.det(A) ** (1 / 3)
+        M = np.linalg.inv(A)
+        report = cvxml.check("glml", X, y, A, query=query)
+        assert report.rel_gap == pytest.approx(abs(np.trace(M @ B)) / np.linalg.norm(M), rel=1e-3)
+        assert report.verdict is right
+
+
+def test_where_the_infimum_is_not_attained_the_status_says_so() -> None:
+    """Two Gaussians of one mean that differ along one axis: at the mean B has rank one."""
+    rng = np.random.default_rng(0)
+    half = rng.standard_normal((200, 3))
+    half -= half.mean(axis=0)
+    half = half @ np.linalg.inv(np.linalg.cholesky(np.cov(half.T, bias=True))).T
+    X = np.concatenate([half, half * [1, 1, 2]])
+    y = np.repeat([0, 1], 200)
+    with pytest.warns(ConvergenceWarning, match="not attained"):
+        solution = cvxml.solve("glml", X, y, query=np.zeros(3))
+    assert solution.status is Status.NOT_ATTAINED
+    assert "singular" in solution.notes[0]
+    report = cvxml.check("glml", X, y, solution.metric, query=np.zeros(3))
+    assert report.verdict is not Verdict.CERTIFIED
+
+
+@SOLVERS
+@pytest.mark.parametrize("seed", range(3))
+def test_the_literal_solvers_are_certified_at_several_queries(seed: int, solver: str) -> None:
+    X, y = classes(seed, 2)
+    solution = cvxml.solve("glml", X, y, query=X[:3], solver=solver, tol=1e-3)
+    assert solution.certificate.proves(1e-3)
+    assert cvxml.check("glml", X, y, solution.metric, query=X[:3], tol="loose").verdict is Verdict.CERTIFIED
+
+
+def test_the_literal_problem_is_stated_at_one_query() -> None:
+    X, y = classes(0)
+    assert cvxml.problem("glml", X, y, query=X[0]).is_dcp()
+    with pytest.raises(ValueError, match="at one query, got 2"):
+        cvxml.problem("glml", X, y, query=X[:2])
+
+
+def test_saved_local_metrics_are_judged_again(cli: Cli, tmp_path: Any) -> None:
+    X, y = classes(0)
+    np.savez(tmp_path / "three.npz", X=X, y=y)
+    np.save(tmp_path / "Q.npy", X[:3])
+    for ending in ("json", "npz"):
+        name = f"s.{ending}"
+        answer = cli("solve", "glml", "three.npz", "--query", "Q.npy", "--alpha", "0.1", "--out", name)
+        assert answer.code == 0, answer.err
+        assert cli("certify", name).code == 0
+        assert recompute().main(str(tmp_path / name))
+    content = json.loads((tmp_path / "s.json").read_text(encoding="utf-8"))
+    assert np.shape(content["metric"]) == (3, 3, 3)
+    np.save(tmp_path / "A.npy", content["metric"])
+    given = ("three.npz", "--query", "Q.npy", "--metric", "A.npy")
+    assert cli("check", "glml", *given, "--alpha", "0.1").code == 0
+    assert cli("check", "glml", *given, "--alpha", "5").code == 1
+    evaluation = json.loads(cli("evaluate", "glml", *given, "--alpha", "0.1", "--json").out)
+    assert np.shape(evaluation["G"]) == (3, 3, 3, 3)
+    content["metric"][1] = np.eye(3).tolist()
+    (tmp_path / "s.json").write_text(json.dumps(content), encoding="utf-8")
+    assert cli("certify", "s.json").code == 1
+    assert not recompute().main(str(tmp_path / "s.json"))
+    one = cli("solve", "glml", "three.npz", "--query", "0.1,0.2,-0.3", "--priors", "1,2,3", "--json")
+    assert np.shape(json.loads(one.out)["metric"]) == (3, 3)
+    for wrong in (["--query", "0.1,x,3"], ["--query", "1,2"], ["--priors", "1,2"], ["--priors", "some"]):
+        assert refused(cli("solve", "glml", "three.npz", *wrong))
+
+
+def test_a_model_of_ones_own_cannot_be_saved(tmp_path: Any) -> None:
+    X, y = classes(0)
+    solution = cvxml.solve("glml", X, y, model=Student(np.eye(3)))
+    assert solution.status in (Status.CONVERGED, Status.NOT_ATTAINED)
+    with pytest.raises(ValueError, match="model"):
+        solution.save(tmp_path / "s.json")
