@@ -58,6 +58,17 @@ def test_a_certificate_of_many_is_as_good_as_the_worst() -> None:
         cvxml.check("glml", X, y, wrong[0], query=Q)
 
 
+def test_the_radius_of_many_covers_all_of_them() -> None:
+    X, y = classes(0)
+    definite_ones = [q for q in X if "indefinite" not in cvxml.solve("glml", X, y, query=q).notes[0]][:3]
+    solution = cvxml.solve("glml", X, y, query=definite_ones)
+    root = np.linalg.cholesky(solution.metric) @ (np.eye(3) + 0.1 * np.diag([1.0, 0.0, -1.0]))
+    A = root @ root.transpose(0, 2, 1)
+    A /= (np.linalg.det(A) ** (1 / 3))[:, None, None]
+    proof = cvxml.certify("glml", X, y, A, solution.dual, query=definite_ones)
+    assert np.linalg.norm(A - solution.metric) <= proof.radius < np.inf
+
+
 def test_check_names_a_wrong_determinant_and_what_is_right_but_for_it() -> None:
     X, y = classes(0, 2)
     A = cvxml.solve("glml", X, y).metric
