@@ -5,7 +5,7 @@ check(method, X, y, metric, ...)   judge somebody else's metric: certified, refu
 evaluate(method, X, y, metric)     the intermediates, by the paper's names
 problem(method, X, y)              the literal cvxpy problem
 methods()                          the ids of all methods
-MLSVM, KernelMLSVM, Gerrymandering, GLML   scikit-learn estimators
+MLSVM, KernelMLSVM, Gerrymandering, GLML, NCA   scikit-learn estimators
 """
 
 from __future__ import annotations
@@ -22,12 +22,14 @@ from cvxml.result import Certificate, Evaluation, Solution, Status, load
 if TYPE_CHECKING:
     from cvxml.methods.glml.estimator import GLML
     from cvxml.methods.mlsvm.estimator import MLSVM, KernelMLSVM
+    from cvxml.methods.nca.estimator import NCA
     from cvxml.methods.ssvm.estimator import Gerrymandering
 
 
 __all__ = [
     "GLML",
     "MLSVM",
+    "NCA",
     "Certificate",
     "Evaluation",
     "Gerrymandering",
@@ -50,6 +52,7 @@ _ESTIMATORS = {
     "MLSVM": "cvxml.methods.mlsvm.estimator",
     "KernelMLSVM": "cvxml.methods.mlsvm.estimator",
     "GLML": "cvxml.methods.glml.estimator",
+    "NCA": "cvxml.methods.nca.estimator",
     "Gerrymandering": "cvxml.methods.ssvm.estimator",
 }
 

@@ -17,7 +17,7 @@ def methods() -> list[str]:
     return names()
 
 
-def solve(method: str, X: ArrayLike, y: ArrayLike, **params: Any) -> Solution:
+def solve(method: str, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Solution:
     """The optimal metric of `method` on X (n, d), y (n,), with its certificate.
 
     solver "fast" (default), "clarabel" or "scs"; tol (default 1e-6, of the problem's scale); max_iter; warm_start
@@ -28,21 +28,21 @@ def solve(method: str, X: ArrayLike, y: ArrayLike, **params: Any) -> Solution:
     return get(method).solve(X, y, **params)
 
 
-def evaluate(method: str, X: ArrayLike, y: ArrayLike, metric: ArrayLike, **params: Any) -> Evaluation:
+def evaluate(method: str, X: ArrayLike, y: ArrayLike | None, metric: ArrayLike, **params: Any) -> Evaluation:
     """The intermediates of `method` at `metric`, by the paper's names. Raises ValueError for bad input."""
     check_params(method, params, ("t",))
     return get(method).evaluate(X, y, metric, **params)
 
 
 def certify(
-    method: str, X: ArrayLike, y: ArrayLike, metric: ArrayLike, dual: Dual, **params: Any
+    method: str, X: ArrayLike, y: ArrayLike | None, metric: ArrayLike, dual: Dual, **params: Any
 ) -> Certificate:
     """The certificate of `metric` from any dual variables. Raises ValueError for bad input."""
     check_params(method, params)
     return get(method).certify(X, y, metric, dual, **params)
 
 
-def problem(method: str, X: ArrayLike, y: ArrayLike, *, dual: bool = False, **params: Any) -> Any:
+def problem(method: str, X: ArrayLike, y: ArrayLike | None, *, dual: bool = False, **params: Any) -> Any:
     """The literal problem of `method` (or its dual) as a `cvxpy.Problem`. Raises ValueError for bad input.
 
     Of a method that is not convex as a whole: the convex step at the metric `at` (default the identity).

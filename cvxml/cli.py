@@ -30,6 +30,7 @@ _PARAMS = (
     "alpha",
     "model",
     "n_components",
+    "criterion",
 )
 
 
@@ -81,7 +82,9 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--max-iter", type=int)
     command.add_argument("--time-limit", type=float, help="seconds, for the solver global (default 600)")
     command.add_argument(
-        "--init", help="start of a method that is not convex: zero, identity, relieff, random, or all"
+        "--init",
+        help="start of a method that is not convex: zero, identity, relieff, random, or all (ssvm); auto, pca, lda, "
+        "identity, random, likelihood, or all (nca)",
     )
     command.add_argument("--warm-start", metavar="FILE", help="a file that --out wrote")
     command.add_argument("--out", metavar="FILE", help="save data, metric and dual: .json or .npz")
@@ -139,7 +142,13 @@ def _add_problem(command: argparse.ArgumentParser) -> None:
     command.add_argument("--alpha", type=float, help="added to the diagonal of the covariances (glml)")
     command.add_argument("--priors", help="empirical, or numbers with commas (glml)")
     command.add_argument("--model", help="gaussian or mixture (glml)")
-    command.add_argument("--n-components", type=int, help="of the mixture of a class (glml)")
+    command.add_argument(
+        "--n-components", type=int, help="of the mixture of a class (glml); rank of the metric (nca)"
+    )
+    command.add_argument("--criterion", help="f or g (nca)")
+    command.add_argument(
+        "--similarity", metavar="FILE", help="who is right for whom, in place of classes (nca)"
+    )
     command.add_argument("--json", action="store_true", help="JSON on stdout")
 
 
@@ -163,6 +172,8 @@ def _data(parsed: argparse.Namespace) -> tuple[Any, Any, dict[str, Any]]:
         params["neighbors"] = read_neighbors(parsed.neighbors)
     if parsed.loss_matrix:
         params["loss_matrix"] = read_array(parsed.loss_matrix)
+    if parsed.similarity:
+        params["similarity"] = read_array(parsed.similarity)
     if parsed.query:
         is_file = any(map(str.isalpha, Path(parsed.query).suffix))
         params["query"] = read_array(parsed.query) if is_file else _numbers(parsed.query, "--query")
@@ -213,6 +224,7 @@ def _show(parsed: argparse.Namespace) -> int:
 
 def _solve(parsed: argparse.Namespace) -> int:
     import cvxml
+    from cvxml.methods import get
     from cvxml.result import Status, load
 
     X, y, params = _data(parsed)
@@ -221,7 +233,8 @@ def _solve(parsed: argparse.Namespace) -> int:
     if parsed.warm_start:
         params["warm_start"] = load(parsed.warm_start)
     if parsed.init:
-        params["init"] = ["zero", "identity", "relieff", "random"] if parsed.init == "all" else parsed.init
+        starts = getattr(get(parsed.method), "STARTS", ())  # a convex method has none, and will say so
+        params["init"] = list(starts) if parsed.init == "all" else parsed.init
     if parsed.max_iter is not None:
         params["max_iter"] = parsed.max_iter
     if parsed.time_limit is not None:

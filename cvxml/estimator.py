@@ -43,7 +43,7 @@ class MetricEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         check_classification_targets(y)
         self.classes_ = np.unique(y)
         start = getattr(self, "solution_", None) if self.warm_start else None
-        self.solution_ = api.solve(
+        solution = api.solve(
             self._method,
             points,
             y,
@@ -53,12 +53,17 @@ class MetricEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             warm_start=start if start is not None and len(start.y) == len(points) else None,
             **self._method_params(),
         )
+        self._take(solution, points)
+        return self
+
+    def _take(self, solution: Solution, points: FloatArray) -> None:
+        """Set the attributes of a fit on `points` (n, d)."""
+        self.solution_ = solution
         self.certificate_: Certificate = self.solution_.certificate
         self.gap_ = self.solution_.gap
         self.n_iter_ = max(1, self.solution_.n_iter)
         self._keep(points)
         self._n_features_out = len(self.components_)
-        return self
 
     def _keep(self, X: FloatArray) -> None:
         """Set `components_` (m, features the metric acts on) from the solution."""

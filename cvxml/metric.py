@@ -136,6 +136,15 @@ def components_of(M: FloatArray) -> FloatArray:
     return root
 
 
+def low_rank_components(M: FloatArray, m: int) -> FloatArray:
+    """L (m, d) with L^T L = M for a psd M (d, d) of rank m at most: its principal axes, the longest first."""
+    values, vectors = np.linalg.eigh((M + M.T) / 2)
+    axes = vectors[:, ::-1][:, :m].T
+    signs = np.sign(axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)])  # the largest entry positive
+    L: FloatArray = np.sqrt(np.maximum(values[::-1][:m], 0))[:, None] * signs[:, None] * axes
+    return L
+
+
 def unit_scale(X: FloatArray) -> float:
     """A power of two s such that the features of X / s spread over about 1 (1.0 if X is constant).
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import Enum
 from typing import Any
 
 from cvxml.metric import Feasibility, FloatArray
-from cvxml.result import VERSION, plain
+from cvxml.result import VERSION, Stationarity, plain
 
 
 class Verdict(Enum):
@@ -52,6 +52,7 @@ class Report:
         None  # of the candidate's own convex step, where the method is not convex
     )
     step_gap: float | None = None
+    stationarity: Stationarity | None = None
     witness: Witness | None = None
     diagnosis: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -74,6 +75,7 @@ class Report:
             "rel_gap": self.rel_gap,
             "step_lower_bound": self.step_lower_bound,
             "step_gap": self.step_gap,
+            "stationarity": None if self.stationarity is None else asdict(self.stationarity),
             "scale": self.scale,
             "rounding": self.rounding,
             "radius": self.radius,
@@ -115,6 +117,8 @@ class Report:
             *(f"  {reason}" for reason in self.reasons),
             *(f"  {name:<28}{value:.12g}" for name, value in rows if value is not None),
         ]
+        if self.stationarity is not None:
+            lines.append(f"  {'stationarity':<28}{self.stationarity}")
         if self.feasibility is not None:
             lines.append(f"  {'feasibility':<28}{self.feasibility}")
         if self.witness is not None:

@@ -27,6 +27,7 @@ CLAIMS = (
     "radius",
     "step_lower_bound",
     "step_gap",
+    "stationarity",
     "status",
 )  # of a saved file
 
@@ -36,17 +37,46 @@ class Status(Enum):
 
     CONVERGED = "certified: the gap is at most tol times the scale of the problem"
     STATIONARY = (
-        "stationary: its own convex step is certified to gain at most tol of the scale; F is not convex"
+        "stationary: its own convex step (its gradient, where the rank is limited) is certified to leave at most tol "
+        "of the scale; F is not convex"
     )
     MAX_ITER = "not certified: stopped at max_iter before the gap reached tol; raise max_iter"
     NOT_ATTAINED = "not certified: the infimum is approached and not attained by any metric"
     TIME_LIMIT = "not certified: stopped at time_limit before the gap reached tol; raise time_limit"
-    STALLED = "not certified: rounding stops further progress in double precision at this tol"
+    AT_INFINITY = "not certified: leaves for infinity; multiples of this metric tend to a better objective than its own"    STALLED = "not certified: rounding stops further progress in double precision at this tol"
     INTERRUPTED = "not certified: interrupted; give this solution as warm_start to go on"
     BACKEND = "not certified: the back end's answer does not meet tol; try another solver"
 
 
 Dual = Mapping[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Stationarity:
+    """How far a metric A^T A is from first-order stationary, in units of the objective; none of it is a gap."""
+
+    gradient: float  # |A| |dF/dA|: the change of F for a relative change of A
+    scale_derivative: float  # d F(t A) / dt at t = 1: negative where a larger multiple is better
+    dc_residual: float  # what the best direction not in use would win at the metric's own trace
+    of: float  # objective - its trivial bound: what tol is a share of
+
+    def __str__(self) -> str:
+        return (
+            f"gradient {self.gradient:.3g}, scale derivative {self.scale_derivative:.3g}, "
+            f"DC residual {self.dc_residual:.3g}; relative to the scale {self.relative:.3g}"
+        )
+
+    def within(self, tol: float, rounding: float) -> bool:
+        """True if neither exceeds tol of `of`, plus rounding."""
+        return max(self.gradient, self.dc_residual) <= tol * self.of + rounding
+
+    @property
+    def relative(self) -> float:
+        """The larger of gradient and dc_residual, relative to `of`; 0 for 0 of 0."""
+        largest = max(self.gradient, self.dc_residual)
+        if not math.isfinite(largest):
+            return math.inf
+        return largest / self.of if self.of > 0 else 0.0 if largest == 0 else math.inf
 
 
 @dataclass(frozen=True)
@@ -68,6 +98,7 @@ class Certificate:
     dual: Dual  # repaired; named arrays with their index lists
     step: Certificate | None = None  # "stationary": the proof for the metric's own convex step
     parts: tuple[Certificate, ...] = ()  # of local metrics, one a query: each must be proved
+    stationarity: Stationarity | None = None  # of metrics A^T A: judged by it where there is no step
 
     @property
     def claim(self) -> str:
@@ -89,6 +120,12 @@ class Certificate:
             return self.step.proves(tol)
         if self.parts:
             return all(part.proves(tol) for part in self.parts)
+        if self.kind == "stationary" and self.stationarity is not None:
+            return (
+                self.feasibility.feasible
+                and self.decides(tol)
+                and self.stationarity.within(tol, self.rounding)
+            )
         return (
             self.feasibility.feasible and self.decides(tol) and self.gap <= tol * self.scale + self.rounding
         )
@@ -134,6 +171,9 @@ class Solution:
     neighbors: list[IntArray]
     notes: tuple[str, ...] = ()
     solver: str = "fast"
+    components: FloatArray | None = (
+        None  # (m, d) with metric = components^T components, where the method is about them
+    )
 
     @property
     def dual(self) -> Dual:
@@ -175,19 +215,22 @@ class Solution:
             f"{self.method} ({self.solver}): {self.status.value}",
             f"objective {self.objective:.12g}   lower bound {self.lower_bound:.12g}",
             f"gap {self.gap:.3g}   relative to the scale {self.rel_gap:.3g}",
-            self._what_is_proved(),
+            *self._what_is_proved(),
             *(f"note: {n}" for n in self.notes),
         ]
         return "\n".join(lines)
 
-    def _what_is_proved(self) -> str:
-        step, norm = self.certificate.step, f"(norm {np.linalg.norm(self.metric):.6g})"
-        if step is None:
-            return f"the optimum is within {self.certificate.radius:.3g} of this metric {norm}"
-        return (
-            f"its convex step: gap {step.gap:.3g}, relative to the scale {step.rel_gap:.3g}, "
-            f"optimum within {step.radius:.3g} of this metric {norm}"
-        )
+    def _what_is_proved(self) -> list[str]:
+        certificate, norm = self.certificate, f"(norm {np.linalg.norm(self.metric):.6g})"
+        step = certificate.step
+        lines = [] if certificate.stationarity is None else [str(certificate.stationarity)]
+        if step is not None:
+            lines.append(f"its convex step: gap {step.gap:.3g}, relative to the scale {step.rel_gap:.3g}")
+        judged = step or certificate
+        if math.isfinite(judged.radius):
+            whose = "of the step " if step is not None else ""
+            lines.append(f"the optimum {whose}is within {judged.radius:.3g} of this metric {norm}")
+        return lines
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON: the data, the parameters, the metric, the dual, the figures."""
@@ -207,6 +250,9 @@ class Solution:
             "radius": _json_number(self.certificate.radius),
             "step_lower_bound": self.step_lower_bound,
             "step_gap": self.step_gap,
+            "stationarity": None
+            if self.certificate.stationarity is None
+            else _json_number(self.certificate.stationarity.relative),
             "metric": self.metric.tolist(),
             "X": self.X.tolist(),
             "y": self.y.tolist(),

@@ -15,6 +15,7 @@ MODULES = {
     "kernel_mlsvm": "cvxml.methods.mlsvm.kernel",
     "ssvm": "cvxml.methods.ssvm.method",
     "glml": "cvxml.methods.glml.method",
+    "nca": "cvxml.methods.nca.method",
 }
 
 
@@ -31,52 +32,67 @@ class Method(Protocol):
     VARIANTS: dict[
         str, Any
     ]  # misreadings: name -> (what it is, the parameter, its value from (weight, n, usable))
+    STARTS: tuple[
+        str, ...
+    ]  # only where CLAIM is "stationary": the starts that a claim to be optimal is held against
     STATEMENT: str  # the mathematics, for a terminal
 
-    def problem(self, X: ArrayLike, y: ArrayLike, **params: Any) -> Any:
+    def problem(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Any:
         """The literal cvxpy problem."""
 
-    def dual_problem(self, X: ArrayLike, y: ArrayLike, **params: Any) -> Any:
+    def dual_problem(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Any:
         """Its dual as a cvxpy problem."""
 
     def literal_source(self) -> str:
         """The source of the literal problem."""
 
-    def objective(self, X: ArrayLike, y: ArrayLike, metric: ArrayLike, **params: Any) -> float:
+    def objective(self, X: ArrayLike, y: ArrayLike | None, metric: ArrayLike, **params: Any) -> float:
         """From the definition, numpy only."""
 
-    def evaluate(self, X: ArrayLike, y: ArrayLike, metric: ArrayLike, **params: Any) -> Evaluation:
+    def evaluate(self, X: ArrayLike, y: ArrayLike | None, metric: ArrayLike, **params: Any) -> Evaluation:
         """The intermediates, by the paper's names."""
 
-    def solve(self, X: ArrayLike, y: ArrayLike, **params: Any) -> Solution:
+    def solve(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Solution:
         """The fast solver, or the literal problem through a back end."""
 
     def certify(
-        self, X: ArrayLike, y: ArrayLike, metric: ArrayLike, dual: Dual, **params: Any
+        self, X: ArrayLike, y: ArrayLike | None, metric: ArrayLike, dual: Dual, **params: Any
     ) -> Certificate:
         """The proof for any metric from any dual variables."""
 
     def improve(
-        self, X: ArrayLike, y: ArrayLike, metric: ArrayLike, *, tol: float, early: bool = False, **params: Any
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None,
+        metric: ArrayLike,
+        *,
+        tol: float,
+        early: bool = False,
+        **params: Any,
     ) -> tuple[FloatArray, Dual]:
         """Only where CLAIM is "stationary": a metric at least as good, and the dual of the convex step at `metric`.
 
         early: stop once most of what the step can win is won.
         """
 
-    def enumerated(self, X: ArrayLike, y: ArrayLike, *, tol: float, **params: Any) -> Solution | None:
+    def enumerated(self, X: ArrayLike, y: ArrayLike | None, *, tol: float, **params: Any) -> Solution | None:
         """Only where CLAIM is "stationary": the optimum with a bound of the problem itself, None if it is not tiny."""
 
-    def machine_slack(self, X: ArrayLike, y: ArrayLike, metric: ArrayLike, **params: Any) -> float:
+    def remarks(
+        self, X: ArrayLike, y: ArrayLike | None, metric: FloatArray, **params: Any
+    ) -> tuple[str, ...]:
+        """Only where CLAIM is "stationary": what should be known of these data and this metric, as sentences."""
+
+    def machine_slack(self, X: ArrayLike, y: ArrayLike | None, metric: ArrayLike, **params: Any) -> float:
         """How far objective, bound and gap may be off on another machine, beyond the certificate's rounding."""
 
-    def ties(self, X: ArrayLike, y: ArrayLike, **params: Any) -> int:
+    def ties(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> int:
         """How many neighbourhoods a tie decided."""
 
-    def neighbor_lists(self, X: ArrayLike, y: ArrayLike, **params: Any) -> list[IntArray]:
+    def neighbor_lists(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> list[IntArray]:
         """The neighbour lists of every point, as `neighbors` takes them."""
 
-    def usable(self, X: ArrayLike, y: ArrayLike, **params: Any) -> int:
+    def usable(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> int:
         """How many points have a constraint."""
 
     def weight(self, n: int, **params: Any) -> float:

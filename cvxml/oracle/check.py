@@ -27,7 +27,7 @@ EPS = float(np.finfo(float).eps)
 def check(
     method: str,
     X: ArrayLike,
-    y: ArrayLike,
+    y: ArrayLike | None,
     metric: ArrayLike | None = None,
     *,
     components: ArrayLike | None = None,
@@ -97,7 +97,7 @@ def check(
 def _check_each(
     method: str,
     X: ArrayLike,
-    y: ArrayLike,
+    y: ArrayLike | None,
     metric: ArrayLike | None,
     components: ArrayLike | None,
     claimed_objective: float | None,

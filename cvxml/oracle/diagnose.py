@@ -16,7 +16,7 @@ from cvxml.metric import FloatArray, examine, project_psd
 
 
 def diagnose(
-    method: str, X: ArrayLike, y: ArrayLike, metric: FloatArray, tol: float, params: dict[str, Any]
+    method: str, X: ArrayLike, y: ArrayLike | None, metric: FloatArray, tol: float, params: dict[str, Any]
 ) -> tuple[str, ...]:
     """Sentences, one for each variant of which `metric` is certified to be what the method claims; often none."""
     if np.abs(metric).max() > 1e150:  # no misreading, an overflow
@@ -37,7 +37,7 @@ def diagnose(
 class _Judge:
     """Whether a metric is what the method claims, for any parameters."""
 
-    def __init__(self, method: str, X: ArrayLike, y: ArrayLike, tol: float):
+    def __init__(self, method: str, X: ArrayLike, y: ArrayLike | None, tol: float):
         self.module, self.X, self.y, self.tol = get(method), X, y, tol
         self.claim = self.module.CLAIM
         self.solved: list[tuple[dict[str, Any], Any]] = []
@@ -71,9 +71,9 @@ class _Judge:
 
 
 def _other_problems(
-    method: str, X: ArrayLike, y: ArrayLike, params: dict[str, Any]
+    method: str, X: ArrayLike, y: ArrayLike | None, params: dict[str, Any]
 ) -> list[tuple[str, dict[str, Any]]]:
-    module, n = get(method), len(np.asarray(y))
+    module, n = get(method), len(np.asarray(X))
     usable = module.usable(X, y, **params)
     found = []
     for sentence, name, other in module.VARIANTS.values():

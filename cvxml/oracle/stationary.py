@@ -19,8 +19,6 @@ from cvxml.oracle.diagnose import diagnose
 from cvxml.report import Report, Verdict, Witness
 from cvxml.result import TOLERANCES, Certificate
 
-ALL_STARTS = ["zero", "identity", "relieff", "random"]
-
 
 class Judged(NamedTuple):
     """A verdict, why, and the better metric if one was found."""
@@ -37,7 +35,7 @@ class Judged(NamedTuple):
 def check_stationary(
     method: str,
     X: ArrayLike,
-    y: ArrayLike,
+    y: ArrayLike | None,
     candidate: FloatArray | None,
     claimed_objective: float | None,
     claim: str,
@@ -65,8 +63,7 @@ def check_stationary(
     diagnosis: tuple[str, ...] = ()
     if judged.verdict is Verdict.REFUTED and not judged.stationary:  # a stationary one is the right problem's
         diagnosis = diagnose(method, X, y, candidate, tol, params)
-    assert proof.step is not None
-    lower_bound = proof.lower_bound if bound is None else bound
+    lower_bound, psd = proof.lower_bound if bound is None else bound, examine(candidate)[0]
     gap = proof.objective - lower_bound
     return Report(
         method=method,
@@ -84,14 +81,16 @@ def check_stationary(
         rounding=proof.rounding,
         feasibility=proof.feasibility,
         claimed_objective=claimed_objective,
-        step_lower_bound=proof.step.lower_bound,
-        step_gap=proof.step.gap,
+        step_lower_bound=None if proof.step is None else proof.step.lower_bound,
+        step_gap=None if proof.step is None else proof.step.gap,
+        stationarity=proof.stationarity,
         witness=witness,
         diagnosis=diagnosis,
         notes=(
-            "the gap is to the bound F >= 0; what is certified is the convex step"
+            f"the gap is to the bound F >= {lower_bound:.6g}; what is certified is that the metric is stationary"
             if bound is None
-            else "the lower bound is that of a branch and bound over the whole problem",
+            else "the lower bound is one of the whole problem",
+            *(line for line in get(method).remarks(X, y, psd, **params) if line not in reasons),
         ),
     )
 
@@ -99,47 +98,55 @@ def check_stationary(
 def _judge(
     method: str,
     X: ArrayLike,
-    y: ArrayLike,
+    y: ArrayLike | None,
     candidate: FloatArray,
     claim: str,
     tol: float,
     params: dict[str, Any],
 ) -> Judged:
     module = get(method)
-    psd, feasibility = examine(candidate)
+    psd, _ = examine(candidate)
     better, dual = module.improve(X, y, psd, tol=tol / 10, **params)
     proof = module.certify(X, y, candidate, dual, **params)
     ours = module.certify(X, y, better, dual, **params)
-    if not feasibility.feasible:
-        return Judged(Verdict.REFUTED, (f"not a metric: {feasibility}",), proof, ours, None)
+    if not proof.feasibility.feasible:
+        return Judged(Verdict.REFUTED, (f"not a metric: {proof.feasibility}",), proof, ours, None)
     allowed = tol * ours.scale + proof.rounding + ours.rounding
     won = proof.objective - ours.objective
     if not math.isfinite(proof.objective) and math.isfinite(ours.objective):
         why = f"its objective overflows; there is a metric with {ours.objective:.6g}"
         return Judged(Verdict.REFUTED, (why,), proof, ours, Witness(ours.objective, won, better))
     if won > allowed:
-        why = f"improvable: its convex step leads to a metric that is better by {won:.6g}; allowed is {allowed:.3g}"
+        why = f"improvable: a descent from it leads to a metric that is better by {won:.6g}; allowed is {allowed:.3g}"
         return Judged(Verdict.REFUTED, (why,), proof, ours, Witness(ours.objective, won, better))
-    assert proof.step is not None
-    if proof.step.gap > allowed or not proof.decides(tol):
-        why = (
-            f"its convex step could still gain {proof.step.gap:.3g}, allowed is {allowed:.3g}; "
-            "no metric that does was found"
+    left, name = _left(proof)
+    if left > allowed or not proof.decides(tol):
+        why = f"{name} could still gain {left:.3g}, allowed is {allowed:.3g}; no metric that does was found"
+        return Judged(Verdict.INCONCLUSIVE, (why, *module.remarks(X, y, psd, **params)), proof, ours, None)
+    if proof.claim == "optimal":
+        why = f"optimal: the problem is convex here, and no metric is better by more than {left:.3g}"
+        return Judged(
+            Verdict.CERTIFIED, (f"{why}; allowed is {allowed:.3g}",), proof, ours, None, proof.lower_bound
         )
-        return Judged(Verdict.INCONCLUSIVE, (why,), proof, ours, None)
-    stationary = (
-        f"stationary: its convex step is certified to gain at most {proof.step.gap:.3g}, "
-        f"allowed is {allowed:.3g}"
-    )
+    stationary = f"stationary: {name} is certified to gain at most {left:.3g}, allowed is {allowed:.3g}"
     if claim == "stationary":
         return Judged(Verdict.CERTIFIED, (stationary,), proof, ours, None)
     return _judge_optimal(method, X, y, tol, params, proof, ours, stationary)
 
 
+def _left(proof: Certificate) -> tuple[float, str]:
+    """What the metric may still gain in the way it is judged, and what that way is called."""
+    if proof.step is None and proof.stationarity is not None and proof.claim == "stationary":
+        found = proof.stationarity
+        return max(found.gradient, found.dc_residual), "to first order, its gradient"
+    judged = proof.step or proof
+    return judged.gap, "its convex step"
+
+
 def _judge_optimal(
     method: str,
     X: ArrayLike,
-    y: ArrayLike,
+    y: ArrayLike | None,
     tol: float,
     params: dict[str, Any],
     proof: Certificate,
@@ -148,7 +155,7 @@ def _judge_optimal(
 ) -> Judged:
     """A stationary metric that is claimed optimal: against the best of our own starts, and a bound if it is tiny."""
     module = get(method)
-    best = module.solve(X, y, tol=tol / 10, init=ALL_STARTS, **params)
+    best = module.solve(X, y, tol=tol / 10, init=list(module.STARTS), **params)
     known = module.enumerated(X, y, tol=tol / 10, **params)
     if known is not None and known.objective < best.objective:
         best = known
@@ -166,9 +173,10 @@ def _judge_optimal(
             f"allowed is {allowed:.3g}"
         )
         return Judged(Verdict.CERTIFIED, (stationary, why), proof, best.certificate, None, bound)
-    if proof.objective <= allowed:
-        return Judged(Verdict.CERTIFIED, (f"F >= 0, and it is {proof.objective:.3g}",), proof, ours, None)
-    why = f"no start of ours ({', '.join(ALL_STARTS)}) leads to a better one, which proves nothing"
+    if proof.objective - proof.lower_bound <= allowed:
+        why = f"F >= {proof.lower_bound:.6g}, and it is {proof.objective:.6g}"
+        return Judged(Verdict.CERTIFIED, (why,), proof, ours, None)
+    why = f"no start of ours ({', '.join(module.STARTS)}) leads to a better one, which proves nothing"
     if bound is not None:
         why = (
             f"branch and bound proves no more in its time than F >= {bound:.12g}, and finds no better metric"

@@ -28,6 +28,7 @@ from cvxml.result import Certificate, Dual, Evaluation, SavedSolution, Solution,
 TITLE = "Neighbourhood gerrymandering: a latent structural SVM (paper 001)"
 CLAIM = "stationary"
 SCALE = "reference"
+STARTS = ("zero", "identity", "relieff", "random")
 TINY, TINY_SECONDS = 8, 30.0  # points up to which `check` tries to prove a global optimum
 PARAMETERS = {
     "n_neighbors": "k, the size of a vote (default 3)",
@@ -186,6 +187,11 @@ def enumerated(X: ArrayLike, y: ArrayLike, *, tol: float, **params: Any) -> Solu
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # whoever asks looks at the bound
         return solve(X, y, solver="global", tol=tol, time_limit=TINY_SECONDS, **params)
+
+
+def remarks(X: ArrayLike, y: ArrayLike, metric: FloatArray, **params: Any) -> tuple[str, ...]:
+    """None."""
+    return ()
 
 
 def ties(X: ArrayLike, y: ArrayLike, **params: Any) -> int:

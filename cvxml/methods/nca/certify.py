@@ -1,0 +1,257 @@
+"""The certificate of a metric for NCA: the objective exactly, how stationary it is, and a bound of its convex step.
+
+Step. At Q0, with c_i = 1 and w_ij = s_ij p_ij / p_i (for f: c_i = p_i), the step is
+    S(Q) = const + sum_i c_i [ log sum_k e^-<Q, X_ik> + sum_j w_ij <Q, X_ij> + sum_j w_ij log(w_ij / s_ij) ],
+it lies above the objective everywhere and touches it at Q0. Rows q_i of the simplex give, with H the entropy,
+    S(Q) >= const + sum_i c_i [ H(q_i) + sum_j w_ij log(w_ij / s_ij) ]   if   Z = sum c_i (w_ij - q_ij) X_ij  is psd,
+and the difference at Q0 is a sum of non-negative parts, sum_i c_i KL(q_i || p_i) + <Q0, Z>.
+
+Dual. The rows are given by two symmetric matrices: q = (1 - theta) softmax(-<R, X_ik>) + theta softmax(-<I, X_ik>),
+"R" and "interior". Repair: theta is the least that makes Z psd beyond rounding; if none does, q = w, whose Z is 0 and
+whose bound is no better than that of F itself.
+
+Stationarity, in units of the objective, in coordinates of unit covariance (coordinates.py), G = dF/dQ there:
+    gradient           |A| |dF/dA|, dF/dA = 2 A G
+    scale_derivative   d F(t A) / dt at t = 1
+    dc_residual        trace(Q) max(0, -least eigenvalue of G): what another direction would win, if the rank allows one
+
+Where every point has one other that is right for it, -g is convex in Q and the step is the problem: kind "global".
+Everything is computed from differences of points, one row at a time: nothing of fast.py is used. Numpy only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from cvxml.inputs import real_array
+from cvxml.methods.nca.coordinates import Coordinates, coordinates
+from cvxml.methods.nca.infinity import limit
+from cvxml.methods.nca.instance import Instance
+from cvxml.metric import FEASIBILITY_TOL, Feasibility, FloatArray, examine
+from cvxml.result import Certificate, Dual, Stationarity
+
+EPS = float(np.finfo(float).eps)
+
+
+@dataclass(frozen=True)
+class RankFeasibility(Feasibility):
+    """A metric whose rank is limited: `beyond` is the largest eigenvalue that should not be there."""
+
+    rank: int = 0
+    beyond: float = 0.0
+
+    @property
+    def feasible(self) -> bool:
+        """True within `FEASIBILITY_TOL`, relative to the norm."""
+        return self.beyond <= FEASIBILITY_TOL * self.norm and Feasibility.feasible.__get__(self)
+
+    def __str__(self) -> str:
+        if self.beyond <= FEASIBILITY_TOL * self.norm:
+            return super().__str__()
+        return f"{super().__str__()}; eigenvalue {self.rank + 1} is {self.beyond:.3g}, rank {self.rank} is asked for"
+
+
+class Softmax:
+    """Rows of softmax(-<M, X_ik>) for a symmetric M, by differences of images of the points."""
+
+    def __init__(self, Y: FloatArray, M: FloatArray):
+        values, vectors = np.linalg.eigh(M)
+        self.images = Y @ (vectors * np.sqrt(np.abs(values)))
+        self.signs = np.sign(values)
+
+    def distances(self, i: int) -> FloatArray:
+        """<M, X_ik> for all k, (n,)."""
+        found: FloatArray = (self.images[i] - self.images) ** 2 @ self.signs
+        return found
+
+    def row(self, i: int) -> FloatArray:
+        """log q_ik, (n,); -inf at k = i."""
+        exponents = -self.distances(i)
+        exponents[i] = -np.inf
+        exponents -= exponents.max()
+        logs: FloatArray = exponents - np.log(np.exp(exponents).sum())
+        return logs
+
+
+class _Point(NamedTuple):
+    """What is true of point i at Q0: log p_ik and log w_ij (n,), log p_i, c_i."""
+
+    log_p: FloatArray
+    log_w: FloatArray
+    log_p_i: float
+    c: float
+
+
+class Metric:
+    """A metric of an instance, in the coordinates of `coordinates.py`: objective and gradient, row by row."""
+
+    def __init__(self, p: Instance, Q: FloatArray, at: Coordinates):
+        self.p, self.Y = p, at.Y
+        self.Q = at.inside(Q)
+        self.softmax = Softmax(at.Y, self.Q)
+        values, vectors = np.linalg.eigh(self.Q)
+        values[: max(0, len(values) - p.m)] = 0  # of rank p.m at most: what is left there is rounding
+        values[values <= EPS * len(values) * values[-1]] = 0
+        self.A: FloatArray = np.sqrt(values)[:, None] * vectors.T
+        self.points = np.flatnonzero(p.usable)
+        self.log_p_i = np.array([self.point(int(i)).log_p_i for i in self.points])
+        terms = self.log_p_i if p.criterion == "g" else np.exp(self.log_p_i)
+        self.objective = -math.fsum(terms)
+
+    def point(self, i: int) -> _Point:
+        """Everything about point i."""
+        log_p = self.softmax.row(i)
+        with np.errstate(divide="ignore"):
+            mine = log_p + np.log(self.p.row(i))
+        top = mine.max()
+        log_p_i = float(top + np.log(np.exp(mine - top).sum()))
+        return _Point(log_p, mine - log_p_i, log_p_i, math.exp(log_p_i) if self.p.criterion == "f" else 1.0)
+
+    def surplus(self, q: Softmax | None = None) -> tuple[FloatArray, float]:
+        """sum_i c_i (w_ij - q_ij) X_ij (r, r), q the metric's own p where None, and the sum of its parts' sizes."""
+        Z, size = np.zeros_like(self.Q), 0.0
+        for i in self.points.tolist():
+            at = self.point(i)
+            D = self.Y[i] - self.Y
+            w, row = np.exp(at.log_w), np.exp(at.log_p if q is None else q.row(i))
+            Z += D.T @ ((at.c * (w - row))[:, None] * D)
+            size += at.c * float((w + row) @ np.einsum("nr,nr->n", D, D))
+        return (Z + Z.T) / 2, size
+
+
+def certify(p: Instance, Q: FloatArray, dual: Dual) -> Certificate:
+    """Certificate of `Q` (d, d): kind "stationary", or "global" where the problem is convex.
+
+    dual: "R" and "interior" (d, d), any symmetric matrices; may be left out where the rank is limited, for which no
+    step is certified. A slightly infeasible Q is judged as its nearest metric of the rank allowed. Raises ValueError
+    if an array has another shape.
+    """
+    psd, feasibility = examine_rank(Q, p.m)
+    at = coordinates(p.X)
+    with np.errstate(over="ignore", invalid="ignore"):  # an absurd metric gets an infinite objective
+        metric = Metric(p, psd, at)
+        G, size = metric.surplus()
+        above = metric.objective - p.bound
+        # where larger multiples are better for ever, what tol is a share of shrinks with what they could win
+        to_win = metric.objective - limit(p, at, metric.A)
+        scale = to_win if to_win > 64 * EPS * abs(metric.objective) else above
+        found = _stationarity(metric, G, scale)
+    rounding = EPS * (8 + math.sqrt(len(p.X))) * (size_of(metric, size) + abs(metric.objective))
+    step = None
+    stored: dict[str, FloatArray] = {}
+    if len(metric.Q) <= p.m:
+        R, interior = (_checked(dual, name, p.X.shape[1]) for name in ("R", "interior"))
+        gap = _step_gap(metric, G, Softmax(at.Y, at.inside(R)), Softmax(at.Y, at.inside(interior)))
+        stored = {"R": R, "interior": interior}
+        gap = min(gap, above)
+        step = Certificate(
+            kind="global" if p.convex else "subproblem",
+            objective=metric.objective,
+            lower_bound=metric.objective - gap,
+            gap=gap,
+            scale=scale,
+            rounding=rounding,
+            radius=math.inf,
+            feasibility=feasibility,
+            dual=stored,
+            stationarity=found,
+        )
+        if p.convex:
+            return step
+    return Certificate(
+        kind="stationary",
+        objective=metric.objective,
+        lower_bound=p.bound,
+        gap=above,
+        scale=scale,
+        rounding=rounding,
+        radius=math.inf,
+        feasibility=feasibility,
+        dual=stored,
+        step=step,
+        stationarity=found,
+    )
+
+
+def examine_rank(Q: FloatArray, m: int) -> tuple[FloatArray, Feasibility]:
+    """The nearest metric of rank m at most, and how far Q (d, d) was from it."""
+    psd, found = examine(Q)
+    if m >= len(psd):
+        return psd, found
+    values, vectors = np.linalg.eigh(psd)
+    beyond = float(max(values[-m - 1], 0.0))
+    kept = (vectors[:, -m:] * np.maximum(values[-m:], 0)) @ vectors[:, -m:].T
+    distance = found.distance + float(np.linalg.norm(np.maximum(values[:-m], 0)))
+    limited = RankFeasibility(
+        found.asymmetry, found.min_eigenvalue, distance, found.norm, rank=m, beyond=beyond
+    )
+    return (kept + kept.T) / 2, limited
+
+
+def size_of(metric: Metric, size: float) -> float:
+    """What is summed in the distances of the surplus: `size` is the sum of c (w + p) |x|^2."""
+    return float(np.linalg.eigvalsh(metric.Q)[-1]) * size
+
+
+def _stationarity(metric: Metric, G: FloatArray, scale: float) -> Stationarity:
+    size = float(np.linalg.norm(metric.A))
+    free = np.count_nonzero(metric.A.any(axis=1)) < min(metric.p.m, len(metric.Q))
+    least = float(np.linalg.eigvalsh(G)[0])
+    return Stationarity(
+        gradient=size * float(np.linalg.norm(2 * metric.A @ G)),
+        scale_derivative=2 * float(np.sum(G * metric.Q)),
+        dc_residual=(size**2 or 1.0) * max(0.0, -least) if free else 0.0,
+        of=scale,
+    )
+
+
+def _step_gap(metric: Metric, G: FloatArray, R: Softmax, interior: Softmax) -> float:
+    """The gap of the convex step at the metric from the repaired rows; infinite if nothing repairs them."""
+    Z_R, size_R = metric.surplus(R)
+    Z_I, size_I = metric.surplus(interior)
+    n = len(metric.Y)
+    allowance = (8 + math.sqrt(n)) * EPS * max(size_R, size_I)
+    theta = _mixing(Z_R, Z_I, allowance)
+    if theta is None:
+        return math.inf
+    Z = (1 - theta) * Z_R + theta * Z_I
+    parts = [float(np.sum(metric.Q * Z))]
+    with np.errstate(divide="ignore"):
+        logs = np.log1p(-theta), np.log(theta)
+    for i in metric.points.tolist():
+        at = metric.point(i)
+        q = np.logaddexp(logs[0] + R.row(i), logs[1] + interior.row(i))
+        others = np.arange(n) != i
+        off = at.log_p[others] - q[others]
+        parts.append(at.c * float(np.exp(q[others]) @ (np.expm1(off) - off)))
+    return max(0.0, math.fsum(parts))
+
+
+def _mixing(Z_R: FloatArray, Z_I: FloatArray, allowance: float) -> float | None:
+    """The least theta for which (1 - theta) Z_R + theta Z_I is positive by `allowance`; None if there is none."""
+    shift = allowance * np.eye(len(Z_R))
+    if np.linalg.eigvalsh(Z_R)[0] >= allowance:
+        return 0.0
+    try:
+        L = np.linalg.cholesky(Z_I - shift)
+    except np.linalg.LinAlgError:
+        return None
+    half = np.linalg.solve(L, Z_R - shift)
+    least = float(np.linalg.eigvalsh(np.linalg.solve(L, half.T))[0])
+    theta = min(1.0, -least / (1 - least) * (1 + 1e-9) + 1e-15)
+    mixed = (1 - theta) * Z_R + theta * Z_I
+    return theta if np.linalg.eigvalsh(mixed)[0] > 0 else None
+
+
+def _checked(dual: Dual, name: str, d: int) -> FloatArray:
+    if not isinstance(dual, Mapping) or name not in dual:
+        raise ValueError(f'the dual must be a mapping with "R" and "interior"; there is no {name!r}')
+    M = real_array(dual[name], f"dual {name!r}")
+    if M.shape != (d, d) or not np.isfinite(M).all():
+        raise ValueError(f"dual {name!r} must be a finite matrix of shape ({d}, {d}), got shape {M.shape}")
+    return (M + M.T) / 2

@@ -1,0 +1,45 @@
+"""Coordinates in which the points have unit covariance: only directions in which they differ, every unit gone."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cvxml.metric import FloatArray
+
+RANK = 1e-10  # directions with less than this share of the largest spread, in the features' own units, are left out
+
+
+class Coordinates(NamedTuple):
+    """Y (n, r) with X_i - X_j = (Y_i - Y_j) back^T, and Y = (X - X_0) to but for a shift; to, back (d, r)."""
+
+    Y: FloatArray
+    to: FloatArray
+    back: FloatArray
+
+    def inside(self, Q: FloatArray) -> FloatArray:
+        """The matrix (r, r) of the same distances as Q (d, d)."""
+        M: FloatArray = self.back.T @ Q @ self.back
+        return (M + M.T) / 2
+
+    def outside(self, Q: FloatArray) -> FloatArray:
+        """The matrix (d, d) of the same distances as Q (r, r), least in what the points do not show."""
+        M: FloatArray = self.to @ Q @ self.to.T
+        return (M + M.T) / 2
+
+
+def coordinates(X: FloatArray) -> Coordinates:
+    """Those of X (n, d); one coordinate, constant, if all points are equal."""
+    D = X - X[0]  # a constant feature becomes 0 exactly
+    spread = np.abs(D).max(axis=0)
+    unit = np.where(spread > 0, 2.0 ** np.round(np.log2(np.where(spread > 0, spread, 1.0))), 1.0)
+    D = D / unit
+    D = D - D.mean(axis=0)
+    _, s, Vt = np.linalg.svd(D, full_matrices=False)
+    keep = s > RANK * s[0]
+    if not keep.any():
+        keep, s = np.arange(len(s)) == 0, np.ones(len(s))
+    size, V = s[keep] / np.sqrt(len(X)), Vt[keep].T
+    to, back = V / size / unit[:, None], V * size * unit[:, None]
+    return Coordinates(np.ascontiguousarray(D @ (V / size)), to, back)

@@ -1,0 +1,93 @@
+"""Neighbourhood components analysis as note 004 prints it: loops over points, nothing clever. The twin of fast.py.
+
+Everything is written for weights s_ij >= 0, which are 1[class of i = class of j], j != i, for class labels:
+    p_ij = exp(-|A x_i - A x_j|^2) / sum_{k != i} exp(-|A x_i - A x_k|^2),   p_ii = 0
+    p_i  = sum_j s_ij p_ij
+    f    = sum_i p_i,     g = sum_i log p_i
+A row of s without a positive entry has p_i = 0 whatever A is: it counts nothing in f and is left out of g.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import logsumexp
+
+from cvxml.metric import FloatArray
+
+
+def log_p_ij(X: FloatArray, Q: FloatArray, i: int) -> FloatArray:
+    """The logarithms of row i of p, (n,): -inf for i itself. Q (d, d) is A^T A."""
+    exponents = np.empty(len(X))
+    for k in range(len(X)):
+        x_ik = X[i] - X[k]
+        exponents[k] = -np.inf if k == i else -(x_ik @ Q @ x_ik)
+    logs: FloatArray = exponents - logsumexp(exponents)
+    return logs
+
+
+def log_p_i(X: FloatArray, s: FloatArray, Q: FloatArray, i: int) -> float:
+    """log sum_j s_ij p_ij; -inf for a row of s that is zero."""
+    if not (s[i] > 0).any():
+        return -np.inf
+    return float(logsumexp(log_p_ij(X, Q, i), b=s[i]))
+
+
+def f(X: FloatArray, s: FloatArray, Q: FloatArray) -> float:
+    """The expected number of points classified correctly, sum_i p_i."""
+    return sum(float(np.exp(log_p_i(X, s, Q, i))) for i in range(len(X)))
+
+
+def g(X: FloatArray, s: FloatArray, Q: FloatArray) -> float:
+    """sum_i log p_i, over the rows of s that are not zero."""
+    return sum(log_p_i(X, s, Q, i) for i in range(len(X)) if (s[i] > 0).any())
+
+
+def gradient_f(X: FloatArray, s: FloatArray, A: FloatArray) -> FloatArray:
+    """2 A sum_i ( p_i sum_k p_ik x_ik x_ik^T - sum_j s_ij p_ij x_ij x_ij^T ), (m, d), as printed."""
+    total = np.zeros((X.shape[1], X.shape[1]))
+    for i in range(len(X)):
+        p = np.exp(log_p_ij(X, A.T @ A, i))
+        p_i = s[i] @ p
+        for k in range(len(X)):
+            x_ik = X[i] - X[k]
+            total += (p_i * p[k] - s[i, k] * p[k]) * np.outer(x_ik, x_ik)
+    return 2 * A @ total
+
+
+def gradient_g(X: FloatArray, s: FloatArray, A: FloatArray) -> FloatArray:
+    """2 A sum_i ( sum_k p_ik x_ik x_ik^T - sum_j s_ij p_ij x_ij x_ij^T / sum_j s_ij p_ij ), (m, d), as printed."""
+    total = np.zeros((X.shape[1], X.shape[1]))
+    for i in range(len(X)):
+        if not (s[i] > 0).any():
+            continue
+        log_p = log_p_ij(X, A.T @ A, i)
+        log_p_of_i = log_p_i(X, s, A.T @ A, i)
+        for k in range(len(X)):
+            x_ik = X[i] - X[k]
+            share = np.exp(np.log(s[i, k]) + log_p[k] - log_p_of_i) if s[i, k] > 0 else 0.0
+            total += (np.exp(log_p[k]) - share) * np.outer(x_ik, x_ik)
+    return 2 * A @ total
+
+
+def continuous_cost(X: FloatArray, w: FloatArray, A: FloatArray) -> float:
+    """The printed cost for pairs of weights w (n, n): - sum_ab w_ab log( e^-|y_a - y_b|^2 / sum_cd e^-|y_c - y_d|^2 ).
+
+    y = A x. The denominator runs over all pairs c != d at once: one distribution over pairs, where g has one for
+    every point. With c = d admitted, as the sum is printed, n terms would be 1 whatever A is.
+    """
+    exponents = np.array([[-np.sum((A @ (a - b)) ** 2) for b in X] for a in X])
+    np.fill_diagonal(exponents, -np.inf)
+    log_q = exponents - logsumexp(exponents)
+    return -sum(float(w[a, b] * log_q[a, b]) for a in range(len(X)) for b in range(len(X)) if w[a, b] > 0)
+
+
+def continuous_gradient(X: FloatArray, w: FloatArray, A: FloatArray) -> FloatArray:
+    """The gradient of `continuous_cost`, (m, d): 2 A sum_ab (w_ab - W q_ab) x_ab x_ab^T with W = sum w."""
+    exponents = np.array([[-np.sum((A @ (a - b)) ** 2) for b in X] for a in X])
+    np.fill_diagonal(exponents, -np.inf)
+    q = np.exp(exponents - logsumexp(exponents))
+    total = np.zeros((X.shape[1], X.shape[1]))
+    for a in range(len(X)):
+        for b in range(len(X)):
+            total += (w[a, b] - w.sum() * q[a, b]) * np.outer(X[a] - X[b], X[a] - X[b])
+    return 2 * A @ total

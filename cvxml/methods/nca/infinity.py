@@ -1,0 +1,59 @@
+"""What happens at infinity: where a supremum of NCA is approached and attained nowhere.
+
+Along t A, t to infinity, p_i tends to the average of s_ij over the nearest neighbours of i under A. If for every i
+all of these have the largest s_ij there is, f and g tend to values that bound them, while every finite metric is
+strictly below: the supremum is at infinity. For class labels that is: every point has its nearest neighbour in its own
+class. So it is where a direction exists in which the points of a class coincide and the classes do not all: any
+metric grows better along it for ever (only if the rank is not limited: it must be added to whatever is there).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cvxml.methods.nca.coordinates import Coordinates
+from cvxml.methods.nca.instance import Instance
+from cvxml.metric import FloatArray
+
+CLOSE = 1e-9  # distances nearer than this share of the larger, and of rounding, are called equal
+
+
+def limit(p: Instance, at: Coordinates, A: FloatArray) -> float:
+    """The objective of t A for t to infinity; what is nearly a tie counts as one. A (m, r), in the coordinates."""
+    images = at.Y @ A.T
+    rounding = 64 * np.finfo(float).eps * float((images**2).sum(axis=1).max(initial=0.0))
+    total = 0.0
+    for i in np.flatnonzero(p.usable).tolist():
+        distances = ((images[i] - images) ** 2).sum(axis=1)
+        distances[i] = np.inf
+        nearest = distances <= distances.min() * (1 + CLOSE) + rounding
+        share = float(p.row(i)[nearest].mean())
+        with np.errstate(divide="ignore"):
+            total -= share if p.criterion == "f" else float(np.log(share))
+    return total
+
+
+def reaches_bound(p: Instance, at: Coordinates, A: FloatArray) -> bool:
+    """True if the multiples of A tend to the bound of the objective, which no metric attains."""
+    return bool(limit(p, at, A) <= p.bound + 1e-12 * abs(p.bound)) and not indifferent(p)
+
+
+def indifferent(p: Instance) -> bool:
+    """True if every metric attains the bound: all others are equally right for every point."""
+    if p.similarity is None:
+        return False
+    off = ~np.eye(len(p.X), dtype=bool)
+    rows = [p.similarity[i][off[i]] for i in np.flatnonzero(p.usable)]
+    return all(row.min() == row.max() for row in rows)
+
+
+def collapsible(p: Instance, at: Coordinates) -> bool:
+    """True if a direction exists in which all points coincide that are right for each other, and not all points do."""
+    Y, r = at.Y, at.Y.shape[1]
+    if not Y.any():
+        return False
+    within = np.zeros((r, r))
+    for i in np.flatnonzero(p.usable).tolist():
+        D = (Y[i] - Y)[p.row(i) > 0]
+        within += D.T @ D / len(D)
+    return bool(np.linalg.eigvalsh(within / len(Y))[0] <= 1e-12 * r)

@@ -1,0 +1,123 @@
+"""The checked data of NCA: points, who counts as right for whom, the rank, the criterion."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cvxml.inputs import check_choice, check_count, check_labels, check_X, class_names, real_array
+from cvxml.metric import FloatArray, IntArray
+
+CRITERIA = ("f", "g")
+
+
+class Instance(NamedTuple):
+    """Checked data: X (n, d) float64; y (n,) codes; similarity (n, n) or None for classes; rank m; criterion."""
+
+    X: FloatArray
+    y: IntArray  # zeros where a similarity was given
+    similarity: FloatArray | None
+    m: int
+    criterion: str
+    names: tuple[str, ...]
+
+    @property
+    def usable(self) -> np.ndarray:
+        """(n,) True where a point has one that counts as right for it."""
+        if self.similarity is None:
+            usable: np.ndarray = np.bincount(self.y)[self.y] > 1
+            return usable
+        positive: np.ndarray = (self.similarity > 0).any(axis=1)
+        return positive
+
+    def row(self, i: int) -> FloatArray:
+        """s_i (n,)."""
+        if self.similarity is not None:
+            own: FloatArray = self.similarity[i]
+            return own
+        own = (self.y == self.y[i]) * 1.0
+        own[i] = 0.0
+        return own
+
+    def weights(self) -> FloatArray:
+        """s (n, n)."""
+        return np.array([self.row(i) for i in range(len(self.X))])
+
+    @property
+    def bound(self) -> float:
+        """No metric has a lower objective: p_i is an average of s_ij, so it is at most the largest of them."""
+        largest = [
+            float(self.row(i).max()) if self.similarity is not None else 1.0
+            for i in np.flatnonzero(self.usable).tolist()
+        ]
+        return 0.0 - float(np.sum(largest if self.criterion == "f" else np.log(largest)))
+
+    @property
+    def convex(self) -> bool:
+        """True if every usable point has one that is right for it: then -g is convex in Q, of any rank."""
+        return self.criterion == "g" and all(
+            np.count_nonzero(self.row(i)) == 1 for i in np.flatnonzero(self.usable).tolist()
+        )
+
+    def dropped(self) -> str:
+        """A sentence on the points that nothing is right for; empty if there is none."""
+        alone = np.flatnonzero(~self.usable)
+        if not len(alone):
+            return ""
+        if self.similarity is not None:
+            return (
+                f"{len(alone)} rows of similarity are zero: their points have p_i = 0 and are left out of g"
+            )
+        named = ", ".join(repr(self.names[c]) for c in self.y[alone][:5]) + (
+            ", ..." if len(alone) > 5 else ""
+        )
+        return f"classes of a single point ({named}): their points have p_i = 0 and are left out of g"
+
+
+def instance(
+    X: ArrayLike,
+    y: ArrayLike | None,
+    *,
+    n_components: int | None = None,
+    criterion: str = "f",
+    similarity: ArrayLike | None = None,
+) -> Instance:
+    """Everything checked. Raises ValueError for bad input; y is not looked at where similarity is given."""
+    points = check_X(X)
+    n, d = points.shape
+    check_choice(criterion, "criterion", CRITERIA)
+    m = d if n_components is None else check_count(n_components, "n_components", at_most=d)
+    if similarity is None:
+        if y is None:
+            raise ValueError("y is None: give class labels, or similarity (n, n)")
+        p = Instance(points, check_labels(y, n), None, m, criterion, tuple(class_names(y)))
+    else:
+        soft = check_similarity(similarity, n)
+        p = Instance(points, np.zeros(n, dtype=np.intp), soft, m, criterion, ())
+    if not p.usable.any():
+        raise ValueError("every class has a single point: no point has another that would be right for it")
+    return p
+
+
+def check_similarity(similarity: Any, n: int) -> FloatArray:
+    """s (n, n), finite, >= 0, zero diagonal. Raises ValueError."""
+    s = real_array(similarity, "similarity")
+    if s.shape != (n, n):
+        raise ValueError(f"similarity must have shape ({n}, {n}) for {n} points, got {s.shape}")
+    if not np.isfinite(s).all():
+        raise ValueError("similarity holds NaN or infinity; every entry must be finite")
+    if (s < 0).any():
+        i, j = np.argwhere(s < 0)[0]
+        raise ValueError(f"similarity[{i}, {j}] = {s[i, j]:g}: every entry must be 0 or more")
+    if np.diag(s).any():
+        i = int(np.flatnonzero(np.diag(s))[0])
+        raise ValueError(
+            f"similarity[{i}, {i}] = {s[i, i]:g}: no point is its own neighbour, the diagonal must be 0"
+        )
+    if not s.any():
+        raise ValueError("similarity is zero everywhere: no point is right for any other")
+    if 0 < s[s > 0].min() < 1e-150 or s.max() > 1e150:
+        raise ValueError("similarity has entries outside 1e-150 to 1e150; rescale it")
+    return s

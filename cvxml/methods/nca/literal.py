@@ -1,0 +1,60 @@
+"""CCCP with each step solved as stated, through cvxpy: independent of fast.py and descent.py but for the repair."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from cvxml.methods.nca import definitions
+from cvxml.methods.nca.certify import certify
+from cvxml.methods.nca.instance import Instance
+from cvxml.methods.nca.solve import Run, Solver
+from cvxml.metric import FloatArray, project_psd
+from cvxml.result import Status, Step
+
+
+def literal_cccp(
+    at: Solver,
+    name: str,
+    A: FloatArray,
+    solver: str,
+    tol: float,
+    max_iter: int,
+    callback: Callable[[Step], None] | None = None,
+) -> Run:
+    """CCCP from A through "clarabel" or "scs": each step is kept only if the objective, by the definition, is lower.
+
+    Ends where our certificate proves the metric's own step, or the back end does no better, or at infinity.
+    """
+    from cvxml.backend import solve_problem
+    from cvxml.methods.nca.problem import step as literal_step
+
+    p, started = at.p, time.perf_counter()
+    s, Q = p.weights(), at.metric(A)
+    run = Run(name, A, objective(p, s, Q), Status.MAX_ITER, 0)
+    while run.iterations < max_iter:
+        new = project_psd(solve_problem(literal_step(p.X, s, Q, p.criterion), solver)["Q"])
+        run.dual = at.dual(Q, run.A, at.of_metric(new), tol)
+        proof = certify(p, Q, run.dual)
+        judged = proof.step or proof
+        run.iterations += 1
+        seconds = time.perf_counter() - started
+        run.history.append(Step(run.iterations, seconds, run.value, judged.lower_bound, judged.gap, solver))
+        if callback is not None:
+            callback(run.history[-1])
+        if judged.proves(tol):
+            run.status = Status.STALLED  # unless the certificate says more, in the end
+            break
+        lower = objective(p, s, new)
+        if not lower < run.value:
+            run.status = Status.BACKEND
+            break
+        Q, run.A, run.value, run.dual = new, at.of_metric(new), lower, None
+        if at.at_infinity(run.A) or at.leaves(run.A):
+            break
+    return run
+
+
+def objective(p: Instance, s: FloatArray, Q: FloatArray) -> float:
+    """-f or -g at Q (d, d), by definitions.py."""
+    return -(definitions.f if p.criterion == "f" else definitions.g)(p.X, s, Q)

@@ -1,0 +1,298 @@
+"""From an instance to a Solution: descend from each start, prove the best, say what should be known."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from cvxml.firstorder import one_blas_thread
+from cvxml.inputs import check_count
+from cvxml.methods.nca.certify import Metric, certify, examine_rank
+from cvxml.methods.nca.coordinates import Coordinates, coordinates
+from cvxml.methods.nca.descent import Descent, Point
+from cvxml.methods.nca.fast import Held, Pairs
+from cvxml.methods.nca.infinity import collapsible, limit, reaches_bound
+from cvxml.methods.nca.instance import Instance
+from cvxml.methods.nca.starts import given, start
+from cvxml.metric import FloatArray, as_metric, low_rank_components
+from cvxml.result import Certificate, Dual, SavedSolution, Solution, Status, Step
+
+SHARE = 0.1  # of tol: what the descent leaves to the certificate
+UNUSED = 1e-7  # singular values below this share of the largest leave a direction free
+SHIFTS = (1e-2, 1e-4, 1e-6)  # of T: how far inside the dual cone the interior rows are looked for
+
+
+@dataclass
+class Run:
+    """One descent from one start, in the coordinates."""
+
+    name: str
+    A: FloatArray
+    value: float
+    status: Status
+    iterations: int
+    history: list[Step] = field(default_factory=list)
+    dual: Dual | None = None  # of the step at A, where a literal run has it
+
+
+class Solver:
+    """An instance in coordinates of unit covariance, ready to descend."""
+
+    def __init__(self, p: Instance):
+        self.p = p
+        self.at: Coordinates = coordinates(p.X)
+        self.pairs = Pairs(p._replace(X=self.at.Y))
+        self.rank = min(p.m, self.at.Y.shape[1])
+
+    def inside(self, A: FloatArray) -> FloatArray:
+        """A (m, d) in the coordinates, with as many rows as its rank may have."""
+        return _rows(A @ self.at.back, self.rank)
+
+    def of_metric(self, Q: FloatArray) -> FloatArray:
+        """A of Q (d, d) in the coordinates."""
+        values, vectors = np.linalg.eigh(self.at.inside(examine_rank(Q, self.p.m)[0]))
+        root: FloatArray = (vectors * np.sqrt(np.maximum(values, 0))).T[::-1][: self.rank]
+        return root
+
+    def metric(self, A: FloatArray) -> FloatArray:
+        """A^T A, (d, d), in the units given."""
+        return self.at.outside(A.T @ A)
+
+    def run(
+        self,
+        name: str,
+        A: FloatArray,
+        tol: float,
+        max_iter: int,
+        callback: Callable[[Step], None] | None = None,
+    ) -> Run:
+        """Descent from A until it is stationary to a share of tol, or all but as good as the bound, or stuck."""
+        p, started = self.p, time.perf_counter()
+        history: list[Step] = []
+
+        def enough(point: Point) -> bool:
+            above = point.value - p.bound
+            return point.change <= SHARE * tol * above or above <= tol * len(p.X)
+
+        def report(point: Point, phase: str) -> None:
+            above, seconds = point.value - p.bound, time.perf_counter() - started
+            step = Step(len(history) + 1, seconds, point.value, p.bound, above, f"{name}: {phase}")
+            history.append(step)
+            if callback is not None:
+                callback(step)
+
+        descent = Descent(self.pairs, A, enough, report=report)
+        status = Status.STALLED
+        try:
+            done = descent.run(max_iter)
+            while descent.iterations < max_iter and self._raised(descent):
+                done = descent.run(max_iter)
+            if not done and descent.iterations >= max_iter:
+                status = Status.MAX_ITER
+        except KeyboardInterrupt:
+            status = Status.INTERRUPTED
+        return Run(name, descent.at.A, descent.at.value, status, descent.iterations, history)
+
+    def _raised(self, descent: Descent) -> bool:
+        """Put the best direction into a metric of less rank than allowed; False if none is better, or none is free."""
+        A = descent.at.A
+        sizes = np.linalg.svd(A, compute_uv=False)
+        if len(A) == self.rank and sizes[-1] > UNUSED * sizes[0]:
+            return False
+        metric = Metric(self.p, self.metric(A), self.at)
+        values, vectors = np.linalg.eigh(metric.surplus()[0])
+        length = float(np.linalg.norm(A)) or 1.0
+        if values[0] * length**2 >= -UNUSED * (descent.at.value - self.p.bound):
+            return False
+        while length > 1e-8:
+            new = _rows(np.vstack([A, length * vectors[:, 0]]), self.rank)
+            if descent.move_to(new):
+                return True
+            length /= 4
+        return False
+
+    @property
+    def limited(self) -> bool:
+        """True if the rank is less than the points could use: then a metric is judged by its gradient alone."""
+        return self.rank < self.at.Y.shape[1]
+
+    def prove(self, run: Run, tol: float) -> Certificate:
+        """The certificate of what a run ended with; no dual is looked for where the supremum is at infinity."""
+        Q = self.metric(run.A)
+        if run.dual is not None:
+            return certify(self.p, Q, run.dual)
+        if self.limited or self.at_infinity(run.A) or self.leaves(run.A):
+            return certify(self.p, Q, {"R": Q, "interior": Q})
+        return certify(self.p, Q, self.dual(Q, run.A, run.A, tol))
+
+    def leaves(self, A: FloatArray) -> bool:
+        """True if multiples of A tend to a better objective, and A is on its way there: it still grows that fast."""
+        value, gradient = self.pairs.value_and_gradient(A)
+        return bool(0 < value - limit(self.p, self.at, A) <= -float(np.sum(A * gradient)))
+
+    def at_infinity(self, A: FloatArray) -> str:
+        """Why no metric attains the supremum, as a sentence; empty if that is not known."""
+        if reaches_bound(self.p, self.at, A):
+            return (
+                "every point has its nearest neighbour among those that are right for it: multiples of this metric "
+                f"tend to the bound {self.p.bound:.6g}, which no metric attains"
+            )
+        if not self.limited and collapsible(self.p, self.at):
+            return (
+                "there is a direction in which the points of every class coincide, and the classes do not: "
+                "whatever the metric, more of this direction is better"
+            )
+        return ""
+
+    def dual(self, Q: FloatArray, A: FloatArray, R: FloatArray, tol: float) -> Dual:
+        """Rows for the step at Q = A^T A: those of R, which solves it, and of a step whose T is a little smaller."""
+        step = self.pairs.hold(A)
+        best, least = {"R": self.metric(R), "interior": self.metric(R)}, np.inf
+        for shift in SHIFTS:
+            interior = self.minimise_step(R, Held(step.c, (1 - shift) * step.T), 0.01 * shift)
+            found = {"R": self.metric(R), "interior": self.metric(interior)}
+            proof = certify(self.p, Q, found)
+            judged = proof.step or proof
+            if judged.gap < least:
+                best, least = found, judged.gap
+            if judged.proves(SHARE * tol):
+                break
+        return best
+
+    def improve(self, Q: FloatArray, tol: float, early: bool) -> tuple[FloatArray, Dual]:
+        """A metric at least as good as Q, and the dual of the step at Q (none where the rank is limited)."""
+        A = self.of_metric(Q)
+        found = self.run("candidate", A, tol, 100 if early else 2000)
+        better = self.metric(self._further(found.A))
+        if self.limited or self.at_infinity(found.A) or self.leaves(found.A):
+            return better, {"R": Q, "interior": Q}
+        step = self.pairs.hold(A)
+        R = self.minimise_step(A if A.any() else found.A, step, SHARE * tol * 1e-2)
+        return better, self.dual(Q, A, R, tol)
+
+    def _further(self, A: FloatArray) -> FloatArray:
+        """A multiple of A that is better, where multiples are better for ever; else A."""
+        if not (self.at_infinity(A) or self.leaves(A)):
+            return A
+        values = {t: self.pairs.value_and_gradient(t * A)[0] for t in (1.0, 2.0, 4.0, 8.0)}
+        return min(values, key=lambda t: values[t]) * A
+
+    def minimise_step(self, A: FloatArray, step: Held, tol: float, max_iter: int = 500) -> FloatArray:
+        """A that minimises a convex step to tol of <T, Q>, or wherever the descent ends."""
+
+        def enough(point: Point) -> bool:
+            return point.change <= tol * float(np.sum((point.A @ step.T) * point.A))
+
+        descent = Descent(self.pairs, A, enough, step)
+        descent.run(max_iter, rough=False)
+        return descent.at.A
+
+
+def _rows(A: FloatArray, rank: int) -> FloatArray:
+    """A' (rank, r) with A'^T A' the nearest to A^T A."""
+    _, sizes, Vt = np.linalg.svd(A, full_matrices=False)
+    rows = np.zeros((rank, A.shape[1]))
+    count = min(rank, len(sizes))
+    rows[:count] = sizes[:count, None] * Vt[:count]
+    return rows
+
+
+def solve_instance(
+    p: Instance,
+    solver: str,
+    init: Any,
+    tol: float,
+    max_iter: int,
+    random_state: int,
+    warm_start: Solution | SavedSolution | None,
+    callback: Callable[[Step], None] | None,
+    params: dict[str, Any],
+) -> Solution:
+    """The best of the descents (or literal runs of CCCP) from all starts, certified."""
+    from cvxml.methods.nca.literal import literal_cccp
+
+    at = Solver(p)
+    if warm_start is None:
+        starts = starts_of(at, init, random_state)
+    else:
+        starts = [("warm", at.of_metric(metric_of(warm_start, p)))]
+    runs: list[Run] = []
+    with one_blas_thread():
+        for name, A in starts:
+            if solver == "fast":
+                runs.append(at.run(name, A, tol, max_iter, callback))
+            else:
+                runs.append(literal_cccp(at, name, A, solver, tol, max_iter, callback))
+            if runs[-1].status is Status.INTERRUPTED:
+                break
+        best = min(runs, key=lambda run: run.value)
+        certificate = at.prove(best, tol)
+        why = at.at_infinity(best.A)
+        status = _status(at, best, certificate, tol, why)
+    if any(run.status is Status.INTERRUPTED for run in runs):
+        status = Status.INTERRUPTED
+    metric = at.metric(best.A)
+    return Solution(
+        method="nca",
+        metric=metric,
+        certificate=certificate,
+        status=status,
+        n_iter=sum(run.iterations for run in runs),
+        history=tuple(step for run in runs for step in run.history),
+        params=params,
+        X=p.X,
+        y=p.y,
+        neighbors=[],
+        notes=tuple(_notes(p, runs, why)),
+        solver=solver,
+        components=low_rank_components(metric, p.m),
+    )
+
+
+def _status(at: Solver, run: Run, certificate: Certificate, tol: float, why: str) -> Status:
+    if why:
+        return Status.NOT_ATTAINED
+    if certificate.proves(tol):
+        return Status.CONVERGED if certificate.claim == "optimal" else Status.STATIONARY
+    return Status.AT_INFINITY if at.leaves(run.A) else run.status
+
+
+def starts_of(at: Solver, init: Any, random_state: int) -> list[tuple[str, FloatArray]]:
+    """Names and A, in the coordinates, of one start or several. Raises ValueError for what is none."""
+    p = at.p
+    check_count(random_state, "random_state", at_least=0)
+    if isinstance(init, str):
+        A = at.inside(start(p, init, random_state))
+        if init == "likelihood":
+            A = Solver(p._replace(criterion="g")).run("likelihood", A, 1e-2, 50).A
+        return [(init, A)]
+    if (
+        isinstance(init, (list, tuple))
+        and init
+        and all(isinstance(one, str) or np.ndim(one) == 2 for one in init)
+    ):
+        return [found for one in init for found in starts_of(at, one, random_state)]
+    return [("given", at.inside(given(p, init)))]
+
+
+def metric_of(warm_start: Solution | SavedSolution, p: Instance) -> FloatArray:
+    """The metric of a solution to go on from. Raises ValueError for what is none, or has another shape, or is zero."""
+    if not isinstance(warm_start, (Solution, SavedSolution)):
+        raise ValueError(f"warm_start must be a solution, got {type(warm_start).__name__}")
+    metric: FloatArray = as_metric(warm_start.metric, p.X.shape[1], "the metric of warm_start")
+    if not metric.any():
+        raise ValueError("the metric of warm_start is zero, and A = 0 is stationary: no descent leaves it")
+    return metric
+
+
+def _notes(p: Instance, runs: list[Run], why: str) -> list[str]:
+    notes = [why] if why else []
+    if not p.convex:
+        notes.append(f"-{p.criterion} is not convex: a better metric may exist elsewhere")
+    if len(runs) > 1:
+        notes.append(f"-{p.criterion} by start: " + ", ".join(f"{run.name} {run.value:.6g}" for run in runs))
+    return [*notes, p.dropped()] if p.dropped() else notes
