@@ -43,7 +43,10 @@ class Status(Enum):
     MAX_ITER = "not certified: stopped at max_iter before the gap reached tol; raise max_iter"
     NOT_ATTAINED = "not certified: the infimum is approached and not attained by any metric"
     TIME_LIMIT = "not certified: stopped at time_limit before the gap reached tol; raise time_limit"
-    AT_INFINITY = "not certified: leaves for infinity; multiples of this metric tend to a better objective than its own"    STALLED = "not certified: rounding stops further progress in double precision at this tol"
+    AT_INFINITY = (
+        "not certified: the run leaves for infinity; multiples of this metric tend to something better"
+    STALLED = "not certified: rounding stops further progress in double precision at this tol"
+    )
     INTERRUPTED = "not certified: interrupted; give this solution as warm_start to go on"
     BACKEND = "not certified: the back end's answer does not meet tol; try another solver"
 

@@ -118,7 +118,7 @@ class Solver:
     @property
     def limited(self) -> bool:
         """True if the rank is less than the points could use: then a metric is judged by its gradient alone."""
-        return self.rank < self.at.Y.shape[1]
+        return bool(self.rank < self.at.Y.shape[1])
 
     def prove(self, run: Run, tol: float) -> Certificate:
         """The certificate of what a run ended with; no dual is looked for where the supremum is at infinity."""
