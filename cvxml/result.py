@@ -45,8 +45,8 @@ class Status(Enum):
     TIME_LIMIT = "not certified: stopped at time_limit before the gap reached tol; raise time_limit"
     AT_INFINITY = (
         "not certified: the run leaves for infinity; multiples of this metric tend to something better"
-    STALLED = "not certified: rounding stops further progress in double precision at this tol"
     )
+    STALLED = "not certified: rounding stops further progress in double precision at this tol"
     INTERRUPTED = "not certified: interrupted; give this solution as warm_start to go on"
     BACKEND = "not certified: the back end's answer does not meet tol; try another solver"
 
