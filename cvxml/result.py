@@ -44,7 +44,7 @@ class Status(Enum):
     NOT_ATTAINED = "not certified: the infimum is approached and not attained by any metric"
     TIME_LIMIT = "not certified: stopped at time_limit before the gap reached tol; raise time_limit"
     AT_INFINITY = (
-        "not certified: the run leaves for infinity; multiples of this metric tend to something better"
+        "not certified: the run leaves for infinity; larger multiples of this metric are as good or better"
     )
     STALLED = "not certified: rounding stops further progress in double precision at this tol"
     INTERRUPTED = "not certified: interrupted; give this solution as warm_start to go on"

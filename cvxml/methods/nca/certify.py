@@ -227,9 +227,18 @@ def _step_gap(metric: Metric, G: FloatArray, R: Softmax, interior: Softmax) -> f
         at = metric.point(i)
         q = np.logaddexp(logs[0] + R.row(i), logs[1] + interior.row(i))
         others = np.arange(n) != i
-        off = at.log_p[others] - q[others]
-        parts.append(at.c * float(np.exp(q[others]) @ (np.expm1(off) - off)))
-    return max(0.0, math.fsum(parts))
+        parts.append(at.c * _divergence(q[others], at.log_p[others]))
+    gap = math.fsum(parts) if all(map(math.isfinite, parts)) else math.inf
+    return max(0.0, gap)
+
+
+def _divergence(log_q: FloatArray, log_p: FloatArray) -> float:
+    """KL(q || p) as a sum of non-negative terms q (x - 1 - log x), x = p / q, from finite logarithms."""
+    off = log_p - log_q
+    near = off < 1  # beyond, x may overflow where q x does not
+    terms = np.exp(log_p) - np.exp(log_q) * (1 + off)
+    terms[near] = np.exp(log_q[near]) * (np.expm1(off[near]) - off[near])
+    return float(terms.sum())
 
 
 def _mixing(Z_R: FloatArray, Z_I: FloatArray, allowance: float) -> float | None:

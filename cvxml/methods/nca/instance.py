@@ -27,10 +27,8 @@ class Instance(NamedTuple):
     def usable(self) -> np.ndarray:
         """(n,) True where a point has one that counts as right for it."""
         if self.similarity is None:
-            usable: np.ndarray = np.bincount(self.y)[self.y] > 1
-            return usable
-        positive: np.ndarray = (self.similarity > 0).any(axis=1)
-        return positive
+            return np.asarray(np.bincount(self.y)[self.y] > 1)
+        return np.asarray((self.similarity > 0).any(axis=1))
 
     def row(self, i: int) -> FloatArray:
         """s_i (n,)."""

@@ -33,7 +33,7 @@ def literal_cccp(
     s, Q = p.weights(), at.metric(A)
     run = Run(name, A, objective(p, s, Q), Status.MAX_ITER, 0)
     while run.iterations < max_iter:
-        new = project_psd(solve_problem(literal_step(p.X, s, Q, p.criterion), solver)["Q"])
+        new = project_psd(solve_problem(literal_step(p.X, s, Q, p.criterion), solver, exponential=True)["Q"])
         run.dual = at.dual(Q, run.A, at.of_metric(new), tol)
         proof = certify(p, Q, run.dual)
         judged = proof.step or proof
@@ -50,7 +50,7 @@ def literal_cccp(
             run.status = Status.BACKEND
             break
         Q, run.A, run.value, run.dual = new, at.of_metric(new), lower, None
-        if at.at_infinity(run.A) or at.leaves(run.A):
+        if at.at_infinity(run.A):
             break
     return run
 

@@ -191,7 +191,7 @@ def remarks(X: ArrayLike, y: ArrayLike | None, metric: FloatArray, **params: Any
     A = solver.of_metric(metric)
     found = [solver.at_infinity(A), p.dropped()]
     if not found[0] and solver.leaves(A):
-        found.append("multiples of this metric tend to a better objective than its own")
+        found.append("larger multiples of this metric tend to an objective as good or better")
     return tuple(sentence for sentence in found if sentence)
 
 

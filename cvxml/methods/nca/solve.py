@@ -23,6 +23,7 @@ from cvxml.result import Certificate, Dual, SavedSolution, Solution, Status, Ste
 
 SHARE = 0.1  # of tol: what the descent leaves to the certificate
 UNUSED = 1e-7  # singular values below this share of the largest leave a direction free
+ARRIVED = 1e-14  # an objective this near to that of all larger multiples cannot be told from it
 SHIFTS = (1e-2, 1e-4, 1e-6)  # of T: how far inside the dual cone the interior rows are looked for
 
 
@@ -74,9 +75,11 @@ class Solver:
         p, started = self.p, time.perf_counter()
         history: list[Step] = []
 
+        to_win = [np.inf]  # what larger multiples of A would win, once that is known to be something
+
         def enough(point: Point) -> bool:
             above = point.value - p.bound
-            return point.change <= SHARE * tol * above or above <= tol * len(p.X)
+            return point.change <= SHARE * tol * min(above, to_win[0]) or above <= tol * len(p.X)
 
         def report(point: Point, phase: str) -> None:
             above, seconds = point.value - p.bound, time.perf_counter() - started
@@ -89,8 +92,14 @@ class Solver:
         status = Status.STALLED
         try:
             done = descent.run(max_iter)
-            while descent.iterations < max_iter and self._raised(descent):
-                done = descent.run(max_iter)
+            for _ in range(self.rank + 1):
+                further = descent.at.value - limit(p, self.at, descent.at.A)
+                if 0 < further < to_win[0] and not self.leaves(descent.at.A):
+                    to_win[0] = further
+                elif not self._raised(descent):
+                    break
+                if descent.iterations < max_iter:
+                    done = descent.run(max_iter)
             if not done and descent.iterations >= max_iter:
                 status = Status.MAX_ITER
         except KeyboardInterrupt:
@@ -130,9 +139,12 @@ class Solver:
         return certify(self.p, Q, self.dual(Q, run.A, run.A, tol))
 
     def leaves(self, A: FloatArray) -> bool:
-        """True if multiples of A tend to a better objective, and A is on its way there: it still grows that fast."""
+        """True if multiples of A tend to a better objective and A is on its way there, or all but there already."""
         value, gradient = self.pairs.value_and_gradient(A)
-        return bool(0 < value - limit(self.p, self.at, A) <= -float(np.sum(A * gradient)))
+        further = value - limit(self.p, self.at, A)
+        if abs(further) <= ARRIVED * abs(value):
+            return bool(A.any() and self.at.Y.any())
+        return bool(0 < further <= -float(np.sum(A * gradient)))
 
     def at_infinity(self, A: FloatArray) -> str:
         """Why no metric attains the supremum, as a sentence; empty if that is not known."""
@@ -258,7 +270,7 @@ def _status(at: Solver, run: Run, certificate: Certificate, tol: float, why: str
         return Status.NOT_ATTAINED
     if certificate.proves(tol):
         return Status.CONVERGED if certificate.claim == "optimal" else Status.STATIONARY
-    return Status.AT_INFINITY if at.leaves(run.A) else run.status
+    return Status.AT_INFINITY if run.status is not Status.MAX_ITER and at.leaves(run.A) else run.status
 
 
 def starts_of(at: Solver, init: Any, random_state: int) -> list[tuple[str, FloatArray]]:
