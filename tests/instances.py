@@ -95,3 +95,11 @@ def real_data(name: str, n: int | None = None, standardized: bool = True) -> tup
     if n is not None:
         X, y = datasets.subsample(X, y, n)
     return (datasets.standardize(X) if standardized else X), y
+
+
+def soft_labels(seed: int, n: int) -> FloatArray:
+    """A similarity (n, n) as regression has it: near where targets are, the targets being noise."""
+    target = np.random.default_rng(seed).standard_normal(n)
+    s: FloatArray = np.exp(-(((target[:, None] - target) / 0.5) ** 2) / 2)
+    np.fill_diagonal(s, 0.0)
+    return s

@@ -116,21 +116,24 @@ def _judge(
     if not math.isfinite(proof.objective) and math.isfinite(ours.objective):
         why = f"its objective overflows; there is a metric with {ours.objective:.6g}"
         return Judged(Verdict.REFUTED, (why,), proof, ours, Witness(ours.objective, won, better))
-    if won > allowed:
-        why = f"improvable: a descent from it leads to a metric that is better by {won:.6g}; allowed is {allowed:.3g}"
-        return Judged(Verdict.REFUTED, (why,), proof, ours, Witness(ours.objective, won, better))
     left, name = _left(proof)
+    witness = Witness(ours.objective, won, better) if won > allowed else None
+    improvable = f"a descent from it leads to a metric that is better by {won:.6g}; allowed is {allowed:.3g}"
+    if left > allowed and witness is not None:
+        return Judged(Verdict.REFUTED, (f"improvable: {improvable}",), proof, ours, witness)
     if left > allowed or not proof.decides(tol):
         why = f"{name} could still gain {left:.3g}, allowed is {allowed:.3g}; no metric that does was found"
         return Judged(Verdict.INCONCLUSIVE, (why, *module.remarks(X, y, psd, **params)), proof, ours, None)
     if proof.claim == "optimal":
         why = f"optimal: the problem is convex here, and no metric is better by more than {left:.3g}"
-        return Judged(
-            Verdict.CERTIFIED, (f"{why}; allowed is {allowed:.3g}",), proof, ours, None, proof.lower_bound
-        )
+        reason = f"{why}; allowed is {allowed:.3g}"
+        return Judged(Verdict.CERTIFIED, (reason,), proof, ours, None, proof.lower_bound)
     stationary = f"stationary: {name} is certified to gain at most {left:.3g}, allowed is {allowed:.3g}"
     if claim == "stationary":
-        return Judged(Verdict.CERTIFIED, (stationary,), proof, ours, None)
+        reasons = (stationary, f"yet {improvable}") if witness is not None else (stationary,)
+        return Judged(Verdict.CERTIFIED, reasons, proof, ours, None)
+    if witness is not None:
+        return Judged(Verdict.REFUTED, (stationary, improvable), proof, ours, witness, stationary=True)
     return _judge_optimal(method, X, y, tol, params, proof, ours, stationary)
 
 

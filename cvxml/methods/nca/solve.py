@@ -180,7 +180,7 @@ class Solver:
         A = self.of_metric(Q)
         found = self.run("candidate", A, tol, 100 if early else 2000)
         better = self.metric(self._further(found.A))
-        if self.limited or self.at_infinity(found.A) or self.leaves(found.A):
+        if self.limited or self.at_infinity(A) or self.leaves(A):
             return better, {"R": Q, "interior": Q}
         step = self.pairs.hold(A)
         R = self.minimise_step(A if A.any() else found.A, step, SHARE * tol * 1e-2)
