@@ -14,7 +14,7 @@ from cvxml.methods import get, names
 from cvxml.result import SavedSolution, Solution
 from tests.instances import methods_with, random_data, solved_status
 
-X, Y = random_data(0, n=14, d=3, classes=2)
+X, Y = random_data(7, n=14, d=3, classes=2)  # for nca the supremum is not at infinity
 PLACES = ("solve", "problem", "check", "evaluate", "certify")
 every_method = pytest.mark.parametrize("method", names())
 WITH_LISTS = methods_with("neighbors")
@@ -165,7 +165,7 @@ def test_bad_losses(case: str) -> None:
 
 @pytest.mark.parametrize("option", [
     *({"init": v} for v in ("", "Zero", "all", 3, None, [], ["zero", "none"])),
-    *({"init": v} for v in (np.eye(2), -np.eye(3), np.nan * np.eye(3))),
+    *({"init": v} for v in (np.eye(2), np.nan * np.eye(3))),
     *({"random_state": v} for v in (-1, 0.5, "0", None, True)),
 ], ids=lambda option: repr(option)[:30])  # fmt: skip
 def test_bad_starts(option: dict[str, Any]) -> None:
@@ -317,7 +317,7 @@ def test_a_warm_start_of_other_data(method: str) -> None:
     assert "14 points" in answer("solve", method, X=X[:10], y=Y[:10], warm_start=solved(method))
 
 
-@pytest.mark.parametrize("method", [m for m in names() if m not in CONVEX])
+@pytest.mark.parametrize("method", ["ssvm"])  # ten points of nca are separable: tests/test_nca_solve.py
 def test_a_warm_start_of_other_data_is_a_metric_to_start_from(method: str) -> None:
     """Only its metric is used, so other points are no error; other features are."""
     start = solved(method)
@@ -381,7 +381,25 @@ BAD_SCALARS: dict[str, dict[str, Any]] = {
     "strings": {"y": lambda y: y.astype(str)},
     "long": {"u": lambda u: np.r_[u, u]},
 }
-TABLES = {"mlsvm": BAD_PRICES, "kernel_mlsvm": BAD_PRICES, "ssvm": BAD_WEIGHTS, "glml": BAD_SCALARS}
+BAD_MATRICES: dict[str, dict[str, Any]] = {
+    "no-R": {"R": None},
+    "no-interior": {"interior": None},
+    "scalar": {"R": lambda _: 1.0},
+    "flat": {"R": lambda R: R.ravel()},
+    "complex": {"R": lambda R: R + 0j},
+    "objects": {"interior": lambda R: R.astype(object)},
+    "strings": {"interior": lambda R: R.astype(str)},
+    "NaN": {"R": lambda R: R * np.nan},
+    "inf": {"interior": lambda R: R + np.inf},
+    "short": {"interior": lambda R: R[:-1]},
+}
+TABLES = {
+    "mlsvm": BAD_PRICES,
+    "kernel_mlsvm": BAD_PRICES,
+    "ssvm": BAD_WEIGHTS,
+    "glml": BAD_SCALARS,
+    "nca": BAD_MATRICES,
+}
 BAD_DUALS = [pytest.param(m, TABLES[m][case], id=f"{m}-{case}") for m in names() for case in TABLES[m]]
 
 
@@ -392,7 +410,7 @@ def test_bad_duals(method: str, bad: dict[str, Any]) -> None:
     dual: dict[str, Any] = {k: v for k, v in best.dual.items() if k != name}
     if change is not None:
         dual[name] = change(best.dual[name])
-    says = name.removesuffix("_index") if method in CONVEX else "dual 'q'|'q'$|q_index"
+    says = "dual 'q'|'q'$|q_index" if method == "ssvm" else name.removesuffix("_index")
     with pytest.raises(ValueError, match=says):
         cvxml.certify(method, X, Y, best.metric, dual)
 
@@ -426,8 +444,9 @@ def test_no_dual_lifts_the_bound_above_the_optimum(method: str, u: float, w: flo
 @pytest.mark.parametrize("y", [-1e308, -1.0, -1e-323, 0.0, 1e-323, 1.0, 1e308])
 @pytest.mark.parametrize("u", [-1.0, 0.0, 1e-323, 1.0, 1e308])
 def test_no_dual_lifts_the_bound_of_a_local_metric(y: float, u: float) -> None:
-    best = solved("glml")
-    proof = cvxml.certify("glml", X, Y, best.metric, {"y": np.array([y]), "u": np.array([u])})
+    data = random_data(0, n=14, d=3, classes=2)  # B is definite
+    best = cvxml.solve("glml", *data)
+    proof = cvxml.certify("glml", *data, best.metric, {"y": np.array([y]), "u": np.array([u])})
     assert best.lower_bound > 0
     assert 0 <= proof.lower_bound <= best.objective * (1 + 1e-9)
 
@@ -450,7 +469,7 @@ def step_at_zero(method: str, V: np.ndarray) -> float:
     return float(np.sum(V * V)) + (float(np.sum(at.S_hat + at.Delta)) + own) / 14
 
 
-@pytest.mark.parametrize("method", [m for m in names() if m not in CONVEX])
+@pytest.mark.parametrize("method", ["ssvm"])
 @pytest.mark.parametrize("odd", [-1e308, 0.0, 1e-323, 1.0, 1e300, 1e308, 1.7e308])
 @pytest.mark.parametrize("even", [-1.0, 1e-323, 1.0, 1e308])
 @pytest.mark.parametrize("sets", ["own", "of-others", "anything"])

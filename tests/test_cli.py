@@ -32,7 +32,9 @@ def test_list_show_help_version(cli: Cli) -> None:
         answer = cli("show", method)
         assert answer.code == 0
         assert "cp.Problem(" in answer.out
-        assert {"ssvm": "C sum_i L_i", "glml": "(tr[A^-1 B])^2"}.get(method, "lam/2 ||") in answer.out
+        assert {"ssvm": "C sum_i L_i", "glml": "(tr[A^-1 B])^2", "nca": "- sum_i log p_i"}.get(
+            method, "lam/2 ||"
+        ) in answer.out
 
 
 SETTINGS: list[dict[str, Any]] = [

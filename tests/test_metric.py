@@ -30,7 +30,7 @@ from cvxml.result import Solution
 from tests.instances import random_data, with_lists
 
 EPS = float(np.finfo(float).eps)
-X, Y = random_data(0, n=14, d=3, classes=2)
+X, Y = random_data(7, n=14, d=3, classes=2)  # for nca the supremum is not at infinity
 every_method = pytest.mark.parametrize("method", names())
 seeds = st.integers(0, 10**6)
 quick = settings(max_examples=100, deadline=None)

@@ -20,6 +20,12 @@ For glml with one Gaussian a class, at each query: with B = sum_{i<j} p_i p_j (p
 B or -B positive definite, no metric of determinant 1 has (tr A^-1 B)^2 below
 D u - D u log(u/|y|) + u log|det B| - y^2/4; else below 0. Exit code 0 if at every query the gap is at most 1e-6 of the
 best such bound, or |tr A^-1 B| of ||A^-1||.
+
+For nca, the same of the metric's own convex step: with p_ij at the metric, w_ij = s_ij p_ij / p_i and c_i = 1 (for g)
+or p_i (for f), any rows q_i of the simplex for which Z = sum c_i (w_ij - q_ij) X_ij is psd bound the step by its constant
+plus sum c_i H(q_i); the file holds q = (1 - theta) softmax(-<R, X>) + theta softmax(-<I, X>). Where each point has one
+partner, that is a bound for every metric. Exit code 0 if the gap is at most 1e-6 of what infinity or the bound of
+p_i <= max s_ij leaves to win.
 """
 
 import itertools
@@ -266,6 +272,67 @@ def recompute_local(content):
     return objective, bound, gap, min(row[3] for row in rows), gap / worst if worst > 0 else scale
 
 
+def softmax(X, M, i):
+    """The row i of softmax(-<M, X_ik>) over k != i, and the distances."""
+    D = np.array([(X[i] - x) @ M @ (X[i] - x) for x in X])
+    e = np.exp(-(D - np.delete(D, i).min()))
+    e[i] = 0.0
+    return e / e.sum(), D
+
+
+def entropy(q):
+    """- sum q log q."""
+    q = q[q > 0]
+    return -(q * np.log(q)).sum()
+
+
+def recompute_nca(content):
+    """As `recompute`, of the convex step at the metric."""
+    X, Q, params = np.array(content["X"], float), np.array(content["metric"], float), content["params"]
+    n, d = X.shape
+    require(
+        params["n_components"] >= d,
+        "the rank is limited: nothing bounds such a metric, and the file holds no dual",
+    )
+    y = np.array(content["y"])
+    s = (
+        (y[:, None] == y) * (1.0 - np.eye(n))
+        if params["similarity"] is None
+        else np.array(params["similarity"], float)
+    )
+    require(s.shape == (n, n) and (s >= 0).all() and not np.diag(s).any(), "no similarity")
+    require(not np.abs(Q - Q.T).max() > 1e-6 * np.linalg.norm(Q), "the metric is not symmetric")
+    require(len(content["dual"]["theta"]) == 1, "nothing made its rows feasible")
+    theta = float(content["dual"]["theta"][0])
+    require(0 <= theta <= 1, "theta is no share")
+    matrices = [np.array(content["dual"][name], float) for name in ("R", "interior")]
+    accuracy, objective, bound, trivial, limit = params["criterion"] == "f", 0.0, 0.0, 0.0, 0.0
+    Z = np.zeros((d, d))
+    for i in np.flatnonzero(s.any(axis=1)):
+        p, D = softmax(X, Q, i)
+        p_i = s[i] @ p
+        require(p_i > 0, f"the probability of point {i} underflows")
+        w, c, value = s[i] * p / p_i, p_i if accuracy else 1.0, p_i if accuracy else np.log(p_i)
+        q = (1 - theta) * softmax(X, matrices[0], i)[0] + theta * softmax(X, matrices[1], i)[0]
+        kept = w > 0
+        bound += (
+            c * (entropy(q) + (w[kept] * np.log(w[kept] / s[i][kept])).sum())
+            + (p_i * np.log(p_i) - p_i) * accuracy
+        )
+        objective -= value
+        trivial -= s[i].max() if accuracy else np.log(s[i].max())
+        D[i] = np.inf
+        nearest = s[i][D.min() * (1 + 1e-9) + 1e-14 >= D].mean()
+        with np.errstate(divide="ignore"):
+            limit -= nearest if accuracy else np.log(nearest)
+        Z += (X[i] - X).T @ ((c * (w - q))[:, None] * (X[i] - X))
+    require(
+        np.linalg.eigvalsh(Z)[0] >= -1e-13 * np.abs(X - X[0]).max() ** 2 * n, "the rows leave the dual cone"
+    )
+    scale = objective - (limit if limit < objective - 1e-13 * n else trivial)
+    return objective, bound, objective - bound, np.linalg.eigvalsh((Q + Q.T) / 2)[0], scale
+
+
 def recompute(content):
     """(objective, lower bound, gap, least eigenvalue of the metric, lam/2 ||A||^2), from the definitions.
 
@@ -275,6 +342,8 @@ def recompute(content):
         return recompute_local(content)
     if content["method"] == "ssvm":
         return recompute_ssvm(content)
+    if content["method"] == "nca":
+        return recompute_nca(content)
     X, A = points_and_metric(content)
     y, n, lam = np.array(content["y"]), len(X), float(content["params"]["lam"])
     lists = neighbor_lists(content)
@@ -310,9 +379,9 @@ def main(path):
     try:
         content = read(path)
         objective, bound, gap, least, scale = recompute(content)
-        ssvm = content["method"] == "ssvm"
-        step = ssvm and "tree" not in content["dual"]
-        weight = 1.0 if ssvm or content["method"] == "glml" else float(content["params"]["lam"]) / 2
+        step = content.get("step_lower_bound") is not None
+        # the scale is `weight` times the square of a norm for mlsvm and ssvm; for the others psd is asked for as it is
+        weight = float(content["params"]["lam"]) / 2 if "lam" in content["params"] else 1.0
     except (OSError, KeyError, TypeError, IndexError, ValueError) as error:
         print(f"not proved: {path} holds no proof: {error}")
         return False

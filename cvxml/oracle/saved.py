@@ -117,13 +117,17 @@ def _judge(proof: Certificate, claimed: dict[str, Any], tol: float, slack: float
 def _false_claim(proof: Certificate, claimed: dict[str, Any], slack: float) -> str:
     """A figure of the file that the data contradict, as a sentence; empty if there is none.
 
-    A gap, rel_gap or radius that is stated larger than it is claims less than is proved, which is no lie.
+    A gap, rel_gap, stationarity or radius that is stated larger than it is claims less than is proved, which is no lie.
     """
     least = _least(proof, slack)
     computed = {name: getattr(proof, name) for name in ("objective", "lower_bound", *least)}
     if proof.step is not None:
         least["step_gap"] = _least(proof.step, slack)["gap"]
         computed |= {"step_lower_bound": proof.step.lower_bound, "step_gap": proof.step.gap}
+    if proof.stationarity is not None:
+        computed["stationarity"] = relative = proof.stationarity.relative
+        noise = 2 * proof.rounding / proof.stationarity.of if proof.stationarity.of > 0 else math.inf
+        least["stationarity"] = max(0.0, relative * (1 - SAME) - noise)
     for name, value in computed.items():
         if claimed.get(name) is None:  # not claimed, or infinite
             continue

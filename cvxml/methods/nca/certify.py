@@ -7,8 +7,8 @@ it lies above the objective everywhere and touches it at Q0. Rows q_i of the sim
 and the difference at Q0 is a sum of non-negative parts, sum_i c_i KL(q_i || p_i) + <Q0, Z>.
 
 Dual. The rows are given by two symmetric matrices: q = (1 - theta) softmax(-<R, X_ik>) + theta softmax(-<I, X_ik>),
-"R" and "interior". Repair: theta is the least that makes Z psd beyond rounding; if none does, q = w, whose Z is 0 and
-whose bound is no better than that of F itself.
+"R" and "interior". Repair: theta (any that is given is not looked at) is the least that makes Z psd beyond rounding; if
+none does, q = w, whose Z is 0 and whose bound is no better than that of F itself.
 
 Stationarity, in units of the objective, in coordinates of unit covariance (coordinates.py), G = dF/dQ there:
     gradient           |A| |dF/dA|, dF/dA = 2 A G
@@ -133,21 +133,25 @@ def certify(p: Instance, Q: FloatArray, dual: Dual) -> Certificate:
     """
     psd, feasibility = examine_rank(Q, p.m)
     at = coordinates(p.X)
-    with np.errstate(over="ignore", invalid="ignore"):  # an absurd metric gets an infinite objective
-        metric = Metric(p, psd, at)
-        G, size = metric.surplus()
-        above = metric.objective - p.bound
-        # where larger multiples are better for ever, what tol is a share of shrinks with what they could win
-        to_win = metric.objective - limit(p, at, metric.A)
-        scale = to_win if to_win > 64 * EPS * abs(metric.objective) else above
-        found = _stationarity(metric, G, scale)
-    rounding = EPS * (8 + math.sqrt(len(p.X))) * (size_of(metric, size) + abs(metric.objective))
+    metric = Metric(p, psd, at)
+    G, size = metric.surplus()
+    above = metric.objective - p.bound
+    # where larger multiples are better for ever, what tol is a share of shrinks with what they could win
+    to_win = metric.objective - limit(p, at, metric.A)
+    scale = to_win if to_win > 64 * EPS * abs(metric.objective) else above
+    found = _stationarity(metric, G, scale)
+    summed = float(np.linalg.eigvalsh(metric.Q)[-1]) * size + abs(metric.objective)
+    rounding = EPS * (8 + math.sqrt(len(p.X))) * summed
     step = None
     stored: dict[str, FloatArray] = {}
     if len(metric.Q) <= p.m:
         R, interior = (_checked(dual, name, p.X.shape[1]) for name in ("R", "interior"))
-        gap = _step_gap(metric, G, Softmax(at.Y, at.inside(R)), Softmax(at.Y, at.inside(interior)))
-        stored = {"R": R, "interior": interior}
+        theta, gap = _step_gap(
+            metric,
+            Softmax(at.Y, at.inside(R, "dual 'R'")),
+            Softmax(at.Y, at.inside(interior, "dual 'interior'")),
+        )
+        stored = {"R": R, "interior": interior, "theta": np.array([] if theta is None else [theta])}
         gap = min(gap, above)
         step = Certificate(
             kind="global" if p.convex else "subproblem",
@@ -193,11 +197,6 @@ def examine_rank(Q: FloatArray, m: int) -> tuple[FloatArray, Feasibility]:
     return (kept + kept.T) / 2, limited
 
 
-def size_of(metric: Metric, size: float) -> float:
-    """What is summed in the distances of the surplus: `size` is the sum of c (w + p) |x|^2."""
-    return float(np.linalg.eigvalsh(metric.Q)[-1]) * size
-
-
 def _stationarity(metric: Metric, G: FloatArray, scale: float) -> Stationarity:
     size = float(np.linalg.norm(metric.A))
     free = np.count_nonzero(metric.A.any(axis=1)) < min(metric.p.m, len(metric.Q))
@@ -210,15 +209,15 @@ def _stationarity(metric: Metric, G: FloatArray, scale: float) -> Stationarity:
     )
 
 
-def _step_gap(metric: Metric, G: FloatArray, R: Softmax, interior: Softmax) -> float:
-    """The gap of the convex step at the metric from the repaired rows; infinite if nothing repairs them."""
+def _step_gap(metric: Metric, R: Softmax, interior: Softmax) -> tuple[float | None, float]:
+    """theta of the repaired rows, and the gap they leave of the step at the metric; None and inf if nothing repairs."""
     Z_R, size_R = metric.surplus(R)
     Z_I, size_I = metric.surplus(interior)
     n = len(metric.Y)
     allowance = (8 + math.sqrt(n)) * EPS * max(size_R, size_I)
     theta = _mixing(Z_R, Z_I, allowance)
     if theta is None:
-        return math.inf
+        return None, math.inf
     Z = (1 - theta) * Z_R + theta * Z_I
     parts = [float(np.sum(metric.Q * Z))]
     with np.errstate(divide="ignore"):
@@ -229,7 +228,7 @@ def _step_gap(metric: Metric, G: FloatArray, R: Softmax, interior: Softmax) -> f
         others = np.arange(n) != i
         parts.append(at.c * _divergence(q[others], at.log_p[others]))
     gap = math.fsum(parts) if all(map(math.isfinite, parts)) else math.inf
-    return max(0.0, gap)
+    return theta, max(0.0, gap)
 
 
 def _divergence(log_q: FloatArray, log_p: FloatArray) -> float:

@@ -8,6 +8,7 @@ import numpy as np
 
 from cvxml.metric import FloatArray
 
+LARGEST = 1e100
 RANK = 1e-10  # directions with less than this share of the largest spread, in the features' own units, are left out
 
 
@@ -18,9 +19,15 @@ class Coordinates(NamedTuple):
     to: FloatArray
     back: FloatArray
 
-    def inside(self, Q: FloatArray) -> FloatArray:
-        """The matrix (r, r) of the same distances as Q (d, d)."""
-        M: FloatArray = self.back.T @ Q @ self.back
+    def inside(self, Q: FloatArray, name: str = "metric") -> FloatArray:
+        """The matrix (r, r) of the same distances as Q (d, d). Raises ValueError where these are next to overflow."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            M: FloatArray = self.back.T @ Q @ self.back
+        if not np.abs(M).max() <= LARGEST:
+            raise ValueError(
+                f"{name} is too large: the distances of these points are {np.abs(M).max():.3g} and more, of which no "
+                "softmax can be computed; divide it"
+            )
         return (M + M.T) / 2
 
     def outside(self, Q: FloatArray) -> FloatArray:

@@ -89,7 +89,9 @@ def instance(
     m = d if n_components is None else check_count(n_components, "n_components", at_most=d)
     if similarity is None:
         if y is None:
-            raise ValueError("y is None: give class labels, or similarity (n, n)")
+            raise ValueError(
+                "y is None: it must be one-dimensional, one label a point, where no similarity (n, n) is given"
+            )
         p = Instance(points, check_labels(y, n), None, m, criterion, tuple(class_names(y)))
     else:
         soft = check_similarity(similarity, n)
