@@ -42,8 +42,13 @@ class MetricEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         points, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
         check_classification_targets(y)
         self.classes_ = np.unique(y)
+        self._solve(points, y)
+        return self
+
+    def _solve(self, points: FloatArray, y: Any, **extra: Any) -> None:
+        """Solve for checked points (n, d), and set the attributes of a fit. extra: of the method, beside its own."""
         start = getattr(self, "solution_", None) if self.warm_start else None
-        solution = api.solve(
+        self.solution_ = api.solve(
             self._method,
             points,
             y,
@@ -52,13 +57,8 @@ class MetricEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             max_iter=self.max_iter,
             warm_start=start if start is not None and len(start.y) == len(points) else None,
             **self._method_params(),
+            **extra,
         )
-        self._take(solution, points)
-        return self
-
-    def _take(self, solution: Solution, points: FloatArray) -> None:
-        """Set the attributes of a fit on `points` (n, d)."""
-        self.solution_ = solution
         self.certificate_: Certificate = self.solution_.certificate
         self.gap_ = self.solution_.gap
         self.n_iter_ = max(1, self.solution_.n_iter)

@@ -21,11 +21,11 @@ B or -B positive definite, no metric of determinant 1 has (tr A^-1 B)^2 below
 D u - D u log(u/|y|) + u log|det B| - y^2/4; else below 0. Exit code 0 if at every query the gap is at most 1e-6 of the
 best such bound, or |tr A^-1 B| of ||A^-1||.
 
-For nca, the same of the metric's own convex step: with p_ij at the metric, w_ij = s_ij p_ij / p_i and c_i = 1 (for g)
-or p_i (for f), any rows q_i of the simplex for which Z = sum c_i (w_ij - q_ij) X_ij is psd bound the step by its constant
-plus sum c_i H(q_i); the file holds q = (1 - theta) softmax(-<R, X>) + theta softmax(-<I, X>). Where each point has one
-partner, that is a bound for every metric. Exit code 0 if the gap is at most 1e-6 of what infinity or the bound of
-p_i <= max s_ij leaves to win.
+For nca, the same of the metric's own convex step. With p_ij at the metric, w_ij = s_ij p_ij / p_i, and c_i = 1 (for g)
+or p_i (for f), any rows q_i of the simplex for which Z = sum c_i (w_ij - q_ij) X_ij is psd bound the step by its
+constant plus sum c_i H(q_i). In the file q = (1 - theta) softmax(-<R, X>) + theta softmax(-<interior, X>). Where each
+point has one partner, this bounds every metric. Exit code 0 if the gap is at most 1e-6 of the scale: what larger
+multiples would win, or else the distance of the objective from the bound that p_i <= max_j s_ij gives.
 """
 
 import itertools

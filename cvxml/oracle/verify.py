@@ -142,7 +142,7 @@ def as_table(rows: list[Row]) -> str:
     head = f"{'method':<13}{'data':<19}{'n x d':>9}  {'parameters':<48}{'objective':>13}"
     head += "".join(f"{s:>17}" for s in SOLVERS) + "  verdict"
     lines = [
-        "gap / scale and seconds by solver; every gap is certified by our own bound (ssvm and nca: that of the last step)",
+        "gap / scale and seconds by solver; every gap is certified by our own bound (ssvm, nca: of the last step)",
         "",
         head,
     ]

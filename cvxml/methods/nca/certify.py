@@ -87,6 +87,22 @@ class _Point(NamedTuple):
     c: float
 
 
+class Surplus(NamedTuple):
+    """A matrix of the dual cone, or not (r, r), and the sum of the sizes of its parts."""
+
+    Z: FloatArray
+    size: float
+
+
+class FirstOrder(NamedTuple):
+    """The rows of A that are not 0, dF/d(these), the least eigenvalue of G = dF/dQ where a row is free, and G."""
+
+    A: FloatArray
+    of_A: FloatArray
+    least: float
+    G: Surplus
+
+
 class Metric:
     """A metric of an instance, in the coordinates of `coordinates.py`: objective and gradient, row by row."""
 
@@ -112,16 +128,33 @@ class Metric:
         log_p_i = float(top + np.log(np.exp(mine - top).sum()))
         return _Point(log_p, mine - log_p_i, log_p_i, math.exp(log_p_i) if self.p.criterion == "f" else 1.0)
 
-    def surplus(self, q: Softmax | None = None) -> tuple[FloatArray, float]:
-        """sum_i c_i (w_ij - q_ij) X_ij (r, r), q the metric's own p where None, and the sum of its parts' sizes."""
-        Z, size = np.zeros_like(self.Q), 0.0
+    def surplus(self, q: Softmax | None = None) -> Surplus:
+        """Z = sum_i c_i (w_ij - q_ij) X_ij (r, r), q the metric's own p where None: then it is dF/dQ."""
+        Z, size = self._sum(self.Y, q)
+        return Surplus((Z + Z.T) / 2, size)
+
+    def first_order(self) -> FirstOrder:
+        """dF/dA and dF/dQ; the second is not computed where it is not needed."""
+        used = self.A[self.A.any(axis=1)]
+        if len(used) == self.p.m < len(self.Q):
+            total, size = self._sum(self.Y @ used.T, None)
+            return FirstOrder(used, 2 * total, 0.0, Surplus(np.zeros((0, 0)), size))
+        G = self.surplus()
+        least = float(np.linalg.eigvalsh(G.Z)[0]) if len(used) < len(self.Q) else 0.0
+        return FirstOrder(used, 2 * used @ G.Z, least, G)
+
+    def _sum(self, images: FloatArray, q: Softmax | None) -> tuple[FloatArray, float]:
+        """sum_ij c_i (w_ij - q_ij) (images_i - images_j) (Y_i - Y_j)^T, and what rounding is a share of."""
+        Y, total, size = self.Y, np.zeros((images.shape[1], self.Y.shape[1])), 0.0
+        lengths = np.sum(Y**2, axis=1)
         for i in self.points.tolist():
             at = self.point(i)
-            D = self.Y[i] - self.Y
             w, row = np.exp(at.log_w), np.exp(at.log_p if q is None else q.row(i))
-            Z += D.T @ ((at.c * (w - row))[:, None] * D)
-            size += at.c * float((w + row) @ np.einsum("nr,nr->n", D, D))
-        return (Z + Z.T) / 2, size
+            D = Y[i] - Y
+            left = D if images is Y else images[i] - images
+            total += left.T @ ((at.c * (w - row))[:, None] * D)
+            size += 2 * at.c * float((w + row) @ (lengths + lengths[i]))
+        return total, size
 
 
 def certify(p: Instance, Q: FloatArray, dual: Dual) -> Certificate:
@@ -134,23 +167,23 @@ def certify(p: Instance, Q: FloatArray, dual: Dual) -> Certificate:
     psd, feasibility = examine_rank(Q, p.m)
     at = coordinates(p.X)
     metric = Metric(p, psd, at)
-    G, size = metric.surplus()
     above = metric.objective - p.bound
     # where larger multiples are better for ever, what tol is a share of shrinks with what they could win
     to_win = metric.objective - limit(p, at, metric.A)
     scale = to_win if to_win > 64 * EPS * abs(metric.objective) else above
-    found = _stationarity(metric, G, scale)
-    summed = float(np.linalg.eigvalsh(metric.Q)[-1]) * size + abs(metric.objective)
+    first = metric.first_order()
+    found = _stationarity(first, scale)
+    summed = float(np.linalg.eigvalsh(metric.Q)[-1]) * first.G.size + abs(metric.objective)
     rounding = EPS * (8 + math.sqrt(len(p.X))) * summed
     step = None
     stored: dict[str, FloatArray] = {}
     if len(metric.Q) <= p.m:
         R, interior = (_checked(dual, name, p.X.shape[1]) for name in ("R", "interior"))
-        theta, gap = _step_gap(
-            metric,
-            Softmax(at.Y, at.inside(R, "dual 'R'")),
-            Softmax(at.Y, at.inside(interior, "dual 'interior'")),
-        )
+        # one that is the metric but for rounding is taken to be it: then its surplus is known
+        near = FEASIBILITY_TOL**2 * feasibility.norm
+        R, interior = (psd if np.linalg.norm(M - psd) <= near else M for M in (R, interior))
+        inside = at.inside(R, "dual 'R'"), at.inside(interior, "dual 'interior'")
+        theta, gap = _step_gap(metric, first.G, *inside)
         stored = {"R": R, "interior": interior, "theta": np.array([] if theta is None else [theta])}
         gap = min(gap, above)
         step = Certificate(
@@ -197,22 +230,25 @@ def examine_rank(Q: FloatArray, m: int) -> tuple[FloatArray, Feasibility]:
     return (kept + kept.T) / 2, limited
 
 
-def _stationarity(metric: Metric, G: FloatArray, scale: float) -> Stationarity:
-    size = float(np.linalg.norm(metric.A))
-    free = np.count_nonzero(metric.A.any(axis=1)) < min(metric.p.m, len(metric.Q))
-    least = float(np.linalg.eigvalsh(G)[0])
+def _stationarity(first: FirstOrder, scale: float) -> Stationarity:
+    size = float(np.linalg.norm(first.A))
     return Stationarity(
-        gradient=size * float(np.linalg.norm(2 * metric.A @ G)),
-        scale_derivative=2 * float(np.sum(G * metric.Q)),
-        dc_residual=(size**2 or 1.0) * max(0.0, -least) if free else 0.0,
+        gradient=size * float(np.linalg.norm(first.of_A)),
+        scale_derivative=float(np.sum(first.of_A * first.A)),
+        dc_residual=(size**2 or 1.0) * max(0.0, -first.least),
         of=scale,
     )
 
 
-def _step_gap(metric: Metric, R: Softmax, interior: Softmax) -> tuple[float | None, float]:
+def _step_gap(
+    metric: Metric, own: Surplus, R: FloatArray, interior: FloatArray
+) -> tuple[float | None, float]:
     """theta of the repaired rows, and the gap they leave of the step at the metric; None and inf if nothing repairs."""
-    Z_R, size_R = metric.surplus(R)
-    Z_I, size_I = metric.surplus(interior)
+    rows = Softmax(metric.Y, R), Softmax(metric.Y, interior)
+    (Z_R, size_R), (Z_I, size_I) = (
+        own if np.array_equal(M, metric.Q) else metric.surplus(q)
+        for M, q in zip((R, interior), rows, strict=True)
+    )
     n = len(metric.Y)
     allowance = (8 + math.sqrt(n)) * EPS * max(size_R, size_I)
     theta = _mixing(Z_R, Z_I, allowance)
@@ -224,7 +260,7 @@ def _step_gap(metric: Metric, R: Softmax, interior: Softmax) -> tuple[float | No
         logs = np.log1p(-theta), np.log(theta)
     for i in metric.points.tolist():
         at = metric.point(i)
-        q = np.logaddexp(logs[0] + R.row(i), logs[1] + interior.row(i))
+        q = np.logaddexp(logs[0] + rows[0].row(i), logs[1] + rows[1].row(i))
         others = np.arange(n) != i
         parts.append(at.c * _divergence(q[others], at.log_p[others]))
     gap = math.fsum(parts) if all(map(math.isfinite, parts)) else math.inf

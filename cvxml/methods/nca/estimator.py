@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from cvxml import api
 from cvxml.estimator import MetricEstimator
 from cvxml.metric import FloatArray
 
@@ -77,21 +76,7 @@ class NCA(MetricEstimator):
         if similarity is None:
             return super().fit(X, y)  # type: ignore[arg-type]
         points = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        start = getattr(self, "solution_", None) if self.warm_start else None
-        self._take(
-            api.solve(
-                self._method,
-                points,
-                None,
-                similarity=similarity,
-                solver=self.solver,
-                tol=self.tol,
-                max_iter=self.max_iter,
-                warm_start=start,
-                **self._method_params(),
-            ),
-            points,
-        )
+        self._solve(points, None, similarity=similarity)
         return self
 
     def _keep(self, X: FloatArray) -> None:

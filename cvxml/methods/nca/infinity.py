@@ -33,9 +33,9 @@ def limit(p: Instance, at: Coordinates, A: FloatArray) -> float:
     return total
 
 
-def reaches_bound(p: Instance, at: Coordinates, A: FloatArray) -> bool:
-    """True if the multiples of A tend to the bound of the objective, which no metric attains."""
-    return bool(limit(p, at, A) <= p.bound + 1e-12 * abs(p.bound)) and not indifferent(p)
+def reaches_bound(p: Instance, value: float) -> bool:
+    """True if this limit is the bound of the objective, which no metric attains."""
+    return bool(value <= p.bound + 1e-12 * abs(p.bound)) and not indifferent(p)
 
 
 def indifferent(p: Instance) -> bool:

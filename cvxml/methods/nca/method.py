@@ -34,8 +34,8 @@ PARAMETERS = {
     "similarity": "s (n, n) >= 0 with zero diagonal, who is right for whom (default: the points of the same class)",
 }
 SOLVE_PARAMETERS = {
-    "init": '"auto" (default), "pca", "lda", "identity", "random", as in scikit-learn; "likelihood" (50 steps '
-    'for g from "auto"); components (m, d); or a list of these: the best is kept',
+    "init": '"auto" (default), "pca", "lda", "identity", "random", as in scikit-learn but for a power of 2, with which g is '
+    'best on a sample; "likelihood" (50 steps for g from "auto"); components (m, d); or a list of these',
     "random_state": "seed of the random start (default 0)",
 }
 STATEMENT = """\

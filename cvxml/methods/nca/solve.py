@@ -13,7 +13,7 @@ from cvxml.firstorder import one_blas_thread
 from cvxml.inputs import check_count
 from cvxml.methods.nca.certify import Metric, certify, examine_rank
 from cvxml.methods.nca.coordinates import Coordinates, coordinates
-from cvxml.methods.nca.descent import Descent, Point
+from cvxml.methods.nca.descent import LARGEST, Descent, Point
 from cvxml.methods.nca.fast import Held, Pairs
 from cvxml.methods.nca.infinity import collapsible, limit, reaches_bound
 from cvxml.methods.nca.instance import Instance
@@ -24,6 +24,9 @@ from cvxml.result import Certificate, Dual, SavedSolution, Solution, Status, Ste
 SHARE = 0.1  # of tol: what the descent leaves to the certificate
 UNUSED = 1e-7  # singular values below this share of the largest leave a direction free
 ARRIVED = 1e-14  # an objective this near to that of all larger multiples cannot be told from it
+SAMPLED = 8  # blocks of rows that the scale of a start is tried on
+LEARNT = 0.95  # of g at A = 0
+SLIGHT = 1e-3  # of g: no reason to go on to the next multiple
 SHIFTS = (1e-2, 1e-4, 1e-6)  # of T: how far inside the dual cone the interior rows are looked for
 
 
@@ -47,11 +50,25 @@ class Solver:
         self.p = p
         self.at: Coordinates = coordinates(p.X)
         self.pairs = Pairs(p._replace(X=self.at.Y))
+        self._limit: tuple[FloatArray, float] | None = None
         self.rank = min(p.m, self.at.Y.shape[1])
 
     def inside(self, A: FloatArray) -> FloatArray:
         """A (m, d) in the coordinates, with as many rows as its rank may have."""
         return _rows(A @ self.at.back, self.rank)
+
+    def scaled(self, A: FloatArray) -> FloatArray:
+        """The multiple t A, t a power of 2, with the best g on a sample of the points: soft enough to learn from."""
+        sample = Pairs(self.p._replace(X=self.at.Y, criterion="g"))
+        sample.blocks = sample.blocks[:: max(1, len(sample.blocks) // SAMPLED)]
+        best, value = A, sample.value_and_gradient(A)[0]
+        for factor in (2.0, 0.5):
+            other = sample.value_and_gradient(factor * best)[0]
+            while other < value - SLIGHT and np.linalg.norm(best) < LARGEST:
+                best, value = factor * best, other
+                other = sample.value_and_gradient(factor * best)[0]
+        # a ray on which nothing is much better than A = 0 would lead there
+        return best if value < LEARNT * sample.value_and_gradient(0 * A)[0] else A
 
     def of_metric(self, Q: FloatArray) -> FloatArray:
         """A of Q (d, d) in the coordinates."""
@@ -93,7 +110,7 @@ class Solver:
         try:
             done = descent.run(max_iter)
             for _ in range(self.rank + 1):
-                further = descent.at.value - limit(p, self.at, descent.at.A)
+                further = descent.at.value - self.limit(descent.at.A)
                 if 0 < further < to_win[0] and not self.leaves(descent.at.A):
                     to_win[0] = further
                 elif not self._raised(descent):
@@ -113,7 +130,7 @@ class Solver:
         if len(A) == self.rank and sizes[-1] > UNUSED * sizes[0]:
             return False
         metric = Metric(self.p, self.metric(A), self.at)
-        values, vectors = np.linalg.eigh(metric.surplus()[0])
+        values, vectors = np.linalg.eigh(metric.surplus().Z)
         length = float(np.linalg.norm(A)) or 1.0
         if values[0] * length**2 >= -UNUSED * (descent.at.value - self.p.bound):
             return False
@@ -138,17 +155,23 @@ class Solver:
             return certify(self.p, Q, {"R": Q, "interior": Q})
         return certify(self.p, Q, self.dual(Q, run.A, run.A, tol))
 
+    def limit(self, A: FloatArray) -> float:
+        """The objective of t A for t to infinity, kept for the next who asks."""
+        if self._limit is None or not np.array_equal(A, self._limit[0]):
+            self._limit = A, limit(self.p, self.at, A)
+        return self._limit[1]
+
     def leaves(self, A: FloatArray) -> bool:
         """True if multiples of A tend to a better objective and A is on its way there, or all but there already."""
         value, gradient = self.pairs.value_and_gradient(A)
-        further = value - limit(self.p, self.at, A)
+        further = value - self.limit(A)
         if abs(further) <= ARRIVED * abs(value):
             return bool(A.any() and self.at.Y.any())
         return bool(0 < further <= -float(np.sum(A * gradient)))
 
     def at_infinity(self, A: FloatArray) -> str:
         """Why no metric attains the supremum, as a sentence; empty if that is not known."""
-        if reaches_bound(self.p, self.at, A):
+        if reaches_bound(self.p, self.limit(A)):
             return (
                 "every point has its nearest neighbour among those that are right for it: multiples of this metric "
                 f"tend to the bound {self.p.bound:.6g}, which no metric attains"
@@ -278,7 +301,7 @@ def starts_of(at: Solver, init: Any, random_state: int) -> list[tuple[str, Float
     p = at.p
     check_count(random_state, "random_state", at_least=0)
     if isinstance(init, str):
-        A = at.inside(start(p, init, random_state))
+        A = at.scaled(at.inside(start(p, init, random_state)))
         if init == "likelihood":
             A = Solver(p._replace(criterion="g")).run("likelihood", A, 1e-2, 50).A
         return [(init, A)]
