@@ -180,9 +180,12 @@ def certify(p: Instance, Q: FloatArray, dual: Dual) -> Certificate:
     if len(metric.Q) <= p.m:
         R, interior = (_checked(dual, name, p.X.shape[1]) for name in ("R", "interior"))
         # one that is the metric but for rounding is taken to be it: then its surplus is known
-        near = FEASIBILITY_TOL**2 * feasibility.norm
-        R, interior = (psd if np.linalg.norm(M - psd) <= near else M for M in (R, interior))
-        inside = at.inside(R, "dual 'R'"), at.inside(interior, "dual 'interior'")
+        near = 1e-12 * float(np.linalg.norm(metric.Q))
+        inside = [at.inside(R, "dual 'R'"), at.inside(interior, "dual 'interior'")]
+        inside = [metric.Q if np.linalg.norm(M - metric.Q) <= near else M for M in inside]
+        R, interior = (
+            psd if M is metric.Q else given for M, given in zip(inside, (R, interior), strict=True)
+        )
         theta, gap = _step_gap(metric, first.G, *inside)
         stored = {"R": R, "interior": interior, "theta": np.array([] if theta is None else [theta])}
         gap = min(gap, above)
@@ -246,8 +249,7 @@ def _step_gap(
     """theta of the repaired rows, and the gap they leave of the step at the metric; None and inf if nothing repairs."""
     rows = Softmax(metric.Y, R), Softmax(metric.Y, interior)
     (Z_R, size_R), (Z_I, size_I) = (
-        own if np.array_equal(M, metric.Q) else metric.surplus(q)
-        for M, q in zip((R, interior), rows, strict=True)
+        own if M is metric.Q else metric.surplus(q) for M, q in zip((R, interior), rows, strict=True)
     )
     n = len(metric.Y)
     allowance = (8 + math.sqrt(n)) * EPS * max(size_R, size_I)

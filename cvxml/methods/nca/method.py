@@ -34,8 +34,8 @@ PARAMETERS = {
     "similarity": "s (n, n) >= 0 with zero diagonal, who is right for whom (default: the points of the same class)",
 }
 SOLVE_PARAMETERS = {
-    "init": '"auto" (default), "pca", "lda", "identity", "random", as in scikit-learn but for a power of 2, with which g is '
-    'best on a sample; "likelihood" (50 steps for g from "auto"); components (m, d); or a list of these',
+    "init": '"auto" (default), "pca", "lda", "identity", "random", as in scikit-learn but for a power of 2, g being '
+    'best with it on a sample; "likelihood" (50 steps for g from "auto"); components (m, d); or a list of these',
     "random_state": "seed of the random start (default 0)",
 }
 STATEMENT = """\
@@ -145,6 +145,10 @@ def solve(
     """
     p = instance(X, y, **params)
     check_choice(solver, "solver", ("fast", "clarabel", "scs"))
+    if solver != "fast" and p.m < p.X.shape[1]:
+        raise ValueError(
+            f"solver={solver!r} takes the literal steps, and the step in Q is of any rank: leave n_components out"
+        )
     check_positive(tol, "tol")
     check_count(max_iter, "max_iter")
     stored = {

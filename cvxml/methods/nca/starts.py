@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,13 @@ STARTS = ("auto", "pca", "lda", "identity", "random", "likelihood")
 
 
 def start(p: Instance, name: str, random_state: int) -> FloatArray:
-    """A (m, d) by name; "auto" is "lda" for m < number of classes, else "pca" for m < min(n, d), else "identity"."""
+    """A (m, d) by name; "auto" is "lda" where that has m directions, else "pca" for m < min(n, d), else "identity"."""
     n, d = p.X.shape
-    classes = 0 if p.similarity is not None else int(p.y.max()) + 1
     if name in ("auto", "likelihood"):
-        name = "lda" if p.m <= min(d, classes - 1) else "pca" if p.m < min(n, d) else "identity"
+        found = _lda(p)
+        if len(found) >= p.m:
+            return np.ascontiguousarray(found[: p.m])
+        name = "pca" if p.m < min(n, d) else "identity"
     if name == "identity":
         return np.eye(p.m, d)
     if name == "random":
@@ -31,28 +34,31 @@ def start(p: Instance, name: str, random_state: int) -> FloatArray:
         components: FloatArray = Vt[: p.m]
         return components
     if name == "lda":
-        return _lda(p, classes)
+        if p.similarity is not None:
+            raise ValueError("init='lda' needs class labels, and a similarity was given: take 'pca'")
+        found = _lda(p)
+        if len(found) < p.m:
+            raise ValueError(
+                f"init='lda' finds {len(found)} directions, fewer than the classes, and n_components={p.m} are asked "
+                "for: take 'pca' or 'identity'"
+            )
+        return np.ascontiguousarray(found[: p.m])
     raise ValueError(
         f"init={name!r}: a start is one of {', '.join(map(repr, STARTS))}, components (m, d), or a list of these"
     )
 
 
-def _lda(p: Instance, classes: int) -> FloatArray:
-    if p.similarity is not None:
-        raise ValueError("init='lda' needs class labels, and a similarity was given: take 'pca'")
-    if p.m > min(p.X.shape[1], classes - 1):
-        raise ValueError(
-            f"init='lda' has {min(p.X.shape[1], classes - 1)} components at most for {classes} classes, "
-            f"n_components={p.m} are asked for: take 'pca' or 'identity'"
-        )
+def _lda(p: Instance) -> FloatArray:
+    """The discriminant directions, at most one fewer than the classes; none where scikit-learn finds no number."""
+    if p.similarity is not None or p.m >= int(p.y.max()) + 1 or p.y.max() + 1 >= len(p.y):
+        return np.zeros((0, p.X.shape[1]))
     # imported here: scikit-learn takes a second to load, and `check` should not
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-    scalings = LinearDiscriminantAnalysis().fit(p.X, p.y).scalings_.T
-    if len(scalings) < p.m:
-        raise ValueError(f"init='lda' finds {len(scalings)} directions, n_components={p.m} are asked for")
-    components: FloatArray = np.ascontiguousarray(scalings[: p.m])
-    return components
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")  # collinear features, classes without spread
+        scalings: FloatArray = LinearDiscriminantAnalysis().fit(p.X, p.y).scalings_.T
+    return scalings if np.isfinite(scalings).all() else scalings[:0]
 
 
 def given(p: Instance, init: Any) -> FloatArray:

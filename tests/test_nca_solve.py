@@ -1,0 +1,337 @@
+"""NCA solved: starts, stops, statuses, soft labels, errors, and the estimator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.neighbors import KNeighborsClassifier, NeighborhoodComponentsAnalysis
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import cvxml
+from cvxml.methods.nca import definitions
+from cvxml.methods.nca.similarity import by_known_class, by_target
+from cvxml.report import Verdict
+from cvxml.result import Status
+from tests.instances import random_data, real_data, soft_labels
+
+X, Y = random_data(0, n=60, d=3)
+POOR = random_data(7, n=14, d=3, classes=2)  # f has a finite optimum here
+
+
+@pytest.mark.parametrize("criterion", ["f", "g"])
+@pytest.mark.parametrize("m", [1, 2, 3])
+def test_a_stationary_metric_of_each_rank(criterion: str, m: int) -> None:
+    data = POOR if criterion == "f" else (X, Y)
+    solution = cvxml.solve(
+        "nca", *data, criterion=criterion, n_components=m, init="pca" if m < 3 else "auto", tol=1e-9
+    )
+    assert solution.status is Status.STATIONARY
+    assert np.linalg.matrix_rank(solution.metric, tol=1e-9) <= m
+    assert solution.components is not None
+    assert solution.components.shape == (m, 3)
+    np.testing.assert_allclose(solution.components.T @ solution.components, solution.metric, atol=1e-12 * 1e3)
+    found = solution.certificate.stationarity
+    assert found is not None
+    assert found.relative <= 1e-6
+    assert abs(found.scale_derivative) <= 1e-6 * found.of
+    value = definitions.f if criterion == "f" else definitions.g
+    A, s = solution.components, (data[1][:, None] == data[1]) * (1.0 - np.eye(len(data[0])))
+    for seed in range(20):  # no step from there is downhill, to first order
+        step = 1e-4 * np.random.default_rng(seed).standard_normal(A.shape)
+        change = -value(data[0], s, (A + step).T @ (A + step)) - solution.objective
+        assert change >= -1e-9
+    for tol in ("strict", "normal", "loose"):
+        report = cvxml.check("nca", *data, components=A, criterion=criterion, n_components=m, tol=tol)
+        assert report.verdict is Verdict.CERTIFIED
+
+
+def test_a_larger_rank_is_better_where_the_residual_says_so() -> None:
+    data = random_data(3, n=60, d=3)
+    low = cvxml.solve("nca", *data, criterion="g", n_components=1)
+    high = cvxml.solve("nca", *data, criterion="g", warm_start=low)
+    assert high.objective < low.objective - 1
+    report = cvxml.check("nca", *data, low.metric, criterion="g")  # asked for as a metric of any rank
+    assert report.verdict is Verdict.REFUTED
+    assert report.stationarity is not None
+    assert report.stationarity.dc_residual > 1
+    assert report.stationarity.gradient < 1e-3
+    # here no other direction is better, and the metric of rank 1 is stationary among all
+    low = cvxml.solve("nca", X, Y, criterion="g", n_components=1)
+    assert cvxml.check("nca", X, Y, low.metric, criterion="g").verdict is Verdict.CERTIFIED
+
+
+def test_zero_is_left_by_check_and_refused_as_a_start() -> None:
+    report = cvxml.check("nca", X, Y, np.zeros((3, 3)), criterion="g")
+    assert report.verdict is Verdict.REFUTED
+    assert report.stationarity is not None
+    assert report.stationarity.gradient == 0
+    with pytest.raises(ValueError, match="A = 0 is stationary"):
+        cvxml.solve("nca", X, Y, init=np.zeros((3, 3)))
+    start = cvxml.solve("nca", X, Y, criterion="g")
+    start.metric[:] = 0
+    with pytest.raises(ValueError, match="A = 0 is stationary"):
+        cvxml.solve("nca", X, Y, warm_start=start)
+
+
+def test_on_rings_zero_is_a_local_optimum_and_a_start_finds_a_better() -> None:
+    points, y = real_data("rings", 18, standardized=False)
+    zero = cvxml.check("nca", points, y, np.zeros((2, 2)), criterion="g")
+    assert zero.verdict is Verdict.CERTIFIED
+    better = cvxml.check("nca", points, y, np.zeros((2, 2)), criterion="g", claim="optimal")
+    assert better.verdict is Verdict.REFUTED
+    assert "another start" in better.reasons[1]
+
+
+@pytest.mark.parametrize(
+    "init", ["auto", "pca", "identity", "random", "likelihood", 0.3 * np.eye(3), -np.eye(3)], ids=str
+)
+def test_every_start_ends_somewhere_certified(init: Any) -> None:
+    solution = cvxml.solve("nca", X, Y, criterion="g", init=init)
+    assert solution.status is Status.STATIONARY
+
+
+def test_the_best_of_several_starts_is_kept_and_told() -> None:
+    starts = ["random", "pca", "identity"]
+    each = [cvxml.solve("nca", X, Y, criterion="g", init=one, n_components=1).objective for one in starts[:2]]
+    both = cvxml.solve("nca", X, Y, criterion="g", init=starts[:2], n_components=1)
+    assert both.objective == min(each)
+    assert "-g by start: random " in both.notes[1]
+
+
+def test_lda_is_a_start_where_there_are_classes_enough() -> None:
+    assert cvxml.solve("nca", X, Y, criterion="g", n_components=2, init="lda").status is Status.STATIONARY
+    with pytest.raises(ValueError, match="'lda' finds 0 directions, fewer than the classes"):
+        cvxml.solve("nca", X, Y, n_components=3, init="lda")
+    with pytest.raises(ValueError, match="a similarity was given"):
+        cvxml.solve("nca", X, None, similarity=soft_labels(0, 60), init="lda")
+    with pytest.raises(ValueError, match="'pca' has 2 components at most"):
+        cvxml.solve("nca", X[[0, 1]], None, similarity=[[0, 1], [1, 0]], init="pca")
+
+
+@pytest.mark.parametrize(("criterion", "bound"), [("f", -60.0), ("g", 0.0)])
+def test_separable_data_have_no_best_metric(criterion: str, bound: float) -> None:
+    points = X + 30 * np.outer(Y, [1, 0, 0])
+    with pytest.warns(ConvergenceWarning, match="approached and not attained"):
+        solution = cvxml.solve("nca", points, Y, criterion=criterion)
+    assert solution.status is Status.NOT_ATTAINED
+    assert solution.lower_bound == bound
+    assert bound <= solution.objective <= bound + 60e-6
+    report = cvxml.check("nca", points, Y, 0.01 * solution.metric, criterion=criterion)
+    assert report.verdict is not Verdict.CERTIFIED
+    assert any("which no metric attains" in line for line in (*report.reasons, *report.notes))
+
+
+def test_a_run_that_leaves_for_infinity_says_so() -> None:
+    with pytest.warns(ConvergenceWarning, match="leaves for infinity"):
+        solution = cvxml.solve("nca", X, Y)
+    assert solution.status is Status.AT_INFINITY
+    assert not solution.certificate.proves(1e-3)
+    values = [cvxml.evaluate("nca", X, Y, t * solution.metric).f for t in (0.5, 1.0, 4.0)]
+    assert values == sorted(values)
+    assert values[-1] == pytest.approx(round(values[-1]), abs=1e-9)  # every p_i is 0 or 1 there
+
+
+def test_collapsible_classes_have_no_best_metric() -> None:
+    points, y = random_data(0, n=10, d=25)
+    with pytest.warns(ConvergenceWarning, match="not attained"):
+        solution = cvxml.solve("nca", points, y, criterion="g")
+    assert solution.status is Status.NOT_ATTAINED
+
+
+def test_it_can_be_interrupted_and_resumed() -> None:
+    def stop(step: Any) -> None:
+        if step.iteration == 4:
+            raise KeyboardInterrupt
+
+    with pytest.warns(ConvergenceWarning, match="interrupted"):
+        first = cvxml.solve("nca", X, Y, criterion="g", callback=stop)
+    assert first.status is Status.INTERRUPTED
+    second = cvxml.solve("nca", X, Y, criterion="g", warm_start=first)
+    assert second.status is Status.STATIONARY
+    assert second.objective < first.objective
+    assert second.n_iter < cvxml.solve("nca", X, Y, criterion="g").n_iter
+
+
+def test_one_iteration_is_not_enough_and_warns() -> None:
+    with pytest.warns(ConvergenceWarning, match="raise max_iter"):
+        assert cvxml.solve("nca", X, Y, criterion="g", max_iter=1).status is Status.MAX_ITER
+
+
+# ---------------------------------------------------------------- who is right for whom
+
+
+def test_class_indicators_are_the_classes() -> None:
+    s = (Y[:, None] == Y) * (1.0 - np.eye(60))
+    classes = cvxml.solve("nca", X, Y, criterion="g", init="pca", n_components=2)
+    soft = cvxml.solve("nca", X, None, criterion="g", similarity=s, init="pca", n_components=2)
+    assert soft.objective == pytest.approx(classes.objective, rel=1e-9)
+    np.testing.assert_allclose(soft.metric, classes.metric, rtol=1e-4)
+
+
+def test_a_factor_of_a_row_changes_g_by_a_constant_and_f_by_a_weight() -> None:
+    s, Q = soft_labels(1, 60), np.diag([1.0, 0.5, 0.1])
+    one = cvxml.evaluate("nca", X, None, Q, similarity=s)
+    ten = cvxml.evaluate("nca", X, None, Q, similarity=10 * s)
+    assert ten.g == pytest.approx(one.g + 60 * np.log(10))
+    assert ten.f == pytest.approx(10 * one.f)
+
+
+def test_regression_brings_near_targets_together() -> None:
+    rng = np.random.default_rng(0)
+    points = rng.standard_normal((80, 4))
+    target = points[:, 0] + 0.5 * rng.standard_normal(80)
+    s = by_target(target, 0.2)
+    assert s[0, 1] == pytest.approx(np.exp(-(((target[0] - target[1]) / 0.2) ** 2) / 2))
+    solution = cvxml.solve("nca", points, None, similarity=s, criterion="g", n_components=1)
+    assert solution.status is Status.STATIONARY
+    direction = solution.components[0] / np.linalg.norm(solution.components[0])  # type: ignore[index]
+    assert direction[0] > 0.95
+
+
+def test_points_without_a_label_choose_nobody_and_can_be_chosen() -> None:
+    labels = np.where(np.arange(60) % 4 == 0, -1, Y)
+    s = by_known_class(labels)
+    assert not s[labels == -1].any()
+    assert not s[:, labels == -1].any()
+    with pytest.warns(UserWarning, match="15 rows of similarity are zero"):
+        solution = cvxml.solve("nca", X, None, similarity=s, criterion="g")
+    assert solution.status is Status.STATIONARY
+    at = cvxml.evaluate("nca", X, None, solution.metric, similarity=s)
+    assert (at.p_ij[labels != -1][:, labels == -1] > 0).any()
+
+
+def test_singletons_are_named_and_left_out() -> None:
+    y = np.r_[Y[:-2], [8, 9]]
+    with pytest.warns(UserWarning, match=r"classes of a single point \('8', '9'\)"):
+        solution = cvxml.solve("nca", X, y, criterion="g")
+    assert solution.status is Status.STATIONARY
+    at = cvxml.evaluate("nca", X, y, solution.metric, criterion="g")
+    assert at.p_i[-1] == 0
+    assert at.g == pytest.approx(float(np.log(at.p_i[:-2]).sum()))
+    report = cvxml.check("nca", X, y, solution.metric, criterion="g")
+    assert any("single point ('8', '9')" in line for line in report.notes)
+
+
+BAD_SIMILARITIES: dict[str, tuple[Any, str]] = {
+    "shape": (np.ones((59, 59)), r"shape \(60, 60\)"),
+    "negative": (-soft_labels(0, 60), "0 or more"),
+    "diagonal": (soft_labels(0, 60) + np.eye(60), "diagonal must be 0"),
+    "NaN": (soft_labels(0, 60) * np.nan, "NaN"),
+    "zero": (np.zeros((60, 60)), "zero everywhere"),
+    "strings": (np.full((60, 60), "a"), "similarity must hold real numbers"),
+    "tiny": (soft_labels(0, 60) * 1e-200, "outside 1e-150"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_SIMILARITIES)
+def test_bad_similarities(case: str) -> None:
+    bad, says = BAD_SIMILARITIES[case]
+    for place in ("solve", "problem"):
+        with pytest.raises(ValueError, match=says):
+            getattr(cvxml, place)("nca", X, None, similarity=bad)
+
+
+@pytest.mark.parametrize(("params", "says"), [
+    ({"n_components": 4}, "n_components=4 is too large: the maximum here is 3"),
+    ({"n_components": 0}, "n_components must be at least 1"),
+    ({"criterion": "h"}, "criterion must be one of 'f', 'g'"),
+    ({"init": np.ones((2, 3))}, r"init must have shape \(3, 3\)"),
+    ({"solver": "scs", "n_components": 1}, "the step in Q is of any rank"),
+])  # fmt: skip
+def test_bad_parameters(params: dict[str, Any], says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        cvxml.solve("nca", X, Y, **params)
+
+
+def test_only_single_points_are_an_error() -> None:
+    with pytest.raises(ValueError, match="every class has a single point"):
+        cvxml.solve("nca", X, np.arange(60))
+    with pytest.raises(ValueError, match="y is None"):
+        cvxml.evaluate("nca", X, None, np.eye(3))
+
+
+def test_widths_and_targets_that_are_none() -> None:
+    with pytest.raises(ValueError, match="width"):
+        by_target([0.0, 1.0], 0.0)
+    with pytest.raises(ValueError, match="one finite number a point"):
+        by_target([[0.0], [1.0]], 1.0)
+    with pytest.raises(ValueError, match="one-dimensional"):
+        by_known_class([[0], [1]])
+
+
+# ---------------------------------------------------------------- scikit-learn
+
+
+@pytest.mark.filterwarnings(
+    "ignore::sklearn.exceptions.ConvergenceWarning", "ignore:nca. classes of a single"
+)
+@parametrize_with_checks([cvxml.NCA(max_iter=30), cvxml.NCA(2, criterion="g", max_iter=30)])
+def test_scikit_learn_accepts_it(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+def test_check_judges_what_scikit_learn_returns() -> None:
+    """On iris its f stops short of the supremum, which is at infinity; what it calls converged elsewhere may be neither."""
+    theirs = NeighborhoodComponentsAnalysis(n_components=2, random_state=0).fit(*load_iris(return_X_y=True))
+    report = cvxml.check("nca", *load_iris(return_X_y=True), components=theirs.components_, n_components=2)
+    assert report.verdict is Verdict.REFUTED
+    assert any("which no metric attains" in line for line in report.notes)
+
+    theirs = NeighborhoodComponentsAnalysis(init=0.5 * np.eye(3), tol=1e-12, max_iter=500).fit(*POOR)
+    report = cvxml.check("nca", *POOR, components=theirs.components_, tol="loose")
+    assert report.verdict is Verdict.INCONCLUSIVE
+    assert report.reasons[1].startswith("larger multiples of this metric")
+
+    start = 0.5 * np.eye(1, 3)
+    theirs = NeighborhoodComponentsAnalysis(1, init=start, tol=1e-6, max_iter=500).fit(*POOR)  # no warning
+    report = cvxml.check("nca", *POOR, components=theirs.components_, n_components=1, tol="loose")
+    assert report.verdict is Verdict.INCONCLUSIVE
+    assert report.stationarity is not None
+    assert report.stationarity.relative > 1e-2  # a hundredth of the objective for a relative change of A
+    metric = theirs.components_.T @ theirs.components_
+    s = (POOR[1][:, None] == POOR[1]) * (1 - np.eye(14))
+    assert report.objective == pytest.approx(-definitions.f(POOR[0], s, metric), rel=1e-12)
+
+
+def test_the_estimator() -> None:
+    model = cvxml.NCA(2, criterion="g").fit(X, Y)
+    assert model.components_.shape == (2, 3)
+    assert model.transform(X).shape == (60, 2)
+    assert model.certificate_.proves(1e-5)
+    assert model.solution_.status is Status.STATIONARY
+    np.testing.assert_allclose(model.get_mahalanobis_matrix(), model.solution_.metric, atol=1e-10)
+    assert list(model.get_feature_names_out()) == ["nca0", "nca1"]
+    plain = KNeighborsClassifier(3).fit(X, Y).score(X, Y)
+    assert KNeighborsClassifier(3).fit(model.transform(X), Y).score(model.transform(X), Y) >= plain - 0.2
+    again = cvxml.NCA(2, criterion="g", warm_start=True).fit(X, Y)
+    assert again.fit(X, Y).n_iter_ <= 2 < model.n_iter_
+
+
+def test_the_estimator_takes_a_similarity() -> None:
+    s = by_target(X[:, 0] + 0.5 * np.random.default_rng(0).standard_normal(60), 0.3)
+    model = cvxml.NCA(1, criterion="g").fit(X, similarity=s)
+    assert abs(model.components_[0, 0]) > 0.9 * np.linalg.norm(model.components_)
+    assert not hasattr(model, "classes_")
+    with pytest.raises(ValueError, match=r"shape \(60, 60\)"):
+        model.fit(X, similarity=s[:5])
+
+
+def test_the_picture() -> None:
+    mpl.use("Agg")
+    model = cvxml.NCA(2, criterion="g").fit(X, Y)
+    axes = model.plot(X, Y)
+    drawn = np.vstack([np.asarray(c.get_offsets()) for c in axes.collections])
+    assert len(axes.collections) == 3
+    assert {tuple(row) for row in drawn.round(9)} == {tuple(row) for row in model.transform(X).round(9)}
+    assert [t.get_text() for t in axes.get_legend().get_texts()] == ["0", "1", "2"]
+    assert model.plot(X).get_legend() is None
+    with pytest.raises(ValueError, match="two components"):
+        cvxml.NCA(1, criterion="g").fit(X, Y).plot(X, Y)
+    with pytest.raises(ValueError, match="60 points but y has 5 labels"):
+        model.plot(X, Y[:5])
+    mpl.pyplot.close("all")
