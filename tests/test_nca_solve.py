@@ -276,7 +276,7 @@ def test_scikit_learn_accepts_it(estimator: Any, check: Any) -> None:
 
 
 def test_check_judges_what_scikit_learn_returns() -> None:
-    """On iris its f stops short of the supremum, which is at infinity; what it calls converged elsewhere may be neither."""
+    """On iris its f stops short of a supremum at infinity; elsewhere, what it calls converged need not be."""
     theirs = NeighborhoodComponentsAnalysis(n_components=2, random_state=0).fit(*load_iris(return_X_y=True))
     report = cvxml.check("nca", *load_iris(return_X_y=True), components=theirs.components_, n_components=2)
     assert report.verdict is Verdict.REFUTED

@@ -49,7 +49,10 @@ class Descent:
         report: Callable[[Point, str], None] | None = None,
     ):
         self.pairs, self.held, self.enough, self.report = pairs, held, enough, report
-        self.at = self._evaluate(A)
+        self.rough = (
+            held is None and len(pairs.X) >= MANY
+        )  # a step is solved for its dual, which must be exact
+        self.at = self._evaluate(A, self.rough)
         self.iterations = 0
 
     def _evaluate(self, A: FloatArray, rough: bool = False) -> Point:
@@ -57,9 +60,10 @@ class Descent:
             return Point(A, math.inf, np.zeros_like(A))
         return Point(A, *self.pairs.value_and_gradient(A, self.held, rough))
 
-    def run(self, max_iter: int, rough: bool = True) -> bool:
+    def run(self, max_iter: int) -> bool:
         """True once `enough` says so; False where it never does, or `max_iter` iterations are over."""
-        if rough and len(self.pairs.X) >= MANY:
+        if self.rough:
+            self.rough = False
             self._lbfgs(max_iter, True)
         for _ in range(3):  # a restart forgets curvature that has become wrong
             before = self.at.value

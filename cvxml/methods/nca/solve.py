@@ -24,7 +24,7 @@ from cvxml.result import Certificate, Dual, SavedSolution, Solution, Status, Ste
 SHARE = 0.1  # of tol: what the descent leaves to the certificate
 UNUSED = 1e-7  # singular values below this share of the largest leave a direction free
 ARRIVED = 1e-14  # an objective this near to that of all larger multiples cannot be told from it
-SAMPLED = 8  # blocks of rows that the scale of a start is tried on
+SAMPLED = 4  # blocks of rows that the scale of a start is tried on
 LEARNT = 0.95  # of g at A = 0
 SLIGHT = 1e-3  # of g: no reason to go on to the next multiple
 SHIFTS = (1e-2, 1e-4, 1e-6)  # of T: how far inside the dual cone the interior rows are looked for
@@ -61,14 +61,16 @@ class Solver:
         """The multiple t A, t a power of 2, with the best g on a sample of the points: soft enough to learn from."""
         sample = Pairs(self.p._replace(X=self.at.Y, criterion="g"))
         sample.blocks = sample.blocks[:: max(1, len(sample.blocks) // SAMPLED)]
-        best, value = A, sample.value_and_gradient(A)[0]
+
+        def value(t: float) -> float:
+            return sample.value_and_gradient(t * A, rough=True)[0]
+
+        best, least = 1.0, value(1.0)
         for factor in (2.0, 0.5):
-            other = sample.value_and_gradient(factor * best)[0]
-            while other < value - SLIGHT and np.linalg.norm(best) < LARGEST:
-                best, value = factor * best, other
-                other = sample.value_and_gradient(factor * best)[0]
+            while LARGEST > best > 1 / LARGEST and (other := value(factor * best)) < least - SLIGHT:
+                best, least = factor * best, other
         # a ray on which nothing is much better than A = 0 would lead there
-        return best if value < LEARNT * sample.value_and_gradient(0 * A)[0] else A
+        return best * A if least < LEARNT * value(0.0) else A
 
     def of_metric(self, Q: FloatArray) -> FloatArray:
         """A of Q (d, d) in the coordinates."""
@@ -223,7 +225,7 @@ class Solver:
             return point.change <= tol * float(np.sum((point.A @ step.T) * point.A))
 
         descent = Descent(self.pairs, A, enough, step)
-        descent.run(max_iter, rough=False)
+        descent.run(max_iter)
         return descent.at.A
 
 
