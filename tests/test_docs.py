@@ -141,6 +141,7 @@ def test_the_reader_of_blocks_sees_them_all() -> None:
         "gerrymandering.md",
         "glml.md",
         "mlsvm.md",
+        "nca.md",
     }
     for page in PAGES:
         assert len(blocks(page)) * 2 == len(re.findall(r"^```", read(page), flags=re.MULTILINE))
@@ -160,6 +161,7 @@ def test_quoted_source_is_the_source() -> None:
     assert {block.quoted for block in quotations} >= {
         "methods/mlsvm/problem.py literal",
         "methods/ssvm/problem.py with_rows",
+        "methods/nca/problem.py step",
     }
     for block in quotations:
         path, name = block.quoted.split()
@@ -205,7 +207,8 @@ def test_links_to_sections_lead_to_one(page: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("method", "page", "params"), [("mlsvm", "mlsvm.md", {"lam": 0.1}), ("ssvm", "gerrymandering.md", {})]
+    ("method", "page", "params"),
+    [("mlsvm", "mlsvm.md", {"lam": 0.1}), ("ssvm", "gerrymandering.md", {}), ("nca", "nca.md", {})],
 )
 def test_the_table_of_intermediates_names_all_of_them(
     method: str, page: str, params: dict[str, float]

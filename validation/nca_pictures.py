@@ -83,8 +83,8 @@ def main() -> None:
     text = [
         "# Two dimensions by PCA, LDA and NCA",
         "",
-        "`python validation/nca_pictures.py`. Per cent of points whose nearest neighbour in the picture has their class;",
-        "all points were fitted. Of NCA the best of several starts, with the status of its solution.",
+        "`python validation/nca_pictures.py`. Per cent of points whose nearest neighbour in the picture is of their",
+        "class; all points were fitted. Of NCA the best of several starts, with the status of its solution.",
         "",
         "| data | " + " | ".join(kinds) + " |",
         "|---" * (len(kinds) + 1) + "|",
