@@ -115,6 +115,25 @@ def test_the_literal_side_of_gerrymandering_shares_nothing_with_its_solver() -> 
             assert not uses(all_imports[f"methods.ssvm.{name}"], f"cvxml.methods.ssvm.{other}"), (name, other)
 
 
+def test_the_literal_side_of_nca_and_its_proof_share_nothing_with_its_solver() -> None:
+    all_imports = modules()
+    solver = {"fast", "descent", "solver", "solve", "literal", "starts"}
+    allowed = {
+        "definitions": set(),
+        "problem": {"definitions"},
+        "evaluate": {"instance"},
+        "rows": {"coordinates", "instance"},
+        "certify": {"coordinates", "infinity", "instance", "rows"},
+        "fast": {"instance"},
+    }
+    for name, others in allowed.items():
+        found = {
+            i.split(".")[3] for i in all_imports[f"methods.nca.{name}"] if i.startswith("cvxml.methods.nca.")
+        }
+        assert found == others, name
+        assert not found & solver
+
+
 def test_the_oracle_and_the_methods_do_not_need_scikit_learn_to_start() -> None:
     for name, imports in modules().items():
         if name.endswith("estimator"):

@@ -9,11 +9,13 @@ from hypothesis import strategies as st
 
 import cvxml
 from cvxml.methods.nca import definitions, fast
-from cvxml.methods.nca.certify import Metric, Softmax, certify
+from cvxml.methods.nca.certify import certify
 from cvxml.methods.nca.coordinates import coordinates
 from cvxml.methods.nca.infinity import collapsible, limit
 from cvxml.methods.nca.instance import Instance, instance
-from cvxml.methods.nca.solve import Solver
+from cvxml.methods.nca.rows import Metric, Softmax
+from cvxml.methods.nca.similarity import by_known_class
+from cvxml.methods.nca.solver import Solver
 from cvxml.metric import FloatArray
 from tests.instances import random_data, soft_labels
 
@@ -265,6 +267,12 @@ def test_classes_that_can_be_collapsed() -> None:
     assert not collapsible(instance(X, y), coordinates(X))
     thin = np.column_stack([X, y])  # a feature that is the label
     assert collapsible(instance(thin, y), coordinates(thin))
+    nearly = thin + 1e-7 * np.random.default_rng(0).standard_normal(thin.shape)
+    assert not collapsible(instance(nearly, y), coordinates(nearly))
+    soft = by_known_class(np.where(np.arange(40) < 4, -1, y))
+    assert (
+        collapsible(instance(thin, None, similarity=soft), coordinates(thin)) is False
+    )  # four points keep it apart
     solution_at = Solver(instance(thin, y, criterion="g"))
     assert "points of every class coincide" in solution_at.at_infinity(
         solution_at.inside(np.diag([1.0, 1, 1, 0]))

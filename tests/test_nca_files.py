@@ -153,7 +153,9 @@ def test_the_command_line(cli: Cli, tmp_path: Path) -> None:
     assert report["witness"]["better_by"] > 0
     evaluated = cli("evaluate", "nca", "poor.json", "--n-components", 1, "--components", "A.npy", "--json")
     A = np.asarray(solution.components)
-    assert json.loads(evaluated.out) == as_json(cvxml.evaluate("nca", X, y, A.T @ A, n_components=1).to_dict())
+    assert json.loads(evaluated.out) == as_json(
+        cvxml.evaluate("nca", X, y, A.T @ A, n_components=1).to_dict()
+    )
     assert refused(cli("solve", "nca", "poor.json", "--criterion", "h"))
     assert refused(cli("solve", "nca", "poor.json", "--n-components", 4))
     assert refused(cli("solve", "nca", "poor.json", "--init", "zero"))

@@ -10,11 +10,13 @@ metric grows better along it for ever (only if the rank is not limited: it must 
 from __future__ import annotations
 
 import numpy as np
+from scipy.sparse.csgraph import connected_components
 
 from cvxml.methods.nca.coordinates import Coordinates
 from cvxml.methods.nca.instance import Instance
 from cvxml.metric import FloatArray
 
+COINCIDE = 1e-12  # a spread of that share of all the points' is what rounding leaves of none
 CLOSE = 1e-9  # distances nearer than this share of the larger, and of rounding, are called equal
 
 
@@ -49,11 +51,10 @@ def indifferent(p: Instance) -> bool:
 
 def collapsible(p: Instance, at: Coordinates) -> bool:
     """True if a direction exists in which all points coincide that are right for each other, and not all points do."""
-    Y, r = at.Y, at.Y.shape[1]
+    Y = at.Y
     if not Y.any():
         return False
-    within = np.zeros((r, r))
-    for i in np.flatnonzero(p.usable).tolist():
-        D = (Y[i] - Y)[p.row(i) > 0]
-        within += D.T @ D / len(D)
-    return bool(np.linalg.eigvalsh(within / len(Y))[0] <= 1e-12 * r)
+    groups = p.y if p.similarity is None else connected_components(p.similarity > 0, directed=False)[1]
+    means = np.array([Y[groups == k].mean(axis=0) for k in range(groups.max() + 1)])
+    spread = np.linalg.svd(Y - means[groups], compute_uv=False) / np.sqrt(len(Y))
+    return bool(spread[-1] <= COINCIDE)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from cvxml.methods.nca import definitions
 from cvxml.methods.nca.certify import certify
 from cvxml.methods.nca.instance import Instance
-from cvxml.methods.nca.solve import Run, Solver
+from cvxml.methods.nca.solver import Run, Solver
 from cvxml.metric import FloatArray, project_psd
 from cvxml.result import Status, Step
 

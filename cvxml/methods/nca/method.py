@@ -20,7 +20,8 @@ from cvxml.methods.nca.certify import certify as certify_metric
 from cvxml.methods.nca.certify import examine_rank
 from cvxml.methods.nca.evaluate import evaluate as evaluate_metric
 from cvxml.methods.nca.instance import Instance, instance
-from cvxml.methods.nca.solve import Solver, solve_instance
+from cvxml.methods.nca.solve import solve_instance
+from cvxml.methods.nca.solver import Solver
 from cvxml.metric import FloatArray, IntArray, as_matrix, as_metric, low_rank_components
 from cvxml.result import Certificate, Dual, Evaluation, SavedSolution, Solution, warn_unless_converged
 

@@ -2,240 +2,19 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from cvxml.firstorder import one_blas_thread
 from cvxml.inputs import check_count
-from cvxml.methods.nca.certify import Metric, certify, examine_rank
-from cvxml.methods.nca.coordinates import Coordinates, coordinates
-from cvxml.methods.nca.descent import LARGEST, Descent, Point
-from cvxml.methods.nca.fast import Held, Pairs
-from cvxml.methods.nca.infinity import collapsible, limit, reaches_bound
 from cvxml.methods.nca.instance import Instance
+from cvxml.methods.nca.literal import literal_cccp
+from cvxml.methods.nca.solver import Run, Solver
 from cvxml.methods.nca.starts import given, start
 from cvxml.metric import FloatArray, as_metric, low_rank_components
-from cvxml.result import Certificate, Dual, SavedSolution, Solution, Status, Step
-
-SHARE = 0.1  # of tol: what the descent leaves to the certificate
-UNUSED = 1e-7  # singular values below this share of the largest leave a direction free
-ARRIVED = 1e-14  # an objective this near to that of all larger multiples cannot be told from it
-SAMPLED = 4  # blocks of rows that the scale of a start is tried on
-LEARNT = 0.95  # of g at A = 0
-SLIGHT = 1e-3  # of g: no reason to go on to the next multiple
-SHIFTS = (1e-2, 1e-4, 1e-6)  # of T: how far inside the dual cone the interior rows are looked for
-
-
-@dataclass
-class Run:
-    """One descent from one start, in the coordinates."""
-
-    name: str
-    A: FloatArray
-    value: float
-    status: Status
-    iterations: int
-    history: list[Step] = field(default_factory=list)
-    dual: Dual | None = None  # of the step at A, where a literal run has it
-
-
-class Solver:
-    """An instance in coordinates of unit covariance, ready to descend."""
-
-    def __init__(self, p: Instance):
-        self.p = p
-        self.at: Coordinates = coordinates(p.X)
-        self.pairs = Pairs(p._replace(X=self.at.Y))
-        self._limit: tuple[FloatArray, float] | None = None
-        self.rank = min(p.m, self.at.Y.shape[1])
-
-    def inside(self, A: FloatArray) -> FloatArray:
-        """A (m, d) in the coordinates, with as many rows as its rank may have."""
-        return _rows(A @ self.at.back, self.rank)
-
-    def scaled(self, A: FloatArray) -> FloatArray:
-        """The multiple t A, t a power of 2, with the best g on a sample of the points: soft enough to learn from."""
-        sample = Pairs(self.p._replace(X=self.at.Y, criterion="g"))
-        sample.blocks = sample.blocks[:: max(1, len(sample.blocks) // SAMPLED)]
-
-        def value(t: float) -> float:
-            return sample.value_and_gradient(t * A, rough=True)[0]
-
-        best, least = 1.0, value(1.0)
-        for factor in (2.0, 0.5):
-            while LARGEST > best > 1 / LARGEST and (other := value(factor * best)) < least - SLIGHT:
-                best, least = factor * best, other
-        # a ray on which nothing is much better than A = 0 would lead there
-        return best * A if least < LEARNT * value(0.0) else A
-
-    def of_metric(self, Q: FloatArray) -> FloatArray:
-        """A of Q (d, d) in the coordinates."""
-        values, vectors = np.linalg.eigh(self.at.inside(examine_rank(Q, self.p.m)[0]))
-        root: FloatArray = (vectors * np.sqrt(np.maximum(values, 0))).T[::-1][: self.rank]
-        return root
-
-    def metric(self, A: FloatArray) -> FloatArray:
-        """A^T A, (d, d), in the units given."""
-        return self.at.outside(A.T @ A)
-
-    def run(
-        self,
-        name: str,
-        A: FloatArray,
-        tol: float,
-        max_iter: int,
-        callback: Callable[[Step], None] | None = None,
-    ) -> Run:
-        """Descent from A until it is stationary to a share of tol, or all but as good as the bound, or stuck."""
-        p, started = self.p, time.perf_counter()
-        history: list[Step] = []
-
-        to_win = [np.inf]  # what larger multiples of A would win, once that is known to be something
-
-        def enough(point: Point) -> bool:
-            above = point.value - p.bound
-            return point.change <= SHARE * tol * min(above, to_win[0]) or above <= tol * len(p.X)
-
-        def report(point: Point, phase: str) -> None:
-            above, seconds = point.value - p.bound, time.perf_counter() - started
-            step = Step(len(history) + 1, seconds, point.value, p.bound, above, f"{name}: {phase}")
-            history.append(step)
-            if callback is not None:
-                callback(step)
-
-        descent = Descent(self.pairs, A, enough, report=report)
-        status = Status.STALLED
-        try:
-            done = descent.run(max_iter)
-            for _ in range(self.rank + 1):
-                further = descent.at.value - self.limit(descent.at.A)
-                if 0 < further < to_win[0] and not self.leaves(descent.at.A):
-                    to_win[0] = further
-                elif not self._raised(descent):
-                    break
-                if descent.iterations < max_iter:
-                    done = descent.run(max_iter)
-            if not done and descent.iterations >= max_iter:
-                status = Status.MAX_ITER
-        except KeyboardInterrupt:
-            status = Status.INTERRUPTED
-        return Run(name, descent.at.A, descent.at.value, status, descent.iterations, history)
-
-    def _raised(self, descent: Descent) -> bool:
-        """Put the best direction into a metric of less rank than allowed; False if none is better, or none is free."""
-        A = descent.at.A
-        sizes = np.linalg.svd(A, compute_uv=False)
-        if len(A) == self.rank and sizes[-1] > UNUSED * sizes[0]:
-            return False
-        metric = Metric(self.p, self.metric(A), self.at)
-        values, vectors = np.linalg.eigh(metric.surplus().Z)
-        length = float(np.linalg.norm(A)) or 1.0
-        if values[0] * length**2 >= -UNUSED * (descent.at.value - self.p.bound):
-            return False
-        while length > 1e-8:
-            new = _rows(np.vstack([A, length * vectors[:, 0]]), self.rank)
-            if descent.move_to(new):
-                return True
-            length /= 4
-        return False
-
-    @property
-    def limited(self) -> bool:
-        """True if the rank is less than the points could use: then a metric is judged by its gradient alone."""
-        return bool(self.rank < self.at.Y.shape[1])
-
-    def prove(self, run: Run, tol: float) -> Certificate:
-        """The certificate of what a run ended with; no dual is looked for where the supremum is at infinity."""
-        Q = self.metric(run.A)
-        if run.dual is not None:
-            return certify(self.p, Q, run.dual)
-        if self.limited or self.at_infinity(run.A) or self.leaves(run.A):
-            return certify(self.p, Q, {"R": Q, "interior": Q})
-        return certify(self.p, Q, self.dual(Q, run.A, run.A, tol))
-
-    def limit(self, A: FloatArray) -> float:
-        """The objective of t A for t to infinity, kept for the next who asks."""
-        if self._limit is None or not np.array_equal(A, self._limit[0]):
-            self._limit = A, limit(self.p, self.at, A)
-        return self._limit[1]
-
-    def leaves(self, A: FloatArray) -> bool:
-        """True if multiples of A tend to a better objective and A is on its way there, or all but there already."""
-        value, gradient = self.pairs.value_and_gradient(A)
-        further = value - self.limit(A)
-        if abs(further) <= ARRIVED * abs(value):
-            return bool(A.any() and self.at.Y.any())
-        return bool(0 < further <= -float(np.sum(A * gradient)))
-
-    def at_infinity(self, A: FloatArray) -> str:
-        """Why no metric attains the supremum, as a sentence; empty if that is not known."""
-        if reaches_bound(self.p, self.limit(A)):
-            return (
-                "every point has its nearest neighbour among those that are right for it: multiples of this metric "
-                f"tend to the bound {self.p.bound:.6g}, which no metric attains"
-            )
-        if not self.limited and collapsible(self.p, self.at):
-            return (
-                "there is a direction in which the points of every class coincide, and the classes do not: "
-                "whatever the metric, more of this direction is better"
-            )
-        return ""
-
-    def dual(self, Q: FloatArray, A: FloatArray, R: FloatArray, tol: float) -> Dual:
-        """Rows for the step at Q = A^T A: those of R, which solves it, and of a step whose T is a little smaller."""
-        step = self.pairs.hold(A)
-        best, least = {"R": self.metric(R), "interior": self.metric(R)}, np.inf
-        for shift in SHIFTS:
-            interior = self.minimise_step(R, Held(step.c, (1 - shift) * step.T), 0.01 * shift)
-            found = {"R": self.metric(R), "interior": self.metric(interior)}
-            proof = certify(self.p, Q, found)
-            judged = proof.step or proof
-            if judged.gap < least:
-                best, least = found, judged.gap
-            if judged.proves(SHARE * tol):
-                break
-        return best
-
-    def improve(self, Q: FloatArray, tol: float, early: bool) -> tuple[FloatArray, Dual]:
-        """A metric at least as good as Q, and the dual of the step at Q (none where the rank is limited)."""
-        A = self.of_metric(Q)
-        found = self.run("candidate", A, tol, 100 if early else 2000)
-        better = self.metric(self._further(found.A))
-        if self.limited or self.at_infinity(A) or self.leaves(A):
-            return better, {"R": Q, "interior": Q}
-        step = self.pairs.hold(A)
-        R = self.minimise_step(A if A.any() else found.A, step, SHARE * tol * 1e-2)
-        return better, self.dual(Q, A, R, tol)
-
-    def _further(self, A: FloatArray) -> FloatArray:
-        """A multiple of A that is better, where multiples are better for ever; else A."""
-        if not (self.at_infinity(A) or self.leaves(A)):
-            return A
-        values = {t: self.pairs.value_and_gradient(t * A)[0] for t in (1.0, 2.0, 4.0, 8.0)}
-        return min(values, key=lambda t: values[t]) * A
-
-    def minimise_step(self, A: FloatArray, step: Held, tol: float, max_iter: int = 500) -> FloatArray:
-        """A that minimises a convex step to tol of <T, Q>, or wherever the descent ends."""
-
-        def enough(point: Point) -> bool:
-            return point.change <= tol * float(np.sum((point.A @ step.T) * point.A))
-
-        descent = Descent(self.pairs, A, enough, step)
-        descent.run(max_iter)
-        return descent.at.A
-
-
-def _rows(A: FloatArray, rank: int) -> FloatArray:
-    """A' (rank, r) with A'^T A' the nearest to A^T A."""
-    _, sizes, Vt = np.linalg.svd(A, full_matrices=False)
-    rows = np.zeros((rank, A.shape[1]))
-    count = min(rank, len(sizes))
-    rows[:count] = sizes[:count, None] * Vt[:count]
-    return rows
+from cvxml.result import Certificate, SavedSolution, Solution, Status, Step
 
 
 def solve_instance(
@@ -250,8 +29,6 @@ def solve_instance(
     params: dict[str, Any],
 ) -> Solution:
     """The best of the descents (or literal runs of CCCP) from all starts, certified."""
-    from cvxml.methods.nca.literal import literal_cccp
-
     at = Solver(p)
     if warm_start is None:
         starts = starts_of(at, init, random_state)
