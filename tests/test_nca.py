@@ -245,6 +245,39 @@ def test_softmax_rows_by_hand() -> None:
 # ---------------------------------------------------------------- infinity
 
 
+def recession(p: Instance, at: FloatArray, D: FloatArray) -> float:
+    """The growth of the step at the metric `at` along t D, per large t: sum c_i (sum_j w_ij d_ij - min_k d_ik)."""
+    values = cvxml.evaluate("nca", p.X, p.y, at, criterion=p.criterion)
+    total = 0.0
+    for i in np.flatnonzero(p.usable).tolist():
+        d = np.array([(p.X[i] - x) @ D @ (p.X[i] - x) for x in p.X])
+        c = values.p_i[i] if p.criterion == "f" else 1.0
+        total += c * (float(values.w_ij[i] @ d) - float(np.delete(d, i).min()))
+    return total
+
+
+@pytest.mark.parametrize(("criterion", "seed"), [("g", 3), ("g", 1), ("f", 9), ("f", 4)])
+def test_interior_rows_exist_exactly_where_a_step_has_bounded_minimisers(criterion: str, seed: int) -> None:
+    """Rows with Z > 0 say that the step grows in every direction; where one direction does not grow there are none."""
+    X, y = random_data(seed, n=12, d=2 if criterion == "f" else 3)
+    p, at, rng = instance(X, y, criterion=criterion), coordinates(X), np.random.default_rng(0)
+    solution = cvxml.solve("nca", X, y, criterion=criterion)
+    assert len(solution.dual["theta"]) == 1
+    metric = Metric(p, solution.metric, at)
+    Z = metric.surplus(Softmax(at.Y, at.inside(solution.dual["interior"]))).Z
+    assert np.linalg.eigvalsh(Z)[0] > 0
+    for _ in range(30):
+        v = rng.standard_normal((X.shape[1], rng.integers(1, 3)))
+        D = v @ v.T
+        assert recession(p, solution.metric, D) >= float(np.sum(at.inside(D) * Z)) - 1e-9 > 0
+    thin, label = np.column_stack([X, y]), np.diag([0.0] * X.shape[1] + [1.0])
+    p, Q = instance(thin, y, criterion=criterion), np.eye(X.shape[1] + 1)
+    assert recession(p, Q, label) == 0
+    for scale in (0.3, 1.0, 3.0, 30.0):
+        rows = Softmax(coordinates(thin).Y, coordinates(thin).inside(scale * Q))
+        assert np.linalg.eigvalsh(Metric(p, Q, coordinates(thin)).surplus(rows).Z)[0] < 1e-9
+
+
 @every_form
 @given(seed=seeds)
 @settings(max_examples=40, deadline=None)
@@ -260,6 +293,24 @@ def test_the_limit_is_where_multiples_tend(criterion: str, soft: bool, seed: int
         assert far == pytest.approx(end, abs=1e-6)
 
 
+def test_what_is_nearly_a_tie_separates_nothing() -> None:
+    X, y = np.array([[0.0], [1.0], [-1 - 1e-13], [1.2], [-1.1]]), [0, 0, 1, 0, 1]
+    p = instance(X, y)
+    assert limit(p, coordinates(X), coordinates(X).back.T) == pytest.approx(-4.5)  # half of the point at 0
+    apart = np.array([[0.0], [1.0], [-1.01], [1.2], [-1.1]])
+    assert limit(instance(apart, y), coordinates(apart), coordinates(apart).back.T) == -5
+
+
+def test_a_dual_next_to_the_metric_is_taken_as_it_is() -> None:
+    data = random_data(3, n=12, d=3)
+    solution = cvxml.solve("nca", *data, criterion="g")
+    other = solution.metric * (1 + 1e-6)
+    proof = cvxml.certify("nca", *data, solution.metric, {**solution.dual, "R": other}, criterion="g")
+    assert np.array_equal(proof.dual["R"], other)
+    assert proof.step is not None
+    assert proof.step.gap > 10 * solution.step_gap  # type: ignore[operator]
+
+
 def test_classes_that_can_be_collapsed() -> None:
     X, y = random_data(0, n=10, d=25)
     assert collapsible(instance(X, y), coordinates(X))
@@ -269,10 +320,8 @@ def test_classes_that_can_be_collapsed() -> None:
     assert collapsible(instance(thin, y), coordinates(thin))
     nearly = thin + 1e-7 * np.random.default_rng(0).standard_normal(thin.shape)
     assert not collapsible(instance(nearly, y), coordinates(nearly))
-    soft = by_known_class(np.where(np.arange(40) < 4, -1, y))
-    assert (
-        collapsible(instance(thin, None, similarity=soft), coordinates(thin)) is False
-    )  # four points keep it apart
+    soft = by_known_class(np.where(np.arange(40) < 4, -1, y))  # nobody is right for four of them
+    assert collapsible(instance(thin, None, similarity=soft), coordinates(thin))
     solution_at = Solver(instance(thin, y, criterion="g"))
     assert "points of every class coincide" in solution_at.at_infinity(
         solution_at.inside(np.diag([1.0, 1, 1, 0]))
@@ -298,3 +347,8 @@ def test_units_of_single_features_do_not_matter(unit: float) -> None:
     other = cvxml.solve("nca", scaled, y, criterion="g", init=0.5 * np.diag([1.0, 1 / unit, 1.0]))
     assert other.objective == pytest.approx(plain.objective, rel=1e-9)
     assert other.certificate.proves(1e-6)
+    lines = [
+        cvxml.solve("nca", points, y, criterion="g", n_components=1, init=row, tol=1e-9)
+        for points, row in ((X, [[0.5, 0.1, 0.2]]), (scaled, [[0.5, 0.1 / unit, 0.2]]))
+    ]
+    assert lines[1].objective == pytest.approx(lines[0].objective, rel=1e-9)

@@ -14,7 +14,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import cvxml
 from cvxml.methods.nca import definitions
+from cvxml.methods.nca.descent import Descent
+from cvxml.methods.nca.fast import Pairs
+from cvxml.methods.nca.instance import instance
 from cvxml.methods.nca.similarity import by_known_class, by_target
+from cvxml.methods.nca.solver import Solver
 from cvxml.report import Verdict
 from cvxml.result import Status
 from tests.instances import random_data, real_data, soft_labels
@@ -38,6 +42,11 @@ def test_a_stationary_metric_of_each_rank(criterion: str, m: int) -> None:
     found = solution.certificate.stationarity
     assert found is not None
     assert found.relative <= 1e-6
+    assert solution.certificate.claim == "stationary"
+    if m == 3:
+        assert solution.certificate.step is not None
+        assert solution.certificate.step.kind == "subproblem"
+        assert solution.certificate.step.claim == "stationary"
     assert abs(found.scale_derivative) <= 1e-6 * found.of
     value = definitions.f if criterion == "f" else definitions.g
     A, s = solution.components, (data[1][:, None] == data[1]) * (1.0 - np.eye(len(data[0])))
@@ -60,6 +69,10 @@ def test_a_larger_rank_is_better_where_the_residual_says_so() -> None:
     assert report.stationarity is not None
     assert report.stationarity.dc_residual > 1
     assert report.stationarity.gradient < 1e-3
+    two = cvxml.certify("nca", *data, low.metric, {}, criterion="g", n_components=2)
+    assert two.step is None
+    assert not two.proves(1e-2)  # stationary in A, with a row of A to spare
+    assert cvxml.check("nca", *data, low.metric, criterion="g", n_components=2).verdict is Verdict.REFUTED
     # here no other direction is better, and the metric of rank 1 is stationary among all
     low = cvxml.solve("nca", X, Y, criterion="g", n_components=1)
     assert cvxml.check("nca", X, Y, low.metric, criterion="g").verdict is Verdict.CERTIFIED
@@ -95,6 +108,18 @@ def test_every_start_ends_somewhere_certified(init: Any) -> None:
     assert solution.status is Status.STATIONARY
 
 
+def test_a_start_of_no_scale_is_given_one() -> None:
+    """At 1024 times the units every p_ij is 0 or 1, and f flat; a power of 2 changes nothing else."""
+    for params in ({"init": "identity"}, {"init": "random", "n_components": 2}):
+        with pytest.warns(ConvergenceWarning):
+            plain, large = (cvxml.solve("nca", t * X, Y, **params) for t in (1.0, 1024.0))
+        assert large.objective == pytest.approx(plain.objective, abs=1e-9)
+        A = np.eye(3) if params["init"] == "identity" else np.random.default_rng(0).standard_normal((2, 3))
+        unscaled = cvxml.evaluate("nca", 1024 * X, Y, A.T @ A)
+        assert np.abs(unscaled.gradient_f).max() < 1e-9
+        assert plain.objective < -unscaled.f - 1
+
+
 def test_the_best_of_several_starts_is_kept_and_told() -> None:
     starts = ["random", "pca", "identity"]
     each = [cvxml.solve("nca", X, Y, criterion="g", init=one, n_components=1).objective for one in starts[:2]]
@@ -109,8 +134,8 @@ def test_lda_is_a_start_where_there_are_classes_enough() -> None:
         cvxml.solve("nca", X, Y, n_components=3, init="lda")
     with pytest.raises(ValueError, match="a similarity was given"):
         cvxml.solve("nca", X, None, similarity=soft_labels(0, 60), init="lda")
-    with pytest.raises(ValueError, match="'pca' has 2 components at most"):
-        cvxml.solve("nca", X[[0, 1]], None, similarity=[[0, 1], [1, 0]], init="pca")
+    with pytest.raises(ValueError, match="'pca' has 3 components at most"):
+        cvxml.solve("nca", np.eye(3, 4), None, similarity=[[0, 1, 0], [1, 0, 0], [0, 1, 0]], init="pca")
 
 
 @pytest.mark.parametrize(("criterion", "bound"), [("f", -60.0), ("g", 0.0)])
@@ -121,8 +146,19 @@ def test_separable_data_have_no_best_metric(criterion: str, bound: float) -> Non
     assert solution.status is Status.NOT_ATTAINED
     assert solution.lower_bound == bound
     assert bound <= solution.objective <= bound + 60e-6
-    report = cvxml.check("nca", points, Y, 0.01 * solution.metric, criterion=criterion)
-    assert report.verdict is not Verdict.CERTIFIED
+    assert not solution.certificate.proves(1e-3)
+    # all but at the bound: a multiple of itself is the witness
+    objectives = {t: cvxml.evaluate("nca", points, Y, t * solution.metric, criterion=criterion).objective
+                  for t in np.geomspace(1, 1e-5, 100)}  # fmt: skip
+    near = next(t for t, value in objectives.items() if value - bound > 1e-7)
+    assert objectives[near] - bound < 1e-6
+    report = cvxml.check("nca", points, Y, near * solution.metric, criterion=criterion)
+    assert report.verdict is Verdict.REFUTED
+    assert report.witness is not None
+    assert report.witness.better_by > 0.5 * (objectives[near] - bound)
+    # at the bound but for rounding: not decided, and said why
+    report = cvxml.check("nca", points, Y, 100 * solution.metric, criterion=criterion)
+    assert report.verdict is Verdict.INCONCLUSIVE
     assert any("which no metric attains" in line for line in (*report.reasons, *report.notes))
 
 
@@ -134,6 +170,21 @@ def test_a_run_that_leaves_for_infinity_says_so() -> None:
     values = [cvxml.evaluate("nca", X, Y, t * solution.metric).f for t in (0.5, 1.0, 4.0)]
     assert values == sorted(values)
     assert values[-1] == pytest.approx(round(values[-1]), abs=1e-9)  # every p_i is 0 or 1 there
+
+
+def test_what_is_flat_far_out_is_not_stationary() -> None:
+    """Its gradient is next to nothing beside f, and not beside what larger multiples still win."""
+    with pytest.warns(ConvergenceWarning, match="leaves for infinity"):
+        solution = cvxml.solve("nca", X, Y, n_components=2, init="pca", tol=1e-4)
+    found = solution.certificate.stationarity
+    assert found is not None
+    assert found.gradient <= 1e-4 * (solution.objective - solution.lower_bound)
+    assert found.relative > 1
+    assert not solution.certificate.proves(1e-3)
+    assert (
+        cvxml.check("nca", X, Y, solution.metric, n_components=2, tol="loose").verdict
+        is not Verdict.CERTIFIED
+    )
 
 
 def test_collapsible_classes_have_no_best_metric() -> None:
@@ -160,6 +211,27 @@ def test_it_can_be_interrupted_and_resumed() -> None:
 def test_one_iteration_is_not_enough_and_warns() -> None:
     with pytest.warns(ConvergenceWarning, match="raise max_iter"):
         assert cvxml.solve("nca", X, Y, criterion="g", max_iter=1).status is Status.MAX_ITER
+
+
+def test_a_run_out_of_iterations_is_not_said_to_leave(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Solver, "leaves", lambda self, A: True)
+    with pytest.warns(ConvergenceWarning, match="raise max_iter"):
+        cvxml.solve("nca", X, Y, max_iter=2)
+
+
+def test_single_precision_comes_first_and_never_last() -> None:
+    points, y = random_data(0, n=620, d=3)
+    p = instance(points, y, criterion="g")
+    pairs, A = Pairs(p), np.eye(2, 3)
+    descent = Descent(pairs, A, lambda point: True)
+    assert descent.at.value != pairs.value_and_gradient(A)[0]
+    assert descent.run(5)
+    assert descent.at.value == pairs.value_and_gradient(descent.at.A)[0]
+    solution = cvxml.solve("nca", points, y, criterion="g", tol=1e-9)
+    assert solution.status is Status.STATIONARY
+    phases = [step.phase for step in solution.history]
+    assert phases[0] == "auto: rough"
+    assert phases[-1] in ("auto: L-BFGS", "auto: newton")
 
 
 # ---------------------------------------------------------------- who is right for whom
@@ -223,6 +295,7 @@ BAD_SIMILARITIES: dict[str, tuple[Any, str]] = {
     "diagonal": (soft_labels(0, 60) + np.eye(60), "diagonal must be 0"),
     "NaN": (soft_labels(0, 60) * np.nan, "NaN"),
     "zero": (np.zeros((60, 60)), "zero everywhere"),
+    "constant": (0.3 - 0.3 * np.eye(60), "every row of similarity is constant"),
     "strings": (np.full((60, 60), "a"), "similarity must hold real numbers"),
     "tiny": (soft_labels(0, 60) * 1e-200, "outside 1e-150"),
 }

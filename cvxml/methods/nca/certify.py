@@ -68,6 +68,9 @@ def certify(p: Instance, Q: FloatArray, dual: Dual) -> Certificate:
     # where larger multiples are better for ever, what tol is a share of shrinks with what they could win
     to_win = metric.objective - limit(p, at, metric.A)
     scale = to_win if to_win > 64 * EPS * abs(metric.objective) else above
+    scale = max(
+        scale, 1e-300
+    )  # at the bound but for rounding: it is attained nowhere, so nothing is decided there
     first = metric.first_order()
     found = _stationarity(first, scale)
     summed = float(np.linalg.eigvalsh(metric.Q)[-1]) * first.G.size + abs(metric.objective)

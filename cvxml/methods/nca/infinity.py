@@ -37,16 +37,7 @@ def limit(p: Instance, at: Coordinates, A: FloatArray) -> float:
 
 def reaches_bound(p: Instance, value: float) -> bool:
     """True if this limit is the bound of the objective, which no metric attains."""
-    return bool(value <= p.bound + 1e-12 * abs(p.bound)) and not indifferent(p)
-
-
-def indifferent(p: Instance) -> bool:
-    """True if every metric attains the bound: all others are equally right for every point."""
-    if p.similarity is None:
-        return False
-    off = ~np.eye(len(p.X), dtype=bool)
-    rows = [p.similarity[i][off[i]] for i in np.flatnonzero(p.usable)]
-    return all(row.min() == row.max() for row in rows)
+    return bool(value <= p.bound + 1e-12 * abs(p.bound))
 
 
 def collapsible(p: Instance, at: Coordinates) -> bool:

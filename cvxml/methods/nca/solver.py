@@ -66,8 +66,10 @@ class Solver:
         for factor in (2.0, 0.5):
             while LARGEST > best > 1 / LARGEST and (other := value(factor * best)) < least - SLIGHT:
                 best, least = factor * best, other
-        # a ray on which nothing is much better than A = 0 would lead there
-        return best * A if least < LEARNT * value(0.0) else A
+        if least < LEARNT * value(0.0):
+            return best * A
+        # a ray on which nothing is much better than A = 0 would lead there: take one row, one unit
+        return A * (np.sqrt(len(A)) / float(np.linalg.norm(A)))
 
     def of_metric(self, Q: FloatArray) -> FloatArray:
         """A of Q (d, d) in the coordinates."""
@@ -90,12 +92,11 @@ class Solver:
         """Descent from A until it is stationary to a share of tol, or all but as good as the bound, or stuck."""
         p, started = self.p, time.perf_counter()
         history: list[Step] = []
-
-        to_win = [np.inf]  # what larger multiples of A would win, once that is known to be something
+        to_win = np.inf  # what larger multiples of A would win, once that is known to be something
 
         def enough(point: Point) -> bool:
             above = point.value - p.bound
-            return point.change <= SHARE * tol * min(above, to_win[0]) or above <= tol * len(p.X)
+            return point.change <= SHARE * tol * min(above, to_win) or above <= tol * len(p.X)
 
         def report(point: Point, phase: str) -> None:
             above, seconds = point.value - p.bound, time.perf_counter() - started
@@ -105,13 +106,13 @@ class Solver:
                 callback(step)
 
         descent = Descent(self.pairs, A, enough, report=report)
-        status = Status.STALLED
+        status = Status.STALLED  # unless its certificate says more
         try:
             done = descent.run(max_iter)
             for _ in range(self.rank + 1):
                 further = descent.at.value - self.limit(descent.at.A)
-                if 0 < further < to_win[0] and not self.leaves(descent.at.A):
-                    to_win[0] = further
+                if 0 < further < to_win and not self.leaves(descent.at.A):
+                    to_win = further
                 elif not self._raised(descent):
                     break
                 if descent.iterations < max_iter:
