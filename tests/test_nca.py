@@ -93,6 +93,28 @@ def test_the_continuous_cost_and_its_gradient(seed: int) -> None:
     assert at.continuous_cost == pytest.approx(cost(p.X, w, A), rel=1e-10)
 
 
+@every_form
+@pytest.mark.parametrize("seed", range(4))
+def test_evaluate_says_what_the_loops_say(criterion: str, soft: bool, seed: int) -> None:
+    p, A = drawn(seed, criterion, soft)
+    A, s = A / np.linalg.norm(A), p.weights()
+    params = {"similarity": p.similarity} if soft else {}
+    at = cvxml.evaluate("nca", p.X, p.y, A.T @ A, criterion=criterion, n_components=2, **params)
+    np.testing.assert_allclose(at.A.T @ at.A, A.T @ A, atol=1e-12)
+    np.testing.assert_allclose(at.gradient_f, definitions.gradient_f(p.X, s, at.A), rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(at.gradient_g, definitions.gradient_g(p.X, s, at.A), rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(2 * at.A @ at.gradient_Q, naive_gradient(p, at.A), rtol=1e-7, atol=1e-9)
+    assert at.f == pytest.approx(definitions.f(p.X, s, A.T @ A), rel=1e-10)
+    assert at.g == pytest.approx(definitions.g(p.X, s, A.T @ A), rel=1e-10)
+    assert at.objective == pytest.approx(naive(p, A), rel=1e-10)
+    for i in range(len(p.X)):
+        row = np.exp(definitions.log_p_ij(p.X, A.T @ A, i))
+        np.testing.assert_allclose(at.p_ij[i], row, rtol=1e-9)
+        assert at.nearest[i] == row.argmax()
+        assert at.p_i[i] == pytest.approx(s[i] @ row, rel=1e-9)
+        np.testing.assert_allclose(at.w_ij[i] * at.p_i[i], s[i] * row, rtol=1e-9)
+
+
 def test_one_distribution_over_all_pairs_is_not_one_a_row() -> None:
     """The printed cost is not -g for the same weights, even where every row has the same sum."""
     X, w = np.array([[0.0], [1.0], [3.0], [4.0]]), np.zeros((4, 4))

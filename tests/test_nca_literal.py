@@ -85,6 +85,14 @@ def test_cccp_never_ascends(criterion: str, solver: str) -> None:
     assert solution.objective <= seen[-1] + 1e-12
 
 
+def test_a_step_that_ascends_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cvxml.backend.solve_problem", lambda *args, **kwargs: {"Q": 9 * np.eye(3)})
+    with pytest.warns(match="try another solver"):
+        solution = cvxml.solve("nca", X, Y, criterion="g", solver="clarabel", init=0.5 * np.eye(3))
+    assert solution.status is Status.BACKEND
+    np.testing.assert_allclose(solution.metric, 0.25 * np.eye(3), atol=1e-12)
+
+
 # ---------------------------------------------------------------- every class has two points
 
 
@@ -141,7 +149,7 @@ def test_pairs_that_are_mutual_neighbors_have_no_optimum() -> None:
 
 
 def test_f_of_pairs_and_a_limited_rank_are_not_called_optimal() -> None:
-    points, y = two_of_each(0, n=12)
+    points, y = two_of_each(2, n=12)
     limited = cvxml.solve("nca", points, y, criterion="g", n_components=1)
     assert limited.certificate.kind == "stationary"
     assert limited.certificate.step is None

@@ -378,6 +378,9 @@ def test_the_estimator() -> None:
     assert model.certificate_.proves(1e-5)
     assert model.solution_.status is Status.STATIONARY
     np.testing.assert_allclose(model.get_mahalanobis_matrix(), model.solution_.metric, atol=1e-10)
+    lengths = np.linalg.norm(model.components_, axis=1)
+    assert lengths[0] > lengths[1]  # principal axes, the longest first
+    assert abs(model.components_[0] @ model.components_[1]) <= 1e-10
     assert list(model.get_feature_names_out()) == ["nca0", "nca1"]
     plain = KNeighborsClassifier(3).fit(X, Y).score(X, Y)
     assert KNeighborsClassifier(3).fit(model.transform(X), Y).score(model.transform(X), Y) >= plain - 0.2

@@ -30,7 +30,6 @@ def by_known_class(y: ArrayLike, unknown: Any = -1) -> FloatArray:
     labels = np.asarray(y)
     if labels.ndim != 1:
         raise ValueError(f"y must be one-dimensional, one label a point, got shape {labels.shape}")
-    known = labels != unknown
-    s: FloatArray = ((labels[:, None] == labels) & known[:, None] & known) * 1.0
+    s: FloatArray = ((labels[:, None] == labels) & (labels != unknown)) * 1.0
     np.fill_diagonal(s, 0.0)
     return s
