@@ -58,10 +58,10 @@ Dual = Mapping[str, np.ndarray]
 class Stationarity:
     """How far a metric A^T A is from first-order stationary, in units of the objective; none of it is a gap."""
 
-    gradient: float  # |A| |dF/dA|: the change of F for a relative change of A
+    gradient: float  # max(|A|, 1) |dF/dA|: to first order, the change of F for a relative change of A
     scale_derivative: float  # d F(t A) / dt at t = 1: negative where a larger multiple is better
     dc_residual: float  # what the best direction not in use would win at the metric's own trace
-    of: float  # objective - its trivial bound: what tol is a share of
+    of: float  # what tol is a share of: the distance to the bound, or to where multiples of the metric tend if less
 
     def __str__(self) -> str:
         return (

@@ -11,6 +11,9 @@ from cvxml.methods import get, names
 from cvxml.metric import FloatArray
 from cvxml.result import Status
 
+# a start from which nca ends at a finite metric on random_data(7, n=14, d=3, classes=2), and not at infinity
+START: dict[str, dict[str, Any]] = {"nca": {"init": np.eye(3)}}
+
 
 def methods_with(parameter: str) -> list[str]:
     """The methods that have this parameter."""
@@ -102,4 +105,5 @@ def soft_labels(seed: int, n: int) -> FloatArray:
     target = np.random.default_rng(seed).standard_normal(n)
     s: FloatArray = np.exp(-(((target[:, None] - target) / 0.5) ** 2) / 2)
     np.fill_diagonal(s, 0.0)
+    s[s < 1e-12] = 0.0
     return s

@@ -12,9 +12,9 @@ from scipy.sparse import csr_array
 import cvxml
 from cvxml.methods import get, names
 from cvxml.result import SavedSolution, Solution
-from tests.instances import methods_with, random_data, solved_status
+from tests.instances import START, methods_with, random_data, solved_status
 
-X, Y = random_data(7, n=14, d=3, classes=2)  # for nca the supremum is not at infinity
+X, Y = random_data(7, n=14, d=3, classes=2)
 PLACES = ("solve", "problem", "check", "evaluate", "certify")
 every_method = pytest.mark.parametrize("method", names())
 WITH_LISTS = methods_with("neighbors")
@@ -25,12 +25,14 @@ CONVEX = [m for m in names() if get(m).CLAIM == "optimal"]
 
 @cache
 def solved(method: str) -> Solution:
-    return cvxml.solve(method, X, Y)
+    return cvxml.solve(method, X, Y, **START.get(method, {}))
 
 
 def call(place: str, method: str, X: Any = X, y: Any = Y, metric: Any = None, **params: Any) -> Any:
     """One public function, with a metric and a dual that are right unless given."""
     function = getattr(cvxml, place)
+    if place == "solve":
+        params = {**START.get(method, {}), **params}
     if place in ("solve", "problem"):
         return function(method, X, y, **params)
     dual = (solved(method).dual,) if place == "certify" else ()
@@ -332,7 +334,7 @@ def test_a_warm_start_of_other_data_is_a_metric_to_start_from(method: str) -> No
 def test_a_refused_solve_leaves_the_next_one_alone(method: str) -> None:
     before = solved(method)
     assert complaints("NaN", X=with_entry(np.nan)) == []
-    after = cvxml.solve(method, X, Y)
+    after = cvxml.solve(method, X, Y, **START.get(method, {}))
     assert after.status is solved_status(method)
     assert np.array_equal(after.metric, before.metric)
 

@@ -27,10 +27,10 @@ from cvxml.metric import (
 )
 from cvxml.report import Verdict
 from cvxml.result import Solution
-from tests.instances import random_data, with_lists
+from tests.instances import START, random_data, with_lists
 
 EPS = float(np.finfo(float).eps)
-X, Y = random_data(7, n=14, d=3, classes=2)  # for nca the supremum is not at infinity
+X, Y = random_data(7, n=14, d=3, classes=2)
 every_method = pytest.mark.parametrize("method", names())
 seeds = st.integers(0, 10**6)
 quick = settings(max_examples=100, deadline=None)
@@ -38,7 +38,7 @@ quick = settings(max_examples=100, deadline=None)
 
 @cache
 def solved(method: str, tol: float = 1e-6) -> Solution:
-    return cvxml.solve(method, X, Y, tol=tol)
+    return cvxml.solve(method, X, Y, tol=tol, **START.get(method, {}))
 
 
 def matrix(seed: int, rank: int | None = None) -> FloatArray:

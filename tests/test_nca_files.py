@@ -22,7 +22,7 @@ from tests.test_recompute import recompute
 SOFT = soft_labels(4, 12)
 CASES: dict[str, tuple[Any, dict[str, Any]]] = {
     "g": (random_data(3, n=12, d=3), {"criterion": "g"}),
-    "f": (random_data(7, n=14, d=3, classes=2), {}),
+    "f": (random_data(9, n=12, d=2), {}),
     "soft": (random_data(4, n=12, d=3), {"criterion": "g", "similarity": SOFT}),
     "soft f": (random_data(9, n=12, d=3), {"similarity": soft_labels(1, 12)}),
     "rings": (real_data("rings", 18, standardized=False), {"criterion": "g"}),

@@ -24,8 +24,8 @@ best such bound, or |tr A^-1 B| of ||A^-1||.
 For nca, the same of the metric's own convex step. With p_ij at the metric, w_ij = s_ij p_ij / p_i, and c_i = 1 (for g)
 or p_i (for f), any rows q_i of the simplex for which Z = sum c_i (w_ij - q_ij) X_ij is psd bound the step by its
 constant plus sum c_i H(q_i). In the file q = (1 - theta) softmax(-<R, X>) + theta softmax(-<interior, X>). Where each
-point has one partner, this bounds every metric. Exit code 0 if the gap is at most 1e-6 of the scale: what larger
-multiples would win, or else the distance of the objective from the bound that p_i <= max_j s_ij gives.
+point has one partner, this bounds every metric. Exit code 0 if the gap is at most 1e-6 of the scale:
+the distance of the objective from the bound that p_i <= max_j s_ij gives, or from where multiples tend if that is less.
 """
 
 import itertools
@@ -329,7 +329,7 @@ def recompute_nca(content):
     require(
         np.linalg.eigvalsh(Z)[0] >= -1e-13 * np.abs(X - X[0]).max() ** 2 * n, "the rows leave the dual cone"
     )
-    scale = objective - (limit if limit < objective - 1e-13 * n else trivial)
+    scale = min(objective - trivial, abs(objective - limit)) if Q.any() else objective - trivial
     return objective, bound, objective - bound, np.linalg.eigvalsh((Q + Q.T) / 2)[0], scale
 
 

@@ -109,6 +109,8 @@ def _judge(
     better, dual = module.improve(X, y, psd, tol=tol / 10, **params)
     proof = module.certify(X, y, candidate, dual, **params)
     ours = module.certify(X, y, better, dual, **params)
+    if not ours.objective < proof.objective:  # what rounding makes of a metric need be no better
+        better, ours = psd, proof
     if not proof.feasibility.feasible:
         return Judged(Verdict.REFUTED, (f"not a metric: {proof.feasibility}",), proof, ours, None)
     allowed = tol * ours.scale + proof.rounding + ours.rounding
@@ -143,6 +145,8 @@ def _left(proof: Certificate) -> tuple[float, str]:
         found = proof.stationarity
         return max(found.gradient, found.dc_residual), "to first order, its gradient"
     judged = proof.step or proof
+    if proof.step is not None and judged.gap >= proof.gap > 0:
+        return judged.gap, "its convex step, of which nothing is proved,"
     return judged.gap, "its convex step"
 
 

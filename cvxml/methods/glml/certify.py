@@ -42,7 +42,7 @@ class UnitFeasibility(Feasibility):
     def feasible(self) -> bool:
         """True within `FEASIBILITY_TOL`, relative to the norm and to the scale."""
         unit = math.isfinite(self.log_det) and abs(self.log_det) <= FEASIBILITY_TOL * self.d
-        return unit and Feasibility.feasible.__get__(self)
+        return unit and super().feasible
 
     def __str__(self) -> str:
         if math.isfinite(self.log_det) and abs(self.log_det) <= FEASIBILITY_TOL * self.d:

@@ -11,9 +11,9 @@ Dual. The rows are given by two symmetric matrices: q = (1 - theta) softmax(-<R,
 none does, q = w, whose Z is 0 and whose bound is no better than that of F itself.
 
 Stationarity, in units of the objective, in coordinates of unit covariance (coordinates.py), G = dF/dQ there:
-    gradient           |A| |dF/dA|, dF/dA = 2 A G
+    gradient           max(|A|, 1) |dF/dA|, dF/dA = 2 A G
     scale_derivative   d F(t A) / dt at t = 1
-    dc_residual        trace(Q) max(0, -least eigenvalue of G): what another direction would win, if the rank allows one
+    dc_residual        max(trace Q, 1) max(0, -least eigenvalue of G): what a row of A that is free would win
 
 Where every point has one other that is right for it, -g is convex in Q and the step is the problem: kind "global".
 Everything is computed from differences of points, one row at a time (rows.py): nothing of fast.py is used. Numpy only.
@@ -28,17 +28,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from cvxml.inputs import real_array
-from cvxml.methods.nca.coordinates import coordinates
+from cvxml.methods.nca.coordinates import Coordinates, coordinates
 from cvxml.methods.nca.infinity import limit
 from cvxml.methods.nca.instance import Instance
 from cvxml.methods.nca.rows import EPS, FirstOrder, Metric, Softmax, Surplus
 from cvxml.metric import FEASIBILITY_TOL, Feasibility, FloatArray, examine
 from cvxml.result import Certificate, Dual, Stationarity
 
+NOTHING = 1e-300  # a scale that nothing can be a share of
+
 
 @dataclass(frozen=True)
 class RankFeasibility(Feasibility):
-    """A metric whose rank is limited: `beyond` is the largest eigenvalue that should not be there."""
+    """A metric whose rank is limited: `beyond` is the largest eigenvalue that should not be there.
+
+    It is that of the metric in coordinates of unit covariance, relative to the norm there.
+    """
 
     rank: int = 0
     beyond: float = 0.0
@@ -46,47 +51,48 @@ class RankFeasibility(Feasibility):
     @property
     def feasible(self) -> bool:
         """True within `FEASIBILITY_TOL`, relative to the norm."""
-        return self.beyond <= FEASIBILITY_TOL * self.norm and Feasibility.feasible.__get__(self)
+        return self.beyond <= FEASIBILITY_TOL and super().feasible
 
     def __str__(self) -> str:
-        if self.beyond <= FEASIBILITY_TOL * self.norm:
+        if self.beyond <= FEASIBILITY_TOL:
             return super().__str__()
-        return f"{super().__str__()}; eigenvalue {self.rank + 1} is {self.beyond:.3g}, rank {self.rank} is asked for"
+        return (
+            f"{super().__str__()}; rank {self.rank} is asked for, and eigenvalue {self.rank + 1}, in units of the "
+            f"points' covariance, is {self.beyond:.3g} of the norm"
+        )
 
 
 def certify(p: Instance, Q: FloatArray, dual: Dual) -> Certificate:
     """Certificate of `Q` (d, d): kind "stationary", or "global" where the problem is convex.
 
-    dual: "R" and "interior" (d, d), any symmetric matrices; may be left out where the rank is limited, for which no
-    step is certified. A slightly infeasible Q is judged as its nearest metric of the rank allowed. Raises ValueError
-    if an array has another shape.
+    dual: "R" and "interior" (d, d), any symmetric matrices; not looked at where the rank is limited, for which no step
+    is certified. A slightly infeasible Q is judged as its nearest metric of the rank allowed. Raises ValueError if an
+    array has another shape, or is next to overflow.
     """
-    psd, feasibility = examine_rank(Q, p.m)
     at = coordinates(p.X)
-    metric = Metric(p, psd, at)
-    above = metric.objective - p.bound
-    # where larger multiples are better for ever, what tol is a share of shrinks with what they could win
-    to_win = metric.objective - limit(p, at, metric.A)
-    scale = to_win if to_win > 64 * EPS * abs(metric.objective) else above
-    scale = max(
-        scale, 1e-300
-    )  # at the bound but for rounding: it is attained nowhere, so nothing is decided there
+    inside, feasibility = examine_rank(Q, p.m, at)
+    metric = Metric(p, inside, at)
+    above = max(metric.objective - p.bound, 0.0)
+    scale = _scale(p, at, metric, above)
     first = metric.first_order()
     found = _stationarity(first, scale)
-    summed = float(np.linalg.eigvalsh(metric.Q)[-1]) * first.G.size + abs(metric.objective)
-    rounding = EPS * (8 + math.sqrt(len(p.X))) * summed
+    # a coordinate of small spread has lost digits, which matters as far as the metric looks at it
+    reach = (
+        float(np.linalg.norm(metric.A, 2) * np.linalg.norm(metric.A * at.lost, 2)) if metric.A.any() else 0.0
+    )
+    rounding = EPS * (8 + math.sqrt(len(p.X))) * (reach * first.G.size + abs(metric.objective))
     step = None
     stored: dict[str, FloatArray] = {}
     if len(metric.Q) <= p.m:
         R, interior = (_checked(dual, name, p.X.shape[1]) for name in ("R", "interior"))
         # one that is the metric but for rounding is taken to be it: then its surplus is known
         near = 1e-12 * float(np.linalg.norm(metric.Q))
-        inside = [at.inside(R, "dual 'R'"), at.inside(interior, "dual 'interior'")]
-        inside = [metric.Q if np.linalg.norm(M - metric.Q) <= near else M for M in inside]
+        rows = [at.inside(R, "dual 'R'"), at.inside(interior, "dual 'interior'")]
+        rows = [metric.Q if np.linalg.norm(M - metric.Q) <= near else M for M in rows]
         R, interior = (
-            psd if M is metric.Q else given for M, given in zip(inside, (R, interior), strict=True)
+            at.outside(M) if M is metric.Q else given for M, given in zip(rows, (R, interior), strict=True)
         )
-        theta, gap = _step_gap(metric, first.G, *inside)
+        theta, gap = _step_gap(metric, first.G, *rows)
         stored = {"R": R, "interior": interior, "theta": np.array([] if theta is None else [theta])}
         gap = min(gap, above)
         step = Certificate(
@@ -118,27 +124,43 @@ def certify(p: Instance, Q: FloatArray, dual: Dual) -> Certificate:
     )
 
 
-def examine_rank(Q: FloatArray, m: int) -> tuple[FloatArray, Feasibility]:
-    """The nearest metric of rank m at most, and how far Q (d, d) was from it."""
-    psd, found = examine(Q)
-    if m >= len(psd):
-        return psd, found
-    values, vectors = np.linalg.eigh(psd)
-    beyond = float(max(values[-m - 1], 0.0))
-    kept = (vectors[:, -m:] * np.maximum(values[-m:], 0)) @ vectors[:, -m:].T
-    distance = found.distance + float(np.linalg.norm(np.maximum(values[:-m], 0)))
-    limited = RankFeasibility(
+def examine_rank(Q: FloatArray, m: int, at: Coordinates) -> tuple[FloatArray, Feasibility]:
+    """The nearest metric of rank m at most, in the coordinates, (r, r), and how far Q (d, d) was from it."""
+    found = examine(Q)[1]
+    values, vectors = np.linalg.eigh(at.inside(Q))
+    values = np.maximum(values, 0)
+    norm = float(np.linalg.norm(values))
+    limited = max(0, len(values) - m)
+    beyond = float(values[limited - 1]) / norm if limited and norm > 0 else 0.0
+    values[:limited] = 0
+    metric = (vectors * values) @ vectors.T
+    distance = found.distance
+    if beyond > FEASIBILITY_TOL:
+        distance = float(np.linalg.norm(Q - at.outside(metric)))
+    feasibility = RankFeasibility(
         found.asymmetry, found.min_eigenvalue, distance, found.norm, rank=m, beyond=beyond
     )
-    return (kept + kept.T) / 2, limited
+    return (metric + metric.T) / 2, feasibility
+
+
+def _scale(p: Instance, at: Coordinates, metric: Metric, above: float) -> float:
+    """What a tolerance is a share of: the distance to the bound, or to where multiples of the metric tend if less.
+
+    Near infinity everything is flat, and goes to 0 as that distance does. All but there nothing can be decided.
+    """
+    if not metric.A.any():
+        return above
+    to_limit = abs(metric.objective - limit(p, at, metric.A).value)
+    return max(min(above, to_limit if to_limit > 64 * EPS * abs(metric.objective) else 0.0), NOTHING)
 
 
 def _stationarity(first: FirstOrder, scale: float) -> Stationarity:
-    size = float(np.linalg.norm(first.A))
+    # in coordinates of unit covariance a metric of trace 1 is of ordinary size; a smaller one may grow to it
+    size = max(float(np.linalg.norm(first.A)), 1.0)
     return Stationarity(
         gradient=size * float(np.linalg.norm(first.of_A)),
         scale_derivative=float(np.sum(first.of_A * first.A)),
-        dc_residual=(size**2 or 1.0) * max(0.0, -first.least),
+        dc_residual=size**2 * max(0.0, -first.least),
         of=scale,
     )
 
@@ -189,7 +211,7 @@ def _mixing(Z_R: FloatArray, Z_I: FloatArray, allowance: float) -> float | None:
         return None
     half = np.linalg.solve(L, Z_R - shift)
     least = float(np.linalg.eigvalsh(np.linalg.solve(L, half.T))[0])
-    theta = min(1.0, -least / (1 - least) * (1 + 1e-9) + 1e-15)
+    theta = min(1.0, max(0.0, -least / (1 - least)) * (1 + 1e-9) + 1e-15)
     mixed = (1 - theta) * Z_R + theta * Z_I
     return theta if np.linalg.eigvalsh(mixed)[0] > 0 else None
 
@@ -200,4 +222,8 @@ def _checked(dual: Dual, name: str, d: int) -> FloatArray:
     M = real_array(dual[name], f"dual {name!r}")
     if M.shape != (d, d) or not np.isfinite(M).all():
         raise ValueError(f"dual {name!r} must be a finite matrix of shape ({d}, {d}), got shape {M.shape}")
+    if np.abs(M).max() > 1e300:
+        raise ValueError(
+            f"dual {name!r} has entries of {np.abs(M).max():.3g}; no softmax of these can be computed"
+        )
     return (M + M.T) / 2

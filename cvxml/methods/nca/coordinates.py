@@ -1,4 +1,9 @@
-"""Coordinates in which the points have unit covariance: only directions in which they differ, every unit gone."""
+"""Coordinates in which the points have unit covariance: only directions in which they differ, every unit gone.
+
+A direction in which the spread is less than `RANK` of the largest, each feature in its own unit, is taken for one in
+which the points do not differ: that little is what rounding makes of nothing, and what is said of a metric is said of
+these data. What is kept of a small spread has lost digits: `lost` says how many, and certificates allow for it.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +14,8 @@ import numpy as np
 from cvxml.metric import FloatArray
 
 LARGEST = 1e100
-RANK = 1e-10  # directions with less than this share of the largest spread, in the features' own units, are left out
+UNITS = 1e130
+RANK = 1e-13
 
 
 class Coordinates(NamedTuple):
@@ -18,6 +24,7 @@ class Coordinates(NamedTuple):
     Y: FloatArray
     to: FloatArray
     back: FloatArray
+    lost: FloatArray  # (r,) the largest spread over that of each coordinate
 
     def inside(self, Q: FloatArray, name: str = "metric") -> FloatArray:
         """The matrix (r, r) of the same distances as Q (d, d). Raises ValueError where these are next to overflow."""
@@ -41,6 +48,11 @@ def coordinates(X: FloatArray) -> Coordinates:
     D = X - X[0]  # a constant feature becomes 0 exactly
     spread = np.abs(D).max(axis=0)
     unit = np.where(spread > 0, 2.0 ** np.round(np.log2(np.where(spread > 0, spread, 1.0))), 1.0)
+    if not 1 / UNITS <= unit.min() <= unit.max() <= UNITS:
+        raise ValueError(
+            f"features spread over about {spread[spread > 0].min():.3g} to {spread.max():.3g}: a metric of such units "
+            "cannot be written in double precision; rescale X"
+        )
     D = D / unit
     D = D - D.mean(axis=0)
     _, s, Vt = np.linalg.svd(D, full_matrices=False)
@@ -49,4 +61,4 @@ def coordinates(X: FloatArray) -> Coordinates:
         keep, s = np.arange(len(s)) == 0, np.ones(len(s))
     size, V = s[keep] / np.sqrt(len(X)), Vt[keep].T
     to, back = V / size / unit[:, None], V * size * unit[:, None]
-    return Coordinates(np.ascontiguousarray(D @ (V / size)), to, back)
+    return Coordinates(np.ascontiguousarray(D @ (V / size)), to, back, size[0] / size)

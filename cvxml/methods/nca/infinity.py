@@ -9,6 +9,8 @@ metric grows better along it for ever (only if the rank is not limited: it must 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
@@ -16,28 +18,32 @@ from cvxml.methods.nca.coordinates import Coordinates
 from cvxml.methods.nca.instance import Instance
 from cvxml.metric import FloatArray
 
+EPS = float(np.finfo(float).eps)
 COINCIDE = 1e-12  # a spread of that share of all the points' is what rounding leaves of none
 CLOSE = 1e-9  # distances nearer than this share of the larger, and of rounding, are called equal
 
 
-def limit(p: Instance, at: Coordinates, A: FloatArray) -> float:
-    """The objective of t A for t to infinity; what is nearly a tie counts as one. A (m, r), in the coordinates."""
+class Limit(NamedTuple):
+    """The objective of t A for t to infinity, and whether every p_i tends to the most it can be."""
+
+    value: float
+    best: bool
+
+
+def limit(p: Instance, at: Coordinates, A: FloatArray) -> Limit:
+    """Where multiples of A (m, r), in the coordinates, tend; what is nearly a tie counts as one."""
     images = at.Y @ A.T
-    rounding = 64 * np.finfo(float).eps * float((images**2).sum(axis=1).max(initial=0.0))
-    total = 0.0
+    rounding = 64 * EPS * float(np.linalg.norm(A * at.lost, 2)) * float(np.abs(images).max(initial=0.0))
+    total, best = 0.0, True
     for i in np.flatnonzero(p.usable).tolist():
         distances = ((images[i] - images) ** 2).sum(axis=1)
         distances[i] = np.inf
-        nearest = distances <= distances.min() * (1 + CLOSE) + rounding
-        share = float(p.row(i)[nearest].mean())
+        s = p.row(i)
+        right = s[distances <= distances.min() * (1 + CLOSE) + rounding]
+        best &= bool(right.min() == s.max())
         with np.errstate(divide="ignore"):
-            total -= share if p.criterion == "f" else float(np.log(share))
-    return total
-
-
-def reaches_bound(p: Instance, value: float) -> bool:
-    """True if this limit is the bound of the objective, which no metric attains."""
-    return bool(value <= p.bound + 1e-12 * abs(p.bound))
+            total -= float(right.mean() if p.criterion == "f" else np.log(right.mean()))
+    return Limit(total, best)
 
 
 def collapsible(p: Instance, at: Coordinates) -> bool:
@@ -48,4 +54,4 @@ def collapsible(p: Instance, at: Coordinates) -> bool:
     groups = p.y if p.similarity is None else connected_components(p.similarity > 0, directed=False)[1]
     means = np.array([Y[groups == k].mean(axis=0) for k in range(groups.max() + 1)])
     spread = np.linalg.svd(Y - means[groups], compute_uv=False) / np.sqrt(len(Y))
-    return bool(spread[-1] <= COINCIDE)
+    return bool(spread[-1] <= COINCIDE and float(at.lost.max()) * EPS <= COINCIDE)

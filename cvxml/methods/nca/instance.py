@@ -121,6 +121,8 @@ def check_similarity(similarity: Any, n: int) -> FloatArray:
     others = s[~np.eye(n, dtype=bool)].reshape(n, n - 1)
     if (others.min(axis=1) == others.max(axis=1)).all():
         raise ValueError("every row of similarity is constant: then every metric has the same objective")
-    if 0 < s[s > 0].min() < 1e-150 or s.max() > 1e150:
-        raise ValueError("similarity has entries outside 1e-150 to 1e150; rescale it")
+    if s[s > 0].min() < 1e-15 or s.max() > 1e15:
+        raise ValueError(
+            "similarity has entries outside 1e-15 to 1e15; rescale it, or make what is so small 0"
+        )
     return s

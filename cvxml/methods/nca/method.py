@@ -18,6 +18,7 @@ from cvxml.inputs import check_choice, check_count, check_positive
 from cvxml.methods.nca import definitions
 from cvxml.methods.nca.certify import certify as certify_metric
 from cvxml.methods.nca.certify import examine_rank
+from cvxml.methods.nca.coordinates import coordinates
 from cvxml.methods.nca.evaluate import evaluate as evaluate_metric
 from cvxml.methods.nca.instance import Instance, instance
 from cvxml.methods.nca.solve import solve_instance
@@ -108,8 +109,12 @@ def evaluate(
     p = instance(X, y, **params)
     check_count(t, "t", at_most=10**15)
     d = p.X.shape[1]
-    psd, feasibility = examine_rank(as_matrix(metric, d), p.m)
     as_metric(metric, d)
+    at = coordinates(p.X)
+    inside, feasibility = examine_rank(as_matrix(metric, d), p.m, at)
+    if not feasibility.feasible:
+        raise ValueError(f"metric has another rank: {feasibility}")
+    psd = as_metric(metric, d) if p.m >= d else at.outside(inside)
     values = evaluate_metric(p, low_rank_components(psd, p.m))
     return Evaluation("nca", {**values, "feasibility": str(feasibility)})
 

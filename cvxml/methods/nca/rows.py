@@ -52,6 +52,9 @@ class Surplus(NamedTuple):
     size: float
 
 
+INVISIBLE = 1e-6  # a row of A of that squared length moves no distance by more: it is as good as free
+
+
 class FirstOrder(NamedTuple):
     """The rows of A that are not 0, dF/d(these), the least eigenvalue of G = dF/dQ where a row is free, and G."""
 
@@ -62,11 +65,11 @@ class FirstOrder(NamedTuple):
 
 
 class Metric:
-    """A metric of an instance, in the coordinates of `coordinates.py`: objective and gradient, row by row."""
+    """A metric (r, r) of an instance, in the coordinates of `coordinates.py`: objective and gradient, row by row."""
 
     def __init__(self, p: Instance, Q: FloatArray, at: Coordinates):
         self.p, self.Y = p, at.Y
-        self.Q = at.inside(Q)
+        self.Q = Q
         self.softmax = Softmax(at.Y, self.Q)
         values, vectors = np.linalg.eigh(self.Q)
         values[: max(0, len(values) - p.m)] = 0  # of rank p.m at most: what is left there is rounding
@@ -94,11 +97,12 @@ class Metric:
     def first_order(self) -> FirstOrder:
         """dF/dA and dF/dQ; the second is not computed where it is not needed."""
         used = self.A[self.A.any(axis=1)]
-        if len(used) == self.p.m < len(self.Q):
+        visible = np.count_nonzero(np.sum(used**2, axis=1) > INVISIBLE)
+        if visible == self.p.m < len(self.Q):
             total, size = self._sum(self.Y @ used.T, None)
             return FirstOrder(used, 2 * total, 0.0, Surplus(np.zeros((0, 0)), size))
         G = self.surplus()
-        least = float(np.linalg.eigvalsh(G.Z)[0]) if len(used) < len(self.Q) else 0.0
+        least = float(np.linalg.eigvalsh(G.Z)[0]) if visible < len(self.Q) else 0.0
         return FirstOrder(used, 2 * used @ G.Z, least, G)
 
     def _sum(self, images: FloatArray, q: Softmax | None) -> tuple[FloatArray, float]:

@@ -12,14 +12,14 @@ from cvxml.methods.nca.certify import certify, examine_rank
 from cvxml.methods.nca.coordinates import Coordinates, coordinates
 from cvxml.methods.nca.descent import LARGEST, Descent, Point
 from cvxml.methods.nca.fast import Held, Pairs
-from cvxml.methods.nca.infinity import collapsible, limit, reaches_bound
+from cvxml.methods.nca.infinity import Limit, collapsible, limit
 from cvxml.methods.nca.instance import Instance
-from cvxml.methods.nca.rows import Metric
+from cvxml.methods.nca.rows import INVISIBLE, Metric
 from cvxml.metric import FloatArray
 from cvxml.result import Certificate, Dual, Status, Step
 
 SHARE = 0.1  # of tol: what the descent leaves to the certificate
-UNUSED = 1e-7  # singular values below this share of the largest leave a direction free
+UNUSED = 1e-7  # of the objective: what a direction must win to be put in
 ARRIVED = 1e-14  # an objective this near to that of all larger multiples cannot be told from it
 SAMPLED = 4  # blocks of rows that the scale of a start is tried on
 LEARNT = 0.95  # of g at A = 0
@@ -47,7 +47,7 @@ class Solver:
         self.p = p
         self.at: Coordinates = coordinates(p.X)
         self.pairs = Pairs(p._replace(X=self.at.Y))
-        self._limit: tuple[FloatArray, float] | None = None
+        self._limit: tuple[FloatArray, Limit] | None = None
         self.rank = min(p.m, self.at.Y.shape[1])
 
     def inside(self, A: FloatArray) -> FloatArray:
@@ -55,25 +55,24 @@ class Solver:
         return _rows(A @ self.at.back, self.rank)
 
     def scaled(self, A: FloatArray) -> FloatArray:
-        """The multiple t A, t a power of 2, with the best g on a sample of the points: soft enough to learn from."""
+        """A of ordinary size times the power of 2 with the best g on a sample of the points: not too hard to learn."""
+        unit: FloatArray = A * (np.sqrt(len(A)) / float(np.linalg.norm(A)))
         sample = Pairs(self.p._replace(X=self.at.Y, criterion="g"))
         sample.blocks = sample.blocks[:: max(1, len(sample.blocks) // SAMPLED)]
 
         def value(t: float) -> float:
-            return sample.value_and_gradient(t * A, rough=True)[0]
+            return sample.value_and_gradient(t * unit, rough=True)[0]
 
         best, least = 1.0, value(1.0)
         for factor in (2.0, 0.5):
             while LARGEST > best > 1 / LARGEST and (other := value(factor * best)) < least - SLIGHT:
                 best, least = factor * best, other
-        if least < LEARNT * value(0.0):
-            return best * A
-        # a ray on which nothing is much better than A = 0 would lead there: take one row, one unit
-        return A * (np.sqrt(len(A)) / float(np.linalg.norm(A)))
+        # a ray on which nothing is much better than A = 0 would lead there
+        return best * unit if least < LEARNT * value(0.0) else unit
 
     def of_metric(self, Q: FloatArray) -> FloatArray:
         """A of Q (d, d) in the coordinates."""
-        values, vectors = np.linalg.eigh(self.at.inside(examine_rank(Q, self.p.m)[0]))
+        values, vectors = np.linalg.eigh(examine_rank(Q, self.p.m, self.at)[0])
         root: FloatArray = (vectors * np.sqrt(np.maximum(values, 0))).T[::-1][: self.rank]
         return root
 
@@ -92,11 +91,12 @@ class Solver:
         """Descent from A until it is stationary to a share of tol, or all but as good as the bound, or stuck."""
         p, started = self.p, time.perf_counter()
         history: list[Step] = []
-        to_win = np.inf  # what larger multiples of A would win, once that is known to be something
+        to_win = np.inf  # how far it is to where multiples of A tend, once that is known
+        nearly = tol * (len(p.X) if p.criterion == "g" else abs(p.bound))
 
         def enough(point: Point) -> bool:
             above = point.value - p.bound
-            return point.change <= SHARE * tol * min(above, to_win) or above <= tol * len(p.X)
+            return point.change <= SHARE * tol * min(above, to_win) or above <= nearly
 
         def report(point: Point, phase: str) -> None:
             above, seconds = point.value - p.bound, time.perf_counter() - started
@@ -110,9 +110,9 @@ class Solver:
         try:
             done = descent.run(max_iter)
             for _ in range(self.rank + 1):
-                further = descent.at.value - self.limit(descent.at.A)
-                if 0 < further < to_win and not self.leaves(descent.at.A):
-                    to_win = further
+                to_limit = abs(descent.at.value - self.limit(descent.at.A).value)
+                if 0 < to_limit < to_win and not self.leaves(descent.at.A):
+                    to_win = to_limit
                 elif not self._raised(descent):
                     break
                 if descent.iterations < max_iter:
@@ -126,12 +126,11 @@ class Solver:
     def _raised(self, descent: Descent) -> bool:
         """Put the best direction into a metric of less rank than allowed; False if none is better, or none is free."""
         A = descent.at.A
-        sizes = np.linalg.svd(A, compute_uv=False)
-        if len(A) == self.rank and sizes[-1] > UNUSED * sizes[0]:
+        if len(A) == self.rank and np.linalg.svd(A, compute_uv=False)[-1] ** 2 > INVISIBLE:
             return False
-        metric = Metric(self.p, self.metric(A), self.at)
+        metric = Metric(self.p, A.T @ A, self.at)
         values, vectors = np.linalg.eigh(metric.surplus().Z)
-        length = float(np.linalg.norm(A)) or 1.0
+        length = max(float(np.linalg.norm(A)), 1.0)
         if values[0] * length**2 >= -UNUSED * (descent.at.value - self.p.bound):
             return False
         while length > 1e-8:
@@ -155,8 +154,8 @@ class Solver:
             return certify(self.p, Q, {"R": Q, "interior": Q})
         return certify(self.p, Q, self.dual(Q, run.A, run.A, tol))
 
-    def limit(self, A: FloatArray) -> float:
-        """The objective of t A for t to infinity, kept for the next who asks."""
+    def limit(self, A: FloatArray) -> Limit:
+        """Where multiples of A tend, kept for the next who asks."""
         if self._limit is None or not np.array_equal(A, self._limit[0]):
             self._limit = A, limit(self.p, self.at, A)
         return self._limit[1]
@@ -164,14 +163,14 @@ class Solver:
     def leaves(self, A: FloatArray) -> bool:
         """True if multiples of A tend to a better objective and A is on its way there, or all but there already."""
         value, gradient = self.pairs.value_and_gradient(A)
-        further = value - self.limit(A)
+        further = value - self.limit(A).value
         if abs(further) <= ARRIVED * abs(value):
             return bool(A.any() and self.at.Y.any())
         return bool(0 < further <= -float(np.sum(A * gradient)))
 
     def at_infinity(self, A: FloatArray) -> str:
         """Why no metric attains the supremum, as a sentence; empty if that is not known."""
-        if reaches_bound(self.p, self.limit(A)):
+        if A.any() and self.limit(A).best:
             return (
                 "every point has its nearest neighbour among those that are right for it: multiples of this metric "
                 f"tend to the bound {self.p.bound:.6g}, which no metric attains"

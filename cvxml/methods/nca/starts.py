@@ -70,6 +70,8 @@ def given(p: Instance, init: Any) -> FloatArray:
         )
     if not np.isfinite(A).all():
         raise ValueError("init holds NaN or infinity; every entry must be finite")
+    if np.abs(A).max() > 1e150:
+        raise ValueError(f"init has entries of {np.abs(A).max():.3g}: no distance can be computed; divide it")
     if not A.any():
         raise ValueError("init is zero: A = 0 is stationary, no descent leaves it; start anywhere else")
     return A
