@@ -28,6 +28,7 @@ from cvxml.firstorder import one_blas_thread
 from cvxml.methods.nca.fast import Pairs
 from cvxml.methods.nca.instance import instance
 
+REPEATS = 3
 SIZES = (1000, 2000, 4000, 8000, 16000)
 LARGEST_DENSE = 4000  # beyond it n x n arrays do not fit beside each other
 
@@ -50,24 +51,18 @@ def compared(X: Any, y: Any, m: int) -> list[str]:
     """Rows of the table for m components."""
     runs = []
     for limit in (50, 1000):
-        started = time.perf_counter()
-        model = NeighborhoodComponentsAnalysis(m, max_iter=limit).fit(X, y)
-        runs.append((time.perf_counter() - started, f_of(X, y, model.components_), model.n_iter_))
+        seconds = []
+        for _ in range(REPEATS if limit == 50 else 1):
+            started = time.perf_counter()
+            model = NeighborhoodComponentsAnalysis(m, max_iter=limit).fit(X, y)
+            seconds.append(time.perf_counter() - started)
+        runs.append((min(seconds), f_of(X, y, model.components_), model.n_iter_))
     default, reached, _ = runs[0]
     their_memory = peak(lambda: NeighborhoodComponentsAnalysis(m, max_iter=3).fit(X, y))
 
-    marks: list[tuple[float, float]] = []  # seconds since the call, f
-    started = time.perf_counter()
-    solution = cvxml.solve(
-        "nca",
-        X,
-        y,
-        n_components=m,
-        tol=1e-5,
-        callback=lambda step: marks.append((time.perf_counter() - started, -step.objective)),
-    )
-    whole = time.perf_counter() - started
-    first, last = next(mark for mark in marks if mark[1] >= reached), marks[-1]
+    ours = [timed(X, y, m, reached) for _ in range(REPEATS)]
+    first, last, whole = (min(times) for times in zip(*(run[:3] for run in ours), strict=True))
+    count, solution = ours[0][3:]
     memory = peak(lambda: cvxml.solve("nca", X, y, n_components=m, tol=1e-5))
     value = f_of(X, y, solution.components)
     cells = [
@@ -83,11 +78,27 @@ def compared(X: Any, y: Any, m: int) -> list[str]:
             last[1],
             last[0],
             "",
-            f"{default / last[0]:.1f} times, {len(marks)} iterations",
+            f"{default / last[0]:.1f} times, {count} iterations",
         ),
-        ("cvxml, with its certificate", value, whole, f"{memory:.0f} MiB", f"{solution.status.name}"),
+        ("cvxml, with its certificate", value, whole[0], f"{memory:.0f} MiB", f"{solution.status.name}"),
     ]
     return [f"| {m} | {who} | {f:.4f} | {s:.2f} s | {size} | {note} |" for who, f, s, size, note in cells]
+
+
+def timed(X: Any, y: Any, m: int, reached: float) -> tuple[Any, Any, Any, int, Any]:
+    """(seconds, f) where f is first as good as `reached`, where the descent ends and where the call does; more."""
+    marks: list[tuple[float, float]] = []
+    started = time.perf_counter()
+    solution = cvxml.solve(
+        "nca",
+        X,
+        y,
+        n_components=m,
+        tol=1e-5,
+        callback=lambda step: marks.append((time.perf_counter() - started, -step.objective)),
+    )
+    whole = time.perf_counter() - started, -solution.objective
+    return next(mark for mark in marks if mark[1] >= reached), marks[-1], whole, len(marks), solution
 
 
 def growth() -> tuple[str, list[str]]:
@@ -144,7 +155,7 @@ def main() -> None:
         "",
         f"`python validation/benchmark_nca.py`, {os.cpu_count()} cores. Digits, raw, 1797 x 64; f is 1797 at most, and",
         "better the larger. Both from the start `auto`: discriminant directions for 2 components, the identity for 64;",
-        "ours scales it. Ratios are to scikit-learn at its defaults, in the same run.",
+        "ours scales it. The best of three runs each; ratios are to scikit-learn at its defaults, in the same run.",
         "",
         "| components | who | f | time | peak of numpy's memory | |",
         "|---|---|---|---|---|---|",

@@ -21,7 +21,7 @@ from cvxml.result import Certificate, Dual, Status, Step
 SHARE = 0.1  # of tol: what the descent leaves to the certificate
 UNUSED = 1e-7  # of the objective: what a direction must win to be put in
 ARRIVED = 1e-14  # an objective this near to that of all larger multiples cannot be told from it
-SAMPLED = 4  # blocks of rows that the scale of a start is tried on
+SAMPLED = 2  # blocks of rows that the scale of a start is tried on
 LEARNT = 0.95  # of g at A = 0
 SLIGHT = 1e-3  # of g: no reason to go on to the next multiple
 SHIFTS = (1e-2, 1e-4, 1e-6)  # of T: how far inside the dual cone the interior rows are looked for
@@ -113,7 +113,7 @@ class Solver:
                 to_limit = abs(descent.at.value - self.limit(descent.at.A).value)
                 if 0 < to_limit < to_win and not self.leaves(descent.at.A):
                     to_win = to_limit
-                elif not self._raised(descent):
+                elif self.leaves(descent.at.A) or self.at_infinity(descent.at.A) or not self._raised(descent):
                     break
                 if descent.iterations < max_iter:
                     done = descent.run(max_iter)
