@@ -85,6 +85,16 @@ def test_cccp_never_ascends(criterion: str, solver: str) -> None:
     assert solution.objective <= seen[-1] + 1e-12
 
 
+def test_what_is_certified_stationary_is_not_refuted_for_what_a_descent_finds() -> None:
+    """CCCP creeps: its own step gains a thousandth, and a descent from there many times that."""
+    solution = cvxml.solve("nca", X, Y, criterion="g", solver="clarabel", init="identity", tol=1e-3)
+    report = cvxml.check("nca", X, Y, solution.metric, criterion="g", tol="loose")
+    assert report.verdict.value == "certified"
+    assert report.reasons[1].startswith("yet a descent from it leads to a metric that is better by")
+    claimed = cvxml.check("nca", X, Y, solution.metric, criterion="g", tol="loose", claim="optimal")
+    assert claimed.verdict.value == "refuted"
+
+
 def test_a_step_that_ascends_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cvxml.backend.solve_problem", lambda *args, **kwargs: {"Q": 9 * np.eye(3)})
     with pytest.warns(match="try another solver"):

@@ -120,6 +120,14 @@ def test_a_start_of_no_scale_is_given_one() -> None:
         assert plain.objective < -unscaled.f - 1
 
 
+def test_the_scale_of_a_start_is_the_best_of_its_powers_of_two() -> None:
+    p = instance(X, Y, criterion="g")
+    solver = Solver(p)
+    A = solver.scaled(solver.inside(50 * np.eye(3)))
+    values = [solver.pairs.value_and_gradient(t * A)[0] for t in (0.5, 1.0, 2.0)]
+    assert values[1] == min(values)
+
+
 def test_the_best_of_several_starts_is_kept_and_told() -> None:
     starts = ["random", "pca", "identity"]
     each = [cvxml.solve("nca", X, Y, criterion="g", init=one, n_components=1).objective for one in starts[:2]]
@@ -250,6 +258,23 @@ def test_a_direction_of_little_spread_is_not_forgotten() -> None:
         assert solution.lower_bound <= 1e-9  # the supremum of g is 0, at infinity
         report = cvxml.check("nca", points, y, np.eye(2), criterion="g", claim="optimal")
         assert report.verdict is not Verdict.CERTIFIED
+
+
+@pytest.mark.parametrize("size", [1e-3, 1e-6, 1e-8])
+def test_digits_lost_in_a_small_spread_are_allowed_for(size: float) -> None:
+    """The difference of two nearly equal features, looked at closely: against extended precision."""
+    rng = np.random.default_rng(1)
+    x, y = rng.standard_normal(30), rng.integers(0, 2, 30)
+    points = np.column_stack([x, x + size * rng.standard_normal(30)])
+    difference = (points[:, 1] - points[:, 0]).astype(np.longdouble)
+    D = ((difference[:, None] - difference) / np.longdouble(size)) ** 2
+    np.fill_diagonal(D, np.inf)
+    P = np.exp(-(D - D.min(axis=1, keepdims=True)))
+    p = (P * (y[:, None] == y)).sum(axis=1) / P.sum(axis=1)
+    metric = np.array([[1.0, -1.0], [-1.0, 1.0]]) / size**2
+    proof = cvxml.certify("nca", points, y, metric, {"R": metric, "interior": metric}, criterion="g")
+    assert abs(proof.objective + float(np.log(p).sum())) <= proof.rounding
+    assert proof.rounding >= 1e-14 / size
 
 
 @pytest.mark.parametrize("size", [0.0, 1e-16, 1e-8, 1e-6])
