@@ -60,7 +60,7 @@ class Stationarity:
 
     gradient: float  # max(|A|, 1) |dF/dA|: to first order, the change of F for a relative change of A
     scale_derivative: float  # d F(t A) / dt at t = 1: negative where a larger multiple is better
-    dc_residual: float  # what the best direction not in use would win at the metric's own trace
+    dc_residual: float  # to first order, what a direction not in use would win, at the trace or at 1
     of: float  # what tol is a share of: the distance to the bound, or to where multiples of the metric tend if less
 
     def __str__(self) -> str:

@@ -290,6 +290,21 @@ def test_a_tiny_metric_of_limited_rank_is_no_end(size: float) -> None:
         assert solution.objective < 0.5 * 27.505  # that of the start
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_check_certifies_no_more_than_the_certificate(seed: int) -> None:
+    """On the way to a plateau another metric is far better, and far less certain: it lends the candidate nothing."""
+    rng = np.random.default_rng(seed)
+    points, y = rng.integers(0, 5, (40, 3)).astype(float), rng.integers(0, 2, 40)
+    for size in (3.5, 4.0, 4.25, 4.5):
+        metric = np.diag([0.0, size**2, 0.0])
+        report = cvxml.check("nca", points, y, metric, n_components=1)
+        if report.verdict is Verdict.CERTIFIED:
+            assert cvxml.certify("nca", points, y, metric, {}, n_components=1).proves(1e-6)
+        assert report.objective is not None
+        if report.objective > report.reference_objective + 1e-2:
+            assert report.verdict is Verdict.REFUTED
+
+
 @pytest.mark.parametrize("scale", [0.5, 0.7, 1.0, 2.0])
 def test_a_plateau_is_not_stationary_whichever_way_it_leans(scale: float) -> None:
     """On a grid f along a ray falls towards its limit, from above it: flat, and nowhere an optimum."""
@@ -425,6 +440,7 @@ def test_bad_similarities(case: str) -> None:
     ({"n_components": 4}, "n_components=4 is too large: the maximum here is 3"),
     ({"n_components": 0}, "n_components must be at least 1"),
     ({"criterion": "h"}, "criterion must be one of 'f', 'g'"),
+    ({"init": 1e200 * np.eye(3)}, "init has entries of 1e"),
     ({"init": np.ones((2, 3))}, r"init must have shape \(3, 3\)"),
     ({"solver": "scs", "n_components": 1}, "the step in Q is of any rank"),
 ])  # fmt: skip

@@ -73,7 +73,7 @@ def check_stationary(
         tol=tol,
         reasons=reasons,
         lower_bound=lower_bound,
-        scale=ours.scale,
+        scale=_scale(method, proof, ours),
         reference_objective=ours.objective,
         objective=proof.objective,
         gap=gap,
@@ -113,7 +113,9 @@ def _judge(
         better, ours = psd, proof
     if not proof.feasibility.feasible:
         return Judged(Verdict.REFUTED, (f"not a metric: {proof.feasibility}",), proof, ours, None)
-    allowed = tol * ours.scale + proof.rounding + ours.rounding
+    # its own proof must do without what is not known of the other metric
+    own = tol * _scale(method, proof, ours) + proof.rounding
+    allowed = own + ours.rounding
     won = proof.objective - ours.objective
     if not math.isfinite(proof.objective) and math.isfinite(ours.objective):
         why = f"its objective overflows; there is a metric with {ours.objective:.6g}"
@@ -121,22 +123,28 @@ def _judge(
     left, name = _left(proof)
     witness = Witness(ours.objective, won, better) if won > allowed else None
     improvable = f"a descent from it leads to a metric that is better by {won:.6g}; allowed is {allowed:.3g}"
-    if left > allowed and witness is not None:
+    proved = left <= own and proof.decides(tol)
+    if not proved and witness is not None:
         return Judged(Verdict.REFUTED, (f"improvable: {improvable}",), proof, ours, witness)
-    if left > allowed or not proof.decides(tol):
-        why = f"{name} could still gain {left:.3g}, allowed is {allowed:.3g}; no metric that does was found"
+    if not proved:
+        why = f"{name} could still gain {left:.3g}, allowed is {own:.3g}; no metric that does was found"
         return Judged(Verdict.INCONCLUSIVE, (why, *module.remarks(X, y, psd, **params)), proof, ours, None)
     if proof.claim == "optimal":
         why = f"optimal: the problem is convex here, and no metric is better by more than {left:.3g}"
-        reason = f"{why}; allowed is {allowed:.3g}"
+        reason = f"{why}; allowed is {own:.3g}"
         return Judged(Verdict.CERTIFIED, (reason,), proof, ours, None, proof.lower_bound)
-    stationary = f"stationary: {name} is certified to gain at most {left:.3g}, allowed is {allowed:.3g}"
+    stationary = f"stationary: {name} is certified to gain at most {left:.3g}, allowed is {own:.3g}"
     if claim == "stationary":
         reasons = (stationary, f"yet {improvable}") if witness is not None else (stationary,)
         return Judged(Verdict.CERTIFIED, reasons, proof, ours, None)
     if witness is not None:
         return Judged(Verdict.REFUTED, (stationary, improvable), proof, ours, witness, stationary=True)
     return _judge_optimal(method, X, y, tol, params, proof, ours, stationary)
+
+
+def _scale(method: str, proof: Certificate, ours: Certificate) -> float:
+    """What a tolerance is a share of."""
+    return (proof if get(method).SCALE == "candidate" else ours).scale
 
 
 def _left(proof: Certificate) -> tuple[float, str]:

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -81,35 +81,7 @@ def certify(p: Instance, Q: FloatArray, dual: Dual) -> Certificate:
         float(np.linalg.norm(metric.A, 2) * np.linalg.norm(metric.A * at.lost, 2)) if metric.A.any() else 0.0
     )
     rounding = EPS * (8 + math.sqrt(len(p.X))) * (reach * first.G.size + abs(metric.objective))
-    step = None
-    stored: dict[str, FloatArray] = {}
-    if len(metric.Q) <= p.m:
-        R, interior = (_checked(dual, name, p.X.shape[1]) for name in ("R", "interior"))
-        # one that is the metric but for rounding is taken to be it: then its surplus is known
-        near = 1e-12 * float(np.linalg.norm(metric.Q))
-        rows = [at.inside(R, "dual 'R'"), at.inside(interior, "dual 'interior'")]
-        rows = [metric.Q if np.linalg.norm(M - metric.Q) <= near else M for M in rows]
-        R, interior = (
-            at.outside(M) if M is metric.Q else given for M, given in zip(rows, (R, interior), strict=True)
-        )
-        theta, gap = _step_gap(metric, first.G, *rows)
-        stored = {"R": R, "interior": interior, "theta": np.array([] if theta is None else [theta])}
-        gap = min(gap, above)
-        step = Certificate(
-            kind="global" if p.convex else "subproblem",
-            objective=metric.objective,
-            lower_bound=metric.objective - gap,
-            gap=gap,
-            scale=scale,
-            rounding=rounding,
-            radius=math.inf,
-            feasibility=feasibility,
-            dual=stored,
-            stationarity=found,
-        )
-        if p.convex:
-            return step
-    return Certificate(
+    whole = Certificate(
         kind="stationary",
         objective=metric.objective,
         lower_bound=p.bound,
@@ -118,10 +90,25 @@ def certify(p: Instance, Q: FloatArray, dual: Dual) -> Certificate:
         rounding=rounding,
         radius=math.inf,
         feasibility=feasibility,
-        dual=stored,
-        step=step,
+        dual={},
         stationarity=found,
     )
+    if p.m < len(metric.Q):
+        return whole
+    R, interior = (_checked(dual, name, p.X.shape[1]) for name in ("R", "interior"))
+    # one that is the metric but for rounding is taken to be it: then its surplus is known
+    near = 1e-12 * float(np.linalg.norm(metric.Q))
+    rows = [at.inside(R, "dual 'R'"), at.inside(interior, "dual 'interior'")]
+    rows = [metric.Q if np.linalg.norm(M - metric.Q) <= near else M for M in rows]
+    R, interior = (
+        at.outside(M) if M is metric.Q else given for M, given in zip(rows, (R, interior), strict=True)
+    )
+    theta, gap = _step_gap(metric, first.G, *rows)
+    gap = min(gap, above)
+    stored = {"R": R, "interior": interior, "theta": np.array([] if theta is None else [theta])}
+    kind = "global" if p.convex else "subproblem"
+    step = replace(whole, kind=kind, lower_bound=metric.objective - gap, gap=gap, dual=stored)
+    return step if p.convex else replace(whole, dual=stored, step=step)
 
 
 def examine_rank(Q: FloatArray, m: int, at: Coordinates) -> tuple[FloatArray, Feasibility]:

@@ -42,6 +42,11 @@ def g(X: FloatArray, s: FloatArray, Q: FloatArray) -> float:
     return sum(log_p_i(X, s, Q, i) for i in range(len(X)) if (s[i] > 0).any())
 
 
+def objective(X: FloatArray, s: FloatArray, Q: FloatArray, criterion: str) -> float:
+    """What is minimised: -f or -g."""
+    return -(f if criterion == "f" else g)(X, s, Q)
+
+
 def gradient_f(X: FloatArray, s: FloatArray, A: FloatArray) -> FloatArray:
     """2 A sum_i ( p_i sum_k p_ik x_ik x_ik^T - sum_j s_ij p_ij x_ij x_ij^T ), (m, d), as printed."""
     total = np.zeros((X.shape[1], X.shape[1]))

@@ -33,8 +33,8 @@ class Point:
 
     @property
     def change(self) -> float:
-        """|A| |dF/dA|: to first order, the change of the objective for a relative change of A."""
-        return float(np.linalg.norm(self.A) * np.linalg.norm(self.gradient))
+        """max(|A|, 1) |dF/dA|: to first order, the change of the objective for a relative change of A."""
+        return max(float(np.linalg.norm(self.A)), 1.0) * float(np.linalg.norm(self.gradient))
 
 
 class Descent:

@@ -20,8 +20,8 @@ class NCA(MetricEstimator):
     n_components : int, default None: the number of features. Rows of A.
     criterion : "f" (default), the expected number of points classified correctly, or "g", their log-likelihood.
     solver : "fast" (default), or "clarabel" / "scs" (CCCP, each step literally; small n, n_components None).
-    init : "auto" (default), "pca", "lda", "identity", "random", as in scikit-learn; "likelihood"; components (m, d); or
-        a list of these: the best is kept.
+    init : "auto" (default), "pca", "lda", "identity", "random", as in scikit-learn but for a factor; "likelihood";
+        components (m, d); or a list of these: the best is kept.
     tol : float, default 1e-5. What the metric's own convex step may still gain, relative to the scale; where
         n_components limits the rank, the gradient times the norm.
     max_iter : int, default 1000. Iterations from each start.

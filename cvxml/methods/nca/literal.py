@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 from cvxml.methods.nca import definitions
 from cvxml.methods.nca.certify import certify
-from cvxml.methods.nca.instance import Instance
 from cvxml.methods.nca.solver import Run, Solver
 from cvxml.metric import FloatArray, project_psd
 from cvxml.result import Status, Step
@@ -31,7 +30,7 @@ def literal_cccp(
 
     p, started = at.p, time.perf_counter()
     s, Q = p.weights(), at.metric(A)
-    run = Run(name, A, objective(p, s, Q), Status.MAX_ITER, 0)
+    run = Run(name, A, definitions.objective(p.X, s, Q, p.criterion), Status.MAX_ITER, 0)
     while run.iterations < max_iter:
         new = project_psd(solve_problem(literal_step(p.X, s, Q, p.criterion), solver, exponential=True)["Q"])
         run.dual = at.dual(Q, run.A, at.of_metric(new), tol)
@@ -45,7 +44,7 @@ def literal_cccp(
         if judged.proves(tol):
             run.status = Status.STALLED  # unless the certificate says more, in the end
             break
-        lower = objective(p, s, new)
+        lower = definitions.objective(p.X, s, new, p.criterion)
         if not lower < run.value:
             run.status = Status.BACKEND
             break
@@ -53,8 +52,3 @@ def literal_cccp(
         if at.at_infinity(run.A):
             break
     return run
-
-
-def objective(p: Instance, s: FloatArray, Q: FloatArray) -> float:
-    """-f or -g at Q (d, d), by definitions.py."""
-    return -(definitions.f if p.criterion == "f" else definitions.g)(p.X, s, Q)

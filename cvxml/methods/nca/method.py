@@ -28,7 +28,7 @@ from cvxml.result import Certificate, Dual, Evaluation, SavedSolution, Solution,
 
 TITLE = "Neighbourhood components analysis (note 004)"
 CLAIM = "stationary"
-SCALE = "reference"
+SCALE = "candidate"
 STARTS = ("auto", "pca", "identity", "random")
 PARAMETERS = {
     "n_components": "m, the rank that the metric may have (default: all d features)",
@@ -93,8 +93,7 @@ def literal_source() -> str:
 def objective(X: ArrayLike, y: ArrayLike | None, metric: ArrayLike, **params: Any) -> float:
     """-f or -g at `metric` (d, d), naive: definitions.py."""
     p = instance(X, y, **params)
-    value = definitions.f if p.criterion == "f" else definitions.g
-    return -value(p.X, p.weights(), as_metric(metric, p.X.shape[1]))
+    return definitions.objective(p.X, p.weights(), as_metric(metric, p.X.shape[1]), p.criterion)
 
 
 def evaluate(
@@ -109,13 +108,12 @@ def evaluate(
     p = instance(X, y, **params)
     check_count(t, "t", at_most=10**15)
     d = p.X.shape[1]
-    as_metric(metric, d)
+    psd = as_metric(metric, d)
     at = coordinates(p.X)
     inside, feasibility = examine_rank(as_matrix(metric, d), p.m, at)
     if not feasibility.feasible:
         raise ValueError(f"metric has another rank: {feasibility}")
-    psd = as_metric(metric, d) if p.m >= d else at.outside(inside)
-    values = evaluate_metric(p, low_rank_components(psd, p.m))
+    values = evaluate_metric(p, low_rank_components(psd if p.m >= d else at.outside(inside), p.m))
     return Evaluation("nca", {**values, "feasibility": str(feasibility)})
 
 

@@ -1,5 +1,8 @@
 """The convex step of NCA at a metric Q0, its dual, and the case that is convex as a whole, literally.
 
+The note prints f, g and their gradients, which stand in definitions.py as printed, and leaves the optimizer open. That
+g is a difference of convex functions of Q, and what follows here, is not in it; nothing of it is corrected.
+
 In Q = A^T A, with X_ij = (x_i - x_j)(x_i - x_j)^T, note 004's g is a difference of convex functions,
 
     g(Q) = sum_i [ log sum_j s_ij e^-<Q, X_ij>  -  log sum_{k != i} e^-<Q, X_ik> ],      s_ij = 1[same class, j != i],

@@ -12,7 +12,10 @@ from cvxml.metric import FloatArray
 
 
 def by_target(y: ArrayLike, width: float) -> FloatArray:
-    """s_ij = exp(-(y_i - y_j)^2 / (2 width^2)), j != i, for real targets y (n,): (n, n). Raises ValueError."""
+    """s_ij = exp(-(y_i - y_j)^2 / (2 width^2)), j != i, for real targets y (n,): (n, n), 0 where it is below 1e-12.
+
+    Raises ValueError for targets that are not finite numbers, one a point, or a width that is not positive.
+    """
     targets = real_array(y, "y")
     if targets.ndim != 1 or not np.isfinite(targets).all():
         raise ValueError(f"y must be one finite number a point, got shape {targets.shape}")
