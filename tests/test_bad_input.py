@@ -394,6 +394,8 @@ BAD_MATRICES: dict[str, dict[str, Any]] = {
     "NaN": {"R": lambda R: R * np.nan},
     "inf": {"interior": lambda R: R + np.inf},
     "short": {"interior": lambda R: R[:-1]},
+    "largest": {"R": lambda R: R + 1.7e308},
+    "large": {"interior": lambda R: R + 1e290},
 }
 TABLES = {
     "mlsvm": BAD_PRICES,
