@@ -12,7 +12,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import cvxml
-from cvxml.methods.mlsvm import kernel
+from cvxml.methods.mlsvm import kernel_instance
 from cvxml.oracle.saved import recertify
 from cvxml.report import Verdict
 from cvxml.result import Solution, Status
@@ -75,14 +75,14 @@ def test_another_machine_does_not_refute_a_kernel(
     # eigenvectors are found to rounding of the largest eigenvalue: those of K + noise are as right as those of K
     method, data, params = HONEST[case]
     solved(method, data, lam=lam, max_iter=500, **params).save(tmp_path / "s.json")
-    rng, factor = np.random.default_rng(0), kernel.factor
+    rng, factor = np.random.default_rng(0), kernel_instance.factor
 
     def elsewhere(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         noise = rng.standard_normal(K.shape)
         noise = noise + noise.T
-        return factor(K + 2 * kernel.EPS * np.linalg.norm(K, 2) / np.linalg.norm(noise, 2) * noise)
+        return factor(K + 2 * kernel_instance.EPS * np.linalg.norm(K, 2) / np.linalg.norm(noise, 2) * noise)
 
-    monkeypatch.setattr(kernel, "factor", elsewhere)
+    monkeypatch.setattr(kernel_instance, "factor", elsewhere)
     for _ in range(3):
         found = recertify(cvxml.load(tmp_path / "s.json"), 1e-6)
         assert found.verdict is not Verdict.REFUTED, found.reason

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from cvxml.metric import FloatArray, IntArray
 from cvxml.result import Certificate, Dual, Evaluation, Solution
+from cvxml.variant import Variant
 
 MODULES = {
     "mlsvm": "cvxml.methods.mlsvm.method",
@@ -29,9 +30,7 @@ class Method(Protocol):
     SCALE: str  # whose certificate's scale a tolerance of `check` is a share of: "reference" or "candidate"
     PARAMETERS: dict[str, str]  # name -> one line, with the default
     SOLVE_PARAMETERS: dict[str, str]  # the same for what only `solve` takes
-    VARIANTS: dict[
-        str, Any
-    ]  # misreadings: name -> (what it is, the parameter, its value from (weight, n, usable))
+    VARIANTS: dict[str, Variant]  # the common misreadings, by name
     STARTS: tuple[
         str, ...
     ]  # only where CLAIM is "stationary": the starts that a claim to be optimal is held against
@@ -91,12 +90,6 @@ class Method(Protocol):
 
     def neighbor_lists(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> list[IntArray]:
         """The neighbour lists of every point, as `neighbors` takes them."""
-
-    def usable(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> int:
-        """How many points have a constraint."""
-
-    def weight(self, n: int, **params: Any) -> float:
-        """The value of the parameter that `VARIANTS` change."""
 
     def metric_size(self, X: FloatArray) -> int:
         """The number of rows of a metric for these data."""

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.inputs import check_choice, check_number, check_X
+from cvxml.inputs import check_choice, check_number, check_X, real_array
 from cvxml.methods import check_params, get
 from cvxml.metric import FloatArray, as_matrix, from_components
 from cvxml.oracle.diagnose import diagnose
@@ -67,12 +67,13 @@ def check(
     check_params(method, params)
     module = get(method)
     candidate = _candidate(metric, components, module.metric_size(points))
+    transform = None if components is None else real_array(components, "components")
     if candidate is None and claimed_objective is None:
         raise ValueError("nothing to check: give metric, components or claimed_objective")
     if claimed_objective is not None:
         claimed_objective = check_number(claimed_objective, "claimed_objective")
     if module.CLAIM == "stationary":
-        return check_stationary(method, X, y, candidate, claimed_objective, claim, tol, params)
+        return check_stationary(method, X, y, candidate, transform, claimed_objective, claim, tol, params)
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a reference that is not tight shows in the verdict
@@ -88,7 +89,7 @@ def check(
     )
     diagnosis: tuple[str, ...] = ()
     if verdict is Verdict.REFUTED and candidate is not None:
-        diagnosis = diagnose(method, X, y, candidate, TOLERANCES[tol], params)
+        diagnosis = diagnose(method, X, y, candidate, TOLERANCES[tol], params, transform)
     return _report(
         method, verdict, claim, tol, reasons, reference, proof, scale, claimed_objective, diagnosis
     )

@@ -1,102 +1,164 @@
 """For a refuted metric: which misreading of the problem does it solve?
 
-A misreading is named only where the candidate is certified for it, at the tolerance asked for.
+A misreading is named only where the metric is certified for it: at the tolerance asked for; or to `LOOSE`, with the
+figure, where it explains the metric a hundred times better than the problem itself does.
 """
 
 from __future__ import annotations
 
+import math
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cvxml.backend import SolverFailure
 from cvxml.methods import get
 from cvxml.metric import FloatArray, examine, project_psd
+from cvxml.oracle.slips import slips
+from cvxml.result import Certificate
+from cvxml.variant import LOOSE, Other, Question
+
+BETTER = (
+    100  # times less must be left in a misreading than in the problem, if it is named beyond the tolerance
+)
 
 
 def diagnose(
-    method: str, X: ArrayLike, y: ArrayLike | None, metric: FloatArray, tol: float, params: dict[str, Any]
+    method: str,
+    X: ArrayLike,
+    y: ArrayLike | None,
+    metric: FloatArray,
+    tol: float,
+    params: dict[str, Any],
+    components: FloatArray | None = None,
 ) -> tuple[str, ...]:
-    """Sentences, one for each variant of which `metric` is certified to be what the method claims; often none."""
+    """Sentences, one for each misreading of which `metric` (d, d) is certified to be the answer; often none.
+
+    components (m, d): what the metric was computed from, if it was.
+    """
     if np.abs(metric).max() > 1e150:  # no misreading, an overflow
         return ()
-    found = []
-    judge = _Judge(method, X, y, tol)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for sentence, variant_params in _other_problems(method, X, y, params):
-            if judge.proved(metric, variant_params):
-                found.append(f"{judge.claim} for {sentence}")
-        for sentence, mended in _mended(metric, judge.better_than(metric, params), judge.claim):
-            if judge.proved(mended, params):
-                found.append(sentence)
-    return tuple(found)
+        judge = _Judge(method, X, y, tol, params)
+        own = judge.left(metric)
+        found = [*_misreadings(judge, metric), *_of_representation(judge, metric, components)]
+    exact = [sentence for left, sentence in found if left <= tol]
+    near = [
+        f"to {left:.2g} of the scale, {sentence}"
+        for left, sentence in found
+        if tol < left <= min(LOOSE, own / BETTER)
+    ]
+    return tuple(dict.fromkeys(exact or near))
+
+
+def _misreadings(judge: _Judge, metric: FloatArray) -> Iterator[tuple[float, str]]:
+    """The variants of the method, with what `metric` leaves to gain in them."""
+    question = Question(judge.X, judge.y, metric, judge.tol, judge.params)
+    for variant in get(judge.method).VARIANTS.values():
+        left = math.inf
+        try:
+            if variant.problem is not None:
+                other = variant.problem(question)
+                left = math.inf if other is None else judge.left(metric, other)
+            elif variant.left is not None:
+                left = variant.left(question)
+        except (ValueError, SolverFailure):  # the misreading has no answer on these data
+            continue
+        yield left, f"{judge.claim} for {variant.sentence}"
+
+
+def _of_representation(
+    judge: _Judge, metric: FloatArray, components: FloatArray | None
+) -> Iterator[tuple[float, str]]:
+    """Slips in how the metric is written down, or in the features it belongs to."""
+    try:
+        better = judge.better_than(metric)
+    except (ValueError, SolverFailure):
+        return
+    for sentence, mended in slips(metric, components, better, judge.claim):
+        yield judge.left(mended), sentence
+    for sentence, other in _other_features(judge, metric):
+        yield judge.left(metric, other), f"{judge.claim} {sentence}"
+
+
+def _other_features(judge: _Judge, metric: FloatArray) -> Iterator[tuple[str, Other]]:
+    """The metric as one for features that were rescaled first."""
+    X = np.asarray(judge.X, dtype=np.float64)
+    if metric.shape[0] != X.shape[1]:
+        return
+    width = X.max(axis=0) - X.min(axis=0)
+    for name, scale in (("z-scored", X.std(axis=0)), ("scaled to [0, 1]", width)):
+        scale = np.where(scale > 0, scale, 1.0)
+        if np.allclose(scale, scale[0]):  # a factor of the metric, which is named as such
+            continue
+        params = dict(judge.params)
+        if params.get("query") is not None:
+            params["query"] = (np.asarray(params["query"], dtype=np.float64) - X.mean(axis=0)) / scale
+        features = (X - X.mean(axis=0)) / scale
+        yield f"for features that were {name} first", Other(features, judge.y, params)
+        mapped = metric * np.outer(scale, scale)
+        yield (
+            f"for features that were {name} first, and mapped back",
+            Other(features, judge.y, params, mapped),
+        )
 
 
 class _Judge:
-    """Whether a metric is what the method claims, for any parameters."""
+    """What a metric leaves to gain, for any inputs."""
 
-    def __init__(self, method: str, X: ArrayLike, y: ArrayLike | None, tol: float):
-        self.module, self.X, self.y, self.tol = get(method), X, y, tol
-        self.claim = self.module.CLAIM
-        self.solved: list[tuple[dict[str, Any], Any]] = []
+    def __init__(self, method: str, X: ArrayLike, y: ArrayLike | None, tol: float, params: dict[str, Any]):
+        self.method, self.X, self.y, self.tol, self.params = method, X, y, tol, params
+        self.claim = get(method).CLAIM
+        self.optimum: Any = None  # of the problem itself, once it is needed
 
-    def proved(self, metric: FloatArray, params: dict[str, Any]) -> bool:
-        """True if a dual of ours proves it, and the problem is not trivial."""
-        if not examine(metric)[1].feasible:
-            return False
+    def left(self, metric: FloatArray, other: Other | None = None) -> float:
+        """What `metric` may still gain, relative to the scale, as a dual of ours proves it; inf if it is none."""
+        if other is None:
+            other = Other(self.X, self.y, self.params)
+        metric = metric if other.metric is None else other.metric
+        feasibility = examine(metric)[1]
+        if not (feasibility.feasible and feasibility.norm > 0):
+            return math.inf
         if self.claim == "stationary":
-            _, dual = self.module.improve(self.X, self.y, metric, tol=self.tol / 10, early=True, **params)
-            return self.module.certify(self.X, self.y, metric, dual, **params).proves(self.tol)
-        reference = self._optimum(params)
-        proof = self.module.certify(self.X, self.y, metric, reference.dual, **params)
-        scale = reference.certificate.scale
-        return bool(scale > 0 and proof.gap <= self.tol * scale + proof.rounding)
+            module = get(self.method)
+            given = (other.X, other.y, metric)
+            _, dual = module.improve(*given, tol=self.tol / 10, early=True, **other.params)
+            return _share(module.certify(*given, dual, **other.params))
+        reference = self._optimum(other)
+        module = get(other.method or self.method)
+        proof = module.certify(other.X, other.y, metric, reference.dual, **other.params)
+        if not (proof.feasibility.feasible and reference.certificate.decides(self.tol)):
+            return math.inf
+        scale = proof.scale if module.SCALE == "candidate" else reference.certificate.scale
+        return max(proof.gap - proof.rounding, 0.0) / scale if scale > 0 else math.inf
 
-    def better_than(self, metric: FloatArray, params: dict[str, Any]) -> FloatArray:
+    def better_than(self, metric: FloatArray) -> FloatArray:
         """The optimum; where the problem is not convex, what the convex step at `metric` gives."""
         if self.claim == "optimal":
-            optimum: FloatArray = self._optimum(params).metric
+            optimum: FloatArray = self._optimum(Other(self.X, self.y, self.params)).metric
             return optimum
-        return self.module.improve(self.X, self.y, project_psd(metric), tol=self.tol / 10, **params)[0]
+        return get(self.method).improve(
+            self.X, self.y, project_psd(metric), tol=self.tol / 10, **self.params
+        )[0]
 
-    def _optimum(self, params: dict[str, Any]) -> Any:
-        for known, solution in self.solved:
-            if known is params:
-                return solution
-        solution = self.module.solve(self.X, self.y, tol=self.tol / 10, **params)
-        self.solved.append((params, solution))
+    def _optimum(self, other: Other) -> Any:
+        if other.params is self.params and self.optimum is not None and other.X is self.X:
+            return self.optimum
+        solution = get(other.method or self.method).solve(other.X, other.y, tol=self.tol / 10, **other.params)
+        if other.params is self.params and other.X is self.X:
+            self.optimum = solution
         return solution
 
 
-def _other_problems(
-    method: str, X: ArrayLike, y: ArrayLike | None, params: dict[str, Any]
-) -> list[tuple[str, dict[str, Any]]]:
-    module, n = get(method), len(np.asarray(X))
-    usable = module.usable(X, y, **params)
-    found = []
-    for sentence, name, other in module.VARIANTS.values():
-        value = other(module.weight(n, **params), n, usable)
-        if value > 0:
-            found.append((sentence, {**params, name: value}))
-    return found
-
-
-def _mended(metric: FloatArray, better: FloatArray, claim: str) -> list[tuple[str, FloatArray]]:
-    """What the candidate would be without a slip in its own representation."""
-    _, feasibility = examine(metric)
-    mended = []
-    symmetric = (metric + metric.T) / 2
-    if not feasibility.feasible and examine(symmetric)[1].feasible:
-        mended.append((f"its symmetric part is {claim}: the matrix is not symmetric", symmetric))
-    elif not feasibility.feasible:
-        mended.append((f"its projection on the psd cone is {claim}: P_+ is missing", project_psd(metric)))
-    length = float(np.sum(metric * metric))
-    if length > 0 and (scale := float(np.sum(metric * better)) / length) > 0:
-        mended.append((f"{claim} but for a factor: {scale:.6g} times it is {claim}", scale * metric))
-    for factor, name in ((np.sqrt(2), "sqrt(2)"), (1 / np.sqrt(2), "1/sqrt(2)"), (2.0, "2"), (0.5, "1/2")):
-        other = metric * factor
-        np.fill_diagonal(other, np.diag(metric))
-        mended.append((f"{claim} once its off-diagonal entries are multiplied by {name}: a svec slip", other))
-    return mended
+def _share(proof: Certificate) -> float:
+    """What a stationary metric leaves to gain in its own step, or to first order, relative to the scale."""
+    judged = proof.step or proof
+    if not proof.feasibility.feasible or not math.isfinite(proof.objective):
+        return math.inf
+    if proof.step is None and proof.stationarity is not None and proof.claim == "stationary":
+        return proof.stationarity.relative
+    return max(judged.gap - judged.rounding, 0.0) / judged.scale if judged.scale > 0 else math.inf

@@ -37,12 +37,16 @@ def check_stationary(
     X: ArrayLike,
     y: ArrayLike | None,
     candidate: FloatArray | None,
+    components: FloatArray | None,
     claimed_objective: float | None,
     claim: str,
     tol_name: str,
     params: dict[str, Any],
 ) -> Report:
-    """The report on `candidate` (d, d). ValueError without one: a value alone cannot be judged here."""
+    """The report on `candidate` (d, d), made of `components` (m, d) if these were given.
+
+    ValueError without a candidate: a value alone cannot be judged here.
+    """
     if candidate is None:
         raise ValueError(
             f"{method} is not convex: a claimed objective alone cannot be judged, give the metric too"
@@ -62,7 +66,7 @@ def check_stationary(
             reasons = (*(reasons if judged.verdict is Verdict.REFUTED else ()), wrong)
     diagnosis: tuple[str, ...] = ()
     if judged.verdict is Verdict.REFUTED and not judged.stationary:  # a stationary one is the right problem's
-        diagnosis = diagnose(method, X, y, candidate, tol, params)
+        diagnosis = diagnose(method, X, y, candidate, tol, params, components)
     lower_bound, psd = proof.lower_bound if bound is None else bound, examine(candidate)[0]
     gap = proof.objective - lower_bound
     return Report(

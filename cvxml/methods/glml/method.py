@@ -36,6 +36,7 @@ from cvxml.result import (
     Step,
     warn_unless_converged,
 )
+from cvxml.variant import Variant
 
 TITLE = "GLML: a local metric from generative models (papers 000 and 003)"
 CLAIM = "optimal"
@@ -61,7 +62,7 @@ not convex in A; convex in M = A^-1, with the same value:
 dual, for s B >> 0, s = 1 or -1 (else 0):
   max over y, u >= 0:   D u - D u log(u / y) + u log det(s B) - y^2 / 4  =  (D |det B|^(1/D))^2 at best
 """
-VARIANTS: dict[str, Any] = {}
+VARIANTS: dict[str, Variant] = {}
 
 
 def problem(X: ArrayLike, y: ArrayLike, **params: Any) -> Any:
@@ -294,16 +295,6 @@ def ties(X: ArrayLike, y: ArrayLike, **params: Any) -> int:
 def neighbor_lists(X: ArrayLike, y: ArrayLike, **params: Any) -> list[IntArray]:
     """None: no neighbours enter."""
     return []
-
-
-def usable(X: ArrayLike, y: ArrayLike, **params: Any) -> int:
-    """All n points enter the model."""
-    return len(instance(X, y, **params).X)
-
-
-def weight(n: int, *, alpha: float = 0.0, **params: Any) -> float:
-    """alpha."""
-    return float(alpha)
 
 
 def machine_slack(X: ArrayLike, y: ArrayLike, metric: ArrayLike, **params: Any) -> float:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from cvxml.estimator import MetricEstimator
-from cvxml.methods.mlsvm import kernel as _kernel
+from cvxml.methods.mlsvm import kernel_instance as _kernel_instance
 from cvxml.metric import FloatArray, components_of
 
 
@@ -109,10 +109,12 @@ class KernelMLSVM(MLSVM):
     def _keep(self, X: FloatArray) -> None:
         self.phi_ = self.solution_.metric
         self.X_fit_ = X
-        K = _kernel.kernel_matrix(X, X, **self._kernel_params())
-        E, self._back = _kernel.factor(K)
+        K = _kernel_instance.kernel_matrix(X, X, **self._kernel_params())
+        E, self._back = _kernel_instance.factor(K)
         self.components_ = components_of(E.T @ self.phi_ @ E)
 
     def _features(self, X: FloatArray) -> FloatArray:
-        features: FloatArray = _kernel.kernel_matrix(X, self.X_fit_, **self._kernel_params()) @ self._back.T
+        features: FloatArray = (
+            _kernel_instance.kernel_matrix(X, self.X_fit_, **self._kernel_params()) @ self._back.T
+        )
         return np.ascontiguousarray(features)

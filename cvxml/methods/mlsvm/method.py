@@ -7,21 +7,21 @@ from __future__ import annotations
 
 import math
 from importlib import resources
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.inputs import check_choice, check_count, check_labels, check_positive, check_X, class_names
+from cvxml.inputs import check_choice, check_count, check_positive
 from cvxml.methods.mlsvm.algorithm1 import Run
 from cvxml.methods.mlsvm.algorithm1 import algorithm1 as run_algorithm1
 from cvxml.methods.mlsvm.certify import certify as certify_metric
-from cvxml.methods.mlsvm.certify import scaled_lam
 from cvxml.methods.mlsvm.evaluate import evaluate as evaluate_metric
 from cvxml.methods.mlsvm.evaluate import objective as objective_of
-from cvxml.methods.mlsvm.neighborhood import Neighborhood, neighborhood_of
+from cvxml.methods.mlsvm.instance import Instance, instance
 from cvxml.methods.mlsvm.solve import solve_instance
-from cvxml.metric import FloatArray, IntArray, as_matrix, as_metric, examine, unit_scale
+from cvxml.methods.mlsvm.variants import VARIANTS as VARIANTS
+from cvxml.metric import FloatArray, IntArray, as_matrix, as_metric, examine
 from cvxml.result import Certificate, Dual, Evaluation, SavedSolution, Solution, warn_unless_converged
 
 TITLE = "MLSVM: metric learning, a support vector approach (paper 002)"
@@ -47,44 +47,6 @@ dual, over u_i, w_i >= 0 with sum_j u_ij = sum_l w_il = s_i <= 1/n:
   max sum_i s_i - 1/(2 lam) ||P_+(G)||^2,   G = sum_i ( sum_j u_ij X_ij - sum_l w_il X_il )
   A = P_+(G) / lam;   any feasible (u, w) is a lower bound;   ||A - A*|| <= sqrt(2 gap / lam)
 """
-# the misreadings that are this problem with another lam: name -> (what it is, the parameter, its value in ours)
-VARIANTS: dict[str, Any] = {
-    "lam": ("lam ||A||^2 where the paper has lam/2 ||A||^2", "lam", lambda lam, n, usable: 2 * lam),
-    "sum": ("sum_i xi_i where the paper has 1/n sum_i xi_i", "lam", lambda lam, n, usable: lam / n),
-    "usable": (
-        "the mean of xi over the usable points where the paper divides by n",
-        "lam",
-        lambda lam, n, usable: lam * usable / n,
-    ),
-}
-
-
-class Instance(NamedTuple):
-    """Checked data: X float64, y as codes, the neighbourhoods, lam."""
-
-    X: FloatArray
-    y: IntArray
-    N: Neighborhood
-    lam: float
-
-
-def instance(
-    X: ArrayLike,
-    y: ArrayLike,
-    *,
-    lam: float = 0.1,
-    n_neighbors: int = 4,
-    neighborhood: str = "knn",
-    neighbors: Any = None,
-) -> Instance:
-    """Everything checked. Raises ValueError for whatever is wrong (inputs.py, neighborhood.py)."""
-    points = check_X(X)
-    codes = check_labels(y, len(points))
-    lam = check_positive(lam, "lam")
-    scale = unit_scale(points)
-    scaled_lam(lam, scale)
-    N = neighborhood_of(points / scale, codes, n_neighbors, neighborhood, neighbors, class_names(y))
-    return Instance(points, codes, N, lam)
 
 
 def problem(X: ArrayLike, y: ArrayLike, **params: Any) -> Any:
@@ -155,16 +117,6 @@ def ties(X: ArrayLike, y: ArrayLike, **params: Any) -> int:
 def neighbor_lists(X: ArrayLike, y: ArrayLike, **params: Any) -> list[IntArray]:
     """N(i) of every point."""
     return instance(X, y, **params).N.lists
-
-
-def usable(X: ArrayLike, y: ArrayLike, **params: Any) -> int:
-    """How many points have a constraint."""
-    return len(instance(X, y, **params).N.usable)
-
-
-def weight(n: int, *, lam: float = 0.1, **params: Any) -> float:
-    """The weight that `VARIANTS` change: lam."""
-    return float(lam)
 
 
 def metric_size(X: FloatArray) -> int:

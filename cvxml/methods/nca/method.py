@@ -25,6 +25,7 @@ from cvxml.methods.nca.solve import solve_instance
 from cvxml.methods.nca.solver import Solver
 from cvxml.metric import FloatArray, IntArray, as_matrix, as_metric, low_rank_components
 from cvxml.result import Certificate, Dual, Evaluation, SavedSolution, Solution, warn_unless_converged
+from cvxml.variant import Variant
 
 TITLE = "Neighbourhood components analysis (note 004)"
 CLAIM = "stationary"
@@ -55,7 +56,7 @@ the convex step of CCCP at Q0, with w_ij = s_ij p_ij / p_i there, and c_i = 1 (f
 its dual, over rows q_i of the simplex, H the entropy:
   max sum_i c_i H(q_i) + const   such that   sum_ij c_i (w_ij - q_ij) X_ij psd
 """
-VARIANTS: dict[str, Any] = {}
+VARIANTS: dict[str, Variant] = {}
 
 
 def problem(X: ArrayLike, y: ArrayLike | None, *, at: ArrayLike | None = None, **params: Any) -> Any:
@@ -211,16 +212,6 @@ def ties(X: ArrayLike, y: ArrayLike | None, **params: Any) -> int:
 def neighbor_lists(X: ArrayLike, y: ArrayLike | None, **params: Any) -> list[IntArray]:
     """None: every point is a neighbour, with its probability."""
     return []
-
-
-def usable(X: ArrayLike, y: ArrayLike | None, **params: Any) -> int:
-    """How many points have another that is right for them."""
-    return int(instance(X, y, **params).usable.sum())
-
-
-def weight(n: int, **params: Any) -> float:
-    """No variant changes a weight."""
-    return 1.0
 
 
 def machine_slack(X: ArrayLike, y: ArrayLike | None, metric: ArrayLike, **params: Any) -> float:

@@ -22,6 +22,7 @@ from cvxml.methods.ssvm.instance import Instance, instance
 from cvxml.methods.ssvm.point import point_at, rescaled
 from cvxml.methods.ssvm.solve import metric_of, solve_globally, solve_instance
 from cvxml.methods.ssvm.step import StepSolver
+from cvxml.methods.ssvm.variants import VARIANTS as VARIANTS
 from cvxml.metric import FloatArray, IntArray, as_matrix, as_metric, examine, unit_scale
 from cvxml.result import Certificate, Dual, Evaluation, SavedSolution, Solution, warn_unless_converged
 
@@ -55,10 +56,6 @@ not convex; the convex step of CCCP at W, with h*_i = argmax_{h: y_i wins} S_W(i
 its dual, over q_i in the simplex over the sets of i:
   max C sum q_ih Delta_ih - 1/4 ||P_+(-G)||^2,   G = C (sum q_ih Psi_ih - P),   W = P_+(-G) / 2
 """
-VARIANTS: dict[str, Any] = {
-    "half": ("1/2 ||W||^2 where the paper has ||W||^2", "C", lambda C, n, usable: 2 * C),
-    "mean": ("C/n sum_i L_i where the paper has C sum_i L_i", "C", lambda C, n, usable: C / n),
-}
 
 
 def problem(X: ArrayLike, y: ArrayLike, *, at: ArrayLike | None = None, **params: Any) -> Any:
@@ -202,16 +199,6 @@ def ties(X: ArrayLike, y: ArrayLike, **params: Any) -> int:
 def neighbor_lists(X: ArrayLike, y: ArrayLike, **params: Any) -> list[IntArray]:
     """None: neighbours are what is inferred here."""
     return []
-
-
-def usable(X: ArrayLike, y: ArrayLike, **params: Any) -> int:
-    """All n points: a class that cannot win is an error."""
-    return len(instance(X, y, **params).X)
-
-
-def weight(n: int, *, C: float | None = None, **params: Any) -> float:
-    """The weight that `VARIANTS` change: C."""
-    return 1 / n if C is None else float(C)
 
 
 def machine_slack(X: ArrayLike, y: ArrayLike, metric: ArrayLike, **params: Any) -> float:

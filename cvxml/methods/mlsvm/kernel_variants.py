@@ -1,0 +1,73 @@
+"""The misreadings of kernel MLSVM: those of problem (2) on the rows of K^(1/2), and those of the kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from cvxml.methods.mlsvm.instance import instance as linear_instance
+from cvxml.methods.mlsvm.kernel_instance import in_feature_space, instance
+from cvxml.methods.mlsvm.variants import VARIANTS as LINEAR
+from cvxml.variant import Other, Question, Variant, changed
+
+
+def _on_rows(question: Question) -> Question:
+    """The same question to "mlsvm": the points are the rows of K^(1/2), the neighbours explicit."""
+    given = instance(question.X, question.y, **question.params)
+    metric = in_feature_space(given, question.metric)
+    params = {"lam": given.lam, "neighbors": given.N.lists}
+    return Question(given.E, given.y, metric, question.tol, params)
+
+
+def _lifted(variant: Variant) -> Variant:
+    """A misreading of "mlsvm" as one of its kernel form."""
+    by_problem, by_left = variant.problem, variant.left
+
+    def problem(question: Question) -> Other | None:
+        assert by_problem is not None
+        linear = _on_rows(question)
+        other = by_problem(linear)
+        return None if other is None else other._replace(metric=linear.metric, method="mlsvm")
+
+    def left(question: Question) -> float:
+        assert by_left is not None
+        return by_left(_on_rows(question))
+
+    if by_problem is None:
+        return Variant(variant.sentence, left=left)
+    return Variant(variant.sentence, problem)
+
+
+def _itself(name: str, value: Callable[[Question], Any]) -> Callable[[Question], Other | None]:
+    """The kernel problem with another parameter, where the lists are not explicit."""
+
+    def unless_explicit(question: Question) -> Any:
+        return None if question.params.get("neighbors") is not None else value(question)
+
+    return changed(name, unless_explicit)
+
+
+def _bandwidth(question: Question) -> float | None:
+    if question.params.get("kernel") != "rbf" or question.params.get("gamma") is None:
+        return None
+    return 1 / (2 * float(question.params["gamma"]) ** 2)
+
+
+def _input_space(question: Question) -> list[list[int]] | None:
+    given = {k: v for k, v in question.params.items() if k in ("n_neighbors", "neighborhood")}
+    lists = linear_instance(question.X, question.y, **given).N.lists
+    ours = instance(question.X, question.y, **question.params).N.lists
+    other = [listed.tolist() for listed in lists]
+    return None if [sorted(a) for a in other] == [sorted(b.tolist()) for b in ours] else other
+
+
+_OF_LISTS = ("self", "fewer", "more", "last_index", "neighborhood")  # they need K, which explicit lists hide
+VARIANTS: dict[str, Variant] = {
+    **{name: _lifted(variant) for name, variant in LINEAR.items() if name not in _OF_LISTS},
+    **{name: LINEAR[name] for name in ("fewer", "more")},
+    "input_space": Variant(
+        "the neighbours of the input space where the method takes those of the feature space",
+        _itself("neighbors", _input_space),
+    ),
+    "bandwidth": Variant("exp(-||x - x'||^2 / (2 gamma^2)) for the rbf kernel", changed("gamma", _bandwidth)),
+}

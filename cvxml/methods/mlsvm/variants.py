@@ -1,0 +1,323 @@
+"""What implementations of MLSVM compute instead of problem (2): the misreadings that `check` can name.
+
+Most are problem (2) again, with another lam or other rows. A row is a point with its targets and impostors; where a
+misreading has more than one row for a point, or the point itself among its targets, copies of the point are
+appended: n' points with lam n / n' have 1/n' sum xi in the same proportion to lam/2 ||A||^2 as n points with lam.
+Two are other problems, with duals of their own (variants_problem.py):
+    no cone          lam/2 ||A||^2 + 1/n sum xi_i    over all A:   sum s - ||G||^2 / (2 lam),  s_i <= 1/n
+    squared hinge    lam/2 ||A||^2 + 1/n sum xi_i^2:               sum s - n/4 sum s^2 - ||P_+(G)||^2 / (2 lam)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from cvxml.methods.mlsvm.instance import Instance, instance
+from cvxml.methods.mlsvm.neighborhood import Neighborhood
+from cvxml.metric import FloatArray, IntArray, examine, unit_scale
+from cvxml.neighbors import k_nearest, squared_euclidean
+from cvxml.variant import LOOSE, Other, Question, Variant, changed
+
+MOST_PAIRS = 1_000_000  # a misreading with more pairs than this is not tried
+
+
+class Row(NamedTuple):
+    """A constraint: a point, its targets and its impostors. A target that is the point itself is at distance 0."""
+
+    point: int
+    targets: Sequence[int]
+    impostors: Sequence[int]
+
+
+Rows = Callable[[Instance, Question], list[Row] | None]
+
+
+def lam_times(factor: Callable[[Instance], float]) -> Callable[[Question], Other | None]:
+    """Problem (2) with another lam."""
+
+    def value(question: Question) -> float | None:
+        given = instance(question.X, question.y, **question.params)
+        lam = given.lam * factor(given)
+        return lam if lam > 0 and lam != given.lam else None
+
+    return changed("lam", value)
+
+
+def with_rows(rows: Rows) -> Callable[[Question], Other | None]:
+    """Problem (2) with other rows; None where scaling the metric shows at once that it is not optimal there."""
+
+    def problem(question: Question) -> Other | None:
+        given = instance(question.X, question.y, **question.params)
+        found = rows(given, question)
+        if not found or sum(len(row.targets) + len(row.impostors) for row in found) > MOST_PAIRS:
+            return None
+        losses = partial(_losses, given.X, found)
+        if not _stays_at_scale(question.metric, given.lam, len(given.X), losses):
+            return None
+        return _stated(given, found)
+
+    return problem
+
+
+def _stated(given: Instance, rows: list[Row]) -> Other:
+    """The rows as explicit neighbour lists, with copies of points where lists alone cannot say it."""
+    n = len(given.X)
+    copies: list[int] = []
+    lists: dict[int, list[int]] = {}
+    for point, targets, impostors in rows:
+        at = point
+        if at in lists:  # a second row of the same point
+            at = n + len(copies)
+            copies.append(point)
+        lists[at] = [j for j in (*targets, *impostors) if j != point]
+        if point in targets:
+            lists[at].append(n + len(copies))
+            copies.append(point)
+    X = np.concatenate([given.X, given.X[copies]])
+    y = np.concatenate([given.y, given.y[copies]])
+    neighbors = [lists.get(i, []) for i in range(len(X))]
+    return Other(X, y, {"lam": given.lam * n / len(X), "neighbors": neighbors})
+
+
+def _stays_at_scale(
+    A: FloatArray, lam: float, n: int, losses: Callable[[FloatArray], FloatArray], power: int = 1
+) -> bool:
+    """False if a multiple of A is better by so much that A cannot be optimal to `LOOSE`: no solver is needed."""
+    size = lam / 2 * float(np.sum(A**2))
+    margins = losses(A)  # negative margin of every row, linear in A
+
+    def value(t: float) -> float:
+        return t**2 * size + float((np.maximum(0.0, 1 + t * margins) ** power).sum()) / n
+
+    return min(value(t) for t in (0.5, 0.9, 0.97, 1.03, 1.1, 2.0)) >= value(1.0) - 2 * LOOSE * size
+
+
+def _losses(X: FloatArray, rows: list[Row], A: FloatArray) -> FloatArray:
+    """max_l d_A - min_j d_A of every row."""
+    far = _extreme(X, A, rows, [row.targets for row in rows], np.maximum)
+    near = _extreme(X, A, rows, [row.impostors for row in rows], np.minimum)
+    return far - near
+
+
+def _extreme(
+    X: FloatArray, A: FloatArray, rows: list[Row], lists: list[Sequence[int]], extreme: np.ufunc
+) -> FloatArray:
+    start = np.cumsum([0, *(len(listed) for listed in lists[:-1])])
+    i = np.repeat([row.point for row in rows], [len(listed) for listed in lists])
+    j = np.concatenate([np.asarray(listed, dtype=np.intp) for listed in lists])
+    difference = X[i] - X[j]
+    reduced: FloatArray = extreme.reduceat(np.sum((difference @ A) * difference, axis=1), start)
+    return reduced
+
+
+def _usable(given: Instance, T: list[IntArray] | None = None, I: list[IntArray] | None = None) -> list[Row]:  # noqa: E741
+    """A row for every point that has both; T and I by default those of the problem."""
+    T = given.N.targets if T is None else T
+    I = given.N.impostors if I is None else I  # noqa: E741
+    return [Row(i, T[i], I[i]) for i in range(len(T)) if len(T[i]) and len(I[i])]
+
+
+def _by_distance(X: FloatArray, i: int, listed: IntArray) -> IntArray:
+    """The points of a list, the nearest first (Euclid)."""
+    return listed[np.argsort(squared_euclidean(X[i : i + 1], X[listed])[0], kind="stable")]
+
+
+def _last_target(given: Instance, _: Question) -> list[Row]:
+    T = [_by_distance(given.X, i, listed)[-1:] for i, listed in enumerate(given.N.targets)]
+    return _usable(given, T=T)
+
+
+def _first_impostor(given: Instance, _: Question) -> list[Row]:
+    I = [_by_distance(given.X, i, listed)[:1] for i, listed in enumerate(given.N.impostors)]  # noqa: E741
+    return _usable(given, I=I)
+
+
+def _fixed_pairs(given: Instance, question: Question) -> list[Row]:
+    last, first = _last_target(given, question), _first_impostor(given, question)
+    return [Row(a.point, a.targets, b.impostors) for a, b in zip(last, first, strict=True)]
+
+
+def _all_impostors(given: Instance, _: Question) -> list[Row]:
+    return _usable(given, I=[np.flatnonzero(given.y != c) for c in given.y])
+
+
+def _argmin(given: Instance, question: Question) -> list[Row]:
+    """x+ = argmin at the metric itself: where Algorithm 1 as printed stands still."""
+    rows = []
+    for i, targets, impostors in _usable(given):
+        difference = given.X[i] - given.X[targets]
+        nearest = int(np.sum((difference @ question.metric) * difference, axis=1).argmin())
+        rows.append(Row(i, [targets[nearest]], impostors))
+    return rows
+
+
+def _each_pair(given: Instance, _: Question) -> list[Row]:
+    return [Row(i, [l], [j]) for i, T, I in _usable(given) for l in T for j in I]  # noqa: E741
+
+
+def _self_as_target(given: Instance, _: Question) -> list[Row]:
+    """Only points whose targets it changes differ: those without any."""
+    T, I = given.N.targets, given.N.impostors  # noqa: E741
+    return [Row(i, [*T[i], i], I[i]) for i in range(len(T)) if len(I[i])]
+
+
+def _self_in_a_slot(given: Instance, question: Question) -> list[Row] | None:
+    """The point takes one of the K places in its own list, at distance 0."""
+    K = question.params.get("n_neighbors", 4)
+    if question.params.get("neighbors") is not None or K < 2:
+        return None
+    if question.params.get("neighborhood", "knn") != "knn":
+        return None
+    fewer = instance(question.X, question.y, **{**question.params, "n_neighbors": K - 1})
+    return _self_as_target(fewer, question)
+
+
+def _last_index(given: Instance, question: Question) -> list[Row] | None:
+    """Of points at the same distance the last, not the first."""
+    K = question.params.get("n_neighbors", 4)
+    if given.N.ties == 0 or question.params.get("neighborhood", "knn") != "knn":
+        return None
+    n = len(given.X)
+    everyone = np.arange(n, dtype=np.intp)
+    scale = unit_scale(given.X)
+    nearest = (n - 1 - k_nearest(given.X[::-1] / scale, everyone, everyone, K)[0])[::-1]
+    T = [listed[given.y[listed] == given.y[i]] for i, listed in enumerate(nearest)]
+    I = [listed[given.y[listed] != given.y[i]] for i, listed in enumerate(nearest)]  # noqa: E741
+    return _usable(given, T, I)
+
+
+def _other_size(by: int) -> Callable[[Question], Other | None]:
+    def value(question: Question) -> int | None:
+        K = question.params.get("n_neighbors", 4) + by
+        fits = 0 < K < len(np.asarray(question.X))
+        return K if fits and question.params.get("neighbors") is None else None
+
+    return changed("n_neighbors", value)
+
+
+def _other_neighborhood(question: Question) -> str | None:
+    if question.params.get("neighbors") is not None:
+        return None
+    other = "per-class" if question.params.get("neighborhood", "knn") == "knn" else "knn"
+    try:
+        instance(question.X, question.y, **{**question.params, "neighborhood": other})
+    except ValueError:  # a class is too small for it
+        return None
+    return other
+
+
+def other_problem(question: Question, squared: bool) -> float:
+    """What the metric leaves to gain where the hinge is squared, or where there is no cone; relative, proved."""
+    given = instance(question.X, question.y, **question.params)
+    s = unit_scale(given.X)
+    X, N, lam, A = given.X / s, given.N, given.lam / s**4, question.metric * s**2
+    rows = _usable(given)
+    if not rows or np.abs(A - A.T).max() > 1e-9 * np.linalg.norm(A):
+        return math.inf
+    A = (A + A.T) / 2
+    if squared and not examine(A)[1].feasible:
+        return math.inf
+    power = 2 if squared else 1
+    if not _stays_at_scale(A, lam, len(X), partial(_losses, X, rows), power):
+        return math.inf
+    from cvxml.methods.mlsvm.variants_problem import prices
+
+    u, w = prices(X, N, lam, squared)
+    objective = lam / 2 * float(np.sum(A**2))
+    objective += float((np.maximum(0.0, 1 + _losses(X, rows, A)) ** power).sum()) / len(X)
+    bound = _bound(X, N, lam, squared, u, w)
+    scale = lam / 2 * float(np.sum(A**2))
+    rounding = 1e-13 * (abs(objective) + abs(bound))
+    return (objective - bound + rounding) / scale if scale > 0 else math.inf
+
+
+def _bound(X: FloatArray, N: Neighborhood, lam: float, squared: bool, u: FloatArray, w: FloatArray) -> float:
+    """The dual value of any prices, made feasible: u and w one number a pair, in the order of the lists."""
+    n, d = X.shape
+    G, total, at_u, at_w = np.zeros((d, d)), 0.0, 0, 0
+    for i in N.usable:
+        I, T = N.impostors[i], N.targets[i]  # noqa: E741
+        u_i, w_i = np.maximum(u[at_u : at_u + len(I)], 0), np.maximum(w[at_w : at_w + len(T)], 0)
+        at_u, at_w = at_u + len(I), at_w + len(T)
+        s = min(float(u_i.sum()), float(w_i.sum()))
+        if s <= 0:
+            continue
+        s = s if squared else min(s, 1 / n)
+        away, own = X[i] - X[I], X[i] - X[T]
+        G += away.T @ (away * (s * u_i / u_i.sum())[:, None]) - own.T @ (own * (s * w_i / w_i.sum())[:, None])
+        total += s - n / 4 * s**2 if squared else s
+    values = np.linalg.eigvalsh(G)
+    paid = np.maximum(values, 0) if squared else values
+    return total - float(np.sum(paid**2)) / (2 * lam)
+
+
+VARIANTS: dict[str, Variant] = {
+    "lam": Variant("lam ||A||^2 where the paper has lam/2 ||A||^2", lam_times(lambda given: 2.0)),
+    "sum": Variant(
+        "sum_i xi_i where the paper has 1/n sum_i xi_i", lam_times(lambda given: 1 / len(given.X))
+    ),
+    "lam_sum": Variant(
+        "lam ||A||^2 + sum_i xi_i where the paper has lam/2 ||A||^2 + 1/n sum_i xi_i",
+        lam_times(lambda given: 2 / len(given.X)),
+    ),
+    "usable": Variant(
+        "the mean of xi over the usable points where the paper divides by n",
+        lam_times(lambda given: len(given.N.usable) / len(given.X)),
+    ),
+    "lam_on_losses": Variant(
+        "1/2 ||A||^2 + lam/n sum_i xi_i where the paper has lam/2 ||A||^2 + 1/n sum_i xi_i",
+        lam_times(lambda given: 1 / given.lam**2),
+    ),
+    "squared_hinge": Variant(
+        "1/n sum_i xi_i^2 where the paper has 1/n sum_i xi_i", left=partial(other_problem, squared=True)
+    ),
+    "no_cone": Variant(
+        "the problem without A psd: P_+ is missing, at the end and in every step",
+        left=partial(other_problem, squared=False),
+    ),
+    "argmin": Variant(
+        "the nearest target where the constraint has the furthest: x+ = argmin, as Algorithm 1 is printed",
+        with_rows(_argmin),
+    ),
+    "last_target": Variant(
+        "the target that is furthest by Euclid where the paper takes the furthest by A",
+        with_rows(_last_target),
+    ),
+    "first_impostor": Variant(
+        "the impostor that is nearest by Euclid where the paper takes the nearest by A",
+        with_rows(_first_impostor),
+    ),
+    "fixed_pairs": Variant(
+        "the furthest target and the nearest impostor chosen once, by Euclid, where the paper chooses by A",
+        with_rows(_fixed_pairs),
+    ),
+    "each_pair": Variant(
+        "a slack for each pair of a target and an impostor where the paper has one for each point",
+        with_rows(_each_pair),
+    ),
+    "all_impostors": Variant(
+        "all points of other classes as impostors where the paper takes those among the neighbours",
+        with_rows(_all_impostors),
+    ),
+    "self": Variant(
+        "the point itself as one of its K neighbours, a target at distance 0", with_rows(_self_in_a_slot)
+    ),
+    "empty": Variant(
+        "a distance of 0 to the targets of a point that has none, where its constraint is vacuous",
+        with_rows(_self_as_target),
+    ),
+    "fewer": Variant("K - 1 neighbours: the point itself took a place in its list", _other_size(-1)),
+    "more": Variant("K + 1 neighbours", _other_size(1)),
+    "last_index": Variant(
+        "the last index where a tie decides who is a neighbour: the rule is the first", with_rows(_last_index)
+    ),
+    "neighborhood": Variant(
+        'the other kind of neighbourhood ("knn" for "per-class", or the reverse)',
+        changed("neighborhood", _other_neighborhood),
+    ),
+}
