@@ -88,8 +88,11 @@ def check(
         claimed_objective, proof, reference, scale, TOLERANCES[tol], ties, verdict, reasons
     )
     diagnosis: tuple[str, ...] = ()
-    if verdict is Verdict.REFUTED and candidate is not None:
-        diagnosis = diagnose(method, X, y, candidate, TOLERANCES[tol], params, transform)
+    wrong = verdict is Verdict.REFUTED or bool(
+        proof is not None and ties and not proof.proves(TOLERANCES[tol])
+    )
+    if wrong and candidate is not None:
+        diagnosis = diagnose(method, X, y, candidate, TOLERANCES[tol], params, transform, reference)
     return _report(
         method, verdict, claim, tol, reasons, reference, proof, scale, claimed_objective, diagnosis
     )
@@ -148,7 +151,7 @@ def _judge(
 ) -> tuple[Verdict | None, list[str]]:
     if proof is None:
         return None, []
-    if not proof.feasibility.feasible:
+    if not (proof.feasibility.feasible or _is_zero(proof, reference)):
         return Verdict.REFUTED, [f"not a metric: {proof.feasibility}"]
     allowed = tol * scale + proof.rounding
     if proof.gap <= allowed and not (reference.certificate.decides(tol) and proof.decides(tol)):
@@ -171,6 +174,12 @@ def _judge(
     return Verdict.REFUTED, [
         f"a feasible metric is better by {proof.gap - reference.gap:.6g}; allowed is {allowed:.3g}"
     ]
+
+
+def _is_zero(proof: Certificate, reference: Solution) -> bool:
+    """True where the optimum is 0 and the candidate, whatever its shape, is closer to it than can be told."""
+    certificate = reference.certificate
+    return certificate.scale == 0 and proof.feasibility.norm <= certificate.radius
 
 
 def _judge_value(

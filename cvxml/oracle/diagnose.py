@@ -18,7 +18,7 @@ from cvxml.backend import SolverFailure
 from cvxml.methods import get
 from cvxml.metric import FloatArray, examine, project_psd
 from cvxml.oracle.slips import slips
-from cvxml.result import Certificate
+from cvxml.result import Certificate, Solution
 from cvxml.variant import LOOSE, Other, Question
 
 BETTER = (
@@ -34,16 +34,17 @@ def diagnose(
     tol: float,
     params: dict[str, Any],
     components: FloatArray | None = None,
+    optimum: Solution | None = None,
 ) -> tuple[str, ...]:
     """Sentences, one for each misreading of which `metric` (d, d) is certified to be the answer; often none.
 
-    components (m, d): what the metric was computed from, if it was.
+    components (m, d): what the metric was computed from, if it was. optimum: of the problem itself, if it is known.
     """
     if np.abs(metric).max() > 1e150:  # no misreading, an overflow
         return ()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        judge = _Judge(method, X, y, tol, params)
+        judge = _Judge(method, X, y, tol, params, optimum)
         own = judge.left(metric)
         found = [*_misreadings(judge, metric), *_of_representation(judge, metric, components)]
     exact = [sentence for left, sentence in found if left <= tol]
@@ -110,15 +111,23 @@ def _other_features(judge: _Judge, metric: FloatArray) -> Iterator[tuple[str, Ot
 class _Judge:
     """What a metric leaves to gain, for any inputs."""
 
-    def __init__(self, method: str, X: ArrayLike, y: ArrayLike | None, tol: float, params: dict[str, Any]):
+    def __init__(
+        self,
+        method: str,
+        X: ArrayLike,
+        y: ArrayLike | None,
+        tol: float,
+        params: dict[str, Any],
+        optimum: Solution | None,
+    ):
         self.method, self.X, self.y, self.tol, self.params = method, X, y, tol, params
         self.claim = get(method).CLAIM
-        self.optimum: Any = None  # of the problem itself, once it is needed
+        self.itself = Other(X, y, params)
+        self.solved: list[tuple[Other, Solution]] = [] if optimum is None else [(self.itself, optimum)]
 
     def left(self, metric: FloatArray, other: Other | None = None) -> float:
         """What `metric` may still gain, relative to the scale, as a dual of ours proves it; inf if it is none."""
-        if other is None:
-            other = Other(self.X, self.y, self.params)
+        other = self.itself if other is None else other
         metric = metric if other.metric is None else other.metric
         feasibility = examine(metric)[1]
         if not (feasibility.feasible and feasibility.norm > 0):
@@ -139,18 +148,19 @@ class _Judge:
     def better_than(self, metric: FloatArray) -> FloatArray:
         """The optimum; where the problem is not convex, what the convex step at `metric` gives."""
         if self.claim == "optimal":
-            optimum: FloatArray = self._optimum(Other(self.X, self.y, self.params)).metric
+            optimum: FloatArray = self._optimum(self.itself).metric
             return optimum
         return get(self.method).improve(
             self.X, self.y, project_psd(metric), tol=self.tol / 10, **self.params
         )[0]
 
-    def _optimum(self, other: Other) -> Any:
-        if other.params is self.params and self.optimum is not None and other.X is self.X:
-            return self.optimum
-        solution = get(other.method or self.method).solve(other.X, other.y, tol=self.tol / 10, **other.params)
-        if other.params is self.params and other.X is self.X:
-            self.optimum = solution
+    def _optimum(self, other: Other) -> Solution:
+        for known, solution in self.solved:
+            if known.X is other.X and known.params is other.params:
+                return solution
+        module = get(other.method or self.method)
+        solution = module.solve(other.X, other.y, tol=self.tol / 10, **other.params)
+        self.solved.append((other, solution))
         return solution
 
 

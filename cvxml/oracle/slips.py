@@ -37,7 +37,10 @@ def slips(
             yield f"{claim} once its off-diagonal entries are multiplied by {name}: a svec slip", other
     yield from _transforms(metric, components, claim)
     if feasible and np.linalg.cond(metric) < 1e12:
-        yield f"its inverse is {claim}: M^-1 was given for M", np.linalg.inv(metric)
+        yield (
+            f"its inverse is {claim}: M^-1 was given for M",
+            np.asarray(np.linalg.inv(metric), dtype=np.float64),
+        )
 
 
 def _transforms(
@@ -65,7 +68,8 @@ def _cholesky(metric: FloatArray, lower: bool) -> FloatArray | None:
     """L lower or upper triangular with L L^T = metric; None where there is none."""
     flip = slice(None) if lower else slice(None, None, -1)
     try:
-        factor: FloatArray = np.linalg.cholesky(metric[flip, flip])[flip, flip]
+        factor = np.linalg.cholesky(metric[flip, flip])
     except np.linalg.LinAlgError:
         return None
-    return factor
+    turned: FloatArray = np.asarray(factor, dtype=np.float64)[flip, flip]
+    return turned

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from cvxml.methods.mlsvm.instance import instance as linear_instance
 from cvxml.methods.mlsvm.kernel_instance import in_feature_space, instance
 from cvxml.methods.mlsvm.variants import VARIANTS as LINEAR
@@ -47,6 +49,11 @@ def _itself(name: str, value: Callable[[Question], Any]) -> Callable[[Question],
     return changed(name, unless_explicit)
 
 
+def _size(question: Question, by: int) -> int | None:
+    K: int = question.params.get("n_neighbors", 4) + by
+    return K if 0 < K < len(np.asarray(question.X)) else None
+
+
 def _bandwidth(question: Question) -> float | None:
     if question.params.get("kernel") != "rbf" or question.params.get("gamma") is None:
         return None
@@ -64,7 +71,8 @@ def _input_space(question: Question) -> list[list[int]] | None:
 _OF_LISTS = ("self", "fewer", "more", "last_index", "neighborhood")  # they need K, which explicit lists hide
 VARIANTS: dict[str, Variant] = {
     **{name: _lifted(variant) for name, variant in LINEAR.items() if name not in _OF_LISTS},
-    **{name: LINEAR[name] for name in ("fewer", "more")},
+    "fewer": Variant(LINEAR["fewer"].sentence, _itself("n_neighbors", lambda question: _size(question, -1))),
+    "more": Variant(LINEAR["more"].sentence, _itself("n_neighbors", lambda question: _size(question, 1))),
     "input_space": Variant(
         "the neighbours of the input space where the method takes those of the feature space",
         _itself("neighbors", _input_space),

@@ -26,12 +26,15 @@ from cvxml.variant import LOOSE, Other, Question, Variant, changed
 MOST_PAIRS = 1_000_000  # a misreading with more pairs than this is not tried
 
 
+Listed = Sequence[int] | IntArray
+
+
 class Row(NamedTuple):
     """A constraint: a point, its targets and its impostors. A target that is the point itself is at distance 0."""
 
     point: int
-    targets: Sequence[int]
-    impostors: Sequence[int]
+    targets: Listed
+    impostors: Listed
 
 
 Rows = Callable[[Instance, Question], list[Row] | None]
@@ -45,23 +48,34 @@ def lam_times(factor: Callable[[Instance], float]) -> Callable[[Question], Other
         lam = given.lam * factor(given)
         return lam if lam > 0 and lam != given.lam else None
 
-    return changed("lam", value)
+    return screened(changed("lam", value))
+
+
+def screened(problem: Callable[[Question], Other | None]) -> Callable[[Question], Other | None]:
+    """The same, but None where scaling the metric shows at once that it is not optimal there."""
+
+    def screen(question: Question) -> Other | None:
+        other = problem(question)
+        if other is None:
+            return None
+        there = instance(other.X, other.y, **other.params)
+        losses = partial(_losses, there.X, _usable(there))
+        return other if _stays_at_scale(question.metric, there.lam, len(there.X), losses) else None
+
+    return screen
 
 
 def with_rows(rows: Rows) -> Callable[[Question], Other | None]:
-    """Problem (2) with other rows; None where scaling the metric shows at once that it is not optimal there."""
+    """Problem (2) with other rows."""
 
     def problem(question: Question) -> Other | None:
         given = instance(question.X, question.y, **question.params)
         found = rows(given, question)
         if not found or sum(len(row.targets) + len(row.impostors) for row in found) > MOST_PAIRS:
             return None
-        losses = partial(_losses, given.X, found)
-        if not _stays_at_scale(question.metric, given.lam, len(given.X), losses):
-            return None
         return _stated(given, found)
 
-    return problem
+    return screened(problem)
 
 
 def _stated(given: Instance, rows: list[Row]) -> Other:
@@ -74,7 +88,7 @@ def _stated(given: Instance, rows: list[Row]) -> Other:
         if at in lists:  # a second row of the same point
             at = n + len(copies)
             copies.append(point)
-        lists[at] = [j for j in (*targets, *impostors) if j != point]
+        lists[at] = [int(j) for j in (*targets, *impostors) if j != point]
         if point in targets:
             lists[at].append(n + len(copies))
             copies.append(point)
@@ -89,6 +103,8 @@ def _stays_at_scale(
 ) -> bool:
     """False if a multiple of A is better by so much that A cannot be optimal to `LOOSE`: no solver is needed."""
     size = lam / 2 * float(np.sum(A**2))
+    if not math.isfinite(size):
+        return False
     margins = losses(A)  # negative margin of every row, linear in A
 
     def value(t: float) -> float:
@@ -105,8 +121,10 @@ def _losses(X: FloatArray, rows: list[Row], A: FloatArray) -> FloatArray:
 
 
 def _extreme(
-    X: FloatArray, A: FloatArray, rows: list[Row], lists: list[Sequence[int]], extreme: np.ufunc
+    X: FloatArray, A: FloatArray, rows: list[Row], lists: list[Listed], extreme: np.ufunc
 ) -> FloatArray:
+    if not rows:
+        return np.zeros(0)
     start = np.cumsum([0, *(len(listed) for listed in lists[:-1])])
     i = np.repeat([row.point for row in rows], [len(listed) for listed in lists])
     j = np.concatenate([np.asarray(listed, dtype=np.intp) for listed in lists])
@@ -197,7 +215,7 @@ def _other_size(by: int) -> Callable[[Question], Other | None]:
         fits = 0 < K < len(np.asarray(question.X))
         return K if fits and question.params.get("neighbors") is None else None
 
-    return changed("n_neighbors", value)
+    return screened(changed("n_neighbors", value))
 
 
 def _other_neighborhood(question: Question) -> str | None:
@@ -318,6 +336,6 @@ VARIANTS: dict[str, Variant] = {
     ),
     "neighborhood": Variant(
         'the other kind of neighbourhood ("knn" for "per-class", or the reverse)',
-        changed("neighborhood", _other_neighborhood),
+        screened(changed("neighborhood", _other_neighborhood)),
     ),
 }
