@@ -278,8 +278,8 @@ def test_next_to_nothing_is_zero_where_the_optimum_is_zero() -> None:
     """A solver's rounding need not be psd to be an honest answer; anything that can be told from 0 must be."""
     rng = np.random.default_rng(3)
     X, y = rng.integers(0, 4, size=(30, 2)).astype(float), np.arange(30) % 2
-    noise = np.array([[3e-14, 1.6e-13], [1.6e-13, 1e-15]])
+    noise = np.array([[3e-16, 1.6e-15], [1.6e-15, 1e-17]])
     assert cvxml.check("mlsvm", X, y, noise, lam=LAM).verdict is Verdict.CERTIFIED
-    report = cvxml.check("mlsvm", X, y, 1e9 * noise, lam=LAM)
+    report = cvxml.check("mlsvm", X, y, 1e11 * noise, lam=LAM)
     assert report.verdict is Verdict.REFUTED
     assert "not a metric" in report.reasons[0]
