@@ -151,10 +151,11 @@ def _judge(
 ) -> tuple[Verdict | None, list[str]]:
     if proof is None:
         return None, []
-    if not (proof.feasibility.feasible or _is_zero(proof, reference)):
+    zero = _is_zero(proof, reference)
+    if not (proof.feasibility.feasible or zero):
         return Verdict.REFUTED, [f"not a metric: {proof.feasibility}"]
     allowed = tol * scale + proof.rounding
-    if proof.gap <= allowed and not (reference.certificate.decides(tol) and proof.decides(tol)):
+    if proof.gap <= allowed and not (reference.certificate.decides(tol) and (zero or proof.decides(tol))):
         return Verdict.INCONCLUSIVE, [
             f"double precision cannot decide at this tol: rounding may be {proof.rounding:.3g}, "
             f"the scale is {scale:.3g}"
