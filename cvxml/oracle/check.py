@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.inputs import check_choice, check_number, check_X, real_array
-from cvxml.methods import check_params, get
+from cvxml.methods import Method, check_params, get
 from cvxml.metric import FloatArray, as_matrix, from_components
 from cvxml.oracle.diagnose import diagnose
 from cvxml.oracle.local import of_all
@@ -80,6 +80,8 @@ def check(
         reference = module.solve(X, y, tol=TOLERANCES[tol] / 10, **params)
     proof = None
     if candidate is not None:
+        if _next_to_nothing(module, X, y, candidate, reference, params):
+            candidate = 0 * candidate
         proof = module.certify(X, y, candidate, reference.dual, **params)
     ties = module.ties(X, y, **params)
     scale = _scale(method, proof, reference)
@@ -95,6 +97,23 @@ def check(
         diagnosis = diagnose(method, X, y, candidate, TOLERANCES[tol], params, transform, reference)
     return _report(
         method, verdict, claim, tol, reasons, reference, proof, scale, claimed_objective, diagnosis
+    )
+
+
+def _next_to_nothing(
+    module: Method,
+    X: ArrayLike,
+    y: ArrayLike | None,
+    A: FloatArray,
+    reference: Solution,
+    params: dict[str, Any],
+) -> bool:
+    """True where the optimum is 0 and neither A nor -A can be told from it: a solver's rounding need not be psd."""
+    if reference.certificate.scale > 0:
+        return False
+    allowed = 64 * EPS * (1 + abs(reference.objective))
+    return all(
+        module.certify(X, y, sign * A, reference.dual, **params).gap <= allowed for sign in (1.0, -1.0)
     )
 
 
@@ -151,11 +170,10 @@ def _judge(
 ) -> tuple[Verdict | None, list[str]]:
     if proof is None:
         return None, []
-    zero = _is_zero(proof, reference)
-    if not (proof.feasibility.feasible or zero):
+    if not proof.feasibility.feasible:
         return Verdict.REFUTED, [f"not a metric: {proof.feasibility}"]
     allowed = tol * scale + proof.rounding
-    if proof.gap <= allowed and not (reference.certificate.decides(tol) and (zero or proof.decides(tol))):
+    if proof.gap <= allowed and not (reference.certificate.decides(tol) and proof.decides(tol)):
         return Verdict.INCONCLUSIVE, [
             f"double precision cannot decide at this tol: rounding may be {proof.rounding:.3g}, "
             f"the scale is {scale:.3g}"
@@ -175,12 +193,6 @@ def _judge(
     return Verdict.REFUTED, [
         f"a feasible metric is better by {proof.gap - reference.gap:.6g}; allowed is {allowed:.3g}"
     ]
-
-
-def _is_zero(proof: Certificate, reference: Solution) -> bool:
-    """True where the optimum is 0 and the candidate, whatever its shape, is closer to it than can be told."""
-    certificate = reference.certificate
-    return certificate.scale == 0 and proof.feasibility.norm <= certificate.radius
 
 
 def _judge_value(
