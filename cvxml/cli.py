@@ -98,6 +98,7 @@ def _parser() -> argparse.ArgumentParser:
         "--claim", help="optimal, or stationary where the problem is not convex (its default)"
     )
     command.add_argument("--tol", default="normal", help="strict, normal (default) or loose")
+    command.add_argument("--exact", action="store_true", help="judge in rational arithmetic (mlsvm)")
     command.set_defaults(run=_check)
 
     command = commands.add_parser("evaluate", help="the intermediates at a metric, by the paper's names")
@@ -288,6 +289,7 @@ def _check(parsed: argparse.Namespace) -> int:
         claimed_objective=parsed.claimed_objective,
         claim=parsed.claim,
         tol=parsed.tol,
+        exact=parsed.exact,
         **params,
     )
     print(report.to_json() if parsed.json else report)

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from enum import Enum
 from typing import Any
 
+from cvxml.exact import Exact
 from cvxml.metric import Feasibility, FloatArray
 from cvxml.result import VERSION, Stationarity, plain
 
@@ -55,6 +56,7 @@ class Report:
     stationarity: Stationarity | None = None
     witness: Witness | None = None
     diagnosis: tuple[str, ...] = ()
+    exact: Exact | None = None  # the same interval in rational arithmetic, where that was asked for
     notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
@@ -96,6 +98,7 @@ class Report:
                 "metric": self.witness.metric.tolist(),
             },
             "diagnosis": list(self.diagnosis),
+            "exact": None if self.exact is None else self.exact.to_dict(),
             "notes": list(self.notes),
         }
         checked: dict[str, Any] = plain(content)
@@ -119,6 +122,8 @@ class Report:
         ]
         if self.stationarity is not None:
             lines.append(f"  {'stationarity':<28}{self.stationarity}")
+        if self.exact is not None:
+            lines.append(f"  {'exact':<28}{self.exact}")
         if self.feasibility is not None:
             lines.append(f"  {'feasibility':<28}{self.feasibility}")
         if self.witness is not None:

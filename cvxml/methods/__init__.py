@@ -7,6 +7,7 @@ from typing import Any, Protocol, cast
 
 from numpy.typing import ArrayLike
 
+from cvxml.exact import Exact
 from cvxml.metric import FloatArray, IntArray
 from cvxml.result import Certificate, Dual, Evaluation, Solution
 from cvxml.variant import Variant
@@ -95,6 +96,15 @@ class Method(Protocol):
         """The number of rows of a metric for these data."""
 
 
+class ExactMethod(Method, Protocol):
+    """A method whose interval can be computed in rational arithmetic."""
+
+    def exact(
+        self, X: ArrayLike, y: ArrayLike | None, metric: ArrayLike, dual: Dual, **params: Any
+    ) -> Exact:
+        """What `certify` proves, without rounding."""
+
+
 def names() -> list[str]:
     """The ids of all methods."""
     return list(MODULES)
@@ -105,6 +115,14 @@ def get(method: str) -> Method:
     if method not in MODULES:
         raise ValueError(f"no method {method!r}; there is: {', '.join(MODULES)}")
     return cast(Method, import_module(MODULES[method]))
+
+
+def get_exact(method: str) -> ExactMethod:
+    """The module of a method that has an exact mode. Raises ValueError for another."""
+    if not hasattr(get(method), "exact"):
+        able = [name for name in MODULES if hasattr(get(name), "exact")]
+        raise ValueError(f"{method} has no exact mode; there is one for: {', '.join(able)}")
+    return cast(ExactMethod, get(method))
 
 
 def check_params(method: str, params: dict[str, Any], extra: tuple[str, ...] = ()) -> None:

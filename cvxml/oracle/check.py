@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cvxml.exact import Exact, flint
 from cvxml.inputs import check_choice, check_number, check_X, real_array
-from cvxml.methods import Method, check_params, get
+from cvxml.methods import Method, check_params, get, get_exact
 from cvxml.metric import FloatArray, as_matrix, from_components
 from cvxml.oracle.diagnose import diagnose
+from cvxml.oracle.exactly import judge_exactly
 from cvxml.oracle.local import of_all
 from cvxml.oracle.stationary import check_stationary
 from cvxml.report import Report, Verdict, Witness
@@ -38,6 +40,7 @@ def check(
     pairs: Any = None,
     claim: str | None = None,
     tol: str = "normal",
+    exact: bool = False,
     **params: Any,
 ) -> Report:
     """Is `metric` optimal for `method` on X (n, d), y (n,)?
@@ -47,7 +50,8 @@ def check(
     the value somebody reports. neighbors: the candidate's own neighbour lists; without them a judgement that a tie
     could turn is inconclusive. claim: "optimal" (default where the problem is convex) or "stationary" (default and
     possible only where it is not; see oracle/stationary.py). tol: "strict" 1e-9, "normal" 1e-6 or "loose" 1e-3 of the
-    problem's scale. params: the method's.
+    problem's scale. exact: judge in rational arithmetic, so that no rounding is allowed for ("mlsvm" only; python-flint
+    must be installed). params: the method's.
     Certified: feasible, and gap <= tol * scale + rounding. Refuted: not feasible, or our witness is better by
     more than that. Else inconclusive, with the reason. Raises ValueError for bad input.
     """
@@ -65,6 +69,9 @@ def check(
     if neighbors is not None:
         params["neighbors"] = neighbors
     check_params(method, params)
+    if exact:  # refused before any work
+        get_exact(method)
+        flint()
     module = get(method)
     candidate = _candidate(metric, components, module.metric_size(points))
     transform = None if components is None else real_array(components, "components")
@@ -86,6 +93,18 @@ def check(
     ties = module.ties(X, y, **params)
     scale = _scale(method, proof, reference)
     verdict, reasons = _judge(proof, reference, scale, TOLERANCES[tol], ties)
+    judged = None
+    if (
+        exact
+        and candidate is not None
+        and proof is not None
+        and proof.feasibility.feasible
+        and not (ties and verdict is not Verdict.CERTIFIED)
+    ):
+        judged = judge_exactly(
+            method, X, y, candidate, reference.metric, reference.dual, TOLERANCES[tol], params
+        )
+        verdict, reasons = judged.verdict, [judged.reason]
     verdict, reasons = _judge_value(
         claimed_objective, proof, reference, scale, TOLERANCES[tol], ties, verdict, reasons
     )
@@ -96,7 +115,17 @@ def check(
     if wrong and candidate is not None:
         diagnosis = diagnose(method, X, y, candidate, TOLERANCES[tol], params, transform, reference)
     return _report(
-        method, verdict, claim, tol, reasons, reference, proof, scale, claimed_objective, diagnosis
+        method,
+        verdict,
+        claim,
+        tol,
+        reasons,
+        reference,
+        proof,
+        scale,
+        claimed_objective,
+        diagnosis,
+        None if judged is None else judged.candidate,
     )
 
 
@@ -245,6 +274,7 @@ def _report(
     scale: float,
     claimed_objective: float | None,
     diagnosis: tuple[str, ...],
+    exact: Exact | None,
 ) -> Report:
     witness = None
     if verdict is Verdict.REFUTED:
@@ -279,5 +309,6 @@ def _report(
         claimed_objective=claimed_objective,
         witness=witness,
         diagnosis=diagnosis,
+        exact=exact,
         notes=reference.notes,
     )

@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cvxml.exact import Exact
 from cvxml.inputs import check_choice, check_count, check_positive
 from cvxml.methods.mlsvm.algorithm1 import Run
 from cvxml.methods.mlsvm.algorithm1 import algorithm1 as run_algorithm1
 from cvxml.methods.mlsvm.certify import certify as certify_metric
+from cvxml.methods.mlsvm.certify import repair
 from cvxml.methods.mlsvm.evaluate import evaluate as evaluate_metric
 from cvxml.methods.mlsvm.evaluate import objective as objective_of
 from cvxml.methods.mlsvm.instance import Instance, instance
@@ -102,6 +104,18 @@ def certify(X: ArrayLike, y: ArrayLike, metric: ArrayLike, dual: Dual, **params:
     given = instance(X, y, **params)
     A = as_matrix(metric, given.X.shape[1])
     return certify_metric(given.X, given.N, A, dual, given.lam)
+
+
+def exact(X: ArrayLike, y: ArrayLike, metric: ArrayLike, dual: Dual, **params: Any) -> Exact:
+    """The interval of `certify` in rational arithmetic (exact.py). Raises ValueError without python-flint."""
+    from cvxml.methods.mlsvm.exact import exact_interval
+
+    given = instance(X, y, **params)
+    A = as_matrix(metric, given.X.shape[1])
+    prices = repair(dual, given.N)
+    return exact_interval(
+        given.X, given.N, A, (prices.u, prices.u_index, prices.w, prices.w_index), given.lam
+    )
 
 
 def machine_slack(X: ArrayLike, y: ArrayLike, metric: ArrayLike, **params: Any) -> float:
