@@ -50,6 +50,9 @@ def run(arguments: Sequence[str]) -> int:
     except ValueError as error:
         print(f"cvxml: {' '.join(str(error).split())}", file=sys.stderr)
         return BAD_INPUT
+    except MemoryError:
+        print("cvxml: out of memory; give fewer points or features, or more memory", file=sys.stderr)
+        return BAD_INPUT
     except KeyboardInterrupt:
         print("cvxml: interrupted", file=sys.stderr)
         return INCONCLUSIVE

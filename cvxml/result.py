@@ -13,12 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from cvxml.files import read_json, read_npz, write_json, write_npz
+from cvxml.files import MAX_BYTES, read_json, read_npz, write_json, write_npz
+from cvxml.files.arrays import real
+from cvxml.files.strict_json import parse_json
 from cvxml.metric import Feasibility, FloatArray, IntArray
 
 TOLERANCES = {"strict": 1e-9, "normal": 1e-6, "loose": 1e-3}
 FORMAT = "cvxml-solution"
 VERSION = 1
+MAX_NAME = 100  # letters of a method or a parameter in a file: messages repeat them
 CLAIMS = (
     "objective",
     "lower_bound",
@@ -311,18 +314,30 @@ def load(path: str | Path) -> SavedSolution:
             raise ValueError(f'no "format": "{FORMAT}" in it')
         if content.get("version") != VERSION:
             raise ValueError(f"version {content.get('version')!r} is not known, only {VERSION}")
+        method, params = str(content["method"]), dict(content["params"])
+        if any(len(str(name)) > MAX_NAME for name in (method, *params)):
+            raise ValueError(f"its method or a parameter has a name of more than {MAX_NAME} letters")
         return SavedSolution(
-            method=str(content["method"]),
-            params=dict(content["params"]),
-            X=np.asarray(content["X"], dtype=np.float64),
+            method=method,
+            params=params,
+            X=real(np.asarray(content["X"])),
             y=_codes(content["y"]),
             neighbors=content["neighbors"],
-            metric=np.asarray(content["metric"], dtype=np.float64),
+            metric=real(np.asarray(content["metric"])),
             dual={name: np.asarray(values) for name, values in content["dual"].items()},
             claimed={k: content.get(k) for k in CLAIMS},
         )
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
-        raise ValueError(f"{path} is not a saved solution: {error}") from error
+    except (
+        KeyError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        OverflowError,
+        RecursionError,
+        MemoryError,
+    ) as error:
+        reason = str(error) or type(error).__name__
+        raise ValueError(f"{path} is not a saved solution: {reason:.800}") from error
 
 
 def _codes(values: Any) -> IntArray:
@@ -334,9 +349,17 @@ def _codes(values: Any) -> IntArray:
 
 def _load_npz(path: str | Path) -> dict[str, Any]:
     arrays = read_npz(path)
-    content = json.loads(str(arrays.pop("header")))
+    content = parse_json(str(arrays.pop("header")), finite=False)
     counts = arrays.pop("neighbor_counts")
     flat = arrays.pop("neighbors")
+    if any(given.ndim != 1 or given.dtype.kind not in "iu" for given in (counts, flat)):
+        raise ValueError("neighbors and neighbor_counts are not lists of integers")
+    if (
+        len(counts) not in (0, len(arrays["y"])) or (len(counts) + len(flat)) * 64 > MAX_BYTES
+    ):  # as lists of Python
+        raise ValueError(f"it holds {len(counts)} neighbor_counts and {len(flat)} neighbors")
+    if counts.min(initial=0) < 0 or counts.max(initial=0) > len(counts):
+        raise ValueError(f"neighbor_counts are not all within 0..{len(counts)}")
     if counts.sum() != len(flat):
         raise ValueError(f"neighbor_counts add up to {counts.sum()}, there are {len(flat)} neighbors")
     content["neighbors"] = [p.tolist() for p in np.split(flat, np.cumsum(counts))[:-1]]

@@ -16,7 +16,7 @@ MAX_BYTES = 2 * 1024**3  # decompressed or declared array data, per file
 
 Path = str | os.PathLike[str]
 
-_ERRORS = (OSError, EOFError, ValueError, TypeError, RuntimeError, OverflowError,
+_ERRORS = (OSError, EOFError, ValueError, TypeError, RuntimeError, OverflowError, MemoryError,
            struct.error, zlib.error, zipfile.BadZipFile, csv.Error)  # fmt: skip
 NUMPY = "give what numpy.save or numpy.savez wrote from plain numbers or strings"
 _CSV = "give UTF-8 lines of equally many comma separated cells, only the first one a header, without numbers"
@@ -34,7 +34,7 @@ def naming(path: Path, doing: str, remedy: str) -> Iterator[None]:
     try:
         yield
     except _ERRORS as error:
-        reason = (isinstance(error, OSError) and error.strerror) or str(error) or type(error)
+        reason = (isinstance(error, OSError) and error.strerror) or str(error) or type(error).__name__
         short = " ".join(str(reason).split())[:300]
         raise ValueError(f"{os.fspath(path)!r} cannot be {doing}: {short}; {remedy}") from error
 

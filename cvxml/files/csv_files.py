@@ -15,6 +15,7 @@ from cvxml.files import common
 from cvxml.files.common import Path, open_regular
 
 MAX_LINE_BYTES = 16 * 1024**2  # one line of CSV
+MAX_BLANK = 10**5  # so many more blank lines than others: 2 GiB of them pack into 2 MiB, and take minutes
 
 
 def _lines(readline: Callable[[int], bytes]) -> Iterator[str]:
@@ -31,7 +32,13 @@ def _rows(path: Path, packed: bool) -> Iterator[tuple[int, list[str]]]:
     with open_regular(path) as stream:
         readline = gzip.GzipFile(fileobj=stream).readline if packed else stream.readline
         reader = csv.reader(_lines(readline), strict=True)
-        yield from ((reader.line_num, row) for row in reader if row)
+        blank = 0
+        for row in reader:
+            blank += not row
+            if 2 * blank - reader.line_num > MAX_BLANK:
+                raise ValueError(f"it has {blank} blank lines among its first {reader.line_num}")
+            if row:
+                yield reader.line_num, row
 
 
 def _number(cell: str) -> float | None:

@@ -59,11 +59,15 @@ def load_json(path: Path) -> Any:
     with open_regular(path) as stream:
         if os.fstat(stream.fileno()).st_size > MAX_JSON_BYTES:
             raise ValueError(f"it has more than {MAX_JSON_BYTES} bytes")
-        text = stream.read().decode("utf-8")
+        return parse_json(stream.read().decode("utf-8"))
+
+
+def parse_json(text: str, finite: bool = True) -> Any:
+    """The value of a text; ValueError for what read_json refuses, NaN and Infinity only if `finite`."""
     check_depth(text)
     return json.loads(
         text,
-        parse_constant=_constant,
+        parse_constant=_constant if finite else float,
         parse_float=_float,
         parse_int=_int,
         object_pairs_hook=_unique,

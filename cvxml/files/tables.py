@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cvxml.files import common
 from cvxml.files.arrays import nested, real
 from cvxml.files.common import REMEDIES, Path, naming, suffix_of
 from cvxml.files.csv_files import load_csv
@@ -23,6 +24,8 @@ def _labels(values: Sequence[int] | Sequence[str]) -> NDArray[Any]:
         return np.array(values, dtype=np.int64)
     if not all(isinstance(value, str) and 0 < len(value) <= MAX_LABEL for value in values):
         raise ValueError(f"labels must be all integers or all strings of 1 to {MAX_LABEL} letters")
+    if 4 * len(values) * max((len(str(value)) for value in values), default=0) > common.MAX_BYTES:
+        raise ValueError(f"{len(values)} labels, padded to the longest, are over {common.MAX_BYTES} bytes")
     return np.array(values, dtype=np.str_)
 
 
