@@ -1,4 +1,4 @@
-"""The command line: list, show, solve, check, evaluate, certify, verify.
+"""The command line: list, show, solve, check, evaluate, certify, verify; cases, conform, schema (cli_cases.py).
 
 Exit codes: 0 certified, 1 refuted, 2 bad usage or input, 3 inconclusive, 4 internal error. Results go to stdout
 (JSON with --json), logs and progress to stderr, progress only on a terminal.
@@ -101,7 +101,7 @@ def _parser() -> argparse.ArgumentParser:
         "--claim", help="optimal, or stationary where the problem is not convex (its default)"
     )
     command.add_argument("--tol", default="normal", help="strict, normal (default) or loose")
-    command.add_argument("--exact", action="store_true", help="judge in rational arithmetic (mlsvm)")
+    command.add_argument("--exact", action="store_true", help="judge in rational arithmetic")
     command.set_defaults(run=_check)
 
     command = commands.add_parser("evaluate", help="the intermediates at a metric, by the paper's names")
@@ -116,6 +116,9 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--json", action="store_true")
     command.set_defaults(run=_certify)
 
+    from cvxml.cli_cases import add_commands
+
+    add_commands(commands)
     command = commands.add_parser("verify", help="every method, literal against fast, on data that ships")
     command.add_argument("--json", action="store_true")
     command.set_defaults(run=_verify)

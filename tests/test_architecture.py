@@ -8,7 +8,19 @@ from pathlib import Path
 import cvxml
 
 ROOT = Path(cvxml.__file__).parent
-FOUNDATION = ("metric", "neighbors", "result", "report", "files", "inputs", "variant", "exact", "_version")
+FOUNDATION = (
+    "metric",
+    "neighbors",
+    "result",
+    "report",
+    "files",
+    "inputs",
+    "variant",
+    "exact",
+    "balls",
+    "squares",
+    "_version",
+)
 
 
 def imports_of(path: Path) -> dict[str, bool]:

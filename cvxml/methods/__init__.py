@@ -100,9 +100,16 @@ class ExactMethod(Method, Protocol):
     """A method whose interval can be computed in rational arithmetic."""
 
     def exact(
-        self, X: ArrayLike, y: ArrayLike | None, metric: ArrayLike, dual: Dual, **params: Any
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None,
+        metric: ArrayLike,
+        dual: Dual,
+        *,
+        root: ArrayLike | None = None,
+        **params: Any,
     ) -> Exact:
-        """What `certify` proves, without rounding."""
+        """What `certify` proves, without rounding. root (d, r): M with M M^T near `metric`, if it is known."""
 
 
 def names() -> list[str]:

@@ -24,6 +24,7 @@ from cvxml.report import Report, Verdict, Witness
 from cvxml.result import TOLERANCES, Certificate, Solution
 
 EPS = float(np.finfo(float).eps)
+UNMOVED = 1e-6  # of the objective: the scale where the optimum is 0
 
 
 def check(
@@ -50,8 +51,8 @@ def check(
     the value somebody reports. neighbors: the candidate's own neighbour lists; without them a judgement that a tie
     could turn is inconclusive. claim: "optimal" (default where the problem is convex) or "stationary" (default and
     possible only where it is not; see oracle/stationary.py). tol: "strict" 1e-9, "normal" 1e-6 or "loose" 1e-3 of the
-    problem's scale. exact: judge in rational arithmetic, so that no rounding is allowed for ("mlsvm" only; python-flint
-    must be installed). params: the method's.
+    problem's scale. exact: judge in rational arithmetic, so that no rounding is allowed for (python-flint must be
+    installed; not for an rbf kernel, nor for nca where the rank is limited). params: the method's.
     Certified: feasible, and gap <= tol * scale + rounding. Refuted: not feasible, or our witness is better by
     more than that. Else inconclusive, with the reason. Raises ValueError for bad input.
     """
@@ -80,14 +81,16 @@ def check(
     if claimed_objective is not None:
         claimed_objective = check_number(claimed_objective, "claimed_objective")
     if module.CLAIM == "stationary":
-        return check_stationary(method, X, y, candidate, transform, claimed_objective, claim, tol, params)
+        return check_stationary(
+            method, X, y, candidate, transform, claimed_objective, claim, tol, exact, params
+        )
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a reference that is not tight shows in the verdict
         reference = module.solve(X, y, tol=TOLERANCES[tol] / 10, **params)
     proof = None
     if candidate is not None:
-        if _next_to_nothing(module, X, y, candidate, reference, params):
+        if _next_to_nothing(module, X, y, candidate, reference, TOLERANCES[tol], params):
             candidate = 0 * candidate
         proof = module.certify(X, y, candidate, reference.dual, **params)
     ties = module.ties(X, y, **params)
@@ -135,12 +138,16 @@ def _next_to_nothing(
     y: ArrayLike | None,
     A: FloatArray,
     reference: Solution,
+    tol: float,
     params: dict[str, Any],
 ) -> bool:
-    """True where the optimum is 0 and neither A nor -A can be told from it: a solver's rounding need not be psd."""
+    """True where the optimum is 0 and neither A nor -A can be told from it: a solver's rounding need not be psd.
+
+    The scale is 0 there, and nothing but 0 would do; a millionth of the objective stands in for it.
+    """
     if reference.certificate.scale > 0:
         return False
-    allowed = 64 * EPS * (1 + abs(reference.objective))
+    allowed = max(64 * EPS * (1 + abs(reference.objective)), tol * UNMOVED * abs(reference.objective))
     return all(
         module.certify(X, y, sign * A, reference.dual, **params).gap <= allowed for sign in (1.0, -1.0)
     )

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 from numpy.typing import ArrayLike
 
-from cvxml.methods import get
+from cvxml.exact import Exact, upward
+from cvxml.methods import get, get_exact
 from cvxml.metric import FloatArray, examine
 from cvxml.oracle.diagnose import diagnose
 from cvxml.report import Report, Verdict, Witness
@@ -30,6 +31,7 @@ class Judged(NamedTuple):
     witness: Witness | None
     bound: float | None = None  # of the objective at all metrics, where one was computed
     stationary: bool = False
+    exact: Exact | None = None  # of the step
 
 
 def check_stationary(
@@ -41,6 +43,7 @@ def check_stationary(
     claimed_objective: float | None,
     claim: str,
     tol_name: str,
+    exact: bool,
     params: dict[str, Any],
 ) -> Report:
     """The report on `candidate` (d, d), made of `components` (m, d) if these were given.
@@ -54,8 +57,8 @@ def check_stationary(
     tol = TOLERANCES[tol_name]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what is not tight shows in the verdict
-        judged = _judge(method, X, y, candidate, claim, tol, params)
-    verdict, reasons, proof, ours, witness, bound, _ = judged
+        judged = _judge(method, X, y, candidate, claim, tol, exact, params)
+    verdict, reasons, proof, ours, witness, bound = judged[:6]
     if claimed_objective is not None:
         allowed = tol * abs(proof.objective) + proof.rounding
         if abs(claimed_objective - proof.objective) > allowed:
@@ -90,6 +93,7 @@ def check_stationary(
         stationarity=proof.stationarity,
         witness=witness,
         diagnosis=diagnosis,
+        exact=judged.exact,
         notes=(
             f"the gap is to the bound F >= {lower_bound:.6g}; what is certified is that the metric is stationary"
             if bound is None
@@ -106,6 +110,7 @@ def _judge(
     candidate: FloatArray,
     claim: str,
     tol: float,
+    exact: bool,
     params: dict[str, Any],
 ) -> Judged:
     module = get(method)
@@ -125,14 +130,45 @@ def _judge(
         why = f"its objective overflows; there is a metric with {ours.objective:.6g}"
         return Judged(Verdict.REFUTED, (why,), proof, ours, Witness(ours.objective, won, better))
     left, name = _left(proof)
+    proved = left <= own and proof.decides(tol)
+    interval = None
+    if exact:
+        interval = get_exact(method).exact(X, y, candidate, dual, **params)
+        own = tol * _scale(method, proof, ours)
+        left, name = upward(interval.gap), "in exact arithmetic, its convex step"
+        proved = left <= own
+    found = _verdict(
+        method, X, y, psd, claim, tol, params, proof, ours, better, (left, name, own, allowed), proved
+    )
+    return found._replace(exact=interval)
+
+
+def _verdict(
+    method: str,
+    X: ArrayLike,
+    y: ArrayLike | None,
+    psd: FloatArray,
+    claim: str,
+    tol: float,
+    params: dict[str, Any],
+    proof: Certificate,
+    ours: Certificate,
+    better: FloatArray,
+    figures: tuple[float, str, float, float],
+    proved: bool,
+) -> Judged:
+    """The verdict once all is computed. figures: what is left, in what; what is allowed, without and with `ours`."""
+    left, name, own, allowed = figures
+    won = proof.objective - ours.objective
     witness = Witness(ours.objective, won, better) if won > allowed else None
     improvable = f"a descent from it leads to a metric that is better by {won:.6g}; allowed is {allowed:.3g}"
-    proved = left <= own and proof.decides(tol)
     if not proved and witness is not None:
         return Judged(Verdict.REFUTED, (f"improvable: {improvable}",), proof, ours, witness)
     if not proved:
         why = f"{name} could still gain {left:.3g}, allowed is {own:.3g}; no metric that does was found"
-        return Judged(Verdict.INCONCLUSIVE, (why, *module.remarks(X, y, psd, **params)), proof, ours, None)
+        return Judged(
+            Verdict.INCONCLUSIVE, (why, *get(method).remarks(X, y, psd, **params)), proof, ours, None
+        )
     if proof.claim == "optimal":
         why = f"optimal: the problem is convex here, and no metric is better by more than {left:.3g}"
         reason = f"{why}; allowed is {own:.3g}"

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cvxml.exact import Exact
 from cvxml.firstorder import one_blas_thread
 from cvxml.inputs import check_choice, check_count, check_positive, real_array
 from cvxml.methods.glml import definitions
@@ -25,6 +26,7 @@ from cvxml.methods.glml.certify import best_dual, certify_at, examine_unit
 from cvxml.methods.glml.closed import Case, closed_form
 from cvxml.methods.glml.curvature import curvature
 from cvxml.methods.glml.instance import Instance, instance
+from cvxml.methods.glml.variants import VARIANTS as VARIANTS
 from cvxml.metric import FloatArray, IntArray, as_matrix, as_metric
 from cvxml.result import (
     Certificate,
@@ -36,7 +38,6 @@ from cvxml.result import (
     Step,
     warn_unless_converged,
 )
-from cvxml.variant import Variant
 
 TITLE = "GLML: a local metric from generative models (papers 000 and 003)"
 CLAIM = "optimal"
@@ -62,7 +63,6 @@ not convex in A; convex in M = A^-1, with the same value:
 dual, for s B >> 0, s = 1 or -1 (else 0):
   max over y, u >= 0:   D u - D u log(u / y) + u log det(s B) - y^2 / 4  =  (D |det B|^(1/D))^2 at best
 """
-VARIANTS: dict[str, Variant] = {}
 
 
 def problem(X: ArrayLike, y: ArrayLike, **params: Any) -> Any:
@@ -171,6 +171,22 @@ def certify(X: ArrayLike, y: ArrayLike, metric: ArrayLike, dual: Dual, **params:
     """The certificate of `metric` from any dual variables "y" and "u", (q,) each. ValueError for bad input."""
     p = instance(X, y, **params)
     return _certificate(p, _metrics(metric, p), dual)
+
+
+def exact(
+    X: ArrayLike,
+    y: ArrayLike,
+    metric: ArrayLike,
+    dual: Dual,
+    *,
+    root: ArrayLike | None = None,
+    **params: Any,
+) -> Exact:
+    """The interval of `certify` in balls (exact.py). Raises ValueError unless for Gaussians at one query."""
+    from cvxml.methods.glml.exact import exact_interval
+
+    p = instance(X, y, **params)
+    return exact_interval(p, _metrics(metric, p)[0], dual, root=root)
 
 
 def _certificate(p: Instance, A: FloatArray, dual: Dual) -> Certificate:

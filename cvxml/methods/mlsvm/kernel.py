@@ -22,8 +22,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cvxml.exact import Exact
 from cvxml.inputs import check_count
 from cvxml.methods.mlsvm.certify import certify as certify_metric
+from cvxml.methods.mlsvm.certify import repair
 from cvxml.methods.mlsvm.evaluate import evaluate as evaluate_metric
 from cvxml.methods.mlsvm.kernel_instance import in_feature_space, instance
 from cvxml.methods.mlsvm.kernel_variants import VARIANTS as VARIANTS
@@ -116,6 +118,27 @@ def certify(X: ArrayLike, y: ArrayLike, metric: ArrayLike, dual: Dual, **params:
     given = instance(X, y, **params)
     A = in_feature_space(given, as_matrix(metric, len(given.X)))
     return certify_metric(given.E, given.N, A, dual, given.lam)
+
+
+def exact(
+    X: ArrayLike,
+    y: ArrayLike,
+    metric: ArrayLike,
+    dual: Dual,
+    *,
+    root: ArrayLike | None = None,
+    psd: ArrayLike | None = None,
+    **params: Any,
+) -> Exact:
+    """The interval of `certify` in rational arithmetic (kernel_exact.py). Raises ValueError for the rbf."""
+    from cvxml.methods.mlsvm.kernel_exact import exact_interval
+
+    given = instance(X, y, **params)
+    prices = repair(dual, given.N)
+    phi = as_matrix(metric, len(given.X))
+    return exact_interval(
+        given, phi, (prices.u, prices.u_index, prices.w, prices.w_index), root=root, psd=psd
+    )
 
 
 def machine_slack(X: ArrayLike, y: ArrayLike, metric: ArrayLike, **params: Any) -> float:

@@ -106,7 +106,16 @@ def certify(X: ArrayLike, y: ArrayLike, metric: ArrayLike, dual: Dual, **params:
     return certify_metric(given.X, given.N, A, dual, given.lam)
 
 
-def exact(X: ArrayLike, y: ArrayLike, metric: ArrayLike, dual: Dual, **params: Any) -> Exact:
+def exact(
+    X: ArrayLike,
+    y: ArrayLike,
+    metric: ArrayLike,
+    dual: Dual,
+    *,
+    root: ArrayLike | None = None,
+    psd: ArrayLike | None = None,
+    **params: Any,
+) -> Exact:
     """The interval of `certify` in rational arithmetic (exact.py). Raises ValueError without python-flint."""
     from cvxml.methods.mlsvm.exact import exact_interval
 
@@ -114,7 +123,13 @@ def exact(X: ArrayLike, y: ArrayLike, metric: ArrayLike, dual: Dual, **params: A
     A = as_matrix(metric, given.X.shape[1])
     prices = repair(dual, given.N)
     return exact_interval(
-        given.X, given.N, A, (prices.u, prices.u_index, prices.w, prices.w_index), given.lam
+        given.X,
+        given.N,
+        A,
+        (prices.u, prices.u_index, prices.w, prices.w_index),
+        given.lam,
+        root=root,
+        psd=psd,
     )
 
 

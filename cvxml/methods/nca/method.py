@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cvxml.exact import Exact
 from cvxml.firstorder import one_blas_thread
 from cvxml.inputs import check_choice, check_count, check_positive
 from cvxml.methods.nca import definitions
@@ -23,9 +24,9 @@ from cvxml.methods.nca.evaluate import evaluate as evaluate_metric
 from cvxml.methods.nca.instance import Instance, instance
 from cvxml.methods.nca.solve import solve_instance
 from cvxml.methods.nca.solver import Solver
+from cvxml.methods.nca.variants import VARIANTS as VARIANTS
 from cvxml.metric import FloatArray, IntArray, as_matrix, as_metric, low_rank_components
 from cvxml.result import Certificate, Dual, Evaluation, SavedSolution, Solution, warn_unless_converged
-from cvxml.variant import Variant
 
 TITLE = "Neighbourhood components analysis (note 004)"
 CLAIM = "stationary"
@@ -56,7 +57,6 @@ the convex step of CCCP at Q0, with w_ij = s_ij p_ij / p_i there, and c_i = 1 (f
 its dual, over rows q_i of the simplex, H the entropy:
   max sum_i c_i H(q_i) + const   such that   sum_ij c_i (w_ij - q_ij) X_ij psd
 """
-VARIANTS: dict[str, Variant] = {}
 
 
 def problem(X: ArrayLike, y: ArrayLike | None, *, at: ArrayLike | None = None, **params: Any) -> Any:
@@ -123,6 +123,22 @@ def certify(X: ArrayLike, y: ArrayLike | None, metric: ArrayLike, dual: Dual, **
     p = instance(X, y, **params)
     with one_blas_thread():
         return certify_metric(p, as_matrix(metric, p.X.shape[1]), dual)
+
+
+def exact(
+    X: ArrayLike,
+    y: ArrayLike | None,
+    metric: ArrayLike,
+    dual: Dual,
+    *,
+    root: ArrayLike | None = None,
+    **params: Any,
+) -> Exact:
+    """The interval of the metric's own convex step in balls (exact.py). Raises ValueError where the rank is limited."""
+    from cvxml.methods.nca.exact import exact_interval
+
+    p = instance(X, y, **params)
+    return exact_interval(p, as_matrix(metric, p.X.shape[1]), dual, root=root)
 
 
 def solve(

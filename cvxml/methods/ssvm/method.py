@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cvxml.exact import Exact
 from cvxml.firstorder import one_blas_thread
 from cvxml.inputs import check_choice, check_count, check_positive
 from cvxml.methods.ssvm import enumeration
@@ -116,6 +117,23 @@ def certify(X: ArrayLike, y: ArrayLike, metric: ArrayLike, dual: Dual, **params:
     p = instance(X, y, **params)
     with one_blas_thread():
         return certify_metric(p, as_matrix(metric, p.X.shape[1]), dual)
+
+
+def exact(
+    X: ArrayLike,
+    y: ArrayLike,
+    metric: ArrayLike,
+    dual: Dual,
+    *,
+    root: ArrayLike | None = None,
+    psd: ArrayLike | None = None,
+    **params: Any,
+) -> Exact:
+    """The interval of the metric's own convex step in rational arithmetic. Raises ValueError as exact.py says."""
+    from cvxml.methods.ssvm.exact import exact_interval
+
+    p = instance(X, y, **params)
+    return exact_interval(p, as_matrix(metric, p.X.shape[1]), dual, root=root, psd=psd)
 
 
 def solve(

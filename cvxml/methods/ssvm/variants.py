@@ -33,6 +33,7 @@ from cvxml.variant import LOOSE, Other, Question, Variant, changed
 
 MOST_POINTS = 2000  # a misreading that is not the method itself is not tried with more
 BLOCK = 1 << 20  # differences at a time
+MOST_ASKED = 600  # times, in a round, whether the restricted dual is solved
 MULTIPLES = (0.5, 0.9, 0.97, 1.03, 1.1, 2.0)
 
 Problem = Callable[[Question], Other | None]
@@ -252,6 +253,12 @@ class _Step(StepSolver):
         super().__init__(p, latent)
         self.reading = reading
         self.columns: _Columns = _Columns(p, reading, latent)
+        self.asked = 0
+
+    def _enough(self, here: Descent, lowest: float, tol: float) -> bool:
+        """Also once it was asked too often: rounding may keep the gap of the restricted dual from closing."""
+        self.asked += 1
+        return self.asked > MOST_ASKED or super()._enough(here, lowest, tol)
 
     def _newton(self, here: Descent, lowest: float, tol: float) -> Descent:
         return super()._newton(here, lowest, tol) if self.reading.cone else here
@@ -265,6 +272,7 @@ class _Step(StepSolver):
             offered = np.take_along_axis(here.sets, near_to[:, :, None], axis=1)
             usable = np.isfinite(np.take_along_axis(here.cost, near_to, axis=1))
             self.columns.take_in(np.where(usable[:, :, None], offered, at.latent[:, None]), usable)
+            self.asked = 0
             V, value, solved = self._restricted(start, tol)
             bound = max(bound, value)
             if not self.reading.cone:

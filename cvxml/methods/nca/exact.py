@@ -1,0 +1,226 @@
+"""The bound of the convex step and the objective of NCA in balls (cvxml/balls.py): an interval that is a theorem.
+
+At V = M M^T, psd whatever M is, with p_ij, w_ij = s_ij p_ij / p_i and c_i (1 for g, p_i for f) in balls, and with
+    q = (1 - theta) softmax(-<R, X_ik>) + theta softmax(-<I, X_ik>)
+of the dual's "R" and "interior", which are rows of the simplex for any 0 <= theta <= 1, the step is nowhere below
+    const + sum c_i [ H(q_i) + sum_j w_ij log(w_ij / s_ij) ]   if   Z = sum c_i (w_ij - q_ij) X_ij is psd (certify.py).
+Z is proved positive definite on what the differences of the points span, in features that are a basis of it; theta is
+the least for which it is, to `BISECTIONS` bits. Where no theta will do, or that is better, the bound is that no p_i is
+above the largest s_ij. Distances are integers; M comes from floating point (squares.py), or is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cvxml.balls import ball, cholesky_is_positive, ends, precision, total
+from cvxml.exact import Exact, flint
+from cvxml.methods.nca.instance import Instance
+from cvxml.metric import FloatArray, as_matrix
+from cvxml.result import Dual
+from cvxml.squares import all_distances, distance_to_square, root_of, whole
+
+BISECTIONS = 40  # of theta, below which the first power of two
+LEAST = 200  # theta is 0 or at least 2^-LEAST
+CLOSE, ROUNDING = (
+    10**9,
+    1 << 46,
+)  # distances nearer than 1/CLOSE of the least, or 1/ROUNDING of the largest, are equal
+
+
+class _Row(NamedTuple):
+    """What is true of point i at V: of the points k != i, and w, c, log p_i."""
+
+    others: list[int]
+    right: list[int]  # those with s_ij > 0
+    w: dict[int, Any]
+    c: Any
+    p: Any
+    log_p: Any
+    tangent: Any  # sum_j w_ij log(w_ij / s_ij)
+
+
+def exact_interval(p: Instance, Q: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
+    """The interval of the step of the metric `Q` (d, d), from any "R" and "interior" (d, d).
+
+    root: M (d, r) where it is not to be found here. Raises ValueError where the rank is limited.
+    """
+    d = p.X.shape[1]
+    if p.m < d:
+        raise ValueError(
+            f"the exact mode of nca bounds a step of any rank, not of n_components={p.m} below {d}"
+        )
+    R, interior = (_of_dual(dual, name, d) for name in ("R", "interior"))
+    M = root_of(Q, root)
+    points, at = whole(p.X)
+    points = _from_the_first(points)
+    rows, root_at = whole(M)
+    D, unit = all_distances(points * rows), 2 * (at + root_at)
+    usable = np.flatnonzero(p.usable).tolist()
+    with precision():
+        found = {i: _row(p, i, D[i], unit) for i in usable}
+        values = [found[i].p if p.criterion == "f" else found[i].log_p for i in usable]
+        objective = -total(values)
+        trivial = _trivial(p, usable)
+        bound = ends(trivial)[0]
+        step = _step(p, points, at, found, R, interior)
+        if step is not None:
+            bound = max(bound, ends(step)[0])
+        scale = _scale(p, D, usable, objective, trivial, bool(M.any()))
+        return Exact(bound, ends(objective)[1], distance_to_square(Q, M), scale)
+
+
+def _row(p: Instance, i: int, D: list[int], unit: int) -> _Row:
+    others = [k for k in range(len(D)) if k != i]
+    s = p.row(i)
+    log_p = _log_softmax([D[k] for k in others], unit)
+    right = [k for k in others if s[k] > 0]
+    mine = {k: log_p[k if k < i else k - 1] for k in right}
+    p_i = total([ball(float(s[k])) * mine[k].exp() for k in right])
+    log_p_i = _log(p_i)
+    # w / s is p_ij / p_i
+    ratios = {k: mine[k] - log_p_i for k in right}
+    w = {k: ball(float(s[k])) * ratio.exp() for k, ratio in ratios.items()}
+    tangent = total([w[k] * ratios[k] for k in right])
+    return _Row(others, right, w, p_i if p.criterion == "f" else ball(1), p_i, log_p_i, tangent)
+
+
+def _log(value: Any) -> Any:
+    if not value > 0:
+        raise ValueError("a probability underflows even in balls: the metric is too large for these points")
+    return value.log()
+
+
+def _log_softmax(D: list[int], unit: int) -> list[Any]:
+    """log of softmax(-D 2^unit)."""
+    least = min(D)
+    exponents = [ball(flint().fmpz(least - each), unit) for each in D]
+    log_sum = total([each.exp() for each in exponents]).log()
+    return [each - log_sum for each in exponents]
+
+
+def _step(
+    p: Instance, points: Any, at: int, found: dict[int, _Row], R: FloatArray, interior: FloatArray
+) -> Any | None:
+    """The bound of the step, a ball; None where no theta makes Z positive."""
+    basis = _basis(points)
+    softmaxes = [_softmax(points, at, matrix, found) for matrix in (R, interior)]
+    Z = [_surplus(basis, found, q, len(p.X)) for q in softmaxes]
+    theta = _least_theta(*Z)
+    if theta is None:
+        return None
+    share = ball(theta)
+    parts = []
+    for i, row in found.items():
+        pairs = zip(softmaxes[0][i], softmaxes[1][i], strict=True)
+        q = [(1 - share) * a + share * b for a, b in pairs]
+        # what is not proved positive has an entropy of 0 at least
+        entropy = -total([each * each.log() for each in q if each > 0])
+        parts.append(row.c * (entropy + row.tangent))
+        if p.criterion == "f":
+            parts.append(row.p * row.log_p - row.p)
+    return total(parts)
+
+
+def _softmax(points: Any, at: int, matrix: FloatArray, found: dict[int, _Row]) -> dict[int, list[Any]]:
+    """Rows of softmax(-<matrix, X_ik>) over k != i."""
+    given, matrix_at = whole(matrix)
+    # twice the symmetric part
+    products = (points * (given + given.transpose()) * points.transpose()).tolist()
+    unit = 2 * at + matrix_at - 1
+    own = [int(row[i]) for i, row in enumerate(products)]
+    rows = {}
+    for i, row in found.items():
+        D = [own[i] + own[k] - 2 * int(products[i][k]) for k in row.others]
+        rows[i] = [each.exp() for each in _log_softmax(D, unit)]
+    return rows
+
+
+def _surplus(basis: Any, found: dict[int, _Row], q: dict[int, list[Any]], n: int) -> Any:
+    """sum_i c_i (w_ij - q_ij) X_ij in the features of the basis, but for a power of two."""
+    weights = flint().arb_mat(n, n)
+    for i, row in found.items():
+        for k, each in zip(row.others, q[i], strict=True):
+            weights[i, k] = row.c * (row.w[k] - each if k in row.w else -each)
+    both = weights + weights.transpose()
+    ones = flint().arb_mat(n, 1, [1] * n)
+    sums = both * ones
+    for i in range(n):
+        both[i, i] = both[i, i] - sums[i, 0]
+    return -(basis.transpose() * both * basis)
+
+
+def _least_theta(Z_R: Any, Z_I: Any) -> Fraction | None:
+    """The least theta for which (1 - theta) Z_R + theta Z_I is proved positive definite; None if there is none."""
+
+    def positive(theta: Fraction) -> bool:
+        share = ball(theta)
+        return cholesky_is_positive(Z_R * (1 - share) + Z_I * share)
+
+    if positive(Fraction(0)):
+        return Fraction(0)
+    if not positive(Fraction(1)):
+        return None
+    # once positive, positive for all larger ones
+    low, high = 0, LEAST + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if positive(Fraction(1, 1 << middle)) else (low, middle)
+    above, below = Fraction(1, 1 << low), Fraction(0) if high > LEAST else Fraction(1, 1 << high)
+    for _ in range(BISECTIONS):
+        between = (above + below) / 2
+        above, below = (between, below) if positive(between) else (above, between)
+    return above
+
+
+def _basis(points: Any) -> Any:
+    """The features that are a basis of all of them, as balls (n, r): of what the points span, exactly."""
+    reduced, _, rank = (points.transpose() * points).rref()
+    columns = [next(j for j in range(reduced.ncols()) if reduced[i, j] != 0) for i in range(rank)]
+    return flint().arb_mat([[points[i, j] for j in columns] for i in range(points.nrows())])
+
+
+def _from_the_first(points: Any) -> Any:
+    return flint().fmpz_mat(
+        [[points[i, j] - points[0, j] for j in range(points.ncols())] for i in range(points.nrows())]
+    )
+
+
+def _trivial(p: Instance, usable: list[int]) -> Any:
+    """No metric has a lower objective: p_i is an average of s_ij, so it is at most the largest of them."""
+    largest = [ball(float(p.row(i).max())) for i in usable]
+    return -total(largest if p.criterion == "f" else [each.log() for each in largest])
+
+
+def _scale(
+    p: Instance, D: list[list[int]], usable: list[int], objective: Any, trivial: Any, moved: bool
+) -> Fraction:
+    """As in certify.py: the distance to the bound, or to where multiples of the metric tend if that is less."""
+    above = max(ends(objective - trivial)[0], Fraction(0))
+    if not moved:
+        return above
+    largest = max(max(row) for row in D)
+    values = []
+    for i in usable:
+        others = [k for k in range(len(D)) if k != i]
+        least = min(D[i][k] for k in others)
+        near = least + max(least // CLOSE, largest // ROUNDING)
+        s = [Fraction(float(p.row(i)[k])) for k in others if D[i][k] <= near]
+        values.append(sum(s, Fraction(0)) / len(s))
+    if p.criterion == "g" and min(values) == 0:
+        return above
+    limit = -total([ball(value) if p.criterion == "f" else ball(value).log() for value in values])
+    to_limit = ends(abs(objective - limit))[0]
+    least_known = max(abs(end) for end in ends(objective)) / ROUNDING
+    return min(above, to_limit) if to_limit > least_known else Fraction(0)
+
+
+def _of_dual(dual: Dual, name: str, d: int) -> FloatArray:
+    if not isinstance(dual, Mapping) or name not in dual:
+        raise ValueError(f'the dual must be a mapping with "R" and "interior"; there is no {name!r}')
+    return as_matrix(dual[name], d, f"dual {name!r}")

@@ -1,0 +1,86 @@
+"""The golden cases: problems and parts of algorithms with known answers, as language-neutral JSON (docs/oracle.md).
+
+A case is stated by its "inputs" alone: features, labels, parameters, and every list of neighbours. What an
+implementation is given is its `question`; what it must answer is in `Case`: an interval that holds the optimum, with
+the dual variables that prove it, or the numbers of a part. validation/cases.py writes the files.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+from cvxml.files import read_json
+
+FORMAT, VERSION = "cvxml-case", 1
+FOLDER = Path(__file__).parent.parent / "cases"
+LISTS = ("targets", "impostors")  # the lists of "neighbors" by class: for whoever needs them so
+_REQUIRED = ("id", "kind", "formula", "title", "flags", "inputs")
+
+
+@dataclass(frozen=True)
+class Case:
+    """One file. kind: "problem", whose answer is a metric, or "part", whose answer is a few named arrays."""
+
+    id: str
+    kind: str
+    formula: str
+    title: str
+    flags: tuple[str, ...]
+    inputs: dict[str, Any]
+    content: dict[str, Any]  # everything in the file
+
+    @property
+    def question(self) -> dict[str, Any]:
+        """What an implementation is given, as plain data."""
+        shown = {"id": self.id, "kind": self.kind, "formula": self.formula, "inputs": self.inputs}
+        return {"format": "cvxml-question", "version": VERSION, **shown}
+
+    @property
+    def X(self) -> Any:
+        """The features, a list of rows."""
+        return self.inputs["X"]
+
+    @property
+    def y(self) -> Any:
+        """The labels; None where a similarity stands in their place."""
+        return self.inputs.get("y")
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The other inputs, by the names that `cvxml.check` takes."""
+        return {k: v for k, v in self.inputs.items() if k not in ("X", "y", *LISTS)}
+
+
+def load_cases(folder: str | Path | None = None, pattern: str = "*") -> list[Case]:
+    """The cases of `folder` (default those that ship) whose id or formula matches `pattern`, by id.
+
+    Raises ValueError for a folder without cases, a file that is no case, or a pattern that matches none.
+    """
+    where = FOLDER if folder is None else Path(folder)
+    files = sorted(where.glob("*.json"))
+    if not files:
+        raise ValueError(f"{where} holds no cases: give a folder of .json files")
+    cases = [load_case(path) for path in files]
+    chosen = [case for case in cases if fnmatch(case.id, pattern) or case.formula == pattern]
+    if not chosen:
+        raise ValueError(f"no case matches {pattern!r}; there is: {', '.join(case.id for case in cases)}")
+    return chosen
+
+
+def load_case(path: str | Path) -> Case:
+    """The case in a file. Raises ValueError if it is none."""
+    content = read_json(path)
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise ValueError(f'{path} is no case: no "format": "{FORMAT}" in it')
+    if content.get("version") != VERSION:
+        raise ValueError(f"{path} is a case of version {content.get('version')!r}; known is {VERSION}")
+    missing = [name for name in _REQUIRED if name not in content]
+    if missing:
+        raise ValueError(f"{path} is no case: it has no {missing[0]!r}")
+    fields: dict[str, Any] = {name: content[name] for name in _REQUIRED}
+    if fields["kind"] not in ("problem", "part") or not isinstance(fields["inputs"], dict):
+        raise ValueError(f'{path} is no case: its kind must be "problem" or "part", its inputs an object')
+    return Case(**{**fields, "flags": tuple(fields["flags"])}, content=content)

@@ -1,0 +1,215 @@
+"""Run a foreign program over the golden cases and judge its answers.
+
+The program gets one question, as JSON, on its standard input and answers with one JSON object on its standard output:
+    {"metric": [[...]]}  or  {"components": [[...]]}    a solution; "objective" beside it is judged too
+    {"status": "not attained"}                          no metric is optimal
+    {"answer": {...}}                                   the numbers of a part
+    {"unsupported": "why"}                              the case is skipped
+It is started anew for each case, with a time limit, and is given nothing but the question.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+
+from cvxml.files import read_json, write_json
+from cvxml.oracle.cases import Case
+from cvxml.oracle.check import check
+from cvxml.oracle.parts import compare
+from cvxml.report import Verdict
+
+MOST_BYTES = 64 * 1024**2  # of an answer
+SAID = 300  # characters of a program's last words that are shown
+
+
+@dataclass(frozen=True)
+class Row:
+    """What became of one case. verdict: certified, refuted, inconclusive, skipped, or error."""
+
+    case: str
+    formula: str
+    verdict: str
+    gap: float | None = None
+    rel_gap: float | None = None
+    diagnosis: tuple[str, ...] = ()
+    message: str = ""
+    seconds: float = 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {**asdict(self), "diagnosis": list(self.diagnosis)}
+
+
+def conform(
+    command: Sequence[str],
+    cases: Sequence[Case],
+    *,
+    time_limit: float = 60.0,
+    tol: str = "normal",
+    say: Callable[[str], None] = lambda text: None,
+) -> list[Row]:
+    """One row a case. time_limit: seconds for each; tol as in `check`. Raises ValueError if nothing can be started."""
+    rows = []
+    for case in cases:
+        say(f"{case.id} ...")
+        started = time.perf_counter()
+        answer = run(command, case.question, time_limit)
+        seconds = time.perf_counter() - started
+        if isinstance(answer, str):
+            row = Row(case.id, case.formula, "error", message=answer)
+        else:
+            row = judge(case, answer, tol)
+        rows.append(replace(row, seconds=seconds))
+    return rows
+
+
+def run(command: Sequence[str], question: dict[str, Any], time_limit: float) -> dict[str, Any] | str:
+    """The program's answer, or what went wrong as a sentence."""
+    with tempfile.TemporaryDirectory() as folder:
+        given, out, err = (Path(folder) / name for name in ("question.json", "answer.json", "errors"))
+        write_json(given, question)
+        with given.open("rb") as stdin, out.open("wb") as stdout, err.open("wb") as stderr:
+            try:
+                process = subprocess.Popen(
+                    command, stdin=stdin, stdout=stdout, stderr=stderr, start_new_session=True
+                )
+            except (OSError, ValueError) as error:
+                raise ValueError(f"the command {command[0]!r} cannot be started: {error}") from error
+            try:
+                code = _wait(process, out, time_limit)
+            finally:
+                _stop(process)
+        if code is None:
+            return f"no answer within {time_limit:g} s"
+        if out.stat().st_size > MOST_BYTES:
+            return f"the answer is larger than {MOST_BYTES} bytes"
+        if code != 0:
+            last = err.read_bytes()[-10 * SAID :].decode("utf-8", "replace").split()
+            return f"exit code {code}: {' '.join(last)[-SAID:]}"
+        try:
+            answer = read_json(out)
+        except ValueError as error:
+            return f"the answer is no JSON: {str(error).replace(str(out), 'it')}"
+        return answer if isinstance(answer, dict) else "the answer is no JSON object"
+
+
+def _wait(process: subprocess.Popen[bytes], out: Path, time_limit: float) -> int | None:
+    """The exit code; None where the time is over. A program that prints without end is stopped early."""
+    deadline = time.perf_counter() + time_limit
+    pause = 0.005
+    while time.perf_counter() < deadline:
+        try:
+            return process.wait(min(pause, max(deadline - time.perf_counter(), 0.001)))
+        except subprocess.TimeoutExpired:
+            pause = min(2 * pause, 0.2)
+            if out.stat().st_size > MOST_BYTES:
+                return -1
+    return None
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    """End the program and whatever it started."""
+    with suppress(ProcessLookupError, PermissionError):  # all of them have ended
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def judge(case: Case, answer: dict[str, Any], tol: str = "normal") -> Row:
+    """The verdict on an answer: by `check` for a problem, number by number for a part."""
+    if "unsupported" in answer:
+        return Row(case.id, case.formula, "skipped", message=str(answer["unsupported"])[:SAID])
+    if case.kind == "part":
+        wrong = compare(case.content, answer.get("answer"))
+        return Row(case.id, case.formula, "refuted" if wrong else "certified", message=wrong)
+    if answer.get("status") == "not attained":
+        agreed = "not attained" in case.flags
+        message = (
+            "no metric is optimal, as it says" if agreed else "it says that no metric is optimal; one is"
+        )
+        return Row(case.id, case.formula, "certified" if agreed else "refuted", message=message)
+    given = {name: answer[name] for name in ("metric", "components") if name in answer}
+    if not given:
+        return Row(case.id, case.formula, "error", message='the answer has neither "metric" nor "components"')
+    try:
+        arrays: dict[str, Any] = {name: np.asarray(value, dtype=np.float64) for name, value in given.items()}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            report = check(
+                case.formula,
+                case.X,
+                case.y,
+                claimed_objective=answer.get("objective"),
+                tol=tol,
+                **arrays,
+                **case.params,
+            )
+    except (ValueError, TypeError) as error:
+        return Row(case.id, case.formula, "error", message=" ".join(str(error).split())[:SAID])
+    return Row(
+        case.id,
+        case.formula,
+        report.verdict.value,
+        gap=report.gap if report.step_gap is None else report.step_gap,
+        rel_gap=report.rel_gap,
+        diagnosis=report.diagnosis,
+        message="" if report.verdict is Verdict.CERTIFIED else "; ".join(report.reasons),
+    )
+
+
+def as_table(rows: Sequence[Row]) -> str:
+    """Case, verdict, gap, seconds; below each row that is not certified, why."""
+    width = max(len(row.case) for row in rows) + 2
+    lines = [f"{'case':<{width}}{'verdict':<14}{'gap':>10}{'seconds':>9}"]
+    for row in rows:
+        gap = "" if row.gap is None else f"{row.gap:.1e}"
+        lines.append(f"{row.case:<{width}}{row.verdict:<14}{gap:>10}{row.seconds:>9.2f}")
+        lines += [f"    {line}" for line in (*((row.message,) if row.message else ()), *_diagnosed(row))]
+    counts = [f"{sum(row.verdict == v for row in rows)} {v}" for v in _VERDICTS]
+    return "\n".join([*lines, "", f"{len(rows)} cases: {', '.join(counts)}"])
+
+
+_VERDICTS = ("certified", "refuted", "inconclusive", "skipped", "error")
+
+
+def _diagnosed(row: Row) -> list[str]:
+    return [f"diagnosis: {line}" for line in row.diagnosis]
+
+
+def as_junit(rows: Sequence[Row]) -> str:
+    """The rows as JUnit XML: refuted is a failure, an error an error; inconclusive and skipped are skipped."""
+    suite = ElementTree.Element(
+        "testsuite",
+        name="cvxml",
+        tests=str(len(rows)),
+        failures=str(sum(row.verdict == "refuted" for row in rows)),
+        errors=str(sum(row.verdict == "error" for row in rows)),
+        skipped=str(sum(row.verdict in ("skipped", "inconclusive") for row in rows)),
+    )
+    kinds = {"refuted": "failure", "error": "error", "skipped": "skipped", "inconclusive": "skipped"}
+    for row in rows:
+        case = ElementTree.SubElement(
+            suite, "testcase", classname=row.formula, name=row.case, time=f"{row.seconds:.3f}"
+        )
+        if row.verdict in kinds:
+            said = _printable("; ".join([row.message, *_diagnosed(row)]))
+            ElementTree.SubElement(case, kinds[row.verdict], message=f"{row.verdict}: {said}")
+    text: str = ElementTree.tostring(suite, encoding="unicode", xml_declaration=True)
+    return text + "\n"
+
+
+def _printable(text: str) -> str:
+    """Without the control characters that XML has no way to write."""
+    return "".join(c if c.isprintable() or c in "\n\t" else "?" for c in text)

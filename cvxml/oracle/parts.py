@@ -1,0 +1,61 @@
+"""Compare the numbers of a part of an algorithm with those of a case."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cvxml.metric import FloatArray
+
+
+def compare(content: dict[str, Any], answer: Any) -> str:
+    """What is wrong with `answer`, as a sentence; empty if it agrees.
+
+    content: a case of kind "part". Its "answer" names the arrays; those in "sets" are lists of indices in any order,
+    all others numbers, to within "tolerance" of the largest of them.
+    """
+    if not isinstance(answer, dict):
+        return 'the answer has no "answer" with the numbers of the part'
+    for name, expected in content["answer"].items():
+        if name not in answer:
+            return f"the answer has no {name!r}; asked for: {', '.join(content['answer'])}"
+        wrong = (
+            _sets(expected, answer[name])
+            if name in content["sets"]
+            else _numbers(expected, answer[name], content["tolerance"])
+        )
+        if wrong:
+            return f"{name}: {wrong}"
+    return ""
+
+
+def _sets(expected: list[list[int]], given: Any) -> str:
+    if not isinstance(given, list) or len(given) != len(expected):
+        return f"a list of {len(expected)} lists is asked for"
+    for i, (right, row) in enumerate(zip(expected, given, strict=True)):
+        if not isinstance(row, list) or any(type(j) is not int for j in row):
+            return f"entry {i} is no list of indices"
+        if sorted(row) != sorted(right):
+            return f"entry {i} is {sorted(row)}, right is {sorted(right)}"
+    return ""
+
+
+def _numbers(expected: Any, given: Any, tolerance: float) -> str:
+    right = np.asarray(expected, dtype=np.float64)
+    found = _array(given)
+    if found is None or found.shape != right.shape:
+        return f"numbers of shape {right.shape} are asked for"
+    allowed = tolerance * max(float(np.abs(right).max(initial=0.0)), 1e-300)
+    off = np.abs(found - right)
+    if (off <= allowed).all():  # NaN is not
+        return ""
+    place = tuple(int(p) for p in np.argwhere(~(off <= allowed))[0])
+    return f"{found[place]:.12g} at {list(place)}, right is {right[place]:.12g} (allowed {allowed:.2g})"
+
+
+def _array(given: Any) -> FloatArray | None:
+    try:
+        return np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None

@@ -1,0 +1,161 @@
+"""`cvxml conform`: right and wrong programs, and programs that do not behave."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from cvxml.cli import run
+from cvxml.oracle.cases import load_cases
+from cvxml.oracle.conform import Row, as_junit, as_table, conform
+from tests.test_cases import schema
+
+PROGRAMS = Path(__file__).parent.parent / "validation" / "programs"
+QUICK = "mlsvm-[kl]*"  # mlsvm-kkt, mlsvm-line, mlsvm-line-capped
+
+
+def rows_of(program: str, pattern: str) -> dict[str, Row]:
+    command = [sys.executable, str(PROGRAMS / program)]
+    return {row.case: row for row in conform(command, load_cases(pattern=pattern))}
+
+
+def test_the_correct_program_is_certified_wherever_it_answers() -> None:
+    rows = rows_of("correct.py", "*")
+    verdicts = {row.verdict for row in rows.values()}
+    assert verdicts == {"certified", "skipped"}, as_table(list(rows.values()))
+    answered = {row.formula for row in rows.values() if row.verdict == "certified"}
+    assert {"mlsvm", "glml", "nca", "neighbors", "psd_projection", "glml_B", "nca_gradient"} == answered
+
+
+@pytest.mark.parametrize(
+    ("program", "diagnosis"),
+    [
+        ("wrong_lam.py", "optimal for lam ||A||^2 where the paper has lam/2 ||A||^2"),
+        ("wrong_argmin.py", "x+ = argmin, as Algorithm 1 is printed"),
+        ("wrong_cone.py", "optimal for the problem without A psd"),
+    ],
+)
+def test_a_wrong_program_is_refuted_and_told_why(program: str, diagnosis: str) -> None:
+    row = rows_of(program, "mlsvm-iris")["mlsvm-iris"]
+    assert row.verdict == "refuted"
+    assert any(diagnosis in line for line in row.diagnosis), row
+    assert row.gap is not None
+    assert row.gap > 1e-4
+
+
+def test_wrong_parts_are_refuted_with_the_first_entry_that_is() -> None:
+    rows = rows_of("wrong_cone.py", "part-*")
+    assert rows["part-neighbors"].verdict == "refuted"
+    assert "entry 0" in rows["part-neighbors"].message
+    assert rows["part-psd-mixed"].verdict == "refuted"
+    assert rows["part-psd-zero"].verdict == "certified"  # |M| is P_+(M) where no eigenvalue is negative
+
+
+def program(tmp_path: Path, body: str) -> list[str]:
+    path = tmp_path / "program.py"
+    path.write_text(f"import json, sys, time\nquestion = json.load(sys.stdin)\n{body}\n")
+    return [sys.executable, str(path)]
+
+
+@pytest.mark.parametrize(
+    ("body", "verdict", "message"),
+    [
+        ("print('hello')", "error", "no JSON"),
+        ("print(json.dumps([1]))", "error", "no JSON object"),
+        ("print('{\"metric\": [[NaN]]}')", "error", "NaN"),
+        ("print('[' * 100000)", "error", "no JSON"),
+        ("print(json.dumps({'metric': 'text'}))", "error", ""),
+        ("print(json.dumps({'metric': [[1, 2], [3]]}))", "error", ""),
+        ("print(json.dumps({'metric': [[1.0, 0.0], [0.0, 1.0]]}))", "error", "shape"),
+        ("print(json.dumps({'sorry': 1}))", "error", "neither"),
+        ("raise SystemExit('no idea')", "error", "exit code 1: no idea"),
+        ("time.sleep(60)", "error", "no answer within"),
+        ("while True: print('x' * 100000)", "error", ""),
+        ("import os; os.fork() or time.sleep(60); time.sleep(60)", "error", "no answer within"),
+        ("print(json.dumps({'unsupported': 'not yet'}))", "skipped", "not yet"),
+        ("print(json.dumps({'status': 'not attained'}))", "refuted", "one is"),
+        ("print(json.dumps({'metric': [[0.125]], 'objective': 0.5}))", "refuted", "claimed objective"),
+        ("print(json.dumps({'components': [[0.125 ** 0.5]]}))", "certified", ""),
+        ("print(json.dumps({'metric': [[0.125]], 'objective': 1 / 128}))", "certified", ""),
+    ],
+)
+def test_a_program_that_does_not_behave_is_one_row(
+    tmp_path: Path, body: str, verdict: str, message: str
+) -> None:
+    cases = load_cases(pattern="mlsvm-line")
+    (row,) = conform(program(tmp_path, body), cases, time_limit=5.0)
+    assert row.verdict == verdict, row
+    assert message in row.message
+    schema("conformance").validate({"format": "cvxml-conformance", "version": 1, "rows": [row.to_dict()]})
+
+
+def test_answers_that_programs_give_meet_the_schema() -> None:
+    for answer in (
+        {"metric": [[1.0]]},
+        {"components": [[1.0]]},
+        {"unsupported": "no"},
+        {"answer": {"B": [[1.0]]}},
+    ):
+        schema("answer").validate(answer)
+    assert not schema("answer").is_valid({"metrics": [[1.0]]})
+
+
+def test_the_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    right, wrong = ([sys.executable, str(PROGRAMS / name)] for name in ("correct.py", "wrong_lam.py"))
+    junit = tmp_path / "rows.xml"
+    assert run(["conform", "--only", QUICK, "--junit", str(junit), "--", *right]) == 0
+    table = capsys.readouterr().out
+    assert "3 cases: 3 certified, 0 refuted" in table
+    suite = ElementTree.parse(junit).getroot()
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("3", "0", "0")
+    assert run(["conform", "--only", QUICK, "--json", "--", *wrong]) == 1
+    content = json.loads(capsys.readouterr().out)
+    schema("conformance").validate(content)
+    assert [row["verdict"] for row in content["rows"]] == ["refuted", "refuted", "certified"]
+    assert run(["conform", "--only", "ssvm-iris", "--", *right]) == 3  # all skipped: nothing was shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["conform"], "COMMAND"),
+        (["conform", "--", "/no/such/program"], "cannot be started"),
+        (["conform", "--only", "nothing", "--", "true"], "no case matches"),
+        (["conform", "--folder", "no/such/folder", "--", "true"], "holds no cases"),
+        (["conform", "--time-limit", "0", "--", "true"], "time-limit"),
+        (["conform", "--tol", "tight", "--", "true"], "strict"),
+        (["conform", "--only", "mlsvm-line", "--junit", "/no/such/folder/a.xml", "--", "true"], "junit"),
+        (["schema", "nothing"], "report"),
+        (["cases", "nothing"], "no case matches"),
+    ],
+)
+def test_bad_use_is_one_sentence(
+    arguments: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(arguments) == 2
+    said = capsys.readouterr()
+    assert complaint in said.err
+    assert said.err.count("\n") == 1
+    assert said.out == ""
+
+
+def test_cases_and_schemas_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["cases"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == len(load_cases())
+    assert run(["cases", "glml", "--json"]) == 0
+    for question in json.loads(capsys.readouterr().out):
+        schema("question").validate(question)
+    for name in ("report", "case", "question", "answer", "conformance"):
+        assert run(["schema", name]) == 0
+        assert json.loads(capsys.readouterr().out)["title"]
+
+
+def test_junit_holds_what_a_program_printed_whatever_it_is() -> None:
+    row: Any = Row("a", "mlsvm", "error", message="exit code 1: \x00\x1b[31m<&\udcff")
+    root = ElementTree.fromstring(as_junit([row, Row("b", "mlsvm", "inconclusive", message="ties")]).encode())
+    assert [child.tag for case in root for child in case] == ["error", "skipped"]
