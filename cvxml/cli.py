@@ -102,6 +102,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     command.add_argument("--tol", default="normal", help="strict, normal (default) or loose")
     command.add_argument("--exact", action="store_true", help="judge in rational arithmetic")
+    command.add_argument(
+        "--no-diagnosis", action="store_true", help="do not look for the misreading behind a refuted metric"
+    )
     command.set_defaults(run=_check)
 
     command = commands.add_parser("evaluate", help="the intermediates at a metric, by the paper's names")
@@ -296,6 +299,7 @@ def _check(parsed: argparse.Namespace) -> int:
         claim=parsed.claim,
         tol=parsed.tol,
         exact=parsed.exact,
+        diagnosed=not parsed.no_diagnosis,
         **params,
     )
     print(report.to_json() if parsed.json else report)

@@ -46,7 +46,7 @@ class Exact:
     def __str__(self) -> str:
         text = self.to_dict()
         return (
-            f"in rational arithmetic, {text['lower_bound']} <= optimum <= {text['objective']}; "
+            f"in exact arithmetic, {text['lower_bound']} <= optimum <= {text['objective']}; "
             f"the upper end is attained by a psd matrix within {self.distance:.3g} of this one"
         )
 
@@ -103,6 +103,6 @@ def upward(value: Fraction) -> float:
 def root_upward(value: Fraction) -> float:
     """A float that is at least the square root of `value` >= 0."""
     root = math.sqrt(upward(value))
-    while Fraction(root) ** 2 < value:
+    while math.isfinite(root) and Fraction(root) ** 2 < value:
         root = math.nextafter(root, math.inf)
     return root

@@ -9,14 +9,13 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from cvxml.backend import SolverFailure
 from cvxml.methods import get
 from cvxml.metric import FloatArray, examine, project_psd
+from cvxml.oracle.asked import Asked
 from cvxml.oracle.slips import slips
 from cvxml.result import Certificate, Solution
 from cvxml.variant import LOOSE, Other, Question
@@ -26,32 +25,24 @@ BETTER = (
 )
 
 
-def diagnose(
-    method: str,
-    X: ArrayLike,
-    y: ArrayLike | None,
-    metric: FloatArray,
-    tol: float,
-    params: dict[str, Any],
-    components: FloatArray | None = None,
-    optimum: Solution | None = None,
-) -> tuple[str, ...]:
-    """Sentences, one for each misreading of which `metric` (d, d) is certified to be the answer; often none.
+def diagnose(asked: Asked, optimum: Solution | None = None) -> tuple[str, ...]:
+    """Sentences, one for each misreading of which the candidate is certified to be the answer; often none.
 
-    components (m, d): what the metric was computed from, if it was. optimum: of the problem itself, if it is known.
+    optimum: of the problem itself, if it is known.
     """
-    if np.abs(metric).max() > 1e150:  # no misreading, an overflow
+    metric = asked.candidate
+    if metric is None or np.abs(metric).max() > 1e150:  # no misreading, an overflow
         return ()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        judge = _Judge(method, X, y, tol, params, optimum)
+        judge = _Judge(asked, optimum)
         own = judge.left(metric)
-        found = [*_misreadings(judge, metric), *_of_representation(judge, metric, components)]
-    exact = [sentence for left, sentence in found if left <= tol]
+        found = [*_misreadings(judge, metric), *_of_representation(judge, metric)]
+    exact = [sentence for left, sentence in found if left <= asked.tol]
     near = [
         f"to {left:.2g} of the scale, {sentence}"
         for left, sentence in found
-        if tol < left <= min(LOOSE, own / BETTER)
+        if asked.tol < left <= min(LOOSE, own / BETTER)
     ]
     return tuple(dict.fromkeys(exact or near))
 
@@ -72,15 +63,13 @@ def _misreadings(judge: _Judge, metric: FloatArray) -> Iterator[tuple[float, str
         yield left, f"{judge.claim} for {variant.sentence}"
 
 
-def _of_representation(
-    judge: _Judge, metric: FloatArray, components: FloatArray | None
-) -> Iterator[tuple[float, str]]:
+def _of_representation(judge: _Judge, metric: FloatArray) -> Iterator[tuple[float, str]]:
     """Slips in how the metric is written down, or in the features it belongs to."""
     try:
         better = judge.better_than(metric)
     except (ValueError, SolverFailure):
         return
-    for sentence, mended in slips(metric, components, better, judge.claim):
+    for sentence, mended in slips(metric, judge.components, better, judge.claim):
         yield judge.left(mended), sentence
     for sentence, other in _other_features(judge, metric):
         yield judge.left(metric, other), f"{judge.claim} {sentence}"
@@ -111,18 +100,11 @@ def _other_features(judge: _Judge, metric: FloatArray) -> Iterator[tuple[str, Ot
 class _Judge:
     """What a metric leaves to gain, for any inputs."""
 
-    def __init__(
-        self,
-        method: str,
-        X: ArrayLike,
-        y: ArrayLike | None,
-        tol: float,
-        params: dict[str, Any],
-        optimum: Solution | None,
-    ):
-        self.method, self.X, self.y, self.tol, self.params = method, X, y, tol, params
-        self.claim = get(method).CLAIM
-        self.itself = Other(X, y, params)
+    def __init__(self, asked: Asked, optimum: Solution | None):
+        self.method, self.X, self.y = asked.method, asked.X, asked.y
+        self.tol, self.params, self.components = asked.tol, asked.params, asked.components
+        self.claim = get(asked.method).CLAIM
+        self.itself = Other(asked.X, asked.y, asked.params)
         self.solved: list[tuple[Other, Solution]] = [] if optimum is None else [(self.itself, optimum)]
 
     def left(self, metric: FloatArray, other: Other | None = None) -> float:

@@ -1,17 +1,16 @@
-"""The verdict in rational arithmetic: the same rules as in check.py, with nothing allowed for rounding."""
+"""The verdict in rational arithmetic: the same rules as in convex.py, with nothing allowed for rounding."""
 
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any, NamedTuple
-
-from numpy.typing import ArrayLike
+from typing import NamedTuple
 
 from cvxml.exact import Exact, decimal
 from cvxml.methods import get_exact
 from cvxml.metric import FloatArray
+from cvxml.oracle.asked import Asked
 from cvxml.report import Verdict
-from cvxml.result import Dual
+from cvxml.result import Solution
 
 
 class Judged(NamedTuple):
@@ -23,25 +22,15 @@ class Judged(NamedTuple):
     ours: Exact
 
 
-def judge_exactly(
-    method: str,
-    X: ArrayLike,
-    y: ArrayLike | None,
-    candidate: FloatArray,
-    ours: FloatArray,
-    dual: Dual,
-    tol: float,
-    params: dict[str, Any],
-) -> Judged:
-    """Is `candidate` (d, d), psd to tolerance, optimal to `tol` of the scale of `ours` (d, d)?
-
-    Raises ValueError where the method has no exact mode.
-    """
-    module = get_exact(method)
-    theirs = module.exact(X, y, candidate, dual, **params)
-    best = module.exact(X, y, ours, dual, **params)
-    # where the optimum is 0 there is no scale: a millionth of the objective stands in for it, as in check.py
-    allowed = Fraction(tol) * (best.scale or Fraction(1, 10**6) * abs(best.objective))
+def judge_exactly(asked: Asked, candidate: FloatArray, reference: Solution) -> Judged:
+    """Is `candidate` (d, d), psd to tolerance, optimal to the tolerance times the scale of the reference?"""
+    module = get_exact(asked.method)
+    given = (asked.X, asked.y)
+    theirs = module.exact(*given, candidate, reference.dual, **asked.params)
+    best = module.exact(*given, reference.metric, reference.dual, **asked.params)
+    # where the optimum is 0 there is no scale: a millionth of the objective stands in for it, as in convex.py
+    scale = (theirs if module.SCALE == "candidate" else best).scale
+    allowed = Fraction(asked.tol) * (scale or Fraction(1, 10**6) * abs(best.objective))
     said = f"in exact arithmetic the gap is {decimal(theirs.gap, up=True)}, allowed is {decimal(allowed, up=False)}"
     if theirs.gap <= allowed:
         return Judged(Verdict.CERTIFIED, said, theirs, best)

@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any, NamedTuple
-
-from numpy.typing import ArrayLike
+from typing import NamedTuple
 
 from cvxml.exact import Exact, upward
 from cvxml.methods import get, get_exact
 from cvxml.metric import FloatArray, examine
+from cvxml.oracle.asked import Asked
 from cvxml.oracle.diagnose import diagnose
 from cvxml.report import Report, Verdict, Witness
-from cvxml.result import TOLERANCES, Certificate
+from cvxml.result import Certificate
 
 
 class Judged(NamedTuple):
@@ -34,49 +33,34 @@ class Judged(NamedTuple):
     exact: Exact | None = None  # of the step
 
 
-def check_stationary(
-    method: str,
-    X: ArrayLike,
-    y: ArrayLike | None,
-    candidate: FloatArray | None,
-    components: FloatArray | None,
-    claimed_objective: float | None,
-    claim: str,
-    tol_name: str,
-    exact: bool,
-    params: dict[str, Any],
-) -> Report:
-    """The report on `candidate` (d, d), made of `components` (m, d) if these were given.
-
-    ValueError without a candidate: a value alone cannot be judged here.
-    """
+def check_stationary(asked: Asked) -> Report:
+    """The report on the candidate. ValueError without one: a value alone cannot be judged here."""
+    method, candidate, tol = asked.method, asked.candidate, asked.tol
     if candidate is None:
         raise ValueError(
             f"{method} is not convex: a claimed objective alone cannot be judged, give the metric too"
         )
-    tol = TOLERANCES[tol_name]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what is not tight shows in the verdict
-        judged = _judge(method, X, y, candidate, claim, tol, exact, params)
+        judged = _judge(asked, candidate)
     verdict, reasons, proof, ours, witness, bound = judged[:6]
-    if claimed_objective is not None:
+    if asked.value is not None:
         allowed = tol * abs(proof.objective) + proof.rounding
-        if abs(claimed_objective - proof.objective) > allowed:
+        if abs(asked.value - proof.objective) > allowed:
             verdict = Verdict.REFUTED
-            wrong = (
-                f"the claimed objective {claimed_objective:.12g} is not the metric's, {proof.objective:.12g}"
-            )
+            wrong = f"the claimed objective {asked.value:.12g} is not the metric's, {proof.objective:.12g}"
             reasons = (*(reasons if judged.verdict is Verdict.REFUTED else ()), wrong)
     diagnosis: tuple[str, ...] = ()
-    if judged.verdict is Verdict.REFUTED and not judged.stationary:  # a stationary one is the right problem's
-        diagnosis = diagnose(method, X, y, candidate, tol, params, components)
+    # a stationary one is the right problem's
+    if judged.verdict is Verdict.REFUTED and not judged.stationary and asked.diagnosed:
+        diagnosis = diagnose(asked)
     lower_bound, psd = proof.lower_bound if bound is None else bound, examine(candidate)[0]
     gap = proof.objective - lower_bound
     return Report(
         method=method,
         verdict=verdict,
-        claim=claim,
-        tol_name=tol_name,
+        claim=asked.claim,
+        tol_name=asked.tol_name,
         tol=tol,
         reasons=reasons,
         lower_bound=lower_bound,
@@ -87,7 +71,7 @@ def check_stationary(
         rel_gap=gap / proof.scale if proof.scale > 0 else math.inf,
         rounding=proof.rounding,
         feasibility=proof.feasibility,
-        claimed_objective=claimed_objective,
+        claimed_objective=asked.value,
         step_lower_bound=None if proof.step is None else proof.step.lower_bound,
         step_gap=None if proof.step is None else proof.step.gap,
         stationarity=proof.stationarity,
@@ -98,22 +82,18 @@ def check_stationary(
             f"the gap is to the bound F >= {lower_bound:.6g}; what is certified is that the metric is stationary"
             if bound is None
             else "the lower bound is one of the whole problem",
-            *(line for line in get(method).remarks(X, y, psd, **params) if line not in reasons),
+            *(
+                line
+                for line in get(method).remarks(asked.X, asked.y, psd, **asked.params)
+                if line not in reasons
+            ),
         ),
     )
 
 
-def _judge(
-    method: str,
-    X: ArrayLike,
-    y: ArrayLike | None,
-    candidate: FloatArray,
-    claim: str,
-    tol: float,
-    exact: bool,
-    params: dict[str, Any],
-) -> Judged:
-    module = get(method)
+def _judge(asked: Asked, candidate: FloatArray) -> Judged:
+    method, X, y, tol, params = asked.method, asked.X, asked.y, asked.tol, asked.params
+    module = asked.module
     psd, _ = examine(candidate)
     better, dual = module.improve(X, y, psd, tol=tol / 10, **params)
     proof = module.certify(X, y, candidate, dual, **params)
@@ -132,25 +112,18 @@ def _judge(
     left, name = _left(proof)
     proved = left <= own and proof.decides(tol)
     interval = None
-    if exact:
+    if asked.exact:
         interval = get_exact(method).exact(X, y, candidate, dual, **params)
         own = tol * _scale(method, proof, ours)
         left, name = upward(interval.gap), "in exact arithmetic, its convex step"
         proved = left <= own
-    found = _verdict(
-        method, X, y, psd, claim, tol, params, proof, ours, better, (left, name, own, allowed), proved
-    )
+    found = _verdict(asked, psd, proof, ours, better, (left, name, own, allowed), proved)
     return found._replace(exact=interval)
 
 
 def _verdict(
-    method: str,
-    X: ArrayLike,
-    y: ArrayLike | None,
+    asked: Asked,
     psd: FloatArray,
-    claim: str,
-    tol: float,
-    params: dict[str, Any],
     proof: Certificate,
     ours: Certificate,
     better: FloatArray,
@@ -167,19 +140,23 @@ def _verdict(
     if not proved:
         why = f"{name} could still gain {left:.3g}, allowed is {own:.3g}; no metric that does was found"
         return Judged(
-            Verdict.INCONCLUSIVE, (why, *get(method).remarks(X, y, psd, **params)), proof, ours, None
+            Verdict.INCONCLUSIVE,
+            (why, *asked.module.remarks(asked.X, asked.y, psd, **asked.params)),
+            proof,
+            ours,
+            None,
         )
     if proof.claim == "optimal":
         why = f"optimal: the problem is convex here, and no metric is better by more than {left:.3g}"
         reason = f"{why}; allowed is {own:.3g}"
         return Judged(Verdict.CERTIFIED, (reason,), proof, ours, None, proof.lower_bound)
     stationary = f"stationary: {name} is certified to gain at most {left:.3g}, allowed is {own:.3g}"
-    if claim == "stationary":
+    if asked.claim == "stationary":
         reasons = (stationary, f"yet {improvable}") if witness is not None else (stationary,)
         return Judged(Verdict.CERTIFIED, reasons, proof, ours, None)
     if witness is not None:
         return Judged(Verdict.REFUTED, (stationary, improvable), proof, ours, witness, stationary=True)
-    return _judge_optimal(method, X, y, tol, params, proof, ours, stationary)
+    return _judge_optimal(asked, proof, ours, stationary)
 
 
 def _scale(method: str, proof: Certificate, ours: Certificate) -> float:
@@ -198,20 +175,11 @@ def _left(proof: Certificate) -> tuple[float, str]:
     return judged.gap, "its convex step"
 
 
-def _judge_optimal(
-    method: str,
-    X: ArrayLike,
-    y: ArrayLike | None,
-    tol: float,
-    params: dict[str, Any],
-    proof: Certificate,
-    ours: Certificate,
-    stationary: str,
-) -> Judged:
+def _judge_optimal(asked: Asked, proof: Certificate, ours: Certificate, stationary: str) -> Judged:
     """A stationary metric that is claimed optimal: against the best of our own starts, and a bound if it is tiny."""
-    module = get(method)
-    best = module.solve(X, y, tol=tol / 10, init=list(module.STARTS), **params)
-    known = module.enumerated(X, y, tol=tol / 10, **params)
+    module, tol, params = asked.module, asked.tol, asked.params
+    best = module.solve(asked.X, asked.y, tol=tol / 10, init=list(module.STARTS), **params)
+    known = module.enumerated(asked.X, asked.y, tol=tol / 10, **params)
     if known is not None and known.objective < best.objective:
         best = known
     bound = None if known is None else known.lower_bound

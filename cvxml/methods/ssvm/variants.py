@@ -163,7 +163,7 @@ def _near(p: Instance, W: FloatArray, itself: bool) -> Near:
 def _cheapest(
     near: Near, r: IntArray, most: Callable[[int], FloatArray | IntArray]
 ) -> tuple[FloatArray, IntArray]:
-    """The cheapest k for which class r (n,) has m votes and the others at most most(m) (n, R): cost, set; over all m."""
+    """The cheapest k of which, for some m, class r (n,) has m and the others at most most(m) (n, R): cost, set."""
     n, _, k = near.D.shape
     rows, place = np.arange(n), np.arange(k)
     cost, sets = np.full(n, np.inf), np.full((n, k), -1, dtype=np.intp)
@@ -242,8 +242,14 @@ class _Columns(Columns):
         of_positive = super().distances(vectors, values)
         return of_positive if self.reading.cone else of_positive - super().distances(vectors, -values)
 
-    def scale(self, values: FloatArray) -> float:
-        return super().scale(values) if self.reading.cone else float(np.sum(values**2)) / 4
+    def descent(self, q: FloatArray, image: FloatArray) -> Descent:
+        here = super().descent(q, image)
+        if not self.reading.cone:
+            here.values = np.abs(here.values)  # same norm, and nothing that P_+ would cut off
+        return here
+
+    def at(self, q: FloatArray) -> Descent:
+        return self.descent(q, self.image(q))
 
 
 class _Step(StepSolver):
@@ -259,9 +265,6 @@ class _Step(StepSolver):
         """Also once it was asked too often: rounding may keep the gap of the restricted dual from closing."""
         self.asked += 1
         return self.asked > MOST_ASKED or super()._enough(here, lowest, tol)
-
-    def _newton(self, here: Descent, lowest: float, tol: float) -> Descent:
-        return super()._newton(here, lowest, tol) if self.reading.cone else here
 
     def approach(self, W: FloatArray, at: At, tol: float) -> bool:
         """Solve the step at W until its gap is tol * ||W||^2; False where a metric is better by more than `LOOSE`."""

@@ -1,0 +1,37 @@
+"""What `check` was asked, after its inputs were looked at."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from numpy.typing import ArrayLike
+
+from cvxml.methods import Method, get
+from cvxml.metric import FloatArray
+from cvxml.result import TOLERANCES
+
+
+class Asked(NamedTuple):
+    """A claim about a metric, or about a value, or both."""
+
+    method: str
+    X: ArrayLike
+    y: ArrayLike | None
+    candidate: FloatArray | None  # (d, d)
+    components: FloatArray | None  # (m, d), if the candidate was given so
+    value: float | None  # the objective that is claimed
+    claim: str
+    tol_name: str
+    exact: bool
+    diagnosed: bool
+    params: dict[str, Any]
+
+    @property
+    def tol(self) -> float:
+        """A share of the scale."""
+        return TOLERANCES[self.tol_name]
+
+    @property
+    def module(self) -> Method:
+        """The method's."""
+        return get(self.method)

@@ -1,0 +1,194 @@
+"""Judge a metric, or a claimed optimum, of a problem that is convex.
+
+The fast solver provides a dual and a metric of our own; neither is believed: the dual becomes a lower bound by the
+method's certificate, the metric a witness.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+import numpy as np
+
+from cvxml.exact import Exact
+from cvxml.metric import FloatArray
+from cvxml.oracle.asked import Asked
+from cvxml.oracle.diagnose import diagnose
+from cvxml.oracle.exactly import judge_exactly
+from cvxml.report import Report, Verdict, Witness
+from cvxml.result import Certificate, Solution
+
+EPS = float(np.finfo(float).eps)
+UNMOVED = 1e-6  # of the objective: the scale where the optimum is 0
+
+
+def check_convex(asked: Asked) -> Report:
+    """The report on the metric, the claimed value, or both."""
+    module, params, candidate = asked.module, asked.params, asked.candidate
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a reference that is not tight shows in the verdict
+        reference = module.solve(asked.X, asked.y, tol=asked.tol / 10, **params)
+    proof = None
+    if candidate is not None:
+        if _next_to_nothing(asked, candidate, reference):
+            candidate = 0 * candidate
+        proof = module.certify(asked.X, asked.y, candidate, reference.dual, **params)
+    ties = module.ties(asked.X, asked.y, **params)
+    scale = _scale(asked, proof, reference)
+    verdict, reasons = _judge(proof, reference, scale, asked.tol, ties)
+    exact = None
+    if asked.exact and candidate is not None and _may_be_judged_exactly(proof, verdict, ties):
+        verdict, reason, exact, _ = judge_exactly(asked, candidate, reference)
+        reasons = [reason]
+    verdict, reasons = _judge_value(asked, proof, reference, scale, ties, verdict, reasons)
+    diagnosis: tuple[str, ...] = ()
+    wrong = verdict is Verdict.REFUTED or bool(proof is not None and ties and not proof.proves(asked.tol))
+    if wrong and candidate is not None and asked.diagnosed:
+        diagnosis = diagnose(asked._replace(candidate=candidate), reference)
+    return _report(asked, verdict, reasons, reference, proof, scale, diagnosis, exact)
+
+
+def _may_be_judged_exactly(proof: Certificate | None, verdict: Verdict | None, ties: int) -> bool:
+    """Not what is no metric, nor what a tie may turn."""
+    feasible = proof is not None and proof.feasibility.feasible
+    return feasible and not (ties and verdict is not Verdict.CERTIFIED)
+
+
+def _next_to_nothing(asked: Asked, A: FloatArray, reference: Solution) -> bool:
+    """True where the optimum is 0 and neither A nor -A can be told from it: a solver's rounding need not be psd.
+
+    The scale is 0 there, and nothing but 0 would do; a millionth of the objective stands in for it.
+    """
+    if reference.certificate.scale > 0:
+        return False
+    allowed = max(64 * EPS * (1 + abs(reference.objective)), asked.tol * UNMOVED * abs(reference.objective))
+    return all(
+        asked.module.certify(asked.X, asked.y, sign * A, reference.dual, **asked.params).gap <= allowed
+        for sign in (1.0, -1.0)
+    )
+
+
+def _scale(asked: Asked, proof: Certificate | None, reference: Solution) -> float:
+    """What a tolerance is a share of."""
+    if proof is not None and asked.module.SCALE == "candidate":
+        return proof.scale
+    return reference.certificate.scale
+
+
+def _judge(
+    proof: Certificate | None, reference: Solution, scale: float, tol: float, ties: int
+) -> tuple[Verdict | None, list[str]]:
+    if proof is None:
+        return None, []
+    if not proof.feasibility.feasible:
+        return Verdict.REFUTED, [f"not a metric: {proof.feasibility}"]
+    allowed = tol * scale + proof.rounding
+    if proof.gap <= allowed and not (reference.certificate.decides(tol) and proof.decides(tol)):
+        return Verdict.INCONCLUSIVE, [
+            f"double precision cannot decide at this tol: rounding may be {proof.rounding:.3g}, "
+            f"the scale is {scale:.3g}"
+        ]
+    if proof.gap <= allowed:
+        return Verdict.CERTIFIED, [f"feasible, and the gap is at most {allowed:.3g}"]
+    if proof.gap - reference.gap <= allowed + reference.certificate.rounding:
+        return Verdict.INCONCLUSIVE, [
+            f"the bound is not tight enough: it leaves a gap of {proof.gap:.3g}, and our best metric is better "
+            f"by {proof.gap - reference.gap:.3g} only; allowed is {allowed:.3g}"
+        ]
+    if ties:
+        return Verdict.INCONCLUSIVE, [
+            f"our metric is better by {proof.gap - reference.gap:.3g}, but {ties} neighbourhoods have a boundary "
+            "tie: give the candidate's own lists as neighbors"
+        ]
+    return Verdict.REFUTED, [
+        f"a feasible metric is better by {proof.gap - reference.gap:.6g}; allowed is {allowed:.3g}"
+    ]
+
+
+def _judge_value(
+    asked: Asked,
+    proof: Certificate | None,
+    reference: Solution,
+    scale: float,
+    ties: int,
+    verdict: Verdict | None,
+    reasons: list[str],
+) -> tuple[Verdict, list[str]]:
+    value, tol = asked.value, asked.tol
+    if value is None:
+        assert verdict is not None
+        return verdict, reasons
+    bound, best = reference.lower_bound, reference.objective
+    rounding = max(
+        64 * EPS * (1 + abs(best)), reference.certificate.rounding, proof.rounding if proof else 0.0
+    )
+    interval = f"[{bound - rounding:.12g}, {best + rounding:.12g}]"
+    if value < bound - tol * scale - rounding:
+        wrong = f"the claimed objective {value:.12g} is below the certified lower bound {bound:.12g}"
+    elif proof is not None and abs(value - proof.objective) > tol * abs(proof.objective) + rounding:
+        wrong = f"the claimed objective {value:.12g} is not the metric's, {proof.objective:.12g}"
+    elif proof is None and value > best + tol * scale + rounding:
+        wrong = f"the claimed optimum {value:.12g} is above the objective {best:.12g} of a feasible metric"
+    elif proof is None and not reference.certificate.proves(tol):
+        return Verdict.INCONCLUSIVE, [f"no more is proved than that the optimum lies in {interval}"]
+    elif proof is None:
+        return Verdict.CERTIFIED, [f"the optimum lies in {interval}"]
+    else:
+        assert verdict is not None
+        return verdict, reasons
+    if ties:
+        return Verdict.INCONCLUSIVE, [
+            *reasons,
+            f"{wrong}, but {ties} neighbourhoods have a boundary tie: give neighbors",
+        ]
+    return Verdict.REFUTED, [*(reasons if verdict is Verdict.REFUTED else []), wrong]
+
+
+def _report(
+    asked: Asked,
+    verdict: Verdict,
+    reasons: list[str],
+    reference: Solution,
+    proof: Certificate | None,
+    scale: float,
+    diagnosis: tuple[str, ...],
+    exact: Exact | None,
+) -> Report:
+    witness = None
+    if verdict is Verdict.REFUTED:
+        better_by = float("nan") if proof is None else proof.gap - reference.gap
+        if proof is None and asked.value is not None:
+            better_by = asked.value - reference.objective
+        witness = Witness(reference.objective, better_by, reference.metric)
+        if better_by <= 0:  # not feasible, or a value that nothing attains: there is no better point
+            witness = None
+    return Report(
+        method=asked.method,
+        verdict=verdict,
+        claim=asked.claim,
+        tol_name=asked.tol_name,
+        tol=asked.tol,
+        reasons=tuple(reasons),
+        lower_bound=reference.lower_bound,
+        scale=scale,
+        reference_objective=reference.objective,
+        objective=None if proof is None else proof.objective,
+        gap=None if proof is None else proof.gap,
+        rel_gap=None if proof is None else _relative(proof, scale),
+        rounding=0.0 if proof is None else proof.rounding,
+        radius=None if proof is None else proof.radius,
+        feasibility=None if proof is None else proof.feasibility,
+        claimed_objective=asked.value,
+        witness=witness,
+        diagnosis=diagnosis,
+        exact=exact,
+        notes=reference.notes,
+    )
+
+
+def _relative(proof: Certificate, scale: float) -> float:
+    """gap / scale; 0 for a gap within rounding, inf if only the scale is 0."""
+    if scale > 0:
+        return proof.gap / scale
+    return 0.0 if proof.gap <= proof.rounding else math.inf
