@@ -181,8 +181,16 @@ def test_an_internal_error_is_code_4_and_one_line(cli: Cli, monkeypatch: pytest.
     assert answer == (4, "", "cvxml: internal error: KeyError: 'a'\n")
 
 
+OWN = [
+    "--n-neighbors",
+    "2",
+    "--neighborhood",
+    "per-class",
+]  # those of `solved`: nothing is refuted, or diagnosed
+
+
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["check", "mlsvm", "data.json", "--metric", "m.npy"]], ids=len
+    "arguments", [["--help"], ["check", "mlsvm", "data.json", "--metric", "m.npy", *OWN]], ids=len
 )
 def test_cvxpy_is_not_loaded_where_it_is_not_needed(cli: Cli, arguments: list[str]) -> None:
     np.save("m.npy", solved("mlsvm").metric)

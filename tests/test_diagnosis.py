@@ -283,3 +283,36 @@ def test_next_to_nothing_is_zero_where_the_optimum_is_zero() -> None:
     report = cvxml.check("mlsvm", X, y, 1e11 * noise, lam=LAM)
     assert report.verdict is Verdict.REFUTED
     assert "not a metric" in report.reasons[0]
+
+
+def test_a_saturated_metric_is_no_multiple_of_a_stationary_one() -> None:
+    """f is flat where all probabilities are 0 or 1: a huge multiple of anything looks stationary there."""
+    rng = np.random.default_rng(1)
+    X = np.concatenate([rng.normal(c, 1.0, (n, 2)) for c, n in ((0.0, 3), (0.7, 4), (1.4, 3))])
+    y = np.repeat([0, 1, 2], [3, 4, 3])
+    for _ in range(10):
+        report = cvxml.check(
+            "nca", X, y, components=0.2 * rng.standard_normal((1, 2)), criterion="f", n_components=1
+        )
+        assert report.verdict is Verdict.REFUTED
+        assert report.diagnosis == ()
+
+
+def test_what_is_as_good_as_zero_gets_no_diagnosis() -> None:
+    X, y, _ = data()
+    for size in (1e-9, 1e-12):
+        assert judged(X, y, size * np.eye(3)).diagnosis == ()
+
+
+def test_a_step_of_gerrymandering_ends_where_its_metric_is_next_to_nothing() -> None:
+    """Newton rounds there once went on for ever: an off-diagonal slip made ||W||^2 tiny beside F."""
+    from cvxml.methods import get
+
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((15, 3)), np.arange(15) % 3
+    X[:, 0] += 0.5 * y
+    for factor in (0.5, 0.1, 1e-3):
+        W = cvxml.solve("ssvm", X, y, C=0.3, n_neighbors=3, tol=1e-9).metric * factor
+        better, _ = get("ssvm").improve(X, y, W, tol=1e-7, early=True, C=0.3, n_neighbors=3)
+        before, after = (get("ssvm").objective(X, y, M, C=0.3, n_neighbors=3) for M in (W, better))
+        assert after <= before * (1 + 1e-12)

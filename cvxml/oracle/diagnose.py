@@ -20,9 +20,10 @@ from cvxml.oracle.slips import slips
 from cvxml.result import Certificate, Solution
 from cvxml.variant import LOOSE, Other, Question
 
-BETTER = (
-    100  # times less must be left in a misreading than in the problem, if it is named beyond the tolerance
-)
+BETTER = 100  # times less must be left in a misreading that is named beyond the tolerance
+NOTHING = 1e-12  # a scale below this share of the objective: as good as 0, and so is whatever is made of it
+NOT_BY_LUCK = 1e-6
+PATIENCE = 2000  # iterations for a misreading
 
 
 def diagnose(asked: Asked, optimum: Solution | None = None) -> tuple[str, ...]:
@@ -115,17 +116,21 @@ class _Judge:
         if not (feasibility.feasible and feasibility.norm > 0):
             return math.inf
         if self.claim == "stationary":
-            module = get(self.method)
+            module = get(other.method or self.method)
             given = (other.X, other.y, metric)
             _, dual = module.improve(*given, tol=self.tol / 10, early=True, **other.params)
-            return _share(module.certify(*given, dual, **other.params))
+            return _share(module.certify(*given, dual, **other.params), self.tol)
         reference = self._optimum(other)
         module = get(other.method or self.method)
         proof = module.certify(other.X, other.y, metric, reference.dual, **other.params)
         if not (proof.feasibility.feasible and reference.certificate.decides(self.tol)):
             return math.inf
         scale = proof.scale if module.SCALE == "candidate" else reference.certificate.scale
-        return max(proof.gap - proof.rounding, 0.0) / scale if scale > 0 else math.inf
+        if scale <= NOTHING * abs(proof.objective):
+            return math.inf
+        share = max(proof.gap - proof.rounding, 0.0) / scale
+        # where the optimum is not unique a metric is near to one by luck
+        return share if math.isfinite(proof.radius) or share <= NOT_BY_LUCK else math.inf
 
     def better_than(self, metric: FloatArray) -> FloatArray:
         """The optimum; where the problem is not convex, what the convex step at `metric` gives."""
@@ -141,15 +146,17 @@ class _Judge:
             if known.X is other.X and known.params is other.params:
                 return solution
         module = get(other.method or self.method)
-        solution = module.solve(other.X, other.y, tol=self.tol / 10, **other.params)
+        solution = module.solve(other.X, other.y, tol=self.tol / 10, max_iter=PATIENCE, **other.params)
         self.solved.append((other, solution))
         return solution
 
 
-def _share(proof: Certificate) -> float:
+def _share(proof: Certificate, tol: float) -> float:
     """What a stationary metric leaves to gain in its own step, or to first order, relative to the scale."""
     judged = proof.step or proof
-    if not proof.feasibility.feasible or not math.isfinite(proof.objective):
+    if not proof.feasibility.feasible or not math.isfinite(proof.objective) or not proof.decides(tol):
+        return math.inf
+    if judged.scale <= NOTHING * abs(proof.objective):
         return math.inf
     if proof.step is None and proof.stationarity is not None and proof.claim == "stationary":
         return proof.stationarity.relative

@@ -27,6 +27,7 @@ CHECK_EVERY = 5
 BATCH = 100  # gradient steps before Newton is tried
 LONGEST = 2000  # gradient steps in a round
 MAX_ROUNDS = 200
+NEWTON_ROUNDS = 100  # in a row
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,9 @@ class StepSolver:
     def _newton(self, here: Descent, lowest: float, tol: float) -> Descent:
         """Newton rounds from `here` while they take most of their step; each begins with a gradient step."""
         columns, reach = self.columns, self.reach
-        while not self._enough(here, lowest, tol):
+        for _ in range(NEWTON_ROUNDS):  # where ||W||^2 is next to nothing beside F they could go on for ever
+            if self._enough(here, lowest, tol):
+                break
             base = columns.at(here.step(self.step))
             direction = newton_direction(columns, base, reach * self.step)
             if direction is None:
