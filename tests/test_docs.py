@@ -142,6 +142,7 @@ def test_the_reader_of_blocks_sees_them_all() -> None:
         "glml.md",
         "mlsvm.md",
         "nca.md",
+        "oracle.md",
     }
     for page in PAGES:
         assert len(blocks(page)) * 2 == len(re.findall(r"^```", read(page), flags=re.MULTILINE))

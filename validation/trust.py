@@ -1,0 +1,300 @@
+"""Ten thousand mutated candidates against the oracle: no verdict may be wrong. Writes validation/trust.md.
+
+    python validation/trust.py [--n 10000] [--jobs 2]
+
+The optima of the golden cases are scaled, turned, and noised by 1e-1 to 1e-12 of their size, inside and outside the
+cone. What is true of a candidate is found without `check`: its objective from the definition, in fractions (MLSVM) or
+by loops (GLML, NCA), against the exact interval in the case file. A verdict is wrong if "certified" is said of what is
+no metric or is worse than the upper end by more than is allowed and stated, or "refuted" of a metric that is within
+what is allowed of the lower end. Where only a metric's own convex step is judged (ssvm, nca), the step's interval comes
+from rational or ball arithmetic, which shares no operation with the certificate in floating point.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed
+from scipy.linalg import expm
+
+import cvxml
+from cvxml.methods import get_exact
+from cvxml.oracle.cases import Case, load_cases
+from cvxml.result import TOLERANCES
+
+EPS = float(np.finfo(float).eps)
+ON_THE_LINE = (
+    0.1  # a matrix this near to the limit of what is a metric is not judged: two roundings may differ
+)
+SHARES = {"mlsvm": 0.65, "kernel_mlsvm": 0.05, "glml": 0.1, "nca": 0.12, "ssvm": 0.08}
+
+
+class Outcome(NamedTuple):
+    """One candidate: what was done to it, what was said, and what is wrong with that."""
+
+    case: str
+    mutation: str
+    tol: str
+    verdict: str
+    wrong: str
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--n", type=int, default=10_000)
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args()
+    started = time.perf_counter()
+    work = planned(options.n)
+    found: list[list[Outcome]] = Parallel(n_jobs=options.jobs)(
+        delayed(judged)(case_id, seeds) for case_id, seeds in work
+    )
+    outcomes = [outcome for part in found for outcome in part]
+    seconds = time.perf_counter() - started
+    wrong = [outcome for outcome in outcomes if outcome.wrong]
+    text = report(outcomes, seconds)
+    if options.n >= 10_000:
+        (Path(__file__).parent / "trust.md").write_text(text, encoding="utf-8")
+    print(text)
+    return 1 if wrong else 0
+
+
+def planned(n: int) -> list[tuple[str, range]]:
+    """The cases with the seeds of their candidates, in pieces of at most fifty, n candidates in all."""
+    cases = [case for case in load_cases() if case.kind == "problem" and usable(case)]
+    work, seed = [], 0
+    for formula, share in SHARES.items():
+        of_formula = [case for case in cases if case.formula == formula]
+        for k, case in enumerate(of_formula):
+            count = round(n * share * (k + 1) / len(of_formula)) - round(n * share * k / len(of_formula))
+            for start in range(seed, seed + count, 50):
+                work.append((case.id, range(start, min(start + 50, seed + count))))
+            seed += count
+    return work
+
+
+def usable(case: Case) -> bool:
+    """Cases with an optimum of some size, unique where that is needed to mutate it."""
+    return not {"not attained", "zero", "not unique", "underflow"} & set(case.flags)
+
+
+def judged(case_id: str, seeds: range) -> list[Outcome]:
+    """The candidates of some seeds."""
+    (case,) = load_cases(pattern=case_id)
+    warnings.simplefilter("ignore")
+    return [one(case, seed) for seed in seeds]
+
+
+def one(case: Case, seed: int) -> Outcome:
+    """Mutate, ask `check`, and find the truth on another path."""
+    rng = np.random.default_rng(seed)
+    best = np.array(case.content["proof"]["metric"])
+    name = list(MUTATIONS)[int(rng.integers(len(MUTATIONS)))]
+    size = float(10 ** rng.uniform(-12, -1))
+    candidate = MUTATIONS[name](best, size, rng)
+    if case.formula == "glml":  # of determinant 1
+        candidate = candidate / abs(np.linalg.det(candidate)) ** (1 / len(candidate))
+    tol = list(TOLERANCES)[int(rng.integers(3))]
+    said = cvxml.check(case.formula, case.X, case.y, candidate, tol=tol, diagnosed=False, **case.params)
+    wrong = wrongness(case, candidate, said, TOLERANCES[tol])
+    return Outcome(case.id, name, tol, said.verdict.value, wrong)
+
+
+def scaled(A: np.ndarray, size: float, rng: np.random.Generator) -> np.ndarray:
+    """A longer or shorter one."""
+    return A * (1 + size * rng.choice([-1, 1]))
+
+
+def turned(A: np.ndarray, size: float, rng: np.random.Generator) -> np.ndarray:
+    """Rotated by a small angle."""
+    skew = rng.standard_normal(A.shape)
+    Q = expm(size * (skew - skew.T))
+    return symmetric(Q @ A @ Q.T)
+
+
+def noised(A: np.ndarray, size: float, rng: np.random.Generator) -> np.ndarray:
+    """Noise in the root: stays psd."""
+    values, vectors = np.linalg.eigh(A)
+    M = vectors * np.sqrt(np.maximum(values, 0))
+    M = M + size * np.linalg.norm(M) * rng.standard_normal(M.shape)
+    return symmetric(M @ M.T)
+
+
+def bent(A: np.ndarray, size: float, rng: np.random.Generator) -> np.ndarray:
+    """Symmetric noise in the entries: may leave the cone."""
+    E = rng.standard_normal(A.shape)
+    return A + size * np.linalg.norm(A) * (E + E.T) / 2
+
+
+def skewed(A: np.ndarray, size: float, rng: np.random.Generator) -> np.ndarray:
+    """No longer symmetric."""
+    E = np.triu(rng.standard_normal(A.shape), 1)
+    return A + size * np.linalg.norm(A) * (E - E.T)
+
+
+def symmetric(A: np.ndarray) -> np.ndarray:
+    return (A + A.T) / 2
+
+
+MUTATIONS: dict[str, Callable[[np.ndarray, float, np.random.Generator], np.ndarray]] = {
+    f.__name__: f for f in (scaled, turned, noised, bent, skewed)
+}
+
+
+def wrongness(case: Case, A: np.ndarray, said: Any, tol: float) -> str:
+    """What is wrong with the verdict, as a sentence; empty if nothing is, or nothing can be said."""
+    verdict = said.verdict.value
+    off = outside(in_feature_space(case, A) if case.formula == "kernel_mlsvm" else A)
+    if abs(off / 1e-6 - 1) < ON_THE_LINE:
+        return ""
+    if off > 1e-6:
+        return "certified, and no metric" if verdict == "certified" else ""
+    psd = symmetric(A) if case.formula == "kernel_mlsvm" else projected(A)
+    slack = Fraction(said.rounding) + Fraction(64 * EPS) * (1 + abs(Fraction(said.objective)))
+    low, high, value, scale = truth(case, psd)
+    if verdict == "certified" and value - high > Fraction(tol) * scale + slack:
+        return f"certified, and worse by {float(value - high):.3g} where {float(tol * float(scale)):.3g} is allowed"
+    if verdict == "refuted" and value - low <= Fraction(tol) * scale * Fraction(999_999, 1_000_000) - slack:
+        return (
+            f"refuted, and within {float(value - low):.3g} where {float(tol * float(scale)):.3g} is allowed"
+        )
+    return ""
+
+
+def outside(A: np.ndarray) -> float:
+    """How far from symmetric and psd, relative to the norm."""
+    least = float(np.linalg.eigvalsh(symmetric(A))[0])
+    return max(float(np.abs(A - A.T).max()), -least) / float(np.linalg.norm(A))
+
+
+def in_feature_space(case: Case, phi: np.ndarray) -> np.ndarray:
+    """K^(1/2) phi K^(1/2) for the polynomial kernel."""
+    X = np.array(case.X)
+    values, vectors = np.linalg.eigh((X @ X.T) ** case.inputs["degree"])
+    root = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
+    return root @ phi @ root
+
+
+def projected(A: np.ndarray) -> np.ndarray:
+    values, vectors = np.linalg.eigh(symmetric(A))
+    return (
+        A if values[0] >= 0 and (A == A.T).all() else symmetric((vectors * np.maximum(values, 0)) @ vectors.T)
+    )
+
+
+def truth(case: Case, A: np.ndarray) -> tuple[Fraction, Fraction, Fraction, Fraction]:
+    """Both ends of the interval that the optimum is in, the objective at A, and the scale."""
+    if case.content["reference"]["claim"] == "stationary":
+        return of_the_step(case, A)
+    low, high = (Fraction(v) for v in case.content["reference"]["interval"])
+    value = {"mlsvm": mlsvm, "kernel_mlsvm": kernel, "glml": glml, "nca": nca}[case.formula](case, A)
+    return low, high, value, Fraction(case.content["reference"]["scale"])
+
+
+def mlsvm(case: Case, A: np.ndarray) -> Fraction:
+    """lam/2 ||A||^2 + 1/n sum xi, in fractions, line by line."""
+    X = [[Fraction(v) for v in row] for row in case.X]
+    M = [[Fraction(v) for v in row] for row in A.tolist()]
+    lam, d = Fraction(case.inputs["lam"]), len(M)
+
+    def D(i: int, j: int) -> Fraction:
+        x = [a - b for a, b in zip(X[i], X[j], strict=True)]
+        return sum((x[a] * M[a][b] * x[b] for a in range(d) for b in range(d)), Fraction(0))
+
+    slacks = Fraction(0)
+    for i, (T, J) in enumerate(zip(case.inputs["targets"], case.inputs["impostors"], strict=True)):
+        if T and J:
+            slacks += max(Fraction(0), 1 + max(D(i, j) for j in T) - min(D(i, j) for j in J))
+    return lam / 2 * sum((v * v for row in M for v in row), Fraction(0)) + slacks / len(X)
+
+
+def kernel(case: Case, phi: np.ndarray) -> Fraction:
+    """The same through kernel values <x, x'>^p."""
+    X = [[Fraction(v) for v in row] for row in case.X]
+    M = [[Fraction(v) for v in row] for row in phi.tolist()]
+    n, p = len(X), case.inputs["degree"]
+    K = [[sum((a * b for a, b in zip(x, z, strict=True)), Fraction(0)) ** p for z in X] for x in X]
+    KM = [[sum((K[i][k] * M[k][j] for k in range(n)), Fraction(0)) for j in range(n)] for i in range(n)]
+    size = sum((KM[i][j] * KM[j][i] for i in range(n) for j in range(n)), Fraction(0))
+
+    def D(i: int, j: int) -> Fraction:
+        k = [a - b for a, b in zip(K[i], K[j], strict=True)]
+        return sum((k[a] * M[a][b] * k[b] for a in range(n) for b in range(n)), Fraction(0))
+
+    slacks = Fraction(0)
+    for i, (T, J) in enumerate(zip(case.inputs["targets"], case.inputs["impostors"], strict=True)):
+        if T and J:
+            slacks += max(Fraction(0), 1 + max(D(i, j) for j in T) - min(D(i, j) for j in J))
+    return Fraction(case.inputs["lam"]) / 2 * size + slacks / n
+
+
+def glml(case: Case, A: np.ndarray) -> Fraction:
+    """(tr A^-1 B)^2 for two Gaussian classes, B = G_1 - G_2 over its norm."""
+    X, y, x = np.array(case.X), np.array(case.y), np.array(case.inputs["query"])
+    G = []
+    for c in (0, 1):
+        points = X[y == c]
+        S = np.linalg.inv(np.cov(points.T, bias=True) + case.inputs["alpha"] * np.eye(len(x)))
+        pull = S @ (x - points.mean(axis=0))
+        G.append(np.outer(pull, pull) - S)
+    B = G[0] - G[1]
+    return Fraction(float(np.trace(np.linalg.solve(A, B / np.linalg.norm(B)))) ** 2)
+
+
+def nca(case: Case, Q: np.ndarray) -> Fraction:
+    """- sum log p_i, by loops."""
+    X, y, total = np.array(case.X), case.y, 0.0
+    for i in range(len(X)):
+        e = [math.exp(-float((X[i] - x) @ Q @ (X[i] - x))) if k != i else 0.0 for k, x in enumerate(X)]
+        total -= math.log(sum(v for k, v in enumerate(e) if y[k] == y[i]) / sum(e))
+    return Fraction(total)
+
+
+def of_the_step(case: Case, A: np.ndarray) -> tuple[Fraction, Fraction, Fraction, Fraction]:
+    """The interval of the metric's own convex step in exact arithmetic: nothing is known of an upper end."""
+    from cvxml.methods import get
+
+    improved, dual = get(case.formula).improve(case.X, case.y, A, tol=1e-10, **case.params)
+    module = get_exact(case.formula)
+    exact = module.exact(case.X, case.y, A, dual, **case.params)
+    better = module.exact(case.X, case.y, improved, dual, **case.params)
+    # the metric is worse than another by value - high, and by no more than value - low within its step
+    return exact.lower_bound, exact.lower_bound, exact.objective, max(exact.scale, better.scale)
+
+
+def report(outcomes: list[Outcome], seconds: float) -> str:
+    """Counts by case, and every wrong verdict."""
+    wrong = [outcome for outcome in outcomes if outcome.wrong]
+    lines = [
+        "# Mutated candidates against the oracle",
+        "",
+        f"`python validation/trust.py --n {len(outcomes)}`: {len(outcomes)} candidates, {len(wrong)} wrong verdicts, "
+        f"{seconds:.0f} s on two cores. What is true of a candidate is computed on another path, see the script.",
+        "",
+        "| case | candidates | certified | refuted | inconclusive | wrong |",
+        "|---|---|---|---|---|---|",
+    ]
+    for name in dict.fromkeys(outcome.case for outcome in outcomes):
+        own = [outcome for outcome in outcomes if outcome.case == name]
+        counts = Counter(outcome.verdict for outcome in own)
+        bad = sum(bool(outcome.wrong) for outcome in own)
+        figures = " | ".join(str(counts[v]) for v in ("certified", "refuted", "inconclusive"))
+        lines.append(f"| {name} | {len(own)} | {figures} | {bad} |")
+    lines += [""] + [f"- wrong: {o.case}, {o.mutation}, {o.tol}: {o.wrong}" for o in wrong]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
