@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shutil
 import sys
 import textwrap
@@ -44,6 +45,7 @@ def run(arguments: Sequence[str]) -> int:
     try:
         parsed = _parser().parse_args(arguments)
         code: int = parsed.run(parsed)
+        sys.stdout.flush()
         return code
     except SystemExit as done:  # --help, --version
         return int(done.code or 0)
@@ -53,6 +55,9 @@ def run(arguments: Sequence[str]) -> int:
     except MemoryError:
         print("cvxml: out of memory; give fewer points or features, or more memory", file=sys.stderr)
         return BAD_INPUT
+    except BrokenPipeError:  # whoever reads has seen enough, as in `cvxml ... | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return INCONCLUSIVE
     except KeyboardInterrupt:
         print("cvxml: interrupted", file=sys.stderr)
         return INCONCLUSIVE
@@ -116,6 +121,7 @@ def _parser() -> argparse.ArgumentParser:
     command = commands.add_parser("certify", help="recompute the proof in a saved solution")
     command.add_argument("file")
     command.add_argument("--tol", default="normal", help="strict, normal (default) or loose")
+    command.add_argument("--exact", action="store_true", help="in rational arithmetic")
     command.add_argument("--json", action="store_true")
     command.set_defaults(run=_certify)
 
@@ -334,7 +340,7 @@ def _certify(parsed: argparse.Namespace) -> int:
     from cvxml.result import TOLERANCES, load, plain
 
     tol = TOLERANCES[check_choice(parsed.tol, "tol", tuple(TOLERANCES))]
-    result = recertify(load(parsed.file), tol)
+    result = recertify(load(parsed.file), tol, parsed.exact)
     if parsed.json:
         print(json.dumps(plain(result.to_dict()), indent=1, sort_keys=True))
     else:

@@ -23,10 +23,11 @@ DIGITS = 25  # of a decimal
 class Exact:
     """lower_bound <= optimum <= objective, as fractions; objective is that of a psd matrix at `distance` from A."""
 
-    lower_bound: Fraction  # of the problem; of the metric's own convex step where that is what is bounded
+    lower_bound: Fraction
     objective: Fraction  # of M M^T, which is psd whatever M is
     distance: float  # ||A - M M^T||, rounded up
     scale: Fraction  # of the problem at M M^T
+    of_step: bool = False  # the optimum meant is that of the metric's own convex step
 
     @property
     def gap(self) -> Fraction:
@@ -41,12 +42,14 @@ class Exact:
             "gap": decimal(self.gap, up=True),
             "distance": self.distance,
             "scale": decimal(self.scale, up=False),
+            "of": "step" if self.of_step else "problem",
         }
 
     def __str__(self) -> str:
         text = self.to_dict()
+        whose = "optimum of its convex step" if self.of_step else "optimum"
         return (
-            f"in exact arithmetic, {text['lower_bound']} <= optimum <= {text['objective']}; "
+            f"in exact arithmetic, {text['lower_bound']} <= {whose} <= {text['objective']}; "
             f"the upper end is attained by a psd matrix within {self.distance:.3g} of this one"
         )
 

@@ -197,6 +197,14 @@ def test_parts_refuse_numbers_that_are_none() -> None:
         ({"format": "cvxml-case", "version": 2}, "version"),
         ({"format": "cvxml-case", "version": 1, "id": "a"}, "kind"),
         ([], "no case"),
+        ({**CASES[0].content, "flags": 5}, "flags"),
+        ({**CASES[0].content, "flags": [5]}, "flags"),
+        ({**CASES[0].content, "id": None}, "id"),
+        ({**CASES[0].content, "inputs": [1]}, "inputs"),
+        ({**CASES[0].content, "inputs": {}}, "no X"),
+        ({**CASES[0].content, "kind": "whole"}, "problem"),
+        ({**PARTS[0].content, "answer": 5}, "answer"),
+        ({**PARTS[0].content, "tolerance": "small"}, "tolerance"),
     ],
 )
 def test_what_is_no_case_is_refused(tmp_path: Path, content: Any, complaint: str) -> None:

@@ -203,3 +203,18 @@ def test_cvxpy_is_not_loaded_where_it_is_not_needed(cli: Cli, arguments: list[st
     assert done.stdout
     assert " numpy" in done.stderr
     assert not {"cvxpy", "sklearn"} & {line.split("|")[-1].strip() for line in done.stderr.splitlines()}
+
+
+def test_a_reader_who_has_seen_enough_is_no_error() -> None:
+    command = f"{sys.executable} -m cvxml show mlsvm | head -1"
+    root = str(Path(cvxml.__file__).parents[1])
+    done = subprocess.run(
+        command,
+        shell=True,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": root},
+    )
+    assert done.stdout.startswith("MLSVM")
+    assert done.stderr == ""

@@ -94,6 +94,31 @@ def test_a_program_that_does_not_behave_is_one_row(
     schema("conformance").validate({"format": "cvxml-conformance", "version": 1, "rows": [row.to_dict()]})
 
 
+@pytest.mark.parametrize(
+    "inputs",
+    [
+        {"X": [["a"]], "y": [0, 1]},
+        {"X": [[1.0], [2.0], [3.0]], "y": [0, 1, 1], "nothing": 5},
+        {"X": [[1.0], [2.0], [3.0]], "y": [0, 1, 1], "lam": -1.0},
+        {"X": [[1.0], [2.0], [3.0]], "y": [0, 1, 1], "neighbors": [[7], [], []]},
+        {"X": [[1.0], [2.0], [3.0]], "y": {"a": 1}},
+        {"X": [[1e300], [2.0], [3.0]], "y": [0, 1, 1]},
+        {"X": [], "y": []},
+    ],
+)
+def test_a_case_of_ones_own_that_makes_no_sense_is_an_error_and_not_a_verdict(
+    tmp_path: Path, inputs: dict[str, Any]
+) -> None:
+    good = load_cases(pattern="mlsvm-line")[0].content
+    (tmp_path / "a.json").write_text(json.dumps({**good, "inputs": inputs}))
+    for formula in ("mlsvm", "nothing"):
+        (tmp_path / "a.json").write_text(json.dumps({**good, "formula": formula, "inputs": inputs}))
+        answer = program(tmp_path, "print(json.dumps({'metric': [[1.0]]}))")
+        (row,) = conform(answer, load_cases(tmp_path), time_limit=10.0)
+        assert row.verdict == "error"
+        assert row.message
+
+
 def test_answers_that_programs_give_meet_the_schema() -> None:
     for answer in (
         {"metric": [[1.0]]},

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 import warnings
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,7 @@ from cvxml.methods.ssvm import enumeration as ssvm
 from cvxml.methods.ssvm import exact as ssvm_exact
 from cvxml.methods.ssvm.instance import instance as ssvm_instance
 from cvxml.metric import FloatArray
+from cvxml.oracle.saved import recertify
 from cvxml.report import Verdict
 from cvxml.squares import missing_to_psd, root_of, squared_distance_to_psd
 from tests.instances import mlsvm_from_kkt, random_data, soft_labels
@@ -201,3 +204,31 @@ def test_without_flint_the_extra_is_named(
     monkeypatch.setitem(sys.modules, "flint", None)
     with pytest.raises(ValueError, match=r"python-flint: pip install 'cvxml\[exact\]'"):
         get_exact(method).exact(X, y, solution.metric, solution.dual, **params)
+
+
+def test_a_bound_of_a_step_is_not_called_one_of_the_optimum() -> None:
+    X, y = random_data(3, n=10)
+    step = cvxml.solve("ssvm", X, y, tol=1e-9)
+    said = str(cvxml.check("ssvm", X, y, step.metric, exact=True).exact)
+    assert "<= optimum of its convex step <=" in said
+    best = cvxml.solve("mlsvm", X, y, tol=1e-9)
+    assert "<= optimum <=" in str(cvxml.check("mlsvm", X, y, best.metric, exact=True).exact)
+
+
+def test_a_saved_solution_is_certified_exactly(tmp_path: Path) -> None:
+    X, y = random_data(0, n=20)
+    cvxml.solve("mlsvm", X, y, lam=0.1, tol=1e-10).save(tmp_path / "s.json")
+    saved = cvxml.load(tmp_path / "s.json")
+    found = recertify(saved, 1e-9, exact=True)
+    assert found.verdict is Verdict.CERTIFIED
+    assert found.exact is not None
+    assert float(found.exact.gap) <= 1e-9 * float(found.exact.scale)
+    assert "in exact arithmetic" in str(found)
+    longer = dataclasses.replace(saved, metric=1.001 * saved.metric, claimed={})
+    assert recertify(longer, 1e-9, exact=True).verdict is Verdict.INCONCLUSIVE
+
+
+def test_a_value_alone_is_not_judged_exactly() -> None:
+    X, y = random_data(0, n=20)
+    with pytest.raises(ValueError, match="beside the claimed objective"):
+        cvxml.check("mlsvm", X, y, claimed_objective=1.0, exact=True)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -60,3 +63,13 @@ def test_no_mutated_candidate_gets_a_wrong_verdict() -> None:
             assert report.verdict.value == ("certified" if excess <= allowed else "refuted"), (seed, size)
             verdicts.add(report.verdict.value)
     assert verdicts == {"certified", "refuted"}
+
+
+def test_mutated_candidates_get_no_wrong_verdict() -> None:
+    """A few hundred of the ten thousand of validation/trust.md."""
+    script = Path(__file__).parent.parent / "validation" / "trust.py"
+    done = subprocess.run(
+        [sys.executable, script, "--n", "300"], capture_output=True, text=True, timeout=600, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "300 candidates, 0 wrong verdicts" in done.stdout

@@ -17,7 +17,15 @@ from cvxml.files import read_json
 FORMAT, VERSION = "cvxml-case", 1
 FOLDER = Path(__file__).parent.parent / "cases"
 LISTS = ("targets", "impostors")  # the lists of "neighbors" by class: for whoever needs them so
-_REQUIRED = ("id", "kind", "formula", "title", "flags", "inputs")
+_REQUIRED: dict[str, type] = {
+    "id": str,
+    "kind": str,
+    "formula": str,
+    "title": str,
+    "flags": list,
+    "inputs": dict,
+}
+_OF_PART: dict[str, type] = {"answer": dict, "sets": list, "tolerance": float}
 
 
 @dataclass(frozen=True)
@@ -77,10 +85,15 @@ def load_case(path: str | Path) -> Case:
         raise ValueError(f'{path} is no case: no "format": "{FORMAT}" in it')
     if content.get("version") != VERSION:
         raise ValueError(f"{path} is a case of version {content.get('version')!r}; known is {VERSION}")
-    missing = [name for name in _REQUIRED if name not in content]
-    if missing:
-        raise ValueError(f"{path} is no case: it has no {missing[0]!r}")
+    asked = {**_REQUIRED, **(_OF_PART if content.get("kind") == "part" else {})}
+    for name, kind in asked.items():
+        if not isinstance(content.get(name), kind):
+            raise ValueError(f"{path} is no case: its {name} is missing, or no {kind.__name__}")
+    if content["kind"] not in ("problem", "part"):
+        raise ValueError(f'{path} is no case: its kind must be "problem" or "part"')
+    if not all(isinstance(flag, str) for flag in content["flags"]):
+        raise ValueError(f"{path} is no case: its flags are not all text")
+    if content["kind"] == "problem" and not isinstance(content["inputs"].get("X"), list):
+        raise ValueError(f"{path} is no case: its inputs have no X")
     fields: dict[str, Any] = {name: content[name] for name in _REQUIRED}
-    if fields["kind"] not in ("problem", "part") or not isinstance(fields["inputs"], dict):
-        raise ValueError(f'{path} is no case: its kind must be "problem" or "part", its inputs an object')
     return Case(**{**fields, "flags": tuple(fields["flags"])}, content=content)

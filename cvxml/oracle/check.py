@@ -80,6 +80,8 @@ def check(
     candidate, transform = _candidate(metric, components, module.metric_size(points))
     if candidate is None and claimed_objective is None:
         raise ValueError("nothing to check: give metric, components or claimed_objective")
+    if exact and candidate is None:
+        raise ValueError("exact arithmetic judges a metric: give it beside the claimed objective")
     asked = Asked(method, X, y, candidate, transform, claimed_objective, claim, tol, exact, diagnosed, params)
     return check_convex(asked) if module.CLAIM == "optimal" else check_stationary(asked)
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from cvxml.exact import Exact, decimal
 from cvxml.inputs import check_number
-from cvxml.methods import check_params, get
+from cvxml.methods import check_params, get, get_exact
 from cvxml.report import Verdict
 from cvxml.result import Certificate, SavedSolution
 
@@ -26,6 +28,7 @@ class Recertified:
     reason: str
     certificate: Certificate
     claimed: dict[str, Any]
+    exact: Exact | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
@@ -40,42 +43,53 @@ class Recertified:
             "rel_gap": c.rel_gap,
             "radius": c.radius,
             "claimed": self.claimed,
+            "exact": None if self.exact is None else self.exact.to_dict(),
         }
 
     def __str__(self) -> str:
         c = self.certificate
+        exact = "" if self.exact is None else f"  exact: {self.exact}\n"
         return (
             f"{self.verdict.value.upper()}: {self.method}: {self.reason}\n"
             f"  objective {c.objective:.12g}   lower bound {c.lower_bound:.12g}\n"
             f"  gap {c.gap:.3g}   gap / scale {c.rel_gap:.3g}   optimum within {c.radius:.3g}\n"
             f"  feasibility: {c.feasibility}\n"
+            f"{exact}"
             f"  the file claims: {self.claimed}"
         )
 
 
-def recertify(saved: SavedSolution, tol: float) -> Recertified:
+def recertify(saved: SavedSolution, tol: float, exact: bool = False) -> Recertified:
     """The verdict on the metric in a file, from the dual in the same file.
 
     Certified: its own dual proves it to `tol`. Refuted: it is no metric, or the file claims an objective or a
     bound that the data contradict, or a smaller gap, rel_gap or radius than can be recomputed. Else inconclusive:
-    the dual does not prove it.
+    the dual does not prove it. exact: what the dual proves is computed without rounding.
     Raises ValueError if the content is not that of a solution.
     """
     try:
-        return _recertify(saved, tol)
+        return _recertify(saved, tol, exact)
     except (KeyError, TypeError, AttributeError, OverflowError, ValueError) as error:
         raise ValueError(f"the file does not hold a solution that can be checked: {error}") from error
 
 
-def _recertify(saved: SavedSolution, tol: float) -> Recertified:
+def _recertify(saved: SavedSolution, tol: float, exact: bool) -> Recertified:
     module = get(saved.method)
     params = _params(saved)
     proof = module.certify(saved.X, saved.y, saved.metric, saved.dual, **params)
     slack = module.machine_slack(saved.X, saved.y, saved.metric, **params)
     verdict, reason = _judge(proof, saved.claimed, tol, slack)
+    interval = None
+    if exact:
+        interval = get_exact(saved.method).exact(saved.X, saved.y, saved.metric, saved.dual, **params)
+    if interval is not None and verdict is not Verdict.REFUTED:
+        proved = interval.gap <= Fraction(tol) * interval.scale
+        verdict = Verdict.CERTIFIED if proved else Verdict.INCONCLUSIVE
+        gap, allowed = decimal(interval.gap, up=True), decimal(Fraction(tol) * interval.scale, up=False)
+        reason = f"in exact arithmetic its dual leaves a gap of {gap}, allowed is {allowed}"
     if verdict is Verdict.CERTIFIED and not _lists_are_as_claimed(saved, params):
         verdict, reason = Verdict.REFUTED, "its neighbour lists are not those that its params name"
-    return Recertified(saved.method, verdict, reason, proof, saved.claimed)
+    return Recertified(saved.method, verdict, reason, proof, saved.claimed, interval)
 
 
 def _params(saved: SavedSolution) -> dict[str, Any]:

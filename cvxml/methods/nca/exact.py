@@ -72,7 +72,7 @@ def exact_interval(p: Instance, Q: FloatArray, dual: Dual, *, root: ArrayLike | 
         if step is not None:
             bound = max(bound, ends(step)[0])
         scale = _scale(p, D, usable, objective, trivial, bool(M.any()))
-        return Exact(bound, ends(objective)[1], distance_to_square(Q, M), scale)
+        return Exact(bound, ends(objective)[1], distance_to_square(Q, M), scale, of_step=not p.convex)
 
 
 def _row(p: Instance, i: int, D: list[int], unit: int) -> _Row:

@@ -66,7 +66,7 @@ def exact_interval(
     rows, root_at = whole(M)
     size = scaled(sum_of_squares(rows.transpose() * rows), 4 * root_at)
     bound = weight * gained - squared_distance_to_psd(G, G_at, psd) / 4
-    return Exact(bound, size + weight * found.losses, distance_to_square(W, M), size)
+    return Exact(bound, size + weight * found.losses, distance_to_square(W, M), size, of_step=True)
 
 
 def pushed(p: Instance, latent: IntArray, dual: Dual) -> tuple[Any, int, Fraction]:
