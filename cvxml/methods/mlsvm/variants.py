@@ -11,30 +11,19 @@ Two are other problems, with duals of their own (variants_problem.py):
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
 from cvxml.methods.mlsvm.instance import Instance, instance
 from cvxml.methods.mlsvm.neighborhood import Neighborhood
+from cvxml.methods.mlsvm.rows import Row, losses, stays_at_scale, usable_rows
 from cvxml.metric import FloatArray, IntArray, examine, unit_scale
 from cvxml.neighbors import k_nearest, squared_euclidean
-from cvxml.variant import LOOSE, Other, Question, Variant, changed
+from cvxml.variant import Other, Question, Variant, changed
 
 MOST_PAIRS = 1_000_000  # a misreading with more pairs than this is not tried
-
-
-Listed = Sequence[int] | IntArray
-
-
-class Row(NamedTuple):
-    """A constraint: a point, its targets and its impostors. A target that is the point itself is at distance 0."""
-
-    point: int
-    targets: Listed
-    impostors: Listed
 
 
 Rows = Callable[[Instance, Question], list[Row] | None]
@@ -59,8 +48,8 @@ def screened(problem: Callable[[Question], Other | None]) -> Callable[[Question]
         if other is None:
             return None
         there = instance(other.X, other.y, **other.params)
-        losses = partial(_losses, there.X, _usable(there))
-        return other if _stays_at_scale(question.metric, there.lam, len(there.X), losses) else None
+        margins = partial(losses, there.X, usable_rows(there))
+        return other if stays_at_scale(question.metric, there.lam, len(there.X), margins) else None
 
     return screen
 
@@ -98,48 +87,6 @@ def _stated(given: Instance, rows: list[Row]) -> Other:
     return Other(X, y, {"lam": given.lam * n / len(X), "neighbors": neighbors})
 
 
-def _stays_at_scale(
-    A: FloatArray, lam: float, n: int, losses: Callable[[FloatArray], FloatArray], power: int = 1
-) -> bool:
-    """False if a multiple of A is better by so much that A cannot be optimal to `LOOSE`: no solver is needed."""
-    size = lam / 2 * float(np.sum(A**2))
-    if not math.isfinite(size):
-        return False
-    margins = losses(A)  # negative margin of every row, linear in A
-
-    def value(t: float) -> float:
-        return t**2 * size + float((np.maximum(0.0, 1 + t * margins) ** power).sum()) / n
-
-    return min(value(t) for t in (0.5, 0.9, 0.97, 1.03, 1.1, 2.0)) >= value(1.0) - 2 * LOOSE * size
-
-
-def _losses(X: FloatArray, rows: list[Row], A: FloatArray) -> FloatArray:
-    """max_l d_A - min_j d_A of every row."""
-    far = _extreme(X, A, rows, [row.targets for row in rows], np.maximum)
-    near = _extreme(X, A, rows, [row.impostors for row in rows], np.minimum)
-    return far - near
-
-
-def _extreme(
-    X: FloatArray, A: FloatArray, rows: list[Row], lists: list[Listed], extreme: np.ufunc
-) -> FloatArray:
-    if not rows:
-        return np.zeros(0)
-    start = np.cumsum([0, *(len(listed) for listed in lists[:-1])])
-    i = np.repeat([row.point for row in rows], [len(listed) for listed in lists])
-    j = np.concatenate([np.asarray(listed, dtype=np.intp) for listed in lists])
-    difference = X[i] - X[j]
-    reduced: FloatArray = extreme.reduceat(np.sum((difference @ A) * difference, axis=1), start)
-    return reduced
-
-
-def _usable(given: Instance, T: list[IntArray] | None = None, I: list[IntArray] | None = None) -> list[Row]:  # noqa: E741
-    """A row for every point that has both; T and I by default those of the problem."""
-    T = given.N.targets if T is None else T
-    I = given.N.impostors if I is None else I  # noqa: E741
-    return [Row(i, T[i], I[i]) for i in range(len(T)) if len(T[i]) and len(I[i])]
-
-
 def _by_distance(X: FloatArray, i: int, listed: IntArray) -> IntArray:
     """The points of a list, the nearest first (Euclid)."""
     return listed[np.argsort(squared_euclidean(X[i : i + 1], X[listed])[0], kind="stable")]
@@ -147,12 +94,12 @@ def _by_distance(X: FloatArray, i: int, listed: IntArray) -> IntArray:
 
 def _last_target(given: Instance, _: Question) -> list[Row]:
     T = [_by_distance(given.X, i, listed)[-1:] for i, listed in enumerate(given.N.targets)]
-    return _usable(given, T=T)
+    return usable_rows(given, T=T)
 
 
 def _first_impostor(given: Instance, _: Question) -> list[Row]:
     I = [_by_distance(given.X, i, listed)[:1] for i, listed in enumerate(given.N.impostors)]  # noqa: E741
-    return _usable(given, I=I)
+    return usable_rows(given, I=I)
 
 
 def _fixed_pairs(given: Instance, question: Question) -> list[Row]:
@@ -161,13 +108,13 @@ def _fixed_pairs(given: Instance, question: Question) -> list[Row]:
 
 
 def _all_impostors(given: Instance, _: Question) -> list[Row]:
-    return _usable(given, I=[np.flatnonzero(given.y != c) for c in given.y])
+    return usable_rows(given, I=[np.flatnonzero(given.y != c) for c in given.y])
 
 
 def _argmin(given: Instance, question: Question) -> list[Row]:
     """x+ = argmin at the metric itself: where Algorithm 1 as printed stands still."""
     rows = []
-    for i, targets, impostors in _usable(given):
+    for i, targets, impostors in usable_rows(given):
         difference = given.X[i] - given.X[targets]
         nearest = int(np.sum((difference @ question.metric) * difference, axis=1).argmin())
         rows.append(Row(i, [targets[nearest]], impostors))
@@ -175,7 +122,7 @@ def _argmin(given: Instance, question: Question) -> list[Row]:
 
 
 def _each_pair(given: Instance, _: Question) -> list[Row]:
-    return [Row(i, [l], [j]) for i, T, I in _usable(given) for l in T for j in I]  # noqa: E741
+    return [Row(i, [l], [j]) for i, T, I in usable_rows(given) for l in T for j in I]  # noqa: E741
 
 
 def _self_as_target(given: Instance, _: Question) -> list[Row]:
@@ -206,7 +153,7 @@ def _last_index(given: Instance, question: Question) -> list[Row] | None:
     nearest = (n - 1 - k_nearest(given.X[::-1] / scale, everyone, everyone, K)[0])[::-1]
     T = [listed[given.y[listed] == given.y[i]] for i, listed in enumerate(nearest)]
     I = [listed[given.y[listed] != given.y[i]] for i, listed in enumerate(nearest)]  # noqa: E741
-    return _usable(given, T, I)
+    return usable_rows(given, T, I)
 
 
 def _other_size(by: int) -> Callable[[Question], Other | None]:
@@ -234,20 +181,20 @@ def other_problem(question: Question, squared: bool) -> float:
     given = instance(question.X, question.y, **question.params)
     s = unit_scale(given.X)
     X, N, lam, A = given.X / s, given.N, given.lam / s**4, question.metric * s**2
-    rows = _usable(given)
+    rows = usable_rows(given)
     if not rows or np.abs(A - A.T).max() > 1e-9 * np.linalg.norm(A):
         return math.inf
     A = (A + A.T) / 2
     if squared and not examine(A)[1].feasible:
         return math.inf
     power = 2 if squared else 1
-    if not _stays_at_scale(A, lam, len(X), partial(_losses, X, rows), power):
+    if not stays_at_scale(A, lam, len(X), partial(losses, X, rows), power):
         return math.inf
     from cvxml.methods.mlsvm.variants_problem import prices
 
     u, w = prices(X, N, lam, squared)
     objective = lam / 2 * float(np.sum(A**2))
-    objective += float((np.maximum(0.0, 1 + _losses(X, rows, A)) ** power).sum()) / len(X)
+    objective += float((np.maximum(0.0, 1 + losses(X, rows, A)) ** power).sum()) / len(X)
     bound = _bound(X, N, lam, squared, u, w)
     scale = lam / 2 * float(np.sum(A**2))
     rounding = 1e-13 * (abs(objective) + abs(bound))
