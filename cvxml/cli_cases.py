@@ -31,6 +31,11 @@ def add_commands(commands: Any) -> None:
     command.add_argument("--folder", metavar="DIR", help="cases of your own (default: those that ship)")
     command.add_argument("--time-limit", type=float, default=60.0, help="seconds for each case (default 60)")
     command.add_argument("--tol", default="normal", help="strict, normal (default) or loose")
+    command.add_argument(
+        "--allow-skipped",
+        action="store_true",
+        help="exit code 0 though the program skipped some cases, not all",
+    )
     command.add_argument("--junit", metavar="FILE", help="write the rows as JUnit XML too")
     command.add_argument("--json", action="store_true", help="JSON on stdout")
     command.add_argument(
@@ -87,7 +92,9 @@ def _conform(parsed: argparse.Namespace) -> int:
     verdicts = {row.verdict for row in rows}
     if verdicts & {"refuted", "error"}:
         return REFUTED
-    return INCONCLUSIVE if "inconclusive" in verdicts or verdicts == {"skipped"} else CERTIFIED
+    if parsed.allow_skipped and "certified" in verdicts:
+        verdicts -= {"skipped"}
+    return CERTIFIED if verdicts == {"certified"} else INCONCLUSIVE
 
 
 def _schema(parsed: argparse.Namespace) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,14 +27,16 @@ class Feasibility:
 
     @property
     def feasible(self) -> bool:
-        """True within `FEASIBILITY_TOL`, relative to the norm."""
+        """True within `FEASIBILITY_TOL`, relative to the norm; False where that overflows."""
+        if not math.isfinite(self.norm):
+            return False
         allowed = FEASIBILITY_TOL * self.norm
         return bool(self.asymmetry <= allowed and self.min_eigenvalue >= -allowed)
 
     @property
     def exact(self) -> bool:
         """True if nothing but rounding had to be projected away."""
-        return bool(self.distance <= 64 * np.finfo(float).eps * self.norm)
+        return math.isfinite(self.norm) and bool(self.distance <= 64 * np.finfo(float).eps * self.norm)
 
     def __str__(self) -> str:
         if self.exact:

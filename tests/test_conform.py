@@ -184,3 +184,54 @@ def test_junit_holds_what_a_program_printed_whatever_it_is() -> None:
     row: Any = Row("a", "mlsvm", "error", message="exit code 1: \x00\x1b[31m<&\udcff")
     root = ElementTree.fromstring(as_junit([row, Row("b", "mlsvm", "inconclusive", message="ties")]).encode())
     assert [child.tag for case in root for child in case] == ["error", "skipped"]
+
+
+def test_skipped_cases_are_not_passed_unless_that_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    right = [sys.executable, str(PROGRAMS / "correct.py")]
+    assert run(["conform", "--only", "part-[nim]*", "--", *right]) == 3
+    assert run(["conform", "--only", "part-[nim]*", "--allow-skipped", "--", *right]) == 0
+    assert run(["conform", "--only", "ssvm-iris", "--allow-skipped", "--", *right]) == 3
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("print('{\"metric\": [[1' + '0' * 400 + ']]}')", "metric"),
+        ("print(json.dumps({'metric': [['0.125']]}))", "real numbers"),
+        ("import os; os.unlink(os.readlink('/proc/self/fd/1')); print(1)", ""),
+        ("sys.stderr.write('y' * 10**8); raise SystemExit(1)", "wrote more"),
+        ("raise SystemExit('x' * 10**6)", "exit code 1"),
+    ],
+)
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc is looked at")
+def test_what_a_program_does_to_the_run_is_an_error_of_one_row(
+    tmp_path: Path, body: str, message: str
+) -> None:
+    (row,) = conform(program(tmp_path, body), load_cases(pattern="mlsvm-line"), time_limit=20.0)
+    assert row.verdict == "error"
+    assert message in row.message
+    assert len(row.message) < 1000
+
+
+def test_a_program_cannot_forge_a_row_or_speak_to_the_terminal(tmp_path: Path) -> None:
+    said = "x\nmlsvm-line        certified  \x1b[2J\ud800"
+    answer = program(tmp_path, f"print(json.dumps({{'unsupported': {said!r}}}))")
+    rows = conform(answer, load_cases(pattern="mlsvm-line"), time_limit=20.0)
+    table = as_table(rows)
+    assert sum(line.startswith("mlsvm-line") for line in table.splitlines()) == 1
+    assert "\x1b" not in table
+    assert table.encode()
+    assert ElementTree.fromstring(as_junit(rows).encode()).get("skipped") == "1"
+
+
+def test_the_textbook_projection_of_a_negative_matrix_is_right(tmp_path: Path) -> None:
+    """(M + |M|) / 2 leaves the rounding of the entries where the answer is 0."""
+    body = (
+        "import numpy as np\n"
+        "w, V = np.linalg.eigh(np.array(question['inputs']['matrix']))\n"
+        "P = ((V * w) @ V.T + (V * abs(w)) @ V.T) / 2\n"
+        "print(json.dumps({'answer': {'projection': P.tolist()}}))"
+    )
+    rows = conform(program(tmp_path, body), load_cases(pattern="part-psd-*"), time_limit=20.0)
+    assert {row.verdict for row in rows} == {"certified"}

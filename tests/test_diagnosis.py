@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -316,3 +317,64 @@ def test_a_step_of_gerrymandering_ends_where_its_metric_is_next_to_nothing() -> 
         better, _ = get("ssvm").improve(X, y, W, tol=1e-7, early=True, C=0.3, n_neighbors=3)
         before, after = (get("ssvm").objective(X, y, M, C=0.3, n_neighbors=3) for M in (W, better))
         assert after <= before * (1 + 1e-12)
+
+
+def test_a_right_metric_with_a_wrong_value_is_not_diagnosed() -> None:
+    X, y, _ = data()
+    best = cvxml.solve("mlsvm", X, y, lam=LAM, n_neighbors=K, tol=1e-9)
+    given = {"lam": LAM, "n_neighbors": K, "claimed_objective": 2 * best.objective}
+    report = cvxml.check("mlsvm", X, y, best.metric, **given)
+    assert report.verdict is Verdict.REFUTED
+    assert "claimed objective" in report.reasons[0]
+    assert report.diagnosis == ()
+
+
+@pytest.mark.parametrize("lam", [1e-180, 1e160])
+def test_weights_whose_squares_are_no_numbers_are_diagnosed_without_a_crash(lam: float) -> None:
+    X, y, _ = data()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        report = cvxml.check("mlsvm", X, y, np.eye(3), lam=lam, n_neighbors=K)
+    assert report.verdict is not Verdict.CERTIFIED
+
+
+def test_a_matrix_whose_norm_overflows_is_no_metric() -> None:
+    X, y = [[0.0, 0, 0], [1, 0, 0], [3, 0, 0]], [0, 0, 1]
+    bad = np.diag([0.125, -1.7e308, -1.7e308])
+    for exact in (False, True):
+        report = cvxml.check("mlsvm", X, y, bad, lam=1.0, neighbors=[[1, 2], [], []], exact=exact)
+        assert report.verdict is Verdict.REFUTED
+    with pytest.raises(ValueError, match="not a metric"):
+        cvxml.evaluate("mlsvm", X, y, bad, lam=1.0, neighbors=[[1, 2], [], []])
+
+
+def test_what_the_data_do_not_see_does_not_hide_what_they_see() -> None:
+    """A feature that is constant takes any weight; the norm it gives must not make a negative eigenvalue small."""
+    rng = np.random.default_rng(0)
+    X, y = np.c_[rng.standard_normal((14, 2)), np.zeros(14)], np.arange(14) % 2
+    X[:, 0] += y
+    best = cvxml.solve("nca", X, y, criterion="g", init="identity", tol=1e-10).metric
+    huge = best + np.diag([0.0, 0.0, 6e7])
+    values, vectors = np.linalg.eigh(best[:2, :2])
+    huge[:2, :2] -= (values[0] + 5.0) * np.outer(vectors[:, 0], vectors[:, 0])
+    for exact in (False, True):
+        report = cvxml.check("nca", X, y, huge, criterion="g", exact=exact)
+        assert report.verdict is not Verdict.CERTIFIED, report
+
+
+def test_a_large_antisymmetric_matrix_is_not_zero() -> None:
+    rng = np.random.default_rng(3)
+    X, y = rng.integers(0, 4, size=(30, 2)).astype(float), np.arange(30) % 2
+    assert cvxml.solve("mlsvm", X, y, lam=LAM).certificate.scale == 0
+    report = cvxml.check("mlsvm", X, y, np.array([[0.0, 5.0], [-5.0, 0.0]]), lam=LAM)
+    assert report.verdict is Verdict.REFUTED
+
+
+@pytest.mark.parametrize("size", [5e-324, 1e-310, 1e-160])
+def test_a_metric_that_underflows_is_judged(size: float) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((12, 2)), np.arange(12) % 2
+    report = cvxml.check("ssvm", X, y, size * np.eye(2), C=0.3)
+    assert report.verdict in (Verdict.REFUTED, Verdict.INCONCLUSIVE, Verdict.CERTIFIED)
+    with pytest.raises(ValueError, match="cannot be computed in double precision"):
+        cvxml.check("ssvm", X, y, np.eye(2), C=1e-160)

@@ -42,6 +42,19 @@ FOLDER = Path(__file__).parent / "cases"
 TOL = Fraction(1, 10**6)  # "normal": every wrong metric is refuted at it
 
 
+METRICS = {
+    "mlsvm": {
+        "metric": "A (d, d), the optimum of lam/2 ||A||^2 + 1/n sum xi; or components L with A = L^T L"
+    },
+    "kernel_mlsvm": {
+        "metric": "phi (n, n), d(i, j) = (K_i - K_j)^T phi (K_i - K_j) with K_i the i-th column of the kernel matrix"
+    },
+    "ssvm": {"metric": "W (d, d), a stationary point of ||W||^2 + C sum_i L_i; or components"},
+    "glml": {"metric": "A (d, d) of determinant 1, the optimum of (tr A^-1 B)^2 at the query; or components"},
+    "nca": {"metric": "Q = A^T A (d, d), a stationary point of -f or -g, as criterion says; or components A"},
+}
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -99,6 +112,7 @@ def head(definition: Definition | Part, kind: str, inputs: dict[str, Any]) -> di
         "formula": definition.formula,
         "title": definition.title,
         "flags": list(definition.flags),
+        "asks": definition.asks if isinstance(definition, Part) else METRICS[definition.formula],
         "inputs": inputs,
         "hex": as_hex(inputs),
     }

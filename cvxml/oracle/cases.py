@@ -23,6 +23,7 @@ _REQUIRED: dict[str, type] = {
     "formula": str,
     "title": str,
     "flags": list,
+    "asks": dict,
     "inputs": dict,
 }
 _OF_PART: dict[str, type] = {"answer": dict, "sets": list, "tolerance": float}
@@ -37,13 +38,14 @@ class Case:
     formula: str
     title: str
     flags: tuple[str, ...]
+    asks: dict[str, str]
     inputs: dict[str, Any]
     content: dict[str, Any]  # everything in the file
 
     @property
     def question(self) -> dict[str, Any]:
         """What an implementation is given, as plain data."""
-        shown = {"id": self.id, "kind": self.kind, "formula": self.formula, "inputs": self.inputs}
+        shown = {name: self.content[name] for name in ("id", "kind", "formula", "title", "asks", "inputs")}
         return {"format": "cvxml-question", "version": VERSION, **shown}
 
     @property

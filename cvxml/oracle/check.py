@@ -105,6 +105,8 @@ def _of_each_query(
     """The local metrics (q, d, d), or components (q, m, d), of the rows of `queries`."""
     if claimed_objective is not None:
         raise ValueError("a claimed objective is judged at one query: give query of shape (d,)")
+    if len(queries) == 0:
+        raise ValueError("query is empty: give at least one row")
     given = components if metric is None else metric
     if given is None or np.ndim(given) != 3 or len(np.asarray(given)) != len(queries):
         shape = None if given is None else np.shape(given)

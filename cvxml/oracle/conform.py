@@ -23,9 +23,8 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-import numpy as np
-
 from cvxml.files import read_json, write_json
+from cvxml.metric import real_array
 from cvxml.oracle.cases import Case
 from cvxml.oracle.check import check
 from cvxml.oracle.parts import compare
@@ -71,7 +70,10 @@ def conform(
         if isinstance(answer, str):
             row = Row(case.id, case.formula, "error", message=answer)
         else:
-            row = judge(case, answer, tol)
+            try:
+                row = judge(case, answer, tol)
+            except Exception as error:  # whatever an answer brings about, the other rows are worth having
+                row = Row(case.id, case.formula, "error", message=f"{type(error).__name__}: {error}"[:SAID])
         rows.append(replace(row, seconds=seconds))
     return rows
 
@@ -89,16 +91,15 @@ def run(command: Sequence[str], question: dict[str, Any], time_limit: float) -> 
             except (OSError, ValueError) as error:
                 raise ValueError(f"the command {command[0]!r} cannot be started: {error}") from error
             try:
-                code = _wait(process, out, time_limit)
+                code = _wait(process, (out, err), time_limit)
             finally:
                 _stop(process)
         if code is None:
             return f"no answer within {time_limit:g} s"
-        if out.stat().st_size > MOST_BYTES:
-            return f"the answer is larger than {MOST_BYTES} bytes"
+        if _size(out) > MOST_BYTES or _size(err) > MOST_BYTES:
+            return f"it wrote more than {MOST_BYTES} bytes"
         if code != 0:
-            last = err.read_bytes()[-10 * SAID :].decode("utf-8", "replace").split()
-            return f"exit code {code}: {' '.join(last)[-SAID:]}"
+            return f"exit code {code}: {_last_words(err)}"
         try:
             answer = read_json(out)
         except ValueError as error:
@@ -106,7 +107,21 @@ def run(command: Sequence[str], question: dict[str, Any], time_limit: float) -> 
         return answer if isinstance(answer, dict) else "the answer is no JSON object"
 
 
-def _wait(process: subprocess.Popen[bytes], out: Path, time_limit: float) -> int | None:
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
+
+
+def _last_words(path: Path) -> str:
+    """The end of what it wrote to its standard error, on one line."""
+    if not path.exists():
+        return ""
+    with path.open("rb") as stream:
+        stream.seek(max(_size(path) - 10 * SAID, 0))
+        words = stream.read().decode("utf-8", "replace").split()
+    return " ".join(words)[-SAID:]
+
+
+def _wait(process: subprocess.Popen[bytes], written: Sequence[Path], time_limit: float) -> int | None:
     """The exit code; None where the time is over. A program that prints without end is stopped early."""
     deadline = time.perf_counter() + time_limit
     pause = 0.005
@@ -115,13 +130,13 @@ def _wait(process: subprocess.Popen[bytes], out: Path, time_limit: float) -> int
             return process.wait(min(pause, max(deadline - time.perf_counter(), 0.001)))
         except subprocess.TimeoutExpired:
             pause = min(2 * pause, 0.2)
-            if out.stat().st_size > MOST_BYTES:
+            if any(_size(path) > MOST_BYTES for path in written):
                 return -1
     return None
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
-    """End the program and whatever it started."""
+    """End the program and its process group: what it started, unless that left the group."""
     with suppress(ProcessLookupError, PermissionError):  # all of them have ended
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
@@ -144,7 +159,7 @@ def judge(case: Case, answer: dict[str, Any], tol: str = "normal") -> Row:
     if not given:
         return Row(case.id, case.formula, "error", message='the answer has neither "metric" nor "components"')
     try:
-        arrays: dict[str, Any] = {name: np.asarray(value, dtype=np.float64) for name, value in given.items()}
+        arrays: dict[str, Any] = {name: real_array(value, name) for name, value in given.items()}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             report = check(
@@ -175,8 +190,9 @@ def as_table(rows: Sequence[Row]) -> str:
     lines = [f"{'case':<{width}}{'verdict':<14}{'gap':>10}{'seconds':>9}"]
     for row in rows:
         gap = "" if row.gap is None else f"{row.gap:.1e}"
-        lines.append(f"{row.case:<{width}}{row.verdict:<14}{gap:>10}{row.seconds:>9.2f}")
-        lines += [f"    {line}" for line in (*((row.message,) if row.message else ()), *_diagnosed(row))]
+        lines.append(f"{_printable(row.case):<{width}}{row.verdict:<14}{gap:>10}{row.seconds:>9.2f}")
+        said = (*((row.message,) if row.message else ()), *_diagnosed(row))
+        lines += [f"    {_printable(line)}" for line in said]
     counts = [f"{sum(row.verdict == v for row in rows)} {v}" for v in _VERDICTS]
     return "\n".join([*lines, "", f"{len(rows)} cases: {', '.join(counts)}"])
 
@@ -201,7 +217,11 @@ def as_junit(rows: Sequence[Row]) -> str:
     kinds = {"refuted": "failure", "error": "error", "skipped": "skipped", "inconclusive": "skipped"}
     for row in rows:
         case = ElementTree.SubElement(
-            suite, "testcase", classname=row.formula, name=row.case, time=f"{row.seconds:.3f}"
+            suite,
+            "testcase",
+            classname=_printable(row.formula),
+            name=_printable(row.case),
+            time=f"{row.seconds:.3f}",
         )
         if row.verdict in kinds:
             said = _printable("; ".join([row.message, *_diagnosed(row)]))
@@ -211,5 +231,5 @@ def as_junit(rows: Sequence[Row]) -> str:
 
 
 def _printable(text: str) -> str:
-    """Without the control characters that XML has no way to write."""
-    return "".join(c if c.isprintable() or c in "\n\t" else "?" for c in text)
+    """On one line, and without the control characters that XML cannot hold and a terminal obeys."""
+    return "".join(c if c.isprintable() else "?" for c in " ".join(text.split()))

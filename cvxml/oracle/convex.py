@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from dataclasses import replace
 
 import numpy as np
 
@@ -29,23 +30,24 @@ def check_convex(asked: Asked) -> Report:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a reference that is not tight shows in the verdict
         reference = module.solve(asked.X, asked.y, tol=asked.tol / 10, **params)
-    proof = None
+    proof, zero = None, False
     if candidate is not None:
-        if _next_to_nothing(asked, candidate, reference):
-            candidate = 0 * candidate
+        zero = _next_to_nothing(asked, candidate, reference)
         proof = module.certify(asked.X, asked.y, candidate, reference.dual, **params)
     ties = module.ties(asked.X, asked.y, **params)
     scale = _scale(asked, proof, reference)
     verdict, reasons = _judge(proof, reference, scale, asked.tol, ties)
+    if zero:
+        verdict, reasons = Verdict.CERTIFIED, ["the optimum is 0, and the metric cannot be told from it"]
     exact = None
-    if asked.exact and candidate is not None and _may_be_judged_exactly(proof, verdict, ties):
-        verdict, reason, exact, _ = judge_exactly(asked, candidate, reference)
+    if asked.exact and candidate is not None and (zero or _may_be_judged_exactly(proof, verdict, ties)):
+        verdict, reason, exact, _ = judge_exactly(asked, 0 * candidate if zero else candidate, reference)
+        exact = replace(exact, distance=float(np.linalg.norm(candidate))) if zero else exact
         reasons = [reason]
+    # a wrong value says nothing of how the metric came about
+    wrong = verdict is Verdict.REFUTED or bool(proof is not None and ties and verdict is Verdict.INCONCLUSIVE)
     verdict, reasons = _judge_value(asked, proof, reference, scale, ties, verdict, reasons)
-    diagnosis: tuple[str, ...] = ()
-    wrong = verdict is Verdict.REFUTED or bool(proof is not None and ties and not proof.proves(asked.tol))
-    if wrong and candidate is not None and asked.diagnosed:
-        diagnosis = diagnose(asked._replace(candidate=candidate), reference)
+    diagnosis = diagnose(asked, reference) if wrong and asked.diagnosed else ()
     return _report(asked, verdict, reasons, reference, proof, scale, diagnosis, exact)
 
 
@@ -56,16 +58,18 @@ def _may_be_judged_exactly(proof: Certificate | None, verdict: Verdict | None, t
 
 
 def _next_to_nothing(asked: Asked, A: FloatArray, reference: Solution) -> bool:
-    """True where the optimum is 0 and neither A nor -A can be told from it: a solver's rounding need not be psd.
+    """True where the optimum is 0 and nothing of the size of A can be told from it.
 
+    A solver's rounding need not be psd: tried are A, -A, and the identity as large as what is not symmetric.
     The scale is 0 there, and nothing but 0 would do; a millionth of the objective stands in for it.
     """
     if reference.certificate.scale > 0:
         return False
     allowed = max(64 * EPS * (1 + abs(reference.objective)), asked.tol * UNMOVED * abs(reference.objective))
-    return all(
-        asked.module.certify(asked.X, asked.y, sign * A, reference.dual, **asked.params).gap <= allowed
-        for sign in (1.0, -1.0)
+    skew = float(np.linalg.norm(A - A.T)) * np.eye(len(A))
+    return bool(np.isfinite(skew).all()) and all(
+        asked.module.certify(asked.X, asked.y, M, reference.dual, **asked.params).gap <= allowed
+        for M in (A, -A, skew)
     )
 
 

@@ -59,7 +59,7 @@ def _misreadings(judge: _Judge, metric: FloatArray) -> Iterator[tuple[float, str
                 left = math.inf if other is None else judge.left(metric, other)
             elif variant.left is not None:
                 left = variant.left(question)
-        except (ValueError, SolverFailure):  # the misreading has no answer on these data
+        except (ValueError, ArithmeticError, SolverFailure):  # the misreading has no answer on these data
             continue
         yield left, f"{judge.claim} for {variant.sentence}"
 

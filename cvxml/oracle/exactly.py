@@ -5,9 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import NamedTuple
 
+import numpy as np
+
 from cvxml.exact import Exact, decimal
 from cvxml.methods import get_exact
-from cvxml.metric import FloatArray
+from cvxml.metric import FEASIBILITY_TOL, FloatArray
 from cvxml.oracle.asked import Asked
 from cvxml.report import Verdict
 from cvxml.result import Solution
@@ -32,6 +34,9 @@ def judge_exactly(asked: Asked, candidate: FloatArray, reference: Solution) -> J
     scale = (theirs if module.SCALE == "candidate" else best).scale
     allowed = Fraction(asked.tol) * (scale or Fraction(1, 10**6) * abs(best.objective))
     said = f"in exact arithmetic the gap is {decimal(theirs.gap, up=True)}, allowed is {decimal(allowed, up=False)}"
+    if theirs.distance > FEASIBILITY_TOL * float(np.linalg.norm(candidate)):
+        why = f"M M^T is {theirs.distance:.3g} away from the matrix given, and nothing is proved of that"
+        return Judged(Verdict.INCONCLUSIVE, why, theirs, best)
     if theirs.gap <= allowed:
         return Judged(Verdict.CERTIFIED, said, theirs, best)
     better_by = theirs.objective - best.objective

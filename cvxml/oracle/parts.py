@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from cvxml.metric import FloatArray
+from cvxml.metric import FloatArray, real_array
 
 
 def compare(content: dict[str, Any], answer: Any) -> str:
     """What is wrong with `answer`, as a sentence; empty if it agrees.
 
     content: a case of kind "part". Its "answer" names the arrays; those in "sets" are lists of indices in any order,
-    all others numbers, to within "tolerance" of the largest of them.
+    all others numbers, to within "tolerance" of the largest of them, or of 1 if that is more.
     """
     if not isinstance(answer, dict):
         return 'the answer has no "answer" with the numbers of the part'
@@ -46,7 +46,7 @@ def _numbers(expected: Any, given: Any, tolerance: float) -> str:
     found = _array(given)
     if found is None or found.shape != right.shape:
         return f"numbers of shape {right.shape} are asked for"
-    allowed = tolerance * max(float(np.abs(right).max(initial=0.0)), 1e-300)
+    allowed = tolerance * max(float(np.abs(right).max(initial=0.0)), 1.0)
     off = np.abs(found - right)
     if (off <= allowed).all():  # NaN is not
         return ""
@@ -56,6 +56,6 @@ def _numbers(expected: Any, given: Any, tolerance: float) -> str:
 
 def _array(given: Any) -> FloatArray | None:
     try:
-        return np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
+        return real_array(given, "the answer")
+    except ValueError:
         return None

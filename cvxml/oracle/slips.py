@@ -23,7 +23,7 @@ def slips(
     elif not feasible:
         yield f"its projection on the psd cone is {claim}: P_+ is missing at the end", project_psd(metric)
     length = float(np.sum(metric * metric))
-    if length > 0 and (scale := float(np.sum(metric * better)) / length) > 0:
+    if length > 0 and (scale := float(np.sum(metric * better)) / length) > 0 and abs(scale - 1) > 1e-9:
         yield f"{claim} but for a factor: {scale:.6g} times it is {claim}", scale * metric
     if np.count_nonzero(metric - np.diag(np.diag(metric))):
         for factor, name in (

@@ -116,7 +116,9 @@ def _judge(asked: Asked, candidate: FloatArray) -> Judged:
         interval = get_exact(method).exact(X, y, candidate, dual, **params)
         own = tol * _scale(method, proof, ours)
         left, name = upward(interval.gap), "in exact arithmetic, its convex step"
-        proved = left <= own
+        # M M^T stands for the metric only where double precision sees the same objective
+        same = abs(upward(interval.objective) - proof.objective) <= own + proof.rounding
+        proved = left <= own and same
     found = _verdict(asked, psd, proof, ours, better, (left, name, own, allowed), proved)
     return found._replace(exact=interval)
 
@@ -137,6 +139,9 @@ def _verdict(
     improvable = f"a descent from it leads to a metric that is better by {won:.6g}; allowed is {allowed:.3g}"
     if not proved and witness is not None:
         return Judged(Verdict.REFUTED, (f"improvable: {improvable}",), proof, ours, witness)
+    if not proved and left <= own:
+        why = f"double precision cannot decide at this tol: rounding may be {proof.rounding:.3g}, allowed is {own:.3g}"
+        return Judged(Verdict.INCONCLUSIVE, (why,), proof, ours, None)
     if not proved:
         why = f"{name} could still gain {left:.3g}, allowed is {own:.3g}; no metric that does was found"
         return Judged(

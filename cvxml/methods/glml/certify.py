@@ -37,15 +37,20 @@ class UnitFeasibility(Feasibility):
 
     log_det: float = 0.0
     d: int = 1
+    rounded: float = 0.0  # what rounding its entries may have done to log_det
 
     @property
     def feasible(self) -> bool:
-        """True within `FEASIBILITY_TOL`, relative to the norm and to the scale."""
-        unit = math.isfinite(self.log_det) and abs(self.log_det) <= FEASIBILITY_TOL * self.d
-        return unit and super().feasible
+        """True within `FEASIBILITY_TOL`, relative to the norm and to the scale, or within rounding."""
+        return self._unit and super().feasible
+
+    @property
+    def _unit(self) -> bool:
+        allowed = FEASIBILITY_TOL * self.d + self.rounded
+        return math.isfinite(self.log_det) and abs(self.log_det) <= allowed
 
     def __str__(self) -> str:
-        if math.isfinite(self.log_det) and abs(self.log_det) <= FEASIBILITY_TOL * self.d:
+        if self._unit:
             return super().__str__()
         det = (
             f"its determinant is exp({self.log_det:.6g}), not 1"
@@ -60,8 +65,16 @@ def examine_unit(A: FloatArray) -> tuple[FloatArray, UnitFeasibility]:
     psd, found = examine(A)
     values = np.linalg.eigvalsh(psd)
     log_det = float(np.sum(np.log(values))) if values[0] > 0 else -math.inf
+    # an eigenvalue is off by eps of the largest, and its logarithm by that over itself
+    rounded = EPS * float(np.sum(values[-1] / values)) if values[0] > 0 else 0.0
     return psd, UnitFeasibility(
-        found.asymmetry, found.min_eigenvalue, found.distance, found.norm, log_det=log_det, d=len(A)
+        found.asymmetry,
+        found.min_eigenvalue,
+        found.distance,
+        found.norm,
+        log_det=log_det,
+        d=len(A),
+        rounded=rounded,
     )
 
 

@@ -24,12 +24,12 @@ class Row(NamedTuple):
 
 
 def usable_rows(
-    given: Instance, T: list[IntArray] | None = None, I: list[IntArray] | None = None
-) -> list[Row]:  # noqa: E741
-    """A row for every point that has both; T and I by default those of the problem."""
-    T = given.N.targets if T is None else T
-    I = given.N.impostors if I is None else I  # noqa: E741
-    return [Row(i, T[i], I[i]) for i in range(len(T)) if len(T[i]) and len(I[i])]
+    given: Instance, targets: list[IntArray] | None = None, impostors: list[IntArray] | None = None
+) -> list[Row]:
+    """A row for every point that has both; by default those of the problem."""
+    T = given.N.targets if targets is None else targets
+    J = given.N.impostors if impostors is None else impostors
+    return [Row(i, T[i], J[i]) for i in range(len(T)) if len(T[i]) and len(J[i])]
 
 
 def losses(X: FloatArray, rows: list[Row], A: FloatArray) -> FloatArray:

@@ -94,12 +94,12 @@ def _by_distance(X: FloatArray, i: int, listed: IntArray) -> IntArray:
 
 def _last_target(given: Instance, _: Question) -> list[Row]:
     T = [_by_distance(given.X, i, listed)[-1:] for i, listed in enumerate(given.N.targets)]
-    return usable_rows(given, T=T)
+    return usable_rows(given, targets=T)
 
 
 def _first_impostor(given: Instance, _: Question) -> list[Row]:
     I = [_by_distance(given.X, i, listed)[:1] for i, listed in enumerate(given.N.impostors)]  # noqa: E741
-    return usable_rows(given, I=I)
+    return usable_rows(given, impostors=I)
 
 
 def _fixed_pairs(given: Instance, question: Question) -> list[Row]:
@@ -108,7 +108,7 @@ def _fixed_pairs(given: Instance, question: Question) -> list[Row]:
 
 
 def _all_impostors(given: Instance, _: Question) -> list[Row]:
-    return usable_rows(given, I=[np.flatnonzero(given.y != c) for c in given.y])
+    return usable_rows(given, impostors=[np.flatnonzero(given.y != c) for c in given.y])
 
 
 def _argmin(given: Instance, question: Question) -> list[Row]:

@@ -56,7 +56,7 @@ def scaled_C(C: float, s: float) -> float:
     """C s^4, the weight of the same problem on X / s; ValueError where that is no number."""
     with np.errstate(all="ignore"):
         value = float(np.float64(C) * np.float64(s) ** 2 * np.float64(s) ** 2)
-    if not 1e-200 < value < 1e200:
+    if not 1e-100 < value < 1e100:  # its square is a number too
         raise ValueError(
             f"C={C:g} with features that spread over about {s:.3g} cannot be computed in double precision; rescale: "
             "X / s with C s^4 is the same problem"

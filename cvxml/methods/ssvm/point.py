@@ -50,8 +50,11 @@ def point_at(p: Instance, W: FloatArray, near: Nearest | None = None) -> Point:
 def best_scale(p: Instance, at: Point) -> float:
     """The s >= 0 that minimises F(s W), exactly: along a ray F is convex and piecewise quadratic.
 
+    1 where ||W||^2 is 0, or underflows.
     F(s W) = s^2 ||W||^2 + C sum_i ( max_r (Lam(y_i, r) - s cost_ir) + s own_i ): bisection finds the piece.
     """
+    if at.norm2 < 1e-290:
+        return 1.0
     loss = p.Lam[p.y]
     cost = np.where(np.isfinite(at.offending.cost), at.offending.cost, 1e300)
     rows, total = np.arange(len(cost)), float(at.own.sum())

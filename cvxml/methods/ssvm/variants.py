@@ -8,6 +8,7 @@ The others have other sets, another Delta, or no cone: readings.py.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -39,7 +40,7 @@ def _unless_a_multiple_is_better(problem: Problem) -> Problem:
         at = point_at(unit, W)
         best = best_scale(unit, at)
         # F lies above F(s W) by ||W||^2 (1 - s)^2 at least
-        return None if (1 - best) ** 2 > 2 * LOOSE else other
+        return None if abs(1 - best) > math.sqrt(2 * LOOSE) else other
 
     return checked
 
