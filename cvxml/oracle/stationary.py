@@ -79,7 +79,7 @@ def check_stationary(asked: Asked) -> Report:
         diagnosis=diagnosis,
         exact=judged.exact,
         notes=(
-            f"the gap is to the bound F >= {lower_bound:.6g}; what is certified is that the metric is stationary"
+            f"the gap is to the bound F >= {lower_bound:.6g}; what is judged is whether the metric is stationary"
             if bound is None
             else "the lower bound is one of the whole problem",
             *(
