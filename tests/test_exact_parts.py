@@ -1,0 +1,95 @@
+"""The parts of the exact mode: feasible prices, rounding, distances, and its verdicts where they are close."""
+
+from __future__ import annotations
+
+import dataclasses
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import cvxml
+from cvxml.exact import root_upward, upward
+from cvxml.methods.mlsvm.exact import BITS, whole_prices
+from cvxml.oracle.asked import Asked
+from cvxml.oracle.exactly import judge_exactly
+from cvxml.report import Verdict
+from cvxml.squares import distance_to_square, root_of
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_prices_become_feasible_to_the_last_bit_whatever_they_are(seed: int) -> None:
+    """Up to ten times too large, unbalanced, of any size: in integers the sums agree and stay below 1/n."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 9))
+    index = np.array([(i, j) for i in range(n) for j in range(n) if i != j])
+    u, w = (rng.exponential(1, len(index)) * 10.0 ** rng.uniform(-30, 1, len(index)) for _ in range(2))
+    away = index[:, 1] % 2 == 0
+    signed, total = whole_prices((u[away], index[away], w[~away], index[~away]), n)
+    ups, downs = np.zeros(n, dtype=object), np.zeros(n, dtype=object)
+    for (i, j), value in signed.items():
+        assert (value >= 0) == (j % 2 == 0) or value == 0
+        (ups if j % 2 == 0 else downs)[i] += abs(value)
+    assert (ups == downs).all()
+    assert all(Fraction(int(s), 1 << BITS) <= Fraction(1, n) for s in ups)
+    assert sum(int(s) for s in ups) == total > 0
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_rounding_of_fractions_is_upward_and_by_one_float_at_most(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    value = Fraction(int(rng.integers(1, 2**62)), int(rng.integers(1, 2**62))) * Fraction(10) ** int(
+        rng.integers(-40, 40)
+    )
+    up, root = upward(value), root_upward(value)
+    assert Fraction(up) >= value > Fraction(np.nextafter(up, 0.0))
+    assert Fraction(root) ** 2 >= value
+    assert Fraction(root) ** 2 <= value * (1 + Fraction(1, 10**14))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_distance_stated_is_that_of_the_matrix_given(seed: int) -> None:
+    """Also where the matrix is not psd, or the root is another one."""
+    rng = np.random.default_rng(seed)
+    A = rng.standard_normal((3, 3))
+    A = A + A.T
+    for root in (None, rng.standard_normal((3, 2))):
+        M = root_of(A, root)
+        square = [
+            [sum(Fraction(a) * Fraction(b) for a, b in zip(x, y, strict=True)) for y in M.tolist()]
+            for x in M.tolist()
+        ]
+        true = sum(
+            (Fraction(a) - b) ** 2
+            for x, y in zip(A.tolist(), square, strict=True)
+            for a, b in zip(x, y, strict=True)
+        )
+        stated = distance_to_square(A, M)
+        assert Fraction(stated) ** 2 >= true > 0
+        assert stated <= 1.000001 * float(true) ** 0.5
+
+
+LINE = ([[0.0], [1.0], [3.0]], [0, 0, 1], {"lam": 1.0, "neighbors": [[1, 2], [], []]})
+
+
+def test_what_is_allowed_is_a_share_of_our_scale_and_not_of_the_candidate_s() -> None:
+    """At a kink t times the optimum has a gap of t^2 - 1 of the scale: more than 1e-3, and less than 1e-3 t^2."""
+    X, y, params = LINE
+    t = 1.0010005**0.5
+    report = cvxml.check("mlsvm", X, y, [[t / 8]], tol="loose", exact=True, **params)
+    assert report.exact is not None
+    assert 1e-3 < float(report.exact.gap) * 128 < 1e-3 * t**2
+    assert report.verdict is Verdict.REFUTED
+
+
+def test_a_bound_that_is_not_tight_refutes_nobody_exactly() -> None:
+    X, y, params = LINE
+    best = cvxml.solve("mlsvm", X, y, tol=1e-10, **params)
+    weak = {name: value / 2 if name in ("u", "w") else value for name, value in best.dual.items()}
+    reference = dataclasses.replace(best, certificate=dataclasses.replace(best.certificate, dual=weak))
+    candidate = np.array([[1.000_000_1 / 8]])
+    asked = Asked("mlsvm", X, y, candidate, None, None, "optimal", "normal", True, False, params)
+    found = judge_exactly(asked, candidate, reference)
+    assert 0 < found.candidate.objective - found.ours.objective < Fraction(1, 10**6) * found.ours.scale
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert judge_exactly(asked, candidate, best).verdict is Verdict.CERTIFIED
