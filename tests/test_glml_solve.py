@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import cvxml
 from cvxml.methods import get
+from cvxml.methods.glml.certify import certify_at
 from cvxml.report import Verdict
 from cvxml.result import Status
 from tests.commands import Cli, refused
@@ -161,3 +163,35 @@ def test_a_model_of_ones_own_cannot_be_saved(tmp_path: Any) -> None:
     assert solution.status in (Status.CONVERGED, Status.NOT_ATTAINED)
     with pytest.raises(ValueError, match="model"):
         solution.save(tmp_path / "s.json")
+
+
+@pytest.mark.parametrize("cond", [1e5, 1e8, 1e10])
+def test_rounding_grows_with_the_condition_of_the_metric(cond: float) -> None:
+    """(tr A^-1 B)^2 of an ill-conditioned A is off by cond times eps; what is claimed must allow for that.
+
+    The truth is computed in fractions, by the adjugate: tr(A^-1 B) = tr(adj(A) B) / det A.
+    """
+    B = np.diag([0.6, 0.3, -0.7])
+    B /= np.linalg.norm(B)
+    for seed in range(30):
+        q = np.linalg.qr(np.random.default_rng(seed).standard_normal((3, 3)))[0]
+        A = (q * np.array([cond, np.sqrt(cond), 1.0])) @ q.T
+        A = (A + A.T) / 2
+        A /= np.linalg.det(A) ** (1 / 3)
+        F = [[Fraction(v) for v in row] for row in A.tolist()]
+        adjugate = [
+            [
+                F[(j + 1) % 3][(i + 1) % 3] * F[(j + 2) % 3][(i + 2) % 3]
+                - F[(j + 1) % 3][(i + 2) % 3] * F[(j + 2) % 3][(i + 1) % 3]
+                for j in range(3)
+            ]
+            for i in range(3)
+        ]
+        det = sum((F[0][i] * adjugate[i][0] for i in range(3)), Fraction(0))
+        t = (
+            sum((adjugate[i][j] * Fraction(float(B[j, i])) for i in range(3) for j in range(3)), Fraction(0))
+            / det
+        )
+        true = float(t) ** 2 * float(det) ** (2 / 3)
+        proof = certify_at(B, A, 0.0, 0.0)
+        assert abs(proof.objective - true) <= proof.rounding + 1e-12 * true

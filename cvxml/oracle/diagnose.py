@@ -123,14 +123,15 @@ class _Judge:
         reference = self._optimum(other)
         module = get(other.method or self.method)
         proof = module.certify(other.X, other.y, metric, reference.dual, **other.params)
-        if not (proof.feasibility.feasible and reference.certificate.decides(self.tol)):
+        decided = reference.certificate.decides(self.tol) and proof.decides(self.tol)
+        if not (proof.feasibility.feasible and decided):
             return math.inf
         scale = proof.scale if module.SCALE == "candidate" else reference.certificate.scale
         if scale <= NOTHING * abs(proof.objective):
             return math.inf
-        share = max(proof.gap - proof.rounding, 0.0) / scale
-        # where the optimum is not unique a metric is near to one by luck
-        return share if math.isfinite(proof.radius) or share <= NOT_BY_LUCK else math.inf
+        if not math.isfinite(proof.radius):  # the optimum is not unique: a metric is near to one by luck
+            return proof.gap / scale if proof.gap <= NOT_BY_LUCK * scale else math.inf
+        return max(proof.gap - proof.rounding, 0.0) / scale
 
     def better_than(self, metric: FloatArray) -> FloatArray:
         """The optimum; where the problem is not convex, what the convex step at `metric` gives."""

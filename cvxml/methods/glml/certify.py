@@ -94,6 +94,8 @@ def certify_at(B: FloatArray, A: FloatArray, y: float, u: float, noise: float = 
     along = np.einsum("de,dk,ek->k", B, vectors, vectors)
     t, size = float(inverse @ along), float(np.linalg.norm(inverse))
     off = ((64 + d) * EPS + noise) * size  # of t: ||B|| is 1
+    # eigenvalues and eigenvectors are off by eps of the largest: A^-1 by its condition number times that
+    off += 4 * EPS * float(inverse.max() * values[-1] / values[0]) + abs(t) * feasibility.rounded / d
     y, u, best, log_off = _repaired(B, y, u, noise)
     bound = max(0.0, _bound(B, y, u))
     gap = max(0.0, t**2 - bound)
