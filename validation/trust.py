@@ -161,7 +161,7 @@ def wrongness(case: Case, A: np.ndarray, said: Any, tol: float) -> str:
         return ""
     if off > 1e-6:
         return "certified, and no metric" if verdict == "certified" else ""
-    psd = symmetric(A) if case.formula == "kernel_mlsvm" else projected(A)
+    psd = projected_there(case, A) if case.formula == "kernel_mlsvm" else projected(A)
     slack = Fraction(said.rounding) + Fraction(64 * EPS) * (1 + abs(Fraction(said.objective)))
     low, high, value, scale = truth(case, psd)
     if verdict == "certified" and value - high > Fraction(tol) * scale + slack:
@@ -179,12 +179,25 @@ def outside(A: np.ndarray) -> float:
     return max(float(np.abs(A - A.T).max()), -least) / float(np.linalg.norm(A))
 
 
-def in_feature_space(case: Case, phi: np.ndarray) -> np.ndarray:
-    """K^(1/2) phi K^(1/2) for the polynomial kernel."""
+def root_of_kernel(case: Case) -> tuple[np.ndarray, np.ndarray]:
+    """E (n, r) with E E^T = K for the polynomial kernel, and its pseudo-inverse."""
     X = np.array(case.X)
     values, vectors = np.linalg.eigh((X @ X.T) ** case.inputs["degree"])
-    root = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
-    return root @ phi @ root
+    keep = values > 1e-12 * values[-1]
+    E = vectors[:, keep] * np.sqrt(values[keep])
+    return E, (vectors[:, keep] / np.sqrt(values[keep])).T
+
+
+def in_feature_space(case: Case, phi: np.ndarray) -> np.ndarray:
+    """E^T phi E."""
+    E, _ = root_of_kernel(case)
+    return E.T @ phi @ E
+
+
+def projected_there(case: Case, phi: np.ndarray) -> np.ndarray:
+    """The phi whose metric is the projection of that of `phi` on the psd cone."""
+    E, back = root_of_kernel(case)
+    return symmetric(back.T @ projected(E.T @ phi @ E) @ back)
 
 
 def projected(A: np.ndarray) -> np.ndarray:
