@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,8 +14,10 @@ from cvxml.exact import root_upward, upward
 from cvxml.methods.mlsvm.exact import BITS, whole_prices
 from cvxml.oracle.asked import Asked
 from cvxml.oracle.exactly import judge_exactly
+from cvxml.oracle.saved import recertify
 from cvxml.report import Verdict
 from cvxml.squares import distance_to_square, root_of
+from tests.instances import random_data
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -93,3 +96,23 @@ def test_a_bound_that_is_not_tight_refutes_nobody_exactly() -> None:
     assert 0 < found.candidate.objective - found.ours.objective < Fraction(1, 10**6) * found.ours.scale
     assert found.verdict is Verdict.INCONCLUSIVE
     assert judge_exactly(asked, candidate, best).verdict is Verdict.CERTIFIED
+
+
+def test_a_false_claim_in_a_file_stays_refuted_in_exact_arithmetic(tmp_path: Path) -> None:
+    X, y, params = LINE
+    cvxml.solve("mlsvm", X, y, tol=1e-10, **params).save(tmp_path / "s.json")
+    saved = cvxml.load(tmp_path / "s.json")
+    lie = dataclasses.replace(saved, claimed={**saved.claimed, "objective": 0.5})
+    found = recertify(lie, 1e-6, exact=True)
+    assert found.verdict is Verdict.REFUTED
+    assert "claims objective" in found.reason
+
+
+def test_an_interval_of_nca_is_of_a_step_unless_the_problem_is_convex() -> None:
+    X, y = random_data(7, n=12, d=2, classes=2)
+    for labels, of_step in ((y, True), (np.arange(12) // 2, False)):
+        metric = cvxml.solve("nca", X, labels, criterion="g", init="identity", tol=1e-9).metric
+        report = cvxml.check("nca", X, labels, metric, criterion="g", exact=True)
+        assert report.exact is not None
+        assert report.exact.of_step is of_step
+        assert report.exact.to_dict()["of"] == ("step" if of_step else "problem")
