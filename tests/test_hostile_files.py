@@ -143,3 +143,19 @@ def test_good_files_pass_under_the_same_limit(hostile: tuple[Path, list[str], li
 def test_the_payload_of_these_tests_does_what_it_says(tmp_path: Path) -> None:
     pickle.loads(pickle.dumps(Marker(tmp_path / "loaded"))).close()
     assert (tmp_path / "loaded").exists()
+
+
+def test_a_folder_of_hostile_cases_is_one_line_and_code_2(
+    hostile: tuple[Path, list[str], list[str]],
+) -> None:
+    folder, names, _ = hostile
+    cases = []
+    for name in (name for name in names if name.endswith(".json")):
+        (folder / f"only-{name}").mkdir()
+        (folder / f"only-{name}" / name).symlink_to(folder / name)
+        cases.append(["cases", "--folder", f"only-{name}"])
+        cases.append(["conform", "--folder", f"only-{name}", "--", "true"])
+    wrong = [complaint(case, "--folder", case[2].removeprefix("only-"), got) for case, got in
+             zip(cases, answers(folder, cases), strict=True)]  # fmt: skip
+    assert len(cases) > 30
+    assert [text for text in wrong if text] == []
