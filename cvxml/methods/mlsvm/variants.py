@@ -185,7 +185,8 @@ def other_problem(question: Question, squared: bool) -> float:
     if not rows or np.abs(A - A.T).max() > 1e-9 * np.linalg.norm(A):
         return math.inf
     A = (A + A.T) / 2
-    if squared and not examine(A)[1].feasible:
+    # a psd matrix that is optimal without the cone is optimal with it, and would not be asked about
+    if squared != examine(A)[1].feasible:
         return math.inf
     power = 2 if squared else 1
     if not stays_at_scale(A, lam, len(X), partial(losses, X, rows), power):
