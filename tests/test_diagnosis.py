@@ -272,3 +272,14 @@ def test_wrong_metrics_of_any_kind_get_no_diagnosis(seed: int) -> None:
             wrong += best
         report = judged(X, y, wrong)
         assert report.diagnosis == (), wrong
+
+
+def test_neighbours_of_the_input_space_are_named_for_a_kernel() -> None:
+    X, y, _ = data()
+    X, y = X[:18], y[:18]
+    given = {"lam": LAM, "n_neighbors": K, "kernel": "poly", "degree": 2}
+    lists = [nearest(X, i, K) for i in range(18)]
+    theirs = cvxml.solve("kernel_mlsvm", X, y, **given, neighbors=lists, tol=1e-9).metric
+    report = cvxml.check("kernel_mlsvm", X, y, theirs, **given)
+    assert report.verdict is Verdict.REFUTED
+    assert any("the neighbours of the input space" in line for line in report.diagnosis), report.diagnosis
