@@ -53,7 +53,7 @@ def _cases(parsed: argparse.Namespace) -> int:
 
     cases = load_cases(parsed.folder, parsed.pattern)
     if parsed.json:
-        print(json.dumps([case.question for case in cases], indent=1))
+        print(json.dumps([case.question for case in cases], indent=1, allow_nan=False))
         return CERTIFIED
     for case in cases:
         flags = f"  [{', '.join(case.flags)}]" if case.flags else ""
@@ -86,7 +86,7 @@ def _conform(parsed: argparse.Namespace) -> int:
             raise ValueError(f"--junit {parsed.junit} cannot be written: {error.strerror}") from error
     if parsed.json:
         content = {"format": "cvxml-conformance", "version": 1, "rows": [row.to_dict() for row in rows]}
-        print(json.dumps(content, indent=1))
+        print(json.dumps(content, indent=1, allow_nan=False))
     else:
         print(as_table(rows))
     verdicts = {row.verdict for row in rows}

@@ -119,6 +119,17 @@ def test_a_case_of_ones_own_that_makes_no_sense_is_an_error_and_not_a_verdict(
         assert row.message
 
 
+def test_rows_are_strict_json_where_a_figure_is_infinite(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The optimum of mlsvm-zero is 0, so the share of the scale that any other metric leaves is infinite."""
+    wrong = program(tmp_path, "print(json.dumps({'metric': [[1.0, 0.0], [0.0, 1.0]]}))")
+    assert run(["conform", "--only", "mlsvm-zero", "--json", "--", *wrong]) == 1
+    (row,) = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)["rows"]
+    assert row["rel_gap"] is None
+    assert row["gap"] > 0
+
+
 def test_answers_that_programs_give_meet_the_schema() -> None:
     for answer in (
         {"metric": [[1.0]]},

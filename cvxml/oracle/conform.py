@@ -29,6 +29,7 @@ from cvxml.oracle.cases import Case
 from cvxml.oracle.check import check
 from cvxml.oracle.parts import compare
 from cvxml.report import Verdict
+from cvxml.result import plain
 
 MOST_BYTES = 64 * 1024**2  # of an answer
 SAID = 300  # characters of a program's last words that are shown
@@ -48,8 +49,9 @@ class Row:
     seconds: float = 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON."""
-        return {**asdict(self), "diagnosis": list(self.diagnosis)}
+        """Plain data for JSON: what is infinite is null."""
+        checked: dict[str, Any] = plain(asdict(self))
+        return checked
 
 
 def conform(
