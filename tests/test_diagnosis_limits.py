@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import cvxml
+from cvxml.oracle.saved import recertify
 from cvxml.report import Verdict
+from cvxml.result import SavedSolution
 from tests.instances import random_data
 from tests.test_diagnosis import LAM, K, data, judged, mistaken
 
@@ -98,6 +100,12 @@ def test_what_the_data_do_not_see_does_not_hide_what_they_see() -> None:
     for exact in (False, True):
         report = cvxml.check("nca", X, y, huge, criterion="g", exact=exact)
         assert report.verdict is not Verdict.CERTIFIED, report
+    best = cvxml.solve("nca", X, y, criterion="g", init="identity", tol=1e-10)
+    saved = SavedSolution(
+        "nca", dict(best.params), X, best.y, [], huge, {k: np.asarray(v) for k, v in best.dual.items()}
+    )
+    for exact in (False, True):
+        assert recertify(saved, 1e-6, exact).verdict is not Verdict.CERTIFIED
 
 
 def test_a_large_antisymmetric_matrix_is_not_zero() -> None:

@@ -41,7 +41,7 @@ def check_convex(asked: Asked) -> Report:
         verdict, reasons = Verdict.CERTIFIED, ["the optimum is 0, and the metric cannot be told from it"]
     exact = None
     if asked.exact and candidate is not None and (zero or _may_be_judged_exactly(proof, verdict, ties)):
-        verdict, reason, exact, _ = judge_exactly(asked, 0 * candidate if zero else candidate, reference)
+        verdict, reason, exact = judge_exactly(asked, 0 * candidate if zero else candidate, reference)
         exact = replace(exact, distance=float(np.linalg.norm(candidate))) if zero else exact
         reasons = [reason]
     # a wrong value says nothing of how the metric came about

@@ -1,27 +1,26 @@
-"""The verdict in rational arithmetic: the same rules as in convex.py, with nothing allowed for rounding."""
+"""The verdict in exact arithmetic: the same rules as in convex.py, with nothing allowed for rounding."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 from typing import NamedTuple
 
-import numpy as np
-
-from cvxml.exact import Exact, decimal
+from cvxml.exact import Exact, decimal, upward
 from cvxml.methods import get_exact
-from cvxml.metric import FEASIBILITY_TOL, FloatArray
+from cvxml.metric import FloatArray
 from cvxml.oracle.asked import Asked
 from cvxml.report import Verdict
-from cvxml.result import Solution
+from cvxml.result import Certificate, Solution
+
+ANOTHER = "M M^T, of which it is proved, is not near enough to the matrix given"
 
 
 class Judged(NamedTuple):
-    """A verdict, why, and the intervals of the candidate and of our own metric."""
+    """A verdict, why, and the interval of the candidate."""
 
     verdict: Verdict
     reason: str
-    candidate: Exact
-    ours: Exact
+    interval: Exact
 
 
 def judge_exactly(asked: Asked, candidate: FloatArray, reference: Solution) -> Judged:
@@ -29,19 +28,26 @@ def judge_exactly(asked: Asked, candidate: FloatArray, reference: Solution) -> J
     module = get_exact(asked.method)
     given = (asked.X, asked.y)
     theirs = module.exact(*given, candidate, reference.dual, **asked.params)
-    best = module.exact(*given, reference.metric, reference.dual, **asked.params)
+    ours = module.exact(*given, reference.metric, reference.dual, **asked.params)
     # where the optimum is 0 there is no scale: a millionth of the objective stands in for it, as in convex.py
-    scale = (theirs if module.SCALE == "candidate" else best).scale
-    allowed = Fraction(asked.tol) * (scale or Fraction(1, 10**6) * abs(best.objective))
+    scale = (theirs if module.SCALE == "candidate" else ours).scale
+    allowed = Fraction(asked.tol) * (scale or Fraction(1, 10**6) * abs(ours.objective))
+    if not stands_for(theirs, module.certify(*given, candidate, reference.dual, **asked.params), allowed):
+        return Judged(Verdict.INCONCLUSIVE, ANOTHER, theirs)
     said = f"in exact arithmetic the gap is {decimal(theirs.gap, up=True)}, allowed is {decimal(allowed, up=False)}"
-    if theirs.distance > FEASIBILITY_TOL * float(np.linalg.norm(candidate)):
-        why = f"M M^T is {theirs.distance:.3g} away from the matrix given, and nothing is proved of that"
-        return Judged(Verdict.INCONCLUSIVE, why, theirs, best)
     if theirs.gap <= allowed:
-        return Judged(Verdict.CERTIFIED, said, theirs, best)
-    better_by = theirs.objective - best.objective
+        return Judged(Verdict.CERTIFIED, said, theirs)
+    better_by = theirs.objective - ours.objective
     if better_by > allowed:
         least = decimal(better_by, up=False)
         why = f"a psd matrix is better by {least}, exactly; allowed is {decimal(allowed, up=True)}"
-        return Judged(Verdict.REFUTED, why, theirs, best)
-    return Judged(Verdict.INCONCLUSIVE, f"the bound is not tight enough: {said}", theirs, best)
+        return Judged(Verdict.REFUTED, why, theirs)
+    return Judged(Verdict.INCONCLUSIVE, f"the bound is not tight enough: {said}", theirs)
+
+
+def stands_for(interval: Exact, proof: Certificate, allowed: Fraction | float) -> bool:
+    """True if M M^T has the objective that double precision sees at the metric, to what is allowed and its rounding.
+
+    A matrix may differ from M M^T by little of its norm, and by much of what the data see of it.
+    """
+    return abs(upward(interval.objective) - proof.objective) <= float(allowed) + proof.rounding

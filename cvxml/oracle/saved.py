@@ -12,6 +12,7 @@ import numpy as np
 from cvxml.exact import Exact, decimal
 from cvxml.inputs import check_number
 from cvxml.methods import check_params, get, get_exact
+from cvxml.oracle.exactly import ANOTHER, stands_for
 from cvxml.report import Verdict
 from cvxml.result import Certificate, SavedSolution
 
@@ -83,10 +84,7 @@ def _recertify(saved: SavedSolution, tol: float, exact: bool) -> Recertified:
     if exact:
         interval = get_exact(saved.method).exact(saved.X, saved.y, saved.metric, saved.dual, **params)
     if interval is not None and verdict is not Verdict.REFUTED:
-        proved = interval.gap <= Fraction(tol) * interval.scale
-        verdict = Verdict.CERTIFIED if proved else Verdict.INCONCLUSIVE
-        gap, allowed = decimal(interval.gap, up=True), decimal(Fraction(tol) * interval.scale, up=False)
-        reason = f"in exact arithmetic its dual leaves a gap of {gap}, allowed is {allowed}"
+        verdict, reason = _judge_exactly(interval, proof, Fraction(tol) * interval.scale)
     if verdict is Verdict.CERTIFIED and not _lists_are_as_claimed(saved, params):
         verdict, reason = Verdict.REFUTED, "its neighbour lists are not those that its params name"
     return Recertified(saved.method, verdict, reason, proof, saved.claimed, interval)
@@ -126,6 +124,14 @@ def _judge(proof: Certificate, claimed: dict[str, Any], tol: float, slack: float
     if proof.proves(tol):
         return Verdict.CERTIFIED, f"its dual proves it {proof.claim} to {tol:g} of the scale"
     return Verdict.INCONCLUSIVE, f"its dual does not prove it {proof.claim} to {tol:g} of the scale"
+
+
+def _judge_exactly(interval: Exact, proof: Certificate, allowed: Fraction) -> tuple[Verdict, str]:
+    if not stands_for(interval, proof, allowed):
+        return Verdict.INCONCLUSIVE, ANOTHER
+    left = decimal(interval.gap, up=True)
+    reason = f"in exact arithmetic its dual leaves a gap of {left}, allowed is {decimal(allowed, up=False)}"
+    return Verdict.CERTIFIED if interval.gap <= allowed else Verdict.INCONCLUSIVE, reason
 
 
 def _false_claim(proof: Certificate, claimed: dict[str, Any], slack: float) -> str:

@@ -16,6 +16,7 @@ from cvxml.methods import get, get_exact
 from cvxml.metric import FloatArray, examine
 from cvxml.oracle.asked import Asked
 from cvxml.oracle.diagnose import diagnose
+from cvxml.oracle.exactly import ANOTHER, stands_for
 from cvxml.report import Report, Verdict, Witness
 from cvxml.result import Certificate
 
@@ -116,9 +117,7 @@ def _judge(asked: Asked, candidate: FloatArray) -> Judged:
         interval = get_exact(method).exact(X, y, candidate, dual, **params)
         own = tol * _scale(method, proof, ours)
         left, name = upward(interval.gap), "in exact arithmetic, its convex step"
-        # M M^T stands for the metric only where double precision sees the same objective
-        same = abs(upward(interval.objective) - proof.objective) <= own + proof.rounding
-        proved = left <= own and same
+        proved = left <= own and stands_for(interval, proof, own)
     found = _verdict(asked, psd, proof, ours, better, (left, name, own, allowed), proved)
     return found._replace(exact=interval)
 
@@ -139,6 +138,8 @@ def _verdict(
     improvable = f"a descent from it leads to a metric that is better by {won:.6g}; allowed is {allowed:.3g}"
     if not proved and witness is not None:
         return Judged(Verdict.REFUTED, (f"improvable: {improvable}",), proof, ours, witness)
+    if not proved and left <= own and asked.exact:
+        return Judged(Verdict.INCONCLUSIVE, (ANOTHER,), proof, ours, None)
     if not proved and left <= own:
         why = f"double precision cannot decide at this tol: rounding may be {proof.rounding:.3g}, allowed is {own:.3g}"
         return Judged(Verdict.INCONCLUSIVE, (why,), proof, ours, None)
