@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -118,3 +119,32 @@ def test_an_interval_of_nca_is_of_a_step_unless_the_problem_is_convex() -> None:
         assert report.exact is not None
         assert report.exact.of_step is of_step
         assert report.exact.to_dict()["of"] == ("step" if of_step else "problem")
+
+
+def test_a_root_of_another_matrix_proves_nothing_of_this_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y, params = LINE
+    best = cvxml.solve("mlsvm", X, y, tol=1e-10, **params)
+    module = get_exact("mlsvm")
+    of_the_optimum = partial(module.exact, root=[[0.125**0.5]])
+    monkeypatch.setattr(module, "exact", of_the_optimum)
+    wrong = np.array([[0.2]])
+    asked = Asked("mlsvm", X, y, wrong, None, None, "optimal", "normal", True, False, params)
+    assert judge_exactly(asked, wrong, best).verdict is Verdict.INCONCLUSIVE
+    assert judge_exactly(asked, best.metric, best).verdict is Verdict.CERTIFIED
+
+
+def test_a_root_of_what_is_beyond_all_floats_is_infinite() -> None:
+    assert root_upward(Fraction(10) ** 700) == np.inf
+
+
+def test_an_interval_of_one_query_is_not_that_of_several() -> None:
+    X, y = random_data(5, n=30, d=3)
+    query = X[:2]
+    local = cvxml.solve("glml", X, y, alpha=0.1, query=query)
+    report = cvxml.check("glml", X, y, local.metric, alpha=0.1, query=query, exact=True)
+    assert report.verdict is Verdict.CERTIFIED
+    assert report.exact is None
+    one = cvxml.check("glml", X, y, local.metric[0], alpha=0.1, query=query[0], exact=True)
+    assert one.exact is not None
+    with pytest.raises(ValueError, match="query is empty"):
+        cvxml.check("glml", X, y, local.metric[:0], alpha=0.1, query=query[:0])
