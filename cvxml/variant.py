@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from cvxml.metric import FloatArray
 
+MULTIPLES = (0.5, 0.9, 0.97, 1.03, 1.1, 2.0)  # of a metric, tried before a solver is
 LOOSE = 1e-3  # what a metric may leave to gain, relative to the scale, to be called the answer of anything
 
 

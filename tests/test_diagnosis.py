@@ -11,6 +11,7 @@ import pytest
 
 import cvxml
 from cvxml import datasets
+from cvxml.methods.mlsvm import variants
 from cvxml.metric import FloatArray
 from cvxml.report import Verdict
 from tests.instances import real_data
@@ -283,3 +284,23 @@ def test_neighbours_of_the_input_space_are_named_for_a_kernel() -> None:
     report = cvxml.check("kernel_mlsvm", X, y, theirs, **given)
     assert report.verdict is Verdict.REFUTED
     assert any("the neighbours of the input space" in line for line in report.diagnosis), report.diagnosis
+
+
+@pytest.mark.parametrize(("by", "sentence"), [(-1, "K - 1 neighbours"), (1, "K + 1 neighbours")])
+def test_another_number_of_neighbours_is_named_for_a_kernel(by: int, sentence: str) -> None:
+    X, y, _ = data()
+    X, y = X[:18], y[:18]
+    given = {"lam": LAM, "kernel": "poly", "degree": 2}
+    theirs = cvxml.solve("kernel_mlsvm", X, y, **given, n_neighbors=K + by, tol=1e-9).metric
+    report = cvxml.check("kernel_mlsvm", X, y, theirs, **given, n_neighbors=K)
+    assert report.verdict is Verdict.REFUTED
+    assert any(sentence in line for line in report.diagnosis), report.diagnosis
+
+
+def test_a_misreading_with_too_many_pairs_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y, lists = data()
+    others = [[j for j in range(len(X)) if y[j] != y[i]] for i in range(len(X))]
+    theirs = mistaken(X, y, lists, rows=lambda i, T, J: [(T, others[i])])
+    assert any("all points of other classes" in line for line in judged(X, y, theirs).diagnosis)
+    monkeypatch.setattr(variants, "MOST_PAIRS", 500)
+    assert judged(X, y, theirs).diagnosis == ()

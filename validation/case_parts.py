@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from case_inputs import IRIS, classes, glml, mlsvm, nca, sample, ssvm
+from flint import fmpq, fmpq_mat
 
 import cvxml
 from cvxml.methods.nca import definitions
@@ -23,12 +24,11 @@ Named = dict[str, Any]
 
 @dataclass(frozen=True)
 class Part:
-    """asks: the arrays of the answer. answer: from the inputs; `sets` of it are lists of indices in any order."""
+    """answer: from the inputs, the arrays that case_asks.py names; `sets` of it are lists of indices in any order."""
 
     id: str
     formula: str
     title: str
-    asks: dict[str, str]
     inputs: Callable[[], Named]
     answer: Callable[[Named], Named]
     flags: tuple[str, ...] = ()
@@ -44,91 +44,17 @@ def rounded(values: Any) -> Any:
 
 
 def turned(eigenvalues: list[Fraction], skew: list[list[int]]) -> list[list[float]]:
-    """Q diag(eigenvalues) Q^T with the rotation Q = (I - K)(I + K)^-1 of a skew integer K, in fractions."""
+    """Q diag(eigenvalues) Q^T with the rotation Q = (I - K)(I + K)^-1 of a skew integer K, in rationals."""
     d = len(eigenvalues)
-    identity = [[Fraction(i == j) for j in range(d)] for i in range(d)]
-    K = [[Fraction(v) for v in row] for row in skew]
-    plus = [[a + b for a, b in zip(x, y, strict=True)] for x, y in zip(identity, K, strict=True)]
-    minus = [[a - b for a, b in zip(x, y, strict=True)] for x, y in zip(identity, K, strict=True)]
-    Q = product(minus, inverse(plus))
-    scaled = [[v * e for v, e in zip(row, eigenvalues, strict=True)] for row in Q]
-    full = product(scaled, [list(column) for column in zip(*Q, strict=True)])
-    return [[float(v) for v in row] for row in full]
+    K = fmpq_mat(d, d, [v for row in skew for v in row])
+    identity = fmpq_mat(d, d, [int(i == j) for i in range(d) for j in range(d)])
+    D = fmpq_mat(d, d)
+    for i, value in enumerate(eigenvalues):
+        D[i, i] = fmpq(value.numerator, value.denominator)
+    Q = (identity - K) * (identity + K).inv()
+    return [[float(Fraction(int(v.p), int(v.q))) for v in row] for row in (Q * D * Q.transpose()).tolist()]
 
 
-def product(A: list[list[Fraction]], B: list[list[Fraction]]) -> list[list[Fraction]]:
-    columns = list(zip(*B, strict=True))
-    return [
-        [sum((a * b for a, b in zip(row, column, strict=True)), Fraction(0)) for column in columns]
-        for row in A
-    ]
-
-
-def inverse(A: list[list[Fraction]]) -> list[list[Fraction]]:
-    """Gauss-Jordan; I + K is never singular for a skew K."""
-    d = len(A)
-    rows = [[*row, *(Fraction(i == j) for j in range(d))] for i, row in enumerate(A)]
-    for c in range(d):
-        pivot = next(r for r in range(c, d) if rows[r][c] != 0)
-        rows[c], rows[pivot] = rows[pivot], rows[c]
-        rows[c] = [v / rows[c][c] for v in rows[c]]
-        for r in range(d):
-            if r != c:
-                rows[r] = [a - rows[r][c] * b for a, b in zip(rows[r], rows[c], strict=True)]
-    return [row[d:] for row in rows]
-
-
-ASKS = {
-    "psd_projection": {
-        "projection": "P (d, d), the nearest psd matrix to `matrix` in Frobenius norm",
-    },
-    "neighbors": {
-        "neighbors": (
-            "for each point of X the n_neighbors nearest others (indices from 0, any order); squared "
-            "distances summed feature by feature; of equal ones the lower index"
-        ),
-    },
-    "mlsvm_slacks": {
-        "xi": (
-            "(n,): max(0, 1 + max_l d_A(i, l) - min_j d_A(i, j)) over targets l and impostors j of i, at "
-            "A = metric; 0 where there are no targets or no impostors"
-        ),
-        "objective": "lam/2 ||A||^2 + 1/n sum xi",
-    },
-    "mlsvm_subgradient": {
-        "subgradient": (
-            "(d, d): lam A - 1/n sum over i with xi_i > 0 of (X_ij - X_il), X_ij = (x_i - x_j)(x_i - "
-            "x_j)^T, j the nearest impostor and l the furthest target by A = metric"
-        ),
-    },
-    "mlsvm_algorithm1_step": {
-        "A_third": "(d, d): A - eta (subgradient at A = metric), eta = 1/(lam (t + 1))",
-        "A_two_thirds": "its projection on the psd cone",
-        "A_next": "that, scaled into the ball ||A|| <= 1/sqrt(lam) if it is outside",
-    },
-    "ssvm_inference": {
-        "own": (
-            "(n,): the least sum_{j in h} D_W(i, j) over sets h of n_neighbors other points in which the "
-            "class of i has strictly the most votes, W = metric"
-        ),
-        "worst": (
-            "(n,): the largest Delta(y_i, h) - sum_{j in h} D_W(i, j) over all such sets h; Delta(y, h) ="
-            " the largest loss_matrix[y, r] over the classes r tied for most votes in h"
-        ),
-    },
-    "nca_gradient": {
-        "f": "sum_i p_i at A = components (m, d)",
-        "g": "sum_i log p_i",
-        "gradient_f": "(m, d): df/dA",
-        "gradient_g": "(m, d): dg/dA",
-    },
-    "glml_B": {
-        "B": (
-            "(d, d), of norm 1: sum_{i<j} p_i p_j (p_j - p_i)(G_i - G_j) over its norm, at the query; "
-            "Gaussians with covariances by 1/n plus alpha on the diagonal, densities times priors"
-        ),
-    },
-}
 SKEW = [[0, 1, -2, 1], [-1, 0, 1, 3], [2, -1, 0, 1], [-1, -3, -1, 0]]
 SPECTRA = {
     "mixed": [3, 1, -2, Fraction(-1, 1000)],
@@ -144,7 +70,6 @@ def projection(name: str) -> Part:
         f"part-psd-{name}",
         "psd_projection",
         f"the nearest psd matrix in Frobenius norm: {name} eigenvalues",
-        ASKS["psd_projection"],
         lambda: {"matrix": turned(spectrum, SKEW)},
         lambda inputs: {"projection": turned([max(v, Fraction(0)) for v in spectrum], SKEW)},
         tolerance=1e-13,
@@ -248,7 +173,6 @@ PARTS = (
         "part-neighbors",
         "neighbors",
         "the four nearest by Euclid, never the point itself; of equal distances the lower index",
-        ASKS["neighbors"],
         lambda: {"X": sample(IRIS, 3, None)[0], "n_neighbors": 4},
         neighbors,
         ("ties",),
@@ -258,7 +182,6 @@ PARTS = (
         "part-mlsvm-slacks",
         "mlsvm_slacks",
         "xi of every point and the objective at a metric",
-        ASKS["mlsvm_slacks"],
         lambda: at(mlsvm(*OVERLAP, 0.1, n_neighbors=5), [[0.5, 0.1], [0.1, 0.2]]),
         slacks,
     ),
@@ -266,7 +189,6 @@ PARTS = (
         "part-mlsvm-subgradient",
         "mlsvm_subgradient",
         "lam A - 1/n sum over the violated of (X_minus - X_plus)",
-        ASKS["mlsvm_subgradient"],
         lambda: at(mlsvm(*OVERLAP, 0.1, n_neighbors=5), [[0.5, 0.1], [0.1, 0.2]]),
         subgradient,
     ),
@@ -274,7 +196,6 @@ PARTS = (
         "part-algorithm1-step",
         "mlsvm_algorithm1_step",
         "one step at t = 3: x+ the furthest target, eta = 1/(lam (t+1)), the cone, then the ball",
-        ASKS["mlsvm_algorithm1_step"],
         lambda: at(mlsvm(*OVERLAP, 0.1, n_neighbors=5), [[0.5, 0.1], [0.1, 0.2]], t=3),
         step,
     ),
@@ -282,7 +203,6 @@ PARTS = (
         "part-inference",
         "ssvm_inference",
         "four classes, costs that differ: the cheapest winning set and the worst set of every point",
-        ASKS["ssvm_inference"],
         lambda: {
             k: v
             for k, v in at(
@@ -303,7 +223,6 @@ PARTS = (
         "part-inference-greedy",
         "ssvm_inference",
         "where one-pass greedy is wrong",
-        ASKS["ssvm_inference"],
         greedy_trap,
         inference,
     ),
@@ -311,7 +230,6 @@ PARTS = (
         "part-nca-gradient",
         "nca_gradient",
         "f, g and their gradients at a square A that is not symmetric",
-        ASKS["nca_gradient"],
         lambda: nca_at([[0.8, 0.3], [-0.2, 1.1]]),
         gradients,
     ),
@@ -319,7 +237,6 @@ PARTS = (
         "part-nca-gradient-rank1",
         "nca_gradient",
         "the same at one row",
-        ASKS["nca_gradient"],
         lambda: nca_at([[0.8, -0.3]]),
         gradients,
     ),
@@ -327,7 +244,6 @@ PARTS = (
         "part-glml-B",
         "glml_B",
         "B / ||B|| at a query, three Gaussian classes, covariances by 1/n",
-        ASKS["glml_B"],
         lambda: glml(*classes(44, 30, 3, 3, 1.0), [0.4, -0.3, 0.2]),
         direction,
     ),

@@ -21,12 +21,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from case_asks import ASKS
 from case_inputs import PROBLEMS, Definition
 from case_parts import PARTS, Part
 
 import cvxml
 from cvxml.exact import decimal, root_upward
-from cvxml.methods import get, get_exact
+from cvxml.methods import get_exact
 from cvxml.methods.mlsvm.certify import repair
 from cvxml.methods.mlsvm.exact import pushed
 from cvxml.methods.mlsvm.instance import instance as linear_instance
@@ -40,19 +41,6 @@ from cvxml.squares import missing_to_psd
 
 FOLDER = Path(__file__).parent / "cases"
 TOL = Fraction(1, 10**6)  # "normal": every wrong metric is refuted at it
-
-
-METRICS = {
-    "mlsvm": {
-        "metric": "A (d, d), the optimum of lam/2 ||A||^2 + 1/n sum xi; or components L with A = L^T L"
-    },
-    "kernel_mlsvm": {
-        "metric": "phi (n, n), d(i, j) = (K_i - K_j)^T phi (K_i - K_j) with K_i the i-th column of the kernel matrix"
-    },
-    "ssvm": {"metric": "W (d, d), a stationary point of ||W||^2 + C sum_i L_i; or components"},
-    "glml": {"metric": "A (d, d) of determinant 1, the optimum of (tr A^-1 B)^2 at the query; or components"},
-    "nca": {"metric": "Q = A^T A (d, d), a stationary point of -f or -g, as criterion says; or components A"},
-}
 
 
 def main() -> int:
@@ -112,7 +100,7 @@ def head(definition: Definition | Part, kind: str, inputs: dict[str, Any]) -> di
         "formula": definition.formula,
         "title": definition.title,
         "flags": list(definition.flags),
-        "asks": definition.asks if isinstance(definition, Part) else METRICS[definition.formula],
+        "asks": ASKS[definition.formula],
         "inputs": inputs,
         "hex": as_hex(inputs),
     }
@@ -140,9 +128,7 @@ def problem(
     if "not attained" in definition.flags:
         return {**content, "reference": {"status": "not attained"}, "wrong": []}
     best = interval(definition.formula, inputs, proof)
-    claim = get(definition.formula).CLAIM
-    if claim == "stationary" and definition.id == "nca-twins":
-        claim = "optimal"  # its step is the problem itself
+    claim = "stationary" if best.of_step else "optimal"
     reference = {
         "claim": claim,
         "interval": [decimal(best.lower_bound, up=False), decimal(best.objective, up=True)],
@@ -224,15 +210,13 @@ def solved(definition: Definition, inputs: dict[str, Any]) -> dict[str, Any]:
 def missing_mlsvm(inputs: dict[str, Any], params: dict[str, Any], best: Any) -> np.ndarray:
     """L with G + L L^T near P_+(G)."""
     given = linear_instance(inputs["X"], inputs["y"], **params)
-    prices = repair(best.dual, given.N)
-    G, at, _ = pushed(given.X, (prices.u, prices.u_index, prices.w, prices.w_index))
+    G, at, _ = pushed(given.X, repair(best.dual, given.N)[:4])
     return missing_to_psd(G, at)
 
 
 def missing_kernel(inputs: dict[str, Any], params: dict[str, Any], best: Any) -> np.ndarray:
     given = kernel_instance(inputs["X"], inputs["y"], **params)
-    prices = repair(best.dual, given.N)
-    return missing(given, edges((prices.u, prices.u_index, prices.w, prices.w_index), len(given.X))[0])
+    return missing(given, edges(repair(best.dual, given.N)[:4], len(given.X))[0])
 
 
 def missing_ssvm(inputs: dict[str, Any], params: dict[str, Any], best: Any) -> np.ndarray:

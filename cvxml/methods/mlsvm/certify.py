@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,8 +32,7 @@ from cvxml.result import Certificate, Dual
 EPS = float(np.finfo(float).eps)
 
 
-@dataclass(frozen=True)
-class Repaired:
+class Repaired(NamedTuple):
     """Feasible dual variables over all pairs of the neighbour lists."""
 
     u: FloatArray  # (p,)

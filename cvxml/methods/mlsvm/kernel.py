@@ -134,11 +134,8 @@ def exact(
     from cvxml.methods.mlsvm.kernel_exact import exact_interval
 
     given = instance(X, y, **params)
-    prices = repair(dual, given.N)
     phi = as_matrix(metric, len(given.X))
-    return exact_interval(
-        given, phi, (prices.u, prices.u_index, prices.w, prices.w_index), root=root, psd=psd
-    )
+    return exact_interval(given, phi, repair(dual, given.N)[:4], root=root, psd=psd)
 
 
 def machine_slack(X: ArrayLike, y: ArrayLike, metric: ArrayLike, **params: Any) -> float:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-import numpy as np
-
 from cvxml.methods.mlsvm.instance import instance as linear_instance
 from cvxml.methods.mlsvm.kernel_instance import in_feature_space, instance
 from cvxml.methods.mlsvm.variants import VARIANTS as LINEAR
+from cvxml.methods.mlsvm.variants import size
 from cvxml.variant import Other, Question, Variant, changed
 
 
@@ -40,20 +36,6 @@ def _lifted(variant: Variant) -> Variant:
     return Variant(variant.sentence, problem)
 
 
-def _itself(name: str, value: Callable[[Question], Any]) -> Callable[[Question], Other | None]:
-    """The kernel problem with another parameter, where the lists are not explicit."""
-
-    def unless_explicit(question: Question) -> Any:
-        return None if question.params.get("neighbors") is not None else value(question)
-
-    return changed(name, unless_explicit)
-
-
-def _size(question: Question, by: int) -> int | None:
-    K: int = question.params.get("n_neighbors", 4) + by
-    return K if 0 < K < len(np.asarray(question.X)) else None
-
-
 def _bandwidth(question: Question) -> float | None:
     if question.params.get("kernel") != "rbf" or question.params.get("gamma") is None:
         return None
@@ -61,6 +43,8 @@ def _bandwidth(question: Question) -> float | None:
 
 
 def _input_space(question: Question) -> list[list[int]] | None:
+    if question.params.get("neighbors") is not None:
+        return None
     given = {k: v for k, v in question.params.items() if k in ("n_neighbors", "neighborhood")}
     lists = linear_instance(question.X, question.y, **given).N.lists
     ours = instance(question.X, question.y, **question.params).N.lists
@@ -71,11 +55,11 @@ def _input_space(question: Question) -> list[list[int]] | None:
 _OF_LISTS = ("self", "fewer", "more", "last_index", "neighborhood")  # they need K, which explicit lists hide
 VARIANTS: dict[str, Variant] = {
     **{name: _lifted(variant) for name, variant in LINEAR.items() if name not in _OF_LISTS},
-    "fewer": Variant(LINEAR["fewer"].sentence, _itself("n_neighbors", lambda question: _size(question, -1))),
-    "more": Variant(LINEAR["more"].sentence, _itself("n_neighbors", lambda question: _size(question, 1))),
+    "fewer": Variant(LINEAR["fewer"].sentence, changed("n_neighbors", size(-1))),
+    "more": Variant(LINEAR["more"].sentence, changed("n_neighbors", size(1))),
     "input_space": Variant(
         "the neighbours of the input space where the method takes those of the feature space",
-        _itself("neighbors", _input_space),
+        changed("neighbors", _input_space),
     ),
     "bandwidth": Variant("exp(-||x - x'||^2 / (2 gamma^2)) for the rbf kernel", changed("gamma", _bandwidth)),
 }

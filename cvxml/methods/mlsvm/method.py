@@ -121,16 +121,7 @@ def exact(
 
     given = instance(X, y, **params)
     A = as_matrix(metric, given.X.shape[1])
-    prices = repair(dual, given.N)
-    return exact_interval(
-        given.X,
-        given.N,
-        A,
-        (prices.u, prices.u_index, prices.w, prices.w_index),
-        given.lam,
-        root=root,
-        psd=psd,
-    )
+    return exact_interval(given.X, given.N, A, repair(dual, given.N)[:4], given.lam, root=root, psd=psd)
 
 
 def machine_slack(X: ArrayLike, y: ArrayLike, metric: ArrayLike, **params: Any) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 
 from cvxml.methods.mlsvm.instance import Instance
 from cvxml.metric import FloatArray, IntArray
-from cvxml.variant import LOOSE
+from cvxml.variant import LOOSE, MULTIPLES
 
 Listed = Sequence[int] | IntArray
 
@@ -64,4 +64,4 @@ def stays_at_scale(
     def value(t: float) -> float:
         return t**2 * size + float((np.maximum(0.0, 1 + t * margins) ** power).sum()) / n
 
-    return min(value(t) for t in (0.5, 0.9, 0.97, 1.03, 1.1, 2.0)) >= value(1.0) - 2 * LOOSE * size
+    return min(value(t) for t in MULTIPLES) >= value(1.0) - 2 * LOOSE * size

@@ -16,6 +16,7 @@ from functools import partial
 
 import numpy as np
 
+from cvxml.methods.mlsvm.certify import scaled_lam
 from cvxml.methods.mlsvm.instance import Instance, instance
 from cvxml.methods.mlsvm.neighborhood import Neighborhood
 from cvxml.methods.mlsvm.rows import Row, losses, stays_at_scale, usable_rows
@@ -156,13 +157,15 @@ def _last_index(given: Instance, question: Question) -> list[Row] | None:
     return usable_rows(given, T, I)
 
 
-def _other_size(by: int) -> Callable[[Question], Other | None]:
+def size(by: int) -> Callable[[Question], int | None]:
+    """K + by, unless the lists are explicit, or the points too few."""
+
     def value(question: Question) -> int | None:
         K = question.params.get("n_neighbors", 4) + by
         fits = 0 < K < len(np.asarray(question.X))
         return K if fits and question.params.get("neighbors") is None else None
 
-    return screened(changed("n_neighbors", value))
+    return value
 
 
 def _other_neighborhood(question: Question) -> str | None:
@@ -180,7 +183,7 @@ def other_problem(question: Question, squared: bool) -> float:
     """What the metric leaves to gain where the hinge is squared, or where there is no cone; relative, proved."""
     given = instance(question.X, question.y, **question.params)
     s = unit_scale(given.X)
-    X, N, lam, A = given.X / s, given.N, given.lam / s**4, question.metric * s**2
+    X, N, lam, A = given.X / s, given.N, scaled_lam(given.lam, s), question.metric * s**2
     rows = usable_rows(given)
     if not rows or np.abs(A - A.T).max() > 1e-9 * np.linalg.norm(A):
         return math.inf
@@ -277,8 +280,11 @@ VARIANTS: dict[str, Variant] = {
         "a distance of 0 to the targets of a point that has none, where its constraint is vacuous",
         with_rows(_self_as_target),
     ),
-    "fewer": Variant("K - 1 neighbours: the point itself took a place in its list", _other_size(-1)),
-    "more": Variant("K + 1 neighbours", _other_size(1)),
+    "fewer": Variant(
+        "K - 1 neighbours: the point itself took a place in its list",
+        screened(changed("n_neighbors", size(-1))),
+    ),
+    "more": Variant("K + 1 neighbours", screened(changed("n_neighbors", size(1)))),
     "last_index": Variant(
         "the last index where a tie decides who is a neighbour: the rule is the first", with_rows(_last_index)
     ),

@@ -24,9 +24,8 @@ from cvxml.methods.ssvm.instance import Instance, instance
 from cvxml.methods.ssvm.point import EPS
 from cvxml.methods.ssvm.step import CLASSES, MAX_ROUNDS, StepSolver
 from cvxml.metric import FloatArray, IntArray, examine, unit_scale
-from cvxml.variant import LOOSE, Question
+from cvxml.variant import LOOSE, MULTIPLES, Question
 
-MULTIPLES = (0.5, 0.9, 0.97, 1.03, 1.1, 2.0)
 MOST_ASKED = 600  # times, in a round, whether the restricted dual is solved
 BLOCK = 1 << 20  # differences at a time
 MOST_POINTS = 2000  # a misreading that is not the method itself is not tried with more

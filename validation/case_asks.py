@@ -1,0 +1,62 @@
+"""What the golden cases ask for: for each formula the names, shapes and meanings of what an answer holds."""
+
+ASKS: dict[str, dict[str, str]] = {
+    "mlsvm": {
+        "metric": "A (d, d), the optimum of lam/2 ||A||^2 + 1/n sum xi; or components L with A = L^T L"
+    },
+    "kernel_mlsvm": {
+        "metric": "phi (n, n), d(i, j) = (K_i - K_j)^T phi (K_i - K_j) with K_i the i-th column of the kernel matrix"
+    },
+    "ssvm": {"metric": "W (d, d), a stationary point of ||W||^2 + C sum_i L_i; or components"},
+    "glml": {"metric": "A (d, d) of determinant 1, the optimum of (tr A^-1 B)^2 at the query; or components"},
+    "nca": {"metric": "Q = A^T A (d, d), a stationary point of -f or -g, as criterion says; or components A"},
+    "psd_projection": {
+        "projection": "P (d, d), the nearest psd matrix to `matrix` in Frobenius norm",
+    },
+    "neighbors": {
+        "neighbors": (
+            "for each point of X the n_neighbors nearest others (indices from 0, any order); squared "
+            "distances summed feature by feature; of equal ones the lower index"
+        ),
+    },
+    "mlsvm_slacks": {
+        "xi": (
+            "(n,): max(0, 1 + max_l d_A(i, l) - min_j d_A(i, j)) over targets l and impostors j of i, at "
+            "A = metric; 0 where there are no targets or no impostors"
+        ),
+        "objective": "lam/2 ||A||^2 + 1/n sum xi",
+    },
+    "mlsvm_subgradient": {
+        "subgradient": (
+            "(d, d): lam A - 1/n sum over i with xi_i > 0 of (X_ij - X_il), X_ij = (x_i - x_j)(x_i - "
+            "x_j)^T, j the nearest impostor and l the furthest target by A = metric"
+        ),
+    },
+    "mlsvm_algorithm1_step": {
+        "A_third": "(d, d): A - eta (subgradient at A = metric), eta = 1/(lam (t + 1))",
+        "A_two_thirds": "its projection on the psd cone",
+        "A_next": "that, scaled into the ball ||A|| <= 1/sqrt(lam) if it is outside",
+    },
+    "ssvm_inference": {
+        "own": (
+            "(n,): the least sum_{j in h} D_W(i, j) over sets h of n_neighbors other points in which the "
+            "class of i has strictly the most votes, W = metric"
+        ),
+        "worst": (
+            "(n,): the largest Delta(y_i, h) - sum_{j in h} D_W(i, j) over all such sets h; Delta(y, h) ="
+            " the largest loss_matrix[y, r] over the classes r tied for most votes in h"
+        ),
+    },
+    "nca_gradient": {
+        "f": "sum_i p_i at A = components (m, d)",
+        "g": "sum_i log p_i",
+        "gradient_f": "(m, d): df/dA",
+        "gradient_g": "(m, d): dg/dA",
+    },
+    "glml_B": {
+        "B": (
+            "(d, d), of norm 1: sum_{i<j} p_i p_j (p_j - p_i)(G_i - G_j) over its norm, at the query; "
+            "Gaussians with covariances by 1/n plus alpha on the diagonal, densities times priors"
+        ),
+    },
+}
