@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cvxml
+from cvxml.coordinates import coordinates
 from cvxml.methods.nca import definitions, fast
 from cvxml.methods.nca.certify import certify
-from cvxml.methods.nca.coordinates import coordinates
 from cvxml.methods.nca.infinity import collapsible, limit
 from cvxml.methods.nca.instance import Instance, instance
 from cvxml.methods.nca.rows import Metric, Softmax

@@ -27,8 +27,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from cvxml.coordinates import Coordinates, coordinates
 from cvxml.inputs import real_array
-from cvxml.methods.nca.coordinates import Coordinates, coordinates
 from cvxml.methods.nca.infinity import limit
 from cvxml.methods.nca.instance import Instance
 from cvxml.methods.nca.rows import EPS, FirstOrder, Metric, Softmax, Surplus

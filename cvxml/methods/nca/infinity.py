@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from cvxml.methods.nca.coordinates import Coordinates
+from cvxml.coordinates import Coordinates
 from cvxml.methods.nca.instance import Instance
 from cvxml.metric import FloatArray
 

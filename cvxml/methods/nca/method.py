@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cvxml.coordinates import coordinates
 from cvxml.exact import Exact
 from cvxml.firstorder import one_blas_thread
 from cvxml.inputs import check_choice, check_count, check_positive
 from cvxml.methods.nca import definitions
 from cvxml.methods.nca.certify import certify as certify_metric
 from cvxml.methods.nca.certify import examine_rank
-from cvxml.methods.nca.coordinates import coordinates
 from cvxml.methods.nca.evaluate import evaluate as evaluate_metric
 from cvxml.methods.nca.instance import Instance, instance
 from cvxml.methods.nca.solve import solve_instance

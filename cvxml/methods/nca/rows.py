@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cvxml.methods.nca.coordinates import Coordinates
+from cvxml.coordinates import Coordinates
 from cvxml.methods.nca.instance import Instance
 from cvxml.metric import FloatArray
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from cvxml.coordinates import Coordinates, coordinates
 from cvxml.methods.nca.certify import certify, examine_rank
-from cvxml.methods.nca.coordinates import Coordinates, coordinates
 from cvxml.methods.nca.descent import LARGEST, Descent, Point
 from cvxml.methods.nca.fast import Held, Pairs
 from cvxml.methods.nca.infinity import Limit, collapsible, limit

@@ -27,8 +27,8 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from scipy.special import logsumexp, xlogy
 
+from cvxml.coordinates import Coordinates, coordinates
 from cvxml.methods.nca.certify import NOTHING, examine_rank
-from cvxml.methods.nca.coordinates import Coordinates, coordinates
 from cvxml.methods.nca.infinity import limit
 from cvxml.methods.nca.instance import Instance, instance
 from cvxml.methods.nca.rows import EPS, INVISIBLE
