@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from importlib import resources
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -62,16 +62,16 @@ class ConvexMethod(ABC, Generic[Given]):
     CLAIM = "optimal"
     SCALE = "reference"
     STARTS: tuple[str, ...] = ()
-    SOLVE_PARAMETERS: dict[str, str] = {}
+    SOLVE_PARAMETERS: ClassVar[dict[str, str]] = {}
     EXPONENTIAL = False  # the literal problem has exponential cones
     MAX_ITER = 200
 
     id: str
     package: str  # where its problem.py is
     TITLE: str
-    PARAMETERS: dict[str, str]
+    PARAMETERS: ClassVar[dict[str, str]]
     STATEMENT: str
-    VARIANTS: dict[str, Variant]
+    VARIANTS: ClassVar[dict[str, Variant]]
 
     @abstractmethod
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Given:

@@ -1,4 +1,4 @@
-"""The methods, by id. One line adds one; the module it names, or the object in a module, meets the contract of `Method`."""
+"""The methods, by id. One line adds one; the module, or object in one, meets the contract of `Method`."""
 
 from __future__ import annotations
 
