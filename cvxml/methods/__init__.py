@@ -18,6 +18,8 @@ MODULES = {
     "ssvm": "cvxml.methods.ssvm.method",
     "glml": "cvxml.methods.glml.method",
     "nca": "cvxml.methods.nca.method",
+    "lmnn": "cvxml.methods.lmnn.method:METHOD",
+    "lmnn:squared_hinge": "cvxml.methods.lmnn.method:SQUARED_HINGE",
 }
 
 

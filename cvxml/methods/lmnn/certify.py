@@ -1,0 +1,156 @@
+"""The certificate of LMNN: a lower bound from any prices of any triplets.
+
+For prices lambda >= 0 (at most mu where the hinge is linear) such that
+    Z = C + sum lambda_ijl (X_ij - X_il)  >>  0,      C = (1 - mu) sum_ij X_ij,
+no metric has an objective below sum lambda (squared hinge: sum lambda - sum lambda^2 / (4 mu)): for any M >> 0,
+xi_ijl >= 1 + D_M(i, j) - D_M(i, l), so that objective - sum lambda >= <Z, M> >= 0.
+
+Repair. Prices of what is no triplet are dropped, the rest clipped. Where C is singular Z can be psd only if no price is
+left on an impostor that differs from i in a direction in which no target does: such prices are dropped too. Then all
+prices are multiplied by the largest t <= 1 with C + t W psd, W the rest of Z: 1/t is the largest eigenvalue of
+-C^(-1/2) W C^(-1/2).
+
+All of it in coordinates of unit covariance (coordinates.py). gap = objective - bound, scale = |objective|. The optimum
+need not be unique: there is no radius.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from cvxml.coordinates import Coordinates, coordinates
+from cvxml.inputs import real_array
+from cvxml.methods.lmnn.instance import Instance
+from cvxml.metric import FloatArray, IntArray, examine
+from cvxml.result import Certificate, Dual
+
+EPS = float(np.finfo(float).eps)
+SINGULAR = 1e-12  # an eigenvalue of C below this share of the largest: no target differs in that direction
+
+
+class _Value(NamedTuple):
+    """A number, and by how much rounding may have moved it."""
+
+    value: float
+    rounding: float
+
+
+def certify(p: Instance, A: FloatArray, dual: Dual) -> Certificate:
+    """Certificate of the matrix `A` (d, d), judged as P_+(A).
+
+    dual: "price" (t,) with "triplets" (t, 3) of i, j, l; any real numbers. Raises ValueError for another dual.
+    """
+    price, triplets = _checked(dual, len(p.X))
+    at = coordinates(p.X)
+    psd, feasibility = examine(A)
+    objective = _objective(p, at, psd)
+    price, triplets = _on_triplets(p, price, triplets)
+    price = _shrunk(p, at, price, triplets)
+    if p.squared and price.any():  # the best of their multiples up to 1
+        price = price * min(1.0, 2 * p.mu * float(price.sum() / (price @ price)))
+    bound = _bound(p, price)
+    return Certificate(
+        kind="global",
+        objective=objective.value,
+        lower_bound=bound.value,
+        gap=objective.value - bound.value,
+        scale=abs(objective.value),
+        rounding=objective.rounding + bound.rounding if math.isfinite(objective.value) else 0.0,
+        radius=math.inf,
+        feasibility=feasibility,
+        dual={"price": price, "triplets": triplets},
+    )
+
+
+def _objective(p: Instance, at: Coordinates, A: FloatArray) -> _Value:
+    """At a psd A (d, d)."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        M = at.back.T @ A @ at.back
+        if not np.isfinite(M).all():
+            return _Value(math.inf, 0.0)
+        values, vectors = np.linalg.eigh((M + M.T) / 2)
+        root = vectors * np.sqrt(np.maximum(values, 0))
+        images = at.Y @ root
+        lengths = np.sum(images**2, axis=1)
+        reach = np.sum(at.Y**2, axis=1) * float(
+            np.linalg.norm(root, 2) * np.linalg.norm(root * at.lost[:, None], 2)
+        )
+        D_ij = np.sum((images[p.targets[:, 0]] - images[p.targets[:, 1]]) ** 2, axis=1)
+        pull, push, size = float(D_ij.sum()), 0.0, float(np.sum(reach[p.targets]))
+        size *= 1 - p.mu
+        for (i, j), D, counts in zip(p.targets.tolist(), D_ij.tolist(), p.impostors, strict=True):
+            xi = np.maximum(0.0, 1 + D - (lengths[i] + lengths - 2 * images @ images[i]))
+            xi[~counts] = 0.0
+            weight = 2 * xi if p.squared else np.sign(xi)
+            push += float(np.sum(xi**2 if p.squared else xi))
+            size += p.mu * float(weight @ (2 * reach[i] + reach[j] + reach + 1))
+        value = (1 - p.mu) * pull + p.mu * push
+    return _Value(value, 16 * EPS * (size + value)) if math.isfinite(value) else _Value(math.inf, 0.0)
+
+
+def _checked(dual: Dual, n: int) -> tuple[FloatArray, IntArray]:
+    try:
+        price, triplets = real_array(dual["price"], "dual 'price'"), np.asarray(dual["triplets"])
+    except (KeyError, TypeError, IndexError) as error:
+        raise ValueError(
+            f'the dual must be a mapping with "price" and "triplets"; there is no {error}'
+        ) from None
+    if triplets.size == 0:
+        triplets = triplets.reshape(0, 3).astype(np.intp)
+    if price.ndim != 1 or triplets.shape != (len(price), 3) or triplets.dtype.kind not in "iu":
+        raise ValueError(
+            "dual 'price' must be one number a triplet, with triplets of shape (t, 3) and integers; "
+            f"got shapes {price.shape} and {triplets.shape}, dtype {triplets.dtype}"
+        )
+    if len(triplets) and (triplets.min() < 0 or triplets.max() >= n):
+        raise ValueError(f"dual 'triplets' names a point outside 0..{n - 1}")
+    return price, triplets.astype(np.intp)
+
+
+def _on_triplets(p: Instance, price: FloatArray, triplets: IntArray) -> tuple[FloatArray, IntArray]:
+    """Positive prices of triplets of the problem, each listed once."""
+    n = len(p.X)
+    row_of = {(i, j): row for row, (i, j) in enumerate(p.targets.tolist())}
+    row = np.array([row_of.get((i, j), -1) for i, j, _ in triplets.tolist()], dtype=np.intp)
+    limit = math.inf if p.squared else p.mu
+    keep = (row >= 0) & (price > 0) & p.impostors[row, triplets[:, 2]]
+    key, place = np.unique(row[keep] * n + triplets[keep, 2], return_inverse=True)
+    total = np.bincount(place, np.minimum(price[keep], 1e100), minlength=len(key)).astype(np.float64)
+    found = p.triplets(key // n, key % n)
+    return np.minimum(total, limit), found
+
+
+def _shrunk(p: Instance, at: Coordinates, price: FloatArray, triplets: IntArray) -> FloatArray:
+    """Prices that make Z psd: some dropped, the others times one factor."""
+    pairs = at.Y[p.targets[:, 0]] - at.Y[p.targets[:, 1]]
+    C = (1 - p.mu) * pairs.T @ pairs
+    values, vectors = np.linalg.eigh(C)
+    inside = values > SINGULAR * max(values[-1], 0.0)
+    if not len(price):
+        return price
+    E_ij = at.Y[triplets[:, 0]] - at.Y[triplets[:, 1]]
+    E_il = at.Y[triplets[:, 0]] - at.Y[triplets[:, 2]]
+    lengths = np.sum(E_il**2, axis=1)
+    beyond = np.sum((E_il @ vectors[:, ~inside]) ** 2, axis=1)
+    stays = beyond <= (64 * EPS * float(at.lost.max())) ** 2 * lengths
+    whiten = vectors[:, inside] / np.sqrt(values[inside])
+    w = np.where(stays, price, 0.0)
+    if not inside.any():  # all targets are at their points
+        return w
+    L_ij, L_il = E_ij @ whiten, E_il @ whiten
+    W = L_ij.T @ (w[:, None] * L_ij) - L_il.T @ (w[:, None] * L_il)
+    largest = -float(np.linalg.eigvalsh(W)[0])
+    size = float(w @ (np.sum(L_ij**2, axis=1) + np.sum(L_il**2, axis=1)))
+    off = EPS * (16 + math.sqrt(len(w))) * float(at.lost.max()) * size
+    return w / max(1.0, largest + off)
+
+
+def _bound(p: Instance, price: FloatArray) -> _Value:
+    """What feasible prices prove."""
+    total = math.fsum(price)
+    if p.squared:
+        total -= math.fsum(price**2) / (4 * p.mu)
+    return _Value(max(0.0, total), 16 * EPS * abs(total))

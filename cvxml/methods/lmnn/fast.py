@@ -1,0 +1,171 @@
+"""The fast solver of LMNN: an interior-point method on the triplets that matter, all others watched (interior.py).
+
+It works in coordinates of unit covariance. Triplets enter when their margin, at any iterate, is less than 1 + `AHEAD`:
+at the end every one that is left out is kept by more than its margin, so the optimum of those that are in is that of
+all. Where the targets leave a direction free (no target differs in it), distances in it cost nothing: the triplets
+whose impostor differs in it are made to keep their margin there, and only the others are solved for.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from cvxml.convex import Callback, Found
+from cvxml.coordinates import coordinates
+from cvxml.interior import Interior, Margin
+from cvxml.methods.lmnn.certify import certify
+from cvxml.methods.lmnn.instance import Instance
+from cvxml.metric import FloatArray, IntArray
+from cvxml.result import Dual, Status, Step
+from cvxml.symmetric import quadratic, weighted
+
+AHEAD = 0.5
+FREE = 1e-12  # of the largest eigenvalue of what the targets cost
+ROUNDS = 12  # of centring at the start
+
+
+def fast(p: Instance, tol: float, max_iter: int, start: FloatArray | None, callback: Callback) -> Found:
+    """Solve to a gap of `tol` of the objective, certified after every step."""
+    solver = _Solver(p)
+    if not solver.costs:  # all targets are at their points: any large metric is optimal
+        return Found(solver.metric(), solver.dual(), Status.CONVERGED, 0)
+    solver.begin(start)
+    history: list[Step] = []
+    began, best, status = time.perf_counter(), (math.inf, solver.metric(), solver.dual()), Status.MAX_ITER
+    for iteration in range(max_iter + 1):
+        metric, dual = solver.metric(), solver.dual()
+        proof = certify(p, metric, dual)
+        history.append(
+            Step(
+                iteration,
+                time.perf_counter() - began,
+                proof.objective,
+                proof.lower_bound,
+                proof.gap,
+                "interior",
+            )
+        )
+        if callback is not None:
+            callback(history[-1])
+        if proof.gap < best[0]:
+            best = proof.gap, metric, dual
+        if proof.proves(tol):
+            status = Status.CONVERGED
+            break
+        if iteration == max_iter:
+            break
+        if not solver.step():
+            status = Status.STALLED
+            break
+    return Found(best[1], best[2], status, iteration, tuple(history))
+
+
+class _Solver:
+    """The interior-point method with the triplets that are in."""
+
+    def __init__(self, p: Instance):
+        self.p, self.at = p, coordinates(p.X)
+        pairs = self.at.Y[p.targets[:, 0]] - self.at.Y[p.targets[:, 1]]
+        C = (1 - p.mu) * weighted(pairs, np.ones(len(pairs)))
+        values, vectors = np.linalg.eigh(C)
+        costs = values > FREE * max(values[-1], 0.0)
+        self.costs = bool(costs.any())
+        self.basis, self.free = vectors[:, costs], vectors[:, ~costs]
+        self.C = np.diag(values[costs])
+        self.Y = self.at.Y @ self.basis
+        self.apart = _squared_distances(self.at.Y @ self.free)
+        least = (64 * np.finfo(float).eps * float(self.at.lost.max())) ** 2 * float(
+            np.sum(self.at.Y**2, axis=1).max()
+        )
+        self.loose = p.impostors & (self.apart > least)[p.targets[:, 0]]  # their margin costs nothing
+        self.watched = p.impostors & ~self.loose
+        self.column = np.full((len(p.X), len(p.X)), -1, dtype=np.intp)  # of a pair that is in use
+        self.triplets: IntArray = np.zeros((0, 3), dtype=np.intp)
+        self.inner = Interior.start(self.C, Margin(p.mu, p.squared), np.eye(len(self.C)), np.eye(len(self.C)))
+
+    def begin(self, start: FloatArray | None) -> None:
+        """From a multiple of C^-1, or of `start` (d, d): the best, and then near the central path."""
+        M = np.diag(1 / np.diag(self.C))
+        if start is not None and start.any():
+            given = self.basis.T @ self.at.back.T @ start @ self.at.back @ self.basis
+            M = given + 1e-3 * float(np.trace(given)) / float(np.trace(M)) * M
+        M = min((2.0**e * M for e in range(-30, 31)), key=self.objective)
+        value, inner = self.objective(M), self.inner
+        inner.M, inner.Z = M, np.linalg.inv(M)
+        self.extend()
+        inner.begin(value / (len(M) + 2 * len(inner.price)), ROUNDS)
+        self.extend()
+
+    def step(self) -> bool:
+        """One step, and the triplets that it brings in; False where rounding allows none."""
+        moved = self.inner.step()
+        self.extend()
+        return moved
+
+    def objective(self, M: FloatArray) -> float:
+        """Of the watched triplets at M."""
+        D = self._distances(M)
+        missed = np.maximum(
+            0.0, (1 + D[tuple(self.p.targets.T)][:, None] - D[self.p.targets[:, 0]])[self.watched]
+        )
+        push = float(np.sum(missed**2 if self.p.squared else missed))
+        return float(np.sum(self.C * M)) + self.p.mu * push
+
+    def _distances(self, M: FloatArray) -> FloatArray:
+        """(n, n)"""
+        return _squared_distances(self.Y @ np.linalg.cholesky(M))
+
+    def extend(self) -> None:
+        """Let the triplets in whose margin is less than 1 + `AHEAD`."""
+        p = self.p
+        D = self._distances(self.inner.M)
+        short = D[p.targets[:, 0]] - D[tuple(p.targets.T)][:, None] < 1 + AHEAD
+        rows, columns = np.nonzero(short & self.watched)
+        if len(rows) == 0:
+            return
+        self.watched[rows, columns] = False
+        new = p.triplets(rows, columns)
+        self.triplets = np.concatenate([self.triplets, new])
+        pairs = np.unique(np.concatenate([new[:, [0, 2]], new[:, [0, 1]]]), axis=0)
+        pairs = pairs[self.column[pairs[:, 0], pairs[:, 1]] < 0]
+        old = len(self.inner.E)
+        self.column[pairs[:, 0], pairs[:, 1]] = old + np.arange(len(pairs))
+        t = np.arange(len(new))
+        places = np.concatenate([self.column[new[:, 0], new[:, 2]], self.column[new[:, 0], new[:, 1]]])
+        signs = np.repeat([1.0, -1.0], len(new))
+        B = csr_array((signs, (np.concatenate([t, t]), places)), shape=(len(new), old + len(pairs)))
+        self.inner.add(self.Y[pairs[:, 0]] - self.Y[pairs[:, 1]], B)
+
+    def metric(self) -> FloatArray:
+        """(d, d), with what the free directions need."""
+        M = self.inner.M
+        whole = self.basis @ M @ self.basis.T
+        if self.free.shape[1]:
+            whole = whole + self._enough(M) * self.free @ self.free.T
+        return self.at.outside(whole)
+
+    def _enough(self, M: FloatArray) -> float:
+        """The least multiple of the squared distance in the free directions that keeps the margins of the loose."""
+        p = self.p
+        D = self._distances(M) if len(M) else 0 * self.apart
+        needs = np.maximum(0.0, 1 + D[tuple(p.targets.T)][:, None] - D[p.targets[:, 0]])
+        ratio = needs[self.loose] / self.apart[p.targets[:, 0]][self.loose]
+        return float(np.max(ratio, initial=0.0)) * (1 + 1e-12)
+
+    def dual(self) -> Dual:
+        """The prices of the triplets that are in; where nothing costs anything, of twins, whose margin is 0."""
+        if not self.costs:
+            twins = self.p.triplets(*np.nonzero(self.watched))
+            return {"price": np.full(len(twins), self.p.mu * (2 if self.p.squared else 1)), "triplets": twins}
+        return {"price": self.inner.price, "triplets": self.triplets}
+
+
+def _squared_distances(Y: FloatArray) -> FloatArray:
+    """Of every two rows of Y (n, r)."""
+    lengths = np.sum(Y**2, axis=1)
+    D: FloatArray = np.maximum(0.0, lengths[:, None] + lengths - 2 * Y @ Y.T)
+    return D
