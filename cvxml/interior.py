@@ -306,5 +306,6 @@ def _psd_length(v: FloatArray, change: FloatArray) -> float:
     return math.inf if least >= 0 else -1 / least
 
 
-def _symmetric(S: FloatArray) -> FloatArray:
-    return (S + S.T) / 2
+def _symmetric(S: Any) -> FloatArray:
+    symmetric: FloatArray = (S + S.T) / 2
+    return symmetric

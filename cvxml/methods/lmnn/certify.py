@@ -28,6 +28,7 @@ from cvxml.metric import FloatArray, IntArray, examine
 from cvxml.result import Certificate, Dual
 
 EPS = float(np.finfo(float).eps)
+BLOCK = 2**21  # triplets at a time
 SINGULAR = 1e-12  # an eigenvalue of C below this share of the largest: no target differs in that direction
 
 
@@ -78,15 +79,17 @@ def _objective(p: Instance, at: Coordinates, A: FloatArray) -> _Value:
         reach = np.sum(at.Y**2, axis=1) * float(
             np.linalg.norm(root, 2) * np.linalg.norm(root * at.lost[:, None], 2)
         )
-        D_ij = np.sum((images[p.targets[:, 0]] - images[p.targets[:, 1]]) ** 2, axis=1)
-        pull, push, size = float(D_ij.sum()), 0.0, float(np.sum(reach[p.targets]))
-        size *= 1 - p.mu
-        for (i, j), D, counts in zip(p.targets.tolist(), D_ij.tolist(), p.impostors, strict=True):
-            xi = np.maximum(0.0, 1 + D - (lengths[i] + lengths - 2 * images @ images[i]))
-            xi[~counts] = 0.0
-            weight = 2 * xi if p.squared else np.sign(xi)
+        i, j = p.targets.T
+        D_ij = np.sum((images[i] - images[j]) ** 2, axis=1)
+        pull, push = float(D_ij.sum()), 0.0
+        size = (1 - p.mu) * float(np.sum(reach[p.targets]))
+        for rows in np.array_split(np.arange(len(i)), 1 + len(i) * len(p.X) // BLOCK):
+            D_il = lengths[i[rows], None] + lengths - 2 * images[i[rows]] @ images.T
+            xi = np.where(p.impostors[rows], np.maximum(0.0, 1 + D_ij[rows, None] - D_il), 0.0)
             push += float(np.sum(xi**2 if p.squared else xi))
-            size += p.mu * float(weight @ (2 * reach[i] + reach[j] + reach + 1))
+            weight = 2 * xi if p.squared else np.sign(xi)
+            size += p.mu * float(weight.sum(axis=1) @ (2 * reach[i[rows]] + reach[j[rows]] + 1))
+            size += p.mu * float(weight.sum(axis=0) @ reach)
         value = (1 - p.mu) * pull + p.mu * push
     return _Value(value, 16 * EPS * (size + value)) if math.isfinite(value) else _Value(math.inf, 0.0)
 
@@ -113,10 +116,12 @@ def _checked(dual: Dual, n: int) -> tuple[FloatArray, IntArray]:
 def _on_triplets(p: Instance, price: FloatArray, triplets: IntArray) -> tuple[FloatArray, IntArray]:
     """Positive prices of triplets of the problem, each listed once."""
     n = len(p.X)
-    row_of = {(i, j): row for row, (i, j) in enumerate(p.targets.tolist())}
-    row = np.array([row_of.get((i, j), -1) for i, j, _ in triplets.tolist()], dtype=np.intp)
+    known = p.targets @ (n, 1)
+    order = np.argsort(known)
+    wanted = triplets[:, :2] @ (n, 1)
+    row = order[np.minimum(np.searchsorted(known, wanted, sorter=order), len(known) - 1)]
     limit = math.inf if p.squared else p.mu
-    keep = (row >= 0) & (price > 0) & p.impostors[row, triplets[:, 2]]
+    keep = (known[row] == wanted) & (price > 0) & p.impostors[row, triplets[:, 2]]
     key, place = np.unique(row[keep] * n + triplets[keep, 2], return_inverse=True)
     total = np.bincount(place, np.minimum(price[keep], 1e100), minlength=len(key)).astype(np.float64)
     found = p.triplets(key // n, key % n)

@@ -21,7 +21,7 @@ from cvxml.methods.lmnn.certify import certify
 from cvxml.methods.lmnn.instance import Instance
 from cvxml.metric import FloatArray, IntArray
 from cvxml.result import Dual, Status, Step
-from cvxml.symmetric import quadratic, weighted
+from cvxml.symmetric import weighted
 
 AHEAD = 0.5
 FREE = 1e-12  # of the largest eigenvalue of what the targets cost
@@ -89,7 +89,7 @@ class _Solver:
 
     def begin(self, start: FloatArray | None) -> None:
         """From a multiple of C^-1, or of `start` (d, d): the best, and then near the central path."""
-        M = np.diag(1 / np.diag(self.C))
+        M: FloatArray = np.diag(1 / np.diag(self.C))
         if start is not None and start.any():
             given = self.basis.T @ self.at.back.T @ start @ self.at.back @ self.basis
             M = given + 1e-3 * float(np.trace(given)) / float(np.trace(M)) * M

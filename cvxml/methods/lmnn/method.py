@@ -59,7 +59,7 @@ class LMNN(ConvexMethod[Instance]):
         )
 
     @property
-    def VARIANTS(self) -> dict[str, Variant]:  # type: ignore[override]  # noqa: N802 (the contract's name)
+    def VARIANTS(self) -> dict[str, Variant]:  # type: ignore[override]
         """The misreadings (variants.py)."""
         return variants(self.squared)
 
