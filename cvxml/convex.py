@@ -6,6 +6,8 @@ checked data (`Given`); here they become `problem`, `objective`, `solve` and the
 
 from __future__ import annotations
 
+import math
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from importlib import resources
@@ -54,6 +56,49 @@ class Found(NamedTuple):
     status: Status  # CONVERGED unless it was stopped
     n_iter: int
     history: tuple[Step, ...] = ()
+
+
+class Iterate(Protocol):
+    """An algorithm under way."""
+
+    def metric(self) -> FloatArray:
+        """(d, d)"""
+
+    def dual(self) -> Dual:
+        """What proves it."""
+
+    def step(self) -> bool:
+        """Go on; False where rounding allows no step."""
+
+
+def run(
+    at: Iterate,
+    prove: Callable[[FloatArray, Dual], Certificate],
+    tol: float,
+    max_iter: int,
+    callback: Callback,
+    phase: str,
+) -> Found:
+    """Step until `prove` says that tol is met, max_iter or the end of what rounding allows; the best iterate."""
+    history: list[Step] = []
+    began, least = time.perf_counter(), math.inf
+    best, status = (at.metric(), at.dual()), Status.MAX_ITER
+    for iteration in range(max_iter + 1):
+        metric, dual = at.metric(), at.dual()
+        proof = prove(metric, dual)
+        seconds = time.perf_counter() - began
+        history.append(Step(iteration, seconds, proof.objective, proof.lower_bound, proof.gap, phase))
+        if callback is not None:
+            callback(history[-1])
+        if proof.gap < least:
+            least, best = proof.gap, (metric, dual)
+        if proof.proves(tol):
+            status = Status.CONVERGED
+            break
+        if iteration < max_iter and not at.step():
+            status = Status.STALLED
+            break
+    return Found(*best, status, iteration, tuple(history))
 
 
 class ConvexMethod(ABC, Generic[Given]):

@@ -1,6 +1,6 @@
 """A primal-dual interior-point method for a metric under linear margins, for small d.
 
-    min_{M >> 0}  <C, M> + sum_t h(1 - v_t),     v = B D,   D_p = e_p^T M e_p for the differences e_p of pairs of points,
+    min_{M >> 0}  <C, M> + sum_t h(1 - v_t),   v = B D,   D_p = e_p^T M e_p for differences e_p of pairs of points,
 where h punishes a margin v_t < 1, in one of three ways with prices lambda_t >= 0 that sum up to the lower bound:
     hinge   h = cap [.]_+          lambda <= cap
     squared h = cap [.]_+^2        the bound loses sum lambda^2 / (4 cap)
@@ -33,6 +33,11 @@ class Margin(NamedTuple):
 
     cap: float  # weight of the hinge; inf: no margin may be missed
     squared: bool = False
+
+    @property
+    def hard(self) -> bool:
+        """True where no margin may be missed."""
+        return not self.squared and math.isinf(self.cap)
 
     @property
     def limit(self) -> float:
@@ -70,10 +75,10 @@ class Interior:
     missed: FloatArray  # xi (rows,); zeros where prices have no limit
 
     @classmethod
-    def start(cls, C: FloatArray, margin: Margin, M: FloatArray, Z: FloatArray) -> Interior:
+    def start(cls, C: FloatArray, margin: Margin, M: FloatArray) -> Interior:
         """No rows yet."""
         none, d = np.zeros(0), len(C)
-        return cls(C, margin, M, Z, np.zeros((0, d)), csr_array((0, 0)), none, none, none)
+        return cls(C, margin, M, np.eye(d), np.zeros((0, d)), csr_array((0, 0)), none, none, none)
 
     @property
     def mu(self) -> float:
@@ -142,6 +147,8 @@ class Interior:
             if decrement <= 1:
                 break
             t = min(1.0, 0.95 * _psd_length(newton.v, go.M))
+            if self.margin.hard:
+                t = min(t, 0.95 * _length(spare, along))
             here = self._smooth(self.M, spare, mu)
             while self._smooth(self.M + t * change, spare + t * along, mu) > here and t > 1e-10:
                 t /= 2
@@ -163,6 +170,8 @@ class Interior:
         try:
             log_det = 2 * float(np.sum(np.log(np.diag(np.linalg.cholesky(M)))))
         except LinAlgError:
+            return math.inf
+        if self.margin.hard and not (spare > 0).all():
             return math.inf
         price, slack, missed = self._centred(spare, mu)
         rows = float(np.sum(self.margin.softness * price**2 / 2 - mu * np.log(slack)))

@@ -18,6 +18,7 @@ MODULES = {
     "ssvm": "cvxml.methods.ssvm.method",
     "glml": "cvxml.methods.glml.method",
     "nca": "cvxml.methods.nca.method",
+    "dml_eig": "cvxml.methods.dml_eig.method:METHOD",
     "lmnn": "cvxml.methods.lmnn.method:METHOD",
     "lmnn:squared_hinge": "cvxml.methods.lmnn.method:SQUARED_HINGE",
 }

@@ -42,7 +42,7 @@ def evaluate(p: Instance, M: FloatArray) -> dict[str, Any]:
             gradient += p.mu * weight * (X_ij - np.outer(p.X[i] - p.X[l], p.X[i] - p.X[l]))
     found = np.array(triplets, dtype=np.intp).reshape(-1, 3)
     xi_of = np.array(slacks)
-    counted = dict.fromkeys(p.targets.tolist(), 0)
+    counted = dict.fromkeys(map(tuple, p.targets.tolist()), 0)
     for i, j, _ in triplets:
         counted[i, j] += 1
     pull, push = float(np.sum(distances)), float(np.sum(xi_of**2 if p.squared else xi_of))

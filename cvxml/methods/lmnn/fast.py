@@ -8,19 +8,18 @@ whose impostor differs in it are made to keep their margin there, and only the o
 
 from __future__ import annotations
 
-import math
-import time
+from functools import partial
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from cvxml.convex import Callback, Found
+from cvxml.convex import Callback, Found, run
 from cvxml.coordinates import coordinates
 from cvxml.interior import Interior, Margin
 from cvxml.methods.lmnn.certify import certify
 from cvxml.methods.lmnn.instance import Instance
 from cvxml.metric import FloatArray, IntArray
-from cvxml.result import Dual, Status, Step
+from cvxml.result import Dual, Status
 from cvxml.symmetric import weighted
 
 AHEAD = 0.5
@@ -34,34 +33,7 @@ def fast(p: Instance, tol: float, max_iter: int, start: FloatArray | None, callb
     if not solver.costs:  # all targets are at their points: any large metric is optimal
         return Found(solver.metric(), solver.dual(), Status.CONVERGED, 0)
     solver.begin(start)
-    history: list[Step] = []
-    began, best, status = time.perf_counter(), (math.inf, solver.metric(), solver.dual()), Status.MAX_ITER
-    for iteration in range(max_iter + 1):
-        metric, dual = solver.metric(), solver.dual()
-        proof = certify(p, metric, dual)
-        history.append(
-            Step(
-                iteration,
-                time.perf_counter() - began,
-                proof.objective,
-                proof.lower_bound,
-                proof.gap,
-                "interior",
-            )
-        )
-        if callback is not None:
-            callback(history[-1])
-        if proof.gap < best[0]:
-            best = proof.gap, metric, dual
-        if proof.proves(tol):
-            status = Status.CONVERGED
-            break
-        if iteration == max_iter:
-            break
-        if not solver.step():
-            status = Status.STALLED
-            break
-    return Found(best[1], best[2], status, iteration, tuple(history))
+    return run(solver, partial(certify, p), tol, max_iter, callback, "interior")
 
 
 class _Solver:
@@ -85,17 +57,17 @@ class _Solver:
         self.watched = p.impostors & ~self.loose
         self.column = np.full((len(p.X), len(p.X)), -1, dtype=np.intp)  # of a pair that is in use
         self.triplets: IntArray = np.zeros((0, 3), dtype=np.intp)
-        self.inner = Interior.start(self.C, Margin(p.mu, p.squared), np.eye(len(self.C)), np.eye(len(self.C)))
+        self.inner = Interior.start(self.C, Margin(p.mu, p.squared), np.eye(len(self.C)))
 
     def begin(self, start: FloatArray | None) -> None:
         """From a multiple of C^-1, or of `start` (d, d): the best, and then near the central path."""
         M: FloatArray = np.diag(1 / np.diag(self.C))
         if start is not None and start.any():
             given = self.basis.T @ self.at.back.T @ start @ self.at.back @ self.basis
-            M = given + 1e-3 * float(np.trace(given)) / float(np.trace(M)) * M
+            M += 1e3 * float(np.trace(M)) / float(np.trace(given)) * given
         M = min((2.0**e * M for e in range(-30, 31)), key=self.objective)
         value, inner = self.objective(M), self.inner
-        inner.M, inner.Z = M, np.linalg.inv(M)
+        inner.M = M
         self.extend()
         inner.begin(value / (len(M) + 2 * len(inner.price)), ROUNDS)
         self.extend()
