@@ -272,7 +272,7 @@ class Solution:
         Raises ValueError for another name, or for a parameter that is an object of the user's own.
         """
         for name, value in self.params.items():
-            if not isinstance(value, (str, int, float, list, tuple, type(None))):
+            if not isinstance(value, (str, int, float, list, tuple, dict, type(None))):
                 raise ValueError(f"{name} is an object of {type(value).__name__}, which a file cannot hold")
         content = self.to_dict()
         if Path(path).suffix == ".json":

@@ -15,6 +15,7 @@ from cvxml.report import Verdict
 from cvxml.result import Status
 from tests.instances import random_data, real_data, soft_labels, with_lists
 
+PAIRS = {"similar": [[0, 2], [4, 1], [5, 3], [6, 8]], "dissimilar": [[0, 1], [2, 3], [9, 4], [13, 12]]}
 INSTANCES: dict[str, list[tuple[Any, dict[str, Any]]]] = {
     "mlsvm": [
         (random_data(0), {"lam": 0.1}),
@@ -47,6 +48,20 @@ INSTANCES: dict[str, list[tuple[Any, dict[str, Any]]]] = {
         (real_data("rings", 18, standardized=False), {"criterion": "g"}),
         (random_data(4, n=12, d=3), {"criterion": "g", "similarity": soft_labels(4, 12).tolist()}),
     ],
+    "lmnn": [
+        (random_data(5, n=18, d=3), {}),
+        (random_data(6, n=16, d=4, classes=2), {"mu": 0.8, "n_neighbors": 1}),
+        (real_data("iris", 21), {"n_neighbors": 2}),
+    ],
+    "lmnn:squared_hinge": [
+        (random_data(5, n=18, d=3), {"mu": 0.3}),
+        (real_data("iris", 21), {"n_neighbors": 1}),
+    ],
+    "dml_eig": [
+        (random_data(7, n=20, d=3), {}),
+        (real_data("iris", 21), {}),
+        (random_data(8, n=14, d=2, classes=2), {"pairs": PAIRS}),
+    ],
 }
 
 
@@ -72,6 +87,8 @@ def worse_points(method: str, metric: Any) -> list[Any]:
     d = len(metric)
     if method == "nca":  # A = 0 may be stationary
         return [1.1 * metric, 2 * metric, np.eye(d)]
+    if method == "dml_eig":  # within the budget
+        return [0 * metric, 0.9 * metric, np.eye(d) / 1e6]
     if method != "glml":
         return [0 * metric, 1.1 * metric, 2 * metric, np.eye(d)]
     longer = metric + np.linalg.norm(metric) * np.diag(np.arange(d) == 0)
@@ -187,6 +204,9 @@ def test_permuting_the_points_permutes_nothing_else(
     place = np.argsort(order)
     solution = cvxml.solve(method, X, y, tol=1e-9, **params)
     moved = [[int(place[j]) for j in solution.neighbors[i]] for i in order if solution.neighbors]
+    if "pairs" in params:
+        pairs = {kind: [[int(place[i]) for i in pair] for pair in listed] for kind, listed in params["pairs"].items()}
+        params = {**params, "pairs": pairs}
     other = cvxml.solve(method, X[order], y[order], tol=1e-9, **with_lists(method, params, moved))
     assert other.objective == pytest.approx(solution.objective, rel=1e-9, abs=1e-20)
 

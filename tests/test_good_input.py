@@ -29,6 +29,9 @@ WEIGHT: dict[str, dict[str, Any]] = {
     "ssvm": {"C": 0.1},
     "glml": {"alpha": 0.1},
     "nca": {"criterion": "g"},
+    "lmnn": {"n_neighbors": 2},
+    "lmnn:squared_hinge": {"n_neighbors": 2},
+    "dml_eig": {},
 }
 PROVED = (Status.CONVERGED, Status.STATIONARY)
 every_method = pytest.mark.parametrize("method", names())

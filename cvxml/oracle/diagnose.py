@@ -143,10 +143,15 @@ class _Judge:
         )[0]
 
     def _optimum(self, other: Other) -> Solution:
+        method = other.method or self.method
         for known, solution in self.solved:
-            if known.X is other.X and known.params is other.params:
+            if (
+                known.X is other.X
+                and known.params is other.params
+                and (known.method or self.method) == method
+            ):
                 return solution
-        module = get(other.method or self.method)
+        module = get(method)
         solution = module.solve(other.X, other.y, tol=self.tol / 10, max_iter=PATIENCE, **other.params)
         self.solved.append((other, solution))
         return solution

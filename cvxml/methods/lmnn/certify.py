@@ -10,8 +10,9 @@ left on an impostor that differs from i in a direction in which no target does: 
 prices are multiplied by the largest t <= 1 with C + t W psd, W the rest of Z: 1/t is the largest eigenvalue of
 -C^(-1/2) W C^(-1/2).
 
-All of it in coordinates of unit covariance (coordinates.py). gap = objective - bound, scale = |objective|. The optimum
-need not be unique: there is no radius.
+All of it in coordinates of unit covariance (coordinates.py). gap = objective - bound; scale = |objective|, at least
+`NOTHING` of mu times the number of triplets, which is that of M = 0: where all margins can be kept at no cost the
+optimum is 0, of which nothing is a share. The optimum need not be unique: there is no radius.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from cvxml.result import Certificate, Dual
 
 EPS = float(np.finfo(float).eps)
 BLOCK = 2**21  # triplets at a time
+NOTHING = 1e-9  # of what M = 0 costs: an objective below that counts as 0
 SINGULAR = 1e-12  # an eigenvalue of C below this share of the largest: no target differs in that direction
 
 
@@ -58,7 +60,7 @@ def certify(p: Instance, A: FloatArray, dual: Dual) -> Certificate:
         objective=objective.value,
         lower_bound=bound.value,
         gap=objective.value - bound.value,
-        scale=abs(objective.value),
+        scale=max(abs(objective.value), NOTHING * p.mu * float(np.count_nonzero(p.impostors))),
         rounding=objective.rounding + bound.rounding if math.isfinite(objective.value) else 0.0,
         radius=math.inf,
         feasibility=feasibility,
@@ -76,8 +78,11 @@ def _objective(p: Instance, at: Coordinates, A: FloatArray) -> _Value:
         root = vectors * np.sqrt(np.maximum(values, 0))
         images = at.Y @ root
         lengths = np.sum(images**2, axis=1)
+        beyond = np.linalg.norm(
+            np.abs(at.back.T) @ np.abs(A) @ np.abs(at.back), 2
+        )  # what M is the small rest of
         reach = np.sum(at.Y**2, axis=1) * float(
-            np.linalg.norm(root, 2) * np.linalg.norm(root * at.lost[:, None], 2)
+            beyond + np.linalg.norm(root, 2) * np.linalg.norm(root * at.lost[:, None], 2)
         )
         i, j = p.targets.T
         D_ij = np.sum((images[i] - images[j]) ** 2, axis=1)

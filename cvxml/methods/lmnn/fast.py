@@ -89,7 +89,7 @@ class _Solver:
 
     def _distances(self, M: FloatArray) -> FloatArray:
         """(n, n)"""
-        return _squared_distances(self.Y @ np.linalg.cholesky(M))
+        return _squared_distances(self.Y, M)
 
     def extend(self) -> None:
         """Let the triplets in whose margin is less than 1 + `AHEAD`."""
@@ -121,12 +121,12 @@ class _Solver:
         return self.at.outside(whole)
 
     def _enough(self, M: FloatArray) -> float:
-        """The least multiple of the squared distance in the free directions that keeps the margins of the loose."""
+        """A multiple of distances in the free directions that keeps the margins of the loose; it costs nothing."""
         p = self.p
         D = self._distances(M) if len(M) else 0 * self.apart
         needs = np.maximum(0.0, 1 + D[tuple(p.targets.T)][:, None] - D[p.targets[:, 0]])
         ratio = needs[self.loose] / self.apart[p.targets[:, 0]][self.loose]
-        return float(np.max(ratio, initial=0.0)) * (1 + 1e-12)
+        return float(np.max(ratio, initial=0.0)) * 2
 
     def dual(self) -> Dual:
         """The prices of the triplets that are in; where nothing costs anything, of twins, whose margin is 0."""
@@ -136,8 +136,9 @@ class _Solver:
         return {"price": self.inner.price, "triplets": self.triplets}
 
 
-def _squared_distances(Y: FloatArray) -> FloatArray:
-    """Of every two rows of Y (n, r)."""
-    lengths = np.sum(Y**2, axis=1)
-    D: FloatArray = np.maximum(0.0, lengths[:, None] + lengths - 2 * Y @ Y.T)
+def _squared_distances(Y: FloatArray, M: FloatArray | None = None) -> FloatArray:
+    """Of every two rows of Y (n, r), in the metric M (r, r), Euclid's by default."""
+    G = Y if M is None else Y @ M
+    lengths = np.sum(G * Y, axis=1)
+    D: FloatArray = np.maximum(0.0, lengths[:, None] + lengths - 2 * G @ Y.T)
     return D
