@@ -5,7 +5,8 @@ check(method, X, y, metric, ...)   judge somebody else's metric: certified, refu
 evaluate(method, X, y, metric)     the intermediates, by the paper's names
 problem(method, X, y)              the literal cvxpy problem
 methods()                          the ids of all methods
-MLSVM, KernelMLSVM, Gerrymandering, GLML, NCA   scikit-learn estimators
+MLSVM, KernelMLSVM, Gerrymandering, GLML, NCA,
+LMNN, ITML, MMC, DMLEig, Euclidean, WithinClass   scikit-learn estimators
 """
 
 from __future__ import annotations
@@ -20,24 +21,35 @@ from cvxml.report import Report, Verdict
 from cvxml.result import Certificate, Evaluation, Solution, Status, load
 
 if TYPE_CHECKING:
+    from cvxml.baselines import Euclidean, WithinClass
+    from cvxml.methods.dml_eig.estimator import DMLEig
     from cvxml.methods.glml.estimator import GLML
+    from cvxml.methods.itml.estimator import ITML
+    from cvxml.methods.lmnn.estimator import LMNN
+    from cvxml.methods.mmc.estimator import MMC
     from cvxml.methods.mlsvm.estimator import MLSVM, KernelMLSVM
     from cvxml.methods.nca.estimator import NCA
     from cvxml.methods.ssvm.estimator import Gerrymandering
 
 
 __all__ = [
-    "GLML",
-    "MLSVM",
-    "NCA",
     "Certificate",
+    "DMLEig",
+    "Euclidean",
     "Evaluation",
+    "GLML",
     "Gerrymandering",
+    "ITML",
     "KernelMLSVM",
+    "LMNN",
+    "MLSVM",
+    "MMC",
+    "NCA",
     "Report",
     "Solution",
     "Status",
     "Verdict",
+    "WithinClass",
     "__version__",
     "certify",
     "check",
@@ -53,6 +65,12 @@ _ESTIMATORS = {
     "KernelMLSVM": "cvxml.methods.mlsvm.estimator",
     "GLML": "cvxml.methods.glml.estimator",
     "NCA": "cvxml.methods.nca.estimator",
+    "LMNN": "cvxml.methods.lmnn.estimator",
+    "ITML": "cvxml.methods.itml.estimator",
+    "MMC": "cvxml.methods.mmc.estimator",
+    "DMLEig": "cvxml.methods.dml_eig.estimator",
+    "Euclidean": "cvxml.baselines",
+    "WithinClass": "cvxml.baselines",
     "Gerrymandering": "cvxml.methods.ssvm.estimator",
 }
 

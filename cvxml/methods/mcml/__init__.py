@@ -1,0 +1,1 @@
+"""Metric learning by collapsing classes (Globerson and Roweis 2005)."""

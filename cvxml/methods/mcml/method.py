@@ -1,0 +1,130 @@
+"""The contract of MCML: what cvxml.methods.Method asks, from the parts in this folder.
+
+Reference: A. Globerson, S. Roweis, Metric Learning by Collapsing Classes, NIPS 2005.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cvxml.convex import Callback, ConvexMethod, Found
+from cvxml.coordinates import coordinates
+from cvxml.methods.mcml import evaluate as definition
+from cvxml.methods.mcml.certify import certify as certify_metric
+from cvxml.methods.mcml.fast import collapse, inner_rows
+from cvxml.methods.mcml.infinity import recedes
+from cvxml.methods.mcml.instance import Instance, alone, instance, weights
+from cvxml.methods.mcml.variants import VARIANTS
+from cvxml.metric import FloatArray
+from cvxml.result import Certificate, Dual, Solution
+
+NOT_ATTAINED = (
+    "the infimum is not attained: more of what this metric is largest in lowers the objective for ever, since there no "
+    "point is nearer to any than the others of its class, which are all as near"
+)
+
+
+class MCML(ConvexMethod[Instance]):
+    """Metric learning by collapsing classes."""
+
+    id = "mcml"
+    package = "cvxml.methods.mcml"
+    TITLE = "Metric learning by collapsing classes (Globerson, Roweis 2005)"
+    EXPONENTIAL = True
+    PARAMETERS: ClassVar[dict[str, str]] = {}
+    STATEMENT = """\
+min over A psd:   sum_i [ mean_{j in class(i), j != i} D_A(i,j)  +  log sum_{k != i} exp(-D_A(i,k)) ]
+
+  D_A(i,j) = <A, X_ij>,   X_ij = (x_i - x_j)(x_i - x_j)^T;   points alone in their class: not an i, but a k
+  that is sum_i KL[ p0(.|i) | p_A(.|i) ] + sum_i log(n_c - 1),   p0 uniform in the class of i without i, of size n_c
+
+dual, over rows q_i of the simplex (k != i), w = p0, H the entropy:
+  max sum_i H(q_i)   such that   sum_ij (w_ij - q_ij) X_ij psd
+"""
+    VARIANTS = VARIANTS
+
+    def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
+        """Everything checked. Raises ValueError for bad input."""
+        return instance(X, y, **params)
+
+    def literal(self, given: Instance) -> Any:
+        """problem.py."""
+        from cvxml.methods.mcml.problem import literal
+
+        return literal(given.X, given.y)
+
+    def literal_dual(self, given: Instance) -> Any:
+        """problem.py."""
+        from cvxml.methods.mcml.problem import dual
+
+        return dual(given.X, given.y)
+
+    def naive(self, given: Instance, A: FloatArray) -> float:
+        """evaluate.py."""
+        return definition.objective(given.X, given.y, A)
+
+    def intermediates(self, given: Instance, A: FloatArray) -> dict[str, Any]:
+        """evaluate.py."""
+        return definition.evaluate(given.X, given.y, A)
+
+    def prove(self, given: Instance, A: FloatArray, dual: Dual) -> Certificate:
+        """certify.py."""
+        return certify_metric(given, A, dual)
+
+    def fast(
+        self, given: Instance, tol: float, max_iter: int, start: FloatArray | None, callback: Callback
+    ) -> Found:
+        """fast.py."""
+        at = coordinates(given.X)
+        inside = None if start is None else at.inside(start)
+        ended = collapse(
+            at,
+            weights(given.y),
+            lambda M, dual: certify_metric(given, at.outside(M), dual),
+            tol,
+            max_iter,
+            inside,
+            callback,
+        )
+        return Found(at.outside(ended.M), ended.dual, ended.status, ended.n_iter, ended.history)
+
+    def through_cvxpy(self, given: Instance, solver: str) -> Found:
+        """The literal problem of the points in coordinates of unit covariance: the same problem, in fit units."""
+        at = coordinates(given.X)
+        found = super().through_cvxpy(Instance(at.Y, given.y), solver)
+        return found._replace(metric=at.outside(found.metric))
+
+    def prices(self, given: Instance, values: dict[str, FloatArray]) -> Dual:
+        """q as a square, and rows to repair it with: the cone of a back end is not quite ours."""
+        n, of = len(given.X), weights(given.y)
+        q = np.zeros((n, n))
+        for i, row in zip(of.rows, values["q"], strict=True):
+            q[i, np.arange(n) != i] = row
+        return {"q": q, "interior": inner_rows(coordinates(given.X), of)}
+
+    def stored(self, given: Instance) -> dict[str, Any]:
+        """There is no parameter."""
+        return {}
+
+    def notes(self, given: Instance, certificate: Certificate) -> Sequence[str]:
+        """Who is left out."""
+        dropped = alone(given.y)
+        if not dropped:
+            return ()
+        return (f"{dropped} points are alone in their class: left out of the sum over i, not of the k",)
+
+    def solve(self, X: ArrayLike, y: ArrayLike | None, **options: Any) -> Solution:
+        """As any convex method, with a note where the infimum is not attained, proved to tol or not."""
+        solution = super().solve(X, y, **options)
+        at = coordinates(solution.X)
+        if not recedes(at, weights(solution.y), at.inside(solution.metric)):
+            return solution
+        return replace(solution, notes=(*solution.notes, NOT_ATTAINED))
+
+
+METHOD = MCML()
