@@ -6,7 +6,7 @@ evaluate(method, X, y, metric)     the intermediates, by the paper's names
 problem(method, X, y)              the literal cvxpy problem
 methods()                          the ids of all methods
 MLSVM, KernelMLSVM, Gerrymandering, GLML, NCA,
-LMNN, ITML, MMC, DMLEig, Euclidean, WithinClass   scikit-learn estimators
+LMNN, ITML, MCML, MMC, DMLEig, Euclidean, WithinClass   scikit-learn estimators
 """
 
 from __future__ import annotations
@@ -26,25 +26,27 @@ if TYPE_CHECKING:
     from cvxml.methods.glml.estimator import GLML
     from cvxml.methods.itml.estimator import ITML
     from cvxml.methods.lmnn.estimator import LMNN
-    from cvxml.methods.mmc.estimator import MMC
+    from cvxml.methods.mcml.estimator import MCML
     from cvxml.methods.mlsvm.estimator import MLSVM, KernelMLSVM
+    from cvxml.methods.mmc.estimator import MMC
     from cvxml.methods.nca.estimator import NCA
     from cvxml.methods.ssvm.estimator import Gerrymandering
 
 
 __all__ = [
+    "GLML",
+    "ITML",
+    "LMNN",
+    "MCML",
+    "MLSVM",
+    "MMC",
+    "NCA",
     "Certificate",
     "DMLEig",
     "Euclidean",
     "Evaluation",
-    "GLML",
     "Gerrymandering",
-    "ITML",
     "KernelMLSVM",
-    "LMNN",
-    "MLSVM",
-    "MMC",
-    "NCA",
     "Report",
     "Solution",
     "Status",
@@ -67,6 +69,7 @@ _ESTIMATORS = {
     "NCA": "cvxml.methods.nca.estimator",
     "LMNN": "cvxml.methods.lmnn.estimator",
     "ITML": "cvxml.methods.itml.estimator",
+    "MCML": "cvxml.methods.mcml.estimator",
     "MMC": "cvxml.methods.mmc.estimator",
     "DMLEig": "cvxml.methods.dml_eig.estimator",
     "Euclidean": "cvxml.baselines",

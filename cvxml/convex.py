@@ -109,7 +109,6 @@ class ConvexMethod(ABC, Generic[Given]):
     STARTS: tuple[str, ...] = ()
     SOLVE_PARAMETERS: ClassVar[dict[str, str]] = {}
     EXPONENTIAL = False  # the literal problem has exponential cones
-    MAX_ITER = 200
 
     id: str
     package: str  # where its problem.py is
@@ -214,7 +213,7 @@ class ConvexMethod(ABC, Generic[Given]):
         *,
         solver: str = "fast",
         tol: float = 1e-6,
-        max_iter: int | None = None,
+        max_iter: int = 1000,
         warm_start: Solution | SavedSolution | None = None,
         callback: Callback = None,
         **params: Any,
@@ -222,14 +221,14 @@ class ConvexMethod(ABC, Generic[Given]):
         """The optimal metric with its certificate.
 
         solver: "fast", or "clarabel" / "scs": the literal problem and its dual through cvxpy. tol: stop at
-        gap <= tol * scale. max_iter: iterations of the fast solver (default `MAX_ITER`). warm_start: a Solution of the
+        gap <= tol * scale. max_iter: iterations of the fast solver (default 1000). warm_start: a Solution of the
         same data: returned if it is certified already, else a start. callback: called with a `cvxml.result.Step` each
         time the gap is measured. Raises ValueError for bad input; warns (ConvergenceWarning) whenever tol is not met.
         """
         given = self.instance(X, y, **params)
         check_choice(solver, "solver", SOLVERS)
         tol = check_positive(tol, "tol")
-        limit = self.MAX_ITER if max_iter is None else check_count(max_iter, "max_iter")
+        limit = check_count(max_iter, "max_iter")
         with one_blas_thread():
             found = None if warm_start is None else self._proved_already(given, warm_start, tol)
             if found is None and solver != "fast":
@@ -268,9 +267,9 @@ class ConvexMethod(ABC, Generic[Given]):
                 f"warm_start has {len(warm_start.y)} points and X has {len(given.y)}; "
                 "it must be a solution of the same data"
             )
-        metric = as_metric(warm_start.metric, given.X.shape[1], "the metric of warm_start")
         if warm_start.method != self.id:
-            return None
+            raise ValueError(f"warm_start is a solution of {warm_start.method}, not of {self.id}")
+        metric = as_metric(warm_start.metric, given.X.shape[1], "the metric of warm_start")
         try:
             certificate = self.prove(given, metric, warm_start.dual)
         except ValueError as error:

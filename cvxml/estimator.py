@@ -55,7 +55,7 @@ class MetricEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             solver=self.solver,
             tol=self.tol,
             max_iter=self.max_iter,
-            warm_start=start if start is not None and len(start.y) == len(points) else None,
+            warm_start=start if self._may_start_from(start, len(points)) else None,
             **self._method_params(),
             **extra,
         )
@@ -64,6 +64,10 @@ class MetricEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         self.n_iter_ = max(1, self.solution_.n_iter)
         self._keep(points)
         self._n_features_out = len(self.components_)
+
+    def _may_start_from(self, start: Solution | None, n: int) -> bool:
+        """True for a solution of the same method with as many points."""
+        return start is not None and start.method == self._method and len(start.y) == n
 
     def _keep(self, X: FloatArray) -> None:
         """Set `components_` (m, features the metric acts on) from the solution."""

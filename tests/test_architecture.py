@@ -22,6 +22,7 @@ FOUNDATION = (
     "coordinates",
     "pairs",
     "symmetric",
+    "budget",
     "_version",
 )
 

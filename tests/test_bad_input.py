@@ -397,7 +397,30 @@ BAD_MATRICES: dict[str, dict[str, Any]] = {
     "largest": {"R": lambda R: R + 1.7e308},
     "large": {"interior": lambda R: R + 1e290},
 }
+
+
+def bad_arrays(*names: str) -> dict[str, dict[str, Any]]:
+    """What is no array of numbers, or of another shape, in place of each of these parts of a dual."""
+    changes: dict[str, Any] = {
+        "missing": None,
+        "scalar": lambda _: 1.0,
+        "another-shape": lambda a: a[..., None],
+        "complex": lambda a: a + 0j,
+        "objects": lambda a: a.astype(object),
+        "strings": lambda a: a.astype(str),
+        "short": lambda a: a[:-1],
+    }
+    return {f"{case}-{name}": {name: change} for name in names for case, change in changes.items()}
+
+
 TABLES = {
+    "lmnn": bad_arrays("price", "triplets"),
+    "lmnn:squared_hinge": bad_arrays("price", "triplets"),
+    "itml": bad_arrays("lam_S", "lam_D"),
+    "mcml": bad_arrays("q"),
+    "mmc": bad_arrays("c"),
+    "mmc:diagonal": bad_arrays("c"),
+    "dml_eig": bad_arrays("q"),
     "mlsvm": BAD_PRICES,
     "kernel_mlsvm": BAD_PRICES,
     "ssvm": BAD_WEIGHTS,

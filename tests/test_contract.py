@@ -57,6 +57,26 @@ INSTANCES: dict[str, list[tuple[Any, dict[str, Any]]]] = {
         (random_data(5, n=18, d=3), {"mu": 0.3}),
         (real_data("iris", 21), {"n_neighbors": 1}),
     ],
+    "itml": [
+        (random_data(6, n=14, d=3), {}),
+        (random_data(7, n=10, d=14), {"gamma": 0.1}),
+        (real_data("wine", 20), {"prior": "covariance", "gamma": 0.1}),
+        (real_data("iris", 16), {"bounds": (0.5, 4.0), "gamma": 0.5}),
+    ],
+    "mcml": [
+        (random_data(3, n=12, d=3), {}),
+        (real_data("iris", 24), {}),
+        (random_data(1, n=30, d=6), {}),
+    ],
+    "mmc": [
+        (random_data(3, n=14, d=3), {}),
+        (real_data("iris", 24), {}),
+        (random_data(8, n=14, d=2, classes=2), {"pairs": PAIRS}),
+    ],
+    "mmc:diagonal": [
+        (random_data(3, n=14, d=3), {}),
+        (real_data("wine", 30), {}),
+    ],
     "dml_eig": [
         (random_data(7, n=20, d=3), {}),
         (real_data("iris", 21), {}),
@@ -87,7 +107,7 @@ def worse_points(method: str, metric: Any) -> list[Any]:
     d = len(metric)
     if method == "nca":  # A = 0 may be stationary
         return [1.1 * metric, 2 * metric, np.eye(d)]
-    if method == "dml_eig":  # within the budget
+    if method in ("dml_eig", "mmc", "mmc:diagonal"):  # within the budget
         return [0 * metric, 0.9 * metric, np.eye(d) / 1e6]
     if method != "glml":
         return [0 * metric, 1.1 * metric, 2 * metric, np.eye(d)]
@@ -205,7 +225,10 @@ def test_permuting_the_points_permutes_nothing_else(
     solution = cvxml.solve(method, X, y, tol=1e-9, **params)
     moved = [[int(place[j]) for j in solution.neighbors[i]] for i in order if solution.neighbors]
     if "pairs" in params:
-        pairs = {kind: [[int(place[i]) for i in pair] for pair in listed] for kind, listed in params["pairs"].items()}
+        pairs = {
+            kind: [[int(place[i]) for i in pair] for pair in listed]
+            for kind, listed in params["pairs"].items()
+        }
         params = {**params, "pairs": pairs}
     other = cvxml.solve(method, X[order], y[order], tol=1e-9, **with_lists(method, params, moved))
     assert other.objective == pytest.approx(solution.objective, rel=1e-9, abs=1e-20)
@@ -332,4 +355,4 @@ def test_a_method_tells_its_statement_and_source(method: str) -> None:
     module = get(method)
     assert "cp.Problem(" in module.literal_source()
     assert "min" in module.STATEMENT
-    assert module.PARAMETERS
+    assert module.PARAMETERS or method == "mcml"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,9 +19,27 @@ import cvxml
 from cvxml.estimator import MetricEstimator
 from tests.instances import random_data, real_data
 
-ESTIMATORS = [cvxml.MLSVM(), cvxml.KernelMLSVM(), cvxml.Gerrymandering()]
+ESTIMATORS = [
+    cvxml.MLSVM(),
+    cvxml.KernelMLSVM(),
+    cvxml.Gerrymandering(),
+    cvxml.LMNN(n_neighbors=1),
+    cvxml.ITML(),
+    cvxml.MCML(),
+    cvxml.MMC(),
+    cvxml.DMLEig(),
+]
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
-WEIGHT = {"MLSVM": "lam", "KernelMLSVM": "lam", "Gerrymandering": "C"}
+GRIDS: dict[str, dict[str, list[Any]]] = {
+    "MLSVM": {"lam": [0.01, 1.0]},
+    "KernelMLSVM": {"lam": [0.01, 1.0]},
+    "Gerrymandering": {"C": [0.01, 1.0]},
+    "LMNN": {"mu": [0.1, 0.5]},
+    "ITML": {"gamma": [0.1, 1.0]},
+    "MCML": {"tol": [1e-6, 1e-4]},
+    "MMC": {"diagonal": [False, True]},
+    "DMLEig": {"tol": [1e-6, 1e-4]},
+}
 
 
 @pytest.mark.filterwarnings("ignore")  # the checks warn on purpose
@@ -56,9 +75,8 @@ def test_pipeline_grid_search_and_set_output(estimator: MetricEstimator) -> None
     X, y = real_data("iris", 60)
     pipeline = make_pipeline(StandardScaler(), clone(estimator), KNeighborsClassifier(4))
     name = type(estimator).__name__.lower()
-    search = GridSearchCV(pipeline, {f"{name}__{WEIGHT[type(estimator).__name__]}": [0.01, 1.0]}, cv=2).fit(
-        X, y
-    )
+    grid = {f"{name}__{parameter}": values for parameter, values in GRIDS[type(estimator).__name__].items()}
+    search = GridSearchCV(pipeline, grid, cv=2).fit(X, y)
     assert search.best_score_ > 0.7
     columns = clone(estimator).fit(X, y).get_feature_names_out()
     assert columns[0] == f"{name}0"

@@ -23,6 +23,12 @@ X, Y = random_data(0, n=16, d=3, classes=3)
 TWO = Y % 2
 GRID = np.random.default_rng(2).integers(0, 5, (16, 3)).astype(float)
 ROUNDING = 128 * float(np.finfo(float).eps)  # 64 eps (1 + objective), the objective being at most about 1
+PAIRS = {  # dissimilar ones that no set here has as twins
+    "similar": [[0, 3], [1, 4], [2, 5], [3, 6]],
+    "dissimilar": [
+        [i, j] for i in range(6) for j in range(i) if (i - j) % 3 and ((GRID[i] > 2) != (GRID[j] > 2)).any()
+    ],
+}
 WEIGHT: dict[str, dict[str, Any]] = {
     "mlsvm": {"lam": 0.1},
     "kernel_mlsvm": {"lam": 100.0},
@@ -31,6 +37,10 @@ WEIGHT: dict[str, dict[str, Any]] = {
     "nca": {"criterion": "g"},
     "lmnn": {"n_neighbors": 2},
     "lmnn:squared_hinge": {"n_neighbors": 2},
+    "itml": {"pairs": PAIRS, "bounds": (0.5, 2.0)},
+    "mcml": {},
+    "mmc": {},
+    "mmc:diagonal": {},
     "dml_eig": {},
 }
 PROVED = (Status.CONVERGED, Status.STATIONARY)
@@ -188,7 +198,7 @@ def test_every_function_can_be_called_twice(method: str) -> None:
     for _ in range(2):
         assert cvxml.problem(method, X, Y, **params).is_dcp()
         assert cvxml.problem(method, X, Y, dual=True, **params).is_dcp()
-        assert cvxml.evaluate(method, X, Y, metric, **params).objective > 0
+        assert cvxml.evaluate(method, X, Y, metric, **params).objective != 0
         assert cvxml.certify(method, X, Y, at, literal.dual, **params).proves(1e-2)
         assert cvxml.check(method, X, Y, metric, **params).verdict is Verdict.CERTIFIED
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import cvxml
-from cvxml.methods import MODULES
 from cvxml.methods.itml import fast
 from cvxml.methods.itml.estimator import ITML
 from cvxml.methods.itml.instance import instance
@@ -23,15 +21,6 @@ from cvxml.oracle.saved import recertify
 from cvxml.report import Verdict
 from cvxml.result import SavedSolution, Solution, Status
 from tests.instances import random_data, real_data
-
-
-@pytest.fixture(autouse=True, scope="module")
-def registered() -> Iterator[None]:
-    """Until the method is registered."""
-    with pytest.MonkeyPatch.context() as patch:
-        if "itml" not in MODULES:
-            patch.setitem(MODULES, "itml", "cvxml.methods.itml.method:METHOD")
-        yield
 
 
 def solved(X: Any, y: Any = None, tol: float = 1e-9, **params: Any) -> Solution:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import cvxml
 from cvxml.budget import BudgetFeasibility, budget, examine_budget
-from cvxml.methods import MODULES, get
+from cvxml.methods import get
 from cvxml.methods.mmc.estimator import MMC
 from cvxml.methods.mmc.fast import Free
 from cvxml.methods.mmc.method import DIAGONAL, METHOD
@@ -30,15 +30,6 @@ from tests.test_architecture import modules
 
 IDS = {"mmc": METHOD, "mmc:diagonal": DIAGONAL}
 both = pytest.mark.parametrize("method", IDS)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def registered() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        for name, place in (("mmc", "METHOD"), ("mmc:diagonal", "DIAGONAL")):
-            if name not in MODULES:
-                patch.setitem(MODULES, name, f"cvxml.methods.mmc.method:{place}")
-        yield
 
 
 def differences(X: FloatArray, y: Any) -> tuple[FloatArray, FloatArray]:

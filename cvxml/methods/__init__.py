@@ -19,6 +19,7 @@ MODULES = {
     "glml": "cvxml.methods.glml.method",
     "nca": "cvxml.methods.nca.method",
     "itml": "cvxml.methods.itml.method:METHOD",
+    "mcml": "cvxml.methods.mcml.method:METHOD",
     "mmc": "cvxml.methods.mmc.method:METHOD",
     "mmc:diagonal": "cvxml.methods.mmc.method:DIAGONAL",
     "dml_eig": "cvxml.methods.dml_eig.method:METHOD",

@@ -27,7 +27,6 @@ class ITML(ConvexMethod[Instance]):
     package = "cvxml.methods.itml"
     TITLE = "Information-theoretic metric learning (Davis et al. 2007)"
     EXPONENTIAL = True
-    MAX_ITER = 1000
     PARAMETERS: ClassVar[dict[str, str]] = {
         "gamma": "weight of the slack (> 0, default 1.0)",
         "prior": 'A_0: "identity" (default), "covariance" (the inverse of the sample covariance), or positive definite '

@@ -1,0 +1,722 @@
+"""MCML: every part against another way to the same number, theorems, closed forms, and what must be refuted."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq, minimize
+from scipy.special import expit, logsumexp
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import cvxml
+from cvxml.barrier import path
+from cvxml.coordinates import coordinates
+from cvxml.methods import get
+from cvxml.methods.mcml import certify as proof
+from cvxml.methods.mcml.estimator import MCML
+from cvxml.methods.mcml.fast import Collapse, Diagonal, inner_rows
+from cvxml.methods.mcml.instance import Weights, weights
+from cvxml.methods.mcml.method import METHOD, NOT_ATTAINED
+from cvxml.report import Verdict
+from cvxml.result import Solution, Status
+from cvxml.symmetric import smat, svec
+from cvxml.variant import LOOSE, Question
+from tests.instances import random_data, real_data
+
+Data = tuple[np.ndarray, np.ndarray]
+
+
+def sets() -> dict[str, Data]:
+    rng = np.random.default_rng(5)
+    X, y = random_data(0, n=18, d=3)
+    line = np.outer(X[:, 0], [1.0, 2.0, -1.0])
+    return {
+        "random": (X, y),
+        "iris": real_data("iris", 30),
+        "wine": real_data("wine", 30, standardized=False),
+        "uneven": (X, np.array([0] * 9 + [1] * 6 + [2] * 3)),
+        "alone": (X, np.array([0] * 9 + [1] * 8 + [2])),
+        "collinear": (line, y),
+        "constant": (np.column_stack([X, np.full(18, 0.1)]), y),
+        "twins": (np.repeat(X[:9], 2, axis=0), np.repeat(y[:9], 2)),
+        "twins-apart": (np.repeat(X[:9], 2, axis=0), np.arange(18) % 2),
+        "offset": (X + 1e6, y),
+        "units": (X * [1e-6, 1.0, 1e6], y),
+        "few": real_data("wine", 20, standardized=False),
+        "many-points": random_data(3, n=60, d=2, classes=2),
+        "wide": (rng.standard_normal((16, 12)), np.arange(16) % 2),
+    }
+
+
+SETS = sets()
+every_set = pytest.mark.parametrize("name", SETS)
+
+
+@cache
+def solved(name: str, tol: float = 1e-9) -> Solution:
+    return METHOD.solve(*SETS[name], tol=tol)
+
+
+def size_of_classes(y: np.ndarray) -> np.ndarray:
+    return np.bincount(y)[y]
+
+
+# closed forms
+
+
+@pytest.mark.parametrize("at", [2.2, 2.5, 3.0, 4.0])
+def test_three_points_on_a_line(at: float) -> None:
+    """0 and 2 of a class, a third point at `at`: i = 0 adds log(1 + e^{(4 - at^2) m}), i = 2 log(1 + e^{(4 - c) m})."""
+    c, b = (at - 2) ** 2, at**2
+
+    def slope(m: float) -> float:
+        return sum((4 - e) * expit((4 - e) * m) for e in (b, c))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        solution = METHOD.solve([[0.0], [2.0], [at]], [0, 0, 1], tol=1e-10)
+    if slope(0.0) >= 0:  # more metric never helps
+        assert solution.objective == pytest.approx(2 * np.log(2), rel=1e-9)
+        return
+    if c >= 4:  # both fall for ever
+        assert solution.status is Status.NOT_ATTAINED
+        return
+    m = brentq(slope, 0, 1e3, xtol=1e-14)
+    best = sum(np.log1p(np.exp((4 - e) * m)) for e in (b, c))
+    assert solution.status is Status.CONVERGED
+    assert solution.objective == pytest.approx(best, rel=1e-9)
+    assert solution.metric[0, 0] == pytest.approx(m, rel=1e-4)
+
+
+def test_all_points_equal_leave_nothing_to_choose() -> None:
+    solution = METHOD.solve(np.full((7, 2), 1.5), [0, 0, 0, 1, 1, 1, 2])
+    assert solution.status is Status.CONVERGED
+    assert solution.objective == pytest.approx(6 * np.log(6), rel=1e-14)
+    assert solution.lower_bound == pytest.approx(6 * np.log(6), rel=1e-14)
+
+
+def test_where_classes_spread_more_than_all_points_the_best_metric_is_zero() -> None:
+    """Each class on a circle, the centres all at 0: as far apart within as without; p uniform has Z = 0 or above."""
+    X = np.array([[3.0, 0], [-3, 0], [0, 3], [0, -3], [1, 0], [-1, 0], [0, 1], [0, -1]])
+    y = [0, 0, 0, 0, 1, 1, 1, 1]
+    uniform = METHOD.evaluate(X, y, np.zeros((2, 2)))
+    assert uniform.objective == pytest.approx(8 * np.log(7), rel=1e-14)
+    solution = METHOD.solve(X, y, tol=1e-9)
+    assert solution.status is Status.CONVERGED
+    if np.linalg.eigvalsh(uniform.gradient)[0] >= 0:
+        assert solution.objective == pytest.approx(uniform.objective, rel=1e-9)
+    assert solution.objective <= uniform.objective * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_classes_of_two_are_the_convex_case_of_nca(seed: int) -> None:
+    X, _ = random_data(seed, n=14, d=2)
+    y = np.arange(14) // 2
+    solution = METHOD.solve(X, y, tol=1e-9)
+    assert solution.status is Status.CONVERGED
+    nca = get("nca")
+    assert nca.objective(X, y, solution.metric, criterion="g") == pytest.approx(solution.objective, rel=1e-10)
+    best = cvxml.solve("nca", X, y, criterion="g", tol=1e-8)
+    assert best.step_lower_bound is None or best.step_lower_bound <= solution.objective
+    assert best.objective == pytest.approx(solution.objective, rel=1e-6)
+
+
+def test_the_objective_is_the_divergence_and_a_constant() -> None:
+    X, y = SETS["uneven"]
+    at = METHOD.evaluate(X, y, np.diag([1.0, 0.2, 0.5]))
+    constant = float(np.sum(np.log(size_of_classes(y) - 1)))
+    assert at.objective == pytest.approx(at.KL.sum() + constant, rel=1e-12)
+    assert at.KL.min() >= 0
+    np.testing.assert_allclose(at.p_A.sum(axis=1), 1, rtol=1e-12)
+    np.testing.assert_allclose(at.p0.sum(axis=1), 1, rtol=1e-12)
+
+
+# optimality, and two ways
+
+
+@every_set
+def test_solved_to_nine_digits(name: str) -> None:
+    X, y = SETS[name]
+    solution = solved(name)
+    assert solution.status is Status.CONVERGED
+    assert solution.rel_gap <= 1e-9
+    assert solution.gap == solution.objective - solution.lower_bound
+    assert METHOD.objective(X, y, solution.metric) == pytest.approx(solution.objective, rel=1e-10)
+    again = METHOD.certify(X, y, solution.metric, solution.dual)
+    assert again.lower_bound == pytest.approx(solution.lower_bound, rel=1e-14)
+    assert again.proves(1e-9)
+
+
+@every_set
+def test_the_optimality_conditions_hold(name: str) -> None:
+    """dF/dA is psd and orthogonal to A: in units in which the points have unit covariance."""
+    X, y = SETS[name]
+    solution = solved(name, 1e-10)
+    back, to = coordinates(X).back, coordinates(X).to
+    at = METHOD.evaluate(X, y, solution.metric)
+    gradient, M = to.T @ at.gradient @ to, back.T @ solution.metric @ back
+    size = float(len(X))
+    assert np.linalg.eigvalsh(gradient)[0] >= -2e-3 * size
+    assert abs(np.sum(gradient * M)) <= 1e-6 * solution.objective
+    assert at.scale_derivative == pytest.approx(np.sum(gradient * M), abs=1e-6 * size)
+
+
+@pytest.mark.parametrize("solver", ["clarabel", "scs"])
+@pytest.mark.parametrize("name", ["random", "uneven", "alone", "iris"])
+def test_literal_equals_fast(name: str, solver: str) -> None:
+    X, y = SETS[name]
+    literal = METHOD.solve(X, y, solver=solver, tol=1e-3)
+    assert literal.status is Status.CONVERGED
+    assert literal.rel_gap <= (1e-6 if solver == "clarabel" else 1e-3)
+    assert literal.lower_bound <= solved(name).objective * (1 + 1e-12)
+    assert solved(name).lower_bound <= literal.objective * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("dual", [False, True])
+@pytest.mark.parametrize("name", ["random", "alone", "twins"])
+def test_the_literal_problem_and_its_dual_have_the_certified_value(name: str, dual: bool) -> None:
+    X, y = SETS[name]
+    problem = METHOD.dual_problem(X, y) if dual else METHOD.problem(X, y)
+    value = problem.solve(solver="CLARABEL")
+    assert value == pytest.approx(solved(name).objective, rel=1e-7)
+
+
+def test_the_dual_alone_is_enough_for_the_proof() -> None:
+    """The rows of cvxpy's dual, and the metric of the primal: repaired, the bound is that of the fast solver."""
+    X, y = SETS["random"]
+    problem = METHOD.dual_problem(X, y)
+    problem.solve(solver="CLARABEL")
+    (q,) = problem.variables()
+    dual = METHOD.prices(METHOD.instance(X, y), {"q": q.value})
+    certificate = METHOD.certify(X, y, solved("random").metric, dual)
+    assert certificate.proves(1e-6)
+
+
+def naive(X: np.ndarray, y: np.ndarray, A: np.ndarray) -> float:
+    """The definition once more, in four lines."""
+    D = np.einsum("ijk,kl,ijl->ij", X[:, None] - X, A, X[:, None] - X)
+    same = (y[:, None] == y) & ~np.eye(len(y), dtype=bool)
+    log_p = -D - logsumexp(np.where(np.eye(len(y)), -np.inf, -D), axis=1)[:, None]
+    return -sum(float(log_p[i, same[i]].mean()) for i in range(len(y)) if same[i].any())
+
+
+@pytest.mark.parametrize("name", ["random", "uneven", "alone", "constant", "wide"])
+@pytest.mark.parametrize("seed", range(3))
+def test_value_gradient_and_hessian_by_differences(name: str, seed: int) -> None:
+    X, y = SETS[name]
+    rng = np.random.default_rng(seed)
+    at, d = coordinates(X), X.shape[1]
+    f, r = Collapse(at, weights(y)), at.Y.shape[1]
+    G = rng.standard_normal((r, r)) / r
+    A = at.outside(G @ G.T)
+    value = naive(X, y, A)
+    assert f.value(G @ G.T) == pytest.approx(value, rel=1e-11)
+    assert METHOD.objective(X, y, A) == pytest.approx(value, rel=1e-11)
+    found = proof.value(at, weights(y), G @ G.T)
+    assert found.value == pytest.approx(value, rel=1e-11)
+    assert abs(found.value - value) <= found.rounding
+    g, H = f.derivatives(G)
+    dX = rng.standard_normal((r, r))
+    dX, h = (dX + dX.T) / 2, 1e-4
+
+    def along(t: float) -> float:
+        return naive(X, y, at.outside(G @ (np.eye(r) + t * dX) @ G.T))
+
+    first = (8 * (along(h) - along(-h)) - (along(2 * h) - along(-2 * h))) / (12 * h)
+    assert np.sum(g * dX) == pytest.approx(first, rel=1e-6, abs=1e-7 * value)
+    h = 1e-3
+    second = (16 * (along(h) + along(-h)) - (along(2 * h) + along(-2 * h)) - 30 * along(0)) / (12 * h**2)
+    assert svec(dX) @ H @ svec(dX) == pytest.approx(second, rel=1e-5, abs=1e-6 * value)
+    assert np.linalg.eigvalsh(H)[0] >= -1e-10 * np.abs(H).max()
+    E = rng.standard_normal((d, d))
+    slope = (naive(X, y, A + 1e-5 * (E + E.T)) - naive(X, y, A - 1e-5 * (E + E.T))) / 2e-5
+    at_A = METHOD.evaluate(X, y, A)
+    assert np.sum(at_A.gradient * (E + E.T)) == pytest.approx(slope, rel=1e-4, abs=1e-5 * value)
+
+
+def test_the_hessian_is_that_of_the_pairs() -> None:
+    """Every pair's svec(e e^T), as the formula reads, against the multiplied-out one; other weights too."""
+    X, y = SETS["uneven"]
+    rng, at, n = np.random.default_rng(0), coordinates(X), len(y)
+    own = Weights(weights(y).w * 0.7, rng.uniform(0.5, 2, n), np.ones((n, n), dtype=bool))
+    for of in (weights(y), own):
+        f, G = Collapse(at, of), rng.standard_normal((3, 3))
+        z = at.Y @ G
+        P = f.rows(z).P
+        H = np.zeros((6, 6))
+        for i in range(n):
+            F = np.array([svec(np.outer(z[i] - z[k], z[i] - z[k])) for k in range(n)])
+            mean = P[i] @ F / of.c[i]
+            H += F.T @ (P[i][:, None] * F) - of.c[i] * np.outer(mean, mean)
+        np.testing.assert_allclose(f.derivatives(G)[1], H, rtol=1e-10, atol=1e-10 * np.abs(H).max())
+
+
+def test_the_derivatives_of_the_diagonal() -> None:
+    X, y = SETS["random"]
+    at, of = coordinates(X), weights(y)._replace(diagonal=True)
+    f, rng = Diagonal(at, of), np.random.default_rng(0)
+    G, dX = rng.standard_normal((3, 3)), rng.standard_normal((3, 3))
+    dX = dX + dX.T
+    g, H = f.derivatives(G)
+
+    def along(t: float) -> float:
+        return f.value(G @ (np.eye(3) + t * dX) @ G.T)
+
+    h = 1e-3
+    assert np.sum(g * dX) == pytest.approx((along(h) - along(-h)) / (2 * h), rel=1e-4)
+    second = (along(h) + along(-h) - 2 * along(0)) / h**2
+    assert svec(dX) @ H @ svec(dX) == pytest.approx(second, rel=1e-3)
+
+
+@pytest.mark.parametrize("name", ["random", "wine", "wide"])
+def test_another_solver_finds_nothing_better(name: str) -> None:
+    """L-BFGS on a root of M, from three starts: no minimum is below the bound, and the best one is ours."""
+    X, y = SETS[name]
+    at, of = coordinates(X), weights(y)
+    r = at.Y.shape[1]
+    f = Collapse(at, of)
+
+    def both(v: np.ndarray) -> tuple[float, np.ndarray]:
+        z = at.Y @ v.reshape(r, r).T
+        rows = f.rows(z)
+        return rows.value, (2 * v.reshape(r, r) @ f.gradient(at.Y, rows.P)).ravel()
+
+    found = []
+    for seed in range(3):
+        start = np.random.default_rng(seed).standard_normal(r * r) / r
+        options = {"maxiter": 3000, "ftol": 1e-15, "gtol": 1e-9}
+        found.append(minimize(both, start, jac=True, method="L-BFGS-B", options=options).fun)
+    assert min(found) >= solved(name).lower_bound
+    assert min(found) == pytest.approx(solved(name).objective, rel=1e-6)
+
+
+# the proof, whatever it is given
+
+
+def random_rows(rng: np.random.Generator, n: int) -> np.ndarray:
+    kind = rng.integers(6)
+    q = rng.standard_normal((n, n)) * 10.0 ** rng.integers(-3, 4)
+    if kind == 1:
+        q = np.exp(5 * rng.standard_normal((n, n)))
+    if kind == 2:
+        q = np.where(rng.random((n, n)) < 0.9, 0.0, q)
+    if kind == 3:
+        q = q * 1e300
+    if kind == 4:
+        q = np.zeros((n, n))
+    if kind == 5:
+        q = np.abs(q) * 1e-310
+    return q
+
+
+@pytest.mark.parametrize("name", ["random", "alone", "twins-apart", "collinear", "wide"])
+def test_no_dual_lifts_the_bound_above_any_metric(name: str) -> None:
+    X, y = SETS[name]
+    rng, best = np.random.default_rng(0), solved(name)
+    n, d = X.shape
+    trivial = float(np.sum(np.log(np.maximum(size_of_classes(y) - 1, 1))))
+    own = best.dual["q"]
+    for trial in range(60):
+        root = rng.standard_normal((d, d)) * 10.0 ** rng.uniform(-3, 1)
+        q = random_rows(rng, n)
+        dual = {"q": q, "interior": random_rows(rng, n)}
+        if trial % 3 == 1:
+            dual = {"q": own + 10.0 ** -rng.integers(1, 12) * rng.standard_normal((n, n)), "interior": own}
+        if trial % 3 == 2:
+            del dual["interior"]
+        certificate = METHOD.certify(X, y, root @ root.T, dual)
+        assert trivial * (1 - 1e-12) <= certificate.lower_bound
+        assert certificate.lower_bound <= best.objective + best.certificate.rounding
+        assert certificate.gap == certificate.objective - certificate.lower_bound >= 0
+        assert certificate.gap >= certificate.objective - best.objective - best.certificate.rounding
+        assert certificate.scale == abs(certificate.objective)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_weak_duality_of_repaired_rows_for_other_metrics(seed: int) -> None:
+    """Rows that the repair accepts bound every metric, not only the best: sum H + <A, Z> lies below the objective."""
+    X, y = SETS["uneven"]
+    rng, at, of = np.random.default_rng(seed), coordinates(X), weights(y)
+    inner = inner_rows(at, of)
+    bound = proof.lower_bound(at, of, random_rows(rng, len(X)), inner)
+    Z = sum(
+        (of.w[i, j] - bound.q[i, j]) * np.outer(at.Y[i] - at.Y[j], at.Y[i] - at.Y[j])
+        for i in range(len(X))
+        for j in range(len(X))
+    )
+    assert np.linalg.eigvalsh(Z)[0] >= 0 or np.abs(Z).max() < 1e-12
+    np.testing.assert_allclose(bound.q.sum(axis=1), 1, rtol=1e-12)
+    for _ in range(20):
+        root = rng.standard_normal((3, 3)) * 10.0 ** rng.uniform(-2, 1)
+        M = root @ root.T
+        assert bound.value + np.sum(M * Z) <= naive(at.Y, y, M) * (1 + 1e-12)
+
+
+def test_the_repair_clips_drops_and_divides() -> None:
+    q = np.array([[9.0, 1, 3, -5], [0, 0, 0, 0], [1e308, 1e308, 0, 0], [4, 4, 4, 4]])
+    of = weights(np.array([0, 0, 0, 1]))
+    third = 1 / 3
+    expected = [[0, 0.25, 0.75, 0], [third, 0, third, third], [0.5, 0.5, 0, 0], [0, 0, 0, 0]]
+    np.testing.assert_allclose(proof.repaired(of, q), expected, rtol=1e-15)
+
+
+def test_rows_that_are_nearly_feasible_are_repaired_by_the_interior() -> None:
+    X, y = SETS["random"]
+    best, at = solved("random"), coordinates(X)
+    q = best.dual["q"]
+    noise = 1e-9 * np.random.default_rng(0).standard_normal(q.shape) * q
+    bare = METHOD.certify(X, y, best.metric, {"q": q + noise})
+    mended = METHOD.certify(X, y, best.metric, {"q": q + noise, "interior": inner_rows(at, weights(y))})
+    trivial = float(np.sum(np.log(size_of_classes(y) - 1)))
+    assert bare.lower_bound == pytest.approx(trivial, rel=1e-12) or bare.proves(1e-6)
+    assert mended.proves(1e-6)
+    assert set(mended.dual) == {"q"}
+
+
+def test_the_rows_of_p0_prove_the_entropy_and_nothing_more() -> None:
+    X, y = SETS["uneven"]
+    w = weights(y).w
+    certificate = METHOD.certify(X, y, np.eye(3), {"q": w})
+    assert certificate.lower_bound == pytest.approx(np.sum(np.log(size_of_classes(y) - 1)), rel=1e-14)
+    assert not certificate.proves(1e-3)
+
+
+@pytest.mark.parametrize("wrong", [0.0, 0.5, 0.99, 1.01, 2.0])
+def test_another_metric_is_refuted(wrong: float) -> None:
+    X, y = SETS["random"]
+    metric = wrong * solved("random").metric
+    report = cvxml.check("mcml", X, y, metric, diagnosed=False)
+    assert report.verdict is Verdict.REFUTED
+    assert report.witness is not None
+    better = METHOD.objective(X, y, metric) - METHOD.objective(X, y, report.witness.metric)
+    assert better == pytest.approx(report.witness.better_by, rel=1e-6)
+
+
+def test_what_is_not_psd_is_judged_as_its_projection_and_said() -> None:
+    X, y = SETS["random"]
+    best = solved("random")
+    values, vectors = np.linalg.eigh(best.metric)
+    slightly = (vectors * np.where(np.arange(3) == 0, -1e-9 * values[-1], values)) @ vectors.T
+    assert METHOD.certify(X, y, slightly, best.dual).proves(1e-6)
+    badly = best.metric - 0.1 * np.eye(3)
+    certificate = METHOD.certify(X, y, badly, best.dual)
+    assert not certificate.feasibility.feasible
+    assert not certificate.proves(1e-3)
+
+
+# invariances
+
+
+@pytest.mark.parametrize("factor", [1e-6, 0.3, 1e6])
+def test_units_do_not_matter(factor: float) -> None:
+    X, y = SETS["random"]
+    other = METHOD.solve(factor * X, y, tol=1e-9)
+    assert other.objective == pytest.approx(solved("random").objective, rel=1e-9)
+    np.testing.assert_allclose(other.metric * factor**2, solved("random").metric, atol=1e-3)
+
+
+def test_neither_order_nor_names_nor_axes_matter() -> None:
+    X, y = SETS["random"]
+    rng, best = np.random.default_rng(0), solved("random")
+    order, turn = rng.permutation(len(X)), np.linalg.qr(rng.standard_normal((3, 3)))[0]
+    for data, labels in (
+        (X[order], y[order]),
+        (X @ turn, y),
+        (X + 7.0, y),
+        (X, np.array(["c", "a", "b"])[y]),
+        (np.column_stack([X, X]), y),
+        (X * [1e-6, 1, 1e6], y),
+    ):
+        other = METHOD.solve(data, labels, tol=1e-9)
+        assert other.objective == pytest.approx(best.objective, rel=2e-9)
+    renamed = METHOD.solve(X, -7 * y, tol=1e-9)
+    assert np.array_equal(renamed.metric, best.metric)
+
+
+def test_a_point_alone_in_its_class_is_no_i_but_a_k() -> None:
+    X, y = SETS["alone"]
+    assert "1 points are alone" in solved("alone").notes[0]
+    without = METHOD.objective(X[:-1], y[:-1], np.eye(3))
+    assert METHOD.objective(X, y, np.eye(3)) > without
+    at = METHOD.evaluate(X, y, np.eye(3))
+    assert at.alone == 1
+    assert at.p_A[-1].sum() == at.terms[-1] == at.KL[-1] == 0
+    assert at.p_A[:-1, -1].min() > 0
+
+
+def test_inputs_are_untouched_and_results_repeat() -> None:
+    X, y = (part.copy() for part in SETS["random"])
+    X.setflags(write=False)
+    first, second = METHOD.solve(X, y), METHOD.solve(X, y)
+    assert np.array_equal(X, SETS["random"][0])
+    assert np.array_equal(y, SETS["random"][1])
+    assert np.array_equal(first.metric, second.metric)
+    dual = {"q": first.dual["q"].copy(), "interior": first.dual["q"].copy()}
+    METHOD.certify(X, y, first.metric, dual)
+    assert all(np.array_equal(values, first.dual["q"]) for values in dual.values())
+
+
+# where no metric is optimal
+
+
+def separated(seed: int = 0) -> Data:
+    """Pairs that are near each other and far from all else."""
+    rng = np.random.default_rng(seed)
+    centres = 10 * rng.standard_normal((5, 3))
+    return np.repeat(centres, 2, axis=0) + 0.1 * rng.standard_normal((10, 3)), np.arange(10) // 2
+
+
+def flat(seed: int = 0) -> Data:
+    """Classes of five that overlap, but for a direction in which each is one point."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(15) % 3
+    return np.column_stack([rng.standard_normal((15, 2)), y * 1.0]) @ np.linalg.qr(
+        rng.standard_normal((3, 3))
+    )[0], y
+
+
+def test_pairs_that_are_apart_have_no_optimum() -> None:
+    X, y = separated()
+    with pytest.warns(ConvergenceWarning, match="not attained"):
+        solution = METHOD.solve(X, y)
+    assert solution.status is Status.NOT_ATTAINED
+    assert NOT_ATTAINED in solution.notes
+    assert solution.lower_bound == 0  # the entropy of classes of two: all that is proved, and the infimum
+    values = [METHOD.objective(X, y, t * solution.metric) for t in (1, 2, 4)]
+    assert values[0] > values[1] > values[2] >= 0
+    assert not solution.certificate.proves(1e-3)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_classes_that_collapse_along_a_direction(seed: int) -> None:
+    """The infimum is the entropy of p0 there, which is proved, though no metric attains it."""
+    X, y = flat(seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        solution = METHOD.solve(X, y, tol=1e-6)
+    trivial = 15 * np.log(4)
+    assert solution.lower_bound == pytest.approx(trivial, rel=1e-12)
+    assert solution.status is Status.CONVERGED
+    assert NOT_ATTAINED in solution.notes
+    assert trivial < solution.objective <= trivial * (1 + 1e-6)
+
+
+def test_an_infimum_that_is_not_attained_nor_proved_is_said_to_be_so() -> None:
+    """Two of the classes are one point along that direction: they still have to be told apart within."""
+    X, y = flat()
+    y = np.where(y == 2, np.arange(15) % 2 + 2, y)
+    with pytest.warns(ConvergenceWarning, match="not attained"):
+        solution = METHOD.solve(X, y)
+    assert solution.status is Status.NOT_ATTAINED
+    assert NOT_ATTAINED in solution.notes
+    assert solution.lower_bound == pytest.approx(np.sum(np.log(size_of_classes(y) - 1)), rel=1e-12)
+
+
+@every_set
+def test_an_attained_optimum_is_not_called_otherwise(name: str) -> None:
+    assert NOT_ATTAINED not in solved(name).notes
+
+
+def test_definite_rows_prove_that_the_optimum_is_attained() -> None:
+    for name in ("random", "twins-apart"):
+        X, y = SETS[name]
+        assert proof.lower_bound(coordinates(X), weights(y), solved(name).dual["q"]).attained
+    X, y = separated()
+    at, of = coordinates(X), weights(y)
+    for state, _ in zip(path(Collapse(at, of), np.eye(3), 1.0), range(8), strict=False):
+        q = Collapse(at, of).at(state.M).P
+        assert not proof.lower_bound(at, of, q, q).attained
+
+
+# input and options
+
+
+def test_bad_input_is_refused() -> None:
+    X, y = SETS["random"]
+    with pytest.raises(ValueError, match="single point"):
+        METHOD.solve(X, np.arange(18))
+    with pytest.raises(ValueError, match="one-dimensional"):
+        METHOD.solve(X, None)
+    with pytest.raises(ValueError, match="has no parameter 'mu'"):
+        cvxml.solve("mcml", X, y, mu=0.5)
+    best = solved("random")
+    for change, says in (
+        ({}, "'q'"),
+        ({"q": best.dual["q"][:-1]}, "'q'"),
+        ({"q": best.dual["q"] * np.nan}, "'q'"),
+        ({"q": best.dual["q"] + 0j}, "'q'"),
+        ({"q": best.dual["q"], "interior": np.eye(3)}, "'interior'"),
+        (None, "dual"),
+        (3, "dual"),
+    ):
+        with pytest.raises(ValueError, match=says):
+            METHOD.certify(X, y, best.metric, change)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="too large"):
+        METHOD.certify(X, y, 1e200 * np.eye(3), best.dual)
+
+
+def test_a_warm_start_is_taken_and_a_proved_one_returned() -> None:
+    X, y = SETS["iris"]
+    first = METHOD.solve(X, y, tol=1e-6)
+    again = METHOD.solve(X, y, tol=1e-6, warm_start=first)
+    assert again.n_iter == 0
+    assert np.array_equal(again.metric, first.metric)
+    better = METHOD.solve(X, y, tol=1e-10, warm_start=first)
+    assert better.status is Status.CONVERGED
+    assert better.objective <= first.objective
+
+
+def test_few_iterations_are_said_and_the_callback_sees_proofs() -> None:
+    X, y = SETS["iris"]
+    seen: list[float] = []
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        solution = METHOD.solve(X, y, max_iter=2, callback=lambda step: seen.append(step.gap))
+    assert solution.status is Status.MAX_ITER
+    assert solution.n_iter == 2
+    assert solution.lower_bound <= solved("iris").objective <= solution.objective
+    assert seen == [step.gap for step in solution.history]
+
+
+@pytest.mark.filterwarnings("ignore")  # the checks warn on purpose
+@parametrize_with_checks([MCML()])
+def test_scikit_learn_checks(estimator: object, check: object) -> None:
+    check(estimator)  # type: ignore[operator]
+
+
+def test_the_estimator_transforms_into_the_learnt_distance() -> None:
+    X, y = SETS["iris"]
+    model = MCML(tol=1e-8).fit(X, y)
+    Z = model.transform(X)
+    M = model.get_mahalanobis_matrix()
+    assert np.sum((Z[0] - Z[9]) ** 2) == pytest.approx((X[0] - X[9]) @ M @ (X[0] - X[9]), rel=1e-10)
+    assert cvxml.check("mcml", X, y, components=model.components_).verdict is Verdict.CERTIFIED
+
+
+# misreadings: each is minimised here, by L-BFGS on its objective, and read off a report of `check`
+
+Misread = Callable[[np.ndarray, np.ndarray], float]  # of squared distances (n, n) and p0
+UNEVEN = (5, 9, 7)
+
+
+def data(seed: int = 11, d: int = 2) -> Data:
+    rng = np.random.default_rng(seed)
+    y = np.repeat(np.arange(3), UNEVEN)
+    return rng.standard_normal((21, d)) + 0.9 * rng.standard_normal((3, d))[y], y
+
+
+def log_sums(D: np.ndarray, own: float = -np.inf) -> np.ndarray:
+    e = -D.copy()
+    np.fill_diagonal(e, own)
+    sums: np.ndarray = logsumexp(e, axis=1)
+    return sums
+
+
+def to_others(D: np.ndarray, w: np.ndarray) -> np.ndarray:
+    sums: np.ndarray = logsumexp(np.where(w + np.eye(len(w)) > 0, -np.inf, -D), axis=1)
+    return sums
+
+
+N_C = np.repeat(UNEVEN, UNEVEN)
+MADE: dict[str, Misread] = {
+    "plain": lambda D, w: float(np.sum(w * np.sqrt(D)) + np.sum(log_sums(np.sqrt(D)))),
+    "self": lambda D, w: float(np.sum(w * D) + np.sum(log_sums(D, 0.0))),
+    "self_in_both": lambda D, w: float(np.sum((w.T * (1 - 1 / N_C)).T * D) + np.sum(log_sums(D, 0.0))),
+    "self_in_p0": lambda D, w: float(np.sum((w.T * (1 - 1 / N_C)).T * D) + np.sum(log_sums(D))),
+    "sum": lambda D, w: float(np.sum((w > 0) * D) + np.sum(log_sums(D))),
+    "pairs": lambda D, w: float(np.sum((w > 0) * (D + log_sums(D)[:, None]))),
+    "per_class": lambda D, w: float(np.sum((np.sum(w * D, axis=1) + log_sums(D)) / N_C)),
+    "gaussian": lambda D, w: float(np.sum(w * D / 2) + np.sum(log_sums(D / 2))),
+    "half_exponent": lambda D, w: float(np.sum(w * D) + np.sum(log_sums(D / 2))),
+    "half_pull": lambda D, w: float(np.sum(w * D / 2) + np.sum(log_sums(D))),
+    "impostors": lambda D, w: float(np.sum(w * D) + np.sum(to_others(D, w))),
+    "diagonal": lambda D, w: float(np.sum(w * D) + np.sum(log_sums(D))),
+    "no_cone": lambda D, w: float(np.sum(w * D) + np.sum(log_sums(D))),
+}
+
+
+def least(X: np.ndarray, y: np.ndarray, name: str) -> np.ndarray:
+    """The A (d, d) that minimises a misreading."""
+    d, w = X.shape[1], weights(y).w
+    E = X[:, None] - X
+    p = d if name == "diagonal" else d * (d + 1) // 2 if name == "no_cone" else d * d
+
+    def metric(v: np.ndarray) -> np.ndarray:
+        if name == "diagonal":
+            return np.diag(v**2)
+        return smat(v, d) if name == "no_cone" else v.reshape(d, d).T @ v.reshape(d, d)
+
+    def of(v: np.ndarray) -> float:
+        return MADE[name](np.einsum("ijk,kl,ijl->ij", E, metric(v), E), w)
+
+    def gradient(v: np.ndarray) -> np.ndarray:
+        h = 1e-4
+        steps = h * np.eye(p)
+        near = np.array([of(v + e) - of(v - e) for e in steps]) / (2 * h)
+        far = np.array([of(v + 2 * e) - of(v - 2 * e) for e in steps]) / (4 * h)
+        return (4 * near - far) / 3
+
+    start = {"no_cone": svec(np.eye(d)), "diagonal": np.ones(d)}.get(name, np.eye(d).ravel() + 0.1)
+    return metric(minimize(of, start, jac=gradient, method="BFGS", options={"gtol": 1e-9}).x)
+
+
+def hostile_to_the_cone() -> Data:
+    """A third feature that only separates points of a class: without the cone its weight would be negative."""
+    X, y = data()
+    rng = np.random.default_rng(3)
+    return np.column_stack([X, np.concatenate([rng.permutation(np.linspace(-2, 2, n)) for n in UNEVEN])]), y
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_the_answer_of_a_misreading_is_named(name: str) -> None:
+    X, y = hostile_to_the_cone() if name in ("no_cone", "diagonal") else data()
+    A = least(X, y, name)
+    if name == "no_cone":
+        assert np.linalg.eigvalsh(A)[0] < -1e-3
+    report = cvxml.check("mcml", X, y, A)
+    assert report.verdict is Verdict.REFUTED
+    sentence = METHOD.VARIANTS[name].sentence
+    assert any(sentence in line for line in report.diagnosis), report.diagnosis
+
+
+def test_every_misreading_is_made_here() -> None:
+    assert set(MADE) == set(METHOD.VARIANTS)
+
+
+def test_random_wrong_metrics_are_the_answer_of_nothing() -> None:
+    X, y = data(d=3)
+    rng = np.random.default_rng(0)
+    for _ in range(12):
+        L = rng.standard_normal((3, 3)) * 10 ** rng.uniform(-2, 1)
+        for name, variant in METHOD.VARIANTS.items():
+            if variant.left is not None:
+                assert variant.left(Question(X, y, L.T @ L, 1e-6, {})) > LOOSE, name
+
+
+@pytest.mark.parametrize("size", [1e-12, 1e3, 1e12, 1e40])
+@pytest.mark.parametrize("name", [name for name, v in METHOD.VARIANTS.items() if v.left is not None])
+def test_nothing_is_proved_of_what_saturates(name: str, size: float) -> None:
+    X, y = data()
+    left = METHOD.VARIANTS[name].left
+    assert left is not None
+    assert left(Question(X, y, size * np.diag([1.0, 0.5]), 1e-6, {})) > LOOSE
+
+
+def test_the_optimum_is_the_answer_of_no_other_problem() -> None:
+    X, y = data()
+    best = METHOD.solve(X, y, tol=1e-9)
+    for name, variant in METHOD.VARIANTS.items():
+        if variant.left is not None:
+            assert variant.left(Question(X, y, best.metric, 1e-6, {})) > LOOSE, name
+
+
+def test_classes_of_one_size_make_two_misreadings_the_problem_itself() -> None:
+    X, y = SETS["random"]
+    for name in ("pairs", "per_class"):
+        left = METHOD.VARIANTS[name].left
+        assert left is not None
+        assert left(Question(X, y, solved("random").metric, 1e-6, {})) == np.inf
