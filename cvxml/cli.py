@@ -32,6 +32,7 @@ _PARAMS = (
     "model",
     "n_components",
     "criterion",
+    "mu",
 )
 
 
@@ -165,6 +166,17 @@ def _add_problem(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--similarity", metavar="FILE", help="who is right for whom, in place of classes (nca)"
     )
+    command.add_argument("--mu", type=float, help="weight of the impostors (lmnn)")
+    command.add_argument("--targets", metavar="FILE", help="explicit targets: JSON, one list a point (lmnn)")
+    command.add_argument(
+        "--pairs",
+        metavar="FILE",
+        help='JSON {"similar": [[i, j], ...], "dissimilar": ...} in place of labels (itml, mmc, dml_eig)',
+    )
+    command.add_argument("--prior", help="identity, covariance, or a file with a matrix (itml)")
+    command.add_argument(
+        "--bounds", metavar="U,L", help="of squared distances, similar and dissimilar (itml)"
+    )
     command.add_argument("--json", action="store_true", help="JSON on stdout")
 
 
@@ -175,7 +187,7 @@ def _add_candidate(command: argparse.ArgumentParser) -> None:
 
 def _data(parsed: argparse.Namespace) -> tuple[Any, Any, dict[str, Any]]:
     from cvxml import datasets
-    from cvxml.files import read_array, read_neighbors, read_table
+    from cvxml.files import read_array, read_json, read_neighbors, read_table
 
     if Path(parsed.data).suffix or Path(parsed.data).exists():
         X, y = read_table(parsed.data, label=parsed.label)
@@ -186,6 +198,15 @@ def _data(parsed: argparse.Namespace) -> tuple[Any, Any, dict[str, Any]]:
     params = {name: getattr(parsed, name) for name in _PARAMS if getattr(parsed, name) is not None}
     if parsed.neighbors:
         params["neighbors"] = read_neighbors(parsed.neighbors)
+    if parsed.targets:
+        params["targets"] = read_neighbors(parsed.targets)
+    if parsed.pairs:
+        params["pairs"] = read_json(parsed.pairs)
+    if parsed.prior:
+        is_file = parsed.prior not in ("identity", "covariance")
+        params["prior"] = read_array(parsed.prior) if is_file else parsed.prior
+    if parsed.bounds:
+        params["bounds"] = _numbers(parsed.bounds, "--bounds")
     if parsed.loss_matrix:
         params["loss_matrix"] = read_array(parsed.loss_matrix)
     if parsed.similarity:

@@ -18,7 +18,8 @@ X, Y = random_data(7, n=14, d=3, classes=2)
 PLACES = ("solve", "problem", "check", "evaluate", "certify")
 every_method = pytest.mark.parametrize("method", names())
 WITH_LISTS = methods_with("neighbors")
-WITH_K = methods_with("n_neighbors")
+WITH_TARGETS = methods_with("targets")
+WITH_K = [m for m in methods_with("n_neighbors") if m not in WITH_TARGETS]
 STARTED = [m for m in names() if m != "glml"]  # glml has a closed form, no algorithm with steps or a start
 CONVEX = [m for m in names() if get(m).CLAIM == "optimal"]
 
@@ -189,6 +190,8 @@ def test_too_many_neighbors_are_refused_and_the_maximum_is_said() -> None:
     assert complaints("13", methods=WITH_K, n_neighbors=14) == []
     assert complaints("13", methods=WITH_K, n_neighbors=10**30) == []
     assert complaints("6", methods=WITH_LISTS, n_neighbors=7, neighborhood="per-class") == []
+    assert complaints("at most 6 targets", methods=WITH_TARGETS, n_neighbors=7) == []
+    assert complaints("at most 6 targets", methods=WITH_TARGETS, n_neighbors=10**30) == []
 
 
 def test_a_class_too_small_is_named() -> None:
@@ -199,6 +202,7 @@ def test_a_class_too_small_is_named() -> None:
     # 3 of 5 votes are needed, and two others of the class can be had
     assert complaints("class 'rare' cannot win", methods=others, y=labels, n_neighbors=5) == []
     assert complaints("it needs 3 of them", methods=others, y=labels, n_neighbors=5) == []
+    assert complaints("class rare has 3 point(s)", methods=WITH_TARGETS, y=labels, n_neighbors=3) == []
 
 
 @pytest.mark.parametrize("kind", ["KNN", "", None, 4, ["knn"]], ids=repr)
@@ -210,7 +214,7 @@ def test_unknown_parameters() -> None:
     assert complaints("has no parameter 'lambda_'", lambda_=0.1) == []
 
 
-@pytest.mark.parametrize("method", ["MLSVM", "", "lmnn", None, 3], ids=repr)
+@pytest.mark.parametrize("method", ["MLSVM", "", "lmnn:", None, 3], ids=repr)
 def test_unknown_methods(method: Any) -> None:
     for place in ("solve", "problem", "check", "evaluate", "certify"):
         given = () if place in ("solve", "problem") else (np.eye(3), {})[: 1 + (place == "certify")]

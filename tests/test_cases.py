@@ -87,9 +87,10 @@ def unhex(value: Any) -> Any:
 def assert_same(hexadecimal: Any, decimal: Any) -> None:
     """Every number in hex is that of the decimals; and every float of these is in hex."""
     if isinstance(decimal, dict):
-        assert set(hexadecimal) <= set(decimal)
+        floats = hexadecimal or {}  # none in a mapping of index lists
+        assert set(floats) <= set(decimal)
         for name, value in decimal.items():
-            assert_same(hexadecimal.get(name), value)
+            assert_same(floats.get(name), value)
     elif isinstance(decimal, list) and hexadecimal is not None:
         assert len(hexadecimal) == len(decimal)
         for a, b in zip(hexadecimal, decimal, strict=True):

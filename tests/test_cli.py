@@ -32,11 +32,23 @@ def test_list_show_help_version(cli: Cli) -> None:
         answer = cli("show", method)
         assert answer.code == 0
         assert "cp.Problem(" in answer.out
-        assert {"ssvm": "C sum_i L_i", "glml": "(tr[A^-1 B])^2", "nca": "- sum_i log p_i"}.get(
-            method, "lam/2 ||"
-        ) in answer.out
+        assert SHOWN[method] in answer.out
 
 
+SHOWN = {  # of the mathematics
+    "mlsvm": "lam/2 ||",
+    "kernel_mlsvm": "lam/2 ||",
+    "ssvm": "C sum_i L_i",
+    "glml": "(tr[A^-1 B])^2",
+    "nca": "- sum_i log p_i",
+    "lmnn": "mu sum_ijl xi_ijl",
+    "lmnn:squared_hinge": "mu sum_ijl xi_ijl^2",
+    "itml": "gamma D_ld",
+    "mcml": "log sum",
+    "mmc": "sqrt",
+    "mmc:diagonal": "diagonal",
+    "dml_eig": "min over dissimilar pairs",
+}
 SETTINGS: list[dict[str, Any]] = [
     {},
     {"lam": 0.01, "n_neighbors": 3, "neighborhood": "per-class"},

@@ -18,7 +18,7 @@ BAD_USAGE = {
     "unknown-command": "prove",
     "no-data": "solve mlsvm",
     "unknown-method": "solve MLSVM data.json",
-    "unknown-method-shown": "show lmnn",
+    "unknown-method-shown": "show lmnn2",
     "unknown-option": "solve mlsvm data.json --lambda 1",
     "foreign-parameter": "solve mlsvm data.json --degree 2",
     "unknown-set": "solve mlsvm nothing",

@@ -57,7 +57,7 @@ TAMPERED: dict[str, tuple[set[int], Change]] = {
     "without-lam": ({2}, lambda c: c["params"].pop("lam")),
     "format": ({2}, lambda c: c.update(format="cvxml-report")),
     "version": ({2}, lambda c: c.update(version=2)),
-    "method-unknown": ({2}, lambda c: c.update(method="lmnn")),
+    "method-unknown": ({2}, lambda c: c.update(method="lmnn2")),
     "method-other": ({1, 2, 3}, lambda c: c.update(method=next(m for m in names() if m != c["method"]))),
     "lam-other": ({1}, lambda c: c["params"].update(lam=0.11)),
     "lam-zero": ({2}, lambda c: c["params"].update(lam=0)),

@@ -84,7 +84,9 @@ def test_the_interval_is_that_of_the_certificate(method: str, params: dict[str, 
 
 
 @settings(max_examples=20, deadline=None)
-@given(st.integers(0, 10**6), st.floats(-2, 2), st.sampled_from(sorted(names())))
+@given(
+    st.integers(0, 10**6), st.floats(-2, 2), st.sampled_from([m for m in names() if hasattr(get(m), "exact")])
+)
 def test_any_dual_gives_a_bound_below_every_metric(seed: int, log_size: float, method: str) -> None:
     """Of the problem where it is convex: for nca everyone has one partner. For ssvm of the step, by enumeration."""
     rng = np.random.default_rng(seed)

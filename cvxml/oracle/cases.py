@@ -61,7 +61,13 @@ class Case:
     @property
     def params(self) -> dict[str, Any]:
         """The other inputs, by the names that `cvxml.check` takes."""
-        return {k: v for k, v in self.inputs.items() if k not in ("X", "y", *LISTS)}
+        return parameters(self.inputs)
+
+
+def parameters(inputs: dict[str, Any]) -> dict[str, Any]:
+    """The inputs of a case without X, y, and the lists that only repeat "neighbors" by class."""
+    repeated = LISTS if "neighbors" in inputs else ()
+    return {k: v for k, v in inputs.items() if k not in ("X", "y", *repeated)}
 
 
 def load_cases(folder: str | Path | None = None, pattern: str = "*") -> list[Case]:

@@ -54,6 +54,18 @@ CASES = (
     Case("nca", "rings", 24, True, {"criterion": "g"}),
     Case("ssvm", "iris", 24, True, {"C": 0.1}),
     Case("ssvm", "rings", 24, False, {"C": 0.5, "n_neighbors": 1}),
+    Case("lmnn", "iris", 60, True, {}),
+    Case("lmnn", "wine", 20, True, {"mu": 0.8, "n_neighbors": 1}),
+    Case("lmnn:squared_hinge", "iris", 40, True, {}),
+    Case("itml", "iris", 24, True, {"gamma": 0.5}),
+    Case("itml", "wine", 20, True, {}),
+    Case("mmc", "iris", 40, True, {}),
+    Case("mmc", "rings", 30, False, {}),
+    Case("mmc:diagonal", "wine", 30, True, {}),
+    Case("dml_eig", "iris", 30, True, {}),
+    Case("dml_eig", "balance", 24, False, {}),
+    Case("mcml", "iris", 24, True, {}),
+    Case("mcml", "rings", 20, False, {}),
 )
 
 
@@ -139,7 +151,7 @@ def _disagreement(solutions: dict[str, Solution], verdicts: dict[str, Verdict]) 
 
 def as_table(rows: list[Row]) -> str:
     """The rows as text."""
-    head = f"{'method':<13}{'data':<19}{'n x d':>9}  {'parameters':<48}{'objective':>13}"
+    head = f"{'method':<20}{'data':<19}{'n x d':>9}  {'parameters':<48}{'objective':>13}"
     head += "".join(f"{s:>17}" for s in SOLVERS) + "  verdict"
     lines = [
         "gap / scale and seconds by solver; every gap is certified by our own bound (ssvm, nca: of the last step)",
@@ -148,7 +160,7 @@ def as_table(rows: list[Row]) -> str:
     ]
     for row in rows:
         shape = f"{row.shape[0]} x {row.shape[1]}"
-        line = f"{row.method:<13}{row.data:<19}{shape:>9}  {row.params:<48}{row.objective:>13.9f}"
+        line = f"{row.method:<20}{row.data:<19}{shape:>9}  {row.params:<48}{row.objective:>13.9f}"
         line += "".join(f"{row.rel_gaps[s]:>9.0e} {row.seconds[s]:>5.2f} s" for s in SOLVERS)
         lines.append(f"{line}  {'agree' if row.agrees else 'DISAGREE: ' + row.why}")
     agreed = sum(row.agrees for row in rows)

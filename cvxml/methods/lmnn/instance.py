@@ -65,14 +65,16 @@ def instance(
 
 def _nearest_of_class(X: FloatArray, codes: IntArray, k: int, names: list[str]) -> tuple[IntArray, int]:
     """(n k, 2) the k nearest points of its class for every point, and how many boundaries are ties."""
+    sizes = np.bincount(codes)
+    if sizes.min() <= k:
+        least = int(sizes.argmin())
+        raise ValueError(
+            f"class {names[least]!s:.40} has {sizes[least]} point(s), so at most {sizes[least] - 1} targets each, "
+            f"not n_neighbors={k}: lower n_neighbors, leave the class out, or give targets"
+        )
     nearest, ties = np.empty((len(X), k), dtype=np.intp), 0
-    for code, name in enumerate(names):
+    for code in range(len(sizes)):
         members = np.flatnonzero(codes == code)
-        if len(members) <= k:
-            raise ValueError(
-                f"class {name!s:.40} has {len(members)} point(s), so at most {len(members) - 1} targets each and not "
-                f"n_neighbors={k}: lower n_neighbors, leave the class out, or give targets"
-            )
         nearest[members], tied = k_nearest(X, members, members, k)
         ties += int(tied.sum())
     return np.stack([np.repeat(np.arange(len(X)), k), nearest.ravel()], axis=1), ties
