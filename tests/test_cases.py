@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
 from importlib import resources
@@ -17,7 +18,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import cvxml
-from cvxml.methods import names
+from cvxml.methods import get, names
 from cvxml.oracle.cases import Case, load_case, load_cases
 from cvxml.oracle.parts import compare
 from cvxml.report import Verdict
@@ -78,6 +79,103 @@ def test_a_file_meets_its_schema_and_its_two_forms_of_a_number_agree(case: Case)
         if "X" in case.inputs
         else "matrix" in case.inputs
     )
+
+
+def test_the_arithmetic_of_an_interval_is_said() -> None:
+    """Double precision where the method has no exact mode, and only there."""
+    for case in ATTAINED:
+        stored = case.content["reference"].get("arithmetic", "exact")
+        assert stored == ("exact" if hasattr(get(case.formula), "exact") else "double"), case.id
+
+
+BY_HAND = {
+    "lmnn-line": (0.6 / 8, [[1 / 8]]),
+    "lmnn-squared-line": (0.4 * 23 / 192 + 0.6 / 24**2, [[23 / 192]]),
+    "itml-at-the-bound": (
+        # u and l are kept with equality; the other pair is at 27/11 of u
+        3 / 11 - np.log(3 / 11) - 1 + 0.5 * (27 / 11 - np.log(27 / 11) - 1),
+        [[1, 0], [0, 3 / 11]],
+    ),
+    "mmc-collinear": (-7 / 5**0.5, None),
+    "dml-eig-crossing": (-36 / 13, [[9 / 13, 0], [0, 1 / 13]]),
+}
+
+
+@pytest.mark.parametrize("name", BY_HAND)
+def test_what_is_known_by_hand_lies_in_the_interval(name: str) -> None:
+    (case,) = (case for case in PROBLEMS if case.id == name)
+    value, metric = BY_HAND[name]
+    low, high = (float(v) for v in case.content["reference"]["interval"])
+    assert low <= value <= high
+    assert high - low <= 1e-11 * abs(value)
+    if metric is not None:
+        np.testing.assert_allclose(case.content["proof"]["metric"], metric, atol=1e-6)
+
+
+def widened(content: dict[str, Any], by: float, end: int) -> None:
+    """One end of the interval moved outward by a share of it."""
+    ends = content["reference"]["interval"]
+    ends[end] = str(float(ends[end]) + (2 * end - 1) * by * abs(float(ends[end])))
+
+
+STORED: dict[str, Callable[[dict[str, Any]], object]] = {
+    "lower": lambda c: widened(c, 1e-9, 0),
+    "upper": lambda c: widened(c, 1e-9, 1),
+    "narrower": lambda c: widened(c, -1e-9, 1),
+    "exact": lambda c: c["reference"].pop("arithmetic"),
+    "gap": lambda c: c["reference"].update(gap="1E-30"),
+    "scale": lambda c: c["reference"].update(scale="1.0"),
+    "radius": lambda c: c["reference"].update(radius="1E-12"),
+    "worse-by": lambda c: c["wrong"][0].update(worse_by="1.0"),
+    "less-worse-by": lambda c: c["wrong"][0].update(worse_by="1E-9"),
+    "eigenvalue": lambda c: c["wrong"][-1].update(least_eigenvalue=-1.0),
+    "asks": lambda c: c["asks"].update(metric="A"),
+    "inputs": lambda c: c["inputs"].update(gamma=0.6),
+}
+WORTHLESS: dict[str, Callable[[dict[str, Any]], object]] = {
+    "metric": lambda c: c["proof"].update(metric=(1.01 * np.array(c["proof"]["metric"])).tolist()),
+    "dual": lambda c: c["proof"].update(lam_D=[0.0] * 30),
+    "no-dual": lambda c: c["proof"].pop("lam_D"),
+    "right": lambda c: c["wrong"][0].update(metric=c["proof"]["metric"]),
+}
+
+
+REWRITE = """
+import pathlib, sys
+import cases
+path = pathlib.Path(sys.argv[1])
+(definition,) = (d for d in cases.PROBLEMS if d.id == path.stem)
+print(cases.written(definition, path.read_text(encoding="utf-8"), solve=False))
+"""
+
+
+@pytest.mark.parametrize("change", [*STORED, *WORTHLESS])
+def test_a_figure_that_is_stored_and_not_proved_is_noticed(change: str, tmp_path: Path) -> None:
+    """Figures in double precision are kept from the file: another is replaced, and what proves nothing is an error."""
+    path = tmp_path / "itml-iris.json"
+    (case,) = (case for case in PROBLEMS if case.id == path.stem)
+    content = json.loads(json.dumps(case.content))
+    {**STORED, **WORTHLESS}[change](content)
+    path.write_text(json.dumps(content), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", REWRITE, str(path)],
+        cwd=ROOT / "validation",
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    if change in WORTHLESS:
+        assert done.returncode != 0
+        return
+    assert done.returncode == 0, done.stderr
+    anew = json.loads(done.stdout)
+    assert anew != content
+    schema("case").validate(anew)
+    assert [float(v) for v in anew["reference"]["interval"]] == pytest.approx(
+        [float(v) for v in case.content["reference"]["interval"]], rel=1e-11
+    )
+    assert anew["inputs"] == case.inputs
+    assert anew["asks"] == case.asks
 
 
 def unhex(value: Any) -> Any:

@@ -29,7 +29,11 @@ def test_the_correct_program_is_certified_wherever_it_answers() -> None:
     verdicts = {row.verdict for row in rows.values()}
     assert verdicts == {"certified", "skipped"}, as_table(list(rows.values()))
     answered = {row.formula for row in rows.values() if row.verdict == "certified"}
-    assert {"mlsvm", "glml", "nca", "neighbors", "psd_projection", "glml_B", "nca_gradient"} == answered
+    convex = {"lmnn", "lmnn:squared_hinge", "itml", "mmc", "mmc:diagonal", "dml_eig", "mcml"}
+    parts = {"neighbors", "psd_projection", "glml_B", "nca_gradient"}
+    assert {"mlsvm", "glml", "nca", *convex, *parts} == answered
+    skipped = {row.formula for row in rows.values() if row.verdict == "skipped"}
+    assert not answered & skipped
 
 
 @pytest.mark.parametrize(
@@ -202,6 +206,8 @@ def test_skipped_cases_are_not_passed_unless_that_is_asked_for(capsys: pytest.Ca
     assert run(["conform", "--only", "part-[nim]*", "--", *right]) == 3
     assert run(["conform", "--only", "part-[nim]*", "--allow-skipped", "--", *right]) == 0
     assert run(["conform", "--only", "ssvm-iris", "--allow-skipped", "--", *right]) == 3
+    other = [sys.executable, str(PROGRAMS / "wrong_lam.py")]  # which knows MLSVM only
+    assert run(["conform", "--only", "[im]*m[lc]*", "--allow-skipped", "--", *other]) == 3
     capsys.readouterr()
 
 

@@ -136,11 +136,16 @@ def test_the_blocks_of_a_page_run(
 
 def test_the_reader_of_blocks_sees_them_all() -> None:
     assert {page.name for page in PAGES} == {
+        "dml_eig.md",
         "duality.md",
         "errata.md",
         "gerrymandering.md",
         "glml.md",
+        "itml.md",
+        "lmnn.md",
+        "mcml.md",
         "mlsvm.md",
+        "mmc.md",
         "nca.md",
         "oracle.md",
     }
