@@ -369,3 +369,15 @@ def test_random_metrics_are_no_misreading(method: str) -> None:
         report = cvxml.check(method, X, y, wrong, n_neighbors=2)
         assert report.verdict is Verdict.REFUTED
         assert not [said for said in report.diagnosis if "factor" not in said]
+
+
+def test_a_tie_never_refutes_unless_targets_are_given() -> None:
+    X = np.array([[0.0], [1.0], [-1.0], [3.0], [4.0], [5.0]])
+    y = [0, 0, 0, 1, 1, 1]
+    best = cvxml.solve("lmnn", X, y, n_neighbors=1)
+    assert "a tie decided" in best.notes[1]
+    tied = cvxml.check("lmnn", X, y, 3 * best.metric, n_neighbors=1)
+    assert tied.verdict is Verdict.INCONCLUSIVE
+    assert "own lists as targets" in tied.reasons[0]
+    targets = [[1], [0], [0], [4], [3], [4]]
+    assert cvxml.check("lmnn", X, y, 3 * best.metric, targets=targets).verdict is Verdict.REFUTED

@@ -32,6 +32,11 @@ class Asked(NamedTuple):
         return TOLERANCES[self.tol_name]
 
     @property
+    def lists(self) -> str:
+        """The parameter that takes the lists a tie may decide."""
+        return "targets" if "targets" in self.module.PARAMETERS else "neighbors"
+
+    @property
     def module(self) -> Method:
         """The method's."""
         return get(self.method)

@@ -36,7 +36,7 @@ def check_convex(asked: Asked) -> Report:
         proof = module.certify(asked.X, asked.y, candidate, reference.dual, **params)
     ties = module.ties(asked.X, asked.y, **params)
     scale = _scale(asked, proof, reference)
-    verdict, reasons = _judge(proof, reference, scale, asked.tol, ties)
+    verdict, reasons = _judge(proof, reference, scale, asked, ties)
     if zero:
         verdict, reasons = Verdict.CERTIFIED, ["the optimum is 0, and the metric cannot be told from it"]
     exact = None
@@ -81,8 +81,9 @@ def _scale(asked: Asked, proof: Certificate | None, reference: Solution) -> floa
 
 
 def _judge(
-    proof: Certificate | None, reference: Solution, scale: float, tol: float, ties: int
+    proof: Certificate | None, reference: Solution, scale: float, asked: Asked, ties: int
 ) -> tuple[Verdict | None, list[str]]:
+    tol = asked.tol
     if proof is None:
         return None, []
     if not proof.feasibility.feasible:
@@ -103,7 +104,7 @@ def _judge(
     if ties:
         return Verdict.INCONCLUSIVE, [
             f"our metric is better by {proof.gap - reference.gap:.3g}, but {ties} neighbourhoods have a boundary "
-            "tie: give the candidate's own lists as neighbors"
+            f"tie: give the candidate's own lists as {asked.lists}"
         ]
     return Verdict.REFUTED, [
         f"a feasible metric is better by {proof.gap - reference.gap:.6g}; allowed is {allowed:.3g}"
@@ -144,7 +145,7 @@ def _judge_value(
     if ties:
         return Verdict.INCONCLUSIVE, [
             *reasons,
-            f"{wrong}, but {ties} neighbourhoods have a boundary tie: give neighbors",
+            f"{wrong}, but {ties} neighbourhoods have a boundary tie: give {asked.lists}",
         ]
     return Verdict.REFUTED, [*(reasons if verdict is Verdict.REFUTED else []), wrong]
 
