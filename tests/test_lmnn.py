@@ -381,3 +381,27 @@ def test_a_tie_never_refutes_unless_targets_are_given() -> None:
     assert "own lists as targets" in tied.reasons[0]
     targets = [[1], [0], [0], [4], [3], [4]]
     assert cvxml.check("lmnn", X, y, 3 * best.metric, targets=targets).verdict is Verdict.REFUTED
+
+
+@every_hinge
+def test_intermediates_by_loops_and_the_gradient_by_differences(method: str) -> None:
+    X, y = random_data(15, n=12, d=3, classes=2)
+    targets = nearest(X, y, 2)
+    root = np.random.default_rng(0).standard_normal((3, 3))
+    M = root @ root.T / 4  # no margin is exactly kept: differentiable
+    at = cvxml.evaluate(method, X, y, M, mu=0.3, n_neighbors=2)
+    for a in range(3):
+        for b in range(a, 3):
+            E = np.zeros((3, 3))
+            E[a, b] = E[b, a] = 1e-6
+            up, down = (value(method, X, y, targets, 0.3, M + s * E) for s in (1, -1))
+            assert np.sum(at.subgradient * E) == pytest.approx((up - down) / 2, rel=1e-5, abs=1e-9)
+    missed = {}
+    for i, j, far in triplets(y, targets):
+        margin = (X[i] - X[far]) @ M @ (X[i] - X[far]) - (X[i] - X[j]) @ M @ (X[i] - X[j])
+        if margin < 1:
+            missed[i, j, far] = 1 - margin
+    found = dict(zip(map(tuple, at.triplets.tolist()), at.xi.tolist(), strict=True))
+    assert found == pytest.approx(missed, rel=1e-9)
+    counts = [sum(t[:2] == (i, j) for t in missed) for i, j in at.targets.tolist()]
+    assert at.impostor_counts.tolist() == counts
