@@ -24,8 +24,20 @@ def remarks(judged: list[Judged]) -> list[str]:
         *(line for each in judged for line in own_bounds(each)),
         *(line for each in judged for line in diagonal(each)),
         *(line for each in judged for line in pinned(each)),
-        *(f"{name(each)}: {line}." for each in judged for line in each.normal.diagnosis),
+        *diagnoses(judged),
     ]
+
+
+def diagnoses(judged: list[Judged]) -> list[str]:
+    """What `check` says the refuted matrices solve instead, or that it names nothing."""
+    refuted = [each for each in judged if each.normal.verdict.value == "refuted"]
+    found = [f"{name(each)}: {line}." for each in refuted for line in each.normal.diagnosis]
+    nothing = sum(not each.normal.diagnosis for each in refuted)
+    if nothing:
+        found.append(
+            f"Diagnosis: of {len(refuted)} refuted matrices {nothing} solve no misreading that `check` knows."
+        )
+    return found
 
 
 def name(each: Judged) -> str:
