@@ -181,6 +181,10 @@ class Interior:
 
     def step(self) -> bool:
         """One predictor-corrector step; False where rounding allows none."""
+        with np.errstate(all="ignore"):  # what is no number is looked for
+            return self._step()
+
+    def _step(self) -> bool:
         try:
             G, v = scaling(self.M, self.Z)
             newton = _Newton(self, G, v)
