@@ -137,9 +137,14 @@ class Interior:
         """
         for _ in range(rounds):
             self._follow(mu)
-            G = np.linalg.cholesky(self.M)
-            newton = _Newton(self, G / mu**0.25, np.full(len(G), math.sqrt(mu)))  # G^-1 M G^-T = G^T Z G = v
-            go = newton.direction(mu, None)
+            try:
+                G = np.linalg.cholesky(self.M)
+                newton = _Newton(
+                    self, G / mu**0.25, np.full(len(G), math.sqrt(mu))
+                )  # G^-1 M G^-T = G^T Z G = v
+                go = newton.direction(mu, None)
+            except (LinAlgError, ValueError):
+                break
             change = G @ go.M @ G.T / math.sqrt(mu)
             spare = self.B @ quadratic(self.E, self.M) - 1
             along = self.B @ quadratic(self.E, change)
@@ -182,14 +187,14 @@ class Interior:
     def step(self) -> bool:
         """One predictor-corrector step; False where rounding allows none."""
         with np.errstate(all="ignore"):  # what is no number is looked for
-            return self._step()
+            try:
+                return self._step()
+            except (LinAlgError, ValueError):
+                return False
 
     def _step(self) -> bool:
-        try:
-            G, v = scaling(self.M, self.Z)
-            newton = _Newton(self, G, v)
-        except (LinAlgError, ValueError):
-            return False
+        G, v = scaling(self.M, self.Z)
+        newton = _Newton(self, G, v)
         affine = newton.direction(0.0, None)
         primal, dual = newton.longest(affine)
         mu = self.mu
