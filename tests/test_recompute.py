@@ -290,6 +290,24 @@ def test_it_does_not_prove_what_is_wrong_of_a_relative(name: str, tmp_path: Path
         assert not recompute().main(str(path)), changed
 
 
+@pytest.mark.parametrize("name", ["mcml-sizes", "lmnn-iris", "mmc-iris", "dml-eig-iris"])
+def test_what_rounding_may_make_of_a_metric_is_still_one(name: str, tmp_path: Path) -> None:
+    """In small units a metric is large, and so is the rounding of its eigenvalues; they are held against its norm."""
+    path, case = tmp_path / "s.json", RELATIVES[name]
+    cvxml.solve(case.formula, 1e-5 * np.array(case.X), case.y, **case.params).save(path)
+    content = json.loads(path.read_text(encoding="utf-8"))
+    values, vectors = np.linalg.eigh(content["metric"])
+    off = values[0] + 1e-10 * values[-1]
+    metric = content["metric"] - off * np.outer(vectors[:, 0], vectors[:, 0])
+    path.write_text(json.dumps({**content, "metric": metric.tolist()}), encoding="utf-8")
+    module = recompute()
+    assert module.recompute(module.read(path.as_posix()))[3] < -1e-2 * 1e-10 * values[-1]
+    assert module.main(str(path))
+    metric -= 1e-4 * values[-1] * np.outer(vectors[:, 0], vectors[:, 0])
+    path.write_text(json.dumps({**content, "metric": metric.tolist()}), encoding="utf-8")
+    assert not module.main(str(path))
+
+
 def put(content: dict[str, Any], name: str, at: int, value: Any) -> None:
     content["dual"][name][at] = value
 

@@ -10,6 +10,52 @@ ASKS: dict[str, dict[str, str]] = {
     "ssvm": {"metric": "W (d, d), a stationary point of ||W||^2 + C sum_i L_i; or components"},
     "glml": {"metric": "A (d, d) of determinant 1, the optimum of (tr A^-1 B)^2 at the query; or components"},
     "nca": {"metric": "Q = A^T A (d, d), a stationary point of -f or -g, as criterion says; or components A"},
+    "lmnn": {
+        "metric": (
+            "M (d, d), the optimum of (1 - mu) sum_ij D(i, j) + mu sum_ijl xi_ijl over the targets j of i and all l "
+            "of another class than i, xi_ijl = max(0, 1 + D(i, j) - D(i, l)), D(i, j) = (x_i - x_j)^T M (x_i - x_j), "
+            "`targets` one list a point; or components L with M = L^T L"
+        )
+    },
+    "lmnn:squared_hinge": {
+        "metric": (
+            "M (d, d), the optimum of (1 - mu) sum_ij D(i, j) + mu sum_ijl xi_ijl^2 over the targets j of i and all l "
+            "of another class than i, xi_ijl = max(0, 1 + D(i, j) - D(i, l)), D(i, j) = (x_i - x_j)^T M (x_i - x_j), "
+            "`targets` one list a point; or components L with M = L^T L"
+        )
+    },
+    "itml": {
+        "metric": (
+            "A (d, d), the optimum of tr(A P^-1) - log det(A P^-1) - d + gamma sum_pairs (r - log r - 1), P = `prior`, "
+            "(u, l) = `bounds`, D = (x_i - x_j)^T A (x_i - x_j), r = max(D/u, 1) for a similar pair and min(D/l, 1) "
+            "for a dissimilar one; or components L with A = L^T L"
+        )
+    },
+    "mmc": {
+        "metric": (
+            "A (d, d), the maximum of sum sqrt(D(i, j)) over dissimilar pairs, where sum D(i, j) over similar pairs is "
+            "at most 1, D(i, j) = (x_i - x_j)^T A (x_i - x_j); the objective is minus the sum; or components"
+        )
+    },
+    "mmc:diagonal": {
+        "metric": (
+            "A (d, d) diagonal, the maximum of sum sqrt(D(i, j)) over dissimilar pairs, where sum D(i, j) over similar "
+            "pairs is at most 1, D(i, j) = (x_i - x_j)^T A (x_i - x_j); the objective is minus the sum; or components"
+        )
+    },
+    "dml_eig": {
+        "metric": (
+            "A (d, d), the maximum of min D(i, j) over dissimilar pairs, where sum D(i, j) over similar pairs is at "
+            "most 1, D(i, j) = (x_i - x_j)^T A (x_i - x_j); the objective is minus the least D; or components"
+        )
+    },
+    "mcml": {
+        "metric": (
+            "A (d, d), the optimum of sum_i [ mean_j D(i, j) + log sum_{k != i} exp(-D(i, k)) ] over the other points "
+            "j of the class of i, D(i, j) = (x_i - x_j)^T A (x_i - x_j); a point alone in its class is no i, but a k; "
+            "or components L with A = L^T L"
+        )
+    },
     "psd_projection": {
         "projection": "P (d, d), the nearest psd matrix to `matrix` in Frobenius norm",
     },

@@ -7,7 +7,7 @@
 Stored inputs are the metric, its root M, the dual variables, L, and the wrong metrics: how they were found does not
 matter, for what is said of them is computed here, in exact arithmetic (cvxml.exact) from the inputs: the interval that
 holds the optimum, and by how much a wrong metric is worse at least. Everything but the stored inputs is the same, byte
-for byte, on every machine.
+for byte, on every machine. For methods without an exact mode the figures are stored too, and proved (case_double.py).
 """
 
 from __future__ import annotations
@@ -22,12 +22,16 @@ from typing import Any
 
 import numpy as np
 from case_asks import ASKS
-from case_inputs import PROBLEMS, Definition
+from case_double import judged as judged_in_double
+from case_double import to_store
+from case_inputs import PROBLEMS as WITH_EXACT_MODE
+from case_inputs import Definition
 from case_parts import PARTS, Part
+from case_relatives import RELATIVES
 
 import cvxml
 from cvxml.exact import decimal, root_upward
-from cvxml.methods import get_exact
+from cvxml.methods import get, get_exact
 from cvxml.methods.mlsvm.certify import repair
 from cvxml.methods.mlsvm.exact import pushed
 from cvxml.methods.mlsvm.instance import instance as linear_instance
@@ -36,9 +40,10 @@ from cvxml.methods.mlsvm.kernel_instance import instance as kernel_instance
 from cvxml.methods.ssvm.exact import inferred
 from cvxml.methods.ssvm.exact import pushed as pushed_ssvm
 from cvxml.methods.ssvm.instance import instance as ssvm_instance
-from cvxml.oracle.cases import FORMAT, LISTS, VERSION
+from cvxml.oracle.cases import FORMAT, VERSION, parameters
 from cvxml.squares import missing_to_psd
 
+PROBLEMS = (*WITH_EXACT_MODE, *RELATIVES)
 FOLDER = Path(__file__).parent / "cases"
 TOL = Fraction(1, 10**6)  # "normal": every wrong metric is refuted at it
 
@@ -77,8 +82,11 @@ def written(definition: Definition | Part, before: str | None, solve: bool) -> s
     if before is None and not solve:
         raise SystemExit(f"{definition.id} has no stored solution: run again with --solve")
     inputs = definition.inputs()
-    stored = solved(definition, inputs) if before is None else json.loads(before)
-    return as_text(problem(definition, inputs, stored["proof"], stored["wrong"]))
+    if hasattr(get(definition.formula), "exact"):
+        stored = solved(definition, inputs) if before is None else json.loads(before)
+        return as_text(problem(definition, inputs, stored["proof"], stored["wrong"]))
+    stored = to_store(definition, inputs) if before is None else json.loads(before)
+    return as_text(problem_in_double(definition, inputs, stored))
 
 
 def part(definition: Part) -> dict[str, Any]:
@@ -110,7 +118,7 @@ def as_hex(value: Any) -> Any:
     """The same structure with every float in hexadecimal, and nothing else in it."""
     if isinstance(value, dict):
         found = {name: as_hex(entry) for name, entry in value.items()}
-        return {name: entry for name, entry in found.items() if entry is not None}
+        return {name: entry for name, entry in found.items() if entry is not None} or None
     if isinstance(value, list):
         entries = [as_hex(float(v) if isinstance(v, int) and has_float(value) else v) for v in value]
         return None if any(entry is None for entry in entries) or not entries else entries
@@ -142,6 +150,16 @@ def problem(
     return {**content, "reference": reference, "wrong": judged}
 
 
+def problem_in_double(
+    definition: Definition, inputs: dict[str, Any], stored: dict[str, Any]
+) -> dict[str, Any]:
+    content = {**head(definition, "problem", inputs), "proof": stored["proof"]}
+    if "not attained" in definition.flags:
+        return {**content, "reference": {"status": "not attained"}, "wrong": []}
+    reference, wrong = judged_in_double(definition, inputs, stored)
+    return {**content, "reference": reference, "wrong": wrong}
+
+
 def judge(definition: Definition, inputs: dict[str, Any], entry: dict[str, Any], best: Any) -> dict[str, Any]:
     """What refutes a wrong metric: by how much it is worse, at least, or its least eigenvalue."""
     kept = {name: entry[name] for name in ("name", "why", "metric")}
@@ -157,7 +175,7 @@ def judge(definition: Definition, inputs: dict[str, Any], entry: dict[str, Any],
 
 def interval(formula: str, inputs: dict[str, Any], proof: dict[str, Any]) -> Any:
     """The exact interval of a metric that is given with its root; without a dual only its objective counts."""
-    params = {k: v for k, v in inputs.items() if k not in ("X", "y", *LISTS)}
+    params = parameters(inputs)
     dual = {name: np.array(proof[name]) for name in DUALS[formula] if name in proof}
     dual = dual or no_dual(formula, inputs)
     metric = np.array(proof["metric"])
@@ -193,7 +211,7 @@ def no_dual(formula: str, inputs: dict[str, Any]) -> dict[str, np.ndarray]:
 def solved(definition: Definition, inputs: dict[str, Any]) -> dict[str, Any]:
     """A solution and the wrong metrics, to be stored."""
     X, y, formula = inputs["X"], inputs.get("y"), definition.formula
-    params = {k: v for k, v in inputs.items() if k not in ("X", "y", *LISTS)}
+    params = parameters(inputs)
     start = {} if definition.init is None else {"init": definition.init}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -238,7 +256,7 @@ def root_of(metric: np.ndarray) -> list[list[float]]:
 def wrong_metrics(definition: Definition, inputs: dict[str, Any], best: np.ndarray) -> list[dict[str, Any]]:
     """The definition's mistakes, a multiple, and for convex cones a matrix that is not psd."""
     X, y, formula = inputs["X"], inputs.get("y"), definition.formula
-    params = {k: v for k, v in inputs.items() if k not in ("X", "y", *LISTS)}
+    params = parameters(inputs)
     n, d = len(X), len(best)
     found = []
     for name, change in definition.mistakes.items():

@@ -26,6 +26,20 @@ or p_i (for f), any rows q_i of the simplex for which Z = sum c_i (w_ij - q_ij) 
 constant plus sum c_i H(q_i). In the file q = (1 - theta) softmax(-<R, X>) + theta softmax(-<interior, X>). Where each
 point has one partner, this bounds every metric. Exit code 0 if the gap is at most 1e-6 of the scale:
 the distance of the objective from the bound that p_i <= max_j s_ij gives, or from where multiples tend if that is less.
+
+For the others, with X_ij = (x_i - x_j)(x_i - x_j)^T, no metric whatsoever has an objective below
+
+lmnn      sum lambda, for 0 <= lambda <= mu with (1 - mu) sum X_ij + sum lambda_ijl (X_ij - X_il) psd; for the squared
+          hinge sum lambda - sum lambda^2 / (4 mu), lambda of any size
+itml      log det(A_0 Z) + gamma sum_S log(1 - lambda u/gamma) + gamma sum_D log(1 + lambda l/gamma), for lambda >= 0,
+          lambda_S < gamma/u, Z = A_0^-1 + sum_S lambda X_ij - sum_D lambda X_ij positive definite
+mmc       -sqrt(mu sum 1/c), for c > 0, mu the largest eigenvalue of sum_D c X_ij relative to S = sum_S X_ij;
+          diagonal: the largest ratio of their diagonal entries
+dml_eig   minus the largest eigenvalue of sum_D q X_ij relative to S, for q of the simplex
+mcml      sum_i H(q_i), for rows q_i of the simplex with sum (w_ij - q_ij) X_ij psd, w_ij = 1/(n_c - 1) in the class
+
+where S and D are the similar and the dissimilar pairs, H the entropy; psd is to rounding, each feature in its own unit.
+Exit code 0 if the gap is at most 1e-6 of the objective.
 """
 
 import itertools
@@ -333,8 +347,199 @@ def recompute_nca(content):
     return objective, bound, objective - bound, np.linalg.eigvalsh((Q + Q.T) / 2)[0], scale
 
 
+def own_units(content):
+    """X and the metric, the nearest that is psd, with every feature in a unit of its own; and this unit."""
+    X, A = np.array(content["X"], float), np.array(content["metric"], float)
+    require(X.ndim == 2 and A.shape == (X.shape[1],) * 2, "X or the metric has another shape")
+    X = X - X[0]
+    unit = np.abs(X).max(axis=0)
+    unit = np.where(unit > 0, unit, 1.0)
+    A = A * np.outer(unit, unit)
+    require(not np.abs(A - A.T).max() > 1e-6 * np.linalg.norm(A), "the metric is not symmetric")
+    values, vectors = np.linalg.eigh((A + A.T) / 2)
+    require(values[0] >= -1e-6 * np.linalg.norm(A), "the metric is not psd")
+    return X / unit, (vectors * np.maximum(values, 0)) @ vectors.T, unit
+
+
+def squared(E, A):
+    """e^T A e of every row of E."""
+    return np.maximum(((E @ A) * E).sum(axis=1), 0)
+
+
+def outer_sum(E, w):
+    """sum w e e^T over the rows of E."""
+    return E.T @ (np.asarray(w, float)[:, None] * E)
+
+
+def require_psd(Z, size):
+    """To the rounding of sums of this size."""
+    require(np.linalg.eigvalsh(Z)[0] >= -1e-13 * size, "the prices leave the dual cone")
+
+
+def numbers(content, name, count):
+    """A dual variable: `count` finite numbers."""
+    values = np.array(content["dual"][name], float)
+    require(values.shape == (count,) and np.isfinite(values).all(), f"{name} is not {count} numbers")
+    return values
+
+
+def index_rows(rows, width, n, what):
+    """Rows of that many indices, no row twice, as an array."""
+    require(all(len(row) == width and all(i in range(n) for i in row) for row in rows), f"no {what}")
+    require(len(set(map(tuple, rows))) == len(rows), f"one of the {what} is there twice")
+    return np.array(rows, int).reshape(-1, width)
+
+
+def pair_differences(content, X):
+    """x_i - x_j of the similar and of the dissimilar pairs: those given, or every two points, by their labels."""
+    y, n = content["y"], len(X)
+    pairs = content["params"]["pairs"]
+    if pairs is None:
+        require(len(y) == n, f"there are {len(y)} labels for {n} points")
+        every = list(itertools.combinations(range(n), 2))
+        pairs = {"similar": [(i, j) for i, j in every if y[i] == y[j]]}
+        pairs["dissimilar"] = [(i, j) for i, j in every if y[i] != y[j]]
+    index = [index_rows(pairs[kind], 2, n, "pairs of points") for kind in ("similar", "dissimilar")]
+    require(not any((i == j).any() for i, j in (rows.T for rows in index)), "a pair is a point with itself")
+    return [X[i] - X[j] for i, j in (rows.T for rows in index)]
+
+
+def recompute_lmnn(content):
+    """As `recompute`, the last of them |objective|; so are those below."""
+    (X, M, _), y, mu = own_units(content), np.array(content["y"]), float(content["params"]["mu"])
+    hinge, n = content["method"] == "lmnn", len(X)
+    lists = neighbor_lists({"X": X, "neighbors": content["params"]["targets"]})
+    require(0 < mu < 1 and len(y) == n, "mu or the number of labels is wrong")
+    targets = np.array([(i, j) for i, listed in enumerate(lists) for j in listed], int).reshape(-1, 2)
+    require((y[targets[:, 0]] == y[targets[:, 1]]).all(), "a target is of another class")
+    pull, push, count = 0.0, 0.0, 0
+    for i, j in targets:
+        D, others = squared(X[i] - X, M), y != y[i]
+        xi = np.maximum(0, 1 + D[j] - D[others])
+        pull, push, count = pull + D[j], push + (xi if hinge else xi**2).sum(), count + len(xi)
+    price = numbers(content, "price", len(content["dual"]["triplets"]))
+    i, j, k = index_rows(content["dual"]["triplets"], 3, n, "triplets").T
+    require(all(b in lists[a] for a, b in zip(i, j, strict=True)), "a triplet has a price and no target")
+    require((y[k] != y[i]).all(), "a triplet has a price and no impostor")
+    require((price >= 0).all() and not (hinge and (price > mu * (1 + 1e-12)).any()), "a price leaves 0 to mu")
+    pulled = outer_sum(X[targets[:, 0]] - X[targets[:, 1]], np.full(len(targets), 1 - mu))
+    pulled, pushed = pulled + outer_sum(X[i] - X[j], price), outer_sum(X[i] - X[k], price)
+    require_psd(pulled - pushed, np.trace(pulled + pushed))
+    objective, bound = (
+        (1 - mu) * pull + mu * push,
+        price.sum() - (0 if hinge else (price**2).sum() / (4 * mu)),
+    )
+    # where everything can be had at no cost the optimum is 0: a share of what M = 0 costs stands in
+    return objective, bound, max(abs(objective), 1e-9 * mu * count)
+
+
+def recompute_itml(content):
+    """In features in which the prior is the identity, pairs in units of their bounds."""
+    params, (X, A, unit) = content["params"], own_units(content)
+    gamma, (u, bound_D) = float(params["gamma"]), params["bounds"]
+    require(min(gamma, u, bound_D) > 0, "gamma or a bound is not positive")
+    A_0 = np.array(params["prior"], float) * np.outer(unit, unit)
+    C = np.linalg.cholesky((A_0 + A_0.T) / 2)
+    M = np.linalg.solve(C, np.linalg.solve(C, A).T)
+    E_S, E_D = (E @ C / np.sqrt(b) for E, b in zip(pair_differences(content, X), (u, bound_D), strict=True))
+    r = np.concatenate([np.maximum(squared(E_S, M), 1), np.minimum(squared(E_D, M), 1)])
+    with np.errstate(divide="ignore"):
+        slack = (r - 1 - np.log(r)).sum()
+    objective = np.trace(M) - np.linalg.slogdet(M)[1] - len(M) + gamma * slack
+    q_S, q_D = (
+        numbers(content, "lam_S", len(E_S)) * u / gamma,
+        numbers(content, "lam_D", len(E_D)) * bound_D / gamma,
+    )
+    require(
+        (q_S >= 0).all() and (q_D >= 0).all() and (q_S < 1).all(), "a price is negative, or gamma/u or more"
+    )
+    Z = np.eye(len(M)) + gamma * (outer_sum(E_S, q_S) - outer_sum(E_D, q_D))
+    values = np.linalg.eigvalsh(Z)
+    require(values[0] > 0, "Z is not positive definite")
+    bound = np.log(values).sum() + gamma * (np.log1p(-q_S).sum() + np.log1p(q_D).sum())
+    return objective, bound, max(abs(objective), 1e-6 * len(M))
+
+
+def budget(content, diagonal=False):
+    """The metric within the budget, the differences of both kinds, and the dissimilar ones where S is the identity."""
+    X, A, _ = own_units(content)
+    E_S, E_D = pair_differences(content, X)
+    _, s, Vt = np.linalg.svd(E_S, full_matrices=False)
+    V, s = Vt[s > 1e-13 * s[0]].T, s[s > 1e-13 * s[0]]
+    beyond = np.linalg.norm(E_D - E_D @ V @ V.T, axis=1)
+    free = beyond > 1e-9 * np.linalg.norm(E_D, axis=1)
+    require(diagonal or not free.any(), "a dissimilar pair moves apart at no cost")
+    spent = squared(E_S, A).sum()
+    require(spent <= 1 + 1e-6, f"the similar pairs spend {spent:.6g}, allowed is 1")
+    return A / max(1.0, spent), E_S, E_D, E_D @ V / s
+
+
+def recompute_mmc(content):
+    """A pair of equal points is at distance 0 in every metric, and its c is not looked at."""
+    diagonal = content["method"] == "mmc:diagonal"
+    if diagonal:
+        other = content["metric"] - np.diag(np.diag(content["metric"]))
+        require(np.abs(other).max() <= 1e-6 * np.linalg.norm(content["metric"]), "the metric is not diagonal")
+    A, E_S, E_D, Z_D = budget(content, diagonal)
+    differ = E_D.any(axis=1)
+    c = numbers(content, "c", len(E_D))[differ]
+    require((c > 0).all(), "a c is not positive")
+    if diagonal:
+        C, S = c @ E_D[differ] ** 2, (E_S**2).sum(axis=0)
+        require((S[C > 0] > 0).all(), "a dissimilar pair moves apart at no cost")
+        mu, A = (C[S > 0] / S[S > 0]).max(), np.diag(np.diag(A))
+    else:
+        mu = np.linalg.eigvalsh(outer_sum(Z_D[differ], c))[-1]
+    objective = -np.sqrt(squared(E_D, A)).sum()
+    return objective, -np.sqrt(mu * (1 / c).sum()), abs(objective)
+
+
+def recompute_dml_eig(content):
+    """The least squared distance."""
+    A, _, E_D, Z_D = budget(content)
+    q = numbers(content, "q", len(E_D))
+    require((q >= 0).all() and abs(q.sum() - 1) <= 1e-12, "q is not of the simplex")
+    objective = -squared(E_D, A).min()
+    return objective, -np.linalg.eigvalsh(outer_sum(Z_D, q))[-1], abs(objective)
+
+
+def recompute_mcml(content):
+    """A point that is alone in its class has no row."""
+    (X, A, _), y = own_units(content), np.array(content["y"])
+    n, q = len(X), np.array(content["dual"]["q"], float)
+    require(len(y) == n and q.shape == (n, n), "not one label and one row of q a point")
+    objective, bound, Z, size = 0.0, 0.0, np.zeros_like(A), 0.0
+    for i in range(n):
+        mates, others = (y == y[i]) & (np.arange(n) != i), np.arange(n) != i
+        if not mates.any():
+            continue
+        require(
+            (q[i] >= 0).all() and q[i, i] == 0 and abs(q[i].sum() - 1) <= 1e-12, "a row leaves the simplex"
+        )
+        E, w = X[i] - X, mates / mates.sum()
+        D = squared(E, A)
+        low = D[others].min()
+        objective += w @ D - low + np.log(np.exp(low - D[others]).sum())
+        bound += entropy(q[i])
+        Z += outer_sum(E, w - q[i])
+        size += np.trace(outer_sum(E, w + q[i]))
+    require_psd(Z, size)
+    return objective, bound, abs(objective)
+
+
+RELATIVES = {
+    "lmnn": recompute_lmnn,
+    "lmnn:squared_hinge": recompute_lmnn,
+    "itml": recompute_itml,
+    "mmc": recompute_mmc,
+    "mmc:diagonal": recompute_mmc,
+    "dml_eig": recompute_dml_eig,
+    "mcml": recompute_mcml,
+}
+
+
 def recompute(content):
-    """(objective, lower bound, gap, least eigenvalue of the metric, lam/2 ||A||^2), from the definitions.
+    """(objective, lower bound, gap, least eigenvalue of the metric, scale: lam/2 ||A||^2), from the definitions.
 
     Raises ValueError if the lists are none, the metric is not symmetric or the dual variables are not feasible.
     """
@@ -344,6 +549,9 @@ def recompute(content):
         return recompute_ssvm(content)
     if content["method"] == "nca":
         return recompute_nca(content)
+    if content["method"] in RELATIVES:
+        objective, bound, scale = RELATIVES[content["method"]](content)
+        return objective, bound, objective - bound, np.linalg.eigvalsh(content["metric"])[0], scale
     X, A = points_and_metric(content)
     y, n, lam = np.array(content["y"]), len(X), float(content["params"]["lam"])
     lists = neighbor_lists(content)
@@ -380,8 +588,10 @@ def main(path):
         content = read(path)
         objective, bound, gap, least, scale = recompute(content)
         step = content.get("step_lower_bound") is not None
-        # the scale is `weight` times the square of a norm for mlsvm and ssvm; for the others psd is asked for as it is
+        # the scale is `weight` times the square of a norm for mlsvm and ssvm, and stands for one in glml and nca
         weight = float(content["params"]["lam"]) / 2 if "lam" in content["params"] else 1.0
+        relative = content["method"] in RELATIVES
+        norm = np.linalg.norm(content["metric"]) if relative else np.sqrt(scale / weight)
     except (OSError, KeyError, TypeError, IndexError, ValueError) as error:
         print(f"not proved: {path} holds no proof: {error}")
         return False
@@ -396,7 +606,7 @@ def main(path):
             "not decided: the scale is too small, or a number too large, for differences in double precision"
         )
         return False
-    psd = least >= -1e-6 * np.sqrt(scale / weight)
+    psd = least >= -1e-6 * norm
     # a bound above the objective, by more than rounding, contradicts itself
     proved = psd and -1e-12 * (1 + abs(objective)) <= gap <= 1e-6 * scale
     what = "stationary: its convex step gains at most" if step else "optimal to"

@@ -2,7 +2,8 @@
 
     cvxml conform -- python validation/programs/correct.py
 
-MLSVM through cvxpy, GLML by its closed form, NCA by BFGS, and a few parts in numpy. What it cannot do it says.
+MLSVM, LMNN, ITML, MMC, DML-eig and MCML through cvxpy, GLML by its closed form, NCA by BFGS, and a few parts in numpy.
+What it cannot do it says.
 """
 
 import json
@@ -112,6 +113,114 @@ def nca(given):
     return {"metric": A.T @ A}
 
 
+def units(E):
+    """One for each column, to divide by."""
+    return np.where(np.abs(E).max(axis=0) > 0, np.abs(E).max(axis=0), 1.0)
+
+
+def lmnn(given, squared=False):
+    """(1 - mu) sum over targets + mu sum over triplets."""
+    import cvxpy as cp
+
+    X, y, mu = np.array(given["X"]), np.array(given["y"]), given["mu"]
+    s = units(X - X[0])
+    X = (X - X[0]) / s
+    M = cp.Variable((X.shape[1],) * 2, symmetric=True)
+    pull, push = 0, 0
+    for i, listed in enumerate(given["targets"]):
+        for j in listed:
+            D_j = (X[i] - X[j]) @ M @ (X[i] - X[j])
+            E = X[i] - X[y != y[i]]
+            xi = cp.pos(1 + D_j - cp.sum(cp.multiply(E @ M, E), axis=1))
+            pull, push = pull + D_j, push + (cp.sum_squares(xi) if squared else cp.sum(xi))
+    problem = cp.Problem(cp.Minimize((1 - mu) * pull + mu * push), [M >> 0])
+    solve(problem)
+    return {"metric": psd(M.value) / np.outer(s, s)}
+
+
+def solve(problem):
+    problem.solve(solver="CLARABEL", tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12)
+
+
+def pair_differences(given):
+    X = np.array(given["X"])
+    return [
+        X[[i for i, _ in p]] - X[[j for _, j in p]]
+        for p in map(given["pairs"].get, ("similar", "dissimilar"))
+    ]
+
+
+def itml(given):
+    """In features in which the prior is the identity."""
+    import cvxpy as cp
+
+    C = np.linalg.cholesky(np.array(given["prior"]))
+    A, value, constraints = cp.Variable((len(C), len(C)), symmetric=True), 0, []
+    for E, bound, sign in zip(pair_differences(given), given["bounds"], (1, -1), strict=True):
+        ratio = cp.sum(cp.multiply(E @ C @ A, E @ C), axis=1) / bound
+        # r - log r of the best slack: only what misses its bound pays
+        r = cp.Variable(len(E))
+        kept = [ratio <= r] if sign > 0 else [ratio >= r]
+        value += given["gamma"] * cp.sum(r - cp.log(r) - 1)
+        constraints += kept
+    solve(cp.Problem(cp.Minimize(cp.trace(A) - cp.log_det(A) + value), constraints))
+    return {"metric": C @ A.value @ C.T}
+
+
+def budgeted(given, gain, diagonal=False):
+    """The largest gain of the dissimilar distances, where the similar ones add up to 1."""
+    import cvxpy as cp
+
+    E_S, E_D = pair_differences(given)
+    if diagonal:
+        root = 1 / np.sqrt((E_S**2).sum(axis=0))
+        a = cp.Variable(len(root), nonneg=True)
+        solve(cp.Problem(cp.Maximize(gain((E_D * root) ** 2 @ a)), [cp.sum(a) <= 1]))
+        metric = np.diag(np.maximum(a.value, 0) * root**2)
+    else:
+        _, s, Vt = np.linalg.svd(E_S, full_matrices=False)
+        to = Vt[s > 1e-12 * s[0]].T / s[s > 1e-12 * s[0]]
+        Z = E_D @ to
+        M = cp.Variable((Z.shape[1],) * 2, symmetric=True)
+        D = cp.sum(cp.multiply(Z @ M, Z), axis=1)
+        solve(cp.Problem(cp.Maximize(gain(D)), [M >> 0, cp.trace(M) <= 1]))
+        metric = to @ psd(M.value) @ to.T
+    return {"metric": metric / max(1.0, ((E_S @ metric) * E_S).sum())}
+
+
+def mmc(given, diagonal=False):
+    """The sum of distances."""
+    import cvxpy as cp
+
+    return budgeted(given, lambda D: cp.sum(cp.sqrt(D)), diagonal)
+
+
+def dml_eig(given):
+    """The least squared distance."""
+    import cvxpy as cp
+
+    return budgeted(given, cp.min)
+
+
+def mcml(given):
+    """The mean to the class and log sum exp; where every point is nearest to its only partner, 0 is not attained."""
+    import cvxpy as cp
+
+    X, y = np.array(given["X"]), np.array(given["y"])
+    n = len(y)
+    distances = np.linalg.norm(X[:, None] - X, axis=2) + np.where(np.eye(n) > 0, np.inf, 0)
+    same = (y[:, None] == y) & ~np.eye(n, dtype=bool)
+    if (same.sum(axis=1) == 1).all() and same[np.arange(n), distances.argmin(axis=1)].all():
+        return {"status": "not attained"}
+    A, value = cp.Variable((X.shape[1],) * 2, symmetric=True), 0
+    for i in np.flatnonzero(same.any(axis=1)):
+        E = X[i] - X
+        D = cp.sum(cp.multiply(E @ A, E), axis=1)
+        value += cp.sum(D[same[i]]) / same[i].sum() + cp.log_sum_exp(-D[np.arange(n) != i])
+    solve(cp.Problem(cp.Minimize(value), [A >> 0]))
+    return {"metric": psd(A.value)}
+
+
 def nca_gradient(given):
     f, g, gradient_f, gradient_g = nca_terms(
         np.array(given["X"]), right(given), np.array(given["components"])
@@ -139,7 +248,10 @@ def glml_B(given):
     return {"answer": {"B": densities(given)}}
 
 
-KNOWN = {f.__name__: f for f in (mlsvm, glml, nca, nca_gradient, neighbors, psd_projection, glml_B)}
+KNOWN = {f.__name__: f for f in (mlsvm, glml, nca, lmnn, itml, mmc, dml_eig, mcml)}
+KNOWN |= {f.__name__: f for f in (nca_gradient, neighbors, psd_projection, glml_B)}
+KNOWN["lmnn:squared_hinge"] = lambda given: lmnn(given, squared=True)
+KNOWN["mmc:diagonal"] = lambda given: mmc(given, diagonal=True)
 
 
 def main(known=KNOWN):

@@ -1,0 +1,289 @@
+"""Golden cases of the convex relatives (LMNN, ITML, MMC, DML-eig, MCML): their inputs, and the mistakes tried on them.
+
+Targets and pairs are given, so that nothing is chosen by a distance. Where the answer is known by hand, it is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+from case_inputs import IRIS, WINE, Definition, Inputs, classes, normal, sample
+
+from cvxml.methods import get
+
+Points = list[list[float]]
+
+
+class Mistake(NamedTuple):
+    """`times` the solution of `formula` (None: the same) with `params`, if any, in place of the case's own."""
+
+    why: str
+    formula: str | None = None
+    params: Mapping[str, Any] = MappingProxyType({})
+    times: float = 1.0
+
+
+def lmnn(X: Points, y: list[int], mu: float, k: int = 0, targets: list[list[int]] | None = None) -> Inputs:
+    """LMNN with explicit targets, the k nearest of the class where they are not given."""
+    if targets is None:
+        given = get("lmnn").instance(np.asarray(X), y, n_neighbors=k)  # type: ignore[attr-defined]
+        targets = [sorted(row) for row in given.target_lists()]
+    return {"X": X, "y": y, "mu": mu, "targets": targets}
+
+
+def twins() -> Inputs:
+    """The first four points once more with the other label: their distance is 0, and no metric keeps that margin."""
+    X, y = classes(51, 16, 2, 2, 2.0)
+    return lmnn(X + X[:4], [*y, *[1 - label for label in y[:4]]], 0.4, 2)
+
+
+def repeated_feature() -> Inputs:
+    """Only the sum of four entries of M counts, those of a feature and its copy."""
+    X, y = sample(WINE, 9)
+    return lmnn([[*row[:4], row[0]] for row in X], y, 0.4, 2)
+
+
+def pairs_of(y: list[int], seed: int, count: int) -> dict[str, list[list[int]]]:
+    """`count` pairs of each kind, drawn by a fixed rule from all i < j."""
+    n = len(y)
+    order = sorted(
+        ([i, j] for i in range(n) for j in range(i + 1, n)), key=lambda p: (p[0] * 7919 + p[1] * seed) % 1009
+    )
+    return {
+        "similar": [p for p in order if y[p[0]] == y[p[1]]][:count],
+        "dissimilar": [p for p in order if y[p[0]] != y[p[1]]][:count],
+    }
+
+
+def itml(
+    X: Points, pairs: dict[str, list[list[int]]], gamma: float, bounds: list[float], prior: Any = None
+) -> Inputs:
+    """ITML with explicit pairs and bounds; the prior is the identity if it is not given."""
+    prior = np.eye(len(X[0])).tolist() if prior is None else prior
+    return {"X": X, "pairs": pairs, "gamma": gamma, "bounds": bounds, "prior": prior}
+
+
+def at_the_bound() -> Inputs:
+    """By hand: A* = diag(1, (1 + gamma) / (1 + 9 gamma)) = diag(1, 3/11), for a gamma of 1/2.
+
+    The first similar pair, along the first axis, is exactly at u = 1 under the prior, the identity; the second, along
+    the other, at 9 u. The dissimilar pair along the first axis is exactly at l = 4: neither pair there moves anything.
+    """
+    X = [[0.0, 0.0], [1.0, 0.0], [0.0, 3.0], [2.0, 0.0]]
+    return itml(X, {"similar": [[0, 1], [0, 2]], "dissimilar": [[0, 3]]}, 0.5, [1.0, 4.0])
+
+
+def with_prior() -> Inputs:
+    """Features in units of 10 and 1/10, a prior that is not diagonal; a similar pair of equal points says nothing."""
+    X, y = classes(53, 14, 3, 2, 1.5)
+    X = [[round(a * 10, 2), b, round(c / 10, 4)] for a, b, c in X]
+    pairs = pairs_of(y, 31, 12)
+    pairs["similar"].append([len(X), 0])
+    return itml([*X, X[0]], pairs, 2.0, [1.0, 6.0], [[0.02, 0.01, 0.0], [0.01, 1.0, 1.0], [0.0, 1.0, 90.0]])
+
+
+def by_pairs(X: Points, pairs: dict[str, list[list[int]]]) -> Inputs:
+    """MMC and DML-eig."""
+    return {"X": X, "pairs": pairs}
+
+
+def collinear() -> Inputs:
+    """All points on the line t (1, 2), so that only (1, 2) A (1, 2)^T = a is determined, and the rest of A is not.
+
+    By hand: the similar pairs are at t = 1 and 2, a = 1/5; the dissimilar at 3, 4 and 0: the maximum is 7 / sqrt 5.
+    """
+    X = [[t, 2 * t] for t in (0.0, 1.0, 3.0, 4.0, 4.0)]
+    return by_pairs(X, {"similar": [[0, 1], [1, 2]], "dissimilar": [[0, 2], [0, 3], [3, 4]]})
+
+
+def crossing() -> Inputs:
+    """By hand: similar pairs along both axes, S = diag(1, 4); dissimilar pairs along them too, at 2 and at 6.
+
+    In units in which S is I they are at 2 and at 3: with A = diag(a, b / 4), a + b = 1, the least of 4 a and 9 b is
+    largest where both are 36/13: a = 9/13, b = 4/13.
+    """
+    X = [[0.0, 0.0], [1.0, 0.0], [0.0, 2.0], [2.0, 0.0], [0.0, 6.0]]
+    return by_pairs(X, {"similar": [[0, 1], [0, 2]], "dissimilar": [[0, 3], [0, 4]]})
+
+
+def flowers(step: int, seed: int, count: int) -> Inputs:
+    X, y = sample(IRIS, step)
+    return by_pairs(X, pairs_of(y, seed, count))
+
+
+def flower_pairs() -> Inputs:
+    given = flowers(7, 109, 30)
+    return itml(given["X"], given["pairs"], 0.5, [0.5, 6.0])
+
+
+def wines(step: int, features: int, seed: int, count: int) -> Inputs:
+    X, y = sample(WINE, step)
+    return by_pairs([row[:features] for row in X], pairs_of(y, seed, count))
+
+
+WEIGHTS = Mistake("mu weighs the targets and 1 - mu the impostors", params={"mu": 0.6})
+ROOTS = "bounds sqrt(u) and sqrt(l): distances where the paper has squared ones"
+LEAST = Mistake(
+    "the least squared distance of a dissimilar pair where the paper has the sum of distances", "dml_eig"
+)
+SUM = Mistake(
+    "the sum of distances of dissimilar pairs where the paper has the least squared distance", "mmc"
+)
+TIGHT = Mistake("exp(-D/2) where the paper has exp(-D)", times=2.0)
+
+
+def flocks(seed: int, sizes: tuple[int, ...], apart: float) -> Inputs:
+    """MCML: one class of so many points after another."""
+    y = [c for c, size in enumerate(sizes) for _ in range(size)]
+    X = normal(seed, len(y), 3)
+    return {"X": [[round(row[0] + apart * c, 3), *row[1:]] for row, c in zip(X, y, strict=True)], "y": y}
+
+
+def alone() -> Inputs:
+    """The last point is the only one of its class, and equal to the first."""
+    given = flocks(57, (7, 8), 1.5)
+    return {"X": [*given["X"], given["X"][0]], "y": [*given["y"], 2]}
+
+
+RELATIVES = (
+    Definition(
+        "lmnn-line",
+        "lmnn",
+        "one feature, one triplet, solvable by hand: M = 1/8",
+        lambda: lmnn([[0.0], [1.0], [3.0]], [0, 0, 1], 0.4, targets=[[1], [], []]),
+    ),
+    Definition(
+        "lmnn-iris",
+        "lmnn",
+        "every seventh flower, z-scored, two targets each",
+        lambda: lmnn(*sample(IRIS, 7), 0.4, 2),
+        mistakes={
+            "weights": WEIGHTS,
+            "squared": Mistake("squared hinge", "lmnn:squared_hinge"),
+        },
+    ),
+    Definition(
+        "lmnn-twins",
+        "lmnn",
+        "equal points of different classes: a margin that no metric keeps",
+        twins,
+        ("duplicates",),
+        {"weights": WEIGHTS, "squared": Mistake("squared hinge", "lmnn:squared_hinge")},
+    ),
+    Definition(
+        "lmnn-squared-line",
+        "lmnn:squared_hinge",
+        "one feature, one triplet, solvable by hand: M = (1 - 1/24)/8",
+        lambda: lmnn([[0.0], [1.0], [3.0]], [0, 0, 1], 0.6, targets=[[1], [], []]),
+        mistakes={"linear": Mistake("the hinge not squared", "lmnn")},
+    ),
+    Definition(
+        "lmnn-squared-wine",
+        "lmnn:squared_hinge",
+        "every ninth wine, four features, z-scored, the first of them twice: the metric is not unique",
+        repeated_feature,
+        ("rank deficient", "not unique"),
+        {"weights": WEIGHTS, "linear": Mistake("the hinge not squared", "lmnn")},
+    ),
+    Definition(
+        "itml-iris",
+        "itml",
+        "every seventh flower, z-scored, thirty pairs of each kind",
+        flower_pairs,
+        mistakes={
+            "gamma": Mistake("2 gamma: every pair in both orders", params={"gamma": 1.0}),
+            "printed": Mistake(
+                "gamma = 1, u/gamma and l/gamma: Algorithm 1 as printed",
+                params={"gamma": 1.0, "bounds": [1.0, 12.0]},
+            ),
+            "roots": Mistake(ROOTS, params={"bounds": [0.5**0.5, 6.0**0.5]}),
+        },
+    ),
+    Definition(
+        "itml-at-the-bound",
+        "itml",
+        "two pairs exactly at their bounds, solvable by hand: A = diag(1, 3/11)",
+        at_the_bound,
+        mistakes={"gamma": Mistake("2 gamma: every pair in both orders", params={"gamma": 1.0})},
+    ),
+    Definition(
+        "itml-prior",
+        "itml",
+        "features in units of 10 and 1/10, a prior to match, a similar pair of equal points",
+        with_prior,
+        ("scales", "duplicates"),
+        {
+            "identity": Mistake("the identity as prior", params={"prior": np.eye(3).tolist()}),
+            "roots": Mistake(ROOTS, params={"bounds": [1.0, 6.0**0.5]}),
+        },
+    ),
+    Definition(
+        "mmc-iris",
+        "mmc",
+        "every seventh flower, z-scored, forty pairs of each kind",
+        lambda: flowers(7, 101, 40),
+        mistakes={"least": LEAST, "diagonal": Mistake("A diagonal", "mmc:diagonal")},
+    ),
+    Definition(
+        "mmc-collinear",
+        "mmc",
+        "points on a line, a dissimilar pair of equal points; the maximum by hand: 7/sqrt 5",
+        collinear,
+        ("rank deficient", "not unique", "duplicates"),
+    ),
+    Definition(
+        "mmc-diagonal-wine",
+        "mmc:diagonal",
+        "every eighth wine, five features, z-scored, forty pairs of each kind",
+        lambda: wines(8, 5, 103, 40),
+    ),
+    Definition(
+        "dml-eig-crossing",
+        "dml_eig",
+        "two pairs that hold each other, solvable by hand: A = diag(9/13, 1/13)",
+        crossing,
+        mistakes={"sum": SUM},
+    ),
+    Definition(
+        "dml-eig-iris",
+        "dml_eig",
+        "every seventh flower, z-scored, thirty pairs of each kind",
+        lambda: flowers(7, 107, 30),
+        mistakes={"sum": SUM},
+    ),
+    Definition(
+        "mcml-sizes",
+        "mcml",
+        "three overlapping classes of four, six and nine points",
+        lambda: flocks(55, (4, 6, 9), 1.0),
+        mistakes={
+            "half": TIGHT,
+            "nca": Mistake(
+                "log of the sum over the class, as NCA's g",
+                "nca",
+                {"criterion": "g", "n_components": 3, "init": "identity"},
+            ),
+        },
+    ),
+    Definition(
+        "mcml-alone",
+        "mcml",
+        "a point alone in its class, two equal points of different classes",
+        alone,
+        ("duplicates",),
+        {"half": TIGHT},
+    ),
+    Definition(
+        "mcml-apart",
+        "mcml",
+        "classes of two, every point nearest to its partner: the infimum 0 is approached at infinity",
+        lambda: {
+            "X": [[0.0, 0.0], [0.125, 0.0], [5.0, 1.0], [5.0, 1.125], [9.0, 4.0], [9.0, 4.125]],
+            "y": [0, 0, 1, 1, 2, 2],
+        },
+        ("not attained",),
+    ),
+)
