@@ -11,8 +11,8 @@ the sum of all moves of a pair, so that later moves can be taken back but no fur
 
 Corrected: Algorithm 1 is quoted with alpha <- min(lambda_ij, delta/2 (1/p - gamma/xi)). The projection has
 1/p - delta alpha = 1/xi + delta alpha / gamma, which gives the line above; the two are the same for gamma = 1. With
-eta = xi / gamma the printed lines are the right ones for eta with gamma = 1: they converge to the optimum of another problem, that of
-gamma = 1 and the bounds u / gamma, l / gamma. `printed=True` runs them.
+eta = xi / gamma the printed lines are the right ones for eta with gamma = 1: they converge to the optimum of another
+problem, that of gamma = 1 and the bounds u / gamma, l / gamma. `printed=True` runs them.
 
 The lambda of the algorithm are dual variables, and A = Z^-1 at any time, so every sweep is certified as it is.
 """
