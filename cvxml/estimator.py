@@ -107,3 +107,19 @@ class MetricEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             return float(self.pair_distance(np.array([[a, b]], dtype=np.float64))[0])
 
         return distance
+
+
+class PairsEstimator(MetricEstimator):
+    """A transformer whose method learns from pairs of points: given, or every two points by their labels."""
+
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None, *, pairs: Any = None) -> Self:
+        """Learn the metric from X (n, d) and labels y (n,), or from pairs, y then unused.
+
+        pairs: {"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}, indices into X. Raises ValueError for bad input,
+        and where the problem of the method has no optimum; warns (ConvergenceWarning) whenever tol is not met.
+        """
+        if pairs is None:
+            return super().fit(X, y)  # type: ignore[arg-type]
+        points = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        self._solve(points, None, pairs=pairs)
+        return self

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.utils.validation import validate_data
-
-from cvxml.estimator import MetricEstimator
+from cvxml.estimator import PairsEstimator
 
 
-class DMLEig(MetricEstimator):
+class DMLEig(PairsEstimator):
     """The metric of DML-eig (Ying, Li 2012), solved to a certified gap.
 
     Parameters
@@ -45,15 +41,3 @@ class DMLEig(MetricEstimator):
 
     def _method_params(self) -> dict[str, Any]:
         return {}
-
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None, *, pairs: Any = None) -> Self:
-        """Learn A from X (n, d) and labels y (n,), or from pairs {"similar": ..., "dissimilar": ...}, y then unused.
-
-        Raises ValueError for bad input, and where the maximum is infinite; warns (ConvergenceWarning) whenever tol is
-        not met.
-        """
-        if pairs is None:
-            return super().fit(X, y)  # type: ignore[arg-type]
-        points = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        self._solve(points, None, pairs=pairs)
-        return self

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.utils.validation import validate_data
-
-from cvxml.estimator import MetricEstimator
+from cvxml.estimator import PairsEstimator
 
 
-class ITML(MetricEstimator):
+class ITML(PairsEstimator):
     """The metric of information-theoretic metric learning (Davis et al. 2007), solved to a certified gap.
 
     Parameters
@@ -55,15 +51,3 @@ class ITML(MetricEstimator):
 
     def _method_params(self) -> dict[str, Any]:
         return {"gamma": self.gamma, "prior": self.prior, "bounds": self.bounds}
-
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None, *, pairs: Any = None) -> Self:
-        """Learn the metric from X (n, d) and labels y (n,): every two points are a pair. Or from pairs, y then unused.
-
-        pairs: {"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}, indices into X. Raises ValueError for bad input,
-        two equal points of different classes among it; warns (ConvergenceWarning) whenever tol is not met.
-        """
-        if pairs is None:
-            return super().fit(X, y)  # type: ignore[arg-type]
-        points = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        self._solve(points, None, pairs=pairs)
-        return self
