@@ -98,10 +98,11 @@ class Budget(NamedTuple):
 
         Or differ there so little, `RANK` of the row, that it is as good as nothing.
         """
-        own = E / self.unit
+        own, unlimited = E / self.unit, ~self.span.any(axis=1)  # features in which no similar pair differs
         beyond = np.linalg.norm(own - own @ self.span @ self.span.T, axis=1)
         far = np.linalg.norm(E @ self.to, axis=1) > 1 / RANK
-        return np.asarray((beyond > RANK * np.linalg.norm(own, axis=1)) | far)
+        tilted = beyond > RANK * np.linalg.norm(own, axis=1)
+        return np.asarray(tilted | far | E[:, unlimited].any(axis=1))
 
 
 def budget(similar: FloatArray) -> Budget:

@@ -405,3 +405,29 @@ def test_intermediates_by_loops_and_the_gradient_by_differences(method: str) -> 
     assert found == pytest.approx(missed, rel=1e-9)
     counts = [sum(t[:2] == (i, j) for t in missed) for i, j in at.targets.tolist()]
     assert at.impostor_counts.tolist() == counts
+
+
+def test_a_price_on_a_direction_that_is_free_is_given_up_though_rounding_hides_it() -> None:
+    """Features x and x + h z, all of them dyadic, z = 0, zB, 1 in the three classes: A = t (1, -1)(1, -1)^T costs 0."""
+    h, zB = 2.0**-40, 1 / 256
+    x = np.random.default_rng(1).integers(-8, 9, 12) / 8.0
+    y = np.repeat([0, 1, 2], 4)
+    X = np.column_stack([x, x + h * np.array([0.0, zB, 1.0])[y]])
+    targets = [[4 * (i // 4) + (i + 1) % 4] for i in range(12)]
+    separate = 4 / (h * zB) ** 2 * np.array([[1.0, -1.0], [-1.0, 1.0]])
+    assert value("lmnn", X, y, targets, 0.5, separate) == 0.0
+    index = [t for t in triplets(y, targets) if y[t[0]] < 2 and y[t[2]] < 2]
+    dual = {"price": np.full(len(index), 0.01), "triplets": np.array(index)}
+    assert cvxml.certify("lmnn", X, y, separate, dual, targets=targets).lower_bound <= 1e-12
+
+
+def test_a_margin_that_rounding_may_miss_counts_in_the_rounding() -> None:
+    X, y = random_data(12, n=14, d=3, classes=2)
+    best = cvxml.solve("lmnn", X, y, n_neighbors=2, tol=1e-9)
+    assert best.certificate.rounding > 0
+    at_margin = np.array([[0.0], [1.0], [np.sqrt(2.0)]])  # 1 + 1 - 2: kept or missed by an ulp
+    proof = cvxml.certify(
+        "lmnn", at_margin, [0, 0, 1], np.eye(1), {"price": [], "triplets": []}, targets=[[1], [], []]
+    )
+    exact = 0.5
+    assert abs(proof.objective - exact) <= proof.rounding

@@ -720,3 +720,31 @@ def test_classes_of_one_size_make_two_misreadings_the_problem_itself() -> None:
         left = METHOD.VARIANTS[name].left
         assert left is not None
         assert left(Question(X, y, solved("random").metric, 1e-6, {})) == np.inf
+
+
+def test_what_near_collinear_features_hide_is_in_the_rounding() -> None:
+    """A = t (1, -1)(1, -1)^T + I for features x and x + h z: distances are t h^2 dz^2 + ..., exactly, by fractions."""
+    from fractions import Fraction
+    from math import exp, log
+
+    rng = np.random.default_rng(0)
+    x, z, y = rng.integers(-64, 65, 8) / 64.0, rng.integers(-64, 65, 8) / 64.0, [0, 1] * 4
+    for k in (18, 22, 26):
+        h = 2.0**-k
+        X = np.column_stack([x, x + h * z])
+        A = 2.0 ** (2 * k) * np.array([[1.0, -1.0], [-1.0, 1.0]]) + np.eye(2)
+
+        points, metric = X.tolist(), A.tolist()
+
+        def D(i: int, j: int, points: Any = points, metric: Any = metric) -> float:
+            e = [Fraction(a) - Fraction(b) for a, b in zip(points[i], points[j], strict=True)]
+            return float(sum(Fraction(metric[a][b]) * e[a] * e[b] for a in range(2) for b in range(2)))
+
+        exact = 0.0
+        for i in range(8):
+            own = [j for j in range(8) if j != i and y[j] == y[i]]
+            exact += sum(D(i, j) for j in own) / len(own) + log(
+                sum(exp(-D(i, k)) for k in range(8) if k != i)
+            )
+        proof = cvxml.certify("mcml", X, y, A, {"q": np.zeros((8, 8))})
+        assert abs(proof.objective - exact) <= proof.rounding, k

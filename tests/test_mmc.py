@@ -766,3 +766,11 @@ def test_the_estimator_learns_from_labels_and_from_pairs(diagonal: bool) -> None
     index, same = np.stack([i, j], axis=1), (y[:, None] == y)[i, j]
     pairs = {"similar": index[same].tolist(), "dissimilar": index[~same].tolist()}
     np.testing.assert_allclose(MMC(diagonal).fit(X, pairs=pairs).components_, model.components_, atol=1e-8)
+
+
+@pytest.mark.parametrize("method", ["mmc", "mmc:diagonal", "dml_eig"])
+@pytest.mark.parametrize("small", [1e-14, 1e-19, 1e-40])
+def test_a_feature_that_costs_nothing_is_seen_however_small(method: str, small: float) -> None:
+    X = np.array([[0.0, 0.0], [1.0, 0.0], [0.3, small], [1.7, small]])
+    with pytest.raises(ValueError, match="costs nothing"):
+        cvxml.solve(method, X, [0, 0, 1, 1])

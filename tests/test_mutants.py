@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import cvxml
+from cvxml import coordinates
 from cvxml.methods import get, get_exact
 from cvxml.methods.glml.certify import best_dual, certify_at
-from cvxml.methods.nca import coordinates, instance, rows
+from cvxml.methods.nca import instance, rows
 from cvxml.metric import FloatArray
 from cvxml.oracle import asked, convex, exactly
 from cvxml.report import Verdict

@@ -36,7 +36,7 @@ def check_convex(asked: Asked) -> Report:
         proof = module.certify(asked.X, asked.y, candidate, reference.dual, **params)
     ties = module.ties(asked.X, asked.y, **params)
     scale = _scale(asked, proof, reference)
-    verdict, reasons = _judge(proof, reference, scale, asked, ties)
+    verdict, reasons = _judge(proof, reference, scale, asked.tol, ties, asked.lists)
     if zero:
         verdict, reasons = Verdict.CERTIFIED, ["the optimum is 0, and the metric cannot be told from it"]
     exact = None
@@ -81,9 +81,13 @@ def _scale(asked: Asked, proof: Certificate | None, reference: Solution) -> floa
 
 
 def _judge(
-    proof: Certificate | None, reference: Solution, scale: float, asked: Asked, ties: int
+    proof: Certificate | None,
+    reference: Solution,
+    scale: float,
+    tol: float,
+    ties: int,
+    lists: str = "neighbors",
 ) -> tuple[Verdict | None, list[str]]:
-    tol = asked.tol
     if proof is None:
         return None, []
     if not proof.feasibility.feasible:
@@ -93,6 +97,10 @@ def _judge(
         return Verdict.INCONCLUSIVE, [
             f"double precision cannot decide at this tol: rounding may be {proof.rounding:.3g}, "
             f"the scale is {scale:.3g}"
+        ]
+    if proof.gap < -allowed:
+        return Verdict.INCONCLUSIVE, [
+            f"the objective is {-proof.gap:.3g} below our bound: one of the two is wrong, and not by rounding only"
         ]
     if proof.gap <= allowed:
         return Verdict.CERTIFIED, [f"feasible, and the gap is at most {allowed:.3g}"]
@@ -104,7 +112,7 @@ def _judge(
     if ties:
         return Verdict.INCONCLUSIVE, [
             f"our metric is better by {proof.gap - reference.gap:.3g}, but {ties} neighbourhoods have a boundary "
-            f"tie: give the candidate's own lists as {asked.lists}"
+            f"tie: give the candidate's own lists as {lists}"
         ]
     return Verdict.REFUTED, [
         f"a feasible metric is better by {proof.gap - reference.gap:.6g}; allowed is {allowed:.3g}"

@@ -89,8 +89,12 @@ def fast(p: Instance, tol: float, max_iter: int, start: FloatArray | None, callb
         if iteration == max_iter:
             break
         before = at
-        G, gamma = _newton(pairs, at, gamma)
-        at = _state(pairs, G)
+        try:
+            G, gamma = _newton(pairs, at, gamma)
+            at = _state(pairs, G)
+        except np.linalg.LinAlgError:  # a factorisation that rounding does not allow
+            status = Status.STALLED
+            break
         if gamma == p.gamma and at.objective >= before.objective and at.gap >= before.gap:
             status = Status.STALLED
             break

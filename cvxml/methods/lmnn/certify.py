@@ -31,6 +31,8 @@ from cvxml.result import Certificate, Dual
 EPS = float(np.finfo(float).eps)
 BLOCK = 2**21  # triplets at a time
 NOTHING = 1e-9  # of what M = 0 costs: an objective below that counts as 0
+ASTRAY = 1e-10
+HIDDEN = 1e-6  # features so nearly collinear that a coordinate is off by more prove nothing
 SINGULAR = 1e-12  # an eigenvalue of C below this share of the largest: no target differs in that direction
 
 
@@ -82,7 +84,7 @@ def _objective(p: Instance, at: Coordinates, A: FloatArray) -> _Value:
             np.abs(at.back.T) @ np.abs(A) @ np.abs(at.back), 2
         )  # what M is the small rest of
         reach = np.sum(at.Y**2, axis=1) * float(
-            beyond + np.linalg.norm(root, 2) * np.linalg.norm(root * at.lost[:, None], 2)
+            beyond + np.linalg.norm(root) * np.linalg.norm(root * at.lost[:, None])
         )
         i, j = p.targets.T
         D_ij = np.sum((images[i] - images[j]) ** 2, axis=1)
@@ -90,13 +92,17 @@ def _objective(p: Instance, at: Coordinates, A: FloatArray) -> _Value:
         size = (1 - p.mu) * float(np.sum(reach[p.targets]))
         for rows in np.array_split(np.arange(len(i)), 1 + len(i) * len(p.X) // BLOCK):
             D_il = lengths[i[rows], None] + lengths - 2 * images[i[rows]] @ images.T
-            xi = np.where(p.impostors[rows], np.maximum(0.0, 1 + D_ij[rows, None] - D_il), 0.0)
+            missed = 1 + D_ij[rows, None] - D_il
+            xi = np.where(p.impostors[rows], np.maximum(0.0, missed), 0.0)
             push += float(np.sum(xi**2 if p.squared else xi))
-            weight = 2 * xi if p.squared else np.sign(xi)
-            size += p.mu * float(weight.sum(axis=1) @ (2 * reach[i[rows]] + reach[j[rows]] + 1))
-            size += p.mu * float(weight.sum(axis=0) @ reach)
+            sizes = (2 * reach[i[rows]] + reach[j[rows]] + 1)[:, None] + reach
+            noise = 16 * EPS * sizes
+            weight = 2 * xi + noise if p.squared else 1.0
+            counts = p.impostors[rows] & (missed > -noise)  # what is missed, or may be
+            size += p.mu * float(np.sum(np.where(counts, weight * sizes, 0.0)))
         value = (1 - p.mu) * pull + p.mu * push
-    return _Value(value, 16 * EPS * (size + value)) if math.isfinite(value) else _Value(math.inf, 0.0)
+    rounding = 16 * EPS * (size + value)
+    return _Value(value, rounding) if math.isfinite(value + rounding) else _Value(math.inf, 0.0)
 
 
 def _checked(dual: Dual, n: int) -> tuple[FloatArray, IntArray]:
@@ -141,11 +147,13 @@ def _shrunk(p: Instance, at: Coordinates, price: FloatArray, triplets: IntArray)
     inside = values > SINGULAR * max(values[-1], 0.0)
     if not len(price):
         return price
+    if 64 * EPS * float(at.lost.max()) > HIDDEN:  # which points differ in a direction cannot be told
+        return 0 * price
     E_ij = at.Y[triplets[:, 0]] - at.Y[triplets[:, 1]]
     E_il = at.Y[triplets[:, 0]] - at.Y[triplets[:, 2]]
     lengths = np.sum(E_il**2, axis=1)
     beyond = np.sum((E_il @ vectors[:, ~inside]) ** 2, axis=1)
-    stays = beyond <= (64 * EPS * float(at.lost.max())) ** 2 * lengths
+    stays = beyond <= in_range(at) ** 2 * lengths
     whiten = vectors[:, inside] / np.sqrt(values[inside])
     w = np.where(stays, price, 0.0)
     if not inside.any():  # all targets are at their points
@@ -156,6 +164,14 @@ def _shrunk(p: Instance, at: Coordinates, price: FloatArray, triplets: IntArray)
     size = float(w @ (np.sum(L_ij**2, axis=1) + np.sum(L_il**2, axis=1)))
     off = EPS * (16 + math.sqrt(len(w))) * float(at.lost.max()) * size
     return w / max(1.0, largest + off)
+
+
+def in_range(at: Coordinates) -> float:
+    """The part of a difference of points that rounding may have put where no target differs, relative to it.
+
+    More than `ASTRAY` is never taken for rounding: a price that might be on the wrong side is given up.
+    """
+    return min(64 * EPS * float(at.lost.max()), ASTRAY)
 
 
 def _bound(p: Instance, price: FloatArray) -> _Value:

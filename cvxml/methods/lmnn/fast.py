@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 from cvxml.convex import Callback, Found, run
 from cvxml.coordinates import coordinates
 from cvxml.interior import Interior, Margin
-from cvxml.methods.lmnn.certify import certify
+from cvxml.methods.lmnn.certify import certify, in_range
 from cvxml.methods.lmnn.instance import Instance
 from cvxml.metric import FloatArray, IntArray
 from cvxml.result import Dual, Status
@@ -50,9 +50,7 @@ class _Solver:
         self.C = np.diag(values[costs])
         self.Y = self.at.Y @ self.basis
         self.apart = _squared_distances(self.at.Y @ self.free)
-        least = (64 * np.finfo(float).eps * float(self.at.lost.max())) ** 2 * float(
-            np.sum(self.at.Y**2, axis=1).max()
-        )
+        least = in_range(self.at) ** 2 * float(np.sum(self.at.Y**2, axis=1).max())
         self.loose = p.impostors & (self.apart > least)[p.targets[:, 0]]  # their margin costs nothing
         self.watched = p.impostors & ~self.loose
         self.column = np.full((len(p.X), len(p.X)), -1, dtype=np.intp)  # of a pair that is in use

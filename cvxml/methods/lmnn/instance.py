@@ -11,6 +11,8 @@ from cvxml.inputs import check_count, check_labels, check_neighbors, check_numbe
 from cvxml.metric import FloatArray, IntArray
 from cvxml.neighbors import k_nearest
 
+LEAST = 1e-12  # of mu and of 1 - mu
+
 
 class Instance(NamedTuple):
     """Checked data. A triplet is a row of `targets` and a point l that counts as an impostor for it."""
@@ -50,9 +52,10 @@ def instance(
     if y is None:
         raise ValueError("y is None: it must be one-dimensional, one label a point")
     codes = check_labels(y, len(points))
-    if not 0 < check_number(mu, "mu") < 1:
+    if not LEAST <= check_number(mu, "mu") <= 1 - LEAST:
         raise ValueError(
-            f"mu must lie between 0 and 1, got {mu!r}: (1 - mu) weighs the targets, mu the impostors"
+            f"mu must lie between 0 and 1, at least {LEAST:g} from both, got {mu!r}: "
+            "(1 - mu) weighs the targets, mu the impostors"
         )
     k = check_count(n_neighbors, "n_neighbors")
     if targets is None:

@@ -61,14 +61,25 @@ def certify(given: Instance, A: FloatArray, dual: Dual) -> Certificate:
     rows = [checked(dual, name, n) for name in ("q", "interior") if name == "q" or name in names(dual)]
     at, of = coordinates(given.X), weights(given.y)
     psd, feasibility = examine(A)
-    return prove(at, of, at.inside(psd), rows, feasibility)
+    M = at.inside(psd)
+    # what M is the small rest of, where features are nearly collinear
+    beyond = float(np.linalg.norm(np.abs(at.back.T) @ np.abs(psd) @ np.abs(at.back)))
+    return prove(at, of, M, rows, feasibility, beyond)
 
 
 def prove(
-    at: Coordinates, of: Weights, M: FloatArray, rows: list[FloatArray], feasibility: Feasibility
+    at: Coordinates,
+    of: Weights,
+    M: FloatArray,
+    rows: list[FloatArray],
+    feasibility: Feasibility,
+    beyond: float = 0.0,
 ) -> Certificate:
-    """The certificate of M (r, r), psd, in the coordinates, from q and perhaps interior."""
-    objective, bound = value(at, of, M), lower_bound(at, of, *rows)
+    """The certificate of M (r, r), psd, in the coordinates, from q and perhaps interior.
+
+    beyond: the size of the numbers that M was computed from, if it was.
+    """
+    objective, bound = value(at, of, M, beyond), lower_bound(at, of, *rows)
     lower = min(bound.value, objective.value)  # by rounding only
     return Certificate(
         kind="global",
@@ -101,8 +112,9 @@ def checked(dual: Dual, name: str, n: int) -> FloatArray:
     return q
 
 
-def value(at: Coordinates, of: Weights, M: FloatArray) -> Value:
-    """The objective at M (r, r), psd, in the coordinates; row by row."""
+def value(at: Coordinates, of: Weights, M: FloatArray, beyond: float = 0.0) -> Value:
+    """The objective at M (r, r), psd, in the coordinates; row by row. beyond: as in `prove`."""
+    lengths = np.sum(at.Y**2, axis=1)
     values, vectors = np.linalg.eigh(M)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     images = at.Y @ root
@@ -117,7 +129,9 @@ def value(at: Coordinates, of: Weights, M: FloatArray) -> Value:
         log_sum = top + math.log(float(np.exp(exponents - top).sum()))
         p = np.exp(exponents - log_sum)
         terms.append(of.c[i] * log_sum)
-        moved = np.sqrt(D) * off + D  # what a distance may be off by, in units of eps
+        moved = (
+            np.sqrt(D) * off + D + beyond * (lengths[i] + lengths)
+        )  # what a distance may be off by, in units of eps
         size = of.w[i] @ moved + of.c[i] * (p @ moved[of.among[i]] + pull + abs(log_sum) + 1)
         sizes.append(float(size))
     return Value(math.fsum(terms), ROUNDING * math.fsum(sizes))

@@ -26,7 +26,7 @@ import numpy as np
 
 from cvxml.budget import BudgetFeasibility, budget, examine_budget, units_of
 from cvxml.inputs import real_array
-from cvxml.metric import FEASIBILITY_TOL, FloatArray
+from cvxml.metric import FEASIBILITY_TOL, FloatArray, examine
 from cvxml.result import Certificate, Dual
 from cvxml.symmetric import quadratic, squares, weighted
 
@@ -110,12 +110,19 @@ def repair(dual: Dual, E: FloatArray) -> FloatArray:
 def examine_diagonal(A: FloatArray, similar: FloatArray) -> tuple[FloatArray, DiagonalFeasibility]:
     """The diagonal of A (d, d), clipped at 0, over max(1, spent), and how far A was from it."""
     judged, found = examine_budget(np.diag(np.diag(A)), similar)
+    whole = examine(A)[1]
     beyond = float(np.abs(A - np.diag(np.diag(A))).max())
     with np.errstate(over="ignore"):
-        asymmetry, norm = float(np.abs(A - A.T).max()), float(np.linalg.norm(A))
         away = float(np.linalg.norm(A - judged))
     return judged, DiagonalFeasibility(
-        asymmetry, found.min_eigenvalue, found.distance, norm, found.spent, found.rounded, away, beyond
+        whole.asymmetry,
+        whole.min_eigenvalue,
+        whole.distance,
+        whole.norm,
+        found.spent,
+        found.rounded,
+        away,
+        beyond,
     )
 
 
