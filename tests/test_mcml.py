@@ -736,7 +736,9 @@ def test_what_near_collinear_features_hide_is_in_the_rounding() -> None:
 
         points, metric = X.tolist(), A.tolist()
 
-        def D(i: int, j: int, points: Any = points, metric: Any = metric) -> float:
+        def D(
+            i: int, j: int, points: list[list[float]] = points, metric: list[list[float]] = metric
+        ) -> float:
             e = [Fraction(a) - Fraction(b) for a, b in zip(points[i], points[j], strict=True)]
             return float(sum(Fraction(metric[a][b]) * e[a] * e[b] for a in range(2) for b in range(2)))
 
