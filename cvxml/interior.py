@@ -275,7 +275,8 @@ class _Newton:
 class _LeastSquares:
     """min_x |x - t|^2 + sum_r w_r (rows_r x - b_r)^2 for rows = B F.
 
-    Rows of great weight would swallow the identity in the normal equations: they go through a QR decomposition.
+    Rows of great weight would swallow the identity in the normal equations: they go through a QR decomposition. Where
+    there are none, the Cholesky factor of the normal equations serves, which costs half as much in all.
     """
 
     def __init__(self, F: FloatArray, B: Any, w: FloatArray):
@@ -288,13 +289,17 @@ class _LeastSquares:
         K[np.diag_indices(len(K))] += 1.0
         self.R = cholesky(K, overwrite_a=True)
         self.root = np.sqrt(w[self.heavy])[:, None]
-        self.Q, self.U, self.order = qr(
-            np.vstack([self.root * (B[self.heavy] @ F), self.R]), mode="economic", pivoting=True
-        )
+        if len(self.heavy):
+            self.Q, self.U, self.order = qr(
+                np.vstack([self.root * (B[self.heavy] @ F), self.R]), mode="economic", pivoting=True
+            )
 
     def solve(self, t: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
         """x (p,) for t (p,) and b (rows,), and b - rows x, which is small where rows are heavy, to all its digits."""
         light = solve_triangular(self.R, t + self.F.T @ (self.B.T @ (self.light * b)), trans="T")
+        if not len(self.heavy):
+            x = solve_triangular(self.R, light)
+            return x, b - self.B @ (self.F @ x)
         right = np.concatenate([self.root[:, 0] * b[self.heavy], light])
         x, along = np.empty(len(t)), self.Q.T @ right
         x[self.order] = solve_triangular(self.U, along)

@@ -1,0 +1,14 @@
+"""The papers' experiments on the papers' data: one command, and the table beside the paper's.
+
+    CVXML_DATA=FOLDER python -m validation.experiments NAME [--preset small|paper|full] [--n-jobs 2]
+
+from the root of the repository. NAME is mlsvm (paper 002), gerrymandering (001), glml (000, 003) or nca (004). An
+experiment is a module here with
+
+    TITLE, WHAT          what the report begins with
+    PRESETS              name -> Preset
+    tasks(preset)        the work, in pieces that do not depend on each other: list[Task], the longest first
+    measure(task)        one piece: a dict for JSON, the same wherever it is computed, but for "seconds"
+    tables(results, preset)     the report in Markdown, paper's values beside ours: list[str]
+    draw(results, preset, figure)       the picture
+"""

@@ -1,0 +1,121 @@
+"""python -m validation.experiments NAME [--preset small|paper|full]: run an experiment, and write its report.
+
+--only iris,wine    some of the data sets (no report beside the others'; for a look)
+--n-jobs 2          processes
+--dask ADDRESS      a dask scheduler to send the work to; "local" starts one here
+--folder DIR        results, a file each split, default results/NAME-PRESET; begin again and they are not redone
+--report DIR        where NAME-PRESET.md, .png and .json go, default the same folder
+--render FILE       only write the report anew, from a NAME-PRESET.json
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+from cvxml import datasets
+from validation.experiments.page import record, write_report
+from validation.experiments.run import run
+from validation.experiments.tasks import Preset, Store
+
+EXPERIMENTS = ("mlsvm", "gerrymandering", "glml", "nca")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Exit code 0; 2 for bad input, with what to do; 130 where it was interrupted."""
+    asked = parser().parse_args(arguments)
+    try:
+        if asked.render is not None:
+            render(asked.render)
+        else:
+            perform(asked)
+    except ValueError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("interrupted; the same command goes on from here", file=sys.stderr)
+        return 130
+    return 0
+
+
+def perform(asked: argparse.Namespace) -> None:
+    """Run what has no result yet, then write the report."""
+    if asked.name is None:
+        raise ValueError(f"no experiment named; give one of {', '.join(EXPERIMENTS)}")
+    experiment, stem = of(asked.name), f"{asked.name}-{asked.preset}"
+    preset: Preset = experiment.PRESETS[asked.preset]
+    check_data(preset, asked.only)
+    tasks = [task for task in experiment.tasks(preset) if asked.only is None or task.data in asked.only]
+    folder = asked.folder or Path("results") / stem
+    results = run(experiment.measure, tasks, Store(folder), asked.n_jobs, asked.dask)
+    recorded = record(asked.name, asked.preset, results)
+    print(write_report(recorded, experiment, asked.report or folder, stem))
+
+
+def render(path: Path) -> None:
+    """Write the report of a recorded run anew, beside it."""
+    recorded = json.loads(path.read_text(encoding="utf-8"))
+    print(write_report(recorded, of(recorded["experiment"]), path.parent, path.stem))
+
+
+def check_data(preset: Preset, only: Sequence[str] | None) -> None:
+    """ValueError before any work, where a data set is not part of the preset or not at hand."""
+    unknown = [name for name in only or () if name not in preset.data]
+    if unknown:
+        raise ValueError(f"{unknown[0]!r} is not in this preset; give some of {', '.join(preset.data)}")
+    absent = [name for name in only or preset.data if source(name) not in datasets.names()]
+    if absent:
+        raise ValueError(
+            f"{', '.join(absent)} not found; let CVXML_DATA name the folder that holds {source(absent[0])}.csv or "
+            ".csv.gz, or choose others with --only"
+        )
+
+
+def source(name: str) -> str:
+    """The set of `cvxml.datasets` that a set of an experiment is made from: "usps" of "usps 8x8"."""
+    return name.split(" ")[0]
+
+
+def of(name: str) -> ModuleType:
+    """The module of an experiment."""
+    return import_module(f"validation.experiments.{name}")
+
+
+def names(text: str) -> list[str]:
+    """Comma-separated names."""
+    return [name for name in text.split(",") if name]
+
+
+def positive(text: str) -> int:
+    """A number of processes."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"must be at least 1, got {number}")
+    return number
+
+
+def parser() -> argparse.ArgumentParser:
+    """The options, as the text above has them."""
+    made = argparse.ArgumentParser(
+        prog="python -m validation.experiments",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    made.add_argument("name", nargs="?", choices=EXPERIMENTS)
+    made.add_argument("--preset", choices=("small", "paper", "full"), default="small")
+    made.add_argument("--only", type=names)
+    made.add_argument("--n-jobs", type=positive, default=1)
+    made.add_argument("--dask", metavar="ADDRESS")
+    made.add_argument("--folder", type=Path)
+    made.add_argument("--report", type=Path)
+    made.add_argument("--render", type=Path, metavar="FILE")
+    return made
+
+
+if __name__ == "__main__":
+    sys.exit(main())

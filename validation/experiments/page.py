@@ -1,0 +1,87 @@
+"""The report of a run: Markdown, a picture, and the results it was made from."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Iterable, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from validation.experiments.tasks import Preset, Result, Task, write
+
+PACKAGES = ("cvxml", "numpy", "scipy", "scikit-learn", "joblib")
+Results = list[tuple[Task, Result]]
+Groups = dict[str, dict[str, list[Result]]]  # data -> method -> the results in the order of the splits
+
+
+def record(name: str, preset: str, results: Results) -> dict[str, Any]:
+    """Everything the report is made from, for JSON: with the command, the versions and the size of the machine."""
+    made = {
+        "command": f"python -m validation.experiments {name} --preset {preset}",
+        "versions": {"python": platform.python_version()} | {each: version(each) for each in PACKAGES},
+        "cores": os.cpu_count(),
+    }
+    kept = [{**task._asdict(), "result": result} for task, result in results]
+    return {"experiment": name, "preset": preset, "environment": made, "results": kept}
+
+
+def results_of(recorded: dict[str, Any]) -> Results:
+    """The inverse of `record`."""
+    return [
+        (Task(each["data"], each["method"], each["split"], each["settings"]), each["result"])
+        for each in recorded["results"]
+    ]
+
+
+def write_report(recorded: dict[str, Any], experiment: ModuleType, folder: Path, stem: str) -> Path:
+    """STEM.md, STEM.png and STEM.json in a folder; returns the first."""
+    from matplotlib.figure import Figure
+
+    preset, results = experiment.PRESETS[recorded["preset"]], results_of(recorded)
+    folder.mkdir(parents=True, exist_ok=True)
+    figure = Figure(layout="constrained")
+    experiment.draw(results, preset, figure)
+    figure.savefig(folder / f"{stem}.png", dpi=110)
+    lines = [*header(recorded, experiment, preset), *experiment.tables(results, preset)]
+    lines += ["", f"![{experiment.TITLE}]({stem}.png)", ""]
+    write(folder / f"{stem}.md", "\n".join(lines))
+    write(folder / f"{stem}.json", json.dumps(recorded, indent=1) + "\n")
+    return folder / f"{stem}.md"
+
+
+def header(recorded: dict[str, Any], experiment: ModuleType, preset: Preset) -> list[str]:
+    """What was run, how much of it, where and how long."""
+    made = recorded["environment"]
+    hours = sum(each["result"]["seconds"] for each in recorded["results"]) / 3600
+    versions = ", ".join(f"{name} {number}" for name, number in made["versions"].items())
+    lines = [f"# {experiment.TITLE}", "", f"`{made['command']}`", "", experiment.WHAT.strip(), ""]
+    if preset.thinner:
+        lines += [f"Preset *{recorded['preset']}*; less than in the paper:", "", *bullets(preset.thinner), ""]
+    count = len(recorded["results"])
+    lines.append(
+        f"{count} splits, {hours:.2f} hours of one core in all, on a machine of {made['cores']}. {versions}."
+    )
+    return lines
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
+    """A table in Markdown; the first column to the left, the others to the right."""
+    lines = ["| " + " | ".join(head) + " |", "|---" + "|---:" * (len(head) - 1) + "|"]
+    return lines + ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
+
+
+def bullets(sentences: Iterable[str]) -> list[str]:
+    """A list in Markdown."""
+    return [f"- {sentence}" for sentence in sentences]
+
+
+def grouped(results: Results) -> Groups:
+    """The results by data set and method."""
+    groups: Groups = {}
+    for task, result in sorted(results, key=lambda pair: pair[0].split):
+        groups.setdefault(task.data, {}).setdefault(task.method, []).append(result)
+    return groups

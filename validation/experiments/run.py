@@ -1,0 +1,72 @@
+"""Do the tasks that have no result yet, here or on other machines."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from time import perf_counter
+from typing import Any
+
+from joblib import Parallel, delayed, parallel_config
+from threadpoolctl import threadpool_limits
+from tqdm import tqdm
+
+from validation.experiments.tasks import Result, Store, Task
+
+Measure = Callable[[Task], Result]
+
+
+def run(
+    measure: Measure, tasks: Sequence[Task], store: Store, n_jobs: int = 1, dask: str | None = None
+) -> list[tuple[Task, Result]]:
+    """Every task with its result; those on disk are not computed again.
+
+    Each result is written as soon as it is there, by this process, so a run may be interrupted and begun again. dask:
+    the address of a scheduler, or "local" for one here with n_jobs processes; else joblib's own n_jobs processes. A
+    task has one BLAS thread wherever it runs, so that its result is the same everywhere.
+    """
+    kept = [store.load(task) for task in tasks]
+    missing = [i for i, result in enumerate(kept) if result is None]
+    with where(n_jobs, dask):
+        found = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)(
+            delayed(timed)(measure, i, tasks[i]) for i in missing
+        )
+        with tqdm(total=len(tasks), initial=len(tasks) - len(missing), disable=None, unit="split") as bar:
+            for i, result in found:
+                store.save(tasks[i], result)
+                kept[i] = result
+                bar.set_postfix_str(tasks[i].key)
+                bar.update()
+    return [(task, result) for task, result in zip(tasks, kept, strict=True) if result is not None]
+
+
+def timed(measure: Measure, i: int, task: Task) -> tuple[int, Result]:
+    """The i-th task's result, with its seconds. What solvers warn of, the result says itself: gap and status."""
+    start = perf_counter()
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = measure(task)
+    return i, {**result, "seconds": round(perf_counter() - start, 3)}
+
+
+@contextmanager
+def where(n_jobs: int, dask: str | None) -> Iterator[None]:
+    """joblib's processes on this machine, or the workers of a dask scheduler."""
+    if dask is None:
+        with parallel_config(backend="loky"):
+            yield
+        return
+    from distributed import Client, LocalCluster
+
+    local: Any = (
+        LocalCluster(n_workers=n_jobs, threads_per_worker=1, dashboard_address=None)
+        if dask == "local"
+        else None
+    )
+    try:
+        with Client(local if dask == "local" else dask), parallel_config(backend="dask"):
+            yield
+    finally:
+        if local is not None:
+            local.close()

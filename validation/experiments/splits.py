@@ -1,0 +1,37 @@
+"""Splits and scalings that the experiments share; what is fitted to data is fitted to the training part."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cvxml.metric import FloatArray, IntArray
+
+
+class Split(NamedTuple):
+    """Training and test part: X (n, d), y (n,), and those to be tested."""
+
+    X: FloatArray
+    y: IntArray
+    X_test: FloatArray
+    y_test: IntArray
+
+
+def halves(X: FloatArray, y: IntArray, seed: int, share: float = 0.5) -> Split:
+    """The first n share rows (rounded down) of RandomState(seed).permutation(n) to train on, the rest to test."""
+    order = np.random.RandomState(seed).permutation(len(X))
+    train, test = np.split(order, [int(share * len(X))])
+    return Split(X[train], y[train], X[test], y[test])
+
+
+def z_scored(split: Split, centred: bool = True) -> Split:
+    """Each feature less its mean (if centred), over its standard deviation (ddof 0), of the training part.
+
+    A feature that is constant there becomes 0 if centred, and is left as it is otherwise.
+    """
+    spread = split.X.std(axis=0)
+    varies = (np.ptp(split.X, axis=0) > 0) & (spread > 0)
+    centre = split.X.mean(axis=0) if centred else np.zeros(split.X.shape[1])
+    factor = np.where(varies, 1 / np.where(varies, spread, 1.0), 0.0 if centred else 1.0)
+    return split._replace(X=(split.X - centre) * factor, X_test=(split.X_test - centre) * factor)
