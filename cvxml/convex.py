@@ -123,7 +123,7 @@ class ConvexMethod(ABC, Generic[Given]):
 
     @abstractmethod
     def literal(self, given: Given) -> Any:
-        """The literal problem as a `cvxpy.Problem`; its metric is the variable of name `metric_name`."""
+        """The literal problem as a `cvxpy.Problem`; its metric is the variable "A" or "M"."""
 
     @abstractmethod
     def literal_dual(self, given: Given) -> Any:

@@ -3,11 +3,13 @@
 "iris", "wine", "breast_cancer" and "digits" come from scikit-learn. "balance", "rings", "twonorm"
 and "waveform" are computed here; the last three draw from numpy's RandomState, whose streams are
 frozen, so that they are the same everywhere. The environment variable CVXML_DATA may name a folder
-of NAME.csv or NAME.csv.gz files (header line, label last); embedded names come before it.
+of NAME.csv or NAME.csv.gz files (header line, label last); embedded names come before it. "openml:NAME" and
+"openml:NAME:VERSION" are fetched from openml.org by scikit-learn, which keeps what it fetched.
 """
 
 import importlib
 import os
+import re
 from collections.abc import Callable
 from itertools import product
 from typing import Any
@@ -111,11 +113,13 @@ def names() -> list[str]:
 
 
 def load(name: str) -> Table:
-    """The named set: X (n, d) float64 and y (n,), int64 (or str, for files with such labels).
+    """The named set: X (n, d) float64 and y (n,), int64 (or str, or float64, where the labels are such).
 
-    Raises ValueError for an unknown name or an unusable file, and ImportError for the sets of
-    scikit-learn if it is not installed.
+    "openml:NAME" or "openml:NAME:VERSION" needs a network the first time. Raises ValueError for an unknown name, an
+    unusable file or set, or no network, and ImportError for the sets of scikit-learn if it is not installed.
     """
+    if name.startswith("openml:"):
+        return _openml(name)
     if name in _MADE:
         return _MADE[name]()
     if name in _SKLEARN:
@@ -127,6 +131,61 @@ def load(name: str) -> Table:
         known = ", ".join(names())
         raise ValueError(f"{name!r} is not a known data set; give one of {known}")
     return files.read_table(stored[name])
+
+
+def _openml(name: str) -> Table:
+    """A set of openml.org whose features are numbers, none of them missing. Raises ValueError for any other."""
+    title, _, version = name.removeprefix("openml:").partition(":")
+    number = int(version) if version.isascii() and version.isdigit() else 0
+    if not title or (":" in name.removeprefix("openml:") and number < 1):
+        raise ValueError(
+            f"{name!r} names no set; give openml:NAME, or openml:NAME:VERSION with a version from 1 on"
+        )
+    fetch = importlib.import_module("sklearn.datasets").fetch_openml
+    try:
+        found = fetch(title, version=number or "active", as_frame=False, parser="liac-arff")
+    except OSError as error:
+        raise ValueError(
+            f"{name!r} was not fetched ({error}): this needs a connection to openml.org; or put {title}.csv (header "
+            f'line, label last) in a folder, let CVXML_DATA name the folder, and load "{title}"'
+        ) from error
+    except IndexError as error:  # scikit-learn looks a missing label up among the classes
+        raise ValueError(f"{name!r} has labels that are missing; give a set that is complete") from error
+    except ValueError as error:
+        raise ValueError(f"{name!r} cannot be used: {error}") from error
+    if found.categories:
+        some = ", ".join(map(repr, sorted(found.categories)[:3]))
+        raise ValueError(
+            f"{name!r} has {len(found.categories)} features that are not numbers ({some}); encode them yourself"
+        )
+    if found.target is None or np.ndim(found.target) != 1:
+        raise ValueError(f"{name!r} has no target, or more than one; give a set with one label for each row")
+    X = np.array(
+        found.data.toarray() if hasattr(found.data, "toarray") else found.data, dtype=np.float64, order="C"
+    )
+    y = _labels(np.asarray(found.target))
+    missing = int(np.count_nonzero(~np.isfinite(X))) + int(y.dtype == np.float64 and (~np.isfinite(y)).sum())
+    if missing:
+        raise ValueError(
+            f"{name!r} has {missing} missing values; give a set that is complete, or fill it in yourself"
+        )
+    return X, y
+
+
+def _labels(target: NDArray[Any]) -> NDArray[Any]:
+    """int64 where every label is an integer, as text too; else float64 for numbers, and str."""
+    if target.dtype.kind in "OUS":
+        labels = np.array([str(label) for label in target])
+        return (
+            labels.astype(np.int64)
+            if all(re.fullmatch(r"[+-]?[0-9]{1,18}", label) for label in labels)
+            else labels
+        )
+    numbers = target.astype(np.float64)
+    whole = np.isfinite(numbers).all() and np.all(
+        (numbers == np.round(numbers)) & (np.abs(numbers) <= 2.0**53)
+    )
+    return numbers.astype(np.int64) if whole else numbers
 
 
 def standardize(X: ArrayLike) -> NDArray[np.float64]:

@@ -26,7 +26,10 @@ from cvxml.pairs import Pairs
 
 
 def inverse_root(X: FloatArray, pairs: Pairs) -> FloatArray:
-    """X_S^(-1/2) (d, d); of a singular X_S that of its pseudo-inverse."""
+    """R (r, d) with R^T R = X_S^-1; of an X_S of rank r, once its features have unit scale, its pseudo-inverse.
+
+    It stands for X_S^(-1/2), from which a rotation tells it, and a rotation leaves tr M, M >> 0 and every <X~, M>.
+    """
     X_S = np.sum([np.outer(X[i] - X[j], X[i] - X[j]) for i, j in pairs.similar], axis=0)
     unit = np.sqrt(np.where(np.diag(X_S) > 0, np.diag(X_S), 1.0))  # features of any units
     values, vectors = np.linalg.eigh(X_S / np.outer(unit, unit))
