@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 import cvxml
 from cvxml import datasets
-from validation.experiments import mlsvm, mlsvm_report
+from validation.experiments import mlsvm, mlsvm_report, splits
 from validation.experiments.splits import Split, halves
 from validation.experiments.tasks import Task
 
@@ -96,11 +96,11 @@ def test_fewer_rows_teach_the_metric_and_all_are_looked_among() -> None:
 
 def test_pairs_are_of_their_kind_once_and_as_many_as_said() -> None:
     y = np.repeat([0, 1, 2], 30)
-    pairs = mlsvm.some_pairs(y)
+    pairs = splits.some_pairs(y)
     for kind, alike in (("similar", True), ("dissimilar", False)):
         assert len({tuple(pair) for pair in pairs[kind]}) == len(pairs[kind]) == 180
         assert all((y[i] == y[j]) is np.bool_(alike) and i < j for i, j in pairs[kind])
-    assert len(mlsvm.some_pairs(np.array([0, 0, 0, 1]))["similar"]) == 3
+    assert len(splits.some_pairs(np.array([0, 0, 0, 1]))["similar"]) == 3
 
 
 @pytest.mark.parametrize("preset", ["small", "paper", "full"])

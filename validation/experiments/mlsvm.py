@@ -13,7 +13,7 @@ import cvxml
 from cvxml import datasets
 from cvxml.metric import IntArray
 from validation.experiments.mlsvm_report import METHODS, draw, tables
-from validation.experiments.splits import Split, halves, z_scored
+from validation.experiments.splits import Split, halves, some_pairs, z_scored
 from validation.experiments.tasks import Preset, Result, Task
 
 TITLE = "MLSVM: the nine data sets of paper 002, Table 2 and Fig. 2"
@@ -187,17 +187,3 @@ def scaled(part: Split, degree: int) -> Split:
     wanted = np.ptp(used.X, axis=0).astype(bool).sum()  # the mean of <x, x> of z-scored features
     factor = (wanted / np.mean(np.sum(used.X**2, axis=1) ** degree)) ** (1 / (2 * degree))
     return used._replace(X=used.X * factor, X_test=used.X_test * factor)
-
-
-def some_pairs(y: IntArray, seed: int = 0) -> dict[str, list[list[int]]]:
-    """20 c^2 pairs of each kind for c classes, or all where there are fewer, drawn without replacement."""
-    i, j = np.triu_indices(len(y), 1)
-    random = np.random.RandomState(seed)
-    most = 20 * len(np.unique(y)) ** 2
-
-    def drawn(mask: np.ndarray) -> list[list[int]]:
-        chosen = np.sort(random.permutation(np.flatnonzero(mask))[:most])
-        pairs: list[list[int]] = np.column_stack([i[chosen], j[chosen]]).tolist()
-        return pairs
-
-    return {"similar": drawn(y[i] == y[j]), "dissimilar": drawn(y[i] != y[j])}

@@ -8,6 +8,8 @@ import numpy as np
 
 from cvxml.metric import FloatArray, IntArray
 
+FEW = 4000  # points whose pairs are all listed to draw from
+
 
 class Split(NamedTuple):
     """Training and test part: X (n, d), y (n,), and those to be tested."""
@@ -35,3 +37,24 @@ def z_scored(split: Split, centred: bool = True) -> Split:
     centre = split.X.mean(axis=0) if centred else np.zeros(split.X.shape[1])
     factor = np.where(varies, 1 / np.where(varies, spread, 1.0), 0.0 if centred else 1.0)
     return split._replace(X=(split.X - centre) * factor, X_test=(split.X_test - centre) * factor)
+
+
+def some_pairs(y: IntArray, seed: int = 0) -> dict[str, list[list[int]]]:
+    """20 c^2 pairs i < j of each kind for c classes, or all where there are fewer, drawn without replacement.
+
+    Of more than `FEW` points, whose pairs are too many to list: as many as 4 c draws for each pair wanted find.
+    """
+    n, c = len(y), len(np.unique(y))
+    random, most = np.random.RandomState(seed), 20 * c**2
+    if n <= FEW:
+        i, j = np.triu_indices(n, 1)
+    else:
+        drawn = np.sort(random.randint(n, size=(4 * c * most, 2)), axis=1)
+        i, j = np.unique(drawn[drawn[:, 0] < drawn[:, 1]], axis=0).T
+
+    def of(mask: np.ndarray) -> list[list[int]]:
+        chosen = np.sort(random.permutation(np.flatnonzero(mask))[:most])
+        pairs: list[list[int]] = np.column_stack([i[chosen], j[chosen]]).tolist()
+        return pairs
+
+    return {"similar": of(y[i] == y[j]), "dissimilar": of(y[i] != y[j])}
