@@ -107,7 +107,7 @@ def test_pairs_are_of_their_kind_once_and_as_many_as_said() -> None:
 def test_every_cell_of_the_table_has_its_task(preset: str) -> None:
     given = mlsvm.PRESETS[preset]
     keys = {task.key for task in mlsvm.tasks(given)}
-    assert len(keys) == len(given.data) * 6 * given.splits
+    assert len(keys) == len(given.data) * 7 * given.splits
     assert {key.split("/")[0] for key in keys} == set(given.data) <= set(mlsvm_report.PAPER)
 
 
@@ -122,6 +122,21 @@ def test_the_paper_presets_have_the_papers_grid() -> None:
     assert len(mlsvm.choices("ITML", {**full.settings, "rows": {}})) == 7
 
 
+def test_in_hindsight_no_choice_is_better_and_the_usable_points_are_counted() -> None:
+    part, settings = wine(), {**SETTINGS, "weights": [1e-3, 1e3]}
+    found = mlsvm.measure(Task("wine", mlsvm_report.HINDSIGHT, 0, settings))
+    every = mlsvm.choices("MLSVM", settings)
+    errors = [mlsvm.tested("MLSVM", choice, part, settings, mlsvm.SELECT)[0] for choice in every]
+    assert found["error"] == min(errors) < max(errors)
+    assert (found["degree"], found["weight"]) == every[errors.index(min(errors))]
+    X = mlsvm.scaled(part, 1).X
+    usable = 0
+    for i, x in enumerate(X):
+        order = np.argsort([np.inf if j == i else np.sum((x - X[j]) ** 2) for j in range(len(X))])
+        usable += 0 < int(np.sum(part.y[order[:4]] == part.y[i])) < 4
+    assert found["usable"] == pytest.approx(usable / len(X))
+
+
 def made(errors: dict[str, list[float]], data: str) -> list[Any]:
     """Results as a run leaves them."""
     return [
@@ -129,6 +144,7 @@ def made(errors: dict[str, list[float]], data: str) -> list[Any]:
             Task(data, method, trial, {}),
             {
                 "error": error,
+                "usable": 0.25,
                 "degree": 1,
                 "weight": 0.1,
                 "selecting": {"fits": 2, "unproved": 1},
@@ -147,13 +163,15 @@ def made(errors: dict[str, list[float]], data: str) -> list[Any]:
 
 def test_what_differs_by_more_than_two_standard_errors_is_marked_and_nothing_else() -> None:
     near, far = [0.03, 0.05, 0.04, 0.04], [0.05, 0.06, 0.05, 0.06]  # the paper: 0.0383 on wine
-    others = {method: [0.1, 0.1, 0.1, 0.11] for method in mlsvm_report.METHODS}
+    methods = (*mlsvm_report.METHODS, mlsvm_report.HINDSIGHT)
+    others = {method: [0.1, 0.1, 0.1, 0.11] for method in methods}
     calm = made({**others, "MLSVM": near}, "wine")
     loud = made({**others, "MLSVM": far}, "wine")
     assert not any("*" in line for line in mlsvm_report.errors_table(mlsvm_report.grouped(calm)))
     lines = mlsvm_report.tables(loud, mlsvm.PRESETS["small"])
     assert "| 5.50 ± 0.29 * |" in "\n".join(lines)
     assert any(line.startswith("- wine: ") for line in lines)
+    assert "| wine | 10.25 ± 0.25 * | 3.83 | 25 |" in "\n".join(lines)
     assert "| wine | MLSVM | MLSVM, ITML |" in "\n".join(lines)  # alone the best, and what the paper has
     figure = Figure()
     mlsvm_report.draw(loud, mlsvm.PRESETS["small"], figure)
