@@ -3,6 +3,9 @@
 import gzip
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from urllib.error import URLError
 
 import numpy as np
 import pytest
@@ -10,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
+from scipy import sparse
 
 from cvxml import datasets
 
@@ -174,6 +178,90 @@ def test_bad_folder_and_bad_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     (tmp_path / "bad.csv").write_text("f0,f1,label\n1,2\n")
     with pytest.raises(ValueError, match=r"bad\.csv.*line 2"):
         datasets.load("bad")
+
+
+# --- openml.org ---
+
+
+def fetching(monkeypatch: pytest.MonkeyPatch, answer: object) -> list[tuple[str, dict[str, Any]]]:
+    """Let fetch_openml answer this, or raise it; returns the list of its calls."""
+    sklearn = pytest.importorskip("sklearn.datasets")
+    calls: list[tuple[str, dict[str, Any]]] = []
+
+    def fetch_openml(name: str, **options: Any) -> object:
+        calls.append((name, options))
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(sklearn, "fetch_openml", fetch_openml)
+    return calls
+
+
+def bunch(target: object, X: object = ((1, 2), (3, 4)), categories: object = None) -> SimpleNamespace:
+    """What fetch_openml answers, as far as it is looked at."""
+    data = X if hasattr(X, "toarray") else np.array(X, dtype=np.float64)
+    return SimpleNamespace(data=data, target=target, categories=categories or {})
+
+
+@pytest.mark.parametrize(
+    ("target", "labels", "kind"),
+    [
+        (np.array(["2", "-1"], dtype=object), [2, -1], "i"),
+        (np.array(["g", "b"], dtype=object), ["g", "b"], "U"),
+        (np.array(["1", "1.5"], dtype=object), ["1", "1.5"], "U"),
+        (np.array([1.0, 3.0]), [1, 3], "i"),
+        (np.array([1.0, 2.5]), [1.0, 2.5], "f"),
+    ],
+)
+def test_openml(monkeypatch: pytest.MonkeyPatch, target: object, labels: list[object], kind: str) -> None:
+    calls = fetching(monkeypatch, bunch(target))
+    X, y = datasets.load("openml:some-set_1.2")
+    assert X.tolist() == [[1, 2], [3, 4]]
+    assert X.dtype == np.float64
+    assert X.flags.c_contiguous
+    assert y.tolist() == labels
+    assert y.dtype.kind == kind
+    datasets.load("openml:other:3")
+    options = {"as_frame": False, "parser": "liac-arff"}  # which need no pandas
+    assert calls == [("some-set_1.2", {"version": "active", **options}), ("other", {"version": 3, **options})]
+
+
+def test_openml_sparse(monkeypatch: pytest.MonkeyPatch) -> None:
+    fetching(
+        monkeypatch, bunch(np.array(["a", "b"], dtype=object), sparse.csr_array([[0.0, 2.0], [1.0, 0.0]]))
+    )
+    assert datasets.load("openml:sparse")[0].tolist() == [[0, 2], [1, 0]]
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (URLError("no route"), r"'openml:some'.*no route.*some\.csv.*CVXML_DATA"),
+        (TimeoutError("timed out"), "needs a connection"),
+        (ValueError("No active dataset some found."), "'openml:some' cannot be used: No active"),
+        (IndexError("index -9223372036854775808"), "labels that are missing"),
+        (bunch(None), "no target"),
+        (bunch(np.array([[1, 2], [3, 4]])), "no target, or more than one"),
+        (bunch(np.array([1.0, np.nan])), "1 missing"),
+        (bunch(np.array([1, 2]), [[1, np.nan], [np.nan, 4]]), "2 missing"),
+        (bunch(np.array([1, 2]), categories={"sex": ["f", "m"]}), "1 features that are not numbers .'sex'"),
+    ],
+)
+def test_openml_refuses(monkeypatch: pytest.MonkeyPatch, answer: object, message: str) -> None:
+    fetching(monkeypatch, answer)
+    with pytest.raises(ValueError, match=message):
+        datasets.load("openml:some")
+
+
+@pytest.mark.parametrize(
+    "name", ["openml:", "openml::1", "openml:a:", "openml:a:0", "openml:a:-1", "openml:a:1:2"]
+)
+def test_openml_bad_names(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    calls = fetching(monkeypatch, bunch(None))
+    with pytest.raises(ValueError, match="openml:NAME:VERSION"):
+        datasets.load(name)
+    assert calls == []
 
 
 # --- helpers ---

@@ -1,6 +1,6 @@
 """python -m validation.experiments NAME [--preset small|paper|full]: run an experiment, and write its report.
 
---only iris,wine    some of the data sets (no report beside the others'; for a look)
+--only iris,wine    some of the data sets, for a look; the names of the report say which
 --n-jobs 2          processes
 --dask ADDRESS      a dask scheduler to send the work to; "local" starts one here
 --folder DIR        results, a file each split, default results/NAME-PRESET; begin again and they are not redone
@@ -48,18 +48,24 @@ def perform(asked: argparse.Namespace) -> None:
     if asked.name is None:
         raise ValueError(f"no experiment named; give one of {', '.join(EXPERIMENTS)}")
     experiment, stem = of(asked.name), f"{asked.name}-{asked.preset}"
+    chosen = f"-{'-'.join(asked.only)}" if asked.only else ""  # not to replace the report on all
     preset: Preset = experiment.PRESETS[asked.preset]
     check_data(preset, asked.only)
     tasks = [task for task in experiment.tasks(preset) if asked.only is None or task.data in asked.only]
     folder = asked.folder or Path("results") / stem
     results = run(experiment.measure, tasks, Store(folder), asked.n_jobs, asked.dask)
-    recorded = record(asked.name, asked.preset, results)
-    print(write_report(recorded, experiment, asked.report or folder, stem))
+    recorded = record(asked.name, asked.preset, results, asked.only)
+    print(write_report(recorded, experiment, asked.report or folder, stem + chosen))
 
 
 def render(path: Path) -> None:
     """Write the report of a recorded run anew, beside it."""
-    recorded = json.loads(path.read_text(encoding="utf-8"))
+    try:
+        recorded = json.loads(path.read_text(encoding="utf-8"))
+        if recorded["experiment"] not in EXPERIMENTS or not recorded["results"]:
+            raise ValueError("no experiment, or no results")
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{path} is no record of a run ({error}); give a NAME-PRESET.json") from error
     print(write_report(recorded, of(recorded["experiment"]), path.parent, path.stem))
 
 

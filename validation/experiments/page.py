@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import shlex
 from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -18,10 +19,11 @@ Results = list[tuple[Task, Result]]
 Groups = dict[str, dict[str, list[Result]]]  # data -> method -> the results in the order of the splits
 
 
-def record(name: str, preset: str, results: Results) -> dict[str, Any]:
+def record(name: str, preset: str, results: Results, only: Sequence[str] | None = None) -> dict[str, Any]:
     """Everything the report is made from, for JSON: with the command, the versions and the size of the machine."""
+    chosen = ["--only", ",".join(only)] if only else []
     made = {
-        "command": f"python -m validation.experiments {name} --preset {preset}",
+        "command": shlex.join(["python", "-m", "validation.experiments", name, "--preset", preset, *chosen]),
         "versions": {"python": platform.python_version()} | {each: version(each) for each in PACKAGES},
         "cores": os.cpu_count(),
     }
@@ -63,7 +65,7 @@ def header(recorded: dict[str, Any], experiment: ModuleType, preset: Preset) -> 
         lines += [f"Preset *{recorded['preset']}*; less than in the paper:", "", *bullets(preset.thinner), ""]
     count = len(recorded["results"])
     lines.append(
-        f"{count} splits, {hours:.2f} hours of one core in all, on a machine of {made['cores']}. {versions}."
+        f"{count} tasks, {hours:.2f} hours of one core in all, on a machine of {made['cores']}. {versions}."
     )
     return lines
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 from joblib import Parallel, delayed, parallel_config
@@ -23,8 +23,9 @@ def run(
     """Every task with its result; those on disk are not computed again.
 
     Each result is written as soon as it is there, by this process, so a run may be interrupted and begun again. dask:
-    the address of a scheduler, or "local" for one here with n_jobs processes; else joblib's own n_jobs processes. A
-    task has one BLAS thread wherever it runs, so that its result is the same everywhere.
+    the address of a scheduler, whose workers are all used (with one core in all, joblib works here instead), or
+    "local" for one here with n_jobs processes; else joblib's own n_jobs processes. A task has one BLAS thread wherever
+    it runs, so that its result is the same everywhere.
     """
     kept = [store.load(task) for task in tasks]
     missing = [i for i, result in enumerate(kept) if result is None]
@@ -42,12 +43,12 @@ def run(
 
 
 def timed(measure: Measure, i: int, task: Task) -> tuple[int, Result]:
-    """The i-th task's result, with its seconds. What solvers warn of, the result says itself: gap and status."""
-    start = perf_counter()
+    """The i-th task's result, with its seconds of processor time. What solvers warn of, it says itself: gap, status."""
+    start = process_time()
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         result = measure(task)
-    return i, {**result, "seconds": round(perf_counter() - start, 3)}
+    return i, {**result, "seconds": round(process_time() - start, 3)}
 
 
 @contextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -52,6 +51,8 @@ class Store:
         try:
             kept = json.loads(path.read_text(encoding="utf-8"))
             settings, result = kept["settings"], kept["result"]
+            if not isinstance(result, dict):
+                raise TypeError("the result is no object")
         except FileNotFoundError:
             return None
         except (ValueError, KeyError, TypeError) as error:
@@ -61,8 +62,7 @@ class Store:
                 f"{path} was computed with the settings {settings}, and {as_stored(task.settings)} are asked for; "
                 "give another --folder, or remove this one"
             )
-        loaded: Result = result
-        return loaded
+        return result
 
     def save(self, task: Task, result: Result) -> None:
         """Write the result under another name, then rename it, which is atomic."""
@@ -78,11 +78,9 @@ def as_stored(settings: dict[str, Any]) -> Any:
 
 def write(path: Path, text: str) -> None:
     """Replace the file at once."""
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".partial-")
+    partial = path.with_name(f".partial-{os.getpid()}-{path.name}")
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)

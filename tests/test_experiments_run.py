@@ -1,0 +1,551 @@
+"""The frame of the experiments: results on disk, interruption, where the work is done, splits, statistics, reports."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import uuid
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.neighbors import KNeighborsClassifier
+
+from cvxml import datasets
+from validation.experiments import __main__ as command
+from validation.experiments import nca, page, run, splits, statistics, tasks
+from validation.experiments.tasks import Preset, Result, Store, Task
+
+needs_data = pytest.mark.skipif(
+    not os.environ.get("CVXML_DATA"), reason="CVXML_DATA names no folder with the papers' data sets"
+)
+
+# --- an experiment that counts its calls through files, so that other processes count too ---
+
+
+def measure(task: Task) -> Result:
+    """The root of the split; raises what the settings name at the split they name, as long as a file says so."""
+    folder = Path(task.settings["calls"])
+    folder.joinpath(f"{task.key.replace('/', '_')}-{uuid.uuid4().hex}").touch()
+    if task.split == task.settings.get("stops") and folder.joinpath("armed").exists():
+        raise {"interrupt": KeyboardInterrupt, "error": ZeroDivisionError}[task.settings["by"]]
+    return {"value": math.sqrt(task.split)}
+
+
+def calls(folder: Path) -> list[str]:
+    """The keys that were computed, one for every call."""
+    return sorted(path.name.rpartition("-")[0] for path in folder.iterdir() if path.name != "armed")
+
+
+def some_tasks(folder: Path, count: int = 5, **settings: Any) -> list[Task]:
+    """Tasks of one method; their calls are counted in a folder, which is made."""
+    folder.mkdir(exist_ok=True)
+    return [Task("iris", "root", split, {"calls": str(folder), **settings}) for split in range(count)]
+
+
+def numbers(results: page.Results) -> list[tuple[str, Result]]:
+    """Without the seconds, the only part that may differ."""
+    assert all(result["seconds"] >= 0 for _, result in results)
+    return [(task.key, {k: v for k, v in result.items() if k != "seconds"}) for task, result in results]
+
+
+# --- results on disk ---
+
+
+def test_a_result_is_stored_and_loaded(tmp_path: Path) -> None:
+    store, task = (
+        Store(tmp_path / "new" / "folder"),
+        Task("usps 8x8", "a b", 7, {"grid": (1, 2.5), "none": None}),
+    )
+    assert store.load(task) is None
+    result = {"value": 0.1 + 0.2, "name": "ü", "list": [1, 2], "seconds": 0.0}
+    store.save(task, result)
+    assert store.path(task) == tmp_path / "new" / "folder" / "usps 8x8" / "a b" / "007.json"
+    assert store.load(task) == result
+    store.save(task, {"value": 2})
+    assert store.load(task) == {"value": 2}
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["007.json"]
+
+
+@pytest.mark.parametrize("old", [None, {"value": 1}])
+def test_a_crash_while_writing_leaves_what_was_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: Result | None
+) -> None:
+    store, task = Store(tmp_path), Task("iris", "root", 0, {})
+    if old is not None:
+        store.save(task, old)
+    files = sorted(tmp_path.rglob("*"))
+
+    def stop(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as crash:
+        crash.setattr(Path, "replace", stop)
+        crash.setattr(os, "replace", stop)
+        with pytest.raises(KeyboardInterrupt):
+            store.save(task, {"value": 2})
+    assert store.load(task) == old
+    assert [path for path in sorted(tmp_path.rglob("*")) if path.is_file()] == [
+        p for p in files if p.is_file()
+    ]
+    with pytest.raises(TypeError):  # nor does a result that is none
+        store.save(task, {"value": object()})
+    assert store.load(task) == old
+
+
+def test_a_partial_file_of_a_killed_process_is_no_result(tmp_path: Path) -> None:
+    store, task = Store(tmp_path), Task("iris", "root", 0, {})
+    store.path(task).parent.mkdir(parents=True)
+    store.path(task).with_name(".partial-abc").write_text('{"settings": {}, "res')
+    assert store.load(task) is None
+    store.save(task, {"value": 1})
+    assert store.load(task) == {"value": 1}
+
+
+def test_results_of_other_settings_are_refused(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    store.save(Task("iris", "root", 0, {"k": [3]}), {"value": 1})
+    assert store.load(Task("iris", "root", 0, {"k": (3,)})) == {"value": 1}
+    with pytest.raises(
+        ValueError, match=r"000\.json was computed with .*3.* asked for; give another --folder"
+    ):
+        store.load(Task("iris", "root", 0, {"k": [4]}))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[]", "3", '{"settings": {}}', '{"result": {}}', '{"settings": {}, "result": 3}', "\xff"],
+)
+def test_a_damaged_result_is_named(tmp_path: Path, text: str) -> None:
+    store, task = Store(tmp_path), Task("iris", "root", 0, {})
+    store.path(task).parent.mkdir(parents=True)
+    store.path(task).write_text(text, encoding="latin-1")
+    with pytest.raises(ValueError, match=r"root.000\.json is no result of an experiment.*remove it"):
+        store.load(task)
+
+
+# --- running ---
+
+
+@pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_an_interrupted_run_goes_on_from_where_it_was(tmp_path: Path, n_jobs: int) -> None:
+    counted, store = tmp_path / "calls", Store(tmp_path / "results")
+    todo = some_tasks(counted, stops=3, by="interrupt")
+    counted.joinpath("armed").touch()
+    with pytest.raises(KeyboardInterrupt):
+        run.run(measure, todo, store, n_jobs)
+    done = [task.key.replace("/", "_") for task in todo if store.load(task) is not None]
+    assert "iris_root_003" not in done
+    if n_jobs == 1:
+        assert done == [f"iris_root_00{i}" for i in range(3)]
+    before = calls(counted)
+    assert before.count("iris_root_003") == 1
+    counted.joinpath("armed").unlink()
+    results = run.run(measure, todo, store, n_jobs)
+    assert [result["value"] for _, result in results] == [math.sqrt(i) for i in range(5)]
+    assert all(calls(counted).count(key) == 1 for key in done)
+    after = calls(counted)
+    assert numbers(run.run(measure, todo, store, n_jobs)) == numbers(results)
+    assert calls(counted) == after
+
+
+def test_an_error_is_not_hidden_and_loses_nothing(tmp_path: Path) -> None:
+    counted, store = tmp_path / "calls", Store(tmp_path / "results")
+    todo = some_tasks(counted, stops=2, by="error")
+    counted.joinpath("armed").touch()
+    with pytest.raises(ZeroDivisionError):
+        run.run(measure, todo, store)
+    assert [store.load(task) is not None for task in todo] == [True, True, False, False, False]
+
+
+def test_the_order_is_that_of_the_tasks(tmp_path: Path) -> None:
+    todo = some_tasks(tmp_path / "calls", 6)
+    Store(tmp_path).save(todo[4], {"value": -1.0, "seconds": 0.0})
+    found = run.run(measure, todo[::-1], Store(tmp_path), 2)
+    assert [task.split for task, _ in found] == [5, 4, 3, 2, 1, 0]
+    assert [result["value"] for _, result in found][:3] == [math.sqrt(5), -1.0, math.sqrt(3)]
+
+
+def test_nothing_to_do(tmp_path: Path) -> None:
+    assert run.run(measure, [], Store(tmp_path)) == []
+
+
+def test_the_progress_bar_is_silent_where_no_terminal_is(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    run.run(measure, some_tasks(tmp_path / "calls"), Store(tmp_path))
+    assert capfd.readouterr() == ("", "")
+
+
+# --- the same numbers wherever they are computed ---
+
+
+def iris_tasks() -> list[Task]:
+    """NCA and the rest on iris."""
+    return nca.tasks(Preset(("iris",), 1))
+
+
+@pytest.fixture(scope="module")
+def serial(tmp_path_factory: pytest.TempPathFactory) -> page.Results:
+    """The results in this process."""
+    return run.run(nca.measure, iris_tasks(), Store(tmp_path_factory.mktemp("serial")))
+
+
+def test_two_processes_compute_what_one_does(tmp_path: Path, serial: page.Results) -> None:
+    assert numbers(run.run(nca.measure, iris_tasks(), Store(tmp_path), 2)) == numbers(serial)
+    read = run.run(nca.measure, iris_tasks(), Store(tmp_path))  # from disk
+    assert numbers(read) == numbers(serial)
+
+
+def process(task: Task) -> Result:
+    """The process that computes."""
+    return {"pid": os.getpid()}
+
+
+@pytest.fixture
+def dask() -> Any:
+    """dask.distributed, patient: on a busy machine a process takes its time to start."""
+    distributed = pytest.importorskip("distributed")
+    import dask
+
+    patient = {f"distributed.comm.timeouts.{name}": "300s" for name in ("connect", "tcp")}
+    with dask.config.set(patient):
+        yield distributed
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_dask_cluster_computes_what_one_process_does(
+    tmp_path: Path, serial: page.Results, dask: Any
+) -> None:
+    assert numbers(run.run(nca.measure, iris_tasks(), Store(tmp_path), 2, "local")) == numbers(serial)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+def test_the_address_of_a_dask_scheduler(tmp_path: Path, serial: page.Results, dask: Any) -> None:
+    with dask.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        address = cluster.scheduler_address
+        found = run.run(nca.measure, iris_tasks(), Store(tmp_path / "nca"), 1, address)
+        where = run.run(process, iris_tasks()[:4], Store(tmp_path / "process"), 1, address)
+    assert numbers(found) == numbers(serial)
+    assert os.getpid() not in {result["pid"] for _, result in where}
+
+
+# --- splits ---
+
+
+def test_halves() -> None:
+    X, y = np.arange(14.0).reshape(7, 2), np.arange(7)
+    order = np.random.RandomState(3).permutation(7)
+    part = splits.halves(X, y, 3)
+    assert part.y.tolist() == order[:3].tolist()
+    assert part.y_test.tolist() == order[3:].tolist()
+    assert part.X.tolist() == X[order[:3]].tolist()
+    assert part.X_test.tolist() == X[order[3:]].tolist()
+    assert len(splits.halves(X, y, 3, 0.7).y) == 4
+
+
+def test_z_scored() -> None:
+    X = np.array([[1.0, 0.1, 5.0], [3.0, 0.1, 5.0], [5.0, 0.1, 5.0]])
+    test = np.array([[7.0, 2.0, 5.0]])
+    part = splits.z_scored(splits.Split(X, np.zeros(3, int), test, np.zeros(1, int)))
+    spread = math.sqrt(8 / 3)
+    assert part.X[:, 0] == pytest.approx([-2 / spread, 0, 2 / spread])
+    assert part.X_test[0, 0] == pytest.approx(4 / spread)
+    assert not part.X[:, 1:].any()  # constant in the training part: 0, however the test part differs
+    assert not part.X_test[:, 1:].any()
+    left = splits.z_scored(splits.Split(X, np.zeros(3, int), test, np.zeros(1, int)), centred=False)
+    assert left.X[:, 0] == pytest.approx(X[:, 0] / spread)
+    assert left.X[:, 1:].tolist() == X[:, 1:].tolist()
+    assert left.X_test[0].tolist() == pytest.approx([7 / spread, 2.0, 5.0])
+
+
+def test_z_scores_do_not_see_the_test_part() -> None:
+    X, y = datasets.load("wine")
+    part = splits.halves(X, y, 0)
+    changed = part._replace(X_test=part.X_test * 1e6)
+    assert np.array_equal(splits.z_scored(part).X, splits.z_scored(changed).X)
+
+
+# README of the data: 4-NN error over ten halves, mean and standard deviation, z-scored and raw
+CHECK = {
+    "australian": (0.1728, 0.0121, 0.3351, 0.0168),
+    "dermatology": (0.0480, 0.0163, 0.2089, 0.0374),
+    "german_numeric": (0.2906, 0.0157, 0.3026, 0.0204),
+    "heart": (0.1881, 0.0235, 0.3830, 0.0268),
+    "ionosphere": (0.1545, 0.0359, 0.1568, 0.0323),
+    "spambase": (0.1066, 0.0043, 0.2163, 0.0088),
+    "german_ida": (0.2736, 0.0132, 0.2742, 0.0133),
+    "image_ida": (0.0505, 0.0064, 0.0497, 0.0057),
+    "usps": (0.0596, 0.0017, 0.0472, 0.0023),
+    "isolet": (0.1543, 0.0059, 0.1397, 0.0060),
+    "letter": (0.0748, 0.0025, 0.0675, 0.0022),
+    "office_dslr": (0.7228, 0.0649, 0.6468, 0.0607),
+    "office_amazon": (0.6825, 0.0243, 0.6334, 0.0241),
+    "office_webcam": (0.6405, 0.0522, 0.5081, 0.0389),
+    "office_caltech": (0.7890, 0.0368, 0.7094, 0.0333),
+    "housing": (0.2810, 0.0233, 0.3557, 0.0185),
+    "iris": (0.0507, 0.0197, None, None),
+    "wine": (0.0685, 0.0251, None, None),
+    "balance": (0.1588, 0.0184, None, None),
+}
+# Neighbours at one distance, in the grid and among integers: which are taken depends on the order of the rows, which
+# for the grid is not stated, and in scikit-learn on the number of threads (german_numeric raw: .0211 on one, .0204 on
+# two)
+TIED = {"balance": 5e-3, "german_numeric": 1e-3, "office_amazon": 1e-3}
+SLOW = ("spambase", "image_ida", "usps", "isolet", "letter", "office_amazon", "office_caltech")
+
+
+def check_figures(name: str, scaled: bool) -> tuple[float, float]:
+    """Mean and standard deviation of the error of 4-NN over ten halves."""
+    X, y = nca.labelled(name)
+    errors = []
+    for seed in range(10):
+        part = splits.halves(X, y, seed)
+        part = splits.z_scored(part) if scaled else part
+        rule = KNeighborsClassifier(4).fit(part.X, part.y)
+        errors.append(1 - rule.score(part.X_test, part.y_test))
+    return float(np.mean(errors)), float(np.std(errors, ddof=1))
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in CHECK]
+)
+def test_the_check_figures_of_the_data(name: str) -> None:
+    if name not in datasets.names():
+        pytest.skip("CVXML_DATA names no folder with the papers' data sets")
+    scaled, scaled_spread, raw, raw_spread = CHECK[name]
+    within = TIED.get(name, 0.50001e-4)
+    assert check_figures(name, True) == pytest.approx((scaled, scaled_spread), abs=within)
+    if raw is not None and raw_spread is not None:
+        assert check_figures(name, False) == pytest.approx((raw, raw_spread), abs=within)
+
+
+# --- statistics ---
+
+
+def test_mean_and_standard_error() -> None:
+    found = statistics.mean([0.1, 0.2, 0.6])
+    assert found.value == pytest.approx(0.3)
+    assert found.error == pytest.approx(math.sqrt((0.04 + 0.01 + 0.09) / 2) / math.sqrt(3))
+    assert str(found) == "30.00 ± 15.28"
+    assert math.isnan(statistics.mean([0.5]).error)
+    assert str(statistics.mean([0.5])) == "50.00"
+
+
+def test_p_value() -> None:
+    random = np.random.RandomState(0)
+    a, b = random.standard_normal(10), random.standard_normal(10) + 0.5
+    difference = a - b
+    t = difference.mean() / (difference.std(ddof=1) / math.sqrt(10))
+    assert statistics.p_value(a, b) == pytest.approx(2 * stats.t.sf(abs(t), 9))
+    assert statistics.p_value(b, a) == pytest.approx(statistics.p_value(a, b))
+    assert statistics.p_value(a, b) == pytest.approx(stats.ttest_rel(a, b).pvalue)
+    assert statistics.p_value(a, a) == 1.0
+    assert statistics.p_value([1.0], [2.0]) == 1.0  # one split shows nothing
+    assert statistics.p_value([0.25, 0.5], [0.5, 0.75]) == 0.0
+
+
+def test_not_worse() -> None:
+    base = np.array([0.1, 0.2, 0.15, 0.12, 0.18])
+    noise = np.array([0.01, -0.01, 0.02, -0.01, 0.0])
+    errors = {"worse": base + 0.1 + noise, "best": base, "level": base + noise}
+    assert statistics.not_worse({k: list(v) for k, v in errors.items()}) == ["best", "level"]
+    assert statistics.not_worse({"alone": [0.5]}) == ["alone"]
+
+
+def test_differs() -> None:
+    assert not statistics.differs(statistics.Mean(0.30, 0.01), 0.3199)
+    assert statistics.differs(statistics.Mean(0.30, 0.01), 0.3201)
+    assert statistics.differs(statistics.Mean(0.30, 0.01), 0.2799)
+    assert not statistics.differs(statistics.Mean(0.30, 0.03), 0.39, 0.04)
+    assert statistics.differs(statistics.Mean(0.30, 0.03), 0.41, 0.04)
+
+
+# --- the command ---
+
+
+@pytest.fixture
+def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """An experiment in place of NCA, and a folder of its own to run in."""
+    counted = tmp_path / "calls"
+    counted.mkdir()
+    settings: dict[str, Any] = {"calls": str(counted)}
+
+    def draw(results: page.Results, preset: Preset, figure: Any) -> None:
+        figure.subplots().plot([result["value"] for _, result in results])
+
+    made = SimpleNamespace(
+        TITLE="A toy",
+        WHAT="\nRoots.\n",
+        PRESETS={
+            "small": Preset(("iris", "wine"), 3, thinner=("almost everything",)),
+            "paper": Preset(("iris", "absent", "gone 8x8"), 3),
+            "full": Preset(("iris",), 3),
+        },
+        tasks=lambda preset: [
+            Task(data, "root", i, settings) for data in preset.data for i in range(preset.splits)
+        ],
+        measure=measure,
+        tables=lambda results, preset: [f"{task.key}: {result['value']:.3f}" for task, result in results],
+        draw=draw,
+        settings=settings,
+        calls=counted,
+    )
+    monkeypatch.setattr(command, "of", lambda name: made)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("CVXML_DATA", raising=False)
+    return made
+
+
+def test_the_command_writes_a_report(toy: SimpleNamespace, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["nca", "--folder", "out"]) == 0
+    assert capsys.readouterr() == ("out/nca-small.md\n", "")
+    text = Path("out/nca-small.md").read_text(encoding="utf-8")
+    for part in (
+        "# A toy\n",
+        "`python -m validation.experiments nca --preset small`",
+        "- almost everything",
+        "wine/root/002: 1.414",
+        "](nca-small.png)",
+    ):
+        assert part in text
+    assert Path("out/nca-small.png").read_bytes().startswith(b"\x89PNG")
+    assert len(calls(toy.calls)) == 6
+    assert command.main(["nca", "--folder", "out", "--report", "elsewhere"]) == 0
+    assert len(calls(toy.calls)) == 6
+    assert Path("elsewhere/nca-small.json").exists()
+
+
+def test_default_folder(toy: SimpleNamespace) -> None:
+    assert command.main(["nca", "--preset", "full"]) == 0
+    assert Path("results/nca-full/iris/root/000.json").exists()
+    assert Path("results/nca-full/nca-full.md").exists()
+
+
+def test_render_makes_the_same_report_again(toy: SimpleNamespace) -> None:
+    assert command.main(["nca", "--folder", "out"]) == 0
+    names = [f"out/nca-small.{ending}" for ending in ("md", "png", "json")]
+    before = [Path(name).read_bytes() for name in names]
+    for name in names[:2]:
+        Path(name).unlink()
+    assert command.main(["--render", names[2]]) == 0
+    assert [Path(name).read_bytes() for name in names] == before
+    assert len(calls(toy.calls)) == 6
+
+
+def test_only(toy: SimpleNamespace, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["nca", "--only", "wine", "--folder", "out"]) == 0
+    assert calls(toy.calls) == [f"wine_root_00{i}" for i in range(3)]
+    text = Path("out/nca-small-wine.md").read_text(encoding="utf-8")
+    assert "`python -m validation.experiments nca --preset small --only wine`" in text
+    assert "iris/root" not in text
+    assert not Path("out/nca-small.md").exists()  # nor would one on all be replaced
+    assert command.main(["nca", "--only", "wine,digits", "--folder", "out"]) == 2
+    assert "'digits' is not in this preset; give some of iris, wine" in capsys.readouterr().err
+
+
+def test_missing_data_are_named_before_any_work(
+    toy: SimpleNamespace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command.main(["nca", "--preset", "paper"]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(
+        "error: absent, gone 8x8 not found; let CVXML_DATA name the folder that holds absent.csv"
+    )
+    assert calls(toy.calls) == []
+    assert not Path("results").exists()
+    assert command.main(["nca", "--preset", "paper", "--only", "iris"]) == 0
+
+
+def test_a_folder_of_data_that_is_none(
+    toy: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CVXML_DATA", "nowhere")
+    assert command.main(["nca"]) == 2
+    assert "CVXML_DATA names 'nowhere'" in capsys.readouterr().err
+
+
+def test_an_interrupted_command(toy: SimpleNamespace, capsys: pytest.CaptureFixture[str]) -> None:
+    toy.settings.update(stops=1, by="interrupt")
+    toy.calls.joinpath("armed").touch()
+    assert command.main(["nca", "--folder", "out"]) == 130
+    assert "the same command goes on from here" in capsys.readouterr().err
+    assert not Path("out/nca-small.md").exists()
+    toy.calls.joinpath("armed").unlink()
+    assert command.main(["nca", "--folder", "out"]) == 0
+    assert calls(toy.calls).count("iris_root_000") == 1
+
+
+def test_other_settings_in_the_same_folder(toy: SimpleNamespace, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["nca", "--folder", "out"]) == 0
+    toy.settings["more"] = 1
+    assert command.main(["nca", "--folder", "out"]) == 2
+    assert "give another --folder" in capsys.readouterr().err
+    assert len(calls(toy.calls)) == 6
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["nca", "--n-jobs", "0"],
+        ["nca", "--preset", "large"],
+        ["unknown"],
+        ["nca", "--n-jobs", "two"],
+        ["--what"],
+    ],
+)
+def test_bad_arguments(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        command.main(arguments)
+    assert ended.value.code == 2
+    assert "error: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", [None, "", "[]", "{}", '{"experiment": "nca"}'])
+def test_bad_input(text: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main([]) == 2
+    assert "no experiment named; give one of mlsvm" in capsys.readouterr().err
+    path = tmp_path / "record.json"
+    if text is not None:
+        path.write_text(text)
+    assert command.main(["--render", str(path)]) == 2
+    assert "record.json" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", list(command.EXPERIMENTS))
+def test_every_experiment_has_what_the_command_uses(name: str) -> None:
+    if not Path(command.__file__).with_name(f"{name}.py").exists():
+        pytest.skip(f"{name} is not there yet")
+    experiment = command.of(name)
+    assert experiment.TITLE
+    assert experiment.WHAT.strip()
+    assert {"small", "paper", "full"} == set(experiment.PRESETS)
+    assert callable(experiment.measure)
+    assert callable(experiment.tables)
+    assert callable(experiment.draw)
+    for preset in experiment.PRESETS.values():
+        made = experiment.tasks(preset)
+        assert len({task.key for task in made}) == len(made)
+        assert {task.data for task in made} == set(preset.data)
+        assert all(tasks.as_stored(task.settings) is not None for task in made)
+
+
+# --- pages ---
+
+
+def test_tables() -> None:
+    assert page.table(("a", "b"), [(1, "x")]) == ["| a | b |", "|---|---:|", "| 1 | x |"]
+    assert page.bullets(["One."]) == ["- One."]
+
+
+def test_results_are_grouped_in_the_order_of_the_splits() -> None:
+    results = [(Task("b", "m", i, {}), {"i": i}) for i in (2, 0, 1)] + [(Task("a", "n", 0, {}), {"i": 0})]
+    assert page.grouped(results) == {"b": {"m": [{"i": 0}, {"i": 1}, {"i": 2}]}, "a": {"n": [{"i": 0}]}}
+    recorded = json.loads(json.dumps(page.record("nca", "small", results)))
+    assert page.results_of(recorded) == results
