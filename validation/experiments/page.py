@@ -71,9 +71,15 @@ def header(recorded: dict[str, Any], experiment: ModuleType, preset: Preset) -> 
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
-    """A table in Markdown; the first column to the left, the others to the right."""
-    lines = ["| " + " | ".join(head) + " |", "|---" + "|---:" * (len(head) - 1) + "|"]
-    return lines + ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
+    """A table in Markdown; columns of numbers to the right."""
+    cells = [[str(cell) for cell in row] for row in rows]
+    columns = list(zip(*cells, strict=True)) or [()] * len(head)
+    numbers = [all(cell[:1] in "0123456789-" for cell in column) for column in columns]
+    lines = [
+        "| " + " | ".join(head) + " |",
+        "|" + "|".join("---:" if right else "---" for right in numbers) + "|",
+    ]
+    return lines + ["| " + " | ".join(row) + " |" for row in cells]
 
 
 def bullets(sentences: Iterable[str]) -> list[str]:
