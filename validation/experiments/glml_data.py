@@ -1,0 +1,97 @@
+"""The data of papers 000 Fig. 3 and 003 Fig. 5, (b) to (h): so many training points a class, the rest to test."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from cvxml import datasets
+from cvxml.metric import FloatArray, IntArray
+
+POOLS = {"waveform": 5000, "twonorm": 7400}  # points, as many as the IDA benchmark has of each
+ONE_OF_WAVEFORM = 1  # the class that IDA sets against the two others
+
+
+class Panel(NamedTuple):
+    """A panel of the figure: its letter, the marks of its axes (training points a class, accuracy), realisations."""
+
+    letter: str
+    sizes: tuple[int, ...]
+    axis: tuple[float, float]
+    realisations: int
+
+
+PANELS = {
+    "ionosphere": Panel("b", (10, 30, 50, 100), (0.6, 0.9), 100),
+    "german_ida": Panel("c", (100, 150, 200, 250), (0.62, 0.66), 100),
+    "image_ida": Panel("d", (300, 500, 700, 900), (0.8, 1.0), 100),
+    "waveform": Panel("e", (200, 500, 1000, 1500), (0.78, 0.86), 100),
+    "twonorm": Panel("f", (500, 1000, 2000, 3000), (0.9, 0.96), 20),
+    "wine": Panel("g", (10, 20, 30, 40), (0.7, 1.0), 200),
+    "usps 8x8": Panel("h", (100, 300, 500), (0.9, 1.0), 10),  # the papers go to 1000; our least class has 708
+}
+
+
+class Realisation(NamedTuple):
+    """Training points of each class in the order drawn, [(n_c, d)], and the points to test on, the same for any size.
+
+    shares (C,): of the classes in the whole set. Training takes the same number of each and leaves another mix.
+    """
+
+    classes: list[FloatArray]
+    X_test: FloatArray  # (q, d)
+    y_test: IntArray  # (q,) codes
+    shares: FloatArray
+
+    def training(self, size: int) -> tuple[FloatArray, IntArray]:
+        """X (C size, d) and codes y: the first `size` of each class, the classes taking turns."""
+        X = np.stack([points[:size] for points in self.classes], axis=1)
+        return X.reshape(-1, X.shape[2]), np.tile(np.arange(len(self.classes)), size)
+
+    def accuracy(self, predicted: IntArray) -> float:
+        """Of predictions (q,): that of each class, weighted by its share in the whole set."""
+        right = predicted == self.y_test
+        of_class = [right[self.y_test == c].mean() for c in range(len(self.shares))]
+        return float(self.shares @ of_class)
+
+
+def realisation(data: str, split: int, largest: int, most: int | None = None) -> Realisation:
+    """The split-th: `largest` points of each class at random to train on, and `most` of the others (or all) to test.
+
+    A generated set is generated anew for each. Raises ValueError where a class has no point left to test.
+    """
+    X, y = points_of(data, split)
+    random, counts = np.random.RandomState(split), np.bincount(y)
+    order = random.permutation(len(X))
+    train = [order[y[order] == c][:largest] for c in range(len(counts))]
+    # drawn again: of a small class, those left are the last of the order
+    rest = random.permutation(order[~np.isin(order, np.concatenate(train))])[:most]
+    if not np.bincount(y[rest], minlength=len(counts)).all():
+        raise ValueError(
+            f"{data} has a class of {counts.min()} points: {largest} to train on leave none to test"
+        )
+    return Realisation([X[rows] for rows in train], X[rest], y[rest], counts / len(y))
+
+
+def points_of(data: str, split: int) -> tuple[FloatArray, IntArray]:
+    """All points (n, d), the features as they come, and their classes as codes (n,)."""
+    if data == "twonorm":
+        return datasets.twonorm(POOLS[data], seed=1 + split)
+    if data == "waveform":
+        X, y = datasets.waveform(POOLS[data], seed=1 + split)
+        return X, (y == ONE_OF_WAVEFORM).astype(np.intp)
+    return _stored(data)
+
+
+@lru_cache(maxsize=2)
+def _stored(data: str) -> tuple[FloatArray, IntArray]:
+    X, y = datasets.load(data.split(" ")[0])
+    return (resized(X) if data == "usps 8x8" else X), np.unique(y, return_inverse=True)[1]
+
+
+def resized(X: FloatArray) -> FloatArray:
+    """Images of 16 x 16, (n, 256), as 8 x 8, (n, 64): means of 2 x 2 pixels."""
+    smaller: FloatArray = X.reshape(-1, 8, 2, 8, 2).mean(axis=(2, 4)).reshape(-1, 64)
+    return smaller
