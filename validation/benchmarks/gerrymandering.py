@@ -1,186 +1,185 @@
-"""Speed and size of the gerrymandering solver; writes benchmark_gerrymandering.md as it goes.
-
-    python validation/benchmark_gerrymandering.py [--skip-cvxpy]
-
-Peers, side by side in this run: a CCCP step at W = I through cvxpy, as the polynomial-size SDP and as the enumerated
-one (problem.py, CLARABEL), building included. Ours: the same step by the fast solver, inference and bound included.
-Features are z-scored. Real sets are read from the folder in CVXML_DATA, which this script needs.
-"""
+"""Gerrymandering: the convex step beside cvxpy, whole runs of CCCP, inference, growth."""
 
 from __future__ import annotations
 
-import argparse
-import resource
-import time
-import timeit
-import warnings
 from collections.abc import Callable
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 import cvxml
 from cvxml import datasets
-from cvxml.firstorder import one_blas_thread
 from cvxml.methods.ssvm import greedy
 from cvxml.methods.ssvm.inference import loss_augmented, table
 from cvxml.methods.ssvm.instance import Instance, instance
 from cvxml.methods.ssvm.nearest import nearest
-from cvxml.methods.ssvm.point import point_at, rescaled
+from cvxml.methods.ssvm.point import Point, point_at, rescaled
 from cvxml.methods.ssvm.sgd import sgd
 from cvxml.methods.ssvm.step import StepSolver
+from cvxml.metric import FloatArray, project_psd
+from validation.benchmarks import vectorised
+from validation.benchmarks.gerrymandering_cvxpy import generated, polynomial
+from validation.benchmarks.measure import (
+    LEAST,
+    REPEATS,
+    Ours,
+    Result,
+    Rival,
+    best_of,
+    compared,
+    growth,
+    quietly,
+)
+from validation.experiments.tasks import Task
 
-REPORT = Path(__file__).with_suffix(".md")
-
-
-def load(name: str, n: int | None) -> tuple[Any, Any]:
-    """The first n points, z-scored."""
-    X, y = datasets.load(name)
-    return datasets.standardize(X[:n]), y[:n]
-
-
-def problem(name: str, n: int | None, C_times_n: float = 1.0, k: int = 3) -> Instance:
-    X, y = load(name, n)
-    return instance(X, y, n_neighbors=k, C=C_times_n / len(X))
-
-
-def step(p: Instance, tol: float) -> tuple[float, float]:
-    """Seconds of the step at W = I scaled to its best, and the relative gap reached."""
-    started = time.perf_counter()
-    at = rescaled(p, point_at(p, np.eye(p.X.shape[1])))
-    result = StepSolver(p, at.latent).solve(at, tol, early=False)
-    return time.perf_counter() - started, (result.objective - result.bound) / result.best.norm2
-
-
-def seconds(run: Callable[[], Any], times: int = 3) -> float:
-    """The best of some runs."""
-    return min(timeit.repeat(run, number=1, repeat=times))
+TITLE = "Gerrymandering"
+WHAT = """\
+k = 3, 0/1 loss, z-scored features. A step is the convex step of CCCP at W = I, scaled to its best. The alternatives
+solve the same step through cvxpy: *polynomial*, the SDP of polynomial size; *generated*, rounds of constraint
+generation by our own exact inference, without which there is no such round. A share of the scale is one of ||W||^2.
+"""
+FORMS = {"polynomial": polynomial, "generated": generated}
 
 
-def steps() -> list[str]:
-    lines = ["| step at W = I | 1e-4 of the scale, s | 1e-6, s | 1e-9, s |", "|---|---|---|---|"]
-    for name, n, weight in (
-        ("letter", 1000, 1),
-        ("ionosphere", 351, 1),
-        ("ionosphere", 351, 10),
-        ("letter", 16000, 1),
-    ):
-        p = problem(name, n, weight)
-        cells = []
-        for tol in (1e-4, 1e-6, 1e-9):
-            runs = [step(p, tol) for _ in range(1 if n == 16000 else 3)]
-            assert max(gap for _, gap in runs) <= tol, (name, tol, runs)
-            cells.append(f"{min(took for took, _ in runs):.2f}")
-        lines.append(f"| {name} {n} x {p.X.shape[1]}, C = {weight}/n | {' | '.join(cells)} |")
-        print(lines[-1], flush=True)
-    return lines
-
-
-def against_cvxpy() -> list[str]:
-    from cvxml.methods.ssvm.problem import enumerated, polynomial
-
-    lines = [
-        "| step, ionosphere, k = 3 | cvxpy, s | ours to 1e-6, s | ratio | objectives differ by |",
-        "|---|---|---|---|---|",
+def tasks(quick: bool) -> list[Task]:
+    """Whole runs, growth, steps beside cvxpy, inference."""
+    if quick:
+        step = {"part": "cvxpy", "n": 30, "forms": ["polynomial", "generated"], "limit": 20.0, "repeats": 1}
+        return [
+            Task("wine", "step 30", 0, step),
+            Task("wine", "growth", 0, {"part": "growth", "sizes": (60, 120)}),
+            Task("iris", "runs", 0, {"part": "runs", "weight": 1}),
+        ]
+    step = {"part": "cvxpy", "limit": 150.0, "repeats": REPEATS}
+    return [
+        Task("letter", "runs, C 1 over n", 0, {"part": "runs", "weight": 1}),
+        Task("letter", "growth", 0, {"part": "growth", "sizes": (1000, 2000, 4000, 8000, 16000)}),
+        Task("ionosphere", "step 80", 0, {**step, "n": 80, "forms": ["polynomial", "generated"]}),
+        Task("ionosphere", "step 351", 0, {**step, "n": 351, "forms": ["generated"]}),
+        Task("letter", "step 1000", 0, {**step, "n": 1000, "forms": ["generated"]}),
+        Task("ionosphere", "runs, C 1 over n", 0, {"part": "runs", "weight": 1}),
+        Task("ionosphere", "runs, C 10 over n", 0, {"part": "runs", "weight": 10}),
+        Task("letter", "inference", 0, {"part": "inference"}),
     ]
-    for n, name, build in ((20, "enumerated", enumerated), (80, "polynomial", polynomial)):
-        X, y = datasets.subsample(*datasets.load("ionosphere"), n)
-        p = instance(datasets.standardize(X), y, n_neighbors=3)
-        at = rescaled(p, point_at(p, np.eye(p.X.shape[1])))
-        h_star = [tuple(h) for h in at.latent.tolist()]
-        started = time.perf_counter()
-        literal = build(p.X, p.y, p.k, p.C, p.Lam, h_star)
-        literal.solve(solver="CLARABEL")
-        theirs = time.perf_counter() - started
-        ours = min(step(p, 1e-6)[0] for _ in range(3))
-        result = StepSolver(p, at.latent).solve(at, 1e-6, early=False)
-        apart = abs(literal.value - result.objective)
-        assert apart <= 1e-5 * abs(result.objective)
-        lines.append(f"| {name}, N = {n} | {theirs:.1f} | {ours:.3f} | {theirs / ours:.0f} | {apart:.0e} |")
-        print(lines[-1], flush=True)
-    return lines
 
 
-def runs() -> list[str]:
-    lines = [
-        "| full CCCP | start | seconds | steps | F | its last step: gap / scale |",
-        "|---|---|---|---|---|---|",
-    ]
-    for name, n, weight in (("ionosphere", None, 1), ("ionosphere", None, 10), ("letter", 16000, 1)):
-        X, y = load(name, n)
-        for start in ("zero", "identity"):
-            with warnings.catch_warnings():
-                warnings.simplefilter("error")
-                began = time.perf_counter()
-                solution = cvxml.solve("ssvm", X, y, C=weight / len(X), init=start, tol=1e-4)
-                took = time.perf_counter() - began
-            proof = solution.certificate.step
-            assert proof is not None
-            assert proof.rel_gap <= 1e-4
-            lines.append(
-                f"| {name} {len(X)} x {X.shape[1]}, C = {weight}/n | {start} | {took:.1f} | {solution.n_iter} "
-                f"| {solution.objective:.4f} | {proof.rel_gap:.0e} |"
-            )
-            print(lines[-1], flush=True)
-    return lines
-
-
-def inference() -> list[str]:
-    p = problem("letter", 16000)
-    W = np.eye(16)
-    candidates = seconds(lambda: nearest(p.X, p.y, p.R, W, p.k))
-    near = nearest(p.X, p.y, p.R, W, p.k)
-    lines = []
-    for tau in (0, 1):
-        exact, printed = (
-            seconds(lambda t=tau: table(near.D, t)),
-            seconds(lambda t=tau: greedy.table(near.D, t)),
-        )
-        lines.append(
-            f"Table of all classes, tau = {tau}: exact {exact:.3f} s, greedy {printed:.3f} s ({exact / printed:.2f})."
-        )
-    whole = seconds(
-        lambda: (loss_augmented(nearest(p.X, p.y, p.R, W, p.k), p.y, p.Lam), point_at(p, W, near))
+def measure(task: Task) -> Result:
+    """By its part."""
+    return {"cvxpy": beside, "growth": grown, "runs": runs, "inference": inference}[task.settings["part"]](
+        task
     )
-    epoch = seconds(lambda: sgd(p, W, 1, 64), 1) - 2 * seconds(lambda: point_at(p, W), 1)
-    lines += [
-        f"Candidates (k nearest of each class, all points): {candidates:.2f} s.",
-        f"A whole pass, candidates and both inferences with their sets: {whole:.2f} s.",
-        f"An SGD epoch, mini-batches of 64, without the two exact values of F: {epoch:.2f} s.",
+
+
+def problem(name: str, n: int | None = None, weight: float = 1.0) -> Instance:
+    """A fixed subsample of n points of a set of this size or less (letter: its first n), C = weight / n."""
+    X, y = datasets.load(name)
+    X, y = (X[:16000], y[:16000]) if name == "letter" else (X, y)
+    if n is not None and n < len(X):
+        X, y = (X[:n], y[:n]) if name == "letter" else datasets.subsample(X, y, n)
+    return instance(datasets.standardize(X), y, n_neighbors=3, C=weight / len(X))
+
+
+def start_of(p: Instance) -> Point:
+    """W = I, scaled to its best."""
+    return rescaled(p, point_at(p, np.eye(p.X.shape[1])))
+
+
+def beside(task: Task) -> Result:
+    """One step, ours and through cvxpy."""
+    p = problem(task.data, task.settings["n"])
+    latent, limit = start_of(p).latent, task.settings["limit"]
+    rivals = [
+        Rival(
+            f"cvxpy, CLARABEL, {name}",
+            "default tolerances (1e-8)",
+            partial(vectorised.through, "CLARABEL", limit, partial(FORMS[name], p, latent)),
+        )
+        for name in task.settings["forms"]
     ]
-    print("\n".join(lines), flush=True)
-    return ["letters 16000 x 16, 26 classes, k = 3:", "", *[f"- {line}" for line in lines]]
+    named = {"method": "ssvm", "data": f"{task.data}, a step", "n": len(p.X), "d": p.X.shape[1]}
+    claim = compared(
+        {**named, "timed": "a step at W = I, certified"}, ours(p), rivals, task.settings["repeats"]
+    )
+    return {"claims": [claim]}
 
 
-def growth() -> list[str]:
-    sizes = (1000, 2000, 4000, 8000, 16000)
-    took = [step(problem("letter", n), 1e-4)[0] for n in sizes]
-    exponent = np.polyfit(np.log(sizes), np.log(took), 1)[0]
-    cells = ", ".join(f"{n}: {s:.2f} s" for n, s in zip(sizes, took, strict=True))
-    line = f"One step on the first N letters to 1e-4: {cells}; fitted exponent {exponent:.2f}."
-    print(line, flush=True)
-    return [line]
+def ours(p: Instance) -> Ours:
+    """The step by `StepSolver`, its inference and bound included."""
+    at = start_of(p)
+    best = StepSolver(p, at.latent).solve(at, LEAST, early=False)
+    scale = best.best.norm2
+
+    def solve(gap: float) -> float:
+        start = start_of(p)
+        found = StepSolver(p, start.latent).solve(start, gap * best.objective / scale, early=False)
+        return (found.objective - found.bound) / best.objective
+
+    def judge(W: FloatArray) -> float:
+        return (objective(p, at, project_psd(W)) - best.bound) / best.objective
+
+    return Ours(solve, judge)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--skip-cvxpy", action="store_true", help="leave out the literal problems")
-    parsed = parser.parse_args()
-    parts = [inference, steps, runs, growth]
-    if not parsed.skip_cvxpy:
-        parts.insert(3, against_cvxpy)
-    text = [
-        "# Gerrymandering: speed",
-        "",
-        "`python validation/benchmark_gerrymandering.py`, 2 cores. k = 3, 0/1 loss, z-scored features.",
-    ]
-    for part in parts:
-        with one_blas_thread():
-            text += ["", *part()]
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-        REPORT.write_text("\n".join([*text, "", f"Peak memory {peak:.2f} GiB.", ""]), encoding="utf-8")
+def objective(p: Instance, at: Point, W: FloatArray) -> float:
+    """Of the step at `at`: the worst sets at W by exact inference, and the sets h* of `at`."""
+    here = point_at(p, W)
+    difference = p.X[:, None] - p.X[at.latent]
+    kept = np.einsum("nkd,de,nke->", difference, W, difference)
+    return here.norm2 + p.C * float(here.worst.sum() + kept)
 
 
-if __name__ == "__main__":
-    main()
+def grown(task: Task) -> Result:
+    """One step, to 1e-4 of the scale."""
+
+    def of(n: int) -> Callable[[], Any]:
+        p = problem(task.data, n)
+        return lambda: StepSolver(p, start_of(p).latent).solve(start_of(p), 1e-4, early=False)
+
+    return {"growth": [growth("ssvm", task.data, "a step to 1e-4 of the scale", of, task.settings["sizes"])]}
+
+
+def runs(task: Task) -> Result:
+    """Full certified CCCP from two starts, each once."""
+    p, facts = problem(task.data, None, task.settings["weight"]), []
+    for start in ("zero", "identity"):
+        solve = partial(cvxml.solve, "ssvm", p.X, p.y, C=p.C, init=start, tol=1e-4)
+        took, found = best_of(partial(quietly, solve), 1)
+        facts.append(
+            f"CCCP on {task.data} {len(p.X)} x {p.X.shape[1]}, C = {task.settings['weight']}/n, from {start}: "
+            f"{took:.1f} s, {found.n_iter} steps, F = {found.objective:.4f}, gap of its last step "
+            f"{found.certificate.step.rel_gap:.0e} of the scale."
+        )
+    return {"facts": facts}
+
+
+def inference(task: Task) -> Result:
+    """Tables, candidates, a whole pass, an epoch of SGD."""
+    p = problem(task.data)
+    W = np.eye(p.X.shape[1])
+    near = nearest(p.X, p.y, p.R, W, p.k)
+    facts = []
+    for tau in (0, 1):
+        exact = best_of(partial(table, near.D, tau))[0]
+        printed = best_of(partial(greedy.table, near.D, tau))[0]
+        facts.append(
+            f"Table of all classes, tau = {tau}: exact {exact:.3f} s, greedy as printed {printed:.3f} s "
+            f"({exact / printed:.2f})."
+        )
+    candidates = best_of(lambda: nearest(p.X, p.y, p.R, W, p.k))[0]
+
+    def passed() -> None:
+        found = nearest(p.X, p.y, p.R, W, p.k)
+        loss_augmented(found, p.y, p.Lam)
+        point_at(p, W, found)
+
+    epoch = best_of(lambda: sgd(p, W, 1, 64), 1)[0] - 2 * best_of(lambda: point_at(p, W), 1)[0]
+    where = f"{task.data} {len(p.X)} x {p.X.shape[1]}, {p.R} classes"
+    return {
+        "facts": [
+            f"{where}: candidates (k nearest of each class, all points) {candidates:.2f} s; a whole pass, candidates "
+            f"and both inferences with their sets, {best_of(passed)[0]:.2f} s; an epoch of SGD, mini-batches of 64, "
+            f"without the two exact values of F, {epoch:.2f} s.",
+            *facts,
+        ]
+    }

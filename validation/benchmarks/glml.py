@@ -1,19 +1,7 @@
-"""Speed and size of GLML's classifier on USPS at 8 x 8; writes benchmark_glml.md.
-
-    python validation/benchmark_glml.py
-
-7291 training points, 2007 queries, d = 64, ten classes, alpha = 0.1, gamma = 1; USPS from the folder in CVXML_DATA,
-block means of 2 x 2 pixels. One process, one BLAS thread. The share of LAPACK and BLAS: the eigendecompositions and
-matrix products of one batch, done alone on the same arrays, against the batch as a whole.
-"""
+"""GLML: the metric of a query beside cvxpy, its classifier beside nearest neighbours under one metric, growth."""
 
 from __future__ import annotations
 
-import resource
-import time
-import timeit
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,19 +9,83 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import cvxml
 from cvxml import datasets
-from cvxml.firstorder import one_blas_thread
 from cvxml.methods.glml.classify import batches
 from cvxml.methods.glml.curvature import curvature, pair_weights
+from validation.benchmarks.measure import REPEATS, Result, best_of, growth, quietly
+from validation.experiments.tasks import Task
 
-REPORT = Path(__file__).with_suffix(".md")
+TITLE = "GLML"
+WHAT = """\
+USPS at 8 x 8 (block means of 2 x 2 pixels): 7291 training points, 2007 queries, ten classes, alpha = 0.1, gamma = 1.
+Nearest neighbours under one metric (scikit-learn, brute force) are no alternative but a baseline: another rule, with
+no metric to be found for each query.
+"""
+TRAIN = 7291
 
 
-def seconds(run: Callable[[], Any], times: int = 5) -> float:
-    """The best of some runs."""
-    return min(timeit.repeat(run, number=1, repeat=times))
+def tasks(quick: bool) -> list[Task]:
+    """The classifier, growth, a query through cvxpy."""
+    name, sizes, repeats = (
+        ("digits", (200, 400), 1) if quick else ("usps", (1000, 2000, 4000, TRAIN), REPEATS)
+    )
+    return [
+        Task(name, "classify", 0, {"part": "classify", "repeats": repeats}),
+        Task(name, "growth", 0, {"part": "growth", "sizes": sizes}),
+        Task("wine", "a query", 0, {"part": "query", "repeats": repeats}),
+    ]
 
 
-def share(model: Any, X: Any, Q: Any) -> tuple[float, float]:
+def measure(task: Task) -> Result:
+    """By its part."""
+    return {"classify": classified, "growth": grown, "query": query}[task.settings["part"]](task)
+
+
+def points(name: str) -> tuple[Any, Any, Any, Any]:
+    """X, y to train on, and the queries."""
+    X, y = datasets.load(name)
+    if name == "usps":
+        X = X.reshape(-1, 8, 2, 8, 2).mean(axis=(2, 4)).reshape(-1, 64)
+    cut = TRAIN if name == "usps" else 2 * len(X) // 3
+    return X[:cut], y[:cut], X[cut:], y[cut:]
+
+
+def classified(task: Task) -> Result:
+    """Fit and classify; what part of it LAPACK and BLAS have; accuracy."""
+    X, y, Q, answers = points(task.data)
+    model, repeats = cvxml.GLML(gamma=1.0, alpha=0.1), task.settings["repeats"]
+    fit = best_of(lambda: model.fit(X, y), repeats)[0]
+    whole, accuracy = best_of(lambda: model.score(Q, answers), repeats)
+    plain = KNeighborsClassifier(1, algorithm="brute")
+    theirs, euclid = best_of(lambda: plain.fit(X, y).score(Q, answers), repeats)
+    wide = cvxml.GLML(gamma=100.0, alpha=0.1).fit(X, y).score(Q, answers)
+    first = next(batches(len(Q), len(X), X.shape[1]))
+    batch, alone = share(model, X, Q[first], repeats)
+    rival = {
+        "name": "scikit-learn, KNeighborsClassifier",
+        "settings": "1 neighbour, brute",
+        "seconds": theirs,
+        "reached": f"{100 * euclid:.1f} % right",
+        "gap": None,
+        "same": fit + whole,
+        "baseline": True,
+    }
+    own = [
+        {"to": "fit", "seconds": fit, "reached": ""},
+        {"to": "classify", "seconds": whole, "reached": f"{100 * accuracy:.1f} % right"},
+    ]
+    named = {"method": "glml", "data": f"{task.data}, {len(Q)} queries", "n": len(X), "d": X.shape[1]}
+    return {
+        "claims": [{**named, "timed": "fit and classify", "ours": own, "rivals": [rival]}],
+        "facts": [
+            f"A batch of {first.stop} queries: {batch:.3f} s, of which LAPACK and BLAS alone, their calls on the same "
+            f"arrays, take {alone:.3f} s ({100 * alone / batch:.0f} %).",
+            f"Right at gamma = 1 {100 * accuracy:.1f} %, at gamma = 100 {100 * wide:.1f} %, Euclid "
+            f"{100 * euclid:.1f} %.",
+        ],
+    }
+
+
+def share(model: Any, X: Any, Q: Any, repeats: int) -> tuple[float, float]:
     """Seconds of a batch, and of its eigendecompositions and products alone."""
     parts = model.model_
     B = curvature(parts, Q).B
@@ -54,45 +106,45 @@ def share(model: Any, X: Any, Q: Any) -> tuple[float, float]:
         pulls.transpose(0, 2, 1) @ (weights[:, :, None] * pulls)
         weights @ S.reshape(len(S), -1)
 
-    with one_blas_thread():
-        return seconds(lambda: model.kneighbors(Q)), seconds(alone)
+    return best_of(lambda: model.kneighbors(Q), repeats)[0], best_of(alone, repeats)[0]
 
 
-def main() -> None:
-    X, y = datasets.load("usps")
-    X = X.reshape(-1, 8, 2, 8, 2).mean(axis=(2, 4)).reshape(-1, 64)
-    train, test = slice(0, 7291), slice(7291, None)
-    model = cvxml.GLML(gamma=1.0, alpha=0.1)
-    fit = seconds(lambda: model.fit(X[train], y[train]), 3)
-    started = time.perf_counter()
-    accuracy = model.score(X[test], y[test])
-    whole = time.perf_counter() - started
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    first = next(batches(2007, 7291, 64))
-    batch, alone = share(model, X[train], X[test][first])
-    growth = []
-    for n in (1000, 2000, 4000, 7291):
-        part = cvxml.GLML(gamma=1.0, alpha=0.1).fit(X[:n], y[:n])
-        growth.append(f"{n}: {seconds(lambda p=part: p.kneighbors(X[test][:500]), 2):.2f} s")
-    wide = cvxml.GLML(gamma=100.0, alpha=0.1).fit(X[train], y[train]).score(X[test], y[test])
-    euclid = KNeighborsClassifier(1).fit(X[train], y[train]).score(X[test], y[test])
-    text = [
-        "# GLML: speed",
-        "",
-        "`python validation/benchmark_glml.py`, one process and one BLAS thread.",
-        "",
-        f"- USPS at 8 x 8 (7291 training points, 2007 queries, d = 64): fitted in {fit:.3f} s, "
-        f"classified in {whole:.1f} s, peak memory {peak:.2f} GiB.",
-        f"- A batch of {first.stop} queries: {batch:.3f} s, of which LAPACK and BLAS alone take {alone:.3f} s "
-        f"({100 * alone / batch:.0f} %).",
-        f"- 500 queries by number of training points: {', '.join(growth)}.",
-        f"- Accuracy at these gamma and alpha {100 * accuracy:.1f} %, at gamma = 100 {100 * wide:.1f} %, "
-        f"of the Euclidean metric {100 * euclid:.1f} %.",
-        "",
-    ]
-    REPORT.write_text("\n".join(text), encoding="utf-8")
-    print("\n".join(text))
+def grown(task: Task) -> Result:
+    """500 queries, by the number of training points."""
+    X, y, Q, _ = points(task.data)
+
+    def of(n: int) -> Any:
+        model = cvxml.GLML(gamma=1.0, alpha=0.1).fit(X[:n], y[:n])
+        return lambda: model.kneighbors(Q[:500])
+
+    named = f"{task.data}, {X.shape[1]} features"
+    return {"growth": [growth("glml", named, "neighbours of 500 queries", of, task.settings["sizes"])]}
 
 
-if __name__ == "__main__":
-    main()
+def query(task: Task) -> Result:
+    """The metric at one query: closed form, and the literal problem through cvxpy."""
+    X, y = datasets.load(task.data)
+    X = datasets.standardize(X)
+
+    def solved(solver: str, repeats: int) -> tuple[float, float]:
+        options = {"alpha": 0.01, "query": X[0], "solver": solver, "tol": 1e-9}
+        took, found = best_of(lambda: quietly(lambda: cvxml.solve("glml", X, y, **options)), repeats)
+        return took, found.rel_gap
+
+    took, gap = solved("fast", task.settings["repeats"])
+    rivals = []
+    for solver in ("clarabel", "scs"):
+        theirs, reached = solved(solver, 1)
+        rivals.append(
+            {
+                "name": f"cvxpy, {solver.upper()}",
+                "settings": "tolerances of cvxml.backend",
+                "seconds": theirs,
+                "reached": f"gap {reached:.0e}",
+                "gap": reached,
+                "same": took,
+            }
+        )
+    named = {"method": "glml", "data": f"{task.data}, one query", "n": len(X), "d": X.shape[1]}
+    own = [{"to": "the end", "seconds": took, "reached": f"gap {gap:.0e}"}]
+    return {"claims": [{**named, "timed": "model and metric, certified", "ours": own, "rivals": rivals}]}

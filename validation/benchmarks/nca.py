@@ -1,22 +1,10 @@
-"""NCA beside scikit-learn's NeighborhoodComponentsAnalysis, side by side in one run: time, f reached, memory, growth.
-
-    python validation/benchmark_nca.py [--out FILE]        (some minutes; writes validation/benchmark_nca.md)
-
-Digits (1797 x 64), 2 and 64 components. scikit-learn at its defaults (50 iterations) and with 1000; its starts are
-ours. f is recomputed for both by `cvxml.evaluate`. Memory is the peak that numpy allocates, by tracemalloc, in a run
-of its own. Growth: one value and gradient for 2 components, on random subsets of letters where CVXML_DATA has them,
-else on generated waveform data.
-"""
+"""NCA beside scikit-learn and metric-learn: seconds, f, memory, growth."""
 
 from __future__ import annotations
 
-import argparse
-import os
-import time
-import timeit
 import tracemalloc
-import warnings
-from pathlib import Path
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,13 +12,86 @@ from sklearn.neighbors import NeighborhoodComponentsAnalysis
 
 import cvxml
 from cvxml import datasets
-from cvxml.firstorder import one_blas_thread
 from cvxml.methods.nca.fast import Pairs
 from cvxml.methods.nca.instance import instance
+from cvxml.metric import low_rank_components
+from validation.benchmarks import learners
+from validation.benchmarks import measure as measuring
+from validation.benchmarks.measure import REPEATS, Result, best_of, growth, quietly
+from validation.experiments.tasks import Task
 
-REPEATS = 3
-SIZES = (1000, 2000, 4000, 8000, 16000)
-LARGEST_DENSE = 4000  # beyond it n x n arrays do not fit beside each other
+TITLE = "NCA"
+WHAT = """\
+Digits, raw, 1797 x 64; f, recomputed for all by `cvxml.evaluate`, is 1797 at most, and better the larger. All from the
+start `auto`: discriminant directions for 2 components, the identity for 64; ours scales it. NCA is not convex, so a
+ratio is of the seconds until ours has an f as good, and a full run goes on, longer, to a better one. Memory is the peak
+of numpy's arrays, by tracemalloc, in a run of its own. Growth is of one value and gradient, 2 components; scikit-learn
+holds n x n arrays, and is not asked for more than 4000 points.
+"""
+LARGEST_DENSE = 4000
+
+
+def tasks(quick: bool) -> list[Task]:
+    """2 and 64 components beside each package; growth."""
+    repeats, points = (1, 300) if quick else (REPEATS, None)
+    sizes = (500, 1000) if quick else (1000, 2000, 4000, 8000, 16000)
+    common = {"repeats": repeats, "points": points}
+    made = [
+        Task("digits", f"nca {m}, {package}", 0, {"part": package, "components": m, **common})
+        for package in ("scikit-learn", "metric-learn")
+        for m in ((2,) if quick else (2, 64))
+    ]
+    return [*made, Task("waveform" if quick else "letter", "growth", 0, {"part": "growth", "sizes": sizes})]
+
+
+def measure(task: Task) -> Result:
+    """By its part."""
+    if task.settings["part"] == "growth":
+        return grown(task)
+    X, y = datasets.load(task.data)
+    if task.settings["points"] is not None:
+        X, y = datasets.subsample(X, y, task.settings["points"])
+    m, repeats, by = task.settings["components"], task.settings["repeats"], task.settings["part"]
+    own = [timed(X, y, m) for _ in range(repeats)]
+    fits = {"scikit-learn": from_sklearn, "metric-learn": from_metric_learn}[by](X, y, m, repeats)
+    rivals = [{**fit, "gap": None, "same": min_none([run.until(f) for run in own])} for fit, f in fits]
+    descent, whole = min(run.marks[-1][0] for run in own), min(run.seconds for run in own)
+    last = own[-1].solution
+    ours = [
+        {"to": "the descent", "seconds": descent, "reached": f"f {f_of(X, y, last.components):.2f}"},
+        {"to": "its certificate too", "seconds": whole, "reached": last.status.name},
+    ]
+    named = {"method": "nca", "data": f"{task.data}, {m} components", "n": len(X), "d": X.shape[1]}
+    claim = {**named, "timed": "until f is as good", "ours": ours, "rivals": rivals}
+    return {"claims": [claim], "facts": memory(X, y, m) if by == "scikit-learn" else []}
+
+
+class Timed:
+    """One run of ours: (seconds, f) at each step, the solution, seconds with its certificate."""
+
+    def __init__(self, marks: list[tuple[float, float]], seconds: float, solution: Any):
+        self.marks, self.seconds, self.solution = marks, seconds, solution
+
+    def until(self, f: float) -> float | None:
+        """Seconds until f is as good."""
+        return next((seconds for seconds, value in self.marks if value >= f), None)
+
+
+def timed(X: Any, y: Any, m: int) -> Timed:
+    """A run to 1e-5."""
+    marks: list[tuple[float, float]] = []
+    started = measuring.clock()
+
+    def mark(step: cvxml.result.Step) -> None:
+        marks.append((measuring.clock() - started, -step.objective))
+
+    solution = quietly(lambda: cvxml.solve("nca", X, y, n_components=m, tol=1e-5, callback=mark))
+    return Timed(marks, measuring.clock() - started, solution)
+
+
+def min_none(times: list[float | None]) -> float | None:
+    """The least, None where f was never as good."""
+    return min((each for each in times if each is not None), default=None)
 
 
 def f_of(X: Any, y: Any, components: Any) -> float:
@@ -38,95 +99,85 @@ def f_of(X: Any, y: Any, components: Any) -> float:
     return float(cvxml.evaluate("nca", X, y, components.T @ components, n_components=len(components)).f)
 
 
-def peak(run: Any) -> float:
+def from_sklearn(X: Any, y: Any, m: int, repeats: int) -> list[tuple[Result, float]]:
+    """At its default of 50 iterations, and with 1000."""
+    found = []
+    for limit, times in ((50, repeats), (1000, 1)):
+        fit = partial(NeighborhoodComponentsAnalysis(m, max_iter=limit, random_state=0).fit, X, y)
+        took, model = best_of(partial(quietly, fit), times)
+        f = f_of(X, y, model.components_)
+        reached = f"f {f:.2f}, {model.n_iter_} iterations"
+        named = {"name": "scikit-learn, NCA", "settings": f"max_iter={limit}", "seconds": took}
+        found.append(({**named, "reached": reached}, f))
+    return found
+
+
+def from_metric_learn(X: Any, y: Any, m: int, repeats: int) -> list[tuple[Result, float]]:
+    """At its default of 100 iterations."""
+    params = {"n_components": m, "random_state": 0}
+    asked = {"learner": "NCA", "params": params, "X": X.tolist(), "y": y.tolist(), "repeats": repeats}
+    ran = learners.run(asked, repeats * measuring.LIMIT, X, y)
+    named = {"name": "metric-learn, NCA", "settings": "defaults", "seconds": ran.seconds}
+    if ran.metric is None:
+        return [({**named, "reached": ran.said}, np.inf)]
+    f = f_of(X, y, low_rank_components(ran.metric, m))
+    return [({**named, "reached": f"f {f:.2f}, {ran.said}"}, f)]
+
+
+def memory(X: Any, y: Any, m: int) -> list[str]:
+    """Both peaks."""
+    theirs = peak(lambda: NeighborhoodComponentsAnalysis(m, max_iter=3).fit(X, y))
+    ours = peak(lambda: cvxml.solve("nca", X, y, n_components=m, tol=1e-5))
+    return [f"Memory, {m} components: {ours:.0f} MiB against {theirs:.0f} MiB of scikit-learn."]
+
+
+def peak(run: Callable[[], Any]) -> float:
     """The most that numpy holds at a time while `run` runs, in MiB."""
     tracemalloc.start()
-    run()
+    quietly(run)
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     return most / 2**20
 
 
-def compared(X: Any, y: Any, m: int) -> list[str]:
-    """Rows of the table for m components."""
-    runs = []
-    for limit in (50, 1000):
-        seconds = []
-        for _ in range(REPEATS if limit == 50 else 1):
-            started = time.perf_counter()
-            model = NeighborhoodComponentsAnalysis(m, max_iter=limit).fit(X, y)
-            seconds.append(time.perf_counter() - started)
-        runs.append((min(seconds), f_of(X, y, model.components_), model.n_iter_))
-    default, reached, _ = runs[0]
-    their_memory = peak(lambda: NeighborhoodComponentsAnalysis(m, max_iter=3).fit(X, y))
-
-    ours = [timed(X, y, m, reached) for _ in range(REPEATS)]
-    first, last, whole = (min(times) for times in zip(*(run[:3] for run in ours), strict=True))
-    count, solution = ours[0][3:]
-    memory = peak(lambda: cvxml.solve("nca", X, y, n_components=m, tol=1e-5))
-    value = f_of(X, y, solution.components)
-    cells = [
-        (f"scikit-learn, max_iter={limit}", f, seconds, memory, f"{count} iterations")
-        for limit, (seconds, f, count), memory in zip(
-            (50, 1000), runs, (f"{their_memory:.0f} MiB", ""), strict=True
-        )
-    ]
-    cells += [
-        ("cvxml, until f is as good", first[1], first[0], "", f"{default / first[0]:.0f} times faster"),
-        (
-            "cvxml, the whole descent",
-            last[1],
-            last[0],
-            "",
-            f"{default / last[0]:.1f} times, {count} iterations",
-        ),
-        ("cvxml, with its certificate", value, whole[0], f"{memory:.0f} MiB", f"{solution.status.name}"),
-    ]
-    return [f"| {m} | {who} | {f:.4f} | {s:.2f} s | {size} | {note} |" for who, f, s, size, note in cells]
+def grown(task: Task) -> Result:
+    """One value and gradient, in double and in single precision; scikit-learn's; ours in memory."""
+    sets = {n: data(task.data, n) for n in task.settings["sizes"]}
+    A = np.eye(2, next(iter(sets.values()))[0].shape[1])
+    pairs = {n: Pairs(instance(X, y)) for n, (X, y) in sets.items()}
+    dense = [n for n in sets if n <= LARGEST_DENSE]
+    theirs = [one_evaluation(*sets[n], A) for n in dense]
+    where = f"{task.data}, z-scored"
+    held = peak(lambda: pairs[max(sets)].value_and_gradient(A))
+    return {
+        "growth": [
+            growth(
+                "nca",
+                where,
+                "a value and gradient",
+                lambda n: lambda: pairs[n].value_and_gradient(A),
+                list(sets),
+            ),
+            growth(
+                "nca",
+                where,
+                "the same, single precision",
+                lambda n: lambda: pairs[n].value_and_gradient(A, rough=True),
+                list(sets),
+            ),
+            {"method": "nca", "data": where, "timed": "scikit-learn's", "sizes": dense, "seconds": theirs},
+        ],
+        "facts": [f"Memory of one value and gradient at n = {max(sets)}: {held:.0f} MiB."],
+    }
 
 
-def timed(X: Any, y: Any, m: int, reached: float) -> tuple[Any, Any, Any, int, Any]:
-    """(seconds, f) where f is first as good as `reached`, where the descent ends and where the call does; more."""
-    marks: list[tuple[float, float]] = []
-    started = time.perf_counter()
-    solution = cvxml.solve(
-        "nca",
-        X,
-        y,
-        n_components=m,
-        tol=1e-5,
-        callback=lambda step: marks.append((time.perf_counter() - started, -step.objective)),
-    )
-    whole = time.perf_counter() - started, -solution.objective
-    return next(mark for mark in marks if mark[1] >= reached), marks[-1], whole, len(marks), solution
+def data(name: str, n: int) -> tuple[Any, Any]:
+    """n points, z-scored."""
+    X, y = datasets.waveform(n) if name == "waveform" else datasets.subsample(*datasets.load(name), n)
+    return datasets.standardize(X), y
 
 
-def growth() -> tuple[str, list[str]]:
-    """The data used and the exponent, and a line a size."""
-    name = "letter" if "letter" in datasets.names() else "waveform"
-    rows = []
-    for n in SIZES:
-        X, y = datasets.waveform(n) if name == "waveform" else datasets.subsample(*datasets.load(name), n)
-        rows.append((n, *at_size(datasets.standardize(X), y)))
-    exponent = np.polyfit(np.log([row[0] for row in rows]), np.log([row[2] for row in rows]), 1)[0]
-    lines = [
-        f"| {n} | {rough:.3f} s | {exact:.3f} s | {memory:.0f} MiB | {other} |"
-        for n, rough, exact, memory, other in rows
-    ]
-    return f"{name}, z-scored; fitted exponent of the second column {exponent:.2f}", lines
-
-
-def at_size(X: Any, y: Any) -> tuple[float, float, float, str]:
-    """Seconds of one value and gradient in single precision and in double, memory, scikit-learn's seconds."""
-    A, pairs = np.eye(2, X.shape[1]), Pairs(instance(X, y))
-    with one_blas_thread():
-        rough = min(timeit.repeat(lambda: pairs.value_and_gradient(A, rough=True), number=1, repeat=3))
-        exact = min(timeit.repeat(lambda: pairs.value_and_gradient(A), number=1, repeat=3))
-    memory = peak(lambda: Pairs(instance(X, y)).value_and_gradient(A))
-    return rough, exact, memory, f"{theirs(X, y, A):.3f} s" if len(X) <= LARGEST_DENSE else ""
-
-
-def theirs(X: Any, y: Any, A: Any) -> float:
+def one_evaluation(X: Any, y: Any, A: Any) -> float:
     """Seconds of one of scikit-learn's evaluations: a fit of one iteration, over those it took."""
     model = NeighborhoodComponentsAnalysis(len(A), init=A, max_iter=1)
     calls = 0
@@ -138,39 +189,4 @@ def theirs(X: Any, y: Any, A: Any) -> float:
         return inner(*arguments)
 
     model._loss_grad_lbfgs = counted
-    return timeit.timeit(lambda: model.fit(X, y), number=1) / calls
-
-
-def main() -> None:
-    """Write the report."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, default=Path(__file__).with_suffix(".md"))
-    out = parser.parse_args().out
-    warnings.simplefilter("ignore")  # suprema at infinity, iterations that run out: the table says so
-    X, y = datasets.load("digits")
-    lines = [row for m in (2, 64) for row in compared(X, y, m)]
-    what, sizes = growth()
-    text = [
-        "# NCA beside scikit-learn",
-        "",
-        f"`python validation/benchmark_nca.py`, {os.cpu_count()} cores. Digits, raw, 1797 x 64; f is 1797 at most, and",
-        "better the larger. Both from the start `auto`: discriminant directions for 2 components, the identity for 64;",
-        "ours scales it. The best of three runs each; ratios are to scikit-learn at its defaults, in the same run.",
-        "",
-        "| components | who | f | time | peak of numpy's memory | |",
-        "|---|---|---|---|---|---|",
-        *lines,
-        "",
-        f"One value and gradient, 2 components; {what}:",
-        "",
-        "| n | ours, single precision | ours | memory of ours | scikit-learn's |",
-        "|---|---|---|---|---|",
-        *sizes,
-        "",
-    ]
-    out.write_text("\n".join(text), encoding="utf-8")
-    print("\n".join(text))
-
-
-if __name__ == "__main__":
-    main()
+    return best_of(lambda: quietly(lambda: model.fit(X, y)), 1)[0] / calls

@@ -9,6 +9,13 @@ from cvxml.metric import FloatArray
 from cvxml.newton import MAX_ENTRIES, contrasts, derivative_weights, solve_regularised
 
 
+def gradient_steps(columns: Columns, here: Descent) -> float:
+    """How many gradient steps take as long as one Newton step, roughly, by counting multiplications."""
+    weights, d, positive = np.count_nonzero(here.q), len(here.values), np.count_nonzero(here.values > 0)
+    pairs = positive * d
+    return float(weights * pairs * min(weights, pairs) / (10 * d**3 + 4 * d * columns.sets.size))
+
+
 def newton_direction(columns: Columns, here: Descent, reach: float) -> FloatArray | None:
     """The step from here.q, in its shape; None if the face is a point or too large. `reach`: in first-order steps."""
     row, column = np.nonzero(here.q)

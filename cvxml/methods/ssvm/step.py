@@ -16,7 +16,7 @@ from cvxml.firstorder import accelerated
 from cvxml.methods.ssvm.columns import Columns, Descent
 from cvxml.methods.ssvm.inference import sets_of
 from cvxml.methods.ssvm.instance import Instance
-from cvxml.methods.ssvm.newton import newton_direction
+from cvxml.methods.ssvm.newton import gradient_steps, newton_direction
 from cvxml.methods.ssvm.point import EPS, Point, point_at
 from cvxml.metric import FloatArray, IntArray
 
@@ -28,6 +28,8 @@ BATCH = 100  # gradient steps before Newton is tried
 LONGEST = 2000  # gradient steps in a round
 MAX_ROUNDS = 200
 NEWTON_ROUNDS = 100  # in a row
+DEAR = 300  # gradient steps: a Newton step that takes longer has to wait until
+PATIENCE = 1000  # gradient steps of the round have not been enough
 
 
 @dataclass(frozen=True)
@@ -120,7 +122,8 @@ class StepSolver:
                     break
             self.step = state.step
             used += count
-            here = self._newton(here, lowest, tol)
+            if used >= PATIENCE or gradient_steps(columns, here) <= DEAR:
+                here = self._newton(here, lowest, tol)
         columns.q = here.q
         W = (here.vectors * (np.maximum(here.values, 0) / 2)) @ here.vectors.T
         return (W + W.T) / 2, -here.value(), self._enough(here, lowest, tol)

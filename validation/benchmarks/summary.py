@@ -1,0 +1,141 @@
+"""One line for each method: its best alternative, the ratios, growth; and what README.md quotes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from validation.benchmarks.measure import exponent
+from validation.experiments.page import table
+from validation.experiments.tasks import Result
+
+METHODS = (
+    *("mlsvm", "ssvm", "glml", "nca"),
+    *("lmnn", "lmnn:squared_hinge", "itml", "mcml", "mmc", "mmc:diagonal", "dml_eig"),
+)
+ENOUGH = 1e-3  # a gap with which an alternative counts as having solved the problem
+NOT_RUN = "not run"
+COLUMNS = ("its seconds", "reached", "ours to that", "ratio")
+BEGIN, END = "<!-- speed: python -m validation.benchmarks -->", "<!-- end of speed -->"
+REPORT = "validation/benchmarks/report.md"
+
+Record = dict[str, Any]
+
+
+def collected(recorded: Record, kind: str, benchmark: str | None = None) -> list[Any]:
+    """Every claim, growth or fact, in the order of the parts."""
+    parts = [each for each in recorded["parts"] if benchmark in (None, each["benchmark"])]
+    return [found for each in parts for found in each["result"].get(kind, [])]
+
+
+def summary(recorded: Record) -> list[str]:
+    """A line for each method: its largest problem, the best alternative there, all ratios, its growth."""
+    head = ("method", "data", "best alternative", *COLUMNS, "all ratios", "growth")
+    claims, grown = collected(recorded, "claims"), collected(recorded, "growth")
+    rows: list[tuple[str, ...]] = []
+    for method in METHODS:
+        found = [claim for claim in claims if claim["method"] == method and rivals_of(claim)]
+        growth = next((growth_of(each) for each in grown if each["method"] == method), NOT_RUN)
+        if not found:
+            rows.append((f"`{method}`", NOT_RUN, *("",) * 6, growth))
+            continue
+        size = max(claim["n"] * claim["d"] for claim in found)
+        largest = min(
+            (
+                (claim, rival)
+                for claim in found
+                if claim["n"] * claim["d"] == size
+                for rival in rivals_of(claim)
+            ),
+            key=lambda pair: order(pair[1]),
+        )
+        rows.append((f"`{method}`", *line(*largest)[1:], all_ratios(found), growth))
+    return table(head, rows)
+
+
+def rivals_of(claim: Result) -> list[Result]:
+    """Those that solve the same problem: no baseline."""
+    return [rival for rival in claim["rivals"] if not rival.get("baseline", False)]
+
+
+def order(rival: Result) -> tuple[bool, float]:
+    """The best alternative first: one that solves the problem, with the least ratio; else the least gap."""
+    if rival["gap"] is not None and rival["gap"] > ENOUGH:
+        return True, float(rival["gap"])
+    found = ratio(rival)
+    return found is None, found if found is not None else float("inf")
+
+
+def ratio(rival: Result) -> float | None:
+    """Its seconds over ours to the same; None where it reached nothing, or ours never as much."""
+    if rival["seconds"] is None or rival["same"] is None:
+        return None
+    return float(rival["seconds"] / rival["same"])
+
+
+def all_ratios(claims: Iterable[Result]) -> str:
+    """From the least to the greatest, over all alternatives that solve their problem."""
+    found = [ratio(rival) for claim in claims for rival in rivals_of(claim) if not order(rival)[0]]
+    ratios = [each for each in found if each is not None]
+    return f"{short(min(ratios))} to {short(max(ratios))}" if ratios else "none solved"
+
+
+def growth_of(grown: Result) -> str:
+    """Its exponent, with the sizes."""
+    sizes = grown["sizes"]
+    return f"n^{exponent(grown):.1f} ({sizes[0]} to {sizes[-1]})"
+
+
+def line(claim: Result, rival: Result) -> tuple[str, ...]:
+    """method, data, alternative, its seconds, what it reached, ours to that, the ratio."""
+    found, same = ratio(rival), rival["same"]
+    return (
+        f"`{claim['method']}`",
+        f"{claim['data']}, {claim['n']} x {claim['d']}",
+        f"{rival['name']} ({rival['settings']})",
+        took(rival["seconds"]),
+        rival["reached"],
+        "-" if same is None else took(same),
+        "-" if found is None else short(found),
+    )
+
+
+def took(seconds: float | None) -> str:
+    """To two digits or so."""
+    if seconds is None:
+        return "-"
+    for digits, least in ((0, 100.0), (1, 10.0), (2, 0.1), (3, 0.01)):
+        if seconds >= least:
+            return f"{seconds:.{digits}f} s"
+    return f"{1000 * seconds:.2g} ms"
+
+
+def short(value: float) -> str:
+    """Two digits."""
+    return f"{value:.0f}" if value >= 10 else f"{value:.2g}"
+
+
+def readme(recorded: Record | None) -> list[str]:
+    """What stands in README.md between the two marks."""
+    if recorded is None:
+        return [
+            "Not measured yet by `python -m validation.benchmarks`, which writes a table here; figures of earlier",
+            f"scripts: [{REPORT}]({REPORT}).",
+        ]
+    made = recorded["environment"]
+    return [
+        f"Measured by `{made['command']}` on {made['date']}, {made['cores']} cores. For each method its largest",
+        "problem, the best alternative there, the gap that our certificate proves of its answer, and the seconds until",
+        "ours has proved the same; a ratio below 1 means that the alternative is faster. *all ratios*: over every",
+        f"problem and every alternative that solves it, in [{REPORT}]({REPORT}).",
+        "",
+        *summary(recorded),
+    ]
+
+
+def with_section(text: str, lines: list[str]) -> str:
+    """README with this between the marks. Raises ValueError where it has not each once."""
+    if text.count(BEGIN) != 1 or text.count(END) != 1:
+        raise ValueError(f"README.md must have {BEGIN} and {END}, each once")
+    before, rest = text.split(BEGIN)
+    return "\n".join([before + BEGIN, "", *lines, "", END]) + rest.split(END)[1]
