@@ -139,6 +139,7 @@ def test_the_reader_of_blocks_sees_them_all() -> None:
         "dml_eig.md",
         "duality.md",
         "errata.md",
+        "experiments.md",
         "gerrymandering.md",
         "glml.md",
         "itml.md",

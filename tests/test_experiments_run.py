@@ -540,7 +540,12 @@ def test_every_experiment_has_what_the_command_uses(name: str) -> None:
 
 
 def test_tables() -> None:
-    assert page.table(("a", "b"), [("x", 1), ("y", "")]) == ["| a | b |", "|---|---:|", "| x | 1 |", "| y |  |"]
+    assert page.table(("a", "b"), [("x", 1), ("y", "")]) == [
+        "| a | b |",
+        "|---|---:|",
+        "| x | 1 |",
+        "| y |  |",
+    ]
     assert page.bullets(["One."]) == ["- One."]
 
 
