@@ -28,8 +28,22 @@ PAPER: dict[str, tuple[float, tuple[str, ...]]] = {
     "wine": (0.0383, ("MLSVM", "ITML")),
 }
 
-# Why MLSVM differs where it does in the committed report.
-REMARKS: dict[str, str] = {}
+TRIALS = 10  # what fewer show is not explained
+
+# Why MLSVM differs where it does in the report of the preset "paper".
+REMARKS: dict[str, str] = {
+    "german_numeric": "not the selection, for no degree and lam comes near even in hindsight (below). SVM with the "
+    "same kernels is level with the paper's best. Not explained further.",
+    "ionosphere": "not the selection alone (below). Rows scaled to unit length, which the paper does not exclude, help "
+    "degree 1, 10.40 ± 0.71 against 14.03 ± 0.53 on the same trials, and not enough. Not explained further.",
+    "dermatology": "as printed, 17 per cent of the training points have neighbours of both kinds, and the others do "
+    "not enter. With 4 neighbours per class the error is level with the best models.",
+    "heart": "the selection: in hindsight (below) the paper's best is reached. Two folds of 67 points decide.",
+    "balance": "neither the selection nor lam: with lam = 10^-5 and 10^-7, degrees 2 and 3, features as they are or "
+    "over their standard deviation, two trials have 11 to 16 per cent, and 4 to 7 per class. SVM of degree 2 is next "
+    "to exact, for the classes are the sign of a quadratic form; 4-NN, in the metrics learnt here, does not find them.",
+    "iris": "the selection: in hindsight (below) the error is within two standard errors of the paper's best.",
+}
 
 
 def tables(results: Results, preset: Preset) -> list[str]:
@@ -37,7 +51,7 @@ def tables(results: Results, preset: Preset) -> list[str]:
     groups = grouped(results)
     return [
         *["", "## Errors, in per cent", "", *errors_table(groups)],
-        *["", *marked(groups)],
+        *["", *marked(groups, REMARKS if preset.splits >= TRIALS else {})],
         *["", "## The best models", "", *best_models(groups)],
         *["", "## What no selection could mend", "", *hindsight(groups)],
         *["", "## What was selected, and what was proved", "", *proofs(groups)],
@@ -64,7 +78,7 @@ def is_marked(groups: Groups, data: str) -> bool:
     return differs(mean(errors_of(groups[data]["MLSVM"])), PAPER[data][0])
 
 
-def marked(groups: Groups) -> list[str]:
+def marked(groups: Groups, remarks: dict[str, str]) -> list[str]:
     """A sentence on every difference that is marked."""
     differing = [data for data in groups if is_marked(groups, data)]
     if not differing:
@@ -73,7 +87,7 @@ def marked(groups: Groups) -> list[str]:
         "\\* MLSVM, which in the paper is among the best models everywhere, differs from the paper's best by more "
         "than two standard errors (ours: the paper prints none):"
     )
-    return [head, "", *bullets(f"{data}: {REMARKS.get(data, 'not explained.')}" for data in differing)]
+    return [head, "", *bullets(f"{data}: {remarks.get(data, 'not explained.')}" for data in differing)]
 
 
 def best_models(groups: Groups) -> list[str]:
