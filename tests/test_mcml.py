@@ -750,3 +750,20 @@ def test_what_near_collinear_features_hide_is_in_the_rounding() -> None:
             )
         proof = cvxml.certify("mcml", X, y, A, {"q": np.zeros((8, 8))})
         assert abs(proof.objective - exact) <= proof.rounding, k
+
+
+def test_an_objective_below_the_bound_is_said_and_not_clipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = random_data(0, 12, 3)
+    solution = cvxml.solve("mcml", X, y)
+    honest = proof.lower_bound
+
+    def too_high(*given: object) -> proof.Bound:
+        bound = honest(*given)  # type: ignore[arg-type]
+        return bound._replace(value=bound.value + 1.0)
+
+    monkeypatch.setattr(proof, "lower_bound", too_high)
+    certificate = cvxml.certify("mcml", X, y, solution.metric, solution.dual)
+    assert certificate.gap == pytest.approx(-1.0, abs=1e-3)
+    report = cvxml.check("mcml", X, y, solution.metric)
+    assert report.verdict is Verdict.INCONCLUSIVE
+    assert "below our bound" in report.reasons[0]

@@ -114,9 +114,9 @@ def hindsight(groups: Groups) -> list[str]:
         rows.append([data, f"{known}{short}", percent(PAPER[data][0]), f"{100 * usable.value:.0f}"])
     return [
         "The least test error of MLSVM over all degrees and lam of the preset, chosen by the test part itself, with "
-        "metrics as accurate as while selecting: no method, but no way of selecting among them can do better. \\* where "
-        "this too is more than two standard errors above the paper's best. *usable*: per cent of the training points "
-        "among whose nearest are both kinds, for degree 1; as printed, the constraints of all others are empty.",
+        "metrics as accurate as while selecting: no method, but no way of selecting among them can do better. \\* "
+        "where this too is more than two standard errors above the paper's best. *usable*: per cent of the training "
+        "points among whose nearest are both kinds, for degree 1; as printed, the constraints of all others are empty.",
         "",
         *table(["data", "MLSVM in hindsight", "best in the paper", "usable"], rows),
     ]

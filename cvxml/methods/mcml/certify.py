@@ -80,12 +80,11 @@ def prove(
     beyond: the size of the numbers that M was computed from, if it was.
     """
     objective, bound = value(at, of, M, beyond), lower_bound(at, of, *rows)
-    lower = min(bound.value, objective.value)  # by rounding only
     return Certificate(
         kind="global",
         objective=objective.value,
-        lower_bound=lower,
-        gap=objective.value - lower,
+        lower_bound=bound.value,
+        gap=objective.value - bound.value,
         scale=abs(objective.value),
         rounding=objective.rounding,
         radius=math.inf,
