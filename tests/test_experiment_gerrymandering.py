@@ -10,13 +10,16 @@ import pytest
 from matplotlib.figure import Figure
 
 from cvxml import datasets
+from cvxml.methods.ssvm import greedy
+from cvxml.methods.ssvm.nearest import nearest
 from cvxml.methods.ssvm.point import point_at
 from cvxml.methods.ssvm.sgd import sgd
+from cvxml.metric import project_psd
 from validation.experiments import gerrymandering as experiment
 from validation.experiments import gerrymandering_fit as fitting
 from validation.experiments import gerrymandering_paper as paper
 from validation.experiments import gerrymandering_report as report
-from validation.experiments.gerrymandering_printed import as_printed, descent, exact, missed
+from validation.experiments.gerrymandering_fit import missed
 from validation.experiments.splits import Split
 from validation.experiments.tasks import Preset, Result, Task
 
@@ -141,13 +144,24 @@ def test_in_the_range_of_the_training_points_the_problem_is_the_same() -> None:
     assert np.allclose(np.ptp(apart - along, axis=1), 0)  # a test point loses the same towards all
 
 
-def test_with_exact_inference_the_loop_is_the_package_s() -> None:
+def test_sgd_printed_differs_in_the_inference_and_not_in_the_step() -> None:
+    """By a loop over Algorithm 1 corrected, a point at a time, with the sets of the greedy Algorithms 2 and 3."""
     part = blobs(n=80)
     p = fitting.problem(part.X, part.y - 5, 3, 50.0)
-    ours, theirs = descent(p, np.eye(4), 3, 5, 2, exact), sgd(p, np.eye(4), 3, 5, random_state=2)
-    assert pytest.approx(theirs.F, rel=1e-9) == ours.F
-    assert np.allclose(ours.W, theirs.W)
-    assert not np.allclose(descent(p, np.eye(4), 3, 5, 2, as_printed).W, theirs.W)
+    W, order = np.eye(p.X.shape[1]), np.random.default_rng(2).permutation(len(p.X))
+    for t, i in enumerate(order, start=1):
+        near, own = nearest(p.X, p.y, p.R, W, p.k, np.array([i])), p.y[[i]]
+        dW = np.zeros_like(W)
+        for sign, found in ((1, greedy.targeted(near, own)), (-1, greedy.loss_augmented(near, own, p.Lam))):
+            for j in found.sets[0]:
+                dW += sign * np.outer(p.X[i] - p.X[j], p.X[i] - p.X[j])
+        eta = 1 / (2 * (t + 1))
+        W = project_psd((1 - 2 * eta) * W - eta * p.C * len(p.X) * dW)
+    made = fitting.by_sgd("SGD printed", p, np.eye(len(W)), 2, {"epochs": 1})
+    run = sgd(p, np.eye(len(W)), 1, random_state=2, printed_inference=True)
+    np.testing.assert_allclose(run.last, W, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(made[0], run.W, rtol=1e-9, atol=1e-12)
+    assert not np.allclose(sgd(p, np.eye(len(W)), 1, random_state=2).last, W)
 
 
 def test_what_the_printed_inference_misses() -> None:

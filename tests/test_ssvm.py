@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,17 +11,19 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 import cvxml
+from cvxml import datasets
 from cvxml.methods import get
-from cvxml.methods.ssvm import enumeration
+from cvxml.methods.ssvm import enumeration, step
 from cvxml.methods.ssvm.columns import Columns, Descent, project_simplices
 from cvxml.methods.ssvm.evaluate import scores
 from cvxml.methods.ssvm.inference import loss_augmented
 from cvxml.methods.ssvm.instance import Instance, instance
+from cvxml.methods.ssvm.newton import gradient_steps, newton_direction
 from cvxml.methods.ssvm.point import best_scale, point_at, rescaled
 from cvxml.methods.ssvm.relieff import relieff
 from cvxml.methods.ssvm.sgd import sgd
 from cvxml.methods.ssvm.step import StepSolver
-from cvxml.metric import project_psd
+from cvxml.metric import FloatArray, project_psd
 from cvxml.neighbors import majority
 from cvxml.report import Verdict
 from cvxml.result import Status
@@ -398,3 +401,33 @@ def test_a_value_alone_cannot_be_judged() -> None:
     assert lie.verdict is Verdict.REFUTED
     with pytest.raises(ValueError, match="claim must be one of 'stationary', 'optimal'"):
         cvxml.check("ssvm", X, y, solution.metric, claim="best")
+
+
+@pytest.mark.parametrize(
+    ("dear", "patience", "asked"), [(np.inf, 10**9, True), (0, 10**9, False), (0, 0, True)]
+)
+def test_newton_steps_come_where_they_are_cheap_or_patience_is_at_its_end(
+    dear: float, patience: int, asked: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = datasets.load("wine")
+    p = instance(datasets.standardize(X), y, n_neighbors=3, C=10 / len(X))
+    calls: list[float] = []
+
+    def counted(columns: Columns, here: Descent, reach: float) -> FloatArray | None:
+        calls.append(reach)
+        return newton_direction(columns, here, reach)
+
+    monkeypatch.setattr(step, "newton_direction", counted)
+    monkeypatch.setattr(step, "DEAR", dear)
+    monkeypatch.setattr(step, "PATIENCE", patience)
+    at = point_at(p, np.eye(p.X.shape[1]))
+    found = step.StepSolver(p, at.latent).solve(at, 1e-10, early=False)
+    assert found.objective - found.bound <= 1e-10 * found.best.norm2 + found.best.rounding(p.C)
+    assert bool(calls) is asked
+
+
+def test_a_newton_step_is_as_dear_as_its_gram_matrix() -> None:
+    """By counting: 4 weights, 2 of 3 eigenvalues positive, so 6 pairs; 2 points with 2 sets of 3."""
+    sets = SimpleNamespace(sets=np.zeros((2, 2, 3)))
+    here = SimpleNamespace(q=np.array([[0.5, 0.5], [0.3, 0.7]]), values=np.array([-1.0, 1.0, 2.0]))
+    assert gradient_steps(sets, here) == 4 * 6 * 4 / (10 * 27 + 4 * 3 * 12)  # type: ignore[arg-type]

@@ -9,13 +9,14 @@ from sklearn.model_selection import train_test_split
 
 import cvxml
 from cvxml import datasets
+from cvxml.methods.ssvm import greedy, inference
 from cvxml.methods.ssvm.instance import Instance, instance
+from cvxml.methods.ssvm.nearest import nearest
 from cvxml.methods.ssvm.point import point_at, rescaled
 from cvxml.methods.ssvm.relieff import relieff
 from cvxml.methods.ssvm.sgd import sgd
 from cvxml.metric import FloatArray, IntArray, components_of, project_psd
 from cvxml.neighbors import k_nearest, majority
-from validation.experiments.gerrymandering_printed import descent, missed
 from validation.experiments.splits import Split, some_pairs
 
 OURS = ("CCCP", "SGD", "SGD printed")
@@ -138,12 +139,26 @@ def by_sgd(
     method: str, p: Instance, W: FloatArray, seed: int, settings: dict[str, Any]
 ) -> tuple[FloatArray, dict[str, Any]]:
     """Algorithm 1 with the corrected step; the metric of least F after an epoch."""
-    used = sgd if method == "SGD" else descent
-    run = used(p, W, settings["epochs"], max(1, len(p.X) // BATCHES), random_state=seed)
+    size, printed = max(1, len(p.X) // BATCHES), method == "SGD printed"
+    run = sgd(p, W, settings["epochs"], size, random_state=seed, printed_inference=printed)
     return run.W, {
         "F": min(run.F) / (p.C * len(p.X)),
         "steps": settings["epochs"],
         "missed": missed(p, run.W),
+    }
+
+
+def missed(p: Instance, W: FloatArray) -> dict[str, float]:
+    """The share of points for which Algorithm 2 finds a dearer h* than the best, and Algorithm 3 a lesser S + Delta."""
+    near = nearest(p.X, p.y, p.R, W, p.k)
+    star, best = greedy.targeted(near, p.y).value, inference.targeted(near, p.y).value
+    hat, worst = (
+        greedy.loss_augmented(near, p.y, p.Lam).value,
+        inference.loss_augmented(near, p.y, p.Lam).value,
+    )
+    return {
+        "h_star": float(np.mean(star > best + 1e-9 * np.abs(best))),
+        "h_hat": float(np.mean(hat < worst - 1e-9 * (1 + np.abs(worst)))),
     }
 
 

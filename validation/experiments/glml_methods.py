@@ -18,6 +18,7 @@ from cvxml.methods.glml.model import Mixtures, fit_gaussians
 from cvxml.metric import FloatArray, IntArray
 from cvxml.neighbors import k_nearest, squared_euclidean
 from cvxml.result import Certificate
+from validation.experiments.splits import some_pairs
 
 GENERATIVE = ("Euclid", "GLML", "Fisher", "Fisher, one Gaussian", "Bayes")  # of one task: they share alpha
 LEARNT = ("LMNN", "ITML", "DML-eig")  # a task each
@@ -149,7 +150,7 @@ def fit(method: str, chosen: Sequence[float], X: FloatArray, y: IntArray, seed: 
     if method == "LMNN":
         return cvxml.LMNN(tol=tol).fit(X, y)
     if method == "ITML":
-        return cvxml.ITML(chosen[0], tol=tol).fit(X, y, pairs=random_pairs(X, y, seed))
+        return cvxml.ITML(chosen[0], tol=tol).fit(X, y, pairs=without_twins(X, some_pairs(y, seed)))
     return cvxml.DMLEig(tol=tol).fit(X, y, pairs=near_pairs(X, y, int(chosen[0])))
 
 
@@ -163,18 +164,6 @@ def span(X: FloatArray) -> Callable[[FloatArray], FloatArray]:
     return lambda points: (points - made.mean_) @ kept.T
 
 
-def random_pairs(X: FloatArray, y: IntArray, seed: int) -> dict[str, list[list[int]]]:
-    """20 C^2 similar and as many dissimilar pairs at random, or as many as 100 draws a pair find; no twins apart."""
-    random, C = np.random.RandomState(seed), int(y.max()) + 1
-    wanted = 20 * C * C
-    drawn = np.sort(random.randint(len(X), size=(100 * wanted, 2)), axis=1)
-    drawn = drawn[(X[drawn[:, 0]] != X[drawn[:, 1]]).any(axis=1)]
-    _, first = np.unique(drawn, axis=0, return_index=True)
-    drawn = drawn[np.sort(first)]
-    same = y[drawn[:, 0]] == y[drawn[:, 1]]
-    return {"similar": drawn[same][:wanted].tolist(), "dissimilar": drawn[~same][:wanted].tolist()}
-
-
 def near_pairs(X: FloatArray, y: IntArray, k: int) -> dict[str, list[list[int]]]:
     """Each point with its `SIMILAR` nearest of its class, and with its k nearest of the others; no twins apart."""
     similar, dissimilar = [], []
@@ -182,9 +171,15 @@ def near_pairs(X: FloatArray, y: IntArray, k: int) -> dict[str, list[list[int]]]
         own, others = np.flatnonzero(y == c), np.flatnonzero(y != c)
         similar.append(_paired(own, k_nearest(X, own, own, min(SIMILAR, len(own) - 1))[0]))
         dissimilar.append(_paired(own, k_nearest(X, own, others, min(k, len(others)))[0]))
-    apart = np.unique(np.concatenate(dissimilar), axis=0)
-    apart = apart[(X[apart[:, 0]] != X[apart[:, 1]]).any(axis=1)]
-    return {"similar": np.unique(np.concatenate(similar), axis=0).tolist(), "dissimilar": apart.tolist()}
+    kinds = {"similar": similar, "dissimilar": dissimilar}
+    pairs = {kind: np.unique(np.concatenate(parts), axis=0).tolist() for kind, parts in kinds.items()}
+    return without_twins(X, pairs)
+
+
+def without_twins(X: FloatArray, pairs: dict[str, list[list[int]]]) -> dict[str, list[list[int]]]:
+    """The pairs without dissimilar ones at the same place: no metric sets them apart."""
+    apart = [[i, j] for i, j in pairs["dissimilar"] if (X[i] != X[j]).any()]
+    return {"similar": pairs["similar"], "dissimilar": apart}
 
 
 def _paired(points: IntArray, neighbors: IntArray) -> IntArray:

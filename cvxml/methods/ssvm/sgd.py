@@ -38,14 +38,26 @@ def sgd(
     batch_size: int = 1,
     paper: bool = False,
     random_state: int = 0,
+    printed_inference: bool | None = None,
 ) -> SgdRun:
-    """`n_epochs` passes over the points in random order from W (d, d); F is measured exactly after each pass."""
+    """`n_epochs` passes over the points in random order from W (d, d); F is measured exactly after each pass.
+
+    paper: the step as printed, and the inference. printed_inference, default None: as `paper`; True with paper False
+    tells what the inference alone does.
+    """
+    printed = paper if printed_inference is None else printed_inference
     with one_blas_thread():
-        return _epochs(p, W, n_epochs, batch_size, paper, np.random.default_rng(random_state))
+        return _epochs(p, W, n_epochs, batch_size, paper, printed, np.random.default_rng(random_state))
 
 
 def _epochs(
-    p: Instance, W: FloatArray, n_epochs: int, batch_size: int, paper: bool, rng: np.random.Generator
+    p: Instance,
+    W: FloatArray,
+    n_epochs: int,
+    batch_size: int,
+    paper: bool,
+    printed_inference: bool,
+    rng: np.random.Generator,
 ) -> SgdRun:
     n, t = len(p.X), 0
     best, F = W, [point_at(p, W).F]
@@ -54,7 +66,7 @@ def _epochs(
         for start in range(0, n, batch_size):
             t += 1
             batch = order[start : start + batch_size]
-            dW = _mean_change(p, W, batch, paper)
+            dW = _mean_change(p, W, batch, printed_inference)
             if paper:
                 W = project_psd((1 - 1 / t) * W - p.C * dW)
             else:
@@ -66,11 +78,11 @@ def _epochs(
     return SgdRun(W, best, F)
 
 
-def _mean_change(p: Instance, W: FloatArray, batch: IntArray, paper: bool) -> FloatArray:
+def _mean_change(p: Instance, W: FloatArray, batch: IntArray, printed_inference: bool) -> FloatArray:
     """The mean of Psi_{i, h^} - Psi_{i, h*} over the batch: pull h*, push h^."""
     near = nearest(p.X, p.y, p.R, W, p.k, batch)
     own = p.y[batch]
-    if paper:
+    if printed_inference:
         star, hat = greedy.targeted(near, own).sets, greedy.loss_augmented(near, own, p.Lam).sets
     else:
         star, hat = targeted(near, own).sets, loss_augmented(near, own, p.Lam).sets
