@@ -25,7 +25,7 @@ from validation.benchmarks import isolated, page, summary
 from validation.benchmarks.learners import PYTHON
 from validation.benchmarks.page import BENCHMARKS
 from validation.benchmarks.summary import Record
-from validation.experiments.run import run
+from validation.experiments.run import exit_code, run
 from validation.experiments.tasks import Result, Store, Task, write
 
 HERE = Path(__file__).parent
@@ -35,20 +35,9 @@ Results = dict[str, list[tuple[Task, Result]]]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit code 0; 2 for bad input, with what to do; 130 where it was interrupted."""
+    """Exit code 0; 2 for bad input; 130 where it was interrupted."""
     asked = parser().parse_args(arguments)
-    try:
-        if asked.render:
-            render()
-        else:
-            perform(asked)
-    except ValueError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("interrupted; the same command goes on from here", file=sys.stderr)
-        return 130
-    return 0
+    return exit_code(render if asked.render else lambda: perform(asked))
 
 
 def perform(asked: argparse.Namespace) -> None:

@@ -20,27 +20,16 @@ from types import ModuleType
 
 from cvxml import datasets
 from validation.experiments.page import record, write_report
-from validation.experiments.run import run
+from validation.experiments.run import exit_code, run
 from validation.experiments.tasks import Preset, Store
 
 EXPERIMENTS = ("mlsvm", "gerrymandering", "glml", "nca")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit code 0; 2 for bad input, with what to do; 130 where it was interrupted."""
+    """Exit code 0; 2 for bad input; 130 where it was interrupted."""
     asked = parser().parse_args(arguments)
-    try:
-        if asked.render is not None:
-            render(asked.render)
-        else:
-            perform(asked)
-    except ValueError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("interrupted; the same command goes on from here", file=sys.stderr)
-        return 130
-    return 0
+    return exit_code(lambda: perform(asked) if asked.render is None else render(asked.render))
 
 
 def perform(asked: argparse.Namespace) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -71,3 +72,16 @@ def where(n_jobs: int, dask: str | None) -> Iterator[None]:
     finally:
         if local is not None:
             local.close()
+
+
+def exit_code(work: Callable[[], None]) -> int:
+    """0 where the work was done; 2 for bad input, with what to do; 130 where it was interrupted."""
+    try:
+        work()
+    except ValueError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("interrupted; the same command goes on from here", file=sys.stderr)
+        return 130
+    return 0
