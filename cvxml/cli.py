@@ -1,4 +1,4 @@
-"""The command line: list, show, solve, check, evaluate, certify, verify; cases, conform, schema (cli_cases.py).
+"""The command line: list, show, solve, check, evaluate, certify, verify; cases, conform, schema (cli_cases.py); lesson.
 
 Exit codes: 0 certified, 1 refuted, 2 bad usage or input, 3 inconclusive, 4 internal error. Results go to stdout
 (JSON with --json), logs and progress to stderr, progress only on a terminal.
@@ -11,7 +11,6 @@ import json
 import os
 import shutil
 import sys
-import textwrap
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -80,8 +79,9 @@ def _parser() -> argparse.ArgumentParser:
     command = commands.add_parser("list", help="the methods and the embedded data sets")
     command.set_defaults(run=_list)
 
-    command = commands.add_parser("show", help="a method's mathematics beside its literal source")
-    command.add_argument("method")
+    command = commands.add_parser("show", help="a method's mathematics, row by row beside its literal source")
+    command.add_argument("method", help="an id that `cvxml list` shows")
+    command.add_argument("--latex", action="store_true", help="the mathematics alone, in LaTeX")
     command.set_defaults(run=_show)
 
     command = commands.add_parser("solve", help="the optimal metric of a data set, with its proof")
@@ -127,8 +127,10 @@ def _parser() -> argparse.ArgumentParser:
     command.set_defaults(run=_certify)
 
     from cvxml.cli_cases import add_commands
+    from cvxml.cli_lesson import add_lesson
 
     add_commands(commands)
+    add_lesson(commands)
     command = commands.add_parser("verify", help="every method, literal against fast, on data that ships")
     command.add_argument("--json", action="store_true")
     command.set_defaults(run=_verify)
@@ -240,22 +242,9 @@ def _list(parsed: argparse.Namespace) -> int:
 
 
 def _show(parsed: argparse.Namespace) -> int:
-    from cvxml.methods import get
+    from cvxml.show import show
 
-    module = get(parsed.method)
-    source = module.literal_source()
-    body = source[source.index("\ndef ") :].strip("\n").splitlines()
-    left = [*module.STATEMENT.splitlines(), "", "parameters"]
-    for name, text in module.PARAMETERS.items():
-        left += textwrap.wrap(f"  {name}: {text}", 84, subsequent_indent="    ")
-    print(f"{module.TITLE}\n")
-    width = max(map(len, left)) + 2
-    if shutil.get_terminal_size().columns < width + max(map(len, body)):
-        print("\n".join([*left, "", "literal source (cvxpy)", "", *body]))
-        return CERTIFIED
-    rows = max(len(left), len(body))
-    for a, b in zip(left + [""] * (rows - len(left)), body + [""] * (rows - len(body)), strict=True):
-        print(f"{a:<{width}}| {b}".rstrip())
+    print(show(parsed.method, shutil.get_terminal_size().columns, parsed.latex))
     return CERTIFIED
 
 

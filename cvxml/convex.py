@@ -30,6 +30,7 @@ from cvxml.result import (
     Step,
     warn_unless_converged,
 )
+from cvxml.statement import Statement
 from cvxml.variant import Variant
 
 SOLVERS = ("fast", "clarabel", "scs")
@@ -114,7 +115,7 @@ class ConvexMethod(ABC, Generic[Given]):
     package: str  # where its problem.py is
     TITLE: str
     PARAMETERS: ClassVar[dict[str, str]]
-    STATEMENT: str
+    STATEMENT: Statement
     VARIANTS: ClassVar[dict[str, Variant]]
 
     @abstractmethod

@@ -15,6 +15,7 @@ FOUNDATION = (
     "report",
     "files",
     "inputs",
+    "statement",
     "variant",
     "exact",
     "balls",

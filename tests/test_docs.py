@@ -1,9 +1,14 @@
-"""The pages in docs/ tell the truth: blocks run and print what they say, quotations and names are those of the source.
+"""The pages in docs/ tell the truth: blocks run and print what they say, statements and names are those of the source.
 
 Conventions of a page. All ```python blocks run in order, in one namespace, in an empty folder; a comment `# -> TEXT`
 on a line that prints says what it prints. ```console blocks hold commands (`$ cvxml ...`), the first lines of each
-output, and `# exit code N` where N is not 0. `<!-- source: FILE NAME -->` before a block: the block is that function.
-In the columns "where" and "proved by" of a table, the names after a file are defined in it.
+output, and `# exit code N` where N is not 0. In the columns "where" and "proved by" of a table, the names after a file
+are defined in it; in the column "measured" of a table, the figures are those of the report it names.
+
+Not run is ```text, which is mathematics, output that differs from run to run (seconds), or shell lines with files,
+hosts and folders of the reader's own; and ```sh of CONTRIBUTING.md, which installs (.ci/run does that).
+{literalinclude} shows source that other tests run. README's blocks run in tests/test_readme.py. What a method's
+page must have is in tests/test_docs_methods.py, what becomes of the pages in tests/test_site.py.
 """
 
 from __future__ import annotations
@@ -31,17 +36,20 @@ every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 every_text = pytest.mark.parametrize("page", TEXTS, ids=lambda page: page.name)
 
 
-class Block(NamedTuple):
-    """A fenced block: the source it quotes, if any, its language, its text."""
+DIRECTIVES = {"{toctree}", "{include}", "{eval-rst}", "{options}", "{statement}", "{literalinclude}"}
+FENCE = re.compile(r"^```(\S*) ?([^\n]*)\n(.*?)^```$", flags=re.DOTALL | re.MULTILINE)
 
-    quoted: str
+
+class Block(NamedTuple):
+    """A fenced block: its language or directive, what stands beside that, its text."""
+
     language: str
+    argument: str
     text: str
 
 
 def blocks(page: Path) -> list[Block]:
-    pattern = r"(?:<!-- source: (.*?) -->\n)?^```(\w*)\n(.*?)^```$"
-    return [Block(*found) for found in re.findall(pattern, read(page), flags=re.DOTALL | re.MULTILINE)]
+    return [Block(*found) for found in FENCE.findall(read(page))]
 
 
 def read(page: Path) -> str:
@@ -134,25 +142,13 @@ def test_the_blocks_of_a_page_run(
     assert compared > 0 or not any(block.language == "python" for block in blocks(page))
 
 
-def test_the_reader_of_blocks_sees_them_all() -> None:
-    assert {page.name for page in PAGES} == {
-        "dml_eig.md",
-        "duality.md",
-        "errata.md",
-        "experiments.md",
-        "gerrymandering.md",
-        "glml.md",
-        "itml.md",
-        "lmnn.md",
-        "mcml.md",
-        "mlsvm.md",
-        "mmc.md",
-        "nca.md",
-        "oracle.md",
-    }
-    for page in PAGES:
-        assert len(blocks(page)) * 2 == len(re.findall(r"^```", read(page), flags=re.MULTILINE))
-        assert {block.language for block in blocks(page)} <= {"python", "console", "text"}
+@every_page
+def test_every_block_is_run_or_known_not_to_be(page: Path) -> None:
+    found = blocks(page)
+    assert len(found) * 2 == len(re.findall(r"^ *(?:```|~~~)", read(page), flags=re.MULTILINE))
+    assert {block.language for block in found} <= {"python", "console", "text", *DIRECTIVES}
+    # four spaces would make a block that nobody runs
+    assert not re.findall(r"^(?: {4}|\t).*", FENCE.sub("", read(page)), flags=re.MULTILINE)
 
 
 def test_the_program_that_checks_a_file_is_as_short_as_it_says() -> None:
@@ -161,19 +157,6 @@ def test_the_program_that_checks_a_file_is_as_short_as_it_says() -> None:
     program = re.findall(r"^```python\n(.*?)^```$", section, flags=re.DOTALL | re.MULTILINE)[0]
     assert "eigvalsh" in program
     assert len(program.splitlines()) < 40
-
-
-def test_quoted_source_is_the_source() -> None:
-    quotations = [block for page in PAGES for block in blocks(page) if block.quoted]
-    assert {block.quoted for block in quotations} >= {
-        "methods/mlsvm/problem.py literal",
-        "methods/ssvm/problem.py with_rows",
-        "methods/nca/problem.py step",
-    }
-    for block in quotations:
-        path, name = block.quoted.split()
-        source = ast.get_source_segment(read(located(path)), definitions(located(path))[name])
-        assert block.text.strip("\n") == source, block.quoted
 
 
 @every_text

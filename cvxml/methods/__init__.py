@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from cvxml.exact import Exact
 from cvxml.metric import FloatArray, IntArray
 from cvxml.result import Certificate, Dual, Evaluation, Solution
+from cvxml.statement import Statement
 from cvxml.variant import Variant
 
 MODULES = {
@@ -42,7 +43,7 @@ class Method(Protocol):
     STARTS: tuple[
         str, ...
     ]  # only where CLAIM is "stationary": the starts that a claim to be optimal is held against
-    STATEMENT: str  # the mathematics, for a terminal
+    STATEMENT: Statement  # the mathematics, row by row
 
     def problem(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Any:
         """The literal cvxpy problem."""

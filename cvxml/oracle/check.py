@@ -50,6 +50,7 @@ def check(
     problem's scale. exact: judge in rational arithmetic, so that no rounding is allowed for (python-flint must be
     installed; not for an rbf kernel, nor for nca where the rank is limited). diagnosed: look for the misreading whose
     answer a refuted metric is, which takes several solves. params: the method's.
+
     Certified: feasible, and gap <= tol * scale + rounding. Refuted: not feasible, or our witness is better by
     more than that. Else inconclusive, with the reason. Raises ValueError for bad input.
     """

@@ -197,7 +197,7 @@ def draw(results: Results, preset: Preset, figure: Any) -> None:
                 markersize=7,
                 capsize=3,
             )
-        ax.set_xticks(range(len(found)), list(found))
+        ax.set_xticks(range(len(found)), list(found), rotation=20)
         ax.set_title(panel.name)
         ax.grid(axis="y", alpha=0.3)
         if panel.part == "train":

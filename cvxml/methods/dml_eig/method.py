@@ -16,6 +16,7 @@ from cvxml.methods.dml_eig.certify import certify
 from cvxml.methods.dml_eig.evaluate import evaluate, objective
 from cvxml.methods.dml_eig.fast import fast
 from cvxml.methods.dml_eig.instance import Instance, instance
+from cvxml.methods.dml_eig.statement import STATEMENT
 from cvxml.methods.dml_eig.variants import VARIANTS
 from cvxml.metric import FloatArray, project_psd
 from cvxml.result import Certificate, Dual, Status
@@ -30,17 +31,7 @@ class DMLEig(ConvexMethod[Instance]):
     PARAMETERS: ClassVar = {
         "pairs": '{"similar": [[i, j], ...], "dissimilar": [[i, j], ...]} (default: every two points, by their labels)',
     }
-    STATEMENT = """\
-max over A psd:   min over dissimilar pairs of D_A(i, j)        (minimised: its negative)
-such that         sum over similar pairs of D_A(i, j)  <=  1
-
-  D_A(i, j) = (x_i - x_j)^T A (x_i - x_j)
-  with S = sum_similar X_ij, X~ = S^-1/2 X S^-1/2 and A = S^-1/2 M S^-1/2:
-  max over M psd, tr M = 1 of min <X~_t, M>
-
-dual, over the simplex:
-  min over q >= 0, sum q = 1 of   lambda_max( sum_t q_t X~_t );   any q is a bound
-"""
+    STATEMENT = STATEMENT
     VARIANTS: ClassVar = VARIANTS
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:

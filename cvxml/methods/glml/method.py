@@ -26,6 +26,7 @@ from cvxml.methods.glml.certify import best_dual, certify_at, examine_unit
 from cvxml.methods.glml.closed import Case, closed_form
 from cvxml.methods.glml.curvature import curvature
 from cvxml.methods.glml.instance import Instance, instance
+from cvxml.methods.glml.statement import STATEMENT as STATEMENT
 from cvxml.methods.glml.variants import VARIANTS as VARIANTS
 from cvxml.metric import FloatArray, IntArray, as_matrix, as_metric
 from cvxml.result import (
@@ -50,19 +51,6 @@ PARAMETERS = {
     "n_components": "of the mixture of a class (default 2)",
 }
 SOLVE_PARAMETERS: dict[str, str] = {}
-STATEMENT = """\
-at a query x:   min over A psd, |A| = 1:   (tr[A^-1 B])^2                             (11)
-
-  B = sum_i H_i ( sum_{j != i} p_j^2 - p_i sum_{j != i} p_j )                         (14)
-    = sum_{i<j} p_i p_j (p_j - p_i) (G_i - G_j),    H_i = p_i G_i the Hessian of p_i at x
-  Gaussian classes:  G = S (x - mu)(x - mu)^T S - S,   S = (Sigma + alpha I)^-1       (15)
-  only the direction of B matters: B is divided by its norm
-
-not convex in A; convex in M = A^-1, with the same value:
-  min over M psd:   (tr[M B])^2   such that   log det M >= 0
-dual, for s B >> 0, s = 1 or -1 (else 0):
-  max over y, u >= 0:   D u - D u log(u / y) + u log det(s B) - y^2 / 4  =  (D |det B|^(1/D))^2 at best
-"""
 
 
 def problem(X: ArrayLike, y: ArrayLike, **params: Any) -> Any:

@@ -15,6 +15,7 @@ from cvxml.methods.itml import certify as _certify
 from cvxml.methods.itml import evaluate as _evaluate
 from cvxml.methods.itml import fast as _fast
 from cvxml.methods.itml.instance import Instance, instance
+from cvxml.methods.itml.statement import STATEMENT as _STATEMENT
 from cvxml.methods.itml.variants import VARIANTS as _VARIANTS
 from cvxml.metric import FloatArray, project_psd
 from cvxml.result import Certificate, Dual, Status
@@ -35,18 +36,7 @@ class ITML(ConvexMethod[Instance]):
         "95th percentile of all squared distances under the prior)",
         "pairs": '{"similar": [[i, j], ...], "dissimilar": [[i, j], ...]} (default: every two points, by their labels)',
     }
-    STATEMENT = """\
-min over A psd and xi:   D_ld(A, A_0) + gamma D_ld(diag(xi), diag(xi_0))
-  such that   (x_i - x_j)^T A (x_i - x_j) <= xi_ij   for similar pairs,      xi_0 = u
-              (x_i - x_j)^T A (x_i - x_j) >= xi_ij   for dissimilar pairs,   xi_0 = l
-
-  D_ld(A, A_0) = tr(A A_0^-1) - log det(A A_0^-1) - d
-  D_ld(diag(xi), diag(xi_0)) = sum_ij [ xi/xi_0 - log(xi/xi_0) - 1 ]
-
-dual, over prices lambda >= 0, X_ij = (x_i - x_j)(x_i - x_j)^T:
-  max  log det(A_0 Z) + gamma sum_S log(1 - lambda u/gamma) + gamma sum_D log(1 + lambda l/gamma)
-  Z = A_0^-1 + sum_S lambda X_ij - sum_D lambda X_ij,      A = Z^-1 at the optimum
-"""
+    STATEMENT = _STATEMENT
     VARIANTS = _VARIANTS
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:

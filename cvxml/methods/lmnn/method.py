@@ -18,23 +18,11 @@ from cvxml.methods.lmnn.evaluate import evaluate, objective
 from cvxml.methods.lmnn.fast import fast
 from cvxml.methods.lmnn.instance import Instance, instance
 from cvxml.methods.lmnn.literal import solve_literal
+from cvxml.methods.lmnn.statement import statement
 from cvxml.methods.lmnn.variants import variants
 from cvxml.metric import FloatArray
 from cvxml.result import Certificate, Dual
 from cvxml.variant import Variant
-
-STATEMENT = """\
-min over M psd, xi >= 0:   (1 - mu) sum_ij D_M(i, j)  +  mu sum_ijl xi_ijl{power}
-such that for every target j of i and every l of another class:
-                           D_M(i, l) - D_M(i, j)  >=  1 - xi_ijl
-
-  D_M(i, j) = (x_i - x_j)^T M (x_i - x_j)
-  targets   = the k nearest points of i's own class, or given
-
-dual, over {range}:
-  max sum lambda_ijl{loss}   such that   (1 - mu) sum_ij X_ij + sum_ijl lambda_ijl (X_ij - X_il)   psd
-  any feasible lambda is a lower bound
-"""
 
 
 class LMNN(ConvexMethod[Instance]):
@@ -52,11 +40,7 @@ class LMNN(ConvexMethod[Instance]):
         self.id = "lmnn:squared_hinge" if squared else "lmnn"
         hinge = ", squared hinge" if squared else ""
         self.TITLE = f"LMNN: large margin nearest neighbours{hinge} (Weinberger, Saul 2009)"
-        self.STATEMENT = STATEMENT.format(
-            power="^2" if squared else "",
-            range="lambda >= 0" if squared else "0 <= lambda <= mu",
-            loss=" - sum lambda^2 / (4 mu)" if squared else "",
-        )
+        self.STATEMENT = statement(squared)
 
     @property
     def VARIANTS(self) -> dict[str, Variant]:  # type: ignore[override]

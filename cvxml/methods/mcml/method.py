@@ -19,6 +19,7 @@ from cvxml.methods.mcml.certify import certify as certify_metric
 from cvxml.methods.mcml.fast import collapse, inner_rows
 from cvxml.methods.mcml.infinity import recedes
 from cvxml.methods.mcml.instance import Instance, alone, instance, weights
+from cvxml.methods.mcml.statement import STATEMENT
 from cvxml.methods.mcml.variants import VARIANTS
 from cvxml.metric import FloatArray
 from cvxml.result import Certificate, Dual, Solution
@@ -37,15 +38,7 @@ class MCML(ConvexMethod[Instance]):
     TITLE = "Metric learning by collapsing classes (Globerson, Roweis 2005)"
     EXPONENTIAL = True
     PARAMETERS: ClassVar[dict[str, str]] = {}
-    STATEMENT = """\
-min over A psd:   sum_i [ mean_{j in class(i), j != i} D_A(i,j)  +  log sum_{k != i} exp(-D_A(i,k)) ]
-
-  D_A(i,j) = <A, X_ij>,   X_ij = (x_i - x_j)(x_i - x_j)^T;   points alone in their class: not an i, but a k
-  that is sum_i KL[ p0(.|i) | p_A(.|i) ] + sum_i log(n_c - 1),   p0 uniform in the class of i without i, of size n_c
-
-dual, over rows q_i of the simplex (k != i), w = p0, H the entropy:
-  max sum_i H(q_i)   such that   sum_ij (w_ij - q_ij) X_ij psd
-"""
+    STATEMENT = STATEMENT
     VARIANTS = VARIANTS
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:

@@ -28,6 +28,7 @@ from cvxml.methods.mlsvm.certify import certify as certify_metric
 from cvxml.methods.mlsvm.certify import repair
 from cvxml.methods.mlsvm.evaluate import evaluate as evaluate_metric
 from cvxml.methods.mlsvm.kernel_instance import in_feature_space, instance
+from cvxml.methods.mlsvm.kernel_statement import STATEMENT as STATEMENT
 from cvxml.methods.mlsvm.kernel_variants import VARIANTS as VARIANTS
 from cvxml.methods.mlsvm.method import check_options, stored_params
 from cvxml.methods.mlsvm.method import literal_source as linear_source
@@ -48,15 +49,6 @@ PARAMETERS = {
     "degree": "of the polynomial, 1 to 5 (default 2)",
     "gamma": "of the rbf, > 0 (default 1/d)",
 }
-STATEMENT = """\
-MLSVM with Phi(x) for x and A = sum_ij phi_ij Phi(x_i) Phi(x_j)^T:
-
-min over phi:   lam/2 ||K^(1/2) phi K^(1/2)||^2 + 1/n sum_i xi_i,   K^(1/2) phi K^(1/2) psd, xi >= 0
-such that       min_{j in I_i} d(i, j) >= max_{l in T_i} d(i, l) + 1 - xi_i
-
-  d(i, j) = (K_i - K_j)^T phi (K_i - K_j)
-which is problem (2) on the rows of K^(1/2).
-"""
 EPS = float(np.finfo(float).eps)
 
 

@@ -22,6 +22,7 @@ from cvxml.methods.mlsvm.evaluate import evaluate as evaluate_metric
 from cvxml.methods.mlsvm.evaluate import objective as objective_of
 from cvxml.methods.mlsvm.instance import Instance, instance
 from cvxml.methods.mlsvm.solve import solve_instance
+from cvxml.methods.mlsvm.statement import STATEMENT as STATEMENT
 from cvxml.methods.mlsvm.variants import VARIANTS as VARIANTS
 from cvxml.metric import FloatArray, IntArray, as_matrix, as_metric, examine
 from cvxml.result import Certificate, Dual, Evaluation, SavedSolution, Solution, warn_unless_converged
@@ -37,18 +38,6 @@ PARAMETERS = {
     '"per-class": K nearest of the class and K nearest of the rest',
     "neighbors": "explicit lists N(i), one a point; they win over n_neighbors and neighborhood",
 }
-STATEMENT = """\
-min over A psd, xi >= 0:   lam/2 ||A||^2 + 1/n sum_i xi_i                          (2)
-such that for every i:     min_{j in I_i} d_A(i, j) >= max_{l in T_i} d_A(i, l) + 1 - xi_i
-
-  d_A(i, j) = (x_i - x_j)^T A (x_i - x_j)
-  T_i, I_i  = the neighbours N(i) of i's own class, and of the others
-  vacuous (xi_i = 0) where T_i or I_i is empty
-
-dual, over u_i, w_i >= 0 with sum_j u_ij = sum_l w_il = s_i <= 1/n:
-  max sum_i s_i - 1/(2 lam) ||P_+(G)||^2,   G = sum_i ( sum_j u_ij X_ij - sum_l w_il X_il )
-  A = P_+(G) / lam;   any feasible (u, w) is a lower bound;   ||A - A*|| <= sqrt(2 gap / lam)
-"""
 
 
 def problem(X: ArrayLike, y: ArrayLike, **params: Any) -> Any:

@@ -23,22 +23,11 @@ from cvxml.methods.mmc.evaluate import objective as objective_of
 from cvxml.methods.mmc.fast import fast as solve_fast
 from cvxml.methods.mmc.instance import Instance
 from cvxml.methods.mmc.instance import instance as checked
+from cvxml.methods.mmc.statement import statement
 from cvxml.methods.mmc.variants import variants
 from cvxml.metric import FloatArray, project_psd
 from cvxml.result import Certificate, Dual, Status
 from cvxml.variant import Variant
-
-STATEMENT = """\
-min over A psd%s:   - sum_(i,j) dissimilar sqrt(D_A(i, j))                    (6), (8)
-such that:   sum_(i,j) similar D_A(i, j) <= 1                                 (7)
-
-  D_A(i, j) = (x_i - x_j)^T A (x_i - x_j)
-  unbounded where a dissimilar pair differs in a %s in which no similar pair does: refused
-
-dual, over c > 0, one for each dissimilar pair, with X_t = (x_i - x_j)(x_i - x_j)^T:
-  max - 1/2 [ sum_t 1/c_t + mu ],   mu the largest %s of sum_t c_t X_t relative to S = sum_similar X_ij
-  at the optimum c_t = 1 / sqrt(D_A);   the best multiple of any c gives - sqrt( mu sum_t 1/c_t )
-"""
 
 
 class MMC(ConvexMethod[Instance]):
@@ -51,7 +40,7 @@ class MMC(ConvexMethod[Instance]):
         "pairs": '{"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}; y is then not looked at '
         "(default None: every two points, by their labels)"
     }
-    STATEMENT = STATEMENT % ("", "direction", "eigenvalue")
+    STATEMENT = statement(diagonal=False)
     VARIANTS: ClassVar[dict[str, Variant]] = variants(diagonal=False)
     EXPONENTIAL = True  # there is no exponential cone, but SCS crawls on square roots too
     diagonal = False
@@ -130,7 +119,7 @@ class DiagonalMMC(MMC):
 
     id = "mmc:diagonal"
     TITLE = "MMC: distance metric learning with side-information, A diagonal"
-    STATEMENT = STATEMENT % (" and diagonal", "feature", "diagonal entry")
+    STATEMENT = statement(diagonal=True)
     VARIANTS: ClassVar[dict[str, Variant]] = variants(diagonal=True)
     diagonal = True
 

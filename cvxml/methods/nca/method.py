@@ -24,6 +24,7 @@ from cvxml.methods.nca.evaluate import evaluate as evaluate_metric
 from cvxml.methods.nca.instance import Instance, instance
 from cvxml.methods.nca.solve import solve_instance
 from cvxml.methods.nca.solver import Solver
+from cvxml.methods.nca.statement import STATEMENT as STATEMENT
 from cvxml.methods.nca.variants import VARIANTS as VARIANTS
 from cvxml.metric import FloatArray, IntArray, as_matrix, as_metric, low_rank_components
 from cvxml.result import Certificate, Dual, Evaluation, SavedSolution, Solution, warn_unless_converged
@@ -42,21 +43,6 @@ SOLVE_PARAMETERS = {
     'best with it on a sample; "likelihood" (50 steps for g from "auto"); components (m, d); or a list of these',
     "random_state": "seed of the random start (default 0)",
 }
-STATEMENT = """\
-min over Q = A^T A, A (m, d):   -f = - sum_i p_i   or   -g = - sum_i log p_i
-
-  p_ij = exp(-|A x_i - A x_j|^2) / sum_{k != i} exp(-|A x_i - A x_k|^2),   p_ii = 0
-  p_i  = sum_j s_ij p_ij,          s_ij = 1[i and j of the same class], j != i, or a similarity
-
-not convex in A; in Q, with X_ij = (x_i - x_j)(x_i - x_j)^T, a difference of convex functions:
-  -g = sum_i [ log sum_{k != i} e^-<Q, X_ik>  -  log sum_j s_ij e^-<Q, X_ij> ]
-
-the convex step of CCCP at Q0, with w_ij = s_ij p_ij / p_i there, and c_i = 1 (for g) or p_i (for f):
-  min over Q psd:   sum_i c_i [ log sum_{k != i} e^-<Q, X_ik> + sum_j w_ij <Q, X_ij> ] + const
-
-its dual, over rows q_i of the simplex, H the entropy:
-  max sum_i c_i H(q_i) + const   such that   sum_ij c_i (w_ij - q_ij) X_ij psd
-"""
 
 
 def problem(X: ArrayLike, y: ArrayLike | None, *, at: ArrayLike | None = None, **params: Any) -> Any:

@@ -14,19 +14,33 @@ COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#0
 MARKERS = ("o", "^", "s", "D", "v", "P", "X", "<", ">", "*", "h")
 
 
+def pyplot() -> Any:
+    """The module matplotlib.pyplot. Raises ImportError that says how to install it."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError("a picture needs matplotlib: pip install 'cvxml[plot]'") from error
+    return plt
+
+
+def by_class(ax: Any, points: FloatArray, labels: np.ndarray, **style: Any) -> list[Any]:
+    """Draw `points` (n, 2) on `ax`, a colour and a marker for each of `labels` (n,); the artists, one a class."""
+    drawn = []
+    for k, label in enumerate(np.unique(labels)):
+        colour, marker = COLOURS[k % len(COLOURS)], MARKERS[k % len(MARKERS)]
+        mine = points[labels == label]
+        drawn.append(ax.scatter(*mine.T, c=colour, marker=marker, linewidths=0, label=str(label), **style))
+    return drawn
+
+
 def scatter(points: FloatArray, y: ArrayLike | None = None, *, ax: Any = None, legend: bool = True) -> Any:
     """Draw `points` (n, 2), by label y (n,) where given, on `ax` (default: new axes), scales equal; returns it."""
     if ax is None:
-        import matplotlib.pyplot as plt
-
-        _, ax = plt.subplots(figsize=(5, 5), layout="constrained")
+        _, ax = pyplot().subplots(figsize=(5, 5), layout="constrained")
     labels = np.zeros(len(points), dtype=int) if y is None else np.asarray(y)
     if len(labels) != len(points):
         raise ValueError(f"X has {len(points)} points but y has {len(labels)} labels; they must match")
-    for k, label in enumerate(np.unique(labels)):
-        mine = points[labels == label]
-        colour, marker = COLOURS[k % len(COLOURS)], MARKERS[k % len(MARKERS)]
-        ax.scatter(*mine.T, s=14, c=colour, marker=marker, alpha=0.7, linewidths=0, label=str(label))
+    by_class(ax, points, labels, s=14, alpha=0.7)
     ax.set_aspect("equal", adjustable="datalim")
     ax.set_xticks([])
     ax.set_yticks([])

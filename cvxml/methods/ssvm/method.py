@@ -22,6 +22,7 @@ from cvxml.methods.ssvm.evaluate import evaluate as evaluate_metric
 from cvxml.methods.ssvm.instance import Instance, instance
 from cvxml.methods.ssvm.point import point_at, rescaled
 from cvxml.methods.ssvm.solve import metric_of, solve_globally, solve_instance
+from cvxml.methods.ssvm.statement import STATEMENT as STATEMENT
 from cvxml.methods.ssvm.step import StepSolver
 from cvxml.methods.ssvm.variants import VARIANTS as VARIANTS
 from cvxml.metric import FloatArray, IntArray, as_matrix, as_metric, examine, unit_scale
@@ -43,20 +44,6 @@ SOLVE_PARAMETERS = {
     "random_state": "seed of the random start (default 0)",
     "time_limit": 'seconds for solver "global" (default 600)',
 }
-STATEMENT = """\
-min over W psd:   F(W) = ||W||^2 + C sum_i L_i                                     (10)
-  L_i = max_h [ S_W(i, h) + Delta(y_i, h) ]  -  max_{h: y_i wins} S_W(i, h)   (5), (6)
-
-  S_W(i, h)   = - sum_{j in h} (x_i - x_j)^T W (x_i - x_j) = <W, Psi_ih>,  |h| = k, i not in h
-  Delta(y, h) = max of Lam(y, r) over the classes r tied for most votes in h
-
-not convex; the convex step of CCCP at W, with h*_i = argmax_{h: y_i wins} S_W(i, h), P = sum_i Psi_{i, h*_i}:
-  min over W psd, t:   ||W||^2 + C sum_i t_i - C <W, P>
-  such that            t_i >= <W, Psi_ih> + Delta(y_i, h)   for every i and h
-
-its dual, over q_i in the simplex over the sets of i:
-  max C sum q_ih Delta_ih - 1/4 ||P_+(-G)||^2,   G = C (sum q_ih Psi_ih - P),   W = P_+(-G) / 2
-"""
 
 
 def problem(X: ArrayLike, y: ArrayLike, *, at: ArrayLike | None = None, **params: Any) -> Any:

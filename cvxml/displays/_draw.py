@@ -1,0 +1,117 @@
+"""What the displays share in drawing: axes, points by class, a frame, a legend beneath."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cvxml.methods.nca.plot import by_class, pyplot
+from cvxml.metric import FloatArray
+
+INK, GREY = "#000000", "#767676"
+SIZE = (6.4, 5.6)  # inches
+
+
+def font() -> float:
+    """Points: 11 at least, more if matplotlib is set to more."""
+    return max(11.0, float(pyplot().rcParams["font.size"]))
+
+
+def start(ax: Any = None, size: tuple[float, float] = SIZE) -> tuple[Any, Any]:
+    """The figure and the axes to draw on: `ax`, or new ones."""
+    if ax is None:
+        _, ax = pyplot().subplots(figsize=size, layout="constrained")
+    ax.tick_params(labelsize=font())
+    return ax.figure, ax
+
+
+def points(ax: Any, X: FloatArray, labels: np.ndarray, pale: bool = False, size: float = 26) -> list[Any]:
+    """Points (n, 2) by class; of a single class without a name in the legend."""
+    drawn = by_class(ax, X, labels, s=size, alpha=0.3 if pale else 0.75, zorder=1)
+    if len(drawn) == 1:
+        drawn[0].set_label("_points")
+    return drawn
+
+
+def frame(ax: Any, X: FloatArray, outlines: Sequence[FloatArray] = ()) -> None:
+    """Equal scales, and limits that hold X (n, 2), and as much of the outlines as half the width of X on each side."""
+    low, high = X.min(axis=0), X.max(axis=0)
+    room = width(X) / 2
+    for line in outlines:
+        low = np.minimum(low, np.maximum(line.min(axis=0), X.min(axis=0) - room))
+        high = np.maximum(high, np.minimum(line.max(axis=0), X.max(axis=0) + room))
+    pad = 0.06 * max(float((high - low).max()), width(X))
+    ax.set_xlim(low[0] - pad, high[0] + pad)
+    ax.set_ylim(low[1] - pad, high[1] + pad)
+    ax.set_aspect("equal", adjustable="box")
+    ax.locator_params(nbins=5)
+
+
+def zoom(ax: Any, near: FloatArray, X: FloatArray) -> None:
+    """Equal scales, and a square that holds `near` (k, 2) with room about it, never less than 4 % of the width of X."""
+    low, high = near.min(axis=0), near.max(axis=0)
+    half = max(0.75 * float((high - low).max()), 0.02 * width(X))
+    for limits, middle in zip((ax.set_xlim, ax.set_ylim), (low + high) / 2, strict=True):
+        limits(middle - half, middle + half)
+    ax.set_aspect("equal", adjustable="box")
+    ax.locator_params(nbins=4)
+
+
+def width(X: FloatArray) -> float:
+    """Of the points X (n, 2), in the feature that spreads most; 1 if they coincide."""
+    return float(np.ptp(X, axis=0).max()) or 1.0
+
+
+def letters(ax: Any) -> int:
+    """How many letters a line above or below the axes holds, about."""
+    inches = ax.bbox.width / ax.figure.dpi
+    return max(20, int(1.15 * inches * 72 / (0.55 * font())))
+
+
+def words(ax: Any, title: str, xlabel: str, ylabel: str) -> None:
+    """Title, of as many lines as it takes, and the names of the axes."""
+    lines = [textwrap.fill(line, letters(ax)) for line in title.splitlines()]
+    ax.set_title("\n".join(lines), fontsize=font(), loc="left")
+    ax.set_xlabel(xlabel, fontsize=font())
+    ax.set_ylabel(ylabel, fontsize=font())
+
+
+def legend(ax: Any) -> Any:
+    """The legend beneath the axes, where it hides nothing, in as many columns as there is room for."""
+    handles, labels = ax.get_legend_handles_labels()
+    columns = next((c for c in (3, 2) if _letters_of(labels, c) <= letters(ax)), 1)
+    made = ax.legend(
+        handles,
+        labels,
+        loc="upper center",
+        bbox_to_anchor=(0.5, 0.0),
+        borderaxespad=3.4,  # in letters: clear of the name of the axis, however high the axes are
+        ncols=columns,
+        fontsize=font(),
+        frameon=False,
+        handletextpad=0.5,
+        columnspacing=1.5,
+    )
+    for handle in made.legend_handles:
+        handle.set_alpha(1.0)
+    return made
+
+
+def _letters_of(labels: Sequence[str], columns: int) -> int:
+    """The width of a legend that fills column after column; six letters for a mark and the space beside it."""
+    parts = [part for part in np.array_split(np.array(labels, dtype=object), columns) if len(part)]
+    return sum(6 + max(map(len, part)) for part in parts)
+
+
+def message(ax: Any, text: str) -> None:
+    """Paragraphs, a line each, in the middle of empty axes; apart where there is room."""
+    paragraphs = [textwrap.fill(line, int(0.9 * letters(ax))) for line in text.splitlines()]
+    room = 0.8 * ax.bbox.height / ax.figure.dpi * 72 / (1.3 * font())  # in lines
+    apart = "\n\n" if len("\n\n".join(paragraphs).splitlines()) < room else "\n"
+    style = {"transform": ax.transAxes, "ha": "center", "va": "center", "fontsize": font()}
+    ax.text(0.5, 0.5, apart.join(paragraphs), **style)
+    ax.set_xticks([])
+    ax.set_yticks([])

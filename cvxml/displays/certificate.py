@@ -1,0 +1,246 @@
+"""How a solution was proved: its certified gap against iteration, or objective and lower bound."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Self
+
+import numpy as np
+
+from cvxml.displays import _draw
+from cvxml.displays._given import check_fitted
+from cvxml.inputs import check_choice, check_positive
+from cvxml.metric import FloatArray, IntArray
+from cvxml.result import Certificate, Solution
+
+BLUE, RED = "#0072B2", "#D55E00"
+ACROSS, SHOWN = ("iteration", "seconds"), ("gap", "bounds")
+PROVED, STEP, TRIVIAL = "problem", "step", "nothing"  # whose lower bounds a history holds
+
+
+class CertificateDisplay:
+    """The history of a solve, and what its certificate proves in the end.
+
+    Made by `from_estimator` or `from_solution`. show="gap": objective - lower_bound over the scale of the problem, on a
+    logarithmic scale, with the tolerance; show="bounds": objective and lower bound. The star is the certificate of the
+    metric returned, computed anew from the data. Where several starts were run each is a line. Where the problem is not
+    convex the bounds are those of convex steps, and the legend says so; where nothing but a trivial bound is known
+    there is no gap to draw, and a sentence in its place.
+
+    Parameters
+    ----------
+    iteration, seconds, objective, lower_bound, gap : (t,), the history. certificate : the proof of the metric. status,
+    notes : of the solution, in words. method : its id. tol : the tolerance, a share of the scale.
+
+    Attributes
+    ----------
+    ax_, figure_ : the axes and the figure. bounds_of : whose the lower bounds are, "problem", "step" (a convex step of
+    it) or "nothing". runs : slices of the history, one a start. gap_lines_, objective_lines_, bound_lines_ : a line a
+    run. tolerance_line_, final_ : lines, or None. message_ : what is said in place of lines, or None.
+    """
+
+    def __init__(
+        self,
+        *,
+        iteration: IntArray,
+        seconds: FloatArray,
+        objective: FloatArray,
+        lower_bound: FloatArray,
+        gap: FloatArray,
+        certificate: Certificate,
+        status: str = "",
+        notes: tuple[str, ...] = (),
+        method: str = "",
+        tol: float = 1e-6,
+    ):
+        self.iteration = iteration
+        self.seconds = seconds
+        self.objective = objective
+        self.lower_bound = lower_bound
+        self.gap = gap
+        self.certificate = certificate
+        self.status = status
+        self.notes = notes
+        self.method = method
+        self.tol = tol
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any = None, y: Any = None, **options: Any) -> Self:
+        """Draw the certificate of a fitted estimator, with its tol. X, y : not used. options : as in `from_solution`.
+
+        Raises NotFittedError; ValueError for an estimator that keeps no solution.
+        """
+        check_fitted(estimator)
+        solution = getattr(estimator, "solution_", None)
+        if solution is None:
+            raise ValueError(
+                f"{type(estimator).__name__} keeps no solution_: it is a closed form; see cvxml.solve for a certificate"
+            )
+        return cls.from_solution(solution, **{"tol": estimator.tol, **options})
+
+    @classmethod
+    def from_solution(
+        cls, solution: Solution, *, tol: float = 1e-6, ax: Any = None, show: str = "gap", x: str = "iteration"
+    ) -> Self:
+        """Draw a Solution. tol : what it was solved to, default that of `cvxml.solve`. ax, show, x : as in `plot`.
+
+        Raises ValueError for anything else: a file does not hold the history.
+        """
+        if not isinstance(solution, Solution):
+            raise ValueError(
+                f"a certificate is drawn of what cvxml.solve returned, got {type(solution).__name__}; a file holds no "
+                "history"
+            )
+        steps = solution.history
+        return cls(
+            iteration=np.array([step.iteration for step in steps], dtype=np.intp),
+            seconds=np.array([step.seconds for step in steps], dtype=np.float64),
+            objective=np.array([step.objective for step in steps], dtype=np.float64),
+            lower_bound=np.array([step.lower_bound for step in steps], dtype=np.float64),
+            gap=np.array([step.gap for step in steps], dtype=np.float64),
+            certificate=solution.certificate,
+            status=solution.status.value,
+            notes=solution.notes,
+            method=solution.method,
+            tol=check_positive(tol, "tol"),
+        ).plot(ax, show=show, x=x)
+
+    @property
+    def runs(self) -> list[slice]:
+        """A run begins where the iterations begin again."""
+        starts = np.flatnonzero(self.iteration <= self.iteration[0]).tolist() if len(self.iteration) else []
+        ends = [*starts[1:], len(self.iteration)] if starts else []
+        return [slice(a, b) for a, b in zip(starts, ends, strict=True)]
+
+    @property
+    def bounds_of(self) -> str:
+        """Whose the lower bounds of the history are: of the "problem", of a convex "step", or of "nothing"."""
+        if self.certificate.kind != "stationary":
+            return PROVED
+        if (self.lower_bound == self.certificate.lower_bound).all() or self.certificate.step is None:
+            return TRIVIAL
+        return STEP
+
+    @property
+    def judged(self) -> Certificate:
+        """The certificate that the tolerance is a share of the scale of."""
+        return self.certificate.step or self.certificate
+
+    @property
+    def scale(self) -> float:
+        """What gaps are divided by; 1 where there is no scale."""
+        scale = self.judged.scale
+        return scale if math.isfinite(scale) and scale > 0 else 1.0
+
+    def plot(self, ax: Any = None, *, show: str = "gap", x: str = "iteration") -> Self:
+        """Draw the "gap" or the "bounds" against "iteration" or "seconds" on `ax` (default: new axes).
+
+        Raises ValueError for other words, and ImportError without matplotlib.
+        """
+        check_choice(show, "show", SHOWN)
+        across = self.seconds if check_choice(x, "x", ACROSS) == "seconds" else self.iteration
+        self.figure_, self.ax_ = _draw.start(ax, (6.4, 5.0))
+        self.gap_lines_: list[Any] = []
+        self.objective_lines_: list[Any] = []
+        self.bound_lines_: list[Any] = []
+        self.tolerance_line_: Any = None
+        self.final_: Any = None
+        self.message_ = self._why_no_gap() if show == "gap" and self.bounds_of == TRIVIAL else None
+        title = f"{self.method}\n{self.status}"
+        if self.message_ is not None:
+            _draw.message(self.ax_, self.message_)
+            _draw.words(self.ax_, title, "", "")
+            return self
+        if show == "gap":
+            self._draw_gap(across)
+        else:
+            self._draw_bounds(across)
+        _draw.words(self.ax_, title, x if len(across) else "(no history was kept)", self._named(show))
+        if len(across) < 2:
+            self.ax_.set_xticks(across)
+        elif x == "iteration":
+            self.ax_.xaxis.get_major_locator().set_params(integer=True)
+        self.legend_ = _draw.legend(self.ax_)
+        return self
+
+    def _draw_gap(self, across: Any) -> None:
+        unit, proof = self.scale, self.judged
+        floor = max(proof.rounding, 1e-300) / unit
+        drawn = np.maximum(self.gap / unit, floor)  # less is rounding, and may be negative
+        drawn[~np.isfinite(self.gap)] = np.nan
+        label = "gap of the convex step" if self.bounds_of == STEP else "gap: no metric is better by more"
+        self.gap_lines_ = self._lines(across, drawn, label, BLUE, "o")
+        last = proof.rel_gap if proof.parts else proof.gap / unit
+        if math.isfinite(last):
+            self.final_ = self._star(across, max(last, floor), f"the certificate: {_told(last, floor)}")
+        self.ax_.set_yscale("log")
+        if proof.scale > 0:
+            told = f"tol {self.tol:g}"
+            self.tolerance_line_ = self.ax_.axhline(
+                self.tol, color=RED, linestyle="--", linewidth=1.8, label=told
+            )
+        if min(last, np.nanmin(drawn, initial=np.inf)) <= floor:
+            self.ax_.axhline(floor, color=_draw.GREY, linestyle=":", linewidth=1.8, label="below: rounding")
+
+    def _draw_bounds(self, across: Any) -> None:
+        self.objective_lines_ = self._lines(across, self.objective, "objective", BLUE, "o")
+        proof = self.certificate if self.bounds_of == TRIVIAL else self.judged
+        if self.bounds_of != TRIVIAL:
+            below = np.where(np.isfinite(self.lower_bound), self.lower_bound, np.nan)
+            label = (
+                "lower bound of the convex step" if self.bounds_of == STEP else "lower bound of all metrics"
+            )
+            self.bound_lines_ = self._lines(across, below, label, RED, "^")
+        elif math.isfinite(proof.lower_bound):
+            label = f"trivial bound {proof.lower_bound:.6g}: no more is known of all metrics"
+            style = {"color": _draw.GREY, "linestyle": ":", "linewidth": 1.8, "label": label}
+            self.bound_lines_ = [self.ax_.axhline(proof.lower_bound, **style)]
+        self.final_ = self._star(across, proof.objective, f"in the end: {proof.objective:.9g}")
+
+    def _lines(self, across: Any, values: FloatArray, label: str, colour: str, marker: str) -> list[Any]:
+        """A line a run, of one colour, paler from run to run."""
+        runs = self.runs
+        several = f", each of {len(runs)} starts" if len(runs) > 1 else ""
+        look = {"color": colour, "marker": marker, "markersize": 5, "linewidth": 1.8}
+        drawn = []
+        for k, run in enumerate(runs):
+            look |= {"alpha": 1 - 0.6 * k / len(runs), "label": "_" if k else label + several}
+            drawn += self.ax_.plot(across[run], values[run], **look)
+        return drawn
+
+    def _star(self, across: Any, value: float, label: str) -> Any:
+        ends = [run.stop - 1 for run in self.runs]
+        best = min(ends, key=lambda end: abs(self.objective[end] - self.certificate.objective), default=None)
+        at = 0 if best is None else across[best]
+        look = {"color": _draw.INK, "marker": "*", "markersize": 14, "linestyle": "", "zorder": 5}
+        return self.ax_.plot([at], [value], label=label, **look)[0]
+
+    def _named(self, show: str) -> str:
+        if show == "bounds":
+            return "objective and lower bound"
+        if self.judged.scale > 0:
+            return f"gap / scale,  scale = {self.judged.scale:.3g}"
+        return "gap"
+
+    def _why_no_gap(self) -> str:
+        """Paragraphs in place of a line that would look like a proof."""
+        proof = self.certificate
+        said = ["No gap is drawn: the problem is not convex, and iterations do not improve its bound."]
+        if math.isfinite(proof.lower_bound):
+            known = (
+                f"objective ≥ {proof.lower_bound:.6g}, so that none is better by more than {proof.gap:.3g}"
+            )
+            said.append(f"Of all metrics no more is known than {known}.")
+        else:
+            said.append("Of other metrics nothing is known.")
+        if proof.step is not None:
+            left = f"{proof.step.gap:.3g}, {proof.step.rel_gap:.3g} of its scale"
+            said.append(f"Its own convex step could still gain {left}, at most.")
+        elif proof.stationarity is not None:
+            said.append(f"Stationarity: {proof.stationarity}.")
+        said += [note[:1].upper() + note[1:] + "." for note in self.notes[:1] if "not convex" not in note]
+        return "\n".join([*said, 'show="bounds" draws the objective.'])
+
+
+def _told(gap: float, rounding: float) -> str:
+    return "no gap beyond rounding" if gap <= rounding else f"{gap:.2g}"

@@ -1,0 +1,246 @@
+"""The local metrics of GLML over the plane, by the case of the matrix B."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cvxml import api
+from cvxml.displays import _draw
+from cvxml.displays._geometry import in_plane, outline, radius_for
+from cvxml.displays._given import check_features, check_fitted, labels_of, names_of
+from cvxml.inputs import check_count, check_X, real_array
+from cvxml.methods.glml.closed import Case
+from cvxml.methods.glml.model import Mixtures
+from cvxml.methods.nca.plot import COLOURS
+from cvxml.metric import FloatArray
+from cvxml.result import Solution
+
+LINES = {
+    Case.DEFINITE: ("#000000", "-"),
+    Case.INDEFINITE: ("#D55E00", (0, (3, 1.5))),
+    Case.SINGULAR: ("#CC79A7", "-."),
+    Case.ZERO: ("#767676", ":"),
+}
+LEVELS = (0.05, 0.3, 0.7)  # of the highest density of a class within the picture
+
+
+class Densities(NamedTuple):
+    """Of the classes over a grid of the plane."""
+
+    x: FloatArray  # (a,)
+    y: FloatArray  # (b,)
+    log_p: FloatArray  # (C, b, a)
+
+
+class LocalMetricDisplay:
+    """Ellipses of the local metric A(x) at queries x, in the line and colour of the case of B(x).
+
+    Made by `from_estimator` or `from_solution`. Definite: the optimum is unique. Indefinite: A is one of many that make
+    tr[A^-1 B] 0. Singular: no metric attains the infimum. Zero: every metric is optimal. A is long where the ellipse is
+    short. A local metric has determinant 1 and is compared with no other: only the shape counts, and each ellipse
+    is as long as the next. Of more than two features two are drawn: the cut of the ellipsoid along them.
+
+    Parameters
+    ----------
+    X : (n, 2), y : (n,), the points in the plane. queries : (q, 2). metrics : (q, 2, 2). cases : a Case each. length :
+    of the longest semi-axis. densities : contours of each class, or None. xlabel, ylabel : of the axes.
+
+    Attributes
+    ----------
+    ax_, figure_ : the axes and the figure. points_ : one collection a class. ellipses_ : a line a query. contours_ :
+    one contour set a class. legend_.
+    """
+
+    def __init__(
+        self,
+        *,
+        X: FloatArray,
+        y: np.ndarray,
+        queries: FloatArray,
+        metrics: FloatArray,
+        cases: list[Case],
+        length: float,
+        densities: Densities | None = None,
+        xlabel: str = "feature 0",
+        ylabel: str = "feature 1",
+    ):
+        self.X = X
+        self.y = y
+        self.queries = queries
+        self.metrics = metrics
+        self.cases = cases
+        self.length = length
+        self.densities = densities
+        self.xlabel = xlabel
+        self.ylabel = ylabel
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: ArrayLike,
+        y: ArrayLike,
+        queries: ArrayLike | None = None,
+        *,
+        features: tuple[int, int] = (0, 1),
+        n_queries: int = 6,
+        densities: bool = False,
+        ax: Any = None,
+    ) -> Self:
+        """Draw A + gamma I of a fitted GLML at `queries` (q, d), among the points X (n, d), y (n,).
+
+        queries : default a grid over the points, n_queries along the longer side, other features at their mean.
+        features : the two that are drawn. densities : contours of the classes at 5, 30 and 70 % of their highest, other
+        features at their mean. Raises NotFittedError; ValueError for another estimator, bad input, or contours of a
+        foreign model.
+        """
+        check_fitted(estimator)
+        if not hasattr(estimator, "metric_at") or not hasattr(estimator, "cases_at"):
+            raise ValueError(f"{type(estimator).__name__} has no local metrics; cvxml.GLML has")
+        points = check_X(X)
+        chosen = check_features(features, points.shape[1])
+        Q = (
+            _grid(points, chosen, check_count(n_queries, "n_queries"))
+            if queries is None
+            else _queries(queries, points)
+        )
+        return cls._drawn(
+            X,
+            points,
+            y,
+            Q,
+            chosen,
+            estimator.metric_at(Q),
+            estimator.cases_at(Q),
+            estimator.model_ if densities else None,
+            ax,
+        )
+
+    @classmethod
+    def from_solution(cls, solution: Solution, *, features: tuple[int, int] = (0, 1), ax: Any = None) -> Self:
+        """Draw the metrics of `cvxml.solve("glml", X, y, query=...)` at its queries; X and y are those solved for.
+
+        Raises ValueError for the solution of another method.
+        """
+        if not isinstance(solution, Solution) or solution.method != "glml":
+            raise ValueError(
+                'local metrics are drawn of a solution of "glml"; give what cvxml.solve("glml", ...) returned'
+            )
+        X, d = solution.X, solution.X.shape[1]
+        Q = np.reshape(solution.params["query"], (-1, d))
+        at = api.evaluate("glml", X, solution.y, solution.metric, **solution.params)
+        named = [at.case] if isinstance(at.case, str) else at.case
+        A = np.reshape(solution.metric, (-1, d, d))
+        chosen = check_features(features, d)
+        return cls._drawn(X, X, solution.y, Q, chosen, A, [Case(name) for name in named], None, ax)
+
+    @classmethod
+    def _drawn(
+        cls,
+        given: Any,
+        X: FloatArray,
+        y: ArrayLike,
+        Q: FloatArray,
+        features: tuple[int, int],
+        A: FloatArray,
+        cases: list[Case],
+        model: Any,
+        ax: Any,
+    ) -> Self:
+        at, centres = X[:, features], Q[:, features]
+        xlabel, ylabel = names_of(given, features)
+        return cls(
+            X=at,
+            y=labels_of(y, len(X)),
+            queries=centres,
+            metrics=np.array([in_plane(M, features) for M in A]),
+            cases=cases,
+            length=length_for(centres, at),
+            densities=None if model is None else _densities(model, X, features),
+            xlabel=xlabel,
+            ylabel=ylabel,
+        ).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw on `ax` (default: new axes). Raises ImportError without matplotlib."""
+        self.figure_, self.ax_ = _draw.start(ax)
+        self.points_ = _draw.points(self.ax_, self.X, self.y, pale=True)
+        self.contours_ = [] if self.densities is None else self._contours(self.densities)
+        self.ellipses_, lines, told = [], [], set()
+        for centre, M, case in zip(self.queries, self.metrics, self.cases, strict=True):
+            lines.append(outline(M, centre, radius_for(M, self.length)))
+            colour, style = LINES[case]
+            name = f"B {case.value.split(':')[0]} ({self.cases.count(case)})"
+            look = {
+                "color": colour,
+                "linestyle": style,
+                "linewidth": 1.8,
+                "label": "_" if case in told else name,
+            }
+            self.ellipses_ += self.ax_.plot(*lines[-1].T, **look)
+            told.add(case)
+        self.ax_.plot(*self.queries.T, ".", color=_draw.INK, markersize=4, label="_query")
+        _draw.frame(self.ax_, np.concatenate([self.X, *lines]))
+        title = "Points of an ellipse are equally far from its query, by A there.\n"
+        title += "All are drawn equally long: only their shapes count"
+        _draw.words(self.ax_, title, self.xlabel, self.ylabel)
+        self.legend_ = _draw.legend(self.ax_)
+        return self
+
+    def _contours(self, p: Densities) -> list[Any]:
+        drawn = []
+        for c, log_p in enumerate(p.log_p):
+            style = {"colors": COLOURS[c % len(COLOURS)], "linewidths": 1.0, "alpha": 0.7}
+            drawn.append(self.ax_.contour(p.x, p.y, np.exp(log_p - log_p.max()), levels=LEVELS, **style))
+        return drawn
+
+
+def length_for(Q: FloatArray, X: FloatArray) -> float:
+    """0.45 of what queries (q, 2) are apart, from each to the next, but within 3 % to 20 % of the width of X."""
+    width = _draw.width(X)
+    between = np.linalg.norm(Q[:, None] - Q, axis=2)
+    np.fill_diagonal(between, np.inf)
+    return float(np.clip(0.45 * np.median(between.min(axis=1)), 0.03 * width, 0.2 * width))
+
+
+def _grid(X: FloatArray, features: tuple[int, int], count: int) -> FloatArray:
+    """Queries (q, d) on a square grid over X in two features, `count` along the longer side; others at their mean."""
+    low, high = X[:, features].min(axis=0), X[:, features].max(axis=0)
+    step = float((high - low).max()) / count or 1.0
+    sides = []
+    for least, most in zip(low, high, strict=True):
+        n = max(1, round((most - least) / step))
+        sides.append((least + most) / 2 + step * (np.arange(n) - (n - 1) / 2))
+    return _placed(X, features, *sides)
+
+
+def _placed(X: FloatArray, features: tuple[int, int], x: FloatArray, y: FloatArray) -> FloatArray:
+    """All (x, y), y outermost, as points (b a, d) with the other features at their mean."""
+    a, b = np.meshgrid(x, y)
+    Q: FloatArray = np.tile(X.mean(axis=0), (a.size, 1))
+    Q[:, features] = np.column_stack([a.ravel(), b.ravel()])
+    return Q
+
+
+def _queries(queries: ArrayLike, X: FloatArray) -> FloatArray:
+    Q = np.atleast_2d(real_array(queries, "queries"))
+    if Q.ndim != 2 or Q.shape[1] != X.shape[1] or not len(Q) or not np.isfinite(Q).all():
+        raise ValueError(
+            f"queries must be finite, of shape (q, {X.shape[1]}) for {X.shape[1]} features; got {Q.shape}"
+        )
+    return Q
+
+
+def _densities(model: Any, X: FloatArray, features: tuple[int, int], count: int = 80) -> Densities:
+    if not isinstance(model, Mixtures):
+        raise ValueError(
+            "contours need densities, and a foreign model gives them up to a factor at each point only"
+        )
+    low, high = X[:, features].min(axis=0), X[:, features].max(axis=0)
+    pad = 0.1 * (high - low)
+    x, y = (np.linspace(a, b, count) for a, b in zip(low - pad, high + pad, strict=True))
+    log_p = model.log_densities(_placed(X, features, x, y))
+    return Densities(x, y, log_p.T.reshape(-1, count, count))

@@ -1,0 +1,219 @@
+"""The neighbours of one point that a method looks at: targets and impostors, or h* and h^."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cvxml import api
+from cvxml.displays import _draw
+from cvxml.displays._given import check_features, check_fitted, labels_of, names_of
+from cvxml.inputs import check_count, check_X
+from cvxml.methods import get
+from cvxml.metric import FloatArray, IntArray
+from cvxml.result import Evaluation
+
+
+class Look(NamedTuple):
+    """How a set of neighbours is drawn."""
+
+    label: str
+    colour: str
+    linestyle: Any
+    ring: float  # points across: rings of two sets round one point must not hide each other
+
+
+LOOKS = {
+    "targets": Look("targets: same class", "#0072B2", "-", 13),
+    "impostors": Look("impostors: other classes", "#D55E00", (0, (4, 2)), 13),
+    "h_star": Look("h*: best with which the label wins", "#0072B2", "-", 13),
+    "h_hat": Look("ĥ: worst, loss augmented", "#D55E00", (0, (4, 2)), 18),
+}
+MARKED = {"active_target": "furthest target", "active_impostor": "nearest impostor"}
+SETS = {
+    "mlsvm": ("targets", "impostors"),
+    "kernel_mlsvm": ("targets", "impostors"),
+    "ssvm": ("h_star", "h_hat"),
+}
+
+
+class NeighborhoodDisplay:
+    """A point i and lines to its neighbours at a metric, as `cvxml.evaluate` lists them; all other points are pale.
+
+    Made by `from_estimator` or `from_metric`. MLSVM: targets T_i and impostors I_i; the furthest target and the nearest
+    impostor, between which the margin is measured, are marked. Gerrymandering: h*, the best neighbours with which
+    the label of i wins, and ĥ, the worst: those of the largest score plus loss. The method finds them in all
+    features; the picture has two.
+
+    Parameters
+    ----------
+    X : (n, 2), y : (n,), the points in the plane. index : i. sets : name -> indices, the names of `evaluate`. marked :
+    "active_target" and "active_impostor" -> index, where there is one. title, xlabel, ylabel : of the axes.
+
+    Attributes
+    ----------
+    ax_, figure_ : the axes and the figure. points_ : one collection a class. lines_ : name -> lines from i, one a
+    neighbour. rings_ : name -> the rings round them. marks_ : name -> the mark. legend_.
+    """
+
+    def __init__(
+        self,
+        *,
+        X: FloatArray,
+        y: np.ndarray,
+        index: int,
+        sets: Mapping[str, IntArray],
+        marked: Mapping[str, int] | None = None,
+        title: str = "",
+        xlabel: str = "feature 0",
+        ylabel: str = "feature 1",
+    ):
+        self.X = X
+        self.y = y
+        self.index = index
+        self.sets = dict(sets)
+        self.marked = dict(marked or {})
+        self.title = title
+        self.xlabel = xlabel
+        self.ylabel = ylabel
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: ArrayLike, y: ArrayLike, index: int = 0, **options: Any
+    ) -> Self:
+        """Draw the neighbours of point `index` at the metric of a fitted MLSVM, KernelMLSVM or Gerrymandering.
+
+        X (n, d), y (n,) : the data of the fit. options : features, zoom and ax as in `from_metric`. Raises
+        NotFittedError; ValueError for another estimator and for bad input.
+        """
+        check_fitted(estimator)
+        solution = getattr(estimator, "solution_", None)
+        if solution is None:
+            raise ValueError(f"{type(estimator).__name__} has no neighbours to draw; {_able()} have")
+        method = _check_method(solution.method)
+        params = {k: v for k, v in solution.params.items() if k in get(method).PARAMETERS}
+        return cls.from_metric(method, X, y, solution.metric, index, **params, **options)
+
+    @classmethod
+    def from_metric(
+        cls,
+        method: str,
+        X: ArrayLike,
+        y: ArrayLike,
+        metric: ArrayLike,
+        index: int = 0,
+        *,
+        features: tuple[int, int] = (0, 1),
+        zoom: bool = True,
+        ax: Any = None,
+        **params: Any,
+    ) -> Self:
+        """Draw the neighbours of point `index` of X (n, d), y (n,), as `method` has them at `metric`.
+
+        method : "mlsvm", "kernel_mlsvm" or "ssvm". params : of the method. features : the two that are drawn. ax,
+        zoom : as in `plot`. Raises ValueError for bad input.
+        """
+        points = check_X(X)
+        chosen = check_features(features, points.shape[1])
+        i = check_count(index, "index", at_least=0, at_most=len(points) - 1)
+        at = api.evaluate(_check_method(method), X, y, metric, **params)
+        xlabel, ylabel = names_of(X, chosen)
+        labels = labels_of(y, len(points))
+        return cls(
+            X=points[:, chosen],
+            y=labels,
+            index=i,
+            sets={name: np.asarray(at.values[name][i], dtype=np.intp) for name in SETS[method]},
+            marked={k: int(at.values[k][i]) for k in MARKED if k in at.values and at.values[k][i] >= 0},
+            title=f"point {i}, class {labels[i]}; {_figures(at, i)}",
+            xlabel=xlabel,
+            ylabel=ylabel,
+        ).plot(ax, zoom=zoom)
+
+    def plot(self, ax: Any = None, *, zoom: bool = True) -> Self:
+        """Draw on `ax` (default: new axes), the neighbourhood or (zoom=False) all points.
+
+        Raises ImportError without matplotlib.
+        """
+        self.figure_, self.ax_ = _draw.start(ax)
+        self.points_ = _draw.points(self.ax_, self.X, self.y, pale=True, size=42)
+        self.lines_: dict[str, list[Any]] = {}
+        self.rings_: dict[str, Any] = {}
+        self.marks_: dict[str, Any] = {}
+        here = self.X[self.index]
+        for name, members in self.sets.items():
+            self._to(name, members)
+        for name, j in self.marked.items():
+            style = {"marker": "*", "markersize": 15, "linestyle": "", "markeredgecolor": "white"}
+            style["color"] = LOOKS["targets" if name == "active_target" else "impostors"].colour
+            self.marks_[name] = self.ax_.plot(*self.X[j], **style, label=MARKED[name], zorder=5)[0]
+        style = {
+            "marker": "P",
+            "markersize": 13,
+            "color": _draw.INK,
+            "markeredgecolor": "white",
+            "linestyle": "",
+        }
+        self.ax_.plot(*here, **style, label=f"the point {self.index}", zorder=6)
+        near = np.concatenate([[self.index], *self.sets.values()]).astype(np.intp)
+        self._strengthen(near)
+        if zoom:
+            _draw.zoom(self.ax_, self.X[near], self.X)
+        else:
+            _draw.frame(self.ax_, self.X)
+        _draw.words(self.ax_, self.title, self.xlabel, self.ylabel)
+        self.legend_ = _draw.legend(self.ax_)
+        return self
+
+    def _strengthen(self, near: IntArray) -> None:
+        """Neighbours are not pale."""
+        alpha = np.full(len(self.X), 0.3)
+        alpha[near] = 0.9
+        for drawn, label in zip(self.points_, np.unique(self.y), strict=True):
+            mine = alpha[self.y == label]
+            colours = np.tile(drawn.get_facecolor()[:1], (len(mine), 1))
+            colours[:, 3] = mine
+            drawn.set_alpha(None)
+            drawn.set_facecolor(colours)
+
+    def _to(self, name: str, members: IntArray) -> None:
+        """Lines from the point to each member, and rings round them."""
+        look, here = LOOKS[name], self.X[self.index]
+        style = {
+            "color": look.colour,
+            "linestyle": look.linestyle,
+            "linewidth": 1.8,
+            "zorder": 2,
+            "label": "_",
+        }
+        self.lines_[name] = [self.ax_.plot(*np.transpose([here, self.X[j]]), **style)[0] for j in members]
+        ring = {"marker": "o", "markersize": look.ring, "markerfacecolor": "none", "markeredgewidth": 1.8}
+        label = look.label if len(members) else f"{look.label} (none)"
+        style = {"color": look.colour, "linestyle": look.linestyle, "zorder": 3, "label": label}
+        (legend_entry,) = self.ax_.plot([], [], **style, **ring)
+        legend_entry.set_linewidth(1.8)
+        (self.rings_[name],) = self.ax_.plot(
+            *self.X[members].T, **{**style, "linestyle": "", "label": "_"}, **ring
+        )
+
+
+def _check_method(method: Any) -> str:
+    if method not in SETS:
+        raise ValueError(f"{method!r} has no neighbours to draw; {_able()} have")
+    return str(method)
+
+
+def _able() -> str:
+    return ", ".join(SETS)
+
+
+def _figures(at: Evaluation, i: int) -> str:
+    """What the method says of point i."""
+    if "xi" not in at.values:
+        return f"L = {at.L[i]:.3g}, Delta(y, ĥ) = {at.Delta[i]:.3g}"
+    if at.active_target[i] < 0:
+        return "no targets or no impostors: no constraint"
+    return f"slack xi = {at.xi[i]:.3g}" + (": the margin of 1 is not met" if at.xi[i] > 0 else "")

@@ -1,0 +1,164 @@
+"""The eigenvalues of metrics: which directions count, and how many."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cvxml.displays import _draw
+from cvxml.displays._given import metric_of
+from cvxml.inputs import check_choice, check_positive, real_array
+from cvxml.methods.nca.plot import COLOURS, MARKERS
+from cvxml.metric import FEASIBILITY_TOL, FloatArray, as_matrix
+
+SCALES = ("linear", "log")
+
+
+class SpectrumDisplay:
+    """Eigenvalues of one or several metrics, in descending order.
+
+    Made by `from_estimator` or `from_metric`. What is at most `tol` times the largest counts as zero and is hollow; on
+    a logarithmic scale it lies on a line of its own at the bottom. The others are the numerical rank, told in the
+    legend. The default tol, 1e-6, is how far a matrix may be off the psd cone and pass as a metric: a positive
+    eigenvalue of that size says no more than a negative one would. What is more negative is a cross, of that size on a
+    logarithmic scale: the matrix is no metric.
+
+    Parameters
+    ----------
+    eigenvalues : name -> (d,), descending. tol : share of the largest.
+
+    Attributes
+    ----------
+    ax_, figure_ : the axes and the figure. ranks_ : name -> int, eigenvalues above tol. stems_ : name -> lines, one an
+    eigenvalue. marks_ : name -> the markers of positive, zero and negative eigenvalues. legend_.
+    """
+
+    def __init__(self, *, eigenvalues: Mapping[str, FloatArray], tol: float = FEASIBILITY_TOL):
+        self.eigenvalues = dict(eigenvalues)
+        self.tol = tol
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any = None, y: Any = None, *, name: str | None = None, **options: Any
+    ) -> Self:
+        """Draw the spectrum of a fitted estimator's metric; of a kernel method in the features of the kernel.
+
+        X, y : not used. name : in the legend, default that of the class. options : as in `from_metric`. Raises
+        NotFittedError; ValueError for an estimator without a metric.
+        """
+        return cls.from_metric(
+            {name or type(estimator).__name__: metric_of(estimator, kernel=True)}, **options
+        )
+
+    @classmethod
+    def from_metric(
+        cls,
+        metric: ArrayLike | Mapping[str, ArrayLike],
+        *,
+        tol: float = FEASIBILITY_TOL,
+        ax: Any = None,
+        scale: str = "linear",
+    ) -> Self:
+        """Draw the spectra of a symmetric matrix (d, d), or of several: name -> matrix. ax, scale : as in `plot`.
+
+        Raises ValueError for a matrix that is not square, symmetric and finite, or tol not within 0 to 1.
+        """
+        named = metric if isinstance(metric, Mapping) else {"metric": metric}
+        if not named:
+            raise ValueError("there is no metric in the mapping; give at least one")
+        if check_positive(tol, "tol") >= 1:
+            raise ValueError(f"tol is a share of the largest eigenvalue and must be below 1, got {tol!r}")
+        check_choice(scale, "scale", SCALES)
+        spectra = {str(name): eigenvalues_of(M, str(name)) for name, M in named.items()}
+        return cls(eigenvalues=spectra, tol=tol).plot(ax, scale=scale)
+
+    def plot(self, ax: Any = None, *, scale: str = "linear") -> Self:
+        """Draw on `ax` (default: new axes), with a "linear" or a "log" scale. Raises ImportError without matplotlib."""
+        log = check_choice(scale, "scale", SCALES) == "log"
+        self.figure_, self.ax_ = _draw.start(ax, (6.4, 5.0))
+        self.ranks_ = {name: int((kinds_of(v, self.tol) > 0).sum()) for name, v in self.eigenvalues.items()}
+        self.stems_: dict[str, list[Any]] = {}
+        self.marks_: dict[str, list[Any]] = {}
+        floor = self._floor()
+        for k, name in enumerate(self.eigenvalues):
+            self._one(k, name, floor if log else None)
+        if log:
+            self._log_axis(floor)
+        else:
+            self.ax_.axhline(0, color=_draw.GREY, linewidth=0.8, zorder=0)
+        self.ax_.xaxis.get_major_locator().set_params(integer=True)
+        title = f"Rank: eigenvalues above {self.tol:g} of the largest; the others count as 0, and are hollow"
+        _draw.words(self.ax_, title, "eigenvalue, from the largest", "value")
+        self.legend_ = _draw.legend(self.ax_)
+        return self
+
+    def _one(self, k: int, name: str, floor: float | None) -> None:
+        """The k-th metric; on a logarithmic scale zeros lie on the floor, and of negative values the size is drawn."""
+        values = self.eigenvalues[name]
+        kinds = kinds_of(values, self.tol)
+        height = values if floor is None else np.where(kinds == 0, floor, np.abs(values))
+        many = len(self.eigenvalues)
+        place = np.arange(1, len(values) + 1) + (k - (many - 1) / 2) * 0.6 / many
+        colour, marker = COLOURS[k % len(COLOURS)], MARKERS[k % len(MARKERS)]
+        foot = 0.0 if floor is None else floor
+        self.stems_[name] = [
+            self.ax_.plot([x, x], [foot, v], color=colour, linewidth=1.5, alpha=0.6, label="_")[0]
+            for x, v in zip(place, height, strict=True)
+        ]
+        label = f"{name}: rank {self.ranks_[name]} of {len(values)}"
+        full = {"color": colour, "marker": marker, "linestyle": "", "markersize": 7}
+        styles = [
+            (1, full),
+            (0, {**full, "markerfacecolor": "white"}),
+            (-1, {**full, "marker": "x", "markeredgewidth": 2}),
+        ]
+        self.marks_[name] = []
+        for kind, style in styles:
+            shown = (
+                label
+                if kind == 1
+                else f"{name}: negative, no metric"
+                if kind < 0 and (kinds < 0).any()
+                else "_"
+            )
+            self.marks_[name] += self.ax_.plot(
+                place[kinds == kind], height[kinds == kind], label=shown, **style
+            )
+
+    def _floor(self) -> float:
+        """Where zeros lie on a logarithmic scale: a decade below all that is not zero."""
+        sizes = np.concatenate([np.abs(v[kinds_of(v, self.tol) != 0]) for v in self.eigenvalues.values()])
+        return float(10.0 ** (np.floor(np.log10(sizes.min())) - 1)) if len(sizes) else 1.0
+
+    def _log_axis(self, floor: float) -> None:
+        largest = max(float(np.abs(v).max()) for v in self.eigenvalues.values())
+        self.ax_.set_yscale("log")
+        self.ax_.set_ylim(floor / 2, max(largest, floor * 10) * 2)
+        decades = np.arange(np.log10(floor) + 1, np.floor(np.log10(max(largest, floor * 10))) + 1)
+        every = int(np.ceil(len(decades) / 7))
+        ticks = 10.0 ** decades[::every]
+        self.ax_.set_yticks([floor, *ticks], ["0", *(f"$10^{{{round(np.log10(t))}}}$" for t in ticks)])
+        self.ax_.minorticks_off()
+        self.ax_.axhline(floor, color=_draw.GREY, linewidth=0.8, linestyle=":", zorder=0)
+
+
+def eigenvalues_of(metric: ArrayLike, name: str = "metric") -> FloatArray:
+    """The eigenvalues (d,) of a symmetric matrix (d, d), descending. Raises ValueError if it is not one."""
+    given = real_array(metric, name)
+    if given.ndim != 2 or given.shape[0] != given.shape[1] or not len(given):
+        raise ValueError(f"{name} must be a square matrix (d, d), got shape {given.shape}")
+    M = as_matrix(given, len(given), name)
+    off = float(np.abs(M - M.T).max())
+    if off > FEASIBILITY_TOL * float(np.linalg.norm(M)):
+        raise ValueError(f"{name} is not symmetric: |M - M^T| is up to {off:.3g}; give (M + M.T) / 2")
+    return np.asarray(np.linalg.eigvalsh((M + M.T) / 2)[::-1], dtype=np.float64)
+
+
+def kinds_of(values: FloatArray, tol: float) -> FloatArray:
+    """1, 0 or -1 for each eigenvalue: positive, within tol of the largest in size, or negative."""
+    kinds: FloatArray = np.sign(values)
+    kinds[np.abs(values) <= tol * np.abs(values).max()] = 0.0
+    return kinds

@@ -1,0 +1,76 @@
+"""```{options}```: the commands of cvxml and their options, from the parser itself."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from docutils import nodes
+from sphinx.util.docutils import SphinxDirective
+
+from cvxml.cli import _parser
+from cvxml.methods import get, names
+
+
+def commands(parser: argparse.ArgumentParser) -> list[tuple[str, str, argparse.ArgumentParser]]:
+    """Name, one line, and parser of each command."""
+    (action,) = (a for a in parser._actions if isinstance(a, argparse._SubParsersAction))
+    helps = {choice.dest: choice.help or "" for choice in action._choices_actions}
+    return [(name, helps.get(name, ""), sub) for name, sub in action.choices.items()]
+
+
+def spelt(action: argparse.Action) -> str:
+    """The action as one types it."""
+    if not action.option_strings:
+        return str(action.metavar or action.dest)
+    if action.nargs == 0:
+        return ", ".join(action.option_strings)
+    return f"{', '.join(action.option_strings)} {action.metavar or action.dest.upper()}"
+
+
+def words(line: str) -> list[nodes.Node]:
+    """Text, and what is between backticks as code."""
+    parts = enumerate(line.split("`"))
+    return [nodes.literal(text=part) if k % 2 else nodes.Text(part) for k, part in parts]
+
+
+def of_methods(name: str) -> list[str]:
+    """What the methods say of a parameter that the parser says nothing of: a line, with the methods that say it."""
+    lines: dict[str, list[str]] = {}
+    for method in names():
+        text = get(method).PARAMETERS.get(name)
+        if text is not None:
+            lines.setdefault(text, []).append(method)
+    return [f"{', '.join(methods)}: {text}" for text, methods in lines.items()]
+
+
+def table(parser: argparse.ArgumentParser) -> nodes.definition_list:
+    """The arguments and options, each with what it means."""
+    found = nodes.definition_list()
+    for action in parser._actions:
+        if isinstance(action, argparse._HelpAction):
+            continue
+        term = nodes.term("", "", nodes.literal(text=spelt(action)))
+        lines = [action.help.replace("%%", "%")] if action.help else of_methods(action.dest)
+        meaning = nodes.definition("", *(nodes.paragraph("", "", *words(line)) for line in lines))
+        found += nodes.definition_list_item("", term, meaning)
+    return found
+
+
+class Options(SphinxDirective):
+    """A section for each command."""
+
+    def run(self) -> list[nodes.Node]:
+        out: list[nodes.Node] = []
+        for name, line, parser in commands(_parser()):
+            section = nodes.section(ids=[f"cvxml-{name}"], names=[name])
+            section += nodes.title(text=f"cvxml {name}")
+            section += nodes.paragraph(text=line[:1].upper() + line[1:] + ".")
+            section += table(parser)
+            out.append(section)
+        return out
+
+
+def setup(app: Any) -> dict[str, bool]:
+    app.add_directive("options", Options)
+    return {"parallel_read_safe": True}

@@ -1,0 +1,64 @@
+"""The page of each method has what a reader needs, taken from the package; so has the page that compares them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import cvxml
+from cvxml.methods import get
+from tests.test_docs import PAGES, ROOT, blocks, columns, definitions, every_page, read
+
+
+def pages_of_methods() -> dict[str, Path]:
+    """method -> the page with its statement."""
+    stated = [(block, page) for page in PAGES for block in blocks(page) if block.language == "{statement}"]
+    return {block.argument: page for block, page in stated}
+
+
+@every_page
+def test_statements_are_those_of_the_package(page: Path) -> None:
+    for block in blocks(page):
+        if block.language == "{statement}":
+            stated = str(get(block.argument).STATEMENT)
+            assert block.text == f"{stated}\n", f"{block.argument}: run `python docs/_ext/statement.py`"
+
+
+@every_page
+def test_included_source_exists(page: Path) -> None:
+    for block in blocks(page):
+        if block.language == "{literalinclude}":
+            options = dict(re.findall(r"^:(\S+): (.*)$", block.text, flags=re.MULTILINE))
+            assert options["language"] == "python"
+            assert options["pyobject"] in definitions(page.parent / block.argument)
+
+
+@pytest.mark.parametrize("method", cvxml.methods())
+def test_every_method_has_a_page_with_all_that_one_needs(method: str) -> None:
+    found = pages_of_methods()
+    assert method in found or ":" in method
+    page = found[method.partition(":")[0]]
+    assert f"`{method}`" in read(page)
+    headings = re.findall(r"^#+ (.*)$", read(page), flags=re.MULTILINE)
+    for part in ("view", "dual|bound|convex", "solver|algorithm|closed form|procedure", "^Errata$"):
+        assert any(re.search(part, heading, re.IGNORECASE) for heading in headings), part
+    sources = [block.argument for block in blocks(page) if block.language == "{literalinclude}"]
+    assert any(source.startswith("../cvxml/methods/") for source in sources)
+    assert page.name in read(ROOT / "docs" / "which_method.md")
+
+
+def test_every_method_has_its_row_in_which_method() -> None:
+    page = ROOT / "docs" / "which_method.md"
+    for heading in ("id", "method"):
+        named = [re.findall(r"`([\w:]+)`", cell) for cell in columns(page, heading)]
+        assert sorted(name for names in named for name in names) == sorted(cvxml.methods())
+
+
+def test_figures_are_those_of_the_report() -> None:
+    report = read(ROOT / "validation" / "benchmarks" / "report.md")
+    cells = columns(ROOT / "docs" / "which_method.md", "measured")
+    assert len(cells) > 10
+    for figure in re.findall(r"\d+(?:\.\d+)?(?: x \d+)?", " ".join(cells)):
+        assert re.search(rf"(?<![\d.]){re.escape(figure)}(?![\d.]\d)", report), figure
