@@ -1,0 +1,63 @@
+"""The command `lesson`: open a notebook of cvxml/lessons in the browser. Exit codes as in cli.py."""
+
+from __future__ import annotations
+
+import argparse
+import socket
+import webbrowser
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+DONE = 0
+
+
+def add_lesson(commands: Any) -> None:
+    """Add the parser to those of cli.py."""
+    command = commands.add_parser("lesson", help="a method to read, move and break, in the browser")
+    command.add_argument("name", nargs="?", help="one of those listed without a name")
+    command.add_argument("--port", type=int, default=0, help="of the page (default: one that is free)")
+    command.add_argument("--headless", action="store_true", help="open no browser: print the address only")
+    command.set_defaults(run=_lesson)
+
+
+def _lesson(parsed: argparse.Namespace) -> int:
+    from cvxml.lessons import LESSONS, path_of
+
+    if parsed.name is None:
+        for name, teaches in LESSONS.items():
+            print(f"{name:<16}{teaches}")
+        return DONE
+    path = path_of(parsed.name)
+    missing = [package for package in ("marimo", "matplotlib") if find_spec(package) is None]
+    if missing:
+        raise ValueError(f"a lesson needs {' and '.join(missing)}: pip install 'cvxml[lessons]'")
+    listening = _listen(parsed.port)
+    address = f"http://127.0.0.1:{listening.getsockname()[1]}"
+    print(f"lesson {parsed.name}: {address}   (Ctrl-C ends it)", flush=True)
+    if not parsed.headless:
+        webbrowser.open(address)  # the port listens already, and the page comes once the server is up
+    _serve(path, listening)
+    return DONE
+
+
+def _listen(port: int) -> socket.socket:
+    """A socket of this machine alone. Raises ValueError where the port cannot be had."""
+    try:
+        if not 0 <= port <= 65535:
+            raise OSError("ports are 1 to 65535")
+        return socket.create_server(("127.0.0.1", port))
+    except OSError as error:
+        raise ValueError(f"--port {port} cannot be had ({error}); give another, or none") from error
+
+
+def _serve(path: Path, listening: socket.socket) -> None:
+    """Serve the notebook, read only, until Ctrl-C."""
+    import marimo
+    import uvicorn  # marimo's own server
+
+    app = marimo.create_asgi_app(quiet=True).with_app(path="", root=str(path)).build()
+    try:
+        uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[listening])
+    except KeyboardInterrupt:
+        print()

@@ -1,0 +1,26 @@
+"""Lessons: one marimo notebook a file, opened by `cvxml lesson NAME`. Needs marimo and matplotlib: cvxml[lessons].
+
+Each is a page for a student who has the paper open: a few paragraphs, controls, pictures that answer at once, what is
+proved and what is not, and questions to try. Nothing is computed here that the package does not compute.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+LESSONS = {
+    "mlsvm": "a margin constraint and its dual price: move lam, watch the metric, the active rows and the gap",
+    "argmin": "what the argmin misprint in Algorithm 1 of MLSVM costs, against the certified optimum",
+    "gerrymandering": "h* and h^ as in Fig. 1: move the query, and see the printed greedy pay 4.21 for 3.30",
+    "cccp": "CCCP where the global optimum is known: choose the start, watch it descend, and be stuck",
+    "glml": "a metric for each query: definite, indefinite and flat, and how densities look from a distance",
+    "nca": "f, g and the scale of A; a problem that is convex, and a supremum at infinity",
+    "stranger": "judge a stranger's metric, break it, and read the verdict and the diagnosis",
+}
+
+
+def path_of(name: str) -> Path:
+    """The notebook of a lesson. Raises ValueError for an unknown name, listing those known."""
+    if name not in LESSONS:
+        raise ValueError(f"no lesson {name!r}; there is: {', '.join(LESSONS)}")
+    return Path(__file__).parent / f"{name}.py"

@@ -1,0 +1,249 @@
+"""Lesson: CCCP for gerrymandering where the global optimum is known (paper 001)."""
+
+import marimo
+
+app = marimo.App(width="full", app_title="CCCP: descent, and being stuck")
+
+with app.setup:
+    import warnings
+    from collections.abc import Sequence
+    from typing import Any
+
+    import marimo as mo
+    import numpy as np
+
+    import cvxml
+    from cvxml.lessons._page import beside, drawn, table
+    from cvxml.methods.ssvm.instance import instance
+    from cvxml.methods.ssvm.point import point_at, rescaled
+    from cvxml.metric import FloatArray, IntArray
+    from cvxml.result import Solution
+
+    DATA = {  # points, k, seed
+        "8 points, k = 1": (8, 1, 0),
+        "8 points, k = 1, others": (8, 1, 12),
+        "6 points, k = 1": (6, 1, 6),
+        "6 points, k = 3": (6, 3, 0),
+    }
+
+
+@app.function
+def instance_of(name: str) -> tuple[FloatArray, IntArray, int]:
+    """Normal points, two classes in turn, the first feature moved by the label; and k."""
+    n, k, seed = DATA[name]
+    rng = np.random.default_rng([seed, n, 2])
+    y = np.arange(n) % 2
+    X = rng.standard_normal((n, 2))
+    X[:, 0] += y
+    return X, y, k
+
+
+@app.function
+def metric_of(place: Sequence[float] | FloatArray) -> FloatArray:
+    """W of trace 1 at a place (2,) of the disc: the centre is the identity / 2, the rim has rank one."""
+    a, b = place
+    return 0.5 * np.array([[1 + a, b], [b, 1 - a]])
+
+
+@app.function
+def place_of(W: FloatArray) -> FloatArray:
+    """The place (2,) of W in the disc; the centre for W = 0."""
+    return np.array([W[0, 0] - W[1, 1], 2 * W[0, 1]]) / max(float(np.trace(W)), 1e-300)
+
+
+@app.function
+def landscape(X: FloatArray, y: IntArray, k: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Places a, b of the disc, and F at the best multiple of the metric there; all (radii, angles)."""
+    p = instance(X, y, n_neighbors=k, C=1.0)
+    radius, angle = np.meshgrid(np.linspace(0, 1, 11), np.linspace(0, 2 * np.pi, 41), indexing="ij")
+    a, b = radius * np.cos(angle), radius * np.sin(angle)
+    F = np.array([rescaled(p, point_at(p, metric_of(place))).F for place in zip(a.flat, b.flat, strict=True)])
+    return a, b, F.reshape(a.shape)
+
+
+@app.function
+def run_from(X: FloatArray, y: IntArray, k: int, W: FloatArray) -> tuple[Solution, list[FloatArray]]:
+    """CCCP from W: the solution, and the metrics it went through, the last one last."""
+    given: dict[str, Any] = {"n_neighbors": k, "C": 1.0, "init": W}
+    solution = cvxml.solve("ssvm", X, y, **given)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a run that is cut short says so
+        path = [cvxml.solve("ssvm", X, y, max_iter=t, **given).metric for t in range(1, solution.n_iter)]
+    return solution, [*path, solution.metric]
+
+
+@app.cell
+def _():
+    data_menu = mo.ui.dropdown(list(DATA), value="8 points, k = 1", label="data")
+    angle_slider = mo.ui.slider(
+        steps=list(range(0, 180, 5)),
+        value=0,
+        label="start: direction, degrees",
+        show_value=True,
+        full_width=True,
+    )
+    length_slider = mo.ui.slider(
+        steps=[0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0],
+        value=0.0,
+        label="start: elongation (0: identity, 1: rank one)",
+        show_value=True,
+        full_width=True,
+    )
+    return angle_slider, data_menu, length_slider
+
+
+@app.cell
+def _(data_menu):
+    data = data_menu.value
+    return (data,)
+
+
+@app.cell
+def _(angle_slider, length_slider):
+    angle, elongation = angle_slider.value, length_slider.value
+    return angle, elongation
+
+
+@app.cell
+def _(data):
+    X, y, k = instance_of(data)
+    optimum = cvxml.solve("ssvm", X, y, n_neighbors=k, C=1.0, solver="global")
+    disc = landscape(X, y, k)
+    named = {
+        name: cvxml.solve("ssvm", X, y, n_neighbors=k, C=1.0, init=name)
+        for name in ("zero", "identity", "relieff", "random")
+    }
+    return X, disc, k, named, optimum, y
+
+
+@app.cell
+def _(X, angle, elongation, k, y):
+    turn = np.deg2rad(2 * angle)  # W and its half turn are the same metric
+    start_place = elongation * np.array([np.cos(turn), np.sin(turn)])
+    solution, path = run_from(X, y, k, metric_of(start_place))
+    return path, solution, start_place
+
+
+@app.cell
+def _(disc, optimum, path, solution, start_place):
+    objectives = np.array([step.objective for step in solution.history])
+    bounds = np.array([step.lower_bound for step in solution.history])
+    stuck = 100 * (solution.objective / optimum.lower_bound - 1)
+
+    def draw_descent(ax):
+        steps = np.arange(1, len(objectives) + 1)
+        ax.plot(steps, objectives, "o-", color="#0072B2", label="F of each iterate")
+        ax.plot(steps, bounds, "v", color="#E69F00", label="bound of its convex step alone")
+        ax.axhline(optimum.objective, color="black", ls="--", label="global optimum, certified")
+        ax.set_xticks(steps if len(steps) < 12 else steps[::2])
+        ax.set_xlabel("step of CCCP")
+        ax.set_ylabel("F")
+        ax.set_title(f"F ends {stuck:.2g} % above the global bound", loc="left")
+        ax.margins(y=0.15)
+        ax.legend()
+
+    def draw_disc(ax):
+        shown = ax.contourf(*disc, levels=16, cmap="cividis")
+        ax.figure.colorbar(shown, ax=ax, label="F at the best multiple of W")
+        places = np.array([start_place, *map(place_of, path)])
+        ax.plot(*places.T, "-", color="white", lw=3)
+        ax.plot(*places.T, ".-", color="#D55E00", lw=1.5, ms=10, label="CCCP")
+        ax.plot(*places[0], "o", color="white", mec="black", ms=10, label="start")
+        ax.plot(
+            *place_of(optimum.metric),
+            "*",
+            color="white",
+            mec="black",
+            ms=18,
+            clip_on=False,
+            label="global optimum",
+        )
+        ax.set_aspect("equal")
+        ax.set_axis_off()
+        ax.set_title("directions of W; centre: identity", loc="left")
+        ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=3, frameon=False)
+
+    def draw_both(left, right):
+        draw_descent(left)
+        draw_disc(right)
+
+    alt = "F against the step, above the global optimum; the path of CCCP over the disc of all metrics"
+    picture = drawn(draw_both, alt, 2, (5.2, 4.8))
+    return bounds, objectives, picture, stuck
+
+
+@app.cell
+def _(k, named, optimum, solution, stuck):
+    def excess(end):
+        return 100 * (end.objective / optimum.objective - 1)
+
+    numbers = table(
+        ["start", "F where it ends", "above the optimum", "steps", "called"],
+        [
+            [name, f"{end.objective:.6f}", f"{excess(end):.2g} %", end.n_iter, end.status.name.lower()]
+            for name, end in {"**yours**": solution, **named}.items()
+        ],
+    )
+    proved = mo.md(
+        f"""
+        Global optimum (k = {k}, C = 1): **{optimum.objective:.8f}**, and no metric has F below
+        **{optimum.lower_bound:.8f}**: proved by branch and bound over the sets h*, with the weights of every leaf.
+        Your run ends at {solution.objective:.8f}, **{stuck:.2g} %** above that. Of itself it proves only that its own
+        convex step can win no more than {solution.step_gap:.1e}; the bound on F that it brings is
+        {solution.lower_bound:g}.
+        """
+    )
+    return numbers, proved
+
+
+@app.cell
+def _():
+    text = mo.md(
+        r"""
+        # Descent, and being stuck
+
+        Gerrymandering (paper 001) minimises, over $W \succeq 0$,
+
+        $$F(W) = \|W\|_F^2 + C \sum_i L(x_i, y_i, W), \tag{10}$$
+
+        and $L$ is a maximum *minus* a maximum: a difference of convex functions. CCCP fixes the sets $h_i^*$ with
+        which each point's class wins best at the current $W$, and solves what is left. With
+        $P = \sum_i \Psi(x_i, h_i^*)$ that step is convex:
+
+        $$\min_{W \succeq 0,\ t} \ \|W\|^2 + C \sum_i t_i - C \langle W, P \rangle,$$
+
+        $$t_i \ge \langle W, \Psi(x_i, h) \rangle + \Delta(y_i, h) \ \text{ for all } h.$$
+
+        It lies above $F$ and touches it at the current $W$, so $F$ never rises. It ends where a $W$ solves its own
+        step: *stationary*. Another choice of the sets $h^*$ may be better, and no step ever looks there.
+
+        **How the optimum is known.** For every choice of all $h_i^*$ there is one convex problem, and the least of
+        their values is the minimum of $F$. For a dozen points branch and bound goes through them
+        (`solver="global"`), and each branch that is left out is left out by a bound.
+
+        **The disc.** A 2 x 2 metric is a size and a direction. The size is best chosen by itself ($F$ is convex along
+        a ray). The directions fill a disc: in the centre all distances count alike, on the rim only one direction
+        counts. The valleys are where different sets $h^*$ win. At $W = 0$, where $F = CN$, all directions meet: a run
+        that ends there is drawn in the centre.
+
+        **What is proved.** The global optimum, to $10^{-6}$ of $\|W\|^2$. That a run is stationary. The colours are
+        computed, not proved.
+
+        ### Try
+
+        1. Find a start from which the run reaches the optimum, and a start close by from which it does not.
+        2. With 6 points and $k = 3$: why is it so hard to leave $W = 0$?
+        3. The triangles are bounds of a step, and at the end they meet $F$. Why is that no proof of optimality?
+        """
+    )
+    return (text,)
+
+
+@app.cell
+def _(angle_slider, data_menu, length_slider, numbers, picture, proved, text):
+    beside(text, mo.vstack([data_menu, angle_slider, length_slider, picture, proved, numbers]))
+    return
+
+
+if __name__ == "__main__":
+    app.run()

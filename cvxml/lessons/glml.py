@@ -1,0 +1,219 @@
+"""Lesson: GLML's metric for each query: definite, indefinite, flat (papers 000 and 003)."""
+
+import marimo
+
+app = marimo.App(width="full", app_title="GLML: a metric for each query")
+
+with app.setup:
+    import warnings
+
+    import marimo as mo
+    import numpy as np
+
+    import cvxml
+    from cvxml.displays import LocalMetricDisplay
+    from cvxml.lessons._page import COLOURS, beside, drawn, table
+    from cvxml.methods.glml.model import Generative
+    from cvxml.methods.glml.theory import density_at_distance
+    from cvxml.metric import FloatArray, IntArray
+
+    SCENES = {  # mean and covariance of each class
+        "two classes that differ": (
+            ([-0.8, 0.0], [[1.0, 0.5], [0.5, 0.6]]),
+            ([0.9, 0.2], [[0.4, -0.25], [-0.25, 1.1]]),
+        ),
+        "one within the other": (
+            ([0.0, 0.0], [[0.25, 0.05], [0.05, 0.15]]),
+            ([0.0, 0.0], [[1.4, 0.0], [0.0, 1.0]]),
+        ),
+        "equal covariances": (
+            ([-1.0, 0.0], [[0.8, 0.3], [0.3, 0.5]]),
+            ([1.0, 0.0], [[0.8, 0.3], [0.3, 0.5]]),
+        ),
+        "three classes": (
+            ([-1.2, -0.2], [[1.0, 0.6], [0.6, 0.8]]),
+            ([1.2, 0.0], [[0.5, -0.3], [-0.3, 1.2]]),
+            ([0.0, 1.2], [[1.4, 0.0], [0.0, 0.3]]),
+        ),
+    }
+
+
+@app.function
+def points(scene: str) -> tuple[FloatArray, IntArray]:
+    """Forty points a class that have exactly these means and covariances (by 1/n), but for rounding."""
+    Z = np.random.default_rng(3).standard_normal((40, 2))
+    Z -= Z.mean(axis=0)
+    Z = Z @ np.linalg.inv(np.linalg.cholesky(Z.T @ Z / len(Z))).T
+    classes = [np.asarray(mu) + Z @ np.linalg.cholesky(Sigma).T for mu, Sigma in SCENES[scene]]
+    return np.vstack(classes), np.repeat(np.arange(len(classes)), len(Z))
+
+
+@app.function
+def seen_from(
+    model: Generative, x: FloatArray, A: FloatArray, distances: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """p~/p of each class on the circles of A round x, (distances, C): to second order, and the mean itself."""
+    G = model.curvatures(x[None])[0]
+    traces = np.einsum("de,ced->c", np.linalg.inv(A), G)
+    one = np.ones(len(G))
+    second = np.array([density_at_distance(one, traces, d**2, 2) for d in distances])
+    angle = np.linspace(0, 2 * np.pi, 180, endpoint=False)
+    circle = np.column_stack([np.cos(angle), np.sin(angle)]) @ np.linalg.inv(np.linalg.cholesky(A))
+    here = model.log_densities(x[None])[0]
+    mean = [np.exp(model.log_densities(x + d * circle) - here).mean(axis=0) for d in distances]
+    return second, np.array(mean)
+
+
+@app.cell
+def _():
+    scene_menu = mo.ui.dropdown(list(SCENES), value="two classes that differ", label="data")
+    steps = np.linspace(-2, 2, 41).round(1).tolist()
+    across = mo.ui.slider(steps=steps, value=0.5, label="query, across", show_value=True, full_width=True)
+    up = mo.ui.slider(steps=steps, value=0.4, label="query, up", show_value=True, full_width=True)
+    return across, scene_menu, up
+
+
+@app.cell
+def _(scene_menu):
+    scene = scene_menu.value
+    return (scene,)
+
+
+@app.cell
+def _(across, up):
+    query = (across.value, up.value)
+    return (query,)
+
+
+@app.cell
+def _(scene):
+    X, y = points(scene)
+    estimator = cvxml.GLML().fit(X, y)
+    side = np.linspace(-2, 2, 5)
+    grid = np.array([(a, b) for b in side for a in side])
+    return X, estimator, grid, y
+
+
+@app.cell
+def _(X, query, y):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # an infimum that no metric attains is shown, as the status
+        solution = cvxml.solve("glml", X, y, query=query)
+    at = cvxml.evaluate("glml", X, y, solution.metric, query=query).values
+    euclid = cvxml.evaluate("glml", X, y, np.eye(2), query=query).values
+    return at, euclid, solution
+
+
+@app.cell
+def _(X, at, estimator, grid, query, solution, y):
+    x = np.array(query)
+    distances = np.linspace(0, 1, 11)
+    ratios = {
+        "Euclidean metric": seen_from(estimator.model_, x, np.eye(2), distances),
+        "local metric": seen_from(estimator.model_, x, solution.metric, distances),
+    }
+
+    def draw_map(ax):
+        LocalMetricDisplay.from_estimator(estimator, X, y, np.vstack([grid, x]), densities=True, ax=ax)
+        ax.plot(*x, "k*", ms=15, mec="white", zorder=9)
+        ax.set_title(f"B at the query (star) is {at['case'].split(':')[0]}", loc="left")
+
+    def draw_ratio(ax, name):
+        second, mean = ratios[name]
+        for c, colour in zip(range(second.shape[1]), COLOURS, strict=False):
+            ax.plot(distances, second[:, c], ("-", "--", "-.")[c], color=colour, label=f"class {c}")
+            ax.plot(distances, mean[:, c], "o^s"[c], color=colour, ms=5)
+        values = np.concatenate([part for pair in ratios.values() for part in pair])
+        ax.set_ylim(max(-0.5, values.min() - 0.05), min(3.0, values.max() + 0.05))
+        ax.set_xlabel("distance $d_N$ of the nearest neighbour")
+        ax.set_ylabel("density there / density here")
+        ax.set_title(name, loc="left")
+        ax.legend(title="line: second order (6)\nmarks: mean on the circle")
+
+    def draw_both(left, right):
+        draw_ratio(left, "Euclidean metric")
+        draw_ratio(right, "local metric")
+
+    picture = drawn(draw_map, "local metrics over the plane, by their case, and at the query", 1, (5.6, 6.4))
+    alt = "the density of each class at a distance, over that at the query: Euclidean and local metric"
+    seen = drawn(draw_both, alt, 2)
+    return picture, ratios, seen
+
+
+@app.cell
+def _(at, euclid, solution):
+    def traces(values, A):
+        return [float(np.trace(np.linalg.inv(A) @ G)) for G in values["G"]]
+
+    local_traces, euclid_traces = traces(at, solution.metric), traces(euclid, np.eye(2))
+    header = ["metric", r"$(\mathrm{tr}\,A^{-1}B)^2$"]
+    header += [rf"$\mathrm{{tr}}\,A^{{-1}}G_{c}$" for c in range(len(local_traces))]
+    numbers = table(
+        header,
+        [
+            ["Euclidean", f"{euclid['objective']:.3e}", *(f"{t:.4f}" for t in euclid_traces)],
+            ["local", f"{at['objective']:.3e}", *(f"{t:.4f}" for t in local_traces)],
+        ],
+    )
+    with np.printoptions(precision=4, suppress=True):
+        proved = mo.md(
+            f"""
+            B is **{at["case"]}** (its eigenvalues, B of norm 1: {at["eigenvalues"]}).
+            Objective {solution.objective:.6g}, lower bound **{solution.lower_bound:.6g}**. *{solution.status.value}*
+            """
+        )
+    return euclid_traces, local_traces, numbers, proved
+
+
+@app.cell
+def _():
+    text = mo.md(
+        r"""
+        # A metric for each query
+
+        The nearest of $N$ points is at a distance $d_N$, and the density there is not the density here. Its mean on
+        the sphere of radius $d_N$ is, to second order,
+
+        $$\tilde p = p + \frac{d_N^2}{2D}\, \nabla^2 p, \tag{6}$$
+
+        (000, Fig. 1, prints $4D$). This biases the error of the nearest neighbour rule, by an amount that depends on
+        the metric. GLML (000 and 003) fits a Gaussian to each class and takes, at each query $x$, the metric
+
+        $$\min_{A \succeq 0,\ |A| = 1} \big( \mathrm{tr}\, A^{-1} B \big)^2, \tag{11}$$
+
+        $$B = \sum_{i < j} p_i p_j (p_j - p_i)(G_i - G_j), \tag{14}$$
+
+        where $G_c$ is the Hessian of $p_c$ at $x$ over $p_c$. A metric $A$ sees the Laplacian
+        $\mathrm{tr}\, A^{-1} G_c$ in (6).
+
+        **Four cases**, by the signs of the eigenvalues of $B$. *Definite:* one optimum, $A \propto |B|$, with a value
+        above 0. *Indefinite:* the value 0 is attained, by many metrics; (13) picks one. *Singular* and semidefinite:
+        the infimum 0 is approached and attained by *no* metric; what is drawn is not optimal, and nothing can be.
+        *Zero*, where all is flat: every metric is optimal.
+
+        **What you should see.** With two classes and an indefinite $B$, the local metric makes both Laplacians equal
+        (17): the two lines on the right fall together, and how far the neighbour is no longer favours a class. The
+        marks are the means themselves, without the second order; they leave the lines as $d_N$ grows.
+
+        **What is proved.** In $M = A^{-1}$ the problem is convex, and the bound comes from its dual
+        (`docs/glml.md`). It is proved for the *fitted* Gaussians: that data are Gaussian is an assumption, and that the
+        local metric makes fewer errors is counted elsewhere, not proved.
+
+        ### Try
+
+        1. Equal covariances: put the query on the line through the means (up = 0), then in the middle. Which cases?
+        2. One class within the other: where is $B$ definite, and why can no metric make the two lines meet there?
+        3. Move slowly across a border between two cases. Paper 003 says that $A$ changes continuously. Does it?
+        """
+    )
+    return (text,)
+
+
+@app.cell
+def _(across, numbers, picture, proved, scene_menu, seen, text, up):
+    beside(text, mo.vstack([scene_menu, across, up, picture, proved, seen, numbers]))
+    return
+
+
+if __name__ == "__main__":
+    app.run()

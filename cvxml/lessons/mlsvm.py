@@ -1,0 +1,228 @@
+"""Lesson: a margin constraint of MLSVM and its dual price (paper 002)."""
+
+import marimo
+
+app = marimo.App(width="full", app_title="MLSVM: a constraint and its price")
+
+with app.setup:
+    import marimo as mo
+    import numpy as np
+
+    import cvxml
+    from cvxml.backend import solve_problem
+    from cvxml.displays import MetricEllipseDisplay
+    from cvxml.lessons._page import beside, drawn, table
+    from cvxml.metric import FloatArray, IntArray
+    from cvxml.result import Solution
+
+
+@app.function
+def points() -> tuple[FloatArray, IntArray]:
+    """Two classes, nine points each: the first feature tells them apart, the second is noise."""
+    rng = np.random.default_rng(1)
+    y = np.arange(18) % 2
+    X = rng.standard_normal((18, 2)) * [0.45, 1.2]
+    X[:, 0] += 1.3 * y
+    return X.round(2), y
+
+
+@app.function
+def prices(solution: Solution) -> FloatArray:
+    """s_i (n,): what each constraint costs, from the repaired dual of the certificate."""
+    dual = solution.certificate.dual
+    return np.bincount(dual["u_index"][:, 0], dual["u"], minlength=len(solution.X)).astype(np.float64)
+
+
+@app.function
+def relaxed_optimum(X: FloatArray, y: IntArray, lam: float, row: int, eps: float) -> float:
+    """The optimal value of the literal problem with 1 - eps in place of 1 in its row-th margin constraint."""
+    problem = cvxml.problem("mlsvm", X, y, lam=lam)
+    rows = list(problem.constraints)  # A psd, xi >= 0, then a margin for each point that has one
+    rows[2 + row] = rows[2 + row].expr <= eps
+    changed = type(problem)(problem.objective, rows)
+    solve_problem(changed, "clarabel")
+    return float(changed.value)
+
+
+@app.cell
+def _():
+    X, y = points()
+    start = cvxml.evaluate("mlsvm", X, y, np.eye(2)).values
+    usable = [i for i in range(len(X)) if start["targets"][i] and start["impostors"][i]]
+    return X, usable, y
+
+
+@app.cell
+def _(usable):
+    lam_slider = mo.ui.slider(
+        steps=[0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0],
+        value=0.02,
+        label="λ",
+        show_value=True,
+        full_width=True,
+    )
+    point_menu = mo.ui.dropdown({f"point {i}": i for i in usable}, value="point 9", label="relax")
+    return lam_slider, point_menu
+
+
+@app.cell
+def _(lam_slider):
+    lam = lam_slider.value
+    return (lam,)
+
+
+@app.cell
+def _(point_menu):
+    point = point_menu.value
+    return (point,)
+
+
+@app.cell
+def _(X, lam, y):
+    solution = cvxml.solve("mlsvm", X, y, lam=lam)
+    values = cvxml.evaluate("mlsvm", X, y, solution.metric, lam=lam).values
+    s = prices(solution)
+    return s, solution, values
+
+
+@app.cell
+def _(X, s, solution, usable, values, y):
+    n = len(X)
+    priced = [i for i in usable if s[i] > 1e-9 / n]
+
+    def draw_metric(ax):
+        MetricEllipseDisplay.from_metric(solution.metric, X, y, ax=ax)
+        ax.scatter(*X[priced].T, s=150, facecolors="none", edgecolors="black", linewidths=1.5)
+        for i in usable:
+            ax.annotate(str(i), X[i], (7, 5), textcoords="offset points")
+        ax.set_title(f"balls of A; ringed: {len(priced)} with a price", loc="left")
+
+    def draw_prices(ax):
+        places = np.arange(len(usable))
+        ax.bar(places - 0.2, n * s[usable], 0.4, color="#0072B2", label="price, $n s_i$")
+        ax.bar(places + 0.2, values["xi"][usable], 0.4, color="#E69F00", hatch="//", label=r"slack $\xi_i$")
+        ax.axhline(1, color="black", lw=1, ls="--", label="no price is higher: $s_i = 1/n$")
+        ax.set_xticks(places, [str(i) for i in usable])
+        ax.set_xlabel("point i")
+        ax.set_ylim(0, max(1.6, 1.05 * float(values["xi"].max())))
+        ax.set_title("price and slack of each point", loc="left")
+        ax.legend(loc="upper right")
+
+    def draw_both(left, right):
+        draw_metric(left)
+        draw_prices(right)
+
+    picture = drawn(
+        draw_both, "the points with the unit ball of A; the price and the slack of each point", 2, (4.8, 5.0)
+    )
+    return n, picture, priced
+
+
+@app.cell
+def _(X, lam, n, point, s, solution, usable, y):
+    eps = np.array([-0.4, -0.2, -0.1, 0.1, 0.2, 0.4])
+    solved = np.array([relaxed_optimum(X, y, lam, usable.index(point), e) for e in eps])
+    line = solution.lower_bound - s[point] * eps
+
+    def draw_shadow(ax):
+        ax.plot(eps, line, color="#D55E00", label=f"bound, slope $-s_i$ = {-s[point]:.4f}")
+        ax.plot(eps, solved, "o", color="#0072B2", label="optimum, solved again")
+        ax.plot(0, solution.objective, "k*", ms=13, label="the problem as printed")
+        ax.set_xlabel(r"$\varepsilon$: the margin of this point is $1 - \varepsilon$")
+        ax.set_ylabel("optimal value")
+        ax.set_ylim(solution.objective - 0.5 / n, solution.objective + 0.5 / n)
+        ax.set_title(f"relax the constraint of point {point}; $s_i$ = {n * s[point]:.3g} / n", loc="left")
+        ax.legend()
+
+    shadow = drawn(
+        draw_shadow, "the optimal value against the change of one margin, above its tangent", 1, (6.0, 3.6)
+    )
+    return eps, line, shadow, solved
+
+
+@app.cell
+def _(lam, n, s, solution, usable, values):
+    def pairs_of(name, i):
+        """Whom a price is put on, with its share."""
+        dual = solution.certificate.dual
+        mine = (dual[f"{name}_index"][:, 0] == i) & (dual[name] > 1e-9 / n)
+        return ", ".join(
+            f"{j} ({n * price:.2f})"
+            for (_, j), price in zip(dual[f"{name}_index"][mine], dual[name][mine], strict=True)
+        )
+
+    def margin(i):
+        return f"{1 - values['xi'][i]:.3f}" if values["xi"][i] > 1e-9 else "≥ 1"
+
+    def reading(i):
+        if s[i] <= 1e-9 / n:
+            return "met with room to spare"
+        return "violated, full price" if s[i] >= (1 - 1e-9) / n else "just met: the price decides"
+
+    rows = [[i, margin(i), f"{n * s[i]:.3f}", pairs_of("u", i), pairs_of("w", i), reading(i)] for i in usable]
+    active = table(["i", "margin", "$n s_i$", "impostors $n u_{ij}$", "targets $n w_{il}$", "reading"], rows)
+    proved = mo.md(
+        rf"""
+        objective **{solution.objective:.9f}**, lower bound **{solution.lower_bound:.9f}**, gap
+        {solution.gap:.1e}, which is {solution.rel_gap:.1e} of the scale $\frac\lambda2\|A\|^2$. So
+        $\|A - A^*\| \le$ {solution.certificate.radius:.1e}, with $\|A\|$ = {np.linalg.norm(solution.metric):.3g}
+        at $\lambda$ = {lam:g}. *{solution.status.value}*
+        """
+    )
+    return active, proved
+
+
+@app.cell
+def _():
+    text = mo.md(
+        r"""
+        # A constraint and its price
+
+        MLSVM (paper 002) asks that every point have its nearest impostor farther away than its furthest target,
+        by a margin of 1, and pays for what is missing:
+
+        $$\min_{A \succeq 0,\ \xi \ge 0} \ \frac{\lambda}{2}\|A\|_F^2 + \frac1n \sum_i \xi_i \tag{2}$$
+
+        $$\min_{j \in I_i} d_A(x_i, x_j) \ \ge\ \max_{l \in T_i} d_A(x_i, x_l) + 1 - \xi_i.$$
+
+        $T_i$ and $I_i$ are the neighbours of $x_i$ of its own class and of others, among the $K = 4$ nearest. A point
+        all of whose neighbours are of one class has no constraint; it is not in the table.
+
+        **Prices.** Each constraint has a multiplier $s_i$, spread over impostors ($u_{ij} \ge 0$) and targets
+        ($w_{il} \ge 0$), with $\sum_j u_{ij} = \sum_l w_{il} = s_i \le 1/n$. *Any* such prices prove a bound:
+
+        $$\text{objective} \ \ge\ \sum_i s_i - \frac{1}{2\lambda}\|P_+(G)\|^2,$$
+
+        $$G = \sum_i \Big( \sum_j u_{ij} X_{ij} - \sum_l w_{il} X_{il} \Big),$$
+
+        with $X_{ij} = (x_i - x_j)(x_i - x_j)^T$, and at the optimum $A = P_+(G)/\lambda$: the metric is made of the
+        priced pairs alone. A constraint that is met with room to spare has no price. One that is violated has the full
+        price $1/n$. One that is just met may have any price between.
+
+        **A price is a derivative.** Write $1 - \varepsilon$ for 1 in one constraint. The prices stay feasible, and
+        their bound falls by $s_i \varepsilon$: that is the line in the last picture, and it is *proved*. The dots are
+        the literal problem, changed in this one number and solved again. They are above the line, and touch it at
+        $\varepsilon = 0$. Where prices are not unique there is a kink, and more than one line touches.
+
+        **What is proved.** The gap is computed from $(u, w)$ and the data; no solver is believed. The dots come from a
+        solver and are drawn, not proved.
+
+        ### Try
+
+        1. Halve $\lambda$. Which constraint stops being violated, and what happens to its price?
+        2. Go to $\lambda = 10$. All prices are $1/n$: why is $A$ then $P_+(G)/\lambda$ with a $G$ that no longer
+           changes, and what does doubling $\lambda$ do?
+        3. Relax a point without a price. By how much does the optimum fall? And if you ask for *more* margin?
+        """
+    )
+    return (text,)
+
+
+@app.cell
+def _(active, lam_slider, picture, point_menu, proved, shadow, text):
+    beside(text, mo.vstack([lam_slider, picture, proved, active, point_menu, shadow]))
+    return
+
+
+if __name__ == "__main__":
+    app.run()

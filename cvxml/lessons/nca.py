@@ -1,0 +1,240 @@
+"""Lesson: NCA's f and g, the scale of A, the convex case and infinity (note 004)."""
+
+import marimo
+
+app = marimo.App(width="full", app_title="NCA: f, g and the scale")
+
+with app.setup:
+    import warnings
+    from collections.abc import Sequence
+
+    import marimo as mo
+    import numpy as np
+
+    import cvxml
+    from cvxml.displays import MetricEllipseDisplay
+    from cvxml.lessons._page import beside, drawn, table
+    from cvxml.methods.nca.fast import Pairs
+    from cvxml.methods.nca.instance import instance
+    from cvxml.metric import FloatArray, IntArray, components_of
+
+    KINDS = ("classes that overlap", "classes that some metric separates", "every class two points")
+    SCALES = np.exp2(np.linspace(-4, 6, 41))
+
+
+@app.function
+def points(kind: str) -> tuple[FloatArray, IntArray]:
+    """Twenty-four points of the plane; the second feature is noise."""
+    rng = np.random.default_rng(7)
+    Z = rng.standard_normal((24, 2))
+    if kind == KINDS[2]:
+        y = np.arange(24) // 2
+        return np.column_stack([rng.standard_normal(12)[y] + 0.12 * Z[:, 0], 0.9 * Z[:, 1]]), y
+    y = np.arange(24) % 2
+    shift, width = (0.9, 0.6) if kind == KINDS[0] else (2.0, 0.35)
+    return np.column_stack([width * Z[:, 0] + shift * y, Z[:, 1]]), y
+
+
+@app.function
+def between(t: float, angle: float, mix: float) -> FloatArray:
+    """Q = 2 t^2 ((1 - mix) u u^T + mix v v^T), u in this direction, v across it; t^2 times the identity for 1/2."""
+    a = np.deg2rad(angle)
+    u, v = np.array([np.cos(a), np.sin(a)]), np.array([-np.sin(a), np.cos(a)])
+    Q: FloatArray = 2 * t**2 * ((1 - mix) * np.outer(u, u) + mix * np.outer(v, v))
+    return Q
+
+
+@app.function
+def f_and_g(X: FloatArray, y: IntArray, metrics: Sequence[FloatArray]) -> FloatArray:
+    """f and g (len(metrics), 2) of each metric, by the solver's fast sums."""
+    each = [Pairs(instance(X, y, criterion=c)) for c in ("f", "g")]
+    return np.array([[-sums.value_and_gradient(components_of(Q))[0] for sums in each] for Q in metrics])
+
+
+@app.cell
+def _():
+    kind_menu = mo.ui.dropdown(list(KINDS), value=KINDS[0], label="data")
+    scale_slider = mo.ui.slider(-4, 6, 0.5, value=0, label="scale: log₂ t", show_value=True, full_width=True)
+    angle_slider = mo.ui.slider(
+        steps=list(range(0, 95, 5)), value=0, label="direction u, degrees", show_value=True, full_width=True
+    )
+    mix_slider = mo.ui.slider(
+        0,
+        1,
+        0.05,
+        value=0.5,
+        label="mix (0: u alone, ½: identity, 1: across)",
+        show_value=True,
+        full_width=True,
+    )
+    return angle_slider, kind_menu, mix_slider, scale_slider
+
+
+@app.cell
+def _(kind_menu):
+    kind = kind_menu.value
+    return (kind,)
+
+
+@app.cell
+def _(angle_slider, mix_slider, scale_slider):
+    log2_t, angle, mix = scale_slider.value, angle_slider.value, mix_slider.value
+    return angle, log2_t, mix
+
+
+@app.cell
+def _(kind):
+    X, y = points(kind)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the status is shown
+        solved = {c: cvxml.solve("nca", X, y, criterion=c) for c in ("f", "g")}
+    return X, solved, y
+
+
+@app.cell
+def _(X, angle, log2_t, mix, y):
+    t = 2.0**log2_t
+    Q = between(t, angle, mix)
+    values = cvxml.evaluate("nca", X, y, Q, criterion="g").values
+    along_scale = f_and_g(X, y, [between(s, angle, mix) for s in SCALES])
+    mixes = np.linspace(0, 1, 31)
+    along_mix = f_and_g(X, y, [between(t, angle, m) for m in mixes])
+    chord = (1 - mixes) * -along_mix[0, 1] + mixes * -along_mix[-1, 1]
+    above_chord = float((-along_mix[:, 1] - chord).max())
+    return Q, above_chord, along_mix, along_scale, chord, mixes, t, values
+
+
+@app.cell
+def _(X, Q, above_chord, along_mix, along_scale, chord, kind, mix, mixes, t, values, y):
+    n = len(X)
+
+    def draw_scale(ax):
+        means = {
+            "f / n, mean of $p_i$": along_scale[:, 0] / n,
+            "exp(g / n), geometric mean": np.exp(along_scale[:, 1] / n),
+        }
+        for (name, mean), line in zip(means.items(), (("#0072B2", "-"), ("#D55E00", "--")), strict=True):
+            ax.semilogx(SCALES, mean, color=line[0], ls=line[1], lw=2, base=2, label=name)
+        ax.axhline(1, color="black", lw=1, ls=":", label="no metric attains 1")
+        ax.axvline(t, color="#767676", lw=1)
+        ax.plot([t, t], [values["f"] / n, np.exp(values["g"] / n)], "ko")
+        ax.set_ylim(-0.03, 1.05)
+        ax.set_xlabel("scale t of A")
+        ax.set_title("the same directions, another scale", loc="left")
+        ax.legend(loc="lower left")
+
+    def draw_mix(ax):
+        ax.plot(mixes, -along_mix[:, 1], color="#D55E00", lw=2, label="-g")
+        ax.plot(mixes, chord, "--", color="#767676", label="chord between its ends")
+        ax.fill_between(
+            mixes, chord, -along_mix[:, 1], where=-along_mix[:, 1] > chord, color="#CC79A7", alpha=0.5
+        )
+        ax.plot(mix, -values["g"], "ko")
+        ax.set_xlabel("mix: from u alone to across")
+        ax.set_ylabel("-g, which is minimised")
+        ax.set_title(
+            "above its chord: not convex" if above_chord > 1e-9 else "nowhere above its chord", loc="left"
+        )
+        ax.legend()
+
+    def draw_both(left, right):
+        draw_scale(left)
+        draw_mix(right)
+
+    def draw_points(ax):
+        if kind == KINDS[2]:
+            MetricEllipseDisplay.from_metric(Q, X, None, ax=ax)
+            for pair in range(n // 2):
+                ax.plot(*X[y == pair].T, color="#0072B2", lw=2, zorder=0, label="_" if pair else "a class")
+        else:
+            MetricEllipseDisplay.from_metric(Q, X, y, ax=ax)
+        for j in range(1, n):
+            ax.plot(*X[[0, j]].T, color="#CC79A7", lw=0.2 + 15 * float(values["p_ij"][0, j]), zorder=0)
+        ax.plot(*X[0], "k*", ms=14)
+        ax.set_title("lines: whom the star picks, by probability", loc="left")
+        ax.legend(loc="upper left", bbox_to_anchor=(1.02, 1), frameon=False)
+
+    alt = "f and g against the scale of A; minus g along a segment of metrics, with its chord"
+    picture = drawn(draw_both, alt, 2)
+    scatter = drawn(
+        draw_points, "the points, the metric, and the probabilities of the neighbours of one", 1, (7.6, 4.4)
+    )
+    return picture, scatter
+
+
+@app.cell
+def _(solved, values):
+    p = np.clip(values["p_ij"], 1e-300, 1)
+    neighbors = float(np.exp(-(values["p_ij"] * np.log(p)).sum(axis=1)).mean())
+    here = mo.md(
+        f"""
+        Here f = **{values["f"]:.4f}** of {len(values["p_i"])}, g = **{values["g"]:.4f}**, and a point has
+        **{neighbors:.2f}** neighbours in effect (exp of the entropy of its $p_{{ij}}$). A larger scale would
+        {"raise" if values["scale_derivative"] < 0 else "lower"} g.
+        """
+    )
+    numbers = table(
+        ["solved", "value", "proved", "what the run says"],
+        [
+            [name, f"{-end.objective:.6f}", end.status.name, "; ".join((end.status.value, *end.notes[:1]))]
+            for name, end in solved.items()
+        ],
+    )
+    return here, neighbors, numbers
+
+
+@app.cell
+def _():
+    text = mo.md(
+        r"""
+        # f, g and the scale
+
+        In NCA (note 004) point $i$ picks its neighbour at random, near ones more likely:
+
+        $$p_{ij} = \frac{\exp(-\|A x_i - A x_j\|^2)}{\sum_{k \ne i} \exp(-\|A x_i - A x_k\|^2)},$$
+
+        $$p_i = \sum_{j \in C_i} p_{ij}, \qquad C_i \text{ the others of its class},$$
+
+        and $A$ is chosen so that the pick is of the right class: as often as possible,
+        $\max f = \sum_i p_i$, or with the highest likelihood, $\max g = \sum_i \log p_i$. $f$ forgives a
+        hopeless point; $g$ does not.
+
+        **The scale is part of $A$.** Small, and everybody picks anybody: $A = 0$ is stationary, and no start. Large,
+        and each picks its nearest neighbour. So the scale is the number of neighbours, and NCA chooses it. But if some
+        metric leaves no point with a nearest neighbour of another class, larger is better for ever: $f < n$ and
+        $g < 0$ are approached and *not attained*. A program that stops somewhere has not converged.
+
+        **In $Q = A^T A$** the objective is a difference of convex functions,
+
+        $$-g(Q) = \sum_i \Big[ \log \sum_{k \ne i} e^{-\langle Q, X_{ik} \rangle} -
+          \log \sum_{j \in C_i} e^{-\langle Q, X_{ij} \rangle} \Big],$$
+
+        so its graph may rise above a chord. If every class has *two* points, the second sum has one term, its logarithm
+        is linear, and $-g$ is convex: every chord lies above, and a stationary point is the optimum. The same is not
+        true of $f$.
+
+        **What is proved.** *CONVERGED*: optimal, with a bound (two points a class, g). *STATIONARY*: its own convex
+        step can win next to nothing; better metrics may exist. *NOT_ATTAINED*: shown point by point. *AT_INFINITY*: the
+        run leaves, and a better finite metric is not ruled out. A chord above proves nothing; a graph above a chord
+        proves that $g$ is not concave.
+
+        ### Try
+
+        1. Overlapping classes: at which scale is g best, and at which f? Why is f less afraid of a large scale?
+        2. Separable classes: take mix 0 and let the scale grow. Read the table: is that a failure of the solver?
+        3. Two points a class: look for a chord below the graph, at any scale and direction. Then in the first data set.
+        """
+    )
+    return (text,)
+
+
+@app.cell
+def _(angle_slider, here, kind_menu, mix_slider, numbers, picture, scale_slider, scatter, text):
+    beside(
+        text, mo.vstack([kind_menu, scale_slider, angle_slider, mix_slider, picture, here, scatter, numbers])
+    )
+    return
+
+
+if __name__ == "__main__":
+    app.run()

@@ -1,0 +1,218 @@
+"""Lesson: judge a stranger's metric, then break it and read the diagnosis (MLSVM, paper 002)."""
+
+import marimo
+
+app = marimo.App(width="full", app_title="A stranger's metric")
+
+with app.setup:
+    from collections.abc import Callable
+    from typing import Any
+
+    import marimo as mo
+    import numpy as np
+
+    import cvxml
+    from cvxml.displays import MetricEllipseDisplay
+    from cvxml.lessons._page import BENEATH, as_printed, beside, drawn
+    from cvxml.methods.mlsvm.method import algorithm1
+    from cvxml.metric import FloatArray, IntArray, components_of
+    from cvxml.result import TOLERANCES
+
+    LAM = 0.005
+    TURN = np.array([[0.0, 1.0], [-1.0, 0.0]])
+
+
+@app.function
+def points() -> tuple[FloatArray, IntArray]:
+    """Two classes that differ along a slanted direction, 30 points."""
+    rng = np.random.default_rng(4)
+    y = np.arange(30) % 2
+    Z = rng.standard_normal((30, 2)) * [0.45, 0.8]
+    Z[:, 0] += 1.1 * y
+    turn = np.array([[0.8, -0.6], [0.6, 0.8]])
+    X: FloatArray = Z @ turn.T
+    return X, y
+
+
+@app.function
+def solved(X: FloatArray, y: IntArray, **changed: Any) -> FloatArray:
+    """The metric of a program that solves MLSVM with these inputs."""
+    return cvxml.solve("mlsvm", X, y, tol=1e-10, **{"lam": LAM, **changed}).metric
+
+
+@app.function
+def factor(A: FloatArray) -> FloatArray:
+    """L upper triangular with L^T L = A."""
+    return np.asarray(np.linalg.cholesky(A).T, dtype=np.float64)
+
+
+@app.function
+def doubled(A: FloatArray) -> FloatArray:
+    """A with its off-diagonal entries twice as large: a slip in unpacking a symmetric matrix."""
+    return 2 * A - np.diag(np.diag(A))
+
+
+@app.function
+def strangers() -> dict[str, Callable[[FloatArray, IntArray], dict[str, FloatArray]]]:
+    """What a program may have done -> what it hands over: a metric, or components L."""
+    return {
+        "nothing wrong": lambda X, y: {"metric": solved(X, y)},
+        "λ‖A‖² for λ/2 ‖A‖²": lambda X, y: {"metric": solved(X, y, lam=2 * LAM)},
+        "λ halved": lambda X, y: {"metric": solved(X, y, lam=LAM / 2)},
+        "Σ ξ for the mean": lambda X, y: {"metric": solved(X, y, lam=LAM / len(X))},
+        "itself among its neighbours": lambda X, y: {"metric": solved(X, y, n_neighbors=3)},
+        "L transposed": lambda X, y: {"components": factor(solved(X, y)).T},
+        "L given as the metric": lambda X, y: {"metric": components_of(solved(X, y))},
+        "off-diagonal doubled": lambda X, y: {"metric": doubled(solved(X, y))},
+        "not symmetric": lambda X, y: {"metric": solved(X, y) + 0.1 * TURN},
+        "not psd": lambda X, y: {"metric": solved(X, y) - 0.2 * np.eye(2)},
+        "stopped after 30 iterations": lambda X, y: {"metric": algorithm1(X, y, lam=LAM, n_steps=30).metric},
+    }
+
+
+@app.cell
+def _():
+    stranger_menu = mo.ui.dropdown(list(strangers()), value="λ‖A‖² for λ/2 ‖A‖²", label="the stranger did")
+    factor_slider = mo.ui.slider(
+        steps=[0.5, 0.9, 0.99, 0.99999, 0.9999999, 1.0, 1.0000001, 1.00001, 1.01, 1.1, 2.0],
+        value=1.0,
+        label="and multiplied it by",
+        show_value=True,
+        full_width=True,
+    )
+    tol_menu = mo.ui.dropdown(list(TOLERANCES), value="normal", label="tolerance")
+    return factor_slider, stranger_menu, tol_menu
+
+
+@app.cell
+def _(stranger_menu):
+    stranger = stranger_menu.value
+    return (stranger,)
+
+
+@app.cell
+def _(factor_slider, tol_menu):
+    times, tol = factor_slider.value, tol_menu.value
+    return times, tol
+
+
+@app.cell
+def _():
+    X, y = points()
+    ours = cvxml.solve("mlsvm", X, y, lam=LAM)
+    return X, ours, y
+
+
+@app.cell
+def _(X, stranger, times, tol, y):
+    given = strangers()[stranger](X, y)
+    handed_over = {name: np.asarray(matrix) * times for name, matrix in given.items()}
+    report = cvxml.check("mlsvm", X, y, **handed_over, lam=LAM, tol=tol)
+    return handed_over, report
+
+
+@app.cell
+def _(X, handed_over, ours, report, tol, y):
+    if "components" in handed_over:
+        judged = handed_over["components"].T @ handed_over["components"]
+    else:
+        judged = handed_over["metric"]
+
+    def draw_metric(ax):
+        psd = report.feasibility.feasible
+        for metric in [judged, ours.metric] if psd else [ours.metric]:
+            ball = MetricEllipseDisplay.from_metric(
+                metric, X, y, centers=X.mean(axis=0), radius=1.0, ax=ax, circle=False
+            )
+        ball.balls_[0].set(color="#009E73", linestyle="--", linewidth=3, label="ours, certified, r = 1")
+        handles, labels = ax.get_legend_handles_labels()
+        kept = dict(zip(labels, handles, strict=True))  # the points were drawn twice
+        ax.legend(kept.values(), kept, **BENEATH)
+        ax.set_title(
+            "the stranger's ball, and ours" if psd else "the stranger's matrix has no ball", loc="left"
+        )
+
+    def draw_gap(ax):
+        gap = report.rel_gap
+        colour = {"certified": "#009E73", "refuted": "#D55E00", "inconclusive": "#767676"}[
+            report.verdict.value
+        ]
+        ax.barh([0], [np.clip(gap, 2e-14, 1e3)], left=1e-14, color=colour, height=0.4)
+        ax.set_xscale("log")
+        for name, value in TOLERANCES.items():
+            ax.axvline(value, color="black", lw=3 if name == tol else 1.2, ls="-" if name == tol else ":")
+            ax.text(value / 1.6, 0.95, f"{name} {value:g}", rotation=90, ha="right", va="top")
+        ax.set_xlim(1e-14, 1e3)
+        ax.set_xticks([1e-12, 1e-9, 1e-6, 1e-3, 1])
+        ax.set_ylim(-0.5, 1)
+        ax.set_yticks([])
+        ax.set_xlabel(f"proved gap / scale: {gap:.2g}")
+        ax.set_title(report.verdict.value.upper(), loc="left", color=colour, fontweight="bold")
+
+    def draw_both(left, right):
+        draw_metric(left)
+        draw_gap(right)
+
+    picture = drawn(
+        draw_both, f"the metric handed over, beside the optimum; {report.verdict.value}", 2, (4.8, 5.0)
+    )
+    return judged, picture
+
+
+@app.cell
+def _(handed_over, report):
+    with np.printoptions(precision=6, suppress=True):
+        handed = "; ".join(f"{name} =\n{matrix}" for name, matrix in handed_over.items())
+    verdict = as_printed(str(report))
+    received = as_printed(f"What was handed over\n{handed}")
+    return received, verdict
+
+
+@app.cell
+def _():
+    text = mo.md(
+        r"""
+        # A stranger's metric
+
+        Somebody, in any language, has solved MLSVM (paper 002) with $\lambda = 0.005$ and $K = 4$, and hands over a
+        matrix. Is it right? `cvxml.check` answers from the data and the matrix alone:
+
+        - **certified**: it is a metric, and a lower bound, from prices $(u, w)$ that were repaired and evaluated by our
+          own arithmetic, shows its objective within the tolerance of the optimum;
+        - **refuted**: it is no metric, or a *witness* is better, a metric anybody can evaluate;
+        - **inconclusive**: neither could be shown, and the reason is given.
+
+        The gap is judged as a share of the scale $\frac\lambda2\|A\|^2$. By strong convexity
+
+        $$\|A - A^*\| \le \sqrt{2\,\mathrm{gap}/\lambda} \ \le\ \sqrt{\mathrm{tol}}\,\|A\|
+          \quad\text{if}\quad \mathrm{gap} \le \mathrm{tol} \cdot \tfrac\lambda2\|A\|^2:$$
+
+        the tolerance *normal*, $10^{-6}$, is three digits of the matrix, or more: where margins are just met the
+        objective has a kink, and the gap grows like the distance, not like its square.
+
+        **The diagnosis.** A refuted metric is tried as the answer to each misreading that is known of the method, and
+        to slips in handing it over. One is named only if the metric is *certified* for it. No diagnosis means that none
+        of them fits, nothing more.
+
+        **What is proved.** The verdict. And of a diagnosis, that the matrix solves that other problem; that this is
+        what happened in the stranger's program is likely, and not proved.
+
+        ### Try
+
+        1. Take "nothing wrong" and multiply it by a little. Where does the verdict turn, for each tolerance, and on
+           which side first? Double the distance from 1: does the gap double, or grow fourfold?
+        2. Which of the mistakes would a test that only looks at accuracy never see? Compare the balls.
+        3. "λ halved" is refuted and has no name. What would you need to change in the list of misreadings to name it?
+        """
+    )
+    return (text,)
+
+
+@app.cell
+def _(factor_slider, picture, received, stranger_menu, text, tol_menu, verdict):
+    beside(text, mo.vstack([stranger_menu, factor_slider, tol_menu, picture, verdict, received]))
+    return
+
+
+if __name__ == "__main__":
+    app.run()
