@@ -236,7 +236,7 @@ def _list(parsed: argparse.Namespace) -> int:
 
     print("methods")
     for name in names():
-        print(f"  {name:<14}{get(name).TITLE}")
+        print(f"  {name:<20}{get(name).TITLE}")
     print("data sets\n  " + ", ".join(datasets.names()))
     return CERTIFIED
 
@@ -359,16 +359,19 @@ def _certify(parsed: argparse.Namespace) -> int:
 
 
 def _verify(parsed: argparse.Namespace) -> int:
-    from cvxml.oracle.verify import as_table, verify
+    from cvxml.oracle.verify import HEAD, Row, as_line, as_sum, verify
 
     def say(text: str) -> None:
         if sys.stderr.isatty():
             print(f"\r{text:<78}", end="", file=sys.stderr, flush=True)
 
-    rows = verify(say)
-    say("")
-    if parsed.json:
-        print(json.dumps([row.to_dict() for row in rows], indent=1))
-    else:
-        print(as_table(rows))
+    rows: list[Row] = []
+    if not parsed.json:
+        print(HEAD, flush=True)
+    for row in verify(say):
+        say("")
+        rows.append(row)
+        if not parsed.json:
+            print(("\r" if sys.stderr.isatty() else "") + as_line(row), flush=True)
+    print(json.dumps([row.to_dict() for row in rows], indent=1) if parsed.json else as_sum(rows))
     return CERTIFIED if all(row.agrees for row in rows) else REFUTED

@@ -26,7 +26,10 @@ def show(method: str, width: int, latex: bool = False) -> str:
     module = get(method)
     if latex:
         return f"% {module.TITLE}\n{as_latex(module.STATEMENT)}"
-    parts = [[module.TITLE], side_by_side(module.STATEMENT, module.literal_source(), width)]
+    parts = [
+        textwrap.wrap(module.TITLE, width),
+        side_by_side(module.STATEMENT, module.literal_source(), width),
+    ]
     return "\n\n".join("\n".join(part) for part in [*parts, _parameters(module, width)])
 
 

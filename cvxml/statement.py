@@ -84,6 +84,7 @@ def _numbered(lines: list[str], tag: str, width: int) -> list[str]:
 _TOGETHER = re.compile(  # no line ends within these
     r"\{[^{}]*\}|\([^()]{1,14}\)|\|\|[^|]{1,16}\|\|"  # what stands in brackets
     r"|\b(?:sum|min|max|mean|log|det|tr|over|gamma|mu|C)(?:_\{[^{}]*\}|[^\s{])* (?=\S)"  # an operator and what it is of
+    r"|\b1/\w+ (?=sum_)"  # a mean
     r"|(?<= [-+=]) (?=\S)|(?<= [<>!]=) (?=\S)| (?=[)\]])"  # a sign and what follows, what precedes a bracket's end
 )
 

@@ -11,6 +11,7 @@ import pytest
 
 import cvxml
 from cvxml import datasets
+from cvxml.methods import get
 from cvxml.methods.mlsvm import variants
 from cvxml.metric import FloatArray
 from cvxml.report import Verdict
@@ -304,3 +305,34 @@ def test_a_misreading_with_too_many_pairs_is_not_tried(monkeypatch: pytest.Monke
     assert any("all points of other classes" in line for line in judged(X, y, theirs).diagnosis)
     monkeypatch.setattr(variants, "MOST_PAIRS", 500)
     assert judged(X, y, theirs).diagnosis == ()
+
+
+def test_a_metric_near_the_optimum_is_refuted_and_its_looser_tolerance_told() -> None:
+    X, y = datasets.load("wine")
+    X = datasets.standardize(X)
+    A = (1 + 3e-4) * cvxml.solve("mlsvm", X, y).metric
+    told = [note for note in cvxml.check("mlsvm", X, y, A).notes if "tolerance" in note]
+    assert told == [
+        "at the tolerance loose (0.001) the metric is certified: it is near the optimum, and not at it"
+    ]
+    assert cvxml.check("mlsvm", X, y, A, tol="loose").verdict is Verdict.CERTIFIED
+    for wrong in (1.01 * A, -np.eye(13)):
+        report = cvxml.check("mlsvm", X, y, wrong)
+        assert cvxml.check("mlsvm", X, y, wrong, tol="loose").verdict is not Verdict.CERTIFIED
+        assert not any("tolerance" in note for note in report.notes)
+
+
+@pytest.mark.parametrize("method", ["mlsvm", "ssvm"])
+def test_that_no_misreading_was_found_is_said_where_it_was_looked_for(method: str) -> None:
+    X, y = real_data("iris", 40)
+    L = np.random.default_rng(0).standard_normal((4, 4))
+    report = cvxml.check(method, X, y, L @ L.T)
+    count = len(get(method).VARIANTS)
+    assert report.verdict is Verdict.REFUTED
+    assert not report.diagnosis
+    assert any(f"none of the {count}" in note for note in report.notes)
+    silent = cvxml.check(method, X, y, L @ L.T, diagnosed=False)
+    assert not any("misreading" in note for note in silent.notes)
+    named = cvxml.check("mlsvm", X, y, cvxml.solve("mlsvm", X, y, lam=0.2).metric, lam=0.1)
+    assert named.diagnosis
+    assert not any("misreading" in note for note in named.notes)

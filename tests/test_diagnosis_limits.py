@@ -69,7 +69,7 @@ def test_a_right_metric_with_a_wrong_value_is_not_diagnosed() -> None:
     assert report.diagnosis == ()
 
 
-@pytest.mark.parametrize("lam", [1e-180, 1e160])
+@pytest.mark.parametrize("lam", [pytest.param(1e-180, marks=pytest.mark.slow), 1e160])
 def test_weights_whose_squares_are_no_numbers_are_diagnosed_without_a_crash(lam: float) -> None:
     X, y, _ = data()
     with warnings.catch_warnings():

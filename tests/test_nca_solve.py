@@ -8,6 +8,7 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import KNeighborsClassifier, NeighborhoodComponentsAnalysis
@@ -156,14 +157,17 @@ def test_separable_data_have_no_best_metric(criterion: str, bound: float) -> Non
     assert bound <= solution.objective <= bound + 60e-6
     assert not solution.certificate.proves(1e-3)
     # all but at the bound: a multiple of itself is the witness
-    objectives = {t: cvxml.evaluate("nca", points, Y, t * solution.metric, criterion=criterion).objective
-                  for t in np.geomspace(10, 1e-5, 600)}  # fmt: skip
-    near = next(t for t, value in objectives.items() if value - bound > 1e-7)
-    assert objectives[near] - bound < 1e-6
+
+    def above(log_t: float) -> float:
+        metric = np.exp(log_t) * solution.metric
+        return cvxml.evaluate("nca", points, Y, metric, criterion=criterion).objective - bound
+
+    near = np.exp(brentq(lambda log_t: above(log_t) - 5e-7, np.log(1e-5), np.log(10), xtol=1e-4))
+    assert 1e-7 < above(np.log(near)) < 1e-6
     report = cvxml.check("nca", points, Y, near * solution.metric, criterion=criterion)
     assert report.verdict is Verdict.REFUTED
     assert report.witness is not None
-    assert report.witness.better_by > 0.5 * (objectives[near] - bound)
+    assert report.witness.better_by > 0.5 * above(np.log(near))
     # at the bound but for rounding: not decided, and said why
     report = cvxml.check("nca", points, Y, 100 * solution.metric, criterion=criterion)
     assert report.verdict is Verdict.INCONCLUSIVE

@@ -10,6 +10,7 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
@@ -160,7 +161,7 @@ def test_what_is_no_code_stands_above_and_below_and_parameters_last(method: str)
     module = get(method)
     for width in (80, 160):
         lines = show(method, width).splitlines()
-        assert lines[0] == module.TITLE
+        assert " ".join(lines[: lines.index("")]) == module.TITLE
         assert max(len(line) for line in lines if line not in code_of(method)) <= width
         at = next(i for i, line in enumerate(lines) if code_of(method)[0] in line)
         for section in module.STATEMENT.sections:
@@ -294,3 +295,38 @@ def test_cvxpy_is_not_loaded() -> None:
     assert not {"cvxpy", "sklearn", "matplotlib"} & {
         line.split("|")[-1].strip() for line in done.stderr.splitlines()
     }
+
+
+MARKS = {r"\succeq 0": " psd ", r"\succ 0": " positive definite ", r"\pm": "+-", "_{i=1}": "_i"}
+WORDS = {r"\ge": ">=", r"\le": "<=", r"\ne": "!="}
+
+
+def marks(formula: str) -> Counter[str]:
+    """Its numbers, relations, signs and operators, and how often each stands there."""
+    for latex, text in MARKS.items():
+        formula = formula.replace(latex, text)
+    for latex, text in WORDS.items():
+        formula = re.sub(re.escape(latex) + "(?![a-z])", f" {text} ", formula)
+    operators = r"(?<![a-zA-Z])(?:sum|log|min|max|mean|exp|psd|positive definite)(?![a-z])"
+    return Counter(re.findall(rf"\d+|[<>!]?=|[-+]|{operators}", formula))
+
+
+@every_method
+def test_text_and_latex_are_the_same_formula_mark_by_mark(method: str) -> None:
+    for section in get(method).STATEMENT.sections:
+        for row in section.rows:
+            assert marks(row.text) == marks(row.latex), row.text
+
+
+def test_a_slip_in_one_of_the_two_is_seen() -> None:
+    latex = r"\min_{A}\ \frac{\lambda}{2} \lVert A \rVert^2 + \frac{1}{n} \sum_{i=1}^{n} \xi_i \ge 0"
+    assert marks(latex) == marks("min over A: lam/2 ||A||^2 + 1/n sum_i xi_i >= 0")
+    for wrong in (
+        "min over A: lam ||A||^2 + 1/n sum_i xi_i >= 0",
+        "min over A: lam/2 ||A|| + 1/n sum_i xi_i >= 0",
+        "min over A: lam/2 ||A||^2 - 1/n sum_i xi_i >= 0",
+        "max over A: lam/2 ||A||^2 + 1/n sum_i xi_i >= 0",
+        "min over A: lam/2 ||A||^2 + 1/n max_i xi_i >= 0",
+        "min over A: lam/2 ||A||^2 + 1/n sum_i xi_i <= 0",
+    ):
+        assert marks(latex) != marks(wrong)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from cvxml import api, cli
 from cvxml.methods import names
 from cvxml.methods.mlsvm import solve as mlsvm_solve
 from cvxml.oracle import verify
-from cvxml.oracle.verify import CASES, Case, as_table
+from cvxml.oracle.verify import CASES, Case, as_line, as_sum
 
 SMALL = (
     Case("mlsvm", "iris", 40, True, {"lam": 0.1}),
@@ -28,11 +29,11 @@ def test_every_method_and_the_whole_of_iris_and_wine_are_verified() -> None:
 
 def test_it_agrees_and_tells_its_progress() -> None:
     said: list[str] = []
-    rows = verify.verify(said.append, SMALL)
+    rows = list(verify.verify(said.append, SMALL))
     assert all(row.agrees for row in rows)
     assert len(said) == len(SMALL) * 3
-    table = as_table(rows)
-    assert "2 of 2 cases agree" in table
+    assert "2 of 2 cases agree" in as_sum(rows)
+    assert all(f"{row.objective:.9g}" in as_line(row) for row in rows)
     assert all(set(row.rel_gaps) == {"clarabel", "scs", "fast"} for row in rows)
 
 
@@ -47,10 +48,11 @@ def test_a_wrong_metric_is_noticed(monkeypatch: pytest.MonkeyPatch, broken: str)
         return solution
 
     monkeypatch.setattr(verify.api, "solve", sabotage)
-    rows = verify.verify(cases=SMALL[:1])
+    rows = list(verify.verify(cases=SMALL[:1]))
     assert not rows[0].agrees
     assert broken in rows[0].why
-    assert "DISAGREE" in as_table(rows)
+    assert "DISAGREE" in as_line(rows[0])
+    assert "0 of 1 cases agree" in as_sum(rows)
 
 
 def test_a_wrong_bound_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,7 +63,7 @@ def test_a_wrong_bound_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
         return dataclasses.replace(proof, lower_bound=proof.objective + 0.1)
 
     monkeypatch.setattr(mlsvm_solve, "certify", too_high)
-    rows = verify.verify(cases=SMALL[:1])
+    rows = list(verify.verify(cases=SMALL[:1]))
     assert not rows[0].agrees
     assert "lies above an objective" in rows[0].why
 
@@ -69,9 +71,26 @@ def test_a_wrong_bound_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_exit_code_says_whether_they_agree(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    good = verify.verify(cases=SMALL[:1])
+    good = list(verify.verify(cases=SMALL[:1]))
     bad = [dataclasses.replace(good[0], agrees=False, why="made up")]
     for rows, code in ((good, cli.CERTIFIED), (bad, cli.REFUTED)):
-        monkeypatch.setattr(verify, "verify", lambda say, rows=rows: rows)
+        monkeypatch.setattr(verify, "verify", lambda say, rows=rows: iter(rows))
         assert cli.run(["verify", "--json"]) == code
         assert json.loads(capsys.readouterr().out)[0]["agrees"] is (code == cli.CERTIFIED)
+
+
+def test_each_row_is_printed_as_it_comes(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = list(verify.verify(cases=SMALL[:1]))
+    seen = []
+
+    def slowly(say: object) -> Iterator[verify.Row]:
+        yield rows[0]
+        seen.append(capsys.readouterr().out)
+        yield rows[0]
+
+    monkeypatch.setattr(verify, "verify", slowly)
+    assert cli.run(["verify"]) == cli.CERTIFIED
+    assert seen[0].splitlines() == [*verify.HEAD.splitlines(), as_line(rows[0])]
+    assert capsys.readouterr().out.splitlines()[-1].startswith("2 of 2 cases agree")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -15,10 +16,10 @@ import numpy as np
 from cvxml.exact import Exact
 from cvxml.metric import FloatArray
 from cvxml.oracle.asked import Asked
-from cvxml.oracle.diagnose import diagnose
+from cvxml.oracle.diagnose import diagnose, unnamed
 from cvxml.oracle.exactly import judge_exactly
 from cvxml.report import Report, Verdict, Witness
-from cvxml.result import Certificate, Solution
+from cvxml.result import TOLERANCES, Certificate, Solution
 
 EPS = float(np.finfo(float).eps)
 UNMOVED = 1e-6  # of the objective: the scale where the optimum is 0
@@ -48,7 +49,20 @@ def check_convex(asked: Asked) -> Report:
     wrong = verdict is Verdict.REFUTED or bool(proof is not None and ties and verdict is Verdict.INCONCLUSIVE)
     verdict, reasons = _judge_value(asked, proof, reference, scale, ties, verdict, reasons)
     diagnosis = diagnose(asked, reference) if wrong and asked.diagnosed else ()
-    return _report(asked, verdict, reasons, reference, proof, scale, diagnosis, exact)
+    report = _report(asked, verdict, reasons, reference, proof, scale, diagnosis, exact)
+    notes = [*_looser(asked, proof, reference, scale, ties)] if verdict is Verdict.REFUTED else []
+    notes += [unnamed(asked.method)] if wrong and asked.diagnosed and not diagnosis else []
+    return replace(report, notes=(*notes, *report.notes))
+
+
+def _looser(
+    asked: Asked, proof: Certificate | None, reference: Solution, scale: float, ties: int
+) -> Iterator[str]:
+    """That a metric refuted at its tol would be certified at a looser one, if so."""
+    for name, tol in TOLERANCES.items():
+        if tol > asked.tol and _judge(proof, reference, scale, tol, ties)[0] is Verdict.CERTIFIED:
+            yield f"at the tolerance {name} ({tol:g}) the metric is certified: it is near the optimum, and not at it"
+            return
 
 
 def _may_be_judged_exactly(proof: Certificate | None, verdict: Verdict | None, ties: int) -> bool:

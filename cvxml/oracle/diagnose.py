@@ -48,6 +48,15 @@ def diagnose(asked: Asked, optimum: Solution | None = None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(exact or near))
 
 
+def unnamed(method: str) -> str:
+    """What a report says where none was found."""
+    count = len(get(method).VARIANTS)
+    return (
+        f"no misreading is named: none of the {count} that are known of {method} fits to {LOOSE:g} of the scale; a "
+        "program that was stopped early fits none yet"
+    )
+
+
 def _misreadings(judge: _Judge, metric: FloatArray) -> Iterator[tuple[float, str]]:
     """The variants of the method, with what `metric` leaves to gain in them."""
     question = Question(judge.X, judge.y, metric, judge.tol, judge.params)

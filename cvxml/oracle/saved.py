@@ -50,13 +50,18 @@ class Recertified:
     def __str__(self) -> str:
         c = self.certificate
         exact = "" if self.exact is None else f"  exact: {self.exact}\n"
+        claims = (
+            f"{name} {value:.12g}" if isinstance(value, float) else f"{name} {value}"
+            for name, value in self.claimed.items()
+            if value is not None
+        )
         return (
             f"{self.verdict.value.upper()}: {self.method}: {self.reason}\n"
             f"  objective {c.objective:.12g}   lower bound {c.lower_bound:.12g}\n"
             f"  gap {c.gap:.3g}   gap / scale {c.rel_gap:.3g}   optimum within {c.radius:.3g}\n"
             f"  feasibility: {c.feasibility}\n"
             f"{exact}"
-            f"  the file claims: {self.claimed}"
+            f"  the file claims: {', '.join(claims)}"
         )
 
 

@@ -15,7 +15,7 @@ from cvxml.exact import Exact, upward
 from cvxml.methods import get, get_exact
 from cvxml.metric import FloatArray, examine
 from cvxml.oracle.asked import Asked
-from cvxml.oracle.diagnose import diagnose
+from cvxml.oracle.diagnose import diagnose, unnamed
 from cvxml.oracle.exactly import ANOTHER, stands_for
 from cvxml.report import Report, Verdict, Witness
 from cvxml.result import Certificate
@@ -53,8 +53,10 @@ def check_stationary(asked: Asked) -> Report:
             reasons = (*(reasons if judged.verdict is Verdict.REFUTED else ()), wrong)
     diagnosis: tuple[str, ...] = ()
     # a stationary one is the right problem's
+    undiagnosed: tuple[str, ...] = ()
     if judged.verdict is Verdict.REFUTED and not judged.stationary and asked.diagnosed:
         diagnosis = diagnose(asked)
+        undiagnosed = () if diagnosis else (unnamed(method),)
     lower_bound, psd = proof.lower_bound if bound is None else bound, examine(candidate)[0]
     gap = proof.objective - lower_bound
     return Report(
@@ -80,6 +82,7 @@ def check_stationary(asked: Asked) -> Report:
         diagnosis=diagnosis,
         exact=judged.exact,
         notes=(
+            *undiagnosed,
             f"the gap is to the bound F >= {lower_bound:.6g}; what is judged is whether the metric is stationary"
             if bound is None
             else "the lower bound is one of the whole problem",

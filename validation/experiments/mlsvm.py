@@ -35,7 +35,7 @@ ALL = (
 )
 MAX_ITER = 2000
 WHAT = f"""
-Half of the data to train on, half to test, 10 trials (the splits of the data folder's README). Every method but SVM is
+Half of the data to train on, half to test, 10 trials; trial t takes RandomState(t).permutation. Every method but SVM is
 {K}-NN on features that it has mapped. lam of MLSVM and SVM, the degree of their kernel <x, x'>^degree, and gamma of
 ITML are selected by the error of two stratified folds of the training part, over 10^-3 .. 10^3 and 1 .. 5; of equal
 ones the first, degree before weight, both rising. SVM has C = 1/lam for the sum of its losses.

@@ -28,7 +28,7 @@ PAPER: dict[str, tuple[float, tuple[str, ...]]] = {
     "wine": (0.0383, ("MLSVM", "ITML")),
 }
 
-TRIALS = 10  # what fewer show is not explained
+TRIALS = 10  # of fewer, a standard error says little
 
 # Why MLSVM differs where it does in the report of the preset "paper".
 REMARKS: dict[str, str] = {
@@ -55,7 +55,7 @@ def tables(results: Results, preset: Preset) -> list[str]:
     groups = grouped(results)
     return [
         *["", "## Errors, in per cent", "", *errors_table(groups)],
-        *["", *marked(groups, REMARKS if preset.splits >= TRIALS else {})],
+        *["", *marked(groups, preset.splits)],
         *["", "## The best models", "", *best_models(groups)],
         *["", "## What no selection could mend", "", *hindsight(groups)],
         *["", "## What was selected, and what was proved", "", *proofs(groups)],
@@ -82,7 +82,7 @@ def is_marked(groups: Groups, data: str) -> bool:
     return differs(mean(errors_of(groups[data]["MLSVM"])), PAPER[data][0])
 
 
-def marked(groups: Groups, remarks: dict[str, str]) -> list[str]:
+def marked(groups: Groups, trials: int) -> list[str]:
     """A sentence on every difference that is marked."""
     differing = [data for data in groups if is_marked(groups, data)]
     if not differing:
@@ -91,7 +91,9 @@ def marked(groups: Groups, remarks: dict[str, str]) -> list[str]:
         "\\* MLSVM, which in the paper is among the best models everywhere, differs from the paper's best by more "
         "than two standard errors (ours: the paper prints none):"
     )
-    return [head, "", *bullets(f"{data}: {remarks.get(data, 'not explained.')}" for data in differing)]
+    few = f"there are {trials} trials, of whose standard error little can be said."
+    why = [REMARKS.get(data, "not explained.") if trials >= TRIALS else few for data in differing]
+    return [head, "", *bullets(f"{data}: {remark}" for data, remark in zip(differing, why, strict=True))]
 
 
 def best_models(groups: Groups) -> list[str]:

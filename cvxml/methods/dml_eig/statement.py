@@ -84,8 +84,10 @@ PROVED = Section(
     "what is proved",
     (
         Row(
-            "any q >= 0 with sum 1 is a bound: no A within the budget moves all dissimilar pairs further apart",
-            r"\text{any } q \ge 0 \text{ with sum } 1 \text{ is a bound}",
+            "any q >= 0 with sum 1 is a bound: no A within the budget has all dissimilar pairs further apart than"
+            " it says",
+            r"\text{any } q \ge 0 \text{ with sum } 1 \text{ is a bound: no } A \text{ within the budget}"
+            r" \text{ has all dissimilar pairs further apart than it says}",
         ),
     ),
 )

@@ -40,7 +40,7 @@ from cvxml.result import (
     warn_unless_converged,
 )
 
-TITLE = "GLML: a local metric from generative models (papers 000 and 003)"
+TITLE = "GLML: a local metric from generative models (Noh et al. 2010, 2018; papers 000, 003)"
 CLAIM = "optimal"
 SCALE = "candidate"
 PARAMETERS = {

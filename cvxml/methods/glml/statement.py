@@ -55,7 +55,7 @@ DUAL = Section(
     "its dual",
     (
         Row(
-            "max over y, u, D u - D u log(u/y) + u log det(s B) - y^2/4,  s = 1 or -1 with s B positive definite",
+            "max over y, u, D u - D u log(u/y) + u log det(s B) - y^2/4,  s = +-1 with s B positive definite",
             r"\max_{y,\, u}\ D u - D u \log(u / y) + u \log \det(s B) - y^2 / 4,"
             r" \quad s = \pm 1 \text{ with } s B \succ 0",
             "return cp.Problem(cp.Maximize(D * u",
@@ -67,8 +67,8 @@ DUAL = Section(
             "if values[0] <= 0 <= values[-1]",
         ),
         Row(
-            "max over y, u:  - y^2/4 - u,  y = 0;  it is 0",
-            r"\max_{y,\, u}\ {-y^2} / 4 - u, \quad y = 0 \text{; it is } 0",
+            "max over y, u:  - y^2/4 - u,  y = 0;  it stands for y = u = 0, the value 0",
+            r"\max_{y,\, u}\ {-y^2} / 4 - u, \quad y = 0 \text{; it stands for } y = u = 0 \text{, the value } 0",
             "return cp.Problem(cp.Maximize(-cp.square(y)",
         ),
         Row(
@@ -83,7 +83,7 @@ PROVED = Section(
     "what is proved",
     (
         Row(
-            "B or -B positive definite:  the best y, u give (D |det B|^(1/D))^2, attained at A proportional to |B|",
+            "+-B positive definite:  the best y, u give (D |det B|^(1/D))^2, attained at A proportional to |B|",
             r"\pm B \succ 0 \text{: the best } y, u \text{ give } (D\, |\det B|^{1/D})^2,"
             r" \text{ attained at } A \propto |B|",
         ),
@@ -92,9 +92,10 @@ PROVED = Section(
             r"B \text{ indefinite: } 0 \text{ is attained, by many } A",
         ),
         Row(
-            "B not 0, singular and semidefinite:  0 is the infimum, and not attained",
+            "B != 0, singular and semidefinite:  0 is the infimum, and not attained",
             r"B \ne 0 \text{ singular and semidefinite: } 0 \text{ is the infimum, and not attained}",
         ),
+        Row("B = 0:  every A is optimal", r"B = 0 \text{: every } A \text{ is optimal}"),
     ),
 )
 STATEMENT = Statement((PROBLEM, CONVEX, DUAL, PROVED))

@@ -40,7 +40,7 @@ def _problem(squared: bool) -> Section:
             "pull = ",
         ),
         Row(
-            "no triplet: the targets alone",
+            "where there is no triplet (i, j, l): the first sum alone",
             r"\text{where there is no triplet } (i, j, l) \text{: the first sum alone}",
             "return cp.Problem(cp.Minimize((1 - mu) * pull), [M >> 0])",
         ),

@@ -53,7 +53,7 @@ DUAL = Section(
     "its dual",
     (
         Row(
-            "max over q:  sum_i H(q_i),  H(q_i) = - sum_k q_ik log q_ik",
+            "max over q:  sum_i H(q_i),  H(q_i) = - sum_{k != i} q_ik log q_ik",
             r"\max_{q}\ \sum_i H(q_i), \quad H(q_i) = - \sum_{k \ne i} q_{ik} \log q_{ik}",
             "return cp.Problem(",
         ),

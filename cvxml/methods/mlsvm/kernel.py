@@ -36,7 +36,7 @@ from cvxml.methods.mlsvm.solve import solve_instance
 from cvxml.metric import FloatArray, IntArray, as_matrix, as_metric, examine, project_psd
 from cvxml.result import Certificate, Dual, Evaluation, SavedSolution, Solution, Status, warn_unless_converged
 
-TITLE = "Kernel MLSVM: the same problem in the feature space of a kernel (paper 002)"
+TITLE = "Kernel MLSVM: the same problem in the feature space of a kernel (Nguyen, Guo 2008; paper 002)"
 CLAIM = "optimal"
 SCALE = "reference"
 SOLVE_PARAMETERS: dict[str, str] = {}

@@ -27,7 +27,7 @@ from cvxml.methods.mlsvm.variants import VARIANTS as VARIANTS
 from cvxml.metric import FloatArray, IntArray, as_matrix, as_metric, examine
 from cvxml.result import Certificate, Dual, Evaluation, SavedSolution, Solution, warn_unless_converged
 
-TITLE = "MLSVM: metric learning, a support vector approach (paper 002)"
+TITLE = "MLSVM: metric learning, a support vector approach (Nguyen, Guo 2008; paper 002)"
 CLAIM = "optimal"
 SCALE = "reference"
 SOLVE_PARAMETERS: dict[str, str] = {}

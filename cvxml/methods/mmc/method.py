@@ -35,7 +35,7 @@ class MMC(ConvexMethod[Instance]):
 
     id = "mmc"
     package = "cvxml.methods.mmc"
-    TITLE = "MMC: distance metric learning with side-information"
+    TITLE = "MMC: distance metric learning with side-information (Xing et al. 2002)"
     PARAMETERS: ClassVar[dict[str, str]] = {
         "pairs": '{"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}; y is then not looked at '
         "(default None: every two points, by their labels)"
@@ -118,7 +118,7 @@ class DiagonalMMC(MMC):
     """The contract, where A is diagonal."""
 
     id = "mmc:diagonal"
-    TITLE = "MMC: distance metric learning with side-information, A diagonal"
+    TITLE = "MMC: distance metric learning with side-information, A diagonal (Xing et al. 2002)"
     STATEMENT = statement(diagonal=True)
     VARIANTS: ClassVar[dict[str, Variant]] = variants(diagonal=True)
     diagonal = True

@@ -21,8 +21,9 @@ def _problem(diagonal: bool) -> Section:
             "6",
         ),
         Row(
-            "sum_{(i, j) in S} ||x_i - x_j||_A^2 <= 1",
-            r"\sum_{(\mathbf{x}_i, \mathbf{x}_j) \in \mathcal{S}} \lVert \mathbf{x}_i - \mathbf{x}_j \rVert_A^2 \le 1",
+            "sum_{(i, j) in S} ||x_i - x_j||_A^2 <= 1, the budget",
+            r"\sum_{(\mathbf{x}_i, \mathbf{x}_j) \in \mathcal{S}} \lVert \mathbf{x}_i - \mathbf{x}_j \rVert_A^2"
+            r" \le 1 \text{, the budget}",
             "constraints = [cp.sum(squared_S) <= budget]",
             "7",
         ),
@@ -55,8 +56,9 @@ def _dual(diagonal: bool) -> Section:
     )
     rows = (
         Row(
-            "max over c, mu:  - 1/2 ( sum_t 1/c_t + mu )",
-            r"\max_{c,\, \mu}\ {-} \frac{1}{2} \Bigl( \sum_{t \in \mathcal{D}} \frac{1}{c_t} + \mu \Bigr)",
+            "max over c, mu:  - 1/2 ( sum_t 1/c_t + mu ),  budget 1",
+            r"\max_{c,\, \mu}\ {-} \frac{1}{2} \Bigl( \sum_{t \in \mathcal{D}} \frac{1}{c_t} + \mu \Bigr),"
+            r" \quad \text{budget } 1",
             "return cp.Problem(",
         ),
         Row("c_t > 0, t in D", r"c_t > 0 \quad (t \in \mathcal{D})", "c = cp.Variable("),

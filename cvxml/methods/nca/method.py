@@ -29,7 +29,7 @@ from cvxml.methods.nca.variants import VARIANTS as VARIANTS
 from cvxml.metric import FloatArray, IntArray, as_matrix, as_metric, low_rank_components
 from cvxml.result import Certificate, Dual, Evaluation, SavedSolution, Solution, warn_unless_converged
 
-TITLE = "Neighbourhood components analysis (note 004)"
+TITLE = "Neighbourhood components analysis (Goldberger et al. 2004; note 004)"
 CLAIM = "stationary"
 SCALE = "candidate"
 STARTS = ("auto", "pca", "identity", "random")

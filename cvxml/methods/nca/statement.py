@@ -9,7 +9,8 @@ PROBLEM = Section(
     (
         Row(
             "min over A (m, d):  -f(A) = - sum_i p_i   or   -g(A) = - sum_i log p_i",
-            r"\min_{A}\ {-f}(A) = - \sum_i p_i \quad \text{or} \quad {-g}(A) = - \sum_i \log p_i",
+            r"\min_{A \in \mathbb{R}^{m \times d}}\ {-f}(A) = - \sum_i p_i"
+            r" \quad \text{or} \quad {-g}(A) = - \sum_i \log p_i",
         ),
         Row(
             "p_ij = exp(-|A x_i - A x_j|^2) / sum_{k != i} exp(-|A x_i - A x_k|^2),   p_ii = 0",
@@ -60,7 +61,7 @@ DUAL = Section(
     "its dual",
     (
         Row(
-            "max over q:  sum_i c_i H(q_i) + const,\nH(q_i) = - sum_k q_ik log q_ik",
+            "max over q:  sum_i c_i H(q_i) + const,\nH(q_i) = - sum_{k != i} q_ik log q_ik",
             r"\max_{q}\ \sum_i c_i H(q_i) + \mathrm{const}, \quad H(q_i) = - \sum_{k \ne i} q_{ik} \log q_{ik}",
             "entropy = ",
         ),
@@ -81,7 +82,11 @@ DUAL = Section(
 AT = Section(
     "c, w and the constant, with p at Q0",
     (
-        Row("c_i = p_i for f, 1 for g", r"c_i = p_i \text{ for } f, \quad c_i = 1 \text{ for } g", "c[i] = "),
+        Row(
+            "c_i = p_i for f,  c_i = 1 for g",
+            r"c_i = p_i \text{ for } f, \quad c_i = 1 \text{ for } g",
+            "c[i] = ",
+        ),
         Row("w_ij = s_ij p_ij / p_i", r"w_{ij} = s_{ij} p_{ij} / p_i", "log_w = "),
         Row(
             "const = sum_i c_i sum_j w_ij log(w_ij / s_ij)",

@@ -8,7 +8,7 @@ OPTIMUM = Section(
     "the optimum of F itself",
     (
         Row(
-            "min F = the least step over all h*",
+            "min F = the least optimum of the steps, over all (h*_1, h*_2, ...)",
             r"\min F = \text{ the least optimum of the steps, over all } (h_1^*, h_2^*, \ldots)",
             "for h_star in itertools.product(",
         ),
@@ -55,7 +55,7 @@ BLOCKS = Section(
         ),
         Row(
             "for every i, class r and number m of its votes: t_i >= Lam(y_i, r) + m u + (k - m) v"
-            " + m sum_c w_c + sum_j s_j",
+            " + m sum_{c != r} w_c + sum_j s_j",
             r"t_i \ge \Lambda(y_i, r) + m u + (k - m) v + m \sum_{c \ne r} w_c + \sum_j s_j"
             r" \quad \text{for every } i, r, m",
             "constraints += [t[i] >= Lam[y[i], r]",
@@ -86,7 +86,7 @@ VOTES = Section(
     "the m that a set can have",
     (
         Row(
-            "1 <= m <= min(k, n_r),  n_c points of class c",
+            "1 <= m <= min(k, n_r),  n_c points of class c without i",
             r"1 \le m \le \min(k, n_r), \quad n_c \text{ points of class } c \text{ without } i",
             "return [m for m in range(1",
         ),

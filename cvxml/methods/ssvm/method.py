@@ -28,7 +28,7 @@ from cvxml.methods.ssvm.variants import VARIANTS as VARIANTS
 from cvxml.metric import FloatArray, IntArray, as_matrix, as_metric, examine, unit_scale
 from cvxml.result import Certificate, Dual, Evaluation, SavedSolution, Solution, warn_unless_converged
 
-TITLE = "Neighbourhood gerrymandering: a latent structural SVM (paper 001)"
+TITLE = "Neighbourhood gerrymandering: a latent structural SVM (Trivedi et al. 2014; paper 001)"
 CLAIM = "stationary"
 SCALE = "reference"
 STARTS = ("zero", "identity", "relieff", "random")

@@ -141,7 +141,7 @@ PROVED = Section(
     "what is proved",
     (
         Row(
-            "W = P_+(-G) / 2 at the optimum",
+            "W = P_+(-G) / 2 at the optimum of the step",
             r"\mathbf{W} = P_+(-G) / 2 \quad \text{at the optimum of the step}",
         ),
         Row(
