@@ -24,6 +24,7 @@ FOUNDATION = (
     "pairs",
     "symmetric",
     "budget",
+    "palette",
     "_version",
 )
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import builtins
+import inspect
+import itertools
 import subprocess
 import sys
 import warnings
@@ -19,7 +21,7 @@ from sklearn.neighbors import NeighborhoodComponentsAnalysis
 import cvxml
 from cvxml import datasets, displays
 from cvxml.displays import _geometry as geometry
-from cvxml.displays.local import length_for
+from cvxml.displays._grid import length_for
 from cvxml.displays.spectrum import kinds_of
 from cvxml.methods.glml.closed import Case
 from cvxml.result import Status, Step
@@ -186,8 +188,89 @@ def test_the_three_shapes() -> None:
     assert geometry.shape_of(np.diag([1e-7, 1.0])) == "strip"
     assert geometry.shape_of(np.diag([1.0, -1e-17])) == "strip"
     assert geometry.shape_of(np.zeros((2, 2))) == "plane"
-    assert geometry.shape_of(np.diag([1e-17, 1e-18]), size=1.0) == "plane"
     assert geometry.shape_of(np.diag([1e-17, 1e-18])) == "ellipse"
+    assert geometry.shape_of(geometry.without_rounding(np.diag([1e-17, 1e-18]), 1.0)) == "plane"
+    assert (
+        geometry.shape_of(np.diag([1e280, 1e275]))
+        == geometry.shape_of(np.diag([1e-280, 1e-275]))
+        == "ellipse"
+    )
+
+
+@pytest.mark.parametrize(
+    ("M", "singular"),
+    [
+        (np.diag([1.0, 1e-8]), False),
+        (np.diag([1e-20, 1.0]), False),
+        (np.array([[1, 1 - 1e-7], [1 - 1e-7, 1]]), False),
+        (np.outer([1, 1e-6], [1, 1e-6]) * [[1, 0.9], [0.9, 1]], False),
+        (np.diag([1.0, 0.0]), True),
+        (np.outer([1, 1e-6], [1, 1e-6]), True),
+        (np.outer([0.1, 0.7], [0.1, 0.7]), True),
+    ],
+)
+def test_a_strip_is_called_singular_where_it_is_and_long_elsewhere(M: np.ndarray, singular: bool) -> None:
+    display = displays.MetricEllipseDisplay.from_metric(M, PLANE, y)
+    assert display.shape == "strip"
+    title = display.ax_.get_title(loc="left").replace("\n", " ")
+    assert ("singular" in title) is singular
+    assert ("more than 1000 times as long as wide" in title) is not singular
+
+
+def test_the_shape_is_that_of_the_metric() -> None:
+    for M, shape in ((M2, "ellipse"), (np.diag([1.0, 0.0]), "strip"), (np.zeros((2, 2)), "plane")):
+        display = displays.MetricEllipseDisplay(X=PLANE, y=y, metric=M, centers=PLANE[:1], radius=1.0)
+        assert display.shape == shape
+        assert len(display.plot().balls_) == {"ellipse": 1, "strip": 2, "plane": 0}[shape]
+
+
+@pytest.mark.parametrize("size", [1e-279, 1e-150, 1e150, 1e279])
+def test_the_size_of_a_metric_does_not_move_its_ball(size: float) -> None:
+    as_it_is = displays.MetricEllipseDisplay.from_metric(M2, PLANE, y)
+    display = displays.MetricEllipseDisplay.from_metric(M2 * size, PLANE, y)
+    for one, other in zip(
+        [*as_it_is.balls_, *as_it_is.circles_], [*display.balls_, *display.circles_], strict=True
+    ):
+        np.testing.assert_allclose(data_of(other), data_of(one), rtol=1e-9)
+
+
+@pytest.mark.parametrize("points", [PLANE[:1], np.tile(PLANE[:1], (4, 1)), np.zeros((2, 2))])
+@pytest.mark.parametrize("radius", [None, 50.0])
+@pytest.mark.parametrize("M", [M2, np.ones((2, 2)), np.eye(2)])
+def test_the_frame_of_points_that_coincide_holds_the_ball(
+    points: np.ndarray, radius: float | None, M: np.ndarray
+) -> None:
+    display = displays.MetricEllipseDisplay.from_metric(M, points, radius=radius)
+    (left, right), (bottom, top) = display.ax_.get_xlim(), display.ax_.get_ylim()
+    if display.shape == "strip":  # the feet of the centre on both edges
+        off = display.radius / 2 * np.ones(2)
+        held = np.array([points[0] + off, points[0] - off])
+    else:
+        held = np.concatenate([data_of(line) for line in [*display.balls_, *display.circles_]])
+    assert (held > [left, bottom]).all()
+    assert (held < [right, top]).all()
+
+
+def test_of_one_point_a_class_the_circle_is_as_large_as_the_points_are_apart() -> None:
+    for scale in (1e-3, 1e3):
+        points = scale * np.array([[0.0, 0.0], [2.0, 2.0]])
+        display = displays.MetricEllipseDisplay.from_metric(np.eye(2), points, [0, 1])
+        assert np.ptp(data_of(display.circles_[0])[:, 0]) == pytest.approx(2 * scale, rel=1e-3)
+
+
+def test_scales_are_equal() -> None:
+    glml = fitted(cvxml.GLML(), PLANE)
+    low = PLANE * [1, 0.1]
+    for display in (
+        displays.MetricEllipseDisplay.from_metric(M2, low, y),
+        displays.NeighborhoodDisplay.from_metric("mlsvm", low, y, M2),
+        displays.NeighborhoodDisplay.from_metric("mlsvm", low, y, M2, zoom=False),
+        displays.LocalMetricDisplay.from_estimator(glml, low, y),
+    ):
+        display.figure_.canvas.draw()
+        box = display.ax_.get_window_extent()
+        (left, right), (bottom, top) = display.ax_.get_xlim(), display.ax_.get_ylim()
+        assert box.width / (right - left) == pytest.approx(box.height / (top - bottom))
 
 
 def test_classes_have_a_colour_and_a_marker_each_and_no_y_is_one_class() -> None:
@@ -214,6 +297,14 @@ def test_a_long_ball_does_not_hide_the_points() -> None:
         ({"metric": np.diag([1.0, 1, 1, -1])}, "not a metric"),
         ({"X": np.ones((4, 1)), "y": None, "metric": [[1.0]]}, "needs two features"),
         ({"y": [0, 1]}, "y must have shape"),
+        ({"y": [np.nan, *y[1:]]}, "a label for every point, got NaN"),
+        ({"y": np.where(y == 0, np.inf, y)}, "a label for every point"),
+        ({"y": [None, *y[1:]]}, "strings only or numbers only.*NoneType"),
+        ({"y": ["a", *y[1:]]}, "strings only or numbers only.*str"),
+        ({"y": np.array(["a", *y[1:]], dtype=object)}, "strings only or numbers only"),
+        ({"y": [[0], *y[1:]]}, "y is no array of labels"),
+        ({"metric": np.eye(4) * 1e-300}, "entries of about 1e-300"),
+        ({"metric": np.eye(4) * 1e300}, "entries of about 1e\\+300"),
         ({"features": (0, 4)}, "features"),
         ({"features": (1, 1)}, "two different"),
         ({"features": 3}, "two indices"),
@@ -294,6 +385,46 @@ def test_the_star_is_at_the_end_of_the_run_that_was_kept() -> None:
     assert display.final_.get_xdata()[0] == 7
 
 
+def legend_of(display: Any) -> dict[str, Any]:
+    """What the legend says -> the handle beside it."""
+    handles = display.legend_.legend_handles
+    return dict(zip(texts(display.legend_), handles, strict=True))
+
+
+def test_the_words_for_a_bound_say_whose_it_is() -> None:
+    """Of all metrics only where the problem is convex; that is never said of a step or of a trivial bound."""
+    words = {
+        "problem": "lower bound of all metrics",
+        "step": "lower bound of the convex step",
+        "nothing": "no more is known of all metrics",
+    }
+    solutions = {
+        "problem": solved("mlsvm"),
+        "step": solved("ssvm"),
+        "nothing": solved("nca", n_components=2),
+    }
+    for whose, solution in solutions.items():
+        display = displays.CertificateDisplay.from_solution(solution, show="bounds")
+        assert display.bounds_of == whose
+        bound = next(text for text in texts(display.legend_) if "bound" in text)
+        assert display.bound_lines_[0].get_label() == bound
+        assert [other for other, said in words.items() if said in bound] == [whose]
+        assert display.objective_lines_[0].get_label() == "objective"
+
+
+def test_bounds_are_trivial_only_where_no_step_has_another() -> None:
+    solution = solved("ssvm")
+    trivial = solution.certificate.lower_bound
+    first, *others = solution.history
+    assert all(step.lower_bound != trivial for step in others)
+    some = replace(solution, history=(replace(first, lower_bound=trivial), *others))
+    assert displays.CertificateDisplay.from_solution(some).bounds_of == "step"
+    none = tuple(replace(step, lower_bound=trivial) for step in solution.history)
+    assert displays.CertificateDisplay.from_solution(replace(solution, history=none)).bounds_of == "nothing"
+    without = replace(solution, certificate=replace(solution.certificate, step=None))
+    assert displays.CertificateDisplay.from_solution(without).bounds_of == "nothing"
+
+
 @pytest.mark.parametrize("components", [2, None])
 def test_where_only_a_trivial_bound_is_known_it_is_said_and_no_gap_drawn(components: int | None) -> None:
     solution = solved("nca", datasets.standardize(X), n_components=components)
@@ -368,8 +499,14 @@ def test_a_back_end_keeps_no_history_and_a_closed_form_one_step() -> None:
 
 
 def test_what_has_no_certificate_is_refused() -> None:
-    with pytest.raises(ValueError, match="closed form"):
-        displays.CertificateDisplay.from_estimator(fitted(cvxml.Euclidean()), X, y)
+    with pytest.raises(
+        ValueError, match=r'GLML keeps no solution_: .* cvxml.solve\("glml", X, y, query=...\)'
+    ):
+        displays.CertificateDisplay.from_estimator(fitted(cvxml.GLML()))
+    for baseline in (cvxml.Euclidean(), cvxml.WithinClass(shrinkage=0.1)):
+        with pytest.raises(ValueError, match="nothing to prove") as refused:
+            displays.CertificateDisplay.from_estimator(fitted(baseline), X, y)
+        assert "cvxml.solve" not in str(refused.value)
     with pytest.raises(ValueError, match="got ndarray"):
         displays.CertificateDisplay.from_solution(np.eye(2))
     with pytest.raises(ValueError, match="show must be one of"):
@@ -417,6 +554,50 @@ def test_lines_lead_to_h_star_and_h_hat_of_an_estimator() -> None:
         for name, sets in (("h_star", at.h_star), ("h_hat", at.h_hat)):
             assert ends(display.lines_[name], PLANE[index]) == sorted(PLANE[sets[index]].tolist())
         assert display.marks_ == {}
+
+
+def test_marks_have_the_colour_of_their_set_and_the_legend_names_each() -> None:
+    params = {"n_neighbors": 3, "neighborhood": "per-class"}
+    display = displays.NeighborhoodDisplay.from_metric("mlsvm", PLANE, y, M2, 4, **params)
+    for name, mark, word in (
+        ("targets", "active_target", "furthest target"),
+        ("impostors", "active_impostor", "nearest impostor"),
+    ):
+        colours = {line.get_color() for line in display.lines_[name]}
+        assert colours == {display.marks_[mark].get_color()} == {display.rings_[name].get_markeredgecolor()}
+        assert display.marks_[mark].get_label() == word
+    assert display.lines_["targets"][0].get_color() != display.lines_["impostors"][0].get_color()
+
+
+@pytest.mark.parametrize(
+    ("method", "words"),
+    [
+        ("mlsvm", {"targets": "same class", "impostors": "other classes"}),
+        ("ssvm", {"h_star": "label wins", "h_hat": "loss augmented"}),
+    ],
+)
+def test_the_legend_names_each_set_by_the_look_of_its_lines(method: str, words: dict[str, str]) -> None:
+    params = {"neighborhood": "per-class"} if method == "mlsvm" else {}
+    display = displays.NeighborhoodDisplay.from_metric(method, PLANE, y, M2, 4, **params)
+    for name, word in words.items():
+        (handle,) = (one for text, one in legend_of(display).items() if word in text)
+        assert display.lines_[name]
+        for line in display.lines_[name]:
+            assert line.get_color() == handle.get_color()
+            assert line.get_linestyle() == handle.get_linestyle()
+    assert len({str(lines[0].get_linestyle()) for lines in display.lines_.values()}) == 2
+    assert len({lines[0].get_color() for lines in display.lines_.values()}) == 2
+
+
+def test_a_margin_is_not_met_where_there_is_slack_and_only_there() -> None:
+    params = {"n_neighbors": 2, "neighborhood": "per-class"}
+    at = cvxml.evaluate("mlsvm", PLANE, y, 10 * M2, **params)
+    slack, met = int(np.argmax(at.xi)), int(np.argmin(at.xi))
+    assert at.xi[slack] > 0 == at.xi[met]
+    for index, said in ((slack, True), (met, False)):
+        display = displays.NeighborhoodDisplay.from_metric("mlsvm", PLANE, y, 10 * M2, index, **params)
+        assert ("not met" in display.title) is said
+        assert "slack xi" in display.title
 
 
 def test_a_kernel_method_s_neighbours_are_those_of_its_kernel() -> None:
@@ -520,6 +701,30 @@ def test_a_negative_eigenvalue_is_shown_and_named(scale: str) -> None:
     assert "theirs: negative, no metric" in texts(display.legend_)
 
 
+def test_zero_is_a_share_of_the_largest_in_size_whatever_its_sign() -> None:
+    np.testing.assert_array_equal(kinds_of(np.array([1.0, -100.0]), 0.1), [0, -1])
+    np.testing.assert_array_equal(kinds_of(np.array([100.0, -1.0]), 0.1), [1, 0])
+    display = displays.SpectrumDisplay.from_metric(np.diag([1.0, 20.0, -100.0]), tol=0.1)
+    assert display.ranks_ == {"metric": 1}
+
+
+@pytest.mark.parametrize("size", [1e-279, 1e279])
+@pytest.mark.parametrize("scale", ["linear", "log"])
+def test_spectra_of_any_size_fill_the_picture(size: float, scale: str) -> None:
+    values = np.array([1.0, 0.5, 0.1, 0.0])
+    display = displays.SpectrumDisplay.from_metric(np.diag(values) * size, scale=scale)
+    assert display.ranks_ == {"metric": 3}
+    display.figure_.canvas.draw()
+    positive, zero, _ = display.marks_["metric"]
+    heights = display.ax_.transAxes.inverted().transform(
+        positive.get_transform().transform(data_of(positive))
+    )
+    assert heights[0, 1] - heights[-1, 1] > 0.3
+    assert (np.diff(heights[:, 1]) < -0.05).all()
+    assert display.ax_.get_yscale() == scale
+    assert len(zero.get_ydata()) == 1
+
+
 @pytest.mark.parametrize("scale", ["linear", "log"])
 def test_the_zero_metric_has_rank_0(scale: str) -> None:
     assert displays.SpectrumDisplay.from_metric(np.zeros((3, 3)), scale=scale).ranks_ == {"metric": 0}
@@ -544,6 +749,9 @@ def test_spectra_of_estimators() -> None:
         (np.ones((2, 3)), {}, "square"),
         (np.array([[1.0, 0.5], [0.0, 1.0]]), {}, "not symmetric"),
         (np.full((2, 2), np.nan), {}, "NaN"),
+        (np.eye(2) * 1e-300, {}, "entries of about 1e-300"),
+        (np.eye(2) * 1e300, {}, "entries of about"),
+        (np.array([[1.0, 0.5], [0.0, 1.0]]) * 1e200, {}, "not symmetric"),
         ({}, {}, "at least one"),
         (np.eye(2), {"tol": 0}, "greater than 0"),
         (np.eye(2), {"tol": 1.5}, "below 1"),
@@ -588,6 +796,53 @@ def test_all_cases_have_a_look_of_their_own() -> None:
     assert len({str(line._dash_pattern) for line in display.ellipses_}) == len(Case)
 
 
+def test_each_case_has_the_look_that_the_legend_names() -> None:
+    """By the case that the estimator names, so that no two looks can be swapped."""
+    estimator = fitted(cvxml.GLML(), PLANE)
+    display = displays.LocalMetricDisplay.from_estimator(estimator, PLANE, y)
+    cases = estimator.cases_at(display.queries)
+    assert {Case.DEFINITE, Case.INDEFINITE} <= set(cases)
+    for word, case, style in (("definite", Case.DEFINITE, "-"), ("indefinite", Case.INDEFINITE, "--")):
+        handle = legend_of(display)[f"B {word} ({cases.count(case)})"]
+        assert (
+            handle.get_linestyle() == style
+        )  # whole where the optimum is one, broken where it is one of many
+        for line, own in zip(display.ellipses_, cases, strict=True):
+            same = (line.get_color(), line.get_linestyle()) == (handle.get_color(), handle.get_linestyle())
+            assert same is (own is case)
+
+
+@pytest.mark.parametrize("gamma", [0.0, 0.5])
+def test_the_title_says_by_which_metric(gamma: float) -> None:
+    estimator = fitted(cvxml.GLML(gamma=gamma), PLANE)
+    display = displays.LocalMetricDisplay.from_estimator(estimator, PLANE, y, PLANE[:5])
+    title = display.ax_.get_title(loc="left").replace("\N{NO-BREAK SPACE}", " ").replace("\n", " ")
+    assert ("by A + γI, γ = 0.5." in title) is (gamma > 0)
+    assert ("by A." in title) is (gamma == 0)
+    A = display.metrics - gamma * np.eye(2)
+    np.testing.assert_allclose(np.linalg.det(A), 1)
+    local = displays.LocalMetricDisplay.from_solution(solved("glml", PLANE, query=PLANE[:5]))
+    assert "by A." in local.ax_.get_title(loc="left").replace("\n", " ")
+    np.testing.assert_allclose(local.metrics, A)
+
+
+def test_what_is_no_case_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"Case\.DEFINITE, Case\.INDEFINITE.*got 'definite'"):
+        displays.LocalMetricDisplay(
+            X=PLANE, y=y, queries=PLANE[:1], metrics=np.eye(2)[None], cases=["definite"], length=1.0
+        )
+
+
+def test_one_point_has_a_local_metric_too() -> None:
+    estimator = fitted(cvxml.GLML(), PLANE)
+    display = displays.LocalMetricDisplay.from_estimator(estimator, PLANE[:1], y[:1], densities=True)
+    (line,) = display.ellipses_
+    assert (np.diff([display.densities.x, display.densities.y]) > 0).all()
+    (left, right), (bottom, top) = display.ax_.get_xlim(), display.ax_.get_ylim()
+    assert (data_of(line) > [left, bottom]).all()
+    assert (data_of(line) < [right, top]).all()
+
+
 def test_the_grid_covers_the_points_and_leaves_the_other_features_at_their_mean() -> None:
     estimator = fitted(cvxml.GLML(alpha=0.1))
     asked: list[np.ndarray] = []
@@ -617,6 +872,7 @@ def test_contours_are_of_the_densities_of_the_classes() -> None:
     estimator = fitted(cvxml.GLML(), PLANE)
     display = displays.LocalMetricDisplay.from_estimator(estimator, PLANE, y, densities=True)
     assert len(display.contours_) == 3
+    assert all(list(contours.levels) == [0.05, 0.3, 0.7] for contours in display.contours_)  # 5, 30 and 70 %
     p = display.densities
     corner = np.array([[p.x[3], p.y[17]]])
     np.testing.assert_allclose(p.log_p[:, 17, 3], estimator.model_.log_densities(corner)[0])
@@ -683,6 +939,50 @@ DRAWN: dict[str, Any] = {
 every_display = pytest.mark.parametrize("draw", DRAWN.values(), ids=DRAWN)
 
 
+def test_from_estimator_spells_out_what_may_be_given() -> None:
+    """And the defaults are those of the other constructor, and of `plot`, but for the tol that an estimator has."""
+    others = {
+        displays.MetricEllipseDisplay: displays.MetricEllipseDisplay.from_metric,
+        displays.CertificateDisplay: displays.CertificateDisplay.from_solution,
+        displays.NeighborhoodDisplay: displays.NeighborhoodDisplay.from_metric,
+        displays.SpectrumDisplay: displays.SpectrumDisplay.from_metric,
+        displays.LocalMetricDisplay: displays.LocalMetricDisplay.from_solution,
+    }
+    assert {display.__name__ for display in others} == set(displays.__all__)
+    for display, other in others.items():
+        given = inspect.signature(display.from_estimator).parameters
+        assert "ax" in given
+        assert not any(one.kind is inspect.Parameter.VAR_KEYWORD for one in given.values())
+        for function in (other, display.plot):
+            for name, one in inspect.signature(function).parameters.items():
+                if one.kind is inspect.Parameter.KEYWORD_ONLY and (name, display.__name__) != (
+                    "tol",
+                    "CertificateDisplay",
+                ):
+                    assert given[name].default == one.default, (display, name)
+
+
+def test_what_is_given_to_from_estimator_arrives() -> None:
+    _, ax = plt.subplots()
+    mlsvm, options = fitted(cvxml.MLSVM(lam=0.1)), {"features": (3, 1), "ax": ax}
+    ball = displays.MetricEllipseDisplay.from_estimator(
+        mlsvm, X, y, centers=[[0, 1]], ball="projection", radius=2.0, circle=False, **options
+    )
+    assert ball.centers.tolist() == [[0, 1]]
+    assert (ball.radius, ball.circles_, ball.ax_) == (2.0, [], ax)
+    assert "shadow" in ball.title
+    proof = displays.CertificateDisplay.from_estimator(mlsvm, tol=0.5, show="bounds", x="seconds", ax=ax)
+    assert (proof.tol, proof.ax_, proof.ax_.get_xlabel()) == (0.5, ax, "seconds")
+    assert len(proof.bound_lines_) == 1
+    near = displays.NeighborhoodDisplay.from_estimator(mlsvm, X, y, 3, zoom=False, **options)
+    assert (near.ax_, near.index, near.xlabel) == (ax, 3, "feature 3")
+    assert ax.get_xlim()[0] < X[:, 3].min()
+    assert ax.get_xlim()[1] > X[:, 3].max()
+    spectrum = displays.SpectrumDisplay.from_estimator(mlsvm, name="mine", tol=0.25, scale="log", ax=ax)
+    assert (spectrum.ax_, spectrum.tol, ax.get_yscale()) == (ax, 0.25, "log")
+    assert list(spectrum.ranks_) == ["mine"]
+
+
 @every_display
 def test_a_display_draws_on_the_axes_given_and_again_on_others(draw: Any) -> None:
     figure, axes = plt.subplots(1, 2)
@@ -698,6 +998,12 @@ def test_a_display_draws_on_the_axes_given_and_again_on_others(draw: Any) -> Non
 
 SPECIAL: dict[str, Any] = {
     "strip": lambda: displays.MetricEllipseDisplay.from_metric(np.diag([1.0, 0.0]), PLANE, y),
+    "tall": lambda: displays.MetricEllipseDisplay.from_metric(np.diag([1.0, 1e-8]), PLANE * [1, 1e4], y),
+    "wide": lambda: displays.MetricEllipseDisplay.from_metric(np.diag([1e-8, 1.0]), PLANE * [1e4, 1], y),
+    "large": lambda: displays.SpectrumDisplay.from_metric(np.eye(3) * 1e200),
+    "gamma": lambda: displays.LocalMetricDisplay.from_estimator(
+        fitted(cvxml.GLML(gamma=0.125), PLANE), PLANE, y
+    ),
     "plane": lambda: displays.MetricEllipseDisplay.from_metric(np.zeros((2, 2)), PLANE, y),
     "shadow": lambda: displays.MetricEllipseDisplay.from_metric(a_metric(0, 4), X, y, ball="projection"),
     "bounds": lambda: displays.CertificateDisplay.from_solution(solved("nca", n_components=2), show="bounds"),
@@ -726,6 +1032,11 @@ def test_text_is_readable_within_the_picture_and_apart(draw: Any) -> None:
         assert box.x1 <= whole.x1
         assert box.y0 >= whole.y0
         assert box.y1 <= whole.y1
+    for labels in (ax.get_xticklabels(), ax.get_yticklabels()):
+        boxes = sorted(
+            (t.get_window_extent() for t in labels if t.get_text()), key=lambda box: (box.x0, box.y0)
+        )
+        assert not any(one.overlaps(other) for one, other in itertools.pairwise(boxes))
     below = display.legend_.get_window_extent().y1
     assert below <= ax.xaxis.label.get_window_extent().y0 + 1
 

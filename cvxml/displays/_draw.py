@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from cvxml.methods.nca.plot import by_class, pyplot
 from cvxml.metric import FloatArray
+from cvxml.palette import by_class, pyplot
 
 INK, GREY = "#000000", "#767676"
 SIZE = (6.4, 5.6)  # inches
@@ -25,6 +25,7 @@ def start(ax: Any = None, size: tuple[float, float] = SIZE) -> tuple[Any, Any]:
     if ax is None:
         _, ax = pyplot().subplots(figsize=size, layout="constrained")
     ax.tick_params(labelsize=font())
+    ax.yaxis.get_offset_text().set_fontsize(font())
     return ax.figure, ax
 
 
@@ -37,27 +38,35 @@ def points(ax: Any, X: FloatArray, labels: np.ndarray, pale: bool = False, size:
 
 
 def frame(ax: Any, X: FloatArray, outlines: Sequence[FloatArray] = ()) -> None:
-    """Equal scales, and limits that hold X (n, 2), and as much of the outlines as half the width of X on each side."""
+    """Equal scales, and limits that hold X (n, 2), and as much of the outlines as half the width of X on each side.
+
+    All of the outlines where the points coincide. The shorter side is two thirds of the longer at least, so that there
+    is room for words.
+    """
     low, high = X.min(axis=0), X.max(axis=0)
-    room = width(X) / 2
+    room = width(X) / 2 if (high > low).any() else np.inf
     for line in outlines:
         low = np.minimum(low, np.maximum(line.min(axis=0), X.min(axis=0) - room))
         high = np.maximum(high, np.minimum(line.max(axis=0), X.max(axis=0) + room))
-    pad = 0.06 * max(float((high - low).max()), width(X))
-    ax.set_xlim(low[0] - pad, high[0] + pad)
-    ax.set_ylim(low[1] - pad, high[1] + pad)
-    ax.set_aspect("equal", adjustable="box")
-    ax.locator_params(nbins=5)
+    longer = float((high - low).max()) or 1.0
+    half = np.maximum((high - low) / 2 + 0.06 * longer, 0.37 * longer)
+    _square(ax, low / 2 + high / 2, half)
 
 
 def zoom(ax: Any, near: FloatArray, X: FloatArray) -> None:
     """Equal scales, and a square that holds `near` (k, 2) with room about it, never less than 4 % of the width of X."""
     low, high = near.min(axis=0), near.max(axis=0)
     half = max(0.75 * float((high - low).max()), 0.02 * width(X))
-    for limits, middle in zip((ax.set_xlim, ax.set_ylim), (low + high) / 2, strict=True):
-        limits(middle - half, middle + half)
+    _square(ax, low / 2 + high / 2, np.array([half, half]))
+
+
+def _square(ax: Any, middle: FloatArray, half: FloatArray) -> None:
+    """Limits half (2,) to each side of the middle (2,), equal scales, and ticks for which there is room."""
+    ax.set_xlim(middle[0] - half[0], middle[0] + half[0])
+    ax.set_ylim(middle[1] - half[1], middle[1] + half[1])
     ax.set_aspect("equal", adjustable="box")
-    ax.locator_params(nbins=4)
+    ax.locator_params(axis="x", nbins=int(np.clip(across(ax) / 0.8, 2, 5)))
+    ax.locator_params(axis="y", nbins=5)
 
 
 def width(X: FloatArray) -> float:
@@ -65,10 +74,18 @@ def width(X: FloatArray) -> float:
     return float(np.ptp(X, axis=0).max()) or 1.0
 
 
+def across(ax: Any) -> float:
+    """The width of the axes in inches; where scales are equal, of what that leaves of them."""
+    wide, high = ax.bbox.width / ax.figure.dpi, ax.bbox.height / ax.figure.dpi
+    if ax.get_aspect() == "auto":
+        return float(wide)
+    (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
+    return float(min(wide, high * (right - left) / (top - bottom)))
+
+
 def letters(ax: Any) -> int:
     """How many letters a line above or below the axes holds, about."""
-    inches = ax.bbox.width / ax.figure.dpi
-    return max(20, int(1.15 * inches * 72 / (0.55 * font())))
+    return max(20, int(1.15 * across(ax) * 72 / (0.55 * font())))
 
 
 def words(ax: Any, title: str, xlabel: str, ylabel: str) -> None:

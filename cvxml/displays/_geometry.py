@@ -30,15 +30,28 @@ def in_plane(M: FloatArray, features: tuple[int, int], ball: str = SLICE) -> Flo
     return least
 
 
-def shape_of(M: FloatArray, size: float = 0.0) -> str:
+def without_rounding(M: FloatArray, size: float) -> FloatArray:
+    """M (2, 2), or 0 where it is no more than the rounding of numbers of that size, from which it was computed."""
+    return M if np.abs(M).max() > 64 * EPS * size else np.zeros_like(M)
+
+
+def shape_of(M: FloatArray) -> str:
     """What the ball of M (2, 2) is in a picture: "ellipse", "strip" (more than LONG times as long as wide) or "plane".
 
-    A plane is the ball of M = 0. size: of the numbers that M came from; what is only their rounding is 0.
+    A plane is the ball of M = 0.
     """
     small, large = np.linalg.eigvalsh(M)
-    if large <= 64 * EPS * size:
+    if large <= 0:
         return "plane"
     return "ellipse" if small > 0 and large <= LONG**2 * small else "strip"
+
+
+def is_singular(M: FloatArray) -> bool:
+    """If M (2, 2), psd, has no inverse beyond rounding, in whatever units its features are."""
+    units = np.sqrt(np.maximum(M.diagonal(), 0.0))
+    if not units.all():
+        return True
+    return bool(1 - np.abs(M[0, 1] / units[0] / units[1]) <= 64 * EPS)
 
 
 def outline(M: FloatArray, centre: FloatArray, radius: float, count: int = 181) -> FloatArray:
@@ -58,9 +71,9 @@ def edges(M: FloatArray, centre: FloatArray, radius: float) -> list[tuple[FloatA
     return [(centre + off, vectors[:, 0]), (centre - off, vectors[:, 0])]
 
 
-def circle_radius(M: FloatArray, radius: float) -> float:
-    """The radius of the circle with the area of the ball of M (2, 2): pi radius^2 / sqrt(det M)."""
-    return float(radius / np.linalg.det(M) ** 0.25)
+def root_of_area(M: FloatArray) -> float:
+    """det(M)^(1/4) of M (2, 2): the radius of a circle over that of the ball of the same area, pi r^2 / sqrt(det M)."""
+    return float(np.prod(np.linalg.eigvalsh(M) ** 0.25))  # each by itself: det M may overflow, or vanish
 
 
 def radius_for(M: FloatArray, length: float) -> float:
@@ -69,9 +82,13 @@ def radius_for(M: FloatArray, length: float) -> float:
 
 
 def spread(points: FloatArray, labels: np.ndarray) -> float:
-    """One standard deviation of points (n, 2) within their classes, over both features; 1 if there is none."""
-    centred = np.concatenate(
-        [points[labels == c] - points[labels == c].mean(axis=0) for c in np.unique(labels)]
-    )
-    deviation = float(np.sqrt(np.mean(centred**2)))
-    return deviation if deviation > 0 else 1.0
+    """One standard deviation of points (n, 2) within their classes, over both features.
+
+    Where that is 0, of the points without regard to class; 1 if all coincide.
+    """
+    within = [points[labels == c] - points[labels == c].mean(axis=0) for c in np.unique(labels)]
+    for centred in (np.concatenate(within), points - points.mean(axis=0)):
+        largest = float(np.abs(centred).max())
+        if largest > 64 * EPS * float(np.abs(points).max()):
+            return float(np.sqrt(np.mean((centred / largest) ** 2))) * largest
+    return 1.0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import numbers
 from typing import Any
 
 import numpy as np
@@ -12,11 +14,36 @@ from cvxml.metric import FloatArray, from_components
 
 
 def labels_of(y: ArrayLike | None, n: int) -> np.ndarray:
-    """Labels (n,) of any kind; one class if y is None. Raises ValueError for another length or shape."""
-    labels = np.zeros(n, dtype=int) if y is None else np.asarray(y)
+    """Labels (n,), all strings or all numbers; one class if y is None.
+
+    Raises ValueError for another length or shape, and for labels that are missing (None, NaN), infinite or mixed.
+    """
+    if y is None:
+        return np.zeros(n, dtype=int)
+    try:
+        labels = np.asarray(y)
+    except ValueError as error:
+        raise ValueError(f"y is no array of labels: {error}") from error
     if labels.shape != (n,):
         raise ValueError(f"y must have shape ({n},) for {n} points, got {labels.shape}")
+    values = y if isinstance(y, (list, tuple)) else labels.tolist()  # an array of a list has merged the types
+    kinds = {type(value) for value in values}
+    if not any(all(issubclass(kind, one) for kind in kinds) for one in (str, numbers.Real)):
+        named = ", ".join(sorted(kind.__name__ for kind in kinds))
+        raise ValueError(f"y must hold strings only or numbers only, one a point, got {named}")
+    if any(isinstance(value, float) and not math.isfinite(value) for value in values):
+        raise ValueError("y must hold a label for every point, got NaN or infinity; drop such points")
     return labels
+
+
+def check_size(M: FloatArray, name: str) -> FloatArray:
+    """M, if matplotlib can draw it. Raises ValueError for entries above 1e280, or all below 1e-280 and not 0."""
+    largest = float(np.abs(M).max())
+    if largest > 1e280 or 0 < largest < 1e-280:
+        raise ValueError(
+            f"{name} has entries of about {largest:.3g}; multiply it by a number that brings them into 1e-280 to 1e280"
+        )
+    return M
 
 
 def check_features(features: Any, d: int) -> tuple[int, int]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from cvxml.displays import _draw
 from cvxml.displays._given import check_fitted
+from cvxml.displays._words import why_no_gap
 from cvxml.inputs import check_choice, check_positive
 from cvxml.metric import FloatArray, IntArray
 from cvxml.result import Certificate, Solution
@@ -65,18 +66,26 @@ class CertificateDisplay:
         self.tol = tol
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any = None, y: Any = None, **options: Any) -> Self:
-        """Draw the certificate of a fitted estimator, with its tol. X, y : not used. options : as in `from_solution`.
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any = None,
+        y: Any = None,
+        *,
+        tol: float | None = None,
+        ax: Any = None,
+        show: str = "gap",
+        x: str = "iteration",
+    ) -> Self:
+        """Draw the certificate of a fitted estimator. X, y : not used. tol : default the estimator's.
 
-        Raises NotFittedError; ValueError for an estimator that keeps no solution.
+        ax, show, x : as in `plot`. Raises NotFittedError; ValueError for an estimator that keeps no solution.
         """
         check_fitted(estimator)
         solution = getattr(estimator, "solution_", None)
         if solution is None:
-            raise ValueError(
-                f"{type(estimator).__name__} keeps no solution_: it is a closed form; see cvxml.solve for a certificate"
-            )
-        return cls.from_solution(solution, **{"tol": estimator.tol, **options})
+            raise ValueError(f"{type(estimator).__name__} keeps no solution_: {_instead(estimator)}")
+        return cls.from_solution(solution, tol=estimator.tol if tol is None else tol, ax=ax, show=show, x=x)
 
     @classmethod
     def from_solution(
@@ -145,7 +154,9 @@ class CertificateDisplay:
         self.bound_lines_: list[Any] = []
         self.tolerance_line_: Any = None
         self.final_: Any = None
-        self.message_ = self._why_no_gap() if show == "gap" and self.bounds_of == TRIVIAL else None
+        self.message_ = (
+            why_no_gap(self.certificate, self.notes) if show == "gap" and self.bounds_of == TRIVIAL else None
+        )
         title = f"{self.method}\n{self.status}"
         if self.message_ is not None:
             _draw.message(self.ax_, self.message_)
@@ -222,24 +233,12 @@ class CertificateDisplay:
             return f"gap / scale,  scale = {self.judged.scale:.3g}"
         return "gap"
 
-    def _why_no_gap(self) -> str:
-        """Paragraphs in place of a line that would look like a proof."""
-        proof = self.certificate
-        said = ["No gap is drawn: the problem is not convex, and iterations do not improve its bound."]
-        if math.isfinite(proof.lower_bound):
-            known = (
-                f"objective ≥ {proof.lower_bound:.6g}, so that none is better by more than {proof.gap:.3g}"
-            )
-            said.append(f"Of all metrics no more is known than {known}.")
-        else:
-            said.append("Of other metrics nothing is known.")
-        if proof.step is not None:
-            left = f"{proof.step.gap:.3g}, {proof.step.rel_gap:.3g} of its scale"
-            said.append(f"Its own convex step could still gain {left}, at most.")
-        elif proof.stationarity is not None:
-            said.append(f"Stationarity: {proof.stationarity}.")
-        said += [note[:1].upper() + note[1:] + "." for note in self.notes[:1] if "not convex" not in note]
-        return "\n".join([*said, 'show="bounds" draws the objective.'])
+
+def _instead(estimator: Any) -> str:
+    """What to do about an estimator that was not solved."""
+    if hasattr(estimator, "metric_at"):
+        return 'it is a closed form at each query; draw what cvxml.solve("glml", X, y, query=...) returns'
+    return "there is nothing to prove of a formula such as Euclidean or WithinClass; give one that was solved"
 
 
 def _told(gap: float, rounding: float) -> str:

@@ -8,8 +8,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.displays import _draw
-from cvxml.displays._geometry import BALLS, SLICE, circle_radius, edges, in_plane, outline, shape_of, spread
-from cvxml.displays._given import check_features, labels_of, metric_of, names_of
+from cvxml.displays._geometry import (
+    BALLS,
+    LONG,
+    SLICE,
+    edges,
+    in_plane,
+    is_singular,
+    outline,
+    root_of_area,
+    shape_of,
+    spread,
+    without_rounding,
+)
+from cvxml.displays._given import check_features, check_size, labels_of, metric_of, names_of
 from cvxml.inputs import check_choice, check_positive, check_X, real_array
 from cvxml.metric import FloatArray, as_metric
 
@@ -19,8 +31,8 @@ class MetricEllipseDisplay:
 
     Made by `from_estimator` or `from_metric`. M stretches where the ellipse is narrow. Beside it, dashed, the circle of
     the same area: a multiple of the Euclidean metric. Where M is singular in the plane the ball has no end: it is the
-    strip between two parallel lines (drawn where it is more than a thousand times as long as wide), or for M = 0 the
-    whole plane, and there is no circle; the title says so.
+    strip between two parallel lines, or for M = 0 the whole plane. A ball more than a thousand times as long as wide is
+    drawn as a strip too. Beside these there is no circle, and the title says which it is.
 
     Of more than two features two are drawn, and the ball is either the "slice" through its centre along these two,
     which is M restricted to them, or the "projection", its shadow on the plane of the two.
@@ -28,12 +40,12 @@ class MetricEllipseDisplay:
     Parameters
     ----------
     X : (n, 2), y : (n,), the points in the plane. metric : (2, 2), of the slice or of the projection. centers : (k, 2).
-    radius : r. shape : "ellipse", "strip" or "plane". xlabel, ylabel, title : of the axes.
+    radius : r. xlabel, ylabel, title : of the axes.
 
     Attributes
     ----------
-    ax_, figure_ : the axes and the figure. points_ : one collection a class. balls_ : the lines of the balls.
-    circles_ : the lines of the circles. legend_.
+    shape : "ellipse", "strip" or "plane", which the metric decides. ax_, figure_ : the axes and the figure. points_ :
+    one collection a class. balls_ : the lines of the balls. circles_ : the lines of the circles. legend_.
     """
 
     def __init__(
@@ -44,7 +56,6 @@ class MetricEllipseDisplay:
         metric: FloatArray,
         centers: FloatArray,
         radius: float,
-        shape: str = "ellipse",
         xlabel: str = "feature 0",
         ylabel: str = "feature 1",
         title: str = "",
@@ -54,18 +65,31 @@ class MetricEllipseDisplay:
         self.metric = metric
         self.centers = centers
         self.radius = radius
-        self.shape = shape
+        self.shape = shape_of(metric)
         self.xlabel = xlabel
         self.ylabel = ylabel
         self.title = title
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: ArrayLike, y: ArrayLike | None = None, **options: Any) -> Self:
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        *,
+        centers: ArrayLike | None = None,
+        features: tuple[int, int] = (0, 1),
+        ball: str = SLICE,
+        radius: float | None = None,
+        ax: Any = None,
+        circle: bool = True,
+    ) -> Self:
         """Draw the metric of a fitted estimator, one with get_mahalanobis_matrix() or components_.
 
-        options : as in `from_metric`. Raises NotFittedError; ValueError for a local metric, a kernel's, or none.
+        All else as in `from_metric`. Raises NotFittedError; ValueError for a local metric, a kernel's, or none.
         """
-        return cls.from_metric(metric_of(estimator), X, y, **options)
+        options: dict[str, Any] = {"centers": centers, "features": features, "ball": ball, "radius": radius}
+        return cls.from_metric(metric_of(estimator), X, y, **options, ax=ax, circle=circle)
 
     @classmethod
     def from_metric(
@@ -91,9 +115,9 @@ class MetricEllipseDisplay:
         given = check_X(X)
         d = given.shape[1]
         chosen = check_features(features, d)
-        M = as_metric(metric, d)
+        M = check_size(as_metric(metric, d), "metric")
         plane = in_plane(M, chosen, check_choice(ball, "ball", BALLS))
-        shape = shape_of(plane, float(np.abs(M).max()))
+        plane = without_rounding(plane, float(np.abs(M).max()))
         at, labels = given[:, chosen], labels_of(y, len(given))
         xlabel, ylabel = names_of(X, chosen)
         return cls(
@@ -101,13 +125,10 @@ class MetricEllipseDisplay:
             y=labels,
             metric=plane,
             centers=_centers(centers, at, labels),
-            radius=_radius(plane, shape, spread(at, labels))
-            if radius is None
-            else check_positive(radius, "radius"),
-            shape=shape,
+            radius=_radius(plane, spread(at, labels)) if radius is None else check_positive(radius, "radius"),
             xlabel=xlabel,
             ylabel=ylabel,
-            title=_title(shape, "" if d == 2 else ball),
+            title=_title(plane, "" if d == 2 else ball),
         ).plot(ax, circle=circle)
 
     def plot(self, ax: Any = None, *, circle: bool = True) -> Self:
@@ -116,11 +137,11 @@ class MetricEllipseDisplay:
         self.points_ = _draw.points(self.ax_, self.X, self.y)
         self.balls_: list[Any] = []
         self.circles_: list[Any] = []
-        lines = [self._ellipse(centre, circle) for centre in self.centers] if self.shape == "ellipse" else []
-        if self.shape == "strip":
-            for centre in self.centers:
-                self._strip(centre)
+        lines: list[FloatArray] = []
         if self.shape != "plane":
+            lines = [
+                self._ellipse(c, circle) if self.shape == "ellipse" else self._strip(c) for c in self.centers
+            ]
             self.ax_.plot(
                 *self.centers.T, "+", color=_draw.INK, markersize=10, markeredgewidth=2, label="_centre"
             )
@@ -130,27 +151,30 @@ class MetricEllipseDisplay:
         return self
 
     def _ellipse(self, centre: FloatArray, circle: bool) -> FloatArray:
-        """The ball round one centre, and the circle; the points of the ball."""
+        """The ball round one centre, and the circle; the points of both."""
         name = "_" if self.balls_ else f"ball of the metric, r = {self.radius:.3g}"
         line = outline(self.metric, centre, self.radius)
         self.balls_ += self.ax_.plot(*line.T, color=_draw.INK, linewidth=2, label=name)
         if circle:
             name = "_" if self.circles_ else "Euclidean circle of the same area"
-            around = outline(np.eye(2), centre, circle_radius(self.metric, self.radius))
+            around = outline(np.eye(2), centre, self.radius / root_of_area(self.metric))
             self.circles_ += self.ax_.plot(*around.T, "--", color=_draw.GREY, linewidth=1.8, label=name)
+            line = np.concatenate([line, around])
         return line
 
-    def _strip(self, centre: FloatArray) -> None:
-        """The two edges of the ball round one centre, and a shade between them."""
+    def _strip(self, centre: FloatArray) -> FloatArray:
+        """The two edges of the ball round one centre, and a shade between them; as much as is square."""
         (first, along), (second, _) = edges(self.metric, centre, self.radius)
         for point in (first, second):
             name = "_" if self.balls_ else f"the ball, a strip; r = {self.radius:.3g}"
             self.balls_.append(
                 self.ax_.axline(point, point + along, color=_draw.INK, linewidth=2, label=name)
             )
-        far = 100 * _draw.width(self.X) * along
+        far = 100 * (_draw.width(self.X) + np.linalg.norm(first - second)) * along
         corners = np.array([first - far, first + far, second + far, second - far])
         self.ax_.fill(*corners.T, color=_draw.GREY, alpha=0.2, linewidth=0, label="_")
+        aside = np.linalg.norm(first - second) / 2 * along
+        return np.array([first - aside, first + aside, second - aside, second + aside])
 
 
 def _centers(centers: ArrayLike | None, X: FloatArray, labels: np.ndarray) -> FloatArray:
@@ -164,25 +188,28 @@ def _centers(centers: ArrayLike | None, X: FloatArray, labels: np.ndarray) -> Fl
     return given
 
 
-def _radius(M: FloatArray, shape: str, deviation: float) -> float:
+def _radius(M: FloatArray, deviation: float) -> float:
     """r for which the circle has this radius, or the strip this width."""
+    shape = shape_of(M)
     if shape == "plane":
         return 1.0
     if shape == "strip":
         return float(deviation / 2 * np.sqrt(np.linalg.eigvalsh(M)[1]))
-    return float(deviation * np.linalg.det(M) ** 0.25)
+    return deviation * root_of_area(M)
 
 
-def _title(shape: str, ball: str) -> str:
+def _title(M: FloatArray, ball: str) -> str:
+    """ball : "slice" or "projection", or "" where there are no other features."""
     which = {
         "": "",
         "slice": ", cut along these two features",
         "projection": ", its shadow on these two features",
-    }
-    return {
-        "ellipse": "(x - c)ᵀ M (x - c) = r²" + which[ball],
-        "strip": "(x - c)ᵀ M (x - c) = r²"
-        + which[ball]
-        + "\nIn this plane M is singular, or all but so: the ball has no end",
-        "plane": "In this plane M is 0: all distances are 0, the ball is everything" + which[ball],
-    }[shape]
+    }[ball]
+    shape, equation = shape_of(M), "(x - c)ᵀ M (x - c) = r²" + which
+    if shape == "plane":
+        return "In this plane M is 0, up to rounding: all distances are 0, the ball is everything" + which
+    if shape == "ellipse":
+        return equation
+    if is_singular(M):
+        return equation + "\nIn this plane M is singular: the ball has no end"
+    return equation + f"\nThe ball is more than {LONG:.0f} times as long as wide, in these units"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,11 +11,11 @@ from cvxml import api
 from cvxml.displays import _draw
 from cvxml.displays._geometry import in_plane, outline, radius_for
 from cvxml.displays._given import check_features, check_fitted, labels_of, names_of
+from cvxml.displays._grid import Densities, densities_of, grid, length_for
 from cvxml.inputs import check_count, check_X, real_array
 from cvxml.methods.glml.closed import Case
-from cvxml.methods.glml.model import Mixtures
-from cvxml.methods.nca.plot import COLOURS
 from cvxml.metric import FloatArray
+from cvxml.palette import COLOURS
 from cvxml.result import Solution
 
 LINES = {
@@ -27,26 +27,20 @@ LINES = {
 LEVELS = (0.05, 0.3, 0.7)  # of the highest density of a class within the picture
 
 
-class Densities(NamedTuple):
-    """Of the classes over a grid of the plane."""
-
-    x: FloatArray  # (a,)
-    y: FloatArray  # (b,)
-    log_p: FloatArray  # (C, b, a)
-
-
 class LocalMetricDisplay:
-    """Ellipses of the local metric A(x) at queries x, in the line and colour of the case of B(x).
+    """Ellipses of the local metric at queries x, in the line and colour of the case of B(x).
 
-    Made by `from_estimator` or `from_solution`. Definite: the optimum is unique. Indefinite: A is one of many that make
-    tr[A^-1 B] 0. Singular: no metric attains the infimum. Zero: every metric is optimal. A is long where the ellipse is
-    short. A local metric has determinant 1 and is compared with no other: only the shape counts, and each ellipse
-    is as long as the next. Of more than two features two are drawn: the cut of the ellipsoid along them.
+    Made by `from_solution`, of A(x), which has determinant 1; or by `from_estimator`, of what the estimator measures
+    by, A(x) + gamma I, and the title says so. Definite: the optimum is unique. Indefinite: A is one of many that make
+    tr[A^-1 B] 0. Singular: no metric attains the infimum. Zero: every metric is optimal. The metric is long where the
+    ellipse is short. A local metric is compared with no other: only the shape counts, and each ellipse is as long as
+    the next. Of more than two features two are drawn: the cut of the ellipsoid along them.
 
     Parameters
     ----------
     X : (n, 2), y : (n,), the points in the plane. queries : (q, 2). metrics : (q, 2, 2). cases : a Case each. length :
-    of the longest semi-axis. densities : contours of each class, or None. xlabel, ylabel : of the axes.
+    of the longest semi-axis. gamma : what was added to the diagonal of A, for the title. densities : contours of each
+    class, or None. xlabel, ylabel : of the axes. Raises ValueError for a case that is none.
 
     Attributes
     ----------
@@ -63,6 +57,7 @@ class LocalMetricDisplay:
         metrics: FloatArray,
         cases: list[Case],
         length: float,
+        gamma: float = 0.0,
         densities: Densities | None = None,
         xlabel: str = "feature 0",
         ylabel: str = "feature 1",
@@ -71,8 +66,9 @@ class LocalMetricDisplay:
         self.y = y
         self.queries = queries
         self.metrics = metrics
-        self.cases = cases
+        self.cases = [_case(case) for case in cases]
         self.length = length
+        self.gamma = gamma
         self.densities = densities
         self.xlabel = xlabel
         self.ylabel = ylabel
@@ -103,7 +99,7 @@ class LocalMetricDisplay:
         points = check_X(X)
         chosen = check_features(features, points.shape[1])
         Q = (
-            _grid(points, chosen, check_count(n_queries, "n_queries"))
+            grid(points, chosen, check_count(n_queries, "n_queries"))
             if queries is None
             else _queries(queries, points)
         )
@@ -117,6 +113,7 @@ class LocalMetricDisplay:
             estimator.cases_at(Q),
             estimator.model_ if densities else None,
             ax,
+            estimator.gamma,
         )
 
     @classmethod
@@ -149,6 +146,7 @@ class LocalMetricDisplay:
         cases: list[Case],
         model: Any,
         ax: Any,
+        gamma: float = 0.0,
     ) -> Self:
         at, centres = X[:, features], Q[:, features]
         xlabel, ylabel = names_of(given, features)
@@ -159,7 +157,8 @@ class LocalMetricDisplay:
             metrics=np.array([in_plane(M, features) for M in A]),
             cases=cases,
             length=length_for(centres, at),
-            densities=None if model is None else _densities(model, X, features),
+            gamma=gamma,
+            densities=None if model is None else densities_of(model, X, features),
             xlabel=xlabel,
             ylabel=ylabel,
         ).plot(ax)
@@ -184,7 +183,9 @@ class LocalMetricDisplay:
             told.add(case)
         self.ax_.plot(*self.queries.T, ".", color=_draw.INK, markersize=4, label="_query")
         _draw.frame(self.ax_, np.concatenate([self.X, *lines]))
-        title = "Points of an ellipse are equally far from its query, by A there.\n"
+        sign = "\N{NO-BREAK SPACE}+\N{NO-BREAK SPACE}"
+        by = f"A{sign}γI, γ = {self.gamma:g}" if self.gamma else "A"
+        title = f"Each ellipse: points equally far from its query, by {by}.\n"
         title += "All are drawn equally long: only their shapes count"
         _draw.words(self.ax_, title, self.xlabel, self.ylabel)
         self.legend_ = _draw.legend(self.ax_)
@@ -198,31 +199,13 @@ class LocalMetricDisplay:
         return drawn
 
 
-def length_for(Q: FloatArray, X: FloatArray) -> float:
-    """0.45 of what queries (q, 2) are apart, from each to the next, but within 3 % to 20 % of the width of X."""
-    width = _draw.width(X)
-    between = np.linalg.norm(Q[:, None] - Q, axis=2)
-    np.fill_diagonal(between, np.inf)
-    return float(np.clip(0.45 * np.median(between.min(axis=1)), 0.03 * width, 0.2 * width))
-
-
-def _grid(X: FloatArray, features: tuple[int, int], count: int) -> FloatArray:
-    """Queries (q, d) on a square grid over X in two features, `count` along the longer side; others at their mean."""
-    low, high = X[:, features].min(axis=0), X[:, features].max(axis=0)
-    step = float((high - low).max()) / count or 1.0
-    sides = []
-    for least, most in zip(low, high, strict=True):
-        n = max(1, round((most - least) / step))
-        sides.append((least + most) / 2 + step * (np.arange(n) - (n - 1) / 2))
-    return _placed(X, features, *sides)
-
-
-def _placed(X: FloatArray, features: tuple[int, int], x: FloatArray, y: FloatArray) -> FloatArray:
-    """All (x, y), y outermost, as points (b a, d) with the other features at their mean."""
-    a, b = np.meshgrid(x, y)
-    Q: FloatArray = np.tile(X.mean(axis=0), (a.size, 1))
-    Q[:, features] = np.column_stack([a.ravel(), b.ravel()])
-    return Q
+def _case(case: Any) -> Case:
+    if not isinstance(case, Case):
+        allowed = ", ".join(map(str, Case))
+        raise ValueError(
+            f"each of cases must be one of {allowed} (of cvxml.methods.glml.closed), got {case!r}"
+        )
+    return case
 
 
 def _queries(queries: ArrayLike, X: FloatArray) -> FloatArray:
@@ -232,15 +215,3 @@ def _queries(queries: ArrayLike, X: FloatArray) -> FloatArray:
             f"queries must be finite, of shape (q, {X.shape[1]}) for {X.shape[1]} features; got {Q.shape}"
         )
     return Q
-
-
-def _densities(model: Any, X: FloatArray, features: tuple[int, int], count: int = 80) -> Densities:
-    if not isinstance(model, Mixtures):
-        raise ValueError(
-            "contours need densities, and a foreign model gives them up to a factor at each point only"
-        )
-    low, high = X[:, features].min(axis=0), X[:, features].max(axis=0)
-    pad = 0.1 * (high - low)
-    x, y = (np.linspace(a, b, count) for a, b in zip(low - pad, high + pad, strict=True))
-    log_p = model.log_densities(_placed(X, features, x, y))
-    return Densities(x, y, log_p.T.reshape(-1, count, count))

@@ -82,11 +82,19 @@ class NeighborhoodDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: ArrayLike, y: ArrayLike, index: int = 0, **options: Any
+        cls,
+        estimator: Any,
+        X: ArrayLike,
+        y: ArrayLike,
+        index: int = 0,
+        *,
+        features: tuple[int, int] = (0, 1),
+        zoom: bool = True,
+        ax: Any = None,
     ) -> Self:
         """Draw the neighbours of point `index` at the metric of a fitted MLSVM, KernelMLSVM or Gerrymandering.
 
-        X (n, d), y (n,) : the data of the fit. options : features, zoom and ax as in `from_metric`. Raises
+        X (n, d), y (n,) : the data of the fit. features : the two that are drawn. zoom, ax : as in `plot`. Raises
         NotFittedError; ValueError for another estimator and for bad input.
         """
         check_fitted(estimator)
@@ -95,7 +103,8 @@ class NeighborhoodDisplay:
             raise ValueError(f"{type(estimator).__name__} has no neighbours to draw; {_able()} have")
         method = _check_method(solution.method)
         params = {k: v for k, v in solution.params.items() if k in get(method).PARAMETERS}
-        return cls.from_metric(method, X, y, solution.metric, index, **params, **options)
+        shown: dict[str, Any] = {"features": features, "zoom": zoom, "ax": ax}
+        return cls.from_metric(method, X, y, solution.metric, index, **shown, **params)
 
     @classmethod
     def from_metric(

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.displays import _draw
-from cvxml.displays._given import metric_of
+from cvxml.displays._given import check_size, metric_of
 from cvxml.inputs import check_choice, check_positive, real_array
-from cvxml.methods.nca.plot import COLOURS, MARKERS
-from cvxml.metric import FEASIBILITY_TOL, FloatArray, as_matrix
+from cvxml.metric import FEASIBILITY_TOL, FloatArray, as_matrix, examine
+from cvxml.palette import COLOURS, MARKERS
 
 SCALES = ("linear", "log")
 
@@ -42,16 +42,23 @@ class SpectrumDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any = None, y: Any = None, *, name: str | None = None, **options: Any
+        cls,
+        estimator: Any,
+        X: Any = None,
+        y: Any = None,
+        *,
+        name: str | None = None,
+        tol: float = FEASIBILITY_TOL,
+        ax: Any = None,
+        scale: str = "linear",
     ) -> Self:
         """Draw the spectrum of a fitted estimator's metric; of a kernel method in the features of the kernel.
 
-        X, y : not used. name : in the legend, default that of the class. options : as in `from_metric`. Raises
+        X, y : not used. name : in the legend, default that of the class. All else as in `from_metric`. Raises
         NotFittedError; ValueError for an estimator without a metric.
         """
-        return cls.from_metric(
-            {name or type(estimator).__name__: metric_of(estimator, kernel=True)}, **options
-        )
+        named = {name or type(estimator).__name__: metric_of(estimator, kernel=True)}
+        return cls.from_metric(named, tol=tol, ax=ax, scale=scale)
 
     @classmethod
     def from_metric(
@@ -64,7 +71,8 @@ class SpectrumDisplay:
     ) -> Self:
         """Draw the spectra of a symmetric matrix (d, d), or of several: name -> matrix. ax, scale : as in `plot`.
 
-        Raises ValueError for a matrix that is not square, symmetric and finite, or tol not within 0 to 1.
+        Raises ValueError for a matrix that is not square, symmetric and finite, or is beyond 1e-280 to 1e280, and for
+        tol not within 0 to 1.
         """
         named = metric if isinstance(metric, Mapping) else {"metric": metric}
         if not named:
@@ -150,10 +158,12 @@ def eigenvalues_of(metric: ArrayLike, name: str = "metric") -> FloatArray:
     given = real_array(metric, name)
     if given.ndim != 2 or given.shape[0] != given.shape[1] or not len(given):
         raise ValueError(f"{name} must be a square matrix (d, d), got shape {given.shape}")
-    M = as_matrix(given, len(given), name)
-    off = float(np.abs(M - M.T).max())
-    if off > FEASIBILITY_TOL * float(np.linalg.norm(M)):
-        raise ValueError(f"{name} is not symmetric: |M - M^T| is up to {off:.3g}; give (M + M.T) / 2")
+    M = check_size(as_matrix(given, len(given), name), name)
+    off = examine(M)[1]
+    if off.asymmetry > FEASIBILITY_TOL * off.norm:
+        raise ValueError(
+            f"{name} is not symmetric: |M - M^T| is up to {off.asymmetry:.3g}; give (M + M.T) / 2"
+        )
     return np.asarray(np.linalg.eigvalsh((M + M.T) / 2)[::-1], dtype=np.float64)
 
 

@@ -1,0 +1,59 @@
+"""Queries and densities over the plane of two features, computed; nothing here draws."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cvxml.displays._draw import width
+from cvxml.methods.glml.model import Mixtures
+from cvxml.metric import FloatArray
+
+
+class Densities(NamedTuple):
+    """Of the classes over a grid of the plane."""
+
+    x: FloatArray  # (a,)
+    y: FloatArray  # (b,)
+    log_p: FloatArray  # (C, b, a)
+
+
+def length_for(Q: FloatArray, X: FloatArray) -> float:
+    """0.45 of what queries (q, 2) are apart, from each to the next, but within 3 % to 20 % of the width of X."""
+    wide = width(X)
+    between = np.linalg.norm(Q[:, None] - Q, axis=2)
+    np.fill_diagonal(between, np.inf)
+    return float(np.clip(0.45 * np.median(between.min(axis=1)), 0.03 * wide, 0.2 * wide))
+
+
+def grid(X: FloatArray, features: tuple[int, int], count: int) -> FloatArray:
+    """Queries (q, d) on a square grid over X in two features, `count` along the longer side; others at their mean."""
+    low, high = X[:, features].min(axis=0), X[:, features].max(axis=0)
+    step = float((high - low).max()) / count or 1.0
+    sides = []
+    for least, most in zip(low, high, strict=True):
+        n = max(1, round((most - least) / step))
+        sides.append((least + most) / 2 + step * (np.arange(n) - (n - 1) / 2))
+    return placed(X, features, *sides)
+
+
+def placed(X: FloatArray, features: tuple[int, int], x: FloatArray, y: FloatArray) -> FloatArray:
+    """All (x, y), y outermost, as points (b a, d) with the other features at their mean."""
+    a, b = np.meshgrid(x, y)
+    Q: FloatArray = np.tile(X.mean(axis=0), (a.size, 1))
+    Q[:, features] = np.column_stack([a.ravel(), b.ravel()])
+    return Q
+
+
+def densities_of(model: Any, X: FloatArray, features: tuple[int, int], count: int = 80) -> Densities:
+    """Of the classes of GLML's `model` over the points X (n, d), and a tenth more; ValueError for a foreign model."""
+    if not isinstance(model, Mixtures):
+        raise ValueError(
+            "contours need densities, and a foreign model gives them up to a factor at each point only"
+        )
+    low, high = X[:, features].min(axis=0), X[:, features].max(axis=0)
+    pad = 0.1 * width(X[:, features])
+    x, y = (np.linspace(a, b, count) for a, b in zip(low - pad, high + pad, strict=True))
+    log_p = model.log_densities(placed(X, features, x, y))
+    return Densities(x, y, log_p.T.reshape(-1, count, count))

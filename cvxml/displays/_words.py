@@ -1,0 +1,24 @@
+"""What is said where there is nothing to draw."""
+
+from __future__ import annotations
+
+import math
+
+from cvxml.result import Certificate
+
+
+def why_no_gap(proof: Certificate, notes: tuple[str, ...]) -> str:
+    """Paragraphs in place of a line that would look like a proof."""
+    said = ["No gap is drawn: the problem is not convex, and iterations do not improve its bound."]
+    if math.isfinite(proof.lower_bound):
+        known = f"objective ≥ {proof.lower_bound:.6g}, so that none is better by more than {proof.gap:.3g}"
+        said.append(f"Of all metrics no more is known than {known}.")
+    else:
+        said.append("Of other metrics nothing is known.")
+    if proof.step is not None:
+        left = f"{proof.step.gap:.3g}, {proof.step.rel_gap:.3g} of its scale"
+        said.append(f"Its own convex step could still gain {left}, at most.")
+    elif proof.stationarity is not None:
+        said.append(f"Stationarity: {proof.stationarity}.")
+    said += [note[:1].upper() + note[1:] + "." for note in notes[:1] if "not convex" not in note]
+    return "\n".join([*said, 'show="bounds" draws the objective.'])
