@@ -1,6 +1,6 @@
 """The picture of docs/lessons.md: a lesson as it stands in the browser. Writes docs/_static/lesson.png.
 
-    python validation/lesson_picture.py        (needs playwright and an installed Chromium; half a minute)
+python validation/lesson_picture.py        (needs playwright and an installed Chromium; half a minute)
 """
 
 from __future__ import annotations
