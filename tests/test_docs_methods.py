@@ -56,6 +56,14 @@ def test_every_method_has_its_row_in_which_method() -> None:
         assert sorted(name for names in named for name in names) == sorted(cvxml.methods())
 
 
+def test_which_method_calls_convex_what_can_be_proved_optimal() -> None:
+    page = ROOT / "docs" / "which_method.md"
+    named = [re.findall(r"`([\w:]+)`", cell) for cell in columns(page, "id")]
+    for methods, convex in zip(named, columns(page, "convex"), strict=True):
+        for method in methods:
+            assert (convex == "no") == (get(method).CLAIM == "stationary"), method
+
+
 def test_figures_are_those_of_the_report() -> None:
     report = read(ROOT / "validation" / "benchmarks" / "report.md")
     cells = columns(ROOT / "docs" / "which_method.md", "measured")
