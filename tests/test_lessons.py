@@ -39,6 +39,21 @@ def run(name: str, **controls: Any) -> Mapping[str, Any]:
     return definitions
 
 
+def figures_of(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The figures that lessons draw from now on, in order."""
+    from matplotlib.figure import Figure
+
+    seen: list[Any] = []
+
+    class Looked(Figure):
+        def savefig(self, *given: Any, **options: Any) -> None:
+            super().savefig(*given, **options)
+            seen.append(self)
+
+    monkeypatch.setattr(import_module("cvxml.lessons._page"), "Figure", Looked)
+    return seen
+
+
 # --- every lesson ----------------------------------------------------------------------------------------------
 
 
@@ -74,17 +89,9 @@ def test_a_lesson_has_text_pictures_and_questions_and_needs_no_network(name: str
 def test_no_words_leave_the_picture_or_run_into_each_other(
     name: str, controls: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from matplotlib.figure import Figure
     from matplotlib.text import Text
 
-    seen = []
-
-    class Looked(Figure):
-        def savefig(self, *given: Any, **options: Any) -> None:
-            super().savefig(*given, **options)
-            seen.append(self)
-
-    monkeypatch.setattr(import_module("cvxml.lessons._page"), "Figure", Looked)
+    seen = figures_of(monkeypatch)
     run(name, **controls)
     assert seen
     for figure in seen:
@@ -170,6 +177,23 @@ def test_the_reading_of_a_price_is_that_of_its_slack() -> None:
     assert np.allclose(s[shown["usable"]], 1 / n)  # at lam = 10 nothing else is worth its price
 
 
+def test_the_bars_are_prices_and_slacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = figures_of(monkeypatch)
+    shown = run("mlsvm", lam=0.02)
+    X, y, usable = shown["X"], shown["y"], shown["usable"]
+    bars = seen[0].axes[1].containers
+    slack = cvxml.evaluate("mlsvm", X, y, shown["solution"].metric, lam=0.02).values["xi"][usable]
+    dual = shown["solution"].certificate.dual
+    paid = [18 * dual["w"][dual["w_index"][:, 0] == i].sum() for i in usable]
+    assert [bar.get_height() for bar in bars[0]] == pytest.approx(paid, abs=1e-9)
+    assert [bar.get_height() for bar in bars[1]] == pytest.approx(slack)
+    legend = [text.get_text() for text in seen[0].axes[1].get_legend().get_texts()]
+    assert [name for name in legend if "price," in name or "slack" in name] == [
+        "price, $n s_i$",
+        r"slack $\xi_i$",
+    ]
+
+
 # --- argmin ----------------------------------------------------------------------------------------------------
 
 
@@ -231,6 +255,7 @@ def test_greedy_pays_421_for_330() -> None:
     assert shown["cost"]["exact"] == pytest.approx(3.30)
     assert shown["cost"]["enumerated"] == pytest.approx(3.30)
     assert by_hand(shown["X"], shown["y"], shown["W"], 5)[0] == pytest.approx(3.30)
+    assert "**4.21** where **3.30**" in path_of("gerrymandering").read_text(encoding="utf-8")
     assert shown["wrong"]
     assert shown["L"]["exact"] == pytest.approx(shown["at_query"]["L"][0])
 
@@ -389,6 +414,17 @@ def test_the_densities_at_a_distance_are_what_is_drawn() -> None:
             assert (second[1, c] - 1) / 0.1**2 == pytest.approx((near - 1) / 0.02**2, abs=2e-2)
 
 
+def test_each_panel_shows_the_metric_it_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = figures_of(monkeypatch)
+    shown = run("glml", scene="two classes that differ", query=(0.5, 0.4))
+    for ax, traces in zip(seen[1].axes, (shown["euclid_traces"], shown["local_traces"]), strict=True):
+        assert ax.get_title(loc="left") == {0: "Euclidean metric", 1: "local metric"}[seen[1].axes.index(ax)]
+        lines = [line for line in ax.lines if line.get_label().startswith("class")]
+        assert [line.get_ydata()[-1] for line in lines] == pytest.approx(
+            [1 + t / 4 for t in traces]
+        )  # d_N = 1
+
+
 def around(x: np.ndarray, A: np.ndarray, d: float, mu: np.ndarray, Sigma: np.ndarray) -> float:
     """The mean density on the circle of radius d by A, over that at x."""
     root = np.linalg.inv(np.linalg.cholesky(A)).T  # root z has length |z| by A
@@ -490,6 +526,14 @@ def test_each_stranger_gets_the_verdict_and_the_name(stranger: str, verdict: str
         )
         assert ours < theirs
         assert theirs - ours == pytest.approx(report.witness.better_by, rel=1e-3)
+
+
+@pytest.mark.parametrize("stranger", ["λ halved", "nothing wrong"])
+def test_the_bar_is_as_long_as_the_gap(stranger: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = figures_of(monkeypatch)
+    shown = run("stranger", stranger=stranger, times=1.0, tol="normal")
+    bar = seen[0].axes[1].patches[0]
+    assert bar.get_width() == pytest.approx(max(shown["report"].rel_gap, 2e-14))
 
 
 def test_every_stranger_is_in_the_table_above() -> None:
