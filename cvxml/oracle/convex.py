@@ -52,7 +52,7 @@ def check_convex(asked: Asked) -> Report:
     report = _report(asked, verdict, reasons, reference, proof, scale, diagnosis, exact)
     notes = [*_looser(asked, proof, reference, scale, ties)] if verdict is Verdict.REFUTED else []
     notes += [unnamed(asked.method)] if wrong and asked.diagnosed and not diagnosis else []
-    return replace(report, notes=(*notes, *report.notes))
+    return replace(report, notes=(*report.notes, *notes))
 
 
 def _looser(

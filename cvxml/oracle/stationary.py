@@ -82,7 +82,6 @@ def check_stationary(asked: Asked) -> Report:
         diagnosis=diagnosis,
         exact=judged.exact,
         notes=(
-            *undiagnosed,
             f"the gap is to the bound F >= {lower_bound:.6g}; what is judged is whether the metric is stationary"
             if bound is None
             else "the lower bound is one of the whole problem",
@@ -91,6 +90,7 @@ def check_stationary(asked: Asked) -> Report:
                 for line in get(method).remarks(asked.X, asked.y, psd, **asked.params)
                 if line not in reasons
             ),
+            *undiagnosed,
         ),
     )
 
