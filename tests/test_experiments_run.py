@@ -228,7 +228,7 @@ def test_a_dask_cluster_computes_what_one_process_does(
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 def test_the_address_of_a_dask_scheduler(tmp_path: Path, serial: page.Results, dask: Any) -> None:
-    with dask.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+    with dask.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
         address = cluster.scheduler_address
         found = run.run(nca.measure, iris_tasks(), Store(tmp_path / "nca"), 1, address)
         where = run.run(process, iris_tasks()[:4], Store(tmp_path / "process"), 1, address)

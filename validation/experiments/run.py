@@ -61,8 +61,8 @@ def where(n_jobs: int, dask: str | None) -> Iterator[None]:
         return
     from distributed import Client, LocalCluster
 
-    local: Any = (
-        LocalCluster(n_workers=n_jobs, threads_per_worker=1, dashboard_address=None)
+    local: Any = (  # its status page on any free port: two runs at a time must not want the same
+        LocalCluster(n_workers=n_jobs, threads_per_worker=1, dashboard_address=":0")
         if dask == "local"
         else None
     )
