@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +13,8 @@ import pytest
 from cvxml.cli import run
 from cvxml.firstorder import one_blas_thread
 from tests.commands import GRID, Answer, Cli, X, Y
+
+os.environ["MPLBACKEND"] = "Agg"  # pictures in memory, no windows
 
 
 @pytest.fixture
@@ -33,3 +37,11 @@ def one_thread() -> Iterator[None]:
     """The tests run side by side: more BLAS threads than cores only wait for each other."""
     with one_blas_thread():
         yield
+
+
+@pytest.fixture(autouse=True)
+def closed() -> Iterator[None]:
+    """No picture outlives its test."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")

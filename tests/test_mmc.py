@@ -1,8 +1,7 @@
-"""MMC: optima known by hand or by construction, the bound by other means, invariances, refusals, misreadings."""
+"""MMC: optima known by hand or by construction, the bound by other means, invariances, refusals, the solver."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -12,41 +11,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import eigh
-from scipy.optimize import minimize
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import cvxml
 from cvxml.budget import BudgetFeasibility, budget, examine_budget
-from cvxml.methods import get
 from cvxml.methods.mmc.estimator import MMC
 from cvxml.methods.mmc.fast import Free
-from cvxml.methods.mmc.method import DIAGONAL, METHOD
 from cvxml.metric import FloatArray
-from cvxml.report import Report, Verdict
+from cvxml.report import Verdict
 from cvxml.result import Status
 from cvxml.symmetric import svec
 from tests.instances import random_data, real_data
+from tests.mmc import IDS, both, differences, distances, spent
 from tests.test_architecture import modules
-
-IDS = {"mmc": METHOD, "mmc:diagonal": DIAGONAL}
-both = pytest.mark.parametrize("method", IDS)
-
-
-def differences(X: FloatArray, y: Any) -> tuple[FloatArray, FloatArray]:
-    """x_i - x_j of the similar and of the dissimilar pairs, by loops."""
-    similar, dissimilar = [], []
-    for i in range(len(X)):
-        for j in range(i + 1, len(X)):
-            (similar if y[i] == y[j] else dissimilar).append(X[i] - X[j])
-    return np.array(similar), np.array(dissimilar)
-
-
-def spent(E: FloatArray, A: FloatArray) -> float:
-    return float(sum(e @ A @ e for e in E))
-
-
-def distances(E: FloatArray, A: FloatArray) -> FloatArray:
-    return np.sqrt(np.array([max(0.0, e @ A @ e) for e in E]))
 
 
 class Known(NamedTuple):
@@ -543,147 +520,6 @@ def test_the_coordinates_of_the_budget() -> None:
     assert spent(E, at.outside(M)) == pytest.approx(5, rel=1e-9)
     assert not at.free(E).any()
     assert at.free(E + np.array([0, 0, 1, 0])).all()
-
-
-# misreadings: each minimised here, by BFGS on a factor, and read off a report
-
-
-def most(
-    E: FloatArray, S: FloatArray, gain: Callable[[FloatArray], FloatArray], diagonal: bool
-) -> FloatArray:
-    """The metric of <S, A> = 1 with the largest sum of gain(D): BFGS on a factor that is scaled to it."""
-    d = len(S)
-
-    def metric(v: FloatArray) -> FloatArray:
-        L = np.diag(v) if diagonal else v.reshape(d, d)
-        A: FloatArray = L.T @ L
-        return A / np.sum(S * A)
-
-    def value(v: FloatArray) -> float:
-        return -float(np.sum(gain(np.sum((E @ metric(v)) * E, axis=1))))
-
-    def gradient(v: FloatArray) -> FloatArray:
-        steps = 1e-4 * np.eye(len(v))
-        near = np.array([value(v + e) - value(v - e) for e in steps]) / 2e-4
-        far = np.array([value(v + 2 * e) - value(v - 2 * e) for e in steps]) / 4e-4
-        return (4 * near - far) / 3
-
-    start = np.ones(d) if diagonal else np.eye(d).ravel()
-    return metric(minimize(value, start, jac=gradient, method="BFGS", options={"gtol": 1e-9}).x)
-
-
-def misread(name: str, X: FloatArray, y: Any, diagonal: bool) -> FloatArray:
-    similar, dissimilar = differences(X, y)
-    S = similar.T @ similar
-    best = most(dissimilar, S, np.sqrt, diagonal)
-    made: dict[str, Callable[[], FloatArray]] = {
-        "squared": lambda: most(dissimilar, S, lambda D: D, diagonal),
-        "log": lambda: most(dissimilar, S, np.log, diagonal),
-        "exchanged": lambda: most(similar, dissimilar.T @ dissimilar, np.sqrt, diagonal),
-        "all_pairs": lambda: most(np.vstack([similar, dissimilar]), S, np.sqrt, diagonal),
-        "trace": lambda: most(dissimilar, np.eye(X.shape[1]), np.sqrt, diagonal),
-        "half": lambda: best / 2,
-        "mean": lambda: best * len(similar),
-        "hundredth": lambda: best * np.sum(similar**2) / 100,
-        "thousandth": lambda: best * np.sum(similar**2) / 1000,
-        "reverse": lambda: best / float(np.sum(distances(dissimilar, best))) ** 2,
-        "other": lambda: most(dissimilar, S, np.sqrt, not diagonal),
-    }
-    return made[name]()
-
-
-NAMES = [
-    "squared",
-    "log",
-    "exchanged",
-    "all_pairs",
-    "trace",
-    "half",
-    "mean",
-    "hundredth",
-    "thousandth",
-    "reverse",
-    "other",
-]
-
-
-def judged(method: str, X: FloatArray, y: Any, A: FloatArray) -> Report:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return cvxml.check(method, X, y, A)
-
-
-@both
-def test_every_misreading_is_made(method: str) -> None:
-    assert set(NAMES) == set(get(method).VARIANTS)
-
-
-@both
-def test_bfgs_itself_makes_no_mistake(method: str) -> None:
-    X, y = random_data(11, n=16, d=3)
-    similar, dissimilar = differences(X, y)
-    best = most(dissimilar, similar.T @ similar, np.sqrt, method == "mmc:diagonal")
-    report = judged(method, X, y, best)
-    assert report.verdict is Verdict.CERTIFIED
-    assert report.diagnosis == ()
-
-
-@both
-@pytest.mark.parametrize("name", NAMES)
-def test_a_misreading_is_named(method: str, name: str) -> None:
-    X, y = random_data(11, n=16, d=3)
-    report = judged(method, X, y, misread(name, X, y, method == "mmc:diagonal"))
-    assert report.verdict is Verdict.REFUTED
-    assert any(get(method).VARIANTS[name].sentence in line for line in report.diagnosis), report.diagnosis
-
-
-@both
-def test_a_metric_at_random_is_no_misreading(method: str) -> None:
-    X, y = random_data(11, n=16, d=3)
-    similar, _ = differences(X, y)
-    rng = np.random.default_rng(0)
-    for _ in range(6):
-        L = rng.standard_normal((3, 3))
-        A = np.diag(L[0] ** 2) if method == "mmc:diagonal" else L @ L.T
-        report = judged(method, X, y, A / spent(similar, A))
-        assert report.verdict is Verdict.REFUTED
-        assert report.diagnosis == ()
-
-
-def test_the_papers_newton_objective_has_half_the_solution() -> None:
-    X, y = real_data("iris", 40)
-    similar, dissimilar = differences(X, y)
-    s, F = np.sum(similar**2, axis=0), dissimilar**2
-
-    def g(v: FloatArray) -> tuple[float, FloatArray]:
-        roots = np.sqrt(F @ v**2)
-        return float(s @ v**2 - np.log(roots.sum())), 2 * v * (s - F.T @ (0.5 / roots) / roots.sum())
-
-    found = minimize(g, np.full(4, 0.05), jac=True, method="BFGS", options={"gtol": 1e-10}).x ** 2
-    assert s @ found == pytest.approx(0.5, rel=1e-6)
-    assert judged("mmc:diagonal", X, y, np.diag(2 * found)).verdict is Verdict.CERTIFIED
-    report = judged("mmc:diagonal", X, y, np.diag(found))
-    assert any(get("mmc:diagonal").VARIANTS["half"].sentence in line for line in report.diagnosis)
-
-
-def test_a_vector_pinned_elsewhere_is_no_minimiser() -> None:
-    """diag(0, 0, 1.2102, 1.2286), all pairs of iris, for sum_similar D - log sum_dissimilar sqrt(D): not by far."""
-    X, y = real_data("iris", standardized=False)
-    similar, dissimilar = differences(X, y)
-    s, F = np.sum(similar**2, axis=0), dissimilar**2
-    pinned = np.array([0.0, 0.0, 1.210220, 1.228596])
-
-    def g(a: FloatArray) -> float:
-        return float(s @ a - np.log(np.sqrt(F @ a).sum()))
-
-    best = cvxml.solve("mmc:diagonal", X, y, tol=1e-9)
-    assert g(pinned) == pytest.approx(2015.349, abs=1e-3)
-    assert g(np.diag(best.metric) / 2) == pytest.approx(-5.47176, abs=1e-5)
-    # whatever the multiple, it is off: its direction is no solution of the problem either
-    report = judged("mmc:diagonal", X, y, np.diag(pinned) / (s @ pinned))
-    assert report.verdict is Verdict.REFUTED
-    assert report.rel_gap is not None
-    assert report.rel_gap > 0.005
 
 
 # solver and estimator
