@@ -156,6 +156,33 @@ def test_every_objective_and_every_constraint_of_the_source_has_its_mathematics(
     assert all(OTHERS[method] in line for line in bare)
 
 
+# What stands elsewhere, and why: the constraint is two functions on, the line gives a part of it.
+ELSEWHERE = {
+    ("mlsvm", "X_ij"), ("kernel_mlsvm", "X_ij"), ("lmnn", "Z"), ("lmnn:squared_hinge", "Z"),
+    ("nca", "sum_ij c_i (w_ij - q_ij) X_ij psd"), ("mcml", "sum_ij (p0(j|i) - q_ij) X_ij psd"),
+    ("lmnn:squared_hinge", "Z psd,  lambda_ijl >= 0"),
+}  # fmt: skip
+
+
+@every_method
+def test_what_a_row_defines_or_constrains_is_in_its_line_of_code(method: str) -> None:
+    code, seen = code_of(method), 0
+    for section in get(method).STATEMENT.sections:
+        for row in section.rows:
+            symbol = row.text.split(" = ")[0]
+            if not row.code or {(method, symbol), (method, row.text)} & ELSEWHERE:
+                continue
+            line = code[line_of(method, section, row)].strip()
+            defines = re.compile(rf"{re.escape(symbol)}(: \w+)? = ")
+            if any(defines.match(code[i].strip()) for i in function_lines(method, section.function)):
+                assert defines.match(line), row
+                seen += 1
+            if re.search(r" psd\b", row.text):
+                assert ">> 0" in line, row
+                seen += 1
+    assert seen
+
+
 @every_method
 def test_what_is_no_code_stands_above_and_below_and_parameters_last(method: str) -> None:
     module = get(method)

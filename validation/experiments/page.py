@@ -65,7 +65,7 @@ def header(recorded: dict[str, Any], experiment: ModuleType, preset: Preset) -> 
         lines += [f"Preset *{recorded['preset']}*; less than in the paper:", "", *bullets(preset.thinner), ""]
     count = len(recorded["results"])
     lines.append(
-        f"{count} tasks, {hours:.2f} hours of one core in all, on a machine of {made['cores']}. {versions}."
+        f"{count} tasks, whose times add up to {hours:.2f} hours, on a machine with {made['cores']} cores. {versions}."
     )
     return lines
 
