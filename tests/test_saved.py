@@ -224,3 +224,26 @@ def test_a_figure_in_a_header_of_npz_that_is_not_finite_is_an_error(value: str, 
     np.savez(tmp_path / "s.npz", **{**arrays, "header": np.array(json.dumps(header))})
     with pytest.raises(ValueError, match="objective must be a finite number"):
         recertify(cvxml.load(tmp_path / "s.npz"), 1e-6)
+
+
+@pytest.mark.parametrize("name", ["s.json", "s.npz"])
+def test_what_is_printed_is_what_the_file_says(name: str, tmp_path: Path) -> None:
+    solution = solved("mlsvm", SOME, lam=0.1)
+    solution.save(tmp_path / name)
+    printed = str(recertify(cvxml.load(tmp_path / name), 1e-6)).splitlines()[-1]
+    heading, claims = printed.strip().split(": ")
+    assert heading == "the file claims"
+    found = dict(claim.rsplit(" ", 1) for claim in claims.split(", "))
+    assert found.pop("status") == solution.status.name
+    certificate = solution.certificate
+    for figure in ("objective", "lower_bound", *FIGURES):
+        assert float(found.pop(figure)) == pytest.approx(getattr(certificate, figure), rel=1e-11)
+    assert not found
+
+
+def test_a_figure_that_the_file_leaves_out_is_not_printed(tmp_path: Path) -> None:
+    content = {**content_of(solved("mlsvm", SOME, lam=0.1)), "radius": None}
+    (tmp_path / "s.json").write_text(json.dumps(content), encoding="utf-8")
+    printed = str(recertify(cvxml.load(tmp_path / "s.json"), 1e-6)).splitlines()[-1]
+    assert "rel_gap" in printed
+    assert "radius" not in printed
