@@ -20,7 +20,7 @@ from validation.experiments import gerrymandering_fit as fitting
 from validation.experiments import gerrymandering_paper as paper
 from validation.experiments import gerrymandering_report as report
 from validation.experiments.gerrymandering_fit import missed
-from validation.experiments.splits import Split
+from validation.experiments.splits import FEW, Split
 from validation.experiments.tasks import Preset, Result, Task
 
 SETTINGS: dict[str, Any] = {
@@ -157,7 +157,7 @@ def test_sgd_printed_differs_in_the_inference_and_not_in_the_step() -> None:
                 dW += sign * np.outer(p.X[i] - p.X[j], p.X[i] - p.X[j])
         eta = 1 / (2 * (t + 1))
         W = project_psd((1 - 2 * eta) * W - eta * p.C * len(p.X) * dW)
-    made = fitting.by_sgd("SGD printed", p, np.eye(len(W)), 2, {"epochs": 1})
+    made = fitting.by_sgd(p, np.eye(len(W)), 2, 1, printed_inference=True)
     run = sgd(p, np.eye(len(W)), 1, random_state=2, printed_inference=True)
     np.testing.assert_allclose(run.last, W, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(made[0], run.W, rtol=1e-9, atol=1e-12)
@@ -173,6 +173,61 @@ def test_what_the_printed_inference_misses() -> None:
     assert 0 < shares["h_hat"] < 1
     k3 = fitting.problem(part.X, part.y - 5, 3, 50.0)
     assert missed(k3, np.eye(4))["h_star"] == 0  # k < 2 n* + 1
+
+
+def test_c_means_the_same_at_every_number_of_points_and_scale() -> None:
+    X, y = blobs().X, blobs().y - 5
+    n, d = X.shape
+    centre = [sum(X[i, j] for i in range(n)) / n for j in range(d)]
+    square = sum((X[i, j] - centre[j]) ** 2 for i in range(n) for j in range(d)) / n
+    p = fitting.problem(X, y, 3, 7.0)
+    assert pytest.approx(7.0 / (n * square**2)) == p.C
+    # twice the points, thrice as far apart: F of W / 9 is F of W but for a factor
+    many = fitting.problem(np.repeat(3 * X, 2, axis=0), np.repeat(y, 2), 3, 7.0)
+    assert p.C * n == pytest.approx(81 * many.C * 2 * n)
+
+
+@pytest.mark.parametrize("method", ["CCCP", "SGD", "SGD printed"])
+@pytest.mark.parametrize("better", ["ReliefF", "zero", None])
+def test_start_and_weight_are_those_of_least_error_on_a_quarter(
+    method: str, better: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ReliefF only where it is better than Euclid; of equal weights the first; CCCP takes what SGD chooses."""
+    part, asked = blobs(), []
+    of_weight = {1.0: 0.3, 2.0: 0.2, 4.0: 0.2, 8.0: 0.5}
+    of_relieff = {"ReliefF": 0.3, "zero": 0.5, None: 0.4}[better]
+
+    def error_of(small: Split, k: int, components: Any = None) -> float:
+        assert (len(small.y), len(small.y_test), k) == (22, 8, 3)
+        if components is None:
+            return 0.4
+        return of_weight.get(float(components[0, 0]), of_relieff)
+
+    def learnt(name: str, k: int, weight: float, given: Split, seed: int, settings: Any) -> fitting.Fit:
+        asked.append((name, weight, len(given.y), settings["start"]))
+        return fitting.Fit(np.full((1, 1), weight), {})
+
+    monkeypatch.setattr(fitting, "error_of", error_of)
+    monkeypatch.setattr(fitting, "learnt", learnt)
+    found = fitting.fit(method, 3, part, 0, {**SETTINGS, "c": list(of_weight), "rows": {method: 12}})
+    start = "ReliefF" if better == "ReliefF" else "zero"
+    assert asked == [*(("SGD", c, 22, start) for c in of_weight), (method, 2.0, 12, start)]
+    assert found.facts == {"start": start, "weight": 2.0}
+
+
+def test_gamma_is_that_of_least_error_on_a_quarter(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def learnt(name: str, k: int, weight: float, given: Split, seed: int, settings: Any) -> fitting.Fit:
+        asked.append((name, weight, len(given.y)))
+        return fitting.Fit(np.full((1, 1), weight), {})
+
+    monkeypatch.setattr(fitting, "learnt", learnt)
+    monkeypatch.setattr(
+        fitting, "error_of", lambda small, k, L: {0.1: 0.4, 1.0: 0.3, 10.0: 0.2}[float(L[0, 0])]
+    )
+    assert fitting.fit("ITML", 3, blobs(), 0, SETTINGS).facts == {"weight": 10.0}
+    assert asked == [("ITML", 0.1, 22), ("ITML", 1.0, 22), ("ITML", 10.0, 22), ("ITML", 10.0, 30)]
 
 
 @pytest.mark.parametrize("method", ["CCCP", "SGD", "SGD printed", "ITML", "LMNN", "NCA"])
@@ -262,7 +317,7 @@ def test_the_report_marks_what_is_beyond_two_standard_errors() -> None:
     lines = report.tables(by_hand(), Preset(("office_dslr", "usps", "wine"), 3, {"k": [3]}))
     rows = {line.split(" | ")[0].strip("| "): line for line in lines if line.startswith("|")}
     assert "75.00 ± 0.58 (75.20 ± 3.0)" in rows["Euclidean"]
-    assert "*" not in rows["Euclidean"]
+    assert "75.00 ± 0.58 *" not in rows["Euclidean"]
     assert "40.00 ± 0.58 * (17.18 ± 4.7)" in rows["CCCP"]
     assert "30.00 ± 4.58 * (5.18)" in rows["CCCP"]
     assert rows["CCCP"].count("*") == 2
@@ -284,6 +339,15 @@ def test_without_differences_the_report_says_so() -> None:
     assert "No error differs from the paper's by more than two standard errors." in lines
 
 
+@pytest.mark.parametrize(("wrong", "star"), [(123, True), (124, False), (125, True)])
+def test_euclid_on_a_standard_partition_is_marked_where_a_point_differs(wrong: int, star: bool) -> None:
+    assert paper.printed("usps", "Euclidean", 3) == (6.18, None)  # 124 of 2007
+    errors = report.arranged(
+        [(Task("usps", "Euclidean", 0, {}), {"errors": {"3": wrong / 2007}, "test": 2007})]
+    )
+    assert report.is_marked(errors, "usps", "Euclidean", 3) is star
+
+
 def test_the_picture_has_a_panel_a_set() -> None:
     figure = Figure(layout="constrained")
     report.draw(by_hand(), Preset(("office_dslr", "usps", "wine"), 3, {"k": [3]}), figure)
@@ -291,7 +355,7 @@ def test_the_picture_has_a_panel_a_set() -> None:
 
 
 def test_pairs_of_itml_are_distinct_and_of_their_kind() -> None:
-    for n in (40, 3000):
+    for n in (40, 3000, FEW + 1000):
         y = np.arange(n) % 3
         pairs = fitting.some_pairs(y)
         for kind, same in (("similar", True), ("dissimilar", False)):

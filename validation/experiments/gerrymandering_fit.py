@@ -70,9 +70,6 @@ def fit(method: str, k: int, part: Split, seed: int, settings: dict[str, Any]) -
     """The metric of a method from the training part; the test part is not looked at."""
     if method == "Euclidean":
         return Fit(np.eye(part.X.shape[1]), {})
-    rows = settings["rows"].get(method)
-    if rows is not None and rows < len(part.X):
-        part = part._replace(**dict(zip("Xy", datasets.subsample(part.X, part.y, rows, seed), strict=True)))
     small = inner(part, seed)
     facts: dict[str, Any] = {}
     if method in OURS:
@@ -86,6 +83,9 @@ def fit(method: str, k: int, part: Split, seed: int, settings: dict[str, Any]) -
         chooser = "SGD" if method in OURS else method
         errors = [error_of(small, k, learnt(chooser, k, w, small, seed, given).components) for w in tried]
         weight = float(tried[int(np.argmin(np.round(errors, 12)))])
+    rows = settings["rows"].get(method)
+    if rows is not None and rows < len(part.X):
+        part = part._replace(**dict(zip("Xy", datasets.subsample(part.X, part.y, rows, seed), strict=True)))
     made = learnt(method, k, weight, part, seed, given)
     return Fit(made.components, {**facts, "weight": weight, **made.facts})
 
@@ -101,7 +101,10 @@ def learnt(method: str, k: int, weight: float, part: Split, seed: int, settings:
         W = np.zeros((p.X.shape[1],) * 2)
         if settings["start"] == "ReliefF":
             W = rescaled(p, point_at(p, project_psd(basis.T @ (weights(part)[:, None] * basis)))).W
-        W, facts = (by_cccp if method == "CCCP" else by_sgd)(method, p, W, seed, settings)
+        if method == "CCCP":
+            W, facts = by_cccp(p, W, settings["steps"])
+        else:
+            W, facts = by_sgd(p, W, seed, settings["epochs"], printed_inference=method == "SGD printed")
         L = components_of(W)
     return Fit(L @ basis.T, facts)
 
@@ -118,12 +121,10 @@ def weights(part: Split) -> FloatArray:
     return relieff(part.X, codes, len(classes))
 
 
-def by_cccp(
-    _: str, p: Instance, W: FloatArray, seed: int, settings: dict[str, Any]
-) -> tuple[FloatArray, dict[str, Any]]:
+def by_cccp(p: Instance, W: FloatArray, steps: int) -> tuple[FloatArray, dict[str, Any]]:
     """The certified solver, with exact inference."""
     given: dict[str, Any] = {"n_neighbors": p.k, "C": p.C, "init": W if W.any() else "zero"}
-    solution = cvxml.solve("ssvm", p.X, p.y, **given, tol=TOL, max_iter=settings["steps"])
+    solution = cvxml.solve("ssvm", p.X, p.y, **given, tol=TOL, max_iter=steps)
     step = solution.certificate.step
     assert step is not None
     return solution.metric, {
@@ -136,14 +137,14 @@ def by_cccp(
 
 
 def by_sgd(
-    method: str, p: Instance, W: FloatArray, seed: int, settings: dict[str, Any]
+    p: Instance, W: FloatArray, seed: int, epochs: int, printed_inference: bool
 ) -> tuple[FloatArray, dict[str, Any]]:
     """Algorithm 1 with the corrected step; the metric of least F after an epoch."""
-    size, printed = max(1, len(p.X) // BATCHES), method == "SGD printed"
-    run = sgd(p, W, settings["epochs"], size, random_state=seed, printed_inference=printed)
+    size = max(1, len(p.X) // BATCHES)
+    run = sgd(p, W, epochs, size, random_state=seed, printed_inference=printed_inference)
     return run.W, {
         "F": min(run.F) / (p.C * len(p.X)),
-        "steps": settings["epochs"],
+        "steps": epochs,
         "missed": missed(p, run.W),
     }
 
