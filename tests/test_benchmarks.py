@@ -33,7 +33,8 @@ from validation.benchmarks import (
 )
 from validation.experiments.tasks import Task
 
-USED = {"peak": 0.5, "wall": 120.0, "cpu": 108.0}
+MADE = {"date": "2026-01-02", "versions": {"python": "3.11.1", "cvxml": "0.1.0"}}
+USED = {"peak": 0.5, "wall": 120.0, "cpu": 108.0, **MADE}
 ROOT = Path(__file__).parent.parent
 MODULES = {name: isolated.of(name) for name in page.BENCHMARKS}
 X, Y = (each[:, :3] if each.ndim == 2 else each for each in convex.points("wine", 24))
@@ -145,6 +146,8 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 def test_the_best_of_some_runs(clock: Clock) -> None:
     assert measure.best_of(clock.passing(3.0, 1.0, 2.0), 3) == (1.0, None)
+    assert measure.best_of(clock.passing(3.0, 2.0, 1.0), 2) == (2.0, None)
+    assert measure.best_of(clock.passing(6.0, 1.0, 2.0), 3) == (6.0, None)  # too long to be repeated
     assert measure.best_of(lambda: 7, 1) == (0.0, 7)
 
 
@@ -153,8 +156,8 @@ def test_a_claim(clock: Clock) -> None:
 
     def solve(gap: float) -> float:
         asked.append(gap)
-        clock.now += 1 - np.log10(gap)
-        return gap / 2
+        clock.now += (1 - np.log10(gap)) / 4
+        return gap / 2 if gap != 1e-4 else 2e-4  # once it does not get there
 
     def rival(name: str, seconds: float, metric: FloatArray | None, said: str = "") -> measure.Rival:
         runs = iter([seconds + 1, seconds, seconds + 2])
@@ -165,7 +168,8 @@ def test_a_claim(clock: Clock) -> None:
         rival("slow", 80.0, np.array([[1e-3]]), "7 rounds"),
         rival("quick", 2.0, np.array([[1e-12]])),
         rival("wild", 9.0, np.array([[5.0]])),
-        rival("none", 9.0, None, "nothing within the limit"),
+        rival("none", 9.0, None, "nothing within 9 s"),
+        rival("beyond", 9.0, np.array([[1e-4]])),
     ]
     claim = measure.compared({"method": "m"}, ours, rivals, 3)
     assert claim["method"] == "m"
@@ -173,25 +177,31 @@ def test_a_claim(clock: Clock) -> None:
         ("1e-06", "gap 5e-07"),
         ("1e-09", "gap 5e-10"),
     ]
-    assert [each["seconds"] for each in claim["ours"]] == pytest.approx([7, 10])
-    assert sorted(set(asked)) == pytest.approx([1e-9, 1e-6, 1e-3, 0.1])
-    slow, quick, wild, none = claim["rivals"]
-    assert (slow["seconds"], slow["reached"], slow["same"]) == (81.0, "gap 1e-03, 7 rounds", pytest.approx(4))
-    assert (quick["seconds"], quick["same"]) == (2.0, pytest.approx(10))  # repeated, as it is short
-    assert (wild["gap"], wild["same"]) == (5.0, pytest.approx(2))
-    assert (none["reached"], none["gap"], none["same"]) == ("nothing within the limit", None, None)
-    assert summary.ratio(slow) == pytest.approx(20.25)
+    assert [each["seconds"] for each in claim["ours"]] == pytest.approx([7 / 4, 10 / 4])
+    assert sorted(set(asked)) == pytest.approx([1e-9, 1e-6, 1e-4, 1e-3, 0.1])
+    slow, quick, wild, none, beyond = claim["rivals"]
+    assert (slow["seconds"], slow["reached"], slow["same"]) == (81.0, "gap 1e-03, 7 rounds", pytest.approx(1))
+    assert (quick["seconds"], quick["same"]) == (2.0, pytest.approx(2.5))  # repeated, as it is short
+    assert (wild["gap"], wild["same"]) == (5.0, pytest.approx(0.5))
+    assert (none["reached"], none["gap"], none["same"]) == ("nothing within 9 s", None, None)
+    assert (beyond["gap"], beyond["same"]) == (1e-4, None)
+    assert [each["answered"] for each in claim["rivals"]] == [True, True, True, False, True]
+    assert summary.ratio(slow) == pytest.approx(81)
     assert summary.ratio(none) is None
     assert summary.rivals_of({"rivals": [slow, {**quick, "baseline": True}]}) == [slow]
     best = sorted(claim["rivals"], key=summary.order)
-    assert [each["name"] for each in best] == ["quick", "slow", "wild", "none"]
+    assert [each["name"] for each in best] == ["beyond", "quick", "slow", "wild", "none"]
+    assert summary.line({**claim, "data": "", "n": 1, "d": 1}, beyond)[-2:] == ("never", "-")
+    assert summary.all_ratios([claim]) == "never (1), 0.8 to 81"
 
 
 def test_certified_is_in_shares_of_the_objective() -> None:
-    ours = measure.certified("mlsvm", X, Y, lam=0.1)
-    best = cvxml.solve("mlsvm", X, Y, lam=0.1, tol=1e-9)
+    points = convex.points("wine", 60)
+    ours = measure.certified("mlsvm", *points, lam=10.0)
+    best = cvxml.solve("mlsvm", *points, lam=10.0, tol=1e-9)
+    assert best.objective > 1.1 * best.certificate.scale > 0  # shares of the two differ
     assert ours.solve(1e-4) <= 1e-4
-    proof = cvxml.certify("mlsvm", X, Y, 1.1 * best.metric, best.dual, lam=0.1)
+    proof = cvxml.certify("mlsvm", *points, 1.1 * best.metric, best.dual, lam=10.0)
     assert ours.judge(1.1 * best.metric) == pytest.approx(proof.gap / best.objective)
 
 
@@ -291,8 +301,8 @@ def test_parts_of_nca() -> None:
         "scikit-learn's",
     ]
     run = nca.Timed([(1.0, 5.0), (2.0, 7.0)], 3.0, None)
-    assert [run.until(f) for f in (5.0, 6.0, 8.0)] == [1.0, 2.0, None]
-    assert nca.min_none([None, 3.0, 2.0]) == 2.0
+    assert [run.until(f) for f in (5.0, 6.0, 8.0, None)] == [1.0, 2.0, None, None]
+    assert nca.least([None, 3.0, 2.0]) == 2.0
 
 
 def test_a_part_has_a_process_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -303,6 +313,12 @@ def test_a_part_has_a_process_of_its_own(monkeypatch: pytest.MonkeyPatch) -> Non
     assert 0 < result["peak"] < 64
     assert result["cpu"] > 0
     assert result["wall"] > 0
+    assert isolated.apart(os.getpid) != os.getpid()
+    assert isolated.apart(os.getenv, "OMP_NUM_THREADS") == "1"
+    monkeypatch.setattr(isolated, "apart", lambda call, *arguments: {"call": (call, *arguments)})
+    assert isolated.alone("nca", Task("a", "b", 0, {})) == {
+        "call": (isolated.part, "nca", Task("a", "b", 0, {}))
+    }
     assert os.environ["OMP_NUM_THREADS"] == "3"
     assert "MKL_NUM_THREADS" not in os.environ
 
@@ -373,10 +389,10 @@ def test_a_learner_that_takes_too_long(monkeypatch: pytest.MonkeyPatch, tmp_path
     monkeypatch.setenv(learners.PYTHON, sys.executable)
     ran = learners.run({"learner": "LMNN"}, -9.9, X, Y)
     assert ran.metric is None
-    assert ran.said == "nothing within the limit"
+    assert ran.said == "nothing within -10 s"
     monkeypatch.setattr(measure, "LIMIT", -9.9)
     ((found, f),) = nca.from_metric_learn(X, Y, 2, 1)
-    assert (found["reached"], f) == ("nothing within the limit", np.inf)
+    assert (found["reached"], f) == ("nothing within -10 s", None)
 
 
 # --- the command ---
@@ -489,6 +505,7 @@ def made() -> dict[str, Any]:
             "seconds": seconds,
             "reached": reached,
             "gap": gap,
+            "answered": gap is not None,
             "same": same,
         }
 
@@ -535,6 +552,20 @@ def test_the_report_has_every_claim() -> None:
     assert "- Peak memory of a part: 0.50 GiB (iris, lmnn, cvxpy)." in lines
     assert ", 2 minutes. python " in lines[2]
     assert "Processor time was 90 % of wall clock: well below 100 % the machine had other work." in lines
+
+
+def test_parts_of_several_days_are_dated_so_and_versions_are_not_mixed() -> None:
+    task = Task("iris", "a", 0, {})
+
+    def recorded(**changed: Any) -> dict[str, Any]:
+        results = {"nca": [(task, {**USED, "date": "2026-01-04"}), (task, {**USED, **changed})]}
+        return dict(page.record("c", results, False)["environment"])
+
+    assert recorded()["date"] == "2026-01-02 to 2026-01-04"
+    assert recorded(date="2026-01-04")["date"] == "2026-01-04"
+    assert recorded()["versions"] == MADE["versions"]
+    with pytest.raises(ValueError, match="different versions"):
+        recorded(versions={"python": "3.11.1", "cvxml": "0.2.0"})
 
 
 def test_readme_quotes_the_record() -> None:

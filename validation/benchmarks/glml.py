@@ -18,7 +18,7 @@ TITLE = "GLML"
 WHAT = """\
 USPS at 8 x 8 (block means of 2 x 2 pixels): 7291 training points, 2007 queries, ten classes, alpha = 0.1, gamma = 1.
 Nearest neighbours under one metric (scikit-learn, brute force) are no alternative but a baseline: another rule, with
-no metric to be found for each query.
+no metric to be found for each query. The problem of one query, a single matrix, is given to cvxpy as printed.
 """
 TRAIN = 7291
 
@@ -66,6 +66,7 @@ def classified(task: Task) -> Result:
         "seconds": theirs,
         "reached": f"{100 * euclid:.1f} % right",
         "gap": None,
+        "answered": True,
         "same": fit + whole,
         "baseline": True,
     }
@@ -134,7 +135,8 @@ def query(task: Task) -> Result:
     took, gap = solved("fast", task.settings["repeats"])
     rivals = []
     for solver in ("clarabel", "scs"):
-        theirs, reached = solved(solver, 1)
+        solved(solver, 1)  # with the import of cvxpy, which is not what is timed
+        theirs, reached = solved(solver, task.settings["repeats"])
         rivals.append(
             {
                 "name": f"cvxpy, {solver.upper()}",
@@ -142,6 +144,7 @@ def query(task: Task) -> Result:
                 "seconds": theirs,
                 "reached": f"gap {reached:.0e}",
                 "gap": reached,
+                "answered": True,
                 "same": took,
             }
         )

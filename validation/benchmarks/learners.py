@@ -55,7 +55,15 @@ def rivals(method: str, X: Any, y: Any, limit: float = measure.LIMIT) -> list[Ri
     more = {"bounds": default_bounds(X, np.eye(X.shape[1]))} if learner == "ITML" else {}
 
     def of(words: str, params: dict[str, Any]) -> Rival:
-        asked = {"learner": learner, "params": params, "X": X.tolist(), "y": y.tolist(), "repeats": 1, **more}
+        asked = {
+            "learner": learner,
+            "params": params,
+            "X": X.tolist(),
+            "y": y.tolist(),
+            "repeats": 1,
+            "short": measure.SHORT,
+            **more,
+        }
         return Rival(f"metric-learn, {learner}", words, lambda: run(asked, limit, X, y))
 
     return [of(words, params) for words, params in settings.items()]
@@ -66,7 +74,7 @@ def run(asked: dict[str, Any], limit: float, X: Any, y: Any) -> Ran:
     try:
         found = fit(asked, limit + START)
     except subprocess.TimeoutExpired:
-        return Ran(limit, None, "nothing within the limit")
+        return Ran(limit, None, f"nothing within {limit:.0f} s")
     metric = np.array(found["metric"], dtype=float)
     if asked["learner"] == "MMC":
         metric = within_budget(metric, X, y)

@@ -25,7 +25,6 @@ certificate. *gaussian*: two overlapping classes, 1 apart in 5 of d features. On
 LAMS = (1.0, 0.01)
 SETS = (("gaussian", 700, 57), ("gaussian", 350, 34), ("spambase", 700, 57), ("ionosphere", 350, 34))
 SMALL = (("wine", 178, 13), ("iris", 150, 4))
-CLARABEL_UP_TO = 400  # points: beyond, it takes several times as long as SCS
 USPS = 7291  # training points
 
 
@@ -63,8 +62,6 @@ def beside(task: Task) -> Result:
     X, y = points(task.data, n, d)
     params = {"lam": lam, "n_neighbors": 4 if (task.data, n, d) in SMALL else 8}
     rivals = vectorised.rivals("mlsvm", X, y, task.settings["limit"], **params)
-    if n > CLARABEL_UP_TO:
-        rivals = [rival for rival in rivals if "SCS" in rival.name]
     usable = len(instance(X, y, **params).N.usable)
     named = {"method": "mlsvm", "data": f"{task.data}, lam {lam:g}", "n": n, "d": d}
     timed = {"timed": f"solve, certified; {usable} usable points"}

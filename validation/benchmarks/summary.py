@@ -15,6 +15,7 @@ METHODS = (
 )
 ENOUGH = 1e-3  # a gap with which an alternative counts as having solved the problem
 NOT_RUN = "not run"
+NEVER = "never"  # where ours does not reach what an alternative did
 COLUMNS = ("its seconds", "reached", "ours to that", "ratio")
 BEGIN, END = "<!-- speed: python -m validation.benchmarks -->", "<!-- end of speed -->"
 REPORT = "validation/benchmarks/report.md"
@@ -59,11 +60,16 @@ def rivals_of(claim: Result) -> list[Result]:
 
 
 def order(rival: Result) -> tuple[bool, float]:
-    """The best alternative first: one that solves the problem, with the least ratio; else the least gap."""
+    """The best alternative first: one that solves the problem, with the least ratio; else the least gap.
+
+    One whose answer ours never reaches is before all.
+    """
+    if not rival["answered"]:
+        return True, float("inf")
     if rival["gap"] is not None and rival["gap"] > ENOUGH:
         return True, float(rival["gap"])
     found = ratio(rival)
-    return found is None, found if found is not None else float("inf")
+    return False, 0.0 if found is None else found
 
 
 def ratio(rival: Result) -> float | None:
@@ -77,7 +83,8 @@ def all_ratios(claims: Iterable[Result]) -> str:
     """From the least to the greatest, over all alternatives that solve their problem."""
     found = [ratio(rival) for claim in claims for rival in rivals_of(claim) if not order(rival)[0]]
     ratios = [each for each in found if each is not None]
-    return f"{short(min(ratios))} to {short(max(ratios))}" if ratios else "none solved"
+    missed = f"{NEVER} ({found.count(None)}), " if None in found else ""
+    return missed + (f"{short(min(ratios))} to {short(max(ratios))}" if ratios else "none solved")
 
 
 def growth_of(grown: Result) -> str:
@@ -89,13 +96,14 @@ def growth_of(grown: Result) -> str:
 def line(claim: Result, rival: Result) -> tuple[str, ...]:
     """method, data, alternative, its seconds, what it reached, ours to that, the ratio."""
     found, same = ratio(rival), rival["same"]
+    none = NEVER if rival["answered"] else "-"
     return (
         f"`{claim['method']}`",
         f"{claim['data']}, {claim['n']} x {claim['d']}",
         f"{rival['name']} ({rival['settings']})",
         took(rival["seconds"]),
         rival["reached"],
-        "-" if same is None else took(same),
+        none if same is None else took(same),
         "-" if found is None else short(found),
     )
 

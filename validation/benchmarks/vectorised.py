@@ -186,7 +186,9 @@ def through(solver: str, limit: float, form: Callable[[Solve], FloatArray]) -> R
         metric = form(solve)
     except SolverFailure as failure:
         took = measure.clock() - started
-        return Ran(took, None, "nothing within the limit" if took >= limit else f"failed: {failure}"[:60])
+        return Ran(
+            took, None, f"nothing within {limit:.0f} s" if took >= limit else f"failed: {failure}"[:60]
+        )
     return Ran(measure.clock() - started, metric)
 
 
