@@ -13,7 +13,7 @@ LESSONS = {
     "argmin": "what the argmin misprint in Algorithm 1 of MLSVM costs, against the certified optimum",
     "gerrymandering": "h* and h^ as in Fig. 1: move the query, and see the printed greedy pay 4.21 for 3.30",
     "cccp": "CCCP where the global optimum is known: choose the start, watch it descend, and be stuck",
-    "glml": "a metric for each query: definite, indefinite and flat, and how densities look from a distance",
+    "glml": "a metric for each query: definite, indefinite, singular and zero, and how densities look from a distance",
     "nca": "f, g and the scale of A; a problem that is convex, and a supremum at infinity",
     "stranger": "judge a stranger's metric, break it, and read the verdict and the diagnosis",
 }

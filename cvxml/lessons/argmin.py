@@ -163,8 +163,8 @@ def _():
 
         $$x_i^+ = \arg\min_{l \in T_i} d_A(x_i, x_l),$$
 
-        the nearest one. That is a direction of another problem, and the run settles where *that* one is content.
-        Where a point has a single target the two are the same: the fewer such points, the dearer the misprint.
+        the nearest one. That is no subgradient of the problem, and the run settles elsewhere.
+        Where a point has a single target the two are the same: only the other points are moved wrongly.
 
         **The second erratum.** $\eta_t = 1/(\lambda t)$ makes $1 - \eta_1 \lambda = 0$: the first step erases $A_1$,
         whatever it was. The corrected run takes $1/(\lambda (t + 1))$; the printed one is run as printed.

@@ -181,15 +181,15 @@ def _():
 
         $$\min_{A \succeq 0,\ |A| = 1} \big( \mathrm{tr}\, A^{-1} B \big)^2, \tag{11}$$
 
-        $$B = \sum_{i < j} p_i p_j (p_j - p_i)(G_i - G_j), \tag{14}$$
+        $$B = \sum_{i < j} p_i p_j (p_j - p_i)(G_i - G_j),$$
 
-        where $G_c$ is the Hessian of $p_c$ at $x$ over $p_c$. A metric $A$ sees the Laplacian
-        $\mathrm{tr}\, A^{-1} G_c$ in (6).
+        which is (14) as a sum over pairs; $G_c$ is the Hessian of $p_c$ at $x$ over $p_c$. Under a metric $A$ stands
+        $p_c\, \mathrm{tr}\, A^{-1} G_c$ in (6) for the Laplacian.
 
         **Four cases**, by the signs of the eigenvalues of $B$. *Definite:* one optimum, $A \propto |B|$, with a value
         above 0. *Indefinite:* the value 0 is attained, by many metrics; (13) picks one. *Singular* and semidefinite:
         the infimum 0 is approached and attained by *no* metric; what is drawn is not optimal, and nothing can be.
-        *Zero*, where all is flat: every metric is optimal.
+        *Zero*, where the $G_c$ agree or cancel: every metric is optimal.
 
         **What you should see.** With two classes and an indefinite $B$, the local metric makes both Laplacians equal
         (17): the two lines on the right fall together, and how far the neighbour is no longer favours a class. The

@@ -202,7 +202,7 @@ def _():
         **A price is a derivative.** Write $1 - \varepsilon$ for 1 in one constraint. The prices stay feasible, and
         their bound falls by $s_i \varepsilon$: that is the line in the last picture, and it is *proved*. The dots are
         the literal problem, changed in this one number and solved again. They are above the line, and touch it at
-        $\varepsilon = 0$. Where prices are not unique there is a kink, and more than one line touches.
+        $\varepsilon = 0$. Where $s_i$ itself is not unique there is a kink, and more than one line touches.
 
         **What is proved.** The gap is computed from $(u, w)$ and the data; no solver is believed. The dots come from a
         solver and are drawn, not proved.

@@ -191,7 +191,8 @@ def _():
         objective has a kink, and the gap grows like the distance, not like its square.
 
         **The diagnosis.** A refuted metric is tried as the answer to each misreading that is known of the method, and
-        to slips in handing it over. One is named only if the metric is *certified* for it. No diagnosis means that none
+        to slips in handing it over. One is named only if the metric is *certified* for it, at the tolerance
+        asked for, or at $10^{-3}$ with its figure. No diagnosis means that none
         of them fits, nothing more.
 
         **What is proved.** The verdict. And of a diagnosis, that the matrix solves that other problem; that this is

@@ -33,7 +33,7 @@ class Instance(NamedTuple):
 
 
 def instance(X: ArrayLike, y: ArrayLike | None, *, pairs: Any = None) -> Instance:
-    """Everything checked. Raises ValueError for bad input, and where the maximum is 0 or infinite."""
+    """Everything checked. Raises ValueError for bad input, and where the maximum is 0, or may be infinite."""
     points = check_X(X)
     found, codes = pairs_of(pairs, y, len(points))
     p = Instance(points, codes, found, pairs is None)

@@ -10,7 +10,8 @@ with the same value: M / |M|^(1/D) has determinant 1, and |tr M B| is not larger
 `dual`. For a sign s with s B >> 0, t = s tr[M B]: the Lagrangian t^2 + y (s tr[M B] - t) - u log det M is least at
 M = (u / y) (s B)^-1, t = y / 2, which gives
     max_{y, u >= 0}   D u - D u log(u / y) + u log det(s B) - y^2 / 4.
-If neither B nor -B is positive definite, the least value over M is -infinity unless y = 0: the dual is 0.
+If neither B nor -B is positive definite, the least value over M is -infinity for u > 0, and -y^2/4 or -infinity for
+u = 0: the dual is 0.
 
 Shapes: B, M (D, D).
 

@@ -9,7 +9,7 @@ Numbering of paper 003. Densities are functions of a query, given by their value
 
 (8) prints E[d_N^2] before the integral; the distance to the nearest neighbour depends on x, and its mean belongs
 inside. The nearest of N points drawn from p = (p1 + p2)/2 lies at d with N p V_D d^D exponentially distributed, V_D
-the volume of the unit ball, so E[d_N^2 | x] = Gamma(1 + 2/D) (N p(x) V_D)^(-2/D).
+the volume of the unit ball, so for large N E[d_N^2 | x] is Gamma(1 + 2/D) (N p(x) V_D)^(-2/D).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def asymptotic_accuracy(p1: FloatArray, p2: FloatArray, volume: FloatArray | flo
 
 
 def expected_squared_distance(p: FloatArray, N: float, D: int) -> FloatArray:
-    """E[d_N^2 | x] for N points of density p (m,)."""
+    """E[d_N^2 | x], for large N, of N points of density p (m,)."""
     ball = math.pi ** (D / 2) / math.gamma(D / 2 + 1)
     mean: FloatArray = math.gamma(1 + 2 / D) * (N * p * ball) ** (-2 / D)
     return mean

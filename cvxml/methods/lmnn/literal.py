@@ -2,7 +2,7 @@
 
 Constraints that hold by themselves may be left out. The problem is solved with those that are violated by Euclid's
 metric, scaled so that targets are at 1 on average, then again with those that its answer violates, until it violates
-none: the answer is that of all n k n. (Unscaled, the first rounds have wild answers, and take in ten times as many.)
+none: the answer is that of all triplets. (Unscaled, the first rounds have wild answers, and take in ten times as many.)
 """
 
 from __future__ import annotations

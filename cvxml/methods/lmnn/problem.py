@@ -1,13 +1,13 @@
 """LMNN as a semidefinite program, and its dual; both in cvxpy.
 
-Problem (Weinberger, Saul 2009, section 3.4; targets j of i are given)
+Problem (Weinberger, Saul 2009; targets j of i are given)
     min_{M >> 0, xi >= 0}   (1 - mu) sum_{i, j target of i} D_M(i, j)  +  mu sum_{i, j, l} xi_ijl
     subject to, for every target j of i and every x_l of another class:
         D_M(i, l) - D_M(i, j)  >=  1 - xi_ijl
     with  D_M(i, j) = (x_i - x_j)^T M (x_i - x_j).
 "lmnn:squared_hinge" has xi_ijl^2 in place of xi_ijl in the objective.
 
-Literal: every line. There are as many constraints as triplets (i, j, l), n k n in all: for more than a few thousand
+Literal: every line. There are as many constraints as triplets (i, j, l), fewer than n k n: for more than a few thousand
 solve_literal (literal.py) gives cvxpy only those that are violated, until none is.
 
 Dual, over one price a triplet, 0 <= lambda_ijl <= mu:

@@ -8,7 +8,7 @@ and the difference at Q0 is a sum of non-negative parts, sum_i c_i KL(q_i || p_i
 
 Dual. The rows are given by two symmetric matrices: q = (1 - theta) softmax(-<R, X_ik>) + theta softmax(-<I, X_ik>),
 "R" and "interior". Repair: theta (any that is given is not looked at) is the least that makes Z psd beyond rounding; if
-none does, q = w, whose Z is 0 and whose bound is no better than that of F itself.
+none does, the bound of the objective itself is taken.
 
 Stationarity, in units of the objective, in coordinates of unit covariance (coordinates.py), G = dF/dQ there:
     gradient           max(|A|, 1) |dF/dA|, dF/dA = 2 A G

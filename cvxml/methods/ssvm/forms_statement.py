@@ -30,8 +30,8 @@ GENERATED = Section(
     "the same step, with few h",
     (
         Row(
-            "only the h with <W, Psi(x_i, h)> + Delta(y_i, h) > t_i, until there are none",
-            r"\text{only the } h \text{ with }"
+            "only h*_i and the h with <W, Psi(x_i, h)> + Delta(y_i, h) > t_i, until there are none",
+            r"\text{only } h_i^* \text{ and the } h \text{ with }"
             r" \langle \mathbf{W}, \Psi(\mathbf{x}_i, h) \rangle + \Delta(y_i, h) > t_i \text{, until there are none}",
             "if h not in sets[i] and",
         ),
