@@ -2,9 +2,9 @@
 
 Along M + t U, t to infinity, the objective changes by  sum_i [ mean_j <U, X_ij> - min_k <U, X_ik> ]  for each unit of t
 in the end; no term is negative. If all are 0 (to every i the others of its class are equally near and nobody is nearer)
-the objective falls for ever, or stays, if U makes all points equally far. So it is where U shows the classes apart and
-each of them as one point, for classes of two where every point has its partner as its nearest, and for larger ones where
-U makes the points of each equally far apart and no others nearer.
+the objective falls for ever, or stays, if U makes all points equally far. So it is where U shows the classes apart
+and each of them as one point, for classes of two where every point has its partner as its nearest, and for larger ones
+where U makes the points of each equally far apart and no others nearer.
 """
 
 from __future__ import annotations
