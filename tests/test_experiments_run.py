@@ -346,6 +346,8 @@ def test_p_value() -> None:
     assert statistics.p_value(a, b) == pytest.approx(2 * stats.t.sf(abs(t), 9))
     assert statistics.p_value(b, a) == pytest.approx(statistics.p_value(a, b))
     assert statistics.p_value(a, b) == pytest.approx(stats.ttest_rel(a, b).pvalue)
+    wide = difference.mean() / (difference.std(ddof=1) * math.sqrt(1 / 10 + 0.3))
+    assert statistics.p_value(a, b, 0.3) == pytest.approx(2 * stats.t.sf(abs(wide), 9))
     assert statistics.p_value(a, a) == 1.0
     assert statistics.p_value([1.0], [2.0]) == 1.0  # one split shows nothing
     assert statistics.p_value([0.25, 0.5], [0.5, 0.75]) == 0.0
