@@ -29,10 +29,10 @@ Accuracies = dict[
 
 
 class Verdict(NamedTuple):
-    """What came of a claim; against: the data sets that speak against it."""
+    """What came of a claim, None where nothing was run that could tell; against: the sets that speak against it."""
 
     found: str
-    holds: bool
+    holds: bool | None
     against: tuple[str, ...] = ()
 
 
@@ -108,12 +108,11 @@ def outperforms(cells: Accuracies, groups: Groups) -> Verdict:
 
 
 def others_do_not(cells: Accuracies, groups: Groups) -> Verdict:
-    """On at least half of the sets at least half of the other metrics are not better than Euclid in most cells."""
-    fails = {
-        data: [name for name in METRICS if not more_than_half(counts(cells, name, ("Euclid",), data), BETTER)]
-        for data in sets(cells)
-    }
-    many = [data for data, names in fails.items() if 2 * len(names) >= len(METRICS)]
+    """On at least half of the sets at least half of the metrics run are not better than Euclid in most cells."""
+    found = {data: {name: counts(cells, name, ("Euclid",), data) for name in METRICS} for data in sets(cells)}
+    run = {data: [count for count in of.values() if count.total()] for data, of in found.items()}
+    fails = {data: [count for count in run[data] if not more_than_half(count, BETTER)] for data in run}
+    many = [data for data in fails if 2 * len(fails[data]) >= len(run[data])]
     against = tuple(data for data in fails if data not in many)
     total = Counter[str]()
     for name in METRICS:
@@ -140,7 +139,8 @@ def fisher_is_worse(name: str) -> Callable[[Accuracies, Groups], Verdict]:
             data: counts(cells, name, ("Euclid",), data) for data in sets(cells) if PANELS[data].letter >= "f"
         }
         against = tuple(data for data, count in of_set.items() if count[WORSE] < count.total())
-        return Verdict(f"in (f) to (h) {said(sum(of_set.values(), Counter()))}", not against, against)
+        total = sum(of_set.values(), Counter[str]())
+        return Verdict(f"in (f) to (h) {said(total)}", not against if total else None, against)
 
     return verdict
 
@@ -150,7 +150,8 @@ def is_quick(cells: Accuracies, groups: Groups) -> Verdict:
     ratios = {(data, method): ratio for data, method, ratio in slower(groups)}
     against = tuple(dict.fromkeys(data for (data, _), ratio in ratios.items() if ratio < 1))
     quick = sum(ratio > 1 for ratio in ratios.values())
-    return Verdict(f"quicker in {quick} of {len(ratios)} pairs of a set and a method", not against, against)
+    found = f"quicker in {quick} of {len(ratios)} pairs of a set and a method"
+    return Verdict(found, not against if ratios else None, against)
 
 
 def slower(groups: Groups) -> Iterator[tuple[str, str, float]]:

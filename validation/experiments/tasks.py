@@ -27,12 +27,17 @@ class Task(NamedTuple):
 
 @dataclass(frozen=True)
 class Preset:
-    """How much of an experiment is run. thinner: what is less than in the paper, a sentence each, for the report."""
+    """How much of an experiment is run.
+
+    thinner: what is less than in the paper, a sentence each, for the report. remarks: whether the report has the
+    explanations that were written for the committed run; they say nothing of another.
+    """
 
     data: tuple[str, ...]
     splits: int
     settings: dict[str, Any] = field(default_factory=dict)
     thinner: tuple[str, ...] = ()
+    remarks: bool = False
 
 
 class Store:

@@ -1,0 +1,136 @@
+"""python -m validation.experiments.looks: the figures that remarks in the reports quote and no table has.
+
+Each is computed on the trials or realisations of its experiment. They explain; nothing was chosen by them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from sklearn.model_selection import StratifiedKFold
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.preprocessing import Normalizer
+from sklearn.svm import SVC
+
+from cvxml import datasets
+from cvxml.methods.glml.model import fit_gaussians
+from cvxml.metric import FloatArray
+from validation.experiments.gerrymandering import FOLDS
+from validation.experiments.gerrymandering_fit import error_of
+from validation.experiments.glml_data import Realisation, realisation
+from validation.experiments.mlsvm import K
+from validation.experiments.splits import Split, halves, z_scored
+
+Pair = tuple[FloatArray, FloatArray]  # training and test points
+
+
+def over_range(X: FloatArray, Q: FloatArray) -> Pair:
+    """Each feature from 0 to 1 on the training points."""
+    least, width = X.min(axis=0), np.ptp(X, axis=0)
+    width[width == 0] = 1.0
+    return (X - least) / width, (Q - least) / width
+
+
+def over_deviation(X: FloatArray, Q: FloatArray) -> Pair:
+    """z-scores by the training points."""
+    part = z_scored(Split(X, np.zeros(len(X)), Q, np.zeros(len(Q))))
+    return part.X, part.X_test
+
+
+SCALINGS: dict[str, Callable[[FloatArray, FloatArray], Pair]] = {
+    "features as they are": lambda X, Q: (X, Q),
+    "rows of unit length": lambda X, Q: (Normalizer().transform(X), Normalizer().transform(Q)),
+    "features over their range": over_range,
+    "z-scores": over_deviation,
+    "log(1 + x)": lambda X, Q: (np.log1p(X), np.log1p(Q)),
+}
+
+
+def spambase() -> dict[str, float]:
+    """Errors of 4-NN, per cent, over the ten trials of the MLSVM experiment, by the scaling of the features."""
+    X, y = datasets.load("spambase")
+    errors: dict[str, list[float]] = {name: [] for name in SCALINGS}
+    for trial in range(10):
+        part = halves(X, y, trial)
+        for name, scaling in SCALINGS.items():
+            train, test = scaling(part.X, part.X_test)
+            errors[name].append(1 - KNeighborsClassifier(K).fit(train, part.y).score(test, part.y_test))
+    return {name: 100 * float(np.mean(found)) for name, found in errors.items()}
+
+
+def dslr() -> dict[str, float]:
+    """Euclidean errors at k = 3, per cent, of counts of visual words, and of counts over their sums."""
+    X, y = datasets.load("office_dslr")
+    shares = X / X.sum(axis=1, keepdims=True)
+    folds = list(StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(X, y))
+
+    def of(points: FloatArray) -> float:
+        parts = (z_scored(Split(points[train], y[train], points[test], y[test])) for train, test in folds)
+        return 100 * float(np.mean([error_of(part, 3) for part in parts]))
+
+    return {"counts": of(X), "shares": of(shares)}
+
+
+def caltech() -> dict[str, float]:
+    """Standard deviations over 20 folds, in points, of the Euclidean error on office_caltech at k = 3, 7, 11."""
+    X, y = datasets.load("office_caltech")
+    parts = [
+        z_scored(Split(X[train], y[train], X[test], y[test]))
+        for seed in range(4)
+        for train, test in StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(X, y)
+    ]
+    return {
+        f"k = {k}": 100 * float(np.std([error_of(part, k) for part in parts], ddof=1)) for k in (3, 7, 11)
+    }
+
+
+def bayes(data: str, size: int, alphas: tuple[float, ...], count: int) -> dict[str, float]:
+    """Accuracies, per cent, of the rule of the fitted Gaussians by alpha, and of Euclid."""
+    drawn = [realisation(data, split, size) for split in range(count)]
+
+    def accuracy(one: Realisation, alpha: float) -> float:
+        X, y = one.training(size)
+        model = fit_gaussians(X, y, [str(c) for c in range(int(y.max()) + 1)], alpha)
+        return one.accuracy(model.log_densities(one.X_test).argmax(axis=1))
+
+    found = {
+        f"alpha = {alpha:g}": 100 * float(np.mean([accuracy(one, alpha) for one in drawn]))
+        for alpha in alphas
+    }
+    plain = [
+        one.accuracy(KNeighborsClassifier(1).fit(*one.training(size)).predict(one.X_test)) for one in drawn
+    ]
+    return {**found, "Euclid": 100 * float(np.mean(plain))}
+
+
+def waveform() -> dict[str, float]:
+    """Errors of an SVM with 400 training points, per cent, where one class is set against the two others."""
+    errors: dict[str, list[float]] = {f"class {c}": [] for c in range(3)}
+    for split in range(10):
+        X, y = datasets.waveform(5000, seed=1 + split)
+        for c in range(3):
+            model = SVC(C=1.0, gamma=0.05).fit(X[:400], y[:400] == c)
+            errors[f"class {c}"].append(1 - model.score(X[400:], y[400:] == c))
+    return {name: 100 * float(np.mean(found)) for name, found in errors.items()}
+
+
+LOOKS: dict[str, Callable[[], dict[str, float]]] = {
+    "spambase": spambase,
+    "office_dslr": dslr,
+    "office_caltech": caltech,
+    "ionosphere": lambda: bayes("ionosphere", 50, (1e-4, 1e-2), 12),
+    "german_ida": lambda: bayes("german_ida", 100, (1e-4, 1.0), 8),
+    "waveform": waveform,
+}
+
+
+def lines() -> Iterator[str]:
+    """One for each figure."""
+    for name, look in LOOKS.items():
+        yield from (f"{name}, {what}: {value:.1f}" for what, value in look().items())
+
+
+if __name__ == "__main__":
+    for line in lines():
+        print(line, flush=True)
