@@ -283,7 +283,7 @@ def made(differences: dict[str, float], data: str = "wine", count: int = 12) -> 
 def claim_rows(results: Results) -> dict[str, str]:
     """The line of each claim."""
     groups = grouped(results)
-    lines = glml_report.claims(glml_claims.accuracies(groups), groups)
+    lines = glml_report.claims(glml_claims.accuracies(groups), groups, glml.PRESETS["small"])
     return {
         key: next(line for line in lines if line.startswith(f"| {text}"))
         for key, (text, _) in glml_claims.CLAIMS.items()
@@ -319,13 +319,59 @@ def test_a_claim_that_does_not_hold_is_marked(change: dict[str, float], keys: se
     assert text.count("against it wine; not explained.") == len(keys)
 
 
+def test_how_many_sets_a_claim_needs() -> None:
+    """always: every cell of every set; most: more than half of the sets; quite a number, often: half of them."""
+    worse = {"GLML": 0.0, "LMNN": 0.05, "ITML": 0.05, "DML-eig": 0.05, "Bayes": 0.1}
+    good, bad = made(AS_PRINTED), made({**AS_PRINTED, **worse}, "twonorm")
+    third = made(AS_PRINTED, "waveform")
+    rows = claim_rows(good + bad)
+    assert {name for name, row in rows.items() if "*" in row} == {"gain", "most"}
+    assert {name for name, row in claim_rows(good + bad + third).items() if "*" in row} == {"gain"}
+    assert "so on 1 of 2 sets" in rows["others"]
+    assert "worse in most cells of 1 of 2 sets" in rows["Bayes"]
+    for task, result in good:  # in one of two cells as good as Euclid
+        if task.method == "generative":
+            result["methods"]["GLML"]["accuracy"][1] = result["methods"]["Euclid"]["accuracy"][1]
+    rows = claim_rows(good)
+    assert "of 2 cells: better 1, level 1, worse 0" in rows["gain"]
+    assert {name for name, row in rows.items() if "*" in row} == {"gain"}
+
+
+def test_a_metric_that_was_not_run_speaks_for_nothing() -> None:
+    change = {"ITML": 0.05, "Fisher": 0.05}
+    some = [each for each in made({**AS_PRINTED, **change}) if each[0].method not in ("LMNN", "DML-eig")]
+    row = claim_rows(some)["others"]  # of three that were run two are better than Euclid
+    assert "so on 0 of 1 sets" in row
+    assert row.endswith("| does not hold * |")
+
+
+def test_what_nothing_was_run_for_is_not_tested() -> None:
+    rows = claim_rows([each for each in made(AS_PRINTED, "ionosphere") if each[0].method == "generative"])
+    told = {name for name, row in rows.items() if row.endswith("| not tested |")}
+    assert told == {"Fisher", "Fisher, one Gaussian", "time"}  # (b) is none of (f) to (h)
+
+
+def test_remarks_belong_to_the_run_that_they_were_written_for() -> None:
+    results = made({**AS_PRINTED, "Bayes": 0.1}, "ionosphere")
+    of = {name: "\n".join(glml.tables(results, preset)) for name, preset in glml.PRESETS.items()}
+    assert "against it ionosphere; alpha decides" in of["paper"]
+    for name in ("small", "full"):
+        assert "against it ionosphere; not explained." in of[name]
+
+
 def test_time_is_compared_where_the_sizes_are_the_same() -> None:
     results = made(AS_PRINTED)
     quick = [
         (task, {**each, "seconds": 0.5 if task.method == "LMNN" else each["seconds"]})
         for task, each in results
     ]
-    assert "quicker in 2 of 3" in claim_rows(quick)["time"]
+    row = claim_rows(quick)["time"]
+    assert "quicker in 2 of 3" in row
+    assert row.endswith("| holds |")
+    slow = [(task, {**each, "seconds": 3.0 - each["seconds"]}) for task, each in quick]
+    row = claim_rows(slow)["time"]
+    assert "quicker in 1 of 3" in row
+    assert row.endswith("| does not hold * |")
     other = [(task, {**each, "sizes": [10, 30]} if task.method == "LMNN" else each) for task, each in quick]
     assert "quicker in 2 of 2" in claim_rows(other)["time"]
 

@@ -17,7 +17,7 @@ from cvxml.metric import FloatArray
 from validation.experiments import nca, nca_report
 from validation.experiments.page import Results
 from validation.experiments.run import timed
-from validation.experiments.splits import Split, halves
+from validation.experiments.splits import Split, shuffled
 from validation.experiments.tasks import Preset, Result, Task
 
 # Note 004, experimental results
@@ -126,7 +126,7 @@ def test_nothing_is_fitted_to_the_test_part(monkeypatch: pytest.MonkeyPatch, met
     """What is fitted does not depend on the test part: all accuracies but those on it stay."""
 
     def changed(data: str, seed: int) -> Split:
-        part = nca.z_scored(halves(*datasets.load(data), seed, 0.7))
+        part = nca.z_scored(shuffled(*datasets.load(data), seed, 0.7))
         return part._replace(X_test=part.X_test[::-1] * 100 + 7, y_test=part.y_test)
 
     settings = {"starts": list(nca.STARTS[method])} if method in nca.STARTS else {}

@@ -15,9 +15,14 @@ from validation.experiments import page, run, tasks
 FOLDER = Path(command.__file__).with_name("reports")
 RECORDS = sorted(FOLDER.glob("*.json"))
 AGAIN = {  # a few tasks of little work, by the names of their files
-    "mlsvm-paper": ("iris/MLSVM/000", "wine/MLSVM per class/003", "heart/kNN/009"),
+    "mlsvm-paper": (
+        *("iris/MLSVM/000", "wine/MLSVM per class/003", "heart/kNN/009", "iris/MLSVM in hindsight/002"),
+        *("iris/SVM/000", "iris/LMNN/000", "wine/ITML/000"),
+    ),
+    "glml-paper": ("wine/generative/007", "wine/ITML/011", "wine/LMNN/002", "ionosphere/DML-eig/000"),
     "nca-paper": ("wine/NCA/000", "iris/NCA 2/001", "ionosphere/RCA/005", "rings/LDA 2/003"),
 }
+assert RECORDS
 every_record = pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.stem)
 
 

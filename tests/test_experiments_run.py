@@ -239,15 +239,15 @@ def test_the_address_of_a_dask_scheduler(tmp_path: Path, serial: page.Results, d
 # --- splits ---
 
 
-def test_halves() -> None:
+def test_shuffled() -> None:
     X, y = np.arange(14.0).reshape(7, 2), np.arange(7)
     order = np.random.RandomState(3).permutation(7)
-    part = splits.halves(X, y, 3)
+    part = splits.shuffled(X, y, 3)
     assert part.y.tolist() == order[:3].tolist()
     assert part.y_test.tolist() == order[3:].tolist()
     assert part.X.tolist() == X[order[:3]].tolist()
     assert part.X_test.tolist() == X[order[3:]].tolist()
-    assert len(splits.halves(X, y, 3, 0.7).y) == 4
+    assert len(splits.shuffled(X, y, 3, 0.7).y) == 4
 
 
 def test_z_scored() -> None:
@@ -267,7 +267,7 @@ def test_z_scored() -> None:
 
 def test_z_scores_do_not_see_the_test_part() -> None:
     X, y = datasets.load("wine")
-    part = splits.halves(X, y, 0)
+    part = splits.shuffled(X, y, 0)
     changed = part._replace(X_test=part.X_test * 1e6)
     assert np.array_equal(splits.z_scored(part).X, splits.z_scored(changed).X)
 
@@ -306,7 +306,7 @@ def check_figures(name: str, scaled: bool) -> tuple[float, float]:
     X, y = nca.labelled(name)
     errors = []
     for seed in range(10):
-        part = splits.halves(X, y, seed)
+        part = splits.shuffled(X, y, seed)
         part = splits.z_scored(part) if scaled else part
         rule = KNeighborsClassifier(4).fit(part.X, part.y)
         errors.append(1 - rule.score(part.X_test, part.y_test))

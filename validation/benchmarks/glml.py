@@ -12,6 +12,7 @@ from cvxml import datasets
 from cvxml.methods.glml.classify import batches
 from cvxml.methods.glml.curvature import curvature, pair_weights
 from validation.benchmarks.measure import REPEATS, Result, best_of, growth, quietly
+from validation.experiments.glml_data import resized
 from validation.experiments.tasks import Task
 
 TITLE = "GLML"
@@ -44,7 +45,7 @@ def points(name: str) -> tuple[Any, Any, Any, Any]:
     """X, y to train on, and the queries."""
     X, y = datasets.load(name)
     if name == "usps":
-        X = X.reshape(-1, 8, 2, 8, 2).mean(axis=(2, 4)).reshape(-1, 64)
+        X = resized(X)
     cut = TRAIN if name == "usps" else 2 * len(X) // 3
     return X[:cut], y[:cut], X[cut:], y[cut:]
 

@@ -13,14 +13,13 @@ from validation.experiments.gerrymandering_fit import (
     BATCHES,
     GAMMAS,
     NCA_STEPS,
-    OURS,
     TARGETS,
     TOL,
     error_of,
     fit,
 )
 from validation.experiments.gerrymandering_paper import KS, SETS
-from validation.experiments.gerrymandering_report import draw, tables
+from validation.experiments.gerrymandering_report import OURS, draw, tables
 from validation.experiments.splits import Split, z_scored
 from validation.experiments.tasks import Preset, Result, Task
 

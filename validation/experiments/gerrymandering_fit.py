@@ -17,9 +17,9 @@ from cvxml.methods.ssvm.relieff import relieff
 from cvxml.methods.ssvm.sgd import sgd
 from cvxml.metric import FloatArray, IntArray, components_of, project_psd
 from cvxml.neighbors import k_nearest, majority
+from validation.experiments.gerrymandering_report import OURS
 from validation.experiments.splits import Split, some_pairs
 
-OURS = ("CCCP", "SGD", "SGD printed")
 TOL = 1e-4  # of CCCP: what the metric's own step may still gain, over ||W||^2; of the others, relative to the objective
 GAMMAS = (0.1, 1.0, 10.0)  # of ITML
 BATCHES = 64  # of an epoch of SGD

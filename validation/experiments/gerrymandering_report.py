@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from validation.experiments.gerrymandering_paper import KS, SETS, not_best, printed
-from validation.experiments.page import Results, bullets, table
+from validation.experiments.page import Results, bullets, counted, table
 from validation.experiments.statistics import Mean, differs, mean
 from validation.experiments.tasks import Preset, Result
 
@@ -197,11 +196,6 @@ def proofs(errors: Errors) -> list[str]:
         "NCA stationarity."
     )
     return [head, "", *bullets(sentences)]
-
-
-def counted(values: Iterable[object]) -> str:
-    """The distinct values, the most frequent first, with how often each occurs."""
-    return ", ".join(f"{value} ({count})" for value, count in Counter(map(str, values)).most_common())
 
 
 def span(values: Iterable[int]) -> str:

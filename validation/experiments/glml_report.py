@@ -156,6 +156,9 @@ def draw(results: Results, preset: Preset, figure: Any) -> None:
     places[len(names)].legend(
         [shown[name] for name in ordered], ordered, loc="center", title="metric of 1-NN"
     )
+    figure.supxlabel(
+        "bars: a standard error of the mean; grey: between the marks of the papers' axis", fontsize=9
+    )
 
 
 def panel_of(axes: Any, data: str, cells: Accuracies) -> None:

@@ -20,7 +20,7 @@ from validation.experiments.gerrymandering import FOLDS
 from validation.experiments.gerrymandering_fit import error_of
 from validation.experiments.glml_data import Realisation, realisation
 from validation.experiments.mlsvm import K
-from validation.experiments.splits import Split, halves, z_scored
+from validation.experiments.splits import Split, shuffled, z_scored
 
 Pair = tuple[FloatArray, FloatArray]  # training and test points
 
@@ -52,7 +52,7 @@ def spambase() -> dict[str, float]:
     X, y = datasets.load("spambase")
     errors: dict[str, list[float]] = {name: [] for name in SCALINGS}
     for trial in range(10):
-        part = halves(X, y, trial)
+        part = shuffled(X, y, trial)
         for name, scaling in SCALINGS.items():
             train, test = scaling(part.X, part.X_test)
             errors[name].append(1 - KNeighborsClassifier(K).fit(train, part.y).score(test, part.y_test))

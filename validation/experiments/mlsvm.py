@@ -14,7 +14,7 @@ from cvxml import datasets
 from cvxml.metric import IntArray
 from cvxml.neighbors import k_nearest
 from validation.experiments.mlsvm_report import HINDSIGHT, METHODS, ROWS, draw, tables
-from validation.experiments.splits import Split, halves, some_pairs, z_scored
+from validation.experiments.splits import Split, shuffled, some_pairs, z_scored
 from validation.experiments.tasks import Preset, Result, Task
 
 TITLE = "MLSVM: the nine data sets of paper 002, Table 2 and Fig. 2"
@@ -102,7 +102,7 @@ def tasks(preset: Preset) -> list[Task]:
 def measure(task: Task) -> Result:
     """The test error of a method on a trial, what was selected for it, and how well the last metric is proved."""
     X, y = datasets.load(task.data)
-    part = halves(X, y, task.split)
+    part = shuffled(X, y, task.split)
     if task.method == HINDSIGHT:
         return in_hindsight(part, task.settings)
     choice, selecting = select(task.method, part, task.settings)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
 from typing import Any
 
-from validation.experiments.page import Groups, Results, bullets, grouped, table
+from validation.experiments.page import Groups, Results, bullets, counted, grouped, table
 from validation.experiments.statistics import differs, mean, not_worse, percent
 from validation.experiments.tasks import Preset, Result
 
@@ -33,8 +31,8 @@ ROWS: dict[str, dict[str, int]] = {"spambase": {"LMNN": 200, "kernel": 200}}
 TRIALS = 10  # of fewer, a standard error says little
 
 NOISE = (
-    "not explained. The least of {count} errors on the test part itself (below) reaches the paper's best, but it would "
-    "be low for metrics that are no better, too."
+    "not explained. The least of {count} errors on the test part itself (below) is within two standard errors of the "
+    "paper's best, but it would be low for metrics that are no better, too."
 )
 # Why MLSVM differs where it does in the report of the preset "paper"; figures that no table has are those of looks.py.
 REMARKS: dict[str, str] = {
@@ -177,11 +175,6 @@ def proofs(groups: Groups) -> list[str]:
         "",
         *table(head, rows),
     ]
-
-
-def counted(values: Iterable[object]) -> str:
-    """The distinct values, the most frequent first, with how often each occurs."""
-    return ", ".join(f"{value} ({count})" for value, count in Counter(map(str, values)).most_common())
 
 
 def draw(results: Results, preset: Preset, figure: Any) -> None:

@@ -25,7 +25,7 @@ from validation.experiments.nca_report import (
     draw,
     tables,
 )
-from validation.experiments.splits import Split, halves, z_scored
+from validation.experiments.splits import Split, shuffled, z_scored
 from validation.experiments.tasks import Preset, Result, Task
 
 __all__ = ["PRESETS", "TITLE", "WHAT", "draw", "measure", "tables", "tasks"]
@@ -142,7 +142,7 @@ def accuracy(fitted: Any, part: Split) -> Result:
 def split_of(data: str, seed: int) -> Split:
     """Training and test part of a data set, scaled."""
     X, y = labelled(data)
-    part = digits(X, y, seed) if data == "usps" else halves(X, y, seed, SHARE)
+    part = digits(X, y, seed) if data == "usps" else shuffled(X, y, seed, SHARE)
     return part if data in UNSCALED else z_scored(part)
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import platform
 import shlex
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -80,6 +81,11 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
         "|" + "|".join("---:" if right else "---" for right in numbers) + "|",
     ]
     return lines + ["| " + " | ".join(row) + " |" for row in cells]
+
+
+def counted(values: Iterable[object]) -> str:
+    """The distinct values, the most frequent first, with how often each occurs."""
+    return ", ".join(f"{value} ({count})" for value, count in Counter(map(str, values)).most_common())
 
 
 def bullets(sentences: Iterable[str]) -> list[str]:

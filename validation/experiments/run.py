@@ -26,7 +26,7 @@ def run(
     Each result is written as soon as it is there, by this process, so a run may be interrupted and begun again. dask:
     the address of a scheduler, whose workers are all used (with one core in all, joblib works here instead), or
     "local" for one here with n_jobs processes; else joblib's own n_jobs processes. A task has one BLAS thread wherever
-    it runs, so that its result is the same everywhere.
+    it runs, so that its result is the same on every processor of a kind.
     """
     kept = [store.load(task) for task in tasks]
     missing = [i for i, result in enumerate(kept) if result is None]

@@ -20,7 +20,7 @@ class Split(NamedTuple):
     y_test: IntArray
 
 
-def halves(X: FloatArray, y: IntArray, seed: int, share: float = 0.5) -> Split:
+def shuffled(X: FloatArray, y: IntArray, seed: int, share: float = 0.5) -> Split:
     """The first n share rows (rounded down) of RandomState(seed).permutation(n) to train on, the rest to test."""
     order = np.random.RandomState(seed).permutation(len(X))
     train, test = np.split(order, [int(share * len(X))])
