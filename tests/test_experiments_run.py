@@ -522,8 +522,6 @@ def test_bad_input(text: str | None, tmp_path: Path, capsys: pytest.CaptureFixtu
 
 @pytest.mark.parametrize("name", list(command.EXPERIMENTS))
 def test_every_experiment_has_what_the_command_uses(name: str) -> None:
-    if not Path(command.__file__).with_name(f"{name}.py").exists():
-        pytest.skip(f"{name} is not there yet")
     experiment = command.of(name)
     assert experiment.TITLE
     assert experiment.WHAT.strip()
@@ -549,6 +547,7 @@ def test_tables() -> None:
         "| y |  |",
     ]
     assert page.bullets(["One."]) == ["- One."]
+    assert page.counted([3, 1, 3]) == "3 (2), 1 (1)"
 
 
 def test_results_are_grouped_in_the_order_of_the_splits() -> None:
