@@ -25,6 +25,7 @@ from cvxml.metric import FloatArray
 from cvxml.symmetric import quadratic, smat, squares, svec, weighted
 
 HEAVY = 1e6  # a row that weighs so much more than the identity is kept out of the normal equations
+FAR = 0.5  # an affine step that leaves more of mu than its cube root gets nowhere: first to the centre
 BACK_OFF = 0.98  # of the longest step that keeps everything positive
 
 
@@ -198,8 +199,9 @@ class Interior:
         affine = newton.direction(0.0, None)
         primal, dual = newton.longest(affine)
         mu = self.mu
-        sigma = (newton.mu_after(affine, primal, dual) / mu) ** 3
-        found = newton.direction(min(1.0, sigma) * mu, affine)
+        sigma = min(1.0, (newton.mu_after(affine, primal, dual) / mu) ** 3)
+        # what the equations miss goes at the pace of mu: all of it at once would keep a step to the centre short
+        found = newton.direction(sigma * mu, affine, 1 - sigma if sigma > FAR else 1.0)
         primal, dual = (min(1.0, BACK_OFF * length) for length in newton.longest(found))
         if not all(np.isfinite(part).all() for part in found) or max(primal, dual) < 1e-8:
             return False
@@ -227,9 +229,12 @@ class _Newton:
         self.w = 1 / (at.slack / at.price + at.missed / self.room + at.margin.softness)
         self.system = _LeastSquares(self.F, at.B, self.w)
 
-    def direction(self, rho: float, affine: Direction | None) -> Direction:
-        """Towards all products rho, with the second order of the affine direction, if it is known."""
-        at, v = self.at, self.v
+    def direction(self, rho: float, affine: Direction | None, share: float = 1.0) -> Direction:
+        """Towards all products rho, with the second order of the affine direction, if it is known.
+
+        share: of what the linear equations miss.
+        """
+        at, v, R, unmet = self.at, self.v, share * self.R, share * self.unmet
         d, finite = len(v), math.isfinite(at.margin.limit)
         wanted = np.diag(rho - v**2)
         cross = missed_cross = np.zeros(len(at.price))
@@ -240,12 +245,12 @@ class _Newton:
             missed_cross = affine.price * affine.missed
         target = svec(2 * wanted / (v[:, None] + v))
         to_missed = (rho - self.room * at.missed + missed_cross) / self.room if finite else 0 * self.w
-        b = (rho - at.price * at.slack - cross) / at.price - to_missed - self.unmet
-        x, left = self.system.solve(target - self.R, b)
+        b = (rho - at.price * at.slack - cross) / at.price - to_missed - unmet
+        x, left = self.system.solve(target - R, b)
         change = at.B @ (self.F @ x)
         price = self.w * left
         missed = to_missed + at.missed / self.room * price if finite else 0 * self.w
-        slack = change + missed + at.margin.softness * price + self.unmet
+        slack = change + missed + at.margin.softness * price + unmet
         Z = target - x
         return Direction(smat(x, d), smat(Z, d), price, slack, missed)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from cvxml.interior import Interior, Margin, _LeastSquares, scaling
+from cvxml.interior import Interior, Margin, _LeastSquares, _Newton, scaling
 from cvxml.symmetric import quadratic, smat, squares, svec, weighted
 
 
@@ -53,6 +53,33 @@ def test_the_scaling_makes_both_the_same_diagonal() -> None:
     G, v = scaling(M, Z)
     assert G @ np.diag(v) @ G.T == pytest.approx(M, rel=1e-9, abs=1e-12)
     assert pytest.approx(np.diag(v), rel=1e-9, abs=1e-9) == G.T @ Z @ G
+
+
+@pytest.mark.parametrize("margin", [Margin(0.7), Margin(0.7, squared=True), Margin(math.inf)])
+@pytest.mark.parametrize("share", [1.0, 0.3, 0.0])
+def test_a_full_step_leaves_the_rest_of_what_the_equations_miss(margin: Margin, share: float) -> None:
+    rng = np.random.default_rng(2)
+    E = rng.standard_normal((5, 3))
+    at = Interior.start(np.eye(3), margin, np.diag([1.0, 2.0, 3.0]))
+    at.add(E, eye_rows(5))
+    at.Z, at.slack = np.diag([2.0, 0.5, 1.0]), at.slack + rng.uniform(0.1, 1.0, 5)
+
+    def missed() -> tuple[np.ndarray, np.ndarray]:
+        R = at.C - weighted(at.E, at.price) - at.Z
+        spare = quadratic(at.E, at.M) - 1 + at.missed + margin.softness * at.price
+        return R, spare - at.slack
+
+    R, unmet = missed()
+    G, v = scaling(at.M, at.Z)
+    go = _Newton(at, G, v).direction(0.1, None, share)
+    inverse = np.linalg.inv(G)
+    at.M, at.Z = at.M + G @ go.M @ G.T, at.Z + inverse.T @ go.Z @ inverse
+    at.price, at.slack, at.missed = at.price + go.price, at.slack + go.slack, at.missed + go.missed
+    left_R, left_unmet = missed()
+    assert np.abs(R).max() > 0.1
+    assert np.abs(unmet).max() > 0.1
+    np.testing.assert_allclose(left_R, (1 - share) * R, atol=1e-12)
+    np.testing.assert_allclose(left_unmet, (1 - share) * unmet, atol=1e-12)
 
 
 @pytest.mark.parametrize("heaviest", [1.0, 1e8, 1e15])
