@@ -564,6 +564,10 @@ def test_parts_of_several_days_are_dated_so_and_versions_are_not_mixed() -> None
     assert recorded()["date"] == "2026-01-02 to 2026-01-04"
     assert recorded(date="2026-01-04")["date"] == "2026-01-04"
     assert recorded()["versions"] == MADE["versions"]
+    results = {"nca": [(task, dict(USED))]}
+    plain, noted = (page.report(page.record("c", results, False, note)) for note in ("", "It rained."))
+    assert [line for line in noted if line != "It rained."] == plain
+    assert len(noted) == len(plain) + 1
     with pytest.raises(ValueError, match="different versions"):
         recorded(versions={"python": "3.11.1", "cvxml": "0.2.0"})
 

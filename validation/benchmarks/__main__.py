@@ -5,6 +5,7 @@
 --quick             small sizes, in under two minutes; prints the report and writes nothing
 --learners PYTHON   a Python with what validation/foreign/requirements.txt lists, for metric-learn
 --folder DIR        results, a file each part, default results/benchmarks; begin again and they are not redone
+--note TEXT         a sentence for the report: what else the machine was doing
 --render            only write report and README anew, from recorded.json
 """
 
@@ -50,7 +51,11 @@ def perform(asked: argparse.Namespace) -> None:
     if asked.quick:
         with tempfile.TemporaryDirectory() as folder:
             results = measure({name: plan[name] for name in names}, Path(folder))
-        print("\n".join(page.report(page.record(command(asked), results, asked.learners is not None))))
+        print(
+            "\n".join(
+                page.report(page.record(command(asked), results, asked.learners is not None, asked.note))
+            )
+        )
         return
     measure({name: plan[name] for name in names}, asked.folder)
     results, missing = kept(plan, asked.folder)
@@ -59,7 +64,8 @@ def perform(asked: argparse.Namespace) -> None:
         return
     write(
         RECORDED,
-        json.dumps(page.record(command(asked), results, asked.learners is not None), indent=1) + "\n",
+        json.dumps(page.record(command(asked), results, asked.learners is not None, asked.note), indent=1)
+        + "\n",
     )
     render()
 
@@ -141,6 +147,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--quick", action="store_true")
     made.add_argument("--learners", metavar="PYTHON")
     made.add_argument("--folder", type=Path, default=Path("results") / "benchmarks")
+    made.add_argument("--note", default="", metavar="TEXT")
     made.add_argument("--render", action="store_true")
     return made
 

@@ -14,8 +14,10 @@ from validation.experiments.tasks import Result, Task
 BENCHMARKS = ("mlsvm", "gerrymandering", "glml", "nca", "convex")
 
 
-def record(command: str, results: dict[str, list[tuple[Task, Result]]], with_learners: bool) -> Record:
-    """All that the report is made from, for JSON. results: by benchmark.
+def record(
+    command: str, results: dict[str, list[tuple[Task, Result]]], with_learners: bool, note: str = ""
+) -> Record:
+    """All that the report is made from, for JSON. results: by benchmark. note: a sentence on the machine.
 
     Raises ValueError where parts were measured with different versions.
     """
@@ -31,6 +33,7 @@ def record(command: str, results: dict[str, list[tuple[Task, Result]]], with_lea
         "versions": measured[0]["versions"],
         "cores": os.cpu_count(),
         "metric-learn": with_learners,
+        "note": note,
     }
     parts = [
         {"benchmark": name, **task._asdict(), "result": result}
@@ -59,6 +62,7 @@ def report(recorded: Record) -> list[str]:
         "*ratio*: the alternative's seconds to those; below 1 the alternative is faster. cvxpy is given the",
         "problems in vectorised form (`validation/benchmarks/vectorised.py`), many times as fast as the literal one.",
         f"Processor time was {100 * cpu / wall:.0f} % of wall clock: well below 100 % the machine had other work.",
+        *([made["note"]] if made["note"] else []),
         "",
         *summary(recorded),
     ]
