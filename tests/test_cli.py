@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import cvxml
+from cvxml.backend import SolverFailure
 from cvxml.methods import names
 from cvxml.oracle import verify
 from cvxml.oracle.saved import recertify
@@ -218,15 +219,62 @@ def test_cvxpy_is_not_loaded_where_it_is_not_needed(cli: Cli, arguments: list[st
 
 
 def test_a_reader_who_has_seen_enough_is_no_error() -> None:
-    command = f"{sys.executable} -m cvxml show mlsvm | head -1"
+    """The reader is gone before anything is written."""
+    command = f"{sys.executable} -m cvxml show mlsvm | true"
     root = str(Path(cvxml.__file__).parents[1])
     done = subprocess.run(
-        command,
-        shell=True,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "PYTHONPATH": root},
-    )
-    assert done.stdout.startswith("MLSVM")
-    assert done.stderr == ""
+        ["bash", "-o", "pipefail", "-c", command],
+        capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": root},
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (3, "")
+
+
+def test_flags_that_only_the_shell_has(cli: Cli) -> None:
+    best = cvxml.solve("mlsvm", X, Y, tol=1e-10)
+    best.save("s.json")
+    np.save("m.npy", best.metric)
+    np.save("twice.npy", 2 * best.metric)
+    check = ["check", "mlsvm", "data.json", "--json", "--metric"]
+    for words in ([*check, "m.npy", "--tol", "strict"], ["certify", "s.json", "--json", "--tol", "strict"]):
+        assert json.loads(cli(*words).out)["exact"] is None
+        found = json.loads(cli(*words, "--exact").out)
+        assert (found["verdict"], found["exact"]["of"]) == ("certified", "problem")
+    assert json.loads(cli(*check, "twice.npy").out)["diagnosis"]
+    assert json.loads(cli(*check, "twice.npy", "--no-diagnosis").out)["diagnosis"] == []
+    late = cli("solve", "ssvm", "data.json", "--solver", "global", "--time-limit", "1e-9")
+    assert late.code == 3
+    assert "time_limit" in late.out + late.err
+    for words, given in (
+        (["--model", "mixture"], {"model": "mixture"}),
+        (["--priors", "empirical"], {"priors": "empirical"}),
+    ):
+        found = json.loads(cli("solve", "glml", "data.json", "--alpha", 0.5, *words, "--json").out)
+        asked = as_json(cvxml.solve("glml", X, Y, alpha=0.5, **given).to_dict())
+        assert found["metric"] == asked["metric"]
+        assert found["objective"] == asked["objective"]
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "says"),
+    [
+        (KeyboardInterrupt(), 3, "interrupted"),
+        (MemoryError(), 2, "out of memory"),
+        (SolverFailure("no answer"), 3, "not certified: no answer"),
+    ],
+)
+def test_what_ends_a_command(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int, says: str
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(cvxml, "solve", fail)
+    answer = cli("solve", "mlsvm", "data.json")
+    assert answer.code == code
+    assert answer.err.startswith(f"cvxml: {says}")
+    assert answer.err.count("\n") == 1
+
+
+def test_progress_is_told_on_a_terminal(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert "iteration" in cli("solve", "mlsvm", "data.json").err

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 import cvxml
 from cvxml.backend import solve_problem
@@ -356,3 +357,23 @@ def test_a_method_tells_its_statement_and_source(method: str) -> None:
     assert "cp.Problem(" in module.literal_source()
     assert "min" in str(module.STATEMENT)
     assert module.PARAMETERS or method == "mcml"
+
+
+@pytest.mark.parametrize(
+    "method", ["lmnn", "lmnn:squared_hinge", "itml", "mcml", "mmc", "mmc:diagonal", "dml_eig"]
+)
+def test_a_back_end_that_proves_too_little_is_not_converged(
+    method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (X, y), params = INSTANCES[method][0]
+    module: Any = get(method)
+    honest = module.through_cvxpy
+
+    def worse(given: Any, solver: str) -> Any:
+        found = honest(given, solver)
+        return found._replace(metric=0.9 * found.metric)
+
+    monkeypatch.setattr(module, "through_cvxpy", worse)
+    with pytest.warns(ConvergenceWarning, match="try another solver"):
+        solution = cvxml.solve(method, X, y, solver="clarabel", **params)
+    assert solution.status is Status.BACKEND

@@ -131,3 +131,38 @@ def test_gerrymandering_predicts_by_the_vote_of_the_paper() -> None:
     assert cvxml.Gerrymandering(C=0.05).fit(X[::2], y[::2]).score(X[1::2], y[1::2]) > 0.9
     assert model.certificate_.kind == "stationary"
     assert model.step_gap_ <= 1e-4 * model.certificate_.scale
+
+
+LAM = [[0, 1, 2], [1, 0, 3], [0.5, 1, 0]]
+ASKED: list[tuple[MetricEstimator, str, dict[str, Any]]] = [
+    (cvxml.MLSVM(0.7, 3, neighborhood="per-class"), "mlsvm",
+     {"lam": 0.7, "n_neighbors": 3, "neighborhood": "per-class"}),
+    (cvxml.KernelMLSVM(0.7, 3, kernel="rbf", gamma=0.4), "kernel_mlsvm",
+     {"lam": 0.7, "n_neighbors": 3, "kernel": "rbf", "gamma": 0.4}),
+    (cvxml.KernelMLSVM(0.7, degree=3), "kernel_mlsvm", {"lam": 0.7, "degree": 3}),
+    (cvxml.Gerrymandering(1, 0.3, loss_matrix=LAM, init="random", random_state=3), "ssvm",
+     {"n_neighbors": 1, "C": 0.3, "loss_matrix": LAM, "init": "random", "random_state": 3}),
+    (cvxml.NCA(2, criterion="g", init="random", random_state=3), "nca",
+     {"n_components": 2, "criterion": "g", "init": "random", "random_state": 3}),
+    (cvxml.LMNN(0.2, 2), "lmnn", {"mu": 0.2, "n_neighbors": 2}),
+    (cvxml.LMNN(0.2, 2, squared_hinge=True), "lmnn:squared_hinge", {"mu": 0.2, "n_neighbors": 2}),
+    (cvxml.ITML(0.3, prior="covariance", bounds=(0.5, 4.0)), "itml",
+     {"gamma": 0.3, "prior": "covariance", "bounds": (0.5, 4.0)}),
+    (cvxml.MMC(True), "mmc:diagonal", {}),
+    (cvxml.MMC(), "mmc", {}),
+    (cvxml.MCML(), "mcml", {}),
+    (cvxml.DMLEig(), "dml_eig", {}),
+    (cvxml.ITML(solver="clarabel", tol=1e-3), "itml", {"solver": "clarabel"}),
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(("estimator", "method", "params"), ASKED, ids=lambda value: str(value)[:40])
+def test_an_estimator_solves_what_its_parameters_say(
+    estimator: MetricEstimator, method: str, params: dict[str, Any]
+) -> None:
+    X, y = real_data("iris", 40)
+    found = clone(estimator).fit(X, y).solution_
+    asked = cvxml.solve(method, X, y, tol=estimator.tol, max_iter=estimator.max_iter, **params)
+    assert (found.method, found.solver) == (method, asked.solver)
+    np.testing.assert_array_equal(found.metric, asked.metric)

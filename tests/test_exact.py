@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 import cvxml
 from cvxml.balls import ball, cholesky_is_positive, ends, pivots, precision
+from cvxml.exact import Exact
 from cvxml.methods import get, get_exact, names
 from cvxml.methods.ssvm import enumeration as ssvm
 from cvxml.methods.ssvm import exact as ssvm_exact
@@ -234,3 +235,12 @@ def test_a_value_alone_is_not_judged_exactly() -> None:
     X, y = random_data(0, n=20)
     with pytest.raises(ValueError, match="beside the claimed objective"):
         cvxml.check("mlsvm", X, y, claimed_objective=1.0, exact=True)
+
+
+def test_an_interval_is_printed_outward() -> None:
+    t = Fraction(1, 3)
+    for low, high in ((t, 2 * t), (-2 * t, -t)):
+        printed = Exact(low, high, 0.0, t).to_dict()
+        said = {name: Fraction(printed[name]) for name in ("lower_bound", "objective", "gap", "scale")}
+        assert said["lower_bound"] < low < high < said["objective"]
+        assert said["gap"] > t > said["scale"]

@@ -155,3 +155,18 @@ def test_priors_enter_B() -> None:
     given = cvxml.GLML(priors=[0.98, 0.01, 0.01]).fit(X, y).metric_at(X[:3])
     assert not np.allclose(equal, given, rtol=1e-3)
     np.testing.assert_allclose(cvxml.GLML(priors="empirical").fit(X, y).metric_at(X[:3]), equal, rtol=1e-9)
+
+
+def test_distances_and_votes_of_several_neighbours_are_those_of_the_loop() -> None:
+    X, y = real_data("iris", 120)
+    X = X[:, :2]  # classes overlap
+    model = cvxml.GLML(5, gamma=0.5, alpha=0.1).fit(X[:60], y[:60])
+    distances, near = model.kneighbors(X[60:])
+    said = model.predict(X[60:])
+    for i, (q, A) in enumerate(zip(X[60:], model.metric_at(X[60:]), strict=True)):
+        slow = np.sqrt([(x - q) @ A @ (x - q) for x in X[:60]])
+        np.testing.assert_allclose(distances[i], np.sort(slow)[:5], rtol=1e-9)
+        votes = y[:60][near[i]].tolist()
+        most = max(map(votes.count, votes))
+        assert said[i] == next(c for c in votes if votes.count(c) == most)
+    assert (said != y[:60][near[:, 0]]).any()

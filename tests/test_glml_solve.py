@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -13,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 import cvxml
 from cvxml.methods import get
 from cvxml.methods.glml.certify import certify_at
+from cvxml.oracle.local import of_all
 from cvxml.report import Verdict
 from cvxml.result import Status
 from tests.commands import Cli, refused
@@ -195,3 +197,26 @@ def test_rounding_grows_with_the_condition_of_the_metric(cond: float) -> None:
         true = float(t) ** 2 * float(det) ** (2 / 3)
         proof = certify_at(B, A, 0.0, 0.0)
         assert abs(proof.objective - true) <= proof.rounding + 1e-12 * true
+
+
+def test_a_report_of_many_is_as_good_as_the_worst_and_adds_up() -> None:
+    X, y = classes(0)
+    one = [cvxml.check("glml", X, y, cvxml.solve("glml", X, y, query=q).metric, query=q) for q in X[:3]]
+    for verdict in Verdict:
+        assert of_all([one[0], replace(one[1], verdict=verdict), one[2]]).verdict is verdict
+    refuted, left_open = (replace(one[0], verdict=v) for v in (Verdict.REFUTED, Verdict.INCONCLUSIVE))
+    assert of_all([left_open, refuted]).verdict is Verdict.REFUTED
+    whole = of_all(one)
+    for name in ("lower_bound", "scale", "reference_objective", "objective", "gap", "rounding"):
+        total = sum(getattr(report, name) for report in one)
+        assert getattr(whole, name) == pytest.approx(total, rel=1e-12, abs=1e-300)
+    assert whole.rel_gap == max(report.rel_gap or 0.0 for report in one)
+    many = of_all([left_open] * 25)
+    assert len(many.reasons) == 22
+    assert many.reasons[-1] == "and 5 more queries"
+
+
+def test_a_claimed_objective_is_judged_at_one_query() -> None:
+    X, y = classes(0)
+    with pytest.raises(ValueError, match="a claimed objective is judged at one query"):
+        cvxml.check("glml", X, y, claimed_objective=1.0, query=X[:2])

@@ -431,3 +431,10 @@ def test_a_margin_that_rounding_may_miss_counts_in_the_rounding() -> None:
     )
     exact = 0.5
     assert abs(proof.objective - exact) <= proof.rounding
+
+
+def test_a_start_from_another_method_is_refused() -> None:
+    X, y = real_data("iris", 40)
+    start = cvxml.solve("lmnn", X, y)
+    with pytest.raises(ValueError, match="warm_start is a solution of lmnn, not of lmnn:squared_hinge"):
+        cvxml.solve("lmnn:squared_hinge", X, y, warm_start=start)

@@ -247,3 +247,9 @@ def test_a_figure_that_the_file_leaves_out_is_not_printed(tmp_path: Path) -> Non
     printed = str(recertify(cvxml.load(tmp_path / "s.json"), 1e-6)).splitlines()[-1]
     assert "rel_gap" in printed
     assert "radius" not in printed
+
+
+def test_a_file_of_no_known_kind_is_not_written(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="must end in"):
+        solved("mlsvm", SOME, lam=0.1).save(tmp_path / "solution.txt")
+    assert list(tmp_path.iterdir()) == []

@@ -431,3 +431,14 @@ def test_a_newton_step_is_as_dear_as_its_gram_matrix() -> None:
     sets = SimpleNamespace(sets=np.zeros((2, 2, 3)))
     here = SimpleNamespace(q=np.array([[0.5, 0.5], [0.3, 0.7]]), values=np.array([-1.0, 1.0, 2.0]))
     assert gradient_steps(sets, here) == 4 * 6 * 4 / (10 * 27 + 4 * 3 * 12)  # type: ignore[arg-type]
+
+
+def test_the_radius_of_a_step_is_reached() -> None:
+    """All points are equal: the optimum is 0, and the gap of any W is ||W||^2."""
+    dual = {"q": np.ones(6), "q_index": np.array([[i, (i + 3) % 6] for i in range(6)])}
+    proof = cvxml.certify(
+        "ssvm", np.ones((6, 2)), [0, 0, 0, 1, 1, 1], np.diag([3.0, 4.0]), dual, n_neighbors=1, C=1.0
+    )
+    assert proof.step is not None
+    assert proof.step.gap == pytest.approx(25)
+    assert proof.step.radius == pytest.approx(5)

@@ -94,3 +94,19 @@ def test_each_row_is_printed_as_it_comes(
     assert cli.run(["verify"]) == cli.CERTIFIED
     assert seen[0].splitlines() == [*verify.HEAD.splitlines(), as_line(rows[0])]
     assert capsys.readouterr().out.splitlines()[-1].startswith("2 of 2 cases agree")
+
+
+def test_a_metric_that_is_not_proved_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    solve = api.solve
+
+    def sabotage(method: str, X: Any, y: Any, **params: Any) -> Any:
+        solution = solve(method, X, y, **params)
+        if params.get("solver") == "fast":
+            worse = dataclasses.replace(solution.certificate, gap=1.0)
+            solution = dataclasses.replace(solution, certificate=worse)
+        return solution
+
+    monkeypatch.setattr(verify.api, "solve", sabotage)
+    (row,) = verify.verify(lambda _: None, SMALL[:1])
+    assert not row.agrees
+    assert row.why == "fast is not certified"
