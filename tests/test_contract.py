@@ -169,8 +169,8 @@ def test_check_certifies_the_optimum_and_refutes_worse_points(
     for tol in ("strict", "normal", "loose"):
         report = cvxml.check(method, X, y, solution.metric, tol=tol, **explicit)
         assert report.verdict is Verdict.CERTIFIED, (tol, str(report))
-    for wrong in worse_points(method, solution.metric):
-        report = cvxml.check(method, X, y, wrong, **explicit)
+    for k, wrong in enumerate(worse_points(method, solution.metric)):
+        report = cvxml.check(method, X, y, wrong, diagnosed=k == 0, **explicit)
         assert report.verdict is Verdict.REFUTED
         assert report.witness is not None
         theirs = get(method).objective(X, y, wrong, **explicit)

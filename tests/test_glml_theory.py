@@ -76,6 +76,7 @@ def test_the_bias_in_one_dimension_has_the_mean_distance_inside_the_integral() -
     assert measured != pytest.approx(printed, rel=0.2)
 
 
+@pytest.mark.slow
 def test_the_bias_in_two_dimensions_has_the_mean_distance_inside_the_integral_too() -> None:
     """Monte Carlo on a torus, densities whose sum is not constant."""
     rng, w, N, size = np.random.default_rng(0), 2 * np.pi, 300, 0.95
@@ -106,6 +107,7 @@ def test_the_bias_in_two_dimensions_has_the_mean_distance_inside_the_integral_to
     assert abs(measured - printed) > 8 * standard
 
 
+@pytest.mark.slow
 def test_the_bias_in_two_dimensions_by_monte_carlo() -> None:
     """On a torus, with the metric I and with another: tr[A^-1 B] is what changes."""
     rng = np.random.default_rng(0)

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import cvxml
 from cvxml.methods.itml import fast
@@ -295,12 +294,6 @@ def test_similar_twins_are_told_of_and_change_nothing() -> None:
     pairs = instance(X, y, **params).pairs.to_dict()
     pairs["similar"] = [pair for pair in pairs["similar"] if frozenset(pair) not in twins]
     assert solved(X, None, pairs=pairs, **params).objective == pytest.approx(solution.objective, rel=1e-10)
-
-
-@pytest.mark.filterwarnings("ignore")  # the checks warn on purpose
-@parametrize_with_checks([ITML()])
-def test_scikit_learn_checks(estimator: object, check: object) -> None:
-    check(estimator)  # type: ignore[operator]
 
 
 def test_the_estimator() -> None:

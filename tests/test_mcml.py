@@ -9,7 +9,6 @@ import pytest
 from scipy.optimize import brentq, minimize
 from scipy.special import expit, logsumexp
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import cvxml
 from cvxml.barrier import path
@@ -547,12 +546,6 @@ def test_few_iterations_are_said_and_the_callback_sees_proofs() -> None:
     assert solution.n_iter == 2
     assert solution.lower_bound <= solved("iris").objective <= solution.objective
     assert seen == [step.gap for step in solution.history]
-
-
-@pytest.mark.filterwarnings("ignore")  # the checks warn on purpose
-@parametrize_with_checks([MCML()])
-def test_scikit_learn_checks(estimator: object, check: object) -> None:
-    check(estimator)  # type: ignore[operator]
 
 
 def test_the_estimator_transforms_into_the_learnt_distance() -> None:

@@ -230,7 +230,7 @@ def test_what_is_no_metric_beyond_tolerance(method: str, kind: str) -> None:
     bad = -0.25 * np.eye(size) if "least" in kind else np.eye(size) + 0.25 * np.eye(size, k=1)
     with pytest.raises(ValueError, match=f"not a metric.*{kind}.*allowed is 1e-06"):
         cvxml.evaluate(method, X, Y, bad)
-    report = cvxml.check(method, X, Y, bad)
+    report = cvxml.check(method, X, Y, bad, diagnosed=False)
     assert report.verdict is Verdict.REFUTED
     assert report.feasibility is not None
     assert not report.feasibility.feasible
@@ -239,9 +239,8 @@ def test_what_is_no_metric_beyond_tolerance(method: str, kind: str) -> None:
     assert report.reasons[0].startswith("not a metric: ")
     best = solved(method, 1e-10).metric
     turned = best + 0.1 * np.linalg.norm(best) * (np.eye(size, k=1) - np.eye(size, k=-1))
-    assert (
-        cvxml.check(method, X, Y, turned).verdict is Verdict.REFUTED
-    )  # though its symmetric part is optimal
+    # though its symmetric part is optimal
+    assert cvxml.check(method, X, Y, turned, diagnosed=False).verdict is Verdict.REFUTED
     proof = cvxml.certify(method, X, Y, bad, solved(method).dual)
     assert not proof.proves(1.0)
     if method == "mlsvm":

@@ -587,7 +587,7 @@ def test_the_statement_the_proof_and_the_solver_share_no_algebra() -> None:
 
 
 @pytest.mark.filterwarnings("ignore")  # the checks warn on purpose
-@parametrize_with_checks([MMC(), MMC(diagonal=True)])
+@parametrize_with_checks([MMC(diagonal=True)])  # the other: tests/test_estimator.py
 def test_scikit_learn_checks(estimator: object, check: object) -> None:
     check(estimator)  # type: ignore[operator]
 
