@@ -91,11 +91,11 @@ def run(
         history.append(Step(iteration, seconds, proof.objective, proof.lower_bound, proof.gap, phase))
         if callback is not None:
             callback(history[-1])
+        if proof.proves(tol):
+            best, status = (metric, dual), Status.CONVERGED
+            break
         if proof.gap < least:
             least, best = proof.gap, (metric, dual)
-        if proof.proves(tol):
-            status = Status.CONVERGED
-            break
         if iteration < max_iter and not at.step():
             status = Status.STALLED
             break

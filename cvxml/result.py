@@ -74,14 +74,15 @@ class Stationarity:
 
     def within(self, tol: float, rounding: float) -> bool:
         """True if neither exceeds tol of `of`, plus rounding."""
-        return max(self.gradient, self.dc_residual) <= tol * self.of + rounding
+        limit = tol * self.of + rounding
+        return self.gradient <= limit and self.dc_residual <= limit
 
     @property
     def relative(self) -> float:
         """The larger of gradient and dc_residual, relative to `of`; 0 for 0 of 0."""
-        largest = max(self.gradient, self.dc_residual)
-        if not math.isfinite(largest):
+        if not (math.isfinite(self.gradient) and math.isfinite(self.dc_residual)):
             return math.inf
+        largest = max(self.gradient, self.dc_residual)
         return largest / self.of if self.of > 0 else 0.0 if largest == 0 else math.inf
 
 
@@ -132,9 +133,9 @@ class Certificate:
                 and self.decides(tol)
                 and self.stationarity.within(tol, self.rounding)
             )
-        return (
-            self.feasibility.feasible and self.decides(tol) and self.gap <= tol * self.scale + self.rounding
-        )
+        # a gap below 0 by more than rounding is no proof but a mistake
+        small = abs(self.gap) <= tol * self.scale + self.rounding
+        return self.feasibility.feasible and self.decides(tol) and small
 
     def decides(self, tol: float) -> bool:
         """False where something overflowed, or rounding is beyond 1e-3 of the scale or 100 times what `tol` asks."""

@@ -40,8 +40,6 @@ def test_names() -> None:
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_shapes_and_types(name: str) -> None:
-    if name in ("iris", "wine", "breast_cancer", "digits"):
-        pytest.importorskip("sklearn")
     X, y = datasets.load(name)
     n, d, classes = SHAPES[name]
     assert X.shape == (n, d)
@@ -185,7 +183,6 @@ def test_bad_folder_and_bad_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def fetching(monkeypatch: pytest.MonkeyPatch, answer: object) -> list[tuple[str, dict[str, Any]]]:
     """Let fetch_openml answer this, or raise it; returns the list of its calls."""
-    sklearn = pytest.importorskip("sklearn.datasets")
     calls: list[tuple[str, dict[str, Any]]] = []
 
     def fetch_openml(name: str, **options: Any) -> object:
@@ -194,7 +191,7 @@ def fetching(monkeypatch: pytest.MonkeyPatch, answer: object) -> list[tuple[str,
             raise answer
         return answer
 
-    monkeypatch.setattr(sklearn, "fetch_openml", fetch_openml)
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", fetch_openml)
     return calls
 
 

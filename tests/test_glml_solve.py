@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -220,3 +221,22 @@ def test_a_claimed_objective_is_judged_at_one_query() -> None:
     X, y = classes(0)
     with pytest.raises(ValueError, match="a claimed objective is judged at one query"):
         cvxml.check("glml", X, y, claimed_objective=1.0, query=X[:2])
+
+
+def test_the_radius_counts_the_step_to_determinant_1() -> None:
+    """B of two classes at 0, +-v by symmetry definite in one dimension: the optimum is A = 1."""
+    X, y = np.array([[-1.0], [0.0], [1.0], [1.5], [2.5], [4.0]]), [0, 0, 0, 1, 1, 1]
+    query = [0.25]
+    solution = cvxml.solve("glml", X, y, query=query)
+    assert solution.metric[0, 0] == pytest.approx(1, abs=1e-12)
+    for off in (9e-7, -9e-7, 3e-8):
+        proof = cvxml.certify("glml", X, y, [[1 + off]], solution.dual, query=query)
+        assert proof.radius >= abs(off) * (1 - 1e-6)
+
+
+def test_radii_next_to_overflow_and_of_nothing_add_up() -> None:
+    X, y = classes(0)
+    one = cvxml.check("glml", X, y, cvxml.solve("glml", X, y, query=X[0]).metric, query=X[0])
+    assert of_all([replace(one, radius=1e300)] * 2).radius == pytest.approx(math.sqrt(2) * 1e300)
+    assert of_all([replace(one, radius=0.0)] * 2).radius == 0
+    assert of_all([one, replace(one, radius=None)]).radius == math.inf

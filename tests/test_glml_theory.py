@@ -153,6 +153,7 @@ def test_the_local_metric_keeps_the_ratio_of_the_densities(seed: int) -> None:
     model = fit_gaussians(X, y, names(2))
     Q = X[:20]
     local = closed_form(curvature(model, Q).B)
+    assert Case.INDEFINITE in local.cases
     for q, case in enumerate(local.cases):
         if case is Case.INDEFINITE:
             G = model.curvatures(Q[q : q + 1])[0]

@@ -23,9 +23,6 @@ from cvxml.methods.ssvm import enumeration
 from cvxml.metric import project_psd
 from tests.commands import Cli
 
-pytest.importorskip("marimo", reason="the lessons are marimo notebooks")
-pytest.importorskip("matplotlib", reason="the lessons draw")
-
 every_lesson = pytest.mark.parametrize("name", LESSONS)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any
 
 import cvxpy as cp
@@ -438,3 +439,30 @@ def test_a_start_from_another_method_is_refused() -> None:
     start = cvxml.solve("lmnn", X, y)
     with pytest.raises(ValueError, match="warm_start is a solution of lmnn, not of lmnn:squared_hinge"):
         cvxml.solve("lmnn:squared_hinge", X, y, warm_start=start)
+
+
+def test_targets_next_to_a_line_prove_nothing_that_is_false() -> None:
+    """Targets differ by 2^-24 across a direction in which impostors are; a steep metric has objective 8, exactly."""
+    delta = 2.0**-24
+    X = np.array([[0, 0], [1, delta], [0, 1], [1, 1 - delta], *[[0.5, 0]] * 100])
+    y = [0, 0, 2, 2, *[1] * 100]
+    targets = [[1], [], [3], [], *[[]] * 100]
+    M = np.array([[4, -4 / delta], [-4 / delta, 4 / delta**2]])
+
+    def D(i: int, j: int) -> Fraction:
+        x = [Fraction(a) - Fraction(b) for a, b in zip(X[i], X[j], strict=True)]
+        return sum((Fraction(M[a, b]) * x[a] * x[b] for a in range(2) for b in range(2)), start=Fraction(0))
+
+    pairs = [(0, 1), (2, 3)]
+    missed = sum(
+        max(Fraction(0), 1 + D(i, j) - D(i, k)) for i, j in pairs for k in range(104) if y[k] != y[i]
+    )
+    objective = (sum(D(*pair) for pair in pairs) + missed) / 2
+    assert objective == 8
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        solution = cvxml.solve("lmnn", X, y, targets=targets)
+    assert solution.lower_bound - solution.certificate.rounding <= 8
+    for metric in (solution.metric, np.diag([0.0, 2.0]), np.diag([2.0, 0.0])):
+        proof = cvxml.certify("lmnn", X, y, metric, solution.dual, targets=targets)
+        assert proof.lower_bound - proof.rounding <= 8

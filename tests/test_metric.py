@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -26,7 +28,7 @@ from cvxml.metric import (
     unit_scale,
 )
 from cvxml.report import Verdict
-from cvxml.result import Solution
+from cvxml.result import Solution, Stationarity
 from tests.instances import START, random_data, with_lists
 
 EPS = float(np.finfo(float).eps)
@@ -278,3 +280,21 @@ def test_what_is_off_by_less_is_projected_and_said(method: str, kind: str) -> No
     assert evaluation.objective == pytest.approx(best.objective, rel=1e-6)
     for text in (str(report), str(evaluation)):
         assert "distance to the psd cone" in text
+
+
+def test_a_gap_below_zero_by_more_than_rounding_proves_nothing() -> None:
+    certificate = solved("mlsvm").certificate
+    for gap, proved in (
+        (certificate.gap, True),
+        (-0.5 * certificate.rounding, True),
+        (-certificate.scale, False),
+    ):
+        assert replace(certificate, gap=gap).proves(1e-3) is proved
+
+
+def test_what_is_no_number_is_not_stationary() -> None:
+    for gradient, residual in ((math.nan, 0.0), (0.0, math.nan)):
+        found = Stationarity(gradient, 0.0, residual, 1.0)
+        assert not found.within(1e-3, 0.0)
+        assert found.relative == math.inf
+    assert Stationarity(1e-4, 0.0, 1e-4, 1.0).within(1e-3, 0.0)

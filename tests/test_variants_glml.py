@@ -119,7 +119,9 @@ def test_the_loops_themselves_make_no_mistake(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_a_misreading_is_named(name: str, seed: int) -> None:
     X, y = data(seed)
-    for x in queries(X, y, name)[:3]:
+    points = queries(X, y, name)[:3]
+    assert len(points)
+    for x in points:
         report = judged(X, y, closed(B_of(X, y, x, **MADE[name])), x, **ASKED.get(name, {}))
         assert report.verdict is Verdict.REFUTED
         assert any(VARIANTS[name].sentence in line for line in report.diagnosis), report.diagnosis

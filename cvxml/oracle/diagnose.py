@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator
+from itertools import chain
 
 import numpy as np
 
@@ -79,10 +80,19 @@ def _of_representation(judge: _Judge, metric: FloatArray) -> Iterator[tuple[floa
         better = judge.better_than(metric)
     except (ValueError, SolverFailure):
         return
-    for sentence, mended in slips(metric, judge.components, better, judge.claim):
-        yield judge.left(mended), sentence
-    for sentence, other in _other_features(judge, metric):
-        yield judge.left(metric, other), f"{judge.claim} {sentence}"
+    tried: Iterator[tuple[str, FloatArray, Other | None]] = chain(
+        (
+            (sentence, mended, None)
+            for sentence, mended in slips(metric, judge.components, better, judge.claim)
+        ),
+        ((f"{judge.claim} {sentence}", metric, other) for sentence, other in _other_features(judge, metric)),
+    )
+    for sentence, candidate, other in tried:
+        try:
+            left = judge.left(candidate) if other is None else judge.left(candidate, other)
+        except (ValueError, ArithmeticError, SolverFailure):  # too large, or without an answer
+            continue
+        yield left, sentence
 
 
 def _other_features(judge: _Judge, metric: FloatArray) -> Iterator[tuple[str, Other]]:

@@ -33,7 +33,7 @@ def of_all(reports: list[Report]) -> Report:
         gap=math.fsum(report.gap or 0.0 for report in reports),
         rel_gap=max(report.rel_gap or 0.0 for report in reports),
         rounding=math.fsum(report.rounding for report in reports),
-        radius=math.sqrt(math.fsum((report.radius or math.inf) ** 2 for report in reports)),
+        radius=math.hypot(*(math.inf if report.radius is None else report.radius for report in reports)),
         exact=None,  # that of one query says nothing of all
         diagnosis=tuple(dict.fromkeys(line for report in reports for line in report.diagnosis)),
     )

@@ -37,7 +37,8 @@ def certify(p: Instance, A: FloatArray, dual: Dual) -> Certificate:
     own, at = E / unit, judged * unit[:, None] * unit
     D = np.maximum(quadratic(own, at), 0.0)
     least = float(D.min())
-    off = 64 * EPS * float(quadratic(np.abs(own), np.abs(at))[D.argmin()])
+    wide = 64 * EPS * quadratic(np.abs(own), np.abs(at))  # another pair may be the nearest
+    off = max(least - float((D - wide).min()), float((D + wide).min()) - least)
     if math.isfinite(feasibility.spent):
         off += least * feasibility.rounded / max(1.0, feasibility.spent)
     bound, bound_off = _bound(E, similar, q)

@@ -109,7 +109,8 @@ def certify_at(B: FloatArray, A: FloatArray, y: float, u: float, noise: float = 
         gap=gap,
         scale=scale,
         rounding=rounding,
-        radius=radius + feasibility.distance,
+        # judged is P_+(A) of determinant 1
+        radius=radius + feasibility.distance + float(np.linalg.norm(psd)) * abs(math.expm1(-log_det / d)),
         feasibility=feasibility,
         dual={"y": np.array([y]), "u": np.array([u])},
     )

@@ -200,7 +200,7 @@ def _certificate(p: Instance, A: FloatArray, dual: Dual) -> Certificate:
         gap=math.fsum(part.gap for part in parts),
         scale=math.fsum(part.scale for part in parts),
         rounding=math.fsum(part.rounding for part in parts),
-        radius=math.sqrt(math.fsum(part.radius**2 for part in parts)),
+        radius=math.hypot(*(part.radius for part in parts)),
         feasibility=worst.feasibility,
         dual={name: np.concatenate([part.dual[name] for part in parts]) for name in ("y", "u")},
         parts=parts,

@@ -5,10 +5,10 @@ For prices lambda >= 0 (at most mu where the hinge is linear) such that
 no metric has an objective below sum lambda (squared hinge: sum lambda - sum lambda^2 / (4 mu)): for any M >> 0,
 xi_ijl >= 1 + D_M(i, j) - D_M(i, l), so that objective - sum lambda >= <Z, M> >= 0.
 
-Repair. Prices of what is no triplet are dropped, the rest clipped. Where C is singular Z can be psd only if no price is
-left on an impostor that differs from i in a direction in which no target does: such prices are dropped too. Then all
-prices are multiplied by the largest t <= 1 with C + t W psd, W the rest of Z: 1/t is the largest eigenvalue of
--C^(-1/2) W C^(-1/2).
+Repair. Prices of what is no triplet are dropped, the rest clipped. Where C is singular, or to working precision, Z is
+looked at only in the directions in which C is not: prices of triplets that leave those, by their impostor or by their
+target, are dropped too. Then all prices are multiplied by the largest t <= 1 with C + t W psd, W the rest of Z: 1/t is
+the largest eigenvalue of -C^(-1/2) W C^(-1/2), and what rounding may have moved both is counted.
 
 All of it in coordinates of unit covariance (coordinates.py). gap = objective - bound; scale = |objective|, at least
 `NOTHING` of mu times the number of triplets, which is that of M = 0: where all margins can be kept at no cost the
@@ -33,7 +33,9 @@ BLOCK = 2**21  # triplets at a time
 NOTHING = 1e-9  # of what M = 0 costs: an objective below that counts as 0
 ASTRAY = 1e-10
 HIDDEN = 1e-6  # features so nearly collinear that a coordinate is off by more prove nothing
-SINGULAR = 1e-12  # an eigenvalue of C below this share of the largest: no target differs in that direction
+SINGULAR = (
+    1e-12  # an eigenvalue of C below this share of the largest counts as 0: prices that need it are dropped
+)
 
 
 class _Value(NamedTuple):
@@ -151,19 +153,31 @@ def _shrunk(p: Instance, at: Coordinates, price: FloatArray, triplets: IntArray)
         return 0 * price
     E_ij = at.Y[triplets[:, 0]] - at.Y[triplets[:, 1]]
     E_il = at.Y[triplets[:, 0]] - at.Y[triplets[:, 2]]
-    lengths = np.sum(E_il**2, axis=1)
-    beyond = np.sum((E_il @ vectors[:, ~inside]) ** 2, axis=1)
-    stays = beyond <= in_range(at) ** 2 * lengths
-    whiten = vectors[:, inside] / np.sqrt(values[inside])
-    w = np.where(stays, price, 0.0)
+    far = vectors[:, ~inside]
+
+    def strays(E: FloatArray) -> np.ndarray:
+        """(t,): which leave the directions inside by more than rounding."""
+        strayed: np.ndarray = np.sum((E @ far) ** 2, axis=1) > in_range(at) ** 2 * np.sum(E**2, axis=1)
+        return strayed
+
+    w = np.where(strays(E_ij) | strays(E_il), 0.0, price)
     if not inside.any():  # all targets are at their points
         return w
-    L_ij, L_il = E_ij @ whiten, E_il @ whiten
+    whiten = vectors[:, inside] / np.sqrt(values[inside])
+
+    def sizes(E: FloatArray) -> FloatArray:
+        """(t,): of the numbers that the rows of E whiten, and their outer products, are summed from."""
+        size: FloatArray = np.linalg.norm(E @ whiten, axis=1)
+        size *= np.linalg.norm(np.abs(E) @ np.abs(whiten), axis=1)
+        return size
+
+    L, L_ij, L_il = pairs @ whiten, E_ij @ whiten, E_il @ whiten
     W = L_ij.T @ (w[:, None] * L_ij) - L_il.T @ (w[:, None] * L_il)
-    largest = -float(np.linalg.eigvalsh(W)[0])
-    size = float(w @ (np.sum(L_ij**2, axis=1) + np.sum(L_il**2, axis=1)))
-    off = EPS * (16 + math.sqrt(len(w))) * float(at.lost.max()) * size
-    return w / max(1.0, largest + off)
+    eps = EPS * (16 + math.sqrt(len(w) + len(pairs))) * float(at.lost.max())
+    # the least eigenvalue of C, 1 but for rounding, and what -W has at most
+    least = (1 - p.mu) * (float(np.linalg.eigvalsh(L.T @ L)[0]) - eps * float(sizes(pairs).sum()))
+    largest = -float(np.linalg.eigvalsh(W)[0]) + eps * float(w @ (sizes(E_ij) + sizes(E_il)))
+    return w / max(1.0, largest / least) if least > 0 else 0 * w
 
 
 def in_range(at: Coordinates) -> float:

@@ -103,7 +103,7 @@ def certify(p: Instance, Q: FloatArray, dual: Dual) -> Certificate:
     R, interior = (
         at.outside(M) if M is metric.Q else given for M, given in zip(rows, (R, interior), strict=True)
     )
-    theta, gap = _step_gap(metric, first.G, *rows)
+    theta, gap = _step_gap(metric, first.G, float(at.lost.max()), *rows)
     gap = min(gap, above)
     stored = {"R": R, "interior": interior, "theta": np.array([] if theta is None else [theta])}
     kind = "global" if p.convex else "subproblem"
@@ -153,15 +153,18 @@ def _stationarity(first: FirstOrder, scale: float) -> Stationarity:
 
 
 def _step_gap(
-    metric: Metric, own: Surplus, R: FloatArray, interior: FloatArray
+    metric: Metric, own: Surplus, lost: float, R: FloatArray, interior: FloatArray
 ) -> tuple[float | None, float]:
-    """theta of the repaired rows, and the gap they leave of the step at the metric; None and inf if nothing repairs."""
+    """theta of the repaired rows, and the gap they leave of the step at the metric; None and inf if nothing repairs.
+
+    lost: the most that a coordinate has lost in digits (coordinates.py).
+    """
     rows = Softmax(metric.Y, R), Softmax(metric.Y, interior)
     (Z_R, size_R), (Z_I, size_I) = (
         own if M is metric.Q else metric.surplus(q) for M, q in zip((R, interior), rows, strict=True)
     )
     n = len(metric.Y)
-    allowance = (8 + math.sqrt(n)) * EPS * max(size_R, size_I)
+    allowance = (8 + math.sqrt(n)) * EPS * lost * max(size_R, size_I)
     theta = _mixing(Z_R, Z_I, allowance)
     if theta is None:
         return None, math.inf
@@ -188,8 +191,8 @@ def _divergence(log_q: FloatArray, log_p: FloatArray) -> float:
 
 
 def _mixing(Z_R: FloatArray, Z_I: FloatArray, allowance: float) -> float | None:
-    """The least theta for which (1 - theta) Z_R + theta Z_I is positive by `allowance`; None if there is none."""
-    shift = allowance * np.eye(len(Z_R))
+    """About the least theta for which (1 - theta) Z_R + theta Z_I is positive by `allowance`; None if there is none."""
+    shift = 2 * allowance * np.eye(len(Z_R))  # theta itself is rounded
     if np.linalg.eigvalsh(Z_R)[0] >= allowance:
         return 0.0
     try:
@@ -200,7 +203,7 @@ def _mixing(Z_R: FloatArray, Z_I: FloatArray, allowance: float) -> float | None:
     least = float(np.linalg.eigvalsh(np.linalg.solve(L, half.T))[0])
     theta = min(1.0, max(0.0, -least / (1 - least)) * (1 + 1e-9) + 1e-15)
     mixed = (1 - theta) * Z_R + theta * Z_I
-    return theta if np.linalg.eigvalsh(mixed)[0] > 0 else None
+    return theta if np.linalg.eigvalsh(mixed)[0] >= allowance else None
 
 
 def _checked(dual: Dual, name: str, d: int) -> FloatArray:
