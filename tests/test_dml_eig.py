@@ -209,8 +209,10 @@ def test_the_minimum_is_off_by_no_more_than_its_rounding() -> None:
     u, v = np.array([3.0, 5.0]), np.array([5.0, -3.0])
     X = np.array([[0.0, 0.0], u, v * 2.0**-17, u * 2.0**10, v * 2.0**-16])
     pairs = {"similar": [[0, 1], [0, 2]], "dissimilar": [[0, 3], [0, 4]]}
-    for c in np.linspace(0.5, 8.0, 60):
-        A = 2.0**34 / 34**2 * np.outer(v, v) + c * 2.0**-20 / 34**2 * np.outer(u, u)
+    rng = np.random.default_rng(0)
+    for _ in range(1000):
+        a, b = 2.0 ** rng.uniform(20, 34) / 34**2, 2.0 ** rng.uniform(-24, -14) / 34**2
+        A = a * np.outer(v, v) + b * np.outer(u, u)
         proof = cvxml.certify("dml_eig", X, None, A, {"q": np.ones(2)}, pairs=pairs)
 
         def D(x: np.ndarray, A: np.ndarray = A) -> Fraction:
