@@ -13,6 +13,7 @@ import cvxml
 from cvxml.methods.mcml import certify as proof
 from cvxml.methods.mcml.instance import weights
 from cvxml.methods.mcml.method import METHOD
+from cvxml.oracle.convex import _judge
 from cvxml.report import Verdict
 from cvxml.symmetric import smat, svec
 from cvxml.variant import LOOSE, Question
@@ -179,6 +180,7 @@ def test_an_objective_below_the_bound_is_said_and_not_clipped(monkeypatch: pytes
     monkeypatch.setattr(proof, "lower_bound", too_high)
     certificate = cvxml.certify("mcml", X, y, solution.metric, solution.dual)
     assert certificate.gap == pytest.approx(-1.0, abs=1e-3)
-    report = cvxml.check("mcml", X, y, solution.metric)
-    assert report.verdict is Verdict.INCONCLUSIVE
-    assert "below our bound" in report.reasons[0]
+    assert not certificate.proves(1e-3)
+    verdict, reasons = _judge(certificate, solution, certificate.scale, 1e-6, 0)
+    assert verdict is Verdict.INCONCLUSIVE
+    assert "below our bound" in reasons[0]

@@ -182,7 +182,7 @@ def _surplus(at: Coordinates, of: Weights, q: FloatArray) -> tuple[FloatArray, f
         Z += D.T @ ((pulled - pushed)[:, None] * D)
         size += float((pulled + pushed) @ np.sum(D**2, axis=1))
     Z = np.diag(np.diag(Z)) if of.diagonal else (Z + Z.T) / 2
-    return Z, ROUNDING * size * float(at.lost.max())
+    return Z, (ROUNDING + 4 * EPS * float(at.lost.max())) * size
 
 
 def _least(Z: FloatArray) -> float:
