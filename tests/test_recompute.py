@@ -7,6 +7,7 @@ import importlib.util
 import json
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -370,6 +371,26 @@ def test_what_is_no_proof_of_a_relative_is_refused_in_one_line(
     (line,) = capsys.readouterr().out.splitlines()
     assert line.startswith("not proved: ")
     assert says in line
+
+
+@pytest.mark.parametrize(("exponent", "says"), [(-24, "where no target is"), (-17, "leave the dual cone")])
+def test_prices_where_targets_are_next_to_a_line_are_no_proof(
+    exponent: int, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Z is psd but for 6e-14 of its size; a steep metric, which it says nothing of, has objective 8 and not 50
+    delta = 2.0**exponent
+    X = np.array([[0, 0], [1, delta], [0, 1], [1, 1 - delta], *[[0.5, 0]] * 100])
+    y, targets = [0, 0, 2, 2, *[1] * 100], [[1], [], [3], [], *[[]] * 100]
+    path = tmp_path / "s.json"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        cvxml.solve("lmnn", X, y, targets=targets, max_iter=3).save(path)
+    content = json.loads(path.read_text(encoding="utf-8"))
+    triplets = [[0, 1, k] for k in range(4, 104)]
+    content["dual"] = {"price": [0.5] * 100, "triplets": triplets}
+    path.write_text(json.dumps(content), encoding="utf-8")
+    assert not recompute().main(str(path))
+    assert says in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("text", ["", "null", "{}", "[]", '{"X": [[0]], "metric": [[0]]}'])

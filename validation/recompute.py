@@ -38,8 +38,8 @@ mmc       -sqrt(mu sum 1/c), for c > 0, mu the largest eigenvalue of sum_D c X_i
 dml_eig   minus the largest eigenvalue of sum_D q X_ij relative to S, for q of the simplex
 mcml      sum_i H(q_i), for rows q_i of the simplex with sum (w_ij - q_ij) X_ij psd, w_ij = 1/(n_c - 1) in the class
 
-where S and D are the similar and the dissimilar pairs, H the entropy; psd is to rounding, each feature in its own unit.
-Exit code 0 if the gap is at most 1e-6 of the objective.
+where S and D are the similar and the dissimilar pairs, H the entropy; psd is to rounding, each feature in its own unit
+(lmnn: but for s sum (1 - mu) X_ij, and the bound is less by s times the objective). Exit code 0 if the gap is at most 1e-6 of the objective.
 """
 
 import itertools
@@ -422,15 +422,34 @@ def recompute_lmnn(content):
     require(all(b in lists[a] for a, b in zip(i, j, strict=True)), "a triplet has a price and no target")
     require((y[k] != y[i]).all(), "a triplet has a price and no impostor")
     require((price >= 0).all() and not (hinge and (price > mu * (1 + 1e-12)).any()), "a price leaves 0 to mu")
-    pulled = outer_sum(X[targets[:, 0]] - X[targets[:, 1]], np.full(len(targets), 1 - mu))
-    pulled, pushed = pulled + outer_sum(X[i] - X[j], price), outer_sum(X[i] - X[k], price)
-    require_psd(pulled - pushed, np.trace(pulled + pushed))
-    objective, bound = (
-        (1 - mu) * pull + mu * push,
-        price.sum() - (0 if hinge else (price**2).sum() / (4 * mu)),
-    )
+    objective = (1 - mu) * pull + mu * push
+    bound = price.sum() - (0 if hinge else (price**2).sum() / (4 * mu))
+    used = price > 0
+    edges = [X[targets[:, 0]] - X[targets[:, 1]], (X[i] - X[j])[used], (X[i] - X[k])[used]]
+    bound -= missing_to_psd(*edges, price[used], 1 - mu) * objective
     # where everything can be had at no cost the optimum is 0: a share of what M = 0 costs stands in
     return objective, bound, max(abs(objective), 1e-9 * mu * count)
+
+
+def missing_to_psd(pairs, near, far, price, weight):
+    """The least s >= 0 with Z + s C psd, C = weight sum over the pairs, Z = C + sum price (near near^T - far far^T).
+
+    No metric of at most this objective has <Z, M> below -s objective, since <C, M> is part of the objective. Where C is
+    singular no s would do: a triplet that leaves its range is no proof.
+    """
+    values, vectors = np.linalg.eigh(weight * pairs.T @ pairs)
+    inside = values > 1e-12 * max(values[-1], 0.0)
+    for E in (near, far):
+        strayed = ((E @ vectors[:, ~inside]) ** 2).sum(axis=1)
+        require((strayed <= 1e-16 * (E**2).sum(axis=1)).all(), "a triplet with a price is where no target is")
+    if not inside.any():
+        return 0.0
+    whiten = vectors[:, inside] / np.sqrt(values[inside])
+    Z = weight * whiten.T @ (pairs.T @ pairs) @ whiten
+    Z += outer_sum(near @ whiten, price) - outer_sum(far @ whiten, price)
+    s = max(0.0, -float(np.linalg.eigvalsh(Z)[0]))
+    require(s <= 1e-6, "the prices leave the dual cone")
+    return s
 
 
 def recompute_itml(content):

@@ -168,7 +168,7 @@ def _least(proof: Certificate, slack: float) -> dict[str, float]:
     # two computations of a gap, each off by `rounding` at most; and to repair the prices again may move each by an ulp
     slack += 2 * proof.rounding + 8 * EPS * abs(proof.objective) + SAME * proof.gap
     if proof.gap <= slack:
-        share, of_radius = 0.0, proof.rounding
+        share, of_radius = 0.0, proof.rounding / 4  # an estimate, which another machine may have smaller
     else:
         share, of_radius = 1 - slack / proof.gap, proof.gap + proof.rounding - slack
     # rel_gap may be infinite; the radius goes with the root of gap + rounding

@@ -17,6 +17,7 @@ Reference: N. Nguyen, Y. Guo, Metric Learning: A Support Vector Approach, ECML P
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,8 @@ from cvxml.inputs import check_count
 from cvxml.methods.mlsvm.certify import certify as certify_metric
 from cvxml.methods.mlsvm.certify import repair
 from cvxml.methods.mlsvm.evaluate import evaluate as evaluate_metric
-from cvxml.methods.mlsvm.kernel_instance import in_feature_space, instance
+from cvxml.methods.mlsvm.kernel_instance import Instance, in_feature_space, instance
+from cvxml.methods.mlsvm.kernel_rounding import entries_off, objective_off, with_kernel_rounding
 from cvxml.methods.mlsvm.kernel_statement import STATEMENT as STATEMENT
 from cvxml.methods.mlsvm.kernel_variants import VARIANTS as VARIANTS
 from cvxml.methods.mlsvm.method import check_options, stored_params
@@ -106,10 +108,17 @@ def evaluate(X: ArrayLike, y: ArrayLike, metric: ArrayLike, *, t: int = 1, **par
 
 
 def certify(X: ArrayLike, y: ArrayLike, metric: ArrayLike, dual: Dual, **params: Any) -> Certificate:
-    """The certificate of phi = `metric` (n, n); feasibility and radius are those of E^T phi E."""
+    """The certificate of phi = `metric` (n, n); feasibility and radius are those of E^T phi E.
+
+    Its rounding counts that K is computed, and is E E^T, to rounding only (kernel_rounding.py).
+    """
     given = instance(X, y, **params)
-    A = in_feature_space(given, as_matrix(metric, len(given.X)))
-    return certify_metric(given.E, given.N, A, dual, given.lam)
+    return _certificate(given, as_matrix(metric, len(given.X)), dual)
+
+
+def _certificate(given: Instance, phi: FloatArray, dual: Dual) -> Certificate:
+    proof = certify_metric(given.E, given.N, in_feature_space(given, phi), dual, given.lam)
+    return with_kernel_rounding(given, phi, proof)
 
 
 def exact(
@@ -131,24 +140,11 @@ def exact(
 
 
 def machine_slack(X: ArrayLike, y: ArrayLike, metric: ArrayLike, **params: Any) -> float:
-    """How far another machine's objective, bound or gap of phi = `metric` may be from ours: it factorises K anew.
-
-    Eigenvectors are found to eps ||K||, and E^T phi E is then off by that times ||phi||. The objective changes by at
-    most lam ||M|| plus the mean square of a point's longest edges, times the change of M. For phi that nearly
-    cancels, as where K is ill-conditioned, this is far more than rounding in the gap itself.
-    """
+    """How far another machine's objective of phi = `metric` may be from ours: it computes and factorises K anew."""
     given = instance(X, y, **params)
-    phi = as_matrix(metric, len(given.X))
-    M = in_feature_space(given, phi)
-    longest = [
-        np.sum((given.E[i] - given.E[listed]) ** 2, axis=1).max()
-        for i in given.N.usable
-        for listed in (given.N.impostors[i], given.N.targets[i])
-    ]
-    with np.errstate(over="ignore"):  # an absurd metric is refused as such
-        error = 4 * EPS * float(np.linalg.norm(given.E, 2) ** 2 * np.linalg.norm(phi, 2))
-        size = float(np.linalg.norm(M))
-    return error * (given.lam * size + float(np.sum(longest)) / len(given.X))
+    with np.errstate(all="ignore"):  # an absurd metric is refused as such
+        off = objective_off(given, entries_off(given), as_matrix(metric, len(given.X)))
+    return 2 * off if math.isfinite(off) else 0.0
 
 
 def ties(X: ArrayLike, y: ArrayLike, **params: Any) -> int:
@@ -187,7 +183,7 @@ def solve(
     phi = given.back.T @ linear.metric @ given.back
     phi = (phi + phi.T) / 2
     # phi is what is returned, so phi is what is certified: going back through K may cost digits
-    proof = certify_metric(given.E, given.N, in_feature_space(given, phi), linear.dual, given.lam)
+    proof = _certificate(given, phi, linear.dual)
     status = linear.status
     if status is Status.CONVERGED and not proof.proves(tol):
         status = Status.STALLED

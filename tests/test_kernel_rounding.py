@@ -1,0 +1,155 @@
+"""Kernel MLSVM: K is E E^T to rounding only. What that loses, against the kernel in exact fractions."""
+
+from __future__ import annotations
+
+import warnings
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cvxml
+from cvxml.methods.mlsvm.kernel_instance import Instance, instance
+from cvxml.result import Dual, Solution
+from tests.instances import random_data
+
+KERNELS: list[dict[str, Any]] = [
+    {"degree": 1},
+    {"degree": 2},
+    {"degree": 5},
+    {"kernel": "rbf", "gamma": 0.3},
+    {"kernel": "rbf", "gamma": 1e-3},
+]
+OFFSETS = [0.0, 10.0, 1e3, 1e5]
+
+
+@pytest.mark.parametrize("offset", OFFSETS)
+@pytest.mark.parametrize("params", KERNELS, ids=str)
+@pytest.mark.parametrize("lam", [0.1, 1e-3])
+def test_rounding_covers_what_the_factor_of_the_kernel_loses(
+    params: dict[str, Any], offset: float, lam: float
+) -> None:
+    X, y = offset + random_data(3, n=8, d=2)[0], np.arange(8) % 2
+    solution, given = solved(X, y, lam=lam, **params), instance(X, y, lam=lam, **params)
+    proof = solution.certificate
+    K = kernel_in_fractions(given)
+    assert abs(exact_bound(given, K, proof.dual) - proof.lower_bound) <= proof.rounding
+    assert abs(exact_objective(given, K, solution.metric) - proof.objective) <= proof.rounding
+
+
+def test_points_far_from_the_origin_prove_nothing() -> None:
+    # the kernel's values are 1e16, and the points differ by 1: a bound of 1 was proved where a metric has 0.008
+    X = np.array([[0.0, 0.0], [0.0, 1.0], [5.0, 0.0], [5.0, 1.0]]) + 1e8
+    y = np.array([0, 0, 1, 1])
+    lists = [np.delete(np.arange(4), i) for i in range(4)]
+    params: dict[str, Any] = {"degree": 1, "lam": 0.1, "neighbors": lists}
+    here = cvxml.solve("mlsvm", X, y, lam=0.1, neighbors=lists)
+    assert here.certificate.proves(1e-6)
+    far = solved(X, y, **params)
+    assert far.lower_bound - far.certificate.rounding <= here.objective + here.certificate.rounding
+    assert not far.certificate.proves(1e-3)
+
+
+@pytest.mark.parametrize("params", KERNELS, ids=str)
+def test_points_near_the_origin_are_proved_all_the_same(params: dict[str, Any]) -> None:
+    X, y = random_data(4, n=24, d=3)
+    assert cvxml.solve("kernel_mlsvm", X, y, **params).certificate.proves(1e-6)
+
+
+def solved(X: np.ndarray, y: np.ndarray, **params: Any) -> Solution:
+    """The solution, converged or not."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return cvxml.solve("kernel_mlsvm", X, y, max_iter=3000, **params)
+
+
+def kernel_in_fractions(given: Instance) -> list[list[Fraction]]:
+    """kappa(x_i, x_j); the rbf to 60 digits, which are more than its least eigenvalue needs."""
+    points = [[Fraction(float(value)) for value in row] for row in given.X]
+    if given.kernel["kernel"] == "poly":
+        return [
+            [sum(a * b for a, b in zip(p, q, strict=True)) ** given.kernel["degree"] for q in points]
+            for p in points
+        ]
+    gamma = Fraction(given.kernel["gamma"])
+    return [
+        [exponential(-gamma * sum((a - b) ** 2 for a, b in zip(p, q, strict=True))) for q in points]
+        for p in points
+    ]
+
+
+def exponential(x: Fraction) -> Fraction:
+    """exp(x) to 60 digits."""
+    with localcontext() as context:
+        context.prec = 60
+        return Fraction((Decimal(x.numerator) / Decimal(x.denominator)).exp())
+
+
+def exact_bound(given: Instance, K: list[list[Fraction]], dual: Dual) -> float:
+    """sum_i s_i - ||G + S||^2 / (2 lam), S psd and near P_+(-G), by the kernel alone."""
+    n = len(K)
+    B = [[Fraction(0)] * n for _ in range(n)]
+    for name, sign in (("u", 1), ("w", -1)):
+        for (i, j), value in zip(dual[f"{name}_index"].tolist(), dual[name].tolist(), strict=True):
+            for row, column, end in ((i, i, 1), (j, j, 1), (i, j, -1), (j, i, -1)):
+                B[row][column] += sign * end * Fraction(value)
+    rough = np.array([[float(value) for value in row] for row in B])
+    values, vectors = np.linalg.eigh(given.E.T @ rough @ given.E)
+    C = given.back.T @ (vectors * np.sqrt(np.maximum(-values, 0)))
+    both = added(B, times(fractions(C), transposed(fractions(C))))
+    product = times(K, both)
+    total = sum(Fraction(float(value)) for value in dual["u"])
+    return float(total - trace(product, product) / (2 * Fraction(given.lam)))
+
+
+def exact_objective(given: Instance, K: list[list[Fraction]], phi: np.ndarray) -> float:
+    """lam/2 tr(K phi K phi) and the slacks, by the kernel alone."""
+    n = len(K)
+    exact_phi = fractions(phi)
+    product = times(K, exact_phi)
+
+    def d(i: int, j: int) -> Fraction:
+        edge = [[K[i][k] - K[j][k] for k in range(n)]]
+        return times(times(edge, exact_phi), transposed(edge))[0][0]
+
+    slack = sum(
+        max(
+            Fraction(0),
+            1 + max(d(i, j) for j in given.N.targets[i]) - min(d(i, j) for j in given.N.impostors[i]),
+        )
+        for i in given.N.usable.tolist()
+    )
+    return float(Fraction(given.lam) / 2 * trace(product, product) + slack / n)
+
+
+def fractions(A: np.ndarray) -> list[list[Fraction]]:
+    """The entries as they are."""
+    return [[Fraction(float(value)) for value in row] for row in A]
+
+
+def times(A: list[list[Fraction]], B: list[list[Fraction]]) -> list[list[Fraction]]:
+    """A B."""
+    columns = transposed(B)
+    return [
+        [sum((a * b for a, b in zip(row, col, strict=True)), Fraction(0)) for col in columns] for row in A
+    ]
+
+
+def transposed(A: list[list[Fraction]]) -> list[list[Fraction]]:
+    """A^T."""
+    return [list(column) for column in zip(*A, strict=True)]
+
+
+def added(A: list[list[Fraction]], B: list[list[Fraction]]) -> list[list[Fraction]]:
+    """A + B."""
+    return [[a + b for a, b in zip(left, right, strict=True)] for left, right in zip(A, B, strict=True)]
+
+
+def trace(A: list[list[Fraction]], B: list[list[Fraction]]) -> Fraction:
+    """tr(A B)."""
+    return sum(
+        (a * b for row, col in zip(A, transposed(B), strict=True) for a, b in zip(row, col, strict=True)),
+        Fraction(0),
+    )
