@@ -25,7 +25,7 @@ from cvxml.metric import FloatArray
 from cvxml.symmetric import quadratic, smat, squares, svec, weighted
 
 HEAVY = 1e6  # a row that weighs so much more than the identity is kept out of the normal equations
-FAR = 0.5  # an affine step that leaves more of mu than its cube root gets nowhere: first to the centre
+FAR = 0.5  # where the share of mu to aim at is more, the step is one to the centre
 BACK_OFF = 0.98  # of the longest step that keeps everything positive
 
 

@@ -133,10 +133,10 @@ def _(X, corrected, lam, n_steps, optimum, printed, y):
         f"""
         Of {len(X)} points {len(several)} have a constraint, {sum(several)} of them with more than one target: only
         these can the misprint touch. Optimum at λ = {lam:g}: objective **{optimum.objective:.9f}**, lower bound
-        **{optimum.lower_bound:.9f}**,
-        {optimum.rel_gap:.1e} of the scale. This metric is there for all to evaluate, so after {n_steps} iterations the
-        version as printed is **at least {excess["as printed"]:.2f} %** too dear at its best iterate; since no metric is
-        below the bound, not by much more. That it would never get there is not proved; see how flat the curve is.
+        **{optimum.lower_bound:.9f}**, {optimum.rel_gap:.1e} of the scale. This metric is there for all to evaluate, so
+        after {n_steps} iterations the version as printed is **at least {excess["as printed"]:.2f} %** too dear at its
+        best iterate; since no metric is below the bound, not by much more. That it would never get there is not proved;
+        see how flat the curve is.
         """
     )
     return excess, numbers, picture, proved, several
@@ -163,8 +163,8 @@ def _():
 
         $$x_i^+ = \arg\min_{l \in T_i} d_A(x_i, x_l),$$
 
-        the nearest one. That is no subgradient of the problem, and the run settles elsewhere.
-        Where a point has a single target the two are the same: only the other points are moved wrongly.
+        the nearest one. That is no subgradient of the problem, and the run may settle elsewhere. Where a point has a
+        single target the two are the same: only the other points are moved wrongly.
 
         **The second erratum.** $\eta_t = 1/(\lambda t)$ makes $1 - \eta_1 \lambda = 0$: the first step erases $A_1$,
         whatever it was. The corrected run takes $1/(\lambda (t + 1))$; the printed one is run as printed.

@@ -211,8 +211,7 @@ def _():
 
         so its graph may rise above a chord. If every class has *two* points, the second sum has one term, its logarithm
         is linear, and $-g$ is convex: every chord lies above, and a $Q$ that is stationary over $Q \succeq 0$ is the
-        optimum. The same is not
-        true of $f$.
+        optimum. The same is not true of $f$.
 
         **What is proved.** *CONVERGED*: optimal, with a bound (two points a class, g). *STATIONARY*: its own convex
         step can win next to nothing; better metrics may exist. *NOT_ATTAINED*: shown point by point. *AT_INFINITY*: the

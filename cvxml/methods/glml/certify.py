@@ -110,16 +110,10 @@ def certify_at(B: FloatArray, A: FloatArray, y: float, u: float, noise: float = 
         scale=scale,
         rounding=rounding,
         # judged is P_+(A) of determinant 1
-        radius=radius + feasibility.distance + _norm(psd) * abs(math.expm1(-log_det / d)),
+        radius=radius + feasibility.distance + feasibility.norm * abs(math.expm1(-log_det / d)),
         feasibility=feasibility,
         dual={"y": np.array([y]), "u": np.array([u])},
     )
-
-
-def _norm(A: FloatArray) -> float:
-    """||A||, Frobenius; inf where that overflows."""
-    unit = float(np.abs(A).max())
-    return unit * float(np.linalg.norm(A / unit))
 
 
 def best_dual(B: FloatArray, noise: float = 0.0) -> tuple[float, float]:

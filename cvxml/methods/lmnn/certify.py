@@ -33,9 +33,7 @@ BLOCK = 2**21  # triplets at a time
 NOTHING = 1e-9  # of what M = 0 costs: an objective below that counts as 0
 ASTRAY = 1e-10
 HIDDEN = 1e-6  # features so nearly collinear that a coordinate is off by more prove nothing
-SINGULAR = (
-    1e-12  # an eigenvalue of C below this share of the largest counts as 0: prices that need it are dropped
-)
+SINGULAR = 1e-12  # an eigenvalue of C below this share of the largest counts as 0
 
 
 class _Value(NamedTuple):
