@@ -148,11 +148,16 @@ def low_rank_components(M: FloatArray, m: int) -> FloatArray:
     return L
 
 
+def middle(X: FloatArray) -> FloatArray:
+    """(d,): half way between the least and the largest of each feature of X (n, d)."""
+    half_way: FloatArray = X.min(axis=0) / 2 + X.max(axis=0) / 2
+    return half_way
+
+
 def unit_scale(X: FloatArray) -> float:
     """A power of two s such that the features of X / s spread over about 1 (1.0 if X is constant).
 
     Division by a power of two is exact, so X / s with lam / s^4 is the same problem.
     """
-    middle = X.min(axis=0) / 2 + X.max(axis=0) / 2
-    spread = float(np.abs(X - middle).max())
+    spread = float(np.abs(X - middle(X)).max())
     return 1.0 if spread == 0 else float(2.0 ** np.clip(np.round(np.log2(spread)), -1074, 1023))

@@ -39,7 +39,8 @@ dml_eig   minus the largest eigenvalue of sum_D q X_ij relative to S, for q of t
 mcml      sum_i H(q_i), for rows q_i of the simplex with sum (w_ij - q_ij) X_ij psd, w_ij = 1/(n_c - 1) in the class
 
 where S and D are the similar and the dissimilar pairs, H the entropy; psd is to rounding, each feature in its own unit
-(lmnn: but for s sum (1 - mu) X_ij, and the bound is less by s times the objective). Exit code 0 if the gap is at most 1e-6 of the objective.
+(lmnn: but for s sum (1 - mu) X_ij, and the bound is less by s times the objective).
+Exit code 0 if the gap is at most 1e-6 of the objective.
 """
 
 import itertools

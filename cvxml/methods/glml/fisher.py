@@ -22,7 +22,7 @@ def fisher_metrics(model: Mixtures, Q: FloatArray) -> FloatArray:
     S = model.precisions
     weights = np.exp(model.log_weights - np.logaddexp.reduce(model.log_weights))
     pulls = np.stack(
-        [(Q / model.unit - mu) @ S_k for mu, S_k in zip(model.means, S, strict=True)], axis=1
+        [(model.coordinates(Q) - mu) @ S_k for mu, S_k in zip(model.means, S, strict=True)], axis=1
     )  # (q, K, d)
     away = np.einsum("qk,qkd->qd", r, pulls)
     A = np.zeros((len(Q), Q.shape[1], Q.shape[1]))

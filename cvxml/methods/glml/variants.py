@@ -26,7 +26,7 @@ from cvxml.methods.glml.closed import Case, closed_form
 from cvxml.methods.glml.curvature import curvature, normalised, weighted
 from cvxml.methods.glml.instance import Instance, check_priors, instance
 from cvxml.methods.glml.model import SINGULAR, Generative
-from cvxml.metric import FloatArray, unit_scale
+from cvxml.metric import FloatArray, middle, unit_scale
 from cvxml.variant import Question, Variant
 
 VANISHES = 1e-6
@@ -64,19 +64,20 @@ def _share(B: FloatArray, question: Question, noise: float) -> float:
 
 @dataclass(frozen=True)
 class Gaussians:
-    """One Gaussian a class, and what is left out of it. Everything is in x / unit, the curvatures too."""
+    """One Gaussian a class, and what is left out of it. Everything is in (x - origin) / unit, the curvatures too."""
 
     means: FloatArray  # (C, d)
     precisions: FloatArray  # (C, d, d)
     log_priors: FloatArray  # (C,)
     unit: float
+    origin: FloatArray  # (d,)
     pull: bool = True  # S (x - mu)(x - mu)^T S is there
     push: bool = True  # - S is there
     factor: bool = True  # |S|^(1/2) is there
 
     def log_densities(self, Q: FloatArray) -> FloatArray:
         """log(prior_c p_c(x)), (q, C)."""
-        z = Q[:, None] / self.unit - self.means
+        z = (Q[:, None] - self.origin) / self.unit - self.means
         squares = np.einsum("qcd,cde,qce->qc", z, self.precisions, z)
         log_det: FloatArray = np.linalg.slogdet(self.precisions)[1]
         logs: FloatArray = self.log_priors - squares / 2 + self.factor * log_det / 2
@@ -84,7 +85,8 @@ class Gaussians:
 
     def curvatures(self, Q: FloatArray) -> FloatArray:
         """G_c(x) unit^2, (q, C, d, d)."""
-        pulls = np.einsum("cde,qce->qcd", self.precisions, Q[:, None] / self.unit - self.means)
+        z = (Q[:, None] - self.origin) / self.unit - self.means
+        pulls = np.einsum("cde,qce->qcd", self.precisions, z)
         outer = pulls[:, :, :, None] * pulls[:, :, None, :]
         G: FloatArray = self.pull * outer - self.push * self.precisions
         return G
@@ -118,12 +120,12 @@ def _gaussians(
     """
     if p.params["model"] != "gaussian":
         return None
-    unit, alpha, d = unit_scale(p.X), p.params["alpha"], p.X.shape[1]
+    unit, origin, alpha, d = unit_scale(p.X), middle(p.X), p.params["alpha"], p.X.shape[1]
     alpha = alpha if shrinks else alpha / unit**2
     C = int(p.y.max()) + 1
     means, precisions = [], []
     for c in range(C):
-        points = p.X[p.y == c] / unit
+        points = (p.X[p.y == c] - origin) / unit
         Sigma = covariance(np.cov(points.T, bias=True).reshape(d, d), len(points), alpha)
         values = np.linalg.eigvalsh(Sigma)
         if values[0] <= SINGULAR * d * values[-1]:
@@ -132,7 +134,7 @@ def _gaussians(
         precisions.append(np.linalg.inv(Sigma))
     shares = check_priors(p.params["priors"], p.y, C)
     log_priors = np.zeros(C) if shares is None else np.log(shares)
-    return Gaussians(np.array(means), np.array(precisions), log_priors, unit, **left_out)
+    return Gaussians(np.array(means), np.array(precisions), log_priors, unit, origin, **left_out)
 
 
 def _of_model(model: Generative | None, Q: FloatArray) -> Pair | None:
