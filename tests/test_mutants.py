@@ -82,7 +82,8 @@ def test_what_is_not_shown_is_not_said() -> None:
     for proof, reference, verdict in (
         (multiple(1.001, loose), loose.certificate, INCONCLUSIVE), (multiple(1.1, best), rough, INCONCLUSIVE),
         (multiple(4, best), rough, REFUTED), (near, near, CERTIFIED), (blind, near, INCONCLUSIVE),
-        (near, blind, INCONCLUSIVE),
+        (near, blind, INCONCLUSIVE), (far, replace(near, gap=np.inf), INCONCLUSIVE),
+        (replace(near, gap=np.nan), near, INCONCLUSIVE), (replace(far, gap=np.inf), near, REFUTED),
     ):  # fmt: skip
         assert convex._judge(proof, replace(best, certificate=reference), near.scale, TOL, 0)[0] is verdict
         assert convex._may_be_judged_exactly(near, verdict, 1) == (verdict is CERTIFIED)  # one tie

@@ -106,6 +106,8 @@ def _judge(
         return None, []
     if not proof.feasibility.feasible:
         return Verdict.REFUTED, [f"not a metric: {proof.feasibility}"]
+    if not math.isfinite(reference.gap) or math.isnan(proof.gap):
+        return Verdict.INCONCLUSIVE, ["the objective or the bound overflows in double precision: rescale the data"]
     allowed = tol * scale + proof.rounding
     if proof.gap <= allowed and not (reference.certificate.decides(tol) and proof.decides(tol)):
         return Verdict.INCONCLUSIVE, [
