@@ -164,8 +164,7 @@ def _step_gap(
         own if M is metric.Q else metric.surplus(q) for M, q in zip((R, interior), rows, strict=True)
     )
     n = len(metric.Y)
-    allowance = (8 + math.sqrt(n)) * EPS * lost * max(size_R, size_I)
-    theta = _mixing(Z_R, Z_I, allowance)
+    theta = _mixing(Z_R, Z_I, _allowance(n, lost, max(size_R, size_I)))
     if theta is None:
         return None, math.inf
     Z = (1 - theta) * Z_R + theta * Z_I
@@ -179,6 +178,11 @@ def _step_gap(
         parts.append(at.c * _divergence(q[others], at.log_p[others]))
     gap = math.fsum(parts) if all(map(math.isfinite, parts)) else math.inf
     return theta, max(0.0, gap)
+
+
+def _allowance(n: int, lost: float, size: float) -> float:
+    """What rounding may be in a surplus that is summed from terms of this size."""
+    return (8 + math.sqrt(n)) * EPS * lost * size
 
 
 def _divergence(log_q: FloatArray, log_p: FloatArray) -> float:
