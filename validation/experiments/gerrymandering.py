@@ -68,6 +68,7 @@ nothing, so on a standard partition it is marked where it differs by more than h
 # of: what is different for a set. without: methods left out. rows: a metric is learnt from so many training points,
 # drawn at random, where all would take hours; kNN looks among all of them.
 EVERY: dict[str, Any] = {"k": KS, "c": (1.0, 10.0, 100.0, 1e3, 1e4), "steps": 1000, "epochs": 50, "rows": {}}
+LARGE = (100.0, 1e3, 1e4)  # where there are many points to a feature
 THIN: dict[str, Any] = {"k": KS, "c": (10.0, 100.0), "steps": 100, "epochs": 5, "rows": {}}
 PRESETS = {
     "small": Preset(
@@ -85,15 +86,15 @@ PRESETS = {
         {
             **THIN,
             "of": {
-                "usps": {"rows": {"CCCP": 1500}, "epochs": 2, "without": ("LMNN", "NCA")},
-                "letter": {"folds": 3, "epochs": 2, "rows": {"LMNN": 1000, "NCA": 2000}},
+                "usps": {"c": LARGE, "rows": {"CCCP": 1500}, "epochs": 2, "without": ("LMNN", "NCA")},
+                "letter": {"c": LARGE, "folds": 3, "epochs": 2, "rows": {"LMNN": 1000, "NCA": 2000}},
                 "office_webcam": {"epochs": 3, "steps": 15, "without": ("LMNN",)},
                 "office_dslr": {"steps": 15},
             },
         },
         (
             "isolet, office_amazon and office_caltech are left out;",
-            "c is 10 or 100; at most 100 steps of CCCP, 15 of the office sets; 5 epochs of SGD for office_dslr, 3 for "
+            "c is 10 or 100 for the office sets, 100, 1000 or 10^4 for letter and usps; at most 100 steps of CCCP, 15 of the office sets; 5 epochs of SGD for office_dslr, 3 for "
             "office_webcam, else 2;",
             "letter: 3 of the 5 folds; LMNN learns from 1000, NCA from 2000 of 16000 points, and kNN looks among all;",
             "usps: CCCP learns from 1500 of 7291 training points, and kNN looks among all; LMNN and NCA are not run;",
