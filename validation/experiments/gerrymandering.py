@@ -94,8 +94,9 @@ PRESETS = {
         },
         (
             "isolet, office_amazon and office_caltech are left out;",
-            "c is 10 or 100 for the office sets, 100, 1000 or 10^4 for letter and usps; at most 100 steps of CCCP, 15 of the office sets; 5 epochs of SGD for office_dslr, 3 for "
-            "office_webcam, else 2;",
+            "c is 10 or 100 for the office sets, else 100, 1000 or 10^4 (of 10 and 100, 100 was best in all folds);",
+            "at most 100 steps of CCCP, 15 of the office sets; 5 epochs of SGD for office_dslr, 3 for office_webcam, "
+            "else 2;",
             "letter: 3 of the 5 folds; LMNN learns from 1000, NCA from 2000 of 16000 points, and kNN looks among all;",
             "usps: CCCP learns from 1500 of 7291 training points, and kNN looks among all; LMNN and NCA are not run;",
             "office_webcam: LMNN, with 27730 unknowns, is not run.",
