@@ -22,7 +22,8 @@ def solve(method: str, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Solu
 
     solver "fast" (default), "clarabel" or "scs"; tol (default 1e-6, of the problem's scale); max_iter; warm_start
     (a Solution of the same data); callback; and the method's parameters (`cvxml show METHOD`).
-    Raises ValueError for bad input; warns (ConvergenceWarning) whenever tol is not met.
+    Raises ValueError for bad input, and cvxml.backend.SolverFailure where a back end of cvxpy gives no answer; warns
+    (ConvergenceWarning) whenever tol is not met.
     """
     check_params(method, params, (*_SOLVE, *get(method).SOLVE_PARAMETERS))
     return get(method).solve(X, y, **params)

@@ -38,7 +38,7 @@ CLAIMS = (
 class Status(Enum):
     """Why a solver stopped, as a sentence."""
 
-    CONVERGED = "certified: the gap is at most tol times the scale of the problem"
+    CONVERGED = "certified: but for rounding, the gap is at most tol times the scale of the problem"
     STATIONARY = (
         "stationary: its own convex step (its gradient, where the rank is limited) is certified to leave at most tol "
         "of the scale; F is not convex"
