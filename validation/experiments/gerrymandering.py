@@ -99,7 +99,7 @@ PRESETS = {
             "else 2;",
             "letter: 3 of the 5 folds; LMNN learns from 1000, NCA from 2000 of 16000 points, and kNN looks among all;",
             "usps: CCCP learns from 1500 of 7291 training points, and kNN looks among all; LMNN and NCA are not run;",
-            "office_webcam: LMNN, with 27730 unknowns, is not run.",
+            "office_webcam: LMNN, with 27730 unknowns and 10 GB for them, is not run.",
         ),
         remarks=True,
     ),
