@@ -8,6 +8,7 @@ import pytest
 
 from cvxml import datasets
 from validation.experiments import gerrymandering, glml, looks
+from validation.experiments.gerrymandering_report import REMARKS as GERRYMANDERING
 from validation.experiments.glml_report import REMARKS as GLML
 from validation.experiments.mlsvm_report import REMARKS as MLSVM
 
@@ -25,6 +26,9 @@ QUOTED = {
     "office_dslr": quoted(gerrymandering.WHAT, r"as counts it has (\d+),", r"Euclidean error of (\d+) at"),
     "office_caltech": quoted(
         gerrymandering.WHAT, *(rf"deviations of (?:[\d.]+, ){{{i}}}([\d.]+)" for i in range(3))
+    ),
+    "usps": quoted(
+        GERRYMANDERING["usps", "Euclidean"], *(rf"z-scores \((?:[\d.]+, ){{{i}}}([\d.]+)" for i in range(3))
     ),
     "ionosphere": quoted(
         GLML["Bayes", "ionosphere"], r"has (\S+) %", r"and (\S+) % with 0.01", r"Euclid (\S+) %"
