@@ -88,7 +88,10 @@ PRESETS = {
             "of": {
                 "usps": {"c": LARGE, "rows": {"CCCP": 1500}, "epochs": 2, "without": ("LMNN", "NCA")},
                 "letter": {
-                    **{"c": LARGE, "folds": 3, "epochs": 2, "steps": 10},
+                    "c": LARGE,
+                    "folds": 3,
+                    "epochs": 2,
+                    "steps": 10,
                     "rows": {"LMNN": 1000, "NCA": 2000},
                 },
                 "office_webcam": {"epochs": 3, "steps": 15, "without": ("LMNN",)},
