@@ -156,6 +156,18 @@ def test_rounding_covers_what_an_offset_of_the_features_loses(
         assert abs(float(interval.gap) - proof.gap) <= proof.rounding
 
 
+@pytest.mark.parametrize("shift", [0.0, 1.0, 1e6])
+@pytest.mark.parametrize("width", [1.0, 1e-3, 1e-5, 1e-7])
+def test_rounding_covers_a_class_that_is_tight_beside_the_others(width: float, shift: float) -> None:
+    rng = np.random.default_rng(0)
+    tight = width * rng.standard_normal((12, 2))
+    X = np.concatenate([tight, rng.standard_normal((12, 2)) + 3]) + shift
+    y = np.repeat([0, 1], 12)
+    solution = solved("glml", X, y, query=X[0])
+    interval = get_exact("glml").exact(X, y, solution.metric, solution.dual, query=X[0])
+    assert abs(float(interval.gap) - solution.gap) <= solution.certificate.rounding
+
+
 @pytest.mark.parametrize("method", ["mlsvm", "kernel_mlsvm", "glml"])
 def test_check_certifies_an_optimum_and_refutes_another(method: str) -> None:
     X, y = data(method)

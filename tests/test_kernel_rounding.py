@@ -12,6 +12,7 @@ import pytest
 
 import cvxml
 from cvxml.methods.mlsvm.kernel_instance import Instance, instance
+from cvxml.report import Verdict
 from cvxml.result import Dual, Solution
 from tests.instances import random_data
 
@@ -31,8 +32,14 @@ OFFSETS = [0.0, 10.0, 1e3, 1e5]
 def test_rounding_covers_what_the_factor_of_the_kernel_loses(
     params: dict[str, Any], offset: float, lam: float
 ) -> None:
-    X, y = offset + random_data(3, n=8, d=2)[0], np.arange(8) % 2
-    solution, given = solved(X, y, lam=lam, **params), instance(X, y, lam=lam, **params)
+    y = np.arange(8) % 2
+    X = random_data(3, n=8, d=2)[0] + 3 * y[:, None] + offset
+    given_lists: dict[str, Any] = {
+        **params,
+        "lam": lam,
+        "neighbors": [np.delete(np.arange(8), i) for i in range(8)],
+    }
+    solution, given = solved(X, y, **given_lists), instance(X, y, **given_lists)
     proof = solution.certificate
     K = kernel_in_fractions(given)
     assert abs(exact_bound(given, K, proof.dual) - proof.lower_bound) <= proof.rounding
@@ -50,6 +57,44 @@ def test_points_far_from_the_origin_prove_nothing() -> None:
     far = solved(X, y, **params)
     assert far.lower_bound - far.certificate.rounding <= here.objective + here.certificate.rounding
     assert not far.certificate.proves(1e-3)
+
+
+def test_zero_is_not_certified_where_rounding_hides_the_optimum() -> None:
+    rng = np.random.default_rng(0)
+    shapes = [(rng.standard_normal((20, 2)), 10.0 ** rng.uniform(4, 8)) for _ in range(17)]
+    for X, offset in (shapes[1], shapes[16]):
+        y = (X[:, 0] > 0).astype(int)
+        params: dict[str, Any] = {"degree": 1, "lam": 0.1}
+        lists = instance(X + offset, y, **params).N.lists
+        best = cvxml.solve("mlsvm", X + offset, y, lam=0.1, neighbors=lists)
+        far = cvxml.check("kernel_mlsvm", X + offset, y, np.zeros((20, 20)), tol="loose", **params)
+        assert far.objective is not None
+        assert best.objective < 0.9 * far.objective
+        assert far.verdict is Verdict.INCONCLUSIVE
+
+
+def test_exactly_is_not_said_of_another_metric() -> None:
+    # the second feature is lost beside the first: phi is dear along it, and E does not show that
+    n, y = 8, np.array([0, 0, 0, 1, 1, 1, 0, 1])
+    first = 1e4 + np.array([0.0, 0.0, 0.5, 3.0, 3.25, 3.5, 0.25, 2.75])
+    X = np.column_stack([first, 1e-5 * np.array([1.0, -1, 0, 0, 0, 0, 0, 0])])
+    params: dict[str, Any] = {
+        "degree": 1,
+        "lam": 0.1,
+        "neighbors": [np.delete(np.arange(n), i) for i in range(n)],
+    }
+    best = solved(X, y, **params)
+    E = instance(X, y, **params).E
+    M = E.T @ best.metric @ E
+    u = np.concatenate([[0.0, 0.0], np.linalg.pinv(E[2:].T)[:, 0]])
+    phi = M[0, 0] * np.outer(u, u)
+    phi[:2, :2] = 2.0 ** np.round(np.log2(10 * M[0, 0] / 4e-10)) * np.array([[1, -1], [-1, 1]])
+    dear, cheap = X.T @ phi @ X, X.T @ best.metric @ X
+    assert dear[1, 1] > 5 * cheap[0, 0]
+    assert (
+        cvxml.check("kernel_mlsvm", X, y, phi, tol="loose", exact=True, **params).verdict
+        is not Verdict.CERTIFIED
+    )
 
 
 @pytest.mark.parametrize("params", KERNELS, ids=str)

@@ -373,7 +373,10 @@ def test_what_is_no_proof_of_a_relative_is_refused_in_one_line(
     assert says in line
 
 
-@pytest.mark.parametrize(("exponent", "says"), [(-24, "where no target is"), (-17, "leave the dual cone")])
+@pytest.mark.parametrize(
+    ("exponent", "says"),
+    [(-30, "where no target is"), (-24, "where no target is"), (-17, "leave the dual cone")],
+)
 def test_prices_where_targets_are_next_to_a_line_are_no_proof(
     exponent: int, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -39,7 +39,7 @@ dml_eig   minus the largest eigenvalue of sum_D q X_ij relative to S, for q of t
 mcml      sum_i H(q_i), for rows q_i of the simplex with sum (w_ij - q_ij) X_ij psd, w_ij = 1/(n_c - 1) in the class
 
 where S and D are the similar and the dissimilar pairs, H the entropy; psd is to rounding, each feature in its own unit
-(lmnn: but for s sum (1 - mu) X_ij, and the bound is less by s times the objective).
+(lmnn: once s times (1 - mu) sum X_ij is added, s at most 1e-6; the bound is then less by s times the objective).
 Exit code 0 if the gap is at most 1e-6 of the objective.
 """
 
@@ -435,18 +435,18 @@ def recompute_lmnn(content):
 def missing_to_psd(pairs, near, far, price, weight):
     """The least s >= 0 with Z + s C psd, C = weight sum over the pairs, Z = C + sum price (near near^T - far far^T).
 
-    No metric of at most this objective has <Z, M> below -s objective, since <C, M> is part of the objective. Where C is
-    singular no s would do: a triplet that leaves its range is no proof.
+    No metric of at most this objective has <Z, M> below -s objective, since <C, M> is part of the objective. All on the
+    range of C: outside no s would do, so a triplet with a price that leaves it, by more than rounding, is no proof.
     """
     values, vectors = np.linalg.eigh(weight * pairs.T @ pairs)
     inside = values > 1e-12 * max(values[-1], 0.0)
     for E in (near, far):
         strayed = ((E @ vectors[:, ~inside]) ** 2).sum(axis=1)
-        require((strayed <= 1e-16 * (E**2).sum(axis=1)).all(), "a triplet with a price is where no target is")
+        require((strayed <= 1e-26 * (E**2).sum(axis=1)).all(), "a triplet with a price is where no target is")
     if not inside.any():
         return 0.0
     whiten = vectors[:, inside] / np.sqrt(values[inside])
-    Z = weight * whiten.T @ (pairs.T @ pairs) @ whiten
+    Z = outer_sum(pairs @ whiten, np.full(len(pairs), weight))
     Z += outer_sum(near @ whiten, price) - outer_sum(far @ whiten, price)
     s = max(0.0, -float(np.linalg.eigvalsh(Z)[0]))
     require(s <= 1e-6, "the prices leave the dual cone")

@@ -77,7 +77,7 @@ def _next_to_nothing(asked: Asked, A: FloatArray, reference: Solution) -> bool:
     A solver's rounding need not be psd: tried are A, -A, and the identity as large as what is not symmetric.
     The scale is 0 there, and nothing but 0 would do; a millionth of the objective stands in for it.
     """
-    if reference.certificate.scale > 0:
+    if reference.certificate.scale > 0 or not reference.certificate.decides(asked.tol):
         return False
     allowed = max(64 * EPS * (1 + abs(reference.objective)), asked.tol * UNMOVED * abs(reference.objective))
     skew = float(np.linalg.norm(A - A.T)) * np.eye(len(A))
@@ -107,7 +107,9 @@ def _judge(
     if not proof.feasibility.feasible:
         return Verdict.REFUTED, [f"not a metric: {proof.feasibility}"]
     if not math.isfinite(reference.gap) or math.isnan(proof.gap):
-        return Verdict.INCONCLUSIVE, ["the objective or the bound overflows in double precision: rescale the data"]
+        return Verdict.INCONCLUSIVE, [
+            "the objective or the bound overflows in double precision: rescale the data"
+        ]
     allowed = tol * scale + proof.rounding
     if proof.gap <= allowed and not (reference.certificate.decides(tol) and proof.decides(tol)):
         return Verdict.INCONCLUSIVE, [

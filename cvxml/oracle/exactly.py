@@ -12,6 +12,7 @@ from cvxml.oracle.asked import Asked
 from cvxml.report import Verdict
 from cvxml.result import Certificate, Solution
 
+NEAR = 1e-5  # of the norm: ten times what counts as psd
 ANOTHER = "M M^T, of which it is proved, is not near enough to the matrix given"
 
 
@@ -48,6 +49,8 @@ def judge_exactly(asked: Asked, candidate: FloatArray, reference: Solution) -> J
 def stands_for(interval: Exact, proof: Certificate, allowed: Fraction | float) -> bool:
     """True if M M^T has the objective that double precision sees at the metric, to what is allowed and its rounding.
 
-    A matrix may differ from M M^T by little of its norm, and by much of what the data see of it.
+    A matrix may differ from M M^T by little of its norm, and by much of what the data see of it; and where rounding is
+    large, by much of its norm too.
     """
-    return abs(upward(interval.objective) - proof.objective) <= float(allowed) + proof.rounding
+    near = interval.distance <= NEAR * proof.feasibility.norm
+    return near and abs(upward(interval.objective) - proof.objective) <= float(allowed) + proof.rounding

@@ -157,7 +157,7 @@ def _false_claim(proof: Certificate, claimed: dict[str, Any], slack: float) -> s
         if claimed.get(name) is None:  # not claimed, or infinite
             continue
         stated = check_number(claimed[name], name)
-        allowed = SAME * (1 + abs(value)) + slack
+        allowed = SAME * (1 + abs(value)) + slack + (2 * proof.rounding if name == "lower_bound" else 0.0)
         if stated < least[name] if name in least else abs(stated - value) > allowed:
             return f"the file claims {name} {stated:.12g}; recomputed, it is {value:.12g}"
     return ""
@@ -167,10 +167,10 @@ def _least(proof: Certificate, slack: float) -> dict[str, float]:
     """The least gap, rel_gap and radius that an honest file can state where `proof` is what is recomputed."""
     # two computations of a gap, each off by `rounding` at most; and to repair the prices again may move each by an ulp
     slack += 2 * proof.rounding + 8 * EPS * abs(proof.objective) + SAME * proof.gap
-    if proof.gap <= slack:
-        share, of_radius = 0.0, proof.rounding / 4  # an estimate, which another machine may have smaller
-    else:
-        share, of_radius = 1 - slack / proof.gap, proof.gap + proof.rounding - slack
+    share = 1 - slack / proof.gap if proof.gap > slack else 0.0
+    of_radius = (
+        max(0.0, proof.gap - slack) + proof.rounding / 4
+    )  # an estimate, which another machine may have smaller
     # rel_gap may be infinite; the radius goes with the root of gap + rounding
     root = math.sqrt(of_radius / (proof.gap + proof.rounding)) if of_radius > 0 else 0.0
     return {

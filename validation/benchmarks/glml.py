@@ -95,16 +95,16 @@ def share(model: Any, X: Any, Q: Any, repeats: int) -> tuple[float, float]:
     q, d = Q.shape
     S, weights = parts.precisions, pair_weights(parts.log_densities(Q))[0]
     flat = A.transpose(1, 0, 2).reshape(d, q * d)
-    pulls = np.stack([(Q - mu) @ S_k for mu, S_k in zip(parts.means, S, strict=True)], axis=1)
+    pulls = (parts.from_means(Q) @ S).transpose(1, 0, 2)
 
     def alone() -> None:
         np.linalg.eigh(B)
         A @ A  # U diag U^T
         X @ flat
         (A @ Q[:, :, None])[:, :, 0] @ X.T
-        for mu, S_k, T in zip(parts.means, S, parts.whitening, strict=True):
-            (Q - mu) @ S_k
-            (Q - mu) @ T.T
+        for away, S_k, T in zip(parts.from_means(Q), S, parts.whitening, strict=True):
+            away @ S_k
+            away @ T.T
         pulls.transpose(0, 2, 1) @ (weights[:, :, None] * pulls)
         weights @ S.reshape(len(S), -1)
 

@@ -21,9 +21,7 @@ def fisher_metrics(model: Mixtures, Q: FloatArray) -> FloatArray:
     r = np.exp(logs - np.logaddexp.reduce(logs, axis=1, keepdims=True))
     S = model.precisions
     weights = np.exp(model.log_weights - np.logaddexp.reduce(model.log_weights))
-    pulls = np.stack(
-        [(model.coordinates(Q) - mu) @ S_k for mu, S_k in zip(model.means, S, strict=True)], axis=1
-    )  # (q, K, d)
+    pulls = (model.from_means(Q) @ S).transpose(1, 0, 2)  # (q, K, d)
     away = np.einsum("qk,qkd->qd", r, pulls)
     A = np.zeros((len(Q), Q.shape[1], Q.shape[1]))
     for k, (S_k, w) in enumerate(zip(S, weights, strict=True)):

@@ -34,8 +34,8 @@ class Generative(Protocol):
 class Mixtures:
     """A mixture of Gaussians for each class; one Gaussian for each is the case of the papers.
 
-    Kept in the coordinates (x - origin) / unit, unit a power of two, in which the data spread over about 1 around 0:
-    of means and distances far from 0 rounding would leave few digits.
+    Kept in the coordinates (x - origin) / unit, unit a power of two, in which the data spread over about 1, and those
+    of each component lie around 0: of means and distances far from 0 rounding would leave few digits.
     """
 
     means: FloatArray  # (K, d)
@@ -44,12 +44,13 @@ class Mixtures:
     of_class: IntArray  # (K,): increasing
     n_classes: int
     unit: float = 1.0
-    origin: FloatArray | float = 0.0  # (d,)
+    origin: FloatArray | float = 0.0  # (K, d)
 
-    def coordinates(self, Q: FloatArray) -> FloatArray:
-        """(x - origin) / unit, (q, d)."""
-        own: FloatArray = (Q - self.origin) / self.unit
-        return own
+    def from_means(self, Q: FloatArray) -> FloatArray:
+        """x - mu in units, (K, q, d)."""
+        origin = np.broadcast_to(self.origin, self.means.shape)
+        away: FloatArray = (Q - origin[:, None]) / self.unit - self.means[:, None]
+        return away
 
     @property
     def precisions(self) -> FloatArray:
@@ -60,9 +61,9 @@ class Mixtures:
     def components(self, Q: FloatArray) -> FloatArray:
         """log(weight_k N_k(x)), (q, K)."""
         log_det = np.log(np.abs(np.diagonal(self.whitening, axis1=1, axis2=2))).sum(axis=1)
-        squares, own = np.empty((len(Q), len(self.means))), self.coordinates(Q)
-        for k, (mu, T) in enumerate(zip(self.means, self.whitening, strict=True)):
-            z = (own - mu) @ T.T
+        squares = np.empty((len(Q), len(self.means)))
+        for k, (away, T) in enumerate(zip(self.from_means(Q), self.whitening, strict=True)):
+            z = away @ T.T
             squares[:, k] = np.einsum("qd,qd->q", z, z)
         constant = -Q.shape[1] * (0.5 * np.log(2 * np.pi) + np.log(self.unit))
         logs: FloatArray = self.log_weights + log_det + constant - squares / 2
@@ -90,8 +91,7 @@ class Mixtures:
         if len(self.means) > self.n_classes:
             of_component = of_component * np.exp(self.components(Q) - self.log_densities(Q)[:, self.of_class])
         S = self.precisions
-        Z = self.coordinates(Q)
-        pulls = np.stack([(Z - mu) @ S_k for mu, S_k in zip(self.means, S, strict=True)], axis=1)  # (q, K, d)
+        pulls = (self.from_means(Q) @ S).transpose(1, 0, 2)  # (q, K, d)
         outer = pulls.transpose(0, 2, 1) @ (of_component[:, :, None] * pulls)
         constant = (of_component @ S.reshape(len(S), -1)).reshape(outer.shape)
         total: FloatArray = outer - constant
@@ -107,10 +107,11 @@ def fit_gaussians(
 
     Raises ValueError for a class of one point, and for a singular covariance, naming the class and the rank.
     """
-    C, unit, origin = len(names), unit_scale(X), middle(X)
-    means, whitening = [], []
+    C, unit = len(names), unit_scale(X)
+    means, whitening, origin = [], [], []
     for c in range(C):
-        points = (X[y == c] - origin) / unit
+        origin.append(middle(X[y == c]))
+        points = (X[y == c] - origin[c]) / unit
         _check_size(points, names[c])
         Sigma = np.cov(points.T, bias=True).reshape(X.shape[1], X.shape[1]) + _in_units(alpha, unit) * np.eye(
             X.shape[1]
@@ -118,7 +119,7 @@ def fit_gaussians(
         means.append(points.mean(axis=0))
         whitening.append(_whitening(Sigma, names[c]))
     log_priors = np.log(_priors(priors, C))
-    return Mixtures(np.array(means), np.array(whitening), log_priors, np.arange(C), C, unit, origin)
+    return Mixtures(np.array(means), np.array(whitening), log_priors, np.arange(C), C, unit, np.array(origin))
 
 
 def fit_mixtures(
@@ -133,10 +134,11 @@ def fit_mixtures(
     """scikit-learn's GaussianMixture for each class, alpha added to its covariances. Raises ValueError as above."""
     from sklearn.mixture import GaussianMixture
 
-    C, unit, origin = len(names), unit_scale(X), middle(X)
-    means, whitening, log_weights, of_class = [], [], [], []
+    C, unit = len(names), unit_scale(X)
+    means, whitening, log_weights, of_class, origin = [], [], [], [], []
     for c, prior in enumerate(_priors(priors, C)):
-        points = (X[y == c] - origin) / unit
+        here = middle(X[y == c])
+        points = (X[y == c] - here) / unit
         _check_size(points, names[c])
         if len(points) < n_components:
             raise ValueError(
@@ -148,8 +150,15 @@ def fit_mixtures(
             whitening.append(_whitening(Sigma + _in_units(alpha, unit) * np.eye(X.shape[1]), names[c]))
             log_weights.append(np.log(prior * weight))
             of_class.append(c)
+            origin.append(here)
     return Mixtures(
-        np.array(means), np.array(whitening), np.array(log_weights), np.array(of_class), C, unit, origin
+        np.array(means),
+        np.array(whitening),
+        np.array(log_weights),
+        np.array(of_class),
+        C,
+        unit,
+        np.array(origin),
     )
 
 

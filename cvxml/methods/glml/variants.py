@@ -70,7 +70,7 @@ class Gaussians:
     precisions: FloatArray  # (C, d, d)
     log_priors: FloatArray  # (C,)
     unit: float
-    origin: FloatArray  # (d,)
+    origin: FloatArray  # (C, d)
     pull: bool = True  # S (x - mu)(x - mu)^T S is there
     push: bool = True  # - S is there
     factor: bool = True  # |S|^(1/2) is there
@@ -120,12 +120,13 @@ def _gaussians(
     """
     if p.params["model"] != "gaussian":
         return None
-    unit, origin, alpha, d = unit_scale(p.X), middle(p.X), p.params["alpha"], p.X.shape[1]
+    unit, alpha, d = unit_scale(p.X), p.params["alpha"], p.X.shape[1]
     alpha = alpha if shrinks else alpha / unit**2
     C = int(p.y.max()) + 1
-    means, precisions = [], []
+    means, precisions, origin = [], [], []
     for c in range(C):
-        points = (p.X[p.y == c] - origin) / unit
+        origin.append(middle(p.X[p.y == c]))
+        points = (p.X[p.y == c] - origin[-1]) / unit
         Sigma = covariance(np.cov(points.T, bias=True).reshape(d, d), len(points), alpha)
         values = np.linalg.eigvalsh(Sigma)
         if values[0] <= SINGULAR * d * values[-1]:
@@ -134,7 +135,7 @@ def _gaussians(
         precisions.append(np.linalg.inv(Sigma))
     shares = check_priors(p.params["priors"], p.y, C)
     log_priors = np.zeros(C) if shares is None else np.log(shares)
-    return Gaussians(np.array(means), np.array(precisions), log_priors, unit, origin, **left_out)
+    return Gaussians(np.array(means), np.array(precisions), log_priors, unit, np.array(origin), **left_out)
 
 
 def _of_model(model: Generative | None, Q: FloatArray) -> Pair | None:

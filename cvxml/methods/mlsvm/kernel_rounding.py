@@ -1,8 +1,8 @@
 """What is lost where K is E E^T only but for rounding: by how much the certificate's numbers may be off.
 
 What is certified is a metric of the kernel as it is defined; what is computed with is the matrix K, in floating point,
-and its factor E, cut where the eigenvalues of K are rounding. With b_ij a bound of how far <e_i, e_j> is from the
-kernel of x_i and x_j, and B = sum_ij (u_ij - w_ij)(e_i - e_j)(e_i - e_j)^T over unit vectors, so that G = E^T B E:
+and its factor E, cut where the eigenvalues of K are rounding. With b_ij a bound of how far (E E^T)_ij is from the
+kernel of x_i and x_j, and B = sum_ij (u_ij - w_ij)(1_i - 1_j)(1_i - 1_j)^T, 1_i unit vectors, so that G = E^T B E:
 
 bound       sum_i s_i - f(K) / (2 lam), f(K) = ||P_+(K^(1/2) B K^(1/2))||^2. Along K + t dK, f changes at the rate
             2 tr(Q dK), where 0 << Q << B K B: by 2 sum_ij b_ij q_i q_j at most, q_i^2 the largest (B K B)_ii.
@@ -39,10 +39,13 @@ def with_kernel_rounding(given: Instance, phi: FloatArray, proof: Certificate) -
 
 
 def entries_off(given: Instance) -> FloatArray:
-    """b (n, n): K is off by some eps of sqrt(K_ii K_jj), that is ||x_i||^p ||x_j||^p; K - E E^T can be looked at."""
+    """b (n, n): K - E E^T as it is, and what rounding may be in it: a share of sqrt(K_ii K_jj).
+
+    A sum of d products is off by d eps/2 of ||x_i|| ||x_j|| at most, its p-th power by p times that share.
+    """
     K, E = given.K, given.E
     power = given.kernel["degree"] if given.kernel["kernel"] == "poly" else 1
-    terms = 2 + power * math.sqrt(given.X.shape[1]) + math.sqrt(E.shape[1])
+    terms = 2 + power * (given.X.shape[1] + 1) / 2 + E.shape[1] / 2
     size = np.sqrt(np.diag(K))
     off: FloatArray = np.abs(K - E @ E.T) + terms * EPS * np.outer(size, size)
     return off
@@ -63,20 +66,19 @@ def bound_off(given: Instance, off: FloatArray, dual: Dual) -> float:
 
 def objective_off(given: Instance, off: FloatArray, phi: FloatArray) -> float:
     """By how much the objective of phi (n, n) may be off, where K is by `off` (n, n), entry by entry."""
-    K, E, lam = given.K, np.abs(given.E), given.lam
-    images, size = phi @ K, np.abs(phi)
-    M_off = 4 * EPS * (E.T @ size @ E)  # E^T phi E is summed from terms larger than itself
-    norm = lam * float(np.sum(np.abs(images @ phi) * off)) + lam / 2 * float(
-        np.sum((off @ size @ off) * size)
-    )
-    norm += lam * float(np.sum(np.abs(given.E.T @ phi @ given.E) * M_off)) + lam / 2 * float(np.sum(M_off**2))
+    K, N, lam, size = given.K, given.N, given.lam, np.abs(phi)
+    images, twice = phi @ K, size @ off
+    norm = lam * float(np.sum(np.abs(images @ phi) * off)) + lam / 2 * float(np.sum((off @ twice) * size))
+    lengths = np.abs(given.E)
+    M_off = 4 * EPS * (lengths.T @ size @ lengths)  # E^T phi E is summed from terms larger than itself
+    M = np.abs(given.E.T @ phi @ given.E)
+    norm += lam * float(np.sum((M + M_off / 2) * M_off))
 
-    def moved(i: int, listed: IntArray) -> float:
+    def changes(i: int, listed: IntArray) -> float:
         """The most that a distance from i to one of `listed` may be off."""
         b = off[:, [i]] + off[:, listed]
         e = np.abs(given.E[i] - given.E[listed])
-        along = 2 * np.abs(images[:, [i]] - images[:, listed]) + size @ b
+        along = 2 * np.abs(images[:, [i]] - images[:, listed]) + twice[:, [i]] + twice[:, listed]
         return float((np.sum(along * b, axis=0) + np.sum((e @ M_off) * e, axis=1)).max())
 
-    N = given.N
-    return norm + sum(moved(i, N.targets[i]) + moved(i, N.impostors[i]) for i in N.usable) / len(K)
+    return norm + sum(changes(i, N.targets[i]) + changes(i, N.impostors[i]) for i in N.usable) / len(K)
