@@ -27,6 +27,7 @@ QUOTED = {
     "office_caltech": quoted(
         gerrymandering.WHAT, *(rf"deviations of (?:[\d.]+, ){{{i}}}([\d.]+)" for i in range(3))
     ),
+    "letter": quoted(GERRYMANDERING["letter", "LMNN"], r"from 500 it has (\S+) at"),
     "usps": quoted(
         GERRYMANDERING["usps", "Euclidean"], *(rf"z-scores \((?:[\d.]+, ){{{i}}}([\d.]+)" for i in range(3))
     ),
