@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -107,3 +108,8 @@ def soft_labels(seed: int, n: int) -> FloatArray:
     np.fill_diagonal(s, 0.0)
     s[s < 1e-12] = 0.0
     return s
+
+
+def fractions(array: Any) -> np.ndarray:
+    """The same numbers as objects, with which numpy reckons exactly."""
+    return np.vectorize(Fraction, otypes=[object])(np.asarray(array, dtype=float))

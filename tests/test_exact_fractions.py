@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
@@ -20,12 +19,7 @@ from cvxml.methods.ssvm import enumeration as ssvm
 from cvxml.methods.ssvm import exact as ssvm_exact
 from cvxml.methods.ssvm.instance import instance as ssvm_instance
 from cvxml.metric import FloatArray
-from tests.instances import random_data
-
-
-def fractions(array: Any) -> np.ndarray:
-    """The same numbers as objects, with which numpy reckons exactly."""
-    return np.vectorize(Fraction, otypes=[object])(np.asarray(array, dtype=float))
+from tests.instances import fractions, random_data
 
 
 def tiny(seed: int, d: int) -> tuple[FloatArray, np.ndarray, FloatArray, FloatArray]:
