@@ -21,12 +21,8 @@ AGAIN = {  # a few tasks of little work, by the names of their files
     ),
     "gerrymandering-paper": (
         *("office_dslr/Euclidean/000", "office_dslr/CCCP k=3/000", "office_dslr/SGD k=3/001"),
-        *(
-            "office_dslr/SGD printed k=3/002",
-            "office_dslr/ITML/003",
-            "office_dslr/NCA/002",
-            "letter/Euclidean/001",
-        ),
+        *("office_dslr/SGD printed k=3/002", "office_dslr/ITML/003", "office_dslr/NCA/002"),
+        "letter/Euclidean/001",
     ),
     "glml-paper": ("wine/generative/007", "wine/ITML/011", "wine/LMNN/002", "ionosphere/DML-eig/000"),
     "nca-paper": ("wine/NCA/000", "iris/NCA 2/001", "ionosphere/RCA/005", "rings/LDA 2/003"),

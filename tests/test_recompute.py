@@ -18,7 +18,7 @@ import pytest
 
 import cvxml
 from cvxml.oracle.cases import Case, load_cases
-from tests.instances import random_data, real_data
+from tests.instances import fractions, random_data, real_data
 
 PATH = Path(__file__).parent.parent / "validation" / "recompute.py"
 
@@ -394,6 +394,22 @@ def test_prices_where_targets_are_next_to_a_line_are_no_proof(
     path.write_text(json.dumps(content), encoding="utf-8")
     assert not recompute().main(str(path))
     assert says in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_prices_just_beyond_the_cone_are_refused_where_targets_are_near_a_line(seed: int) -> None:
+    # C has eigenvalues in the ratio 1e-12 to 1e-10: the digits of the lesser are lost in C, and not in the pairs
+    rng = np.random.default_rng(seed)
+    angle, k, width = rng.uniform(0, 2 * np.pi), rng.integers(3, 40), 10 ** rng.uniform(-5.9, -5)
+    across = np.array([np.cos(angle), np.sin(angle)])
+    along = np.array([-across[1], across[0]])
+    pairs = np.outer(rng.standard_normal(k), along) + width * np.outer(rng.standard_normal(k), across)
+    far = width * across[None]
+    exact, edge = fractions(pairs), fractions(far)[0]
+    (a, b), (_, c) = exact.T @ exact / 2
+    most = (a * c - b * b) / (c * edge[0] ** 2 - 2 * b * edge[0] * edge[1] + a * edge[1] ** 2)
+    with pytest.raises(ValueError, match=r"leave the dual cone|where no target is"):
+        recompute().missing_to_psd(pairs, np.zeros((0, 2)), far, np.array([1.00001 * float(most)]), 0.5)
 
 
 @pytest.mark.parametrize("text", ["", "null", "{}", "[]", '{"X": [[0]], "metric": [[0]]}'])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import cvxml
 from cvxml.methods.mlsvm import kernel_instance
-from cvxml.oracle.saved import recertify
+from cvxml.oracle.saved import _false_claim, recertify
 from cvxml.report import Verdict
 from cvxml.result import Solution, Status
 from tests.instances import random_data, real_data
@@ -253,3 +254,17 @@ def test_a_file_of_no_known_kind_is_not_written(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="must end in"):
         solved("mlsvm", SOME, lam=0.1).save(tmp_path / "solution.txt")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_bound_is_contradicted_by_more_than_twice_the_rounding() -> None:
+    proof = replace(cvxml.solve("kernel_mlsvm", *SOME).certificate, rounding=1e-3)
+    for off, contradicted in (
+        (0.0, False),
+        (1.9e-3, False),
+        (-1.9e-3, False),
+        (2.1e-3, True),
+        (-2.1e-3, True),
+    ):
+        said = _false_claim(proof, {"lower_bound": proof.lower_bound + off}, 0.0)
+        assert bool(said) is contradicted, (off, said)
+    assert _false_claim(proof, {"objective": proof.objective + 1e-3}, 0.0)

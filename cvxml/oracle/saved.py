@@ -168,9 +168,8 @@ def _least(proof: Certificate, slack: float) -> dict[str, float]:
     # two computations of a gap, each off by `rounding` at most; and to repair the prices again may move each by an ulp
     slack += 2 * proof.rounding + 8 * EPS * abs(proof.objective) + SAME * proof.gap
     share = 1 - slack / proof.gap if proof.gap > slack else 0.0
-    of_radius = (
-        max(0.0, proof.gap - slack) + proof.rounding / 4
-    )  # an estimate, which another machine may have smaller
+    # rounding is an estimate, which another machine may have smaller
+    of_radius = max(0.0, proof.gap - slack) + proof.rounding / 4
     # rel_gap may be infinite; the radius goes with the root of gap + rounding
     root = math.sqrt(of_radius / (proof.gap + proof.rounding)) if of_radius > 0 else 0.0
     return {

@@ -68,7 +68,7 @@ nothing, so on a standard partition it is marked where it differs by more than h
 # of: what is different for a set. without: methods left out. rows: a metric is learnt from so many training points,
 # drawn at random, where all would take hours; kNN looks among all of them.
 EVERY: dict[str, Any] = {"k": KS, "c": (1.0, 10.0, 100.0, 1e3, 1e4), "steps": 1000, "epochs": 50, "rows": {}}
-LARGE = (100.0, 1e3, 1e4)  # where there are many points to a feature
+LARGE = (100.0, 1e3, 1e4)  # for sets of many points
 THIN: dict[str, Any] = {"k": KS, "c": (10.0, 100.0), "steps": 100, "epochs": 5, "rows": {}}
 PRESETS = {
     "small": Preset(

@@ -22,10 +22,7 @@ ONLY_PAPER = ("GB-LMNN", "MLR", "k-NCA")
 
 # Why a method differs where it does in the report of the preset "paper": data and method, for all k.
 REMARKS: dict[tuple[str, str], str] = {
-    (
-        "letter",
-        "LMNN",
-    ): "learnt from 1000 of 16000 points; from 500 it has 5.5 at k = 3 (`looks.py`).",
+    ("letter", "LMNN"): "learnt from 1000 of 16000 points; from 500 it has 5.5 at k = 3 (`looks.py`).",
     (
         "usps",
         "Euclidean",
