@@ -1,4 +1,4 @@
-"""Balls: real numbers with a proved error, for what is not rational. Needs python-flint, an extra.
+"""Balls: real numbers with a proved error, for what is not rational. By python-flint.
 
 A ball holds the true value whatever the precision is; how many bits are used decides how wide it is. What is
 concluded from balls is a theorem: an end of one is a fraction, and a comparison is true of all of it.

@@ -1,8 +1,10 @@
 """Coordinates in which the points have unit covariance: only directions in which they differ, every unit gone.
 
-A direction in which the spread is less than `RANK` of the largest, each feature in its own unit, is taken for one in
-which the points do not differ: that little is what rounding makes of nothing, and what is said of a metric is said of
-these data. What is kept of a small spread has lost digits: `lost` says how many, and certificates allow for it.
+A direction in which the spread is less than `RANK` of the largest, each feature in its own unit, is left out: double
+precision sees no more of it than rounding. Whether the points differ in it all the same is decided in rationals
+(span.py): `hidden` counts the directions in which they do. Where there is one these are coordinates of other data,
+and nothing that is computed in them is a proof. What is kept of a small spread has lost digits: `lost` says how many,
+and certificates allow for it.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cvxml.metric import FloatArray
+from cvxml.span import rank
 
 LARGEST = 1e100
 UNITS = 1e130
@@ -25,6 +28,12 @@ class Coordinates(NamedTuple):
     to: FloatArray
     back: FloatArray
     lost: FloatArray  # (r,) the largest spread over that of each coordinate
+    hidden: int  # directions in which the points differ, and which are not among the coordinates
+
+    @property
+    def undecided(self) -> str:
+        """Why nothing is proved in these coordinates, as a sentence; empty where something may be."""
+        return hidden_directions(self.hidden, "the points") if self.hidden else ""
 
     def inside(self, Q: FloatArray, name: str = "metric") -> FloatArray:
         """The matrix (r, r) of the same distances as Q (d, d). Raises ValueError where these are next to overflow."""
@@ -43,6 +52,14 @@ class Coordinates(NamedTuple):
         return (M + M.T) / 2
 
 
+def hidden_directions(count: int, what: str) -> str:
+    """That so many directions in which these differ are lost in rounding."""
+    return (
+        f"{what} differ in {count} direction(s) of less than {RANK:g} of their spread, as rational numbers, and double "
+        "precision cannot see how: leave out features that others nearly determine, or round them so that they do"
+    )
+
+
 def coordinates(X: FloatArray) -> Coordinates:
     """Those of X (n, d); one coordinate, constant, if all points are equal."""
     D = X - X[0]  # a constant feature becomes 0 exactly
@@ -57,8 +74,9 @@ def coordinates(X: FloatArray) -> Coordinates:
     D = D - D.mean(axis=0)
     _, s, Vt = np.linalg.svd(D, full_matrices=False)
     keep = s > RANK * s[0]
+    hidden = rank(X) - int(keep.sum())
     if not keep.any():
         keep, s = np.arange(len(s)) == 0, np.ones(len(s))
     size, V = s[keep] / np.sqrt(len(X)), Vt[keep].T
     to, back = V / size / unit[:, None], V * size * unit[:, None]
-    return Coordinates(np.ascontiguousarray(D @ (V / size)), to, back, size[0] / size)
+    return Coordinates(np.ascontiguousarray(D @ (V / size)), to, back, size[0] / size, max(hidden, 0))

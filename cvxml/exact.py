@@ -1,4 +1,4 @@
-"""Exact arithmetic on floats: every float is an integer times a power of two. Needs python-flint, an extra.
+"""Exact arithmetic on floats: every float is an integer times a power of two. By python-flint.
 
 What is computed here is a theorem: no rounding enters. A matrix of floats is (integers, exponent): the numbers are
 integers * 2^exponent. Results are fractions; decimals and floats are rounded outward.
@@ -59,7 +59,7 @@ def flint() -> Any:
     try:
         import flint as module
     except ImportError as error:
-        raise ValueError("exact arithmetic needs python-flint: pip install 'cvxml[exact]'") from error
+        raise ValueError("exact arithmetic needs python-flint: pip install python-flint") from error
     return module
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
-from enum import Enum
+from enum import StrEnum
 from typing import Any
 
 from cvxml.exact import Exact
@@ -12,7 +12,7 @@ from cvxml.metric import Feasibility, FloatArray
 from cvxml.result import VERSION, Stationarity, plain
 
 
-class Verdict(Enum):
+class Verdict(StrEnum):
     """What `check` says of a claim."""
 
     CERTIFIED = "certified"
@@ -58,6 +58,13 @@ class Report:
     diagnosis: tuple[str, ...] = ()
     exact: Exact | None = None  # the same interval in rational arithmetic, where that was asked for
     notes: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        """No: a report has three verdicts. Raises TypeError with what to write."""
+        raise TypeError(
+            "a report is neither true nor false: its verdict is certified, refuted or inconclusive; "
+            'write report.verdict == "certified"'
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""

@@ -7,7 +7,7 @@ import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -35,23 +35,51 @@ CLAIMS = (
 )  # of a saved file
 
 
-class Status(Enum):
-    """Why a solver stopped, as a sentence."""
+class Status(StrEnum):
+    """Why a solver stopped; `sentence` says it."""
 
-    CONVERGED = "certified: but for rounding, the gap is at most tol times the scale of the problem"
+    sentence: str
+
+    CONVERGED = (
+        "converged",
+        "certified: but for rounding, the gap is at most tol times the scale of the problem",
+    )
     STATIONARY = (
+        "stationary",
         "stationary: its own convex step (its gradient, where the rank is limited) is certified to leave at most tol "
-        "of the scale; F is not convex"
+        "of the scale; F is not convex",
     )
-    MAX_ITER = "not certified: stopped at max_iter before the gap reached tol; raise max_iter"
-    NOT_ATTAINED = "not certified: the infimum is approached and not attained by any metric"
-    TIME_LIMIT = "not certified: stopped at time_limit before the gap reached tol; raise time_limit"
+    MAX_ITER = (
+        "max_iter",
+        "not certified: stopped at max_iter before the gap reached tol; raise max_iter",
+    )
+    NOT_ATTAINED = (
+        "not_attained",
+        "not certified: the infimum is approached and not attained by any metric",
+    )
+    TIME_LIMIT = (
+        "time_limit",
+        "not certified: stopped at time_limit before the gap reached tol; raise time_limit",
+    )
     AT_INFINITY = (
-        "not certified: the run leaves for infinity; larger multiples of this metric are as good or better"
+        "at_infinity",
+        "not certified: the run leaves for infinity; larger multiples of this metric are as good or better",
     )
-    STALLED = "not certified: rounding stops further progress in double precision at this tol"
-    INTERRUPTED = "not certified: interrupted; give this solution as warm_start to go on"
-    BACKEND = "not certified: the back end's answer does not meet tol; try another solver"
+    STALLED = (
+        "stalled",
+        "not certified: rounding stops further progress in double precision at this tol",
+    )
+    INTERRUPTED = ("interrupted", "not certified: interrupted; give this solution as warm_start to go on")
+    BACKEND = (
+        "backend",
+        "not certified: the back end's answer does not meet tol; try another solver",
+    )
+
+    def __new__(cls, value: str, sentence: str) -> Status:
+        """A string, with the sentence that says it."""
+        member = str.__new__(cls, value)
+        member._value_, member.sentence = value, sentence
+        return member
 
 
 Dual = Mapping[str, np.ndarray]
@@ -106,6 +134,9 @@ class Certificate:
     step: Certificate | None = None  # "stationary": the proof for the metric's own convex step
     parts: tuple[Certificate, ...] = ()  # of local metrics, one a query: each must be proved
     stationarity: Stationarity | None = None  # of metrics A^T A: judged by it where there is no step
+    undecided: str = (
+        ""  # why double precision proves nothing of these data, as a sentence, where that is known
+    )
 
     @property
     def claim(self) -> str:
@@ -143,7 +174,7 @@ class Certificate:
             return self.step.decides(tol)
         if self.parts:
             return all(part.decides(tol) for part in self.parts)
-        if not (math.isfinite(self.gap) and math.isfinite(self.scale)):
+        if self.undecided or not (math.isfinite(self.gap) and math.isfinite(self.scale)):
             return False
         if self.scale == 0:  # the zero metric: no gap beyond rounding, which must be next to nothing itself
             return self.rounding <= 1e-9 * abs(self.objective)
@@ -219,10 +250,11 @@ class Solution:
 
     def __str__(self) -> str:
         lines = [
-            f"{self.method} ({self.solver}): {self.status.value}",
+            f"{self.method} ({self.solver}): {self.status.sentence}",
             f"objective {self.objective:.12g}   lower bound {self.lower_bound:.12g}",
             f"gap {self.gap:.3g}   relative to the scale {self.rel_gap:.3g}",
             *self._what_is_proved(),
+            *([f"not decided: {self.certificate.undecided}"] if self.certificate.undecided else []),
             *(f"note: {n}" for n in self.notes),
         ]
         return "\n".join(lines)
@@ -251,8 +283,9 @@ class Solution:
             "n_iter": self.n_iter,
             "notes": list(self.notes),
             "objective": self.objective,
-            "lower_bound": self.lower_bound,
-            "gap": self.gap,
+            "lower_bound": _json_number(self.lower_bound),
+            "gap": _json_number(self.gap),
+            "undecided": self.certificate.undecided,
             "rel_gap": _json_number(self.rel_gap),
             "radius": _json_number(self.certificate.radius),
             "step_lower_bound": self.step_lower_bound,
@@ -423,7 +456,7 @@ def warn_unless_converged(solution: Solution, tol: float) -> None:
 
     judged = solution.certificate.step or solution.certificate
     warnings.warn(
-        f"{solution.method}: {solution.status.value} (gap {judged.gap:.3g}, relative {judged.rel_gap:.3g}, "
+        f"{solution.method}: {solution.status.sentence} (gap {judged.gap:.3g}, relative {judged.rel_gap:.3g}, "
         f"tol {tol:g})",
         ConvergenceWarning,
         stacklevel=4,

@@ -21,6 +21,7 @@ FOUNDATION = (
     "balls",
     "squares",
     "coordinates",
+    "span",
     "pairs",
     "symmetric",
     "budget",

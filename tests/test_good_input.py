@@ -357,7 +357,7 @@ def test_units_alone_end_in_a_proof_or_in_a_word(case: str, factor: float) -> No
             assert -ROUNDING <= solution.lower_bound <= solution.objective + ROUNDING
             proven = solution.status in PROVED
             assert solution.certificate.proves(1e-6) == proven
-            said = "certified" if proven else solution.status.value
+            said = "certified" if proven else solution.status.sentence
         except ValueError as error:
             said = f"ValueError: {error}"
     assert [w.category for w in caught] == [ConvergenceWarning] * said.startswith("not certified")

@@ -108,7 +108,7 @@ class CertificateDisplay:
             lower_bound=np.array([step.lower_bound for step in steps], dtype=np.float64),
             gap=np.array([step.gap for step in steps], dtype=np.float64),
             certificate=solution.certificate,
-            status=solution.status.value,
+            status=solution.status.sentence,
             notes=solution.notes,
             method=solution.method,
             tol=check_positive(tol, "tol"),

@@ -159,7 +159,7 @@ def _(at, euclid, solution):
         proved = mo.md(
             f"""
             B is **{at["case"]}** (its eigenvalues, B of norm 1: {at["eigenvalues"]}).
-            Objective {solution.objective:.6g}, lower bound **{solution.lower_bound:.6g}**. *{solution.status.value}*
+            Objective {solution.objective:.6g}, lower bound **{solution.lower_bound:.6g}**. *{solution.status.sentence}*
             """
         )
     return euclid_traces, local_traces, numbers, proved

@@ -166,7 +166,7 @@ def _(lam, n, s, solution, usable, values):
         objective **{solution.objective:.9f}**, lower bound **{solution.lower_bound:.9f}**, gap
         {solution.gap:.1e}, which is {solution.rel_gap:.1e} of the scale $\frac\lambda2\|A\|^2$. So
         $\|A - A^*\| \le$ {solution.certificate.radius:.1e}, with $\|A\|$ = {np.linalg.norm(solution.metric):.3g}
-        at $\lambda$ = {lam:g}. *{solution.status.value}*
+        at $\lambda$ = {lam:g}. *{solution.status.sentence}*
         """
     )
     return active, proved

@@ -176,7 +176,7 @@ def _(solved, values):
     numbers = table(
         ["solved", "value", "proved", "what the run says"],
         [
-            [name, f"{-end.objective:.6f}", end.status.name, "; ".join((end.status.value, *end.notes[:1]))]
+            [name, f"{-end.objective:.6f}", end.status.name, "; ".join((end.status.sentence, *end.notes[:1]))]
             for name, end in solved.items()
         ],
     )

@@ -106,6 +106,8 @@ def _judge(
         return None, []
     if not proof.feasibility.feasible:
         return Verdict.REFUTED, [f"not a metric: {proof.feasibility}"]
+    if undecided := proof.undecided or reference.certificate.undecided:
+        return Verdict.INCONCLUSIVE, [undecided]
     if not math.isfinite(reference.gap) or math.isnan(proof.gap):
         return Verdict.INCONCLUSIVE, [
             "the objective or the bound overflows in double precision: rescale the data"

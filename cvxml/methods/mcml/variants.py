@@ -77,7 +77,7 @@ def _features(given: Instance) -> Coordinates:
     D = D - D.mean(axis=0)
     size = np.sqrt(np.mean(D**2, axis=0))
     size = np.where(size > 0, size, 1.0)
-    return Coordinates(D / size, np.diag(1 / size), np.diag(size), np.ones(len(size)))
+    return Coordinates(D / size, np.diag(1 / size), np.diag(size), np.ones(len(size)), 0)
 
 
 def _stays_at_scale(at: Coordinates, of: Weights, M: FloatArray, here: float) -> bool:
