@@ -13,14 +13,18 @@ import numpy as np
 
 from cvxml.metric import FloatArray
 
-SETTINGS: dict[str, dict[str, Any]] = {
-    "clarabel": {
-        "solver": "CLARABEL",
-        "tol_gap_abs": 1e-12,
-        "tol_gap_rel": 1e-12,
-        "tol_feas": 1e-12,
-    },
-    "scs": {"solver": "SCS", "eps_abs": 1e-11, "eps_rel": 1e-11, "max_iters": 200_000},
+def _clarabel(tol: float) -> dict[str, Any]:
+    return {"solver": "CLARABEL", "tol_gap_abs": tol, "tol_gap_rel": tol, "tol_feas": tol}
+
+
+def _scs(tol: float, max_iters: int) -> dict[str, Any]:
+    return {"solver": "SCS", "eps_abs": tol, "eps_rel": tol, "max_iters": max_iters}
+
+
+# What is tried in turn: whether the last digits are reached depends on the machine, and a failure there is no answer
+SETTINGS: dict[str, list[dict[str, Any]]] = {
+    "clarabel": [_clarabel(1e-12), _clarabel(1e-10), _clarabel(1e-8)],
+    "scs": [_scs(1e-11, 200_000)],
 }
 
 
@@ -29,10 +33,7 @@ class SolverFailure(RuntimeError):
 
 
 # SCS crawls on exponential cones: 200,000 iterations for 1e-11, a second for this
-EXPONENTIAL: dict[str, dict[str, Any]] = {
-    "clarabel": SETTINGS["clarabel"],
-    "scs": {"solver": "SCS", "eps_abs": 1e-7, "eps_rel": 1e-7, "max_iters": 20_000},
-}
+EXPONENTIAL = {**SETTINGS, "scs": [_scs(1e-7, 20_000)]}
 
 
 def solve_problem(problem: Any, solver: str, exponential: bool = False) -> dict[str, FloatArray]:
@@ -42,14 +43,17 @@ def solve_problem(problem: Any, solver: str, exponential: bool = False) -> dict[
 
     Raises SolverFailure, saying what the back end said, if it returns no finite values.
     """
-    with warnings.catch_warnings():
-        # "may be inaccurate" is what the certificate decides
-        warnings.simplefilter("ignore")
+    said = ""
+    for settings in (EXPONENTIAL if exponential else SETTINGS)[solver]:
         try:
-            problem.solve(**(EXPONENTIAL if exponential else SETTINGS)[solver])
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # "may be inaccurate" is what the certificate decides
+                problem.solve(**settings)
         except Exception as error:  # cvxpy raises SolverError, and solvers raise what they like
-            raise SolverFailure(f"{solver} failed on the literal problem: {error}") from error
-    values = {v.name(): v.value for v in problem.variables()}
-    if any(value is None or not np.isfinite(value).all() for value in values.values()):
-        raise SolverFailure(f"{solver} returned no solution; it says: {problem.status}")
-    return {name: np.asarray(value, dtype=np.float64) for name, value in values.items()}
+            said = f"{solver} failed on the literal problem: {error}"
+            continue
+        values = {v.name(): v.value for v in problem.variables()}
+        if all(value is not None and np.isfinite(value).all() for value in values.values()):
+            return {name: np.asarray(value, dtype=np.float64) for name, value in values.items()}
+        said = f"{solver} returned no solution; it says: {problem.status}"
+    raise SolverFailure(said)

@@ -24,3 +24,24 @@ def test_what_a_solver_raises_is_a_failure() -> None:
 
     with pytest.raises(SolverFailure, match="out of luck"):
         solve_problem(Broken(), "clarabel")  # type: ignore[arg-type]
+
+
+def test_a_solver_that_fails_at_its_last_digits_is_asked_for_fewer() -> None:
+    x = cp.Variable(name="x")
+    problem, asked = cp.Problem(cp.Minimize((x - 3) ** 2)), []
+
+    class Fails:
+        status = "optimal"
+
+        def solve(self, **settings: Any) -> None:
+            asked.append(settings["tol_feas"])
+            if len(asked) < 3:
+                raise RuntimeError("insufficient progress")
+            problem.solve(**settings)
+
+        def variables(self) -> list[cp.Variable]:
+            return [x]
+
+    assert solve_problem(Fails(), "clarabel")["x"] == pytest.approx(3, abs=1e-6)
+    assert asked == sorted(asked)
+    assert asked[0] < asked[2] <= 1e-8

@@ -20,12 +20,18 @@ AGAIN = {  # a few tasks of little work, by the names of their files
         *("iris/SVM/000", "iris/LMNN/000", "wine/ITML/000"),
     ),
     "gerrymandering-paper": (
-        *("office_dslr/Euclidean/000", "office_dslr/CCCP k=3/000", "office_dslr/SGD k=3/001"),
-        *("office_dslr/SGD printed k=3/002", "office_dslr/ITML/003", "office_dslr/NCA/002"),
-        "letter/Euclidean/001",
+        *("office_dslr/Euclidean/000", "office_dslr/SGD k=3/001"),
+        *("office_dslr/SGD printed k=3/002", "office_dslr/ITML/003", "letter/Euclidean/001"),
     ),
     "glml-paper": ("wine/generative/007", "wine/ITML/011", "wine/LMNN/002", "ionosphere/DML-eig/000"),
     "nca-paper": ("wine/NCA/000", "iris/NCA 2/001", "ionosphere/RCA/005", "rings/LDA 2/003"),
+}
+# where the last digits of a matrix product choose where a run ends, these facts of it are the same all the same
+CHAOTIC = {
+    "gerrymandering-paper": {
+        "office_dslr/CCCP k=3/000": ("test", "start", "proved", "status"),
+        "office_dslr/NCA/002": ("test", "proved", "status"),
+    }
 }
 assert RECORDS
 every_record = pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.stem)
@@ -78,3 +84,7 @@ def test_some_numbers_come_out_again(path: Path) -> None:
     for key in AGAIN[path.stem]:
         task, result = results[key]
         assert to_six_digits(run.timed(experiment.measure, 0, task)[1]) == to_six_digits(result), key
+    for key, facts in CHAOTIC.get(path.stem, {}).items():
+        task, result = results[key]
+        again = run.timed(experiment.measure, 0, task)[1]
+        assert {fact: again[fact] for fact in facts} == {fact: result[fact] for fact in facts}, key
