@@ -13,6 +13,7 @@ import numpy as np
 
 from cvxml.metric import FloatArray
 
+
 def _clarabel(tol: float) -> dict[str, Any]:
     return {"solver": "CLARABEL", "tol_gap_abs": tol, "tol_gap_rel": tol, "tol_feas": tol}
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import cvxml
+from cvxml import datasets
 from cvxml.oracle.saved import recertify
 from cvxml.report import Verdict
 from cvxml.result import SavedSolution
@@ -192,3 +193,49 @@ def test_a_large_metric_is_refuted_and_its_squares_are_no_reason_to_fail() -> No
     X, y = [[0.0, 0], [1, 0], [0, 3], [1, 4], [5, 5]], [0, 0, 1, 1, 1]
     report = cvxml.check("mcml", X, y, 1e60 * np.eye(2))
     assert report.verdict is Verdict.REFUTED
+
+
+def test_a_tolerance_of_a_larger_scale_names_no_misreading() -> None:
+    """ITML with a small gamma: near the prior every metric is optimal to 1e-3 of the scale of some other problem."""
+    X, y = datasets.load("iris")
+    X, y = datasets.standardize(X)[::8], y[::8]
+    rng = np.random.default_rng(0)
+    best = cvxml.solve("itml", X, y, gamma=1e-4).metric
+    reports = []
+    for _ in range(3):
+        noise = rng.normal(size=(4, 4)) * 1.5e-3
+        reports.append(cvxml.check("itml", X, y, best + noise + noise.T, gamma=1e-4, tol="loose"))
+    assert any(report.verdict == "refuted" for report in reports)
+    for report in reports:
+        assert report.diagnosis == ()
+
+
+def test_next_to_an_optimum_of_nothing_no_factor_and_no_transform_is_named() -> None:
+    """All margins can be kept at no cost in the second feature, and 0 pays for them all: a tiny metric is refuted."""
+    X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    y = np.array([0, 0, 1, 1])
+    report = cvxml.check("lmnn", X, y, 1e-17 * np.diag([1.0, 2.0]), n_neighbors=1)
+    assert report.verdict == "refuted"
+    assert not any("factor" in line or "transform" in line for line in report.diagnosis), report.diagnosis
+
+
+def test_a_metric_that_is_not_exact_is_no_factor_of_one() -> None:
+    X, y = datasets.load("iris")
+    X, y = datasets.standardize(X)[::5], y[::5]
+    best = cvxml.solve("dml_eig", X, y, tol=1e-11).metric
+    report = cvxml.check("dml_eig", X, y, (1 - 3e-8) * best, tol="strict")
+    assert report.verdict == "refuted"
+    assert report.diagnosis == ()
+    slip = cvxml.check("dml_eig", X, y, 0.999 * best, tol="strict")
+    assert any("factor: 1.001 times" in line for line in slip.diagnosis)
+
+
+def test_what_was_not_looked_for_is_not_said_to_have_been() -> None:
+    X, y = datasets.load("iris")
+    X, y = datasets.standardize(X)[::5], y[::5]
+    best = cvxml.solve("lmnn", X, y).metric
+    said = cvxml.check("lmnn", X, y, best + 0.1 * np.eye(4), tol="loose").notes[-1]
+    assert "fits to 1e-06 of the scale" in said
+    assert "none is looked for" in said
+    unique = cvxml.check("itml", X, y, np.eye(4) * 3, tol="loose").notes[-1]
+    assert "fits to 0.001 of the scale" in unique

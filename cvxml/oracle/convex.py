@@ -51,7 +51,8 @@ def check_convex(asked: Asked) -> Report:
     diagnosis = diagnose(asked, reference) if wrong and asked.diagnosed else ()
     report = _report(asked, verdict, reasons, reference, proof, scale, diagnosis, exact)
     notes = [*_looser(asked, proof, reference, scale, ties)] if verdict is Verdict.REFUTED else []
-    notes += [unnamed(asked.method)] if wrong and asked.diagnosed and not diagnosis else []
+    unique = math.isfinite(reference.certificate.radius)
+    notes += [unnamed(asked.method, unique)] if wrong and asked.diagnosed and not diagnosis else []
     return replace(report, notes=(*report.notes, *notes))
 
 

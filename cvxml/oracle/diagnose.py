@@ -1,15 +1,18 @@
 """For a refuted metric: which misreading of the problem does it solve?
 
 A misreading is named only where the metric is certified for it: at the tolerance asked for; or to `LOOSE`, with the
-figure, where it explains the metric a hundred times better than the problem itself does.
+figure, where it explains the metric a hundred times better than the problem itself does. Its gap must be less than that
+of the problem itself as a number too: a tolerance of a problem of a large scale may be more than all that is wrong.
+Where 0 is as good as optimal no slip in how a metric is written down is named.
 """
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,10 +24,21 @@ from cvxml.oracle.slips import slips
 from cvxml.result import Certificate, Solution
 from cvxml.variant import LOOSE, Other, Question
 
-BETTER = 100  # times less must be left in a misreading that is named beyond the tolerance
+BETTER = 100  # times less of its scale must be left in a misreading that is named beyond the tolerance
+LESS = 10  # times less must be left in a misreading, as a number
 NOTHING = 1e-12  # a scale below this share of the objective: as good as 0, and so is whatever is made of it
 NOT_BY_LUCK = 1e-6
 PATIENCE = 2000  # iterations for a misreading
+
+
+class Left(NamedTuple):
+    """What a metric may still gain in a problem: a share of its scale, and the number where it is known."""
+
+    share: float
+    gap: float | None = None
+
+
+NOTHING_KNOWN = Left(math.inf)
 
 
 def diagnose(asked: Asked, optimum: Solution | None = None) -> tuple[str, ...]:
@@ -40,51 +54,60 @@ def diagnose(asked: Asked, optimum: Solution | None = None) -> tuple[str, ...]:
         judge = _Judge(asked, optimum)
         own = judge.left(metric)
         found = [*_misreadings(judge, metric), *_of_representation(judge, metric)]
-    exact = [sentence for left, sentence in found if left <= asked.tol]
-    near = [
-        f"to {left:.2g} of the scale, {sentence}"
+    found = [
+        (left, sentence)
         for left, sentence in found
-        if asked.tol < left <= min(LOOSE, own / BETTER)
+        if left.gap is None or own.gap is None or LESS * left.gap <= own.gap
+    ]
+    exact = [sentence for left, sentence in found if left.share <= asked.tol]
+    near = [
+        f"to {left.share:.2g} of the scale, {sentence}"
+        for left, sentence in found
+        if asked.tol < left.share <= min(LOOSE, own.share / BETTER)
     ]
     return tuple(dict.fromkeys(exact or near))
 
 
-def unnamed(method: str) -> str:
-    """What a report says where none was found."""
+def unnamed(method: str, unique: bool = True) -> str:
+    """What a report says where none was found. unique: the optimum is, so that a metric is near to it by no luck."""
     count = len(get(method).VARIANTS)
+    if unique:
+        return (
+            f"no misreading is named: none of the {count} that are known of {method} fits to {LOOSE:g} of the scale; a "
+            "program that was stopped early fits none yet"
+        )
     return (
-        f"no misreading is named: none of the {count} that are known of {method} fits to {LOOSE:g} of the scale; a "
-        "program that was stopped early fits none yet"
+        f"no misreading is named: none of the {count} that are known of {method} fits to {NOT_BY_LUCK:g} of the scale. "
+        f"Optima of {method} need not be unique, and a metric is near to one by luck: beyond that none is looked for, "
+        "so a program that was stopped earlier is not told what it computes"
     )
 
 
-def _misreadings(judge: _Judge, metric: FloatArray) -> Iterator[tuple[float, str]]:
+def _misreadings(judge: _Judge, metric: FloatArray) -> Iterator[tuple[Left, str]]:
     """The variants of the method, with what `metric` leaves to gain in them."""
     question = Question(judge.X, judge.y, metric, judge.tol, judge.params)
     for variant in get(judge.method).VARIANTS.values():
-        left = math.inf
+        left = NOTHING_KNOWN
         try:
             if variant.problem is not None:
                 other = variant.problem(question)
-                left = math.inf if other is None else judge.left(metric, other)
+                left = NOTHING_KNOWN if other is None else judge.left(metric, other)
             elif variant.left is not None:
-                left = variant.left(question)
+                left = Left(variant.left(question))
         except (ValueError, ArithmeticError, SolverFailure):  # the misreading has no answer on these data
             continue
         yield left, f"{judge.claim} for {variant.sentence}"
 
 
-def _of_representation(judge: _Judge, metric: FloatArray) -> Iterator[tuple[float, str]]:
+def _of_representation(judge: _Judge, metric: FloatArray) -> Iterator[tuple[Left, str]]:
     """Slips in how the metric is written down, or in the features it belongs to."""
     try:
-        better = judge.better_than(metric)
+        # next to 0 every factor and every transform of a metric is as good
+        written = () if judge.nothing_is_optimal() else _slips(judge, metric)
     except (ValueError, SolverFailure):
         return
     tried: Iterator[tuple[str, FloatArray, Other | None]] = chain(
-        (
-            (sentence, mended, None)
-            for sentence, mended in slips(metric, judge.components, better, judge.claim)
-        ),
+        ((sentence, mended, None) for sentence, mended in written),
         ((f"{judge.claim} {sentence}", metric, other) for sentence, other in _other_features(judge, metric)),
     )
     for sentence, candidate, other in tried:
@@ -93,6 +116,10 @@ def _of_representation(judge: _Judge, metric: FloatArray) -> Iterator[tuple[floa
         except (ValueError, ArithmeticError, SolverFailure):  # too large, or without an answer
             continue
         yield left, sentence
+
+
+def _slips(judge: _Judge, metric: FloatArray) -> Sequence[tuple[str, FloatArray]]:
+    return [*slips(metric, judge.components, judge.better_than(metric), judge.claim)]
 
 
 def _other_features(judge: _Judge, metric: FloatArray) -> Iterator[tuple[str, Other]]:
@@ -127,13 +154,13 @@ class _Judge:
         self.itself = Other(asked.X, asked.y, asked.params)
         self.solved: list[tuple[Other, Solution]] = [] if optimum is None else [(self.itself, optimum)]
 
-    def left(self, metric: FloatArray, other: Other | None = None) -> float:
-        """What `metric` may still gain, relative to the scale, as a dual of ours proves it; inf if it is none."""
+    def left(self, metric: FloatArray, other: Other | None = None) -> Left:
+        """What `metric` may still gain, as a dual of ours proves it; inf if it is none."""
         other = self.itself if other is None else other
         metric = metric if other.metric is None else other.metric
         feasibility = examine(metric)[1]
         if not (feasibility.feasible and feasibility.norm > 0):
-            return math.inf
+            return NOTHING_KNOWN
         if self.claim == "stationary":
             module = get(other.method or self.method)
             given = (other.X, other.y, metric)
@@ -144,13 +171,26 @@ class _Judge:
         proof = module.certify(other.X, other.y, metric, reference.dual, **other.params)
         decided = reference.certificate.decides(self.tol) and proof.decides(self.tol)
         if not (proof.feasibility.feasible and decided):
-            return math.inf
+            return NOTHING_KNOWN
         scale = proof.scale if module.SCALE == "candidate" else reference.certificate.scale
         if scale <= NOTHING * abs(proof.objective):
-            return math.inf
+            return NOTHING_KNOWN
         if not math.isfinite(proof.radius):  # the optimum is not unique: a metric is near to one by luck
-            return proof.gap / scale if proof.gap <= NOT_BY_LUCK * scale else math.inf
-        return max(proof.gap - proof.rounding, 0.0) / scale
+            return Left(proof.gap / scale if proof.gap <= NOT_BY_LUCK * scale else math.inf, proof.gap)
+        gap = max(proof.gap - proof.rounding, 0.0)
+        return Left(gap / scale, gap)
+
+    def nothing_is_optimal(self) -> bool:
+        """True where the metric 0 is optimal to `LOOSE`, or as good as that."""
+        if self.claim == "stationary":
+            return False
+        size = get(self.method).metric_size(np.asarray(self.X, dtype=np.float64))
+        reference, module = self._optimum(self.itself), get(self.method)
+        try:
+            proof = module.certify(self.X, self.y, np.zeros((size, size)), reference.dual, **self.params)
+        except ValueError:  # 0 is no metric of this method
+            return False
+        return bool(proof.gap <= LOOSE * reference.certificate.scale + proof.rounding)
 
     def better_than(self, metric: FloatArray) -> FloatArray:
         """The optimum; where the problem is not convex, what the convex step at `metric` gives."""
@@ -176,13 +216,14 @@ class _Judge:
         return solution
 
 
-def _share(proof: Certificate, tol: float) -> float:
+def _share(proof: Certificate, tol: float) -> Left:
     """What a stationary metric leaves to gain in its own step, or to first order, relative to the scale."""
     judged = proof.step or proof
     if not proof.feasibility.feasible or not math.isfinite(proof.objective) or not proof.decides(tol):
-        return math.inf
+        return NOTHING_KNOWN
     if judged.scale <= NOTHING * abs(proof.objective):
-        return math.inf
+        return NOTHING_KNOWN
     if proof.step is None and proof.stationarity is not None and proof.claim == "stationary":
-        return proof.stationarity.relative
-    return max(judged.gap - judged.rounding, 0.0) / judged.scale if judged.scale > 0 else math.inf
+        return Left(proof.stationarity.relative)
+    gap = max(judged.gap - judged.rounding, 0.0)
+    return Left(gap / judged.scale, gap)

@@ -8,6 +8,8 @@ import numpy as np
 
 from cvxml.metric import FloatArray, components_of, examine, project_psd
 
+FACTOR = 1e-5  # what is nearer to 1 is no slip but a metric that is not exact, and would be written as 1
+
 
 def slips(
     metric: FloatArray, components: FloatArray | None, better: FloatArray, claim: str
@@ -23,7 +25,7 @@ def slips(
     elif not feasible:
         yield f"its projection on the psd cone is {claim}: P_+ is missing at the end", project_psd(metric)
     length = float(np.sum(metric * metric))
-    if length > 0 and (scale := float(np.sum(metric * better)) / length) > 0 and abs(scale - 1) > 1e-9:
+    if length > 0 and (scale := float(np.sum(metric * better)) / length) > 0 and abs(scale - 1) > FACTOR:
         yield f"{claim} but for a factor: {scale:.6g} times it is {claim}", scale * metric
     if np.count_nonzero(metric - np.diag(np.diag(metric))):
         for factor, name in (
