@@ -57,7 +57,11 @@ def project_psd(M: FloatArray) -> FloatArray:
 
 
 def examine(M: FloatArray) -> tuple[FloatArray, Feasibility]:
-    """P_+(M) and how far `M` (d, d) was from it. A symmetric psd matrix comes back unchanged."""
+    """P_+(M) and how far `M` (d, d) was from it. A symmetric psd matrix comes back unchanged.
+
+    So does one that is psd to rounding once every feature has the unit in which its diagonal entry is 1: in the units
+    given, the rounding of its largest entries would be all there is of its smallest, and a projection would lose these.
+    """
     largest = float(np.abs(M).max())
     # a power of two: exact, and squares neither overflow nor vanish
     unit = 1.0 if largest == 0 else float(2.0 ** np.clip(np.floor(np.log2(largest)), -1000, 1000))
@@ -65,9 +69,23 @@ def examine(M: FloatArray) -> tuple[FloatArray, Feasibility]:
     symmetric = (M + M.T) / 2
     least = float(np.linalg.eigvalsh(symmetric)[0])
     asymmetry = float(np.abs(M - M.T).max())
-    psd = symmetric if least >= 0 else project_psd(symmetric)
+    psd = symmetric if least >= 0 or _psd_in_own_units(symmetric) else project_psd(symmetric)
     distance, norm = float(np.linalg.norm(M - psd)), float(np.linalg.norm(M))
     return psd * unit, Feasibility(asymmetry * unit, least * unit, distance * unit, norm * unit)
+
+
+def _psd_in_own_units(S: FloatArray) -> bool:
+    """True if the symmetric S (d, d), scaled to a diagonal of 1 and 0, has no eigenvalue below 0 but for rounding."""
+    diagonal = np.diag(S)
+    used = diagonal > 0
+    if S[~used].any():  # an entry beside a 0 on the diagonal, or a negative one
+        return False
+    root = np.sqrt(diagonal[used])
+    if not root.size:
+        return True
+    scaled = S[np.ix_(used, used)] / root[:, None] / root
+    rounding = 2 * len(S) * float(np.finfo(float).eps)
+    return bool(np.isfinite(scaled).all() and np.linalg.eigvalsh(scaled)[0] >= -rounding)
 
 
 def as_matrix(metric: ArrayLike, d: int, name: str = "metric") -> FloatArray:

@@ -298,3 +298,25 @@ def test_what_is_no_number_is_not_stationary() -> None:
         assert not found.within(1e-3, 0.0)
         assert found.relative == math.inf
     assert Stationarity(1e-4, 0.0, 1e-4, 1.0).within(1e-3, 0.0)
+
+
+def test_a_psd_matrix_of_features_in_wide_units_comes_back_unchanged() -> None:
+    """Eigenvalues in the units given see the largest entries only, and a projection would lose the others."""
+    rng = np.random.default_rng(0)
+    projected = 0
+    for _ in range(200):
+        M = np.round(rng.normal(size=(4, 4)) * 64) * 2.0 ** rng.integers(-60, 60, size=4)[:, None]
+        A = M @ M.T  # products of few bits: exact, so psd
+        psd, feasibility = examine(A)
+        assert np.array_equal(psd, A)
+        assert feasibility.distance == 0
+        projected += np.linalg.eigvalsh(A)[0] < 0
+    assert projected  # eigenvalues alone would have it projected
+
+
+@pytest.mark.parametrize("entry", [-1e-9, 1e-9])
+def test_what_is_not_psd_in_its_own_units_is_projected(entry: float) -> None:
+    beside_zero = np.array([[1.0, entry], [entry, 0.0]])
+    assert examine(beside_zero)[1].distance > 0
+    wide = np.array([[1e20, 2.0 + entry], [2.0 + entry, 1e-20]])
+    assert not np.array_equal(examine(wide)[0], wide)
