@@ -7,13 +7,14 @@ with fused multiply-adds or without (N. Higham, Accuracy and stability of numeri
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cvxml.metric import FloatArray, middle
 
 EPS = float(np.finfo(float).eps)
+SPLIT = 2.0**27 + 1
 TINY = 1e-290  # more than underflow takes from anything that is summed here
 FAINT = 1e-2  # of the longest image: a feature whose own are shorter gets no finer unit
 
@@ -23,6 +24,20 @@ class Images(NamedTuple):
 
     at: FloatArray
     off: FloatArray
+
+
+class Points(NamedTuple):
+    """Images of points, but for a shift, to twice the digits: high + low, and how far from it the exact one may be."""
+
+    high: FloatArray  # (n, r)
+    low: FloatArray  # (n, r)
+    off: FloatArray  # (n,)
+
+    def apart(self, i: Any, k: Any) -> Images:
+        """Differences of the images of points i and k, indices of any shape."""
+        z = (self.high[i] - self.high[k]) + (self.low[i] - self.low[k])
+        own = self.off + 4 * EPS**2 * np.linalg.norm(self.high, axis=1)
+        return Images(z, 2 * EPS * np.linalg.norm(z, axis=1) + own[i] + own[k])
 
 
 class Distances(NamedTuple):
@@ -79,6 +94,40 @@ def images(P: FloatArray, T: FloatArray) -> Images:
     return Images(P @ T, off)
 
 
+def points(X: FloatArray, T: FloatArray) -> Points:
+    """X T, for X (n, d) and T (d, r) exact as they are: where T is large and its columns cancel, no digit is lost."""
+    P, p = _sum(X, -middle(X))
+    high, low, size = (np.zeros((len(X), T.shape[1])) for _ in range(3))
+    for k, row in enumerate(T):
+        term, rest = _product(P[:, k, None], row)
+        high, left = _sum(high, term)
+        low += rest + left + p[:, k, None] * row
+        size += np.abs(term)
+    high, low = _sum(high, low)
+    return Points(high, low, 4 * (len(T) + 1) ** 2 * EPS**2 * np.linalg.norm(size, axis=1) + TINY)
+
+
+def _sum(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """a + b, and what rounding took from it, exactly (D. Knuth)."""
+    s = a + b
+    t = s - a
+    return s, (a - (s - t)) + (b - t)
+
+
+def _product(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """a b, and what rounding took from it, exactly but for underflow (T. Dekker)."""
+    (x, x_low), (y, y_low) = _halves(a), _halves(b)
+    p = a * b
+    return p, ((x * y - p) + x * y_low + x_low * y) + x_low * y_low
+
+
+def _halves(a: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """a as the sum of two floats of half the digits."""
+    c = SPLIT * a
+    high = c - (c - a)
+    return high, a - high
+
+
 def seen(X: FloatArray, A: FloatArray) -> Seen:
     """X (n, d) as A (d, d) sees them, symmetric and psd but for rounding, which `miss` counts."""
     P, d = X - middle(X), X.shape[1]
@@ -127,7 +176,7 @@ def least_eigenvalue(Z: FloatArray) -> float:
     if not np.isfinite(Z).all():
         return -math.inf
     guess = float(np.linalg.eigvalsh(Z)[0])
-    step = 4 * (r + 4) * EPS * (float(np.abs(np.diag(Z)).sum()) + r * abs(guess)) + TINY
+    step = 2 * (r + 4) * EPS * (float(np.abs(np.diag(Z)).sum()) + r * abs(guess)) + TINY
     while math.isfinite(step):
         shifted = Z - (guess - step) * np.eye(r)
         try:
@@ -135,5 +184,5 @@ def least_eigenvalue(Z: FloatArray) -> float:
         except np.linalg.LinAlgError:
             step *= 4
             continue
-        return guess - step - 2 * (r + 4) * EPS * (float(np.trace(shifted)) + abs(guess - step)) - TINY
+        return guess - step - (r + 4) * EPS * (float(np.trace(shifted)) + abs(guess - step)) - TINY
     return -math.inf

@@ -7,11 +7,11 @@ xi_ijl >= 1 + D_M(i, j) - D_M(i, l), so that objective - sum lambda >= <Z, M> >=
 
 Repair. Prices of what is no triplet are dropped, the rest clipped. C is 0 across the span of the targets' differences:
 the price of a triplet whose impostor leaves it is dropped too, which is decided in rationals (span.py; ground.py). Then
-all prices are multiplied by the largest t <= 1 with C + t W psd, W the rest of Z: for T (d, r) with T^T C T about 1, 1/t
-is the largest eigenvalue of -T^T W T. T^T C T being definite, and r the rank of the span, T is one to one onto the span
-but for what is across it, so that Z is psd where T^T Z T is. What rounding may have moved is counted with proved bounds
-(proved.py). Where double precision does not see all of the span all prices are 0, and unless that is enough the
-certificate says that nothing is decided.
+all prices are multiplied by the largest t <= 1 with C + t W psd, W the rest of Z: for T (d, r) such that T^T C T is
+about 1, 1/t is the largest eigenvalue of -T^T W T. T^T C T being definite, and r the rank of the span, T is one to one
+onto the span but for what is across it, so that Z is psd where T^T Z T is. What rounding may have moved is counted with
+proved bounds (proved.py). Where double precision does not see all of the span all prices are 0, and unless that is
+enough the certificate says that nothing is decided.
 
 The objective is of the features as they are. gap = objective - bound; scale = |objective|, at least `NOTHING` of mu
 times the number of triplets, which is that of M = 0: where all margins can be kept at no cost the optimum is 0, of
@@ -29,7 +29,7 @@ from cvxml.inputs import real_array
 from cvxml.methods.lmnn.ground import Ground, ground
 from cvxml.methods.lmnn.instance import Instance
 from cvxml.metric import FloatArray, IntArray, examine
-from cvxml.proved import EPS, images, least_eigenvalue, seen, squares_of
+from cvxml.proved import EPS, least_eigenvalue, seen, squares_of
 from cvxml.result import Certificate, Dual
 
 BLOCK = 2**21  # triplets at a time
@@ -141,11 +141,11 @@ def _shrunk(p: Instance, on: Ground, price: FloatArray, triplets: IntArray) -> F
     i, j, l = triplets.T  # noqa: E741 (the paper's l)
     w = np.where(on.labels[i] == on.labels[l], price, 0.0)
     used = np.flatnonzero(w)
-    if on.basis.shape[1] == 0 or len(used) == 0:  # all targets are at their points
+    if on.rank == 0 or len(used) == 0:  # all targets are at their points
         return w
     i, j, l, weight = i[used], j[used], l[used], w[used]  # noqa: E741
-    pulled, moved = squares_of(images(p.X[i] - p.X[j], on.basis), weight)
-    pushed, also = squares_of(images(p.X[i] - p.X[l], on.basis), weight)
+    pulled, moved = squares_of(on.images.apart(i, j), weight)
+    pushed, also = squares_of(on.images.apart(i, l), weight)
     largest = moved + also - least_eigenvalue(pulled - pushed)
     return w * (min(1.0, on.least / largest) * (1 - 8 * EPS)) if largest > 0 else w
 
