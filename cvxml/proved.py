@@ -176,7 +176,7 @@ def least_eigenvalue(Z: FloatArray) -> float:
     if not np.isfinite(Z).all():
         return -math.inf
     guess = float(np.linalg.eigvalsh(Z)[0])
-    step = 2 * (r + 4) * EPS * (float(np.abs(np.diag(Z)).sum()) + r * abs(guess)) + TINY
+    step = (r + 4) * EPS * (float(np.abs(np.diag(Z)).sum()) + abs(guess)) + TINY
     while math.isfinite(step):
         shifted = Z - (guess - step) * np.eye(r)
         try:

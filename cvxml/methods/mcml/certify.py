@@ -145,7 +145,7 @@ def lower_bound(
     Z, allowance = _surplus(images, of, rows)
     if not (least_eigenvalue(Z) > allowance or interior is None):
         aim = repaired(of, interior)
-        theta = _mixing(Z, _surplus(images, of, aim)[0], 2 * allowance)
+        theta = _mixing(Z, _surplus(images, of, aim)[0], allowance)
         rows = (1 - theta) * rows + theta * aim
         Z, allowance = _surplus(images, of, rows)
     apart = bool(at.Y.any())  # else all points are equal, and so is Z to 0
@@ -186,7 +186,7 @@ def repaired(of: Weights, q: FloatArray) -> FloatArray:
 def _surplus(images: Points, of: Weights, q: FloatArray) -> tuple[FloatArray, float]:
     """Z = sum_ij (w_ij - c_i q_ij) (Y_i - Y_j)(Y_i - Y_j)^T (r, r) of images Y, or its diagonal; what it may be off by.
 
-    Rows of q whose sums are not quite 1 are allowed for, and what the least eigenvalue may be off by.
+    Rows of q whose sums are not quite 1 are allowed for.
     """
     (n, r), size = images.high.shape, 0.0
     Z, everyone = np.zeros((r, r)), np.arange(n)
@@ -195,15 +195,16 @@ def _surplus(images: Points, of: Weights, q: FloatArray) -> tuple[FloatArray, fl
         D, off = images.apart(i, everyone)
         Z += D.T @ ((pulled - pushed)[:, None] * D)
         length = np.linalg.norm(D, axis=1)
-        each = (2 * n + 4 * r + 32) * EPS * length**2 + (2 * length + off) * off + TINY
+        each = (1.5 * n + 16) * EPS * length**2 + (2 * length + off) * off + TINY
         size += float((pulled + pushed) @ each)
     Z = np.diag(np.diag(Z)) if of.diagonal else (Z + Z.T) / 2
     return Z, size * (1 + 1e-6)
 
 
 def _mixing(Z: FloatArray, inner: FloatArray, allowance: float) -> float:
-    """The least theta for which (1 - theta) Z + theta inner is positive by `allowance`; 1 if there is none."""
-    shift = allowance * np.eye(len(Z))
+    """The least theta for which (1 - theta) Z + theta inner is seen to be positive by `allowance`; 1 if there is none."""
+    traces = float(np.abs(np.diag(Z)).sum() + np.abs(np.diag(inner)).sum())
+    shift = (2 * allowance + 4 * (len(Z) + 4) * EPS * traces) * np.eye(len(Z))
     try:
         L = np.linalg.cholesky(inner - shift)
     except np.linalg.LinAlgError:
