@@ -44,7 +44,7 @@ class _Value(NamedTuple):
 
 
 def certify(p: Instance, A: FloatArray, dual: Dual, on: Ground | None = None) -> Certificate:
-    """Certificate of the matrix `A` (d, d), judged as P_+(A).
+    """Certificate of the matrix `A` (d, d), judged as P_+(A); what only rounding takes from the cone is in `rounding`.
 
     dual: "price" (t,) with "triplets" (t, 3) of i, j, l; any real numbers. Raises ValueError for another dual.
     on: the ground of p, where it is known.
@@ -52,7 +52,7 @@ def certify(p: Instance, A: FloatArray, dual: Dual, on: Ground | None = None) ->
     price, triplets = _checked(dual, len(p.X))
     on = ground(p) if on is None else on
     psd, feasibility = examine(A)
-    objective = _objective(p, psd)
+    objective = _objective(p, A / 2 + A.T / 2 if feasibility.exact else psd)
     price, triplets = _on_triplets(p, price, triplets)
     price = _shrunk(p, on, price, triplets)
     if p.squared and price.any():  # the best of their multiples up to 1
@@ -74,7 +74,7 @@ def certify(p: Instance, A: FloatArray, dual: Dual, on: Ground | None = None) ->
 
 
 def _objective(p: Instance, A: FloatArray) -> _Value:
-    """At a psd A (d, d)."""
+    """At a symmetric A (d, d), psd but for rounding."""
     with np.errstate(over="ignore", invalid="ignore"):
         sight = seen(p.X, A)
         if not (np.isfinite(sight.images.at).all() and math.isfinite(sight.miss)):

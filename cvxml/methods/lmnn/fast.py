@@ -38,16 +38,31 @@ def fast(p: Instance, tol: float, max_iter: int, start: FloatArray | None, callb
         return Found(solver.metric(), solver.dual(), Status.CONVERGED, 0)
     solver.begin(start)
     prove = partial(certify, p, on=on)
-    return _or_nothing(run(solver, prove, tol, max_iter, callback, "interior"), prove, tol)
+    return _representable(solver, run(solver, prove, tol, max_iter, callback, "interior"), prove, tol)
 
 
-def _or_nothing(found: Found, prove: Callable[[FloatArray, Dual], Certificate], tol: float) -> Found:
-    """M = 0 where that is optimal, or better than what was found."""
+def _representable(
+    solver: _Solver, found: Found, prove: Callable[[FloatArray, Dual], Certificate], tol: float
+) -> Found:
+    """What was found; or M = 0 where that is optimal, or what is best in double precision.
+
+    Where features are nearly collinear entries of the metric are so large that its distances are lost in rounding.
+    Tried in its place are its parts in the widest coordinates, the least of which is no metric at all.
+    """
+
+    def at_most(M: FloatArray) -> float:
+        proof = prove(M, found.dual)
+        return proof.objective + proof.rounding
+
     zero = 0 * found.metric
-    of_zero, of_found = prove(zero, found.dual), prove(found.metric, found.dual)
-    if not (of_zero.proves(tol) or of_zero.objective < of_found.objective):
+    if prove(zero, found.dual).proves(tol):
+        return found._replace(metric=zero)
+    if found.status is Status.CONVERGED:
         return found
-    return found._replace(metric=zero)
+    whole = solver.whole()
+    masks = [np.arange(len(whole)) < k for k in range(1, len(whole))]
+    parts = [solver.at.outside(np.where(np.outer(mask, mask), whole, 0.0)) for mask in masks]
+    return found._replace(metric=min([found.metric, zero, *parts], key=at_most))
 
 
 class _Solver:
@@ -132,12 +147,16 @@ class _Solver:
         self.inner.add(self.Y[pairs[:, 0]] - self.Y[pairs[:, 1]], B)
 
     def metric(self) -> FloatArray:
-        """(d, d), with what the free directions need."""
+        """(d, d)"""
+        return self.at.outside(self.whole())
+
+    def whole(self) -> FloatArray:
+        """(r, r) in the coordinates, with what the free directions need."""
         M = self.inner.M
-        whole = self.basis @ M @ self.basis.T
+        whole: FloatArray = self.basis @ M @ self.basis.T
         if self.free.shape[1]:
             whole = whole + self._enough(M) * self.free @ self.free.T
-        return self.at.outside(whole)
+        return whole
 
     def _enough(self, M: FloatArray) -> float:
         """A multiple of distances in the free directions that keeps the margins of the loose; it costs nothing."""

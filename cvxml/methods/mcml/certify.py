@@ -56,7 +56,7 @@ class Bound(NamedTuple):
 def certify(given: Instance, A: FloatArray, dual: Dual, at: Coordinates | None = None) -> Certificate:
     """Certificate of `A` (d, d) from "q" and, if there is one, "interior" (n, n).
 
-    A slightly infeasible A is judged as P_+(A). at: coordinates(X), where they are known. Raises ValueError if an array
+    A slightly infeasible A is judged as P_+(A); what only rounding takes from the cone is in `rounding`. at: coordinates(X), where they are known. Raises ValueError if an array
     has another shape or is not finite, and for a metric next to overflow.
     """
     n = len(given.X)
@@ -64,7 +64,8 @@ def certify(given: Instance, A: FloatArray, dual: Dual, at: Coordinates | None =
     at = coordinates(given.X) if at is None else at
     psd, feasibility = examine(A)
     at.inside(psd)  # refuses what is too large
-    return prove(given.X, at, weights(given.y), psd, rows, feasibility)
+    judged = A / 2 + A.T / 2 if feasibility.exact else psd
+    return prove(given.X, at, weights(given.y), judged, rows, feasibility)
 
 
 def prove(
@@ -75,7 +76,7 @@ def prove(
     rows: list[FloatArray],
     feasibility: Feasibility,
 ) -> Certificate:
-    """The certificate of A (d, d), psd, from q and perhaps interior; Z is looked at in the coordinates."""
+    """The certificate of A (d, d), psd but for rounding, from q and perhaps interior; Z is looked at in the coordinates."""
     objective, bound = value(X, of, A), lower_bound(X, at, of, *rows)
     gap, rounding = objective.value - bound.value, objective.rounding + bound.rounding
     return Certificate(
@@ -202,7 +203,7 @@ def _surplus(images: Points, of: Weights, q: FloatArray) -> tuple[FloatArray, fl
 
 
 def _mixing(Z: FloatArray, inner: FloatArray, allowance: float) -> float:
-    """The least theta for which (1 - theta) Z + theta inner is seen to be positive by `allowance`; 1 if there is none."""
+    """The least theta for which (1 - theta) Z + theta inner is seen to be positive by `allowance`; 1 if none is."""
     traces = float(np.abs(np.diag(Z)).sum() + np.abs(np.diag(inner)).sum())
     shift = (2 * allowance + 4 * (len(Z) + 4) * EPS * traces) * np.eye(len(Z))
     try:
