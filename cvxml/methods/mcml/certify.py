@@ -56,8 +56,9 @@ class Bound(NamedTuple):
 def certify(given: Instance, A: FloatArray, dual: Dual, at: Coordinates | None = None) -> Certificate:
     """Certificate of `A` (d, d) from "q" and, if there is one, "interior" (n, n).
 
-    A slightly infeasible A is judged as P_+(A); what only rounding takes from the cone is in `rounding`. at: coordinates(X), where they are known. Raises ValueError if an array
-    has another shape or is not finite, and for a metric next to overflow.
+    A slightly infeasible A is judged as P_+(A); what only rounding takes from the cone is in `rounding`. at:
+    coordinates(X), where they are known. Raises ValueError if an array has another shape or is not finite, and for a
+    metric next to overflow.
     """
     n = len(given.X)
     rows = [checked(dual, name, n) for name in ("q", "interior") if name == "q" or name in names(dual)]
@@ -76,7 +77,7 @@ def prove(
     rows: list[FloatArray],
     feasibility: Feasibility,
 ) -> Certificate:
-    """The certificate of A (d, d), psd but for rounding, from q and perhaps interior; Z is looked at in the coordinates."""
+    """The certificate of A (d, d), psd but for rounding, from q and perhaps interior; Z is seen in the coordinates."""
     objective, bound = value(X, of, A), lower_bound(X, at, of, *rows)
     gap, rounding = objective.value - bound.value, objective.rounding + bound.rounding
     return Certificate(
