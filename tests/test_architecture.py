@@ -21,6 +21,7 @@ FOUNDATION = (
     "balls",
     "squares",
     "coordinates",
+    "proved",
     "span",
     "pairs",
     "symmetric",

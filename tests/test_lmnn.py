@@ -195,7 +195,7 @@ def degenerate() -> dict[str, tuple[Any, Any, dict[str, Any]]]:
         "constant feature": (flat, y, {}),
         "free direction": (sheet, y, {}),
         "more features than points": (rng.standard_normal((10, 25)), np.arange(10) % 2, {"n_neighbors": 1}),
-        "collinear": (X @ np.array([[1.0, 2, 3], [0, 1, 1], [1, 3, 4]]), y, {}),
+        "collinear": (np.round(X * 2**20) / 2**20 @ np.array([[1.0, 2, 3], [0, 1, 1], [1, 3, 4]]), y, {}),
         "nearly collinear": (X @ np.array([[1.0, 2, 3], [0, 1, 1], [1, 3, 4 + 1e-3]]), y, {}),
         "offset": (X + 1e6, y, {}),
         "scales": (X * [1e-6, 1.0, 1e6], y, {}),

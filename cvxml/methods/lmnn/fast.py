@@ -3,11 +3,13 @@
 It works in coordinates of unit covariance. Triplets enter when their margin, at any iterate, is less than 1 + `AHEAD`:
 at the end every one that is left out is kept by more than its margin, so the optimum of those that are in is that of
 all. Where the targets leave a direction free (no target differs in it), distances in it cost nothing: the triplets
-whose impostor differs in it are made to keep their margin there, and only the others are solved for.
+whose impostor differs in it, exactly (ground.py), are made to keep their margin there, if double precision shows by how
+much, and only the others are solved for.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -16,42 +18,73 @@ from scipy.sparse import csr_array
 from cvxml.convex import Callback, Found, run
 from cvxml.coordinates import coordinates
 from cvxml.interior import Interior, Margin
-from cvxml.methods.lmnn.certify import certify, in_range
+from cvxml.methods.lmnn.certify import certify
+from cvxml.methods.lmnn.ground import Ground, ground
 from cvxml.methods.lmnn.instance import Instance
 from cvxml.metric import FloatArray, IntArray
-from cvxml.result import Dual, Status
+from cvxml.result import Certificate, Dual, Status
 from cvxml.symmetric import weighted
 
 AHEAD = 0.5
-FREE = 1e-12  # of the largest eigenvalue of what the targets cost
+NOISE = 64 * float(np.finfo(float).eps)  # of a coordinate that has lost no digits
 ROUNDS = 12  # of centring at the start
 
 
 def fast(p: Instance, tol: float, max_iter: int, start: FloatArray | None, callback: Callback) -> Found:
     """Solve to a gap of `tol` of the objective, certified after every step."""
-    solver = _Solver(p)
+    on = ground(p)
+    solver = _Solver(p, on, tol)
     if not solver.costs:  # all targets are at their points: any large metric is optimal
         return Found(solver.metric(), solver.dual(), Status.CONVERGED, 0)
     solver.begin(start)
-    return run(solver, partial(certify, p), tol, max_iter, callback, "interior")
+    prove = partial(certify, p, on=on)
+    return _representable(solver, run(solver, prove, tol, max_iter, callback, "interior"), prove, tol)
+
+
+def _representable(
+    solver: _Solver, found: Found, prove: Callable[[FloatArray, Dual], Certificate], tol: float
+) -> Found:
+    """What was found; or M = 0 where that is optimal, or what is best in double precision.
+
+    Where features are nearly collinear entries of the metric are so large that its distances are lost in rounding.
+    Tried in its place are its parts in the widest coordinates, the least of which is no metric at all.
+    """
+
+    def at_most(M: FloatArray) -> float:
+        proof = prove(M, found.dual)
+        return proof.objective + proof.rounding
+
+    zero = 0 * found.metric
+    if prove(zero, found.dual).proves(tol):
+        return found._replace(metric=zero)
+    if found.status is Status.CONVERGED:
+        return found
+    whole = solver.whole()
+    masks = [np.arange(len(whole)) < k for k in range(1, len(whole))]
+    parts = [solver.at.outside(np.where(np.outer(mask, mask), whole, 0.0)) for mask in masks]
+    return found._replace(metric=min([found.metric, zero, *parts], key=at_most))
 
 
 class _Solver:
     """The interior-point method with the triplets that are in."""
 
-    def __init__(self, p: Instance):
+    def __init__(self, p: Instance, on: Ground, tol: float):
         self.p, self.at = p, coordinates(p.X)
+        self.enough = tol if on.undecided else 0.0  # of the objective: no certificate will say when to stop
         pairs = self.at.Y[p.targets[:, 0]] - self.at.Y[p.targets[:, 1]]
         C = (1 - p.mu) * weighted(pairs, np.ones(len(pairs)))
         values, vectors = np.linalg.eigh(C)
-        costs = values > FREE * max(values[-1], 0.0)
+        noise = NOISE * float(self.at.lost.max())
+        # as many as the targets span, but those that double precision does not see
+        costs = (np.arange(len(C))[::-1] < on.rank) & (values > noise**2 * max(values[-1], 0.0))
         self.costs = bool(costs.any())
         self.basis, self.free = vectors[:, costs], vectors[:, ~costs]
         self.C = np.diag(values[costs])
         self.Y = self.at.Y @ self.basis
         self.apart = _squared_distances(self.at.Y @ self.free)
-        least = in_range(self.at) ** 2 * float(np.sum(self.at.Y**2, axis=1).max())
-        self.loose = p.impostors & (self.apart > least)[p.targets[:, 0]]  # their margin costs nothing
+        least = noise**2 * float(np.sum(self.at.Y**2, axis=1).max())
+        loose = (on.labels[:, None] != on.labels) & (self.apart > least)
+        self.loose = p.impostors & loose[p.targets[:, 0]]  # their margin costs nothing
         self.watched = p.impostors & ~self.loose
         self.column = np.full((len(p.X), len(p.X)), -1, dtype=np.intp)  # of a pair that is in use
         self.triplets: IntArray = np.zeros((0, 3), dtype=np.intp)
@@ -71,7 +104,10 @@ class _Solver:
         self.extend()
 
     def step(self) -> bool:
-        """One step, and the triplets that it brings in; False where rounding allows none."""
+        """One step, and the triplets that it brings in; False where rounding allows none, or nothing is to be won."""
+        left = self.inner.mu * (len(self.inner.M) + 2 * len(self.inner.price))
+        if left <= self.enough * self.objective(self.inner.M):
+            return False
         moved = self.inner.step()
         self.extend()
         return moved
@@ -111,12 +147,16 @@ class _Solver:
         self.inner.add(self.Y[pairs[:, 0]] - self.Y[pairs[:, 1]], B)
 
     def metric(self) -> FloatArray:
-        """(d, d), with what the free directions need."""
+        """(d, d)"""
+        return self.at.outside(self.whole())
+
+    def whole(self) -> FloatArray:
+        """(r, r) in the coordinates, with what the free directions need."""
         M = self.inner.M
-        whole = self.basis @ M @ self.basis.T
+        whole: FloatArray = self.basis @ M @ self.basis.T
         if self.free.shape[1]:
             whole = whole + self._enough(M) * self.free @ self.free.T
-        return self.at.outside(whole)
+        return whole
 
     def _enough(self, M: FloatArray) -> float:
         """A multiple of distances in the free directions that keeps the margins of the loose; it costs nothing."""

@@ -22,7 +22,6 @@ from scipy.spatial.distance import cdist
 
 from cvxml.barrier import path
 from cvxml.coordinates import Coordinates
-from cvxml.methods.mcml.infinity import recedes
 from cvxml.methods.mcml.instance import Weights
 from cvxml.metric import FloatArray
 from cvxml.result import Certificate, Dual, Status, Step
@@ -156,13 +155,14 @@ class Diagonal(Collapse):
 
 
 class Ended(NamedTuple):
-    """What the path ended with, in the coordinates; `history` of the proofs."""
+    """What the path ended with, in the coordinates; `history` of the proofs, `tried` all its metrics."""
 
     M: FloatArray
     dual: Dual
     status: Status
     n_iter: int
     history: tuple[Step, ...]
+    tried: tuple[FloatArray, ...] = ()
 
 
 def collapse(
@@ -183,10 +183,12 @@ def collapse(
     M = np.eye(r) if start is None else start + START * max(float(np.trace(start)), 1.0) / r * np.eye(r)
     at_zero = f.value(np.zeros((r, r)))
     history: list[Step] = []
+    tried: list[FloatArray] = []
     dual: dict[str, FloatArray] = {}
     status, k = Status.STALLED, 0
     for k, state in enumerate(path(f, M, f.rho())):
         M = state.M
+        tried.append(M)
         rows = f.at(M)
         dual = {**dual, "q": f.share(rows.P)}
         if _definite(f.gradient(at.Y, rows.P), M):
@@ -209,9 +211,7 @@ def collapse(
         if k == max_iter:
             status = Status.MAX_ITER
             break
-    if status is Status.STALLED and recedes(at, of, M):
-        status = Status.NOT_ATTAINED
-    return Ended(M, dual, status, k, tuple(history))
+    return Ended(M, dual, status, k, tuple(history), tuple(tried))
 
 
 def _centred(f: Collapse, M: FloatArray, rho: float) -> dict[str, FloatArray]:

@@ -5,6 +5,7 @@ Reference: A. Globerson, S. Roweis, Metric Learning by Collapsing Classes, NIPS 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -13,21 +14,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.convex import Callback, ConvexMethod, Found
-from cvxml.coordinates import coordinates
+from cvxml.coordinates import Coordinates, coordinates
 from cvxml.methods.mcml import evaluate as definition
 from cvxml.methods.mcml.certify import certify as certify_metric
-from cvxml.methods.mcml.fast import collapse, inner_rows
-from cvxml.methods.mcml.infinity import recedes
-from cvxml.methods.mcml.instance import Instance, alone, instance, weights
+from cvxml.methods.mcml.certify import value
+from cvxml.methods.mcml.fast import Ended, collapse, inner_rows
+from cvxml.methods.mcml.infinity import NOT_ATTAINED, recedes
+from cvxml.methods.mcml.instance import Instance, Weights, alone, instance, weights
 from cvxml.methods.mcml.statement import STATEMENT
 from cvxml.methods.mcml.variants import VARIANTS
 from cvxml.metric import FloatArray
-from cvxml.result import Certificate, Dual, Solution
+from cvxml.result import Certificate, Dual, Solution, Status
 
-NOT_ATTAINED = (
-    "the infimum is not attained: more of what this metric is largest in lowers the objective for ever, since there no "
-    "point is nearer to any than the others of its class, which are all as near"
-)
+NEXT_TO_NOTHING = 1e-6  # of the objective, what rounding may be in it where a metric is kept unseen
 
 
 class MCML(ConvexMethod[Instance]):
@@ -73,18 +72,18 @@ class MCML(ConvexMethod[Instance]):
         self, given: Instance, tol: float, max_iter: int, start: FloatArray | None, callback: Callback
     ) -> Found:
         """fast.py."""
-        at = coordinates(given.X)
+        at, of = coordinates(given.X), weights(given.y)
         inside = None if start is None else at.inside(start)
-        ended = collapse(
-            at,
-            weights(given.y),
-            lambda M, dual: certify_metric(given, at.outside(M), dual),
-            tol,
-            max_iter,
-            inside,
-            callback,
-        )
-        return Found(at.outside(ended.M), ended.dual, ended.status, ended.n_iter, ended.history)
+
+        def prove(M: FloatArray, dual: Dual) -> Certificate:
+            return certify_metric(given, at.outside(M), dual, at)
+
+        ended = collapse(at, of, prove, tol, max_iter, inside, callback)
+        status, zero = ended.status, 0 * ended.M
+        if status is Status.STALLED and recedes(given.X, at, of, ended.M) == NOT_ATTAINED:
+            status = Status.NOT_ATTAINED
+        best = zero if prove(zero, ended.dual).proves(tol) else _best(given.X, at, of, ended)
+        return Found(at.outside(best), ended.dual, status, ended.n_iter, ended.history)
 
     def through_cvxpy(self, given: Instance, solver: str) -> Found:
         """The literal problem of the points in coordinates of unit covariance: the same problem, in fit units."""
@@ -115,9 +114,27 @@ class MCML(ConvexMethod[Instance]):
         """As any convex method, with a note where the infimum is not attained, proved to tol or not."""
         solution = super().solve(X, y, **options)
         at = coordinates(solution.X)
-        if not recedes(at, weights(solution.y), at.inside(solution.metric)):
-            return solution
-        return replace(solution, notes=(*solution.notes, NOT_ATTAINED))
+        said = recedes(solution.X, at, weights(solution.y), at.inside(solution.metric))
+        return replace(solution, notes=(*solution.notes, said)) if said else solution
+
+
+def _best(X: FloatArray, at: Coordinates, of: Weights, ended: Ended) -> FloatArray:
+    """What the path ended with; or what of all its metrics, or of the parts of the last, is best in double precision.
+
+    Where features are nearly collinear entries of the metric are so large that its distances are lost in rounding. The
+    parts are those of the widest coordinates, the least of which is no metric at all.
+    """
+
+    def at_most(M: FloatArray) -> float:
+        found = value(X, of, at.outside(M))
+        return found.value + found.rounding if math.isfinite(found.value) else math.inf
+
+    last = value(X, of, at.outside(ended.M))
+    if ended.status is Status.CONVERGED or last.rounding <= NEXT_TO_NOTHING * abs(last.value):
+        return ended.M
+    masks = [np.arange(len(ended.M)) < k for k in range(len(ended.M))]
+    parts = [np.where(np.outer(mask, mask), ended.M, 0.0) for mask in masks]
+    return min([ended.M, *ended.tried, *parts], key=at_most)
 
 
 METHOD = MCML()

@@ -48,19 +48,23 @@ def with_weights(change: Callable[[Weights, Instance], Misread]) -> Callable[[Qu
         at = _features(given) if of.diagonal else coordinates(given.X)
         if of.diagonal and not _is_diagonal(question.metric):
             return math.inf
-        M = at.inside(times * examine(question.metric)[0])
-        here = value(at, of, M)
-        if not _stays_at_scale(at, of, M, here.value):
+        A = times * examine(question.metric)[0]
+        at.inside(A)  # refuses what is too large
+        here = value(given.X, of, A)
+        if not _stays_at_scale(given.X, of, A, here.value):
             return math.inf
 
-        def proof(M: FloatArray, dual: Dual) -> Certificate:
-            return prove(at, of, M, list(dual.values()), feasibility)
+        def proof(A: FloatArray, dual: Dual) -> Certificate:
+            return prove(given.X, at, of, A, list(dual.values()), feasibility)
 
-        ended = collapse(at, of, proof, min(question.tol / 10, LOOSE / 10), PATIENCE)
-        found = proof(M, ended.dual)
+        def of_path(M: FloatArray, dual: Dual) -> Certificate:
+            return proof(at.outside(np.diag(np.diag(M)) if of.diagonal else M), dual)
+
+        ended = collapse(at, of, of_path, min(question.tol / 10, LOOSE / 10), PATIENCE)
+        found = proof(A, ended.dual)
         if not (math.isfinite(found.gap) and found.scale > 0 and found.decides(question.tol)):
             return math.inf
-        won = value(at, of, 0 * M).value - here.value
+        won = value(given.X, of, 0 * A).value - here.value
         share = (found.gap + found.rounding) / found.scale
         return share if share <= BY_LUCK and found.gap <= won / BETTER else math.inf
 
@@ -80,9 +84,9 @@ def _features(given: Instance) -> Coordinates:
     return Coordinates(D / size, np.diag(1 / size), np.diag(size), np.ones(len(size)), 0)
 
 
-def _stays_at_scale(at: Coordinates, of: Weights, M: FloatArray, here: float) -> bool:
-    """False where a multiple of M is better by more than `LOOSE`: M is then no optimum."""
-    best = min(value(at, of, t * M).value for t in (0.5, 0.9, 1.1, 2.0))
+def _stays_at_scale(X: FloatArray, of: Weights, A: FloatArray, here: float) -> bool:
+    """False where a multiple of A is better by more than `LOOSE`: A is then no optimum."""
+    best = min(value(X, of, t * A).value for t in (0.5, 0.9, 1.1, 2.0))
     return bool(best >= here - 2 * LOOSE * abs(here))
 
 
