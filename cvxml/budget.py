@@ -28,6 +28,7 @@ from cvxml.symmetric import quadratic, weighted
 
 EPS = float(np.finfo(float).eps)
 FLOOR = 2.0**-1000  # more than what underflows in a few products of numbers near 1
+FARTHEST = 1e50  # of a dissimilar pair, in units of the similar ones: powers of it are no overflow
 BLOCK = 512  # rows that are summed before blocks are: rounding grows with the terms of a sum
 
 
@@ -193,20 +194,29 @@ class Most(NamedTuple):
     off: float
 
 
-def budget(similar: FloatArray, rank: int | None) -> Budget:
-    """The coordinates for differences `similar` (s, d) of the similar pairs, at least one of them not zero.
-
-    rank: that of their span, exactly (span.py). A spread below `RANK` of the largest, each feature in its own unit, is
-    no coordinate; where the rank says that there is one, it is hidden. None: it is the number of coordinates, whose
-    S is taken for I, which is for a solver and proves nothing.
-    Raises ValueError where a metric of these units cannot be written in double precision.
-    """
+def check_units(similar: FloatArray, dissimilar: FloatArray) -> None:
+    """Raises ValueError where a metric of these differences, or their distances, are no floats."""
     unit = units_of(similar)
     if not 1 / UNITS <= unit.min() <= unit.max() <= UNITS:
         raise ValueError(
             f"similar pairs differ by about {unit.min():.3g} to {unit.max():.3g} in a feature: a metric of such units "
             "cannot be written in double precision; rescale X"
         )
+    if (np.abs(dissimilar) > FARTHEST * unit).any():
+        raise ValueError(
+            f"a dissimilar pair differs by more than {FARTHEST:g} times what similar pairs do in a feature: its "
+            "distance cannot be written in double precision; leave out such points"
+        )
+
+
+def budget(similar: FloatArray, rank: int | None) -> Budget:
+    """The coordinates for differences `similar` (s, d) of the similar pairs, at least one of them not zero.
+
+    rank: that of their span, exactly (span.py). A spread below `RANK` of the largest, each feature in its own unit, is
+    no coordinate; where the rank says that there is one, it is hidden. None: it is the number of coordinates, whose
+    S is taken for I, which is for a solver and proves nothing.
+    """
+    unit = units_of(similar)
     # the triangle has the same S, and is small
     _, s, Vt = np.linalg.svd(np.linalg.qr(similar / unit, mode="r"), full_matrices=False)
     count = int(np.count_nonzero(s > RANK * s[0]))

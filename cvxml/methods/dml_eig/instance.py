@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.budget import budget
+from cvxml.budget import check_units
 from cvxml.inputs import check_X
 from cvxml.metric import FloatArray, IntArray
 from cvxml.pairs import Pairs, pairs_of
@@ -72,5 +72,5 @@ def instance(X: ArrayLike, y: ArrayLike | None, *, pairs: Any = None) -> Instanc
             f"similar pair does, so moving it apart costs nothing: {so}; give more similar pairs, or fewer features "
             "(the first principal components, say)"
         )
-    budget(similar, None)  # refused where no metric can be written
+    check_units(similar, dissimilar)
     return p._replace(rank=span.rank)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.budget import budget
+from cvxml.budget import check_units
 from cvxml.inputs import check_X
 from cvxml.metric import FloatArray, IntArray
 from cvxml.pairs import Pairs, pairs_of
@@ -67,8 +67,8 @@ def instance(X: ArrayLike, y: ArrayLike | None, *, diagonal: bool = False, pairs
     if diagonal:
         _check_features(p, similar, dissimilar)
     else:
-        rank = _rank_if_bounded(p)
-    budget(similar, None)  # refused where no metric can be written
+        rank = _check_bounded(p)
+    check_units(similar, dissimilar)
     return p._replace(rank=rank)
 
 
@@ -84,7 +84,7 @@ def _check_features(p: Instance, similar: FloatArray, dissimilar: FloatArray) ->
         )
 
 
-def _rank_if_bounded(p: Instance) -> int:
+def _check_bounded(p: Instance) -> int:
     """The rank; ValueError where a dissimilar pair differs in a direction that costs nothing, decided in rationals."""
     span = cosets(p.X, p.pairs.similar)
     first, second = span.labels[p.pairs.dissimilar].T
