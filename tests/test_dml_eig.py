@@ -105,7 +105,8 @@ def test_pairs_with_a_weight_are_the_nearest() -> None:
 
 def degenerate() -> dict[str, tuple[Any, Any, dict[str, Any]]]:
     X, y = random_data(2, n=14, d=3, classes=2)
-    turned = X @ np.array([[1.0, 2, 3], [0, 1, 1], [1, 3, 4]])  # rank 3 minus one
+    # rank 3 minus one, exactly
+    turned = np.round(X * 2**20) / 2**20 @ np.array([[1.0, 2, 3], [0, 1, 1], [1, 3, 4]])
     return {
         "similar twins": (np.vstack([X, X[:1]]), [*y, y[0]], {}),
         "constant feature": (np.column_stack([X, np.ones(14)]), y, {}),

@@ -4,6 +4,9 @@ For q >= 0 with sum q = 1 and any psd A within the budget sum_similar D_A <= 1, 
     min_t D_t  <=  sum_t q_t D_t  =  <sum_t q_t z_t z_t^T, M>  <=  lambda_max(sum_t q_t z_t z_t^T) tr M,   tr M <= 1.
 Repair. What is negative or no number becomes 0; then q is divided by its sum; uniform if nothing is left.
 
+Both are of the data as they are: lambda_max is relative to S, with what rounding may have done to it added
+(cvxml/budget.py), and divided by the sum of q as it is.
+
 Judged is P_+(A) / max(1, spent) (cvxml/budget.py). gap = bound - minimum, scale = |objective|. The optimum need not be
 unique: there is no radius.
 """
@@ -15,14 +18,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from cvxml.budget import budget, examine_budget, units_of
+from cvxml.budget import EPS, Budget, Most, budget, examine_budget, most
 from cvxml.inputs import real_array
 from cvxml.methods.dml_eig.instance import Instance
 from cvxml.metric import FloatArray
 from cvxml.result import Certificate, Dual
-from cvxml.symmetric import quadratic, weighted
-
-EPS = float(np.finfo(float).eps)
 
 
 def certify(p: Instance, A: FloatArray, dual: Dual) -> Certificate:
@@ -30,28 +30,27 @@ def certify(p: Instance, A: FloatArray, dual: Dual) -> Certificate:
 
     Raises ValueError for a q of another shape.
     """
-    E, similar = p.dissimilar, p.similar
-    q = _repaired(dual, len(E))
-    judged, feasibility = examine_budget(A, similar)
-    unit = units_of(E)
-    own, at = E / unit, judged * unit[:, None] * unit
-    D = np.maximum(quadratic(own, at), 0.0)
+    q = _repaired(dual, len(p.dissimilar))
+    judged, feasibility = examine_budget(A, p.similar)
+    D, wide = judged.distances(p.dissimilar)
     least = float(D.min())
-    wide = 64 * EPS * quadratic(np.abs(own), np.abs(at))  # another pair may be the nearest
+    # another pair may be the nearest
     off = max(least - float((D - wide).min()), float((D + wide).min()) - least)
-    if math.isfinite(feasibility.spent):
-        off += least * feasibility.rounded / max(1.0, feasibility.spent)
-    bound, bound_off = _bound(E, similar, q)
+    if least > 0:
+        off += 2 * judged.share * least
+    at = budget(p.similar, p.rank)
+    bound = _bound(p.dissimilar, at, q)
     return Certificate(
         kind="global",
         objective=-least,
-        lower_bound=-bound,
-        gap=bound - least,
+        lower_bound=-bound.value,
+        gap=bound.value - least,
         scale=least,
-        rounding=off + bound_off + 64 * EPS * (least + bound),
+        rounding=off + bound.off + 4 * EPS * (least + bound.value),
         radius=math.inf,
         feasibility=feasibility,
         dual={"q": q},
+        undecided=at.undecided,
     )
 
 
@@ -73,16 +72,8 @@ def _repaired(dual: Dual, count: int) -> FloatArray:
     return simplex
 
 
-def _bound(E: FloatArray, similar: FloatArray, q: FloatArray) -> tuple[float, float]:
-    """lambda_max, and what rounding may do to it."""
-    at = budget(similar)
-    Z, Z_S = E @ at.to, similar @ at.to
-    # S is the identity but for rounding, which is looked at: then the coordinates need not be exact
-    largest = float(np.linalg.eigvalsh(weighted(Z, q))[-1])
-    least = float(np.linalg.eigvalsh(weighted(Z_S, np.ones(len(Z_S))))[0])
-    summed = [
-        np.linalg.norm(z, axis=1) * np.linalg.norm(np.abs(e) @ np.abs(at.to), axis=1)
-        for z, e in ((Z, E), (Z_S, similar))
-    ]
-    value = largest / least
-    return value, 64 * EPS * (float(q @ summed[0]) / least + value * float(summed[1].sum()) / least)
+def _bound(E: FloatArray, at: Budget, q: FloatArray) -> Most:
+    """lambda_max over the sum of q, which is 1 but for rounding."""
+    found, least = most(at, E, q), float(q.sum()) * (1 - (len(q) + 4) * EPS)
+    value = found.value / least
+    return Most(value, found.off + value * (len(q) + 8) * EPS)

@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 from scipy.sparse import csr_array, eye_array
 
-from cvxml.budget import budget
+from cvxml.budget import budget, unproved
 from cvxml.convex import Callback, Found, run
 from cvxml.interior import Interior, Margin
 from cvxml.methods.dml_eig.certify import certify
@@ -22,22 +22,34 @@ from cvxml.result import Dual
 from cvxml.symmetric import quadratic
 
 AHEAD = 2.0
+UNSEEN = 1e-180  # a squared distance
 ROUNDS = 12  # of centring at the start
 
 
 def fast(p: Instance, tol: float, max_iter: int, start: FloatArray | None, callback: Callback) -> Found:
     """Solve to a gap of `tol` of the objective, certified after every step."""
-    solver = _Solver(p, start)
-    return run(solver, partial(certify, p), tol, max_iter, callback, "interior")
+    if not budget(p.similar, p.rank).undecided:
+        return run(_Solver(p, start), partial(certify, p), tol, max_iter, callback, "interior")
+    # the solver needs a gap to stop by; nobody else is told of it
+    told = None if callback is None else lambda step: callback(unproved(step))
+    seen = p._replace(rank=None)
+    found = run(_Solver(p, start), partial(certify, seen), tol, max_iter, told, "interior")
+    return found._replace(history=tuple(map(unproved, found.history)))
 
 
 class _Solver:
     """The interior-point method with the pairs that are in."""
 
     def __init__(self, p: Instance, start: FloatArray | None):
-        self.at = budget(p.similar)
+        self.at = budget(p.similar, None)
         Z = p.dissimilar @ self.at.to
-        self.unit = float(np.sqrt(np.min(np.sum(Z**2, axis=1))))
+        size = np.sum(Z**2, axis=1)
+        # a pair that differs in nothing that double precision sees is left out, unless all do
+        self.seen = np.flatnonzero(size > UNSEEN)
+        if len(self.seen) == 0:
+            self.seen, size, Z = np.arange(len(Z)), np.ones(len(Z)), Z + 1.0
+        Z, self.count = Z[self.seen], len(Z)
+        self.unit = float(np.sqrt(size[self.seen].min()))
         self.Z = Z / self.unit
         r = Z.shape[1]
         M: FloatArray = np.eye(r)
@@ -75,6 +87,6 @@ class _Solver:
 
     def dual(self) -> Dual:
         """The prices, of any sum."""
-        q = np.zeros(len(self.Z))
-        q[np.concatenate(self.entered)] = self.inner.price
+        q = np.zeros(self.count)
+        q[self.seen[np.concatenate(self.entered)]] = self.inner.price
         return {"q": q}

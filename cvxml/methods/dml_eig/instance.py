@@ -7,19 +7,25 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.budget import budget
+from cvxml.budget import check_units
 from cvxml.inputs import check_X
 from cvxml.metric import FloatArray, IntArray
 from cvxml.pairs import Pairs, pairs_of
+from cvxml.span import cosets
 
 
 class Instance(NamedTuple):
-    """Checked data: X (n, d) float64; y (n,) codes, zeros where pairs were given; the pairs."""
+    """Checked data: X (n, d) float64; y (n,) codes, zeros where pairs were given; the pairs.
+
+    rank: of what the similar pairs' differences span, exactly; those of the dissimilar pairs lie in it. None: that of
+    double precision, and no proof (cvxml/budget.py).
+    """
 
     X: FloatArray
     y: IntArray
     pairs: Pairs
     by_labels: bool
+    rank: int | None
 
     @property
     def similar(self) -> FloatArray:
@@ -33,10 +39,10 @@ class Instance(NamedTuple):
 
 
 def instance(X: ArrayLike, y: ArrayLike | None, *, pairs: Any = None) -> Instance:
-    """Everything checked. Raises ValueError for bad input, and where the maximum is 0, or may be infinite."""
+    """Everything checked. Raises ValueError for bad input, and where the maximum is 0, or a pair moves at no cost."""
     points = check_X(X)
     found, codes = pairs_of(pairs, y, len(points))
-    p = Instance(points, codes, found, pairs is None)
+    p = Instance(points, codes, found, pairs is None, None)
     of = "by the labels y" if p.by_labels else "in pairs"
     for kind in ("similar", "dissimilar"):
         if not len(getattr(found, kind)):
@@ -56,11 +62,15 @@ def instance(X: ArrayLike, y: ArrayLike | None, *, pairs: Any = None) -> Instanc
             f"the points of every similar pair {of} are equal: nothing limits the metric, and the maximum is infinite; "
             "give similar pairs that differ"
         )
-    free = budget(similar).free(dissimilar)
+    span = cosets(points, found.similar)
+    first, second = span.labels[found.dissimilar].T
+    free = first != second
     if free.any():
+        so = "the maximum is infinite" if free.all() else "no X_S^(-1/2) gives it a distance"
         raise ValueError(
             f"the dissimilar pair {found.dissimilar[free.argmax()].tolist()} differs in a direction in which no "
-            "similar pair does, so moving it apart costs nothing and there may be no maximum; give more similar pairs, "
-            "or fewer features (the first principal components, say)"
+            f"similar pair does, so moving it apart costs nothing: {so}; give more similar pairs, or fewer features "
+            "(the first principal components, say)"
         )
-    return p
+    check_units(similar, dissimilar)
+    return p._replace(rank=span.rank)

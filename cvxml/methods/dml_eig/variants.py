@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from cvxml.budget import budget, examine_budget
+from cvxml.budget import budget, examine_budget, most
 from cvxml.methods.dml_eig.instance import Instance, instance
 from cvxml.metric import FloatArray
 from cvxml.pairs import pairs_of
@@ -84,12 +84,11 @@ def _half(kind: str) -> Callable[[Question], Other | None]:
 def _sum(question: Question) -> float:
     """What the metric leaves of the largest sum of dissimilar squared distances, relative to it."""
     p = _given(question)
-    A, feasibility = examine_budget(question.metric, p.similar)
+    judged, feasibility = examine_budget(question.metric, p.similar)
     if not feasibility.feasible:
         return math.inf
-    at = budget(p.similar)
-    largest = float(np.linalg.eigvalsh(weighted(p.dissimilar @ at.to, np.ones(len(p.dissimilar))))[-1])
-    left = max(0.0, 1 - float(quadratic(p.dissimilar, A).sum()) / largest)
+    largest = most(budget(p.similar, p.rank), p.dissimilar, np.ones(len(p.dissimilar))).value
+    left = max(0.0, 1 - float(judged.distances(p.dissimilar)[0].sum()) / largest)
     return left if left <= NOT_BY_LUCK else math.inf
 
 

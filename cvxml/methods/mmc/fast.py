@@ -26,6 +26,9 @@ from cvxml.symmetric import quadratic, squares
 
 BLOCK = 2_000_000  # numbers in a block of rows of the Hessian's factor
 AWAY = 0.1  # of a start, so that it is no boundary point
+UNSEEN = (
+    1e-180  # a squared distance that the path leaves out: its root is nothing beside others, its c very large
+)
 PATIENCE = 5  # steps without a better gap, after which rounding is to blame
 
 Prove = Callable[[FloatArray, Dual], Certificate]
@@ -101,15 +104,19 @@ def _full(
     E: FloatArray, similar: FloatArray, start: FloatArray | None
 ) -> Iterator[tuple[FloatArray, FloatArray]]:
     """A within the budget, and c, after every step."""
-    at = budget(similar)
+    at = budget(similar, None)
     Z = E @ at.to
+    seen = Z[np.sum(Z**2, axis=1) > UNSEEN]
     r = Z.shape[1]
     M = np.eye(r) / r
     if start is not None and (size := float(np.trace(inside := at.inside(start)))) > 0:
         M = (1 - AWAY) * inside / size + AWAY * M
-    total = float(np.sqrt(quadratic(Z, M)).sum())
-    for state in path(Free(Z), M * total**2, rho=total**2 / (2 * r)):
-        yield at.outside(state.M / np.trace(state.M)), 1 / np.sqrt(quadratic(Z, state.M))
+    total = float(np.sqrt(quadratic(seen, M)).sum())
+    if total == 0:
+        yield at.outside(M), np.ones(len(E))
+        return
+    for state in path(Free(seen), M * total**2, rho=total**2 / (2 * r)):
+        yield at.outside(state.M / np.trace(state.M)), _prices(quadratic(Z, state.M))
 
 
 def _diagonal(
@@ -121,11 +128,25 @@ def _diagonal(
     costs = np.flatnonzero(S)
     unit, S = unit[costs], S[costs]
     F = (E[:, costs] / unit) ** 2 / S
+    seen = F[F.sum(axis=1) > UNSEEN]
     a = np.full(len(S), 1 / len(S))
     if start is not None and (size := float((given := np.diag(start)[costs] * unit**2 * S).sum())) > 0:
         a = (1 - AWAY) * given / size + AWAY * a
-    total = float(np.sqrt(F @ a).sum())
-    for found in path_diagonal(F, a * total**2):
+
+    def metric(a: FloatArray) -> FloatArray:
         weights = np.zeros(E.shape[1])
-        weights[costs] = found / found.sum() / S / unit**2
-        yield np.diag(weights), 1 / np.sqrt(F @ found)
+        weights[costs] = a / a.sum() / S / unit**2
+        return np.diag(weights)
+
+    total = float(np.sqrt(seen @ a).sum())
+    if total == 0:
+        yield metric(a), np.ones(len(E))
+        return
+    for found in path_diagonal(seen, a * total**2):
+        yield metric(found), _prices(F @ found)
+
+
+def _prices(D: FloatArray) -> FloatArray:
+    """c = 1 / sqrt(D)."""
+    c: FloatArray = 1 / np.sqrt(np.maximum(D, UNSEEN))
+    return c

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.backend import solve_problem
+from cvxml.budget import budget, unproved
 from cvxml.convex import Callback, ConvexMethod, Found
 from cvxml.methods.mmc.certify import Task, certify
 from cvxml.methods.mmc.evaluate import evaluate as intermediates_at
@@ -78,8 +79,12 @@ class MMC(ConvexMethod[Instance]):
     ) -> Found:
         """The fast solver."""
         p = _task(given)
-        prove = partial(certify, p, radius=False)
-        return solve_fast(p.E, p.similar, p.diagonal, prove, tol, max_iter, start, callback)
+        if p.diagonal or not budget(p.similar, p.rank).undecided:
+            return _solved(p, tol, max_iter, start, callback)
+        # the solver needs a gap to stop by; nobody else is told of it
+        told = None if callback is None else lambda step: callback(unproved(step))
+        found = _solved(p._replace(rank=None), tol, max_iter, start, told)
+        return found._replace(history=tuple(map(unproved, found.history)))
 
     def prices(self, given: Instance, values: dict[str, FloatArray]) -> Dual:
         """c; 1 for pairs of equal points."""
@@ -111,7 +116,12 @@ class MMC(ConvexMethod[Instance]):
 
 
 def _task(given: Instance) -> Task:
-    return Task(given.dissimilar, given.similar, given.diagonal)
+    return Task(given.dissimilar, given.similar, given.diagonal, given.rank)
+
+
+def _solved(p: Task, tol: float, max_iter: int, start: FloatArray | None, callback: Callback) -> Found:
+    prove = partial(certify, p, radius=False)
+    return solve_fast(p.E, p.similar, p.diagonal, prove, tol, max_iter, start, callback)
 
 
 class DiagonalMMC(MMC):

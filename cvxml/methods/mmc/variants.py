@@ -16,6 +16,7 @@ from functools import partial
 
 import numpy as np
 
+from cvxml.budget import budget
 from cvxml.methods.mmc.certify import Bound, Task, bound_diagonal, bound_full, certify
 from cvxml.methods.mmc.fast import fast
 from cvxml.methods.mmc.instance import Instance, instance
@@ -82,21 +83,22 @@ def _left(sentence: str, task: Callable[[Instance], Task]) -> Callable[[bool], V
 
 
 def _with_similar(given: Instance) -> Task:
-    return Task(np.vstack([given.dissimilar, given.similar]), given.similar, given.diagonal)
+    return Task(np.vstack([given.dissimilar, given.similar]), given.similar, given.diagonal, given.rank)
 
 
 def _with_trace(given: Instance) -> Task:
-    return Task(given.dissimilar, np.eye(given.X.shape[1]), given.diagonal)
+    d = given.X.shape[1]
+    return Task(given.dissimilar, np.eye(d), given.diagonal, d)
 
 
 def _bound(given: Instance, c: FloatArray) -> Bound:
-    E = given.dissimilar
-    differ = E.any(axis=1)
-    return (bound_diagonal if given.diagonal else bound_full)(E[differ], given.similar, c[differ])
+    differ, S = given.dissimilar.any(axis=1), given.similar
+    E, c = given.dissimilar[differ], c[differ]
+    return bound_diagonal(E, S, c) if given.diagonal else bound_full(E, budget(S, given.rank), c)
 
 
 def _mu(given: Instance, c: FloatArray) -> float:
-    """The largest eigenvalue of C(c) relative to S, from the bound sqrt(mu sum 1/c)."""
+    """The largest eigenvalue of C(c) relative to S, from the bound sqrt(mu sum 1/c); inf where nothing is proved."""
     differ = given.dissimilar.any(axis=1)
     return _bound(given, c).value ** 2 / float(np.sum(1 / c[differ]))
 
