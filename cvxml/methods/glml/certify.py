@@ -7,12 +7,12 @@ definite B    for s B >> 0 and any y, u >= 0 (problem.py, `dual`), every M with 
               the best of these is the arithmetic-geometric mean, (D |det B|^(1/D))^2. Scale: the bound at its best.
 otherwise     the bound is 0. Scale: |tr M B| ||M||, so that gap / scale is |tr M B| / ||M||, the cosine of M and B.
               For a B that is singular and semidefinite no metric has gap 0: the infimum is not attained.
-Which of the two it is must be proved for every B within `noise` (`sign_of`): where neither is, the bound is 0, which holds
-for both, and the certificate says that it decides nothing, for the scales are not the same.
+Which of the two it is must be proved for every B within `noise` (`sign_of`): where neither is, the bound is 0, which
+holds for both, and the certificate says that it decides nothing, for the scales are not the same.
 
-Rounding. With T A T^T = I + E, looked at afterwards (whitening.py), and F = (I + E)^-1, all that the condition of A does
-is in e' = ||F - I||: A^-1 = T^T F T, so tr A^-1 B = tr F (T B T^T) is off by e' ||T B T^T||, and log |A| by sqrt(D) e'. The
-same of sB for log |sB|, where ||E|| < 1 is the proof that sB is definite.
+Rounding. With T A T^T = I + E, looked at afterwards (whitening.py), and F = (I + E)^-1, all that the condition of A
+does is in e' = ||F - I||: A^-1 = T^T F T, so tr A^-1 B = tr F (T B T^T) is off by e' ||T B T^T||, and log |A| by
+sqrt(D) e'. The same of sB for log |sB|, where ||E|| < 1 is the proof that sB is definite.
 
 Repair. y and u are set to 0 where the sign of y is not that of a definite B, or u is negative or no number.
 
@@ -116,7 +116,7 @@ def _factor(S: FloatArray, off: FloatArray | float = 0.0) -> Factor | None:
 
 
 def _log_det_exactly(S: FloatArray) -> float:
-    """Of a symmetric matrix of floats that double precision cannot tell from a singular one; -inf if it is not definite.
+    """Of a symmetric matrix that double precision cannot tell from a singular one; -inf if it is not definite.
 
     Its minors are whole numbers of some unit, which so many bits tell from 0. In many dimensions that takes too long.
     """
@@ -168,8 +168,8 @@ def certify_at(
 ) -> Certificate:
     """Certificate of the metric A (d, d) for B (d, d) of norm 1 (or 0), from any dual variables y and u.
 
-    noise: by how much rounding may have moved B itself, entry by entry, (d, d) or one number. singular: B is known to be
-    semidefinite and singular, exactly.
+    noise: by how much rounding may have moved B itself, entry by entry, (d, d) or one number. singular: B is known to
+    be semidefinite and singular, exactly.
     """
     d = len(B)
     psd, feasibility = examine_unit(A)

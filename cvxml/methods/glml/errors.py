@@ -1,8 +1,9 @@
-"""Proved bounds of what rounding does to B: of the sums, the inverse covariances, the densities and the curvatures.
+"""Proved bounds of what rounding does to B of a mixture: of the inverse covariances, the densities and the curvatures.
 
-T is the whitening of a covariance, T Sigma T^T = I but for rounding. It is taken as it is, and looked at afterwards:
-with E = T Sigma* T^T - I for the true Sigma*, Sigma*^-1 = T^T (I + E)^-1 T, so all that the condition of Sigma does is
-in ||E||, the `departure`. With F = (I + E)^-1 = I + E', w = T (x - mu) and the pull v = T^T w,
+Its weights, means and covariances are floats, and exact. T is the whitening of a covariance, T Sigma T^T = I but for
+rounding. It is taken as it is, and looked at afterwards: with E = T Sigma T^T - I the inverse is T^T (I + E)^-1 T, so
+all that the condition of Sigma does is in ||E||, the `departure`. With F = (I + E)^-1 = I + E', w = T (x - mu) and the
+pull v = T^T w,
     G* - G = T^T ( F w* (F w*)^T - w w^T - E' ) T,        ||E'|| <= e' = ||E|| / (1 - ||E||).
 Products and sums of k terms are off by less than (k + 2) eps times the sum of their sizes, in whatever order.
 """
@@ -37,8 +38,7 @@ def of_components(model: Mixtures, Q: FloatArray) -> Errors:
     w = away @ T.transpose(0, 2, 1)
     v = np.linalg.norm(w @ T, axis=2)
     origin = np.broadcast_to(model.origin, model.means.shape)[:, None]
-    mean_off = np.broadcast_to(model.mean_off, model.means.shape)
-    moved = EPS * (np.abs(Q - origin) / model.unit + np.abs(away)) + mean_off[:, None] + TINY
+    moved = EPS * (np.abs(Q - origin) / model.unit + np.abs(away)) + TINY
     near = np.linalg.norm((moved + few * np.abs(away)) @ np.abs(T).transpose(0, 2, 1), axis=2)  # ||w* - w||
     length = np.linalg.norm(w, axis=2)
     e = inverse_departure(np.broadcast_to(model.departure, len(T)))[:, None]

@@ -1,8 +1,8 @@
 """The bound and the objective of a local metric in balls (cvxml/balls.py): an interval that is a theorem.
 
 For Gaussians at one query. Means and covariances are rational, inverses, log densities and B balls (gaussians.py); two
-classes need no densities, their direction is G_1 - G_2. V = M M^T is psd whatever M is, and |V| > 0 is an integer that is
-looked at; what is judged is V over |V|^(1/D), which has determinant 1:
+classes need no densities, their direction is G_1 - G_2. V = M M^T is psd whatever M is, and |V| > 0 is an integer that
+is looked at; what is judged is V over |V|^(1/D), which has determinant 1:
     objective     (tr V^-1 B)^2 |V|^(2/D)
     lower bound   D u - D u log(u / |y|) + u log |sB| - y^2 / 4, where sB is proved positive definite, s = 1 or -1;
                   the sign of y only says which is meant, and is not looked at; else 0, as for any other y and u

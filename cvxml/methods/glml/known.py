@@ -1,8 +1,8 @@
-"""B of the queries of an instance, as near to the true one as its proof needs.
+"""What is known of B at the queries of an instance: floats, how far from them the true B may be, and what it is.
 
-Double precision is fast and says how far off it may be (errors.py). Where that leaves open what B is, or leaves more
-than a proof should allow for, B of Gaussians is computed in balls and rounded (gaussians.py); a model of another kind
-stays as it is.
+B of one Gaussian a class follows from the data, and inverse covariances that are nearly singular leave nothing of it in
+double precision: it is computed in balls and rounded once (gaussians.py). What a mixture once fitted or a model of the
+user's own returns is the problem itself; there double precision says how far off it may be (errors.py).
 """
 
 from __future__ import annotations
@@ -13,12 +13,10 @@ import numpy as np
 
 from cvxml.methods.glml.certify import Sign, sign_of
 from cvxml.methods.glml.closed import Case
-from cvxml.methods.glml.curvature import ROUNDING, Curvature, curvature
+from cvxml.methods.glml.curvature import ROUNDING, curvature
 from cvxml.methods.glml.gaussians import Gaussians
 from cvxml.methods.glml.instance import Instance
 from cvxml.metric import FloatArray
-
-SHARP = 1e-10  # errors that no tolerance sees
 
 
 class Known(NamedTuple):
@@ -35,30 +33,22 @@ def known(p: Instance) -> Known:
     found = curvature(p.model, p.Q)
     B, noise = found.B.copy(), found.noise.copy()
     off = np.broadcast_to(found.off[:, None, None], B.shape).copy()
-    signs = [sign_of(each, wrong) for each, wrong in zip(B, off, strict=True)]
-    vague = [k for k, sign in enumerate(signs) if not _sharp(sign, found, k)]
-    cases = [_case(sign, each) for sign, each in zip(signs, B, strict=True)]
-    if not vague or p.params["model"] != "gaussian":
-        return Known(B, off, noise, cases)
-    model = Gaussians(p)
-    for k in vague:
-        near = model.nearest(p.Q[k])
-        if near is None:
-            B[k], off[k] = 0.0, 0.0 if model.vanishes(p.Q[k]) else np.inf
-        else:
+    singular = np.zeros(len(B), dtype=bool)
+    if p.params["model"] == "gaussian":
+        model = Gaussians(p)
+        for k, x in enumerate(p.Q):
+            near = model.nearest(x)
+            if near is None:
+                B[k], off[k], noise[k] = 0.0, 0.0 if model.vanishes(x) else np.inf, 0.0
+                continue
             turned = len(model.fits) == 2 and float(np.sum(near.B * B[k])) < 0
-            B[k], off[k] = -near.B if turned else near.B, near.off
-        noise[k] = ROUNDING if near is not None else 0.0
-        cases[k] = _case(sign_of(B[k], off[k]), B[k])
-        if near is not None and cases[k] is None and model.singular(p.Q[k]):
-            cases[k] = Case.SINGULAR
+            B[k], off[k], noise[k] = -near.B if turned else near.B, near.off, ROUNDING
+            singular[k] = sign_of(*near) is None and model.singular(x)
+    cases = [
+        Case.SINGULAR if flat else _case(sign_of(*each), each[0])
+        for flat, *each in zip(singular, B, off, strict=True)
+    ]
     return Known(B, off, noise, cases)
-
-
-def _sharp(sign: Sign | None, found: Curvature, k: int) -> bool:
-    return (
-        sign is not None and found.off[k] <= SHARP and (sign.factor is None or sign.factor.log_off <= SHARP)
-    )
 
 
 def _case(sign: Sign | None, B: FloatArray) -> Case | None:

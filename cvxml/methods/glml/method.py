@@ -194,8 +194,8 @@ def _certificate(p: Instance, A: FloatArray, dual: Dual) -> Certificate:
 
 def _certificate_at(p: Instance, B: Known, A: FloatArray, y: FloatArray, u: FloatArray) -> Certificate:
     parts = tuple(
-        certify_at(*each, float(a), float(b), off, case is Case.SINGULAR)
-        for *each, a, b, off, case in zip(B.B, A, y, u, B.off, B.cases, strict=True)
+        certify_at(each, metric, float(a), float(b), off, case is Case.SINGULAR)
+        for each, metric, a, b, off, case in zip(B.B, A, y, u, B.off, B.cases, strict=True)
     )
     if p.one:
         return parts[0]

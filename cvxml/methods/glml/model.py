@@ -48,8 +48,7 @@ class Mixtures:
     n_classes: int
     unit: float = 1.0
     origin: FloatArray | float = 0.0  # (K, d)
-    departure: FloatArray | float = math.inf  # (K,): ||T Sigma T^T - I|| is no larger (whitening.py)
-    mean_off: FloatArray | float = 0.0  # (K, d): what rounding may have done to the means
+    departure: FloatArray | float = math.inf  # (K,): ||T Sigma T^T - I|| is no larger, where that is known
 
     def from_means(self, Q: FloatArray) -> FloatArray:
         """x - mu in units, (K, q, d)."""
@@ -113,44 +112,19 @@ def fit_gaussians(
 
     Raises ValueError for a class of one point, and for a singular covariance, naming the class and the rank.
     """
-    C, d, unit = len(names), X.shape[1], unit_scale(X)
-    ridge = _in_units(alpha, unit) * np.eye(d)
-    means, maps, origin, departures, means_off = [], [], [], [], []
+    C, unit = len(names), unit_scale(X)
+    means, maps, origin = [], [], []
     for c in range(C):
         origin.append(middle(X[y == c]))
         points = (X[y == c] - origin[c]) / unit
         _check_size(points, names[c])
-        mean = points.mean(axis=0)
-        centred = points - mean
-        Sigma = centred.T @ centred / len(points) + ridge
+        Sigma = np.cov(points.T, bias=True).reshape(X.shape[1], X.shape[1]) + _in_units(alpha, unit) * np.eye(
+            X.shape[1]
+        )
+        means.append(points.mean(axis=0))
         maps.append(_whitening(Sigma, names[c]))
-        means.append(mean)
-        means_off.append((len(points) + 4) * EPS * np.abs(points).mean(axis=0))
-        off = _covariance_off(points, centred, means_off[c]) + EPS * (np.abs(Sigma) + ridge)
-        departures.append(departure(maps[c], Sigma, off))
-    return Mixtures(
-        np.array(means),
-        np.array(maps),
-        np.log(_priors(priors, C)),
-        np.arange(C),
-        C,
-        unit,
-        np.array(origin),
-        np.array(departures),
-        np.array(means_off),
-    )
-
-
-def _covariance_off(points: FloatArray, centred: FloatArray, mean_off: FloatArray) -> FloatArray:
-    """What rounding may have done to centred^T centred / n, entry by entry.
-
-    Around any c the scatter is n (Sigma + (mu - c)(mu - c)^T), so an error of the mean enters squared.
-    """
-    n, size = len(points), np.abs(centred)
-    wrong = EPS * (np.abs(points) + size)  # of a point, and of its difference to the mean
-    cross = size.T @ wrong
-    off: FloatArray = (cross + cross.T + wrong.T @ wrong + (n + 4) * EPS * size.T @ size) / n
-    return 1.01 * (off + np.outer(mean_off, mean_off))
+    log_priors = np.log(_priors(priors, C))
+    return Mixtures(np.array(means), np.array(maps), log_priors, np.arange(C), C, unit, np.array(origin))
 
 
 def fit_mixtures(

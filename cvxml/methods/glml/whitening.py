@@ -12,7 +12,7 @@ EPS = float(np.finfo(float).eps)
 
 
 def whitening(S: FloatArray) -> FloatArray:
-    """T (d, d), lower triangular, with T S T^T = I up to rounding. Raises LinAlgError where there is none to be found."""
+    """T (d, d), lower triangular, with T S T^T = I up to rounding. Raises LinAlgError where none is found."""
     T: FloatArray = np.linalg.inv(np.linalg.cholesky(S))
     return np.tril(T)
 
