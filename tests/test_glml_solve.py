@@ -111,7 +111,7 @@ def test_where_the_infimum_is_not_attained_the_status_says_so() -> None:
     assert "singular" in solution.notes[0]
     report = cvxml.check("glml", X, y, solution.metric, query=np.zeros(3))
     assert report.verdict is not Verdict.CERTIFIED
-    longer = np.diag([2.0**20, 2.0**20, 2.0**-40])  # the infimum is approached
+    longer = np.diag([2.0**-20, 2.0**-20, 2.0**40])  # the infimum is approached
     assert cvxml.check("glml", X, y, longer, query=np.zeros(3), tol="loose").verdict is not Verdict.REFUTED
 
 
