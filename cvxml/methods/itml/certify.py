@@ -12,12 +12,12 @@ Weak duality. tr M = tr(M Z) - gamma sum +-q_t e_t^T M e_t, so objective - bound
 gamma phi(r_t (1 - q_t)) and gamma q_t (r_t - e_t^T M e_t) over S, and of gamma phi(r_t (1 + q_t)) and
 gamma q_t (e_t^T M e_t - r_t) over D: none of them is negative, whatever M and q.
 
-Rounding. C is what Cholesky's method returns, and is exact: C C^T = A_0 is not, it is off by (d + 2) eps |C| |C|^T. With
-A_0 = C (I + E) C^T, |E| <= (d + 2) eps K K^T for K = |C^-1| |C|, which is what the condition of the prior does. Then
+Rounding. C is what Cholesky's method returns, and is exact: C C^T = A_0 is not, it is off by (d + 2) eps |C| |C|^T.
+With A_0 = C (I + E) C^T, |E| <= (d + 2) eps K K^T for K = |C^-1| |C|, which is what the condition of the prior does. Then
     D_ld(A, A_0) = D_ld(M, I + E),        log det(A_0 Z) = log det(I + (I + E) W),  W = Z - I above,
-which differ from what is computed by tr E (I - M) and tr E (I - Z^-1), but for squares of E. That ||E|| < 1, and the same
-of all that rounding does to M and Z, is the proof that the prior, M and Z are positive definite. Where it is not to be
-had the certificate says that it decides nothing.
+which differ from what is computed by tr E (I - M) and tr E (I - Z^-1), but for squares of E. That ||E|| < 1, and the
+same of all that rounding does to M and Z, is the proof that the prior, M and Z are positive definite. Where it is not
+to be had the certificate says that it decides nothing.
 
 Repair. lambda is clipped at 0 and (similar) below gamma / u; then t lambda is taken for the t that makes the bound
 largest, a concave function of one number on the interval where Z and 1 - t q stay positive: t = 0 gives the bound 0.
@@ -45,7 +45,9 @@ from cvxml.symmetric import quadratic
 EPS = float(np.finfo(float).eps)
 BLOCK = 4096  # pairs at a time: the fewer, the less a sum of so many can be off
 PRIOR = "the prior is so near to singular that it is not known in double precision what is proved"
-METRIC = "the metric is so near to singular, beside the prior, that double precision does not know its objective"
+METRIC = (
+    "the metric is so near to singular, beside the prior, that double precision does not know its objective"
+)
 NAMES = ("lam_S", "lam_D")
 BELOW_ONE = 1 - 1e-6  # what a price of a similar pair at or beyond its limit gamma / u becomes
 MOST = 1e100  # q beyond this is as good as infinite
@@ -117,7 +119,9 @@ class _Rows:
         self.K = np.abs(self.inverse) @ np.abs(self.C)
         self.K = self.K @ (np.eye(d) + 4 * self.few * self.K)
         self.E = self.few * self.K @ self.K.T
-        self.beyond = float(np.linalg.norm(self.E))  # of ||E||: from 1 on the prior is not proved positive definite
+        self.beyond = float(
+            np.linalg.norm(self.E)
+        )  # of ||E||: from 1 on the prior is not proved positive definite
 
     def blocks(self) -> Iterator[tuple[slice, FloatArray, FloatArray, FloatArray]]:
         """Where, x_t, the rows e_t (t, d), and for rounding these summed without signs."""
@@ -196,7 +200,9 @@ def _objective(rows: _Rows, A: FloatArray) -> _Above:
         rounded = M_off + 2 * few * np.abs(L) @ np.abs(L).T
         ridge = np.sum(known.from_one * rounded) + 2 * np.sum(known.inverse * rounded) ** 2
         # of D_ld(M, I + E) beside it
-        prior = np.sum(rows.E * (np.abs(np.eye(d) - M) + M_off)) + 4 * rows.beyond**2 * (1 + np.linalg.norm(M))
+        prior = np.sum(rows.E * (np.abs(np.eye(d) - M) + M_off)) + 4 * rows.beyond**2 * (
+            1 + np.linalg.norm(M)
+        )
         off = float(ridge + prior) + 4 * few * D_ld
     for at, x, _, _ in rows.blocks():
         r, r_off = quadratic(x, A), 2 * few * quadratic(np.abs(x), np.abs(A))
@@ -210,7 +216,7 @@ def _objective(rows: _Rows, A: FloatArray) -> _Above:
     return _Above(value, off if math.isfinite(value) else 0.0)
 
 
-def _kept(r: FloatArray, similar: FloatArray) -> FloatArray:
+def _kept(r: FloatArray, similar: np.ndarray) -> FloatArray:
     """Distances moved to the bound 1 where they keep it."""
     return np.where(similar, np.maximum(r, 1), np.minimum(r, 1))
 
@@ -239,7 +245,9 @@ def _bound(rows: _Rows, q: FloatArray) -> _Below:
     else:
         return nothing
     Z_off = t * W_off + 2 * EPS * np.abs(Z) + 2 * rows.few * np.sqrt(np.outer(Z.diagonal(), Z.diagonal()))
-    off = float(np.sum(known.inverse * Z_off) + np.sum(known.from_one * E) + np.sum(known.inverse * (Z_off + E)) ** 2)
+    off = float(
+        np.sum(known.inverse * Z_off) + np.sum(known.from_one * E) + np.sum(known.inverse * (Z_off + E)) ** 2
+    )
     off += 2 * rows.beyond**2 * float(1 + np.linalg.norm(known.inverse))
     at_S, at_D = t * q[S], t * q[~S]
     prices = [gamma * math.fsum(np.log1p(each).tolist()) for each in (-at_S, at_D)]
