@@ -6,21 +6,39 @@ concluded from balls is a theorem: an end of one is a fraction, and a comparison
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 from cvxml.exact import flint, scaled
 
 BITS = 256
+MORE = (256, 1024, 4096)  # tried one after the other, where it depends on the data how many are enough
 FINEST = 20000  # numbers below 2^-FINEST are rounded outward to 0 or to that: as fractions they could fill the memory
+
+T = TypeVar("T")
+
+
+class TooFewBits(ValueError):
+    """What is asked is not decided by balls of these many bits; more may decide it."""
 
 
 def precision(bits: int = BITS) -> AbstractContextManager[Any]:
     """Within it balls have so many bits. Raises ValueError where python-flint is not installed."""
     context: AbstractContextManager[Any] = flint().ctx.workprec(bits)
     return context
+
+
+def with_enough_bits(work: Callable[[], T]) -> T:
+    """What `work` returns within the least precision of `MORE` in which it raises no TooFewBits."""
+    for bits in MORE:
+        with precision(bits):
+            try:
+                return work()
+            except TooFewBits as error:
+                why = error
+    raise TooFewBits(f"{why}: {MORE[-1]} bits do not decide it")
 
 
 def ball(value: int | float | Fraction | Any, exponent: int = 0) -> Any:
@@ -38,9 +56,9 @@ def balls(matrix: Any, exponent: int = 0) -> Any:
 
 
 def ends(value: Any) -> tuple[Fraction, Fraction]:
-    """Fractions below and above all of a ball. Raises ValueError where it is not bounded."""
+    """Fractions below and above all of a ball. Raises TooFewBits where it is not bounded."""
     if not value.is_finite():
-        raise ValueError(f"no number is proved: {BITS} bits are too few for these data")
+        raise TooFewBits(f"no number is proved: {flint().ctx.prec} bits are too few for these data")
     return -_above(-value.lower()), _above(value.upper())
 
 

@@ -101,19 +101,37 @@ def test_an_indefinite_candidate_is_judged_by_its_cosine() -> None:
 
 
 def test_where_the_infimum_is_not_attained_the_status_says_so() -> None:
-    """Two Gaussians of one mean that differ along one axis: at the mean B has rank one."""
-    rng = np.random.default_rng(0)
-    half = rng.standard_normal((200, 3))
-    half -= half.mean(axis=0)
-    half = half @ np.linalg.inv(np.linalg.cholesky(np.cov(half.T, bias=True))).T
-    X = np.concatenate([half, half * [1, 1, 2]])
-    y = np.repeat([0, 1], 200)
+    """Two Gaussians of one mean that differ along one axis: at the mean B has rank one, exactly."""
+    cross = np.concatenate([np.eye(3), -np.eye(3)])
+    X = np.concatenate([cross, cross * [1, 1, 2]])
+    y = np.repeat([0, 1], 6)
     with pytest.warns(ConvergenceWarning, match="not attained"):
         solution = cvxml.solve("glml", X, y, query=np.zeros(3))
     assert solution.status is Status.NOT_ATTAINED
     assert "singular" in solution.notes[0]
     report = cvxml.check("glml", X, y, solution.metric, query=np.zeros(3))
     assert report.verdict is not Verdict.CERTIFIED
+    longer = np.diag([2.0**-20, 2.0**-20, 2.0**40])  # the infimum is approached
+    assert cvxml.check("glml", X, y, longer, query=np.zeros(3), tol="loose").verdict is not Verdict.REFUTED
+
+
+def test_what_is_singular_but_for_rounding_is_not_said_to_be() -> None:
+    """The same of covariances that agree to rounding: whether the infimum is attained is not known."""
+    rng = np.random.default_rng(0)
+    half = rng.standard_normal((200, 3))
+    half -= half.mean(axis=0)
+    half = half @ np.linalg.inv(np.linalg.cholesky(np.cov(half.T, bias=True))).T
+    X = np.concatenate([half, half * [1, 1, 2]])
+    y = np.repeat([0, 1], 200)
+    with pytest.warns(ConvergenceWarning, match="rounding"):
+        solution = cvxml.solve("glml", X, y, query=np.zeros(3))
+    assert solution.status is Status.STALLED
+    assert "not decided" in solution.notes[0]
+    assert "whether B is definite is not decided" in str(solution)
+    report = cvxml.check("glml", X, y, solution.metric, query=np.zeros(3))
+    assert report.verdict is Verdict.INCONCLUSIVE
+    evaluation = cvxml.evaluate("glml", X, y, solution.metric, query=np.zeros(3))
+    assert evaluation.case == "not decided; singular as double precision sees it"
 
 
 @SOLVERS

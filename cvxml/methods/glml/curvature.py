@@ -15,10 +15,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cvxml.methods.glml import errors
+from cvxml.methods.glml.errors import EPS
 from cvxml.methods.glml.model import Generative, Mixtures
 from cvxml.metric import FloatArray
 
-ROUNDING = 64 * float(np.finfo(float).eps)
+ROUNDING = 64 * EPS
 
 
 class Curvature(NamedTuple):
@@ -27,7 +29,10 @@ class Curvature(NamedTuple):
     B: FloatArray  # (q, d, d), Frobenius norm 1, or 0
     equal: np.ndarray  # (q,): all densities are equal, the printed B is 0
     log_scale: FloatArray  # (q,): the printed B is exp(log_scale) times B
-    noise: FloatArray  # (q,): what rounding within the sum may have done to an eigenvalue of B
+    noise: (
+        FloatArray  # (q,): what cancelled in the sum, as a share of B: eigenvalues that small count as zero
+    )
+    off: FloatArray  # (q,): proved: B is no further than this from the true one, in norm; inf where nothing is known
 
 
 def direction(model: Generative, Q: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -52,7 +57,28 @@ def curvature(model: Generative, Q: FloatArray) -> Curvature:
     with np.errstate(divide="ignore"):
         in_units = 2 * np.log(model.unit) if isinstance(model, Mixtures) else 0.0
         log_scale = np.where(equal, -np.inf, log_size + np.log(norm) - in_units)
-    return Curvature(B, equal, log_scale, noise)
+    return Curvature(B, equal, log_scale, noise, proved_off(model, Q, log_p, a, norm))
+
+
+def proved_off(
+    model: Generative, Q: FloatArray, log_p: FloatArray, a: FloatArray, norm: FloatArray
+) -> FloatArray:
+    """What B of `norm` before it was divided may be off by after it (q,): in norm, proved (errors.py).
+
+    What a model of the user's own returns is the problem, and exact; so are the numbers of a mixture once fitted.
+    """
+    with np.errstate(all="ignore"):
+        if isinstance(model, Mixtures):
+            each = errors.of_components(model, Q)
+            a_off = errors.of_weights(log_p, errors.of_classes(model, Q, each))
+            off = errors.of_sum(model, Q, each, a, a_off)
+        else:
+            G = np.linalg.norm(model.curvatures(Q), axis=(2, 3))
+            a_off = errors.of_weights(log_p, 0.0) + (a.shape[1] + 8) * EPS * np.abs(a)
+            off = np.einsum("qc,qc->q", a_off, G)
+        # two vectors divided by their norms differ by twice what they differed by, over the larger norm
+        share = np.where(norm > off, 2 * off / norm + 8 * EPS, np.inf)
+    return np.where(np.isnan(share), np.inf, share)
 
 
 def normalised(B: FloatArray, size: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -22,10 +22,11 @@ from cvxml.exact import Exact
 from cvxml.firstorder import one_blas_thread
 from cvxml.inputs import check_choice, check_count, check_positive, real_array
 from cvxml.methods.glml import definitions
-from cvxml.methods.glml.certify import best_dual, certify_at, examine_unit
+from cvxml.methods.glml.certify import best_dual, certify_at, examine_unit, sign_of
 from cvxml.methods.glml.closed import Case, closed_form
 from cvxml.methods.glml.curvature import curvature
 from cvxml.methods.glml.instance import Instance, instance
+from cvxml.methods.glml.known import Known, known
 from cvxml.methods.glml.statement import STATEMENT as STATEMENT
 from cvxml.methods.glml.variants import VARIANTS as VARIANTS
 from cvxml.metric import FloatArray, IntArray, as_matrix, as_metric
@@ -134,7 +135,7 @@ def evaluate(X: ArrayLike, y: ArrayLike, metric: ArrayLike, *, t: int = 1, **par
     """
     p = instance(X, y, **params)
     check_count(t, "t", at_most=10**15)
-    found = curvature(p.model, p.Q)
+    found = known(p)
     local = closed_form(found.B, found.noise)
     log_p = p.model.log_densities(p.Q)
     with np.errstate(over="ignore", under="ignore"):
@@ -144,10 +145,13 @@ def evaluate(X: ArrayLike, y: ArrayLike, metric: ArrayLike, *, t: int = 1, **par
         "p": p_c,
         "G": p.model.curvatures(p.Q),
         "B": found.B,
-        "log_scale": found.log_scale,
+        "log_scale": curvature(p.model, p.Q).log_scale,
         "eigenvalues": local.values,
-        "case": [case.value for case in local.cases],
-        "A": local.A,
+        "case": [
+            proved.value if proved else f"not decided; {seen.name.lower()} as double precision sees it"
+            for proved, seen in zip(found.cases, local.cases, strict=True)
+        ],
+        "A": _closed(found),
     }
     values["feasibility"] = [str(examine_unit(A)[1]) for A in _metrics(metric, p)]
     if p.one:
@@ -185,10 +189,13 @@ def _certificate(p: Instance, A: FloatArray, dual: Dual) -> Certificate:
     y, u = (real_array(dual[name], f"dual {name!r}") for name in ("y", "u"))
     if y.shape != (q,) or u.shape != (q,):
         raise ValueError(f"dual 'y' and 'u' must have shape ({q},), one a query; got {y.shape} and {u.shape}")
-    found = curvature(p.model, p.Q)
+    return _certificate_at(p, known(p), A, y, u)
+
+
+def _certificate_at(p: Instance, B: Known, A: FloatArray, y: FloatArray, u: FloatArray) -> Certificate:
     parts = tuple(
-        certify_at(B, each, float(a), float(b), float(noise))
-        for B, each, a, b, noise in zip(found.B, A, y, u, found.noise, strict=True)
+        certify_at(each, metric, float(a), float(b), off, case is Case.SINGULAR)
+        for each, metric, a, b, off, case in zip(B.B, A, y, u, B.off, B.cases, strict=True)
     )
     if p.one:
         return parts[0]
@@ -204,6 +211,7 @@ def _certificate(p: Instance, A: FloatArray, dual: Dual) -> Certificate:
         feasibility=worst.feasibility,
         dual={name: np.concatenate([part.dual[name] for part in parts]) for name in ("y", "u")},
         parts=parts,
+        undecided=next((part.undecided for part in parts if part.undecided), ""),
     )
 
 
@@ -232,15 +240,14 @@ def solve(
     check_count(max_iter, "max_iter")
     if warm_start is not None:
         raise ValueError("glml has a closed form: there is nothing that a warm_start could start")
-    found = curvature(p.model, p.Q)
     with one_blas_thread():
-        local = closed_form(found.B, found.noise)
-        A = local.A if solver == "fast" else np.array([_literal(B, solver) for B in literal_B(p)])
-        duals = np.array([best_dual(B, float(off)) for B, off in zip(found.B, found.noise, strict=True)])
-    certificate = _certificate(p, A, {"y": duals[:, 0], "u": duals[:, 1]})
+        found = known(p)
+        A = _closed(found) if solver == "fast" else np.array([_literal(B, solver) for B in literal_B(p)])
+        duals = np.array([best_dual(B, off) for B, off in zip(found.B, found.off, strict=True)])
+        certificate = _certificate_at(p, found, A, duals[:, 0], duals[:, 1])
     if certificate.proves(tol):
         status = Status.CONVERGED
-    elif Case.SINGULAR in local.cases:
+    elif Case.SINGULAR in found.cases:
         status = Status.NOT_ATTAINED
     else:
         status = Status.STALLED if solver == "fast" else Status.BACKEND
@@ -259,11 +266,21 @@ def solve(
         X=p.X,
         y=p.y,
         neighbors=[],
-        notes=_notes(local.cases, found.equal),
+        notes=_notes(p, found.cases),
         solver=solver,
     )
     warn_unless_converged(solution, tol)
     return solution
+
+
+def _closed(found: Known) -> FloatArray:
+    """The closed form; |B| itself where B is proved definite, which keeps the digits of a badly scaled one."""
+    A = closed_form(found.B, found.noise).A
+    for k, (B, off) in enumerate(zip(found.B, found.off, strict=True)):
+        sign = sign_of(B, off)
+        if sign is not None and sign.factor is not None:
+            A[k] = sign.s * B * math.exp(-sign.factor.log_det / len(B))
+    return A
 
 
 def _literal(B: FloatArray, solver: str) -> FloatArray:
@@ -278,15 +295,19 @@ def _literal(B: FloatArray, solver: str) -> FloatArray:
     return (A + A.T) / 2
 
 
-def _notes(cases: list[Case], equal: np.ndarray) -> tuple[str, ...]:
-    counts = {case: cases.count(case) for case in Case if case in cases}
+def _notes(p: Instance, cases: list[Case | None]) -> tuple[str, ...]:
+    """What B is proved to be at the queries, and where the densities of two classes agree."""
+    said = {case: "not decided" if case is None else case.value for case in cases}
+    counts = {case: cases.count(case) for case in (*Case, None) if case in said}
     if len(cases) == 1:
-        notes = [f"B is {cases[0].value}"]
+        notes = [f"B is {said[cases[0]]}" if cases[0] else "what B is is not decided in double precision"]
     else:
-        notes = [f"B at {count} of {len(cases)} queries is {case.value}" for case, count in counts.items()]
-    if equal.any():
+        notes = [f"B at {count} of {len(cases)} queries is {said[case]}" for case, count in counts.items()]
+    equal = int(curvature(p.model, p.Q).equal.sum())
+    if equal:
         notes.append(
-            f"at {int(equal.sum())} of {len(cases)} queries all densities are equal and B is 0 as printed"
+            f"at {equal} of {len(cases)} queries double precision sees no difference of the densities: where they are "
+            "equal, B is 0 as printed"
         )
     return tuple(notes)
 

@@ -8,14 +8,17 @@ dimensions no density is a number.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 from scipy.special import logsumexp
 
+from cvxml.methods.glml.whitening import departure, whitening
 from cvxml.metric import FloatArray, IntArray, middle, unit_scale
 
+EPS = float(np.finfo(float).eps)
 SINGULAR = 1e-12  # a covariance with a lower ratio of eigenvalues than this times d is singular
 
 
@@ -45,6 +48,7 @@ class Mixtures:
     n_classes: int
     unit: float = 1.0
     origin: FloatArray | float = 0.0  # (K, d)
+    departure: FloatArray | float = math.inf  # (K,): ||T Sigma T^T - I|| is no larger, where that is known
 
     def from_means(self, Q: FloatArray) -> FloatArray:
         """x - mu in units, (K, q, d)."""
@@ -91,7 +95,8 @@ class Mixtures:
         if len(self.means) > self.n_classes:
             of_component = of_component * np.exp(self.components(Q) - self.log_densities(Q)[:, self.of_class])
         S = self.precisions
-        pulls = (self.from_means(Q) @ S).transpose(1, 0, 2)  # (q, K, d)
+        T = self.whitening
+        pulls = (self.from_means(Q) @ T.transpose(0, 2, 1) @ T).transpose(1, 0, 2)  # (q, K, d)
         outer = pulls.transpose(0, 2, 1) @ (of_component[:, :, None] * pulls)
         constant = (of_component @ S.reshape(len(S), -1)).reshape(outer.shape)
         total: FloatArray = outer - constant
@@ -108,7 +113,7 @@ def fit_gaussians(
     Raises ValueError for a class of one point, and for a singular covariance, naming the class and the rank.
     """
     C, unit = len(names), unit_scale(X)
-    means, whitening, origin = [], [], []
+    means, maps, origin = [], [], []
     for c in range(C):
         origin.append(middle(X[y == c]))
         points = (X[y == c] - origin[c]) / unit
@@ -117,9 +122,9 @@ def fit_gaussians(
             X.shape[1]
         )
         means.append(points.mean(axis=0))
-        whitening.append(_whitening(Sigma, names[c]))
+        maps.append(_whitening(Sigma, names[c]))
     log_priors = np.log(_priors(priors, C))
-    return Mixtures(np.array(means), np.array(whitening), log_priors, np.arange(C), C, unit, np.array(origin))
+    return Mixtures(np.array(means), np.array(maps), log_priors, np.arange(C), C, unit, np.array(origin))
 
 
 def fit_mixtures(
@@ -131,11 +136,15 @@ def fit_mixtures(
     priors: FloatArray | None = None,
     random_state: int = 0,
 ) -> Mixtures:
-    """scikit-learn's GaussianMixture for each class, alpha added to its covariances. Raises ValueError as above."""
+    """scikit-learn's GaussianMixture for each class, alpha added to its covariances. Raises ValueError as above.
+
+    Its weights, means and covariances are the model: that they fit is nobody's claim.
+    """
     from sklearn.mixture import GaussianMixture
 
     C, unit = len(names), unit_scale(X)
-    means, whitening, log_weights, of_class, origin = [], [], [], [], []
+    ridge = _in_units(alpha, unit) * np.eye(X.shape[1])
+    means, maps, departures, log_weights, of_class, origin = [], [], [], [], [], []
     for c, prior in enumerate(_priors(priors, C)):
         here = middle(X[y == c])
         points = (X[y == c] - here) / unit
@@ -147,18 +156,21 @@ def fit_mixtures(
         fitted = GaussianMixture(n_components, random_state=random_state).fit(points)
         for weight, mu, Sigma in zip(fitted.weights_, fitted.means_, fitted.covariances_, strict=True):
             means.append(mu)
-            whitening.append(_whitening(Sigma + _in_units(alpha, unit) * np.eye(X.shape[1]), names[c]))
+            Sigma = np.tril(Sigma) + np.tril(Sigma, -1).T + ridge
+            maps.append(_whitening(Sigma, names[c]))
+            departures.append(departure(maps[-1], Sigma, EPS * np.abs(Sigma)))
             log_weights.append(np.log(prior * weight))
             of_class.append(c)
             origin.append(here)
     return Mixtures(
         np.array(means),
-        np.array(whitening),
+        np.array(maps),
         np.array(log_weights),
         np.array(of_class),
         C,
         unit,
         np.array(origin),
+        np.array(departures),
     )
 
 
@@ -178,16 +190,16 @@ def _check_size(points: FloatArray, name: str) -> None:
 
 
 def _whitening(Sigma: FloatArray, name: str) -> FloatArray:
-    """T, lower triangular, with T^T T = Sigma^-1 up to rounding: the inverse of the Cholesky factor."""
+    """T, lower triangular, with T^T T = Sigma^-1 up to rounding. Raises ValueError for a Sigma too near singular."""
     values = np.linalg.eigvalsh(Sigma)
     least = SINGULAR * len(Sigma) * float(values[-1])
     if values[0] <= least:
         raise ValueError(
-            f"the covariance of class {name!r} is singular: rank {int((values > least).sum())} of {len(Sigma)}; "
+            f"the covariance of class {name!r} is singular: rank {int((values > least).sum())} of "
+            f"{len(Sigma)} in double precision; "
             "give alpha > 0, which is added to its diagonal, or fewer features"
         )
-    T: FloatArray = np.linalg.inv(np.linalg.cholesky(Sigma))
-    return np.tril(T)
+    return whitening(Sigma)
 
 
 def _priors(priors: FloatArray | None, C: int) -> FloatArray:

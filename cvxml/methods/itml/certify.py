@@ -12,6 +12,13 @@ Weak duality. tr M = tr(M Z) - gamma sum +-q_t e_t^T M e_t, so objective - bound
 gamma phi(r_t (1 - q_t)) and gamma q_t (r_t - e_t^T M e_t) over S, and of gamma phi(r_t (1 + q_t)) and
 gamma q_t (e_t^T M e_t - r_t) over D: none of them is negative, whatever M and q.
 
+Rounding. C is what Cholesky's method returns, and is exact: C C^T = A_0 is not, it is off by (d + 2) eps |C| |C|^T.
+With A_0 = C (I + E) C^T, |E| <= (d + 2) eps K K^T for K = |C^-1| |C|, which is what the condition of the prior does. Then
+    D_ld(A, A_0) = D_ld(M, I + E),        log det(A_0 Z) = log det(I + (I + E) W),  W = Z - I above,
+which differ from what is computed by tr E (I - M) and tr E (I - Z^-1), but for squares of E. That ||E|| < 1, and the
+same of all that rounding does to M and Z, is the proof that the prior, M and Z are positive definite. Where it is not
+to be had the certificate says that it decides nothing.
+
 Repair. lambda is clipped at 0 and (similar) below gamma / u; then t lambda is taken for the t that makes the bound
 largest, a concave function of one number on the interval where Z and 1 - t q stay positive: t = 0 gives the bound 0.
 
@@ -33,9 +40,14 @@ from cvxml.inputs import real_array
 from cvxml.methods.itml.instance import Instance
 from cvxml.metric import FloatArray, examine
 from cvxml.result import Certificate, Dual
+from cvxml.symmetric import quadratic
 
 EPS = float(np.finfo(float).eps)
-BLOCK = 50_000  # pairs at a time
+BLOCK = 4096  # pairs at a time: the fewer, the less a sum of so many can be off
+PRIOR = "the prior is so near to singular that it is not known in double precision what is proved"
+METRIC = (
+    "the metric is so near to singular, beside the prior, that double precision does not know its objective"
+)
 NAMES = ("lam_S", "lam_D")
 BELOW_ONE = 1 - 1e-6  # what a price of a similar pair at or beyond its limit gamma / u becomes
 MOST = 1e100  # q beyond this is as good as infinite
@@ -55,13 +67,14 @@ def certify(p: Instance, A: FloatArray, dual: Dual) -> Certificate:
     with np.errstate(all="ignore"):  # an absurd metric or price gives an infinite objective or the bound 0
         below = _bound(rows, q)
         above = _objective(rows, psd)
-    rounding = 64 * EPS * (above.size + below.size)
+    rounding = above.off + below.off
     bound = below.value
     if above.value < bound <= above.value + rounding:  # equal, but for rounding
         bound = above.value
     gap = above.value - bound
     u, l = p.bounds  # noqa: E741
     n_S = len(p.pairs.similar)
+    undecided = PRIOR if not rows.beyond < 0.5 else "" if math.isfinite(rounding) else METRIC
     return Certificate(
         kind="global",
         objective=above.value,
@@ -72,6 +85,7 @@ def certify(p: Instance, A: FloatArray, dual: Dual) -> Certificate:
         radius=_radius(psd, gap + rounding) + feasibility.distance,
         feasibility=feasibility,
         dual={"lam_S": below.q[:n_S] * (p.gamma / u), "lam_D": below.q[n_S:] * (p.gamma / l)},
+        undecided=undecided,
     )
 
 
@@ -90,59 +104,121 @@ def _prices(dual: Dual, name: str, p: Instance, k: int) -> FloatArray:
 
 
 class _Rows:
-    """The rows e_t of an instance, free of units, a block at a time."""
+    """The rows e_t of an instance, free of units, a block at a time, and what is known of the prior."""
 
     def __init__(self, p: Instance):
         self.p, self.C = p, np.linalg.cholesky(p.prior)
+        d = len(self.C)
         self.count = len(p.pairs.similar) + len(p.pairs.dissimilar)
         self.similar = np.arange(self.count) < len(p.pairs.similar)
         self.index = np.concatenate([p.pairs.similar, p.pairs.dissimilar])
         self.root = np.sqrt(p.xi_0)
+        self.few = (d + 4) * EPS
+        self.inverse = solve_triangular(self.C, np.eye(d), lower=True)
+        # of a triangular inverse, entry by entry, off by (d + 1) eps times |C^-1| |C| |C^-1|
+        self.K = np.abs(self.inverse) @ np.abs(self.C)
+        self.K = self.K @ (np.eye(d) + 4 * self.few * self.K)
+        self.E = self.few * self.K @ self.K.T
+        self.beyond = float(
+            np.linalg.norm(self.E)
+        )  # of ||E||: from 1 on the prior is not proved positive definite
 
-    def blocks(self) -> Iterator[tuple[slice, FloatArray, FloatArray]]:
-        """Where, the rows e_t (t, d), and for rounding the same summed without signs."""
+    def blocks(self) -> Iterator[tuple[slice, FloatArray, FloatArray, FloatArray]]:
+        """Where, x_t, the rows e_t (t, d), and for rounding these summed without signs."""
         for start in range(0, self.count, BLOCK):
             at = slice(start, start + BLOCK)
             i, j = self.index[at].T
             x = (self.p.X[i] - self.p.X[j]) / self.root[at, None]
-            yield at, x @ self.C, np.abs(x) @ np.abs(self.C)
+            yield at, x, x @ self.C, np.abs(x) @ np.abs(self.C)
 
 
 class _Above(NamedTuple):
     value: float
-    size: float  # what rounding is a share of
+    off: float  # by which rounding may have moved it; inf where that is not known
 
 
 class _Below(NamedTuple):
     value: float
-    size: float
+    off: float
     q: FloatArray  # repaired
+
+
+class _Moved(NamedTuple):
+    """A matrix of floats that may be off."""
+
+    inverse: FloatArray  # without signs, at least
+    from_one: FloatArray  # |I - inverse|, at least
+    log_det: float
+    off: float  # what that may be off by
+
+
+def _moved(S: FloatArray, off: FloatArray) -> _Moved | None:
+    """For S (d, d) that may be off by `off`, entry by entry; None where it is not proved positive definite."""
+    d = len(S)
+    root = np.sqrt(np.maximum(S.diagonal(), 0))
+    if not (np.isfinite(S).all() and root.all() and _least(S, root) > EPS * d):
+        return None
+    try:
+        L = np.linalg.cholesky(S)
+    except np.linalg.LinAlgError:
+        return None
+    whitening = solve_triangular(L, np.eye(d), lower=True)
+    inverse = whitening.T @ whitening
+    few = (d + 4) * EPS
+    # L L^T is off by few |L| |L|^T at most
+    off = off + few * np.abs(L) @ np.abs(L).T
+    beyond = np.abs(whitening) @ off @ np.abs(whitening).T
+    missing = np.linalg.norm(whitening @ S @ whitening.T - np.eye(d))
+    missing += np.linalg.norm(3 * few * np.abs(whitening) @ np.abs(S) @ np.abs(whitening).T)
+    share = float(missing + np.linalg.norm(beyond))
+    if not share < 0.5:
+        return None
+    # the true inverse is W^T (I + E)^-1 W with ||E|| <= share
+    lengths = np.linalg.norm(whitening, axis=0)
+    wrong = (share / (1 - share) + 2 * few) * np.outer(lengths, lengths)
+    logs = np.log(L.diagonal() ** 2)
+    log_off = float(np.sum((np.abs(inverse) + wrong) * off) + share**2) + 4 * few * float(np.abs(logs).sum())
+    return _Moved(np.abs(inverse) + wrong, np.abs(np.eye(d) - inverse) + wrong, float(logs.sum()), log_off)
 
 
 def _objective(rows: _Rows, A: FloatArray) -> _Above:
     """The objective at a psd A (d, d); inf where A, relative to the prior, is singular."""
-    p, d = rows.p, len(A)
-    C_inverse = solve_triangular(rows.C, np.eye(d), lower=True)
-    M = C_inverse @ A @ C_inverse.T
+    p, d, few = rows.p, len(A), rows.few
+    M = rows.inverse @ A @ rows.inverse.T
     M = (M + M.T) / 2
     root = np.sqrt(np.maximum(M.diagonal(), 0))
     if not (np.isfinite(M).all() and root.all() and _least(M, root) > 64 * EPS * d):
         return _Above(math.inf, 0.0)
+    size = np.abs(rows.inverse) @ np.abs(A) @ np.abs(rows.inverse).T
+    M_off = few * (rows.K @ size + size @ rows.K.T + 2 * size)
+    known = _moved(M, M_off)
     L = np.linalg.cholesky(M)
-    off = np.abs(np.eye(d) - np.linalg.inv(M))  # the derivative of D_ld, by which the rounding of M counts
     D_ld = float(np.sum(_phi(L.diagonal() ** 2)) + np.sum(np.tril(L, -1) ** 2))
-    size = D_ld + float(
-        root @ off @ root + np.sum(off * (np.abs(C_inverse) @ np.abs(A) @ np.abs(C_inverse.T)))
-    )
-    parts = [D_ld]
-    for at, e, unsigned in rows.blocks():
-        distance = np.sum((e @ L) ** 2, axis=1)
-        r = np.where(rows.similar[at], np.maximum(distance, 1), np.minimum(distance, 1))
-        parts.append(p.gamma * float(np.sum(_phi(r))))
-        slope = np.abs(1 - 1 / r)
-        size += p.gamma * float(np.sum(_phi(r)) + slope @ (unsigned @ root) ** 2)
+    parts, off = [D_ld], math.inf
+    if known is not None and rows.beyond < 0.5:
+        # of D_ld(M, I): its derivative is I - M^-1; Cholesky's method is off like M is
+        rounded = M_off + 2 * few * np.abs(L) @ np.abs(L).T
+        ridge = np.sum(known.from_one * rounded) + 2 * np.sum(known.inverse * rounded) ** 2
+        # of D_ld(M, I + E) beside it
+        prior = np.sum(rows.E * (np.abs(np.eye(d) - M) + M_off)) + 4 * rows.beyond**2 * (
+            1 + np.linalg.norm(M)
+        )
+        off = float(ridge + prior) + 4 * few * D_ld
+    for at, x, _, _ in rows.blocks():
+        r, r_off = quadratic(x, A), 2 * few * quadratic(np.abs(x), np.abs(A))
+        kept, low, high = (_kept(each, rows.similar[at]) for each in (r, r - r_off, r + r_off))
+        slack = _phi(kept)
+        parts.append(p.gamma * math.fsum(slack.tolist()))
+        slope = np.maximum(np.abs(1 - 1 / low), np.abs(1 - 1 / high))
+        wrong = np.where(low > 0, (high - low) * slope, np.inf) + 8 * EPS * (slack + np.abs(kept - 1))
+        off += p.gamma * math.fsum(wrong.tolist())
     value = math.fsum(parts) if all(map(math.isfinite, parts)) else math.inf
-    return _Above(value, size if math.isfinite(value + size) else 0.0)
+    return _Above(value, off if math.isfinite(value) else 0.0)
+
+
+def _kept(r: FloatArray, similar: np.ndarray) -> FloatArray:
+    """Distances moved to the bound 1 where they keep it."""
+    return np.where(similar, np.maximum(r, 1), np.minimum(r, 1))
 
 
 def _bound(rows: _Rows, q: FloatArray) -> _Below:
@@ -150,30 +226,34 @@ def _bound(rows: _Rows, q: FloatArray) -> _Below:
     gamma, d, S = rows.p.gamma, len(rows.C), rows.similar
     q = q.copy()
     W, unsigned = np.zeros((d, d)), np.zeros((d, d))
-    for at, e, sizes in rows.blocks():
+    for at, _, e, sizes in rows.blocks():
         q[at][~sizes.any(axis=1)] = 0.0  # similar twins keep any bound: a price on them only costs
         W += e.T @ (np.where(S[at], q[at], -q[at])[:, None] * e) * gamma
         unsigned += sizes.T @ (q[at][:, None] * sizes) * gamma
     nothing = _Below(0.0, 0.0, 0 * q)
-    if not (np.isfinite(W).all() and W.any()):
+    if not (np.isfinite(W).all() and W.any() and rows.beyond < 0.5):
         return nothing
+    W_off = (min(rows.count, BLOCK) + rows.count / BLOCK + 2 * d + 16) * EPS * unsigned
     t = _multiple(np.asarray(np.linalg.eigvalsh(W), dtype=np.float64), q[S], q[~S], gamma)
+    E = rows.E / (1 - rows.beyond)
     for _ in range(60):
         Z = np.eye(d) + t * W
-        root = np.sqrt(np.maximum(Z.diagonal(), 0))
-        if root.all() and _least(Z, root) > EPS * d:
+        known = _moved(Z, t * W_off + 2 * EPS * np.abs(Z) + E)
+        if known is not None:
             break
         t *= 0.9
     else:
         return nothing
-    logs = np.log(np.linalg.cholesky(Z).diagonal() ** 2)
+    Z_off = t * W_off + 2 * EPS * np.abs(Z) + 2 * rows.few * np.sqrt(np.outer(Z.diagonal(), Z.diagonal()))
+    off = float(
+        np.sum(known.inverse * Z_off) + np.sum(known.from_one * E) + np.sum(known.inverse * (Z_off + E)) ** 2
+    )
+    off += 2 * rows.beyond**2 * float(1 + np.linalg.norm(known.inverse))
     at_S, at_D = t * q[S], t * q[~S]
-    prices = np.sum(np.log1p(-at_S)), np.sum(np.log1p(at_D))
-    value = float(logs.sum()) + gamma * float(prices[0] + prices[1])
-    inverse = np.abs(np.linalg.inv(Z))
-    size = float(np.abs(logs).sum() + root @ inverse @ root + np.sum(inverse * t * unsigned))
-    size += gamma * float(np.sum(at_S / (1 - at_S)) - prices[0] + prices[1])
-    return _Below(value, size, t * q) if value > 0 and math.isfinite(size) else nothing
+    prices = [gamma * math.fsum(np.log1p(each).tolist()) for each in (-at_S, at_D)]
+    value = math.fsum([known.log_det, *prices])
+    off += 8 * EPS * (abs(known.log_det) + prices[1] - prices[0])
+    return _Below(value, off, t * q) if value > 0 and math.isfinite(off) else nothing
 
 
 def _multiple(w: FloatArray, q_S: FloatArray, q_D: FloatArray, gamma: float) -> float:
