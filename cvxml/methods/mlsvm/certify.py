@@ -33,7 +33,7 @@ import numpy as np
 
 from cvxml.inputs import real_array
 from cvxml.methods.mlsvm.neighborhood import Neighborhood
-from cvxml.methods.mlsvm.zero import zero_is_optimal
+from cvxml.methods.mlsvm.zero import AT_THE_CAP, signed, zero_is_optimal
 from cvxml.metric import FloatArray, IntArray, examine, unit_scale
 from cvxml.result import Certificate, Dual
 
@@ -49,12 +49,6 @@ class Repaired(NamedTuple):
     w: FloatArray  # (q,)
     w_index: IntArray  # (q, 2): i, l
     s: FloatArray  # (n,)
-
-    def signed(self) -> dict[tuple[int, int], float]:
-        """u_ij, and -w_il, on their pairs."""
-        up = zip(map(tuple, self.u_index.tolist()), self.u.tolist(), strict=True)
-        down = zip(map(tuple, self.w_index.tolist()), (-self.w).tolist(), strict=True)
-        return {(i, j): value for (i, j), value in (*up, *down)}
 
 
 def certify(X: FloatArray, N: Neighborhood, A: FloatArray, dual: Dual, lam: float) -> Certificate:
@@ -73,9 +67,9 @@ def certify(X: FloatArray, N: Neighborhood, A: FloatArray, dual: Dual, lam: floa
         found = _figures(unit, N, psd * scale**2, repaired, lam_unit)
     usable = N.usable
     nearly = found.gap <= 1e-6 * found.objective
-    if not psd.any() and nearly and zero_is_optimal(X, usable, repaired.signed()):
+    if not psd.any() and nearly and zero_is_optimal(X, usable, signed(repaired[:4])):
         value = len(usable) / len(X)
-        found = _Figures(value, value, 0.0, 0.0, 0.0, EPS * value)
+        found = _Figures(value, value, 0.0, 0.0, 0.0, len(X) * EPS * value)
     radius = math.sqrt(2 * (max(found.gap, 0.0) + found.rounding) / lam_unit) / scale**2
     return Certificate(
         kind="global",
@@ -117,7 +111,7 @@ def repair(dual: Dual, N: Neighborhood) -> Repaired:
     sw = np.bincount(w_index[:, 0], w, minlength=n).astype(np.float64)
     s = np.minimum(np.minimum(su, sw), 1 / n)
     # at the bound up to rounding is at the bound: the unpriced rest (1/n - s_i) is then exactly 0
-    s = np.where(s >= (1 - 1e-12) / n, 1 / n, s)
+    s = np.where(s >= AT_THE_CAP / n, 1 / n, s)
     s[s < 1e-200] = 0.0  # a ratio of smaller numbers has lost its digits
     with np.errstate(divide="ignore", invalid="ignore"):
         scale_u = np.where(s > 0, s / su, 0.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -59,8 +59,9 @@ def solve_instance(
         certificate = certify(X, N, metric, dual, lam)
     if not certificate.proves(tol):  # at worst, be no worse than the zero metric
         zero = certify(X, N, 0 * metric, dual, lam)
-        if zero.gap <= NOTHING * zero.objective and not zero.proves(tol):
-            zero = _proved(zero, X, N, lam)
+        if may_be_zero(zero):
+            tried = (certify(X, N, 0 * metric, other, lam) for other in duals_of_zero(X, N, lam))
+            zero = next((other for other in tried if other.rounding == 0), zero)
         if zero.gap < certificate.gap:
             metric, certificate = 0 * metric, zero
     if certificate.proves(tol):
@@ -83,17 +84,19 @@ def solve_instance(
     )
 
 
-def _proved(zero: Certificate, X: FloatArray, N: Neighborhood, lam: float) -> Certificate:
-    """The certificate of A = 0 from prices that prove it 0 exactly, if they are found; `zero` if not.
+def duals_of_zero(X: FloatArray, N: Neighborhood, lam: float) -> Iterator[Dual]:
+    """Prices that may prove A = 0 optimal exactly, where those of a solver leave rounding in G.
 
-    The prices of a solver leave rounding where G must have no positive eigenvalue. Those of the problem whose targets
-    are nearer by a little leave room for it: what they pay for the rest of the way makes G smaller still.
+    They are those of the problem whose targets are nearer by a little, and leave room: what they pay for the rest of
+    the way keeps the eigenvalues of G below 0.
     """
     scale, n = unit_scale(X), len(X)
     unit, unit_lam = X / scale, scaled_lam(lam, scale)
     problem = CompactDual(unit, N, unit_lam)
     for room in ROOM:
-        nearer = [unit[i] + math.sqrt(1 - room) * (unit[listed] - unit[i]) for i, listed in enumerate(N.targets)]
+        nearer = [
+            unit[i] + math.sqrt(1 - room) * (unit[listed] - unit[i]) for i, listed in enumerate(N.targets)
+        ]
         ends = n + np.cumsum([len(listed) for listed in nearer])
         targets = [np.arange(end - len(listed), end) for end, listed in zip(ends, nearer, strict=True)]
         none = [np.empty(0, dtype=np.intp)] * (ends[-1] - n)
@@ -102,10 +105,12 @@ def _proved(zero: Certificate, X: FloatArray, N: Neighborhood, lam: float) -> Ce
         starts = [np.zeros(there.J.shape), there.saturated()]
         with one_blas_thread():
             v, _, _ = fast(there, starts, 1e-9, MOST_STEPS)
-        found = certify(X, N, np.zeros((X.shape[1],) * 2), _as_pairs(problem, v * (ends[-1] / n)), lam)
-        if found.gap == 0:
-            return found
-    return zero
+        yield _as_pairs(problem, v * (ends[-1] / n))
+
+
+def may_be_zero(zero: Certificate) -> bool:
+    """True if the zero matrix has next to no gap, and is not proved optimal."""
+    return zero.gap <= NOTHING * zero.objective and zero.rounding > 0
 
 
 def _notes(N: Neighborhood, certificate: Certificate, n: int, proved: bool) -> list[str]:

@@ -15,6 +15,7 @@ from cvxml.squares import of_sum, weighted_outer
 
 BITS = 80  # of a price, in units of 1/n
 AT_THE_CAP = 1 - 1e-12
+Prices = tuple[FloatArray, IntArray, FloatArray, IntArray]  # u, u_index, w, w_index
 Signed = Mapping[tuple[int, int], float]
 
 
@@ -25,6 +26,13 @@ def zero_is_optimal(X: FloatArray, usable: IntArray, prices: Signed) -> bool:
         return False
     points, _ = integers(X)
     return is_psd(-weighted_outer(points, full))
+
+
+def signed(prices: Prices) -> Signed:
+    """u_ij, and -w_il, on their pairs."""
+    u, u_index, w, w_index = prices
+    pairs = [(i, j) for i, j in (*u_index.tolist(), *w_index.tolist())]
+    return dict(zip(pairs, [*u.tolist(), *(-w).tolist()], strict=True))
 
 
 def full_prices(prices: Signed, n: int, usable: IntArray) -> dict[tuple[int, int], int] | None:
