@@ -205,7 +205,11 @@ def _figures(X: FloatArray, N: Neighborhood, A: FloatArray, dual: Repaired, lam:
     Q = G + negative
     terms = np.count_nonzero(dual.u) + np.count_nonzero(dual.w)
     sums = up.push(np.abs(up.differences)) + down.push(np.abs(down.differences))
-    off_Q = (own + (terms / 2 + 4) * EPS) * sums + off_S + EPS * np.abs(Q) + TINY
+    off_G = (own + (terms / 2 + 4) * EPS) * sums + TINY
+    off_Q = off_G + off_S + EPS * np.abs(Q)
+    if values[-1] / 2 < -float(np.linalg.norm(Q) + np.linalg.norm(off_Q)):  # surely -G is psd: S = -G
+        negative, off_S = -G, off_G
+        Q, off_Q = 0 * Q, 0 * off_Q
 
     # the quadratic part, with the root of lam on either side: squares underflow late
     root = math.sqrt(lam)
