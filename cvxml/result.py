@@ -127,7 +127,7 @@ class Certificate:
     lower_bound: float
     gap: float  # absolute
     scale: float  # of the problem at the metric judged (docs/duality.md)
-    rounding: float  # allowance for rounding in gap
+    rounding: float  # what the gap may be off by
     radius: float  # the optimum lies within this Frobenius distance (inf: unknown)
     feasibility: Feasibility
     dual: Dual  # repaired; named arrays with their index lists
@@ -137,6 +137,7 @@ class Certificate:
     undecided: str = (
         ""  # why double precision proves nothing of these data, as a sentence, where that is known
     )
+    value_rounding: float = 0.0  # what objective and lower_bound may each be off by, where that is more than `rounding`
 
     @property
     def claim(self) -> str:
@@ -145,10 +146,10 @@ class Certificate:
 
     @property
     def rel_gap(self) -> float:
-        """gap / scale; 0 for a gap within rounding, inf if only the scale is 0. The largest of the parts."""
+        """gap / scale; 0 for 0 of 0, inf if only the scale is 0. The largest of the parts."""
         if self.parts:
             return max(part.rel_gap for part in self.parts)
-        if self.gap <= self.rounding and self.scale == 0:
+        if self.gap <= 0 and self.scale == 0:
             return 0.0
         return self.gap / self.scale if self.scale > 0 else math.inf
 
@@ -176,8 +177,7 @@ class Certificate:
             return all(part.decides(tol) for part in self.parts)
         if self.undecided or not (math.isfinite(self.gap) and math.isfinite(self.scale)):
             return False
-        if self.scale == 0:  # the zero metric: no gap beyond rounding, which must be next to nothing itself
-            return self.rounding <= 1e-9 * abs(self.objective)
+        # of a scale of 0 no tolerance is a share: there a gap of 0 is decided exactly, or not at all
         return self.rounding <= max(tol, min(100 * tol, 1e-3)) * self.scale
 
 

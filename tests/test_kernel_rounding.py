@@ -16,6 +16,7 @@ from cvxml.methods.mlsvm.kernel_rounding import entries_off
 from cvxml.report import Verdict
 from cvxml.result import Dual, Solution
 from tests.instances import fractions, random_data
+from tests.test_mlsvm_rounding import is_psd
 
 KERNELS: list[dict[str, Any]] = [
     {"degree": 1},
@@ -43,8 +44,13 @@ def test_rounding_covers_what_the_factor_of_the_kernel_loses(
     solution, given = solved(X, y, **given_lists), instance(X, y, **given_lists)
     proof = solution.certificate
     K = kernel_in_fractions(given)
-    assert abs(exact_bound(given, K, proof.dual) - proof.lower_bound) <= proof.rounding
-    assert abs(exact_objective(given, K, solution.metric) - proof.objective) <= proof.rounding
+    of_value = max(proof.rounding, proof.value_rounding)
+    if proof.rounding == 0:  # decided exactly, or it is a mistake
+        assert not solution.metric.any()
+        assert is_psd(-(K @ exact_edges(K, proof.dual) @ K))
+    else:
+        assert abs(exact_bound(given, K, proof.dual) - proof.lower_bound) <= of_value
+    assert abs(exact_objective(given, K, solution.metric) - proof.objective) <= of_value
 
 
 def test_points_far_from_the_origin_prove_nothing() -> None:
@@ -147,16 +153,22 @@ def exponential(x: Fraction) -> Fraction:
 
 def exact_bound(given: Instance, K: np.ndarray, dual: Dual) -> float:
     """sum_i s_i - ||G + S||^2 / (2 lam), S psd and near P_+(-G), by the kernel alone."""
-    B = fractions(np.zeros(K.shape))
-    for name, sign in (("u", 1), ("w", -1)):
-        for (i, j), value in zip(dual[f"{name}_index"].tolist(), dual[name].tolist(), strict=True):
-            for row, column, end in ((i, i, 1), (j, j, 1), (i, j, -1), (j, i, -1)):
-                B[row, column] += sign * end * Fraction(value)
+    B = exact_edges(K, dual)
     values, vectors = np.linalg.eigh(given.E.T @ B.astype(float) @ given.E)
     C = fractions(given.back.T @ (vectors * np.sqrt(np.maximum(-values, 0))))
     product = K @ (B + C @ C.T)
     total = np.sum(fractions(dual["u"]))
     return float(total - np.sum(product * product.T) / (2 * Fraction(given.lam)))
+
+
+def exact_edges(K: np.ndarray, dual: Dual) -> np.ndarray:
+    """B, the prices on their edges."""
+    B = fractions(np.zeros(K.shape))
+    for name, sign in (("u", 1), ("w", -1)):
+        for (i, j), value in zip(dual[f"{name}_index"].tolist(), dual[name].tolist(), strict=True):
+            for row, column, end in ((i, i, 1), (j, j, 1), (i, j, -1), (j, i, -1)):
+                B[row, column] += sign * end * Fraction(value)
+    return B
 
 
 def exact_objective(given: Instance, K: np.ndarray, metric: np.ndarray) -> float:

@@ -22,7 +22,6 @@ from cvxml.report import Report, Verdict, Witness
 from cvxml.result import TOLERANCES, Certificate, Solution
 
 EPS = float(np.finfo(float).eps)
-UNMOVED = 1e-6  # of the objective: the scale where the optimum is 0
 
 
 def check_convex(asked: Asked) -> Report:
@@ -31,19 +30,15 @@ def check_convex(asked: Asked) -> Report:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a reference that is not tight shows in the verdict
         reference = module.solve(asked.X, asked.y, tol=asked.tol / 10, **params)
-    proof, zero = None, False
+    proof = None
     if candidate is not None:
-        zero = _next_to_nothing(asked, candidate, reference)
         proof = module.certify(asked.X, asked.y, candidate, reference.dual, **params)
     ties = module.ties(asked.X, asked.y, **params)
     scale = _scale(asked, proof, reference)
     verdict, reasons = _judge(proof, reference, scale, asked.tol, ties, asked.lists)
-    if zero:
-        verdict, reasons = Verdict.CERTIFIED, ["the optimum is 0, and the metric cannot be told from it"]
     exact = None
-    if asked.exact and candidate is not None and (zero or _may_be_judged_exactly(proof, verdict, ties)):
-        verdict, reason, exact = judge_exactly(asked, 0 * candidate if zero else candidate, reference)
-        exact = replace(exact, distance=float(np.linalg.norm(candidate))) if zero else exact
+    if asked.exact and candidate is not None and _may_be_judged_exactly(proof, verdict, ties):
+        verdict, reason, exact = judge_exactly(asked, candidate, reference)
         reasons = [reason]
     # a wrong value says nothing of how the metric came about
     wrong = verdict is Verdict.REFUTED or bool(proof is not None and ties and verdict is Verdict.INCONCLUSIVE)
@@ -72,22 +67,6 @@ def _may_be_judged_exactly(proof: Certificate | None, verdict: Verdict | None, t
     return feasible and not (ties and verdict is not Verdict.CERTIFIED)
 
 
-def _next_to_nothing(asked: Asked, A: FloatArray, reference: Solution) -> bool:
-    """True where the optimum is 0 and nothing of the size of A can be told from it.
-
-    A solver's rounding need not be psd: tried are A, -A, and the identity as large as what is not symmetric.
-    The scale is 0 there, and nothing but 0 would do; a millionth of the objective stands in for it.
-    """
-    if reference.certificate.scale > 0 or not reference.certificate.decides(asked.tol):
-        return False
-    allowed = max(64 * EPS * (1 + abs(reference.objective)), asked.tol * UNMOVED * abs(reference.objective))
-    skew = float(np.linalg.norm(A - A.T)) * np.eye(len(A))
-    return bool(np.isfinite(skew).all()) and all(
-        asked.module.certify(asked.X, asked.y, M, reference.dual, **asked.params).gap <= allowed
-        for M in (A, -A, skew)
-    )
-
-
 def _scale(asked: Asked, proof: Certificate | None, reference: Solution) -> float:
     """What a tolerance is a share of."""
     if proof is not None and asked.module.SCALE == "candidate":
@@ -109,11 +88,13 @@ def _judge(
         return Verdict.REFUTED, [f"not a metric: {proof.feasibility}"]
     if undecided := proof.undecided or reference.certificate.undecided:
         return Verdict.INCONCLUSIVE, [undecided]
-    if not math.isfinite(reference.gap) or math.isnan(proof.gap):
+    if not math.isfinite(reference.gap) or math.isnan(proof.gap) or math.isnan(scale):
         return Verdict.INCONCLUSIVE, [
             "the objective or the bound overflows in double precision: rescale the data"
         ]
     allowed = tol * scale + proof.rounding
+    if scale == 0 and reference.certificate.proves(tol):
+        return _judge_beside_zero(proof)
     if proof.gap <= allowed and not (reference.certificate.decides(tol) and proof.decides(tol)):
         return Verdict.INCONCLUSIVE, [
             f"double precision cannot decide at this tol: rounding may be {proof.rounding:.3g}, "
@@ -140,6 +121,20 @@ def _judge(
     ]
 
 
+def _judge_beside_zero(proof: Certificate) -> tuple[Verdict, list[str]]:
+    """The verdict where the optimum is proved to be 0: there is no scale, so that nothing but 0 is optimal."""
+    norm = proof.feasibility.norm
+    if norm == 0:
+        return Verdict.CERTIFIED, ["the optimum is the zero matrix, exactly, and so is the metric"]
+    said = (
+        f"the optimum is the zero matrix, exactly, so that there is no scale of which an error could be a share: the metric "
+        f"has norm {norm:.3g}"
+    )
+    if proof.gap <= proof.rounding:
+        return Verdict.INCONCLUSIVE, [f"{said}, too small to be told from 0 by its objective; give 0 itself"]
+    return Verdict.REFUTED, [f"{said}, and an objective above the optimum by {proof.gap:.3g}"]
+
+
 def _judge_value(
     asked: Asked,
     proof: Certificate | None,
@@ -154,9 +149,8 @@ def _judge_value(
         assert verdict is not None
         return verdict, reasons
     bound, best = reference.lower_bound, reference.objective
-    rounding = max(
-        64 * EPS * (1 + abs(best)), reference.certificate.rounding, proof.rounding if proof else 0.0
-    )
+    proofs = [reference.certificate, *([proof] if proof is not None else [])]
+    rounding = max(64 * EPS * abs(best), *(max(p.rounding, p.value_rounding) for p in proofs))
     interval = f"[{bound - rounding:.12g}, {best + rounding:.12g}]"
     if value < bound - tol * scale - rounding:
         wrong = f"the claimed objective {value:.12g} is below the certified lower bound {bound:.12g}"
@@ -222,7 +216,7 @@ def _report(
 
 
 def _relative(proof: Certificate, scale: float) -> float:
-    """gap / scale; 0 for a gap within rounding, inf if only the scale is 0."""
+    """gap / scale; 0 for 0 of 0, inf if only the scale is 0, or both overflow."""
     if scale > 0:
-        return proof.gap / scale
-    return 0.0 if proof.gap <= proof.rounding else math.inf
+        return proof.gap / scale if math.isfinite(proof.gap) else math.inf
+    return 0.0 if proof.gap <= 0 else math.inf

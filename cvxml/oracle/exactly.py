@@ -30,9 +30,8 @@ def judge_exactly(asked: Asked, candidate: FloatArray, reference: Solution) -> J
     given = (asked.X, asked.y)
     theirs = module.exact(*given, candidate, reference.dual, **asked.params)
     ours = module.exact(*given, reference.metric, reference.dual, **asked.params)
-    # where the optimum is 0 there is no scale: a millionth of the objective stands in for it, as in convex.py
-    scale = (theirs if module.SCALE == "candidate" else ours).scale
-    allowed = Fraction(asked.tol) * (scale or Fraction(1, 10**6) * abs(ours.objective))
+    # where the optimum is 0 there is no scale: nothing is allowed, and 0 alone is optimal
+    allowed = Fraction(asked.tol) * (theirs if module.SCALE == "candidate" else ours).scale
     if not stands_for(theirs, module.certify(*given, candidate, reference.dual, **asked.params), allowed):
         return Judged(Verdict.INCONCLUSIVE, ANOTHER, theirs)
     said = f"in exact arithmetic the gap is {decimal(theirs.gap, up=True)}, allowed is {decimal(allowed, up=False)}"

@@ -14,6 +14,13 @@ Gap. objective - bound is the sum of these parts, each of them non-negative (Fen
     w_il (max_l D_il - D_il)            a price on a target that is not the furthest
 Summed so, the gap keeps its digits even where it is 1e-20 of the objective, where a difference of two
 objectives has none left. Strong convexity turns it into a distance: ||A - A*|| <= sqrt(2 gap / lam).
+
+Rounding. The sum above is an identity for any psd S in place of P_+(-G), with G + S in place of P_+(G), and any symmetric
+A. So no eigenvalue has to be right: S is the psd matrix that the computed eigenvectors make, A' = R R^T one near A, and
+the prices are those near the computed ones whose sums agree exactly. How far the computed numbers may be from these is
+bounded entry by entry from what was summed, not from what is left (the error of a sum of m products, in whatever order,
+is at most m eps/2 of the sum of their sizes). `rounding` covers the gap of A', `value_rounding` the objective and the bound.
+A gap of exactly 0 with rounding 0 is of A = 0 only, and decided in integers (zero.py).
 """
 
 from __future__ import annotations
@@ -26,10 +33,12 @@ import numpy as np
 
 from cvxml.inputs import real_array
 from cvxml.methods.mlsvm.neighborhood import Neighborhood
+from cvxml.methods.mlsvm.zero import AT_THE_CAP, signed, zero_is_optimal
 from cvxml.metric import FloatArray, IntArray, examine, unit_scale
 from cvxml.result import Certificate, Dual
 
 EPS = float(np.finfo(float).eps)
+TINY = 1e-300  # more than all that underflow loses
 
 
 class Repaired(NamedTuple):
@@ -55,18 +64,23 @@ def certify(X: FloatArray, N: Neighborhood, A: FloatArray, dual: Dual, lam: floa
     repaired = repair(dual, N)
     with np.errstate(over="ignore", invalid="ignore"):  # an absurd metric gets an infinite objective
         psd, feasibility = examine(A)
-        parts = _Parts(unit, N, psd * scale**2, repaired, lam_unit)
-        own_scale = lam_unit / 2 * float(np.sum((psd * scale**2) ** 2))
-    radius = math.sqrt(2 * (parts.gap + parts.rounding) / lam_unit) / scale**2 + feasibility.distance
+        found = _figures(unit, N, psd * scale**2, repaired, lam_unit)
+    usable = N.usable
+    nearly = found.gap <= 1e-6 * found.objective
+    if not psd.any() and nearly and zero_is_optimal(X, usable, signed(repaired[:4])):
+        value = len(usable) / len(X)
+        found = _Figures(value, value, 0.0, 0.0, 0.0, len(X) * EPS * value)
+    radius = math.sqrt(2 * (max(found.gap, 0.0) + found.rounding) / lam_unit) / scale**2
     return Certificate(
         kind="global",
-        objective=parts.objective,
-        lower_bound=parts.bound,
-        gap=parts.gap,
-        scale=own_scale,
-        rounding=parts.rounding,
-        radius=radius,
+        objective=found.objective,
+        lower_bound=found.bound,
+        gap=found.gap,
+        scale=found.scale,
+        rounding=found.rounding,
+        radius=radius + feasibility.distance,
         feasibility=feasibility,
+        value_rounding=found.value_rounding,
         dual={
             "u": repaired.u,
             "u_index": repaired.u_index,
@@ -97,7 +111,7 @@ def repair(dual: Dual, N: Neighborhood) -> Repaired:
     sw = np.bincount(w_index[:, 0], w, minlength=n).astype(np.float64)
     s = np.minimum(np.minimum(su, sw), 1 / n)
     # at the bound up to rounding is at the bound: the unpriced rest (1/n - s_i) is then exactly 0
-    s = np.where(s >= (1 - 1e-12) / n, 1 / n, s)
+    s = np.where(s >= AT_THE_CAP / n, 1 / n, s)
     s[s < 1e-200] = 0.0  # a ratio of smaller numbers has lost its digits
     with np.errstate(divide="ignore", invalid="ignore"):
         scale_u = np.where(s > 0, s / su, 0.0)
@@ -140,76 +154,129 @@ def _checked(dual: Dual, name: str, n: int) -> tuple[FloatArray, IntArray]:
     return values, given.astype(np.intp)
 
 
-class _Parts:
-    """Objective, bound and gap of one metric and one feasible dual, in units where X is about 1."""
+class _Figures(NamedTuple):
+    """What a certificate says of one metric and one feasible dual."""
 
-    def __init__(self, X: FloatArray, N: Neighborhood, A: FloatArray, dual: Repaired, lam: float):
-        n = len(X)
-        to_impostors = X[dual.u_index[:, 0]] - X[dual.u_index[:, 1]]
-        to_targets = X[dual.w_index[:, 0]] - X[dual.w_index[:, 1]]
-        G = to_impostors.T @ (to_impostors * dual.u[:, None])
-        G -= to_targets.T @ (to_targets * dual.w[:, None])
-        values, vectors = np.linalg.eigh(G)
-        positive = (vectors * np.maximum(values, 0)) @ vectors.T
-        negative = (vectors * np.maximum(-values, 0)) @ vectors.T
-
-        D_u = np.sum((to_impostors @ A) * to_impostors, axis=1)
-        D_w = np.sum((to_targets @ A) * to_targets, axis=1)
-        nearest = np.full(n, np.inf)
-        np.minimum.at(nearest, dual.u_index[:, 0], D_u)
-        furthest = np.full(n, -np.inf)
-        np.maximum.at(furthest, dual.w_index[:, 0], D_w)
-        usable = N.usable
-        nearest, furthest, s = nearest[usable], furthest[usable], dual.s[usable]
-        margin = 1 + furthest - nearest
-        xi = np.maximum(0, margin)
-
-        # prices are zero but at usable points
-        u, w = dual.u > 0, dual.w > 0
-        place = np.zeros(n, dtype=np.intp)
-        place[usable] = np.arange(len(usable))
-        away_u = D_u[u] - nearest[place[dual.u_index[u, 0]]]
-        away_w = furthest[place[dual.w_index[w, 0]]] - D_w[w]
-        misfit = A - positive / lam
-
-        self.objective = lam / 2 * float(np.sum(A**2)) + float(xi.sum()) / n
-        self.bound = float(s.sum()) - float(np.sum(np.maximum(values, 0) ** 2)) / (2 * lam)
-        parts = [
-            lam / 2 * float(np.sum(misfit**2)),
-            max(0.0, float(np.sum(A * negative))),
-            float(np.sum((1 / n - s) * xi)),
-            float(np.sum(s * (xi - margin))),
-            float(dual.u[u] @ away_u),
-            float(dual.w[w] @ away_w),
-        ]
-        self.gap = math.fsum(parts) if all(map(math.isfinite, parts)) else math.inf
-        # every part is a product of computed numbers of this size
-        size = (
-            lam * float(np.sum(A**2))
-            + float(np.sum(values**2)) / lam * EPS
-            + float(np.linalg.norm(A) * np.linalg.norm(values))
-            + float(np.sum((1 / n - s) * (1 + np.abs(furthest) + np.abs(nearest))))
-            + float(np.sum(s * (np.abs(furthest) + np.abs(nearest))))
-        )
-        lengths = np.sum(to_impostors**2, axis=1), np.sum(to_targets**2, axis=1)
-        cancelled = _cancelled(dual, lengths, float(np.linalg.norm(A)), float(np.linalg.norm(misfit)), lam)
-        self.rounding = 64 * EPS * size + cancelled if math.isfinite(size + cancelled) else 0.0
+    objective: float
+    bound: float
+    gap: float
+    scale: float
+    rounding: float  # of the gap
+    value_rounding: float  # of objective and bound
 
 
-def _cancelled(
-    dual: Repaired, lengths: tuple[FloatArray, FloatArray], norm: float, misfit: float, lam: float
-) -> float:
-    """What objective, bound and gap may lose because G and the distances are small rests of large sums.
+class _Edges:
+    """Differences of points, one a pair, and squared distances along them with what they may be off by."""
 
-    They are off by eps of what was summed, not of what is left. `lengths`: ||x_i - x_j||^2 of the pairs of u and w.
-    """
-    n = len(dual.s)
-    up, down = np.zeros(n), np.zeros(n)
-    np.maximum.at(up, dual.u_index[:, 0], lengths[0])
-    np.maximum.at(down, dual.w_index[:, 0], lengths[1])
-    usable = np.isin(np.arange(n), dual.u_index[:, 0]) & np.isin(np.arange(n), dual.w_index[:, 0])
-    longest = np.where(usable, np.maximum(up, down), 0.0)
+    def __init__(self, X: FloatArray, index: IntArray, price: FloatArray):
+        self.point, self.price = index[:, 0], price
+        self.differences = X[index[:, 0]] - X[index[:, 1]]
+
+    def push(self, of: FloatArray) -> FloatArray:
+        """sum of price e e^T, for the differences e or their absolute values."""
+        used = self.price > 0
+        pushed: FloatArray = of[used].T @ (of[used] * self.price[used, None])
+        return pushed
+
+    def distances(self, A: FloatArray, off_A: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """e^T A e and what it may be off by, where A may be by `off_A`, entry by entry."""
+        size, terms = np.abs(self.differences), A.shape[0] + 3
+        unsure = off_A + terms * EPS * np.abs(A)
+        return _quadratic(self.differences, A), _quadratic(size, unsure) + TINY
+
+
+def _quadratic(e: FloatArray, A: FloatArray) -> FloatArray:
+    values: FloatArray = np.sum((e @ A) * e, axis=1)
+    return values
+
+
+def _figures(X: FloatArray, N: Neighborhood, A: FloatArray, dual: Repaired, lam: float) -> _Figures:
+    """Objective, bound, gap, and what each may be off by, in units where X is about 1."""
+    n, d = X.shape
+    up, down = _Edges(X, dual.u_index, dual.u), _Edges(X, dual.w_index, dual.w)
+    most = max(np.bincount(index[:, 0], minlength=n).max() for index in (dual.u_index, dual.w_index))
+    own = (most + 4) * EPS  # a price is this near to one that is feasible exactly
+    off_A = _off_square(A)
+
+    G = up.push(up.differences) - down.push(down.differences)
+    values, vectors = np.linalg.eigh(G)
+    negative = (vectors * np.maximum(-values, 0)) @ vectors.T
+    off_S = (d + 2) * EPS * (np.abs(vectors) * np.maximum(-values, 0)) @ np.abs(vectors).T
+    Q = G + negative
     terms = np.count_nonzero(dual.u) + np.count_nonzero(dual.w)
-    off_G = (8 + math.sqrt(terms)) * EPS * float(dual.u @ lengths[0] + dual.w @ lengths[1])
-    off_D = 16 * EPS * float(longest.sum()) / n  # of 1/n sum_i xi_i, in units of ||A||
-    return norm * (off_G + off_D) + misfit * off_G + off_G**2 / (2 * lam)
+    sums = up.push(np.abs(up.differences)) + down.push(np.abs(down.differences))
+    off_G = (own + (terms / 2 + 4) * EPS) * sums + TINY
+    off_Q = off_G + off_S + EPS * np.abs(Q)
+    if values[-1] / 2 < -float(np.linalg.norm(Q) + np.linalg.norm(off_Q)):  # surely -G is psd: S = -G
+        negative, off_S = -G, off_G
+        Q, off_Q = 0 * Q, 0 * off_Q
+
+    # the quadratic part, with the root of lam on either side: squares underflow late
+    root = math.sqrt(lam)
+    misfit = root * A - Q / root
+    off_misfit = root * off_A + off_Q / root + 2 * EPS * (root * np.abs(A) + np.abs(Q) / root)
+    overlap = A * negative
+    quadratic, scale, paid = (_sum(M**2) / 2 for M in (misfit, root * A, Q / root))
+    off_quadratic = _sum(np.abs(misfit) * off_misfit + off_misfit**2 / 2) + 4 * EPS * quadratic
+    off_overlap = _sum(np.abs(A) * off_S + off_A * (np.abs(negative) + off_S) + EPS * np.abs(overlap))
+    off_scale = _sum(lam * (np.abs(A) * off_A + off_A**2 / 2)) + 4 * EPS * scale
+    off_paid = _sum((np.abs(Q) * off_Q + off_Q**2 / 2) / lam) + 4 * EPS * paid
+
+    # the rows
+    usable = N.usable
+    D_u, off_u = up.distances(A, off_A)
+    D_w, off_w = down.distances(A, off_A)
+    nearest, furthest, off_D = np.full(n, np.inf), np.full(n, -np.inf), np.zeros((2, n))
+    np.minimum.at(nearest, up.point, D_u)
+    np.maximum.at(furthest, down.point, D_w)
+    np.maximum.at(off_D[0], up.point, off_u)
+    np.maximum.at(off_D[1], down.point, off_w)
+    near, far, s = nearest[usable], furthest[usable], dual.s[usable]
+    margin = 1 + far - near
+    xi = np.maximum(0, margin)
+    off_sum = 2 * EPS * (1 + np.abs(far) + np.abs(near))
+    off_distances = off_D.sum(axis=0)[usable]
+    off_margin = off_sum + off_distances
+    active = margin > -off_margin  # or may be
+    away_u = np.where(dual.u > 0, dual.u * (D_u - nearest[up.point]), 0.0)
+    away_w = np.where(dual.w > 0, dual.w * (furthest[down.point] - D_w), 0.0)
+    free = s < 1 / n  # at the bound the unpriced rest is exactly 0, and so is what it may be off by
+    rows = [*((1 / n - s) * xi), *(s * (xi - margin)), *away_u, *away_w]
+
+    gap = _fsum([quadratic, _sum(overlap), *rows])
+    # a margin that is surely positive counts 1/n - s in the gap, one that is surely negative s
+    sure = np.where(margin > off_margin, 1 / n - s, np.where(margin < -off_margin, s, 1 / n))
+    rounding = off_quadratic + off_overlap + max(0.0, -_sum(overlap))
+    rounding += float(dual.u @ off_u + dual.w @ off_w + off_distances[active].sum() / n + sure @ off_sum)
+    rounding += (own + 4 * EPS) * _fsum(rows) + 2 * EPS * float(xi[free].sum()) / n + TINY
+    objective, bound = scale + float(xi.sum()) / n, float(s.sum()) - paid
+    value_rounding = n * EPS * (objective + float(s.sum()) + paid)
+    value_rounding += max(off_scale + float(off_margin[active].sum()) / n, off_paid)
+    if not math.isfinite(gap):
+        return _Figures(objective, bound, math.inf, scale, 0.0, 0.0)
+    return _Figures(objective, bound, gap, scale, 1.01 * rounding, 1.01 * value_rounding)
+
+
+def _off_square(A: FloatArray) -> FloatArray:
+    """How far some R R^T, which is psd whatever R is, may be from `A` (d, d), entry by entry.
+
+    Eigenvectors of A with a unit diagonal find R: entries that are small because their features are large keep digits.
+    """
+    if not np.isfinite(A).all():
+        return np.full(A.shape, np.inf)
+    diagonal = np.diag(A)
+    unit = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+    values, vectors = np.linalg.eigh(A / unit / unit[:, None])
+    R = unit[:, None] * vectors * np.sqrt(np.maximum(values, 0))
+    square = R @ R.T
+    off: FloatArray = np.abs(A - square) + (len(A) + 2) * EPS * (np.abs(R) @ np.abs(R).T)
+    return off
+
+
+def _sum(M: FloatArray) -> float:
+    """The sum of the entries of a matrix, to the last digit."""
+    return _fsum(M.ravel().tolist())
+
+
+def _fsum(values: list[float]) -> float:
+    return math.fsum(values) if all(map(math.isfinite, values)) else math.inf

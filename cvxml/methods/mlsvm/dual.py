@@ -98,7 +98,8 @@ class CompactDual:
         """
         steps = step * self.steps
         longest = np.where(self.sign != 0, D, 0.0).max(axis=1, keepdims=True, initial=0.0)
-        reward = np.minimum(1.0, longest + 4 * self.cap / steps)
+        with np.errstate(over="ignore"):  # a step next to nothing has no row at the cap
+            reward = np.minimum(1.0, longest + 4 * self.cap / steps)
         return project_rows(v + steps * (reward * self.up - self.sign * D), self.sign, self.cap)
 
     def at_cap(self, v: FloatArray) -> np.ndarray:

@@ -16,11 +16,11 @@ from numpy.typing import ArrayLike
 
 from cvxml.exact import Exact, integers, scaled, sum_of_squares
 from cvxml.methods.mlsvm.neighborhood import Neighborhood
-from cvxml.metric import FloatArray, IntArray
+from cvxml.methods.mlsvm.zero import AT_THE_CAP, Prices, signed, zero_is_optimal
+from cvxml.metric import FloatArray
 from cvxml.squares import distance_to_square, of_sum, root_of, squared_distance_to_psd, weighted_outer, whole
 
 BITS = 80  # of a price
-Prices = tuple[FloatArray, IntArray, FloatArray, IntArray]
 
 
 def exact_interval(
@@ -38,8 +38,11 @@ def exact_interval(
     root, psd: M and L, (d, r) each, where they are not to be found here.
     """
     weight = Fraction(lam)
-    G, G_at, total = pushed(X, prices)
-    bound = total - squared_distance_to_psd(G, G_at, psd) / (2 * weight)
+    if psd is None and zero_is_optimal(X, N.usable, signed(prices)):
+        bound = Fraction(len(N.usable), len(X))
+    else:
+        G, G_at, total = pushed(X, prices)
+        bound = total - squared_distance_to_psd(G, G_at, psd) / (2 * weight)
 
     M = root_of(A, root)
     points, at = whole(X)
@@ -57,8 +60,8 @@ def exact_interval(
 def pushed(X: FloatArray, prices: Prices) -> tuple[Any, int, Fraction]:
     """G in integers and their exponent, and sum_i s_i."""
     points, at = integers(X)
-    signed, total = whole_prices(prices, len(X))
-    return weighted_outer(points, signed), 2 * at - BITS, scaled(total, -BITS)
+    weights, total = whole_prices(prices, len(X))
+    return weighted_outer(points, weights), 2 * at - BITS, scaled(total, -BITS)
 
 
 def whole_prices(prices: Prices, n: int) -> tuple[dict[tuple[int, int], int], int]:
@@ -70,15 +73,16 @@ def whole_prices(prices: Prices, n: int) -> tuple[dict[tuple[int, int], int], in
         for (i, j), value in zip(index.tolist(), values.tolist(), strict=True):
             if value > 0:
                 rows[kind].setdefault(i, {})[j] = int(Fraction(value) * (1 << BITS))
-    signed: dict[tuple[int, int], int] = {}
+    weights: dict[tuple[int, int], int] = {}
     total = 0
     for i in rows[0].keys() & rows[1].keys():
         s = min(sum(rows[0][i].values()), sum(rows[1][i].values()), cap)
+        s = cap if s >= AT_THE_CAP * cap else s  # sums at the bound but for rounding
         total += s
         for sign, row in ((1, rows[0][i]), (-1, rows[1][i])):
             for j, value in of_sum(row, s).items():
-                signed[i, j] = sign * value
-    return signed, total
+                weights[i, j] = sign * value
+    return weights, total
 
 
 def _distances(images: list[list[Any]], i: int, others: list[int]) -> list[int]:

@@ -26,6 +26,7 @@ from cvxml.result import Status, Step
 
 EPS = float(np.finfo(float).eps)
 CHECK_EVERY = 10
+LONG = 1500  # iterations without a smaller gap
 SHORTEST_BATCH, LONGEST_BATCH = 10, 150
 Callback = Callable[[Step], None]
 
@@ -56,6 +57,7 @@ class Search:
     tightest: Point | None = None  # of smallest gap: what is returned
     history: list[Step] = field(default_factory=list)
     iteration: int = 0
+    improved: int = 0  # the iteration that last made the smallest gap smaller by a hundredth
     reach: float = 1e3  # sigma of newton.py, in first-order steps
     started: float = field(default_factory=time.perf_counter)
 
@@ -72,6 +74,8 @@ class Search:
         """Record `at`; True if its gap is small enough for a proof to tol (with room to spare)."""
         if self.best is None or at.value < self.best.value:
             self.best = at
+        if self.tightest is None or at.gap < 0.99 * self.tightest.gap:
+            self.improved = self.iteration
         if self.tightest is None or at.gap < self.tightest.gap:
             self.tightest = at
         seconds = time.perf_counter() - self.started
@@ -131,7 +135,7 @@ def _run(search: Search, best: Point) -> Status:
                 return Status.CONVERGED
             best, patience, stalled = search.best or best, search.max_iter, 0
             states = accelerated(problem, best.v, step)
-        if stalled >= 5:
+        if stalled >= 5 or search.iteration > search.improved + LONG:
             return Status.STALLED
     return Status.MAX_ITER
 

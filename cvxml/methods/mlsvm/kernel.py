@@ -34,7 +34,7 @@ from cvxml.methods.mlsvm.kernel_statement import STATEMENT as STATEMENT
 from cvxml.methods.mlsvm.kernel_variants import VARIANTS as VARIANTS
 from cvxml.methods.mlsvm.method import check_options, stored_params
 from cvxml.methods.mlsvm.method import literal_source as linear_source
-from cvxml.methods.mlsvm.solve import solve_instance
+from cvxml.methods.mlsvm.solve import duals_of_zero, may_be_zero, solve_instance
 from cvxml.metric import FloatArray, IntArray, as_matrix, as_metric, examine, project_psd
 from cvxml.result import Certificate, Dual, Evaluation, SavedSolution, Solution, Status, warn_unless_converged
 
@@ -118,7 +118,17 @@ def certify(X: ArrayLike, y: ArrayLike, metric: ArrayLike, dual: Dual, **params:
 
 def _certificate(given: Instance, phi: FloatArray, dual: Dual) -> Certificate:
     proof = certify_metric(given.E, given.N, in_feature_space(given, phi), dual, given.lam)
-    return with_kernel_rounding(given, phi, proof)
+    proof = with_kernel_rounding(given, phi, proof)
+    if phi.any() or proof.gap > 1e-6 * proof.objective:
+        return proof
+    from cvxml.methods.mlsvm.kernel_exact import zero_is_optimal
+
+    if not zero_is_optimal(given, repair(dual, given.N)[:4]):
+        return proof
+    value = len(given.N.usable) / len(given.X)
+    return dataclasses.replace(
+        proof, lower_bound=value, gap=0.0, rounding=0.0, value_rounding=len(given.X) * EPS * value, radius=0.0
+    )
 
 
 def exact(
@@ -184,7 +194,12 @@ def solve(
     phi = (phi + phi.T) / 2
     # phi is what is returned, so phi is what is certified: going back through K may cost digits
     proof = _certificate(given, phi, linear.dual)
+    if not phi.any() and may_be_zero(proof):
+        tried = (_certificate(given, phi, other) for other in duals_of_zero(given.E, given.N, given.lam))
+        proof = next((other for other in tried if other.rounding == 0), proof)
     status = linear.status
+    if proof.proves(tol) and status is Status.STALLED:
+        status = Status.CONVERGED
     if status is Status.CONVERGED and not proof.proves(tol):
         status = Status.STALLED
     solution = dataclasses.replace(

@@ -12,6 +12,7 @@ The distance is that in the feature space, ||Phi^T (phi - M M^T) Phi||. M and C 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -19,10 +20,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.exact import Exact, flint, root_upward, scaled, sum_of_squares
-from cvxml.methods.mlsvm.exact import BITS, Prices, whole_prices
+from cvxml.methods.mlsvm.exact import BITS, whole_prices
 from cvxml.methods.mlsvm.kernel_instance import Instance, in_feature_space
+from cvxml.methods.mlsvm.zero import Prices, full_prices, is_psd, signed
 from cvxml.metric import FloatArray
 from cvxml.squares import all_distances, given_rows, missing_to_psd, root_of, whole
+
+FEW = 100  # points
 
 
 def exact_interval(
@@ -44,9 +48,12 @@ def exact_interval(
         )
     weight = Fraction(p.lam)
     K, K_at = exact_kernel(p.X, p.kernel["degree"])
-    B, total = edges(prices, len(p.X))
-    C = missing(p, B) if psd is None else given_rows(psd, len(p.X), "psd")
-    bound = total - _squared_norm_of_sum(K, K_at, B, C) / (2 * weight)
+    if psd is None and zero_is_optimal(p, prices):
+        bound = Fraction(len(p.N.usable), len(p.X))
+    else:
+        B, total = edges(prices, len(p.X))
+        C = missing(p, B) if psd is None else given_rows(psd, len(p.X), "psd")
+        bound = total - _squared_norm_of_sum(K, K_at, B, C) / (2 * weight)
 
     M = found_root(p, phi) if root is None else given_rows(root, len(p.X), "root")
     rows, root_at = whole(M)
@@ -70,14 +77,35 @@ def exact_kernel(X: FloatArray, degree: int) -> tuple[Any, int]:
 
 def edges(prices: Prices, n: int) -> tuple[Any, Fraction]:
     """B (n, n) in units of 2^-BITS, and sum_i s_i."""
-    signed, total = whole_prices(prices, n)
+    weights, total = whole_prices(prices, n)
+    return _laplacian(weights, n), scaled(total, -BITS)
+
+
+def _laplacian(weights: Mapping[tuple[int, int], int], n: int) -> Any:
+    """sum of weight (e_i - e_j)(e_i - e_j)^T over the pairs (i, j)."""
     rows = [[0] * n for _ in range(n)]
-    for (i, j), value in signed.items():
+    for (i, j), value in weights.items():
         rows[i][i] += value
         rows[j][j] += value
         rows[i][j] -= value
         rows[j][i] -= value
-    return flint().fmpz_mat(rows), scaled(total, -BITS)
+    return flint().fmpz_mat(rows)
+
+
+def zero_is_optimal(p: Instance, prices: Prices) -> bool:
+    """True if prices near the given ones prove it: G has no positive eigenvalue if K B K has none.
+
+    That is decided for a rational kernel and few points, as its integers are long, and where no point is usable.
+    """
+    n = len(p.X)
+    weights = full_prices(signed(prices), n, p.N.usable)
+    if weights is None:
+        return False
+    B = _laplacian(weights, n)
+    if not weights or p.kernel["kernel"] != "poly" or n > FEW:
+        return not weights
+    K, _ = exact_kernel(p.X, p.kernel["degree"])
+    return is_psd(-(K * B * K))
 
 
 def missing(p: Instance, B: Any) -> FloatArray:

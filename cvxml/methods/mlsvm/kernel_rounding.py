@@ -37,7 +37,9 @@ def with_kernel_rounding(given: Instance, phi: FloatArray, proof: Certificate) -
             more = math.inf
         own = proof.radius - proof.feasibility.distance
         radius = math.hypot(own, math.sqrt(2 * more / given.lam)) + proof.feasibility.distance
-    return dataclasses.replace(proof, rounding=proof.rounding + more, radius=radius)
+    return dataclasses.replace(
+        proof, rounding=proof.rounding + more, radius=radius, value_rounding=proof.value_rounding + more
+    )
 
 
 def entries_off(given: Instance) -> FloatArray:

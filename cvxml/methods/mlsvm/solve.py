@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,12 @@ from cvxml.methods.mlsvm.neighborhood import Neighborhood
 from cvxml.metric import FloatArray, IntArray, project_psd, unit_scale
 from cvxml.result import Certificate, Dual, SavedSolution, Solution, Status, Step
 
+NOTHING = 1e-9  # of the objective: with no more to gain 0 may be the optimum
+ROOM = (1e-2, 1e-5)  # what targets are nearer by, of their squared distance
+MOST_STEPS = 1000
+SMALL = 1e-6  # a lam, in units of the data, from which on the way there is gone step by step,
+DOWN = 1e-3  # each so much smaller,
+LAST_STEPS = 200  # and if it is not gone to its end
 UNMOVED = 1e-4  # a scale below this share of the objective: the data hardly move the metric
 
 
@@ -35,28 +42,40 @@ def solve_instance(
     unit, unit_lam = X / scale, scaled_lam(lam, scale)
     status, n_iter = Status.CONVERGED, 0
     history: tuple[Step, ...] = ()
+    spare: list[tuple[FloatArray, Dual]] = []
     if len(N.usable) == 0:
         metric, dual = np.zeros((X.shape[1],) * 2), _no_dual()
     elif solver == "fast":
         problem = CompactDual(unit, N, unit_lam)
-        starts = [np.zeros(problem.J.shape), problem.saturated()]
+        starts, steps = [np.zeros(problem.J.shape), problem.saturated()], max_iter
         if warm_start is not None:
             starts.append(_as_start(warm_start, problem, N))
         with one_blas_thread():
-            v, status, search = fast(problem, starts, tol, max_iter, callback)
+            if unit_lam < SMALL and warm_start is None:
+                way = _way_to(unit, N, unit_lam, tol, max_iter)
+                spare = [(_metric(there, v) / scale**2, _as_pairs(there, v)) for there, v in way]
+                last, v = way[-1]
+                starts.append(v * (unit_lam / last.lam))
+                steps = max_iter if last.lam * DOWN <= unit_lam else min(max_iter, LAST_STEPS)
+            v, status, search = fast(problem, starts, tol, steps, callback)
+        if steps < max_iter and status is Status.MAX_ITER:
+            status = Status.STALLED
         history, n_iter = tuple(search.history), search.iteration
-        values, vectors = np.linalg.eigh(problem.image(v))
-        metric = (vectors * np.maximum(values, 0)) @ vectors.T / unit_lam / scale**2
-        metric = (metric + metric.T) / 2
-        dual = _as_pairs(problem, v)
+        metric, dual = _metric(problem, v) / scale**2, _as_pairs(problem, v)
     else:
         metric, dual = _through_cvxpy(X, N, lam, solver)
     with one_blas_thread():
         certificate = certify(X, N, metric, dual, lam)
-    if not certificate.proves(tol):  # at worst, be no worse than the zero metric
+    if not certificate.proves(tol):  # at worst, be no worse than the zero metric, or one of a larger lam
         zero = certify(X, N, 0 * metric, dual, lam)
-        if zero.gap < certificate.gap:
-            metric, certificate = 0 * metric, zero
+        if spare or may_be_zero(zero):
+            prices = [*(other for _, other in spare), *duals_of_zero(X, N, lam)]
+            tried = [zero, *(certify(X, N, 0 * metric, other, lam) for other in prices)]
+            zero = max(tried, key=lambda proof: (proof.lower_bound - proof.value_rounding, -proof.rounding))
+        for other in (metric, 0 * metric, *(other for other, _ in spare)):
+            proof = certify(X, N, other, zero.dual, lam)
+            if proof.gap + proof.rounding < certificate.gap + certificate.rounding:
+                metric, certificate = other, proof
     if certificate.proves(tol):
         status = Status.CONVERGED
     elif status is Status.CONVERGED:
@@ -75,6 +94,62 @@ def solve_instance(
         notes=tuple(_notes(N, certificate, len(X), certificate.proves(tol))),
         solver=solver,
     )
+
+
+def _way_to(
+    unit: FloatArray, N: Neighborhood, lam: float, tol: float, max_iter: int
+) -> list[tuple[CompactDual, FloatArray]]:
+    """The problem at larger lam, each with its prices, down towards a lam that is next to nothing.
+
+    Prices below the cap are all but in proportion to lam: from one lam to the next they need hardly a step. It ends
+    early where G is no longer more than the rounding of prices at the cap.
+    """
+    at, found, starts = SMALL, [], []
+    while True:
+        problem = CompactDual(unit, N, at)
+        both = [np.zeros(problem.J.shape), problem.saturated()]
+        v, status, _ = fast(problem, [*both, *starts], tol, min(max_iter, MOST_STEPS))
+        found.append((problem, v))
+        if status is not Status.CONVERGED or at * DOWN <= lam:
+            return found
+        at, starts = at * DOWN, [v * DOWN]
+
+
+def _metric(problem: CompactDual, v: FloatArray) -> FloatArray:
+    """P_+(G) / lam."""
+    values, vectors = np.linalg.eigh(problem.image(v))
+    metric = (vectors * np.maximum(values, 0)) @ vectors.T / problem.lam
+    symmetric: FloatArray = (metric + metric.T) / 2
+    return symmetric
+
+
+def duals_of_zero(X: FloatArray, N: Neighborhood, lam: float) -> Iterator[Dual]:
+    """Prices that may prove A = 0 optimal exactly, where those of a solver leave rounding in G.
+
+    They are those of the problem whose targets are nearer by a little, and leave room: what they pay for the rest of
+    the way keeps the eigenvalues of G below 0.
+    """
+    scale, n = unit_scale(X), len(X)
+    unit, unit_lam = X / scale, max(scaled_lam(lam, scale), SMALL)  # where 0 is optimal, lam is of no matter
+    problem = CompactDual(unit, N, unit_lam)
+    for room in ROOM:
+        nearer = [
+            unit[i] + math.sqrt(1 - room) * (unit[listed] - unit[i]) for i, listed in enumerate(N.targets)
+        ]
+        ends = n + np.cumsum([len(listed) for listed in nearer])
+        targets = [np.arange(end - len(listed), end) for end, listed in zip(ends, nearer, strict=True)]
+        none = [np.empty(0, dtype=np.intp)] * (ends[-1] - n)
+        lists = Neighborhood([*targets, *none], [*N.impostors, *none], 0)
+        there = CompactDual(np.concatenate([unit, *nearer]), lists, unit_lam * n / ends[-1])
+        starts = [np.zeros(there.J.shape), there.saturated()]
+        with one_blas_thread():
+            v, _, _ = fast(there, starts, 1e-9, MOST_STEPS)
+        yield _as_pairs(problem, v * (ends[-1] / n))
+
+
+def may_be_zero(zero: Certificate) -> bool:
+    """True if the zero matrix has next to no gap, and is not proved optimal."""
+    return zero.gap <= NOTHING * zero.objective and zero.rounding > 0
 
 
 def _notes(N: Neighborhood, certificate: Certificate, n: int, proved: bool) -> list[str]:

@@ -1,0 +1,148 @@
+"""MLSVM: what `rounding` and `value_rounding` cover, against fractions: nearly collinear, offset, graded, duplicated."""
+
+from __future__ import annotations
+
+import warnings
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import cvxml
+from cvxml.methods import get
+from cvxml.metric import FloatArray
+from cvxml.result import Certificate
+from tests.instances import fractions
+
+MLSVM = get("mlsvm")
+
+
+class Posed(NamedTuple):
+    """Data, lists and lam."""
+
+    X: FloatArray
+    y: np.ndarray
+    neighbors: list[list[int]]
+    lam: float
+
+
+def exact(p: Posed, A: FloatArray, proof: Certificate) -> tuple[Fraction, Fraction]:
+    """Objective at the symmetric `A`, and the bound of the prices near the stored ones that are feasible exactly."""
+    X, M, n = fractions(p.X), fractions(A), len(p.X)
+
+    def outer(i: int, j: int) -> np.ndarray:
+        return np.outer(X[i] - X[j], X[i] - X[j])
+
+    lam, slack = Fraction(p.lam), Fraction(0)
+    for i, listed in enumerate(p.neighbors):
+        own = [np.sum(M * outer(i, j)) for j in listed if p.y[j] == p.y[i]]
+        others = [np.sum(M * outer(i, j)) for j in listed if p.y[j] != p.y[i]]
+        if own and others:
+            slack += max(Fraction(0), 1 + max(own) - min(others))
+    objective = lam / 2 * np.sum(M * M) + slack / n
+
+    prices: dict[str, dict[int, dict[int, Fraction]]] = {"u": {}, "w": {}}
+    for name, rows in prices.items():
+        for (i, j), value in zip(
+            proof.dual[f"{name}_index"].tolist(), proof.dual[name].tolist(), strict=True
+        ):
+            rows.setdefault(i, {})[j] = Fraction(value)
+    G, total = fractions(np.zeros(A.shape)), Fraction(0)
+    for i in prices["u"].keys() & prices["w"].keys():
+        sums = {name: sum(rows[i].values()) for name, rows in prices.items()}
+        if min(sums.values()) == 0:
+            continue
+        s = min(*sums.values(), Fraction(1, n))
+        s = Fraction(1, n) if n * s > 1 - Fraction(1, 10**11) else s
+        total += s
+        for name, sign in (("u", 1), ("w", -1)):
+            for j, value in prices[name][i].items():
+                G = G + sign * value * s / sums[name] * outer(i, j)
+    if proof.rounding == 0:  # decided exactly, or it is a mistake
+        assert not A.any()
+        assert is_psd(-G)
+        return objective, total
+    # the best psd S for ||G + S||, from eigenvectors: what these are off by enters squared
+    size = max((abs(g) for g in G.ravel()), default=Fraction(0)) or Fraction(1)
+    values, vectors = np.linalg.eigh((G / size).astype(float))
+    L = fractions(vectors * np.sqrt(np.maximum(-values, 0)))
+    Q = G + size * (L @ L.T)
+    return objective, total - np.sum(Q * Q) / (2 * lam)
+
+
+def is_psd(M: np.ndarray) -> bool:
+    """By elimination, in fractions; a pivot of 0 must have nothing beside it."""
+    M = M.copy()
+    for k in range(len(M)):
+        if M[k, k] < 0 or (M[k, k] == 0 and any(M[k, k:])):
+            return False
+        if M[k, k] > 0:
+            M[k + 1 :, k + 1 :] = M[k + 1 :, k + 1 :] - np.outer(M[k + 1 :, k], M[k, k + 1 :]) / M[k, k]
+    return True
+
+
+def assert_covered(p: Posed, A: FloatArray, proof: Certificate) -> None:
+    """The three figures of a certificate, to what they are said to be off by."""
+    objective, bound = exact(p, A, proof)
+    of_value = Fraction(max(proof.value_rounding, proof.rounding))
+    assert abs(objective - Fraction(proof.objective)) <= of_value
+    assert abs(bound - Fraction(proof.lower_bound)) <= of_value
+    assert abs(objective - bound - Fraction(proof.gap)) <= Fraction(proof.rounding)
+
+
+SHAPES = ["plain", "collinear", "graded", "offset", "duplicates", "long"]
+
+
+def drawn(shape: str, seed: int) -> tuple[Posed, np.random.Generator]:
+    """A small instance of a kind that costs digits."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(6, 13)), int(rng.integers(1, 5))
+    X, y = rng.standard_normal((n, d)), np.arange(n) % 2
+    if shape == "collinear":
+        X[:, 0] = X @ rng.standard_normal(d) + 10.0 ** rng.uniform(-12, -2) * rng.standard_normal(n)
+    elif shape == "graded":
+        X *= 10.0 ** rng.uniform(-9, 9, d)
+    elif shape == "offset":
+        X += 10.0 ** rng.uniform(1, 8, d)
+    elif shape == "duplicates":
+        X = X[rng.integers(0, n // 2, n)]
+    elif shape == "long":
+        X[0] *= 10.0 ** rng.uniform(2, 8)
+    spread = float(np.ptp(X, axis=0).max()) or 1.0
+    lists = [
+        rng.choice(np.delete(np.arange(n), i), int(rng.integers(2, 5)), replace=False).tolist()
+        for i in range(n)
+    ]
+    lam = 10.0 ** rng.uniform(-6, 2) * spread**4
+    return Posed(X, y, lists, lam), rng
+
+
+def solved(p: Posed, **options: Any) -> cvxml.Solution:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return cvxml.solve("mlsvm", p.X, p.y, lam=p.lam, neighbors=p.neighbors, max_iter=300, **options)
+
+
+@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("shape", SHAPES)
+def test_rounding_covers_the_figures_of_a_solution(shape: str, seed: int) -> None:
+    p, _ = drawn(shape, seed)
+    solution = solved(p, tol=1e-9)
+    assert_covered(p, solution.metric, solution.certificate)
+
+
+@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("shape", SHAPES)
+def test_rounding_covers_the_figures_of_any_metric_and_prices(shape: str, seed: int) -> None:
+    p, rng = drawn(shape, 1000 + seed)
+    n, d = p.X.shape
+    spread = np.ptp(p.X, axis=0)
+    L = rng.standard_normal((d, d)) / np.where(spread > 0, spread, 1.0) * 10.0 ** rng.uniform(-3, 3)
+    A = L.T @ L
+    pairs = np.array([(i, j) for i, listed in enumerate(p.neighbors) for j in listed])
+    own = p.y[pairs[:, 0]] == p.y[pairs[:, 1]]
+    price = rng.exponential(10.0 ** rng.uniform(-3, 1) / n, len(pairs)) * (rng.random(len(pairs)) < 0.7)
+    dual = {"u": price[~own], "u_index": pairs[~own], "w": price[own], "w_index": pairs[own]}
+    proof = MLSVM.certify(p.X, p.y, A, dual, lam=p.lam, neighbors=p.neighbors)
+    assert_covered(p, (A + A.T) / 2, proof)
