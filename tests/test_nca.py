@@ -297,10 +297,7 @@ def test_interior_rows_exist_exactly_where_a_step_has_bounded_minimisers(criteri
     assert recession(p, Q, label) == 0
     for scale in (0.3, 1.0, 3.0, 30.0):
         rows = Softmax(coordinates(thin).Y, coordinates(thin).inside(scale * Q))
-        assert (
-            np.linalg.eigvalsh(Metric(p, Q, coordinates(thin)).surplus(rows).Z)[0]
-            < 1e-9
-        )
+        assert np.linalg.eigvalsh(Metric(p, Q, coordinates(thin)).surplus(rows).Z)[0] < 1e-9
 
 
 @every_form

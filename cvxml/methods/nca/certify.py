@@ -71,6 +71,13 @@ def certify(p: Instance, Q: FloatArray, dual: Dual) -> Certificate:
     is certified. A slightly infeasible Q is judged as its nearest metric of the rank allowed. Raises ValueError if an
     array has another shape, or is next to overflow.
     """
+    with np.errstate(
+        over="ignore", invalid="ignore"
+    ):  # what rounding may have done is then no number, and no proof
+        return _certify(p, Q, dual)
+
+
+def _certify(p: Instance, Q: FloatArray, dual: Dual) -> Certificate:
     at = coordinates(p.X)
     inside, feasibility = examine_rank(Q, p.m, at)
     metric = Metric(p, Q, at)
@@ -183,7 +190,7 @@ def _step_gap(
     """
     of_R = metric.surplus(R)
     of_I = metric.surplus(interior)
-    theta = _mixing(of_R.Z, of_I.Z, max(of_R.rounding, of_I.rounding))
+    theta = _mixing(*(found.Z - 2 * found.rounding * np.eye(len(found.Z)) for found in (of_R, of_I)))
     if theta is None:
         return None, math.inf, 0.0
     with np.errstate(divide="ignore"):
@@ -193,17 +200,22 @@ def _step_gap(
         at = metric.point(i)
         rows = [at.log_p if row is None else row.row(i) for row in (R, interior)]
         log_q = np.logaddexp(logs[0] + rows[0], logs[1] + rows[1])
-        part, rounding = _part(at, log_q, np.arange(len(metric.Y)) != i)
+        both = [
+            at.weights(None if row is None else log) for row, log in zip((R, interior), rows, strict=True)
+        ]
+        weights, of_weights = ((1 - theta) * a + theta * b for a, b in zip(*both, strict=True))
+        part, rounding = _part(at, log_q, weights, of_weights, np.arange(len(metric.Y)) != i)
         parts.append(part)
         off.append(rounding)
     if not all(map(math.isfinite, parts)):
         return theta, math.inf, 0.0
-    return theta, max(0.0, math.fsum(parts)), finite(math.fsum(off))
+    return theta, max(0.0, math.fsum(parts)), finite(sum(off))
 
 
-def _part(at: Point, log_q: FloatArray, others: np.ndarray) -> tuple[float, float]:
-    """c_i [ KL(q_i || p_i) + sum_k (w_ik - q_ik) D_ik ], and how far it may be off. Distances from the least of all."""
-    weights, of_weights = at.weights(log_q)
+def _part(
+    at: Point, log_q: FloatArray, weights: FloatArray, of_weights: FloatArray, others: np.ndarray
+) -> tuple[float, float]:
+    """c_i KL(q_i || p_i) + sum_k weights_k D_ik, and how far it may be off. weights: c_i (w_i - q_i), of sum 0."""
     nearest = int(np.where(others, at.D, np.inf).argmin())
     beyond, off = (at.D - at.D[nearest])[others], (at.off + at.off[nearest])[others]
     weights, of_weights, log_q, log_p = weights[others], of_weights[others], log_q[others], at.log_p[others]
@@ -228,20 +240,22 @@ def _divergence(log_q: FloatArray, log_p: FloatArray) -> float:
     return float(terms.sum())
 
 
-def _mixing(Z_R: FloatArray, Z_I: FloatArray, allowance: float) -> float | None:
-    """About the least theta for which (1 - theta) Z_R + theta Z_I is positive by `allowance`; None if there is none."""
-    shift = 2 * allowance * np.eye(len(Z_R))  # theta itself is rounded
-    if np.linalg.eigvalsh(Z_R)[0] >= allowance:
+def _mixing(Z_R: FloatArray, Z_I: FloatArray) -> float | None:
+    """About the least theta for which (1 - theta) Z_R + theta Z_I is psd; None if there is none."""
+    if np.linalg.eigvalsh(Z_R)[0] >= 0:
         return 0.0
     try:
-        L = np.linalg.cholesky(Z_I - shift)
+        L = np.linalg.cholesky(Z_I)
     except np.linalg.LinAlgError:
         return None
-    half = np.linalg.solve(L, Z_R - shift)
+    half = np.linalg.solve(L, Z_R)
     least = float(np.linalg.eigvalsh(np.linalg.solve(L, half.T))[0])
-    theta = min(1.0, max(0.0, -least / (1 - least)) * (1 + 1e-9) + 1e-15)
-    mixed = (1 - theta) * Z_R + theta * Z_I
-    return theta if np.linalg.eigvalsh(mixed)[0] >= allowance else None
+    # a little more, since theta itself is rounded
+    for more in (1e-9, 1e-6, 1e-3, 1e-1):
+        theta = min(1.0, max(0.0, -least / (1 - least)) * (1 + more) + 1e-15)
+        if np.linalg.eigvalsh((1 - theta) * Z_R + theta * Z_I)[0] >= 0:
+            return theta
+    return None
 
 
 def _checked(dual: Dual, name: str, d: int) -> FloatArray:

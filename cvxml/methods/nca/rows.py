@@ -3,9 +3,12 @@
 The metric judged is M M^T, psd of rank m at most whatever rounding did, with M (d, m) from the eigenvectors of Q, each
 feature divided by a power of two near its spread. Distances are those of images of the points; `off` of a row is a
 proved bound of how far each is from e^T Q e of the matrix given, e the exact difference of the points:
-    rest |e|^2 + 2 sqrt(D) h + h^2 + (m + 8) eps D + 64 eps,      h = (d + 4) eps (|x_i| + |x_k|) |M|,
-where rest is the norm of Q - M M^T and of its rounding; the last two terms cover the softmax's own exponents and logs.
+    rest |e|^2 + 2 sqrt(D) h + h^2 + (m + 12) eps D + 128 eps,
+where rest is the norm of Q - M M^T, h what rounding leaves of an image, and the last two terms cover the squares and
+the softmax's exponents and logarithms too. Points and M are split into numbers of so few bits that their products are
+summed exactly in any order, and what is left of them: so h and the rounding of rest are far below eps times what they are of.
 From it: log sum_k e^-D_k moves by no more than log sum_k p_k e^off_k, and everything else by what that says of it.
+Where all that are right for i are equally so, w - p is w times what p has on the others, and loses no digits.
 Sums of n terms are allowed n eps of the sum of absolute values, in whatever order they were added.
 """
 
@@ -66,17 +69,51 @@ class Point(NamedTuple):
     of_log_p_i: float
     c: float
     of_c: float
+    log_wrong: float | None  # log of what p has where s_ik = 0, if all others have the same s_ik; else None
+    of_log_wrong: float
+
+    def own_weights(self) -> tuple[FloatArray, FloatArray]:
+        """c_i (w_ik - p_ik), (n,), and how far these may be off: where one s_ik > 0 is as good as another, no more
+        than a share of themselves, since w - p = w times what p has elsewhere.
+        """
+        w, p = np.exp(self.log_w), np.exp(self.log_p)
+        if self.log_wrong is None:
+            difference, off = w - p, growth(self.log_w, self.of_log_w) + growth(self.log_p, self.of_log_p)
+        else:
+            right = np.isfinite(self.log_w)
+            logs = np.where(right, self.log_w + self.log_wrong, self.log_p)
+            difference = np.where(right, 1.0, -1.0) * np.exp(logs)
+            off = growth(logs, np.where(right, self.of_log_w + self.of_log_wrong, self.of_log_p))
+        return self._times_c(difference, off)
 
     def weights(self, log_q: FloatArray | None) -> tuple[FloatArray, FloatArray]:
-        """c_i (w_ik - q_ik), q = p where None, and how far these may be off. q is what it is but for its sum."""
-        w, of_w = np.exp(self.log_w), growth(self.log_w, self.of_log_w)
+        """c_i (w_ik - q_ik) for rows that are any (None: p); they are what they are but for their sum, which is 1."""
         if log_q is None:
-            q, of_q = np.exp(self.log_p), growth(self.log_p, self.of_log_p)
-        else:
-            q = np.exp(log_q)
-            of_q = q * EPS * (2 * len(q) + 64 - 4 * np.where(q > 0, log_q, 0.0))
-        off = (self.c + self.of_c) * (of_w + of_q) + self.of_c * np.abs(w - q)
-        return self.c * (w - q), off + EPS * self.c * (w + q)
+            return self.own_weights()
+        q = np.exp(log_q)
+        of_q = q * EPS * (2 * len(q) + 64 - 4 * np.where(q > 0, log_q, 0.0))
+        return self._times_c(np.exp(self.log_w) - q, growth(self.log_w, self.of_log_w) + of_q)
+
+    def _times_c(self, difference: FloatArray, off: FloatArray) -> tuple[FloatArray, FloatArray]:
+        size = np.abs(difference)
+        return self.c * difference, (self.c + self.of_c) * (off + 4 * EPS * size) + self.of_c * size
+
+
+def _difference(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """a - b, and exactly what rounding has left out of it."""
+    found = a - b
+    back = found - a
+    return found, (a - (found - back)) - (b + back)
+
+
+def _split(A: FloatArray, bits: int) -> tuple[FloatArray, FloatArray]:
+    """The first bits of each entry of A, counted from the largest of all, and the rest: their sum is A exactly."""
+    largest = float(np.abs(A).max(initial=0.0))
+    if largest == 0:
+        return A, A
+    unit = 2.0 ** (math.frexp(largest)[1] - bits)
+    first: FloatArray = np.round(A / unit) * unit
+    return first, A - first
 
 
 def growth(logs: FloatArray, by: FloatArray) -> FloatArray:
@@ -110,7 +147,7 @@ class Metric:
     def __init__(self, p: Instance, Q: FloatArray, at: Coordinates):
         self.p, self.Y = p, at.Y
         n, d = p.X.shape
-        E = p.X - p.X[0]
+        E, lost = _difference(p.X, p.X[0])
         spread = np.abs(E).max(axis=0)
         # how far a difference of two rows of Y may be from that of the points, in exactly these coordinates
         self.noise = 4 * (d + 4) * EPS * float(np.linalg.norm(spread @ np.abs(at.to)))
@@ -118,44 +155,73 @@ class Metric:
         self.E = E / unit
         unit = np.where(spread > 0, unit, 0.0)  # what Q has in a constant feature is no distance
         S = unit[:, None] * Q * unit
+        halved = 0.0 if np.array_equal(S, S.T) else EPS * float(np.linalg.norm(S))
         S = (S + S.T) / 2
         values, vectors = np.linalg.eigh(S)
         values[: max(0, d - p.m)] = 0
-        used = values > d * EPS * values[-1]  # less is rounding, and counts as such: a row of A has the root of it
+        used = (
+            values > d * EPS * values[-1]
+        )  # less is rounding, and counts as such: a row of A has the root of it
         M = vectors[:, used] * np.sqrt(values[used])
-        self.images = self.E @ M
-        size = float(np.linalg.norm(M))
-        self.rest = float(np.linalg.norm(S - M @ M.T)) + (d + 4) * EPS * (size**2 + float(np.linalg.norm(S)))
-        self.lengths = np.linalg.norm(self.E, axis=1)
-        self.h = (d + 4) * EPS * size * self.lengths
+        bits = (53 - d.bit_length()) // 2
+        (E1, E2), (M1, M2) = _split(self.E, bits), _split(M, bits)
+        E2 = E2 + lost / np.where(unit > 0, unit, 1.0)
+        norm = np.linalg.norm
+        self.images, self.fine = E1 @ M1, E1 @ M2 + E2 @ (M1 + M2)
+        small = 2 * float(norm(M1) * norm(M2))
+        S = S - M1 @ M1.T  # all but exact, and the rest far smaller
+        self.rest = float(norm(S - (M1 @ M2.T + M2 @ (M1 + M2).T))) + (d + 4) * EPS * (small + float(norm(S)))
+        self.rest += halved
+        self.lengths = norm(self.E, axis=1)
+        self.h = (d + 4) * EPS * (self.lengths * float(norm(M2)) + norm(E2, axis=1) * float(norm(M)))
         self.points = np.flatnonzero(p.usable)
 
     def distances(self, i: int) -> tuple[FloatArray, FloatArray]:
-        """D_ik for all k, (n,), and how far each may be off; what the softmax adds to that is among it."""
-        D = np.sum((self.images[i] - self.images) ** 2, axis=1)
+        """D_ik for all k, (n,), and how far each may be off."""
+        D = np.sum(self.apart(i) ** 2, axis=1)
         apart = np.linalg.norm(self.E[i] - self.E, axis=1) + 4 * EPS * (self.lengths[i] + self.lengths)
         h = self.h[i] + self.h
         off = self.rest * apart**2 + (2 * np.sqrt(D) + h) * h
-        return D, off + (self.images.shape[1] + 8) * EPS * D + 64 * EPS
+        return D, off + (self.images.shape[1] + 12) * EPS * D
+
+    def apart(self, i: int) -> FloatArray:
+        """The images of x_i - x_k, (n, m)."""
+        found: FloatArray = (self.images[i] - self.images) + (self.fine[i] - self.fine)
+        return found
 
     def point(self, i: int) -> Point:
         """Everything about point i."""
         D, off = self.distances(i)
-        log_p = log_softmax(D, i)
+        off += 128 * EPS
+        s = self.p.row(i)
+        right = s > 0
+        others = np.arange(len(D)) != i
+        log_all, of_all = _log_sum(-D[others], off[others])
+        log_p = np.where(others, -D - log_all, -np.inf)
         with np.errstate(divide="ignore"):
-            mine = log_p + np.log(self.p.row(i))
-        top = mine.max()
-        log_p_i = float(top + np.log(np.exp(mine - top).sum()))
-        log_w = mine - log_p_i
-        counted = (2 * len(D) + 16) * EPS
-        with np.errstate(over="ignore"):
-            of_all = math.log(max(float(np.exp(log_p + off).sum()), 1.0)) + counted
-            of_own = math.log(max(float(np.exp(log_w + off).sum()), 1.0)) + counted
-        of_log_p_i = of_all + of_own + 8 * EPS * abs(log_p_i)
+            mine = log_p + np.log(s)
+        log_own, of_own = _log_sum(mine[right], off[right])
+        log_w = mine - log_own
+        log_p_i, of_log_p_i = log_own, of_all + of_own + 8 * EPS * abs(log_own)
+        log_wrong, of_log_wrong = None, 0.0
+        if s[right].min() == s[right].max():
+            wrong = others & ~right
+            log_wrong, of_wrong = _log_sum(log_p[wrong], off[wrong])
+            of_log_wrong = of_wrong + of_all
+            # p_i = s / (1 + x), x = wrong / right ones
+            log_s = math.log(s[right][0])
+            log_x, of_x = log_wrong - (log_own - log_s), of_wrong + of_own
+            log_p_i = log_s - float(np.logaddexp(0.0, log_x))
+            share = min(1.0, math.exp(min(log_x + of_x, 0.0)))
+            of_log_p_i = share * of_x + 8 * EPS * (abs(log_s) + abs(log_p_i))
         c, of_c = 1.0, 0.0
         if self.p.criterion == "f":
             c, of_c = math.exp(log_p_i), float(growth(np.array(log_p_i), np.array(of_log_p_i))) + TINY
-        return Point(D, off, log_p, off + of_all, log_w, off + of_own, log_p_i, of_log_p_i, c, of_c)
+            of_c += 2 * EPS * c
+        of_log_p, of_log_w = off + of_all, off + of_own
+        return Point(
+            D, off, log_p, of_log_p, log_w, of_log_w, log_p_i, of_log_p_i, c, of_c, log_wrong, of_log_wrong
+        )
 
     @cached_property
     def value(self) -> tuple[float, float]:
@@ -167,7 +233,7 @@ class Metric:
             rounding.append(at.of_c if self.p.criterion == "f" else at.of_log_p_i)
         total = -math.fsum(terms)
         bound = 0.0 if self.p.similarity is None else len(self.points) * EPS * abs(self.p.bound)
-        return total, finite(math.fsum(rounding) + EPS * abs(total) + bound)
+        return total, finite(sum(rounding) + EPS * abs(total) + bound + len(terms) * TINY)
 
     @property
     def objective(self) -> float:
@@ -205,9 +271,10 @@ class Metric:
         total, off, size, slope, turns = np.zeros((images.shape[1], Y.shape[1])), 0.0, 0.0, [], 0.0
         for i in self.points.tolist():
             at = self.point(i)
-            weights, of_weights = at.weights(None)
-            left, D = images[i] - images, Y[i] - Y
-            long, root, h = np.linalg.norm(D, axis=1), np.sqrt(at.D), self.h[i] + self.h
+            weights, of_weights = at.own_weights()
+            left, D = self.apart(i), Y[i] - Y
+            root = np.sqrt(at.D)
+            long, h = np.linalg.norm(D, axis=1), self.h[i] + self.h + 2 * EPS * root
             total += left.T @ (weights[:, None] * D)
             off += float(of_weights @ ((root + h) * (long + self.noise)))
             off += float(np.abs(weights) @ (h * long + (root + h) * self.noise))
@@ -227,6 +294,16 @@ class Metric:
         turns /= min(length, 1.0) ** 2 if length > 0 else 1.0
         gradient = 2 * float(np.linalg.norm(total)) + finite(rounding)
         return FirstOrder(length, gradient, least, math.fsum(slope), turns)
+
+
+def _log_sum(logs: FloatArray, off: FloatArray) -> tuple[float, float]:
+    """log sum e^logs, and how far it is off where each of the logarithms may be off by so much; -inf of none."""
+    if not logs.size:
+        return -math.inf, 0.0
+    top = float(logs.max())
+    total = math.fsum(np.exp(logs - top).tolist())
+    moved = float(growth(logs - top, off).sum()) / total
+    return top + math.log(total), math.log1p(moved) + 16 * EPS
 
 
 def finite(rounding: float) -> float:

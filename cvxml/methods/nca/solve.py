@@ -20,8 +20,8 @@ from cvxml.result import Certificate, SavedSolution, Solution, Status, Step
 
 SLIP = 1e-9  # of the objective: a start is no better than what a descent from it leads to but for rounding
 LOST = (
-    "a start is returned: the metric that the descent leads to is worse once it is rounded to a matrix of floats, "
-    "since some features all but determine others"
+    "some features all but determine others: the metric that a descent leads to is worse once it is rounded to a "
+    "matrix of floats, and what is returned is one that can be written"
 )
 
 
@@ -60,7 +60,7 @@ def solve_instance(
                 runs.append(literal_cccp(at, name, A, solver, tol, max_iter, callback))
             if runs[-1].status is Status.INTERRUPTED:
                 break
-        best = _best(at, runs, starts)
+        best = _best(at, runs, starts, tol, max_iter)
         metric = at.metric(best.A) if best.metric is None else best.metric
         certificate = at.prove(best, tol)
         why = at.at_infinity(metric)
@@ -84,11 +84,12 @@ def solve_instance(
     )
 
 
-def _best(at: Solver, runs: list[Run], starts: list[Start]) -> Run:
-    """The run whose metric is proved best, as a matrix of floats; a start, where no run's is better than that.
+def _best(at: Solver, runs: list[Run], starts: list[Start], tol: float, max_iter: int) -> Run:
+    """The run whose metric is proved best, as a matrix of floats.
 
     In the coordinates a run always ends lower than it starts. But of nearly collinear features A^T A has large entries
-    that cancel, and rounded it may be a far worse metric: what is returned is judged, not what was descended to.
+    that cancel, and rounded it may be a far worse metric: what is returned is judged, not what was descended to. Where
+    a start is better, a descent from that goes on without what cannot be written.
     """
 
     def at_most(Q: FloatArray) -> float:
@@ -101,8 +102,12 @@ def _best(at: Solver, runs: list[Run], starts: list[Start]) -> Run:
     k = int(np.argmin(from_starts))
     if found - from_starts[k] <= SLIP * (1 + abs(found)):
         return best
-    status = Status.STALLED if best.status is Status.BACKEND else best.status
-    return replace(runs[k], A=at.of_metric(starts[k].Q), metric=starts[k].Q, dual=None, status=status)
+    coarse, Q = at.coarse(), starts[k].Q
+    run = coarse.run(starts[k].name, coarse.of_metric(Q), tol, max_iter)
+    runs.append(run)
+    if at_most(coarse.metric(run.A)) < from_starts[k]:
+        Q = coarse.metric(run.A)
+    return replace(run, A=at.of_metric(Q), metric=Q)
 
 
 def _status(at: Solver, run: Run, certificate: Certificate, tol: float, why: str) -> Status:

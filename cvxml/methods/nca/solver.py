@@ -14,7 +14,7 @@ from cvxml.methods.nca.descent import LARGEST, Descent, Point
 from cvxml.methods.nca.fast import Held, Pairs
 from cvxml.methods.nca.infinity import Limit, collapsible, limit
 from cvxml.methods.nca.instance import Instance
-from cvxml.methods.nca.rows import INVISIBLE, Metric
+from cvxml.methods.nca.rows import EPS, INVISIBLE, Metric
 from cvxml.metric import FloatArray
 from cvxml.result import Certificate, Dual, Status, Step
 
@@ -24,6 +24,7 @@ ARRIVED = 1e-14  # an objective this near to that of all larger multiples cannot
 SAMPLED = 2  # blocks of rows that the scale of a start is tried on
 LEARNT = 0.95  # of g at A = 0
 SLIGHT = 1e-3  # of g: no reason to go on to the next multiple
+WRITTEN = 1e-6  # of a distance: what its matrix may lose of it by rounding
 SHIFTS = (1e-2, 1e-4, 1e-6)  # of T: how far inside the dual cone the interior rows are looked for
 
 
@@ -44,13 +45,22 @@ class Run:
 class Solver:
     """An instance in coordinates of unit covariance, ready to descend."""
 
-    def __init__(self, p: Instance):
+    def __init__(self, p: Instance, at: Coordinates | None = None):
         self.p = p
-        self.at: Coordinates = coordinates(p.X)
+        self.at: Coordinates = coordinates(p.X) if at is None else at
         self.pairs = Pairs(p._replace(X=self.at.Y))
         self._limit: tuple[FloatArray, Limit] | None = None
         self._collapsible: bool | None = None
         self.rank = min(p.m, self.at.Y.shape[1])
+
+    def coarse(self) -> Solver:
+        """The same without the coordinates of so little spread that a metric of them cannot be written in floats."""
+        seen = EPS * self.at.lost**2 <= WRITTEN
+        Y, to, back, lost, hidden = self.at
+        return Solver(
+            self.p,
+            Coordinates(np.ascontiguousarray(Y[:, seen]), to[:, seen], back[:, seen], lost[seen], hidden),
+        )
 
     def inside(self, A: FloatArray) -> FloatArray:
         """A (m, d) in the coordinates, with as many rows as its rank may have."""
