@@ -224,7 +224,7 @@ def test_the_parts_of_the_certificate(criterion: str) -> None:
     p = instance(X, y, criterion=criterion)
     A = np.array([[0.5, 0.1, 0.0], [0.0, 0.4, 0.2], [0.1, 0.0, 0.3]])
     at = coordinates(X)
-    G, gradient = Metric(p, at.inside(A.T @ A), at).surplus().Z, naive_gradient(p, A)
+    G, gradient = Metric(p, A.T @ A, at).G.Z, naive_gradient(p, A)
     np.testing.assert_allclose(2 * (A @ at.back) @ G @ at.back.T, gradient, rtol=1e-9)
     found = certify(p, A.T @ A, {"R": A.T @ A, "interior": A.T @ A}).stationarity
     assert found is not None
@@ -285,7 +285,7 @@ def test_interior_rows_exist_exactly_where_a_step_has_bounded_minimisers(criteri
     p, at, rng = instance(X, y, criterion=criterion), coordinates(X), np.random.default_rng(0)
     solution = cvxml.solve("nca", X, y, criterion=criterion)
     assert len(solution.dual["theta"]) == 1
-    metric = Metric(p, at.inside(solution.metric), at)
+    metric = Metric(p, solution.metric, at)
     Z = metric.surplus(Softmax(at.Y, at.inside(solution.dual["interior"]))).Z
     assert np.linalg.eigvalsh(Z)[0] > 0
     for _ in range(30):
@@ -297,10 +297,7 @@ def test_interior_rows_exist_exactly_where_a_step_has_bounded_minimisers(criteri
     assert recession(p, Q, label) == 0
     for scale in (0.3, 1.0, 3.0, 30.0):
         rows = Softmax(coordinates(thin).Y, coordinates(thin).inside(scale * Q))
-        assert (
-            np.linalg.eigvalsh(Metric(p, coordinates(thin).inside(Q), coordinates(thin)).surplus(rows).Z)[0]
-            < 1e-9
-        )
+        assert np.linalg.eigvalsh(Metric(p, Q, coordinates(thin)).surplus(rows).Z)[0] < 1e-9
 
 
 @every_form
@@ -311,7 +308,7 @@ def test_the_limit_is_where_multiples_tend(criterion: str, soft: bool, seed: int
     at = coordinates(p.X)
     inside = A @ at.back
     far = fast.Pairs(p._replace(X=at.Y)).value_and_gradient(1e6 / np.linalg.norm(inside) * inside)[0]
-    end = limit(p, at, inside).value
+    end = limit(p, Metric(p, A.T @ A, at)).value
     if np.isinf(end):  # a point whose nearest neighbours are all wrong
         assert far > 1e3
     else:
@@ -321,11 +318,12 @@ def test_the_limit_is_where_multiples_tend(criterion: str, soft: bool, seed: int
 def test_what_is_nearly_a_tie_separates_nothing() -> None:
     X, y = np.array([[0.0], [1.0], [-1 - 1e-13], [1.2], [-1.1]]), [0, 0, 1, 0, 1]
     p = instance(X, y)
-    tied = limit(p, coordinates(X), coordinates(X).back.T)
+    tied = limit(p, Metric(p, np.eye(1), coordinates(X)))
     assert tied.value == pytest.approx(-4.5)  # half of the point at 0
     assert not tied.best
     apart = np.array([[0.0], [1.0], [-1.01], [1.2], [-1.1]])
-    assert limit(instance(apart, y), coordinates(apart), coordinates(apart).back.T) == (-5.0, True)
+    p = instance(apart, y)
+    assert limit(p, Metric(p, np.eye(1), coordinates(apart))) == (-5.0, True)
 
 
 def test_a_dual_next_to_the_metric_is_taken_as_it_is() -> None:
@@ -340,19 +338,17 @@ def test_a_dual_next_to_the_metric_is_taken_as_it_is() -> None:
 
 def test_classes_that_can_be_collapsed() -> None:
     X, y = random_data(0, n=10, d=25)
-    assert collapsible(instance(X, y), coordinates(X))
+    assert collapsible(instance(X, y))
     X, y = random_data(0, n=40, d=3)
-    assert not collapsible(instance(X, y), coordinates(X))
+    assert not collapsible(instance(X, y))
     thin = np.column_stack([X, y])  # a feature that is the label
-    assert collapsible(instance(thin, y), coordinates(thin))
+    assert collapsible(instance(thin, y))
     nearly = thin + 1e-7 * np.random.default_rng(0).standard_normal(thin.shape)
-    assert not collapsible(instance(nearly, y), coordinates(nearly))
+    assert not collapsible(instance(nearly, y))
     soft = by_known_class(np.where(np.arange(40) < 4, -1, y))  # nobody is right for four of them
-    assert collapsible(instance(thin, None, similarity=soft), coordinates(thin))
+    assert collapsible(instance(thin, None, similarity=soft))
     solution_at = Solver(instance(thin, y, criterion="g"))
-    assert "points of every class coincide" in solution_at.at_infinity(
-        solution_at.inside(np.diag([1.0, 1, 1, 0]))
-    )
+    assert "points of every class coincide" in solution_at.at_infinity(np.diag([1.0, 1, 1, 0]))
 
 
 def test_the_bound_is_one() -> None:

@@ -20,6 +20,8 @@ from cvxml.oracle.exactly import ANOTHER, stands_for
 from cvxml.report import Report, Verdict, Witness
 from cvxml.result import Certificate
 
+LOOSE = 1e-3  # of the scale: rounding beyond that is too much at any tolerance
+
 
 class Judged(NamedTuple):
     """A verdict, why, and the better metric if one was found."""
@@ -106,9 +108,10 @@ def _judge(asked: Asked, candidate: FloatArray) -> Judged:
         better, ours = psd, proof
     if not proof.feasibility.feasible:
         return Judged(Verdict.REFUTED, (f"not a metric: {proof.feasibility}",), proof, ours, None)
-    # its own proof must do without what is not known of the other metric
-    own = tol * _scale(method, proof, ours) + proof.rounding
-    allowed = own + ours.rounding
+    # its own proof must do without what is not known of the other metric; a better one is better beyond both roundings
+    judged = proof.step or proof
+    own = tol * _scale(method, proof, ours) + judged.rounding
+    allowed = tol * _scale(method, proof, ours) + proof.rounding + ours.rounding
     won = proof.objective - ours.objective
     if not math.isfinite(proof.objective) and math.isfinite(ours.objective):
         why = f"its objective overflows; there is a metric with {ours.objective:.6g}"
@@ -118,9 +121,14 @@ def _judge(asked: Asked, candidate: FloatArray) -> Judged:
     interval = None
     if asked.exact:
         interval = get_exact(method).exact(X, y, candidate, dual, **params)
-        own = tol * _scale(method, proof, ours)
+        scale = _scale(method, proof, ours)
+        if get(method).SCALE == "candidate":  # what double precision takes for its scale may be nothing
+            scale = min(scale, -upward(-interval.scale))
+        own = tol * scale
         left, name = upward(interval.gap), "in exact arithmetic, its convex step"
-        proved = left <= own and stands_for(interval, proof, own)
+        # where rounding is large, nothing is known of how far M M^T is from the matrix given
+        near = stands_for(interval, proof, own) and proof.rounding <= LOOSE * scale
+        proved = left <= own and scale > 0 and near
     found = _verdict(asked, psd, proof, ours, better, (left, name, own, allowed), proved)
     return found._replace(exact=interval)
 
@@ -143,8 +151,12 @@ def _verdict(
         return Judged(Verdict.REFUTED, (f"improvable: {improvable}",), proof, ours, witness)
     if not proved and left <= own and asked.exact:
         return Judged(Verdict.INCONCLUSIVE, (ANOTHER,), proof, ours, None)
+    if not proved and proof.undecided and not asked.exact:
+        said = asked.module.remarks(asked.X, asked.y, psd, **asked.params)
+        return Judged(Verdict.INCONCLUSIVE, (proof.undecided, *said), proof, ours, None)
     if not proved and left <= own:
-        why = f"double precision cannot decide at this tol: rounding may be {proof.rounding:.3g}, allowed is {own:.3g}"
+        rounding = (proof.step or proof).rounding
+        why = f"double precision cannot decide at this tol: rounding may be {rounding:.3g}, allowed is {own:.3g}"
         return Judged(Verdict.INCONCLUSIVE, (why,), proof, ours, None)
     if not proved:
         why = f"{name} could still gain {left:.3g}, allowed is {own:.3g}; no metric that does was found"
@@ -192,7 +204,8 @@ def _judge_optimal(asked: Asked, proof: Certificate, ours: Certificate, stationa
     if known is not None and known.objective < best.objective:
         best = known
     bound = None if known is None else known.lower_bound
-    allowed = tol * best.certificate.scale + proof.rounding + best.certificate.rounding
+    beyond = tol * best.certificate.scale + proof.rounding
+    allowed = beyond + best.certificate.rounding
     won = proof.objective - best.objective
     if won > allowed:
         found = "another start leads to" if best is not known else "branch and bound finds"
@@ -205,7 +218,7 @@ def _judge_optimal(asked: Asked, proof: Certificate, ours: Certificate, stationa
             f"allowed is {allowed:.3g}"
         )
         return Judged(Verdict.CERTIFIED, (stationary, why), proof, best.certificate, None, bound)
-    if proof.objective - proof.lower_bound <= allowed:
+    if proof.objective - proof.lower_bound <= beyond and not proof.undecided:
         why = f"F >= {proof.lower_bound:.6g}, and it is {proof.objective:.6g}"
         return Judged(Verdict.CERTIFIED, (why,), proof, ours, None)
     why = f"no start of ours ({', '.join(module.STARTS)}) leads to a better one, which proves nothing"

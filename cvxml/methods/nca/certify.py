@@ -31,11 +31,13 @@ from cvxml.coordinates import Coordinates, coordinates
 from cvxml.inputs import real_array
 from cvxml.methods.nca.infinity import limit
 from cvxml.methods.nca.instance import Instance
-from cvxml.methods.nca.rows import EPS, FirstOrder, Metric, Softmax, Surplus
+from cvxml.methods.nca.rows import EPS, FirstOrder, Metric, Point, Softmax, finite
 from cvxml.metric import FEASIBILITY_TOL, Feasibility, FloatArray, examine
 from cvxml.result import Certificate, Dual, Stationarity
 
-NOTHING = 1e-300  # a scale that nothing can be a share of
+NOTHING = 1e-290  # a scale that nothing can be a share of
+PLENTY = 4  # times what the scale derivative is summed from: more than any distance, except where all is flat
+BLURRED = 1e-3  # of the points' spread: where rounding moves them by more nothing is proved
 
 
 @dataclass(frozen=True)
@@ -69,21 +71,24 @@ def certify(p: Instance, Q: FloatArray, dual: Dual) -> Certificate:
     is certified. A slightly infeasible Q is judged as its nearest metric of the rank allowed. Raises ValueError if an
     array has another shape, or is next to overflow.
     """
+    with np.errstate(
+        over="ignore", invalid="ignore"
+    ):  # what rounding may have done is then no number, and no proof
+        return _certify(p, Q, dual)
+
+
+def _certify(p: Instance, Q: FloatArray, dual: Dual) -> Certificate:
     at = coordinates(p.X)
     inside, feasibility = examine_rank(Q, p.m, at)
-    metric = Metric(p, inside, at)
-    above = max(metric.objective - p.bound, 0.0)
-    scale = _scale(p, at, metric, above)
+    metric = Metric(p, Q, at)
+    objective, rounding = metric.value
+    above = max(objective - p.bound, 0.0)
     first = metric.first_order()
+    scale, resolved = _scale(p, metric, first, above)
     found = _stationarity(first, scale)
-    # a coordinate of small spread has lost digits, which matters as far as the metric looks at it
-    reach = (
-        float(np.linalg.norm(metric.A, 2) * np.linalg.norm(metric.A * at.lost, 2)) if metric.A.any() else 0.0
-    )
-    rounding = EPS * (8 + math.sqrt(len(p.X))) * (reach * first.G.size + abs(metric.objective))
     whole = Certificate(
         kind="stationary",
-        objective=metric.objective,
+        objective=objective,
         lower_bound=p.bound,
         gap=above,
         scale=scale,
@@ -92,22 +97,27 @@ def certify(p: Instance, Q: FloatArray, dual: Dual) -> Certificate:
         feasibility=feasibility,
         dual={},
         stationarity=found,
+        undecided=_undecided(at, metric, resolved),
     )
-    if p.m < len(metric.Q):
+    if p.m < len(inside):
         return whole
     R, interior = (_checked(dual, name, p.X.shape[1]) for name in ("R", "interior"))
     # one that is the metric but for rounding is taken to be it: then its surplus is known
-    near = 1e-12 * float(np.linalg.norm(metric.Q))
+    near = 1e-12 * float(np.linalg.norm(inside))
     rows = [at.inside(R, "dual 'R'"), at.inside(interior, "dual 'interior'")]
-    rows = [metric.Q if np.linalg.norm(M - metric.Q) <= near else M for M in rows]
+    own = [bool(np.linalg.norm(M - inside) <= near) for M in rows]
     R, interior = (
-        at.outside(M) if M is metric.Q else given for M, given in zip(rows, (R, interior), strict=True)
+        at.outside(inside) if same else given for same, given in zip(own, (R, interior), strict=True)
     )
-    theta, gap = _step_gap(metric, first.G, float(at.lost.max()), *rows)
-    gap = min(gap, above)
+    theta, gap, rounding = _step_gap(
+        metric, *(None if same else Softmax(at.Y, M) for same, M in zip(own, rows, strict=True))
+    )
+    if gap >= above:  # the bound of the objective itself
+        gap, rounding = above, whole.rounding
     stored = {"R": R, "interior": interior, "theta": np.array([] if theta is None else [theta])}
     kind = "global" if p.convex else "subproblem"
-    step = replace(whole, kind=kind, lower_bound=metric.objective - gap, gap=gap, dual=stored)
+    bound = objective - gap
+    step = replace(whole, kind=kind, lower_bound=bound, gap=gap, rounding=finite(rounding), dual=stored)
     return step if p.convex else replace(whole, dual=stored, step=step)
 
 
@@ -130,59 +140,95 @@ def examine_rank(Q: FloatArray, m: int, at: Coordinates) -> tuple[FloatArray, Fe
     return (metric + metric.T) / 2, feasibility
 
 
-def _scale(p: Instance, at: Coordinates, metric: Metric, above: float) -> float:
-    """What a tolerance is a share of: the distance to the bound, or to where multiples of the metric tend if less.
+def _scale(p: Instance, metric: Metric, first: FirstOrder, above: float) -> tuple[float, bool]:
+    """What a tolerance is a share of, and whether it is more than rounding.
 
-    Near infinity everything is flat, and goes to 0 as that distance does. All but there nothing can be decided.
+    The distance to the bound, or to where multiples of the metric tend, or what the scale derivative is the sum of,
+    whichever is least. Near infinity everything is flat, and goes to 0 as these do; which of the distances are ties,
+    on which the second rests, is not known there, and the third does not ask.
     """
-    if not metric.A.any():
-        return above
-    to_limit = abs(metric.objective - limit(p, at, metric.A).value)
-    return max(min(above, to_limit if to_limit > 64 * EPS * abs(metric.objective) else 0.0), NOTHING)
+    if first.length == 0:
+        return above, True
+    objective, rounding = metric.value
+    scale = min(above, abs(objective - limit(p, metric).value), PLENTY * first.turns)
+    return max(scale, NOTHING), scale > max(64 * EPS * abs(objective), NOTHING)
+
+
+def _undecided(at: Coordinates, metric: Metric, resolved: bool) -> str:
+    """Why nothing is proved, as a sentence; empty where something may be."""
+    if at.hidden:
+        return at.undecided
+    if metric.noise > BLURRED:
+        return "features are so nearly collinear that rounding moves the points in unit covariance by " + (
+            f"{metric.noise:.2g}: leave out features that others nearly determine"
+        )
+    if not resolved:
+        return (
+            "in double precision the objective is its bound, or that of all larger multiples of the metric: "
+            "nothing can be a share of the difference"
+        )
+    return ""
 
 
 def _stationarity(first: FirstOrder, scale: float) -> Stationarity:
     # in coordinates of unit covariance a metric of trace 1 is of ordinary size; a smaller one may grow to it
-    size = max(float(np.linalg.norm(first.A)), 1.0)
+    size = max(first.length, 1.0)
     return Stationarity(
-        gradient=size * float(np.linalg.norm(first.of_A)),
-        scale_derivative=float(np.sum(first.of_A * first.A)),
+        gradient=size * first.gradient,
+        scale_derivative=first.slope,
         dc_residual=size**2 * max(0.0, -first.least),
         of=scale,
     )
 
 
 def _step_gap(
-    metric: Metric, own: Surplus, lost: float, R: FloatArray, interior: FloatArray
-) -> tuple[float | None, float]:
-    """theta of the repaired rows, and the gap they leave of the step at the metric; None and inf if nothing repairs.
+    metric: Metric, R: Softmax | None, interior: Softmax | None
+) -> tuple[float | None, float, float]:
+    """theta of the repaired rows, the gap they leave of the step at the metric, and how far that may be off.
 
-    lost: the most that a coordinate has lost in digits (coordinates.py).
+    None stands for the metric's own rows. None and inf if nothing repairs.
     """
-    rows = Softmax(metric.Y, R), Softmax(metric.Y, interior)
-    (Z_R, size_R), (Z_I, size_I) = (
-        own if M is metric.Q else metric.surplus(q) for M, q in zip((R, interior), rows, strict=True)
-    )
-    n = len(metric.Y)
-    theta = _mixing(Z_R, Z_I, _allowance(n, lost, max(size_R, size_I)))
+    of_R = metric.surplus(R)
+    of_I = metric.surplus(interior)
+    theta = _mixing(*(found.Z - 2 * found.rounding * np.eye(len(found.Z)) for found in (of_R, of_I)))
     if theta is None:
-        return None, math.inf
-    Z = (1 - theta) * Z_R + theta * Z_I
-    parts = [float(np.sum(metric.Q * Z))]
+        return None, math.inf, 0.0
     with np.errstate(divide="ignore"):
         logs = np.log1p(-theta), np.log(theta)
+    parts, off = [], []
     for i in metric.points.tolist():
         at = metric.point(i)
-        q = np.logaddexp(logs[0] + rows[0].row(i), logs[1] + rows[1].row(i))
-        others = np.arange(n) != i
-        parts.append(at.c * _divergence(q[others], at.log_p[others]))
-    gap = math.fsum(parts) if all(map(math.isfinite, parts)) else math.inf
-    return theta, max(0.0, gap)
+        rows = [at.log_p if row is None else row.row(i) for row in (R, interior)]
+        log_q = np.logaddexp(logs[0] + rows[0], logs[1] + rows[1])
+        both = [
+            at.weights(None if row is None else log) for row, log in zip((R, interior), rows, strict=True)
+        ]
+        weights, of_weights = ((1 - theta) * a + theta * b for a, b in zip(*both, strict=True))
+        part, rounding = _part(at, log_q, weights, of_weights, np.arange(len(metric.Y)) != i)
+        parts.append(part)
+        off.append(rounding)
+    if not all(map(math.isfinite, parts)):
+        return theta, math.inf, 0.0
+    return theta, max(0.0, math.fsum(parts)), finite(sum(off))
 
 
-def _allowance(n: int, lost: float, size: float) -> float:
-    """What rounding may be in a surplus that is summed from terms of this size."""
-    return (8 + math.sqrt(n)) * EPS * lost * size
+def _part(
+    at: Point, log_q: FloatArray, weights: FloatArray, of_weights: FloatArray, others: np.ndarray
+) -> tuple[float, float]:
+    """c_i KL(q_i || p_i) + sum_k weights_k D_ik, and how far it may be off. weights: c_i (w_i - q_i), of sum 0."""
+    nearest = int(np.where(others, at.D, np.inf).argmin())
+    beyond, off = (at.D - at.D[nearest])[others], (at.off + at.off[nearest])[others]
+    weights, of_weights, log_q, log_p = weights[others], of_weights[others], log_q[others], at.log_p[others]
+    apart = _divergence(log_q, log_p)
+    q, p = np.exp(log_q), np.exp(log_p)
+    terms = (len(at.D) + 16) * EPS
+    rounding = float(of_weights @ (beyond + off) + np.abs(weights) @ off)
+    rounding += terms * float(np.abs(weights) @ beyond)
+    # of the divergence: log p may be off, q and p need not have the sum 1, and what it is summed from is rounded
+    of_logs = at.of_log_p[others] + 4 * EPS * (np.abs(log_q) + np.abs(log_p))
+    of_apart = float(q @ of_logs) + terms * (2 + 4 * apart + float(q @ np.abs(log_p - log_q)))
+    rounding += (at.c + at.of_c) * of_apart + at.of_c * apart
+    return at.c * apart + float(weights @ beyond), rounding
 
 
 def _divergence(log_q: FloatArray, log_p: FloatArray) -> float:
@@ -194,20 +240,22 @@ def _divergence(log_q: FloatArray, log_p: FloatArray) -> float:
     return float(terms.sum())
 
 
-def _mixing(Z_R: FloatArray, Z_I: FloatArray, allowance: float) -> float | None:
-    """About the least theta for which (1 - theta) Z_R + theta Z_I is positive by `allowance`; None if there is none."""
-    shift = 2 * allowance * np.eye(len(Z_R))  # theta itself is rounded
-    if np.linalg.eigvalsh(Z_R)[0] >= allowance:
+def _mixing(Z_R: FloatArray, Z_I: FloatArray) -> float | None:
+    """About the least theta for which (1 - theta) Z_R + theta Z_I is psd; None if there is none."""
+    if np.linalg.eigvalsh(Z_R)[0] >= 0:
         return 0.0
     try:
-        L = np.linalg.cholesky(Z_I - shift)
+        L = np.linalg.cholesky(Z_I)
     except np.linalg.LinAlgError:
         return None
-    half = np.linalg.solve(L, Z_R - shift)
+    half = np.linalg.solve(L, Z_R)
     least = float(np.linalg.eigvalsh(np.linalg.solve(L, half.T))[0])
-    theta = min(1.0, max(0.0, -least / (1 - least)) * (1 + 1e-9) + 1e-15)
-    mixed = (1 - theta) * Z_R + theta * Z_I
-    return theta if np.linalg.eigvalsh(mixed)[0] >= allowance else None
+    # a little more, since theta itself is rounded
+    for more in (1e-9, 1e-6, 1e-3, 1e-1):
+        theta = min(1.0, max(0.0, -least / (1 - least)) * (1 + more) + 1e-15)
+        if np.linalg.eigvalsh((1 - theta) * Z_R + theta * Z_I)[0] >= 0:
+            return theta
+    return None
 
 
 def _checked(dual: Dual, name: str, d: int) -> FloatArray:

@@ -19,13 +19,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.balls import ball, cholesky_is_positive, ends, precision, total
-from cvxml.exact import Exact, flint
+from cvxml.exact import Exact, flint, scaled
 from cvxml.methods.nca.instance import Instance
 from cvxml.metric import FloatArray, as_matrix
 from cvxml.result import Dual
 from cvxml.squares import all_distances, distance_to_square, root_of, whole
 
 BISECTIONS = 40  # of theta, below which the first power of two
+PLENTY = 4  # as in certify.py
 LEAST = 200  # theta is 0 or at least 2^-LEAST
 CLOSE, ROUNDING = (
     10**9,
@@ -42,6 +43,7 @@ class _Row(NamedTuple):
     c: Any
     p: Any
     log_p: Any
+    each: list[Any]  # p_ik of the others
     tangent: Any  # sum_j w_ij log(w_ij / s_ij)
 
 
@@ -72,6 +74,8 @@ def exact_interval(p: Instance, Q: FloatArray, dual: Dual, *, root: ArrayLike | 
         if step is not None:
             bound = max(bound, ends(step)[0])
         scale = _scale(p, D, usable, objective, trivial, bool(M.any()))
+        if M.any():
+            scale = min(scale, PLENTY * _turns(D, unit, found))
         return Exact(bound, ends(objective)[1], distance_to_square(Q, M), scale, of_step=not p.convex)
 
 
@@ -87,7 +91,8 @@ def _row(p: Instance, i: int, D: list[int], unit: int) -> _Row:
     ratios = {k: mine[k] - log_p_i for k in right}
     w = {k: ball(float(s[k])) * ratio.exp() for k, ratio in ratios.items()}
     tangent = total([w[k] * ratios[k] for k in right])
-    return _Row(others, right, w, p_i if p.criterion == "f" else ball(1), p_i, log_p_i, tangent)
+    c = p_i if p.criterion == "f" else ball(1)
+    return _Row(others, right, w, c, p_i, log_p_i, [one.exp() for one in log_p], tangent)
 
 
 def _log(value: Any) -> Any:
@@ -200,7 +205,7 @@ def _trivial(p: Instance, usable: list[int]) -> Any:
 def _scale(
     p: Instance, D: list[list[int]], usable: list[int], objective: Any, trivial: Any, moved: bool
 ) -> Fraction:
-    """As in certify.py: the distance to the bound, or to where multiples of the metric tend if that is less."""
+    """The distance to the bound, or to where multiples of the metric tend if that is less: certify.py."""
     above = max(ends(objective - trivial)[0], Fraction(0))
     if not moved:
         return above
@@ -218,6 +223,20 @@ def _scale(
     to_limit = ends(abs(objective - limit))[0]
     least_known = max(abs(end) for end in ends(objective)) / ROUNDING
     return min(above, to_limit) if to_limit > least_known else Fraction(0)
+
+
+def _turns(D: list[list[int]], unit: int, found: dict[int, _Row]) -> Fraction:
+    """The sum of the sizes of what the scale derivative is the sum of, at |A| = 1 where |A| is less: certify.py."""
+    n = len(D)
+    length = scaled(sum(map(sum, D)), unit) / (2 * n * n)
+    parts = []
+    for i, row in found.items():
+        least = min(D[i][k] for k in row.others)
+        for k, p_ik in zip(row.others, row.each, strict=True):
+            weight = row.w[k] - p_ik if k in row.w else -p_ik
+            parts.append(row.c * abs(weight) * ball(flint().fmpz(D[i][k] - least), unit + 1))
+    turns = ends(total(parts))[0] if parts else Fraction(0)
+    return max(turns, Fraction(0)) / (min(length, Fraction(1)) if length > 0 else 1)
 
 
 def _of_dual(dual: Dual, name: str, d: int) -> FloatArray:

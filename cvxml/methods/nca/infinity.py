@@ -3,8 +3,11 @@
 Along t A, t to infinity, p_i tends to the average of s_ij over the nearest neighbours of i under A. If for every i
 all of these have the largest s_ij there is, f and g tend to values that bound them, while every finite metric is
 strictly below: the supremum is at infinity. For class labels that is: every point has its nearest neighbour in its own
-class. So it is where a direction exists in which the points of a class coincide and the classes do not all: any
-metric grows better along it for ever (only if the rank is not limited: it must be added to whatever is there).
+class. It is said only where it is so for all that may be nearest within the proved rounding of the distances.
+
+So it is where a direction exists in which the points of a class coincide and the classes do not all: any
+metric grows better along it for ever (only if the rank is not limited: it must be added to whatever is there). Whether
+there is one is a matter of ranks, decided in rationals (span.py).
 """
 
 from __future__ import annotations
@@ -14,44 +17,39 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from cvxml.coordinates import Coordinates
 from cvxml.methods.nca.instance import Instance
-from cvxml.metric import FloatArray
+from cvxml.methods.nca.rows import Metric
+from cvxml.span import cosets, rank
 
-EPS = float(np.finfo(float).eps)
-COINCIDE = 1e-12  # a spread of that share of all the points' is what rounding leaves of none
 CLOSE = 1e-9  # distances nearer than this share of the larger, and of rounding, are called equal
 
 
 class Limit(NamedTuple):
-    """The objective of t A for t to infinity, and whether every p_i tends to the most it can be."""
+    """The objective of t Q for t to infinity, near ties counted as ties, and whether every p_i tends to the most."""
 
     value: float
-    best: bool
+    best: bool  # proved: of all that may be nearest
 
 
-def limit(p: Instance, at: Coordinates, A: FloatArray) -> Limit:
-    """Where multiples of A (m, r), in the coordinates, tend; what is nearly a tie counts as one."""
-    images = at.Y @ A.T
-    rounding = 64 * EPS * float(np.linalg.norm(A * at.lost, 2)) * float(np.abs(images).max(initial=0.0))
+def limit(p: Instance, metric: Metric) -> Limit:
+    """Where multiples of the metric tend."""
     total, best = 0.0, True
     for i in np.flatnonzero(p.usable).tolist():
-        distances = ((images[i] - images) ** 2).sum(axis=1)
+        distances, off = metric.distances(i)
         distances[i] = np.inf
         s = p.row(i)
-        right = s[distances <= distances.min() * (1 + CLOSE) + rounding]
+        nearest = (distances + off).min()
+        right = s[distances - off <= nearest * (1 + CLOSE)]
         best &= bool(right.min() == s.max())
         with np.errstate(divide="ignore"):
             total -= float(right.mean() if p.criterion == "f" else np.log(right.mean()))
     return Limit(total, best)
 
 
-def collapsible(p: Instance, at: Coordinates) -> bool:
+def collapsible(p: Instance) -> bool:
     """True if a direction exists in which all points coincide that are right for each other, and not all points do."""
-    Y = at.Y
-    if not Y.any():
-        return False
     groups = p.y if p.similarity is None else connected_components(p.similarity > 0, directed=False)[1]
-    means = np.array([Y[groups == k].mean(axis=0) for k in range(groups.max() + 1)])
-    spread = np.linalg.svd(Y - means[groups], compute_uv=False) / np.sqrt(len(Y))
-    return bool(spread[-1] <= COINCIDE and float(at.lost.max()) * EPS <= COINCIDE)
+    order = np.argsort(groups, kind="stable")
+    pairs = np.column_stack([order[:-1], order[1:]])
+    within = cosets(p.X, pairs[groups[pairs[:, 0]] == groups[pairs[:, 1]]])
+    return within.rank < rank(p.X)

@@ -49,6 +49,6 @@ def literal_cccp(
             run.status = Status.BACKEND
             break
         Q, run.A, run.value, run.dual = new, at.of_metric(new), lower, None
-        if at.at_infinity(run.A):
+        if at.at_infinity(Q):
             break
     return run

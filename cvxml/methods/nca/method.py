@@ -200,7 +200,7 @@ def remarks(X: ArrayLike, y: ArrayLike | None, metric: FloatArray, **params: Any
     p = instance(X, y, **params)
     solver = Solver(p)
     A = solver.of_metric(metric)
-    found = [solver.at_infinity(A), p.dropped()]
+    found = [solver.at_infinity(metric), p.dropped()]
     if not found[0] and solver.leaves(A):
         found.append("larger multiples of this metric tend to an objective as good or better")
     return tuple(sentence for sentence in found if sentence)

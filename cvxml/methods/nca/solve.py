@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,10 +12,25 @@ from cvxml.firstorder import one_blas_thread
 from cvxml.inputs import check_count
 from cvxml.methods.nca.instance import Instance
 from cvxml.methods.nca.literal import literal_cccp
+from cvxml.methods.nca.rows import Metric
 from cvxml.methods.nca.solver import Run, Solver
 from cvxml.methods.nca.starts import given, start
 from cvxml.metric import FloatArray, as_metric, low_rank_components
 from cvxml.result import Certificate, SavedSolution, Solution, Status, Step
+
+SLIP = 1e-9  # of the objective: a start is no better than what a descent from it leads to but for rounding
+LOST = (
+    "some features all but determine others: the metric that a descent leads to is worse once it is rounded to a "
+    "matrix of floats, and what is returned is one that can be written"
+)
+
+
+class Start(NamedTuple):
+    """A start by name: A (m, r) in the coordinates, and the metric (d, d) that it is."""
+
+    name: str
+    A: FloatArray
+    Q: FloatArray
 
 
 def solve_instance(
@@ -33,23 +49,24 @@ def solve_instance(
     if warm_start is None:
         starts = starts_of(at, init, random_state)
     else:
-        starts = [("warm", at.of_metric(metric_of(warm_start, p)))]
+        Q = metric_of(warm_start, p)
+        starts = [Start("warm", at.of_metric(Q), Q)]
     runs: list[Run] = []
     with one_blas_thread():
-        for name, A in starts:
+        for name, A, _ in starts:
             if solver == "fast":
                 runs.append(at.run(name, A, tol, max_iter, callback))
             else:
                 runs.append(literal_cccp(at, name, A, solver, tol, max_iter, callback))
             if runs[-1].status is Status.INTERRUPTED:
                 break
-        best = min(runs, key=lambda run: run.value)
+        best = _best(at, runs, starts, tol, max_iter)
+        metric = at.metric(best.A) if best.metric is None else best.metric
         certificate = at.prove(best, tol)
-        why = at.at_infinity(best.A)
+        why = at.at_infinity(metric)
         status = _status(at, best, certificate, tol, why)
     if any(run.status is Status.INTERRUPTED for run in runs):
         status = Status.INTERRUPTED
-    metric = at.metric(best.A)
     return Solution(
         method="nca",
         metric=metric,
@@ -61,10 +78,36 @@ def solve_instance(
         X=p.X,
         y=p.y,
         neighbors=[],
-        notes=tuple(_notes(p, runs, why)),
+        notes=tuple(_notes(p, runs, why if best.metric is None else why or LOST)),
         solver=solver,
         components=low_rank_components(metric, p.m),
     )
+
+
+def _best(at: Solver, runs: list[Run], starts: list[Start], tol: float, max_iter: int) -> Run:
+    """The run whose metric is proved best, as a matrix of floats.
+
+    In the coordinates a run always ends lower than it starts. But of nearly collinear features A^T A has large entries
+    that cancel, and rounded it may be a far worse metric: what is returned is judged, not what was descended to. Where
+    a start is better, a descent from that goes on without what cannot be written.
+    """
+
+    def at_most(Q: FloatArray) -> float:
+        objective, rounding = Metric(at.p, Q, at.at).value
+        return objective + rounding
+
+    best = min(runs, key=lambda run: at_most(at.metric(run.A)))
+    found = at_most(at.metric(best.A))
+    from_starts = [at_most(start.Q) for start in starts[: len(runs)]]
+    k = int(np.argmin(from_starts))
+    if found - from_starts[k] <= SLIP * (1 + abs(found)):
+        return best
+    coarse, Q = at.coarse(), starts[k].Q
+    run = coarse.run(starts[k].name, coarse.of_metric(Q), tol, max_iter)
+    runs.append(run)
+    if at_most(coarse.metric(run.A)) < from_starts[k]:
+        Q = coarse.metric(run.A)
+    return replace(run, A=at.of_metric(Q), metric=Q)
 
 
 def _status(at: Solver, run: Run, certificate: Certificate, tol: float, why: str) -> Status:
@@ -75,22 +118,26 @@ def _status(at: Solver, run: Run, certificate: Certificate, tol: float, why: str
     return Status.AT_INFINITY if run.status is not Status.MAX_ITER and at.leaves(run.A) else run.status
 
 
-def starts_of(at: Solver, init: Any, random_state: int) -> list[tuple[str, FloatArray]]:
-    """Names and A, in the coordinates, of one start or several. Raises ValueError for what is none."""
+def starts_of(at: Solver, init: Any, random_state: int) -> list[Start]:
+    """One start or several. Raises ValueError for what is none."""
     p = at.p
     check_count(random_state, "random_state", at_least=0)
     if isinstance(init, str):
-        A = at.scaled(at.inside(start(p, init, random_state)))
+        given_A = start(p, init, random_state)
+        unscaled = at.inside(given_A)
+        A = at.scaled(unscaled)
+        Q = given_A.T @ given_A * float(np.sum(A**2) / np.sum(unscaled**2))
         if init == "likelihood":
             A = Solver(p._replace(criterion="g")).run("likelihood", A, 1e-2, 50).A
-        return [(init, A)]
+        return [Start(init, A, Q)]
     if (
         isinstance(init, (list, tuple))
         and init
         and all(isinstance(one, str) or np.ndim(one) == 2 for one in init)
     ):
         return [found for one in init for found in starts_of(at, one, random_state)]
-    return [("given", at.inside(given(p, init)))]
+    A = given(p, init)
+    return [Start("given", at.inside(A), A.T @ A)]
 
 
 def metric_of(warm_start: Solution | SavedSolution, p: Instance) -> FloatArray:

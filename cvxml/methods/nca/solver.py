@@ -14,7 +14,7 @@ from cvxml.methods.nca.descent import LARGEST, Descent, Point
 from cvxml.methods.nca.fast import Held, Pairs
 from cvxml.methods.nca.infinity import Limit, collapsible, limit
 from cvxml.methods.nca.instance import Instance
-from cvxml.methods.nca.rows import INVISIBLE, Metric
+from cvxml.methods.nca.rows import EPS, INVISIBLE, Metric
 from cvxml.metric import FloatArray
 from cvxml.result import Certificate, Dual, Status, Step
 
@@ -24,6 +24,7 @@ ARRIVED = 1e-14  # an objective this near to that of all larger multiples cannot
 SAMPLED = 2  # blocks of rows that the scale of a start is tried on
 LEARNT = 0.95  # of g at A = 0
 SLIGHT = 1e-3  # of g: no reason to go on to the next multiple
+WRITTEN = 1e-6  # of a distance: what its matrix may lose of it by rounding
 SHIFTS = (1e-2, 1e-4, 1e-6)  # of T: how far inside the dual cone the interior rows are looked for
 
 
@@ -38,17 +39,28 @@ class Run:
     iterations: int
     history: list[Step] = field(default_factory=list)
     dual: Dual | None = None  # of the step at A, where a literal run has it
+    metric: FloatArray | None = None  # (d, d), where it is not just A^T A in the units given
 
 
 class Solver:
     """An instance in coordinates of unit covariance, ready to descend."""
 
-    def __init__(self, p: Instance):
+    def __init__(self, p: Instance, at: Coordinates | None = None):
         self.p = p
-        self.at: Coordinates = coordinates(p.X)
+        self.at: Coordinates = coordinates(p.X) if at is None else at
         self.pairs = Pairs(p._replace(X=self.at.Y))
         self._limit: tuple[FloatArray, Limit] | None = None
+        self._collapsible: bool | None = None
         self.rank = min(p.m, self.at.Y.shape[1])
+
+    def coarse(self) -> Solver:
+        """The same without the coordinates of so little spread that a metric of them cannot be written in floats."""
+        seen = EPS * self.at.lost**2 <= WRITTEN
+        Y, to, back, lost, hidden = self.at
+        return Solver(
+            self.p,
+            Coordinates(np.ascontiguousarray(Y[:, seen]), to[:, seen], back[:, seen], lost[seen], hidden),
+        )
 
     def inside(self, A: FloatArray) -> FloatArray:
         """A (m, d) in the coordinates, with as many rows as its rank may have."""
@@ -110,10 +122,11 @@ class Solver:
         try:
             done = descent.run(max_iter)
             for _ in range(self.rank + 1):
-                to_limit = abs(descent.at.value - self.limit(descent.at.A).value)
+                Q = self.metric(descent.at.A)
+                to_limit = abs(descent.at.value - self.limit(Q).value)
                 if 0 < to_limit < to_win and not self.leaves(descent.at.A):
                     to_win = to_limit
-                elif self.leaves(descent.at.A) or self.at_infinity(descent.at.A) or not self._raised(descent):
+                elif self.leaves(descent.at.A) or self.at_infinity(Q) or not self._raised(descent):
                     break
                 if descent.iterations < max_iter:
                     done = descent.run(max_iter)
@@ -128,8 +141,7 @@ class Solver:
         A = descent.at.A
         if len(A) == self.rank and np.linalg.svd(A, compute_uv=False)[-1] ** 2 > INVISIBLE:
             return False
-        metric = Metric(self.p, A.T @ A, self.at)
-        values, vectors = np.linalg.eigh(metric.surplus().Z)
+        values, vectors = np.linalg.eigh(Metric(self.p, self.metric(A), self.at).G.Z)
         length = max(float(np.linalg.norm(A)), 1.0)
         if values[0] * length**2 >= -UNUSED * (descent.at.value - self.p.bound):
             return False
@@ -147,35 +159,37 @@ class Solver:
 
     def prove(self, run: Run, tol: float) -> Certificate:
         """The certificate of what a run ended with; no dual is looked for where the supremum is at infinity."""
-        Q = self.metric(run.A)
+        Q = self.metric(run.A) if run.metric is None else run.metric
         if run.dual is not None:
             return certify(self.p, Q, run.dual)
-        if self.limited or self.at_infinity(run.A) or self.leaves(run.A):
+        if self.limited or self.at_infinity(Q) or self.leaves(run.A):
             return certify(self.p, Q, {"R": Q, "interior": Q})
         return certify(self.p, Q, self.dual(Q, run.A, run.A, tol))
 
-    def limit(self, A: FloatArray) -> Limit:
-        """Where multiples of A tend, kept for the next who asks."""
-        if self._limit is None or not np.array_equal(A, self._limit[0]):
-            self._limit = A, limit(self.p, self.at, A)
+    def limit(self, Q: FloatArray) -> Limit:
+        """Where multiples of Q (d, d) tend, kept for the next who asks."""
+        if self._limit is None or not np.array_equal(Q, self._limit[0]):
+            self._limit = Q, limit(self.p, Metric(self.p, Q, self.at))
         return self._limit[1]
 
     def leaves(self, A: FloatArray) -> bool:
         """True if multiples of A tend to a better objective and A is on its way there, or all but there already."""
         value, gradient = self.pairs.value_and_gradient(A)
-        further = value - self.limit(A).value
+        further = value - self.limit(self.metric(A)).value
         if abs(further) <= ARRIVED * abs(value):
             return bool(A.any() and self.at.Y.any())
         return bool(0 < further <= -float(np.sum(A * gradient)))
 
-    def at_infinity(self, A: FloatArray) -> str:
-        """Why no metric attains the supremum, as a sentence; empty if that is not known."""
-        if A.any() and self.limit(A).best:
+    def at_infinity(self, Q: FloatArray) -> str:
+        """Why no metric attains the supremum, as Q (d, d) shows it, as a sentence; empty if that is not known."""
+        if Q.any() and self.limit(Q).best:
             return (
                 "every point has its nearest neighbour among those that are right for it: multiples of this metric "
                 f"tend to the bound {self.p.bound:.6g}, which no metric attains"
             )
-        if not self.limited and collapsible(self.p, self.at):
+        if self._collapsible is None:
+            self._collapsible = not self.limited and collapsible(self.p)
+        if self._collapsible:
             return (
                 "there is a direction in which the points of every class coincide, and the classes do not: "
                 "whatever the metric, more of this direction is better"
@@ -202,7 +216,7 @@ class Solver:
         A = self.of_metric(Q)
         found = self.run("candidate", A, tol, 100 if early else 2000)
         better = self.metric(self._further(found.A))
-        if self.limited or self.at_infinity(A) or self.leaves(A):
+        if self.limited or self.at_infinity(Q) or self.leaves(A):
             return better, {"R": Q, "interior": Q}
         step = self.pairs.hold(A)
         R = self.minimise_step(A if A.any() else found.A, step, SHARE * tol * 1e-2)
@@ -210,7 +224,7 @@ class Solver:
 
     def _further(self, A: FloatArray) -> FloatArray:
         """A multiple of A that is better, where multiples are better for ever; else A."""
-        if not (self.at_infinity(A) or self.leaves(A)):
+        if not (self.at_infinity(self.metric(A)) or self.leaves(A)):
             return A
         values = {t: self.pairs.value_and_gradient(t * A)[0] for t in (1.0, 2.0, 4.0, 8.0)}
         return min(values, key=lambda t: values[t]) * A

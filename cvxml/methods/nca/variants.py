@@ -31,7 +31,7 @@ from cvxml.coordinates import Coordinates, coordinates
 from cvxml.methods.nca.certify import NOTHING, examine_rank
 from cvxml.methods.nca.infinity import limit
 from cvxml.methods.nca.instance import Instance, instance
-from cvxml.methods.nca.rows import EPS, INVISIBLE
+from cvxml.methods.nca.rows import EPS, INVISIBLE, Metric
 from cvxml.metric import FloatArray, IntArray
 from cvxml.variant import Other, Question, Variant, changed
 
@@ -73,6 +73,8 @@ def left(question: Question, kind: str) -> float:
     if len(p.X) > MOST_POINTS or not np.isfinite(question.metric).all():
         return math.inf
     at = coordinates(p.X)
+    if at.hidden:  # nothing is proved
+        return math.inf
     Q, feasibility = examine_rank(question.metric, p.m, at)
     if not (feasibility.feasible and Q.any()):
         return math.inf
@@ -83,13 +85,15 @@ def left(question: Question, kind: str) -> float:
         return math.inf
     A = np.sqrt(values)[:, None] * vectors.T
     with np.errstate(all="ignore"):  # what is no number is refused
-        found = _misread(p, at, A, kind)
+        found = _misread(p, at, A, kind, question.metric)
         of_A = float(np.linalg.norm(2 * A @ found.G))
         free = values[-1] <= SMALL or min(p.m, len(Q)) > np.count_nonzero(values > INVISIBLE)
         least = float(np.linalg.eigvalsh(found.G)[0]) if free and np.isfinite(found.G).all() else 0.0
         length = max(float(np.linalg.norm(A)), 1.0)
         above, to_limit = found.value - found.bound, abs(found.value - found.limit)
-        reach = float(np.linalg.norm(A, 2) * np.linalg.norm(A * at.lost, 2))
+        # what cancels in the metric in the coordinates
+        beyond = np.linalg.norm(np.abs(at.back.T) @ np.abs(question.metric) @ np.abs(at.back), 2)
+        reach = float(np.linalg.norm(A, 2) * np.linalg.norm(A * at.lost, 2) + beyond)
         sizes = max(reach, 1.0) * found.size + abs(found.value) + abs(found.bound)
         rounding = EPS * (8 + math.sqrt(len(p.X))) * sizes
         rest = max(length * of_A, length**2 * max(0.0, -least)) + rounding
@@ -97,7 +101,7 @@ def left(question: Question, kind: str) -> float:
     return share if math.isfinite(share) else math.inf
 
 
-def _misread(p: Instance, at: Coordinates, A: FloatArray, kind: str) -> Misread:
+def _misread(p: Instance, at: Coordinates, A: FloatArray, kind: str, metric: FloatArray) -> Misread:
     Y, E = at.Y, at.Y @ A.T
     n, r = Y.shape
     of_pairs = kind.startswith("pairs")
@@ -116,7 +120,7 @@ def _misread(p: Instance, at: Coordinates, A: FloatArray, kind: str) -> Misread:
     G = Y.T @ ((row_sums + column_sums)[:, None] * Y) - cross - cross.T
     value, bound, to = (math.fsum(found) for found in zip(*(part[:3] for part in parts), strict=True))
     if kind == "plain":
-        bound, to = p.bound, limit(p, at, A).value
+        bound, to = p.bound, limit(p, Metric(p, metric, at)).value
     return Misread(value, bound, to, (G + G.T) / 2, size)
 
 
