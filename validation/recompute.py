@@ -2,9 +2,9 @@
 
     python validation/recompute.py FILE        (.json or .npz)
 
-Believed is the problem: the data, the labels, the parameters and the lists (neighbours, targets, pairs) as they are in the
-file, which need not be those that n_neighbors names. Nothing else is: no figure, no metric, no dual, no solver. Exit code
-0 if the metric is proved optimal to 1e-6 of the scale, else 1.
+Believed is the problem: the data, the labels, the parameters and the lists (neighbours, targets, pairs) as they are in
+the file, which need not be those that n_neighbors names. Nothing else is: no figure, no metric, no dual, no solver.
+Exit code 0 if the metric is proved optimal to 1e-6 of the scale, else 1.
 
 Nothing is decided within a tolerance. A float is an integer times a power of two, and every sum, product, elimination
 and comparison that a proof rests on is one of integers or fractions. Floats (eigenvectors, a multiple) only propose.
@@ -673,6 +673,7 @@ def recompute_nca(content):
     ]
     strict = [[ONE * b for b in row] for row in proposed[1]]
     s, of = whole(s)
+    objectives = []
     for D, by, *_ in found:
         objective, parts = Fraction(0), []
         for i in used:
@@ -684,6 +685,7 @@ def recompute_nca(content):
             p = wanted * of / all_
             objective -= p if accuracy else log(p)
             parts.append((e, wanted, all_, p, (D[i] - low) * by))
+        objectives.append(objective)
     # the last metric is psd: its step. What is pulled is at least this, what is pushed at most, psd or not
     pull, push = np.zeros((n, n), object), []
     for i, (e, wanted, _, p, _) in zip(used, parts, strict=True):
@@ -711,16 +713,10 @@ def recompute_nca(content):
         trivial -= best if accuracy else log(best)
         nearest = [s[i, j] * of for j in range(n) if j != i and beyond[j] == 0]
         nearest = Fraction(sum(nearest)) / len(nearest)
-        limit = (
-            limit - nearest
-            if accuracy
-            else limit - log(nearest)
-            if nearest and limit < math.inf
-            else math.inf
-        )
-    away = abs(objective - limit) if A.any() and limit < math.inf else objective - trivial
+        limit -= nearest if accuracy else log(nearest) if nearest else -math.inf
+    away = abs(objective - limit) if found[-1][2].any() and limit < math.inf else objective - trivial
     lost = ALLOWED * n
-    return objective + lost, bound - lost, min(objective - trivial, away)
+    return max(objectives) + lost, bound - lost, min(objective - trivial, away)
 
 
 def recompute_mcml(content):
