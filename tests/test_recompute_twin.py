@@ -1,7 +1,8 @@
 """validation/recompute.py proves nothing false: files spoilt on purpose, judged by a twin that shares nothing with it.
 
-The twin computes objectives from their definitions, by loops over fractions (logarithms and roots in floats at the end),
-at the metric of the file and at witnesses. Where a witness is better by more than 1e-6 of the scale, "proved" is false.
+The twin computes objectives from their definitions, by loops over fractions (logarithms and roots in floats at the
+end), at the metric of the file and at witnesses. Where a witness is better by more than 1e-6 of the scale, "proved" is
+false.
 """
 
 from __future__ import annotations

@@ -1008,6 +1008,7 @@ def main(path):
             f"lower bound  {float(bound):.15g}   (the file says {claimed})",
             f"gap          {float(gap):.3g}   gap / scale {float(gap / scale) if scale else math.inf:.3g}",
             f"least eigenvalue of the metric {least:.3g}",
+            "believed: the data, the labels, the parameters, and the lists as they are in the file",
         ]
     except (OSError, KeyError, TypeError, IndexError, ValueError, ArithmeticError, AttributeError) as error:
         print(f"not proved: {path} holds no proof: {error}")
