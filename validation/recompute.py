@@ -197,6 +197,14 @@ def root(x):
     return Fraction(DECIMALS.sqrt(digits(x)))
 
 
+def sum_of_roots(values):
+    """Of fractions, to 58 digits; as decimals, since the denominator of a sum of fractions grows with every one."""
+    total = decimal.Decimal(0)
+    for v in values:
+        total = DECIMALS.add(total, DECIMALS.sqrt(digits(v)))
+    return Fraction(total)
+
+
 def exponentials(values, unit):
     """exp(-unit v) for integers v >= 0, as multiples of 1 / ONE, each off by less than two of them."""
     times, factor, one = DECIMALS.multiply, digits(-unit), decimal.Decimal(ONE)
@@ -236,23 +244,29 @@ def of_simplex(row, whose):
 # ---- the metric and its distances ----
 
 
-def candidates(metric):
-    """The metric as integers with a unit; if it is not psd, also L L^T beside it. The last is psd."""
+def symmetric(metric, d):
+    """The symmetric part (d, d) of what is symmetric to 1e-6 of its norm: in floats, and as integers with a unit."""
     A = np.array(metric, float)
-    require(A.ndim == 2 and A.shape[0] == A.shape[1], "the metric has another shape")
+    require(A.shape == (d, d), "X or the metric has another shape")
     integers, unit = whole(A)
-    norm = np.linalg.norm(A)
-    require(not np.abs(A - A.T).max(initial=0) > 1e-6 * norm, "the metric is not symmetric")
-    given = (integers + integers.T, unit / 2)
+    A = A / (np.abs(A).max(initial=0) or 1.0)  # its norm must not overflow
+    require(np.abs(A - A.T).max(initial=0) <= 1e-6 * np.linalg.norm(A), "the metric is not symmetric")
+    return (A + A.T) / 2, integers + integers.T, unit / 2
+
+
+def candidates(metric, d):
+    """The metric as integers with a unit; if it is not psd, also L L^T beside it. The last is psd."""
+    A, *given = symmetric(metric, d)
     if psd(given[0]):
         return [given]
-    require(np.linalg.eigvalsh((A + A.T) / 2)[0] >= -1e-6 * norm, "the metric is not psd")
+    require(np.linalg.eigvalsh(A)[0] >= -1e-6 * np.linalg.norm(A), "the metric is not psd")
     # in units of its own diagonal: what L L^T is off by is little for every feature
     diagonal = np.abs(np.diag(A))
     scale = np.exp2(np.round(np.log2(np.where(diagonal > 0, diagonal, 1.0)) / 2))
-    values, vectors = np.linalg.eigh((A + A.T) / 2 / np.outer(scale, scale))
+    values, vectors = np.linalg.eigh(A / np.outer(scale, scale))
     L, unit = whole(vectors * np.sqrt(np.maximum(values, 0)) * scale[:, None])
-    return [given, (L.dot(L.T), unit**2)]
+    largest = Fraction(float(np.abs(np.array(metric, float)).max()))
+    return [given, (L.dot(L.T) * largest.numerator, unit**2 / largest.denominator)]
 
 
 def distances(X, A):
@@ -265,10 +279,9 @@ def distances(X, A):
 def squares(content):
     """The points as integers and their unit; the squared distances in every candidate, and their unit."""
     X, unit = whole(content["X"])
-    require(
-        X.ndim == 2 and np.shape(content["metric"]) == (X.shape[1],) * 2, "X or the metric has another shape"
-    )
-    return X, unit, [(distances(X, A), unit**2 * of, A, of) for A, of in candidates(content["metric"])]
+    require(X.ndim == 2, "X or the metric has another shape")
+    found = candidates(content["metric"], X.shape[1])
+    return X, unit, [(distances(X, A), unit**2 * of, A, of) for A, of in found]
 
 
 # ---- mlsvm ----
@@ -368,12 +381,8 @@ def kernel_squares(content, G):
     With F = phi K^1/2 v / sqrt(lambda) of the eigenvectors of K^1/2 phi K^1/2, phi may be replaced by F F^T.
     """
     K, unit, off = kernel_matrix(content)
+    _, given, of = symmetric(content["metric"], len(K))
     phi = np.array(content["metric"], float)
-    require(phi.shape == K.shape, "X or the metric has another shape")
-    integers, of = whole(phi)
-    require(
-        not np.abs(phi - phi.T).max(initial=0) > 1e-6 * np.linalg.norm(phi), "the metric is not symmetric"
-    )
     values, vectors = np.linalg.eigh((K * unit).astype(float))
     half = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
 
@@ -391,7 +400,7 @@ def kernel_squares(content, G):
 
     found = []
     L, fine = factor(phi, 1)
-    for M, by in ((integers + integers.T, of / 2), (L.dot(L.T), fine**2)):
+    for M, by in ((given, of), (L.dot(L.T), fine**2)):
         D = distances(np.diag([1] * len(K)).astype(object), K.dot(M).dot(K))
         MK = M.dot(K)
         found.append((D, unit**2 * by, (MK * MK.T).sum() * (unit * by) ** 2, lost(M, by)))
@@ -591,7 +600,7 @@ def recompute_local(content):
     counts = [y.count(c) for c in range(max(y) + 1)]
     priors = counts if params["priors"] == "empirical" else params["priors"] or [1.0] * len(counts)
     require(min(priors) > 0 and len(priors) == len(counts), "the priors are not positive, one a class")
-    require(len(X) == len(y), f"there are {len(y)} labels for {len(X)} points")
+    require(len(X) == len(y) and y == list(content["y"]), f"there are no whole labels for {len(X)} points")
     require(len(Q) == len(A) == len(dual["y"]) == len(dual["u"]), "not one metric a query")
     points, unit = whole(np.concatenate([X, Q]))
     alpha, classes, rows = Fraction(float(params["alpha"])), [], []
@@ -609,9 +618,7 @@ def recompute_local(content):
 def at_query(B, off, metric, v, u):
     """(objective, bound, gap, scale) of a metric where B is this, each entry off by at most `off`."""
     d = len(B)
-    require(not np.abs(metric - metric.T).max() > 1e-6 * np.linalg.norm(metric), "a metric is not symmetric")
-    N, by = whole(metric)
-    N, by = N + N.T, by / 2
+    _, N, by = symmetric(metric, d)
     det, adjugate = inverse(N)
     size = (log(Fraction(det)) + d * log(by)) / d
     require(abs(size) <= Fraction(1, 10**6), "the determinant of a metric is not 1")
@@ -908,8 +915,7 @@ def multiple(content, X, similar, dissimilar, price):
     kept = s > 1e-13 * s.max(initial=0.0)
     Y = E_D @ Vt[kept].T / s[kept] * np.sqrt(floats(price))[:, None]
     found = np.linalg.eigvalsh(Y.T @ Y)[-1:].sum() if kept.any() else 0.0
-    mu = Fraction(float(found)) * Fraction(int(price.max())) / Fraction(float(floats(price).max()))
-    mu = Fraction(math.ceil(mu * 2**60), 2**60)
+    mu = Fraction(math.ceil(Fraction(float(found)) * int(price.max()) * 2**60), 2**60)
     a, b = shares(
         mu.numerator * S - mu.denominator * C, mu.numerator * S, "a dissimilar pair moves apart at no cost"
     )
@@ -942,8 +948,10 @@ def recompute_mmc(content):
         mu = max(Fraction(t) / s for s, t in zip(*pulled, strict=True) if s > 0)
     else:
         mu = multiple(content, X, similar, dissimilar, c)
-    bound = -root(mu * sum(Fraction(1) / v for v in c if v)) * (1 + ALLOWED)
-    objective = max(-sum(root(v) for v in D) * (1 - ALLOWED) for D in within)
+    # one denominator for all, or it would grow with every pair
+    inverse = Fraction(sum(-(-(ONE**2) // v) for v in c if v), ONE**2)
+    bound = -root(mu * inverse) * (1 + ALLOWED)
+    objective = max(-sum_of_roots(D) * (1 - ALLOWED) for D in within)
     return objective, bound, abs(objective)
 
 
