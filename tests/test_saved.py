@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import cvxml
 from cvxml.methods.mlsvm import kernel_instance
-from cvxml.oracle.saved import _false_claim, recertify
+from cvxml.oracle.saved import _false_claim, _judge, recertify
 from cvxml.report import Verdict
 from cvxml.result import Solution, Status
 from tests.instances import random_data, real_data
@@ -268,3 +269,58 @@ def test_a_bound_is_contradicted_by_more_than_twice_the_rounding() -> None:
         said = _false_claim(proof, {"lower_bound": proof.lower_bound + off}, 0.0)
         assert bool(said) is contradicted, (off, said)
     assert _false_claim(proof, {"objective": proof.objective + 1e-3}, 0.0)
+
+
+def test_targets_that_are_not_the_nearest_are_said_to_be_given(tmp_path: Path) -> None:
+    y, path = SOME[1], tmp_path / "s.json"
+    nearest = content_of(solved("lmnn", SOME, n_neighbors=2))
+    path.write_text(json.dumps(nearest), encoding="utf-8")
+    assert recertify(cvxml.load(path), 1e-6).notes == ()
+    # as true of these targets as the other is of the nearest; but n_neighbors=2 is in both files
+    farther = [[int(np.flatnonzero(y == c)[k]) for k in (0, 1)] for c in range(3)]
+    targets = [[j for j in farther[c] if j != i] or [farther[c][1]] for i, c in enumerate(y)]
+    other = {
+        **content_of(solved("lmnn", SOME, targets=targets)),
+        "params": {"mu": 0.5, "n_neighbors": 2, "targets": targets},
+    }
+    path.write_text(json.dumps(other), encoding="utf-8")
+    found = recertify(cvxml.load(path), 1e-6)
+    assert found.verdict is Verdict.CERTIFIED
+    (note,) = found.notes
+    assert "not the 2 nearest" in note
+    assert f"note: {note}" in str(found)
+    assert found.to_dict()["notes"] == [note]
+    other["params"]["n_neighbors"] = 30  # more than a class has
+    path.write_text(json.dumps(other), encoding="utf-8")
+    assert "not the 30 nearest" in recertify(cvxml.load(path), 1e-6).notes[0]
+
+
+def test_explicit_lists_are_not_said_to_be_the_nearest(tmp_path: Path) -> None:
+    lists = [[(i + 1) % 40, (i + 7) % 40] for i in range(40)]
+    content = content_of(solved("mlsvm", SOME, neighbors=lists, lam=0.1))
+    assert verdict_on(content, tmp_path / "s.json")[0] is Verdict.CERTIFIED
+    content["params"]["n_neighbors"] = 2
+    verdict, reason = verdict_on(content, tmp_path / "s.json")
+    assert verdict is Verdict.REFUTED
+    assert "neighbour lists" in reason
+
+
+def test_what_is_not_decided_is_said_and_what_is_unbounded_has_no_bound() -> None:
+    proof = cvxml.solve("mlsvm", *SOME, lam=0.1).certificate
+    sentence = "the points span more than double precision sees"
+    for undecided in (
+        replace(proof, undecided=sentence),
+        replace(proof, step=replace(proof, undecided=sentence)),
+        replace(proof, parts=(proof, replace(proof, undecided=sentence))),
+    ):
+        assert _judge(undecided, {}, 1e-6, 0.0) == (Verdict.INCONCLUSIVE, sentence)
+    unbounded = replace(proof, lower_bound=-math.inf, gap=math.inf, undecided=sentence)
+    assert _judge(unbounded, dict.fromkeys(("lower_bound", *FIGURES)), 1e-6, 0.0) == (
+        Verdict.INCONCLUSIVE,
+        sentence,
+    )
+    for name in ("lower_bound", *FIGURES):
+        verdict, reason = _judge(unbounded, {name: getattr(proof, name)}, 1e-6, 0.0)
+        assert verdict is Verdict.REFUTED
+        assert f"claims {name} " in reason
+    assert _judge(replace(proof, objective=math.inf, gap=math.inf), {}, 1e-6, 0.0)[0] is Verdict.REFUTED

@@ -1,4 +1,9 @@
-"""Recompute the proof in a saved solution: nothing of it is believed but the data."""
+"""Recompute the proof in a saved solution: nothing of it is believed but the problem.
+
+That is the data, the parameters, and the lists where they are parameters themselves: the targets of LMNN win over
+n_neighbors, and a file in which they are not the nearest says so in `notes`. Neighbour lists that params name are made
+again, and must be the same.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +35,7 @@ class Recertified:
     certificate: Certificate
     claimed: dict[str, Any]
     exact: Exact | None = None
+    notes: tuple[str, ...] = ()  # what was taken as given and might not be expected
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
@@ -44,6 +50,7 @@ class Recertified:
             "rel_gap": c.rel_gap,
             "radius": c.radius,
             "claimed": self.claimed,
+            "notes": list(self.notes),
             "exact": None if self.exact is None else self.exact.to_dict(),
         }
 
@@ -61,6 +68,7 @@ class Recertified:
             f"  gap {c.gap:.3g}   gap / scale {c.rel_gap:.3g}   optimum within {c.radius:.3g}\n"
             f"  feasibility: {c.feasibility}\n"
             f"{exact}"
+            f"{''.join(f'  note: {note}{chr(10)}' for note in self.notes)}"
             f"  the file claims: {', '.join(claims)}"
         )
 
@@ -92,7 +100,7 @@ def _recertify(saved: SavedSolution, tol: float, exact: bool) -> Recertified:
         verdict, reason = _judge_exactly(interval, proof, Fraction(tol) * interval.scale)
     if verdict is Verdict.CERTIFIED and not _lists_are_as_claimed(saved, params):
         verdict, reason = Verdict.REFUTED, "its neighbour lists are not those that its params name"
-    return Recertified(saved.method, verdict, reason, proof, saved.claimed, interval)
+    return Recertified(saved.method, verdict, reason, proof, saved.claimed, interval, _notes(saved))
 
 
 def _params(saved: SavedSolution) -> dict[str, Any]:
@@ -111,23 +119,51 @@ def _params(saved: SavedSolution) -> dict[str, Any]:
 
 
 def _lists_are_as_claimed(saved: SavedSolution, params: dict[str, Any]) -> bool:
-    if "neighbors" not in params or saved.params.get("neighborhood") == "explicit":
+    if "neighbors" not in params:
         return True
+    if saved.params.get("neighborhood") == "explicit":
+        return saved.params.get("n_neighbors") is None
     named = {k: saved.params[k] for k in ("n_neighbors", "neighborhood")}
     others = {k: v for k, v in params.items() if k != "neighbors"}
     lists = get(saved.method).neighbor_lists(saved.X, saved.y, **named, **others)
     return [sorted(a.tolist()) for a in lists] == [sorted(b) for b in saved.neighbors]
 
 
+def _notes(saved: SavedSolution) -> tuple[str, ...]:
+    """That targets are given which n_neighbors does not name, if they are."""
+    k, targets = saved.params.get("n_neighbors"), saved.params.get("targets")
+    if k is None or targets is None:
+        return ()
+    others = {name: value for name, value in saved.params.items() if name != "targets"}
+    try:
+        nearest = get(saved.method).evaluate(saved.X, saved.y, saved.metric, **others).values["targets"]
+    except ValueError:  # a class has no more than k points
+        nearest = []
+    pairs = {(i, j) for i, listed in enumerate(targets) for j in listed}
+    if pairs == {(i, j) for i, j in np.asarray(nearest).reshape(-1, 2).tolist()}:
+        return ()
+    return (
+        f"its targets are taken as given: they are not the {k} nearest of the class, which n_neighbors names",
+    )
+
+
+def _undecided(proof: Certificate) -> str:
+    """Why nothing is decided, of it or of what it consists of; empty if all is."""
+    within = [proof, *proof.parts, *([proof.step] if proof.step is not None else [])]
+    return next((part.undecided for part in within if part.undecided), "")
+
+
 def _judge(proof: Certificate, claimed: dict[str, Any], tol: float, slack: float) -> tuple[Verdict, str]:
     if not proof.feasibility.feasible:
         return Verdict.REFUTED, f"not a metric: {proof.feasibility}"
-    if not math.isfinite(proof.gap):
+    if not math.isfinite(proof.objective):
         return Verdict.REFUTED, "its objective overflows"
     if wrong := _false_claim(proof, claimed, slack):
         return Verdict.REFUTED, wrong
     if proof.proves(tol):
         return Verdict.CERTIFIED, f"its dual proves it {proof.claim} to {tol:g} of the scale"
+    if undecided := _undecided(proof):
+        return Verdict.INCONCLUSIVE, undecided
     return Verdict.INCONCLUSIVE, f"its dual does not prove it {proof.claim} to {tol:g} of the scale"
 
 
@@ -158,13 +194,17 @@ def _false_claim(proof: Certificate, claimed: dict[str, Any], slack: float) -> s
             continue
         stated = check_number(claimed[name], name)
         allowed = SAME * (1 + abs(value)) + slack + (2 * proof.rounding if name == "lower_bound" else 0.0)
-        if stated < least[name] if name in least else abs(stated - value) > allowed:
+        # where nothing bounds the problem, no figure is its bound
+        off = abs(stated - value) > allowed or math.isinf(value)
+        if stated < least[name] if name in least else off:
             return f"the file claims {name} {stated:.12g}; recomputed, it is {value:.12g}"
     return ""
 
 
 def _least(proof: Certificate, slack: float) -> dict[str, float]:
     """The least gap, rel_gap and radius that an honest file can state where `proof` is what is recomputed."""
+    if math.isinf(proof.gap):
+        return dict.fromkeys(("gap", "rel_gap", "radius"), math.inf)
     # two computations of a gap, each off by `rounding` at most; and to repair the prices again may move each by an ulp
     slack += 2 * proof.rounding + 8 * EPS * abs(proof.objective) + SAME * proof.gap
     share = 1 - slack / proof.gap if proof.gap > slack else 0.0
