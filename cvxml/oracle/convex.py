@@ -15,7 +15,7 @@ import numpy as np
 
 from cvxml.exact import Exact
 from cvxml.metric import FloatArray
-from cvxml.oracle.asked import Asked
+from cvxml.oracle.asked import Asked, uninterrupted
 from cvxml.oracle.diagnose import diagnose, unnamed
 from cvxml.oracle.exactly import judge_exactly
 from cvxml.report import Report, Verdict, Witness
@@ -30,7 +30,7 @@ def check_convex(asked: Asked) -> Report:
     module, params, candidate = asked.module, asked.params, asked.candidate
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a reference that is not tight shows in the verdict
-        reference = module.solve(asked.X, asked.y, tol=asked.tol / 10, **params)
+        reference = uninterrupted(module.solve(asked.X, asked.y, tol=asked.tol / 10, **params))
     proof, zero = None, False
     if candidate is not None:
         zero = _next_to_nothing(asked, candidate, reference)

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.convex import Callback, ConvexMethod, Found
+from cvxml.convex import Callback, ConvexMethod, Found, Keep, interruptible
 from cvxml.coordinates import coordinates
 from cvxml.methods.mcml import evaluate as definition
 from cvxml.methods.mcml.certify import certify as certify_metric
@@ -75,16 +75,21 @@ class MCML(ConvexMethod[Instance]):
         """fast.py."""
         at = coordinates(given.X)
         inside = None if start is None else at.inside(start)
-        ended = collapse(
-            at,
-            weights(given.y),
-            lambda M, dual: certify_metric(given, at.outside(M), dual),
-            tol,
-            max_iter,
-            inside,
-            callback,
-        )
-        return Found(at.outside(ended.M), ended.dual, ended.status, ended.n_iter, ended.history)
+
+        def solve(keep: Keep, told: Callback) -> Found:
+            ended = collapse(
+                at,
+                weights(given.y),
+                lambda M, dual: certify_metric(given, at.outside(M), dual),
+                tol,
+                max_iter,
+                inside,
+                told,
+                lambda M, dual: keep(at.outside(M), dual),
+            )
+            return Found(at.outside(ended.M), ended.dual, ended.status, ended.n_iter, ended.history)
+
+        return interruptible(callback, solve)
 
     def through_cvxpy(self, given: Instance, solver: str) -> Found:
         """The literal problem of the points in coordinates of unit covariance: the same problem, in fit units."""

@@ -9,14 +9,13 @@ side-information, NIPS 2002.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.backend import solve_problem
-from cvxml.convex import Callback, ConvexMethod, Found
+from cvxml.convex import Callback, ConvexMethod, Found, Keep, interruptible
 from cvxml.methods.mmc.certify import Task, certify
 from cvxml.methods.mmc.evaluate import evaluate as intermediates_at
 from cvxml.methods.mmc.evaluate import objective as objective_of
@@ -78,8 +77,15 @@ class MMC(ConvexMethod[Instance]):
     ) -> Found:
         """The fast solver."""
         p = _task(given)
-        prove = partial(certify, p, radius=False)
-        return solve_fast(p.E, p.similar, p.diagonal, prove, tol, max_iter, start, callback)
+
+        def solve(keep: Keep, told: Callback) -> Found:
+            def prove(A: FloatArray, dual: Dual) -> Certificate:
+                keep(A, dual)
+                return certify(p, A, dual, radius=False)
+
+            return solve_fast(p.E, p.similar, p.diagonal, prove, tol, max_iter, start, told)
+
+        return interruptible(callback, solve)
 
     def prices(self, given: Instance, values: dict[str, FloatArray]) -> Dual:
         """c; 1 for pairs of equal points."""
