@@ -187,9 +187,7 @@ def _left(proof: Certificate) -> tuple[float, str]:
 def _judge_optimal(asked: Asked, proof: Certificate, ours: Certificate, stationary: str) -> Judged:
     """A stationary metric that is claimed optimal: against the best of our own starts, and a bound if it is tiny."""
     module, tol, params = asked.module, asked.tol, asked.params
-    best = uninterrupted(
-        module.solve(asked.X, asked.y, tol=tol / 10, init=list(module.STARTS), **params)
-    )
+    best = uninterrupted(module.solve(asked.X, asked.y, tol=tol / 10, init=list(module.STARTS), **params))
     known = module.enumerated(asked.X, asked.y, tol=tol / 10, **params)
     if known is not None and uninterrupted(known).objective < best.objective:
         best = known

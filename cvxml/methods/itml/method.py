@@ -71,9 +71,7 @@ class ITML(ConvexMethod[Instance]):
         self, given: Instance, tol: float, max_iter: int, start: FloatArray | None, callback: Callback
     ) -> Found:
         """fast.py."""
-        return interruptible(
-            callback, lambda keep, told: _fast.fast(given, tol, max_iter, start, told, keep)
-        )
+        return interruptible(callback, lambda keep, told: _fast.fast(given, tol, max_iter, start, told, keep))
 
     def through_cvxpy(self, given: Instance, solver: str) -> Found:
         """The literal metric, and of two duals the one that proves more: the literal one, and what the metric implies.

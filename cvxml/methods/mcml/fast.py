@@ -177,8 +177,9 @@ def collapse(
 ) -> Ended:
     """Follow the path until `prove` of a metric (r, r) and a dual proves `tol`.
 
-    start: a psd matrix (r, r). keep: told every metric and its dual. The rows of the dual are those of the metric itself; "interior", those of the last
-    metric whose gradient was definite; if there was none, one is looked for once the gap seems small.
+    start: a psd matrix (r, r). keep: told every metric and its dual. The rows of the dual are those of the metric
+    itself; "interior", those of the last metric whose gradient was definite; if there was none, one is looked for once
+    the gap seems small.
     """
     began, f, r = time.perf_counter(), smooth(at, of), at.Y.shape[1]
     M = np.eye(r) if start is None else start + START * max(float(np.trace(start)), 1.0) / r * np.eye(r)
