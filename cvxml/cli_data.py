@@ -133,7 +133,10 @@ def problem(parsed: argparse.Namespace) -> tuple[Any, Any, dict[str, Any]]:
         params["priors"] = (
             "empirical" if parsed.priors == "empirical" else _numbers(parsed.priors, "--priors")
         )
-    print(_what_was_read(parsed.data, table, parsed.standardize), file=sys.stderr, flush=True)
+    sys.stderr.write(
+        _what_was_read(parsed.data, table, parsed.standardize) + "\n"
+    )  # at once: nothing comes between
+    sys.stderr.flush()
     return X, y, params
 
 

@@ -149,13 +149,13 @@ def _plausible(held: Columns, column: int) -> bool:
 
 
 def _numbers_rows(values: NDArray[np.float64]) -> bool:
-    """True of 0, 1, 2, ... in any order; of ten or more whole numbers all different, or most one above the last."""
+    """True of 0, 1, 2, ... in any order; of ten or more whole numbers that differ, or mostly rise by one."""
     n = len(values)
     if n < 3 or not np.all((np.abs(values) <= 2.0**53) & (values == np.round(values))):
         return False
     if np.all(np.diff(np.sort(values)) == 1):
         return True
-    return n >= 10 and (len(np.unique(values)) == n or 2 * int(np.sum(np.diff(values) == 1)) > n)
+    return n >= 10 and (len(np.unique(values)) == n or 10 * int(np.sum(np.diff(values) == 1)) >= 9 * (n - 1))
 
 
 def _refuse_index(held: Columns, features: list[int], index: bool | None) -> None:
@@ -269,7 +269,7 @@ def read_table(
     refused until it is settled.
 
     header: "yes" or "no" (or True, False). By default a first line without any number is a header; one that may be
-    either (0, 1, 2, ..., or alone in being whole or in rising) is refused.
+    either (0, 1, 2, ..., or alone in being whole, or outside of all below it) is refused.
     index: "yes" leaves the first column out. By default one that has no name or that of an index, or that numbers or
     names the rows, is refused.
     label: "first", "last", a name of the header, or a number from 0 on, all without the index. By default the column
