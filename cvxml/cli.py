@@ -1,7 +1,7 @@
 """The command line: list, show, solve, check, evaluate, certify, verify; cases, conform, schema (cli_cases.py); lesson.
 
-Exit codes: 0 certified, 1 refuted, 2 bad usage or input, 3 inconclusive, 4 internal error. Results go to stdout
-(JSON with --json), logs and progress to stderr, progress only on a terminal.
+Exit codes: 0 certified, 1 refuted, 2 bad usage or input, 3 inconclusive, 4 internal error, 130 interrupted. Results
+go to stdout (JSON with --json), what was read (cli_data.py), logs and progress to stderr, progress only on a terminal.
 """
 
 from __future__ import annotations
@@ -13,26 +13,12 @@ import shutil
 import sys
 import warnings
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 
 CERTIFIED, REFUTED, BAD_INPUT, INCONCLUSIVE, INTERNAL = 0, 1, 2, 3, 4
-_PARAMS = (
-    "lam",
-    "n_neighbors",
-    "neighborhood",
-    "kernel",
-    "degree",
-    "gamma",
-    "C",
-    "alpha",
-    "model",
-    "n_components",
-    "criterion",
-    "mu",
-)
+INTERRUPTED = 130  # as a shell says it: 128 and the number of the signal
 
 
 class _Parser(argparse.ArgumentParser):
@@ -59,8 +45,8 @@ def run(arguments: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return INCONCLUSIVE
     except KeyboardInterrupt:
-        print("cvxml: interrupted", file=sys.stderr)
-        return INCONCLUSIVE
+        print("cvxml: interrupted before there was anything to keep", file=sys.stderr)
+        return INTERRUPTED
     except Exception as error:
         if type(error).__name__ == "SolverFailure":  # named, not imported: the back end loads cvxpy
             print(f"cvxml: not certified: {error}", file=sys.stderr)
@@ -71,8 +57,16 @@ def run(arguments: Sequence[str]) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     from cvxml._version import __version__
+    from cvxml.cli_cases import add_commands
+    from cvxml.cli_data import add_candidate, add_problem
+    from cvxml.cli_lesson import add_lesson
 
-    parser = _Parser(prog="cvxml", description="Metric learning, stated literally, solved exactly, proved.")
+    parser = _Parser(
+        prog="cvxml",
+        description="Metric learning, stated literally, solved exactly, proved.",
+        epilog="Exit codes: 0 certified or done, 1 refuted, 2 bad usage or input, 3 inconclusive, 4 internal error, "
+        "130 interrupted. What was read of DATA is said in one line on the standard error.",
+    )
     parser.add_argument("--version", action="version", version=f"cvxml {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
 
@@ -85,7 +79,7 @@ def _parser() -> argparse.ArgumentParser:
     command.set_defaults(run=_show)
 
     command = commands.add_parser("solve", help="the optimal metric of a data set, with its proof")
-    _add_problem(command)
+    add_problem(command)
     command.add_argument("--solver", default="fast", help="fast (default), clarabel, scs, or global (ssvm)")
     command.add_argument("--tol", type=float, default=1e-6, help="gap relative to the scale (default 1e-6)")
     command.add_argument("--max-iter", type=int)
@@ -96,12 +90,16 @@ def _parser() -> argparse.ArgumentParser:
         "identity, random, likelihood, or all (nca)",
     )
     command.add_argument("--warm-start", metavar="FILE", help="a file that --out wrote")
-    command.add_argument("--out", metavar="FILE", help="save data, metric and dual: .json or .npz")
+    command.add_argument(
+        "--out",
+        metavar="FILE",
+        help="save data, metric and dual: .json or .npz; after Ctrl-C, the best that there was (exit code 130)",
+    )
     command.set_defaults(run=_solve)
 
     command = commands.add_parser("check", help="judge somebody else's metric")
-    _add_problem(command)
-    _add_candidate(command)
+    add_problem(command)
+    add_candidate(command)
     command.add_argument("--claimed-objective", type=float, metavar="VALUE")
     command.add_argument(
         "--claim", help="optimal, or stationary where the problem is not convex (its default)"
@@ -114,8 +112,8 @@ def _parser() -> argparse.ArgumentParser:
     command.set_defaults(run=_check)
 
     command = commands.add_parser("evaluate", help="the intermediates at a metric, by the paper's names")
-    _add_problem(command)
-    _add_candidate(command)
+    add_problem(command)
+    add_candidate(command)
     command.add_argument("-t", type=int, default=1, help="iteration of the Algorithm-1 step (default 1)")
     command.set_defaults(run=_evaluate)
 
@@ -126,108 +124,12 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--json", action="store_true")
     command.set_defaults(run=_certify)
 
-    from cvxml.cli_cases import add_commands
-    from cvxml.cli_lesson import add_lesson
-
     add_commands(commands)
     add_lesson(commands)
     command = commands.add_parser("verify", help="every method, literal against fast, on data that ships")
     command.add_argument("--json", action="store_true")
     command.set_defaults(run=_verify)
     return parser
-
-
-def _add_problem(command: argparse.ArgumentParser) -> None:
-    command.add_argument("method", help="an id that `cvxml list` shows")
-    command.add_argument("data", metavar="DATA", help=".csv, .npz, .npy or .json file, or an embedded set")
-    command.add_argument("--label", help="name of the label column (default: label, else the last)")
-    command.add_argument("--standardize", action="store_true", help="z-score the features first")
-    command.add_argument("--lam", type=float)
-    command.add_argument("--n-neighbors", type=int)
-    command.add_argument("--neighborhood", help="knn or per-class")
-    command.add_argument("--neighbors", metavar="FILE", help="explicit lists: JSON, one list a point")
-    command.add_argument("--kernel", help="poly or rbf (kernel_mlsvm)")
-    command.add_argument("--degree", type=int)
-    command.add_argument("--gamma", type=float)
-    command.add_argument("--C", type=float, help="weight of the losses (ssvm)")
-    command.add_argument(
-        "--loss-matrix", metavar="FILE", help="cost of each mistake (ssvm): .npy, .npz, .csv or .json"
-    )
-    command.add_argument(
-        "--query",
-        metavar="X",
-        help="where a local metric is wanted (glml): numbers with commas, or a file (q, d)",
-    )
-    command.add_argument("--alpha", type=float, help="added to the diagonal of the covariances (glml)")
-    command.add_argument("--priors", help="empirical, or numbers with commas (glml)")
-    command.add_argument("--model", help="gaussian or mixture (glml)")
-    command.add_argument(
-        "--n-components", type=int, help="of the mixture of a class (glml); rank of the metric (nca)"
-    )
-    command.add_argument("--criterion", help="f or g (nca)")
-    command.add_argument(
-        "--similarity", metavar="FILE", help="who is right for whom, in place of classes (nca)"
-    )
-    command.add_argument("--mu", type=float, help="weight of the impostors (lmnn)")
-    command.add_argument("--targets", metavar="FILE", help="explicit targets: JSON, one list a point (lmnn)")
-    command.add_argument(
-        "--pairs",
-        metavar="FILE",
-        help='JSON {"similar": [[i, j], ...], "dissimilar": ...} in place of labels (itml, mmc, dml_eig)',
-    )
-    command.add_argument("--prior", help="identity, covariance, or a file with a matrix (itml)")
-    command.add_argument(
-        "--bounds", metavar="U,L", help="of squared distances, similar and dissimilar (itml)"
-    )
-    command.add_argument("--json", action="store_true", help="JSON on stdout")
-
-
-def _add_candidate(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--metric", metavar="FILE", help="psd matrix: .npy, .npz, .csv or .json")
-    command.add_argument("--components", metavar="FILE", help="L with metric L^T L")
-
-
-def _data(parsed: argparse.Namespace) -> tuple[Any, Any, dict[str, Any]]:
-    from cvxml import datasets
-    from cvxml.files import read_array, read_json, read_neighbors, read_table
-
-    if Path(parsed.data).suffix or Path(parsed.data).exists():
-        X, y = read_table(parsed.data, label=parsed.label)
-    else:
-        X, y = datasets.load(parsed.data)
-    if parsed.standardize:
-        X = datasets.standardize(X)
-    params = {name: getattr(parsed, name) for name in _PARAMS if getattr(parsed, name) is not None}
-    if parsed.neighbors:
-        params["neighbors"] = read_neighbors(parsed.neighbors)
-    if parsed.targets:
-        params["targets"] = read_neighbors(parsed.targets)
-    if parsed.pairs:
-        params["pairs"] = read_json(parsed.pairs)
-    if parsed.prior:
-        is_file = parsed.prior not in ("identity", "covariance")
-        params["prior"] = read_array(parsed.prior) if is_file else parsed.prior
-    if parsed.bounds:
-        params["bounds"] = _numbers(parsed.bounds, "--bounds")
-    if parsed.loss_matrix:
-        params["loss_matrix"] = read_array(parsed.loss_matrix)
-    if parsed.similarity:
-        params["similarity"] = read_array(parsed.similarity)
-    if parsed.query:
-        is_file = any(map(str.isalpha, Path(parsed.query).suffix))
-        params["query"] = read_array(parsed.query) if is_file else _numbers(parsed.query, "--query")
-    if parsed.priors:
-        params["priors"] = (
-            "empirical" if parsed.priors == "empirical" else _numbers(parsed.priors, "--priors")
-        )
-    return X, y, params
-
-
-def _numbers(text: str, name: str) -> list[float]:
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError:
-        raise ValueError(f"{name} takes numbers with commas between them, got {text!r}") from None
 
 
 def _list(parsed: argparse.Namespace) -> int:
@@ -250,12 +152,13 @@ def _show(parsed: argparse.Namespace) -> int:
 
 def _solve(parsed: argparse.Namespace) -> int:
     import cvxml
+    from cvxml.cli_data import check_out, problem
     from cvxml.methods import get
     from cvxml.result import Status, load
 
-    X, y, params = _data(parsed)
-    if parsed.out and Path(parsed.out).suffix not in (".json", ".npz"):
-        raise ValueError(f"--out {parsed.out}: the name must end in .json or .npz")
+    if parsed.out:
+        check_out("--out", parsed.out, (".json", ".npz"))
+    X, y, params = problem(parsed)
     if parsed.warm_start:
         params["warm_start"] = load(parsed.warm_start)
     if parsed.init:
@@ -282,6 +185,8 @@ def _solve(parsed: argparse.Namespace) -> int:
     if parsed.out:
         solution.save(parsed.out)
     print(json.dumps(solution.to_dict(), sort_keys=True) if parsed.json else solution)
+    if solution.status is Status.INTERRUPTED:
+        return INTERRUPTED
     return CERTIFIED if solution.status in (Status.CONVERGED, Status.STATIONARY) else INCONCLUSIVE
 
 
@@ -294,23 +199,18 @@ def _progress(step: Any) -> None:
     )
 
 
-def _candidate(parsed: argparse.Namespace) -> dict[str, Any]:
-    from cvxml.files import read_array
-
-    given = {name: getattr(parsed, name) for name in ("metric", "components") if getattr(parsed, name)}
-    return {name: read_array(path) for name, path in given.items()}
-
-
 def _check(parsed: argparse.Namespace) -> int:
     import cvxml
+    from cvxml.cli_data import candidate, problem
     from cvxml.report import Verdict
 
-    X, y, params = _data(parsed)
+    metric = candidate(parsed)
+    X, y, params = problem(parsed)
     report = cvxml.check(
         parsed.method,
         X,
         y,
-        **_candidate(parsed),
+        **metric,
         claimed_objective=parsed.claimed_objective,
         claim=parsed.claim,
         tol=parsed.tol,
@@ -325,16 +225,17 @@ def _check(parsed: argparse.Namespace) -> int:
 
 def _evaluate(parsed: argparse.Namespace) -> int:
     import cvxml
+    from cvxml.cli_data import candidate, problem
     from cvxml.methods import get
     from cvxml.metric import from_components
 
-    X, y, params = _data(parsed)
-    candidate = _candidate(parsed)
-    if len(candidate) != 1:
+    given = candidate(parsed)
+    if len(given) != 1:
         raise ValueError("give --metric FILE or --components FILE, one of the two")
-    metric = candidate.get("metric")
+    X, y, params = problem(parsed)
+    metric = given.get("metric")
     if metric is None:
-        metric = from_components(candidate["components"], get(parsed.method).metric_size(X))
+        metric = from_components(given["components"], get(parsed.method).metric_size(X))
     evaluation = cvxml.evaluate(parsed.method, X, y, metric, t=parsed.t, **params)
     if parsed.json:
         print(json.dumps(evaluation.to_dict(), allow_nan=False))

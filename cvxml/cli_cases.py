@@ -62,6 +62,7 @@ def _cases(parsed: argparse.Namespace) -> int:
 
 
 def _conform(parsed: argparse.Namespace) -> int:
+    from cvxml.cli_data import check_out
     from cvxml.inputs import check_choice, check_positive
     from cvxml.oracle.cases import load_cases
     from cvxml.oracle.conform import as_junit, as_table, conform
@@ -71,6 +72,8 @@ def _conform(parsed: argparse.Namespace) -> int:
         if sys.stderr.isatty():
             print(f"\r{text:<78}", end="", file=sys.stderr, flush=True)
 
+    if parsed.junit:
+        check_out("--junit", parsed.junit)
     rows = conform(
         parsed.command,
         load_cases(parsed.folder, parsed.only),

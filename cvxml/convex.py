@@ -59,6 +59,41 @@ class Found(NamedTuple):
     history: tuple[Step, ...] = ()
 
 
+class Interrupted(KeyboardInterrupt):
+    """The user's interrupt, with what was found before it: only `ConvexMethod.solve` stops it."""
+
+    def __init__(self, found: Found):
+        super().__init__()
+        self.found = found
+
+
+Keep = Callable[[FloatArray, Dual], None]
+
+
+def interruptible(callback: Callback, algorithm: Callable[[Keep, Callback], Found]) -> Found:
+    """What `algorithm` finds. It tells `keep` each metric (d, d) and its dual, so that an interrupt loses nothing.
+
+    Raises Interrupted with the last of them; KeyboardInterrupt where there was none yet.
+    """
+    kept: list[tuple[FloatArray, Dual]] = []
+    history: list[Step] = []
+
+    def keep(metric: FloatArray, dual: Dual) -> None:
+        kept[:] = [(metric, dual)]
+
+    def told(step: Step) -> None:
+        history.append(step)
+        if callback is not None:
+            callback(step)
+
+    try:
+        return algorithm(keep, told)
+    except KeyboardInterrupt:
+        if not kept:
+            raise
+        raise Interrupted(Found(*kept[0], Status.INTERRUPTED, len(history), tuple(history))) from None
+
+
 class Iterate(Protocol):
     """An algorithm under way."""
 
@@ -80,25 +115,32 @@ def run(
     callback: Callback,
     phase: str,
 ) -> Found:
-    """Step until `prove` says that tol is met, max_iter or the end of what rounding allows; the best iterate."""
+    """Step until `prove` says that tol is met, max_iter or the end of what rounding allows; the best iterate.
+
+    Raises Interrupted, with the best, where the user interrupts.
+    """
     history: list[Step] = []
     began, least = time.perf_counter(), math.inf
     best, status = (at.metric(), at.dual()), Status.MAX_ITER
-    for iteration in range(max_iter + 1):
-        metric, dual = at.metric(), at.dual()
-        proof = prove(metric, dual)
-        seconds = time.perf_counter() - began
-        history.append(Step(iteration, seconds, proof.objective, proof.lower_bound, proof.gap, phase))
-        if callback is not None:
-            callback(history[-1])
-        if proof.proves(tol):
-            best, status = (metric, dual), Status.CONVERGED
-            break
-        if proof.gap < least:
-            least, best = proof.gap, (metric, dual)
-        if iteration < max_iter and not at.step():
-            status = Status.STALLED
-            break
+    try:
+        for iteration in range(max_iter + 1):
+            metric, dual = at.metric(), at.dual()
+            proof = prove(metric, dual)
+            seconds = time.perf_counter() - began
+            history.append(Step(iteration, seconds, proof.objective, proof.lower_bound, proof.gap, phase))
+            if proof.proves(tol):
+                best, status = (metric, dual), Status.CONVERGED
+            elif proof.gap < least:
+                least, best = proof.gap, (metric, dual)
+            if callback is not None:
+                callback(history[-1])
+            if status is Status.CONVERGED:
+                break
+            if iteration < max_iter and not at.step():
+                status = Status.STALLED
+                break
+    except KeyboardInterrupt:
+        raise Interrupted(Found(*best, Status.INTERRUPTED, len(history), tuple(history))) from None
     return Found(*best, status, iteration, tuple(history))
 
 
@@ -224,7 +266,8 @@ class ConvexMethod(ABC, Generic[Given]):
         solver: "fast", or "clarabel" / "scs": the literal problem and its dual through cvxpy. tol: stop at
         gap <= tol * scale. max_iter: iterations of the fast solver (default 1000). warm_start: a Solution of the
         same data: returned if it is certified already, else a start. callback: called with a `cvxml.result.Step` each
-        time the gap is measured. Raises ValueError for bad input; warns (ConvergenceWarning) whenever tol is not met.
+        time the gap is measured. Ctrl-C ends the fast solver with the best so far, as Status.INTERRUPTED. Raises
+        ValueError for bad input; warns (ConvergenceWarning) whenever tol is not met.
         """
         given = self.instance(X, y, **params)
         check_choice(solver, "solver", SOLVERS)
@@ -236,7 +279,10 @@ class ConvexMethod(ABC, Generic[Given]):
                 found = self.through_cvxpy(given, solver)
             elif found is None:
                 start = None if warm_start is None else examine(np.asarray(warm_start.metric))[0]
-                found = self.fast(given, tol, limit, start, callback)
+                try:
+                    found = self.fast(given, tol, limit, start, callback)
+                except Interrupted as stopped:
+                    found = stopped.found
             certificate = self.prove(given, found.metric, found.dual)
         status = found.status
         if certificate.proves(tol):

@@ -3,8 +3,9 @@
 "iris", "wine", "breast_cancer" and "digits" come from scikit-learn. "balance", "rings", "twonorm"
 and "waveform" are computed here; the last three draw from numpy's RandomState, whose streams are
 frozen, so that they are the same everywhere. The environment variable CVXML_DATA may name a folder
-of NAME.csv or NAME.csv.gz files (header line, label last); embedded names come before it. "openml:NAME" and
-"openml:NAME:VERSION" are fetched from openml.org by scikit-learn, which keeps what it fetched.
+of NAME.csv or NAME.csv.gz files (header line, the label in a column of that name); embedded names come
+before it. "openml:NAME" and "openml:NAME:VERSION" are fetched from openml.org by scikit-learn, which keeps
+what it fetched.
 """
 
 import importlib
@@ -112,12 +113,57 @@ def names() -> list[str]:
     return sorted({*_SKLEARN, *_MADE, *_stored()})
 
 
-def load(name: str) -> Table:
+def load(
+    name: str,
+    *,
+    label: str | int | None = None,
+    header: str | bool | None = None,
+    index: str | bool | None = None,
+) -> Table:
     """The named set: X (n, d) float64 and y (n,), int64 (or str, or float64, where the labels are such).
 
-    "openml:NAME" or "openml:NAME:VERSION" needs a network the first time. Raises ValueError for an unknown name, an
-    unusable file or set, or no network, and ImportError for the sets of scikit-learn if it is not installed.
+    "openml:NAME" or "openml:NAME:VERSION" needs a network the first time. label, header, index: as in `read`, for a
+    file of the folder CVXML_DATA. Raises ValueError for an unknown name, an unusable file or set, or no network, and
+    ImportError for the sets of scikit-learn if it is not installed.
     """
+    return find(name, label=label, header=header, index=index)[:2]
+
+
+def read(
+    path: str | os.PathLike[str],
+    *,
+    label: str | int | None = None,
+    header: str | bool | None = None,
+    index: str | bool | None = None,
+) -> Table:
+    """The table in a .csv, .csv.gz, .npy, .npz or .json file: X (n, d) float64 and y (n,), int64, float64 or str.
+
+    .npz and .json hold X and y; in the others the labels are a column. What may be read in two ways is refused, with
+    the option that settles it. header: "yes" or "no"; by default a first line without any number is one. index: "yes"
+    leaves the first column out, "no" keeps what numbers or names the rows. label: "first", "last", a name of the header
+    or a number from 0 on, without the index; by default the column named label, else class, target or species, else the
+    only one of words, else the last if it looks like classes and the first does not. Raises ValueError.
+    """
+    return files.read_table(path, label=label, header=header, index=index)
+
+
+def find(
+    name: str,
+    *,
+    label: str | int | None = None,
+    header: str | bool | None = None,
+    index: str | bool | None = None,
+) -> files.Table:
+    """As `load`, and where the labels were, in words."""
+    stored = _stored() if not name.startswith("openml:") and name not in (*_MADE, *_SKLEARN) else {}
+    if name in stored:
+        return files.load_table(stored[name], label=label, header=header, index=index)
+    if label is not None or header is not None or index is not None:
+        raise ValueError(f"{name!r} is no file: leave label, header and index out, or give a .csv file")
+    return files.Table(*_embedded(name), "the set")
+
+
+def _embedded(name: str) -> Table:
     if name.startswith("openml:"):
         return _openml(name)
     if name in _MADE:
@@ -126,11 +172,8 @@ def load(name: str) -> Table:
         loader = getattr(importlib.import_module("sklearn.datasets"), f"load_{name}")
         X, y = loader(return_X_y=True)
         return np.array(X, dtype=np.float64, order="C"), np.array(y, dtype=np.int64)
-    stored = _stored()
-    if name not in stored:
-        known = ", ".join(names())
-        raise ValueError(f"{name!r} is not a known data set; give one of {known}")
-    return files.read_table(stored[name])
+    known = ", ".join(names())
+    raise ValueError(f"{name!r} is not a known data set; give one of {known}, or a file with its ending")
 
 
 def _openml(name: str) -> Table:

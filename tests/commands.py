@@ -37,6 +37,11 @@ def solved(method: str) -> Solution:
     return cvxml.solve(method, X, Y, n_neighbors=2, neighborhood="per-class")
 
 
+def unsaid(err: str) -> str:
+    """The standard error without the line that says what was read (tests/test_reading.py)."""
+    return "".join(line for line in err.splitlines(keepends=True) if not line.startswith("data: "))
+
+
 def refused(answer: Answer) -> bool:
     line = answer.err.rstrip("\n")
     return (

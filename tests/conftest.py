@@ -12,14 +12,14 @@ import pytest
 
 from cvxml.cli import run
 from cvxml.firstorder import one_blas_thread
-from tests.commands import GRID, Answer, Cli, X, Y
+from tests.commands import GRID, Answer, Cli, X, Y, unsaid
 
 os.environ["MPLBACKEND"] = "Agg"  # pictures in memory, no windows
 
 
 @pytest.fixture
 def cli(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
-    """Runs a command in a folder that holds data.json (14, 3) and grid.json (14, 2)."""
+    """Runs a command in a folder that holds data.json (14, 3) and grid.json (14, 2); what was read is left out."""
     monkeypatch.chdir(tmp_path)
     for name, points in (("data", X), ("grid", GRID)):
         Path(f"{name}.json").write_text(json.dumps({"X": points.tolist(), "y": Y.tolist()}))
@@ -27,7 +27,8 @@ def cli(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.
     def call(*arguments: object) -> Answer:
         capsys.readouterr()
         code = run([str(a) for a in arguments])
-        return Answer(code, *capsys.readouterr())
+        out, err = capsys.readouterr()
+        return Answer(code, out, unsaid(err))
 
     return call
 

@@ -257,7 +257,7 @@ def test_flags_that_only_the_shell_has(cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("error", "code", "says"),
     [
-        (KeyboardInterrupt(), 3, "interrupted"),
+        (KeyboardInterrupt(), 130, "interrupted"),
         (MemoryError(), 2, "out of memory"),
         (SolverFailure("no answer"), 3, "not certified: no answer"),
     ],

@@ -26,9 +26,10 @@ def test_npz_and_json_tables(tmp_path: Path) -> None:
 
 
 def test_npy_table(tmp_path: Path) -> None:
-    X, y = files.read_table(put(tmp_path / "a.npy", npy_bytes(np.array([[0.5, 1], [1.5, -2]]))))
-    assert X.tolist() == [[0.5], [1.5]]
-    assert y.tolist() == [1, -2]
+    path = put(tmp_path / "a.npy", npy_bytes(np.array([[0.5, 1], [1.5, -2], [2.5, 1], [3.5, -2]])))
+    X, y = files.read_table(path)
+    assert X.tolist() == [[0.5], [1.5], [2.5], [3.5]]
+    assert y.tolist() == [1, -2, 1, -2]
     assert y.dtype == np.int64
 
 

@@ -13,8 +13,8 @@ from cvxml.files.common import MAX_BYTES, Path
 from cvxml.files.csv_files import MAX_LINE_BYTES
 from cvxml.files.numpy_files import read_npz
 from cvxml.files.strict_json import MAX_DEPTH, MAX_DIGITS, MAX_JSON_BYTES, read_json, read_neighbors
-from cvxml.files.tables import MAX_LABEL, read_table
-from cvxml.files.writing import write_json, write_npz
+from cvxml.files.tables import MAX_LABEL, Table, load_table, read_table
+from cvxml.files.writing import check_writable, write_json, write_npz
 
 __all__ = [
     "MAX_BYTES",
@@ -25,6 +25,9 @@ __all__ = [
     "MAX_LINE_BYTES",
     "PREFER",
     "Path",
+    "Table",
+    "check_writable",
+    "load_table",
     "read_array",
     "read_json",
     "read_neighbors",

@@ -53,13 +53,13 @@ def _choose(held: Mapping[str, Any], prefer: Sequence[str]) -> Any:
     raise ValueError(f"it holds {names} but none of {', '.join(prefer)}")
 
 
-def read_array(path: Path, *, prefer: Sequence[str] = PREFER) -> NDArray[np.float64]:
+def read_array(path: Path, *, prefer: Sequence[str] = PREFER, square: bool = False) -> NDArray[np.float64]:
     """The real array in a file, float64 and C-contiguous, of at least one dimension.
 
     .npy; .npz (its only array, else the first of `prefer` it has); .csv or .csv.gz (always (n, d);
-    a first line whose first cell is not a number is a header, which must hold no number at all);
-    .json (nested lists, or an object holding one of `prefer`). NaN passes, except in JSON. Raises
-    ValueError for anything else.
+    a first line without any number is a header, and 0, 1, 2, ... may be one and is refused, unless
+    the lines are as many as the columns of what is `square`); .json (nested lists, or an object
+    holding one of `prefer`). NaN passes, except in JSON. Raises ValueError for anything else.
     """
     suffix = suffix_of(path)
     with naming(path, "read", REMEDIES[suffix]):
@@ -71,4 +71,4 @@ def read_array(path: Path, *, prefer: Sequence[str] = PREFER) -> NDArray[np.floa
         if suffix == ".json":
             value = load_json(path)
             return nested(_choose(value, prefer) if isinstance(value, dict) else value)
-        return load_csv(path, suffix == ".csv.gz", labelled=False)[0]
+        return load_csv(path, suffix == ".csv.gz", labelled=False, square=square).numbers

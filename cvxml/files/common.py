@@ -29,10 +29,16 @@ REMEDIES = {
 }
 
 
+class Unsettled(ValueError):
+    """What may be read in more than one way; the message ends with the option that settles it."""
+
+
 @contextmanager
 def naming(path: Path, doing: str, remedy: str) -> Iterator[None]:
     try:
         yield
+    except Unsettled as error:
+        raise ValueError(f"{os.fspath(path)!r} cannot be {doing}: {' '.join(str(error).split())}") from error
     except _ERRORS as error:
         reason = (isinstance(error, OSError) and error.strerror) or str(error) or type(error).__name__
         short = " ".join(str(reason).split())[:300]

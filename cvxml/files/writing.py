@@ -35,6 +35,18 @@ def _replace(path: Path, write: Callable[[BinaryIO], object]) -> None:
         raise
 
 
+def check_writable(path: Path) -> None:
+    """Raise ValueError now if `write_json` or `write_npz` could not write there later."""
+    with naming(path, "written", "give the name of a file in a folder that exists and may be written to"):
+        target = os.path.realpath(path)
+        if os.path.isdir(target):
+            raise ValueError("it is a folder")
+        probe = os.path.join(os.path.dirname(target), f".cvxml-{secrets.token_hex(8)}.tmp")
+        with open(probe, "xb"):
+            pass
+        os.unlink(probe)
+
+
 def write_json(path: Path, obj: object) -> None:
     """Write `obj` as JSON (sorted keys, indent 1, final newline), replacing the file at once.
 

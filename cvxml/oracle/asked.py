@@ -8,7 +8,14 @@ from numpy.typing import ArrayLike
 
 from cvxml.methods import Method, get
 from cvxml.metric import FloatArray
-from cvxml.result import TOLERANCES
+from cvxml.result import TOLERANCES, Solution, Status
+
+
+def uninterrupted(solution: Solution) -> Solution:
+    """The solution: an interrupt that a solver took for its own ends the judgement too."""
+    if solution.status is Status.INTERRUPTED:
+        raise KeyboardInterrupt
+    return solution
 
 
 class Asked(NamedTuple):

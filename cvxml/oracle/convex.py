@@ -15,7 +15,7 @@ import numpy as np
 
 from cvxml.exact import Exact
 from cvxml.metric import FloatArray
-from cvxml.oracle.asked import Asked
+from cvxml.oracle.asked import Asked, uninterrupted
 from cvxml.oracle.diagnose import diagnose, unnamed
 from cvxml.oracle.exactly import judge_exactly
 from cvxml.report import Report, Verdict, Witness
@@ -29,7 +29,7 @@ def check_convex(asked: Asked) -> Report:
     module, params, candidate = asked.module, asked.params, asked.candidate
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a reference that is not tight shows in the verdict
-        reference = module.solve(asked.X, asked.y, tol=asked.tol / 10, **params)
+        reference = uninterrupted(module.solve(asked.X, asked.y, tol=asked.tol / 10, **params))
     proof = None
     if candidate is not None:
         proof = module.certify(asked.X, asked.y, candidate, reference.dual, **params)
@@ -41,7 +41,8 @@ def check_convex(asked: Asked) -> Report:
         verdict, reason, exact = judge_exactly(asked, candidate, reference)
         reasons = [reason]
     # a wrong value says nothing of how the metric came about
-    wrong = verdict is Verdict.REFUTED or bool(proof is not None and ties and verdict is Verdict.INCONCLUSIVE)
+    open_tie = bool(proof is not None and ties and verdict is Verdict.INCONCLUSIVE and not proof.undecided)
+    wrong = verdict is Verdict.REFUTED or open_tie
     verdict, reasons = _judge_value(asked, proof, reference, scale, ties, verdict, reasons)
     diagnosis = diagnose(asked, reference) if wrong and asked.diagnosed else ()
     report = _report(asked, verdict, reasons, reference, proof, scale, diagnosis, exact)

@@ -19,7 +19,7 @@ import numpy as np
 from cvxml.backend import SolverFailure
 from cvxml.methods import get
 from cvxml.metric import FloatArray, examine, project_psd
-from cvxml.oracle.asked import Asked
+from cvxml.oracle.asked import Asked, uninterrupted
 from cvxml.oracle.slips import slips
 from cvxml.result import Certificate, Solution
 from cvxml.variant import LOOSE, Other, Question
@@ -211,7 +211,9 @@ class _Judge:
             ):
                 return solution
         module = get(method)
-        solution = module.solve(other.X, other.y, tol=self.tol / 10, max_iter=PATIENCE, **other.params)
+        solution = uninterrupted(
+            module.solve(other.X, other.y, tol=self.tol / 10, max_iter=PATIENCE, **other.params)
+        )
         self.solved.append((other, solution))
         return solution
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from cvxml.exact import Exact, upward
 from cvxml.methods import get, get_exact
 from cvxml.metric import FloatArray, examine
-from cvxml.oracle.asked import Asked
+from cvxml.oracle.asked import Asked, uninterrupted
 from cvxml.oracle.diagnose import diagnose, unnamed
 from cvxml.oracle.exactly import ANOTHER, stands_for
 from cvxml.report import Report, Verdict, Witness
@@ -199,9 +199,9 @@ def _left(proof: Certificate) -> tuple[float, str]:
 def _judge_optimal(asked: Asked, proof: Certificate, ours: Certificate, stationary: str) -> Judged:
     """A stationary metric that is claimed optimal: against the best of our own starts, and a bound if it is tiny."""
     module, tol, params = asked.module, asked.tol, asked.params
-    best = module.solve(asked.X, asked.y, tol=tol / 10, init=list(module.STARTS), **params)
+    best = uninterrupted(module.solve(asked.X, asked.y, tol=tol / 10, init=list(module.STARTS), **params))
     known = module.enumerated(asked.X, asked.y, tol=tol / 10, **params)
-    if known is not None and known.objective < best.objective:
+    if known is not None and uninterrupted(known).objective < best.objective:
         best = known
     bound = None if known is None else known.lower_bound
     beyond = tol * best.certificate.scale + proof.rounding

@@ -17,6 +17,7 @@ import numpy as np
 
 from cvxml import api, datasets
 from cvxml.methods import get
+from cvxml.oracle.asked import uninterrupted
 from cvxml.oracle.check import check
 from cvxml.report import Verdict
 from cvxml.result import TOLERANCES, Solution
@@ -108,7 +109,7 @@ def _row(case: Case, say: Callable[[str], None], place: str) -> Row:
         for solver in SOLVERS:
             say(f"{place} {case.method} on {case.data}: {solver}")
             started = time.perf_counter()
-            solutions[solver] = api.solve(case.method, X, y, solver=solver, **case.params)
+            solutions[solver] = uninterrupted(api.solve(case.method, X, y, solver=solver, **case.params))
             seconds[solver] = time.perf_counter() - started
     lists = {"neighbors": solutions["fast"].neighbors} if "neighbors" in get(case.method).PARAMETERS else {}
     verdicts = {

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.linalg import LinearOperator, cg
 
-from cvxml.convex import Callback, Found
+from cvxml.convex import Callback, Found, Keep
 from cvxml.methods.itml.instance import Instance
 from cvxml.metric import FloatArray
 from cvxml.result import Dual, Status, Step
@@ -63,7 +63,9 @@ class State(NamedTuple):
     gap: float
 
 
-def fast(p: Instance, tol: float, max_iter: int, start: FloatArray | None, callback: Callback) -> Found:
+def fast(
+    p: Instance, tol: float, max_iter: int, start: FloatArray | None, callback: Callback, keep: Keep
+) -> Found:
     """The metric (d, d) and its prices. start: a psd matrix (d, d), used if it is near the optimum already."""
     C = _cholesky(p.prior)
     basis, pairs = _coordinates(p, C)
@@ -81,6 +83,7 @@ def fast(p: Instance, tol: float, max_iter: int, start: FloatArray | None, callb
             f"gamma {gamma:.3g}",
         )
         history.append(step)
+        keep(_outside(at, C, basis), _prices(p, at.D))
         if callback is not None:
             callback(step)
         if step.gap <= SURPLUS * tol * max(at.objective, UNMOVED * len(C)):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.backend import SolverFailure, solve_problem
-from cvxml.convex import Callback, ConvexMethod, Found
+from cvxml.convex import Callback, ConvexMethod, Found, interruptible
 from cvxml.methods.itml import certify as _certify
 from cvxml.methods.itml import evaluate as _evaluate
 from cvxml.methods.itml import fast as _fast
@@ -71,7 +71,7 @@ class ITML(ConvexMethod[Instance]):
         self, given: Instance, tol: float, max_iter: int, start: FloatArray | None, callback: Callback
     ) -> Found:
         """fast.py."""
-        return _fast.fast(given, tol, max_iter, start, callback)
+        return interruptible(callback, lambda keep, told: _fast.fast(given, tol, max_iter, start, told, keep))
 
     def through_cvxpy(self, given: Instance, solver: str) -> Found:
         """The literal metric, and of two duals the one that proves more: the literal one, and what the metric implies.

@@ -173,11 +173,13 @@ def collapse(
     max_iter: int,
     start: FloatArray | None = None,
     callback: Callable[[Step], None] | None = None,
+    keep: Callable[[FloatArray, Dual], None] | None = None,
 ) -> Ended:
     """Follow the path until `prove` of a metric (r, r) and a dual proves `tol`.
 
-    start: a psd matrix (r, r). The rows of the dual are those of the metric itself; "interior", those of the last
-    metric whose gradient was definite; if there was none, one is looked for once the gap seems small.
+    start: a psd matrix (r, r). keep: told every metric and its dual. The rows of the dual are those of the metric
+    itself; "interior", those of the last metric whose gradient was definite; if there was none, one is looked for once
+    the gap seems small.
     """
     began, f, r = time.perf_counter(), smooth(at, of), at.Y.shape[1]
     M = np.eye(r) if start is None else start + START * max(float(np.trace(start)), 1.0) / r * np.eye(r)
@@ -193,6 +195,8 @@ def collapse(
         dual = {**dual, "q": f.share(rows.P)}
         if _definite(f.gradient(at.Y, rows.P), M):
             dual["interior"] = dual["q"]
+        if keep is not None:
+            keep(M, dual)
         done = state.rho * r <= EPS * abs(rows.value) or rows.value <= FALLEN * at_zero
         near = rows.value - rows.entropy <= NEAR * tol * abs(rows.value)
         if near and k > 0 and "interior" not in dual:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.convex import Callback, ConvexMethod, Found
+from cvxml.convex import Callback, ConvexMethod, Found, Keep, interruptible
 from cvxml.coordinates import Coordinates, coordinates
 from cvxml.methods.mcml import evaluate as definition
 from cvxml.methods.mcml.certify import certify as certify_metric
@@ -78,12 +78,17 @@ class MCML(ConvexMethod[Instance]):
         def prove(M: FloatArray, dual: Dual) -> Certificate:
             return certify_metric(given, at.outside(M), dual, at)
 
-        ended = collapse(at, of, prove, tol, max_iter, inside, callback)
-        status, zero = ended.status, 0 * ended.M
-        if status is Status.STALLED and recedes(given.X, at, of, ended.M) == NOT_ATTAINED:
-            status = Status.NOT_ATTAINED
-        best = zero if prove(zero, ended.dual).proves(tol) else _best(given.X, at, of, ended)
-        return Found(at.outside(best), ended.dual, status, ended.n_iter, ended.history)
+        def solve(keep: Keep, told: Callback) -> Found:
+            ended = collapse(
+                at, of, prove, tol, max_iter, inside, told, lambda M, dual: keep(at.outside(M), dual)
+            )
+            status, zero = ended.status, 0 * ended.M
+            if status is Status.STALLED and recedes(given.X, at, of, ended.M) == NOT_ATTAINED:
+                status = Status.NOT_ATTAINED
+            best = zero if prove(zero, ended.dual).proves(tol) else _best(given.X, at, of, ended)
+            return Found(at.outside(best), ended.dual, status, ended.n_iter, ended.history)
+
+        return interruptible(callback, solve)
 
     def through_cvxpy(self, given: Instance, solver: str) -> Found:
         """The literal problem of the points in coordinates of unit covariance: the same problem, in fit units."""

@@ -9,7 +9,6 @@ side-information, NIPS 2002.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from cvxml.backend import solve_problem
 from cvxml.budget import budget, unproved
-from cvxml.convex import Callback, ConvexMethod, Found
+from cvxml.convex import Callback, ConvexMethod, Found, Keep, interruptible
 from cvxml.methods.mmc.certify import Task, certify
 from cvxml.methods.mmc.evaluate import evaluate as intermediates_at
 from cvxml.methods.mmc.evaluate import objective as objective_of
@@ -79,12 +78,17 @@ class MMC(ConvexMethod[Instance]):
     ) -> Found:
         """The fast solver."""
         p = _task(given)
-        if p.diagonal or not budget(p.similar, p.rank).undecided:
-            return _solved(p, tol, max_iter, start, callback)
-        # the solver needs a gap to stop by; nobody else is told of it
-        told = None if callback is None else lambda step: callback(unproved(step))
-        found = _solved(p._replace(rank=None), tol, max_iter, start, told)
-        return found._replace(history=tuple(map(unproved, found.history)))
+        decided = p.diagonal or not budget(p.similar, p.rank).undecided
+
+        def solve(keep: Keep, told: Callback) -> Found:
+            if decided:
+                return _solved(p, tol, max_iter, start, told, keep)
+            # the solver needs a gap to stop by; nobody else is told of it
+            quiet = None if told is None else lambda step: told(unproved(step))
+            found = _solved(p._replace(rank=None), tol, max_iter, start, quiet, keep)
+            return found._replace(history=tuple(map(unproved, found.history)))
+
+        return interruptible(callback, solve)
 
     def prices(self, given: Instance, values: dict[str, FloatArray]) -> Dual:
         """c; 1 for pairs of equal points."""
@@ -119,8 +123,13 @@ def _task(given: Instance) -> Task:
     return Task(given.dissimilar, given.similar, given.diagonal, given.rank)
 
 
-def _solved(p: Task, tol: float, max_iter: int, start: FloatArray | None, callback: Callback) -> Found:
-    prove = partial(certify, p, radius=False)
+def _solved(
+    p: Task, tol: float, max_iter: int, start: FloatArray | None, callback: Callback, keep: Keep
+) -> Found:
+    def prove(A: FloatArray, dual: Dual) -> Certificate:
+        keep(A, dual)
+        return certify(p, A, dual, radius=False)
+
     return solve_fast(p.E, p.similar, p.diagonal, prove, tol, max_iter, start, callback)
 
 
