@@ -20,6 +20,8 @@ def squared(root: Any) -> Any:
 
 def root_of(A: Any) -> Any:
     """A square root of its psd part."""
+    if not np.isfinite(A).all() or np.abs(A).max() > 1e300:
+        return np.zeros_like(A)
     values, vectors = np.linalg.eigh((A + A.T) / 2)
     return vectors * np.sqrt(np.maximum(values, 0))
 

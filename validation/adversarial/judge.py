@@ -302,7 +302,7 @@ class Attack:
         if any(words in said for words in UNCOMPUTED):
             return []
         problem: Problem = self.problem
-        if "infinite" in said or "at no cost" in said:
+        if "infinite" in said or "cost" in said:
             return [] if isinstance(problem, Budget) and unbounded(problem) else [f"refused: {said:.200}"]
         if "equal" in said or "distance 0" in said or "same point" in said:
             equal = any(not problem.difference(*pair).any() for pair in problem.other)

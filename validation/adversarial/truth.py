@@ -130,8 +130,9 @@ def nearest(D: Any, i: int, among: list[int], k: int) -> list[int]:
 def float_distances(X: Any) -> Any:
     """As the definition of neighbours has them."""
     D = np.zeros((len(X), len(X)))
-    for feature in np.asarray(X, float).T:
-        D += np.subtract.outer(feature, feature) ** 2
+    with np.errstate(over="ignore"):
+        for feature in np.asarray(X, float).T:
+            D += np.subtract.outer(feature, feature) ** 2
     return D
 
 
