@@ -114,7 +114,9 @@ def ball(value: int, power: int) -> Any:
 
 
 def real(x: float) -> Any:
-    """A float as a ball of radius 0, at any precision."""
+    """A float as a ball of radius 0, at any precision; infinite ones too."""
+    if not math.isfinite(x):
+        return arb(x)
     above, below = float(x).as_integer_ratio()
     return arb(fmpq(above, below))
 

@@ -185,7 +185,7 @@ class Attack:
         """What is wrong with the figures of one."""
         wrong = []
         best = self.attained.best
-        if not math.isfinite(proof.rounding) or proof.rounding < 0:
+        if not proof.rounding >= 0:
             wrong.append(f"raised: rounding is {proof.rounding}")
         if math.isnan(proof.lower_bound) or math.isnan(proof.objective) or math.isnan(proof.gap):
             wrong.append(f"raised: nan in {proof.objective}, {proof.lower_bound}, {proof.gap}")
@@ -254,9 +254,11 @@ class Attack:
         gap = value - self.attained.best
         most = tol.max((100 * tol).min(real(1e-3))) * scale
         allowed = tol * scale + real(max(rounding, 0.0)).min(most)
-        if more(gap, allowed) and more(gap, real(ulps(float(value.mid()))) if scale > 0 else arb(0)):
+        least = real(ulps(float(value.mid()))) if scale > 0 else real(5e-324)
+        if more(gap, allowed.max(least)):
+            where = "certified" if scale > 0 else "certified at scale 0"
             return [
-                f"certified: worse by {text(gap)} than another metric, of {text(value)}; tol * scale is "
+                f"{where}: worse by {text(gap)} than another metric, of {text(value)}; tol * scale is "
                 f"{text(tol * scale)}, rounding {rounding:.3g}"
             ]
         return []

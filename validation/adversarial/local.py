@@ -1,4 +1,4 @@
-"""GLML in rationals: B, the exact optimum, and what a metric loses. (tr M B)^2, M = A^-1 of determinant 1, ||B|| = 1."""
+"""GLML in rationals: B, the optimum, and what a metric loses. (tr M B)^2, M = A^-1 of determinant 1, ||B|| = 1."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from flint import arb, fmpq, fmpq_mat
 
-from validation.adversarial.exact import is_psd, real, symmetric, whole
+from validation.adversarial.exact import is_psd, symmetric, whole
 
 
 def rational(A: Any) -> Any:
@@ -70,14 +70,3 @@ class Local:
         t = arb(sum((product[i, i] for i in range(self.d)), fmpq(0))) * unit
         size = arb(sum((inverse[i, j] ** 2 for i in range(self.d) for j in range(self.d)), fmpq(0))).sqrt()
         return t * t, self.best if self.definite else abs(t) * size * unit * self.norm
-
-    def determinant(self, A: Any) -> float:
-        """Of floats, about: how far a metric is from determinant 1."""
-        M = symmetric(A)
-        det = matrix(
-            np.array([fmpq(int(v), 2**M.power) for v in M.values.ravel()]).reshape(self.d, self.d)
-        ).det()
-        return float(arb(det))
-
-
-__all__ = ["Local", "real"]
