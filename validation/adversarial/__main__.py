@@ -28,6 +28,7 @@ def main() -> int:
     parser.add_argument("--folder", type=Path, default=Path("results/adversarial"))
     parser.add_argument("--method", choices=METHODS)
     parser.add_argument("--seed", type=int)
+    parser.add_argument("--chunk", type=int, help="these seeds only, 14 of each method")
     parser.add_argument("--n-jobs", type=int, default=2)
     options = parser.parse_args()
     methods = METHODS if options.method is None else (options.method,)
@@ -40,6 +41,8 @@ def main() -> int:
     chunks = -(-options.n // (len(methods) * CHUNK * (CANDIDATES + DUALS)))
     started = time.perf_counter()
     work = [(method, chunk) for chunk in range(chunks) for method in methods]
+    if options.chunk is not None:
+        work = [(method, options.chunk) for method in methods]
     options.folder.mkdir(parents=True, exist_ok=True)
     parts = Parallel(n_jobs=options.n_jobs, return_as="generator_unordered", batch_size=1)(
         delayed(kept)(options.folder, method, chunk) for method, chunk in work

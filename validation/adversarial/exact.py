@@ -114,7 +114,7 @@ def ball(value: int, power: int) -> Any:
 
 
 def real(x: float) -> Any:
-    """A float as a ball of radius 0, at any precision; infinite ones too."""
+    """A float, or infinity, as a ball."""
     if not math.isfinite(x):
         return arb(x)
     above, below = float(x).as_integer_ratio()
