@@ -8,7 +8,7 @@ A seed makes an instance (instances.py: collinear, duplicate, underflowing ... p
 nothing with the package: floats are rational numbers (exact.py), logarithms, exponentials and roots are balls of 400
 bits (python-flint). attained.py looks for metrics, psd beyond doubt, of which no bound may be above the objective.
 
-What is wrong, and must not occur (judge.py):
+What is wrong, and must not occur (attack.py, attack_local.py, attack_step.py):
     certified    "certified" of what is no metric, or of a metric that is worse than another by more than is allowed:
                  tol * scale plus the stated rounding, which itself may not exceed what docs/duality.md says
     bound        a lower bound, less its stated rounding, above an objective that is attained

@@ -14,8 +14,9 @@ from joblib import Parallel, delayed
 
 import validation.adversarial
 from cvxml.firstorder import one_blas_thread
+from validation.adversarial.attack import DUALS
 from validation.adversarial.instances import METHODS
-from validation.adversarial.judge import CANDIDATES, DUALS, Outcome, attacked
+from validation.adversarial.judge import CANDIDATES, Outcome, attacked
 
 CHUNK = 14  # seeds of a file: one of each family
 

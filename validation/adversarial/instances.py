@@ -302,7 +302,7 @@ def _glml(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
     query = X[int(rng.integers(len(X)))] if rng.random() < 0.5 else X.mean(axis=0)
     with np.errstate(all="ignore"):
         variance = float(X.var())
-    return {"query": query, "alpha": float(rng.choice([0, 0, 1e-8, 1e-3, 1]) * rng.choice([1, variance]))}
+    return {"query": query, "alpha": float(rng.choice([0, 1e-12, 1e-8, 1e-3, 1]) * rng.choice([1, variance]))}
 
 
 def _nothing(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:

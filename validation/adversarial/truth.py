@@ -98,12 +98,12 @@ class Problem:
         above = self.distances(M + identity(len(A), exponent))
         below = self.distances(M)
         D = {pair: below[pair].max(arb(0)).union(above[pair]) for pair in below}
-        return Image(self, M, 2.0**exponent, D)
+        return Image(self, M, float(np.ldexp(1.0, exponent)), D)
 
     def norm2(self, at: Image) -> Any:
         """||A||^2."""
         found = ball((at.M.values * at.M.values).sum(), 2 * at.M.power)
-        return found.union((found - len(at.M.values) * arb(at.size) ** 2).max(arb(0)))
+        return found.union((found - len(at.M.values) * real(at.size) ** 2).max(arb(0)))
 
     def value(self, at: Image) -> Any:
         """The objective of what a candidate is judged as."""
@@ -166,16 +166,26 @@ class Kernel(MLSVM):
         return is_psd(K @ M.values @ K)
 
     def image(self, A: Any) -> Image:
-        M = symmetric(A)
-        # one that is not psd is not judged: what it stands for is known in the feature space only
-        return Image(self, M, 0.0 if self.valid(M) else np.inf)
+        """Where A + t I is psd in the feature space, K phi K + t K is: distances there are of the differences of K."""
+        M, K = symmetric(A), self.points
+        if self.valid(M):
+            return Image(self, M)
+        product = Whole(K.values @ M.values @ K.values, M.power + 2 * K.power)
+        largest = max(abs(int(x)) for x in product.values.ravel()).bit_length() - product.power
+        exponent = largest - max(int(x) for x in np.diag(K.values)).bit_length() + K.power - 60
+        while not is_psd((product + K.times(exponent)).values):
+            exponent += 1
+        below, k = self.distances(M), K.values
+        D = {}
+        for i, j in self.every:
+            added = ball(k[i, i] - 2 * k[i, j] + k[j, j], K.power - exponent)
+            D[i, j] = below[i, j].max(arb(0)).union(below[i, j] + added)
+        return Image(self, M, float(np.ldexp(1.0, exponent)), D)
 
     def norm2(self, at: Image) -> Any:
         product = self.points.values @ at.M.values
-        return ball((product * product.T).sum(), 2 * (at.M.power + self.points.power))
-
-    def value(self, at: Image) -> Any:
-        return super().value(at) if at.size == 0 else arb.nan()
+        found = ball((product * product.T).sum(), 2 * (at.M.power + self.points.power))
+        return found.union((found - self.n * real(at.size) ** 2).max(arb(0)))
 
 
 class LMNN(Problem):
