@@ -41,6 +41,11 @@ def ulps(x: float) -> float:
     return 4 * float(np.spacing(abs(x))) if math.isfinite(x) else 0.0
 
 
+def stated(proof: Any) -> float:
+    """What objective and lower bound may each be off by, as a certificate says."""
+    return max(0.0, float(proof.rounding), float(getattr(proof, "value_rounding", 0.0)))
+
+
 def more(a: Any, limit: Any) -> bool:
     """True if a > limit for certain; a nan or an interval that reaches below is not."""
     return bool(a > limit)
@@ -146,12 +151,12 @@ class Attack:
             wrong.append(f"raised: nan in {proof.objective}, {proof.lower_bound}, {proof.gap}")
             return wrong
         low = real(proof.lower_bound) if math.isfinite(proof.lower_bound) else arb.neg_inf()
-        slack = real(max(proof.rounding, 0.0)) + real(ulps(proof.lower_bound))
+        slack = real(stated(proof)) + real(ulps(proof.lower_bound))
         if more(low - slack, best):
             wrong.append(
                 f"bound: {proof.lower_bound!r} - {proof.rounding:.3g} > {text(best)}, which is attained"
             )
-        return wrong + self.objective(proof.objective, proof.rounding, at)
+        return wrong + self.objective(proof.objective, stated(proof), at)
 
     def objective(self, said: float, rounding: float, at: Image) -> list[str]:
         """Is it that of the metric?"""
@@ -183,7 +188,8 @@ class Attack:
         ):
             wrong.append("raised: a verdict on nan")
         if not self.excluded(A):
-            wrong += self.objective(report.objective, report.rounding, at)
+            proof = cvxml.certify(*self.asked, A, reference.dual, **self.given.params)
+            wrong += self.objective(report.objective, stated(proof), at)
         scale = self.problem.scale(self.problem.image(reference.metric))
         if report.verdict == "certified":
             if self.excluded(A):
@@ -233,7 +239,7 @@ class Attack:
             return "claim", tol, "refused", self.refused(str(error))
         reference = cvxml.solve(*self.asked, tol=report.tol / 10, **self.given.params)
         scale = self.problem.scale(self.problem.image(reference.metric))
-        rounding = reference.certificate.rounding + 64 * 2.0**-52 * (1 + abs(best))
+        rounding = stated(reference.certificate) + 64 * 2.0**-52 * (1 + abs(best))
         over = real(value) - self.attained.best
         wrong = report.verdict == "certified" and more(
             over, real(report.tol * SHARE) * scale + real(rounding)

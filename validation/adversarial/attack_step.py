@@ -7,7 +7,7 @@ from typing import Any
 
 from flint import arb
 
-from validation.adversarial.attack import SHARE, Attack, Said, more, text, ulps
+from validation.adversarial.attack import SHARE, Attack, Said, more, stated, text, ulps
 from validation.adversarial.attained import along, bits
 from validation.adversarial.exact import Whole, identity, outer, real, whole
 from validation.adversarial.stationary import NCA, SSVM
@@ -45,9 +45,9 @@ class StepAttack(Attack):
     def certificate(self, proof: Any, at: Image) -> list[str]:
         if any(math.isnan(x) for x in (proof.lower_bound, proof.objective, proof.gap)):
             return [f"raised: nan in {proof.objective}, {proof.lower_bound}, {proof.gap}"]
-        wrong = self.objective(proof.objective, proof.rounding, at)
+        wrong = self.objective(proof.objective, stated(proof), at)
         values = [self.problem.value(other).upper() for other in self.found]
-        low = real(proof.lower_bound) - real(proof.rounding) - real(ulps(proof.lower_bound))
+        low = real(proof.lower_bound) - real(stated(proof)) - real(ulps(proof.lower_bound))
         if any(more(low, value) for value in values):
             wrong.append(f"bound: {proof.lower_bound!r} > {text(min(values))}, which is attained")
         step = proof.step or (proof if proof.claim == "optimal" else None)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -43,7 +42,7 @@ def exactly(problem: Problem, A: Any) -> list[Whole]:
     """Psd matrices next to a float matrix A: itself, shifted, and the square of a root."""
     S = symmetric(A)
     if problem.diagonal:
-        S = Whole(np.diag([max(x, 0) for x in np.diag(S.values)]), S.power)
+        S = Whole(np.maximum(np.diag(np.diag(S.values)), 0), S.power)
     if problem.valid(S):
         return [S]
     values, vectors = np.linalg.eigh((A + A.T) / 2)
@@ -98,14 +97,11 @@ class Attained:
         self.look([zero])
         for A in metrics:
             self.add(A)
-        if problem.along_rays:
-            for each in self.special:
-                self.look(along(problem.attained, each))
+        for each in self.special:
+            self.look(along(problem.attained, each) if problem.along_rays else [each])
+        for _ in range(1 if problem.along_rays else 2):
             for each in self.special[:6]:
                 self.look(along(problem.attained, each, self.at))
-        else:
-            self.look(self.special)
-            self.look([a + b for a, b in combinations(self.special[:5], 2)])
 
     def add(self, A: Any) -> None:
         """A float metric: what is psd next to it, and a multiple."""
