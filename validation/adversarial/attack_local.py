@@ -1,0 +1,89 @@
+"""The same of GLML."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from validation.adversarial.attack import SHARE, UNCOMPUTED, Attack, Said, more, text, ulps
+from validation.adversarial.exact import real
+from validation.adversarial.local import Local
+
+
+class LocalAttack(Attack):
+    """On GLML, whose optimum is known exactly."""
+
+    claims = False
+
+    def of(self) -> Any:
+        return Local(self.given.X, self.given.y, self.given.params["query"], self.given.params["alpha"])
+
+    def look(self, solved: list[Any]) -> None:
+        pass
+
+    def add(self, A: Any) -> None:
+        pass
+
+    def special(self) -> list[Any]:
+        return self.given.directions
+
+    def fit(self, A: Any) -> Any:
+        det = np.linalg.det(A)
+        return A / det ** (1 / len(A)) if np.isfinite(det) and det > 0 else A
+
+    def solution(self, solved: Any) -> Said:
+        return "solve", "", str(solved.status), self.figures(solved.certificate, solved.metric)
+
+    def figures(self, proof: Any, A: Any) -> list[str]:
+        said, value = proof, self.problem.value(A)[0]
+        wrong = []
+        if more(
+            real(said.lower_bound) - real(said.rounding) - real(ulps(said.lower_bound)), self.problem.best
+        ):
+            wrong.append(
+                f"bound: {said.lower_bound!r} - {said.rounding:.3g} > {text(self.problem.best)}, the optimum"
+            )
+        if not value.is_nan() and value.is_finite() and math.isfinite(said.objective):
+            off = abs(real(said.objective) - value)
+            if more(off, real(said.rounding) + real(ulps(said.objective))):
+                wrong.append(
+                    f"objective: {said.objective!r} is off by {text(off)}, rounding {said.rounding:.3g}"
+                )
+        return wrong
+
+    def report(self, report: Any, A: Any, optimal: bool) -> list[str]:
+        value, scale = self.problem.value(A)
+        wrong = self.figures(report, A) if report.verdict == "certified" or report.witness is not None else []
+        if report.verdict == "certified":
+            wrong += self.local(real(report.tol) * real(SHARE), report.rounding, value, scale)
+        if report.verdict == "refuted" and report.witness is not None:
+            better = value - self.problem.value(report.witness.metric)[0]
+            if more(real(report.tol * (1 - 1e-6)) * scale, better):
+                wrong.append(f"refuted: the witness is better by {text(better)}, scale {text(scale)}")
+        return wrong
+
+    def local(self, tol: Any, rounding: float, value: Any, scale: Any) -> list[str]:
+        """As `proved`."""
+        gap = value - self.problem.best
+        most = tol.max((100 * tol).min(real(1e-3))) * scale
+        if more(gap, tol * scale + real(max(rounding, 0.0)).min(most)):
+            return [
+                f"certified: {text(value)}, the optimum is {text(self.problem.best)}, tol * scale "
+                f"{text(tol * scale)}, rounding {rounding:.3g}"
+            ]
+        return []
+
+    def beyond(self, A: Any, tol: float, rounding: float) -> list[str]:
+        return self.local(real(tol) * real(SHARE), rounding, *self.problem.value(A))
+
+    def excluded(self, A: Any) -> bool:
+        return False
+
+    def refused(self, said: str) -> list[str]:
+        if any(words in said for words in UNCOMPUTED):
+            return []
+        if "singular" in said:
+            return [] if self.problem.singular else [f"refused: {said:.200}"]
+        return [f"refused: {said:.200}"]

@@ -1,0 +1,323 @@
+"""Points on which double precision decides wrongly, for every method, from a seed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from validation.adversarial.truth import float_distances, nearest
+
+METHODS = (
+    "mlsvm:knn",
+    "mlsvm:per-class",
+    "kernel_mlsvm",
+    "ssvm",
+    "glml",
+    "nca:f",
+    "nca:g",
+    "nca:f:rank",
+    "nca:g:rank",
+    "lmnn",
+    "lmnn:squared_hinge",
+    "itml",
+    "mcml",
+    "mmc",
+    "mmc:diagonal",
+    "dml_eig",
+)
+
+
+class Instance(NamedTuple):
+    """A problem for the package (`id` and params), and directions, of integers, in which little can be seen."""
+
+    method: str  # of METHODS
+    family: str
+    X: Any
+    y: Any
+    params: dict[str, Any]
+    directions: list[Any]
+    optimum: Any = None  # a metric that is optimal by construction
+
+    @property
+    def id(self) -> str:
+        """The method, for the package."""
+        name, _, rest = self.method.partition(":")
+        return name if name in ("mlsvm", "nca") else f"{name}:{rest}" if rest else name
+
+
+Points = tuple[Any, Any, list[Any]]
+
+
+def coarse(rng: Any, *shape: int) -> Any:
+    """Numbers of few bits."""
+    return np.round(rng.standard_normal(shape) * 16) / 16
+
+
+def labels(n: int, classes: int = 2) -> Any:
+    return np.arange(n) % classes
+
+
+def shape(rng: Any, small: bool, least: int = 1) -> tuple[int, int]:
+    return int(rng.integers(6, 8 if small else 13)), int(rng.integers(least, 5))
+
+
+def plain(rng: Any, small: bool, least: int = 1) -> Points:
+    """Overlapping classes."""
+    n, d = shape(rng, small, least)
+    y = labels(n, int(rng.integers(2, 4)) if n >= 9 else 2)
+    X = coarse(rng, n, d) if rng.random() < 0.5 else rng.standard_normal((n, d))
+    X[:, 0] += y * rng.choice([0, 1, 3])
+    return X, y, []
+
+
+def collinear(rng: Any, small: bool) -> Points:
+    """The last feature is a sum of the first two, exactly."""
+    X, y, _ = plain(rng, small, 2)
+    X = np.round(X * 16) / 16
+    X = np.column_stack([X, X[:, 0] + X[:, 1]])
+    return X, y, [_direction(X, 0, 1, -1)]
+
+
+def summed(rng: Any, small: bool) -> Points:
+    """The same in floats, so that it is not quite."""
+    X, y, _ = plain(rng, small, 2)
+    X = X + rng.standard_normal(X.shape) * rng.choice([1e-3, 1.0])
+    X = np.column_stack([X, X[:, 0] + X[:, 1]])
+    return X, y, [_direction(X, 0, 1, -1)]
+
+
+def nearly(rng: Any, small: bool) -> Points:
+    """Two features that differ by 2^-10 to 2^-60, in noise."""
+    X, y, _ = plain(rng, small)
+    X = np.round(X * 16) / 16
+    size = 2.0 ** -int(rng.integers(10, 61))
+    if size < 2.0**-48:
+        X[rng.random(len(X)) < 0.6, 0] = 0
+    X = np.column_stack([X, X[:, 0] + size * np.round(rng.standard_normal(len(X)) * 4)])
+    return X, y, [_direction(X, 0, -1)]
+
+
+def apart(rng: Any, small: bool) -> Points:
+    """Classes 2^-10 to 2^-60 apart along (1, -1), in which nothing else differs."""
+    X, y, _ = plain(rng, small)
+    X = np.round(X * 16) / 16
+    size = 2.0 ** -int(rng.integers(10, 61))
+    if size < 2.0**-48:
+        X[:, 0] = np.where(rng.random(len(X)) < 0.4, X[:, 0], 0)
+    X = np.column_stack([X, X[:, 0] + size * y])
+    return X, y, [_direction(X, 0, -1)]
+
+
+def duplicates(rng: Any, small: bool) -> Points:
+    """Points that are there twice, some of them in two classes."""
+    X, y, _ = plain(rng, small)
+    for _ in range(int(rng.integers(1, 4))):
+        i, j = rng.choice(len(X), 2, replace=False)
+        X[i] = X[j]
+    return X, y, []
+
+
+def next_to(rng: Any, small: bool) -> Points:
+    """Two points of two classes 1e-4 to 1e-14 apart."""
+    X, y, _ = plain(rng, small)
+    X[1] = X[0] + rng.standard_normal(X.shape[1]) * 10.0 ** -rng.integers(4, 15)
+    return X, y, []
+
+
+def tiny(rng: Any, small: bool) -> Points:
+    """Features of 1e-3 to 1e-160."""
+    X, y, _ = plain(rng, small)
+    return X * 10.0 ** -rng.choice([3, 6, 12, 30, 75, 100, 150, 155, 160]), y, []
+
+
+def huge(rng: Any, small: bool) -> Points:
+    """Features of 1e3 to 1e160."""
+    X, y, _ = plain(rng, small)
+    return X * 10.0 ** rng.choice([3, 6, 12, 30, 75, 100, 150, 155, 160]), y, []
+
+
+def wide(rng: Any, small: bool) -> Points:
+    """Features of different sizes."""
+    X, y, _ = plain(rng, small, 2)
+    X = X * 10.0 ** (rng.permutation(X.shape[1]) * rng.choice([-12, -8, -6, -3, 6, 40]))
+    return X, y, []
+
+
+def offset(rng: Any, small: bool) -> Points:
+    """Features around 1e4 to 1e10."""
+    X, y, _ = plain(rng, small)
+    return X + 10.0 ** rng.integers(4, 11), y, []
+
+
+def separate(rng: Any, small: bool) -> Points:
+    """Classes far apart: every margin can be had at next to no cost, or for lists of one class at none."""
+    X, y, _ = plain(rng, small)
+    X[:, 0] = 10.0 ** rng.integers(1, 7) * y + X[:, 0] * rng.choice([1, 1e-3, 0])
+    return X, y, []
+
+
+def unbounded(rng: Any, small: bool) -> Points:
+    """A direction, by itself or 2^-k of another, in which classes differ and no class has any spread."""
+    X, y, _ = plain(rng, small)
+    extra = y * 2.0 ** -int(rng.integers(0, 61))
+    if rng.random() < 0.3 and len(X) > 8:
+        extra[0] += 2.0 ** -int(rng.integers(0, 80))  # but for one point: then it is bounded
+    return np.column_stack([X, extra]), y, []
+
+
+def far(rng: Any, small: bool) -> Points:
+    """Alternating labels on a line, or classes of two: no metric is good, or the best is at infinity."""
+    n = int(rng.integers(6, 8 if small else 11))
+    X = np.arange(n)[:, None] * 1.0 + coarse(rng, n, 1) * rng.choice([0, 0.1])
+    y = np.arange(n) % 2 if rng.random() < 0.5 or small or n % 2 else np.arange(n) // 2
+    return np.column_stack([X, coarse(rng, n, int(rng.integers(0, 3)))]), y, []
+
+
+FAMILIES: dict[str, Callable[[Any, bool], Points]] = {
+    "plain": plain,
+    "collinear": collinear,
+    "summed": summed,
+    "nearly": nearly,
+    "apart": apart,
+    "duplicates": duplicates,
+    "next to": next_to,
+    "tiny": tiny,
+    "huge": huge,
+    "wide": wide,
+    "offset": offset,
+    "separate": separate,
+    "unbounded": unbounded,
+    "far": far,
+}
+
+
+def _direction(X: Any, *first: int) -> Any:
+    """(first two, 0, ..., last)."""
+    v = np.zeros(X.shape[1], dtype=int)
+    v[: len(first) - 1], v[-1] = first[:-1], first[-1]
+    return v
+
+
+def instance(method: str, seed: int) -> Instance:
+    """The seed-th of a method."""
+    rng = np.random.default_rng([seed, METHODS.index(method)])
+    family = list(FAMILIES)[seed % len(FAMILIES)]
+    name = method.split(":")[0]
+    if name == "mlsvm" and family == "plain" and rng.random() < 0.5:
+        return known(method, rng)
+    X, y, directions = FAMILIES[family](rng, name in ("ssvm", "kernel_mlsvm"))
+    if name in ("ssvm", "glml"):
+        y = y % 2
+    order = rng.permutation(len(X))
+    X, y = np.ascontiguousarray(X[order]), y[order]
+    return Instance(method, family, X, y, PARAMETERS[name](method, X, y, family, rng), directions)
+
+
+def known(method: str, rng: Any) -> Instance:
+    """MLSVM from KKT: every constraint has a centre, a target and an impostor of its own, on an axis of its own.
+
+    A* = diag(alpha). Axis k: the impostor is beta away along it, the target 1 away along the last axis, where A* is 0.
+    Interior: alpha beta^2 = 1 and a price lam alpha / beta^2 of less than 1/n. Capped: the price is 1/n, beta^2 = lam
+    alpha n, margin at most 1. All are powers of two, n = 16.
+    """
+    n, axes = 16, 3
+    lam = 2.0 ** -int(rng.integers(0, 4)) * 4
+    X, y, lists = np.zeros((n, axes + 1)), np.zeros(n, dtype=int), [[] for _ in range(n)]
+    A = np.zeros(axes + 1)
+    for k in range(axes):
+        # lam alpha^2 < 1/16 is interior
+        power = int(rng.integers(-4, 1))
+        A[k], beta = (4.0**power, 2.0**-power) if lam * 4.0 ** (2 * power) < 1 / n else (0, 0)
+        if beta == 0:
+            A[k] = 4.0 ** -int(rng.integers(2, 4)) / lam
+            beta = np.sqrt(lam * A[k] * n)
+        centre = 3 * k
+        X[centre] = coarse(rng, axes + 1)
+        X[centre + 1], X[centre + 2] = X[centre], X[centre]
+        X[centre + 1, -1] += 1
+        X[centre + 2, k] += beta
+        y[centre + 2] = 1
+        lists[centre] = [centre + 1, centre + 2]
+    X[9:] = coarse(rng, n - 9, axes + 1)
+    return Instance(method, "known", X, y, {"lam": lam, "neighbors": lists}, [], np.diag(A))
+
+
+def _mlsvm(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
+    D, n = float_distances(X), len(X)
+    if method.endswith("per-class"):
+        lists = [
+            nearest(D, i, [j for j in range(n) if y[j] == y[i] and j != i], 2)
+            + nearest(D, i, [j for j in range(n) if y[j] != y[i]], 2)
+            for i in range(n)
+        ]
+    else:
+        lists = [nearest(D, i, [j for j in range(n) if j != i], 4) for i in range(n)]
+    lam = float(10 ** rng.uniform(-4, 2))
+    if family == "separate" and rng.random() < 0.5:  # lists of one class only: the optimum is 0
+        lists = [[j for j in listed if y[j] == y[i]] for i, listed in enumerate(lists)]
+        lam = float(10.0 ** rng.choice([-18, -15, -12, -6, -1]))
+    elif rng.random() < 0.5:  # of the same size as the slacks
+        with np.errstate(all="ignore"):
+            natural = lam * float(np.median(D[D > 0])) ** 2 if (D > 0).any() else lam
+        lam = natural if 1e-290 < natural < 1e290 else lam
+    return {"lam": lam, "neighbors": [[int(j) for j in listed] for listed in lists]}
+
+
+def _kernel(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
+    return {**_mlsvm(method, X, y, family, rng), "kernel": "poly", "degree": int(rng.integers(1, 4))}
+
+
+def _lmnn(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
+    D, k = float_distances(X), int(rng.integers(1, 3))
+    targets = [nearest(D, i, [j for j in range(len(X)) if y[j] == y[i] and j != i], k) for i in range(len(X))]
+    return {"mu": float(rng.choice([0.5, 0.1, 0.9])), "targets": targets}
+
+
+def _itml(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
+    D = float_distances(X)
+    positive = D[(D > 0) & np.isfinite(D)]
+    low, high = np.percentile(positive, [5, 95]) if len(positive) else (1.0, 2.0)
+    prior = np.diag(2.0 ** rng.integers(-3, 4, X.shape[1])) if rng.random() < 0.5 else np.eye(X.shape[1])
+    return {
+        "gamma": float(10 ** rng.uniform(-4, 3)),
+        "bounds": (float(low), float(high * rng.choice([1, 1e-3, 10]))),
+        "prior": prior,
+    }
+
+
+def _ssvm(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
+    return {"n_neighbors": int(rng.choice([1, 3])), "C": float(2.0 ** rng.integers(-6, 4))}
+
+
+def _nca(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
+    params: dict[str, Any] = {"criterion": method.split(":")[1]}
+    if method.endswith("rank"):
+        params["n_components"] = max(1, X.shape[1] - int(rng.integers(1, 3)))
+    return params
+
+
+def _glml(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
+    query = X[int(rng.integers(len(X)))] if rng.random() < 0.5 else X.mean(axis=0)
+    with np.errstate(all="ignore"):
+        variance = float(X.var())
+    return {"query": query, "alpha": float(rng.choice([0, 1e-12, 1e-8, 1e-3, 1]) * rng.choice([1, variance]))}
+
+
+def _nothing(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
+    return {}
+
+
+PARAMETERS: dict[str, Callable[..., dict[str, Any]]] = {
+    "mlsvm": _mlsvm,
+    "kernel_mlsvm": _kernel,
+    "lmnn": _lmnn,
+    "itml": _itml,
+    "ssvm": _ssvm,
+    "nca": _nca,
+    "glml": _glml,
+    "mcml": _nothing,
+    "mmc": _nothing,
+    "dml_eig": _nothing,
+}

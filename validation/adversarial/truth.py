@@ -1,0 +1,324 @@
+"""The objectives of the problems, from their definitions, at metrics of which nothing is rounded."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from flint import arb, fmpq, fmpq_mat, fmpz_mat
+
+from validation.adversarial.exact import (
+    Whole,
+    ball,
+    identity,
+    is_psd,
+    largest,
+    least,
+    logsumexp,
+    real,
+    symmetric,
+    total,
+    whole,
+)
+
+INFINITY = arb.pos_inf()
+
+
+class Image:
+    """A symmetric matrix, exact, and the squared distances it gives: balls, wide where it stands for its nearest psd.
+
+    size: how far it may be below this nearest, t in A <= P_+(A) <= A + t I; 0 for one that is psd itself.
+    """
+
+    def __init__(self, problem: Problem, M: Whole, size: float = 0.0, D: dict[Any, Any] | None = None):
+        self.problem, self.M, self.size = problem, M, size
+        self.D = problem.distances(M) if D is None else D
+
+    def __add__(self, other: Image) -> Image:
+        D = {pair: d + other.D[pair] for pair, d in self.D.items()}
+        return Image(self.problem, self.M + other.M, 0.0, D)
+
+    def times(self, exponent: int) -> Image:
+        """2^exponent times the metric."""
+        unit = arb(2) ** exponent
+        D = {pair: d * unit for pair, d in self.D.items()}
+        return Image(self.problem, self.M.times(exponent), float(np.ldexp(self.size, exponent)), D)
+
+    def row(self, i: int) -> dict[int, Any]:
+        """The distances from i, by the other point."""
+        n = self.problem.n
+        return {j: self.D[min(i, j), max(i, j)] for j in range(n) if j != i}
+
+
+class Problem:
+    """Points and parameters; lists and pairs are those given or, by their definition, made here."""
+
+    diagonal = False
+    along_rays = True  # the objective of a multiple of a metric is another
+
+    def __init__(self, X: Any, y: Any, **params: Any):
+        self.X, self.y, self.params = np.asarray(X, float), [int(c) for c in y], params
+        self.n, self.d = self.X.shape
+        self.every = list(combinations(range(self.n), 2))
+        self.same = [(i, j) for i, j in self.every if self.y[i] == self.y[j]]
+        self.other = [(i, j) for i, j in self.every if self.y[i] != self.y[j]]
+        self.points = self.embedded()
+
+    def embedded(self) -> Whole:
+        """The rows whose differences a metric measures."""
+        return whole(self.X)
+
+    def difference(self, i: int, j: int) -> Any:
+        """Integers."""
+        return self.points.values[i] - self.points.values[j]
+
+    def distances(self, M: Whole) -> dict[Any, Any]:
+        """e^T M e of every two points."""
+        E = np.array([self.difference(i, j) for i, j in self.every])
+        squares = ((E @ M.values) * E).sum(axis=1)
+        power = 2 * self.points.power + M.power
+        return {pair: ball(v, power) for pair, v in zip(self.every, squares, strict=True)}
+
+    def valid(self, M: Whole) -> bool:
+        """A metric, exactly."""
+        return is_psd(M.values)
+
+    def image(self, A: Any) -> Image:
+        """A float matrix, or the psd matrix nearest to it."""
+        M = symmetric(A)
+        if self.diagonal:
+            M = Whole(np.diag(np.diag(M.values)), M.power)
+        if self.valid(M):
+            return Image(self, M)
+        negative = -float(np.linalg.eigvalsh((A + A.T) / 2)[0]) / 2
+        exponent = int(np.frexp(max(negative, np.abs(A).max() * 2.0**-60))[1])
+        while not is_psd((M + identity(len(A), exponent)).values):
+            exponent += 1
+        above = self.distances(M + identity(len(A), exponent))
+        below = self.distances(M)
+        D = {pair: below[pair].max(arb(0)).union(above[pair]) for pair in below}
+        return Image(self, M, float(np.ldexp(1.0, exponent)), D)
+
+    def norm2(self, at: Image) -> Any:
+        """||A||^2."""
+        found = ball((at.M.values * at.M.values).sum(), 2 * at.M.power)
+        return found.union((found - len(at.M.values) * real(at.size) ** 2).max(arb(0)))
+
+    def value(self, at: Image) -> Any:
+        """The objective of what a candidate is judged as."""
+        raise NotImplementedError
+
+    def attained(self, at: Image) -> Any:
+        """An objective that a multiple of a psd matrix attains."""
+        return self.value(at)
+
+    def scale(self, at: Image) -> Any:
+        """What a tolerance is a share of."""
+        return abs(self.value(at))
+
+    def unbounded(self) -> bool:
+        """True if the infimum is -infinity."""
+        return False
+
+
+def nearest(D: Any, i: int, among: list[int], k: int) -> list[int]:
+    """By sums of squared differences in float64, features in order, then the index: docs/mlsvm.md."""
+    return sorted(among, key=lambda j: (D[i][j], j))[:k]
+
+
+def float_distances(X: Any) -> Any:
+    """As the definition of neighbours has them."""
+    D = np.zeros((len(X), len(X)))
+    with np.errstate(over="ignore"):
+        for feature in np.asarray(X, float).T:
+            D += np.subtract.outer(feature, feature) ** 2
+    return D
+
+
+class MLSVM(Problem):
+    """lam/2 ||A||^2 + 1/n sum of slacks; `neighbors` are given."""
+
+    def value(self, at: Image) -> Any:
+        slacks = arb(0)
+        for i, listed in enumerate(self.params["neighbors"]):
+            D = at.row(i)
+            targets = [D[j] for j in listed if self.y[j] == self.y[i]]
+            impostors = [D[j] for j in listed if self.y[j] != self.y[i]]
+            if targets and impostors:
+                slacks += (1 + largest(targets) - least(impostors)).max(arb(0))
+        return self.scale(at) + slacks / self.n
+
+    def scale(self, at: Image) -> Any:
+        return real(self.params["lam"]) / 2 * self.norm2(at)
+
+
+class Kernel(MLSVM):
+    """The same where phi measures rows of the kernel matrix <x, x'>^degree; ||A||^2 = tr K phi K phi."""
+
+    def embedded(self) -> Whole:
+        values, power = whole(self.X)
+        degree = self.params["degree"]
+        return Whole((values @ values.T) ** degree, 2 * power * degree)
+
+    def valid(self, M: Whole) -> bool:
+        K = self.points.values
+        return is_psd(K @ M.values @ K)
+
+    def image(self, A: Any) -> Image:
+        """Where A + t I is psd in the feature space, K phi K + t K is: distances there are of the differences of K."""
+        M, K = symmetric(A), self.points
+        if self.valid(M):
+            return Image(self, M)
+        product = Whole(K.values @ M.values @ K.values, M.power + 2 * K.power)
+        largest = max(abs(int(x)) for x in product.values.ravel()).bit_length() - product.power
+        exponent = largest - max(int(x) for x in np.diag(K.values)).bit_length() + K.power - 60
+        while not is_psd((product + K.times(exponent)).values):
+            exponent += 1
+        below, k = self.distances(M), K.values
+        D = {}
+        for i, j in self.every:
+            added = ball(k[i, i] - 2 * k[i, j] + k[j, j], K.power - exponent)
+            D[i, j] = below[i, j].max(arb(0)).union(below[i, j] + added)
+        return Image(self, M, float(np.ldexp(1.0, exponent)), D)
+
+    def norm2(self, at: Image) -> Any:
+        product = self.points.values @ at.M.values
+        found = ball((product * product.T).sum(), 2 * (at.M.power + self.points.power))
+        return found.union((found - self.n * real(at.size) ** 2).max(arb(0)))
+
+
+class LMNN(Problem):
+    """`targets` and mu are given."""
+
+    squared = False
+
+    def value(self, at: Image) -> Any:
+        mu, pull, push = real(self.params["mu"]), arb(0), arb(0)
+        for i, listed in enumerate(self.params["targets"]):
+            D = at.row(i)
+            for j in listed:
+                pull += D[j]
+                slacks = [(1 + D[j] - D[k]).max(arb(0)) for k in D if self.y[k] != self.y[i]]
+                push += total(s * s if self.squared else s for s in slacks)
+        return (1 - mu) * pull + mu * push
+
+    def scale(self, at: Image) -> Any:
+        others = [sum(c != self.y[i] for c in self.y) for i in range(self.n)]
+        count = sum(len(t) * m for t, m in zip(self.params["targets"], others, strict=True))
+        return self.value(at).max(real(1e-9) * real(self.params["mu"]) * count)
+
+
+class SquaredLMNN(LMNN):
+    """With squared slacks."""
+
+    squared = True
+
+
+class ITML(Problem):
+    """`bounds`, gamma and a `prior` are given."""
+
+    def __init__(self, X: Any, y: Any, **params: Any):
+        super().__init__(X, y, **params)
+        A_0, power = whole(params["prior"])
+        rows = fmpz_mat([[int(x) for x in row] for row in A_0])
+        inverse = fmpq_mat(rows).inv() * fmpq(2**power)
+        self.inverse = np.array([[inverse[i, j] for j in range(self.d)] for i in range(self.d)], dtype=object)
+        self.log_det = (arb(rows.det()) * arb(2) ** (-power * self.d)).log()
+
+    def value(self, at: Image) -> Any:
+        rows = fmpz_mat([[int(x) for x in row] for row in at.M.values])
+        det = rows.det()
+        if at.size > 0 or det <= 0:
+            return INFINITY if at.size == 0 else arb.nan()
+        log_det = (arb(det) * arb(2) ** (-at.M.power * self.d)).log()
+        trace = sum(
+            (self.inverse[i, j] * int(at.M.values[i, j]) for i, j in np.ndindex(self.d, self.d)), fmpq(0)
+        )
+        (near, apart), slack = map(real, self.params["bounds"]), arb(0)
+        for pair in self.same:
+            slack += phi(at.D[pair].max(near) / near)
+        for pair in self.other:
+            if not at.D[pair] > 0:
+                return INFINITY
+            slack += phi(at.D[pair].min(apart) / apart)
+        gamma = real(self.params["gamma"])
+        return arb(trace) * arb(2) ** -at.M.power - log_det + self.log_det - self.d + gamma * slack
+
+    def scale(self, at: Image) -> Any:
+        return abs(self.value(at)).max(real(1e-6) * self.d)
+
+
+def phi(r: Any) -> Any:
+    """r - 1 - log r."""
+    return r - 1 - r.log()
+
+
+class MCML(Problem):
+    """A point that is alone in its class is no i."""
+
+    def value(self, at: Image) -> Any:
+        found = arb(0)
+        for i in range(self.n):
+            D = at.row(i)
+            mates = [D[j] for j in D if self.y[j] == self.y[i]]
+            if mates:
+                found += total(mates) / len(mates) + logsumexp([-d for d in D.values()])
+        return found
+
+
+class Budget(Problem):
+    """Similar and dissimilar pairs are all, by their labels."""
+
+    along_rays = False
+
+    def spent(self, at: Image) -> Any:
+        """The sum over similar pairs."""
+        return total(at.D[pair] for pair in self.same)
+
+    def gained(self, D: list[Any]) -> Any:
+        """Of dissimilar distances."""
+        raise NotImplementedError
+
+    def value(self, at: Image) -> Any:
+        limit = self.spent(at).max(arb(1))
+        return -self.gained([at.D[pair] / limit for pair in self.other])
+
+    def attained(self, at: Image) -> Any:
+        spent = self.spent(at)
+        if spent.is_zero():
+            return -INFINITY if self.gained([at.D[pair] for pair in self.other]) > 0 else arb(0)
+        return -self.gained([at.D[pair] / spent for pair in self.other])
+
+
+class MMC(Budget):
+    """The sum of the distances."""
+
+    def gained(self, D: list[Any]) -> Any:
+        return total(d.sqrt() for d in D)
+
+
+class DiagonalMMC(MMC):
+    """Of diagonal metrics."""
+
+    diagonal = True
+
+
+class DMLEig(Budget):
+    """The least squared distance."""
+
+    def gained(self, D: list[Any]) -> Any:
+        return least(D)
+
+
+CONVEX: dict[str, type[Problem]] = {
+    "mlsvm": MLSVM,
+    "kernel_mlsvm": Kernel,
+    "lmnn": LMNN,
+    "lmnn:squared_hinge": SquaredLMNN,
+    "itml": ITML,
+    "mcml": MCML,
+    "mmc": MMC,
+    "mmc:diagonal": DiagonalMMC,
+    "dml_eig": DMLEig,
+}
