@@ -1,7 +1,7 @@
 """GLML: what is certified is true of the data, in rational arithmetic, however ill-conditioned they are.
 
-The twin has fractions and loops, and nothing of the package: two classes, B = G_1 - G_2, its norm and a determinant to a
-power the only roots.
+The twin has fractions and loops, and nothing of the package: two classes, B = G_1 - G_2; its norm and a power of a
+determinant are the only roots.
 """
 
 from __future__ import annotations
