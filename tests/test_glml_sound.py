@@ -1,7 +1,7 @@
 """GLML: what is certified is true of the data, in rational arithmetic, however ill-conditioned they are.
 
-The twin has fractions and loops, and nothing of the package: two classes, B = G_1 - G_2, its norm and a determinant to a
-power the only roots.
+The twin has fractions and loops, and nothing of the package: two classes, B = G_1 - G_2; its norm and a power of a
+determinant are the only roots.
 """
 
 from __future__ import annotations
@@ -58,7 +58,10 @@ def curvature_of(X: np.ndarray, x: np.ndarray, alpha: float) -> Rows:
     mu = [sum((row[j] for row in points), Fraction(0)) / n for j in range(d)]
     away = [[v - m for v, m in zip(row, mu, strict=True)] for row in points]
     Sigma = [
-        [sum((z[i] * z[j] for z in away), Fraction(0)) / n + (Fraction(alpha) if i == j else 0) for j in range(d)]
+        [
+            sum((z[i] * z[j] for z in away), Fraction(0)) / n + (Fraction(alpha) if i == j else 0)
+            for j in range(d)
+        ]
         for i in range(d)
     ]
     S = inverse(Sigma)[0]
@@ -201,12 +204,14 @@ def test_B_in_floats_is_within_what_is_said_of_the_true_one(seed: int) -> None:
     y, x = np.repeat([0, 1], 6), X[0] + X.std(axis=0)
     found = known(instance(X, y, query=x))
     B = true_B(X, y, x)
-    norm = float(sum(v * v for row in B for v in row)) ** 0.5
+    with localcontext() as context:
+        context.prec = 60
+        norm = Fraction(decimal(sum((v * v for row in B for v in row), Fraction(0))).sqrt())
     sign = np.sign(float(B[0][0])) * np.sign(found.B[0][0, 0])
     for i in range(d):
         for j in range(d):
-            unit = float(B[i][j] / Fraction(norm))
-            assert abs(sign * unit - found.B[0][i, j]) <= found.off[0][i, j] + 4e-16 * abs(unit)
+            off = abs(int(sign) * B[i][j] / norm - Fraction(found.B[0][i, j]))
+            assert off <= Fraction(found.off[0][i, j]) + Fraction(1, 10**50)
 
 
 def test_equal_densities_of_three_classes_prove_nothing_but_what_is_true() -> None:
@@ -226,6 +231,16 @@ def test_equal_densities_of_three_classes_prove_nothing_but_what_is_true() -> No
     assert B.proves(1e-6) or B.undecided
     wrong = get("glml").certify(X, y, np.diag([4.0, 0.25]), near.dual, query=[2.0**-40, 0.0])
     assert not wrong.proves(1e-3)
+
+
+def test_a_B_that_no_precision_tells_from_0_proves_nothing() -> None:
+    """Of two classes with the same points, too many features to look at in rationals."""
+    half = np.random.default_rng(0).standard_normal((20, 13))
+    X, y = np.concatenate([half, half]), np.repeat([0, 1], 20)
+    with pytest.warns(ConvergenceWarning):
+        solution = cvxml.solve("glml", X, y)
+    assert "told from 0" in solution.certificate.undecided
+    assert cvxml.check("glml", X, y, np.eye(13)).verdict is Verdict.INCONCLUSIVE
 
 
 def test_what_a_mixture_may_be_off_by_grows_with_the_condition_of_its_covariances() -> None:
@@ -279,7 +294,8 @@ def test_the_departure_of_a_whitening_is_proved() -> None:
         F, G = fractions(S), fractions(T)
         E = [
             [
-                sum((G[i][a] * F[a][b] * G[j][b] for a in range(d) for b in range(d)), Fraction(0)) - int(i == j)
+                sum((G[i][a] * F[a][b] * G[j][b] for a in range(d) for b in range(d)), Fraction(0))
+                - int(i == j)
                 for j in range(d)
             ]
             for i in range(d)

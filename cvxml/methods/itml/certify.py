@@ -13,7 +13,7 @@ gamma phi(r_t (1 - q_t)) and gamma q_t (r_t - e_t^T M e_t) over S, and of gamma 
 gamma q_t (e_t^T M e_t - r_t) over D: none of them is negative, whatever M and q.
 
 Rounding. C is what Cholesky's method returns, and is exact: C C^T = A_0 is not, it is off by (d + 2) eps |C| |C|^T.
-With A_0 = C (I + E) C^T, |E| <= (d + 2) eps K K^T for K = |C^-1| |C|, which is what the condition of the prior does. Then
+With A_0 = C (I + E) C^T, |E| <= (d + 2) eps K K^T for K = |C^-1| |C|: what the condition of the prior does. Then
     D_ld(A, A_0) = D_ld(M, I + E),        log det(A_0 Z) = log det(I + (I + E) W),  W = Z - I above,
 which differ from what is computed by tr E (I - M) and tr E (I - Z^-1), but for squares of E. That ||E|| < 1, and the
 same of all that rounding does to M and Z, is the proof that the prior, M and Z are positive definite. Where it is not

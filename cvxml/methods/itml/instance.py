@@ -75,8 +75,8 @@ def prior_of(X: FloatArray, prior: Any) -> FloatArray:
     A_0 = A_0 / 2 + A_0.T / 2
     if not definite(A_0):
         raise ValueError(
-            "prior must be positive definite, by more than rounding: D_ld is infinite everywhere else; add a multiple of "
-            "the identity"
+            "prior must be positive definite, by more than rounding: D_ld is infinite everywhere else; "
+            "add a multiple of the identity"
         )
     return A_0
 
