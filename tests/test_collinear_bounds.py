@@ -203,7 +203,7 @@ def test_triplets_are_free_as_rational_numbers_say(method: str) -> None:
 @pytest.mark.parametrize("method", HINGES)
 @pytest.mark.parametrize("k", [10, 26, 36, 40, 50])
 def test_prices_of_triplets_that_are_free_prove_nothing(method: str, k: int) -> None:
-    """All classes are apart where no target differs: a metric that is long there has objective 0, whatever is priced."""
+    """All classes are apart where no target differs: a metric that is long there has objective 0."""
     case = apart(k)
     p = instance(case.X, case.y, method != "lmnn", targets=case.targets)
     triplets = p.triplets(*np.nonzero(p.impostors))
