@@ -17,10 +17,12 @@ def whole(values: np.ndarray) -> list[list[Fraction]]:
 
 
 def nearly_flat(seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Points next to a line, far from 0, and a matrix whose columns cancel across it."""
+    """Points next to a line, some near 0, and a matrix with a column that cancels along it; nothing of it dyadic."""
     rng = np.random.default_rng(seed)
-    x, h = rng.standard_normal(7), 2.0 ** -rng.integers(5, 40)
-    return np.column_stack([x, x + h * rng.standard_normal(7)]) + 3.7, np.array([[1.0, 1 / h], [0.1, -1 / h]])
+    x, h = rng.standard_normal(7) ** 3, 2.0 ** -rng.integers(5, 40)
+    return np.column_stack([x, x + h * rng.standard_normal(7)]) + 0.1, np.array(
+        [[1.0, 1 / h / 3], [0.1, -1 / h / 3]]
+    )
 
 
 @SEEDS
