@@ -200,6 +200,22 @@ def test_triplets_are_free_as_rational_numbers_say(method: str) -> None:
     assert np.abs(solution.metric).max() < 1e3
 
 
+@pytest.mark.parametrize("method", HINGES)
+@pytest.mark.parametrize("k", [10, 26, 36, 40, 50])
+def test_prices_of_triplets_that_are_free_prove_nothing(method: str, k: int) -> None:
+    """All classes are apart where no target differs: a metric that is long there has objective 0."""
+    case = apart(k)
+    p = instance(case.X, case.y, method != "lmnn", targets=case.targets)
+    triplets = p.triplets(*np.nonzero(p.impostors))
+    A = 4.0 ** (k + 2) * np.array([[1.0, -1.0], [-1.0, 1.0]])
+    exact = objective(method, case, A)
+    if k <= 48:  # as far as floats hold it
+        assert exact == 0
+    for price in (0.01, 0.4, 100.0):
+        proof = certify(p, A, {"price": np.full(len(triplets), price), "triplets": triplets})
+        assert Fraction(proof.lower_bound) <= exact
+
+
 def test_prices_keep_z_psd_in_fractions() -> None:
     """Z of the stored prices, exactly, has pivots above 0 in the span of the targets, though features nearly repeat."""
     rng = np.random.default_rng(1)
