@@ -16,6 +16,7 @@ import pytest
 
 import cvxml
 from cvxml.budget import budget, examine_budget, most
+from cvxml.methods.mmc.certify import _sum
 from cvxml.metric import FloatArray
 from cvxml.report import Verdict
 from cvxml.result import Solution, Status
@@ -327,6 +328,8 @@ def test_a_least_distance_that_underflows_is_not_certified() -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             assert cvxml.check("dml_eig", X, y, A, tol="loose").verdict is not Verdict.CERTIFIED
+        for q in np.eye(9):
+            assert not cvxml.certify("dml_eig", X, y, A, {"q": q}).proves(1e-3)
 
 
 # the metric that is judged
@@ -334,18 +337,29 @@ def test_a_least_distance_that_underflows_is_not_certified() -> None:
 
 def test_what_is_psd_but_for_rounding_is_psd_in_units_of_its_own_diagonal() -> None:
     """[[1, 1e-9], [1e-9, 0]] has a least eigenvalue of -1e-18, and a pair far along the second axis a D below 0."""
-    similar = np.eye(2)
     rng = np.random.default_rng(0)
     cases = [np.array([[1.0, t], [t, s]]) for t in (1e-9, 1e-12) for s in (0.0, 1e-20, 1e-18)]
     cases += [G @ G.T for G in rng.standard_normal((20, 3, 2)) * 10.0 ** rng.integers(-9, 1, (20, 3, 1))]
+    for _ in range(40):  # far below 0 in those units, and 0 but for rounding in others
+        G, small = rng.standard_normal((3, 3)), 1e-9 * rng.standard_normal(3)
+        least = small @ np.linalg.solve(G @ G.T, small) / 10
+        whole = np.block([[G @ G.T, small[:, None]], [small[None], np.array([[least]])]])
+        cases.append(whole[np.ix_([0, 3, 1, 2], [0, 3, 1, 2])])  # an order in which rounding is seen
     for A in cases:
-        judged = examine_budget(A / 2, np.eye(len(A)) if len(A) == 3 else similar)[0]
+        judged = examine_budget(A / 2, np.eye(len(A)))[0]
         psd, d = judged.psd, len(A)
         zero = [[Fraction(0)] * d for _ in range(d)]
         more = [[Fraction(v) for v in row] for row in psd.tolist()]
         for k in range(d):
             more[k][k] *= 1 + Fraction(judged.slack)
         assert bounded_by(zero, more, Fraction(1))
+
+
+def test_the_root_of_a_distance_may_be_off_to_either_side() -> None:
+    total, off = _sum(np.array([0.0, 1.0, 4.0]), np.array([1.0, 1.0, 5.0]), 0.0)
+    assert total == 3
+    assert 1 + 1 + 2 <= off <= 4 + 1e-12  # from 0 up to 1, from 1 and 4 down to 0
+    assert _sum(np.array([4.0]), np.zeros(1), 0.25)[1] == pytest.approx(0.5)
 
 
 def test_the_allowance_covers_a_root_near_zero() -> None:
