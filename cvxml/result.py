@@ -137,7 +137,9 @@ class Certificate:
     undecided: str = (
         ""  # why double precision proves nothing of these data, as a sentence, where that is known
     )
-    value_rounding: float = 0.0  # what objective and lower_bound may each be off by, where that is more than `rounding`
+    value_rounding: float = (
+        0.0  # what objective and lower_bound may each be off by, where that is more than `rounding`
+    )
 
     @property
     def claim(self) -> str:

@@ -47,7 +47,8 @@ def solve_instance(
         metric, dual = np.zeros((X.shape[1],) * 2), _no_dual()
     elif solver == "fast":
         problem = CompactDual(unit, N, unit_lam)
-        starts, steps = [np.zeros(problem.J.shape), problem.saturated()], max_iter
+        starts: list[FloatArray] = [np.zeros(problem.J.shape), problem.saturated()]
+        steps = max_iter
         if warm_start is not None:
             starts.append(_as_start(warm_start, problem, N))
         with one_blas_thread():
