@@ -105,7 +105,9 @@ def _way_to(
     Prices below the cap are all but in proportion to lam: from one lam to the next they need hardly a step. It ends
     early where G is no longer more than the rounding of prices at the cap.
     """
-    at, found, starts = SMALL, [], []
+    at = SMALL
+    found: list[tuple[CompactDual, FloatArray]] = []
+    starts: list[FloatArray] = []
     while True:
         problem = CompactDual(unit, N, at)
         both = [np.zeros(problem.J.shape), problem.saturated()]
