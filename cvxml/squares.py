@@ -75,6 +75,13 @@ def weighted_outer(points: Points, weights: Mapping[tuple[int, int], int]) -> An
     return fmpz_mat(edges).transpose() * fmpz_mat(heavy)
 
 
+def is_psd(M: Any) -> bool:
+    """Of a symmetric matrix of integers: its roots are real, so it is if its characteristic polynomial alternates."""
+    coefficients = M.charpoly().coeffs()
+    d = len(coefficients) - 1
+    return all((-1) ** (d - k) * int(c) >= 0 for k, c in enumerate(coefficients))
+
+
 def all_distances(images: Any) -> list[list[int]]:
     """The squared distances of every two rows of a matrix of integers, from their products: nothing cancels."""
     products = [[int(entry) for entry in row] for row in (images * images.transpose()).tolist()]

@@ -16,15 +16,19 @@ from tests.instances import random_data
 from tests.test_diagnosis import LAM, K, data, judged, mistaken
 
 
-def test_next_to_nothing_is_zero_where_the_optimum_is_zero() -> None:
-    """A solver's rounding need not be psd to be an honest answer; anything that can be told from 0 must be."""
+def test_next_to_nothing_is_not_zero_where_the_optimum_is_zero() -> None:
+    """There is no scale that a solver's rounding could be a share of: it is judged as any matrix."""
     rng = np.random.default_rng(3)
     X, y = rng.integers(0, 4, size=(30, 2)).astype(float), np.arange(30) % 2
     noise = np.array([[3e-16, 1.6e-15], [1.6e-15, 1e-17]])
-    assert cvxml.check("mlsvm", X, y, noise, lam=LAM).verdict is Verdict.CERTIFIED
-    report = cvxml.check("mlsvm", X, y, 1e11 * noise, lam=LAM)
+    for size in (1.0, 1e11):
+        report = cvxml.check("mlsvm", X, y, size * noise, lam=LAM)
+        assert report.verdict is Verdict.REFUTED
+        assert "not a metric" in report.reasons[0]
+    report = cvxml.check("mlsvm", X, y, noise @ noise.T, lam=LAM)
     assert report.verdict is Verdict.REFUTED
-    assert "not a metric" in report.reasons[0]
+    assert "the optimum is the zero matrix" in report.reasons[0]
+    assert cvxml.check("mlsvm", X, y, 0 * noise, lam=LAM).verdict is Verdict.CERTIFIED
 
 
 def test_a_saturated_metric_is_no_multiple_of_a_stationary_one() -> None:
@@ -119,7 +123,7 @@ def test_a_large_antisymmetric_matrix_is_not_zero() -> None:
 
 @pytest.mark.parametrize(
     ("size", "verdict"),
-    [(5e-324, Verdict.CERTIFIED), (1e-310, Verdict.CERTIFIED), (1e-160, Verdict.INCONCLUSIVE)],
+    [(5e-324, Verdict.INCONCLUSIVE), (1e-310, Verdict.INCONCLUSIVE), (1e-160, Verdict.INCONCLUSIVE)],
 )
 def test_a_metric_that_underflows_is_judged(size: float, verdict: Verdict) -> None:
     rng = np.random.default_rng(0)

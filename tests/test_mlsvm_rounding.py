@@ -1,4 +1,4 @@
-"""MLSVM: what `rounding` and `value_rounding` cover, against fractions: nearly collinear, offset, graded, duplicated."""
+"""MLSVM: what `rounding` and `value_rounding` cover, against fractions, and an optimum of 0."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 import cvxml
 from cvxml.methods import get
 from cvxml.metric import FloatArray
+from cvxml.report import Verdict
 from cvxml.result import Certificate
 from tests.instances import fractions
 
@@ -146,3 +147,64 @@ def test_rounding_covers_the_figures_of_any_metric_and_prices(shape: str, seed: 
     dual = {"u": price[~own], "u_index": pairs[~own], "w": price[own], "w_index": pairs[own]}
     proof = MLSVM.certify(p.X, p.y, A, dual, lam=p.lam, neighbors=p.neighbors)
     assert_covered(p, (A + A.T) / 2, proof)
+
+
+def two_far_apart() -> tuple[FloatArray, np.ndarray]:
+    """No usable point: the optimum is A = 0, of objective 0."""
+    return np.array([[0.0, 0], [0, 1], [9, 9], [9, 10]]), np.array([0, 0, 1, 1])
+
+
+@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize("method", ["mlsvm", "kernel_mlsvm"])
+@pytest.mark.parametrize("lam", [0.1, 1e-15, 1e-18, 1e-60])
+def test_nothing_but_zero_is_certified_where_the_optimum_is_zero(
+    method: str, lam: float, exact: bool
+) -> None:
+    X, y = two_far_apart()
+    params: dict[str, Any] = {"lam": lam, "n_neighbors": 1, "tol": "strict", "exact": exact}
+    d = 2 if method == "mlsvm" else 4
+    bent = np.zeros((d, d))
+    bent[:2, :2] = [[0, 5], [-7, -3]]
+    report = cvxml.check(method, X, y, bent, **params)
+    assert report.verdict is Verdict.REFUTED
+    assert "not a metric" in report.reasons[0]
+    for size in (1.0, 1e-12, 1e-170, 5e-324):
+        report = cvxml.check(method, X, y, size * np.eye(d), **params)
+        assert report.verdict is not Verdict.CERTIFIED
+    assert cvxml.check(method, X, y, np.zeros((d, d)), **params).verdict is Verdict.CERTIFIED
+    value = cvxml.check(method, X, y, claimed_objective=1e-15, lam=lam, n_neighbors=1)
+    assert value.verdict is Verdict.REFUTED
+
+
+def test_a_file_of_next_to_nothing_is_not_certified_where_the_optimum_is_zero() -> None:
+    X, y = two_far_apart()
+    dual = solved(Posed(X, y, [[1], [0], [3], [2]], 0.1)).dual
+    for size in (1e-12, 1e-170, 5e-324):
+        proof = MLSVM.certify(X, y, size * np.eye(2), dual, lam=0.1, n_neighbors=1)
+        assert not proof.proves(1e-3)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_zero_is_certified_by_prices_that_prove_it_in_fractions(seed: int) -> None:
+    """Random labels: often no metric beats 0, and then prices with room for rounding show it."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.standard_normal((24, 3)), np.arange(24) % 2
+    solution = cvxml.solve("mlsvm", X, y, lam=0.1)
+    p = Posed(X, y, [listed.tolist() for listed in solution.neighbors], 0.1)
+    assert_covered(p, solution.metric, solution.certificate)
+    assert solution.certificate.proves(1e-6)
+
+
+def test_a_lam_next_to_nothing_gives_a_metric_near_that_of_none() -> None:
+    """Features of 1e8 with lam = 0.1, or of scales 1e-12, 1, 1e12: once the zero matrix, after many iterations."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 3))
+    y = (X[:, 0] + 0.5 * rng.standard_normal(40) > 0).astype(int)
+    near = cvxml.solve("mlsvm", X, y, lam=1e-5)
+    with pytest.warns(match="not certified"):
+        large = cvxml.solve("mlsvm", 1e8 * X, y, neighbors=near.neighbors, lam=0.1)
+    assert large.objective <= near.objective < 0.6 * len(near.y) / 40
+    assert large.lower_bound - large.certificate.value_rounding <= large.objective
+    with pytest.warns(match="not certified"):
+        graded = cvxml.solve("mlsvm", X * [1e-12, 1, 1e12], y)
+    assert graded.n_iter < 2000

@@ -14,7 +14,6 @@ from dataclasses import replace
 import numpy as np
 
 from cvxml.exact import Exact
-from cvxml.metric import FloatArray
 from cvxml.oracle.asked import Asked, uninterrupted
 from cvxml.oracle.diagnose import diagnose, unnamed
 from cvxml.oracle.exactly import judge_exactly
@@ -128,8 +127,8 @@ def _judge_beside_zero(proof: Certificate) -> tuple[Verdict, list[str]]:
     if norm == 0:
         return Verdict.CERTIFIED, ["the optimum is the zero matrix, exactly, and so is the metric"]
     said = (
-        f"the optimum is the zero matrix, exactly, so that there is no scale of which an error could be a share: the metric "
-        f"has norm {norm:.3g}"
+        "the optimum is the zero matrix, exactly, so that there is no scale of which an error could be a share: "
+        f"the metric has norm {norm:.3g}"
     )
     if proof.gap <= proof.rounding:
         return Verdict.INCONCLUSIVE, [f"{said}, too small to be told from 0 by its objective; give 0 itself"]

@@ -52,4 +52,5 @@ def stands_for(interval: Exact, proof: Certificate, allowed: Fraction | float) -
     large, by much of its norm too.
     """
     near = interval.distance <= NEAR * proof.feasibility.norm
-    return near and abs(upward(interval.objective) - proof.objective) <= float(allowed) + proof.rounding
+    seen = max(proof.rounding, proof.value_rounding)
+    return near and abs(upward(interval.objective) - proof.objective) <= float(allowed) + seen

@@ -15,11 +15,12 @@ Gap. objective - bound is the sum of these parts, each of them non-negative (Fen
 Summed so, the gap keeps its digits even where it is 1e-20 of the objective, where a difference of two
 objectives has none left. Strong convexity turns it into a distance: ||A - A*|| <= sqrt(2 gap / lam).
 
-Rounding. The sum above is an identity for any psd S in place of P_+(-G), with G + S in place of P_+(G), and any symmetric
-A. So no eigenvalue has to be right: S is the psd matrix that the computed eigenvectors make, A' = R R^T one near A, and
-the prices are those near the computed ones whose sums agree exactly. How far the computed numbers may be from these is
-bounded entry by entry from what was summed, not from what is left (the error of a sum of m products, in whatever order,
-is at most m eps/2 of the sum of their sizes). `rounding` covers the gap of A', `value_rounding` the objective and the bound.
+Rounding. The sum above is an identity for any psd S in place of P_+(-G), with G + S in place of P_+(G), and any
+symmetric A. So no eigenvalue has to be right: S is the psd matrix that the computed eigenvectors make, A' = R R^T one
+near A, and the prices are those near the computed ones whose sums agree exactly. How far the computed numbers may be
+from these is bounded entry by entry from what was summed, not from what is left (the error of a sum of m products, in
+whatever order, is at most m eps/2 of the sum of their sizes). `rounding` covers the gap of A', `value_rounding` the
+objective and the bound.
 A gap of exactly 0 with rounding 0 is of A = 0 only, and decided in integers (zero.py).
 """
 

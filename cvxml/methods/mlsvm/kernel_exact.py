@@ -22,9 +22,9 @@ from numpy.typing import ArrayLike
 from cvxml.exact import Exact, flint, root_upward, scaled, sum_of_squares
 from cvxml.methods.mlsvm.exact import BITS, whole_prices
 from cvxml.methods.mlsvm.kernel_instance import Instance, in_feature_space
-from cvxml.methods.mlsvm.zero import Prices, full_prices, is_psd, signed
+from cvxml.methods.mlsvm.zero import Prices, full_prices, signed
 from cvxml.metric import FloatArray
-from cvxml.squares import all_distances, given_rows, missing_to_psd, root_of, whole
+from cvxml.squares import all_distances, given_rows, is_psd, missing_to_psd, root_of, whole
 
 FEW = 100  # points
 

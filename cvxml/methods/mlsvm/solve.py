@@ -47,7 +47,8 @@ def solve_instance(
         metric, dual = np.zeros((X.shape[1],) * 2), _no_dual()
     elif solver == "fast":
         problem = CompactDual(unit, N, unit_lam)
-        starts, steps = [np.zeros(problem.J.shape), problem.saturated()], max_iter
+        starts: list[FloatArray] = [np.zeros(problem.J.shape), problem.saturated()]
+        steps = max_iter
         if warm_start is not None:
             starts.append(_as_start(warm_start, problem, N))
         with one_blas_thread():
@@ -104,7 +105,9 @@ def _way_to(
     Prices below the cap are all but in proportion to lam: from one lam to the next they need hardly a step. It ends
     early where G is no longer more than the rounding of prices at the cap.
     """
-    at, found, starts = SMALL, [], []
+    at = SMALL
+    found: list[tuple[CompactDual, FloatArray]] = []
+    starts: list[FloatArray] = []
     while True:
         problem = CompactDual(unit, N, at)
         both = [np.zeros(problem.J.shape), problem.saturated()]

@@ -7,11 +7,10 @@ G = sum_ij (u_ij - w_ij)(x_i - x_j)(x_i - x_j)^T has no positive eigenvalue; the
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from cvxml.exact import integers
 from cvxml.metric import FloatArray, IntArray
-from cvxml.squares import of_sum, weighted_outer
+from cvxml.squares import is_psd, of_sum, weighted_outer
 
 BITS = 80  # of a price, in units of 1/n
 AT_THE_CAP = 1 - 1e-12
@@ -36,10 +35,8 @@ def signed(prices: Prices) -> Signed:
 
 
 def full_prices(prices: Signed, n: int, usable: IntArray) -> dict[tuple[int, int], int] | None:
-    """Integers near 2^BITS n times the prices, those of a usable point of sums exactly +-2^BITS; None for lower sums."""
-    rows: dict[tuple[int, int], dict[int, int]] = {
-        (i, sign): {} for i in usable.tolist() for sign in (1, -1)
-    }
+    """Integers near 2^BITS n times the prices, with sums of exactly +-2^BITS a usable point; None for lower sums."""
+    rows: dict[tuple[int, int], dict[int, int]] = {(i, sign): {} for i in usable.tolist() for sign in (1, -1)}
     for (i, j), price in prices.items():
         if price:
             whole, below = (n * abs(price)).as_integer_ratio()
@@ -51,10 +48,3 @@ def full_prices(prices: Signed, n: int, usable: IntArray) -> dict[tuple[int, int
         for j, value in of_sum(row, 1 << BITS).items():
             signed[i, j] = sign * value
     return signed
-
-
-def is_psd(M: Any) -> bool:
-    """Of a symmetric matrix of integers: all its roots are real, so it is if its characteristic polynomial alternates."""
-    coefficients = M.charpoly().coeffs()
-    d = len(coefficients) - 1
-    return all((-1) ** (d - k) * int(c) >= 0 for k, c in enumerate(coefficients))

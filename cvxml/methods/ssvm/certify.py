@@ -22,25 +22,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import NamedTuple
 
 import numpy as np
 
-from cvxml.inputs import real_array
 from cvxml.methods.ssvm.certify_tree import certify_tree
+from cvxml.methods.ssvm.exact import zero_is_optimal
 from cvxml.methods.ssvm.inference import task_loss
 from cvxml.methods.ssvm.instance import Instance
-from cvxml.methods.ssvm.point import EPS, point_at
+from cvxml.methods.ssvm.point import EPS, Point, point_at
+from cvxml.methods.ssvm.weights import Repaired, repair
 from cvxml.metric import FloatArray, IntArray, examine, unit_scale
 from cvxml.result import Certificate, Dual
 
-
-class Repaired(NamedTuple):
-    """Feasible weights: q (m,) > 0 on the set (m, k) of point (m,)."""
-
-    q: FloatArray
-    point: IntArray
-    sets: IntArray
+TINY = 1e-300  # more than all that underflow loses
 
 
 def certify(p: Instance, W: FloatArray, dual: Dual) -> Certificate:
@@ -59,8 +53,11 @@ def certify(p: Instance, W: FloatArray, dual: Dual) -> Certificate:
         at = point_at(unit, psd * s**2)
         repaired = repair(dual, unit, at.latent)
         bound, gap, rounding = _bound_and_gap(unit, at.W, at.latent, at.worst, repaired)
+        rounding += at.rounding(unit.C) + _inference_off(unit, at)
     per = s**4
-    rounding = (rounding + at.rounding(unit.C)) / per
+    rounding = rounding / per + TINY if math.isfinite(rounding) else math.inf
+    if not psd.any() and zero_is_optimal(p, at.latent, at.worst, dual):
+        bound, gap, rounding = at.F, 0.0, 0.0
     stored = {"q": repaired.q, "q_index": np.column_stack([repaired.point, repaired.sets])}
     radius = math.sqrt(gap / per + rounding) + feasibility.distance
     step = Certificate(
@@ -88,42 +85,20 @@ def certify(p: Instance, W: FloatArray, dual: Dual) -> Certificate:
     )
 
 
-def repair(dual: Dual, p: Instance, latent: IntArray) -> Repaired:
-    """The nearest use of `dual` that is feasible (see the top of this file)."""
-    q, index = _checked(dual, len(p.X), p.k)
-    point, sets = index[:, 0], np.sort(index[:, 1:], axis=1)
-    # no weight exceeds 1, and sums of anything much larger could overflow
-    q = np.clip(q, 0.0, 1.0)
-    proper = (np.diff(sets, axis=1) > 0).all(axis=1) & (sets != point[:, None]).all(axis=1)
-    kept = proper & (q > 0)
-    q, point, sets = q[kept], point[kept], sets[kept]
-    total = np.bincount(point, q, minlength=len(p.X))
-    q = q / total[point]
-    bare = np.flatnonzero(total == 0)
-    return Repaired(
-        np.concatenate([q, np.ones(len(bare))]),
-        np.concatenate([point, bare]),
-        np.concatenate([sets, latent[bare]]),
-    )
+def _inference_off(p: Instance, at: Point) -> float:
+    """What F may be off by because distances are those of images of the points.
 
-
-def _checked(dual: Dual, n: int, k: int) -> tuple[FloatArray, IntArray]:
-    for name in ("q", "q_index"):
-        if not isinstance(dual, Mapping) or name not in dual:
-            raise ValueError(f'the dual must be a mapping with "q" and "q_index"; there is no {name!r}')
-    q, index = real_array(dual["q"], "dual 'q'"), np.asarray(dual["q_index"])
-    if index.size == 0:
-        index = index.reshape(0, k + 1).astype(np.intp)
-    if q.ndim != 1 or index.shape != (len(q), k + 1) or index.dtype.kind not in "iu":
-        raise ValueError(
-            f"dual 'q' must be one number a set, with q_index of shape (m, {k + 1}) and integers; "
-            f"got shapes {q.shape} and {index.shape}, dtype {index.dtype}"
-        )
-    if len(index) and (index.min() < 0 or index.max() >= n):
-        raise ValueError(f"q_index names a point outside 0..{n - 1}")
-    if not np.isfinite(q).all():
-        raise ValueError("dual 'q' holds NaN or infinity")
-    return q, index.astype(np.intp)
+    Images are rounded, and the nearest are chosen by products of them: a distance from i, or the choice of who is near,
+    may be off by a few eps of the square of how long images are. R R^T, R as in nearest.py, may be off W itself.
+    """
+    values, vectors = np.linalg.eigh(at.W)
+    R = vectors * np.sqrt(np.maximum(values, 0))
+    off_W = np.abs(at.W - R @ R.T) + (len(R) + 2) * EPS * (np.abs(R) @ np.abs(R).T)
+    size = np.abs(p.X - p.X.mean(axis=0))
+    length = np.linalg.norm(size @ np.abs(R), axis=1)
+    apart = size + size.max(axis=0)
+    each = (2 * len(R) + 16) * EPS * (length + length.max()) ** 2 + np.sum((apart @ off_W) * apart, axis=1)
+    return 2 * p.k * p.C * float(each.sum())
 
 
 def _bound_and_gap(

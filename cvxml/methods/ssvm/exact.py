@@ -20,14 +20,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.exact import Exact, integers, scaled, sum_of_squares
-from cvxml.methods.ssvm.certify import repair
 from cvxml.methods.ssvm.enumeration import count_vectors, task_loss, wins
+from cvxml.methods.ssvm.inference import task_loss as loss_of
 from cvxml.methods.ssvm.instance import Instance
+from cvxml.methods.ssvm.weights import repair
 from cvxml.metric import FloatArray, IntArray
 from cvxml.result import Dual
 from cvxml.squares import (
     all_distances,
     distance_to_square,
+    is_psd,
     of_sum,
     root_of,
     squared_distance_to_psd,
@@ -67,6 +69,19 @@ def exact_interval(
     size = scaled(sum_of_squares(rows.transpose() * rows), 4 * root_at)
     bound = weight * gained - squared_distance_to_psd(G, G_at, psd) / 4
     return Exact(bound, size + weight * found.losses, distance_to_square(W, M), size, of_step=True)
+
+
+def zero_is_optimal(p: Instance, latent: IntArray, worst: FloatArray, dual: Dual) -> bool:
+    """True if weights near the given ones prove, in integers, that W = 0 is optimal for its own step.
+
+    worst (n,): the largest Delta of a set, which is what the step costs there. They do if they are on such sets only
+    and G has no positive eigenvalue.
+    """
+    repaired = repair(dual, p, latent)
+    on = loss_of(p.y[repaired.sets], p.y[repaired.point], p.Lam) == worst[repaired.point]
+    kept = {"q": repaired.q[on], "q_index": np.column_stack([repaired.point, repaired.sets])[on]}
+    G, _, gained = pushed(p, latent, kept)
+    return gained == sum(map(Fraction, worst.tolist())) and is_psd(-G)
 
 
 def pushed(p: Instance, latent: IntArray, dual: Dual) -> tuple[Any, int, Fraction]:
