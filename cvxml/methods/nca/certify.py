@@ -15,6 +15,10 @@ Stationarity, in units of the objective, in coordinates of unit covariance (coor
     scale_derivative   d F(t A) / dt at t = 1
     dc_residual        max(trace Q, 1) max(0, -least eigenvalue of G): what a row of A that is free would win
 
+Rounding. What is known of the distances of the matrix given, and of all that is computed from them, is bounded in
+rows.py. `rounding` covers the objective, in the step the gap; gradient and dc_residual include it; from Z it is taken
+before Z is called psd.
+
 Where every point has one other that is right for it, -g is convex in Q and the step is the problem: kind "global".
 Everything is computed from differences of points, one row at a time (rows.py): nothing of fast.py is used. Numpy only.
 """
@@ -149,7 +153,7 @@ def _scale(p: Instance, metric: Metric, first: FirstOrder, above: float) -> tupl
     """
     if first.length == 0:
         return above, True
-    objective, rounding = metric.value
+    objective = metric.objective
     scale = min(above, abs(objective - limit(p, metric).value), PLENTY * first.turns)
     return max(scale, NOTHING), scale > max(64 * EPS * abs(objective), NOTHING)
 
@@ -220,7 +224,7 @@ def _part(
     beyond, off = (at.D - at.D[nearest])[others], (at.off + at.off[nearest])[others]
     weights, of_weights, log_q, log_p = weights[others], of_weights[others], log_q[others], at.log_p[others]
     apart = _divergence(log_q, log_p)
-    q, p = np.exp(log_q), np.exp(log_p)
+    q = np.exp(log_q)
     terms = (len(at.D) + 16) * EPS
     rounding = float(of_weights @ (beyond + off) + np.abs(weights) @ off)
     rounding += terms * float(np.abs(weights) @ beyond)

@@ -6,7 +6,7 @@ proved bound of how far each is from e^T Q e of the matrix given, e the exact di
     rest |e|^2 + 2 sqrt(D) h + h^2 + (m + 12) eps D + 128 eps,
 where rest is the norm of Q - M M^T, h what rounding leaves of an image, and the last two terms cover the squares and
 the softmax's exponents and logarithms too. Points and M are split into numbers of so few bits that their products are
-summed exactly in any order, and what is left of them: so h and the rounding of rest are far below eps times what they are of.
+summed exactly in any order, and what is left of them: so h and the rounding of rest are far below eps of all.
 From it: log sum_k e^-D_k moves by no more than log sum_k p_k e^off_k, and everything else by what that says of it.
 Where all that are right for i are equally so, w - p is w times what p has on the others, and loses no digits.
 Sums of n terms are allowed n eps of the sum of absolute values, in whatever order they were added.
@@ -26,6 +26,7 @@ from cvxml.metric import FloatArray
 
 EPS = float(np.finfo(float).eps)
 TINY = 2.0**-1020  # no underflow is a fact: what is summed of n numbers may be off by n times this
+FEW = 1000  # points of which all rows are kept: some 50 megabytes
 INVISIBLE = 1e-6  # a row of A of that squared length moves no distance by more: it is as good as free
 
 
@@ -146,7 +147,7 @@ class Metric:
 
     def __init__(self, p: Instance, Q: FloatArray, at: Coordinates):
         self.p, self.Y = p, at.Y
-        n, d = p.X.shape
+        d = p.X.shape[1]
         E, lost = _difference(p.X, p.X[0])
         spread = np.abs(E).max(axis=0)
         # how far a difference of two rows of Y may be from that of the points, in exactly these coordinates
@@ -175,6 +176,7 @@ class Metric:
         self.lengths = norm(self.E, axis=1)
         self.h = (d + 4) * EPS * (self.lengths * float(norm(M2)) + norm(E2, axis=1) * float(norm(M)))
         self.points = np.flatnonzero(p.usable)
+        self._kept: dict[int, Point] = {}
 
     def distances(self, i: int) -> tuple[FloatArray, FloatArray]:
         """D_ik for all k, (n,), and how far each may be off."""
@@ -190,7 +192,15 @@ class Metric:
         return found
 
     def point(self, i: int) -> Point:
-        """Everything about point i."""
+        """Everything about point i; kept where there are few."""
+        if i in self._kept:
+            return self._kept[i]
+        found = self._point(i)
+        if len(self.Y) <= FEW:
+            self._kept[i] = found
+        return found
+
+    def _point(self, i: int) -> Point:
         D, off = self.distances(i)
         off += 128 * EPS
         s = self.p.row(i)
