@@ -233,7 +233,7 @@ METHODS: dict[str, tuple[Problem, dict[str, Any], Callable[[np.ndarray], Iterato
     "dml_eig": (lambda c: functools.partial(dml_eig, c), {}, steep),
     "mcml": (lambda c: functools.partial(mcml, c), {}, steep),
 }
-FILES = 200  # a method
+FILES = 100  # a method
 
 
 def along_a_line(seed: int) -> tuple[np.ndarray, np.ndarray]:
