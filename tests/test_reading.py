@@ -390,3 +390,17 @@ def test_out_leaves_what_is_there_until_it_is_written(cli: Cli) -> None:
     Path("out.json").write_text("old")
     assert cli("solve", "mlsvm", "data.json", "--lam", "-1", "--out", "out.json").code == 2
     assert Path("out.json").read_text() == "old"
+
+
+def test_a_disk_that_fills_up_loses_the_file_and_not_the_work(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("cvxml.files.writing.os.fsync", full)
+    answer = cli("solve", "mlsvm", "data.json", "--out", "out.json", "--json")
+    assert answer.code == 2
+    assert "No space left" in answer.err
+    assert len(json.loads(answer.out)["metric"]) == 3
+    assert not Path("out.json").exists()
