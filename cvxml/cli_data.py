@@ -188,3 +188,4 @@ def check_out(option: str, path: str, endings: Sequence[str] = ()) -> None:
     folder = os.path.dirname(os.path.realpath(path))
     if not os.path.isdir(folder):
         raise ValueError(f"{option} {path}: there is no folder {folder}; make it first, or name another")
+    check_writable(path)

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import cvxml
+from cvxml.convex import Callback, Found, Interrupted, Keep, interruptible
 from cvxml.methods import get, names
 from cvxml.oracle.saved import recertify
 from cvxml.result import Status, Step
@@ -72,6 +73,15 @@ def test_a_later_interrupt_keeps_more_and_can_be_resumed(method: str) -> None:
     assert later.objective - later.lower_bound < first.objective - first.lower_bound
     assert resumed.status in (Status.CONVERGED, Status.STATIONARY)
     assert resumed.lower_bound <= later.objective
+
+
+def test_before_the_first_metric_there_is_nothing_to_keep() -> None:
+    def algorithm(keep: Keep, told: Callback) -> Found:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        interruptible(None, algorithm)
+    assert not isinstance(caught.value, Interrupted)
 
 
 @pytest.mark.parametrize("method", ["lmnn", "itml", "mcml", "mmc", "dml_eig", "mlsvm", "ssvm"])
