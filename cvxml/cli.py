@@ -45,7 +45,7 @@ def run(arguments: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return INCONCLUSIVE
     except KeyboardInterrupt:
-        print("cvxml: interrupted before there was anything to keep", file=sys.stderr)
+        print("cvxml: interrupted; nothing is kept", file=sys.stderr)
         return INTERRUPTED
     except Exception as error:
         if type(error).__name__ == "SolverFailure":  # named, not imported: the back end loads cvxpy
@@ -182,9 +182,11 @@ def _solve(parsed: argparse.Namespace) -> int:
         )
     if sys.stderr.isatty():
         print(file=sys.stderr)
-    if parsed.out:
-        solution.save(parsed.out)
-    print(json.dumps(solution.to_dict(), sort_keys=True) if parsed.json else solution)
+    try:
+        if parsed.out:
+            solution.save(parsed.out)
+    finally:  # a disk that is full loses the file, not the work
+        print(json.dumps(solution.to_dict(), sort_keys=True) if parsed.json else solution)
     if solution.status is Status.INTERRUPTED:
         return INTERRUPTED
     return CERTIFIED if solution.status in (Status.CONVERGED, Status.STATIONARY) else INCONCLUSIVE

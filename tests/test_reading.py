@@ -74,6 +74,18 @@ CASES: dict[str, tuple[str, str, dict[str, Any], Any]] = {
         POINTS,
     ),
     "numbers-and-label": (lines([0, 1, 2, "label"], *with_labels()), "--header", {"header": "yes"}, POINTS),
+    "a-name-over-numbers": (
+        lines([0.1, -0.2, 0.3, "kind"], *with_labels()),
+        "--header",
+        {"header": "yes"},
+        POINTS,
+    ),
+    "counts-over-whole-numbers": (
+        lines(range(4), *[[(i * i) % 5, (3 * i) % 4, i % 3, label] for i, label in enumerate(Y)]),
+        "--header",
+        {"header": "yes", "label": "last"},
+        [[(i * i) % 5, (3 * i) % 4, i % 3] for i in range(N)],
+    ),
     "numbers-and-kind": (
         lines([0, 1, 2, "kind"], *with_labels(WORDS)),
         "--header",
@@ -93,7 +105,7 @@ CASES: dict[str, tuple[str, str, dict[str, Any], Any]] = {
         POINTS,
     ),
     "pandas-read-again": (
-        lines(["Unnamed: 0", "a", "b", "c", "label"], *numbered(with_labels(), np.arange(N) * 7 % 31)),
+        lines(["Unnamed: 0", "a", "b", "c", "label"], *numbered(with_labels(), [1.5] * N)),
         "--index",
         {"index": "yes"},
         POINTS,
@@ -188,12 +200,37 @@ def test_what_is_ambiguous_is_refused_with_the_option_that_settles_it(tmp_path: 
     with pytest.raises(ValueError, match="cannot be read") as caught:
         datasets.read(tmp_path / "a.csv")
     assert option in str(caught.value)
+    if case in ("label-first", "label-first-no-header"):
+        assert "looks like classes, and" in str(caught.value)
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 500
     read, y = datasets.read(tmp_path / "a.csv", **settled)
     assert read.tolist() == [[float(value) for value in row] for row in features]
     if case != "no-classes":
         assert y.tolist() == (WORDS if y.dtype.kind == "U" else Y.tolist())
+
+
+def test_six_rows_are_enough_to_be_counted(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    for numbers in ([0, 1, 2, 3, 4, 5], [6, 2, 1, 3, 5, 4]):
+        path.write_text(lines("iabcl", *numbered(with_labels()[:6], numbers)))
+        with pytest.raises(ValueError, match="--index"):
+            datasets.read(path)
+    path.write_text(lines("iabcl", *numbered(with_labels()[:6], [0, 1, 2, 3, 4, 7])))
+    assert datasets.read(path)[0].shape == (6, 4)
+
+
+def test_an_index_that_is_there_twice(tmp_path: Path) -> None:
+    rows = numbered(numbered(with_labels(), range(N)), range(N))
+    (tmp_path / "a.csv").write_text(lines(["", "Unnamed: 0", "a", "b", "c", "label"], *rows))
+    with pytest.raises(ValueError, match="repeats the index; delete it"):
+        datasets.read(tmp_path / "a.csv", index="yes")
+
+
+def test_y_is_the_label_where_it_is_last_whatever_is_first(tmp_path: Path) -> None:
+    table = [[7 - label, *x, label] for x, label in zip(POINTS, Y, strict=True)]
+    (tmp_path / "a.csv").write_text(lines("abcdy", *table))
+    assert datasets.read(tmp_path / "a.csv")[1].tolist() == Y.tolist()
 
 
 LABELS: dict[str, tuple[Any, int]] = {
@@ -390,3 +427,17 @@ def test_out_leaves_what_is_there_until_it_is_written(cli: Cli) -> None:
     Path("out.json").write_text("old")
     assert cli("solve", "mlsvm", "data.json", "--lam", "-1", "--out", "out.json").code == 2
     assert Path("out.json").read_text() == "old"
+
+
+def test_a_disk_that_fills_up_loses_the_file_and_not_the_work(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("cvxml.files.writing.os.fsync", full)
+    answer = cli("solve", "mlsvm", "data.json", "--out", "out.json", "--json")
+    assert answer.code == 2
+    assert "No space left" in answer.err
+    assert len(json.loads(answer.out)["metric"]) == 3
+    assert not Path("out.json").exists()
