@@ -18,7 +18,7 @@ from validation.adversarial.attack import DUALS
 from validation.adversarial.instances import METHODS
 from validation.adversarial.judge import CANDIDATES, Outcome, attacked
 
-CHUNK = 14  # seeds of a file: one of each family
+CHUNK = 4  # seeds of a file
 
 
 def main() -> int:
@@ -29,7 +29,6 @@ def main() -> int:
     parser.add_argument("--folder", type=Path, default=Path("results/adversarial"))
     parser.add_argument("--method", choices=METHODS)
     parser.add_argument("--seed", type=int)
-    parser.add_argument("--chunk", type=int, help="these seeds only, 14 of each method")
     parser.add_argument("--n-jobs", type=int, default=2)
     options = parser.parse_args()
     methods = METHODS if options.method is None else (options.method,)
@@ -42,8 +41,6 @@ def main() -> int:
     chunks = -(-options.n // (len(methods) * CHUNK * (CANDIDATES + DUALS)))
     started = time.perf_counter()
     work = [(method, chunk) for chunk in range(chunks) for method in methods]
-    if options.chunk is not None:
-        work = [(method, options.chunk) for method in methods]
     options.folder.mkdir(parents=True, exist_ok=True)
     parts = Parallel(n_jobs=options.n_jobs, return_as="generator_unordered", batch_size=1)(
         delayed(kept)(options.folder, method, chunk) for method, chunk in work
