@@ -184,7 +184,8 @@ def test_flat_classes_are_certified_only_where_it_is_true(spread: float) -> None
             try:
                 solution = cvxml.solve("glml", X, y, query=x)
             except ValueError as error:
-                assert "singular: rank 1 of 2 in double precision" in str(error)
+                if "singular: rank 1 of 2 in double precision" not in str(error):
+                    raise
                 continue
         B = true_B(X, y, x)
         proof_is_sound(solution.certificate, truth(B, solution.metric))
