@@ -1,8 +1,7 @@
 """Recompute the proof in a saved solution: nothing of it is believed but the problem.
 
-That is the data, the parameters, and the lists where they are parameters themselves: the targets of LMNN win over
-n_neighbors, and a file in which they are not the nearest says so in `notes`. Neighbour lists that params name are made
-again, and must be the same.
+That is the data, the parameters, and the lists where they are parameters themselves. Lists that n_neighbors names are
+made again, and must be the same: neighbours, and the targets of LMNN.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from cvxml.inputs import check_number
 from cvxml.methods import check_params, get, get_exact
 from cvxml.oracle.exactly import ANOTHER, stands_for
 from cvxml.report import Verdict
-from cvxml.result import Certificate, SavedSolution
+from cvxml.result import Certificate, SavedSolution, plain
 
 SAME = 1e-9  # relative: figures closer than this are the same
 EPS = float(np.finfo(float).eps)
@@ -35,12 +34,11 @@ class Recertified:
     certificate: Certificate
     claimed: dict[str, Any]
     exact: Exact | None = None
-    notes: tuple[str, ...] = ()  # what was taken as given and might not be expected
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
         c = self.certificate
-        return {
+        content = {
             "method": self.method,
             "verdict": self.verdict.value,
             "reason": self.reason,
@@ -50,9 +48,10 @@ class Recertified:
             "rel_gap": c.rel_gap,
             "radius": c.radius,
             "claimed": self.claimed,
-            "notes": list(self.notes),
             "exact": None if self.exact is None else self.exact.to_dict(),
         }
+        checked: dict[str, Any] = plain(content)
+        return checked
 
     def __str__(self) -> str:
         c = self.certificate
@@ -68,7 +67,6 @@ class Recertified:
             f"  gap {c.gap:.3g}   gap / scale {c.rel_gap:.3g}   optimum within {c.radius:.3g}\n"
             f"  feasibility: {c.feasibility}\n"
             f"{exact}"
-            f"{''.join(f'  note: {note}{chr(10)}' for note in self.notes)}"
             f"  the file claims: {', '.join(claims)}"
         )
 
@@ -100,7 +98,10 @@ def _recertify(saved: SavedSolution, tol: float, exact: bool) -> Recertified:
         verdict, reason = _judge_exactly(interval, proof, Fraction(tol) * interval.scale)
     if verdict is Verdict.CERTIFIED and not _lists_are_as_claimed(saved, params):
         verdict, reason = Verdict.REFUTED, "its neighbour lists are not those that its params name"
-    return Recertified(saved.method, verdict, reason, proof, saved.claimed, interval, _notes(saved))
+    if verdict is Verdict.CERTIFIED and not _targets_are_as_claimed(saved):
+        k = saved.params["n_neighbors"]
+        verdict, reason = Verdict.REFUTED, f"its targets are not the {k} nearest, which its params name"
+    return Recertified(saved.method, verdict, reason, proof, saved.claimed, interval)
 
 
 def _params(saved: SavedSolution) -> dict[str, Any]:
@@ -129,22 +130,18 @@ def _lists_are_as_claimed(saved: SavedSolution, params: dict[str, Any]) -> bool:
     return [sorted(a.tolist()) for a in lists] == [sorted(b) for b in saved.neighbors]
 
 
-def _notes(saved: SavedSolution) -> tuple[str, ...]:
-    """That targets are given which n_neighbors does not name, if they are."""
+def _targets_are_as_claimed(saved: SavedSolution) -> bool:
+    """True if the targets are the n_neighbors nearest of the class, where a number is named."""
     k, targets = saved.params.get("n_neighbors"), saved.params.get("targets")
     if k is None or targets is None:
-        return ()
+        return True
     others = {name: value for name, value in saved.params.items() if name != "targets"}
     try:
         nearest = get(saved.method).evaluate(saved.X, saved.y, saved.metric, **others).values["targets"]
     except ValueError:  # a class has no more than k points
-        nearest = []
+        return False
     pairs = {(i, j) for i, listed in enumerate(targets) for j in listed}
-    if pairs == {(i, j) for i, j in np.asarray(nearest).reshape(-1, 2).tolist()}:
-        return ()
-    return (
-        f"its targets are taken as given: they are not the {k} nearest of the class, which n_neighbors names",
-    )
+    return pairs == {(i, j) for i, j in np.asarray(nearest).reshape(-1, 2).tolist()}
 
 
 def _undecided(proof: Certificate) -> str:
@@ -193,7 +190,9 @@ def _false_claim(proof: Certificate, claimed: dict[str, Any], slack: float) -> s
         if claimed.get(name) is None:  # not claimed, or infinite
             continue
         stated = check_number(claimed[name], name)
-        allowed = SAME * (1 + abs(value)) + slack + (2 * proof.rounding if name == "lower_bound" else 0.0)
+        allowed = SAME * (abs(value) + abs(proof.objective)) + slack
+        own = proof.value_rounding or proof.rounding
+        allowed += 2 * (max(own, proof.rounding) if name == "lower_bound" else own)
         # where nothing bounds the problem, no figure is its bound
         off = abs(stated - value) > allowed or math.isinf(value)
         if stated < least[name] if name in least else off:

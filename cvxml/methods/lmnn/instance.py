@@ -23,7 +23,7 @@ class Instance(NamedTuple):
     impostors: np.ndarray  # (p, n) True where l counts
     mu: float
     squared: bool
-    n_neighbors: int
+    n_neighbors: int | None  # None where targets were given
     ties: int
 
     def triplets(self, rows: IntArray, columns: IntArray) -> IntArray:
@@ -44,7 +44,7 @@ def instance(
     squared: bool,
     *,
     mu: float = 0.5,
-    n_neighbors: int = 3,
+    n_neighbors: int | None = 3,
     targets: Any = None,
 ) -> Instance:
     """Everything checked. Raises ValueError for bad input."""
@@ -57,13 +57,13 @@ def instance(
             f"mu must lie between 0 and 1, at least {LEAST:g} from both, got {mu!r}: "
             "(1 - mu) weighs the targets, mu the impostors"
         )
-    k = check_count(n_neighbors, "n_neighbors")
     if targets is None:
-        pairs, ties = _nearest_of_class(points, codes, k, class_names(y))
+        n_neighbors = check_count(n_neighbors, "n_neighbors")
+        pairs, ties = _nearest_of_class(points, codes, n_neighbors, class_names(y))
     else:
-        pairs, ties = _given(targets, codes), 0
+        n_neighbors, pairs, ties = None, _given(targets, codes), 0
     impostors = codes[pairs[:, 0], None] != codes
-    return Instance(points, codes, pairs, impostors, float(mu), squared, k, ties)
+    return Instance(points, codes, pairs, impostors, float(mu), squared, n_neighbors, ties)
 
 
 def _nearest_of_class(X: FloatArray, codes: IntArray, k: int, names: list[str]) -> tuple[IntArray, int]:
