@@ -57,8 +57,10 @@ class LocalAttack(Attack):
         value, scale = self.problem.value(A)
         wrong = self.figures(report, A) if report.verdict == "certified" or report.witness is not None else []
         if report.verdict == "certified":
+            if self.excluded(A):
+                wrong.append("certified: what is no metric")
             wrong += self.local(real(report.tol) * real(SHARE), report.rounding, value, scale)
-        if report.verdict == "refuted" and report.witness is not None:
+        if report.verdict == "refuted" and report.witness is not None and self.feasible(A):
             better = value - self.problem.value(report.witness.metric)[0]
             if more(real(report.tol * (1 - 1e-6)) * scale, better):
                 wrong.append(f"refuted: the witness is better by {text(better)}, scale {text(scale)}")
@@ -78,8 +80,14 @@ class LocalAttack(Attack):
     def beyond(self, A: Any, tol: float, rounding: float) -> list[str]:
         return self.local(real(tol) * real(SHARE), rounding, *self.problem.value(A))
 
+    def feasible(self, A: Any) -> bool:
+        """Symmetric, psd, of determinant 1 but for rounding."""
+        return bool((A == A.T).all() and _log_det(A) is not None and abs(_log_det(A)) < 1e-7)
+
     def excluded(self, A: Any) -> bool:
-        return False
+        """Asymmetric, or of another determinant, by more than 1e-6."""
+        skew = np.abs(A - A.T).max() > 1.01e-6 * np.linalg.norm(A)
+        return bool(skew or (_log_det(A) is not None and abs(_log_det(A)) > 1e-5 * len(A)))
 
     def refused(self, said: str) -> list[str]:
         if any(words in said for words in UNCOMPUTED):
@@ -87,3 +95,9 @@ class LocalAttack(Attack):
         if "singular" in said:
             return [] if self.problem.singular else [f"refused: {said:.200}"]
         return [f"refused: {said:.200}"]
+
+
+def _log_det(A: Any) -> Any:
+    """Of a matrix that is well conditioned; None of another."""
+    values = np.linalg.eigvalsh((A + A.T) / 2)
+    return float(np.log(values).sum()) if values[0] > 1e-6 * values[-1] else None

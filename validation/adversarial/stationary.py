@@ -92,9 +92,12 @@ class NCA(Problem):
             return derivative, arb(0)
         count = arb(self.n) ** 2
         size = (total((Q * _balls(C)).ravel()) / count).max(arb(1))
-        det, adjugate = _inverse(C)
-        GQG = G @ Q @ G
-        of_A = 2 * (total((_balls(adjugate) * GQG).ravel()) * count / det).max(arb(0)).sqrt()
+        of_A = arb(0)
+        # of a rank that is limited but for rounding, the metric judged is another, and its root is off by more
+        if rank(at.M.values) <= self.params["n_components"]:
+            det, adjugate = _inverse(C)
+            GQG = G @ Q @ G
+            of_A = 2 * (total((_balls(adjugate) * GQG).ravel()) * count / det).max(arb(0)).sqrt()
         worst = arb(0)
         for z in directions:
             z = np.array([arb(int(x)) for x in z], dtype=object)
