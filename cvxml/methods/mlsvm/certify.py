@@ -254,6 +254,8 @@ def _figures(X: FloatArray, N: Neighborhood, A: FloatArray, dual: Repaired, lam:
     value_rounding = n * EPS * (objective + float(s.sum()) + paid)
     value_rounding += max(off_scale + float(off_margin[active].sum()) / n, off_paid)
     if not math.isfinite(gap):
+        # a difference of infinities is no number: the metric is absurd, and so is what it costs
+        objective, scale = (value if math.isfinite(value) else math.inf for value in (objective, scale))
         return _Figures(objective, bound, math.inf, scale, 0.0, 0.0)
     return _Figures(objective, bound, gap, scale, 1.01 * rounding, 1.01 * value_rounding)
 

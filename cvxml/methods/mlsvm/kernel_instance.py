@@ -94,7 +94,10 @@ def factor(K: FloatArray) -> tuple[FloatArray, FloatArray]:
     values, vectors = np.linalg.eigh((K + K.T) / 2)
     keep = values > len(K) * EPS * max(values[-1], 0.0)
     if not keep.any():
-        raise ValueError("the kernel matrix is zero: all points coincide with the origin")
+        raise ValueError(
+            "the kernel matrix is zero in double precision: all points are at the origin, or so near to it that a "
+            "product of two is no float; rescale X"
+        )
     root = np.sqrt(values[keep])
     return vectors[:, keep] * root, (vectors[:, keep] / root).T
 

@@ -57,7 +57,10 @@ def _lda(p: Instance) -> FloatArray:
 
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # collinear features, classes without spread
-        scalings: FloatArray = LinearDiscriminantAnalysis().fit(p.X, p.y).scalings_.T
+        try:
+            scalings: FloatArray = LinearDiscriminantAnalysis().fit(p.X, p.y).scalings_.T
+        except (IndexError, np.linalg.LinAlgError):  # no class has any spread
+            return np.zeros((0, p.X.shape[1]))
     return scalings if np.isfinite(scalings).all() else scalings[:0]
 
 
