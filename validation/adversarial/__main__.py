@@ -7,7 +7,7 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from joblib import Parallel, delayed
@@ -18,6 +18,8 @@ from validation.adversarial.attack import DUALS
 from validation.adversarial.instances import METHODS
 from validation.adversarial.judge import CANDIDATES, Outcome, attacked
 
+TRUST = Path(__file__).parent.parent / "trust.md"
+TITLE = "# Attacks, judged in rationals"
 CHUNK = 4  # seeds of a file
 
 
@@ -30,6 +32,7 @@ def main() -> int:
     parser.add_argument("--method", choices=METHODS)
     parser.add_argument("--seed", type=int)
     parser.add_argument("--n-jobs", type=int, default=2)
+    parser.add_argument("--write", action="store_true", help="put the tables into validation/trust.md")
     options = parser.parse_args()
     methods = METHODS if options.method is None else (options.method,)
     if options.seed is not None:
@@ -46,11 +49,27 @@ def main() -> int:
         delayed(kept)(options.folder, method, chunk) for method, chunk in work
     )
     outcomes = [each for part in parts for each in part]
-    print(table(outcomes))
-    print(f"\n{len(outcomes)} candidates, {time.perf_counter() - started:.0f} s")
+    text = page(outcomes, f"{time.perf_counter() - started:.0f} s")
+    print(text)
     for line in reproductions(outcomes):
         print(line)
+    if options.write:
+        before = TRUST.read_text(encoding="utf-8").split(TITLE)[0].rstrip()
+        TRUST.write_text(f"{before}\n\n{text}", encoding="utf-8")
     return int(any(each.wrong for each in outcomes))
+
+
+def page(outcomes: list[Outcome], took: str) -> str:
+    """The part of validation/trust.md that this script writes."""
+    wrong = sum(bool(each.wrong) for each in outcomes)
+    by_method = table(outcomes, "method", lambda each: each.method)
+    by_family = table(outcomes, "family", lambda each: each.family)
+    return (
+        f"{TITLE}\n\n`python -m validation.adversarial`: {len(outcomes)} candidates, {wrong} wrong, {took}. What is true is "
+        "computed in rationals and balls by a twin that shares nothing with the package; what counts as wrong, and the "
+        "families of inputs, are in the package's docstring. *refused*: an error that says why; *solved*: what `solve` "
+        f"itself found, with its bound.\n\n{by_method}\n\n{by_family}\n"
+    )
 
 
 def kept(folder: Path, method: str, chunk: int) -> list[Outcome]:
@@ -65,17 +84,15 @@ def kept(folder: Path, method: str, chunk: int) -> list[Outcome]:
     return [Outcome(*json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def table(outcomes: list[Outcome]) -> str:
-    """Markdown: a row for each method and family."""
+def table(outcomes: list[Outcome], name: str, key: Callable[[Outcome], str]) -> str:
+    """Markdown: a row for each value of a key."""
     lines = [
-        "| method | family | candidates | certified | refuted | inconclusive | refused | solved | wrong |",
-        "|---|---|---|---|---|---|---|---|---|",
+        f"| {name} | candidates | certified | refuted | inconclusive | refused | solved | wrong |",
+        "|---|---|---|---|---|---|---|---|",
     ]
-    keys = sorted({(each.method, each.family) for each in outcomes})
-    for method, family in keys:
-        of = [each for each in outcomes if (each.method, each.family) == (method, family)]
-        lines.append(f"| {method} | {family} | {_row(of)} |")
-    return "\n".join([*lines, f"| all |  | {_row(outcomes)} |"])
+    for value in sorted({key(each) for each in outcomes}):
+        lines.append(f"| {value} | {_row([each for each in outcomes if key(each) == value])} |")
+    return "\n".join([*lines, f"| all | {_row(outcomes)} |"])
 
 
 def _row(of: list[Outcome]) -> str:
