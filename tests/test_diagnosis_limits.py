@@ -9,6 +9,7 @@ import pytest
 
 import cvxml
 from cvxml import datasets
+from cvxml.methods import get
 from cvxml.oracle.saved import recertify
 from cvxml.report import Verdict
 from cvxml.result import SavedSolution
@@ -26,6 +27,10 @@ def test_next_to_nothing_is_not_zero_where_the_optimum_is_zero() -> None:
         assert report.verdict is Verdict.REFUTED
         assert "not a metric" in report.reasons[0]
     report = cvxml.check("mlsvm", X, y, noise @ noise.T, lam=LAM)
+    assert report.verdict is Verdict.INCONCLUSIVE
+    assert "tie" in report.reasons[0]
+    lists = get("mlsvm").neighbor_lists(X, y, n_neighbors=4)
+    report = cvxml.check("mlsvm", X, y, noise @ noise.T, lam=LAM, neighbors=lists)
     assert report.verdict is Verdict.REFUTED
     assert "the optimum is the zero matrix" in report.reasons[0]
     assert cvxml.check("mlsvm", X, y, 0 * noise, lam=LAM).verdict is Verdict.CERTIFIED
@@ -52,8 +57,6 @@ def test_what_is_as_good_as_zero_gets_no_diagnosis() -> None:
 
 def test_a_step_of_gerrymandering_ends_where_its_metric_is_next_to_nothing() -> None:
     """Newton rounds there once went on for ever: an off-diagonal slip made ||W||^2 tiny beside F."""
-    from cvxml.methods import get
-
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((15, 3)), np.arange(15) % 3
     X[:, 0] += 0.5 * y

@@ -274,3 +274,26 @@ def test_an_interval_is_printed_outward() -> None:
         said = {name: Fraction(printed[name]) for name in ("lower_bound", "objective", "gap", "scale")}
         assert said["lower_bound"] < low < high < said["objective"]
         assert said["gap"] > t > said["scale"]
+
+
+@pytest.mark.parametrize(("L", "lam"), [(2.0**20, 8006.32), (2.0**21, 7064.4)])
+def test_exact_arithmetic_judges_the_matrix_itself_where_it_is_psd(L: float, lam: float) -> None:
+    """A matrix made of its eigenvectors has lost what the points see of this one: 1e-5 of the scale and more."""
+    p, v = np.array([3.0, -7.0]), np.array([7.0, 3.0])
+    X, y = np.stack([0 * p, L * v, p, p + L * v]), np.array([0, 0, 1, 1])
+    lists = [[1, 2], [0, 3], [3, 0], [2, 1]]
+    A = np.outer(p, p) / lam
+    entries = [[Fraction(a) for a in row] for row in A.tolist()]
+    assert entries[0][0] * entries[1][1] > entries[0][1] ** 2
+    # targets differ by L v, impostors by p: at p p^T / lam in rationals the former are at distance 0
+    far = sum(Fraction(L * v[k]) * Fraction(L * v[m]) * entries[k][m] for k in range(2) for m in range(2))
+    near = sum(Fraction(p[k]) * Fraction(p[m]) * entries[k][m] for k in range(2) for m in range(2))
+    size = sum(a * a for row in entries for a in row)
+    objective = Fraction(lam) / 2 * size + max(Fraction(0), 1 + far - near)
+    scale = Fraction(58**2) / Fraction(lam) / 2
+    excess = (objective - (1 - scale)) / scale
+    assert excess > 1e-5
+    report = cvxml.check("mlsvm", X, y, A, neighbors=lists, lam=lam, exact=True)
+    assert report.verdict is not Verdict.CERTIFIED
+    assert report.exact is not None
+    assert report.exact.objective == objective

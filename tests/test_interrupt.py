@@ -122,6 +122,8 @@ def ctrl_c(arguments: list[str], folder: Path, after: str) -> tuple[int, str, st
         child = subprocess.Popen(
             [sys.executable, "-m", "cvxml", *arguments],
             cwd=folder, stdout=out, stderr=theirs, env={**os.environ, "PYTHONPATH": root},
+            # a suite that runs in the background is one that ignores Ctrl-C, and so would its children
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )  # fmt: skip
     os.close(theirs)
     shown, sent = "", False

@@ -17,6 +17,7 @@ with app.setup:
     from cvxml.methods.glml.theory import density_at_distance
     from cvxml.metric import FloatArray, IntArray
 
+    GRID = 2.0**48
     SCENES = {  # mean and covariance of each class
         "two classes that differ": (
             ([-0.8, 0.0], [[1.0, 0.5], [0.5, 0.6]]),
@@ -40,11 +41,16 @@ with app.setup:
 
 @app.function
 def points(scene: str) -> tuple[FloatArray, IntArray]:
-    """Forty points a class that have exactly these means and covariances (by 1/n), but for rounding."""
-    Z = np.random.default_rng(3).standard_normal((40, 2))
-    Z -= Z.mean(axis=0)
+    """Forty points a class that have these means and covariances (by 1/n), but for rounding.
+
+    Each has one opposite to it, and round whole means all lie on a grid on which sums are exact: what is equal there
+    is equal in rational numbers.
+    """
+    half = np.random.default_rng(3).standard_normal((20, 2))
+    Z = np.concatenate([half, -half])
     Z = Z @ np.linalg.inv(np.linalg.cholesky(Z.T @ Z / len(Z))).T
-    classes = [np.asarray(mu) + Z @ np.linalg.cholesky(Sigma).T for mu, Sigma in SCENES[scene]]
+    spread = [np.round(Z @ np.linalg.cholesky(Sigma).T * GRID) / GRID for _, Sigma in SCENES[scene]]
+    classes = [np.asarray(mu) + points for points, (mu, _) in zip(spread, SCENES[scene], strict=True)]
     return np.vstack(classes), np.repeat(np.arange(len(classes)), len(Z))
 
 

@@ -93,8 +93,10 @@ def _judge(
             "the objective or the bound overflows in double precision: rescale the data"
         ]
     allowed = tol * scale + proof.rounding
-    if scale == 0 and reference.certificate.proves(tol):
-        return _judge_beside_zero(proof)
+    if scale == 0 and not reference.metric.any() and reference.certificate.proves(tol):
+        verdict, reasons = _judge_beside_zero(proof)
+        if verdict is not Verdict.REFUTED or not ties:
+            return verdict, reasons
     if proof.gap <= allowed and not (reference.certificate.decides(tol) and proof.decides(tol)):
         return Verdict.INCONCLUSIVE, [
             f"double precision cannot decide at this tol: rounding may be {proof.rounding:.3g}, "

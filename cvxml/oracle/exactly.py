@@ -48,9 +48,12 @@ def judge_exactly(asked: Asked, candidate: FloatArray, reference: Solution) -> J
 def stands_for(interval: Exact, proof: Certificate, allowed: Fraction | float) -> bool:
     """True if M M^T has the objective that double precision sees at the metric, to what is allowed and its rounding.
 
-    A matrix may differ from M M^T by little of its norm, and by much of what the data see of it; and where rounding is
-    large, by much of its norm too.
+    A matrix may differ from M M^T by little of its norm, and by much of what the data see of it. Where rounding is more
+    than what is allowed, double precision sees nothing of that, and what is true of M M^T may be false of the matrix.
     """
-    near = interval.distance <= NEAR * proof.feasibility.norm
+    if interval.distance == 0:  # it is the matrix itself
+        return True
+    judged = proof.step or proof
+    near = interval.distance <= NEAR * proof.feasibility.norm and judged.rounding <= float(allowed)
     seen = max(proof.rounding, proof.value_rounding)
     return near and abs(upward(interval.objective) - proof.objective) <= float(allowed) + seen

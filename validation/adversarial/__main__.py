@@ -65,8 +65,8 @@ def page(outcomes: list[Outcome], took: str) -> str:
     by_method = table(outcomes, "method", lambda each: each.method)
     by_family = table(outcomes, "family", lambda each: each.family)
     return (
-        f"{TITLE}\n\n`python -m validation.adversarial`: {len(outcomes)} candidates, {wrong} wrong, {took}. What is true is "
-        "computed in rationals and balls by a twin that shares nothing with the package; what counts as wrong, and the "
+        f"{TITLE}\n\n`python -m validation.adversarial`: {len(outcomes)} candidates, {wrong} wrong, {took}. "
+        "What is true is computed in rationals and balls by a twin that shares nothing with the package; what counts as wrong, and the "
         "families of inputs, are in the package's docstring. *refused*: an error that says why; *solved*: what `solve` "
         f"itself found, with its bound.\n\n{by_method}\n\n{by_family}\n"
     )

@@ -29,7 +29,10 @@ def mlsvm(given, weight=0.5, cone=True):
             slacks.append(cp.pos(1 + cp.max(far) - cp.min(near)))
     objective = weight * cp.sum_squares(A) + (cp.sum(cp.hstack(slacks)) / n if slacks else 0)
     solve(cp.Problem(cp.Minimize(objective), [A >> 0] if cone else []))
-    return {"metric": (psd(A.value) if cone else A.value) / s**2}
+    metric = psd(A.value) if cone else A.value
+    if np.linalg.norm(metric) < 1e-5:  # what a solver leaves of 0
+        metric = np.zeros((d, d))
+    return {"metric": metric / s**2}
 
 
 def psd(M):

@@ -2,7 +2,8 @@
 
 For any u_i, w_i >= 0 with sum u_i = sum w_i = s_i <= 1/n and any S = L L^T, which is psd whatever L is,
     optimum  >=  sum_i s_i - ||G + S||^2 / (2 lam),        G = sum_i ( sum_j u_ij X_ij - sum_l w_il X_il ),
-and for any M the objective at M M^T is not below the optimum. All numbers here are floats, so integers times powers
+and no objective of a psd matrix is below the optimum: of the metric itself where it is psd as rational numbers are,
+else of some M M^T. All numbers here are floats, so integers times powers
 of two: u and w become multiples of 2^-`BITS` whose sums agree exactly. L and M come from eigenvectors in floating
 point; how good they are decides how wide the interval is, not whether it is true.
 """
@@ -10,7 +11,7 @@ point; how good they are decides how wide the interval is, not whether it is tru
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from numpy.typing import ArrayLike
 
@@ -18,7 +19,15 @@ from cvxml.exact import Exact, integers, scaled, sum_of_squares
 from cvxml.methods.mlsvm.neighborhood import Neighborhood
 from cvxml.methods.mlsvm.zero import AT_THE_CAP, Prices, signed, zero_is_optimal
 from cvxml.metric import FloatArray
-from cvxml.squares import distance_to_square, of_sum, root_of, squared_distance_to_psd, weighted_outer, whole
+from cvxml.squares import (
+    distance_to_square,
+    is_psd,
+    of_sum,
+    root_of,
+    squared_distance_to_psd,
+    weighted_outer,
+    whole,
+)
 
 BITS = 80  # of a price
 
@@ -44,17 +53,34 @@ def exact_interval(
         G, G_at, total = pushed(X, prices)
         bound = total - squared_distance_to_psd(G, G_at, psd) / (2 * weight)
 
-    M = root_of(A, root)
     points, at = whole(X)
-    rows, root_at = whole(M)
-    size = scaled(sum_of_squares(rows.transpose() * rows), 4 * root_at)
-    images = (points * rows).tolist()
+    judged = _judged(A, root)
+    products, unit = points * judged.V * points.transpose(), 2 * at + judged.at
+    size = scaled(sum_of_squares(judged.V), 2 * judged.at)
     slack = Fraction(0)
     for i in N.usable.tolist():
-        near, far = (_distances(images, i, listed[i].tolist()) for listed in (N.impostors, N.targets))
-        slack += max(Fraction(0), 1 + scaled(max(far) - min(near), 2 * (at + root_at)))
+        near, far = (_distances(products, i, listed[i].tolist()) for listed in (N.impostors, N.targets))
+        slack += max(Fraction(0), 1 + scaled(max(far) - min(near), unit))
     objective = weight / 2 * size + slack / len(X)
-    return Exact(bound, objective, distance_to_square(A, M), weight / 2 * size)
+    return Exact(bound, objective, judged.distance, weight / 2 * size)
+
+
+class _Judged(NamedTuple):
+    """A matrix of integers, psd, times 2^at, and how far it is from the metric."""
+
+    V: Any
+    at: int
+    distance: float
+
+
+def _judged(A: FloatArray, root: ArrayLike | None) -> _Judged:
+    """The metric itself where it is psd as rational numbers are; else M M^T, M being its root or the one given."""
+    V, at = whole(A)
+    if root is None and V.transpose() == V and is_psd(V):
+        return _Judged(V, at, 0.0)
+    M = root_of(A, root)
+    rows, root_at = whole(M)
+    return _Judged(rows * rows.transpose(), 2 * root_at, distance_to_square(A, M))
 
 
 def pushed(X: FloatArray, prices: Prices) -> tuple[Any, int, Fraction]:
@@ -85,6 +111,6 @@ def whole_prices(prices: Prices, n: int) -> tuple[dict[tuple[int, int], int], in
     return weights, total
 
 
-def _distances(images: list[list[Any]], i: int, others: list[int]) -> list[int]:
-    """The squared distances of the images of i and others."""
-    return [sum((int(a) - int(b)) ** 2 for a, b in zip(images[i], images[j], strict=True)) for j in others]
+def _distances(products: Any, i: int, others: list[int]) -> list[int]:
+    """The squared distances of i and others, from the products of every two points."""
+    return [int(products[i, i] + products[j, j] - 2 * products[i, j]) for j in others]
