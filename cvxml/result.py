@@ -179,8 +179,6 @@ class Certificate:
             return all(part.decides(tol) for part in self.parts)
         if self.undecided or not (math.isfinite(self.gap) and math.isfinite(self.scale)):
             return False
-        if self.scale == 0 and self.kind == "enumerated":  # a tree has no exact arithmetic: 0 to a share of F
-            return self.rounding <= 1e-9 * abs(self.objective)
         # of a scale of 0 no tolerance is a share: there a gap of 0 is decided exactly, or not at all
         return self.rounding <= max(tol, min(100 * tol, 1e-3)) * self.scale
 

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,9 +30,10 @@ from cvxml.methods.ssvm.certify_tree import certify_tree
 from cvxml.methods.ssvm.exact import zero_is_optimal
 from cvxml.methods.ssvm.inference import task_loss
 from cvxml.methods.ssvm.instance import Instance
-from cvxml.methods.ssvm.point import EPS, Point, point_at
+from cvxml.methods.ssvm.point import EPS
+from cvxml.methods.ssvm.rounding import ROOM, Judged, bound_of, judge, pushed, share_off, total
 from cvxml.methods.ssvm.weights import Repaired, repair
-from cvxml.metric import FloatArray, IntArray, examine, unit_scale
+from cvxml.metric import FloatArray, examine, unit_scale
 from cvxml.result import Certificate, Dual
 
 TINY = 1e-300  # more than all that underflow loses
@@ -50,26 +52,27 @@ def certify(p: Instance, W: FloatArray, dual: Dual) -> Certificate:
     unit = p.scaled(s)
     psd, feasibility = examine(W)
     with np.errstate(over="ignore", invalid="ignore"):  # an absurd metric gets an infinite objective
-        at = point_at(unit, psd * s**2)
-        repaired = repair(dual, unit, at.latent)
-        bound, gap, rounding = _bound_and_gap(unit, at.W, at.latent, at.worst, repaired)
-        rounding += at.rounding(unit.C) + _inference_off(unit, at)
+        judged = judge(unit, psd * s**2)
+        repaired = repair(dual, unit, judged.at.latent)
+        found = _figures(unit, judged, repaired)
+    if not psd.any() and zero_is_optimal(p, judged.at.latent, judged.at.worst, dual):
+        found = _Figures(judged.F, 0.0, 0.0, judged.off)
     per = s**4
-    rounding = rounding / per + TINY if math.isfinite(rounding) else math.inf
-    if not psd.any() and zero_is_optimal(p, at.latent, at.worst, dual):
-        bound, gap, rounding = at.F, 0.0, 0.0
+    rounding, off = found.rounding / per, max(judged.off, found.bound_off) / per + TINY
+    if found.rounding > 0:  # 0 is exact
+        rounding = rounding + TINY if math.isfinite(rounding) else math.inf
     stored = {"q": repaired.q, "q_index": np.column_stack([repaired.point, repaired.sets])}
-    radius = math.sqrt(gap / per + rounding) + feasibility.distance
     step = Certificate(
-        "subproblem",
-        at.F / per,
-        bound / per,
-        gap / per,
-        at.norm2 / per,
-        rounding,
-        radius,
-        feasibility,
-        stored,
+        kind="subproblem",
+        objective=judged.F / per,
+        lower_bound=found.bound / per,
+        gap=found.gap / per,
+        scale=judged.norm2 / per,
+        rounding=rounding,
+        radius=math.sqrt(found.gap / per + rounding) + feasibility.distance,
+        feasibility=feasibility,
+        dual=stored,
+        value_rounding=off,
     )
     return Certificate(
         kind="stationary",
@@ -77,7 +80,7 @@ def certify(p: Instance, W: FloatArray, dual: Dual) -> Certificate:
         lower_bound=0.0,
         gap=step.objective,
         scale=step.scale,
-        rounding=rounding,
+        rounding=judged.off / per + TINY,
         radius=math.inf,
         feasibility=feasibility,
         dual=stored,
@@ -85,51 +88,37 @@ def certify(p: Instance, W: FloatArray, dual: Dual) -> Certificate:
     )
 
 
-def _inference_off(p: Instance, at: Point) -> float:
-    """What F may be off by because distances are those of images of the points.
+class _Figures(NamedTuple):
+    """Of the step: its bound and gap, and what each may be off by."""
 
-    Images are rounded, and the nearest are chosen by products of them: a distance from i, or the choice of who is near,
-    may be off by a few eps of the square of how long images are. R R^T, R as in nearest.py, may be off W itself.
-    """
-    values, vectors = np.linalg.eigh(at.W)
-    R = vectors * np.sqrt(np.maximum(values, 0))
-    off_W = np.abs(at.W - R @ R.T) + (len(R) + 2) * EPS * (np.abs(R) @ np.abs(R).T)
-    size = np.abs(p.X - p.X.mean(axis=0))
-    length = np.linalg.norm(size @ np.abs(R), axis=1)
-    apart = size + size.max(axis=0)
-    each = (2 * len(R) + 16) * EPS * (length + length.max()) ** 2 + np.sum((apart @ off_W) * apart, axis=1)
-    return 2 * p.k * p.C * float(each.sum())
+    bound: float
+    gap: float
+    rounding: float  # of the gap
+    bound_off: float
 
 
-def _bound_and_gap(
-    p: Instance, W: FloatArray, latent: IntArray, worst: FloatArray, dual: Repaired
-) -> tuple[float, float, float]:
-    """The bound, the gap as a sum of its parts, and what the cancellation within M may cost either."""
-    n, d = p.X.shape
-    M, length = np.zeros((d, d)), 0.0
-    distance = np.zeros(len(dual.q))
-    for j in dual.sets.T:
-        to = p.X[dual.point] - p.X[j]
-        M += to.T @ (to * dual.q[:, None])
-        length += float(dual.q @ np.einsum("md,md->m", to, to))
-        distance += np.einsum("md,md->m", to @ W, to)
-    for j in latent.T:
-        to = p.X - p.X[j]
-        M -= to.T @ to
-        length += float(np.einsum("nd,nd->", to, to))
-    M *= p.C
-    values, vectors = np.linalg.eigh(M)
-    positive = (vectors * np.maximum(values, 0)) @ vectors.T
-    negative = (vectors * np.maximum(-values, 0)) @ vectors.T
+def _figures(p: Instance, judged: Judged, dual: Repaired) -> _Figures:
+    """The bound, the gap as a sum of its parts, with Q = M + S, S = L L^T near P_+(-M), in place of P_+(M)."""
+    at, W, n = judged.at, judged.at.W, len(p.X)
+    own = share_off(np.bincount(dual.point, minlength=n))
+    i = np.concatenate([np.repeat(dual.point, p.k), np.repeat(np.arange(n), p.k)])
+    j = np.concatenate([dual.sets.ravel(), at.latent.ravel()])
+    e, q = p.X[i] - p.X[j], np.repeat(dual.q, p.k)
+    found = pushed(e, np.concatenate([p.C * q, np.full(n * p.k, -p.C)]), own)
     delta = task_loss(p.y[dual.sets], p.y[dual.point], p.Lam)
-    misfit = W - positive / 2
-    parts = [
-        float(np.sum(misfit**2)),
-        max(0.0, float(np.sum(W * negative))),
-        p.C * float(dual.q @ np.maximum(worst[dual.point] - delta + distance, 0.0)),
-    ]
-    bound = p.C * float(dual.q @ delta) - float(np.sum(np.maximum(values, 0) ** 2)) / 4
-    gap = math.fsum(parts) if all(map(math.isfinite, parts)) else math.inf
-    off = (8 + math.sqrt(len(dual.q) + n)) * EPS * p.C * length
-    rounding = off * float(np.linalg.norm(W) + np.linalg.norm(misfit)) + off**2 / 4
-    return bound, gap, rounding
+    bound, bound_off = bound_of(p.C * total((dual.q * delta).tolist()), found, own)
+
+    misfit = W - found.Q / 2
+    off_misfit = found.off / 2 + EPS * float(np.linalg.norm(W) + np.linalg.norm(found.Q))
+    away, overlap = total((misfit**2).ravel().tolist()), total((W * found.S).ravel().tolist())
+    D, off_D = (each.reshape(-1, p.k).sum(axis=1) for each in judged.seen.of(e[: len(q)]))
+    worst = at.worst[dual.point]
+    weight = p.C * dual.q
+    short = weight * np.maximum(worst - delta + D, 0)
+    off_short = judged.worst_off[dual.point] + off_D + (p.k + 4) * EPS * (np.abs(worst) + delta + D)
+
+    gap = total([away, max(0.0, overlap), *short.tolist()])
+    rounding = judged.off + (2 * math.sqrt(away) + off_misfit) * off_misfit + 4 * EPS * away
+    rounding += float(np.sum(np.abs(W) * (found.off_S + EPS * np.abs(found.S)))) + max(0.0, -overlap)
+    rounding += float(weight @ off_short) + (own + 4 * EPS) * float(short.sum()) + EPS * gap
+    return _Figures(bound, gap, ROOM * rounding if math.isfinite(gap) else math.inf, bound_off)

@@ -25,12 +25,18 @@ from typing import NamedTuple
 import numpy as np
 
 from cvxml.inputs import real_array
+from cvxml.methods.ssvm.exact import zero_is_best_of_leaf
 from cvxml.methods.ssvm.inference import task_loss
 from cvxml.methods.ssvm.instance import Instance
 from cvxml.methods.ssvm.membership import IN, OPEN, OUT, follow, is_exchange, unknown
-from cvxml.methods.ssvm.point import EPS, point_at
+from cvxml.methods.ssvm.rounding import bound_of, judge, pushed, share_off, total
 from cvxml.metric import FloatArray, IntArray, examine, unit_scale
 from cvxml.result import Certificate, Dual
+
+NEARLY = 1e-6  # of F
+NOT_IN_INTEGERS = (
+    "W = 0 may be optimal, where no error is a share of anything; the multipliers of the tree do not prove it in integers"
+)
 
 
 class Leaf(NamedTuple):
@@ -53,33 +59,41 @@ def certify_tree(p: Instance, W: FloatArray, dual: Dual) -> Certificate:
     unit = p.scaled(s)
     psd, feasibility = examine(W)
     with np.errstate(over="ignore", invalid="ignore"):
-        at = point_at(unit, psd * s**2)
-        F, rounding = at.F, at.rounding(unit.C)
+        judged = judge(unit, psd * s**2)
+        F, rounding = judged.F, judged.off
     tree, q, q_index, nu, nu_index = _checked(dual, len(p.X), p.k)
     nu = nu * s**4
     q_ends, nu_ends = _by_leaf(q_index, len(tree)), _by_leaf(nu_index, len(tree))
-    lowest, radius, kept = math.inf, 0.0, []
+    lowest, radius, kept, zero = math.inf, 0.0, [], not psd.any()
     for leaf, known in _leaves(tree, unit):
         mine, pairs = q_ends[leaf], nu_ends[leaf]
         here = repair(unit, known, Leaf(q[mine], q_index[mine, 1:], nu[pairs], nu_index[pairs, 1:]))
         kept.append((leaf, here))
         V, bound, off = _bound(unit, known, here)
-        lowest, rounding = min(lowest, bound), max(rounding, at.rounding(unit.C) + off)
+        lowest = min(lowest, bound)
+        zero = zero and bound >= (1 - NEARLY) * F
+        zero = zero and zero_is_best_of_leaf(unit, known, judged.at.worst, here[:2], here[2:])
         if bound <= F + rounding:
-            away = float(np.linalg.norm(V - at.W)) + math.sqrt(max(F - bound, 0.0) + rounding)
+            away = float(np.linalg.norm(V - judged.at.W)) + off + math.sqrt(max(F - bound, 0.0) + rounding)
             radius = max(radius, away)
+    if zero:
+        lowest, rounding, radius = F, 0.0, 0.0
     per = s**4
     lowest = max(min(lowest, F), 0.0)
+    gap = (F - lowest) / per if math.isfinite(F) else math.inf
+    nearly = not (zero or psd.any()) and lowest >= (1 - NEARLY) * F
     return Certificate(
         kind="enumerated",
         objective=F / per,
         lower_bound=lowest / per,
-        gap=(F - lowest) / per if math.isfinite(F) else math.inf,
-        scale=at.norm2 / per,
+        gap=gap,
+        scale=judged.norm2 / per,
         rounding=rounding / per,
         radius=radius / s**2 + feasibility.distance,
         feasibility=feasibility,
         dual=_stored(tree, kept, p.k, per),
+        undecided=NOT_IN_INTEGERS if nearly else "",
+        value_rounding=judged.off / per,
     )
 
 
@@ -165,32 +179,19 @@ def repair(p: Instance, known: IntArray, leaf: Leaf) -> Leaf:
 
 
 def _bound(p: Instance, known: IntArray, leaf: Leaf) -> tuple[FloatArray, float, float]:
-    """V = P_+(M)/2, the bound, and what cancellation within M may cost it."""
-    n, d = p.X.shape
-    M, length = np.zeros((d, d)), 0.0
-
-    def add(i: IntArray, j: IntArray, weight: FloatArray) -> None:
-        nonlocal M, length
-        to = p.X[i] - p.X[j]
-        M += to.T @ (to * weight[:, None])
-        length += float(np.abs(weight) @ np.einsum("md,md->m", to, to))
-
-    point = leaf.sets[:, 0]
-    for members in leaf.sets[:, 1:].T:
-        add(point, members, p.C * leaf.q)
+    """V near P_+(M)/2, the bound less all that rounding may have added to it, and how far V may be off."""
+    n, (point, members) = len(p.X), (leaf.sets[:, 0], leaf.sets[:, 1:])
+    own = share_off(np.bincount(point, minlength=n))
     share: FloatArray = np.bincount(point, leaf.q, minlength=n).astype(np.float64)
     inside, member = np.nonzero(known == IN)
-    add(inside, member, -p.C * share[inside])
     i, j, other = leaf.exchanges.T
-    add(i, j, -leaf.nu)
-    add(i, other, leaf.nu)
-    values, vectors = np.linalg.eigh(M)
-    positive = (vectors * np.maximum(values, 0)) @ vectors.T
-    delta = task_loss(p.y[leaf.sets[:, 1:]], p.y[point], p.Lam)
-    gained, lost = p.C * float(leaf.q @ delta), float(np.sum(np.maximum(values, 0) ** 2)) / 4
-    error = (8 + math.sqrt(len(leaf.q) + len(inside) + len(leaf.nu))) * EPS * length
-    rounding = error * float(np.linalg.norm(positive)) + error**2 / 4 + 64 * EPS * (gained + lost)
-    return positive / 2, gained - lost, rounding
+    start = np.concatenate([np.repeat(point, p.k), inside, i, i])
+    end = np.concatenate([members.ravel(), member, j, other])
+    weight = np.concatenate([p.C * np.repeat(leaf.q, p.k), -p.C * share[inside], -leaf.nu, leaf.nu])
+    found = pushed(p.X[start] - p.X[end], weight, own)
+    delta = task_loss(p.y[members], p.y[point], p.Lam)
+    bound, off = bound_of(p.C * total((leaf.q * delta).tolist()), found, own)
+    return found.Q / 2, bound - off, found.off / 2
 
 
 def _stored(tree: IntArray, kept: list[tuple[int, Leaf]], k: int, per: float) -> dict[str, np.ndarray]:

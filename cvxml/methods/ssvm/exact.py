@@ -11,6 +11,7 @@ identity, as in point.py. L and M come from floating point (squares.py), or are 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from fractions import Fraction
 from itertools import accumulate
@@ -23,6 +24,7 @@ from cvxml.exact import Exact, integers, scaled, sum_of_squares
 from cvxml.methods.ssvm.enumeration import count_vectors, task_loss, wins
 from cvxml.methods.ssvm.inference import task_loss as loss_of
 from cvxml.methods.ssvm.instance import Instance
+from cvxml.methods.ssvm.membership import IN
 from cvxml.methods.ssvm.weights import repair
 from cvxml.metric import FloatArray, IntArray
 from cvxml.result import Dual
@@ -82,6 +84,36 @@ def zero_is_optimal(p: Instance, latent: IntArray, worst: FloatArray, dual: Dual
     kept = {"q": repaired.q[on], "q_index": np.column_stack([repaired.point, repaired.sets])[on]}
     G, _, gained = pushed(p, latent, kept)
     return gained == sum(map(Fraction, worst.tolist())) and is_psd(-G)
+
+
+def zero_is_best_of_leaf(
+    p: Instance, known: IntArray, worst: FloatArray, q: tuple[FloatArray, IntArray], nu: tuple[FloatArray, IntArray]
+) -> bool:
+    """True if multipliers near the given ones prove, in integers, that no metric of a leaf (certify_tree.py) beats 0.
+
+    q (m,) on sets (m, 1 + k), nu (e,) on exchanges (e, 3). As in `zero_is_optimal`: q on the worst sets alone, sums of
+    exactly 1, and M without a positive eigenvalue.
+    """
+    rows: list[dict[tuple[int, ...], int]] = [{} for _ in p.X]
+    on = loss_of(p.y[q[1][:, 1:]], p.y[q[1][:, 0]], p.Lam) == worst[q[1][:, 0]]
+    for (i, *h), value in zip(q[1][on].tolist(), q[0][on].tolist(), strict=True):
+        rows[i][tuple(h)] = rows[i].get(tuple(h), 0) + int(Fraction(value) * (1 << BITS))
+    if not all(rows):
+        return False
+    C = Fraction(p.C)
+    weights: defaultdict[tuple[int, int], Fraction] = defaultdict(Fraction)
+    for i, row in enumerate(rows):
+        for h, value in of_sum(row, 1 << BITS).items():
+            for j in h:
+                weights[i, j] += C * value / (1 << BITS)
+        for j in np.flatnonzero(known[i] == IN).tolist():
+            weights[i, j] -= C
+    for (i, j, other), value in zip(nu[1].tolist(), nu[0].tolist(), strict=True):
+        weights[i, j] -= Fraction(value)
+        weights[i, other] += Fraction(value)
+    unit = max((weight.denominator for weight in weights.values()), default=1)  # all are powers of two
+    M = weighted_outer(integers(p.X)[0], {pair: int(weight * unit) for pair, weight in weights.items()})
+    return is_psd(-M)
 
 
 def pushed(p: Instance, latent: IntArray, dual: Dual) -> tuple[Any, int, Fraction]:

@@ -23,11 +23,17 @@ class Nearest(NamedTuple):
     J: IntArray  # (n, R, k)
 
 
-def mapped(X: FloatArray, W: FloatArray) -> FloatArray:
-    """X in coordinates (n, rank W) whose Euclidean distance is that of the psd part of W; centred."""
+def root_of(W: FloatArray) -> FloatArray:
+    """T (d, rank W) with T T^T the psd part of `W` (d, d)."""
     values, vectors = np.linalg.eigh(W)
     keep = values > 0
-    coordinates: FloatArray = (X - X.mean(axis=0)) @ (vectors[:, keep] * np.sqrt(values[keep]))
+    T: FloatArray = vectors[:, keep] * np.sqrt(values[keep])
+    return T
+
+
+def mapped(X: FloatArray, W: FloatArray) -> FloatArray:
+    """X in coordinates (n, rank W) whose Euclidean distance is that of the psd part of W; centred."""
+    coordinates: FloatArray = (X - X.mean(axis=0)) @ root_of(W)
     return coordinates
 
 
