@@ -22,7 +22,15 @@ from typing import NamedTuple
 import numpy as np
 
 from cvxml.coordinates import RANK, UNITS, hidden_directions
-from cvxml.metric import FEASIBILITY_TOL, Feasibility, FloatArray, examine, project_psd
+from cvxml.metric import (
+    FEASIBILITY_TOL,
+    Feasibility,
+    FloatArray,
+    examine,
+    in_units,
+    project_psd,
+    units_of,
+)
 from cvxml.result import Step
 from cvxml.symmetric import quadratic, weighted
 
@@ -116,16 +124,6 @@ def examine_budget(A: FloatArray, similar: FloatArray) -> tuple[Judged, BudgetFe
     return judged, BudgetFeasibility(
         found.asymmetry, found.min_eigenvalue, found.distance, found.norm, spent, rounded, away
     )
-
-
-def in_units(A: FloatArray, unit: FloatArray) -> tuple[FloatArray, int]:
-    """A_kl unit_k unit_l / 2^exponent with the largest entry between 1 and 2, and the exponent; nothing overflows."""
-    mantissas, exponents = np.frexp(A)
-    powers = np.frexp(unit)[1] - 1
-    exponents = exponents + powers[:, None] + powers
-    shift = int(exponents[mantissas != 0].max()) - 1 if mantissas.any() else 0
-    own: FloatArray = np.ldexp(mantissas, exponents - shift)
-    return own, shift
 
 
 def _psd(own: FloatArray) -> tuple[FloatArray, float]:
@@ -256,11 +254,3 @@ def _form(at: Budget, E: FloatArray, w: FloatArray) -> tuple[FloatArray, float]:
 def unproved(step: Step) -> Step:
     """The step of a solver whose bound is one of `budget` with rank None, without it."""
     return replace(step, lower_bound=-math.inf, gap=math.inf)
-
-
-def units_of(E: FloatArray) -> FloatArray:
-    """A power of two (d,) near the largest entry of each column of E (t, d); 1 where all are zero."""
-    largest = np.abs(E).max(axis=0)
-    seen = largest > 0
-    unit: FloatArray = np.where(seen, 2.0 ** np.round(np.log2(np.where(seen, largest, 1.0))), 1.0)
-    return unit

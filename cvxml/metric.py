@@ -56,12 +56,16 @@ def project_psd(M: FloatArray) -> FloatArray:
     return (projected + projected.T) / 2
 
 
-def examine(M: FloatArray) -> tuple[FloatArray, Feasibility]:
+def examine(M: FloatArray, X: FloatArray | None = None) -> tuple[FloatArray, Feasibility]:
     """P_+(M) and how far `M` (d, d) was from it. A symmetric psd matrix comes back unchanged.
+
+    X (n, d): the points it is a metric of; it must be one within tolerance in the units of their features too, or how
+    far it is from that is said in these: of a feature that spreads over a million a little is much.
 
     So does one that is psd to rounding once every feature has the unit in which its diagonal entry is 1: in the units
     given, the rounding of its largest entries would be all there is of its smallest, and a projection would lose these.
     """
+    found = None if X is None else examine(in_units(M, units_of(X - middle(X)))[0])[1]
     largest = float(np.abs(M).max())
     # a power of two: exact, and squares neither overflow nor vanish
     unit = 1.0 if largest == 0 else float(2.0 ** np.clip(np.floor(np.log2(largest)), -1000, 1000))
@@ -71,7 +75,28 @@ def examine(M: FloatArray) -> tuple[FloatArray, Feasibility]:
     asymmetry = float(np.abs(M - M.T).max())
     psd = symmetric if least >= 0 or _psd_in_own_units(symmetric) else project_psd(symmetric)
     distance, norm = float(np.linalg.norm(M - psd)), float(np.linalg.norm(M))
-    return psd * unit, Feasibility(asymmetry * unit, least * unit, distance * unit, norm * unit)
+    feasibility = Feasibility(asymmetry * unit, least * unit, distance * unit, norm * unit)
+    if found is not None and feasibility.feasible and not found.feasible:
+        feasibility = found
+    return psd * unit, feasibility
+
+
+def in_units(A: FloatArray, unit: FloatArray) -> tuple[FloatArray, int]:
+    """A_kl unit_k unit_l / 2^exponent with the largest entry between 1 and 2, and the exponent; nothing overflows."""
+    mantissas, exponents = np.frexp(A)
+    powers = np.frexp(unit)[1] - 1
+    exponents = exponents + powers[:, None] + powers
+    shift = int(exponents[mantissas != 0].max()) - 1 if mantissas.any() else 0
+    own: FloatArray = np.ldexp(mantissas, exponents - shift)
+    return own, shift
+
+
+def units_of(E: FloatArray) -> FloatArray:
+    """A power of two (d,) near the largest entry of each column of E (t, d); 1 where all are zero."""
+    largest = np.abs(E).max(axis=0)
+    seen = largest > 0
+    unit: FloatArray = np.where(seen, 2.0 ** np.round(np.log2(np.where(seen, largest, 1.0))), 1.0)
+    return unit
 
 
 def _psd_in_own_units(S: FloatArray) -> bool:

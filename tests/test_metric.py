@@ -320,3 +320,16 @@ def test_what_is_not_psd_in_its_own_units_is_projected(entry: float) -> None:
     assert examine(beside_zero)[1].distance > 0
     wide = np.array([[1e20, 2.0 + entry], [2.0 + entry, 1e-20]])
     assert not np.array_equal(examine(wide)[0], wide)
+
+
+@pytest.mark.parametrize("method", ["mlsvm", "ssvm", "nca", "itml", "mcml", "lmnn"])
+def test_a_metric_is_one_in_the_units_of_the_features_too(method: str) -> None:
+    """What is a millionth of the norm, and negative, of a feature that spreads over a million is most of a distance."""
+    X, y = random_data(0, n=12)
+    X = X[:, :2] * (1.0, 1e6)
+    A = np.diag([1.0, -5e-7])
+    assert examine(A)[1].feasible
+    given = {"n_neighbors": 2} if method == "lmnn" else {}
+    report = cvxml.check(method, X, y, A, tol="loose", diagnosed=False, **given)
+    assert report.verdict is Verdict.REFUTED
+    assert "not a metric" in report.reasons[0]

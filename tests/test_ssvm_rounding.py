@@ -56,7 +56,9 @@ class Truth:
     def step(self, W: np.ndarray, latent: Sets) -> Fraction:
         """The objective of the step of these sets, at W."""
         worst, _, D = self.losses(W)
-        return Fraction(np.sum(W * W)) + self.C * (sum(worst) + sum(D[i, j] for i, h in enumerate(latent) for j in h))
+        return Fraction(np.sum(W * W)) + self.C * (
+            sum(worst) + sum(D[i, j] for i, h in enumerate(latent) for j in h)
+        )
 
     def bound(self, proof: Certificate, latent: Sets) -> Fraction:
         """That of the stored weights, scaled to sums of exactly 1."""
@@ -148,7 +150,13 @@ def tried(rng: np.random.Generator, W: FloatArray, spread: float) -> list[np.nda
     size = float(np.sqrt(np.abs(W).max())) or 1 / spread
     noise = [size * s * rng.standard_normal((d, d)) for s in (0.0, 1e-8, 1e-4, 0.1)]
     near = [square_near(W, each) for each in noise]
-    return [fractions(np.zeros((d, d))), *near, near[0] / 2, near[0] * 3, fractions(few_bits(rng, d, size**2))]
+    return [
+        fractions(np.zeros((d, d))),
+        *near,
+        near[0] / 2,
+        near[0] * 3,
+        fractions(few_bits(rng, d, size**2)),
+    ]
 
 
 def assert_step_covered(given: Drawn, W: FloatArray, proof: Certificate, others: list[np.ndarray]) -> None:
@@ -198,7 +206,10 @@ def test_figures_of_any_metric_and_weights(shape: str, seed: int) -> None:
     n, d = p.X.shape
     W = few_bits(rng, d, 10.0 ** rng.uniform(-4, 4) / spread_of(p) ** 2)
     index = np.array([rng.permutation(n)[: 1 + p.k] for _ in range(5 * n)])
-    dual = {"q": rng.exponential(1.0, len(index)) * rng.choice([1e-9, 1.0, 1e3], len(index)), "q_index": index}
+    dual = {
+        "q": rng.exponential(1.0, len(index)) * rng.choice([1e-9, 1.0, 1e3], len(index)),
+        "q_index": index,
+    }
     assert_step_covered(given, W, certified(given, W, dual), tried(rng, W, spread_of(p)))
 
 
@@ -222,7 +233,9 @@ def test_the_bound_of_a_tree_is_below_F_everywhere(shape: str, seed: int) -> Non
         for near in (W, 0 * W):
             proof = certified(given, near, dual)
             F = truth.F(fractions(examine(near)[0]))
-            assert Fraction(proof.lower_bound) <= min(F, *values) + Fraction(proof.value_rounding) * (not near.any())
+            assert Fraction(proof.lower_bound) <= min(F, *values) + Fraction(proof.value_rounding) * (
+                not near.any()
+            )
             assert abs(F - Fraction(proof.objective)) <= Fraction(max(proof.rounding, proof.value_rounding))
             if near.any():
                 assert abs(F - Fraction(proof.lower_bound) - Fraction(proof.gap)) <= Fraction(proof.rounding)

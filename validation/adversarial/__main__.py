@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from collections import Counter
@@ -64,24 +63,13 @@ def page(outcomes: list[Outcome], took: str) -> str:
     wrong = sum(bool(each.wrong) for each in outcomes)
     by_method = table(outcomes, "method", lambda each: each.method)
     by_family = table(outcomes, "family", lambda each: each.family)
-    return (
-        f"{TITLE}\n\n`python -m validation.adversarial`: {len(outcomes)} candidates, {wrong} wrong, {took}. "
-        "What is true is computed in rationals and balls by a twin that shares nothing with the package; what counts as wrong, and the "
-        "families of inputs, are in the package's docstring. *refused*: an error that says why; *solved*: what `solve` "
-        f"itself found, with its bound.\n\n{by_method}\n\n{by_family}\n"
+    words = (
+        "What is true is computed in rationals and balls by a twin that shares nothing with the package; what counts "
+        "as wrong, and the families of inputs, are in the package's docstring. *refused*: an error that says why; "
+        "*solved*: what `solve` itself found, with its bound."
     )
-
-
-def kept(folder: Path, method: str, chunk: int) -> list[Outcome]:
-    """The outcomes of some seeds, from their file if it is there."""
-    path = folder / f"{method.replace(':', '-')}-{chunk:04}.jsonl"
-    if not path.exists():
-        with one_blas_thread():
-            found = [each for k in range(CHUNK) for each in attacked(method, chunk * CHUNK + k)]
-        part = path.with_suffix(".part")
-        part.write_text("".join(json.dumps(each) + "\n" for each in found), encoding="utf-8")
-        part.rename(path)
-    return [Outcome(*json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
+    said = f"`python -m validation.adversarial`: {len(outcomes)} candidates, {wrong} wrong, {took}."
+    return f"{TITLE}\n\n{said} {words}\n\n{by_method}\n\n{by_family}\n"
 
 
 def table(outcomes: list[Outcome], name: str, key: Callable[[Outcome], str]) -> str:

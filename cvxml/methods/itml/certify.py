@@ -63,7 +63,7 @@ def certify(p: Instance, A: FloatArray, dual: Dual) -> Certificate:
     """
     rows = _Rows(p)
     q = np.concatenate([_prices(dual, name, p, k) for k, name in enumerate(NAMES)])
-    psd, feasibility = examine(A)
+    psd, feasibility = examine(A, p.X)
     with np.errstate(all="ignore"):  # an absurd metric or price gives an infinite objective or the bound 0
         below = _bound(rows, q)
         above = _objective(rows, psd)

@@ -51,7 +51,7 @@ def certify(p: Instance, A: FloatArray, dual: Dual, on: Ground | None = None) ->
     """
     price, triplets = _checked(dual, len(p.X))
     on = ground(p) if on is None else on
-    psd, feasibility = examine(A)
+    psd, feasibility = examine(A, p.X)
     objective = _objective(p, A / 2 + A.T / 2 if feasibility.exact else psd)
     price, triplets = _on_triplets(p, price, triplets)
     price = _shrunk(p, on, price, triplets)

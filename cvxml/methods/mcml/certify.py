@@ -63,7 +63,7 @@ def certify(given: Instance, A: FloatArray, dual: Dual, at: Coordinates | None =
     n = len(given.X)
     rows = [checked(dual, name, n) for name in ("q", "interior") if name == "q" or name in names(dual)]
     at = coordinates(given.X) if at is None else at
-    psd, feasibility = examine(A)
+    psd, feasibility = examine(A, given.X)
     at.inside(psd)  # refuses what is too large
     judged = A / 2 + A.T / 2 if feasibility.exact else psd
     return prove(given.X, at, weights(given.y), judged, rows, feasibility)

@@ -64,7 +64,7 @@ def certify(X: FloatArray, N: Neighborhood, A: FloatArray, dual: Dual, lam: floa
     unit = X / scale
     repaired = repair(dual, N)
     with np.errstate(over="ignore", invalid="ignore"):  # an absurd metric gets an infinite objective
-        psd, feasibility = examine(A)
+        psd, feasibility = examine(A, X)
         found = _figures(unit, N, psd * scale**2, repaired, lam_unit)
     usable = N.usable
     nearly = found.gap <= 1e-6 * found.objective

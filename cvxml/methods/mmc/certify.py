@@ -34,12 +34,10 @@ from cvxml.budget import (
     Most,
     budget,
     examine_budget,
-    in_units,
     most,
-    units_of,
 )
 from cvxml.inputs import real_array
-from cvxml.metric import FEASIBILITY_TOL, FloatArray
+from cvxml.metric import FEASIBILITY_TOL, FloatArray, in_units, units_of
 from cvxml.result import Certificate, Dual
 from cvxml.symmetric import squares
 

@@ -17,10 +17,10 @@ from typing import NamedTuple
 import numpy as np
 
 from cvxml.barrier import path
-from cvxml.budget import budget, units_of
+from cvxml.budget import budget
 from cvxml.convex import Callback, Found
 from cvxml.methods.mmc.diagonal import path as path_diagonal
-from cvxml.metric import FloatArray
+from cvxml.metric import FloatArray, units_of
 from cvxml.result import Certificate, Dual, Status, Step
 from cvxml.symmetric import quadratic, squares
 

@@ -127,7 +127,7 @@ def _certify(p: Instance, Q: FloatArray, dual: Dual) -> Certificate:
 
 def examine_rank(Q: FloatArray, m: int, at: Coordinates) -> tuple[FloatArray, Feasibility]:
     """The nearest metric of rank m at most, in the coordinates, (r, r), and how far Q (d, d) was from it."""
-    found = examine(Q)[1]
+    found = examine(Q, at.Y @ at.back.T)[1]
     values, vectors = np.linalg.eigh(at.inside(Q))
     values = np.maximum(values, 0)
     norm = float(np.linalg.norm(values))

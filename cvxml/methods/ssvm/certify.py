@@ -50,7 +50,7 @@ def certify(p: Instance, W: FloatArray, dual: Dual) -> Certificate:
         return certify_tree(p, W, dual)
     s = unit_scale(p.X)
     unit = p.scaled(s)
-    psd, feasibility = examine(W)
+    psd, feasibility = examine(W, p.X)
     with np.errstate(over="ignore", invalid="ignore"):  # an absurd metric gets an infinite objective
         judged = judge(unit, psd * s**2)
         repaired = repair(dual, unit, judged.at.latent)

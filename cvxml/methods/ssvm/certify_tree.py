@@ -34,9 +34,7 @@ from cvxml.metric import FloatArray, IntArray, examine, unit_scale
 from cvxml.result import Certificate, Dual
 
 NEARLY = 1e-6  # of F
-NOT_IN_INTEGERS = (
-    "W = 0 may be optimal, where no error is a share of anything; the multipliers of the tree do not prove it in integers"
-)
+NOT_IN_INTEGERS = "W = 0 may be optimal, where no error is a share of anything; the multipliers of the tree do not prove it in integers"
 
 
 class Leaf(NamedTuple):
@@ -57,7 +55,7 @@ def certify_tree(p: Instance, W: FloatArray, dual: Dual) -> Certificate:
     """
     s = unit_scale(p.X)
     unit = p.scaled(s)
-    psd, feasibility = examine(W)
+    psd, feasibility = examine(W, p.X)
     with np.errstate(over="ignore", invalid="ignore"):
         judged = judge(unit, psd * s**2)
         F, rounding = judged.F, judged.off
