@@ -455,3 +455,19 @@ def test_an_optimised_python_refuses_as_well(tmp_path: Path) -> None:
     assert done.stdout.startswith("not proved: ")
     assert "above 1/n" in done.stdout
     assert done.stderr == ""
+
+
+def test_a_diagonal_metric_is_one_in_the_units_of_its_features(tmp_path: Path) -> None:
+    """What is a millionth of the norm beside the diagonal may be most of a distance."""
+    rng = np.random.default_rng(0)
+    y = np.arange(12) % 2
+    X = np.column_stack([rng.normal(size=12) + y, (rng.normal(size=12) + y) * 2.0**50])
+    content = cvxml.solve("mmc:diagonal", X, y, tol=1e-9).to_dict()
+    path = tmp_path / "s.json"
+    path.write_text(json.dumps(content))
+    assert recompute().main(str(path))
+    A = np.array(content["metric"])
+    A[0, 1] = A[1, 0] = 9e-7 * np.linalg.norm(A)
+    assert np.linalg.det(A) < 0
+    path.write_text(json.dumps({**content, "metric": A.tolist()}))
+    assert not recompute().main(str(path))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
 from collections import Counter
@@ -70,6 +71,18 @@ def page(outcomes: list[Outcome], took: str) -> str:
     )
     said = f"`python -m validation.adversarial`: {len(outcomes)} candidates, {wrong} wrong, {took}."
     return f"{TITLE}\n\n{said} {words}\n\n{by_method}\n\n{by_family}\n"
+
+
+def kept(folder: Path, method: str, chunk: int) -> list[Outcome]:
+    """The outcomes of some seeds, from their file if it is there."""
+    path = folder / f"{method.replace(':', '-')}-{chunk:04}.jsonl"
+    if not path.exists():
+        with one_blas_thread():
+            found = [each for k in range(CHUNK) for each in attacked(method, chunk * CHUNK + k)]
+        part = path.with_suffix(".part")
+        part.write_text("".join(json.dumps(each) + "\n" for each in found), encoding="utf-8")
+        part.rename(path)
+    return [Outcome(*json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def table(outcomes: list[Outcome], name: str, key: Callable[[Outcome], str]) -> str:

@@ -34,7 +34,7 @@ from cvxml.metric import FloatArray, IntArray, examine, unit_scale
 from cvxml.result import Certificate, Dual
 
 NEARLY = 1e-6  # of F
-NOT_IN_INTEGERS = "W = 0 may be optimal, where no error is a share of anything; the multipliers of the tree do not prove it in integers"
+NOT_IN_INTEGERS = "W = 0 may be optimal, and no error is a share of 0; the tree does not prove it in integers"
 
 
 class Leaf(NamedTuple):
