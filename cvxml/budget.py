@@ -113,9 +113,9 @@ def examine_budget(A: FloatArray, similar: FloatArray) -> tuple[Judged, BudgetFe
     psd, slack = _psd(own)
     D, off = _distances(similar / unit, psd, slack)
     with np.errstate(over="ignore", invalid="ignore"):
-        share, size = float(D.sum()), float(np.ldexp(1.0, exponent))
+        share, size = float(D.sum()), float(np.ldexp(1.0, exponent)) if psd.any() else 0.0
         wide = float(off.sum()) + (len(D) + 2) * EPS * share
-        spent, rounded = share * size, wide * size
+        spent, rounded = share * size if share else 0.0, wide * size  # size may be inf
         factor = size if spent <= 1 else 1 / share
         relative = rounded / max(1.0, spent) if math.isfinite(spent) else math.inf
         judged = Judged(psd, unit, factor, slack, relative)

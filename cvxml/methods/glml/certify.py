@@ -240,6 +240,8 @@ def _bound(B: Factor, d: int, y: float, u: float) -> tuple[float, float]:
     if u == 0:
         return 0.0, 0.0
     parts = (d * u, -d * u * math.log(u), d * u * math.log(abs(y)), u * B.log_det, -y * y / 4)
+    if not sum(map(abs, parts)) < 1e300:
+        return 0.0, 0.0
     value = math.fsum(parts)
     off = u * B.log_off + 4 * EPS * math.fsum(map(abs, parts))
     if not math.isfinite(value + off):

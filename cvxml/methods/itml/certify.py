@@ -199,10 +199,8 @@ def _objective(rows: _Rows, A: FloatArray) -> _Above:
         # of D_ld(M, I): its derivative is I - M^-1; Cholesky's method is off like M is
         rounded = M_off + 2 * few * np.abs(L) @ np.abs(L).T
         ridge = np.sum(known.from_one * rounded) + 2 * np.sum(known.inverse * rounded) ** 2
-        # of D_ld(M, I + E) beside it
-        prior = np.sum(rows.E * (np.abs(np.eye(d) - M) + M_off)) + 4 * rows.beyond**2 * (
-            1 + np.linalg.norm(M)
-        )
+        # of D_ld(M, I + E) beside it; tr M is no less than ||M||, whose squares may overflow
+        prior = np.sum(rows.E * (np.abs(np.eye(d) - M) + M_off)) + 4 * rows.beyond**2 * (1 + np.trace(M))
         off = float(ridge + prior) + 4 * few * D_ld
     for at, x, _, _ in rows.blocks():
         r, r_off = quadratic(x, A), 2 * few * quadratic(np.abs(x), np.abs(A))

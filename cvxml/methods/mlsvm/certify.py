@@ -195,7 +195,7 @@ def _figures(X: FloatArray, N: Neighborhood, A: FloatArray, dual: Repaired, lam:
     """Objective, bound, gap, and what each may be off by, in units where X is about 1."""
     n, d = X.shape
     up, down = _Edges(X, dual.u_index, dual.u), _Edges(X, dual.w_index, dual.w)
-    most = max(np.bincount(index[:, 0], minlength=n).max() for index in (dual.u_index, dual.w_index))
+    most = max(int(np.bincount(index[:, 0], minlength=n).max()) for index in (dual.u_index, dual.w_index))
     own = (most + 4) * EPS  # a price is this near to one that is feasible exactly
     off_A = _off_square(A)
 

@@ -116,7 +116,8 @@ class _Interior:
         for _ in range(200):
             yield at.dual.v
             try:
-                new = self._iterate(at)
+                with np.errstate(all="ignore"):  # what is no number ends the run
+                    new = self._iterate(at)
             except (np.linalg.LinAlgError, ValueError):  # not positive, or not finite any more
                 return
             if new is None or not np.isfinite(new.dual.v).all():
@@ -126,6 +127,8 @@ class _Interior:
     def _iterate(self, at: Iterate) -> Iterate | None:
         D = self.distances(at.A)
         slack = self._slack(D, at.hi, at.lo)
+        if not all((rows.v[self.real] > 0).all() and (rows.r > 0).all() for rows in (at.dual, slack)):
+            return None  # rounding has left the interior
         S = self.p.lam * at.A - self.image(at.dual.v)
         system = _System(self, at, slack, S)
         products = float(

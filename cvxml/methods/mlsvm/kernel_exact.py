@@ -95,15 +95,17 @@ def _laplacian(weights: Mapping[tuple[int, int], int], n: int) -> Any:
 def zero_is_optimal(p: Instance, prices: Prices) -> bool:
     """True if prices near the given ones prove it: G has no positive eigenvalue if K B K has none.
 
-    That is decided for a rational kernel and few points, as its integers are long, and where no point is usable.
+    That is decided for a rational kernel and few points, as its integers are long, and where no two points with a price
+    differ: equal points are one point in the feature space of any kernel.
     """
     n = len(p.X)
     weights = full_prices(signed(prices), n, p.N.usable)
     if weights is None:
         return False
-    B = _laplacian(weights, n)
-    if not weights or p.kernel["kernel"] != "poly" or n > FEW:
-        return not weights
+    apart = {(i, j): weight for (i, j), weight in weights.items() if (p.X[i] != p.X[j]).any()}
+    if not apart or p.kernel["kernel"] != "poly" or n > FEW:
+        return not apart
+    B = _laplacian(apart, n)
     K, _ = exact_kernel(p.X, p.kernel["degree"])
     return is_psd(-(K * B * K))
 
