@@ -35,7 +35,7 @@ from cvxml.result import Certificate, Dual
 
 NEARLY = 1e-6  # of F
 NOT_IN_INTEGERS = (
-    "W = 0 may be optimal, where no error is a share of anything; the multipliers of the tree do not prove it in integers"
+    "W = 0 may be optimal; no error is a share of 0, and the tree's multipliers do not prove it in integers"
 )
 
 

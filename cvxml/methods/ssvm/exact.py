@@ -87,7 +87,11 @@ def zero_is_optimal(p: Instance, latent: IntArray, worst: FloatArray, dual: Dual
 
 
 def zero_is_best_of_leaf(
-    p: Instance, known: IntArray, worst: FloatArray, q: tuple[FloatArray, IntArray], nu: tuple[FloatArray, IntArray]
+    p: Instance,
+    known: IntArray,
+    worst: FloatArray,
+    q: tuple[FloatArray, IntArray],
+    nu: tuple[FloatArray, IntArray],
 ) -> bool:
     """True if multipliers near the given ones prove, in integers, that no metric of a leaf (certify_tree.py) beats 0.
 
