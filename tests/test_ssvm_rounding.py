@@ -89,6 +89,7 @@ class Drawn(NamedTuple):
 
     p: Instance
     rng: np.random.Generator
+    size: float = 1.0  # of the distances that count
 
     @property
     def params(self) -> dict[str, Any]:
@@ -113,10 +114,10 @@ def drawn(shape: str, seed: int, largest: int = 8) -> Drawn:
         X[0] *= 10.0 ** rng.uniform(2, 6)
     elif shape == "lattice":
         X = rng.integers(0, 3, (n, d)).astype(float) / rng.choice([1, 3])
-    spread = float(np.ptp(X, axis=0).max()) or 1.0
+    size = float(np.ptp(X, axis=0).max()) or 1.0
     Lam = rng.uniform(0.5, 2, (2, 2)) * (1 - np.eye(2)) if rng.random() < 0.5 else None
-    C = 10.0 ** rng.uniform(-3, 2) / spread**4
-    return Drawn(instance(X, y, n_neighbors=min(k, 3 if n > 6 else 2), C=C, loss_matrix=Lam), rng)
+    C = 10.0 ** rng.uniform(-3, 2) / size**4
+    return Drawn(instance(X, y, n_neighbors=min(k, 3 if n > 6 else 2), C=C, loss_matrix=Lam), rng, size)
 
 
 def solved(given: Drawn, **options: Any) -> cvxml.Solution:
@@ -144,10 +145,10 @@ def square_near(W: FloatArray, noise: FloatArray) -> np.ndarray:
     return square
 
 
-def tried(rng: np.random.Generator, W: FloatArray, spread: float) -> list[np.ndarray]:
+def tried(rng: np.random.Generator, W: FloatArray, length: float) -> list[np.ndarray]:
     """Metrics, psd exactly: 0, near `W`, multiples of it, others."""
     d = len(W)
-    size = float(np.sqrt(np.abs(W).max())) or 1 / spread
+    size = float(np.sqrt(np.abs(W).max())) or 1 / length
     noise = [size * s * rng.standard_normal((d, d)) for s in (0.0, 1e-8, 1e-4, 0.1)]
     near = [square_near(W, each) for each in noise]
     return [
@@ -179,17 +180,13 @@ def assert_step_covered(given: Drawn, W: FloatArray, proof: Certificate, others:
         assert Fraction(step.lower_bound) - Fraction(step.value_rounding) <= truth.step(other, latent)
 
 
-def spread_of(p: Instance) -> float:
-    return float(np.ptp(p.X, axis=0).max()) or 1.0
-
-
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("shape", SHAPES)
 def test_figures_of_a_stationary_metric_and_of_what_is_near_it(shape: str, seed: int) -> None:
     given = drawn(shape, seed)
     solution = solved(given, init=str(given.rng.choice(["zero", "identity"])), tol=1e-9)
     W = solution.metric
-    others = tried(given.rng, W, spread_of(given.p))
+    others = tried(given.rng, W, given.size)
     assert_step_covered(given, W, solution.certificate, others)
     size = 10.0 ** given.rng.uniform(-12, -3)
     dual = dict(solution.dual)
@@ -202,15 +199,15 @@ def test_figures_of_a_stationary_metric_and_of_what_is_near_it(shape: str, seed:
 @pytest.mark.parametrize("shape", SHAPES)
 def test_figures_of_any_metric_and_weights(shape: str, seed: int) -> None:
     given = drawn(shape, 1000 + seed)
-    p, rng = given
+    p, rng, _ = given
     n, d = p.X.shape
-    W = few_bits(rng, d, 10.0 ** rng.uniform(-4, 4) / spread_of(p) ** 2)
+    W = few_bits(rng, d, 10.0 ** rng.uniform(-4, 8) / given.size**2)
     index = np.array([rng.permutation(n)[: 1 + p.k] for _ in range(5 * n)])
     dual = {
         "q": rng.exponential(1.0, len(index)) * rng.choice([1e-9, 1.0, 1e3], len(index)),
         "q_index": index,
     }
-    assert_step_covered(given, W, certified(given, W, dual), tried(rng, W, spread_of(p)))
+    assert_step_covered(given, W, certified(given, W, dual), tried(rng, W, given.size))
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -218,10 +215,10 @@ def test_figures_of_any_metric_and_weights(shape: str, seed: int) -> None:
 def test_the_bound_of_a_tree_is_below_F_everywhere(shape: str, seed: int) -> None:
     """Below it as it stands: what rounding may have added is taken off, whatever the multipliers."""
     given = drawn(shape, 2000 + seed, largest=6)
-    p, rng = given
+    p, rng, _ = given
     solution = solved(given, solver="global", tol=1e-9, time_limit=2.0)
     truth, W = Truth(p), solution.metric
-    values = [truth.F(other) for other in tried(rng, W, spread_of(p))]
+    values = [truth.F(other) for other in tried(rng, W, given.size)]
     duals = [solution.dual]
     for size in 10.0 ** rng.uniform(-12, -3, 3):
         moved = {
@@ -230,15 +227,30 @@ def test_the_bound_of_a_tree_is_below_F_everywhere(shape: str, seed: int) -> Non
         }
         duals.append({**solution.dual, **moved})
     for dual in duals:
-        for near in (W, 0 * W):
-            proof = certified(given, near, dual)
-            F = truth.F(fractions(examine(near)[0]))
-            assert Fraction(proof.lower_bound) <= min(F, *values) + Fraction(proof.value_rounding) * (
-                not near.any()
-            )
+        for judged in (W, few_bits(rng, p.X.shape[1], 10.0 ** rng.uniform(-2, 12) / given.size**2)):
+            proof = certified(given, judged, dual)
+            F, lower = truth.F(fractions(examine(judged)[0])), Fraction(proof.lower_bound)
             assert abs(F - Fraction(proof.objective)) <= Fraction(max(proof.rounding, proof.value_rounding))
-            if near.any():
-                assert abs(F - Fraction(proof.lower_bound) - Fraction(proof.gap)) <= Fraction(proof.rounding)
+            if proof.rounding > 0:
+                assert lower <= min(F, *values)
+                assert abs(F - lower - Fraction(proof.gap)) <= Fraction(proof.rounding)
+            else:  # 0 is optimal, and the bound is the value there, rounded
+                assert not judged.any()
+                assert min(values) >= F
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_rounding_of_a_tree_counts_the_images_of_the_points(seed: int) -> None:
+    """Two clusters far apart, both with both classes: F is made of short distances between long images."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.standard_normal((8, 2)), np.arange(8) % 2
+    X[:4] += 10.0 ** rng.uniform(2, 7, 2)
+    given = Drawn(instance(X, y, n_neighbors=1, C=10.0), rng)
+    W = few_bits(rng, 2, 10.0 ** rng.uniform(-1, 1))
+    none = np.empty(0)
+    no_index = {"q_index": np.empty((0, 3), dtype=int), "nu_index": np.empty((0, 4), dtype=int)}
+    proof = certified(given, W, {"tree": np.full((1, 4), -1), "q": none, "nu": none, **no_index})
+    assert abs(Truth(given.p).F(fractions(W)) - Fraction(proof.objective)) <= Fraction(proof.rounding)
 
 
 def hopeless(seed: int) -> Drawn:
@@ -246,3 +258,50 @@ def hopeless(seed: int) -> Drawn:
     rng = np.random.default_rng(seed)
     X, y = rng.standard_normal((6, 2)), np.arange(6) % 2
     return Drawn(instance(X, y, n_neighbors=1 + 2 * (seed % 2), C=10.0 ** rng.uniform(-2, 0)), rng)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_tree_proves_zero_in_integers(seed: int) -> None:
+    given = hopeless(seed)
+    solution = solved(given, solver="global")
+    if solution.metric.any():
+        return
+    proof = solution.certificate
+    assert proof.proves(1e-9)
+    assert (proof.gap, proof.rounding, proof.scale, proof.radius) == (0, 0, 0, 0)
+    truth, d = Truth(given.p), given.p.X.shape[1]
+    F = truth.F(fractions(np.zeros((d, d))))
+    assert abs(F - Fraction(proof.objective)) <= Fraction(proof.value_rounding)
+    for size in (1e-6, 1e-3, 1.0, 1e3):
+        assert truth.F(fractions(few_bits(given.rng, d, size))) >= F
+    moved = 1 + 1e-9 * given.rng.standard_normal(len(solution.dual["q"]))
+    assert certified(given, solution.metric, {**solution.dual, "q": moved * solution.dual["q"]}).proves(1e-9)
+    assert not certified(given, solution.metric, {**solution.dual, "q": 0 * moved}).proves(1e-3)
+
+
+@pytest.mark.parametrize("C", [1e-20, 1e-14, 1e-9])
+def test_zero_is_not_proved_by_a_bound_that_is_lower_by_less_than_rounding(C: float) -> None:
+    """Nearest of the own class at 1, of the other at 2: the optimum is not 0, however little it wins."""
+    X, y = np.array([[0.0], [1], [3], [4]]), np.array([0, 0, 1, 1])
+    given = Drawn(instance(X, y, n_neighbors=1, C=C), np.random.default_rng(0))
+    index = np.array([[0, 0, 2], [0, 1, 2], [0, 2, 1], [0, 3, 1]])  # leaf, point, set
+    dual = {
+        "tree": np.full((1, 4), -1),
+        "q": np.ones(4),
+        "q_index": index,
+        "nu": np.empty(0),
+        "nu_index": np.empty((0, 4), dtype=int),
+    }
+    proof, truth = certified(given, np.zeros((1, 1)), dual), Truth(given.p)
+    zero = truth.F(fractions([[0.0]]))
+    assert truth.F(fractions([[C]])) < zero
+    assert Fraction(proof.lower_bound) < zero
+    assert not proof.proves(1e-3)
+    assert "integers" in proof.undecided
+    # the other way round nothing is better than 0, and the same tree shows it
+    y = np.array([0, 1, 0, 1])
+    given = Drawn(instance(X, y, n_neighbors=1, C=C), given.rng)
+    dual["q_index"] = np.array([[0, 0, 1], [0, 1, 0], [0, 2, 3], [0, 3, 2]])
+    proof = certified(given, np.zeros((1, 1)), dual)
+    assert proof.proves(1e-9)
+    assert (proof.rounding, proof.undecided) == (0, "")

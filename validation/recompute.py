@@ -927,9 +927,9 @@ def recompute_mmc(content):
     diagonal = content["method"] == "mmc:diagonal"
     if diagonal:
         A = np.array(content["metric"], float)
-        other, root = A - np.diag(np.diag(A)), np.sqrt(np.maximum(np.diag(A), 0))
+        other, own = A - np.diag(np.diag(A)), np.sqrt(np.maximum(np.diag(A), 0))
         # in units of its own: what is little of the norm may be most of a distance
-        require((np.abs(other) <= 1e-6 * np.outer(root, root)).all(), "the metric is not diagonal")
+        require((np.abs(other) <= 1e-6 * np.outer(own, own)).all(), "the metric is not diagonal")
         require(np.diag(A).min() >= -1e-6 * np.linalg.norm(A), "the metric is not psd")
         content = {**content, "metric": np.diag(np.maximum(np.diag(A), 0))}
     X, within, similar, dissimilar = budget(content)

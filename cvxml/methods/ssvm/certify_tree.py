@@ -34,7 +34,9 @@ from cvxml.metric import FloatArray, IntArray, examine, unit_scale
 from cvxml.result import Certificate, Dual
 
 NEARLY = 1e-6  # of F
-NOT_IN_INTEGERS = "W = 0 may be optimal, and no error is a share of 0; the tree does not prove it in integers"
+NOT_IN_INTEGERS = (
+    "W = 0 may be optimal; no error is a share of 0, and the tree's multipliers do not prove it in integers"
+)
 
 
 class Leaf(NamedTuple):

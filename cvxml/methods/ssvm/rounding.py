@@ -1,8 +1,8 @@
 """What rounding may take from F, from the inferences and from the bound: proved, in worst case.
 
 Distances are those of images of the points under a root T of W (nearest.py), and who is near is settled by products of
-images. With rho_i the error of a product at point i, of the squares it ranks the t-th nearest is off by at most 3
-rho_i: one chosen by mistake is within 2 rho_i of the right one. A vote sums k of them.
+images. If neither distances nor products are off by more than rho_i at point i, one chosen by mistake is within 2 rho_i
+of the right one, and the t-th nearest is off by at most 3 rho_i. A set sums k of them.
 
 For the bound, M = sum of w e e^T is as far from the exact one as proved.squares_of says, and the projection is not
 believed: for any S = L L^T is ||P_+(M)|| <= ||M + S||.
@@ -72,7 +72,7 @@ def _seen(X: FloatArray, W: FloatArray) -> Seen:
 
 
 def pushed(e: FloatArray, w: FloatArray, off_w: float) -> Pushed:
-    """Of M = sum_t w_t e_t e_t^T over differences e (t, d) as floats; weights (t,) are off by a share `off_w`."""
+    """Of M = sum_t w_t e_t e_t^T over differences e (t, d) as floats; each weight is off by a share `off_w`."""
     M, off = squares_of(Images(e, EPS * np.linalg.norm(e, axis=1)), w)
     off += off_w * float(np.abs(w) @ np.sum(e**2, axis=1))
     values, vectors = np.linalg.eigh(M)
