@@ -455,3 +455,25 @@ def test_an_optimised_python_refuses_as_well(tmp_path: Path) -> None:
     assert done.stdout.startswith("not proved: ")
     assert "above 1/n" in done.stdout
     assert done.stderr == ""
+
+
+def test_what_is_beside_a_small_entry_is_not_judged_by_the_largest() -> None:
+    X, y = random_data(0, 12, 2)
+    solution = cvxml.solve("mmc:diagonal", X * [1.0, 2.0**50], y, tol=1e-9)
+    content = solution.to_dict()
+    recompute().recompute(content)
+    A = solution.metric.copy()
+    A[0, 1] = A[1, 0] = 9e-7 * A[0, 0]
+    assert A[0, 0] * A[1, 1] < A[0, 1] ** 2
+    with pytest.raises(ValueError, match="not diagonal"):
+        recompute().recompute({**content, "metric": A.tolist()})
+
+
+def test_a_prior_that_is_not_symmetric_is_refused() -> None:
+    X, y = random_data(0, 10, 2)
+    content = cvxml.solve("itml", X, y).to_dict()
+    recompute().recompute(content)
+    skew = np.array([[0.0, 0.1], [-0.1, 0.0]])
+    content["params"]["prior"] = (np.array(content["params"]["prior"]) + skew).tolist()
+    with pytest.raises(ValueError, match="prior is not symmetric"):
+        recompute().recompute(content)
