@@ -457,17 +457,23 @@ def test_an_optimised_python_refuses_as_well(tmp_path: Path) -> None:
     assert done.stderr == ""
 
 
-def test_a_diagonal_metric_is_one_in_the_units_of_its_features(tmp_path: Path) -> None:
-    """What is a millionth of the norm beside the diagonal may be most of a distance."""
-    rng = np.random.default_rng(0)
-    y = np.arange(12) % 2
-    X = np.column_stack([rng.normal(size=12) + y, (rng.normal(size=12) + y) * 2.0**50])
-    content = cvxml.solve("mmc:diagonal", X, y, tol=1e-9).to_dict()
-    path = tmp_path / "s.json"
-    path.write_text(json.dumps(content))
-    assert recompute().main(str(path))
-    A = np.array(content["metric"])
-    A[0, 1] = A[1, 0] = 9e-7 * np.linalg.norm(A)
-    assert np.linalg.det(A) < 0
-    path.write_text(json.dumps({**content, "metric": A.tolist()}))
-    assert not recompute().main(str(path))
+def test_what_is_beside_a_small_entry_is_not_judged_by_the_largest() -> None:
+    X, y = random_data(0, 12, 2)
+    solution = cvxml.solve("mmc:diagonal", X * [1.0, 2.0**50], y, tol=1e-9)
+    content = solution.to_dict()
+    recompute().recompute(content)
+    A = solution.metric.copy()
+    A[0, 1] = A[1, 0] = 9e-7 * A[0, 0]
+    assert A[0, 0] * A[1, 1] < A[0, 1] ** 2
+    with pytest.raises(ValueError, match="not diagonal"):
+        recompute().recompute({**content, "metric": A.tolist()})
+
+
+def test_a_prior_that_is_not_symmetric_is_refused() -> None:
+    X, y = random_data(0, 10, 2)
+    content = cvxml.solve("itml", X, y).to_dict()
+    recompute().recompute(content)
+    skew = np.array([[0.0, 0.1], [-0.1, 0.0]])
+    content["params"]["prior"] = (np.array(content["params"]["prior"]) + skew).tolist()
+    with pytest.raises(ValueError, match="prior is not symmetric"):
+        recompute().recompute(content)

@@ -853,7 +853,7 @@ def recompute_itml(content):
     require(min(gamma, u, far) > 0, "gamma or a bound is not positive")
     prior, of = whole(params["prior"])
     require(prior.shape == (d, d), "the prior has another shape")
-    prior, of = prior + prior.T, of / 2
+    require((prior == prior.T).all(), "the prior is not symmetric")
     objectives = []
     for D, by, A, a in found:
         eye = np.diag([1] * d).astype(object)
@@ -927,8 +927,9 @@ def recompute_mmc(content):
     diagonal = content["method"] == "mmc:diagonal"
     if diagonal:
         A = np.array(content["metric"], float)
-        other, own = A - np.diag(np.diag(A)), np.sqrt(np.maximum(np.diag(A), 0))
-        # in units of its own: what is little of the norm may be most of a distance
+        other = A - np.diag(np.diag(A))
+        # beside the entries of their own features: beside the largest of all anything may be small
+        own = np.sqrt(np.abs(np.diag(A)))
         require((np.abs(other) <= 1e-6 * np.outer(own, own)).all(), "the metric is not diagonal")
         require(np.diag(A).min() >= -1e-6 * np.linalg.norm(A), "the metric is not psd")
         content = {**content, "metric": np.diag(np.maximum(np.diag(A), 0))}
