@@ -43,9 +43,10 @@ def record(path: Path) -> dict[str, Any]:
 
 
 def to_six_digits(value: Any) -> Any:
-    """Without the seconds and the gaps, which are rounding in part."""
+    """Without the seconds, the gaps and what was left to win, which are rounding in part."""
     if isinstance(value, dict):
-        return {k: to_six_digits(v) for k, v in value.items() if k not in ("seconds", "rel_gap", "gap")}
+        without = ("seconds", "rel_gap", "gap", "left")
+        return {k: to_six_digits(v) for k, v in value.items() if k not in without}
     if isinstance(value, (list, tuple)):
         return [to_six_digits(v) for v in value]
     return float(f"{value:.6g}") if isinstance(value, float) else value

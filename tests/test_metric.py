@@ -38,6 +38,10 @@ seeds = st.integers(0, 10**6)
 quick = settings(max_examples=100, deadline=None)
 
 
+# 1e-10, except where what rounding may have moved is proved to be about as much
+CLOSE = {"nca": 1e-9}
+
+
 @cache
 def solved(method: str, tol: float = 1e-6) -> Solution:
     return cvxml.solve(method, X, Y, tol=tol, **START.get(method, {}))
@@ -239,7 +243,7 @@ def test_what_is_no_metric_beyond_tolerance(method: str, kind: str) -> None:
     assert kind in str(report)
     assert report.to_dict()["feasibility"]["feasible"] is False
     assert report.reasons[0].startswith("not a metric: ")
-    best = solved(method, 1e-10).metric
+    best = solved(method, CLOSE.get(method, 1e-10)).metric
     turned = best + 0.1 * np.linalg.norm(best) * (np.eye(size, k=1) - np.eye(size, k=-1))
     # though its symmetric part is optimal
     assert cvxml.check(method, X, Y, turned, diagnosed=False).verdict is Verdict.REFUTED
@@ -266,7 +270,7 @@ INSIDE = ("glml", "itml", "mcml", "dml_eig", "lmnn:squared_hinge")  # their opti
     ],
 )
 def test_what_is_off_by_less_is_projected_and_said(method: str, kind: str) -> None:
-    best = solved(method, 1e-10)
+    best = solved(method, CLOSE.get(method, 1e-10))
     slip = 1e-9 * float(np.linalg.norm(best.metric))
     least = np.linalg.eigh(best.metric)[1][:, 0]
     bad = best.metric - slip * np.outer(least, least)

@@ -170,12 +170,15 @@ def test_every_row_in_use_counts_in_the_gradient_of_nca(m: int) -> None:
     X, y = random_data(7, n=24, d=3, classes=2)
     p, at = instance.instance(X, y, criterion="g", n_components=m), coordinates.coordinates(X)
     Q, line = np.diag([0.0, 1.0, 0.5]) * (np.arange(3) > 2 - m), np.diag([25.0, 0.0, 0.0])
-    first = rows.Metric(p, Q, at).first_order()
-    np.testing.assert_allclose(first.A.T @ first.A, Q, atol=1e-12)
-    up, down = (rows.Metric(p, (1 + h) ** 2 * Q, at).objective for h in (1e-6, -1e-6))
-    assert float(np.sum(first.of_A * first.A)) == pytest.approx((up - down) / 2e-6, rel=1e-6)
+    metric = rows.Metric(p, at.outside(Q), at)
+    first, G = metric.first_order(), metric.G.Z
+    assert first.length == pytest.approx(np.trace(Q) ** 0.5, rel=1e-6)
+    assert first.gradient == pytest.approx(2 * np.trace(G @ Q @ G) ** 0.5, rel=1e-6)
+    up, down = (rows.Metric(p, at.outside((1 + h) ** 2 * Q), at).objective for h in (1e-6, -1e-6))
+    assert first.slope == pytest.approx((up - down) / 2e-6, rel=1e-6)
     given: dict[str, Any] = {"criterion": "g", "n_components": m}
-    dual, least = {"R": line, "interior": line}, np.linalg.eigvalsh(rows.Metric(p, line, at).surplus().Z)[0]
+    of_line = rows.Metric(p, at.outside(line), at).G.Z
+    dual, least = {"R": line, "interior": line}, np.linalg.eigvalsh(of_line)[0]
     whole = get("nca").certify(X, y, at.outside(line), dual, **given)
     found = whole.stationarity or pytest.fail("no stationarity")
     assert found.dc_residual == pytest.approx(-25 * min(0.0, least) * (m > 1), rel=1e-6)

@@ -15,9 +15,13 @@ import pytest
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
 import cvxml
+from cvxml.coordinates import coordinates
+from cvxml.methods.nca.instance import instance
+from cvxml.methods.nca.rows import Metric, Softmax
 from cvxml.metric import FloatArray
 from cvxml.report import Verdict
 from cvxml.result import TOLERANCES, Certificate, Status
+from tests.instances import random_data
 
 BITS = 2000
 Rows = list[list[Fraction]]
@@ -185,6 +189,35 @@ def test_objective_and_gradient_are_within_their_rounding(block: int, criterion:
                 ), seed
             seen += 1
     assert seen >= 2
+
+
+@pytest.mark.parametrize("criterion", ["f", "g"])
+@pytest.mark.parametrize("ratio", [1.0, 1e-4, 1e-9])
+@pytest.mark.parametrize("size", [1.0, 100.0])
+def test_a_surplus_is_within_its_rounding(ratio: float, criterion: str, size: float) -> None:
+    """Z, of the metric's own rows or of others, in coordinates that have lost digits."""
+    X, y = random_data(5, n=16, d=2)
+    c, s = np.cos(0.7), np.sin(0.7)
+    X = X * [1.0, ratio] @ np.array([[c, s], [-s, c]])
+    at, Q = coordinates(X), size * np.eye(2)
+    metric = Metric(instance(X, y, criterion=criterion), Q, at)
+    of, to = truth(X, classes(y), Q, criterion), arb_mat([[ball(a) for a in row] for row in fractions(at.to)])
+    for q in (None, Softmax(at.Y, np.diag([0.3, 2.0]))):
+        G = of.G if q is None else surplus(X, of, q)
+        found, exact = metric.surplus(q), to.transpose() * G * to
+        off = np.array([[float(exact[i, j] - ball(found.Z[i, j])) for j in range(2)] for i in range(2)])
+        assert np.linalg.norm(off, 2) <= found.rounding <= 1e-10 / ratio * np.linalg.norm(at.Y) ** 2
+
+
+def surplus(X: FloatArray, at: Truth, q: Softmax) -> Any:
+    """sum_ij c_i (w_ij - q_ij) X_ij in the units given, q_i times what makes its sum 1."""
+    points, G = fractions(X), arb_mat(X.shape[1], X.shape[1])
+    for i in range(len(X)):
+        row = [arb(0) if k == i else ball(log).exp() for k, log in enumerate(q.row(i))]
+        for k in range(len(X)):
+            x = arb_mat([[ball(a - b)] for a, b in zip(points[i], points[k], strict=True)])
+            G += x * x.transpose() * (at.c[i] * (at.w[i][k] - row[k] / total(row)))
+    return G
 
 
 # ---------------------------------------------------------------- what is certified

@@ -72,8 +72,8 @@ def certify(p: Instance, Q: FloatArray, dual: Dual) -> Certificate:
     """Certificate of `Q` (d, d): kind "stationary", or "global" where the problem is convex.
 
     dual: "R" and "interior" (d, d), any symmetric matrices; not looked at where the rank is limited, for which no step
-    is certified. A slightly infeasible Q is judged as its nearest metric of the rank allowed. Raises ValueError if an
-    array has another shape, or is next to overflow.
+    is certified. A slightly infeasible Q is judged as its nearest metric; what that has beyond the rank allowed counts
+    as rounding. Raises ValueError if an array has another shape, or is next to overflow.
     """
     with np.errstate(
         over="ignore", invalid="ignore"
@@ -84,7 +84,7 @@ def certify(p: Instance, Q: FloatArray, dual: Dual) -> Certificate:
 def _certify(p: Instance, Q: FloatArray, dual: Dual) -> Certificate:
     at = coordinates(p.X)
     inside, feasibility = examine_rank(Q, p.m, at)
-    metric = Metric(p, Q, at)
+    metric = Metric(p, examine(Q)[0], at)
     objective, rounding = metric.value
     above = max(objective - p.bound, 0.0)
     first = metric.first_order()
