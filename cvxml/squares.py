@@ -75,6 +75,11 @@ def weighted_outer(points: Points, weights: Mapping[tuple[int, int], int]) -> An
     return fmpz_mat(edges).transpose() * fmpz_mat(heavy)
 
 
+def is_singular(A: FloatArray) -> bool:
+    """True if the floats A (d, d), as rational numbers, are a singular matrix."""
+    return bool(np.isfinite(A).all()) and int(whole(A)[0].det()) == 0
+
+
 def is_psd(M: Any) -> bool:
     """Of a symmetric matrix of integers: its roots are real, so it is if its characteristic polynomial alternates."""
     coefficients = M.charpoly().coeffs()

@@ -126,3 +126,13 @@ def test_a_prior_that_double_precision_cannot_tell_from_a_singular_one_is_refuse
     prior = np.array([[1.0, 1.0], [1.0, 1.0 + 2.0**-52]])  # positive definite, exactly
     with pytest.raises(ValueError, match="by more than rounding"):
         cvxml.solve("itml", X, y, prior=prior)
+
+
+def test_a_metric_that_is_singular_to_rounding_is_not_refuted_for_it() -> None:
+    """Its objective is some number: infinite it is of a metric that is singular as rational numbers are."""
+    X, y = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [3.0, 2.0]]), np.array([0, 0, 1, 1])
+    nearly = np.array([[1.0, 1.0], [1.0, 1.0 + 2.0**-52]])
+    report = cvxml.check("itml", X, y, nearly, diagnosed=False)
+    assert report.verdict == "inconclusive"
+    assert "near to singular" in report.reasons[0]
+    assert cvxml.check("itml", X, y, np.ones((2, 2)), diagnosed=False).verdict == "refuted"

@@ -88,7 +88,7 @@ def _judge(
         return Verdict.REFUTED, [f"not a metric: {proof.feasibility}"]
     if undecided := proof.undecided or reference.certificate.undecided:
         return Verdict.INCONCLUSIVE, [undecided]
-    if not math.isfinite(reference.gap) or math.isnan(proof.gap) or math.isnan(scale):
+    if not math.isfinite(reference.gap) or any(map(math.isnan, (proof.gap, proof.rounding, scale))):
         return Verdict.INCONCLUSIVE, [
             "the objective or the bound overflows in double precision: rescale the data"
         ]

@@ -40,6 +40,7 @@ from cvxml.inputs import real_array
 from cvxml.methods.itml.instance import Instance
 from cvxml.metric import FloatArray, examine
 from cvxml.result import Certificate, Dual
+from cvxml.squares import is_singular
 from cvxml.symmetric import quadratic
 
 EPS = float(np.finfo(float).eps)
@@ -74,7 +75,8 @@ def certify(p: Instance, A: FloatArray, dual: Dual) -> Certificate:
     gap = above.value - bound
     u, l = p.bounds  # noqa: E741
     n_S = len(p.pairs.similar)
-    undecided = PRIOR if not rows.beyond < 0.5 else "" if math.isfinite(rounding) else METRIC
+    known = math.isfinite(above.value) or is_singular(psd)  # of a singular metric the objective is infinite
+    undecided = PRIOR if not rows.beyond < 0.5 else "" if math.isfinite(rounding) and known else METRIC
     return Certificate(
         kind="global",
         objective=above.value,
@@ -182,7 +184,7 @@ def _moved(S: FloatArray, off: FloatArray) -> _Moved | None:
 
 
 def _objective(rows: _Rows, A: FloatArray) -> _Above:
-    """The objective at a psd A (d, d); inf where A, relative to the prior, is singular."""
+    """The objective at a psd A (d, d); inf where A, relative to the prior, is singular as double precision sees it."""
     p, d, few = rows.p, len(A), rows.few
     M = rows.inverse @ A @ rows.inverse.T
     M = (M + M.T) / 2
