@@ -75,8 +75,7 @@ def certify(p: Instance, A: FloatArray, dual: Dual) -> Certificate:
     gap = above.value - bound
     u, l = p.bounds  # noqa: E741
     n_S = len(p.pairs.similar)
-    known = math.isfinite(above.value) or is_singular(psd)  # of a singular metric the objective is infinite
-    undecided = PRIOR if not rows.beyond < 0.5 else "" if math.isfinite(rounding) and known else METRIC
+    undecided = PRIOR if not rows.beyond < 0.5 else "" if math.isfinite(rounding) else METRIC
     return Certificate(
         kind="global",
         objective=above.value,
@@ -184,13 +183,15 @@ def _moved(S: FloatArray, off: FloatArray) -> _Moved | None:
 
 
 def _objective(rows: _Rows, A: FloatArray) -> _Above:
-    """The objective at a psd A (d, d); inf where A, relative to the prior, is singular as double precision sees it."""
+    """The objective at a psd A (d, d); inf where A is singular, and where double precision does not know if it is."""
     p, d, few = rows.p, len(A), rows.few
     M = rows.inverse @ A @ rows.inverse.T
     M = (M + M.T) / 2
     root = np.sqrt(np.maximum(M.diagonal(), 0))
-    if not (np.isfinite(M).all() and root.all() and _least(M, root) > 64 * EPS * d):
+    if not np.isfinite(M).all():
         return _Above(math.inf, 0.0)
+    if not (root.all() and _least(M, root) > 64 * EPS * d):
+        return _Above(math.inf, 0.0 if is_singular(A) else math.inf)
     size = np.abs(rows.inverse) @ np.abs(A) @ np.abs(rows.inverse).T
     M_off = few * (rows.K @ size + size @ rows.K.T + 2 * size)
     known = _moved(M, M_off)
