@@ -283,7 +283,7 @@ def test_wrong_metrics_are_refuted() -> None:
     X, y = random_data(5, n=14, d=3)
     best = solved(X, y)
     tilted = best.metric + 1e-2 * np.diag([1.0, -1.0, 0.0])
-    rank_one = outer(np.linalg.eigh(best.metric)[1][:, -1])
+    rank_one = outer(np.round(64 * np.linalg.eigh(best.metric)[1][:, -1]))  # exactly
     for wrong in (np.eye(3), 1.01 * best.metric, 0.99 * best.metric, tilted, 0 * best.metric, rank_one,
                   np.diag(np.diag(best.metric)), best.metric - 2 * np.eye(3)):  # fmt: skip
         report = cvxml.check("itml", X, y, wrong)
