@@ -465,3 +465,14 @@ def test_a_branch_on_what_is_settled_changes_nothing(solved: tuple[Known, Any]) 
     proof = cvxml.certify("ssvm", X, y, solution.metric, dual, **params)
     assert proof.lower_bound == pytest.approx(solution.lower_bound, rel=1e-12)
     assert proof.proves(1e-6)
+
+
+def test_next_to_an_optimum_of_zero_nothing_is_optimal_but_zero() -> None:
+    """Of a scale of 0 no error is a share, and what rounding allows is no tolerance."""
+    X, y = np.array([[0.0], [2.0], [1.0], [3.0]]), np.array([0, 0, 1, 1])
+    params = {"n_neighbors": 1, "C": 1e-3}
+    zero = cvxml.solve("ssvm", X, y, solver="global", **params)
+    assert not zero.metric.any()
+    asked = {"claim": "optimal", "diagnosed": False, **params}
+    assert cvxml.check("ssvm", X, y, zero.metric, **asked).verdict == "certified"
+    assert cvxml.check("ssvm", X, y, np.array([[1e-12]]), **asked).verdict != "certified"

@@ -212,10 +212,12 @@ def _judge_optimal(asked: Asked, proof: Certificate, ours: Certificate, stationa
         why = f"{found} a metric that is better by {won:.6g}; allowed is {allowed:.3g}"
         witness = Witness(best.objective, won, best.metric)
         return Judged(Verdict.REFUTED, (stationary, why), proof, best.certificate, witness, bound, True)
-    if bound is not None and proof.objective - bound <= allowed:
+    # where the optimum is 0 no error is a share of it: 0 alone is optimal
+    has_scale = best.certificate.scale > 0 or not (asked.candidate is not None and asked.candidate.any())
+    if bound is not None and has_scale and proof.objective - bound <= beyond:
         why = (
             f"optimal: branch and bound proves that no metric is better by more than {proof.objective - bound:.3g}; "
-            f"allowed is {allowed:.3g}"
+            f"allowed is {beyond:.3g}"
         )
         return Judged(Verdict.CERTIFIED, (stationary, why), proof, best.certificate, None, bound)
     if proof.objective - proof.lower_bound <= beyond and not proof.undecided:
