@@ -65,7 +65,7 @@ def examine(M: FloatArray, X: FloatArray | None = None) -> tuple[FloatArray, Fea
     So does one that is psd to rounding once every feature has the unit in which its diagonal entry is 1: in the units
     given, the rounding of its largest entries would be all there is of its smallest, and a projection would lose these.
     """
-    found = None if X is None else examine(in_units(M, units_of(X - middle(X)))[0])[1]
+    found = None if X is None else _seen_by(X, M)
     largest = float(np.abs(M).max())
     # a power of two: exact, and squares neither overflow nor vanish
     unit = 1.0 if largest == 0 else float(2.0 ** np.clip(np.floor(np.log2(largest)), -1000, 1000))
@@ -79,6 +79,15 @@ def examine(M: FloatArray, X: FloatArray | None = None) -> tuple[FloatArray, Fea
     if found is not None and feasibility.feasible and not found.feasible:
         feasibility = found
     return psd * unit, feasibility
+
+
+def _seen_by(X: FloatArray, M: FloatArray) -> Feasibility | None:
+    """How far M (d, d) is from a metric of the features in which the points X (n, d) differ, in units of these."""
+    seen = (X != X[0]).any(axis=0)
+    if not seen.any():
+        return None
+    own = in_units(M[np.ix_(seen, seen)], units_of((X - middle(X))[:, seen]))[0]
+    return examine(own)[1]
 
 
 def in_units(A: FloatArray, unit: FloatArray) -> tuple[FloatArray, int]:

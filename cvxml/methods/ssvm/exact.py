@@ -48,6 +48,7 @@ class Inferred(NamedTuple):
 
     latent: IntArray
     losses: Fraction
+    worst: FloatArray  # (n,) the largest Delta of a set
 
 
 def exact_interval(
@@ -69,8 +70,13 @@ def exact_interval(
     G, G_at, gained = pushed(p, found.latent, dual)
     rows, root_at = whole(M)
     size = scaled(sum_of_squares(rows.transpose() * rows), 4 * root_at)
-    bound = weight * gained - squared_distance_to_psd(G, G_at, psd) / 4
-    return Exact(bound, size + weight * found.losses, distance_to_square(W, M), size, of_step=True)
+    bound, objective = (
+        weight * gained - squared_distance_to_psd(G, G_at, psd) / 4,
+        size + weight * found.losses,
+    )
+    if not M.any() and zero_is_optimal(p, found.latent, found.worst, dual):
+        bound = objective
+    return Exact(bound, objective, distance_to_square(W, M), size, of_step=True)
 
 
 def zero_is_optimal(p: Instance, latent: IntArray, worst: FloatArray, dual: Dual) -> bool:
@@ -148,14 +154,15 @@ def inferred(p: Instance, M: FloatArray) -> Inferred:
     rows, root_at = whole(M)
     nothing = not M.any()
     D = all_distances(points if nothing else points * rows)
-    latent, losses = [], Fraction(0)
+    latent, worst, losses = [], [], Fraction(0)
     for i, row in enumerate(D):
         h, own, dearest = _of_point(p, i, row)
         latent.append(h)
+        worst.append(max(dearest))
         unit = 2 * (at + root_at)
         costs = [Fraction(loss) - (0 if nothing else scaled(cost, unit)) for loss, cost in dearest.items()]
         losses += max(costs) + (0 if nothing else scaled(own, unit))
-    return Inferred(np.array(latent, dtype=np.intp), losses)
+    return Inferred(np.array(latent, dtype=np.intp), losses, np.array(worst))
 
 
 def _of_point(p: Instance, i: int, D: list[int]) -> tuple[tuple[int, ...], int, dict[float, int]]:
