@@ -83,7 +83,7 @@ def examine(M: FloatArray, X: FloatArray | None = None) -> tuple[FloatArray, Fea
 
 def _seen_by(X: FloatArray, M: FloatArray) -> Feasibility | None:
     """How far M (d, d) is from a metric of the features in which the points X (n, d) differ, in units of these."""
-    seen = (X != X[0]).any(axis=0)
+    seen = (X[0] != X).any(axis=0)
     if not seen.any():
         return None
     own = in_units(M[np.ix_(seen, seen)], units_of((X - middle(X))[:, seen]))[0]
