@@ -118,7 +118,7 @@ def _psd_in_own_units(S: FloatArray) -> bool:
     if not root.size:
         return True
     scaled = S[np.ix_(used, used)] / root[:, None] / root
-    rounding = 2 * len(S) * float(np.finfo(float).eps)
+    rounding = 64 * len(S) * float(np.finfo(float).eps)
     return bool(np.isfinite(scaled).all() and np.linalg.eigvalsh(scaled)[0] >= -rounding)
 
 

@@ -9,7 +9,7 @@ from flint import arb
 
 from validation.adversarial.attack import SHARE, Attack, Said, more, stated, text, ulps
 from validation.adversarial.attained import along, bits
-from validation.adversarial.exact import Whole, identity, outer, real, whole
+from validation.adversarial.exact import Whole, identity, outer, rank, real, whole
 from validation.adversarial.stationary import NCA, SSVM
 from validation.adversarial.truth import Image
 
@@ -114,8 +114,10 @@ class StepAttack(Attack):
         if self.limited():
             if at.size > 0:
                 return []
-            left = self.problem.first_order(at, self.special())
-            won = left[0].max(left[1])
+            gradient, residual = self.problem.first_order(at, self.special())
+            # where all of the rank is in use there is no row to be added, and no residual
+            used = rank(at.M.values) >= self.given.params["n_components"]
+            won = gradient if used else gradient.max(residual)
         else:
             won = self.won(at)
         if won is not None and more(won, allowed):

@@ -260,7 +260,7 @@ def _mlsvm(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]
         lam = float(10.0 ** rng.choice([-18, -15, -12, -6, -1]))
     elif rng.random() < 0.5:  # of the same size as the slacks
         with np.errstate(all="ignore"):
-            natural = lam * float(np.median(D[D > 0])) ** 2 if (D > 0).any() else lam
+            natural = float(lam * np.square(np.median(D[D > 0]))) if (D > 0).any() else lam
         lam = natural if 1e-290 < natural < 1e290 else lam
     return {"lam": lam, "neighbors": [[int(j) for j in listed] for listed in lists]}
 

@@ -236,7 +236,7 @@ def best_dual(B: FloatArray, noise: FloatArray | float = 0.0) -> tuple[float, fl
 
 
 def _bound(B: Factor, d: int, y: float, u: float) -> tuple[float, float]:
-    """The value of y and u, at least 0, and what it may be off by."""
+    """What y and u prove, at least 0, rounding taken off; and by how much more they may prove."""
     if u == 0:
         return 0.0, 0.0
     parts = (d * u, -d * u * math.log(u), d * u * math.log(abs(y)), u * B.log_det, -y * y / 4)
@@ -246,7 +246,7 @@ def _bound(B: Factor, d: int, y: float, u: float) -> tuple[float, float]:
     off = u * B.log_off + 4 * EPS * math.fsum(map(abs, parts))
     if not math.isfinite(value + off):
         return 0.0, 0.0
-    return max(0.0, value), off
+    return max(0.0, value - off), 2 * off
 
 
 def _radius(B: FloatArray, off: FloatArray, factor: Factor, above: float) -> float:
@@ -256,6 +256,8 @@ def _radius(B: FloatArray, off: FloatArray, factor: Factor, above: float) -> flo
     excess = d * (math.sqrt(above) / (d * b) - 1)
     if excess <= 0:
         return 0.0
+    if not math.isfinite(excess):
+        return math.inf
 
     def missing(log_a: float) -> float:
         return math.expm1(-log_a) + log_a - excess

@@ -52,19 +52,22 @@ class Repaired(NamedTuple):
     s: FloatArray  # (n,)
 
 
-def certify(X: FloatArray, N: Neighborhood, A: FloatArray, dual: Dual, lam: float) -> Certificate:
+def certify(
+    X: FloatArray, N: Neighborhood, A: FloatArray, dual: Dual, lam: float, units: bool = True
+) -> Certificate:
     """Certificate of the metric `A` (d, d) from dual variables `dual`.
 
     dual: "u" (p,) with "u_index" (p, 2) of pairs (i, impostor j), "w" (q,) with "w_index" (q, 2) of pairs
     (i, target l); any real numbers. A slightly infeasible `A` is judged as P_+(A), and the radius grows by
-    the distance between the two. Raises ValueError if the arrays do not match or an index is out of range.
+    the distance between the two. units: it must be a metric in the units of the features too (not of a kernel, whose
+    features have none). Raises ValueError if the arrays do not match or an index is out of range.
     """
     scale = unit_scale(X)
     lam_unit = scaled_lam(lam, scale)
     unit = X / scale
     repaired = repair(dual, N)
     with np.errstate(over="ignore", invalid="ignore"):  # an absurd metric gets an infinite objective
-        psd, feasibility = examine(A, X)
+        psd, feasibility = examine(A, X if units else None)
         found = _figures(unit, N, psd * scale**2, repaired, lam_unit)
     usable = N.usable
     nearly = found.gap <= 1e-6 * found.objective

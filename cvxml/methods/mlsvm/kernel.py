@@ -117,7 +117,7 @@ def certify(X: ArrayLike, y: ArrayLike, metric: ArrayLike, dual: Dual, **params:
 
 
 def _certificate(given: Instance, phi: FloatArray, dual: Dual) -> Certificate:
-    proof = certify_metric(given.E, given.N, in_feature_space(given, phi), dual, given.lam)
+    proof = certify_metric(given.E, given.N, in_feature_space(given, phi), dual, given.lam, units=False)
     proof = with_kernel_rounding(given, phi, proof)
     if phi.any() or proof.gap > 1e-6 * proof.objective:
         return proof

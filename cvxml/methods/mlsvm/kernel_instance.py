@@ -105,7 +105,11 @@ def factor(K: FloatArray) -> tuple[FloatArray, FloatArray]:
 def in_feature_space(given: Instance, phi: FloatArray) -> FloatArray:
     """E^T phi E (r, r): the metric that phi (n, n) is on the rows of K^(1/2)."""
     with np.errstate(over="ignore", invalid="ignore"):
-        M: FloatArray = given.E.T @ phi @ given.E
+        even, odd = (phi + phi.T) / 2, (phi - phi.T) / 2
+        M: FloatArray = given.E.T @ even @ given.E
+        M = (M + M.T) / 2  # the products of a symmetric matrix are symmetric but for rounding
+        if odd.any():
+            M = M + given.E.T @ odd @ given.E
     if not np.isfinite(M).all():
         raise ValueError("metric overflows in the feature space: its entries are too large")
     return M
