@@ -158,8 +158,12 @@ MUTATIONS: dict[str, Callable[[np.ndarray, float, np.random.Generator], np.ndarr
 def wrongness(case: Case, A: np.ndarray, said: Any, tol: float) -> str:
     """What is wrong with the verdict, as a sentence; empty if nothing is, or nothing can be said."""
     verdict = said.verdict.value
-    off = outside(in_feature_space(case, A) if case.formula == "kernel_mlsvm" else A)
-    if abs(off / 1e-6 - 1) < ON_THE_LINE:
+    # a metric must be one in the units of its features too, which those of a kernel do not have; glml has its own
+    seen = [in_feature_space(case, A) if case.formula == "kernel_mlsvm" else A]
+    seen += [in_own_units(case, A)] if case.formula not in ("kernel_mlsvm", "glml") else []
+    offs = [outside(matrix) for matrix in seen]
+    off = max(offs)
+    if any(abs(each / 1e-6 - 1) < ON_THE_LINE for each in offs):
         return ""
     if off > 1e-6:
         return "certified, and no metric" if verdict == "certified" else ""
@@ -179,6 +183,16 @@ def outside(A: np.ndarray) -> float:
     """How far from symmetric and psd, relative to the norm."""
     least = float(np.linalg.eigvalsh(symmetric(A))[0])
     return max(float(np.abs(A - A.T).max()), -least) / float(np.linalg.norm(A))
+
+
+def in_own_units(case: Case, A: np.ndarray) -> np.ndarray:
+    """Of features that spread over about 1: powers of two, of those in which the points differ."""
+    X = np.array(case.X, dtype=float)
+    width = np.abs(X - (X.min(axis=0) + X.max(axis=0)) / 2).max(axis=0)
+    seen = width > 0
+    unit = 2.0 ** np.round(np.log2(width[seen]))
+    own: np.ndarray = A[np.ix_(seen, seen)] * np.outer(unit, unit)
+    return own
 
 
 def root_of_kernel(case: Case) -> tuple[np.ndarray, np.ndarray]:
