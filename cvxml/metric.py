@@ -14,6 +14,9 @@ IntArray = NDArray[np.intp]
 # Asymmetry and negative eigenvalues up to this share of the Frobenius norm are projected away and
 # reported; more than that is not a metric.
 FEASIBILITY_TOL = 1e-6
+LEAST = (
+    2.0**-1060
+)  # floats below have few digits or one: of a matrix of such what is left of a product is rounding
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,7 @@ class Feasibility:
         """True within `FEASIBILITY_TOL`, relative to the norm; False where that overflows."""
         if not math.isfinite(self.norm):
             return False
-        allowed = FEASIBILITY_TOL * self.norm
+        allowed = FEASIBILITY_TOL * self.norm + LEAST
         return bool(self.asymmetry <= allowed and self.min_eigenvalue >= -allowed)
 
     @property

@@ -337,3 +337,9 @@ def test_a_metric_is_one_in_the_units_of_the_features_too(method: str) -> None:
     report = cvxml.check(method, X, y, A, tol="loose", diagnosed=False, **given)
     assert report.verdict is Verdict.REFUTED
     assert "not a metric" in report.reasons[0]
+
+
+def test_the_least_of_all_floats_is_no_negative_eigenvalue() -> None:
+    least = 5e-324
+    assert examine(np.array([[0.0, least], [least, 0.0]]))[1].feasible
+    assert not examine(np.array([[0.0, 1e-300], [1e-300, 0.0]]))[1].feasible
