@@ -282,7 +282,7 @@ def _itml(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
     prior = np.diag(2.0 ** rng.integers(-3, 4, X.shape[1])) if rng.random() < 0.5 else np.eye(X.shape[1])
     return {
         "gamma": float(10 ** rng.uniform(-4, 3)),
-        "bounds": (float(low), float(high * rng.choice([1, 1e-3, 10]))),
+        "bounds": (float(low), min(float(high) * float(rng.choice([1, 1e-3, 10])), 1e300)),
         "prior": prior,
     }
 
