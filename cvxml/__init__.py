@@ -6,7 +6,7 @@ evaluate(method, X, y, metric)     the intermediates, by the paper's names
 problem(method, X, y)              the literal cvxpy problem
 methods()                          the ids of all methods
 MLSVM, KernelMLSVM, Gerrymandering, GLML, NCA,
-LMNN, ITML, MCML, MMC, DMLEig, Euclidean, WithinClass   scikit-learn estimators
+LMNN, ITML, MCML, MMC, DMLEig, FrobMetric, Euclidean, WithinClass   scikit-learn estimators
 """
 
 from __future__ import annotations
@@ -16,21 +16,22 @@ from typing import TYPE_CHECKING, Any
 
 from cvxml._version import __version__
 from cvxml.api import certify, evaluate, methods, problem, solve
+from cvxml.core.report import Report, Verdict
+from cvxml.core.result import Certificate, Evaluation, Solution, Status, load
 from cvxml.oracle.check import check
-from cvxml.report import Report, Verdict
-from cvxml.result import Certificate, Evaluation, Solution, Status, load
 
 if TYPE_CHECKING:
-    from cvxml.baselines import Euclidean, WithinClass
-    from cvxml.methods.dml_eig.estimator import DMLEig
-    from cvxml.methods.glml.estimator import GLML
-    from cvxml.methods.itml.estimator import ITML
-    from cvxml.methods.lmnn.estimator import LMNN
-    from cvxml.methods.mcml.estimator import MCML
-    from cvxml.methods.mlsvm.estimator import MLSVM, KernelMLSVM
-    from cvxml.methods.mmc.estimator import MMC
-    from cvxml.methods.nca.estimator import NCA
-    from cvxml.methods.ssvm.estimator import Gerrymandering
+    from cvxml.estimators.baselines import Euclidean, WithinClass
+    from cvxml.estimators.dml_eig import DMLEig
+    from cvxml.estimators.frobmetric import FrobMetric
+    from cvxml.estimators.glml import GLML
+    from cvxml.estimators.itml import ITML
+    from cvxml.estimators.lmnn import LMNN
+    from cvxml.estimators.mcml import MCML
+    from cvxml.estimators.mlsvm import MLSVM, KernelMLSVM
+    from cvxml.estimators.mmc import MMC
+    from cvxml.estimators.nca import NCA
+    from cvxml.estimators.ssvm import Gerrymandering
 
 
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
     "DMLEig",
     "Euclidean",
     "Evaluation",
+    "FrobMetric",
     "Gerrymandering",
     "KernelMLSVM",
     "Report",
@@ -63,18 +65,19 @@ __all__ = [
 ]
 
 _ESTIMATORS = {
-    "MLSVM": "cvxml.methods.mlsvm.estimator",
-    "KernelMLSVM": "cvxml.methods.mlsvm.estimator",
-    "GLML": "cvxml.methods.glml.estimator",
-    "NCA": "cvxml.methods.nca.estimator",
-    "LMNN": "cvxml.methods.lmnn.estimator",
-    "ITML": "cvxml.methods.itml.estimator",
-    "MCML": "cvxml.methods.mcml.estimator",
-    "MMC": "cvxml.methods.mmc.estimator",
-    "DMLEig": "cvxml.methods.dml_eig.estimator",
-    "Euclidean": "cvxml.baselines",
-    "WithinClass": "cvxml.baselines",
-    "Gerrymandering": "cvxml.methods.ssvm.estimator",
+    "MLSVM": "cvxml.estimators.mlsvm",
+    "FrobMetric": "cvxml.estimators.frobmetric",
+    "KernelMLSVM": "cvxml.estimators.mlsvm",
+    "GLML": "cvxml.estimators.glml",
+    "NCA": "cvxml.estimators.nca",
+    "LMNN": "cvxml.estimators.lmnn",
+    "ITML": "cvxml.estimators.itml",
+    "MCML": "cvxml.estimators.mcml",
+    "MMC": "cvxml.estimators.mmc",
+    "DMLEig": "cvxml.estimators.dml_eig",
+    "Euclidean": "cvxml.estimators.baselines",
+    "WithinClass": "cvxml.estimators.baselines",
+    "Gerrymandering": "cvxml.estimators.ssvm",
 }
 
 

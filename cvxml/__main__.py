@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from cvxml.cli import run
+from cvxml.cli.main import run
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""The public functions: a method id in front, everything else to the method's module."""
+"""The public functions: a method id in front. Inputs are checked here, once; the method works on what they became."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from cvxml.methods import check_params, get, names
-from cvxml.result import Certificate, Dual, Evaluation, Solution
+from cvxml.core.inputs import check_count
+from cvxml.core.result import Certificate, Dual, Evaluation, Solution
+from cvxml.core.threads import one_blas_thread
+from cvxml.methods import check_params, get, get_stationary, names
 
 _SOLVE = ("solver", "tol", "max_iter", "warm_start", "callback")
 
@@ -22,25 +24,42 @@ def solve(method: str, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Solu
 
     solver "fast" (default), "clarabel" or "scs"; tol (default 1e-6, of the problem's scale); max_iter; warm_start
     (a Solution of the same data); callback; and the method's parameters (`cvxml show METHOD`).
-    Raises ValueError for bad input, and cvxml.backend.SolverFailure where a back end of cvxpy gives no answer; warns
-    (ConvergenceWarning) whenever tol is not met.
+    Raises ValueError for bad input, and cvxml.core.backend.SolverFailure where a back end of cvxpy gives no answer;
+    warns (ConvergenceWarning) whenever tol is not met.
     """
-    check_params(method, params, (*_SOLVE, *get(method).SOLVE_PARAMETERS))
-    return get(method).solve(X, y, **params)
+    of = get(method)
+    options = (*_SOLVE, *of.SOLVE_PARAMETERS)
+    check_params(method, params, options)
+    check_count(params.get("max_iter", of.MAX_ITER), "max_iter")
+    given = of.instance(X, y, **{name: value for name, value in params.items() if name not in options})
+    return of.solve(given, **{name: value for name, value in params.items() if name in options})
 
 
-def evaluate(method: str, X: ArrayLike, y: ArrayLike | None, metric: ArrayLike, **params: Any) -> Evaluation:
-    """The intermediates of `method` at `metric`, by the paper's names. Raises ValueError for bad input."""
+def evaluate(
+    method: str, X: ArrayLike, y: ArrayLike | None, metric: ArrayLike, *, t: int = 1, **params: Any
+) -> Evaluation:
+    """The intermediates of `method` at `metric`, by the paper's names, and a step of its algorithm at iteration `t`.
+
+    Raises ValueError for bad input.
+    """
+    of = get(method)
     check_params(method, params, ("t",))
-    return get(method).evaluate(X, y, metric, **params)
+    given = of.instance(X, y, **params)
+    step = check_count(t, "t", at_most=10**15)
+    feasibility = of.feasibility(given, of.matrix(given, metric))
+    values = of.evaluate(given, of.metric(given, metric), step)
+    return Evaluation(method, {**values, "feasibility": feasibility})
 
 
 def certify(
     method: str, X: ArrayLike, y: ArrayLike | None, metric: ArrayLike, dual: Dual, **params: Any
 ) -> Certificate:
     """The certificate of `metric` from any dual variables. Raises ValueError for bad input."""
+    of = get(method)
     check_params(method, params)
-    return get(method).certify(X, y, metric, dual, **params)
+    given = of.instance(X, y, **params)
+    with one_blas_thread():
+        return of.certify(given, of.matrix(given, metric), dual)
 
 
 def problem(method: str, X: ArrayLike, y: ArrayLike | None, *, dual: bool = False, **params: Any) -> Any:
@@ -48,6 +67,12 @@ def problem(method: str, X: ArrayLike, y: ArrayLike | None, *, dual: bool = Fals
 
     Of a method that is not convex as a whole: the convex step at the metric `at` (default the identity).
     """
-    check_params(method, params, ("at",) if get(method).CLAIM == "stationary" else ())
-    module = get(method)
-    return module.dual_problem(X, y, **params) if dual else module.problem(X, y, **params)
+    of = get(method)
+    check_params(method, params, ("at",) if of.CLAIM == "stationary" else ())
+    at = params.pop("at", None)
+    given = of.instance(X, y, **params)
+    if at is None:
+        return of.dual(given) if dual else of.problem(given)
+    step = get_stationary(method)
+    metric = of.metric(given, at, "at")
+    return step.dual(given, metric) if dual else step.problem(given, metric)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cvxml import files
+from cvxml.core import files
 
 SEED = 0
 Table = tuple[NDArray[np.float64], NDArray[Any]]

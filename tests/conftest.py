@@ -1,20 +1,14 @@
-"""Fixtures that more than one file of tests uses."""
+"""The command line as a fixture."""
 
 from __future__ import annotations
 
 import json
-import os
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from cvxml.cli import run
-from cvxml.firstorder import one_blas_thread
-from tests.commands import GRID, Answer, Cli, X, Y, unsaid
-
-os.environ["MPLBACKEND"] = "Agg"  # pictures in memory, no windows
+from cvxml.cli.main import run
+from tests.cli.commands import GRID, Answer, Cli, X, Y, unsaid
 
 
 @pytest.fixture
@@ -31,18 +25,3 @@ def cli(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.
         return Answer(code, out, unsaid(err))
 
     return call
-
-
-@pytest.fixture(autouse=True, scope="session")
-def one_thread() -> Iterator[None]:
-    """The tests run side by side: more BLAS threads than cores only wait for each other."""
-    with one_blas_thread():
-        yield
-
-
-@pytest.fixture(autouse=True)
-def closed() -> Iterator[None]:
-    """No picture outlives its test."""
-    yield
-    if "matplotlib.pyplot" in sys.modules:
-        sys.modules["matplotlib.pyplot"].close("all")

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cvxml import datasets
+from cvxml.core.exact import Exact
+from cvxml.core.metric import FloatArray
+from cvxml.core.result import Status
 from cvxml.methods import get, names
-from cvxml.metric import FloatArray
-from cvxml.result import Status
 
 # a start from which nca ends at a finite metric on random_data(7, n=14, d=3, classes=2), and not at infinity
 START: dict[str, dict[str, Any]] = {"nca": {"init": np.eye(3)}}
@@ -19,6 +20,31 @@ START: dict[str, dict[str, Any]] = {"nca": {"init": np.eye(3)}}
 def methods_with(parameter: str) -> list[str]:
     """The methods that have this parameter."""
     return [m for m in names() if parameter in get(m).PARAMETERS]
+
+
+def checked(method: str, X: Any, y: Any, **params: Any) -> tuple[Any, Any]:
+    """A method, and the inputs as it takes them."""
+    of = get(method)
+    return of, of.instance(X, y, **params)
+
+
+def objective_of(method: str, X: Any, y: Any, metric: Any, **params: Any) -> float:
+    """From the definition."""
+    of, given = checked(method, X, y, **params)
+    return float(of.objective(given, of.metric(given, metric)))
+
+
+def exact_of(method: str, X: Any, y: Any, metric: Any, dual: Any, root: Any = None, **params: Any) -> Exact:
+    """What `dual` proves of `metric`, without rounding."""
+    of, given = checked(method, X, y, **params)
+    found: Exact = of.exact(given, of.matrix(given, metric), dual, root=root)
+    return found
+
+
+def ties(method: str, X: Any, y: Any, **params: Any) -> int:
+    """How many choices a tie decided."""
+    of, given = checked(method, X, y, **params)
+    return int(of.ties(given))
 
 
 def solved_status(method: str) -> Status:

@@ -24,6 +24,12 @@ ASKS: dict[str, dict[str, str]] = {
             "`targets` one list a point; or components L with M = L^T L"
         )
     },
+    "frobmetric": {
+        "metric": (
+            "X (d, d), the optimum of 1/2 ||X||^2 + C/m sum_t max(0, 1 + D(i, j) - D(i, l)) over the m rows i, j, l of "
+            "`triplets`, D(i, j) = (x_i - x_j)^T X (x_i - x_j); or components L with X = L^T L"
+        )
+    },
     "itml": {
         "metric": (
             "A (d, d), the optimum of tr(A P^-1) - log det(A P^-1) - d + gamma sum_pairs (r - log r - 1), P = `prior`, "

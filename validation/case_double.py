@@ -16,10 +16,10 @@ from case_inputs import Definition, Inputs
 from case_relatives import Mistake
 
 import cvxml
-from cvxml.exact import decimal
+from cvxml.core.exact import decimal
+from cvxml.core.result import Certificate
 from cvxml.methods import get
 from cvxml.oracle.cases import parameters
-from cvxml.result import Certificate
 
 TOL = 1e-6  # "normal": every wrong metric is refuted at it
 Interval = tuple[Fraction, Fraction]
@@ -54,8 +54,8 @@ def between(ends: list[str]) -> str:
 
 
 def interval(proof: Certificate, allowances: int) -> Interval:
-    """[lower bound, objective], each moved outward by that many times the rounding."""
-    beyond = allowances * Fraction(proof.rounding)
+    """[lower bound, objective], each moved outward by that many times what rounding may be."""
+    beyond = allowances * Fraction(max(proof.rounding, proof.value_rounding))
     return Fraction(proof.lower_bound) - beyond, Fraction(proof.objective) + beyond
 
 
@@ -109,7 +109,7 @@ def refuted(
 def certificate(formula: str, inputs: Inputs, metric: Any, proof: dict[str, Any]) -> Certificate:
     """Of a metric, from the dual variables in `proof`."""
     dual = {name: np.array(values) for name, values in proof.items() if name != "metric"}
-    return get(formula).certify(inputs["X"], inputs.get("y"), metric, dual, **parameters(inputs))
+    return cvxml.certify(formula, inputs["X"], inputs.get("y"), metric, dual, **parameters(inputs))
 
 
 def solved(formula: str, inputs: Inputs, **changed: Any) -> Any:

@@ -55,8 +55,8 @@ def sample(data: Any, step: int, decimals: int | None = 3) -> tuple[list[list[fl
 def mlsvm(X: Any, y: Any, lam: float, lists: list[list[int]] | None = None, **named: Any) -> Inputs:
     """MLSVM with explicit lists, chosen by name where they are not given."""
     if lists is None:
-        found = get("mlsvm").neighbor_lists(np.asarray(X, float), y, **named)
-        lists = [sorted(int(j) for j in row) for row in found]
+        found = get("mlsvm").instance(np.asarray(X, float), y, **named).N
+        lists = [sorted(int(j) for j in row) for row in found.lists]
     return {
         "X": X,
         "y": y,

@@ -15,9 +15,9 @@ from case_inputs import IRIS, classes, glml, mlsvm, nca, sample, ssvm
 from flint import fmpq, fmpq_mat
 
 import cvxml
+from cvxml.core.neighbors import k_nearest_slow
 from cvxml.methods.nca import definitions
 from cvxml.methods.ssvm import enumeration
-from cvxml.neighbors import k_nearest_slow
 
 Named = dict[str, Any]
 

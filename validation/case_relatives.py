@@ -29,9 +29,15 @@ class Mistake(NamedTuple):
 def lmnn(X: Points, y: list[int], mu: float, k: int = 0, targets: list[list[int]] | None = None) -> Inputs:
     """LMNN with explicit targets, the k nearest of the class where they are not given."""
     if targets is None:
-        given = get("lmnn").instance(np.asarray(X), y, n_neighbors=k)  # type: ignore[attr-defined]
+        given = get("lmnn").instance(np.asarray(X), y, n_neighbors=k)
         targets = [sorted(row) for row in given.target_lists()]
     return {"X": X, "y": y, "mu": mu, "targets": targets}
+
+
+def frobmetric(X: Points, y: list[int], C: float, k: int) -> Inputs:
+    """FrobMetric with explicit triplets, those of k neighbours."""
+    given = get("frobmetric").instance(np.asarray(X), y, n_neighbors=k)
+    return {"X": X, "y": y, "C": C, "triplets": given.triplets().tolist()}
 
 
 def twins() -> Inputs:
@@ -187,6 +193,20 @@ RELATIVES = (
         repeated_feature,
         ("rank deficient", "not unique"),
         {"weights": WEIGHTS, "linear": Mistake("the hinge not squared", "lmnn")},
+    ),
+    Definition(
+        "frobmetric-line",
+        "frobmetric",
+        "one feature, one triplet, solvable by hand: X = 1/8, where its margin is kept",
+        lambda: {"X": [[0.0], [1.0], [3.0]], "y": [0, 0, 1], "C": 1.0, "triplets": [[0, 1, 2]]},
+        mistakes={"small": Mistake("C = 1/128: the margin is missed", params={"C": 1 / 128})},
+    ),
+    Definition(
+        "frobmetric-iris",
+        "frobmetric",
+        "every seventh flower, z-scored, two targets and two impostors each",
+        lambda: frobmetric(*sample(IRIS, 7), 10.0, 2),
+        mistakes={"half": Mistake("the norm without 1/2", params={"C": 5.0})},
     ),
     Definition(
         "itml-iris",

@@ -1,13 +1,14 @@
-"""Write the golden cases: validation/cases/*.json, described in docs/oracle.md.
+"""Write the golden cases: cvxml/cases/*.json, described in docs/oracle.md.
 
     python validation/cases.py            rewrite every file from its definition and what is stored in it
     python validation/cases.py --check    change nothing; exit code 1 if a file would change
     python validation/cases.py --solve    also solve anew what has no stored solution yet
 
 Stored inputs are the metric, its root M, the dual variables, L, and the wrong metrics: how they were found does not
-matter, for what is said of them is computed here, in exact arithmetic (cvxml.exact) from the inputs: the interval that
-holds the optimum, and by how much a wrong metric is worse at least. Everything but the stored inputs is the same, byte
-for byte, on every machine. For methods without an exact mode the figures are stored too, and proved (case_double.py).
+matter, for what is said of them is computed here, in exact arithmetic (core/exact.py) from the inputs: the interval
+that holds the optimum, and by how much a wrong metric is worse at least. Everything but the stored inputs is the same,
+byte for byte, on every machine. For methods without an exact mode the figures are stored too, and proved
+(case_double.py).
 """
 
 from __future__ import annotations
@@ -30,21 +31,24 @@ from case_parts import PARTS, Part
 from case_relatives import RELATIVES
 
 import cvxml
-from cvxml.exact import decimal, root_upward
-from cvxml.methods import get, get_exact
-from cvxml.methods.mlsvm.certify import repair
-from cvxml.methods.mlsvm.exact import pushed
+from cvxml.core.exact import decimal, root_upward
+from cvxml.core.squares import missing_to_psd
+from cvxml.family.bound import Family, in_domain
+from cvxml.family.frobenius import missing
+from cvxml.family.rational import plane
+from cvxml.family.regularizers import fractions
+from cvxml.family.rows import Prices
+from cvxml.methods import get_exact
+from cvxml.methods.kernel_mlsvm import exact as kernel
+from cvxml.methods.kernel_mlsvm.instance import instance as kernel_instance
 from cvxml.methods.mlsvm.instance import instance as linear_instance
-from cvxml.methods.mlsvm.kernel_exact import edges, missing
-from cvxml.methods.mlsvm.kernel_instance import instance as kernel_instance
-from cvxml.methods.ssvm.exact import inferred
-from cvxml.methods.ssvm.exact import pushed as pushed_ssvm
+from cvxml.methods.mlsvm.method import METHOD as MLSVM
+from cvxml.methods.ssvm.exact import inferred, pushed
 from cvxml.methods.ssvm.instance import instance as ssvm_instance
 from cvxml.oracle.cases import FORMAT, VERSION, parameters
-from cvxml.squares import missing_to_psd
 
 PROBLEMS = (*WITH_EXACT_MODE, *RELATIVES)
-FOLDER = Path(__file__).parent / "cases"
+FOLDER = Path(__file__).parent.parent / "cvxml" / "cases"
 TOL = Fraction(1, 10**6)  # "normal": every wrong metric is refuted at it
 
 
@@ -82,7 +86,7 @@ def written(definition: Definition | Part, before: str | None, solve: bool) -> s
     if before is None and not solve:
         raise SystemExit(f"{definition.id} has no stored solution: run again with --solve")
     inputs = definition.inputs()
-    if hasattr(get(definition.formula), "exact"):
+    if definition.formula in DUALS:
         stored = solved(definition, inputs) if before is None else json.loads(before)
         return as_text(problem(definition, inputs, stored["proof"], stored["wrong"]))
     stored = to_store(definition, inputs) if before is None else json.loads(before)
@@ -180,7 +184,9 @@ def interval(formula: str, inputs: dict[str, Any], proof: dict[str, Any]) -> Any
     dual = dual or no_dual(formula, inputs)
     metric = np.array(proof["metric"])
     given = {"root": proof["root"], **({"psd": proof["psd"]} if "psd" in proof else {})}
-    return get_exact(formula).exact(inputs["X"], inputs.get("y"), metric, dual, **given, **params)
+    of = get_exact(formula)
+    checked = of.instance(inputs["X"], inputs.get("y"), **params)
+    return of.exact(checked, of.matrix(checked, metric), dual, **given)
 
 
 PAIRS = ("u", "u_index", "w", "w_index")
@@ -228,19 +234,28 @@ def solved(definition: Definition, inputs: dict[str, Any]) -> dict[str, Any]:
 def missing_mlsvm(inputs: dict[str, Any], params: dict[str, Any], best: Any) -> np.ndarray:
     """L with G + L L^T near P_+(G)."""
     given = linear_instance(inputs["X"], inputs["y"], **params)
-    G, at, _ = pushed(given.X, repair(best.dual, given.N)[:4])
-    return missing_to_psd(G, at)
+    (prices,) = in_domain(MLSVM.member(given), MLSVM.read(given, best.dual))
+    return missing_of(MLSVM.member(given, Fraction), prices)
+
+
+def missing_of(family: Family, prices: Prices) -> np.ndarray:
+    (term,) = family.terms
+    a = term.loss.exact_prices([Fraction(price) for price in prices.a.tolist()])
+    G = term.rows.weights(Prices(np.array(a, dtype=object), prices.key))
+    X = plane(family.regularizer.X)
+    return missing(*X.outer(G.pairs, fractions(G.w)), 2 * X.at)
 
 
 def missing_kernel(inputs: dict[str, Any], params: dict[str, Any], best: Any) -> np.ndarray:
     given = kernel_instance(inputs["X"], inputs["y"], **params)
-    return missing(given, edges(repair(best.dual, given.N)[:4], len(given.X))[0])
+    prices = tuple(best.dual[name] for name in PAIRS)
+    return kernel.missing(given, kernel.edges(prices, len(given.X))[0])
 
 
 def missing_ssvm(inputs: dict[str, Any], params: dict[str, Any], best: Any) -> np.ndarray:
     p = ssvm_instance(inputs["X"], inputs["y"], **params)
     latent = inferred(p, np.array(root_of(best.metric))).latent
-    G, at, _ = pushed_ssvm(p, latent, best.dual)
+    G, at, _ = pushed(p, latent, best.dual)
     return missing_to_psd(G, at)
 
 

@@ -22,7 +22,7 @@ import numpy as np
 
 import cvxml
 from cvxml.methods.ssvm.instance import instance
-from cvxml.methods.ssvm.sgd import sgd
+from cvxml.methods.ssvm.study.sgd import sgd
 
 REPORT = Path(__file__).with_suffix(".md")
 STARTS = ("zero", "identity", "relieff", "random")

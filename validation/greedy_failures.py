@@ -18,11 +18,12 @@ from typing import Any
 import numpy as np
 
 from cvxml import datasets
-from cvxml.inputs import check_labels
-from cvxml.methods.ssvm import greedy, inference
+from cvxml.core.inputs import check_labels
+from cvxml.methods.ssvm import inference
 from cvxml.methods.ssvm.instance import instance
 from cvxml.methods.ssvm.nearest import Nearest, nearest
 from cvxml.methods.ssvm.point import best_scale, point_at
+from cvxml.methods.ssvm.study import greedy
 
 INSTANCES = 2000  # for each R, k, tau and kind
 POINTS = 20  # of each class

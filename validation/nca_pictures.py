@@ -21,7 +21,7 @@ from sklearn.neighbors import NearestNeighbors
 
 import cvxml
 from cvxml import datasets
-from cvxml.methods.nca.plot import scatter
+from cvxml.displays._scatter import scatter
 
 HERE = Path(__file__).with_suffix("")
 

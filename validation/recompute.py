@@ -21,6 +21,7 @@ mlsvm     sum_i s_i - ||P_+(G)||^2 / (2 lam), for u, w >= 0 with s_i = sum_j u_i
           G = sum_i ( sum_j u_ij X_ij - sum_l w_il X_il ); ||P_+(G)|| <= ||G + S|| for any psd S. Scale: lam/2 ||A||^2
 lmnn      sum lambda, for 0 <= lambda <= mu with (1 - mu) sum X_ij + sum lambda_ijl (X_ij - X_il) psd; for the squared
           hinge sum lambda - sum lambda^2 / (4 mu), lambda of any size
+frobmetric  sum a - ||P_+(G)||^2 / 2, for 0 <= a <= C/m, where G = sum a_ijl (X_il - X_ij). Scale: ||X||^2 / 2
 itml      log det(A_0 Z) + gamma sum_S log(1 - lambda u/gamma) + gamma sum_D log(1 + lambda l/gamma), for lambda >= 0,
           lambda_S < gamma/u, Z = A_0^-1 + sum_S lambda X_ij - sum_D lambda X_ij positive definite
 mmc       -sqrt(mu sum 1/c), for c > 0 with mu sum_S X_ij - sum_D c X_ij psd; diagonal: with its diagonal >= 0
@@ -845,6 +846,37 @@ def recompute_lmnn(content):
     return objective, bound, max(objective, Fraction(1, 10**9) * mu * count)
 
 
+def recompute_frobmetric(content):
+    """1/2 ||X||^2 and the mean hinge of the triplets; the scale is the first. The bound: sum a - 1/2 ||P_+(G)||^2."""
+    X, of, found = squares(content)
+    C, n = Fraction(float(content["params"]["C"])), len(X)
+    triplets = index_rows(content["params"]["triplets"], 3, n, "triplets")
+    require(C > 0 and len(triplets) > 0, "C or the triplets are wrong")
+    i, j, k = triplets.T
+    values = []
+    for D, by, A, a in found:
+        one = 1 / by
+        missed = (
+            np.maximum(0, one.numerator + (D[i, j] - D[i, k]) * one.denominator).sum() * by / one.denominator
+        )
+        values.append(((A * A).sum() * a**2 / 2, C * missed / len(triplets)))
+    price, fine = numbers(content, "price", len(content["dual"]["triplets"]))
+    priced = index_rows(content["dual"]["triplets"], 3, n, "triplets")
+    listed = set(map(tuple, triplets.tolist()))
+    require(all(tuple(row) in listed for row in priced.tolist()), "what is no triplet has a price")
+    require(len(set(map(tuple, priced.tolist()))) == len(priced), "a triplet has two prices")
+    cap = C / len(triplets)
+    require(
+        (price >= 0).all() and (price * fine <= cap * (1 + Fraction(1, 2**50))).all(),
+        "a price leaves 0 to C/m",
+    )
+    price = np.minimum(price, math.floor(cap / fine))
+    i, j, k = priced.T
+    weights = at_pairs(n, zip(i, k, strict=True), price) - at_pairs(n, zip(i, j, strict=True), price)
+    square = of**4 * positive_square(outer_sum(X, weights)) * fine**2
+    return max(a + b for a, b in values), fine * price.sum() - square / 2, values[-1][0]
+
+
 def recompute_itml(content):
     """No less than 1e-6 a feature stands in for a scale that is 0."""
     X, unit, found = squares(content)
@@ -976,6 +1008,7 @@ METHODS = {
 RELATIVES = {
     "lmnn": recompute_lmnn,
     "lmnn:squared_hinge": recompute_lmnn,
+    "frobmetric": recompute_frobmetric,
     "itml": recompute_itml,
     "mmc": recompute_mmc,
     "mmc:diagonal": recompute_mmc,

@@ -28,9 +28,9 @@ from joblib import Parallel, delayed
 from scipy.linalg import expm
 
 import cvxml
-from cvxml.methods import get_exact
+from cvxml.core.result import TOLERANCES
+from cvxml.methods import get_stationary
 from cvxml.oracle.cases import Case, load_cases
-from cvxml.result import TOLERANCES
 
 EPS = float(np.finfo(float).eps)
 ON_THE_LINE = (
@@ -293,12 +293,10 @@ def nca(case: Case, Q: np.ndarray) -> Fraction:
 
 def of_the_step(case: Case, A: np.ndarray) -> tuple[Fraction, Fraction, Fraction, Fraction]:
     """The interval of the metric's own convex step in exact arithmetic: nothing is known of an upper end."""
-    from cvxml.methods import get
-
-    improved, dual = get(case.formula).improve(case.X, case.y, A, tol=1e-10, **case.params)
-    module = get_exact(case.formula)
-    exact = module.exact(case.X, case.y, A, dual, **case.params)
-    better = module.exact(case.X, case.y, improved, dual, **case.params)
+    of = get_stationary(case.formula)
+    given = of.instance(case.X, case.y, **case.params)
+    improved, dual = of.improve(given, of.metric(given, A), tol=1e-10)
+    exact, better = of.exact(given, of.matrix(given, A), dual), of.exact(given, improved, dual)
     # the metric is worse than another by value - high, and by no more than value - low within its step
     return exact.lower_bound, exact.lower_bound, exact.objective, max(exact.scale, better.scale)
 

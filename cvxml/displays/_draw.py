@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from cvxml.metric import FloatArray
-from cvxml.palette import by_class, pyplot
+from cvxml.core.metric import FloatArray
+from cvxml.displays._palette import by_class, pyplot
 
 INK, GREY = "#000000", "#767676"
 SIZE = (6.4, 5.6)  # inches

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cvxml.metric import FloatArray, components_of
+from cvxml.core.metric import FloatArray, components_of
 
 SLICE, PROJECTION = BALLS = ("slice", "projection")
 LONG = 1e3  # a ball that many times as long as wide is a strip in any picture

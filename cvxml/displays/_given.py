@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.inputs import check_count
-from cvxml.metric import FloatArray, from_components
+from cvxml.core.inputs import check_count
+from cvxml.core.metric import FloatArray, from_components
 
 
 def labels_of(y: ArrayLike | None, n: int) -> np.ndarray:

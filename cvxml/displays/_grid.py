@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cvxml.core.metric import FloatArray
 from cvxml.displays._draw import width
 from cvxml.methods.glml.model import Mixtures
-from cvxml.metric import FloatArray
 
 
 class Densities(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from cvxml.result import Certificate
+from cvxml.core.result import Certificate
 
 
 def why_no_gap(proof: Certificate, notes: tuple[str, ...]) -> str:

@@ -7,12 +7,12 @@ from typing import Any, Self
 
 import numpy as np
 
+from cvxml.core.inputs import check_choice, check_positive
+from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.result import Certificate, Solution
 from cvxml.displays import _draw
 from cvxml.displays._given import check_fitted
 from cvxml.displays._words import why_no_gap
-from cvxml.inputs import check_choice, check_positive
-from cvxml.metric import FloatArray, IntArray
-from cvxml.result import Certificate, Solution
 
 BLUE, RED = "#0072B2", "#D55E00"
 ACROSS, SHOWN = ("iteration", "seconds"), ("gap", "bounds")

@@ -7,6 +7,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cvxml.core.inputs import check_choice, check_positive, check_X, real_array
+from cvxml.core.metric import FloatArray, as_metric
 from cvxml.displays import _draw
 from cvxml.displays._geometry import (
     BALLS,
@@ -22,8 +24,6 @@ from cvxml.displays._geometry import (
     without_rounding,
 )
 from cvxml.displays._given import check_features, check_size, labels_of, metric_of, names_of
-from cvxml.inputs import check_choice, check_positive, check_X, real_array
-from cvxml.metric import FloatArray, as_metric
 
 
 class MetricEllipseDisplay:

@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml import api
+from cvxml.core.inputs import check_count, check_X, real_array
+from cvxml.core.metric import FloatArray
+from cvxml.core.result import Solution
 from cvxml.displays import _draw
 from cvxml.displays._geometry import in_plane, outline, radius_for
 from cvxml.displays._given import check_features, check_fitted, labels_of, names_of
 from cvxml.displays._grid import Densities, densities_of, grid, length_for
-from cvxml.inputs import check_count, check_X, real_array
+from cvxml.displays._palette import COLOURS
 from cvxml.methods.glml.closed import Case
-from cvxml.metric import FloatArray
-from cvxml.palette import COLOURS
-from cvxml.result import Solution
 
 LINES = {
     Case.DEFINITE: ("#000000", "-"),

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml import api
+from cvxml.core.inputs import check_count, check_X
+from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.result import Evaluation
 from cvxml.displays import _draw
 from cvxml.displays._given import check_features, check_fitted, labels_of, names_of
-from cvxml.inputs import check_count, check_X
 from cvxml.methods import get
-from cvxml.metric import FloatArray, IntArray
-from cvxml.result import Evaluation
 
 
 class Look(NamedTuple):

@@ -8,11 +8,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cvxml.core.inputs import check_choice, check_positive, real_array
+from cvxml.core.metric import FEASIBILITY_TOL, FloatArray, as_matrix, examine
 from cvxml.displays import _draw
 from cvxml.displays._given import check_size, metric_of
-from cvxml.inputs import check_choice, check_positive, real_array
-from cvxml.metric import FEASIBILITY_TOL, FloatArray, as_matrix, examine
-from cvxml.palette import COLOURS, MARKERS
+from cvxml.displays._palette import COLOURS, MARKERS
 
 SCALES = ("linear", "log")
 

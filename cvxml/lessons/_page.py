@@ -11,7 +11,7 @@ import marimo as mo
 import matplotlib
 from matplotlib.figure import Figure
 
-from cvxml.palette import COLOURS as COLOURS
+from cvxml.displays._palette import COLOURS as COLOURS
 
 BENEATH = {  # a legend below the axes
     "loc": "upper center",

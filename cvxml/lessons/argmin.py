@@ -1,4 +1,4 @@
-"""Lesson: what the argmin misprint in Algorithm 1 of MLSVM costs (paper 002)."""
+"""Lesson: what the argmin misprint in Algorithm 1 of MLSVM costs (Nguyen, Guo 2008)."""
 
 import marimo
 
@@ -10,10 +10,10 @@ with app.setup:
 
     import cvxml
     from cvxml import datasets
+    from cvxml.core.metric import FloatArray, IntArray
     from cvxml.lessons._page import beside, drawn, table
     from cvxml.methods.mlsvm.algorithm1 import Run
     from cvxml.methods.mlsvm.method import algorithm1
-    from cvxml.metric import FloatArray, IntArray
 
 
 @app.function
@@ -148,8 +148,8 @@ def _():
         r"""
         # What a misprint costs
 
-        Algorithm 1 of paper 002 descends along a subgradient of (2). In each iteration it takes the points that
-        violate their margin,
+        Algorithm 1 of MLSVM (Nguyen, Guo 2008) descends along a subgradient of (2). In each iteration it takes the
+        points that violate their margin,
 
         $$V = \{\, i : \min_{j \in I_i} d_A(x_i, x_j) - \max_{l \in T_i} d_A(x_i, x_l) < 1 \},$$
 

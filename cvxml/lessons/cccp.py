@@ -1,4 +1,4 @@
-"""Lesson: CCCP for gerrymandering where the global optimum is known (paper 001)."""
+"""Lesson: CCCP for gerrymandering where the global optimum is known (Trivedi et al. 2014)."""
 
 import marimo
 
@@ -13,11 +13,11 @@ with app.setup:
     import numpy as np
 
     import cvxml
+    from cvxml.core.metric import FloatArray, IntArray
+    from cvxml.core.result import Solution
     from cvxml.lessons._page import beside, drawn, table
     from cvxml.methods.ssvm.instance import instance
     from cvxml.methods.ssvm.point import point_at, rescaled
-    from cvxml.metric import FloatArray, IntArray
-    from cvxml.result import Solution
 
     DATA = {  # points, k, seed
         "8 points, k = 1": (8, 1, 0),
@@ -202,7 +202,7 @@ def _():
         r"""
         # Descent, and being stuck
 
-        Gerrymandering (paper 001) minimises, over $W \succeq 0$,
+        Gerrymandering (Trivedi et al. 2014) minimises, over $W \succeq 0$,
 
         $$F(W) = \|W\|_F^2 + C \sum_i L(x_i, y_i, W), \tag{10}$$
 

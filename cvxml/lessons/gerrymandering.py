@@ -1,4 +1,4 @@
-"""Lesson: h* and h^ of gerrymandering, and where the printed greedy goes wrong (paper 001)."""
+"""Lesson: h* and h^ of gerrymandering, and where the printed greedy goes wrong (Trivedi et al. 2014)."""
 
 import marimo
 
@@ -12,11 +12,12 @@ with app.setup:
     import numpy as np
 
     import cvxml
+    from cvxml.core.metric import FloatArray, IntArray
     from cvxml.displays import NeighborhoodDisplay
     from cvxml.lessons._page import BENEATH, beside, drawn, table
-    from cvxml.methods.ssvm import enumeration, greedy, inference
+    from cvxml.methods.ssvm import enumeration, inference
     from cvxml.methods.ssvm.nearest import nearest
-    from cvxml.metric import FloatArray, IntArray
+    from cvxml.methods.ssvm.study import greedy
 
 
 @app.function
@@ -203,7 +204,8 @@ def _():
         r"""
         # Whom would you like as neighbours?
 
-        Paper 001 treats the $k$ neighbours $h$ of a query $x$ as a hidden variable, with the score
+        Gerrymandering (Trivedi et al. 2014) treats the $k$ neighbours $h$ of a query $x$ as a hidden variable, with the
+        score
 
         $$S_W(x, h) = -\sum_{j \in h} (x - x_j)^T W (x - x_j). \tag{2}$$
 

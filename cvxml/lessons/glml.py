@@ -1,4 +1,4 @@
-"""Lesson: GLML's metric for each query: definite, indefinite, flat (papers 000 and 003)."""
+"""Lesson: GLML's metric for each query: definite, indefinite, flat (Noh, Zhang, Lee 2010, 2018)."""
 
 import marimo
 
@@ -11,11 +11,11 @@ with app.setup:
     import numpy as np
 
     import cvxml
+    from cvxml.core.metric import FloatArray, IntArray
     from cvxml.displays import LocalMetricDisplay
     from cvxml.lessons._page import COLOURS, beside, drawn, table
     from cvxml.methods.glml.model import Generative
     from cvxml.methods.glml.theory import density_at_distance
-    from cvxml.metric import FloatArray, IntArray
 
     GRID = 2.0**48
     SCENES = {  # mean and covariance of each class
@@ -182,8 +182,9 @@ def _():
 
         $$\tilde p = p + \frac{d_N^2}{2D}\, \nabla^2 p, \tag{6}$$
 
-        (000, Fig. 1, prints $4D$). This biases the error of the nearest neighbour rule, by an amount that depends on
-        the metric. GLML (000 and 003) fits a Gaussian to each class and takes, at each query $x$, the metric
+        (2010, Fig. 1, prints $4D$). This biases the error of the nearest neighbour rule, by an amount that depends on
+        the metric. GLML (Noh, Zhang, Lee 2010, 2018) fits a Gaussian to each class and takes, at each query $x$, the
+        metric
 
         $$\min_{A \succeq 0,\ |A| = 1} \big( \mathrm{tr}\, A^{-1} B \big)^2, \tag{11}$$
 
@@ -209,7 +210,7 @@ def _():
 
         1. Equal covariances: put the query on the line through the means (up = 0), then in the middle. Which cases?
         2. One class within the other: where is $B$ definite, and why can no metric make the two lines meet there?
-        3. Move slowly across a border between two cases. Paper 003 says that $A$ changes continuously. Does it?
+        3. Move slowly across a border between two cases. The paper of 2018 says that $A$ changes continuously. Does it?
         """
     )
     return (text,)

@@ -1,4 +1,4 @@
-"""Lesson: a margin constraint of MLSVM and its dual price (paper 002)."""
+"""Lesson: a margin constraint of MLSVM and its dual price (Nguyen, Guo 2008)."""
 
 import marimo
 
@@ -9,11 +9,11 @@ with app.setup:
     import numpy as np
 
     import cvxml
-    from cvxml.backend import solve_problem
+    from cvxml.core.backend import solve_problem
+    from cvxml.core.metric import FloatArray, IntArray
+    from cvxml.core.result import Solution
     from cvxml.displays import MetricEllipseDisplay
     from cvxml.lessons._page import beside, drawn, table
-    from cvxml.metric import FloatArray, IntArray
-    from cvxml.result import Solution
 
 
 @app.function
@@ -178,7 +178,7 @@ def _():
         r"""
         # A constraint and its price
 
-        MLSVM (paper 002) asks that every point have its nearest impostor farther away than its furthest target,
+        MLSVM (Nguyen, Guo 2008) asks that every point have its nearest impostor farther away than its furthest target,
         by a margin of 1, and pays for what is missing:
 
         $$\min_{A \succeq 0,\ \xi \ge 0} \ \frac{\lambda}{2}\|A\|_F^2 + \frac1n \sum_i \xi_i \tag{2}$$

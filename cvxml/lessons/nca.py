@@ -1,4 +1,4 @@
-"""Lesson: NCA's f and g, the scale of A, the convex case and infinity (note 004)."""
+"""Lesson: NCA's f and g, the scale of A, the convex case and infinity (Goldberger et al. 2004)."""
 
 import marimo
 
@@ -12,11 +12,11 @@ with app.setup:
     import numpy as np
 
     import cvxml
+    from cvxml.core.metric import FloatArray, IntArray, components_of
     from cvxml.displays import MetricEllipseDisplay
     from cvxml.lessons._page import beside, drawn, table
     from cvxml.methods.nca.fast import Pairs
     from cvxml.methods.nca.instance import instance
-    from cvxml.metric import FloatArray, IntArray, components_of
 
     KINDS = ("classes that overlap", "classes that some metric separates", "every class two points")
     SCALES = np.exp2(np.linspace(-4, 6, 41))
@@ -189,7 +189,7 @@ def _():
         r"""
         # f, g and the scale
 
-        In NCA (note 004) point $i$ picks its neighbour at random, near ones more likely:
+        In NCA (Goldberger et al. 2004) point $i$ picks its neighbour at random, near ones more likely:
 
         $$p_{ij} = \frac{\exp(-\|A x_i - A x_j\|^2)}{\sum_{k \ne i} \exp(-\|A x_i - A x_k\|^2)},$$
 

@@ -1,4 +1,4 @@
-"""Lesson: judge a stranger's metric, then break it and read the diagnosis (MLSVM, paper 002)."""
+"""Lesson: judge a stranger's metric, then break it and read the diagnosis (MLSVM, Nguyen, Guo 2008)."""
 
 import marimo
 
@@ -12,11 +12,11 @@ with app.setup:
     import numpy as np
 
     import cvxml
+    from cvxml.core.metric import FloatArray, IntArray, components_of
+    from cvxml.core.result import TOLERANCES
     from cvxml.displays import MetricEllipseDisplay
     from cvxml.lessons._page import BENEATH, as_printed, beside, drawn
     from cvxml.methods.mlsvm.method import algorithm1
-    from cvxml.metric import FloatArray, IntArray, components_of
-    from cvxml.result import TOLERANCES
 
     LAM = 0.005
     TURN = np.array([[0.0, 1.0], [-1.0, 0.0]])
@@ -174,8 +174,8 @@ def _():
         r"""
         # A stranger's metric
 
-        Somebody, in any language, has solved MLSVM (paper 002) with $\lambda = 0.005$ and $K = 4$, and hands over a
-        matrix. Is it right? `cvxml.check` answers from the data and the matrix alone:
+        Somebody, in any language, has solved MLSVM (Nguyen, Guo 2008) with $\lambda = 0.005$ and $K = 4$, and hands
+        over a matrix. Is it right? `cvxml.check` answers from the data and the matrix alone:
 
         - **certified**: it is a metric, and a lower bound, from prices $(u, w)$ that were repaired and evaluated by our
           own arithmetic, shows its objective within the tolerance of the optimum;

@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 
 from numpy.typing import ArrayLike
 
-from cvxml.methods import Method, get
-from cvxml.metric import FloatArray
-from cvxml.result import TOLERANCES, Solution, Status
+from cvxml.core.method import Method
+from cvxml.core.metric import FloatArray
+from cvxml.core.result import TOLERANCES, Solution, Status
+from cvxml.methods import get
 
 
 def uninterrupted(solution: Solution) -> Solution:
@@ -22,16 +23,17 @@ class Asked(NamedTuple):
     """A claim about a metric, or about a value, or both."""
 
     method: str
-    X: ArrayLike
+    X: ArrayLike  # with y and params: what it was asked of, which a misreading changes
     y: ArrayLike | None
-    candidate: FloatArray | None  # (d, d)
-    components: FloatArray | None  # (m, d), if the candidate was given so
-    value: float | None  # the objective that is claimed
-    claim: str
-    tol_name: str
-    exact: bool
-    diagnosed: bool
     params: dict[str, Any]
+    given: Any  # the same, checked
+    candidate: FloatArray | None = None  # (d, d)
+    components: FloatArray | None = None  # (m, d), if the candidate was given so
+    value: float | None = None  # the objective that is claimed
+    claim: str = "optimal"
+    tol_name: str = "normal"
+    exact: bool = False
+    diagnosed: bool = True
 
     @property
     def tol(self) -> float:
@@ -41,9 +43,9 @@ class Asked(NamedTuple):
     @property
     def lists(self) -> str:
         """The parameter that takes the lists a tie may decide."""
-        return "targets" if "targets" in self.module.PARAMETERS else "neighbors"
+        return next((name for name in ("targets", "triplets") if name in self.module.PARAMETERS), "neighbors")
 
     @property
-    def module(self) -> Method:
+    def module(self) -> Method[Any]:
         """The method's."""
         return get(self.method)

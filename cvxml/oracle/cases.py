@@ -12,7 +12,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-from cvxml.files import read_json
+from cvxml.core.files import read_json
 
 FORMAT, VERSION = "cvxml-case", 1
 FOLDER = Path(__file__).parent.parent / "cases"

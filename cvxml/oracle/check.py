@@ -10,16 +10,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.exact import flint
-from cvxml.inputs import check_choice, check_number, check_X, real_array
+from cvxml.core.exact import flint
+from cvxml.core.inputs import check_choice, check_number, check_X, real_array
+from cvxml.core.metric import FloatArray, as_matrix, from_components
+from cvxml.core.report import Report
+from cvxml.core.result import TOLERANCES
+from cvxml.core.threads import one_blas_thread
 from cvxml.methods import check_params, get, get_exact
-from cvxml.metric import FloatArray, as_matrix, from_components
 from cvxml.oracle.asked import Asked
 from cvxml.oracle.convex import check_convex
 from cvxml.oracle.local import of_all
 from cvxml.oracle.stationary import check_stationary
-from cvxml.report import Report
-from cvxml.result import TOLERANCES
+
+Candidate = tuple[FloatArray | None, FloatArray | None]  # the metric, and the components it was given by
 
 
 def check(
@@ -59,8 +62,8 @@ def check(
     module = get(method)
     allowed = ("optimal",) if module.CLAIM == "optimal" else ("stationary", "optimal")
     claim = check_choice(module.CLAIM if claim is None else claim, "claim", allowed)
-    given = {"neighbors": neighbors, "query": query, "targets": targets, "pairs": pairs}
-    params.update({name: value for name, value in given.items() if value is not None})
+    named = {"neighbors": neighbors, "query": query, "targets": targets, "pairs": pairs}
+    params.update({name: value for name, value in named.items() if value is not None})
     check_params(method, params)
     if exact:  # refused before any work
         get_exact(method)
@@ -69,27 +72,27 @@ def check(
         raise ValueError("give metric or components, not both: a square matrix could be either")
     if claimed_objective is not None:
         claimed_objective = check_number(claimed_objective, "claimed_objective")
-    if query is not None and np.ndim(query) == 2:
-        candidates = _of_each_query(metric, components, claimed_objective, np.asarray(query), points.shape[1])
-        queries: list[dict[str, Any]] = [{**params, "query": at} for at in np.asarray(query)]
-        return of_all(
-            [
-                check_convex(Asked(method, X, y, M, L, None, claim, tol, exact, diagnosed, at))
-                for (M, L), at in zip(candidates, queries, strict=True)
-            ]
-        )
-    candidate, transform = _candidate(metric, components, module.metric_size(points))
-    if candidate is None and claimed_objective is None:
-        raise ValueError("nothing to check: give metric, components or claimed_objective")
-    if exact and candidate is None:
-        raise ValueError("exact arithmetic judges a metric: give it beside the claimed objective")
-    asked = Asked(method, X, y, candidate, transform, claimed_objective, claim, tol, exact, diagnosed, params)
-    return check_convex(asked) if module.CLAIM == "optimal" else check_stationary(asked)
+
+    def asked(params: dict[str, Any], candidate: Candidate) -> Asked:
+        given = module.instance(X, y, **params)
+        return Asked(method, X, y, params, given, *candidate, claimed_objective, claim, tol, exact, diagnosed)
+
+    with one_blas_thread():
+        if query is not None and np.ndim(query) == 2:
+            at = np.asarray(query)
+            each = _of_each_query(metric, components, claimed_objective, at, points.shape[1])
+            questions = [asked({**params, "query": x}, one) for x, one in zip(at, each, strict=True)]
+            return of_all([check_convex(question) for question in questions])
+        candidate = _candidate(metric, components, module.metric_size(points))
+        if candidate[0] is None and claimed_objective is None:
+            raise ValueError("nothing to check: give metric, components or claimed_objective")
+        if exact and candidate[0] is None:
+            raise ValueError("exact arithmetic judges a metric: give it beside the claimed objective")
+        question = asked(params, candidate)
+        return check_convex(question) if module.CLAIM == "optimal" else check_stationary(question)
 
 
-def _candidate(
-    metric: ArrayLike | None, components: ArrayLike | None, size: int
-) -> tuple[FloatArray | None, FloatArray | None]:
+def _candidate(metric: ArrayLike | None, components: ArrayLike | None, size: int) -> Candidate:
     """The metric, and the components it was given by, if it was."""
     if components is not None:
         return from_components(components, size), real_array(components, "components")
@@ -102,7 +105,7 @@ def _of_each_query(
     claimed_objective: float | None,
     queries: FloatArray,
     d: int,
-) -> list[tuple[FloatArray | None, FloatArray | None]]:
+) -> list[Candidate]:
     """The local metrics (q, d, d), or components (q, m, d), of the rows of `queries`."""
     if claimed_objective is not None:
         raise ValueError("a claimed objective is judged at one query: give query of shape (d,)")

@@ -23,13 +23,13 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from cvxml.files import read_json, write_json
-from cvxml.metric import real_array
+from cvxml.core.files import read_json, write_json
+from cvxml.core.metric import real_array
+from cvxml.core.report import Verdict
+from cvxml.core.result import plain
 from cvxml.oracle.cases import Case
 from cvxml.oracle.check import check
 from cvxml.oracle.parts import compare
-from cvxml.report import Verdict
-from cvxml.result import plain
 
 MOST_BYTES = 64 * 1024**2  # of an answer
 SAID = 300  # characters of a program's last words that are shown

@@ -13,26 +13,26 @@ from dataclasses import replace
 
 import numpy as np
 
-from cvxml.exact import Exact
+from cvxml.core.exact import Exact
+from cvxml.core.report import Report, Verdict, Witness
+from cvxml.core.result import TOLERANCES, Certificate, Solution
 from cvxml.oracle.asked import Asked, uninterrupted
 from cvxml.oracle.diagnose import diagnose, unnamed
 from cvxml.oracle.exactly import judge_exactly
-from cvxml.report import Report, Verdict, Witness
-from cvxml.result import TOLERANCES, Certificate, Solution
 
 EPS = float(np.finfo(float).eps)
 
 
 def check_convex(asked: Asked) -> Report:
     """The report on the metric, the claimed value, or both."""
-    module, params, candidate = asked.module, asked.params, asked.candidate
+    module, given, candidate = asked.module, asked.given, asked.candidate
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a reference that is not tight shows in the verdict
-        reference = uninterrupted(module.solve(asked.X, asked.y, tol=asked.tol / 10, **params))
+        reference = uninterrupted(module.solve(given, tol=asked.tol / 10))
     proof = None
     if candidate is not None:
-        proof = module.certify(asked.X, asked.y, candidate, reference.dual, **params)
-    ties = module.ties(asked.X, asked.y, **params)
+        proof = module.certify(given, candidate, reference.dual)
+    ties = module.ties(given)
     scale = _scale(asked, proof, reference)
     verdict, reasons = _judge(proof, reference, scale, asked.tol, ties, asked.lists)
     exact = None

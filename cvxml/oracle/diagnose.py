@@ -12,17 +12,17 @@ import math
 import warnings
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from cvxml.backend import SolverFailure
-from cvxml.methods import get
-from cvxml.metric import FloatArray, examine, project_psd
+from cvxml.core.backend import SolverFailure
+from cvxml.core.metric import FloatArray, examine, project_psd
+from cvxml.core.misreading import LOOSE, Other, Question
+from cvxml.core.result import Certificate, Solution
+from cvxml.methods import get, get_stationary
 from cvxml.oracle.asked import Asked, uninterrupted
 from cvxml.oracle.slips import slips
-from cvxml.result import Certificate, Solution
-from cvxml.variant import LOOSE, Other, Question
 
 BETTER = 100  # times less of its scale must be left in a misreading that is named beyond the tolerance
 LESS = 10  # times less must be left in a misreading, as a number
@@ -70,7 +70,7 @@ def diagnose(asked: Asked, optimum: Solution | None = None) -> tuple[str, ...]:
 
 def unnamed(method: str, unique: bool = True) -> str:
     """What a report says where none was found. unique: the optimum is, so that a metric is near to it by no luck."""
-    count = len(get(method).VARIANTS)
+    count = len(get(method).MISREADINGS)
     if unique:
         return (
             f"no misreading is named: none of the {count} that are known of {method} fits to {LOOSE:g} of the scale; a "
@@ -84,19 +84,19 @@ def unnamed(method: str, unique: bool = True) -> str:
 
 
 def _misreadings(judge: _Judge, metric: FloatArray) -> Iterator[tuple[Left, str]]:
-    """The variants of the method, with what `metric` leaves to gain in them."""
+    """The misreadings of the method, with what `metric` leaves to gain in them."""
     question = Question(judge.X, judge.y, metric, judge.tol, judge.params)
-    for variant in get(judge.method).VARIANTS.values():
+    for misreading in get(judge.method).MISREADINGS.values():
         left = NOTHING_KNOWN
         try:
-            if variant.problem is not None:
-                other = variant.problem(question)
+            if misreading.problem is not None:
+                other = misreading.problem(question)
                 left = NOTHING_KNOWN if other is None else judge.left(metric, other)
-            elif variant.left is not None:
-                left = Left(variant.left(question))
+            elif misreading.left is not None:
+                left = Left(misreading.left(question))
         except (ValueError, ArithmeticError, SolverFailure):  # the misreading has no answer on these data
             continue
-        yield left, f"{judge.claim} for {variant.sentence}"
+        yield left, f"{judge.claim} for {misreading.sentence}"
 
 
 def _of_representation(judge: _Judge, metric: FloatArray) -> Iterator[tuple[Left, str]]:
@@ -150,8 +150,9 @@ class _Judge:
     def __init__(self, asked: Asked, optimum: Solution | None):
         self.method, self.X, self.y = asked.method, asked.X, asked.y
         self.tol, self.params, self.components = asked.tol, asked.params, asked.components
-        self.claim = get(asked.method).CLAIM
+        self.claim = asked.module.CLAIM
         self.itself = Other(asked.X, asked.y, asked.params)
+        self.given = asked.given
         self.solved: list[tuple[Other, Solution]] = [] if optimum is None else [(self.itself, optimum)]
 
     def left(self, metric: FloatArray, other: Other | None = None) -> Left:
@@ -161,14 +162,14 @@ class _Judge:
         feasibility = examine(metric)[1]
         if not (feasibility.feasible and feasibility.norm > 0):
             return NOTHING_KNOWN
+        given = self._given(other)
         if self.claim == "stationary":
-            module = get(other.method or self.method)
-            given = (other.X, other.y, metric)
-            _, dual = module.improve(*given, tol=self.tol / 10, early=True, **other.params)
-            return _share(module.certify(*given, dual, **other.params), self.tol)
-        reference = self._optimum(other)
+            step = get_stationary(other.method or self.method)
+            _, dual = step.improve(given, step.metric(given, metric), tol=self.tol / 10, early=True)
+            return _share(step.certify(given, step.matrix(given, metric), dual), self.tol)
+        reference = self._optimum(other, given)
         module = get(other.method or self.method)
-        proof = module.certify(other.X, other.y, metric, reference.dual, **other.params)
+        proof = module.certify(given, module.matrix(given, metric), reference.dual)
         decided = reference.certificate.decides(self.tol) and proof.decides(self.tol)
         if not (proof.feasibility.feasible and decided):
             return NOTHING_KNOWN
@@ -184,10 +185,10 @@ class _Judge:
         """True where the metric 0 is optimal to `LOOSE`, or as good as that."""
         if self.claim == "stationary":
             return False
-        size = get(self.method).metric_size(np.asarray(self.X, dtype=np.float64))
-        reference, module = self._optimum(self.itself), get(self.method)
+        module, reference = get(self.method), self._optimum(self.itself, self.given)
+        size = module.metric_size(self.given.X)
         try:
-            proof = module.certify(self.X, self.y, np.zeros((size, size)), reference.dual, **self.params)
+            proof = module.certify(self.given, np.zeros((size, size)), reference.dual)
         except ValueError:  # 0 is no metric of this method
             return False
         return bool(proof.gap <= LOOSE * reference.certificate.scale + proof.rounding)
@@ -195,13 +196,16 @@ class _Judge:
     def better_than(self, metric: FloatArray) -> FloatArray:
         """The optimum; where the problem is not convex, what the convex step at `metric` gives."""
         if self.claim == "optimal":
-            optimum: FloatArray = self._optimum(self.itself).metric
-            return optimum
-        return get(self.method).improve(
-            self.X, self.y, project_psd(metric), tol=self.tol / 10, **self.params
-        )[0]
+            return self._optimum(self.itself, self.given).metric
+        return get_stationary(self.method).improve(self.given, project_psd(metric), tol=self.tol / 10)[0]
 
-    def _optimum(self, other: Other) -> Solution:
+    def _given(self, other: Other) -> Any:
+        """The inputs of `other`, checked."""
+        if other is self.itself:
+            return self.given
+        return get(other.method or self.method).instance(other.X, other.y, **other.params)
+
+    def _optimum(self, other: Other, given: Any) -> Solution:
         method = other.method or self.method
         for known, solution in self.solved:
             if (
@@ -210,10 +214,7 @@ class _Judge:
                 and (known.method or self.method) == method
             ):
                 return solution
-        module = get(method)
-        solution = uninterrupted(
-            module.solve(other.X, other.y, tol=self.tol / 10, max_iter=PATIENCE, **other.params)
-        )
+        solution = uninterrupted(get(method).solve(given, tol=self.tol / 10, max_iter=PATIENCE))
         self.solved.append((other, solution))
         return solution
 

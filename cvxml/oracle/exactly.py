@@ -5,12 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import NamedTuple
 
-from cvxml.exact import Exact, decimal, upward
+from cvxml.core.exact import Exact, decimal, upward
+from cvxml.core.metric import FloatArray
+from cvxml.core.report import Verdict
+from cvxml.core.result import Certificate, Solution
 from cvxml.methods import get_exact
-from cvxml.metric import FloatArray
 from cvxml.oracle.asked import Asked
-from cvxml.report import Verdict
-from cvxml.result import Certificate, Solution
 
 NEAR = 1e-5  # of the norm: ten times what counts as psd
 ANOTHER = "M M^T, of which it is proved, is not near enough to the matrix given"
@@ -27,12 +27,11 @@ class Judged(NamedTuple):
 def judge_exactly(asked: Asked, candidate: FloatArray, reference: Solution) -> Judged:
     """Is `candidate` (d, d), psd to tolerance, optimal to the tolerance times the scale of the reference?"""
     module = get_exact(asked.method)
-    given = (asked.X, asked.y)
-    theirs = module.exact(*given, candidate, reference.dual, **asked.params)
-    ours = module.exact(*given, reference.metric, reference.dual, **asked.params)
+    theirs = module.exact(asked.given, candidate, reference.dual)
+    ours = module.exact(asked.given, reference.metric, reference.dual)
     # where the optimum is 0 there is no scale: nothing is allowed, and 0 alone is optimal
     allowed = Fraction(asked.tol) * (theirs if module.SCALE == "candidate" else ours).scale
-    if not stands_for(theirs, module.certify(*given, candidate, reference.dual, **asked.params), allowed):
+    if not stands_for(theirs, module.certify(asked.given, candidate, reference.dual), allowed):
         return Judged(Verdict.INCONCLUSIVE, ANOTHER, theirs)
     said = f"in exact arithmetic the gap is {decimal(theirs.gap, up=True)}, allowed is {decimal(allowed, up=False)}"
     if theirs.gap <= allowed:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from cvxml.report import Report, Verdict
+from cvxml.core.report import Report, Verdict
 
 SHOWN = 20  # queries with a reason of their own
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cvxml.metric import FloatArray, real_array
+from cvxml.core.metric import FloatArray, real_array
 
 
 def compare(content: dict[str, Any], answer: Any) -> str:

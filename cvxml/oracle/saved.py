@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from cvxml.exact import Exact, decimal
-from cvxml.inputs import check_number
+from cvxml.core.exact import Exact, decimal
+from cvxml.core.inputs import check_number
+from cvxml.core.report import Verdict
+from cvxml.core.result import Certificate, SavedSolution, plain
+from cvxml.core.threads import one_blas_thread
 from cvxml.methods import check_params, get, get_exact
 from cvxml.oracle.exactly import ANOTHER, stands_for
-from cvxml.report import Verdict
-from cvxml.result import Certificate, SavedSolution, plain
 
 SAME = 1e-9  # relative: figures closer than this are the same
 EPS = float(np.finfo(float).eps)
@@ -86,14 +87,13 @@ def recertify(saved: SavedSolution, tol: float, exact: bool = False) -> Recertif
 
 
 def _recertify(saved: SavedSolution, tol: float, exact: bool) -> Recertified:
-    module = get(saved.method)
-    params = _params(saved)
-    proof = module.certify(saved.X, saved.y, saved.metric, saved.dual, **params)
-    slack = module.machine_slack(saved.X, saved.y, saved.metric, **params)
-    verdict, reason = _judge(proof, saved.claimed, tol, slack)
-    interval = None
-    if exact:
-        interval = get_exact(saved.method).exact(saved.X, saved.y, saved.metric, saved.dual, **params)
+    of, params = get_exact(saved.method) if exact else get(saved.method), _params(saved)
+    given = of.instance(saved.X, saved.y, **params)
+    metric = of.matrix(given, saved.metric)
+    with one_blas_thread():
+        proof = of.certify(given, metric, saved.dual)
+        verdict, reason = _judge(proof, saved.claimed, tol, of.machine_slack(given, metric))
+        interval = of.exact(given, metric, saved.dual) if exact else None
     if interval is not None and verdict is not Verdict.REFUTED:
         verdict, reason = _judge_exactly(interval, proof, Fraction(tol) * interval.scale)
     if verdict is Verdict.CERTIFIED and not _lists_are_as_claimed(saved, params):
@@ -126,7 +126,8 @@ def _lists_are_as_claimed(saved: SavedSolution, params: dict[str, Any]) -> bool:
         return saved.params.get("n_neighbors") is None
     named = {k: saved.params[k] for k in ("n_neighbors", "neighborhood")}
     others = {k: v for k, v in params.items() if k != "neighbors"}
-    lists = get(saved.method).neighbor_lists(saved.X, saved.y, **named, **others)
+    of = get(saved.method)
+    lists = of.neighbor_lists(of.instance(saved.X, saved.y, **named, **others))
     return [sorted(a.tolist()) for a in lists] == [sorted(b) for b in saved.neighbors]
 
 
@@ -136,8 +137,10 @@ def _targets_are_as_claimed(saved: SavedSolution) -> bool:
     if k is None or targets is None:
         return True
     others = {name: value for name, value in saved.params.items() if name != "targets"}
+    of = get(saved.method)
     try:
-        nearest = get(saved.method).evaluate(saved.X, saved.y, saved.metric, **others).values["targets"]
+        given = of.instance(saved.X, saved.y, **others)
+        nearest = of.evaluate(given, of.metric(given, saved.metric))["targets"]
     except ValueError:  # a class has no more than k points
         return False
     pairs = {(i, j) for i, listed in enumerate(targets) for j in listed}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from cvxml.metric import FloatArray, components_of, examine, project_psd
+from cvxml.core.metric import FloatArray, components_of, examine, project_psd
 
 FACTOR = 1e-5  # what is nearer to 1 is no slip but a metric that is not exact, and would be written as 1
 

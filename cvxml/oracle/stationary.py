@@ -2,7 +2,7 @@
 
 The method's convex step at the candidate is solved by us. Its dual, repaired, bounds what the step could gain;
 its metric is a witness if it gains that much. A better metric from starts of our own refutes the claim to be
-optimal; nothing but a bound of F proves it, which `Method.enumerated` gives where the problem is tiny.
+optimal; nothing but a bound of F proves it, which `StationaryMethod.enumerated` gives where the problem is tiny.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import math
 import warnings
 from typing import NamedTuple
 
-from cvxml.exact import Exact, upward
-from cvxml.methods import get, get_exact
-from cvxml.metric import FloatArray, examine
+from cvxml.core.exact import Exact, upward
+from cvxml.core.metric import FloatArray, examine
+from cvxml.core.report import Report, Verdict, Witness
+from cvxml.core.result import Certificate
+from cvxml.methods import get, get_stationary
 from cvxml.oracle.asked import Asked, uninterrupted
 from cvxml.oracle.diagnose import diagnose, unnamed
 from cvxml.oracle.exactly import ANOTHER, stands_for
-from cvxml.report import Report, Verdict, Witness
-from cvxml.result import Certificate
 
 LOOSE = 1e-3  # of the scale: rounding beyond that is too much at any tolerance
 
@@ -87,23 +87,19 @@ def check_stationary(asked: Asked) -> Report:
             f"the gap is to the bound F >= {lower_bound:.6g}; what is judged is whether the metric is stationary"
             if bound is None
             else "the lower bound is one of the whole problem",
-            *(
-                line
-                for line in get(method).remarks(asked.X, asked.y, psd, **asked.params)
-                if line not in reasons
-            ),
+            *(line for line in get_stationary(method).remarks(asked.given, psd) if line not in reasons),
             *undiagnosed,
         ),
     )
 
 
 def _judge(asked: Asked, candidate: FloatArray) -> Judged:
-    method, X, y, tol, params = asked.method, asked.X, asked.y, asked.tol, asked.params
-    module = asked.module
+    method, given, tol = asked.method, asked.given, asked.tol
+    module = get_stationary(method)
     psd, _ = examine(candidate)
-    better, dual = module.improve(X, y, psd, tol=tol / 10, **params)
-    proof = module.certify(X, y, candidate, dual, **params)
-    ours = module.certify(X, y, better, dual, **params)
+    better, dual = module.improve(given, psd, tol=tol / 10)
+    proof = module.certify(given, candidate, dual)
+    ours = module.certify(given, better, dual)
     if not ours.objective < proof.objective:  # what rounding makes of a metric need be no better
         better, ours = psd, proof
     if not proof.feasibility.feasible:
@@ -120,9 +116,9 @@ def _judge(asked: Asked, candidate: FloatArray) -> Judged:
     proved = left <= own and proof.decides(tol)
     interval = None
     if asked.exact:
-        interval = get_exact(method).exact(X, y, candidate, dual, **params)
+        interval = module.exact(given, candidate, dual)
         scale = _scale(method, proof, ours)
-        if get(method).SCALE == "candidate":  # what double precision takes for its scale may be nothing
+        if module.SCALE == "candidate":  # what double precision takes for its scale may be nothing
             scale = min(scale, -upward(-interval.scale))
         own = tol * scale
         left, name = upward(interval.gap), "in exact arithmetic, its convex step"
@@ -152,7 +148,7 @@ def _verdict(
     if not proved and left <= own and asked.exact:
         return Judged(Verdict.INCONCLUSIVE, (ANOTHER,), proof, ours, None)
     if not proved and proof.undecided and not asked.exact:
-        said = asked.module.remarks(asked.X, asked.y, psd, **asked.params)
+        said = get_stationary(asked.method).remarks(asked.given, psd)
         return Judged(Verdict.INCONCLUSIVE, (proof.undecided, *said), proof, ours, None)
     if not proved and left <= own:
         rounding = (proof.step or proof).rounding
@@ -162,7 +158,7 @@ def _verdict(
         why = f"{name} could still gain {left:.3g}, allowed is {own:.3g}; no metric that does was found"
         return Judged(
             Verdict.INCONCLUSIVE,
-            (why, *asked.module.remarks(asked.X, asked.y, psd, **asked.params)),
+            (why, *get_stationary(asked.method).remarks(asked.given, psd)),
             proof,
             ours,
             None,
@@ -198,9 +194,9 @@ def _left(proof: Certificate) -> tuple[float, str]:
 
 def _judge_optimal(asked: Asked, proof: Certificate, ours: Certificate, stationary: str) -> Judged:
     """A stationary metric that is claimed optimal: against the best of our own starts, and a bound if it is tiny."""
-    module, tol, params = asked.module, asked.tol, asked.params
-    best = uninterrupted(module.solve(asked.X, asked.y, tol=tol / 10, init=list(module.STARTS), **params))
-    known = module.enumerated(asked.X, asked.y, tol=tol / 10, **params)
+    module, tol = get_stationary(asked.method), asked.tol
+    best = uninterrupted(module.solve(asked.given, tol=tol / 10, init=list(module.STARTS)))
+    known = module.enumerated(asked.given, tol=tol / 10)
     if known is not None and uninterrupted(known).objective < best.objective:
         best = known
     bound = None if known is None else known.lower_bound

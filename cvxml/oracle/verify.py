@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cvxml import api, datasets
+from cvxml.core.report import Verdict
+from cvxml.core.result import TOLERANCES, Solution
 from cvxml.methods import get
 from cvxml.oracle.asked import uninterrupted
 from cvxml.oracle.check import check
-from cvxml.report import Verdict
-from cvxml.result import TOLERANCES, Solution
 
 SOLVERS = ("clarabel", "scs", "fast")
 
@@ -58,6 +58,8 @@ CASES = (
     Case("lmnn", "iris", 60, True, {}),
     Case("lmnn", "wine", 20, True, {"mu": 0.8, "n_neighbors": 1}),
     Case("lmnn:squared_hinge", "iris", 40, True, {}),
+    Case("frobmetric", "iris", 60, True, {}),
+    Case("frobmetric", "wine", 40, True, {"C": 20.0, "n_neighbors": 2}),
     Case("itml", "iris", 24, True, {"gamma": 0.5}),
     Case("itml", "wine", 20, True, {}),
     Case("mmc", "iris", 40, True, {}),

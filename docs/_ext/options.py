@@ -8,7 +8,7 @@ from typing import Any
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
-from cvxml.cli import _parser
+from cvxml.cli.main import _parser
 from cvxml.methods import get, names
 
 

@@ -1,7 +1,7 @@
 """```{statement} METHOD```: the mathematics of a method, as the package has it, each formula with its line of code.
 
 What is between the fences is the same as text, for who reads the page without the site. `python docs/_ext/statement.py`
-writes it; tests/test_docs.py compares it.
+writes it; tests/docs/test_docs_methods.py compares it. Source that a page includes is shown without its formulas.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
+from sphinx.directives.code import LiteralInclude
 from sphinx.util.docutils import SphinxDirective
 
+from cvxml.core.statement import Row
 from cvxml.methods import get
-from cvxml.show import functions_of, place
-from cvxml.statement import Row
 
 FENCE = re.compile(r"^```\{statement\} (\S+)\n.*?^```$", flags=re.DOTALL | re.MULTILINE)
 
@@ -26,12 +26,12 @@ def filled(page: str) -> str:
 
 
 def drawn(row: Row, line: str) -> nodes.container:
-    """A formula, its number in the paper, and the line of the literal source that says it."""
+    """A formula, its number in the paper, and the line of code that says it, "" for a remark."""
     formula = nodes.container("", nodes.math_block(row.latex, row.latex, nowrap=True), classes=["formula"])
     # a container of its own keeps the number at the end of the line
     tag = nodes.container("", nodes.inline(row.tag, row.tag), classes=["number"])
     out = nodes.container("", nodes.container("", formula, tag, classes=["row"]))
-    if row.code:
+    if line:
         out += nodes.paragraph("", "", nodes.literal(text=line), classes=["code-line"])
     return out
 
@@ -44,18 +44,28 @@ class StatementOf(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         method = get(self.arguments[0])
-        code = functions_of(method.literal_source())
-        beside = place(method.STATEMENT, code).beside
-        lines = {row: code[at].strip() for at, rows in beside.items() for row in rows}
         out = nodes.container("", classes=["statement"])
         for section in method.STATEMENT.sections:
             out += nodes.paragraph(text=section.heading, classes=["heading"])
-            out += [drawn(row, lines.get(row, "")) for row in section.rows]
+            out += [drawn(row, section.line(row)) for row in section.rows]
         return [out]
+
+
+class Source(LiteralInclude):
+    """Python without the `#:` lines, which are drawn elsewhere on the page."""
+
+    def run(self) -> list[nodes.Node]:
+        found = super().run()
+        for block in (each for node in found for each in node.findall(nodes.literal_block)):
+            text = re.sub(r"^ *#:.*\n?", "", block.astext(), flags=re.MULTILINE)
+            block.rawsource = text
+            block[:] = [nodes.Text(text)]
+        return found
 
 
 def setup(app: Any) -> dict[str, bool]:
     app.add_directive("statement", StatementOf)
+    app.add_directive("literalinclude", Source, override=True)
     return {"parallel_read_safe": True}
 
 

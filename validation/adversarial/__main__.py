@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -13,7 +12,7 @@ from pathlib import Path
 from joblib import Parallel, delayed
 
 import validation.adversarial
-from cvxml.firstorder import one_blas_thread
+from cvxml.core.threads import one_blas_thread
 from validation.adversarial.attack import DUALS
 from validation.adversarial.instances import METHODS
 from validation.adversarial.judge import CANDIDATES, Outcome, attacked
@@ -42,14 +41,13 @@ def main() -> int:
             print(each.method, each.family, each.what, each.tol, each.verdict, *each.wrong, sep="  ")
         return int(any(each.wrong for each in found))
     chunks = -(-options.n // (len(methods) * CHUNK * (CANDIDATES + DUALS)))
-    started = time.perf_counter()
     work = [(method, chunk) for chunk in range(chunks) for method in methods]
     options.folder.mkdir(parents=True, exist_ok=True)
     parts = Parallel(n_jobs=options.n_jobs, return_as="generator_unordered", batch_size=1)(
         delayed(kept)(options.folder, method, chunk) for method, chunk in work
     )
     outcomes = [each for part in parts for each in part]
-    text = page(outcomes, f"{time.perf_counter() - started:.0f} s")
+    text = page(outcomes)
     print(text)
     for line in reproductions(outcomes):
         print(line)
@@ -59,7 +57,7 @@ def main() -> int:
     return int(any(each.wrong for each in outcomes))
 
 
-def page(outcomes: list[Outcome], took: str) -> str:
+def page(outcomes: list[Outcome]) -> str:
     """The part of validation/trust.md that this script writes."""
     wrong = sum(bool(each.wrong) for each in outcomes)
     by_method = table(outcomes, "method", lambda each: each.method)
@@ -69,7 +67,7 @@ def page(outcomes: list[Outcome], took: str) -> str:
         "as wrong, and the families of inputs, are in the package's docstring. *refused*: an error that says why; "
         "*solved*: what `solve` itself found, with its bound."
     )
-    said = f"`python -m validation.adversarial`: {len(outcomes)} candidates, {wrong} wrong, {took}."
+    said = f"`python -m validation.adversarial`: {len(outcomes)} candidates, {wrong} wrong."
     return f"{TITLE}\n\n{said} {words}\n\n{by_method}\n\n{by_family}\n"
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from flint import arb
 
 import cvxml
-from cvxml.result import TOLERANCES
+from cvxml.core.result import TOLERANCES
 from validation import recompute
 from validation.adversarial.attained import Attained
 from validation.adversarial.candidates import candidates, changed
@@ -290,6 +290,19 @@ class Attack:
         if isinstance(problem, Budget) and problem.spent(problem.image(A)) > 1 + real(tolerance):
             return True
         A = A / (2.0 ** np.floor(np.log2(size)) if size > 0 else 1.0)
+        return self.no_metric(A) or (isinstance(problem, Budget) and self.no_metric(self.in_units(A)))
+
+    def in_units(self, A: Any) -> Any:
+        """A budget is that of the similar pairs, and each feature has the unit, a power of two, of their spread."""
+        E = np.array([[float(x) for x in self.problem.difference(*pair)] for pair in self.problem.same])
+        widest = np.abs(E / (np.abs(E).max() or 1.0)).max(axis=0)
+        unit = 2.0 ** np.round(np.log2(np.where(widest > 0, widest, 1.0)))
+        own = A * unit[:, None] * unit
+        return own / (np.abs(own).max() or 1.0)
+
+    def no_metric(self, A: Any) -> bool:
+        """Asymmetric, with a negative eigenvalue or not diagonal, by 1.01e-6 of the norm."""
+        problem, tolerance = self.problem, 1.01e-6
         allowed = tolerance * np.linalg.norm(A)
         off = np.abs(A - np.diag(np.diag(A))).max() if problem.diagonal else 0.0
         least = np.linalg.eigvalsh((A + A.T) / 2)[0] if len(A) == problem.d else 0.0

@@ -10,14 +10,14 @@ import numpy as np
 
 import cvxml
 from cvxml import datasets
-from cvxml.methods.ssvm import greedy
+from cvxml.core.metric import FloatArray, project_psd
 from cvxml.methods.ssvm.inference import loss_augmented, table
 from cvxml.methods.ssvm.instance import Instance, instance
 from cvxml.methods.ssvm.nearest import nearest
 from cvxml.methods.ssvm.point import Point, point_at, rescaled
-from cvxml.methods.ssvm.sgd import sgd
 from cvxml.methods.ssvm.step import StepSolver
-from cvxml.metric import FloatArray, project_psd
+from cvxml.methods.ssvm.study import greedy
+from cvxml.methods.ssvm.study.sgd import sgd
 from validation.benchmarks import vectorised
 from validation.benchmarks.gerrymandering_cvxpy import generated, polynomial
 from validation.benchmarks.measure import (

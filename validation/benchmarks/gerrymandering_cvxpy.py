@@ -12,12 +12,12 @@ import cvxpy as cp
 import numpy as np
 from scipy import sparse
 
+from cvxml.core.metric import FloatArray, IntArray, project_psd
 from cvxml.methods.ssvm.enumeration import members_by_class
 from cvxml.methods.ssvm.inference import loss_augmented, task_loss
 from cvxml.methods.ssvm.instance import Instance
 from cvxml.methods.ssvm.nearest import nearest
 from cvxml.methods.ssvm.problem import votes_of
-from cvxml.metric import FloatArray, IntArray, project_psd
 from validation.benchmarks.vectorised import MISSED, Metric, Solve
 
 

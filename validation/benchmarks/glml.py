@@ -141,7 +141,7 @@ def query(task: Task) -> Result:
         rivals.append(
             {
                 "name": f"cvxpy, {solver.upper()}",
-                "settings": "tolerances of cvxml.backend",
+                "settings": "tolerances of cvxml.core.backend",
                 "seconds": theirs,
                 "reached": f"gap {reached:.0e}",
                 "gap": reached,

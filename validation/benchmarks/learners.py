@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from cvxml.methods.itml.instance import default_bounds
-from cvxml.metric import FloatArray
+from cvxml.core.metric import FloatArray
+from cvxml.methods.itml import default_bounds
 from validation.benchmarks import measure
 from validation.benchmarks.measure import Ran, Rival
 

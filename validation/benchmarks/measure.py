@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import cvxml
-from cvxml.metric import FloatArray, project_psd
+from cvxml.core.metric import FloatArray, project_psd
 
 clock = time.perf_counter
 REPEATS = 3

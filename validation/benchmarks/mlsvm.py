@@ -106,7 +106,7 @@ def usps(task: Task) -> Result:
     at: dict[float, float] = {}
     started = time.perf_counter()
 
-    def watch(step: cvxml.result.Step) -> None:
+    def watch(step: cvxml.core.result.Step) -> None:
         for gap in (1e-4, 1e-6):
             if gap not in at and step.gap <= gap * step.objective:
                 at[gap] = time.perf_counter() - started

@@ -12,9 +12,9 @@ from sklearn.neighbors import NeighborhoodComponentsAnalysis
 
 import cvxml
 from cvxml import datasets
+from cvxml.core.metric import low_rank_components
 from cvxml.methods.nca.fast import Pairs
 from cvxml.methods.nca.instance import instance
-from cvxml.metric import low_rank_components
 from validation.benchmarks import learners
 from validation.benchmarks import measure as measuring
 from validation.benchmarks.measure import REPEATS, Result, best_of, growth, quietly
@@ -89,7 +89,7 @@ def timed(X: Any, y: Any, m: int) -> Timed:
     marks: list[tuple[float, float]] = []
     started = measuring.clock()
 
-    def mark(step: cvxml.result.Step) -> None:
+    def mark(step: cvxml.core.result.Step) -> None:
         marks.append((measuring.clock() - started, -step.objective))
 
     solution = quietly(lambda: cvxml.solve("nca", X, y, n_components=m, tol=1e-5, callback=mark))

@@ -10,16 +10,16 @@ solve(problem): raises SolverFailure, or leaves values in the problem's variable
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import cvxpy as cp
 import numpy as np
 
-from cvxml.backend import SolverFailure
+from cvxml.core.backend import SolverFailure
+from cvxml.core.metric import FloatArray, project_psd
 from cvxml.methods import get
-from cvxml.methods.dml_eig.problem import inverse_root
-from cvxml.metric import FloatArray, project_psd
+from cvxml.methods.dml_eig import inverse_root
 from validation.benchmarks import measure
 from validation.benchmarks.measure import Ran, Rival
 
@@ -68,7 +68,7 @@ def mlsvm(p: Any, solve: Solve) -> FloatArray:
     return M.value()
 
 
-def lmnn(p: Any, solve: Solve) -> FloatArray:
+def lmnn(p: Any, solve: Solve, squared: bool = False) -> FloatArray:
     """Rounds of constraint generation, from Euclid's metric with targets at 1 on average."""
     M = Metric(p.X.shape[1])
     target = M.rows(p.X[p.targets[:, 0]] - p.X[p.targets[:, 1]])
@@ -80,7 +80,7 @@ def lmnn(p: Any, solve: Solve) -> FloatArray:
     while (missed := (difference @ found < 1 - MISSED) & ~taken).any():
         taken |= missed
         xi = cp.Variable(int(taken.sum()), nonneg=True)
-        push = cp.sum_squares(xi) if p.squared else cp.sum(xi)
+        push = cp.sum_squares(xi) if squared else cp.sum(xi)
         pull = target.sum(axis=0) @ M.entries
         margins = difference[taken] @ M.entries >= 1 - xi
         solve(cp.Problem(cp.Minimize((1 - p.mu) * pull + p.mu * push), [M.matrix >> 0, margins]))
@@ -143,7 +143,7 @@ def dml_eig(p: Any, solve: Solve) -> FloatArray:
 FORMS: dict[str, Callable[[Any, Solve], FloatArray]] = {
     "mlsvm": mlsvm,
     "lmnn": lmnn,
-    "lmnn:squared_hinge": lmnn,
+    "lmnn:squared_hinge": partial(lmnn, squared=True),
     "itml": itml,
     "mcml": mcml,
     "mmc": mmc,

@@ -20,6 +20,7 @@ from validation.experiments.gerrymandering_fit import (
 )
 from validation.experiments.gerrymandering_paper import KS, SETS
 from validation.experiments.gerrymandering_report import OURS, draw, tables
+from validation.experiments.quoted import QUOTED
 from validation.experiments.splits import Split, z_scored
 from validation.experiments.tasks import Preset, Result, Task
 
@@ -28,6 +29,8 @@ FOLDS = 5
 STANDARD = {"isolet": 6238, "usps": 7291}  # the rows before are the training part
 AXES = 172  # of isolet
 OTHERS = ("Euclidean", "LMNN", "ITML", "NCA")  # their metric is the same for every k
+SHARES, COUNTS = (f"{QUOTED['office_dslr'][what]:.0f}" for what in ("shares", "counts"))
+DEVIATIONS = ", ".join(f"{value:.1f}" for value in QUOTED["office_caltech"].values())
 WHAT = f"""
 Errors of kNN in the metric learnt for that k. isolet and usps have their standard training and test part, the
 others {FOLDS} stratified folds, the same for all methods. Features are z-scored by the training part; isolet is
@@ -54,14 +57,15 @@ pairs of each kind for R classes. NCA: criterion f, full rank, {NCA_STEPS} itera
 for all k. The paper tuned LMNN and NCA too; here they are not.
 
 The office sets are counts of visual words. The paper says no more than z-scores. Divided by their row sums
-first, which is usual, DSLR has a Euclidean error of 47 at k = 3; as counts it has 76, as in the paper (75.20),
-and the other three sets match the paper's Euclidean row too. So counts are z-scored as they are. Where there
-are more features than points, W is sought in the range of the training points, which is the same problem.
+first, which is usual, DSLR has a Euclidean error of {SHARES} at k = 3; as counts it has {COUNTS}, as in
+the paper (75.20), and the other three sets match the paper's Euclidean row too. So counts are z-scored as they
+are. Where there are more features than points, W is sought in the range of the training points, which is the same
+problem.
 
 ± is the standard error over the folds; on a standard partition, where the paper gives none, the binomial one of
 a share of the test points. The paper's are taken as it calls them, standard errors, but they are larger even
 than the standard deviations over folds, sqrt(5) times that: 4.6, 3.7, 4.2 for Euclid on office_caltech, where we
-find deviations of 2.8, 2.4, 2.7 over 20 folds (`looks.py`). So few differences are marked there. Euclid learns
+find deviations of {DEVIATIONS} over 20 folds (`looks.py`). So few differences are marked there. Euclid learns
 nothing, so on a standard partition it is marked where it differs by more than half a test point.
 """
 

@@ -9,14 +9,15 @@ from sklearn.model_selection import train_test_split
 
 import cvxml
 from cvxml import datasets
-from cvxml.methods.ssvm import greedy, inference
+from cvxml.core.metric import FloatArray, IntArray, components_of, project_psd
+from cvxml.core.neighbors import k_nearest, majority
+from cvxml.methods.ssvm import inference
 from cvxml.methods.ssvm.instance import Instance, instance
 from cvxml.methods.ssvm.nearest import nearest
 from cvxml.methods.ssvm.point import point_at, rescaled
 from cvxml.methods.ssvm.relieff import relieff
-from cvxml.methods.ssvm.sgd import sgd
-from cvxml.metric import FloatArray, IntArray, components_of, project_psd
-from cvxml.neighbors import k_nearest, majority
+from cvxml.methods.ssvm.study import greedy
+from cvxml.methods.ssvm.study.sgd import sgd
 from validation.experiments.gerrymandering_report import OURS
 from validation.experiments.splits import Split, some_pairs
 

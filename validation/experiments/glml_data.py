@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cvxml import datasets
-from cvxml.metric import FloatArray, IntArray
+from cvxml.core.metric import FloatArray, IntArray
 
 POOLS = {"waveform": 5000, "twonorm": 7400}  # points, as many as the IDA benchmark has of each
 ONE_OF_WAVEFORM = 1  # the class that IDA sets against the two others

@@ -12,12 +12,12 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 
 import cvxml
+from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.neighbors import k_nearest, squared_euclidean
+from cvxml.core.result import Certificate
 from cvxml.methods.glml.classify import batches, nearest, squared_distances
 from cvxml.methods.glml.fisher import fisher_metrics
 from cvxml.methods.glml.model import Mixtures, fit_gaussians
-from cvxml.metric import FloatArray, IntArray
-from cvxml.neighbors import k_nearest, squared_euclidean
-from cvxml.result import Certificate
 from validation.experiments.splits import some_pairs
 
 GENERATIVE = ("Euclid", "GLML", "Fisher", "Fisher, one Gaussian", "Bayes")  # of one task: they share alpha

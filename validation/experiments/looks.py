@@ -1,11 +1,12 @@
-"""python -m validation.experiments.looks: the figures that remarks in the reports quote and no table has.
+"""python -m validation.experiments.looks: writes quoted.json, the figures that remarks quote and no table has.
 
 Each is computed on the trials or realisations of its experiment. They explain; nothing was chosen by them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
@@ -14,14 +15,15 @@ from sklearn.preprocessing import Normalizer
 from sklearn.svm import SVC
 
 from cvxml import datasets
+from cvxml.core.metric import FloatArray
 from cvxml.methods.glml.model import fit_gaussians
-from cvxml.metric import FloatArray
 from validation.experiments import gerrymandering
 from validation.experiments.gerrymandering import FOLDS
 from validation.experiments.gerrymandering_fit import error_of, fit
 from validation.experiments.gerrymandering_paper import KS
 from validation.experiments.glml_data import Realisation, realisation
 from validation.experiments.mlsvm import K
+from validation.experiments.quoted import FILE
 from validation.experiments.splits import Split, shuffled, z_scored
 
 Pair = tuple[FloatArray, FloatArray]  # training and test points
@@ -143,12 +145,6 @@ LOOKS: dict[str, Callable[[], dict[str, float]]] = {
 }
 
 
-def lines() -> Iterator[str]:
-    """One for each figure."""
-    for name, look in LOOKS.items():
-        yield from (f"{name}, {what}: {value:.1f}" for what, value in look().items())
-
-
 if __name__ == "__main__":
-    for line in lines():
-        print(line, flush=True)
+    found = {name: {what: round(value, 2) for what, value in look().items()} for name, look in LOOKS.items()}
+    FILE.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")

@@ -11,8 +11,8 @@ from sklearn.svm import SVC
 
 import cvxml
 from cvxml import datasets
-from cvxml.metric import IntArray
-from cvxml.neighbors import k_nearest
+from cvxml.core.metric import IntArray
+from cvxml.core.neighbors import k_nearest
 from validation.experiments.mlsvm_report import HINDSIGHT, METHODS, ROWS, draw, tables
 from validation.experiments.splits import Split, shuffled, some_pairs, z_scored
 from validation.experiments.tasks import Preset, Result, Task

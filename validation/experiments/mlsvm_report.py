@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from validation.experiments.page import Groups, Results, bullets, counted, grouped, table
+from validation.experiments.quoted import QUOTED
 from validation.experiments.statistics import differs, mean, not_worse, percent
 from validation.experiments.tasks import Preset, Result
 
@@ -34,11 +35,11 @@ NOISE = (
     "not explained. The least of {count} errors on the test part itself (below) is within two standard errors of the "
     "paper's best, but it would be low for metrics that are no better, too."
 )
-# Why MLSVM differs where it does in the report of the preset "paper"; figures that no table has are those of looks.py.
+# Why MLSVM differs where it does in the report of the preset "paper".
 REMARKS: dict[str, str] = {
-    "spambase": "the paper does not say how features are scaled, and here much depends on it: kNN has 21.6 per cent of "
-    "features as they are, 17.5 of rows of unit length, 11.8 of features over their range, 10.7 of z-scores, as above, "
-    "8.6 of log(1 + x).",
+    "spambase": "the paper does not say how features are scaled, and here much depends on it: kNN has, in per cent, "
+    + ", ".join(f"{error:.1f} of {name}" for name, error in QUOTED["spambase"].items())
+    + ".",
     "german_numeric": "not the selection, for no degree and lam comes near even in hindsight (below). SVM with the "
     "same kernels is level with the paper's best. Not explained further.",
     "ionosphere": "not the selection alone (below). Not explained further.",

@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 
 import cvxml
 from cvxml import datasets
-from cvxml.metric import FloatArray, IntArray
+from cvxml.core.metric import FloatArray, IntArray
 from validation.experiments.nca_report import (
     DIGITS,
     FULL,

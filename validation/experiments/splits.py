@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cvxml.metric import FloatArray, IntArray
+from cvxml.core.metric import FloatArray, IntArray
 
 FEW = 4000  # points whose pairs are all listed to draw from
 

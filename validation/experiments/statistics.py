@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import t as student
 
-from cvxml.metric import FloatArray
+from cvxml.core.metric import FloatArray
 
 LEVEL = 0.05
 

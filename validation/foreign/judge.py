@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import cvxml
-from cvxml.report import Report
+from cvxml.core.report import Report
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))

@@ -1,1 +1,1 @@
-"""GLML: a local metric from generative models (papers 000 and 003)."""
+"""GLML: a local metric from generative models (Noh, Zhang, Lee 2010, 2018)."""

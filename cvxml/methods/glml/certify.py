@@ -32,11 +32,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import brentq
 
-from cvxml.balls import balls, pivots, precision, total
+from cvxml.core.balls import balls, pivots, precision, total
+from cvxml.core.metric import FEASIBILITY_TOL, Feasibility, FloatArray, examine
+from cvxml.core.result import Certificate
+from cvxml.core.squares import whole
 from cvxml.methods.glml.whitening import departure, whitening
-from cvxml.metric import FEASIBILITY_TOL, Feasibility, FloatArray, examine
-from cvxml.result import Certificate
-from cvxml.squares import whole
 
 EPS = float(np.finfo(float).eps)
 LARGEST = 64  # a metric that is all but singular is looked at exactly up to this size

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from cvxml.metric import FloatArray, IntArray
+from cvxml.core.metric import FloatArray, IntArray
 
 BYTES = 200_000_000  # of the largest arrays of a batch
 

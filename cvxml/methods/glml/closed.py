@@ -1,4 +1,4 @@
-"""The closed form of the local metric: (13) of paper 003, every case named, determinant 1.
+"""The closed form of the local metric: (13) of the paper of 2018, every case named, determinant 1.
 
 With eigenvalues l of B, d+ of them positive, d- negative,
     A = beta [U+ U-] diag(d+ L+, -d- L-) [U+ U-]^T,       beta so that |A| = 1.
@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cvxml.metric import FloatArray
+from cvxml.core.metric import FloatArray
 
 ZERO = 1e-12  # an eigenvalue below this times d and the largest in magnitude is zero
 

@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cvxml.core.metric import FloatArray
 from cvxml.methods.glml import errors
 from cvxml.methods.glml.errors import EPS
 from cvxml.methods.glml.model import Generative, Mixtures
-from cvxml.metric import FloatArray
 
 ROUNDING = 64 * EPS
 

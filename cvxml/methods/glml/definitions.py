@@ -6,7 +6,7 @@ A Gaussian has
     H_c = p_c [ S_c (x - mu_c)(x - mu_c)^T S_c  -  S_c ],      S_c = Sigma_c^-1.                          (15)
 
 Literal: `B_printed`, `B_two_classes`, `gaussian_hessian`, with plain densities, as printed: they underflow in high
-dimension. 000 (11) prints the Laplacian where 003 (14) has the Hessian; a metric needs the Hessian.
+dimension. (11) of 2010 prints the Laplacian where (14) of 2018 has the Hessian; a metric needs the Hessian.
 `B_pairwise` is (14) with H_c = p_c G_c, written over pairs, in logarithms:
     B = sum_{i < j} p_i p_j (p_j - p_i) (G_i - G_j),
 divided by the largest |p_i p_j (p_j - p_i)|, which changes B by a positive factor, and the optimal A not at all.
@@ -26,7 +26,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cvxml.metric import FloatArray, IntArray
+from cvxml.core.metric import FloatArray, IntArray
 
 
 def fitted(X: FloatArray, y: IntArray, c: int, alpha: float = 0.0) -> tuple[FloatArray, FloatArray]:

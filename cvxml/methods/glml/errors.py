@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cvxml.core.metric import FloatArray
 from cvxml.methods.glml.model import Mixtures
-from cvxml.metric import FloatArray
 
 EPS = float(np.finfo(float).eps)  # twice the error of an operation: pays for second orders
 TINY = 1e-290  # for what underflows

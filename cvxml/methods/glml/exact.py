@@ -1,4 +1,4 @@
-"""The bound and the objective of a local metric in balls (cvxml/balls.py): an interval that is a theorem.
+"""The bound and the objective of a local metric in balls (cvxml/core/balls.py): an interval that is a theorem.
 
 For Gaussians at one query. Means and covariances are rational, inverses, log densities and B balls (gaussians.py); two
 classes need no densities, their direction is G_1 - G_2. V = M M^T is psd whatever M is, and |V| > 0 is an integer that
@@ -20,14 +20,14 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from cvxml.balls import TooFewBits, ball, balls, ends, pivots, total, with_enough_bits
-from cvxml.exact import Exact, flint, root_upward
-from cvxml.inputs import real_array
+from cvxml.core.balls import TooFewBits, ball, balls, ends, pivots, total, with_enough_bits
+from cvxml.core.exact import Exact, flint, root_upward
+from cvxml.core.inputs import real_array
+from cvxml.core.metric import FloatArray
+from cvxml.core.result import Dual
+from cvxml.core.squares import root_of, whole
 from cvxml.methods.glml.gaussians import Gaussians, products
 from cvxml.methods.glml.instance import Instance
-from cvxml.metric import FloatArray
-from cvxml.result import Dual
-from cvxml.squares import root_of, whole
 
 
 def exact_interval(p: Instance, A: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:

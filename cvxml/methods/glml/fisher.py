@@ -1,4 +1,4 @@
-"""The Fisher-kernel local metric, with which papers 000 and 003 compare.
+"""The Fisher-kernel local metric, with which the papers compare.
 
 For the mixture p(x) = sum_k w_k N(x; mu_k, Sigma_k) and the location parameters, the Fisher score is
     U_k(x) = d log p / d mu_k = r_k(x) S_k (x - mu_k),      r_k = w_k N_k / p,   S_k = Sigma_k^-1,
@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from cvxml.core.metric import FloatArray
 from cvxml.methods.glml.model import Mixtures
-from cvxml.metric import FloatArray
 
 
 def fisher_metrics(model: Mixtures, Q: FloatArray) -> FloatArray:

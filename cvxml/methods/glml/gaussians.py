@@ -1,4 +1,4 @@
-"""B of one Gaussian a class, from the data and in balls (cvxml/balls.py): as near to the true one as is wanted.
+"""B of one Gaussian a class, from the data and in balls (cvxml/core/balls.py): as near to the true one as is wanted.
 
 Means and covariances of floats are rational. Their inverses, the densities and B are balls. What no precision decides,
 whether B is 0 or singular, is decided in rationals where that is possible. Nothing of model.py or curvature.py is used.
@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cvxml.balls import TooFewBits, ball, balls, total, with_enough_bits
-from cvxml.exact import flint
+from cvxml.core.balls import TooFewBits, ball, balls, total, with_enough_bits
+from cvxml.core.exact import flint
+from cvxml.core.metric import FloatArray
+from cvxml.core.squares import whole
 from cvxml.methods.glml.instance import Instance
-from cvxml.metric import FloatArray
-from cvxml.squares import whole
 
 EPS = float(np.finfo(float).eps)
 LARGEST = 12  # features, of a matrix of rationals that is inverted to decide what no precision decides

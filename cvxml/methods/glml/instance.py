@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.inputs import check_count, check_labels, check_number, check_X, class_names, real_array
+from cvxml.core.inputs import check_count, check_labels, check_number, check_X, class_names, real_array
+from cvxml.core.metric import FloatArray, IntArray
 from cvxml.methods.glml.model import Generative, fit_gaussians, fit_mixtures
-from cvxml.metric import FloatArray, IntArray
 
 
-class Instance(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Instance:
     """Checked data: X (n, d), y (n,) codes, queries Q (q, d), the model; `one`: the query was a single point (d,)."""
 
     X: FloatArray
@@ -25,7 +27,7 @@ class Instance(NamedTuple):
 
 def instance(
     X: ArrayLike,
-    y: ArrayLike,
+    y: ArrayLike | None,
     *,
     query: ArrayLike | None = None,
     alpha: float = 0.0,

@@ -7,16 +7,17 @@ user's own returns is the problem itself; there double precision says how far of
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
+from cvxml.core.metric import FloatArray
 from cvxml.methods.glml.certify import Sign, sign_of
 from cvxml.methods.glml.closed import Case
 from cvxml.methods.glml.curvature import ROUNDING, curvature
 from cvxml.methods.glml.gaussians import Gaussians
 from cvxml.methods.glml.instance import Instance
-from cvxml.metric import FloatArray
 
 
 class Known(NamedTuple):
@@ -28,8 +29,9 @@ class Known(NamedTuple):
     cases: list[Case | None]  # what B is, proved; None where it is not
 
 
+@lru_cache(maxsize=1)
 def known(p: Instance) -> Known:
-    """B at the queries of p."""
+    """B at the queries of p; kept, for the solver and the certificate ask for the same. Not to be written to."""
     found = curvature(p.model, p.Q)
     B, noise = found.B.copy(), found.noise.copy()
     off = np.broadcast_to(found.off[:, None, None], B.shape).copy()

@@ -1,17 +1,11 @@
-"""The local metric of GLML at one query as an optimization problem, stated literally.
+"""The local metric of GLML at one query as an optimization problem, stated literally; numbers are those of 2018.
 
-Problem (paper 003, (11); 000, (8)), B at the query from definitions.py:
-    min_A  (tr[A^-1 B])^2     subject to   |A| = 1,  A >> 0.
-
-Corrected: (11) is called a simple SDP in A, and is not convex in A; it is in M = A^-1,
-    min_{M}  (tr[M B])^2      subject to   log det M >= 0,
-with the same value: M / |M|^(1/D) has determinant 1, and |tr M B| is not larger there where |M| >= 1.
+Corrected: (11), which is (8) of 2010, is called a simple SDP in A, and is not convex in A; it is in M = A^-1, with the
+same value: M / |M|^(1/D) has determinant 1, and |tr M B| is not larger there where |M| >= 1. definitions.py has B.
 
 `dual`. For a sign s with s B >> 0, t = s tr[M B]: the Lagrangian t^2 + y (s tr[M B] - t) - u log det M is least at
-M = (u / y) (s B)^-1, t = y / 2, which gives
-    max_{y, u >= 0}   D u - D u log(u / y) + u log det(s B) - y^2 / 4.
-If neither B nor -B is positive definite, the least value over M is -infinity for u > 0, and -y^2/4 or -infinity for
-u = 0: the dual is 0.
+M = (u / y) (s B)^-1, t = y / 2. If neither B nor -B is positive definite, the least value over M is -infinity for
+u > 0, and -y^2/4 or -infinity for u = 0: the dual is 0.
 
 Shapes: B, M (D, D).
 
@@ -24,22 +18,57 @@ from __future__ import annotations
 import cvxpy as cp
 import numpy as np
 
-from cvxml.metric import FloatArray
+from cvxml.core.metric import FloatArray
 
 
 def problem(B: FloatArray) -> cp.Problem:
-    """The convex program in M = A^-1. Variable: "M" (D, D)."""
+    """The same in the inverse of A, which is convex. Variable: "M" (D, D)."""
+    #: [The problem at a query x, which is not convex in A]
+    #: min over A:  (tr[A^-1 B])^2   such that   |A| = 1, A psd
+    #:   | \min_{A}\ (\operatorname{tr}[A^{-1} B])^2 \quad \text{such that} \quad |A| = 1, \ A \succeq 0 | (11)
+    #: B = sum_i Hess(p_i) ( sum_{j != i} p_j^2 - p_i sum_{j != i} p_j )
+    #:   | B = \sum_{i=1}^{C} \nabla\nabla p_i \Bigl( \sum_{j \ne i} p_j^2 - p_i \sum_{j \ne i} p_j \Bigr) | (14)
+    #: B = sum_{i < j} p_i p_j (p_j - p_i) (G_i - G_j),   G_i = Hess(p_i) / p_i
+    #:   | B = \sum_{i < j} p_i p_j (p_j - p_i) (G_i - G_j), \quad G_i = \nabla\nabla p_i / p_i
+    #: Gaussian classes:  G_c = S_c (x - mu_c)(x - mu_c)^T S_c - S_c,   S_c = (Sigma_c + alpha I)^-1
+    #:   | G_c = S_c (\mathbf{x} - \mu_c)(\mathbf{x} - \mu_c)^T S_c - S_c, \quad S_c = (\Sigma_c + \alpha I)^{-1}
+    #:     \quad \text{(Gaussian)} | (15)
+    #: p_i holds the prior of class i; only the direction of B matters: it is divided by its norm
+    #:   | p_i \text{ holds the prior of class } i \text{; only the direction of } B \text{ matters:}
+    #:     \ B \leftarrow B / \lVert B \rVert
+
     D = len(B)
+    #: M = A^-1 (D, D) | M = A^{-1} \in \mathbb{R}^{D \times D}
     M = cp.Variable((D, D), symmetric=True, name="M")
+    #: min over M:  (tr[M B])^2 | \min_{M}\ (\operatorname{tr}[M B])^2
+    #: log det M >= 0:  M / |M|^(1/D), of determinant 1, is no worse
+    #:   | \log \det M \ge 0 \quad \text{(} M / |M|^{1/D} \text{, of determinant } 1 \text{, is no worse)}
     return cp.Problem(cp.Minimize(cp.square(cp.trace(M @ B))), [cp.log_det(M) >= 0])
 
 
 def dual(B: FloatArray) -> cp.Problem:
-    """The dual of `problem`. Variables: "y" and "u", both of shape ()."""
+    """Its dual. Variables: "y" and "u", both of shape ()."""
     D = len(B)
+    #: y >= 0,  u >= 0 | y \ge 0, \quad u \ge 0
     y, u = cp.Variable(nonneg=True, name="y"), cp.Variable(nonneg=True, name="u")
     values = np.linalg.eigvalsh(B)
-    if values[0] <= 0 <= values[-1]:  # neither B nor -B is positive definite: 0 is all that y = 0 leaves
+    #: neither B nor -B positive definite: | \text{where neither } B \text{ nor } {-B} \text{ is positive definite:}
+    if values[0] <= 0 <= values[-1]:
+        #: there max over y, u:  - y^2/4 - u,  y = 0;  it stands for y = u = 0, the value 0
+        #:   | \text{there } \max_{y,\, u}\ {-y^2} / 4 - u,
+        #:     \quad y = 0 \text{; it stands for } y = u = 0 \text{, the value } 0
         return cp.Problem(cp.Maximize(-cp.square(y) / 4 - u), [y == 0])
+    #: log det(s B) = sum_i log |lambda_i(B)| | \log \det(s B) = \sum_i \log |\lambda_i(B)|
     logdet = float(np.sum(np.log(np.abs(values))))
+    #: max over y, u:  D u - D u log(u/y) + u log det(s B) - y^2/4,  s = +-1 with s B positive definite
+    #:   | \max_{y,\, u}\ D u - D u \log(u / y) + u \log \det(s B) - y^2 / 4,
+    #:     \quad s = \pm 1 \text{ with } s B \succ 0
     return cp.Problem(cp.Maximize(D * u - D * cp.rel_entr(u, y) + u * logdet - cp.square(y) / 4))
+    #: [What is proved]
+    #: +-B positive definite:  the best y, u give (D |det B|^(1/D))^2, attained at A proportional to |B|
+    #:   | \pm B \succ 0 \text{: the best } y, u \text{ give } (D\, |\det B|^{1/D})^2,
+    #:     \text{ attained at } A \propto |B|
+    #: B indefinite:  0 is attained, by many A | B \text{ indefinite: } 0 \text{ is attained, by many } A
+    #: B != 0, singular and semidefinite:  0 is the infimum, and not attained
+    #:   | B \ne 0 \text{ singular and semidefinite: } 0 \text{ is the infimum, and not attained}
+    #: B = 0:  every A is optimal | B = 0 \text{: every } A \text{ is optimal}

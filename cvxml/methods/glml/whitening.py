@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from cvxml.metric import FloatArray
+from cvxml.core.metric import FloatArray
 
 EPS = float(np.finfo(float).eps)
 

@@ -1,1 +1,682 @@
-"""Information-theoretic metric learning (Davis, Kulis, Jain, Sra, Dhillon, ICML 2007)."""
+"""ITML, information-theoretic metric learning (Davis, Kulis, Jain, Sra, Dhillon 2007): the metric nearest to a prior.
+
+Problem, as printed, with slack variables: over psd A and xi, one entry a pair,
+    min  D_ld(A, A_0) + gamma D_ld(diag(xi), diag(xi_0))     such that  d_A <= xi in S,  d_A >= xi in D,
+xi_0 = u for similar pairs S and l for dissimilar pairs D. Every line of `literal` is literal. u and l bound squared
+distances. For diagonal matrices D_ld is a sum over the pairs. Algorithm 1 of the paper is in projections.py.
+
+Dual and bound: family/bound.py, with the log det divergence and a loss for each kind of pair on D / u and D / l. lambda
+is -a / u of a similar pair with the price a and a / l of a dissimilar one. A similar pair of equal points keeps any
+bound: it is no row, and its lambda is 0. Scale: at least `UNMOVED` d, for problems whose optimum is the prior, where
+the objective is 0. Radius: family/logdet.py.
+
+Reference: J. Davis, B. Kulis, P. Jain, S. Sra, I. Dhillon, Information-theoretic metric learning, ICML 2007.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cvxml.core.backend import SolverFailure, solve_problem
+from cvxml.core.inputs import check_choice, check_positive, check_X, real_array
+from cvxml.core.metric import FloatArray, IntArray, as_matrix, project_psd
+from cvxml.core.misreading import LOOSE, MULTIPLES, Misreading, Other, Question
+from cvxml.core.pairs import Pairs, pairs_of
+from cvxml.core.result import Certificate, Dual, Status
+from cvxml.core.run import Callback, Found, Start
+from cvxml.core.statement import Statement
+from cvxml.family import logdet_path
+from cvxml.family.bound import Family, Term, unknown
+from cvxml.family.logdet import LogDet, radius
+from cvxml.family.losses import Bounded
+from cvxml.family.method import FamilyMethod
+from cvxml.family.rows import Pairs as PairRows
+from cvxml.family.rows import Prices
+from cvxml.family.symmetric import quadratic
+
+NAMES = ("lam_S", "lam_D")
+PERCENTILES = (5.0, 95.0)
+PRIORS = ("identity", "covariance")
+RANK = 1e-13  # of a matrix of unit diagonal: below this a least eigenvalue may be 0
+LARGEST = 1e100  # of gamma, of a bound, of a squared distance relative to its bound, and of their inverses
+UNMOVED = 1e-6  # times d: the least scale
+HARD = 1e8  # times gamma: as good as no slack, where no slack is needed
+HELD = 1e-6  # relative, by which a metric of hard constraints may miss a bound
+
+
+def literal(X: FloatArray, pairs: Pairs, A_0: FloatArray, gamma: float, u: float, l: float) -> Any:  # noqa: E741
+    """The problem as printed, pair by pair. Variables: "A" (d, d) and "xi" (pairs,), similar ones first."""
+    import cvxpy as cp
+
+    d = X.shape[1]
+    S, D = pairs.similar, pairs.dissimilar
+    A = cp.Variable((d, d), symmetric=True, name="A")
+    if len(S) + len(D) == 0:
+        #: no pairs: D_ld(A, A_0) alone | \text{where there are no pairs: } D_{\mathrm{ld}}(A, A_0) \text{ alone}
+        return cp.Problem(cp.Minimize(divergence(A, A_0)), [A >> 0])
+    xi = cp.Variable(len(S) + len(D), name="xi")
+    #: xi_0 = u in S,  l in D | \xi_{0,ij} = u \ \text{ for } (i, j) \in S, \quad l \ \text{ for } (i, j) \in D
+    xi_0 = np.array([u] * len(S) + [l] * len(D))
+
+    def d_A(i: int, j: int) -> Any:
+        #: d_A(x_i, x_j) = tr(A X_ij) = (x_i - x_j)^T A (x_i - x_j)
+        #:   | d_A(\mathbf{x}_i, \mathbf{x}_j) = \operatorname{tr}(A X_{ij})
+        #:     = (\mathbf{x}_i - \mathbf{x}_j)^T A (\mathbf{x}_i - \mathbf{x}_j)
+        return (X[i] - X[j]) @ A @ (X[i] - X[j])
+
+    #: A psd | A \succeq 0
+    constraints = [A >> 0]
+    for c, (i, j) in enumerate(S):
+        #: d_A(x_i, x_j) <= xi_ij, (i, j) in S
+        #:   | d_A(\mathbf{x}_i, \mathbf{x}_j) \le \xi_{ij}, \quad (i, j) \in S \text{, similar}
+        constraints += [d_A(i, j) <= xi[c]]
+    for c, (i, j) in enumerate(D, start=len(S)):
+        #: d_A(x_i, x_j) >= xi_ij, (i, j) in D
+        #:   | d_A(\mathbf{x}_i, \mathbf{x}_j) \ge \xi_{ij}, \quad (i, j) \in D \text{, dissimilar}
+        constraints += [d_A(i, j) >= xi[c]]
+    ratio = cp.multiply(xi, 1 / xi_0)
+    #: D_ld(diag(xi), diag(xi_0)) = sum_ij [ xi/xi_0 - log(xi/xi_0) - 1 ]
+    #:   | D_{\mathrm{ld}}(\operatorname{diag}(\xi), \operatorname{diag}(\xi_0))
+    #:     = \sum_{ij} \bigl[ \xi_{ij} / \xi_{0,ij} - \log(\xi_{ij} / \xi_{0,ij}) - 1 \bigr]
+    slack = cp.sum(ratio - cp.log(ratio) - 1)
+    #: min over A, xi:  D_ld(A, A_0) + gamma D_ld(diag(xi), diag(xi_0))
+    #:   | \min_{A,\, \xi}\ D_{\mathrm{ld}}(A, A_0)
+    #:     + \gamma\, D_{\mathrm{ld}}(\operatorname{diag}(\xi), \operatorname{diag}(\xi_0))
+    return cp.Problem(cp.Minimize(divergence(A, A_0) + gamma * slack), constraints)
+
+
+def dual(X: FloatArray, pairs: Pairs, A_0: FloatArray, gamma: float, u: float, l: float) -> Any:  # noqa: E741
+    """Its dual. Variables: "lam_S" and "lam_D", one entry a pair; either is missing where there are no such pairs."""
+    import cvxpy as cp
+
+    d = X.shape[1]
+    #: Z = A_0^-1 + sum_S lambda_ij X_ij - sum_D lambda_ij X_ij
+    #:   | Z = A_0^{-1} + \sum_S \lambda_{ij} X_{ij} - \sum_D \lambda_{ij} X_{ij}
+    Z: Any = np.linalg.inv(A_0)
+    terms: Any = 0.0
+    for name, listed, sign, xi_0 in (("lam_S", pairs.similar, 1, u), ("lam_D", pairs.dissimilar, -1, l)):
+        if len(listed) == 0:
+            continue
+        #: lambda_ij >= 0 | \lambda_{ij} \ge 0
+        lam = cp.Variable(len(listed), nonneg=True, name=name)
+        #: X_ij = (x_i - x_j)(x_i - x_j)^T | X_{ij} = (\mathbf{x}_i - \mathbf{x}_j)(\mathbf{x}_i - \mathbf{x}_j)^T
+        X_ij = np.array([np.outer(X[i] - X[j], X[i] - X[j]).ravel() for i, j in listed])
+        Z = Z + sign * cp.reshape(X_ij.T @ lam, (d, d), order="C")
+        terms = terms + gamma * cp.sum(cp.log(1 - sign * lam * xi_0 / gamma))
+    #: max over lambda:  log det(A_0 Z) + gamma sum_S log(1 - lambda_ij u/gamma)
+    #:   + gamma sum_D log(1 + lambda_ij l/gamma)
+    #:   | \max_{\lambda}\ \log \det(A_0 Z) + \gamma \sum_S \log(1 - \lambda_{ij} u / \gamma)
+    #:     + \gamma \sum_D \log(1 + \lambda_{ij} l / \gamma)
+    return cp.Problem(cp.Maximize(cp.log_det(Z) + np.linalg.slogdet(A_0)[1] + terms))
+    #: [What is proved]
+    #: A = Z^-1 at the optimum | A = Z^{-1} \text{ at the optimum}
+    #: any lambda >= 0 with Z positive definite, and lambda_ij u < gamma in S, gives a lower bound
+    #:   | \text{any } \lambda \ge 0 \text{ with } Z \succ 0 \text{, and } \lambda_{ij} u < \gamma \text{ in } S
+    #:     \text{, gives a lower bound}
+
+
+def divergence(A: Any, A_0: FloatArray) -> Any:
+    """The divergence: D_ld(A, A_0)."""
+    import cvxpy as cp
+
+    #: D_ld(A, A_0) = tr(A A_0^-1) - log det(A A_0^-1) - d
+    #:   | D_{\mathrm{ld}}(A, A_0) = \operatorname{tr}(A A_0^{-1}) - \log \det(A A_0^{-1}) - d
+    return cp.trace(A @ np.linalg.inv(A_0)) - cp.log_det(A) + np.linalg.slogdet(A_0)[1] - len(A_0)
+
+
+class Instance(NamedTuple):
+    """Checked data: X float64, y as codes (zeros where pairs were given), the pairs, and every parameter."""
+
+    X: FloatArray
+    y: IntArray
+    pairs: Pairs
+    listed: bool  # the pairs were given, not made from y
+    gamma: float
+    prior: FloatArray  # A_0 (d, d), positive definite
+    bounds: tuple[float, float]  # u, l: of squared distances
+
+    @property
+    def xi_0(self) -> FloatArray:
+        """u for every similar pair, then l for every dissimilar one."""
+        u, l = self.bounds  # noqa: E741
+        return np.repeat([u, l], [len(self.pairs.similar), len(self.pairs.dissimilar)])
+
+    @property
+    def differ(self) -> IntArray:
+        """Which similar pairs are of points that differ: the others keep any bound."""
+        i, j = self.pairs.similar.T
+        return np.flatnonzero((self.X[i] != self.X[j]).any(axis=1))
+
+
+def instance(
+    X: ArrayLike,
+    y: ArrayLike | None = None,
+    *,
+    gamma: float = 1.0,
+    prior: Any = "identity",
+    bounds: Any = None,
+    pairs: Any = None,
+) -> Instance:
+    """Everything checked. Raises ValueError saying what was given, what is allowed and what to do."""
+    points = check_X(X)
+    gamma = check_positive(gamma, "gamma")
+    if not 1 / LARGEST <= gamma <= LARGEST:
+        raise ValueError(f"gamma must be within {1 / LARGEST:g} to {LARGEST:g}, got {gamma:g}")
+    found, codes = pairs_of(pairs, y, len(points))
+    A_0 = prior_of(points, prior)
+    apart = found.dissimilar[(points[found.dissimilar[:, 0]] == points[found.dissimilar[:, 1]]).all(axis=1)]
+    if len(apart):
+        raise ValueError(
+            f"points {apart[0, 0]} and {apart[0, 1]} are equal and a dissimilar pair: no metric keeps them apart, so "
+            "the problem is infeasible; drop one of them, or give pairs without them"
+        )
+    u, l = default_bounds(points, A_0) if bounds is None else check_bounds(bounds)  # noqa: E741
+    given = Instance(points, codes, found, pairs is not None, gamma, A_0, (u, l))
+    _check_range(given)
+    return given
+
+
+def prior_of(X: FloatArray, prior: Any) -> FloatArray:
+    """A_0 (d, d). Raises ValueError unless it is positive definite."""
+    if isinstance(prior, str) or prior is None:
+        check_choice(prior, "prior", PRIORS)
+        return np.eye(X.shape[1]) if prior == "identity" else inverse_covariance(X)
+    A_0 = as_matrix(prior, X.shape[1], "prior")
+    asymmetry = float(np.abs(A_0 - A_0.T).max())
+    if asymmetry > 1e-9 * float(np.abs(A_0).max()):
+        raise ValueError(f"prior must be symmetric, it is off by {asymmetry:.3g}; give (P + P.T) / 2")
+    A_0 = A_0 / 2 + A_0.T / 2
+    if not definite(A_0):
+        raise ValueError(
+            "prior must be positive definite, by more than rounding: D_ld is infinite everywhere else; "
+            "add a multiple of the identity"
+        )
+    return A_0
+
+
+def inverse_covariance(X: FloatArray) -> FloatArray:
+    """The inverse of the sample covariance (divisor n - 1) of X (n, d). Raises ValueError where it is singular."""
+    centred = X - X[0]
+    centred = centred - centred.mean(axis=0)
+    spread = np.abs(centred).max(axis=0)
+    unit = np.where(spread > 0, spread, 1.0)
+    S = (centred / unit).T @ (centred / unit) / max(len(X) - 1, 1)
+    if not definite(S):
+        raise ValueError(
+            f"prior 'covariance': the covariance of these {len(X)} points in {X.shape[1]} features is singular; "
+            "use prior='identity', or give a positive definite matrix"
+        )
+    inverse = np.linalg.inv(S)
+    A_0: FloatArray = (inverse + inverse.T) / 2 / np.outer(unit, unit)
+    return A_0
+
+
+def definite(S: FloatArray) -> bool:
+    """True if the symmetric S (d, d), scaled to unit diagonal, has no eigenvalue below `RANK`."""
+    diagonal = S.diagonal()
+    if not (diagonal > 0).all():
+        return False
+    root = np.sqrt(diagonal)
+    return bool(np.linalg.eigvalsh(S / root[:, None] / root)[0] > RANK)
+
+
+def default_bounds(X: FloatArray, A_0: FloatArray) -> tuple[float, float]:
+    """u and l: the 5th and the 95th percentile of the squared distances of all i < j under A_0."""
+    if len(X) < 2:
+        raise ValueError("bounds: one point has no distances to take percentiles of; give bounds=(u, l)")
+    distances = squared_distances(X, A_0)
+    if not distances.max() <= LARGEST:
+        raise ValueError("X: squared distances under the prior overflow; rescale X, or the prior with it")
+    u, l = np.percentile(distances, PERCENTILES)  # noqa: E741
+    if not u > 0:
+        raise ValueError(
+            f"bounds: the {PERCENTILES[0]:g}th percentile of the squared distances is 0, as many points are equal; "
+            "give bounds=(u, l), or drop the copies"
+        )
+    return float(u), float(l)
+
+
+def squared_distances(X: FloatArray, A_0: FloatArray) -> FloatArray:
+    """(x_i - x_j)^T A_0 (x_i - x_j) of all i < j, row by row."""
+    C = np.linalg.cholesky(A_0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.concatenate([np.sum(((X[i + 1 :] - X[i]) @ C) ** 2, axis=1) for i in range(len(X))])
+
+
+def check_bounds(bounds: Any) -> tuple[float, float]:
+    """(u, l). Raises ValueError unless these are two positive numbers."""
+    values = bounds.tolist() if isinstance(bounds, np.ndarray) else bounds
+    if not isinstance(values, (list, tuple)) or len(values) != 2:
+        raise ValueError(
+            "bounds must be (u, l): u for similar and l for dissimilar pairs, two positive numbers that bound "
+            f"squared distances; got {bounds!r:.60}"
+        )
+    u, l = (check_positive(value, f"bounds[{k}]") for k, value in enumerate(values))  # noqa: E741
+    return u, l
+
+
+def _check_range(p: Instance) -> None:
+    """Raise ValueError where a distance of a pair, relative to its bound, is beyond double precision."""
+    if not 1 / LARGEST <= min(p.bounds) <= max(p.bounds) <= LARGEST:
+        raise ValueError(
+            f"bounds: {p.bounds[0]:.3g} and {p.bounds[1]:.3g} are beyond {1 / LARGEST:g} to {LARGEST:g}; rescale X"
+        )
+    C = np.linalg.cholesky(p.prior)
+    for listed, bound in zip(p.pairs, p.bounds, strict=True):
+        with np.errstate(over="ignore", invalid="ignore"):
+            ratio = np.sum(((p.X[listed[:, 0]] - p.X[listed[:, 1]]) @ C) ** 2, axis=1) / bound
+        if not ratio.max(initial=0.0) <= LARGEST or (
+            listed is p.pairs.dissimilar and ratio.min(initial=1.0) < 1 / LARGEST
+        ):
+            raise ValueError(
+                f"X: squared distances under the prior are up to {ratio.max():.3g} and down to {ratio.min():.3g} of "
+                f"the bound {bound:.3g}; rescale X, or give other bounds"
+            )
+
+
+def objective(p: Instance, A: FloatArray) -> float:
+    """D_ld(A, A_0) + gamma D_ld(diag(xi), diag(xi_0)) at A (d, d) and the best xi; inf where A is singular.
+
+    The best xi_c is max(d_A, u) for a similar pair, min(d_A, l) for a dissimilar one.
+    """
+    u, l = p.bounds  # noqa: E741
+    slack = [_term(max(_distance(p.X, A, i, j), u) / u) for i, j in p.pairs.similar]
+    slack += [_term(min(_distance(p.X, A, i, j), l) / l) for i, j in p.pairs.dissimilar]
+    return _divergence(A, p.prior) + p.gamma * math.fsum(slack)
+
+
+def _divergence(A: FloatArray, A_0: FloatArray) -> float:
+    """D_ld(A, A_0) = tr(A A_0^-1) - log det(A A_0^-1) - d; inf where A is singular."""
+    sign, log_det = np.linalg.slogdet(A)
+    if sign <= 0:
+        return math.inf
+    ratio = np.linalg.solve(A_0, A)
+    return float(np.trace(ratio) - log_det + np.linalg.slogdet(A_0)[1] - len(A))
+
+
+def _term(ratio: float) -> float:
+    """One term of D_ld between diagonal matrices: xi / xi_0 - log(xi / xi_0) - 1."""
+    return ratio - math.log(ratio) - 1 if ratio > 0 else math.inf
+
+
+def _distance(X: FloatArray, A: FloatArray, i: int, j: int) -> float:
+    """d_A(x_i, x_j) = (x_i - x_j)^T A (x_i - x_j), squared."""
+    return float((X[i] - X[j]) @ A @ (X[i] - X[j]))
+
+
+def evaluate(p: Instance, A: FloatArray) -> dict[str, Any]:
+    """Intermediates at A: distances, xi, the prices lambda they imply, the two divergences, the gradient in A."""
+    (u, l), gamma = p.bounds, p.gamma  # noqa: E741
+    d_S = np.array([_distance(p.X, A, i, j) for i, j in p.pairs.similar])
+    d_D = np.array([_distance(p.X, A, i, j) for i, j in p.pairs.dissimilar])
+    xi_S, xi_D = np.maximum(d_S, u), np.minimum(d_D, l)
+    with np.errstate(divide="ignore"):
+        lam_S, lam_D = gamma * (1 / u - 1 / xi_S), gamma * (1 / xi_D - 1 / l)
+    F = objective(p, A)
+    if math.isfinite(F):
+        gradient = np.linalg.inv(p.prior) - np.linalg.inv(A)
+        for (i, j), lam in zip(p.pairs.similar, lam_S, strict=True):
+            gradient += lam * np.outer(p.X[i] - p.X[j], p.X[i] - p.X[j])
+        for (i, j), lam in zip(p.pairs.dissimilar, lam_D, strict=True):
+            gradient -= lam * np.outer(p.X[i] - p.X[j], p.X[i] - p.X[j])
+    else:
+        gradient = np.full_like(A, np.nan)
+    of_metric = _divergence(A, p.prior)
+    return {
+        "objective": F,
+        "D_ld": of_metric,
+        "D_ld_xi": math.fsum(map(_term, [*(xi_S / u), *(xi_D / l)])),
+        "u": u,
+        "l": l,
+        "A_0": p.prior,
+        "similar": p.pairs.similar,
+        "dissimilar": p.pairs.dissimilar,
+        "d_S": d_S,
+        "d_D": d_D,
+        "xi_S": xi_S,
+        "xi_D": xi_D,
+        "violated_S": int(np.count_nonzero(d_S > u)),
+        "violated_D": int(np.count_nonzero(d_D < l)),
+        "lam_S": lam_S,
+        "lam_D": lam_D,
+        "gradient": gradient,
+    }
+
+
+Change = Callable[[Instance, Question], dict[str, Any] | None]
+
+
+def _with_params(change: Change) -> Callable[[Question], Other | None]:
+    """The same data with some parameters changed, unless the metric is seen at once not to be the answer."""
+
+    def problem(question: Question) -> Other | None:
+        changed = change(instance(question.X, question.y, **question.params), question)
+        if changed is None:
+            return None
+        params = {**question.params, **changed}
+        there = instance(question.X, question.y, **params)
+        return Other(question.X, question.y, params) if _stays_at_scale(there, question.metric) else None
+
+    return problem
+
+
+def _stays_at_scale(p: Instance, A: FloatArray) -> bool:
+    """False if a multiple of the metric A (d, d) is better by more than `LOOSE`: then it is no optimum."""
+    sign, log_det = np.linalg.slogdet(A)
+    if sign <= 0:
+        return False
+    index = np.concatenate([p.pairs.similar, p.pairs.dissimilar])
+    x = p.X[index[:, 0]] - p.X[index[:, 1]]
+    ratio = quadratic(x, A) / p.xi_0
+    similar = np.arange(len(index)) < len(p.pairs.similar)
+    trace = float(np.trace(np.linalg.solve(p.prior, A)))
+    log_det -= np.linalg.slogdet(p.prior)[1]
+
+    def objective(c: float) -> float:
+        r = np.where(similar, np.maximum(c * ratio, 1), np.minimum(c * ratio, 1))
+        with np.errstate(all="ignore"):
+            slack = float(np.sum(r - np.log(r) - 1))
+        return float(c * trace - log_det - len(A) * (1 + np.log(c)) + p.gamma * slack)
+
+    here = objective(1.0)
+    return all(objective(c) >= here * (1 - LOOSE) for c in MULTIPLES)
+
+
+def _gamma_times(factor: Callable[[Instance], float]) -> Callable[[Question], Other | None]:
+    """Another weight of the slack."""
+
+    def change(p: Instance, _: Question) -> dict[str, Any] | None:
+        by = factor(p)
+        return {"gamma": p.gamma * by} if by not in (0.0, 1.0) else None
+
+    return _with_params(change)
+
+
+def _bounds_by(other: Callable[[float, float], tuple[float, float]]) -> Callable[[Question], Other | None]:
+    """Other bounds, made of u and l."""
+    return _with_params(lambda p, _: {"bounds": other(*p.bounds)})
+
+
+def _percentiles_of(values: Callable[[Instance], FloatArray], at: tuple[float, float] = PERCENTILES) -> Any:
+    """Other percentiles, or those of something else, where the bounds were left to be percentiles."""
+
+    def change(p: Instance, question: Question) -> dict[str, Any] | None:
+        if question.params.get("bounds") is not None:
+            return None
+        u, l = np.percentile(values(p), at)  # noqa: E741
+        return {"bounds": (float(u), float(l))} if (u, l) != p.bounds else None
+
+    return _with_params(change)
+
+
+def _squared(p: Instance) -> FloatArray:
+    return squared_distances(p.X, p.prior)
+
+
+def _plain(p: Instance) -> FloatArray:
+    return np.sqrt(_squared(p))
+
+
+def _euclidean(p: Instance) -> FloatArray:
+    return squared_distances(p.X, np.eye(p.X.shape[1]))
+
+
+def _whole_matrix(p: Instance) -> FloatArray:
+    """All n^2 entries: every distance twice, and n zeros."""
+    return np.concatenate([_squared(p), _squared(p), np.zeros(len(p.X))])
+
+
+def _plain_whole_matrix(p: Instance) -> FloatArray:
+    """The same of plain Euclidean distances between distinct points."""
+    distances = np.sqrt(squared_distances(np.unique(p.X, axis=0), np.eye(p.X.shape[1])))
+    return np.concatenate([distances, distances, np.zeros(len(np.unique(p.X, axis=0)))])
+
+
+def _hard(p: Instance, question: Question) -> dict[str, Any] | None:
+    """Only if the metric keeps all bounds: else it is no answer to that."""
+    A, (u, l) = question.metric, p.bounds  # noqa: E741
+    similar, dissimilar = (p.X[listed[:, 0]] - p.X[listed[:, 1]] for listed in p.pairs)
+    if quadratic(similar, A).max(initial=u) > u * (1 + HELD):
+        return None
+    if quadratic(dissimilar, A).min(initial=l) < l * (1 - HELD):
+        return None
+    return {"gamma": p.gamma * HARD}
+
+
+def _printed(p: Instance, _: Question) -> dict[str, Any] | None:
+    u, l = p.bounds  # noqa: E741
+    return {"gamma": 1.0, "bounds": (u / p.gamma, l / p.gamma)} if p.gamma != 1 else None
+
+
+def _identity(p: Instance, _: Question) -> dict[str, Any] | None:
+    d = p.X.shape[1]
+    return None if np.array_equal(p.prior, np.eye(d)) else {"prior": np.eye(d)}
+
+
+def _covariance(p: Instance, _: Question) -> dict[str, Any] | None:
+    other = inverse_covariance(p.X)
+    return None if np.array_equal(p.prior, other) else {"prior": other}
+
+
+def _inverse(p: Instance, _: Question) -> dict[str, Any] | None:
+    other = np.linalg.inv(p.prior)
+    return None if np.array_equal(p.prior, other) else {"prior": (other + other.T) / 2}
+
+
+def _divisor(p: Instance, question: Question) -> dict[str, Any] | None:
+    n = len(p.X)
+    return {"prior": p.prior * (n / (n - 1))} if question.params.get("prior") == "covariance" else None
+
+
+def _exchanged(p: Instance, _: Question) -> dict[str, Any]:
+    return {"pairs": {"similar": p.pairs.dissimilar.tolist(), "dissimilar": p.pairs.similar.tolist()}}
+
+
+def _only(kind: str) -> Change:
+    def change(p: Instance, _: Question) -> dict[str, Any] | None:
+        kept = {k: v if k == kind else [] for k, v in p.pairs.to_dict().items()}
+        return {"pairs": kept} if all(len(listed) for listed in p.pairs) else None
+
+    return change
+
+
+def _pairs(p: Instance) -> int:
+    return len(p.pairs.similar) + len(p.pairs.dissimilar)
+
+
+# what implementations of ITML compute instead: the problem itself with other inputs, so that a metric is proved to be
+# their answer by the certificate of the method. Not named: D_ld(A_0, A) in place of D_ld(A, A_0), which is not convex
+# in A; distances in place of squared distances inside the constraints, which is not either; and anything done to a
+# random choice of pairs
+MISREADINGS: dict[str, Misreading] = {
+    "mean": Misreading(
+        "the mean of the slack over the pairs where the paper has the sum",
+        _gamma_times(lambda p: 1 / max(_pairs(p), 1)),
+    ),
+    "inverse_gamma": Misreading(
+        "1/gamma times the slack where the paper has gamma", _gamma_times(lambda p: p.gamma**-2)
+    ),
+    "no_gamma": Misreading("the slack without gamma", _gamma_times(lambda p: 1 / p.gamma)),
+    "twice": Misreading("2 gamma times the slack: every pair in both orders", _gamma_times(lambda p: 2.0)),
+    "half": Misreading(
+        "2 D_ld(A, A_0), or half the slack, where the paper has the sum", _gamma_times(lambda p: 0.5)
+    ),
+    "hard": Misreading("hard constraints, without slack", _with_params(_hard)),
+    "printed": Misreading(
+        "gamma = 1 with the bounds u/gamma and l/gamma: Algorithm 1 as it is printed", _with_params(_printed)
+    ),
+    "roots": Misreading(
+        "bounds sqrt(u) and sqrt(l): distances where the paper has squared ones",
+        _bounds_by(lambda u, l: (u**0.5, l**0.5)),  # noqa: E741
+    ),
+    "squares": Misreading(
+        "bounds u^2 and l^2, which are bounds of squared distances already",
+        _bounds_by(lambda u, l: (u * u, l * l)),  # noqa: E741
+    ),
+    "exchanged_bounds": Misreading("u and l exchanged", _bounds_by(lambda u, l: (l, u))),  # noqa: E741
+    "exchanged_pairs": Misreading("similar and dissimilar pairs exchanged", _with_params(_exchanged)),
+    "similar_only": Misreading("the similar pairs alone", _with_params(_only("similar"))),
+    "dissimilar_only": Misreading("the dissimilar pairs alone", _with_params(_only("dissimilar"))),
+    "plain_percentiles": Misreading(
+        "percentiles of distances as bounds of squared distances", _percentiles_of(_plain)
+    ),
+    "whole_matrix": Misreading(
+        "percentiles over all n^2 squared distances, the zeros of the diagonal among them",
+        _percentiles_of(_whole_matrix),
+    ),
+    "plain_whole_matrix": Misreading(
+        "percentiles over all n^2 Euclidean distances, the zeros of the diagonal among them, as bounds of squared "
+        "distances (metric-learn)",
+        _percentiles_of(_plain_whole_matrix),
+    ),
+    "euclidean_bounds": Misreading(
+        "percentiles of Euclidean distances where those under the prior are asked for",
+        _percentiles_of(_euclidean),
+    ),
+    "extremes": Misreading(
+        "the least and the largest squared distance as bounds in place of the 5th and 95th percentile",
+        _percentiles_of(_squared, (0.0, 100.0)),
+    ),
+    "tenths": Misreading(
+        "the 10th and 90th percentile as bounds in place of the 5th and 95th",
+        _percentiles_of(_squared, (10.0, 90.0)),
+    ),
+    "identity_prior": Misreading(
+        "the identity as prior where another was asked for", _with_params(_identity)
+    ),
+    "covariance_prior": Misreading(
+        "the inverse covariance as prior where another was asked for", _with_params(_covariance)
+    ),
+    "inverse_prior": Misreading(
+        "A_0^-1 as prior: the covariance in place of its inverse", _with_params(_inverse)
+    ),
+    "divisor": Misreading("the covariance with divisor n where it is n - 1", _with_params(_divisor)),
+}
+
+
+class ITML(FamilyMethod[Instance]):
+    """The metric nearest to a prior that holds similar pairs together and dissimilar ones apart."""
+
+    id = "itml"
+    TITLE = "Information-theoretic metric learning (Davis et al. 2007)"
+    EXPONENTIAL = True
+    PARAMETERS: ClassVar = {
+        "gamma": "weight of the slack (> 0, default 1.0)",
+        "prior": 'A_0: "identity" (default), "covariance" (the inverse of the sample covariance), or positive definite '
+        "(d, d)",
+        "bounds": "(u, l), what squared distances of similar and dissimilar pairs are held to (default: the 5th and "
+        "95th percentile of all squared distances under the prior)",
+        "pairs": '{"similar": [[i, j], ...], "dissimilar": [[i, j], ...]} (default: every two points, by their labels)',
+    }
+    STATEMENT = Statement("cvxml.methods.itml", ("literal", "divergence", "dual"))
+    MISREADINGS: ClassVar = MISREADINGS
+
+    def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
+        """See `instance`."""
+        return instance(X, y, **params)
+
+    def problem(self, given: Instance) -> Any:
+        """Variables "A" (d, d) and "xi"."""
+        return literal(given.X, given.pairs, given.prior, given.gamma, *given.bounds)
+
+    def dual(self, given: Instance) -> Any:
+        """Variables "lam_S" and "lam_D"."""
+        return dual(given.X, given.pairs, given.prior, given.gamma, *given.bounds)
+
+    def through_cvxpy(self, given: Instance, solver: str) -> Found:
+        """The literal metric, and of two duals the one that proves more: the literal one, and what the metric implies.
+
+        Back ends stall on exponential cones: on the dual of forty points of iris both do.
+        """
+        A = project_psd(solve_problem(self.problem(given), solver, self.EXPONENTIAL)["A"])
+        implied = evaluate(given, A)
+        duals: list[Dual] = [{name: implied[name] for name in NAMES}]
+        with suppress(SolverFailure):
+            values = solve_problem(self.dual(given), solver, self.EXPONENTIAL)
+            duals.append({name: values.get(name, np.zeros(0)) for name in NAMES})  # absent: of no pairs
+        best = max(duals, key=lambda dual: self.certify(given, A, dual).lower_bound)
+        return Found(A, best, Status.CONVERGED, 0)
+
+    def objective(self, given: Instance, M: FloatArray) -> float:
+        """From the definition."""
+        return objective(given, M)
+
+    def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
+        """See `evaluate`."""
+        return evaluate(given, M)
+
+    def member(self, given: Instance, number: Callable[[float], Any] = float) -> Family:
+        """The divergence, and two losses on distances divided by their bounds."""
+        gamma, (u, l) = number(given.gamma), map(number, given.bounds)  # noqa: E741
+        terms = (
+            Term(Bounded(gamma, above=True), PairRows(given.pairs.similar[given.differ], u)),
+            Term(Bounded(gamma, above=False), PairRows(given.pairs.dissimilar, l)),
+        )
+        return Family(LogDet(given.X, given.prior), terms, UNMOVED * given.X.shape[1], radius=radius)
+
+    def read(self, given: Instance, dual: Dual) -> Sequence[Prices]:
+        """ "lam_S" and "lam_D", one number a pair; any but NaN."""
+        (lam_S, lam_D), (u, l) = (_lambda(given, dual, k) for k in range(2)), given.bounds  # noqa: E741
+        with np.errstate(over="ignore"):
+            similar, dissimilar = -lam_S[given.differ] * u, lam_D * l
+        return [Prices(a, np.arange(len(a))) for a in (similar, dissimilar)]
+
+    def named(self, given: Instance, *prices: Prices) -> Dual:
+        """0 where a pair has none."""
+        (similar, dissimilar), (u, l) = prices, given.bounds  # noqa: E741
+        lam_S, lam_D = (np.zeros(len(listed)) for listed in given.pairs)
+        lam_S[given.differ[similar.key]] = -similar.a / u
+        lam_D[dissimilar.key] = dissimilar.a / l
+        return {"lam_S": lam_S, "lam_D": lam_D}
+
+    def search(
+        self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
+    ) -> Found:
+        """See logdet_path.py."""
+        family = self.member(given)._replace(radius=unknown)  # of which the solver has no need
+        proved, named = partial(self._certify, given), partial(self.named, given)
+        at = None if start is None else start.metric
+        return logdet_path.search(family, proved, named, tol, max_iter, at, callback)
+
+    def stored(self, given: Instance) -> dict[str, Any]:
+        """Prior and bounds as numbers; the pairs if they were given, else None: they follow from y."""
+        return {
+            "gamma": given.gamma,
+            "prior": given.prior.tolist(),
+            "bounds": list(given.bounds),
+            "pairs": given.pairs.to_dict() if given.listed else None,
+        }
+
+    def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
+        """Where the prior itself is optimal, and where pairs say nothing."""
+        said = []
+        if all(not lam.any() for lam in certificate.dual.values()):
+            said.append(
+                "no bound is violated under the prior, which is the optimum: these pairs do not move it"
+            )
+        if twins := len(given.pairs.similar) - len(given.differ):
+            said.append(f"{twins} similar pairs are of equal points: they keep any bound and say nothing")
+        return said
+
+
+def _lambda(given: Instance, dual: Dual, k: int) -> FloatArray:
+    """Of one kind of pair. Raises ValueError for another shape, and for NaN."""
+    name, count = NAMES[k], len(given.pairs[k])
+    if not isinstance(dual, Mapping) or name not in dual:
+        raise ValueError(f'the dual must be a mapping with "lam_S" and "lam_D"; there is no {name!r}')
+    lam = real_array(dual[name], f"dual {name!r}")
+    if lam.shape != (count,):
+        raise ValueError(f"dual {name!r} must be one number for each of {count} pairs, got shape {lam.shape}")
+    if np.isnan(lam).any():
+        raise ValueError(f"dual {name!r} holds NaN")
+    return lam
+
+
+METHOD = ITML()

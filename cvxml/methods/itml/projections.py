@@ -26,11 +26,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.inputs import check_count, check_positive
-from cvxml.methods.itml.certify import certify
-from cvxml.methods.itml.instance import Instance, instance
-from cvxml.metric import FloatArray
-from cvxml.result import Certificate, Step
+from cvxml.core.inputs import check_count, check_positive
+from cvxml.core.metric import FloatArray
+from cvxml.core.result import Certificate, Step
+from cvxml.methods.itml import METHOD, Instance
 
 
 class Projected(NamedTuple):
@@ -75,7 +74,9 @@ class _Point:
     def proof(self) -> Certificate:
         """The certificate of A from lambda as they are."""
         n_S = len(self.p.pairs.similar)
-        return certify(self.p, (self.A + self.A.T) / 2, {"lam_S": self.lam[:n_S], "lam_D": self.lam[n_S:]})
+        return METHOD.certify(
+            self.p, (self.A + self.A.T) / 2, {"lam_S": self.lam[:n_S], "lam_D": self.lam[n_S:]}
+        )
 
 
 def projections(
@@ -91,9 +92,9 @@ def projections(
     """Sweeps over all pairs until the certified gap is at most tol of the scale, `sweeps` at most.
 
     params: those of the method. printed: Algorithm 1 as it is printed (see above). callback: called with a
-    `cvxml.result.Step` after every sweep. Raises ValueError for bad input.
+    `cvxml.core.result.Step` after every sweep. Raises ValueError for bad input.
     """
-    p = instance(X, y, **params)
+    p = METHOD.instance(X, y, **params)
     sweeps, tol = check_count(sweeps, "sweeps"), check_positive(tol, "tol")
     began, history = time.perf_counter(), []
     at = _Point(p, printed)

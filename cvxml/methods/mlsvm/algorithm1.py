@@ -1,4 +1,4 @@
-"""Algorithm 1 of paper 002 (Pegasos-like), corrected and as printed, with its certified gap as it goes.
+"""Algorithm 1 of Nguyen, Guo 2008 (Pegasos-like), corrected and as printed, with its certified gap as it goes.
 
     V      = { i : min_j d_A(i, j) - max_l d_A(i, l) < 1 }
     A'     = (1 - eta_t lam) A_t + eta_t/n sum_{i in V} [ (x_i - x-)(x_i - x-)^T - (x_i - x+)(x_i - x+)^T ]
@@ -18,9 +18,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cvxml.core.metric import FloatArray, IntArray, project_psd
 from cvxml.methods.mlsvm.evaluate import objective
 from cvxml.methods.mlsvm.neighborhood import Neighborhood
-from cvxml.metric import FloatArray, IntArray, project_psd
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
+from cvxml.core.metric import FloatArray
 from cvxml.methods.mlsvm.neighborhood import Neighborhood
-from cvxml.metric import FloatArray
 
 FEW = 20_000
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from cvxml.core.metric import FloatArray, project_psd
 from cvxml.methods.mlsvm.neighborhood import Neighborhood
-from cvxml.metric import FloatArray, project_psd
 
 
 def objective(X: FloatArray, N: Neighborhood, A: FloatArray, lam: float) -> float:

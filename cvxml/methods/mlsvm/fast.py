@@ -16,13 +16,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from cvxml.firstorder import State, accelerated
+from cvxml.core.metric import FloatArray
+from cvxml.core.result import Status, Step
+from cvxml.family.firstorder import State, accelerated
+from cvxml.family.newton import MAX_ENTRIES
 from cvxml.methods.mlsvm.dual import CompactDual
 from cvxml.methods.mlsvm.interior import interior
 from cvxml.methods.mlsvm.newton import newton_direction
-from cvxml.metric import FloatArray
-from cvxml.newton import MAX_ENTRIES
-from cvxml.result import Status, Step
 
 EPS = float(np.finfo(float).eps)
 CHECK_EVERY = 10

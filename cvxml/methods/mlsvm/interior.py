@@ -19,8 +19,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
+from cvxml.core.metric import FloatArray
 from cvxml.methods.mlsvm.dual import CompactDual
-from cvxml.metric import FloatArray
 
 
 class Rows(NamedTuple):

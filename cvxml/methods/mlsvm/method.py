@@ -1,4 +1,10 @@
-"""The contract of MLSVM (paper 002): what cvxml.methods.Method asks of a method, with every input checked.
+"""MLSVM (Nguyen, Guo 2008) as a member of the family, and Algorithm 1 of the paper.
+
+    min_{A psd}  lam/2 ||A||^2 + 1/n sum_i [1 + max_{l in T_i} d_A(x_i, x_l) - min_{j in I_i} d_A(x_i, x_j)]_+
+over the points that have both targets T_i and impostors I_i: of the others the paper says nothing, their constraint is
+vacuous, xi_i = 0 and the 1/n stays. The rows are the pairs (i, j) and (i, l), a group is a point (family/groups.py,
+`Spread`), and the scale of a tolerance is lam/2 ||A||^2. By strong convexity a metric with a gap is within
+sqrt(2 gap / lam) of the optimum (family/frobenius.py).
 
 Reference: N. Nguyen, Y. Guo, Metric Learning: A Support Vector Approach, ECML PKDD 2008.
 """
@@ -6,185 +12,198 @@ Reference: N. Nguyen, Y. Guo, Metric Learning: A Support Vector Approach, ECML P
 from __future__ import annotations
 
 import math
-from importlib import resources
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.exact import Exact
-from cvxml.inputs import check_choice, check_count, check_positive
+from cvxml.core.exact import Exact
+from cvxml.core.inputs import check_count, real_array
+from cvxml.core.metric import FloatArray, IntArray, as_metric
+from cvxml.core.result import Certificate, Dual, Status
+from cvxml.core.run import Callback, Found, Start
+from cvxml.core.statement import Statement
+from cvxml.family.bound import Family, Term, in_domain
+from cvxml.family.exact import interval
+from cvxml.family.frobenius import Frobenius
+from cvxml.family.groups import Spread
+from cvxml.family.method import FamilyMethod
+from cvxml.family.rows import Pairs, Prices
 from cvxml.methods.mlsvm.algorithm1 import Run
 from cvxml.methods.mlsvm.algorithm1 import algorithm1 as run_algorithm1
-from cvxml.methods.mlsvm.certify import certify as certify_metric
-from cvxml.methods.mlsvm.certify import repair
 from cvxml.methods.mlsvm.evaluate import evaluate as evaluate_metric
 from cvxml.methods.mlsvm.evaluate import objective as objective_of
 from cvxml.methods.mlsvm.instance import Instance, instance
-from cvxml.methods.mlsvm.solve import solve_instance
-from cvxml.methods.mlsvm.statement import STATEMENT as STATEMENT
-from cvxml.methods.mlsvm.variants import VARIANTS as VARIANTS
-from cvxml.metric import FloatArray, IntArray, as_matrix, as_metric, examine
-from cvxml.result import Certificate, Dual, Evaluation, SavedSolution, Solution, warn_unless_converged
-
-TITLE = "MLSVM: metric learning, a support vector approach (Nguyen, Guo 2008; paper 002)"
-CLAIM = "optimal"
-SCALE = "reference"
-SOLVE_PARAMETERS: dict[str, str] = {}
-PARAMETERS = {
-    "lam": "weight of lam/2 ||A||^2, > 0 (default 0.1)",
-    "n_neighbors": "K, the size of a neighbourhood (default 4)",
-    "neighborhood": '"knn": the K nearest of any class, as printed (default); '
-    '"per-class": K nearest of the class and K nearest of the rest',
-    "neighbors": "explicit lists N(i), one a point; they win over n_neighbors and neighborhood",
-}
+from cvxml.methods.mlsvm.misreadings import MISREADINGS
+from cvxml.methods.mlsvm.neighborhood import Neighborhood
+from cvxml.methods.mlsvm.solve import notes_on, search, through_cvxpy
 
 
-def problem(X: ArrayLike, y: ArrayLike, **params: Any) -> Any:
-    """Problem (2) as a `cvxpy.Problem`, row by row as printed; variables "A" (d, d) and "xi" (n,).
+class MLSVM(FamilyMethod[Instance]):
+    """Metric learning, a support vector approach."""
 
-    Parameters as in `PARAMETERS`. Raises ValueError for bad input.
-    """
-    from cvxml.methods.mlsvm.problem import literal
-
-    given = instance(X, y, **params)
-    return literal(given.X, given.N, given.lam)
-
-
-def dual_problem(X: ArrayLike, y: ArrayLike, **params: Any) -> Any:
-    """The compact dual as a `cvxpy.Problem`; variables "u", "w" (one entry a pair) and "S" (d, d)."""
-    from cvxml.methods.mlsvm.problem import dual
-
-    given = instance(X, y, **params)
-    return dual(given.X, given.N, given.lam)
-
-
-def literal_source() -> str:
-    """The source of problem.py."""
-    return resources.files("cvxml.methods.mlsvm").joinpath("problem.py").read_text(encoding="utf-8")
-
-
-def objective(X: ArrayLike, y: ArrayLike, metric: ArrayLike, **params: Any) -> float:
-    """lam/2 ||A||^2 + 1/n sum_i xi_i at `metric` (d, d), from the definition."""
-    given = instance(X, y, **params)
-    A = as_metric(metric, given.X.shape[1])
-    return objective_of(given.X, given.N, A, given.lam)
-
-
-def evaluate(X: ArrayLike, y: ArrayLike, metric: ArrayLike, *, t: int = 1, **params: Any) -> Evaluation:
-    """The intermediates at `metric` (d, d), by the paper's names, and one Algorithm-1 step at iteration `t`.
-
-    targets, impostors (lists a point), usable, ties, target_distances, impostor_distances, active_impostor and
-    active_target (index of x- and x+, -1 where vacuous), xi, violated (V), subgradient (d, d), eta =
-    1/(lam (t+1)), A_third, A_two_thirds, A_next (d, d). Raises ValueError for bad input.
-    """
-    given = instance(X, y, **params)
-    feasibility = examine(as_matrix(metric, given.X.shape[1]))[1]
-    A = as_metric(metric, given.X.shape[1])
-    values = evaluate_metric(given.X, given.N, A, given.lam, check_count(t, "t", at_most=10**15))
-    return Evaluation("mlsvm", {**values, "feasibility": str(feasibility)})
-
-
-def certify(X: ArrayLike, y: ArrayLike, metric: ArrayLike, dual: Dual, **params: Any) -> Certificate:
-    """The certificate of `metric` (d, d) from any dual variables (certify.py).
-
-    dual: "u", "u_index", "w", "w_index". Raises ValueError for bad input.
-    """
-    given = instance(X, y, **params)
-    A = as_matrix(metric, given.X.shape[1])
-    return certify_metric(given.X, given.N, A, dual, given.lam)
-
-
-def exact(
-    X: ArrayLike,
-    y: ArrayLike,
-    metric: ArrayLike,
-    dual: Dual,
-    *,
-    root: ArrayLike | None = None,
-    psd: ArrayLike | None = None,
-    **params: Any,
-) -> Exact:
-    """The interval of `certify` in rational arithmetic (exact.py). Raises ValueError without python-flint."""
-    from cvxml.methods.mlsvm.exact import exact_interval
-
-    given = instance(X, y, **params)
-    A = as_matrix(metric, given.X.shape[1])
-    return exact_interval(given.X, given.N, A, repair(dual, given.N)[:4], given.lam, root=root, psd=psd)
-
-
-def machine_slack(X: ArrayLike, y: ArrayLike, metric: ArrayLike, **params: Any) -> float:
-    """Nothing: the certificate is computed from the numbers given, and its own rounding covers it."""
-    return 0.0
-
-
-def ties(X: ArrayLike, y: ArrayLike, **params: Any) -> int:
-    """How many points have a neighbourhood whose boundary is a tie (0 for explicit lists)."""
-    return instance(X, y, **params).N.ties
-
-
-def neighbor_lists(X: ArrayLike, y: ArrayLike, **params: Any) -> list[IntArray]:
-    """N(i) of every point."""
-    return instance(X, y, **params).N.lists
-
-
-def metric_size(X: FloatArray) -> int:
-    """A metric is d x d."""
-    return int(X.shape[1])
-
-
-def solve(
-    X: ArrayLike,
-    y: ArrayLike,
-    *,
-    solver: str = "fast",
-    tol: float = 1e-6,
-    max_iter: int = 20000,
-    warm_start: Solution | SavedSolution | None = None,
-    callback: Any = None,
-    **params: Any,
-) -> Solution:
-    """The optimal metric with its certificate.
-
-    solver: "fast" (fast.py), or "clarabel" / "scs": the literal problem and its dual through cvxpy. tol: stop at
-    gap <= tol * scale, scale = lam/2 ||A||^2. max_iter: gradient steps and Newton rounds of the fast
-    solver. warm_start: a Solution of the same data and neighbours, any lam. callback: called with a
-    `cvxml.result.Step` each time the gap is measured. Parameters as in `PARAMETERS`.
-    Raises ValueError for bad input; warns (ConvergenceWarning) whenever tol is not met.
-    """
-    given = instance(X, y, **params)
-    check_options(solver, tol, max_iter)
-    solution = solve_instance(
-        given.X,
-        given.y,
-        given.N,
-        given.lam,
-        solver,
-        float(tol),
-        max_iter,
-        warm_start,
-        callback,
-        stored_params(given.lam, params),
-    )
-    warn_unless_converged(solution, tol)
-    return solution
-
-
-def check_options(solver: str, tol: float, max_iter: int) -> None:
-    """ValueError unless they are what `solve` takes, here and for the kernel."""
-    check_choice(solver, "solver", ("fast", "clarabel", "scs"))
-    check_positive(tol, "tol")
-    check_count(max_iter, "max_iter")
-
-
-def stored_params(lam: float, params: dict[str, Any]) -> dict[str, Any]:
-    """What a saved solution says of its parameters; the neighbour lists are stored beside them."""
-    explicit = params.get("neighbors") is not None
-    return {
-        "lam": lam,
-        "n_neighbors": None if explicit else int(params.get("n_neighbors", 4)),
-        "neighborhood": "explicit" if explicit else str(params.get("neighborhood", "knn")),
+    id = "mlsvm"
+    TITLE = "MLSVM: metric learning, a support vector approach (Nguyen, Guo 2008)"
+    MAX_ITER = 20000  # gradient steps and Newton rounds
+    PARAMETERS: ClassVar[dict[str, str]] = {
+        "lam": "weight of lam/2 ||A||^2, > 0 (default 0.1)",
+        "n_neighbors": "K, the size of a neighbourhood (default 4)",
+        "neighborhood": '"knn": the K nearest of any class, as printed (default); '
+        '"per-class": K nearest of the class and K nearest of the rest',
+        "neighbors": "explicit lists N(i), one a point; they win over n_neighbors and neighborhood",
     }
+    STATEMENT = Statement("cvxml.methods.mlsvm.problem", ("literal", "dual"))
+    MISREADINGS = MISREADINGS
+
+    def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
+        """Everything checked. Raises ValueError for bad input."""
+        return instance(X, y, **params)
+
+    def problem(self, given: Instance) -> Any:
+        """Problem (2), row by row as printed; variables "A" (d, d) and "xi" (n,)."""
+        from cvxml.methods.mlsvm.problem import literal
+
+        return literal(given.X, given.N, given.lam)
+
+    def dual(self, given: Instance) -> Any:
+        """The compact dual; variables "u", "w" (one entry a pair) and "S" (d, d)."""
+        from cvxml.methods.mlsvm.problem import dual
+
+        return dual(given.X, given.N, given.lam)
+
+    def objective(self, given: Instance, M: FloatArray) -> float:
+        """lam/2 ||A||^2 + 1/n sum_i xi_i, from the definition."""
+        return objective_of(given.X, given.N, M, given.lam)
+
+    def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
+        """The intermediates by the paper's names, and one step of Algorithm 1 at iteration `t`.
+
+        targets, impostors (lists a point), usable, ties, target_distances, impostor_distances, active_impostor and
+        active_target (index of x- and x+, -1 where vacuous), xi, violated (V), subgradient (d, d), eta =
+        1/(lam (t+1)), A_third, A_two_thirds, A_next (d, d).
+        """
+        return evaluate_metric(given.X, given.N, M, given.lam, t)
+
+    def member(
+        self, given: Instance, number: Callable[[Any], Any] = float, psd: ArrayLike | None = None
+    ) -> Family:
+        """psd (d, r): L with L L^T near P_+(-G), if it is known, for exact arithmetic."""
+        return member_of(Frobenius(given.X, number(given.lam), square=psd), given.N, number)
+
+    def read(self, given: Instance, dual: Dual) -> Sequence[Prices]:
+        """ "u" (p,) with "u_index" (p, 2) of pairs (i, impostor j), "w" (q,) with "w_index" (q, 2) of pairs (i, l).
+
+        The pairs may be in any order; those that are no row are dropped.
+        """
+        n, (index, near) = len(given.X), _rows(given.N)
+        u, w = (_on(index @ (n, 1), *_checked(dual, name, n), n) for name in ("u", "w"))
+        return (Prices(np.where(near, u, -w), np.arange(len(index))),)
+
+    def named(self, given: Instance, prices: Prices) -> Dual:
+        """A number for each pair of a point that has both."""
+        index, near = _rows(given.N)
+        u, w = prices.a[near], np.abs(prices.a[~near])
+        return {"u": u, "u_index": index[near], "w": w, "w_index": index[~near]}
+
+    def exact(
+        self,
+        given: Instance,
+        M: FloatArray,
+        dual: Dual,
+        *,
+        root: ArrayLike | None = None,
+        psd: ArrayLike | None = None,
+    ) -> Exact:
+        """See exact.py; psd (d, r): L with L L^T near P_+(-G), of the prices themselves and not of a multiple."""
+        if psd is None:
+            return super().exact(given, M, dual, root=root)
+        prices = in_domain(self.member(given), self.read(given, dual))
+        return interval(self.member(given, Fraction, psd=psd), M, prices, root)
+
+    def search(
+        self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
+    ) -> Found:
+        """Projected gradient, interior point and Newton (solve.py, fast.py); of a start it takes the dual."""
+        return search(given, partial(self.certify, given), tol, max_iter, start, callback)
+
+    def through_cvxpy(self, given: Instance, solver: str) -> Found:
+        """Both problems, rescaled (solve.py)."""
+        return through_cvxpy(given, partial(self.certify, given), solver)
+
+    def stored(self, given: Instance) -> dict[str, Any]:
+        """What names the neighbourhoods; the lists are stored beside them."""
+        return given.stored()
+
+    def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
+        """How many points count, ties, and whether the metric does."""
+        return notes_on(given.N, certificate, found.status is Status.CONVERGED)
+
+    def ties(self, given: Instance) -> int:
+        """How many points have a neighbourhood whose boundary is a tie (0 for explicit lists)."""
+        return given.N.ties
+
+    def neighbor_lists(self, given: Instance) -> list[IntArray]:
+        """N(i) of every point."""
+        return given.N.lists
+
+
+def member_of(regularizer: Frobenius, N: Neighborhood, number: Callable[[Any], Any] = float) -> Family:
+    """lam/2 ||A||^2, and a spread for each point that has both targets and impostors."""
+    index, near = _rows(N)
+    group = np.unique(index[:, 0], return_inverse=True)[1].reshape(-1)
+    spread = Spread(number(1) / len(regularizer.X), group, near)
+    return Family(regularizer, (Term(spread, Pairs(index)),), of_regularizer=True, radius=regularizer.around)
+
+
+def _rows(N: Neighborhood) -> tuple[IntArray, np.ndarray]:
+    """The pairs (i, j) and (i, l) of all points that have both, and which of them are impostors."""
+    listed = [
+        (i, j, kind)
+        for i in N.usable.tolist()
+        for kind, of in ((1, N.impostors), (0, N.targets))
+        for j in of[i]
+    ]
+    rows = np.array(listed, dtype=np.intp).reshape(-1, 3)
+    return rows[:, :2], rows[:, 2] == 1
+
+
+def _on(keys: IntArray, values: FloatArray, given: IntArray, n: int) -> FloatArray:
+    """The positive values (p,) of pairs `given` (p, 2), summed where a pair is named twice, for these keys (t,)."""
+    order = np.argsort(keys)
+    own = given @ (n, 1)
+    at = np.searchsorted(keys, own, sorter=order)
+    known = at < len(keys)
+    known[known] = keys[order[at[known]]] == own[known]
+    found = np.zeros(len(keys))
+    # no price exceeds 1/n, and sums of anything much larger could overflow
+    np.add.at(found, order[at[known]], np.clip(np.nan_to_num(values[known], nan=0.0), 0.0, 1.0))
+    return found
+
+
+def _checked(dual: Dual, name: str, n: int) -> tuple[FloatArray, IntArray]:
+    missing = [part for part in (name, f"{name}_index") if not isinstance(dual, Mapping) or part not in dual]
+    if missing:
+        raise ValueError(
+            f'the dual must be a mapping with "u", "u_index", "w", "w_index"; there is no {missing[0]!r}'
+        )
+    values = real_array(dual[name], f"dual {name!r}")
+    given = np.asarray(dual[f"{name}_index"])
+    if given.size == 0:
+        given = given.reshape(0, 2).astype(np.intp)
+    if values.ndim != 1 or given.shape != (len(values), 2) or given.dtype.kind not in "iu":
+        raise ValueError(
+            f"dual {name!r} must be one number a pair, with {name}_index of shape (p, 2) and integers; "
+            f"got shapes {values.shape} and {given.shape}, dtype {given.dtype}"
+        )
+    if len(given) and (given.min() < 0 or given.max() >= n):
+        raise ValueError(f"{name}_index names a point outside 0..{n - 1}")
+    return values, given.astype(np.intp)
+
+
+METHOD = MLSVM()
 
 
 def algorithm1(
@@ -207,7 +226,7 @@ def algorithm1(
     first = _start(start, given)
     steps, each = check_count(n_steps, "n_steps"), check_count(every, "every")
     if lower_bound is None:
-        lower_bound = solve(X, y, **params).lower_bound
+        lower_bound = METHOD.solve(given).lower_bound
     return run_algorithm1(given.X, given.N, given.lam, lower_bound, steps, paper, first, each)
 
 

@@ -1,4 +1,4 @@
-"""N(i) of paper 002, split by class: targets T_i (same class) and impostors I_i (other classes)."""
+"""N(i) of Nguyen, Guo 2008, split by class: targets T_i (same class) and impostors I_i (other classes)."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from functools import partial
 
 import numpy as np
 
-from cvxml.inputs import check_choice, check_count, check_neighbors
-from cvxml.metric import FloatArray, IntArray
-from cvxml.neighbors import k_nearest
+from cvxml.core.inputs import check_choice, check_count, check_neighbors
+from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.neighbors import k_nearest
 
 KINDS = ("knn", "per-class")
 NearestOf = Callable[[IntArray, IntArray, int], tuple[IntArray, np.ndarray]]

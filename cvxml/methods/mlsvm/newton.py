@@ -1,4 +1,4 @@
-"""A regularised semismooth Newton step on the face of the compact dual that holds v (cvxml/newton.py).
+"""A regularised semismooth Newton step on the face of the compact dual that holds v (cvxml/family/newton.py).
 
 Once accelerated gradient has found which u_ij and w_il are positive, the dual is smooth on the face they span, up to
 P_+. The step solves (B B^T + I / (sigma step)) z = -gradient.
@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cvxml.core.metric import FloatArray, IntArray
+from cvxml.family.newton import MAX_ENTRIES, contrasts, derivative_weights, solve_regularised
 from cvxml.methods.mlsvm.dual import CompactDual
-from cvxml.metric import FloatArray, IntArray
-from cvxml.newton import MAX_ENTRIES, contrasts, derivative_weights, solve_regularised
 
 
 class Face(NamedTuple):

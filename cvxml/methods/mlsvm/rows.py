@@ -1,4 +1,4 @@
-"""Constraints of MLSVM as rows, whatever lists they come from: for misreadings of the problem (variants.py)."""
+"""Constraints of MLSVM as rows, whatever lists they come from: for misreadings of the problem (misreadings.py)."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.misreading import LOOSE, MULTIPLES
 from cvxml.methods.mlsvm.instance import Instance
-from cvxml.metric import FloatArray, IntArray
-from cvxml.variant import LOOSE, MULTIPLES
 
 Listed = Sequence[int] | IntArray
 

@@ -1,20 +1,19 @@
-"""From an instance of MLSVM to a Solution: rescale, run a solver, certify, say what should be known."""
+"""From an instance of MLSVM to a metric and its prices: rescale, run a solver; and what should be known of it."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from cvxml.firstorder import one_blas_thread
-from cvxml.methods.mlsvm.certify import certify, repair, scaled_lam
+from cvxml.core.metric import FloatArray, project_psd, unit_scale
+from cvxml.core.result import Certificate, Dual, Status
+from cvxml.core.run import Callback, Found, Start
 from cvxml.methods.mlsvm.dual import CompactDual
 from cvxml.methods.mlsvm.fast import fast
+from cvxml.methods.mlsvm.instance import Instance, scaled_lam
 from cvxml.methods.mlsvm.neighborhood import Neighborhood
-from cvxml.metric import FloatArray, IntArray, project_psd, unit_scale
-from cvxml.result import Certificate, Dual, SavedSolution, Solution, Status, Step
 
 NOTHING = 1e-9  # of the objective: with no more to gain 0 may be the optimum
 ROOM = (1e-2, 1e-5)  # what targets are nearer by, of their squared distance
@@ -23,78 +22,88 @@ SMALL = 1e-6  # a lam, in units of the data, from which on the way there is gone
 DOWN = 1e-3  # each so much smaller,
 LAST_STEPS = 200  # and if it is not gone to its end
 UNMOVED = 1e-4  # a scale below this share of the objective: the data hardly move the metric
+Prove = Callable[[FloatArray, Dual], Certificate]  # what certifies a metric with its prices
 
 
-def solve_instance(
-    X: FloatArray,
-    y: IntArray,
-    N: Neighborhood,
-    lam: float,
-    solver: str,
-    tol: float,
-    max_iter: int,
-    warm_start: Solution | SavedSolution | None,
-    callback: Callable[[Step], None] | None,
-    params: dict[str, Any],
-) -> Solution:
-    """Solve on X / scale with lam / scale^4, the same problem, and certify in the units given."""
-    scale = unit_scale(X)
-    unit, unit_lam = X / scale, scaled_lam(lam, scale)
-    status, n_iter = Status.CONVERGED, 0
-    history: tuple[Step, ...] = ()
-    spare: list[tuple[FloatArray, Dual]] = []
-    if len(N.usable) == 0:
-        metric, dual = np.zeros((X.shape[1],) * 2), _no_dual()
-    elif solver == "fast":
-        problem = CompactDual(unit, N, unit_lam)
-        starts: list[FloatArray] = [np.zeros(problem.J.shape), problem.saturated()]
-        steps = max_iter
-        if warm_start is not None:
-            starts.append(_as_start(warm_start, problem, N))
-        with one_blas_thread():
-            if unit_lam < SMALL and warm_start is None:
-                way = _way_to(unit, N, unit_lam, tol, max_iter)
-                spare = [(_metric(there, v) / scale**2, _as_pairs(there, v)) for there, v in way]
-                last, v = way[-1]
-                starts.append(v * (unit_lam / last.lam))
-                steps = max_iter if last.lam * DOWN <= unit_lam else min(max_iter, LAST_STEPS)
-            v, status, search = fast(problem, starts, tol, steps, callback)
-        if steps < max_iter and status is Status.MAX_ITER:
-            status = Status.STALLED
-        history, n_iter = tuple(search.history), search.iteration
-        metric, dual = _metric(problem, v) / scale**2, _as_pairs(problem, v)
-    else:
-        metric, dual = _through_cvxpy(X, N, lam, solver)
-    with one_blas_thread():
-        certificate = certify(X, N, metric, dual, lam)
-    if not certificate.proves(tol):  # at worst, be no worse than the zero metric, or one of a larger lam
-        zero = certify(X, N, 0 * metric, dual, lam)
-        if spare or may_be_zero(zero):
-            prices = [*(other for _, other in spare), *duals_of_zero(X, N, lam)]
-            tried = [zero, *(certify(X, N, 0 * metric, other, lam) for other in prices)]
-            zero = max(tried, key=lambda proof: (proof.lower_bound - proof.value_rounding, -proof.rounding))
-        for other in (metric, 0 * metric, *(other for other, _ in spare)):
-            proof = certify(X, N, other, zero.dual, lam)
-            if proof.gap + proof.rounding < certificate.gap + certificate.rounding:
-                metric, certificate = other, proof
-    if certificate.proves(tol):
-        status = Status.CONVERGED
-    elif status is Status.CONVERGED:
-        status = Status.BACKEND if solver != "fast" else Status.STALLED
-    return Solution(
-        method="mlsvm",
-        metric=metric,
-        certificate=certificate,
-        status=status,
-        n_iter=n_iter,
-        history=history,
-        params=params,
-        X=X,
-        y=y,
-        neighbors=N.lists,
-        notes=tuple(_notes(N, certificate, len(X), certificate.proves(tol))),
-        solver=solver,
-    )
+def search(
+    p: Instance, prove: Prove, tol: float, max_iter: int, start: Start | None, callback: Callback
+) -> Found:
+    """The fast solver, on X / scale with lam / scale^4, the same problem; at worst no worse than the zero metric."""
+    if len(p.N.usable) == 0:
+        return _nothing(p)
+    scale = unit_scale(p.X)
+    unit, unit_lam = p.X / scale, scaled_lam(p.lam, scale)
+    problem = CompactDual(unit, p.N, unit_lam)
+    starts: list[FloatArray] = [np.zeros(problem.J.shape), problem.saturated()]
+    if start is not None:
+        starts.append(_as_start(prove(*start).dual, problem))
+    steps, spare = max_iter, list[tuple[FloatArray, Dual]]()
+    if unit_lam < SMALL and start is None:
+        way = _way_to(unit, p.N, unit_lam, tol, max_iter)
+        spare = [(_metric(there, v) / scale**2, _as_pairs(there, v)) for there, v in way]
+        last, v = way[-1]
+        starts.append(v * (unit_lam / last.lam))
+        steps = max_iter if last.lam * DOWN <= unit_lam else min(max_iter, LAST_STEPS)
+    v, status, done = fast(problem, starts, tol, steps, callback)
+    if steps < max_iter and status is Status.MAX_ITER:
+        status = Status.STALLED
+    metric, dual = _metric(problem, v) / scale**2, _as_pairs(problem, v)
+    if not prove(metric, dual).proves(tol):
+        metric, dual = _or_simpler(p, prove, metric, dual, spare)
+    return Found(metric, dual, status, done.iteration, tuple(done.history))
+
+
+def through_cvxpy(p: Instance, prove: Prove, solver: str) -> Found:
+    """The literal problem gives A; its dual, stated on its own, gives (u, w). Neither is believed.
+
+    General solvers do best where the metric is about 1, and ||A*|| <= 1 / sqrt(lam): X / s with lam / s^4 about 1.
+    """
+    from cvxml.core.backend import solve_problem
+    from cvxml.methods.mlsvm.problem import dual, literal
+
+    if len(p.N.usable) == 0:
+        return _nothing(p)
+    s = float(2.0 ** np.round(np.log2(p.lam) / 4))
+    X, lam = p.X / s, scaled_lam(p.lam, s)
+    A = project_psd(solve_problem(literal(X, p.N, lam), solver)["A"]) / s**2
+    prices = solve_problem(dual(X, p.N, lam), solver)
+    u_index = [(i, j) for i in p.N.usable for j in p.N.impostors[i]]
+    w_index = [(i, j) for i in p.N.usable for j in p.N.targets[i]]
+    found: Dual = {
+        "u": prices["u"],
+        "u_index": np.array(u_index, dtype=np.intp),
+        "w": prices["w"],
+        "w_index": np.array(w_index, dtype=np.intp),
+    }
+    return Found(*_or_simpler(p, prove, A, found), Status.CONVERGED, 0)
+
+
+def _nothing(p: Instance) -> Found:
+    """Where no constraint binds: A = 0."""
+    none, pairs = np.zeros(0), np.zeros((0, 2), dtype=np.intp)
+    dual = {"u": none, "u_index": pairs, "w": none, "w_index": pairs}
+    return Found(np.zeros((p.X.shape[1],) * 2), dual, Status.CONVERGED, 0)
+
+
+def _or_simpler(
+    p: Instance,
+    prove: Prove,
+    metric: FloatArray,
+    dual: Dual,
+    spare: Sequence[tuple[FloatArray, Dual]] = (),
+) -> tuple[FloatArray, Dual]:
+    """The metric and its dual, or what is proved better: the zero metric, or one of a larger lam (`spare`)."""
+    best, zero = prove(metric, dual), prove(0 * metric, dual)
+    if spare or may_be_zero(zero):
+        prices = [*(other for _, other in spare), *duals_of_zero(p)]
+        tried = [zero, *(prove(0 * metric, other) for other in prices)]
+        zero = max(tried, key=lambda proof: (proof.lower_bound - proof.value_rounding, -proof.rounding))
+    found = metric, dual
+    for other in (metric, 0 * metric, *(other for other, _ in spare)):
+        proof = prove(other, zero.dual)
+        if proof.gap + proof.rounding < best.gap + best.rounding:
+            found, best = (other, zero.dual), proof
+    return found
 
 
 def _way_to(
@@ -126,14 +135,17 @@ def _metric(problem: CompactDual, v: FloatArray) -> FloatArray:
     return symmetric
 
 
-def duals_of_zero(X: FloatArray, N: Neighborhood, lam: float) -> Iterator[Dual]:
+def duals_of_zero(p: Instance) -> Iterator[Dual]:
     """Prices that may prove A = 0 optimal exactly, where those of a solver leave rounding in G.
 
     They are those of the problem whose targets are nearer by a little, and leave room: what they pay for the rest of
     the way keeps the eigenvalues of G below 0.
     """
-    scale, n = unit_scale(X), len(X)
-    unit, unit_lam = X / scale, max(scaled_lam(lam, scale), SMALL)  # where 0 is optimal, lam is of no matter
+    scale, n, N = unit_scale(p.X), len(p.X), p.N
+    unit, unit_lam = (
+        p.X / scale,
+        max(scaled_lam(p.lam, scale), SMALL),
+    )  # where 0 is optimal, lam is of no matter
     problem = CompactDual(unit, N, unit_lam)
     for room in ROOM:
         nearer = [
@@ -145,8 +157,7 @@ def duals_of_zero(X: FloatArray, N: Neighborhood, lam: float) -> Iterator[Dual]:
         lists = Neighborhood([*targets, *none], [*N.impostors, *none], 0)
         there = CompactDual(np.concatenate([unit, *nearer]), lists, unit_lam * n / ends[-1])
         starts = [np.zeros(there.J.shape), there.saturated()]
-        with one_blas_thread():
-            v, _, _ = fast(there, starts, 1e-9, MOST_STEPS)
+        v, _, _ = fast(there, starts, 1e-9, MOST_STEPS)
         yield _as_pairs(problem, v * (ends[-1] / n))
 
 
@@ -155,9 +166,10 @@ def may_be_zero(zero: Certificate) -> bool:
     return zero.gap <= NOTHING * zero.objective and zero.rounding > 0
 
 
-def _notes(N: Neighborhood, certificate: Certificate, n: int, proved: bool) -> list[str]:
+def notes_on(N: Neighborhood, certificate: Certificate, proved: bool) -> list[str]:
+    """How many points count, ties, and whether the metric does."""
     usable, scale, objective = len(N.usable), certificate.scale, certificate.objective
-    notes = [f"{usable} of {n} points are usable (both classes among their neighbours)"]
+    notes = [f"{usable} of {len(N.targets)} points are usable (both classes among their neighbours)"]
     if N.ties:
         notes.append(f"{N.ties} neighbourhoods have a boundary tie, decided by the index")
     if usable == 0:
@@ -174,11 +186,6 @@ def _notes(N: Neighborhood, certificate: Certificate, n: int, proved: bool) -> l
     return notes
 
 
-def _no_dual() -> Dual:
-    none, pairs = np.zeros(0), np.zeros((0, 2), dtype=np.intp)
-    return {"u": none, "u_index": pairs, "w": none, "w_index": pairs}
-
-
 def _as_pairs(problem: CompactDual, v: FloatArray) -> Dual:
     points = np.repeat(problem.rows[:, None], problem.J.shape[1], axis=1)
     pairs = np.stack([points, problem.J], axis=2)
@@ -190,43 +197,12 @@ def _as_pairs(problem: CompactDual, v: FloatArray) -> Dual:
     }
 
 
-def _as_start(warm_start: Solution | SavedSolution, problem: CompactDual, N: Neighborhood) -> FloatArray:
-    if not isinstance(warm_start, (Solution, SavedSolution)):
-        raise ValueError(f"warm_start must be a solution, got {type(warm_start).__name__}")
-    if len(warm_start.y) != problem.n:
-        raise ValueError(
-            f"warm_start has {len(warm_start.y)} points and X has {problem.n}; it must be a solution of the same data"
-        )
+def _as_start(dual: Dual, problem: CompactDual) -> FloatArray:
+    """Of feasible prices, one for each pair."""
     v = np.zeros(problem.J.shape)
-    try:
-        dual = repair(warm_start.dual, N)
-    except ValueError as error:
-        raise ValueError(f"warm_start does not fit: {error}") from error
-    value = {(i, j): x for (i, j), x in zip(dual.u_index.tolist(), dual.u.tolist(), strict=True)}
-    value |= {(i, j): x for (i, j), x in zip(dual.w_index.tolist(), dual.w.tolist(), strict=True)}
+    value = {(i, j): x for (i, j), x in zip(dual["u_index"].tolist(), dual["u"].tolist(), strict=True)}
+    value |= {(i, j): x for (i, j), x in zip(dual["w_index"].tolist(), dual["w"].tolist(), strict=True)}
     for r, i in enumerate(problem.rows.tolist()):
         for k in np.flatnonzero(problem.sign[r]):
             v[r, k] = value[i, int(problem.J[r, k])]
     return problem.project(v)
-
-
-def _through_cvxpy(X: FloatArray, N: Neighborhood, lam: float, solver: str) -> tuple[FloatArray, Dual]:
-    """The literal problem gives A; its dual, stated on its own, gives (u, w). Neither is believed.
-
-    General solvers do best where the metric is about 1, and ||A*|| <= 1 / sqrt(lam): X / s with lam / s^4 about 1.
-    """
-    s = float(2.0 ** np.round(np.log2(lam) / 4))
-    X, lam = X / s, scaled_lam(lam, s)
-    from cvxml.backend import solve_problem
-    from cvxml.methods.mlsvm.problem import dual, literal
-
-    primal = solve_problem(literal(X, N, lam), solver)
-    prices = solve_problem(dual(X, N, lam), solver)
-    u_index = [(i, j) for i in N.usable for j in N.impostors[i]]
-    w_index = [(i, j) for i in N.usable for j in N.targets[i]]
-    return project_psd(primal["A"]) / s**2, {
-        "u": prices["u"],
-        "u_index": np.array(u_index, dtype=np.intp),
-        "w": prices["w"],
-        "w_index": np.array(w_index, dtype=np.intp),
-    }

@@ -1,1 +1,1 @@
-"""Neighbourhood components analysis (paper 004): definitions, literal step, fast solver, certificates."""
+"""Neighbourhood components analysis (Goldberger et al. 2004): definitions, literal step, fast solver, certificates."""

@@ -31,13 +31,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cvxml.coordinates import Coordinates, coordinates
-from cvxml.inputs import real_array
+from cvxml.core.inputs import real_array
+from cvxml.core.metric import FEASIBILITY_TOL, Feasibility, FloatArray, examine
+from cvxml.core.result import Certificate, Dual, Stationarity
+from cvxml.family.coordinates import Coordinates, coordinates
 from cvxml.methods.nca.infinity import limit
 from cvxml.methods.nca.instance import Instance
 from cvxml.methods.nca.rows import EPS, FirstOrder, Metric, Point, Softmax, finite
-from cvxml.metric import FEASIBILITY_TOL, Feasibility, FloatArray, examine
-from cvxml.result import Certificate, Dual, Stationarity
 
 NOTHING = 1e-290  # a scale that nothing can be a share of
 PLENTY = 4  # times what the scale derivative is summed from: more than any distance, except where all is flat

@@ -1,4 +1,4 @@
-"""Neighbourhood components analysis as note 004 prints it: loops over points, nothing clever. The twin of fast.py.
+"""Neighbourhood components analysis as the note prints it: loops over points, nothing clever. The twin of fast.py.
 
 Everything is written for weights s_ij >= 0, which are 1[class of i = class of j], j != i, for class labels:
     p_ij = exp(-|A x_i - A x_j|^2) / sum_{k != i} exp(-|A x_i - A x_k|^2),   p_ii = 0
@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import logsumexp
 
-from cvxml.metric import FloatArray
+from cvxml.core.metric import FloatArray
 
 
 def log_p_ij(X: FloatArray, Q: FloatArray, i: int) -> FloatArray:

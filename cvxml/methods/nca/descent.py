@@ -13,8 +13,8 @@ import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 from scipy.sparse.linalg import LinearOperator, cg
 
+from cvxml.core.metric import FloatArray
 from cvxml.methods.nca.fast import Held, Pairs
-from cvxml.metric import FloatArray
 
 MANY = 500  # points from which single precision comes first
 MEMORY = 20  # of L-BFGS

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy.special import logsumexp
 
+from cvxml.core.metric import FloatArray
 from cvxml.methods.nca.instance import Instance
-from cvxml.metric import FloatArray
 
 
 def evaluate(p: Instance, A: FloatArray) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The bound of the convex step and the objective of NCA in balls (cvxml/balls.py): an interval that is a theorem.
+"""The bound of the convex step and the objective of NCA in balls (cvxml/core/balls.py): an interval that is a theorem.
 
 At V = M M^T, psd whatever M is, with p_ij, w_ij = s_ij p_ij / p_i and c_i (1 for g, p_i for f) in balls, and with
     q = (1 - theta) softmax(-<R, X_ik>) + theta softmax(-<I, X_ik>)
@@ -18,12 +18,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.balls import ball, cholesky_is_positive, ends, precision, total
-from cvxml.exact import Exact, flint, scaled
+from cvxml.core.balls import ball, cholesky_is_positive, ends, precision, total
+from cvxml.core.exact import Exact, flint, scaled
+from cvxml.core.metric import FloatArray, as_matrix
+from cvxml.core.result import Dual
+from cvxml.core.squares import all_distances, distance_to_square, root_of, whole
 from cvxml.methods.nca.instance import Instance
-from cvxml.metric import FloatArray, as_matrix
-from cvxml.result import Dual
-from cvxml.squares import all_distances, distance_to_square, root_of, whole
 
 BISECTIONS = 40  # of theta, below which the first power of two
 PLENTY = 4  # as in certify.py

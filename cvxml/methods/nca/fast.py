@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cvxml.core.metric import FloatArray, IntArray
 from cvxml.methods.nca.instance import Instance
-from cvxml.metric import FloatArray, IntArray
 
 BLOCK = 1 << 17  # numbers in a block of rows: a megabyte
 THREADED = 500  # points from which two threads are worth their start

@@ -17,9 +17,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
+from cvxml.family.span import cosets, rank
 from cvxml.methods.nca.instance import Instance
 from cvxml.methods.nca.rows import Metric
-from cvxml.span import cosets, rank
 
 CLOSE = 1e-9  # distances nearer than this share of the larger, and of rounding, are called equal
 

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.inputs import check_choice, check_count, check_labels, check_X, class_names, real_array
-from cvxml.metric import FloatArray, IntArray
+from cvxml.core.inputs import check_choice, check_count, check_labels, check_X, class_names, real_array
+from cvxml.core.metric import FloatArray, IntArray
 
 CRITERIA = ("f", "g")
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from cvxml.core.metric import FloatArray, project_psd
+from cvxml.core.result import Status, Step
 from cvxml.methods.nca import definitions
 from cvxml.methods.nca.certify import certify
 from cvxml.methods.nca.solver import Run, Solver
-from cvxml.metric import FloatArray, project_psd
-from cvxml.result import Status, Step
 
 
 def literal_cccp(
@@ -25,7 +25,7 @@ def literal_cccp(
 
     Ends where our certificate proves the metric's own step, or the back end does no better, or at infinity.
     """
-    from cvxml.backend import solve_problem
+    from cvxml.core.backend import solve_problem
     from cvxml.methods.nca.problem import step as literal_step
 
     p, started = at.p, time.perf_counter()

@@ -20,9 +20,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cvxml.coordinates import Coordinates
+from cvxml.core.metric import FloatArray
+from cvxml.family.coordinates import Coordinates
 from cvxml.methods.nca.instance import Instance
-from cvxml.metric import FloatArray
 
 EPS = float(np.finfo(float).eps)
 TINY = 2.0**-1020  # no underflow is a fact: what is summed of n numbers may be off by n times this

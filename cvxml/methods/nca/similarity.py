@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.inputs import check_positive, real_array
-from cvxml.metric import FloatArray
+from cvxml.core.inputs import check_positive, real_array
+from cvxml.core.metric import FloatArray
 
 
 def by_target(y: ArrayLike, width: float) -> FloatArray:

@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from cvxml.coordinates import Coordinates, coordinates
+from cvxml.core.metric import FloatArray
+from cvxml.core.result import Dual, Status, Step
+from cvxml.family.coordinates import Coordinates, coordinates
 from cvxml.methods.nca.certify import certify, examine_rank
 from cvxml.methods.nca.descent import LARGEST, Descent, Point
 from cvxml.methods.nca.fast import Held, Pairs
 from cvxml.methods.nca.infinity import Limit, collapsible, limit
 from cvxml.methods.nca.instance import Instance
 from cvxml.methods.nca.rows import EPS, INVISIBLE, Metric
-from cvxml.metric import FloatArray
-from cvxml.result import Certificate, Dual, Status, Step
 
 SHARE = 0.1  # of tol: what the descent leaves to the certificate
 UNUSED = 1e-7  # of the objective: what a direction must win to be put in
@@ -157,14 +157,13 @@ class Solver:
         """True if the rank is less than the points could use: then a metric is judged by its gradient alone."""
         return bool(self.rank < self.at.Y.shape[1])
 
-    def prove(self, run: Run, tol: float) -> Certificate:
-        """The certificate of what a run ended with; no dual is looked for where the supremum is at infinity."""
-        Q = self.metric(run.A) if run.metric is None else run.metric
+    def dual_of(self, run: Run, Q: FloatArray, tol: float) -> Dual:
+        """What proves Q (d, d), which a run ended with; none is looked for where the supremum is at infinity."""
         if run.dual is not None:
-            return certify(self.p, Q, run.dual)
+            return run.dual
         if self.limited or self.at_infinity(Q) or self.leaves(run.A):
-            return certify(self.p, Q, {"R": Q, "interior": Q})
-        return certify(self.p, Q, self.dual(Q, run.A, run.A, tol))
+            return {"R": Q, "interior": Q}
+        return self.dual(Q, run.A, run.A, tol)
 
     def limit(self, Q: FloatArray) -> Limit:
         """Where multiples of Q (d, d) tend, kept for the next who asks."""

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from cvxml.core.metric import FloatArray, real_array
 from cvxml.methods.nca.instance import Instance
-from cvxml.metric import FloatArray, real_array
 
 STARTS = ("auto", "pca", "lda", "identity", "random", "likelihood")
 

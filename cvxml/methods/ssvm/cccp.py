@@ -11,11 +11,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.result import Status, Step
 from cvxml.methods.ssvm.instance import Instance
 from cvxml.methods.ssvm.point import Point, point_at, rescaled
 from cvxml.methods.ssvm.step import StepSolver
-from cvxml.metric import FloatArray, IntArray
-from cvxml.result import Status, Step
 
 
 @dataclass

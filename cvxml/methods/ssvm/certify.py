@@ -26,15 +26,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cvxml.methods.ssvm.certify_tree import certify_tree
+from cvxml.core.metric import FloatArray, examine, unit_scale
+from cvxml.core.result import Certificate, Dual
 from cvxml.methods.ssvm.exact import zero_is_optimal
 from cvxml.methods.ssvm.inference import task_loss
 from cvxml.methods.ssvm.instance import Instance
 from cvxml.methods.ssvm.point import EPS
 from cvxml.methods.ssvm.rounding import ROOM, Judged, bound_of, judge, pushed, share_off, total
+from cvxml.methods.ssvm.tree.certify import certify_tree
 from cvxml.methods.ssvm.weights import Repaired, repair
-from cvxml.metric import FloatArray, examine, unit_scale
-from cvxml.result import Certificate, Dual
 
 TINY = 1e-300  # more than all that underflow loses
 
@@ -43,7 +43,7 @@ def certify(p: Instance, W: FloatArray, dual: Dual) -> Certificate:
     """Certificate of `W` (d, d) from weights `dual`: kind "stationary", its `step` of kind "subproblem".
 
     dual: "q" (m,) any real numbers, "q_index" (m, 1 + k): a point and its set; one with a "tree" goes to
-    certify_tree.py, which bounds F itself. A slightly infeasible `W` is
+    tree/certify.py, which bounds F itself. A slightly infeasible `W` is
     judged as P_+(W). Raises ValueError if the arrays do not match or an index is out of range.
     """
     if isinstance(dual, Mapping) and "tree" in dual:

@@ -13,9 +13,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
+from cvxml.core.metric import FloatArray, IntArray
 from cvxml.methods.ssvm.inference import task_loss
 from cvxml.methods.ssvm.instance import Instance
-from cvxml.metric import FloatArray, IntArray
 
 IDLE = 8  # rounds
 

@@ -32,7 +32,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 
-from cvxml.metric import FloatArray, IntArray
+from cvxml.core.metric import FloatArray, IntArray
 
 Neighbors = tuple[int, ...]  # a set h: k distinct indices, increasing
 Candidates = Callable[[FloatArray, IntArray, int, int], Iterator[Neighbors]]

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from cvxml.core.metric import FloatArray, IntArray, project_psd
 from cvxml.methods.ssvm.inference import loss_augmented, task_loss
 from cvxml.methods.ssvm.instance import Instance
 from cvxml.methods.ssvm.point import point_at
-from cvxml.metric import FloatArray, IntArray, project_psd
 
 
 def evaluate(p: Instance, W: FloatArray, t: int) -> dict[str, Any]:

@@ -20,15 +20,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.exact import Exact, integers, scaled, sum_of_squares
-from cvxml.methods.ssvm.enumeration import count_vectors, task_loss, wins
-from cvxml.methods.ssvm.inference import task_loss as loss_of
-from cvxml.methods.ssvm.instance import Instance
-from cvxml.methods.ssvm.membership import IN
-from cvxml.methods.ssvm.weights import repair
-from cvxml.metric import FloatArray, IntArray
-from cvxml.result import Dual
-from cvxml.squares import (
+from cvxml.core.exact import Exact, integers, scaled, sum_of_squares
+from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.result import Dual
+from cvxml.core.squares import (
     all_distances,
     distance_to_square,
     is_psd,
@@ -38,6 +33,11 @@ from cvxml.squares import (
     weighted_outer,
     whole,
 )
+from cvxml.methods.ssvm.enumeration import count_vectors, task_loss, wins
+from cvxml.methods.ssvm.inference import task_loss as loss_of
+from cvxml.methods.ssvm.instance import Instance
+from cvxml.methods.ssvm.tree.membership import IN
+from cvxml.methods.ssvm.weights import repair
 
 BITS = 80  # of a weight
 SPLITS = 2000  # vote counts that are enumerated for a point
@@ -99,7 +99,7 @@ def zero_is_best_of_leaf(
     q: tuple[FloatArray, IntArray],
     nu: tuple[FloatArray, IntArray],
 ) -> bool:
-    """True if multipliers near the given ones prove, in integers, that no metric of a leaf (certify_tree.py) beats 0.
+    """True if multipliers near the given ones prove, in integers, that no metric of a leaf (tree/certify.py) beats 0.
 
     q (m,) on sets (m, 1 + k), nu (e,) on exchanges (e, 3). As in `zero_is_optimal`: q on the worst sets alone, sums of
     exactly 1, and M without a positive eigenvalue.

@@ -1,4 +1,4 @@
-"""Exact inference over sets of k neighbours, for all points and all classes at once (paper 001, section 5.1).
+"""Exact inference over sets of k neighbours, for all points and all classes at once (section 5.1).
 
 Everything starts from the k nearest points of each class (nearest.py): D (n, R, k), ascending, inf where there are
 none. H_r(tau) = {h : #r >= 1, #c <= #r - tau for c != r}; tau = 1: r wins strictly, tau = 0: ties allowed.
@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cvxml.core.metric import FloatArray, IntArray
 from cvxml.methods.ssvm.nearest import Nearest
-from cvxml.metric import FloatArray, IntArray
 
 
 class Table(NamedTuple):

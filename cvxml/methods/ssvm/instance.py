@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.inputs import check_count, check_labels, check_positive, check_X, class_names, real_array
-from cvxml.metric import FloatArray, IntArray, unit_scale
+from cvxml.core.inputs import check_count, check_labels, check_positive, check_X, class_names, real_array
+from cvxml.core.metric import FloatArray, IntArray, unit_scale
 
 
 class Instance(NamedTuple):
@@ -32,7 +32,7 @@ class Instance(NamedTuple):
 
 def instance(
     X: ArrayLike,
-    y: ArrayLike,
+    y: ArrayLike | None,
     *,
     n_neighbors: int = 3,
     C: float | None = None,

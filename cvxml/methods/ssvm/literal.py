@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 import numpy as np
 
+from cvxml.core.metric import FloatArray, IntArray, project_psd
+from cvxml.core.result import Status, Step
 from cvxml.methods.ssvm.cccp import Run
 from cvxml.methods.ssvm.certify import certify
 from cvxml.methods.ssvm.instance import Instance
 from cvxml.methods.ssvm.point import point_at, rescaled
-from cvxml.metric import FloatArray, IntArray, project_psd
-from cvxml.result import Status, Step
 
 
 def literal_cccp(
@@ -52,7 +52,7 @@ def _step(
     p: Instance, latent: IntArray, solver: str
 ) -> tuple[FloatArray, tuple[FloatArray, IntArray, IntArray]]:
     """W of the literal step, and the weights of its dual over the sets generated."""
-    from cvxml.backend import solve_problem
+    from cvxml.core.backend import solve_problem
     from cvxml.methods.ssvm.problem import dual, generated
 
     h_star = [tuple(h) for h in latent.tolist()]

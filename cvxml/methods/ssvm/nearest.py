@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cvxml.metric import FloatArray, IntArray
+from cvxml.core.metric import FloatArray, IntArray
 
 BLOCK = 400_000  # distances at a time: 3 MB, which a cache holds
 

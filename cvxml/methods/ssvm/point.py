@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cvxml.core.metric import FloatArray, IntArray
 from cvxml.methods.ssvm.inference import Table, table, targeted
 from cvxml.methods.ssvm.instance import Instance
 from cvxml.methods.ssvm.nearest import Nearest, nearest
-from cvxml.metric import FloatArray, IntArray
 
 EPS = float(np.finfo(float).eps)
 

@@ -1,13 +1,10 @@
-"""A CCCP step of neighbourhood gerrymandering, four times: all sets, generated sets, polynomial size, dual.
+"""A CCCP step of neighbourhood gerrymandering (Trivedi et al. 2014), four times.
 
-Problem (paper 001, (10) with (5), (6); notation of enumeration.py)
-    min_{W >> 0}  ||W||_F^2 + C sum_i ( max_h [<W, Psi_ih> + Delta(y_i, h)]  -  max_{h: y_i wins} <W, Psi_ih> ),
-    Psi_ih = - sum_{j in h} (x_i - x_j)(x_i - x_j)^T,      S_W(i, h) = <W, Psi_ih>.               (7), (8)
-The first max is convex, minus the second concave. The concave-convex procedure fixes the set h*_i of the
-second at the current W; with P = sum_i Psi_{i, h*_i} the step is convex:
-    min_{W >> 0, t}  ||W||_F^2 + C sum_i t_i - C <W, P>
-    subject to       t_i >= <W, Psi_ih> + Delta(y_i, h)      for every i and every h.
-Its objective is never below F and equals F at the W that gave h*, so a step never increases F.
+With all sets, with generated sets, of polynomial size, and its dual.
+
+In (10) with (5), (6) the first max is convex, minus the second concave. The concave-convex procedure fixes the set h*_i
+of the second at the current W; the step is then convex. Its objective is never below F and equals F at the W that gave
+h*, so a step never increases F. Notation of enumeration.py.
 
 Literal: every line. Corrected: ties in Delta cost the most they could (enumeration.py), and the first max is over
 every h, ties for most votes included (Algorithm 3 prints tau = 1: its loss is no upper bound). The paper names CCCP
@@ -19,15 +16,11 @@ and runs SGD.
     class r and every number m of votes,   t_i >= Lam(y_i, r) + max { -sum_j D_j z_j },   the maximum over sets z with
         sum_{j in r} z_j = m,   sum_{j not in r} z_j = k - m,   sum_{j in c} z_j <= m  for c != r,   0 <= z_j <= 1.
     The sets of points in these rows are nested or disjoint, so the matrix is totally unimodular and the linear
-    program has an integral optimum: nothing is lost. (Over all m at once it has not: the m would be fractional.) By
-    duality, with u, v free and w, s >= 0, the row is
-        t_i >= Lam(y_i, r) + m u + (k - m) v + m sum_c w_c + sum_j s_j,
-        u + s_j >= -D_j  for j in r,       v + w_c + s_j >= -D_j  for j in c != r.
-    An m that no set has (too few points) has no row. For m = k the rest is empty, and v, w and its s fall away.
+    program has an integral optimum: nothing is lost. (Over all m at once it has not: the m would be fractional.) The
+    row has its dual in place of the maximum, with u, v free. An m that no set has (too few points) has no row. For
+    m = k the rest is empty, and v, w and its s fall away.
 `best_assignment`  min F itself, at n = 6: the least optimum of the steps of all assignments h*.
-`dual`        over q_i in the simplex over the sets of i:
-    max  C sum_ih q_ih Delta(y_i, h) - 1/4 ||P_+(-G)||_F^2,     G = C (sum_ih q_ih Psi_ih - P),     W = P_+(-G) / 2.
-    ||P_+(-G)||^2 is the least ||S - G||^2 over S >> 0, which is how it is stated here.
+`dual`        over q_i in the simplex over the sets of i. ||P_+(-G)||^2 is stated as a least ||S - G||^2.
 
 Shapes: X (n, d), y (n,) codes 0..R-1, Lam (R, R) with a zero diagonal and positive elsewhere, h_star one set a
 point, sets one list of sets a point. ValueError if h*_i is no set of k others where y_i wins.
@@ -45,7 +38,8 @@ from typing import Any, NamedTuple
 import cvxpy as cp
 import numpy as np
 
-from cvxml.backend import solve_problem
+from cvxml.core.backend import solve_problem
+from cvxml.core.metric import FloatArray, IntArray
 from cvxml.methods.ssvm.enumeration import (
     Neighbors,
     all_sets,
@@ -55,7 +49,6 @@ from cvxml.methods.ssvm.enumeration import (
     votes,
     wins,
 )
-from cvxml.metric import FloatArray, IntArray
 
 Sets = Sequence[Sequence[Neighbors]]
 
@@ -78,28 +71,53 @@ class Assigned(NamedTuple):
 
 
 def Psi(X: FloatArray, i: int, h: Neighbors) -> FloatArray:
-    """Equation (8): - sum_{j in h} (x_i - x_j)(x_i - x_j)^T, (d, d)."""
+    """The feature map: Psi of point i and h, (d, d)."""
+    #: [The problem, which is not convex]
+    #: min over W psd:  F(W) = ||W||^2 + C sum_i L_i
+    #:   | \min_{\mathbf{W} \succeq 0}\ F(\mathbf{W}) = \lVert \mathbf{W} \rVert_F^2 + C \sum_i L_i | (10)
+    #: L_i = max_h [ S_W(x_i, h) + Delta(y_i, h) ] - max_{h : Delta(y_i, h) = 0} S_W(x_i, h)
+    #:   | L_i = \max_h \left[ S_{\mathbf{W}}(\mathbf{x}_i, h) + \Delta(y_i, h) \right]
+    #:     - \max_{h : \Delta(y_i, h) = 0} S_{\mathbf{W}}(\mathbf{x}_i, h) | (5, 6)
+    #: S_W(x_i, h) = - sum_{x_j in h} D_W(x_i, x_j),   |h| = k, x_i not in h
+    #:   | S_{\mathbf{W}}(\mathbf{x}_i, h) = - \sum_{\mathbf{x}_j \in h} D_{\mathbf{W}}(\mathbf{x}_i, \mathbf{x}_j),
+    #:     \quad |h| = k, \ \mathbf{x}_i \notin h | (2)
+    #: D_W(x_i, x_j) = (x_i - x_j)^T W (x_i - x_j)
+    #:   | D_{\mathbf{W}}(\mathbf{x}_i, \mathbf{x}_j)
+    #:     = (\mathbf{x}_i - \mathbf{x}_j)^T \mathbf{W} (\mathbf{x}_i - \mathbf{x}_j) | (1)
+
+    #: Psi(x_i, h) = - sum_{x_j in h} (x_i - x_j)(x_i - x_j)^T
+    #:   | \Psi(\mathbf{x}_i, h)
+    #:     = - \sum_{\mathbf{x}_j \in h} (\mathbf{x}_i - \mathbf{x}_j)(\mathbf{x}_i - \mathbf{x}_j)^T | (8)
     return np.asarray(-np.sum([np.outer(X[i] - X[j], X[i] - X[j]) for j in h], axis=0), dtype=np.float64)
 
 
 def Delta(y: IntArray, i: int, h: Neighbors, Lam: FloatArray) -> float:
-    """Delta(y_i, h), pessimistic."""
+    """The task loss: Delta(y_i, h), pessimistic."""
+    #: Delta(y, h) = max of Lam(y, r) over the classes r tied for most votes in h
+    #:   | \Delta(y, h) = \max \{ \Lambda(y, r) : r \text{ tied for most votes in } h \} | (4)
+    #: (printed: of the r that a heuristic picks) | \text{(printed: of the } r \text{ that a heuristic picks)}
     return task_loss(votes(y, h, len(Lam)), int(y[i]), Lam)
 
 
 def inner(W: Any, M: FloatArray) -> Any:
-    """<W, M>."""
+    """The score: <W, M>, of M = Psi."""
+    #: S_W(x_i, h) = <W, Psi(x_i, h)>
+    #:   | S_{\mathbf{W}}(\mathbf{x}_i, h) = \langle \mathbf{W}, \Psi(\mathbf{x}_i, h) \rangle | (7)
     return cp.sum(cp.multiply(M, W))
 
 
 def sum_of_latent(X: FloatArray, y: IntArray, k: int, h_star: Sequence[Neighbors]) -> FloatArray:
-    """P = sum_i Psi_{i, h*_i}, (d, d)."""
+    """The sets of the second maximum, kept: P (d, d)."""
     R = int(max(y)) + 1
     if len(h_star) != len(y):
         raise ValueError(f"h_star must hold one set a point: {len(y)}, got {len(h_star)}")
     for i, h in enumerate(h_star):
+        #: h*_i = argmax_{h : Delta(y_i, h) = 0} S_W(x_i, h) at the W of before; Delta = 0: y_i wins
+        #:   | h_i^* = \operatorname*{argmax}_{h : \Delta(y_i, h) = 0} S_{\mathbf{W}}(\mathbf{x}_i, h)
+        #:     \text{ at the } \mathbf{W} \text{ of before; } \Delta = 0 \text{: } y_i \text{ wins}
         if len(h) != k or len(set(h)) != k or i in h or not wins(votes(y, h, R), int(y[i])):
             raise ValueError(f"h_star[{i}] = {h} is no set of {k} others where class {y[i]} wins")
+    #: P = sum_i Psi(x_i, h*_i) | P = \sum_i \Psi(\mathbf{x}_i, h_i^*)
     return np.asarray(np.sum([Psi(X, i, h) for i, h in enumerate(h_star)], axis=0), dtype=np.float64)
 
 
@@ -111,13 +129,19 @@ def restricted(
 
 
 def with_rows(X: FloatArray, y: IntArray, C: float, Lam: FloatArray, P: Any, sets: Sets) -> cp.Problem:
-    """The step for a P (d, d), a matrix or a `cvxpy.Parameter`, with the rows of `sets[i]` only."""
+    """The convex step of CCCP: for P (d, d), a matrix or a `cvxpy.Parameter`, with the rows of `sets[i]` only."""
     n, d = X.shape
     W = cp.Variable((d, d), symmetric=True, name="W")
     t = cp.Variable(n, name="t")
+    #: W psd | \mathbf{W} \succeq 0
     constraints = [W >> 0]
     for i in range(n):
+        #: t_i >= <W, Psi(x_i, h)> + Delta(y_i, h) for every i and h
+        #:   | t_i \ge \langle \mathbf{W}, \Psi(\mathbf{x}_i, h) \rangle + \Delta(y_i, h)
+        #:     \quad \text{for every } i \text{ and } h
         constraints += [t[i] >= inner(W, Psi(X, i, h)) + Delta(y, i, h, Lam) for h in sets[i]]
+    #: min over W, t:  ||W||^2 + C sum_i t_i - C <W, P>
+    #:   | \min_{\mathbf{W},\, t}\ \lVert \mathbf{W} \rVert_F^2 + C \sum_i t_i - C \langle \mathbf{W}, P \rangle
     return cp.Problem(cp.Minimize(cp.sum_squares(W) + C * cp.sum(t) - C * inner(W, P)), constraints)
 
 
@@ -131,7 +155,7 @@ def enumerated(
 def best_assignment(
     X: FloatArray, y: IntArray, k: int, C: float, Lam: FloatArray, solver: str = "clarabel"
 ) -> Assigned:
-    """min F, by the step of every assignment of a winning set to every point: their product, so n = 6 or so.
+    """The optimum of F itself: by the step of every assignment of a winning set to every point, so n = 6 or so.
 
     F(W) is the least of the steps' objectives at W, so the least of their optima is the optimum of F.
     """
@@ -141,6 +165,8 @@ def best_assignment(
     P = cp.Parameter((d, d), symmetric=True)
     problem = with_rows(X, y, C, Lam, P, sets)
     best = Assigned(np.inf, np.zeros((d, d)), ())
+    #: min F = the least optimum of the steps, over all (h*_1, h*_2, ...)
+    #:   | \min F = \text{ the least optimum of the steps, over all } (h_1^*, h_2^*, \ldots)
     for h_star in itertools.product(*winning):
         P.value = sum_of_latent(X, y, k, h_star)
         W = solve_problem(problem, solver)["W"]
@@ -150,7 +176,8 @@ def best_assignment(
 
 
 def every_set(y: IntArray, k: int) -> list[list[Neighbors]]:
-    """All sets h of every point."""
+    """Every set h of every point."""
+    #: every h with |h| = k, x_i not in h | \text{every } h \text{ with } |h| = k, \ \mathbf{x}_i \notin h
     return [list(all_sets(np.zeros(len(y)), y, i, k)) for i in range(len(y))]
 
 
@@ -165,7 +192,7 @@ def generated(
     solver: str = "clarabel",
     tol: float = 1e-9,
 ) -> Generated:
-    """The step by constraint generation: solve, ask `infer` for every point's worst set, add those violated.
+    """The same step with few sets: solve, ask `infer` for every point's worst set, add those violated.
 
     infer: W -> one set a point, its indices in any order, that maximises <W, Psi_ih> + Delta(y_i, h); by default
     the enumeration over vote counts. It ends when no row of those sets is new and violated by more than tol;
@@ -181,6 +208,10 @@ def generated(
         violated = [
             i
             for i, h in enumerate(worst)
+            #: only h*_i and the h with <W, Psi(x_i, h)> + Delta(y_i, h) > t_i, until there are none
+            #:   | \text{only } h_i^* \text{ and the } h \text{ with }
+            #:     \langle \mathbf{W}, \Psi(\mathbf{x}_i, h) \rangle + \Delta(y_i, h) > t_i
+            #:     \text{, until there are none}
             if h not in sets[i] and np.sum(W * Psi(X, i, h)) + Delta(y, i, h, Lam) > t[i] + tol
         ]
         if not violated:
@@ -197,7 +228,7 @@ def as_set(h: Sequence[int]) -> Neighbors:
 def polynomial(
     X: FloatArray, y: IntArray, k: int, C: float, Lam: FloatArray, h_star: Sequence[Neighbors]
 ) -> cp.Problem:
-    """The step with O(n R k) blocks of O(n) rows. Variables: "W", "t", and "u", "v", "w", "s" of every block.
+    """The same step, of polynomial size: O(n R k) blocks of O(n) rows, with "u", "v", "w", "s" beside "W" and "t".
 
     The optimal u, v, w, s are not unique and may be unbounded: SCS can stop at its limit 1e-4 off. Clarabel does not.
     """
@@ -205,56 +236,86 @@ def polynomial(
     W = cp.Variable((d, d), symmetric=True, name="W")
     t = cp.Variable(n, name="t")
     P = sum_of_latent(X, y, k, h_star)
+    #: W psd | \mathbf{W} \succeq 0
     constraints = [W >> 0]
     for i in range(n):
         members = members_by_class(y, i)
-        # D_W(i, j) = <W, (x_i - x_j)(x_i - x_j)^T> for the j of every class
+
+        #: D_j = D_W(x_i, x_j) | D_j = D_{\mathbf{W}}(\mathbf{x}_i, \mathbf{x}_j)
         D = [cp.hstack([-inner(W, Psi(X, i, (j,))) for j in listed]) for listed in members]
         for r in range(len(members)):
             for m in votes_of(r, members, k):
                 value, rows = largest_score(D, r, m, k, f"{i},{r},{m}")
+                #: for every i, class r and number m of its votes: t_i >= Lam(y_i, r) + m u + (k - m) v
+                #:   + m sum_{c != r} w_c + sum_j s_j
+                #:   | t_i \ge \Lambda(y_i, r) + m u + (k - m) v + m \sum_{c \ne r} w_c + \sum_j s_j
+                #:     \quad \text{for every } i, r, m
                 constraints += [t[i] >= Lam[y[i], r] + value, *rows]
+    #: min over W, t and u, v, w, s of every block:  ||W||^2 + C sum_i t_i - C <W, P>
+    #:   | \min_{\mathbf{W},\, t,\, u,\, v,\, w,\, s}\ \lVert \mathbf{W} \rVert_F^2 + C \sum_i t_i
+    #:     - C \langle \mathbf{W}, P \rangle
     return cp.Problem(cp.Minimize(cp.sum_squares(W) + C * cp.sum(t) - C * inner(W, P)), constraints)
 
 
 def largest_score(D: Sequence[Any], r: int, m: int, k: int, name: str) -> tuple[Any, list[Any]]:
-    """max -sum_j D_j z_j with m votes for r and at most m for any other class, by its dual: objective and rows."""
+    """One block: dual to max -sum_j D_j z_j with m votes for r, at most m for another class; objective and rows."""
     u = cp.Variable(name=f"u[{name}]")
+    #: s_j >= 0 | s_j \ge 0
     s = cp.Variable(D[r].size, nonneg=True, name=f"s[{name},{r}]")
+    #: u + s_j >= -D_j for j in r | u + s_j \ge -D_j \quad (j \in r)
     value, rows = m * u + cp.sum(s), [u + s >= -D[r]]
+    #: m = k: no v, no w, and s only in r | m = k: \text{ no } v, \text{ no } w, \text{ and } s \text{ only in } r
     if m == k:
         return value, rows
     v = cp.Variable(name=f"v[{name}]")
     value += (k - m) * v
     for c in range(len(D)):
         if c != r:
+            #: w_c >= 0 | w_c \ge 0
             w = cp.Variable(nonneg=True, name=f"w[{name},{c}]")
             s = cp.Variable(D[c].size, nonneg=True, name=f"s[{name},{c}]")
             value += m * w + cp.sum(s)
+            #: v + w_c + s_j >= -D_j for j in c != r | v + w_c + s_j \ge -D_j \quad (j \in c \ne r)
             rows += [v + w + s >= -D[c]]
     return value, rows
 
 
 def votes_of(r: int, members: Sequence[Sequence[int]], k: int) -> list[int]:
-    """The numbers m of votes with which class r can be tied for most among k neighbours, from `members`."""
+    """The votes that a class can have: m with which r can be tied for most among k neighbours, from `members`."""
+    #: k - m <= sum_{c != r} min(m, n_c) | k - m \le \sum_{c \ne r} \min(m, n_c)
     room = [sum(min(m, len(listed)) for c, listed in enumerate(members) if c != r) for m in range(k + 1)]
+    #: 1 <= m <= min(k, n_r),  n_c points of class c without i
+    #:   | 1 \le m \le \min(k, n_r), \quad n_c \text{ points of class } c \text{ without } i
     return [m for m in range(1, min(k, len(members[r])) + 1) if k - m <= room[m]]
 
 
 def dual(
     X: FloatArray, y: IntArray, k: int, C: float, Lam: FloatArray, h_star: Sequence[Neighbors], sets: Sets
 ) -> cp.Problem:
-    """The dual of `restricted`. Variables: "q", one entry a set in the order of the lists, and "S" (d, d)."""
+    """The dual of the step. Variables: "q", one entry a set in the order of the lists, and "S" (d, d)."""
     d = X.shape[1]
+    #: q_ih >= 0 | q_{ih} \ge 0
     q = cp.Variable(sum(len(listed) for listed in sets), nonneg=True, name="q")
     S = cp.Variable((d, d), symmetric=True, name="S")
     P = sum_of_latent(X, y, k, h_star)
     all_Psi = np.array([Psi(X, i, h).ravel() for i, listed in enumerate(sets) for h in listed])
     all_Delta = np.array([Delta(y, i, h, Lam) for i, listed in enumerate(sets) for h in listed])
+    #: G = C ( sum_ih q_ih Psi(x_i, h) - P ) | G = C \Bigl( \sum_{i,h} q_{ih} \Psi(\mathbf{x}_i, h) - P \Bigr)
     G = C * (cp.reshape(all_Psi.T @ q, (d, d), order="C") - P)
+    #: P_+ drops negative eigenvalues: ||P_+(-G)||^2 = min over S psd of ||S - G||^2
+    #:   | \lVert P_+(-G) \rVert_F^2 = \min_{S \succeq 0} \lVert S - G \rVert_F^2,
+    #:     \quad P_+ \text{ drops negative eigenvalues}
     constraints = [S >> 0]
     at = 0
     for listed in sets:
+        #: for every i:  sum_h q_ih = 1 | \sum_h q_{ih} = 1 \quad \text{for every } i
         constraints += [cp.sum(q[at : at + len(listed)]) == 1]
         at += len(listed)
+    #: max over q:  C sum_ih q_ih Delta(y_i, h) - 1/4 ||P_+(-G)||^2
+    #:   | \max_{q}\ C \sum_{i,h} q_{ih} \Delta(y_i, h) - \tfrac{1}{4} \lVert P_+(-G) \rVert_F^2
     return cp.Problem(cp.Maximize(C * (all_Delta @ q) - cp.sum_squares(S - G) / 4), constraints)
+    #: [What is proved]
+    #: W = P_+(-G) / 2 at the optimum of the step | \mathbf{W} = P_+(-G) / 2 \quad \text{at the optimum of the step}
+    #: any feasible q gives a lower bound on the step | \text{any feasible } q \text{ gives a lower bound on the step}
+    #: the step is F at the W of before, and nowhere below F
+    #:   | \text{the step is } F \text{ at the } \mathbf{W} \text{ of before, and nowhere below } F

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from cvxml.core.metric import FloatArray, IntArray
 from cvxml.methods.ssvm.nearest import nearest
-from cvxml.metric import FloatArray, IntArray
 
 
 def relieff(X: FloatArray, y: IntArray, R: int, n_neighbors: int = 10) -> FloatArray:

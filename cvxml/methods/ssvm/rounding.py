@@ -15,11 +15,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cvxml.core.metric import FloatArray, IntArray
+from cvxml.family.proved import Images, Seen, images, squares_of
 from cvxml.methods.ssvm.instance import Instance
 from cvxml.methods.ssvm.nearest import root_of
 from cvxml.methods.ssvm.point import EPS, Point, point_at
-from cvxml.metric import FloatArray, IntArray
-from cvxml.proved import Images, Seen, images, squares_of
 
 ROOM = 1.01  # for products of errors
 

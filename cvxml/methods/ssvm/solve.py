@@ -1,98 +1,74 @@
-"""From an instance to a Solution: rescale, run CCCP from each start, certify the best, say what should be known."""
+"""From an instance to a metric and its dual: rescale, run CCCP from each start, take the best; or the optimum."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from cvxml.firstorder import one_blas_thread
-from cvxml.inputs import check_count
+from cvxml.core.inputs import check_count
+from cvxml.core.metric import FloatArray, as_metric, project_psd, unit_scale
+from cvxml.core.result import Certificate, Dual, Status, Step
+from cvxml.core.run import Callback, Found, Start
 from cvxml.methods.ssvm.cccp import Run, cccp
-from cvxml.methods.ssvm.certify import certify
-from cvxml.methods.ssvm.globally import Search, reduced
 from cvxml.methods.ssvm.instance import Instance
 from cvxml.methods.ssvm.literal import literal_cccp
 from cvxml.methods.ssvm.relieff import relieff
-from cvxml.metric import FloatArray, as_metric, project_psd, unit_scale
-from cvxml.result import Dual, SavedSolution, Solution, Status, Step
+from cvxml.methods.ssvm.tree.search import Search, reduced
 
 STARTS = ("zero", "identity", "relieff", "random")
 UNMOVED = 1e-4  # ||W||^2 below this share of F
 
 
-def solve_instance(
+def search(
     p: Instance,
     solver: str,
     init: Any,
     tol: float,
     max_iter: int,
     random_state: int,
-    warm_start: Solution | SavedSolution | None,
-    callback: Callable[[Step], None] | None,
-    params: dict[str, Any],
-) -> Solution:
-    """The best of the CCCP runs from all starts, on X / s with C s^4, certified in the units given."""
+    start: Start | None,
+    callback: Callback,
+) -> Found:
+    """The best of the CCCP runs from all starts, on X / s with C s^4."""
     s = unit_scale(p.X)
     unit = p.scaled(s)
-    starts = (
-        _starts(unit, init, random_state, s)
-        if warm_start is None
-        else [("warm", metric_of(warm_start, unit) * s**2)]
-    )
+    starts = _starts(unit, init, random_state, s) if start is None else [("warm", start.metric * s**2)]
     report = None if callback is None else lambda step: callback(_in_units(step, s))
     runs: list[tuple[str, Run]] = []
     for name, W in starts:
-        with one_blas_thread():
-            if solver == "fast":
-                run = cccp(unit, W, tol, max_iter, report)
-            else:
-                run = literal_cccp(unit, W, solver, tol, max_iter, report)
+        if solver == "fast":
+            run = cccp(unit, W, tol, max_iter, report)
+        else:
+            run = literal_cccp(unit, W, solver, tol, max_iter, report)
         runs.append((name, run))
         if run.status is Status.INTERRUPTED:
             break
     best = min((run for _, run in runs), key=lambda run: run.at.F)
-    metric = best.at.W / s**2
-    with one_blas_thread():
-        certificate = certify(p, metric, as_dual(best))
-    status = best.status
-    if any(run.status is Status.INTERRUPTED for _, run in runs):
-        status = Status.INTERRUPTED
-    elif certificate.proves(tol):
-        status = Status.STATIONARY
-    elif status is Status.STATIONARY:
-        status = Status.BACKEND if solver != "fast" else Status.STALLED
-    return Solution(
-        method="ssvm",
-        metric=metric,
-        certificate=certificate,
-        status=status,
-        n_iter=sum(run.steps for _, run in runs),
-        history=tuple(_in_units(step, s) for _, run in runs for step in run.history),
-        params=params,
-        X=p.X,
-        y=p.y,
-        neighbors=[],
-        notes=tuple(_notes(runs, s, certificate.scale, certificate.objective)),
-        solver=solver,
+    return Found(
+        best.at.W / s**2,
+        as_dual(best),
+        Status.INTERRUPTED if runs[-1][1].status is Status.INTERRUPTED else best.status,
+        sum(run.steps for _, run in runs),
+        tuple(_in_units(step, s) for _, run in runs for step in run.history),
+        _by_start(runs, s),
     )
 
 
-def solve_globally(
+def search_globally(
     p: Instance,
     init: Any,
     tol: float,
     time_limit: float,
     random_state: int,
-    callback: Callable[[Step], None] | None,
-    params: dict[str, Any],
-) -> Solution:
-    """The global optimum by branch and bound (globally.py), from the starts and CCCP; whatever ends it is certified."""
+    start: Start | None,
+    callback: Callback,
+) -> Found:
+    """The global optimum by branch and bound (tree/), from the starts and CCCP."""
     small = reduced(p)
     back = np.linalg.pinv(small.axes)
-    starts = [W for _, W in _starts(p, init, random_state, 1.0)]
+    starts = [W for _, W in _starts(p, init if start is None else start.metric, random_state, 1.0)]
     history: list[Step] = []
 
     def report(step: Step) -> None:
@@ -102,29 +78,11 @@ def solve_globally(
         if callback is not None:
             callback(step)
 
-    with one_blas_thread():
-        search = Search(small.p, [project_psd(back.T @ W @ back) for W in starts], tol)
-        status = search.run(time_limit, report)
-        metric = small.axes.T @ search.best.W @ small.axes
-        certificate = certify(p, (metric + metric.T) / 2, search.dual(small.scale))
-    if certificate.proves(tol):
-        status = Status.CONVERGED
-    elif status is Status.CONVERGED:
-        status = Status.STALLED
-    return Solution(
-        method="ssvm",
-        metric=(metric + metric.T) / 2,
-        certificate=certificate,
-        status=status,
-        n_iter=search.nodes,
-        history=tuple(history),
-        params=params,
-        X=p.X,
-        y=p.y,
-        neighbors=[],
-        notes=(f"branch and bound over the assignments of h*: {search.nodes} nodes",),
-        solver="global",
-    )
+    tree = Search(small.p, [project_psd(back.T @ W @ back) for W in starts], tol)
+    status = tree.run(time_limit, report)
+    W = small.axes.T @ tree.best.W @ small.axes
+    said = f"branch and bound over the assignments of h*: {tree.nodes} nodes"
+    return Found((W + W.T) / 2, tree.dual(small.scale), status, tree.nodes, tuple(history), (said,))
 
 
 def as_dual(run: Run) -> Dual:
@@ -165,13 +123,6 @@ def _starts(p: Instance, init: Any, random_state: int, s: float) -> list[tuple[s
     return [("given", as_metric(init, p.X.shape[1], "init") * s**2)]
 
 
-def metric_of(warm_start: Solution | SavedSolution, p: Instance) -> FloatArray:
-    if not isinstance(warm_start, (Solution, SavedSolution)):
-        raise ValueError(f"warm_start must be a solution, got {type(warm_start).__name__}")
-    metric: FloatArray = as_metric(warm_start.metric, p.X.shape[1], "the metric of warm_start")
-    return metric
-
-
 def _in_units(step: Step, s: float) -> Step:
     """A step of the problem on X / s in the units given."""
     per = s**4
@@ -180,11 +131,17 @@ def _in_units(step: Step, s: float) -> Step:
     )
 
 
-def _notes(runs: list[tuple[str, Run]], s: float, scale: float, F: float) -> list[str]:
-    notes = ["F is not convex: a better metric may exist elsewhere"]
-    if len(runs) > 1:
-        each = ", ".join(f"{name} {run.at.F / s**4:.6g}" for name, run in runs)
-        notes.append(f"F by start: {each}")
+def _by_start(runs: list[tuple[str, Run]], s: float) -> tuple[str, ...]:
+    if len(runs) < 2:
+        return ()
+    each = ", ".join(f"{name} {run.at.F / s**4:.6g}" for name, run in runs)
+    return (f"F by start: {each}",)
+
+
+def notes_on(found: Found, certificate: Certificate) -> list[str]:
+    """What a metric that is not proved optimal leaves open, and whether the data move it."""
+    F, scale = certificate.objective, certificate.scale
+    notes = ["F is not convex: a better metric may exist elsewhere", *found.notes]
     if scale < UNMOVED * F:
         notes.append(
             f"at this C the data hardly move the metric: ||W||^2 is {scale / F:.1g} of F; a larger C would"

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cvxml.inputs import real_array
+from cvxml.core.inputs import real_array
+from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.result import Dual
 from cvxml.methods.ssvm.instance import Instance
-from cvxml.metric import FloatArray, IntArray
-from cvxml.result import Dual
 
 
 class Repaired(NamedTuple):

@@ -1,0 +1,109 @@
+"""The commands about golden cases: cases, conform, schema. Exit codes as in cli.py."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+CERTIFIED, REFUTED, INCONCLUSIVE = 0, 1, 3
+SCHEMAS = ("report", "case", "question", "answer", "conformance")
+
+
+def add_commands(commands: Any) -> None:
+    """Add the three parsers to those of cli.py."""
+    command = commands.add_parser("cases", help="the golden cases: problems and parts with known answers")
+    command.add_argument(
+        "pattern", nargs="?", default="*", help="ids, with * and ?, or a formula (default: all)"
+    )
+    command.add_argument("--folder", metavar="DIR", help="cases of your own (default: those that ship)")
+    command.add_argument("--json", action="store_true", help="the questions, as a program is given them")
+    command.set_defaults(run=_cases)
+
+    command = commands.add_parser(
+        "conform",
+        help="run a program over the golden cases and judge its answers",
+        usage="cvxml conform [OPTION ...] -- COMMAND [ARGUMENT ...]",
+    )
+    command.add_argument("--only", metavar="PATTERN", default="*", help="ids, with * and ?, or a formula")
+    command.add_argument("--folder", metavar="DIR", help="cases of your own (default: those that ship)")
+    command.add_argument("--time-limit", type=float, default=60.0, help="seconds for each case (default 60)")
+    command.add_argument("--tol", default="normal", help="strict, normal (default) or loose")
+    command.add_argument(
+        "--allow-skipped",
+        action="store_true",
+        help="exit code 0 though the program skipped some cases, not all",
+    )
+    command.add_argument("--junit", metavar="FILE", help="write the rows as JUnit XML too")
+    command.add_argument("--json", action="store_true", help="JSON on stdout")
+    command.add_argument(
+        "command", nargs="+", metavar="COMMAND", help="after --: the program and its arguments"
+    )
+    command.set_defaults(run=_conform)
+
+    command = commands.add_parser("schema", help="the JSON schema of what is read and written")
+    command.add_argument("name", help=f"one of: {', '.join(SCHEMAS)}")
+    command.set_defaults(run=_schema)
+
+
+def _cases(parsed: argparse.Namespace) -> int:
+    from cvxml.oracle.cases import load_cases
+
+    cases = load_cases(parsed.folder, parsed.pattern)
+    if parsed.json:
+        print(json.dumps([case.question for case in cases], indent=1, allow_nan=False))
+        return CERTIFIED
+    for case in cases:
+        flags = f"  [{', '.join(case.flags)}]" if case.flags else ""
+        print(f"{case.id:<26}{case.formula:<24}{case.title}{flags}")
+    return CERTIFIED
+
+
+def _conform(parsed: argparse.Namespace) -> int:
+    from cvxml.cli.data import check_out
+    from cvxml.core.inputs import check_choice, check_positive
+    from cvxml.core.result import TOLERANCES
+    from cvxml.oracle.cases import load_cases
+    from cvxml.oracle.conform import as_junit, as_table, conform
+
+    def say(text: str) -> None:
+        if sys.stderr.isatty():
+            print(f"\r{text:<78}", end="", file=sys.stderr, flush=True)
+
+    if parsed.junit:
+        check_out("--junit", parsed.junit)
+    rows = conform(
+        parsed.command,
+        load_cases(parsed.folder, parsed.only),
+        time_limit=check_positive(parsed.time_limit, "--time-limit"),
+        tol=check_choice(parsed.tol, "tol", tuple(TOLERANCES)),
+        say=say,
+    )
+    say("")
+    if parsed.junit:
+        try:
+            Path(parsed.junit).write_text(as_junit(rows), encoding="utf-8")
+        except OSError as error:
+            raise ValueError(f"--junit {parsed.junit} cannot be written: {error.strerror}") from error
+    if parsed.json:
+        content = {"format": "cvxml-conformance", "version": 1, "rows": [row.to_dict() for row in rows]}
+        print(json.dumps(content, indent=1, allow_nan=False))
+    else:
+        print(as_table(rows))
+    verdicts = {row.verdict for row in rows}
+    if verdicts & {"refuted", "error"}:
+        return REFUTED
+    if parsed.allow_skipped and "certified" in verdicts:
+        verdicts -= {"skipped"}
+    return CERTIFIED if verdicts == {"certified"} else INCONCLUSIVE
+
+
+def _schema(parsed: argparse.Namespace) -> int:
+    from cvxml.core.inputs import check_choice
+
+    name = check_choice(parsed.name, "schema", SCHEMAS)
+    path = Path(__file__).parent.parent / "schemas" / f"{name}.schema.json"
+    print(path.read_text(encoding="utf-8"), end="")
+    return CERTIFIED

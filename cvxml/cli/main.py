@@ -1,0 +1,280 @@
+"""The command line: list, show, solve, check, evaluate, certify, verify; cases, conform, schema (cli_cases.py); lesson.
+
+Exit codes: 0 certified, 1 refuted, 2 bad usage or input, 3 inconclusive, 4 internal error, 130 interrupted. Results
+go to stdout (JSON with --json), what was read (cli_data.py), logs and progress to stderr, progress only on a terminal.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+CERTIFIED, REFUTED, BAD_INPUT, INCONCLUSIVE, INTERNAL = 0, 1, 2, 3, 4
+INTERRUPTED = 130  # as a shell says it: 128 and the number of the signal
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise ValueError(f"{message} (see {self.prog} --help)")
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command; returns the exit code and prints everything else."""
+    try:
+        parsed = _parser().parse_args(arguments)
+        code: int = parsed.run(parsed)
+        sys.stdout.flush()
+        return code
+    except SystemExit as done:  # --help, --version
+        return int(done.code or 0)
+    except ValueError as error:
+        print(f"cvxml: {' '.join(str(error).split())}", file=sys.stderr)
+        return BAD_INPUT
+    except MemoryError:
+        print("cvxml: out of memory; give fewer points or features, or more memory", file=sys.stderr)
+        return BAD_INPUT
+    except BrokenPipeError:  # whoever reads has seen enough, as in `cvxml ... | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return INCONCLUSIVE
+    except KeyboardInterrupt:
+        print("cvxml: interrupted; nothing is kept", file=sys.stderr)
+        return INTERRUPTED
+    except Exception as error:
+        if type(error).__name__ == "SolverFailure":  # named, not imported: the back end loads cvxpy
+            print(f"cvxml: not certified: {error}", file=sys.stderr)
+            return INCONCLUSIVE
+        print(f"cvxml: internal error: {type(error).__name__}: {error}", file=sys.stderr)
+        return INTERNAL
+
+
+def _parser() -> argparse.ArgumentParser:
+    from cvxml._version import __version__
+    from cvxml.cli.cases import add_commands
+    from cvxml.cli.data import add_candidate, add_problem
+    from cvxml.cli.lesson import add_lesson
+
+    parser = _Parser(
+        prog="cvxml",
+        description="Metric learning, stated literally, solved exactly, proved.",
+        epilog="Exit codes: 0 certified or done, 1 refuted, 2 bad usage or input, 3 inconclusive, 4 internal error, "
+        "130 interrupted. What was read of DATA is said in one line on the standard error.",
+    )
+    parser.add_argument("--version", action="version", version=f"cvxml {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
+
+    command = commands.add_parser("list", help="the methods and the embedded data sets")
+    command.set_defaults(run=_list)
+
+    command = commands.add_parser("show", help="a method's mathematics, row by row beside its literal source")
+    command.add_argument("method", help="an id that `cvxml list` shows")
+    command.add_argument("--latex", action="store_true", help="the mathematics alone, in LaTeX")
+    command.set_defaults(run=_show)
+
+    command = commands.add_parser("solve", help="the optimal metric of a data set, with its proof")
+    add_problem(command)
+    command.add_argument("--solver", default="fast", help="fast (default), clarabel, scs, or global (ssvm)")
+    command.add_argument("--tol", type=float, default=1e-6, help="gap relative to the scale (default 1e-6)")
+    command.add_argument("--max-iter", type=int)
+    command.add_argument("--time-limit", type=float, help="seconds, for the solver global (default 600)")
+    command.add_argument(
+        "--init",
+        help="start of a method that is not convex: zero, identity, relieff, random, or all (ssvm); auto, pca, lda, "
+        "identity, random, likelihood, or all (nca)",
+    )
+    command.add_argument("--warm-start", metavar="FILE", help="a file that --out wrote")
+    command.add_argument(
+        "--out",
+        metavar="FILE",
+        help="save data, metric and dual: .json or .npz; after Ctrl-C, the best that there was (exit code 130)",
+    )
+    command.set_defaults(run=_solve)
+
+    command = commands.add_parser("check", help="judge somebody else's metric")
+    add_problem(command)
+    add_candidate(command)
+    command.add_argument("--claimed-objective", type=float, metavar="VALUE")
+    command.add_argument(
+        "--claim", help="optimal, or stationary where the problem is not convex (its default)"
+    )
+    command.add_argument("--tol", default="normal", help="strict, normal (default) or loose")
+    command.add_argument("--exact", action="store_true", help="judge in rational arithmetic")
+    command.add_argument(
+        "--no-diagnosis", action="store_true", help="do not look for the misreading behind a refuted metric"
+    )
+    command.set_defaults(run=_check)
+
+    command = commands.add_parser("evaluate", help="the intermediates at a metric, by the paper's names")
+    add_problem(command)
+    add_candidate(command)
+    command.add_argument("-t", type=int, default=1, help="iteration of the Algorithm-1 step (default 1)")
+    command.set_defaults(run=_evaluate)
+
+    command = commands.add_parser("certify", help="recompute the proof in a saved solution")
+    command.add_argument("file")
+    command.add_argument("--tol", default="normal", help="strict, normal (default) or loose")
+    command.add_argument("--exact", action="store_true", help="in rational arithmetic")
+    command.add_argument("--json", action="store_true")
+    command.set_defaults(run=_certify)
+
+    add_commands(commands)
+    add_lesson(commands)
+    command = commands.add_parser("verify", help="every method, literal against fast, on data that ships")
+    command.add_argument("--json", action="store_true")
+    command.set_defaults(run=_verify)
+    return parser
+
+
+def _list(parsed: argparse.Namespace) -> int:
+    from cvxml import datasets
+    from cvxml.methods import get, names
+
+    print("methods")
+    for name in names():
+        print(f"  {name:<20}{get(name).TITLE}")
+    print("data sets\n  " + ", ".join(datasets.names()))
+    return CERTIFIED
+
+
+def _show(parsed: argparse.Namespace) -> int:
+    from cvxml.cli.show import show
+
+    print(show(parsed.method, shutil.get_terminal_size().columns, parsed.latex))
+    return CERTIFIED
+
+
+def _solve(parsed: argparse.Namespace) -> int:
+    import cvxml
+    from cvxml.cli.data import check_out, problem
+    from cvxml.core.result import Status, load
+    from cvxml.methods import get
+
+    if parsed.out:
+        check_out("--out", parsed.out, (".json", ".npz"))
+    X, y, params = problem(parsed)
+    if parsed.warm_start:
+        params["warm_start"] = load(parsed.warm_start)
+    if parsed.init:
+        starts = get(parsed.method).STARTS  # a convex method has none, and will say so
+        params["init"] = list(starts) if parsed.init == "all" else parsed.init
+    if parsed.max_iter is not None:
+        params["max_iter"] = parsed.max_iter
+    if parsed.time_limit is not None:
+        params["time_limit"] = parsed.time_limit
+    if sys.stderr.isatty():
+        params["callback"] = _progress
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the status is printed, always
+        solution = cvxml.solve(
+            parsed.method,
+            X,
+            y,
+            solver=parsed.solver,
+            tol=parsed.tol,
+            **params,
+        )
+    if sys.stderr.isatty():
+        print(file=sys.stderr)
+    try:
+        if parsed.out:
+            solution.save(parsed.out)
+    finally:  # a disk that is full loses the file, not the work
+        print(json.dumps(solution.to_dict(), sort_keys=True) if parsed.json else solution)
+    if solution.status is Status.INTERRUPTED:
+        return INTERRUPTED
+    return CERTIFIED if solution.status in (Status.CONVERGED, Status.STATIONARY) else INCONCLUSIVE
+
+
+def _progress(step: Any) -> None:
+    print(
+        f"\riteration {step.iteration:6d}  {step.seconds:7.1f} s  objective {step.objective:.8g}  gap {step.gap:.2e} ",
+        end="",
+        file=sys.stderr,
+        flush=True,
+    )
+
+
+def _check(parsed: argparse.Namespace) -> int:
+    import cvxml
+    from cvxml.cli.data import candidate, problem
+    from cvxml.core.report import Verdict
+
+    metric = candidate(parsed)
+    X, y, params = problem(parsed)
+    report = cvxml.check(
+        parsed.method,
+        X,
+        y,
+        **metric,
+        claimed_objective=parsed.claimed_objective,
+        claim=parsed.claim,
+        tol=parsed.tol,
+        exact=parsed.exact,
+        diagnosed=not parsed.no_diagnosis,
+        **params,
+    )
+    print(report.to_json() if parsed.json else report)
+    codes = {Verdict.CERTIFIED: CERTIFIED, Verdict.REFUTED: REFUTED, Verdict.INCONCLUSIVE: INCONCLUSIVE}
+    return codes[report.verdict]
+
+
+def _evaluate(parsed: argparse.Namespace) -> int:
+    import cvxml
+    from cvxml.cli.data import candidate, problem
+    from cvxml.core.metric import from_components
+    from cvxml.methods import get
+
+    given = candidate(parsed)
+    if len(given) != 1:
+        raise ValueError("give --metric FILE or --components FILE, one of the two")
+    X, y, params = problem(parsed)
+    metric = given.get("metric")
+    if metric is None:
+        metric = from_components(given["components"], get(parsed.method).metric_size(X))
+    evaluation = cvxml.evaluate(parsed.method, X, y, metric, t=parsed.t, **params)
+    if parsed.json:
+        print(json.dumps(evaluation.to_dict(), allow_nan=False))
+    else:
+        with np.printoptions(precision=8, suppress=True, linewidth=110, threshold=200):
+            print(evaluation)
+    return CERTIFIED
+
+
+def _certify(parsed: argparse.Namespace) -> int:
+    from cvxml.core.inputs import check_choice
+    from cvxml.core.result import TOLERANCES, load, plain
+    from cvxml.oracle.saved import recertify
+
+    tol = TOLERANCES[check_choice(parsed.tol, "tol", tuple(TOLERANCES))]
+    result = recertify(load(parsed.file), tol, parsed.exact)
+    if parsed.json:
+        print(json.dumps(plain(result.to_dict()), indent=1, sort_keys=True))
+    else:
+        print(result)
+    return {"certified": CERTIFIED, "refuted": REFUTED, "inconclusive": INCONCLUSIVE}[result.verdict.value]
+
+
+def _verify(parsed: argparse.Namespace) -> int:
+    from cvxml.oracle.verify import HEAD, Row, as_line, as_sum, verify
+
+    def say(text: str) -> None:
+        if sys.stderr.isatty():
+            print(f"\r{text:<78}", end="", file=sys.stderr, flush=True)
+
+    rows: list[Row] = []
+    if not parsed.json:
+        print(HEAD, flush=True)
+    for row in verify(say):
+        say("")
+        rows.append(row)
+        if not parsed.json:
+            print(("\r" if sys.stderr.isatty() else "") + as_line(row), flush=True)
+    print(json.dumps([row.to_dict() for row in rows], indent=1) if parsed.json else as_sum(rows))
+    return CERTIFIED if all(row.agrees for row in rows) else REFUTED

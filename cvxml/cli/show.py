@@ -1,0 +1,107 @@
+"""`cvxml show`: the mathematics of a method beside its literal source, each formula at the line that says it."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from cvxml.core.method import Method
+from cvxml.core.statement import Row, Section, Statement, as_latex, row_text, section_text, wrapped
+from cvxml.methods import get
+
+NARROWEST, WIDEST = 36, 64  # columns of mathematics beside the code; with fewer it goes above the code
+PROSE = 110  # columns, at most, of what stands above and below
+
+
+class Placed(NamedTuple):
+    """Which rows stand where: remarks above or below, the others at a line of the code."""
+
+    above: list[Section]
+    code: list[str]
+    beside: dict[int, list[Row]]
+    below: list[Section]
+
+
+def show(method: str, width: int, latex: bool = False) -> str:
+    """What the command prints, for a terminal of `width` columns. Raises ValueError for an unknown method."""
+    module = get(method)
+    if latex:
+        return f"% {module.TITLE}\n{as_latex(module.STATEMENT)}"
+    parts = [
+        textwrap.wrap(module.TITLE, width),
+        side_by_side(module.STATEMENT, width),
+    ]
+    return "\n\n".join("\n".join(part) for part in [*parts, _parameters(module, width)])
+
+
+def side_by_side(statement: Statement, width: int) -> list[str]:
+    """The lines of mathematics and code, function by function.
+
+    On `width` columns or fewer: two columns, where NARROWEST are left for the mathematics, else comments above the
+    lines of code, as in the source.
+    """
+    placed = place(statement)
+    room = min(width - max(map(len, placed.code)) - 3, WIDEST)
+    middle = (
+        _columns(placed.beside, placed.code, room)
+        if room >= NARROWEST
+        else _comments(placed.beside, placed.code, width)
+    )
+    parts = [_prose(placed.above, width), middle, _prose(placed.below, width)]
+    lines = [line for part in parts if part for line in [*part, ""]]
+    return lines[:-1]
+
+
+def place(statement: Statement) -> Placed:
+    """Remarks above the first function go above, others below."""
+    placed = Placed([], [], {}, [])
+    for part in statement.parts:
+        if not part.code:
+            (placed.below if placed.code else placed.above).append(part)
+            continue
+        placed.code.extend(["", ""] if placed.code else [])
+        start = len(placed.code)
+        placed.code.extend(part.code)
+        for row in part.rows:
+            placed.beside.setdefault(start + row.at, []).append(row)
+    return placed
+
+
+def _columns(beside: dict[int, list[Row]], code: Sequence[str], room: int) -> list[str]:
+    """Mathematics on the left. Where it is longer than the code, a colon marks what is no line of the source."""
+    cells = {at: [line for row in rows for line in row_text(row, room)] for at, rows in beside.items()}
+    width = max(len(line) for cell in cells.values() for line in cell)
+    lines: list[str] = []
+    waiting: list[str] = []
+    for i, line in enumerate(code):
+        if i in cells:
+            lines += [f"{cell:<{width}} :" for cell in waiting]
+            waiting = cells[i]
+        cell, waiting = (waiting[0], waiting[1:]) if waiting else ("", [])
+        lines.append(f"{cell:<{width}} | {line}".rstrip())
+    return lines + [f"{cell:<{width}} :" for cell in waiting]
+
+
+def _comments(beside: dict[int, list[Row]], code: Sequence[str], width: int) -> list[str]:
+    """Mathematics above the line that says it, after `#:`, as in the source but without its LaTeX."""
+    lines = []
+    for i, line in enumerate(code):
+        indent = line[: len(line) - len(line.lstrip())] + "#: "
+        for row in beside.get(i, []):
+            text = f"{row.text}   {row.tag}".rstrip()
+            lines += [indent + part for part in wrapped(text, width - len(indent))]
+        lines.append(line)
+    return lines
+
+
+def _prose(sections: Sequence[Section], width: int) -> list[str]:
+    lines = [line for section in sections for line in [*section_text(section, min(width, PROSE)), ""]]
+    return lines[:-1]
+
+
+def _parameters(module: Method[Any], width: int) -> list[str]:
+    lines = ["parameters"] if module.PARAMETERS else ["no parameters"]
+    for name, text in module.PARAMETERS.items():
+        lines += textwrap.wrap(f"  {name}: {text}", min(width, PROSE), subsequent_indent="    ")
+    return lines

@@ -1,0 +1,1 @@
+"""Inputs, results, files and exact numbers: what everything else stands on."""

@@ -1,0 +1,111 @@
+"""Exact arithmetic on floats: every float is an integer times a power of two. By python-flint.
+
+What is computed here is a theorem: no rounding enters. A matrix of floats is (integers, exponent): the numbers are
+integers * 2^exponent. Results are fractions; decimals and floats are rounded outward.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from cvxml.core.metric import FloatArray
+
+DIGITS = 25  # of a decimal
+
+
+@dataclass(frozen=True)
+class Exact:
+    """lower_bound <= optimum <= objective, as fractions; objective is that of a psd matrix at `distance` from A."""
+
+    lower_bound: Fraction
+    objective: Fraction  # of M M^T, which is psd whatever M is
+    distance: float  # ||A - M M^T||, rounded up
+    scale: Fraction  # of the problem at M M^T
+    of_step: bool = False  # the optimum meant is that of the metric's own convex step
+
+    @property
+    def gap(self) -> Fraction:
+        """objective - lower_bound."""
+        return self.objective - self.lower_bound
+
+    def to_dict(self) -> dict[str, Any]:
+        """Decimals as text, rounded outward to `DIGITS` digits."""
+        return {
+            "lower_bound": decimal(self.lower_bound, up=False),
+            "objective": decimal(self.objective, up=True),
+            "gap": decimal(self.gap, up=True),
+            "distance": self.distance,
+            "scale": decimal(self.scale, up=False),
+            "of": "step" if self.of_step else "problem",
+        }
+
+    def __str__(self) -> str:
+        text = self.to_dict()
+        whose = "optimum of its convex step" if self.of_step else "optimum"
+        return (
+            f"in exact arithmetic, {text['lower_bound']} <= {whose} <= {text['objective']}; "
+            f"the upper end is attained by a psd matrix within {self.distance:.3g} of this one"
+        )
+
+
+def flint() -> Any:
+    """The module, imported late. Raises ValueError where it is not installed."""
+    try:
+        import flint as module
+    except ImportError as error:
+        raise ValueError("exact arithmetic needs python-flint: pip install python-flint") from error
+    return module
+
+
+def integers(array: FloatArray) -> tuple[list[list[int]], int]:
+    """`array` (p, q) as integers and the exponent of two they are to be multiplied with."""
+    mantissas, exponents = np.frexp(array)
+    whole = np.ldexp(mantissas, 53).astype(np.int64)
+    exponents = np.where(whole == 0, 0, exponents - 53)
+    used = exponents[whole != 0]
+    least = int(used.min()) if used.size else 0
+    rows = [
+        [m << (e - least) if m else 0 for m, e in zip(ms, es, strict=True)]
+        for ms, es in zip(whole.tolist(), exponents.tolist(), strict=True)
+    ]
+    return rows, least
+
+
+def scaled(value: int | Any, exponent: int) -> Fraction:
+    """value * 2^exponent."""
+    value = int(value)
+    return Fraction(value << exponent) if exponent >= 0 else Fraction(value, 1 << -exponent)
+
+
+def sum_of_squares(matrix: Any) -> int:
+    """Of the entries of an integer matrix."""
+    return sum(int(entry) ** 2 for entry in matrix.entries())
+
+
+def decimal(value: Fraction, up: bool) -> str:
+    """`value` rounded up or down to `DIGITS` significant digits."""
+    context = Context(prec=DIGITS, rounding=ROUND_CEILING if up else ROUND_FLOOR, Emax=10**6, Emin=-(10**6))
+    return str(context.divide(Decimal(value.numerator), Decimal(value.denominator)))
+
+
+def upward(value: Fraction) -> float:
+    """The least float that is at least `value`; inf beyond all floats."""
+    try:
+        nearest = float(value)
+    except OverflowError:
+        return math.inf
+    return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
+
+
+def root_upward(value: Fraction) -> float:
+    """A float that is at least the square root of `value` >= 0."""
+    root = math.sqrt(upward(value))
+    while math.isfinite(root) and Fraction(root) ** 2 < value:
+        root = math.nextafter(root, math.inf)
+    return root

@@ -1,0 +1,38 @@
+"""Reading what strangers send, safely; writing atomically.
+
+Every function raises ValueError, in one sentence naming the file, for all it does not accept: a
+missing or unreadable file, a folder, a malformed, hostile or oversized one. Pickles are never
+loaded, and no size that a file merely declares is allocated before it was checked.
+
+JSON and neighbours: strict_json.py. .npy, .npz: numpy_files.py. CSV: csv_files.py. From any of them:
+arrays.py, tables.py. Writing: writing.py. What they share: common.py.
+"""
+
+from cvxml.core.files.arrays import PREFER, read_array
+from cvxml.core.files.common import MAX_BYTES, Path
+from cvxml.core.files.csv_files import MAX_LINE_BYTES
+from cvxml.core.files.numpy_files import read_npz
+from cvxml.core.files.strict_json import MAX_DEPTH, MAX_DIGITS, MAX_JSON_BYTES, read_json, read_neighbors
+from cvxml.core.files.tables import MAX_LABEL, Table, load_table, read_table
+from cvxml.core.files.writing import check_writable, write_json, write_npz
+
+__all__ = [
+    "MAX_BYTES",
+    "MAX_DEPTH",
+    "MAX_DIGITS",
+    "MAX_JSON_BYTES",
+    "MAX_LABEL",
+    "MAX_LINE_BYTES",
+    "PREFER",
+    "Path",
+    "Table",
+    "check_writable",
+    "load_table",
+    "read_array",
+    "read_json",
+    "read_neighbors",
+    "read_npz",
+    "read_table",
+    "write_json",
+    "write_npz",
+]

@@ -1,0 +1,74 @@
+"""Real arrays from files of every kind."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cvxml.core.files import common
+from cvxml.core.files.common import REMEDIES, Path, naming, suffix_of
+from cvxml.core.files.csv_files import load_csv
+from cvxml.core.files.numpy_files import load_npy, load_npz
+from cvxml.core.files.strict_json import load_json
+
+PREFER = ("metric", "A", "M", "components", "X")
+
+
+def real(values: NDArray[Any]) -> NDArray[np.float64]:
+    if values.dtype.kind not in "biuf" or values.ndim == 0:
+        raise ValueError(f"{values.dtype} of shape {values.shape} is no array of real numbers")
+    if values.size * 8 > common.MAX_BYTES:
+        raise ValueError(f"{values.size} numbers are more than {common.MAX_BYTES // 8}")
+    with np.errstate(over="ignore"):  # a long double may become infinite: the caller looks
+        return np.array(values, dtype=np.float64, order="C")
+
+
+def _shape(value: object, numbers: array[float]) -> tuple[int, ...]:
+    if isinstance(value, list):
+        shapes = {_shape(item, numbers) for item in value}
+        if len(shapes) > 1:
+            raise ValueError("its lists have different lengths")
+        return (len(value), *(shapes.pop() if shapes else ()))
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"{str(value)[:40]!r} is not a number")
+    numbers.append(float(value))
+    return ()
+
+
+def nested(value: object) -> NDArray[np.float64]:
+    numbers = array("d")
+    shape = _shape(value, numbers)
+    return real(np.array(numbers, dtype=np.float64).reshape(shape))
+
+
+def _choose(held: Mapping[str, Any], prefer: Sequence[str]) -> Any:
+    for name in prefer:
+        if name in held:
+            return held[name]
+    names = ", ".join(map(repr, held))[:150] or "nothing"
+    raise ValueError(f"it holds {names} but none of {', '.join(prefer)}")
+
+
+def read_array(path: Path, *, prefer: Sequence[str] = PREFER, square: bool = False) -> NDArray[np.float64]:
+    """The real array in a file, float64 and C-contiguous, of at least one dimension.
+
+    .npy; .npz (its only array, else the first of `prefer` it has); .csv or .csv.gz (always (n, d);
+    a first line without any number is a header, and 0, 1, 2, ... may be one and is refused, unless
+    the lines are as many as the columns of what is `square`); .json (nested lists, or an object
+    holding one of `prefer`). NaN passes, except in JSON. Raises ValueError for anything else.
+    """
+    suffix = suffix_of(path)
+    with naming(path, "read", REMEDIES[suffix]):
+        if suffix == ".npy":
+            return real(load_npy(path))
+        if suffix == ".npz":
+            arrays = load_npz(path)
+            return real(*arrays.values() if len(arrays) == 1 else [_choose(arrays, prefer)])
+        if suffix == ".json":
+            value = load_json(path)
+            return nested(_choose(value, prefer) if isinstance(value, dict) else value)
+        return load_csv(path, suffix == ".csv.gz", labelled=False, square=square).numbers

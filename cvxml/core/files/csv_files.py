@@ -1,0 +1,194 @@
+"""Comma separated cells, with or without a header and gzip around them: numbers, and the text of what may be labels."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import re
+from array import array
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cvxml.core.files import common
+from cvxml.core.files.common import Path, Unsettled, open_regular
+
+MAX_LINE_BYTES = 16 * 1024**2  # one line of CSV
+MAX_BLANK = 10**5  # so many more blank lines than others: 2 GiB of them pack into 2 MiB, and take minutes
+SETTLE = "give --header yes if it names the columns, --header no if it is data"
+
+
+@dataclass
+class Columns:
+    """Columns of numbers, the names that a header gives them, and the cells of those that may be labels."""
+
+    names: list[str]  # none without a header
+    numbers: NDArray[np.float64]  # (n, width), NaN for what is no number
+    texts: dict[int, list[str]] = field(default_factory=dict)  # the cells of some columns
+    slips: dict[int, tuple[int, str]] = field(
+        default_factory=dict
+    )  # of those: the first cell that is no number
+
+    @property
+    def width(self) -> int:
+        """How many columns there are."""
+        return int(self.numbers.shape[1])
+
+    def called(self, column: int) -> str:
+        """A column in the words of messages."""
+        if self.names:
+            return f"column {column + 1} ({self.names[column].strip()[:40]!r})"
+        return {0: "the first column", self.width - 1: "the last column"}.get(column, f"column {column + 1}")
+
+
+def _lines(readline: Callable[[int], bytes]) -> Iterator[str]:
+    total, encoding = 0, "utf-8-sig"
+    while raw := readline(MAX_LINE_BYTES + 1):
+        total += len(raw)
+        if len(raw) > MAX_LINE_BYTES or total > common.MAX_BYTES:
+            raise ValueError(f"over {MAX_LINE_BYTES} bytes in a line or {common.MAX_BYTES} in all")
+        yield raw.decode(encoding)
+        encoding = "utf-8"
+
+
+def _rows(path: Path, packed: bool) -> Iterator[tuple[int, list[str]]]:
+    with open_regular(path) as stream:
+        readline = gzip.GzipFile(fileobj=stream).readline if packed else stream.readline
+        reader = csv.reader(_lines(readline), strict=True)
+        blank = 0
+        for row in reader:
+            blank += not row
+            if 2 * blank - reader.line_num > MAX_BLANK:
+                raise ValueError(f"it has {blank} blank lines among its first {reader.line_num}")
+            if row:
+                yield reader.line_num, row
+
+
+def _number(cell: str) -> float | None:
+    # float() also takes 1_000 and digits of other scripts, which are likelier to be mistakes.
+    if "_" in cell or not cell.isascii():
+        return None
+    try:
+        return float(cell)
+    except ValueError:
+        return None
+
+
+def _names(line: int, cells: list[str], header: bool | None, labelled: bool) -> list[str]:
+    """The cells of the first line if they are names, else nothing: then it is data, or refused later (_doubt)."""
+    if header is not None:
+        return cells if header else []
+    words = [cell for cell in cells if _number(cell) is None]
+    if len(words) == len(cells):
+        return cells
+    if words and not (labelled and len(words) == 1):  # one word may be the label of a point
+        raise _neither(line, cells)
+    return []
+
+
+def _neither(line: int, cells: list[str]) -> Unsettled:
+    # a slip in the data: as a header the line would be lost
+    word = next(cell for cell in cells if _number(cell) is None)
+    number = next(cell for cell in cells if _number(cell) is not None)
+    names = f"{word[:40]!r} is no number but {number[:40]!r} is"
+    return Unsettled(f"line {line}: {names}, so it is neither data nor a header; {SETTLE}")
+
+
+def counting(cells: list[str]) -> bool:
+    """True of 0, 1, 2, ... and the like: what names the columns of a table without names."""
+    if len(cells) < 2 or not all(re.fullmatch(r"[0-9]{1,9}", cell.strip()) for cell in cells):
+        return False
+    start = int(cells[0])
+    rises = [int(cell) for cell in cells] == list(range(start, start + len(cells)))
+    return rises and (len(cells) > 2 or start < 2)
+
+
+def _doubt(line: int, first: list[str], found: Columns) -> None:
+    """Refuse a table without a header whose first line may be one: no other line is like it."""
+    word = next((column for column, cell in enumerate(first) if _number(cell) is None), None)
+    below = found.numbers[1:]
+    if word is not None and first[word].strip() in found.texts[word][1:]:
+        return  # a name of a column does not come again in it: this is a label
+    if word is not None and len(below):
+        numbers = np.isfinite(below[:, word])
+        last = word == len(first) - 1
+        if numbers.all() or (numbers.any() and not last):
+            raise _neither(line, first)
+    of = [column for column in range(len(first)) if column != word]
+    cells, rest = [first[column] for column in of], below[:, of]
+    why = ""
+    if counting(cells):
+        why = "counts the columns"
+    elif len(rest) > 2 and len(cells) > 2:
+        whole = all(re.fullmatch(r"[0-9]{1,9}", cell.strip()) for cell in cells)
+        if whole and not np.any(np.all(rest == np.round(rest), axis=1)):
+            why = "alone is all whole numbers"
+        values = found.numbers[0, of]
+        if len(rest) > 9 and np.all((values < rest.min(axis=0)) | (values > rest.max(axis=0))):
+            why = "is outside of all that is below it, in every column,"
+    if why:
+        shown = ", ".join(cell.strip()[:20] for cell in first[:4]) + (", ..." if len(first) > 4 else "")
+        raise Unsettled(f"line {line} ({shown}) {why} and may be a header or data; {SETTLE}")
+
+
+def load_csv(
+    path: Path,
+    packed: bool,
+    labelled: bool,
+    header: bool | None = None,
+    kept: Callable[[list[str], int], Collection[int]] = lambda names, width: (),
+    square: bool = False,
+) -> Columns:
+    """The columns of a file; all are numbers but those that are `kept` as text, of the names and their number.
+
+    header: whether the first line is one; None refuses what may be either. labelled: one column may be words.
+    square: the numbers are a square matrix, whose first line may count.
+    """
+    rows = _rows(path, packed)
+    first = next(rows, None)
+    if first is None:
+        raise ValueError("it is empty")
+    names = _names(*first, header, labelled)
+    width = len(first[1])
+    texts: dict[int, list[str]] = {column: [] for column in kept(names, width)}
+    slips: dict[int, tuple[int, str]] = {}
+    numbers, begun = array("d"), False
+    for line, cells in rows if names else chain([first], rows):
+        if len(cells) != width:
+            raise ValueError(f"line {line} has {len(cells)} cells, the first one {width}")
+        if not begun and labelled:  # words anywhere in the first line of data may be labels
+            words = [column for column, cell in enumerate(cells) if _number(cell) is None]
+            texts |= {column: [] for column in words[:2]}
+        begun = True
+        for column, cell in enumerate(cells):
+            if column in texts:
+                texts[column].append(cell.strip())
+            value = _number(cell)
+            if value is None:
+                if column not in texts:
+                    raise not_a_number(line, column, cell)
+                slips.setdefault(column, (line, cell))
+                value = np.nan
+            numbers.append(value)
+        if len(numbers) * 8 > common.MAX_BYTES:
+            raise ValueError(f"it holds more than {common.MAX_BYTES // 8} numbers")
+    if not numbers:
+        raise ValueError("it has no line below its header")
+    found = Columns(names, np.array(numbers, dtype=np.float64).reshape(-1, width), texts, slips)
+    if header is None and not names:
+        if labelled:
+            _doubt(*first, found)
+        elif counting(first[1]) and len(found.numbers) != (width if square else 1):
+            raise Unsettled(
+                f"line {first[0]} counts the columns and may be a header or data; leave a header out, "
+                "or write data with points, as 0.0"
+            )
+    return found
+
+
+def not_a_number(line: int, column: int, cell: str) -> ValueError:
+    """The complaint about a cell that should be a number."""
+    return ValueError(f"line {line}, column {column + 1}: {cell[:40]!r} is no number")

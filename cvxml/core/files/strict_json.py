@@ -1,0 +1,101 @@
+"""Strict JSON: values, and lists of neighbours."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+from typing import Any
+
+from cvxml.core.files.common import REMEDIES, Path, naming, open_regular
+
+MAX_JSON_BYTES = 256 * 1024**2
+MAX_DEPTH = 64  # nested brackets in JSON
+MAX_DIGITS = 4300  # of one JSON integer
+
+
+def check_depth(text: str) -> None:
+    depth, in_string = 0, False
+    for match in re.finditer(r'\\.|["\[\]{}]', text, re.DOTALL):
+        token = match[0]
+        if token == '"':
+            in_string = not in_string
+        elif not in_string and token in "[{":
+            depth += 1
+            if depth > MAX_DEPTH:
+                raise ValueError(f"brackets are nested deeper than {MAX_DEPTH}")
+        elif not in_string and token in "]}":
+            depth -= 1
+
+
+def _constant(token: str) -> float:
+    raise ValueError(f"{token} is not a JSON number")
+
+
+def _float(token: str) -> float:
+    value = float(token)
+    if math.isinf(value):
+        raise ValueError(f"{token[:40]} is too large for a float")
+    return value
+
+
+def _int(token: str) -> int:
+    if len(token.lstrip("-")) > MAX_DIGITS:
+        raise ValueError(f"an integer has more than {MAX_DIGITS} digits")
+    return int(token)
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    result: dict[str, object] = {}
+    for key, value in pairs:
+        if key in result:
+            raise ValueError(f"the key {key[:40]!r} is repeated")
+        result[key] = value
+    return result
+
+
+def load_json(path: Path) -> Any:
+    with open_regular(path) as stream:
+        if os.fstat(stream.fileno()).st_size > MAX_JSON_BYTES:
+            raise ValueError(f"it has more than {MAX_JSON_BYTES} bytes")
+        return parse_json(stream.read().decode("utf-8"))
+
+
+def parse_json(text: str, finite: bool = True) -> Any:
+    """The value of a text; ValueError for what read_json refuses, NaN and Infinity only if `finite`."""
+    check_depth(text)
+    return json.loads(
+        text,
+        parse_constant=_constant if finite else float,
+        parse_float=_float,
+        parse_int=_int,
+        object_pairs_hook=_unique,
+    )
+
+
+def read_json(path: Path) -> object:
+    """The value in a strict UTF-8 JSON file of at most MAX_JSON_BYTES.
+
+    Raises ValueError for NaN, infinities, numbers that overflow, integers of more than MAX_DIGITS
+    digits, repeated keys, nesting deeper than MAX_DEPTH, or anything after the value.
+    """
+    with naming(path, "read", REMEDIES[".json"]):
+        value: object = load_json(path)
+        return value
+
+
+def read_neighbors(path: Path) -> list[list[int]]:
+    """The lists of row numbers (from 0) in a JSON file: a list of lists, or {"neighbors": ...}.
+
+    Raises ValueError for anything else: booleans, floats and negative numbers are refused.
+    """
+    with naming(path, "read", "give a JSON list of lists of row numbers, counted from 0"):
+        value = load_json(path)
+        rows = value.get("neighbors") if isinstance(value, dict) else value
+        if not isinstance(rows, list):
+            raise TypeError("it holds no list of lists")
+        for place, row in enumerate(rows):
+            if not isinstance(row, list) or not all(type(i) is int and i >= 0 for i in row):
+                raise ValueError(f"entry {place} is not a list of row numbers")
+        return rows

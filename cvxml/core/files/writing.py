@@ -1,0 +1,79 @@
+"""Writing files at once or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import zipfile
+from collections.abc import Callable
+from contextlib import suppress
+from typing import BinaryIO
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import ArrayLike
+
+from cvxml.core.files.common import Path, naming
+from cvxml.core.files.numpy_files import check_dtype
+from cvxml.core.files.strict_json import check_depth
+
+
+def _replace(path: Path, write: Callable[[BinaryIO], object]) -> None:
+    # Through a link, the file it points to is what is replaced.
+    target = os.path.realpath(path)
+    temporary = os.path.join(os.path.dirname(target), f".cvxml-{secrets.token_hex(8)}.tmp")
+    try:
+        with open(temporary, "xb") as stream:
+            write(stream)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(temporary, target)
+    except BaseException:
+        with suppress(OSError, ValueError):
+            os.unlink(temporary)
+        raise
+
+
+def check_writable(path: Path) -> None:
+    """Raise ValueError now if `write_json` or `write_npz` could not write there later."""
+    with naming(path, "written", "give the name of a file in a folder that exists and may be written to"):
+        target = os.path.realpath(path)
+        if os.path.isdir(target):
+            raise ValueError("it is a folder")
+        probe = os.path.join(os.path.dirname(target), f".cvxml-{secrets.token_hex(8)}.tmp")
+        with open(probe, "xb"):
+            pass
+        os.unlink(probe)
+
+
+def write_json(path: Path, obj: object) -> None:
+    """Write `obj` as JSON (sorted keys, indent 1, final newline), replacing the file at once.
+
+    Raises ValueError, leaving an existing file as it was, if `obj` holds NaN, an infinity or
+    something JSON has no form for, if it is nested deeper than MAX_DEPTH (which read_json refuses),
+    or if the file cannot be written.
+    """
+    with naming(path, "written", "give finite plain values and a writable path"):
+        text = json.dumps(obj, allow_nan=False, sort_keys=True, indent=1) + "\n"
+        check_depth(text)
+        _replace(path, lambda stream: stream.write(text.encode("utf-8")))
+
+
+def write_npz(path: Path, /, **arrays: ArrayLike) -> None:
+    """Write `arrays` as an uncompressed .npz that read_npz reads, replacing the file at once.
+
+    The same arrays give the same bytes. Raises ValueError, leaving an existing file as it was, for
+    dtypes other than numbers, booleans and strings, or if the file cannot be written.
+    """
+
+    def write(stream: BinaryIO) -> None:
+        with zipfile.ZipFile(stream, "w") as archive:
+            for name, value in arrays.items():
+                values = np.asarray(value)
+                check_dtype(values.dtype)
+                with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as member:
+                    npy.write_array(member, values, allow_pickle=False)
+
+    with naming(path, "written", "give numbers or strings and a writable path"):
+        _replace(path, write)

@@ -1,0 +1,155 @@
+"""What may be given as data and parameters: every check, and its one-sentence complaint."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.metric import real_array as real_array  # one of the checks, offered here with the others
+
+
+def check_X(X: ArrayLike, name: str = "X") -> FloatArray:
+    """`X` as a finite float64 C-ordered array (n, d), n and d at least 1; the input is untouched.
+
+    Raises ValueError for sparse, complex, object or string data, for any other number of
+    dimensions, for an empty array, and for NaN or infinity.
+    """
+    if hasattr(X, "toarray"):
+        raise ValueError(f"{name} is a sparse matrix; a dense array is needed: use {name}.toarray()")
+    array = real_array(X, name)
+    if array.ndim != 2:
+        raise ValueError(f"{name} must be two-dimensional, (points, features), got {array.ndim} dimension(s)")
+    if array.shape[0] == 0 or array.shape[1] == 0:
+        raise ValueError(f"{name} is empty: shape {array.shape}; give at least one point and feature")
+    if not np.isfinite(array).all():
+        row, column = np.argwhere(~np.isfinite(array))[0]
+        raise ValueError(
+            f"{name} holds NaN or infinity, first at row {row}, column {column}; drop or impute such points"
+        )
+    largest = float(np.abs(array).max())
+    if largest > 1e300 or 0 < largest < 1e-300:
+        raise ValueError(
+            f"{name} has entries of about {largest:.3g}; scale the features into 1e-300 to 1e300"
+        )
+    return array
+
+
+def check_labels(y: ArrayLike | None, n: int) -> IntArray:
+    """`y` (n,) as class codes 0..R-1, R >= 2; integers, booleans or strings, or whole floats.
+
+    Raises ValueError for a wrong length or shape, NaN, fractional (continuous) values, labels of
+    mixed types, or a single class.
+    """
+    values = _label_list(y)
+    if len(values) != n:
+        raise ValueError(f"X has {n} points but y has {len(values)} labels; they must match")
+    kinds = {type(v) for v in values}
+    if not (
+        kinds <= {str} or kinds <= {bool} or all(k is not bool and issubclass(k, numbers.Real) for k in kinds)
+    ):
+        raise ValueError(
+            f"y mixes or holds labels of types {sorted(k.__name__ for k in kinds)}; "
+            "use all strings or all integers, and none missing"
+        )
+    if any(isinstance(v, float) and not np.isfinite(v) for v in values):
+        raise ValueError("y holds NaN or infinity; every point needs a label")
+    if any(isinstance(v, float) and v != np.floor(v) for v in values):
+        raise ValueError("y is continuous; class labels are needed: integers or strings")
+    classes = sorted(set(values))
+    if len(classes) < 2:
+        raise ValueError(
+            f"y has one class only ({classes[0]!s:.40}); at least two classes are needed to learn a metric"
+        )
+    place = {label: code for code, label in enumerate(classes)}
+    return np.array([place[v] for v in values], dtype=np.intp)
+
+
+def class_names(y: ArrayLike | None) -> list[str]:
+    """The labels of the classes 0..R-1 of `check_labels`, as text, for messages."""
+    return [str(label) for label in sorted(set(_label_list(y)))]
+
+
+def _label_list(y: ArrayLike | None) -> list[Any]:
+    """The labels as Python objects, one a point: a list is taken as it is, so that numpy merges no types."""
+    if isinstance(y, (list, tuple)) and not any(isinstance(v, (list, tuple, np.ndarray)) for v in y):
+        return [v.item() if isinstance(v, np.generic) else v for v in y]
+    try:
+        labels = np.asarray(y)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"y is no array of labels: {error}") from error
+    if labels.ndim != 1:
+        raise ValueError(f"y must be one-dimensional, one label a point, got shape {labels.shape}")
+    if labels.dtype.kind not in "fiubOUS":
+        raise ValueError(f"y has dtype {labels.dtype}; class labels must be integers or strings")
+    return [v.decode("utf-8", "replace") if isinstance(v, bytes) else v for v in labels.tolist()]
+
+
+def check_number(value: Any, name: str) -> float:
+    """`value` as a finite float; ValueError otherwise."""
+    try:
+        number = (
+            np.nan if type(value) in (bool, np.bool_) or not isinstance(value, numbers.Real) else float(value)
+        )
+    except OverflowError:
+        number = np.inf
+    if not np.isfinite(number):
+        raise ValueError(f"{name} must be a finite number, got {value!r:.40}")
+    return number
+
+
+def check_positive(value: Any, name: str) -> float:
+    """`value` as a finite float > 0; ValueError otherwise."""
+    number = check_number(value, name)
+    if number <= 0:
+        raise ValueError(f"{name} must be greater than 0, got {number!r}")
+    return number
+
+
+def check_count(value: Any, name: str, at_least: int = 1, at_most: int | None = None) -> int:
+    """`value` as an int within [at_least, at_most]; ValueError otherwise (never clipped)."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise ValueError(f"{name} must be an integer of at least {at_least}, got {value!r}")
+    count = int(value)
+    if count < at_least:
+        raise ValueError(f"{name} must be at least {at_least}, got {value}")
+    if at_most is not None and count > at_most:
+        raise ValueError(f"{name}={value} is too large: the maximum here is {at_most}")
+    return count
+
+
+def check_choice(value: Any, name: str, allowed: Sequence[str]) -> str:
+    """`value` if it is one of `allowed`; ValueError otherwise."""
+    if value not in allowed:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}")
+    return str(value)
+
+
+def check_neighbors(neighbors: Sequence[Sequence[int]], n: int) -> list[IntArray]:
+    """Explicit neighbour lists, one a point: n lists of distinct indices in 0..n-1, never the point itself.
+
+    Raises ValueError naming the first list that is wrong.
+    """
+    if not isinstance(neighbors, (list, tuple, np.ndarray)) or len(neighbors) != n:
+        given = len(neighbors) if hasattr(neighbors, "__len__") else type(neighbors).__name__
+        raise ValueError(f"neighbors must hold one list a point: {n} lists, got {given}")
+    return [_neighbor_list(i, listed, n) for i, listed in enumerate(neighbors)]
+
+
+def _neighbor_list(i: int, given: Any, n: int) -> IntArray:
+    values = given.tolist() if isinstance(given, np.ndarray) else given
+    if not isinstance(values, (list, tuple)) or not all(
+        isinstance(j, numbers.Integral) and not isinstance(j, (bool, np.bool_)) for j in values
+    ):
+        raise ValueError(f"neighbors[{i}] must be a list of integer indices, got {given!r:.80}")
+    if any(j < 0 or j >= n for j in values):
+        raise ValueError(f"neighbors[{i}] has an index outside 0..{n - 1}: {given!r:.80}")
+    if i in values:
+        raise ValueError(f"neighbors[{i}] lists the point itself; it is never its own neighbour")
+    if len(set(values)) != len(values):
+        raise ValueError(f"neighbors[{i}] lists a point twice: {given!r:.80}")
+    return np.array(values, dtype=np.intp)

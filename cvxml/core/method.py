@@ -1,0 +1,307 @@
+"""The contract of a method. What it takes is checked once, by `instance`; all else works on that.
+
+A method says its problem in words and in cvxpy, the objective from the definition, the proof, and how a metric is
+found. Here are the defaults, and the one place that makes a Solution.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
+
+from numpy.typing import ArrayLike
+
+from cvxml.core.backend import solve_problem
+from cvxml.core.exact import Exact
+from cvxml.core.inputs import check_choice, check_count, check_positive
+from cvxml.core.metric import FloatArray, IntArray, as_matrix, as_metric, examine, project_psd
+from cvxml.core.misreading import Misreading
+from cvxml.core.result import Certificate, Dual, SavedSolution, Solution, Status, warn_unless_converged
+from cvxml.core.run import Callback, Found, Interrupted, Start
+from cvxml.core.statement import Statement
+from cvxml.core.threads import one_blas_thread
+
+
+class HasData(Protocol):
+    """Checked data and parameters of a method."""
+
+    @property
+    def X(self) -> FloatArray: ...
+    @property
+    def y(self) -> IntArray: ...
+
+
+Given = TypeVar("Given", bound=HasData)
+
+
+class Method(ABC, Generic[Given]):
+    """What every method offers, whatever its parameters.
+
+    given: what `instance` returned. M: a finite matrix of the shape that `matrix` asks for; psd where it is said.
+    """
+
+    id: str
+    TITLE: str
+    CLAIM: (
+        str  # what a solution can be proved to be: "optimal", or "stationary" where the problem is not convex
+    )
+    SCALE = "reference"  # whose certificate's scale a tolerance of `check` is a share of, or "candidate"
+    SOLVERS: tuple[str, ...] = ("fast", "clarabel", "scs")
+    MAX_ITER = 1000  # of the fast solver, by default
+    PARAMETERS: ClassVar[dict[str, str]]  # name -> one line, with the default
+    SOLVE_PARAMETERS: ClassVar[dict[str, str]] = {}  # the same for what only `solve` takes
+    MISREADINGS: ClassVar[dict[str, Misreading]]  # the common misreadings, by name
+    STARTS: tuple[
+        str, ...
+    ] = ()  # where a problem is not convex: those that a claim to be optimal is held against
+    EXPONENTIAL = False  # the literal problem has exponential cones
+    STATEMENT: Statement  # the mathematics, row by row
+
+    @abstractmethod
+    def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Given:
+        """Everything checked. Raises ValueError for bad input."""
+
+    def metric_size(self, X: FloatArray) -> int:
+        """The number of rows of a metric for X (n, d): d."""
+        return int(X.shape[1])
+
+    def matrix(self, given: Given, metric: ArrayLike, name: str = "metric") -> FloatArray:
+        """A candidate as a matrix M. Raises ValueError for another shape, and for entries that are not finite."""
+        return as_matrix(metric, self.metric_size(given.X), name)
+
+    def metric(self, given: Given, metric: ArrayLike, name: str = "metric") -> FloatArray:
+        """A candidate as a psd M. Raises ValueError for what is none."""
+        return as_metric(metric, self.metric_size(given.X), name)
+
+    def feasibility(self, given: Given, M: FloatArray) -> str | list[str]:
+        """How far M is from a metric, as a sentence; one for each of several."""
+        return str(examine(M)[1])
+
+    @abstractmethod
+    def problem(self, given: Given) -> Any:
+        """The literal problem as a `cvxpy.Problem`; its metric is the variable "A", "M" or "X"."""
+
+    @abstractmethod
+    def dual(self, given: Given) -> Any:
+        """Its dual as a `cvxpy.Problem`."""
+
+    @abstractmethod
+    def objective(self, given: Given, M: FloatArray) -> float:
+        """The objective at a psd M, from the definition, numpy only."""
+
+    @abstractmethod
+    def evaluate(self, given: Given, M: FloatArray, t: int = 1) -> dict[str, Any]:
+        """The intermediates at a psd M, by the paper's names; "objective" is one of them. t: the iteration, if any."""
+
+    @abstractmethod
+    def certify(self, given: Given, M: FloatArray, dual: Dual) -> Certificate:
+        """The proof for any M from any dual. Raises ValueError for a dual that is none."""
+
+    def exact(self, given: Given, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
+        """What `certify` proves, without rounding. root (d, r): R with R R^T near M, if it is known.
+
+        Raises ValueError where there is no exact mode.
+        """
+        raise ValueError(f"{self.id} has no exact mode")
+
+    @property
+    def has_exact(self) -> bool:
+        """True if there is an exact mode."""
+        return type(self).exact is not Method.exact
+
+    @abstractmethod
+    def find(
+        self,
+        given: Given,
+        solver: str,
+        tol: float,
+        max_iter: int,
+        start: Start | None,
+        callback: Callback,
+        **own: Any,
+    ) -> Found:
+        """What one of `SOLVERS` finds. own: as in `SOLVE_PARAMETERS`."""
+
+    @abstractmethod
+    def stored(self, given: Given) -> dict[str, Any]:
+        """The value of every parameter, as a file can hold it, explicit lists in place of what names them."""
+
+    def components(self, given: Given, M: FloatArray) -> FloatArray | None:
+        """L (m, d) with L^T L = M, where the method is about L."""
+        return None
+
+    def notes(self, given: Given, found: Found, certificate: Certificate) -> Sequence[str]:
+        """What should be known of this solution, as sentences. found: with the status that it ends with."""
+        return found.notes
+
+    def ties(self, given: Given) -> int:
+        """How many choices of the inputs a tie decided (0 for explicit lists)."""
+        return 0
+
+    def neighbor_lists(self, given: Given) -> list[IntArray]:
+        """The neighbour lists of every point, where `neighbors` is a parameter that takes them."""
+        return []
+
+    def machine_slack(self, given: Given, M: FloatArray) -> float:
+        """How far objective, bound and gap may be off on another machine, beyond the certificate's rounding."""
+        return 0.0
+
+    def start(self, given: Given, warm_start: Solution | SavedSolution) -> Start:
+        """What to go on from. Raises ValueError for what is no solution, or one of another shape."""
+        if not isinstance(warm_start, (Solution, SavedSolution)):
+            raise ValueError(f"warm_start must be a solution, got {type(warm_start).__name__}")
+        return Start(self.metric(given, warm_start.metric, "the metric of warm_start"), warm_start.dual)
+
+    def solve(
+        self,
+        given: Given,
+        *,
+        solver: str = "fast",
+        tol: float = 1e-6,
+        max_iter: int | None = None,
+        warm_start: Solution | SavedSolution | None = None,
+        callback: Callback = None,
+        **own: Any,
+    ) -> Solution:
+        """The metric with its certificate: optimal, or stationary where the problem is not convex.
+
+        solver: "fast", or "clarabel" / "scs": the literal problem and its dual through cvxpy. tol: stop at
+        gap <= tol * scale. max_iter: iterations of the fast solver (default `MAX_ITER`). warm_start: a Solution to
+        start from. callback: called with a `cvxml.core.result.Step` each time the gap is measured. own: as in
+        `SOLVE_PARAMETERS`. Ctrl-C ends the fast solver with the best so far, as Status.INTERRUPTED. Raises
+        ValueError for bad input; warns (ConvergenceWarning) whenever tol is not met.
+        """
+        check_choice(solver, "solver", self.SOLVERS)
+        tol = check_positive(tol, "tol")
+        limit = self.MAX_ITER if max_iter is None else check_count(max_iter, "max_iter")
+        with one_blas_thread():
+            start = None if warm_start is None else self.start(given, warm_start)
+            found = self.find(given, solver, tol, limit, start, callback, **own)
+            certificate = self.certify(given, found.metric, found.dual)
+        found = found._replace(status=self.status(found.status, certificate, tol, solver))
+        solution = Solution(
+            method=self.id,
+            metric=found.metric,
+            certificate=certificate,
+            status=found.status,
+            n_iter=found.n_iter,
+            history=found.history,
+            params=self.stored(given),
+            X=given.X,
+            y=given.y,
+            neighbors=self.neighbor_lists(given),
+            notes=tuple(self.notes(given, found, certificate)),
+            solver=solver,
+            components=self.components(given, found.metric),
+        )
+        warn_unless_converged(solution, tol)
+        return solution
+
+    def status(self, found: Status, certificate: Certificate, tol: float, solver: str) -> Status:
+        """What a solver ended with, and what is proved of that: only a proof makes it converged."""
+        if certificate.proves(tol):
+            return Status.CONVERGED if certificate.claim == "optimal" else Status.STATIONARY
+        if found in (Status.CONVERGED, Status.STATIONARY):
+            return Status.BACKEND if solver in ("clarabel", "scs") else Status.STALLED
+        return found
+
+
+class ConvexMethod(Method[Given]):
+    """A convex problem: its literal form and the fast solver each give a metric with a dual."""
+
+    CLAIM = "optimal"
+
+    @abstractmethod
+    def search(
+        self, given: Given, tol: float, max_iter: int, start: Start | None, callback: Callback
+    ) -> Found:
+        """The fast solver. start: may be near the optimum, or not."""
+
+    def prices(self, given: Given, values: dict[str, FloatArray]) -> Dual:
+        """The dual that `certify` takes, from the values of the variables of `dual`: the same by default."""
+        return values
+
+    def through_cvxpy(self, given: Given, solver: str) -> Found:
+        """The literal problem gives the metric, its dual, stated on its own, the prices. Neither is believed."""
+        primal = solve_problem(self.problem(given), solver, self.EXPONENTIAL)
+        values = solve_problem(self.dual(given), solver, self.EXPONENTIAL)
+        metric = next(primal[name] for name in ("A", "M", "X") if name in primal)
+        return Found(project_psd(metric), self.prices(given, values), Status.CONVERGED, 0)
+
+    def find(
+        self,
+        given: Given,
+        solver: str,
+        tol: float,
+        max_iter: int,
+        start: Start | None,
+        callback: Callback,
+        **own: Any,
+    ) -> Found:
+        """The start where it is certified already; else what the solver finds, an interrupted one its best so far."""
+        if own:
+            raise TypeError(f"{self.id} is solved with no option {next(iter(own))!r}")
+        if start is not None and self._proves(given, start, tol):
+            return Found(*start, Status.CONVERGED, 0)
+        if solver != "fast":
+            return self.through_cvxpy(given, solver)
+        try:
+            return self.search(given, tol, max_iter, start, callback)
+        except Interrupted as stopped:
+            return stopped.found
+
+    def _proves(self, given: Given, start: Start, tol: float) -> bool:
+        try:
+            return self.certify(given, *start).proves(tol)
+        except ValueError as error:
+            raise ValueError(f"warm_start does not fit: {error}") from error
+
+    def start(self, given: Given, warm_start: Solution | SavedSolution) -> Start:
+        """What to go on from. Raises ValueError for a solution of other data or another method: its dual must fit."""
+        if isinstance(warm_start, (Solution, SavedSolution)):
+            if len(warm_start.y) != len(given.y):
+                raise ValueError(
+                    f"warm_start has {len(warm_start.y)} points and X has {len(given.y)}; "
+                    "it must be a solution of the same data"
+                )
+            if warm_start.method != self.id:
+                raise ValueError(f"warm_start is a solution of {warm_start.method}, not of {self.id}")
+        return super().start(given, warm_start)
+
+
+class StationaryMethod(Method[Given]):
+    """A problem that is not convex: what is proved is that a metric's own convex step gains next to nothing."""
+
+    CLAIM = "stationary"
+
+    @abstractmethod
+    def problem(self, given: Given, at: FloatArray | None = None) -> Any:
+        """The convex step at the psd metric `at` (default the identity) as a `cvxpy.Problem`."""
+
+    @abstractmethod
+    def dual(self, given: Given, at: FloatArray | None = None) -> Any:
+        """Its dual as a `cvxpy.Problem`."""
+
+    @abstractmethod
+    def improve(
+        self, given: Given, M: FloatArray, *, tol: float = 1e-6, early: bool = False
+    ) -> tuple[FloatArray, Dual]:
+        """A metric at least as good as a psd M, and the dual of the convex step there.
+
+        early: stop once most of what the step can win is won.
+        """
+
+    def enumerated(self, given: Given, *, tol: float) -> Solution | None:
+        """The optimum with a bound of the problem itself; None where that is not within reach."""
+        return None
+
+    def remarks(self, given: Given, M: FloatArray) -> tuple[str, ...]:
+        """What should be known of these data and a psd M, as sentences."""
+        return ()
+
+    def status(self, found: Status, certificate: Certificate, tol: float, solver: str) -> Status:
+        """Other starts were not tried where it was interrupted, and at infinity no metric is the answer."""
+        if found in (Status.INTERRUPTED, Status.NOT_ATTAINED):
+            return found
+        return super().status(found, certificate, tol, solver)

@@ -1,0 +1,59 @@
+"""A common misreading of a method: another problem, whose answer a refuted metric may turn out to be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from numpy.typing import ArrayLike
+
+from cvxml.core.metric import FloatArray
+
+MULTIPLES = (0.5, 0.9, 0.97, 1.03, 1.1, 2.0)  # of a metric, tried before a solver is
+LOOSE = 1e-3  # what a metric may leave to gain, relative to the scale, to be called the answer of anything
+
+
+class Question(NamedTuple):
+    """A refuted metric (d, d), the inputs it was judged with, and the tolerance asked for."""
+
+    X: ArrayLike
+    y: Any  # labels (n,); None where the method needs none
+    metric: FloatArray
+    tol: float
+    params: dict[str, Any]
+
+
+class Other(NamedTuple):
+    """The same method with other inputs; or another method, and the metric in its terms."""
+
+    X: ArrayLike
+    y: Any  # labels (n,); None where the method needs none
+    params: dict[str, Any]
+    metric: FloatArray | None = None  # that of the question
+    method: str | None = None  # that of the question
+
+
+@dataclass(frozen=True)
+class Misreading:
+    """What somebody may have solved instead, as "X where the paper has Y", in one of two ways.
+
+    problem: the misreading is the method itself with other inputs; None where it does not apply.
+    left: it is not; what the metric may still gain in it, relative to its scale, proved; inf if nothing is.
+    """
+
+    sentence: str
+    problem: Callable[[Question], Other | None] | None = None
+    left: Callable[[Question], float] | None = None
+
+
+def changed(name: str, value: Callable[[Question], Any]) -> Callable[[Question], Other | None]:
+    """The same inputs but for one parameter; a `value` of None says that the misreading does not apply."""
+
+    def problem(question: Question) -> Other | None:
+        other = value(question)
+        if other is None:
+            return None
+        return Other(question.X, question.y, {**question.params, name: other})
+
+    return problem

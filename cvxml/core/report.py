@@ -1,0 +1,143 @@
+"""What `check` says of somebody else's claim: Verdict, Witness, Report."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any
+
+from cvxml.core.exact import Exact
+from cvxml.core.metric import Feasibility, FloatArray
+from cvxml.core.result import VERSION, Stationarity, plain
+
+
+class Verdict(StrEnum):
+    """What `check` says of a claim."""
+
+    CERTIFIED = "certified"
+    REFUTED = "refuted"
+    INCONCLUSIVE = "inconclusive"
+
+
+@dataclass(frozen=True)
+class Witness:
+    """A better feasible point: why a claim is refuted."""
+
+    objective: float
+    better_by: float  # candidate's objective - this one's, computed without cancellation where possible
+    metric: FloatArray
+
+
+@dataclass(frozen=True)
+class Report:
+    """What `check` found. `verdict` speaks of `claim` at `tol`; everything else is the evidence."""
+
+    method: str
+    verdict: Verdict
+    claim: str
+    tol_name: str
+    tol: float
+    reasons: tuple[str, ...]
+    lower_bound: float
+    scale: float
+    reference_objective: float
+    objective: float | None = None  # of the candidate, recomputed; None if only a value was claimed
+    gap: float | None = None
+    rel_gap: float | None = None
+    rounding: float = 0.0
+    radius: float | None = None
+    feasibility: Feasibility | None = None
+    claimed_objective: float | None = None
+    step_lower_bound: float | None = (
+        None  # of the candidate's own convex step, where the method is not convex
+    )
+    step_gap: float | None = None
+    stationarity: Stationarity | None = None
+    witness: Witness | None = None
+    diagnosis: tuple[str, ...] = ()
+    exact: Exact | None = None  # the same interval in rational arithmetic, where that was asked for
+    notes: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        """No: a report has three verdicts. Raises TypeError with what to write."""
+        raise TypeError(
+            "a report is neither true nor false: its verdict is certified, refuted or inconclusive; "
+            'write report.verdict == "certified"'
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        feasibility = self.feasibility
+        content = {
+            "format": "cvxml-report",
+            "version": VERSION,
+            "method": self.method,
+            "verdict": self.verdict.value,
+            "claim": self.claim,
+            "tol": {"name": self.tol_name, "value": self.tol},
+            "reasons": list(self.reasons),
+            "objective": self.objective,
+            "claimed_objective": self.claimed_objective,
+            "lower_bound": self.lower_bound,
+            "gap": self.gap,
+            "rel_gap": self.rel_gap,
+            "step_lower_bound": self.step_lower_bound,
+            "step_gap": self.step_gap,
+            "stationarity": None if self.stationarity is None else asdict(self.stationarity),
+            "scale": self.scale,
+            "rounding": self.rounding,
+            "radius": self.radius,
+            "reference_objective": self.reference_objective,
+            "feasibility": None
+            if feasibility is None
+            else {
+                "feasible": feasibility.feasible,
+                "asymmetry": feasibility.asymmetry,
+                "min_eigenvalue": feasibility.min_eigenvalue,
+                "distance_to_psd": feasibility.distance,
+            },
+            "witness": None
+            if self.witness is None
+            else {
+                "objective": self.witness.objective,
+                "better_by": self.witness.better_by,
+                "metric": self.witness.metric.tolist(),
+            },
+            "diagnosis": list(self.diagnosis),
+            "exact": None if self.exact is None else self.exact.to_dict(),
+            "notes": list(self.notes),
+        }
+        checked: dict[str, Any] = plain(content)
+        return checked
+
+    def to_json(self) -> str:
+        """The same as text."""
+        return json.dumps(self.to_dict(), indent=1, sort_keys=True, allow_nan=False)
+
+    def __str__(self) -> str:
+        rows = [("objective", self.objective), ("claimed objective", self.claimed_objective)]
+        rows += [("lower bound", self.lower_bound), ("our best objective", self.reference_objective)]
+        rows += [("gap", self.gap), ("gap / scale", self.rel_gap), ("scale", self.scale)]
+        rows += [("step lower bound", self.step_lower_bound), ("step gap", self.step_gap)]
+        rows += [("optimum within (Frobenius)", self.radius)]
+        lines = [
+            f"{self.verdict.value.upper()}: {self.method}, claim: {self.claim}, "
+            f"tol: {self.tol_name} ({self.tol:g})",
+            *(f"  {reason}" for reason in self.reasons),
+            *(f"  {name:<28}{value:.12g}" for name, value in rows if value is not None),
+        ]
+        if self.stationarity is not None:
+            lines.append(f"  {'stationarity':<28}{self.stationarity}")
+        if self.exact is not None:
+            lines.append(f"  {'exact':<28}{self.exact}")
+        if self.feasibility is not None:
+            lines.append(f"  {'feasibility':<28}{self.feasibility}")
+        if self.witness is not None:
+            lines.append(
+                f"  {'witness':<28}a feasible metric better by {self.witness.better_by:.6g} "
+                f"(objective {self.witness.objective:.12g})"
+            )
+        lines += [f"  diagnosis: {line}" for line in self.diagnosis]
+        lines += [f"  note: {line}" for line in self.notes]
+        return "\n".join(lines)

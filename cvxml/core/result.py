@@ -1,0 +1,465 @@
+"""What the package answers with: Status, Certificate, Solution, Evaluation; verdicts are in report.py."""
+
+from __future__ import annotations
+
+import json
+import math
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cvxml.core.files import MAX_BYTES, read_json, read_npz, write_json, write_npz
+from cvxml.core.files.arrays import real
+from cvxml.core.files.strict_json import parse_json
+from cvxml.core.metric import Feasibility, FloatArray, IntArray
+
+TOLERANCES = {"strict": 1e-9, "normal": 1e-6, "loose": 1e-3}
+FORMAT = "cvxml-solution"
+VERSION = 1
+MAX_NAME = 100  # letters of a method or a parameter in a file: messages repeat them
+CLAIMS = (
+    "objective",
+    "lower_bound",
+    "gap",
+    "rel_gap",
+    "radius",
+    "step_lower_bound",
+    "step_gap",
+    "stationarity",
+    "status",
+)  # of a saved file
+
+
+class Status(StrEnum):
+    """Why a solver stopped; `sentence` says it."""
+
+    sentence: str
+
+    CONVERGED = (
+        "converged",
+        "certified: but for rounding, the gap is at most tol times the scale of the problem",
+    )
+    STATIONARY = (
+        "stationary",
+        "stationary: its own convex step (its gradient, where the rank is limited) is certified to leave at most tol "
+        "of the scale; F is not convex",
+    )
+    MAX_ITER = (
+        "max_iter",
+        "not certified: stopped at max_iter before the gap reached tol; raise max_iter",
+    )
+    NOT_ATTAINED = (
+        "not_attained",
+        "not certified: the infimum is approached and not attained by any metric",
+    )
+    TIME_LIMIT = (
+        "time_limit",
+        "not certified: stopped at time_limit before the gap reached tol; raise time_limit",
+    )
+    AT_INFINITY = (
+        "at_infinity",
+        "not certified: the run leaves for infinity; larger multiples of this metric are as good or better",
+    )
+    STALLED = (
+        "stalled",
+        "not certified: rounding stops further progress in double precision at this tol",
+    )
+    INTERRUPTED = ("interrupted", "not certified: interrupted; give this solution as warm_start to go on")
+    BACKEND = (
+        "backend",
+        "not certified: the back end's answer does not meet tol; try another solver",
+    )
+
+    def __new__(cls, value: str, sentence: str) -> Status:
+        """A string, with the sentence that says it."""
+        member = str.__new__(cls, value)
+        member._value_, member.sentence = value, sentence
+        return member
+
+
+Dual = Mapping[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Stationarity:
+    """How far a metric A^T A is from first-order stationary, in units of the objective; none of it is a gap."""
+
+    gradient: float  # max(|A|, 1) |dF/dA|: to first order, the change of F for a relative change of A
+    scale_derivative: float  # d F(t A) / dt at t = 1: negative where a larger multiple is better
+    dc_residual: float  # to first order, what a direction not in use would win, at the trace or at 1
+    of: float  # what tol is a share of: the distance to the bound, or to where multiples of the metric tend if less
+
+    def __str__(self) -> str:
+        return (
+            f"gradient {self.gradient:.3g}, scale derivative {self.scale_derivative:.3g}, "
+            f"DC residual {self.dc_residual:.3g}; relative to the scale {self.relative:.3g}"
+        )
+
+    def within(self, tol: float, rounding: float) -> bool:
+        """True if neither exceeds tol of `of`, plus rounding."""
+        limit = tol * self.of + rounding
+        return self.gradient <= limit and self.dc_residual <= limit
+
+    @property
+    def relative(self) -> float:
+        """The larger of gradient and dc_residual, relative to `of`; 0 for 0 of 0."""
+        if not (math.isfinite(self.gradient) and math.isfinite(self.dc_residual)):
+            return math.inf
+        largest = max(self.gradient, self.dc_residual)
+        return largest / self.of if self.of > 0 else 0.0 if largest == 0 else math.inf
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A proof: `metric` of the certified problem is within `gap` of the optimum, whatever found it.
+
+    `gap` is objective - lower_bound, summed from non-negative parts where the method allows, so that
+    it keeps its digits when it is far smaller than the objective; `rounding` is what that sum may be off by.
+    """
+
+    kind: str  # global | subproblem | enumerated | stationary
+    objective: float
+    lower_bound: float
+    gap: float  # absolute
+    scale: float  # of the problem at the metric judged (docs/duality.md)
+    rounding: float  # what the gap may be off by
+    radius: float  # the optimum lies within this Frobenius distance (inf: unknown)
+    feasibility: Feasibility
+    dual: Dual  # repaired; named arrays with their index lists
+    step: Certificate | None = None  # "stationary": the proof for the metric's own convex step
+    parts: tuple[Certificate, ...] = ()  # of local metrics, one a query: each must be proved
+    stationarity: Stationarity | None = None  # of metrics A^T A: judged by it where there is no step
+    undecided: str = (
+        ""  # why double precision proves nothing of these data, as a sentence, where that is known
+    )
+    value_rounding: float = (
+        0.0  # what objective and lower_bound may each be off by, where that is more than `rounding`
+    )
+
+    @property
+    def claim(self) -> str:
+        """What it can prove: "optimal" or no more than "stationary"."""
+        return "optimal" if self.kind in ("global", "enumerated") else "stationary"
+
+    @property
+    def rel_gap(self) -> float:
+        """gap / scale; 0 for 0 of 0, inf if only the scale is 0. The largest of the parts."""
+        if self.parts:
+            return max(part.rel_gap for part in self.parts)
+        if self.gap <= 0 and self.scale == 0:
+            return 0.0
+        return self.gap / self.scale if self.scale > 0 else math.inf
+
+    def proves(self, tol: float) -> bool:
+        """True if the metric is what `claim` says to `tol` of the scale, plus rounding."""
+        if self.step is not None:
+            return self.step.proves(tol)
+        if self.parts:
+            return all(part.proves(tol) for part in self.parts)
+        if self.kind == "stationary" and self.stationarity is not None:
+            return (
+                self.feasibility.feasible
+                and self.decides(tol)
+                and self.stationarity.within(tol, self.rounding)
+            )
+        # a gap below 0 by more than rounding is no proof but a mistake
+        small = abs(self.gap) <= tol * self.scale + self.rounding
+        return self.feasibility.feasible and self.decides(tol) and small
+
+    def decides(self, tol: float) -> bool:
+        """False where something overflowed, or rounding is beyond 1e-3 of the scale or 100 times what `tol` asks."""
+        if self.step is not None:
+            return self.step.decides(tol)
+        if self.parts:
+            return all(part.decides(tol) for part in self.parts)
+        if self.undecided or not (math.isfinite(self.gap) and math.isfinite(self.scale)):
+            return False
+        # of a scale of 0 no tolerance is a share: there a gap of 0 is decided exactly, or not at all
+        return self.rounding <= max(tol, min(100 * tol, 1e-3)) * self.scale
+
+
+@dataclass(frozen=True)
+class Step:
+    """One line of a solver's history."""
+
+    iteration: int
+    seconds: float
+    objective: float
+    lower_bound: float
+    gap: float
+    phase: str = ""
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A metric with its proof. `metric` (d, d) psd; everything else follows from data and dual."""
+
+    method: str
+    metric: FloatArray
+    certificate: Certificate
+    status: Status
+    n_iter: int
+    history: tuple[Step, ...]
+    params: Mapping[str, Any]
+    X: FloatArray
+    y: IntArray
+    neighbors: list[IntArray]
+    notes: tuple[str, ...] = ()
+    solver: str = "fast"
+    components: FloatArray | None = (
+        None  # (m, d) with metric = components^T components, where the method is about them
+    )
+
+    @property
+    def dual(self) -> Dual:
+        """The repaired dual variables of the certificate."""
+        return self.certificate.dual
+
+    @property
+    def objective(self) -> float:
+        """Objective of the stated problem at `metric`, recomputed from the data."""
+        return self.certificate.objective
+
+    @property
+    def lower_bound(self) -> float:
+        """No metric at all has an objective below this."""
+        return self.certificate.lower_bound
+
+    @property
+    def gap(self) -> float:
+        """objective - lower_bound, absolute."""
+        return self.certificate.gap
+
+    @property
+    def rel_gap(self) -> float:
+        """gap / scale of the problem."""
+        return self.certificate.rel_gap
+
+    @property
+    def step_lower_bound(self) -> float | None:
+        """Of the metric's own convex step, for a method that is not convex; None otherwise."""
+        return None if self.certificate.step is None else self.certificate.step.lower_bound
+
+    @property
+    def step_gap(self) -> float | None:
+        """objective - step_lower_bound: what the metric's own convex step could still gain; None otherwise."""
+        return None if self.certificate.step is None else self.certificate.step.gap
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.method} ({self.solver}): {self.status.sentence}",
+            f"objective {self.objective:.12g}   lower bound {self.lower_bound:.12g}",
+            f"gap {self.gap:.3g}   relative to the scale {self.rel_gap:.3g}",
+            *self._what_is_proved(),
+            *([f"not decided: {self.certificate.undecided}"] if self.certificate.undecided else []),
+            *(f"note: {n}" for n in self.notes),
+        ]
+        return "\n".join(lines)
+
+    def _what_is_proved(self) -> list[str]:
+        certificate, norm = self.certificate, f"(norm {np.linalg.norm(self.metric):.6g})"
+        step = certificate.step
+        lines = [] if certificate.stationarity is None else [str(certificate.stationarity)]
+        if step is not None:
+            lines.append(f"its convex step: gap {step.gap:.3g}, relative to the scale {step.rel_gap:.3g}")
+        judged = step or certificate
+        if math.isfinite(judged.radius):
+            whose = "of the step " if step is not None else ""
+            lines.append(f"the optimum {whose}is within {judged.radius:.3g} of this metric {norm}")
+        return lines
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON: the data, the parameters, the metric, the dual, the figures."""
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "method": self.method,
+            "solver": self.solver,
+            "params": dict(self.params),
+            "status": self.status.name,
+            "n_iter": self.n_iter,
+            "notes": list(self.notes),
+            "objective": self.objective,
+            "lower_bound": _json_number(self.lower_bound),
+            "gap": _json_number(self.gap),
+            "undecided": self.certificate.undecided,
+            "rel_gap": _json_number(self.rel_gap),
+            "radius": _json_number(self.certificate.radius),
+            "step_lower_bound": self.step_lower_bound,
+            "step_gap": self.step_gap,
+            "stationarity": None
+            if self.certificate.stationarity is None
+            else _json_number(self.certificate.stationarity.relative),
+            "metric": self.metric.tolist(),
+            "X": self.X.tolist(),
+            "y": self.y.tolist(),
+            "neighbors": [listed.tolist() for listed in self.neighbors],
+            "dual": {name: array.tolist() for name, array in self.certificate.dual.items()},
+        }
+
+    def save(self, path: str | Path) -> None:
+        """Write data, metric and dual to `path`, .json or .npz: all that a stranger needs to check it.
+
+        Raises ValueError for another name, or for a parameter that is an object of the user's own.
+        """
+        for name, value in self.params.items():
+            if not isinstance(value, (str, int, float, list, tuple, dict, type(None))):
+                raise ValueError(f"{name} is an object of {type(value).__name__}, which a file cannot hold")
+        content = self.to_dict()
+        if Path(path).suffix == ".json":
+            write_json(path, content)
+        elif Path(path).suffix == ".npz":
+            arrays = {
+                "metric": self.metric,
+                "X": self.X,
+                "y": self.y,
+                "neighbors": _concatenate(self.neighbors),
+                "neighbor_counts": np.array([len(listed) for listed in self.neighbors], dtype=np.int64),
+                **{f"dual_{name}": array for name, array in self.certificate.dual.items()},
+            }
+            kept = {k: v for k, v in content.items() if k not in (*arrays, "dual")}
+            write_npz(path, header=np.array(json.dumps(kept, sort_keys=True)), **arrays)
+        else:
+            raise ValueError(f"cannot save to {path}: the name must end in .json or .npz")
+
+
+@dataclass(frozen=True)
+class SavedSolution:
+    """What a saved file holds: enough to recompute the certificate, nothing of it believed."""
+
+    method: str
+    params: dict[str, Any]
+    X: FloatArray
+    y: IntArray
+    neighbors: list[list[int]]
+    metric: FloatArray
+    dual: dict[str, np.ndarray]
+    claimed: dict[str, Any] = field(default_factory=dict)
+
+
+def load(path: str | Path) -> SavedSolution:
+    """Read a file that `Solution.save` wrote. Raises ValueError if it is not one."""
+    try:
+        content = _load_npz(path) if Path(path).suffix == ".npz" else read_json(path)
+        if not isinstance(content, dict) or content.get("format") != FORMAT:
+            raise ValueError(f'no "format": "{FORMAT}" in it')
+        if content.get("version") != VERSION:
+            raise ValueError(f"version {content.get('version')!r} is not known, only {VERSION}")
+        method, params = str(content["method"]), dict(content["params"])
+        if any(len(str(name)) > MAX_NAME for name in (method, *params)):
+            raise ValueError(f"its method or a parameter has a name of more than {MAX_NAME} letters")
+        return SavedSolution(
+            method=method,
+            params=params,
+            X=real(np.asarray(content["X"])),
+            y=_codes(content["y"]),
+            neighbors=content["neighbors"],
+            metric=real(np.asarray(content["metric"])),
+            dual={name: np.asarray(values) for name, values in content["dual"].items()},
+            claimed={k: content.get(k) for k in CLAIMS},
+        )
+    except (
+        KeyError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        OverflowError,
+        RecursionError,
+        MemoryError,
+    ) as error:
+        reason = str(error) or type(error).__name__
+        raise ValueError(f"{path} is not a saved solution: {reason:.800}") from error
+
+
+def _codes(values: Any) -> IntArray:
+    codes = np.asarray(values)
+    if codes.ndim != 1 or codes.dtype.kind not in "iu":
+        raise ValueError("y must be a list of integers")
+    return codes.astype(np.intp)
+
+
+def _load_npz(path: str | Path) -> dict[str, Any]:
+    arrays = read_npz(path)
+    content = parse_json(str(arrays.pop("header")), finite=False)
+    counts = arrays.pop("neighbor_counts")
+    flat = arrays.pop("neighbors")
+    if any(given.ndim != 1 or given.dtype.kind not in "iu" for given in (counts, flat)):
+        raise ValueError("neighbors and neighbor_counts are not lists of integers")
+    if (
+        len(counts) not in (0, len(arrays["y"])) or (len(counts) + len(flat)) * 64 > MAX_BYTES
+    ):  # as lists of Python
+        raise ValueError(f"it holds {len(counts)} neighbor_counts and {len(flat)} neighbors")
+    if counts.min(initial=0) < 0 or counts.max(initial=0) > len(counts):
+        raise ValueError(f"neighbor_counts are not all within 0..{len(counts)}")
+    if counts.sum() != len(flat):
+        raise ValueError(f"neighbor_counts add up to {counts.sum()}, there are {len(flat)} neighbors")
+    content["neighbors"] = [p.tolist() for p in np.split(flat, np.cumsum(counts))[:-1]]
+    content["dual"] = {k[5:]: arrays.pop(k) for k in list(arrays) if k.startswith("dual_")}
+    return {**content, **arrays}
+
+
+def _concatenate(lists: list[IntArray]) -> np.ndarray:
+    return np.concatenate([np.empty(0, dtype=np.int64), *lists]).astype(np.int64)
+
+
+def _json_number(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The intermediates of a method at one metric, by the paper's names, as attributes and in `values`."""
+
+    method: str
+    values: Mapping[str, Any]
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.__dict__["values"][name]
+        except KeyError:
+            raise AttributeError(
+                f"no {name!r} in this evaluation; there is: {', '.join(self.__dict__.get('values', {}))}"
+            ) from None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {"method": self.method, **{k: plain(v) for k, v in self.values.items()}}
+
+    def __str__(self) -> str:
+        return "\n".join(f"{k}:\n{v}" for k, v in self.values.items())
+
+
+def plain(value: Any) -> Any:
+    """Arrays, tuples and dataclasses as lists and dicts that JSON takes; non-finite numbers as None."""
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, Mapping):
+        return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(v) for v in value]
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, float):
+        return _json_number(value)
+    return value
+
+
+def warn_unless_converged(solution: Solution, tol: float) -> None:
+    """A ConvergenceWarning, always, if the tolerance was not met."""
+    if solution.status in (Status.CONVERGED, Status.STATIONARY):
+        return
+    # imported here: scikit-learn takes a second to load, and `check` should not
+    from sklearn.exceptions import ConvergenceWarning
+
+    judged = solution.certificate.step or solution.certificate
+    warnings.warn(
+        f"{solution.method}: {solution.status.sentence} (gap {judged.gap:.3g}, relative {judged.rel_gap:.3g}, "
+        f"tol {tol:g})",
+        ConvergenceWarning,
+        stacklevel=4,
+    )

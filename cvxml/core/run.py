@@ -1,0 +1,117 @@
+"""What an algorithm starts from and ends with, and how it is stepped and interrupted: nothing here is proved."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+from cvxml.core.metric import FloatArray
+from cvxml.core.result import Certificate, Dual, Status, Step
+
+Callback = Callable[[Step], None] | None
+Keep = Callable[[FloatArray, Dual], None]
+
+
+class Start(NamedTuple):
+    """What an algorithm may go on from: the psd metric of another solution, and the dual beside it."""
+
+    metric: FloatArray
+    dual: Dual
+
+
+class Found(NamedTuple):
+    """What an algorithm ended with: nothing is proved yet."""
+
+    metric: FloatArray
+    dual: Dual
+    status: Status  # CONVERGED or STATIONARY unless it was stopped
+    n_iter: int
+    history: tuple[Step, ...] = ()
+    notes: tuple[str, ...] = ()  # what only the algorithm knows, as sentences
+
+
+class Interrupted(KeyboardInterrupt):
+    """The user's interrupt, with what was found before it: only `ConvexMethod.find` stops it."""
+
+    def __init__(self, found: Found):
+        super().__init__()
+        self.found = found
+
+
+def interruptible(callback: Callback, algorithm: Callable[[Keep, Callback], Found]) -> Found:
+    """What `algorithm` finds. It tells `keep` each metric (d, d) and its dual, so that an interrupt loses nothing.
+
+    Raises Interrupted with the last of them; KeyboardInterrupt where there was none yet.
+    """
+    kept: list[tuple[FloatArray, Dual]] = []
+    history: list[Step] = []
+
+    def keep(metric: FloatArray, dual: Dual) -> None:
+        kept[:] = [(metric, dual)]
+
+    def told(step: Step) -> None:
+        history.append(step)
+        if callback is not None:
+            callback(step)
+
+    try:
+        return algorithm(keep, told)
+    except KeyboardInterrupt:
+        if not kept:
+            raise
+        raise Interrupted(Found(*kept[0], Status.INTERRUPTED, len(history), tuple(history))) from None
+
+
+class Iterate(Protocol):
+    """An algorithm under way."""
+
+    def metric(self) -> FloatArray:
+        """(d, d)"""
+
+    def dual(self) -> Dual:
+        """What proves it."""
+
+    def step(self) -> bool:
+        """Go on; False where rounding allows no step."""
+
+
+def run(
+    at: Iterate,
+    prove: Callable[[FloatArray, Dual], Certificate],
+    tol: float,
+    max_iter: int,
+    callback: Callback,
+    phase: str,
+    patience: float = math.inf,
+) -> Found:
+    """Step until `prove` says that tol is met, max_iter or the end of what rounding allows; the best iterate.
+
+    patience: steps without a better gap, after which rounding is to blame. Raises Interrupted, with the best, where the
+    user interrupts.
+    """
+    history: list[Step] = []
+    began, least, without = time.perf_counter(), math.inf, 0
+    best, status = (at.metric(), at.dual()), Status.MAX_ITER
+    try:
+        for iteration in range(max_iter + 1):
+            metric, dual = at.metric(), at.dual()
+            proof = prove(metric, dual)
+            without += 1
+            seconds = time.perf_counter() - began
+            history.append(Step(iteration, seconds, proof.objective, proof.lower_bound, proof.gap, phase))
+            if proof.proves(tol):
+                best, status = (metric, dual), Status.CONVERGED
+            elif proof.gap < least:
+                least, best, without = proof.gap, (metric, dual), 0
+            if callback is not None:
+                callback(history[-1])
+            if status is Status.CONVERGED:
+                break
+            if iteration < max_iter and (without >= patience or not at.step()):
+                status = Status.STALLED
+                break
+    except KeyboardInterrupt:
+        raise Interrupted(Found(*best, Status.INTERRUPTED, len(history), tuple(history))) from None
+    return Found(*best, status, iteration, tuple(history))

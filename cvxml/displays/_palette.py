@@ -1,0 +1,32 @@
+"""Points by class: colours that the colour-blind can tell apart, and a marker each. Drawing needs matplotlib."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cvxml.core.metric import FloatArray
+
+# Okabe and Ito's palette. A class has the k-th of each: 8 colours and 11 markers meet again after 88 classes.
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000", "#F0E442")
+MARKERS = ("o", "^", "s", "D", "v", "P", "X", "<", ">", "*", "h")
+
+
+def pyplot() -> Any:
+    """The module matplotlib.pyplot. Raises ImportError that says how to install it."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError("a picture needs matplotlib: pip install 'cvxml[plot]'") from error
+    return plt
+
+
+def by_class(ax: Any, points: FloatArray, labels: np.ndarray, **style: Any) -> list[Any]:
+    """Draw `points` (n, 2) on `ax`, a colour and a marker for each of `labels` (n,); the artists, one a class."""
+    drawn = []
+    for k, label in enumerate(np.unique(labels)):
+        colour, marker = COLOURS[k % len(COLOURS)], MARKERS[k % len(MARKERS)]
+        mine = points[labels == label]
+        drawn.append(ax.scatter(*mine.T, c=colour, marker=marker, linewidths=0, label=str(label), **style))
+    return drawn

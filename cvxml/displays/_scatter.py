@@ -1,0 +1,27 @@
+"""Points in the plane, by class. Needs matplotlib."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cvxml.core.metric import FloatArray
+from cvxml.displays._palette import by_class, pyplot
+
+
+def scatter(points: FloatArray, y: ArrayLike | None = None, *, ax: Any = None, legend: bool = True) -> Any:
+    """Draw `points` (n, 2), by label y (n,) where given, on `ax` (default: new axes), scales equal; returns it."""
+    if ax is None:
+        _, ax = pyplot().subplots(figsize=(5, 5), layout="constrained")
+    labels = np.zeros(len(points), dtype=int) if y is None else np.asarray(y)
+    if len(labels) != len(points):
+        raise ValueError(f"X has {len(points)} points but y has {len(labels)} labels; they must match")
+    by_class(ax, points, labels, s=14, alpha=0.7)
+    ax.set_aspect("equal", adjustable="datalim")
+    ax.set_xticks([])
+    ax.set_yticks([])
+    if y is not None and legend:
+        ax.legend(loc="best", fontsize="small", markerscale=1.5, handletextpad=0.1)
+    return ax

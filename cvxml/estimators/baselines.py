@@ -1,0 +1,121 @@
+"""What a learnt metric is compared with: the Euclidean metric, and the Mahalanobis metric within classes.
+
+Both are closed forms. The second is an optimum too: with W (d, d) the pooled within-class covariance,
+
+    min_{A psd}  tr(A W) - log det A        has the one solution        A = W^-1,
+
+for the derivative W - A^-1 is zero there, and the problem is convex: of all metrics of a given determinant it is the
+one in which points lie nearest to the mean of their class. It is the metric of linear discriminant analysis.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cvxml.core.inputs import check_labels, check_number, check_X
+from cvxml.core.metric import FloatArray, components_of
+from cvxml.estimators.base import MetricEstimator
+
+RANK = 1e-13  # of W scaled to unit diagonal: below this a least eigenvalue may be 0
+
+
+def euclidean(X: ArrayLike) -> FloatArray:
+    """The identity (d, d). Raises ValueError for bad X (n, d)."""
+    return np.eye(check_X(X).shape[1])
+
+
+def within_class_covariance(X: ArrayLike, y: ArrayLike, shrinkage: float = 0.0) -> FloatArray:
+    """W (d, d) = 1/n sum_i (x_i - m_i)(x_i - m_i)^T, m_i the mean of the class of i, shrunk towards its mean variance.
+
+    X (n, d), y (n,). shrinkage s, 0 to 1, default 0: (1 - s) W + s (tr W / d) I. Raises ValueError for bad input.
+    """
+    points = check_X(X)
+    codes = check_labels(y, len(points))
+    s = check_number(shrinkage, "shrinkage")
+    if not 0 <= s <= 1:
+        raise ValueError(f"shrinkage must be within 0 to 1, got {s:g}")
+    centred = points - points[0]  # a large offset leaves no rounding
+    for c in range(codes.max() + 1):
+        centred[codes == c] -= centred[codes == c].mean(axis=0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        W: FloatArray = centred.T @ centred / len(points)
+    if not np.isfinite(W).all():
+        raise ValueError("X is too large: its squares overflow; rescale it")
+    d = len(W)
+    shrunk: FloatArray = (1 - s) * W + s * (np.trace(W) / d) * np.eye(d)
+    return shrunk
+
+
+def within_class(X: ArrayLike, y: ArrayLike, shrinkage: float = 0.0) -> FloatArray:
+    """A = W^-1 (d, d), the optimum of tr(A W) - log det A. Raises ValueError for bad input, and where W is singular."""
+    W = within_class_covariance(X, y, shrinkage)
+    deviation = np.sqrt(W.diagonal())
+    constant = np.flatnonzero(deviation == 0)
+    if len(constant):
+        raise ValueError(
+            f"feature {constant[0]} is constant within every class: the within-class covariance is singular, and the "
+            "infimum is not attained; drop the feature, or give shrinkage > 0"
+        )
+    values = np.linalg.eigvalsh(W / deviation[:, None] / deviation)
+    rank = int(np.count_nonzero(values > RANK * len(W)))
+    if rank < len(W):
+        raise ValueError(
+            f"the within-class covariance is singular, of rank {rank} for {len(W)} features, and the infimum is not "
+            "attained; give shrinkage > 0, or drop dependent features"
+        )
+    inverse = np.linalg.inv(W / deviation[:, None] / deviation)
+    A: FloatArray = (inverse + inverse.T) / 2 / deviation[:, None] / deviation
+    return A
+
+
+class _Baseline(MetricEstimator):
+    """A metric in closed form: no solver, no certificate."""
+
+    def _set(self, metric: FloatArray) -> None:
+        self.metric_ = metric
+        self.components_ = components_of(metric)
+        self._n_features_out = len(metric)
+
+
+class Euclidean(_Baseline):
+    """The metric of the features as they are.
+
+    Attributes
+    ----------
+    metric_ : (d, d), the identity; components_ : the same. n_features_in_ : as scikit-learn has it.
+    """
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = False
+        return tags
+
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
+        """Take the number of features from X (n, d); y is not used. Raises ValueError for bad X."""
+        from sklearn.utils.validation import validate_data
+
+        self._set(euclidean(validate_data(self, X, dtype=np.float64)))
+        return self
+
+
+class WithinClass(_Baseline):
+    """The Mahalanobis metric of the pooled within-class covariance W, A = W^-1; ValueError where W is singular.
+
+    Parameters
+    ----------
+    shrinkage : float within 0 to 1, default 0.0. (1 - s) W + s (tr W / d) I in place of W.
+
+    Attributes
+    ----------
+    metric_ : (d, d), A; components_ : (d, d), its symmetric square root.
+    n_features_in_, classes_ : as scikit-learn has them.
+    """
+
+    def __init__(self, shrinkage: float = 0.0):
+        self.shrinkage = shrinkage
+
+    def _solve(self, points: FloatArray, y: Any, **extra: Any) -> None:
+        self._set(within_class(points, y, self.shrinkage))

@@ -1,0 +1,146 @@
+"""GLML as a scikit-learn classifier: nearest neighbours, each query by its own metric."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from cvxml.core.inputs import check_count, check_number
+from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.neighbors import majority
+from cvxml.core.threads import one_blas_thread
+from cvxml.methods.glml.classify import batches, nearest
+from cvxml.methods.glml.closed import Case, Local, closed_form
+from cvxml.methods.glml.curvature import direction
+from cvxml.methods.glml.instance import fitted_model
+from cvxml.methods.glml.model import Generative
+
+
+class GLML(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Nearest neighbour classification by the generative local metric (Noh, Zhang, Lee 2010; 2018, Algorithm 1).
+
+    Parameters
+    ----------
+    n_neighbors : int, default 1. The vote. The metric is derived for 1; for two classes an odd number has the same
+        metric (2018, section 7, corrected); for three or more classes it is not optimal for k > 1.
+    gamma : float >= 0, default 0. The metric used is A + gamma I, with |A| = 1.
+    alpha : float >= 0, default 0. Added to the diagonal of every covariance.
+    priors : None (default: equal, as in the papers), "empirical", or (C,) positive numbers in the order of `classes_`.
+    model : "gaussian" (default, one for each class), "mixture" (n_components for each), or a fitted object with
+        log_densities(Q) and curvatures(Q) (`cvxml.methods.glml.model.Generative`).
+    n_components : int, default 2. Of a mixture.
+    random_state : int, default 0. Of a mixture.
+    n_jobs : int or None, default None: 1. Processes, through joblib.
+
+    Attributes
+    ----------
+    model_ : the generative model. classes_, n_features_in_ : as scikit-learn has them.
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int = 1,
+        gamma: float = 0.0,
+        alpha: float = 0.0,
+        *,
+        priors: Any = None,
+        model: Any = "gaussian",
+        n_components: int = 2,
+        random_state: int = 0,
+        n_jobs: int | None = None,
+    ):
+        self.n_neighbors = n_neighbors
+        self.gamma = gamma
+        self.alpha = alpha
+        self.priors = priors
+        self.model = model
+        self.n_components = n_components
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Fit the model of the classes on X (n, d), y (n,), and keep both.
+
+        Raises ValueError for bad input, a class of one point, or a singular covariance (class and rank named).
+        """
+        points, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+        check_classification_targets(y)
+        self.classes_, self._codes = np.unique(y, return_inverse=True)
+        check_count(self.n_neighbors, "n_neighbors", at_most=len(points))
+        if check_number(self.gamma, "gamma") < 0:
+            raise ValueError(f"gamma must be a number that is 0 or more, got {self.gamma!r}")
+        self._X: FloatArray = points
+        self.model_: Generative = fitted_model(
+            points,
+            self._codes,
+            [str(c) for c in self.classes_],
+            self.model,
+            self.alpha,
+            self.priors,
+            self.n_components,
+            self.random_state,
+        )
+        return self
+
+    def metric_at(self, X: ArrayLike) -> FloatArray:
+        """A + gamma I at each row of X (q, d): (q, d, d)."""
+        check_is_fitted(self)
+        queries = validate_data(self, X, dtype=np.float64, reset=False)
+        return np.concatenate(self._each(queries, self._metrics))
+
+    def kneighbors(self, X: ArrayLike, n_neighbors: int | None = None) -> tuple[FloatArray, IntArray]:
+        """Distances and indices (q, k) of the nearest training points, each row by its own metric."""
+        check_is_fitted(self)
+        queries = validate_data(self, X, dtype=np.float64, reset=False)
+        k = check_count(
+            self.n_neighbors if n_neighbors is None else n_neighbors, "n_neighbors", at_most=len(self._X)
+        )
+
+        def found(Q: FloatArray) -> tuple[FloatArray, IntArray]:
+            return nearest(self._X, Q, self._metrics(Q), k)
+
+        squares, indices = zip(*self._each(queries, found), strict=True)
+        return np.sqrt(np.maximum(np.concatenate(squares), 0.0)), np.concatenate(indices)
+
+    def predict(self, X: ArrayLike) -> np.ndarray:
+        """The majority of the nearest training points; a tie to the nearest tied class."""
+        _, indices = self.kneighbors(X)
+        chosen: np.ndarray = self.classes_[majority(self._codes[indices], len(self.classes_))]
+        return chosen
+
+    def cases_at(self, X: ArrayLike) -> list[Case]:
+        """Which case of the closed form each row of X (q, d) is."""
+        check_is_fitted(self)
+        queries = validate_data(self, X, dtype=np.float64, reset=False)
+        return [case for part in self._each(queries, self._cases) for case in part]
+
+    def _cases(self, Q: FloatArray) -> list[Case]:
+        return self._local(Q).cases
+
+    def _local(self, Q: FloatArray) -> Local:
+        return closed_form(*direction(self.model_, Q))
+
+    def _metrics(self, Q: FloatArray) -> FloatArray:
+        A = self._local(Q).A
+        A[:, np.arange(A.shape[1]), np.arange(A.shape[1])] += self.gamma
+        return A
+
+    def _each(self, queries: FloatArray, work: Any) -> list[Any]:
+        """`work` on batches of the queries, in order, on `n_jobs` processes."""
+        parts = [queries[part] for part in batches(len(queries), *self._X.shape)]
+        if self.n_jobs in (None, 1):
+            with one_blas_thread():
+                return [work(part) for part in parts]
+        answers: list[Any] = Parallel(n_jobs=self.n_jobs)(delayed(_alone)(work, part) for part in parts)
+        return answers
+
+
+def _alone(work: Any, part: FloatArray) -> Any:
+    with one_blas_thread():
+        return work(part)

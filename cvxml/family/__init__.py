@@ -1,0 +1,1 @@
+"""The convex methods' common ground: coordinates, spans, proved bounds, solvers."""

@@ -1,0 +1,130 @@
+"""How a metric is found for lam/2 ||M||^2 with a hinge: its dual over a box, by gradients and then by Newton's method.
+
+    min_{0 <= a <= c}  ||P_+(G)||^2 / (2 lam) - sum a,      G = sum_t a_t V_t,      M = P_+(G) / lam.
+The gradient is v - 1, v the margins of M. Accelerated gradient steps (firstorder.py) find which prices are neither 0
+nor c; on that face regularised semismooth Newton steps (newton.py) reach any accuracy in a few rounds. In units of the
+points in which they are about 1, the problem is the same with another lam.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from cvxml.core.metric import FloatArray
+from cvxml.family.bound import Family
+from cvxml.family.firstorder import accelerated
+from cvxml.family.frobenius import Frobenius
+from cvxml.family.losses import Hinge
+from cvxml.family.newton import MAX_ENTRIES, derivative_weights, solve_regularised
+from cvxml.family.rows import Prices, Triplets
+from cvxml.family.symmetric import quadratic
+
+BATCH = 20  # gradient steps between two proofs
+ENOUGH = 0.5  # of the gap that a Newton step leaves: more is little
+REACH = 1e6  # sigma of newton.py, in gradient steps
+HALVINGS = 20
+
+
+class BoxDual:
+    """The dual, as firstorder.py takes it."""
+
+    def __init__(self, family: Family):
+        regularizer, ((hinge, rows),) = family.regularizer, family.terms
+        assert isinstance(regularizer, Frobenius)
+        assert isinstance(hinge, Hinge)
+        assert isinstance(rows, Triplets)
+        self.lam, self.cap, self.scale = regularizer.weight, float(hinge.c), regularizer.scale
+        self.key = np.flatnonzero(rows.exist())
+        entries = rows.entries(self.key)
+        pairs, place = np.unique(entries.pairs, axis=0, return_inverse=True)
+        shape = (len(self.key), len(pairs))
+        self.B = csr_array((entries.sign, (entries.row, place.reshape(-1))), shape=shape)
+        self.E: FloatArray = regularizer.unit[pairs[:, 0]] - regularizer.unit[pairs[:, 1]]
+        size = abs(self.B) @ np.sum(self.E**2, axis=1)
+        self.steps: FloatArray = 1 / np.maximum(size, 1e-9 * float(size.max(initial=1e-100))) ** 2
+
+    def image(self, a: FloatArray) -> FloatArray:
+        """G (d, d)"""
+        G: FloatArray = self.E.T @ (self.E * (self.B.T @ a)[:, None])
+        return (G + G.T) / 2
+
+    def descent(self, a: FloatArray, image: FloatArray) -> Descent:
+        """The gradient at a."""
+        return Descent(self, a, image)
+
+
+class Descent:
+    """The gradient of the dual at prices a (t,)."""
+
+    def __init__(self, dual: BoxDual, a: FloatArray, G: FloatArray):
+        self.dual, self.a, self.G = dual, a, G
+        self.values, self.vectors = np.linalg.eigh(G)
+        self.M: FloatArray = (self.vectors * np.maximum(self.values, 0)) @ self.vectors.T / dual.lam
+        self.gradient: FloatArray = dual.B @ quadratic(dual.E, self.M) - 1
+        self.value = float(np.sum(np.maximum(self.values, 0) ** 2)) / (2 * dual.lam) - float(a.sum())
+
+    def step(self, step: float) -> FloatArray:
+        """A projected gradient step."""
+        return np.clip(self.a - step * self.dual.steps * self.gradient, 0, self.dual.cap)
+
+    def curvature(self, new_image: FloatArray, enough: float) -> float:
+        """||dG||^2 / lam, since P_+ does not expand."""
+        return float(np.sum((new_image - self.G) ** 2)) / self.dual.lam
+
+    def newton(self) -> Descent:
+        """Where a Newton step on the face leads, if that is lower; else here."""
+        dual, free = self.dual, (self.a > 0) & (self.a < self.dual.cap)
+        free |= ((self.a == 0) & (self.gradient < 0)) | ((self.a == dual.cap) & (self.gradient > 0))
+        weights, p, q = derivative_weights(self.values)
+        if not free.any() or not len(p) or max(free.sum(), len(dual.E)) * len(p) > MAX_ENTRIES:
+            return self
+        turned = dual.E @ self.vectors
+        size = np.sqrt(REACH * dual.lam * dual.steps[free])
+        B = dual.B[free] @ (turned[:, p] * turned[:, q] * (weights / np.sqrt(dual.lam)))
+        direction = np.zeros(len(self.a))
+        direction[free] = -solve_regularised(B * size[:, None], self.gradient[free] * size) * size
+        for k in range(HALVINGS):
+            a = np.clip(self.a + 0.5**k * direction, 0, dual.cap)
+            there = Descent(dual, a, dual.image(a))
+            # next to the optimum values agree to rounding, and gaps do not
+            if there.value < self.value or there.gap < self.gap / 2:
+                return there
+        return self
+
+    @property
+    def gap(self) -> float:
+        """Of M and a: what the hinges leave."""
+        missed, spare = np.maximum(-self.gradient, 0), np.maximum(self.gradient, 0)
+        return float((self.dual.cap - self.a) @ missed + self.a @ spare)
+
+
+class Boxed:
+    """The solver under way."""
+
+    def __init__(self, dual: BoxDual):
+        self.dual = dual
+        starts = (np.zeros(len(dual.key)), np.full(len(dual.key), dual.cap))
+        self.at = min((Descent(dual, a, dual.image(a)) for a in starts), key=lambda at: at.value)
+
+    def step(self) -> bool:
+        """A Newton step, or a batch of gradient steps where that wins little; False where neither wins anything."""
+        before = self.at
+        self.at = before.newton()
+        if self.at.gap > ENOUGH * before.gap:
+            states = accelerated(self.dual, self.at.a, self.dual.lam)
+            for _ in range(BATCH):
+                state = next(states)
+            at = Descent(self.dual, state.v, self.dual.image(state.v))
+            self.at = at if at.value < self.at.value or at.gap < self.at.gap else self.at
+        return self.at.value < before.value or self.at.gap < before.gap
+
+    def metric(self) -> FloatArray:
+        """(d, d)"""
+        M: FloatArray = self.at.M / self.dual.scale**2
+        return (M + M.T) / 2
+
+    def prices(self) -> Prices:
+        """Of all rows."""
+        used = self.at.a > 0
+        return Prices(self.at.a[used], self.dual.key[used])

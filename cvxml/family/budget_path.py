@@ -1,0 +1,153 @@
+"""How a metric is found for roots within a budget, MMC's kind: the problem without its budget, by a primal-dual path.
+
+By homogeneity: over the multiples k A of a metric, 1/2 <S, k A> - sum sqrt(D_kA) is least at sqrt(k) = F / <S, A>, with
+F = sum sqrt(D_A), where it is -1/2 (F / sqrt<S, A>)^2. So the minimiser of
+    min_{A psd}  1/2 <S, A> - sum_t sqrt(D_t)
+divided by <S, A> is the optimum within <S, A> <= 1. In coordinates of S = I its gradient is 1/2 I - G,
+G = sum_t a_t z_t z_t^T with a_t = 1 / (2 sqrt(D_t)). On the path it is positive definite, so the largest eigenvalue of
+G is below 1/2 and a are prices without any repair. The path is that of barrier.py, or of diagonal_path.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from cvxml.core.metric import FloatArray, units_of
+from cvxml.core.result import Dual
+from cvxml.core.run import Callback, Found
+from cvxml.family.barrier import path
+from cvxml.family.bound import Family
+from cvxml.family.budget import budget
+from cvxml.family.diagonal import DiagonalBudget
+from cvxml.family.diagonal_path import path as path_diagonal
+from cvxml.family.regularizers import Budget
+from cvxml.family.rows import Pairs, Prices
+from cvxml.family.search import Named, Prove, within_budget
+from cvxml.family.symmetric import quadratic, squares
+
+BLOCK = 2_000_000  # numbers in a block of rows of the Hessian's factor
+AWAY = 0.1  # of a start, so that it is no boundary point
+UNSEEN = 1e-180  # a squared distance that the path leaves out: its root is nothing beside others, its price very large
+PATIENCE = 5  # steps without a better gap
+
+
+class Free(NamedTuple):
+    """1/2 trace M - sum_t sqrt(z_t^T M z_t) over the rows of Z (q, r)."""
+
+    Z: FloatArray
+
+    def value(self, M: FloatArray) -> float:
+        """At M (r, r) psd."""
+        D = np.maximum(quadratic(self.Z, M), 0.0)
+        return float(np.trace(M)) / 2 - float(np.sqrt(D).sum())
+
+    def derivatives(self, G: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Gradient (r, r) and Hessian (p, p) at G G^T, by dX in G (I + dX) G^T."""
+        r = G.shape[1]
+        Y = self.Z @ G
+        D = np.sum(Y * Y, axis=1)
+        c = 1 / np.sqrt(D)
+        gradient = (G.T @ G - (Y * c[:, None]).T @ Y) / 2
+        H = np.zeros((r * (r + 1) // 2,) * 2)
+        root = c * np.sqrt(c) / 2  # of the second derivative of -sqrt(D)
+        rows = max(1, BLOCK // len(H))
+        for start in range(0, len(Y), rows):
+            Q = squares(Y[start : start + rows]) * root[start : start + rows, None]
+            H += Q.T @ Q
+        return (gradient + gradient.T) / 2, H
+
+
+class RootPath:
+    """-sum sqrt(D) within a budget. start: a psd matrix (d, d)."""
+
+    def __init__(self, family: Family, named: Named, start: FloatArray | None):
+        assert isinstance(family.regularizer, Budget)
+        ((_, rows),) = family.terms
+        assert isinstance(rows, Pairs)
+        (i, j), X = rows.listed.T, family.regularizer.X
+        states = _diagonal if isinstance(family.regularizer, DiagonalBudget) else _full
+        self.states = states(X[i] - X[j], family.regularizer.E, start)
+        self.named, self.at = named, next(self.states)
+
+    def metric(self) -> FloatArray:
+        """(d, d), within the budget."""
+        return self.at[0]
+
+    def dual(self) -> Dual:
+        """1 / (2 sqrt(D)), by its names."""
+        return self.named(Prices(self.at[1], np.arange(len(self.at[1]))))
+
+    def step(self) -> bool:
+        """False where rounding leaves nothing to win."""
+        after = next(self.states, None)
+        self.at = self.at if after is None else after
+        return after is not None
+
+
+def search(
+    family: Family,
+    prove: Prove,
+    named: Named,
+    tol: float,
+    max_iter: int,
+    start: FloatArray | None,
+    callback: Callback,
+) -> Found:
+    """Solve to a gap of `tol`, certified after every step; the arguments are those of search.py."""
+    at = RootPath(family, named, start)
+    return within_budget(at, family, prove, tol, max_iter, callback, "path", PATIENCE)
+
+
+def _full(
+    E: FloatArray, similar: FloatArray, start: FloatArray | None
+) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """A within the budget, and prices, after every step."""
+    at = budget(similar, None)
+    Z = E @ at.to
+    seen = Z[np.sum(Z**2, axis=1) > UNSEEN]
+    r = Z.shape[1]
+    M = np.eye(r) / r
+    if start is not None and (size := float(np.trace(inside := at.inside(start)))) > 0:
+        M = (1 - AWAY) * inside / size + AWAY * M
+    total = float(np.sqrt(quadratic(seen, M)).sum())
+    if total == 0:
+        yield at.outside(M), np.full(len(E), 0.5)
+        return
+    for state in path(Free(seen), M * total**2, rho=total**2 / (2 * r)):
+        yield at.outside(state.M / np.trace(state.M)), _prices(quadratic(Z, state.M))
+
+
+def _diagonal(
+    E: FloatArray, similar: FloatArray, start: FloatArray | None
+) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """The same where A is diagonal; a feature in which no pair differs has weight 0."""
+    unit = units_of(similar)
+    S = np.sum((similar / unit) ** 2, axis=0)
+    costs = np.flatnonzero(S)
+    unit, S = unit[costs], S[costs]
+    F = (E[:, costs] / unit) ** 2 / S
+    seen = F[F.sum(axis=1) > UNSEEN]
+    a = np.full(len(S), 1 / len(S))
+    if start is not None and (size := float((given := np.diag(start)[costs] * unit**2 * S).sum())) > 0:
+        a = (1 - AWAY) * given / size + AWAY * a
+
+    def metric(a: FloatArray) -> FloatArray:
+        weights = np.zeros(E.shape[1])
+        weights[costs] = a / a.sum() / S / unit**2
+        return np.diag(weights)
+
+    total = float(np.sqrt(seen @ a).sum())
+    if total == 0:
+        yield metric(a), np.full(len(E), 0.5)
+        return
+    for found in path_diagonal(seen, a * total**2):
+        yield metric(found), _prices(F @ found)
+
+
+def _prices(D: FloatArray) -> FloatArray:
+    """1 / (2 sqrt(D))"""
+    a: FloatArray = 0.5 / np.sqrt(np.maximum(D, UNSEEN))
+    return a

@@ -1,0 +1,78 @@
+"""Roots of distances within a budget, M diagonal: a primal-dual interior method on its d weights.
+
+    min_{a >= 0}  1/2 sum_k a_k - sum_t sqrt(D_t),    D = F a,
+with F_tk = (x_i - x_j)_k^2 / S_kk for the rows' pairs: a_k / S_kk is the weight of feature k but for the budget
+(budget_path.py). On the path a_k z_k = rho, z the gradient. At a o (1 + u) D_t changes by no larger a share than the
+largest |u_k|, so the third derivative is at most 3/2 of the second times |u|: Newton's steps behave as for logarithms
+alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from cvxml.core.metric import FloatArray
+
+EPS = float(np.finfo(float).eps)
+MOST = 0.99  # of the way to the boundary
+HALVINGS = 40
+
+
+def path(F: FloatArray, a: FloatArray) -> Iterator[FloatArray]:
+    """Follow the path from a (d,) > 0; yields a after every step. Ends where rounding leaves nothing to win."""
+    z = np.full(len(a), 0.5)
+    while True:
+        yield a
+        D = F @ a
+        gradient = 0.5 - F.T @ (0.5 / np.sqrt(D))
+        # in u = da / a: Hessian and gradient times a
+        H = (a[:, None] * (F.T @ (F * (0.25 / (D * np.sqrt(D)))[:, None]))) * a
+        complement, g = a * z, a * gradient
+        H[np.diag_indices_from(H)] += complement
+        factor = cho_factor(H, lower=True)
+        ahead = cho_solve(factor, -g)
+        left = _share_left(complement, ahead)
+        rho = float(complement.mean()) * left
+        rho = max(rho, 0.3 * float(np.linalg.norm(g - complement)) / math.sqrt(len(a)))
+        if rho <= EPS * EPS * max(1.0, float(np.sqrt(D).sum())):
+            return
+        u = cho_solve(factor, rho - g)
+        step = _search(F, a, u, rho, float((g - rho) @ u))
+        if step == 0:
+            return
+        dz = (rho - complement - complement * u) / a
+        a = a * (1 + step * u)
+        falling = dz < 0
+        z = z + min(1.0, MOST * float(np.min(-z[falling] / dz[falling], initial=math.inf))) * dz
+        z = np.clip(z, 1e-4 * rho / a, 1e4 * rho / a)
+
+
+def _share_left(complement: FloatArray, u: FloatArray) -> float:
+    """How much of the complementarity the step to rho = 0 would leave, to the third power (Mehrotra)."""
+    change = -complement * (1 + u)  # of a z, by the change of z
+    longest = [float(np.min(-1 / v[v < 0], initial=math.inf)) for v in (u, change / complement)]
+    primal, dual = (min(1.0, MOST * length) for length in longest)
+    after = (1 + primal * u) * (complement + dual * change)
+    return max(1e-4, min(1.0, float(after.sum()) / float(complement.sum())) ** 3)
+
+
+def _search(F: FloatArray, a: FloatArray, u: FloatArray, rho: float, slope: float) -> float:
+    """A step along u that lowers 1/2 sum a - sum sqrt(F a) - rho sum log a; 0 if there is none."""
+    least = float(u.min())
+    step = min(1.0, -MOST / least) if least < 0 else 1.0
+    here = _value(F, a)
+    noise = 64 * EPS * max(1.0, abs(here))
+    for _ in range(HALVINGS):
+        change = _value(F, a * (1 + step * u)) - here - rho * float(np.log1p(step * u).sum())
+        if change <= 1e-4 * step * slope + noise:
+            return step
+        step /= 2
+    return 0.0
+
+
+def _value(F: FloatArray, a: FloatArray) -> float:
+    return float(a.sum()) / 2 - float(np.sqrt(F @ a).sum())

@@ -1,0 +1,105 @@
+"""The certificate in exact arithmetic: an interval that is a theorem, for every member of the family.
+
+Points, metric and prices are floats, which are rational numbers: so are distances, and objective and bound wherever the
+loss is rational; logarithms and roots are balls (core/balls.py), of which the outer end is taken. No floating point is
+believed: the prices of the double-precision proof are moved into the domain exactly, and what must be psd is proved so
+(core/squares.py), after a little shrinking if need be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cvxml.core.balls import precision
+from cvxml.core.exact import Exact
+from cvxml.core.metric import FloatArray
+from cvxml.family.bound import Family, Term
+from cvxml.family.rational import Plane, end, plane
+from cvxml.family.rows import Prices, Weights
+
+# 1 - 2^-k: factors of prices that are tried where they just miss being feasible
+SHRINKING = (0, 50, 40, 30, 20, 10)
+UNPROVED = "no bound is proved of these prices"
+
+
+def interval(
+    family: Family,
+    A: FloatArray,
+    prices: Sequence[Prices],
+    root: ArrayLike | None = None,
+    strict: Prices | None = None,
+) -> Exact:
+    """lower bound <= optimum <= objective of a family with exact constants, from repaired prices.
+
+    The upper end is that of A (d, d) where it is feasible as rational numbers are, else of a matrix near.
+    root (d, r): M with M M^T near A, if it is known. strict: repaired prices to mix with, where there are anchors.
+    """
+    regularizer, terms = family.regularizer, family.terms
+    X = plane(regularizer.X)
+    with precision():
+        own = [_exact_prices(term, given) for term, given in zip(terms, prices, strict=True)]
+        bound = _bound(family, X, own) if family.anchors is None else _best_mixed(family, X, own[0], strict)
+        metric = regularizer.exact_metric(A, root)
+        at = regularizer.exact_distances(X.distances(metric))
+        of_metric = regularizer.exact_value(metric, at)
+        values = [of_metric]
+        values += [term.loss.exactly(v * at.unit for v in term.rows.exactly(at.D)) for term in terms]
+        objective = end(values, up=True)
+        least = end([of_metric] if family.of_regularizer else values, up=False)
+    scale = max(abs(least), Fraction(family.least_scale))
+    return Exact(bound, objective, metric.distance, scale)
+
+
+def _bound(family: Family, X: Plane, own: Sequence[Prices]) -> Fraction:
+    """Of the prices, shrunk a little where they are not feasible."""
+    for k in SHRINKING:
+        t = 1 - Fraction(1, 1 << k) if k else Fraction(1)
+        found = _bound_of(family, X, [prices._replace(a=prices.a * t) for prices in own])
+        if found is not None:
+            return found
+    r = family.regularizer.exact_bound(X, Weights(np.zeros((0, 2), dtype=np.intp), np.zeros(0, dtype=object)))
+    if r is None:
+        raise ArithmeticError(UNPROVED)
+    return end([r], up=False)
+
+
+def _best_mixed(family: Family, X: Plane, own: Prices, strict: Prices | None) -> Fraction:
+    """Of the prices, mixed a little with strict ones where they are not feasible, or of those whose G is C."""
+    assert family.anchors is not None
+    tried = [own]
+    if strict is not None:
+        inner = _exact_prices(family.terms[0], strict).a
+        shares = np.array([Fraction(1, 1 << k) for k in (*SHRINKING[1:], 0)], dtype=object)
+        tried += [own._replace(a=own.a + share * (inner - own.a)) for share in shares]
+    found = (_bound_of(family, X, [prices]) for prices in tried)
+    bounds = [next((bound for bound in found if bound is not None), None)]
+    if family.anchors.level is not None:
+        bounds.append(_bound_of(family, X, [family.anchors.level]))
+    proved = [bound for bound in bounds if bound is not None]
+    if not proved:
+        raise ArithmeticError(UNPROVED)
+    return max(proved)
+
+
+def _exact_prices(term: Term, prices: Prices) -> Prices:
+    a = term.loss.exact_prices([Fraction(price) for price in prices.a.tolist()])
+    return prices._replace(a=np.array(a, dtype=object))
+
+
+def _bound_of(family: Family, X: Plane, own: Sequence[Prices]) -> Fraction | None:
+    """k + r; None where prices are not feasible."""
+    weights = [term.rows.weights(prices) for term, prices in zip(family.terms, own, strict=True)]
+    G = Weights(
+        np.concatenate([part.pairs for part in weights]), np.concatenate([part.w for part in weights])
+    )
+    r = family.regularizer.exact_bound(X, G)
+    if r is None:
+        return None
+    gained = [
+        term.loss.exact_conjugate(prices.a.tolist()) for term, prices in zip(family.terms, own, strict=True)
+    ]
+    return end([*gained, r], up=False)

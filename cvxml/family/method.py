@@ -1,0 +1,66 @@
+"""A member of the family as a method: its problem and what the theorem needs, and everything else follows."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from cvxml.core.exact import Exact
+from cvxml.core.method import ConvexMethod, Given
+from cvxml.core.metric import FloatArray
+from cvxml.core.result import Certificate, Dual
+from cvxml.core.run import Callback, Found, Start
+from cvxml.family.bound import Family, certify, prove
+from cvxml.family.exact import interval
+from cvxml.family.rows import Prices
+from cvxml.family.search import search
+
+
+class FamilyMethod(ConvexMethod[Given]):
+    """A convex method that the theorem covers (bound.py)."""
+
+    @abstractmethod
+    def member(self, given: Given, number: Callable[[float], Any] = float) -> Family:
+        """Its regularizer and its losses; constants as `number` makes them, which is Fraction for exact arithmetic."""
+
+    @abstractmethod
+    def read(self, given: Given, dual: Dual) -> Sequence[Prices]:
+        """The prices of a dual, by the names that it has in files. Raises ValueError for what is none."""
+
+    def strict(self, given: Given, dual: Dual) -> Sequence[Prices]:
+        """Prices to mix the others with, where the dual has any and the family has anchors (mixing.py)."""
+        return ()
+
+    @abstractmethod
+    def named(self, given: Given, prices: Prices) -> Dual:
+        """The dual of prices."""
+
+    def certify(self, given: Given, M: FloatArray, dual: Dual) -> Certificate:
+        """See bound.py."""
+        return self._certify(given, self.member(given), M, dual)
+
+    def _certify(self, given: Given, family: Family, M: FloatArray, dual: Dual) -> Certificate:
+        certificate, proof = certify(family, M, self.read(given, dual), self.strict(given, dual))
+        return replace(certificate, dual=self.named(given, *proof.prices))
+
+    def exact(self, given: Given, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
+        """See exact.py."""
+        family = self.member(given)
+        proof = prove(family, self.read(given, dual), self.strict(given, dual))
+        inner = None if family.anchors is None else family.anchors.strict
+        strict = None if inner is None else inner.prices
+        return interval(self.member(given, Fraction), M, proof.prices, root, strict)
+
+    def search(
+        self, given: Given, tol: float, max_iter: int, start: Start | None, callback: Callback
+    ) -> Found:
+        """See search.py."""
+        proved, named = partial(self._certify, given), partial(self.named, given)
+        at = None if start is None else start.metric
+        return search(self.member(given), proved, named, tol, max_iter, at, callback)

@@ -1,0 +1,134 @@
+"""Prices of which no multiple is in the domain (log sum exp), made feasible by mixing them with strict ones.
+
+Prices a0 with C - G(a0) definite are strict. a0 + t (a - a0) are in the domain for 0 <= t <= 1, and their C - G is
+(1 - t) (C - G(a0)) + t (C - G(a)), which is definite for all t up to some largest.
+
+Strict without a solver: the slopes of the loss at a multiple of the metric for which C is about 1, where one is. Of
+some multiples the one with a large least eigenvalue is taken; that it is positive is proved.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from cvxml.core.metric import FloatArray, IntArray
+from cvxml.family.losses import LogSumExp
+from cvxml.family.proved import EPS, Distances, least_eigenvalue
+from cvxml.family.regularizers import Linear, Surplus
+from cvxml.family.rows import ByPoint, Prices
+
+# of the metric for which C is about 1, by the mean distance: 16 is seldom much worse than the best
+MULTIPLES = (16.0, 64.0, 4.0, 256.0, 1.0, 1024.0, 0.25)
+ENOUGH = 0.1  # a least eigenvalue of C - G, where C is about 1, with which no other multiple is tried
+
+
+class Anchor(NamedTuple):
+    """Strict prices."""
+
+    prices: Prices
+    surplus: Surplus
+
+
+class Anchors:
+    """What other prices of a log sum exp may be mixed with, or replaced by.
+
+    level: prices whose G is C, exactly, if there are any: C - G is 0, and no number is looked at.
+    """
+
+    def __init__(self, regularizer: Linear, loss: LogSumExp, rows: ByPoint, level: Prices | None):
+        self.regularizer, self.loss, self.rows, self.level = regularizer, loss, rows, level
+
+    def anchor(self, prices: Prices) -> Anchor:
+        """Of any prices, repaired."""
+        inside = self.rows.inside(self.regularizer.labels, prices)
+        repaired = inside._replace(a=self.loss.repaired(inside.a))
+        return Anchor(repaired, self.regularizer.surplus(self.rows.weights(repaired)))
+
+    @cached_property
+    def strict(self) -> Anchor | None:
+        """That of the slopes; None where none was found."""
+        found, most, g = None, 0.0, self.regularizer.ground
+        if g.undecided or g.rank == 0:
+            return None
+        near = (
+            float(np.sum(self.loss.c)) / g.rank
+        )  # C, that of the pairs of the loss's own weight, has trace `rank`
+        for s in MULTIPLES:
+            own = self.anchor(self.rows.prices(self._slopes(s * near)))
+            least = least_eigenvalue(own.surplus.Z) - own.surplus.off
+            if least > most:
+                found, most = own, least
+            if most > ENOUGH:
+                break
+        return found
+
+    def _slopes(self, s: float) -> FloatArray:
+        """At s times the metric for which C is about 1."""
+        nothing = Prices(np.zeros(0), np.zeros(0, dtype=np.intp))
+        view = Grounded(self.regularizer.ground.images.high * np.sqrt(s))
+        return np.concatenate([self.loss.slopes(block) for block in self.rows.blocks(view, nothing)])
+
+    def feasible(self, own: Prices, others: list[Prices]) -> list[Prices]:
+        """Of prices of the domain: themselves, where they are feasible, else as near as the anchors allow."""
+        surplus = self.regularizer.surplus(self.rows.weights(own))
+        level = [] if self.level is None else [self.level]
+        if surplus.psd:
+            return [own, *level]
+        anchors = [self.anchor(prices) for prices in others]
+        anchors += [] if self.strict is None else [self.strict]
+        mixed = [_mixed(anchor, Anchor(own, surplus)) for anchor in anchors]
+        return [self._repaired(prices) for prices in mixed if prices is not None] + level
+
+    def _repaired(self, prices: Prices) -> Prices:
+        return prices._replace(a=self.loss.repaired(np.where(prices.a > 0, prices.a, -np.inf)))
+
+
+def _mixed(anchor: Anchor, own: Anchor) -> Prices | None:
+    """a0 + t (a - a0) for about the largest t that keeps it feasible; None where no t is found to do so."""
+    (Z0, off0), (Z, off) = anchor.surplus, own.surplus
+    if not anchor.surplus.psd:
+        return None
+    t = largest(Z0 - 2 * off0 * np.eye(len(Z0)), Z - 2 * off * np.eye(len(Z)))
+    for less in (1e-15, 1e-9, 1e-3):
+        kept = t * (1 - less)
+        both = (1 - kept) * Z0 + kept * Z
+        size = float(np.linalg.norm(Z0) + np.linalg.norm(Z))
+        moved = (1 - kept) * off0 + kept * off + 4 * EPS * size
+        if least_eigenvalue(both) > moved * (1 + 1e-6):
+            return own.prices._replace(a=(1 - kept) * anchor.prices.a + kept * own.prices.a)
+    return anchor.prices
+
+
+def largest(Z0: FloatArray, Z: FloatArray) -> float:
+    """About the largest t <= 1 for which (1 - t) Z0 + t Z is psd, Z0 being definite; 0 where that is not seen."""
+    try:
+        L = np.linalg.cholesky(Z0)
+    except np.linalg.LinAlgError:
+        return 0.0
+    half = np.linalg.solve(L, Z)
+    least = float(np.linalg.eigvalsh(np.linalg.solve(L, half.T))[0])
+    return 1.0 if least >= 0 else 1 / (1 - least)
+
+
+class Grounded(NamedTuple):
+    """Points in the metric for which C is about 1, as good as products see them: for what is proved later."""
+
+    z: FloatArray
+
+    def pairs(self, index: IntArray) -> Distances:
+        """See `View`."""
+        D = np.sum((self.z[index[:, 0]] - self.z[index[:, 1]]) ** 2, axis=1)
+        return Distances(D, np.zeros(len(D)))
+
+    def from_points(self, i: IntArray) -> Distances:
+        """See `View`."""
+        lengths = np.sum(self.z**2, axis=1)
+        D = np.maximum(0.0, lengths[i, None] + lengths - 2 * self.z[i] @ self.z.T)
+        return Distances(D, np.zeros_like(D))
+
+    def apart(self, i: IntArray) -> Distances:
+        """See `View`."""
+        return self.from_points(i)

@@ -1,0 +1,204 @@
+"""Double precision with proved errors: images of points, distances in a metric, sums of squares, least eigenvalues.
+
+Every bound is that of the standard analysis of rounding, with some room: it holds in whatever order a sum is taken, and
+with fused multiply-adds or without (N. Higham, Accuracy and stability of numerical algorithms, 2002, chapter 3).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cvxml.core.metric import FloatArray, middle
+
+EPS = float(np.finfo(float).eps)
+SPLIT = 2.0**27 + 1
+BLOCK = 2**21  # numbers at a time
+TINY = 1e-290  # more than underflow takes from anything that is summed here
+FAINT = 1e-2  # of the longest image: a feature whose own are shorter gets no finer unit
+
+
+class Images(NamedTuple):
+    """Rows (n, r), and how far from each the exact one may be: (n,)."""
+
+    at: FloatArray
+    off: FloatArray
+
+
+class Points(NamedTuple):
+    """Images of points, but for a shift, to twice the digits: high + low, and how far from it the exact one may be."""
+
+    high: FloatArray  # (n, r)
+    low: FloatArray  # (n, r)
+    off: FloatArray  # (n,)
+
+    def apart(self, i: Any, k: Any) -> Images:
+        """Differences of the images of points i and k, indices of any shape."""
+        z = (self.high[i] - self.high[k]) + (self.low[i] - self.low[k])
+        own = self.off + 4 * EPS**2 * np.linalg.norm(self.high, axis=1)
+        return Images(z, 2 * EPS * np.linalg.norm(z, axis=1) + own[i] + own[k])
+
+
+class Distances(NamedTuple):
+    """Squared distances, and what each may be off by."""
+
+    D: FloatArray
+    off: FloatArray
+
+
+class Seen(NamedTuple):
+    """Points as a metric A (d, d) sees them: the images under a root, root root^T being psd and as good as A."""
+
+    root: FloatArray  # (d, m)
+    unit: FloatArray  # (d,) powers of two
+    miss: float  # |e^T (A - root root^T) e| <= miss |unit e|^2
+    images: Images
+    P: FloatArray  # (n, d) the points in these units, but for a shift
+
+    def of(self, E: FloatArray) -> Distances:
+        """e^T A e of exact differences of which E (t, d) are the floats."""
+        z, off = images(E, self.root)
+        D = np.sum(z**2, axis=1)
+        beside = self.miss * np.sum((E * self.unit) ** 2, axis=1)
+        return Distances(D, _squared(np.sqrt(D), off, self.root.shape[1]) + beside)
+
+    def from_point(self, i: int) -> Distances:
+        """From the point i to all (n,)."""
+        z, off = self.images
+        D = np.sum((z[i] - z) ** 2, axis=1)
+        length = np.linalg.norm(self.P, axis=1)
+        e = np.linalg.norm(self.P[i] - self.P, axis=1) + EPS * (length[i] + length)
+        return Distances(D, _squared(np.sqrt(D), off[i] + off, self.root.shape[1]) + self.miss * e**2)
+
+    def reach(self) -> FloatArray:
+        """(n,): |z_i|^2 + |z_k|^2 - 2 z_i z_k of images z is the distance of i and k but for reach_i + reach_k."""
+        z, off = self.images
+        a = np.linalg.norm(z, axis=1)
+        k = float(off.max()) / max(float(a.max()), TINY)  # 2 a_i off_k <= k a_i^2 + off_k^2 / k
+        own = 2 * a * off + k * a**2 + off**2 / k + 2 * off**2
+        beside = 2 * self.miss * np.sum(self.P**2, axis=1)
+        reach: FloatArray = own + (z.shape[1] + 4) * EPS * a**2 + beside + TINY
+        return reach
+
+
+def _squared(length: FloatArray, off: FloatArray, m: int) -> FloatArray:
+    """What the squared length of a row of m numbers that is off by `off` may be off by."""
+    moved: FloatArray = (2 * length + off) * off + (m + 4) * EPS * length**2 + TINY
+    return moved
+
+
+def images(P: FloatArray, T: FloatArray) -> Images:
+    """P T for exact rows of which P (n, d) are the floats, each entry within half an ulp; T (d, r) is exact."""
+    off = (P.shape[1] + 2) * EPS * np.linalg.norm(np.abs(P) @ np.abs(T), axis=1) + TINY
+    return Images(P @ T, off)
+
+
+def points(X: FloatArray, T: FloatArray) -> Points:
+    """X T, for X (n, d) and T (d, r) exact as they are: where T is large and its columns cancel, no digit is lost."""
+    P, p = _sum(X, -middle(X))
+    high, low, size = (np.zeros((len(X), T.shape[1])) for _ in range(3))
+    for k, row in enumerate(T):
+        term, rest = _product(P[:, k, None], row)
+        high, left = _sum(high, term)
+        low += rest + left + p[:, k, None] * row
+        size += np.abs(term)
+    high, low = _sum(high, low)
+    return Points(high, low, 4 * (len(T) + 1) ** 2 * EPS**2 * np.linalg.norm(size, axis=1) + TINY)
+
+
+def _sum(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """a + b, and what rounding took from it, exactly (D. Knuth)."""
+    s = a + b
+    t = s - a
+    return s, (a - (s - t)) + (b - t)
+
+
+def _product(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """a b, and what rounding took from it, exactly but for underflow (T. Dekker)."""
+    (x, x_low), (y, y_low) = _halves(a), _halves(b)
+    p = a * b
+    return p, ((x * y - p) + x * y_low + x_low * y) + x_low * y_low
+
+
+def _halves(a: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """a as the sum of two floats of half the digits."""
+    c = SPLIT * a
+    high = c - (c - a)
+    return high, a - high
+
+
+def seen(X: FloatArray, A: FloatArray) -> Seen:
+    """X (n, d) as A (d, d) sees them, symmetric and psd but for rounding, which `miss` counts."""
+    P, d = X - middle(X), X.shape[1]
+    width = np.abs(P).max(axis=0)
+    largest = math.sqrt(float(np.max(np.abs(A) * np.outer(width, width), initial=0.0)))
+    length = np.maximum(np.sqrt(np.maximum(np.diag(A), 0)) * width, FAINT * largest)
+    shows = (width > 0) & (length > 0)
+    scale = 2.0 ** np.round(np.log2(np.where(shows, length, 1.0) / np.where(shows, width, 1.0)))
+    unit = np.where(shows, scale, 0.0)
+    scaled = np.where(np.outer(shows, shows), A / scale[:, None] / scale, 0.0)
+    values, vectors = np.linalg.eigh(scaled)
+    root = vectors * np.sqrt(np.maximum(values, 0))
+    miss = np.linalg.norm(scaled - root @ root.T)
+    miss += (d + 4) * EPS * (np.sum(root**2) + np.linalg.norm(scaled))
+    whole = unit[:, None] * root
+    return Seen(whole, unit, float(miss) * (1 + 1e-6), images(P, whole), P * unit)
+
+
+def squares_of(rows: Images, w: FloatArray) -> tuple[FloatArray, float]:
+    """sum_t w_t l_t l_t^T (r, r) over exact rows l_t, and what it may be off by, in norm.
+
+    Also where every w_t is rounded a few times more. In blocks, so that errors grow as the root of the number of rows.
+    """
+    L, off = rows
+    t, r = L.shape
+    size = max(1, math.isqrt(t))
+    count = -(-t // size)
+    padded, weight = np.zeros((count * size, r)), np.zeros(count * size)
+    padded[:t], weight[:t] = L, w
+    blocks = padded.reshape(count, size, r)
+    S = np.matmul(np.swapaxes(blocks * weight.reshape(count, size, 1), 1, 2), blocks).sum(axis=0)
+    length = np.linalg.norm(L, axis=1)
+    each = (size + count + 16) * EPS * length**2 + (2 * length + off) * off + TINY
+    return (S + S.T) / 2, float(np.abs(w) @ each)
+
+
+def squares_of_pairs(images: Points, pairs: Any, w: FloatArray) -> tuple[FloatArray, float]:
+    """The same of differences of images over pairs (p, 2), some at a time."""
+    r, moved, size = images.high.shape[1], 0.0, 0.0
+    S, step = np.zeros((r, r)), max(1, BLOCK // max(r, 1))
+    blocks = range(0, len(w), step)
+    for first in blocks:
+        part = slice(first, first + step)
+        apart = images.apart(*pairs[part].T)
+        own, off = squares_of(apart, w[part])
+        S += own
+        moved += off
+        size += float(np.abs(w[part]) @ np.sum(apart.at**2, axis=1))
+    return S, (moved + (len(blocks) + 1) * EPS * size) * (1 + 1e-6)
+
+
+def least_eigenvalue(Z: FloatArray) -> float:
+    """A number near the least eigenvalue of the symmetric Z (r, r), and proved to be no larger; -inf if there is none.
+
+    A Cholesky decomposition of Z - s I that comes to its end proves that no eigenvalue of Z is below s, but for a
+    multiple of r eps times the trace (S. Rump, Verification of positive definiteness, BIT 46, 2006).
+    """
+    r = len(Z)
+    if r == 0:
+        return math.inf
+    if not np.isfinite(Z).all():
+        return -math.inf
+    guess = float(np.linalg.eigvalsh(Z)[0])
+    step = (r + 4) * EPS * (float(np.abs(np.diag(Z)).sum()) + abs(guess)) + TINY
+    while math.isfinite(step):
+        shifted = Z - (guess - step) * np.eye(r)
+        try:
+            np.linalg.cholesky(shifted)
+        except np.linalg.LinAlgError:
+            step *= 4
+            continue
+        return guess - step - (r + 4) * EPS * (float(np.trace(shifted)) + abs(guess - step)) - TINY
+    return -math.inf

@@ -1,0 +1,377 @@
+"""Regularizers R of the family, each with its bound r: R(M) - <M, G> >= r(G) for every psd M and every symmetric G.
+
+| regularizer         | r(G)                               | part of the gap          |
+| <C, M>, C psd       | 0 where C - G is psd, else -inf    | <C - G, M>               |
+| 0 where <S, M> <= 1 | -max(0, lambda_max of G against S) | lambda_max - <G, M>      |
+
+More are in files of their own: diagonal.py (a budget, M diagonal), logdet.py.
+
+G = sum_t a_t V_t is known by its weights on pairs of points. Each knows how a matrix is judged, which rows may have a
+price at all, and the multiple of prices that is best or feasible; what rounding may have moved is counted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cached_property, wraps
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cvxml.core.metric import Feasibility, FloatArray, IntArray, examine
+from cvxml.family import rational
+from cvxml.family.budget import Judged, budget, examine_budget, most
+from cvxml.family.ground import Ground, ground
+from cvxml.family.losses import Ray, Sum, summed
+from cvxml.family.proved import EPS, Distances, Seen, least_eigenvalue, seen, squares_of_pairs
+from cvxml.family.rows import View, Weights
+
+PAIRS = 2**16  # at a time
+S = TypeVar("S")
+T = TypeVar("T")
+NEAR = 1e-13  # of a bound: a multiple that wins less is not worth another price
+
+
+class Looked(NamedTuple):
+    """A matrix as it is judged."""
+
+    view: View
+    feasibility: Feasibility
+    finite: bool  # False where its distances overflow, or R is infinite
+    zero: bool = False  # True if what is judged is 0
+    undecided: str = ""  # why double precision knows nothing of this matrix, as a sentence
+
+
+class Surplus(NamedTuple):
+    """A symmetric matrix, and what it may be off by, in norm."""
+
+    Z: FloatArray
+    off: float
+
+    @property
+    def psd(self) -> bool:
+        """True where that is proved."""
+        return least_eigenvalue(self.Z) > self.off
+
+
+class Regularizer(Protocol):
+    """R and what a proof needs of it, on points that it was made for."""
+
+    @property
+    def X(self) -> FloatArray:
+        """The points (n, d)."""
+
+    @property
+    def labels(self) -> IntArray:
+        """(n,): a pair may have a price only where they are equal."""
+
+    @property
+    def undecided(self) -> str:
+        """Why double precision proves nothing of these data, as a sentence; empty where it may."""
+
+    def look(self, A: FloatArray) -> Looked:
+        """At any matrix (d, d)."""
+
+    def value(self, view: Any) -> Sum:
+        """R(M), at a view that `look` gave."""
+
+    def multiple(self, G: Weights, ray: Ray) -> float:
+        """The factor of prices with the best bound, of those that are feasible; 0 where none is."""
+
+    def surplus(self, G: Weights) -> Surplus | None:
+        """What must be psd for r(G) to be finite; None where any G will do."""
+
+    def bound(self, G: Weights) -> Sum:
+        """r(G); its off is what the bound may be too small by: it is never too large."""
+
+    def excess(self, view: Any, G: Weights) -> Sum:
+        """R(M) - <M, G> - r(G), at a view that `look` gave."""
+
+    def exact_metric(self, A: FloatArray, root: ArrayLike | None) -> rational.Squares:
+        """A psd matrix of rationals that is A (d, d), or near. root: M with M M^T near A, if it is known."""
+
+    def exact_distances(self, D: rational.Distances) -> rational.Distances:
+        """Those of a matrix that is feasible, from those of a psd one."""
+
+    def exact_value(self, metric: rational.Squares, D: rational.Distances) -> Any:
+        """R(M), a fraction or a ball, of such a metric and its distances."""
+
+    def exact_bound(self, X: rational.Plane, G: Weights) -> Any:
+        """r(G), the same, for weights that are fractions; None where it is -inf."""
+
+
+def of_last(work: Callable[[S, Weights], T]) -> Callable[[S, Weights], T]:
+    """A method of weights that remembers what it returned last, for the same object: bound and gap ask the same."""
+    name = f"last of {work.__name__}"
+
+    @wraps(work)
+    def remembered(self: S, G: Weights) -> T:
+        last = self.__dict__.get(name)
+        if last is None or last[0] is not G:
+            last = self.__dict__[name] = (G, work(self, G))
+        found: T = last[1]
+        return found
+
+    return remembered
+
+
+class SeenBy(NamedTuple):
+    """Points in a psd metric."""
+
+    X: FloatArray
+    sight: Seen
+
+    def pairs(self, index: IntArray) -> Distances:
+        """See `View`."""
+        return self.sight.of(self.X[index[:, 0]] - self.X[index[:, 1]])
+
+    def from_points(self, i: IntArray) -> Distances:
+        """See `View`; by products, which lose digits where points are next to each other, and say so."""
+        z, reach = self.sight.images.at, self.sight.reach()
+        lengths = np.sum(z**2, axis=1)
+        return Distances(lengths[i, None] + lengths - 2 * z[i] @ z.T, reach[i, None] + reach)
+
+    def apart(self, i: IntArray) -> Distances:
+        """See `View`."""
+        D, off = zip(*(self.sight.from_point(int(k)) for k in i), strict=True)
+        return Distances(np.array(D), np.array(off))
+
+
+class Linear:
+    """<C, M> for C = sum_p w_p X_p, w > 0. what: "targets differ from their points", whose differences they are."""
+
+    def __init__(self, X: FloatArray, C: Weights, what: str):
+        self.X, self.C, self.what = X, C, what
+
+    @cached_property
+    def ground(self) -> Ground:
+        """Coordinates in which C is about 1."""
+        return ground(self.X, self.C, self.what)
+
+    @property
+    def labels(self) -> IntArray:
+        """Points that differ within the range of C."""
+        return self.ground.labels
+
+    @property
+    def undecided(self) -> str:
+        """See `Regularizer`."""
+        return self.ground.undecided
+
+    def look(self, A: FloatArray) -> Looked:
+        """P_+(A); what only rounding takes from the cone is counted as such."""
+        psd, feasibility = examine(A, self.X)
+        with np.errstate(over="ignore", invalid="ignore"):
+            sight = seen(self.X, A / 2 + A.T / 2 if feasibility.exact else psd)
+        finite = bool(np.isfinite(sight.images.at).all()) and math.isfinite(sight.miss)
+        return Looked(SeenBy(self.X, sight), feasibility, finite)
+
+    def value(self, view: View) -> Sum:
+        """sum w D"""
+        return _product(view, self.C)
+
+    def multiple(self, G: Weights, ray: Ray) -> float:
+        """The best of those that keep C - G psd: 1/longest is the largest eigenvalue of G where C is 1.
+
+        C being definite on its range, of which T is a basis, C - G is psd where T^T (C - G) T is.
+        """
+        at = self.ground
+        if at.undecided:
+            return 0.0
+        if at.rank == 0 or len(G.w) == 0:
+            return best(ray.value, ray.longest)
+        image, moved = self._squares(G)
+        largest = moved - least_eigenvalue(-image)
+        longest = at.least / largest * (1 - 8 * EPS) if largest > 0 else math.inf
+        return best(ray.value, min(longest, ray.longest))
+
+    def surplus(self, G: Weights) -> Surplus:
+        """T^T (C - G) T. Also where every price is rounded a few times more."""
+        if self.ground.undecided:
+            return Surplus(np.zeros((0, 0)), math.inf)
+        return self._squares(self._left(G))
+
+    def _squares(self, G: Weights) -> Surplus:
+        """T^T G T"""
+        return Surplus(*squares_of_pairs(self.ground.images, G.pairs, G.w))
+
+    def bound(self, G: Weights) -> Sum:
+        """0: prices are feasible."""
+        return Sum(0.0, 0.0)
+
+    def excess(self, view: View, G: Weights) -> Sum:
+        """<C - G, M>"""
+        return _product(view, self._left(G))
+
+    def _left(self, G: Weights) -> Weights:
+        """C - G"""
+        return Weights(np.concatenate([self.C.pairs, G.pairs]), np.concatenate([self.C.w, -G.w]))
+
+    def exact_metric(self, A: FloatArray, root: ArrayLike | None) -> rational.Squares:
+        """See `Regularizer`."""
+        return rational.judged(A, root)
+
+    def exact_distances(self, D: rational.Distances) -> rational.Distances:
+        """See `Regularizer`."""
+        return D
+
+    def exact_value(self, metric: rational.Squares, D: rational.Distances) -> Fraction:
+        """sum w D"""
+        return D.total(self.C.pairs, fractions(self.C.w))
+
+    def exact_bound(self, X: rational.Plane, G: Weights) -> Fraction | None:
+        """0 where C - G is psd"""
+        left = self._left(G)
+        return Fraction(0) if X.psd(left.pairs, fractions(left.w)) else None
+
+
+class Within(NamedTuple):
+    """Points in a metric within the budget."""
+
+    X: FloatArray
+    judged: Judged
+
+    def pairs(self, index: IntArray) -> Distances:
+        """See `View`; also what rounding of the budget does to a distance."""
+        D, off = self.judged.distances(self.X[index[:, 0]] - self.X[index[:, 1]])
+        return Distances(D, off + 2 * self.judged.share * np.where(D > 0, D, 0.0))
+
+    def from_points(self, i: IntArray) -> Distances:
+        """See `View`."""
+        n = len(self.X)
+        index = np.stack([np.repeat(i, n), np.tile(np.arange(n), len(i))], axis=1)
+        D, off = self.pairs(index)
+        return Distances(D.reshape(len(i), n), off.reshape(len(i), n))
+
+    def apart(self, i: IntArray) -> Distances:
+        """See `View`."""
+        return self.from_points(i)
+
+
+class Budget:
+    """0 where sum over similar pairs of D is at most 1.
+
+    labels: the points by what the pairs span, exactly; rank: of that, or None for what double precision sees, which is
+    for a solver and proves nothing.
+    """
+
+    def __init__(self, X: FloatArray, similar: IntArray, labels: IntArray, rank: int | None):
+        self.X, self.similar, self.labels, self.rank = X, similar, labels, rank
+        self.E = X[similar[:, 0]] - X[similar[:, 1]]
+        self.at = budget(self.E, rank)
+
+    def seen(self) -> Budget:
+        """As double precision sees it."""
+        return Budget(self.X, self.similar, self.labels, None)
+
+    @property
+    def undecided(self) -> str:
+        """See `Regularizer`."""
+        return self.at.undecided
+
+    def look(self, A: FloatArray) -> Looked:
+        """P_+(A) / max(1, spent)."""
+        judged, feasibility = examine_budget(A, self.E)
+        return Looked(Within(self.X, judged), feasibility, True)
+
+    def value(self, view: View) -> Sum:
+        """0"""
+        return Sum(0.0, 0.0)
+
+    def multiple(self, G: Weights, ray: Ray) -> float:
+        """That with the best bound."""
+        slope = self._largest(G).value
+        if not math.isfinite(slope):  # nothing is proved
+            return 1.0
+        if ray.against is not None:
+            t = ray.against(slope)
+            return t if ray.value(t) - slope * t > ray.value(1.0) - slope else 1.0
+        return best(lambda t: ray.value(t) - slope * t, ray.longest)
+
+    def surplus(self, G: Weights) -> None:
+        """Any G will do."""
+
+    def bound(self, G: Weights) -> Sum:
+        """-lambda_max"""
+        largest = self._largest(G)
+        return Sum(-largest.value, largest.off)
+
+    @of_last
+    def _largest(self, G: Weights) -> Sum:
+        E = self.X[G.pairs[:, 0]] - self.X[G.pairs[:, 1]]
+        scale = float(G.w.max(initial=0.0)) or 1.0
+        found = most(self.at, E, G.w / scale)
+        return Sum(found.value * scale, (found.off + 2 * EPS * found.value) * scale)
+
+    def excess(self, view: View, G: Weights) -> Sum:
+        """lambda_max - <G, M>"""
+        largest, (paid, off) = self._largest(G), _product(view, G)
+        return Sum(largest.value - paid, largest.off + off + 2 * EPS * (largest.value + paid))
+
+    def exact_metric(self, A: FloatArray, root: ArrayLike | None) -> rational.Squares:
+        """See `Regularizer`."""
+        return rational.judged(A, root)
+
+    def exact_distances(self, D: rational.Distances) -> rational.Distances:
+        """Over max(1, spent)."""
+        spent = D.total(self.similar, [Fraction(1)] * len(self.similar))
+        return rational.Distances(D.D, D.unit / max(Fraction(1), spent))
+
+    def exact_value(self, metric: rational.Squares, D: rational.Distances) -> Fraction:
+        """0"""
+        return Fraction(0)
+
+    def exact_bound(self, X: rational.Plane, G: Weights) -> Fraction:
+        """-lambda for a lambda that is proved to be no less than the largest, and next to it."""
+        weights = fractions(G.w)
+        pairs = np.concatenate([self.similar, G.pairs])
+
+        def enough(factor: Fraction) -> bool:
+            return X.psd(pairs, [*[factor] * len(self.similar), *(-w for w in weights)])
+
+        if enough(Fraction(0)):
+            return Fraction(0)
+        guess = self._largest(Weights(G.pairs, G.w.astype(float))).value
+        return -rational.least_factor(
+            enough, Fraction(guess) if math.isfinite(guess) and guess > 0 else Fraction(1)
+        )
+
+
+def fractions(w: Any) -> list[Fraction]:
+    """Of floats or fractions."""
+    return [Fraction(weight) for weight in w.tolist()]
+
+
+def _product(view: View, G: Weights) -> Sum:
+    """<G, M>, some pairs at a time."""
+    values, moved = [], 0.0
+    for first in range(0, len(G.w), PAIRS):
+        pairs, w = G.pairs[first : first + PAIRS], G.w[first : first + PAIRS]
+        D, off = view.pairs(pairs)
+        terms = w * D
+        values.append(summed(terms))
+        moved += float(np.abs(w) @ off) + 8 * EPS * float(np.abs(terms).sum())
+    value = summed(values)
+    return Sum(value, (moved + 4 * EPS * abs(value)) * (1 + 1e-6))
+
+
+def best(value: Callable[[float], float], longest: float) -> float:
+    """t with the largest value, a concave function of 0 < t <= longest; 1 where that is as good."""
+    if longest <= 0:
+        return 1.0
+    top = min(longest, 1.0)
+    while 2 * top <= longest and value(2 * top) > value(top):
+        top *= 2
+    low, high = 0.0, min(2 * top, longest)
+    if value(high) > value(high * (1 - 1e-9)):
+        return high
+    for _ in range(200):  # golden section
+        a, b = high - 0.618 * (high - low), low + 0.618 * (high - low)
+        low, high = (low, b) if value(a) >= value(b) else (a, high)
+        if high - low <= 1e-9 * high:
+            break
+    t = (low + high) / 2
+    return 1.0 if longest >= 1 and value(1.0) >= value(t) - NEAR * abs(value(t)) else t

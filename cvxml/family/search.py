@@ -1,0 +1,259 @@
+"""How a metric is found for members with margins: <C, M> or ||M||^2 with hinges, and a least distance in a budget.
+
+Everything is in coordinates in which nothing has a unit. Nothing is proved here: a certificate says after every step
+how far the iterate is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from cvxml.core.metric import FloatArray
+from cvxml.core.result import Certificate, Dual, Status
+from cvxml.core.run import Callback, Found, Iterate, run
+from cvxml.family.bound import Family
+from cvxml.family.boxed import BoxDual, Boxed
+from cvxml.family.budget import budget, unproved
+from cvxml.family.coordinates import coordinates
+from cvxml.family.frobenius import Frobenius
+from cvxml.family.interior import Margin
+from cvxml.family.losses import Hinge, SquaredHinge
+from cvxml.family.margins import Watched, squared_distances
+from cvxml.family.regularizers import Budget, Linear
+from cvxml.family.rows import Pairs, Prices, Triplets
+from cvxml.family.symmetric import quadratic, weighted
+
+AHEAD = 0.5  # of a margin of 1, where rows are let in
+AHEAD_OF_LEAST = 2.0
+NOISE = 64 * float(np.finfo(float).eps)  # of a coordinate that has lost no digits
+UNSEEN = 1e-180  # a squared distance
+
+Prove = Callable[[Family, FloatArray, Dual], Certificate]
+Named = Callable[..., Dual]  # of the prices of each term
+
+
+class LinearMargins:
+    """<C, M> with a hinge, linear or squared, on rows of which each is a pair less pairs that C has.
+
+    Where C leaves a direction free, distances in it cost nothing: the rows with a pair that differs in it, exactly
+    (ground.py), are made to keep their margin there, if double precision shows by how much, and only the others are
+    solved for.
+    """
+
+    def __init__(self, family: Family, tol: float):
+        assert isinstance(family.regularizer, Linear)
+        ((loss, rows),), self.C = family.terms, family.regularizer.C
+        assert isinstance(loss, (Hinge, SquaredHinge))
+        assert isinstance(rows, Triplets)
+        self.rows = rows
+        X, on = family.regularizer.X, family.regularizer.ground
+        self.at = coordinates(X)
+        self.enough = tol if on.undecided else 0.0  # of the objective: no certificate will say when to stop
+        pairs = self.at.Y[self.C.pairs[:, 0]] - self.at.Y[self.C.pairs[:, 1]]
+        values, vectors = np.linalg.eigh(weighted(pairs, self.C.w))
+        noise = NOISE * float(self.at.lost.max())
+        # as many as C has range, but those that double precision does not see
+        costs = (np.arange(len(values))[::-1] < on.rank) & (values > noise**2 * max(values[-1], 0.0))
+        self.costs = bool(costs.any())
+        self.basis, self.free = vectors[:, costs], vectors[:, ~costs]
+        self.spread = values[costs]
+        self.Y = self.at.Y @ self.basis
+        self.apart = self.rows.margins(squared_distances(self.at.Y @ self.free))
+        seen = self.apart > noise**2 * float(np.sum(self.at.Y**2, axis=1).max())
+        exists = self.rows.exist()
+        self.loose = exists & seen & ~self.rows.within(on.labels)  # their margin costs nothing
+        self.hinge = Margin(float(loss.c), isinstance(loss, SquaredHinge))
+        self.watched = Watched(
+            self.Y, self.rows, exists & ~self.loose, np.diag(self.spread), self.hinge, AHEAD
+        )
+        self.needed = exists & ~self.loose
+
+    def begin(self, start: FloatArray | None) -> None:
+        """From a multiple of C^-1, or of `start` (d, d): the best, and then near the central path."""
+        M: FloatArray = np.diag(1 / self.spread)
+        if start is not None and start.any():
+            given = self.basis.T @ self.at.back.T @ start @ self.at.back @ self.basis
+            M += 1e3 * float(np.trace(M)) / float(np.trace(given)) * given
+        M = min((2.0**e * M for e in range(-30, 31)), key=self.objective)
+        self.watched.begin(M, self.objective(M))
+
+    def objective(self, M: FloatArray) -> float:
+        """Of the rows that are solved for, at M."""
+        missed = np.maximum(0.0, 1 - self.rows.margins(squared_distances(self.Y, M))[self.needed])
+        push = float(np.sum(missed**2 if self.hinge.squared else missed))
+        return float(np.sum(self.spread * np.diag(M))) + self.hinge.cap * push
+
+    def step(self) -> bool:
+        """False where rounding allows no step, or nothing is to be won."""
+        if self.watched.left() <= self.enough * self.objective(self.watched.inner.M):
+            return False
+        return self.watched.step()
+
+    def whole(self) -> FloatArray:
+        """(r, r) in the coordinates, with what the free directions need."""
+        M = self.watched.inner.M
+        whole: FloatArray = self.basis @ M @ self.basis.T
+        if self.free.shape[1]:
+            whole = whole + self._enough(M) * self.free @ self.free.T
+        return whole
+
+    def _enough(self, M: FloatArray) -> float:
+        """A multiple of distances in the free directions that keeps the margins of the loose; it costs nothing."""
+        v = self.rows.margins(squared_distances(self.Y, M)) if len(M) else 0 * self.apart
+        needs = np.maximum(0.0, 1 - v[self.loose])
+        return float(np.max(needs / self.apart[self.loose], initial=0.0)) * 2
+
+    def metric(self) -> FloatArray:
+        """(d, d)"""
+        return self.at.outside(self.whole())
+
+    def prices(self) -> Prices:
+        """Of the rows that are in; where nothing costs anything, of all that are no loose ones: their margin is 0."""
+        if self.costs:
+            return self.watched.prices()
+        twins = np.flatnonzero(self.needed)
+        return Prices(np.full(len(twins), self.hinge.cap * (2 if self.hinge.squared else 1)), twins)
+
+
+class LeastMargin:
+    """-min D within the budget: with M / least in place of M it is min tr M with every D at 1 or more."""
+
+    def __init__(self, family: Family, start: FloatArray | None):
+        assert isinstance(family.regularizer, Budget)
+        ((_, rows),) = family.terms
+        assert isinstance(rows, Pairs)
+        X = family.regularizer.X
+        self.at = budget(family.regularizer.E, None)
+        Y = (X - X[0]) @ self.at.to
+        i, j = rows.listed.T
+        Z = (X[i] - X[j]) @ self.at.to
+        size = np.sum(Z**2, axis=1)
+        # a pair that differs in nothing that double precision sees is left out, unless all do
+        seen = size > UNSEEN
+        if not seen.any():
+            raise ValueError("no pair differs in anything that double precision sees; rescale X")
+        unit = float(np.sqrt(size[seen].min()))
+        Z, r = Z[seen] / unit, Z.shape[1]
+        M: FloatArray = np.eye(r)
+        if start is not None and start.any():
+            given = self.at.inside(start)
+            M = given / float(np.trace(given)) + 1e-2 / r * M
+        M *= 2 / float(quadratic(Z, M).min())
+        self.watched = Watched(Y / unit, rows, seen, np.eye(r), Margin(math.inf), AHEAD_OF_LEAST)
+        self.watched.begin(M, float(np.trace(M)))
+
+    def step(self) -> bool:
+        """False where rounding allows none."""
+        return self.watched.step()
+
+    def metric(self) -> FloatArray:
+        """(d, d), within the budget."""
+        M = self.watched.inner.M
+        return self.at.outside(M / float(np.trace(M)))
+
+    def prices(self) -> Prices:
+        """Of any sum."""
+        return self.watched.prices()
+
+
+class _Iterate(NamedTuple):
+    """A solver under way, its prices by the method's own names."""
+
+    solver: LinearMargins | LeastMargin | Boxed
+    named: Named
+
+    def metric(self) -> FloatArray:
+        return self.solver.metric()
+
+    def dual(self) -> Dual:
+        return self.named(self.solver.prices())
+
+    def step(self) -> bool:
+        return self.solver.step()
+
+
+def search(
+    family: Family,
+    prove: Prove,
+    named: Named,
+    tol: float,
+    max_iter: int,
+    start: FloatArray | None,
+    callback: Callback,
+) -> Found:
+    """Solve to a gap of `tol`, certified after every step. start: a psd matrix (d, d) that may be near the optimum.
+
+    prove: the certificate of a metric and a dual of a family. named: prices as the method's dual.
+    """
+    if isinstance(family.regularizer, Linear):
+        return _linear(family, partial(prove, family), named, tol, max_iter, start, callback)
+    if isinstance(family.regularizer, Frobenius):
+        at = _Iterate(Boxed(BoxDual(family)), named)
+        found = run(at, partial(prove, family), tol, max_iter, callback, "dual")
+        zero = found._replace(metric=0 * found.metric, status=Status.CONVERGED)
+        unproved_yet = found.status is not Status.CONVERGED
+        return zero if unproved_yet and prove(family, zero.metric, zero.dual).proves(tol) else found
+    at = _Iterate(LeastMargin(family, start), named)
+    return within_budget(at, family, prove, tol, max_iter, callback, "interior")
+
+
+def within_budget(
+    at: Iterate,
+    family: Family,
+    prove: Prove,
+    tol: float,
+    max_iter: int,
+    callback: Callback,
+    phase: str,
+    patience: float = math.inf,
+) -> Found:
+    """Run a solver of a budget, which may be one of which double precision proves nothing."""
+    if not family.regularizer.undecided:
+        return run(at, partial(prove, family), tol, max_iter, callback, phase, patience)
+    # the solver needs a gap to stop by; nobody else is told of it
+    told = None if callback is None else lambda step: callback(unproved(step))
+    assert isinstance(family.regularizer, Budget)
+    seen = family._replace(regularizer=family.regularizer.seen())
+    found = run(at, partial(prove, seen), tol, max_iter, told, phase, patience)
+    return found._replace(history=tuple(map(unproved, found.history)))
+
+
+def _linear(
+    family: Family,
+    prove: Callable[[FloatArray, Dual], Certificate],
+    named: Named,
+    tol: float,
+    max_iter: int,
+    start: FloatArray | None,
+    callback: Callback,
+) -> Found:
+    """What is found; or M = 0 where that is optimal, or what is best in double precision.
+
+    Where features are nearly collinear entries of the metric are so large that its distances are lost in rounding.
+    Tried in its place are its parts in the widest coordinates, the least of which is no metric at all.
+    """
+    solver = LinearMargins(family, tol)
+    at = _Iterate(solver, named)
+    if not solver.costs:  # nothing that C has differs: any large metric is optimal
+        return Found(at.metric(), at.dual(), Status.CONVERGED, 0)
+    solver.begin(start)
+    found = run(at, prove, tol, max_iter, callback, "interior")
+    zero = 0 * found.metric
+    if prove(zero, found.dual).proves(tol):
+        return found._replace(metric=zero)
+    if found.status is Status.CONVERGED:
+        return found
+
+    def at_most(M: FloatArray) -> float:
+        proof = prove(M, found.dual)
+        return proof.objective + proof.rounding
+
+    whole = solver.whole()
+    masks = [np.arange(len(whole)) < k for k in range(1, len(whole))]
+    parts = [solver.at.outside(np.where(np.outer(mask, mask), whole, 0.0)) for mask in masks]
+    return found._replace(metric=min([found.metric, zero, *parts], key=at_most))

@@ -1,0 +1,98 @@
+"""What differences of points span, decided in rationals: ranks, and which points differ within a span.
+
+A float is a rational number, so the rank of differences of points is a fact about the data, and no singular value
+decides it: 2^-60 is not 0. A rank modulo a prime is found fast and is never too large; where it is not as large as it
+could be for the shape, the rank is taken over the integers.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
+
+from cvxml.core.exact import flint
+from cvxml.core.metric import FloatArray, IntArray
+
+PRIME = 2**61 - 1
+CHANCE = f"a rank modulo {PRIME} is not the rank over the rationals, which happens once in 1e18 times"
+
+
+class Cosets(NamedTuple):
+    """Points by what the differences of some pairs span: x_i - x_j lies in it if and only if their labels are equal."""
+
+    labels: IntArray  # (n,)
+    rank: int  # of the span
+
+
+def rank(X: FloatArray) -> int:
+    """The dimension of what the differences of the rows of X (n, d) span, exactly."""
+    points = _whole(X)
+    return _rank(points[1:] - points[0])
+
+
+def cosets(X: FloatArray, pairs: IntArray) -> Cosets:
+    """The points X (n, d) by the span of x_i - x_j over `pairs` (p, 2), exactly."""
+    n, points = len(X), _whole(X)
+    graph = csr_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
+    # along a path of pairs every difference is in the span: one point stands for all that are connected
+    count, component = connected_components(graph, directed=False)
+    tree = minimum_spanning_tree(graph).tocoo()
+    edges = points[tree.row] - points[tree.col]
+    dimension = _rank(edges)
+    heads = points[np.unique(component, return_index=True)[1]]
+    among = heads - heads[0]
+    if count == 1 or _rank(np.concatenate([edges, among])) == dimension:
+        return Cosets(np.zeros(n, dtype=np.intp), dimension)
+    first = _first_alike(edges, dimension, among)
+    # what differs modulo the prime differs; what agrees is looked at over the integers
+    if _rank(np.concatenate([edges, among - among[first]])) != dimension:
+        raise ArithmeticError(CHANCE)
+    return Cosets(first[component], dimension)
+
+
+def _first_alike(edges: np.ndarray, dimension: int, among: np.ndarray) -> IntArray:
+    """For each row of `among` the first that is the same to it but for rows of `edges`, modulo the prime."""
+    rest = _matrix(among)
+    if dimension:
+        reduced, found = _matrix(edges).rref()
+        if found != dimension:
+            raise ArithmeticError(CHANCE)
+        rows = reduced.tolist()[:dimension]
+        pivots = [next(k for k, entry in enumerate(row) if entry != 0) for row in rows]
+        held = [[row[k] for k in pivots] for row in rest.tolist()]
+        nmod_mat, d = flint().nmod_mat, rest.ncols()
+        basis = nmod_mat(dimension, d, [int(entry) for row in rows for entry in row], PRIME)
+        rest -= nmod_mat(len(held), dimension, [int(entry) for row in held for entry in row], PRIME) * basis
+    keys = [tuple(int(entry) for entry in row) for row in rest.tolist()]
+    first = {key: k for k, key in reversed(list(enumerate(keys)))}
+    return np.array([first[key] for key in keys], dtype=np.intp)
+
+
+def _whole(X: FloatArray) -> np.ndarray:
+    """The rows of X (n, d) as integers of any size, each feature times a power of two of its own."""
+    mantissas, exponents = np.frexp(X)
+    whole = np.ldexp(mantissas, 53).astype(np.int64)
+    least = np.where(whole == 0, 2**20, exponents).min(axis=0)
+    shift = np.where(whole == 0, 0, exponents - least)
+    points: np.ndarray = whole.astype(object) << shift.astype(object)
+    return points
+
+
+def _matrix(rows: np.ndarray) -> Any:
+    """Integers modulo the prime."""
+    return flint().nmod_mat(flint().fmpz_mat(rows.tolist()), PRIME)
+
+
+def _rank(rows: np.ndarray) -> int:
+    """Of rows of integers, exactly."""
+    rows = rows[(rows != 0).any(axis=1)]
+    rows = rows[:, (rows != 0).any(axis=0)]
+    if rows.size == 0:
+        return 0
+    # FLINT is hundreds of times as fast with at least as many rows as columns
+    whole = flint().fmpz_mat((rows if rows.shape[0] >= rows.shape[1] else rows.T).tolist())
+    found = int(flint().nmod_mat(whole, PRIME).rank())
+    return found if found == min(rows.shape) else int(whole.rank())

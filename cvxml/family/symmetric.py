@@ -1,0 +1,45 @@
+"""Symmetric matrices (d, d) as vectors (d (d + 1) / 2,) with the same inner product, for solvers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cvxml.core.metric import FloatArray
+
+ROOT2 = float(np.sqrt(2))
+
+
+def svec(S: FloatArray) -> FloatArray:
+    """The upper triangle of S (d, d), row by row; off the diagonal times sqrt 2, so that <S, T> = svec(S) svec(T)."""
+    rows, columns = np.triu_indices(len(S))
+    vector: FloatArray = S[rows, columns] * np.where(rows == columns, 1.0, ROOT2)
+    return vector
+
+
+def smat(v: FloatArray, d: int) -> FloatArray:
+    """The symmetric matrix (d, d) with svec(S) = v."""
+    rows, columns = np.triu_indices(d)
+    S = np.zeros((d, d))
+    S[rows, columns] = v / np.where(rows == columns, 1.0, ROOT2)
+    S[columns, rows] = S[rows, columns]
+    return S
+
+
+def squares(E: FloatArray) -> FloatArray:
+    """svec(e e^T) of every row e of E (t, d): (t, d (d + 1) / 2); times svec(S) it is the row's e^T S e."""
+    rows, columns = np.triu_indices(E.shape[1])
+    F: FloatArray = E[:, rows] * E[:, columns]
+    F *= np.where(rows == columns, 1.0, ROOT2)
+    return F
+
+
+def weighted(E: FloatArray, w: FloatArray) -> FloatArray:
+    """sum_t w_t e_t e_t^T (d, d) over the rows of E (t, d)."""
+    S: FloatArray = E.T @ (w[:, None] * E)
+    return (S + S.T) / 2
+
+
+def quadratic(E: FloatArray, S: FloatArray) -> FloatArray:
+    """e_t^T S e_t of every row of E (t, d)."""
+    values: FloatArray = np.sum((E @ S) * E, axis=1)
+    return values

@@ -1,0 +1,368 @@
+"""DML-eig, the metric that moves the nearest dissimilar pair apart (Ying, Li 2012): an eigenvalue optimization.
+
+Problem, as printed
+    max_{A psd}  min over dissimilar pairs of D_A     such that  sum over similar pairs of D_A  <=  1,
+in coordinates where X_S, the sum over similar pairs, is the identity; what is maximised is minimised with its sign
+changed. Every line of `literal` is literal. X_S must be invertible for its root; where it is not, the pseudo-inverse
+serves, if no dissimilar pair differs in a direction that costs nothing. Their (DML-eig) is the dual.
+
+Dual and bound: family/bound.py, with the budget and the least margin. The optimum need not be unique: there is no
+radius.
+
+Reference: Y. Ying, P. Li, Distance metric learning with eigenvalue optimization, JMLR 13, 2012.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cvxml.core.backend import solve_problem
+from cvxml.core.inputs import check_X, real_array
+from cvxml.core.metric import FloatArray, IntArray, project_psd
+from cvxml.core.misreading import Misreading, Other, Question
+from cvxml.core.pairs import Pairs, pairs_of
+from cvxml.core.result import Certificate, Dual, Status
+from cvxml.core.run import Found
+from cvxml.core.statement import Statement
+from cvxml.family.bound import Family, Term
+from cvxml.family.budget import budget, check_units, examine_budget, most
+from cvxml.family.losses import Least
+from cvxml.family.method import FamilyMethod
+from cvxml.family.regularizers import Budget
+from cvxml.family.rows import Pairs as PairRows
+from cvxml.family.rows import Prices
+from cvxml.family.span import cosets
+from cvxml.family.symmetric import quadratic, weighted
+
+NOT_BY_LUCK = 1e-6  # what a metric may leave where it need not be the only one
+
+
+def inverse_root(X: FloatArray, pairs: Pairs) -> FloatArray:
+    """The coordinates: R (r, d), R^T R = X_S^-1; where X_S has rank r, its pseudo-inverse in features of unit scale.
+
+    It stands for X_S^(-1/2), from which a rotation tells it, and a rotation leaves tr M, M >> 0 and every <X~, M>.
+    """
+    #: [The problem in the metric A of the features]
+    #: max over A psd:  min over dissimilar pairs tau in D of <X_tau, A>;   minimised: its negative
+    #:   | \max_{A \succeq 0}\ \min_{\tau \in \mathcal{D}} \langle X_\tau, A \rangle
+    #:     \quad \text{(minimised: its negative)} | (2)
+    #: <X_S, A> <= 1 | \langle X_{\mathcal{S}}, A \rangle \le 1 | (2)
+    #: X_tau = (x_i - x_j)(x_i - x_j)^T of the pair tau = (i, j)
+    #:   | X_\tau = (\mathbf{x}_i - \mathbf{x}_j)(\mathbf{x}_i - \mathbf{x}_j)^T, \quad \tau = (i, j)
+    #: below, A = X_S^-1/2 M X_S^-1/2 and X~_tau = X_S^-1/2 X_tau X_S^-1/2
+    #:   | A = X_{\mathcal{S}}^{-1/2} M X_{\mathcal{S}}^{-1/2},
+    #:     \quad \tilde{X}_\tau = X_{\mathcal{S}}^{-1/2} X_\tau X_{\mathcal{S}}^{-1/2}
+
+    #: X_S = sum of X_tau over the similar pairs
+    #:   | X_{\mathcal{S}} = \sum_{\tau \in \mathcal{S}} X_\tau, \quad \mathcal{S} \text{ the similar pairs}
+    X_S = np.sum([np.outer(X[i] - X[j], X[i] - X[j]) for i, j in pairs.similar], axis=0)
+    unit = np.sqrt(np.where(np.diag(X_S) > 0, np.diag(X_S), 1.0))  # features of any units
+    values, vectors = np.linalg.eigh(X_S / np.outer(unit, unit))
+    keep = values > 1e-13 * values[-1]
+    #: R^T R = X_S^-1: X_S^-1/2 up to a rotation
+    #:   | R^T R = X_{\mathcal{S}}^{-1} \text{: } X_{\mathcal{S}}^{-1/2} \text{ up to a rotation}
+    root: FloatArray = (vectors[:, keep] / np.sqrt(values[keep])).T / unit
+    return root
+
+
+def literal(X: FloatArray, pairs: Pairs) -> Any:
+    """The same in M with tr M = 1, negated. Variables: "M" (r, r) and "least", the minimum."""
+    import cvxpy as cp
+
+    root = inverse_root(X, pairs)
+    M = cp.Variable((len(root),) * 2, symmetric=True, name="M")
+    least = cp.Variable(name="least")
+
+    #: M psd,  tr M = 1 | M \succeq 0, \quad \operatorname{tr} M = 1
+    constraints = [M >> 0, cp.trace(M) == 1]
+    for i, j in pairs.dissimilar:
+        #: X~_tau = x x^T,  x = R (x_i - x_j) | \tilde{X}_\tau = x x^T, \quad x = R (\mathbf{x}_i - \mathbf{x}_j)
+        x = root @ (X[i] - X[j])
+        #: <X~_tau, M> >= least for every tau in D
+        #:   | \langle \tilde{X}_\tau, M \rangle \ge \mathrm{least} \quad \text{for every } \tau \in \mathcal{D}
+        constraints += [x @ M @ x >= least]
+    #: min over M, least:  - least | \min_{M,\, \mathrm{least}}\ {-\mathrm{least}}
+    return cp.Problem(cp.Minimize(-least), constraints)
+
+
+def dual(X: FloatArray, pairs: Pairs) -> Any:
+    """Its dual, negated too. Variable: "q" (number of dissimilar pairs,)."""
+    import cvxpy as cp
+
+    root = inverse_root(X, pairs)
+    #: q_tau >= 0 | q_\tau \ge 0
+    q = cp.Variable(len(pairs.dissimilar), name="q", nonneg=True)
+    x = np.array([root @ (X[i] - X[j]) for i, j in pairs.dissimilar])
+    X_tau = np.einsum("ta,tb->tab", x, x).reshape(len(x), -1)
+    total = cp.reshape(X_tau.T @ q, (len(root),) * 2, order="C")
+    #: max over q:  - lambda_max( sum_tau q_tau X~_tau )
+    #:   | \max_{q}\ {-\lambda}_{\max} \Bigl( \sum_{\tau \in \mathcal{D}} q_\tau \tilde{X}_\tau \Bigr)
+    #: sum_tau q_tau = 1 | \sum_{\tau \in \mathcal{D}} q_\tau = 1
+    return cp.Problem(cp.Maximize(-cp.lambda_max(total)), [cp.sum(q) == 1])
+    #: [What is proved]
+    #: any q >= 0 with sum 1 is a bound: no A within the budget has all dissimilar pairs further apart than it says
+    #:   | \text{any } q \ge 0 \text{ with sum } 1 \text{ is a bound: no } A \text{ within the budget}
+    #:     \text{ has all dissimilar pairs further apart than it says}
+
+
+def objective(X: FloatArray, pairs: Pairs, A: FloatArray) -> float:
+    """-min over dissimilar pairs of (x_i - x_j)^T A (x_i - x_j)."""
+    return -min(_squared(X, A, i, j) for i, j in pairs.dissimilar)
+
+
+def evaluate(X: FloatArray, pairs: Pairs, A: FloatArray) -> dict[str, Any]:
+    """Intermediates at A (d, d).
+
+    objective; D_similar, D_dissimilar: squared distances of the pairs; spent: the sum over similar pairs, at most 1;
+    nearest: the dissimilar pair (2,) at the least distance; X_S (d, d); scaled_objective: that of A / spent.
+    """
+    D_similar = np.array([_squared(X, A, i, j) for i, j in pairs.similar])
+    D_dissimilar = np.array([_squared(X, A, i, j) for i, j in pairs.dissimilar])
+    X_S = np.zeros_like(A)
+    for i, j in pairs.similar:
+        X_S += np.outer(X[i] - X[j], X[i] - X[j])
+    value, spent = objective(X, pairs, A), math.fsum(D_similar)
+    return {
+        "objective": value,
+        "spent": spent,
+        "scaled_objective": value / spent if spent > 0 else math.nan,
+        "nearest": pairs.dissimilar[int(D_dissimilar.argmin())],
+        "D_similar": D_similar,
+        "D_dissimilar": D_dissimilar,
+        "X_S": X_S,
+    }
+
+
+def _squared(X: FloatArray, A: FloatArray, i: int, j: int) -> float:
+    return max(0.0, float((X[i] - X[j]) @ A @ (X[i] - X[j])))
+
+
+class Instance(NamedTuple):
+    """Checked data: X (n, d) float64; y (n,) codes, zeros where pairs were given; the pairs.
+
+    rank: of what the similar pairs' differences span, exactly; those of the dissimilar pairs lie in it. None: that of
+    double precision, and no proof (cvxml/family/budget.py).
+    """
+
+    X: FloatArray
+    y: IntArray
+    pairs: Pairs
+    by_labels: bool
+    labels: IntArray
+    rank: int
+
+    @property
+    def similar(self) -> FloatArray:
+        """x_i - x_j of the similar pairs (s, d)."""
+        return self.X[self.pairs.similar[:, 0]] - self.X[self.pairs.similar[:, 1]]
+
+    @property
+    def dissimilar(self) -> FloatArray:
+        """x_i - x_j of the dissimilar pairs (q, d)."""
+        return self.X[self.pairs.dissimilar[:, 0]] - self.X[self.pairs.dissimilar[:, 1]]
+
+
+def instance(X: ArrayLike, y: ArrayLike | None, *, pairs: Any = None) -> Instance:
+    """Everything checked. Raises ValueError for bad input, and where the maximum is 0, or a pair moves at no cost."""
+    points = check_X(X)
+    found, codes = pairs_of(pairs, y, len(points))
+    p = Instance(points, codes, found, pairs is None, np.zeros(len(points), dtype=np.intp), 0)
+    of = "by the labels y" if p.by_labels else "in pairs"
+    for kind in ("similar", "dissimilar"):
+        if not len(getattr(found, kind)):
+            raise ValueError(f"there is no {kind} pair {of}: DML-eig needs at least one of each kind")
+    with np.errstate(over="ignore"):
+        similar, dissimilar = p.similar, p.dissimilar
+    if not (np.isfinite(similar).all() and np.isfinite(dissimilar).all()):
+        raise ValueError("differences of points overflow; rescale X")
+    equal = np.flatnonzero(~dissimilar.any(axis=1))
+    if len(equal):
+        raise ValueError(
+            f"the points of the dissimilar pair {found.dissimilar[equal[0]].tolist()} are equal: the least distance is "
+            "0 in every metric; leave such pairs out"
+        )
+    if not similar.any():
+        raise ValueError(
+            f"the points of every similar pair {of} are equal: nothing limits the metric, and the maximum is infinite; "
+            "give similar pairs that differ"
+        )
+    span = cosets(points, found.similar)
+    first, second = span.labels[found.dissimilar].T
+    free = first != second
+    if free.any():
+        so = "the maximum is infinite" if free.all() else "no X_S^(-1/2) gives it a distance"
+        raise ValueError(
+            f"the dissimilar pair {found.dissimilar[free.argmax()].tolist()} differs in a direction in which no "
+            f"similar pair does, so moving it apart costs nothing: {so}; give more similar pairs, or fewer features "
+            "(the first principal components, say)"
+        )
+    check_units(similar, dissimilar)
+    return p._replace(labels=span.labels, rank=span.rank)
+
+
+def _given(question: Question) -> Instance:
+    return instance(question.X, question.y, **question.params)
+
+
+def _scaled(by: Callable[[Instance, FloatArray], float]) -> Callable[[Question], Other | None]:
+    """The solution but for a factor, by which the metric is multiplied first."""
+
+    def problem(question: Question) -> Other | None:
+        factor = by(_given(question), question.metric)
+        if not 0 < factor < math.inf:
+            return None
+        return Other(question.X, question.y, question.params, metric=factor * question.metric)
+
+    return problem
+
+
+def _mean_budget(p: Instance, A: FloatArray) -> float:
+    return 1 / len(p.similar)
+
+
+def _unit_minimum(p: Instance, A: FloatArray) -> float:
+    """Of the least similar sum with all dissimilar pairs at 1 or more; 0 where the least is not 1."""
+    least = float(quadratic(p.dissimilar, A).min())
+    return 1 / float(quadratic(p.similar, A).sum()) if abs(least - 1) <= 1e-3 else 0.0
+
+
+def _whitened(question: Question) -> Other | None:
+    """M of the coordinates in which X_S is the identity, given for the metric of the features."""
+    p = _given(question)
+    if np.shape(question.metric) != (p.X.shape[1],) * 2:
+        return None
+    values, vectors = np.linalg.eigh(weighted(p.similar, np.ones(len(p.similar))))
+    if values[0] <= 1e-12 * values[-1]:
+        return None
+    root = (vectors / np.sqrt(values)) @ vectors.T
+    A = root @ question.metric @ root
+    return Other(question.X, question.y, question.params, metric=(A + A.T) / 2)
+
+
+def _exchanged(question: Question) -> Other:
+    pairs = pairs_of(question.params.get("pairs"), question.y, len(np.asarray(question.X)))[0]
+    roles = {"similar": pairs.dissimilar.tolist(), "dissimilar": pairs.similar.tolist()}
+    return Other(question.X, question.y, {**question.params, "pairs": roles})
+
+
+def _half(kind: str) -> Callable[[Question], Other | None]:
+    """The first half of the pairs of one kind only, as an index that stops too early leaves it."""
+
+    def problem(question: Question) -> Other | None:
+        pairs = pairs_of(question.params.get("pairs"), question.y, len(np.asarray(question.X)))[0].to_dict()
+        if len(pairs[kind]) < 2:
+            return None
+        pairs[kind] = pairs[kind][: len(pairs[kind]) // 2]
+        return Other(question.X, question.y, {**question.params, "pairs": pairs})
+
+    return problem
+
+
+def _sum(question: Question) -> float:
+    """What the metric leaves of the largest sum of dissimilar squared distances, relative to it."""
+    p = _given(question)
+    judged, feasibility = examine_budget(question.metric, p.similar)
+    if not feasibility.feasible:
+        return math.inf
+    largest = most(budget(p.similar, p.rank), p.dissimilar, np.ones(len(p.dissimilar))).value
+    left = max(0.0, 1 - float(judged.distances(p.dissimilar)[0].sum()) / largest)
+    return left if left <= NOT_BY_LUCK else math.inf
+
+
+# what implementations of DML-eig compute instead. Not named: the soft minimum of the paper's own algorithm, whose
+# smoothing nobody can know; plain distances in the budget
+MISREADINGS: dict[str, Misreading] = {
+    "mean_budget": Misreading(
+        "the mean over similar pairs in the budget where there is the sum", _scaled(_mean_budget)
+    ),
+    "reverse": Misreading(
+        "the least sum over similar pairs with every dissimilar pair at 1 or more, of which it is a multiple",
+        _scaled(_unit_minimum),
+    ),
+    "whitened": Misreading(
+        "the features: it is M, where A = X_S^(-1/2) M X_S^(-1/2) is asked for", _whitened
+    ),
+    "exchanged": Misreading("similar and dissimilar pairs exchanged", _exchanged),
+    "half_similar": Misreading("the first half of the similar pairs", _half("similar")),
+    "half_dissimilar": Misreading("the first half of the dissimilar pairs", _half("dissimilar")),
+    "sum": Misreading("the sum over dissimilar pairs where there is the minimum", left=_sum),
+}
+
+
+class DMLEig(FamilyMethod[Instance]):
+    """The metric that moves the nearest dissimilar pair apart."""
+
+    id = "dml_eig"
+    TITLE = "DML-eig: metric learning with eigenvalue optimization (Ying, Li 2012)"
+    PARAMETERS: ClassVar = {
+        "pairs": '{"similar": [[i, j], ...], "dissimilar": [[i, j], ...]} (default: every two points, by their labels)',
+    }
+    STATEMENT = Statement("cvxml.methods.dml_eig", ("inverse_root", "literal", "dual"))
+    MISREADINGS: ClassVar = MISREADINGS
+
+    def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
+        """See `instance`."""
+        return instance(X, y, **params)
+
+    def problem(self, given: Instance) -> Any:
+        """Variables "M" (r, r) and "least"."""
+        return literal(given.X, given.pairs)
+
+    def dual(self, given: Instance) -> Any:
+        """Variable "q", one for each dissimilar pair."""
+        return dual(given.X, given.pairs)
+
+    def through_cvxpy(self, given: Instance, solver: str) -> Found:
+        """The literal M, as a metric of the features: A = X_S^-1/2 M X_S^-1/2."""
+        root = inverse_root(given.X, given.pairs)
+        M = project_psd(solve_problem(self.problem(given), solver)["M"])
+        q = solve_problem(self.dual(given), solver)["q"]
+        A = root.T @ M @ root
+        return Found((A + A.T) / 2, {"q": q}, Status.CONVERGED, 0)
+
+    def objective(self, given: Instance, M: FloatArray) -> float:
+        """See `evaluate`."""
+        return objective(given.X, given.pairs, M)
+
+    def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
+        """See `evaluate`."""
+        return evaluate(given.X, given.pairs, M)
+
+    def member(self, given: Instance, number: Callable[[float], Any] = float) -> Family:
+        """The budget, and the least of the dissimilar distances."""
+        regularizer = Budget(given.X, given.pairs.similar, given.labels, given.rank)
+        return Family(regularizer, (Term(Least(), PairRows(given.pairs.dissimilar)),))
+
+    def read(self, given: Instance, dual: Dual) -> Sequence[Prices]:
+        """ "q" (q,), a weight for each dissimilar pair."""
+        if not isinstance(dual, Mapping) or "q" not in dual:
+            raise ValueError("the dual must be a mapping with \"q\"; there is no 'q'")
+        q, count = real_array(dual["q"], "dual 'q'"), len(given.pairs.dissimilar)
+        if q.shape != (count,):
+            raise ValueError(
+                f"dual 'q' must have shape ({count},), a number for each dissimilar pair, got {q.shape}"
+            )
+        return (Prices(q, np.arange(count)),)
+
+    def named(self, given: Instance, prices: Prices) -> Dual:
+        """0 where a pair has none."""
+        q = np.zeros(len(given.pairs.dissimilar))
+        q[prices.key] = prices.a
+        return {"q": q}
+
+    def stored(self, given: Instance) -> dict[str, Any]:
+        """The pairs, where they were given."""
+        return {"pairs": None if given.by_labels else given.pairs.to_dict()}
+
+    def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
+        """How many pairs there are, and how many hold the metric."""
+        held = np.count_nonzero(certificate.dual["q"] > 1e-6)
+        return (f"{len(given.pairs.dissimilar)} dissimilar pairs, {held} with a weight above 1e-6",)
+
+
+METHOD = DMLEig()

@@ -1,0 +1,186 @@
+"""FrobMetric (Shen, Kim, Wang 2011): triplets with a margin, and the Frobenius norm of the metric.
+
+Problem, over m triplets t = (i, j, l), with H_t = X_il - X_ij and X_ij = (x_i - x_j)(x_i - x_j)^T
+    min_{X psd}  1/2 ||X||^2 + (C/m) sum_t [1 - <X, H_t>]_+ ,
+stated with slacks. Triplets are an input, as in the paper; by default they are the targets of a point, the nearest of
+its class, with as many points of other classes, the nearest.
+
+Dual and bound: family/bound.py, with the Frobenius norm and a hinge. The optimum is unique, within sqrt(2 gap) of a
+metric. Gaps are relative to 1/2 ||X||^2.
+
+Reference: C. Shen, J. Kim, L. Wang, A scalable dual approach to semidefinite metric learning, CVPR 2011.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cvxml.core.inputs import check_count, check_labels, check_positive, check_X, class_names
+from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.misreading import Misreading, changed
+from cvxml.core.result import Dual
+from cvxml.core.statement import Statement
+from cvxml.core.targets import given_triplets, nearest_of_class, nearest_of_the_rest
+from cvxml.family.bound import Family, Term
+from cvxml.family.frobenius import Frobenius
+from cvxml.family.losses import Hinge
+from cvxml.family.method import FamilyMethod
+from cvxml.family.rows import Prices, Triplets
+
+
+def literal(X: FloatArray, triplets: IntArray, C: float) -> Any:
+    """The problem, row by row. Variables: "X" (d, d) and "xi" (m,)."""
+    import cvxpy as cp
+
+    m = len(triplets)
+    X_ = cp.Variable((X.shape[1],) * 2, symmetric=True, name="X")
+    xi = cp.Variable(m, name="xi")
+    #: X psd,  xi >= 0 | \mathbf{X} \succeq 0, \quad \xi \ge 0
+    constraints = [X_ >> 0, xi >= 0]
+    for t, (i, j, l) in enumerate(triplets.tolist()):  # noqa: E741 (the paper's l)
+        #: H_t = (x_i - x_l)(x_i - x_l)^T - (x_i - x_j)(x_i - x_j)^T
+        #:   | H_t = (\mathbf{x}_i - \mathbf{x}_l)(\mathbf{x}_i - \mathbf{x}_l)^T
+        #:     - (\mathbf{x}_i - \mathbf{x}_j)(\mathbf{x}_i - \mathbf{x}_j)^T
+        H = np.outer(X[i] - X[l], X[i] - X[l]) - np.outer(X[i] - X[j], X[i] - X[j])
+        #: <X, H_t> >= 1 - xi_t for every triplet
+        #:   | \langle \mathbf{X}, H_t \rangle \ge 1 - \xi_t \quad \text{for every triplet}
+        constraints += [cp.trace(X_ @ H) >= 1 - xi[t]]
+    #: min over X, xi:  1/2 ||X||^2 + (C/m) sum_t xi_t
+    #:   | \min_{\mathbf{X},\, \xi}\ \tfrac{1}{2} \lVert \mathbf{X} \rVert^2 + \frac{C}{m} \sum_t \xi_t
+    return cp.Problem(cp.Minimize(cp.sum_squares(X_) / 2 + C / m * cp.sum(xi)), constraints)
+
+
+def dual(X: FloatArray, triplets: IntArray, C: float) -> Any:
+    """Its dual. Variables: "a" (m,), a price a triplet, and "S" (d, d)."""
+    import cvxpy as cp
+
+    m, d = len(triplets), X.shape[1]
+    a = cp.Variable(m, name="a")
+    S = cp.Variable((d, d), symmetric=True, name="S")
+    i, j, l = triplets.T  # noqa: E741
+    H = np.einsum("ta,tb->tab", X[i] - X[l], X[i] - X[l]) - np.einsum("ta,tb->tab", X[i] - X[j], X[i] - X[j])
+    G = cp.reshape(H.reshape(m, -1).T @ a, (d, d), order="C")
+    #: max over a, S:  sum_t a_t - 1/2 ||sum_t a_t H_t + S||^2
+    #:   | \max_{a,\, S}\ \sum_t a_t - \tfrac{1}{2} \lVert \sum_t a_t H_t + S \rVert^2
+    #: S psd,  0 <= a_t <= C/m | S \succeq 0, \quad 0 \le a_t \le C/m
+    return cp.Problem(cp.Maximize(cp.sum(a) - cp.sum_squares(G + S) / 2), [S >> 0, a >= 0, a <= C / m])
+
+
+class Instance(NamedTuple):
+    """Checked data. A triplet is a row of `targets` and a point l that counts as an impostor for it."""
+
+    X: FloatArray  # (n, d)
+    y: IntArray  # (n,) codes
+    targets: IntArray  # (p, 2): i and a target j
+    impostors: np.ndarray  # (p, n) True where l counts
+    C: float
+    n_neighbors: int | None  # None where triplets were given
+    tied: int
+
+    def triplets(self) -> IntArray:
+        """(m, 3) i, j, l"""
+        row, l = np.nonzero(self.impostors)  # noqa: E741
+        return np.concatenate([self.targets[row], l[:, None]], axis=1)
+
+
+def instance(
+    X: ArrayLike, y: ArrayLike | None, *, C: float = 1.0, n_neighbors: int | None = 3, triplets: Any = None
+) -> Instance:
+    """Everything checked. Raises ValueError for bad input."""
+    points, C = check_X(X), check_positive(C, "C")
+    if y is None and triplets is None:
+        raise ValueError("y is None: it must be one-dimensional, one label a point, or give triplets")
+    codes = np.zeros(len(points), dtype=np.intp) if y is None else check_labels(y, len(points))
+    if triplets is not None:
+        return Instance(points, codes, *given_triplets(triplets, len(points)), C, None, 0)
+    k = check_count(n_neighbors, "n_neighbors")
+    targets, ties = nearest_of_class(points, codes, k, class_names(y))
+    near, tied = nearest_of_the_rest(points, codes, k, class_names(y))
+    return Instance(points, codes, targets, near[targets[:, 0]], C, k, ties + tied)
+
+
+def objective(given: Instance, M: FloatArray) -> float:
+    """1/2 ||M||^2 + C/m sum [1 - <M, H_t>]_+"""
+    X, losses = given.X, []
+    for i, j, l in given.triplets().tolist():  # noqa: E741
+        losses.append(max(0.0, 1 - (X[i] - X[l]) @ M @ (X[i] - X[l]) + (X[i] - X[j]) @ M @ (X[i] - X[j])))
+    return float(np.sum(M**2)) / 2 + given.C * float(np.mean(losses))
+
+
+MISREADINGS = {
+    "sum": Misreading(
+        "the sum over triplets where there is their mean",
+        changed("C", lambda q: q.params.get("C", 1.0) * len(instance(q.X, q.y, **q.params).triplets())),
+    ),
+    "no_half": Misreading(
+        "||X||^2 where there is half of it", changed("C", lambda q: q.params.get("C", 1.0) / 2)
+    ),
+}
+
+
+class FrobMetric(FamilyMethod[Instance]):
+    """Triplets with a margin, and the Frobenius norm."""
+
+    id = "frobmetric"
+    TITLE = "FrobMetric: triplets and the Frobenius norm (Shen, Kim, Wang 2011)"
+    PARAMETERS: ClassVar = {
+        "C": "weight of the mean loss, > 0 (default 1)",
+        "n_neighbors": "targets of a point, and as many impostors (default 3)",
+        "triplets": "explicit triplets, a list of [i, j, l]: j nearer to i than l; they win over n_neighbors",
+    }
+    STATEMENT = Statement("cvxml.methods.frobmetric", ("literal", "dual"))
+    MISREADINGS: ClassVar = MISREADINGS
+
+    def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
+        """See `instance`."""
+        return instance(X, y, **params)
+
+    def problem(self, given: Instance) -> Any:
+        """Variables "X" (d, d) and "xi" (m,)."""
+        return literal(given.X, given.triplets(), given.C)
+
+    def dual(self, given: Instance) -> Any:
+        """Variables "a" (m,) and "S" (d, d)."""
+        return dual(given.X, given.triplets(), given.C)
+
+    def prices(self, given: Instance, values: dict[str, FloatArray]) -> Dual:
+        """One price a triplet."""
+        return {"price": values["a"], "triplets": given.triplets()}
+
+    def objective(self, given: Instance, M: FloatArray) -> float:
+        """From the definition."""
+        return objective(given, M)
+
+    def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
+        """objective; triplets (m, 3)."""
+        return {"objective": objective(given, M), "triplets": given.triplets()}
+
+    def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
+        """||M||^2 / 2 and a hinge on the triplets."""
+        norm = Frobenius(given.X, number(1))
+        hinge = Hinge(number(given.C) / int(np.count_nonzero(given.impostors)))
+        term = Term(hinge, Triplets(given.targets, given.impostors))
+        return Family(norm, (term,), of_regularizer=True, radius=norm.around)
+
+    def read(self, given: Instance, dual: Dual) -> Sequence[Prices]:
+        """ "price" (t,) with "triplets" (t, 3)."""
+        return (Triplets(given.targets, given.impostors).read(dual),)
+
+    def named(self, given: Instance, prices: Prices) -> Dual:
+        """The triplets that have a price."""
+        return {"price": prices.a, "triplets": Triplets(given.targets, given.impostors).named(prices)}
+
+    def stored(self, given: Instance) -> dict[str, Any]:
+        """With explicit triplets."""
+        return {"C": given.C, "n_neighbors": given.n_neighbors, "triplets": given.triplets().tolist()}
+
+    def ties(self, given: Instance) -> int:
+        """How many points have a tie at the boundary of their targets or impostors."""
+        return given.tied
+
+
+METHOD = FrobMetric()

@@ -1,0 +1,269 @@
+"""What implementations of GLML compute instead of (11): the misreadings that `check` can name.
+
+Each is (11) with another B, from other densities, other curvatures, or another sum over pairs. How a metric A is proved
+to be its answer, with M = A^-1 of determinant 1 (certify.py):
+
+one A only    For a definite E the optimum of (11) is A in proportion to |E|, and no other: tr M |E| >= D |det E|^(1/D).
+              E is B where B is definite. Elsewhere it is the closed form of B, which the paper chooses among the
+              optima: the figure is what tr M E, squared, is above its least, as a share of that.
+or any        where B is indefinite, |tr M B| / ||M|| <= `VANISHES`. A metric that has nothing to do with B passes as
+              often as that, so nothing larger is believed, whatever the tolerance.
+Where B is 0 every metric is optimal, and nothing is named.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from cvxml.core.metric import FloatArray, middle, unit_scale
+from cvxml.core.misreading import Misreading, Question
+from cvxml.methods.glml.certify import best_dual, certify_at
+from cvxml.methods.glml.closed import Case, closed_form
+from cvxml.methods.glml.curvature import curvature, normalised, weighted
+from cvxml.methods.glml.instance import Instance, check_priors, instance
+from cvxml.methods.glml.model import SINGULAR, Generative
+
+VANISHES = 1e-6
+
+Pair = tuple[FloatArray, FloatArray]  # B (1, d, d) of norm 1, and what rounding may have done to it (1,)
+Misread = Callable[[Question, Instance], Pair | None]  # None where it does not apply
+
+
+def left(question: Question, misread: Misread) -> float:
+    """What the metric leaves to gain in the misread problem, relative to its scale, proved; inf if nothing is."""
+    found = misread(question, instance(question.X, question.y, **question.params))
+    if found is None:
+        return math.inf
+    B, noise = found[0][0], float(found[1][0])
+    local = closed_form(found[0], found[1])
+    case = local.cases[0]
+    if case is Case.ZERO:
+        return math.inf
+    only = _share(B if case is Case.DEFINITE else local.A[0] / np.linalg.norm(local.A[0]), question, noise)
+    if case is Case.INDEFINITE and (any_other := _share(B, question, noise)) <= VANISHES:
+        return min(only, any_other)
+    return only
+
+
+def _share(B: FloatArray, question: Question, noise: float) -> float:
+    y, u = best_dual(B, noise)
+    proof = certify_at(B, question.metric, y, u, noise)
+    if not (proof.feasibility.feasible and proof.decides(question.tol) and proof.scale > 0):
+        return math.inf
+    return max(proof.gap - proof.rounding, 0.0) / proof.scale
+
+
+# other densities and curvatures
+
+
+@dataclass(frozen=True)
+class Gaussians:
+    """One Gaussian a class, and what is left out of it. Everything is in (x - origin) / unit, the curvatures too."""
+
+    means: FloatArray  # (C, d)
+    precisions: FloatArray  # (C, d, d)
+    log_priors: FloatArray  # (C,)
+    unit: float
+    origin: FloatArray  # (C, d)
+    pull: bool = True  # S (x - mu)(x - mu)^T S is there
+    push: bool = True  # - S is there
+    factor: bool = True  # |S|^(1/2) is there
+
+    def log_densities(self, Q: FloatArray) -> FloatArray:
+        """log(prior_c p_c(x)), (q, C)."""
+        z = (Q[:, None] - self.origin) / self.unit - self.means
+        squares = np.einsum("qcd,cde,qce->qc", z, self.precisions, z)
+        log_det: FloatArray = np.linalg.slogdet(self.precisions)[1]
+        logs: FloatArray = self.log_priors - squares / 2 + self.factor * log_det / 2
+        return logs
+
+    def curvatures(self, Q: FloatArray) -> FloatArray:
+        """G_c(x) unit^2, (q, C, d, d)."""
+        z = (Q[:, None] - self.origin) / self.unit - self.means
+        pulls = np.einsum("cde,qce->qcd", self.precisions, z)
+        outer = pulls[:, :, :, None] * pulls[:, :, None, :]
+        G: FloatArray = self.pull * outer - self.push * self.precisions
+        return G
+
+
+Covariance = Callable[[FloatArray, int, float], FloatArray]  # of Sigma by 1/n, n and alpha
+
+
+def _printed(Sigma: FloatArray, _: int, alpha: float) -> FloatArray:
+    return Sigma + alpha * np.eye(len(Sigma))
+
+
+def _unbiased(Sigma: FloatArray, n: int, alpha: float) -> FloatArray:
+    return _printed(Sigma * n / (n - 1), n, alpha)
+
+
+def _relative(Sigma: FloatArray, n: int, alpha: float) -> FloatArray:
+    return _printed(Sigma, n, alpha * float(np.mean(np.diag(Sigma))))
+
+
+def _shrunk(Sigma: FloatArray, n: int, alpha: float) -> FloatArray:
+    return _relative(Sigma, n, alpha) - alpha * Sigma
+
+
+def _gaussians(
+    p: Instance, covariance: Covariance = _printed, shrinks: bool = False, **left_out: bool
+) -> Gaussians | None:
+    """The model with other covariances, or without a part; None where Gaussians are not what is asked for.
+
+    shrinks: alpha is a share of something without a unit. ValueError for a singular covariance.
+    """
+    if p.params["model"] != "gaussian":
+        return None
+    unit, alpha, d = unit_scale(p.X), p.params["alpha"], p.X.shape[1]
+    alpha = alpha if shrinks else alpha / unit**2
+    C = int(p.y.max()) + 1
+    means, precisions, origin = [], [], []
+    for c in range(C):
+        origin.append(middle(p.X[p.y == c]))
+        points = (p.X[p.y == c] - origin[-1]) / unit
+        Sigma = covariance(np.cov(points.T, bias=True).reshape(d, d), len(points), alpha)
+        values = np.linalg.eigvalsh(Sigma)
+        if values[0] <= SINGULAR * d * values[-1]:
+            raise ValueError("a covariance is singular")
+        means.append(points.mean(axis=0))
+        precisions.append(np.linalg.inv(Sigma))
+    shares = check_priors(p.params["priors"], p.y, C)
+    log_priors = np.zeros(C) if shares is None else np.log(shares)
+    return Gaussians(np.array(means), np.array(precisions), log_priors, unit, np.array(origin), **left_out)
+
+
+def _of_model(model: Generative | None, Q: FloatArray) -> Pair | None:
+    if model is None:
+        return None
+    found = curvature(model, Q)
+    return found.B, found.noise
+
+
+def _gaussian(**how: Any) -> Misread:
+    return lambda _, p: _of_model(_gaussians(p, **how), p.Q)
+
+
+def _with_alpha(covariance: Covariance) -> Misread:
+    """alpha in another sense; of 0 there is none."""
+
+    def misread(_: Question, p: Instance) -> Pair | None:
+        if p.params["alpha"] == 0 or (covariance is _shrunk and p.params["alpha"] > 1):
+            return None
+        return _of_model(_gaussians(p, covariance, shrinks=True), p.Q)
+
+    return misread
+
+
+def _with(**changes: Any) -> Misread:
+    """(11) with other parameters."""
+
+    def misread(question: Question, p: Instance) -> Pair | None:
+        if not isinstance(p.params["model"], str) or all(p.params[name] == v for name, v in changes.items()):
+            return None
+        other = instance(question.X, question.y, **{**question.params, **changes})
+        return _of_model(other.model, other.Q)
+
+    return misread
+
+
+def _without_priors(question: Question, p: Instance) -> Pair | None:
+    """Where equal ones are asked for there is nothing to leave out."""
+    return None if p.params["priors"] is None else _with(priors=None)(question, p)
+
+
+def _empirical(question: Question, p: Instance) -> Pair | None:
+    """Equal classes have these priors anyway."""
+    return None if p.params["priors"] is not None else _with(priors="empirical")(question, p)
+
+
+def _at_the_mean(_: Question, p: Instance) -> Pair | None:
+    mean = p.X.mean(axis=0)[None]
+    return None if np.array_equal(mean, p.Q) else _of_model(p.model, mean)
+
+
+# other sums
+
+
+def _log_densities(p: Instance) -> FloatArray:
+    """(C,), the largest 0."""
+    logs = p.model.log_densities(p.Q)[0]
+    shifted: FloatArray = logs - logs.max()
+    return shifted
+
+
+def _summed(weight: Callable[[float, float], float]) -> Misread:
+    """sum_{i<j} weight(p_i, p_j) (G_i - G_j), for three or more classes."""
+
+    def misread(_: Question, p: Instance) -> Pair | None:
+        densities = np.exp(_log_densities(p)).tolist()
+        C = len(densities)
+        if C < 3:
+            return None
+        a = np.zeros((1, C))
+        for i in range(C):
+            for j in range(i + 1, C):
+                a[0, i] += weight(densities[i], densities[j])
+                a[0, j] -= weight(densities[i], densities[j])
+        if not np.abs(a).max() > 1e-200:  # the densities underflow
+            return None
+        return normalised(*weighted(p.model, p.Q, a / np.abs(a).max()))[:2]
+
+    return misread
+
+
+def _no_counts(_: Question, p: Instance) -> Pair | None:
+    """A in proportion to |B|: the optimum for the definite |B|. Where d+ = d-, or B is definite, it is the paper's."""
+    found = curvature(p.model, p.Q)
+    if closed_form(found.B, found.noise).cases[0] is not Case.INDEFINITE:
+        return None
+    values, vectors = np.linalg.eigh(found.B[0])
+    B: FloatArray = (vectors * np.abs(values)) @ vectors.T
+    return B[None] / np.linalg.norm(B), found.noise
+
+
+def _misreading(sentence: str, misread: Misread) -> Misreading:
+    return Misreading(sentence, left=partial(left, misread=misread))
+
+
+MISREADINGS: dict[str, Misreading] = {
+    "unbiased": _misreading(
+        "covariances by 1/(n_c - 1) where the paper has 1/n_c", _gaussian(covariance=_unbiased)
+    ),
+    "empirical": _misreading("priors by the sizes of the classes where equal ones are asked for", _empirical),
+    "equal": _misreading("equal priors where others are asked for", _without_priors),
+    "no_alpha": _misreading("alpha left out", _with(alpha=0.0)),
+    "relative_alpha": _misreading(
+        "alpha times the mean variance of the class added to its covariance, where alpha is added",
+        _with_alpha(_relative),
+    ),
+    "shrinkage": _misreading(
+        "(1 - alpha) Sigma + alpha times the mean variance where the method has Sigma + alpha I",
+        _with_alpha(_shrunk),
+    ),
+    "no_weights": _misreading(
+        "sum_{i<j} (G_i - G_j) where (14) weighs the pairs by p_i p_j (p_j - p_i)", _summed(lambda a, b: 1.0)
+    ),
+    "no_difference": _misreading(
+        "pairs weighted by p_i p_j where (14) has p_i p_j (p_j - p_i)", _summed(lambda a, b: a * b)
+    ),
+    "difference_only": _misreading(
+        "pairs weighted by p_j - p_i where (14) has p_i p_j (p_j - p_i)", _summed(lambda a, b: b - a)
+    ),
+    "no_sign": _misreading(
+        "pairs weighted by p_i p_j |p_j - p_i| where (14) has p_i p_j (p_j - p_i)",
+        _summed(lambda a, b: a * b * abs(b - a)),
+    ),
+    "no_pull": _misreading("the term of the means left out of (15): G = -S", _gaussian(pull=False)),
+    "no_push": _misreading("the term -S left out of (15): G = S (x - mu)(x - mu)^T S", _gaussian(push=False)),
+    "no_factor": _misreading("densities without their factor |Sigma|^(-1/2)", _gaussian(factor=False)),
+    "no_counts": _misreading(
+        "A = |B|: d+ and d- left out of the closed form for an indefinite B", _no_counts
+    ),
+    "mean": _misreading("a query at the mean of X, the same metric everywhere", _at_the_mean),
+}

@@ -1,0 +1,195 @@
+"""The bound and the objective of kernel MLSVM in exact arithmetic, for the polynomial kernel: a theorem.
+
+K_ij = <x_i, x_j>^p is rational, and so is everything in the feature space: with phi = M M^T, which makes A psd,
+    ||A||^2 = tr(K phi K phi),   d_A(i, j) = (K_i - K_j)^T phi (K_i - K_j),
+and for any feasible u, w (multiples of 2^-`BITS` whose sums agree exactly) and any S = Phi^T C C^T Phi
+    optimum  >=  sum_i s_i - ||G + S||^2 / (2 lam),
+    G = Phi^T B Phi,   B = sum_ij (u_ij - w_ij)(e_i - e_j)(e_i - e_j)^T,
+    ||G + S||^2 = tr(K (B + C C^T) K (B + C C^T)).
+The distance is that in the feature space, ||Phi^T (phi - M M^T) Phi||. M and C come from floating point, by way of E
+(K = E E^T): what phi does outside the range of K changes no distance and is left out. Neighbour lists are inputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cvxml.core.exact import Exact, flint, root_upward, scaled, sum_of_squares
+from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.squares import all_distances, given_rows, is_psd, missing_to_psd, of_sum, root_of, whole
+from cvxml.family.groups import AT_THE_CAP
+from cvxml.methods.kernel_mlsvm.instance import Instance, in_feature_space
+
+FEW = 100  # points
+BITS = 80  # of a price
+Prices = tuple[FloatArray, IntArray, FloatArray, IntArray]  # u, u_index, w, w_index
+Signed = Mapping[tuple[int, int], float]
+
+
+def exact_interval(
+    p: Instance,
+    phi: FloatArray,
+    prices: Prices,
+    *,
+    root: ArrayLike | None = None,
+    psd: ArrayLike | None = None,
+) -> Exact:
+    """The interval for the metric `phi` (n, n). prices: u, u_index, w, w_index, one number a pair.
+
+    root, psd: M and C, (n, r) each, where they are not to be found here. Raises ValueError for a kernel that is not
+    rational.
+    """
+    if p.kernel["kernel"] != "poly":
+        raise ValueError(
+            f'the exact mode of kernel_mlsvm is for kernel="poly", which is rational; got {p.kernel["kernel"]!r}'
+        )
+    weight = Fraction(p.lam)
+    K, K_at = exact_kernel(p.X, p.kernel["degree"])
+    if psd is None and zero_is_optimal(p, prices):
+        bound = Fraction(len(p.N.usable), len(p.X))
+    else:
+        B, total = edges(prices, len(p.X))
+        C = missing(p, B) if psd is None else given_rows(psd, len(p.X), "psd")
+        bound = total - _squared_norm_of_sum(K, K_at, B, C) / (2 * weight)
+
+    M = found_root(p, phi) if root is None else given_rows(root, len(p.X), "root")
+    rows, root_at = whole(M)
+    images = K * rows
+    size = scaled(sum_of_squares(rows.transpose() * images), 2 * K_at + 4 * root_at)
+    D, unit = all_distances(images), 2 * (K_at + root_at)
+    slack = Fraction(0)
+    for i in p.N.usable.tolist():
+        near, far = ([D[i][j] for j in listed[i].tolist()] for listed in (p.N.impostors, p.N.targets))
+        slack += max(Fraction(0), 1 + scaled(max(far) - min(near), unit))
+    objective = weight / 2 * size + slack / len(p.X)
+    return Exact(bound, objective, _distance(K, K_at, phi, M), weight / 2 * size)
+
+
+def exact_kernel(X: FloatArray, degree: int) -> tuple[Any, int]:
+    """K (n, n) in integers, and their exponent."""
+    points, at = whole(X)
+    products = (points * points.transpose()).tolist()
+    return flint().fmpz_mat([[entry**degree for entry in row] for row in products]), 2 * at * degree
+
+
+def edges(prices: Prices, n: int) -> tuple[Any, Fraction]:
+    """B (n, n) in units of 2^-BITS, and sum_i s_i."""
+    weights, total = whole_prices(prices, n)
+    return _laplacian(weights, n), scaled(total, -BITS)
+
+
+def _laplacian(weights: Mapping[tuple[int, int], int], n: int) -> Any:
+    """sum of weight (e_i - e_j)(e_i - e_j)^T over the pairs (i, j)."""
+    rows = [[0] * n for _ in range(n)]
+    for (i, j), value in weights.items():
+        rows[i][i] += value
+        rows[j][j] += value
+        rows[i][j] -= value
+        rows[j][i] -= value
+    return flint().fmpz_mat(rows)
+
+
+def zero_is_optimal(p: Instance, prices: Prices) -> bool:
+    """True if prices near the given ones prove it: G has no positive eigenvalue if K B K has none.
+
+    That is decided for a rational kernel and few points, as its integers are long, and where no two points with a price
+    differ: equal points are one point in the feature space of any kernel.
+    """
+    n = len(p.X)
+    weights = full_prices(signed(prices), n, p.N.usable)
+    if weights is None:
+        return False
+    apart = {(i, j): weight for (i, j), weight in weights.items() if (p.X[i] != p.X[j]).any()}
+    if not apart or p.kernel["kernel"] != "poly" or n > FEW:
+        return not apart
+    B = _laplacian(apart, n)
+    K, _ = exact_kernel(p.X, p.kernel["degree"])
+    return is_psd(-(K * B * K))
+
+
+def whole_prices(prices: Prices, n: int) -> tuple[dict[tuple[int, int], int], int]:
+    """u as integers and -w as integers on their pairs, in units of 2^-BITS, feasible exactly; and the sum of all s."""
+    u, u_index, w, w_index = prices
+    cap = (1 << BITS) // n
+    rows: tuple[dict[int, dict[int, int]], ...] = ({}, {})
+    for kind, values, index in ((0, u, u_index), (1, w, w_index)):
+        for (i, j), value in zip(index.tolist(), values.tolist(), strict=True):
+            if value > 0:
+                rows[kind].setdefault(i, {})[j] = int(Fraction(value) * (1 << BITS))
+    weights: dict[tuple[int, int], int] = {}
+    total = 0
+    for i in rows[0].keys() & rows[1].keys():
+        s = min(sum(rows[0][i].values()), sum(rows[1][i].values()), cap)
+        s = cap if s >= AT_THE_CAP * cap else s  # sums at the bound but for rounding
+        total += s
+        for sign, row in ((1, rows[0][i]), (-1, rows[1][i])):
+            for j, value in of_sum(row, s).items():
+                weights[i, j] = sign * value
+    return weights, total
+
+
+def signed(prices: Prices) -> Signed:
+    """u_ij, and -w_il, on their pairs."""
+    u, u_index, w, w_index = prices
+    pairs = [(i, j) for i, j in (*u_index.tolist(), *w_index.tolist())]
+    return dict(zip(pairs, [*u.tolist(), *(-w).tolist()], strict=True))
+
+
+def full_prices(prices: Signed, n: int, usable: IntArray) -> dict[tuple[int, int], int] | None:
+    """Integers near 2^BITS n times the prices, with sums of exactly +-2^BITS a usable point; None for lower sums."""
+    rows: dict[tuple[int, int], dict[int, int]] = {(i, sign): {} for i in usable.tolist() for sign in (1, -1)}
+    for (i, j), price in prices.items():
+        if price:
+            whole, below = (n * abs(price)).as_integer_ratio()
+            rows[i, 1 if price > 0 else -1][j] = (whole << BITS) // below
+    signed: dict[tuple[int, int], int] = {}
+    for (i, sign), row in rows.items():
+        if sum(row.values()) < AT_THE_CAP * (1 << BITS):
+            return None
+        for j, value in of_sum(row, 1 << BITS).items():
+            signed[i, j] = sign * value
+    return signed
+
+
+def missing(p: Instance, B: Any) -> FloatArray:
+    """C (n, r) with Phi^T C C^T Phi near P_+(-G)."""
+    rough = np.array([[float(int(entry)) for entry in row] for row in B.tolist()]) * 2.0**-BITS
+    G, G_at = whole(p.E.T @ rough @ p.E)
+    found: FloatArray = p.back.T @ missing_to_psd(G + G.transpose(), G_at - 1)
+    return found
+
+
+def found_root(p: Instance, phi: FloatArray) -> FloatArray:
+    """M (n, r) with M M^T near phi on the range of K."""
+    found: FloatArray = p.back.T @ root_of(in_feature_space(p, phi))
+    return found
+
+
+def _squared_norm_of_sum(K: Any, K_at: int, B: Any, C: FloatArray) -> Fraction:
+    """tr(K (B + C C^T) K (B + C C^T)), B in units of 2^-BITS."""
+    rows, C_at = whole(C)
+    low = min(-BITS, 2 * C_at)
+    both = B * (1 << (-BITS - low)) + rows * rows.transpose() * (1 << (2 * C_at - low))
+    return _squared_norm(K, K_at, both, low)
+
+
+def _squared_norm(K: Any, K_at: int, phi: Any, at: int) -> Fraction:
+    """||Phi^T phi Phi||^2 = tr(K phi K phi^T)."""
+    left = K * phi
+    right = phi * K  # the transpose of K phi^T
+    crossed = zip(left.entries(), right.entries(), strict=True)
+    return scaled(sum(int(a) * int(b) for a, b in crossed), 2 * (K_at + at))
+
+
+def _distance(K: Any, K_at: int, phi: FloatArray, M: FloatArray) -> float:
+    """An upper bound of the distance of phi and M M^T in the feature space."""
+    rows, M_at = whole(M)
+    given, phi_at = whole(phi)
+    low = min(2 * M_at, phi_at)
+    difference = rows * rows.transpose() * (1 << (2 * M_at - low)) - given * (1 << (phi_at - low))
+    return root_upward(_squared_norm(K, K_at, difference, low))

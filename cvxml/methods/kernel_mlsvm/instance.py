@@ -1,0 +1,149 @@
+"""The data and parameters of kernel MLSVM, checked, and the feature space: K = E E^T."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cvxml.core.inputs import check_choice, check_count, check_labels, check_positive, check_X, class_names
+from cvxml.core.metric import FloatArray, IntArray, unit_scale
+from cvxml.core.neighbors import inner_products, k_nearest_by_kernel, resolution, squared_euclidean
+from cvxml.methods.mlsvm.instance import Instance as Linear
+from cvxml.methods.mlsvm.instance import named, scaled_lam
+from cvxml.methods.mlsvm.neighborhood import Neighborhood, neighborhood_of
+
+EPS = float(np.finfo(float).eps)  # n EPS of the largest eigenvalue of K is where its null space begins
+
+
+class Instance(NamedTuple):
+    """Checked data and the feature space: E (n, r) with E E^T = K, and its pseudo-inverse (r, n)."""
+
+    X: FloatArray
+    y: IntArray
+    K: FloatArray
+    E: FloatArray
+    back: FloatArray
+    N: Neighborhood
+    lam: float
+    n_neighbors: int | None  # None for explicit lists
+    neighborhood: str  # "explicit" for these
+    kernel: dict[str, Any]
+
+    @property
+    def linear(self) -> Linear:
+        """The same problem without a kernel, on the points E."""
+        return Linear(self.E, self.y, self.N, self.lam, self.n_neighbors, self.neighborhood)
+
+
+def kernel_matrix(
+    A: FloatArray, B: FloatArray, kernel: str = "poly", degree: int = 2, gamma: float | None = None
+) -> FloatArray:
+    """kappa(a, b) for all rows of A (p, d) and B (q, d); returns (p, q)."""
+    if kernel == "poly":
+        powers: FloatArray = inner_products(A, B) ** degree
+        return powers
+    width = 1 / A.shape[1] if gamma is None else gamma
+    values: FloatArray = np.exp(-width * squared_euclidean(A, B))
+    return values
+
+
+def instance(
+    X: ArrayLike,
+    y: ArrayLike | None,
+    *,
+    lam: float = 0.1,
+    n_neighbors: int = 4,
+    neighborhood: str = "knn",
+    neighbors: Any = None,
+    kernel: str = "poly",
+    degree: int = 2,
+    gamma: float | None = None,
+) -> Instance:
+    """Everything checked, K factorised. Raises ValueError for whatever is wrong."""
+    points = check_X(X)
+    codes = check_labels(y, len(points))
+    lam = check_positive(lam, "lam")
+    settings: dict[str, Any] = {
+        "kernel": check_choice(kernel, "kernel", ("poly", "rbf")),
+        "degree": check_count(degree, "degree", at_most=5),
+        "gamma": None if gamma is None else check_positive(gamma, "gamma"),
+    }
+    with np.errstate(over="ignore"):
+        K = kernel_matrix(points, points, **settings)
+    if not np.isfinite(K).all():
+        raise ValueError(
+            f"the {kernel} kernel overflows on these data (largest feature "
+            f"{np.abs(points).max():.3g}); scale the features down"
+        )
+    E, back = factor(K)
+    scaled_lam(lam, unit_scale(E))
+    nearest = partial(k_nearest_by_kernel, K, error=rounding_of_distances(points, **settings))
+    N = neighborhood_of(E, codes, n_neighbors, neighborhood, neighbors, class_names(y), nearest)
+    names = named(n_neighbors, neighborhood, neighbors)
+    return Instance(points, codes, K, E, back, N, lam, *names, settings)
+
+
+def rounding_of_distances(X: FloatArray, kernel: str, degree: int, gamma: float | None) -> float:
+    """What rounding of the points (n, d) may do to a squared distance in the feature space, beyond TIE_TOL.
+
+    "poly": nothing, as that is relative to the kernel values. "rbf": 2 - 2 exp(-gamma t^2) grows by 1.72 sqrt(gamma)
+    at most for each unit of t, the distance of the points.
+    """
+    if kernel == "poly":
+        return 0.0
+    width = 1 / X.shape[1] if gamma is None else gamma
+    return 2 * float(np.sqrt(width)) * resolution(X)
+
+
+def factor(K: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The coordinates in the feature space: E (n, r), r = rank K, for K (n, n), and its pseudo-inverse (r, n)."""
+    #: [The problem in the feature space]
+    #: A = sum_ij phi_ij Phi(x_i) Phi(x_j)^T,   K_ij = <Phi(x_i), Phi(x_j)> = kappa(x_i, x_j)
+    #:   | \mathbf{A} = \sum_{i,j} \varphi_{ij} \Phi(\mathbf{x}_i) \Phi(\mathbf{x}_j)^T,
+    #:     \quad \mathbf{K}_{ij} = \langle \Phi(\mathbf{x}_i), \Phi(\mathbf{x}_j) \rangle
+    #:     = \kappa(\mathbf{x}_i, \mathbf{x}_j)
+    #: min over phi, xi:  lam/2 ||K^(1/2) phi K^(1/2)||^2 + 1/n sum_i xi_i
+    #:   | \min_{\varphi,\, \xi}\ \frac{\lambda}{2} \lVert \mathbf{K}^{1/2} \varphi \mathbf{K}^{1/2} \rVert_F^2
+    #:     + \frac{1}{n} \sum_{i=1}^{n} \xi_i | (2)
+    #: K^(1/2) phi K^(1/2) psd,  xi >= 0 | \mathbf{K}^{1/2} \varphi \mathbf{K}^{1/2} \succeq 0, \quad \xi \ge 0 | (2)
+    #: for every i:  min_{j in I_i} d(i, j) >= max_{l in T_i} d(i, l) + 1 - xi_i
+    #:   | \min_{j \in I_i} d(i, j) \ge \max_{l \in T_i} d(i, l) + 1 - \xi_i \quad \text{for every } i | (2)
+    #: d(i, j) = (K_i - K_j)^T phi (K_i - K_j),   K_i the column i of K
+    #:   | d(i, j) = (\mathbf{K}_i - \mathbf{K}_j)^T \varphi (\mathbf{K}_i - \mathbf{K}_j),
+    #:     \quad \mathbf{K}_i \text{ the column } i \text{ of } \mathbf{K}
+
+    #: [Which is the problem of mlsvm, below, on the rows of E]
+    #: x_i, x_j and x_l are below e_i, e_j and e_l
+    #:   | \mathbf{x}_i, \mathbf{x}_j \text{ and } \mathbf{x}_l \text{ are below } \mathbf{e}_i, \mathbf{e}_j
+    #:     \text{ and } \mathbf{e}_l
+    #: N(e_i): the neighbours in the feature space
+    #:   | \mathcal{N}(\mathbf{e}_i): \text{ the neighbours in the feature space}
+    #: A below is E^T phi E | \mathbf{A} \text{ below is } E^T \varphi E
+
+    values, vectors = np.linalg.eigh((K + K.T) / 2)
+    keep = values > len(K) * EPS * max(values[-1], 0.0)
+    if not keep.any():
+        raise ValueError(
+            "the kernel matrix is zero in double precision: all points are at the origin, or so near to it that a "
+            "product of two is no float; rescale X"
+        )
+    root = np.sqrt(values[keep])
+    #: K = E E^T,  E of full column rank with rows e_i
+    #:   | \mathbf{K} = E E^T, \quad E \text{ of full column rank with rows } \mathbf{e}_i
+    return vectors[:, keep] * root, (vectors[:, keep] / root).T
+
+
+def in_feature_space(given: Instance, phi: FloatArray) -> FloatArray:
+    """E^T phi E (r, r): the metric that phi (n, n) is on the rows of K^(1/2)."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        even, odd = (phi + phi.T) / 2, (phi - phi.T) / 2
+        M: FloatArray = given.E.T @ even @ given.E
+        M = (M + M.T) / 2  # the products of a symmetric matrix are symmetric but for rounding
+        if odd.any():
+            M = M + given.E.T @ odd @ given.E
+    if not np.isfinite(M).all():
+        raise ValueError("metric overflows in the feature space: its entries are too large")
+    return M

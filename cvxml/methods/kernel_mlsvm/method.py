@@ -1,0 +1,291 @@
+"""Kernel MLSVM (Nguyen, Guo 2008, "Kernelizing the Algorithm"), exact and iterative.
+
+A = sum_ij phi_ij Phi(x_i) Phi(x_j)^T, a metric in the feature space of the kernel, is given by phi (n, n):
+    d_A(x, x') = (k_x - k_x')^T phi (k_x - k_x'),   k_x = (kappa(x_1, x), ..., kappa(x_n, x)),
+    ||A||^2    = ||K^(1/2) phi K^(1/2)||^2.
+Exact. By the representer theorem the kernel problem IS problem (2) on the rows of K^(1/2): with K = E E^T,
+E (n, r) of full rank, point i is the row e_i and the metric is E^T phi E. Neighbours are those of the feature space.
+Solving that and going back, phi = E^+T A E^+, gives phi. What is certified is the phi returned, with a radius in
+the feature space: going back costs digits where K is ill-conditioned, and the status then says so.
+Iterative. Algorithm 1 on phi; the nearest psd metric comes from the symmetric eigenproblem of K^(1/2) phi K^(1/2).
+As printed (`paper=True` in `psd_step`): eigenvectors of phi K (9), divided by a^T K a (10), which misses a square
+root, and for repeated eigenvalues are not orthogonal: (11) is then not the projection.
+
+Reference: N. Nguyen, Y. Guo, Metric Learning: A Support Vector Approach, ECML PKDD 2008, (4)-(11).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cvxml.core.exact import Exact
+from cvxml.core.inputs import check_count
+from cvxml.core.metric import FloatArray, IntArray, as_metric, examine, project_psd
+from cvxml.core.result import Certificate, Dual, Status
+from cvxml.core.run import Callback, Found, Start
+from cvxml.core.statement import Statement
+from cvxml.family.bound import NEARLY, Family
+from cvxml.family.frobenius import Frobenius
+from cvxml.family.losses import Ray
+from cvxml.family.method import FamilyMethod
+from cvxml.family.rows import Prices, Weights
+from cvxml.methods.kernel_mlsvm.instance import Instance, in_feature_space, instance
+from cvxml.methods.kernel_mlsvm.misreadings import MISREADINGS
+from cvxml.methods.kernel_mlsvm.rounding import entries_off, objective_off, with_kernel_rounding
+from cvxml.methods.mlsvm.evaluate import evaluate as evaluate_metric
+from cvxml.methods.mlsvm.method import MLSVM, member_of
+from cvxml.methods.mlsvm.solve import duals_of_zero, may_be_zero, notes_on, search, through_cvxpy
+
+EPS = float(np.finfo(float).eps)
+LINEAR = MLSVM()  # on the points E
+
+
+class OfKernel(Frobenius):
+    """lam/2 ||M||^2 for M = E^T phi E."""
+
+    def multiple(self, G: Weights, ray: Ray) -> float:
+        """1: what is best for E may be too much for the kernel, of which E E^T may be far off (rounding.py)."""
+        return 1.0
+
+
+class KernelMLSVM(FamilyMethod[Instance]):
+    """MLSVM in the feature space of a kernel; a metric is phi (n, n)."""
+
+    id = "kernel_mlsvm"
+    TITLE = "Kernel MLSVM: the same problem in the feature space of a kernel (Nguyen, Guo 2008)"
+    MAX_ITER = 20000
+    PARAMETERS: ClassVar[dict[str, str]] = {
+        "lam": "weight of lam/2 ||A||^2, > 0 (default 0.1)",
+        "n_neighbors": "K, the size of a neighbourhood in the feature space (default 4)",
+        "neighborhood": '"knn" (default) or "per-class"',
+        "neighbors": "explicit lists N(i), one a point",
+        "kernel": '"poly": <x, x\'>^degree (default); "rbf": exp(-gamma ||x - x\'||^2)',
+        "degree": "of the polynomial, 1 to 5 (default 2)",
+        "gamma": "of the rbf, > 0 (default 1/d)",
+    }
+    STATEMENT = Statement("cvxml.methods.kernel_mlsvm.instance", ("factor",), further=MLSVM.STATEMENT)
+    MISREADINGS = MISREADINGS
+
+    def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
+        """Everything checked. Raises ValueError for bad input."""
+        return instance(X, y, **params)
+
+    def metric_size(self, X: FloatArray) -> int:
+        """phi is n x n."""
+        return len(X)
+
+    def metric(self, given: Instance, metric: ArrayLike, name: str = "metric") -> FloatArray:
+        """phi, where E^T phi E is a metric; what is off by less than the tolerance is not projected away."""
+        phi = self.matrix(given, metric, name)
+        as_metric(in_feature_space(given, phi), given.E.shape[1], name)
+        return phi / 2 + phi.T / 2
+
+    def feasibility(self, given: Instance, M: FloatArray) -> str:
+        """That of E^T phi E."""
+        return str(examine(in_feature_space(given, M))[1])
+
+    def problem(self, given: Instance) -> Any:
+        """Problem (2) on the rows of K^(1/2); "A" is (r, r), r = rank K."""
+        from cvxml.methods.mlsvm.problem import literal
+
+        return literal(given.E, given.N, given.lam)
+
+    def dual(self, given: Instance) -> Any:
+        """Its compact dual."""
+        from cvxml.methods.mlsvm.problem import dual
+
+        return dual(given.E, given.N, given.lam)
+
+    def objective(self, given: Instance, M: FloatArray) -> float:
+        """The objective at phi, through kernel values alone: no factor of K enters the number."""
+        K, N = given.K, given.N
+
+        def d(i: int, j: int) -> float:
+            return float((K[i] - K[j]) @ M @ (K[i] - K[j]))
+
+        slack = 0.0
+        for i in N.usable:
+            nearest = min(d(i, j) for j in N.impostors[i])
+            slack += max(0.0, 1 + max(d(i, t) for t in N.targets[i]) - nearest)
+        product = K @ M
+        return given.lam / 2 * float(np.sum(product * product.T)) + slack / len(given.X)
+
+    def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
+        """As for "mlsvm", in the coordinates of K^(1/2), plus "kernel_matrix" K (n, n) and "embedding" E (n, r)."""
+        A = examine(in_feature_space(given, M))[0]
+        values = evaluate_metric(given.E, given.N, A, given.lam, t)
+        return {**values, "kernel_matrix": given.K, "embedding": given.E}
+
+    def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
+        """That of E; K^(1/2) is not rational."""
+        return member_of(OfKernel(given.E, number(given.lam), features=False), given.N, number)
+
+    def read(self, given: Instance, dual: Dual) -> Sequence[Prices]:
+        """As for "mlsvm"."""
+        return LINEAR.read(given.linear, dual)
+
+    def named(self, given: Instance, prices: Prices) -> Dual:
+        """As for "mlsvm"."""
+        return LINEAR.named(given.linear, prices)
+
+    def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
+        """The certificate of phi; feasibility and radius are those of E^T phi E.
+
+        Its rounding counts that K is computed, and is E E^T, to rounding only (rounding.py); that phi = 0 is optimal
+        is decided for the kernel as it is defined (exact.py).
+        """
+        proof = super().certify(given, in_feature_space(given, M), dual)
+        proof = with_kernel_rounding(given, M, proof)
+        if M.any() or proof.gap > NEARLY * proof.objective:
+            return proof
+        from cvxml.methods.kernel_mlsvm.exact import zero_is_optimal
+
+        if not zero_is_optimal(given, _as_tuple(proof.dual)):
+            return proof
+        n = len(given.X)
+        value = len(given.N.usable) / n
+        return dataclasses.replace(
+            proof,
+            objective=value,
+            lower_bound=value,
+            gap=0.0,
+            rounding=0.0,
+            radius=0.0,
+            value_rounding=n * EPS * value,
+        )
+
+    def exact(
+        self,
+        given: Instance,
+        M: FloatArray,
+        dual: Dual,
+        *,
+        root: ArrayLike | None = None,
+        psd: ArrayLike | None = None,
+    ) -> Exact:
+        """In rational arithmetic (exact.py), with psd near the psd part of the dual. Raises ValueError for the rbf."""
+        from cvxml.methods.kernel_mlsvm.exact import exact_interval
+
+        prices = self.named(given, self.read(given, dual)[0])
+        return exact_interval(given, M, _as_tuple(prices), root=root, psd=psd)
+
+    def search(
+        self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
+    ) -> Found:
+        """As for "mlsvm", on the points E."""
+        prove, E = partial(super().certify, given), given.linear.X
+        if start is not None:
+            start = start._replace(metric=E.T @ start.metric @ E)
+        return self._back(given, search(given.linear, prove, tol, max_iter, start, callback))
+
+    def through_cvxpy(self, given: Instance, solver: str) -> Found:
+        """As for "mlsvm", on the points E."""
+        return self._back(given, through_cvxpy(given.linear, partial(super().certify, given), solver))
+
+    def _back(self, given: Instance, linear: Found) -> Found:
+        """phi of a metric of the points E. It is what is certified: going back through K may cost digits."""
+        phi = given.back.T @ linear.metric @ given.back
+        found = linear._replace(metric=(phi + phi.T) / 2)
+        if found.metric.any() or not may_be_zero(self.certify(given, found.metric, found.dual)):
+            return found
+        exactly = (
+            dual
+            for dual in duals_of_zero(given.linear)
+            if self.certify(given, found.metric, dual).rounding == 0
+        )
+        return found._replace(dual=next(exactly, found.dual))
+
+    def stored(self, given: Instance) -> dict[str, Any]:
+        """What names the neighbourhoods, and the kernel."""
+        return {**given.linear.stored(), **given.kernel}
+
+    def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
+        """How many points count, ties, and whether the metric does."""
+        return notes_on(given.N, certificate, found.status is Status.CONVERGED)
+
+    def ties(self, given: Instance) -> int:
+        """How many points have a neighbourhood whose boundary is a tie in the feature space."""
+        return given.N.ties
+
+    def neighbor_lists(self, given: Instance) -> list[IntArray]:
+        """N(i) of every point."""
+        return given.N.lists
+
+    def machine_slack(self, given: Instance, M: FloatArray) -> float:
+        """How far another machine's objective of phi may be from ours: it computes and factorises K anew."""
+        with np.errstate(all="ignore"):  # an absurd metric is refused as such
+            off = objective_off(given, entries_off(given), M)
+        return 2 * off if math.isfinite(off) else 0.0
+
+
+def _as_tuple(dual: Dual) -> tuple[FloatArray, IntArray, FloatArray, IntArray]:
+    return dual["u"], dual["u_index"], dual["w"], dual["w_index"]
+
+
+METHOD = KernelMLSVM()
+
+
+def psd_step(K: FloatArray, phi: FloatArray, paper: bool = False) -> FloatArray:
+    """phi (n, n) of the nearest psd metric; with `paper`, what (9)-(11) give as printed."""
+    if paper:
+        values, alphas = np.linalg.eig(phi @ K)
+        values, alphas = values.real, alphas.real
+        keep = values > len(K) * EPS * np.abs(values).max(initial=0.0)
+        alphas = alphas[:, keep] / np.einsum("ik,ij,jk->k", alphas[:, keep], K, alphas[:, keep])
+        printed: FloatArray = (alphas * values[keep]) @ alphas.T
+        return printed
+    values, vectors = np.linalg.eigh((K + K.T) / 2)
+    keep = values > len(K) * EPS * values[-1]
+    root, U = np.sqrt(values[keep]), vectors[:, keep]
+    projected = project_psd(root[:, None] * (U.T @ phi @ U) * root)
+    result: FloatArray = U @ (projected / np.outer(root, root)) @ U.T
+    return result
+
+
+def algorithm1(
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    n_steps: int = 1000,
+    paper: bool = False,
+    **params: Any,
+) -> FloatArray:
+    """Algorithm 1 on phi, from 0, corrected; with `paper` the printed psd step (9)-(11). Returns phi (n, n).
+
+    Only kernel values are used: this is the independent path to the exact solution. Raises ValueError for bad
+    input.
+    """
+    given = instance(X, y, **params)
+    K, N, lam, n = given.K, given.N, given.lam, len(given.X)
+    phi = np.zeros((n, n))
+    for t in range(1, check_count(n_steps, "n_steps") + 1):
+        push = np.zeros((n, n))
+        for i in N.usable:
+            to_impostors, to_targets = K[i] - K[N.impostors[i]], K[i] - K[N.targets[i]]
+            D_j = np.sum((to_impostors @ phi) * to_impostors, axis=1)
+            D_l = np.sum((to_targets @ phi) * to_targets, axis=1)
+            if D_j.min() - D_l.max() < 1:
+                _add_edge(push, i, int(N.impostors[i][np.argmin(D_j)]), 1.0)
+                _add_edge(push, i, int(N.targets[i][np.argmax(D_l)]), -1.0)
+        eta = 1 / (lam * (t + 1))
+        phi = psd_step(K, (1 - eta * lam) * phi + eta / n * push, paper)
+        product = K @ phi
+        norm = float(np.sqrt(max(np.sum(product * product.T), 0.0)))
+        if norm > 0:
+            phi *= min(1.0, 1 / np.sqrt(lam) / norm)
+    return phi
+
+
+def _add_edge(push: FloatArray, i: int, j: int, weight: float) -> None:
+    """weight (e_i - e_j)(e_i - e_j)^T."""
+    push[i, i] += weight
+    push[j, j] += weight
+    push[i, j] -= weight
+    push[j, i] -= weight

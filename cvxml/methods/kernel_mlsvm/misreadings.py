@@ -1,0 +1,67 @@
+"""The misreadings of kernel MLSVM: those of problem (2) on the rows of K^(1/2), and those of the kernel."""
+
+from __future__ import annotations
+
+from cvxml.core.misreading import Misreading, Other, Question, changed
+from cvxml.methods.kernel_mlsvm.instance import in_feature_space, instance
+from cvxml.methods.mlsvm.instance import instance as linear_instance
+from cvxml.methods.mlsvm.misreadings import MISREADINGS as LINEAR
+from cvxml.methods.mlsvm.misreadings import size
+
+
+def _on_rows(question: Question) -> Question:
+    """The same question to "mlsvm": the points are the rows of K^(1/2), the neighbours explicit."""
+    given = instance(question.X, question.y, **question.params)
+    metric = in_feature_space(given, question.metric)
+    params = {"lam": given.lam, "neighbors": given.N.lists}
+    return Question(given.E, given.y, metric, question.tol, params)
+
+
+def _lifted(misreading: Misreading) -> Misreading:
+    """A misreading of "mlsvm" as one of its kernel form."""
+    by_problem, by_left = misreading.problem, misreading.left
+
+    def problem(question: Question) -> Other | None:
+        assert by_problem is not None
+        linear = _on_rows(question)
+        other = by_problem(linear)
+        return None if other is None else other._replace(metric=linear.metric, method="mlsvm")
+
+    def left(question: Question) -> float:
+        assert by_left is not None
+        return by_left(_on_rows(question))
+
+    if by_problem is None:
+        return Misreading(misreading.sentence, left=left)
+    return Misreading(misreading.sentence, problem)
+
+
+def _bandwidth(question: Question) -> float | None:
+    if question.params.get("kernel") != "rbf" or question.params.get("gamma") is None:
+        return None
+    return 1 / (2 * float(question.params["gamma"]) ** 2)
+
+
+def _input_space(question: Question) -> list[list[int]] | None:
+    if question.params.get("neighbors") is not None:
+        return None
+    given = {k: v for k, v in question.params.items() if k in ("n_neighbors", "neighborhood")}
+    lists = linear_instance(question.X, question.y, **given).N.lists
+    ours = instance(question.X, question.y, **question.params).N.lists
+    other = [listed.tolist() for listed in lists]
+    return None if [sorted(a) for a in other] == [sorted(b.tolist()) for b in ours] else other
+
+
+_OF_LISTS = ("self", "fewer", "more", "last_index", "neighborhood")  # they need K, which explicit lists hide
+MISREADINGS: dict[str, Misreading] = {
+    **{name: _lifted(misreading) for name, misreading in LINEAR.items() if name not in _OF_LISTS},
+    "fewer": Misreading(LINEAR["fewer"].sentence, changed("n_neighbors", size(-1))),
+    "more": Misreading(LINEAR["more"].sentence, changed("n_neighbors", size(1))),
+    "input_space": Misreading(
+        "the neighbours of the input space where the method takes those of the feature space",
+        changed("neighbors", _input_space),
+    ),
+    "bandwidth": Misreading(
+        "exp(-||x - x'||^2 / (2 gamma^2)) for the rbf kernel", changed("gamma", _bandwidth)
+    ),
+}

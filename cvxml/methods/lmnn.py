@@ -1,0 +1,479 @@
+"""LMNN, large margin nearest neighbours (Weinberger, Saul 2009): targets near, impostors a margin further away.
+
+Problem (targets j of i are given; triplets (i, j, l): a target and any point l of another class)
+    min_{M psd}  (1 - mu) sum_ij D_M(i, j)  +  mu sum_ijl [1 + D_M(i, j) - D_M(i, l)]_+ ,
+as printed, with slacks for the hinge; "lmnn:squared_hinge" squares them. Every line of `literal` is literal. Targets
+are the nearest of the point's class, as in the paper, or given.
+
+Dual and bound: family/bound.py, with <C, M>, C = (1 - mu) sum_ij X_ij, and a hinge on the triplets. The objective is 0
+where all margins can be kept at no cost, of which nothing is a share: the scale is at least `NOTHING` of mu times the
+number of triplets, which is what M = 0 costs. The optimum need not be unique: there is no radius.
+
+Reference: K. Q. Weinberger, L. K. Saul, Distance metric learning for large margin nearest neighbor classification,
+JMLR 10, 2009.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cvxml.core.backend import solve_problem
+from cvxml.core.inputs import check_count, check_labels, check_number, check_X, class_names
+from cvxml.core.metric import FloatArray, IntArray, project_psd
+from cvxml.core.misreading import Misreading, Other, Question, changed
+from cvxml.core.neighbors import squared_euclidean
+from cvxml.core.result import Certificate, Dual, Status
+from cvxml.core.run import Found
+from cvxml.core.statement import Statement
+from cvxml.core.targets import given_targets, nearest_of_class
+from cvxml.family.bound import Family, Term
+from cvxml.family.losses import Hinge, SquaredHinge
+from cvxml.family.method import FamilyMethod
+from cvxml.family.regularizers import Linear
+from cvxml.family.rows import Prices, Triplets, Weights
+
+LEAST = 1e-12  # of mu and of 1 - mu
+NOTHING = 1e-9  # of what M = 0 costs: an objective below that counts as 0
+VIOLATED = 1e-9  # a margin that is missed by less is kept
+ROUNDS = 50  # of constraint generation
+NOT_BY_LUCK = 1e-6  # what a metric may leave where it need not be the only one
+MAX_ITER = 100
+
+
+def literal(X: FloatArray, targets: IntArray, triplets: IntArray, mu: float, squared: bool) -> Any:
+    """The problem as printed, row by row. Variables: "M" (d, d) and, where there are triplets, "xi" (t,).
+
+    targets (p, 2): pairs i, j. triplets (t, 3): i, j, l.
+    """
+    import cvxpy as cp
+
+    M = cp.Variable((X.shape[1],) * 2, symmetric=True, name="M")
+    distances: dict[tuple[int, int], Any] = {}
+
+    def D_M(i: int, j: int) -> Any:
+        if (i, j) not in distances:
+            #: D_M(x_i, x_j) = (x_i - x_j)^T M (x_i - x_j)
+            #:   | D_{\mathbf{M}}(\mathbf{x}_i, \mathbf{x}_j)
+            #:     = (\mathbf{x}_i - \mathbf{x}_j)^T \mathbf{M} (\mathbf{x}_i - \mathbf{x}_j)
+            distances[i, j] = (X[i] - X[j]) @ M @ (X[i] - X[j])
+        return distances[i, j]
+
+    #: j: the targets of i, the k nearest of its class, or given
+    #:   | j \rightsquigarrow i \text{: the targets } j \text{ of } i,
+    #:     \text{ the } k \text{ nearest of its class, or given}
+    pull = cp.sum(cp.hstack([D_M(i, j) for i, j in targets.tolist()]))
+    if len(triplets) == 0:
+        #: where there is no triplet (i, j, l): the first sum alone
+        #:   | \text{where there is no triplet } (i, j, l) \text{: the first sum alone}
+        return cp.Problem(cp.Minimize((1 - mu) * pull), [M >> 0])
+
+    xi = cp.Variable(len(triplets), name="xi")
+    #: M psd,  xi >= 0 | \mathbf{M} \succeq 0, \quad \xi \ge 0
+    constraints = [M >> 0, xi >= 0]
+    for t, (i, j, l) in enumerate(triplets.tolist()):  # noqa: E741 (the paper's l)
+        #: for every target j of i, every l with y_l != y_i: D_M(x_i, x_l) - D_M(x_i, x_j) >= 1 - xi_ijl
+        #:   | D_{\mathbf{M}}(\mathbf{x}_i, \mathbf{x}_l) - D_{\mathbf{M}}(\mathbf{x}_i, \mathbf{x}_j) \ge 1 - \xi_{ijl}
+        #:     \quad \text{for every } j \rightsquigarrow i \text{ and every } l \text{ with } y_l \ne y_i
+        constraints += [D_M(i, l) - D_M(i, j) >= 1 - xi[t]]
+
+    push = cp.sum_squares(xi) if squared else cp.sum(xi)
+    #: if not squared: min over M, xi:  (1 - mu) sum_ij D_M(x_i, x_j) + mu sum_ijl xi_ijl
+    #:   | \min_{\mathbf{M},\, \xi}\ (1 - \mu)
+    #:     \sum_{i,\, j \rightsquigarrow i} D_{\mathbf{M}}(\mathbf{x}_i, \mathbf{x}_j)
+    #:     + \mu \sum_{i,\, j \rightsquigarrow i,\, l} \xi_{ijl}
+    #: if squared: min over M, xi:  (1 - mu) sum_ij D_M(x_i, x_j) + mu sum_ijl xi_ijl^2
+    #:   | \min_{\mathbf{M},\, \xi}\ (1 - \mu)
+    #:     \sum_{i,\, j \rightsquigarrow i} D_{\mathbf{M}}(\mathbf{x}_i, \mathbf{x}_j)
+    #:     + \mu \sum_{i,\, j \rightsquigarrow i,\, l} \xi_{ijl}^2
+    return cp.Problem(cp.Minimize((1 - mu) * pull + mu * push), constraints)
+
+
+def dual(X: FloatArray, targets: IntArray, triplets: IntArray, mu: float, squared: bool) -> Any:
+    """Its dual. Variable: "lambda" (t,), one price a triplet."""
+    import cvxpy as cp
+
+    d = X.shape[1]
+
+    def X_(i: int, j: int) -> FloatArray:
+        #: X_ij = (x_i - x_j)(x_i - x_j)^T | X_{ij} = (\mathbf{x}_i - \mathbf{x}_j)(\mathbf{x}_i - \mathbf{x}_j)^T
+        return np.outer(X[i] - X[j], X[i] - X[j])
+
+    pull = sum((X_(i, j) for i, j in targets.tolist()), np.zeros((d, d)))
+    lam = cp.Variable(len(triplets), name="lambda")
+    rows = np.array([(X_(i, j) - X_(i, l)).ravel() for i, j, l in triplets.tolist()])  # noqa: E741
+    #: Z = (1 - mu) sum_ij X_ij + sum_ijl lambda_ijl (X_ij - X_il)
+    #:   | Z = (1 - \mu) \sum_{i,\, j \rightsquigarrow i} X_{ij} + \sum_{ijl} \lambda_{ijl} (X_{ij} - X_{il})
+    Z = (1 - mu) * pull + cp.reshape(rows.T @ lam, (d, d), order="C")
+    if squared:
+        #: if squared: max over lambda:  sum_ijl ( lambda_ijl - lambda_ijl^2/(4 mu) )
+        #:   | \max_{\lambda}\ \sum_{ijl} \Bigl( \lambda_{ijl} - \frac{\lambda_{ijl}^2}{4 \mu} \Bigr)
+        #: if squared: Z psd,  lambda_ijl >= 0 | Z \succeq 0, \quad \lambda_{ijl} \ge 0
+        return cp.Problem(cp.Maximize(cp.sum(lam) - cp.sum_squares(lam) / (4 * mu)), [Z >> 0, lam >= 0])
+    #: if not squared: max over lambda:  sum_ijl lambda_ijl | \max_{\lambda}\ \sum_{ijl} \lambda_{ijl}
+    #: if not squared: Z psd,  0 <= lambda_ijl <= mu | Z \succeq 0, \quad 0 \le \lambda_{ijl} \le \mu
+    return cp.Problem(cp.Maximize(cp.sum(lam)), [Z >> 0, lam >= 0, lam <= mu])
+    #: [What is proved]
+    #: any feasible lambda gives a lower bound | \text{any feasible } \lambda \text{ gives a lower bound}
+
+
+class Instance(NamedTuple):
+    """Checked data. A triplet is a row of `targets` and a point l that counts as an impostor for it."""
+
+    X: FloatArray  # (n, d)
+    y: IntArray  # (n,) codes
+    targets: IntArray  # (p, 2): i and a target j
+    impostors: np.ndarray  # (p, n) True where l counts
+    mu: float
+    n_neighbors: int | None = None  # None where targets were given
+    ties: int = 0
+
+    def triplets(self, counts: np.ndarray | None = None) -> IntArray:
+        """(t, 3) the triplets i, j, l; of those only that count (p, n)."""
+        row, l = np.nonzero(self.impostors if counts is None else counts)  # noqa: E741 (the paper's l)
+        return np.concatenate([self.targets[row], l[:, None]], axis=1)
+
+    def target_lists(self) -> list[list[int]]:
+        """The targets of every point, as `targets` takes them."""
+        lists: list[list[int]] = [[] for _ in self.X]
+        for i, j in self.targets.tolist():
+            lists[i].append(j)
+        return lists
+
+
+def instance(
+    X: ArrayLike, y: ArrayLike | None, *, mu: float = 0.5, n_neighbors: int | None = 3, targets: Any = None
+) -> Instance:
+    """Everything checked. Raises ValueError for bad input."""
+    points = check_X(X)
+    if y is None:
+        raise ValueError("y is None: it must be one-dimensional, one label a point")
+    codes = check_labels(y, len(points))
+    if not LEAST <= check_number(mu, "mu") <= 1 - LEAST:
+        raise ValueError(
+            f"mu must lie between 0 and 1, at least {LEAST:g} from both, got {mu!r}: "
+            "(1 - mu) weighs the targets, mu the impostors"
+        )
+    if targets is None:
+        n_neighbors = check_count(n_neighbors, "n_neighbors")
+        pairs, ties = nearest_of_class(points, codes, n_neighbors, class_names(y))
+    else:
+        n_neighbors, pairs, ties = None, given_targets(targets, codes), 0
+    return Instance(points, codes, pairs, codes[pairs[:, 0], None] != codes, float(mu), n_neighbors, ties)
+
+
+def objective(given: Instance, M: FloatArray, squared: bool) -> float:
+    """(1 - mu) sum D_M(i, j) + mu sum [1 + D_M(i, j) - D_M(i, l)]_+, the last squared for the squared hinge."""
+    pull = push = 0.0
+    for (i, j), counts in zip(given.targets.tolist(), given.impostors, strict=True):
+        D = _distances(given.X, i, M)
+        pull += float(D[j])
+        xi = np.maximum(0.0, 1 + D[j] - D[counts])
+        push += float(np.sum(xi**2 if squared else xi))
+    return (1 - given.mu) * pull + given.mu * push
+
+
+def evaluate(given: Instance, M: FloatArray, squared: bool) -> dict[str, Any]:
+    """The intermediates at M (d, d).
+
+    objective; pull, push: its sums without (1 - mu) and mu; targets (p, 2); target_distances (p,); triplets (t, 3) with
+    xi (t,) > 0, in order; impostor_counts (p,), how many there are for each target; subgradient (d, d).
+    """
+    distances, triplets, slacks = [], [], []
+    gradient = np.zeros_like(M)
+    for (i, j), counts in zip(given.targets.tolist(), given.impostors, strict=True):
+        D = _distances(given.X, i, M)
+        distances.append(float(D[j]))
+        xi = np.where(counts, 1 + D[j] - D, 0.0)
+        X_ij = np.outer(given.X[i] - given.X[j], given.X[i] - given.X[j])
+        gradient += (1 - given.mu) * X_ij
+        for l in np.flatnonzero(xi > 0).tolist():  # noqa: E741 (the paper's l)
+            triplets.append((i, j, l))
+            slacks.append(float(xi[l]))
+            weight = 2 * slacks[-1] if squared else 1.0
+            gradient += (
+                given.mu * weight * (X_ij - np.outer(given.X[i] - given.X[l], given.X[i] - given.X[l]))
+            )
+    found = np.array(triplets, dtype=np.intp).reshape(-1, 3)
+    xi_of = np.array(slacks)
+    counted = dict.fromkeys(map(tuple, given.targets.tolist()), 0)
+    for i, j, _ in triplets:
+        counted[i, j] += 1
+    pull, push = float(np.sum(distances)), float(np.sum(xi_of**2 if squared else xi_of))
+    return {
+        "objective": (1 - given.mu) * pull + given.mu * push,
+        "pull": pull,
+        "push": push,
+        "targets": given.targets,
+        "target_distances": np.array(distances),
+        "triplets": found,
+        "xi": xi_of,
+        "impostor_counts": np.array([counted[i, j] for i, j in given.targets.tolist()], dtype=np.intp),
+        "subgradient": gradient,
+    }
+
+
+def _distances(X: FloatArray, i: int, M: FloatArray) -> FloatArray:
+    """D_M(i, l) for every l."""
+    difference = X[i] - X
+    D: FloatArray = np.sum((difference @ M) * difference, axis=1)
+    return D
+
+
+def generated(given: Instance, squared: bool, solver: str) -> Found:
+    """The optimum of the literal problem, and its prices from the literal dual, with the triplets that they need.
+
+    Constraints that hold by themselves may be left out. The problem is solved with those that are violated by Euclid's
+    metric, scaled so that targets are at 1 on average, then again with those that its answer violates, until it
+    violates none: the answer is that of all triplets.
+    """
+    taken = np.zeros_like(given.impostors)
+    length = float(
+        np.mean(np.sum((given.X[given.targets[:, 0]] - given.X[given.targets[:, 1]]) ** 2, axis=1))
+    )
+    M = np.eye(given.X.shape[1]) / (length or 1.0)
+    for rounds in range(1, ROUNDS + 1):
+        violated = (_missed(given, M) > VIOLATED) & ~taken
+        if rounds > 1 and not violated.any():
+            break
+        taken |= violated
+        triplets = given.triplets(taken)
+        M = project_psd(
+            solve_problem(literal(given.X, given.targets, triplets, given.mu, squared), solver)["M"]
+        )
+    prices = np.zeros(0)
+    if len(triplets):
+        prices = solve_problem(dual(given.X, given.targets, triplets, given.mu, squared), solver)["lambda"]
+    return Found(M, {"price": prices, "triplets": triplets}, Status.CONVERGED, rounds)
+
+
+def _missed(given: Instance, M: FloatArray) -> FloatArray:
+    """1 + D_M(i, j) - D_M(i, l) of every target and point (p, n); 0 where l is no impostor."""
+    found = np.zeros(given.impostors.shape)
+    for row, (i, j) in enumerate(given.targets.tolist()):
+        difference = given.X[i] - given.X
+        D = np.einsum("na,ab,nb->n", difference, M, difference)
+        found[row] = np.where(given.impostors[row], 1 + D[j] - D, 0.0)
+    return found
+
+
+class LMNN(FamilyMethod[Instance]):
+    """Large margin nearest neighbours; squared: with the squared hinge."""
+
+    PARAMETERS: ClassVar = {
+        "mu": "weight of the impostors, between 0 and 1; that of the targets is 1 - mu (default 0.5)",
+        "n_neighbors": "k, the number of targets of a point (default 3)",
+        "targets": "explicit targets, a list of points of its class for each point; they win over n_neighbors",
+    }
+
+    def __init__(self, squared: bool):
+        self.squared = squared
+        self.id = "lmnn:squared_hinge" if squared else "lmnn"
+        hinge = ", squared hinge" if squared else ""
+        self.TITLE = f"LMNN: large margin nearest neighbours{hinge} (Weinberger, Saul 2009)"
+        self.STATEMENT = Statement("cvxml.methods.lmnn", ("literal", "dual"), {"squared": squared})
+
+    @property
+    def MISREADINGS(self) -> dict[str, Misreading]:  # type: ignore[override]
+        """See `misreadings`."""
+        return misreadings(self)
+
+    def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
+        """See `instance`."""
+        return instance(X, y, **params)
+
+    def problem(self, given: Instance) -> Any:
+        """With all triplets; variables "M" (d, d) and "xi" (t,)."""
+        return literal(given.X, given.targets, given.triplets(), given.mu, self.squared)
+
+    def dual(self, given: Instance) -> Any:
+        """With all triplets; variable "lambda" (t,)."""
+        return dual(given.X, given.targets, given.triplets(), given.mu, self.squared)
+
+    def through_cvxpy(self, given: Instance, solver: str) -> Found:
+        """See `generated`."""
+        return generated(given, self.squared, solver)
+
+    def objective(self, given: Instance, M: FloatArray) -> float:
+        """From the definition."""
+        return objective(given, M, self.squared)
+
+    def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
+        """See `evaluate`."""
+        return evaluate(given, M, self.squared)
+
+    def member(self, given: Instance, number: Callable[[float], Any] = float) -> Family:
+        """<C, M> and a hinge on the triplets."""
+        mu = number(given.mu)
+        C = Weights(given.targets, np.full(len(given.targets), 1 - mu))
+        hinge = SquaredHinge(mu) if self.squared else Hinge(mu)
+        floor = NOTHING * given.mu * float(np.count_nonzero(given.impostors))
+        regularizer = Linear(given.X, C, "targets differ from their points")
+        return Family(regularizer, (Term(hinge, Triplets(given.targets, given.impostors)),), floor)
+
+    def read(self, given: Instance, dual: Dual) -> Sequence[Prices]:
+        """ "price" (t,) with "triplets" (t, 3) of i, j, l; what is no triplet of the problem is dropped."""
+        return (Triplets(given.targets, given.impostors).read(dual),)
+
+    def named(self, given: Instance, prices: Prices) -> Dual:
+        """The triplets that have a price."""
+        return {"price": prices.a, "triplets": Triplets(given.targets, given.impostors).named(prices)}
+
+    def stored(self, given: Instance) -> dict[str, Any]:
+        """With explicit targets."""
+        return {"mu": given.mu, "n_neighbors": given.n_neighbors, "targets": given.target_lists()}
+
+    def ties(self, given: Instance) -> int:
+        """How many points have a tie at the boundary of their targets."""
+        return given.ties
+
+    def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
+        """How many triplets there are and how many have a price; ties."""
+        priced = np.count_nonzero(certificate.dual["price"])
+        said = [f"{np.count_nonzero(given.impostors)} triplets, {priced} with a price"]
+        if given.ties:
+            said.append(f"{given.ties} points have targets that a tie decided, by the index")
+        return said
+
+
+def misreadings(method: LMNN) -> dict[str, Misreading]:
+    """What implementations of LMNN compute instead, by name.
+
+    Weights are another mu: only the ratio of the two matters. Other triplets are the same problem with other rows,
+    solved and proved by its own means. Another margin is a factor of the metric, which is named for every method.
+    Not named: a metric by gradient steps on L that has not arrived, which is no optimum of anything; a diagonal metric;
+    plain distances in the hinge, which make it non-convex.
+    """
+
+    def given(question: Question) -> Instance:
+        return method.instance(question.X, question.y, **question.params)
+
+    def weights(ratio: Callable[[Instance], float | None]) -> Callable[[Question], Other | None]:
+        """Impostors `ratio` times as heavy as targets."""
+
+        def mu(question: Question) -> float | None:
+            r = ratio(given(question))
+            return None if r is None or not 1e-9 < r < 1e9 else r / (1 + r)
+
+        return changed("mu", mu)
+
+    def rows(change: Callable[[Question, Instance], Instance | None]) -> Callable[[Question], float]:
+        return lambda question: _left(method, question, change(question, given(question)))
+
+    other = "lmnn" if method.squared else "lmnn:squared_hinge"
+    hinge = "the plain hinge where it is squared" if method.squared else "the squared hinge where it is plain"
+    return {
+        "mu_exchanged": Misreading(
+            "mu as the weight of the targets and 1 - mu as that of the impostors", weights(_exchanged)
+        ),
+        "targets_1": Misreading("weight 1 for the targets where it is 1 - mu", weights(lambda p: p.mu)),
+        "impostors_1": Misreading(
+            "weight 1 for the impostors where it is mu", weights(lambda p: 1 / (1 - p.mu))
+        ),
+        "means": Misreading("means over targets and over triplets where there are sums", weights(_means)),
+        "push_mean": Misreading("the mean over triplets where there is their sum", weights(_push_mean)),
+        "push_per_point": Misreading(
+            "the sum over triplets divided by n", weights(lambda p: _ratio(p) / len(p.X))
+        ),
+        "hinge": Misreading(hinge, lambda q: Other(q.X, q.y, q.params, method=other)),
+        "k_less": Misreading("n_neighbors - 1 targets of each point", _another_k(-1)),
+        "k_more": Misreading("n_neighbors + 1 targets of each point", _another_k(1)),
+        "self": Misreading("targets of which each point is its own first", left=rows(_self_first)),
+        "nearest_only": Misreading("impostors of the nearest target only", left=rows(_only(min))),
+        "furthest_only": Misreading("impostors of the furthest target only", left=rows(_only(max))),
+        "frozen": Misreading("those impostors only that Euclid's metric has", left=rows(_frozen)),
+        "one_way": Misreading("pairs of a target listed both ways counted once", left=rows(_one_way)),
+    }
+
+
+def _ratio(p: Instance) -> float:
+    return p.mu / (1 - p.mu)
+
+
+def _exchanged(p: Instance) -> float | None:
+    return None if p.mu == 0.5 else 1 / _ratio(p)
+
+
+def _means(p: Instance) -> float:
+    return _ratio(p) * len(p.targets) / float(np.count_nonzero(p.impostors))
+
+
+def _push_mean(p: Instance) -> float:
+    return _ratio(p) / float(np.count_nonzero(p.impostors))
+
+
+def _another_k(more: int) -> Callable[[Question], Other | None]:
+    def k(question: Question) -> int | None:
+        if question.params.get("targets") is not None:
+            return None
+        return int(question.params.get("n_neighbors", 3)) + more or None
+
+    return changed("n_neighbors", k)
+
+
+def _with(p: Instance, targets: IntArray, impostors: Any) -> Instance:
+    return p._replace(targets=targets, impostors=impostors)
+
+
+def _self_first(question: Question, p: Instance) -> Instance | None:
+    """The point itself in place of the last of its targets: its distance is 0."""
+    if question.params.get("targets") is not None:
+        return None
+    lists = p.target_lists()
+    targets = np.array([(i, j) for i, listed in enumerate(lists) for j in (i, *listed[:-1])], dtype=np.intp)
+    return _with(p, targets, p.y[targets[:, 0], None] != p.y)
+
+
+def _euclid(p: Instance) -> FloatArray:
+    return squared_euclidean(p.X, p.X)
+
+
+def _only(choose: Callable[..., Any]) -> Callable[[Question, Instance], Instance]:
+    """Triplets of one target of each point: the nearest or furthest by Euclid's metric."""
+
+    def change(question: Question, p: Instance) -> Instance:
+        D = _euclid(p)
+        chosen = {
+            (i, choose(listed, key=lambda j: D[i, j])) for i, listed in enumerate(p.target_lists()) if listed
+        }
+        keep = np.array([pair in chosen for pair in map(tuple, p.targets.tolist())])
+        return _with(p, p.targets, p.impostors & keep[:, None])
+
+    return change
+
+
+def _frozen(question: Question, p: Instance) -> Instance:
+    D = _euclid(p)
+    i, j = p.targets.T
+    return _with(p, p.targets, p.impostors & (D[i] < 1 + D[i, j][:, None]))
+
+
+def _one_way(question: Question, p: Instance) -> Instance | None:
+    """Of i, j and j, i the first only, with its triplets."""
+    seen: set[tuple[int, ...]] = set()
+    keep = []
+    for pair in p.targets.tolist():
+        keep.append(tuple(sorted(pair)) not in seen)
+        seen.add(tuple(sorted(pair)))
+    kept = np.array(keep)
+    return None if kept.all() else _with(p, p.targets[kept], p.impostors[kept])
+
+
+def _left(method: LMNN, question: Question, other: Instance | None) -> float:
+    """What the metric may still gain with these rows, relative to the objective; inf unless next to nothing."""
+    if other is None:
+        return math.inf
+    found = method.search(other, question.tol / 10, MAX_ITER, None, None)
+    proof = method.certify(other, question.metric, found.dual)
+    if not (proof.feasibility.feasible and proof.scale > 0 and proof.decides(question.tol)):
+        return math.inf
+    left = max(0.0, proof.gap - proof.rounding) / proof.scale
+    return left if left <= NOT_BY_LUCK else math.inf
+
+
+METHOD = LMNN(squared=False)
+SQUARED_HINGE = LMNN(squared=True)

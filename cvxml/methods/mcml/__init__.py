@@ -1,1 +1,0 @@
-"""Metric learning by collapsing classes (Globerson and Roweis 2005)."""

@@ -1,0 +1,294 @@
+"""What implementations of MLSVM compute instead of problem (2): the misreadings that `check` can name.
+
+Most are problem (2) again, with another lam or other rows. A row is a point with its targets and impostors; where a
+misreading has more than one row for a point, or the point itself among its targets, copies of the point are
+appended: n' points with lam n / n' have 1/n' sum xi in the same proportion to lam/2 ||A||^2 as n points with lam.
+Two are other problems, with duals of their own (misreadings_problem.py):
+    no cone          lam/2 ||A||^2 + 1/n sum xi_i    over all A:   sum s - ||G||^2 / (2 lam),  s_i <= 1/n
+    squared hinge    lam/2 ||A||^2 + 1/n sum xi_i^2:               sum s - n/4 sum s^2 - ||P_+(G)||^2 / (2 lam)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from cvxml.core.metric import FloatArray, IntArray, examine, unit_scale
+from cvxml.core.misreading import Misreading, Other, Question, changed
+from cvxml.core.neighbors import k_nearest, squared_euclidean
+from cvxml.methods.mlsvm.instance import Instance, instance, scaled_lam
+from cvxml.methods.mlsvm.neighborhood import Neighborhood
+from cvxml.methods.mlsvm.rows import Row, losses, stays_at_scale, usable_rows
+
+MOST_PAIRS = 1_000_000  # a misreading with more pairs than this is not tried
+
+
+Rows = Callable[[Instance, Question], list[Row] | None]
+
+
+def lam_times(factor: Callable[[Instance], float]) -> Callable[[Question], Other | None]:
+    """Problem (2) with another lam."""
+
+    def value(question: Question) -> float | None:
+        given = instance(question.X, question.y, **question.params)
+        lam = given.lam * factor(given)
+        return lam if lam > 0 and lam != given.lam else None
+
+    return screened(changed("lam", value))
+
+
+def screened(problem: Callable[[Question], Other | None]) -> Callable[[Question], Other | None]:
+    """The same, but None where scaling the metric shows at once that it is not optimal there."""
+
+    def screen(question: Question) -> Other | None:
+        other = problem(question)
+        if other is None:
+            return None
+        there = instance(other.X, other.y, **other.params)
+        margins = partial(losses, there.X, usable_rows(there))
+        return other if stays_at_scale(question.metric, there.lam, len(there.X), margins) else None
+
+    return screen
+
+
+def with_rows(rows: Rows) -> Callable[[Question], Other | None]:
+    """Problem (2) with other rows."""
+
+    def problem(question: Question) -> Other | None:
+        given = instance(question.X, question.y, **question.params)
+        found = rows(given, question)
+        if not found or sum(len(row.targets) + len(row.impostors) for row in found) > MOST_PAIRS:
+            return None
+        return _stated(given, found)
+
+    return screened(problem)
+
+
+def _stated(given: Instance, rows: list[Row]) -> Other:
+    """The rows as explicit neighbour lists, with copies of points where lists alone cannot say it."""
+    n = len(given.X)
+    copies: list[int] = []
+    lists: dict[int, list[int]] = {}
+    for point, targets, impostors in rows:
+        at = point
+        if at in lists:  # a second row of the same point
+            at = n + len(copies)
+            copies.append(point)
+        lists[at] = [int(j) for j in (*targets, *impostors) if j != point]
+        if point in targets:
+            lists[at].append(n + len(copies))
+            copies.append(point)
+    X = np.concatenate([given.X, given.X[copies]])
+    y = np.concatenate([given.y, given.y[copies]])
+    neighbors = [lists.get(i, []) for i in range(len(X))]
+    return Other(X, y, {"lam": given.lam * n / len(X), "neighbors": neighbors})
+
+
+def _by_distance(X: FloatArray, i: int, listed: IntArray) -> IntArray:
+    """The points of a list, the nearest first (Euclid)."""
+    return listed[np.argsort(squared_euclidean(X[i : i + 1], X[listed])[0], kind="stable")]
+
+
+def _last_target(given: Instance, _: Question) -> list[Row]:
+    T = [_by_distance(given.X, i, listed)[-1:] for i, listed in enumerate(given.N.targets)]
+    return usable_rows(given, targets=T)
+
+
+def _first_impostor(given: Instance, _: Question) -> list[Row]:
+    I = [_by_distance(given.X, i, listed)[:1] for i, listed in enumerate(given.N.impostors)]  # noqa: E741
+    return usable_rows(given, impostors=I)
+
+
+def _fixed_pairs(given: Instance, question: Question) -> list[Row]:
+    last, first = _last_target(given, question), _first_impostor(given, question)
+    return [Row(a.point, a.targets, b.impostors) for a, b in zip(last, first, strict=True)]
+
+
+def _all_impostors(given: Instance, _: Question) -> list[Row]:
+    return usable_rows(given, impostors=[np.flatnonzero(given.y != c) for c in given.y])
+
+
+def _argmin(given: Instance, question: Question) -> list[Row]:
+    """x+ = argmin at the metric itself: where Algorithm 1 as printed stands still."""
+    rows = []
+    for i, targets, impostors in usable_rows(given):
+        difference = given.X[i] - given.X[targets]
+        nearest = int(np.sum((difference @ question.metric) * difference, axis=1).argmin())
+        rows.append(Row(i, [targets[nearest]], impostors))
+    return rows
+
+
+def _each_pair(given: Instance, _: Question) -> list[Row]:
+    return [Row(i, [l], [j]) for i, T, I in usable_rows(given) for l in T for j in I]  # noqa: E741
+
+
+def _self_as_target(given: Instance, _: Question) -> list[Row]:
+    """Only points whose targets it changes differ: those without any."""
+    T, I = given.N.targets, given.N.impostors  # noqa: E741
+    return [Row(i, [*T[i], i], I[i]) for i in range(len(T)) if len(I[i])]
+
+
+def _self_in_a_slot(given: Instance, question: Question) -> list[Row] | None:
+    """The point takes one of the K places in its own list, at distance 0."""
+    K = question.params.get("n_neighbors", 4)
+    if question.params.get("neighbors") is not None or K < 2:
+        return None
+    if question.params.get("neighborhood", "knn") != "knn":
+        return None
+    fewer = instance(question.X, question.y, **{**question.params, "n_neighbors": K - 1})
+    return _self_as_target(fewer, question)
+
+
+def _last_index(given: Instance, question: Question) -> list[Row] | None:
+    """Of points at the same distance the last, not the first."""
+    K = question.params.get("n_neighbors", 4)
+    if given.N.ties == 0 or question.params.get("neighborhood", "knn") != "knn":
+        return None
+    n = len(given.X)
+    everyone = np.arange(n, dtype=np.intp)
+    scale = unit_scale(given.X)
+    nearest = (n - 1 - k_nearest(given.X[::-1] / scale, everyone, everyone, K)[0])[::-1]
+    T = [listed[given.y[listed] == given.y[i]] for i, listed in enumerate(nearest)]
+    I = [listed[given.y[listed] != given.y[i]] for i, listed in enumerate(nearest)]  # noqa: E741
+    return usable_rows(given, T, I)
+
+
+def size(by: int) -> Callable[[Question], int | None]:
+    """K + by, unless the lists are explicit, or the points too few."""
+
+    def value(question: Question) -> int | None:
+        K = question.params.get("n_neighbors", 4) + by
+        fits = 0 < K < len(np.asarray(question.X))
+        return K if fits and question.params.get("neighbors") is None else None
+
+    return value
+
+
+def _other_neighborhood(question: Question) -> str | None:
+    if question.params.get("neighbors") is not None:
+        return None
+    other = "per-class" if question.params.get("neighborhood", "knn") == "knn" else "knn"
+    try:
+        instance(question.X, question.y, **{**question.params, "neighborhood": other})
+    except ValueError:  # a class is too small for it
+        return None
+    return other
+
+
+def other_problem(question: Question, squared: bool) -> float:
+    """What the metric leaves to gain where the hinge is squared, or where there is no cone; relative, proved."""
+    given = instance(question.X, question.y, **question.params)
+    s = unit_scale(given.X)
+    X, N, lam, A = given.X / s, given.N, scaled_lam(given.lam, s), question.metric * s**2
+    rows = usable_rows(given)
+    if not rows or np.abs(A - A.T).max() > 1e-9 * np.linalg.norm(A):
+        return math.inf
+    A = (A + A.T) / 2
+    # a psd matrix that is optimal without the cone is optimal with it, and would not be asked about
+    if squared != examine(A)[1].feasible:
+        return math.inf
+    power = 2 if squared else 1
+    if not stays_at_scale(A, lam, len(X), partial(losses, X, rows), power):
+        return math.inf
+    from cvxml.methods.mlsvm.misreadings_problem import prices
+
+    u, w = prices(X, N, lam, squared)
+    objective = lam / 2 * float(np.sum(A**2))
+    objective += float((np.maximum(0.0, 1 + losses(X, rows, A)) ** power).sum()) / len(X)
+    bound = _bound(X, N, lam, squared, u, w)
+    scale = lam / 2 * float(np.sum(A**2))
+    rounding = 1e-13 * (abs(objective) + abs(bound))
+    return (objective - bound + rounding) / scale if scale > 0 else math.inf
+
+
+def _bound(X: FloatArray, N: Neighborhood, lam: float, squared: bool, u: FloatArray, w: FloatArray) -> float:
+    """The dual value of any prices, made feasible: u and w one number a pair, in the order of the lists."""
+    n, d = X.shape
+    G, total, at_u, at_w = np.zeros((d, d)), 0.0, 0, 0
+    for i in N.usable:
+        I, T = N.impostors[i], N.targets[i]  # noqa: E741
+        u_i, w_i = np.maximum(u[at_u : at_u + len(I)], 0), np.maximum(w[at_w : at_w + len(T)], 0)
+        at_u, at_w = at_u + len(I), at_w + len(T)
+        s = min(float(u_i.sum()), float(w_i.sum()))
+        if s <= 0:
+            continue
+        s = s if squared else min(s, 1 / n)
+        away, own = X[i] - X[I], X[i] - X[T]
+        G += away.T @ (away * (s * u_i / u_i.sum())[:, None]) - own.T @ (own * (s * w_i / w_i.sum())[:, None])
+        total += s - n / 4 * s**2 if squared else s
+    values = np.linalg.eigvalsh(G)
+    paid = np.maximum(values, 0) if squared else values
+    return total - float(np.sum(paid**2)) / (2 * lam)
+
+
+MISREADINGS: dict[str, Misreading] = {
+    "lam": Misreading("lam ||A||^2 where the paper has lam/2 ||A||^2", lam_times(lambda given: 2.0)),
+    "sum": Misreading(
+        "sum_i xi_i where the paper has 1/n sum_i xi_i", lam_times(lambda given: 1 / len(given.X))
+    ),
+    "lam_sum": Misreading(
+        "lam ||A||^2 + sum_i xi_i where the paper has lam/2 ||A||^2 + 1/n sum_i xi_i",
+        lam_times(lambda given: 2 / len(given.X)),
+    ),
+    "usable": Misreading(
+        "the mean of xi over the usable points where the paper divides by n",
+        lam_times(lambda given: len(given.N.usable) / len(given.X)),
+    ),
+    "lam_on_losses": Misreading(
+        "1/2 ||A||^2 + lam/n sum_i xi_i where the paper has lam/2 ||A||^2 + 1/n sum_i xi_i",
+        lam_times(lambda given: 1 / given.lam**2),
+    ),
+    "squared_hinge": Misreading(
+        "1/n sum_i xi_i^2 where the paper has 1/n sum_i xi_i", left=partial(other_problem, squared=True)
+    ),
+    "no_cone": Misreading(
+        "the problem without A psd: P_+ is missing, at the end and in every step",
+        left=partial(other_problem, squared=False),
+    ),
+    "argmin": Misreading(
+        "the nearest target where the constraint has the furthest: x+ = argmin, as Algorithm 1 is printed",
+        with_rows(_argmin),
+    ),
+    "last_target": Misreading(
+        "the target that is furthest by Euclid where the paper takes the furthest by A",
+        with_rows(_last_target),
+    ),
+    "first_impostor": Misreading(
+        "the impostor that is nearest by Euclid where the paper takes the nearest by A",
+        with_rows(_first_impostor),
+    ),
+    "fixed_pairs": Misreading(
+        "the furthest target and the nearest impostor chosen once, by Euclid, where the paper chooses by A",
+        with_rows(_fixed_pairs),
+    ),
+    "each_pair": Misreading(
+        "a slack for each pair of a target and an impostor where the paper has one for each point",
+        with_rows(_each_pair),
+    ),
+    "all_impostors": Misreading(
+        "all points of other classes as impostors where the paper takes those among the neighbours",
+        with_rows(_all_impostors),
+    ),
+    "self": Misreading(
+        "the point itself as one of its K neighbours, a target at distance 0", with_rows(_self_in_a_slot)
+    ),
+    "empty": Misreading(
+        "a distance of 0 to the targets of a point that has none, where its constraint is vacuous",
+        with_rows(_self_as_target),
+    ),
+    "fewer": Misreading(
+        "K - 1 neighbours: the point itself took a place in its list",
+        screened(changed("n_neighbors", size(-1))),
+    ),
+    "more": Misreading("K + 1 neighbours", screened(changed("n_neighbors", size(1)))),
+    "last_index": Misreading(
+        "the last index where a tie decides who is a neighbour: the rule is the first", with_rows(_last_index)
+    ),
+    "neighborhood": Misreading(
+        'the other kind of neighbourhood ("knn" for "per-class", or the reverse)',
+        screened(changed("neighborhood", _other_neighborhood)),
+    ),
+}

@@ -1,0 +1,38 @@
+"""The duals of two misreadings of problem (2), in cvxpy: without A psd, and with xi squared (misreadings.py)."""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import numpy as np
+
+from cvxml.core.backend import solve_problem
+from cvxml.core.metric import FloatArray
+from cvxml.methods.mlsvm.neighborhood import Neighborhood
+
+
+def dual(X: FloatArray, N: Neighborhood, lam: float, squared: bool) -> cp.Problem:
+    """max sum s - ||G + S||^2 / (2 lam) over u, w >= 0 with sum_j u_ij = sum_l w_il = s_i.
+
+    squared: less n/4 sum s^2, and S psd. Otherwise s_i <= 1/n, and S = 0: nothing asks A to be psd.
+    """
+    n, d = X.shape
+    u = cp.Variable(sum(len(N.impostors[i]) for i in N.usable), nonneg=True, name="u")
+    w = cp.Variable(sum(len(N.targets[i]) for i in N.usable), nonneg=True, name="w")
+    X_ij = np.array([np.outer(X[i] - X[j], X[i] - X[j]).ravel() for i in N.usable for j in N.impostors[i]])
+    X_il = np.array([np.outer(X[i] - X[j], X[i] - X[j]).ravel() for i in N.usable for j in N.targets[i]])
+    G = cp.reshape(X_ij.T @ u - X_il.T @ w, (d, d), order="C")
+    owner_u = np.repeat(np.arange(len(N.usable)), [len(N.impostors[i]) for i in N.usable])
+    owner_w = np.repeat(np.arange(len(N.usable)), [len(N.targets[i]) for i in N.usable])
+    s = (owner_u == np.arange(len(N.usable))[:, None]).astype(float) @ u
+    constraints = [s == (owner_w == np.arange(len(N.usable))[:, None]).astype(float) @ w]
+    if not squared:
+        return cp.Problem(cp.Maximize(cp.sum(s) - cp.sum_squares(G) / (2 * lam)), [*constraints, s <= 1 / n])
+    S = cp.Variable((d, d), symmetric=True, name="S")
+    value = cp.sum(s) - n / 4 * cp.sum_squares(s) - cp.sum_squares(G + S) / (2 * lam)
+    return cp.Problem(cp.Maximize(value), [*constraints, S >> 0])
+
+
+def prices(X: FloatArray, N: Neighborhood, lam: float, squared: bool) -> tuple[FloatArray, FloatArray]:
+    """u and w, one number a pair in the order of the lists. SolverFailure if the back end gives no answer."""
+    found = solve_problem(dual(X, N, lam, squared), "clarabel")
+    return found["u"], found["w"]

@@ -1,0 +1,244 @@
+"""What implementations of NCA compute instead of f or g: the misreadings that `check` can name.
+
+Some are NCA with another input. The others minimise another F(Q), Q = A^T A, with d_ij = <Q, X_ij>, and w_ij s_ij p_ij
+over its sum, all of them of the form dF/dQ = sum_ij M_ij X_ij (c_i = 1 for g, p_i for f):
+    self    1 + sum_{k != i} e^-d_ik for the denominator           M_ij = c_i (w_ij - p_ij)
+    plain   e^-sqrt(d_ij) for e^-d_ij                              M_ij = c_i (w_ij - p_ij) / (2 sqrt(d_ij))
+    each    -sum_i c_i sum_j u_ij log p_ij, u_ij = s_ij / sum_j s_ij, c_i = 1 (MCML) or sum_j s_ij
+                                                                   M_ij = c_i (u_ij - p_ij)
+    pairs   -sum_ij s_ij log q_ij, q one softmax over all pairs    M_ij = s_ij - q_ij sum s
+(pairs_self: its sum has the n terms i = j too). A metric is the answer if it is stationary, as NCA's own metrics of
+limited rank are judged (certify.py): max(|A|, 1) |dF/dA| and, for a row of A that is free, what the least eigenvalue of
+dF/dQ wins, both with what rounding may have done, as a share of the scale: the distance of F to a bound,
+or to where multiples of the metric tend if that is less. Near infinity, where all of these are 0, nothing is proved.
+    bounds  self: K / (1 + K) of K that are right at distance 0; plain: that of NCA; each: sum c_i H(u_i), and pairs:
+            sum s H(s / sum s), H the entropy, since F less that is a relative entropy.
+    limits  self: only points at distance 0 count; plain: NCA's (infinity.py); the others tend to infinity.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from scipy.spatial.distance import cdist
+from scipy.special import logsumexp, xlogy
+
+from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.misreading import Misreading, Other, Question, changed
+from cvxml.family.coordinates import Coordinates, coordinates
+from cvxml.methods.nca.certify import NOTHING, examine_rank
+from cvxml.methods.nca.infinity import limit
+from cvxml.methods.nca.instance import Instance, instance
+from cvxml.methods.nca.rows import EPS, INVISIBLE, Metric
+
+SMALL = 1e-2  # a metric no larger in units of the covariance is next to A = 0, and no direction in use
+BLOCK = 1 << 20  # distances at a time
+MOST_POINTS = 10_000  # a misreading that is not NCA itself is not tried with more
+
+
+class Rows(NamedTuple):
+    """Some points: d_ij (b, n), inf for i itself; s_ij (b, n)."""
+
+    at: IntArray
+    d: FloatArray
+    s: FloatArray
+
+
+class Part(NamedTuple):
+    """What a block of rows adds: its objective, its bound, where it tends, and M (b, n)."""
+
+    value: float
+    bound: float
+    limit: float
+    M: FloatArray
+
+
+class Misread(NamedTuple):
+    """The objective, its bound, where multiples tend, dF/dQ (r, r), and the size of what was summed there."""
+
+    value: float
+    bound: float
+    limit: float
+    G: FloatArray
+    size: float
+
+
+def left(question: Question, kind: str) -> float:
+    """How far the metric is from stationary for the objective `kind`, relative to its scale, as proved; or inf."""
+    p = instance(question.X, question.y, **question.params)
+    if len(p.X) > MOST_POINTS or not np.isfinite(question.metric).all():
+        return math.inf
+    at = coordinates(p.X)
+    if at.hidden:  # nothing is proved
+        return math.inf
+    Q, feasibility = examine_rank(question.metric, p.m, at)
+    if not (feasibility.feasible and Q.any()):
+        return math.inf
+    values, vectors = np.linalg.eigh(Q)
+    values[: max(0, len(values) - p.m)] = 0
+    values[values <= EPS * len(values) * values[-1]] = 0
+    if values[-1] <= INVISIBLE:  # A = 0 has no gradient, whatever F is
+        return math.inf
+    A = np.sqrt(values)[:, None] * vectors.T
+    with np.errstate(all="ignore"):  # what is no number is refused
+        found = _misread(p, at, A, kind, question.metric)
+        of_A = float(np.linalg.norm(2 * A @ found.G))
+        free = values[-1] <= SMALL or min(p.m, len(Q)) > np.count_nonzero(values > INVISIBLE)
+        least = float(np.linalg.eigvalsh(found.G)[0]) if free and np.isfinite(found.G).all() else 0.0
+        length = max(float(np.linalg.norm(A)), 1.0)
+        above, to_limit = found.value - found.bound, abs(found.value - found.limit)
+        # what cancels in the metric in the coordinates
+        beyond = np.linalg.norm(np.abs(at.back.T) @ np.abs(question.metric) @ np.abs(at.back), 2)
+        reach = float(np.linalg.norm(A, 2) * np.linalg.norm(A * at.lost, 2) + beyond)
+        sizes = max(reach, 1.0) * found.size + abs(found.value) + abs(found.bound)
+        rounding = EPS * (8 + math.sqrt(len(p.X))) * sizes
+        rest = max(length * of_A, length**2 * max(0.0, -least)) + rounding
+        share = rest / max(min(above, to_limit), NOTHING)
+    return share if math.isfinite(share) else math.inf
+
+
+def _misread(p: Instance, at: Coordinates, A: FloatArray, kind: str, metric: FloatArray) -> Misread:
+    Y, E = at.Y, at.Y @ A.T
+    n, r = Y.shape
+    of_pairs = kind.startswith("pairs")
+    log_sum = _over_pairs(p, E, n if kind == "pairs_self" else 0) if of_pairs else 0.0
+    total = sum(float(rows.s.sum()) for rows in _rows(p, E)) if of_pairs else 0.0
+    row_sums, column_sums, cross, size = np.zeros(n), np.zeros(n), np.zeros((r, r)), 0.0
+    lengths = np.sum(Y**2, axis=1)
+    parts = []
+    for rows in _rows(p, E):
+        part = _pairs(rows, log_sum, total) if of_pairs else _points(p, rows, kind)
+        parts.append(part)
+        row_sums[rows.at] += part.M.sum(axis=1)
+        column_sums += part.M.sum(axis=0)
+        cross += Y[rows.at].T @ (part.M @ Y)
+        size += 2 * float(np.sum(np.abs(part.M) * (lengths[rows.at][:, None] + lengths)))
+    G = Y.T @ ((row_sums + column_sums)[:, None] * Y) - cross - cross.T
+    value, bound, to = (math.fsum(found) for found in zip(*(part[:3] for part in parts), strict=True))
+    if kind == "plain":
+        bound, to = p.bound, limit(p, Metric(p, metric, at)).value
+    return Misread(value, bound, to, (G + G.T) / 2, size)
+
+
+def _rows(p: Instance, E: FloatArray) -> Iterator[Rows]:
+    """The points that something is right for, a block at a time."""
+    usable = np.flatnonzero(p.usable)
+    step = max(1, BLOCK // len(E))
+    for start in range(0, len(usable), step):
+        at = usable[start : start + step]
+        d = cdist(E[at], E, "sqeuclidean")
+        d[np.arange(len(at)), at] = np.inf
+        if p.similarity is None:
+            s = (p.y[at][:, None] == p.y) * 1.0
+            s[np.arange(len(at)), at] = 0.0
+        else:
+            s = p.similarity[at]
+        yield Rows(at, d, s)
+
+
+def _over_pairs(p: Instance, E: FloatArray, own: int) -> float:
+    """log sum_{c != d} e^-d_cd, over all points, and `own` times 1 more."""
+    step = max(1, BLOCK // len(E))
+    logs = [np.log(own) if own else -np.inf]
+    for start in range(0, len(E), step):
+        d = cdist(E[start : start + step], E, "sqeuclidean")
+        d[np.arange(len(d)), start + np.arange(len(d))] = np.inf
+        logs.append(float(logsumexp(-d)))
+    return float(logsumexp(logs))
+
+
+def _pairs(rows: Rows, log_sum: float, total: float) -> Part:
+    d = np.where(rows.s > 0, rows.d, 0.0)
+    value = float(np.sum(rows.s * (d + log_sum)))
+    M = rows.s - total * np.exp(-rows.d - log_sum)
+    return Part(value, -float(np.sum(xlogy(rows.s, rows.s / total))), math.inf, M)
+
+
+def _points(p: Instance, rows: Rows, kind: str) -> Part:
+    exponents = -np.sqrt(rows.d) if kind == "plain" else -rows.d
+    log_sum = logsumexp(exponents, axis=1)
+    if kind == "self":
+        log_sum = np.logaddexp(log_sum, 0.0)
+    P = np.exp(exponents - log_sum[:, None])
+    if kind in ("mean_log", "sum_log"):
+        weight = rows.s.sum(axis=1)
+        u = rows.s / weight[:, None]
+        c = weight if kind == "sum_log" else np.ones(len(weight))
+        d = np.where(u > 0, rows.d, 0.0)
+        value = float(c @ (np.sum(u * d, axis=1) + log_sum))
+        return Part(value, -float(c @ np.sum(xlogy(u, u), axis=1)), math.inf, c[:, None] * (u - P))
+    mine = exponents + np.log(rows.s)
+    log_own = logsumexp(mine, axis=1)
+    log_p = log_own - log_sum
+    c = np.exp(log_p) if p.criterion == "f" else np.ones(len(log_p))
+    M = c[:, None] * (np.exp(mine - log_own[:, None]) - P)
+    if kind == "plain":  # where the images coincide and the points do not, there is no derivative
+        root = np.sqrt(rows.d)
+        same = (p.X[rows.at][:, None] == p.X).all(axis=2) if not root.all() else root == np.inf
+        M = np.where(same, 0.0, M / (2 * root))
+    most, right = rows.s.max(axis=1), np.count_nonzero(rows.s, axis=1)
+    here = rows.d == 0
+    terms = [c if p.criterion == "f" else log_p, most * right / (1 + right)]
+    terms.append(np.where(here, rows.s, 0.0).sum(axis=1) / (1 + here.sum(axis=1)))
+    if p.criterion == "g":
+        terms[1:] = [np.log(term) for term in terms[1:]]
+    value, bound, to = (-float(term.sum()) for term in terms)
+    return Part(value, bound, to, M)
+
+
+# NCA with other inputs
+
+
+def _other_criterion(to: str) -> Misreading:
+    other = {"f": "g", "g": "f"}[to]
+    name = {"f": "f = sum_i p_i", "g": "g = sum_i log p_i"}
+
+    def value(question: Question) -> str | None:
+        return to if question.params.get("criterion", "f") == other else None
+
+    return Misreading(f"{name[to]} where {name[other]} is asked for", changed("criterion", value))
+
+
+def _mean_in_class(question: Question) -> Other | None:
+    """f with weights 1 / (n_c - 1); g but for a constant is what it was, and so is f where the classes are equal."""
+    p = instance(question.X, question.y, **question.params)
+    if p.criterion == "g" or p.similarity is not None or len(p.X) > MOST_POINTS:
+        return None
+    s = p.weights()
+    right = s.sum(axis=1)
+    if right[right > 0].min() == right.max():
+        return None
+    s = s / np.where(right > 0, right, 1.0)[:, None]
+    return Other(question.X, None, {**question.params, "similarity": s})
+
+
+def _objective(sentence: str, kind: str) -> Misreading:
+    return Misreading(sentence, left=partial(left, kind=kind))
+
+
+MISREADINGS: dict[str, Misreading] = {
+    "g": _other_criterion("g"),
+    "f": _other_criterion("f"),
+    "mean": Misreading("p_i the mean of p_ij over the class where the note has the sum", _mean_in_class),
+    "self": _objective("the point itself in the denominator of p_ij, where the note has k != i", "self"),
+    "plain": _objective("exp(-|A x_i - A x_j|) where the note has the squared distance", "plain"),
+    "mean_log": _objective(
+        "sum_i of the mean of log p_ij over the class (MCML) where NCA has p_i = sum_j p_ij", "mean_log"
+    ),
+    "sum_log": _objective(
+        "sum_ij log p_ij over the pairs of a class where NCA has p_i = sum_j p_ij", "sum_log"
+    ),
+    "pairs": _objective(
+        "one distribution over all pairs (the cost printed for continuous labels) where p has one for each point",
+        "pairs",
+    ),
+    "pairs_self": _objective(
+        "one distribution over all pairs, c = d among them as the cost for continuous labels is printed, "
+        "where p has one for each point",
+        "pairs_self",
+    ),
+}

@@ -1,0 +1,93 @@
+"""Algorithm 1 of the paper, stochastic gradient descent: corrected, and as printed (`paper`).
+
+Corrected. A sample i gives the unbiased subgradient 2 W + C n dW of F, dW = Psi_{i, h^} - Psi_{i, h*}; so
+    W <- P_+( (1 - 2 eta) W - eta C n dW ),     eta = 1 / (2 (t + 1)),
+where eta = 1 / (2 t) would erase the start at t = 1. A mini-batch takes the mean of its dW.
+As printed: W <- P_+( (1 - eta) W - C dW ), eta = 1/t. The loss has no step size; t = 0 divides by zero, so it
+starts at t = 1, which erases the start; and h* and h^ come from the greedy inference with ties forbidden in
+both (Algorithms 2 and 3).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cvxml.core.metric import FloatArray, IntArray, project_psd
+from cvxml.core.threads import one_blas_thread
+from cvxml.methods.ssvm.inference import loss_augmented, targeted
+from cvxml.methods.ssvm.instance import Instance
+from cvxml.methods.ssvm.nearest import nearest
+from cvxml.methods.ssvm.point import point_at
+from cvxml.methods.ssvm.study import greedy
+
+
+class SgdRun(NamedTuple):
+    """The last W, the one of lowest F among those measured, and F after each epoch, the start first."""
+
+    last: FloatArray
+    W: FloatArray
+    F: list[float]
+
+
+def sgd(
+    p: Instance,
+    W: FloatArray,
+    n_epochs: int,
+    batch_size: int = 1,
+    paper: bool = False,
+    random_state: int = 0,
+    printed_inference: bool | None = None,
+) -> SgdRun:
+    """`n_epochs` passes over the points in random order from W (d, d); F is measured exactly after each pass.
+
+    paper: the step as printed, and the inference. printed_inference, default None: as `paper`; True with paper False
+    tells what the inference alone does.
+    """
+    printed = paper if printed_inference is None else printed_inference
+    with one_blas_thread():
+        return _epochs(p, W, n_epochs, batch_size, paper, printed, np.random.default_rng(random_state))
+
+
+def _epochs(
+    p: Instance,
+    W: FloatArray,
+    n_epochs: int,
+    batch_size: int,
+    paper: bool,
+    printed_inference: bool,
+    rng: np.random.Generator,
+) -> SgdRun:
+    n, t = len(p.X), 0
+    best, F = W, [point_at(p, W).F]
+    for _ in range(n_epochs):
+        order = rng.permutation(n)
+        for start in range(0, n, batch_size):
+            t += 1
+            batch = order[start : start + batch_size]
+            dW = _mean_change(p, W, batch, printed_inference)
+            if paper:
+                W = project_psd((1 - 1 / t) * W - p.C * dW)
+            else:
+                eta = 1 / (2 * (t + 1))
+                W = project_psd((1 - 2 * eta) * W - eta * p.C * n * dW)
+        F.append(point_at(p, W).F)
+        if F[-1] <= min(F):
+            best = W
+    return SgdRun(W, best, F)
+
+
+def _mean_change(p: Instance, W: FloatArray, batch: IntArray, printed_inference: bool) -> FloatArray:
+    """The mean of Psi_{i, h^} - Psi_{i, h*} over the batch: pull h*, push h^."""
+    near = nearest(p.X, p.y, p.R, W, p.k, batch)
+    own = p.y[batch]
+    if printed_inference:
+        star, hat = greedy.targeted(near, own).sets, greedy.loss_augmented(near, own, p.Lam).sets
+    else:
+        star, hat = targeted(near, own).sets, loss_augmented(near, own, p.Lam).sets
+    dW = np.zeros_like(W)
+    for j_star, j_hat in zip(star.T, hat.T, strict=True):
+        pull, push = p.X[batch] - p.X[j_star], p.X[batch] - p.X[j_hat]
+        dW += pull.T @ pull - push.T @ push
+    return dW / len(batch)

@@ -1,0 +1,210 @@
+"""The certificate of a metric as global optimum: a tree of cases that leaves none out, and a bound for each leaf.
+
+Tree. A row (i, j, a, b) splits the metrics by whether j is in h*_i, the cheapest set in which the class of i wins (any
+of the cheapest, where several are): it is at row a, it is not at row b. Row 0 is the root. What a leaf knows is what
+the branches above it say and what follows from it (membership.py); where no set is left there is no metric.
+
+Bound of a leaf. With Y_i = sum of X_ij over the j known to be in h*_i, every metric of the leaf has
+    L_i(W) >= max(0, Delta_ih + <W, Y_i - A_ih>),   A_ih = sum_{j in h} X_ij,
+and <W, X_ij - X_il> <= 0 for exchanges: j is in h*_i, l is not and could take its place. Any q >= 0 with
+sum_h q_ih <= 1 and any nu >= 0 therefore give, by weak duality,
+    F >= C sum q Delta - 1/4 ||P_+(M)||^2,      M = C sum q (A - Y) - sum nu (X_ij - X_il),
+no matter where they came from. The least bound of the leaves bounds F. Weights that are not feasible are repaired:
+clipped, scaled down to sum 1, left out where the set or the exchange is none.
+
+Radius. The Lagrangian of a leaf grows from its minimiser V = P_+(M)/2 like ||W - V||^2, so an optimum that lies in the
+leaf is within sqrt(F - bound) of V; a leaf with a bound above F holds none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from cvxml.core.inputs import real_array
+from cvxml.core.metric import FloatArray, IntArray, examine, unit_scale
+from cvxml.core.result import Certificate, Dual
+from cvxml.methods.ssvm.exact import zero_is_best_of_leaf
+from cvxml.methods.ssvm.inference import task_loss
+from cvxml.methods.ssvm.instance import Instance
+from cvxml.methods.ssvm.rounding import bound_of, judge, pushed, share_off, total
+from cvxml.methods.ssvm.tree.membership import IN, OPEN, OUT, follow, is_exchange, unknown
+
+NEARLY = 1e-6  # of F
+NOT_IN_INTEGERS = (
+    "W = 0 may be optimal; no error is a share of 0, and the tree's multipliers do not prove it in integers"
+)
+
+
+class Leaf(NamedTuple):
+    """The multipliers of a leaf that are feasible."""
+
+    q: FloatArray  # (m,)
+    sets: IntArray  # (m, 1 + k)
+    nu: FloatArray  # (e,)
+    exchanges: IntArray  # (e, 3)
+
+
+def certify_tree(p: Instance, W: FloatArray, dual: Dual) -> Certificate:
+    """Certificate of kind "enumerated" of `W` (d, d).
+
+    dual: "tree" (rows, 4); "q" (m,) with "q_index" (m, 2 + k): leaf, point, set; "nu" (e,) with "nu_index" (e, 4):
+    leaf, i, j, l. A slightly infeasible `W` is judged as P_+(W). Raises ValueError if the arrays do not match or are
+    no tree.
+    """
+    s = unit_scale(p.X)
+    unit = p.scaled(s)
+    psd, feasibility = examine(W, p.X)
+    with np.errstate(over="ignore", invalid="ignore"):
+        judged = judge(unit, psd * s**2)
+        F, rounding = judged.F, judged.off
+    tree, q, q_index, nu, nu_index = _checked(dual, len(p.X), p.k)
+    nu = nu * s**4
+    q_ends, nu_ends = _by_leaf(q_index, len(tree)), _by_leaf(nu_index, len(tree))
+    lowest, radius, kept, zero = math.inf, 0.0, [], not psd.any()
+    for leaf, known in _leaves(tree, unit):
+        mine, pairs = q_ends[leaf], nu_ends[leaf]
+        here = repair(unit, known, Leaf(q[mine], q_index[mine, 1:], nu[pairs], nu_index[pairs, 1:]))
+        kept.append((leaf, here))
+        V, bound, off = _bound(unit, known, here)
+        lowest = min(lowest, bound)
+        zero = zero and bound >= (1 - NEARLY) * F
+        zero = zero and zero_is_best_of_leaf(unit, known, judged.at.worst, here[:2], here[2:])
+        if bound <= F + rounding:
+            away = float(np.linalg.norm(V - judged.at.W)) + off + math.sqrt(max(F - bound, 0.0) + rounding)
+            radius = max(radius, away)
+    if zero:
+        lowest, rounding, radius = F, 0.0, 0.0
+    per = s**4
+    lowest = max(min(lowest, F), 0.0)
+    gap = (F - lowest) / per if math.isfinite(F) else math.inf
+    nearly = not (zero or psd.any()) and lowest >= (1 - NEARLY) * F
+    return Certificate(
+        kind="enumerated",
+        objective=F / per,
+        lower_bound=lowest / per,
+        gap=gap,
+        scale=judged.norm2 / per,
+        rounding=rounding / per,
+        radius=radius / s**2 + feasibility.distance,
+        feasibility=feasibility,
+        dual=_stored(tree, kept, p.k, per),
+        undecided=NOT_IN_INTEGERS if nearly else "",
+        value_rounding=judged.off / per,
+    )
+
+
+def _checked(dual: Dual, n: int, k: int) -> tuple[IntArray, FloatArray, IntArray, FloatArray, IntArray]:
+    widths = {"tree": 4, "q_index": 2 + k, "nu_index": 4}
+    index: dict[str, IntArray] = {}
+    for name in ("tree", "q", "q_index", "nu", "nu_index"):
+        if name not in dual:
+            raise ValueError(f"the dual of an enumerated certificate has no {name!r}")
+        if name in widths:
+            array = np.asarray(dual[name])
+            array = array.reshape(-1, widths[name]).astype(np.intp) if array.size == 0 else array
+            if array.ndim != 2 or array.shape[1] != widths[name] or array.dtype.kind not in "iu":
+                raise ValueError(
+                    f"dual {name!r} must hold integers and have shape (m, {widths[name]}), got {array.shape}"
+                )
+            index[name] = array.astype(np.intp)
+    tree, q, nu = index["tree"], real_array(dual["q"], "dual 'q'"), real_array(dual["nu"], "dual 'nu'")
+    if q.shape != index["q_index"].shape[:1] or nu.shape != index["nu_index"].shape[:1]:
+        raise ValueError("dual 'q' and 'nu' must be one number a row of 'q_index' and 'nu_index'")
+    if not (np.isfinite(q).all() and np.isfinite(nu).all()):
+        raise ValueError("dual 'q' or 'nu' holds NaN or infinity")
+    for name, rows in (("q_index", index["q_index"]), ("nu_index", index["nu_index"])):
+        inside = (rows >= 0).all() and (rows[:, 0] < len(tree)).all() and (rows[:, 1:] < n).all()
+        if not inside:
+            raise ValueError(f"{name} names a row of the tree or a point that does not exist")
+    branches = tree[tree[:, 0] >= 0]
+    children = np.sort(branches[:, 2:].ravel())
+    if len(tree) == 0 or (branches[:, :2] >= n).any() or (branches[:, 1] < 0).any():
+        raise ValueError("the tree is empty, or a branch of it names a point that does not exist")
+    if (
+        not np.array_equal(children, np.arange(1, len(tree)))
+        or (branches[:, 2:].min(axis=1, initial=len(tree)) <= np.flatnonzero(tree[:, 0] >= 0)).any()
+    ):
+        raise ValueError("the tree is none: every row but the first must be the child of one row above it")
+    return tree, q, index["q_index"], nu, index["nu_index"]
+
+
+def _by_leaf(index: IntArray, rows: int) -> list[IntArray]:
+    """Which rows of an index belong to each row of the tree."""
+    order = np.argsort(index[:, 0], kind="stable")
+    return np.split(order, np.searchsorted(index[order, 0], np.arange(1, rows)))
+
+
+def _leaves(tree: IntArray, p: Instance) -> Iterator[tuple[int, IntArray]]:
+    """Every leaf that some metric may be in, with what is known there (n, n)."""
+    root = unknown(len(p.y))
+    for i in range(len(p.y)):
+        settled = follow(root[i], p.y, int(p.y[i]), p.k, p.R)
+        assert settled is not None, "instance.py has checked that every class can win"
+        root[i] = settled
+    stack = [(0, root)]
+    while stack:
+        row, known = stack.pop()
+        i, j, *children = tree[row].tolist()
+        if i < 0:
+            yield row, known
+            continue
+        for child, value in zip(children, (IN, OUT), strict=True):
+            if known[i, j] not in (OPEN, value):
+                continue
+            below = known.copy()
+            below[i, j] = value
+            settled = follow(below[i], p.y, int(p.y[i]), p.k, p.R)
+            if settled is not None:
+                below[i] = settled
+                stack.append((child, below))
+
+
+def repair(p: Instance, known: IntArray, leaf: Leaf) -> Leaf:
+    """The nearest use of the multipliers that is feasible."""
+    q, nu = np.clip(leaf.q, 0.0, 1.0), np.maximum(leaf.nu, 0.0)
+    point, sets = leaf.sets[:, 0], np.sort(leaf.sets[:, 1:], axis=1)
+    proper = (np.diff(sets, axis=1) > 0).all(axis=1) & (sets != point[:, None]).all(axis=1) & (q > 0)
+    q, point, sets = q[proper], point[proper], sets[proper]
+    q = q / np.maximum(np.bincount(point, q, minlength=len(p.y)), 1.0)[point]
+    holds = [
+        value > 0 and is_exchange(known[i], p.y, i, j, other)
+        for value, (i, j, other) in zip(nu.tolist(), leaf.exchanges.tolist(), strict=True)
+    ]
+    held = np.flatnonzero(holds)
+    return Leaf(q, np.column_stack([point, sets]), nu[held], leaf.exchanges[held])
+
+
+def _bound(p: Instance, known: IntArray, leaf: Leaf) -> tuple[FloatArray, float, float]:
+    """V near P_+(M)/2, the bound less all that rounding may have added to it, and how far V may be off."""
+    n, (point, members) = len(p.X), (leaf.sets[:, 0], leaf.sets[:, 1:])
+    own = share_off(np.bincount(point, minlength=n))
+    share: FloatArray = np.bincount(point, leaf.q, minlength=n).astype(np.float64)
+    inside, member = np.nonzero(known == IN)
+    i, j, other = leaf.exchanges.T
+    start = np.concatenate([np.repeat(point, p.k), inside, i, i])
+    end = np.concatenate([members.ravel(), member, j, other])
+    weight = np.concatenate([p.C * np.repeat(leaf.q, p.k), -p.C * share[inside], -leaf.nu, leaf.nu])
+    found = pushed(p.X[start] - p.X[end], weight, own)
+    delta = task_loss(p.y[members], p.y[point], p.Lam)
+    bound, off = bound_of(p.C * total((leaf.q * delta).tolist()), found, own)
+    return found.Q / 2, bound - off, found.off / 2
+
+
+def _stored(tree: IntArray, kept: list[tuple[int, Leaf]], k: int, per: float) -> dict[str, np.ndarray]:
+    """The repaired multipliers in the form they are given in."""
+    none = [np.empty((0, 1 + k), dtype=np.intp), np.empty((0, 3), dtype=np.intp)]
+    leaf_of_q = np.repeat([row for row, _ in kept], [len(leaf.q) for _, leaf in kept])
+    leaf_of_nu = np.repeat([row for row, _ in kept], [len(leaf.nu) for _, leaf in kept])
+    return {
+        "tree": tree,
+        "q": np.concatenate([np.empty(0), *(leaf.q for _, leaf in kept)]),
+        "q_index": np.column_stack([leaf_of_q, np.concatenate([none[0], *(leaf.sets for _, leaf in kept)])]),
+        "nu": np.concatenate([np.empty(0), *(leaf.nu for _, leaf in kept)]) / per,
+        "nu_index": np.column_stack(
+            [leaf_of_nu, np.concatenate([none[1], *(leaf.exchanges for _, leaf in kept)])]
+        ),
+    }

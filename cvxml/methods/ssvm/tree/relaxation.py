@@ -1,0 +1,222 @@
+"""A lower bound of F where some memberships of the sets h*_i are settled (membership.py).
+
+L_i(W) = max_h [S_W(i, h) + Delta(y_i, h)] + (cost of h*_i), and h*_i costs at least what its settled members do. The
+first max is over winning sets too, so L_i >= 0. With A_ih = sum_{j in h} X_ij, Y_i = sum over the settled members,
+    min_{W >> 0, t >= 0}   ||W||^2 + C sum_i t_i
+    such that              t_i >= Delta_ih - <W, A_ih - Y_i>    for every set h,
+                           <W, X_ij - X_il> <= 0                for every exchange (i, j, l)
+is no more than F at any W at which h* agrees with what is settled: where everything is, it is the CCCP step. The
+dual, for q >= 0 with sum_h q_ih <= 1, and nu >= 0:
+    C sum q Delta - 1/4 ||P_+(M)||^2,    M = C sum_ih q_ih (A_ih - Y_i) - sum nu (X_ij - X_il),    W = P_+(M) / 2.
+Sets and exchanges are taken in when they are violated; each round's program, a few rows, goes to Clarabel, whose answer
+is not believed: `bound` is computed from its multipliers.
+
+W is a vector here, w (D,), D = d (d + 1) / 2, its entries off the diagonal times sqrt 2, so that <W, V> = w . v.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import clarabel
+import numpy as np
+from scipy import sparse
+
+from cvxml.core.metric import FloatArray, IntArray
+from cvxml.methods.ssvm.inference import sets_of, table, task_loss
+from cvxml.methods.ssvm.instance import Instance
+from cvxml.methods.ssvm.nearest import Nearest
+from cvxml.methods.ssvm.tree.membership import IN, OUT
+
+ROUNDS = 20
+ENOUGH = 0.1  # of what is missing: a relaxation that cannot reach the threshold need not be solved further
+VIOLATED = 1e-9
+WEIGHT = 1e-8  # multipliers below this are dropped, and a point's that sum to 1 but for this are made to
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Multipliers, and the bound they give."""
+
+    bound: float
+    q: FloatArray  # (m,)
+    sets: IntArray  # (m, 1 + k): a point and its set
+    nu: FloatArray  # (e,)
+    exchanges: IntArray  # (e, 3): i, j, l
+
+
+@dataclass(frozen=True)
+class Relaxed:
+    """The last round's answer."""
+
+    w: FloatArray  # (D,)
+    F: float  # at w, as far as w is psd
+    D: FloatArray  # (n, n): squared distances at w; inf on the diagonal
+    share: FloatArray  # (n,): sum_h q_ih, with which L_i counts
+    proof: Proof  # the best of all rounds
+
+
+class Relaxation:
+    """The relaxations of one instance."""
+
+    def __init__(self, p: Instance):
+        self.p = p
+        d = p.X.shape[1]
+        # the order in which Clarabel takes the upper triangle, column by column
+        self.columns, self.rows = np.tril_indices(d)
+        self.weight = np.where(self.rows == self.columns, 1.0, np.sqrt(2.0))
+        difference = p.X[:, None, :] - p.X
+        self.outer = difference[:, :, self.rows] * difference[:, :, self.columns] * self.weight  # (n, n, D)
+        self.members = [np.flatnonzero(p.y == c) for c in range(p.R)]
+        self.same = p.y[:, None] == p.y
+        self.unit = max(1.0, p.C * float(p.Lam[p.y].max(axis=1).sum()))  # of F, for Clarabel
+        self.settings = clarabel.DefaultSettings()
+        self.settings.verbose = False
+        self.settings.tol_gap_abs = self.settings.tol_gap_rel = self.settings.tol_feas = 1e-10
+
+    def matrix(self, w: FloatArray) -> FloatArray:
+        """W (d, d) of w (D,)."""
+        d = self.p.X.shape[1]
+        W = np.zeros((d, d))
+        W[self.rows, self.columns] = W[self.columns, self.rows] = w / self.weight
+        return W
+
+    def distances(self, w: FloatArray) -> FloatArray:
+        """Squared distances (n, n); inf on the diagonal."""
+        D: FloatArray = np.maximum(self.outer @ w, 0.0)
+        np.fill_diagonal(D, np.inf)
+        return D
+
+    def nearest(self, D: FloatArray) -> Nearest:
+        """The k nearest of each class from distances (n, n), of which inf means: not to be taken."""
+        n, k = len(D), self.p.k
+        near = Nearest(np.full((n, self.p.R, k), np.inf), np.full((n, self.p.R, k), -1))
+        for c, members in enumerate(self.members):
+            order = np.argsort(D[:, members], axis=1, kind="stable")[:, :k]
+            near.D[:, c, : order.shape[1]] = np.take_along_axis(D[:, members], order, axis=1)
+            near.J[:, c, : order.shape[1]] = members[order]
+        return near
+
+    def settled(self, known: IntArray) -> FloatArray:
+        """Y (n, D) of `known` (n, n)."""
+        Y: FloatArray = np.einsum("ij,ijd->id", (known == IN).astype(float), self.outer)
+        return Y
+
+    def cheapest(self, known: IntArray, D: FloatArray) -> IntArray:
+        """The cheapest sets (n, k) at distances D that agree with `known`."""
+        large = 1e6 * (1 + float(D[np.isfinite(D)].max()))
+        near = self.nearest(np.where(known == OUT, np.inf, np.where(known == IN, D - large, D)))
+        r = self.p.y
+        return sets_of(near, r, table(near.D, 1).votes[np.arange(len(r)), r], 1)
+
+    def solve(self, known: IntArray, start: Proof, threshold: float) -> Relaxed:
+        """Rounds until the bound reaches `threshold` or cannot. `start`: multipliers of a node above."""
+        p, Y = self.p, self.settled(known)
+        sets, exchanges, best = start.sets, start.exchanges, self.bound(Y, start)
+        for _ in range(ROUNDS):
+            w, t, proof = self._program(Y, sets, exchanges)
+            best = max(best, proof, key=lambda each: each.bound)
+            D = self.distances(w)
+            near = self.nearest(D)
+            offending = table(near.D, 0)
+            values = p.Lam[p.y] - offending.cost
+            r = values.argmax(axis=1)
+            rows = np.arange(len(r))
+            loss = values[rows, r] + Y @ w
+            objective = float(w @ w) + p.C * float(np.maximum(loss, 0).sum())
+            missing = threshold - best.bound
+            if missing <= 0:
+                break
+            wanted = np.flatnonzero(loss > np.maximum(t, 0) + VIOLATED)
+            pairs = self._violated(known, D)
+            if not len(pairs) and (not len(wanted) or objective - best.bound <= ENOUGH * missing):
+                break
+            worst = sets_of(near, r, offending.votes[rows, r], 0)[wanted]
+            sets = np.concatenate([proof.sets, np.column_stack([wanted, worst])])
+            exchanges = np.concatenate([proof.exchanges, pairs])
+        own = table(near.D, 1).cost[rows, p.y]
+        F = float(w @ w) + p.C * float((values[rows, r] + own).sum())
+        share: FloatArray = np.bincount(best.sets[:, 0], best.q, minlength=len(p.y)).astype(np.float64)
+        return Relaxed(w, F, D, share, best)
+
+    def _violated(self, known: IntArray, D: FloatArray) -> IntArray:
+        """The most violated exchange of each point, for each class and for its own in place of another, (e, 3)."""
+        n = len(D)
+        each = np.arange(n)
+        inside = np.where(known == IN, D, -np.inf)
+        outside = np.where((known == OUT) & np.isfinite(D), D, np.inf)
+        found = []
+        pairs = [(self.p.y == c, self.p.y == c) for c in range(self.p.R)]
+        of_class = [(np.broadcast_to(a, (n, n)), np.broadcast_to(b, (n, n))) for a, b in pairs]
+        for may_go, may_come in [*of_class, (~self.same, self.same)]:
+            j = np.where(may_go, inside, -np.inf).argmax(axis=1)
+            other = np.where(may_come, outside, np.inf).argmin(axis=1)
+            there = may_go[each, j] & may_come[each, other]
+            rows = np.flatnonzero(there & (inside[each, j] - outside[each, other] > VIOLATED))
+            found.append(np.column_stack([rows, j[rows], other[rows]]))
+        return np.concatenate(found)
+
+    def _program(
+        self, Y: FloatArray, sets: IntArray, exchanges: IntArray
+    ) -> tuple[FloatArray, FloatArray, Proof]:
+        """w, t (n,) and the multipliers, for these rows only, unused rows dropped."""
+        p, n = self.p, len(self.p.y)
+        D, m, e = self.outer.shape[2], len(sets), len(exchanges)
+        point = sets[:, 0]
+        delta, A = self._rows(sets)
+        rows = np.zeros((m + n + e + D, D + n))
+        right = np.zeros(len(rows))
+        rows[:m, :D] = Y[point] - A
+        rows[np.arange(m), D + point] = -1
+        right[:m] = -delta
+        rows[m + np.arange(n), D + np.arange(n)] = -1
+        rows[m + n : m + n + e, :D] = self._exchange_rows(exchanges)
+        rows[m + n + e :, :D] = -np.eye(D)
+        quadratic = np.concatenate([np.full(D, 2 / self.unit), np.zeros(n)])
+        linear = np.concatenate([np.zeros(D), np.full(n, p.C / self.unit)])
+        answer = clarabel.DefaultSolver(
+            sparse.diags_array(quadratic, format="csc"),
+            linear,
+            sparse.csc_array(rows),
+            right,
+            [clarabel.NonnegativeConeT(m + n + e), clarabel.PSDTriangleConeT(p.X.shape[1])],
+            self.settings,
+        ).solve()
+        x, z = np.array(answer.x), np.array(answer.z) * self.unit
+        if not (np.isfinite(x).all() and np.isfinite(z).all()):
+            return np.zeros(D), np.zeros(n), nothing(p.k)
+        q, nu = z[:m] / p.C, z[m + n : m + n + e]
+        kept, held = q > WEIGHT, nu > WEIGHT * max(1.0, float(nu.max(initial=0.0)))
+        proof = self.bound(Y, Proof(-np.inf, q[kept], sets[kept], nu[held], exchanges[held]))
+        return x[:D], x[D:], proof
+
+    def _rows(self, sets: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Delta (m,) and A (m, D) of sets (m, 1 + k)."""
+        point = sets[:, 0]
+        delta = task_loss(self.p.y[sets[:, 1:]], self.p.y[point], self.p.Lam)
+        A: FloatArray = self.outer[point[:, None], sets[:, 1:]].sum(axis=1)
+        return delta, A
+
+    def _exchange_rows(self, exchanges: IntArray) -> FloatArray:
+        i, j, other = exchanges.T
+        rows: FloatArray = self.outer[i, j] - self.outer[i, other]
+        return rows
+
+    def bound(self, Y: FloatArray, proof: Proof) -> Proof:
+        """The bound of the multipliers, made feasible, where Y (n, D) is settled."""
+        p, n = self.p, len(Y)
+        point = proof.sets[:, 0]
+        q, nu = np.maximum(proof.q, 0), np.maximum(proof.nu, 0)
+        total = np.bincount(point, q, minlength=n)
+        q = q / np.where(total > 1 - 100 * WEIGHT, total, 1.0)[point]
+        delta, A = self._rows(proof.sets)
+        M = p.C * (q @ (A - Y[point])) - nu @ self._exchange_rows(proof.exchanges)
+        values = np.linalg.eigvalsh(self.matrix(M))
+        bound = p.C * float(q @ delta) - float(np.sum(np.maximum(values, 0) ** 2)) / 4
+        return Proof(bound, q, proof.sets, nu, proof.exchanges)
+
+
+def nothing(k: int) -> Proof:
+    """No multipliers: F >= 0."""
+    empty = np.empty(0)
+    return Proof(0.0, empty, np.empty((0, 1 + k), dtype=np.intp), empty, np.empty((0, 3), dtype=np.intp))

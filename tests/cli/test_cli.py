@@ -1,0 +1,281 @@
+"""The command line: answers and exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cvxml
+from cvxml.core.backend import SolverFailure
+from cvxml.methods import names
+from cvxml.oracle import verify
+from cvxml.oracle.saved import recertify
+from tests.cli.commands import GRID, Cli, X, Y, as_json, method_with_lists, solved
+
+both_formats = pytest.mark.parametrize("ending", ["json", "npz"])
+
+
+def test_list_show_help_version(cli: Cli) -> None:
+    assert all(name in cli("list").out for name in (*names(), "iris", "rings"))
+    assert cli("--version").out == f"cvxml {cvxml.__version__}\n"
+    for command in ("list", "show", "solve", "check", "evaluate", "certify", "verify"):
+        assert command in cli("--help").out
+        assert cli(command, "--help")[::2] == (0, "")
+    for method in names():
+        answer = cli("show", method)
+        assert answer.code == 0
+        assert "cp.Problem(" in answer.out
+        assert SHOWN[method] in answer.out
+
+
+SHOWN = {  # of the mathematics
+    "mlsvm": "lam/2 ||",
+    "kernel_mlsvm": "lam/2 ||",
+    "ssvm": "C sum_i L_i",
+    "glml": "(tr[A^-1 B])^2",
+    "nca": "- sum_i log p_i",
+    "lmnn": "mu sum_ijl xi_ijl",
+    "lmnn:squared_hinge": "mu sum_ijl xi_ijl^2",
+    "frobmetric": "(C/m) sum_t xi_t",
+    "itml": "gamma D_ld",
+    "mcml": "log sum",
+    "mmc": "sqrt",
+    "mmc:diagonal": "diagonal",
+    "dml_eig": "min over dissimilar pairs",
+}
+SETTINGS: list[dict[str, Any]] = [
+    {},
+    {"lam": 0.01, "n_neighbors": 3, "neighborhood": "per-class"},
+    {"tol": 1e-9},
+    {"solver": "clarabel", "tol": 1e-3},
+]
+
+
+@method_with_lists
+@pytest.mark.parametrize("settings", SETTINGS, ids=str)
+def test_solve_is_the_python_function(cli: Cli, method: str, settings: dict[str, Any]) -> None:
+    options = [w for k, v in settings.items() for w in (f"--{k.replace('_', '-')}", v)]
+    solution = cvxml.solve(method, X, Y, **settings)
+    answer = cli("solve", method, "data.json", "--json", *options)
+    assert answer.code == 0
+    assert answer.err == ""
+    assert json.loads(answer.out) == as_json(solution.to_dict())
+    assert cli("solve", method, "data.json", *options).out == f"{solution}\n"
+
+
+def test_solve_with_kernels_lists_and_standardization(cli: Cli) -> None:
+    Path("n.json").write_text(json.dumps([p.tolist() for p in solved("mlsvm").neighbors]))
+    z = (X - X.mean(axis=0)) / X.std(axis=0)
+    params = {"kernel": "rbf", "gamma": 0.3, "neighbors": solved("mlsvm").neighbors}
+    options = ["--kernel", "rbf", "--gamma", 0.3, "--neighbors", "n.json", "--standardize", "--json"]
+    found = json.loads(cli("solve", "kernel_mlsvm", "data.json", *options).out)
+    assert found["objective"] == pytest.approx(
+        cvxml.solve("kernel_mlsvm", z, Y, **params).objective, rel=1e-9
+    )
+    assert found["params"]["neighborhood"] == "explicit"
+    found = json.loads(cli("solve", "kernel_mlsvm", "data.json", "--degree", 3, "--json").out)
+    assert found["metric"] == cvxml.solve("kernel_mlsvm", X, Y, degree=3).metric.tolist()
+
+
+def test_data_in_every_format(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    np.savez("data.npz", X=X, y=Y)
+    np.save("data.npy", np.column_stack([X, Y]))
+    rows = [",".join([*map(repr, x.tolist()), "ab"[c]]) for x, c in zip(X, Y, strict=True)]
+    Path("data.csv").write_text("\n".join(["a,b,c,label", *rows]))
+    Path("own.csv").write_text("\n".join(["a,b,c,class", *rows]))
+    monkeypatch.setenv("CVXML_DATA", os.getcwd())
+    expected = cli("solve", "mlsvm", "data.json")
+    assert expected.code == 0
+    for given in (["data.npz"], ["data.npy"], ["data.csv"], ["own.csv", "--label", "class"], ["own"]):
+        assert cli("solve", "mlsvm", *given) == expected
+
+
+@method_with_lists
+def test_check_and_its_exit_codes(cli: Cli, method: str) -> None:
+    best = cvxml.solve(method, X, Y, tol=1e-9).metric
+    for factor, code in ((1, 0), (2, 1), (-1, 1)):
+        np.save("m.npy", factor * best)
+        answer = cli("check", method, "data.json", "--metric", "m.npy", "--json")
+        assert answer[::2] == (code, "")
+        assert json.loads(answer.out) == cvxml.check(method, X, Y, factor * best).to_dict()
+        assert cli("check", method, "data.json", "--metric", "m.npy").out.startswith(
+            ("CERTIFIED", "REFUTED")[code]
+        )
+    np.save("l.npy", np.linalg.cholesky(best + 1e-12 * np.eye(len(best)) * np.trace(best)).T)
+    assert cli("check", method, "data.json", "--components", "l.npy").code == 0
+    value = cvxml.solve(method, X, Y, tol=1e-9).objective
+    for claimed, code in ((value, 0), (0.9 * value, 1), (1.1 * value, 1)):
+        assert cli("check", method, "data.json", "--claimed-objective", claimed).code == code
+
+
+def test_ties_are_inconclusive_unless_lists_are_given(cli: Cli) -> None:
+    np.save("m.npy", np.eye(2))
+    assert cli("check", "mlsvm", "grid.json", "--metric", "m.npy").code == 3
+    Path("n.json").write_text(json.dumps([p.tolist() for p in cvxml.solve("mlsvm", GRID, Y).neighbors]))
+    assert cli("check", "mlsvm", "grid.json", "--metric", "m.npy", "--neighbors", "n.json").code == 1
+
+
+@method_with_lists
+def test_evaluate_is_the_python_function(cli: Cli, method: str) -> None:
+    metric = solved(method).metric
+    np.save("m.npy", metric)
+    answer = cli("evaluate", method, "data.json", "--metric", "m.npy", "-t", 3, "--json")
+    assert answer[::2] == (0, "")
+    assert json.loads(answer.out) == as_json(cvxml.evaluate(method, X, Y, metric, t=3).to_dict())
+    assert "impostor_distances" in cli("evaluate", method, "data.json", "--metric", "m.npy").out
+    L = np.random.default_rng(0).standard_normal((2, len(metric)))
+    np.save("l.npy", L)
+    answer = cli("evaluate", method, "data.json", "--components", "l.npy", "--json")
+    assert answer[::2] == (0, "")
+    assert json.loads(answer.out) == as_json(cvxml.evaluate(method, X, Y, L.T @ L).to_dict())
+
+
+def test_verify_agrees_or_says_so(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    small = (verify.Case("mlsvm", "rings", 20, False, {"lam": 0.1}),)
+    monkeypatch.setattr(verify, "verify", partial(verify.verify, cases=small))
+    answer = cli("verify", "--json")
+    assert answer.code == 0
+    (row,) = json.loads(answer.out)
+    assert row["agrees"]
+    assert set(row["rel_gaps"]) == {"fast", "scs", "clarabel"}
+    assert "1 of 1 cases agree" in cli("verify").out
+    monkeypatch.setattr(verify, "_disagreement", lambda *_: "two intervals without a common point")
+    assert cli("verify").code == 1
+
+
+KERNELS = [
+    ["mlsvm"],
+    *(["kernel_mlsvm", *o] for o in (["--degree", 1], ["--degree", 3], ["--kernel", "rbf"])),
+]
+
+
+@both_formats
+@pytest.mark.parametrize("options", KERNELS, ids=str)
+def test_saved_solutions_are_certified_and_resumed(cli: Cli, options: list[Any], ending: str) -> None:
+    method, *rest = options
+    file = f"s.{ending}"
+    first = cli("solve", method, "data.json", *rest, "--out", file, "--json")
+    assert first.code == 0
+    answer = cli("certify", file, "--json")
+    assert answer[::2] == (0, "")
+    found, again = json.loads(answer.out), recertify(cvxml.load(file), 1e-6)
+    assert found["verdict"] == "certified"
+    assert found["gap"] == again.certificate.gap
+    assert found["objective"] == pytest.approx(json.loads(first.out)["objective"], rel=1e-12)
+    assert cli("certify", file).out.startswith("CERTIFIED")
+    resumed = json.loads(cli("solve", method, "data.json", *rest, "--warm-start", file, "--json").out)
+    assert resumed["n_iter"] == 0
+    assert resumed["objective"] == pytest.approx(found["objective"], rel=1e-6)
+    assert cli("solve", method, "data.json", *rest, "--max-iter", 1, "--tol", 1e-9, "--out", file)[::2] == (
+        3,
+        "",
+    )
+    assert cli("certify", file).code == 3
+
+
+@pytest.mark.parametrize("solver", ["fast", "clarabel"])
+def test_a_solver_that_gives_up_is_inconclusive(cli: Cli, solver: str) -> None:
+    Path("large.json").write_text(json.dumps({"X": (X * 1e8).tolist(), "y": Y.tolist()}))
+    answer = cli("solve", "mlsvm", "large.json", "--solver", solver, "--max-iter", 20)
+    assert answer.code == 3
+    assert "not certified" in answer.out + answer.err
+
+
+def test_an_internal_error_is_code_4_and_one_line(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cvxml, "solve", lambda *_, **__: {}["a"])
+    answer = cli("solve", "mlsvm", "data.json")
+    assert answer == (4, "", "cvxml: internal error: KeyError: 'a'\n")
+
+
+OWN = [
+    "--n-neighbors",
+    "2",
+    "--neighborhood",
+    "per-class",
+]  # those of `solved`: nothing is refuted, or diagnosed
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["check", "mlsvm", "data.json", "--metric", "m.npy", *OWN]], ids=len
+)
+def test_cvxpy_is_not_loaded_where_it_is_not_needed(cli: Cli, arguments: list[str]) -> None:
+    np.save("m.npy", solved("mlsvm").metric)
+    root = str(Path(cvxml.__file__).parents[1])
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "cvxml", *arguments],
+        capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": root},
+    )  # fmt: skip
+    assert done.returncode in (0, 1)
+    assert done.stdout
+    assert " numpy" in done.stderr
+    assert not {"cvxpy", "sklearn"} & {line.split("|")[-1].strip() for line in done.stderr.splitlines()}
+
+
+def test_a_reader_who_has_seen_enough_is_no_error() -> None:
+    """The reader is gone before anything is written."""
+    command = f"{sys.executable} -m cvxml show mlsvm | true"
+    root = str(Path(cvxml.__file__).parents[1])
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command],
+        capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": root},
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (3, "")
+
+
+def test_flags_that_only_the_shell_has(cli: Cli) -> None:
+    best = cvxml.solve("mlsvm", X, Y, tol=1e-10)
+    best.save("s.json")
+    np.save("m.npy", best.metric)
+    np.save("twice.npy", 2 * best.metric)
+    check = ["check", "mlsvm", "data.json", "--json", "--metric"]
+    for words in ([*check, "m.npy", "--tol", "strict"], ["certify", "s.json", "--json", "--tol", "strict"]):
+        assert json.loads(cli(*words).out)["exact"] is None
+        found = json.loads(cli(*words, "--exact").out)
+        assert (found["verdict"], found["exact"]["of"]) == ("certified", "problem")
+    assert json.loads(cli(*check, "twice.npy").out)["diagnosis"]
+    assert json.loads(cli(*check, "twice.npy", "--no-diagnosis").out)["diagnosis"] == []
+    late = cli("solve", "ssvm", "data.json", "--solver", "global", "--time-limit", "1e-9")
+    assert late.code == 3
+    assert "time_limit" in late.out + late.err
+    for words, given in (
+        (["--model", "mixture"], {"model": "mixture"}),
+        (["--priors", "empirical"], {"priors": "empirical"}),
+    ):
+        found = json.loads(cli("solve", "glml", "data.json", "--alpha", 0.5, *words, "--json").out)
+        asked = as_json(cvxml.solve("glml", X, Y, alpha=0.5, **given).to_dict())
+        assert found["metric"] == asked["metric"]
+        assert found["objective"] == asked["objective"]
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "says"),
+    [
+        (KeyboardInterrupt(), 130, "interrupted"),
+        (MemoryError(), 2, "out of memory"),
+        (SolverFailure("no answer"), 3, "not certified: no answer"),
+    ],
+)
+def test_what_ends_a_command(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int, says: str
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(cvxml, "solve", fail)
+    answer = cli("solve", "mlsvm", "data.json")
+    assert answer.code == code
+    assert answer.err.startswith(f"cvxml: {says}")
+    assert answer.err.count("\n") == 1
+
+
+def test_progress_is_told_on_a_terminal(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert "iteration" in cli("solve", "mlsvm", "data.json").err

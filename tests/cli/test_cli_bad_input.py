@@ -1,0 +1,137 @@
+"""The command line: bad usage, bad values and bad files are one line and exit code 2."""
+
+from __future__ import annotations
+
+import io
+import os
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.cli.commands import GRID, Cli, X, Y, refused, solved
+
+BAD_USAGE = {
+    "no-command": "",
+    "unknown-command": "prove",
+    "no-data": "solve mlsvm",
+    "unknown-method": "solve MLSVM data.json",
+    "unknown-method-shown": "show lmnn2",
+    "unknown-option": "solve mlsvm data.json --lambda 1",
+    "foreign-parameter": "solve mlsvm data.json --degree 2",
+    "unknown-set": "solve mlsvm nothing",
+    "missing-file": "solve mlsvm nothing.csv",
+    "folder": "solve mlsvm .",
+    "label-not-in-csv": "solve mlsvm data.json --label y",
+    "unwritable": "solve mlsvm data.json --out no/such/folder/out.json",
+    "out-ending": "solve mlsvm data.json --out out.txt",
+    "lists-missing": "solve mlsvm data.json --neighbors nothing.json",
+    "check-nothing": "check mlsvm data.json",
+    "check-both": "check mlsvm data.json --metric m.npy --components m.npy",
+    "check-shape": "check mlsvm grid.json --metric m.npy",
+    "check-tol": "check mlsvm data.json --metric m.npy --tol 1e-6",
+    "check-value": "check mlsvm data.json --claimed-objective nan",
+    "evaluate-nothing": "evaluate mlsvm data.json",
+    "evaluate-t": "evaluate mlsvm data.json --metric m.npy -t 0",
+    "certify-tol": "certify s.json --tol tight",
+    "certify-data": "certify data.json",
+    "certify-metric": "certify m.npy",
+    **{
+        f"solve-{option}-{value}": f"solve kernel_mlsvm data.json --{option} {value}"
+        for option, values in {
+            "lam": "0 -1 nan inf 1e999 x 1e-250",
+            "n-neighbors": "0 -1 2.5 x 14 1e3",
+            "neighborhood": "KNN x",
+            "tol": "0 -1 nan inf x",
+            "max-iter": "0 -1 1.5 x",
+            "solver": "mosek FAST",
+            "kernel": "linear",
+            "degree": "0 6 1.5",
+            "gamma": "0 -1 nan x",
+            "warm-start": "nothing.json data.json m.npy",
+        }.items()
+        for value in values.split()
+    },
+}
+
+
+@pytest.mark.parametrize("case", BAD_USAGE)
+def test_bad_usage_is_one_line_and_code_2(cli: Cli, case: str) -> None:
+    np.save("m.npy", np.eye(3))
+    solved("mlsvm").save("s.json")
+    before = sorted(os.listdir())
+    words = BAD_USAGE[case].split()
+    answer = cli(*words, *(["--out", "out.json"] if words[:1] == ["solve"] and "--out" not in words else []))
+    assert refused(answer), answer
+    assert sorted(os.listdir()) == before
+
+
+def npy(array: Any) -> bytes:
+    buffer = io.BytesIO()
+    np.save(buffer, array, allow_pickle=True)
+    return buffer.getvalue()
+
+
+def npz(**members: bytes) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(f"{name}.npy", content)
+    return buffer.getvalue()
+
+
+PICKLE = npy(np.array([{"a": 1}] * 3, dtype=object))
+# a header of the same length that declares far more than the file holds
+BOMB = npy(np.zeros((1, 1))).replace(b"(1, 1), }            ", b"(999999, 999999), }  ")
+HOSTILE: dict[str, bytes] = {
+    "pickle.npy": PICKLE,
+    "pickle.npz": npz(X=PICKLE, y=PICKLE, metric=PICKLE, header=PICKLE),
+    "bomb.npy": BOMB,
+    "bomb.npz": npz(X=BOMB, y=npy(Y), metric=BOMB),
+    "complex.npz": npz(X=npy(X + 0j), y=npy(Y)),
+    "empty.npz": npz(),
+    "text.npz": b"not a zip file",
+    "nan.json": b'{"X": [[NaN]], "y": [0], "metric": [[NaN]], "neighbors": [[NaN]], "format": "cvxml-solution"}',
+    "infinity.json": b'{"X": [[1e999]], "y": [0], "metric": [[-1e999]], "neighbors": [[1e999]]}',
+    "twice.json": b'{"X": [[0]], "X": [[1]], "y": [0], "metric": [[0]], "metric": [[1]]}',
+    "deep.json": b"[" * 10**5 + b"]" * 10**5,
+    "cut.json": b'{"X": [[0, 1], [2',
+    "null.json": b"null",
+    "latin.json": '{"é": 1}'.encode("latin-1"),
+    "empty.json": b"",
+    "nan.csv": b"a,b,label\n1,nan,0\n2,3,1\n",
+    "inf.csv": b"a,b,label\n1,1e999,0\n2,3,1\n",
+    "words.csv": b"a,b,label\n1,x,0\n2,3,1\n",
+    "ragged.csv": b"a,b,label\n1,0\n2,3,1\n",
+    "empty.csv": b"",
+    "cut.csv.gz": b"\x1f\x8b\x08\x00",
+    "program.pkl": PICKLE,
+}
+ROLES = {
+    "data": "solve mlsvm {} --out out.json",
+    "metric": "check mlsvm data.json --metric {}",
+    "components": "evaluate kernel_mlsvm data.json --components {}",
+    "neighbors": "solve mlsvm data.json --neighbors {} --out out.npz",
+    "warm-start": "solve mlsvm data.json --warm-start {} --out out.json",
+    "file": "certify {}",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("role", ROLES)
+def test_hostile_files_are_one_line_and_code_2(cli: Cli, role: str, name: str) -> None:
+    Path(name).write_bytes(HOSTILE[name])
+    answer = cli(*ROLES[role].format(name).split())
+    assert refused(answer), answer
+    assert not Path("out.json").exists()
+    assert not Path("out.npz").exists()
+
+
+@pytest.mark.parametrize("labels", ["0.5 0.25", "1 nan", "1 1", "1e400 2", "1,2 3"])
+def test_bad_labels_in_csv(cli: Cli, labels: str) -> None:
+    rows = [f"{a},{b},{c}" for (a, b), c in zip(GRID, labels.split() * 7, strict=True)]
+    Path("l.csv").write_text("\n".join(["a,b,label", *rows]))
+    assert refused(cli("solve", "mlsvm", "l.csv", "--out", "out.json"))
+    assert not Path("out.json").exists()

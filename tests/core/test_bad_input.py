@@ -1,0 +1,528 @@
+"""Bad input gives a ValueError that says what is wrong, from every public function and for every method."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import cvxml
+from cvxml.core.result import SavedSolution, Solution
+from cvxml.methods import get, names
+from tests.instances import START, checked, methods_with, random_data, solved_status
+
+X, Y = random_data(7, n=14, d=3, classes=2)
+PLACES = ("solve", "problem", "check", "evaluate", "certify")
+every_method = pytest.mark.parametrize("method", names())
+WITH_LISTS = methods_with("neighbors")
+WITH_TARGETS = [*methods_with("targets"), *methods_with("triplets")]  # whose neighbours are of a class
+WITH_K = [m for m in methods_with("n_neighbors") if m not in WITH_TARGETS]
+STARTED = [m for m in names() if m != "glml"]  # glml has a closed form, no algorithm with steps or a start
+CONVEX = [m for m in names() if get(m).CLAIM == "optimal"]
+
+
+@cache
+def solved(method: str) -> Solution:
+    return cvxml.solve(method, X, Y, **START.get(method, {}))
+
+
+def call(place: str, method: str, X: Any = X, y: Any = Y, metric: Any = None, **params: Any) -> Any:
+    """One public function, with a metric and a dual that are right unless given."""
+    function = getattr(cvxml, place)
+    if place == "solve":
+        params = {**START.get(method, {}), **params}
+    if place in ("solve", "problem"):
+        return function(method, X, y, **params)
+    dual = (solved(method).dual,) if place == "certify" else ()
+    return function(method, X, y, solved(method).metric if metric is None else metric, *dual, **params)
+
+
+def answer(place: str, method: str, **given: Any) -> str:
+    """What came of a call, by type: LinAlgError and the like are ValueErrors only by accident."""
+    try:
+        call(place, method, **given)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return "accepted"
+
+
+def complaints(says: str, places: tuple[str, ...] = PLACES, methods: Any = None, **given: Any) -> list[str]:
+    """The calls that are not refused by a ValueError that `says` so."""
+    answers = {(m, p): answer(p, m, **given) for m in (methods or names()) for p in places}
+    return [f"{at}: {a}" for at, a in answers.items() if not (a.startswith("ValueError: ") and says in a)]
+
+
+def with_entry(value: float) -> np.ndarray:
+    changed = X.copy()
+    changed[5, 2] = value
+    return changed
+
+
+BAD_X: dict[str, tuple[Any, str]] = {
+    "NaN": (with_entry(np.nan), "row 5, column 2"),
+    "inf": (with_entry(np.inf), "row 5, column 2"),
+    "minus-inf": (with_entry(-np.inf), "infinity"),
+    "no-rows": (np.empty((0, 3)), "empty"),
+    "no-columns": (np.empty((14, 0)), "empty"),
+    "1-D": (X[:, 0], "two-dimensional"),
+    "3-D": (X[None], "two-dimensional"),
+    "None": (None, "real numbers"),
+    "short": (X[:-1], "13"),
+    "complex": (X + 0j, "complex"),
+    "sparse": (csr_array(X), "sparse"),
+    "strings": (X.astype(str), "dtype"),
+    "objects": (X.astype(object), "object"),
+    "dates": (np.zeros((14, 3), dtype="M8[s]"), "dtype"),
+    "ragged": ([[1.0, 2.0], [3.0]] * 7, "X"),
+    "long-double": (np.full((14, 3), np.longdouble("1e4000")), "infinity"),
+    "largest": (np.sign(X) * 1.7e308, "scale"),
+    "smallest": (np.sign(X) * 5e-324, "scale"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_X)
+def test_bad_features(case: str) -> None:
+    bad, says = BAD_X[case]
+    assert complaints(says, X=bad) == []
+
+
+class Uncomparable:
+    """A missing value whose comparison has no truth value, as that of pandas."""
+
+    def __ne__(self, other: object) -> Any:
+        return self
+
+    def __bool__(self) -> bool:
+        raise TypeError("ambiguous")
+
+    __hash__ = object.__hash__
+
+
+BAD_Y: dict[str, tuple[Any, str]] = {
+    "NaN": ([np.nan, 1.0] * 7, "NaN"),
+    "inf": ([np.inf, 1.0] * 7, "infinity"),
+    "mixed-list": ([1, "a"] * 7, "mix"),
+    "mixed-objects": (np.array([1, "a"] * 7, dtype=object), "mix"),
+    "NaN-among-strings": ([np.nan, "a"] * 7, "y"),
+    "bool-among-strings": ([True, "a"] * 7, "mix"),
+    "None": ([None, 1] * 7, "missing"),
+    "None-alone": (None, "one-dimensional"),
+    "missing-marker": ([Uncomparable(), "a"] * 7, "y"),
+    "continuous": (np.linspace(0, 1, 14), "continuous"),
+    "one-class": ([3] * 14, "one class"),
+    "2-D": (Y[:, None], "one-dimensional"),
+    "short": (Y[:-1], "13 labels"),
+    "long": ([*Y, 0], "15 labels"),
+    "empty": ([], "0 labels"),
+    "complex": (Y + 0j, "dtype"),
+    "ragged": ([[1], [1, 2]] * 7, "y"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_Y)
+def test_bad_labels(case: str) -> None:
+    bad, says = BAD_Y[case]
+    assert complaints(says, y=bad) == []
+
+
+@pytest.mark.parametrize(
+    "lam", [0, -1.0, np.nan, np.inf, "0.1", None, True, 1j, [0.1], 10**400], ids=lambda v: repr(v)[:9]
+)
+def test_bad_weights(lam: Any) -> None:
+    assert complaints("lam", methods=methods_with("lam"), lam=lam) == []
+    if lam is not None:  # the default: 1/n
+        assert complaints("C must be", methods=methods_with("C"), C=lam) == []
+
+
+@pytest.mark.parametrize(("parameter", "value"), [("lam", 0.1), ("C", 0.1), ("neighborhood", "knn")])
+def test_the_parameters_of_other_methods(parameter: str, value: Any) -> None:
+    others = [m for m in names() if m not in methods_with(parameter)]
+    assert others
+    assert complaints(f"has no parameter {parameter!r}", methods=others, **{parameter: value}) == []
+
+
+BAD_LOSSES: dict[str, tuple[Any, str]] = {
+    "shape": (np.ones((3, 3)) - np.eye(3), "shape (2, 2)"),
+    "flat": ([0.0, 1.0], "shape (2, 2)"),
+    "number": (1.0, "shape (2, 2)"),
+    "diagonal": (np.ones((2, 2)), "diagonal"),
+    "zero": ([[0, 0], [1, 0]], "greater than 0"),
+    "negative": ([[0, 1], [-1, 0]], "greater than 0"),
+    "NaN": ([[0, np.nan], [1, 0]], "NaN"),
+    "inf": ([[0, np.inf], [1, 0]], "infinity"),
+    "complex": (np.ones((2, 2)) * 1j, "complex"),
+    "strings": ([["0", "1"], ["1", "0"]], "loss_matrix"),
+    "objects": ((np.ones((2, 2)) - np.eye(2)).astype(object), "object"),
+    "ragged": ([[0.0, 1.0], [1.0]], "loss_matrix"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_LOSSES)
+def test_bad_losses(case: str) -> None:
+    bad, says = BAD_LOSSES[case]
+    assert complaints(says, methods=methods_with("loss_matrix"), loss_matrix=bad) == []
+
+
+@pytest.mark.parametrize("option", [
+    *({"init": v} for v in ("", "Zero", "all", 3, None, [], ["zero", "none"])),
+    *({"init": v} for v in (np.eye(2), np.nan * np.eye(3))),
+    *({"random_state": v} for v in (-1, 0.5, "0", None, True)),
+], ids=lambda option: repr(option)[:30])  # fmt: skip
+def test_bad_starts(option: dict[str, Any]) -> None:
+    methods = [m for m in names() if "init" in get(m).SOLVE_PARAMETERS]
+    assert methods
+    assert complaints(next(iter(option)), places=("solve",), methods=methods, **option) == []
+    (name,) = option
+    others = [m for m in names() if m not in methods]
+    assert complaints(f"has no parameter {name!r}", places=("solve",), methods=others, **option) == []
+
+
+@pytest.mark.parametrize("k", [0, -1, 2.5, 2.0, True, "4", None, [4]], ids=repr)
+def test_bad_n_neighbors(k: Any) -> None:
+    assert complaints("n_neighbors", methods=WITH_K, n_neighbors=k) == []
+    assert complaints("n_neighbors", methods=WITH_LISTS, n_neighbors=k, neighborhood="per-class") == []
+
+
+def test_too_many_neighbors_are_refused_and_the_maximum_is_said() -> None:
+    assert complaints("13", methods=WITH_K, n_neighbors=14) == []
+    assert complaints("13", methods=WITH_K, n_neighbors=10**30) == []
+    assert complaints("6", methods=WITH_LISTS, n_neighbors=7, neighborhood="per-class") == []
+    assert complaints("at most 6 targets", methods=WITH_TARGETS, n_neighbors=7) == []
+    assert complaints("at most 6 targets", methods=WITH_TARGETS, n_neighbors=10**30) == []
+
+
+def test_a_class_too_small_is_named() -> None:
+    labels = np.where(np.arange(14) < 3, "rare", "frequent")
+    assert complaints("2", methods=WITH_LISTS, y=labels, n_neighbors=3, neighborhood="per-class") == []
+    assert complaints("rare", methods=WITH_LISTS, y=labels, n_neighbors=3, neighborhood="per-class") == []
+    others = [m for m in WITH_K if m not in WITH_LISTS]
+    # 3 of 5 votes are needed, and two others of the class can be had
+    assert complaints("class 'rare' cannot win", methods=others, y=labels, n_neighbors=5) == []
+    assert complaints("it needs 3 of them", methods=others, y=labels, n_neighbors=5) == []
+    assert complaints("class rare has 3 point(s)", methods=WITH_TARGETS, y=labels, n_neighbors=3) == []
+
+
+@pytest.mark.parametrize("kind", ["KNN", "", None, 4, ["knn"]], ids=repr)
+def test_unknown_neighborhoods(kind: Any) -> None:
+    assert complaints("'knn', 'per-class'", methods=WITH_LISTS, neighborhood=kind) == []
+
+
+def test_unknown_parameters() -> None:
+    assert complaints("has no parameter 'lambda_'", lambda_=0.1) == []
+
+
+@pytest.mark.parametrize("method", ["MLSVM", "", "lmnn:", None, 3], ids=repr)
+def test_unknown_methods(method: Any) -> None:
+    for place in ("solve", "problem", "check", "evaluate", "certify"):
+        given = () if place in ("solve", "problem") else (np.eye(3), {})[: 1 + (place == "certify")]
+        with pytest.raises(ValueError, match="mlsvm, kernel_mlsvm, ssvm"):
+            getattr(cvxml, place)(method, X, Y, *given)
+
+
+@pytest.mark.parametrize("params", [
+    *({"kernel": v} for v in ("linear", "", None)),
+    *({"degree": v} for v in (0, 6, -1, 2.0, True, "2")),
+    *({"gamma": v} for v in (0, -1.0, np.nan, np.inf, "1", True)),
+], ids=repr)  # fmt: skip
+def test_bad_kernels(params: dict[str, Any]) -> None:
+    assert complaints(next(iter(params)), methods=["kernel_mlsvm"], **params) == []
+
+
+BAD_LISTS = {
+    "above": [14],
+    "below": [-1],
+    "huge": [2**70],
+    "itself": [2, 3],
+    "twice": [1, 2, 1],
+    "floats": [1.0, 2.0],
+    "NaN": [np.nan],
+    "bools": [True, False],
+    "bool-among-integers": [True, 2],
+    "mask": np.arange(14) < 3,
+    "string": "12",
+    "strings": ["1", "2"],
+    "None": None,
+    "number": 1,
+    "2-D": [[1, 2], [4, 5]],
+    "ragged": [[1], [4, 5]],
+}
+
+
+@pytest.mark.parametrize("case", BAD_LISTS)
+def test_bad_neighbor_lists(case: str) -> None:
+    lists = solved("mlsvm").neighbors
+    bad = [*lists[:3], BAD_LISTS[case], *lists[4:]]
+    assert complaints("neighbors[3]", methods=WITH_LISTS, neighbors=bad) == []
+
+
+def test_a_wrong_number_of_neighbor_lists() -> None:
+    lists = solved("mlsvm").neighbors
+    assert complaints("14 lists, got 13", methods=WITH_LISTS, neighbors=lists[:-1]) == []
+    assert complaints("14 lists, got 15", methods=WITH_LISTS, neighbors=[*lists, []]) == []
+    assert complaints("neighbors", methods=WITH_LISTS, neighbors=5) == []
+
+
+def test_lists_are_refused_where_neighbors_are_inferred() -> None:
+    others = [m for m in names() if m not in WITH_LISTS]
+    assert others
+    for lists in (solved("mlsvm").neighbors, [[]] * 14, 5):
+        assert complaints("has no parameter 'neighbors'", methods=others, neighbors=lists) == []
+
+
+@pytest.mark.parametrize("option", [
+    *({"tol": v} for v in (0, -1e-6, np.nan, np.inf, "1e-6", None, True)),
+    *({"max_iter": v} for v in (0, -5, 2.5, 100.0, True, "10", None)),
+    *({"solver": v} for v in ("FAST", "mosek", "", None)),
+    {"warm_start": "a.json"},
+    {"warm_start": np.eye(3)},
+    {"warm_start": SavedSolution("mlsvm", {}, X, Y, [], np.eye(2), {})},
+    {"warm_start": SavedSolution("mlsvm", {}, X, Y, [], -np.eye(3), {})},
+])  # fmt: skip
+def test_bad_options_of_solve(option: dict[str, Any]) -> None:
+    assert complaints(next(iter(option)), places=("solve",), **option) == []
+
+
+def test_a_warm_start_without_a_dual_is_no_start_for_one() -> None:
+    bare = SavedSolution("mlsvm", {}, X, Y, [], np.eye(3), {})
+    assert complaints("warm_start", places=("solve",), methods=CONVEX, warm_start=bare) == []
+
+
+@pytest.mark.parametrize("option", [
+    *({"tol": v} for v in ("tight", "", 1e-6, None)),
+    *({"claim": v} for v in ("best", "", 1)),
+    *({"claimed_objective": v} for v in (np.nan, np.inf, "0.5", 1j, 10**400)),
+    *({name: np.eye(3)} for name in ("query", "targets", "pairs")),
+    {"solver": "fast"},
+])  # fmt: skip
+def test_bad_options_of_check(option: dict[str, Any]) -> None:
+    assert complaints(next(iter(option)), places=("check",), **option) == []
+
+
+def test_a_claim_that_the_method_cannot_make() -> None:
+    assert complaints("claim", places=("check",), methods=CONVEX, claim="stationary") == []
+
+
+def test_a_value_alone_is_judged_only_where_the_problem_is_convex() -> None:
+    others = [m for m in names() if m not in CONVEX]
+    assert others
+    for method in others:
+        with pytest.raises(ValueError, match="give the metric too"):
+            cvxml.check(method, X, Y, claimed_objective=solved(method).objective)
+
+
+@pytest.mark.parametrize("t", [0, -1, 1.5, True, "1", 10**400], ids=lambda v: repr(v)[:9])
+def test_bad_iteration_of_evaluate(t: Any) -> None:
+    assert complaints("t", places=("evaluate",), t=t) == []
+
+
+@pytest.mark.parametrize("method", [m for m in CONVEX if m in STARTED])
+def test_a_warm_start_of_other_data(method: str) -> None:
+    assert "14 points" in answer("solve", method, X=X[:10], y=Y[:10], warm_start=solved(method))
+
+
+@pytest.mark.parametrize(
+    "method", ["ssvm"]
+)  # ten points of nca are separable: tests/methods/nca/test_nca_solve.py
+def test_a_warm_start_of_other_data_is_a_metric_to_start_from(method: str) -> None:
+    """Only its metric is used, so other points are no error; other features are."""
+    start = solved(method)
+    there = cvxml.evaluate(method, X[:10], Y[:10], start.metric).objective
+    found = cvxml.solve(method, X[:10], Y[:10], warm_start=start)
+    assert found.status is solved_status(method)
+    assert found.objective <= there
+    assert "warm_start must have shape (2, 2)" in answer("solve", method, X=X[:, :2], warm_start=start)
+
+
+@every_method
+def test_a_refused_solve_leaves_the_next_one_alone(method: str) -> None:
+    before = solved(method)
+    assert complaints("NaN", X=with_entry(np.nan)) == []
+    after = cvxml.solve(method, X, Y, **START.get(method, {}))
+    assert after.status is solved_status(method)
+    assert np.array_equal(after.metric, before.metric)
+
+
+BAD_PRICES: dict[str, dict[str, Any]] = {
+    "no-u": {"u": None},
+    "no-w-index": {"w_index": None},
+    "scalar": {"u": lambda _: 1.0},
+    "2-D": {"w": lambda w: w[:, None]},
+    "complex": {"u": lambda u: u + 0j},
+    "objects": {"u": lambda u: np.array([{}] * len(u))},
+    "strings": {"u": lambda u: u.astype(str)},
+    "short": {"u": lambda u: u[:-1]},
+    "above": {"u_index": lambda pairs: pairs + 14},
+    "below": {"w_index": lambda pairs: pairs - 14},
+    "fractions": {"u_index": lambda pairs: pairs + 0.5},
+    "flat": {"u_index": lambda pairs: pairs.ravel()},
+}
+
+
+BAD_WEIGHTS: dict[str, dict[str, Any]] = {
+    "no-q": {"q": None},
+    "no-q-index": {"q_index": None},
+    "scalar": {"q": lambda _: 1.0},
+    "2-D": {"q": lambda q: q[:, None]},
+    "complex": {"q": lambda q: q + 0j},
+    "objects": {"q": lambda q: np.array([{}] * len(q))},
+    "strings": {"q": lambda q: q.astype(str)},
+    "NaN": {"q": lambda q: q * np.nan},
+    "inf": {"q": lambda q: q + np.inf},
+    "short": {"q": lambda q: q[:-1]},
+    "above": {"q_index": lambda sets: sets + 14},
+    "below": {"q_index": lambda sets: sets - 14},
+    "fractions": {"q_index": lambda sets: sets + 0.5},
+    "whole-floats": {"q_index": lambda sets: sets * 1.0},
+    "flat": {"q_index": lambda sets: sets.ravel()},
+    "other-k": {"q_index": lambda sets: sets[:, :-1]},
+    "none": {"q_index": lambda sets: sets[:0]},
+}
+BAD_SCALARS: dict[str, dict[str, Any]] = {
+    "no-u": {"u": None},
+    "no-y": {"y": None},
+    "2-D": {"y": lambda y: y[:, None]},
+    "complex": {"u": lambda u: u + 0j},
+    "objects": {"u": lambda u: np.array([{}] * len(u))},
+    "strings": {"y": lambda y: y.astype(str)},
+    "long": {"u": lambda u: np.r_[u, u]},
+}
+BAD_MATRICES: dict[str, dict[str, Any]] = {
+    "no-R": {"R": None},
+    "no-interior": {"interior": None},
+    "scalar": {"R": lambda _: 1.0},
+    "flat": {"R": lambda R: R.ravel()},
+    "complex": {"R": lambda R: R + 0j},
+    "objects": {"interior": lambda R: R.astype(object)},
+    "strings": {"interior": lambda R: R.astype(str)},
+    "NaN": {"R": lambda R: R * np.nan},
+    "inf": {"interior": lambda R: R + np.inf},
+    "short": {"interior": lambda R: R[:-1]},
+    "largest": {"R": lambda R: R + 1.7e308},
+    "large": {"interior": lambda R: R + 1e290},
+}
+
+
+def bad_arrays(*names: str) -> dict[str, dict[str, Any]]:
+    """What is no array of numbers, or of another shape, in place of each of these parts of a dual."""
+    changes: dict[str, Any] = {
+        "missing": None,
+        "scalar": lambda _: 1.0,
+        "another-shape": lambda a: a[..., None],
+        "complex": lambda a: a + 0j,
+        "objects": lambda a: a.astype(object),
+        "strings": lambda a: a.astype(str),
+        "short": lambda a: a[:-1],
+    }
+    return {f"{case}-{name}": {name: change} for name in names for case, change in changes.items()}
+
+
+TABLES = {
+    "lmnn": bad_arrays("price", "triplets"),
+    "lmnn:squared_hinge": bad_arrays("price", "triplets"),
+    "frobmetric": bad_arrays("price", "triplets"),
+    "itml": bad_arrays("lam_S", "lam_D"),
+    "mcml": bad_arrays("q"),
+    "mmc": bad_arrays("c"),
+    "mmc:diagonal": bad_arrays("c"),
+    "dml_eig": bad_arrays("q"),
+    "mlsvm": BAD_PRICES,
+    "kernel_mlsvm": BAD_PRICES,
+    "ssvm": BAD_WEIGHTS,
+    "glml": BAD_SCALARS,
+    "nca": BAD_MATRICES,
+}
+BAD_DUALS = [pytest.param(m, TABLES[m][case], id=f"{m}-{case}") for m in names() for case in TABLES[m]]
+
+
+@pytest.mark.parametrize(("method", "bad"), BAD_DUALS)
+def test_bad_duals(method: str, bad: dict[str, Any]) -> None:
+    best = solved(method)
+    ((name, change),) = bad.items()
+    dual: dict[str, Any] = {k: v for k, v in best.dual.items() if k != name}
+    if change is not None:
+        dual[name] = change(best.dual[name])
+    says = "dual 'q'|'q'$|q_index" if method == "ssvm" else name.removesuffix("_index")
+    with pytest.raises(ValueError, match=says):
+        cvxml.certify(method, X, Y, best.metric, dual)
+
+
+@every_method
+@pytest.mark.parametrize("dual", [None, {}, [1.0], 3], ids=repr)
+def test_what_is_no_dual(method: str, dual: Any) -> None:
+    with pytest.raises(ValueError, match="dual"):
+        cvxml.certify(method, X, Y, solved(method).metric, dual)
+
+
+@pytest.mark.parametrize("method", WITH_LISTS)
+@pytest.mark.parametrize("u", [1e-323, 1.0, 1e300, 1e308, 1.7e308])
+@pytest.mark.parametrize("w", [1e-323, 1.0, 1e308])
+def test_no_dual_lifts_the_bound_above_the_optimum(method: str, u: float, w: float) -> None:
+    params = {
+        "neighborhood": "per-class",
+        "n_neighbors": 2,
+    }  # two impostors and two targets each: sums overflow
+    best = cvxml.solve(method, X, Y, **params)
+    sizes = {"u": u, "w": w}
+    dual: dict[str, Any] = {f"{k}_index": best.dual[f"{k}_index"] for k in sizes}
+    dual |= {k: np.full(len(best.dual[k]), size) for k, size in sizes.items()}
+    proof = cvxml.certify(method, X, Y, 0 * best.metric, dual, **params)
+    assert best.objective < 0.99
+    assert proof.objective == pytest.approx(1)
+    assert proof.lower_bound <= best.objective
+    assert not proof.proves(1e-6)
+
+
+@pytest.mark.parametrize("y", [-1e308, -1.0, -1e-323, 0.0, 1e-323, 1.0, 1e308])
+@pytest.mark.parametrize("u", [-1.0, 0.0, 1e-323, 1.0, 1e308])
+def test_no_dual_lifts_the_bound_of_a_local_metric(y: float, u: float) -> None:
+    data = random_data(0, n=14, d=3, classes=2)  # B is definite
+    best = cvxml.solve("glml", *data)
+    proof = cvxml.certify("glml", *data, best.metric, {"y": np.array([y]), "u": np.array([u])})
+    assert best.lower_bound > 0
+    assert 0 <= proof.lower_bound <= best.objective * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("option", [
+    *({"alpha": v} for v in (-1.0, np.nan, np.inf, "0.1", None, True)),
+    *({"query": v} for v in (np.ones(2), np.ones((2, 2)), np.ones((1, 1, 3)), np.nan * np.ones(3), "0,0,0", [])),
+    *({"priors": v} for v in ([0.5], [1, -1], [1, 0], [np.nan, 1], "uniform")),
+    *({"model": v} for v in ("kde", "", None, 3)),
+    *({"n_components": v} for v in (0, 1.5, "2", True)),
+], ids=lambda option: repr(option)[:30])  # fmt: skip
+def test_bad_parameters_of_a_local_metric(option: dict[str, Any]) -> None:
+    assert complaints(next(iter(option)), methods=["glml"], **option) == []
+
+
+def step_at_zero(method: str, V: np.ndarray) -> float:
+    """The objective at V of the convex step of W = 0, from the definition (C = 1/n)."""
+    latent, at = cvxml.evaluate(method, X, Y, 0 * V).h_star, cvxml.evaluate(method, X, Y, V)
+    own = sum(float((X[i] - X[j]) @ V @ (X[i] - X[j])) for i in range(14) for j in latent[i])
+    return float(np.sum(V * V)) + (float(np.sum(at.S_hat + at.Delta)) + own) / 14
+
+
+@pytest.mark.parametrize("method", ["ssvm"])
+@pytest.mark.parametrize("odd", [-1e308, 0.0, 1e-323, 1.0, 1e300, 1e308, 1.7e308])
+@pytest.mark.parametrize("even", [-1.0, 1e-323, 1.0, 1e308])
+@pytest.mark.parametrize("sets", ["own", "of-others", "anything"])
+def test_no_dual_lifts_the_bound_of_a_step(method: str, odd: float, even: float, sets: str) -> None:
+    best, zero = solved(method), np.zeros((3, 3))
+    of, given = checked(method, X, Y)
+    below = step_at_zero(method, of.improve(given, zero, tol=1e-9)[0])
+    index = best.dual["q_index"].copy()
+    if sets == "of-others":
+        index[:, 1:] = index[::-1, 1:]
+    if sets == "anything":  # points twice, and the point itself, among them
+        index[:, 1:] = np.random.default_rng(0).integers(0, 14, index[:, 1:].shape)
+    dual = {"q": np.where(np.arange(len(index)) % 2, odd, even), "q_index": index}
+    proof = cvxml.certify(method, X, Y, zero, dual)
+    assert below < 0.99
+    assert proof.objective == pytest.approx(1)
+    assert proof.lower_bound == 0
+    assert proof.step is not None
+    assert proof.step.lower_bound <= below + 1e-12
+    assert proof.step.gap >= 1 - below - 1e-12
+    assert not proof.proves(1e-6)
+    assert np.isfinite(proof.step.lower_bound)

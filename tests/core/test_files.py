@@ -1,0 +1,89 @@
+"""Paths that cannot be read give one-line ValueErrors that name them.
+
+The tools of all tests/test_files_*.py are here too.
+"""
+
+import io
+import os
+import pickle
+import re
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+
+from cvxml.core import files
+
+# The function-scoped tmp_path is shared by the examples of one test, which overwrite their file.
+SHARED = [HealthCheck.function_scoped_fixture]
+QUICK = settings(max_examples=60, deadline=None, suppress_health_check=SHARED)
+READERS: list[Callable[[Path], Any]] = [files.read_array, files.read_table]
+
+
+def refusal(read: Callable[[Path], Any], path: Path) -> str:
+    with pytest.raises(ValueError, match=re.escape(path.name)) as caught:
+        read(path)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+def attempt(read: Callable[[], Any]) -> tuple[Any, str]:
+    try:
+        return read(), ""
+    except ValueError as error:
+        return None, str(error)
+
+
+def put(path: Path, content: str | bytes) -> Path:
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def npy_bytes(array: Any, **options: Any) -> bytes:
+    buffer = io.BytesIO()
+    np.save(buffer, array, **options)
+    return buffer.getvalue()
+
+
+def put_npz(path: Path, **members: bytes) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(f"{name}.npy", content)
+    return path
+
+
+@pytest.mark.parametrize("read", [*READERS, files.read_json, files.read_neighbors, files.read_npz])
+@pytest.mark.parametrize("name", ["a.json", "a.npy", "a.npz", "a.csv", "a.csv.gz"])
+def test_missing_folder_and_empty(tmp_path: Path, read: Callable[[Path], Any], name: str) -> None:
+    assert "No such file" in refusal(read, tmp_path / name)
+    (tmp_path / name).mkdir()
+    assert "folder" in refusal(read, tmp_path / name)
+    (tmp_path / name).rmdir()
+    refusal(read, put(tmp_path / name, b""))
+
+
+@pytest.mark.parametrize("read", READERS)
+def test_unknown_ending(tmp_path: Path, read: Callable[[Path], Any]) -> None:
+    assert ".csv.gz" in refusal(read, put(tmp_path / "a.pkl", pickle.dumps([1.0])))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_does_not_block(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.json")
+    assert "device" in refusal(files.read_json, tmp_path / "a.json")
+
+
+def test_a_newline_in_the_name_stays_out_of_the_message(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="cannot be read") as caught:
+        files.read_json(tmp_path / "a\nb.json")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_null_character_in_the_name() -> None:
+    with pytest.raises(ValueError, match="cannot be read"):
+        files.read_json("a\0.json")

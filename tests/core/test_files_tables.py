@@ -1,0 +1,93 @@
+"""Tables that are not CSV: features and labels from .npz, .json and .npy."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cvxml.core import files
+from tests.core.test_files import npy_bytes, put, refusal
+
+
+def test_npz_and_json_tables(tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    for labels in (["a", "bc"], [1, -2]):
+        files.write_npz(path, X=[[1, 2], [3, 4]], y=labels)
+        X, y = files.read_table(path)
+        assert X.tolist() == [[1.0, 2.0], [3.0, 4.0]]
+        assert y.tolist() == labels
+        put(tmp_path / "a.json", json.dumps({"X": [[1, 2], [3, 4]], "y": labels, "more": 1}))
+        X, y = files.read_table(tmp_path / "a.json")
+        assert X.tolist() == [[1.0, 2.0], [3.0, 4.0]]
+        assert y.tolist() == labels
+        assert y.dtype == np.int64 or y.dtype.kind == "U"
+
+
+def test_npy_table(tmp_path: Path) -> None:
+    path = put(tmp_path / "a.npy", npy_bytes(np.array([[0.5, 1], [1.5, -2], [2.5, 1], [3.5, -2]])))
+    X, y = files.read_table(path)
+    assert X.tolist() == [[0.5], [1.5], [2.5], [3.5]]
+    assert y.tolist() == [1, -2, 1, -2]
+    assert y.dtype == np.int64
+
+
+@pytest.mark.parametrize(
+    "table",
+    [[1.0, 2.0], [[1.0], [2.0]], [[1.0, 0.5]], [[1.0, np.nan]], [[1.0, 1e300]]],
+)
+def test_npy_tables_refused(tmp_path: Path, table: list[Any]) -> None:
+    path = put(tmp_path / "a.npy", npy_bytes(np.array(table)))
+    assert "read" in refusal(files.read_table, path)
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        [1.0, 2.0],
+        [True, False],
+        [1, "a"],
+        [1, 2, 3],
+        [[1, 2]],
+        [1, 2**63],
+        ["a", ""],
+        ["a", "b" * 1001],
+        [None, 1],
+        "ab",
+        {},
+    ],
+)
+def test_json_labels_refused(tmp_path: Path, y: object) -> None:
+    path = put(tmp_path / "a.json", json.dumps({"X": [[1], [2]], "y": y}))
+    assert "read" in refusal(files.read_table, path)
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        np.zeros(2),
+        np.ones(2, bool),
+        np.zeros(3, int),
+        np.zeros((2, 1), int),
+        np.int64(1),
+        np.array([2**63, 1], np.uint64),
+        np.array([b"a", b"b"]),
+        np.zeros(2, complex),
+    ],
+)
+def test_npz_labels_refused(tmp_path: Path, y: np.ndarray[Any, Any]) -> None:
+    files.write_npz(tmp_path / "a.npz", X=[[1], [2]], y=y)
+    assert "read" in refusal(files.read_table, tmp_path / "a.npz")
+
+
+def test_tables_without_both_or_with_nothing_in_them(tmp_path: Path) -> None:
+    for value in ({"X": [[1]]}, {"y": [1]}, [[1, 2]], {"X": [], "y": []}, {"X": [1], "y": [1]}):
+        assert "read" in refusal(files.read_table, put(tmp_path / "a.json", json.dumps(value)))
+    files.write_npz(tmp_path / "a.npz", X=[[1.0]])
+    assert "both X and y" in refusal(files.read_table, tmp_path / "a.npz")
+
+
+def test_label_names_are_for_csv(tmp_path: Path) -> None:
+    files.write_npz(tmp_path / "a.npz", X=[[1.0]], y=[1])
+    assert "CSV" in refusal(lambda p: files.read_table(p, label="y"), tmp_path / "a.npz")

@@ -1,0 +1,162 @@
+"""Hostile files at every place of every command that reads one, under a memory limit: one line and exit code 2.
+
+Each command runs in a child process of its own, so that a bomb that is not refused hits the limit there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.cli.commands import X, Y, unsaid
+from tests.core.hostile import TAKEN, build, save_lies
+from tests.core.test_files_numpy import Marker
+
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs RLIMIT_AS, /dev/zero")
+MEMORY = 512 * 2**20  # the commands need 300 MiB of addresses with one thread of BLAS
+SECONDS = 120  # for some hundred cases: only what never ends takes as long
+CHILD = """
+import contextlib, io, json, resource, sys, time
+resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[1]),) * 2)
+from cvxml.cli.main import run
+for words in json.load(sys.stdin):
+    out, err, escaped, start = io.StringIO(), io.StringIO(), "", time.perf_counter()
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = run(words)
+    except BaseException as error:
+        code, escaped = -1, repr(error)
+    seconds = time.perf_counter() - start
+    print(json.dumps([words, code, out.getvalue(), err.getvalue(), escaped, seconds]), flush=True)
+"""
+PROBLEM = {
+    "DATA": "mlsvm {}",
+    "--neighbors": "mlsvm good.json --neighbors {}",
+    "--query": "glml good.json --query {}",
+    "--loss-matrix": "ssvm good.json --loss-matrix {}",
+    "--similarity": "nca good.json --similarity {}",
+}
+CANDIDATE = {"--metric": "mlsvm good.json --metric {}", "--components": "nca good.json --components {}"}
+PLACES: dict[str, dict[str, str]] = {
+    "solve": {**PROBLEM, "--warm-start": "mlsvm good.json --warm-start {}"},
+    "check": {**{k: f"{v} --metric eye.npy" for k, v in PROBLEM.items()}, **CANDIDATE},
+    "evaluate": {**{k: f"{v} --metric eye.npy" for k, v in PROBLEM.items()}, **CANDIDATE},
+    "certify": {"file": "{}"},
+}
+
+
+def answers(folder: Path, cases: list[list[str]]) -> list[Any]:
+    """What came of each command line, from a child process that has MEMORY."""
+    done = subprocess.run(
+        [sys.executable, "-c", CHILD, str(MEMORY)],
+        input=json.dumps(cases),
+        cwd=folder,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=True,
+    )
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str], list[str]]:
+    """A folder, the hostile files in it, and the saved solutions among them."""
+    folder = tmp_path_factory.mktemp("hostile")
+    (folder / "good.json").write_text(json.dumps({"X": X.tolist(), "y": Y.tolist()}))
+    np.save(folder / "eye.npy", np.eye(3))
+    return folder, build(folder), save_lies(folder)
+
+
+def complaint(case: list[str], place: str, name: str, got: list[Any]) -> str:
+    """What is wrong with the answer to a hostile file; empty if it is refused as it should be."""
+    words, code, out, err, escaped, _ = got
+    err = unsaid(err)
+    assert words == case
+    if escaped or "Traceback" in err or "internal error" in err:
+        return f"{words}: {escaped} {err[:300]}"
+    if place == "--warm-start" and name.startswith(tuple(f"s-{taken}" for taken in TAKEN)) and code == 0:
+        return "" if not err else f"{words}: {err[:300]}"
+    about = (
+        name,
+        "the file " if place == "file" else "X " if place == "DATA" else place.strip("-").replace("-", "_"),
+    )
+    if not any(text in err for text in about):
+        return f"{words}: neither file nor option is named: {err[:300]}"
+    if ("MemoryError" in err or "allocate" in err) and "memory" not in name:
+        return f"{words}: refused by the limit of this test only: {err[:300]}"
+    one_line = err.startswith("cvxml: ") and err.endswith("\n") and err.count("\n") == 1 and len(err) < 1000
+    return "" if code == 2 and not out and one_line else f"{words}: {code} {out[:100]} {err[:300]}"
+
+
+@pytest.mark.parametrize("command", PLACES)
+def test_a_hostile_file_is_one_line_and_code_2(
+    hostile: tuple[Path, list[str], list[str]], command: str
+) -> None:
+    folder, names, saved = hostile
+    cases, labels = [], []
+    for place, words in PLACES[command].items():
+        for name in [*names, *(saved if place in ("file", "--warm-start") else [])]:
+            cases.append([command, *words.format(name).split()])
+            labels.append((place, name))
+    found = answers(folder, cases)
+    wrong = [complaint(c, *at, got) for c, at, got in zip(cases, labels, found, strict=True)]
+    assert [text for text in wrong if text] == []
+    assert not (folder / "loaded").exists()
+
+
+def test_good_files_pass_under_the_same_limit(hostile: tuple[Path, list[str], list[str]]) -> None:
+    folder = hostile[0]
+    same = (Y[:, None] == Y) & ~np.eye(14, dtype=bool)
+    good: dict[str, Any] = {
+        "--query": X[0],
+        "--loss-matrix": 1 - np.eye(2),
+        "--similarity": same,
+        "--metric": np.eye(3),
+    }
+    for option, value in {**good, "--components": np.eye(3)}.items():
+        (folder / f"good{option}.json").write_text(json.dumps(np.asarray(value, dtype=float).tolist()))
+    (folder / "good--neighbors.json").write_text(json.dumps([[(i + 1) % 14] for i in range(14)]))
+    files = {
+        "DATA": ["good.json"],
+        "--warm-start": ["good-s.json", "good-s.npz"],
+        "file": ["good-s.json", "good-s.npz"],
+    }
+    cases = [
+        [command, *words.format(name).split()]
+        for command, places in PLACES.items()
+        for place, words in places.items()
+        for name in files.get(place, [f"good{place}.json"])
+    ]
+    for words, code, _, err, escaped, _ in answers(folder, cases):
+        assert (code in (0, 1, 3), unsaid(err), escaped) == (True, "", ""), words
+
+
+def test_the_payload_of_these_tests_does_what_it_says(tmp_path: Path) -> None:
+    pickle.loads(pickle.dumps(Marker(tmp_path / "loaded"))).close()
+    assert (tmp_path / "loaded").exists()
+
+
+def test_a_folder_of_hostile_cases_is_one_line_and_code_2(
+    hostile: tuple[Path, list[str], list[str]],
+) -> None:
+    folder, names, _ = hostile
+    cases = []
+    for name in (name for name in names if name.endswith(".json")):
+        (folder / f"only-{name}").mkdir()
+        (folder / f"only-{name}" / name).symlink_to(folder / name)
+        cases.append(["cases", "--folder", f"only-{name}"])
+        cases.append(["conform", "--folder", f"only-{name}", "--", "true"])
+    wrong = [complaint(case, "--folder", case[2].removeprefix("only-"), got) for case, got in
+             zip(cases, answers(folder, cases), strict=True)]  # fmt: skip
+    assert len(cases) > 30
+    assert [text for text in wrong if text] == []

@@ -1,0 +1,317 @@
+"""A saved solution is believed in nothing: an honest file is never refuted, a figure better than the data's always."""
+
+from __future__ import annotations
+
+import json
+import math
+import warnings
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+import cvxml
+from cvxml.core.report import Verdict
+from cvxml.core.result import Solution, Status
+from cvxml.methods.kernel_mlsvm import instance as kernel_instance
+from cvxml.oracle.saved import _false_claim, _judge, recertify
+from tests.instances import random_data, real_data
+
+IRIS = real_data("iris", standardized=False)
+SOME = real_data("iris", 40, standardized=False)
+HONEST: dict[str, tuple[str, Any, dict[str, Any]]] = {
+    "knn": ("mlsvm", IRIS, {}),
+    "per-class": ("mlsvm", SOME, {"neighborhood": "per-class", "n_neighbors": 3}),
+    "tiny-features": ("mlsvm", (SOME[0] * 1e-3, SOME[1]), {}),
+    "large-features": ("mlsvm", (SOME[0] * 1e3, SOME[1]), {}),
+    "far-features": ("mlsvm", (SOME[0] + 1e4, SOME[1]), {}),
+    "no-usable-point": ("mlsvm", ([[0.0], [0.1], [9.0], [9.1]], [0, 0, 1, 1]), {"n_neighbors": 1}),
+    "poly": ("kernel_mlsvm", SOME, {"degree": 2}),
+    "poly-per-class": ("kernel_mlsvm", SOME, {"degree": 1, "neighborhood": "per-class", "n_neighbors": 2}),
+    "rbf": ("kernel_mlsvm", SOME, {"kernel": "rbf"}),
+}
+STOPS: dict[str, dict[str, Any]] = {
+    "normal": {},
+    "strict": {"tol": 1e-9},
+    "early": {"max_iter": 2},
+}
+FIGURES = ("gap", "rel_gap", "radius")
+
+
+def solved(method: str, data: Any, **params: Any) -> Solution:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return cvxml.solve(method, *data, **params)
+
+
+@pytest.mark.parametrize("lam", [1e-8, 1e-5, 1e-2, 1.0, 1e3])
+@pytest.mark.parametrize("case", HONEST)
+def test_an_honest_file_is_never_refuted(case: str, lam: float, tmp_path: Path) -> None:
+    method, data, params = HONEST[case]
+    verdicts = []
+    for stop in STOPS.values():
+        solution = solved(method, data, **{"lam": lam, "max_iter": 500, **params, **stop})
+        for name in ("s.json", "s.npz"):
+            solution.save(tmp_path / name)
+            verdicts.append(recertify(cvxml.load(tmp_path / name), 1e-6))
+    assert [str(v) for v in verdicts if v.verdict is Verdict.REFUTED] == []
+
+
+@pytest.mark.parametrize("solver", ["clarabel", "scs"])
+@pytest.mark.parametrize("lam", [1e-5, 1.0, 1e3])
+def test_an_honest_file_of_a_general_solver_is_never_refuted(solver: str, lam: float, tmp_path: Path) -> None:
+    for case in ("knn", "poly"):
+        method, data, params = HONEST[case]
+        solved(method, data, lam=lam, solver=solver, **params).save(tmp_path / "s.npz")
+        assert recertify(cvxml.load(tmp_path / "s.npz"), 1e-6).verdict is not Verdict.REFUTED
+
+
+@pytest.mark.parametrize("lam", [1e-8, 1e-4, 1.0, 1e3])
+@pytest.mark.parametrize("case", ["poly", "poly-per-class", "rbf"])
+def test_another_machine_does_not_refute_a_kernel(
+    case: str, lam: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # eigenvectors are found to rounding of the largest eigenvalue: those of K + noise are as right as those of K
+    method, data, params = HONEST[case]
+    solved(method, data, lam=lam, max_iter=500, **params).save(tmp_path / "s.json")
+    rng, factor = np.random.default_rng(0), kernel_instance.factor
+
+    def elsewhere(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        noise = rng.standard_normal(K.shape)
+        noise = noise + noise.T
+        return factor(K + 2 * kernel_instance.EPS * np.linalg.norm(K, 2) / np.linalg.norm(noise, 2) * noise)
+
+    monkeypatch.setattr(kernel_instance, "factor", elsewhere)
+    for _ in range(3):
+        found = recertify(cvxml.load(tmp_path / "s.json"), 1e-6)
+        assert found.verdict is not Verdict.REFUTED, found.reason
+
+
+def content_of(solution: Solution) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(json.dumps(solution.to_dict()))
+    return content
+
+
+def verdict_on(content: dict[str, Any], path: Path) -> tuple[Verdict, str]:
+    path.write_text(json.dumps(content), encoding="utf-8")
+    found = recertify(cvxml.load(path), 1e-3)
+    return found.verdict, found.reason
+
+
+@pytest.mark.parametrize("figure", FIGURES)
+@pytest.mark.parametrize("lam", [1e-6, 0.1, 1.0])
+@pytest.mark.parametrize("factor", [0.999, 0.5, 0.0, -1.0])
+def test_a_figure_too_small_is_refuted(figure: str, lam: float, factor: float, tmp_path: Path) -> None:
+    # a gap of up to 1e-3 of the scale, which at lam = 1 is 1e-6 of the objective: rounding is far below
+    content = content_of(solved("mlsvm", SOME, lam=lam, tol=1e-3))
+    assert content["gap"] > 0
+    assert verdict_on(content, tmp_path / "s.json")[0] is Verdict.CERTIFIED
+    verdict, reason = verdict_on({**content, figure: factor * content[figure]}, tmp_path / "s.json")
+    assert verdict is Verdict.REFUTED
+    assert f"claims {figure} " in reason
+
+
+@pytest.mark.parametrize("figure", FIGURES)
+def test_a_figure_too_large_or_infinite_claims_nothing_false(figure: str, tmp_path: Path) -> None:
+    content = content_of(solved("mlsvm", SOME, lam=0.1, tol=1e-3))
+    for value in (2 * content[figure], None):
+        assert verdict_on({**content, figure: value}, tmp_path / "s.json")[0] is Verdict.CERTIFIED
+
+
+@pytest.mark.parametrize("figure", FIGURES)
+@pytest.mark.parametrize("method", ["mlsvm", "kernel_mlsvm"])
+def test_the_figures_of_another_metric_are_refuted(method: str, figure: str, tmp_path: Path) -> None:
+    X, y = random_data(0, n=20)
+    good = content_of(solved(method, (X, y), lam=0.1, tol=1e-9))
+    metric = 1.001 * np.array(good["metric"])
+    proof = cvxml.certify(method, X, y, metric, good["dual"], lam=0.1)
+    claims = {"objective": proof.objective, "lower_bound": proof.lower_bound, "metric": metric.tolist()}
+    claims |= dict.fromkeys(FIGURES)
+    assert verdict_on({**good, **claims}, tmp_path / "s.json")[0] is not Verdict.REFUTED
+    verdict, reason = verdict_on({**good, **claims, figure: good[figure]}, tmp_path / "s.json")
+    assert verdict is Verdict.REFUTED
+    assert f"claims {figure} " in reason
+
+
+def test_a_gap_of_zero_is_refuted_where_the_scale_is_zero(tmp_path: Path) -> None:
+    content = content_of(solved("mlsvm", random_data(1), lam=0.1))
+    zero = {**content, "metric": (0 * np.array(content["metric"])).tolist(), "objective": None}
+    for claims, expected in (({}, Verdict.INCONCLUSIVE), ({"rel_gap": 0.0}, Verdict.REFUTED)):
+        unclaimed = {"gap": None, "rel_gap": None, "radius": None}
+        assert verdict_on({**zero, **unclaimed, **claims}, tmp_path / "s.json")[0] is expected
+
+
+GERRYMANDERED: dict[str, tuple[Any, dict[str, Any]]] = {
+    "default": (SOME, {}),
+    "one-neighbour": (SOME, {"n_neighbors": 1}),
+    "losses": (SOME, {"loss_matrix": [[0, 1, 5], [1, 0, 2], [0.1, 3, 0]]}),
+    "far-features": ((SOME[0] + 1e4, SOME[1]), {}),
+    "all-points-equal": ((np.ones((14, 2)), np.arange(14) % 2), {}),
+}
+
+
+@pytest.mark.parametrize(("C", "units"), [(1e-5, 1.0), (1e-2, 1.0), (1.0, 1.0), (1e-2, 1e-3), (1e-2, 1e3)])
+@pytest.mark.parametrize("case", GERRYMANDERED)
+def test_an_honest_file_of_a_stationary_metric_is_never_refuted(
+    case: str, C: float, units: float, tmp_path: Path
+) -> None:
+    (X, y), params = GERRYMANDERED[case]
+    for stop in STOPS.values():
+        solution = solved("ssvm", (X * units, y), **{"C": C / units**4, "max_iter": 30, **params, **stop})
+        for name in ("s.json", "s.npz"):
+            solution.save(tmp_path / name)
+            found = recertify(cvxml.load(tmp_path / name), 1e-6)
+            assert found.verdict is not Verdict.REFUTED, str(found)
+            if solution.status is Status.STATIONARY:
+                assert found.verdict is Verdict.CERTIFIED
+
+
+@pytest.mark.parametrize("figure", ["gap", "rel_gap", "step_gap"])
+@pytest.mark.parametrize("C", [1e-2, 1.0])
+@pytest.mark.parametrize("factor", [0.999, 0.5, 0.0, -1.0])
+def test_a_figure_of_a_step_too_small_is_refuted(
+    figure: str, C: float, factor: float, tmp_path: Path
+) -> None:
+    content = content_of(solved("ssvm", SOME, C=C, tol=1e-3))
+    assert content["step_gap"] > 1e-10
+    assert verdict_on(content, tmp_path / "s.json")[0] is Verdict.CERTIFIED
+    for value in (2 * content[figure], None):
+        assert verdict_on({**content, figure: value}, tmp_path / "s.json")[0] is Verdict.CERTIFIED
+    verdict, reason = verdict_on({**content, figure: factor * content[figure]}, tmp_path / "s.json")
+    assert verdict is Verdict.REFUTED
+    assert f"claims {figure} " in reason
+
+
+def test_a_stationary_metric_has_no_other_bound_and_no_radius(tmp_path: Path) -> None:
+    content = content_of(solved("ssvm", SOME, C=0.1))
+    for figure, value in (
+        ("lower_bound", content["step_lower_bound"]),
+        ("lower_bound", 1e-6),
+        ("lower_bound", -1e-6),
+        ("step_lower_bound", content["step_lower_bound"] + 1e-6),
+        ("step_lower_bound", content["step_lower_bound"] - 1e-6),
+        ("objective", content["objective"] - 1e-6),
+        ("radius", 1.0),
+        ("radius", 1e300),
+    ):
+        verdict, reason = verdict_on({**content, figure: value}, tmp_path / "s.json")
+        assert verdict is Verdict.REFUTED, figure
+        assert f"claims {figure} " in reason
+
+
+@pytest.mark.parametrize("name", ["objective", "gap", "radius", "step_gap", "step_lower_bound"])
+@pytest.mark.parametrize("value", ["0", True, [0.0], 10**400], ids=lambda v: repr(v)[:9])
+def test_a_figure_of_a_step_that_is_no_number_is_an_error(name: str, value: Any, tmp_path: Path) -> None:
+    content = content_of(solved("ssvm", random_data(2), C=0.1))
+    with pytest.raises(ValueError, match=f"{name} must be a finite number"):
+        verdict_on({**content, name: value}, tmp_path / "s.json")
+
+
+@pytest.mark.parametrize("name", ["objective", "lower_bound", *FIGURES])
+@pytest.mark.parametrize("value", ["0", True, [0.0], 10**400], ids=lambda v: repr(v)[:9])
+def test_a_figure_that_is_no_number_is_an_error(name: str, value: Any, tmp_path: Path) -> None:
+    content = content_of(solved("mlsvm", random_data(2), lam=0.1))
+    with pytest.raises(ValueError, match=f"{name} must be a finite number"):
+        verdict_on({**content, name: value}, tmp_path / "s.json")
+
+
+@pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity"])
+def test_a_figure_in_a_header_of_npz_that_is_not_finite_is_an_error(value: str, tmp_path: Path) -> None:
+    solved("mlsvm", random_data(2), lam=0.1).save(tmp_path / "s.npz")
+    arrays = dict(np.load(tmp_path / "s.npz"))
+    header = {**json.loads(str(arrays["header"])), "objective": float(value)}
+    np.savez(tmp_path / "s.npz", **{**arrays, "header": np.array(json.dumps(header))})
+    with pytest.raises(ValueError, match="objective must be a finite number"):
+        recertify(cvxml.load(tmp_path / "s.npz"), 1e-6)
+
+
+@pytest.mark.parametrize("name", ["s.json", "s.npz"])
+def test_what_is_printed_is_what_the_file_says(name: str, tmp_path: Path) -> None:
+    solution = solved("mlsvm", SOME, lam=0.1)
+    solution.save(tmp_path / name)
+    printed = str(recertify(cvxml.load(tmp_path / name), 1e-6)).splitlines()[-1]
+    heading, claims = printed.strip().split(": ")
+    assert heading == "the file claims"
+    found = dict(claim.rsplit(" ", 1) for claim in claims.split(", "))
+    assert found.pop("status") == solution.status.name
+    certificate = solution.certificate
+    for figure in ("objective", "lower_bound", *FIGURES):
+        assert float(found.pop(figure)) == pytest.approx(getattr(certificate, figure), rel=1e-11)
+    assert not found
+
+
+def test_a_figure_that_the_file_leaves_out_is_not_printed(tmp_path: Path) -> None:
+    content = {**content_of(solved("mlsvm", SOME, lam=0.1)), "radius": None}
+    (tmp_path / "s.json").write_text(json.dumps(content), encoding="utf-8")
+    printed = str(recertify(cvxml.load(tmp_path / "s.json"), 1e-6)).splitlines()[-1]
+    assert "rel_gap" in printed
+    assert "radius" not in printed
+
+
+def test_a_file_of_no_known_kind_is_not_written(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="must end in"):
+        solved("mlsvm", SOME, lam=0.1).save(tmp_path / "solution.txt")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_bound_is_contradicted_by_more_than_twice_the_rounding() -> None:
+    proof = replace(cvxml.solve("kernel_mlsvm", *SOME).certificate, rounding=1e-3)
+    for off, contradicted in (
+        (0.0, False),
+        (1.9e-3, False),
+        (-1.9e-3, False),
+        (2.1e-3, True),
+        (-2.1e-3, True),
+    ):
+        said = _false_claim(proof, {"lower_bound": proof.lower_bound + off}, 0.0)
+        assert bool(said) is contradicted, (off, said)
+    assert _false_claim(proof, {"objective": proof.objective + 1e-3}, 0.0)
+
+
+def test_targets_that_are_not_the_nearest_are_not_called_so(tmp_path: Path) -> None:
+    y, path = SOME[1], tmp_path / "s.json"
+    nearest = content_of(solved("lmnn", SOME, n_neighbors=2))
+    assert verdict_on(nearest, path)[0] is Verdict.CERTIFIED
+    farther = [[int(np.flatnonzero(y == c)[k]) for k in (0, 1)] for c in range(3)]
+    targets = [[j for j in farther[c] if j != i] or [farther[c][1]] for i, c in enumerate(y)]
+    given = content_of(solved("lmnn", SOME, targets=targets))
+    assert given["params"]["n_neighbors"] is None
+    assert verdict_on(given, path)[0] is Verdict.CERTIFIED
+    for k in (2, 30):  # a class has no 30 points
+        verdict, reason = verdict_on({**given, "params": {**given["params"], "n_neighbors": k}}, path)
+        assert verdict is Verdict.REFUTED
+        assert f"not the {k} nearest" in reason
+
+
+def test_explicit_lists_are_not_said_to_be_the_nearest(tmp_path: Path) -> None:
+    lists = [[(i + 1) % 40, (i + 7) % 40] for i in range(40)]
+    content = content_of(solved("mlsvm", SOME, neighbors=lists, lam=0.1))
+    assert verdict_on(content, tmp_path / "s.json")[0] is Verdict.CERTIFIED
+    content["params"]["n_neighbors"] = 2
+    verdict, reason = verdict_on(content, tmp_path / "s.json")
+    assert verdict is Verdict.REFUTED
+    assert "neighbour lists" in reason
+
+
+def test_what_is_not_decided_is_said_and_what_is_unbounded_has_no_bound() -> None:
+    proof = cvxml.solve("mlsvm", *SOME, lam=0.1).certificate
+    sentence = "the points span more than double precision sees"
+    for undecided in (
+        replace(proof, undecided=sentence),
+        replace(proof, step=replace(proof, undecided=sentence)),
+        replace(proof, parts=(proof, replace(proof, undecided=sentence))),
+    ):
+        assert _judge(undecided, {}, 1e-6, 0.0) == (Verdict.INCONCLUSIVE, sentence)
+    unbounded = replace(proof, lower_bound=-math.inf, gap=math.inf, undecided=sentence)
+    assert _judge(unbounded, dict.fromkeys(("lower_bound", *FIGURES)), 1e-6, 0.0) == (
+        Verdict.INCONCLUSIVE,
+        sentence,
+    )
+    for name in ("lower_bound", *FIGURES):
+        verdict, reason = _judge(unbounded, {name: getattr(proof, name)}, 1e-6, 0.0)
+        assert verdict is Verdict.REFUTED
+        assert f"claims {name} " in reason
+    assert _judge(replace(proof, objective=math.inf, gap=math.inf), {}, 1e-6, 0.0)[0] is Verdict.REFUTED

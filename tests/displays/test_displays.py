@@ -1,0 +1,209 @@
+"""What all displays promise: arguments, axes, readable text, no heavy import, inputs untouched."""
+
+from __future__ import annotations
+
+import builtins
+import inspect
+import itertools
+import subprocess
+import sys
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+import cvxml
+from cvxml import displays
+from tests.displays.pictures import M2, PLANE, X, a_metric, fitted, solved, y
+
+DRAWN: dict[str, Any] = {
+    "ellipse": lambda ax=None: displays.MetricEllipseDisplay.from_metric(M2, PLANE, y, ax=ax),
+    "certificate": lambda ax=None: displays.CertificateDisplay.from_solution(solved("mlsvm"), ax=ax),
+    "neighborhood": lambda ax=None: displays.NeighborhoodDisplay.from_metric("mlsvm", PLANE, y, M2, ax=ax),
+    "spectrum": lambda ax=None: displays.SpectrumDisplay.from_metric(M2, ax=ax),
+    "local": lambda ax=None: displays.LocalMetricDisplay.from_estimator(
+        fitted(cvxml.GLML(), PLANE), PLANE, y, ax=ax
+    ),
+}
+
+
+every_display = pytest.mark.parametrize("draw", DRAWN.values(), ids=DRAWN)
+
+
+def test_from_estimator_spells_out_what_may_be_given() -> None:
+    """And the defaults are those of the other constructor, and of `plot`, but for the tol that an estimator has."""
+    others = {
+        displays.MetricEllipseDisplay: displays.MetricEllipseDisplay.from_metric,
+        displays.CertificateDisplay: displays.CertificateDisplay.from_solution,
+        displays.NeighborhoodDisplay: displays.NeighborhoodDisplay.from_metric,
+        displays.SpectrumDisplay: displays.SpectrumDisplay.from_metric,
+        displays.LocalMetricDisplay: displays.LocalMetricDisplay.from_solution,
+    }
+    assert {display.__name__ for display in others} == set(displays.__all__)
+    for display, other in others.items():
+        given = inspect.signature(display.from_estimator).parameters
+        assert "ax" in given
+        assert not any(one.kind is inspect.Parameter.VAR_KEYWORD for one in given.values())
+        for function in (other, display.plot):
+            for name, one in inspect.signature(function).parameters.items():
+                if one.kind is inspect.Parameter.KEYWORD_ONLY and (name, display.__name__) != (
+                    "tol",
+                    "CertificateDisplay",
+                ):
+                    assert given[name].default == one.default, (display, name)
+
+
+def test_what_is_given_to_from_estimator_arrives() -> None:
+    _, ax = plt.subplots()
+    mlsvm, options = fitted(cvxml.MLSVM(lam=0.1)), {"features": (3, 1), "ax": ax}
+    ball = displays.MetricEllipseDisplay.from_estimator(
+        mlsvm, X, y, centers=[[0, 1]], ball="projection", radius=2.0, circle=False, **options
+    )
+    assert ball.centers.tolist() == [[0, 1]]
+    assert (ball.radius, ball.circles_, ball.ax_) == (2.0, [], ax)
+    assert "shadow" in ball.title
+    proof = displays.CertificateDisplay.from_estimator(mlsvm, tol=0.5, show="bounds", x="seconds", ax=ax)
+    assert (proof.tol, proof.ax_, proof.ax_.get_xlabel()) == (0.5, ax, "seconds")
+    assert len(proof.bound_lines_) == 1
+    near = displays.NeighborhoodDisplay.from_estimator(mlsvm, X, y, 3, zoom=False, **options)
+    assert (near.ax_, near.index, near.xlabel) == (ax, 3, "feature 3")
+    assert ax.get_xlim()[0] < X[:, 3].min()
+    assert ax.get_xlim()[1] > X[:, 3].max()
+    spectrum = displays.SpectrumDisplay.from_estimator(mlsvm, name="mine", tol=0.25, scale="log", ax=ax)
+    assert (spectrum.ax_, spectrum.tol, ax.get_yscale()) == (ax, 0.25, "log")
+    assert list(spectrum.ranks_) == ["mine"]
+
+
+@every_display
+def test_a_display_draws_on_the_axes_given_and_again_on_others(draw: Any) -> None:
+    figure, axes = plt.subplots(1, 2)
+    display = draw(ax=axes[0])
+    assert display.ax_ is axes[0]
+    assert display.figure_ is figure
+    assert plt.get_fignums() == [figure.number]
+    assert display.plot(axes[1]) is display
+    assert display.ax_ is axes[1]
+    assert len(axes[0].lines) == len(axes[1].lines) > 0
+    assert display.plot().figure_ is not figure
+
+
+SPECIAL: dict[str, Any] = {
+    "strip": lambda: displays.MetricEllipseDisplay.from_metric(np.diag([1.0, 0.0]), PLANE, y),
+    "tall": lambda: displays.MetricEllipseDisplay.from_metric(np.diag([1.0, 1e-8]), PLANE * [1, 1e4], y),
+    "wide": lambda: displays.MetricEllipseDisplay.from_metric(np.diag([1e-8, 1.0]), PLANE * [1e4, 1], y),
+    "large": lambda: displays.SpectrumDisplay.from_metric(np.eye(3) * 1e200),
+    "gamma": lambda: displays.LocalMetricDisplay.from_estimator(
+        fitted(cvxml.GLML(gamma=0.125), PLANE), PLANE, y
+    ),
+    "plane": lambda: displays.MetricEllipseDisplay.from_metric(np.zeros((2, 2)), PLANE, y),
+    "shadow": lambda: displays.MetricEllipseDisplay.from_metric(a_metric(0, 4), X, y, ball="projection"),
+    "bounds": lambda: displays.CertificateDisplay.from_solution(solved("nca", n_components=2), show="bounds"),
+    "stationary": lambda: displays.CertificateDisplay.from_solution(solved("ssvm")),
+    "one step": lambda: displays.CertificateDisplay.from_solution(solved("glml", alpha=0.1)),
+    "no step": lambda: displays.CertificateDisplay.from_solution(solved("mlsvm", solver="scs")),
+    "negative": lambda: displays.SpectrumDisplay.from_metric(np.diag([2.0, 1e-9, -0.5]), scale="log"),
+    "three": lambda: displays.SpectrumDisplay.from_metric({c: a_metric(0, 4, 2) for c in "abc"}, scale="log"),
+    "all points": lambda: displays.NeighborhoodDisplay.from_metric("ssvm", PLANE, y, M2, zoom=False),
+    "low": lambda: displays.NeighborhoodDisplay.from_metric("mlsvm", PLANE * [1, 0.01], y, M2, zoom=False),
+}
+
+
+@pytest.mark.parametrize("draw", [*DRAWN.values(), *SPECIAL.values()], ids=[*DRAWN, *SPECIAL])
+def test_text_is_readable_within_the_picture_and_apart(draw: Any) -> None:
+    display = draw()
+    display.figure_.canvas.draw()
+    ax = display.ax_
+    ticks = [*ax.get_xticklabels(), *ax.get_yticklabels()]
+    shown = [ax.xaxis.label, ax.yaxis.label, ax._left_title, *display.legend_.get_texts(), *ticks]
+    assert min(text.get_fontsize() for text in shown if text.get_text()) >= 11
+    whole = display.figure_.bbox
+    for text in (ax.xaxis.label, ax.yaxis.label, ax._left_title, display.legend_):
+        box = text.get_window_extent()
+        assert box.x0 >= whole.x0
+        assert box.x1 <= whole.x1
+        assert box.y0 >= whole.y0
+        assert box.y1 <= whole.y1
+    for labels in (ax.get_xticklabels(), ax.get_yticklabels()):
+        boxes = sorted(
+            (t.get_window_extent() for t in labels if t.get_text()), key=lambda box: (box.x0, box.y0)
+        )
+        assert not any(one.overlaps(other) for one, other in itertools.pairwise(boxes))
+    below = display.legend_.get_window_extent().y1
+    assert below <= ax.xaxis.label.get_window_extent().y0 + 1
+
+
+@pytest.mark.parametrize("size", [None, (4.5, 4.0)])
+def test_a_message_is_within_the_axes(size: tuple[float, float] | None) -> None:
+    ax = None if size is None else plt.subplots(figsize=size, layout="constrained")[1]
+    display = displays.CertificateDisplay.from_solution(solved("nca", n_components=2), ax=ax)
+    display.figure_.canvas.draw()
+    (text,) = display.ax_.texts
+    box, axes = text.get_window_extent(), display.ax_.get_window_extent()
+    assert axes.x0 <= box.x0 < box.x1 <= axes.x1
+    assert axes.y0 <= box.y0 < box.y1 <= axes.y1
+    assert text.get_fontsize() >= 11
+
+
+@every_display
+def test_without_matplotlib_it_is_said_how_to_get_it(draw: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = builtins.__import__
+
+    def without(name: str, *rest: Any, **more: Any) -> Any:
+        if name.split(".")[0] == "matplotlib":
+            raise ImportError("No module named 'matplotlib'")
+        return real(name, *rest, **more)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(ImportError, match=r"pip install 'cvxml\[plot\]'"):
+        draw()
+
+
+def test_importing_displays_loads_neither_matplotlib_nor_scikit_learn() -> None:
+    code = "import sys, cvxml.displays; print([m for m in ('matplotlib', 'sklearn', 'cvxpy') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("display", "estimator"),
+    [
+        (displays.MetricEllipseDisplay, cvxml.MLSVM()),
+        (displays.CertificateDisplay, cvxml.MLSVM()),
+        (displays.NeighborhoodDisplay, cvxml.Gerrymandering()),
+        (displays.SpectrumDisplay, cvxml.MLSVM()),
+        (displays.LocalMetricDisplay, cvxml.GLML()),
+    ],
+)
+def test_an_estimator_that_is_not_fitted_is_refused(display: Any, estimator: Any) -> None:
+    with pytest.raises(NotFittedError):
+        display.from_estimator(estimator, X, y)
+
+
+def test_metrics_of_another_kind_are_refused() -> None:
+    with pytest.raises(ValueError, match="LocalMetricDisplay"):
+        displays.MetricEllipseDisplay.from_estimator(fitted(cvxml.GLML()), X, y)
+    with pytest.raises(ValueError, match="features of its kernel"):
+        displays.MetricEllipseDisplay.from_estimator(fitted(cvxml.KernelMLSVM(degree=1)), X, y)
+    with pytest.raises(ValueError, match="LocalMetricDisplay"):
+        displays.SpectrumDisplay.from_estimator(fitted(cvxml.GLML()))
+
+
+def test_columns_of_a_data_frame_name_the_axes() -> None:
+    class Frame(np.ndarray):
+        columns = ("height", "width", "depth", "age")
+
+    display = displays.MetricEllipseDisplay.from_metric(np.eye(4), X.view(Frame), y, features=(2, 0))
+    assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("depth", "height")
+
+
+def test_inputs_are_untouched() -> None:
+    points, labels, M = X.copy(), y.copy(), a_metric(4, 4)
+    before = M.copy()
+    displays.MetricEllipseDisplay.from_metric(M, points, labels, ball="projection")
+    displays.NeighborhoodDisplay.from_metric("mlsvm", points, labels, M)
+    displays.SpectrumDisplay.from_metric(M, scale="log")
+    np.testing.assert_array_equal(points, X)
+    np.testing.assert_array_equal(labels, y)
+    np.testing.assert_array_equal(M, before)

@@ -1,0 +1,232 @@
+"""The pages in docs/ tell the truth: blocks run and print what they say, statements and names are those of the source.
+
+Conventions of a page. All ```python blocks run in order, in one namespace, in an empty folder; a comment `# -> TEXT`
+on a line that prints says what it prints. ```console blocks hold commands (`$ cvxml ...`), the first lines of each
+output, and `# exit code N` where N is not 0. In the columns "where" and "proved by" of a table, the names after a file
+are defined in it; in the column "measured" of a table, the figures are those of the report it names.
+
+Not run is ```text, which is mathematics, output that differs from run to run (seconds), or shell lines with files,
+hosts and folders of the reader's own; and ```sh of CONTRIBUTING.md, which installs (.ci/run does that).
+{literalinclude} shows source that other tests run. README's blocks run in tests/docs/test_readme.py. What a method's
+page must have is in tests/docs/test_docs_methods.py, what becomes of the pages in tests/docs/test_site.py.
+"""
+
+from __future__ import annotations
+import __future__
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import cvxml
+from tests.instances import random_data
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted((ROOT / "docs").glob("*.md"))
+TEXTS = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
+every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+every_text = pytest.mark.parametrize("page", TEXTS, ids=lambda page: page.name)
+
+
+DIRECTIVES = {"{toctree}", "{include}", "{eval-rst}", "{options}", "{statement}", "{literalinclude}"}
+FENCE = re.compile(r"^```(\S*) ?([^\n]*)\n(.*?)^```$", flags=re.DOTALL | re.MULTILINE)
+
+
+class Block(NamedTuple):
+    """A fenced block: its language or directive, what stands beside that, its text."""
+
+    language: str
+    argument: str
+    text: str
+
+
+def blocks(page: Path) -> list[Block]:
+    return [Block(*found) for found in FENCE.findall(read(page))]
+
+
+def read(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
+
+
+def located(name: str) -> Path:
+    """A file by its path in the repository or in the package."""
+    found = [path for path in (ROOT / name, ROOT / "cvxml" / name) if path.is_file()]
+    assert len(found) == 1, f"{name}: {found}"
+    return found[0]
+
+
+def definitions(path: Path) -> dict[str, ast.AST]:
+    """Functions, classes, methods ("Class.method") and constants of a file."""
+    found: dict[str, ast.AST] = {}
+    for node in ast.parse(read(path)).body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            found[node.name] = node
+        if isinstance(node, ast.ClassDef):
+            found |= {f"{node.name}.{m.name}": m for m in node.body if isinstance(m, ast.FunctionDef)}
+        if isinstance(node, ast.Assign):
+            found |= {t.id: node for t in node.targets if isinstance(t, ast.Name)}
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            found[node.target.id] = node
+    return found
+
+
+def columns(page: Path, *headings: str) -> list[str]:
+    """The cells of all table columns with one of these headings."""
+    cells = []
+    wanted: list[int] | None = None
+    for line in read(page).splitlines():
+        if not line.startswith("|"):
+            wanted = None
+            continue
+        row = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+        if wanted is None:
+            wanted = [k for k, cell in enumerate(row) if cell in headings]
+        elif not set(line) <= set("|-: "):
+            cells += [row[k] for k in wanted]
+    return cells
+
+
+def run_python(block: Block, page: Path, names: dict[str, object], capsys: pytest.CaptureFixture[str]) -> int:
+    """Run one block; returns how many printed lines were compared."""
+    flags = __future__.annotations.compiler_flag
+    capsys.readouterr()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        exec(compile(block.text, page.name, "exec", flags=flags), names)
+    expected = re.findall(r"# -> (.*)", block.text)
+    assert capsys.readouterr().out.splitlines() == expected, block.text
+    return len(expected)
+
+
+def run_console(block: Block, folder: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
+        command, *shown = part.strip().splitlines()
+        code = 0
+        if shown and shown[-1].startswith("# exit code "):
+            code = int(shown.pop().removeprefix("# exit code "))
+        program, *arguments = command.split()
+        assert program == "cvxml"
+        done = subprocess.run(
+            [sys.executable, "-m", "cvxml", *arguments],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == code, (command, done.stdout, done.stderr)
+        assert done.stdout.splitlines()[: len(shown)] == shown, command
+
+
+@every_page
+def test_the_blocks_of_a_page_run(
+    page: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    compared = 0
+    for block in blocks(page):
+        if block.language == "python":
+            compared += run_python(block, page, names, capsys)
+        elif block.language == "console":
+            run_console(block, tmp_path)
+    assert compared > 0 or not any(block.language == "python" for block in blocks(page))
+
+
+@every_page
+def test_every_block_is_run_or_known_not_to_be(page: Path) -> None:
+    found = blocks(page)
+    assert len(found) * 2 == len(re.findall(r"^ *(?:```|~~~)", read(page), flags=re.MULTILINE))
+    assert {block.language for block in found} <= {"python", "console", "text", *DIRECTIVES}
+    # four spaces would make a block that nobody runs
+    assert not re.findall(r"^(?: {4}|\t).*", FENCE.sub("", read(page)), flags=re.MULTILINE)
+
+
+def test_the_program_that_checks_a_file_is_as_short_as_it_says() -> None:
+    page = read(ROOT / "docs" / "duality.md")
+    section = page.split("## Checking it in fewer than forty lines\n")[1]
+    program = re.findall(r"^```python\n(.*?)^```$", section, flags=re.DOTALL | re.MULTILINE)[0]
+    assert "eigh" in program
+    assert len(program.splitlines()) < 40
+
+
+@every_text
+def test_every_name_in_a_where_column_is_defined_there(page: Path) -> None:
+    for cell in columns(page, "where", "proved by"):
+        path = None
+        for name in re.findall(r"`([^`]+)`", cell):
+            if name.endswith(".py"):
+                path = located(name)
+            else:
+                assert path is not None, cell
+                assert name in definitions(path), f"{name} is not defined in {path}"
+
+
+def test_the_columns_are_found() -> None:
+    for page in ("mlsvm.md", "gerrymandering.md"):
+        assert len(columns(ROOT / "docs" / page, "where")) > 30
+    errata = columns(ROOT / "docs" / "errata.md", "proved by")
+    assert len(errata) >= 5
+    assert all("test_" in cell for cell in errata)
+
+
+@every_text
+def test_files_and_links_exist(page: Path) -> None:
+    for name in re.findall(r"`([\w./-]+\.py)`", read(page)):
+        located(name)
+    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", read(page)):
+        assert (page.parent / target).exists(), target
+
+
+@every_text
+def test_links_to_sections_lead_to_one(page: Path) -> None:
+    for target, section in re.findall(r"\]\(([^)#:]*)#([^)]*)\)", read(page)):
+        text = read(page.parent / target if target else page)
+        headings = re.findall(r"^#+ (.*)$", text, flags=re.MULTILINE)
+        slugs = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+        assert section in slugs, f"{target}#{section}"
+
+
+@pytest.mark.parametrize(
+    ("method", "page", "params"),
+    [("mlsvm", "mlsvm.md", {"lam": 0.1}), ("ssvm", "gerrymandering.md", {}), ("nca", "nca.md", {})],
+)
+def test_the_table_of_intermediates_names_all_of_them(
+    method: str, page: str, params: dict[str, float]
+) -> None:
+    X, y = random_data(0)
+    shown = cvxml.evaluate(method, X, y, np.eye(5), **params)
+    told = [re.findall(r"`(\w+)`", cell) for cell in columns(ROOT / "docs" / page, "intermediate")]
+    assert sorted(name for names in told for name in names) == sorted(shown.values)
+
+
+def test_the_table_of_fields_names_all_of_them() -> None:
+    X, y = random_data(0)
+    saved = cvxml.solve("mlsvm", X, y, lam=0.1).to_dict()
+    told = [re.findall(r"`(\w+)`", cell) for cell in columns(ROOT / "docs" / "duality.md", "field")]
+    assert sorted(name for names in told for name in names) == sorted(saved)
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    citation = dict(re.findall(r"^([\w-]+): *(.*)$", read(ROOT / "CITATION.cff"), flags=re.MULTILINE))
+    assert citation["cff-version"] == "1.2.0"
+    assert citation["version"].strip('"') == cvxml.__version__
+    versions = re.findall(r"^## \[(.*?)\]", read(ROOT / "CHANGELOG.md"), flags=re.MULTILINE)
+    assert next(version for version in versions if version != "Unreleased") == cvxml.__version__
+
+
+def test_the_licence_is_the_one_declared() -> None:
+    assert 'license = "BSD-3-Clause"' in read(ROOT / "pyproject.toml")
+    assert read(ROOT / "LICENSE").startswith(
+        "BSD 3-Clause License\n\nCopyright (c) 2026, The cvxml developers\n"
+    )
+    assert "\nlicense: BSD-3-Clause\n" in read(ROOT / "CITATION.cff")

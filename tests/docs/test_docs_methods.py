@@ -1,0 +1,81 @@
+"""The page of each method has what a reader needs, taken from the package; so has the page that compares them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import cvxml
+from cvxml.methods import get
+from tests.docs.test_docs import PAGES, ROOT, blocks, columns, definitions, every_page, read
+
+
+def pages_of_methods() -> dict[str, Path]:
+    """method -> the page with its statement."""
+    stated = [(block, page) for page in PAGES for block in blocks(page) if block.language == "{statement}"]
+    return {block.argument: page for block, page in stated}
+
+
+@every_page
+def test_statements_are_those_of_the_package(page: Path) -> None:
+    for block in blocks(page):
+        if block.language == "{statement}":
+            stated = str(get(block.argument).STATEMENT)
+            assert block.text == f"{stated}\n", f"{block.argument}: run `python docs/_ext/statement.py`"
+
+
+@every_page
+def test_included_source_exists(page: Path) -> None:
+    for block in blocks(page):
+        if block.language == "{literalinclude}":
+            options = dict(re.findall(r"^:(\S+): (.*)$", block.text, flags=re.MULTILINE))
+            assert options["language"] == "python"
+            assert options["pyobject"] in definitions(page.parent / block.argument)
+
+
+@pytest.mark.parametrize("method", cvxml.methods())
+def test_every_method_has_a_page_with_all_that_one_needs(method: str) -> None:
+    found = pages_of_methods()
+    assert method in found or ":" in method
+    page = found[method.partition(":")[0]]
+    assert f"`{method}`" in read(page)
+    headings = re.findall(r"^#+ (.*)$", read(page), flags=re.MULTILINE)
+    for part in ("view", "dual|bound|convex", "solver|algorithm|closed form|procedure", "^Errata$"):
+        assert any(re.search(part, heading, re.IGNORECASE) for heading in headings), part
+    sources = [block.argument for block in blocks(page) if block.language == "{literalinclude}"]
+    assert any(source.startswith("../cvxml/methods/") for source in sources)
+    assert page.name in read(ROOT / "docs" / "which_method.md")
+
+
+def test_every_method_has_its_row_in_which_method() -> None:
+    page = ROOT / "docs" / "which_method.md"
+    for heading in ("id", "method"):
+        named = [re.findall(r"`([\w:]+)`", cell) for cell in columns(page, heading)]
+        assert sorted(name for names in named for name in names) == sorted(cvxml.methods())
+
+
+def test_which_method_calls_convex_what_can_be_proved_optimal() -> None:
+    page = ROOT / "docs" / "which_method.md"
+    named = [re.findall(r"`([\w:]+)`", cell) for cell in columns(page, "id")]
+    for methods, convex in zip(named, columns(page, "convex"), strict=True):
+        for method in methods:
+            assert (convex == "no") == (get(method).CLAIM == "stationary"), method
+
+
+def test_figures_are_those_of_the_report() -> None:
+    """The figures of one measurement, between semicolons, stand in one line of the report, and one of that method."""
+    page, report = ROOT / "docs" / "which_method.md", read(ROOT / "validation" / "benchmarks" / "report.md")
+    lines = [line for line in report.splitlines() if line.startswith(("| `", "- "))]
+    cells = list(zip(columns(page, "method"), columns(page, "measured"), strict=True))
+    assert len(cells) > 10
+    for method, measured in cells:
+        for part in measured.split("; "):
+            figures = re.findall(r"\d+(?:\.\d+)?(?:e-\d+)?", part)
+            assert figures or "not measured" in part
+            assert any(
+                all(re.search(rf"(?<![\d.]){re.escape(each)}(?![\d.]*\d)", line) for each in figures)
+                for line in lines
+                if line.startswith(("- ", f"| {method} |"))
+            ), (method, part)

@@ -1,0 +1,206 @@
+"""What every estimator keeps to: scikit-learn's checks, distances of transformed points, pipelines, pairs, starts."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import cvxml
+from cvxml.estimators.base import MetricEstimator, PairsEstimator
+from cvxml.estimators.baselines import Euclidean, WithinClass
+from tests.instances import random_data, real_data
+
+# those that learn a metric by a method, and a grid of parameters for each
+LEARNERS: list[tuple[MetricEstimator, dict[str, list[Any]]]] = [
+    (cvxml.MLSVM(), {"lam": [0.01, 1.0]}),
+    (cvxml.KernelMLSVM(), {"lam": [0.01, 1.0]}),
+    (cvxml.Gerrymandering(), {"C": [0.01, 1.0]}),
+    (cvxml.NCA(2, criterion="g"), {"tol": [1e-5, 1e-4]}),
+    (cvxml.LMNN(n_neighbors=1), {"mu": [0.1, 0.5]}),
+    (cvxml.FrobMetric(n_neighbors=1), {"C": [0.1, 5.0]}),
+    (cvxml.ITML(), {"gamma": [0.1, 1.0]}),
+    (cvxml.MCML(), {"tol": [1e-6, 1e-4]}),
+    (cvxml.MMC(), {"tol": [1e-6, 1e-4]}),
+    (cvxml.MMC(diagonal=True), {"diagonal": [False, True]}),
+    (cvxml.DMLEig(), {"tol": [1e-6, 1e-4]}),
+]
+BASELINES: list[MetricEstimator] = [Euclidean(), WithinClass(shrinkage=0.1)]
+CLASSIFIERS = [
+    cvxml.GLML(alpha=0.1),
+    cvxml.GLML(3, gamma=1.0, alpha=1.0, model="mixture", n_components=1),
+]
+
+
+def each(estimators: list[MetricEstimator]) -> Any:
+    return pytest.mark.parametrize("estimator", estimators, ids=str)
+
+
+every_learner = each([estimator for estimator, _ in LEARNERS])
+every_estimator = each([*(estimator for estimator, _ in LEARNERS), *BASELINES])
+
+
+def data() -> tuple[np.ndarray, np.ndarray]:
+    """Overlapping classes, of which every method has an optimum that is attained."""
+    return random_data(9, n=40, d=4)
+
+
+@pytest.mark.filterwarnings(
+    "ignore::sklearn.exceptions.ConvergenceWarning", "ignore:nca. classes of a single"
+)
+@parametrize_with_checks([*(e for e, _ in LEARNERS), cvxml.NCA(max_iter=30), *BASELINES, *CLASSIFIERS])
+def test_scikit_learn_checks(estimator: object, check: object) -> None:
+    check(estimator)  # type: ignore[operator]
+
+
+@every_estimator
+def test_distances_are_those_of_the_transformed_points(estimator: MetricEstimator) -> None:
+    X, y = data()
+    before = X.copy()
+    model = clone(estimator).fit(X, y)
+    Z = model.transform(X)
+    pairs = np.stack([X[:20], X[20:]], axis=1)
+    expected = np.linalg.norm(Z[:20] - Z[20:], axis=1)
+    np.testing.assert_allclose(model.pair_distance(pairs), expected, rtol=1e-9)
+    assert model.get_metric()(X[0], X[20]) == pytest.approx(expected[0])
+    M = model.get_mahalanobis_matrix()
+    np.testing.assert_allclose(M, M.T, atol=1e-12)
+    if not isinstance(estimator, cvxml.KernelMLSVM):  # whose metric is of its kernel's features
+        e = X[:20] - X[20:]
+        np.testing.assert_allclose(np.sum((e @ M) * e, axis=1), expected**2, rtol=1e-9)
+    if not isinstance(estimator, Euclidean):  # which needs no labels
+        assert list(model.classes_) == [0, 1, 2]
+    names = [f"{type(estimator).__name__.lower()}{i}" for i in range(Z.shape[1])]
+    assert list(model.get_feature_names_out()) == names
+    np.testing.assert_array_equal(X, before)
+    with pytest.raises(ValueError, match="pairs must have shape"):
+        model.pair_distance(X)
+
+
+@each([estimator for estimator, _ in LEARNERS if not isinstance(estimator, cvxml.KernelMLSVM)])
+def test_the_components_are_a_factor_of_a_metric_that_is_certified(estimator: MetricEstimator) -> None:
+    X, y = data()
+    model = clone(estimator).fit(X, y)
+    np.testing.assert_allclose(model.get_mahalanobis_matrix(), model.solution_.metric, rtol=1e-9, atol=1e-10)
+    assert model.certificate_.proves(model.tol)
+    assert (model.certificate_, model.gap_) == (model.solution_.certificate, model.solution_.gap)
+    params = model.solution_.params
+    report = cvxml.check(model.solution_.method, X, y, components=model.components_, tol="loose", **params)
+    assert report.verdict == "certified"
+
+
+# on iris no metric attains what NCA seeks, and that is said
+not_attained = pytest.mark.filterwarnings("ignore:nca. not certified. the infimum")
+
+
+@pytest.mark.parametrize(
+    ("estimator", "grid"),
+    [pytest.param(e, grid, marks=not_attained if isinstance(e, cvxml.NCA) else ()) for e, grid in LEARNERS],
+    ids=str,
+)
+def test_it_is_tuned_in_a_pipeline(estimator: MetricEstimator, grid: dict[str, list[Any]]) -> None:
+    X, y = real_data("iris", 60)
+    pipeline = make_pipeline(StandardScaler(), clone(estimator), KNeighborsClassifier(4))
+    name = type(estimator).__name__.lower()
+    search = GridSearchCV(pipeline, {f"{name}__{key}": values for key, values in grid.items()}, cv=2)
+    assert search.fit(X, y).best_score_ > 0.7
+
+
+@every_estimator
+def test_clone_and_pickle(estimator: MetricEstimator) -> None:
+    X, y = data()
+    model = clone(estimator).fit(X, y)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.transform(X), model.transform(X))
+    assert clone(model).get_params() == model.get_params()
+
+
+@every_learner
+def test_it_always_warns_when_not_certified(estimator: MetricEstimator) -> None:
+    X, y = real_data("iris", 60)
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        clone(estimator).set_params(max_iter=1, tol=1e-9).fit(X, y)
+
+
+@every_learner
+def test_a_warm_start_goes_on_from_the_last_fit(estimator: MetricEstimator) -> None:
+    X, y = data()
+    model = clone(estimator).set_params(warm_start=True).fit(X, y)
+    first = model.solution_.n_iter
+    assert model.fit(X, y).solution_.n_iter <= 1 < first
+
+
+@each([estimator for estimator, _ in LEARNERS if isinstance(estimator, PairsEstimator)])
+def test_pairs_by_labels_and_the_same_pairs_given_are_one(estimator: PairsEstimator) -> None:
+    X, y = data()
+    i, j = np.triu_indices(len(X), 1)
+    index, same = np.stack([i, j], axis=1), (y[:, None] == y)[i, j]
+    pairs = {"similar": index[same].tolist(), "dissimilar": index[~same].tolist()}
+    given = clone(estimator).fit(X, pairs=pairs)
+    assert given.solution_.params["pairs"] == pairs
+    by_labels = clone(estimator).fit(X, y)
+    np.testing.assert_allclose(given.components_, by_labels.components_, atol=1e-8)
+
+
+def test_gerrymandering_predicts_by_the_vote_of_the_paper() -> None:
+    """k nearest in the learnt metric, by loops; a tied vote goes to the nearest tied class."""
+    X, y = random_data(4, n=80)
+    names = np.array(list("abcdef"))[y]
+    model = cvxml.Gerrymandering(n_neighbors=2, C=0.05).fit(X[::2], names[::2])
+    W, ties = model.get_mahalanobis_matrix(), 0
+    for x, predicted in zip(X[1::2], model.predict(X[1::2]), strict=True):
+        D = [(x - other) @ W @ (x - other) for other in X[::2]]
+        nearest = names[::2][np.argsort(D, kind="stable")[:2]].tolist()
+        most = max(nearest.count(c) for c in nearest)
+        ties += sum(nearest.count(c) == most for c in set(nearest)) > 1
+        assert predicted == next(c for c in nearest if nearest.count(c) == most)
+    assert ties > 0
+    X, y = real_data("iris", 90)
+    assert cvxml.Gerrymandering(C=0.05).fit(X[::2], y[::2]).score(X[1::2], y[1::2]) > 0.9
+    assert model.certificate_.kind == "stationary"
+    assert model.step_gap_ <= 1e-4 * model.certificate_.scale
+
+
+LAM = [[0, 1, 2], [1, 0, 3], [0.5, 1, 0]]
+ASKED: list[tuple[MetricEstimator, str, dict[str, Any]]] = [
+    (cvxml.MLSVM(0.7, 3, neighborhood="per-class"), "mlsvm",
+     {"lam": 0.7, "n_neighbors": 3, "neighborhood": "per-class"}),
+    (cvxml.KernelMLSVM(0.7, 3, kernel="rbf", gamma=0.4), "kernel_mlsvm",
+     {"lam": 0.7, "n_neighbors": 3, "kernel": "rbf", "gamma": 0.4}),
+    (cvxml.KernelMLSVM(0.7, degree=3), "kernel_mlsvm", {"lam": 0.7, "degree": 3}),
+    (cvxml.Gerrymandering(1, 0.3, loss_matrix=LAM, init="random", random_state=3), "ssvm",
+     {"n_neighbors": 1, "C": 0.3, "loss_matrix": LAM, "init": "random", "random_state": 3}),
+    (cvxml.NCA(2, criterion="g", init="random", random_state=3), "nca",
+     {"n_components": 2, "criterion": "g", "init": "random", "random_state": 3}),
+    (cvxml.LMNN(0.2, 2), "lmnn", {"mu": 0.2, "n_neighbors": 2}),
+    (cvxml.FrobMetric(0.2, 2), "frobmetric", {"C": 0.2, "n_neighbors": 2}),
+    (cvxml.LMNN(0.2, 2, squared_hinge=True), "lmnn:squared_hinge", {"mu": 0.2, "n_neighbors": 2}),
+    (cvxml.ITML(0.3, prior="covariance", bounds=(0.5, 4.0)), "itml",
+     {"gamma": 0.3, "prior": "covariance", "bounds": (0.5, 4.0)}),
+    (cvxml.MMC(True), "mmc:diagonal", {}),
+    (cvxml.MMC(), "mmc", {}),
+    (cvxml.MCML(), "mcml", {}),
+    (cvxml.DMLEig(), "dml_eig", {}),
+    (cvxml.ITML(solver="clarabel", tol=1e-3), "itml", {"solver": "clarabel"}),
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(("estimator", "method", "params"), ASKED, ids=lambda value: str(value)[:40])
+def test_an_estimator_solves_what_its_parameters_say(
+    estimator: MetricEstimator, method: str, params: dict[str, Any]
+) -> None:
+    X, y = real_data("iris", 40)
+    found = clone(estimator).fit(X, y).solution_
+    asked = cvxml.solve(method, X, y, tol=estimator.tol, max_iter=estimator.max_iter, **params)
+    assert (found.method, found.solver) == (method, asked.solver)
+    np.testing.assert_array_equal(found.metric, asked.metric)

@@ -1,0 +1,145 @@
+"""lam/2 ||M||^2: its bound, its part of the gap and its distances, against fractions."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from cvxml.family.frobenius import Frobenius
+from cvxml.family.losses import Ray
+from cvxml.family.rational import judged, plane
+from cvxml.family.rows import Weights
+
+SEEDS = pytest.mark.parametrize("seed", range(10))
+
+
+def nasty(seed: int) -> tuple[np.ndarray, Weights, float]:
+    """Points with features of other units, some next to each other; prices of all sizes; lam."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((9, 3)) * 10.0 ** rng.integers(-6, 7, 3)
+    X[5] = X[4] * (1 + 1e-15)
+    if seed % 3 == 0:
+        X[:, 2] = X[:, 0] + X[:, 1]
+    pairs = np.array([(i, j) for i in range(9) for j in range(9) if i != j])
+    w = rng.standard_normal(len(pairs)) * 10.0 ** rng.integers(-8, 1, len(pairs))
+    return X, Weights(pairs, w if seed % 4 else -np.abs(w)), float(10.0 ** rng.integers(-12, 13))
+
+
+def exact_weights(G: Weights) -> Weights:
+    return Weights(G.pairs, np.array([Fraction(w) for w in G.w.tolist()], dtype=object))
+
+
+def size(X: np.ndarray, G: Weights) -> float:
+    """sum |w| |e|^2: the norm of G is no larger, and rounding is a share of it."""
+    return float(np.abs(G.w) @ np.sum((X[G.pairs[:, 0]] - X[G.pairs[:, 1]]) ** 2, axis=1))
+
+
+def metrics(X: np.ndarray, seed: int) -> list[np.ndarray]:
+    """Psd as rational numbers are: squares of few digits; 0; one that is next to singular."""
+    rng = np.random.default_rng(seed)
+    unit = 2.0 ** -np.round(np.log2(np.abs(X).max(axis=0)))
+    R = np.round(rng.standard_normal((3, 3)) * 64) / 64
+    r = np.round(rng.standard_normal((3, 1)) * 64) / 64
+    return [(M @ M.T) * unit * unit[:, None] for M in (R, r, 0 * R)]
+
+
+@SEEDS
+def test_the_bound_is_that_of_fractions_but_for_rounding(seed: int) -> None:
+    X, G, lam = nasty(seed)
+    found = Frobenius(X, lam).bound(G)
+    exact = Frobenius(X, Fraction(lam)).exact_bound(plane(X), exact_weights(G))
+    assert abs(Fraction(found.value) - exact) <= Fraction(found.off)
+    assert found.off <= 1e-13 * size(X, G) ** 2 / lam + 1e-250
+
+
+@SEEDS
+def test_no_metric_is_below_the_bound_and_the_excess_is_what_it_is_above(seed: int) -> None:
+    X, G, lam = nasty(seed)
+    regularizer, exact = Frobenius(X, lam), Frobenius(X, Fraction(lam))
+    at, weights = plane(X), exact_weights(G)
+    r = exact.exact_bound(at, weights)
+    for A in metrics(X, seed):
+        metric = judged(A)
+        assert metric.distance == 0
+        D = exact.exact_distances(at.distances(metric))
+        value = exact.exact_value(metric, D)
+        excess = value - D.total(G.pairs, weights.w.tolist()) - r
+        assert excess >= 0
+        look = regularizer.look(A)
+        assert look.finite
+        assert look.zero == (not A.any())
+        own, beyond = regularizer.value(look.view), regularizer.excess(look.view, G)
+        assert abs(Fraction(own.value) - value) <= Fraction(own.off)
+        room = Fraction(beyond.off) + Fraction(regularizer.bound(G).off)
+        assert abs(Fraction(beyond.value) - excess) <= room
+        assert beyond.off <= 1e-13 * (lam * float(np.sum(A**2)) + size(X, G) ** 2 / lam) + 1e-250
+
+
+@SEEDS
+def test_distances_are_those_of_the_metric_as_it_is(seed: int) -> None:
+    X, _, lam = nasty(seed)
+    every = np.array([(i, j) for i in range(9) for j in range(9)])
+    for A in metrics(X, seed):
+        exact = plane(X).distances(judged(A))
+        view = Frobenius(X, lam).look(A).view
+        direct, products = view.pairs(every), view.from_points(np.arange(9))
+        for (i, j), D, off in zip(every.tolist(), direct.D, direct.off, strict=True):
+            true = exact.D[i][j] * exact.unit
+            assert abs(Fraction(D) - true) <= Fraction(off)
+            assert abs(Fraction(products.D[i, j]) - true) <= Fraction(products.off[i, j])
+        assert direct.off.max() <= 1e-13 * max(direct.D.max(), 1e-280)
+
+
+def test_the_metric_of_the_prices_has_no_excess_and_the_radius_holds() -> None:
+    X, G, _ = nasty(1)
+    X, lam = X / np.abs(X).max(axis=0), 0.25
+    regularizer = Frobenius(X, lam)
+    e = X[G.pairs[:, 0]] - X[G.pairs[:, 1]]
+    values, vectors = np.linalg.eigh((e * G.w[:, None]).T @ e)
+    best = (vectors * np.maximum(values, 0)) @ vectors.T / lam
+    assert regularizer.excess(regularizer.look(best).view, G).value < 1e-15 * np.sum(best**2)
+    away = best + np.diag([1.0, 2.0, 3.0])
+    excess = regularizer.excess(regularizer.look(away).view, G)
+    assert math.sqrt(14) <= regularizer.radius(excess.value + excess.off)
+    assert regularizer.radius(excess.value) <= 2 * excess.value + 100
+    larger = Frobenius(1024 * X, lam * 1024.0**4)
+    assert larger.radius(excess.value) == pytest.approx(regularizer.radius(excess.value) / 1024**2)
+
+
+def test_the_multiple_is_the_best() -> None:
+    X, G, lam = nasty(1)
+    regularizer = Frobenius(X, lam)
+    paid = -regularizer.bound(G).value
+    t = regularizer.multiple(G, Ray(lambda t: 6 * paid * t, math.inf))
+    assert t == pytest.approx(3)
+    assert regularizer.multiple(G, Ray(lambda t: 6 * paid * t, 2.0)) == 2.0
+    assert regularizer.multiple(G, Ray(lambda t: 2 * paid * t, 5.0)) == 1.0
+
+
+def test_what_is_not_psd_is_judged_as_its_projection() -> None:
+    X, _, lam = nasty(1)
+    look = Frobenius(X / np.abs(X).max(axis=0), lam).look(np.diag([1.0, 1.0, -0.5]))
+    assert not look.feasibility.feasible
+    np.testing.assert_allclose(np.diag(look.view.A) / look.view.A[0, 0], [1, 1, 0], atol=1e-14)
+
+
+def test_a_metric_that_overflows_has_no_figures() -> None:
+    X, G, lam = nasty(1)
+    regularizer = Frobenius(X, lam)
+    assert not regularizer.look(np.full((3, 3), 1e304)).finite
+    look = regularizer.look(np.full((3, 3), 1e200))
+    with np.errstate(over="ignore", invalid="ignore"):
+        assert regularizer.value(look.view).value == math.inf
+        assert not math.isfinite(regularizer.excess(look.view, G).value)
+
+
+def test_a_square_that_is_given_is_used() -> None:
+    X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    G = Weights(np.array([[0, 1], [0, 2]]), np.array([Fraction(2), Fraction(-1, 3)], dtype=object))
+    for square, left in (([[0.0], [0.0]], 4 + Fraction(1, 9)), ([[0.0], [0.5]], 4 + Fraction(1, 144))):
+        found = Frobenius(X, Fraction(1, 2), square=square).exact_bound(plane(X), G)
+        assert found == -left
+    assert Frobenius(X, Fraction(1, 2)).exact_bound(plane(X), G) == pytest.approx(-4, abs=1e-12)

@@ -1,0 +1,158 @@
+"""Losses over groups of rows: weak duality, and every figure of double precision against fractions."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cvxml.family.groups import Slack, Spread
+from cvxml.family.rows import Block
+
+SIZES = (2, 3, 5, 2, 7)  # of groups
+GROUP = np.repeat(np.arange(len(SIZES)), SIZES)
+NEAR = np.arange(len(GROUP)) - np.repeat(np.cumsum(SIZES) - SIZES, SIZES) < np.repeat(
+    np.array(SIZES) // 2, SIZES
+)
+B = np.arange(len(GROUP)) % 3 / 3
+
+
+def spread(c: Any) -> Spread:
+    return Spread(c, GROUP, NEAR)
+
+
+def slack(c: Any) -> Slack:
+    b = B if isinstance(c, float) else np.array([Fraction(value) for value in B.tolist()], dtype=object)
+    return Slack(c, GROUP, b)
+
+
+LOSSES = pytest.mark.parametrize("loss_of", [spread, slack])
+SEEDS = pytest.mark.parametrize("seed", range(12))
+
+
+def nasty(seed: int) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
+    """c, prices of any sign and size, v that tie and differ in their last digits, and what they may be off by."""
+    rng = np.random.default_rng(seed)
+    c = float(rng.choice([1.0, 1 / 3, 1e-9, 7e12]))
+    a = c * rng.standard_normal(len(GROUP)) * 10.0 ** rng.integers(-20, 3, len(GROUP))
+    v = rng.choice([0.0, 1.0, 1 / 3], len(GROUP)) * (1 + 1e-15 * rng.integers(-3, 4, len(GROUP)))
+    off = 10.0 ** rng.integers(-18, -1) * rng.random(len(GROUP))
+    return c, np.where(NEAR, np.abs(a), -np.abs(a)) if seed % 2 else np.abs(a), v, off
+
+
+def fractions(values: np.ndarray) -> list[Fraction]:
+    return [Fraction(value) for value in values.tolist()]
+
+
+def product(a: list[Fraction], v: list[Fraction]) -> Fraction:
+    return sum((x * y for x, y in zip(a, v, strict=True)), Fraction(0))
+
+
+@LOSSES
+@SEEDS
+def test_repaired_prices_are_in_the_domain_exactly(loss_of: Any, seed: int) -> None:
+    c, a, _, _ = nasty(seed)
+    own = fractions(loss_of(c).repaired(a))
+    for g in range(len(SIZES)):
+        of_group = [(price, up) for price, up, of in zip(own, NEAR, GROUP, strict=True) if of == g]
+        if loss_of is spread:
+            u, w = (sum(price for price, up in of_group if up == side) for side in (True, False))
+            assert u == -w <= Fraction(c)
+            assert all(price >= 0 if up else price <= 0 for price, up in of_group)
+        else:
+            assert all(price >= 0 for price, _ in of_group)
+            assert sum(price for price, _ in of_group) <= Fraction(c)
+    assert loss_of(Fraction(c)).exact_prices(own) == own
+
+
+@LOSSES
+@SEEDS
+def test_what_is_repaired_stays(loss_of: Any, seed: int) -> None:
+    c, a, _, _ = nasty(seed)
+    loss = loss_of(c)
+    own = loss.repaired(a)
+    assert own.any() or not loss_of(c).repaired(a * 1e30).any()
+    np.testing.assert_allclose(loss.repaired(own), own, rtol=1e-12, atol=8 * np.spacing(c))
+    np.testing.assert_array_equal(loss.repaired(np.full(len(a), np.nan)), 0 * a)
+
+
+@LOSSES
+@SEEDS
+def test_a_price_bounds_the_loss_from_below(loss_of: Any, seed: int) -> None:
+    c, a, v, _ = nasty(seed)
+    loss = loss_of(Fraction(c))
+    for at in (v, -v, v**20 * 1e3):
+        for given in (a, np.abs(a) * np.where(NEAR, 1, -1), -a):
+            own = loss.exact_prices(fractions(given))
+            assert loss.exactly(fractions(at)) >= loss.exact_conjugate(own) - product(own, fractions(at))
+
+
+@LOSSES
+@SEEDS
+def test_double_precision_says_what_it_may_be_off_by(loss_of: Any, seed: int) -> None:
+    c, a, v, off = nasty(seed)
+    loss, exact = loss_of(c), loss_of(Fraction(c))
+    own = loss.repaired(a)
+    k = exact.exact_conjugate(fractions(own))
+    assert abs(Fraction(loss.conjugate(own).value) - k) <= Fraction(loss.conjugate(own).off)
+    part, rng = loss.part(Block(v, off, own)), np.random.default_rng(seed)
+    for _ in range(20):
+        true = [
+            x + Fraction(y) * Fraction(rng.choice([-1.0, 1.0]))
+            for x, y in zip(fractions(v), off, strict=True)
+        ]
+        value = exact.exactly(true)
+        excess = value - k + product(fractions(own), true)
+        assert excess >= 0
+        assert abs(Fraction(part.value.value) - value) <= Fraction(part.value.off)
+        assert abs(Fraction(part.excess.value) - excess) <= Fraction(part.excess.off)
+    assert part.excess.value >= 0
+
+
+@LOSSES
+def test_a_tight_price_has_no_excess_and_no_rounding_to_speak_of(loss_of: Any) -> None:
+    v = np.where(NEAR, 0.5, 0.25) if loss_of is spread else B - 0.5
+    first = np.array(
+        [np.flatnonzero((g == GROUP) & side)[0] for g in range(len(SIZES)) for side in (NEAR, ~NEAR)]
+    )
+    a = np.zeros(len(GROUP))
+    a[first] = np.where(NEAR[first], 1.0, -1.0 if loss_of is spread else 1.0)
+    loss = loss_of(1.0)
+    part = loss.part(Block(v, np.zeros(len(v)), loss.repaired(a)))
+    assert part.excess.value == 0
+    assert part.excess.off < 1e-14
+    assert part.value.value == pytest.approx(0.75 * len(SIZES) if loss_of is spread else 0.5 * len(SIZES))
+
+
+@LOSSES
+@SEEDS
+def test_the_ray_is_k_of_multiples_up_to_its_end(loss_of: Any, seed: int) -> None:
+    c, a, _, _ = nasty(seed)
+    loss = loss_of(c)
+    own = loss.repaired(a)
+    ray = loss.ray(own)
+    for t in (0.3, 1.0, min(ray.longest, 1e3)):
+        if t <= ray.longest:
+            assert loss.conjugate(loss.repaired(own * t)).value == pytest.approx(ray.value(t), abs=1e-13 * c)
+    assert ray.longest >= 1
+    if own.any() and ray.longest < 1e6:
+        beyond = loss.conjugate(loss.repaired(own * ray.longest * 2)).value
+        assert beyond < ray.value(2 * ray.longest)
+
+
+def test_sums_at_the_cap_but_for_rounding_are_the_cap() -> None:
+    a = np.where(NEAR, 1.0, -1.0) / np.array(
+        [np.sum(NEAR[g == GROUP] == s) for g, s in zip(GROUP, NEAR, strict=True)]
+    )
+    third = Fraction(1, 3)
+    loss = spread(float(third))
+    own = loss.repaired(a / 3 * (1 - 1e-14))
+    np.testing.assert_array_equal(np.bincount(GROUP[NEAR], own[NEAR]), float(third))
+    exact = spread(third).exact_prices(fractions(own))
+    assert (
+        spread(third).exact_conjugate(exact)
+        == third * len(SIZES)
+        == spread(third).exactly([Fraction(0)] * len(a))
+    )

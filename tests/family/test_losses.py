@@ -1,0 +1,140 @@
+"""Of every loss: k bounds phi, the excess is what it leaves, rounding is covered, and exact arithmetic agrees."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from cvxml.core.balls import precision
+from cvxml.core.metric import FloatArray
+from cvxml.family.losses import Bounded, Hinge, Least, Loss, Root, SquaredHinge, together
+from cvxml.family.rational import end
+from cvxml.family.rows import Block
+
+
+class Case(NamedTuple):
+    """A loss, the same with exact constants, and whether v and prices may be negative."""
+
+    loss: Loss
+    exact: Loss
+    signed: bool
+    least: float  # of prices
+    most: float
+
+
+C = 0.7
+CASES = {
+    "hinge": Case(Hinge(C), Hinge(Fraction(C)), True, 0.0, C),
+    "squared hinge": Case(SquaredHinge(C), SquaredHinge(Fraction(C)), True, 0.0, 9.0),
+    "least": Case(Least(), Least(), False, 0.0, 9.0),
+    "root": Case(Root(), Root(), False, 1e-3, 9.0),
+    "bounded, above": Case(Bounded(C, True), Bounded(Fraction(C), True), False, -C * (1 - 1e-9), 0.0),
+    "bounded, below": Case(Bounded(C, False), Bounded(Fraction(C), False), False, 0.0, 9.0),
+}
+EVERY = pytest.mark.parametrize("name", CASES)
+SEEDS = pytest.mark.parametrize("seed", range(12))
+
+
+def drawn(case: Case, seed: int, n: int = 9) -> tuple[FloatArray, FloatArray]:
+    """v and prices: of any size, near where rows change sides, or what minimises phi + a v."""
+    rng = np.random.default_rng(seed)
+    v = (
+        10.0 ** rng.uniform(-4, 3, n)
+        if seed % 3
+        else 1 + rng.standard_normal(n) * 10.0 ** -rng.integers(1, 16, n)
+    )
+    v = v * rng.choice([1, -1], n) if case.signed else v
+    a = rng.uniform(case.least, case.most, n)
+    if isinstance(case.loss, Bounded) and seed % 2:
+        r = np.maximum(v, 1) if case.loss.above else np.minimum(v, 1)
+        a = C * (1 / r - 1)
+    if isinstance(case.loss, Root) and seed % 2:
+        a = 0.5 / np.sqrt(v)
+    return v, case.loss.repaired(a)
+
+
+def exactly(case: Case, v: FloatArray, a: FloatArray) -> tuple[Fraction, Fraction, Fraction]:
+    """phi, k, and a v, of these numbers as they are."""
+    rows, prices = ([Fraction(x) for x in each.tolist()] for each in (v, a))
+    with precision():
+        phi, k = end([case.exact.exactly(rows)], up=True), end([case.exact.exact_conjugate(prices)], up=False)
+    return phi, k, sum((x * y for x, y in zip(rows, prices, strict=True)), Fraction(0))
+
+
+@EVERY
+@SEEDS
+def test_the_conjugate_bounds_the_loss(name: str, seed: int) -> None:
+    case = CASES[name]
+    v, a = drawn(case, seed)
+    with precision():
+        a_exact = case.exact.exact_prices([Fraction(x) for x in a.tolist()])
+        k = end([case.exact.exact_conjugate(a_exact)], up=True)
+    phi = exactly(case, v, a)[0]
+    linear = sum((price * Fraction(row) for price, row in zip(a_exact, v.tolist(), strict=True)), Fraction(0))
+    assert phi >= k - linear - Fraction(1, 1 << 200)
+
+
+@EVERY
+@SEEDS
+def test_value_conjugate_and_excess_are_exact_but_for_what_they_say(name: str, seed: int) -> None:
+    """The rows are seen with an error, and judged by those that they stand for."""
+    case, rng = CASES[name], np.random.default_rng(seed)
+    v, a = drawn(case, seed)
+    off = np.abs(v) * 10.0 ** -rng.integers(6, 17, len(v))
+    seen = v + off * rng.uniform(-0.9, 0.9, len(v))
+    part = case.loss.part(Block(seen, off + 1e-15 * np.abs(v), a))
+    phi, k, linear = exactly(case, v, a)
+    own = case.loss.conjugate(a)
+    assert part.excess.value >= 0
+    assert abs(phi - Fraction(part.value.value)) <= Fraction(part.value.off)
+    assert abs(k - Fraction(own.value)) <= Fraction(own.off)
+    assert abs(phi - k + linear - Fraction(part.excess.value)) <= Fraction(part.excess.off)
+    # and no wider than slopes and sizes explain
+    size = 1 + abs(float(phi)) + abs(float(k)) + float(np.abs(a) @ np.abs(v))
+    slopes = np.abs(a) + C * (2 + 1 / np.abs(v)) + 1 / np.sqrt(np.abs(v)) + 2 * C * np.abs(v)
+    assert part.value.off + part.excess.off <= 20 * float(slopes @ (off + 1e-13 * np.abs(v))) + 1e-13 * size
+
+
+@EVERY
+def test_any_numbers_are_repaired_into_the_domain(name: str) -> None:
+    loss, rng = CASES[name].loss, np.random.default_rng(0)
+    nasty = [math.nan, math.inf, -math.inf, 0.0, -0.0, 1e300, -1e300, 1e-300, -1e-300, -C, C, 1.0]
+    given = [np.array(nasty), np.zeros(3), np.full(2, math.nan), np.array([1e308, -1e308])]
+    given += [10.0 ** rng.uniform(-200, 200, 5) * rng.choice([1, -1], 5) for _ in range(5)]
+    for a in given:
+        once = loss.repaired(a)
+        assert math.isfinite(loss.conjugate(once).value)
+        assert math.isfinite(loss.part(Block(np.ones(len(once)), np.zeros(len(once)), once)).excess.value)
+        np.testing.assert_allclose(loss.repaired(once), once, rtol=1e-15)
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name != "least"])
+@SEEDS
+def test_a_ray_is_the_conjugate_of_the_multiples(name: str, seed: int) -> None:
+    loss = CASES[name].loss
+    _, a = drawn(CASES[name], seed)
+    ray = loss.ray(a)
+    for share in (1e-3, 0.5, 0.999):
+        t = share * min(ray.longest, 3.0)
+        assert ray.value(t) == pytest.approx(loss.conjugate(a * t).value, rel=1e-9)
+        np.testing.assert_allclose(loss.repaired(a * t), a * t, rtol=1e-15)
+        both = together([ray, Hinge(C).ray(np.array([1.0]))])
+        assert both.value(t) == pytest.approx(ray.value(t) + t)
+        assert both.longest <= min(ray.longest, C)
+    if ray.against is not None:
+        t = ray.against(2.0)
+        assert all(ray.value(t) - 2 * t >= ray.value(s * t) - 2 * s * t for s in (0.5, 0.99, 1.01, 2.0))
+
+
+def test_prices_of_a_bound_may_come_near_to_their_limit() -> None:
+    """The price is next to -c: b has one digit, and the allowance knows."""
+    loss, a = Bounded(0.3, True), np.array([-0.3 * (1 - 2.0**-50)])
+    own: Any = loss.conjugate(loss.repaired(a))
+    with precision():
+        exact = end([Bounded(Fraction(0.3), True).exact_conjugate([Fraction(float(a[0]))])], up=False)
+    assert abs(exact - Fraction(own.value)) <= Fraction(own.off)
+    assert own.off > 1e-3

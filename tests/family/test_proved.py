@@ -1,0 +1,77 @@
+"""What double precision may be off by, against fractions: every bound holds, and none is far too wide."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from cvxml.family.proved import Images, least_eigenvalue, points, seen, squares_of
+
+SEEDS = pytest.mark.parametrize("seed", range(8))
+
+
+def whole(values: np.ndarray) -> list[list[Fraction]]:
+    return [[Fraction(value) for value in row] for row in values.tolist()]
+
+
+def nearly_flat(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Points next to a line, some near 0, and a matrix with a column that cancels along it; nothing of it dyadic."""
+    rng = np.random.default_rng(seed)
+    x, h = rng.standard_normal(7) ** 3, 2.0 ** -rng.integers(5, 40)
+    return np.column_stack([x, x + h * rng.standard_normal(7)]) + 0.1, np.array(
+        [[1.0, 1 / h / 3], [0.1, -1 / h / 3]]
+    )
+
+
+@SEEDS
+def test_differences_of_images_keep_their_digits(seed: int) -> None:
+    X, T = nearly_flat(seed)
+    exact, t = whole(X), whole(T)
+    for i in range(7):
+        z, off = points(X, T).apart(i, np.arange(7))
+        for k in range(7):
+            e = [a - b for a, b in zip(exact[i], exact[k], strict=True)]
+            missed = [sum(e[a] * t[a][c] for a in range(2)) - Fraction(float(z[k, c])) for c in range(2)]
+            assert sum(m**2 for m in missed) <= Fraction(float(off[k])) ** 2
+            assert off[k] <= 1e-14 * (1 + np.linalg.norm(z[k]))
+
+
+@SEEDS
+def test_distances_are_those_of_the_metric_as_it_is(seed: int) -> None:
+    X, T = nearly_flat(seed)
+    A = T @ T.T
+    sight, entries, exact = seen(X, A), whole(A), whole(X)
+    reach, z = sight.reach(), sight.images.at
+    for i in range(7):
+        near, direct = sight.from_point(i), sight.of(X[i] - X)
+        for k in range(7):
+            e = [a - b for a, b in zip(exact[i], exact[k], strict=True)]
+            D = sum(entries[a][b] * e[a] * e[b] for a in range(2) for b in range(2))
+            for found in (near, direct):
+                assert abs(Fraction(float(found.D[k])) - D) <= Fraction(float(found.off[k]))
+            product = float(z[i] @ z[i] + z[k] @ z[k] - 2 * z[i] @ z[k])
+            assert abs(Fraction(product) - D) <= Fraction(float(reach[i] + reach[k]))
+
+
+@SEEDS
+def test_sums_of_squares_and_their_least_eigenvalue(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    L, w = rng.standard_normal((50, 2)), rng.standard_normal(50) * 10.0 ** rng.integers(-3, 4, 50)
+    S, off = squares_of(Images(L, np.zeros(50)), w)
+    rows, weight = whole(L), [Fraction(value) for value in w.tolist()]
+    exact = [
+        [sum(v * row[a] * row[b] for v, row in zip(weight, rows, strict=True)) for b in range(2)]
+        for a in range(2)
+    ]
+    assert (
+        sum((exact[a][b] - Fraction(float(S[a, b]))) ** 2 for a in range(2) for b in range(2))
+        <= Fraction(off) ** 2
+    )
+    least = least_eigenvalue(S)
+    p, q, r = (Fraction(float(value)) for value in (S[0, 0], S[1, 1], S[0, 1]))
+    p, q = p - Fraction(least), q - Fraction(least)
+    assert min(p, q) >= 0
+    assert p * q >= r * r
+    assert least >= np.linalg.eigvalsh(S)[0] - 1e-12 * np.linalg.norm(S)

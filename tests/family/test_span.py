@@ -1,0 +1,89 @@
+"""Ranks and cosets in rationals, against elimination by fractions: it shares nothing with span.py."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from cvxml.family.span import cosets, rank
+
+
+def rank_of(rows: list[list[Fraction]]) -> int:
+    """By Gauss, in fractions."""
+    rows, found = [list(row) for row in rows], 0
+    for column in range(len(rows[0]) if rows else 0):
+        pivot = next((k for k in range(found, len(rows)) if rows[k][column] != 0), None)
+        if pivot is None:
+            continue
+        rows[found], rows[pivot] = rows[pivot], rows[found]
+        for k in range(found + 1, len(rows)):
+            factor = rows[k][column] / rows[found][column]
+            rows[k] = [a - factor * b for a, b in zip(rows[k], rows[found], strict=True)]
+        found += 1
+    return found
+
+
+def difference(X: np.ndarray, i: int, j: int) -> list[Fraction]:
+    return [Fraction(a) - Fraction(b) for a, b in zip(X[i].tolist(), X[j].tolist(), strict=True)]
+
+
+def points(kind: str, rng: np.random.Generator) -> np.ndarray:
+    n, d = int(rng.integers(2, 9)), int(rng.integers(1, 6))
+    X = rng.normal(size=(n, d))
+    if kind == "whole":
+        X = rng.integers(-2, 3, size=(n, d)) * 1.0
+    elif kind == "sums":
+        X = np.c_[X, X[:, 0] + X[:, -1]]  # rounded sums, so seldom sums
+    elif kind == "copies":
+        X = np.c_[X, 2 * X[:, :1], np.full(n, 3.0)]
+    elif kind == "tiny":
+        X = np.c_[X, X[:, 0] + 2.0 ** -int(rng.integers(20, 60)) * rng.integers(0, 2, size=n)]
+    elif kind == "scales":
+        X = X * 10.0 ** rng.integers(-200, 200, size=d)
+    return np.repeat(X, rng.integers(1, 3, size=len(X)), axis=0) if rng.integers(2) else X
+
+
+@pytest.mark.parametrize("kind", ["normal", "whole", "sums", "copies", "tiny", "scales"])
+def test_ranks_and_cosets_are_those_of_fractions(kind: str) -> None:
+    rng = np.random.default_rng(7)
+    deficient = apart = 0
+    for _ in range(60):
+        X = points(kind, rng)
+        n = len(X)
+        assert rank(X) == rank_of([difference(X, i, 0) for i in range(1, n)])
+        pairs = rng.integers(0, n, size=(int(rng.integers(1, n + 1)), 2))
+        edges = [difference(X, i, j) for i, j in pairs.tolist()]
+        found, dimension = cosets(X, pairs), rank_of(edges)
+        assert found.rank == dimension
+        for i in range(n):
+            for j in range(n):
+                inside = rank_of([*edges, difference(X, i, j)]) == dimension
+                assert (found.labels[i] == found.labels[j]) == inside
+                apart += not inside
+        deficient += dimension < min(len(edges), X.shape[1])
+    assert deficient
+    assert apart
+
+
+def test_a_direction_of_2_to_the_minus_60_is_one_and_no_pair_at_all_spans_nothing() -> None:
+    X = np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0 + 2.0**-51]])
+    assert rank(X) == 2
+    assert rank(X[:2]) == 1
+    assert rank(X[:1]) == 0
+    nothing = cosets(np.repeat(X, 2, axis=0), np.zeros((0, 2), dtype=np.intp))
+    assert nothing.rank == 0
+    assert nothing.labels.tolist()[::2] == nothing.labels.tolist()[1::2]
+    assert len(set(nothing.labels.tolist())) == 3
+
+
+def test_more_features_than_points_with_groups_apart() -> None:
+    rng = np.random.default_rng(0)
+    X, group = rng.normal(size=(30, 50)), np.arange(30) % 3
+    pairs = np.array([(i, j) for i in range(30) for j in range(i) if group[i] == group[j]])
+    found = cosets(X, pairs)
+    assert found.rank == 27
+    assert all(
+        (found.labels[i] == found.labels[j]) == (group[i] == group[j]) for i in range(30) for j in range(30)
+    )

@@ -1,0 +1,170 @@
+"""The lessons in a browser: the command opens one, a control is moved, and the picture changes; no network.
+
+Chromium is the system's (Debian: chromium), driven by playwright; without either these tests are skipped.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cvxml.lessons import LESSONS
+
+pytest.importorskip("marimo", reason="the lessons are marimo notebooks")
+sync_api = pytest.importorskip("playwright.sync_api", reason="playwright drives the browser")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine"),
+]
+
+ROOT = Path(__file__).parents[2]
+WAIT = 60_000  # milliseconds, for a machine that does other things too
+WIDER_THAN_ITS_COLUMN = """
+    [...document.querySelectorAll(".katex-html, pre, img, table")].filter(one => {
+        const column = one.closest("div[style*='flex:']");
+        return [...one.querySelectorAll("*"), one].some(
+            part => part.getBoundingClientRect().right > column.getBoundingClientRect().right + 2);
+    }).map(one => one.textContent || one.alt)
+"""
+BYTES = """
+    selector => Promise.all([...document.querySelectorAll(selector)].map(async one => {
+        const bytes = new Uint8Array(await (await fetch(one.src)).arrayBuffer());
+        return Array.from(bytes, byte => byte.toString(16)).join("");
+    }))
+"""
+PICTURES = "img[src*='png']"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with sync_api.sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield launched
+        launched.close()
+
+
+@contextmanager
+def opened(name: str) -> Iterator[str]:
+    """The address of a lesson that the command serves."""
+    command = [sys.executable, "-m", "cvxml", "lesson", name, "--headless"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as served:
+        try:
+            assert served.stdout is not None
+            found = re.fullmatch(rf"lesson {name}: (http://127\.0\.0\.1:\d+) .*\n", served.stdout.readline())
+            assert found is not None
+            yield found[1]
+        finally:
+            served.terminate()
+            served.wait(20)
+
+
+class Watched:
+    """A page, whatever it asked of other hosts, and whatever went wrong in it."""
+
+    def __init__(self, browser: Any, address: str, width: int = 1400):
+        self.elsewhere: list[str] = []
+        self.errors: list[str] = []
+        self.page = browser.new_page(viewport={"width": width, "height": 900})
+        self.page.set_default_timeout(WAIT)
+        self.page.on("request", lambda request: self._asked(request.url, address))
+        self.page.on("websocket", lambda socket: self._asked(socket.url, address))
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("console", lambda said: self.errors.append(said.text) if said.type == "error" else None)
+        self.page.goto(address)
+        self.page.wait_for_selector(PICTURES)
+
+    def _asked(self, url: str, address: str) -> None:
+        own = address.removeprefix("http://")
+        if not url.startswith((f"http://{own}/", f"ws://{own}/", "data:", "blob:")):
+            self.elsewhere.append(url)
+
+    def pictures(self) -> list[str]:
+        """What the pictures show: their bytes. (Their addresses are new ones with every drawing.)"""
+        found: list[str] = self.page.evaluate(BYTES, PICTURES)
+        return found
+
+    def changed_by(self, move: Callable[[Any], None]) -> bool:
+        """True once a picture is another one than before the move; False if none is after a minute."""
+        before, until = self.pictures(), time.monotonic() + WAIT / 1000
+        move(self.page)
+        while time.monotonic() < until:
+            now = self.pictures()
+            if len(now) == len(before) and now != before:
+                return True
+            self.page.wait_for_timeout(200)
+        return False
+
+
+def press(key: str, which: int = 0) -> Callable[[Any], None]:
+    """A key on a slider."""
+
+    def move(page: Any) -> None:
+        page.get_by_role("slider").nth(which).focus()
+        page.keyboard.press(key)
+
+    return move
+
+
+def choose(option: str) -> Callable[[Any], None]:
+    """Another entry of the first menu."""
+
+    def move(page: Any) -> None:
+        page.locator("select").first.select_option(label=option)
+
+    return move
+
+
+MOVES = {
+    "mlsvm": (press("ArrowRight"), press("End"), choose("point 2")),
+    "argmin": (press("ArrowRight"), choose("iris")),
+    "gerrymandering": (press("ArrowRight"), press("ArrowLeft", 1), choose("Fig. 1, k = 3")),
+    "cccp": (press("ArrowRight", 1), press("End", 1), choose("6 points, k = 1")),
+    "glml": (press("ArrowRight"), press("Home", 1), choose("equal covariances")),
+    "nca": (press("ArrowRight"), press("Home", 2), choose("every class two points")),
+    "stranger": (press("ArrowRight"), choose("not psd")),
+}
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_a_lesson_answers_to_its_controls(name: str, browser: Any) -> None:
+    with opened(name) as address:
+        watched = Watched(browser, address)
+        try:
+            page = watched.page
+            assert page.locator("h1").count() == 1
+            page.wait_for_selector(".katex")
+            for move in MOVES[name]:
+                assert watched.changed_by(move)
+            assert page.locator(".katex-error").count() == 0
+            assert page.locator("text=/Traceback|This cell raised/").count() == 0
+            assert page.evaluate(WIDER_THAN_ITS_COLUMN) == []
+            assert watched.elsewhere == []
+            assert watched.errors == []
+        finally:
+            watched.page.close()
+
+
+def test_a_lesson_fits_a_narrow_window(browser: Any) -> None:
+    with opened("mlsvm") as address:
+        watched = Watched(browser, address, width=600)
+        try:
+            assert watched.page.evaluate(WIDER_THAN_ITS_COLUMN) == []
+            text = watched.page.locator("h1").bounding_box()
+            picture = watched.page.locator(PICTURES).first.bounding_box()
+            assert picture["y"] > text["y"]
+            assert picture["x"] + picture["width"] <= 600
+        finally:
+            watched.page.close()

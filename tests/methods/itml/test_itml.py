@@ -1,0 +1,387 @@
+"""ITML: closed forms, optima built from KKT, weak duality, the radius, the definitions, invariances."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import cvxml
+from cvxml.core.metric import FloatArray
+from cvxml.core.report import Verdict
+from cvxml.methods.itml import instance
+from tests.instances import objective_of, random_data, real_data
+from tests.methods.itml.problems import dual_value, outer, random_metric, solved
+
+ONE = {"similar": [[0, 1]], "dissimilar": []}
+
+
+OTHER = {"similar": [], "dissimilar": [[0, 1]]}
+
+
+# ---- optima that are known
+
+
+@pytest.mark.parametrize("gamma", [1e-3, 0.3, 1.0, 40.0])
+@pytest.mark.parametrize("prior", [0.5, 1.0, 3.0])
+def test_one_pair_on_a_line_by_hand(gamma: float, prior: float) -> None:
+    """D_ld(a, a_0) + gamma phi(a x^2 / b) has the derivative 1/a_0 - 1/a + gamma (x^2 / b - 1/a)."""
+    X = np.array([[0.0], [2.0]])
+    for pairs, bounds, kind in ((ONE, (1.0, 9.0), "lam_S"), (OTHER, (0.1, 50.0), "lam_D")):
+        b = bounds[0] if kind == "lam_S" else bounds[1]
+        a = (1 + gamma) / (1 / prior + gamma * 4 / b)
+        assert (4 * a > b) == (kind == "lam_S")  # the bound is violated, as is assumed
+        solution = solved(X, gamma=gamma, prior=[[prior]], bounds=bounds, pairs=pairs)
+        assert abs(solution.metric[0, 0] - a) <= solution.certificate.radius <= 1e-3 * a
+        by_hand = a / prior - np.log(a / prior) - 1 + gamma * (4 * a / b - np.log(4 * a / b) - 1)
+        assert solution.objective == pytest.approx(by_hand, rel=1e-9)
+        assert solution.dual[kind] == pytest.approx([gamma * abs(1 / b - 1 / (4 * a))], rel=1e-4)
+
+
+def test_pairs_along_different_axes_do_not_meet() -> None:
+    """For one similar pair along the first axis and one dissimilar along the second, each entry is that of a line."""
+    X = np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 1.0]])
+    gamma, u, l = 0.7, 1.0, 6.0  # noqa: E741
+    pairs = {"similar": [[0, 1]], "dissimilar": [[0, 2]]}
+    solution = solved(X, gamma=gamma, bounds=(u, l), pairs=pairs)
+    expected = [(1 + gamma) / (1 + gamma * 4 / u), (1 + gamma) / (1 + gamma / l)]
+    np.testing.assert_allclose(solution.metric, np.diag(expected), atol=1e-5)
+
+
+def built_from_kkt(seed: int, d: int = 4, n: int = 9) -> tuple[FloatArray, FloatArray, dict[str, Any]]:
+    """X, an optimum A*, and parameters: bounds give every pair its price, and the prior is what is then missing.
+
+    A*^-1 = A_0^-1 + sum_S lambda X - sum_D lambda X with lambda = gamma |1/xi_0 - 1/d_A*| where a bound is violated.
+    """
+    rng = np.random.default_rng(seed)
+    X, A = rng.standard_normal((n, d)), random_metric(rng, d)
+    index = [[i, j] for i in range(n) for j in range(i)]
+    rng.shuffle(index)
+    pairs = {"similar": index[:12], "dissimilar": index[12:24]}
+    D = {k: [float((X[i] - X[j]) @ A @ (X[i] - X[j])) for i, j in v] for k, v in pairs.items()}
+    u, l = float(np.median(D["similar"])), float(np.median(D["dissimilar"]))  # noqa: E741
+    push = np.zeros((d, d))
+    for (i, j), D_ij in zip(pairs["similar"], D["similar"], strict=True):
+        push += max(1 / u - 1 / D_ij, 0) * outer(X[i] - X[j])
+    for (i, j), D_ij in zip(pairs["dissimilar"], D["dissimilar"], strict=True):
+        push -= max(1 / D_ij - 1 / l, 0) * outer(X[i] - X[j])
+    inverse = np.linalg.inv(A)
+    gamma = 0.5 / max(float(np.linalg.eigvals(A @ push).real.max()), 0.1)
+    prior = np.linalg.inv(inverse - gamma * push)
+    return X, A, {"gamma": gamma, "bounds": (u, l), "pairs": pairs, "prior": (prior + prior.T) / 2}
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_optimum_built_from_kkt_is_found(seed: int) -> None:
+    X, A, params = built_from_kkt(seed)
+    solution = solved(X, **params)
+    distance = np.linalg.norm(solution.metric - A)
+    assert distance <= 1e-4 * np.linalg.norm(A)
+    assert distance <= solution.certificate.radius + 1e-12 * np.linalg.norm(A)
+    assert cvxml.check("itml", X, None, A, tol="strict", **params).verdict is Verdict.CERTIFIED
+    assert np.abs(cvxml.evaluate("itml", X, None, A, **params).gradient).max() <= 1e-10 * np.abs(A).max()
+
+
+def test_where_no_bound_is_violated_the_prior_is_optimal() -> None:
+    X, y = random_data(0, n=12, d=3)
+    params: dict[str, Any] = {"bounds": (1e3, 1e-3)}
+    solution = solved(X, y, **params)
+    assert solution.objective == solution.lower_bound == 0
+    np.testing.assert_array_equal(solution.metric, np.eye(3))
+    assert "no bound is violated" in solution.notes[0]
+    assert solution.certificate.scale == 3e-6
+    for factor, tol, verdict in (
+        (1.0, "strict", Verdict.CERTIFIED),
+        (1 + 1e-7, "normal", Verdict.CERTIFIED),
+        (1 + 1e-5, "normal", Verdict.REFUTED),
+        (1 + 1e-5, "loose", Verdict.CERTIFIED),
+        (1.01, "loose", Verdict.REFUTED),
+    ):
+        assert cvxml.check("itml", X, y, factor * np.eye(3), tol=tol, **params).verdict is verdict
+
+
+def test_no_pairs_leave_the_prior() -> None:
+    X, _ = random_data(0, n=5, d=2)
+    prior = np.array([[2.0, 0.5], [0.5, 1.0]])
+    none: dict[str, Any] = {"similar": [], "dissimilar": []}
+    solution = solved(X, pairs=none, prior=prior)
+    np.testing.assert_allclose(solution.metric, prior, rtol=1e-14)
+    assert cvxml.problem("itml", X, None, pairs=none, prior=prior).solve(solver="CLARABEL") == pytest.approx(
+        0, abs=1e-6
+    )
+    literal = cvxml.solve("itml", X, None, pairs=none, prior=prior, solver="clarabel", tol=1e-3)
+    assert literal.objective <= 1e-7
+
+
+@pytest.mark.parametrize("solver", ["clarabel", "scs"])
+@pytest.mark.parametrize("kinds", [("similar", "dissimilar"), ("similar",), ("dissimilar",)])
+def test_the_literal_problem_agrees_for_any_kind_of_pairs(solver: str, kinds: tuple[str, ...]) -> None:
+    X, _ = random_data(3, n=10, d=3)
+    pairs = {"similar": [[0, 1], [2, 3], [4, 5]], "dissimilar": [[0, 2], [6, 7]]}
+    params: dict[str, Any] = {
+        "pairs": {k: v if k in kinds else [] for k, v in pairs.items()},
+        "prior": random_metric(np.random.default_rng(0), 3),
+        "bounds": (0.5, 20.0),
+        "gamma": 0.7,
+    }
+    ours = solved(X, **params)
+    assert ours.objective > 0
+    literal = cvxml.solve("itml", X, None, solver=solver, tol=1e-3, **params)
+    assert ours.lower_bound - 1e-12 <= literal.objective <= ours.objective * (1 + 1e-4)
+    assert literal.lower_bound <= ours.objective + 1e-12
+    dual = cvxml.problem("itml", X, None, dual=True, **params)
+    assert dual.solve(solver="CLARABEL") == pytest.approx(ours.objective, rel=1e-6)
+
+
+# ---- the proof
+
+
+def random_dual(rng: np.random.Generator, p: int, q: int) -> dict[str, FloatArray]:
+    size = 10.0 ** rng.uniform(-6, 3)
+    return {"lam_S": size * rng.standard_normal(p), "lam_D": size * rng.standard_normal(q)}
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(0, 10**6), st.floats(-4, 4), st.floats(-3, 3))
+def test_weak_duality_for_any_metric_and_any_dual(seed: int, log_gamma: float, log_size: float) -> None:
+    rng = np.random.default_rng(seed)
+    X, y = random_data(seed, n=10, d=3)
+    params: dict[str, Any] = {"gamma": 10.0**log_gamma, "bounds": tuple(10.0 ** rng.uniform(-2, 2, 2))}
+    params["prior"] = random_metric(rng, 3, 10.0 ** rng.uniform(-2, 2))
+    A = random_metric(rng, 3, 10.0**log_size)
+    given_ = instance(X, y, **params)
+    dual = random_dual(rng, len(given_.pairs.similar), len(given_.pairs.dissimilar))
+    proof = cvxml.certify("itml", X, y, A, dual, **params)
+    objective = objective_of("itml", X, y, A, **params)
+    assert proof.objective == pytest.approx(objective, rel=1e-10, abs=proof.rounding)
+    assert 0 <= proof.lower_bound <= objective * (1 + 1e-12) + proof.rounding
+    apart = 2 * (proof.rounding + proof.value_rounding)
+    assert proof.gap == pytest.approx(proof.objective - proof.lower_bound, rel=1e-14, abs=apart)
+    assert proof.gap >= 0
+    again = cvxml.certify("itml", X, y, A, proof.dual, **params)
+    assert again.lower_bound == pytest.approx(proof.lower_bound, rel=1e-9, abs=proof.rounding)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6), st.floats(-2, 0.5))
+def test_prices_near_the_best_prove_nearly_as_much(seed: int, log_noise: float) -> None:
+    """And never more: the bound of any prices lies below the optimum."""
+    rng = np.random.default_rng(seed)
+    X, y = random_data(seed, n=10, d=3)
+    best = cvxml.solve("itml", X, y, tol=1e-9)
+    noise = 10.0**log_noise
+    dual = {name: lam * (1 + noise * rng.standard_normal(len(lam))) for name, lam in best.dual.items()}
+    proof = cvxml.certify("itml", X, y, best.metric, dual)
+    assert proof.lower_bound <= best.objective + best.certificate.rounding
+    if noise <= 0.03:
+        assert proof.lower_bound >= 0.9 * best.lower_bound
+
+
+@pytest.mark.parametrize("params", [{}, {"gamma": 0.1, "prior": "covariance"}, {"bounds": (3.0, 0.5)}])
+def test_the_bound_is_the_dual_and_the_gap_a_sum_of_parts(params: dict[str, Any]) -> None:
+    X, y = random_data(1, n=12, d=3)
+    p, rng = instance(X, y, **params), np.random.default_rng(0)
+    best = cvxml.solve("itml", X, y, **params)
+    for _ in range(10):
+        A = random_metric(rng, 3, 0.7)
+        dual = {k: lam * rng.uniform(0.5, 1.5, len(lam)) for k, lam in best.dual.items()}
+        proof = cvxml.certify("itml", X, y, A, dual, **params)
+        lam_S, lam_D = proof.dual["lam_S"], proof.dual["lam_D"]
+        assert proof.lower_bound == pytest.approx(dual_value(p, lam_S, lam_D), rel=1e-10)
+        assert dual_value(p, 1.001 * lam_S, 1.001 * lam_D) <= proof.lower_bound * (1 + 1e-9)
+        assert dual_value(p, 0.999 * lam_S, 0.999 * lam_D) <= proof.lower_bound * (1 + 1e-9)
+
+        def phi(r: Any) -> Any:
+            return r - 1 - np.log(r)
+
+        at, (u, l), gamma = cvxml.evaluate("itml", X, y, A, **params), p.bounds, p.gamma  # noqa: E741
+        Z = np.linalg.inv(p.prior)
+        for (i, j), lam in zip([*p.pairs.similar, *p.pairs.dissimilar], [*lam_S, *-lam_D], strict=True):
+            Z = Z + lam * outer(X[i] - X[j])
+        parts = [
+            float(np.sum(phi(np.linalg.eigvals(A @ Z).real))),
+            gamma * float(np.sum(phi(at.xi_S / u * (1 - lam_S * u / gamma)))),
+            gamma * float(np.sum(phi(at.xi_D / l * (1 + lam_D * l / gamma)))),
+            float(lam_S @ (at.xi_S - at.d_S)),
+            float(lam_D @ (at.d_D - at.xi_D)),
+        ]
+        assert min(parts) >= 0
+        assert sum(parts) == pytest.approx(proof.gap, rel=1e-9)
+
+
+@pytest.mark.parametrize(("lam_S", "lam_D"), [(0.0, np.inf), (np.inf, 0.0), (1.7e308, 1.7e308), (-1.0, -np.inf),
+                                              (1e-323, 1e-323), (-1e300, 1e300), (1e3, 1e-3)])  # fmt: skip
+def test_no_dual_lifts_the_bound_above_the_optimum(lam_S: float, lam_D: float) -> None:
+    X, y = random_data(0, n=10, d=3)
+    best = solved(X, y)
+    dual = {
+        "lam_S": np.full_like(best.dual["lam_S"], lam_S),
+        "lam_D": np.full_like(best.dual["lam_D"], lam_D),
+    }
+    for A in (best.metric, np.eye(3), 0 * best.metric, 1e200 * best.metric):
+        proof = cvxml.certify("itml", X, y, A, dual)
+        assert 0 <= proof.lower_bound <= best.objective
+        assert not proof.proves(1e-6)
+        assert np.isfinite(np.concatenate(list(proof.dual.values()))).all()
+
+
+def test_the_metric_is_the_inverse_of_what_the_prices_make() -> None:
+    X, y = real_data("iris", 40)
+    solution = solved(X, y, gamma=0.1, prior="covariance")
+    p = instance(X, y, gamma=0.1, prior="covariance")
+    assert dual_value(p, solution.dual["lam_S"], solution.dual["lam_D"]) == pytest.approx(
+        solution.lower_bound, rel=1e-10
+    )
+    Z = np.linalg.inv(p.prior)
+    index = np.concatenate([p.pairs.similar, p.pairs.dissimilar])
+    for (i, j), lam in zip(index, np.r_[solution.dual["lam_S"], -solution.dual["lam_D"]], strict=True):
+        Z += lam * outer(X[i] - X[j])
+    np.testing.assert_allclose(solution.metric @ Z, np.eye(4), atol=1e-4)
+
+
+def test_the_radius_holds_the_optimum() -> None:
+    X, y = random_data(2, n=14, d=4)
+    best = solved(X, y, tol=1e-12)
+    rng = np.random.default_rng(0)
+    for size in (1e-4, 1e-2, 0.3):
+        for _ in range(20):
+            N = rng.standard_normal((4, 4)) * size
+            A = best.metric + N @ best.metric @ N.T
+            proof = cvxml.certify("itml", X, y, A, best.dual)
+            assert np.linalg.norm(A - best.metric) <= proof.radius + best.certificate.radius
+
+
+@pytest.mark.parametrize("log_ratio", [-5.0, -2.0, -1e-1, -1e-3])
+def test_the_radius_is_attained_where_one_eigenvalue_takes_the_whole_gap(log_ratio: float) -> None:
+    X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    A = np.diag([1.0, np.exp(log_ratio)])  # the optimum is the prior, diag(1, e^log_ratio / e^log_ratio)
+    prior, pairs = np.eye(2), {"similar": [[0, 1]], "dissimilar": []}
+    A, prior = (
+        A / np.exp(log_ratio),
+        prior / np.exp(log_ratio),
+    )  # now ||A|| is 1 / e^log_ratio in the other direction
+    A[0, 0] = 1.0
+    prior[0, 0] = 1.0
+    proof = cvxml.certify(
+        "itml",
+        X,
+        None,
+        A,
+        {"lam_S": np.zeros(1), "lam_D": np.zeros(0)},
+        prior=prior,
+        pairs=pairs,
+        bounds=(5.0, 1.0),
+    )
+    assert proof.lower_bound == 0
+    assert proof.gap == pytest.approx(np.exp(log_ratio) - 1 - log_ratio, rel=1e-6)
+    assert proof.radius == pytest.approx(np.linalg.norm(A - prior), rel=1e-5)
+
+
+def test_wrong_metrics_are_refuted() -> None:
+    X, y = random_data(5, n=14, d=3)
+    best = solved(X, y)
+    tilted = best.metric + 1e-2 * np.diag([1.0, -1.0, 0.0])
+    rank_one = outer(np.round(64 * np.linalg.eigh(best.metric)[1][:, -1]))  # exactly
+    for wrong in (np.eye(3), 1.01 * best.metric, 0.99 * best.metric, tilted, 0 * best.metric, rank_one,
+                  np.diag(np.diag(best.metric)), best.metric - 2 * np.eye(3)):  # fmt: skip
+        report = cvxml.check("itml", X, y, wrong)
+        assert report.verdict is Verdict.REFUTED
+        str(report)
+        report.to_json()
+    assert cvxml.check("itml", X, y, best.metric, tol="strict").verdict is Verdict.CERTIFIED
+
+
+def test_a_singular_metric_has_an_infinite_objective() -> None:
+    X, y = random_data(5, n=10, d=3)
+    A = outer(np.array([1.0, 2.0, -1.0]))
+    dual = solved(X, y).dual
+    proof = cvxml.certify("itml", X, y, A, dual)
+    assert proof.objective == proof.gap == proof.radius == np.inf
+    assert proof.lower_bound > 0
+    assert not proof.proves(1e-3)
+    zero = cvxml.evaluate("itml", X, y, 0 * A)
+    assert zero.objective == np.inf
+    assert np.isnan(zero.gradient).all()
+
+
+# ---- the definitions
+
+
+def test_the_gradient_is_that_of_the_objective() -> None:
+    X, y = random_data(3, n=9, d=3)
+    rng = np.random.default_rng(0)
+    params: dict[str, Any] = {"gamma": 0.4, "prior": random_metric(rng, 3)}
+    for _ in range(5):
+        A, E = random_metric(rng, 3), rng.standard_normal((3, 3))
+        E, h = E + E.T, 1e-6
+        slope = (
+            objective_of("itml", X, y, A + h * E, **params) - objective_of("itml", X, y, A - h * E, **params)
+        ) / (2 * h)
+        assert np.sum(cvxml.evaluate("itml", X, y, A, **params).gradient * E) == pytest.approx(
+            slope, rel=1e-5
+        )
+
+
+def test_xi_is_the_best_there_is() -> None:
+    X, y = random_data(3, n=8, d=2)
+    A = np.array([[0.5, 0.1], [0.1, 2.0]])
+    at = cvxml.evaluate("itml", X, y, A)
+
+    def slack(r: FloatArray) -> FloatArray:
+        values: FloatArray = r - np.log(r) - 1
+        return values
+
+    for xi, xi_0, D, sign in ((at.xi_S, at.u, at.d_S, 1), (at.xi_D, at.l, at.d_D, -1)):
+        assert (sign * (xi - D) >= 0).all()
+        for factor in (0.99, 1.01):
+            moved = np.where(sign * (factor * xi - D) >= 0, factor * xi, xi)
+            assert (slack(moved / xi_0) >= slack(xi / xi_0) - 1e-15).all()
+    total = np.sum(slack(at.xi_S / at.u)) + np.sum(slack(at.xi_D / at.l))
+    assert at.D_ld_xi == pytest.approx(total)
+    assert at.objective == pytest.approx(at.D_ld + total)
+    assert at.violated_S == np.count_nonzero(at.lam_S > 0) > 0
+
+
+def test_default_bounds_are_percentiles_of_squared_distances_under_the_prior() -> None:
+    X, y = random_data(0, n=13, d=3)
+    for prior in ("identity", "covariance", random_metric(np.random.default_rng(0), 3)):
+        p = instance(X, y, prior=prior)
+        D = [(X[j] - X[i]) @ p.prior @ (X[j] - X[i]) for i in range(13) for j in range(i + 1, 13)]
+        np.testing.assert_allclose(p.bounds, np.percentile(D, (5, 95)), rtol=1e-12)
+    np.testing.assert_allclose(
+        instance(X, y, prior="covariance").prior, np.linalg.inv(np.cov(X.T)), rtol=1e-10
+    )
+
+
+# ---- invariances
+
+
+def test_the_covariance_prior_knows_no_coordinates() -> None:
+    X, y = random_data(4, n=16, d=3)
+    T = np.random.default_rng(1).standard_normal((3, 3))
+    plain = solved(X, y, prior="covariance")
+    turned = solved(X @ T + 100.0, y, prior="covariance")
+    assert turned.objective == pytest.approx(plain.objective, rel=1e-8)
+    np.testing.assert_allclose(T @ turned.metric @ T.T, plain.metric, rtol=1e-3, atol=1e-4)
+    solved(X * [1e-6, 1.0, 1e6] + [1e-3, 5.0, 1e8], y, prior="covariance", tol=1e-6)
+
+
+def test_an_offset_of_ten_million_changes_little() -> None:
+    X, y = random_data(4, n=16, d=3)
+    far = solved(X + 1e7, y, tol=1e-6)
+    assert far.objective == pytest.approx(solved(X, y).objective, rel=1e-6)
+
+
+def test_more_weight_means_less_slack() -> None:
+    X, y = real_data("iris", 30)
+    path = [
+        cvxml.evaluate("itml", X, y, solved(X, y, gamma=g).metric, gamma=g)
+        for g in (1e-3, 0.1, 1.0, 1e2, 1e5)
+    ]
+    assert (np.diff([at.D_ld_xi for at in path]) < 0).all()
+    assert (np.diff([at.D_ld for at in path]) > 0).all()
+    nearly = solved(X, y, gamma=1e-9)
+    np.testing.assert_allclose(nearly.metric, np.eye(4), atol=1e-5)

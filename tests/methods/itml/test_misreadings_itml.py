@@ -1,0 +1,109 @@
+"""The mistakes that people make with ITML, made here, and what `check` says of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cvxml
+from cvxml.core.metric import FloatArray
+from cvxml.core.report import Verdict
+from cvxml.methods.itml import METHOD
+from tests.instances import random_data
+from tests.methods.itml.problems import FEW, N0, PAIRS0, PRIOR0, X1, Y1, random_metric
+
+
+def as_metric_learn(X: FloatArray, pairs: dict[str, Any], gamma: float) -> FloatArray:
+    """What that package computes: bounds from the full matrix of plain distances."""
+    distances = np.linalg.norm(X[:, None] - X, axis=2)
+    u, l = np.percentile(distances, (5, 95))  # noqa: E741
+    A, lam, xi = np.eye(X.shape[1]), {}, {}
+    for _ in range(1000):
+        for kind, sign, start in (("similar", 1.0, u), ("dissimilar", -1.0, l)):
+            for i, j in pairs[kind]:
+                v, b = X[i] - X[j], xi.get((i, j), start)
+                p = v @ A @ v
+                alpha = min(lam.get((i, j), 0.0), sign * gamma / (gamma + 1) * (1 / p - 1 / b))
+                lam[i, j] = lam.get((i, j), 0.0) - alpha
+                xi[i, j] = 1 / (1 / b + sign * alpha / gamma)
+                A = A + sign * alpha / (1 - sign * alpha * p) * np.outer(A @ v, A @ v)
+    return A
+
+
+def test_the_answer_of_metric_learn_is_named() -> None:
+    X, _ = random_data(0, n=25, d=2)
+    params: dict[str, Any] = {"gamma": 0.3, "pairs": {"similar": [[k, k + 3] for k in range(9)],
+                                                      "dissimilar": [[k, k + 13] for k in range(12)]}}  # fmt: skip
+    A = as_metric_learn(X, params["pairs"], 0.3)
+    report = cvxml.check("itml", X, None, A, **params)
+    assert report.verdict is Verdict.REFUTED
+    assert any("metric-learn" in line for line in report.diagnosis), report.diagnosis
+    u, l = np.percentile(np.linalg.norm(X[:, None] - X, axis=2), (5, 95))  # noqa: E741
+    assert cvxml.check("itml", X, None, A, bounds=(u, l), **params).verdict is Verdict.CERTIFIED
+
+
+D0 = np.array([np.sum((X1[i] - X1[j]) ** 2) for i in range(N0) for j in range(i)])
+
+
+FULL0 = np.concatenate([D0, D0, np.zeros(N0)])
+
+
+U0, L0 = np.percentile(D0, (5, 95))
+
+
+MADE: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {  # asked for, solved instead
+    "mean": ({"gamma": 20.0}, {"gamma": 20.0 / len(D0)}),
+    "inverse_gamma": ({"gamma": 0.1}, {"gamma": 10.0}),
+    "no_gamma": ({"gamma": 0.1}, {"gamma": 1.0}),
+    "twice": ({"gamma": 0.7}, {"gamma": 1.4}),
+    "half": ({"gamma": 0.7}, {"gamma": 0.35}),
+    "printed": ({"gamma": 0.5}, {"gamma": 1.0, "bounds": (2 * U0, 2 * L0)}),
+    "roots": ({"bounds": (2.0, 9.0)}, {"bounds": (np.sqrt(2.0), 3.0)}),
+    "squares": ({"bounds": (2.0, 9.0)}, {"bounds": (4.0, 81.0)}),
+    "exchanged_bounds": ({}, {"bounds": (L0, U0)}),
+    "exchanged_pairs": (
+        {},
+        {"pairs": {"similar": PAIRS0["dissimilar"], "dissimilar": PAIRS0["similar"]}},
+    ),
+    "similar_only": ({}, {"pairs": {**PAIRS0, "dissimilar": []}}),
+    "dissimilar_only": ({}, {"pairs": {**PAIRS0, "similar": []}}),
+    "plain_percentiles": ({}, {"bounds": tuple(np.percentile(np.sqrt(D0), (5, 95)))}),
+    "whole_matrix": ({}, {"bounds": tuple(np.percentile(FULL0, (5, 95)))}),
+    "plain_whole_matrix": ({}, {"bounds": tuple(np.percentile(np.sqrt(FULL0), (5, 95)))}),
+    "euclidean_bounds": ({"prior": PRIOR0}, {"prior": PRIOR0, "bounds": (U0, L0)}),
+    "extremes": ({}, {"bounds": (D0.min(), D0.max())}),
+    "tenths": ({}, {"bounds": tuple(np.percentile(D0, (10, 90)))}),
+    "identity_prior": ({"prior": PRIOR0}, {}),
+    "covariance_prior": ({}, {"prior": np.linalg.inv(np.cov(X1.T))}),
+    "inverse_prior": ({"prior": "covariance"}, {"prior": np.cov(X1.T)}),
+    "divisor": (
+        {"prior": "covariance", "bounds": (0.5, 9.0), "gamma": 0.01},
+        {"prior": np.linalg.inv(np.cov(X1.T, ddof=0)), "bounds": (0.5, 9.0), "gamma": 0.01},
+    ),
+    "hard": ({"pairs": FEW, "bounds": (3.0, 5.0)}, {"pairs": FEW, "bounds": (3.0, 5.0), "gamma": 1e9}),
+}  # fmt: skip
+
+
+def test_every_misreading_is_made() -> None:
+    assert set(MADE) == set(METHOD.MISREADINGS)
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_a_misreading_is_named(name: str) -> None:
+    asked, instead = MADE[name]
+    A = cvxml.solve("itml", X1, Y1, tol=1e-9, **instead).metric
+    report = cvxml.check("itml", X1, Y1, A, **asked)
+    assert report.verdict is Verdict.REFUTED
+    assert any(METHOD.MISREADINGS[name].sentence in line for line in report.diagnosis), report.diagnosis
+
+
+def test_random_wrong_metrics_get_no_diagnosis() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(15):
+        A = random_metric(rng, 3, 10.0 ** rng.uniform(-1, 1))
+        for params in ({}, {"gamma": 0.2, "prior": PRIOR0}):
+            report = cvxml.check("itml", X1, Y1, A, **params)
+            assert report.verdict is Verdict.REFUTED
+            assert report.diagnosis == ()

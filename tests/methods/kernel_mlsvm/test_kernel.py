@@ -1,0 +1,186 @@
+"""Kernel MLSVM: the identity with the linear problem, the iterative path, distances to new points, the misprints."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import cvxml
+from cvxml.core.metric import project_psd
+from cvxml.methods.kernel_mlsvm import instance as kernel_instance
+from cvxml.methods.kernel_mlsvm import method as kernel
+from tests.instances import objective_of, random_data, real_data
+
+KERNELS = [{"kernel": "poly", "degree": p} for p in range(1, 6)] + [{"kernel": "rbf", "gamma": 0.3}]
+
+
+def test_degree_one_is_the_linear_problem() -> None:
+    X, y = random_data(0, n=30)
+    linear = cvxml.solve("mlsvm", X, y, tol=1e-9)
+    other = cvxml.solve("kernel_mlsvm", X, y, degree=1, tol=1e-9, neighbors=linear.neighbors)
+    assert other.objective == pytest.approx(linear.objective, rel=1e-9)
+    M = X.T @ other.metric @ X  # sum phi_ij x_i x_j^T
+    assert np.linalg.norm(M - linear.metric) <= linear.certificate.radius + other.certificate.radius
+
+
+@pytest.mark.parametrize("params", KERNELS)
+def test_exact_and_iterative_agree_within_the_certified_gap(params: dict) -> None:
+    X, y = random_data(1, n=18, d=3)
+    X = X / 2
+    exact = cvxml.solve("kernel_mlsvm", X, y, lam=0.5, tol=1e-9, **params)
+    early = kernel.algorithm1(X, y, lam=0.5, n_steps=30, **params)
+    phi = kernel.algorithm1(X, y, lam=0.5, n_steps=1000, **params)
+    early_gap = cvxml.certify("kernel_mlsvm", X, y, early, exact.dual, lam=0.5, **params).gap
+    proof = cvxml.certify("kernel_mlsvm", X, y, phi, exact.dual, lam=0.5, **params)
+    assert proof.feasibility.feasible
+    assert 0 <= proof.gap <= 0.3 * early_gap  # the rate is 1/(lam t), with ups and downs
+    K = kernel_instance.kernel_matrix(X, X, **params)
+    values, vectors = np.linalg.eigh(K)
+    root = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
+    distance = np.linalg.norm(root @ (phi - exact.metric) @ root)
+    assert distance <= proof.radius + exact.certificate.radius
+
+
+@pytest.mark.parametrize("params", KERNELS)
+def test_the_psd_step_is_the_projection_in_the_feature_space(params: dict) -> None:
+    X, _ = random_data(2, n=8, d=3)
+    K = kernel_instance.kernel_matrix(X / 2, X / 2, **params)
+    values, vectors = np.linalg.eigh(K)
+    root = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
+    rng = np.random.default_rng(0)
+    phi = rng.standard_normal((8, 8))
+    phi = phi + phi.T
+    projected = root @ kernel.psd_step(K, phi) @ root
+    expected = project_psd(root @ phi @ root)
+    np.testing.assert_allclose(projected, expected, atol=1e-8 * np.linalg.norm(expected))
+
+
+def test_printed_kernel_normalisation_is_not_the_projection() -> None:
+    X, _ = random_data(3, n=6, d=6)
+    K = kernel_instance.kernel_matrix(X, X, degree=1)
+    values, vectors = np.linalg.eigh(K)
+    root = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
+    phi = np.eye(6)
+    right = root @ kernel.psd_step(K, phi) @ root
+    printed = root @ kernel.psd_step(K, phi, paper=True) @ root
+    # phi = 1 is psd already: the projection must leave A = sum x_i x_i^T as it is
+    np.testing.assert_allclose(right, root @ root, atol=1e-10)
+    assert np.linalg.norm(printed - root @ root) > 0.1 * np.linalg.norm(root @ root)
+
+
+def printed_sum(P: np.ndarray, lambdas: np.ndarray, alphas: np.ndarray) -> np.ndarray:
+    """(11) of the eigenpairs (9), with the right norm in (10) and one index, for the points in the rows of P."""
+    V = P.T @ alphas
+    V = V / np.linalg.norm(V, axis=0)
+    result: np.ndarray = (V * lambdas) @ V.T
+    return result
+
+
+def test_eigenvectors_of_phi_K_need_not_be_orthogonal_where_eigenvalues_repeat() -> None:
+    P = np.array([[1.0, 1.0], [1.0, 0.0]])  # the points, in rows
+    K, phi = P @ P.T, np.array([[1.0, -1.0], [-1.0, 2.0]])
+    np.testing.assert_array_equal(K, [[2, 1], [1, 1]])
+    np.testing.assert_array_equal(phi @ K, np.eye(2))  # phi = K^-1: A is the identity, and psd
+    np.testing.assert_array_equal(P.T @ phi @ P, np.eye(2))
+
+    # every basis solves (9), with eigenvalues 1 and 1: the sum (11) depends on which one an eigensolver returns
+    unit, sheared = np.eye(2), np.array([[1.0, 1.0], [0.0, 1.0]])
+    of_unit, of_sheared = (printed_sum(P, np.ones(2), alphas) for alphas in (unit, sheared))
+    np.testing.assert_allclose(of_unit, [[1.5, 0.5], [0.5, 0.5]], atol=1e-15)  # (1, 1)/sqrt(2) and (1, 0)
+    np.testing.assert_allclose(
+        of_sheared, [[1.3, 0.9], [0.9, 0.7]], atol=1e-15
+    )  # (1, 1)/sqrt(2), (2, 1)/sqrt(5)
+    lambdas, alphas = np.linalg.eig(phi @ K)
+    assert abs(alphas[:, 0] @ K @ alphas[:, 1]) > 0.1
+    assert np.linalg.norm(printed_sum(P, lambdas, alphas) - np.eye(2)) > 0.1
+
+    # the symmetric form: orthonormal eigenvectors z of E^T phi E, alpha = (E^+)^T z, alpha^T K alpha' = z^T z'
+    E, back = kernel_instance.factor(K)
+    mus, z = np.linalg.eigh(E.T @ phi @ E)
+    alphas = back.T @ z
+    np.testing.assert_allclose(alphas.T @ K @ alphas, np.eye(2), atol=1e-13)
+    np.testing.assert_allclose(printed_sum(P, mus, alphas), np.eye(2), atol=1e-13)
+    np.testing.assert_allclose(P.T @ kernel.psd_step(K, phi) @ P, np.eye(2), atol=1e-13)
+
+
+def test_new_points_get_the_distance_of_the_definition() -> None:
+    X, y = real_data("iris", 30)
+    new = real_data("iris")[0][100:104]
+    model = cvxml.KernelMLSVM(lam=0.1, degree=3).fit(X, y)
+    pairs = np.stack([new[:2], new[2:]], axis=1)
+    k = kernel_instance.kernel_matrix(new, X, degree=3)
+    for p, (a, b) in enumerate([(0, 2), (1, 3)]):
+        squared = (k[a] - k[b]) @ model.phi_ @ (k[a] - k[b])
+        assert model.pair_distance(pairs)[p] == pytest.approx(np.sqrt(squared), rel=1e-7)
+    moved = model.transform(new)
+    assert np.linalg.norm(moved[0] - moved[2]) == pytest.approx(model.pair_distance(pairs)[0], rel=1e-9)
+
+
+def test_training_points_keep_their_distances() -> None:
+    X, y = random_data(4, n=20)
+    model = cvxml.KernelMLSVM(lam=0.1, kernel="rbf", gamma=0.2).fit(X, y)
+    shown = cvxml.evaluate("kernel_mlsvm", X, y, model.phi_, lam=0.1, kernel="rbf", gamma=0.2)
+    Z = model.transform(X)
+    for i in range(20):
+        for j, d in zip(shown.targets[i], shown.target_distances[i], strict=True):
+            assert np.sum((Z[i] - Z[j]) ** 2) == pytest.approx(d, rel=1e-6, abs=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"kernel": "sigmoid"}, "kernel must be one of"),
+        ({"degree": 6}, "maximum here is 5"),
+        ({"degree": 1.5}, "integer"),
+        ({"kernel": "rbf", "gamma": 0}, "greater than 0"),
+    ],
+)
+def test_kernel_parameters_are_checked(params: dict, message: str) -> None:
+    X, y = random_data(5, n=12)
+    with pytest.raises(ValueError, match=message):
+        cvxml.solve("kernel_mlsvm", X, y, **params)
+
+
+def test_an_overflowing_kernel_is_an_error() -> None:
+    X, y = random_data(6, n=12)
+    with pytest.raises(ValueError, match="overflows"):
+        cvxml.solve("kernel_mlsvm", X * 1e80, y, degree=5)
+
+
+@pytest.mark.parametrize("kernel_params", [{"degree": 2}, {"kernel": "rbf"}], ids=str)
+def test_the_objective_of_what_is_no_metric_is_an_error(kernel_params: dict) -> None:
+    X, y = random_data(7, n=12)
+    best = cvxml.solve("kernel_mlsvm", X, y, **kernel_params).metric
+    skew = np.triu(np.ones((12, 12)), 1) * np.abs(best).max()
+    for wrong in (-best, best - 0.1 * np.eye(12) * np.abs(best).max(), best + skew):
+        with pytest.raises(ValueError, match="not a metric"):
+            objective_of("kernel_mlsvm", X, y, wrong, **kernel_params)
+    with pytest.raises(ValueError, match="shape"):
+        objective_of("kernel_mlsvm", X, y, best[:5, :5], **kernel_params)
+
+
+def test_only_the_metric_in_the_feature_space_has_to_be_psd() -> None:
+    X, y = random_data(8, n=12, d=3)
+    best = cvxml.solve("kernel_mlsvm", X, y, degree=1).metric
+    null = np.linalg.svd(X.T)[2][3:].T  # X^T z = 0: directions that K, of rank 3, does not see
+    unseen = np.abs(best).max() * null @ null.T
+    at_best, at_other = (objective_of("kernel_mlsvm", X, y, phi, degree=1) for phi in (best, best - unseen))
+    assert np.linalg.eigvalsh(best - unseen)[0] < -0.5 * np.abs(best).max()
+    assert at_other == pytest.approx(at_best, rel=1e-9)
+
+
+def test_a_small_direction_of_the_kernel_is_not_dropped() -> None:
+    # a feature near 1e6 beside a binary one that alone separates: exactly representable, K has two directions
+    n = 16
+    large = np.repeat(np.arange(-3.5, 4.5), 2) * 2**20
+    X = np.stack([large, np.where(np.arange(n) % 2, 1.0, -1.0)], axis=1)
+    y = np.arange(n) % 2
+    params = {"degree": 1, "lam": 0.1, "neighborhood": "per-class", "n_neighbors": 3}
+    p = X[:, 1] / n
+    attainable = objective_of("kernel_mlsvm", X, y, 0.25 * np.outer(p, p), **params)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        solution = cvxml.solve("kernel_mlsvm", X, y, max_iter=2000, **params)
+    assert solution.lower_bound <= attainable

@@ -1,0 +1,460 @@
+"""LMNN: by hand, against cvxpy from scratch, its bound for any prices, its triplets, its misreadings."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import cvxml
+from cvxml.core.report import Verdict
+from cvxml.core.result import Status
+from cvxml.methods import get
+from tests.instances import random_data, real_data
+
+IDS = ("lmnn", "lmnn:squared_hinge")
+every_hinge = pytest.mark.parametrize("method", IDS)
+seeds = st.integers(0, 10**6)
+
+
+def triplets(y: Any, targets: list[list[int]]) -> Iterator[tuple[int, int, int]]:
+    for i, listed in enumerate(targets):
+        for j in listed:
+            for far in range(len(y)):
+                if y[far] != y[i]:
+                    yield i, j, far
+
+
+def value(method: str, X: Any, y: Any, targets: list[list[int]], mu: float, M: Any) -> float:
+    """The objective, one triplet after another."""
+
+    def D(i: int, j: int) -> float:
+        return float((X[i] - X[j]) @ M @ (X[i] - X[j]))
+
+    power = 2 if "squared" in method else 1
+    pull = sum(D(i, j) for i, listed in enumerate(targets) for j in listed)
+    push = sum(max(0.0, 1 + D(i, j) - D(i, far)) ** power for i, j, far in triplets(y, targets))
+    return (1 - mu) * pull + mu * push
+
+
+def nearest(X: Any, y: Any, k: int) -> list[list[int]]:
+    lists = []
+    for i in range(len(X)):
+        own = [j for j in range(len(X)) if y[j] == y[i] and j != i]
+        lists.append(sorted(own, key=lambda j: (np.sum((X[i] - X[j]) ** 2), j))[:k])
+    return lists
+
+
+def by_cvxpy(X: Any, pull: Any, push: Any, a: float, b: float, squared: bool) -> np.ndarray:
+    """argmin a sum_pull D(i, j) + b sum_push [1 + D(i, j) - D(i, far)]_+, of any pairs and triplets."""
+    d = X.shape[1]
+    M = cp.Variable((d, d), PSD=True)
+
+    def D(i: int, j: int) -> Any:
+        return cp.sum(cp.multiply(np.outer(X[i] - X[j], X[i] - X[j]), M))
+
+    hinge = cp.pos(cp.hstack([1 + D(i, j) - D(i, far) for i, j, far in push]))
+    total = cp.sum_squares(hinge) if squared else cp.sum(hinge)
+    problem = cp.Problem(cp.Minimize(a * sum(D(i, j) for i, j in pull) + b * total))
+    problem.solve(solver="CLARABEL", tol_gap_rel=1e-10, tol_gap_abs=1e-10, tol_feas=1e-10)
+    found: np.ndarray = M.value
+    return found
+
+
+@every_hinge
+def test_three_points_on_a_line_by_hand(method: str) -> None:
+    """0 and 1 of a class, impostor at 3; one target for point 0 only: D_ij = m, D_il = 9 m, hinge 1 - 8 m.
+
+    (1 - mu) m + mu [1 - 8 m]_+: at mu = 1/2 the slope is 1/2 - 4 < 0 up to m = 1/8, where the hinge ends.
+    Squared: 1/2 - 8 (1 - 8 m) = 0 at m = 15/128, objective 15/256 + 1/2 (1/16)^2.
+    """
+    X, y = np.array([[0.0], [1.0], [3.0]]), [0, 0, 1]
+    solution = cvxml.solve(method, X, y, targets=[[1], [], []], tol=1e-9)
+    m = 15 / 128 if "squared" in method else 1 / 8
+    best = 15 / 256 + 1 / 512 if "squared" in method else 1 / 16
+    assert solution.metric[0, 0] == pytest.approx(m, rel=1e-4)
+    assert solution.objective == pytest.approx(best, rel=1e-9)
+    price = 1 / 16  # of the only constraint: 8 lambda = 1 - mu
+    assert solution.dual["price"] == pytest.approx([price], rel=1e-4)
+
+
+@every_hinge
+@pytest.mark.parametrize("mu", [0.2, 0.5, 0.95])
+def test_the_optimum_is_that_of_cvxpy_from_scratch(method: str, mu: float) -> None:
+    X, y = random_data(11, n=16, d=3, classes=2)
+    targets = nearest(X, y, 2)
+    pull = [(i, j) for i, listed in enumerate(targets) for j in listed]
+    M = by_cvxpy(X, pull, list(triplets(y, targets)), 1 - mu, mu, "squared" in method)
+    solution = cvxml.solve(method, X, y, mu=mu, n_neighbors=2, tol=1e-9)
+    theirs = value(method, X, y, targets, mu, M)
+    assert solution.lower_bound <= theirs <= solution.objective + 1e-7
+    assert solution.objective == pytest.approx(value(method, X, y, targets, mu, solution.metric), rel=1e-12)
+    assert cvxml.check(method, X, y, M, mu=mu, n_neighbors=2).verdict is Verdict.CERTIFIED
+
+
+@every_hinge
+@given(seeds)
+@settings(max_examples=25, deadline=None)
+def test_any_prices_bound_any_metric(method: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(5, 14)), int(rng.integers(1, 6))
+    X, y = random_data(seed, n=n, d=d, classes=2)
+    mu = float(rng.uniform(0.05, 0.95))
+    targets = nearest(X, y, 1)
+    index = rng.integers(0, n, (30, 3))  # most of them no triplets, some twice
+    some = list(triplets(y, targets))
+    index = np.concatenate([index, [some[t] for t in rng.integers(0, len(some), 30)]])
+    dual = {"price": rng.standard_normal(60) * 10 ** rng.uniform(-3, 1), "triplets": index}
+    root = rng.standard_normal((d, d)) * 10 ** rng.uniform(-2, 1)
+    M = root @ root.T
+    proof = cvxml.certify(method, X, y, M, dual, mu=mu, n_neighbors=1)
+    assert proof.objective == pytest.approx(value(method, X, y, targets, mu, M), rel=1e-9)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of an optimum next to 0 less can be proved; its interval holds
+        best = cvxml.solve(method, X, y, mu=mu, n_neighbors=1, tol=1e-8)
+    assert proof.lower_bound <= best.objective * (1 + 1e-12)
+    # what is stored is feasible as it is: numpy alone says so
+    price, used = proof.dual["price"], proof.dual["triplets"]
+    assert set(map(tuple, used.tolist())) <= set(some)
+    Z = (1 - mu) * sum(np.outer(X[i] - X[j], X[i] - X[j]) for i, t in enumerate(targets) for j in t)
+    for weight, (i, j, far) in zip(price, used.tolist(), strict=True):
+        Z = Z + weight * (np.outer(X[i] - X[j], X[i] - X[j]) - np.outer(X[i] - X[far], X[i] - X[far]))
+    assert np.linalg.eigvalsh(Z)[0] >= -1e-10 * np.linalg.norm(Z)
+    assert (price >= 0).all()
+    if "squared" not in method:
+        assert (price <= mu).all()
+
+
+@every_hinge
+def test_the_optimality_conditions_hold(method: str) -> None:
+    """Z M = 0; a margin that is kept by more than nothing has price 0, one that is missed mu (2 mu xi)."""
+    X, y = real_data("wine", 60)
+    solution = cvxml.solve(method, X, y, tol=1e-10)
+    M, dual = solution.metric, solution.dual
+    price = {tuple(t): p for t, p in zip(dual["triplets"].tolist(), dual["price"].tolist(), strict=True)}
+    targets = nearest(X, y, 3)
+    Z = 0.5 * sum(np.outer(X[i] - X[j], X[i] - X[j]) for i, t in enumerate(targets) for j in t)
+    for i, j, far in triplets(y, targets):
+        long, short = X[i] - X[far], X[i] - X[j]
+        margin, lam = long @ M @ long - short @ M @ short, price.get((i, j, far), 0.0)
+        Z = Z + lam * (np.outer(short, short) - np.outer(long, long))
+        if margin > 1.01:
+            assert lam < 1e-5
+        if margin < 0.99:
+            assert lam == pytest.approx((1 - margin) if "squared" in method else 0.5, abs=1e-4)
+    assert abs(np.sum(Z * M)) <= 1e-8 * solution.objective
+
+
+@every_hinge
+def test_all_triplets_are_covered_though_few_are_used(method: str) -> None:
+    X, y = real_data("wine")
+    solution = cvxml.solve(method, X, y)
+    count = sum(1 for _ in triplets(y, nearest(X, y, 3)))
+    assert count == 62574
+    assert solution.notes[0].startswith("62574 triplets")
+    assert len(solution.dual["price"]) < count / 5
+    assert solution.objective == pytest.approx(
+        value(method, X, y, nearest(X, y, 3), 0.5, solution.metric), rel=1e-10
+    )
+    assert solution.status is Status.CONVERGED
+
+
+@every_hinge
+@pytest.mark.parametrize("solver", ["clarabel", "scs"])
+def test_literal_constraint_generation_ends_at_the_optimum_of_all(method: str, solver: str) -> None:
+    X, y = real_data("iris", 30)
+    literal = cvxml.solve(method, X, y, solver=solver, tol=1e-4, n_neighbors=2)
+    fast_one = cvxml.solve(method, X, y, tol=1e-8, n_neighbors=2)
+    assert literal.rel_gap <= 1e-4
+    assert literal.lower_bound <= fast_one.objective
+    assert fast_one.lower_bound <= literal.objective
+    assert literal.n_iter > 1  # more than one round was needed
+
+
+def degenerate() -> dict[str, tuple[Any, Any, dict[str, Any]]]:
+    rng = np.random.default_rng(5)
+    X, y = random_data(12, n=14, d=3, classes=2)
+    twins = X.copy()
+    twins[1] = twins[0]  # of different classes: a hinge that no metric mends
+    flat = np.column_stack([X[:, 0], np.zeros(14), X[:, 1]])
+    sheet = X.copy()
+    sheet[:, 2] = y  # no target differs in it: it costs nothing, and separates the classes
+    return {
+        "twins": (twins, y, {}),
+        "all at their targets": (np.repeat(rng.standard_normal((2, 2)), 4, axis=0), [0] * 4 + [1] * 4, {}),
+        "targets of no length, twins": (np.repeat(np.eye(2)[[0, 1, 0]], 4, axis=0), [0] * 4 + [1] * 8, {}),
+        "constant feature": (flat, y, {}),
+        "free direction": (sheet, y, {}),
+        "more features than points": (rng.standard_normal((10, 25)), np.arange(10) % 2, {"n_neighbors": 1}),
+        "collinear": (np.round(X * 2**20) / 2**20 @ np.array([[1.0, 2, 3], [0, 1, 1], [1, 3, 4]]), y, {}),
+        "nearly collinear": (X @ np.array([[1.0, 2, 3], [0, 1, 1], [1, 3, 4 + 1e-3]]), y, {}),
+        "offset": (X + 1e6, y, {}),
+        "scales": (X * [1e-6, 1.0, 1e6], y, {}),
+        "tiny": (X * 1e-40, y, {}),
+        "lattice": (rng.integers(0, 3, (14, 3)).astype(float), y, {}),
+        "one target": (X, y, {"targets": [[2]] + [[]] * 13}),
+    }
+
+
+@every_hinge
+@pytest.mark.parametrize("case", degenerate())
+def test_degenerate_data(method: str, case: str) -> None:
+    X, y, params = degenerate()[case]
+    params = {"n_neighbors": 2, **params}
+    solution = cvxml.solve(method, X, y, **params)
+    assert solution.status is Status.CONVERGED
+    targets = params.get("targets") or nearest(X, y, params["n_neighbors"])
+    assert solution.objective == pytest.approx(
+        value(method, X, y, targets, 0.5, solution.metric), rel=1e-6, abs=1e-12
+    )
+    again = cvxml.certify(method, X, y, solution.metric, solution.dual, **{**params, "targets": targets})
+    assert again.proves(1e-6)
+
+
+def test_what_rounding_hides_is_said() -> None:
+    """Features collinear to 1e-7: entries of the metric are 1e14 of what distances show, and float64 has 16 digits."""
+    X, y = random_data(12, n=14, d=3, classes=2)
+    X = X @ np.array([[1.0, 2, 3], [0, 1, 1], [1, 3, 4 + 1e-7]])
+    with pytest.warns(UserWarning, match="not certified"):
+        solution = cvxml.solve("lmnn", X, y, n_neighbors=2)
+    said = value("lmnn", X, y, nearest(X, y, 2), 0.5, solution.metric)
+    assert abs(said - solution.objective) <= solution.certificate.rounding
+    assert not solution.certificate.proves(1e-6)
+
+
+def test_a_direction_that_costs_nothing_is_used() -> None:
+    X, y, _ = degenerate()["free direction"]
+    solution = cvxml.solve("lmnn", X, y, n_neighbors=2)
+    assert solution.objective == pytest.approx(0.0, abs=1e-12)
+    assert solution.lower_bound >= 0
+    separated = np.diag([0.0, 0.0, 1.0])
+    assert cvxml.check("lmnn", X, y, separated, n_neighbors=2).verdict is Verdict.CERTIFIED
+
+
+@every_hinge
+def test_where_stopping_early_leaves_a_gap(method: str) -> None:
+    X, y = random_data(13, n=20, d=4)
+    p = get(method).instance(X, y)  # type: ignore[attr-defined]
+    found = get(method).search(p, 1e-12, 3, None, None)
+    assert found.status is Status.MAX_ITER
+    assert len(found.history) == 4
+    gaps = [step.gap for step in get(method).search(p, 1e-9, 100, None, None).history]
+    assert gaps[-1] < 1e-6 * gaps[0]
+
+
+@every_hinge
+def test_scaling_the_features_scales_the_metric(method: str) -> None:
+    X, y = random_data(14, n=20, d=3)
+    one, other = (cvxml.solve(method, scale * X, y, tol=1e-9) for scale in (1.0, 1024.0))
+    assert other.objective == pytest.approx(one.objective, rel=1e-9)
+    moved = cvxml.check(method, 1024 * X, y, one.metric / 1024**2, tol="strict")
+    assert moved.verdict is Verdict.CERTIFIED
+
+
+BAD: dict[str, tuple[dict[str, Any], str]] = {
+    "mu 0": ({"mu": 0}, "between 0 and 1"),
+    "mu 1": ({"mu": 1.0}, "between 0 and 1"),
+    "mu text": ({"mu": "half"}, "finite number"),
+    "k 0": ({"n_neighbors": 0}, "at least 1"),
+    "k": ({"n_neighbors": 7}, "at most 6 targets"),
+    "none": ({"targets": [[]] * 14}, "no point at all"),
+    "class": ({"targets": [[1]] + [[]] * 13}, "own class"),
+    "self": ({"targets": [[0]] + [[]] * 13}, "targets[0] lists the point itself"),
+    "few": ({"targets": [[2]]}, "14 lists"),
+}
+
+
+@every_hinge
+@pytest.mark.parametrize("case", BAD)
+def test_bad_parameters(method: str, case: str) -> None:
+    X, y = random_data(7, n=14, d=3, classes=2)
+    params, says = BAD[case]
+    with pytest.raises(ValueError, match=re.escape(says)):
+        cvxml.solve(method, X, y, **params)
+
+
+def misreadings(X: Any, y: Any) -> dict[str, tuple[Any, Any, float, float]]:
+    """name -> pull pairs, push triplets, their weights; mu is 0.3."""
+    lists = nearest(X, y, 2)
+    push = list(triplets(y, lists))
+    pull = [(i, j) for i, listed in enumerate(lists) for j in listed]
+
+    def D(i: int, j: int) -> float:
+        return float(np.sum((X[i] - X[j]) ** 2))
+
+    def only(choose: Any) -> list[Any]:
+        return [(i, j, far) for i, j, far in push if j == choose(lists[i], key=lambda a: D(i, a))]
+
+    def k(count: int) -> tuple[Any, Any, float, float]:
+        other = nearest(X, y, count)
+        return [(i, j) for i, t in enumerate(other) for j in t], list(triplets(y, other)), 0.7, 0.3
+
+    with_self = [[i, *listed[:1]] for i, listed in enumerate(lists)]
+    once = [(i, j) for i, j in pull if not (i in lists[j] and j < i)]
+    return {
+        "mu_exchanged": (pull, push, 0.3, 0.7),
+        "targets_1": (pull, push, 1.0, 0.3),
+        "impostors_1": (pull, push, 0.7, 1.0),
+        "means": (pull, push, 0.7 / len(pull), 0.3 / len(push)),
+        "push_mean": (pull, push, 0.7, 0.3 / len(push)),
+        "push_per_point": (pull, push, 0.7, 0.3 / len(y)),
+        "k_less": k(1),
+        "k_more": k(3),
+        "self": (
+            [(i, j) for i, t in enumerate(with_self) for j in t],
+            list(triplets(y, with_self)),
+            0.7,
+            0.3,
+        ),
+        "nearest_only": (pull, only(min), 0.7, 0.3),
+        "furthest_only": (pull, only(max), 0.7, 0.3),
+        "frozen": (pull, [(i, j, far) for i, j, far in push if D(i, far) < 1 + D(i, j)], 0.7, 0.3),
+        "one_way": (once, [(i, j, far) for i, j, far in push if (i, j) in once], 0.7, 0.3),
+    }
+
+
+def misread_data(name: str = "") -> tuple[Any, Any]:
+    """Where few impostors count, or little, A = 0 would be optimal: the classes are further apart, or points nearer."""
+    rng = np.random.default_rng(3)
+    y = np.arange(18) % 2
+    apart = {"push_mean": 60.0, "push_per_point": 6.0}.get(name, 1.5)
+    unit = 0.35 if name == "frozen" else 1.0
+    return unit * (2 * rng.standard_normal((18, 2)) + apart * y[:, None]), y
+
+
+@every_hinge
+@pytest.mark.parametrize("name", misreadings(*misread_data()))
+def test_a_misreading_made_with_cvxpy_is_named(method: str, name: str) -> None:
+    X, y = misread_data(name)
+    squared = "squared" in method
+    M = by_cvxpy(X, *misreadings(X, y)[name], squared)
+    report = cvxml.check(method, X, y, M, mu=0.3, n_neighbors=2)
+    assert report.verdict is Verdict.REFUTED
+    sentence = get(method).MISREADINGS[name].sentence
+    assert any(sentence in said for said in report.diagnosis), report.diagnosis
+
+
+@every_hinge
+def test_the_other_hinge_is_named(method: str) -> None:
+    X, y = misread_data()
+    lists = nearest(X, y, 2)
+    pull = [(i, j) for i, listed in enumerate(lists) for j in listed]
+    M = by_cvxpy(X, pull, list(triplets(y, lists)), 0.7, 0.3, "squared" not in method)
+    report = cvxml.check(method, X, y, M, mu=0.3, n_neighbors=2)
+    assert report.verdict is Verdict.REFUTED
+    assert any(get(method).MISREADINGS["hinge"].sentence in said for said in report.diagnosis)
+
+
+def test_every_misreading_is_tested() -> None:
+    for method in IDS:
+        assert set(get(method).MISREADINGS) == {*misreadings(*misread_data()), "hinge"}
+
+
+@every_hinge
+def test_random_metrics_are_no_misreading(method: str) -> None:
+    X, y = misread_data()
+    best = cvxml.solve(method, X, y, n_neighbors=2).metric
+    rng = np.random.default_rng(0)
+    for _ in range(6):
+        root = rng.standard_normal((2, 2))
+        wrong = best + 0.3 * np.linalg.norm(best) * root @ root.T
+        report = cvxml.check(method, X, y, wrong, n_neighbors=2)
+        assert report.verdict is Verdict.REFUTED
+        assert not [said for said in report.diagnosis if "factor" not in said]
+
+
+def test_a_tie_never_refutes_unless_targets_are_given() -> None:
+    X = np.array([[0.0], [1.0], [-1.0], [3.0], [4.0], [5.0]])
+    y = [0, 0, 0, 1, 1, 1]
+    best = cvxml.solve("lmnn", X, y, n_neighbors=1)
+    assert "a tie decided" in best.notes[1]
+    tied = cvxml.check("lmnn", X, y, 3 * best.metric, n_neighbors=1)
+    assert tied.verdict is Verdict.INCONCLUSIVE
+    assert "own lists as targets" in tied.reasons[0]
+    targets = [[1], [0], [0], [4], [3], [4]]
+    assert cvxml.check("lmnn", X, y, 3 * best.metric, targets=targets).verdict is Verdict.REFUTED
+
+
+@every_hinge
+def test_intermediates_by_loops_and_the_gradient_by_differences(method: str) -> None:
+    X, y = random_data(15, n=12, d=3, classes=2)
+    targets = nearest(X, y, 2)
+    root = np.random.default_rng(0).standard_normal((3, 3))
+    M = root @ root.T / 4  # no margin is exactly kept: differentiable
+    at = cvxml.evaluate(method, X, y, M, mu=0.3, n_neighbors=2)
+    for a in range(3):
+        for b in range(a, 3):
+            E = np.zeros((3, 3))
+            E[a, b] = E[b, a] = 1e-6
+            up, down = (value(method, X, y, targets, 0.3, M + s * E) for s in (1, -1))
+            assert np.sum(at.subgradient * E) == pytest.approx((up - down) / 2, rel=1e-5, abs=1e-9)
+    missed = {}
+    for i, j, far in triplets(y, targets):
+        margin = (X[i] - X[far]) @ M @ (X[i] - X[far]) - (X[i] - X[j]) @ M @ (X[i] - X[j])
+        if margin < 1:
+            missed[i, j, far] = 1 - margin
+    found = dict(zip(map(tuple, at.triplets.tolist()), at.xi.tolist(), strict=True))
+    assert found == pytest.approx(missed, rel=1e-9)
+    counts = [sum(t[:2] == (i, j) for t in missed) for i, j in at.targets.tolist()]
+    assert at.impostor_counts.tolist() == counts
+
+
+def test_a_price_on_a_direction_that_is_free_is_given_up_though_rounding_hides_it() -> None:
+    """Features x and x + h z, all of them dyadic, z = 0, zB, 1 in the three classes: A = t (1, -1)(1, -1)^T costs 0."""
+    h, zB = 2.0**-40, 1 / 256
+    x = np.random.default_rng(1).integers(-8, 9, 12) / 8.0
+    y = np.repeat([0, 1, 2], 4)
+    X = np.column_stack([x, x + h * np.array([0.0, zB, 1.0])[y]])
+    targets = [[4 * (i // 4) + (i + 1) % 4] for i in range(12)]
+    separate = 4 / (h * zB) ** 2 * np.array([[1.0, -1.0], [-1.0, 1.0]])
+    assert value("lmnn", X, y, targets, 0.5, separate) == 0.0
+    index = [t for t in triplets(y, targets) if y[t[0]] < 2 and y[t[2]] < 2]
+    dual = {"price": np.full(len(index), 0.01), "triplets": np.array(index)}
+    assert cvxml.certify("lmnn", X, y, separate, dual, targets=targets).lower_bound <= 1e-12
+
+
+def test_a_margin_that_rounding_may_miss_counts_in_the_rounding() -> None:
+    X, y = random_data(12, n=14, d=3, classes=2)
+    best = cvxml.solve("lmnn", X, y, n_neighbors=2, tol=1e-9)
+    assert best.certificate.rounding > 0
+    at_margin = np.array([[0.0], [1.0], [np.sqrt(2.0)]])  # 1 + 1 - 2: kept or missed by an ulp
+    proof = cvxml.certify(
+        "lmnn", at_margin, [0, 0, 1], np.eye(1), {"price": [], "triplets": []}, targets=[[1], [], []]
+    )
+    exact = 0.5
+    assert abs(proof.objective - exact) <= proof.rounding
+
+
+def test_targets_next_to_a_line_prove_nothing_that_is_false() -> None:
+    """Targets differ by 2^-24 across a direction in which impostors are; a steep metric has objective 8, exactly."""
+    delta = 2.0**-24
+    X = np.array([[0, 0], [1, delta], [0, 1], [1, 1 - delta], *[[0.5, 0]] * 100])
+    y = [0, 0, 2, 2, *[1] * 100]
+    targets = [[1], [], [3], [], *[[]] * 100]
+    M = np.array([[4, -4 / delta], [-4 / delta, 4 / delta**2]])
+
+    def D(i: int, j: int) -> Fraction:
+        x = [Fraction(a) - Fraction(b) for a, b in zip(X[i], X[j], strict=True)]
+        return sum((Fraction(M[a, b]) * x[a] * x[b] for a in range(2) for b in range(2)), start=Fraction(0))
+
+    pairs = [(0, 1), (2, 3)]
+    missed = sum(
+        max(Fraction(0), 1 + D(i, j) - D(i, k)) for i, j in pairs for k in range(104) if y[k] != y[i]
+    )
+    objective = (sum(D(*pair) for pair in pairs) + missed) / 2
+    assert objective == 8
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        solution = cvxml.solve("lmnn", X, y, targets=targets)
+    assert solution.lower_bound - solution.certificate.rounding <= 8
+    for metric in (solution.metric, np.diag([0.0, 2.0]), np.diag([2.0, 0.0])):
+        proof = cvxml.certify("lmnn", X, y, metric, solution.dual, targets=targets)
+        assert proof.lower_bound - proof.rounding <= 8

@@ -1,0 +1,541 @@
+"""MCML: every part against another way to the same number, theorems, closed forms, and what must be refuted."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq, minimize
+from scipy.special import expit, logsumexp
+from sklearn.exceptions import ConvergenceWarning
+
+import cvxml
+from cvxml.core.report import Verdict
+from cvxml.core.result import Certificate, Status
+from cvxml.family.barrier import path
+from cvxml.family.bound import prove
+from cvxml.family.bound import value as bound_value
+from cvxml.family.coordinates import coordinates
+from cvxml.family.infinity import NOT_ATTAINED, SEEMS
+from cvxml.family.mixing import Anchors
+from cvxml.family.softmax import Objective, OfDiagonal, Softmaxes
+from cvxml.family.symmetric import svec
+from cvxml.methods.mcml import METHOD, weights
+from tests.instances import objective_of, random_data
+from tests.methods.mcml.problems import SETS, Data, solved
+
+every_set = pytest.mark.parametrize("name", SETS)
+
+
+def size_of_classes(y: np.ndarray) -> np.ndarray:
+    return np.bincount(y)[y]
+
+
+# closed forms
+
+
+@pytest.mark.parametrize("at", [2.2, 2.5, 3.0, 4.0])
+def test_three_points_on_a_line(at: float) -> None:
+    """0 and 2 of a class, a third point at `at`: i = 0 adds log(1 + e^{(4 - at^2) m}), i = 2 log(1 + e^{(4 - c) m})."""
+    c, b = (at - 2) ** 2, at**2
+
+    def slope(m: float) -> float:
+        return sum((4 - e) * expit((4 - e) * m) for e in (b, c))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        solution = cvxml.solve("mcml", [[0.0], [2.0], [at]], [0, 0, 1], tol=1e-10)
+    if slope(0.0) >= 0:  # more metric never helps
+        assert solution.objective == pytest.approx(2 * np.log(2), rel=1e-9)
+        return
+    if c >= 4:  # both fall for ever
+        assert solution.status is Status.NOT_ATTAINED
+        return
+    m = brentq(slope, 0, 1e3, xtol=1e-14)
+    best = sum(np.log1p(np.exp((4 - e) * m)) for e in (b, c))
+    assert solution.status is Status.CONVERGED
+    assert solution.objective == pytest.approx(best, rel=1e-9)
+    assert solution.metric[0, 0] == pytest.approx(m, rel=1e-4)
+
+
+def test_all_points_equal_leave_nothing_to_choose() -> None:
+    solution = cvxml.solve("mcml", np.full((7, 2), 1.5), [0, 0, 0, 1, 1, 1, 2])
+    assert solution.status is Status.CONVERGED
+    assert solution.objective == pytest.approx(6 * np.log(6), rel=1e-14)
+    assert solution.lower_bound == pytest.approx(6 * np.log(6), rel=1e-14)
+
+
+def test_where_classes_spread_more_than_all_points_the_best_metric_is_zero() -> None:
+    """Each class on a circle, the centres all at 0: as far apart within as without; p uniform has Z = 0 or above."""
+    X = np.array([[3.0, 0], [-3, 0], [0, 3], [0, -3], [1, 0], [-1, 0], [0, 1], [0, -1]])
+    y = [0, 0, 0, 0, 1, 1, 1, 1]
+    uniform = cvxml.evaluate("mcml", X, y, np.zeros((2, 2)))
+    assert uniform.objective == pytest.approx(8 * np.log(7), rel=1e-14)
+    solution = cvxml.solve("mcml", X, y, tol=1e-9)
+    assert solution.status is Status.CONVERGED
+    assert np.linalg.eigvalsh(uniform.gradient)[0] > 0
+    assert solution.objective == pytest.approx(uniform.objective, rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_classes_of_two_are_the_convex_case_of_nca(seed: int) -> None:
+    X, _ = random_data(seed, n=14, d=2)
+    y = np.arange(14) // 2
+    solution = cvxml.solve("mcml", X, y, tol=1e-9)
+    assert solution.status is Status.CONVERGED
+    assert objective_of("nca", X, y, solution.metric, criterion="g") == pytest.approx(
+        solution.objective, rel=1e-10
+    )
+    best = cvxml.solve("nca", X, y, criterion="g", tol=1e-8)
+    assert best.step_lower_bound is None or best.step_lower_bound <= solution.objective
+    assert best.objective == pytest.approx(solution.objective, rel=1e-6)
+
+
+def test_the_objective_is_the_divergence_and_a_constant() -> None:
+    X, y = SETS["uneven"]
+    at = cvxml.evaluate("mcml", X, y, np.diag([1.0, 0.2, 0.5]))
+    constant = float(np.sum(np.log(size_of_classes(y) - 1)))
+    assert at.objective == pytest.approx(at.KL.sum() + constant, rel=1e-12)
+    assert at.KL.min() >= 0
+    np.testing.assert_allclose(at.p_A.sum(axis=1), 1, rtol=1e-12)
+    np.testing.assert_allclose(at.p0.sum(axis=1), 1, rtol=1e-12)
+
+
+# optimality, and two ways
+
+
+def stated(proof: Certificate) -> float:
+    """What objective and bound may be off by; the gap, summed from its own parts, may be off by less."""
+    return max(proof.rounding, proof.value_rounding)
+
+
+@every_set
+def test_solved_to_nine_digits(name: str) -> None:
+    X, y = SETS[name]
+    solution = solved(name)
+    assert solution.status is Status.CONVERGED
+    assert solution.rel_gap <= 1e-9
+    assert solution.gap == pytest.approx(
+        solution.objective - solution.lower_bound, abs=3 * stated(solution.certificate)
+    )
+    assert objective_of("mcml", X, y, solution.metric) == pytest.approx(solution.objective, rel=1e-10)
+    again = cvxml.certify("mcml", X, y, solution.metric, solution.dual)
+    assert again.lower_bound == pytest.approx(solution.lower_bound, rel=1e-14)
+    assert again.proves(1e-9)
+
+
+@every_set
+def test_the_optimality_conditions_hold(name: str) -> None:
+    """dF/dA is psd and orthogonal to A: in units in which the points have unit covariance."""
+    X, y = SETS[name]
+    solution = solved(name, 1e-10)
+    back, to = coordinates(X).back, coordinates(X).to
+    at = cvxml.evaluate("mcml", X, y, solution.metric)
+    gradient, M = to.T @ at.gradient @ to, back.T @ solution.metric @ back
+    size = float(len(X))
+    assert np.linalg.eigvalsh(gradient)[0] >= -2e-3 * size
+    assert abs(np.sum(gradient * M)) <= 1e-6 * solution.objective
+    assert at.scale_derivative == pytest.approx(np.sum(gradient * M), abs=1e-6 * size)
+
+
+@pytest.mark.parametrize("solver", ["clarabel", "scs"])
+@pytest.mark.parametrize("name", ["random", "uneven", "alone", "iris"])
+def test_literal_equals_fast(name: str, solver: str) -> None:
+    X, y = SETS[name]
+    literal = cvxml.solve("mcml", X, y, solver=solver, tol=1e-3)
+    assert literal.status is Status.CONVERGED
+    assert literal.rel_gap <= (1e-6 if solver == "clarabel" else 1e-3)
+    assert literal.lower_bound <= solved(name).objective * (1 + 1e-12)
+    assert solved(name).lower_bound <= literal.objective * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("dual", [False, True])
+@pytest.mark.parametrize("name", ["random", "alone", "twins"])
+def test_the_literal_problem_and_its_dual_have_the_certified_value(name: str, dual: bool) -> None:
+    X, y = SETS[name]
+    problem = cvxml.problem("mcml", X, y, dual=dual)
+    value = problem.solve(solver="CLARABEL")
+    assert value == pytest.approx(solved(name).objective, rel=1e-7)
+
+
+def test_the_dual_alone_is_enough_for_the_proof() -> None:
+    """The rows of cvxpy's dual, and the metric of the primal: repaired, the bound is that of the fast solver."""
+    X, y = SETS["random"]
+    problem = cvxml.problem("mcml", X, y, dual=True)
+    problem.solve(solver="CLARABEL")
+    (q,) = problem.variables()
+    dual = METHOD.prices(METHOD.instance(X, y), {"q": q.value})
+    certificate = cvxml.certify("mcml", X, y, solved("random").metric, dual)
+    assert certificate.proves(1e-6)
+
+
+def naive(X: np.ndarray, y: np.ndarray, A: np.ndarray) -> float:
+    """The definition once more, in four lines."""
+    D = np.einsum("ijk,kl,ijl->ij", X[:, None] - X, A, X[:, None] - X)
+    same = (y[:, None] == y) & ~np.eye(len(y), dtype=bool)
+    log_p = -D - logsumexp(np.where(np.eye(len(y)), -np.inf, -D), axis=1)[:, None]
+    return -sum(float(log_p[i, same[i]].mean()) for i in range(len(y)) if same[i].any())
+
+
+@pytest.mark.parametrize("name", ["random", "uneven", "alone", "constant", "wide"])
+@pytest.mark.parametrize("seed", range(3))
+def test_value_gradient_and_hessian_by_differences(name: str, seed: int) -> None:
+    X, y = SETS[name]
+    rng = np.random.default_rng(seed)
+    at, d = coordinates(X), X.shape[1]
+    f, r = Objective(at, weights(y)), at.Y.shape[1]
+    G = rng.standard_normal((r, r)) / r
+    A = at.outside(G @ G.T)
+    value = naive(X, y, A)
+    assert f.value(G @ G.T) == pytest.approx(value, rel=1e-11)
+    assert objective_of("mcml", X, y, A) == pytest.approx(value, rel=1e-11)
+    found = bound_value(METHOD.member(METHOD.instance(X, y)), A)
+    assert found.value == pytest.approx(value, rel=1e-11)
+    assert abs(found.value - value) <= found.off
+    g, H = f.derivatives(G)
+    dX = rng.standard_normal((r, r))
+    dX, h = (dX + dX.T) / 2, 1e-4
+
+    def along(t: float) -> float:
+        return naive(X, y, at.outside(G @ (np.eye(r) + t * dX) @ G.T))
+
+    first = (8 * (along(h) - along(-h)) - (along(2 * h) - along(-2 * h))) / (12 * h)
+    assert np.sum(g * dX) == pytest.approx(first, rel=1e-6, abs=1e-7 * value)
+    h = 1e-3
+    second = (16 * (along(h) + along(-h)) - (along(2 * h) + along(-2 * h)) - 30 * along(0)) / (12 * h**2)
+    assert svec(dX) @ H @ svec(dX) == pytest.approx(second, rel=1e-5, abs=1e-6 * value)
+    assert np.linalg.eigvalsh(H)[0] >= -1e-10 * np.abs(H).max()
+    E = rng.standard_normal((d, d))
+    slope = (naive(X, y, A + 1e-5 * (E + E.T)) - naive(X, y, A - 1e-5 * (E + E.T))) / 2e-5
+    at_A = cvxml.evaluate("mcml", X, y, A)
+    assert np.sum(at_A.gradient * (E + E.T)) == pytest.approx(slope, rel=1e-4, abs=1e-5 * value)
+
+
+def test_the_hessian_is_that_of_the_pairs() -> None:
+    """Every pair's svec(e e^T), as the formula reads, against the multiplied-out one; other weights too."""
+    X, y = SETS["uneven"]
+    rng, at, n = np.random.default_rng(0), coordinates(X), len(y)
+    own = Softmaxes(weights(y).w * 0.7, rng.uniform(0.5, 2, n), np.ones((n, n), dtype=bool))
+    for of in (weights(y), own):
+        f, G = Objective(at, of), rng.standard_normal((3, 3))
+        z = at.Y @ G
+        P = f.rows(z).P
+        H = np.zeros((6, 6))
+        for i in range(n):
+            F = np.array([svec(np.outer(z[i] - z[k], z[i] - z[k])) for k in range(n)])
+            mean = P[i] @ F / of.c[i]
+            H += F.T @ (P[i][:, None] * F) - of.c[i] * np.outer(mean, mean)
+        np.testing.assert_allclose(f.derivatives(G)[1], H, rtol=1e-10, atol=1e-10 * np.abs(H).max())
+
+
+def test_the_derivatives_of_the_diagonal() -> None:
+    X, y = SETS["random"]
+    at, of = coordinates(X), weights(y)
+    f, rng = OfDiagonal(at, of), np.random.default_rng(0)
+    G, dX = rng.standard_normal((3, 3)), rng.standard_normal((3, 3))
+    dX = dX + dX.T
+    g, H = f.derivatives(G)
+
+    def along(t: float) -> float:
+        return f.value(G @ (np.eye(3) + t * dX) @ G.T)
+
+    h = 1e-3
+    assert np.sum(g * dX) == pytest.approx((along(h) - along(-h)) / (2 * h), rel=1e-4)
+    second = (along(h) + along(-h) - 2 * along(0)) / h**2
+    assert svec(dX) @ H @ svec(dX) == pytest.approx(second, rel=1e-3)
+
+
+@pytest.mark.parametrize("name", ["random", "wine", "wide"])
+def test_another_solver_finds_nothing_better(name: str) -> None:
+    """L-BFGS on a root of M, from three starts: no minimum is below the bound, and the best one is ours."""
+    X, y = SETS[name]
+    at, of = coordinates(X), weights(y)
+    r = at.Y.shape[1]
+    f = Objective(at, of)
+
+    def both(v: np.ndarray) -> tuple[float, np.ndarray]:
+        z = at.Y @ v.reshape(r, r).T
+        rows = f.rows(z)
+        return rows.value, (2 * v.reshape(r, r) @ f.gradient(at.Y, rows.P)).ravel()
+
+    found = []
+    for seed in range(3):
+        start = np.random.default_rng(seed).standard_normal(r * r) / r
+        options = {"maxiter": 3000, "ftol": 1e-15, "gtol": 1e-9}
+        found.append(minimize(both, start, jac=True, method="L-BFGS-B", options=options).fun)
+    assert min(found) >= solved(name).lower_bound
+    assert min(found) == pytest.approx(solved(name).objective, rel=1e-6)
+
+
+# the proof, whatever it is given
+
+
+def random_rows(rng: np.random.Generator, n: int) -> np.ndarray:
+    kind = rng.integers(6)
+    q = rng.standard_normal((n, n)) * 10.0 ** rng.integers(-3, 4)
+    if kind == 1:
+        q = np.exp(5 * rng.standard_normal((n, n)))
+    if kind == 2:
+        q = np.where(rng.random((n, n)) < 0.9, 0.0, q)
+    if kind == 3:
+        q = q * 1e300
+    if kind == 4:
+        q = np.zeros((n, n))
+    if kind == 5:
+        q = np.abs(q) * 1e-310
+    return q
+
+
+@pytest.mark.parametrize("name", ["random", "alone", "twins-apart", "collinear", "wide"])
+def test_no_dual_lifts_the_bound_above_any_metric(name: str) -> None:
+    X, y = SETS[name]
+    rng, best = np.random.default_rng(0), solved(name)
+    n, d = X.shape
+    trivial = float(np.sum(np.log(np.maximum(size_of_classes(y) - 1, 1))))
+    own = best.dual["q"]
+    for trial in range(60):
+        root = rng.standard_normal((d, d)) * 10.0 ** rng.uniform(-3, 1)
+        q = random_rows(rng, n)
+        dual = {"q": q, "interior": random_rows(rng, n)}
+        if trial % 3 == 1:
+            dual = {"q": own + 10.0 ** -rng.integers(1, 12) * rng.standard_normal((n, n)), "interior": own}
+        if trial % 3 == 2:
+            del dual["interior"]
+        certificate = cvxml.certify("mcml", X, y, root @ root.T, dual)
+        assert trivial * (1 - 1e-12) <= certificate.lower_bound
+        assert certificate.lower_bound <= best.objective + stated(best.certificate)
+        left = certificate.objective - certificate.lower_bound
+        assert certificate.gap == pytest.approx(left, abs=3 * stated(certificate))
+        assert certificate.gap >= 0
+        lost = stated(certificate) + stated(best.certificate)
+        assert certificate.gap >= certificate.objective - best.objective - lost
+        assert certificate.scale == abs(certificate.objective)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_weak_duality_of_repaired_rows_for_other_metrics(seed: int) -> None:
+    """Rows that the repair accepts bound every metric, not only the best: sum H + <A, Z> lies below the objective."""
+    X, y = SETS["uneven"]
+    rng, at, of = np.random.default_rng(seed), coordinates(X), weights(y)
+    given = METHOD.instance(X, y)
+    proof = prove(METHOD.member(given), METHOD.read(given, {"q": random_rows(rng, len(X))}))
+    q = METHOD.named(given, *proof.prices)["q"]
+    Z = sum(
+        (of.w[i, j] - q[i, j]) * np.outer(at.Y[i] - at.Y[j], at.Y[i] - at.Y[j])
+        for i in range(len(X))
+        for j in range(len(X))
+    )
+    assert np.linalg.eigvalsh(Z)[0] >= 0 or np.abs(Z).max() < 1e-12
+    np.testing.assert_allclose(q.sum(axis=1), 1, rtol=1e-12)
+    for _ in range(20):
+        root = rng.standard_normal((3, 3)) * 10.0 ** rng.uniform(-2, 1)
+        M = root @ root.T
+        assert proof.bound.value + np.sum(M * Z) <= naive(at.Y, y, M) * (1 + 1e-12)
+
+
+def test_the_repair_clips_drops_and_divides() -> None:
+    q = np.array([[9.0, 1, 3, -5], [0, 0, 0, 0], [1e308, 1e308, 0, 0], [4, 4, 4, 4]])
+    given = METHOD.instance(np.arange(4.0)[:, None], [0, 0, 0, 1])
+    (prices,), loss = METHOD.read(given, {"q": q}), METHOD.member(given).terms[0].loss
+    repaired = METHOD.named(given, prices._replace(a=loss.repaired(prices.a)))["q"]
+    third = 1 / 3
+    expected = [[0, 0.25, 0.75, 0], [third, 0, third, third], [0.5, 0.5, 0, 0], [0, 0, 0, 0]]
+    np.testing.assert_allclose(repaired, expected, rtol=1e-15)
+
+
+def test_rows_that_are_nearly_feasible_are_repaired_by_the_interior(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = SETS["random"]
+    best, given = solved("random"), METHOD.instance(X, y)
+    q, anchors = best.dual["q"], METHOD.member(given).anchors
+    assert anchors is not None
+    strict = anchors.strict
+    assert strict is not None
+    monkeypatch.setattr(Anchors, "strict", None)  # none but those given
+    noise = 1e-7 * np.random.default_rng(0).standard_normal(q.shape) * q
+    dual = {"q": q + noise}
+    bare = cvxml.certify("mcml", X, y, best.metric, dual)
+    dual["interior"] = METHOD.named(given, strict.prices)["q"]
+    mended = cvxml.certify("mcml", X, y, best.metric, dual)
+    trivial = float(np.sum(np.log(size_of_classes(y) - 1)))
+    assert bare.lower_bound == pytest.approx(trivial, rel=1e-12)
+    assert mended.proves(1e-6)
+    assert set(mended.dual) == {"q"}
+
+
+def test_the_rows_of_p0_prove_the_entropy_and_nothing_more() -> None:
+    X, y = SETS["uneven"]
+    w = weights(y).w
+    certificate = cvxml.certify("mcml", X, y, np.eye(3), {"q": w})
+    entropy = np.sum(np.log(size_of_classes(y) - 1))
+    # exactly those leave C - G = 0; a little of strict rows wins next to nothing
+    assert entropy * (1 - 1e-14) <= certificate.lower_bound <= entropy * (1 + 1e-9)
+    assert not certificate.proves(1e-3)
+
+
+@pytest.mark.parametrize("wrong", [0.0, 0.5, 0.99, 1.01, 2.0])
+def test_another_metric_is_refuted(wrong: float) -> None:
+    X, y = SETS["random"]
+    metric = wrong * solved("random").metric
+    report = cvxml.check("mcml", X, y, metric, diagnosed=False)
+    assert report.verdict is Verdict.REFUTED
+    assert report.witness is not None
+    better = objective_of("mcml", X, y, metric) - objective_of("mcml", X, y, report.witness.metric)
+    assert better == pytest.approx(report.witness.better_by, rel=1e-6)
+
+
+def test_what_is_not_psd_is_judged_as_its_projection_and_said() -> None:
+    X, y = SETS["random"]
+    best = solved("random")
+    values, vectors = np.linalg.eigh(best.metric)
+    slightly = (vectors * np.where(np.arange(3) == 0, -1e-9 * values[-1], values)) @ vectors.T
+    assert cvxml.certify("mcml", X, y, slightly, best.dual).proves(1e-6)
+    badly = best.metric - 0.1 * np.eye(3)
+    certificate = cvxml.certify("mcml", X, y, badly, best.dual)
+    assert not certificate.feasibility.feasible
+    assert not certificate.proves(1e-3)
+
+
+# invariances
+
+
+def test_repeated_features_change_nothing() -> None:
+    X, y = SETS["random"]
+    other = cvxml.solve("mcml", np.column_stack([X, X]), y, tol=1e-9)
+    assert other.objective == pytest.approx(solved("random").objective, rel=2e-9)
+
+
+def test_a_point_alone_in_its_class_is_no_i_but_a_k() -> None:
+    X, y = SETS["alone"]
+    assert "1 points are alone" in solved("alone").notes[0]
+    without = objective_of("mcml", X[:-1], y[:-1], np.eye(3))
+    assert objective_of("mcml", X, y, np.eye(3)) > without
+    at = cvxml.evaluate("mcml", X, y, np.eye(3))
+    assert at.alone == 1
+    assert at.p_A[-1].sum() == at.terms[-1] == at.KL[-1] == 0
+    assert at.p_A[:-1, -1].min() > 0
+
+
+# where no metric is optimal
+
+
+def separated(seed: int = 0) -> Data:
+    """Pairs that are near each other and far from all else."""
+    rng = np.random.default_rng(seed)
+    centres = 10 * rng.standard_normal((5, 3))
+    return np.repeat(centres, 2, axis=0) + 0.1 * rng.standard_normal((10, 3)), np.arange(10) // 2
+
+
+def flat(seed: int = 0, turned: bool = True) -> Data:
+    """Classes of five that overlap, but for a direction in which each is one point; in floats only where not turned."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(15) % 3
+    X = np.column_stack([rng.standard_normal((15, 2)), y * 1.0])
+    return X @ np.linalg.qr(rng.standard_normal((3, 3)))[0] if turned else X, y
+
+
+def test_pairs_that_are_apart_have_no_optimum() -> None:
+    X, y = separated()
+    with pytest.warns(ConvergenceWarning, match="not attained"):
+        solution = cvxml.solve("mcml", X, y)
+    assert solution.status is Status.NOT_ATTAINED
+    assert NOT_ATTAINED in solution.notes
+    assert solution.lower_bound == 0  # the entropy of classes of two: all that is proved, and the infimum
+    values = [objective_of("mcml", X, y, t * solution.metric) for t in (1, 2, 4)]
+    assert values[0] > values[1] > values[2] >= 0
+    assert not solution.certificate.proves(1e-3)
+
+
+@pytest.mark.parametrize("turned", [True, False])
+@pytest.mark.parametrize("seed", range(3))
+def test_classes_that_collapse_along_a_direction(seed: int, turned: bool) -> None:
+    """The infimum is the entropy of p0 there, which is proved; that no metric attains it, if it is one in rationals."""
+    X, y = flat(seed, turned)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        solution = cvxml.solve("mcml", X, y, tol=1e-6)
+    trivial = 15 * np.log(4)
+    assert solution.lower_bound == pytest.approx(trivial, rel=1e-12)
+    assert solution.status is Status.CONVERGED
+    assert (SEEMS if turned else NOT_ATTAINED) in solution.notes
+    assert trivial < solution.objective <= trivial * (1 + 1e-6)
+
+
+def two_in_one(turned: bool) -> Data:
+    """Two of the classes are one point along that direction: they still have to be told apart within."""
+    X, y = flat(turned=turned)
+    return X, np.where(y == 2, np.arange(15) % 2 + 2, y)
+
+
+def test_an_infimum_that_is_not_attained_nor_proved_is_said_to_be_so() -> None:
+    X, y = two_in_one(turned=True)
+    with pytest.warns(ConvergenceWarning, match="stops further"):
+        solution = cvxml.solve("mcml", X, y)
+    assert solution.status is Status.STALLED
+    assert SEEMS in solution.notes
+    assert solution.lower_bound == pytest.approx(np.sum(np.log(size_of_classes(y) - 1)), rel=1e-12)
+
+
+def test_an_infimum_across_what_shows_no_class_any_spread_is_that_of_the_parts() -> None:
+    """Points that differ there have no price for each other, and what is left is three problems with one metric."""
+    X, y = two_in_one(turned=False)
+    solution = cvxml.solve("mcml", X, y, tol=1e-9)
+    assert solution.status is Status.CONVERGED
+    assert NOT_ATTAINED in solution.notes
+    far = np.diag([0.0, 0.0, 1e4])
+
+    def of_parts(v: np.ndarray) -> float:
+        L = np.zeros((3, 3))
+        L[:2, :2] = v.reshape(2, 2)
+        return naive(X, y, L.T @ L + far)
+
+    best = minimize(of_parts, np.eye(2).ravel(), options={"gtol": 1e-9}).fun
+    assert solution.lower_bound == pytest.approx(best, rel=1e-7)
+    assert solution.lower_bound > np.sum(np.log(size_of_classes(y) - 1)) + 1
+
+
+@every_set
+def test_an_attained_optimum_is_not_called_otherwise(name: str) -> None:
+    assert not {NOT_ATTAINED, SEEMS} & set(solved(name).notes)
+
+
+def test_definite_rows_prove_that_the_optimum_is_attained() -> None:
+    def definite(X: np.ndarray, y: np.ndarray, q: np.ndarray) -> bool:
+        given = METHOD.instance(X, y)
+        anchors = METHOD.member(given).anchors
+        assert anchors is not None
+        return anchors.anchor(*METHOD.read(given, {"q": q})).surplus.psd
+
+    for name in ("random", "twins-apart"):
+        assert definite(*SETS[name], solved(name).dual["q"])
+    X, y = separated()
+    f = Objective(coordinates(X), weights(y))
+    for state, _ in zip(path(f, np.eye(3), 1.0), range(8), strict=False):
+        assert not definite(X, y, f.at(state.M).P)
+
+
+# input and options
+
+
+def test_bad_input_is_refused() -> None:
+    X, y = SETS["random"]
+    with pytest.raises(ValueError, match="single point"):
+        cvxml.solve("mcml", X, np.arange(18))
+    with pytest.raises(ValueError, match="one-dimensional"):
+        cvxml.solve("mcml", X, None)
+    with pytest.raises(ValueError, match="has no parameter 'mu'"):
+        cvxml.solve("mcml", X, y, mu=0.5)
+    best = solved("random")
+    for change, says in (
+        ({}, "'q'"),
+        ({"q": best.dual["q"][:-1]}, "'q'"),
+        ({"q": best.dual["q"] * np.nan}, "'q'"),
+        ({"q": best.dual["q"] + 0j}, "'q'"),
+        ({"q": best.dual["q"], "interior": np.eye(3)}, "'interior'"),
+        (None, "dual"),
+        (3, "dual"),
+    ):
+        with pytest.raises(ValueError, match=says):
+            cvxml.certify("mcml", X, y, best.metric, change)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="too large"):
+        cvxml.certify("mcml", X, y, 1e200 * np.eye(3), best.dual)

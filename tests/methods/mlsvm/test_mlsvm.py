@@ -1,0 +1,303 @@
+"""MLSVM: instances with a known optimum, weak duality, invariances, the scale trap, Algorithm 1, errors of reading."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
+
+import cvxml
+from cvxml.core.neighbors import k_nearest_slow
+from cvxml.core.report import Verdict
+from cvxml.core.result import Status
+from cvxml.methods.mlsvm.method import algorithm1
+from tests.instances import mlsvm_from_kkt, objective_of, random_data, real_data, ties
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_optimum_built_from_kkt_is_found(seed: int) -> None:
+    known = mlsvm_from_kkt(seed)
+    solution = cvxml.solve("mlsvm", known.X, known.y, lam=known.lam, neighbors=known.neighbors, tol=1e-9)
+    distance = np.linalg.norm(solution.metric - known.A)
+    assert solution.objective == pytest.approx(known.objective, rel=1e-9)
+    assert distance <= solution.certificate.radius + 1e-12 * np.linalg.norm(known.A)
+    assert distance <= 1e-4 * np.linalg.norm(known.A)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_check_certifies_the_optimum_built_from_kkt(seed: int) -> None:
+    known = mlsvm_from_kkt(seed, d=9, interior=3, capped=3, slack=4)
+    report = cvxml.check(
+        "mlsvm", known.X, known.y, known.A, lam=known.lam, neighbors=known.neighbors, tol="strict"
+    )
+    assert report.verdict is Verdict.CERTIFIED
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(0, 10**6), st.floats(-3, 3), st.floats(-3, 3))
+def test_weak_duality_for_any_metric_and_any_dual(seed: int, log_lam: float, log_size: float) -> None:
+    rng = np.random.default_rng(seed)
+    X, y = random_data(seed, n=12, d=3)
+    lam = 10**log_lam
+    L = rng.standard_normal((int(rng.integers(1, 4)), 3)) * 10**log_size
+    n = len(X)
+    pairs = rng.integers(0, n, (40, 2))
+    dual = {
+        "u": rng.standard_normal(40) * rng.choice([1e-3, 1, 1e3]),
+        "u_index": pairs,
+        "w": rng.standard_normal(40) * rng.choice([1e-3, 1, 1e3]),
+        "w_index": pairs[::-1],
+    }
+    proof = cvxml.certify("mlsvm", X, y, L.T @ L, dual, lam=lam)
+    objective = objective_of("mlsvm", X, y, L.T @ L, lam=lam)
+    assert proof.lower_bound <= objective * (1 + 1e-12) + 1e-12
+    assert proof.gap == pytest.approx(objective - proof.lower_bound, rel=1e-9, abs=1e-11)
+    assert proof.gap >= 0
+
+
+def test_the_bound_holds_for_every_metric_near_and_far() -> None:
+    X, y = real_data("iris", 60)
+    solution = cvxml.solve("mlsvm", X, y, lam=0.1, tol=1e-9)
+    rng = np.random.default_rng(0)
+    for size in (1e-9, 1e-6, 1e-3, 1.0):
+        for _ in range(20):
+            N = rng.standard_normal((4, 4)) * size
+            other = solution.metric + N @ N.T
+            assert objective_of("mlsvm", X, y, other, lam=0.1) >= solution.lower_bound
+
+
+def test_strong_convexity_gives_the_radius() -> None:
+    X, y = real_data("wine", 80)
+    best = cvxml.solve("mlsvm", X, y, lam=0.1, tol=1e-9)
+    rng = np.random.default_rng(1)
+    for size in (1e-3, 1e-2, 1e-1):
+        N = rng.standard_normal((13, 13)) * size
+        proof = cvxml.certify("mlsvm", X, y, best.metric + N @ N.T, best.dual, lam=0.1)
+        assert np.linalg.norm(N @ N.T) <= proof.radius + best.certificate.radius
+
+
+@pytest.mark.parametrize("lam", [1.0, 1e3, 1e8])
+def test_the_scale_trap(lam: float) -> None:
+    # raw iris at lam = 1: the scale is 1e-6 of the objective; at 1e8, 1e-14: a difference of objectives has no digit
+    X, y = real_data("iris", standardized=False)
+    solution = cvxml.solve("mlsvm", X, y, lam=lam)
+    assert solution.rel_gap <= 1e-6
+    assert solution.certificate.scale < 1e-5 * solution.objective
+    assert any("hardly move" in note for note in solution.notes)
+    explicit = {"lam": lam, "neighbors": solution.neighbors}
+    assert cvxml.check("mlsvm", X, y, solution.metric, **explicit).verdict is Verdict.CERTIFIED
+    for wrong in (np.zeros((4, 4)), 2 * solution.metric):
+        assert cvxml.check("mlsvm", X, y, wrong, **explicit).verdict is Verdict.REFUTED
+
+
+def test_zero_is_certified_where_it_is_optimal() -> None:
+    # impostors coincide with their point and targets do not: every metric only makes it worse
+    X = np.array([[0.0, 0.0], [0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    y = np.array([0, 1, 0, 1])
+    neighbors = [[1, 2], [0, 3], [], []]
+    for lam in (1e-6, 1.0, 1e6):
+        solution = cvxml.solve("mlsvm", X, y, lam=lam, neighbors=neighbors)
+        assert solution.status is Status.CONVERGED
+        assert not solution.metric.any()
+        assert solution.gap == 0
+        assert any("A* = 0" in note for note in solution.notes)
+        report = cvxml.check("mlsvm", X, y, np.eye(2) * 1e-9, lam=lam, neighbors=neighbors)
+        assert report.verdict is Verdict.REFUTED
+
+
+def test_ties_without_lists_never_refute() -> None:
+    X, y = real_data("iris", standardized=False)
+    wrong = np.eye(4)
+    assert ties("mlsvm", X, y) == 29
+    report = cvxml.check("mlsvm", X, y, wrong, lam=0.1)
+    assert report.verdict is Verdict.INCONCLUSIVE
+    assert "tie" in str(report)
+    neighbors = cvxml.solve("mlsvm", X, y, lam=0.1).neighbors
+    assert cvxml.check("mlsvm", X, y, wrong, lam=0.1, neighbors=neighbors).verdict is Verdict.REFUTED
+
+
+def test_usable_points_and_the_vacuous_rest() -> None:
+    X, y = real_data("iris", standardized=False)
+    evaluation = cvxml.evaluate("mlsvm", X, y, np.zeros((4, 4)), lam=0.1)
+    nearest = k_nearest_slow(X, np.arange(150), np.arange(150), 4)[0]
+    mixed = [len(set(y[listed] == y[i])) == 2 for i, listed in enumerate(nearest)]
+    assert evaluation.usable == sum(mixed)
+    vacuous = [i for i in range(150) if not evaluation.targets[i] or not evaluation.impostors[i]]
+    assert len(vacuous) == 150 - evaluation.usable
+    assert not evaluation.xi[vacuous].any()
+    assert evaluation.objective == pytest.approx(evaluation.usable / 150)
+
+
+def test_no_usable_point_means_zero() -> None:
+    X = np.array([[0.0], [0.1], [9.0], [9.1]])
+    solution = cvxml.solve("mlsvm", X, [0, 0, 1, 1], n_neighbors=1)
+    assert solution.status is Status.CONVERGED
+    assert solution.objective == 0
+    assert not solution.metric.any()
+
+
+def test_the_subgradient_is_one() -> None:
+    X, y = random_data(5)
+    rng = np.random.default_rng(0)
+    L = rng.standard_normal((5, 5)) * 0.3
+    A = L.T @ L
+    at = cvxml.evaluate("mlsvm", X, y, A, lam=0.1)
+    for _ in range(50):
+        M = rng.standard_normal((5, 5)) * rng.choice([1e-3, 1e-1, 1.0])
+        B = A + M @ M.T
+        linear = at.objective + np.sum(at.subgradient * (B - A))
+        assert objective_of("mlsvm", X, y, B, lam=0.1) >= linear - 1e-12 * (1 + abs(linear))
+
+
+def test_one_step_of_algorithm_1_is_the_one_evaluate_shows() -> None:
+    X, y = random_data(6)
+    start = np.eye(5) * 0.2
+    run = algorithm1(X, y, lam=0.1, n_steps=1, start=start)
+    shown = cvxml.evaluate("mlsvm", X, y, start, lam=0.1, t=1)
+    np.testing.assert_allclose(run.metric, shown.A_next, rtol=1e-12, atol=1e-14)
+    assert np.linalg.norm(run.metric) <= 1 / np.sqrt(0.1) * (1 + 1e-12)
+
+
+def test_algorithm_1_starts_in_the_ball_of_the_paper() -> None:
+    X, y = random_data(6)
+    on_it = np.diag([1.0, 1, 1, 1, 0]) / 2 / np.sqrt(0.1)  # norm 1 / sqrt(lam)
+    for start in (on_it, algorithm1(X, y, lam=0.1, n_steps=1, start=on_it).metric):
+        assert algorithm1(X, y, lam=0.1, n_steps=1, start=start).gaps[0] >= 0
+    with pytest.raises(ValueError, match=r"norm 3\.1939\d+, allowed is at most 1/sqrt\(lam\) = 3\.1622"):
+        algorithm1(X, y, lam=0.1, n_steps=1, start=1.01 * on_it)
+
+
+def test_the_misprint_stalls_and_the_correction_does_not() -> None:
+    X, y = random_data(7, n=60)
+    corrected = algorithm1(X, y, lam=0.1, n_steps=1500, every=500)
+    printed = algorithm1(X, y, lam=0.1, n_steps=1500, every=500, paper=True)
+    assert (corrected.gaps >= 0).all()
+    assert corrected.gaps[-1] <= 0.6 * corrected.gaps[0]
+    assert corrected.gaps[-1] <= 1 / (0.1 * 1500)
+    assert printed.gaps[-1] >= 0.03 * printed.lower_bound
+    assert printed.gaps[-1] >= 10 * corrected.gaps[-1]
+
+
+def test_the_printed_step_erases_the_start() -> None:
+    X, y = random_data(8)
+    starts = [1e-3 * np.eye(5), 2e-3 * np.eye(5)]  # small: every usable point violates its margin at both
+    printed = [algorithm1(X, y, lam=1e-3, n_steps=1, paper=True, start=start).metric for start in starts]
+    corrected = [algorithm1(X, y, lam=1e-3, n_steps=1, start=start).metric for start in starts]
+    # 1 - eta_1 lam = 0 as printed: the active pairs are the same, and so is the result
+    np.testing.assert_allclose(printed[0], printed[1], rtol=1e-12)
+    assert np.linalg.norm(corrected[1] - corrected[0]) > 1e-6
+
+
+@pytest.mark.parametrize(
+    ("misreading", "lam_factor"), [("lam ||A||^2", 2.0), ("sum_i xi_i", 1 / 60), ("usable", None)]
+)
+def test_misreadings_are_named(misreading: str, lam_factor: float | None) -> None:
+    X, y = real_data("wine", 60)
+    ours = cvxml.solve("mlsvm", X, y, lam=0.5, n_neighbors=6)
+    usable = cvxml.evaluate("mlsvm", X, y, ours.metric, lam=0.5, n_neighbors=6).usable
+    factor = usable / 60 if lam_factor is None else lam_factor
+    theirs = cvxml.solve("mlsvm", X, y, lam=0.5 * factor, n_neighbors=6, tol=1e-9)
+    report = cvxml.check("mlsvm", X, y, theirs.metric, lam=0.5, n_neighbors=6)
+    assert report.verdict is Verdict.REFUTED
+    assert any(misreading in line for line in report.diagnosis), report.diagnosis
+
+
+def test_slips_of_representation_are_named() -> None:
+    X, y = real_data("wine", 60)
+    best = cvxml.solve("mlsvm", X, y, lam=0.5, tol=1e-9).metric
+    slipped = best * np.sqrt(2)
+    np.fill_diagonal(slipped, np.diag(best))
+    report = cvxml.check("mlsvm", X, y, slipped, lam=0.5)
+    assert report.verdict is Verdict.REFUTED
+    assert any("svec" in line for line in report.diagnosis)
+    report = cvxml.check("mlsvm", X, y, 3 * best, lam=0.5)
+    assert any("factor" in line for line in report.diagnosis)
+    values, vectors = np.linalg.eigh(best)
+    unprojected = best - 0.3 * np.outer(vectors[:, 0], vectors[:, 0])
+    report = cvxml.check("mlsvm", X, y, unprojected, lam=0.5)
+    assert values[0] < 1e-6
+    assert report.verdict is Verdict.REFUTED
+    assert any("P_+ is missing" in line for line in report.diagnosis)
+
+
+def test_random_wrong_metrics_get_no_diagnosis_but_their_factor() -> None:
+    X, y = real_data("wine", 60)
+    rng = np.random.default_rng(0)
+    for _ in range(10):
+        L = rng.standard_normal((13, 13)) * 0.1
+        report = cvxml.check("mlsvm", X, y, L.T @ L, lam=0.5)
+        assert report.verdict is Verdict.REFUTED
+        assert report.diagnosis == ()
+
+
+def test_a_warm_start_along_a_path_saves_work() -> None:
+    X, y = real_data("wine")
+    cold = cvxml.solve("mlsvm", X, y, lam=0.09, neighborhood="per-class")
+    near = cvxml.solve("mlsvm", X, y, lam=0.1, neighborhood="per-class")
+    warm = cvxml.solve("mlsvm", X, y, lam=0.09, neighborhood="per-class", warm_start=near)
+    again = cvxml.solve("mlsvm", X, y, lam=0.1, neighborhood="per-class", warm_start=near)
+    assert again.n_iter == 0
+    assert warm.n_iter < cold.n_iter
+    assert warm.rel_gap <= 1e-6
+
+
+def test_an_interrupt_returns_a_proof_and_can_be_resumed() -> None:
+    X, y = real_data("wine")
+
+    def interrupt(step: cvxml.core.result.Step) -> None:
+        if step.iteration >= 20:
+            raise KeyboardInterrupt
+
+    with pytest.warns(match="interrupted"):
+        stopped = cvxml.solve("mlsvm", X, y, neighborhood="per-class", callback=interrupt, tol=1e-9)
+    assert stopped.status is Status.INTERRUPTED
+    assert 0 < stopped.gap < 1
+    resumed = cvxml.solve("mlsvm", X, y, neighborhood="per-class", warm_start=stopped, tol=1e-9)
+    assert resumed.status is Status.CONVERGED
+
+
+def test_where_rounding_exceeds_the_tolerance_nothing_is_certified() -> None:
+    # at lam = 1e-16 the scale drowns in rounding: 2A* must not pass as optimal, nor A* itself be called so
+    X, y = real_data("wine")
+    with pytest.warns(match="not certified"):
+        solution = cvxml.solve("mlsvm", X, y, lam=1e-16)
+    assert solution.status is not Status.CONVERGED
+    for metric in (solution.metric, 2 * solution.metric):
+        assert cvxml.check("mlsvm", X, y, metric, lam=1e-16).verdict is not Verdict.CERTIFIED
+
+
+def test_a_symmetric_part_is_not_called_a_missing_projection() -> None:
+    X, y = real_data("wine", 60)
+    best = cvxml.solve("mlsvm", X, y, lam=0.5, tol=1e-9).metric
+    skew = np.triu(np.ones((13, 13)), 1)
+    report = cvxml.check("mlsvm", X, y, best + 0.01 * (skew - skew.T), lam=0.5)
+    assert report.verdict is Verdict.REFUTED
+    assert any("symmetric part" in line for line in report.diagnosis)
+    assert not any("P_+" in line for line in report.diagnosis)
+
+
+@pytest.mark.parametrize("eps", [1e-2, 1e-3, 1e-4, 1e-5, 1e-8])
+@pytest.mark.parametrize("tol", ["strict", "normal", "loose"])
+def test_rounding_covers_what_cancels_in_nearly_collinear_features(eps: float, tol: str) -> None:
+    """Two triples (own at distance 1, impostor eps further up), turned out of the axes; the optimum is known.
+
+    The optimal A is (1/eps^2) e e^T / 2 with lam = 2/6 eps^4 / .5: objective 1/4, before X is rounded. G is
+    eps^2 of the terms it sums, so the bound cannot be exact, and must say so.
+    """
+    turn = np.array([[np.cos(0.4), -np.sin(0.4)], [np.sin(0.4), np.cos(0.4)]])
+    X = np.array([[0, 0], [1, 0], [1, eps], [0, 0], [-1, 0], [-1, eps]]) @ turn
+    y = np.array([0, 0, 1, 0, 0, 1])
+    given = {"lam": 2 / 6 * eps**4 / 0.5, "neighbors": [[1, 2], [], [], [4, 5], [], []]}
+    report = cvxml.check("mlsvm", X, y, claimed_objective=0.25, tol=tol, **given)
+    assert report.verdict is not Verdict.REFUTED
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        proof = cvxml.solve("mlsvm", X, y, tol=1e-9, **given).certificate
+    assert proof.lower_bound - proof.rounding <= 0.25 <= proof.objective + proof.rounding
+    if proof.proves(1e-6):  # never the zero metric, the optimum of which is 1/3
+        assert proof.rounding <= 1e-4 * proof.scale
+        assert proof.scale > 0

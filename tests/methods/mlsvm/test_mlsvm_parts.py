@@ -1,0 +1,203 @@
+"""Every fast part of the MLSVM solver against a slow and obvious twin, on random and degenerate rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import brentq
+
+from cvxml.core.metric import FloatArray, project_psd
+from cvxml.methods.mlsvm.dual import CompactDual, project_rows
+from cvxml.methods.mlsvm.neighborhood import neighborhood_of
+from cvxml.methods.mlsvm.newton import face_of, newton_direction
+from tests.instances import random_data
+
+
+def compact(seed: int, lam: float = 0.1, n: int = 20, d: int = 4) -> CompactDual:
+    X, y = random_data(seed, n=n, d=d)
+    return CompactDual(X, neighborhood_of(X, y, 5), lam)
+
+
+def some_v(problem: CompactDual, seed: int) -> FloatArray:
+    rng = np.random.default_rng(seed)
+    return problem.project(rng.standard_normal(problem.J.shape) * 2 * problem.cap)
+
+
+def project_row_slow(v: FloatArray, sign: FloatArray, cap: float) -> FloatArray:
+    """By bisection on the two multipliers."""
+
+    def simplex(x: FloatArray, total: float) -> FloatArray:
+        if total <= 0:
+            return np.zeros_like(x)
+        low, high = x.min() - total - 1, x.max() + 1
+        theta = brentq(lambda t: np.maximum(x - t, 0).sum() - total, low, high, xtol=1e-15, rtol=1e-15)
+        return np.maximum(x - theta, 0)
+
+    a, b = v[sign > 0], v[sign < 0]
+    result = np.zeros_like(v)
+    if len(a) == 0 or len(b) == 0:
+        return result
+
+    def balance(alpha: float) -> float:
+        return float(np.maximum(a - alpha, 0).sum() - np.maximum(b + alpha, 0).sum())
+
+    size = np.abs(v).max() + 1
+    alpha = brentq(balance, -2 * size, 2 * size, xtol=1e-15, rtol=1e-15)
+    total = min(np.maximum(a - alpha, 0).sum(), np.maximum(b + alpha, 0).sum(), cap)
+    result[sign > 0] = simplex(a, total)
+    result[sign < 0] = simplex(b, total)
+    return result
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from([0.01, 0.3, 5.0]), st.booleans(), st.sampled_from([7, 45]))
+def test_project_rows_against_bisection(seed: int, cap: float, integers: bool, width: int) -> None:
+    """Few neighbours and many take different ways through the code."""
+    rng = np.random.default_rng(seed)
+    v = rng.standard_normal((6, width))
+    if integers:  # ties and breakpoints that coincide
+        v = np.round(v * 2) / 2
+    sign = rng.choice([-1.0, 0.0, 1.0], size=v.shape)
+    projected = project_rows(v, sign, cap)
+    for row, s, result in zip(v, sign, projected, strict=True):
+        np.testing.assert_allclose(result, project_row_slow(row, s, cap), atol=1e-9)
+    assert (projected >= 0).all()
+    np.testing.assert_allclose((projected * sign).sum(axis=1), 0, atol=1e-12)
+    assert (np.where(sign > 0, projected, 0).sum(axis=1) <= cap * (1 + 1e-12)).all()
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 10**6))
+def test_project_rows_leaves_feasible_rows_and_is_nearest(seed: int) -> None:
+    problem = compact(seed % 7)
+    rng = np.random.default_rng(seed)
+    v = rng.standard_normal(problem.J.shape) * problem.cap * 3
+    p = problem.project(v)
+    np.testing.assert_allclose(problem.project(p), p, atol=1e-15)
+    for _ in range(5):  # obtuse angle with every other feasible point
+        q = some_v(problem, int(rng.integers(10**6)))
+        assert np.sum((v - p) * (q - p)) <= 1e-14
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_image_distances_and_gap_against_loops(seed: int) -> None:
+    problem = compact(seed)
+    v = some_v(problem, seed)
+    X = problem.X
+    G = np.zeros((4, 4))
+    for r, i in enumerate(problem.rows):
+        for k, j in enumerate(problem.J[r]):
+            G += problem.sign[r, k] * v[r, k] * np.outer(X[i] - X[j], X[i] - X[j])
+    np.testing.assert_allclose(problem.image(v), G, atol=1e-14)
+    values, vectors = np.linalg.eigh(G)
+    A = project_psd(G) / problem.lam
+    D = problem.distances(vectors, values)
+    slack = gap = 0.0
+    for r, i in enumerate(problem.rows):
+        d = [(X[i] - X[j]) @ A @ (X[i] - X[j]) for j in problem.J[r]]
+        np.testing.assert_allclose(D[r], d, rtol=1e-10, atol=1e-13)
+        up, down = problem.sign[r] > 0, problem.sign[r] < 0
+        slack += max(0.0, 1 + max(np.array(d)[down]) - min(np.array(d)[up])) / problem.n
+    dual = v[problem.up].sum() - problem.quadratic(values)
+    gap = problem.quadratic(values) + slack - dual
+    assert problem.gap(v, D)[0] == pytest.approx(slack)
+    assert problem.gap(v, D)[1] == pytest.approx(gap, abs=1e-13)
+    assert problem.value(v, values) == pytest.approx(len(problem.rows) / problem.n - dual, abs=1e-13)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_descent_step_is_the_projected_gradient_step(seed: int) -> None:
+    problem = compact(seed)
+    v = some_v(problem, seed)
+    step = problem.first_step()
+
+    def value(x: FloatArray) -> float:
+        values = np.linalg.eigvalsh(problem.image(x))
+        return problem.quadratic(values) - float(x[problem.up].sum())
+
+    gradient = np.zeros_like(v)
+    for index in zip(*np.nonzero(problem.sign), strict=True):
+        e = np.zeros_like(v)
+        e[index] = 1e-7
+        gradient[index] = (value(v + e) - value(v - e)) / 2e-7
+    expected = problem.project(v - step * problem.steps * gradient)
+    np.testing.assert_allclose(problem.descent(v, problem.image(v)).step(step), expected, atol=1e-8)
+
+
+@pytest.mark.parametrize("lam", [1e-3, 1.0, 1e3])
+def test_shortening_the_reward_changes_no_projection(lam: float) -> None:
+    problem = compact(3, lam=lam)
+    v = some_v(problem, 3)
+    values, vectors = np.linalg.eigh(problem.image(v))
+    D = problem.distances(vectors, values)
+    step = problem.first_step()
+    plain = problem.project(v + step * problem.steps * (1.0 * problem.up - problem.sign * D))
+    ours = problem.descend(v, D, step)
+    np.testing.assert_allclose(ours, plain, atol=1e-12)
+
+
+def test_curvature_bounds_the_second_order_term() -> None:
+    problem = compact(4)
+    rng = np.random.default_rng(0)
+    for k in range(200):
+        v, w = some_v(problem, k), some_v(problem, k + 1000)
+        w = v + (w - v) * rng.choice([1e-3, 0.1, 1.0])
+        G, H = problem.image(v), problem.image(w)
+        P = project_psd(G)
+        term = 2 * (
+            problem.quadratic(np.linalg.eigvalsh(H))
+            - problem.quadratic(np.linalg.eigvalsh(G))
+            - np.sum(P * (H - G)) / problem.lam
+        )
+        cheap = np.sum((H - G) ** 2) / problem.lam
+        for enough in (0.0, np.inf):
+            bound = problem.descent(v, G).curvature(H, enough)
+            assert term - 1e-13 <= bound <= cheap * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_face_directions_are_orthonormal_and_stay_feasible(seed: int) -> None:
+    problem = compact(seed)
+    v = some_v(problem, seed)
+    v[0] = problem.project(np.where(problem.sign != 0, 10.0, 0.0))[0]  # a row at the cap
+    face = face_of(v, problem)
+    basis = face.basis.toarray()
+    np.testing.assert_allclose(basis @ basis.T, np.eye(len(basis)), atol=1e-12)
+    free = 0
+    for r in range(len(v)):
+        u, w = (v[r] > 0) & problem.up[r], (v[r] > 0) & problem.down[r]
+        capped = problem.at_cap(v)[r]
+        free += max(u.sum() - 1, 0) + max(w.sum() - 1, 0) if capped else max(u.sum() + w.sum() - 1, 0)
+    assert len(basis) == free
+    for direction in basis:
+        step = np.zeros_like(v)
+        step[face.row, face.column] = direction
+        step *= problem.sign
+        size = 0.5 * np.min(v[v > 0]) / np.abs(direction).max()
+        np.testing.assert_allclose(problem.project(v + size * step), v + size * step, atol=1e-14)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_newton_direction_solves_the_regularised_equations(seed: int) -> None:
+    problem = compact(seed, lam=0.05)
+    v = some_v(problem, seed)
+    G = problem.image(v)
+    values, vectors = np.linalg.eigh(G)
+    D = problem.distances(vectors, values)
+    reach = 0.3
+    direction = newton_direction(problem, v, D, values, vectors, reach)
+    assert direction is not None
+    face = face_of(v, problem)
+
+    def gradient_along(x: FloatArray) -> FloatArray:
+        e, Q = np.linalg.eigh(problem.image(x))
+        full = problem.sign * problem.distances(Q, e) - problem.up
+        return face.basis @ (problem.sign * full)[face.row, face.column]
+
+    step = 1e-6
+    hessian_times = (gradient_along(v + step * direction) - gradient_along(v - step * direction)) / (2 * step)
+    z = face.basis @ (problem.sign * direction)[face.row, face.column]
+    regular = z / (reach * problem.steps[face.basis_row, 0])
+    np.testing.assert_allclose(hessian_times + regular, -gradient_along(v), atol=1e-5)

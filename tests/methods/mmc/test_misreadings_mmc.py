@@ -1,0 +1,149 @@
+"""The mistakes that people make with MMC, each minimised here by BFGS on a factor, and read off a report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+import cvxml
+from cvxml.core.metric import FloatArray
+from cvxml.core.report import Verdict
+from cvxml.methods import get
+from tests.instances import random_data, real_data
+from tests.methods.mmc.problems import both, differences, distances, judged, spent
+
+
+def most(
+    E: FloatArray, S: FloatArray, gain: Callable[[FloatArray], FloatArray], diagonal: bool
+) -> FloatArray:
+    """The metric of <S, A> = 1 with the largest sum of gain(D): BFGS on a factor that is scaled to it."""
+    d = len(S)
+
+    def metric(v: FloatArray) -> FloatArray:
+        L = np.diag(v) if diagonal else v.reshape(d, d)
+        A: FloatArray = L.T @ L
+        return A / np.sum(S * A)
+
+    def value(v: FloatArray) -> float:
+        return -float(np.sum(gain(np.sum((E @ metric(v)) * E, axis=1))))
+
+    def gradient(v: FloatArray) -> FloatArray:
+        steps = 1e-4 * np.eye(len(v))
+        near = np.array([value(v + e) - value(v - e) for e in steps]) / 2e-4
+        far = np.array([value(v + 2 * e) - value(v - 2 * e) for e in steps]) / 4e-4
+        return (4 * near - far) / 3
+
+    start = np.ones(d) if diagonal else np.eye(d).ravel()
+    return metric(minimize(value, start, jac=gradient, method="BFGS", options={"gtol": 1e-9}).x)
+
+
+def misread(name: str, X: FloatArray, y: Any, diagonal: bool) -> FloatArray:
+    similar, dissimilar = differences(X, y)
+    S = similar.T @ similar
+    best = most(dissimilar, S, np.sqrt, diagonal)
+    made: dict[str, Callable[[], FloatArray]] = {
+        "squared": lambda: most(dissimilar, S, lambda D: D, diagonal),
+        "log": lambda: most(dissimilar, S, np.log, diagonal),
+        "exchanged": lambda: most(similar, dissimilar.T @ dissimilar, np.sqrt, diagonal),
+        "all_pairs": lambda: most(np.vstack([similar, dissimilar]), S, np.sqrt, diagonal),
+        "trace": lambda: most(dissimilar, np.eye(X.shape[1]), np.sqrt, diagonal),
+        "half": lambda: best / 2,
+        "mean": lambda: best * len(similar),
+        "hundredth": lambda: best * np.sum(similar**2) / 100,
+        "thousandth": lambda: best * np.sum(similar**2) / 1000,
+        "reverse": lambda: best / float(np.sum(distances(dissimilar, best))) ** 2,
+        "other": lambda: most(dissimilar, S, np.sqrt, not diagonal),
+    }
+    return made[name]()
+
+
+NAMES = [
+    "squared",
+    "log",
+    "exchanged",
+    "all_pairs",
+    "trace",
+    "half",
+    "mean",
+    "hundredth",
+    "thousandth",
+    "reverse",
+    "other",
+]
+
+
+@both
+def test_every_misreading_is_made(method: str) -> None:
+    assert set(NAMES) == set(get(method).MISREADINGS)
+
+
+@both
+def test_bfgs_itself_makes_no_mistake(method: str) -> None:
+    X, y = random_data(11, n=16, d=3)
+    similar, dissimilar = differences(X, y)
+    best = most(dissimilar, similar.T @ similar, np.sqrt, method == "mmc:diagonal")
+    report = judged(method, X, y, best)
+    assert report.verdict is Verdict.CERTIFIED
+    assert report.diagnosis == ()
+
+
+@both
+@pytest.mark.parametrize("name", NAMES)
+def test_a_misreading_is_named(method: str, name: str) -> None:
+    X, y = random_data(11, n=16, d=3)
+    report = judged(method, X, y, misread(name, X, y, method == "mmc:diagonal"))
+    assert report.verdict is Verdict.REFUTED
+    assert any(get(method).MISREADINGS[name].sentence in line for line in report.diagnosis), report.diagnosis
+
+
+@both
+def test_a_metric_at_random_is_no_misreading(method: str) -> None:
+    X, y = random_data(11, n=16, d=3)
+    similar, _ = differences(X, y)
+    rng = np.random.default_rng(0)
+    for _ in range(6):
+        L = rng.standard_normal((3, 3))
+        A = np.diag(L[0] ** 2) if method == "mmc:diagonal" else L @ L.T
+        report = judged(method, X, y, A / spent(similar, A))
+        assert report.verdict is Verdict.REFUTED
+        assert report.diagnosis == ()
+
+
+def test_the_papers_newton_objective_has_half_the_solution() -> None:
+    X, y = real_data("iris", 40)
+    similar, dissimilar = differences(X, y)
+    s, F = np.sum(similar**2, axis=0), dissimilar**2
+
+    def g(v: FloatArray) -> tuple[float, FloatArray]:
+        roots = np.sqrt(F @ v**2)
+        return float(s @ v**2 - np.log(roots.sum())), 2 * v * (s - F.T @ (0.5 / roots) / roots.sum())
+
+    found = minimize(g, np.full(4, 0.05), jac=True, method="BFGS", options={"gtol": 1e-10}).x ** 2
+    assert s @ found == pytest.approx(0.5, rel=1e-6)
+    assert judged("mmc:diagonal", X, y, np.diag(2 * found)).verdict is Verdict.CERTIFIED
+    report = judged("mmc:diagonal", X, y, np.diag(found))
+    assert any(get("mmc:diagonal").MISREADINGS["half"].sentence in line for line in report.diagnosis)
+
+
+def test_a_vector_pinned_elsewhere_is_no_minimiser() -> None:
+    """diag(0, 0, 1.2102, 1.2286), all pairs of iris, for sum_similar D - log sum_dissimilar sqrt(D): not by far."""
+    X, y = real_data("iris", standardized=False)
+    similar, dissimilar = differences(X, y)
+    s, F = np.sum(similar**2, axis=0), dissimilar**2
+    pinned = np.array([0.0, 0.0, 1.210220, 1.228596])
+
+    def g(a: FloatArray) -> float:
+        return float(s @ a - np.log(np.sqrt(F @ a).sum()))
+
+    best = cvxml.solve("mmc:diagonal", X, y, tol=1e-9)
+    assert g(pinned) == pytest.approx(2015.349, abs=1e-3)
+    assert g(np.diag(best.metric) / 2) == pytest.approx(-5.47176, abs=1e-5)
+    # whatever the multiple, it is off: its direction is no solution of the problem either
+    report = judged("mmc:diagonal", X, y, np.diag(pinned) / (s @ pinned))
+    assert report.verdict is Verdict.REFUTED
+    assert report.rel_gap is not None
+    assert report.rel_gap > 0.005

@@ -1,0 +1,533 @@
+"""MMC: optima known by hand or by construction, the bound by other means, invariances, refusals, the solver."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.linalg import eigh
+
+import cvxml
+from cvxml.core.metric import FloatArray
+from cvxml.core.report import Verdict
+from cvxml.core.result import Status
+from cvxml.family.budget import BudgetFeasibility, budget, examine_budget
+from cvxml.family.budget_path import Free
+from cvxml.family.symmetric import svec
+from tests.instances import objective_of, random_data, real_data
+from tests.methods.mmc.problems import IDS, both, differences, distances, spent
+
+
+class Known(NamedTuple):
+    """An instance whose optimum follows from its construction, without any solver."""
+
+    X: FloatArray
+    pairs: dict[str, list[list[int]]]
+    A: FloatArray
+    objective: float
+
+
+def from_kkt(seed: int, d: int = 3, bases: int = 5, rank: int = 3, diagonal: bool = False) -> Known:
+    """Each dissimilar pair has two points of its own, so its difference can be chosen freely.
+
+    With S = I, M of trace 1 and sum_t c_t z_t z_t^T = F I, c_t = 1 / sqrt(z_t^T M z_t), M is optimal: the bound from c
+    is tight. For orthonormal bases u and z = w sqrt(u^T M u) u, with a weight w for each basis, c z z^T = w u u^T. A
+    map of the features makes S anything. Diagonal: z may have any signs, of which the problem sees squares alone.
+    """
+    rng = np.random.default_rng(seed)
+    root = rng.standard_normal((d, rank))
+    M = np.diag(rng.uniform(0.2, 1, d)) if diagonal else root @ root.T
+    M /= np.trace(M)
+    Z = []
+    for _ in range(bases):
+        weight = rng.uniform(0.5, 2)
+        for u in np.linalg.qr(rng.standard_normal((d, d)))[0].T:
+            Z.append(weight * np.sqrt(u @ M @ u) * u)
+    if diagonal:  # squares of an orthogonal matrix: rows and columns add up to 1, which is all that is needed
+        Z = [z * rng.choice([-1, 1], d) for z in Z]
+    T = np.diag(10 ** rng.uniform(-1, 1, d)) if diagonal else rng.standard_normal((d, d))
+    X, pairs = [], {"similar": [], "dissimilar": []}
+    for kind, rows in (("similar", np.eye(d)), ("dissimilar", Z)):
+        for z in rows:
+            x = rng.standard_normal(d)
+            pairs[kind].append([len(X), len(X) + 1])
+            X += [x, x + T @ z]
+    inverse = np.linalg.inv(T)
+    value = float(sum(np.sqrt(z @ M @ z) for z in Z))
+    return Known(np.array(X), pairs, inverse.T @ M @ inverse, -value)
+
+
+# optima that are known
+
+
+@both
+def test_on_a_line_the_metric_is_one_over_what_the_identity_spends(method: str) -> None:
+    X, y = np.array([[0.0], [1.0], [3.0]]), [0, 0, 1]  # similar: 1; dissimilar: 3 and 2
+    solution = cvxml.solve(method, X, y, tol=1e-12)
+    assert solution.metric == pytest.approx(np.ones((1, 1)))
+    assert solution.objective == pytest.approx(-5)
+    far = cvxml.solve(method, [[0.0], [2.0], [1.0], [5.0]], [0, 0, 1, 1], tol=1e-12)  # 4 + 16; 1, 5, 1, 3
+    assert far.metric == pytest.approx(np.ones((1, 1)) / 20)
+    assert far.objective == pytest.approx(-10 / np.sqrt(20))
+
+
+@both
+def test_two_axes_share_the_budget_by_their_squares(method: str) -> None:
+    X = np.array([[0, 0], [1, 0], [0, 1], [3, 0], [0, 4]], dtype=float)
+    pairs = {"similar": [[0, 1], [0, 2]], "dissimilar": [[0, 3], [0, 4]]}
+    solution = cvxml.solve(method, X, None, pairs=pairs, tol=1e-10)
+    assert solution.objective == pytest.approx(-5)
+    assert np.diag(solution.metric) == pytest.approx([9 / 25, 16 / 25], rel=1e-4)
+
+
+def test_one_dissimilar_pair_has_rank_one() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((12, 3))
+    pairs = {"similar": [[i, i + 1] for i in range(2, 11)], "dissimilar": [[1, 0]]}
+    E = np.array([X[i] - X[j] for i, j in pairs["similar"]])
+    e = np.linalg.solve(E.T @ E, X[1] - X[0])
+    value = (X[1] - X[0]) @ e
+    solution = cvxml.solve("mmc", X, None, pairs=pairs, tol=1e-9)
+    assert solution.objective == pytest.approx(-np.sqrt(value), rel=1e-9)
+    np.testing.assert_allclose(solution.metric, np.outer(e, e) / value, atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_optimum_built_from_kkt_is_found(seed: int) -> None:
+    diagonal = seed % 2 == 1
+    known = from_kkt(seed, rank=2 if seed % 4 == 0 else 3, diagonal=diagonal)
+    method = "mmc:diagonal" if diagonal else "mmc"
+    solution = cvxml.solve(method, known.X, None, pairs=known.pairs, tol=1e-10)
+    assert solution.objective == pytest.approx(known.objective, rel=1e-10)
+    away = np.linalg.norm(solution.metric - known.A)
+    assert away <= solution.certificate.radius
+    assert away <= 1e-3 * np.linalg.norm(known.A)
+    report = cvxml.check(method, known.X, None, known.A, pairs=known.pairs, tol="strict")
+    assert report.verdict is Verdict.CERTIFIED
+
+
+@both
+def test_optimality_conditions(method: str) -> None:
+    """C = sum X / sqrt(D) is nowhere above F S, and equal to it where A is not zero."""
+    X, y = real_data("wine", 60)
+    solution = cvxml.solve(method, X, y, tol=1e-11)
+    similar, dissimilar = differences(X, y)
+    c = 1 / distances(dissimilar, solution.metric)
+    C, S, F = (dissimilar * c[:, None]).T @ dissimilar, similar.T @ similar, -solution.objective
+    assert np.sum(S * solution.metric) == pytest.approx(1, abs=1e-12)
+    assert np.sum(C * solution.metric) == pytest.approx(F, rel=1e-9)
+    least = np.diag(F * S - C).min() if method == "mmc:diagonal" else np.linalg.eigvalsh(F * S - C)[0]
+    assert least >= -1e-6 * np.abs(F * S).max()
+
+
+@both
+@pytest.mark.parametrize("solver", ["clarabel", "scs"])
+def test_the_literal_problem_agrees(method: str, solver: str) -> None:
+    X, y = real_data("iris", 24)
+    fast = cvxml.solve(method, X, y, tol=1e-9)
+    literal = cvxml.solve(method, X, y, solver=solver, tol=1e-4)
+    slip = 1e-13 * -fast.objective
+    assert literal.lower_bound <= fast.objective + slip
+    assert fast.lower_bound <= literal.objective + slip
+
+
+# the proof
+
+
+@both
+@settings(max_examples=80, deadline=None)
+@given(st.integers(0, 10**6), st.floats(-3, 3), st.sampled_from([1e-3, 1.0, 1e3]))
+def test_weak_duality_for_any_metric_and_any_dual(
+    method: str, seed: int, log_size: float, size: float
+) -> None:
+    rng = np.random.default_rng(seed)
+    X, y = random_data(seed, n=10, d=3)
+    similar, dissimilar = differences(X, y)
+    c = rng.standard_normal(len(dissimilar)) * size * 10 ** rng.uniform(-3, 3, len(dissimilar))
+    L = rng.standard_normal((int(rng.integers(1, 4)), 3)) * 10**log_size
+    A = np.diag(rng.uniform(0, 1, 3)) if method == "mmc:diagonal" else L.T @ L
+    proof = cvxml.certify(method, X, y, A, {"c": c})
+    within = A / max(1.0, spent(similar, A))
+    assert proof.objective == pytest.approx(-distances(dissimilar, within).sum(), rel=1e-9)
+    assert proof.feasibility.feasible == (spent(similar, A) <= 1 + 1e-6)
+    assert abs(proof.gap - (proof.objective - proof.lower_bound)) <= proof.rounding + proof.value_rounding
+    assert proof.gap >= -proof.rounding
+    best = cvxml.solve(method, X, y, tol=1e-9)
+    assert proof.lower_bound <= best.objective + best.certificate.rounding + proof.rounding
+
+
+@both
+def test_the_bound_is_that_of_the_formula(method: str) -> None:
+    X, y = random_data(5, n=14, d=4)
+    similar, dissimilar = differences(X, y)
+    c = np.random.default_rng(0).uniform(0.1, 3, len(dissimilar))
+    C, S = (dissimilar * c[:, None]).T @ dissimilar, similar.T @ similar
+    mu = float(eigh(C, S, eigvals_only=True)[-1]) if method == "mmc" else np.max(np.diag(C) / np.diag(S))
+    multiples = np.exp(np.linspace(-4, 4, 80001))
+    least = np.min((np.sum(1 / c) / multiples + multiples * mu) / 2)
+    proof = cvxml.certify(method, X, y, np.zeros((4, 4)), {"c": c})
+    assert -proof.lower_bound == pytest.approx(least, rel=1e-8)
+    stored = proof.dual["c"]  # its best multiple: the two halves of the bound are equal
+    assert np.sum(1 / stored) == pytest.approx(-proof.lower_bound, rel=1e-12)
+    for other in (7 * c, np.where(c == c.min(), -1.0, c)):
+        again = cvxml.certify(method, X, y, np.zeros((4, 4)), {"c": other})
+        assert again.lower_bound <= proof.lower_bound * (1 - 1e-14)
+
+
+@both
+def test_the_second_derivative_gives_the_radius(method: str) -> None:
+    X, y = random_data(1, n=20, d=3)
+    best = cvxml.solve(method, X, y, tol=1e-11)
+    similar, _ = differences(X, y)
+    rng = np.random.default_rng(1)
+    for size in (1e-3, 1e-2, 1e-1):
+        N = rng.standard_normal((3, 3)) * np.sqrt(size * np.linalg.norm(best.metric))
+        other = best.metric + (np.diag(np.diag(N @ N.T)) if method == "mmc:diagonal" else N @ N.T)
+        other /= spent(similar, other)
+        proof = cvxml.certify(method, X, y, other, best.dual)
+        assert np.isfinite(proof.radius)
+        assert np.linalg.norm(other - best.metric) <= proof.radius + best.certificate.radius
+
+
+@both
+@pytest.mark.parametrize("away", [1e-3, 1e-2, 0.1])
+def test_the_radius_is_no_more_than_it_must_be(method: str, away: float) -> None:
+    """S = I, differences of length 1 along the axes (full: the diagonals too): I / 2 is optimal, D = 1/2.
+
+    The curvature there is 2^3/2 of that at D = 1, which the radius has to count with.
+    """
+    root = np.sqrt(0.5)
+    X = np.array([[0, 0], [1, 0], [0, 1], [-1, 0], [0, -1], [root, root], [root, -root]])
+    farther = [[0, 5], [0, 6]] if method == "mmc" else []
+    pairs = {"similar": [[0, 1], [0, 2]], "dissimilar": [[0, 3], [0, 4], *farther]}
+    A = np.diag([0.5 + away, 0.5 - away])
+    best = np.full(len(pairs["dissimilar"]), np.sqrt(2))
+    proof = cvxml.certify(method, X, None, A, {"c": best}, pairs=pairs)
+    assert proof.lower_bound == pytest.approx(-np.sqrt(0.5) * len(best), rel=1e-12)
+    distance = np.sqrt(2) * away
+    assert distance <= proof.radius <= 2 * distance
+
+
+@pytest.mark.parametrize("eps", [1e-2, 1e-3, 1e-4, 1e-5, 1e-6])
+@both
+def test_rounding_covers_what_cancels_in_nearly_collinear_features(method: str, eps: float) -> None:
+    """Bound and objective against exact fractions, for the numbers as they are."""
+    turn = np.array([[np.cos(0.4), -np.sin(0.4)], [np.sin(0.4), np.cos(0.4)]])
+    missed = 0.0
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X, y = (rng.standard_normal((8, 2)) * [1, eps]) @ turn, np.arange(8) % 2
+        similar, dissimilar = differences(X, y)
+        c = rng.uniform(0.5, 2, len(dissimilar))
+        A = np.linalg.inv(similar.T @ similar) / 4  # spends half of the budget
+        A = np.diag(np.diag(A)) * eps**2 if method == "mmc:diagonal" else (A + A.T) / 2
+        proof = cvxml.certify(method, X, y, A, {"c": c})
+        C, S, D = exactly(X, y, proof.dual["c"], A)
+        objective = -float(sum(np.sqrt(float(value)) for value in D))
+        assert proof.feasibility.feasible
+        assert abs(objective - proof.objective) <= max(proof.rounding, proof.value_rounding)
+        missed = max(missed, abs(objective - proof.objective) / -objective)
+        P = sum((1 / Fraction(value) for value in proof.dual["c"]), Fraction(0))
+        mu = Fraction(-proof.lower_bound) ** 2 / P
+        (a, b), (_, e) = [[mu * S[k][l] - C[k][l] for l in range(2)] for k in range(2)]  # noqa: E741
+        assert a >= 0
+        assert e >= 0
+        assert method == "mmc:diagonal" or a * e >= b * b
+    assert method == "mmc:diagonal" or missed > 1e-18 / eps  # there is something to cover
+
+
+def exactly(X: FloatArray, y: Any, c: FloatArray, A: FloatArray) -> tuple[Any, Any, list[Fraction]]:
+    """sum c X, sum_similar X (2, 2) and the D of the dissimilar pairs."""
+    of = [[Fraction(value) for value in row] for row in X.tolist()]
+    C, S = [[Fraction(0)] * 2 for _ in range(2)], [[Fraction(0)] * 2 for _ in range(2)]
+    D, weights = [], iter(c.tolist())
+    for i in range(len(X)):
+        for j in range(i + 1, len(X)):
+            e = [a - b for a, b in zip(of[i], of[j], strict=True)]
+            weight, to = (Fraction(1), S) if y[i] == y[j] else (Fraction(next(weights)), C)
+            for k in range(2):
+                for l in range(2):  # noqa: E741
+                    to[k][l] += weight * e[k] * e[l]
+            if y[i] != y[j]:
+                D.append(sum(Fraction(A[k, l]) * e[k] * e[l] for k in range(2) for l in range(2)))  # noqa: E741
+    return C, S, D
+
+
+@both
+def test_the_gradient_is_one(method: str) -> None:
+    X, y = random_data(2, n=10, d=3)
+    rng = np.random.default_rng(0)
+    L = rng.standard_normal((3, 3))
+    A, h = L @ L.T, 1e-6
+    at = cvxml.evaluate(method, X, y, A)
+    N = rng.standard_normal((3, 3))
+    N = np.diag(np.diag(N)) if method == "mmc:diagonal" else N + N.T
+    F: Callable[[FloatArray], float] = lambda M: objective_of(method, X, y, M)  # noqa: E731
+    assert np.sum(at.gradient * N) == pytest.approx((F(A + h * N) - F(A - h * N)) / (2 * h), rel=1e-6)
+    similar, dissimilar = differences(X, y)
+    assert at.spent == pytest.approx(spent(similar, A))
+    assert at.scaled_objective == pytest.approx(F(A / at.spent))
+    np.testing.assert_allclose(at.distances, distances(dissimilar, A))
+    np.testing.assert_allclose(at.S, similar.T @ similar, atol=1e-12)
+
+
+# invariances
+
+
+@both
+def test_twins_count_four_times(method: str) -> None:
+    """Every point twice: each pair four times, and a pair of equal points, which spends nothing."""
+    X, y = random_data(6, n=12, d=2)
+    plain = cvxml.solve(method, X, y, tol=1e-10)
+    twins = cvxml.solve(method, np.repeat(X, 2, axis=0), np.repeat(y, 2), tol=1e-10)
+    assert twins.objective == pytest.approx(2 * plain.objective, rel=1e-9)
+    np.testing.assert_allclose(4 * twins.metric, plain.metric, atol=1e-4 * np.linalg.norm(plain.metric))
+
+
+@both
+def test_explicit_pairs_in_any_order_are_those_of_the_labels(method: str) -> None:
+    X, y = random_data(7, n=12, d=2)
+    i, j = np.triu_indices(12, 1)
+    index = np.stack([j, i], axis=1)[::-1]
+    same = y[index[:, 0]] == y[index[:, 1]]
+    pairs = {"similar": index[same].tolist(), "dissimilar": index[~same].tolist()}
+    plain, listed = cvxml.solve(method, X, y, tol=1e-10), cvxml.solve(method, X, None, pairs=pairs, tol=1e-10)
+    assert listed.objective == pytest.approx(plain.objective, rel=1e-10)
+    assert listed.params["pairs"] == pairs
+    assert plain.params["pairs"] is None
+
+
+# what is degenerate, and what is refused
+
+
+@pytest.mark.parametrize("kind", ["constant", "zero", "repeated", "collinear"])
+@both
+def test_features_that_say_nothing_new_change_nothing(method: str, kind: str) -> None:
+    X, y = random_data(8, n=14, d=2)
+    X = np.round(X * 2**20) / 2**20  # the sum is one exactly
+    more = {
+        "constant": np.full((14, 1), 1e6),
+        "zero": np.zeros((14, 1)),
+        "repeated": X[:, :1],
+        "collinear": X @ [[1.0], [-0.5]],
+    }[kind]
+    plain = cvxml.solve(method, X, y, tol=1e-10)
+    solution = cvxml.solve(method, np.hstack([X, more]), y, tol=1e-9)
+    assert solution.status is Status.CONVERGED
+    if (method, kind) != ("mmc:diagonal", "collinear"):
+        assert solution.objective == pytest.approx(plain.objective, rel=1e-9)
+    assert (
+        cvxml.check(method, np.hstack([X, more]), y, solution.metric, tol="strict").verdict
+        is Verdict.CERTIFIED
+    )
+
+
+def test_more_features_than_points() -> None:
+    """Twelve points in twenty dimensions, but in a plane: exactly, for rounding leads out of it, at no cost."""
+    X, y = random_data(9, n=12, d=2)
+    X = np.round(X * 2**20) / 2**20
+    wide = X @ np.random.default_rng(0).integers(-9, 10, size=(2, 20))
+    plain, solution = cvxml.solve("mmc", X, y, tol=1e-10), cvxml.solve("mmc", wide, y, tol=1e-9)
+    assert solution.objective == pytest.approx(plain.objective, rel=1e-9)
+    assert np.linalg.matrix_rank(solution.metric, tol=1e-9 * np.linalg.norm(solution.metric)) <= 2
+    rng = np.random.default_rng(1)
+    rounded = X @ rng.standard_normal((2, 20))
+    for unlimited, classes in ((rng.standard_normal((8, 20)), np.arange(8) % 2), (rounded, y)):
+        with pytest.raises(
+            ValueError, match=r"the maximum is infinite: .* differs in a direction in which no similar pair"
+        ):
+            cvxml.solve("mmc", unlimited, classes)
+
+
+@both
+def test_a_difference_that_costs_nothing_is_refused_by_name(method: str) -> None:
+    X = np.array([[0, 0], [1, 0], [0, 0], [5, 1]], dtype=float)
+    pairs = {"similar": [[0, 1]], "dissimilar": [[0, 1], [2, 3]]}
+    with pytest.raises(ValueError, match="as similar and as dissimilar"):
+        cvxml.solve(method, X, None, pairs=pairs)
+    pairs["dissimilar"] = [[1, 2], [2, 3]]
+    with pytest.raises(ValueError, match=r"the dissimilar pair \[2, 3\] differs in (a direction|feature 1)"):
+        cvxml.solve(method, X, None, pairs=pairs)
+    X[3, 1] = 0
+    assert cvxml.solve(method, X, None, pairs=pairs).objective == pytest.approx(-6)
+
+
+@both
+@pytest.mark.parametrize(
+    ("X", "y", "says"),
+    [
+        ([[0.0], [1.0]], [0, 1], "there is no similar pair by the labels y"),
+        ([[0.0], [0.0], [1.0]], [0, 0, 1], "every similar pair by the labels y are equal"),
+        ([[0.0], [1.0], [0.5]], None, "y is None"),
+        ([[0.0], [1.0], [0.5]], [1, 1, 1], "one class only"),
+        (np.zeros((4, 2)), [0, 0, 1, 1], "every dissimilar pair by the labels y are equal"),
+        ([[1e-200], [3e-200], [2e-200]], [0, 0, 1], "cannot be written in double precision"),
+    ],
+)
+def test_what_has_no_maximum_is_refused(method: str, X: Any, y: Any, says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        cvxml.solve(method, X, y)
+
+
+@both
+def test_no_pair_of_a_kind_and_pairs_of_equal_points(method: str) -> None:
+    X = np.array([[0.0], [1.0], [0.0], [3.0]])
+    for pairs in ({"similar": [[0, 1]], "dissimilar": []}, {"similar": [], "dissimilar": [[0, 1]]}):
+        with pytest.raises(ValueError, match="pair in pairs: MMC needs at least one of each kind"):
+            cvxml.solve(method, X, None, pairs=pairs)
+    solution = cvxml.solve(
+        method, X, None, pairs={"similar": [[0, 1], [2, 3]], "dissimilar": [[0, 2], [0, 3]]}
+    )
+    assert solution.metric == pytest.approx(np.ones((1, 1)) / 10)
+    assert solution.notes == (
+        "1 dissimilar pairs are of equal points: they are at distance 0 in every metric",
+    )
+    literal = cvxml.solve(
+        method,
+        X,
+        None,
+        pairs={"similar": [[0, 1], [2, 3]], "dissimilar": [[0, 2], [0, 3]]},
+        solver="clarabel",
+    )
+    assert literal.objective == pytest.approx(solution.objective, rel=1e-6)
+
+
+@both
+@pytest.mark.parametrize(
+    "c", [None, 1.0, np.ones(3), np.ones((48, 1)), np.full(48, np.nan), np.full(48, np.inf), np.full(48, "1")]
+)
+def test_what_is_no_dual(method: str, c: Any) -> None:
+    X, y = random_data(0, n=12, d=3)
+    with pytest.raises(ValueError, match="c"):
+        cvxml.certify(method, X, y, np.eye(3), {} if c is None else {"c": c})
+
+
+@both
+@pytest.mark.parametrize("c", [0.0, -1.0, 1e-320, 1e-300, 1e300, 1.7e308])
+def test_no_dual_lifts_the_bound(method: str, c: float) -> None:
+    X, y = random_data(0, n=12, d=3)
+    best = cvxml.solve(method, X, y, tol=1e-9)
+    for shape in (np.full(48, c), np.where(np.arange(48) % 2, c, 1.0)):
+        proof = cvxml.certify(method, X, y, best.metric, {"c": shape})
+        assert proof.lower_bound <= best.objective * (1 - 1e-12)
+        assert not proof.proves(1e-6)
+        assert np.isfinite(proof.lower_bound)
+
+
+# what is not a metric within the budget
+
+
+@both
+def test_beyond_the_budget_is_refuted_with_the_sum(method: str) -> None:
+    X, y = random_data(1, n=16, d=3)
+    best = cvxml.solve(method, X, y, tol=1e-9)
+    report = cvxml.check(method, X, y, 3.2 * best.metric)
+    assert report.verdict is Verdict.REFUTED
+    assert "sum over similar pairs 3.2, allowed 1" in str(report)
+    assert report.objective == pytest.approx(best.objective, rel=1e-9)
+    assert cvxml.check(method, X, y, (1 + 5e-7) * best.metric).verdict is Verdict.CERTIFIED
+    for share in (0.9, 0.5, 0.0):
+        report = cvxml.check(method, X, y, share * best.metric)
+        assert report.verdict is Verdict.REFUTED
+        assert report.witness is not None
+        assert report.witness.better_by == pytest.approx((1 - np.sqrt(share)) * -best.objective, rel=1e-6)
+
+
+def test_a_diagonal_metric_has_nothing_beside_its_diagonal() -> None:
+    X, y = random_data(1, n=16, d=3)
+    best = cvxml.solve("mmc:diagonal", X, y, tol=1e-9).metric
+    off = best.copy()
+    off[0, 1] = off[1, 0] = 1e-3 * best[0, 0]
+    report = cvxml.check("mmc:diagonal", X, y, off)
+    assert report.verdict is Verdict.REFUTED
+    assert "an entry off the diagonal is" in str(report)
+    off[0, 1] = off[1, 0] = 1e-8 * best[0, 0]
+    assert cvxml.check("mmc:diagonal", X, y, off).verdict is Verdict.CERTIFIED
+
+
+@pytest.mark.parametrize("size", [1e200, 1e300, 1.7e308])
+@both
+def test_an_absurd_metric_proves_nothing(method: str, size: float) -> None:
+    X, y = random_data(1, n=16, d=3)
+    proof = cvxml.certify(method, X, y, np.diag([1.0, 1.0, size]), {"c": np.ones(len(differences(X, y)[1]))})
+    assert not proof.feasibility.feasible
+    assert not proof.proves(1e-3)
+
+
+def test_the_budget_of_a_matrix() -> None:
+    E = np.array([[3.0, 0.0], [0.0, 1e-6]])
+    A = np.array([[1.0, 0.5], [0.5, 2.0]])
+    scaled, found = examine_budget(A, E)
+    judged = scaled.matrix
+    assert found.spent == pytest.approx(9)
+    assert str(found) == "symmetric and psd; sum over similar pairs 9, allowed 1"
+    np.testing.assert_allclose(judged, A / found.spent, rtol=1e-12)
+    assert found.away == pytest.approx(np.linalg.norm(A - judged))
+    unchanged, within = examine_budget(A / 10, E)
+    assert within.feasible
+    assert np.array_equal(unchanged.matrix, A / 10)
+    assert isinstance(within, BudgetFeasibility)
+    clipped, negative = examine_budget(np.diag([0.01, -1.0]), E)
+    assert not negative.feasible
+    np.testing.assert_allclose(clipped.matrix, np.diag([0.01, 0.0]), atol=1e-15)
+    assert not examine_budget(np.diag([1.7e308, 1.0]), E * 1e100)[1].feasible
+
+
+def test_the_coordinates_of_the_budget() -> None:
+    rng = np.random.default_rng(0)
+    E = rng.standard_normal((30, 2)) @ rng.standard_normal((2, 4)) * [1.0, 1e-6, 1e6, 1.0]  # but for rounding
+    at = budget(E, 2)
+    assert not at.undecided
+    Z = E @ at.to
+    np.testing.assert_allclose(Z.T @ Z, np.eye(2), atol=1e-9)
+    np.testing.assert_allclose(Z @ at.back.T, E, rtol=1e-9, atol=1e-9 * np.abs(E).max(axis=0).min())
+    M = np.array([[2.0, 1.0], [1.0, 3.0]])
+    np.testing.assert_allclose(at.inside(at.outside(M)), M, rtol=1e-9)
+    assert spent(E, at.outside(M)) == pytest.approx(5, rel=1e-9)
+
+
+# solver and estimator
+
+
+def test_the_derivatives_of_the_solver_are_those_of_its_function() -> None:
+    rng = np.random.default_rng(0)
+    f, G, N = Free(rng.standard_normal((9, 3))), rng.standard_normal((3, 3)), rng.standard_normal((3, 3))
+    dX, h = N + N.T, 1e-4
+    gradient, H = f.derivatives(G)
+    values = [f.value(G @ (np.eye(3) + t * dX) @ G.T) for t in (-h, 0.0, h)]
+    assert np.sum(gradient * dX) == pytest.approx((values[2] - values[0]) / (2 * h), rel=1e-6)
+    curvature = (values[2] - 2 * values[1] + values[0]) / h**2
+    assert svec(dX) @ H @ svec(dX) == pytest.approx(curvature, rel=1e-4)
+
+
+@both
+@pytest.mark.parametrize("data", ["iris", "wine"])
+def test_newton_needs_few_steps(method: str, data: str) -> None:
+    X, y = real_data(data)
+    assert cvxml.solve(method, X, y, tol=1e-9).n_iter <= 18
+
+
+def test_a_tolerance_below_rounding_is_not_reached_and_said() -> None:
+    X, y = random_data(0, n=12, d=3)
+    with pytest.warns(match="not certified"):
+        solution = cvxml.solve("mmc", X + 1e9, y, tol=1e-15)
+    assert solution.status is Status.STALLED
+
+
+def test_wine_whole_is_certified_strictly() -> None:
+    X, y = real_data("wine")
+    for method in IDS:
+        assert cvxml.solve(method, X, y, tol=1e-9).rel_gap <= 1e-9
+
+
+@pytest.mark.parametrize("method", ["mmc", "mmc:diagonal", "dml_eig"])
+@pytest.mark.parametrize("small", [1e-14, 1e-19, 1e-40])
+def test_a_feature_that_costs_nothing_is_seen_however_small(method: str, small: float) -> None:
+    X = np.array([[0.0, 0.0], [1.0, 0.0], [0.3, small], [1.7, small]])
+    with pytest.raises(ValueError, match="costs nothing"):
+        cvxml.solve(method, X, [0, 0, 1, 1])

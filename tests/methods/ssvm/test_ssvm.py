@@ -1,0 +1,443 @@
+"""Gerrymandering, the fast side: parts against slow twins, steps, CCCP, SGD, starts, errors."""
+
+from __future__ import annotations
+
+import itertools
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+
+import cvxml
+from cvxml import datasets
+from cvxml.core.metric import FloatArray, project_psd
+from cvxml.core.neighbors import majority
+from cvxml.core.report import Verdict
+from cvxml.core.result import Status
+from cvxml.methods.ssvm import enumeration, step
+from cvxml.methods.ssvm.columns import Columns, Descent, project_simplices
+from cvxml.methods.ssvm.evaluate import scores
+from cvxml.methods.ssvm.inference import loss_augmented
+from cvxml.methods.ssvm.instance import Instance, instance
+from cvxml.methods.ssvm.newton import gradient_steps, newton_direction
+from cvxml.methods.ssvm.point import best_scale, point_at, rescaled
+from cvxml.methods.ssvm.relieff import relieff
+from cvxml.methods.ssvm.step import StepSolver
+from cvxml.methods.ssvm.study.sgd import sgd
+from tests.instances import objective_of, real_data
+
+
+def some(seed: int, n: int = 24, d: int = 3, R: int = 3, k: int = 3, C: float = 0.1) -> Instance:
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % R
+    X = rng.standard_normal((n, d)) + 0.8 * rng.standard_normal((R, d))[y]
+    Lam = rng.uniform(0.5, 2, (R, R)) * (1 - np.eye(R))
+    return instance(X, y, n_neighbors=k, C=C, loss_matrix=Lam)
+
+
+def random_psd(seed: int, d: int = 3, size: float = 0.3) -> np.ndarray:
+    root = np.random.default_rng(seed).standard_normal((d, d))
+    return size * root @ root.T
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_point_is_what_the_definition_says(seed: int) -> None:
+    p, W = some(seed), random_psd(seed)
+    at = point_at(p, W)
+    assert pytest.approx(enumeration.objective(p.X, p.y, W, p.k, p.C, p.Lam), rel=1e-12) == at.F
+    slow = enumeration.h_star(p.X, p.y, W, p.k)
+    np.testing.assert_allclose(scores(p.X, W, at.latent), scores(p.X, W, np.array(slow)), rtol=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_best_scale_is_the_minimum_along_the_ray(seed: int) -> None:
+    p, W = some(seed), random_psd(seed, size=10.0 ** (seed - 4))
+    at = point_at(p, W)
+    s = best_scale(p, at)
+
+    def F(t: float) -> float:
+        return point_at(p, t * W).F
+
+    found = minimize_scalar(F, bounds=(0, 3 * s + 1e-3), method="bounded", options={"xatol": 1e-12})
+    assert F(s) <= found.fun + 1e-12 * abs(found.fun)
+    assert rescaled(p, at).F <= at.F
+    # convex along the ray
+    t = np.linspace(0, 2 * s + 1, 30)
+    values = np.array([F(x) for x in t])
+    assert (values[2:] + values[:-2] - 2 * values[1:-1] >= -1e-9 * np.abs(values).max()).all()
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_simplices_are_projected_exactly(seed: int) -> None:
+    """Optimality: sum 1, and a common threshold t with q = max(v - t, 0)."""
+    rng = np.random.default_rng(seed)
+    v = np.round(rng.standard_normal((40, 6)) * 4) / 4 if seed % 2 else rng.standard_normal((40, 6))
+    real = rng.random((40, 6)) < 0.7
+    real[:, 0] = True
+    q = project_simplices(v, real)
+    assert (q >= 0).all()
+    assert (q[~real] == 0).all()
+    np.testing.assert_allclose(q.sum(axis=1), 1, rtol=1e-12)
+    for row, projected, members in zip(v, q, real, strict=True):
+        t = (row - projected)[projected > 0]
+        np.testing.assert_allclose(t, t[0], atol=1e-12)
+        assert (row[members & (projected == 0)] <= t[0] + 1e-12).all()
+
+
+def with_columns(p: Instance, seed: int) -> tuple[Columns, np.ndarray]:
+    """Columns with the worst sets at a few metrics, and random weights on them."""
+    columns = Columns(p, point_at(p, np.eye(3)).latent)
+    for k in range(3):
+        worst = loss_augmented(point_at(p, random_psd(seed + k)).near, p.y, p.Lam).sets
+        columns.take_in(worst[:, None, :], np.ones((len(p.y), 1), dtype=bool))
+    return columns, columns.project(np.random.default_rng(seed).random(columns.real.shape))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_image_scores_value_and_gap_against_loops(seed: int) -> None:
+    p = some(seed)
+    columns, q = with_columns(p, seed)
+    M, W = np.zeros((3, 3)), random_psd(seed)
+    for i in range(len(p.y)):
+        for h, weight, real in zip(columns.sets[i], q[i], columns.real[i], strict=True):
+            assert real or weight == 0
+            M += p.C * weight * sum(np.outer(p.X[i] - p.X[j], p.X[i] - p.X[j]) for j in h)
+        M -= p.C * sum(np.outer(p.X[i] - p.X[j], p.X[i] - p.X[j]) for j in columns.latent[i])
+    np.testing.assert_allclose(columns.image(q), M, atol=1e-12)
+    values, vectors = np.linalg.eigh(2 * W)
+    D = columns.distances(vectors, values)
+    for i, c in zip(*np.nonzero(columns.real), strict=True):
+        h = columns.sets[i, c]
+        assert D[i, c] == pytest.approx(enumeration.distances(p.X, W, int(i))[h].sum(), rel=1e-10)
+        assert columns.delta[i, c] == enumeration.task_loss(
+            enumeration.votes(p.y, tuple(h), 3), int(p.y[i]), p.Lam
+        )
+    here = Descent(columns, q, M)
+    positive = project_psd(M)
+    assert here.value() == pytest.approx(np.sum(positive**2) / 4 - p.C * np.sum(q * columns.delta), rel=1e-10)
+    numeric = np.zeros_like(q)
+    for i, c in zip(*np.nonzero(columns.real), strict=True):
+        for sign in (1, -1):
+            moved = q.copy()
+            moved[i, c] += sign * 1e-6
+            numeric[i, c] += sign * Descent(columns, moved, columns.image(moved)).value() / 2e-6
+    np.testing.assert_allclose(-p.C * here.score[columns.real], numeric[columns.real], atol=1e-6)
+
+
+def test_columns_are_taken_in_once_and_dropped_when_idle() -> None:
+    p = some(0)
+    columns, q = with_columns(p, 0)
+    before = columns.real.sum()
+    columns.q = q
+    columns.take_in(columns.sets[:, :1], np.ones((len(p.y), 1), dtype=bool))
+    assert columns.real.sum() == before
+    np.testing.assert_allclose(columns.q.sum(axis=1), 1)
+    columns.q = np.where((columns.sets == columns.latent[:, None, :]).all(axis=2), 1.0, 0.0)
+    for _ in range(10):
+        columns.take_in(columns.latent[:, None, :], np.zeros((len(p.y), 1), dtype=bool))
+    assert (columns.real.sum(axis=1) == 1).all()
+    assert (columns.sets[:, 0] == columns.latent).all()
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("tol", [1e-3, 1e-9])
+def test_a_step_is_solved_to_its_tolerance(seed: int, tol: float) -> None:
+    p = some(seed)
+    at = point_at(p, random_psd(seed))
+    solver = StepSolver(p, at.latent)
+    result = solver.solve(at, tol, early=False)
+    majorant = enumeration.majorant(
+        p.X, p.y, result.best.W, p.k, p.C, p.Lam, [tuple(h) for h in at.latent.tolist()]
+    )
+    assert result.objective == pytest.approx(majorant, rel=1e-10)
+    assert result.objective - result.bound <= tol * max(result.best.norm2, at.norm2) + 1e-12
+    assert result.bound <= majorant + 1e-12
+    assert result.objective + 1e-12 >= result.best.F  # the step majorises F
+    for k in range(20):  # and the bound holds for every metric
+        other = random_psd(100 + k, size=0.05 * k)
+        value = enumeration.majorant(p.X, p.y, other, p.k, p.C, p.Lam, [tuple(h) for h in at.latent.tolist()])
+        assert result.bound <= value
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("start", ["zero", "identity", "relieff", "random"])
+def test_cccp_never_increases_F_and_ends_stationary(seed: int, start: str) -> None:
+    p = some(seed)
+    solution = cvxml.solve(
+        "ssvm", p.X, p.y, n_neighbors=p.k, C=p.C, loss_matrix=p.Lam, init=start, tol=1e-7, random_state=seed
+    )
+    F = [step.objective for step in solution.history]
+    assert all(later <= earlier for earlier, later in itertools.pairwise(F))
+    assert solution.status is Status.STATIONARY
+    assert solution.certificate.step is not None
+    assert solution.step_gap <= 1e-7 * solution.certificate.scale + solution.certificate.rounding
+    assert solution.lower_bound == 0
+    assert solution.objective == pytest.approx(
+        enumeration.objective(p.X, p.y, solution.metric, p.k, p.C, p.Lam), rel=1e-10
+    )
+
+
+def test_the_best_of_several_starts_is_kept() -> None:
+    X, y = real_data("iris", 60)
+    runs = {
+        start: cvxml.solve("ssvm", X, y, C=0.1, init=start, tol=1e-4)
+        for start in ("zero", "identity", "random")
+    }
+    together = cvxml.solve("ssvm", X, y, C=0.1, init=list(runs), tol=1e-4)
+    assert together.objective == min(run.objective for run in runs.values())
+    assert any("F by start" in note for note in together.notes)
+
+
+def test_at_zero_h_star_is_that_of_the_identity() -> None:
+    """All sets tie there; the run, the certificate and `check` take the same."""
+    p = some(3)
+    zero, identity = point_at(p, np.zeros((3, 3))), point_at(p, np.eye(3))
+    np.testing.assert_array_equal(zero.latent, identity.latent)
+    assert pytest.approx(p.C * p.Lam[p.y].max(axis=1).sum()) == zero.F
+
+
+def test_where_the_data_are_hopeless_the_metric_is_zero() -> None:
+    """Labels without any relation to the points: at a small C nothing beats W = 0, and that is said."""
+    rng = np.random.default_rng(0)
+    X, y = np.repeat(rng.standard_normal((5, 2)), 4, axis=0), np.tile([0, 1], 10)
+    solution = cvxml.solve("ssvm", X, y, C=1e-3, n_neighbors=2, init="identity")
+    assert solution.status is Status.STATIONARY
+    assert not solution.metric.any()
+    assert cvxml.check("ssvm", X, y, solution.metric, C=1e-3, n_neighbors=2).verdict is Verdict.CERTIFIED
+
+
+def test_the_history_is_in_the_units_of_the_problem() -> None:
+    X, y = real_data("wine", 40)
+    seen: list[Any] = []
+    solution = cvxml.solve("ssvm", X * 50, y, C=1e-6, callback=seen.append)
+    assert tuple(seen) == solution.history
+    assert solution.history[-1].objective == pytest.approx(solution.objective, rel=1e-9)
+
+
+def test_a_run_goes_on_from_where_it_stopped() -> None:
+    X, y = real_data("wine", 60)
+    with pytest.warns(match="not certified"):
+        first = cvxml.solve("ssvm", X, y, C=1.0, max_iter=2, tol=1e-6)
+    second = cvxml.solve("ssvm", X, y, C=1.0, warm_start=first, tol=1e-6)
+    assert second.objective < first.objective
+    assert second.status is Status.STATIONARY
+
+
+def test_an_interrupted_run_keeps_its_best() -> None:
+    X, y = real_data("wine", 60)
+
+    def stop(step: Any) -> None:
+        if step.iteration == 2:
+            raise KeyboardInterrupt
+
+    with pytest.warns(match="interrupted"):
+        solution = cvxml.solve("ssvm", X, y, C=1.0, callback=stop)
+    assert solution.status is Status.INTERRUPTED
+    assert solution.objective <= solution.history[0].objective
+
+
+def test_the_loss_bounds_the_task_loss_from_above() -> None:
+    p = some(1)
+    for seed in range(20):
+        W = random_psd(seed, size=10.0 ** (seed % 5 - 3))
+        at = point_at(p, W)
+        losses = at.worst + at.own
+        for i in range(len(p.y)):
+            D = enumeration.distances(p.X, W, i)
+            D[i] = np.inf
+            h = tuple(sorted(np.argsort(D, kind="stable")[: p.k].tolist()))
+            delta = enumeration.task_loss(enumeration.votes(p.y, h, p.R), int(p.y[i]), p.Lam)
+            assert losses[i] >= delta - 1e-12
+            assert losses[i] >= -1e-12
+
+
+def test_the_subgradient_of_evaluate_is_the_gradient_where_F_is_smooth() -> None:
+    p, W = some(2), random_psd(5)
+    evaluation = cvxml.evaluate("ssvm", p.X, p.y, W, n_neighbors=p.k, C=p.C, loss_matrix=p.Lam)
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        E = rng.standard_normal((3, 3))
+        E = E + E.T
+        numeric = (point_at(p, W + 1e-6 * E).F - point_at(p, W - 1e-6 * E).F) / 2e-6
+        assert np.sum(evaluation.subgradient * E) == pytest.approx(numeric, rel=1e-5, abs=1e-6)
+    np.testing.assert_allclose(
+        evaluation.L, evaluation.S_hat + evaluation.Delta - evaluation.S_star, rtol=1e-10
+    )
+    np.testing.assert_allclose(np.sum(W * evaluation.Psi_star), evaluation.S_star.sum(), rtol=1e-10)
+    np.testing.assert_allclose(evaluation.W_half, W - evaluation.eta * evaluation.subgradient)
+
+
+def test_sgd_corrected_descends_and_as_printed_does_not() -> None:
+    X, y = real_data("iris", 60)
+    p = instance(X, y, n_neighbors=3, C=1 / 60)
+    right = sgd(p, np.zeros((4, 4)), 30)
+    printed = sgd(p, np.zeros((4, 4)), 30, paper=True)
+    optimum = cvxml.solve("ssvm", X, y, C=1 / 60, init=["zero", "identity"]).objective
+    assert min(right.F) <= 1.05 * optimum
+    assert printed.F[-1] > 1.5 * optimum
+    assert pytest.approx(min(right.F)) == point_at(p, right.W).F
+
+
+def test_a_full_batch_of_sgd_is_the_subgradient_step() -> None:
+    p, W = some(4), random_psd(4)
+    evaluation = cvxml.evaluate("ssvm", p.X, p.y, W, n_neighbors=p.k, C=p.C, loss_matrix=p.Lam, t=1)
+    run = sgd(p, W, 1, batch_size=len(p.y))
+    np.testing.assert_allclose(run.last, evaluation.W_next, rtol=1e-9, atol=1e-12)
+
+
+def test_relieff_finds_the_feature_that_matters() -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 3
+    X = rng.standard_normal((60, 4))
+    X[:, 2] += 6 * y
+    weights = relieff(X, y, 3)
+    assert weights.argmax() == 2
+    assert weights[2] > 3 * np.delete(weights, 2).max()
+    assert (weights >= 0).all()
+    np.testing.assert_allclose(
+        relieff(X * [1, 50, 0.1, 3], y, 3), weights, rtol=1e-12
+    )  # ranges do not matter
+    np.testing.assert_array_equal(relieff(np.zeros((6, 2)), np.arange(6) % 2, 2), [1, 1])
+
+
+def test_a_tie_of_votes_goes_to_the_nearest_tied_class() -> None:
+    labels = np.array([[0, 1, 1], [2, 1, 0], [1, 2, 2], [0, 1, 2]])
+    np.testing.assert_array_equal(majority(labels, 3), [1, 2, 2, 0])
+    np.testing.assert_array_equal(majority(np.array([[2, 0, 1, 0, 1]]), 3), [0])
+
+
+BAD = [
+    ({"n_neighbors": 0}, "n_neighbors must be at least 1"),
+    ({"n_neighbors": 9}, "the maximum here is 8"),
+    ({"n_neighbors": 2.0}, "must be an integer"),
+    ({"n_neighbors": 7}, "class 'b' cannot win a vote of n_neighbors=7"),
+    ({"C": 0}, "C must be greater than 0"),
+    ({"loss_matrix": np.ones((3, 3))}, r"must have shape \(2, 2\)"),
+    ({"loss_matrix": [[0, 1], [1, 0.5]]}, r"loss_matrix\[1, 1\] = 0.5"),
+    ({"loss_matrix": [[0, -1], [1, 0]]}, r"loss_matrix\[0, 1\] = -1"),
+    ({"loss_matrix": [[0, 1], [0, 0]]}, r"loss_matrix\[1, 0\] = 0"),
+    ({"loss_matrix": [[0, np.nan], [1, 0]]}, "NaN"),
+    ({"init": "best"}, "a start is one of 'zero'"),
+    ({"init": np.eye(3)}, r"init must have shape \(2, 2\)"),
+]
+
+
+@pytest.mark.parametrize(("params", "message"), BAD)
+def test_bad_parameters_are_errors(params: dict[str, Any], message: str) -> None:
+    X = np.random.default_rng(0).standard_normal((9, 2))
+    with pytest.raises(ValueError, match=message):
+        cvxml.solve("ssvm", X, list("aaaaaabbb"), **params)
+
+
+def test_the_counts_needed_to_win_are_right() -> None:
+    """k = 7 with 2 classes: 4 votes; a point of b has 2 others. With 4 others it can."""
+    X = np.random.default_rng(0).standard_normal((12, 2))
+    with pytest.raises(ValueError, match="it needs 4 of them, and a point of this class has 2 others"):
+        instance(X, list("aaaaaaaaabbb"), n_neighbors=7)
+    p = instance(X, list("aaaaaaabbbbb"), n_neighbors=7)
+    assert np.isfinite(point_at(p, np.eye(2)).F)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_who_can_win_is_what_enumeration_says(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    for _ in range(40):
+        R, k = int(rng.integers(2, 5)), int(rng.integers(1, 6))
+        y = np.concatenate([np.arange(R), rng.integers(0, R, int(rng.integers(2, 6)))])
+        if k > len(y) - 1:
+            continue
+        X = rng.standard_normal((len(y), 2))
+        possible = all(enumeration.targeted(np.ones(len(y)), y, i, k, int(y[i]), 1) for i in range(len(y)))
+        if possible:
+            assert instance(X, y, n_neighbors=k).k == k
+        else:
+            with pytest.raises(ValueError, match="cannot win"):
+                instance(X, y, n_neighbors=k)
+
+
+@pytest.mark.parametrize("s", [1e-8, 1e-3, 1e8])
+def test_scaled_data_with_scaled_C_is_the_same_problem(s: float) -> None:
+    X, y = real_data("iris", 45)
+    plain = cvxml.solve("ssvm", X, y, C=0.1)
+    scaled = cvxml.solve("ssvm", X * s, y, C=0.1 / s**4)
+    assert scaled.objective * s**4 == pytest.approx(plain.objective, rel=1e-3)
+    assert scaled.status is Status.STATIONARY
+    assert cvxml.check("ssvm", X * s, y, plain.metric / s**2, C=0.1 / s**4).verdict is Verdict.CERTIFIED
+
+
+def test_check_names_a_misreading_and_shows_a_better_metric() -> None:
+    X, y = real_data("iris", 45)
+    half = cvxml.solve("ssvm", X, y, C=0.2, tol=1e-9)
+    report = cvxml.check("ssvm", X, y, half.metric, C=0.1)
+    assert report.verdict is Verdict.REFUTED
+    assert any("1/2 ||W||^2" in line for line in report.diagnosis)
+    assert report.witness is not None
+    assert objective_of("ssvm", X, y, report.witness.metric, C=0.1) < objective_of(
+        "ssvm", X, y, half.metric, C=0.1
+    )
+
+
+def test_check_judges_the_claim_to_be_optimal_apart() -> None:
+    X, y = real_data("iris", 150)
+    runs = [cvxml.solve("ssvm", X, y, C=0.1, init=start, tol=1e-8) for start in ("relieff", "random")]
+    worse = max(runs, key=lambda run: run.objective)
+    assert cvxml.check("ssvm", X, y, worse.metric, C=0.1).verdict is Verdict.CERTIFIED
+    report = cvxml.check("ssvm", X, y, worse.metric, C=0.1, claim="optimal")
+    assert report.verdict is Verdict.REFUTED
+    assert "another start" in str(report)
+
+
+def test_a_value_alone_cannot_be_judged() -> None:
+    X, y = real_data("iris", 30)
+    with pytest.raises(ValueError, match="give the metric too"):
+        cvxml.check("ssvm", X, y, claimed_objective=1.0)
+    solution = cvxml.solve("ssvm", X, y, tol=1e-8)
+    honest = cvxml.check("ssvm", X, y, solution.metric, claimed_objective=solution.objective)
+    assert honest.verdict is Verdict.CERTIFIED
+    lie = cvxml.check("ssvm", X, y, solution.metric, claimed_objective=0.9 * solution.objective)
+    assert lie.verdict is Verdict.REFUTED
+    with pytest.raises(ValueError, match="claim must be one of 'stationary', 'optimal'"):
+        cvxml.check("ssvm", X, y, solution.metric, claim="best")
+
+
+@pytest.mark.parametrize(
+    ("dear", "patience", "asked"), [(np.inf, 10**9, True), (0, 10**9, False), (0, 0, True)]
+)
+def test_newton_steps_come_where_they_are_cheap_or_patience_is_at_its_end(
+    dear: float, patience: int, asked: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = datasets.load("wine")
+    p = instance(datasets.standardize(X), y, n_neighbors=3, C=10 / len(X))
+    calls: list[float] = []
+
+    def counted(columns: Columns, here: Descent, reach: float) -> FloatArray | None:
+        calls.append(reach)
+        return newton_direction(columns, here, reach)
+
+    monkeypatch.setattr(step, "newton_direction", counted)
+    monkeypatch.setattr(step, "DEAR", dear)
+    monkeypatch.setattr(step, "PATIENCE", patience)
+    at = point_at(p, np.eye(p.X.shape[1]))
+    found = step.StepSolver(p, at.latent).solve(at, 1e-10, early=False)
+    assert found.objective - found.bound <= 1e-10 * found.best.norm2 + found.best.rounding(p.C)
+    assert bool(calls) is asked
+
+
+def test_a_newton_step_is_as_dear_as_its_gram_matrix() -> None:
+    """By counting: 4 weights, 2 of 3 eigenvalues positive, so 6 pairs; 2 points with 2 sets of 3."""
+    sets = SimpleNamespace(sets=np.zeros((2, 2, 3)))
+    here = SimpleNamespace(q=np.array([[0.5, 0.5], [0.3, 0.7]]), values=np.array([-1.0, 1.0, 2.0]))
+    assert gradient_steps(sets, here) == 4 * 6 * 4 / (10 * 27 + 4 * 3 * 12)  # type: ignore[arg-type]
+
+
+def test_the_radius_of_a_step_is_reached() -> None:
+    """All points are equal: the optimum is 0, and the gap of any W is ||W||^2."""
+    dual = {"q": np.ones(6), "q_index": np.array([[i, (i + 3) % 6] for i in range(6)])}
+    proof = cvxml.certify(
+        "ssvm", np.ones((6, 2)), [0, 0, 0, 1, 1, 1], np.diag([3.0, 4.0]), dual, n_neighbors=1, C=1.0
+    )
+    assert proof.step is not None
+    assert proof.step.gap == pytest.approx(25)
+    assert proof.step.radius == pytest.approx(5)

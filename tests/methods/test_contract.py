@@ -1,0 +1,379 @@
+"""The same promises for every method: a new one gets this suite by adding an entry to INSTANCES."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+import cvxml
+from cvxml.core.backend import solve_problem
+from cvxml.core.report import Verdict
+from cvxml.core.result import Status
+from cvxml.methods import get, names
+from cvxml.oracle.saved import recertify
+from tests.instances import checked, objective_of, random_data, real_data, soft_labels, with_lists
+
+PAIRS = {"similar": [[0, 2], [4, 1], [5, 3], [6, 8]], "dissimilar": [[0, 1], [2, 3], [9, 4], [13, 12]]}
+INSTANCES: dict[str, list[tuple[Any, dict[str, Any]]]] = {
+    "mlsvm": [
+        (random_data(0), {"lam": 0.1}),
+        (random_data(1, n=24, d=30), {"lam": 0.01, "n_neighbors": 6}),
+        (real_data("iris", 50), {"lam": 0.1, "neighborhood": "per-class", "n_neighbors": 3}),
+        (real_data("wine", 60, standardized=False), {"lam": 1.0, "n_neighbors": 5}),
+        (real_data("balance", 60, standardized=False), {"lam": 1.0}),
+    ],
+    "kernel_mlsvm": [
+        (random_data(2, n=20), {"lam": 0.1, "degree": 2}),
+        (real_data("iris", 12), {"lam": 0.1, "kernel": "rbf", "gamma": 0.5}),
+    ],
+    "glml": [
+        (random_data(4, n=30), {}),
+        (random_data(5, n=30, d=3), {"alpha": 0.1, "query": [0.3, -0.2, 0.1], "priors": "empirical"}),
+        (real_data("iris", 60), {"alpha": 0.01, "query": [0.1, 0.4, -0.2, -0.3]}),
+        (real_data("wine", 100), {"model": "mixture", "alpha": 0.5}),
+    ],
+    "ssvm": [
+        (random_data(3, n=10), {"C": 0.2}),
+        (
+            real_data("iris", 15),
+            {"C": 1.0, "n_neighbors": 1, "loss_matrix": [[0, 1, 2], [1, 0, 3], [0.5, 1, 0]]},
+        ),
+        (real_data("wine", 11), {"C": 0.1, "n_neighbors": 2}),
+    ],
+    "nca": [
+        (random_data(3, n=12, d=3), {"criterion": "g"}),
+        (random_data(9, n=12, d=2), {"criterion": "f"}),
+        (real_data("rings", 18, standardized=False), {"criterion": "g"}),
+        (random_data(4, n=12, d=3), {"criterion": "g", "similarity": soft_labels(4, 12).tolist()}),
+    ],
+    "lmnn": [
+        (random_data(5, n=18, d=3), {}),
+        (random_data(6, n=16, d=4, classes=2), {"mu": 0.8, "n_neighbors": 1}),
+        (real_data("iris", 21), {"n_neighbors": 2}),
+    ],
+    "lmnn:squared_hinge": [
+        (random_data(5, n=18, d=3), {"mu": 0.3}),
+        (real_data("iris", 21), {"n_neighbors": 1}),
+    ],
+    "frobmetric": [
+        (random_data(5, n=18, d=3), {}),
+        (real_data("iris", 24), {"C": 10.0, "n_neighbors": 2}),
+        (random_data(6, n=12, d=14, classes=2), {"C": 0.1, "n_neighbors": 1}),
+    ],
+    "itml": [
+        (random_data(6, n=14, d=3), {}),
+        (random_data(7, n=10, d=14), {"gamma": 0.1}),
+        (real_data("wine", 20), {"prior": "covariance", "gamma": 0.1}),
+        (real_data("iris", 16), {"bounds": (0.5, 4.0), "gamma": 0.5}),
+    ],
+    "mcml": [
+        (random_data(3, n=12, d=3), {}),
+        (real_data("iris", 24), {}),
+        (random_data(1, n=30, d=6), {}),
+    ],
+    "mmc": [
+        (random_data(3, n=14, d=3), {}),
+        (real_data("iris", 24), {}),
+        (random_data(8, n=14, d=2, classes=2), {"pairs": PAIRS}),
+    ],
+    "mmc:diagonal": [
+        (random_data(3, n=14, d=3), {}),
+        (real_data("wine", 30), {}),
+    ],
+    "dml_eig": [
+        (random_data(7, n=20, d=3), {}),
+        (real_data("iris", 21), {}),
+        (random_data(8, n=14, d=2, classes=2), {"pairs": PAIRS}),
+    ],
+}
+
+
+def cases(*claims: str, without: str = "") -> Any:
+    """Every instance of the methods whose solutions can be proved to be one of `claims`."""
+    found = [
+        pytest.param(method, X, y, params, id=f"{method}-{k}")
+        for method, instances in INSTANCES.items()
+        for k, ((X, y), params) in enumerate(instances)
+        if get(method).CLAIM in claims and method != without
+    ]
+    return pytest.mark.parametrize(("method", "X", "y", "params"), found)
+
+
+every_case = cases("optimal", "stationary")
+convex_case = cases("optimal")
+started_case = cases("optimal", "stationary", without="glml")  # a closed form has no steps to run out of
+other_case = cases("stationary")
+
+
+def worse_points(method: str, metric: Any) -> list[Any]:
+    """Metrics that are feasible and not optimal."""
+    d = len(metric)
+    if method == "nca":  # A = 0 may be stationary
+        return [1.1 * metric, 2 * metric, np.eye(d)]
+    if method in ("dml_eig", "mmc", "mmc:diagonal"):  # within the budget
+        return [0 * metric, 0.9 * metric, np.eye(d) / 1e6]
+    if method != "glml":
+        return [0 * metric, 1.1 * metric, 2 * metric, np.eye(d)]
+    longer = metric + np.linalg.norm(metric) * np.diag(np.arange(d) == 0)
+    return [np.eye(d), longer / np.linalg.det(longer) ** (1 / d)]  # of determinant 1
+
+
+def test_every_method_is_covered() -> None:
+    assert set(INSTANCES) == set(names())
+
+
+@convex_case
+@pytest.mark.parametrize("solver", ["clarabel", "scs"])
+def test_literal_equals_fast_within_the_certified_gaps(
+    method: str, X: Any, y: Any, params: dict[str, Any], solver: str
+) -> None:
+    fast = cvxml.solve(method, X, y, tol=1e-8, **params)
+    literal = cvxml.solve(method, X, y, solver=solver, tol=1e-3, **params)
+    assert fast.rel_gap <= 1e-8
+    assert literal.rel_gap <= 1e-3
+    slip = 1e-13 * (1 + abs(fast.objective))
+    assert literal.lower_bound <= fast.objective + slip
+    assert fast.lower_bound <= literal.objective + slip
+
+
+@convex_case
+def test_the_literal_problem_has_the_certified_value(
+    method: str, X: Any, y: Any, params: dict[str, Any]
+) -> None:
+    fast = cvxml.solve(method, X, y, tol=1e-8, **params)
+    primal, dual = cvxml.problem(method, X, y, **params), cvxml.problem(method, X, y, dual=True, **params)
+    for problem in (primal, dual):
+        value = problem.solve(solver="CLARABEL")
+        assert value == pytest.approx(fast.objective, rel=1e-5, abs=1e-7)
+
+
+@every_case
+def test_the_objective_is_what_the_certificate_says(
+    method: str, X: Any, y: Any, params: dict[str, Any]
+) -> None:
+    solution = cvxml.solve(method, X, y, **params)
+    from_definition = objective_of(method, X, y, solution.metric, **params)
+    assert from_definition == pytest.approx(solution.objective, rel=1e-10)
+    proof = solution.certificate  # whose gap may be summed from its parts
+    off = 1e-14 + proof.rounding + 2 * proof.value_rounding
+    assert solution.gap == pytest.approx(solution.objective - solution.lower_bound, abs=off)
+    assert solution.lower_bound <= solution.objective
+
+
+@every_case
+def test_check_certifies_the_optimum_and_refutes_worse_points(
+    method: str, X: Any, y: Any, params: dict[str, Any]
+) -> None:
+    solution = cvxml.solve(method, X, y, tol=1e-9, **params)
+    explicit = with_lists(method, params, solution.neighbors)
+    for tol in ("strict", "normal", "loose"):
+        report = cvxml.check(method, X, y, solution.metric, tol=tol, **explicit)
+        assert report.verdict is Verdict.CERTIFIED, (tol, str(report))
+    for k, wrong in enumerate(worse_points(method, solution.metric)):
+        report = cvxml.check(method, X, y, wrong, diagnosed=k == 0, **explicit)
+        assert report.verdict is Verdict.REFUTED
+        assert report.witness is not None
+        theirs = objective_of(method, X, y, wrong, **explicit)
+        ours = objective_of(method, X, y, report.witness.metric, **explicit)
+        assert theirs - ours == pytest.approx(report.witness.better_by, rel=1e-6, abs=1e-12)
+        assert report.witness.better_by > 0
+
+
+@every_case
+def test_the_metric_is_psd_and_saved_proofs_hold(
+    method: str, X: Any, y: Any, params: dict[str, Any], tmp_path: Any
+) -> None:
+    solution = cvxml.solve(method, X, y, **params)
+    assert solution.certificate.feasibility.feasible
+    assert np.array_equal(solution.metric, solution.metric.T)
+    for name in ("s.json", "s.npz"):
+        solution.save(tmp_path / name)
+        saved = cvxml.load(tmp_path / name)
+        again = cvxml.certify(
+            method,
+            saved.X,
+            saved.y,
+            saved.metric,
+            saved.dual,
+            **with_lists(method, params, saved.neighbors),
+        )
+        assert again.proves(1e-6)
+        assert again.lower_bound == pytest.approx(solution.lower_bound, rel=1e-12)
+        if solution.step_lower_bound is not None:
+            assert again.step is not None
+            assert again.step.lower_bound == pytest.approx(solution.step_lower_bound, rel=1e-12)
+        assert recertify(saved, 1e-6).verdict is Verdict.CERTIFIED
+
+
+@every_case
+def test_inputs_are_untouched_and_results_repeat(method: str, X: Any, y: Any, params: dict[str, Any]) -> None:
+    before = X.copy(), y.copy()
+    X.setflags(write=False)
+    first = cvxml.solve(method, X, y, **params)
+    second = cvxml.solve(method, X, y, **params)
+    assert np.array_equal(X, before[0])
+    assert np.array_equal(y, before[1])
+    assert np.array_equal(first.metric, second.metric)
+    assert first.lower_bound == second.lower_bound
+
+
+@convex_case
+def test_permuting_the_points_permutes_nothing_else(
+    method: str, X: Any, y: Any, params: dict[str, Any]
+) -> None:
+    order = np.random.default_rng(0).permutation(len(X))
+    place = np.argsort(order)
+    solution = cvxml.solve(method, X, y, tol=1e-9, **params)
+    moved = [[int(place[j]) for j in solution.neighbors[i]] for i in order if solution.neighbors]
+    if "pairs" in params:
+        pairs = {
+            kind: [[int(place[i]) for i in pair] for pair in listed]
+            for kind, listed in params["pairs"].items()
+        }
+        params = {**params, "pairs": pairs}
+    other = cvxml.solve(method, X[order], y[order], tol=1e-9, **with_lists(method, params, moved))
+    assert other.objective == pytest.approx(solution.objective, rel=1e-9, abs=1e-20)
+
+
+@every_case
+def test_evaluate_agrees_with_the_certificate(method: str, X: Any, y: Any, params: dict[str, Any]) -> None:
+    solution = cvxml.solve(method, X, y, **params)
+    evaluation = cvxml.evaluate(method, X, y, solution.metric, **params)
+    assert evaluation.objective == pytest.approx(solution.objective, rel=1e-9)
+    assert set(evaluation.to_dict()) >= {"method", "objective"}
+
+
+@started_case
+def test_not_converging_always_warns(method: str, X: Any, y: Any, params: dict[str, Any]) -> None:
+    with pytest.warns(ConvergenceWarning, match="not certified"):
+        solution = cvxml.solve(method, X, y, max_iter=1, tol=1e-9, **params)
+    assert solution.status is Status.MAX_ITER
+    assert not solution.certificate.proves(1e-9)
+    assert solution.lower_bound <= solution.objective
+
+
+@convex_case
+def test_a_claimed_value_below_the_bound_is_refuted(
+    method: str, X: Any, y: Any, params: dict[str, Any]
+) -> None:
+    solution = cvxml.solve(method, X, y, **params)
+    explicit = with_lists(method, params, solution.neighbors)
+    honest = cvxml.check(method, X, y, claimed_objective=solution.objective, **explicit)
+    assert honest.verdict is Verdict.CERTIFIED
+    low = (
+        solution.lower_bound - 0.01 * solution.certificate.scale - 1e-6
+    )  # the scale of a local metric may be 0
+    report = cvxml.check(method, X, y, solution.metric, claimed_objective=low, **explicit)
+    assert report.verdict is Verdict.REFUTED
+    assert "below the certified lower bound" in str(report)
+
+
+@other_case
+@pytest.mark.parametrize("solver", ["clarabel", "scs"])
+def test_the_literal_step_has_the_certified_value(
+    method: str, X: Any, y: Any, params: dict[str, Any], solver: str
+) -> None:
+    """Primal and dual of the step at I and at a stationary metric, between the certified bounds."""
+    if (method, solver) == ("nca", "scs"):
+        # no good to 1e-5 on exponential cones: tests/methods/nca/test_nca_literal.py holds its primal
+        pytest.skip("SCS's dual of nca")
+    of, given = checked(method, X, y, **params)
+    for at in (np.eye(X.shape[1]), cvxml.solve(method, X, y, tol=1e-8, **params).metric):
+        better, dual = of.improve(given, at, tol=1e-8)
+        proof = of.certify(given, at, dual)
+        assert proof.step is not None
+        assert of.objective(given, better) <= proof.objective + 1e-12
+        for problem in (of.problem(given, at), of.dual(given, at)):
+            solve_problem(problem, solver)
+            value = problem.value
+            assert proof.step.lower_bound <= value + 1e-5 * abs(value)
+            assert value <= proof.objective + 1e-5 * abs(value)
+            assert value - proof.step.lower_bound <= 1e-5 * abs(value)
+
+
+@other_case
+def test_a_literal_run_ends_stationary_too(method: str, X: Any, y: Any, params: dict[str, Any]) -> None:
+    solution = cvxml.solve(method, X, y, solver="clarabel", init="identity", tol=1e-5, **params)
+    assert solution.status is Status.STATIONARY
+    assert cvxml.check(method, X, y, solution.metric, tol="loose", **params).verdict is Verdict.CERTIFIED
+
+
+@other_case
+def test_a_step_bound_holds_for_any_weights_and_any_metric(
+    method: str, X: Any, y: Any, params: dict[str, Any]
+) -> None:
+    """Weak duality: whatever the weights, the bound of the step at W lies below its objective at W."""
+    (of, given), rng, d = checked(method, X, y, **params), np.random.default_rng(0), X.shape[1]
+    for _ in range(40 if method == "ssvm" else 8):
+        root = rng.standard_normal((d, d)) * 10 ** rng.uniform(-2, 0)
+        W = root @ root.T
+        _, dual = of.improve(given, W, tol=1e-3)
+        name = "q" if "q" in dual else "R"
+        noise = {**dual, name: np.asarray(dual[name]) + 0.3 * rng.standard_normal(np.shape(dual[name]))}
+        for weights in (dual, noise):
+            step = of.certify(given, W, weights).step
+            assert step.lower_bound <= of.objective(given, W) + 1e-10
+            assert step.gap == pytest.approx(
+                step.objective - step.lower_bound, abs=1e-12 * (1 + abs(step.objective))
+            )
+
+
+@other_case
+def test_a_stationary_metric_is_never_called_optimal(
+    method: str, X: Any, y: Any, params: dict[str, Any]
+) -> None:
+    solution = cvxml.solve(method, X, y, **params)
+    assert solution.certificate.kind == "stationary"
+    assert solution.certificate.claim == "stationary"
+    assert "optimal" not in str(solution).replace("not proved optimal", "")
+    report = cvxml.check(method, X, y, solution.metric, claim="optimal", **params)
+    if report.verdict is Verdict.CERTIFIED:  # by a bound of the problem itself
+        assert report.objective - report.lower_bound <= 1e-6 * report.scale
+
+
+@other_case
+def test_the_objective_is_invariant(method: str, X: Any, y: Any, params: dict[str, Any]) -> None:
+    """Permutation, rotation, translation, and X -> s X with W -> W / s^2 and C -> C / s^4 (F -> F / s^4)."""
+    rng, d = np.random.default_rng(1), X.shape[1]
+    root = rng.standard_normal((d, d))
+    W, order, turn = root @ root.T, rng.permutation(len(X)), np.linalg.qr(rng.standard_normal((d, d)))[0]
+    F = objective_of(method, X, y, W, **params)
+    moved = dict(params)
+    if "similarity" in params:
+        moved["similarity"] = np.array(params["similarity"])[np.ix_(order, order)]
+    assert objective_of(method, X[order], y[order], W, **moved) == pytest.approx(F, rel=1e-11)
+    assert objective_of(method, X @ turn, y, turn.T @ W @ turn, **params) == pytest.approx(F, rel=1e-11)
+    assert objective_of(method, X + 3.0, y, W, **params) == pytest.approx(F, rel=1e-11)
+    weighted = "C" in params
+    scaled = {**params, "C": params["C"] / 8.0**4} if weighted else params
+    per = 8.0**4 if weighted else 1.0
+    assert objective_of(method, 8 * X, y, W / 64, **scaled) == pytest.approx(F / per, rel=1e-11)
+
+
+@pytest.mark.parametrize("method", names())
+def test_a_method_tells_its_statement_and_source(method: str) -> None:
+    module = get(method)
+    assert any("cp.Problem(" in line for section in module.STATEMENT.sections for line in section.code)
+    assert "min" in str(module.STATEMENT)
+    assert module.PARAMETERS or method == "mcml"
+
+
+@pytest.mark.parametrize("method", [name for name in names() if get(name).CLAIM == "optimal"])
+def test_a_back_end_that_proves_too_little_is_not_converged(
+    method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (X, y), params = INSTANCES[method][0]
+    module: Any = get(method)
+    honest = module.through_cvxpy
+
+    def worse(given: Any, solver: str) -> Any:
+        found = honest(given, solver)
+        return found._replace(metric=0.9 * found.metric)
+
+    monkeypatch.setattr(module, "through_cvxpy", worse)
+    with pytest.warns(ConvergenceWarning, match="try another solver"):
+        solution = cvxml.solve(method, X, y, solver="clarabel", **params)
+    assert solution.status is Status.BACKEND

@@ -1,0 +1,166 @@
+"""Ctrl-C: what was found so far comes back with its proof, from every method that has an algorithm."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import warnings
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cvxml
+from cvxml.core.result import Status, Step
+from cvxml.core.run import Callback, Found, Interrupted, Keep, interruptible
+from cvxml.methods import get, names
+from cvxml.oracle.saved import recertify
+from tests.cli.commands import Cli, X, Y
+from tests.instances import real_data
+
+PARAMS: dict[str, dict[str, Any]] = {"ssvm": {"C": 1.0}, "mmc": {}, "kernel_mlsvm": {"kernel": "rbf"}}
+WITH_STEPS = [name for name in names() if name != "glml"]  # which has a closed form
+LATER = [  # whose callback comes at every iterate, and whose objective falls from one to the next
+    name for name in WITH_STEPS if name not in ("ssvm", "mcml", "nca")
+]
+
+
+AFTER = {"dml_eig": 15}  # steps, until there is a better metric
+
+
+def stop_at(call: int) -> Any:
+    """A callback that is the user's Ctrl-C at this call."""
+    calls = []
+
+    def callback(step: Step) -> None:
+        calls.append(step)
+        if len(calls) == call:
+            raise KeyboardInterrupt
+
+    return callback
+
+
+@pytest.mark.parametrize("method", WITH_STEPS)
+def test_an_interrupt_at_once_is_a_solution_with_a_bound(method: str) -> None:
+    points, y = real_data("wine", 60)
+    with pytest.warns(match="interrupted"):
+        stopped = cvxml.solve(method, points, y, callback=stop_at(1), tol=1e-9, **PARAMS.get(method, {}))
+    assert stopped.status is Status.INTERRUPTED
+    assert len(stopped.history) == 1
+    assert np.isfinite(stopped.objective)
+    assert stopped.lower_bound <= stopped.objective
+
+
+@pytest.mark.parametrize("method", LATER)
+def test_a_later_interrupt_keeps_more_and_can_be_resumed(method: str) -> None:
+    points, y = real_data("wine", 60)
+    given = PARAMS.get(method, {})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        first, later = (
+            cvxml.solve(method, points, y, callback=stop_at(call), tol=1e-9, **given)
+            for call in (1, AFTER.get(method, 4))
+        )
+        resumed = cvxml.solve(method, points, y, warm_start=later, tol=1e-6, **given)
+    assert later.status is Status.INTERRUPTED
+    assert later.objective <= first.objective
+    assert later.objective - later.lower_bound < first.objective - first.lower_bound
+    assert resumed.status in (Status.CONVERGED, Status.STATIONARY)
+    assert resumed.lower_bound <= later.objective
+
+
+def test_before_the_first_metric_there_is_nothing_to_keep() -> None:
+    def algorithm(keep: Keep, told: Callback) -> Found:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        interruptible(None, algorithm)
+    assert not isinstance(caught.value, Interrupted)
+
+
+@pytest.mark.parametrize("method", ["lmnn", "itml", "mcml", "mmc", "dml_eig", "mlsvm", "ssvm"])
+def test_of_a_back_end_nothing_is_kept(cli: Cli, monkeypatch: pytest.MonkeyPatch, method: str) -> None:
+    """A metric without prices would have no bound."""
+
+    def interrupt(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("cvxpy.Problem.solve", interrupt)
+    answer = cli("solve", method, "data.json", "--solver", "clarabel", "--out", "s.json")
+    assert answer == (130, "", "cvxml: interrupted; nothing is kept\n")
+    assert not Path("s.json").exists()
+
+
+@pytest.mark.parametrize("method", [name for name in WITH_STEPS if name != "nca"])  # judged without a solve
+def test_an_interrupt_ends_check(cli: Cli, monkeypatch: pytest.MonkeyPatch, method: str) -> None:
+    """Though a solver takes it for its own: no verdict rests on a reference that was cut short."""
+    solve = get(method).solve
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        np.save("m.npy", cvxml.solve(method, X, Y).metric)
+
+    def interrupted(*given: Any, **params: Any) -> Any:
+        return solve(*given, **{**params, "callback": stop_at(1)})
+
+    monkeypatch.setattr(get(method), "solve", interrupted)
+    claim = ["--claim", "optimal"] if get(method).CLAIM == "stationary" else []
+    answer = cli("check", method, "data.json", "--metric", "m.npy", *claim)
+    assert answer == (130, "", "cvxml: interrupted; nothing is kept\n")
+
+
+def ctrl_c(arguments: list[str], folder: Path, after: str) -> tuple[int, str, str]:
+    """`python -m cvxml ARGUMENTS` at a terminal, with Ctrl-C once it has shown `after`: code, output, errors."""
+    ours, theirs = pty.openpty()
+    root = str(Path(cvxml.__file__).parents[1])
+    with open(folder / "out", "w") as out:
+        child = subprocess.Popen(
+            [sys.executable, "-m", "cvxml", *arguments],
+            cwd=folder, stdout=out, stderr=theirs, env={**os.environ, "PYTHONPATH": root},
+            # a suite that runs in the background is one that ignores Ctrl-C, and so would its children
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        )  # fmt: skip
+    os.close(theirs)
+    shown, sent = "", False
+    with suppress(OSError):  # where the other end is closed
+        while more := os.read(ours, 4096).decode():
+            shown += more
+            if after in shown and not sent:
+                child.send_signal(signal.SIGINT)
+                sent = True
+    os.close(ours)
+    return child.wait(timeout=120), (folder / "out").read_text(), shown
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs a terminal of its own")
+@pytest.mark.parametrize("method", ["lmnn", "itml"])
+def test_ctrl_c_in_a_shell_saves_what_there_is(tmp_path: Path, method: str) -> None:
+    """On a problem of some ten seconds, at its second step."""
+    words = ["solve", method, "waveform", "--out", "s.json", "--tol", "1e-9", "--json"]
+    code, out, shown = ctrl_c(words, tmp_path, after="iteration      1")
+    assert code == 130, shown
+    assert "data: waveform: 400 points, 21 features" in shown
+    assert "Traceback" not in shown
+    printed, saved = json.loads(out), json.loads((tmp_path / "s.json").read_text())
+    assert printed == saved
+    assert saved["status"] == "INTERRUPTED"
+    assert saved["lower_bound"] <= saved["objective"]
+    again = recertify(cvxml.load(tmp_path / "s.json"), 1e-6)
+    assert again.verdict == "inconclusive"
+    assert again.certificate.objective == pytest.approx(saved["objective"])
+    assert again.certificate.lower_bound == pytest.approx(saved["lower_bound"])
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs a terminal of its own")
+def test_ctrl_c_in_a_check_is_one_line(tmp_path: Path) -> None:
+    np.save(tmp_path / "m.npy", np.eye(21))
+    code, out, shown = ctrl_c(["check", "lmnn", "waveform", "--metric", "m.npy"], tmp_path, after="data: ")
+    assert (code, out) == (130, "")
+    lines = shown.splitlines()
+    assert len(lines) == 2
+    assert lines[1] == "cvxml: interrupted; nothing is kept"

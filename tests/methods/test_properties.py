@@ -1,0 +1,157 @@
+"""What holds of every method, by its public face: what it tells, where it starts from, what changes nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cvxml
+from cvxml.core.result import Step
+from cvxml.methods import get, names
+from tests.instances import random_data, solved_status, with_lists
+
+X, Y = random_data(9, n=40, d=4)
+GIVEN: dict[str, dict[str, Any]] = {
+    "nca": {"n_components": 2, "criterion": "g"},
+    "kernel_mlsvm": {"lam": 1.0},
+    "frobmetric": {"C": 300.0},
+}
+CONVEX = [name for name in names() if get(name).CLAIM == "optimal"]
+WITH_STEPS = [name for name in names() if name != "glml"]  # which has a closed form
+PROVED_BY_STEPS = [name for name in WITH_STEPS if name in CONVEX]
+DISTANCES = np.where(
+    (Y[:, None] == Y) & ~np.eye(40, dtype=bool), np.sum((X[:, None] - X) ** 2, axis=2), np.inf
+)
+TARGETS = np.argsort(DISTANCES, axis=1)[:, :3]
+PRIOR = np.diag([0.2, 1.0, 3.0, 1.0]) + 0.1
+TURN = np.linalg.qr(np.random.default_rng(0).standard_normal((4, 4)))[0]
+
+
+def solved(method: str, data: Any = X, y: Any = Y, **params: Any) -> cvxml.Solution:
+    return cvxml.solve(method, data, y, **{**GIVEN.get(method, {}), **params})
+
+
+# ---------------------------------------------------------------- what it tells
+
+
+@pytest.mark.parametrize("method", WITH_STEPS)
+def test_the_history_is_what_the_callback_saw(method: str) -> None:
+    seen: list[Step] = []
+    solution = solved(method, callback=seen.append)
+    assert tuple(seen) == solution.history
+    assert seen[-1].objective == pytest.approx(solution.objective, rel=1e-6)
+    iterations = [step.iteration for step in seen]
+    assert iterations == sorted(set(iterations))
+    assert iterations[-1] == solution.n_iter
+
+
+@pytest.mark.parametrize("method", PROVED_BY_STEPS)
+def test_every_step_is_between_the_bounds_of_the_optimum(method: str) -> None:
+    best = solved(method, tol=1e-9)
+    with pytest.warns(match="max_iter"):
+        early = solved(method, max_iter=2, tol=1e-9)
+    assert early.n_iter == 2
+    assert early.lower_bound <= best.objective <= early.objective
+    assert best.history[-1].gap <= 1e-9 * best.certificate.scale
+    for step in (*early.history, *best.history):
+        slip = 1e-12 * abs(step.objective)
+        assert step.gap == pytest.approx(step.objective - step.lower_bound, rel=1e-9, abs=slip)
+        assert step.lower_bound <= best.objective + slip
+        assert step.objective >= best.lower_bound - slip
+
+
+# ---------------------------------------------------------------- where it starts from
+
+
+@pytest.mark.parametrize("method", WITH_STEPS)
+def test_a_run_goes_on_from_a_solution(method: str) -> None:
+    first = solved(method, tol=1e-4)
+    again = solved(method, tol=1e-4, warm_start=first)
+    finer = solved(method, tol=1e-8, warm_start=first)
+    assert again.n_iter <= (1 if method == "ssvm" else 0)  # CCCP stops after a step that wins nothing
+    assert again.objective == pytest.approx(first.objective, rel=1e-13)
+    np.testing.assert_allclose(again.metric, first.metric, atol=1e-14 * np.linalg.norm(first.metric))
+    assert finer.status is solved_status(method)
+    assert finer.objective <= first.objective
+
+
+@pytest.mark.parametrize("method", PROVED_BY_STEPS)
+def test_a_start_from_another_convex_problem_is_refused(method: str) -> None:
+    other = "mcml" if method == "mmc" else "mmc"
+    said = f"is a solution of {other}, not of {method}"
+    with pytest.raises(ValueError, match=f"warm_start {said}"):
+        solved(method, warm_start=solved(other))
+
+
+# ---------------------------------------------------------------- what changes nothing
+
+
+Pair = tuple[cvxml.Solution, cvxml.Solution]
+
+
+def moved(method: str, T: np.ndarray, shift: Any = 0.0, unit: float = 1.0) -> Pair:
+    """Solutions for X and for X T + shift, with parameters that mean the same; T makes lengths `unit` times as long."""
+    back = np.linalg.inv(T)
+    following: dict[str, Any] = {
+        "mlsvm": ({"lam": 1.0}, {"lam": unit**4}),
+        "kernel_mlsvm": ({"kernel": "rbf", "gamma": 0.25}, {"kernel": "rbf", "gamma": 0.25 / unit**2}),
+        "glml": ({"query": X[0] + 0.1}, {"query": (X[0] + 0.1) @ T + shift}),
+        "ssvm": ({"C": 0.1}, {"C": 0.1 / unit**4}),
+        "frobmetric": ({"C": 30.0}, {"C": 30.0 / unit**4}),
+        "itml": (
+            {"prior": PRIOR},
+            {"prior": back @ PRIOR @ back.T},
+        ),  # the default bounds are distances under it
+        "lmnn": ({"targets": TARGETS}, {"targets": TARGETS}),
+        "lmnn:squared_hinge": ({"targets": TARGETS}, {"targets": TARGETS}),
+    }
+    here, there = following.get(method, ({}, {}))
+    plain = solved(method, tol=1e-9, **here)
+    lists = with_lists(method, there, plain.neighbors)
+    return plain, solved(method, X @ T + shift, tol=1e-9, **lists)
+
+
+def assert_same(
+    method: str, plain: cvxml.Solution, other: cvxml.Solution, T: np.ndarray, per: float = 1.0
+) -> None:
+    assert other.status is plain.status
+    assert per * other.objective == pytest.approx(plain.objective, rel=1e-9, abs=1e-12)
+    back = other.metric if method == "kernel_mlsvm" else T @ other.metric @ T.T
+    np.testing.assert_allclose(back, plain.metric, atol=1e-7 * np.linalg.norm(plain.metric))
+
+
+@pytest.mark.parametrize("method", [name for name in names() if name != "mmc:diagonal"])
+def test_turning_the_features_turns_the_metric(method: str) -> None:
+    assert_same(method, *moved(method, TURN), TURN)
+
+
+@pytest.mark.parametrize("method", names())
+def test_neither_the_order_of_the_features_nor_the_origin_matters(method: str) -> None:
+    backwards = np.eye(4)[::-1]
+    assert_same(method, *moved(method, backwards, shift=np.array([0.0, 50.0, -2000.0, 1024.0])), backwards)
+
+
+@pytest.mark.parametrize(
+    "method", [name for name in names() if name != "glml"]
+)  # whose metric has determinant 1
+@pytest.mark.parametrize("unit", [1e-8, 0.3, 1024.0, 1e8])
+def test_units_do_not_matter_where_the_parameters_follow(method: str, unit: float) -> None:
+    T = unit * np.eye(4)
+    assert_same(method, *moved(method, T, unit=unit), T, unit**4 if method in ("ssvm", "frobmetric") else 1.0)
+
+
+LINEAR = ["lmnn", "lmnn:squared_hinge", "itml", "mcml", "mmc", "dml_eig"]  # of distances alone, not of a norm
+
+
+@pytest.mark.parametrize("method", [*LINEAR, "mmc:diagonal"])
+def test_units_of_single_features_do_not_matter(method: str) -> None:
+    T = np.diag([1e-6, 1e-2, 1.0, 1e6])
+    assert_same(method, *moved(method, T), T)
+
+
+@pytest.mark.parametrize("method", LINEAR)
+def test_any_linear_map_of_the_features_maps_the_metric(method: str) -> None:
+    T = np.random.default_rng(0).standard_normal((4, 4))
+    assert_same(method, *moved(method, T), T)

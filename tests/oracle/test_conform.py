@@ -1,0 +1,256 @@
+"""`cvxml conform`: right and wrong programs, and programs that do not behave."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from cvxml.cli.main import run
+from cvxml.oracle.cases import load_cases
+from cvxml.oracle.conform import Row, as_junit, as_table, conform
+from tests.schemas import schema
+
+PROGRAMS = Path(__file__).parents[2] / "validation" / "programs"
+QUICK = "mlsvm-[kl]*"  # mlsvm-kkt, mlsvm-line, mlsvm-line-capped
+
+
+def rows_of(program: str, pattern: str) -> dict[str, Row]:
+    command = [sys.executable, str(PROGRAMS / program)]
+    return {row.case: row for row in conform(command, load_cases(pattern=pattern))}
+
+
+def test_the_correct_program_is_certified_wherever_it_answers() -> None:
+    rows = rows_of("correct.py", "*")
+    verdicts = {row.verdict for row in rows.values()}
+    assert verdicts == {"certified", "skipped"}, as_table(list(rows.values()))
+    answered = {row.formula for row in rows.values() if row.verdict == "certified"}
+    convex = {"lmnn", "lmnn:squared_hinge", "itml", "mmc", "mmc:diagonal", "dml_eig", "mcml"}
+    parts = {"neighbors", "psd_projection", "glml_B", "nca_gradient"}
+    assert {"mlsvm", "glml", "nca", *convex, *parts} == answered
+    skipped = {row.formula for row in rows.values() if row.verdict == "skipped"}
+    assert not answered & skipped
+
+
+@pytest.mark.parametrize(
+    ("program", "diagnosis"),
+    [
+        ("wrong_lam.py", "optimal for lam ||A||^2 where the paper has lam/2 ||A||^2"),
+        ("wrong_argmin.py", "x+ = argmin, as Algorithm 1 is printed"),
+        ("wrong_cone.py", "optimal for the problem without A psd"),
+    ],
+)
+def test_a_wrong_program_is_refuted_and_told_why(program: str, diagnosis: str) -> None:
+    row = rows_of(program, "mlsvm-iris")["mlsvm-iris"]
+    assert row.verdict == "refuted"
+    assert any(diagnosis in line for line in row.diagnosis), row
+    assert row.gap is not None
+    assert row.gap > 1e-4
+
+
+def test_wrong_parts_are_refuted_with_the_first_entry_that_is() -> None:
+    rows = rows_of("wrong_cone.py", "part-*")
+    assert rows["part-neighbors"].verdict == "refuted"
+    assert "entry 0" in rows["part-neighbors"].message
+    assert rows["part-psd-mixed"].verdict == "refuted"
+    assert rows["part-psd-zero"].verdict == "certified"  # |M| is P_+(M) where no eigenvalue is negative
+
+
+def program(tmp_path: Path, body: str) -> list[str]:
+    path = tmp_path / "program.py"
+    path.write_text(f"import json, sys, time\nquestion = json.load(sys.stdin)\n{body}\n")
+    return [sys.executable, str(path)]
+
+
+@pytest.mark.parametrize(
+    ("body", "verdict", "message"),
+    [
+        ("print('hello')", "error", "no JSON"),
+        ("print(json.dumps([1]))", "error", "no JSON object"),
+        ("print('{\"metric\": [[NaN]]}')", "error", "NaN"),
+        ("print('[' * 100000)", "error", "no JSON"),
+        ("print(json.dumps({'metric': 'text'}))", "error", ""),
+        ("print(json.dumps({'metric': [[1, 2], [3]]}))", "error", ""),
+        ("print(json.dumps({'metric': [[1.0, 0.0], [0.0, 1.0]]}))", "error", "shape"),
+        ("print(json.dumps({'sorry': 1}))", "error", "neither"),
+        ("raise SystemExit('no idea')", "error", "exit code 1: no idea"),
+        ("time.sleep(60)", "error", "no answer within"),
+        ("while True: print('x' * 100000)", "error", ""),
+        ("import os; os.fork() or time.sleep(60); time.sleep(60)", "error", "no answer within"),
+        ("print(json.dumps({'unsupported': 'not yet'}))", "skipped", "not yet"),
+        ("print(json.dumps({'status': 'not attained'}))", "refuted", "one is"),
+        ("print(json.dumps({'metric': [[0.125]], 'objective': 0.5}))", "refuted", "claimed objective"),
+        ("print(json.dumps({'components': [[0.125 ** 0.5]]}))", "certified", ""),
+        ("print(json.dumps({'metric': [[0.125]], 'objective': 1 / 128}))", "certified", ""),
+    ],
+)
+def test_a_program_that_does_not_behave_is_one_row(
+    tmp_path: Path, body: str, verdict: str, message: str
+) -> None:
+    cases = load_cases(pattern="mlsvm-line")
+    (row,) = conform(program(tmp_path, body), cases, time_limit=5.0)
+    assert row.verdict == verdict, row
+    assert message in row.message
+    schema("conformance").validate({"format": "cvxml-conformance", "version": 1, "rows": [row.to_dict()]})
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    [
+        {"X": [["a"]], "y": [0, 1]},
+        {"X": [[1.0], [2.0], [3.0]], "y": [0, 1, 1], "nothing": 5},
+        {"X": [[1.0], [2.0], [3.0]], "y": [0, 1, 1], "lam": -1.0},
+        {"X": [[1.0], [2.0], [3.0]], "y": [0, 1, 1], "neighbors": [[7], [], []]},
+        {"X": [[1.0], [2.0], [3.0]], "y": {"a": 1}},
+        {"X": [[1e300], [2.0], [3.0]], "y": [0, 1, 1]},
+        {"X": [], "y": []},
+    ],
+)
+def test_a_case_of_ones_own_that_makes_no_sense_is_an_error_and_not_a_verdict(
+    tmp_path: Path, inputs: dict[str, Any]
+) -> None:
+    good = load_cases(pattern="mlsvm-line")[0].content
+    (tmp_path / "a.json").write_text(json.dumps({**good, "inputs": inputs}))
+    for formula in ("mlsvm", "nothing"):
+        (tmp_path / "a.json").write_text(json.dumps({**good, "formula": formula, "inputs": inputs}))
+        answer = program(tmp_path, "print(json.dumps({'metric': [[1.0]]}))")
+        (row,) = conform(answer, load_cases(tmp_path), time_limit=10.0)
+        assert row.verdict == "error"
+        assert row.message
+
+
+def test_rows_are_strict_json_where_a_figure_is_infinite(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The optimum of mlsvm-zero is 0, so the share of the scale that any other metric leaves is infinite."""
+    wrong = program(tmp_path, "print(json.dumps({'metric': [[1.0, 0.0], [0.0, 1.0]]}))")
+    assert run(["conform", "--only", "mlsvm-zero", "--json", "--", *wrong]) == 1
+    (row,) = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)["rows"]
+    assert row["rel_gap"] is None
+    assert row["gap"] > 0
+
+
+def test_answers_that_programs_give_meet_the_schema() -> None:
+    for answer in (
+        {"metric": [[1.0]]},
+        {"components": [[1.0]]},
+        {"unsupported": "no"},
+        {"answer": {"B": [[1.0]]}},
+    ):
+        schema("answer").validate(answer)
+    assert not schema("answer").is_valid({"metrics": [[1.0]]})
+
+
+def test_the_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    right, wrong = ([sys.executable, str(PROGRAMS / name)] for name in ("correct.py", "wrong_lam.py"))
+    junit = tmp_path / "rows.xml"
+    assert run(["conform", "--only", QUICK, "--junit", str(junit), "--", *right]) == 0
+    table = capsys.readouterr().out
+    assert "3 cases: 3 certified, 0 refuted" in table
+    suite = ElementTree.parse(junit).getroot()
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("3", "0", "0")
+    assert run(["conform", "--only", QUICK, "--json", "--", *wrong]) == 1
+    content = json.loads(capsys.readouterr().out)
+    schema("conformance").validate(content)
+    assert [row["verdict"] for row in content["rows"]] == ["refuted", "refuted", "certified"]
+    assert run(["conform", "--only", "ssvm-iris", "--", *right]) == 3  # all skipped: nothing was shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["conform"], "COMMAND"),
+        (["conform", "--", "/no/such/program"], "cannot be started"),
+        (["conform", "--only", "nothing", "--", "true"], "no case matches"),
+        (["conform", "--folder", "no/such/folder", "--", "true"], "holds no cases"),
+        (["conform", "--time-limit", "0", "--", "true"], "time-limit"),
+        (["conform", "--tol", "tight", "--", "true"], "strict"),
+        (["conform", "--only", "mlsvm-line", "--junit", "/no/such/folder/a.xml", "--", "true"], "junit"),
+        (["schema", "nothing"], "report"),
+        (["cases", "nothing"], "no case matches"),
+    ],
+)
+def test_bad_use_is_one_sentence(
+    arguments: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(arguments) == 2
+    said = capsys.readouterr()
+    assert complaint in said.err
+    assert said.err.count("\n") == 1
+    assert said.out == ""
+
+
+def test_cases_and_schemas_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["cases"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == len(load_cases())
+    assert run(["cases", "glml", "--json"]) == 0
+    for question in json.loads(capsys.readouterr().out):
+        schema("question").validate(question)
+    for name in ("report", "case", "question", "answer", "conformance"):
+        assert run(["schema", name]) == 0
+        assert json.loads(capsys.readouterr().out)["title"]
+
+
+def test_junit_holds_what_a_program_printed_whatever_it_is() -> None:
+    row: Any = Row("a", "mlsvm", "error", message="exit code 1: \x00\x1b[31m<&\udcff")
+    root = ElementTree.fromstring(as_junit([row, Row("b", "mlsvm", "inconclusive", message="ties")]).encode())
+    assert [child.tag for case in root for child in case] == ["error", "skipped"]
+
+
+def test_skipped_cases_are_not_passed_unless_that_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    right = [sys.executable, str(PROGRAMS / "correct.py")]
+    assert run(["conform", "--only", "part-[nim]*", "--", *right]) == 3
+    assert run(["conform", "--only", "part-[nim]*", "--allow-skipped", "--", *right]) == 0
+    assert run(["conform", "--only", "ssvm-iris", "--allow-skipped", "--", *right]) == 3
+    # a program that knows MLSVM only, and is right where lam does not matter: two cases of LMNN are skipped
+    other = [sys.executable, str(PROGRAMS / "wrong_lam.py")]
+    assert run(["conform", "--only", "*-line", "--", *other]) == 3
+    assert run(["conform", "--only", "*-line", "--allow-skipped", "--", *other]) == 0
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("print('{\"metric\": [[1' + '0' * 400 + ']]}')", "metric"),
+        ("print(json.dumps({'metric': [['0.125']]}))", "real numbers"),
+        ("import os; os.unlink(os.readlink('/proc/self/fd/1')); print(1)", ""),
+        ("sys.stderr.write('y' * 10**8); raise SystemExit(1)", "wrote more"),
+        ("raise SystemExit('x' * 10**6)", "exit code 1"),
+    ],
+)
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc is looked at")
+def test_what_a_program_does_to_the_run_is_an_error_of_one_row(
+    tmp_path: Path, body: str, message: str
+) -> None:
+    (row,) = conform(program(tmp_path, body), load_cases(pattern="mlsvm-line"), time_limit=20.0)
+    assert row.verdict == "error"
+    assert message in row.message
+    assert len(row.message) < 1000
+
+
+def test_a_program_cannot_forge_a_row_or_speak_to_the_terminal(tmp_path: Path) -> None:
+    said = "x\nmlsvm-line        certified  \x1b[2J\ud800"
+    answer = program(tmp_path, f"print(json.dumps({{'unsupported': {said!r}}}))")
+    rows = conform(answer, load_cases(pattern="mlsvm-line"), time_limit=20.0)
+    table = as_table(rows)
+    assert sum(line.startswith("mlsvm-line") for line in table.splitlines()) == 1
+    assert "\x1b" not in table
+    assert table.encode()
+    assert ElementTree.fromstring(as_junit(rows).encode()).get("skipped") == "1"
+
+
+def test_the_textbook_projection_of_a_negative_matrix_is_right(tmp_path: Path) -> None:
+    """(M + |M|) / 2 leaves the rounding of the entries where the answer is 0."""
+    body = (
+        "import numpy as np\n"
+        "w, V = np.linalg.eigh(np.array(question['inputs']['matrix']))\n"
+        "P = ((V * w) @ V.T + (V * abs(w)) @ V.T) / 2\n"
+        "print(json.dumps({'answer': {'projection': P.tolist()}}))"
+    )
+    rows = conform(program(tmp_path, body), load_cases(pattern="part-psd-*"), time_limit=20.0)
+    assert {row.verdict for row in rows} == {"certified"}

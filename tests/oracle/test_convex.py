@@ -1,0 +1,115 @@
+"""When a claim about a convex problem is certified, refuted or neither: what is not shown is not said."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cvxml
+from cvxml.core.report import Verdict
+from cvxml.core.result import Certificate, Solution
+from cvxml.oracle import convex
+from cvxml.oracle.asked import Asked
+from tests.instances import checked, mlsvm_from_kkt
+
+TOL = 1e-3  # "loose"
+KNOWN = mlsvm_from_kkt(3)
+GIVEN: dict[str, Any] = {"lam": KNOWN.lam, "neighbors": KNOWN.neighbors}
+CERTIFIED, REFUTED, INCONCLUSIVE = Verdict.CERTIFIED, Verdict.REFUTED, Verdict.INCONCLUSIVE
+
+
+@pytest.fixture(scope="module")
+def best() -> Solution:
+    return cvxml.solve("mlsvm", KNOWN.X, KNOWN.y, tol=1e-9, **GIVEN)
+
+
+@pytest.fixture(scope="module")
+def loose(best: Solution) -> Solution:
+    """The optimal metric with a bound of 0: what a solver that stopped early leaves."""
+    dual = {name: 0 * values for name, values in best.dual.items()}
+    return replace(
+        best, certificate=replace(best.certificate, gap=best.objective, lower_bound=0.0, dual=dual)
+    )
+
+
+def multiple(t: float, reference: Solution) -> Certificate:
+    """What the dual of the reference proves of t times the optimum."""
+    return cvxml.certify("mlsvm", KNOWN.X, KNOWN.y, t * KNOWN.A, reference.dual, **GIVEN)
+
+
+def claim(value: float) -> Asked:
+    """That the optimum, or the objective of a metric, is `value`."""
+    given = checked("mlsvm", KNOWN.X, KNOWN.y, **GIVEN)[1]
+    return Asked(
+        "mlsvm", KNOWN.X, KNOWN.y, GIVEN, given, value=value, tol_name="loose", exact=True, diagnosed=False
+    )
+
+
+@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize("share", [0.98, 1.02])
+def test_a_tolerance_is_a_share_of_the_scale_of_the_reference(
+    best: Solution, share: float, exact: bool
+) -> None:
+    """That of the candidate is 1.06 times as large here."""
+    t = 0.1
+    for _ in range(60):  # the gap is all but quadratic in t
+        t *= (share * TOL * best.certificate.scale / multiple(1 + t, best).gap) ** 0.5
+    report = cvxml.check("mlsvm", KNOWN.X, KNOWN.y, (1 + t) * KNOWN.A, tol="loose", exact=exact, **GIVEN)
+    assert report.verdict is (CERTIFIED if share < 1 else REFUTED)
+
+
+def test_a_metric_is_judged_only_by_bounds_that_are_tight_and_figures_that_are_numbers(
+    best: Solution, loose: Solution
+) -> None:
+    ours, near, far = best.certificate, multiple(1, best), multiple(3, loose)
+    scale = near.scale
+
+    def verdict(proof: Certificate, reference: Certificate) -> Verdict | None:
+        return convex._judge(proof, replace(best, certificate=reference), scale, TOL, 0)[0]
+
+    assert verdict(near, near) is CERTIFIED
+    assert verdict(multiple(1.001, loose), loose.certificate) is INCONCLUSIVE
+    # rounding as large as the scale: of the reference it hides all but what is far beyond it
+    assert verdict(multiple(1.1, best), replace(ours, rounding=scale)) is INCONCLUSIVE
+    assert verdict(multiple(4, best), replace(ours, rounding=scale)) is REFUTED
+    assert verdict(near, replace(near, rounding=scale)) is INCONCLUSIVE
+    assert verdict(replace(near, rounding=scale), near) is INCONCLUSIVE
+    assert verdict(far, replace(near, gap=np.inf)) is INCONCLUSIVE
+    assert verdict(replace(near, gap=np.nan), near) is INCONCLUSIVE
+    assert verdict(replace(far, gap=np.inf), near) is REFUTED
+
+
+def test_what_a_tie_may_turn_is_not_judged_exactly(best: Solution) -> None:
+    for verdict in Verdict:
+        assert convex._may_be_judged_exactly(best.certificate, verdict, ties=1) == (verdict is CERTIFIED)
+
+
+def test_a_claimed_value_is_certified_only_between_tight_bounds(best: Solution, loose: Solution) -> None:
+    near, value = multiple(1, best), best.objective
+
+    def verdict(value: float, proof: Certificate | None, reference: Solution) -> Verdict:
+        return convex._judge_value(claim(value), proof, reference, near.scale, 0, CERTIFIED, [])[0]
+
+    assert verdict(value, None, best) is CERTIFIED
+    assert verdict(value, near, best) is CERTIFIED
+    assert verdict(value, None, loose) is INCONCLUSIVE
+    assert verdict(value + 2 * TOL * near.scale, None, best) is REFUTED
+    assert verdict(-value, near, loose) is REFUTED
+
+
+def test_a_witness_says_by_how_much_it_is_better(best: Solution, loose: Solution) -> None:
+    """Than the metric that was judged; than the value, where that alone was claimed."""
+    far, value = multiple(3, loose), best.objective
+    for proof, gain in ((None, value), (far, far.objective - value)):
+        report = convex._report(claim(2 * value), REFUTED, [], loose, proof, 1.0, (), None)
+        assert report.witness is not None
+        assert report.witness.better_by == pytest.approx(gain, rel=1e-6)
+
+
+def test_one_metric_is_to_be_given_in_one_way() -> None:
+    for metric, says in ((None, "nothing to check"), (KNOWN.A, "not both")):
+        with pytest.raises(ValueError, match=says):
+            cvxml.check("mlsvm", KNOWN.X, KNOWN.y, metric, components=metric, **GIVEN)

@@ -1,0 +1,338 @@
+"""The mistakes that people make with MLSVM, made here in cvxpy without the package, and what `check` says of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import cvxml
+from cvxml import datasets
+from cvxml.core.metric import FloatArray
+from cvxml.core.report import Verdict
+from cvxml.methods import get
+from cvxml.methods.mlsvm import misreadings
+from tests.instances import real_data
+
+LAM, K = 0.05, 5
+
+
+def nearest(X: FloatArray, i: int, k: int, last: bool = False, itself: bool = False) -> list[int]:
+    """The k nearest of point i; of equal distances the first index, or the last."""
+    others = [j for j in range(len(X)) if j != i or itself]
+    return sorted(others, key=lambda j: (round(float(np.sum((X[i] - X[j]) ** 2)), 9), -j if last else j))[:k]
+
+
+def mistaken(
+    X: FloatArray,
+    y: Any,
+    lists: list[list[int]],
+    lam: float = LAM,
+    *,
+    weight: float = 0.5,
+    share: float | None = None,
+    cone: bool = True,
+    power: int = 1,
+    rows: Callable[[int, list[int], list[int]], list[tuple[list[int], list[int]]]] = lambda i, T, J: [(T, J)],
+) -> FloatArray:
+    """weight lam ||A||^2 + share sum xi^power, a slack for each of the `rows` of a point: targets and impostors."""
+    n, d = X.shape
+    A = cp.Variable((d, d), symmetric=True)
+
+    def D(i: int, j: int) -> Any:
+        return (X[i] - X[j]) @ A @ (X[i] - X[j])
+
+    slacks = []
+    for i in range(n):
+        T = [j for j in lists[i] if y[j] == y[i]]
+        J = [j for j in lists[i] if y[j] != y[i]]
+        for targets, impostors in rows(i, T, J):
+            if len(targets) == 0 or len(impostors) == 0:
+                continue
+            far = cp.max(cp.hstack([D(i, j) for j in targets]))
+            near = cp.min(cp.hstack([D(i, j) for j in impostors]))
+            slacks.append(cp.pos(1 + far - near))
+    loss = cp.sum(cp.hstack(slacks) ** power)
+    value = weight * lam * cp.sum_squares(A) + (1 / n if share is None else share) * loss
+    problem = cp.Problem(cp.Minimize(value), [A >> 0] if cone else [])
+    problem.solve(solver="CLARABEL", tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
+    found: FloatArray = A.value
+    return found
+
+
+def euclid(X: FloatArray, i: int, listed: list[int]) -> list[int]:
+    return sorted(listed, key=lambda j: float(np.sum((X[i] - X[j]) ** 2)))
+
+
+def data() -> tuple[FloatArray, Any, list[list[int]]]:
+    """Two long classes side by side, close enough that 24 of 36 points have both among their neighbours."""
+    rng = np.random.default_rng(4)
+    y = np.arange(36) % 2
+    X = rng.standard_normal((36, 3)) * [1.0, 2.0, 0.6]
+    X[:, 0] += 2 * y
+    return X, y, [nearest(X, i, K) for i in range(len(X))]
+
+
+def judged(X: FloatArray, y: Any, metric: FloatArray, **params: Any) -> cvxml.core.report.Report:
+    given = {"lam": LAM, "n_neighbors": K, **params}
+    report = cvxml.check("mlsvm", X, y, metric, **given)
+    assert report.verdict is Verdict.REFUTED
+    return report
+
+
+MISTAKES: dict[str, tuple[str, dict[str, Any]]] = {
+    "lam": ("optimal for lam ||A||^2 where", {"weight": 1.0}),
+    "sum": ("optimal for sum_i xi_i where", {"share": 1.0}),
+    "lam_sum": ("optimal for lam ||A||^2 + sum_i xi_i where", {"weight": 1.0, "share": 1.0}),
+    "lam_on_losses": ("optimal for 1/2 ||A||^2 + lam/n sum", {"lam": 1.0, "share": LAM / 36}),
+    "squared_hinge": ("sum_i xi_i^2 where", {"power": 2}),
+    "no_cone": ("the problem without A psd", {"cone": False}),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_in_the_objective_is_named(name: str) -> None:
+    sentence, how = MISTAKES[name]
+    X, y, lists = data()
+    report = judged(X, y, mistaken(X, y, lists, **how))
+    assert any(sentence in line for line in report.diagnosis), report.diagnosis
+
+
+def test_a_mean_over_the_usable_points_is_named() -> None:
+    X, y, lists = data()
+    usable = sum(len({y[j] == y[i] for j in listed}) == 2 for i, listed in enumerate(lists))
+    assert 0 < usable < len(X)
+    report = judged(X, y, mistaken(X, y, lists, share=1 / usable))
+    assert any("the mean of xi over the usable points" in line for line in report.diagnosis)
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("last_target", "the target that is furthest by Euclid"),
+        ("first_impostor", "the impostor that is nearest by Euclid"),
+        ("fixed_pairs", "chosen once, by Euclid"),
+        ("each_pair", "a slack for each pair of a target and an impostor"),
+        ("all_impostors", "all points of other classes as impostors"),
+        ("empty", "a distance of 0 to the targets of a point that has none"),
+    ],
+)
+def test_a_mistake_in_the_rows_is_named(name: str, sentence: str) -> None:
+    X, y, lists = data()
+    others = [[j for j in range(len(X)) if y[j] != y[i]] for i in range(len(X))]
+    rows: dict[str, Callable[..., Any]] = {
+        "last_target": lambda i, T, J: [(euclid(X, i, T)[-1:], J)],
+        "first_impostor": lambda i, T, J: [(T, euclid(X, i, J)[:1])],
+        "fixed_pairs": lambda i, T, J: [(euclid(X, i, T)[-1:], euclid(X, i, J)[:1])],
+        "each_pair": lambda i, T, J: [([t], [j]) for t in T for j in J],
+        "all_impostors": lambda i, T, J: [(T, others[i])],
+        "empty": lambda i, T, J: [(T or [i], J)],
+    }
+    report = judged(X, y, mistaken(X, y, lists, rows=rows[name]))
+    assert any(sentence in line for line in report.diagnosis), report.diagnosis
+
+
+def test_the_printed_argmin_is_named() -> None:
+    """Where Algorithm 1 as printed stands still: the nearest target by A itself, chosen again until nothing changes."""
+    X, y, lists = data()
+    A, before = np.eye(3), np.zeros((3, 3))
+    for _ in range(50):
+        if np.linalg.norm(A - before) < 1e-9:
+            break
+
+        def nearest_by_A(i: int, T: list[int], J: list[int], A: FloatArray = A) -> Any:
+            return [(sorted(T, key=lambda j: float((X[i] - X[j]) @ A @ (X[i] - X[j])))[:1], J)]
+
+        before, A = A, mistaken(X, y, lists, rows=nearest_by_A)
+    assert np.linalg.norm(A - before) < 1e-9
+    report = judged(X, y, A)
+    assert any("as Algorithm 1 is printed" in line for line in report.diagnosis), report.diagnosis
+
+
+@pytest.mark.parametrize(
+    ("sentence", "lists"),
+    [
+        ("the point itself as one of its K neighbours", lambda X, i: nearest(X, i, K, itself=True)),
+        ("K - 1 neighbours", lambda X, i: nearest(X, i, K - 1)),
+        ("K + 1 neighbours", lambda X, i: nearest(X, i, K + 1)),
+    ],
+)
+def test_a_mistake_in_the_lists_is_named(
+    sentence: str, lists: Callable[[FloatArray, int], list[int]]
+) -> None:
+    X, y, _ = data()
+    report = judged(X, y, mistaken(X, y, [lists(X, i) for i in range(len(X))]))
+    assert any(sentence in line for line in report.diagnosis), report.diagnosis
+
+
+def test_the_other_kind_of_neighbourhood_is_named() -> None:
+    X, y = real_data("wine", 45)
+    X, y = X[:, [0, 6, 9]], np.unique(y, return_inverse=True)[1]
+    printed = [nearest(X, i, K) for i in range(45)]
+    per_class = []
+    for i in range(45):
+        ordered = nearest(X, i, 44)
+        per_class.append([j for j in ordered if y[j] == y[i]][:K] + [j for j in ordered if y[j] != y[i]][:K])
+    report = judged(X, y, mistaken(X, y, per_class))
+    assert any("the other kind of neighbourhood" in line for line in report.diagnosis)
+    report = judged(X, y, mistaken(X, y, printed), neighborhood="per-class")
+    assert any("the other kind of neighbourhood" in line for line in report.diagnosis)
+
+
+def test_another_rule_for_ties_is_named() -> None:
+    """On a grid most neighbourhoods end in a tie, and `check` refutes nobody for one; it says what was done."""
+    X = np.array([[a, 3.0 * b] for a in range(6) for b in range(5)])
+    y = (X[:, 0] + np.random.default_rng(1).normal(0, 0.7, 30) >= 2.5).astype(int)
+    theirs = mistaken(X, y, [nearest(X, i, 4, last=True) for i in range(30)])
+    report = cvxml.check("mlsvm", X, y, theirs, lam=LAM, n_neighbors=4)
+    assert report.verdict is Verdict.INCONCLUSIVE
+    assert "tie" in report.reasons[0]
+    assert any("the last index where a tie decides" in line for line in report.diagnosis), report.diagnosis
+
+
+def test_features_scaled_first_are_named() -> None:
+    X, y = real_data("wine", 40, standardized=False)
+    X = X[:, [0, 2, 9]]
+    Z = datasets.standardize(X)
+    y = np.unique(y, return_inverse=True)[1]
+    theirs = mistaken(Z, y, [nearest(Z, i, K) for i in range(40)])
+    report = judged(X, y, theirs)
+    assert "optimal for features that were z-scored first" in report.diagnosis
+    back = np.diag(1 / X.std(axis=0))
+    report = judged(X, y, back @ theirs @ back)
+    assert "optimal for features that were z-scored first, and mapped back" in report.diagnosis
+
+
+def test_slips_with_transforms_are_named() -> None:
+    X, y, _ = data()
+    best = cvxml.solve("mlsvm", X, y, lam=LAM, n_neighbors=K, tol=1e-10).metric
+    values, vectors = np.linalg.eigh(best)
+    L = (vectors * np.sqrt(np.maximum(values, 0))).T  # L^T L = best
+    given = {"lam": LAM, "n_neighbors": K}
+    assert cvxml.check("mlsvm", X, y, components=L, **given).verdict is Verdict.CERTIFIED
+    turned = cvxml.check("mlsvm", X, y, components=L.T, **given)
+    assert any("components L^T in place of L" in line for line in turned.diagnosis)
+    assert any("L^T L is optimal" in line for line in judged(X, y, L).diagnosis)
+    assert any("L L^T is optimal" in line for line in judged(X, y, L.T).diagnosis)
+    assert any("M^T M was given for M" in line for line in judged(X, y, best @ best).diagnosis)
+    given_M = cvxml.check("mlsvm", X, y, components=best, **given)
+    assert any("M was given for L" in line for line in given_M.diagnosis)
+
+
+def test_a_transposed_factor_and_an_inverse_are_named() -> None:
+    """The optimum has full rank here: two features, both of which matter."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30, 2))
+    y = (np.hypot(*X.T) > 1).astype(int)
+    best = cvxml.solve("mlsvm", X, y, lam=0.01, n_neighbors=K, tol=1e-10).metric
+    assert np.linalg.eigvalsh(best)[0] > 1e-3 * np.trace(best)
+    L = np.linalg.cholesky(best)
+    report = judged(X, y, L.T @ L, lam=0.01)
+    assert any("L L^T was given for L^T L" in line for line in report.diagnosis), report.diagnosis
+    report = judged(X, y, np.linalg.inv(best), lam=0.01)
+    assert any("M^-1 was given for M" in line for line in report.diagnosis)
+
+
+def test_a_misreading_met_less_accurately_than_asked_is_named_with_the_figure() -> None:
+    X, y, lists = data()
+    theirs = mistaken(X, y, lists, weight=1.0)
+    rough = theirs + 2e-6 * np.linalg.norm(theirs) * np.eye(3)
+    report = judged(X, y, rough)
+    assert any(line.startswith("to ") and "lam ||A||^2 where" in line for line in report.diagnosis)
+
+
+@pytest.mark.parametrize("kernel", [{"kernel": "poly", "degree": 2}, {"kernel": "rbf", "gamma": 0.3}])
+def test_the_mistakes_are_named_through_a_kernel(kernel: dict[str, Any]) -> None:
+    X, y, _ = data()
+    X, y = X[:18], y[:18]
+    given = {"lam": LAM, "n_neighbors": K, **kernel}
+    others = cvxml.solve("kernel_mlsvm", X, y, **{**given, "lam": 2 * LAM}, tol=1e-9).metric
+    report = cvxml.check("kernel_mlsvm", X, y, others, **given)
+    assert report.verdict is Verdict.REFUTED
+    assert any("optimal for lam ||A||^2 where" in line for line in report.diagnosis), report.diagnosis
+    if kernel["kernel"] == "rbf":
+        wide = cvxml.solve("kernel_mlsvm", X, y, **{**given, "gamma": 1 / (2 * 0.3**2)}, tol=1e-9).metric
+        report = cvxml.check("kernel_mlsvm", X, y, wide, **given)
+        assert any("2 gamma^2" in line for line in report.diagnosis), report.diagnosis
+
+
+@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(k, marks=pytest.mark.slow) for k in range(2, 10))])
+def test_wrong_metrics_of_any_kind_get_no_diagnosis(seed: int) -> None:
+    """Fifty a seed, five hundred in all: of any size, rank and distance from the optimum."""
+    X, y, _ = data()
+    rng = np.random.default_rng(seed)
+    best = cvxml.solve("mlsvm", X, y, lam=LAM, n_neighbors=K).metric
+    norm = np.linalg.norm(best)
+    for k in range(50):
+        noise = rng.standard_normal((3, 3))
+        wrong = noise @ np.diag(np.arange(3) <= k % 3) @ noise.T
+        wrong *= norm * 10 ** rng.uniform(-1.5, 1) / np.linalg.norm(wrong)
+        if k % 2:
+            wrong += best
+        report = judged(X, y, wrong)
+        assert report.diagnosis == (), wrong
+
+
+def test_neighbours_of_the_input_space_are_named_for_a_kernel() -> None:
+    X, y, _ = data()
+    X, y = X[:18], y[:18]
+    given = {"lam": LAM, "n_neighbors": K, "kernel": "poly", "degree": 2}
+    lists = [nearest(X, i, K) for i in range(18)]
+    theirs = cvxml.solve("kernel_mlsvm", X, y, **given, neighbors=lists, tol=1e-9).metric
+    report = cvxml.check("kernel_mlsvm", X, y, theirs, **given)
+    assert report.verdict is Verdict.REFUTED
+    assert any("the neighbours of the input space" in line for line in report.diagnosis), report.diagnosis
+
+
+@pytest.mark.parametrize(("by", "sentence"), [(-1, "K - 1 neighbours"), (1, "K + 1 neighbours")])
+def test_another_number_of_neighbours_is_named_for_a_kernel(by: int, sentence: str) -> None:
+    X, y, _ = data()
+    X, y = X[:18], y[:18]
+    given = {"lam": LAM, "kernel": "poly", "degree": 2}
+    theirs = cvxml.solve("kernel_mlsvm", X, y, **given, n_neighbors=K + by, tol=1e-7).metric
+    report = cvxml.check("kernel_mlsvm", X, y, theirs, **given, n_neighbors=K)
+    assert report.verdict is Verdict.REFUTED
+    assert any(sentence in line for line in report.diagnosis), report.diagnosis
+
+
+def test_a_misreading_with_too_many_pairs_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y, lists = data()
+    others = [[j for j in range(len(X)) if y[j] != y[i]] for i in range(len(X))]
+    theirs = mistaken(X, y, lists, rows=lambda i, T, J: [(T, others[i])])
+    assert any("all points of other classes" in line for line in judged(X, y, theirs).diagnosis)
+    monkeypatch.setattr(misreadings, "MOST_PAIRS", 500)
+    assert judged(X, y, theirs).diagnosis == ()
+
+
+def test_a_metric_near_the_optimum_is_refuted_and_its_looser_tolerance_told() -> None:
+    X, y = datasets.load("wine")
+    X = datasets.standardize(X)
+    A = (1 + 3e-4) * cvxml.solve("mlsvm", X, y).metric
+    told = [note for note in cvxml.check("mlsvm", X, y, A).notes if "tolerance" in note]
+    assert told == [
+        "at the tolerance loose (0.001) the metric is certified: it is near the optimum, and not at it"
+    ]
+    assert cvxml.check("mlsvm", X, y, A, tol="loose").verdict is Verdict.CERTIFIED
+    for wrong in (1.01 * A, -np.eye(13)):
+        report = cvxml.check("mlsvm", X, y, wrong)
+        assert cvxml.check("mlsvm", X, y, wrong, tol="loose").verdict is not Verdict.CERTIFIED
+        assert not any("tolerance" in note for note in report.notes)
+
+
+@pytest.mark.parametrize("method", ["mlsvm", "ssvm"])
+def test_that_no_misreading_was_found_is_said_where_it_was_looked_for(method: str) -> None:
+    X, y = real_data("iris", 40)
+    L = np.random.default_rng(0).standard_normal((4, 4))
+    report = cvxml.check(method, X, y, L @ L.T)
+    count = len(get(method).MISREADINGS)
+    assert report.verdict is Verdict.REFUTED
+    assert not report.diagnosis
+    assert any(f"none of the {count}" in note for note in report.notes)
+    silent = cvxml.check(method, X, y, L @ L.T, diagnosed=False)
+    assert not any("misreading" in note for note in silent.notes)
+    named = cvxml.check("mlsvm", X, y, cvxml.solve("mlsvm", X, y, lam=0.2).metric, lam=0.1)
+    assert named.diagnosis
+    assert not any("misreading" in note for note in named.notes)

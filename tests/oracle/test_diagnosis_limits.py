@@ -1,0 +1,249 @@
+"""Where a diagnosis or a verdict would be too much: next to nothing, saturated, overflowing, near by luck."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import cvxml
+from cvxml import datasets
+from cvxml.core.report import Verdict
+from cvxml.core.result import SavedSolution
+from cvxml.oracle.saved import recertify
+from tests.instances import checked, objective_of, random_data
+from tests.oracle.test_diagnosis import LAM, K, data, judged, mistaken
+
+
+def test_next_to_nothing_is_not_zero_where_the_optimum_is_zero() -> None:
+    """There is no scale that a solver's rounding could be a share of: it is judged as any matrix."""
+    rng = np.random.default_rng(3)
+    X, y = rng.integers(0, 4, size=(30, 2)).astype(float), np.arange(30) % 2
+    noise = np.array([[3e-16, 1.6e-15], [1.6e-15, 1e-17]])
+    for size in (1.0, 1e11):
+        report = cvxml.check("mlsvm", X, y, size * noise, lam=LAM)
+        assert report.verdict is Verdict.REFUTED
+        assert "not a metric" in report.reasons[0]
+    report = cvxml.check("mlsvm", X, y, noise @ noise.T, lam=LAM)
+    assert report.verdict is Verdict.INCONCLUSIVE
+    assert "tie" in report.reasons[0]
+    lists = cvxml.solve("mlsvm", X, y, n_neighbors=4).neighbors
+    report = cvxml.check("mlsvm", X, y, noise @ noise.T, lam=LAM, neighbors=lists)
+    assert report.verdict is Verdict.REFUTED
+    assert "the optimum is the zero matrix" in report.reasons[0]
+    assert cvxml.check("mlsvm", X, y, 0 * noise, lam=LAM).verdict is Verdict.CERTIFIED
+
+
+def test_a_saturated_metric_is_no_multiple_of_a_stationary_one() -> None:
+    """f is flat where all probabilities are 0 or 1: a huge multiple of anything looks stationary there."""
+    rng = np.random.default_rng(1)
+    X = np.concatenate([rng.normal(c, 1.0, (n, 2)) for c, n in ((0.0, 3), (0.7, 4), (1.4, 3))])
+    y = np.repeat([0, 1, 2], [3, 4, 3])
+    for _ in range(10):
+        report = cvxml.check(
+            "nca", X, y, components=0.2 * rng.standard_normal((1, 2)), criterion="f", n_components=1
+        )
+        assert report.verdict is Verdict.REFUTED
+        assert report.diagnosis == ()
+
+
+def test_what_is_as_good_as_zero_gets_no_diagnosis() -> None:
+    X, y, _ = data()
+    for size in (1e-9, 1e-12):
+        assert judged(X, y, size * np.eye(3)).diagnosis == ()
+
+
+def test_a_step_of_gerrymandering_ends_where_its_metric_is_next_to_nothing() -> None:
+    """Newton rounds there once went on for ever: an off-diagonal slip made ||W||^2 tiny beside F."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((15, 3)), np.arange(15) % 3
+    X[:, 0] += 0.5 * y
+    for factor in (0.5, 0.1, 1e-3):
+        W = cvxml.solve("ssvm", X, y, C=0.3, n_neighbors=3, tol=1e-9).metric * factor
+        of, given = checked("ssvm", X, y, C=0.3, n_neighbors=3)
+        better, _ = of.improve(given, W, tol=1e-7, early=True)
+        before, after = (objective_of("ssvm", X, y, M, C=0.3, n_neighbors=3) for M in (W, better))
+        assert after <= before * (1 + 1e-12)
+
+
+def test_a_right_metric_with_a_wrong_value_is_not_diagnosed() -> None:
+    X, y, _ = data()
+    best = cvxml.solve("mlsvm", X, y, lam=LAM, n_neighbors=K, tol=1e-9)
+    given = {"lam": LAM, "n_neighbors": K, "claimed_objective": 2 * best.objective}
+    report = cvxml.check("mlsvm", X, y, best.metric, **given)
+    assert report.verdict is Verdict.REFUTED
+    assert "claimed objective" in report.reasons[0]
+    assert report.diagnosis == ()
+
+
+@pytest.mark.parametrize("lam", [pytest.param(1e-180, marks=pytest.mark.slow), 1e160])
+def test_weights_whose_squares_are_no_numbers_are_diagnosed_without_a_crash(lam: float) -> None:
+    X, y, _ = data()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        report = cvxml.check("mlsvm", X, y, np.eye(3), lam=lam, n_neighbors=K)
+    assert report.verdict is not Verdict.CERTIFIED
+
+
+def test_a_matrix_whose_norm_overflows_is_no_metric() -> None:
+    X, y = [[0.0, 0, 0], [1, 0, 0], [3, 0, 0]], [0, 0, 1]
+    bad = np.diag([0.125, -1.7e308, -1.7e308])
+    for exact in (False, True):
+        report = cvxml.check("mlsvm", X, y, bad, lam=1.0, neighbors=[[1, 2], [], []], exact=exact)
+        assert report.verdict is Verdict.REFUTED
+    with pytest.raises(ValueError, match="not a metric"):
+        cvxml.evaluate("mlsvm", X, y, bad, lam=1.0, neighbors=[[1, 2], [], []])
+
+
+def test_what_the_data_do_not_see_does_not_hide_what_they_see() -> None:
+    """A feature that is constant takes any weight; the norm it gives must not make a negative eigenvalue small."""
+    rng = np.random.default_rng(0)
+    X, y = np.c_[rng.standard_normal((14, 2)), np.zeros(14)], np.arange(14) % 2
+    X[:, 0] += y
+    best = cvxml.solve("nca", X, y, criterion="g", init="identity", tol=1e-10).metric
+    huge = best + np.diag([0.0, 0.0, 6e7])
+    values, vectors = np.linalg.eigh(best[:2, :2])
+    huge[:2, :2] -= (values[0] + 5.0) * np.outer(vectors[:, 0], vectors[:, 0])
+    for exact in (False, True):
+        report = cvxml.check("nca", X, y, huge, criterion="g", exact=exact)
+        assert report.verdict is not Verdict.CERTIFIED, report
+    best = cvxml.solve("nca", X, y, criterion="g", init="identity", tol=1e-10)
+    saved = SavedSolution(
+        "nca", dict(best.params), X, best.y, [], huge, {k: np.asarray(v) for k, v in best.dual.items()}
+    )
+    for exact in (False, True):
+        assert recertify(saved, 1e-6, exact).verdict is not Verdict.CERTIFIED
+
+
+def test_a_large_antisymmetric_matrix_is_not_zero() -> None:
+    rng = np.random.default_rng(3)
+    X, y = rng.integers(0, 4, size=(30, 2)).astype(float), np.arange(30) % 2
+    assert cvxml.solve("mlsvm", X, y, lam=LAM).certificate.scale == 0
+    report = cvxml.check("mlsvm", X, y, np.array([[0.0, 5.0], [-5.0, 0.0]]), lam=LAM)
+    assert report.verdict is Verdict.REFUTED
+
+
+@pytest.mark.parametrize(
+    ("size", "verdict"),
+    [(5e-324, Verdict.INCONCLUSIVE), (1e-310, Verdict.INCONCLUSIVE), (1e-160, Verdict.INCONCLUSIVE)],
+)
+def test_a_metric_that_underflows_is_judged(size: float, verdict: Verdict) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((12, 2)), np.arange(12) % 2
+    report = cvxml.check("ssvm", X, y, size * np.eye(2), C=0.3)
+    assert report.verdict is verdict
+    assert cvxml.check("ssvm", X, y, np.zeros((2, 2)), C=0.3).verdict is Verdict.CERTIFIED
+    with pytest.raises(ValueError, match="cannot be computed in double precision"):
+        cvxml.check("ssvm", X, y, np.eye(2), C=1e-160)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_a_misreading_explains_hardly_better_is_not_named(seed: int) -> None:
+    """Noise of a hundredth leaves about 1e-4 of the scale; the best multiple of it leaves hardly less."""
+    X, y, _ = data()
+    rng = np.random.default_rng(seed)
+    best = cvxml.solve("mlsvm", X, y, lam=LAM, n_neighbors=K, tol=1e-9).metric
+    values, vectors = np.linalg.eigh(best)
+    M = (vectors * np.sqrt(np.maximum(values, 0))) + 3e-4 * rng.standard_normal((3, 3))
+    report = judged(X, y, M @ M.T)
+    assert report.rel_gap is not None
+    assert report.rel_gap < 1e-2
+    assert report.diagnosis == ()
+
+
+def test_a_metric_near_to_one_of_many_optima_by_luck_is_not_named() -> None:
+    """For an indefinite B all metrics with tr A^-1 B = 0 are optimal: one in a thousand is near to one."""
+    X, y = random_data(4, n=30, d=3)
+    query = [2.0, -1.0, 0.5]
+    B = cvxml.evaluate("glml", X, y, np.eye(3), query=query).B
+    values, vectors = np.linalg.eigh(B)
+    assert values[0] < 0 < values[-1]
+    signs = np.where(values < 0, (values > 0).sum() / (values < 0).sum(), 1.0)
+    M = (vectors * (np.abs(1 / values) * signs * np.where(values > 0, 1 + 2e-3, 1.0))) @ vectors.T
+    near = np.linalg.inv(M)
+    near /= np.linalg.det(near) ** (1 / 3)
+    share = abs(np.trace(np.linalg.inv(near) @ B)) / np.linalg.norm(np.linalg.inv(near))
+    assert 1e-5 < share < 1e-3
+    wrong = np.linalg.inv(near)
+    report = cvxml.check("glml", X, y, wrong, query=query, tol="loose")
+    assert report.verdict is Verdict.REFUTED
+    assert report.diagnosis == ()
+
+
+@pytest.mark.parametrize("squared", [False, True])
+@pytest.mark.parametrize("seed", range(5))
+def test_any_prices_bound_the_misread_problems(seed: int, squared: bool) -> None:
+    """Weak duality, the hinge squared or the cone left out: garbage, the best prices, and these doubled."""
+    from cvxml.methods.mlsvm.instance import instance
+    from cvxml.methods.mlsvm.misreadings import _bound
+    from cvxml.methods.mlsvm.misreadings_problem import prices
+    from cvxml.methods.mlsvm.rows import losses, usable_rows
+
+    X, y, lists = data()
+    rng = np.random.default_rng(seed)
+    given = instance(X, y, lam=LAM, n_neighbors=K)
+    N, n = given.N, len(X)
+    garbage = [
+        rng.exponential(10.0 ** rng.uniform(-4, 1), sum(len(listed[i]) for i in N.usable))
+        for listed in (N.impostors, N.targets)
+    ]
+    best = prices(X, N, LAM, squared)
+    tried = [(*garbage,), best, tuple(2 * values for values in best)]
+    bound = max(_bound(X, N, LAM, squared, u, w) for u, w in tried)
+    for A in (np.zeros((3, 3)), mistaken(X, y, lists, cone=squared, power=2 if squared else 1)):
+        hinge = np.maximum(0.0, 1 + losses(X, usable_rows(given), A)) ** (2 if squared else 1)
+        assert bound <= LAM / 2 * np.sum(A**2) + hinge.sum() / n + 1e-9
+
+
+def test_a_large_metric_is_refuted_and_its_squares_are_no_reason_to_fail() -> None:
+    X, y = [[0.0, 0], [1, 0], [0, 3], [1, 4], [5, 5]], [0, 0, 1, 1, 1]
+    report = cvxml.check("mcml", X, y, 1e60 * np.eye(2))
+    assert report.verdict is Verdict.REFUTED
+
+
+def test_a_tolerance_of_a_larger_scale_names_no_misreading() -> None:
+    """ITML with a small gamma: near the prior every metric is optimal to 1e-3 of the scale of some other problem."""
+    X, y = datasets.load("iris")
+    X, y = datasets.standardize(X)[::8], y[::8]
+    rng = np.random.default_rng(0)
+    best = cvxml.solve("itml", X, y, gamma=1e-4).metric
+    reports = []
+    for _ in range(3):
+        noise = rng.normal(size=(4, 4)) * 1.5e-3
+        reports.append(cvxml.check("itml", X, y, best + noise + noise.T, gamma=1e-4, tol="loose"))
+    assert any(report.verdict == "refuted" for report in reports)
+    for report in reports:
+        assert report.diagnosis == ()
+
+
+def test_next_to_an_optimum_of_nothing_no_factor_and_no_transform_is_named() -> None:
+    """With impostors that weigh next to nothing 0 is optimal, and so is 1e-9 times anything."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(16, 2)), np.arange(16) % 2
+    for size in (1e-3, 1.0):
+        report = cvxml.check("lmnn", X, y, size * np.array([[1.0, 0.3], [0.3, 2.0]]), mu=0.01, n_neighbors=2)
+        assert report.verdict == "refuted"
+        assert report.diagnosis == ()
+
+
+def test_a_metric_that_is_not_exact_is_no_factor_of_one() -> None:
+    X, y = datasets.load("iris")
+    X, y = datasets.standardize(X)[::5], y[::5]
+    best = cvxml.solve("dml_eig", X, y, tol=1e-11).metric
+    report = cvxml.check("dml_eig", X, y, (1 - 3e-8) * best, tol="strict")
+    assert report.verdict == "refuted"
+    assert report.diagnosis == ()
+    slip = cvxml.check("dml_eig", X, y, 0.999 * best, tol="strict")
+    assert any("factor: 1.001 times" in line for line in slip.diagnosis)
+
+
+def test_what_was_not_looked_for_is_not_said_to_have_been() -> None:
+    X, y = datasets.load("iris")
+    X, y = datasets.standardize(X)[::5], y[::5]
+    best = cvxml.solve("lmnn", X, y).metric
+    said = cvxml.check("lmnn", X, y, best + 0.1 * np.eye(4), tol="loose").notes[-1]
+    assert "fits to 1e-06 of the scale" in said
+    assert "none is looked for" in said
+    unique = cvxml.check("itml", X, y, np.eye(4) * 3, tol="loose").notes[-1]
+    assert "fits to 0.001 of the scale" in unique

@@ -1,0 +1,91 @@
+"""Verdicts in exact arithmetic where they are close: what is allowed, and what proves nothing."""
+
+from __future__ import annotations
+
+import dataclasses
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cvxml
+from cvxml.core.metric import FloatArray
+from cvxml.core.report import Verdict
+from cvxml.methods import get_exact
+from cvxml.oracle.asked import Asked
+from cvxml.oracle.exactly import judge_exactly
+from tests.instances import checked, exact_of, random_data
+
+LINE = ([[0.0], [1.0], [3.0]], [0, 0, 1], {"lam": 1.0, "neighbors": [[1, 2], [], []]})
+
+
+def asked(method: str, X: Any, y: Any, params: dict[str, Any], tol: str = "normal") -> Asked:
+    """Whether a metric is optimal, exactly."""
+    return Asked(
+        method, X, y, params, checked(method, X, y, **params)[1], tol_name=tol, exact=True, diagnosed=False
+    )
+
+
+def test_what_is_allowed_is_a_share_of_our_scale_and_not_of_the_candidate_s() -> None:
+    """At a kink t times the optimum has a gap of t^2 - 1 of the scale: more than 1e-3, and less than 1e-3 t^2."""
+    X, y, params = LINE
+    t = 1.0010005**0.5
+    report = cvxml.check("mlsvm", X, y, [[t / 8]], tol="loose", exact=True, **params)
+    assert report.exact is not None
+    assert 1e-3 < float(report.exact.gap) * 128 < 1e-3 * t**2
+    assert report.verdict is Verdict.REFUTED
+
+
+def test_a_bound_that_is_not_tight_refutes_nobody_exactly() -> None:
+    X, y, params = LINE
+    best = cvxml.solve("mlsvm", X, y, tol=1e-10, **params)
+    weak = {name: 0 * value if name in ("u", "w") else value for name, value in best.dual.items()}
+    reference = dataclasses.replace(best, certificate=dataclasses.replace(best.certificate, dual=weak))
+    candidate = np.array([[1.000_000_1 / 8]])
+    question = asked("mlsvm", X, y, params)
+    found = judge_exactly(question, candidate, reference)
+    ours = exact_of("mlsvm", X, y, best.metric, best.dual, **params)
+    assert 0 < found.interval.objective - ours.objective < Fraction(1, 10**6) * ours.scale
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert judge_exactly(question, candidate, best).verdict is Verdict.CERTIFIED
+
+
+def test_a_root_of_another_matrix_proves_nothing_of_this_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y, params = LINE
+    best = cvxml.solve("mlsvm", X, y, tol=1e-10, **params)
+    module = get_exact("mlsvm")
+    of_the_optimum = partial(module.exact, root=[[0.125**0.5]])
+    monkeypatch.setattr(module, "exact", of_the_optimum)
+    wrong = np.array([[0.2]])
+    question = asked("mlsvm", X, y, params)
+    assert judge_exactly(question, wrong, best).verdict is Verdict.INCONCLUSIVE
+    assert judge_exactly(question, best.metric, best).verdict is Verdict.CERTIFIED
+
+
+def test_where_the_optimum_is_zero_nothing_but_zero_is_certified() -> None:
+    X, y = random_data(0, n=24, d=3, classes=2)
+    best = cvxml.solve("mlsvm", X, y, lam=0.1)
+    assert best.certificate.scale == 0
+    question = asked("mlsvm", X, y, {"lam": 0.1}, "loose")
+    assert judge_exactly(question, 1e-12 * np.eye(3), best).verdict is Verdict.REFUTED
+    assert judge_exactly(question, np.zeros((3, 3)), best).verdict is Verdict.CERTIFIED
+    assert cvxml.check("mlsvm", X, y, np.zeros((3, 3)), lam=0.1).rel_gap == 0
+
+
+@pytest.mark.parametrize("share", [0.9, 1.1])
+def test_the_tolerance_of_a_local_metric_is_a_share_of_its_own_scale(share: float) -> None:
+    X, y = random_data(0, n=24, d=3, classes=2)
+    X[y == 1] *= [2.0, 0.5, 1.0]
+    best, t = cvxml.solve("glml", X, y, query=X[0]), 1e-4
+    assert best.lower_bound == 0
+
+    def near(t: float) -> FloatArray:
+        A = best.metric + t * np.linalg.norm(best.metric) * np.eye(3)
+        return A / np.linalg.det(A) ** (1 / 3)
+
+    for _ in range(20):  # the gap, a cosine, is all but linear in t
+        t *= share * 1e-3 / cvxml.certify("glml", X, y, near(t), best.dual, query=X[0]).rel_gap
+    found = judge_exactly(asked("glml", X, y, {"query": X[0]}, "loose"), near(t), best)
+    assert found.verdict is (Verdict.CERTIFIED if share < 1 else Verdict.REFUTED)

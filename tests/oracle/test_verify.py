@@ -1,0 +1,112 @@
+"""`cvxml verify`: agrees on what is right, and says so when one of the three ways is broken on purpose."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from cvxml import api
+from cvxml.cli import main as cli
+from cvxml.methods import get, names
+from cvxml.oracle import verify
+from cvxml.oracle.verify import CASES, Case, as_line, as_sum
+
+SMALL = (
+    Case("mlsvm", "iris", 40, True, {"lam": 0.1}),
+    Case("kernel_mlsvm", "rings", 20, False, {"degree": 2}),
+)
+
+
+def test_every_method_and_the_whole_of_iris_and_wine_are_verified() -> None:
+    assert {case.method for case in CASES} == set(names())
+    whole = {case.data for case in CASES if case.n is None}
+    assert {"iris", "wine"} <= whole
+
+
+def test_it_agrees_and_tells_its_progress() -> None:
+    said: list[str] = []
+    rows = list(verify.verify(said.append, SMALL))
+    assert all(row.agrees for row in rows)
+    assert len(said) == len(SMALL) * 3
+    assert "2 of 2 cases agree" in as_sum(rows)
+    assert all(f"{row.objective:.9g}" in as_line(row) for row in rows)
+    assert all(set(row.rel_gaps) == {"clarabel", "scs", "fast"} for row in rows)
+
+
+@pytest.mark.parametrize("broken", ["clarabel", "fast"])
+def test_a_wrong_metric_is_noticed(monkeypatch: pytest.MonkeyPatch, broken: str) -> None:
+    solve = api.solve
+
+    def sabotage(method: str, X: Any, y: Any, **params: Any) -> Any:
+        solution = solve(method, X, y, **params)
+        if params.get("solver") == broken:
+            solution = dataclasses.replace(solution, metric=1.1 * solution.metric)
+        return solution
+
+    monkeypatch.setattr(verify.api, "solve", sabotage)
+    rows = list(verify.verify(cases=SMALL[:1]))
+    assert not rows[0].agrees
+    assert broken in rows[0].why
+    assert "DISAGREE" in as_line(rows[0])
+    assert "0 of 1 cases agree" in as_sum(rows)
+
+
+def test_a_wrong_bound_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    certify = get("mlsvm").certify
+
+    def too_high(*arguments: Any) -> Any:
+        proof = certify(*arguments)
+        return dataclasses.replace(proof, lower_bound=proof.objective + 0.1)
+
+    monkeypatch.setattr(get("mlsvm"), "certify", too_high)
+    rows = list(verify.verify(cases=SMALL[:1]))
+    assert not rows[0].agrees
+    assert "lies above an objective" in rows[0].why
+
+
+def test_the_exit_code_says_whether_they_agree(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    good = list(verify.verify(cases=SMALL[:1]))
+    bad = [dataclasses.replace(good[0], agrees=False, why="made up")]
+    for rows, code in ((good, cli.CERTIFIED), (bad, cli.REFUTED)):
+        monkeypatch.setattr(verify, "verify", lambda say, rows=rows: iter(rows))
+        assert cli.run(["verify", "--json"]) == code
+        assert json.loads(capsys.readouterr().out)[0]["agrees"] is (code == cli.CERTIFIED)
+
+
+def test_each_row_is_printed_as_it_comes(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = list(verify.verify(cases=SMALL[:1]))
+    seen = []
+
+    def slowly(say: object) -> Iterator[verify.Row]:
+        yield rows[0]
+        seen.append(capsys.readouterr().out)
+        yield rows[0]
+
+    monkeypatch.setattr(verify, "verify", slowly)
+    assert cli.run(["verify"]) == cli.CERTIFIED
+    assert seen[0].splitlines() == [*verify.HEAD.splitlines(), as_line(rows[0])]
+    assert capsys.readouterr().out.splitlines()[-1].startswith("2 of 2 cases agree")
+
+
+def test_a_metric_that_is_not_proved_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    solve = api.solve
+
+    def sabotage(method: str, X: Any, y: Any, **params: Any) -> Any:
+        solution = solve(method, X, y, **params)
+        if params.get("solver") == "fast":
+            worse = dataclasses.replace(solution.certificate, gap=1.0)
+            solution = dataclasses.replace(solution, certificate=worse)
+        return solution
+
+    monkeypatch.setattr(verify.api, "solve", sabotage)
+    (row,) = verify.verify(lambda _: None, SMALL[:1])
+    assert not row.agrees
+    assert row.why == "fast is not certified"

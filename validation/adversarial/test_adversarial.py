@@ -1,0 +1,274 @@
+"""The adversarial validation: its twin against values by hand, false certificates that it must catch, a small run."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cvxml import api
+from cvxml.methods import get
+from validation.adversarial import judge
+from validation.adversarial.__main__ import kept, table
+from validation.adversarial.attained import Attained
+from validation.adversarial.candidates import squared
+from validation.adversarial.exact import ball, is_psd, logsumexp, outer, precision, symmetric, whole
+from validation.adversarial.instances import FAMILIES, METHODS, instance
+from validation.adversarial.judge import attacked
+from validation.adversarial.local import Local
+from validation.adversarial.stationary import NCA, SSVM
+from validation.adversarial.truth import CONVEX
+
+LINE = [[0.0], [1.0], [3.0], [7.0]]  # classes 0, 0, 1, 1
+
+
+def near(found: Any, expected: float) -> bool:
+    """To double precision."""
+    return abs(float(found.mid()) - expected) <= 1e-14 * abs(expected)
+
+
+def test_floats_are_taken_exactly():
+    values, power = whole([0.1, -3.0, 5e-324, 1e300])
+    assert [Fraction(v, 2**power) for v in values] == [Fraction(x) for x in (0.1, -3.0, 5e-324, 1e300)]
+
+
+@pytest.mark.parametrize(
+    ("matrix", "psd"),
+    [
+        ([[1, 1], [1, 1]], True),
+        ([[0, 0], [0, 3]], True),
+        ([[0, 1], [1, 3]], False),
+        ([[2**80, 2**80], [2**80, 2**80 - 1]], False),
+        ([[4, 2, 2], [2, 1, 1], [2, 1, 0]], False),
+        ([[4, 2, 2], [2, 1, 1], [2, 1, 5]], True),
+        ([[-1]], False),
+    ],
+)
+def test_the_cone_is_decided_exactly(matrix: list[list[int]], psd: bool):
+    assert is_psd(np.array(matrix, dtype=object)) == psd
+
+
+def test_a_root_of_few_bits_has_an_exact_square():
+    root = np.random.default_rng(0).standard_normal((4, 4)) * [[1.0], [1e30], [1e-30], [3.0]]
+    A = squared(root)
+    assert is_psd(symmetric(A).values)
+    np.testing.assert_allclose(A, root @ root.T, rtol=0, atol=1e-6 * np.abs(root @ root.T).max())
+
+
+def test_a_sum_of_exponentials_neither_overflows_nor_vanishes():
+    with precision():
+        assert near(logsumexp([ball(-1000, 0), ball(-1000, 0)]), -1000 + math.log(2))
+
+
+# by hand: under (2) the distances on the line are 2 e^2; the targets of 0, 1, 2, 3 are 1, 0, 3, 2
+TARGETS = [[1], [0], [3], [2]]
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "expected"),
+    [
+        # every list holds all others: slacks 1 + max target - min impostor, 0 where negative: 0, 0, 1+32-8, 1+32-72 < 0
+        ("mlsvm", {"lam": 0.5, "neighbors": [[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]]}, 0.25 * 4 + 25 / 4),
+        # pull 2+2+32+32; slacks: 2-0: 1+32-18 = 15, 2-1: 25
+        ("lmnn", {"mu": 0.25, "targets": TARGETS}, 0.75 * 68 + 0.25 * 40),
+        ("lmnn:squared_hinge", {"mu": 0.25, "targets": TARGETS}, 0.75 * 68 + 0.25 * (225 + 625)),
+        # over the budget of 1 by 34: distances 18, 98, 8, 72 divided by it
+        ("mmc", {}, -sum(math.sqrt(d / 34) for d in (18, 98, 8, 72))),
+        ("mmc:diagonal", {}, -sum(math.sqrt(d / 34) for d in (18, 98, 8, 72))),
+        ("dml_eig", {}, -8 / 34),
+        (
+            "mcml",
+            {},
+            sum(
+                m + math.log(sum(math.exp(-d) for d in D))
+                for m, D in ((2, (2, 18, 98)), (2, (2, 8, 72)), (32, (18, 8, 32)), (32, (98, 72, 32)))
+            ),
+        ),
+        # prior 4, bounds 4 and 50: D_ld = 2/4 - log(2/4) - 1; phi(32/4); dissimilar below 50: 18, 8
+        (
+            "itml",
+            {"prior": np.array([[4.0]]), "bounds": (4.0, 50.0), "gamma": 2.0},
+            0.5 - math.log(0.5) - 1 + 2 * sum(r - 1 - math.log(r) for r in (32 / 4, 18 / 50, 8 / 50)),
+        ),
+    ],
+)
+def test_the_objective_is_that_by_hand(method: str, params: dict[str, Any], expected: float):
+    with precision():
+        problem = CONVEX[method](LINE, [0, 0, 1, 1], **params)
+        assert near(problem.value(problem.image(np.array([[2.0]]))), expected)
+
+
+def test_the_kernel_is_the_linear_problem_for_the_kernel_x_y():
+    X, y = np.array([[1.0, 0], [2, 1], [-1, 3], [0.5, -2]]), [0, 0, 1, 1]
+    phi = squared(np.random.default_rng(1).standard_normal((4, 4)))
+    params = {"lam": 0.25, "neighbors": [[j for j in range(4) if j != i] for i in range(4)]}
+    with precision():
+        kernel = CONVEX["kernel_mlsvm"](X, y, kernel="poly", degree=1, **params)
+        linear = CONVEX["mlsvm"](X, y, **params)
+        A = X.T @ phi @ X  # rounded
+        assert (
+            abs(float((kernel.value(kernel.image(phi)) - linear.value(linear.image(A))).mid()))
+            < 1e-11 * np.abs(A).max() ** 2
+        )
+
+
+def test_a_matrix_that_is_not_psd_stands_for_an_interval():
+    with precision():
+        problem = CONVEX["dml_eig"]([[0.0, 0], [1, 0], [0, 2.0], [1, 2]], [0, 0, 1, 1])
+        value = problem.value(problem.image(np.diag([0.25, -1e-9])))
+        assert value.contains(0)  # what the nearest metric, diag(.25, 0), has
+        assert value.rad() < 1e-7
+
+
+def test_nca_is_that_by_hand():
+    D = np.subtract.outer(np.ravel(LINE), np.ravel(LINE)) ** 2 * 0.5
+    e = np.exp(-D) * (1 - np.eye(4))
+    p = [e[i, i ^ 1] / e[i].sum() for i in range(4)]
+    with precision():
+        for criterion, expected in (("f", -sum(p)), ("g", -sum(map(math.log, p)))):
+            problem = NCA(LINE, [0, 0, 1, 1], criterion=criterion)
+            at, to = (problem.image(np.array([[v]])) for v in (0.5, 0.5 + 2.0**-20))
+            assert near(problem.value(at), expected)
+            # the step lies above the objective and touches it, with the same slope: the gradient
+            change = problem.step(at, to)
+            assert not bool(change < problem.value(to) - problem.value(at))
+            # in units of the points, which are whole numbers here
+            slope = float((problem.gradient(at)[0, 0]).mid())
+            assert abs(float(change.mid()) * 2**20 - slope) < 1e-4 * abs(slope)
+
+
+def test_a_loss_of_gerrymandering_is_that_by_hand():
+    # 1 neighbour, W = 1: the nearest of 0, 1, 2 is 1, 0, 1; of 3 it is 2
+    # L = max(-D_right, 1 - D_wrong) + D_right: 0: max(-1, 1 - 9) + 1 = 0; 1: max(-1, 1 - 4) + 1 = 0;
+    # 2: max(-16, 1 - 4) + 16 = 13; 3: max(-16, 1 - 36) + 16 = 0
+    with precision():
+        problem = SSVM(LINE, [0, 0, 1, 1], n_neighbors=1, C=0.5)
+        at = problem.image(np.array([[1.0]]))
+        assert near(problem.value(at), 1 + 0.5 * 13)
+        assert problem.latent(at) == [(1,), (0,), (3,), (2,)]
+        assert near(problem.step_value([(1,), (0,), (3,), (2,)], at), 1 + 0.5 * 13)
+
+
+def test_a_local_optimum_is_that_by_hand():
+    # variances 1 and 4 on a line, at the mean of both: G = -1 and -1/4, B is definite, the optimum 1
+    X, y = [[-1.0], [1.0], [-2.0], [2.0]], [0, 0, 1, 1]
+    with precision():
+        problem = Local(X, y, [0.0], 0.0)
+        assert problem.definite
+        assert near(problem.best, 1.0)
+        assert near(problem.value(np.array([[1.0]]))[0], 1.0)
+        assert Local([[-1.0, 1], [1, -1], [0, 1], [1, 0]], y, [0.0, 0], 0.0).singular
+
+
+def test_a_direction_of_2_to_the_minus_44_is_used():
+    """The classes are apart along (1, -1) only, in which no target differs: LMNN's infimum is 0."""
+    X = np.array([[0.0, 0], [1, 1], [0, 2.0**-44], [1, 1 + 2.0**-44]])
+    with precision():
+        problem = CONVEX["lmnn"](X, [0, 0, 1, 1], mu=0.5, targets=[[1], [0], [3], [2]])
+        assert Attained(problem, [], []).best == 0
+
+
+def test_an_optimum_from_kkt_is_attained_exactly():
+    for seed in range(0, 10 * len(FAMILIES), len(FAMILIES)):
+        given = instance("mlsvm:knn", seed)
+        if given.optimum is not None:
+            proof = api.solve("mlsvm", given.X, given.y, tol=1e-10, **given.params)
+            assert np.abs(proof.metric - given.optimum).max() <= 1e-4 * np.abs(given.optimum).max()
+
+
+def test_every_direction_is_a_metric():
+    M = outer([3, -(2**70), 5])
+    assert is_psd(M.values)
+    assert 0.1 < sum(M.values[k, k] for k in range(3)) / 2**M.power < 10
+
+
+Lie = Callable[[Any], Any]
+LIES: dict[str, Lie] = {
+    "bound": lambda proof: dataclasses.replace(
+        proof, lower_bound=proof.objective + 0.01 * abs(proof.objective)
+    ),
+    "certified": lambda proof: dataclasses.replace(proof, gap=0.0, rounding=0.0),
+    "objective": lambda proof: dataclasses.replace(proof, objective=proof.objective * (1 + 1e-9)),
+}
+
+
+def told(monkeypatch: pytest.MonkeyPatch, method: str, lie: Lie) -> set[str]:
+    """What is said to be wrong, by its first word, of a certify that lies."""
+    module = get(method)
+    true = module.certify
+    monkeypatch.setattr(module, "certify", lambda *a, **k: lie(true(*a, **k)), raising=False)
+    name = {"mlsvm": "mlsvm:knn"}.get(method, method)
+    return {wrong.split(":")[0] for each in attacked(name, 0, count=6) for wrong in each.wrong}
+
+
+@pytest.mark.parametrize("method", ["mlsvm", "lmnn", "mmc", "mcml", "itml", "dml_eig"])
+@pytest.mark.parametrize("lie", LIES)
+def test_a_certificate_that_lies_is_caught(monkeypatch: pytest.MonkeyPatch, method: str, lie: str):
+    assert lie in told(monkeypatch, method, LIES[lie])
+
+
+def test_a_step_that_lies_is_caught(monkeypatch: pytest.MonkeyPatch):
+    def lie(proof: Any) -> Any:
+        return dataclasses.replace(proof, step=dataclasses.replace(proof.step, gap=0.0))
+
+    module = get("nca")
+    true = module.certify
+    monkeypatch.setattr(module, "certify", lambda *a, **k: lie(true(*a, **k)))
+    wrong = {w.split(":")[0] for each in attacked("nca:g", 0, count=3) for w in each.wrong}
+    assert {"certified", "bound"} <= wrong
+
+
+def test_a_refusal_that_is_false_is_caught(monkeypatch: pytest.MonkeyPatch):
+    def refuse(*arguments: Any, **rest: Any) -> Any:
+        raise ValueError("the maximum is infinite")
+
+    monkeypatch.setattr(get("mmc"), "solve", refuse, raising=False)
+    (only,) = attacked("mmc", 0)
+    assert only.wrong == ["refused: the maximum is infinite"]
+
+
+def test_a_run_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("validation.adversarial.__main__.CHUNK", 2)
+    found = kept(tmp_path, "mmc", 0)
+    monkeypatch.setattr(judge, "instance", None)  # nothing is computed again
+    assert kept(tmp_path, "mmc", 0) == found
+    rows = table(found, "method", lambda each: each.method).splitlines()
+    assert rows[-1].startswith(f"| all | {len(found)} |")
+    assert rows[2].replace("| mmc |", "| all |") == rows[-1]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_nothing_is_wrong(method: str):
+    """Of about 200 candidates; `python -m validation.adversarial` looks at twenty thousand."""
+    seed = METHODS.index(method) % len(FAMILIES)
+    found = attacked(method, seed, count=8)
+    assert found
+    assert not [(each.what, each.tol, each.wrong) for each in found if each.wrong]
+
+
+# what 0.1 said falsely of them: a bound above what a metric attains, a certificate of what underflows, of an optimum
+# of 0, a singular covariance, an objective that is another's; figures that are no numbers, a kernel that is not 0
+FALSE_ONCE = (
+    ("lmnn", 4),
+    ("lmnn:squared_hinge", 12),
+    ("mmc", 16),
+    ("dml_eig", 2),
+    ("nca:f", 13),
+    ("glml", 2),
+    ("mlsvm:knn", 11),
+    ("mcml", 9),
+    ("kernel_mlsvm", 10),
+    ("kernel_mlsvm", 21),
+    ("nca:f", 25),
+)
+
+
+@pytest.mark.parametrize(("method", "seed"), FALSE_ONCE)
+def test_what_was_false_is_not_said_any_more(method: str, seed: int):
+    assert not [(each.what, each.tol, each.wrong) for each in attacked(method, seed) if each.wrong]

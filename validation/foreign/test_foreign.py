@@ -1,0 +1,257 @@
+"""validation/foreign/judge.py on hand-made runs: the mappings, the verdicts, and that the report follows them."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import math
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cvxml
+from cvxml.core.metric import FloatArray
+from tests.instances import random_data
+
+FOLDER = Path(__file__).parent
+X, Y = random_data(3, 14, 2)
+SIMILAR = [[i, j] for i in range(14) for j in range(i) if Y[i] == Y[j]][:9]
+DISSIMILAR = [[i, j] for i in range(14) for j in range(i) if Y[i] != Y[j]][:9]
+PAIRS = {"similar": SIMILAR, "dissimilar": DISSIMILAR}
+TARGETS = [[j for j in range(14) if Y[i] == Y[j] and j != i][:2] for i in range(14)]
+M: FloatArray = np.array([[2.0, 0.5], [0.5, 1.0]])
+GIVEN = {
+    "LMNN": {"params": {"regularization": 0.3, "max_iter": 9}, "targets": TARGETS},
+    "ITML": {
+        "params": {"gamma": 2.0, "prior": "identity", "max_iter": 9, "tol": 1e-3},
+        "bounds_": [0.5, 3.0],
+        "given": {"bounds": [0.5, 3.0]},
+    },
+    "MMC": {"params": {"diagonal": False, "diagonal_c": 1.0, "init": "identity", "max_iter": 9}},
+    "NCA": {"params": {"max_iter": 9}},
+}
+
+
+@pytest.fixture(autouse=True)
+def on_the_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(FOLDER))
+
+
+def module(name: str) -> ModuleType:
+    return importlib.import_module(name)
+
+
+def run(learner: str, metric: Any, settings: str = "default", **more: Any) -> dict[str, Any]:
+    """As learners.py writes one."""
+    base = {"package": "metric-learn", "learner": learner, "settings": settings, "data": "tiny", "given": {}}
+    rest = {"own_objective": {}, "printed": [], "warnings": [], "same_again": True, "n_iter_": 3}
+    own = {key: value for key, value in more.items() if key != "params"}
+    params = {**GIVEN[learner]["params"], **more.get("params", {})}  # type: ignore[dict-item]
+    return {
+        **base,
+        **rest,
+        **GIVEN[learner],
+        "mahalanobis": np.asarray(metric).tolist(),
+        **own,
+        "params": params,
+    }
+
+
+def record(*runs: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "environment": {"metric-learn": "0.7.0"},
+        "data": {"tiny": {"X": X.tolist(), "y": Y.tolist()}},
+        "pairs": {"tiny": PAIRS},
+        "runs": list(runs),
+    }
+
+
+def asked(learner: str, metric: FloatArray = M, **more: Any) -> Any:
+    return module("mapping").question(run(learner, metric, **more), X, Y, PAIRS)
+
+
+def objective(question: Any) -> float:
+    return float(cvxml.evaluate(question.method, X, Y, question.metric, **question.params).objective)
+
+
+def d2(i: int, j: int, metric: FloatArray = M) -> float:
+    return sum((X[i, a] - X[j, a]) * metric[a, b] * (X[i, b] - X[j, b]) for a in range(2) for b in range(2))
+
+
+def test_lmnn_regularization_weighs_the_pull() -> None:
+    targets = [(i, j) for i in range(14) for j in TARGETS[i]]
+    pull = sum(d2(i, j) for i, j in targets)
+    push = sum(max(0.0, 1 + d2(i, j) - d2(i, k)) for i, j in targets for k in range(14) if Y[k] != Y[i])
+    assert objective(asked("LMNN")) == pytest.approx(0.3 * pull + 0.7 * push, rel=1e-12)
+
+
+def test_itml_holds_squared_distances_to_its_bounds() -> None:
+    def term(ratio: float) -> float:
+        return ratio - math.log(ratio) - 1
+
+    value = np.trace(M) - math.log(np.linalg.det(M)) - 2
+    value += 2.0 * sum(term(max(d2(i, j) / 0.5, 1.0)) for i, j in SIMILAR)
+    value += 2.0 * sum(term(min(d2(i, j) / 3.0, 1.0)) for i, j in DISSIMILAR)
+    assert objective(asked("ITML")) == pytest.approx(value, rel=1e-12)
+
+
+@pytest.mark.parametrize("diagonal", [False, True])
+def test_mmc_is_judged_within_its_budget_whatever_it_spent(diagonal: bool) -> None:
+    metric = np.diag([2.0, 1.0]) if diagonal else M
+    spent = sum(d2(i, j, metric) for i, j in SIMILAR)
+    question = asked("MMC", metric, params={"diagonal": diagonal})
+    assert question.method == ("mmc:diagonal" if diagonal else "mmc")
+    assert question.spent == pytest.approx(spent, rel=1e-12)
+    total = sum(math.sqrt(d2(i, j, metric)) for i, j in DISSIMILAR)
+    assert objective(question) == pytest.approx(-total / math.sqrt(spent), rel=1e-12)
+    if not diagonal:  # its own figure, of the matrix as it was returned
+        own = module("mapping").as_own_value(question, objective(question))
+        assert own == pytest.approx(math.log(total + 1e-6), rel=1e-12)
+
+
+def test_nca_is_the_sum_of_the_probabilities() -> None:
+    f = 0.0
+    for i in range(14):
+        weights = {j: math.exp(-d2(i, j)) for j in range(14) if j != i}
+        f += sum(w for j, w in weights.items() if Y[j] == Y[i]) / sum(weights.values())
+    assert objective(asked("NCA")) == pytest.approx(-f, rel=1e-12)
+
+
+def test_all_pairs_are_those_of_the_labels() -> None:
+    mapping = module("mapping")
+    every = {(i, j) for j in range(14) for i in range(j)}
+    similar, dissimilar = (
+        set(map(tuple, mapping.pairs_of_kind(kind, Y, "all").tolist())) for kind in ("similar", "dissimilar")
+    )
+    assert similar | dissimilar == every
+    assert all(Y[i] == Y[j] for i, j in similar)
+    assert all(Y[i] != Y[j] for i, j in dissimilar)
+
+
+def test_what_has_no_counterpart_is_refused() -> None:
+    with pytest.raises(ValueError, match="only 'identity'"):
+        asked("ITML", params={"prior": "covariance"})
+    with pytest.raises(ValueError, match="no mapping for 'SDML'"):
+        module("mapping").question({**run("NCA", M), "learner": "SDML"}, X, Y, PAIRS)
+
+
+def test_the_least_g_is_attained_at_the_diagonal_optimum_and_nowhere_beaten() -> None:
+    mapping, c = module("mapping"), 3.0
+    best = cvxml.solve("mmc:diagonal", X, Y, pairs=PAIRS, tol=1e-10)
+    least = mapping.least_g(-best.lower_bound, c)
+    assert mapping.g(X, best.metric * c / 2, Y, PAIRS, c) == pytest.approx(least, abs=1e-8)
+    rng = np.random.default_rng(0)
+    others = [np.diag(np.exp(rng.normal(-2, 2, 2))) for _ in range(200)]
+    assert min(mapping.g(X, w, Y, PAIRS, c) for w in others) >= least
+    loops = sum(d2(i, j) for i, j in SIMILAR)
+    loops -= c * math.log(sum(math.sqrt(d2(i, j) + 1e-6) for i, j in DISSIMILAR))
+    assert mapping.g(X, M, Y, PAIRS, c, 1e-6) == pytest.approx(loops, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"converged_": False, "printed": ["mmc converged at iter 3"]}, False),
+        ({"converged_": True}, True),
+        ({"printed": ["itml converged at iter: 4, conv = 0.4"]}, True),
+        ({"printed": ["LMNN didn't converge in 1000 steps."]}, False),
+        ({"printed": ["mmc did not converge, conv = 1"]}, False),
+        ({}, None),
+    ],
+)
+def test_what_the_package_says(more: dict[str, Any], said: bool | None) -> None:
+    assert module("mapping").says_converged(run("LMNN", M, **more)) is said
+
+
+def solved(learner: str, **more: Any) -> FloatArray:
+    question = asked(learner, **more)
+    return cvxml.solve(question.method, X, Y, tol=1e-9, **question.params).metric
+
+
+def test_a_right_matrix_is_certified_a_wrong_one_refuted_and_the_report_says_so(tmp_path: Path) -> None:
+    judge = module("judge")
+    best = asked("MMC", solved("MMC"))
+    limits = [
+        {"maximised": [0.0, math.log(-value * factor**0.5 + 1e-6)], "t": [1.0]}
+        for value, factor in (
+            (objective(best), 7.0),
+            (objective(asked("MMC", np.eye(2))), asked("MMC", np.eye(2)).spent),
+        )
+    ]
+    both = {"newton": [0.0, 1.0], "line_search": [0.0, 2.0]}
+    diagonal: dict[str, Any] = {"params": {"diagonal": True}, "own_objective": both, "printed": []}
+    wrong = np.diag([1.0, 9.0])
+    said = {"printed": ["itml converged at iter: 8, conv = 0.5"], "n_iter_": 8}
+    judgement = judge.judge_all(
+        record(
+            run("LMNN", solved("LMNN"), "right"),
+            run("LMNN", 1.1 * solved("LMNN"), "wrong"),
+            run("ITML", solved("ITML"), "right", **said),
+            run("ITML", 1.1 * solved("ITML"), "wrong", **said),
+            run("MMC", 7 * solved("MMC"), "right", own_objective=limits[0]),
+            run("MMC", np.eye(2), "wrong", own_objective=limits[1], converged_=True),
+            run("MMC", 7 * solved("MMC", **diagonal), "right", **diagonal),
+            run("MMC", wrong, "wrong", **diagonal),
+            run("NCA", M, own_objective={"maximised": [0.0, -objective(asked("NCA")) / 2]}),
+        )
+    )
+    for each in judgement.judged[:-1]:
+        expected = "certified" if each.run["settings"] == "right" else "refuted"
+        assert each.normal.verdict.value == expected, each.run
+    text = module("page").page(judgement, "picture.png")
+    assert text.count("| certified | certified |") == 4
+    assert text.count("| refuted | ") == 4 + (judgement.judged[-1].normal.verdict.value == "refuted")
+    assert "In 3 runs the learner's own code" in text
+    assert "differ by 1.0e+00 at most" in text  # the last, of which half is claimed
+    better = [each.figures.witness.better_by for each in judgement.judged[:-1] if each.figures.witness]
+    assert f"ITML, wrong ({better[1]:.6g}); MMC, wrong ({better[2]:.6g})." in text
+    assert "ITML, right (" not in text
+    assert 'ITML, wrong: prints "itml converged at iter: 8, conv = 0.5" at its limit of 9' in text
+    assert "MMC, wrong: `converged_` is True, and the matrix returned is its start" in text
+    assert "MMC, right 7;" in text  # 7 times the budget that is 1 here
+    least = module("mapping").least_g(-judgement.judged[7].figures.lower_bound, 1.0)
+    assert judgement.judged[7].g[1] == pytest.approx(least, abs=1e-8)
+    returned = module("mapping").g(X, wrong, Y, PAIRS, 1.0)
+    assert f"is {returned:.8g} at the matrix returned" in text
+    module("picture").draw(judgement.judged, tmp_path / "picture.png")
+    assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_own_bounds_are_judged_against_their_squares_too() -> None:
+    """Certified for the bounds it was given; for their squares refuted, unless they are 1."""
+    judge = module("judge")
+    for bounds, verdict in (([0.5, 3.0], "refuted"), ([1.0, 1.0], "certified")):
+        metric = solved("ITML", bounds_=bounds)
+        each = judge.judge(run("ITML", metric, bounds_=bounds, given={}), X, Y, PAIRS)
+        assert each.normal.verdict.value == "certified"
+        assert each.squares.verdict.value == verdict
+    assert judge.judge(run("ITML", M), X, Y, PAIRS).squares is None
+
+
+def judged_remarks(judged: list[Any]) -> list[str]:
+    """On ITML's own bounds, solved to 9e-7: certified at normal, so that no claim is held against it."""
+    remarks = module("remarks")
+    assert judged[-1].figures.witness is not None
+    assert remarks.converged(judged[-1:]) == []
+    own: list[str] = remarks.own_bounds(judged[-1])
+    assert len(own) == 1
+    return own
+
+
+def test_the_report_is_of_the_recorded_runs() -> None:
+    """One learner's rows, judged again; the file holds no more than the judge needs."""
+    judge, page = module("judge"), module("page")
+    path = FOLDER / "recorded.json"
+    assert path.stat().st_size < 300_000
+    recorded = json.loads(path.read_text(encoding="utf-8"))
+    X, y = (np.array(recorded["data"]["iris"][key]) for key in ("X", "y"))
+    report = (FOLDER / "report.md").read_text(encoding="utf-8")
+    settings = ("squared bounds", "squared bounds, 5 passes", "own bounds")
+    rows = [r for r in recorded["runs"] if r["data"] == "iris" and r["settings"] in settings]
+    assert len(rows) == 3
+    judged = [judge.judge(row, X, y, recorded["pairs"]["iris"]) for row in rows]
+    for row in [*page.table(judged)[2:], *judged_remarks(judged)]:
+        assert row in report

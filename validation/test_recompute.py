@@ -1,0 +1,465 @@
+"""validation/recompute.py, which imports nothing of ours, agrees with the package and refuses what is false."""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cvxml
+from cvxml.oracle.cases import Case, load_cases
+from tests.instances import fractions, random_data, real_data
+from validation import recompute
+
+PATH = Path(recompute.__file__)
+
+
+def test_it_imports_numpy_and_the_standard_library_only() -> None:
+    tree = ast.parse(PATH.read_text(encoding="utf-8"))
+    names = {a.name for node in ast.walk(tree) if isinstance(node, ast.Import) for a in node.names}
+    names |= {str(node.module) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    assert names == {"decimal", "fractions", "itertools", "json", "math", "sys", "numpy"}
+
+
+@pytest.mark.parametrize("suffix", ["json", "npz"])
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [
+        ("mlsvm", {"lam": 0.1}),
+        ("mlsvm", {"lam": 0.01, "neighborhood": "per-class", "n_neighbors": 2}),
+        ("kernel_mlsvm", {"lam": 0.1, "degree": 2}),
+        ("kernel_mlsvm", {"lam": 0.1, "kernel": "rbf"}),
+    ],
+)
+def test_it_finds_the_same_figures(method: str, params: dict[str, Any], suffix: str, tmp_path: Path) -> None:
+    X, y = real_data("iris", 40)
+    solution = cvxml.solve(method, X, y, **params)
+    path = str(tmp_path / f"s.{suffix}")
+    solution.save(path)
+    objective, bound, gap, least, scale = recompute.recompute(recompute.read(path))
+    assert objective == pytest.approx(solution.objective, rel=1e-9)
+    assert bound == pytest.approx(solution.lower_bound, rel=1e-9)
+    assert gap == pytest.approx(solution.gap, abs=1e-9 * objective)
+    assert scale == pytest.approx(solution.certificate.scale, rel=1e-6)
+    assert least >= -1e-9
+    assert recompute.main(path)
+
+
+def saved(path: Path) -> dict[str, Any]:
+    X, y = real_data("iris", 40)
+    cvxml.solve("mlsvm", X, y, lam=0.1).save(path)
+    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return content
+
+
+@pytest.mark.parametrize("suffix", ["json", "npz"])
+@pytest.mark.parametrize(
+    ("name", "n", "params"),
+    [
+        ("iris", 30, {}),
+        ("iris", 24, {"C": 1.0, "n_neighbors": 2, "loss_matrix": [[0, 1, 2], [1, 0, 3], [0.5, 1, 0]]}),
+        ("wine", 20, {"C": 0.1, "n_neighbors": 4}),
+        ("wine", 20, {"C": 0.1, "n_neighbors": 1}),
+    ],
+)
+def test_it_finds_the_same_figures_of_a_step(
+    name: str, n: int, params: dict[str, Any], suffix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    X, y = real_data(name, n)
+    solution = cvxml.solve("ssvm", X, y, **params)
+    path = str(tmp_path / f"s.{suffix}")
+    solution.save(path)
+    objective, bound, gap, least, scale = recompute.recompute(recompute.read(path))
+    assert objective == pytest.approx(solution.objective, rel=1e-9)
+    assert bound == pytest.approx(solution.step_lower_bound, rel=1e-9)
+    assert gap == pytest.approx(solution.step_gap, abs=1e-9 * objective)
+    assert scale == pytest.approx(solution.certificate.scale, rel=1e-9)
+    assert least >= -1e-9
+    assert recompute.main(path)
+    assert "proved: stationary" in capsys.readouterr().out
+
+
+def test_it_does_not_prove_a_metric_that_is_not_stationary(tmp_path: Path) -> None:
+    path = tmp_path / "s.json"
+    content = saved_step(path)
+    assert recompute.main(str(path))
+    metric = np.array(content["metric"])
+    others: list[dict[str, Any]] = [{"metric": (f * metric).tolist()} for f in (1.01, 0.0, -1.0)]
+    others += [
+        {"params": {**content["params"], k: v}} for k, v in (("C", 0.11), ("loss_matrix", [[0, 2], [1, 0]]))
+    ]
+    for changed in others:
+        path.write_text(json.dumps({**content, **changed}), encoding="utf-8")
+        assert not recompute.main(str(path)), changed
+
+
+def saved_step(path: Path) -> dict[str, Any]:
+    X, y = random_data(0, n=20, d=2, classes=2)
+    cvxml.solve("ssvm", X, y, C=0.1).save(path)
+    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return content
+
+
+def test_it_does_not_prove_a_worse_metric(tmp_path: Path) -> None:
+    path = tmp_path / "s.json"
+    content = saved(path)
+    worse = {**content, "metric": (1.01 * np.array(content["metric"])).tolist()}
+    path.write_text(json.dumps(worse), encoding="utf-8")
+    assert not recompute.main(str(path))
+
+
+def scaled(content: dict[str, Any], **factors: float) -> None:
+    for name, factor in factors.items():
+        content["dual"][name] = [factor * v for v in content["dual"][name]]
+
+
+REFUSED: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
+    "greedy": ("above 1/n", lambda c: scaled(c, u=1.1, w=1.1)),
+    "unbalanced": ("differ", lambda c: scaled(c, u=0.9)),
+    "negative": ("negative", lambda c: scaled(c, u=-1.0)),
+    "no-number": ("no number", lambda c: scaled(c, u=float("nan"))),
+    "off-the-lists": ("not a pair of neighbours", lambda c: c["dual"]["u_index"][0].reverse()),
+    "half-an-index": ("not a pair of neighbours", lambda c: c["dual"]["u_index"][0].__setitem__(1, 0.5)),
+    "wrong-kind": ("wrong kind", lambda c: c["dual"]["u_index"].__setitem__(0, c["dual"]["w_index"][0])),
+    "too-few-prices": ("shorter", lambda c: c["dual"]["u"].pop()),
+    "too-few-lists": ("39 neighbour lists for 40 points", lambda c: c["neighbors"].pop()),
+    "too-many-lists": ("41 neighbour lists", lambda c: c["neighbors"].append([])),
+    "itself": ("the point itself", lambda c: c["neighbors"][3].append(3)),
+    "twice": ("twice", lambda c: c["neighbors"][3].append(c["neighbors"][3][0])),
+    "below": ("leaves 0..39", lambda c: c["neighbors"][3].append(-1)),
+    "above": ("leaves 0..39", lambda c: c["neighbors"][3].append(40)),
+    "labels": ("39 labels", lambda c: c["y"].pop()),
+    "lam": ("above 0", lambda c: c["params"].update(lam=0)),
+    "unsymmetric": ("not symmetric", lambda c: c["metric"][0].__setitem__(1, 9.0)),
+    "method": ("not known", lambda c: c.update(method="other")),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_no_proof_is_refused_in_one_line(
+    case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    says, change = REFUSED[case]
+    path = tmp_path / "s.json"
+    content = saved(path)
+    change(content)
+    with pytest.raises(ValueError, match=says):
+        recompute.recompute(content)
+    path.write_text(json.dumps(content), encoding="utf-8")
+    assert not recompute.main(str(path))
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith("not proved: ")
+    assert says in line
+
+
+REFUSED_STEPS: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
+    "greedy": ("add up to 1", lambda c: scaled(c, q=1.1)),
+    "negative": ("negative", lambda c: scaled(c, q=-1.0)),
+    "no-number": ("no number", lambda c: scaled(c, q=float("nan"))),
+    "point-left-out": ("add up to 1", lambda c: c["dual"].update(q=[], q_index=[])),
+    "too-few-weights": ("shorter", lambda c: c["dual"]["q"].pop()),
+    "itself": (
+        "no set of 3 others",
+        lambda c: c["dual"]["q_index"][0].__setitem__(1, c["dual"]["q_index"][0][0]),
+    ),
+    "twice": (
+        "no set of 3 others",
+        lambda c: c["dual"]["q_index"][0].__setitem__(1, c["dual"]["q_index"][0][2]),
+    ),
+    "below": ("no set of 3 others", lambda c: c["dual"]["q_index"][0].__setitem__(1, -1)),
+    "above": ("no set of 3 others", lambda c: c["dual"]["q_index"][0].__setitem__(1, 20)),
+    "half-an-index": ("no set of 3 others", lambda c: c["dual"]["q_index"][0].__setitem__(1, 0.5)),
+    "larger": ("no set of 3 others", lambda c: c["dual"]["q_index"][0].append(19)),
+    "labels": ("number of labels", lambda c: c["y"].pop()),
+    "other-labels": ("no row", lambda c: c["y"].__setitem__(0, 2)),
+    "one-class": ("cannot win", lambda c: c.update(y=[1, *[0] * 19])),
+    "C": ("C, n_neighbors", lambda c: c["params"].update(C=0)),
+    "k": ("C, n_neighbors", lambda c: c["params"].update(n_neighbors=20)),
+    "losses": ("no loss_matrix", lambda c: c["params"].update(loss_matrix=[[0, 1], [-1, 0]])),
+    "losses-diagonal": ("no loss_matrix", lambda c: c["params"].update(loss_matrix=[[1, 1], [1, 1]])),
+    "unsymmetric": ("not symmetric", lambda c: c["metric"][0].__setitem__(1, 9.0)),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED_STEPS)
+def test_what_is_no_proof_of_a_step_is_refused_in_one_line(
+    case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    says, change = REFUSED_STEPS[case]
+    path = tmp_path / "s.json"
+    content = saved_step(path)
+    change(content)
+    path.write_text(json.dumps(content), encoding="utf-8")
+    assert not recompute.main(str(path))
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith("not proved: ")
+    assert says in line
+
+
+# the cases whose formula it recomputes by a bound of the problem itself, without lists of neighbours
+RELATIVES = {
+    case.id: case
+    for case in load_cases()
+    if case.formula in recompute.RELATIVES and "not attained" not in case.flags
+}
+
+
+def saved_case(case: Case, path: Path) -> dict[str, Any]:
+    """The file of the solution of a golden case, from wherever the metric has converged."""
+    cvxml.solve(case.formula, case.X, case.y, **case.params).save(path)
+    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return content
+
+
+@pytest.mark.parametrize("suffix", ["json", "npz"])
+@pytest.mark.parametrize("name", RELATIVES)
+def test_it_finds_the_same_figures_of_a_relative(
+    name: str, suffix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    case = RELATIVES[name]
+    solution = cvxml.solve(case.formula, case.X, case.y, **case.params)
+    same_figures(solution, str(tmp_path / f"s.{suffix}"))
+    assert "proved: optimal" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("standardized", [True, False])
+@pytest.mark.parametrize("method", sorted({*recompute.RELATIVES} - {"frobmetric"}))  # whose norm has units
+def test_it_finds_the_same_figures_where_pairs_are_made_from_labels(
+    method: str, standardized: bool, tmp_path: Path
+) -> None:
+    """Wine as measured: features of 1e3 and of 1e-1."""
+    X, y = real_data("wine", 40, standardized=standardized)
+    scales = 1.0 if standardized else 10.0 ** np.arange(-6, 7)
+    # ITML has the units of its prior
+    params = {"prior": "covariance"} if method == "itml" else {}
+    same_figures(cvxml.solve(method, X * scales + 1e3 * scales, y, **params), str(tmp_path / "s.json"))
+
+
+def same_figures(solution: cvxml.Solution, path: str) -> None:
+    """Recomputed from the file, they are those of the solution, and prove it."""
+    solution.save(path)
+    objective, bound, gap, least, scale = recompute.recompute(recompute.read(path))
+    assert objective == pytest.approx(solution.objective, rel=1e-9)
+    assert bound == pytest.approx(solution.lower_bound, rel=1e-9)
+    assert gap == pytest.approx(solution.gap, abs=1e-9 * abs(objective))
+    assert scale == pytest.approx(solution.certificate.scale, rel=1e-6)
+    assert least >= -1e-9 * np.linalg.norm(solution.metric)
+    assert recompute.main(path)
+
+
+@pytest.mark.parametrize("name", RELATIVES)
+def test_it_does_not_prove_what_is_wrong_of_a_relative(name: str, tmp_path: Path) -> None:
+    """The wrong metrics of the case; and the right one with all prices a tenth smaller, or for other data."""
+    path, case = tmp_path / "s.json", RELATIVES[name]
+    content = saved_case(case, path)
+    assert recompute.main(str(path))
+    others = [{**content, "metric": wrong["metric"]} for wrong in case.content["wrong"]]
+    assert others
+    if case.formula in ("lmnn", "lmnn:squared_hinge", "itml"):  # of the others every multiple is as good
+        smaller = {
+            name: (0.9 * np.array(v)).tolist() if np.array(v).dtype.kind == "f" else v
+            for name, v in content["dual"].items()
+        }
+        others.append({**content, "dual": smaller})
+    elsewhere = np.array(content["X"])
+    # a point that counts: of a pair, or of a triplet that has a price
+    priced = content["dual"]["triplets"] if case.formula == "frobmetric" else [[0, 1]]
+    elsewhere[content["params"].get("pairs", {}).get("similar", priced)[0][0]] += 0.2
+    others.append({**content, "X": elsewhere.tolist()})
+    for changed in others:
+        path.write_text(json.dumps(changed), encoding="utf-8")
+        assert not recompute.main(str(path)), changed
+
+
+@pytest.mark.parametrize("name", ["mcml-sizes", "lmnn-iris", "mmc-iris", "dml-eig-iris"])
+def test_what_rounding_may_make_of_a_metric_is_still_one(name: str, tmp_path: Path) -> None:
+    """In small units a metric is large, and so is the rounding of its eigenvalues; they are held against its norm."""
+    path, case = tmp_path / "s.json", RELATIVES[name]
+    cvxml.solve(case.formula, 1e-5 * np.array(case.X), case.y, **case.params).save(path)
+    content = json.loads(path.read_text(encoding="utf-8"))
+    values, vectors = np.linalg.eigh(content["metric"])
+    off = values[0] + 1e-10 * values[-1]
+    metric = content["metric"] - off * np.outer(vectors[:, 0], vectors[:, 0])
+    path.write_text(json.dumps({**content, "metric": metric.tolist()}), encoding="utf-8")
+    assert recompute.recompute(recompute.read(path.as_posix()))[3] < -1e-2 * 1e-10 * values[-1]
+    assert recompute.main(str(path))
+    metric -= 1e-4 * values[-1] * np.outer(vectors[:, 0], vectors[:, 0])
+    path.write_text(json.dumps({**content, "metric": metric.tolist()}), encoding="utf-8")
+    assert not recompute.main(str(path))
+
+
+def put(content: dict[str, Any], name: str, at: int, value: Any) -> None:
+    content["dual"][name][at] = value
+
+
+REFUSED_RELATIVES: dict[str, tuple[str, str, Callable[[dict[str, Any]], object]]] = {
+    "lmnn-greedy": ("lmnn-line", "leave the dual cone", lambda c: scaled(c, price=1.1)),
+    "lmnn-negative": ("lmnn-iris", "0 to mu", lambda c: put(c, "price", 0, -0.1)),
+    "lmnn-above-mu": ("lmnn-iris", "0 to mu", lambda c: put(c, "price", 0, 0.41)),
+    "lmnn-twice": ("lmnn-iris", "twice", lambda c: put(c, "triplets", 0, c["dual"]["triplets"][1])),
+    "lmnn-no-target": ("lmnn-iris", "no target", lambda c: c["dual"]["triplets"][0].__setitem__(1, 21)),
+    "lmnn-no-impostor": (
+        "lmnn-iris",
+        "no impostor",
+        lambda c: c["dual"]["triplets"][0].__setitem__(2, c["dual"]["triplets"][0][1]),
+    ),
+    "lmnn-beyond": ("lmnn-iris", "no triplets", lambda c: c["dual"]["triplets"][0].__setitem__(2, 22)),
+    "lmnn-no-number": ("lmnn-iris", "numbers", lambda c: put(c, "price", 0, float("nan"))),
+    "lmnn-other-class": ("lmnn-iris", "another class", lambda c: c["y"].__setitem__(0, 2)),
+    "lmnn-mu": ("lmnn-iris", "mu", lambda c: c["params"].update(mu=1.0)),
+    "lmnn-targets": ("lmnn-iris", "21 neighbour lists", lambda c: c["params"]["targets"].pop()),
+    "squared-greedy": ("lmnn-squared-wine", "leave the dual cone", lambda c: scaled(c, price=1.1)),
+    "itml-negative": ("itml-iris", "negative", lambda c: put(c, "lam_D", 0, -0.1)),
+    "itml-beyond": ("itml-iris", "gamma/u or more", lambda c: put(c, "lam_S", 0, 1.0)),
+    "itml-indefinite": ("itml-iris", "not positive definite", lambda c: scaled(c, lam_D=30.0)),
+    "itml-too-few": ("itml-iris", "numbers", lambda c: c["dual"]["lam_S"].pop()),
+    "itml-prior": ("itml-iris", "definite", lambda c: c["params"]["prior"][0].__setitem__(0, -1.0)),
+    "itml-gamma": ("itml-iris", "not positive", lambda c: c["params"].update(gamma=0.0)),
+    "itml-itself": ("itml-iris", "with itself", lambda c: c["params"]["pairs"]["similar"].append([3, 3])),
+    "itml-pair-beyond": ("itml-iris", "no pairs", lambda c: c["params"]["pairs"]["similar"].append([3, 22])),
+    "mmc-negative": ("mmc-iris", "not positive", lambda c: put(c, "c", 0, -1.0)),
+    "mmc-too-few": ("mmc-iris", "numbers", lambda c: c["dual"]["c"].pop()),
+    "mmc-free": ("mmc-collinear", "at no cost", lambda c: c["X"][3].__setitem__(0, 7.0)),
+    "mmc-not-diagonal": (
+        "mmc-diagonal-wine",
+        "not diagonal",
+        lambda c: [c["metric"][i].__setitem__(1 - i, 1e-3) for i in (0, 1)],
+    ),
+    "dml-eig-negative": ("dml-eig-iris", "simplex", lambda c: put(c, "q", 0, -0.1)),
+    "dml-eig-sum": ("dml-eig-iris", "simplex", lambda c: scaled(c, q=0.9)),
+    "mcml-negative": ("mcml-sizes", "simplex", lambda c: c["dual"]["q"][0].__setitem__(1, -0.1)),
+    "mcml-itself": ("mcml-sizes", "simplex", lambda c: c["dual"]["q"][0].reverse()),
+    "mcml-cone": ("mcml-sizes", "leave the dual cone", lambda c: c["dual"]["q"].__setitem__(0, FAR)),
+    "mcml-shape": ("mcml-sizes", "row of q", lambda c: c["dual"]["q"].pop()),
+    "unsymmetric": ("mcml-sizes", "not symmetric", lambda c: c["metric"][0].__setitem__(1, 9.0)),
+    "another-shape": ("mcml-sizes", "another shape", lambda c: c.update(metric=[[1.0]])),
+}
+FAR = [0.0] * 18 + [1.0]  # all on the last point
+
+
+@pytest.mark.parametrize("case", REFUSED_RELATIVES)
+def test_what_is_no_proof_of_a_relative_is_refused_in_one_line(
+    case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name, says, change = REFUSED_RELATIVES[case]
+    path = tmp_path / "s.json"
+    content = saved_case(RELATIVES[name], path)
+    change(content)
+    path.write_text(json.dumps(content), encoding="utf-8")
+    assert not recompute.main(str(path))
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith("not proved: ")
+    assert says in line
+
+
+@pytest.mark.parametrize("exponent", [-50, -30, -24, -17])
+def test_prices_where_targets_are_next_to_a_line_are_no_proof(
+    exponent: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Z is psd but for 6e-14 of its size; a steep metric, which it says nothing of, has objective 8 and not 50
+    delta = 2.0**exponent
+    X = np.array([[0, 0], [1, delta], [0, 1], [1, 1 - delta], *[[0.5, 0]] * 100])
+    y, targets = [0, 0, 2, 2, *[1] * 100], [[1], [], [3], [], *[[]] * 100]
+    path = tmp_path / "s.json"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        cvxml.solve("lmnn", X, y, targets=targets, max_iter=3).save(path)
+    content = json.loads(path.read_text(encoding="utf-8"))
+    triplets = [[0, 1, k] for k in range(4, 104)]
+    content["dual"] = {"price": [0.5] * 100, "triplets": triplets}
+    path.write_text(json.dumps(content), encoding="utf-8")
+    assert not recompute.main(str(path))
+    assert "leave the dual cone" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_prices_just_beyond_the_cone_are_refused_where_targets_are_near_a_line(seed: int) -> None:
+    # C has eigenvalues in the ratio 1e-12 to 1e-10: the digits of the lesser are lost in C, and not in the pairs
+    rng = np.random.default_rng(seed)
+    angle, k, width = rng.uniform(0, 2 * np.pi), rng.integers(3, 40), 10 ** rng.uniform(-5.9, -5)
+    across = np.array([np.cos(angle), np.sin(angle)])
+    along = np.array([-across[1], across[0]])
+    ends = np.outer(rng.standard_normal(k), along) + width * np.outer(rng.standard_normal(k), across)
+    points = np.concatenate([np.zeros((1, 2)), ends, width * across[None]])
+    exact = fractions(points)
+    (a, b), (_, c) = exact[1:-1].T @ exact[1:-1] / 2
+    near, far = exact[1], exact[-1]
+    # in units of C the difference of near near^T and far far^T has two eigenvalues; 1 / the lesser is the most allowed
+    inverse = np.array([[c, -b], [-b, a]]) / (a * c - b * b)
+    p, q, r = near @ inverse @ near, near @ inverse @ far, far @ inverse @ far
+    middle, half = (r - p) / 2, math.sqrt(((p + r) / 2) ** 2 - q**2)
+    most = 1 / (float(middle) + half)
+    n = len(points)
+    content = {
+        "method": "lmnn:squared_hinge",
+        "X": points.tolist(),
+        "y": [0] * (n - 1) + [1],
+        "metric": [[0.0, 0.0], [0.0, 0.0]],
+        "params": {"mu": 0.5, "targets": [list(range(1, n - 1)), *[[] for _ in range(n - 1)]]},
+        "dual": {"triplets": [[0, 1, n - 1]], "price": [1.00001 * most]},
+    }
+    with pytest.raises(ValueError, match="leave the dual cone"):
+        recompute.recompute(content)
+    content["dual"]["price"] = [0.99999 * most]
+    assert recompute.recompute(content)[1] == pytest.approx(
+        0.99999 * most - (0.99999 * most) ** 2 / 2, abs=1e-6 * most
+    )
+
+
+@pytest.mark.parametrize("text", ["", "null", "{}", "[]", '{"X": [[0]], "metric": [[0]]}'])
+def test_what_is_no_solution_is_refused_in_one_line(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "s.json"
+    path.write_text(text, encoding="utf-8")
+    assert not recompute.main(str(path))
+    assert len(capsys.readouterr().out.splitlines()) == 1
+
+
+def test_an_optimised_python_refuses_as_well(tmp_path: Path) -> None:
+    path = tmp_path / "s.json"
+    content = saved(path)
+    metric, total, bound = 2 * np.array(content["metric"]), sum(content["dual"]["u"]), content["lower_bound"]
+    wrong = cvxml.evaluate("mlsvm", content["X"], content["y"], metric, lam=0.1).objective
+    # prices t times too high have the bound t total - t^2 (total - bound): chosen to meet the wrong metric's objective
+    t = min(np.roots([total - bound, -total, wrong]).real)
+    scaled(content, u=t, w=t)
+    path.write_text(json.dumps({**content, "metric": metric.tolist()}), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-O", str(PATH), str(path)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stdout.startswith("not proved: ")
+    assert "above 1/n" in done.stdout
+    assert done.stderr == ""
+
+
+def test_what_is_beside_a_small_entry_is_not_judged_by_the_largest() -> None:
+    X, y = random_data(0, 12, 2)
+    solution = cvxml.solve("mmc:diagonal", X * [1.0, 2.0**50], y, tol=1e-9)
+    content = solution.to_dict()
+    recompute.recompute(content)
+    A = solution.metric.copy()
+    A[0, 1] = A[1, 0] = 9e-7 * A[0, 0]
+    assert A[0, 0] * A[1, 1] < A[0, 1] ** 2
+    with pytest.raises(ValueError, match="not diagonal"):
+        recompute.recompute({**content, "metric": A.tolist()})
+
+
+def test_a_prior_that_is_not_symmetric_is_refused() -> None:
+    X, y = random_data(0, 10, 2)
+    content = cvxml.solve("itml", X, y).to_dict()
+    recompute.recompute(content)
+    skew = np.array([[0.0, 0.1], [-0.1, 0.0]])
+    content["params"]["prior"] = (np.array(content["params"]["prior"]) + skew).tolist()
+    with pytest.raises(ValueError, match="prior is not symmetric"):
+        recompute.recompute(content)
