@@ -11,6 +11,40 @@ from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.neighbors import k_nearest
 
 
+class OtherClasses:
+    """For each of some points, which of all points are of another class: a table (p, n) that is not stored.
+
+    Indexed as one: by rows, or by rows and columns of equal shape. As an array it takes p n bytes.
+    """
+
+    def __init__(self, own: IntArray, codes: IntArray):
+        self.own, self.codes = own, codes
+        self.shape = len(own), len(codes)
+
+    def __getitem__(self, at: Any) -> Any:
+        if isinstance(at, tuple):
+            row, column = at
+            return self.own[row] != self.codes[column]
+        own = self.own[at]
+        return own != self.codes if np.ndim(own) == 0 else own[:, None] != self.codes
+
+    def of(self, rows: Any) -> OtherClasses:
+        """Some of the rows."""
+        return OtherClasses(self.own[rows], self.codes)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.asarray(self[:], dtype)
+
+    def count(self) -> int:
+        """How many entries are True."""
+        return int(np.sum(len(self.codes) - np.bincount(self.codes)[self.own]))
+
+
+def count(counts: Any) -> int:
+    """How many entries of a table are True."""
+    return counts.count() if isinstance(counts, OtherClasses) else int(np.count_nonzero(counts))
+
+
 def nearest_of_class(X: FloatArray, codes: IntArray, k: int, names: list[str]) -> tuple[IntArray, int]:
     """(n k, 2) the k nearest points of its class for every point, and how many boundaries are ties.
 

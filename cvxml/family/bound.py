@@ -133,7 +133,7 @@ def value(family: Family, A: FloatArray) -> Sum:
     with np.errstate(over="ignore", invalid="ignore"):
         parts = [family.regularizer.value(looked.view)]
         for loss, rows in family.terms:
-            parts += [loss.part(block).value for block in rows.blocks(looked.view, UNPRICED)]
+            parts += [loss.part(block).value for block in rows.blocks(looked.view, UNPRICED, loss.kept)]
     return _added(parts)
 
 
@@ -192,7 +192,7 @@ def _at(family: Family, looked: Looked, proof: Proof) -> _Value:
         own, beyond = family.regularizer.value(looked.view), family.regularizer.excess(looked.view, proof.G)
         values, excesses = [own], [Sum(max(0.0, beyond.value), beyond.off)]
         for term, prices in zip(family.terms, proof.prices, strict=True):
-            for block in term.rows.blocks(looked.view, prices):
+            for block in term.rows.blocks(looked.view, prices, term.loss.kept):
                 part = term.loss.part(block)
                 values.append(part.value)
                 excesses.append(part.excess)

@@ -35,7 +35,7 @@ class BoxDual:
         assert isinstance(hinge, Hinge)
         assert isinstance(rows, Triplets)
         self.lam, self.cap, self.scale = regularizer.weight, float(hinge.c), regularizer.scale
-        self.key = np.flatnonzero(rows.exist())
+        self.key = rows.keys()
         entries = rows.entries(self.key)
         pairs, place = np.unique(entries.pairs, axis=0, return_inverse=True)
         shape = (len(self.key), len(pairs))

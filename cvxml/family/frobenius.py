@@ -27,7 +27,7 @@ from cvxml.core.metric import FloatArray, IntArray, examine, middle, unit_scale
 from cvxml.core.squares import given_rows, is_psd, missing_to_psd, whole
 from cvxml.family import rational
 from cvxml.family.losses import Ray, Sum
-from cvxml.family.proved import EPS, Distances
+from cvxml.family.proved import EPS, Distances, Products
 from cvxml.family.regularizers import Looked, best, fractions
 from cvxml.family.rows import Weights
 
@@ -48,18 +48,12 @@ class Flat(NamedTuple):
         size = np.abs(e)
         return Distances(_quadratic(e, self.A), _quadratic(size, self._unsure) + TINY)
 
-    def from_points(self, i: IntArray) -> Distances:
-        """See `View`; by products, which lose digits where points are next to each other, and say so."""
+    def products(self) -> Products:
+        """See `WideView`."""
         P = self.X - middle(self.X)
-        lengths = _quadratic(P, self.A)
-        D = lengths[i, None] + lengths - 2 * (P[i] @ self.A) @ P.T
         # |p_i - p_j| is at most |p_i| + |p_j|, entry by entry, and its square twice the sum of theirs
         reach = 4 * _quadratic(np.abs(P), self._unsure) + TINY
-        return Distances(D, reach[i, None] + reach)
-
-    def apart(self, i: IntArray) -> Distances:
-        """See `View`."""
-        return self.from_points(i)
+        return Products(P @ self.A, P, _quadratic(P, self.A), reach)
 
     @property
     def _unsure(self) -> FloatArray:

@@ -46,6 +46,8 @@ class Spread(NamedTuple):
         """The number of groups."""
         return int(self.group.max(initial=-1)) + 1
 
+    kept = math.inf
+
     def repaired(self, a: FloatArray) -> FloatArray:
         """Clipped to the sign of their side; both sides of a group scaled to the lesser sum, at most c."""
         size = np.clip(np.nan_to_num(self._sizes(a), nan=0.0), 0.0, MOST)
@@ -155,6 +157,8 @@ class Slack(NamedTuple):
     def groups(self) -> int:
         """The number of groups."""
         return int(self.group.max(initial=-1)) + 1
+
+    kept = math.inf
 
     def repaired(self, a: FloatArray) -> FloatArray:
         """Clipped at 0; a group with a larger sum scaled to c."""

@@ -65,15 +65,6 @@ class Positive(NamedTuple):
         E = self.X[index[:, 0]] - self.X[index[:, 1]]
         return self._of(E)
 
-    def from_points(self, i: IntArray) -> Distances:
-        """See `View`."""
-        D, off = self._of((self.X[i, None] - self.X).reshape(-1, self.X.shape[1]))
-        return Distances(D.reshape(len(i), -1), off.reshape(len(i), -1))
-
-    def apart(self, i: IntArray) -> Distances:
-        """See `View`."""
-        return self.from_points(i)
-
     def _of(self, E: FloatArray) -> Distances:
         off = 2 * few(len(self.A)) * quadratic(np.abs(E), np.abs(self.A))
         return Distances(np.maximum(quadratic(E, self.A), 0.0), off)

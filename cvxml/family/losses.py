@@ -78,6 +78,8 @@ FIXED = Ray(lambda t: 0.0, 0.0)  # of prices of which no multiple is in the doma
 class Loss(Protocol):
     """phi, and what a proof needs of it."""
 
+    kept: float  # a row without a price whose v is no less has no part in value and excess
+
     def repaired(self, a: FloatArray) -> FloatArray:
         """The prices in the domain that `a` (t,), any numbers, name."""
 
@@ -126,6 +128,8 @@ class Hinge(NamedTuple):
 
     c: Any  # a float, or a fraction for exact arithmetic
 
+    kept = 1.0
+
     def repaired(self, a: FloatArray) -> FloatArray:
         """Clipped."""
         return np.clip(np.where(np.isnan(a), 0.0, a), 0.0, self.c)
@@ -145,7 +149,7 @@ class Hinge(NamedTuple):
 
     def part(self, block: Block) -> Part:
         """What is not missed costs nothing."""
-        v, off, a = _that_matter(block)
+        v, off, a = _missed(block)
         missed = np.maximum(0.0, 1 - v)
         counts = np.where(1 - v > -off, off, 0.0)  # what is missed, or may be
         spare = np.maximum(0.0, v - 1)
@@ -166,20 +170,17 @@ class Hinge(NamedTuple):
         return sum(a, NONE)
 
 
-def _that_matter(block: Block) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """v, what it and 1 - v may be off by, and a, of the rows that a hinge has anything to say of.
-
-    A row without a price whose margin is surely kept has no part in objective or gap.
-    """
-    off = block.off + EPS * (1 + np.abs(block.v))
-    rows = ~(block.v - off >= 1) | (block.a > 0)  # what is no number stays
-    return block.v[rows], off[rows], block.a[rows]
+def _missed(block: Block) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """v, what it and 1 - v may be off by, and a."""
+    return block.v, block.off + EPS * (1 + np.abs(block.v)), block.a
 
 
 class SquaredHinge(NamedTuple):
     """c [1 - v]_+^2"""
 
     c: Any  # a float, or a fraction for exact arithmetic
+
+    kept = 1.0
 
     def repaired(self, a: FloatArray) -> FloatArray:
         """Clipped at 0; what is beyond 1e100 could overflow."""
@@ -197,7 +198,7 @@ class SquaredHinge(NamedTuple):
 
     def part(self, block: Block) -> Part:
         """As the hinge, with slopes that grow."""
-        v, off, a = _that_matter(block)
+        v, off, a = _missed(block)
         missed, spare = np.maximum(0.0, 1 - v), np.maximum(0.0, v - 1)
         counts = np.where(1 - v > -off, off, 0.0)
         value = total(self.c * missed**2, self.c * (2 * missed + counts) * counts)
@@ -222,6 +223,8 @@ class SquaredHinge(NamedTuple):
 
 class Least(NamedTuple):
     """-min v, over all rows at once."""
+
+    kept = math.inf
 
     def repaired(self, a: FloatArray) -> FloatArray:
         """Clipped at 0 and divided by the sum; the same for all where nothing is left.
@@ -269,6 +272,8 @@ class Least(NamedTuple):
 
 class Root(NamedTuple):
     """-sum sqrt v"""
+
+    kept = math.inf
 
     def repaired(self, a: FloatArray) -> FloatArray:
         """None 0, nor next to it beside the largest; that within 1e-100 to 1e100."""
@@ -326,6 +331,8 @@ class Bounded(NamedTuple):
 
     c: Any  # a float, or a fraction for exact arithmetic
     above: bool  # v above 1 costs; else v below 1
+
+    kept = math.inf
 
     def repaired(self, a: FloatArray) -> FloatArray:
         """Clipped, and below c where prices are not positive."""
@@ -397,6 +404,8 @@ class LogSumExp(NamedTuple):
 
     c: Any  # (g,) > 0, floats, or fractions for exact arithmetic
     among: Any  # (g, n) True where a row counts
+
+    kept = math.inf
 
     def repaired(self, a: FloatArray) -> FloatArray:
         """Clipped, and scaled to the sum c; where nothing is left of a group, the same for all. -inf stays without.

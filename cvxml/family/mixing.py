@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.metric import FloatArray
 from cvxml.family.losses import LogSumExp
-from cvxml.family.proved import EPS, Distances, least_eigenvalue
+from cvxml.family.proved import EPS, least_eigenvalue
 from cvxml.family.regularizers import Linear, Surplus
-from cvxml.family.rows import ByPoint, Prices
+from cvxml.family.rows import ByPoint, Plain, Prices
 
 # of the metric for which C is about 1, by the mean distance: 16 is seldom much worse than the best
 MULTIPLES = (16.0, 64.0, 4.0, 256.0, 1.0, 1024.0, 0.25)
@@ -68,7 +68,7 @@ class Anchors:
     def _slopes(self, s: float) -> FloatArray:
         """At s times the metric for which C is about 1."""
         nothing = Prices(np.zeros(0), np.zeros(0, dtype=np.intp))
-        view = Grounded(self.regularizer.ground.images.high * np.sqrt(s))
+        view = Plain(self.regularizer.ground.images.high * np.sqrt(s))
         return np.concatenate([self.loss.slopes(block) for block in self.rows.blocks(view, nothing)])
 
     def feasible(self, own: Prices, others: list[Prices]) -> list[Prices]:
@@ -111,24 +111,3 @@ def largest(Z0: FloatArray, Z: FloatArray) -> float:
     half = np.linalg.solve(L, Z)
     least = float(np.linalg.eigvalsh(np.linalg.solve(L, half.T))[0])
     return 1.0 if least >= 0 else 1 / (1 - least)
-
-
-class Grounded(NamedTuple):
-    """Points in the metric for which C is about 1, as good as products see them: for what is proved later."""
-
-    z: FloatArray
-
-    def pairs(self, index: IntArray) -> Distances:
-        """See `View`."""
-        D = np.sum((self.z[index[:, 0]] - self.z[index[:, 1]]) ** 2, axis=1)
-        return Distances(D, np.zeros(len(D)))
-
-    def from_points(self, i: IntArray) -> Distances:
-        """See `View`."""
-        lengths = np.sum(self.z**2, axis=1)
-        D = np.maximum(0.0, lengths[i, None] + lengths - 2 * self.z[i] @ self.z.T)
-        return Distances(D, np.zeros_like(D))
-
-    def apart(self, i: IntArray) -> Distances:
-        """See `View`."""
-        return self.from_points(i)

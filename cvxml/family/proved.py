@@ -48,6 +48,29 @@ class Distances(NamedTuple):
     off: FloatArray
 
 
+class Products(NamedTuple):
+    """D_ik = length_i + length_k - 2 left_i right_k of every two points i, k, but for reach_i + reach_k."""
+
+    left: FloatArray  # (n, r)
+    right: FloatArray  # (n, r)
+    length: FloatArray  # (n,)
+    reach: FloatArray  # (n,)
+
+    def below(self, i: Any, limit: FloatArray) -> tuple[Any, Any, FloatArray, FloatArray]:
+        """Where D of the points i (m,) from any k may be less than limit (m,).
+
+        Which of them, k, D, and what that may be off by: (t,) each.
+        """
+        half = self.left[i] @ self.right.T
+        half *= -2.0
+        half += self.length
+        with np.errstate(invalid="ignore"):
+            # more than the reach: the limit and these sums are rounded too
+            far = half >= (limit - self.length[i] + 4 * self.reach[i])[:, None] + 4 * self.reach
+        own, k = np.nonzero(~far)
+        return own, k, half[own, k] + self.length[i][own], self.reach[i][own] + self.reach[k]
+
+
 class Seen(NamedTuple):
     """Points as a metric A (d, d) sees them: the images under a root, root root^T being psd and as good as A."""
 

@@ -26,7 +26,7 @@ from cvxml.family import rational
 from cvxml.family.budget import Judged, budget, examine_budget, most
 from cvxml.family.ground import Ground, ground
 from cvxml.family.losses import Ray, Sum, summed
-from cvxml.family.proved import EPS, Distances, Seen, least_eigenvalue, seen, squares_of_pairs
+from cvxml.family.proved import EPS, Distances, Products, Seen, least_eigenvalue, seen, squares_of_pairs
 from cvxml.family.rows import View, Weights
 
 PAIRS = 2**16  # at a time
@@ -128,14 +128,13 @@ class SeenBy(NamedTuple):
         """See `View`."""
         return self.sight.of(self.X[index[:, 0]] - self.X[index[:, 1]])
 
-    def from_points(self, i: IntArray) -> Distances:
-        """See `View`; by products, which lose digits where points are next to each other, and say so."""
-        z, reach = self.sight.images.at, self.sight.reach()
-        lengths = np.sum(z**2, axis=1)
-        return Distances(lengths[i, None] + lengths - 2 * z[i] @ z.T, reach[i, None] + reach)
+    def products(self) -> Products:
+        """See `WideView`."""
+        z = self.sight.images.at
+        return Products(z, z, np.sum(z**2, axis=1), self.sight.reach())
 
     def apart(self, i: IntArray) -> Distances:
-        """See `View`."""
+        """See `WideView`."""
         D, off = zip(*(self.sight.from_point(int(k)) for k in i), strict=True)
         return Distances(np.array(D), np.array(off))
 
@@ -238,17 +237,6 @@ class Within(NamedTuple):
         """See `View`; also what rounding of the budget does to a distance."""
         D, off = self.judged.distances(self.X[index[:, 0]] - self.X[index[:, 1]])
         return Distances(D, off + 2 * self.judged.share * np.where(D > 0, D, 0.0))
-
-    def from_points(self, i: IntArray) -> Distances:
-        """See `View`."""
-        n = len(self.X)
-        index = np.stack([np.repeat(i, n), np.tile(np.arange(n), len(i))], axis=1)
-        D, off = self.pairs(index)
-        return Distances(D.reshape(len(i), n), off.reshape(len(i), n))
-
-    def apart(self, i: IntArray) -> Distances:
-        """See `View`."""
-        return self.from_points(i)
 
 
 class Budget:

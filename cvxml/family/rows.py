@@ -5,14 +5,16 @@ A row is known by a key, an integer. Prices are numbers of some rows; the price 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
 from cvxml.core.metric import FloatArray, IntArray, real_array
-from cvxml.family.proved import EPS, Distances
+from cvxml.core.targets import OtherClasses
+from cvxml.family.proved import EPS, Distances, Products
 
 BLOCK = 2**21  # rows at a time
 MOST = 1e100  # of a price: sums of more could overflow
@@ -55,18 +57,22 @@ class View(Protocol):
     def pairs(self, index: IntArray) -> Distances:
         """D of the pairs (p, 2), and what each may be off by."""
 
-    def from_points(self, i: IntArray) -> Distances:
-        """D of the points i (m,) from all others (m, n), and what each may be off by."""
+
+class WideView(View, Protocol):
+    """The same, for rows that look at all points from one."""
+
+    def products(self) -> Products:
+        """D of every two points, by products."""
 
     def apart(self, i: IntArray) -> Distances:
-        """The same by differences: slower, and no digit is lost where points are next to each other."""
+        """D of the points i (m,) from all others (m, n) by differences: no digit is lost between close points."""
 
 
 class Rows(Protocol):
     """What the theorem needs of the rows of a loss."""
 
-    def blocks(self, view: View, prices: Prices) -> Iterator[Block]:
-        """All rows at a metric."""
+    def blocks(self, view: Any, prices: Prices, kept: float = math.inf) -> Iterator[Block]:
+        """The rows at a metric, a `View`: those that have a price, and those whose v may be less than `kept`."""
 
     def weights(self, prices: Prices) -> Weights:
         """G = sum_t a_t V_t."""
@@ -79,19 +85,57 @@ class Rows(Protocol):
 
 
 class MarginRows(Rows, Protocol):
-    """Rows that a solver lets in one after the other."""
+    """Rows that a solver lets in one after the other. z (n, r): images of the points, whose distances count."""
 
-    def exist(self) -> Any:
-        """True for every key that is that of a row, up to the largest."""
+    def within(self, labels: IntArray, key: IntArray) -> Any:
+        """Of the rows named: True where every pair has points of one label (n,)."""
 
-    def within(self, labels: IntArray) -> Any:
-        """By key: True where every pair of the row has points of one label (n,)."""
+    def margins(self, z: FloatArray, key: IntArray) -> FloatArray:
+        """v of the rows named."""
 
-    def margins(self, D: FloatArray) -> FloatArray:
-        """v by key, from the distances of every two points (n, n), for solvers."""
+    def near(self, z: FloatArray, below: float) -> tuple[IntArray, FloatArray]:
+        """Keys and v of all rows with v < below."""
 
     def entries(self, key: IntArray) -> Entries:
         """B of the rows named, in their order."""
+
+    @property
+    def size(self) -> int:
+        """About as large as the work of one look at them is."""
+
+    def sample(self, every: int) -> Self:
+        """About one in so many of them, evenly; keys are those of the sample."""
+
+
+class Plain(NamedTuple):
+    """Images z (n, r), for solvers: nothing is said of rounding."""
+
+    z: FloatArray
+
+    def pairs(self, index: IntArray) -> Distances:
+        """See `View`."""
+        D = between(self.z, *index.T)
+        return Distances(D, np.zeros(len(D)))
+
+    def products(self) -> Products:
+        """See `View`."""
+        lengths = np.sum(self.z**2, axis=1)
+        return Products(self.z, self.z, lengths, np.zeros(len(self.z)))
+
+    def apart(self, i: IntArray) -> Distances:
+        """See `View`."""
+        between = self.products()
+        D = np.maximum(0.0, between.length[i, None] + between.length - 2 * self.z[i] @ self.z.T)
+        return Distances(D, np.zeros_like(D))
+
+
+def between(z: FloatArray, i: Any, k: Any) -> FloatArray:
+    """Squared distances of the images i and k (t,), some at a time."""
+    D = np.empty(len(i))
+    for first in range(0, len(i), BLOCK // 8):
+        some = slice(first, first + BLOCK // 8)
+        D[some] = np.sum((z[i[some]] - z[k[some]]) ** 2, axis=1)
+    return D
 
 
 class Pairs(NamedTuple):
@@ -100,7 +144,7 @@ class Pairs(NamedTuple):
     listed: IntArray  # (p, 2)
     unit: Any = 1.0  # a float, or a fraction for exact arithmetic
 
-    def blocks(self, view: View, prices: Prices) -> Iterator[Block]:
+    def blocks(self, view: View, prices: Prices, kept: float = math.inf) -> Iterator[Block]:
         """All at once: a loss may look at their least."""
         D, off = view.pairs(self.listed)
         a = np.zeros(len(D))
@@ -116,7 +160,7 @@ class Pairs(NamedTuple):
 
     def inside(self, labels: IntArray, prices: Prices) -> Prices:
         """See `Rows`."""
-        keep = self.within(labels)[prices.key]
+        keep = self.within(labels, prices.key)
         return Prices(prices.a[keep], prices.key[keep])
 
     def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[int | Fraction]:
@@ -124,23 +168,33 @@ class Pairs(NamedTuple):
         unit = Fraction(self.unit)
         return (D[i][j] / unit for i, j in self.listed.tolist())
 
-    def exist(self) -> Any:
-        """See `Rows`."""
-        return np.ones(len(self.listed), dtype=bool)
-
-    def within(self, labels: IntArray) -> Any:
-        """See `Rows`."""
-        i, j = labels[self.listed].T
+    def within(self, labels: IntArray, key: IntArray) -> Any:
+        """See `MarginRows`."""
+        i, j = labels[self.listed[key]].T
         return i == j
 
-    def margins(self, D: FloatArray) -> FloatArray:
-        """See `Rows`."""
-        v: FloatArray = D[self.listed[:, 0], self.listed[:, 1]]
-        return v
+    def margins(self, z: FloatArray, key: IntArray) -> FloatArray:
+        """See `MarginRows`."""
+        return between(z, *self.listed[key].T)
+
+    def near(self, z: FloatArray, below: float) -> tuple[IntArray, FloatArray]:
+        """See `MarginRows`."""
+        v = between(z, *self.listed.T)
+        key = np.flatnonzero(v < below)
+        return key, v[key]
 
     def entries(self, key: IntArray) -> Entries:
-        """See `Rows`."""
+        """See `MarginRows`."""
         return Entries(np.arange(len(key)), self.listed[key], np.ones(len(key)))
+
+    @property
+    def size(self) -> int:
+        """The number of pairs."""
+        return len(self.listed)
+
+    def sample(self, every: int) -> Pairs:
+        """See `MarginRows`."""
+        return Pairs(self.listed[::every], self.unit)
 
 
 class Triplets(NamedTuple):
@@ -149,23 +203,51 @@ class Triplets(NamedTuple):
     targets: IntArray  # (p, 2)
     impostors: Any  # (p, n) True where l counts
 
-    def blocks(self, view: View, prices: Prices) -> Iterator[Block]:
-        """Some targets at a time."""
-        p, n = self.impostors.shape
+    def blocks(self, view: WideView, prices: Prices, kept: float = math.inf) -> Iterator[Block]:
+        """Some points at a time; then what has a price and is further away."""
         order = np.argsort(prices.key)
-        key, a = prices.key[order], prices.a[order]
-        D_ij, off_ij = view.pairs(self.targets)
-        for rows in np.array_split(np.arange(p), 1 + p * n // BLOCK):
-            if len(rows) == 0:
+        priced, a = prices.key[order], prices.a[order]
+        away = np.ones(len(priced), dtype=bool)
+        for key, v, off in self._near(view, kept):
+            if len(priced) == 0:
+                yield Block(v, off, np.zeros(len(v)))
                 continue
-            first, last = np.searchsorted(key, [rows[0] * n, (rows[-1] + 1) * n])
-            price = np.zeros(len(rows) * n)
-            price[key[first:last] - rows[0] * n] = a[first:last]
-            D_il, off = view.from_points(self.targets[rows, 0])
-            counts = self.impostors[rows]
-            v = D_il - D_ij[rows, None]
-            off = off + (off_ij[rows] + 2 * EPS * D_ij[rows])[:, None] + 2 * EPS * D_il
-            yield Block(v[counts], off[counts], price.reshape(len(rows), n)[counts])
+            place = np.minimum(np.searchsorted(priced, key), len(priced) - 1)
+            has = priced[place] == key
+            away[place[has]] = False
+            yield Block(v, off, np.where(has, a[place], 0.0))
+        if away.any():
+            i, j, l = self.named(Prices(a, priced[away])).T  # noqa: E741 (the paper's l)
+            near, near_off = view.pairs(np.stack([i, j], axis=1))
+            far, far_off = view.pairs(np.stack([i, l], axis=1))
+            yield Block(far - near, near_off + far_off + 2 * EPS * (near + far), a[away])
+
+    def _near(self, view: WideView, kept: float) -> Iterator[tuple[IntArray, FloatArray, FloatArray]]:
+        """Key, v, and what it may be off by, of the rows with v < kept, and of some others.
+
+        One product of matrices tells which points are near enough to another one to be looked at.
+        """
+        n = self.impostors.shape[1]
+        D_ij, off_ij = view.pairs(self.targets)
+        by_point = np.argsort(self.targets[:, 0], kind="stable")
+        points, first, count = np.unique(self.targets[by_point, 0], return_index=True, return_counts=True)
+        with np.errstate(over="ignore", invalid="ignore"):
+            limit = kept + np.maximum.reduceat((D_ij + 2 * off_ij)[by_point], first)
+        between = view.products()
+        for some in np.array_split(np.arange(len(points)), 1 + len(points) * n // BLOCK):
+            if len(some) == 0:
+                continue
+            own, l, D, off = between.below(points[some], limit[some])  # noqa: E741 (the paper's l)
+            for extra in range(int(count[some].max())):
+                has = count[some][own] > extra
+                row = by_point[first[some][own[has]] + extra]
+                keep = self.impostors[row, l[has]]
+                row, at = row[keep], np.flatnonzero(has)[keep]
+                v = D[at] - D_ij[row]
+                moved = off[at] + (off_ij[row] + 2 * EPS * D_ij[row]) + 2 * EPS * np.abs(D[at])
+                # what is no number stays
+                low = ~(v - moved - 2 * EPS * (1 + np.abs(v)) >= kept)
+                yield row[low] * n + l[at[low]], v[low], moved[low]
 
     def named(self, prices: Prices) -> IntArray:
         """The triplets (t, 3) of i, j, l that have a price."""
@@ -197,7 +279,7 @@ class Triplets(NamedTuple):
 
     def inside(self, labels: IntArray, prices: Prices) -> Prices:
         """See `Rows`."""
-        keep = self.within(labels)[prices.key]
+        keep = self.within(labels, prices.key)
         return Prices(prices.a[keep], prices.key[keep])
 
     def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[int | Fraction]:
@@ -205,19 +287,39 @@ class Triplets(NamedTuple):
         for (i, j), counts in zip(self.targets.tolist(), self.impostors, strict=True):
             yield from (D[i][l] - D[i][j] for l in np.flatnonzero(counts).tolist())  # noqa: E741
 
-    def exist(self) -> Any:
-        """See `Rows`."""
-        return self.impostors.ravel()
+    def within(self, labels: IntArray, key: IntArray) -> Any:
+        """See `MarginRows`: with a target every point has one label."""
+        row, l = np.divmod(key, self.impostors.shape[1])  # noqa: E741 (the paper's l)
+        return labels[self.targets[row, 0]] == labels[l]
 
-    def within(self, labels: IntArray) -> Any:
-        """See `Rows`: with a target every point has one label."""
-        return (labels[self.targets[:, 0], None] == labels).ravel()
+    def margins(self, z: FloatArray, key: IntArray) -> FloatArray:
+        """See `MarginRows`."""
+        row, l = np.divmod(key, self.impostors.shape[1])  # noqa: E741 (the paper's l)
+        i, j = self.targets[row].T
+        return between(z, i, l) - between(z, i, j)
 
-    def margins(self, D: FloatArray) -> FloatArray:
-        """See `Rows`."""
-        i, j = self.targets.T
-        v: FloatArray = (D[i] - D[i, j][:, None]).ravel()
-        return v
+    def near(self, z: FloatArray, below: float) -> tuple[IntArray, FloatArray]:
+        """See `MarginRows`."""
+        key, v, _ = zip(*self._near(Plain(z), below), strict=True)
+        keys, values = np.concatenate(key), np.concatenate(v)
+        low = values < below
+        return keys[low], values[low]
+
+    @property
+    def size(self) -> int:
+        """The number of targets."""
+        return len(self.targets)
+
+    def sample(self, every: int) -> Triplets:
+        """See `MarginRows`: all rows of one point in so many."""
+        points = np.unique(self.targets[:, 0])[::every]
+        rows = np.isin(self.targets[:, 0], points)
+        some = self.impostors.of(rows) if isinstance(self.impostors, OtherClasses) else self.impostors[rows]
+        return Triplets(self.targets[rows], some)
+
+    def keys(self) -> IntArray:
+        """Of all rows, which may be many."""
+        return np.flatnonzero(np.asarray(self.impostors))
 
     def entries(self, key: IntArray) -> Entries:
         """See `Rows`."""
@@ -243,7 +345,7 @@ class ByPoint(NamedTuple):
         """Of all rows, from (g, n)."""
         return Prices(table.ravel(), np.arange(table.size))
 
-    def blocks(self, view: View, prices: Prices) -> Iterator[Block]:
+    def blocks(self, view: WideView, prices: Prices, kept: float = math.inf) -> Iterator[Block]:
         """Some points at a time."""
         a, step = self.table(prices), max(1, BLOCK // self.n)
         for first in range(0, len(self.points), step):

@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from cvxml.core.metric import FloatArray
+from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Callback, Found, Iterate, run
 from cvxml.family.bound import Family
@@ -23,13 +23,17 @@ from cvxml.family.coordinates import coordinates
 from cvxml.family.frobenius import Frobenius
 from cvxml.family.interior import Margin
 from cvxml.family.losses import Hinge, SquaredHinge
-from cvxml.family.margins import Watched, squared_distances
+from cvxml.family.margins import Watched, images
 from cvxml.family.regularizers import Budget, Linear
-from cvxml.family.rows import Pairs, Prices, Triplets
+from cvxml.family.rows import MarginRows, Pairs, Prices, Triplets
 from cvxml.family.symmetric import quadratic, weighted
 
 AHEAD = 0.5  # of a margin of 1, where rows are let in
 AHEAD_OF_LEAST = 2.0
+ENOUGH_ROWS = 1000  # targets of a sample
+STEP = 4  # from one sample to the next
+NEAR = 0.1  # what the optimum of a sample leaves of the objective of a larger one
+CLOSE = 0.01  # to the optimum of a sample, of its objective
 NOISE = 64 * float(np.finfo(float).eps)  # of a coordinate that has lost no digits
 UNSEEN = 1e-180  # a squared distance
 
@@ -63,30 +67,69 @@ class LinearMargins:
         self.basis, self.free = vectors[:, costs], vectors[:, ~costs]
         self.spread = values[costs]
         self.Y = self.at.Y @ self.basis
-        self.apart = self.rows.margins(squared_distances(self.at.Y @ self.free))
-        seen = self.apart > noise**2 * float(np.sum(self.at.Y**2, axis=1).max())
-        exists = self.rows.exist()
-        self.loose = exists & seen & ~self.rows.within(on.labels)  # their margin costs nothing
+        self.seen = noise**2 * float(np.sum(self.at.Y**2, axis=1).max())
+        self.labels = on.labels
         self.hinge = Margin(float(loss.c), isinstance(loss, SquaredHinge))
-        self.watched = Watched(
-            self.Y, self.rows, exists & ~self.loose, np.diag(self.spread), self.hinge, AHEAD
+        self.watched = self._watched(1)
+
+    def _watched(self, every: int) -> Watched:
+        """Of one row in so many, and of C as much: a problem with nearly the same optimum."""
+        rows = self.rows if every == 1 else self.rows.sample(every)
+        C = np.diag(self.spread / every)
+        return Watched(
+            self.Y, rows, partial(self.needed, rows), C, self.hinge, AHEAD
         )
-        self.needed = exists & ~self.loose
+
+    def needed(self, rows: MarginRows, key: IntArray) -> Any:
+        """True but for the loose rows, whose margin costs nothing."""
+        needed = rows.within(self.labels, key)
+        if not needed.all():
+            needed |= ~(self._apart(rows, key) > self.seen)
+        return needed
+
+    def _apart(self, rows: MarginRows, key: IntArray) -> FloatArray:
+        """v of rows in the free directions."""
+        return rows.margins(self.at.Y @ self.free, key)
 
     def begin(self, start: FloatArray | None) -> None:
-        """From a multiple of C^-1, or of `start` (d, d): the best, and then near the central path."""
+        """From `start` (d, d), or from what smaller samples of the rows have, and they from a multiple of C^-1."""
         M: FloatArray = np.diag(1 / self.spread)
+        every, share = 1, 1.0
         if start is not None and start.any():
             given = self.basis.T @ self.at.back.T @ start @ self.at.back @ self.basis
             M += 1e3 * float(np.trace(M)) / float(np.trace(given)) * given
-        M = min((2.0**e * M for e in range(-30, 31)), key=self.objective)
-        self.watched.begin(M, self.objective(M))
+        else:
+            while self.rows.size / (every * STEP) >= ENOUGH_ROWS:
+                every *= STEP
+        M = self._multiple(M, every)
+        while every > 1:
+            watched = self._watched(every)
+            watched.begin(M, share)
+            while watched.left() > CLOSE * watched.value() and watched.step():
+                pass
+            M, every, share = watched.M, every // STEP, NEAR
+        self.watched.begin(M, share)
+
+    def _multiple(self, M: FloatArray, every: int) -> FloatArray:
+        """The best multiple of M for a sample, from large ones, in which few margins are missed, downwards."""
+        rows, scale = self.rows.sample(every), 2.0**30
+        best, least = M, math.inf
+        while scale > 2.0**-30:
+            value = self._objective(rows, every, scale * M)
+            if value > least:
+                break
+            best, least, scale = scale * M, value, scale / 2
+        return best
 
     def objective(self, M: FloatArray) -> float:
         """Of the rows that are solved for, at M."""
-        missed = np.maximum(0.0, 1 - self.rows.margins(squared_distances(self.Y, M))[self.needed])
+        return self._objective(self.rows, 1, M)
+
+    def _objective(self, rows: MarginRows, every: int, M: FloatArray) -> float:
+        key, v = rows.near(images(self.Y, M), 1.0)
+        missed = 1 - v[self.needed(rows, key)]
         push = float(np.sum(missed**2 if self.hinge.squared else missed))
-        return float(np.sum(self.spread * np.diag(M))) + self.hinge.cap * push
+        return float(np.sum(self.spread * np.diag(M))) / every + self.hinge.cap * push
 
     def step(self) -> bool:
         """False where rounding allows no step, or nothing is to be won."""
@@ -94,9 +137,13 @@ class LinearMargins:
             return False
         return self.watched.step()
 
+    def left(self) -> float:
+        """See `run`."""
+        return self.watched.left() / self.watched.value() if self.costs else 0.0
+
     def whole(self) -> FloatArray:
         """(r, r) in the coordinates, with what the free directions need."""
-        M = self.watched.inner.M
+        M = self.watched.M
         whole: FloatArray = self.basis @ M @ self.basis.T
         if self.free.shape[1]:
             whole = whole + self._enough(M) * self.free @ self.free.T
@@ -104,9 +151,9 @@ class LinearMargins:
 
     def _enough(self, M: FloatArray) -> float:
         """A multiple of distances in the free directions that keeps the margins of the loose; it costs nothing."""
-        v = self.rows.margins(squared_distances(self.Y, M)) if len(M) else 0 * self.apart
-        needs = np.maximum(0.0, 1 - v[self.loose])
-        return float(np.max(needs / self.apart[self.loose], initial=0.0)) * 2
+        key, v = self.rows.near(images(self.Y, M), 1.0)
+        loose = ~self.needed(self.rows, key)
+        return float(np.max((1 - v[loose]) / self._apart(self.rows, key[loose]), initial=0.0)) * 2
 
     def metric(self) -> FloatArray:
         """(d, d)"""
@@ -116,7 +163,8 @@ class LinearMargins:
         """Of the rows that are in; where nothing costs anything, of all that are no loose ones: their margin is 0."""
         if self.costs:
             return self.watched.prices()
-        twins = np.flatnonzero(self.needed)
+        twins, _ = self.rows.near(self.Y, 1.0)
+        twins = twins[self.needed(self.rows, twins)]
         return Prices(np.full(len(twins), self.hinge.cap * (2 if self.hinge.squared else 1)), twins)
 
 
@@ -144,16 +192,22 @@ class LeastMargin:
             given = self.at.inside(start)
             M = given / float(np.trace(given)) + 1e-2 / r * M
         M *= 2 / float(quadratic(Z, M).min())
-        self.watched = Watched(Y / unit, rows, seen, np.eye(r), Margin(math.inf), AHEAD_OF_LEAST)
-        self.watched.begin(M, float(np.trace(M)))
+        self.watched = Watched(
+            Y / unit, rows, lambda key: seen[key], np.eye(r), Margin(math.inf), AHEAD_OF_LEAST
+        )
+        self.watched.begin(M, 1.0)
 
     def step(self) -> bool:
         """False where rounding allows none."""
         return self.watched.step()
 
+    def left(self) -> float:
+        """See `run`."""
+        return self.watched.left() / self.watched.value()
+
     def metric(self) -> FloatArray:
         """(d, d), within the budget."""
-        M = self.watched.inner.M
+        M = self.watched.M
         return self.at.outside(M / float(np.trace(M)))
 
     def prices(self) -> Prices:
@@ -198,8 +252,9 @@ def search(
         zero = found._replace(metric=0 * found.metric, status=Status.CONVERGED)
         unproved_yet = found.status is not Status.CONVERGED
         return zero if unproved_yet and prove(family, zero.metric, zero.dual).proves(tol) else found
-    at = _Iterate(LeastMargin(family, start), named)
-    return within_budget(at, family, prove, tol, max_iter, callback, "interior")
+    least = LeastMargin(family, start)
+    at = _Iterate(least, named)
+    return within_budget(at, family, prove, tol, max_iter, callback, "interior", left=least.left)
 
 
 def within_budget(
@@ -211,15 +266,16 @@ def within_budget(
     callback: Callback,
     phase: str,
     patience: float = math.inf,
+    left: Callable[[], float] = lambda: 0.0,
 ) -> Found:
     """Run a solver of a budget, which may be one of which double precision proves nothing."""
     if not family.regularizer.undecided:
-        return run(at, partial(prove, family), tol, max_iter, callback, phase, patience)
+        return run(at, partial(prove, family), tol, max_iter, callback, phase, patience, left)
     # the solver needs a gap to stop by; nobody else is told of it
     told = None if callback is None else lambda step: callback(unproved(step))
     assert isinstance(family.regularizer, Budget)
     seen = family._replace(regularizer=family.regularizer.seen())
-    found = run(at, partial(prove, seen), tol, max_iter, told, phase, patience)
+    found = run(at, partial(prove, seen), tol, max_iter, told, phase, patience, left)
     return found._replace(history=tuple(map(unproved, found.history)))
 
 
@@ -242,7 +298,7 @@ def _linear(
     if not solver.costs:  # nothing that C has differs: any large metric is optimal
         return Found(at.metric(), at.dual(), Status.CONVERGED, 0)
     solver.begin(start)
-    found = run(at, prove, tol, max_iter, callback, "interior")
+    found = run(at, prove, tol, max_iter, callback, "interior", left=solver.left)
     zero = 0 * found.metric
     if prove(zero, found.dual).proves(tol):
         return found._replace(metric=zero)

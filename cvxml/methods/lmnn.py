@@ -30,7 +30,7 @@ from cvxml.core.neighbors import squared_euclidean
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Found
 from cvxml.core.statement import Statement
-from cvxml.core.targets import given_targets, nearest_of_class
+from cvxml.core.targets import OtherClasses, count, given_targets, nearest_of_class
 from cvxml.family.bound import Family, Term
 from cvxml.family.losses import Hinge, SquaredHinge
 from cvxml.family.method import FamilyMethod
@@ -127,14 +127,14 @@ class Instance(NamedTuple):
     X: FloatArray  # (n, d)
     y: IntArray  # (n,) codes
     targets: IntArray  # (p, 2): i and a target j
-    impostors: np.ndarray  # (p, n) True where l counts
+    impostors: Any  # (p, n) True where l counts
     mu: float
     n_neighbors: int | None = None  # None where targets were given
     ties: int = 0
 
     def triplets(self, counts: np.ndarray | None = None) -> IntArray:
         """(t, 3) the triplets i, j, l; of those only that count (p, n)."""
-        row, l = np.nonzero(self.impostors if counts is None else counts)  # noqa: E741 (the paper's l)
+        row, l = np.nonzero(np.asarray(self.impostors if counts is None else counts))  # noqa: E741 (the paper's l)
         return np.concatenate([self.targets[row], l[:, None]], axis=1)
 
     def target_lists(self) -> list[list[int]]:
@@ -163,7 +163,7 @@ def instance(
         pairs, ties = nearest_of_class(points, codes, n_neighbors, class_names(y))
     else:
         n_neighbors, pairs, ties = None, given_targets(targets, codes), 0
-    return Instance(points, codes, pairs, codes[pairs[:, 0], None] != codes, float(mu), n_neighbors, ties)
+    return Instance(points, codes, pairs, OtherClasses(codes[pairs[:, 0]], codes), float(mu), n_neighbors, ties)
 
 
 def objective(given: Instance, M: FloatArray, squared: bool) -> float:
@@ -311,7 +311,7 @@ class LMNN(FamilyMethod[Instance]):
         mu = number(given.mu)
         C = Weights(given.targets, np.full(len(given.targets), 1 - mu))
         hinge = SquaredHinge(mu) if self.squared else Hinge(mu)
-        floor = NOTHING * given.mu * float(np.count_nonzero(given.impostors))
+        floor = NOTHING * given.mu * count(given.impostors)
         regularizer = Linear(given.X, C, "targets differ from their points")
         return Family(regularizer, (Term(hinge, Triplets(given.targets, given.impostors)),), floor)
 
@@ -334,7 +334,7 @@ class LMNN(FamilyMethod[Instance]):
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
         """How many triplets there are and how many have a price; ties."""
         priced = np.count_nonzero(certificate.dual["price"])
-        said = [f"{np.count_nonzero(given.impostors)} triplets, {priced} with a price"]
+        said = [f"{count(given.impostors)} triplets, {priced} with a price"]
         if given.ties:
             said.append(f"{given.ties} points have targets that a tie decided, by the index")
         return said
@@ -399,11 +399,11 @@ def _exchanged(p: Instance) -> float | None:
 
 
 def _means(p: Instance) -> float:
-    return _ratio(p) * len(p.targets) / float(np.count_nonzero(p.impostors))
+    return _ratio(p) * len(p.targets) / count(p.impostors)
 
 
 def _push_mean(p: Instance) -> float:
-    return _ratio(p) / float(np.count_nonzero(p.impostors))
+    return _ratio(p) / count(p.impostors)
 
 
 def _another_k(more: int) -> Callable[[Question], Other | None]:
@@ -425,7 +425,7 @@ def _self_first(question: Question, p: Instance) -> Instance | None:
         return None
     lists = p.target_lists()
     targets = np.array([(i, j) for i, listed in enumerate(lists) for j in (i, *listed[:-1])], dtype=np.intp)
-    return _with(p, targets, p.y[targets[:, 0], None] != p.y)
+    return _with(p, targets, OtherClasses(p.y[targets[:, 0]], p.y))
 
 
 def _euclid(p: Instance) -> FloatArray:
@@ -441,7 +441,7 @@ def _only(choose: Callable[..., Any]) -> Callable[[Question, Instance], Instance
             (i, choose(listed, key=lambda j: D[i, j])) for i, listed in enumerate(p.target_lists()) if listed
         }
         keep = np.array([pair in chosen for pair in map(tuple, p.targets.tolist())])
-        return _with(p, p.targets, p.impostors & keep[:, None])
+        return _with(p, p.targets, np.asarray(p.impostors) & keep[:, None])
 
     return change
 
@@ -449,7 +449,7 @@ def _only(choose: Callable[..., Any]) -> Callable[[Question, Instance], Instance
 def _frozen(question: Question, p: Instance) -> Instance:
     D = _euclid(p)
     i, j = p.targets.T
-    return _with(p, p.targets, p.impostors & (D[i] < 1 + D[i, j][:, None]))
+    return _with(p, p.targets, np.asarray(p.impostors) & (D[i] < 1 + D[i, j][:, None]))
 
 
 def _one_way(question: Question, p: Instance) -> Instance | None:

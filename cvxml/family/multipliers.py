@@ -1,0 +1,205 @@
+"""A metric under many linear margins, of which few are at their kink: multipliers, a barrier, and Newton's method.
+
+    min_{M >> 0}  <C, M> + sum_t h(1 - v_t),      h(x) = c [x]_+  or  c [x]_+^2,      v = B D.
+For prices b of the rows and a width g the hinge is replaced by the least of h(x') + (c / 2g) (x - x' + b g / c)^2, whose
+slope is the price a = b + c x / g moved into 0 .. c: the method of multipliers, in which b becomes a after each round.
+The squared hinge is smooth as it is. A barrier -tau log det M keeps M definite. Where all slopes cancel,
+    C - sum_t a_t V_t = tau M^-1,
+so that the prices are feasible, and the gap is tau times the size of M and what the rows leave, of which no part is
+negative. Newton's method sees the curvature of the rows between their ends only: a few, however many rows there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.sparse import csr_array
+
+from cvxml.core.metric import FloatArray, IntArray
+from cvxml.family.interior import Margin
+from cvxml.family.margins import images
+from cvxml.family.rows import MarginRows, Prices
+from cvxml.family.symmetric import smat, squares, svec
+
+NARROWER = 4.0  # from one width to the next
+NARROWEST = 1e-3  # of the margin of 1: then multipliers alone are enough
+TOWARDS = 4.0  # from one tau to the next
+CENTRED = 0.5  # Newton decrement at which a round ends
+STEPS = 30  # Newton steps of a round at most
+HALVINGS = 40  # of an interval in which a slope changes its sign
+
+
+class Multipliers:
+    """Points Y (n, r) in coordinates of a metric M (r, r), and the rows whose margins are less than 1 + ahead.
+
+    counts: of keys, which of these rows are to be looked at at all.
+    """
+
+    def __init__(
+        self,
+        Y: FloatArray,
+        rows: MarginRows,
+        counts: Callable[[IntArray], Any],
+        C: FloatArray,
+        margin: Margin,
+        ahead: float,
+    ):
+        self.Y, self.rows, self.counts, self.C, self.margin, self.ahead = Y, rows, counts, C, margin, ahead
+        self.M: FloatArray = np.eye(len(C))
+        self.key: IntArray = np.zeros(0, dtype=np.intp)
+        self.price: FloatArray = np.zeros(0)
+        self.g, self.tau = 1.0, 1.0
+
+    def begin(self, M: FloatArray, share: float) -> None:
+        """From M, where about this share of the objective is still to be won."""
+        self.M = M
+        self.look()
+        self.g = min(1.0, np.sqrt(share))
+        self.tau = 0.25 * share * self.value() / len(M)
+        self.round()
+
+    def step(self) -> bool:
+        """Another round, with other multipliers; False where rounding allows no step."""
+        self.price = self.slopes(self.x)
+        rest = self.rest()
+        if rest > self.tau * len(self.M):
+            self.g = max(self.g / NARROWER, NARROWEST)
+        self.tau /= TOWARDS
+        self.look()
+        return self.round()
+
+    def look(self) -> None:
+        """Let the rows in whose margin is less than 1 + ahead, and out those that are kept and have no price."""
+        near, _ = self.rows.near(images(self.Y, self.M), 1 + self.ahead)
+        near = near[self.counts(near)]
+        priced = self.price > 0
+        key = np.union1d(near, self.key[priced])
+        price = np.zeros(len(key))
+        price[np.searchsorted(key, self.key[priced])] = self.price[priced]
+        self.key, self.price = key, price
+        entries, n = self.rows.entries(key), len(self.Y)
+        pairs, place = np.unique(entries.pairs @ (n, 1), return_inverse=True)
+        self.B = csr_array((entries.sign, (entries.row, place.reshape(-1))), shape=(len(key), len(pairs)))
+        self.Bt = self.B.T.tocsr()
+        self.i, self.j = np.divmod(pairs, n)
+        self.from_i = np.searchsorted(self.i, np.arange(n + 1))
+        self.x = 1 - self.margins(self.M)
+
+    def margins(self, S: FloatArray) -> FloatArray:
+        """v of the rows that are in, for any symmetric S (r, r)."""
+        SY = self.Y @ S
+        length = np.sum(SY * self.Y, axis=1)
+        D = length[self.i] + length[self.j] - 2 * np.einsum("pa,pa->p", SY[self.i], self.Y[self.j])
+        v: FloatArray = self.B @ D
+        return v
+
+    def slopes(self, x: FloatArray) -> FloatArray:
+        """The price of every row."""
+        if self.margin.squared:
+            return 2 * self.margin.cap * np.maximum(x, 0.0)
+        return np.clip(self.price + self.weight * x, 0.0, self.margin.cap)
+
+    @property
+    def weight(self) -> float:
+        """The curvature of a row between its ends."""
+        return 2 * self.margin.cap if self.margin.squared else self.margin.cap / self.g
+
+    def rest(self) -> float:
+        """What the rows leave of the gap."""
+        if self.margin.squared:
+            return 0.0
+        a = self.slopes(self.x)
+        return float(np.sum(np.where(self.x > 0, self.margin.cap - a, -a) * self.x))
+
+    def value(self) -> float:
+        """The objective."""
+        missed = np.maximum(0.0, self.x)
+        push = float(np.sum(missed**2 if self.margin.squared else missed))
+        return float(np.sum(self.C * self.M)) + self.margin.cap * push
+
+    def left(self) -> float:
+        """What the present iterate may still win, if the slopes cancelled."""
+        return self.tau * len(self.M) + self.rest()
+
+    def prices(self) -> Prices:
+        """Of the rows that are in."""
+        a = self.slopes(self.x)
+        return Prices(a[a > 0], self.key[a > 0])
+
+    def round(self) -> bool:
+        """Newton steps until the slopes cancel; False where there was none."""
+        for k in range(STEPS):
+            try:
+                if self.newton() <= CENTRED:
+                    return True
+            except (LinAlgError, ValueError):
+                return k > 0
+        return True
+
+    def newton(self) -> float:
+        """A Newton step; the decrement before it."""
+        a = self.slopes(self.x)
+        L = np.linalg.cholesky(self.M)
+        Z = self.C - self.weighted(self.Bt @ a)
+        slope = svec(L.T @ Z @ L - self.tau * np.eye(len(L)))
+        free = self.x > 0 if self.margin.squared else (a > 0) & (a < self.margin.cap)
+        free &= a > 0
+        direction = -self._solve(L, np.flatnonzero(free), slope)
+        decrement = float(np.sqrt(max(0.0, -(slope @ direction)) / self.tau))
+        change = smat(direction, len(L))
+        values = np.linalg.eigvalsh(change)
+        step: FloatArray = L @ change @ L.T
+        dx = -self.margins(step)
+        costs = float(np.sum(self.C * step))
+
+        def along(t: float) -> float:
+            """The slope of the function after t of the step."""
+            barrier = self.tau * float(np.sum(values / (1 + t * values)))
+            return costs - barrier + float(self.slopes(self.x + t * dx) @ dx)
+
+        t = _root(along, 1.0 if values[0] >= 0 else min(1e3, -0.99 / float(values[0])))
+        self.M = self.M + t * (step + step.T) / 2
+        self.x = self.x + t * dx
+        return decrement
+
+    def weighted(self, w: FloatArray) -> FloatArray:
+        """sum_p w_p X_p over the pairs that are in."""
+        W = csr_array((w, self.j, self.from_i), shape=(len(self.Y),) * 2)
+        degree = np.asarray(W.sum(axis=0)).ravel() + np.asarray(W.sum(axis=1)).ravel()
+        cross = self.Y.T @ (W @ self.Y)
+        S: FloatArray = (self.Y * degree[:, None]).T @ self.Y - cross - cross.T
+        return S
+
+    def _solve(self, L: FloatArray, free: IntArray, slope: FloatArray) -> FloatArray:
+        """The Newton direction in coordinates in which M is 1, by the smaller of two systems."""
+        B = self.B[free]
+        used = np.unique(B.indices)
+        E = (self.Y[self.i[used]] - self.Y[self.j[used]]) @ L
+        A = B[:, used] @ squares(E) * np.sqrt(self.weight)
+        k, p = A.shape
+        K = A.T @ A if p <= k else A @ A.T
+        K[np.diag_indices(len(K))] += self.tau
+        factor = cho_factor(K, overwrite_a=True)
+        if p <= k:
+            x: FloatArray = cho_solve(factor, slope)
+            return x
+        x = (slope - A.T @ cho_solve(factor, A @ slope)) / self.tau
+        return x
+
+
+def _root(along: Callable[[float], float], most: float) -> float:
+    """Where an increasing function, negative at 0, has its root; the end where it has none before."""
+    low, high = 0.0, min(1.0, most)
+    while high < most and along(high) < 0:
+        low, high = high, min(2 * high, most)
+    if along(high) < 0:
+        return high
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if along(middle) < 0 else (low, middle)
+        if high - low < 1e-3 * high:
+            break
+    return (low + high) / 2
