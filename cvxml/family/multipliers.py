@@ -12,23 +12,27 @@ negative. Newton's method sees the curvature of the rows between their ends only
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.sparse import csr_array
+from scipy.sparse.linalg import LinearOperator, cg
 
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.family.interior import Margin
 from cvxml.family.margins import images
 from cvxml.family.rows import MarginRows, Prices
-from cvxml.family.symmetric import smat, squares, svec
+from cvxml.family.symmetric import quadratic, smat, squares, svec, weighted
 
 NARROWER = 4.0  # from one width to the next
 NARROWEST = 1e-3  # of the margin of 1: then multipliers alone are enough
 TOWARDS = 4.0  # from one tau to the next
-CENTRED = 0.5  # Newton decrement at which a round ends
+CENTRED = 1.0  # Newton decrement at which a round ends
 STEPS = 30  # Newton steps of a round at most
+MOST = 3000  # rows that tell the curvature
+INEXACT = 0.1  # of a Newton direction
 HALVINGS = 40  # of an interval in which a slope changes its sign
 
 
@@ -67,8 +71,8 @@ class Multipliers:
         rest = self.rest()
         if rest > self.tau * len(self.M):
             self.g = max(self.g / NARROWER, NARROWEST)
-        self.tau /= TOWARDS
         self.look()
+        self.tau = min(self.tau, 0.25 * self.value() / len(self.M)) / TOWARDS
         return self.round()
 
     def look(self) -> None:
@@ -133,22 +137,23 @@ class Multipliers:
         """Newton steps until the slopes cancel; False where there was none."""
         for k in range(STEPS):
             try:
-                if self.newton() <= CENTRED:
+                if self.newton():
                     return True
             except (LinAlgError, ValueError):
                 return k > 0
         return True
 
-    def newton(self) -> float:
-        """A Newton step; the decrement before it."""
+    def newton(self) -> bool:
+        """A Newton step; True if prices were feasible before it and M near the centre."""
         a = self.slopes(self.x)
         L = np.linalg.cholesky(self.M)
         Z = self.C - self.weighted(self.Bt @ a)
-        slope = svec(L.T @ Z @ L - self.tau * np.eye(len(L)))
+        Z = L.T @ Z @ L
+        slope = svec(Z - self.tau * np.eye(len(L)))
         free = self.x > 0 if self.margin.squared else (a > 0) & (a < self.margin.cap)
         free &= a > 0
         direction = -self._solve(L, np.flatnonzero(free), slope)
-        decrement = float(np.sqrt(max(0.0, -(slope @ direction)) / self.tau))
+        centred = -(slope @ direction) <= CENTRED**2 * self.tau and np.linalg.eigvalsh(Z)[0] > 0
         change = smat(direction, len(L))
         values = np.linalg.eigvalsh(change)
         step: FloatArray = L @ change @ L.T
@@ -163,7 +168,7 @@ class Multipliers:
         t = _root(along, 1.0 if values[0] >= 0 else min(1e3, -0.99 / float(values[0])))
         self.M = self.M + t * (step + step.T) / 2
         self.x = self.x + t * dx
-        return decrement
+        return bool(centred)
 
     def weighted(self, w: FloatArray) -> FloatArray:
         """sum_p w_p X_p over the pairs that are in."""
@@ -174,20 +179,69 @@ class Multipliers:
         return S
 
     def _solve(self, L: FloatArray, free: IntArray, slope: FloatArray) -> FloatArray:
-        """The Newton direction in coordinates in which M is 1, by the smaller of two systems."""
-        B = self.B[free]
+        """The Newton direction in coordinates in which M is 1; of many rows some precondition the system of all."""
+        p = len(slope)
+        every = 1 + len(free) // max(MOST, 3 * p // 2 if p <= MOST else 0)
+        some = _Curvature(self, L, free[::every], self.weight * every)
+        if every == 1:
+            return some.solve(slope)
+        every_row = _Curvature(self, L, free, self.weight)
+        H = LinearOperator((p, p), matvec=every_row.times, dtype=float)
+        x, _ = cg(
+            H,
+            slope,
+            x0=some.solve(slope),
+            rtol=INEXACT,
+            maxiter=20,
+            M=LinearOperator((p, p), matvec=some.solve, dtype=float),
+        )
+        found: FloatArray = x
+        return found
+
+
+class _Curvature:
+    """tau I + w sum_t V_t V_t^T over some rows, as a matrix of symmetric matrices."""
+
+    def __init__(self, at: Multipliers, L: FloatArray, free: IntArray, weight: float):
+        B = at.B[free]
         used = np.unique(B.indices)
-        E = (self.Y[self.i[used]] - self.Y[self.j[used]]) @ L
-        A = B[:, used] @ squares(E) * np.sqrt(self.weight)
-        k, p = A.shape
-        K = A.T @ A if p <= k else A @ A.T
+        self.B, self.tau, self.weight = B[:, used], at.tau, weight
+        self.E: FloatArray = (at.Y[at.i[used]] - at.Y[at.j[used]]) @ L
+
+    def along(self, x: FloatArray) -> FloatArray:
+        """<V_t, S> for x = svec(S)."""
+        found: FloatArray = self.B @ quadratic(self.E, smat(x, self.E.shape[1]))
+        return found
+
+    def total(self, y: FloatArray) -> FloatArray:
+        """svec of sum_t y_t V_t."""
+        return svec(weighted(self.E, self.B.T @ y))
+
+    def times(self, x: FloatArray) -> FloatArray:
+        """The matrix times x."""
+        return self.tau * x + self.weight * self.total(self.along(x))
+
+    @cached_property
+    def _of_entries(self) -> Any:
+        A = self.B @ squares(self.E)
+        K = self.weight * (A.T @ A)
         K[np.diag_indices(len(K))] += self.tau
-        factor = cho_factor(K, overwrite_a=True)
-        if p <= k:
-            x: FloatArray = cho_solve(factor, slope)
-            return x
-        x = (slope - A.T @ cho_solve(factor, A @ slope)) / self.tau
-        return x
+        return cho_factor(K, overwrite_a=True)
+
+    @cached_property
+    def _of_rows(self) -> Any:
+        # the inner products of e e^T are the squares of those of e
+        K = self.B @ (self.B @ (self.E @ self.E.T) ** 2).T
+        K[np.diag_indices(len(K))] += self.tau / self.weight
+        return cho_factor(K, overwrite_a=True)
+
+    def solve(self, b: FloatArray) -> FloatArray:
+        """The inverse times b, by the smaller of two systems."""
+        if len(b) <= self.B.shape[0]:
+            found: FloatArray = cho_solve(self._of_entries, b)
+        else:
+            found = (b - self.total(cho_solve(self._of_rows, self.along(b)))) / self.tau
+        return found
 
 
 def _root(along: Callable[[float], float], most: float) -> float:

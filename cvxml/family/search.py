@@ -24,13 +24,14 @@ from cvxml.family.frobenius import Frobenius
 from cvxml.family.interior import Margin
 from cvxml.family.losses import Hinge, SquaredHinge
 from cvxml.family.margins import Watched, images
+from cvxml.family.multipliers import Multipliers
 from cvxml.family.regularizers import Budget, Linear
 from cvxml.family.rows import MarginRows, Pairs, Prices, Triplets
 from cvxml.family.symmetric import quadratic, weighted
 
 AHEAD = 0.5  # of a margin of 1, where rows are let in
 AHEAD_OF_LEAST = 2.0
-ENOUGH_ROWS = 1000  # targets of a sample
+ENOUGH_ROWS = 300  # targets of a sample
 STEP = 4  # from one sample to the next
 NEAR = 0.1  # what the optimum of a sample leaves of the objective of a larger one
 CLOSE = 0.01  # to the optimum of a sample, of its objective
@@ -70,15 +71,13 @@ class LinearMargins:
         self.seen = noise**2 * float(np.sum(self.at.Y**2, axis=1).max())
         self.labels = on.labels
         self.hinge = Margin(float(loss.c), isinstance(loss, SquaredHinge))
-        self.watched = self._watched(1)
+        self.solver = self._solver(1)
 
-    def _watched(self, every: int) -> Watched:
+    def _solver(self, every: int) -> Multipliers:
         """Of one row in so many, and of C as much: a problem with nearly the same optimum."""
         rows = self.rows if every == 1 else self.rows.sample(every)
         C = np.diag(self.spread / every)
-        return Watched(
-            self.Y, rows, partial(self.needed, rows), C, self.hinge, AHEAD
-        )
+        return Multipliers(self.Y, rows, partial(self.needed, rows), C, self.hinge, AHEAD)
 
     def needed(self, rows: MarginRows, key: IntArray) -> Any:
         """True but for the loose rows, whose margin costs nothing."""
@@ -93,22 +92,28 @@ class LinearMargins:
 
     def begin(self, start: FloatArray | None) -> None:
         """From `start` (d, d), or from what smaller samples of the rows have, and they from a multiple of C^-1."""
-        M: FloatArray = np.diag(1 / self.spread)
         every, share = 1, 1.0
         if start is not None and start.any():
             given = self.basis.T @ self.at.back.T @ start @ self.at.back @ self.basis
-            M += 1e3 * float(np.trace(M)) / float(np.trace(given)) * given
+            M, share = self._multiple(self._mixed(given), every), NEAR
         else:
-            while self.rows.size / (every * STEP) >= ENOUGH_ROWS:
+            while self.rows.size >= ENOUGH_ROWS * every * STEP:
                 every *= STEP
-        M = self._multiple(M, every)
+            shapes = (1 / self.spread, np.ones(len(self.spread)), 1 / (self.spread + self.spread.mean()))
+            rows = self.rows.sample(every)
+            starts = [self._multiple(np.diag(shape), every) for shape in shapes]
+            M = min(starts, key=lambda M: self._objective(rows, every, M))
         while every > 1:
-            watched = self._watched(every)
-            watched.begin(M, share)
-            while watched.left() > CLOSE * watched.value() and watched.step():
+            solver = self._solver(every)
+            solver.begin(M, share)
+            while solver.left() > CLOSE * solver.value() and solver.step():
                 pass
-            M, every, share = watched.M, every // STEP, NEAR
-        self.watched.begin(M, share)
+            M, every, share = self._mixed(solver.M), every // STEP, NEAR
+        self.solver.begin(M, share)
+
+    def _mixed(self, M: FloatArray) -> FloatArray:
+        """M and a little of C^-1: what other rows had no use for is slow to grow from next to 0."""
+        return M + NEAR * float(self.spread @ np.diag(M)) / len(M) * np.diag(1 / self.spread)
 
     def _multiple(self, M: FloatArray, every: int) -> FloatArray:
         """The best multiple of M for a sample, from large ones, in which few margins are missed, downwards."""
@@ -133,17 +138,17 @@ class LinearMargins:
 
     def step(self) -> bool:
         """False where rounding allows no step, or nothing is to be won."""
-        if self.watched.left() <= self.enough * self.objective(self.watched.inner.M):
+        if self.solver.left() <= self.enough * self.objective(self.solver.M):
             return False
-        return self.watched.step()
+        return self.solver.step()
 
     def left(self) -> float:
         """See `run`."""
-        return self.watched.left() / self.watched.value() if self.costs else 0.0
+        return self.solver.left() / self.solver.value() if self.costs else 0.0
 
     def whole(self) -> FloatArray:
         """(r, r) in the coordinates, with what the free directions need."""
-        M = self.watched.M
+        M = self.solver.M
         whole: FloatArray = self.basis @ M @ self.basis.T
         if self.free.shape[1]:
             whole = whole + self._enough(M) * self.free @ self.free.T
@@ -162,7 +167,7 @@ class LinearMargins:
     def prices(self) -> Prices:
         """Of the rows that are in; where nothing costs anything, of all that are no loose ones: their margin is 0."""
         if self.costs:
-            return self.watched.prices()
+            return self.solver.prices()
         twins, _ = self.rows.near(self.Y, 1.0)
         twins = twins[self.needed(self.rows, twins)]
         return Prices(np.full(len(twins), self.hinge.cap * (2 if self.hinge.squared else 1)), twins)

@@ -163,7 +163,9 @@ def instance(
         pairs, ties = nearest_of_class(points, codes, n_neighbors, class_names(y))
     else:
         n_neighbors, pairs, ties = None, given_targets(targets, codes), 0
-    return Instance(points, codes, pairs, OtherClasses(codes[pairs[:, 0]], codes), float(mu), n_neighbors, ties)
+    return Instance(
+        points, codes, pairs, OtherClasses(codes[pairs[:, 0]], codes), float(mu), n_neighbors, ties
+    )
 
 
 def objective(given: Instance, M: FloatArray, squared: bool) -> float:
