@@ -1,9 +1,9 @@
 """A metric under many linear margins, of which few are at their kink: multipliers, a barrier, and Newton's method.
 
     min_{M >> 0}  <C, M> + sum_t h(1 - v_t),      h(x) = c [x]_+  or  c [x]_+^2,      v = B D.
-For prices b of the rows and a width g the hinge is replaced by the least of h(x') + (c / 2g) (x - x' + b g / c)^2, whose
-slope is the price a = b + c x / g moved into 0 .. c: the method of multipliers, in which b becomes a after each round.
-The squared hinge is smooth as it is. A barrier -tau log det M keeps M definite. Where all slopes cancel,
+For prices b of the rows and a width g the hinge is replaced by the least of h(x') + (c / 2g) (x - x' + b g / c)^2,
+whose slope is the price a = b + c x / g moved into 0 .. c: the method of multipliers, in which b becomes a after each
+round. A margin that may not be missed has prices without a limit. The squared hinge is smooth as it is. A barrier -tau log det M keeps M definite. Where all slopes cancel,
     C - sum_t a_t V_t = tau M^-1,
 so that the prices are feasible, and the gap is tau times the size of M and what the rows leave, of which no part is
 negative. Newton's method sees the curvature of the rows between their ends only: a few, however many rows there are.
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
@@ -21,8 +21,6 @@ from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, cg
 
 from cvxml.core.metric import FloatArray, IntArray
-from cvxml.family.interior import Margin
-from cvxml.family.margins import images
 from cvxml.family.rows import MarginRows, Prices
 from cvxml.family.symmetric import quadratic, smat, squares, svec, weighted
 
@@ -31,9 +29,28 @@ NARROWEST = 1e-3  # of the margin of 1: then multipliers alone are enough
 TOWARDS = 4.0  # from one tau to the next
 CENTRED = 1.0  # Newton decrement at which a round ends
 STEPS = 30  # Newton steps of a round at most
+BLOCK = 2**16  # pairs at a time
 MOST = 3000  # rows that tell the curvature
 INEXACT = 0.1  # of a Newton direction
 HALVINGS = 40  # of an interval in which a slope changes its sign
+
+
+class Margin(NamedTuple):
+    """How a margin that is missed counts."""
+
+    cap: float  # weight of the hinge; inf: no margin may be missed
+    squared: bool = False
+
+    @property
+    def hard(self) -> bool:
+        """True where no margin may be missed."""
+        return bool(np.isinf(self.cap))
+
+
+def images(Y: FloatArray, M: FloatArray) -> FloatArray:
+    """Y (n, r) as the positive definite M (r, r) sees it: distances of the rows are Euclid's."""
+    z: FloatArray = Y @ np.linalg.cholesky(M)
+    return z
 
 
 class Multipliers:
@@ -55,7 +72,7 @@ class Multipliers:
         self.M: FloatArray = np.eye(len(C))
         self.key: IntArray = np.zeros(0, dtype=np.intp)
         self.price: FloatArray = np.zeros(0)
-        self.g, self.tau = 1.0, 1.0
+        self.g, self.tau, self.unit = 1.0, 1.0, margin.cap
 
     def begin(self, M: FloatArray, share: float) -> None:
         """From M, where about this share of the objective is still to be won."""
@@ -63,6 +80,8 @@ class Multipliers:
         self.look()
         self.g = min(1.0, np.sqrt(share))
         self.tau = 0.25 * share * self.value() / len(M)
+        if self.margin.hard:
+            self.unit = self.value() / len(M)
         self.round()
 
     def step(self) -> bool:
@@ -94,9 +113,11 @@ class Multipliers:
 
     def margins(self, S: FloatArray) -> FloatArray:
         """v of the rows that are in, for any symmetric S (r, r)."""
-        SY = self.Y @ S
-        length = np.sum(SY * self.Y, axis=1)
-        D = length[self.i] + length[self.j] - 2 * np.einsum("pa,pa->p", SY[self.i], self.Y[self.j])
+        values, vectors = np.linalg.eigh(S)
+        z, D = self.Y @ vectors, np.empty(len(self.i))
+        for first in range(0, len(D), BLOCK):
+            some = slice(first, first + BLOCK)
+            D[some] = (z[self.i[some]] - z[self.j[some]]) ** 2 @ values
         v: FloatArray = self.B @ D
         return v
 
@@ -109,17 +130,21 @@ class Multipliers:
     @property
     def weight(self) -> float:
         """The curvature of a row between its ends."""
-        return 2 * self.margin.cap if self.margin.squared else self.margin.cap / self.g
+        return 2 * self.margin.cap if self.margin.squared else self.unit / self.g
 
     def rest(self) -> float:
         """What the rows leave of the gap."""
         if self.margin.squared:
             return 0.0
         a = self.slopes(self.x)
+        if self.margin.hard:
+            return float(np.abs(a * self.x).sum())
         return float(np.sum(np.where(self.x > 0, self.margin.cap - a, -a) * self.x))
 
     def value(self) -> float:
         """The objective."""
+        if self.margin.hard:
+            return float(np.sum(self.C * self.M))
         missed = np.maximum(0.0, self.x)
         push = float(np.sum(missed**2 if self.margin.squared else missed))
         return float(np.sum(self.C * self.M)) + self.margin.cap * push

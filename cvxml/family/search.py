@@ -21,10 +21,8 @@ from cvxml.family.boxed import BoxDual, Boxed
 from cvxml.family.budget import budget, unproved
 from cvxml.family.coordinates import coordinates
 from cvxml.family.frobenius import Frobenius
-from cvxml.family.interior import Margin
 from cvxml.family.losses import Hinge, SquaredHinge
-from cvxml.family.margins import Watched, images
-from cvxml.family.multipliers import Multipliers
+from cvxml.family.multipliers import Margin, Multipliers, images
 from cvxml.family.regularizers import Budget, Linear
 from cvxml.family.rows import MarginRows, Pairs, Prices, Triplets
 from cvxml.family.symmetric import quadratic, weighted
@@ -197,27 +195,27 @@ class LeastMargin:
             given = self.at.inside(start)
             M = given / float(np.trace(given)) + 1e-2 / r * M
         M *= 2 / float(quadratic(Z, M).min())
-        self.watched = Watched(
+        self.solver = Multipliers(
             Y / unit, rows, lambda key: seen[key], np.eye(r), Margin(math.inf), AHEAD_OF_LEAST
         )
-        self.watched.begin(M, 1.0)
+        self.solver.begin(M, 1.0)
 
     def step(self) -> bool:
         """False where rounding allows none."""
-        return self.watched.step()
+        return self.solver.step()
 
     def left(self) -> float:
         """See `run`."""
-        return self.watched.left() / self.watched.value()
+        return self.solver.left() / self.solver.value()
 
     def metric(self) -> FloatArray:
         """(d, d), within the budget."""
-        M = self.watched.M
+        M = self.solver.M
         return self.at.outside(M / float(np.trace(M)))
 
     def prices(self) -> Prices:
         """Of any sum."""
-        return self.watched.prices()
+        return self.solver.prices()
 
 
 class _Iterate(NamedTuple):
@@ -259,7 +257,7 @@ def search(
         return zero if unproved_yet and prove(family, zero.metric, zero.dual).proves(tol) else found
     least = LeastMargin(family, start)
     at = _Iterate(least, named)
-    return within_budget(at, family, prove, tol, max_iter, callback, "interior", left=least.left)
+    return within_budget(at, family, prove, tol, max_iter, callback, "multipliers", left=least.left)
 
 
 def within_budget(
@@ -303,7 +301,7 @@ def _linear(
     if not solver.costs:  # nothing that C has differs: any large metric is optimal
         return Found(at.metric(), at.dual(), Status.CONVERGED, 0)
     solver.begin(start)
-    found = run(at, prove, tol, max_iter, callback, "interior", left=solver.left)
+    found = run(at, prove, tol, max_iter, callback, "multipliers", left=solver.left)
     zero = 0 * found.metric
     if prove(zero, found.dual).proves(tol):
         return found._replace(metric=zero)
