@@ -467,11 +467,7 @@ def _left(method: LMNN, question: Question, other: Instance | None) -> float:
     """What the metric may still gain with these rows, relative to the objective; inf unless next to nothing."""
     if other is None:
         return math.inf
-    found = method.search(other, question.tol / 10, MAX_ITER, None, None)
-    proof = method.certify(other, question.metric, found.dual)
-    if not (proof.feasibility.feasible and proof.scale > 0 and proof.decides(question.tol)):
-        return math.inf
-    left = max(0.0, proof.gap - proof.rounding) / proof.scale
+    left = method.left(other, question, MAX_ITER)
     return left if left <= NOT_BY_LUCK else math.inf
 
 

@@ -365,7 +365,7 @@ def test_a_difference_that_costs_nothing_is_refused_by_name(method: str) -> None
         ([[0.0], [0.0], [1.0]], [0, 0, 1], "every similar pair by the labels y are equal"),
         ([[0.0], [1.0], [0.5]], None, "y is None"),
         ([[0.0], [1.0], [0.5]], [1, 1, 1], "one class only"),
-        (np.zeros((4, 2)), [0, 0, 1, 1], "every dissimilar pair by the labels y are equal"),
+        (np.zeros((4, 2)), [0, 0, 1, 1], "every similar pair by the labels y are equal"),
         ([[1e-200], [3e-200], [2e-200]], [0, 0, 1], "cannot be written in double precision"),
     ],
 )
