@@ -14,9 +14,8 @@ IntArray = NDArray[np.intp]
 # Asymmetry and negative eigenvalues up to this share of the Frobenius norm are projected away and
 # reported; more than that is not a metric.
 FEASIBILITY_TOL = 1e-6
-LEAST = (
-    2.0**-1060
-)  # floats below have few digits or one: of a matrix of such what is left of a product is rounding
+# Floats below this have few digits or only one, so that products of such entries are nothing but rounding.
+LEAST = 2.0**-1060
 
 
 @dataclass(frozen=True)

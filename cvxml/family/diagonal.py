@@ -89,9 +89,8 @@ class DiagonalBudget(Budget):
         self.X, self.similar = X, similar
         self.E = X[similar[:, 0]] - X[similar[:, 1]]
         self.unit = units_of(self.E)
-        self.S: FloatArray = np.sum(
-            (self.E / self.unit) ** 2, axis=0
-        )  # its diagonal, each feature in its unit
+        # the diagonal of sum e e^T over similar pairs, each feature in its own unit
+        self.S: FloatArray = np.sum((self.E / self.unit) ** 2, axis=0)
         self.labels = np.zeros(len(X), dtype=np.intp)
 
     @property

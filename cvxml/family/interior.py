@@ -140,9 +140,8 @@ class Interior:
             self._follow(mu)
             try:
                 G = np.linalg.cholesky(self.M)
-                newton = _Newton(
-                    self, G / mu**0.25, np.full(len(G), math.sqrt(mu))
-                )  # G^-1 M G^-T = G^T Z G = v
+                # With this G both G^-1 M G^-T and G^T Z G are sqrt(mu) times the identity: M Z = mu.
+                newton = _Newton(self, G / mu**0.25, np.full(len(G), math.sqrt(mu)))
                 go = newton.direction(mu, None)
             except (LinAlgError, ValueError):
                 break

@@ -53,9 +53,9 @@ class Anchors:
         found, most, g = None, 0.0, self.regularizer.ground
         if g.undecided or g.rank == 0:
             return None
-        near = (
-            float(np.sum(self.loss.c)) / g.rank
-        )  # C, that of the pairs of the loss's own weight, has trace `rank`
+        # Where C is about 1 its trace is `rank`, and it is the sum over the pairs weighted as in the loss: so
+        # their mean squared distance there is rank / sum c.
+        near = float(np.sum(self.loss.c)) / g.rank
         for s in MULTIPLES:
             own = self.anchor(self.rows.prices(self._slopes(s * near)))
             least = least_eigenvalue(own.surplus.Z) - own.surplus.off

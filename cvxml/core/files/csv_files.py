@@ -28,9 +28,8 @@ class Columns:
     names: list[str]  # none without a header
     numbers: NDArray[np.float64]  # (n, width), NaN for what is no number
     texts: dict[int, list[str]] = field(default_factory=dict)  # the cells of some columns
-    slips: dict[int, tuple[int, str]] = field(
-        default_factory=dict
-    )  # of those: the first cell that is no number
+    # of each of those columns, the row and the text of the first cell that is no number
+    slips: dict[int, tuple[int, str]] = field(default_factory=dict)
 
     @property
     def width(self) -> int:

@@ -142,10 +142,8 @@ def duals_of_zero(p: Instance) -> Iterator[Dual]:
     the way keeps the eigenvalues of G below 0.
     """
     scale, n, N = unit_scale(p.X), len(p.X), p.N
-    unit, unit_lam = (
-        p.X / scale,
-        max(scaled_lam(p.lam, scale), SMALL),
-    )  # where 0 is optimal, lam is of no matter
+    # Where 0 is optimal it is so for every lam: one that is next to nothing is replaced.
+    unit, unit_lam = p.X / scale, max(scaled_lam(p.lam, scale), SMALL)
     problem = CompactDual(unit, N, unit_lam)
     for room in ROOM:
         nearer = [

@@ -75,9 +75,8 @@ def certify(p: Instance, Q: FloatArray, dual: Dual) -> Certificate:
     is certified. A slightly infeasible Q is judged as its nearest metric; what that has beyond the rank allowed counts
     as rounding. Raises ValueError if an array has another shape, or is next to overflow.
     """
-    with np.errstate(
-        over="ignore", invalid="ignore"
-    ):  # what rounding may have done is then no number, and no proof
+    # Where something overflows, `rounding` is no finite number, and nothing is proved.
+    with np.errstate(over="ignore", invalid="ignore"):
         return _certify(p, Q, dual)
 
 

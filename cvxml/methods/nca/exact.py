@@ -28,10 +28,8 @@ from cvxml.methods.nca.instance import Instance
 BISECTIONS = 40  # of theta, below which the first power of two
 PLENTY = 4  # as in certify.py
 LEAST = 200  # theta is 0 or at least 2^-LEAST
-CLOSE, ROUNDING = (
-    10**9,
-    1 << 46,
-)  # distances nearer than 1/CLOSE of the least, or 1/ROUNDING of the largest, are equal
+# Two distances are taken for equal where they differ by less than 1/CLOSE of the least or 1/ROUNDING of the largest.
+CLOSE, ROUNDING = 10**9, 1 << 46
 
 
 class _Row(NamedTuple):
