@@ -127,7 +127,7 @@ class Instance(NamedTuple):
 
 
 def instance(X: ArrayLike, y: ArrayLike | None) -> Instance:
-    """Everything checked. Raises ValueError for bad input (inputs.py), and where every class is a single point."""
+    """Everything checked. Raises ValueError for bad input (core/inputs.py), and where every class is a single point."""
     points = check_X(X)
     if y is None:
         raise ValueError("y is None: it must be one-dimensional, one label a point")
@@ -527,14 +527,14 @@ class MCML(FamilyMethod[Instance]):
         return named(weights(given.y), prices)
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
-        """See bound.py. Raises ValueError for a metric next to overflow too."""
+        """See family/bound.py. Raises ValueError for a metric next to overflow too."""
         coordinates(given.X).inside(M)
         return super().certify(given, M, dual)
 
     def search(
         self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
-        """See softmax.py; M = 0 where that is optimal."""
+        """See family/softmax.py; M = 0 where that is optimal."""
         at, of, problem = coordinates(given.X), weights(given.y), self.member(given)
         inside = None if start is None else at.inside(start.metric)
 

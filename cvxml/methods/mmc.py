@@ -346,7 +346,7 @@ class MMC(FamilyMethod[Instance]):
     def search(
         self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
-        """See budget_path.py."""
+        """See family/budget_path.py."""
         family = self.member(given)._replace(radius=unknown)  # of which the solver has no need
         proved, named = partial(self._certify, given), partial(self.named, given)
         at = None if start is None else start.metric

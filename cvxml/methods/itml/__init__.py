@@ -639,7 +639,7 @@ class ITML(FamilyMethod[Instance]):
     def search(
         self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
-        """See logdet_path.py."""
+        """See family/logdet_path.py."""
         family = self.member(given)._replace(radius=unknown)  # of which the solver has no need
         proved, named = partial(self._certify, given), partial(self.named, given)
         at = None if start is None else start.metric

@@ -117,7 +117,7 @@ class MLSVM(FamilyMethod[Instance]):
         root: ArrayLike | None = None,
         psd: ArrayLike | None = None,
     ) -> Exact:
-        """See exact.py; psd (d, r): L with L L^T near P_+(-G), of the prices themselves and not of a multiple."""
+        """See family/exact.py. psd (d, r): L with L L^T near P_+(-G), of the prices themselves, not of a multiple."""
         if psd is None:
             return super().exact(given, M, dual, root=root)
         prices = in_domain(self.member(given), self.read(given, dual))

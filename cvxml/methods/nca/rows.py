@@ -143,7 +143,7 @@ class FirstOrder(NamedTuple):
 
 
 class Metric:
-    """A metric Q (d, d) of an instance: objective, and its gradient in the coordinates of `coordinates.py`."""
+    """A metric Q (d, d) of an instance: objective, and its gradient in the coordinates of `family/coordinates.py`."""
 
     def __init__(self, p: Instance, Q: FloatArray, at: Coordinates):
         self.p, self.Y = p, at.Y
