@@ -1,4 +1,4 @@
-"""THE certificate of the family: a lower bound from any prices of any rows, and the gap of any matrix to it.
+"""The one certificate of the family: a lower bound from any prices of any rows, and the gap of any matrix to it.
 
     min_{M psd}  R(M) + sum_m phi_m(v_m),      v_t = sum_p B_tp D_p,   D_p = <M, X_p> over pairs p of points.
 

@@ -53,7 +53,7 @@ class Flat(NamedTuple):
         P = self.X - middle(self.X)
         lengths = _quadratic(P, self.A)
         D = lengths[i, None] + lengths - 2 * (P[i] @ self.A) @ P.T
-        # |p_i - p_j| is at most |p_i| + |p_j|, entry by entry, and its square twice the sum of theirs
+        # |p_i - p_j| is at most |p_i| + |p_j|, entry by entry, so that its square is at most twice the sum of theirs.
         reach = 4 * _quadratic(np.abs(P), self._unsure) + TINY
         return Distances(D, reach[i, None] + reach)
 

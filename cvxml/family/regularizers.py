@@ -4,7 +4,8 @@
 | <C, M>, C psd       | 0 where C - G is psd, else -inf    | <C - G, M>               |
 | 0 where <S, M> <= 1 | -max(0, lambda_max of G against S) | lambda_max - <G, M>      |
 
-More are in files of their own: diagonal.py (a budget, M diagonal), logdet.py.
+More are in files of their own: frobenius.py (lam/2 ||M||^2), logdet.py (the divergence from a prior), diagonal.py
+(these two where M is diagonal).
 
 G = sum_t a_t V_t is known by its weights on pairs of points. Each knows how a matrix is judged, which rows may have a
 price at all, and the multiple of prices that is best or feasible; what rounding may have moved is counted.
@@ -85,7 +86,7 @@ class Regularizer(Protocol):
         """What must be psd for r(G) to be finite; None where any G will do."""
 
     def bound(self, G: Weights) -> Sum:
-        """r(G); its off is what the bound may be too small by: it is never too large."""
+        """r(G), and what this number may be off by, either way."""
 
     def excess(self, view: Any, G: Weights) -> Sum:
         """R(M) - <M, G> - r(G), at a view that `look` gave."""

@@ -105,9 +105,9 @@ def dual(X: FloatArray, pairs: Pairs) -> Any:
     #: sum_tau q_tau = 1 | \sum_{\tau \in \mathcal{D}} q_\tau = 1
     return cp.Problem(cp.Maximize(-cp.lambda_max(total)), [cp.sum(q) == 1])
     #: [What is proved]
-    #: any q >= 0 with sum 1 is a bound: no A within the budget has all dissimilar pairs further apart than it says
-    #:   | \text{any } q \ge 0 \text{ with sum } 1 \text{ is a bound: no } A \text{ within the budget}
-    #:     \text{ has all dissimilar pairs further apart than it says}
+    #: any q >= 0 with sum 1 gives a bound: no A within the budget has all dissimilar pairs further apart
+    #:   | \text{any } q \ge 0 \text{ with sum } 1 \text{ gives a bound: no } A \text{ within the budget}
+    #:     \text{ has all dissimilar pairs further apart}
 
 
 def objective(X: FloatArray, pairs: Pairs, A: FloatArray) -> float:
@@ -145,8 +145,8 @@ def _squared(X: FloatArray, A: FloatArray, i: int, j: int) -> float:
 class Instance(NamedTuple):
     """Checked data: X (n, d) float64; y (n,) codes, zeros where pairs were given; the pairs.
 
-    rank: of what the similar pairs' differences span, exactly; those of the dissimilar pairs lie in it. None: that of
-    double precision, and no proof (cvxml/family/budget.py).
+    labels (n,), rank: of what the similar pairs' differences span, exactly (family/span.py); those of the dissimilar
+    pairs lie in it.
     """
 
     X: FloatArray

@@ -2,8 +2,8 @@
 
 Problem (targets j of i are given; triplets (i, j, l): a target and any point l of another class)
     min_{M psd}  (1 - mu) sum_ij D_M(i, j)  +  mu sum_ijl [1 + D_M(i, j) - D_M(i, l)]_+ ,
-as printed, with slacks for the hinge; "lmnn:squared_hinge" squares them. Every line of `literal` is literal. Targets
-are the nearest of the point's class, as in the paper, or given.
+as printed, with slacks for the hinge; "lmnn:squared_hinge", which is not in the paper, squares them. Every line of
+`literal` is literal. Targets are the nearest of the point's class, as in the paper, or given.
 
 Dual and bound: family/bound.py, with <C, M>, C = (1 - mu) sum_ij X_ij, and a hinge on the triplets. The objective is 0
 where all margins can be kept at no cost, of which nothing is a share: the scale is at least `NOTHING` of mu times the
@@ -46,7 +46,7 @@ MAX_ITER = 100
 
 
 def literal(X: FloatArray, targets: IntArray, triplets: IntArray, mu: float, squared: bool) -> Any:
-    """The problem as printed, row by row. Variables: "M" (d, d) and, where there are triplets, "xi" (t,).
+    """The problem, row by row. Variables: "M" (d, d) and, where there are triplets, "xi" (t,).
 
     targets (p, 2): pairs i, j. triplets (t, 3): i, j, l.
     """

@@ -75,7 +75,8 @@ def literal(X: FloatArray, y: IntArray) -> Any:
     terms = []
     for i in range(n):
         same, others = mates(y, i), [k for k in range(n) if k != i]
-        #: alone in its class: not an i, but a k | \text{a point alone in its class is not an } i, \text{ but a } k
+        #: a point alone in its class is not among the i, but among the k
+        #:   | \text{a point alone in its class is not among the } i, \text{ but among the } k
         if not same:
             continue
         x_i = X[i] - X  # row k: x_i - x_k
@@ -288,7 +289,7 @@ def with_weights(change: Callable[[Softmaxes, Instance], Misread]) -> Callable[[
         found = proof(A, follow(f, of_path, min(question.tol / 10, LOOSE / 10), PATIENCE).dual)
         if not (math.isfinite(found.gap) and found.scale > 0 and found.decides(question.tol)):
             return math.inf
-        # both are differences of rounded values: where 0 is optimal they are 0
+        # Both are differences of rounded values. Where 0 is optimal they are 0.
         won, lost = value(problem, 0 * A).value - here, found.objective - found.lower_bound
         share = (found.gap + found.rounding) / found.scale
         return share if share <= BY_LUCK and lost <= won / BETTER else math.inf
@@ -468,7 +469,7 @@ class MCML(FamilyMethod[Instance]):
     """Metric learning by collapsing classes."""
 
     id = "mcml"
-    TITLE = "Metric learning by collapsing classes (Globerson, Roweis 2005)"
+    TITLE = "MCML: metric learning by collapsing classes (Globerson, Roweis 2005)"
     EXPONENTIAL = True
     PARAMETERS: ClassVar[dict[str, str]] = {}
     STATEMENT = Statement("cvxml.methods.mcml", ("literal", "dual", "mates"))

@@ -108,9 +108,9 @@ def dual(X: FloatArray, pairs: Pairs, diagonal: bool, budget: float = 1.0) -> An
         #: if not diagonal: mu sum_{(i, j) in S} X_ij - sum_t c_t X_t psd
         #:   | \mu \sum_{\mathcal{S}} X_{ij} - \sum_{t \in \mathcal{D}} c_t X_t \succeq 0
         constraints = [mu * (S.T @ S) - cp.reshape(X_t.T @ c, (d, d), order="C") >> 0]
-    #: max over c, mu:  - 1/2 ( sum_t 1/c_t + mu ),  budget 1
-    #:   | \max_{c,\, \mu}\ {-} \frac{1}{2} \Bigl( \sum_{t \in \mathcal{D}} \frac{1}{c_t} + \mu \Bigr),
-    #:     \quad \text{budget } 1
+    #: max over c, mu:  - 1/2 ( sum_t 1/c_t + mu ) for a budget of 1
+    #:   | \max_{c,\, \mu}\ {-} \frac{1}{2} \Bigl( \sum_{t \in \mathcal{D}} \frac{1}{c_t} + \mu \Bigr)
+    #:     \quad \text{for a budget of } 1
     return cp.Problem(cp.Maximize(-(cp.sum(cp.inv_pos(c)) + budget * mu) / 2), constraints)
     #: [What is proved]
     #: any c > 0 gives a bound, with the least mu that the constraint allows:

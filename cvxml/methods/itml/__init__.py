@@ -565,7 +565,7 @@ class ITML(FamilyMethod[Instance]):
     """The metric nearest to a prior that holds similar pairs together and dissimilar ones apart."""
 
     id = "itml"
-    TITLE = "Information-theoretic metric learning (Davis et al. 2007)"
+    TITLE = "ITML: information-theoretic metric learning (Davis et al. 2007)"
     EXPONENTIAL = True
     PARAMETERS: ClassVar = {
         "gamma": "weight of the slack (> 0, default 1.0)",
