@@ -148,8 +148,8 @@ class DiagonalLinear(Linear):
         )
         return Ground(labels, int(used.sum()), images, least, undecided)
 
-    def _squares(self, G: Weights) -> Surplus:
-        return _diagonal(super()._squares(G))
+    def _on_ground(self, G: Weights) -> Surplus:
+        return _diagonal(super()._on_ground(G))
 
     def exact_bound(self, X: rational.Plane, G: Weights) -> Fraction | None:
         """0 where the diagonal of C - G is not negative"""

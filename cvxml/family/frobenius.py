@@ -57,7 +57,7 @@ class Flat(NamedTuple):
         reach = 4 * _quadratic(np.abs(P), self._unsure) + TINY
         return Distances(D, reach[i, None] + reach)
 
-    def apart(self, i: IntArray) -> Distances:
+    def sharp_from_points(self, i: IntArray) -> Distances:
         """See `View`."""
         return self.from_points(i)
 

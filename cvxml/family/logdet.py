@@ -70,7 +70,7 @@ class Positive(NamedTuple):
         D, off = self._of((self.X[i, None] - self.X).reshape(-1, self.X.shape[1]))
         return Distances(D.reshape(len(i), -1), off.reshape(len(i), -1))
 
-    def apart(self, i: IntArray) -> Distances:
+    def sharp_from_points(self, i: IntArray) -> Distances:
         """See `View`."""
         return self.from_points(i)
 

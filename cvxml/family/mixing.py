@@ -129,6 +129,6 @@ class Grounded(NamedTuple):
         D = np.maximum(0.0, lengths[i, None] + lengths - 2 * self.z[i] @ self.z.T)
         return Distances(D, np.zeros_like(D))
 
-    def apart(self, i: IntArray) -> Distances:
+    def sharp_from_points(self, i: IntArray) -> Distances:
         """See `View`."""
         return self.from_points(i)

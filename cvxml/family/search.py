@@ -25,7 +25,7 @@ from cvxml.family.interior import Margin
 from cvxml.family.losses import Hinge, SquaredHinge
 from cvxml.family.margins import Watched, squared_distances
 from cvxml.family.regularizers import Budget, Linear
-from cvxml.family.rows import Pairs, Prices, Triplets
+from cvxml.family.rows import PairRows, Prices, Triplets
 from cvxml.family.symmetric import quadratic, weighted
 
 AHEAD = 0.5  # of a margin of 1, where rows are let in
@@ -126,7 +126,7 @@ class LeastMargin:
     def __init__(self, family: Family, start: FloatArray | None):
         assert isinstance(family.regularizer, Budget)
         ((_, rows),) = family.terms
-        assert isinstance(rows, Pairs)
+        assert isinstance(rows, PairRows)
         X = family.regularizer.X
         self.at = budget(family.regularizer.E, None)
         Y = (X - X[0]) @ self.at.to

@@ -3,7 +3,7 @@
 Problem, as printed
     max_{A psd}  min over dissimilar pairs of D_A     such that  sum over similar pairs of D_A  <=  1,
 in coordinates where X_S, the sum over similar pairs, is the identity; what is maximised is minimised with its sign
-changed. Every line of `literal` is literal. X_S must be invertible for its root; where it is not, the pseudo-inverse
+changed. Every line of `problem` is literal. X_S must be invertible for its root; where it is not, the pseudo-inverse
 serves, if no dissimilar pair differs in a direction that costs nothing. Their (DML-eig) is the dual.
 
 Dual and bound: family/bound.py, with the budget and the least margin. The optimum need not be unique: there is no
@@ -34,8 +34,7 @@ from cvxml.family.budget import budget, check_units, examine_budget, most
 from cvxml.family.losses import Least
 from cvxml.family.method import FamilyMethod
 from cvxml.family.regularizers import Budget
-from cvxml.family.rows import Pairs as PairRows
-from cvxml.family.rows import Prices
+from cvxml.family.rows import PairRows, Prices
 from cvxml.family.span import cosets
 from cvxml.family.symmetric import quadratic, weighted
 
@@ -70,7 +69,7 @@ def inverse_root(X: FloatArray, pairs: Pairs) -> FloatArray:
     return root
 
 
-def literal(X: FloatArray, pairs: Pairs) -> Any:
+def problem(X: FloatArray, pairs: Pairs) -> Any:
     """The same in M with tr M = 1, negated. Variables: "M" (r, r) and "least", the minimum."""
     import cvxpy as cp
 
@@ -302,7 +301,7 @@ class DMLEig(FamilyMethod[Instance]):
     PARAMETERS: ClassVar = {
         "pairs": '{"similar": [[i, j], ...], "dissimilar": [[i, j], ...]} (default: every two points, by their labels)',
     }
-    STATEMENT = Statement("cvxml.methods.dml_eig", ("inverse_root", "literal", "dual"))
+    STATEMENT = Statement("cvxml.methods.dml_eig", ("inverse_root", "problem", "dual"))
     MISREADINGS: ClassVar = MISREADINGS
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
@@ -311,7 +310,7 @@ class DMLEig(FamilyMethod[Instance]):
 
     def problem(self, given: Instance) -> Any:
         """Variables "M" (r, r) and "least"."""
-        return literal(given.X, given.pairs)
+        return problem(given.X, given.pairs)
 
     def dual(self, given: Instance) -> Any:
         """Variable "q", one for each dissimilar pair."""

@@ -32,7 +32,7 @@ from cvxml.family.method import FamilyMethod
 from cvxml.family.rows import Prices, Triplets
 
 
-def literal(X: FloatArray, triplets: IntArray, C: float) -> Any:
+def problem(X: FloatArray, triplets: IntArray, C: float) -> Any:
     """The problem, row by row. Variables: "X" (d, d) and "xi" (m,)."""
     import cvxpy as cp
 
@@ -138,7 +138,7 @@ class FrobMetric(FamilyMethod[Instance]):
         "n_neighbors": "targets of a point, and as many impostors (default 3)",
         "triplets": "explicit triplets, a list of [i, j, l]: j nearer to i than l; they win over n_neighbors",
     }
-    STATEMENT = Statement("cvxml.methods.frobmetric", ("literal", "dual"))
+    STATEMENT = Statement("cvxml.methods.frobmetric", ("problem", "dual"))
     MISREADINGS: ClassVar = MISREADINGS
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
@@ -147,7 +147,7 @@ class FrobMetric(FamilyMethod[Instance]):
 
     def problem(self, given: Instance) -> Any:
         """Variables "X" (d, d) and "xi" (m,)."""
-        return literal(given.X, given.triplets(), given.C)
+        return problem(given.X, given.triplets(), given.C)
 
     def dual(self, given: Instance) -> Any:
         """Variables "a" (m,) and "S" (d, d)."""

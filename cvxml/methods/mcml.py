@@ -2,7 +2,7 @@
 
 Problem, as printed
     min_{A psd}  sum_i KL[ p0(.|i) || p_A(.|i) ],      p_A(.|i) the softmax of -D_A(i, k) over k != i.
-The paper drops the entropy of p0, a constant, and so does `literal`. Literal: every line. The paper lets p0(j|i) be
+The paper drops the entropy of p0, a constant, and so does `problem`. Literal: every line. The paper lets p0(j|i) be
 "uniform" without its constant: 1 / (n_c - 1), as a distribution must. It is silent on a point that is alone in its
 class, which has no p0: it is left out of the sum over i, and stays a k.
 
@@ -55,7 +55,7 @@ MOST_POINTS = 1000  # for misreadings
 MOST_FEATURES = 64
 
 
-def literal(X: FloatArray, y: IntArray) -> Any:
+def problem(X: FloatArray, y: IntArray) -> Any:
     """The same without the entropy of p0, row by row. Variable: "A" (d, d)."""
     import cvxpy as cp
 
@@ -271,15 +271,13 @@ def with_weights(change: Callable[[Softmaxes, Instance], Misread]) -> Callable[[
         at = _features(given) if diagonal else coordinates(given.X)
         A = times * (np.diag(np.diag(psd)) if diagonal else psd)
         at.inside(A)  # refuses what is too large
-        problem = family(given.X, of, diagonal)
-        here = value(problem, A).value
-        if not _stays_at_scale(problem, A, here):
+        member = family(given.X, of, diagonal)
+        here = value(member, A).value
+        if not _stays_at_scale(member, A, here):
             return math.inf
 
         def proof(A: FloatArray, dual: Dual) -> Certificate:
-            certificate, proof = certify(
-                problem, A, prices_of(of, dual, "q"), prices_of(of, dual, "interior")
-            )
+            certificate, proof = certify(member, A, prices_of(of, dual, "q"), prices_of(of, dual, "interior"))
             return replace(certificate, dual=named(of, *proof.prices))
 
         def of_path(M: FloatArray, dual: Dual) -> Certificate:
@@ -290,7 +288,7 @@ def with_weights(change: Callable[[Softmaxes, Instance], Misread]) -> Callable[[
         if not (math.isfinite(found.gap) and found.scale > 0 and found.decides(question.tol)):
             return math.inf
         # Both are differences of rounded values. Where 0 is optimal they are 0.
-        won, lost = value(problem, 0 * A).value - here, found.objective - found.lower_bound
+        won, lost = value(member, 0 * A).value - here, found.objective - found.lower_bound
         share = (found.gap + found.rounding) / found.scale
         return share if share <= BY_LUCK and lost <= won / BETTER else math.inf
 
@@ -310,9 +308,9 @@ def _features(given: Instance) -> Coordinates:
     return Coordinates(D / size, np.diag(1 / size), np.diag(size), np.ones(len(size)), 0)
 
 
-def _stays_at_scale(problem: Family, A: FloatArray, here: float) -> bool:
+def _stays_at_scale(member: Family, A: FloatArray, here: float) -> bool:
     """False where a multiple of A is better by more than `LOOSE`: A is then no optimum."""
-    best = min(value(problem, t * A).value for t in (0.5, 0.9, 1.1, 2.0))
+    best = min(value(member, t * A).value for t in (0.5, 0.9, 1.1, 2.0))
     return bool(best >= here - 2 * LOOSE * abs(here))
 
 
@@ -472,7 +470,7 @@ class MCML(FamilyMethod[Instance]):
     TITLE = "MCML: metric learning by collapsing classes (Globerson, Roweis 2005)"
     EXPONENTIAL = True
     PARAMETERS: ClassVar[dict[str, str]] = {}
-    STATEMENT = Statement("cvxml.methods.mcml", ("literal", "dual", "mates"))
+    STATEMENT = Statement("cvxml.methods.mcml", ("problem", "dual", "mates"))
     MISREADINGS = MISREADINGS
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
@@ -481,7 +479,7 @@ class MCML(FamilyMethod[Instance]):
 
     def problem(self, given: Instance) -> Any:
         """Variable "A" (d, d)."""
-        return literal(given.X, given.y)
+        return problem(given.X, given.y)
 
     def dual(self, given: Instance) -> Any:
         """Variable "q" (rows, n - 1)."""
@@ -536,11 +534,11 @@ class MCML(FamilyMethod[Instance]):
         self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
         """See family/softmax.py; M = 0 where that is optimal."""
-        at, of, problem = coordinates(given.X), weights(given.y), self.member(given)
+        at, of, member = coordinates(given.X), weights(given.y), self.member(given)
         inside = None if start is None else at.inside(start.metric)
 
         def prove(M: FloatArray, dual: Dual) -> Certificate:
-            return self._certify(given, problem, at.outside(M), dual)
+            return self._certify(given, member, at.outside(M), dual)
 
         def solve(keep: Keep, told: Callback) -> Found:
             ended = follow(
@@ -555,7 +553,7 @@ class MCML(FamilyMethod[Instance]):
             status, zero = ended.status, 0 * ended.M
             if status is Status.STALLED and recedes(given.X, at, of, ended.M) == NOT_ATTAINED:
                 status = Status.NOT_ATTAINED
-            best = zero if prove(zero, ended.dual).proves(tol) else _best(problem, at, ended)
+            best = zero if prove(zero, ended.dual).proves(tol) else _best(member, at, ended)
             return Found(at.outside(best), ended.dual, status, ended.n_iter, ended.history)
 
         return interruptible(callback, solve)
@@ -572,7 +570,7 @@ class MCML(FamilyMethod[Instance]):
         return [*([left_out] if dropped else []), *([said] if said else [])]
 
 
-def _best(problem: Family, at: Coordinates, ended: Ended) -> FloatArray:
+def _best(member: Family, at: Coordinates, ended: Ended) -> FloatArray:
     """What the path ended with; or what of all its metrics, or of the parts of the last, is best in double precision.
 
     Where features are nearly collinear entries of the metric are so large that its distances are lost in rounding. The
@@ -580,10 +578,10 @@ def _best(problem: Family, at: Coordinates, ended: Ended) -> FloatArray:
     """
 
     def at_most(M: FloatArray) -> float:
-        found = value(problem, at.outside(M))
+        found = value(member, at.outside(M))
         return found.value + found.off if math.isfinite(found.value) else math.inf
 
-    last = value(problem, at.outside(ended.M))
+    last = value(member, at.outside(ended.M))
     if ended.status is Status.CONVERGED or last.off <= NEXT_TO_NOTHING * abs(last.value):
         return ended.M
     masks = [np.arange(len(ended.M)) < k for k in range(len(ended.M))]

@@ -3,7 +3,7 @@
 Problem, equations (6) to (8) as printed
     max_{A psd}  sum over dissimilar pairs of sqrt(D_A)     such that  sum over similar pairs of D_A  <=  1,
 A any psd matrix, or diagonal ("mmc:diagonal"); what is maximised is minimised with its sign changed. Every line of
-`literal` is literal. The paper derives it from (3) to (5), the least sum over S of squares where the sum over D of
+`problem` is literal. The paper derives it from (3) to (5), the least sum over S of squares where the sum over D of
 distances is at least 1, whose solution is a multiple of this one. Where a dissimilar pair differs in a direction in
 which no similar pair does (diagonal: in a feature) there is no maximum, which is refused.
 
@@ -40,8 +40,7 @@ from cvxml.family.diagonal import DiagonalBudget
 from cvxml.family.losses import Root
 from cvxml.family.method import FamilyMethod
 from cvxml.family.regularizers import Budget
-from cvxml.family.rows import Pairs as PairRows
-from cvxml.family.rows import Prices, Weights
+from cvxml.family.rows import PairRows, Prices, Weights
 from cvxml.family.span import cosets
 from cvxml.family.symmetric import quadratic
 
@@ -51,7 +50,7 @@ NOT_BY_LUCK = 1e-6  # what a metric may leave where it need not be the only one
 MAX_ITER = 200  # of the problem of a misreading
 
 
-def literal(X: FloatArray, pairs: Pairs, diagonal: bool, budget: float = 1.0) -> Any:
+def problem(X: FloatArray, pairs: Pairs, diagonal: bool, budget: float = 1.0) -> Any:
     """The problem as printed, what is maximised negated. Variable: "A" (d, d).
 
     budget: the 1 of (7); with another the solution is `budget` times A, in which a back end may have it easier.
@@ -275,7 +274,7 @@ class MMC(FamilyMethod[Instance]):
         self.id = "mmc:diagonal" if diagonal else "mmc"
         only = ", A diagonal" if diagonal else ""
         self.TITLE = f"MMC: distance metric learning with side-information{only} (Xing et al. 2002)"
-        self.STATEMENT = Statement("cvxml.methods.mmc", ("literal", "dual"), {"diagonal": diagonal})
+        self.STATEMENT = Statement("cvxml.methods.mmc", ("problem", "dual"), {"diagonal": diagonal})
 
     @property
     def MISREADINGS(self) -> dict[str, Misreading]:  # type: ignore[override]
@@ -288,7 +287,7 @@ class MMC(FamilyMethod[Instance]):
 
     def problem(self, given: Instance) -> Any:
         """Variable "A" (d, d)."""
-        return literal(given.X, given.pairs, given.diagonal)
+        return problem(given.X, given.pairs, given.diagonal)
 
     def dual(self, given: Instance) -> Any:
         """Variables "c", one for each dissimilar pair whose points differ, and "mu"."""
@@ -298,7 +297,7 @@ class MMC(FamilyMethod[Instance]):
         """Both problems as printed but for the budget: with 1 for each similar pair, distances are about 1."""
         budget = float(len(given.pairs.similar))
         stated = given.X, given.pairs, given.diagonal, budget
-        A = project_psd(solve_problem(literal(*stated), solver, self.EXPONENTIAL)["A"])
+        A = project_psd(solve_problem(problem(*stated), solver, self.EXPONENTIAL)["A"])
         c = np.ones(len(given.pairs.dissimilar))
         c[given.differ] = solve_problem(dual(*stated), solver, self.EXPONENTIAL)["c"]
         return Found(A / budget, {"c": c}, Status.CONVERGED, 0)
