@@ -69,7 +69,7 @@ def examine(M: FloatArray, X: FloatArray | None = None) -> tuple[FloatArray, Fea
     """
     found = None if X is None else _seen_by(X, M)
     largest = float(np.abs(M).max())
-    # a power of two: exact, and squares neither overflow nor vanish
+    # Division by a power of two is exact, and the squares of what is left neither overflow nor vanish.
     unit = 1.0 if largest == 0 else float(2.0 ** np.clip(np.floor(np.log2(largest)), -1000, 1000))
     M = M / unit
     symmetric = (M + M.T) / 2

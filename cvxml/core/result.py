@@ -164,7 +164,7 @@ class Certificate:
                 and self.decides(tol)
                 and self.stationarity.within(tol, self.rounding)
             )
-        # a gap below 0 by more than rounding is no proof but a mistake
+        # A gap that is below 0 by more than rounding is a mistake, and proves nothing.
         small = abs(self.gap) <= tol * self.scale + self.rounding
         return self.feasibility.feasible and self.decides(tol) and small
 
@@ -176,7 +176,7 @@ class Certificate:
             return all(part.decides(tol) for part in self.parts)
         if self.undecided or not (math.isfinite(self.gap) and math.isfinite(self.scale)):
             return False
-        # of a scale of 0 no tolerance is a share: there a gap of 0 is decided exactly, or not at all
+        # No tolerance is a share of a scale of 0. There the gap is 0 and was decided exactly, or nothing is decided.
         return self.rounding <= max(tol, min(100 * tol, 1e-3)) * self.scale
 
 

@@ -199,7 +199,8 @@ class Interior:
         primal, dual = newton.longest(affine)
         mu = self.mu
         sigma = min(1.0, (newton.mu_after(affine, primal, dual) / mu) ** 3)
-        # what the equations miss goes at the pace of mu: all of it at once would keep a step to the centre short
+        # In a step towards the centre the residual of the equations shrinks only as fast as mu does: to remove all
+        # of it at once would keep that step short.
         found = newton.direction(sigma * mu, affine, 1 - sigma if sigma > FAR else 1.0)
         primal, dual = (min(1.0, BACK_OFF * length) for length in newton.longest(found))
         if not all(np.isfinite(part).all() for part in found) or max(primal, dual) < 1e-8:

@@ -87,7 +87,7 @@ class LogDet:
         self.C: FloatArray = np.asarray(np.linalg.cholesky(prior), dtype=np.float64)
         d = len(prior)
         self.inverse: FloatArray = solve_triangular(self.C, np.eye(d), lower=True)
-        # A computed triangular inverse is off by (d + 1) eps |C^-1| |C| |C^-1|, entry by entry (Higham, chapter 8).
+        # A computed triangular inverse is off by (d + 1) eps |C^-1| |C| |C^-1|, entry by entry.
         Q = np.abs(self.inverse) @ np.abs(self.C)
         self.Q = Q @ (np.eye(d) + 4 * few(d) * Q)
         self.E = few(d) * self.Q @ self.Q.T

@@ -92,7 +92,7 @@ def _rank(rows: np.ndarray) -> int:
     rows = rows[:, (rows != 0).any(axis=0)]
     if rows.size == 0:
         return 0
-    # FLINT is hundreds of times as fast with at least as many rows as columns
+    # FLINT is hundreds of times as fast where there are at least as many rows as columns.
     whole = flint().fmpz_mat((rows if rows.shape[0] >= rows.shape[1] else rows.T).tolist())
     found = int(flint().nmod_mat(whole, PRIME).rank())
     return found if found == min(rows.shape) else int(whole.rank())

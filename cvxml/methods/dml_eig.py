@@ -273,8 +273,8 @@ def _sum(question: Question) -> float:
     return left if left <= NOT_BY_LUCK else math.inf
 
 
-# what implementations of DML-eig compute instead. Not named: the soft minimum of the paper's own algorithm, whose
-# smoothing nobody can know; plain distances in the budget
+# What implementations of DML-eig compute instead. Not named are the soft minimum of the paper's own algorithm, whose
+# smoothing nobody can know, and plain distances in the budget.
 MISREADINGS: dict[str, Misreading] = {
     "mean_budget": Misreading(
         "the mean over similar pairs in the budget where there is the sum", _scaled(_mean_budget)

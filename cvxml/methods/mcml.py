@@ -417,8 +417,8 @@ def _differs(change: Callable[[Softmaxes, Instance], Misread]) -> Callable[[Ques
 
 # What somebody may have minimised instead. Most have other weights in the same problem, are convex, and are solved and
 # bounded as it is: `left` is a proved gap there. Two are not: with plain distances the problem is not convex, and
-# without A psd no rows of a dual are feasible but for rounding; of these is proved that to first order no change of A,
-# as large as A (or as a metric of trace 1 in coordinates of unit covariance), wins more.
+# without A psd a dual is feasible only where rounding makes it so. Of these two it is proved that to first order no
+# change of A, as large as A (or as a metric of trace 1 in coordinates of unit covariance), wins more.
 MISREADINGS: dict[str, Misreading] = {
     "plain": Misreading(
         "exp(-d_A) and d_A where the paper has the squared distance", left=to_first_order("plain")

@@ -504,7 +504,8 @@ def _squares(method: MMC, question: Question, p: Instance) -> float:
         return math.inf
     mu = _mu(method, p, np.ones(len(p.dissimilar)))
     share = 1 - float(np.sum(quadratic(p.dissimilar, question.metric))) / max(1.0, spent) / mu
-    # a metric that takes as much from another direction, orthogonal for S, is another optimum
+    # Where two directions share the largest eigenvalue the optimum is not unique, and a metric may be near one by
+    # luck. No more than `NOT_BY_LUCK` may be left then.
     return share if share <= NOT_BY_LUCK or _simple(p, mu) else math.inf
 
 

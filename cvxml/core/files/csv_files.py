@@ -89,7 +89,7 @@ def _names(line: int, cells: list[str], header: bool | None, labelled: bool) -> 
 
 
 def _neither(line: int, cells: list[str]) -> Unsettled:
-    # a slip in the data: as a header the line would be lost
+    # It may be a slip in the data. Taken for a header the whole line would be lost.
     word = next(cell for cell in cells if _number(cell) is None)
     number = next(cell for cell in cells if _number(cell) is not None)
     names = f"{word[:40]!r} is no number but {number[:40]!r} is"

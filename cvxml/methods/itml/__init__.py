@@ -490,10 +490,9 @@ def _pairs(p: Instance) -> int:
     return len(p.pairs.similar) + len(p.pairs.dissimilar)
 
 
-# what implementations of ITML compute instead: the problem itself with other inputs, so that a metric is proved to be
-# their answer by the certificate of the method. Not named: D_ld(A_0, A) in place of D_ld(A, A_0), which is not convex
-# in A; distances in place of squared distances inside the constraints, which is not either; and anything done to a
-# random choice of pairs
+# What implementations of ITML compute instead: the problem itself with other inputs, so that a metric is proved to be
+# their answer by the certificate of the method. Not named are D_ld(A_0, A) in place of D_ld(A, A_0) and distances in
+# place of squared distances inside the constraints, which are not convex in A, and a random choice of pairs.
 MISREADINGS: dict[str, Misreading] = {
     "mean": Misreading(
         "the mean of the slack over the pairs where the paper has the sum",
