@@ -53,11 +53,11 @@ class Flat(NamedTuple):
         P = self.X - middle(self.X)
         lengths = _quadratic(P, self.A)
         D = lengths[i, None] + lengths - 2 * (P[i] @ self.A) @ P.T
-        # |p_i - p_j| is at most |p_i| + |p_j|, entry by entry, and its square twice the sum of theirs
+        # |p_i - p_j| is at most |p_i| + |p_j|, entry by entry, so that its square is at most twice the sum of theirs.
         reach = 4 * _quadratic(np.abs(P), self._unsure) + TINY
         return Distances(D, reach[i, None] + reach)
 
-    def apart(self, i: IntArray) -> Distances:
+    def sharp_from_points(self, i: IntArray) -> Distances:
         """See `View`."""
         return self.from_points(i)
 
@@ -110,7 +110,7 @@ class Frobenius:
     def value(self, view: Flat) -> Sum:
         """lam/2 ||M||^2"""
         size, off = np.abs(view.A), view.off
-        # the root of lam with the matrix: its square underflows late
+        # lam is taken under the square, by its root, so that a small metric with a large lam does not underflow.
         value = _sum((math.sqrt(self.weight) * view.A) ** 2) / 2
         moved = _sum(self.weight * (size * off + off**2 / 2)) + 4 * EPS * value
         return Sum(value, ROOM * moved + TINY)

@@ -140,9 +140,8 @@ class Interior:
             self._follow(mu)
             try:
                 G = np.linalg.cholesky(self.M)
-                newton = _Newton(
-                    self, G / mu**0.25, np.full(len(G), math.sqrt(mu))
-                )  # G^-1 M G^-T = G^T Z G = v
+                # With this G both G^-1 M G^-T and G^T Z G are sqrt(mu) times the identity: M Z = mu.
+                newton = _Newton(self, G / mu**0.25, np.full(len(G), math.sqrt(mu)))
                 go = newton.direction(mu, None)
             except (LinAlgError, ValueError):
                 break
@@ -200,7 +199,8 @@ class Interior:
         primal, dual = newton.longest(affine)
         mu = self.mu
         sigma = min(1.0, (newton.mu_after(affine, primal, dual) / mu) ** 3)
-        # what the equations miss goes at the pace of mu: all of it at once would keep a step to the centre short
+        # In a step towards the centre the residual of the equations shrinks only as fast as mu does: to remove all
+        # of it at once would keep that step short.
         found = newton.direction(sigma * mu, affine, 1 - sigma if sigma > FAR else 1.0)
         primal, dual = (min(1.0, BACK_OFF * length) for length in newton.longest(found))
         if not all(np.isfinite(part).all() for part in found) or max(primal, dual) < 1e-8:

@@ -9,11 +9,11 @@ the slope of a term and what v may be off by.
 | squared hinge c [1-v]_+^2   | sum a - a^2/(4c)         | a >= 0       | c ([1-v]_+ - a/(2c))^2 + a [v-1]_+  |
 | least: -min v               | 0                        | the simplex  | sum a (v - min v)                   |
 | root: -sum sqrt v           | -sum 1/(4a)              | a > 0        | sum a (sqrt v - 1/(2a))^2           |
-| softmax: c log sum e^-v     | -sum a log(a/c)          | sum a = c    | sum p - a - a log(p/a)              |
+| log sum exp: c log sum e^-v | -sum a log(a/c)          | sum a = c    | sum p - a - a log(p/a)              |
 | bounded: sum c f(r)         | sum c log b              | b > 0        | sum c f(r b) + a (v - r)            |
 
-with f(x) = x - 1 - log x, r = v moved to the bound 1 where it does not keep it, b = 1 + a/c. p = c e^-v / sum e^-v are
-the prices of softmax at v.
+with f(x) = x - 1 - log x, b = 1 + a/c, and r = 1 where v keeps its bound, else r = v. p = c e^-v / sum e^-v are the
+prices of log sum exp that leave nothing at v.
 
 In exact arithmetic (exact.py) prices and v are fractions; a value is a fraction, or a ball where it is not rational.
 """
@@ -249,7 +249,7 @@ class Least(NamedTuple):
         moved = max(least - float((v - off).min()), float((v + off).min()) - least) + EPS * least
         above = a * (v - least)
         excess = total(above, a * off + 2 * EPS * a * v)
-        # prices add up to a little more than 1
+        # The prices add up to a little more than 1, by no more than this.
         beyond = 4 * (len(a) + 8) * EPS
         return Part(Sum(-least, moved), Sum(excess.value, excess.off + moved * (1 + beyond) + beyond * least))
 
@@ -445,7 +445,7 @@ class LogSumExp(NamedTuple):
         c, counts = self.c[groups], self.among[groups]
         log_sum, log_p = self._logarithms(block)
         p = np.exp(log_p)
-        # what the logarithms are off by where v are right, and v
+        # What the logarithms are off by where v is right, and what v itself is.
         size = np.abs(np.where(counts, log_p, 0.0)) + np.abs(np.log(c))[:, None]
         e = np.where(counts, off + EPS * ((v.shape[1] + 16) + 4 * size), 0.0)
         most = e.max(axis=1)
@@ -458,7 +458,7 @@ class LogSumExp(NamedTuple):
             excess = np.maximum(0.0, np.where(has, np.where(d < 1, near, p - a * (1 + d)), p))
             wide = np.sum(np.abs(a - p) * e + 2 * p * e * np.expm1(e), axis=1)
             wide = np.where(most <= 1, wide, np.sum(a * e, axis=1) + c * most)
-            # prices are rounded, and so are the two terms of each difference
+            # The prices are rounded, and so are the two terms of each difference.
             wide += np.sum(8 * EPS * (a * np.abs(d) + excess), axis=1)
         return Part(value, _of_groups(excess.sum(axis=1), wide + v.shape[1] * EPS * excess.sum(axis=1)))
 

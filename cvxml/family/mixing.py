@@ -20,7 +20,7 @@ from cvxml.family.proved import EPS, Distances, least_eigenvalue
 from cvxml.family.regularizers import Linear, Surplus
 from cvxml.family.rows import ByPoint, Prices
 
-# of the metric for which C is about 1, by the mean distance: 16 is seldom much worse than the best
+# Multiples of the metric for which C is about 1 and the mean distance is 1. 16 is seldom much worse than the best.
 MULTIPLES = (16.0, 64.0, 4.0, 256.0, 1.0, 1024.0, 0.25)
 ENOUGH = 0.1  # a least eigenvalue of C - G, where C is about 1, with which no other multiple is tried
 
@@ -53,9 +53,9 @@ class Anchors:
         found, most, g = None, 0.0, self.regularizer.ground
         if g.undecided or g.rank == 0:
             return None
-        near = (
-            float(np.sum(self.loss.c)) / g.rank
-        )  # C, that of the pairs of the loss's own weight, has trace `rank`
+        # Where C is about 1 its trace is `rank`. It is the sum over pairs of the weights that the loss has too, so
+        # their mean distance there is rank / sum c, and 1 in this multiple of the metric.
+        near = float(np.sum(self.loss.c)) / g.rank
         for s in MULTIPLES:
             own = self.anchor(self.rows.prices(self._slopes(s * near)))
             least = least_eigenvalue(own.surplus.Z) - own.surplus.off
@@ -129,6 +129,6 @@ class Grounded(NamedTuple):
         D = np.maximum(0.0, lengths[i, None] + lengths - 2 * self.z[i] @ self.z.T)
         return Distances(D, np.zeros_like(D))
 
-    def apart(self, i: IntArray) -> Distances:
+    def sharp_from_points(self, i: IntArray) -> Distances:
         """See `View`."""
         return self.from_points(i)

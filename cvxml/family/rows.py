@@ -58,7 +58,7 @@ class View(Protocol):
     def from_points(self, i: IntArray) -> Distances:
         """D of the points i (m,) from all others (m, n), and what each may be off by."""
 
-    def apart(self, i: IntArray) -> Distances:
+    def sharp_from_points(self, i: IntArray) -> Distances:
         """The same by differences: slower, and no digit is lost where points are next to each other."""
 
 
@@ -94,7 +94,7 @@ class MarginRows(Rows, Protocol):
         """B of the rows named, in their order."""
 
 
-class Pairs(NamedTuple):
+class PairRows(NamedTuple):
     """v_t = D of the t-th pair over `unit`; the key is t."""
 
     listed: IntArray  # (p, 2)
@@ -248,7 +248,7 @@ class ByPoint(NamedTuple):
         a, step = self.table(prices), max(1, BLOCK // self.n)
         for first in range(0, len(self.points), step):
             groups = slice(first, first + step)
-            D, off = view.apart(self.points[groups])
+            D, off = view.sharp_from_points(self.points[groups])
             yield Block(D, off, a[groups], groups)
 
     def weights(self, prices: Prices) -> Weights:

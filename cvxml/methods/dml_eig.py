@@ -3,7 +3,7 @@
 Problem, as printed
     max_{A psd}  min over dissimilar pairs of D_A     such that  sum over similar pairs of D_A  <=  1,
 in coordinates where X_S, the sum over similar pairs, is the identity; what is maximised is minimised with its sign
-changed. Every line of `literal` is literal. X_S must be invertible for its root; where it is not, the pseudo-inverse
+changed. Every line of `problem` is literal. X_S must be invertible for its root; where it is not, the pseudo-inverse
 serves, if no dissimilar pair differs in a direction that costs nothing. Their (DML-eig) is the dual.
 
 Dual and bound: family/bound.py, with the budget and the least margin. The optimum need not be unique: there is no
@@ -34,8 +34,7 @@ from cvxml.family.budget import budget, check_units, examine_budget, most
 from cvxml.family.losses import Least
 from cvxml.family.method import FamilyMethod
 from cvxml.family.regularizers import Budget
-from cvxml.family.rows import Pairs as PairRows
-from cvxml.family.rows import Prices
+from cvxml.family.rows import PairRows, Prices
 from cvxml.family.span import cosets
 from cvxml.family.symmetric import quadratic, weighted
 
@@ -70,7 +69,7 @@ def inverse_root(X: FloatArray, pairs: Pairs) -> FloatArray:
     return root
 
 
-def literal(X: FloatArray, pairs: Pairs) -> Any:
+def problem(X: FloatArray, pairs: Pairs) -> Any:
     """The same in M with tr M = 1, negated. Variables: "M" (r, r) and "least", the minimum."""
     import cvxpy as cp
 
@@ -105,9 +104,9 @@ def dual(X: FloatArray, pairs: Pairs) -> Any:
     #: sum_tau q_tau = 1 | \sum_{\tau \in \mathcal{D}} q_\tau = 1
     return cp.Problem(cp.Maximize(-cp.lambda_max(total)), [cp.sum(q) == 1])
     #: [What is proved]
-    #: any q >= 0 with sum 1 is a bound: no A within the budget has all dissimilar pairs further apart than it says
-    #:   | \text{any } q \ge 0 \text{ with sum } 1 \text{ is a bound: no } A \text{ within the budget}
-    #:     \text{ has all dissimilar pairs further apart than it says}
+    #: any q >= 0 with sum 1 gives a bound: no A within the budget has all dissimilar pairs further apart
+    #:   | \text{any } q \ge 0 \text{ with sum } 1 \text{ gives a bound: no } A \text{ within the budget}
+    #:     \text{ has all dissimilar pairs further apart}
 
 
 def objective(X: FloatArray, pairs: Pairs, A: FloatArray) -> float:
@@ -146,8 +145,8 @@ def _squared(X: FloatArray, A: FloatArray, i: int, j: int) -> float:
 class Instance(Paired):
     """Checked data.
 
-    rank: of what the similar pairs' differences span, exactly; those of the dissimilar pairs lie in it. None: that of
-    double precision, and no proof (cvxml/family/budget.py).
+    labels (n,), rank: of what the similar pairs' differences span, exactly (family/span.py); those of the dissimilar
+    pairs lie in it.
     """
 
     labels: IntArray
@@ -228,8 +227,8 @@ def _sum(question: Question) -> float:
     return left if left <= NOT_BY_LUCK else math.inf
 
 
-# what implementations of DML-eig compute instead. Not named: the soft minimum of the paper's own algorithm, whose
-# smoothing nobody can know; plain distances in the budget
+# What implementations of DML-eig compute instead. Not named are the soft minimum of the paper's own algorithm, whose
+# smoothing nobody can know, and plain distances in the budget.
 MISREADINGS: dict[str, Misreading] = {
     "mean_budget": Misreading(
         "the mean over similar pairs in the budget where there is the sum", multiple(_mean_budget)
@@ -256,7 +255,7 @@ class DMLEig(FamilyMethod[Instance]):
     PARAMETERS: ClassVar = {
         "pairs": '{"similar": [[i, j], ...], "dissimilar": [[i, j], ...]} (default: every two points, by their labels)',
     }
-    STATEMENT = Statement("cvxml.methods.dml_eig", ("inverse_root", "literal", "dual"))
+    STATEMENT = Statement("cvxml.methods.dml_eig", ("inverse_root", "problem", "dual"))
     MISREADINGS: ClassVar = MISREADINGS
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
@@ -265,7 +264,7 @@ class DMLEig(FamilyMethod[Instance]):
 
     def problem(self, given: Instance) -> Any:
         """Variables "M" (r, r) and "least"."""
-        return literal(given.X, given.pairs)
+        return problem(given.X, given.pairs)
 
     def dual(self, given: Instance) -> Any:
         """Variable "q", one for each dissimilar pair."""

@@ -3,7 +3,7 @@
 Problem, equations (6) to (8) as printed
     max_{A psd}  sum over dissimilar pairs of sqrt(D_A)     such that  sum over similar pairs of D_A  <=  1,
 A any psd matrix, or diagonal ("mmc:diagonal"); what is maximised is minimised with its sign changed. Every line of
-`literal` is literal. The paper derives it from (3) to (5), the least sum over S of squares where the sum over D of
+`problem` is literal. The paper derives it from (3) to (5), the least sum over S of squares where the sum over D of
 distances is at least 1, whose solution is a multiple of this one. Where a dissimilar pair differs in a direction in
 which no similar pair does (diagonal: in a feature) there is no maximum, which is refused.
 
@@ -40,8 +40,7 @@ from cvxml.family.diagonal import DiagonalBudget
 from cvxml.family.losses import Root
 from cvxml.family.method import FamilyMethod
 from cvxml.family.regularizers import Budget
-from cvxml.family.rows import Pairs as PairRows
-from cvxml.family.rows import Prices, Weights
+from cvxml.family.rows import PairRows, Prices, Weights
 from cvxml.family.span import cosets
 from cvxml.family.symmetric import quadratic
 
@@ -50,7 +49,7 @@ UNIQUE = 1e-3  # what the second eigenvalue must be below the first, relatively
 NOT_BY_LUCK = 1e-6  # what a metric may leave where it need not be the only one
 
 
-def literal(X: FloatArray, pairs: Pairs, diagonal: bool, budget: float = 1.0) -> Any:
+def problem(X: FloatArray, pairs: Pairs, diagonal: bool, budget: float = 1.0) -> Any:
     """The problem as printed, what is maximised negated. Variable: "A" (d, d).
 
     budget: the 1 of (7); with another the solution is `budget` times A, in which a back end may have it easier.
@@ -107,9 +106,9 @@ def dual(X: FloatArray, pairs: Pairs, diagonal: bool, budget: float = 1.0) -> An
         #: if not diagonal: mu sum_{(i, j) in S} X_ij - sum_t c_t X_t psd
         #:   | \mu \sum_{\mathcal{S}} X_{ij} - \sum_{t \in \mathcal{D}} c_t X_t \succeq 0
         constraints = [mu * (S.T @ S) - cp.reshape(X_t.T @ c, (d, d), order="C") >> 0]
-    #: max over c, mu:  - 1/2 ( sum_t 1/c_t + mu ),  budget 1
-    #:   | \max_{c,\, \mu}\ {-} \frac{1}{2} \Bigl( \sum_{t \in \mathcal{D}} \frac{1}{c_t} + \mu \Bigr),
-    #:     \quad \text{budget } 1
+    #: max over c, mu:  - 1/2 ( sum_t 1/c_t + mu ) for a budget of 1
+    #:   | \max_{c,\, \mu}\ {-} \frac{1}{2} \Bigl( \sum_{t \in \mathcal{D}} \frac{1}{c_t} + \mu \Bigr)
+    #:     \quad \text{for a budget of } 1
     return cp.Problem(cp.Maximize(-(cp.sum(cp.inv_pos(c)) + budget * mu) / 2), constraints)
     #: [What is proved]
     #: any c > 0 gives a bound, with the least mu that the constraint allows:
@@ -250,7 +249,7 @@ class MMC(FamilyMethod[Instance]):
         self.id = "mmc:diagonal" if diagonal else "mmc"
         only = ", A diagonal" if diagonal else ""
         self.TITLE = f"MMC: distance metric learning with side-information{only} (Xing et al. 2002)"
-        self.STATEMENT = Statement("cvxml.methods.mmc", ("literal", "dual"), {"diagonal": diagonal})
+        self.STATEMENT = Statement("cvxml.methods.mmc", ("problem", "dual"), {"diagonal": diagonal})
 
     @property
     def MISREADINGS(self) -> dict[str, Misreading]:  # type: ignore[override]
@@ -263,7 +262,7 @@ class MMC(FamilyMethod[Instance]):
 
     def problem(self, given: Instance) -> Any:
         """Variable "A" (d, d)."""
-        return literal(given.X, given.pairs, given.diagonal)
+        return problem(given.X, given.pairs, given.diagonal)
 
     def dual(self, given: Instance) -> Any:
         """Variables "c", one for each dissimilar pair whose points differ, and "mu"."""
@@ -273,7 +272,7 @@ class MMC(FamilyMethod[Instance]):
         """Both problems as printed but for the budget: with 1 for each similar pair, distances are about 1."""
         budget = float(len(given.pairs.similar))
         stated = given.X, given.pairs, given.diagonal, budget
-        A = project_psd(solve_problem(literal(*stated), solver, self.EXPONENTIAL)["A"])
+        A = project_psd(solve_problem(problem(*stated), solver, self.EXPONENTIAL)["A"])
         c = np.ones(len(given.pairs.dissimilar))
         c[given.differ] = solve_problem(dual(*stated), solver, self.EXPONENTIAL)["c"]
         return Found(A / budget, {"c": c}, Status.CONVERGED, 0)
@@ -442,7 +441,8 @@ def _squares(method: MMC, question: Question, p: Instance) -> float:
         return math.inf
     mu = _mu(method, p, np.ones(len(p.dissimilar)))
     share = 1 - float(np.sum(quadratic(p.dissimilar, question.metric))) / max(1.0, spent) / mu
-    # a metric that takes as much from another direction, orthogonal for S, is another optimum
+    # Where two directions share the largest eigenvalue the optimum is not unique, and a metric may be near one by
+    # luck. No more than `NOT_BY_LUCK` may be left then.
     return share if share <= NOT_BY_LUCK or _simple(p, mu) else math.inf
 
 

@@ -2,7 +2,7 @@
 
 Problem, as printed, with slack variables: over psd A and xi, one entry a pair,
     min  D_ld(A, A_0) + gamma D_ld(diag(xi), diag(xi_0))     such that  d_A <= xi in S,  d_A >= xi in D,
-xi_0 = u for similar pairs S and l for dissimilar pairs D. Every line of `literal` is literal. u and l bound squared
+xi_0 = u for similar pairs S and l for dissimilar pairs D. Every line of `problem` is literal. u and l bound squared
 distances. For diagonal matrices D_ld is a sum over the pairs. Algorithm 1 of the paper is in projections.py.
 
 Dual and bound: family/bound.py, with the log det divergence and a loss for each kind of pair on D / u and D / l. lambda
@@ -37,8 +37,7 @@ from cvxml.family.bound import Family, Term
 from cvxml.family.logdet import LogDet, radius
 from cvxml.family.losses import Bounded
 from cvxml.family.method import FamilyMethod
-from cvxml.family.rows import Pairs as PairRows
-from cvxml.family.rows import Prices
+from cvxml.family.rows import PairRows, Prices
 from cvxml.family.symmetric import quadratic
 
 NAMES = ("lam_S", "lam_D")
@@ -51,7 +50,7 @@ HARD = 1e8  # times gamma: as good as no slack, where no slack is needed
 HELD = 1e-6  # relative, by which a metric of hard constraints may miss a bound
 
 
-def literal(X: FloatArray, pairs: Pairs, A_0: FloatArray, gamma: float, u: float, l: float) -> Any:  # noqa: E741
+def problem(X: FloatArray, pairs: Pairs, A_0: FloatArray, gamma: float, u: float, l: float) -> Any:  # noqa: E741
     """The problem as printed, pair by pair. Variables: "A" (d, d) and "xi" (pairs,), similar ones first."""
     import cvxpy as cp
 
@@ -482,10 +481,9 @@ def _pairs(p: Instance) -> int:
     return len(p.pairs.similar) + len(p.pairs.dissimilar)
 
 
-# what implementations of ITML compute instead: the problem itself with other inputs, so that a metric is proved to be
-# their answer by the certificate of the method. Not named: D_ld(A_0, A) in place of D_ld(A, A_0), which is not convex
-# in A; distances in place of squared distances inside the constraints, which is not either; and anything done to a
-# random choice of pairs
+# What implementations of ITML compute instead: the problem itself with other inputs, so that a metric is proved to be
+# their answer by the certificate of the method. Not named are D_ld(A_0, A) in place of D_ld(A, A_0) and distances in
+# place of squared distances inside the constraints, which are not convex in A, and a random choice of pairs.
 MISREADINGS: dict[str, Misreading] = {
     "mean": Misreading(
         "the mean of the slack over the pairs where the paper has the sum",
@@ -556,7 +554,7 @@ class ITML(FamilyMethod[Instance]):
     """The metric nearest to a prior that holds similar pairs together and dissimilar ones apart."""
 
     id = "itml"
-    TITLE = "Information-theoretic metric learning (Davis et al. 2007)"
+    TITLE = "ITML: information-theoretic metric learning (Davis et al. 2007)"
     EXPONENTIAL = True
     PATH = staticmethod(logdet_path.search)
     PARAMETERS: ClassVar = {
@@ -567,7 +565,7 @@ class ITML(FamilyMethod[Instance]):
         "95th percentile of all squared distances under the prior)",
         "pairs": '{"similar": [[i, j], ...], "dissimilar": [[i, j], ...]} (default: every two points, by their labels)',
     }
-    STATEMENT = Statement("cvxml.methods.itml", ("literal", "divergence", "dual"))
+    STATEMENT = Statement("cvxml.methods.itml", ("problem", "divergence", "dual"))
     MISREADINGS: ClassVar = MISREADINGS
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
@@ -576,7 +574,7 @@ class ITML(FamilyMethod[Instance]):
 
     def problem(self, given: Instance) -> Any:
         """Variables "A" (d, d) and "xi"."""
-        return literal(given.X, given.pairs, given.prior, given.gamma, *given.bounds)
+        return problem(given.X, given.pairs, given.prior, given.gamma, *given.bounds)
 
     def dual(self, given: Instance) -> Any:
         """Variables "lam_S" and "lam_D"."""
