@@ -1,4 +1,4 @@
-"""Fig. 2 of paper 000 / Fig. 4 of 003: the local metric keeps p~/p alike for all classes; writes glml_ratio.png.
+"""Noh et al., Fig. 2 of 2010, Fig. 4 of 2018: the local metric keeps p~/p alike for all classes; writes glml_ratio.png.
 
     python validation/glml_ratio.py
 

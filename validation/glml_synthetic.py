@@ -1,4 +1,4 @@
-"""GLML on the papers' synthetic data: Fig. 3a / 5a and the wrong model of 003, 6.3; writes glml_synthetic.md.
+"""GLML on the papers' synthetic data: Fig. 3a of 2010, Fig. 5a and section 6.3 of 2018; writes glml_synthetic.md.
 
     python validation/glml_synthetic.py [--realisations 20] [--dimensions 2,5,10,20,30,50,100]
 
@@ -61,7 +61,7 @@ def gaussians(seed: int, d: int, n: int = 1000) -> tuple[Any, Any]:
 
 
 def mixtures(seed: int, d: int = 5, n: int = 1000) -> tuple[Any, Any]:
-    """003, section 6.3: what the paper draws in Fig. 6a, in kind; it prints no numbers."""
+    """The paper of 2018, section 6.3: what the paper draws in Fig. 6a, in kind; it prints no numbers."""
     rng = np.random.default_rng([seed, 63])
     y = np.arange(n) % 2
     part = rng.integers(3, size=n)
@@ -140,7 +140,7 @@ def draw(dimensions: list[int], by_dimension: list[dict[str, Any]], path: Path) 
 
 
 def draw_inconsistent(result: dict[str, Any], path: Path) -> None:
-    """As 003 Fig. 6: the data with the Gaussians fitted to them, and the accuracies."""
+    """As Fig. 6 of 2018: the data with the Gaussians fitted to them, and the accuracies."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -198,7 +198,7 @@ def main() -> None:
         f"`python validation/glml_synthetic.py --realisations {parsed.realisations} --dimensions {parsed.dimensions}`. "
         "Accuracy in %, standard error in brackets.",
         "",
-        "## Two Gaussians (000 Fig. 3a, 003 Fig. 5a)",
+        "## Two Gaussians (Fig. 3a of 2010, Fig. 5a of 2018)",
         "",
         *lines,
         "",
@@ -206,7 +206,7 @@ def main() -> None:
         "",
         *READING,
         "",
-        "## A model that is wrong (003 section 6.3)",
+        "## A model that is wrong (2018, section 6.3)",
         "",
         *inconsistent,
         "",

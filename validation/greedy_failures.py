@@ -1,4 +1,4 @@
-"""How often the one-pass greedy of paper 001 (Algorithm 2) misses the cheapest set; prints two tables in markdown.
+"""How often the one-pass greedy of Algorithm 2 (Trivedi et al. 2014) misses the cheapest set; prints two tables.
 
     python validation/greedy_failures.py
 

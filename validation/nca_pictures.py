@@ -1,4 +1,4 @@
-"""Two dimensions by PCA, LDA and NCA: concentric rings, wine and digits, as note 004 draws them.
+"""Two dimensions by PCA, LDA and NCA: concentric rings, wine and digits, as Goldberger et al. 2004 draw them.
 
     python validation/nca_pictures.py        (a minute; writes nca_pictures.png and nca_pictures.md)
 

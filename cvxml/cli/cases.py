@@ -1,4 +1,4 @@
-"""The commands about golden cases: cases, conform, schema. Exit codes as in cli.py."""
+"""The commands about golden cases: cases, conform, schema. Exit codes as in main.py."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SCHEMAS = ("report", "case", "question", "answer", "conformance")
 
 
 def add_commands(commands: Any) -> None:
-    """Add the three parsers to those of cli.py."""
+    """Add the three parsers to those of main.py."""
     command = commands.add_parser("cases", help="the golden cases: problems and parts with known answers")
     command.add_argument(
         "pattern", nargs="?", default="*", help="ids, with * and ?, or a formula (default: all)"

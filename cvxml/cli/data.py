@@ -138,9 +138,8 @@ def problem(parsed: argparse.Namespace) -> tuple[Any, Any, dict[str, Any]]:
         params["priors"] = (
             "empirical" if parsed.priors == "empirical" else _numbers(parsed.priors, "--priors")
         )
-    sys.stderr.write(
-        _what_was_read(parsed.data, table, parsed.standardize) + "\n"
-    )  # at once: nothing comes between
+    # flushed at once, so that no other output comes before it
+    sys.stderr.write(_what_was_read(parsed.data, table, parsed.standardize) + "\n")
     sys.stderr.flush()
     return X, y, params
 

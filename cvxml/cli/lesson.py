@@ -1,4 +1,4 @@
-"""The command `lesson`: open a notebook of cvxml/lessons in the browser. Exit codes as in cli.py."""
+"""The command `lesson`: open a notebook of cvxml/lessons in the browser. Exit codes as in main.py."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DONE = 0
 
 
 def add_lesson(commands: Any) -> None:
-    """Add the parser to those of cli.py."""
+    """Add the parser to those of main.py."""
     command = commands.add_parser("lesson", help="a method to read, move and break, in the browser")
     command.add_argument("name", nargs="?", help="one of those listed without a name")
     command.add_argument("--port", type=int, default=0, help="of the page (default: one that is free)")

@@ -1,7 +1,7 @@
-"""The command line: list, show, solve, check, evaluate, certify, verify; cases, conform, schema (cli_cases.py); lesson.
+"""The command line: list, show, solve, check, evaluate, certify, verify; cases, conform, schema (cases.py); lesson.
 
 Exit codes: 0 certified, 1 refuted, 2 bad usage or input, 3 inconclusive, 4 internal error, 130 interrupted. Results
-go to stdout (JSON with --json), what was read (cli_data.py), logs and progress to stderr, progress only on a terminal.
+go to stdout (JSON with --json), what was read (data.py), logs and progress to stderr, progress only on a terminal.
 """
 
 from __future__ import annotations

@@ -22,7 +22,8 @@ def _scs(tol: float, max_iters: int) -> dict[str, Any]:
     return {"solver": "SCS", "eps_abs": tol, "eps_rel": tol, "max_iters": max_iters}
 
 
-# What is tried in turn: whether the last digits are reached depends on the machine, and a failure there is no answer
+# The settings that are tried in turn, the most accurate first. Whether a back end reaches its last digits depends on
+# the machine, and where it does not it returns nothing at all.
 SETTINGS: dict[str, list[dict[str, Any]]] = {
     "clarabel": [_clarabel(1e-12), _clarabel(1e-10), _clarabel(1e-8)],
     "scs": [_scs(1e-11, 200_000)],
@@ -33,7 +34,7 @@ class SolverFailure(RuntimeError):
     """A back end gave no answer at all."""
 
 
-# SCS crawls on exponential cones: 200,000 iterations for 1e-11, a second for this
+# SCS is slow on exponential cones. It needs 200,000 iterations for 1e-11, and a second for this.
 EXPONENTIAL = {**SETTINGS, "scs": [_scs(1e-7, 20_000)]}
 
 

@@ -43,18 +43,17 @@ class Method(ABC, Generic[Given]):
 
     id: str
     TITLE: str
-    CLAIM: (
-        str  # what a solution can be proved to be: "optimal", or "stationary" where the problem is not convex
-    )
-    SCALE = "reference"  # whose certificate's scale a tolerance of `check` is a share of, or "candidate"
+    # what a solution can be proved to be: "optimal", or "stationary" where the problem is not convex
+    CLAIM: str
+    # the tolerance of `check` is a share of this certificate's scale: our own solution's, or the "candidate"'s
+    SCALE = "reference"
     SOLVERS: tuple[str, ...] = ("fast", "clarabel", "scs")
     MAX_ITER = 1000  # of the fast solver, by default
     PARAMETERS: ClassVar[dict[str, str]]  # name -> one line, with the default
     SOLVE_PARAMETERS: ClassVar[dict[str, str]] = {}  # the same for what only `solve` takes
     MISREADINGS: ClassVar[dict[str, Misreading]]  # the common misreadings, by name
-    STARTS: tuple[
-        str, ...
-    ] = ()  # where a problem is not convex: those that a claim to be optimal is held against
+    # where the problem is not convex: the starts whose solutions a claim to be optimal is compared with
+    STARTS: tuple[str, ...] = ()
     EXPONENTIAL = False  # the literal problem has exponential cones
     STATEMENT: Statement  # the mathematics, row by row
 

@@ -14,9 +14,8 @@ IntArray = NDArray[np.intp]
 # Asymmetry and negative eigenvalues up to this share of the Frobenius norm are projected away and
 # reported; more than that is not a metric.
 FEASIBILITY_TOL = 1e-6
-LEAST = (
-    2.0**-1060
-)  # floats below have few digits or one: of a matrix of such what is left of a product is rounding
+# Floats below this have few digits or only one, so that products of such entries are nothing but rounding.
+LEAST = 2.0**-1060
 
 
 @dataclass(frozen=True)
@@ -70,7 +69,7 @@ def examine(M: FloatArray, X: FloatArray | None = None) -> tuple[FloatArray, Fea
     """
     found = None if X is None else _seen_by(X, M)
     largest = float(np.abs(M).max())
-    # a power of two: exact, and squares neither overflow nor vanish
+    # Division by a power of two is exact, and the squares of what is left neither overflow nor vanish.
     unit = 1.0 if largest == 0 else float(2.0 ** np.clip(np.floor(np.log2(largest)), -1000, 1000))
     M = M / unit
     symmetric = (M + M.T) / 2

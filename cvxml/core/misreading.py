@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.metric import FloatArray
+from cvxml.core.pairs import Pairs, pairs_of
 
 MULTIPLES = (0.5, 0.9, 0.97, 1.03, 1.1, 2.0)  # of a metric, tried before a solver is
 LOOSE = 1e-3  # what a metric may leave to gain, relative to the scale, to be called the answer of anything
@@ -55,5 +58,33 @@ def changed(name: str, value: Callable[[Question], Any]) -> Callable[[Question],
         if other is None:
             return None
         return Other(question.X, question.y, {**question.params, name: other})
+
+    return problem
+
+
+def other_pairs(change: Callable[[Pairs], Pairs | None]) -> Callable[[Question], Other | None]:
+    """The same inputs but for the pairs."""
+
+    def value(question: Question) -> Any:
+        n = len(np.asarray(question.X))
+        other = change(pairs_of(question.params.get("pairs"), question.y, n)[0])
+        return None if other is None else other.to_dict()
+
+    return changed("pairs", value)
+
+
+def exchanged(pairs: Pairs) -> Pairs:
+    """Similar ones for dissimilar ones."""
+    return Pairs(pairs.dissimilar, pairs.similar)
+
+
+def multiple(factor: Callable[[Question], float | None]) -> Callable[[Question], Other | None]:
+    """The solution but for a factor: the metric times `factor` would be it; None, or no positive number: it is not."""
+
+    def problem(question: Question) -> Other | None:
+        by = factor(question)
+        if by is None or not 0 < by < math.inf:
+            return None
+        return Other(question.X, question.y, question.params, metric=by * question.metric)
 
     return problem

@@ -114,7 +114,7 @@ def k_nearest(X: FloatArray, rows: IntArray, columns: IntArray, k: int) -> tuple
         block = rows[start : start + step]
         rough = squares[block, None] + squares[columns] - 2 * Z[block] @ Z[columns].T
         rough[block[:, None] == columns] = np.inf
-        # one more than k, to see the tie behind the boundary
+        # One more than k is taken, to see whether the next point ties with the last neighbour.
         enough = min(k + 1, len(columns)) - 1
         limit = np.partition(rough, enough, axis=1)[:, enough]
         limit = np.where(np.isfinite(limit), limit, np.partition(rough, k - 1, axis=1)[:, k - 1])

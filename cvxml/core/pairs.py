@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.core.inputs import check_labels
-from cvxml.core.metric import IntArray
+from cvxml.core.inputs import check_labels, check_X
+from cvxml.core.metric import FloatArray, IntArray, real_array
 
 KINDS = ("similar", "dissimilar")
 
@@ -24,6 +25,63 @@ class Pairs(NamedTuple):
     def to_dict(self) -> dict[str, list[list[int]]]:
         """As `pairs` takes them."""
         return {kind: getattr(self, kind).tolist() for kind in KINDS}
+
+
+@dataclass(frozen=True)
+class Paired:
+    """Checked data of a method that learns from pairs."""
+
+    X: FloatArray  # (n, d)
+    y: IntArray  # (n,) codes, zeros where pairs were given
+    pairs: Pairs
+    by_labels: bool  # every two points are a pair
+
+    @property
+    def similar(self) -> FloatArray:
+        """x_i - x_j of the similar pairs (s, d)."""
+        return self._differences(self.pairs.similar)
+
+    @property
+    def dissimilar(self) -> FloatArray:
+        """x_i - x_j of the dissimilar pairs (q, d)."""
+        return self._differences(self.pairs.dissimilar)
+
+    def _differences(self, listed: IntArray) -> FloatArray:
+        with np.errstate(over="ignore"):  # what overflows is seen by whoever needs it finite
+            return self.X[listed[:, 0]] - self.X[listed[:, 1]]
+
+    @property
+    def source(self) -> str:
+        """Where the pairs come from, for a sentence."""
+        return "by the labels y" if self.by_labels else "in pairs"
+
+    @property
+    def stored(self) -> dict[str, list[list[int]]] | None:
+        """The pairs where they were given, as `pairs` takes them; by labels, the labels say it."""
+        return None if self.by_labels else self.pairs.to_dict()
+
+
+def paired(X: ArrayLike, y: ArrayLike | None, pairs: Any) -> Paired:
+    """Checked. Raises ValueError for bad input."""
+    points = check_X(X)
+    found, codes = pairs_of(pairs, y, len(points))
+    return Paired(points, codes, found, pairs is None)
+
+
+def check_budget(given: Paired, needed_by: str) -> None:
+    """ValueError unless there are pairs of both kinds, and similar ones that differ: these cost something."""
+    for kind in KINDS:
+        if not len(getattr(given.pairs, kind)):
+            raise ValueError(
+                f"there is no {kind} pair {given.source}: {needed_by} needs at least one of each kind"
+            )
+    if not (np.isfinite(given.similar).all() and np.isfinite(given.dissimilar).all()):
+        raise ValueError("differences of points overflow; rescale X")
+    if not given.similar.any():
+        raise ValueError(
+            f"the points of every similar pair {given.source} are equal: nothing limits the metric, and the maximum is "
+            "infinite; give similar pairs that differ"
+        )
 
 
 def pairs_of(pairs: Any, y: ArrayLike | None, n: int) -> tuple[Pairs, IntArray]:
@@ -79,3 +137,17 @@ def _of_one_kind(given: Any, kind: str, n: int) -> IntArray:
             raise ValueError(f"pairs[{kind!r}] lists {pair!r:.80} twice, one way or the other")
         seen.add(tuple(sorted(pair)))
     return np.array([list(pair) for pair in values], dtype=np.intp).reshape(-1, 2)
+
+
+def price_of_each(dual: Any, name: str, count: int) -> FloatArray:
+    """`dual[name]` (count,), a number a pair, not NaN. Raises ValueError for what is none."""
+    if not isinstance(dual, Mapping) or name not in dual:
+        raise ValueError(f'the dual must be a mapping with "{name}"; there is no {name!r}')
+    price = real_array(dual[name], f"dual {name!r}")
+    if price.shape != (count,):
+        raise ValueError(
+            f"dual {name!r} must have shape ({count},), a number for each pair, got {price.shape}"
+        )
+    if np.isnan(price).any():
+        raise ValueError(f"dual {name!r} holds NaN")
+    return price

@@ -49,9 +49,8 @@ class Report:
     radius: float | None = None
     feasibility: Feasibility | None = None
     claimed_objective: float | None = None
-    step_lower_bound: float | None = (
-        None  # of the candidate's own convex step, where the method is not convex
-    )
+    # of the candidate's own convex step, where the method is not convex
+    step_lower_bound: float | None = None
     step_gap: float | None = None
     stationarity: Stationarity | None = None
     witness: Witness | None = None

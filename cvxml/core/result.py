@@ -22,6 +22,7 @@ TOLERANCES = {"strict": 1e-9, "normal": 1e-6, "loose": 1e-3}
 FORMAT = "cvxml-solution"
 VERSION = 1
 MAX_NAME = 100  # letters of a method or a parameter in a file: messages repeat them
+# what a saved file says of itself, and `certify` compares with the proof
 CLAIMS = (
     "objective",
     "lower_bound",
@@ -32,7 +33,7 @@ CLAIMS = (
     "step_gap",
     "stationarity",
     "status",
-)  # of a saved file
+)
 
 
 class Status(StrEnum):
@@ -134,12 +135,8 @@ class Certificate:
     step: Certificate | None = None  # "stationary": the proof for the metric's own convex step
     parts: tuple[Certificate, ...] = ()  # of local metrics, one a query: each must be proved
     stationarity: Stationarity | None = None  # of metrics A^T A: judged by it where there is no step
-    undecided: str = (
-        ""  # why double precision proves nothing of these data, as a sentence, where that is known
-    )
-    value_rounding: float = (
-        0.0  # what objective and lower_bound may each be off by, where that is more than `rounding`
-    )
+    undecided: str = ""  # a sentence: why double precision proves nothing of these data, if that is so
+    value_rounding: float = 0.0  # what objective and lower_bound may each be off by, if more than `rounding`
 
     @property
     def claim(self) -> str:
@@ -167,7 +164,7 @@ class Certificate:
                 and self.decides(tol)
                 and self.stationarity.within(tol, self.rounding)
             )
-        # a gap below 0 by more than rounding is no proof but a mistake
+        # A gap that is below 0 by more than rounding is a mistake, and proves nothing.
         small = abs(self.gap) <= tol * self.scale + self.rounding
         return self.feasibility.feasible and self.decides(tol) and small
 
@@ -179,7 +176,7 @@ class Certificate:
             return all(part.decides(tol) for part in self.parts)
         if self.undecided or not (math.isfinite(self.gap) and math.isfinite(self.scale)):
             return False
-        # of a scale of 0 no tolerance is a share: there a gap of 0 is decided exactly, or not at all
+        # No tolerance is a share of a scale of 0. There the gap is 0 and was decided exactly, or nothing is decided.
         return self.rounding <= max(tol, min(100 * tol, 1e-3)) * self.scale
 
 
@@ -211,9 +208,8 @@ class Solution:
     neighbors: list[IntArray]
     notes: tuple[str, ...] = ()
     solver: str = "fast"
-    components: FloatArray | None = (
-        None  # (m, d) with metric = components^T components, where the method is about them
-    )
+    # (m, d) with metric = components^T components, where the method is about such a matrix
+    components: FloatArray | None = None
 
     @property
     def dual(self) -> Dual:
@@ -390,9 +386,8 @@ def _load_npz(path: str | Path) -> dict[str, Any]:
     flat = arrays.pop("neighbors")
     if any(given.ndim != 1 or given.dtype.kind not in "iu" for given in (counts, flat)):
         raise ValueError("neighbors and neighbor_counts are not lists of integers")
-    if (
-        len(counts) not in (0, len(arrays["y"])) or (len(counts) + len(flat)) * 64 > MAX_BYTES
-    ):  # as lists of Python
+    # lists of Python integers take some 64 bytes an entry, and a small file may unpack to very many
+    if len(counts) not in (0, len(arrays["y"])) or (len(counts) + len(flat)) * 64 > MAX_BYTES:
         raise ValueError(f"it holds {len(counts)} neighbor_counts and {len(flat)} neighbors")
     if counts.min(initial=0) < 0 or counts.max(initial=0) > len(counts):
         raise ValueError(f"neighbor_counts are not all within 0..{len(counts)}")

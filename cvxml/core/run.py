@@ -93,8 +93,8 @@ def run(
     """Step until `prove` says that tol is met, max_iter or the end of what rounding allows; the best iterate.
 
     patience: proofs without a better gap, after which rounding is to blame. left: about what share of the objective is
-    still to be won: while that is far from tol only one step in a few is proved. Raises Interrupted, with the best, where the
-    user interrupts.
+    still to be won: while that is far from tol only one step in a few is proved. Raises Interrupted, with the best,
+    where the user interrupts.
     """
     history: list[Step] = []
     began, least, without = time.perf_counter(), math.inf, 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -19,6 +20,7 @@ ACROSS, SHOWN = ("iteration", "seconds"), ("gap", "bounds")
 PROVED, STEP, TRIVIAL = "problem", "step", "nothing"  # whose lower bounds a history holds
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class CertificateDisplay:
     """The history of a solve, and what its certificate proves in the end.
 
@@ -40,30 +42,16 @@ class CertificateDisplay:
     run. tolerance_line_, final_ : lines, or None. message_ : what is said in place of lines, or None.
     """
 
-    def __init__(
-        self,
-        *,
-        iteration: IntArray,
-        seconds: FloatArray,
-        objective: FloatArray,
-        lower_bound: FloatArray,
-        gap: FloatArray,
-        certificate: Certificate,
-        status: str = "",
-        notes: tuple[str, ...] = (),
-        method: str = "",
-        tol: float = 1e-6,
-    ):
-        self.iteration = iteration
-        self.seconds = seconds
-        self.objective = objective
-        self.lower_bound = lower_bound
-        self.gap = gap
-        self.certificate = certificate
-        self.status = status
-        self.notes = notes
-        self.method = method
-        self.tol = tol
+    iteration: IntArray
+    seconds: FloatArray
+    objective: FloatArray
+    lower_bound: FloatArray
+    gap: FloatArray
+    certificate: Certificate
+    status: str = ""
+    notes: tuple[str, ...] = ()
+    method: str = ""
+    tol: float = 1e-6
 
     @classmethod
     def from_estimator(

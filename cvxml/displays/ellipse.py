@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -26,6 +27,7 @@ from cvxml.displays._geometry import (
 from cvxml.displays._given import check_features, check_size, labels_of, metric_of, names_of
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class MetricEllipseDisplay:
     """Points by class, and round chosen centres c the points x with (x - c)^T M (x - c) = r^2.
 
@@ -48,27 +50,17 @@ class MetricEllipseDisplay:
     one collection a class. balls_ : the lines of the balls. circles_ : the lines of the circles. legend_.
     """
 
-    def __init__(
-        self,
-        *,
-        X: FloatArray,
-        y: np.ndarray,
-        metric: FloatArray,
-        centers: FloatArray,
-        radius: float,
-        xlabel: str = "feature 0",
-        ylabel: str = "feature 1",
-        title: str = "",
-    ):
-        self.X = X
-        self.y = y
-        self.metric = metric
-        self.centers = centers
-        self.radius = radius
-        self.shape = shape_of(metric)
-        self.xlabel = xlabel
-        self.ylabel = ylabel
-        self.title = title
+    X: FloatArray
+    y: np.ndarray
+    metric: FloatArray
+    centers: FloatArray
+    radius: float
+    xlabel: str = "feature 0"
+    ylabel: str = "feature 1"
+    title: str = ""
+
+    def __post_init__(self) -> None:
+        self.shape = shape_of(self.metric)
 
     @classmethod
     def from_estimator(

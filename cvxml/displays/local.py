@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -27,6 +28,7 @@ LINES = {
 LEVELS = (0.05, 0.3, 0.7)  # of the highest density of a class within the picture
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LocalMetricDisplay:
     """Ellipses of the local metric at queries x, in the line and colour of the case of B(x).
 
@@ -48,30 +50,19 @@ class LocalMetricDisplay:
     one contour set a class. legend_.
     """
 
-    def __init__(
-        self,
-        *,
-        X: FloatArray,
-        y: np.ndarray,
-        queries: FloatArray,
-        metrics: FloatArray,
-        cases: list[Case],
-        length: float,
-        gamma: float = 0.0,
-        densities: Densities | None = None,
-        xlabel: str = "feature 0",
-        ylabel: str = "feature 1",
-    ):
-        self.X = X
-        self.y = y
-        self.queries = queries
-        self.metrics = metrics
-        self.cases = [_case(case) for case in cases]
-        self.length = length
-        self.gamma = gamma
-        self.densities = densities
-        self.xlabel = xlabel
-        self.ylabel = ylabel
+    X: FloatArray
+    y: np.ndarray
+    queries: FloatArray
+    metrics: FloatArray
+    cases: list[Case]
+    length: float
+    gamma: float = 0.0
+    densities: Densities | None = None
+    xlabel: str = "feature 0"
+    ylabel: str = "feature 1"
+
+    def __post_init__(self) -> None:
+        self.cases = [_case(case) for case in self.cases]
 
     @classmethod
     def from_estimator(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -40,6 +41,7 @@ SETS = {
 }
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class NeighborhoodDisplay:
     """A point i and lines to its neighbours at a metric, as `cvxml.evaluate` lists them; all other points are pale.
 
@@ -59,26 +61,17 @@ class NeighborhoodDisplay:
     neighbour. rings_ : name -> the rings round them. marks_ : name -> the mark. legend_.
     """
 
-    def __init__(
-        self,
-        *,
-        X: FloatArray,
-        y: np.ndarray,
-        index: int,
-        sets: Mapping[str, IntArray],
-        marked: Mapping[str, int] | None = None,
-        title: str = "",
-        xlabel: str = "feature 0",
-        ylabel: str = "feature 1",
-    ):
-        self.X = X
-        self.y = y
-        self.index = index
-        self.sets = dict(sets)
-        self.marked = dict(marked or {})
-        self.title = title
-        self.xlabel = xlabel
-        self.ylabel = ylabel
+    X: FloatArray
+    y: np.ndarray
+    index: int
+    sets: Mapping[str, IntArray]
+    marked: Mapping[str, int] = field(default_factory=dict)
+    title: str = ""
+    xlabel: str = "feature 0"
+    ylabel: str = "feature 1"
+
+    def __post_init__(self) -> None:
+        self.sets, self.marked = dict(self.sets), dict(self.marked or {})
 
     @classmethod
     def from_estimator(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -17,6 +18,7 @@ from cvxml.displays._palette import COLOURS, MARKERS
 SCALES = ("linear", "log")
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class SpectrumDisplay:
     """Eigenvalues of one or several metrics, in descending order.
 
@@ -36,9 +38,11 @@ class SpectrumDisplay:
     eigenvalue. marks_ : name -> the markers of positive, zero and negative eigenvalues. legend_.
     """
 
-    def __init__(self, *, eigenvalues: Mapping[str, FloatArray], tol: float = FEASIBILITY_TOL):
-        self.eigenvalues = dict(eigenvalues)
-        self.tol = tol
+    eigenvalues: Mapping[str, FloatArray]
+    tol: float = FEASIBILITY_TOL
+
+    def __post_init__(self) -> None:
+        self.eigenvalues = dict(self.eigenvalues)
 
     @classmethod
     def from_estimator(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,19 +15,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from cvxml import api
 from cvxml.core.metric import FloatArray, components_of
 from cvxml.core.result import Certificate, Solution
+from cvxml.methods import get
 
 
 class MetricEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """A transformer x -> L x with M = L^T L the metric that a method learns.
+    """A transformer x -> L x with M = L^T L a metric, which `fit` learns."""
 
-    Subclasses name the method and, in `_method_params`, its parameters.
-    """
-
-    _method: str
-    solution_: Solution
     components_: FloatArray
 
-    def _method_params(self) -> dict[str, Any]:
+    def _solve(self, points: FloatArray, y: Any) -> None:
+        """Set `components_` (m, features the metric acts on), from checked points (n, d)."""
         raise NotImplementedError
 
     def __sklearn_tags__(self) -> Any:
@@ -44,34 +42,6 @@ class MetricEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         self.classes_ = np.unique(y)
         self._solve(points, y)
         return self
-
-    def _solve(self, points: FloatArray, y: Any, **extra: Any) -> None:
-        """Solve for checked points (n, d), and set the attributes of a fit. extra: of the method, beside its own."""
-        start = getattr(self, "solution_", None) if self.warm_start else None
-        self.solution_ = api.solve(
-            self._method,
-            points,
-            y,
-            solver=self.solver,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            warm_start=start if self._may_start_from(start, len(points)) else None,
-            **self._method_params(),
-            **extra,
-        )
-        self.certificate_: Certificate = self.solution_.certificate
-        self.gap_ = self.solution_.gap
-        self.n_iter_ = max(1, self.solution_.n_iter)
-        self._keep(points)
-        self._n_features_out = len(self.components_)
-
-    def _may_start_from(self, start: Solution | None, n: int) -> bool:
-        """True for a solution of the same method with as many points."""
-        return start is not None and start.method == self._method and len(start.y) == n
-
-    def _keep(self, X: FloatArray) -> None:
-        """Set `components_` (m, features the metric acts on) from the solution."""
-        self.components_ = components_of(self.solution_.metric)
 
     def _features(self, X: FloatArray) -> FloatArray:
         """The coordinates that the metric acts on, (n, m)."""
@@ -109,7 +79,57 @@ class MetricEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         return distance
 
 
-class PairsEstimator(MetricEstimator):
+@dataclass(kw_only=True, eq=False, repr=False)
+class Learner(MetricEstimator):
+    """A transformer by the metric of a method, `_method`: parameters of the method's names are the method's."""
+
+    solver: str = "fast"
+    tol: float = 1e-6
+    max_iter: int = 200
+    warm_start: bool = False
+
+    _method: ClassVar[str]
+    _says: ClassVar[
+        dict[str, str]
+    ] = {}  # of parameters that the method has not, or of which more is to be said
+    _attributes: ClassVar[str] = """
+        components_ : (d, d), symmetric square root of the metric.
+        certificate_ : the proof; gap_ : its absolute gap; solution_ : everything, its notes too.
+        n_iter_, n_features_in_, classes_ : as scikit-learn has them.
+        """
+
+    def _solve(self, points: FloatArray, y: Any, **extra: Any) -> None:
+        """Solve for checked points (n, d), and set the attributes of a fit. extra: of the method, beside its own."""
+        method = get(self._method)
+        own = {*method.PARAMETERS, *method.SOLVE_PARAMETERS}
+        start = getattr(self, "solution_", None) if self.warm_start else None
+        self.solution_: Solution = api.solve(
+            self._method,
+            points,
+            y,
+            solver=self.solver,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            warm_start=start if self._may_start_from(start, len(points)) else None,
+            **{name: value for name, value in self.get_params(deep=False).items() if name in own},
+            **extra,
+        )
+        self.certificate_: Certificate = self.solution_.certificate
+        self.gap_ = self.solution_.gap
+        self.n_iter_ = max(1, self.solution_.n_iter)
+        self._keep(points)
+        self._n_features_out = len(self.components_)
+
+    def _may_start_from(self, start: Solution | None, n: int) -> bool:
+        """True for a solution of the same method with as many points."""
+        return start is not None and start.method == self._method and len(start.y) == n
+
+    def _keep(self, X: FloatArray) -> None:
+        """Set `components_` (m, features the metric acts on) from the solution."""
+        self.components_ = components_of(self.solution_.metric)
+
+
+class PairsEstimator(Learner):
     """A transformer whose method learns from pairs of points: given, or every two points by their labels."""
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None, *, pairs: Any = None) -> Self:

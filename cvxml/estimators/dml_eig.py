@@ -2,42 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import ClassVar
 
 from cvxml.estimators.base import PairsEstimator
+from cvxml.estimators.parameters import estimator
 
 
+@estimator
 class DMLEig(PairsEstimator):
-    """The metric of DML-eig (Ying, Li 2012), solved to a certified gap.
+    """The metric of DML-eig (Ying, Li 2012), solved to a certified gap."""
 
-    Parameters
-    ----------
-    solver : "fast" (default), "clarabel" or "scs".
-    tol : float, default 1e-6. Certified gap, relative to the least squared distance.
-    max_iter : int, default 200.
-    warm_start : bool, default False. Start from the last fit, where the data have the same length.
-
-    Attributes
-    ----------
-    components_ : (d, d), symmetric square root of the metric.
-    certificate_ : the proof; gap_ : its absolute gap; solution_ : everything.
-    n_iter_, n_features_in_, classes_ : as scikit-learn has them (no classes_ where pairs were given).
-    """
-
-    _method = "dml_eig"
-
-    def __init__(
-        self,
-        *,
-        solver: str = "fast",
-        tol: float = 1e-6,
-        max_iter: int = 200,
-        warm_start: bool = False,
-    ):
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.warm_start = warm_start
-
-    def _method_params(self) -> dict[str, Any]:
-        return {}
+    _method: ClassVar[str] = "dml_eig"
+    _says: ClassVar = {"tol": "Certified gap, relative to the least squared distance"}

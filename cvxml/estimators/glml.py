@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from dataclasses import KW_ONLY
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -15,6 +16,7 @@ from cvxml.core.inputs import check_count, check_number
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.neighbors import majority
 from cvxml.core.threads import one_blas_thread
+from cvxml.estimators.parameters import estimator
 from cvxml.methods.glml.classify import batches, nearest
 from cvxml.methods.glml.closed import Case, Local, closed_form
 from cvxml.methods.glml.curvature import direction
@@ -22,47 +24,31 @@ from cvxml.methods.glml.instance import fitted_model
 from cvxml.methods.glml.model import Generative
 
 
+@estimator
 class GLML(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Nearest neighbour classification by the generative local metric (Noh, Zhang, Lee 2010; 2018, Algorithm 1).
+    """Nearest neighbour classification by the generative local metric (Noh, Zhang, Lee 2010; 2018, Algorithm 1)."""
 
-    Parameters
-    ----------
-    n_neighbors : int, default 1. The vote. The metric is derived for 1; for two classes an odd number has the same
-        metric (2018, section 7, corrected); for three or more classes it is not optimal for k > 1.
-    gamma : float >= 0, default 0. The metric used is A + gamma I, with |A| = 1.
-    alpha : float >= 0, default 0. Added to the diagonal of every covariance.
-    priors : None (default: equal, as in the papers), "empirical", or (C,) positive numbers in the order of `classes_`.
-    model : "gaussian" (default, one for each class), "mixture" (n_components for each), or a fitted object with
-        log_densities(Q) and curvatures(Q) (`cvxml.methods.glml.model.Generative`).
-    n_components : int, default 2. Of a mixture.
-    random_state : int, default 0. Of a mixture.
-    n_jobs : int or None, default None: 1. Processes, through joblib.
+    n_neighbors: int = 1
+    gamma: float = 0.0
+    alpha: float = 0.0
+    _: KW_ONLY
+    priors: Any = None
+    model: Any = "gaussian"
+    n_components: int = 2
+    random_state: int = 0
+    n_jobs: int | None = None
 
-    Attributes
-    ----------
-    model_ : the generative model. classes_, n_features_in_ : as scikit-learn has them.
-    """
-
-    def __init__(
-        self,
-        n_neighbors: int = 1,
-        gamma: float = 0.0,
-        alpha: float = 0.0,
-        *,
-        priors: Any = None,
-        model: Any = "gaussian",
-        n_components: int = 2,
-        random_state: int = 0,
-        n_jobs: int | None = None,
-    ):
-        self.n_neighbors = n_neighbors
-        self.gamma = gamma
-        self.alpha = alpha
-        self.priors = priors
-        self.model = model
-        self.n_components = n_components
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    _method: ClassVar[str] = "glml"
+    _says: ClassVar = {
+        "n_neighbors": "The vote. The metric is derived for 1, and is the same for odd numbers where there are two "
+        "classes (2018, section 7, corrected); for three or more classes it is not optimal for k > 1",
+        "gamma": "Not negative. The metric used is A + gamma I, with |A| = 1",
+        "random_state": "Of a mixture",
+        "n_jobs": "Processes, through joblib; None: 1",
+    }
+    _attributes: ClassVar[str] = """
+        model_ : the generative model. classes_, n_features_in_ : as scikit-learn has them.
+        """
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit the model of the classes on X (n, d), y (n,), and keep both.

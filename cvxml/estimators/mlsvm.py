@@ -2,109 +2,52 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import KW_ONLY
+from typing import Any, ClassVar
 
 import numpy as np
 
 from cvxml.core.metric import FloatArray, components_of
-from cvxml.estimators.base import MetricEstimator
+from cvxml.estimators.base import Learner
+from cvxml.estimators.parameters import estimator
 from cvxml.methods.kernel_mlsvm import instance as _kernel_instance
 
 
-class MLSVM(MetricEstimator):
-    """The metric of MLSVM (Nguyen, Guo 2008), solved to a certified gap.
+@estimator
+class MLSVM(Learner):
+    """The metric of MLSVM (Nguyen, Guo 2008), solved to a certified gap."""
 
-    Parameters
-    ----------
-    lam : float, default 0.1. Weight of lam/2 ||A||^2.
-    n_neighbors : int, default 4. K, the size of a neighbourhood.
-    neighborhood : "knn" (default, as printed) or "per-class".
-    solver : "fast" (default), "clarabel" or "scs".
-    tol : float, default 1e-6. Certified gap, relative to lam/2 ||A||^2.
-    max_iter : int, default 20000.
-    warm_start : bool, default False. Start from the last fit, where the data have the same length.
+    lam: float = 0.1
+    n_neighbors: int = 4
+    _: KW_ONLY
+    neighborhood: str = "knn"
+    max_iter: int = 20000
 
-    Attributes
-    ----------
-    components_ : (d, d), symmetric square root of the metric.
-    certificate_ : the proof; gap_ : its absolute gap; solution_ : everything.
-    n_iter_, n_features_in_, classes_ : as scikit-learn has them.
-    """
-
-    _method = "mlsvm"
-
-    def __init__(
-        self,
-        lam: float = 0.1,
-        n_neighbors: int = 4,
-        *,
-        neighborhood: str = "knn",
-        solver: str = "fast",
-        tol: float = 1e-6,
-        max_iter: int = 20000,
-        warm_start: bool = False,
-    ):
-        self.lam = lam
-        self.n_neighbors = n_neighbors
-        self.neighborhood = neighborhood
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.warm_start = warm_start
-
-    def _method_params(self) -> dict[str, Any]:
-        return {
-            "lam": self.lam,
-            "n_neighbors": self.n_neighbors,
-            "neighborhood": self.neighborhood,
-        }
+    _method: ClassVar[str] = "mlsvm"
+    _says: ClassVar = {"tol": "Certified gap, relative to lam/2 ||A||^2"}
 
 
+@estimator
 class KernelMLSVM(MLSVM):
-    """MLSVM in the feature space of a kernel, exact: parameters of `MLSVM`, and
+    """MLSVM in the feature space of a kernel, exact.
 
-    kernel : "poly" (default), <x, x'>^degree, or "rbf".
-    degree : int 1 to 5, default 2. gamma : float, default None: 1/d.
-
-    transform maps x to L K^(+1/2) k_x, as many columns as K has rank. `phi_` (n, n) is the metric of the paper,
-    `X_fit_` (n, d) the training points. Give `phi_`, not
-    `components_`, to `cvxml.check`: components_ (r, r) acts on K^(+1/2) k_x, not on k_x.
+    transform maps x to L K^(+1/2) k_x, as many columns as K has rank. Give `phi_`, not `components_`, to `cvxml.check`:
+    components_ (r, r) acts on K^(+1/2) k_x, not on k_x.
     """
 
-    _method = "kernel_mlsvm"
+    _: KW_ONLY
+    kernel: str = "poly"
+    degree: int = 2
+    gamma: float | None = None
 
-    def __init__(
-        self,
-        lam: float = 0.1,
-        n_neighbors: int = 4,
-        *,
-        kernel: str = "poly",
-        degree: int = 2,
-        gamma: float | None = None,
-        neighborhood: str = "knn",
-        solver: str = "fast",
-        tol: float = 1e-6,
-        max_iter: int = 20000,
-        warm_start: bool = False,
-    ):
-        super().__init__(
-            lam,
-            n_neighbors,
-            neighborhood=neighborhood,
-            solver=solver,
-            tol=tol,
-            max_iter=max_iter,
-            warm_start=warm_start,
-        )
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
+    _method: ClassVar[str] = "kernel_mlsvm"
+    _attributes: ClassVar[str] = f"""
+        phi_ : (n, n), the metric of the paper; X_fit_ : (n, d), the training points.
+        {Learner._attributes.strip().replace("(d, d)", "(r, r)")}
+        """
 
     def _kernel_params(self) -> dict[str, Any]:
         return {"kernel": self.kernel, "degree": self.degree, "gamma": self.gamma}
-
-    def _method_params(self) -> dict[str, Any]:
-        return {**super()._method_params(), **self._kernel_params()}
 
     def _keep(self, X: FloatArray) -> None:
         self.phi_ = self.solution_.metric

@@ -1,1 +1,1 @@
-"""The convex methods' common ground: coordinates, spans, proved bounds, solvers."""
+"""Convex methods as members of one family, whose theorem is proved once (bound.py); its parts, and solvers."""

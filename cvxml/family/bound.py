@@ -1,4 +1,4 @@
-"""THE certificate of the family: a lower bound from any prices of any rows, and the gap of any matrix to it.
+"""The one certificate of the family: a lower bound from any prices of any rows, and the gap of any matrix to it.
 
     min_{M psd}  R(M) + sum_m phi_m(v_m),      v_t = sum_p B_tp D_p,   D_p = <M, X_p> over pairs p of points.
 
@@ -58,7 +58,7 @@ class Family(NamedTuple):
     terms: tuple[Term, ...]
     least_scale: float = 0.0  # of the objective, where that is next to 0
     anchors: Anchors | None = None  # of a loss of which no multiple of prices is in the domain
-    # how far the optimum may be from the matrix looked at, by a bound of its gap
+    # from a matrix looked at and a bound of its gap: how far the optimum may be from it
     radius: Callable[[Looked, float], float] = unknown
     of_regularizer: bool = False  # the scale is R(M), without the losses
 
@@ -90,17 +90,17 @@ def certify(
     looked = family.regularizer.look(A)
     value = _at(family, looked, proof)
     objective, bound = value.objective, proof.bound
-    if (
-        objective.value < bound.value <= objective.value + objective.off + bound.off
-    ):  # equal, but for rounding
+    # A bound above the objective by no more than both may be off by is equal to it, but for rounding.
+    if objective.value < bound.value <= objective.value + objective.off + bound.off:
         bound = Sum(objective.value, bound.off)
     apart = _difference(objective, bound)
     gap = min(value.gap, apart, key=lambda way: way.off)
-    if (
-        apart.value < -apart.off
-    ):  # a bound above what is attained is a mistake, which no sum of parts would show
+    # A bound clearly above an objective that is attained is a mistake. A sum of parts that are not negative
+    # could not show it, so the difference is reported.
+    if apart.value < -apart.off:
         gap = apart
-    if not math.isfinite(bound.value):  # the parts are those of prices that are not feasible
+    # Without a bound the parts are those of prices that are not feasible, and their sum means nothing.
+    if not math.isfinite(bound.value):
         gap = Sum(math.inf, 0.0)
     if looked.zero and gap.value <= NEARLY * objective.value and _zero_is_optimal(family, proof):
         bound, gap = objective, Sum(0.0, 0.0)

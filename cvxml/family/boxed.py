@@ -87,7 +87,7 @@ class Descent:
         for k in range(HALVINGS):
             a = np.clip(self.a + 0.5**k * direction, 0, dual.cap)
             there = Descent(dual, a, dual.image(a))
-            # next to the optimum values agree to rounding, and gaps do not
+            # Next to the optimum two values agree but for rounding, and only the gaps tell which is better.
             if there.value < self.value or there.gap < self.gap / 2:
                 return there
         return self

@@ -138,7 +138,7 @@ def _psd(own: FloatArray) -> tuple[FloatArray, float]:
     root = np.sqrt(np.maximum(np.diag(psd), 0.0))
     size = np.outer(root, root)
     scaled = np.divide(psd, size, out=np.zeros_like(psd), where=size > 0)
-    # an entry twice as large as the diagonal allows is not psd at all, whatever eigenvalues say
+    # A matrix with an entry twice as large as its diagonal allows is not psd, whatever computed eigenvalues say.
     if (np.abs(psd) > 2 * size).any() or np.linalg.eigvalsh(scaled)[0] < -d * d * EPS:
         psd = project_psd(psd)
     return psd, 2 * d * (d + 1) * EPS
@@ -215,7 +215,7 @@ def budget(similar: FloatArray, rank: int | None) -> Budget:
     S is taken for I, which is for a solver and proves nothing.
     """
     unit = units_of(similar)
-    # the triangle has the same S, and is small
+    # The triangle of a QR decomposition has the same S as all the pairs, and is small.
     _, s, Vt = np.linalg.svd(np.linalg.qr(similar / unit, mode="r"), full_matrices=False)
     count = int(np.count_nonzero(s > RANK * s[0]))
     kept = count if rank is None else min(count, rank)

@@ -24,7 +24,7 @@ from cvxml.family.budget import budget
 from cvxml.family.diagonal import DiagonalBudget
 from cvxml.family.diagonal_path import path as path_diagonal
 from cvxml.family.regularizers import Budget
-from cvxml.family.rows import Pairs, Prices
+from cvxml.family.rows import PairRows, Prices
 from cvxml.family.search import Named, Prove, within_budget
 from cvxml.family.symmetric import quadratic, squares
 
@@ -66,7 +66,7 @@ class RootPath:
     def __init__(self, family: Family, named: Named, start: FloatArray | None):
         assert isinstance(family.regularizer, Budget)
         ((_, rows),) = family.terms
-        assert isinstance(rows, Pairs)
+        assert isinstance(rows, PairRows)
         (i, j), X = rows.listed.T, family.regularizer.X
         states = _diagonal if isinstance(family.regularizer, DiagonalBudget) else _full
         self.states = states(X[i] - X[j], family.regularizer.E, start)

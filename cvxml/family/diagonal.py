@@ -89,9 +89,8 @@ class DiagonalBudget(Budget):
         self.X, self.similar = X, similar
         self.E = X[similar[:, 0]] - X[similar[:, 1]]
         self.unit = units_of(self.E)
-        self.S: FloatArray = np.sum(
-            (self.E / self.unit) ** 2, axis=0
-        )  # its diagonal, each feature in its unit
+        # the diagonal of sum e e^T over similar pairs, each feature in its own unit
+        self.S: FloatArray = np.sum((self.E / self.unit) ** 2, axis=0)
         self.labels = np.zeros(len(X), dtype=np.intp)
 
     @property
@@ -149,8 +148,8 @@ class DiagonalLinear(Linear):
         )
         return Ground(labels, int(used.sum()), images, least, undecided)
 
-    def _squares(self, G: Weights) -> Surplus:
-        return _diagonal(super()._squares(G))
+    def _on_ground(self, G: Weights) -> Surplus:
+        return _diagonal(super()._on_ground(G))
 
     def exact_bound(self, X: rational.Plane, G: Weights) -> Fraction | None:
         """0 where the diagonal of C - G is not negative"""

@@ -29,7 +29,7 @@ def path(F: FloatArray, a: FloatArray) -> Iterator[FloatArray]:
         yield a
         D = F @ a
         gradient = 0.5 - F.T @ (0.5 / np.sqrt(D))
-        # in u = da / a: Hessian and gradient times a
+        # In the unknown u = da / a the Hessian is multiplied by a on both sides, and the gradient once.
         H = (a[:, None] * (F.T @ (F * (0.25 / (D * np.sqrt(D)))[:, None]))) * a
         complement, g = a * z, a * gradient
         H[np.diag_indices_from(H)] += complement

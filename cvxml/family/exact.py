@@ -21,7 +21,7 @@ from cvxml.family.bound import Family, Term
 from cvxml.family.rational import Plane, end, plane
 from cvxml.family.rows import Prices, Weights
 
-# 1 - 2^-k: factors of prices that are tried where they just miss being feasible
+# Prices that just miss being feasible are tried again times 1 - 2^-k, for these k; 0 stands for no change.
 SHRINKING = (0, 50, 40, 30, 20, 10)
 UNPROVED = "no bound is proved of these prices"
 

@@ -104,7 +104,7 @@ class Frobenius:
     def value(self, view: Flat) -> Sum:
         """lam/2 ||M||^2"""
         size, off = np.abs(view.A), view.off
-        # the root of lam with the matrix: its square underflows late
+        # lam is taken under the square, by its root, so that a small metric with a large lam does not underflow.
         value = _sum((math.sqrt(self.weight) * view.A) ** 2) / 2
         moved = _sum(self.weight * (size * off + off**2 / 2)) + 4 * EPS * value
         return Sum(value, ROOM * moved + TINY)

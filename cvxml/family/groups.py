@@ -46,7 +46,10 @@ class Spread(NamedTuple):
         """The number of groups."""
         return int(self.group.max(initial=-1)) + 1
 
-    kept = math.inf
+    @property
+    def kept(self) -> float:
+        """See `Loss`."""
+        return math.inf
 
     def repaired(self, a: FloatArray) -> FloatArray:
         """Clipped to the sign of their side; both sides of a group scaled to the lesser sum, at most c."""
@@ -109,7 +112,7 @@ class Spread(NamedTuple):
         size = np.abs(a)
         terms = [*((self.c - s) * missed), *(s * (missed - margin)), *np.where(size > 0, size * away, 0.0)]
         excess = math.fsum(terms) if np.isfinite(terms).all() else math.inf
-        # a margin that is surely positive counts c - s, one that is surely negative s
+        # The slope is c - s where the margin is surely positive, and s where it is surely negative.
         slope = np.where(margin > off_margin, self.c - s, np.where(margin < -off_margin, s, self.c))
         excess_off = (
             float(size @ off + self.c * moved[active].sum() + slope @ rounded) + 8 * EPS * excess + TINY
@@ -158,7 +161,10 @@ class Slack(NamedTuple):
         """The number of groups."""
         return int(self.group.max(initial=-1)) + 1
 
-    kept = math.inf
+    @property
+    def kept(self) -> float:
+        """See `Loss`."""
+        return math.inf
 
     def repaired(self, a: FloatArray) -> FloatArray:
         """Clipped at 0; a group with a larger sum scaled to c."""

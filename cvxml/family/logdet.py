@@ -78,7 +78,7 @@ class LogDet:
         self.C: FloatArray = np.asarray(np.linalg.cholesky(prior), dtype=np.float64)
         d = len(prior)
         self.inverse: FloatArray = solve_triangular(self.C, np.eye(d), lower=True)
-        # of a triangular inverse, entry by entry, off by (d + 1) eps times |C^-1| |C| |C^-1|
+        # A computed triangular inverse is off by (d + 1) eps |C^-1| |C| |C^-1|, entry by entry.
         Q = np.abs(self.inverse) @ np.abs(self.C)
         self.Q = Q @ (np.eye(d) + 4 * few(d) * Q)
         self.E = few(d) * self.Q @ self.Q.T
@@ -145,7 +145,7 @@ class LogDet:
         return 0.0
 
     def bound(self, G: Weights) -> Sum:
-        """log det Z; it may be off by its off either way."""
+        """log det Z"""
         if not G.w.any():
             return Sum(0.0, 0.0)
         (Z, off), known = self._left(self._image(G))
@@ -167,7 +167,7 @@ class LogDet:
         wide = np.abs(L).T @ (off + self._beside() + 4 * few(d) * np.abs(Z)) @ np.abs(L)
         found = definite(N, wide)
         F = W @ (K_off + 2 * known.own) @ W.T
-        # of W, which is L^-1 but for `wrong`: (1 - wrong)^-2 <= 1 + 4 wrong
+        # W is L^-1 but for `wrong`, which multiplies F by (1 - wrong)^-2 at most, that is 1 + 4 wrong.
         wrong = np.linalg.norm(known.W @ L - np.eye(d)) + 2 * few(d) * np.linalg.norm(W @ np.abs(L))
         F = F + 4 * wrong * np.linalg.norm(F)
         size = float(np.linalg.norm(F))

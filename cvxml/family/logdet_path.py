@@ -31,7 +31,7 @@ from cvxml.core.run import Callback, Found, run
 from cvxml.family.bound import Family
 from cvxml.family.logdet import LogDet
 from cvxml.family.losses import Bounded
-from cvxml.family.rows import Pairs, Prices
+from cvxml.family.rows import PairRows, Prices
 from cvxml.family.search import Named, Prove
 from cvxml.family.symmetric import quadratic, smat, squares, svec, weighted
 
@@ -116,8 +116,8 @@ def search(
     return run(at, partial(prove, family), tol, max_iter, callback, "newton")
 
 
-def _pairs(rows: object) -> Pairs:
-    assert isinstance(rows, Pairs)
+def _pairs(rows: object) -> PairRows:
+    assert isinstance(rows, PairRows)
     return rows
 
 

@@ -9,11 +9,11 @@ the slope of a term and what v may be off by.
 | squared hinge c [1-v]_+^2   | sum a - a^2/(4c)         | a >= 0       | c ([1-v]_+ - a/(2c))^2 + a [v-1]_+  |
 | least: -min v               | 0                        | the simplex  | sum a (v - min v)                   |
 | root: -sum sqrt v           | -sum 1/(4a)              | a > 0        | sum a (sqrt v - 1/(2a))^2           |
-| softmax: c log sum e^-v     | -sum a log(a/c)          | sum a = c    | sum p - a - a log(p/a)              |
+| log sum exp: c log sum e^-v | -sum a log(a/c)          | sum a = c    | sum p - a - a log(p/a)              |
 | bounded: sum c f(r)         | sum c log b              | b > 0        | sum c f(r b) + a (v - r)            |
 
-with f(x) = x - 1 - log x, r = v moved to the bound 1 where it does not keep it, b = 1 + a/c. p = c e^-v / sum e^-v are
-the prices of softmax at v.
+with f(x) = x - 1 - log x, b = 1 + a/c, and r = 1 where v keeps its bound, else r = v. p = c e^-v / sum e^-v are the
+prices of log sum exp that leave nothing at v.
 
 In exact arithmetic (exact.py) prices and v are fractions; a value is a fraction, or a ball where it is not rational.
 """
@@ -78,7 +78,9 @@ FIXED = Ray(lambda t: 0.0, 0.0)  # of prices of which no multiple is in the doma
 class Loss(Protocol):
     """phi, and what a proof needs of it."""
 
-    kept: float  # a row without a price whose v is no less has no part in value and excess
+    @property
+    def kept(self) -> float:
+        """A row without a price whose v is no less has no part in value and excess."""
 
     def repaired(self, a: FloatArray) -> FloatArray:
         """The prices in the domain that `a` (t,), any numbers, name."""
@@ -128,7 +130,10 @@ class Hinge(NamedTuple):
 
     c: Any  # a float, or a fraction for exact arithmetic
 
-    kept = 1.0
+    @property
+    def kept(self) -> float:
+        """See `Loss`."""
+        return 1.0
 
     def repaired(self, a: FloatArray) -> FloatArray:
         """Clipped."""
@@ -180,11 +185,14 @@ class SquaredHinge(NamedTuple):
 
     c: Any  # a float, or a fraction for exact arithmetic
 
-    kept = 1.0
+    @property
+    def kept(self) -> float:
+        """See `Loss`."""
+        return 1.0
 
     def repaired(self, a: FloatArray) -> FloatArray:
-        """Clipped at 0; what is beyond 1e100 could overflow."""
-        return np.clip(np.where(np.isnan(a), 0.0, a), 0.0, 1e100)
+        """Clipped at 0; what is beyond 1e100 could overflow, and what is below 1e-100 have the square 0."""
+        return np.clip(np.where(a >= 1e-100, a, 0.0), 0.0, 1e100)
 
     def conjugate(self, a: FloatArray) -> Sum:
         """sum a - a^2 / (4 c)"""
@@ -194,7 +202,7 @@ class SquaredHinge(NamedTuple):
     def ray(self, a: FloatArray) -> Ray:
         """A parabola."""
         total, square = float(a.sum()), float(a @ a) / (4 * self.c)
-        return Ray(lambda t: total * t - square * t**2, math.inf if a.any() else 1.0)
+        return Ray(lambda t: t * (total - square * t), math.inf if a.any() else 1.0)
 
     def part(self, block: Block) -> Part:
         """As the hinge, with slopes that grow."""
@@ -224,7 +232,10 @@ class SquaredHinge(NamedTuple):
 class Least(NamedTuple):
     """-min v, over all rows at once."""
 
-    kept = math.inf
+    @property
+    def kept(self) -> float:
+        """See `Loss`."""
+        return math.inf
 
     def repaired(self, a: FloatArray) -> FloatArray:
         """Clipped at 0 and divided by the sum; the same for all where nothing is left.
@@ -252,7 +263,7 @@ class Least(NamedTuple):
         moved = max(least - float((v - off).min()), float((v + off).min()) - least) + EPS * least
         above = a * (v - least)
         excess = total(above, a * off + 2 * EPS * a * v)
-        # prices add up to a little more than 1
+        # The prices add up to a little more than 1, by no more than this.
         beyond = 4 * (len(a) + 8) * EPS
         return Part(Sum(-least, moved), Sum(excess.value, excess.off + moved * (1 + beyond) + beyond * least))
 
@@ -273,7 +284,10 @@ class Least(NamedTuple):
 class Root(NamedTuple):
     """-sum sqrt v"""
 
-    kept = math.inf
+    @property
+    def kept(self) -> float:
+        """See `Loss`."""
+        return math.inf
 
     def repaired(self, a: FloatArray) -> FloatArray:
         """None 0, nor next to it beside the largest; that within 1e-100 to 1e100."""
@@ -332,7 +346,10 @@ class Bounded(NamedTuple):
     c: Any  # a float, or a fraction for exact arithmetic
     above: bool  # v above 1 costs; else v below 1
 
-    kept = math.inf
+    @property
+    def kept(self) -> float:
+        """See `Loss`."""
+        return math.inf
 
     def repaired(self, a: FloatArray) -> FloatArray:
         """Clipped, and below c where prices are not positive."""
@@ -405,7 +422,10 @@ class LogSumExp(NamedTuple):
     c: Any  # (g,) > 0, floats, or fractions for exact arithmetic
     among: Any  # (g, n) True where a row counts
 
-    kept = math.inf
+    @property
+    def kept(self) -> float:
+        """See `Loss`."""
+        return math.inf
 
     def repaired(self, a: FloatArray) -> FloatArray:
         """Clipped, and scaled to the sum c; where nothing is left of a group, the same for all. -inf stays without.
@@ -454,7 +474,7 @@ class LogSumExp(NamedTuple):
         c, counts = self.c[groups], self.among[groups]
         log_sum, log_p = self._logarithms(block)
         p = np.exp(log_p)
-        # what the logarithms are off by where v are right, and v
+        # What the logarithms are off by where v is right, and what v itself is.
         size = np.abs(np.where(counts, log_p, 0.0)) + np.abs(np.log(c))[:, None]
         e = np.where(counts, off + EPS * ((v.shape[1] + 16) + 4 * size), 0.0)
         most = e.max(axis=1)
@@ -467,7 +487,7 @@ class LogSumExp(NamedTuple):
             excess = np.maximum(0.0, np.where(has, np.where(d < 1, near, p - a * (1 + d)), p))
             wide = np.sum(np.abs(a - p) * e + 2 * p * e * np.expm1(e), axis=1)
             wide = np.where(most <= 1, wide, np.sum(a * e, axis=1) + c * most)
-            # prices are rounded, and so are the two terms of each difference
+            # The prices are rounded, and so are the two terms of each difference.
             wide += np.sum(8 * EPS * (a * np.abs(d) + excess), axis=1)
         return Part(value, _of_groups(excess.sum(axis=1), wide + v.shape[1] * EPS * excess.sum(axis=1)))
 

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
 from cvxml.core.exact import Exact
 from cvxml.core.method import ConvexMethod, Given
 from cvxml.core.metric import FloatArray
+from cvxml.core.misreading import Question
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found, Start
-from cvxml.family.bound import Family, certify, prove
+from cvxml.family.bound import Family, certify, prove, unknown
 from cvxml.family.exact import interval
 from cvxml.family.rows import Prices
 from cvxml.family.search import search
@@ -24,6 +26,8 @@ from cvxml.family.search import search
 
 class FamilyMethod(ConvexMethod[Given]):
     """A convex method that the theorem covers (bound.py)."""
+
+    PATH: ClassVar[Callable[..., Found]] = staticmethod(search)  # the solver
 
     @abstractmethod
     def member(self, given: Given, number: Callable[[float], Any] = float) -> Family:
@@ -60,7 +64,16 @@ class FamilyMethod(ConvexMethod[Given]):
     def search(
         self, given: Given, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
-        """See search.py."""
+        """See `PATH`."""
+        family = self.member(given)._replace(radius=unknown)  # of which the solver has no need
         proved, named = partial(self._certify, given), partial(self.named, given)
         at = None if start is None else start.metric
-        return search(self.member(given), proved, named, tol, max_iter, at, callback)
+        return self.PATH(family, proved, named, tol, max_iter, at, callback)
+
+    def left(self, other: Given, question: Question, max_iter: int = 200) -> float:
+        """What the metric may still gain with other inputs, a share of its objective; inf if nothing is proved."""
+        found = self.search(other, question.tol / 10, max_iter, None, None)
+        proof = self.certify(other, question.metric, found.dual)
+        if not (proof.feasibility.feasible and proof.scale > 0 and proof.decides(question.tol)):
+            return math.inf
+        return max(0.0, proof.gap - proof.rounding) / proof.scale

@@ -20,7 +20,7 @@ from cvxml.family.proved import EPS, least_eigenvalue
 from cvxml.family.regularizers import Linear, Surplus
 from cvxml.family.rows import ByPoint, Plain, Prices
 
-# of the metric for which C is about 1, by the mean distance: 16 is seldom much worse than the best
+# Multiples of the metric for which C is about 1 and the mean distance is 1. 16 is seldom much worse than the best.
 MULTIPLES = (16.0, 64.0, 4.0, 256.0, 1.0, 1024.0, 0.25)
 ENOUGH = 0.1  # a least eigenvalue of C - G, where C is about 1, with which no other multiple is tried
 
@@ -53,9 +53,9 @@ class Anchors:
         found, most, g = None, 0.0, self.regularizer.ground
         if g.undecided or g.rank == 0:
             return None
-        near = (
-            float(np.sum(self.loss.c)) / g.rank
-        )  # C, that of the pairs of the loss's own weight, has trace `rank`
+        # Where C is about 1 its trace is `rank`. It is the sum over pairs of the weights that the loss has too, so
+        # their mean distance there is rank / sum c, and 1 in this multiple of the metric.
+        near = float(np.sum(self.loss.c)) / g.rank
         for s in MULTIPLES:
             own = self.anchor(self.rows.prices(self._slopes(s * near)))
             least = least_eigenvalue(own.surplus.Z) - own.surplus.off

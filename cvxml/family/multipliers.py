@@ -3,7 +3,8 @@
     min_{M >> 0}  <C, M> + sum_t h(1 - v_t),      h(x) = c [x]_+  or  c [x]_+^2,      v = B D.
 For prices b of the rows and a width g the hinge is replaced by the least of h(x') + (c / 2g) (x - x' + b g / c)^2,
 whose slope is the price a = b + c x / g moved into 0 .. c: the method of multipliers, in which b becomes a after each
-round. A margin that may not be missed has prices without a limit. The squared hinge is smooth as it is. A barrier -tau log det M keeps M definite. Where all slopes cancel,
+round. A margin that may not be missed has prices without a limit. The squared hinge is smooth as it is. A barrier
+-tau log det M keeps M definite. Where all slopes cancel,
     C - sum_t a_t V_t = tau M^-1,
 so that the prices are feasible, and the gap is tau times the size of M and what the rows leave, of which no part is
 negative. Newton's method sees the curvature of the rows between their ends only: a few, however many rows there are.
@@ -174,7 +175,7 @@ class Multipliers:
         L = np.linalg.cholesky(self.M)
         Z = self.C - self.weighted(self.Bt @ a)
         Z = L.T @ Z @ L
-        slope = svec(Z - self.tau * np.eye(len(L)))
+        slope: FloatArray = svec(Z - self.tau * np.eye(len(L)))
         free = self.x > 0 if self.margin.squared else (a > 0) & (a < self.margin.cap)
         free &= a > 0
         direction = -self._solve(L, np.flatnonzero(free), slope)

@@ -4,7 +4,8 @@
 | <C, M>, C psd       | 0 where C - G is psd, else -inf    | <C - G, M>               |
 | 0 where <S, M> <= 1 | -max(0, lambda_max of G against S) | lambda_max - <G, M>      |
 
-More are in files of their own: diagonal.py (a budget, M diagonal), logdet.py.
+More are in files of their own: frobenius.py (lam/2 ||M||^2), logdet.py (the divergence from a prior), diagonal.py
+(these two where M is diagonal).
 
 G = sum_t a_t V_t is known by its weights on pairs of points. Each knows how a matrix is judged, which rows may have a
 price at all, and the multiple of prices that is best or feasible; what rounding may have moved is counted.
@@ -85,7 +86,7 @@ class Regularizer(Protocol):
         """What must be psd for r(G) to be finite; None where any G will do."""
 
     def bound(self, G: Weights) -> Sum:
-        """r(G); its off is what the bound may be too small by: it is never too large."""
+        """r(G), and what this number may be off by, either way."""
 
     def excess(self, view: Any, G: Weights) -> Sum:
         """R(M) - <M, G> - r(G), at a view that `look` gave."""
@@ -133,7 +134,7 @@ class SeenBy(NamedTuple):
         z = self.sight.images.at
         return Products(z, z, np.sum(z**2, axis=1), self.sight.reach())
 
-    def apart(self, i: IntArray) -> Distances:
+    def from_points(self, i: IntArray) -> Distances:
         """See `WideView`."""
         D, off = zip(*(self.sight.from_point(int(k)) for k in i), strict=True)
         return Distances(np.array(D), np.array(off))
@@ -182,7 +183,7 @@ class Linear:
             return 0.0
         if at.rank == 0 or len(G.w) == 0:
             return best(ray.value, ray.longest)
-        image, moved = self._squares(G)
+        image, moved = self._on_ground(G)
         largest = moved - least_eigenvalue(-image)
         longest = at.least / largest * (1 - 8 * EPS) if largest > 0 else math.inf
         return best(ray.value, min(longest, ray.longest))
@@ -191,9 +192,9 @@ class Linear:
         """T^T (C - G) T. Also where every price is rounded a few times more."""
         if self.ground.undecided:
             return Surplus(np.zeros((0, 0)), math.inf)
-        return self._squares(self._left(G))
+        return self._on_ground(self._left(G))
 
-    def _squares(self, G: Weights) -> Surplus:
+    def _on_ground(self, G: Weights) -> Surplus:
         """T^T G T"""
         return Surplus(*squares_of_pairs(self.ground.images, G.pairs, G.w))
 

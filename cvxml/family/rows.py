@@ -64,7 +64,7 @@ class WideView(View, Protocol):
     def products(self) -> Products:
         """D of every two points, by products."""
 
-    def apart(self, i: IntArray) -> Distances:
+    def from_points(self, i: IntArray) -> Distances:
         """D of the points i (m,) from all others (m, n) by differences: no digit is lost between close points."""
 
 
@@ -122,7 +122,7 @@ class Plain(NamedTuple):
         lengths = np.sum(self.z**2, axis=1)
         return Products(self.z, self.z, lengths, np.zeros(len(self.z)))
 
-    def apart(self, i: IntArray) -> Distances:
+    def from_points(self, i: IntArray) -> Distances:
         """See `View`."""
         between = self.products()
         D = np.maximum(0.0, between.length[i, None] + between.length - 2 * self.z[i] @ self.z.T)
@@ -138,7 +138,7 @@ def between(z: FloatArray, i: Any, k: Any) -> FloatArray:
     return D
 
 
-class Pairs(NamedTuple):
+class PairRows(NamedTuple):
     """v_t = D of the t-th pair over `unit`; the key is t."""
 
     listed: IntArray  # (p, 2)
@@ -192,9 +192,9 @@ class Pairs(NamedTuple):
         """The number of pairs."""
         return len(self.listed)
 
-    def sample(self, every: int) -> Pairs:
+    def sample(self, every: int) -> PairRows:
         """See `MarginRows`."""
-        return Pairs(self.listed[::every], self.unit)
+        return PairRows(self.listed[::every], self.unit)
 
 
 class Triplets(NamedTuple):
@@ -350,7 +350,7 @@ class ByPoint(NamedTuple):
         a, step = self.table(prices), max(1, BLOCK // self.n)
         for first in range(0, len(self.points), step):
             groups = slice(first, first + step)
-            D, off = view.apart(self.points[groups])
+            D, off = view.from_points(self.points[groups])
             yield Block(D, off, a[groups], groups)
 
     def weights(self, prices: Prices) -> Weights:

@@ -24,7 +24,7 @@ from cvxml.family.frobenius import Frobenius
 from cvxml.family.losses import Hinge, SquaredHinge
 from cvxml.family.multipliers import Margin, Multipliers, images
 from cvxml.family.regularizers import Budget, Linear
-from cvxml.family.rows import MarginRows, Pairs, Prices, Triplets
+from cvxml.family.rows import MarginRows, PairRows, Prices, Triplets
 from cvxml.family.symmetric import quadratic, weighted
 
 AHEAD = 0.5  # of a margin of 1, where rows are let in
@@ -60,7 +60,7 @@ class LinearMargins:
         pairs = self.at.Y[self.C.pairs[:, 0]] - self.at.Y[self.C.pairs[:, 1]]
         values, vectors = np.linalg.eigh(weighted(pairs, self.C.w))
         noise = NOISE * float(self.at.lost.max())
-        # as many as C has range, but those that double precision does not see
+        # As many directions as C has rank, without those that double precision does not see.
         costs = (np.arange(len(values))[::-1] < on.rank) & (values > noise**2 * max(values[-1], 0.0))
         self.costs = bool(costs.any())
         self.basis, self.free = vectors[:, costs], vectors[:, ~costs]
@@ -177,14 +177,14 @@ class LeastMargin:
     def __init__(self, family: Family, start: FloatArray | None):
         assert isinstance(family.regularizer, Budget)
         ((_, rows),) = family.terms
-        assert isinstance(rows, Pairs)
+        assert isinstance(rows, PairRows)
         X = family.regularizer.X
         self.at = budget(family.regularizer.E, None)
         Y = (X - X[0]) @ self.at.to
         i, j = rows.listed.T
         Z = (X[i] - X[j]) @ self.at.to
         size = np.sum(Z**2, axis=1)
-        # a pair that differs in nothing that double precision sees is left out, unless all do
+        # A pair whose difference double precision does not see is left out.
         seen = size > UNSEEN
         if not seen.any():
             raise ValueError("no pair differs in anything that double precision sees; rescale X")
@@ -274,7 +274,7 @@ def within_budget(
     """Run a solver of a budget, which may be one of which double precision proves nothing."""
     if not family.regularizer.undecided:
         return run(at, partial(prove, family), tol, max_iter, callback, phase, patience, left)
-    # the solver needs a gap to stop by; nobody else is told of it
+    # The solver needs a gap to stop by. It proves nothing, so nobody else is told of it.
     told = None if callback is None else lambda step: callback(unproved(step))
     assert isinstance(family.regularizer, Budget)
     seen = family._replace(regularizer=family.regularizer.seen())

@@ -37,7 +37,7 @@ def cosets(X: FloatArray, pairs: IntArray) -> Cosets:
     """The points X (n, d) by the span of x_i - x_j over `pairs` (p, 2), exactly."""
     n, points = len(X), _whole(X)
     graph = csr_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
-    # along a path of pairs every difference is in the span: one point stands for all that are connected
+    # Along a path of pairs every difference is in the span, so one point stands for all that are connected.
     count, component = connected_components(graph, directed=False)
     tree = minimum_spanning_tree(graph).tocoo()
     edges = points[tree.row] - points[tree.col]
@@ -47,7 +47,7 @@ def cosets(X: FloatArray, pairs: IntArray) -> Cosets:
     if count == 1 or _rank(np.concatenate([edges, among])) == dimension:
         return Cosets(np.zeros(n, dtype=np.intp), dimension)
     first = _first_alike(edges, dimension, among)
-    # what differs modulo the prime differs; what agrees is looked at over the integers
+    # Rows that differ modulo the prime do differ. Those that agree there are looked at again over the integers.
     if _rank(np.concatenate([edges, among - among[first]])) != dimension:
         raise ArithmeticError(CHANCE)
     return Cosets(first[component], dimension)
@@ -92,7 +92,7 @@ def _rank(rows: np.ndarray) -> int:
     rows = rows[:, (rows != 0).any(axis=0)]
     if rows.size == 0:
         return 0
-    # FLINT is hundreds of times as fast with at least as many rows as columns
+    # FLINT is hundreds of times as fast where there are at least as many rows as columns.
     whole = flint().fmpz_mat((rows if rows.shape[0] >= rows.shape[1] else rows.T).tolist())
     found = int(flint().nmod_mat(whole, PRIME).rank())
     return found if found == min(rows.shape) else int(whole.rank())

@@ -3,7 +3,7 @@
 Problem, as printed
     max_{A psd}  min over dissimilar pairs of D_A     such that  sum over similar pairs of D_A  <=  1,
 in coordinates where X_S, the sum over similar pairs, is the identity; what is maximised is minimised with its sign
-changed. Every line of `literal` is literal. X_S must be invertible for its root; where it is not, the pseudo-inverse
+changed. Every line of `problem` is literal. X_S must be invertible for its root; where it is not, the pseudo-inverse
 serves, if no dissimilar pair differs in a direction that costs nothing. Their (DML-eig) is the dual.
 
 Dual and bound: family/bound.py, with the budget and the least margin. The optimum need not be unique: there is no
@@ -15,17 +15,17 @@ Reference: Y. Ying, P. Li, Distance metric learning with eigenvalue optimization
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.backend import solve_problem
-from cvxml.core.inputs import check_X, real_array
 from cvxml.core.metric import FloatArray, IntArray, project_psd
-from cvxml.core.misreading import Misreading, Other, Question
-from cvxml.core.pairs import Pairs, pairs_of
+from cvxml.core.misreading import Misreading, Other, Question, exchanged, multiple, other_pairs
+from cvxml.core.pairs import Paired, Pairs, check_budget, paired, price_of_each
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Found
 from cvxml.core.statement import Statement
@@ -34,8 +34,7 @@ from cvxml.family.budget import budget, check_units, examine_budget, most
 from cvxml.family.losses import Least
 from cvxml.family.method import FamilyMethod
 from cvxml.family.regularizers import Budget
-from cvxml.family.rows import Pairs as PairRows
-from cvxml.family.rows import Prices
+from cvxml.family.rows import PairRows, Prices
 from cvxml.family.span import cosets
 from cvxml.family.symmetric import quadratic, weighted
 
@@ -70,7 +69,7 @@ def inverse_root(X: FloatArray, pairs: Pairs) -> FloatArray:
     return root
 
 
-def literal(X: FloatArray, pairs: Pairs) -> Any:
+def problem(X: FloatArray, pairs: Pairs) -> Any:
     """The same in M with tr M = 1, negated. Variables: "M" (r, r) and "least", the minimum."""
     import cvxpy as cp
 
@@ -105,9 +104,9 @@ def dual(X: FloatArray, pairs: Pairs) -> Any:
     #: sum_tau q_tau = 1 | \sum_{\tau \in \mathcal{D}} q_\tau = 1
     return cp.Problem(cp.Maximize(-cp.lambda_max(total)), [cp.sum(q) == 1])
     #: [What is proved]
-    #: any q >= 0 with sum 1 is a bound: no A within the budget has all dissimilar pairs further apart than it says
-    #:   | \text{any } q \ge 0 \text{ with sum } 1 \text{ is a bound: no } A \text{ within the budget}
-    #:     \text{ has all dissimilar pairs further apart than it says}
+    #: any q >= 0 with sum 1 gives a bound: no A within the budget has all dissimilar pairs further apart
+    #:   | \text{any } q \ge 0 \text{ with sum } 1 \text{ gives a bound: no } A \text{ within the budget}
+    #:     \text{ has all dissimilar pairs further apart}
 
 
 def objective(X: FloatArray, pairs: Pairs, A: FloatArray) -> float:
@@ -142,91 +141,54 @@ def _squared(X: FloatArray, A: FloatArray, i: int, j: int) -> float:
     return max(0.0, float((X[i] - X[j]) @ A @ (X[i] - X[j])))
 
 
-class Instance(NamedTuple):
-    """Checked data: X (n, d) float64; y (n,) codes, zeros where pairs were given; the pairs.
+@dataclass(frozen=True)
+class Instance(Paired):
+    """Checked data.
 
-    rank: of what the similar pairs' differences span, exactly; those of the dissimilar pairs lie in it. None: that of
-    double precision, and no proof (cvxml/family/budget.py).
+    labels (n,), rank: of what the similar pairs' differences span, exactly (family/span.py); those of the dissimilar
+    pairs lie in it.
     """
 
-    X: FloatArray
-    y: IntArray
-    pairs: Pairs
-    by_labels: bool
     labels: IntArray
     rank: int
-
-    @property
-    def similar(self) -> FloatArray:
-        """x_i - x_j of the similar pairs (s, d)."""
-        return self.X[self.pairs.similar[:, 0]] - self.X[self.pairs.similar[:, 1]]
-
-    @property
-    def dissimilar(self) -> FloatArray:
-        """x_i - x_j of the dissimilar pairs (q, d)."""
-        return self.X[self.pairs.dissimilar[:, 0]] - self.X[self.pairs.dissimilar[:, 1]]
 
 
 def instance(X: ArrayLike, y: ArrayLike | None, *, pairs: Any = None) -> Instance:
     """Everything checked. Raises ValueError for bad input, and where the maximum is 0, or a pair moves at no cost."""
-    points = check_X(X)
-    found, codes = pairs_of(pairs, y, len(points))
-    p = Instance(points, codes, found, pairs is None, np.zeros(len(points), dtype=np.intp), 0)
-    of = "by the labels y" if p.by_labels else "in pairs"
-    for kind in ("similar", "dissimilar"):
-        if not len(getattr(found, kind)):
-            raise ValueError(f"there is no {kind} pair {of}: DML-eig needs at least one of each kind")
-    with np.errstate(over="ignore"):
-        similar, dissimilar = p.similar, p.dissimilar
-    if not (np.isfinite(similar).all() and np.isfinite(dissimilar).all()):
-        raise ValueError("differences of points overflow; rescale X")
-    equal = np.flatnonzero(~dissimilar.any(axis=1))
+    p = paired(X, y, pairs)
+    check_budget(p, "DML-eig")
+    listed = p.pairs.dissimilar
+    equal = np.flatnonzero(~p.dissimilar.any(axis=1))
     if len(equal):
         raise ValueError(
-            f"the points of the dissimilar pair {found.dissimilar[equal[0]].tolist()} are equal: the least distance is "
+            f"the points of the dissimilar pair {listed[equal[0]].tolist()} are equal: the least distance is "
             "0 in every metric; leave such pairs out"
         )
-    if not similar.any():
-        raise ValueError(
-            f"the points of every similar pair {of} are equal: nothing limits the metric, and the maximum is infinite; "
-            "give similar pairs that differ"
-        )
-    span = cosets(points, found.similar)
-    first, second = span.labels[found.dissimilar].T
+    span = cosets(p.X, p.pairs.similar)
+    first, second = span.labels[listed].T
     free = first != second
     if free.any():
         so = "the maximum is infinite" if free.all() else "no X_S^(-1/2) gives it a distance"
         raise ValueError(
-            f"the dissimilar pair {found.dissimilar[free.argmax()].tolist()} differs in a direction in which no "
+            f"the dissimilar pair {listed[free.argmax()].tolist()} differs in a direction in which no "
             f"similar pair does, so moving it apart costs nothing: {so}; give more similar pairs, or fewer features "
             "(the first principal components, say)"
         )
-    check_units(similar, dissimilar)
-    return p._replace(labels=span.labels, rank=span.rank)
+    check_units(p.similar, p.dissimilar)
+    return Instance(**vars(p), labels=span.labels, rank=span.rank)
 
 
 def _given(question: Question) -> Instance:
     return instance(question.X, question.y, **question.params)
 
 
-def _scaled(by: Callable[[Instance, FloatArray], float]) -> Callable[[Question], Other | None]:
-    """The solution but for a factor, by which the metric is multiplied first."""
-
-    def problem(question: Question) -> Other | None:
-        factor = by(_given(question), question.metric)
-        if not 0 < factor < math.inf:
-            return None
-        return Other(question.X, question.y, question.params, metric=factor * question.metric)
-
-    return problem
+def _mean_budget(question: Question) -> float:
+    return 1 / len(_given(question).similar)
 
 
-def _mean_budget(p: Instance, A: FloatArray) -> float:
-    return 1 / len(p.similar)
-
-
-def _unit_minimum(p: Instance, A: FloatArray) -> float:
+def _unit_minimum(question: Question) -> float:
     """Of the least similar sum with all dissimilar pairs at 1 or more; 0 where the least is not 1."""
+    p, A = _given(question), question.metric
     least = float(quadratic(p.dissimilar, A).min())
     return 1 / float(quadratic(p.similar, A).sum()) if abs(least - 1) <= 1e-3 else 0.0
 
@@ -244,23 +206,14 @@ def _whitened(question: Question) -> Other | None:
     return Other(question.X, question.y, question.params, metric=(A + A.T) / 2)
 
 
-def _exchanged(question: Question) -> Other:
-    pairs = pairs_of(question.params.get("pairs"), question.y, len(np.asarray(question.X)))[0]
-    roles = {"similar": pairs.dissimilar.tolist(), "dissimilar": pairs.similar.tolist()}
-    return Other(question.X, question.y, {**question.params, "pairs": roles})
-
-
-def _half(kind: str) -> Callable[[Question], Other | None]:
+def _half(kind: str) -> Callable[[Pairs], Pairs | None]:
     """The first half of the pairs of one kind only, as an index that stops too early leaves it."""
 
-    def problem(question: Question) -> Other | None:
-        pairs = pairs_of(question.params.get("pairs"), question.y, len(np.asarray(question.X)))[0].to_dict()
-        if len(pairs[kind]) < 2:
-            return None
-        pairs[kind] = pairs[kind][: len(pairs[kind]) // 2]
-        return Other(question.X, question.y, {**question.params, "pairs": pairs})
+    def change(pairs: Pairs) -> Pairs | None:
+        listed = getattr(pairs, kind)
+        return None if len(listed) < 2 else pairs._replace(**{kind: listed[: len(listed) // 2]})
 
-    return problem
+    return change
 
 
 def _sum(question: Question) -> float:
@@ -274,22 +227,22 @@ def _sum(question: Question) -> float:
     return left if left <= NOT_BY_LUCK else math.inf
 
 
-# what implementations of DML-eig compute instead. Not named: the soft minimum of the paper's own algorithm, whose
-# smoothing nobody can know; plain distances in the budget
+# What implementations of DML-eig compute instead. Not named are the soft minimum of the paper's own algorithm, whose
+# smoothing nobody can know, and plain distances in the budget.
 MISREADINGS: dict[str, Misreading] = {
     "mean_budget": Misreading(
-        "the mean over similar pairs in the budget where there is the sum", _scaled(_mean_budget)
+        "the mean over similar pairs in the budget where there is the sum", multiple(_mean_budget)
     ),
     "reverse": Misreading(
         "the least sum over similar pairs with every dissimilar pair at 1 or more, of which it is a multiple",
-        _scaled(_unit_minimum),
+        multiple(_unit_minimum),
     ),
     "whitened": Misreading(
         "the features: it is M, where A = X_S^(-1/2) M X_S^(-1/2) is asked for", _whitened
     ),
-    "exchanged": Misreading("similar and dissimilar pairs exchanged", _exchanged),
-    "half_similar": Misreading("the first half of the similar pairs", _half("similar")),
-    "half_dissimilar": Misreading("the first half of the dissimilar pairs", _half("dissimilar")),
+    "exchanged": Misreading("similar and dissimilar pairs exchanged", other_pairs(exchanged)),
+    "half_similar": Misreading("the first half of the similar pairs", other_pairs(_half("similar"))),
+    "half_dissimilar": Misreading("the first half of the dissimilar pairs", other_pairs(_half("dissimilar"))),
     "sum": Misreading("the sum over dissimilar pairs where there is the minimum", left=_sum),
 }
 
@@ -302,7 +255,7 @@ class DMLEig(FamilyMethod[Instance]):
     PARAMETERS: ClassVar = {
         "pairs": '{"similar": [[i, j], ...], "dissimilar": [[i, j], ...]} (default: every two points, by their labels)',
     }
-    STATEMENT = Statement("cvxml.methods.dml_eig", ("inverse_root", "literal", "dual"))
+    STATEMENT = Statement("cvxml.methods.dml_eig", ("inverse_root", "problem", "dual"))
     MISREADINGS: ClassVar = MISREADINGS
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
@@ -311,7 +264,7 @@ class DMLEig(FamilyMethod[Instance]):
 
     def problem(self, given: Instance) -> Any:
         """Variables "M" (r, r) and "least"."""
-        return literal(given.X, given.pairs)
+        return problem(given.X, given.pairs)
 
     def dual(self, given: Instance) -> Any:
         """Variable "q", one for each dissimilar pair."""
@@ -340,14 +293,8 @@ class DMLEig(FamilyMethod[Instance]):
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Prices]:
         """ "q" (q,), a weight for each dissimilar pair."""
-        if not isinstance(dual, Mapping) or "q" not in dual:
-            raise ValueError("the dual must be a mapping with \"q\"; there is no 'q'")
-        q, count = real_array(dual["q"], "dual 'q'"), len(given.pairs.dissimilar)
-        if q.shape != (count,):
-            raise ValueError(
-                f"dual 'q' must have shape ({count},), a number for each dissimilar pair, got {q.shape}"
-            )
-        return (Prices(q, np.arange(count)),)
+        q = price_of_each(dual, "q", len(given.pairs.dissimilar))
+        return (Prices(q, np.arange(len(q))),)
 
     def named(self, given: Instance, prices: Prices) -> Dual:
         """0 where a pair has none."""
@@ -357,7 +304,7 @@ class DMLEig(FamilyMethod[Instance]):
 
     def stored(self, given: Instance) -> dict[str, Any]:
         """The pairs, where they were given."""
-        return {"pairs": None if given.by_labels else given.pairs.to_dict()}
+        return {"pairs": given.stored}
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
         """How many pairs there are, and how many hold the metric."""

@@ -32,7 +32,7 @@ from cvxml.family.method import FamilyMethod
 from cvxml.family.rows import Prices, Triplets
 
 
-def literal(X: FloatArray, triplets: IntArray, C: float) -> Any:
+def problem(X: FloatArray, triplets: IntArray, C: float) -> Any:
     """The problem, row by row. Variables: "X" (d, d) and "xi" (m,)."""
     import cvxpy as cp
 
@@ -50,7 +50,7 @@ def literal(X: FloatArray, triplets: IntArray, C: float) -> Any:
         #:   | \langle \mathbf{X}, H_t \rangle \ge 1 - \xi_t \quad \text{for every triplet}
         constraints += [cp.trace(X_ @ H) >= 1 - xi[t]]
     #: min over X, xi:  1/2 ||X||^2 + (C/m) sum_t xi_t
-    #:   | \min_{\mathbf{X},\, \xi}\ \tfrac{1}{2} \lVert \mathbf{X} \rVert^2 + \frac{C}{m} \sum_t \xi_t
+    #:   | \min_{\mathbf{X},\, \xi}\ \tfrac{1}{2} \lVert \mathbf{X} \rVert_F^2 + \frac{C}{m} \sum_t \xi_t
     return cp.Problem(cp.Minimize(cp.sum_squares(X_) / 2 + C / m * cp.sum(xi)), constraints)
 
 
@@ -65,9 +65,15 @@ def dual(X: FloatArray, triplets: IntArray, C: float) -> Any:
     H = np.einsum("ta,tb->tab", X[i] - X[l], X[i] - X[l]) - np.einsum("ta,tb->tab", X[i] - X[j], X[i] - X[j])
     G = cp.reshape(H.reshape(m, -1).T @ a, (d, d), order="C")
     #: max over a, S:  sum_t a_t - 1/2 ||sum_t a_t H_t + S||^2
-    #:   | \max_{a,\, S}\ \sum_t a_t - \tfrac{1}{2} \lVert \sum_t a_t H_t + S \rVert^2
+    #:   | \max_{a,\, S}\ \sum_t a_t - \tfrac{1}{2} \lVert \sum_t a_t H_t + S \rVert_F^2
     #: S psd,  0 <= a_t <= C/m | S \succeq 0, \quad 0 \le a_t \le C/m
     return cp.Problem(cp.Maximize(cp.sum(a) - cp.sum_squares(G + S) / 2), [S >> 0, a >= 0, a <= C / m])
+    #: [What is proved]
+    #: X = sum_t a_t H_t + S at the optimum
+    #:   | \mathbf{X} = \textstyle\sum_t a_t H_t + S \text{ at the optimum}
+    #: any a within 0 and C/m gives a lower bound;  ||X - X*|| <= sqrt(2 gap)
+    #:   | \text{any } a \text{ within } 0 \text{ and } C/m \text{ gives a lower bound;}
+    #:     \quad \lVert \mathbf{X} - \mathbf{X}^* \rVert_F \le \sqrt{2\, \mathrm{gap}}
 
 
 class Instance(NamedTuple):
@@ -132,7 +138,7 @@ class FrobMetric(FamilyMethod[Instance]):
         "n_neighbors": "targets of a point, and as many impostors (default 3)",
         "triplets": "explicit triplets, a list of [i, j, l]: j nearer to i than l; they win over n_neighbors",
     }
-    STATEMENT = Statement("cvxml.methods.frobmetric", ("literal", "dual"))
+    STATEMENT = Statement("cvxml.methods.frobmetric", ("problem", "dual"))
     MISREADINGS: ClassVar = MISREADINGS
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
@@ -141,7 +147,7 @@ class FrobMetric(FamilyMethod[Instance]):
 
     def problem(self, given: Instance) -> Any:
         """Variables "X" (d, d) and "xi" (m,)."""
-        return literal(given.X, given.triplets(), given.C)
+        return problem(given.X, given.triplets(), given.C)
 
     def dual(self, given: Instance) -> Any:
         """Variables "a" (m,) and "S" (d, d)."""

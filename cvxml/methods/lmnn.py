@@ -2,8 +2,8 @@
 
 Problem (targets j of i are given; triplets (i, j, l): a target and any point l of another class)
     min_{M psd}  (1 - mu) sum_ij D_M(i, j)  +  mu sum_ijl [1 + D_M(i, j) - D_M(i, l)]_+ ,
-as printed, with slacks for the hinge; "lmnn:squared_hinge" squares them. Every line of `literal` is literal. Targets
-are the nearest of the point's class, as in the paper, or given.
+as printed, with slacks for the hinge; "lmnn:squared_hinge", which is not in the paper, squares them. Every line of
+`problem` is literal. Targets are the nearest of the point's class, as in the paper, or given.
 
 Dual and bound: family/bound.py, with <C, M>, C = (1 - mu) sum_ij X_ij, and a hinge on the triplets. The objective is 0
 where all margins can be kept at no cost, of which nothing is a share: the scale is at least `NOTHING` of mu times the
@@ -45,8 +45,8 @@ NOT_BY_LUCK = 1e-6  # what a metric may leave where it need not be the only one
 MAX_ITER = 100
 
 
-def literal(X: FloatArray, targets: IntArray, triplets: IntArray, mu: float, squared: bool) -> Any:
-    """The problem as printed, row by row. Variables: "M" (d, d) and, where there are triplets, "xi" (t,).
+def problem(X: FloatArray, targets: IntArray, triplets: IntArray, mu: float, squared: bool) -> Any:
+    """The problem, row by row. Variables: "M" (d, d) and, where there are triplets, "xi" (t,).
 
     targets (p, 2): pairs i, j. triplets (t, 3): i, j, l.
     """
@@ -245,7 +245,7 @@ def generated(given: Instance, squared: bool, solver: str) -> Found:
         taken |= violated
         triplets = given.triplets(taken)
         M = project_psd(
-            solve_problem(literal(given.X, given.targets, triplets, given.mu, squared), solver)["M"]
+            solve_problem(problem(given.X, given.targets, triplets, given.mu, squared), solver)["M"]
         )
     prices = np.zeros(0)
     if len(triplets):
@@ -277,7 +277,7 @@ class LMNN(FamilyMethod[Instance]):
         self.id = "lmnn:squared_hinge" if squared else "lmnn"
         hinge = ", squared hinge" if squared else ""
         self.TITLE = f"LMNN: large margin nearest neighbours{hinge} (Weinberger, Saul 2009)"
-        self.STATEMENT = Statement("cvxml.methods.lmnn", ("literal", "dual"), {"squared": squared})
+        self.STATEMENT = Statement("cvxml.methods.lmnn", ("problem", "dual"), {"squared": squared})
 
     @property
     def MISREADINGS(self) -> dict[str, Misreading]:  # type: ignore[override]
@@ -290,7 +290,7 @@ class LMNN(FamilyMethod[Instance]):
 
     def problem(self, given: Instance) -> Any:
         """With all triplets; variables "M" (d, d) and "xi" (t,)."""
-        return literal(given.X, given.targets, given.triplets(), given.mu, self.squared)
+        return problem(given.X, given.targets, given.triplets(), given.mu, self.squared)
 
     def dual(self, given: Instance) -> Any:
         """With all triplets; variable "lambda" (t,)."""
@@ -469,11 +469,7 @@ def _left(method: LMNN, question: Question, other: Instance | None) -> float:
     """What the metric may still gain with these rows, relative to the objective; inf unless next to nothing."""
     if other is None:
         return math.inf
-    found = method.search(other, question.tol / 10, MAX_ITER, None, None)
-    proof = method.certify(other, question.metric, found.dual)
-    if not (proof.feasibility.feasible and proof.scale > 0 and proof.decides(question.tol)):
-        return math.inf
-    left = max(0.0, proof.gap - proof.rounding) / proof.scale
+    left = method.left(other, question, MAX_ITER)
     return left if left <= NOT_BY_LUCK else math.inf
 
 

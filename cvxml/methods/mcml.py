@@ -2,7 +2,7 @@
 
 Problem, as printed
     min_{A psd}  sum_i KL[ p0(.|i) || p_A(.|i) ],      p_A(.|i) the softmax of -D_A(i, k) over k != i.
-The paper drops the entropy of p0, a constant, and so does `literal`. Literal: every line. The paper lets p0(j|i) be
+The paper drops the entropy of p0, a constant, and so does `problem`. Literal: every line. The paper lets p0(j|i) be
 "uniform" without its constant: 1 / (n_c - 1), as a distribution must. It is silent on a point that is alone in its
 class, which has no p0: it is left out of the sum over i, and stays a k.
 
@@ -55,7 +55,7 @@ MOST_POINTS = 1000  # for misreadings
 MOST_FEATURES = 64
 
 
-def literal(X: FloatArray, y: IntArray) -> Any:
+def problem(X: FloatArray, y: IntArray) -> Any:
     """The same without the entropy of p0, row by row. Variable: "A" (d, d)."""
     import cvxpy as cp
 
@@ -75,7 +75,8 @@ def literal(X: FloatArray, y: IntArray) -> Any:
     terms = []
     for i in range(n):
         same, others = mates(y, i), [k for k in range(n) if k != i]
-        #: alone in its class: not an i, but a k | \text{a point alone in its class is not an } i, \text{ but a } k
+        #: a point alone in its class is not among the i, but among the k
+        #:   | \text{a point alone in its class is not among the } i, \text{ but among the } k
         if not same:
             continue
         x_i = X[i] - X  # row k: x_i - x_k
@@ -127,7 +128,7 @@ class Instance(NamedTuple):
 
 
 def instance(X: ArrayLike, y: ArrayLike | None) -> Instance:
-    """Everything checked. Raises ValueError for bad input (inputs.py), and where every class is a single point."""
+    """Everything checked. Raises ValueError for bad input (core/inputs.py), and where every class is a single point."""
     points = check_X(X)
     if y is None:
         raise ValueError("y is None: it must be one-dimensional, one label a point")
@@ -270,15 +271,13 @@ def with_weights(change: Callable[[Softmaxes, Instance], Misread]) -> Callable[[
         at = _features(given) if diagonal else coordinates(given.X)
         A = times * (np.diag(np.diag(psd)) if diagonal else psd)
         at.inside(A)  # refuses what is too large
-        problem = family(given.X, of, diagonal)
-        here = value(problem, A).value
-        if not _stays_at_scale(problem, A, here):
+        member = family(given.X, of, diagonal)
+        here = value(member, A).value
+        if not _stays_at_scale(member, A, here):
             return math.inf
 
         def proof(A: FloatArray, dual: Dual) -> Certificate:
-            certificate, proof = certify(
-                problem, A, prices_of(of, dual, "q"), prices_of(of, dual, "interior")
-            )
+            certificate, proof = certify(member, A, prices_of(of, dual, "q"), prices_of(of, dual, "interior"))
             return replace(certificate, dual=named(of, *proof.prices))
 
         def of_path(M: FloatArray, dual: Dual) -> Certificate:
@@ -288,8 +287,8 @@ def with_weights(change: Callable[[Softmaxes, Instance], Misread]) -> Callable[[
         found = proof(A, follow(f, of_path, min(question.tol / 10, LOOSE / 10), PATIENCE).dual)
         if not (math.isfinite(found.gap) and found.scale > 0 and found.decides(question.tol)):
             return math.inf
-        # both are differences of rounded values: where 0 is optimal they are 0
-        won, lost = value(problem, 0 * A).value - here, found.objective - found.lower_bound
+        # Both are differences of rounded values. Where 0 is optimal they are 0.
+        won, lost = value(member, 0 * A).value - here, found.objective - found.lower_bound
         share = (found.gap + found.rounding) / found.scale
         return share if share <= BY_LUCK and lost <= won / BETTER else math.inf
 
@@ -309,9 +308,9 @@ def _features(given: Instance) -> Coordinates:
     return Coordinates(D / size, np.diag(1 / size), np.diag(size), np.ones(len(size)), 0)
 
 
-def _stays_at_scale(problem: Family, A: FloatArray, here: float) -> bool:
+def _stays_at_scale(member: Family, A: FloatArray, here: float) -> bool:
     """False where a multiple of A is better by more than `LOOSE`: A is then no optimum."""
-    best = min(value(problem, t * A).value for t in (0.5, 0.9, 1.1, 2.0))
+    best = min(value(member, t * A).value for t in (0.5, 0.9, 1.1, 2.0))
     return bool(best >= here - 2 * LOOSE * abs(here))
 
 
@@ -418,8 +417,8 @@ def _differs(change: Callable[[Softmaxes, Instance], Misread]) -> Callable[[Ques
 
 # What somebody may have minimised instead. Most have other weights in the same problem, are convex, and are solved and
 # bounded as it is: `left` is a proved gap there. Two are not: with plain distances the problem is not convex, and
-# without A psd no rows of a dual are feasible but for rounding; of these is proved that to first order no change of A,
-# as large as A (or as a metric of trace 1 in coordinates of unit covariance), wins more.
+# without A psd a dual is feasible only where rounding makes it so. Of these two it is proved that to first order no
+# change of A, as large as A (or as a metric of trace 1 in coordinates of unit covariance), wins more.
 MISREADINGS: dict[str, Misreading] = {
     "plain": Misreading(
         "exp(-d_A) and d_A where the paper has the squared distance", left=to_first_order("plain")
@@ -468,10 +467,10 @@ class MCML(FamilyMethod[Instance]):
     """Metric learning by collapsing classes."""
 
     id = "mcml"
-    TITLE = "Metric learning by collapsing classes (Globerson, Roweis 2005)"
+    TITLE = "MCML: metric learning by collapsing classes (Globerson, Roweis 2005)"
     EXPONENTIAL = True
     PARAMETERS: ClassVar[dict[str, str]] = {}
-    STATEMENT = Statement("cvxml.methods.mcml", ("literal", "dual", "mates"))
+    STATEMENT = Statement("cvxml.methods.mcml", ("problem", "dual", "mates"))
     MISREADINGS = MISREADINGS
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
@@ -480,7 +479,7 @@ class MCML(FamilyMethod[Instance]):
 
     def problem(self, given: Instance) -> Any:
         """Variable "A" (d, d)."""
-        return literal(given.X, given.y)
+        return problem(given.X, given.y)
 
     def dual(self, given: Instance) -> Any:
         """Variable "q" (rows, n - 1)."""
@@ -527,19 +526,19 @@ class MCML(FamilyMethod[Instance]):
         return named(weights(given.y), prices)
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
-        """See bound.py. Raises ValueError for a metric next to overflow too."""
+        """See family/bound.py. Raises ValueError for a metric next to overflow too."""
         coordinates(given.X).inside(M)
         return super().certify(given, M, dual)
 
     def search(
         self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
-        """See softmax.py; M = 0 where that is optimal."""
-        at, of, problem = coordinates(given.X), weights(given.y), self.member(given)
+        """See family/softmax.py; M = 0 where that is optimal."""
+        at, of, member = coordinates(given.X), weights(given.y), self.member(given)
         inside = None if start is None else at.inside(start.metric)
 
         def prove(M: FloatArray, dual: Dual) -> Certificate:
-            return self._certify(given, problem, at.outside(M), dual)
+            return self._certify(given, member, at.outside(M), dual)
 
         def solve(keep: Keep, told: Callback) -> Found:
             ended = follow(
@@ -554,7 +553,7 @@ class MCML(FamilyMethod[Instance]):
             status, zero = ended.status, 0 * ended.M
             if status is Status.STALLED and recedes(given.X, at, of, ended.M) == NOT_ATTAINED:
                 status = Status.NOT_ATTAINED
-            best = zero if prove(zero, ended.dual).proves(tol) else _best(problem, at, ended)
+            best = zero if prove(zero, ended.dual).proves(tol) else _best(member, at, ended)
             return Found(at.outside(best), ended.dual, status, ended.n_iter, ended.history)
 
         return interruptible(callback, solve)
@@ -571,7 +570,7 @@ class MCML(FamilyMethod[Instance]):
         return [*([left_out] if dropped else []), *([said] if said else [])]
 
 
-def _best(problem: Family, at: Coordinates, ended: Ended) -> FloatArray:
+def _best(member: Family, at: Coordinates, ended: Ended) -> FloatArray:
     """What the path ended with; or what of all its metrics, or of the parts of the last, is best in double precision.
 
     Where features are nearly collinear entries of the metric are so large that its distances are lost in rounding. The
@@ -579,10 +578,10 @@ def _best(problem: Family, at: Coordinates, ended: Ended) -> FloatArray:
     """
 
     def at_most(M: FloatArray) -> float:
-        found = value(problem, at.outside(M))
+        found = value(member, at.outside(M))
         return found.value + found.off if math.isfinite(found.value) else math.inf
 
-    last = value(problem, at.outside(ended.M))
+    last = value(member, at.outside(ended.M))
     if ended.status is Status.CONVERGED or last.off <= NEXT_TO_NOTHING * abs(last.value):
         return ended.M
     masks = [np.arange(len(ended.M)) < k for k in range(len(ended.M))]

@@ -3,7 +3,7 @@
 Problem, equations (6) to (8) as printed
     max_{A psd}  sum over dissimilar pairs of sqrt(D_A)     such that  sum over similar pairs of D_A  <=  1,
 A any psd matrix, or diagonal ("mmc:diagonal"); what is maximised is minimised with its sign changed. Every line of
-`literal` is literal. The paper derives it from (3) to (5), the least sum over S of squares where the sum over D of
+`problem` is literal. The paper derives it from (3) to (5), the least sum over S of squares where the sum over D of
 distances is at least 1, whose solution is a multiple of this one. Where a dissimilar pair differs in a direction in
 which no similar pair does (diagonal: in a feature) there is no maximum, which is refused.
 
@@ -17,41 +17,39 @@ side-information, NIPS 2002.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.backend import solve_problem
-from cvxml.core.inputs import check_X, real_array
 from cvxml.core.metric import FloatArray, IntArray, examine, project_psd
-from cvxml.core.misreading import LOOSE, Misreading, Other, Question
-from cvxml.core.pairs import Pairs, pairs_of
+from cvxml.core.misreading import LOOSE, Misreading, Other, Question, exchanged, multiple, other_pairs
+from cvxml.core.pairs import Paired, Pairs, check_budget, paired, price_of_each
 from cvxml.core.result import Certificate, Dual, Status
-from cvxml.core.run import Callback, Found, Start
+from cvxml.core.run import Found
 from cvxml.core.statement import Statement
 from cvxml.family import budget_path
-from cvxml.family.bound import Family, Term, unknown
+from cvxml.family.bound import Family, Term
 from cvxml.family.budget import check_units
 from cvxml.family.curvature import radius
 from cvxml.family.diagonal import DiagonalBudget
 from cvxml.family.losses import Root
 from cvxml.family.method import FamilyMethod
 from cvxml.family.regularizers import Budget
-from cvxml.family.rows import Pairs as PairRows
-from cvxml.family.rows import Prices, Weights
+from cvxml.family.rows import PairRows, Prices, Weights
 from cvxml.family.span import cosets
 from cvxml.family.symmetric import quadratic
 
 SUGGESTION = "give more similar pairs, or fewer features (the first principal components, say)"
 UNIQUE = 1e-3  # what the second eigenvalue must be below the first, relatively
 NOT_BY_LUCK = 1e-6  # what a metric may leave where it need not be the only one
-MAX_ITER = 200  # of the problem of a misreading
 
 
-def literal(X: FloatArray, pairs: Pairs, diagonal: bool, budget: float = 1.0) -> Any:
+def problem(X: FloatArray, pairs: Pairs, diagonal: bool, budget: float = 1.0) -> Any:
     """The problem as printed, what is maximised negated. Variable: "A" (d, d).
 
     budget: the 1 of (7); with another the solution is `budget` times A, in which a back end may have it easier.
@@ -108,9 +106,9 @@ def dual(X: FloatArray, pairs: Pairs, diagonal: bool, budget: float = 1.0) -> An
         #: if not diagonal: mu sum_{(i, j) in S} X_ij - sum_t c_t X_t psd
         #:   | \mu \sum_{\mathcal{S}} X_{ij} - \sum_{t \in \mathcal{D}} c_t X_t \succeq 0
         constraints = [mu * (S.T @ S) - cp.reshape(X_t.T @ c, (d, d), order="C") >> 0]
-    #: max over c, mu:  - 1/2 ( sum_t 1/c_t + mu ),  budget 1
-    #:   | \max_{c,\, \mu}\ {-} \frac{1}{2} \Bigl( \sum_{t \in \mathcal{D}} \frac{1}{c_t} + \mu \Bigr),
-    #:     \quad \text{budget } 1
+    #: max over c, mu:  - 1/2 ( sum_t 1/c_t + mu ) for a budget of 1
+    #:   | \max_{c,\, \mu}\ {-} \frac{1}{2} \Bigl( \sum_{t \in \mathcal{D}} \frac{1}{c_t} + \mu \Bigr)
+    #:     \quad \text{for a budget of } 1
     return cp.Problem(cp.Maximize(-(cp.sum(cp.inv_pos(c)) + budget * mu) / 2), constraints)
     #: [What is proved]
     #: any c > 0 gives a bound, with the least mu that the constraint allows:
@@ -174,29 +172,16 @@ def evaluate(X: FloatArray, pairs: Pairs, A: FloatArray) -> dict[str, Any]:
     }
 
 
-class Instance(NamedTuple):
-    """Checked data: X (n, d) float64; y (n,) codes, zeros where pairs were given; the pairs; A diagonal or not.
+@dataclass(frozen=True)
+class Instance(Paired):
+    """Checked data; A diagonal or not.
 
     rank: of what the similar pairs' differences span, exactly; those of the dissimilar pairs lie in it. Of a diagonal A
     nothing depends on it: 0.
     """
 
-    X: FloatArray
-    y: IntArray
-    pairs: Pairs
     diagonal: bool
-    by_labels: bool
     rank: int
-
-    @property
-    def similar(self) -> FloatArray:
-        """x_i - x_j of the similar pairs (s, d)."""
-        return self.X[self.pairs.similar[:, 0]] - self.X[self.pairs.similar[:, 1]]
-
-    @property
-    def dissimilar(self) -> FloatArray:
-        """x_i - x_j of the dissimilar pairs (q, d)."""
-        return self.X[self.pairs.dissimilar[:, 0]] - self.X[self.pairs.dissimilar[:, 1]]
 
     @property
     def differ(self) -> IntArray:
@@ -206,38 +191,26 @@ class Instance(NamedTuple):
 
 def instance(X: ArrayLike, y: ArrayLike | None, *, diagonal: bool = False, pairs: Any = None) -> Instance:
     """Everything checked. Raises ValueError for bad input, and where there is no maximum, or nothing to maximise."""
-    points = check_X(X)
-    found, codes = pairs_of(pairs, y, len(points))
-    p = Instance(points, codes, found, diagonal, pairs is None, 0)
-    of = "by the labels y" if p.by_labels else "in pairs"
-    for kind in ("similar", "dissimilar"):
-        if not len(getattr(found, kind)):
-            raise ValueError(f"there is no {kind} pair {of}: MMC needs at least one of each kind")
-    with np.errstate(over="ignore"):
-        similar, dissimilar = p.similar, p.dissimilar
-    if not (np.isfinite(similar).all() and np.isfinite(dissimilar).all()):
-        raise ValueError("differences of points overflow; rescale X")
-    if not dissimilar.any():
+    p = paired(X, y, pairs)
+    check_budget(p, "MMC")
+    if not p.dissimilar.any():
         raise ValueError(
-            f"the points of every dissimilar pair {of} are equal: no metric moves them apart, there is nothing to learn"
-        )
-    if not similar.any():
-        raise ValueError(
-            f"the points of every similar pair {of} are equal: nothing limits the metric, and the maximum is infinite; "
-            "give similar pairs that differ"
+            f"the points of every dissimilar pair {p.source} are equal: no metric moves them apart, there is nothing "
+            "to learn"
         )
     rank = 0
     if diagonal:
-        _check_features(p, similar, dissimilar)
+        _check_features(p)
     else:
         rank = _check_bounded(p)
-    check_units(similar, dissimilar)
-    return p._replace(rank=rank)
+    check_units(p.similar, p.dissimilar)
+    return Instance(**vars(p), diagonal=diagonal, rank=rank)
 
 
-def _check_features(p: Instance, similar: FloatArray, dissimilar: FloatArray) -> None:
+def _check_features(p: Paired) -> None:
     """ValueError where a dissimilar pair differs in a feature that costs nothing: floats differ, or do not, exactly."""
-    free = np.flatnonzero(dissimilar.any(axis=0) & ~similar.any(axis=0))
+    dissimilar = p.dissimilar
+    free = np.flatnonzero(dissimilar.any(axis=0) & ~p.similar.any(axis=0))
     if len(free):
         feature = int(free[0])
         pair = p.pairs.dissimilar[int(np.abs(dissimilar[:, feature]).argmax())].tolist()
@@ -247,7 +220,7 @@ def _check_features(p: Instance, similar: FloatArray, dissimilar: FloatArray) ->
         )
 
 
-def _check_bounded(p: Instance) -> int:
+def _check_bounded(p: Paired) -> int:
     """The rank; ValueError where a dissimilar pair differs in a direction that costs nothing, decided in rationals."""
     span = cosets(p.X, p.pairs.similar)
     first, second = span.labels[p.pairs.dissimilar].T
@@ -268,6 +241,7 @@ class MMC(FamilyMethod[Instance]):
         "pairs": '{"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}; y is then not looked at '
         "(default None: every two points, by their labels)"
     }
+    PATH = staticmethod(budget_path.search)
     EXPONENTIAL = True  # there is no exponential cone, but SCS crawls on square roots too
 
     def __init__(self, diagonal: bool):
@@ -275,7 +249,7 @@ class MMC(FamilyMethod[Instance]):
         self.id = "mmc:diagonal" if diagonal else "mmc"
         only = ", A diagonal" if diagonal else ""
         self.TITLE = f"MMC: distance metric learning with side-information{only} (Xing et al. 2002)"
-        self.STATEMENT = Statement("cvxml.methods.mmc", ("literal", "dual"), {"diagonal": diagonal})
+        self.STATEMENT = Statement("cvxml.methods.mmc", ("problem", "dual"), {"diagonal": diagonal})
 
     @property
     def MISREADINGS(self) -> dict[str, Misreading]:  # type: ignore[override]
@@ -288,7 +262,7 @@ class MMC(FamilyMethod[Instance]):
 
     def problem(self, given: Instance) -> Any:
         """Variable "A" (d, d)."""
-        return literal(given.X, given.pairs, given.diagonal)
+        return problem(given.X, given.pairs, given.diagonal)
 
     def dual(self, given: Instance) -> Any:
         """Variables "c", one for each dissimilar pair whose points differ, and "mu"."""
@@ -298,7 +272,7 @@ class MMC(FamilyMethod[Instance]):
         """Both problems as printed but for the budget: with 1 for each similar pair, distances are about 1."""
         budget = float(len(given.pairs.similar))
         stated = given.X, given.pairs, given.diagonal, budget
-        A = project_psd(solve_problem(literal(*stated), solver, self.EXPONENTIAL)["A"])
+        A = project_psd(solve_problem(problem(*stated), solver, self.EXPONENTIAL)["A"])
         c = np.ones(len(given.pairs.dissimilar))
         c[given.differ] = solve_problem(dual(*stated), solver, self.EXPONENTIAL)["c"]
         return Found(A / budget, {"c": c}, Status.CONVERGED, 0)
@@ -325,13 +299,7 @@ class MMC(FamilyMethod[Instance]):
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Prices]:
         """ "c" (q,), a number for each dissimilar pair."""
-        if not isinstance(dual, Mapping) or "c" not in dual:
-            raise ValueError("the dual must be a mapping with \"c\"; there is no 'c'")
-        c, count = real_array(dual["c"], "dual 'c'"), len(given.pairs.dissimilar)
-        if c.shape != (count,):
-            raise ValueError(
-                f"dual 'c' must have shape ({count},), a number for each dissimilar pair, got {c.shape}"
-            )
+        c = price_of_each(dual, "c", len(given.pairs.dissimilar))
         if not np.isfinite(c).all():
             raise ValueError("dual 'c' holds NaN or infinity; every entry must be finite")
         a = c[given.differ] / 2
@@ -343,18 +311,9 @@ class MMC(FamilyMethod[Instance]):
         c[given.differ[prices.key]] = 2 * prices.a
         return {"c": c}
 
-    def search(
-        self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
-    ) -> Found:
-        """See budget_path.py."""
-        family = self.member(given)._replace(radius=unknown)  # of which the solver has no need
-        proved, named = partial(self._certify, given), partial(self.named, given)
-        at = None if start is None else start.metric
-        return budget_path.search(family, proved, named, tol, max_iter, at, callback)
-
     def stored(self, given: Instance) -> dict[str, Any]:
-        """The pairs where they were given; by labels, the labels say it."""
-        return {"pairs": None if given.by_labels else given.pairs.to_dict()}
+        """The pairs where they were given."""
+        return {"pairs": given.stored}
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
         """Of pairs that no metric moves apart."""
@@ -378,18 +337,8 @@ def misreadings(method: MMC) -> dict[str, Misreading]:
     def given(question: Question) -> Instance:
         return method.instance(question.X, question.y, **question.params)
 
-    def multiple(
-        factor: Callable[[Instance, FloatArray], float | None],
-    ) -> Callable[[Question], Other | None]:
-        """The solution but for a factor: `factor` of the metric would be it, None where it would not."""
-
-        def problem(question: Question) -> Other | None:
-            by = factor(given(question), question.metric)
-            if by is None or not 0 < by < math.inf:
-                return None
-            return Other(question.X, question.y, question.params, metric=by * question.metric)
-
-        return problem
+    def times(factor: Callable[[Instance, FloatArray], float | None]) -> Callable[[Question], Other | None]:
+        return multiple(lambda question: factor(given(question), question.metric))
 
     def left(share: Callable[[MMC, Question, Instance], float]) -> Callable[[Question], float]:
         return lambda question: share(method, question, given(question))
@@ -412,7 +361,9 @@ def misreadings(method: MMC) -> dict[str, Misreading]:
             "sum log D over dissimilar pairs, the product of the distances, where the paper has sum sqrt(D)",
             left=left(_logs),
         ),
-        "exchanged": Misreading("the roles of similar and dissimilar pairs exchanged", _exchanged),
+        "exchanged": Misreading(
+            "the roles of similar and dissimilar pairs exchanged", other_pairs(exchanged)
+        ),
         "all_pairs": Misreading(
             "a sum of distances over all pairs where the paper has the dissimilar ones", left=left(_all_pairs)
         ),
@@ -422,26 +373,26 @@ def misreadings(method: MMC) -> dict[str, Misreading]:
         "half": Misreading(
             "a budget of 1/2: the minimiser of sum_similar D - log sum_dissimilar sqrt(D), the paper's own objective "
             "for a diagonal A, is half the solution; so it is where each similar pair is counted twice",
-            multiple(lambda p, A: 2.0),
+            times(lambda p, A: 2.0),
         ),
         "mean": Misreading(
             "a mean over the similar pairs where the paper has their sum",
-            multiple(lambda p, A: 1 / len(p.similar)),
+            times(lambda p, A: 1 / len(p.similar)),
         ),
         "hundredth": Misreading(
             "the budget sum_similar |x_i - x_j|^2 / 100, a hundredth of what a program spends that starts from the "
             "identity, where the paper has 1",
-            multiple(partial(_of_the_identity, share=1e-2)),
+            times(partial(_of_the_identity, share=1e-2)),
         ),
         "thousandth": Misreading(
             "the budget sum_similar |x_i - x_j|^2 / 1000, as the authors' program has it, which starts from 0.1 times "
             "the identity, where the paper has 1",
-            multiple(partial(_of_the_identity, share=1e-3)),
+            times(partial(_of_the_identity, share=1e-3)),
         ),
         "reverse": Misreading(
             "equations (3) to (5), the least sum over similar pairs with a sum of distances of at least 1, which is "
             "the same but for a factor",
-            multiple(_of_the_reverse),
+            times(_of_the_reverse),
         ),
         "other": Misreading(crossed, other),
     }
@@ -457,15 +408,9 @@ def _of_the_reverse(p: Instance, A: FloatArray) -> float | None:
     return 1 / float(np.sum(quadratic(p.similar, A))) if abs(distances - 1) <= LOOSE else None
 
 
-def _exchanged(question: Question) -> Other:
-    pairs = pairs_of(question.params.get("pairs"), question.y, len(np.asarray(question.X)))[0]
-    roles = {"similar": pairs.dissimilar.tolist(), "dissimilar": pairs.similar.tolist()}
-    return Other(question.X, question.y, {**question.params, "pairs": roles})
-
-
 def _all_pairs(method: MMC, question: Question, p: Instance) -> float:
     listed = np.concatenate([p.pairs.dissimilar, p.pairs.similar])
-    return _left(method, question, p._replace(pairs=Pairs(p.pairs.similar, listed)))
+    return method.left(replace(p, pairs=Pairs(p.pairs.similar, listed)), question)
 
 
 def _trace(method: MMC, question: Question, p: Instance) -> float:
@@ -473,16 +418,7 @@ def _trace(method: MMC, question: Question, p: Instance) -> float:
     n, d = p.X.shape
     similar = np.array([(n + k, n + d) for k in range(d)], dtype=np.intp)
     X = np.vstack([p.X, np.eye(d), np.zeros((1, d))])
-    return _left(method, question, p._replace(X=X, pairs=Pairs(similar, p.pairs.dissimilar), rank=d))
-
-
-def _left(method: MMC, question: Question, other: Instance) -> float:
-    """What the metric leaves to gain with these pairs, relative to its objective."""
-    found = method.search(other, question.tol / 10, MAX_ITER, None, None)
-    proof = method.certify(other, question.metric, found.dual)
-    if not (proof.feasibility.feasible and proof.scale > 0 and proof.decides(question.tol)):
-        return math.inf
-    return max(0.0, proof.gap - proof.rounding) / proof.scale
+    return method.left(replace(p, X=X, pairs=Pairs(similar, p.pairs.dissimilar), rank=d), question)
 
 
 def _mu(method: MMC, p: Instance, c: FloatArray) -> float:
@@ -505,7 +441,8 @@ def _squares(method: MMC, question: Question, p: Instance) -> float:
         return math.inf
     mu = _mu(method, p, np.ones(len(p.dissimilar)))
     share = 1 - float(np.sum(quadratic(p.dissimilar, question.metric))) / max(1.0, spent) / mu
-    # a metric that takes as much from another direction, orthogonal for S, is another optimum
+    # Where two directions share the largest eigenvalue the optimum is not unique, and a metric may be near one by
+    # luck. No more than `NOT_BY_LUCK` may be left then.
     return share if share <= NOT_BY_LUCK or _simple(p, mu) else math.inf
 
 

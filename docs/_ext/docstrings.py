@@ -72,7 +72,7 @@ def fields(item: Any) -> Iterator[str]:
 
 def process(app: Any, what: str, name: str, item: Any, options: Any, lines: list[str]) -> None:
     given = list(lines)
-    if what == "class" and dataclasses.is_dataclass(item):
+    if what == "class" and dataclasses.is_dataclass(item) and "Parameters" not in given:
         given += ["", "Fields", "------", *fields(item)]
     if what == "class" and issubclass(item, Enum):
         given += ["", "Values", "------", *(f"{member.name} : {member.value}" for member in item)]

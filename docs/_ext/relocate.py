@@ -37,9 +37,8 @@ def write_reports() -> None:
         page.unlink()
     for page, report in written.items():
         text = f"```{{include}} {os.path.relpath(report, page.parent)}\n```\n"
-        if (
-            not page.is_file() or page.read_text(encoding="utf-8") != text
-        ):  # else Sphinx need not read it again
+        # A page that has not changed is not written, so that Sphinx need not read it again.
+        if not page.is_file() or page.read_text(encoding="utf-8") != text:
             page.write_text(text, encoding="utf-8")
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import pickle
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,12 +18,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import cvxml
-from cvxml.estimators.base import MetricEstimator, PairsEstimator
+from cvxml.estimators.base import Learner, MetricEstimator, PairsEstimator
 from cvxml.estimators.baselines import Euclidean, WithinClass
 from tests.instances import random_data, real_data
 
 # those that learn a metric by a method, and a grid of parameters for each
-LEARNERS: list[tuple[MetricEstimator, dict[str, list[Any]]]] = [
+LEARNERS: list[tuple[Learner, dict[str, list[Any]]]] = [
     (cvxml.MLSVM(), {"lam": [0.01, 1.0]}),
     (cvxml.KernelMLSVM(), {"lam": [0.01, 1.0]}),
     (cvxml.Gerrymandering(), {"C": [0.01, 1.0]}),
@@ -41,7 +43,7 @@ CLASSIFIERS = [
 ]
 
 
-def each(estimators: list[MetricEstimator]) -> Any:
+def each(estimators: Sequence[MetricEstimator]) -> Any:
     return pytest.mark.parametrize("estimator", estimators, ids=str)
 
 
@@ -87,7 +89,7 @@ def test_distances_are_those_of_the_transformed_points(estimator: MetricEstimato
 
 
 @each([estimator for estimator, _ in LEARNERS if not isinstance(estimator, cvxml.KernelMLSVM)])
-def test_the_components_are_a_factor_of_a_metric_that_is_certified(estimator: MetricEstimator) -> None:
+def test_the_components_are_a_factor_of_a_metric_that_is_certified(estimator: Learner) -> None:
     X, y = data()
     model = clone(estimator).fit(X, y)
     np.testing.assert_allclose(model.get_mahalanobis_matrix(), model.solution_.metric, rtol=1e-9, atol=1e-10)
@@ -115,6 +117,20 @@ def test_it_is_tuned_in_a_pipeline(estimator: MetricEstimator, grid: dict[str, l
     assert search.fit(X, y).best_score_ > 0.7
 
 
+@each([type(estimator)() for estimator, _ in LEARNERS if not isinstance(estimator, cvxml.NCA)])
+def test_the_defaults_are_those_of_the_method(estimator: Learner) -> None:
+    X, y = data()
+    assert estimator.fit(X, y).solution_.params == cvxml.solve(estimator._method, X, y).params
+
+
+@pytest.mark.parametrize("name", ["GLML", *dict.fromkeys(type(e).__name__ for e, _ in LEARNERS)])
+def test_the_docstring_has_a_line_for_every_parameter(name: str) -> None:
+    text = inspect.getdoc(getattr(cvxml, name)) or ""
+    parameters = text.partition("Parameters\n----------\n")[2].partition("\n\nAttributes\n----------\n")[0]
+    names = [line.split(" : ")[0] for line in parameters.splitlines() if not line.startswith(" ")]
+    assert sorted(names) == sorted(inspect.signature(getattr(cvxml, name)).parameters)
+
+
 @every_estimator
 def test_clone_and_pickle(estimator: MetricEstimator) -> None:
     X, y = data()
@@ -125,14 +141,14 @@ def test_clone_and_pickle(estimator: MetricEstimator) -> None:
 
 
 @every_learner
-def test_it_always_warns_when_not_certified(estimator: MetricEstimator) -> None:
+def test_it_always_warns_when_not_certified(estimator: Learner) -> None:
     X, y = real_data("iris", 60)
     with pytest.warns(ConvergenceWarning, match="max_iter"):
         clone(estimator).set_params(max_iter=1, tol=1e-9).fit(X, y)
 
 
 @every_learner
-def test_a_warm_start_goes_on_from_the_last_fit(estimator: MetricEstimator) -> None:
+def test_a_warm_start_goes_on_from_the_last_fit(estimator: Learner) -> None:
     X, y = data()
     model = clone(estimator).set_params(warm_start=True).fit(X, y)
     first = model.solution_.n_iter
@@ -171,7 +187,7 @@ def test_gerrymandering_predicts_by_the_vote_of_the_paper() -> None:
 
 
 LAM = [[0, 1, 2], [1, 0, 3], [0.5, 1, 0]]
-ASKED: list[tuple[MetricEstimator, str, dict[str, Any]]] = [
+ASKED: list[tuple[Learner, str, dict[str, Any]]] = [
     (cvxml.MLSVM(0.7, 3, neighborhood="per-class"), "mlsvm",
      {"lam": 0.7, "n_neighbors": 3, "neighborhood": "per-class"}),
     (cvxml.KernelMLSVM(0.7, 3, kernel="rbf", gamma=0.4), "kernel_mlsvm",
@@ -197,7 +213,7 @@ ASKED: list[tuple[MetricEstimator, str, dict[str, Any]]] = [
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(("estimator", "method", "params"), ASKED, ids=lambda value: str(value)[:40])
 def test_an_estimator_solves_what_its_parameters_say(
-    estimator: MetricEstimator, method: str, params: dict[str, Any]
+    estimator: Learner, method: str, params: dict[str, Any]
 ) -> None:
     X, y = real_data("iris", 40)
     found = clone(estimator).fit(X, y).solution_

@@ -10,13 +10,13 @@ import pytest
 from cvxml.core.targets import OtherClasses, count
 from cvxml.family.frobenius import Frobenius
 from cvxml.family.multipliers import Margin, Multipliers, _Curvature
-from cvxml.family.rows import Pairs, Plain, Prices, Triplets
+from cvxml.family.rows import PairRows, Plain, Prices, Triplets
 from cvxml.family.symmetric import quadratic, smat, squares, svec, weighted
 
 UNPRICED = Prices(np.zeros(0), np.zeros(0, dtype=np.intp))
 
 
-def solved(Y: np.ndarray, rows: Pairs | Triplets, C: np.ndarray, margin: Margin) -> Multipliers:
+def solved(Y: np.ndarray, rows: PairRows | Triplets, C: np.ndarray, margin: Margin) -> Multipliers:
     at = Multipliers(Y, rows, lambda key: np.ones(len(key), dtype=bool), C, margin, 0.5)
     at.begin(np.eye(len(C)), 1.0)
     for _ in range(80):
@@ -25,10 +25,10 @@ def solved(Y: np.ndarray, rows: Pairs | Triplets, C: np.ndarray, margin: Margin)
     return at
 
 
-def axes(lengths: list[float]) -> tuple[np.ndarray, Pairs]:
-    """Pairs along the axes."""
+def axes(lengths: list[float]) -> tuple[np.ndarray, PairRows]:
+    """PairRows along the axes."""
     Y = np.vstack([np.zeros(len(lengths)), np.diag(lengths)])
-    return Y, Pairs(np.array([(0, 1 + k) for k in range(len(lengths))]))
+    return Y, PairRows(np.array([(0, 1 + k) for k in range(len(lengths))]))
 
 
 def triplets(seed: int, n: int = 14, d: int = 3) -> tuple[np.ndarray, Triplets]:
@@ -46,7 +46,7 @@ def table(rows: Triplets, z: np.ndarray) -> dict[int, float]:
     return {
         row * n + l: float(np.sum((z[i] - z[l]) ** 2) - np.sum((z[i] - z[j]) ** 2))
         for row, (i, j) in enumerate(rows.targets.tolist())
-        for l in range(n)
+        for l in range(n)  # noqa: E741
         if np.asarray(rows.impostors)[row, l]
     }
 

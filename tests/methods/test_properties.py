@@ -1,4 +1,4 @@
-"""What holds of every method, by its public face: what it tells, where it starts from, what changes nothing."""
+"""What holds of every method, by its public face: what it tells and proves, where it starts, what changes nothing."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 import cvxml
+from cvxml.core.metric import FloatArray
+from cvxml.core.report import Verdict
 from cvxml.core.result import Step
 from cvxml.methods import get, names
-from tests.instances import random_data, solved_status, with_lists
+from tests.instances import objective_of, random_data, solved_status, with_lists
 
 X, Y = random_data(9, n=40, d=4)
 GIVEN: dict[str, dict[str, Any]] = {
@@ -60,6 +62,88 @@ def test_every_step_is_between_the_bounds_of_the_optimum(method: str) -> None:
         assert step.gap == pytest.approx(step.objective - step.lower_bound, rel=1e-9, abs=slip)
         assert step.lower_bound <= best.objective + slip
         assert step.objective >= best.lower_bound - slip
+
+
+GRADIENTS = {
+    "mlsvm": "subgradient", "ssvm": "subgradient", "lmnn": "subgradient", "lmnn:squared_hinge": "subgradient",
+    "itml": "gradient", "mcml": "gradient", "mmc": "gradient", "mmc:diagonal": "gradient",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("method", GRADIENTS)
+def test_the_gradient_of_evaluate_is_that_of_the_objective(method: str) -> None:
+    rng = np.random.default_rng(0)
+    A = allowed(method, drawn(rng, 4))  # no margin is exactly kept there, and no vote tied
+    gradient = getattr(cvxml.evaluate(method, X, Y, A), GRADIENTS[method])
+    for _ in range(4):
+        E = allowed(method, drawn(rng, 4) - drawn(rng, 4))
+        up, down = (objective_of(method, X, Y, A + step * E) for step in (1e-6, -1e-6))
+        assert np.sum(gradient * E) == pytest.approx((up - down) / 2e-6, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    "method", [name for name in CONVEX if name not in ("glml", "mcml")]
+)  # with tests of their own
+def test_a_metric_at_random_gets_no_diagnosis_but_a_factor(method: str) -> None:
+    rng = np.random.default_rng(0)
+    best = solved(method).metric
+    for share in (0.3, 1.0):
+        noise = drawn(rng, len(best))
+        wrong = (1 - share) * best + share * np.linalg.norm(best) * noise / np.linalg.norm(noise)
+        report = cvxml.check(method, X, Y, within(method, wrong), **GIVEN.get(method, {}))
+        assert report.verdict is Verdict.REFUTED
+        assert not [said for said in report.diagnosis if "factor" not in said]
+
+
+# ---------------------------------------------------------------- what it proves
+
+
+def drawn(rng: np.random.Generator, d: int) -> FloatArray:
+    """A metric (d, d) at random."""
+    root = rng.standard_normal((d, d))
+    return root @ root.T / d
+
+
+def allowed(method: str, A: FloatArray) -> FloatArray:
+    """Of a diagonal metric the diagonal."""
+    return np.diag(np.diag(A)) if method == "mmc:diagonal" else A
+
+
+def within(method: str, A: FloatArray) -> FloatArray:
+    """A multiple that spends the budget, where there is one."""
+    A = allowed(method, A)
+    return A / cvxml.evaluate(method, X, Y, A).spent if method in ("mmc", "mmc:diagonal", "dml_eig") else A
+
+
+@pytest.mark.parametrize("method", ["mlsvm", "kernel_mlsvm", "frobmetric", "itml", "mmc", "mmc:diagonal"])
+def test_the_optimum_lies_within_the_radius(method: str) -> None:
+    best, rng = solved(method, tol=1e-10), np.random.default_rng(1)
+    d = len(best.metric)
+    for size in (1e-4, 1e-3, 1e-2, 1e-1, 0.3):
+        turn = np.eye(d) + size * rng.standard_normal((d, d)) / np.sqrt(d)
+        near = within(method, turn @ best.metric @ turn.T)
+        proof = cvxml.certify(method, X, Y, near, best.dual, **GIVEN.get(method, {}))
+        assert np.linalg.norm(near - best.metric) <= proof.radius + best.certificate.radius
+        assert np.isfinite(proof.radius)
+
+
+HOSTILE = (0.0, -1.0, 1e-320, 1e-300, 1e-3, 1e3, 1e300, 1.7e308)
+
+
+@pytest.mark.parametrize("every", [1, 2])
+@pytest.mark.parametrize("method", [name for name in CONVEX if name != "glml"])
+def test_no_dual_lifts_the_bound_above_the_optimum(method: str, every: int) -> None:
+    """All prices of one size, or every other one."""
+    best = solved(method, tol=1e-9)
+    for size in HOSTILE:
+        dual = {name: np.array(values) for name, values in best.dual.items()}
+        for values in dual.values():
+            if values.dtype.kind == "f":
+                values[::every] = size
+        for metric in (best.metric, 0 * best.metric):
+            proof = cvxml.certify(method, X, Y, metric, dual, **GIVEN.get(method, {}))
+            assert np.isfinite(proof.lower_bound), size
+            assert proof.lower_bound - proof.rounding <= best.objective + best.certificate.rounding, size
 
 
 # ---------------------------------------------------------------- where it starts from

@@ -1,4 +1,4 @@
-"""Neighbourhood gerrymandering (001), section 6: Table 1, kNN with learnt metrics on seven data sets, k = 3, 7, 11."""
+"""Neighbourhood gerrymandering (Trivedi et al. 2014), section 6: Table 1, kNN on seven data sets, k = 3, 7, 11."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from validation.experiments.quoted import QUOTED
 from validation.experiments.splits import Split, z_scored
 from validation.experiments.tasks import Preset, Result, Task
 
-TITLE = "Gerrymandering: Table 1 of paper 001"
+TITLE = "Gerrymandering: Table 1 of Trivedi et al. 2014"
 FOLDS = 5
 STANDARD = {"isolet": 6238, "usps": 7291}  # the rows before are the training part
 AXES = 172  # of isolet

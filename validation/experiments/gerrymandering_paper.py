@@ -1,4 +1,4 @@
-"""Table 1 of paper 001: errors of kNN in percent, and what it prints as their standard errors, at k = 3, 7 and 11.
+"""Table 1 of Trivedi et al. 2014: errors of kNN in percent at k = 3, 7 and 11, and what are printed as standard errors.
 
 The columns of isolet and usps lie between each other in the text of the paper. What tells them apart: an error on 1559
 (isolet) or 2007 (usps) test points is a whole number of points. That fits all pairs but those of k-NCA, 4.13 of

@@ -1,4 +1,4 @@
-"""What the experiment of gerrymandering reports: Table 1 of paper 001 beside ours."""
+"""What the experiment of gerrymandering reports: Table 1 of the paper beside ours."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GLML (000, 003): Fig. 3 and Fig. 5, (b) to (h): 1-NN accuracy against the number of training points a class."""
+"""GLML (Noh et al.): Fig. 3 of 2010 and Fig. 5 of 2018, (b) to (h): accuracy against training points a class."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from validation.experiments.tasks import Preset, Result, Task
 
 __all__ = ["PRESETS", "TITLE", "WHAT", "draw", "measure", "tables", "tasks"]
 
-TITLE = "GLML: accuracy by the number of training points, papers 000 Fig. 3 and 003 Fig. 5, (b) to (h)"
+TITLE = "GLML: accuracy by the number of training points (Noh et al., Fig. 3 of 2010 and Fig. 5 of 2018, (b) to (h))"
 
 
 def listed(values: Iterable[float]) -> str:
@@ -100,7 +100,7 @@ PRESETS = {
             "20 realisations of 100, for wine 100 of 200 (twonorm 20 and USPS 10 as in the papers)",
             "LMNN up to 500 points a class for waveform and twonorm",
             "USPS: neither LMNN (4 minutes a solve for 500 digits of 64 features) nor DML-eig (a minute at 100 a "
-            "class; 003, too, leaves it out)",
+            "class; the paper of 2018, too, leaves it out)",
             "USPS: of the points that are left 2000 are tested",
         ),
         remarks=True,

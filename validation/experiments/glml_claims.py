@@ -1,4 +1,4 @@
-"""What papers 000 and 003 say of their Fig. 3 and Fig. 5, and whether it holds: verdicts by paired t-tests.
+"""What Noh et al. say of Fig. 3 of 2010 and Fig. 5 of 2018, and whether it holds: verdicts by paired t-tests.
 
 The papers print curves and no numbers. A cell is a data set with a number of training points a class.
 """

@@ -1,4 +1,4 @@
-"""The data of papers 000 Fig. 3 and 003 Fig. 5, (b) to (h): so many training points a class, the rest to test."""
+"""The data of Noh et al., Fig. 3 of 2010 and Fig. 5 of 2018, (b) to (h): some points of a class to train on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""1-NN with each metric of papers 000 Fig. 3 and 003 Fig. 5, and the choice of its parameters on training data."""
+"""1-NN with each metric of Noh et al., Fig. 3 of 2010 and Fig. 5 of 2018, its parameters chosen on training data."""
 
 from __future__ import annotations
 

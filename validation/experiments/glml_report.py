@@ -1,4 +1,4 @@
-"""What the experiment of GLML reports: the curves of 000 Fig. 3 and 003 Fig. 5, and the papers' claims."""
+"""What the experiment of GLML reports: the curves of Fig. 3 (2010) and Fig. 5 (2018), and the papers' claims."""
 
 from __future__ import annotations
 

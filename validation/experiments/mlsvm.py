@@ -1,4 +1,4 @@
-"""MLSVM (002), section 4: Table 2 and Fig. 2, nine data sets, kNN with learnt metrics against kNN and SVM."""
+"""MLSVM (Nguyen, Guo 2008), section 4: Table 2 and Fig. 2, nine data sets, learnt metrics against kNN and SVM."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from validation.experiments.mlsvm_report import HINDSIGHT, METHODS, ROWS, draw, 
 from validation.experiments.splits import Split, shuffled, some_pairs, z_scored
 from validation.experiments.tasks import Preset, Result, Task
 
-TITLE = "MLSVM: the nine data sets of paper 002, Table 2 and Fig. 2"
+TITLE = "MLSVM: the nine data sets of Nguyen, Guo 2008, Table 2 and Fig. 2"
 K = 4
 GRID = tuple(10.0**i for i in range(-3, 4))
 DEGREES = (1, 2, 3, 4, 5)

@@ -1,4 +1,4 @@
-"""What the experiment of MLSVM reports: Table 2 and Fig. 2 of paper 002 beside ours."""
+"""What the experiment of MLSVM reports: Table 2 and Fig. 2 of the paper beside ours."""
 
 from __future__ import annotations
 

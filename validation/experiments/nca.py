@@ -1,4 +1,4 @@
-"""NCA (004), experimental results: train and test accuracy over 40 splits, at full rank and in the plane."""
+"""NCA (Goldberger et al. 2004), experimental results: accuracy over 40 splits, at full rank and in the plane."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from validation.experiments.tasks import Preset, Result, Task
 
 __all__ = ["PRESETS", "TITLE", "WHAT", "draw", "measure", "tables", "tasks"]
 
-TITLE = "NCA: nearest neighbours at full rank and in the plane, note 004"
+TITLE = "NCA: nearest neighbours at full rank and in the plane (Goldberger et al. 2004)"
 BINS = (18.8333, 23.7)  # of the target of housing: three classes of nearly the same size
 UNSCALED = (DIGITS, "rings")
 STARTS = {"NCA": ("auto", "likelihood"), "NCA 2": ("auto", "likelihood", "pca")}

@@ -1,4 +1,4 @@
-"""The experiment of paper 001: what it measures against plain computations, and what its report marks."""
+"""The experiment of gerrymandering: what it measures against plain computations, and what its report marks."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def test_sgd_printed_differs_in_the_inference_and_not_in_the_step() -> None:
 
 
 def test_what_the_printed_inference_misses() -> None:
-    # 001, section 9 of the notes: k = 2, target .1, .2, other .09, 9: Algorithm 3 sees no tie
+    # docs/errata.md, Algorithm 3: k = 2, target .1, .2, other .09, 9: Algorithm 3 sees no tie
     part = blobs(n=120, classes=6)
     p = fitting.problem(part.X, part.y - 5, 7, 50.0)
     shares = missed(p, np.eye(4))

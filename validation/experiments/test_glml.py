@@ -23,7 +23,7 @@ from validation.experiments.page import Results, grouped
 from validation.experiments.run import timed
 from validation.experiments.tasks import Result, Task
 
-# Paper 000: the marks on the axes of Fig. 3, run together as its text has them, and sentences of section 6.
+# Noh et al. 2010: the marks on the axes of Fig. 3, run together as its text has them, and sentences of section 6.
 FIGURE = {
     "ionosphere": "1030501000.60.70.80.9# tr. data",
     "german_ida": "1001502002500.620.630.640.650.66# tr. data",

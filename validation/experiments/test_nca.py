@@ -20,7 +20,7 @@ from validation.experiments.run import timed
 from validation.experiments.splits import Split, shuffled
 from validation.experiments.tasks import Preset, Result, Task
 
-# Note 004, experimental results
+# The note, experimental results
 NOTE = (
     "Among the six data sets that were used, 5 were from the UCI repository one was a generated data set. In the test, "
     "NCA method consistently performed better on training data, and test data performance was always at or near the "

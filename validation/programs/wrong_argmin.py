@@ -1,4 +1,4 @@
-"""Algorithm 1 of paper 002 as printed, x+ = argmin, to the point where it stands still."""
+"""Algorithm 1 of Nguyen, Guo 2008 as printed, x+ = argmin, to the point where it stands still."""
 
 import numpy as np
 from correct import main, mlsvm

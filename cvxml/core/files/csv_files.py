@@ -28,9 +28,8 @@ class Columns:
     names: list[str]  # none without a header
     numbers: NDArray[np.float64]  # (n, width), NaN for what is no number
     texts: dict[int, list[str]] = field(default_factory=dict)  # the cells of some columns
-    slips: dict[int, tuple[int, str]] = field(
-        default_factory=dict
-    )  # of those: the first cell that is no number
+    # of each of those columns, the row and the text of the first cell that is no number
+    slips: dict[int, tuple[int, str]] = field(default_factory=dict)
 
     @property
     def width(self) -> int:
@@ -90,7 +89,7 @@ def _names(line: int, cells: list[str], header: bool | None, labelled: bool) -> 
 
 
 def _neither(line: int, cells: list[str]) -> Unsettled:
-    # a slip in the data: as a header the line would be lost
+    # It may be a slip in the data. Taken for a header the whole line would be lost.
     word = next(cell for cell in cells if _number(cell) is None)
     number = next(cell for cell in cells if _number(cell) is not None)
     names = f"{word[:40]!r} is no number but {number[:40]!r} is"

@@ -50,7 +50,7 @@ def _cell_labels(cells: list[str]) -> NDArray[Any]:
     integers = all(re.fullmatch(r"[+-]?[0-9]{1,18}", cell) for cell in cells)
     if integers:
         return _labels([int(cell) for cell in cells])
-    # numbers, not all of them written as integers, stay numbers: whoever wants classes can refuse them
+    # Where not all numbers are written as integers they stay numbers, and whoever wants classes can refuse them.
     numbers = [_number(cell) for cell in cells]
     if None not in numbers and not all(cell.lstrip("+-").isdecimal() for cell in cells):
         return np.array(numbers, dtype=np.float64)

@@ -7,8 +7,8 @@ is looked at; what is judged is V over |V|^(1/D), which has determinant 1:
     lower bound   D u - D u log(u / |y|) + u log |sB| - y^2 / 4, where sB is proved positive definite, s = 1 or -1;
                   the sign of y only says which is meant, and is not looked at; else 0, as for any other y and u
     scale         (D |sB|^(1/D))^2, else |tr V^-1 B| ||V^-1|| |V|^(2/D): gap / scale is what it is in certify.py
-Which of the two it is is proved: with more bits where few do not tell. M comes from floating point (squares.py), or is
-given. Nothing of curvature.py or closed.py is used.
+Which of the two it is is proved: with more bits where few do not tell. M comes from floating point
+(core/squares.py), or is given. Nothing of curvature.py or closed.py is used.
 """
 
 from __future__ import annotations

@@ -231,9 +231,9 @@ def _closed(found: Known) -> FloatArray:
 def _literal(B: FloatArray, solver: str) -> FloatArray:
     """A of the literal problem, scaled to determinant 1."""
     from cvxml.core.backend import solve_problem
-    from cvxml.methods.glml.problem import problem as literal
+    from cvxml.methods.glml.problem import problem
 
-    values, vectors = np.linalg.eigh(solve_problem(literal(B), solver)["M"])
+    values, vectors = np.linalg.eigh(solve_problem(problem(B), solver)["M"])
     values = np.maximum(values, 1e-300)
     weights = np.exp(np.mean(np.log(values))) / values
     A: FloatArray = (vectors * weights) @ vectors.T

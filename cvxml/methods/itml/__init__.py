@@ -2,7 +2,7 @@
 
 Problem, as printed, with slack variables: over psd A and xi, one entry a pair,
     min  D_ld(A, A_0) + gamma D_ld(diag(xi), diag(xi_0))     such that  d_A <= xi in S,  d_A >= xi in D,
-xi_0 = u for similar pairs S and l for dissimilar pairs D. Every line of `literal` is literal. u and l bound squared
+xi_0 = u for similar pairs S and l for dissimilar pairs D. Every line of `problem` is literal. u and l bound squared
 distances. For diagonal matrices D_ld is a sum over the pairs. Algorithm 1 of the paper is in projections.py.
 
 Dual and bound: family/bound.py, with the log det divergence and a loss for each kind of pair on D / u and D / l. lambda
@@ -16,29 +16,28 @@ Reference: J. Davis, B. Kulis, P. Jain, S. Sra, I. Dhillon, Information-theoreti
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.backend import SolverFailure, solve_problem
-from cvxml.core.inputs import check_choice, check_positive, check_X, real_array
+from cvxml.core.inputs import check_choice, check_positive
 from cvxml.core.metric import FloatArray, IntArray, as_matrix, project_psd
-from cvxml.core.misreading import LOOSE, MULTIPLES, Misreading, Other, Question
-from cvxml.core.pairs import Pairs, pairs_of
+from cvxml.core.misreading import LOOSE, MULTIPLES, Misreading, Other, Question, exchanged
+from cvxml.core.pairs import KINDS, Paired, Pairs, paired, price_of_each
 from cvxml.core.result import Certificate, Dual, Status
-from cvxml.core.run import Callback, Found, Start
+from cvxml.core.run import Found
 from cvxml.core.statement import Statement
 from cvxml.family import logdet_path
-from cvxml.family.bound import Family, Term, unknown
+from cvxml.family.bound import Family, Term
 from cvxml.family.logdet import LogDet, radius
 from cvxml.family.losses import Bounded
 from cvxml.family.method import FamilyMethod
-from cvxml.family.rows import Pairs as PairRows
-from cvxml.family.rows import Prices
+from cvxml.family.rows import PairRows, Prices
 from cvxml.family.symmetric import quadratic
 
 NAMES = ("lam_S", "lam_D")
@@ -51,7 +50,7 @@ HARD = 1e8  # times gamma: as good as no slack, where no slack is needed
 HELD = 1e-6  # relative, by which a metric of hard constraints may miss a bound
 
 
-def literal(X: FloatArray, pairs: Pairs, A_0: FloatArray, gamma: float, u: float, l: float) -> Any:  # noqa: E741
+def problem(X: FloatArray, pairs: Pairs, A_0: FloatArray, gamma: float, u: float, l: float) -> Any:  # noqa: E741
     """The problem as printed, pair by pair. Variables: "A" (d, d) and "xi" (pairs,), similar ones first."""
     import cvxpy as cp
 
@@ -131,13 +130,10 @@ def divergence(A: Any, A_0: FloatArray) -> Any:
     return cp.trace(A @ np.linalg.inv(A_0)) - cp.log_det(A) + np.linalg.slogdet(A_0)[1] - len(A_0)
 
 
-class Instance(NamedTuple):
-    """Checked data: X float64, y as codes (zeros where pairs were given), the pairs, and every parameter."""
+@dataclass(frozen=True)
+class Instance(Paired):
+    """Checked data, and every parameter."""
 
-    X: FloatArray
-    y: IntArray
-    pairs: Pairs
-    listed: bool  # the pairs were given, not made from y
     gamma: float
     prior: FloatArray  # A_0 (d, d), positive definite
     bounds: tuple[float, float]  # u, l: of squared distances
@@ -151,8 +147,7 @@ class Instance(NamedTuple):
     @property
     def differ(self) -> IntArray:
         """Which similar pairs are of points that differ: the others keep any bound."""
-        i, j = self.pairs.similar.T
-        return np.flatnonzero((self.X[i] != self.X[j]).any(axis=1))
+        return np.flatnonzero(self.similar.any(axis=1))
 
 
 def instance(
@@ -165,20 +160,19 @@ def instance(
     pairs: Any = None,
 ) -> Instance:
     """Everything checked. Raises ValueError saying what was given, what is allowed and what to do."""
-    points = check_X(X)
     gamma = check_positive(gamma, "gamma")
     if not 1 / LARGEST <= gamma <= LARGEST:
         raise ValueError(f"gamma must be within {1 / LARGEST:g} to {LARGEST:g}, got {gamma:g}")
-    found, codes = pairs_of(pairs, y, len(points))
-    A_0 = prior_of(points, prior)
-    apart = found.dissimilar[(points[found.dissimilar[:, 0]] == points[found.dissimilar[:, 1]]).all(axis=1)]
+    p = paired(X, y, pairs)
+    A_0 = prior_of(p.X, prior)
+    apart = p.pairs.dissimilar[~p.dissimilar.any(axis=1)]
     if len(apart):
         raise ValueError(
             f"points {apart[0, 0]} and {apart[0, 1]} are equal and a dissimilar pair: no metric keeps them apart, so "
             "the problem is infeasible; drop one of them, or give pairs without them"
         )
-    u, l = default_bounds(points, A_0) if bounds is None else check_bounds(bounds)  # noqa: E741
-    given = Instance(points, codes, found, pairs is not None, gamma, A_0, (u, l))
+    u, l = default_bounds(p.X, A_0) if bounds is None else check_bounds(bounds)  # noqa: E741
+    given = Instance(**vars(p), gamma=gamma, prior=A_0, bounds=(u, l))
     _check_range(given)
     return given
 
@@ -269,12 +263,11 @@ def _check_range(p: Instance) -> None:
             f"bounds: {p.bounds[0]:.3g} and {p.bounds[1]:.3g} are beyond {1 / LARGEST:g} to {LARGEST:g}; rescale X"
         )
     C = np.linalg.cholesky(p.prior)
-    for listed, bound in zip(p.pairs, p.bounds, strict=True):
+    for kind, bound in zip(KINDS, p.bounds, strict=True):
         with np.errstate(over="ignore", invalid="ignore"):
-            ratio = np.sum(((p.X[listed[:, 0]] - p.X[listed[:, 1]]) @ C) ** 2, axis=1) / bound
-        if not ratio.max(initial=0.0) <= LARGEST or (
-            listed is p.pairs.dissimilar and ratio.min(initial=1.0) < 1 / LARGEST
-        ):
+            ratio = np.sum((getattr(p, kind) @ C) ** 2, axis=1) / bound
+        too_near = kind == "dissimilar" and ratio.min(initial=1.0) < 1 / LARGEST
+        if not ratio.max(initial=0.0) <= LARGEST or too_near:
             raise ValueError(
                 f"X: squared distances under the prior are up to {ratio.max():.3g} and down to {ratio.min():.3g} of "
                 f"the bound {bound:.3g}; rescale X, or give other bounds"
@@ -372,10 +365,8 @@ def _stays_at_scale(p: Instance, A: FloatArray) -> bool:
     sign, log_det = np.linalg.slogdet(A)
     if sign <= 0:
         return False
-    index = np.concatenate([p.pairs.similar, p.pairs.dissimilar])
-    x = p.X[index[:, 0]] - p.X[index[:, 1]]
-    ratio = quadratic(x, A) / p.xi_0
-    similar = np.arange(len(index)) < len(p.pairs.similar)
+    ratio = quadratic(np.concatenate([p.similar, p.dissimilar]), A) / p.xi_0
+    similar = np.arange(len(ratio)) < len(p.similar)
     trace = float(np.trace(np.linalg.solve(p.prior, A)))
     log_det -= np.linalg.slogdet(p.prior)[1]
 
@@ -442,10 +433,9 @@ def _plain_whole_matrix(p: Instance) -> FloatArray:
 def _hard(p: Instance, question: Question) -> dict[str, Any] | None:
     """Only if the metric keeps all bounds: else it is no answer to that."""
     A, (u, l) = question.metric, p.bounds  # noqa: E741
-    similar, dissimilar = (p.X[listed[:, 0]] - p.X[listed[:, 1]] for listed in p.pairs)
-    if quadratic(similar, A).max(initial=u) > u * (1 + HELD):
+    if quadratic(p.similar, A).max(initial=u) > u * (1 + HELD):
         return None
-    if quadratic(dissimilar, A).min(initial=l) < l * (1 - HELD):
+    if quadratic(p.dissimilar, A).min(initial=l) < l * (1 - HELD):
         return None
     return {"gamma": p.gamma * HARD}
 
@@ -476,7 +466,7 @@ def _divisor(p: Instance, question: Question) -> dict[str, Any] | None:
 
 
 def _exchanged(p: Instance, _: Question) -> dict[str, Any]:
-    return {"pairs": {"similar": p.pairs.dissimilar.tolist(), "dissimilar": p.pairs.similar.tolist()}}
+    return {"pairs": exchanged(p.pairs).to_dict()}
 
 
 def _only(kind: str) -> Change:
@@ -491,10 +481,9 @@ def _pairs(p: Instance) -> int:
     return len(p.pairs.similar) + len(p.pairs.dissimilar)
 
 
-# what implementations of ITML compute instead: the problem itself with other inputs, so that a metric is proved to be
-# their answer by the certificate of the method. Not named: D_ld(A_0, A) in place of D_ld(A, A_0), which is not convex
-# in A; distances in place of squared distances inside the constraints, which is not either; and anything done to a
-# random choice of pairs
+# What implementations of ITML compute instead: the problem itself with other inputs, so that a metric is proved to be
+# their answer by the certificate of the method. Not named are D_ld(A_0, A) in place of D_ld(A, A_0) and distances in
+# place of squared distances inside the constraints, which are not convex in A, and a random choice of pairs.
 MISREADINGS: dict[str, Misreading] = {
     "mean": Misreading(
         "the mean of the slack over the pairs where the paper has the sum",
@@ -565,8 +554,9 @@ class ITML(FamilyMethod[Instance]):
     """The metric nearest to a prior that holds similar pairs together and dissimilar ones apart."""
 
     id = "itml"
-    TITLE = "Information-theoretic metric learning (Davis et al. 2007)"
+    TITLE = "ITML: information-theoretic metric learning (Davis et al. 2007)"
     EXPONENTIAL = True
+    PATH = staticmethod(logdet_path.search)
     PARAMETERS: ClassVar = {
         "gamma": "weight of the slack (> 0, default 1.0)",
         "prior": 'A_0: "identity" (default), "covariance" (the inverse of the sample covariance), or positive definite '
@@ -575,7 +565,7 @@ class ITML(FamilyMethod[Instance]):
         "95th percentile of all squared distances under the prior)",
         "pairs": '{"similar": [[i, j], ...], "dissimilar": [[i, j], ...]} (default: every two points, by their labels)',
     }
-    STATEMENT = Statement("cvxml.methods.itml", ("literal", "divergence", "dual"))
+    STATEMENT = Statement("cvxml.methods.itml", ("problem", "divergence", "dual"))
     MISREADINGS: ClassVar = MISREADINGS
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
@@ -584,7 +574,7 @@ class ITML(FamilyMethod[Instance]):
 
     def problem(self, given: Instance) -> Any:
         """Variables "A" (d, d) and "xi"."""
-        return literal(given.X, given.pairs, given.prior, given.gamma, *given.bounds)
+        return problem(given.X, given.pairs, given.prior, given.gamma, *given.bounds)
 
     def dual(self, given: Instance) -> Any:
         """Variables "lam_S" and "lam_D"."""
@@ -623,7 +613,8 @@ class ITML(FamilyMethod[Instance]):
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Prices]:
         """ "lam_S" and "lam_D", one number a pair; any but NaN."""
-        (lam_S, lam_D), (u, l) = (_lambda(given, dual, k) for k in range(2)), given.bounds  # noqa: E741
+        lam_S, lam_D = (price_of_each(dual, *of) for of in zip(NAMES, map(len, given.pairs), strict=True))
+        u, l = given.bounds  # noqa: E741
         with np.errstate(over="ignore"):
             similar, dissimilar = -lam_S[given.differ] * u, lam_D * l
         return [Prices(a, np.arange(len(a))) for a in (similar, dissimilar)]
@@ -636,22 +627,13 @@ class ITML(FamilyMethod[Instance]):
         lam_D[dissimilar.key] = dissimilar.a / l
         return {"lam_S": lam_S, "lam_D": lam_D}
 
-    def search(
-        self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
-    ) -> Found:
-        """See logdet_path.py."""
-        family = self.member(given)._replace(radius=unknown)  # of which the solver has no need
-        proved, named = partial(self._certify, given), partial(self.named, given)
-        at = None if start is None else start.metric
-        return logdet_path.search(family, proved, named, tol, max_iter, at, callback)
-
     def stored(self, given: Instance) -> dict[str, Any]:
         """Prior and bounds as numbers; the pairs if they were given, else None: they follow from y."""
         return {
             "gamma": given.gamma,
             "prior": given.prior.tolist(),
             "bounds": list(given.bounds),
-            "pairs": given.pairs.to_dict() if given.listed else None,
+            "pairs": given.stored,
         }
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
@@ -664,19 +646,6 @@ class ITML(FamilyMethod[Instance]):
         if twins := len(given.pairs.similar) - len(given.differ):
             said.append(f"{twins} similar pairs are of equal points: they keep any bound and say nothing")
         return said
-
-
-def _lambda(given: Instance, dual: Dual, k: int) -> FloatArray:
-    """Of one kind of pair. Raises ValueError for another shape, and for NaN."""
-    name, count = NAMES[k], len(given.pairs[k])
-    if not isinstance(dual, Mapping) or name not in dual:
-        raise ValueError(f'the dual must be a mapping with "lam_S" and "lam_D"; there is no {name!r}')
-    lam = real_array(dual[name], f"dual {name!r}")
-    if lam.shape != (count,):
-        raise ValueError(f"dual {name!r} must be one number for each of {count} pairs, got shape {lam.shape}")
-    if np.isnan(lam).any():
-        raise ValueError(f"dual {name!r} holds NaN")
-    return lam
 
 
 METHOD = ITML()

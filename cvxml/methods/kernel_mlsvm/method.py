@@ -93,9 +93,9 @@ class KernelMLSVM(FamilyMethod[Instance]):
 
     def problem(self, given: Instance) -> Any:
         """Problem (2) on the rows of K^(1/2); "A" is (r, r), r = rank K."""
-        from cvxml.methods.mlsvm.problem import literal
+        from cvxml.methods.mlsvm.problem import problem
 
-        return literal(given.E, given.N, given.lam)
+        return problem(given.E, given.N, given.lam)
 
     def dual(self, given: Instance) -> Any:
         """Its compact dual."""

@@ -1,6 +1,6 @@
 """The fast certified solver of MLSVM: accelerated gradient on the compact dual, then Newton on its face.
 
-Accelerated gradient (firstorder.py) finds which constraints matter; semismooth Newton steps (newton.py) then
+Accelerated gradient (family/firstorder.py) finds which constraints matter; semismooth Newton steps (newton.py) then
 reach any accuracy in a few rounds. Newton is tried after each batch of gradient steps and given up, until the
 next batch, as soon as a round no longer takes most of its step. Where the features differ so much in scale that
 gradient steps get nowhere, the interior-point method (interior.py) takes over.

@@ -36,7 +36,7 @@ def instance(
     neighborhood: str = "knn",
     neighbors: Any = None,
 ) -> Instance:
-    """Everything checked. Raises ValueError for whatever is wrong (inputs.py, neighborhood.py)."""
+    """Everything checked. Raises ValueError for whatever is wrong (core/inputs.py, neighborhood.py)."""
     points = check_X(X)
     codes = check_labels(y, len(points))
     lam = check_positive(lam, "lam")

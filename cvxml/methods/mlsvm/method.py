@@ -31,7 +31,7 @@ from cvxml.family.exact import interval
 from cvxml.family.frobenius import Frobenius
 from cvxml.family.groups import Spread
 from cvxml.family.method import FamilyMethod
-from cvxml.family.rows import Pairs, Prices
+from cvxml.family.rows import PairRows, Prices
 from cvxml.methods.mlsvm.algorithm1 import Run
 from cvxml.methods.mlsvm.algorithm1 import algorithm1 as run_algorithm1
 from cvxml.methods.mlsvm.evaluate import evaluate as evaluate_metric
@@ -55,7 +55,7 @@ class MLSVM(FamilyMethod[Instance]):
         '"per-class": K nearest of the class and K nearest of the rest',
         "neighbors": "explicit lists N(i), one a point; they win over n_neighbors and neighborhood",
     }
-    STATEMENT = Statement("cvxml.methods.mlsvm.problem", ("literal", "dual"))
+    STATEMENT = Statement("cvxml.methods.mlsvm.problem", ("problem", "dual"))
     MISREADINGS = MISREADINGS
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
@@ -64,9 +64,9 @@ class MLSVM(FamilyMethod[Instance]):
 
     def problem(self, given: Instance) -> Any:
         """Problem (2), row by row as printed; variables "A" (d, d) and "xi" (n,)."""
-        from cvxml.methods.mlsvm.problem import literal
+        from cvxml.methods.mlsvm.problem import problem
 
-        return literal(given.X, given.N, given.lam)
+        return problem(given.X, given.N, given.lam)
 
     def dual(self, given: Instance) -> Any:
         """The compact dual; variables "u", "w" (one entry a pair) and "S" (d, d)."""
@@ -117,7 +117,7 @@ class MLSVM(FamilyMethod[Instance]):
         root: ArrayLike | None = None,
         psd: ArrayLike | None = None,
     ) -> Exact:
-        """See exact.py; psd (d, r): L with L L^T near P_+(-G), of the prices themselves and not of a multiple."""
+        """See family/exact.py. psd (d, r): L with L L^T near P_+(-G), of the prices themselves, not of a multiple."""
         if psd is None:
             return super().exact(given, M, dual, root=root)
         prices = in_domain(self.member(given), self.read(given, dual))
@@ -155,7 +155,9 @@ def member_of(regularizer: Frobenius, N: Neighborhood, number: Callable[[Any], A
     index, near = _rows(N)
     group = np.unique(index[:, 0], return_inverse=True)[1].reshape(-1)
     spread = Spread(number(1) / len(regularizer.X), group, near)
-    return Family(regularizer, (Term(spread, Pairs(index)),), of_regularizer=True, radius=regularizer.around)
+    return Family(
+        regularizer, (Term(spread, PairRows(index)),), of_regularizer=True, radius=regularizer.around
+    )
 
 
 def _rows(N: Neighborhood) -> tuple[IntArray, np.ndarray]:

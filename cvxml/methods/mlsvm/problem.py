@@ -20,7 +20,7 @@ from cvxml.core.metric import FloatArray
 from cvxml.methods.mlsvm.neighborhood import Neighborhood
 
 
-def literal(X: FloatArray, N: Neighborhood, lam: float) -> cp.Problem:
+def problem(X: FloatArray, N: Neighborhood, lam: float) -> cp.Problem:
     """The problem as printed, row by row. Variables: "A" (d, d) and "xi" (n,)."""
     n, d = X.shape
     A = cp.Variable((d, d), symmetric=True, name="A")

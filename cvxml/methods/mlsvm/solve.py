@@ -59,13 +59,13 @@ def through_cvxpy(p: Instance, prove: Prove, solver: str) -> Found:
     General solvers do best where the metric is about 1, and ||A*|| <= 1 / sqrt(lam): X / s with lam / s^4 about 1.
     """
     from cvxml.core.backend import solve_problem
-    from cvxml.methods.mlsvm.problem import dual, literal
+    from cvxml.methods.mlsvm.problem import dual, problem
 
     if len(p.N.usable) == 0:
         return _nothing(p)
     s = float(2.0 ** np.round(np.log2(p.lam) / 4))
     X, lam = p.X / s, scaled_lam(p.lam, s)
-    A = project_psd(solve_problem(literal(X, p.N, lam), solver)["A"]) / s**2
+    A = project_psd(solve_problem(problem(X, p.N, lam), solver)["A"]) / s**2
     prices = solve_problem(dual(X, p.N, lam), solver)
     u_index = [(i, j) for i in p.N.usable for j in p.N.impostors[i]]
     w_index = [(i, j) for i in p.N.usable for j in p.N.targets[i]]
@@ -142,10 +142,8 @@ def duals_of_zero(p: Instance) -> Iterator[Dual]:
     the way keeps the eigenvalues of G below 0.
     """
     scale, n, N = unit_scale(p.X), len(p.X), p.N
-    unit, unit_lam = (
-        p.X / scale,
-        max(scaled_lam(p.lam, scale), SMALL),
-    )  # where 0 is optimal, lam is of no matter
+    # Where 0 is optimal it is so for every lam: one that is next to nothing is replaced.
+    unit, unit_lam = p.X / scale, max(scaled_lam(p.lam, scale), SMALL)
     problem = CompactDual(unit, N, unit_lam)
     for room in ROOM:
         nearer = [

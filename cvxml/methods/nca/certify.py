@@ -10,7 +10,7 @@ Dual. The rows are given by two symmetric matrices: q = (1 - theta) softmax(-<R,
 "R" and "interior". Repair: theta (any that is given is not looked at) is the least that makes Z psd beyond rounding; if
 none does, the bound of the objective itself is taken.
 
-Stationarity, in units of the objective, in coordinates of unit covariance (coordinates.py), G = dF/dQ there:
+Stationarity, in units of the objective, in coordinates of unit covariance (family/coordinates.py), G = dF/dQ there:
     gradient           max(|A|, 1) |dF/dA|, dF/dA = 2 A G
     scale_derivative   d F(t A) / dt at t = 1
     dc_residual        max(trace Q, 1) max(0, -least eigenvalue of G): what a row of A that is free would win
@@ -75,9 +75,8 @@ def certify(p: Instance, Q: FloatArray, dual: Dual) -> Certificate:
     is certified. A slightly infeasible Q is judged as its nearest metric; what that has beyond the rank allowed counts
     as rounding. Raises ValueError if an array has another shape, or is next to overflow.
     """
-    with np.errstate(
-        over="ignore", invalid="ignore"
-    ):  # what rounding may have done is then no number, and no proof
+    # Where something overflows, `rounding` is no finite number, and nothing is proved.
+    with np.errstate(over="ignore", invalid="ignore"):
         return _certify(p, Q, dual)
 
 

@@ -49,9 +49,8 @@ class Descent:
         report: Callable[[Point, str], None] | None = None,
     ):
         self.pairs, self.held, self.enough, self.report = pairs, held, enough, report
-        self.rough = (
-            held is None and len(pairs.X) >= MANY
-        )  # a step is solved for its dual, which must be exact
+        # Only the objective may be computed roughly at first; a step is solved for its dual, which must be exact.
+        self.rough = held is None and len(pairs.X) >= MANY
         self.at = self._evaluate(A, self.rough)
         self.iterations = 0
 

@@ -6,7 +6,7 @@ of the dual's "R" and "interior", which are rows of the simplex for any 0 <= the
     const + sum c_i [ H(q_i) + sum_j w_ij log(w_ij / s_ij) ]   if   Z = sum c_i (w_ij - q_ij) X_ij is psd (certify.py).
 Z is proved positive definite on what the differences of the points span, in features that are a basis of it; theta is
 the least for which it is, to `BISECTIONS` bits. Where no theta will do, or that is better, the bound is that no p_i is
-above the largest s_ij. Distances are integers; M comes from floating point (squares.py), or is given.
+above the largest s_ij. Distances are integers; M comes from floating point (core/squares.py), or is given.
 """
 
 from __future__ import annotations
@@ -28,10 +28,8 @@ from cvxml.methods.nca.instance import Instance
 BISECTIONS = 40  # of theta, below which the first power of two
 PLENTY = 4  # as in certify.py
 LEAST = 200  # theta is 0 or at least 2^-LEAST
-CLOSE, ROUNDING = (
-    10**9,
-    1 << 46,
-)  # distances nearer than 1/CLOSE of the least, or 1/ROUNDING of the largest, are equal
+# Two distances are taken for equal where they differ by less than 1/CLOSE of the least or 1/ROUNDING of the largest.
+CLOSE, ROUNDING = 10**9, 1 << 46
 
 
 class _Row(NamedTuple):

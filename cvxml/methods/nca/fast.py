@@ -23,10 +23,8 @@ from cvxml.methods.nca.instance import Instance
 
 BLOCK = 1 << 17  # numbers in a block of rows: a megabyte
 THREADED = 500  # points from which two threads are worth their start
-TINY = {
-    "float64": 1e-200,
-    "float32": 1e-25,
-}  # sums of exponentials below this are taken with another shift
+# A sum of exponentials below this has lost digits to underflow, and is taken again with another shift.
+TINY = {"float64": 1e-200, "float32": 1e-25}
 ALL = slice(None)
 
 

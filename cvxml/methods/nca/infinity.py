@@ -7,7 +7,7 @@ class. It is said only where it is so for all that may be nearest within the pro
 
 So it is where a direction exists in which the points of a class coincide and the classes do not all: any
 metric grows better along it for ever (only if the rank is not limited: it must be added to whatever is there). Whether
-there is one is a matter of ranks, decided in rationals (span.py).
+there is one is a matter of ranks, decided in rationals (family/span.py).
 """
 
 from __future__ import annotations

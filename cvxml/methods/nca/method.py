@@ -33,7 +33,7 @@ class NCA(StationaryMethod[Instance]):
     """Neighbourhood components analysis; a metric is Q = A^T A."""
 
     id = "nca"
-    TITLE = "Neighbourhood components analysis (Goldberger et al. 2004)"
+    TITLE = "NCA: neighbourhood components analysis (Goldberger et al. 2004)"
     SCALE = "candidate"
     STARTS = ("auto", "pca", "identity", "random")
     PARAMETERS: ClassVar[dict[str, str]] = {

@@ -56,7 +56,7 @@ def step(X: FloatArray, s: FloatArray, Q0: FloatArray, criterion: str) -> cp.Pro
         #: <Q, X_ik> = (x_i - x_k)^T Q (x_i - x_k) | \langle Q, X_{ik} \rangle = (x_i - x_k)^T Q (x_i - x_k)
         distances = cp.sum(cp.multiply(x_i @ Q, x_i), axis=1)
         others = [k for k in range(len(X)) if k != i]
-        #: min over Q: sum_i c_i [ log sum_{k != i} e^-<Q, X_ik> + sum_j w_ij <Q, X_ij> ] + const
+        #: min over Q:  sum_i c_i [ log sum_{k != i} e^-<Q, X_ik> + sum_j w_ij <Q, X_ij> ] + const
         #:   | \min_{Q}\ \sum_i c_i \Bigl[ \log \sum_{k \ne i} e^{-\langle Q, X_{ik} \rangle}
         #:     + \sum_j w_{ij} \langle Q, X_{ij} \rangle \Bigr] + \mathrm{const}
         terms.append(c[i] * (cp.log_sum_exp(-distances[others]) + w[i] @ distances))

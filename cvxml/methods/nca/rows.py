@@ -143,7 +143,7 @@ class FirstOrder(NamedTuple):
 
 
 class Metric:
-    """A metric Q (d, d) of an instance: objective, and its gradient in the coordinates of `coordinates.py`."""
+    """A metric Q (d, d) of an instance: objective, and its gradient in the coordinates of `family/coordinates.py`."""
 
     def __init__(self, p: Instance, Q: FloatArray, at: Coordinates):
         self.p, self.Y = p, at.Y
@@ -160,9 +160,8 @@ class Metric:
         S = (S + S.T) / 2
         values, vectors = np.linalg.eigh(S)
         values[: max(0, d - p.m)] = 0
-        used = (
-            values > d * EPS * values[-1]
-        )  # less is rounding, and counts as such: a row of A has the root of it
+        # A smaller eigenvalue is rounding, and is counted as such: a row of A would have the root of it.
+        used = values > d * EPS * values[-1]
         M = vectors[:, used] * np.sqrt(values[used])
         bits = (53 - d.bit_length()) // 2
         (E1, E2), (M1, M2) = _split(self.E, bits), _split(M, bits)

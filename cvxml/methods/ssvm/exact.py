@@ -6,7 +6,7 @@ at every metric, G = C sum_i ( sum_h q_ih sum_{j in h} X_ij - sum_{j in h*_i} X_
 numbers are floats, so integers times powers of two: q becomes multiples of 2^-`BITS` whose sums agree exactly. The two
 inferences are by enumeration of all vote counts (the nearest points of each class are the cheapest), with distances in
 integers: what ties, ties exactly, and then the first set is taken. At V = 0 all sets tie, and h* is that of the
-identity, as in point.py. L and M come from floating point (squares.py), or are given.
+identity, as in point.py. L and M come from floating point (core/squares.py), or are given.
 """
 
 from __future__ import annotations

@@ -6,7 +6,8 @@ none. H_r(tau) = {h : #r >= 1, #c <= #r - tau for c != r}; tau = 1: r wins stric
 With m votes for r the cheapest set takes the m nearest of r and, of the rest, the k - m nearest with at most m - tau of
 a class: going by distance and skipping full classes is exact there, since those sets are the bases of a
 truncated partition matroid. What is not exact is to settle m on the way, as Algorithm 2 of the paper does
-(greedy.py); here every m from n* = ceil((k + tau (R - 1)) / R) to k is tried. docs/gerrymandering.md has the proof.
+(study/greedy.py); here every m from n* = ceil((k + tau (R - 1)) / R) to k is tried. The proof is in
+docs/gerrymandering.md.
 """
 
 from __future__ import annotations

@@ -142,12 +142,6 @@ BAD: dict[str, tuple[Any, str]] = {
     "no similar": ({"similar": [], "dissimilar": [[0, 1]]}, "no similar pair"),
     "no dissimilar": ({"similar": [[0, 1]], "dissimilar": []}, "no dissimilar pair"),
     "free": ({"similar": [[0, 1]], "dissimilar": [[2, 3]]}, "costs nothing"),
-    "both": ({"similar": [[0, 1]], "dissimilar": [[1, 0]]}, "as similar and as dissimilar"),
-    "twice": ({"similar": [[0, 1], [1, 0]], "dissimilar": [[2, 3]]}, "twice"),
-    "self": ({"similar": [[0, 0]], "dissimilar": [[2, 3]]}, "a point with itself"),
-    "range": ({"similar": [[0, 99]], "dissimilar": [[2, 3]]}, "outside 0..13"),
-    "float": ({"similar": [[0, 1.5]], "dissimilar": [[2, 3]]}, "integer indices"),
-    "list": ([[0, 1]], "pairs must be"),
     "twins": ({"similar": [[0, 1]], "dissimilar": [[2, 13]]}, "are equal: the least distance is 0"),
 }
 

@@ -181,9 +181,6 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "bounds-zero": ({"bounds": (0.0, 1.0)}, r"bounds\[0\] must be greater than 0"),
     "bounds-nan": ({"bounds": (1.0, np.nan)}, r"bounds\[1\] must be a finite number"),
     "bounds-huge": ({"bounds": (1.0, 1e150)}, "rescale X"),
-    "pairs-list": ({"pairs": [[0, 1]]}, "pairs must be"),
-    "pairs-outside": ({"pairs": {"similar": [[0, 12]], "dissimilar": []}}, "outside 0..11"),
-    "pairs-both": ({"pairs": {"similar": [[0, 1]], "dissimilar": [[1, 0]]}}, "as similar and as dissimilar"),
 }
 
 

@@ -12,7 +12,7 @@ from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
 from cvxml.methods.itml import METHOD
 from tests.instances import random_data
-from tests.methods.itml.problems import FEW, N0, PAIRS0, PRIOR0, X1, Y1, random_metric
+from tests.methods.itml.problems import FEW, N0, PAIRS0, PRIOR0, X1, Y1
 
 
 def as_metric_learn(X: FloatArray, pairs: dict[str, Any], gamma: float) -> FloatArray:
@@ -97,13 +97,3 @@ def test_a_misreading_is_named(name: str) -> None:
     report = cvxml.check("itml", X1, Y1, A, **asked)
     assert report.verdict is Verdict.REFUTED
     assert any(METHOD.MISREADINGS[name].sentence in line for line in report.diagnosis), report.diagnosis
-
-
-def test_random_wrong_metrics_get_no_diagnosis() -> None:
-    rng = np.random.default_rng(0)
-    for _ in range(15):
-        A = random_metric(rng, 3, 10.0 ** rng.uniform(-1, 1))
-        for params in ({}, {"gamma": 0.2, "prior": PRIOR0}):
-            report = cvxml.check("itml", X1, Y1, A, **params)
-            assert report.verdict is Verdict.REFUTED
-            assert report.diagnosis == ()

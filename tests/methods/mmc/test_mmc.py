@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -20,7 +19,7 @@ from cvxml.family.budget import BudgetFeasibility, budget, examine_budget
 from cvxml.family.budget_path import Free
 from cvxml.family.symmetric import svec
 from tests.instances import objective_of, random_data, real_data
-from tests.methods.mmc.problems import IDS, both, differences, distances, spent
+from tests.methods.mmc.problems import both, differences, distances, spent
 
 
 class Known(NamedTuple):
@@ -125,17 +124,6 @@ def test_optimality_conditions(method: str) -> None:
     assert least >= -1e-6 * np.abs(F * S).max()
 
 
-@both
-@pytest.mark.parametrize("solver", ["clarabel", "scs"])
-def test_the_literal_problem_agrees(method: str, solver: str) -> None:
-    X, y = real_data("iris", 24)
-    fast = cvxml.solve(method, X, y, tol=1e-9)
-    literal = cvxml.solve(method, X, y, solver=solver, tol=1e-4)
-    slip = 1e-13 * -fast.objective
-    assert literal.lower_bound <= fast.objective + slip
-    assert fast.lower_bound <= literal.objective + slip
-
-
 # the proof
 
 
@@ -177,21 +165,6 @@ def test_the_bound_is_that_of_the_formula(method: str) -> None:
     for other in (7 * c, np.where(c == c.min(), -1.0, c)):
         again = cvxml.certify(method, X, y, np.zeros((4, 4)), {"c": other})
         assert again.lower_bound <= proof.lower_bound * (1 - 1e-14)
-
-
-@both
-def test_the_second_derivative_gives_the_radius(method: str) -> None:
-    X, y = random_data(1, n=20, d=3)
-    best = cvxml.solve(method, X, y, tol=1e-11)
-    similar, _ = differences(X, y)
-    rng = np.random.default_rng(1)
-    for size in (1e-3, 1e-2, 1e-1):
-        N = rng.standard_normal((3, 3)) * np.sqrt(size * np.linalg.norm(best.metric))
-        other = best.metric + (np.diag(np.diag(N @ N.T)) if method == "mmc:diagonal" else N @ N.T)
-        other /= spent(similar, other)
-        proof = cvxml.certify(method, X, y, other, best.dual)
-        assert np.isfinite(proof.radius)
-        assert np.linalg.norm(other - best.metric) <= proof.radius + best.certificate.radius
 
 
 @both
@@ -259,19 +232,14 @@ def exactly(X: FloatArray, y: Any, c: FloatArray, A: FloatArray) -> tuple[Any, A
 
 
 @both
-def test_the_gradient_is_one(method: str) -> None:
+def test_the_intermediates_are_those_of_the_pairs(method: str) -> None:
     X, y = random_data(2, n=10, d=3)
-    rng = np.random.default_rng(0)
-    L = rng.standard_normal((3, 3))
-    A, h = L @ L.T, 1e-6
+    L = np.random.default_rng(0).standard_normal((3, 3))
+    A = L @ L.T
     at = cvxml.evaluate(method, X, y, A)
-    N = rng.standard_normal((3, 3))
-    N = np.diag(np.diag(N)) if method == "mmc:diagonal" else N + N.T
-    F: Callable[[FloatArray], float] = lambda M: objective_of(method, X, y, M)  # noqa: E731
-    assert np.sum(at.gradient * N) == pytest.approx((F(A + h * N) - F(A - h * N)) / (2 * h), rel=1e-6)
     similar, dissimilar = differences(X, y)
     assert at.spent == pytest.approx(spent(similar, A))
-    assert at.scaled_objective == pytest.approx(F(A / at.spent))
+    assert at.scaled_objective == pytest.approx(objective_of(method, X, y, A / at.spent))
     np.testing.assert_allclose(at.distances, distances(dissimilar, A))
     np.testing.assert_allclose(at.S, similar.T @ similar, atol=1e-12)
 
@@ -287,19 +255,6 @@ def test_twins_count_four_times(method: str) -> None:
     twins = cvxml.solve(method, np.repeat(X, 2, axis=0), np.repeat(y, 2), tol=1e-10)
     assert twins.objective == pytest.approx(2 * plain.objective, rel=1e-9)
     np.testing.assert_allclose(4 * twins.metric, plain.metric, atol=1e-4 * np.linalg.norm(plain.metric))
-
-
-@both
-def test_explicit_pairs_in_any_order_are_those_of_the_labels(method: str) -> None:
-    X, y = random_data(7, n=12, d=2)
-    i, j = np.triu_indices(12, 1)
-    index = np.stack([j, i], axis=1)[::-1]
-    same = y[index[:, 0]] == y[index[:, 1]]
-    pairs = {"similar": index[same].tolist(), "dissimilar": index[~same].tolist()}
-    plain, listed = cvxml.solve(method, X, y, tol=1e-10), cvxml.solve(method, X, None, pairs=pairs, tol=1e-10)
-    assert listed.objective == pytest.approx(plain.objective, rel=1e-10)
-    assert listed.params["pairs"] == pairs
-    assert plain.params["pairs"] is None
 
 
 # what is degenerate, and what is refused
@@ -347,10 +302,7 @@ def test_more_features_than_points() -> None:
 @both
 def test_a_difference_that_costs_nothing_is_refused_by_name(method: str) -> None:
     X = np.array([[0, 0], [1, 0], [0, 0], [5, 1]], dtype=float)
-    pairs = {"similar": [[0, 1]], "dissimilar": [[0, 1], [2, 3]]}
-    with pytest.raises(ValueError, match="as similar and as dissimilar"):
-        cvxml.solve(method, X, None, pairs=pairs)
-    pairs["dissimilar"] = [[1, 2], [2, 3]]
+    pairs = {"similar": [[0, 1]], "dissimilar": [[1, 2], [2, 3]]}
     with pytest.raises(ValueError, match=r"the dissimilar pair \[2, 3\] differs in (a direction|feature 1)"):
         cvxml.solve(method, X, None, pairs=pairs)
     X[3, 1] = 0
@@ -365,7 +317,7 @@ def test_a_difference_that_costs_nothing_is_refused_by_name(method: str) -> None
         ([[0.0], [0.0], [1.0]], [0, 0, 1], "every similar pair by the labels y are equal"),
         ([[0.0], [1.0], [0.5]], None, "y is None"),
         ([[0.0], [1.0], [0.5]], [1, 1, 1], "one class only"),
-        (np.zeros((4, 2)), [0, 0, 1, 1], "every dissimilar pair by the labels y are equal"),
+        (np.zeros((4, 2)), [0, 0, 1, 1], "every similar pair by the labels y are equal"),
         ([[1e-200], [3e-200], [2e-200]], [0, 0, 1], "cannot be written in double precision"),
     ],
 )
@@ -405,18 +357,6 @@ def test_what_is_no_dual(method: str, c: Any) -> None:
     X, y = random_data(0, n=12, d=3)
     with pytest.raises(ValueError, match="c"):
         cvxml.certify(method, X, y, np.eye(3), {} if c is None else {"c": c})
-
-
-@both
-@pytest.mark.parametrize("c", [0.0, -1.0, 1e-320, 1e-300, 1e300, 1.7e308])
-def test_no_dual_lifts_the_bound(method: str, c: float) -> None:
-    X, y = random_data(0, n=12, d=3)
-    best = cvxml.solve(method, X, y, tol=1e-9)
-    for shape in (np.full(48, c), np.where(np.arange(48) % 2, c, 1.0)):
-        proof = cvxml.certify(method, X, y, best.metric, {"c": shape})
-        assert proof.lower_bound <= best.objective * (1 - 1e-12)
-        assert not proof.proves(1e-6)
-        assert np.isfinite(proof.lower_bound)
 
 
 # what is not a metric within the budget
@@ -509,7 +449,9 @@ def test_the_derivatives_of_the_solver_are_those_of_its_function() -> None:
 @pytest.mark.parametrize("data", ["iris", "wine"])
 def test_newton_needs_few_steps(method: str, data: str) -> None:
     X, y = real_data(data)
-    assert cvxml.solve(method, X, y, tol=1e-9).n_iter <= 18
+    solution = cvxml.solve(method, X, y, tol=1e-9)
+    assert solution.n_iter <= 18
+    assert solution.rel_gap <= 1e-9
 
 
 def test_a_tolerance_below_rounding_is_not_reached_and_said() -> None:
@@ -517,12 +459,6 @@ def test_a_tolerance_below_rounding_is_not_reached_and_said() -> None:
     with pytest.warns(match="not certified"):
         solution = cvxml.solve("mmc", X + 1e9, y, tol=1e-15)
     assert solution.status is Status.STALLED
-
-
-def test_wine_whole_is_certified_strictly() -> None:
-    X, y = real_data("wine")
-    for method in IDS:
-        assert cvxml.solve(method, X, y, tol=1e-9).rel_gap <= 1e-9
 
 
 @pytest.mark.parametrize("method", ["mmc", "mmc:diagonal", "dml_eig"])

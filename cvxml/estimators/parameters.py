@@ -1,0 +1,52 @@
+"""The parameters of an estimator are the fields of its class; what they mean is said once, by its method."""
+
+from __future__ import annotations
+
+import dataclasses
+import textwrap
+from typing import Any, TypeVar, dataclass_transform
+
+from cvxml.methods import get
+
+WIDTH = 110
+EVERYWHERE = {
+    "solver": "{}",
+    "tol": "Certified gap, relative to the objective",
+    "max_iter": "Iterations of the fast solver",
+    "warm_start": "Start from the last fit, where the data have the same length",
+}  # what a class may say in other words, in its `_says`
+
+Estimator = TypeVar("Estimator")
+
+
+@dataclass_transform()
+def estimator(cls: type[Estimator]) -> type[Estimator]:
+    """Give a class the `__init__` that its fields ask for, and a docstring of sections from its `_says` and its method.
+
+    The fields are public parameters, as scikit-learn wants them; `_method` is the id of a method of the package.
+    """
+    made: Any = dataclasses.dataclass(eq=False, repr=False)(cls)
+    sections = {"Parameters": _parameters(made), "Attributes": textwrap.dedent(made._attributes).strip()}
+    text = [f"{title}\n{'-' * len(title)}\n{lines}" for title, lines in sections.items()]
+    cls.__doc__ = "\n\n".join([textwrap.dedent(f"    {cls.__doc__}").strip(), *text])
+    return cls
+
+
+def _parameters(cls: Any) -> str:
+    """A line for each parameter: first those of the method, then those of every solver."""
+    method = get(cls()._method)
+    says = {**EVERYWHERE, **method.PARAMETERS, **method.SOLVE_PARAMETERS, **cls._says}
+    first, *others = (f'"{name}"' for name in method.SOLVERS)
+    says["solver"] = says["solver"].format(f"{first} (default), {', '.join(others[:-1])} or {others[-1]}")
+    fields = sorted(dataclasses.fields(cls), key=lambda field: field.name in EVERYWHERE)
+    return "\n".join(_line(field, says[field.name]) for field in fields)
+
+
+def _line(field: dataclasses.Field[Any], entry: Any) -> str:
+    """The line "lam : float. Weight of ... (default 0.1)." """
+    text = getattr(entry, "help", entry).rstrip(".")
+    kind = [] if field.type == "Any" else [str(field.type)]
+    default = [] if "default" in text else [f"default {field.default}"]
+    sentence = text if text[1] == "," else text[0].upper() + text[1:]  # a letter is a symbol
+    line = f"{field.name} : {'. '.join([*filter(None, [', '.join(kind + default)]), sentence])}."
+    return textwrap.fill(line, WIDTH, subsequent_indent="    ", break_on_hyphens=False)
