@@ -172,10 +172,10 @@ class Multipliers:
     def newton(self) -> bool:
         """A Newton step; True if prices were feasible before it and M near the centre."""
         a = self.slopes(self.x)
-        L = np.linalg.cholesky(self.M)
+        L: FloatArray = np.linalg.cholesky(self.M)
         Z = self.C - self.weighted(self.Bt @ a)
         Z = L.T @ Z @ L
-        slope: FloatArray = svec(Z - self.tau * np.eye(len(L)))
+        slope = svec(Z - self.tau * np.eye(len(L)))
         free = self.x > 0 if self.margin.squared else (a > 0) & (a < self.margin.cap)
         free &= a > 0
         direction = -self._solve(L, np.flatnonzero(free), slope)
