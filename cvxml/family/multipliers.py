@@ -172,7 +172,7 @@ class Multipliers:
     def newton(self) -> bool:
         """A Newton step; True if prices were feasible before it and M near the centre."""
         a = self.slopes(self.x)
-        L: FloatArray = np.linalg.cholesky(self.M)
+        L = np.asarray(np.linalg.cholesky(self.M), dtype=np.float64)
         Z = self.C - self.weighted(self.Bt @ a)
         Z = L.T @ Z @ L
         slope = svec(Z - self.tau * np.eye(len(L)))
