@@ -52,7 +52,7 @@ def solved(formula: str, inputs: Inputs, **changed: Any) -> Any:
     params = {k: v for k, v in {**parameters(inputs), **changed}.items() if k in known}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return cvxml.solve(formula, inputs["X"], inputs.get("y"), tol=1e-12, **params)
+        return cvxml.solve(formula, inputs["X"], inputs.get("y"), tol=1e-11, **params)
 
 
 def with_root(metric: FloatArray) -> dict[str, Any]:
