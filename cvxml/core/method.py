@@ -104,6 +104,15 @@ class Method(ABC, Generic[Given]):
         """
         raise ValueError(f"{self.id} has no exact mode")
 
+    def exact_as_stored(
+        self, given: Given, M: FloatArray, dual: Dual, *, root: ArrayLike, hint: Any = None
+    ) -> Exact:
+        """`exact` of a dual that is repaired already, by linear algebra in rationals and balls alone.
+
+        hint: of what floating point would have to find for the bound, that which is stored with the dual.
+        """
+        return self.exact(given, M, dual, root=root)
+
     @property
     def has_exact(self) -> bool:
         """True if there is an exact mode."""

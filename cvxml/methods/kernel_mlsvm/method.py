@@ -161,20 +161,18 @@ class KernelMLSVM(FamilyMethod[Instance]):
             value_rounding=n * EPS * value,
         )
 
-    def exact(
-        self,
-        given: Instance,
-        M: FloatArray,
-        dual: Dual,
-        *,
-        root: ArrayLike | None = None,
-        psd: ArrayLike | None = None,
+    def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
+        """In rational arithmetic (exact.py). Raises ValueError for the rbf."""
+        return self.exact_as_stored(given, M, dual, root=root)
+
+    def exact_as_stored(
+        self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None, hint: Any = None
     ) -> Exact:
-        """In rational arithmetic (exact.py), with psd near the psd part of the dual. Raises ValueError for the rbf."""
+        """hint (n, r): near the psd part of the dual."""
         from cvxml.methods.kernel_mlsvm.exact import exact_interval
 
         prices = self.named(given, self.read(given, dual)[0])
-        return exact_interval(given, M, _as_tuple(prices), root=root, psd=psd)
+        return exact_interval(given, M, _as_tuple(prices), root=root, psd=hint)
 
     def search(
         self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback

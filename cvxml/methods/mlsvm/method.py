@@ -13,21 +13,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from fractions import Fraction
 from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.core.exact import Exact
 from cvxml.core.inputs import check_count, real_array
 from cvxml.core.metric import FloatArray, IntArray, as_metric
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Callback, Found, Start
 from cvxml.core.statement import Statement
-from cvxml.family.bound import Family, Term, in_domain
-from cvxml.family.exact import interval
+from cvxml.family.bound import Family, Term
 from cvxml.family.frobenius import Frobenius
 from cvxml.family.groups import Spread
 from cvxml.family.method import FamilyMethod
@@ -87,11 +84,9 @@ class MLSVM(FamilyMethod[Instance]):
         """
         return evaluate_metric(given.X, given.N, M, given.lam, t)
 
-    def member(
-        self, given: Instance, number: Callable[[Any], Any] = float, psd: ArrayLike | None = None
-    ) -> Family:
-        """psd (d, r): L with L L^T near P_+(-G), if it is known, for exact arithmetic."""
-        return member_of(Frobenius(given.X, number(given.lam), square=psd), given.N, number)
+    def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
+        """See `member_of`."""
+        return member_of(Frobenius(given.X, number(given.lam)), given.N, number)
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Prices]:
         """ "u" (p,) with "u_index" (p, 2) of pairs (i, impostor j), "w" (q,) with "w_index" (q, 2) of pairs (i, l).
@@ -107,21 +102,6 @@ class MLSVM(FamilyMethod[Instance]):
         index, near = _rows(given.N)
         u, w = prices.a[near], np.abs(prices.a[~near])
         return {"u": u, "u_index": index[near], "w": w, "w_index": index[~near]}
-
-    def exact(
-        self,
-        given: Instance,
-        M: FloatArray,
-        dual: Dual,
-        *,
-        root: ArrayLike | None = None,
-        psd: ArrayLike | None = None,
-    ) -> Exact:
-        """See family/exact.py. psd (d, r): L with L L^T near P_+(-G), of the prices themselves, not of a multiple."""
-        if psd is None:
-            return super().exact(given, M, dual, root=root)
-        prices = in_domain(self.member(given), self.read(given, dual))
-        return interval(self.member(given, Fraction, psd=psd), M, prices, root)
 
     def search(
         self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback

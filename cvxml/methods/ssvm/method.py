@@ -88,19 +88,17 @@ class SSVM(StationaryMethod[Instance]):
         """The certificate from any weights "q", "q_index" (certify.py)."""
         return certify_metric(given, M, dual)
 
-    def exact(
-        self,
-        given: Instance,
-        M: FloatArray,
-        dual: Dual,
-        *,
-        root: ArrayLike | None = None,
-        psd: ArrayLike | None = None,
-    ) -> Exact:
+    def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
         """Of the metric's own convex step, in rational arithmetic. Raises ValueError as exact.py says."""
+        return self.exact_as_stored(given, M, dual, root=root)
+
+    def exact_as_stored(
+        self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None, hint: Any = None
+    ) -> Exact:
+        """hint (d, r): L of exact.py."""
         from cvxml.methods.ssvm.exact import exact_interval
 
-        return exact_interval(given, M, dual, root=root, psd=psd)
+        return exact_interval(given, M, dual, root=root, psd=hint)
 
     def find(  # type: ignore[override]
         self,
