@@ -26,6 +26,7 @@ from cvxml.core.inputs import check_X, real_array
 from cvxml.core.metric import FloatArray, IntArray, project_psd
 from cvxml.core.misreading import Misreading, Other, Question
 from cvxml.core.pairs import Pairs, pairs_of
+from cvxml.core.parameter import JSON, Parameter
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Found
 from cvxml.core.statement import Statement
@@ -300,7 +301,11 @@ class DMLEig(FamilyMethod[Instance]):
     id = "dml_eig"
     TITLE = "DML-eig: metric learning with eigenvalue optimization (Ying, Li 2012)"
     PARAMETERS: ClassVar = {
-        "pairs": '{"similar": [[i, j], ...], "dissimilar": [[i, j], ...]} (default: every two points, by their labels)',
+        "pairs": Parameter(
+            '{"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}',
+            JSON,
+            otherwise="every two points, by their labels",
+        ),
     }
     STATEMENT = Statement("cvxml.methods.dml_eig", ("inverse_root", "literal", "dual"))
     MISREADINGS: ClassVar = MISREADINGS

@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike
 from cvxml.core.inputs import check_count, check_labels, check_positive, check_X, class_names
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.misreading import Misreading, changed
+from cvxml.core.parameter import COUNT, JSON, NUMBER, Parameter
 from cvxml.core.result import Dual
 from cvxml.core.statement import Statement
 from cvxml.core.targets import given_triplets, nearest_of_class, nearest_of_the_rest
@@ -128,9 +129,11 @@ class FrobMetric(FamilyMethod[Instance]):
     id = "frobmetric"
     TITLE = "FrobMetric: triplets and the Frobenius norm (Shen, Kim, Wang 2011)"
     PARAMETERS: ClassVar = {
-        "C": "weight of the mean loss, > 0 (default 1)",
-        "n_neighbors": "targets of a point, and as many impostors (default 3)",
-        "triplets": "explicit triplets, a list of [i, j, l]: j nearer to i than l; they win over n_neighbors",
+        "C": Parameter("weight of the mean loss, > 0", NUMBER, 1.0),
+        "n_neighbors": Parameter("targets of a point, and as many impostors", COUNT, 3),
+        "triplets": Parameter(
+            "explicit triplets, a list of [i, j, l]: j nearer to i than l; they win over n_neighbors", JSON
+        ),
     }
     STATEMENT = Statement("cvxml.methods.frobmetric", ("literal", "dual"))
     MISREADINGS: ClassVar = MISREADINGS

@@ -27,6 +27,7 @@ from cvxml.core.inputs import check_count, check_labels, check_number, check_X, 
 from cvxml.core.metric import FloatArray, IntArray, project_psd
 from cvxml.core.misreading import Misreading, Other, Question, changed
 from cvxml.core.neighbors import squared_euclidean
+from cvxml.core.parameter import COUNT, LISTS, NUMBER, Parameter
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Found
 from cvxml.core.statement import Statement
@@ -265,9 +266,13 @@ class LMNN(FamilyMethod[Instance]):
     """Large margin nearest neighbours; squared: with the squared hinge."""
 
     PARAMETERS: ClassVar = {
-        "mu": "weight of the impostors, between 0 and 1; that of the targets is 1 - mu (default 0.5)",
-        "n_neighbors": "k, the number of targets of a point (default 3)",
-        "targets": "explicit targets, a list of points of its class for each point; they win over n_neighbors",
+        "mu": Parameter(
+            "weight of the impostors, between 0 and 1; that of the targets is 1 - mu", NUMBER, 0.5
+        ),
+        "n_neighbors": Parameter("k, the number of targets of a point", COUNT, 3),
+        "targets": Parameter(
+            "explicit targets, a list of points of its class for each point; they win over n_neighbors", LISTS
+        ),
     }
 
     def __init__(self, squared: bool):

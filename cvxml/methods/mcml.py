@@ -470,7 +470,7 @@ class MCML(FamilyMethod[Instance]):
     id = "mcml"
     TITLE = "Metric learning by collapsing classes (Globerson, Roweis 2005)"
     EXPONENTIAL = True
-    PARAMETERS: ClassVar[dict[str, str]] = {}
+    PARAMETERS: ClassVar = {}
     STATEMENT = Statement("cvxml.methods.mcml", ("literal", "dual", "mates"))
     MISREADINGS = MISREADINGS
 

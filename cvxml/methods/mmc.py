@@ -29,6 +29,7 @@ from cvxml.core.inputs import check_X, real_array
 from cvxml.core.metric import FloatArray, IntArray, examine, project_psd
 from cvxml.core.misreading import LOOSE, Misreading, Other, Question
 from cvxml.core.pairs import Pairs, pairs_of
+from cvxml.core.parameter import JSON, Parameter
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Callback, Found, Start
 from cvxml.core.statement import Statement
@@ -265,8 +266,11 @@ class MMC(FamilyMethod[Instance]):
     """Dissimilar pairs move apart within a budget; diagonal: by weights of the features."""
 
     PARAMETERS: ClassVar = {
-        "pairs": '{"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}; y is then not looked at '
-        "(default None: every two points, by their labels)"
+        "pairs": Parameter(
+            '{"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}; y is then not looked at',
+            JSON,
+            otherwise="every two points, by their labels",
+        )
     }
     EXPONENTIAL = True  # there is no exponential cone, but SCS crawls on square roots too
 

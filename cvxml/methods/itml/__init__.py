@@ -29,6 +29,7 @@ from cvxml.core.inputs import check_choice, check_positive, check_X, real_array
 from cvxml.core.metric import FloatArray, IntArray, as_matrix, project_psd
 from cvxml.core.misreading import LOOSE, MULTIPLES, Misreading, Other, Question
 from cvxml.core.pairs import Pairs, pairs_of
+from cvxml.core.parameter import JSON, MATRIX, NUMBER, NUMBERS, Parameter, words
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Callback, Found, Start
 from cvxml.core.statement import Statement
@@ -568,12 +569,22 @@ class ITML(FamilyMethod[Instance]):
     TITLE = "Information-theoretic metric learning (Davis et al. 2007)"
     EXPONENTIAL = True
     PARAMETERS: ClassVar = {
-        "gamma": "weight of the slack (> 0, default 1.0)",
-        "prior": 'A_0: "identity" (default), "covariance" (the inverse of the sample covariance), or positive definite '
-        "(d, d)",
-        "bounds": "(u, l), what squared distances of similar and dissimilar pairs are held to (default: the 5th and "
-        "95th percentile of all squared distances under the prior)",
-        "pairs": '{"similar": [[i, j], ...], "dissimilar": [[i, j], ...]} (default: every two points, by their labels)',
+        "gamma": Parameter("weight of the slack, > 0", NUMBER, 1.0),
+        "prior": Parameter(
+            'A_0: "identity", "covariance" (the inverse of the sample covariance), or positive definite (d, d)',
+            words("identity", "covariance", otherwise=MATRIX),
+            "identity",
+        ),
+        "bounds": Parameter(
+            "(u, l), what squared distances of similar and dissimilar pairs are held to",
+            NUMBERS,
+            otherwise="the 5th and 95th percentile of all squared distances under the prior",
+        ),
+        "pairs": Parameter(
+            '{"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}',
+            JSON,
+            otherwise="every two points, by their labels",
+        ),
     }
     STATEMENT = Statement("cvxml.methods.itml", ("literal", "divergence", "dual"))
     MISREADINGS: ClassVar = MISREADINGS

@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike
 from cvxml.core.exact import Exact
 from cvxml.core.inputs import check_count, real_array
 from cvxml.core.metric import FloatArray, IntArray, as_metric
+from cvxml.core.parameter import COUNT, LISTS, NUMBER, WORD, Parameter
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Callback, Found, Start
 from cvxml.core.statement import Statement
@@ -48,12 +49,17 @@ class MLSVM(FamilyMethod[Instance]):
     id = "mlsvm"
     TITLE = "MLSVM: metric learning, a support vector approach (Nguyen, Guo 2008)"
     MAX_ITER = 20000  # gradient steps and Newton rounds
-    PARAMETERS: ClassVar[dict[str, str]] = {
-        "lam": "weight of lam/2 ||A||^2, > 0 (default 0.1)",
-        "n_neighbors": "K, the size of a neighbourhood (default 4)",
-        "neighborhood": '"knn": the K nearest of any class, as printed (default); '
-        '"per-class": K nearest of the class and K nearest of the rest',
-        "neighbors": "explicit lists N(i), one a point; they win over n_neighbors and neighborhood",
+    PARAMETERS: ClassVar[dict[str, Parameter]] = {
+        "lam": Parameter("weight of lam/2 ||A||^2, > 0", NUMBER, 0.1),
+        "n_neighbors": Parameter("K, the size of a neighbourhood", COUNT, 4),
+        "neighborhood": Parameter(
+            '"knn": the K nearest of any class, as printed; "per-class": K nearest of the class and K of the rest',
+            WORD,
+            "knn",
+        ),
+        "neighbors": Parameter(
+            "explicit lists N(i), one a point; they win over n_neighbors and neighborhood", LISTS
+        ),
     }
     STATEMENT = Statement("cvxml.methods.mlsvm.problem", ("literal", "dual"))
     MISREADINGS = MISREADINGS
