@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.backend import solve_problem
 from cvxml.core.exact import Exact
+from cvxml.core.example import Example
 from cvxml.core.inputs import check_choice, check_count, check_positive
 from cvxml.core.metric import FloatArray, IntArray, as_matrix, as_metric, examine, project_psd
 from cvxml.core.misreading import Misreading
@@ -53,6 +54,7 @@ class Method(ABC, Generic[Given]):
     PARAMETERS: ClassVar[dict[str, Parameter]]  # by name: the options of the command line follow from them
     SOLVE_PARAMETERS: ClassVar[dict[str, Parameter]] = {}  # the same for what only `solve` takes
     MISREADINGS: ClassVar[dict[str, Misreading]]  # the common misreadings, by name
+    EXAMPLES: ClassVar[tuple[Example, ...]]  # what tests, `cvxml verify` and the benchmarks run
     STARTS: tuple[
         str, ...
     ] = ()  # where a problem is not convex: those that a claim to be optimal is held against

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.backend import solve_problem
+from cvxml.core.example import drawn, sample, timed, verified
 from cvxml.core.inputs import check_X, real_array
 from cvxml.core.metric import FloatArray, IntArray, project_psd
 from cvxml.core.misreading import Misreading, Other, Question
@@ -309,6 +310,18 @@ class DMLEig(FamilyMethod[Instance]):
     }
     STATEMENT = Statement("cvxml.methods.dml_eig", ("inverse_root", "literal", "dual"))
     MISREADINGS: ClassVar = MISREADINGS
+    EXAMPLES: ClassVar = (
+        drawn(7, 20, 3),
+        drawn(7, 14, 5, degenerate=True),
+        drawn(
+            8, 14, 2, 2, pairs={"similar": [[0, 2], [4, 1], [5, 3]], "dissimilar": [[0, 1], [2, 3], [9, 4]]}
+        ),
+        sample("iris", 21),
+        verified("iris", 30),
+        verified("balance", 24, raw=True),
+        timed("iris"),
+        timed("wine"),
+    )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
         """See `instance`."""

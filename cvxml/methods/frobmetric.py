@@ -19,6 +19,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cvxml.core.example import drawn, sample, timed, verified
 from cvxml.core.inputs import check_count, check_labels, check_positive, check_X, class_names
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.misreading import Misreading, changed
@@ -137,6 +138,16 @@ class FrobMetric(FamilyMethod[Instance]):
     }
     STATEMENT = Statement("cvxml.methods.frobmetric", ("literal", "dual"))
     MISREADINGS: ClassVar = MISREADINGS
+    EXAMPLES: ClassVar = (
+        drawn(5, 18, 3),
+        drawn(6, 12, 14, 2, C=0.1, n_neighbors=1),  # more features than points
+        drawn(7, 18, 5, degenerate=True),
+        sample("iris", 24, C=10.0, n_neighbors=2),
+        verified("iris", 60),
+        verified("wine", 40, C=20.0, n_neighbors=2),
+        timed("iris"),
+        timed("wine"),
+    )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
         """See `instance`."""

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.backend import solve_problem
+from cvxml.core.example import drawn, sample, timed, verified
 from cvxml.core.inputs import check_count, check_labels, check_number, check_X, class_names
 from cvxml.core.metric import FloatArray, IntArray, project_psd
 from cvxml.core.misreading import Misreading, Other, Question, changed
@@ -274,6 +275,16 @@ class LMNN(FamilyMethod[Instance]):
             "explicit targets, a list of points of its class for each point; they win over n_neighbors", LISTS
         ),
     }
+    EXAMPLES: ClassVar = (
+        drawn(5, 18, 3, mu=0.3),
+        drawn(6, 16, 4, 2, mu=0.8, n_neighbors=1),
+        drawn(7, 18, 5, degenerate=True),
+        sample("iris", 21, n_neighbors=2),
+        verified("iris", 60),
+        verified("wine", 20, mu=0.8, n_neighbors=1),
+        timed("iris"),
+        timed("wine"),
+    )
 
     def __init__(self, squared: bool):
         self.squared = squared

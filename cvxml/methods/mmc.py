@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.backend import solve_problem
+from cvxml.core.example import drawn, sample, timed, verified
 from cvxml.core.inputs import check_X, real_array
 from cvxml.core.metric import FloatArray, IntArray, examine, project_psd
 from cvxml.core.misreading import LOOSE, Misreading, Other, Question
@@ -273,6 +274,19 @@ class MMC(FamilyMethod[Instance]):
         )
     }
     EXPONENTIAL = True  # there is no exponential cone, but SCS crawls on square roots too
+    EXAMPLES: ClassVar = (
+        drawn(3, 14, 3),
+        drawn(7, 14, 5, degenerate=True),
+        drawn(
+            8, 14, 2, 2, pairs={"similar": [[0, 2], [4, 1], [5, 3]], "dissimilar": [[0, 1], [2, 3], [9, 4]]}
+        ),
+        sample("iris", 24),
+        verified("iris", 40),
+        verified("wine", 30),
+        verified("rings", 30, raw=True),
+        timed("iris"),
+        timed("wine"),
+    )
 
     def __init__(self, diagonal: bool):
         self.diagonal = diagonal

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.exact import Exact
+from cvxml.core.example import drawn, sample, verified
 from cvxml.core.inputs import real_array
 from cvxml.core.method import ConvexMethod
 from cvxml.core.metric import FloatArray, as_matrix, as_metric
@@ -59,6 +60,16 @@ class GLML(ConvexMethod[Instance]):
     }
     STATEMENT = Statement("cvxml.methods.glml.problem", ("problem", "dual"))
     MISREADINGS = MISREADINGS
+    EXAMPLES: ClassVar = (
+        drawn(4, 30, 5),
+        drawn(5, 30, 3, alpha=0.1, query=[0.3, -0.2, 0.1], priors="empirical"),
+        drawn(7, 30, 5, degenerate=True, alpha=0.1),
+        sample("iris", 60, alpha=0.01, query=[0.1, 0.4, -0.2, -0.3]),
+        sample("wine", 100, model="mixture", alpha=0.5),
+        verified("rings", raw=True, query=[0.5, 0.5]),
+        verified("iris", alpha=0.01),
+        verified("breast_cancer", 200, alpha=0.01),
+    )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
         """Everything checked, the model fitted. Raises ValueError for bad input."""

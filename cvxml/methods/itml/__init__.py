@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.backend import SolverFailure, solve_problem
+from cvxml.core.example import drawn, sample, timed, verified
 from cvxml.core.inputs import check_choice, check_positive, check_X, real_array
 from cvxml.core.metric import FloatArray, IntArray, as_matrix, project_psd
 from cvxml.core.misreading import LOOSE, MULTIPLES, Misreading, Other, Question
@@ -588,6 +589,17 @@ class ITML(FamilyMethod[Instance]):
     }
     STATEMENT = Statement("cvxml.methods.itml", ("literal", "divergence", "dual"))
     MISREADINGS: ClassVar = MISREADINGS
+    EXAMPLES: ClassVar = (
+        drawn(6, 14, 3),
+        drawn(7, 10, 14, gamma=0.1),  # more features than points
+        drawn(7, 14, 5, degenerate=True),
+        sample("wine", 20, prior="covariance", gamma=0.1),
+        sample("iris", 16, bounds=(0.5, 4.0), gamma=0.5),
+        verified("iris", 24, gamma=0.5),
+        verified("wine", 20),
+        timed("iris"),
+        timed("wine"),
+    )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
         """See `instance`."""

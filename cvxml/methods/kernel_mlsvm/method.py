@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.exact import Exact
+from cvxml.core.example import drawn, sample, verified
 from cvxml.core.inputs import check_count
 from cvxml.core.metric import FloatArray, IntArray, as_metric, examine, project_psd
 from cvxml.core.parameter import COUNT, LISTS, NUMBER, WORD, Parameter
@@ -73,6 +74,13 @@ class KernelMLSVM(FamilyMethod[Instance]):
     }
     STATEMENT = Statement("cvxml.methods.kernel_mlsvm.instance", ("factor",), further=MLSVM.STATEMENT)
     MISREADINGS = MISREADINGS
+    EXAMPLES: ClassVar = (
+        drawn(2, 20, 5),
+        drawn(7, 15, 5, degenerate=True),
+        sample("iris", 12, kernel="rbf", gamma=0.5),
+        verified("iris", 60),
+        verified("rings", 12, raw=True, kernel="rbf", gamma=1.0),
+    )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
         """Everything checked. Raises ValueError for bad input."""

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.exact import Exact
+from cvxml.core.example import drawn, sample, verified
 from cvxml.core.inputs import check_count, real_array
 from cvxml.core.metric import FloatArray, IntArray, as_metric
 from cvxml.core.parameter import COUNT, LISTS, NUMBER, WORD, Parameter
@@ -63,6 +64,24 @@ class MLSVM(FamilyMethod[Instance]):
     }
     STATEMENT = Statement("cvxml.methods.mlsvm.problem", ("literal", "dual"))
     MISREADINGS = MISREADINGS
+    EXAMPLES: ClassVar = (
+        drawn(0, 40, 5),
+        drawn(1, 24, 30, lam=0.01, n_neighbors=6),  # more features than points
+        drawn(0, 40, 5, degenerate=True),
+        sample("iris", 50, neighborhood="per-class", n_neighbors=3),
+        sample("wine", 60, raw=True, lam=1.0, n_neighbors=5),
+        sample("balance", 60, raw=True, lam=1.0),
+        verified("iris", raw=True, lam=0.01),
+        verified("iris", neighborhood="per-class"),
+        verified("wine"),
+        verified("wine", lam=0.01, neighborhood="per-class", n_neighbors=3),
+        verified("breast_cancer", 120, n_neighbors=6),
+        verified("digits", 30),
+        verified("balance", 100, raw=True, lam=1.0),
+        verified("twonorm", 100, raw=True),
+        verified("waveform", 80),
+        verified("rings", 90, raw=True),
+    )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
         """Everything checked. Raises ValueError for bad input."""

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.exact import Exact
+from cvxml.core.example import drawn, sample, verified
 from cvxml.core.method import StationaryMethod
 from cvxml.core.metric import FloatArray, low_rank_components
 from cvxml.core.parameter import COUNT, MATRIX, START, WORD, Parameter
@@ -59,6 +60,20 @@ class NCA(StationaryMethod[Instance]):
     }
     STATEMENT = Statement("cvxml.methods.nca.problem", ("step", "at", "dual", "pairs"))
     MISREADINGS = MISREADINGS
+    EXAMPLES: ClassVar = (
+        drawn(3, 12, 3, criterion="g"),
+        drawn(9, 12, 2),
+        drawn(
+            4,
+            12,
+            3,
+            criterion="g",
+            similarity=[[0.5 ** abs(i - j) * (i != j) for j in range(12)] for i in range(12)],
+        ),
+        drawn(7, 12, 5, degenerate=True, criterion="g"),
+        sample("rings", 18, raw=True, criterion="g"),
+        verified("rings", 24, criterion="g"),
+    )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
         """Everything checked; y may be None where similarity is given. Raises ValueError for bad input."""

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.exact import Exact
+from cvxml.core.example import drawn, sample, verified
 from cvxml.core.inputs import check_positive
 from cvxml.core.method import StationaryMethod
 from cvxml.core.metric import FloatArray, unit_scale
@@ -62,6 +63,14 @@ class SSVM(StationaryMethod[Instance]):
 
     STATEMENT = Statement("cvxml.methods.ssvm.problem")
     MISREADINGS = MISREADINGS
+    EXAMPLES: ClassVar = (
+        drawn(3, 10, 5, C=0.2),
+        drawn(3, 10, 5, degenerate=True, C=1.0),
+        sample("iris", 15, C=1.0, n_neighbors=1, loss_matrix=[[0, 1, 2], [1, 0, 3], [0.5, 1, 0]]),
+        sample("wine", 11, C=0.1, n_neighbors=2),
+        verified("iris", 24, C=0.1),
+        verified("rings", 24, raw=True, C=0.5, n_neighbors=1),
+    )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
         """Everything checked. Raises ValueError for bad input."""
