@@ -66,8 +66,7 @@ class MLSVM(FamilyMethod[Instance]):
     MISREADINGS = MISREADINGS
     EXAMPLES: ClassVar = (
         drawn(0, 40, 5),
-        drawn(1, 24, 30, lam=0.01, n_neighbors=6),  # more features than points
-        drawn(0, 40, 5, degenerate=True),
+        drawn(1, 24, 30, degenerate=True, lam=0.01, n_neighbors=6),  # more features than points
         sample("iris", 50, neighborhood="per-class", n_neighbors=3),
         sample("wine", 60, raw=True, lam=1.0, n_neighbors=5),
         sample("balance", 60, raw=True, lam=1.0),

@@ -64,11 +64,11 @@ class NCA(StationaryMethod[Instance]):
         drawn(3, 12, 3, criterion="g"),
         drawn(9, 12, 2),
         drawn(
-            4,
-            12,
-            3,
+            *(5, 12, 3),
             criterion="g",
-            similarity=[[0.5 ** abs(i - j) * (i != j) for j in range(12)] for i in range(12)],
+            similarity=[
+                [0.5 ** abs(5 * i % 12 - 5 * j % 12) * (i != j) for j in range(12)] for i in range(12)
+            ],
         ),
         drawn(7, 12, 5, degenerate=True, criterion="g"),
         sample("rings", 18, raw=True, criterion="g"),
