@@ -282,7 +282,6 @@ class MMC(FamilyMethod[Instance]):
         ),
         sample("iris", 24),
         verified("iris", 40),
-        verified("wine", 30),
         verified("rings", 30, raw=True),
         timed("iris"),
         timed("wine"),
