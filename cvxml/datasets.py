@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cvxml.core import files
+from cvxml.core.example import Drawn, Example
 
 SEED = 0
 Table = tuple[NDArray[np.float64], NDArray[Any]]
@@ -245,6 +246,33 @@ def standardize(X: ArrayLike) -> NDArray[np.float64]:
     varies = (values.max(axis=0) > values.min(axis=0)) & (spread > 0)
     centred = values - values.mean(axis=0)
     return np.where(varies, centred / np.where(varies, spread, 1.0), 0.0)
+
+
+def overlapping(
+    seed: int, n: int = 40, d: int = 5, classes: int = 3
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Gaussian classes, X (n, d): row i is of class i mod `classes`, which is the mean of its first feature.
+
+    numpy may draw others in another version.
+    """
+    y = np.arange(n, dtype=np.int64) % classes
+    X = np.random.default_rng(seed).standard_normal((n, d))
+    X[:, 0] += y
+    return X, y
+
+
+def of_example(example: Example) -> Table:
+    """The points of an example."""
+    points = example.points
+    if isinstance(points, Drawn):
+        X, y = overlapping(*points[:4])
+        if points.degenerate:
+            X[:, -2], X[:, -1] = X[:, 0], 1.0
+        return X, y
+    X, y = load(points.name)
+    if points.n is not None:
+        X, y = subsample(X, y, points.n)
+    return (X if points.raw else standardize(X)), y
 
 
 def subsample(X: NDArray[Any], y: NDArray[Any], n: int, seed: int = 0) -> Table:

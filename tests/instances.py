@@ -112,11 +112,7 @@ def mlsvm_from_kkt(seed: int, d: int = 6, interior: int = 2, capped: int = 2, sl
 
 def random_data(seed: int, n: int = 40, d: int = 5, classes: int = 3) -> tuple[FloatArray, np.ndarray]:
     """Overlapping Gaussian classes."""
-    rng = np.random.default_rng(seed)
-    y = np.arange(n) % classes
-    X = rng.standard_normal((n, d))
-    X[:, 0] += y
-    return X, y
+    return datasets.overlapping(seed, n, d, classes)
 
 
 def real_data(name: str, n: int | None = None, standardized: bool = True) -> tuple[FloatArray, Any]:

@@ -272,9 +272,8 @@ def test_the_oracle_and_the_methods_do_not_need_scikit_learn_to_start() -> None:
         assert not any(i.startswith("sklearn") and top for i, top in imports.items()), name
 
 
-# where a method of one file is named beside it: the registry, its estimator and the public names, options of the
-# command line, what verify runs
-BESIDE = {"methods.__init__", "__init__", "cli.data", "oracle.verify"}
+# where a method of one file is named beside it: the registry, its estimator and the public names
+BESIDE = {"methods.__init__", "__init__"}
 
 
 def test_a_method_is_one_file_and_what_names_it_is_known() -> None:

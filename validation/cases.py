@@ -4,11 +4,10 @@
     python validation/cases.py --check    change nothing; exit code 1 if a file would change
     python validation/cases.py --solve    also solve anew what has no stored solution yet
 
-Stored inputs are the metric, its root M, the dual variables, L, and the wrong metrics: how they were found does not
-matter, for what is said of them is computed here, in exact arithmetic (core/exact.py) from the inputs: the interval
-that holds the optimum, and by how much a wrong metric is worse at least. Everything but the stored inputs is the same,
-byte for byte, on every machine. For methods without an exact mode the figures are stored too, and proved
-(case_double.py).
+Stored are the metric, its root M, the dual variables, L or mu, and the wrong metrics (case_store.py): how they were
+found does not matter, for what is said of them is computed here, in exact arithmetic (core/exact.py) from the inputs:
+the interval that holds the optimum, the radius, and by how much a wrong metric is worse at least. All of it is the
+same, byte for byte, on every machine.
 """
 
 from __future__ import annotations
@@ -16,40 +15,34 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import warnings
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from case_asks import ASKS
-from case_double import judged as judged_in_double
-from case_double import to_store
-from case_inputs import PROBLEMS as WITH_EXACT_MODE
-from case_inputs import Definition
+from case_inputs import PROBLEMS as OWN
+from case_inputs import Definition, Inputs
 from case_parts import PARTS, Part
+from case_radius import radius
 from case_relatives import RELATIVES
+from case_store import MU, to_store
 
-import cvxml
-from cvxml.core.exact import decimal, root_upward
-from cvxml.core.squares import missing_to_psd
-from cvxml.family.bound import Family, in_domain
-from cvxml.family.frobenius import missing
-from cvxml.family.rational import plane
-from cvxml.family.regularizers import fractions
-from cvxml.family.rows import Prices
+from cvxml.core.exact import Exact, decimal, flint, scaled
+from cvxml.core.metric import FloatArray
+from cvxml.core.squares import distance_to_square, is_psd, whole
+from cvxml.family.bound import Family
+from cvxml.family.method import FamilyMethod
+from cvxml.family.rational import Squares, least_factor, plane
+from cvxml.family.regularizers import Budget
 from cvxml.methods import get_exact
-from cvxml.methods.kernel_mlsvm import exact as kernel
-from cvxml.methods.kernel_mlsvm.instance import instance as kernel_instance
-from cvxml.methods.mlsvm.instance import instance as linear_instance
-from cvxml.methods.mlsvm.method import METHOD as MLSVM
-from cvxml.methods.ssvm.exact import inferred, pushed
-from cvxml.methods.ssvm.instance import instance as ssvm_instance
 from cvxml.oracle.cases import FORMAT, VERSION, parameters
 
-PROBLEMS = (*WITH_EXACT_MODE, *RELATIVES)
+PROBLEMS = (*OWN, *RELATIVES)
 FOLDER = Path(__file__).parent.parent / "cvxml" / "cases"
 TOL = Fraction(1, 10**6)  # "normal": every wrong metric is refuted at it
+NEAR = 1e-12  # of a metric, what M M^T may be away from it
+NO_PRICES = ("metric", "root", "psd", "mu")  # of a proof
 
 
 def main() -> int:
@@ -86,11 +79,8 @@ def written(definition: Definition | Part, before: str | None, solve: bool) -> s
     if before is None and not solve:
         raise SystemExit(f"{definition.id} has no stored solution: run again with --solve")
     inputs = definition.inputs()
-    if definition.formula in DUALS:
-        stored = solved(definition, inputs) if before is None else json.loads(before)
-        return as_text(problem(definition, inputs, stored["proof"], stored["wrong"]))
     stored = to_store(definition, inputs) if before is None else json.loads(before)
-    return as_text(problem_in_double(definition, inputs, stored))
+    return as_text(problem(definition, inputs, stored))
 
 
 def part(definition: Part) -> dict[str, Any]:
@@ -133,175 +123,89 @@ def has_float(values: list[Any]) -> bool:
     return any(isinstance(v, float) for v in values)
 
 
-def problem(
-    definition: Definition, inputs: dict[str, Any], proof: dict[str, Any], wrong: list[dict[str, Any]]
-) -> dict[str, Any]:
-    content = {**head(definition, "problem", inputs), "proof": proof}
+def problem(definition: Definition, inputs: Inputs, stored: dict[str, Any]) -> dict[str, Any]:
+    """Of what is stored: "proof" and "wrong"."""
+    content = {**head(definition, "problem", inputs), "proof": stored["proof"]}
     if "not attained" in definition.flags:
         return {**content, "reference": {"status": "not attained"}, "wrong": []}
-    best = interval(definition.formula, inputs, proof)
-    claim = "stationary" if best.of_step else "optimal"
+    case = Stored(definition, inputs, stored["proof"])
+    best = case.interval(stored["proof"])
     reference = {
-        "claim": claim,
+        "claim": "stationary" if best.of_step else "optimal",
         "interval": [decimal(best.lower_bound, up=False), decimal(best.objective, up=True)],
         "gap": decimal(best.gap, up=True),
         "scale": decimal(best.scale, up=False),
     }
-    if definition.formula == "mlsvm":
-        reference["radius"] = decimal(Fraction(root_upward(2 * best.gap / Fraction(inputs["lam"]))), up=True)
+    far = case.radius(best)
+    if far is not None:
+        reference["radius"] = decimal(far, up=True)
     assert best.gap <= max(TOL * best.scale, Fraction(1, 10**15)), (definition.id, reference)
-    judged = [judge(definition, inputs, entry, best) for entry in wrong]
-    return {**content, "reference": reference, "wrong": judged}
+    return {**content, "reference": reference, "wrong": [case.refuted(w, best) for w in stored["wrong"]]}
 
 
-def problem_in_double(
-    definition: Definition, inputs: dict[str, Any], stored: dict[str, Any]
-) -> dict[str, Any]:
-    content = {**head(definition, "problem", inputs), "proof": stored["proof"]}
-    if "not attained" in definition.flags:
-        return {**content, "reference": {"status": "not attained"}, "wrong": []}
-    reference, wrong = judged_in_double(definition, inputs, stored)
-    return {**content, "reference": reference, "wrong": wrong}
+class Stored:
+    """What is said of the numbers that are stored, in exact arithmetic: no digit of it is floating point's."""
+
+    def __init__(self, definition: Definition, inputs: Inputs, proof: dict[str, Any]):
+        self.id, self.proof = definition.id, proof
+        self.of = get_exact(definition.formula)
+        self.given = self.of.instance(inputs["X"], inputs.get("y"), **parameters(inputs))
+
+    @property
+    def family(self) -> Family | None:
+        """With exact constants; None of a method that is no member, or one in the features of a kernel."""
+        is_member = isinstance(self.of, FamilyMethod) and self.of.id != "kernel_mlsvm"
+        return self.of.member(self.given, Fraction) if is_member else None
+
+    def interval(self, of: dict[str, Any]) -> Exact:
+        """That of a metric with its root, by the prices of the proof."""
+        dual = {name: np.array(values) for name, values in self.proof.items() if name not in NO_PRICES}
+        metric, hint = self.of.matrix(self.given, np.array(of["metric"])), self.proof.get("psd")
+        far = distance_to_square(np.array(of["metric"]), np.array(of["root"]))
+        assert far <= NEAR * np.abs(of["metric"]).max(), (self.id, far)
+        if "mu" in self.proof:
+            hint = self.proof["mu"] / MU.get(self.of.id, 1)
+        return self.of.exact_as_stored(self.given, metric, dual, root=of["root"], hint=hint)
+
+    def radius(self, best: Exact) -> Fraction | None:
+        """How far the optimum may be from the metric, where that is known."""
+        if self.family is None:
+            return None
+        A, root = np.array(self.proof["metric"]), self.proof["root"]
+        return radius(self.family, self.family.regularizer.exact_metric(A, root), best)
+
+    def refuted(self, entry: dict[str, Any], best: Exact) -> dict[str, Any]:
+        """The entry with what refutes it: by how much it is worse at least, its least eigenvalue, or what it spends."""
+        kept = {name: entry[name] for name in ("name", "why", "metric")}
+        if "root" in entry:
+            worse_by = self.interval(entry).objective - best.objective
+            assert worse_by > TOL * best.scale, (self.id, entry["name"], float(worse_by))
+            return {**kept, "root": entry["root"], "worse_by": decimal(worse_by, up=False)}
+        A = np.array(entry["metric"])
+        least = least_eigenvalue(A)
+        if least < -Fraction(1, 1000) * Fraction(np.abs(A).max()):
+            return {**kept, "least_eigenvalue": float(f"{float(least):.6e}")}
+        spent = self.spent(A)
+        assert spent > 1 + Fraction(1, 1000), (self.id, entry["name"], float(spent))
+        return {**kept, "spent": float(f"{float(spent):.6e}")}
+
+    def spent(self, A: FloatArray) -> Fraction:
+        """The sum over similar pairs; 0 where there is no budget."""
+        within = None if self.family is None else self.family.regularizer
+        if not isinstance(within, Budget):
+            return Fraction(0)
+        D = plane(within.X).distances(Squares(*whole(A), 0.0))
+        return D.total(within.similar, [Fraction(1)] * len(within.similar))
 
 
-def judge(definition: Definition, inputs: dict[str, Any], entry: dict[str, Any], best: Any) -> dict[str, Any]:
-    """What refutes a wrong metric: by how much it is worse, at least, or its least eigenvalue."""
-    kept = {name: entry[name] for name in ("name", "why", "metric")}
-    if "root" not in entry:
-        least = float(np.linalg.eigvalsh(np.array(entry["metric"]))[0])
-        assert least < -1e-3 * np.linalg.norm(entry["metric"])
-        return {**kept, "least_eigenvalue": float(f"{least:.6e}")}
-    theirs = interval(definition.formula, inputs, entry)
-    worse_by = theirs.objective - best.objective
-    assert worse_by > TOL * best.scale, (definition.id, entry["name"], float(worse_by))
-    return {**kept, "root": entry["root"], "worse_by": decimal(worse_by, up=False)}
-
-
-def interval(formula: str, inputs: dict[str, Any], proof: dict[str, Any]) -> Any:
-    """The exact interval of a metric that is given with its root; without a dual only its objective counts."""
-    params = parameters(inputs)
-    dual = {name: np.array(proof[name]) for name in DUALS[formula] if name in proof}
-    dual = dual or no_dual(formula, inputs)
-    metric = np.array(proof["metric"])
-    given = {"root": proof["root"], **({"psd": proof["psd"]} if "psd" in proof else {})}
-    of = get_exact(formula)
-    checked = of.instance(inputs["X"], inputs.get("y"), **params)
-    return of.exact(checked, of.matrix(checked, metric), dual, **given)
-
-
-PAIRS = ("u", "u_index", "w", "w_index")
-DUALS = {
-    "mlsvm": PAIRS,
-    "kernel_mlsvm": PAIRS,
-    "ssvm": ("q", "q_index"),
-    "glml": ("y", "u"),
-    "nca": ("R", "interior"),
-}
-
-
-def no_dual(formula: str, inputs: dict[str, Any]) -> dict[str, np.ndarray]:
-    """Prices that say nothing: enough for an objective."""
-    d = len(inputs["X"][0])
-    none, zero = np.zeros(0), np.zeros((d, d))
-    pairs = np.zeros((0, 2), dtype=np.intp)
-    sets = np.zeros((0, 1 + inputs.get("n_neighbors", 1)), dtype=np.intp)
-    return {
-        "mlsvm": {"u": none, "u_index": pairs, "w": none, "w_index": pairs},
-        "kernel_mlsvm": {"u": none, "u_index": pairs, "w": none, "w_index": pairs},
-        "ssvm": {"q": none, "q_index": sets},
-        "glml": {"y": np.array([0.0]), "u": np.array([0.0])},
-        "nca": {"R": zero, "interior": zero},
-    }[formula]
-
-
-def solved(definition: Definition, inputs: dict[str, Any]) -> dict[str, Any]:
-    """A solution and the wrong metrics, to be stored."""
-    X, y, formula = inputs["X"], inputs.get("y"), definition.formula
-    params = parameters(inputs)
-    start = {} if definition.init is None else {"init": definition.init}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        best = cvxml.solve(formula, X, y, tol=1e-11, **params, **start)
-    if "not attained" in definition.flags:
-        return {"proof": {}, "wrong": []}
-    dual = {name: array.tolist() for name, array in best.dual.items()}
-    proof = {"metric": best.metric.tolist(), "root": root_of(best.metric), **dual}
-    if formula in MISSING:
-        proof["psd"] = MISSING[formula](inputs, params, best).tolist()
-    return {"proof": proof, "wrong": wrong_metrics(definition, inputs, best.metric)}
-
-
-def missing_mlsvm(inputs: dict[str, Any], params: dict[str, Any], best: Any) -> np.ndarray:
-    """L with G + L L^T near P_+(G)."""
-    given = linear_instance(inputs["X"], inputs["y"], **params)
-    (prices,) = in_domain(MLSVM.member(given), MLSVM.read(given, best.dual))
-    return missing_of(MLSVM.member(given, Fraction), prices)
-
-
-def missing_of(family: Family, prices: Prices) -> np.ndarray:
-    (term,) = family.terms
-    a = term.loss.exact_prices([Fraction(price) for price in prices.a.tolist()])
-    G = term.rows.weights(Prices(np.array(a, dtype=object), prices.key))
-    X = plane(family.regularizer.X)
-    return missing(*X.outer(G.pairs, fractions(G.w)), 2 * X.at)
-
-
-def missing_kernel(inputs: dict[str, Any], params: dict[str, Any], best: Any) -> np.ndarray:
-    given = kernel_instance(inputs["X"], inputs["y"], **params)
-    prices = tuple(best.dual[name] for name in PAIRS)
-    return kernel.missing(given, kernel.edges(prices, len(given.X))[0])
-
-
-def missing_ssvm(inputs: dict[str, Any], params: dict[str, Any], best: Any) -> np.ndarray:
-    p = ssvm_instance(inputs["X"], inputs["y"], **params)
-    latent = inferred(p, np.array(root_of(best.metric))).latent
-    G, at, _ = pushed(p, latent, best.dual)
-    return missing_to_psd(G, at)
-
-
-MISSING = {"mlsvm": missing_mlsvm, "kernel_mlsvm": missing_kernel, "ssvm": missing_ssvm}
-
-
-def root_of(metric: np.ndarray) -> list[list[float]]:
-    values, vectors = np.linalg.eigh(metric)
-    root: list[list[float]] = (vectors * np.sqrt(np.maximum(values, 0.0))).tolist()
-    return root
-
-
-def wrong_metrics(definition: Definition, inputs: dict[str, Any], best: np.ndarray) -> list[dict[str, Any]]:
-    """The definition's mistakes, a multiple, and for convex cones a matrix that is not psd."""
-    X, y, formula = inputs["X"], inputs.get("y"), definition.formula
-    params = parameters(inputs)
-    n, d = len(X), len(best)
-    found = []
-    for name, change in definition.mistakes.items():
-        factors = {k: 1 / n if v < 0 else v for k, v in change.items()}
-        other = {**params, **{k: params[k] * f if params[k] else f for k, f in factors.items()}}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            metric = cvxml.solve(formula, X, y, tol=1e-11, **other).metric
-        why = ", ".join(f"{k} = {other[k]:.6g} where it is {params[k]:.6g}" for k in factors)
-        found.append((name, f"optimal for {why}", metric))
-    # where lam or C hardly matters, a mistake in it has the same answer
-    found = [entry for entry in found if refuted(formula, X, y, entry[2], params)]
-    if np.linalg.norm(best) > 0 and formula != "glml":
-        found.append(("longer", "1.1 times the optimum", 1.1 * best))
-    if np.linalg.norm(best) == 0:
-        found.append(("identity", "Euclid, where the optimum is 0", np.eye(d)))
-    if formula == "glml" and "not unique" not in definition.flags:
-        found.append(("identity", "Euclid", np.eye(d)))
-    rows = [
-        {"name": name, "why": why, "metric": metric.tolist(), "root": root_of(metric)}
-        for name, why, metric in found
-    ]
-    if formula == "mlsvm" and d > 1:
-        bent = best - (0.2 * np.linalg.norm(best) + 0.01) * np.ones((d, d)) / d
-        rows.append({"name": "not psd", "why": "P_+ is missing", "metric": bent.tolist()})
-    return rows
-
-
-def refuted(formula: str, X: Any, y: Any, metric: np.ndarray, params: dict[str, Any]) -> bool:
-    return cvxml.check(formula, X, y, metric, **params).verdict.value == "refuted"
+def least_eigenvalue(A: FloatArray) -> Fraction:
+    """That of the symmetric part, or next to it and below; 0 where none is negative."""
+    V, at = whole(A)
+    twice, one = V + V.transpose(), flint().fmpz_mat(np.eye(len(A), dtype=int).tolist())
+    if is_psd(twice):
+        return Fraction(0)
+    shift = least_factor(lambda f: is_psd(twice * f.denominator + one * (2 * f.numerator)), Fraction(1))
+    return -shift * scaled(1, at)
 
 
 def as_text(content: dict[str, Any]) -> str:

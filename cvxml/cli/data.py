@@ -14,26 +14,16 @@ import numpy as np
 if TYPE_CHECKING:
     from cvxml.core.files import Table
 
-_PARAMS = (
-    "lam",
-    "n_neighbors",
-    "neighborhood",
-    "kernel",
-    "degree",
-    "gamma",
-    "C",
-    "alpha",
-    "model",
-    "n_components",
-    "criterion",
-    "mu",
-)
 _SHOWN = 8  # classes, in the line that says what was read
 _LETTERS = 24  # of a label there
 
 
-def add_problem(command: argparse.ArgumentParser) -> None:
-    """Add the options that say what problem of which data is meant."""
+def add_problem(
+    command: argparse.ArgumentParser, arguments: Sequence[str] | None, solving: bool = False
+) -> None:
+    """Add the options that say what problem of which data is meant; for arguments: as for `add_parameters`."""
+    from cvxml.cli.parameters import add_parameters
+
     command.add_argument("method", help="an id that `cvxml list` shows")
     command.add_argument("data", metavar="DATA", help=".csv, .npz, .npy or .json file, or an embedded set")
     command.add_argument(
@@ -52,46 +42,7 @@ def add_problem(command: argparse.ArgumentParser) -> None:
         help="whether the first column only numbers or names the rows: it is left out",
     )
     command.add_argument("--standardize", action="store_true", help="z-score the features first")
-    command.add_argument("--lam", type=float)
-    command.add_argument("--n-neighbors", type=int)
-    command.add_argument("--neighborhood", help="knn or per-class")
-    command.add_argument("--neighbors", metavar="FILE", help="explicit lists: JSON, one list a point")
-    command.add_argument("--kernel", help="poly or rbf (kernel_mlsvm)")
-    command.add_argument("--degree", type=int)
-    command.add_argument("--gamma", type=float)
-    command.add_argument("--C", type=float, help="weight of the losses (ssvm, frobmetric)")
-    command.add_argument(
-        "--loss-matrix", metavar="FILE", help="cost of each mistake (ssvm): .npy, .npz, .csv or .json"
-    )
-    command.add_argument(
-        "--query",
-        metavar="X",
-        help="where a local metric is wanted (glml): numbers with commas, or a file (q, d)",
-    )
-    command.add_argument("--alpha", type=float, help="added to the diagonal of the covariances (glml)")
-    command.add_argument("--priors", help="empirical, or numbers with commas (glml)")
-    command.add_argument("--model", help="gaussian or mixture (glml)")
-    command.add_argument(
-        "--n-components", type=int, help="of the mixture of a class (glml); rank of the metric (nca)"
-    )
-    command.add_argument("--criterion", help="f or g (nca)")
-    command.add_argument(
-        "--similarity", metavar="FILE", help="who is right for whom, in place of classes (nca)"
-    )
-    command.add_argument("--mu", type=float, help="weight of the impostors (lmnn)")
-    command.add_argument("--targets", metavar="FILE", help="explicit targets: JSON, one list a point (lmnn)")
-    command.add_argument(
-        "--triplets", metavar="FILE", help="explicit triplets: JSON, rows of i, j, l (frobmetric)"
-    )
-    command.add_argument(
-        "--pairs",
-        metavar="FILE",
-        help='JSON {"similar": [[i, j], ...], "dissimilar": ...} in place of labels (itml, mmc, dml_eig)',
-    )
-    command.add_argument("--prior", help="identity, covariance, or a file with a matrix (itml)")
-    command.add_argument(
-        "--bounds", metavar="U,L", help="of squared distances, similar and dissimilar (itml)"
-    )
+    add_parameters(command, arguments, solving)
     command.add_argument("--json", action="store_true", help="JSON on stdout")
 
 
@@ -101,11 +52,13 @@ def add_candidate(command: argparse.ArgumentParser) -> None:
     command.add_argument("--components", metavar="FILE", help="L with metric L^T L")
 
 
-def problem(parsed: argparse.Namespace) -> tuple[Any, Any, dict[str, Any]]:
+def problem(parsed: argparse.Namespace, solving: bool = False) -> tuple[Any, Any, dict[str, Any]]:
     """X, y and the parameters; what was read of the data is said in one line on the standard error."""
     from cvxml import datasets
-    from cvxml.core.files import load_table, read_array, read_json, read_neighbors
+    from cvxml.cli.parameters import given
+    from cvxml.core.files import load_table
 
+    params = given(parsed, solving)
     asked = {name: getattr(parsed, name) for name in ("label", "header", "index")}
     place = Path(parsed.data)
     is_file = not parsed.data.startswith("openml:") and (place.suffix or place.exists())
@@ -113,31 +66,6 @@ def problem(parsed: argparse.Namespace) -> tuple[Any, Any, dict[str, Any]]:
     X, y = table.X, table.y
     if parsed.standardize:
         X = datasets.standardize(X)
-    params = {name: getattr(parsed, name) for name in _PARAMS if getattr(parsed, name) is not None}
-    if parsed.neighbors:
-        params["neighbors"] = read_neighbors(parsed.neighbors)
-    if parsed.targets:
-        params["targets"] = read_neighbors(parsed.targets)
-    if parsed.triplets:
-        params["triplets"] = read_json(parsed.triplets)
-    if parsed.pairs:
-        params["pairs"] = read_json(parsed.pairs)
-    if parsed.prior:
-        is_file = parsed.prior not in ("identity", "covariance")
-        params["prior"] = read_array(parsed.prior, square=True) if is_file else parsed.prior
-    if parsed.bounds:
-        params["bounds"] = _numbers(parsed.bounds, "--bounds")
-    if parsed.loss_matrix:
-        params["loss_matrix"] = read_array(parsed.loss_matrix, square=True)
-    if parsed.similarity:
-        params["similarity"] = read_array(parsed.similarity, square=True)
-    if parsed.query:
-        is_file = any(map(str.isalpha, Path(parsed.query).suffix))
-        params["query"] = read_array(parsed.query) if is_file else _numbers(parsed.query, "--query")
-    if parsed.priors:
-        params["priors"] = (
-            "empirical" if parsed.priors == "empirical" else _numbers(parsed.priors, "--priors")
-        )
     # flushed at once, so that no other output comes before it
     sys.stderr.write(_what_was_read(parsed.data, table, parsed.standardize) + "\n")
     sys.stderr.flush()
@@ -166,13 +94,6 @@ def _short(label: object) -> str:
     text = str(label)
     text = text if text.isprintable() else repr(text)
     return text if len(text) <= _LETTERS else text[: _LETTERS - 3] + "..."
-
-
-def _numbers(text: str, name: str) -> list[float]:
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError:
-        raise ValueError(f"{name} takes numbers with commas between them, got {text!r}") from None
 
 
 def candidate(parsed: argparse.Namespace) -> dict[str, Any]:

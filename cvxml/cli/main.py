@@ -29,7 +29,7 @@ class _Parser(argparse.ArgumentParser):
 def run(arguments: Sequence[str]) -> int:
     """Run one command; returns the exit code and prints everything else."""
     try:
-        parsed = _parser().parse_args(arguments)
+        parsed = _parser(arguments).parse_args(arguments)
         code: int = parsed.run(parsed)
         sys.stdout.flush()
         return code
@@ -55,7 +55,8 @@ def run(arguments: Sequence[str]) -> int:
         return INTERNAL
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentParser:
+    """With every option, or what parses these arguments and answers their --help."""
     from cvxml._version import __version__
     from cvxml.cli.cases import add_commands
     from cvxml.cli.data import add_candidate, add_problem
@@ -79,16 +80,10 @@ def _parser() -> argparse.ArgumentParser:
     command.set_defaults(run=_show)
 
     command = commands.add_parser("solve", help="the optimal metric of a data set, with its proof")
-    add_problem(command)
+    add_problem(command, arguments, solving=True)
     command.add_argument("--solver", default="fast", help="fast (default), clarabel, scs, or global (ssvm)")
     command.add_argument("--tol", type=float, default=1e-6, help="gap relative to the scale (default 1e-6)")
     command.add_argument("--max-iter", type=int)
-    command.add_argument("--time-limit", type=float, help="seconds, for the solver global (default 600)")
-    command.add_argument(
-        "--init",
-        help="start of a method that is not convex: zero, identity, relieff, random, or all (ssvm); auto, pca, lda, "
-        "identity, random, likelihood, or all (nca)",
-    )
     command.add_argument("--warm-start", metavar="FILE", help="a file that --out wrote")
     command.add_argument(
         "--out",
@@ -98,7 +93,7 @@ def _parser() -> argparse.ArgumentParser:
     command.set_defaults(run=_solve)
 
     command = commands.add_parser("check", help="judge somebody else's metric")
-    add_problem(command)
+    add_problem(command, arguments)
     add_candidate(command)
     command.add_argument("--claimed-objective", type=float, metavar="VALUE")
     command.add_argument(
@@ -112,7 +107,7 @@ def _parser() -> argparse.ArgumentParser:
     command.set_defaults(run=_check)
 
     command = commands.add_parser("evaluate", help="the intermediates at a metric, by the paper's names")
-    add_problem(command)
+    add_problem(command, arguments)
     add_candidate(command)
     command.add_argument("-t", type=int, default=1, help="iteration of the Algorithm-1 step (default 1)")
     command.set_defaults(run=_evaluate)
@@ -158,16 +153,13 @@ def _solve(parsed: argparse.Namespace) -> int:
 
     if parsed.out:
         check_out("--out", parsed.out, (".json", ".npz"))
-    X, y, params = problem(parsed)
+    X, y, params = problem(parsed, solving=True)
     if parsed.warm_start:
         params["warm_start"] = load(parsed.warm_start)
-    if parsed.init:
-        starts = get(parsed.method).STARTS  # a convex method has none, and will say so
-        params["init"] = list(starts) if parsed.init == "all" else parsed.init
+    if params.get("init") == "all":
+        params["init"] = list(get(parsed.method).STARTS)
     if parsed.max_iter is not None:
         params["max_iter"] = parsed.max_iter
-    if parsed.time_limit is not None:
-        params["time_limit"] = parsed.time_limit
     if sys.stderr.isatty():
         params["callback"] = _progress
     with warnings.catch_warnings():

@@ -14,9 +14,11 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.backend import solve_problem
 from cvxml.core.exact import Exact
+from cvxml.core.example import Example
 from cvxml.core.inputs import check_choice, check_count, check_positive
 from cvxml.core.metric import FloatArray, IntArray, as_matrix, as_metric, examine, project_psd
 from cvxml.core.misreading import Misreading
+from cvxml.core.parameter import Parameter
 from cvxml.core.result import Certificate, Dual, SavedSolution, Solution, Status, warn_unless_converged
 from cvxml.core.run import Callback, Found, Interrupted, Start
 from cvxml.core.statement import Statement
@@ -49,9 +51,10 @@ class Method(ABC, Generic[Given]):
     SCALE = "reference"
     SOLVERS: tuple[str, ...] = ("fast", "clarabel", "scs")
     MAX_ITER = 1000  # of the fast solver, by default
-    PARAMETERS: ClassVar[dict[str, str]]  # name -> one line, with the default
-    SOLVE_PARAMETERS: ClassVar[dict[str, str]] = {}  # the same for what only `solve` takes
+    PARAMETERS: ClassVar[dict[str, Parameter]]  # by name: the options of the command line follow from them
+    SOLVE_PARAMETERS: ClassVar[dict[str, Parameter]] = {}  # the same for what only `solve` takes
     MISREADINGS: ClassVar[dict[str, Misreading]]  # the common misreadings, by name
+    EXAMPLES: ClassVar[tuple[Example, ...]]  # what tests, `cvxml verify` and the benchmarks run
     # where the problem is not convex: the starts whose solutions a claim to be optimal is compared with
     STARTS: tuple[str, ...] = ()
     EXPONENTIAL = False  # the literal problem has exponential cones
@@ -103,6 +106,15 @@ class Method(ABC, Generic[Given]):
         Raises ValueError where there is no exact mode.
         """
         raise ValueError(f"{self.id} has no exact mode")
+
+    def exact_as_stored(
+        self, given: Given, M: FloatArray, dual: Dual, *, root: ArrayLike, hint: Any = None
+    ) -> Exact:
+        """`exact` of a dual that is repaired already, by linear algebra in rationals and balls alone.
+
+        hint: of what floating point would have to find for the bound, that which is stored with the dual.
+        """
+        return self.exact(given, M, dual, root=root)
 
     @property
     def has_exact(self) -> bool:

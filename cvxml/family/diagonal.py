@@ -15,6 +15,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -121,7 +122,7 @@ class DiagonalBudget(Budget):
         (V, at), (rest, low) = whole(D), whole(A - D)
         return rational.Squares(V, at, root_upward(scaled(sum_of_squares(rest), 2 * low)))
 
-    def exact_bound(self, X: rational.Plane, G: Weights) -> Fraction:
+    def exact_bound(self, X: rational.Plane, G: Weights, hint: Any = None) -> Fraction:
         """-max_k G_kk / S_kk"""
         S = X.diagonal(self.similar, [Fraction(1)] * len(self.similar))
         gained = zip(X.diagonal(G.pairs, fractions(G.w)), S, strict=True)
@@ -151,7 +152,7 @@ class DiagonalLinear(Linear):
     def _on_ground(self, G: Weights) -> Surplus:
         return _diagonal(super()._on_ground(G))
 
-    def exact_bound(self, X: rational.Plane, G: Weights) -> Fraction | None:
+    def exact_bound(self, X: rational.Plane, G: Weights, hint: Any = None) -> Fraction | None:
         """0 where the diagonal of C - G is not negative"""
         left = self._left(G)
         return None if min(X.diagonal(left.pairs, fractions(left.w))) < 0 else Fraction(0)

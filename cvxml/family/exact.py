@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,17 +33,20 @@ def interval(
     prices: Sequence[Prices],
     root: ArrayLike | None = None,
     strict: Prices | None = None,
+    hint: Any = None,
 ) -> Exact:
     """lower bound <= optimum <= objective of a family with exact constants, from repaired prices.
 
     The upper end is that of A (d, d) where it is feasible as rational numbers are, else of a matrix near.
     root (d, r): M with M M^T near A, if it is known. strict: repaired prices to mix with, where there are anchors.
+    hint: of the regularizer's bound, if it is known. With root and hint no digit of the interval is floating point's.
     """
     regularizer, terms = family.regularizer, family.terms
     X = plane(regularizer.X)
     with precision():
         own = [_exact_prices(term, given) for term, given in zip(terms, prices, strict=True)]
-        bound = _bound(family, X, own) if family.anchors is None else _best_mixed(family, X, own[0], strict)
+        mixed = family.anchors is not None
+        bound = _best_mixed(family, X, own[0], strict) if mixed else _bound(family, X, own, hint)
         metric = regularizer.exact_metric(A, root)
         at = regularizer.exact_distances(X.distances(metric))
         of_metric = regularizer.exact_value(metric, at)
@@ -54,11 +58,11 @@ def interval(
     return Exact(bound, objective, metric.distance, scale)
 
 
-def _bound(family: Family, X: Plane, own: Sequence[Prices]) -> Fraction:
+def _bound(family: Family, X: Plane, own: Sequence[Prices], hint: Any) -> Fraction:
     """Of the prices, shrunk a little where they are not feasible."""
     for k in SHRINKING:
         t = 1 - Fraction(1, 1 << k) if k else Fraction(1)
-        found = _bound_of(family, X, [prices._replace(a=prices.a * t) for prices in own])
+        found = _bound_of(family, X, [prices._replace(a=prices.a * t) for prices in own], hint)
         if found is not None:
             return found
     r = family.regularizer.exact_bound(X, Weights(np.zeros((0, 2), dtype=np.intp), np.zeros(0, dtype=object)))
@@ -90,13 +94,13 @@ def _exact_prices(term: Term, prices: Prices) -> Prices:
     return prices._replace(a=np.array(a, dtype=object))
 
 
-def _bound_of(family: Family, X: Plane, own: Sequence[Prices]) -> Fraction | None:
+def _bound_of(family: Family, X: Plane, own: Sequence[Prices], hint: Any = None) -> Fraction | None:
     """k + r; None where prices are not feasible."""
     weights = [term.rows.weights(prices) for term, prices in zip(family.terms, own, strict=True)]
     G = Weights(
         np.concatenate([part.pairs for part in weights]), np.concatenate([part.w for part in weights])
     )
-    r = family.regularizer.exact_bound(X, G)
+    r = family.regularizer.exact_bound(X, G, hint)
     if r is None:
         return None
     gained = [

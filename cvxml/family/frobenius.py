@@ -73,11 +73,11 @@ class Frobenius:
     """lam/2 ||M||^2.
 
     lam: a float, or a fraction for exact arithmetic. features: the columns of X are features with units of their own,
-    in which a matrix must be a metric too. square (d, r): L with L L^T near P_+(-G), for exact arithmetic, if known.
+    in which a matrix must be a metric too.
     """
 
-    def __init__(self, X: FloatArray, lam: Any, *, features: bool = True, square: ArrayLike | None = None):
-        self.X, self.lam, self.features, self.square = X, lam, features, square
+    def __init__(self, X: FloatArray, lam: Any, *, features: bool = True):
+        self.X, self.lam, self.features = X, lam, features
         self.scale = unit_scale(X)
         self.unit = X / self.scale
         with np.errstate(all="ignore"):
@@ -175,13 +175,13 @@ class Frobenius:
         """lam/2 ||M||^2"""
         return Fraction(self.lam) / 2 * scaled(sum_of_squares(metric.V), 2 * metric.at)
 
-    def exact_bound(self, X: rational.Plane, G: Weights) -> Fraction:
-        """-||G + L L^T||^2 / (2 lam), and 0 where -G is psd."""
+    def exact_bound(self, X: rational.Plane, G: Weights, hint: ArrayLike | None = None) -> Fraction:
+        """-||G + L L^T||^2 / (2 lam), and 0 where -G is psd; L (d, r) is the hint."""
         M, common = X.outer(G.pairs, fractions(G.w))
         at = 2 * X.at
         if sum(int(M[k, k]) for k in range(M.nrows())) <= 0 and is_psd(-M):
             return Fraction(0)
-        root = missing(M, common, at) if self.square is None else given_rows(self.square, M.nrows(), "psd")
+        root = missing(M, common, at) if hint is None else given_rows(hint, M.nrows(), "psd")
         L, L_at = whole(root)
         low = min(2 * L_at, at)
         both = M * (1 << (at - low)) + L * L.transpose() * (common << (2 * L_at - low))

@@ -224,7 +224,7 @@ class LogDet:
         log_det = ball(metric.V.det()).log() - ball(prior.det()).log()
         return ball(trace, power) - d - log_det - d * power * ball(2).log()
 
-    def exact_bound(self, X: rational.Plane, G: Weights) -> Any:
+    def exact_bound(self, X: rational.Plane, G: Weights, hint: Any = None) -> Any:
         """log det(A_0 - A_0 G A_0) - log det A_0, in a ball: the first is A_0 (P - G) A_0, definite as P - G is."""
         if not (G.w != 0).any():
             return Fraction(0)

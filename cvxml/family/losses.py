@@ -245,7 +245,7 @@ class Least(NamedTuple):
         a = np.where(np.isfinite(a) & (a > 0), a, 0.0)
         largest = float(a.max())
         a = a / largest if largest > 0 else np.ones(len(a))
-        simplex: FloatArray = a / (float(a.sum()) * (1 - (len(a) + 8) * EPS))
+        simplex: FloatArray = a / (math.fsum(a) * (1 - (len(a) + 8) * EPS))
         return simplex
 
     def conjugate(self, a: FloatArray) -> Sum:

@@ -18,7 +18,7 @@ from cvxml.core.metric import FloatArray
 from cvxml.core.misreading import Question
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found, Start
-from cvxml.family.bound import Family, certify, prove, unknown
+from cvxml.family.bound import Family, certify, in_domain, prove, unknown
 from cvxml.family.exact import interval
 from cvxml.family.rows import Prices
 from cvxml.family.search import search
@@ -60,6 +60,13 @@ class FamilyMethod(ConvexMethod[Given]):
         inner = None if family.anchors is None else family.anchors.strict
         strict = None if inner is None else inner.prices
         return interval(self.member(given, Fraction), M, proof.prices, root, strict)
+
+    def exact_as_stored(
+        self, given: Given, M: FloatArray, dual: Dual, *, root: ArrayLike, hint: Any = None
+    ) -> Exact:
+        """Neither a best multiple nor a mixture of the prices is looked for; hint: see `Regularizer.exact_bound`."""
+        prices = in_domain(self.member(given), self.read(given, dual))
+        return interval(self.member(given, Fraction), M, prices, root, hint=hint)
 
     def search(
         self, given: Given, tol: float, max_iter: int, start: Start | None, callback: Callback

@@ -91,7 +91,7 @@ def _mixed(anchor: Anchor, own: Anchor) -> Prices | None:
     (Z0, off0), (Z, off) = anchor.surplus, own.surplus
     if not anchor.surplus.psd:
         return None
-    t = largest(Z0 - 2 * off0 * np.eye(len(Z0)), Z - 2 * off * np.eye(len(Z)))
+    t = 1 - least_share(Z0 - 2 * off0 * np.eye(len(Z0)), Z - 2 * off * np.eye(len(Z)))
     for less in (1e-15, 1e-9, 1e-3):
         kept = t * (1 - less)
         both = (1 - kept) * Z0 + kept * Z
@@ -102,12 +102,12 @@ def _mixed(anchor: Anchor, own: Anchor) -> Prices | None:
     return anchor.prices
 
 
-def largest(Z0: FloatArray, Z: FloatArray) -> float:
-    """About the largest t <= 1 for which (1 - t) Z0 + t Z is psd, Z0 being definite; 0 where that is not seen."""
+def least_share(Z0: FloatArray, Z: FloatArray) -> float:
+    """About the least s >= 0 for which s Z0 + (1 - s) Z is psd, Z0 being definite; 1 where that is not seen."""
     try:
         L = np.linalg.cholesky(Z0)
     except np.linalg.LinAlgError:
-        return 0.0
+        return 1.0
     half = np.linalg.solve(L, Z)
     least = float(np.linalg.eigvalsh(np.linalg.solve(L, half.T))[0])
-    return 1.0 if least >= 0 else 1 / (1 - least)
+    return 0.0 if least >= 0 else -least / (1 - least)

@@ -120,18 +120,18 @@ def images(P: FloatArray, T: FloatArray) -> Images:
 
 def points(X: FloatArray, T: FloatArray) -> Points:
     """X T, for X (n, d) and T (d, r) exact as they are: where T is large and its columns cancel, no digit is lost."""
-    P, p = _sum(X, -middle(X))
+    P, p = two_sum(X, -middle(X))
     high, low, size = (np.zeros((len(X), T.shape[1])) for _ in range(3))
     for k, row in enumerate(T):
         term, rest = _product(P[:, k, None], row)
-        high, left = _sum(high, term)
+        high, left = two_sum(high, term)
         low += rest + left + p[:, k, None] * row
         size += np.abs(term)
-    high, low = _sum(high, low)
+    high, low = two_sum(high, low)
     return Points(high, low, 4 * (len(T) + 1) ** 2 * EPS**2 * np.linalg.norm(size, axis=1) + TINY)
 
 
-def _sum(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
+def two_sum(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
     """a + b, and what rounding took from it, exactly (D. Knuth)."""
     s = a + b
     t = s - a

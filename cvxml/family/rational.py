@@ -101,8 +101,8 @@ def end(values: Iterable[Any], up: bool) -> Fraction:
 
 def least_factor(enough: Callable[[Fraction], bool], guess: Fraction) -> Fraction:
     """A factor that is enough, next to the least that is: `enough` is true from there on, and the guess may be near."""
-    for k in (50, 40, 30, 20):
-        near = guess * (1 + Fraction(1, 1 << k))
+    for more in (Fraction(0), *(Fraction(1, 1 << k) for k in (50, 40, 30, 20))):
+        near = guess * (1 + more)
         if enough(near):
             break
     else:

@@ -100,8 +100,11 @@ class Regularizer(Protocol):
     def exact_value(self, metric: rational.Squares, D: rational.Distances) -> Any:
         """R(M), a fraction or a ball, of such a metric and its distances."""
 
-    def exact_bound(self, X: rational.Plane, G: Weights) -> Any:
-        """r(G), the same, for weights that are fractions; None where it is -inf."""
+    def exact_bound(self, X: rational.Plane, G: Weights, hint: Any = None) -> Any:
+        """r(G), the same, for weights that are fractions; None where it is -inf.
+
+        hint: what proves it and only floating point finds, where that is known; no digit is then decided by BLAS.
+        """
 
 
 def of_last(work: Callable[[S, Weights], T]) -> Callable[[S, Weights], T]:
@@ -222,7 +225,7 @@ class Linear:
         """sum w D"""
         return D.total(self.C.pairs, fractions(self.C.w))
 
-    def exact_bound(self, X: rational.Plane, G: Weights) -> Fraction | None:
+    def exact_bound(self, X: rational.Plane, G: Weights, hint: Any = None) -> Fraction | None:
         """0 where C - G is psd"""
         left = self._left(G)
         return Fraction(0) if X.psd(left.pairs, fractions(left.w)) else None
@@ -313,8 +316,8 @@ class Budget:
         """0"""
         return Fraction(0)
 
-    def exact_bound(self, X: rational.Plane, G: Weights) -> Fraction:
-        """-lambda for a lambda that is proved to be no less than the largest, and next to it."""
+    def exact_bound(self, X: rational.Plane, G: Weights, hint: float | None = None) -> Fraction:
+        """-lambda for a lambda that is proved to be no less than the largest, and next to it: the hint, if it is."""
         weights = fractions(G.w)
         pairs = np.concatenate([self.similar, G.pairs])
 
@@ -323,7 +326,7 @@ class Budget:
 
         if enough(Fraction(0)):
             return Fraction(0)
-        guess = self._largest(Weights(G.pairs, G.w.astype(float))).value
+        guess = self._largest(Weights(G.pairs, G.w.astype(float))).value if hint is None else hint
         return -rational.least_factor(
             enough, Fraction(guess) if math.isfinite(guess) and guess > 0 else Fraction(1)
         )

@@ -23,9 +23,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.backend import solve_problem
+from cvxml.core.example import drawn, sample, timed, verified
 from cvxml.core.metric import FloatArray, IntArray, project_psd
 from cvxml.core.misreading import Misreading, Other, Question, exchanged, multiple, other_pairs
 from cvxml.core.pairs import Paired, Pairs, check_budget, paired, price_of_each
+from cvxml.core.parameter import JSON, Parameter
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Found
 from cvxml.core.statement import Statement
@@ -253,10 +255,26 @@ class DMLEig(FamilyMethod[Instance]):
     id = "dml_eig"
     TITLE = "DML-eig: metric learning with eigenvalue optimization (Ying, Li 2012)"
     PARAMETERS: ClassVar = {
-        "pairs": '{"similar": [[i, j], ...], "dissimilar": [[i, j], ...]} (default: every two points, by their labels)',
+        "pairs": Parameter(
+            '{"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}',
+            JSON,
+            otherwise="every two points, by their labels",
+        ),
     }
     STATEMENT = Statement("cvxml.methods.dml_eig", ("inverse_root", "problem", "dual"))
     MISREADINGS: ClassVar = MISREADINGS
+    EXAMPLES: ClassVar = (
+        drawn(7, 20, 3),
+        drawn(7, 14, 5, degenerate=True),
+        drawn(
+            8, 14, 2, 2, pairs={"similar": [[0, 2], [4, 1], [5, 3]], "dissimilar": [[0, 1], [2, 3], [9, 4]]}
+        ),
+        sample("iris", 21),
+        verified("iris", 30),
+        verified("balance", 24, raw=True),
+        timed("iris"),
+        timed("wine"),
+    )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
         """See `instance`."""

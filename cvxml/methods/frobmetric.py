@@ -19,9 +19,11 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cvxml.core.example import drawn, sample, timed, verified
 from cvxml.core.inputs import check_count, check_labels, check_positive, check_X, class_names
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.misreading import Misreading, changed
+from cvxml.core.parameter import COUNT, JSON, NUMBER, Parameter
 from cvxml.core.result import Dual
 from cvxml.core.statement import Statement
 from cvxml.core.targets import given_triplets, nearest_of_class, nearest_of_the_rest
@@ -134,12 +136,24 @@ class FrobMetric(FamilyMethod[Instance]):
     id = "frobmetric"
     TITLE = "FrobMetric: triplets and the Frobenius norm (Shen, Kim, Wang 2011)"
     PARAMETERS: ClassVar = {
-        "C": "weight of the mean loss, > 0 (default 1)",
-        "n_neighbors": "targets of a point, and as many impostors (default 3)",
-        "triplets": "explicit triplets, a list of [i, j, l]: j nearer to i than l; they win over n_neighbors",
+        "C": Parameter("weight of the mean loss, > 0", NUMBER, 1.0),
+        "n_neighbors": Parameter("targets of a point, and as many impostors", COUNT, 3),
+        "triplets": Parameter(
+            "explicit triplets, a list of [i, j, l]: j nearer to i than l; they win over n_neighbors", JSON
+        ),
     }
     STATEMENT = Statement("cvxml.methods.frobmetric", ("problem", "dual"))
     MISREADINGS: ClassVar = MISREADINGS
+    EXAMPLES: ClassVar = (
+        drawn(5, 18, 3),
+        drawn(6, 12, 14, 2, C=0.1, n_neighbors=1),  # more features than points
+        drawn(7, 18, 5, degenerate=True),
+        sample("iris", 24, C=10.0, n_neighbors=2),
+        verified("iris", 60),
+        verified("wine", 40, C=20.0, n_neighbors=2),
+        timed("iris"),
+        timed("wine"),
+    )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
         """See `instance`."""

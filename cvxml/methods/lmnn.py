@@ -23,10 +23,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.backend import solve_problem
+from cvxml.core.example import drawn, sample, timed, verified
 from cvxml.core.inputs import check_count, check_labels, check_number, check_X, class_names
 from cvxml.core.metric import FloatArray, IntArray, project_psd
 from cvxml.core.misreading import Misreading, Other, Question, changed
 from cvxml.core.neighbors import squared_euclidean
+from cvxml.core.parameter import COUNT, LISTS, NUMBER, Parameter
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Found
 from cvxml.core.statement import Statement
@@ -267,10 +269,24 @@ class LMNN(FamilyMethod[Instance]):
     """Large margin nearest neighbours; squared: with the squared hinge."""
 
     PARAMETERS: ClassVar = {
-        "mu": "weight of the impostors, between 0 and 1; that of the targets is 1 - mu (default 0.5)",
-        "n_neighbors": "k, the number of targets of a point (default 3)",
-        "targets": "explicit targets, a list of points of its class for each point; they win over n_neighbors",
+        "mu": Parameter(
+            "weight of the impostors, between 0 and 1; that of the targets is 1 - mu", NUMBER, 0.5
+        ),
+        "n_neighbors": Parameter("k, the number of targets of a point", COUNT, 3),
+        "targets": Parameter(
+            "explicit targets, a list of points of its class for each point; they win over n_neighbors", LISTS
+        ),
     }
+    EXAMPLES: ClassVar = (
+        drawn(5, 18, 3, mu=0.3),
+        drawn(6, 16, 4, 2, mu=0.8, n_neighbors=1),
+        drawn(7, 18, 5, degenerate=True),
+        sample("iris", 21, n_neighbors=2),
+        verified("iris", 60),
+        verified("wine", 20, mu=0.8, n_neighbors=1),
+        timed("iris"),
+        timed("wine"),
+    )
 
     def __init__(self, squared: bool):
         self.squared = squared

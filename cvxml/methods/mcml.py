@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
+from cvxml.core.example import drawn, sample, timed, verified
 from cvxml.core.inputs import check_labels, check_X, real_array
 from cvxml.core.metric import FloatArray, IntArray, examine
 from cvxml.core.misreading import LOOSE, Misreading, Other, Question
@@ -469,9 +470,18 @@ class MCML(FamilyMethod[Instance]):
     id = "mcml"
     TITLE = "MCML: metric learning by collapsing classes (Globerson, Roweis 2005)"
     EXPONENTIAL = True
-    PARAMETERS: ClassVar[dict[str, str]] = {}
+    PARAMETERS: ClassVar = {}
     STATEMENT = Statement("cvxml.methods.mcml", ("problem", "dual", "mates"))
     MISREADINGS = MISREADINGS
+    EXAMPLES: ClassVar = (
+        drawn(3, 12, 3),
+        drawn(1, 30, 6),
+        drawn(7, 14, 5, degenerate=True),
+        sample("iris", 24),
+        verified("rings", 20, raw=True),
+        timed("iris"),
+        timed("wine"),
+    )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
         """See `instance`."""

@@ -26,9 +26,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.backend import solve_problem
+from cvxml.core.example import drawn, sample, timed, verified
 from cvxml.core.metric import FloatArray, IntArray, examine, project_psd
 from cvxml.core.misreading import LOOSE, Misreading, Other, Question, exchanged, multiple, other_pairs
 from cvxml.core.pairs import Paired, Pairs, check_budget, paired, price_of_each
+from cvxml.core.parameter import JSON, Parameter
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Found
 from cvxml.core.statement import Statement
@@ -238,11 +240,26 @@ class MMC(FamilyMethod[Instance]):
     """Dissimilar pairs move apart within a budget; diagonal: by weights of the features."""
 
     PARAMETERS: ClassVar = {
-        "pairs": '{"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}; y is then not looked at '
-        "(default None: every two points, by their labels)"
+        "pairs": Parameter(
+            '{"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}; y is then not looked at',
+            JSON,
+            otherwise="every two points, by their labels",
+        )
     }
     PATH = staticmethod(budget_path.search)
     EXPONENTIAL = True  # there is no exponential cone, but SCS crawls on square roots too
+    EXAMPLES: ClassVar = (
+        drawn(3, 14, 3),
+        drawn(7, 14, 5, degenerate=True),
+        drawn(
+            8, 14, 2, 2, pairs={"similar": [[0, 2], [4, 1], [5, 3]], "dissimilar": [[0, 1], [2, 3], [9, 4]]}
+        ),
+        sample("iris", 24),
+        verified("iris", 40),
+        verified("rings", 30, raw=True),
+        timed("iris"),
+        timed("wine"),
+    )
 
     def __init__(self, diagonal: bool):
         self.diagonal = diagonal

@@ -9,67 +9,34 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cvxml import api, datasets
+from cvxml.core.example import Example
 from cvxml.core.report import Verdict
 from cvxml.core.result import TOLERANCES, Solution
-from cvxml.methods import get
+from cvxml.methods import get, names
 from cvxml.oracle.asked import uninterrupted
 from cvxml.oracle.check import check
 
 SOLVERS = ("clarabel", "scs", "fast")
+LONGEST = 20  # letters of a parameter
 
 
 class Case(NamedTuple):
-    """One row: a method on a data set, whole (n None) or a fixed subsample."""
+    """One row: a method on one of its examples."""
 
     method: str
-    data: str
-    n: int | None
-    standardized: bool
-    params: dict[str, Any]
+    example: Example
 
 
-CASES = (
-    Case("mlsvm", "iris", None, False, {"lam": 0.01}),
-    Case("mlsvm", "iris", None, True, {"lam": 0.1, "neighborhood": "per-class"}),
-    Case("mlsvm", "wine", None, True, {"lam": 0.1}),
-    Case("mlsvm", "wine", None, True, {"lam": 0.01, "neighborhood": "per-class", "n_neighbors": 3}),
-    Case("mlsvm", "breast_cancer", 120, True, {"lam": 0.1, "n_neighbors": 6}),
-    Case("mlsvm", "digits", 30, True, {"lam": 0.1}),
-    Case("mlsvm", "balance", 100, False, {"lam": 1.0}),
-    Case("mlsvm", "twonorm", 100, False, {"lam": 0.1}),
-    Case("mlsvm", "waveform", 80, True, {"lam": 0.1}),
-    Case("mlsvm", "rings", 90, False, {"lam": 0.1}),
-    Case("kernel_mlsvm", "iris", 60, True, {"lam": 0.1, "degree": 2}),
-    Case("kernel_mlsvm", "rings", 12, False, {"lam": 0.1, "kernel": "rbf", "gamma": 1.0}),
-    Case("glml", "rings", None, False, {"query": [0.5, 0.5]}),
-    Case("glml", "iris", None, True, {"alpha": 0.01}),
-    Case("glml", "breast_cancer", 200, True, {"alpha": 0.01}),
-    Case("nca", "rings", 18, False, {"criterion": "g"}),
-    Case("nca", "rings", 24, True, {"criterion": "g"}),
-    Case("ssvm", "iris", 24, True, {"C": 0.1}),
-    Case("ssvm", "rings", 24, False, {"C": 0.5, "n_neighbors": 1}),
-    Case("lmnn", "iris", 60, True, {}),
-    Case("lmnn", "wine", 20, True, {"mu": 0.8, "n_neighbors": 1}),
-    Case("lmnn:squared_hinge", "iris", 40, True, {}),
-    Case("frobmetric", "iris", 60, True, {}),
-    Case("frobmetric", "wine", 40, True, {"C": 20.0, "n_neighbors": 2}),
-    Case("itml", "iris", 24, True, {"gamma": 0.5}),
-    Case("itml", "wine", 20, True, {}),
-    Case("mmc", "iris", 40, True, {}),
-    Case("mmc", "rings", 30, False, {}),
-    Case("mmc:diagonal", "wine", 30, True, {}),
-    Case("dml_eig", "iris", 30, True, {}),
-    Case("dml_eig", "balance", 24, False, {}),
-    Case("mcml", "iris", 24, True, {}),
-    Case("mcml", "rings", 20, False, {}),
-)
+def cases() -> list[Case]:
+    """Of every method, the examples that are to be verified."""
+    return [Case(name, each) for name in names() for each in get(name).EXAMPLES if each.use == "verified"]
 
 
 @dataclass(frozen=True)
@@ -92,38 +59,37 @@ class Row:
         return asdict(self)
 
 
-def verify(say: Callable[[str], None] = lambda text: None, cases: tuple[Case, ...] = CASES) -> Iterator[Row]:
-    """Run one case after the other; `say` is told what is under way."""
-    for k, case in enumerate(cases, start=1):
-        yield _row(case, say, f"[{k}/{len(cases)}]")
+def verify(
+    say: Callable[[str], None] = lambda text: None, chosen: Sequence[Case] | None = None
+) -> Iterator[Row]:
+    """Run one case after the other, `cases()` unless others are chosen; `say` is told what is under way."""
+    run = cases() if chosen is None else chosen
+    for k, case in enumerate(run, start=1):
+        yield _row(case, say, f"[{k}/{len(run)}]")
 
 
 def _row(case: Case, say: Callable[[str], None], place: str) -> Row:
-    X, y = datasets.load(case.data)
-    if case.n is not None:
-        X, y = datasets.subsample(X, y, case.n)
-    if case.standardized:
-        X = datasets.standardize(X)
+    (points, _, params), (X, y) = case.example, datasets.of_example(case.example)
     solutions: dict[str, Solution] = {}
     seconds: dict[str, float] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # whatever a solver says, the certificate decides
         for solver in SOLVERS:
-            say(f"{place} {case.method} on {case.data}: {solver}")
+            say(f"{place} {case.method} on {points}: {solver}")
             started = time.perf_counter()
-            solutions[solver] = uninterrupted(api.solve(case.method, X, y, solver=solver, **case.params))
+            solutions[solver] = uninterrupted(api.solve(case.method, X, y, solver=solver, **params))
             seconds[solver] = time.perf_counter() - started
     lists = {"neighbors": solutions["fast"].neighbors} if "neighbors" in get(case.method).PARAMETERS else {}
     verdicts = {
-        solver: check(case.method, X, y, s.metric, tol=_tier(solver), **{**case.params, **lists}).verdict
+        solver: check(case.method, X, y, s.metric, tol=_tier(solver), **{**params, **lists}).verdict
         for solver, s in solutions.items()
     }
     why = _disagreement(solutions, verdicts)
     return Row(
         method=case.method,
-        data=case.data + ("" if case.n is None else f"[{case.n}]") + (" z" if case.standardized else ""),
+        data=str(points),
         shape=(X.shape[0], X.shape[1]),
-        params=" ".join(f"{k}={v}" for k, v in case.params.items()),
+        params=" ".join(f"{k}={_short(v)}" for k, v in params.items()),
         objective=solutions["fast"].objective,
         rel_gaps={k: (s.certificate.step or s.certificate).rel_gap for k, s in solutions.items()},
         seconds=seconds,
@@ -131,6 +97,10 @@ def _row(case: Case, say: Callable[[str], None], place: str) -> Row:
         agrees=not why,
         why=why,
     )
+
+
+def _short(value: Any) -> str:
+    return text if len(text := str(value)) <= LONGEST else "..."
 
 
 def _tier(solver: str) -> str:

@@ -9,7 +9,7 @@ from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
 from cvxml.cli.main import _parser
-from cvxml.methods import get, names
+from cvxml.cli.parameters import lines, offered
 
 
 def commands(parser: argparse.ArgumentParser) -> list[tuple[str, str, argparse.ArgumentParser]]:
@@ -34,25 +34,16 @@ def words(line: str) -> list[nodes.Node]:
     return [nodes.literal(text=part) if k % 2 else nodes.Text(part) for k, part in parts]
 
 
-def of_methods(name: str) -> list[str]:
-    """What the methods say of a parameter that the parser says nothing of: a line, with the methods that say it."""
-    lines: dict[str, list[str]] = {}
-    for method in names():
-        text = get(method).PARAMETERS.get(name)
-        if text is not None:
-            lines.setdefault(text, []).append(method)
-    return [f"{', '.join(methods)}: {text}" for text, methods in lines.items()]
-
-
 def table(parser: argparse.ArgumentParser) -> nodes.definition_list:
     """The arguments and options, each with what it means."""
-    found = nodes.definition_list()
+    found, of_methods = nodes.definition_list(), offered(solving=True)
     for action in parser._actions:
         if isinstance(action, argparse._HelpAction):
             continue
         term = nodes.term("", "", nodes.literal(text=spelt(action)))
-        lines = [action.help.replace("%%", "%")] if action.help else of_methods(action.dest)
-        meaning = nodes.definition("", *(nodes.paragraph("", "", *words(line)) for line in lines))
+        said = [action.help.replace("%%", "%")] if action.help else []
+        told = lines(of_methods[action.dest]) if action.dest in of_methods else said
+        meaning = nodes.definition("", *(nodes.paragraph("", "", *words(line)) for line in told))
         found += nodes.definition_list_item("", term, meaning)
     return found
 

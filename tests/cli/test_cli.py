@@ -15,6 +15,7 @@ import pytest
 
 import cvxml
 from cvxml.core.backend import SolverFailure
+from cvxml.core.example import verified
 from cvxml.methods import names
 from cvxml.oracle import verify
 from cvxml.oracle.saved import recertify
@@ -139,8 +140,8 @@ def test_evaluate_is_the_python_function(cli: Cli, method: str) -> None:
 
 
 def test_verify_agrees_or_says_so(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    small = (verify.Case("mlsvm", "rings", 20, False, {"lam": 0.1}),)
-    monkeypatch.setattr(verify, "verify", partial(verify.verify, cases=small))
+    small = (verify.Case("mlsvm", verified("rings", 20, raw=True)),)
+    monkeypatch.setattr(verify, "verify", partial(verify.verify, chosen=small))
     answer = cli("verify", "--json")
     assert answer.code == 0
     (row,) = json.loads(answer.out)

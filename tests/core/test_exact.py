@@ -27,7 +27,7 @@ from cvxml.methods.ssvm import enumeration as ssvm
 from cvxml.methods.ssvm import exact as ssvm_exact
 from cvxml.methods.ssvm.instance import instance as ssvm_instance
 from cvxml.oracle.saved import recertify
-from tests.instances import exact_of, mlsvm_from_kkt, random_data, soft_labels
+from tests.instances import checked, exact_of, mlsvm_from_kkt, random_data, soft_labels
 
 CASES: list[tuple[str, dict[str, Any]]] = [
     ("mlsvm", {"lam": 0.1}),
@@ -112,8 +112,14 @@ def test_any_dual_gives_a_bound_below_every_metric(seed: int, log_size: float, m
         dual = {"q": rng.standard_normal((10, 10)), "interior": rng.random((10, 10))}
     exact = exact_of(method, X, y, one, dual, **params)
     assert exact.lower_bound <= exact.objective
+    of, given = checked(method, X, y, **params)
+    hint = abs(wild[0, 0]) if method in ("mmc", "dml_eig") else rng.standard_normal((size, 2))
+    stored = of.exact_as_stored(given, of.matrix(given, one), dual, root=root_of(one), hint=hint)
+    assert stored.lower_bound <= stored.objective
     if method != "ssvm":
-        assert exact.lower_bound <= exact_of(method, X, y, other, dual, **params).objective
+        value = exact_of(method, X, y, other, dual, **params).objective
+        assert exact.lower_bound <= value
+        assert stored.lower_bound <= value
         return
     p = ssvm_instance(X, y)
     value = ssvm.objective(X, y, other, p.k, p.C, p.Lam)

@@ -71,7 +71,7 @@ def test_mlsvm_in_fractions_from_the_definition(seed: int, degree: int) -> None:
     else:
         dual = dict(zip(("u", "u_index", "w", "w_index"), prices, strict=True))
         given = MLSVM.instance(X, y, lam=0.25, neighbors=lists)
-        found = MLSVM.exact(given, np.eye(2), dual, root=M, psd=L)
+        found = MLSVM.exact_as_stored(given, np.eye(2), dual, root=M, hint=L)
     assert found.objective == norm2(V) / 8 + slack / 6
     paid = 0 if not degree and has_no_plus(G) else 2 * norm2(G + fractions(L) @ fractions(L).T)
     assert found.lower_bound == share * Fraction(9, 64) - paid

@@ -143,6 +143,6 @@ def test_a_square_that_is_given_is_used() -> None:
     X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
     G = Weights(np.array([[0, 1], [0, 2]]), np.array([Fraction(2), Fraction(-1, 3)], dtype=object))
     for square, left in (([[0.0], [0.0]], 4 + Fraction(1, 9)), ([[0.0], [0.5]], 4 + Fraction(1, 144))):
-        found = Frobenius(X, Fraction(1, 2), square=square).exact_bound(plane(X), G)
+        found = Frobenius(X, Fraction(1, 2)).exact_bound(plane(X), G, square)
         assert found == -left
     assert Frobenius(X, Fraction(1, 2)).exact_bound(plane(X), G) == pytest.approx(-4, abs=1e-12)

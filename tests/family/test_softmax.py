@@ -15,7 +15,7 @@ from cvxml.family import proved, rational, regularizers, rows
 from cvxml.family.bound import certify, prove
 from cvxml.family.exact import interval
 from cvxml.family.losses import LogSumExp
-from cvxml.family.mixing import Anchor, _mixed, largest
+from cvxml.family.mixing import Anchor, _mixed, least_share
 from cvxml.family.regularizers import Surplus
 from cvxml.family.rows import Block, ByPoint, Prices
 from cvxml.family.softmax import Softmaxes
@@ -190,7 +190,7 @@ def test_sums_of_squares_in_blocks(monkeypatch):
 
 def test_a_mixture_is_as_large_as_it_may_be_and_proved():
     Z0, Z = np.diag([1.0, 1.0]), np.diag([2.0, -3.0])
-    assert largest(Z0, Z) == pytest.approx(0.25)
+    assert least_share(Z0, Z) == pytest.approx(0.75)
     key = np.arange(2)
     own = Anchor(Prices(np.array([1.0, 0.0]), key), Surplus(Z, 1e-9))
     anchor = Anchor(Prices(np.array([0.0, 1.0]), key), Surplus(Z0, 1e-9))

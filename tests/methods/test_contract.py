@@ -1,4 +1,4 @@
-"""The same promises for every method: a new one gets this suite by adding an entry to INSTANCES."""
+"""The same promises for every method: a new one gets this suite by what it has in EXAMPLES."""
 
 from __future__ import annotations
 
@@ -9,94 +9,27 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import cvxml
+from cvxml import datasets
 from cvxml.core.backend import solve_problem
+from cvxml.core.example import Drawn
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
 from cvxml.methods import get, names
 from cvxml.oracle.saved import recertify
-from tests.instances import checked, objective_of, random_data, real_data, soft_labels, with_lists
+from tests.instances import checked, objective_of, with_lists
 
-PAIRS = {"similar": [[0, 2], [4, 1], [5, 3], [6, 8]], "dissimilar": [[0, 1], [2, 3], [9, 4], [13, 12]]}
-INSTANCES: dict[str, list[tuple[Any, dict[str, Any]]]] = {
-    "mlsvm": [
-        (random_data(0), {"lam": 0.1}),
-        (random_data(1, n=24, d=30), {"lam": 0.01, "n_neighbors": 6}),
-        (real_data("iris", 50), {"lam": 0.1, "neighborhood": "per-class", "n_neighbors": 3}),
-        (real_data("wine", 60, standardized=False), {"lam": 1.0, "n_neighbors": 5}),
-        (real_data("balance", 60, standardized=False), {"lam": 1.0}),
-    ],
-    "kernel_mlsvm": [
-        (random_data(2, n=20), {"lam": 0.1, "degree": 2}),
-        (real_data("iris", 12), {"lam": 0.1, "kernel": "rbf", "gamma": 0.5}),
-    ],
-    "glml": [
-        (random_data(4, n=30), {}),
-        (random_data(5, n=30, d=3), {"alpha": 0.1, "query": [0.3, -0.2, 0.1], "priors": "empirical"}),
-        (real_data("iris", 60), {"alpha": 0.01, "query": [0.1, 0.4, -0.2, -0.3]}),
-        (real_data("wine", 100), {"model": "mixture", "alpha": 0.5}),
-    ],
-    "ssvm": [
-        (random_data(3, n=10), {"C": 0.2}),
-        (
-            real_data("iris", 15),
-            {"C": 1.0, "n_neighbors": 1, "loss_matrix": [[0, 1, 2], [1, 0, 3], [0.5, 1, 0]]},
-        ),
-        (real_data("wine", 11), {"C": 0.1, "n_neighbors": 2}),
-    ],
-    "nca": [
-        (random_data(3, n=12, d=3), {"criterion": "g"}),
-        (random_data(9, n=12, d=2), {"criterion": "f"}),
-        (real_data("rings", 18, standardized=False), {"criterion": "g"}),
-        (random_data(4, n=12, d=3), {"criterion": "g", "similarity": soft_labels(4, 12).tolist()}),
-    ],
-    "lmnn": [
-        (random_data(5, n=18, d=3), {}),
-        (random_data(6, n=16, d=4, classes=2), {"mu": 0.8, "n_neighbors": 1}),
-        (real_data("iris", 21), {"n_neighbors": 2}),
-    ],
-    "lmnn:squared_hinge": [
-        (random_data(5, n=18, d=3), {"mu": 0.3}),
-        (real_data("iris", 21), {"n_neighbors": 1}),
-    ],
-    "frobmetric": [
-        (random_data(5, n=18, d=3), {}),
-        (real_data("iris", 24), {"C": 10.0, "n_neighbors": 2}),
-        (random_data(6, n=12, d=14, classes=2), {"C": 0.1, "n_neighbors": 1}),
-    ],
-    "itml": [
-        (random_data(6, n=14, d=3), {}),
-        (random_data(7, n=10, d=14), {"gamma": 0.1}),
-        (real_data("wine", 20), {"prior": "covariance", "gamma": 0.1}),
-        (real_data("iris", 16), {"bounds": (0.5, 4.0), "gamma": 0.5}),
-    ],
-    "mcml": [
-        (random_data(3, n=12, d=3), {}),
-        (real_data("iris", 24), {}),
-        (random_data(1, n=30, d=6), {}),
-    ],
-    "mmc": [
-        (random_data(3, n=14, d=3), {}),
-        (real_data("iris", 24), {}),
-        (random_data(8, n=14, d=2, classes=2), {"pairs": PAIRS}),
-    ],
-    "mmc:diagonal": [
-        (random_data(3, n=14, d=3), {}),
-        (real_data("wine", 30), {}),
-    ],
-    "dml_eig": [
-        (random_data(7, n=20, d=3), {}),
-        (real_data("iris", 21), {}),
-        (random_data(8, n=14, d=2, classes=2), {"pairs": PAIRS}),
-    ],
-}
+
+def instances(method: str) -> list[tuple[Any, dict[str, Any]]]:
+    """What a method has as examples to be tested: points with labels, and parameters."""
+    return [(datasets.of_example(each), each.params) for each in get(method).EXAMPLES if each.use == "tested"]
 
 
 def cases(*claims: str, without: str = "") -> Any:
     """Every instance of the methods whose solutions can be proved to be one of `claims`."""
     found = [
         pytest.param(method, X, y, params, id=f"{method}-{k}")
-        for method, instances in INSTANCES.items()
-        for k, ((X, y), params) in enumerate(instances)
+        for method in names()
+        for k, ((X, y), params) in enumerate(instances(method))
         if get(method).CLAIM in claims and method != without
     ]
     return pytest.mark.parametrize(("method", "X", "y", "params"), found)
@@ -121,8 +54,11 @@ def worse_points(method: str, metric: Any) -> list[Any]:
     return [np.eye(d), longer / np.linalg.det(longer) ** (1 / d)]  # of determinant 1
 
 
-def test_every_method_is_covered() -> None:
-    assert set(INSTANCES) == set(names())
+@pytest.mark.parametrize("method", names())
+def test_every_method_has_examples_to_be_tested_and_verified(method: str) -> None:
+    examples = get(method).EXAMPLES
+    assert {each.use for each in examples} >= {"tested", "verified"}
+    assert any(isinstance(each.points, Drawn) and each.points.degenerate for each in examples)
 
 
 @convex_case
@@ -365,7 +301,7 @@ def test_a_method_tells_its_statement_and_source(method: str) -> None:
 def test_a_back_end_that_proves_too_little_is_not_converged(
     method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (X, y), params = INSTANCES[method][0]
+    (X, y), params = instances(method)[0]
     module: Any = get(method)
     honest = module.through_cvxpy
 

@@ -11,20 +11,20 @@ import pytest
 
 from cvxml import api
 from cvxml.cli import main as cli
+from cvxml.core.example import Named, verified
 from cvxml.methods import get, names
 from cvxml.oracle import verify
-from cvxml.oracle.verify import CASES, Case, as_line, as_sum
+from cvxml.oracle.verify import Case, as_line, as_sum, cases
 
 SMALL = (
-    Case("mlsvm", "iris", 40, True, {"lam": 0.1}),
-    Case("kernel_mlsvm", "rings", 20, False, {"degree": 2}),
+    Case("mlsvm", verified("iris", 40)),
+    Case("kernel_mlsvm", verified("rings", 20, raw=True)),
 )
 
 
 def test_every_method_and_the_whole_of_iris_and_wine_are_verified() -> None:
-    assert {case.method for case in CASES} == set(names())
-    whole = {case.data for case in CASES if case.n is None}
-    assert {"iris", "wine"} <= whole
+    assert {case.method for case in cases()} == set(names())
+    assert {Named("iris", None, True), Named("wine", None, False)} <= {c.example.points for c in cases()}
 
 
 def test_it_agrees_and_tells_its_progress() -> None:
@@ -48,7 +48,7 @@ def test_a_wrong_metric_is_noticed(monkeypatch: pytest.MonkeyPatch, broken: str)
         return solution
 
     monkeypatch.setattr(verify.api, "solve", sabotage)
-    rows = list(verify.verify(cases=SMALL[:1]))
+    rows = list(verify.verify(chosen=SMALL[:1]))
     assert not rows[0].agrees
     assert broken in rows[0].why
     assert "DISAGREE" in as_line(rows[0])
@@ -63,7 +63,7 @@ def test_a_wrong_bound_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
         return dataclasses.replace(proof, lower_bound=proof.objective + 0.1)
 
     monkeypatch.setattr(get("mlsvm"), "certify", too_high)
-    rows = list(verify.verify(cases=SMALL[:1]))
+    rows = list(verify.verify(chosen=SMALL[:1]))
     assert not rows[0].agrees
     assert "lies above an objective" in rows[0].why
 
@@ -71,7 +71,7 @@ def test_a_wrong_bound_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_exit_code_says_whether_they_agree(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    good = list(verify.verify(cases=SMALL[:1]))
+    good = list(verify.verify(chosen=SMALL[:1]))
     bad = [dataclasses.replace(good[0], agrees=False, why="made up")]
     for rows, code in ((good, cli.CERTIFIED), (bad, cli.REFUTED)):
         monkeypatch.setattr(verify, "verify", lambda say, rows=rows: iter(rows))
@@ -82,7 +82,7 @@ def test_the_exit_code_says_whether_they_agree(
 def test_each_row_is_printed_as_it_comes(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    rows = list(verify.verify(cases=SMALL[:1]))
+    rows = list(verify.verify(chosen=SMALL[:1]))
     seen = []
 
     def slowly(say: object) -> Iterator[verify.Row]:

@@ -1,4 +1,4 @@
-"""LMNN, ITML, MCML, MMC and DML-eig beside cvxpy and metric-learn."""
+"""The methods with examples to be timed, beside cvxpy and metric-learn."""
 
 from __future__ import annotations
 
@@ -8,57 +8,83 @@ import numpy as np
 
 import cvxml
 from cvxml import datasets
+from cvxml.core.example import Example
+from cvxml.methods import get, names
 from validation.benchmarks import learners, vectorised
 from validation.benchmarks.measure import REPEATS, Result, certified, compared, growth, quietly
 from validation.experiments.tasks import Task
 
-TITLE = "The convex relatives: LMNN, ITML, MCML, MMC, DML-eig"
+TITLE = "The convex relatives"
 WHAT = """\
-z-scored sets, default parameters, every pair of points by their labels; a jitter of 1e-6 keeps points of different
-classes apart. metric-learn at its defaults, and with a tight tolerance where that changes its result; its own start-up
-is not counted. It is timed in the same part, and so beside ours, in a Python of its own with what
-`validation/foreign/requirements.txt` lists. It has no MCML, no DML-eig and no squared hinge.
+What methods have among their examples to be timed: z-scored sets, default parameters where none are named, every pair
+of points by their labels; a jitter of 1e-6 keeps points of different classes apart. metric-learn at its defaults, and
+with a tight tolerance where that changes its result; its own start-up is not counted. It is timed in the same part, and
+so beside ours, in a Python of its own with what `validation/foreign/requirements.txt` lists. It has no MCML, no DML-eig
+and no squared hinge.
 """
-METHODS = ("lmnn", "lmnn:squared_hinge", "itml", "mcml", "mmc", "mmc:diagonal", "dml_eig")
 SIZES = (75, 150, 300)  # points of breast_cancer
 JITTER = 1e-6
 
 
+def examples() -> list[tuple[str, Example]]:
+    """What methods have to be timed."""
+    return [(name, each) for name in names() for each in get(name).EXAMPLES if each.use == "timed"]
+
+
 def tasks(quick: bool) -> list[Task]:
-    """Each method on each set beside cvxpy, and beside metric-learn; growth."""
-    sets, sizes, repeats = (("iris", "wine"), SIZES, REPEATS) if not quick else (("iris",), (40, 80), 1)
-    points = 45 if quick else None
-    limit = 3.0 if quick else 60.0
-    common = {"points": points, "repeats": repeats, "limit": limit}
-    made = [Task(name, f"{m}, cvxpy", 0, {"part": "cvxpy", **common}) for m in METHODS for name in sets]
-    made += [
-        Task(name, f"{m}, metric-learn", 0, {"part": "metric-learn", **common})
-        for m in METHODS
-        if m in learners.LEARNERS
-        for name in sets
+    """Each method on each of its sets beside cvxpy, and beside metric-learn; growth."""
+    common = {
+        "points": 45 if quick else None,
+        "repeats": 1 if quick else REPEATS,
+        "limit": 3.0 if quick else 60.0,
+    }
+    found = examples()
+    methods = list(dict.fromkeys(method for method, _ in found))
+    if quick:
+        found = [next(each for each in found if each[0] == method) for method in methods]
+    made = [
+        Task(each.points.name, f"{label(method, each)}, {part}", 0, {"part": part, **common, **own(each)})
+        for part in ("cvxpy", "metric-learn")
+        for method, each in found
+        if part == "cvxpy" or (method in learners.LEARNERS and not each.params)
     ]
     return made + [
-        Task("breast_cancer", f"{m}, growth", 0, {"part": "growth", "sizes": sizes})
-        for m in (METHODS[:1] if quick else METHODS)
+        Task("breast_cancer", f"{m}, growth", 0, {"part": "growth", "sizes": (40, 80) if quick else SIZES})
+        for m in (methods[:1] if quick else methods)
     ]
+
+
+def label(method: str, example: Example) -> str:
+    """The method, with the parameters that are not as by default."""
+    return " ".join([method, *(f"{name}={value}" for name, value in example.params.items())])
+
+
+def own(example: Example) -> dict[str, Any]:
+    """The settings for its parameters, where there are any."""
+    return {"params": example.params} if example.params else {}
 
 
 def measure(task: Task) -> Result:
     """One method on one set."""
-    method, part = task.method.split(", ")[0], task.settings["part"]
+    asked, part = task.method.split(", ")[0], task.settings["part"]
+    method = asked.split(" ")[0]
     if part == "growth":
         return {"growth": [grown(method, task)]}
     X, y = points(task.data, task.settings["points"])
-    found = vectorised if part == "cvxpy" else learners
-    rivals = found.rivals(method, X, y, task.settings["limit"])
+    params, limit = task.settings.get("params", {}), task.settings["limit"]
+    others = (
+        learners.rivals(method, X, y, limit)
+        if part == "metric-learn"
+        else vectorised.rivals(method, X, y, limit, **params)
+    )
     named = {
         "method": method,
-        "data": task.data,
+        "data": ", ".join([task.data, *asked.split(" ")[1:]]),
         "n": X.shape[0],
         "d": X.shape[1],
         "timed": "solve, certified",
     }
-    return {"claims": [compared(named, certified(method, X, y), rivals, task.settings["repeats"])]}
+    return {"claims": [compared(named, certified(method, X, y, **params), others, task.settings["repeats"])]}
 
 
 def grown(method: str, task: Task) -> Result:

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from cvxml.methods import names
 from validation.benchmarks.measure import exponent
 from validation.experiments.page import table
 from validation.experiments.tasks import Result
 
-METHODS = (
-    *("mlsvm", "ssvm", "glml", "nca"),
-    *("lmnn", "lmnn:squared_hinge", "itml", "mcml", "mmc", "mmc:diagonal", "dml_eig", "frobmetric"),
-)
 ENOUGH = 1e-3  # a gap with which an alternative counts as having solved the problem
 NOT_RUN = "not run"
 NEVER = "never"  # where ours does not reach what an alternative did
@@ -37,7 +34,7 @@ def summary(recorded: Record) -> list[str]:
     head = ("method", "data", "best alternative", *COLUMNS, "all ratios", "growth")
     claims, grown = collected(recorded, "claims"), collected(recorded, "growth")
     rows: list[tuple[str, ...]] = []
-    for method in METHODS:
+    for method in [name for name in names() if any(each["method"] == name for each in [*claims, *grown])]:
         found = [claim for claim in claims if claim["method"] == method and rivals_of(claim)]
         growth = next((growth_of(each) for each in grown if each["method"] == method), NOT_RUN)
         if not found:

@@ -140,6 +140,14 @@ def dml_eig(p: Any, solve: Solve) -> FloatArray:
     return root.T @ M.value() @ root
 
 
+def literal(method: Any, p: Any, solve: Solve) -> FloatArray:
+    """As the method states it."""
+    problem = method.problem(p)
+    solve(problem)
+    found = {variable.name(): variable.value for variable in problem.variables()}
+    return np.asarray(next(found[name] for name in ("A", "M", "X") if name in found), dtype=float)
+
+
 FORMS: dict[str, Callable[[Any, Solve], FloatArray]] = {
     "mlsvm": mlsvm,
     "lmnn": lmnn,
@@ -153,16 +161,15 @@ FORMS: dict[str, Callable[[Any, Solve], FloatArray]] = {
 
 
 def rivals(method: str, X: Any, y: Any, limit: float = measure.LIMIT, **params: Any) -> list[Rival]:
-    """The vectorised form through CLARABEL and SCS, building included."""
+    """The vectorised form through CLARABEL and SCS, building included; the literal one where there is no other."""
     contract: Any = get(method)
+    form = FORMS.get(method, partial(literal, contract))
 
     def of(solver: str) -> Rival:
         return Rival(
-            f"cvxpy, {solver}",
+            f"cvxpy, {solver}" + ("" if method in FORMS else ", row by row"),
             SETTINGS[solver],
-            lambda: through(
-                solver, limit, lambda solve: FORMS[method](contract.instance(X, y, **params), solve)
-            ),
+            lambda: through(solver, limit, lambda solve: form(contract.instance(X, y, **params), solve)),
         )
 
     return [of(solver) for solver in SETTINGS]

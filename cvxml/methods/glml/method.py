@@ -18,9 +18,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.exact import Exact
+from cvxml.core.example import drawn, sample, verified
 from cvxml.core.inputs import real_array
 from cvxml.core.method import ConvexMethod
 from cvxml.core.metric import FloatArray, as_matrix, as_metric
+from cvxml.core.parameter import COUNT, NUMBER, NUMBERS, POINTS, WORD, Parameter, words
 from cvxml.core.result import Certificate, Dual, SavedSolution, Solution, Status, Step
 from cvxml.core.run import Callback, Found, Start
 from cvxml.core.statement import Statement
@@ -39,15 +41,35 @@ class GLML(ConvexMethod[Instance]):
     id = "glml"
     TITLE = "GLML: a local metric from generative models (Noh et al. 2010, 2018)"
     SCALE = "candidate"
-    PARAMETERS: ClassVar[dict[str, str]] = {
-        "query": "where the metric is wanted: (d,), or (q, d) for q metrics (default: the mean of X)",
-        "alpha": "added to the diagonal of every covariance, >= 0 (default 0)",
-        "priors": 'None for equal ones (default), "empirical", or one number a class, classes sorted',
-        "model": '"gaussian", one for each class (default), "mixture", or an object with log_densities and curvatures',
-        "n_components": "of the mixture of a class (default 2)",
+    PARAMETERS: ClassVar[dict[str, Parameter]] = {
+        "query": Parameter(
+            "where the metric is wanted: (d,), or (q, d) for q metrics", POINTS, otherwise="the mean of X"
+        ),
+        "alpha": Parameter("added to the diagonal of every covariance, >= 0", NUMBER, 0.0),
+        "priors": Parameter(
+            '"empirical", or one number a class, classes sorted',
+            words("empirical", otherwise=NUMBERS),
+            otherwise="equal ones",
+        ),
+        "model": Parameter(
+            '"gaussian", one for each class, "mixture", or an object with log_densities and curvatures',
+            WORD,
+            "gaussian",
+        ),
+        "n_components": Parameter("of the mixture of a class", COUNT, 2),
     }
     STATEMENT = Statement("cvxml.methods.glml.problem", ("problem", "dual"))
     MISREADINGS = MISREADINGS
+    EXAMPLES: ClassVar = (
+        drawn(4, 30, 5),
+        drawn(5, 30, 3, alpha=0.1, query=[0.3, -0.2, 0.1], priors="empirical"),
+        drawn(7, 30, 5, degenerate=True, alpha=0.1),
+        sample("iris", 60, alpha=0.01, query=[0.1, 0.4, -0.2, -0.3]),
+        sample("wine", 100, model="mixture", alpha=0.5),
+        verified("rings", raw=True, query=[0.5, 0.5]),
+        verified("iris", alpha=0.01),
+        verified("breast_cancer", 200, alpha=0.01),
+    )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
         """Everything checked, the model fitted. Raises ValueError for bad input."""

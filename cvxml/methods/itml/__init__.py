@@ -25,10 +25,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.backend import SolverFailure, solve_problem
+from cvxml.core.example import drawn, sample, timed, verified
 from cvxml.core.inputs import check_choice, check_positive
 from cvxml.core.metric import FloatArray, IntArray, as_matrix, project_psd
 from cvxml.core.misreading import LOOSE, MULTIPLES, Misreading, Other, Question, exchanged
 from cvxml.core.pairs import KINDS, Paired, Pairs, paired, price_of_each
+from cvxml.core.parameter import JSON, MATRIX, NUMBER, NUMBERS, Parameter, words
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Found
 from cvxml.core.statement import Statement
@@ -558,15 +560,36 @@ class ITML(FamilyMethod[Instance]):
     EXPONENTIAL = True
     PATH = staticmethod(logdet_path.search)
     PARAMETERS: ClassVar = {
-        "gamma": "weight of the slack (> 0, default 1.0)",
-        "prior": 'A_0: "identity" (default), "covariance" (the inverse of the sample covariance), or positive definite '
-        "(d, d)",
-        "bounds": "(u, l), what squared distances of similar and dissimilar pairs are held to (default: the 5th and "
-        "95th percentile of all squared distances under the prior)",
-        "pairs": '{"similar": [[i, j], ...], "dissimilar": [[i, j], ...]} (default: every two points, by their labels)',
+        "gamma": Parameter("weight of the slack, > 0", NUMBER, 1.0),
+        "prior": Parameter(
+            'A_0: "identity", "covariance" (the inverse of the sample covariance), or positive definite (d, d)',
+            words("identity", "covariance", otherwise=MATRIX),
+            "identity",
+        ),
+        "bounds": Parameter(
+            "(u, l), what squared distances of similar and dissimilar pairs are held to",
+            NUMBERS,
+            otherwise="the 5th and 95th percentile of all squared distances under the prior",
+        ),
+        "pairs": Parameter(
+            '{"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}',
+            JSON,
+            otherwise="every two points, by their labels",
+        ),
     }
     STATEMENT = Statement("cvxml.methods.itml", ("problem", "divergence", "dual"))
     MISREADINGS: ClassVar = MISREADINGS
+    EXAMPLES: ClassVar = (
+        drawn(6, 14, 3),
+        drawn(7, 10, 14, gamma=0.1),  # more features than points
+        drawn(7, 14, 5, degenerate=True),
+        sample("wine", 20, prior="covariance", gamma=0.1),
+        sample("iris", 16, bounds=(0.5, 4.0), gamma=0.5),
+        verified("iris", 24, gamma=0.5),
+        verified("wine", 20),
+        timed("iris"),
+        timed("wine"),
+    )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
         """See `instance`."""

@@ -26,8 +26,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.exact import Exact
+from cvxml.core.example import drawn, sample, verified
 from cvxml.core.inputs import check_count
 from cvxml.core.metric import FloatArray, IntArray, as_metric, examine, project_psd
+from cvxml.core.parameter import COUNT, LISTS, NUMBER, WORD, Parameter
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Callback, Found, Start
 from cvxml.core.statement import Statement
@@ -61,17 +63,24 @@ class KernelMLSVM(FamilyMethod[Instance]):
     id = "kernel_mlsvm"
     TITLE = "Kernel MLSVM: the same problem in the feature space of a kernel (Nguyen, Guo 2008)"
     MAX_ITER = 20000
-    PARAMETERS: ClassVar[dict[str, str]] = {
-        "lam": "weight of lam/2 ||A||^2, > 0 (default 0.1)",
-        "n_neighbors": "K, the size of a neighbourhood in the feature space (default 4)",
-        "neighborhood": '"knn" (default) or "per-class"',
-        "neighbors": "explicit lists N(i), one a point",
-        "kernel": '"poly": <x, x\'>^degree (default); "rbf": exp(-gamma ||x - x\'||^2)',
-        "degree": "of the polynomial, 1 to 5 (default 2)",
-        "gamma": "of the rbf, > 0 (default 1/d)",
+    PARAMETERS: ClassVar[dict[str, Parameter]] = {
+        "lam": Parameter("weight of lam/2 ||A||^2, > 0", NUMBER, 0.1),
+        "n_neighbors": Parameter("K, the size of a neighbourhood in the feature space", COUNT, 4),
+        "neighborhood": Parameter('"knn" or "per-class"', WORD, "knn"),
+        "neighbors": Parameter("explicit lists N(i), one a point", LISTS),
+        "kernel": Parameter('"poly": <x, x\'>^degree; "rbf": exp(-gamma ||x - x\'||^2)', WORD, "poly"),
+        "degree": Parameter("of the polynomial, 1 to 5", COUNT, 2),
+        "gamma": Parameter("of the rbf, > 0", NUMBER, otherwise="1/d"),
     }
     STATEMENT = Statement("cvxml.methods.kernel_mlsvm.instance", ("factor",), further=MLSVM.STATEMENT)
     MISREADINGS = MISREADINGS
+    EXAMPLES: ClassVar = (
+        drawn(2, 20, 5),
+        drawn(7, 15, 5, degenerate=True),
+        sample("iris", 12, kernel="rbf", gamma=0.5),
+        verified("iris", 60),
+        verified("rings", 12, raw=True, kernel="rbf", gamma=1.0),
+    )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
         """Everything checked. Raises ValueError for bad input."""
@@ -161,20 +170,18 @@ class KernelMLSVM(FamilyMethod[Instance]):
             value_rounding=n * EPS * value,
         )
 
-    def exact(
-        self,
-        given: Instance,
-        M: FloatArray,
-        dual: Dual,
-        *,
-        root: ArrayLike | None = None,
-        psd: ArrayLike | None = None,
+    def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
+        """In rational arithmetic (exact.py). Raises ValueError for the rbf."""
+        return self.exact_as_stored(given, M, dual, root=root)
+
+    def exact_as_stored(
+        self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None, hint: Any = None
     ) -> Exact:
-        """In rational arithmetic (exact.py), with psd near the psd part of the dual. Raises ValueError for the rbf."""
+        """hint (n, r): near the psd part of the dual."""
         from cvxml.methods.kernel_mlsvm.exact import exact_interval
 
         prices = self.named(given, self.read(given, dual)[0])
-        return exact_interval(given, M, _as_tuple(prices), root=root, psd=psd)
+        return exact_interval(given, M, _as_tuple(prices), root=root, psd=hint)
 
     def search(
         self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback

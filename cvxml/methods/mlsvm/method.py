@@ -13,21 +13,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from fractions import Fraction
 from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.core.exact import Exact
+from cvxml.core.example import drawn, sample, verified
 from cvxml.core.inputs import check_count, real_array
 from cvxml.core.metric import FloatArray, IntArray, as_metric
+from cvxml.core.parameter import COUNT, LISTS, NUMBER, WORD, Parameter
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Callback, Found, Start
 from cvxml.core.statement import Statement
-from cvxml.family.bound import Family, Term, in_domain
-from cvxml.family.exact import interval
+from cvxml.family.bound import Family, Term
 from cvxml.family.frobenius import Frobenius
 from cvxml.family.groups import Spread
 from cvxml.family.method import FamilyMethod
@@ -48,15 +47,37 @@ class MLSVM(FamilyMethod[Instance]):
     id = "mlsvm"
     TITLE = "MLSVM: metric learning, a support vector approach (Nguyen, Guo 2008)"
     MAX_ITER = 20000  # gradient steps and Newton rounds
-    PARAMETERS: ClassVar[dict[str, str]] = {
-        "lam": "weight of lam/2 ||A||^2, > 0 (default 0.1)",
-        "n_neighbors": "K, the size of a neighbourhood (default 4)",
-        "neighborhood": '"knn": the K nearest of any class, as printed (default); '
-        '"per-class": K nearest of the class and K nearest of the rest',
-        "neighbors": "explicit lists N(i), one a point; they win over n_neighbors and neighborhood",
+    PARAMETERS: ClassVar[dict[str, Parameter]] = {
+        "lam": Parameter("weight of lam/2 ||A||^2, > 0", NUMBER, 0.1),
+        "n_neighbors": Parameter("K, the size of a neighbourhood", COUNT, 4),
+        "neighborhood": Parameter(
+            '"knn": the K nearest of any class, as printed; "per-class": K nearest of the class and K of the rest',
+            WORD,
+            "knn",
+        ),
+        "neighbors": Parameter(
+            "explicit lists N(i), one a point; they win over n_neighbors and neighborhood", LISTS
+        ),
     }
     STATEMENT = Statement("cvxml.methods.mlsvm.problem", ("problem", "dual"))
     MISREADINGS = MISREADINGS
+    EXAMPLES: ClassVar = (
+        drawn(0, 40, 5),
+        drawn(1, 24, 30, degenerate=True, lam=0.01, n_neighbors=6),  # more features than points
+        sample("iris", 50, neighborhood="per-class", n_neighbors=3),
+        sample("wine", 60, raw=True, lam=1.0, n_neighbors=5),
+        sample("balance", 60, raw=True, lam=1.0),
+        verified("iris", raw=True, lam=0.01),
+        verified("iris", neighborhood="per-class"),
+        verified("wine"),
+        verified("wine", lam=0.01, neighborhood="per-class", n_neighbors=3),
+        verified("breast_cancer", 120, n_neighbors=6),
+        verified("digits", 30),
+        verified("balance", 100, raw=True, lam=1.0),
+        verified("twonorm", 100, raw=True),
+        verified("waveform", 80),
+        verified("rings", 90, raw=True),
+    )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
         """Everything checked. Raises ValueError for bad input."""
@@ -87,11 +108,9 @@ class MLSVM(FamilyMethod[Instance]):
         """
         return evaluate_metric(given.X, given.N, M, given.lam, t)
 
-    def member(
-        self, given: Instance, number: Callable[[Any], Any] = float, psd: ArrayLike | None = None
-    ) -> Family:
-        """psd (d, r): L with L L^T near P_+(-G), if it is known, for exact arithmetic."""
-        return member_of(Frobenius(given.X, number(given.lam), square=psd), given.N, number)
+    def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
+        """See `member_of`."""
+        return member_of(Frobenius(given.X, number(given.lam)), given.N, number)
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Prices]:
         """ "u" (p,) with "u_index" (p, 2) of pairs (i, impostor j), "w" (q,) with "w_index" (q, 2) of pairs (i, l).
@@ -107,21 +126,6 @@ class MLSVM(FamilyMethod[Instance]):
         index, near = _rows(given.N)
         u, w = prices.a[near], np.abs(prices.a[~near])
         return {"u": u, "u_index": index[near], "w": w, "w_index": index[~near]}
-
-    def exact(
-        self,
-        given: Instance,
-        M: FloatArray,
-        dual: Dual,
-        *,
-        root: ArrayLike | None = None,
-        psd: ArrayLike | None = None,
-    ) -> Exact:
-        """See family/exact.py. psd (d, r): L with L L^T near P_+(-G), of the prices themselves, not of a multiple."""
-        if psd is None:
-            return super().exact(given, M, dual, root=root)
-        prices = in_domain(self.member(given), self.read(given, dual))
-        return interval(self.member(given, Fraction, psd=psd), M, prices, root)
 
     def search(
         self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback

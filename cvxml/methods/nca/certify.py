@@ -35,9 +35,11 @@ from cvxml.core.inputs import real_array
 from cvxml.core.metric import FEASIBILITY_TOL, Feasibility, FloatArray, examine
 from cvxml.core.result import Certificate, Dual, Stationarity
 from cvxml.family.coordinates import Coordinates, coordinates
+from cvxml.family.mixing import least_share
+from cvxml.family.proved import EPS
 from cvxml.methods.nca.infinity import limit
 from cvxml.methods.nca.instance import Instance
-from cvxml.methods.nca.rows import EPS, FirstOrder, Metric, Point, Softmax, finite
+from cvxml.methods.nca.rows import FirstOrder, Metric, Point, Softmax, finite
 
 NOTHING = 1e-290  # a scale that nothing can be a share of
 PLENTY = 4  # times what the scale derivative is summed from: more than any distance, except where all is flat
@@ -104,7 +106,7 @@ def _certify(p: Instance, Q: FloatArray, dual: Dual) -> Certificate:
     )
     if p.m < len(inside):
         return whole
-    R, interior = (_checked(dual, name, p.X.shape[1]) for name in ("R", "interior"))
+    R, interior = (of_dual(dual, name, p.X.shape[1]) for name in ("R", "interior"))
     # one that is the metric but for rounding is taken to be it: then its surplus is known
     near = 1e-12 * float(np.linalg.norm(inside))
     rows = [at.inside(R, "dual 'R'"), at.inside(interior, "dual 'interior'")]
@@ -247,21 +249,17 @@ def _mixing(Z_R: FloatArray, Z_I: FloatArray) -> float | None:
     """About the least theta for which (1 - theta) Z_R + theta Z_I is psd; None if there is none."""
     if np.linalg.eigvalsh(Z_R)[0] >= 0:
         return 0.0
-    try:
-        L = np.linalg.cholesky(Z_I)
-    except np.linalg.LinAlgError:
-        return None
-    half = np.linalg.solve(L, Z_R)
-    least = float(np.linalg.eigvalsh(np.linalg.solve(L, half.T))[0])
+    least = least_share(Z_I, Z_R)
     # a little more, since theta itself is rounded
     for more in (1e-9, 1e-6, 1e-3, 1e-1):
-        theta = min(1.0, max(0.0, -least / (1 - least)) * (1 + more) + 1e-15)
+        theta = min(1.0, least * (1 + more) + 1e-15)
         if np.linalg.eigvalsh((1 - theta) * Z_R + theta * Z_I)[0] >= 0:
             return theta
     return None
 
 
-def _checked(dual: Dual, name: str, d: int) -> FloatArray:
+def of_dual(dual: Dual, name: str, d: int) -> FloatArray:
+    """The symmetric part of `dual[name]` (d, d). Raises ValueError for what is none."""
     if not isinstance(dual, Mapping) or name not in dual:
         raise ValueError(f'the dual must be a mapping with "R" and "interior"; there is no {name!r}')
     M = real_array(dual[name], f"dual {name!r}")

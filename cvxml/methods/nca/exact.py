@@ -11,7 +11,6 @@ above the largest s_ij. Distances are integers; M comes from floating point (cor
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -20,13 +19,13 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.balls import ball, cholesky_is_positive, ends, precision, total
 from cvxml.core.exact import Exact, flint, scaled
-from cvxml.core.metric import FloatArray, as_matrix
+from cvxml.core.metric import FloatArray
 from cvxml.core.result import Dual
 from cvxml.core.squares import all_distances, distance_to_square, root_of, whole
+from cvxml.methods.nca.certify import PLENTY, of_dual
 from cvxml.methods.nca.instance import Instance
 
 BISECTIONS = 40  # of theta, below which the first power of two
-PLENTY = 4  # as in certify.py
 LEAST = 200  # theta is 0 or at least 2^-LEAST
 # Two distances are taken for equal where they differ by less than 1/CLOSE of the least or 1/ROUNDING of the largest.
 CLOSE, ROUNDING = 10**9, 1 << 46
@@ -55,7 +54,7 @@ def exact_interval(p: Instance, Q: FloatArray, dual: Dual, *, root: ArrayLike | 
         raise ValueError(
             f"the exact mode of nca bounds a step of any rank, not of n_components={p.m} below {d}"
         )
-    R, interior = (_of_dual(dual, name, d) for name in ("R", "interior"))
+    R, interior = (of_dual(dual, name, d) for name in ("R", "interior"))
     M = root_of(Q, root)
     points, at = whole(p.X)
     points = _from_the_first(points)
@@ -133,9 +132,8 @@ def _step(
 def _softmax(points: Any, at: int, matrix: FloatArray, found: dict[int, _Row]) -> dict[int, list[Any]]:
     """Rows of softmax(-<matrix, X_ik>) over k != i."""
     given, matrix_at = whole(matrix)
-    # twice the symmetric part
-    products = (points * (given + given.transpose()) * points.transpose()).tolist()
-    unit = 2 * at + matrix_at - 1
+    products = (points * given * points.transpose()).tolist()
+    unit = 2 * at + matrix_at
     own = [int(row[i]) for i, row in enumerate(products)]
     rows = {}
     for i, row in found.items():
@@ -235,9 +233,3 @@ def _turns(D: list[list[int]], unit: int, found: dict[int, _Row]) -> Fraction:
             parts.append(row.c * abs(weight) * ball(flint().fmpz(D[i][k] - least), unit + 1))
     turns = ends(total(parts))[0] if parts else Fraction(0)
     return max(turns, Fraction(0)) / (min(length, Fraction(1)) if length > 0 else 1)
-
-
-def _of_dual(dual: Dual, name: str, d: int) -> FloatArray:
-    if not isinstance(dual, Mapping) or name not in dual:
-        raise ValueError(f'the dual must be a mapping with "R" and "interior"; there is no {name!r}')
-    return as_matrix(dual[name], d, f"dual {name!r}")

@@ -13,8 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.exact import Exact
+from cvxml.core.example import drawn, sample, verified
 from cvxml.core.method import StationaryMethod
 from cvxml.core.metric import FloatArray, low_rank_components
+from cvxml.core.parameter import COUNT, MATRIX, START, WORD, Parameter
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found, Start
 from cvxml.core.statement import Statement
@@ -36,19 +38,42 @@ class NCA(StationaryMethod[Instance]):
     TITLE = "NCA: neighbourhood components analysis (Goldberger et al. 2004)"
     SCALE = "candidate"
     STARTS = ("auto", "pca", "identity", "random")
-    PARAMETERS: ClassVar[dict[str, str]] = {
-        "n_components": "m, the rank that the metric may have (default: all d features)",
-        "criterion": '"f" (default), the expected number of points classified correctly, or "g", their log-likelihood',
-        "similarity": "s (n, n) >= 0 with zero diagonal, who is right for whom (default: the points of the same class)",
+    PARAMETERS: ClassVar[dict[str, Parameter]] = {
+        "n_components": Parameter("m, the rank that the metric may have", COUNT, otherwise="all d features"),
+        "criterion": Parameter(
+            '"f", the expected number of points classified correctly, or "g", their log-likelihood', WORD, "f"
+        ),
+        "similarity": Parameter(
+            "s (n, n) >= 0 with zero diagonal, who is right for whom",
+            MATRIX,
+            otherwise="the points of the same class",
+        ),
     }
-    SOLVE_PARAMETERS: ClassVar[dict[str, str]] = {
-        "init": '"auto" (default), "pca", "lda", "identity", "random", as in scikit-learn but for a power of 2, g '
-        'being best with it on a sample; "likelihood" (50 steps for g from "auto"); components (m, d); or a list of '
-        "these",
-        "random_state": "seed of the random start (default 0)",
+    SOLVE_PARAMETERS: ClassVar[dict[str, Parameter]] = {
+        "init": Parameter(
+            '"auto", "pca", "lda", "identity", "random", as in scikit-learn but for a power of 2, g being best with it '
+            'on a sample; "likelihood" (50 steps for g from "auto"); components (m, d); or a list of these',
+            START,
+            "auto",
+        ),
+        "random_state": Parameter("seed of the random start", COUNT, 0),
     }
     STATEMENT = Statement("cvxml.methods.nca.problem", ("step", "at", "dual", "pairs"))
     MISREADINGS = MISREADINGS
+    EXAMPLES: ClassVar = (
+        drawn(3, 12, 3, criterion="g"),
+        drawn(9, 12, 2),
+        drawn(
+            *(5, 12, 3),
+            criterion="g",
+            similarity=[
+                [0.5 ** abs(5 * i % 12 - 5 * j % 12) * (i != j) for j in range(12)] for i in range(12)
+            ],
+        ),
+        drawn(7, 12, 5, degenerate=True, criterion="g"),
+        sample("rings", 18, raw=True, criterion="g"),
+        verified("rings", 24, criterion="g"),
+    )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
         """Everything checked; y may be None where similarity is given. Raises ValueError for bad input."""

@@ -22,9 +22,9 @@ import numpy as np
 
 from cvxml.core.metric import FloatArray
 from cvxml.family.coordinates import Coordinates
+from cvxml.family.proved import EPS, two_sum
 from cvxml.methods.nca.instance import Instance
 
-EPS = float(np.finfo(float).eps)
 TINY = 2.0**-1020  # no underflow is a fact: what is summed of n numbers may be off by n times this
 FEW = 1000  # points of which all rows are kept: some 50 megabytes
 INVISIBLE = 1e-6  # a row of A of that squared length moves no distance by more: it is as good as free
@@ -45,16 +45,11 @@ class Softmax:
 
     def row(self, i: int) -> FloatArray:
         """log q_ik, (n,); -inf at k = i."""
-        return log_softmax(self.distances(i), i)
-
-
-def log_softmax(distances: FloatArray, i: int) -> FloatArray:
-    """Row i of log softmax(-distances); -inf for i itself."""
-    exponents = -distances
-    exponents[i] = -np.inf
-    exponents -= exponents.max()
-    logs: FloatArray = exponents - np.log(np.exp(exponents).sum())
-    return logs
+        exponents = -self.distances(i)
+        exponents[i] = -np.inf
+        exponents -= exponents.max()
+        logs: FloatArray = exponents - np.log(np.exp(exponents).sum())
+        return logs
 
 
 class Point(NamedTuple):
@@ -100,13 +95,6 @@ class Point(NamedTuple):
         return self.c * difference, (self.c + self.of_c) * (off + 4 * EPS * size) + self.of_c * size
 
 
-def _difference(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """a - b, and exactly what rounding has left out of it."""
-    found = a - b
-    back = found - a
-    return found, (a - (found - back)) - (b + back)
-
-
 def _split(A: FloatArray, bits: int) -> tuple[FloatArray, FloatArray]:
     """The first bits of each entry of A, counted from the largest of all, and the rest: their sum is A exactly."""
     largest = float(np.abs(A).max(initial=0.0))
@@ -148,7 +136,7 @@ class Metric:
     def __init__(self, p: Instance, Q: FloatArray, at: Coordinates):
         self.p, self.Y = p, at.Y
         d = p.X.shape[1]
-        E, lost = _difference(p.X, p.X[0])
+        E, lost = two_sum(p.X, -p.X[0])
         spread = np.abs(E).max(axis=0)
         # how far a difference of two rows of Y may be from that of the points, in exactly these coordinates
         self.noise = 4 * (d + 4) * EPS * float(np.linalg.norm(spread @ np.abs(at.to)))

@@ -14,9 +14,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.exact import Exact
+from cvxml.core.example import drawn, sample, verified
 from cvxml.core.inputs import check_positive
 from cvxml.core.method import StationaryMethod
 from cvxml.core.metric import FloatArray, unit_scale
+from cvxml.core.parameter import COUNT, MATRIX, NUMBER, START, Parameter
 from cvxml.core.result import Certificate, Dual, Solution
 from cvxml.core.run import Callback, Found, Start
 from cvxml.core.statement import Statement
@@ -39,21 +41,36 @@ class SSVM(StationaryMethod[Instance]):
     TITLE = "Neighbourhood gerrymandering: a latent structural SVM (Trivedi et al. 2014)"
     SOLVERS = ("fast", "clarabel", "scs", "global")
     STARTS = ("zero", "identity", "relieff", "random")
-    PARAMETERS: ClassVar[dict[str, str]] = {
-        "n_neighbors": "k, the size of a vote (default 3)",
-        "C": "weight of the sum of losses, > 0 (default 1/n)",
-        "loss_matrix": "Lam (R, R), the cost of predicting r for a point of class y; zero diagonal, positive "
-        "elsewhere; classes sorted (default: 0/1)",
+    PARAMETERS: ClassVar[dict[str, Parameter]] = {
+        "n_neighbors": Parameter("k, the size of a vote", COUNT, 3),
+        "C": Parameter("weight of the sum of losses, > 0", NUMBER, otherwise="1/n"),
+        "loss_matrix": Parameter(
+            "Lam (R, R), the cost of predicting r for a point of class y; zero diagonal, positive elsewhere; classes "
+            "sorted",
+            MATRIX,
+            otherwise="0/1",
+        ),
     }
-    SOLVE_PARAMETERS: ClassVar[dict[str, str]] = {
-        "init": '"zero" (default), "identity", "relieff", "random", a metric (d, d), or a list of these: '
-        "the best is kept",
-        "random_state": "seed of the random start (default 0)",
-        "time_limit": 'seconds for solver "global" (default 600)',
+    SOLVE_PARAMETERS: ClassVar[dict[str, Parameter]] = {
+        "init": Parameter(
+            '"zero", "identity", "relieff", "random", a metric (d, d), or a list of these: the best is kept',
+            START,
+            "zero",
+        ),
+        "random_state": Parameter("seed of the random start", COUNT, 0),
+        "time_limit": Parameter('seconds for solver "global"', NUMBER, 600.0),
     }
 
     STATEMENT = Statement("cvxml.methods.ssvm.problem")
     MISREADINGS = MISREADINGS
+    EXAMPLES: ClassVar = (
+        drawn(3, 10, 5, C=0.2),
+        drawn(3, 10, 5, degenerate=True, C=1.0),
+        sample("iris", 15, C=1.0, n_neighbors=1, loss_matrix=[[0, 1, 2], [1, 0, 3], [0.5, 1, 0]]),
+        sample("wine", 11, C=0.1, n_neighbors=2),
+        verified("iris", 24, C=0.1),
+        verified("rings", 24, raw=True, C=0.5, n_neighbors=1),
+    )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
         """Everything checked. Raises ValueError for bad input."""
@@ -88,19 +105,17 @@ class SSVM(StationaryMethod[Instance]):
         """The certificate from any weights "q", "q_index" (certify.py)."""
         return certify_metric(given, M, dual)
 
-    def exact(
-        self,
-        given: Instance,
-        M: FloatArray,
-        dual: Dual,
-        *,
-        root: ArrayLike | None = None,
-        psd: ArrayLike | None = None,
-    ) -> Exact:
+    def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
         """Of the metric's own convex step, in rational arithmetic. Raises ValueError as exact.py says."""
+        return self.exact_as_stored(given, M, dual, root=root)
+
+    def exact_as_stored(
+        self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None, hint: Any = None
+    ) -> Exact:
+        """hint (d, r): L of exact.py."""
         from cvxml.methods.ssvm.exact import exact_interval
 
-        return exact_interval(given, M, dual, root=root, psd=psd)
+        return exact_interval(given, M, dual, root=root, psd=hint)
 
     def find(  # type: ignore[override]
         self,

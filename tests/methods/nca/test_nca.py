@@ -14,6 +14,7 @@ from cvxml.methods.nca import definitions, fast
 from cvxml.methods.nca.certify import certify
 from cvxml.methods.nca.infinity import collapsible, limit
 from cvxml.methods.nca.instance import Instance, instance
+from cvxml.methods.nca.method import METHOD
 from cvxml.methods.nca.rows import Metric, Softmax
 from cvxml.methods.nca.similarity import by_known_class
 from cvxml.methods.nca.solver import Solver
@@ -405,3 +406,16 @@ def test_units_of_single_features_do_not_matter(unit: float) -> None:
         for points, row in ((X, [[0.5, 0.1, 0.2]]), (scaled, [[0.5, 0.1 / unit, 0.2]]))
     ]
     assert lines[1].objective == pytest.approx(lines[0].objective, rel=1e-9)
+
+
+@pytest.mark.parametrize(("criterion", "n"), [("f", 14), ("g", 24)])
+def test_the_exact_interval_of_a_step_is_no_wider_than_double_precision_proves(
+    criterion: str, n: int
+) -> None:
+    """From the same rows, of the same matrices, mixed in the least share that balls allow."""
+    X, y = random_data(7, n=n, d=3, classes=2)
+    solution = cvxml.solve("nca", X, y, criterion=criterion, init=np.eye(3))
+    step = solution.certificate.step or pytest.fail("no step")
+    assert step.proves(1e-6)
+    exact = METHOD.exact(instance(X, y, criterion=criterion), solution.metric, solution.dual)
+    assert 0 <= float(exact.gap) <= step.gap + step.rounding

@@ -1,0 +1,73 @@
+"""What a method takes: each parameter with its default and its kind, from which options, help and checks follow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cvxml.core.files import read_array, read_json, read_neighbors
+
+
+class Kind(NamedTuple):
+    """How the command line takes a value. The same name is of the same kind in every method."""
+
+    read: Callable[[str, str], Any]  # option, what is typed -> value; ValueError that names option or file
+    metavar: str  # in the help
+    how: str = ""  # after the text in the help
+
+
+class Parameter(NamedTuple):
+    """A parameter of a method."""
+
+    text: str  # what it is, in one line, without the default
+    kind: Kind
+    default: Any = None  # that of the function that takes it
+    otherwise: str = ""  # what None stands for, in words
+
+    def __str__(self) -> str:
+        """The line, with the default."""
+        if self.default is None:
+            return f"{self.text} (default: {self.otherwise})" if self.otherwise else self.text
+        shown = f'"{self.default}"' if isinstance(self.default, str) else f"{self.default:g}"
+        return f"{self.text} (default {shown})"
+
+
+def _of(convert: Callable[[str], Any], takes: str) -> Callable[[str, str], Any]:
+    def read(option: str, typed: str) -> Any:
+        try:
+            return convert(typed)
+        except ValueError:
+            raise ValueError(f"{option} takes {takes}, got {typed!r}") from None
+
+    return read
+
+
+def _numbers(typed: str) -> list[float]:
+    return [float(part) for part in typed.split(",")]
+
+
+def _points(option: str, typed: str) -> Any:
+    is_file = any(map(str.isalpha, Path(typed).suffix))
+    return read_array(typed) if is_file else NUMBERS.read(option, typed)
+
+
+WITH_COMMAS = "numbers with commas between them"
+NUMBER = Kind(_of(float, "a number"), "X")
+COUNT = Kind(_of(int, "a whole number"), "N")
+WORD = Kind(lambda option, typed: typed, "WORD")
+START = WORD._replace(how="a word, or all of them: all")
+NUMBERS = Kind(_of(_numbers, WITH_COMMAS), "X,X", WITH_COMMAS)
+LISTS = Kind(lambda option, typed: read_neighbors(typed), "FILE", "JSON")  # a list of points for each point
+JSON = Kind(lambda option, typed: read_json(typed), "FILE", "JSON")
+MATRIX = Kind(lambda option, typed: read_array(typed, square=True), "FILE", ".npy, .npz, .csv or .json")
+POINTS = Kind(_points, "X,X|FILE", f"{WITH_COMMAS}, or a file")
+
+
+def words(*known: str, otherwise: Kind) -> Kind:
+    """One of the words as it is, anything else as another kind."""
+    return Kind(
+        lambda option, typed: typed if typed in known else otherwise.read(option, typed),
+        f"WORD|{otherwise.metavar}",
+        otherwise.how,
+    )

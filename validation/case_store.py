@@ -1,0 +1,128 @@
+"""What a golden case stores: a solution, what proves it and only floating point finds, and the wrong metrics.
+
+How it was found does not matter: cases.py computes what is said of it from the numbers that are stored.
+"""
+
+from __future__ import annotations
+
+import warnings
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from case_inputs import Definition, Inputs
+from case_relatives import Mistake
+
+import cvxml
+from cvxml.core.exact import upward
+from cvxml.core.metric import FloatArray
+from cvxml.core.report import Verdict
+from cvxml.core.squares import missing_to_psd, root_of
+from cvxml.family.bound import in_domain
+from cvxml.family.frobenius import Frobenius, missing
+from cvxml.family.method import FamilyMethod
+from cvxml.family.rational import plane
+from cvxml.family.regularizers import Budget, fractions
+from cvxml.family.rows import Prices
+from cvxml.methods import get
+from cvxml.methods.kernel_mlsvm import exact as kernel
+from cvxml.methods.ssvm.exact import inferred, pushed
+from cvxml.oracle.cases import parameters
+
+MU = {"mmc": 2}  # times the family's: c is twice its price
+BUDGETS = ("mmc", "mmc:diagonal", "dml_eig")
+
+
+def to_store(definition: Definition, inputs: Inputs) -> dict[str, Any]:
+    """ "proof" and "wrong"."""
+    start = {} if definition.init is None else {"init": definition.init}
+    best = solved(definition.formula, inputs, **start)
+    if "not attained" in definition.flags:
+        return {"proof": {}, "wrong": []}
+    dual = {name: array.tolist() for name, array in best.dual.items()}
+    hint = hints(definition.formula, inputs, best.metric, best.dual)
+    proof = {**with_root(best.metric), **dual, **hint}
+    return {"proof": proof, "wrong": wrong_metrics(definition, inputs, best.metric)}
+
+
+def solved(formula: str, inputs: Inputs, **changed: Any) -> Any:
+    """The solution, to as many digits as there are; `changed`: other parameters, or another method's."""
+    method = get(formula)
+    known = (*method.PARAMETERS, *method.SOLVE_PARAMETERS)
+    params = {k: v for k, v in {**parameters(inputs), **changed}.items() if k in known}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return cvxml.solve(formula, inputs["X"], inputs.get("y"), tol=1e-11, **params)
+
+
+def with_root(metric: FloatArray) -> dict[str, Any]:
+    """The metric and M with M M^T near it, of which the exact interval is."""
+    return {"metric": metric.tolist(), "root": root_of(metric).tolist()}
+
+
+def hints(formula: str, inputs: Inputs, metric: FloatArray, dual: Any) -> dict[str, Any]:
+    """psd: L with G + L L^T near P_+(G). mu: the least with mu S - G psd, rounded upward."""
+    of, params = get(formula), parameters(inputs)
+    given = of.instance(inputs["X"], inputs.get("y"), **params)
+    if formula == "kernel_mlsvm":
+        prices = tuple(np.asarray(dual[name]) for name in ("u", "u_index", "w", "w_index"))
+        return {"psd": kernel.missing(given, kernel.edges(prices, len(given.X))[0]).tolist()}
+    if formula == "ssvm":
+        G, at, _ = pushed(given, inferred(given, root_of(metric)).latent, dual)
+        return {"psd": missing_to_psd(G, at).tolist()}
+    return of_family(of, given, dual) if isinstance(of, FamilyMethod) else {}
+
+
+def of_family(of: FamilyMethod[Any], given: Any, dual: Any) -> dict[str, Any]:
+    """The hint of the regularizer, if it takes one."""
+    family = of.member(given, Fraction)
+    R = family.regularizer
+    if type(R) not in (Frobenius, Budget):
+        return {}
+    (term,), (prices,), X = family.terms, in_domain(of.member(given), of.read(given, dual)), plane(R.X)
+    a = term.loss.exact_prices([Fraction(price) for price in prices.a.tolist()])
+    G = term.rows.weights(Prices(np.array(a, dtype=object), prices.key))
+    if isinstance(R, Frobenius):
+        return {"psd": missing(*X.outer(G.pairs, fractions(G.w)), 2 * X.at).tolist()}
+    return {"mu": upward(-R.exact_bound(X, G, 1.0) * MU.get(of.id, 1))}
+
+
+def wrong_metrics(definition: Definition, inputs: Inputs, best: FloatArray) -> list[dict[str, Any]]:
+    """The definition's mistakes, multiples, one without P_+; with a root where it is a metric within the budget."""
+    formula, d, zero = definition.formula, len(best), not best.any()
+    found = {name: (why, with_root(metric)) for name, (why, metric) in mistaken(definition, inputs).items()}
+    if formula in BUDGETS:
+        found["shorter"] = ("0.9 times the optimum", with_root(0.9 * best))
+        over = {"metric": (1.1 * best).tolist()}
+        found["over budget"] = ("1.1 times the optimum: it spends more than 1", over)
+    elif formula == "glml" and "not unique" not in definition.flags:
+        found["identity"] = ("Euclid", with_root(np.eye(d)))
+    elif formula != "glml" and zero:
+        found["identity"] = ("Euclid, where the optimum is 0", with_root(np.eye(d)))
+    elif formula != "glml":
+        found["longer"] = ("1.1 times the optimum", with_root(1.1 * best))
+    if d > 1 and isinstance(get(formula), FamilyMethod) and formula != "kernel_mlsvm":
+        # 1/size, entry by entry, shows that it is not psd
+        size = np.sqrt(np.maximum(np.diag(best), 1e-3 * np.diag(best).max() or 1.0))
+        bent = best - 1.2 * np.outer(size, size)
+        found["not psd"] = ("P_+ is missing", {"metric": bent.tolist()})
+    return [{"name": name, "why": why, **given} for name, (why, given) in found.items()]
+
+
+def mistaken(definition: Definition, inputs: Inputs) -> dict[str, tuple[str, FloatArray]]:
+    """The metric of somebody who makes a mistake, and why it is one."""
+    formula, params, found = definition.formula, parameters(inputs), {}
+    for name, mistake in definition.mistakes.items():
+        if isinstance(mistake, Mistake):
+            metric = solved(mistake.formula or formula, inputs, **mistake.params).metric
+            found[name] = (mistake.why, mistake.times * metric)
+            continue
+        factors = {k: 1 / len(inputs["X"]) if v < 0 else v for k, v in mistake.items()}
+        other = {k: params[k] * f if params[k] else f for k, f in factors.items()}
+        metric = solved(formula, inputs, **other).metric
+        why = ", ".join(f"{k} = {value:.6g} where it is {params[k]:.6g}" for k, value in other.items())
+        # where lam or C hardly matters, a mistake in it has the same answer
+        report = cvxml.check(formula, inputs["X"], inputs.get("y"), metric, **params)
+        if report.verdict is Verdict.REFUTED:
+            found[name] = (f"optimal for {why}", metric)
+    return found
