@@ -28,6 +28,7 @@ from cvxml.family.symmetric import quadratic, smat, squares, svec, weighted
 NARROWER = 4.0  # from one width to the next
 NARROWEST = 1e-3  # of the margin of 1: then multipliers alone are enough
 TOWARDS = 4.0  # from one tau to the next
+ROUNDING = 1e-15  # of the objective: no less can be won
 CENTRED = 1.0  # Newton decrement at which a round ends
 STEPS = 30  # Newton steps of a round at most
 BLOCK = 2**16  # pairs at a time
@@ -49,8 +50,9 @@ class Margin(NamedTuple):
 
 
 def images(Y: FloatArray, M: FloatArray) -> FloatArray:
-    """Y (n, r) as the positive definite M (r, r) sees it: distances of the rows are Euclid's."""
-    z: FloatArray = Y @ np.linalg.cholesky(M)
+    """Y (n, r) as M (r, r) sees it, psd but for rounding: distances of the rows are Euclid's."""
+    values, vectors = np.linalg.eigh(M)
+    z: FloatArray = Y @ (vectors * np.sqrt(np.maximum(values, 0.0)))
     return z
 
 
@@ -87,6 +89,8 @@ class Multipliers:
 
     def step(self) -> bool:
         """Another round, with other multipliers; False where rounding allows no step."""
+        if self.left() <= ROUNDING * self.value():
+            return False
         self.price = self.slopes(self.x)
         rest = self.rest()
         if rest > self.tau * len(self.M):
