@@ -32,7 +32,6 @@ from case_relatives import RELATIVES
 
 import cvxml
 from cvxml.core.exact import decimal, root_upward
-from cvxml.core.squares import missing_to_psd
 from cvxml.family.bound import Family, in_domain
 from cvxml.family.frobenius import missing
 from cvxml.family.rational import plane
@@ -43,8 +42,9 @@ from cvxml.methods.kernel_mlsvm import exact as kernel
 from cvxml.methods.kernel_mlsvm.instance import instance as kernel_instance
 from cvxml.methods.mlsvm.instance import instance as linear_instance
 from cvxml.methods.mlsvm.method import METHOD as MLSVM
-from cvxml.methods.ssvm.exact import inferred, pushed
+from cvxml.methods.ssvm.exact import inferred
 from cvxml.methods.ssvm.instance import instance as ssvm_instance
+from cvxml.methods.ssvm.member import priced, read, step
 from cvxml.oracle.cases import FORMAT, VERSION, parameters
 
 PROBLEMS = (*WITH_EXACT_MODE, *RELATIVES)
@@ -254,9 +254,9 @@ def missing_kernel(inputs: dict[str, Any], params: dict[str, Any], best: Any) ->
 
 def missing_ssvm(inputs: dict[str, Any], params: dict[str, Any], best: Any) -> np.ndarray:
     p = ssvm_instance(inputs["X"], inputs["y"], **params)
-    latent = inferred(p, np.array(root_of(best.metric))).latent
-    G, at, _ = pushed(p, latent, best.dual)
-    return missing_to_psd(G, at)
+    latent, (q, sets) = inferred(p, best.metric, root_of(best.metric)).latent, read(p, best.dual)
+    (prices,) = in_domain(step(p, latent, sets), [priced(p, q, len(q))])
+    return missing_of(step(p, latent, sets, Fraction), prices)
 
 
 MISSING = {"mlsvm": missing_mlsvm, "kernel_mlsvm": missing_kernel, "ssvm": missing_ssvm}
