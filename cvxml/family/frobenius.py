@@ -125,8 +125,15 @@ class Frobenius:
         """-||Q||^2 / (2 lam)"""
         Q, off, _, _ = self._split(G)
         paid = _sum((Q / math.sqrt(self.weight)) ** 2) / 2
-        moved = _sum((np.abs(Q) * off + off**2 / 2) / self.weight) + 4 * EPS * paid
+        off = off / math.sqrt(self.weight)  # no square of what is tiny: it would underflow
+        moved = _sum(np.abs(Q) / math.sqrt(self.weight) * off + off**2 / 2) + 4 * EPS * paid
         return Sum(-paid, ROOM * moved + TINY)
+
+    def reached(self, G: Weights) -> tuple[FloatArray, float]:
+        """The metric Q / lam at which R(M) - <M, G> is least, and what it may be off by, in norm."""
+        Q, off, _, _ = self._split(G)
+        unit = self.weight * self.scale**2
+        return Q / unit, ROOM * float(np.linalg.norm(off) + EPS * np.linalg.norm(Q)) / unit
 
     def excess(self, view: Flat, G: Weights) -> Sum:
         """lam/2 ||M - Q/lam||^2 + <M, S>"""

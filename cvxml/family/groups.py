@@ -180,10 +180,11 @@ class Slack(NamedTuple):
     def part(self, block: Block) -> Part:
         """A group costs what its worst row does."""
         v, off, a, _ = block
-        short, off = self.b - v, off + EPS * (np.abs(self.b) + np.abs(v))
-        worst, moved = np.zeros(self.groups), np.zeros(self.groups)
+        short, off = self.b - v, off + 2 * EPS * (np.abs(self.b) + np.abs(v))
+        worst, most = np.zeros(self.groups), np.zeros(self.groups)
         np.maximum.at(worst, self.group, short)
-        np.maximum.at(moved, self.group, off)
+        np.maximum.at(most, self.group, short + off)
+        moved = most - worst  # a row that is far from the worst does not count
         value = math.fsum(self.c * worst)
         rest = self.c - self._sums(a)
         less = np.where(a > 0, a * (worst[self.group] - short), 0.0)
@@ -242,8 +243,9 @@ def _of_sums(size: FloatArray, group: IntArray, whole: FloatArray, total: FloatA
     order = np.lexsort((size, group))
     largest = np.full(len(whole), -1, dtype=np.intp)
     largest[group[order]] = order  # the last of a group wins
-    units[largest] = 0.0
-    units[largest] = whole - np.bincount(group, units, minlength=len(whole))
+    there = largest >= 0
+    units[largest[there]] = 0.0
+    units[largest[there]] = (whole - np.bincount(group, units, minlength=len(whole)))[there]
     return units
 
 
