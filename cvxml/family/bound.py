@@ -102,7 +102,8 @@ def certify(
         gap = apart
     if not math.isfinite(bound.value):  # the parts are those of prices that are not feasible
         gap = Sum(math.inf, 0.0)
-    if looked.zero and gap.value <= NEARLY * objective.value and _zero_is_optimal(family, proof):
+    near = gap.value <= NEARLY * objective.value < math.inf
+    if looked.zero and near and _zero_is_optimal(family, proof):
         bound, gap = objective, Sum(0.0, 0.0)
     left = max(0.0, gap.value) + gap.off
     return (

@@ -53,8 +53,10 @@ class Flat(NamedTuple):
         P = self.X - middle(self.X)
         lengths = _quadratic(P, self.A)
         D = lengths[i, None] + lengths - 2 * (P[i] @ self.A) @ P.T
-        # |p_i - p_j| is at most |p_i| + |p_j|, entry by entry, and its square twice the sum of theirs
-        reach = 4 * _quadratic(np.abs(P), self._unsure) + TINY
+        # of sizes s = |p_i| + |p_j|: s_k s_l <= (s_k^2 w_l/w_k + s_l^2 w_k/w_l) / 2 for any w > 0, s_k^2 <= 2 p_ik^2 + 2 p_jk^2
+        size, width = np.abs(P), np.abs(P).max(axis=0)
+        per = np.divide(self._unsure @ width, width, out=np.zeros_like(width), where=width > 0)
+        reach = 2 * np.sum(size * per * size, axis=1) + TINY
         return Distances(D, reach[i, None] + reach)
 
     def apart(self, i: IntArray) -> Distances:
@@ -119,7 +121,7 @@ class Frobenius:
         """That with the best bound, less what rounding may take from it."""
         value, off = self.bound(G)
         paid = off - value
-        return best(lambda t: ray.value(t) - paid * t**2, ray.longest)
+        return best(lambda t: ray.value(t) - paid * t * t, ray.longest)
 
     def bound(self, G: Weights) -> Sum:
         """-||Q||^2 / (2 lam)"""

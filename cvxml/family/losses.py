@@ -193,7 +193,7 @@ class SquaredHinge(NamedTuple):
     def ray(self, a: FloatArray) -> Ray:
         """A parabola."""
         total, square = float(a.sum()), float(a @ a) / (4 * self.c)
-        return Ray(lambda t: total * t - square * t**2, math.inf if a.any() else 1.0)
+        return Ray(lambda t: total * t - square * t * t, math.inf if a.any() else 1.0)
 
     def part(self, block: Block) -> Part:
         """As the hinge, with slopes that grow."""
