@@ -25,7 +25,7 @@ import numpy as np
 
 from cvxml.core.metric import FloatArray
 from cvxml.core.result import Certificate
-from cvxml.family.losses import Loss, Sum, together
+from cvxml.family.losses import Loss, Sum, summed, together
 from cvxml.family.mixing import Anchors
 from cvxml.family.proved import EPS
 from cvxml.family.regularizers import Looked, Regularizer
@@ -207,13 +207,10 @@ def _zero_is_optimal(family: Family, proof: Proof) -> bool:
 
 def _added(parts: Sequence[Sum]) -> Sum:
     """The sum of sums; infinite where one is no number."""
-    values, offs = [part.value for part in parts], [part.off for part in parts]
-    if not all(map(math.isfinite, values)):
+    value, off = (summed(numbers) for numbers in zip(*parts, strict=True))
+    if not math.isfinite(value):
         return Sum(math.inf, 0.0)
-    value = math.fsum(values)
-    if not all(map(math.isfinite, offs)):
-        return Sum(value, math.inf)
-    return Sum(value, (math.fsum(offs) + 4 * EPS * abs(value)) * (1 + 1e-6))
+    return Sum(value, (off + 4 * EPS * abs(value)) * (1 + 1e-6) if math.isfinite(off) else math.inf)
 
 
 def _difference(objective: Sum, bound: Sum) -> Sum:

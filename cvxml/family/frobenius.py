@@ -26,7 +26,7 @@ from cvxml.core.exact import scaled, sum_of_squares
 from cvxml.core.metric import FloatArray, IntArray, examine, middle, unit_scale
 from cvxml.core.squares import given_rows, is_psd, missing_to_psd, whole
 from cvxml.family import rational
-from cvxml.family.losses import Ray, Sum
+from cvxml.family.losses import Ray, Sum, summed
 from cvxml.family.proved import EPS, Distances
 from cvxml.family.regularizers import Looked, best, fractions
 from cvxml.family.rows import Weights
@@ -226,5 +226,5 @@ def _off_square(A: FloatArray) -> FloatArray:
 
 def _sum(M: FloatArray) -> float:
     """The sum of the entries of a matrix, to the last digit."""
-    values = M.ravel().tolist()
-    return math.fsum(values) if all(map(math.isfinite, values)) else math.inf
+    value = summed(M.ravel())
+    return value if math.isfinite(value) else math.inf

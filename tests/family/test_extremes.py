@@ -89,3 +89,14 @@ def test_by_products_a_pair_is_off_by_no_less_than_what_its_entries_are() -> Non
             assert abs(D[0, j] - exact.D[0]) <= reach[0, j]
             if i != j:
                 assert Fraction(float(reach[0, j])) >= Fraction(float(size @ off @ size))
+
+
+@pytest.mark.parametrize("method", ["mlsvm", "frobmetric", "lmnn", "itml"])
+def test_terms_that_are_numbers_and_whose_sum_is_none_cost_infinity(method: str) -> None:
+    X, y = random_data(3, n=12, d=2)
+    best = cvxml.solve(method, X, y)
+    for size in (1e150, 1e153, 1e154, 1e300, 1e307, 1e308):
+        found = cvxml.certify(method, X, y, size * np.eye(2), best.dual)
+        assert found.objective > 1e140
+        assert found.lower_bound - found.value_rounding <= best.objective + best.certificate.value_rounding
+        assert not found.proves(1e-3)
