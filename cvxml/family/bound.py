@@ -95,13 +95,12 @@ def certify(
     ):  # equal, but for rounding
         bound = Sum(objective.value, bound.off)
     apart = _difference(objective, bound)
-    gap = min(value.gap, apart, key=lambda way: way.off)
+    # where there is no bound, the parts are those of prices that are not feasible: that comes first
+    gap = min(apart, value.gap, key=lambda way: way.off)
     if (
         apart.value < -apart.off
     ):  # a bound above what is attained is a mistake, which no sum of parts would show
         gap = apart
-    if not math.isfinite(bound.value):  # the parts are those of prices that are not feasible
-        gap = Sum(math.inf, 0.0)
     near = gap.value <= NEARLY * objective.value < math.inf
     if looked.zero and near and _zero_is_optimal(family, proof):
         bound, gap = objective, Sum(0.0, 0.0)

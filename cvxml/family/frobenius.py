@@ -53,7 +53,7 @@ class Flat(NamedTuple):
         P = self.X - middle(self.X)
         lengths = _quadratic(P, self.A)
         D = lengths[i, None] + lengths - 2 * (P[i] @ self.A) @ P.T
-        # of sizes s = |p_i| + |p_j|: s_k s_l <= (s_k^2 w_l/w_k + s_l^2 w_k/w_l) / 2 for any w > 0, s_k^2 <= 2 p_ik^2 + 2 p_jk^2
+        # of s = |p_i| + |p_j|: 2 s_k s_l <= s_k^2 w_l/w_k + s_l^2 w_k/w_l for any w > 0; s_k^2 <= 2 p_ik^2 + 2 p_jk^2
         size, width = np.abs(P), np.abs(P).max(axis=0)
         per = np.divide(self._unsure @ width, width, out=np.zeros_like(width), where=width > 0)
         reach = 2 * np.sum(size * per * size, axis=1) + TINY
