@@ -6,6 +6,7 @@ How it was found does not matter: cases.py computes what is said of it from the 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -17,8 +18,8 @@ import cvxml
 from cvxml.core.exact import upward
 from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
-from cvxml.core.squares import missing_to_psd, root_of
-from cvxml.family.bound import in_domain
+from cvxml.core.squares import root_of
+from cvxml.family.bound import Family, in_domain
 from cvxml.family.frobenius import Frobenius, missing
 from cvxml.family.method import FamilyMethod
 from cvxml.family.rational import plane
@@ -26,7 +27,8 @@ from cvxml.family.regularizers import Budget, fractions
 from cvxml.family.rows import Prices
 from cvxml.methods import get
 from cvxml.methods.kernel_mlsvm import exact as kernel
-from cvxml.methods.ssvm.exact import inferred, pushed
+from cvxml.methods.ssvm import member
+from cvxml.methods.ssvm.exact import inferred
 from cvxml.oracle.cases import parameters
 
 MU = {"mmc": 2}  # times the family's: c is twice its price
@@ -68,23 +70,26 @@ def hints(formula: str, inputs: Inputs, metric: FloatArray, dual: Any) -> dict[s
         prices = tuple(np.asarray(dual[name]) for name in ("u", "u_index", "w", "w_index"))
         return {"psd": kernel.missing(given, kernel.edges(prices, len(given.X))[0]).tolist()}
     if formula == "ssvm":
-        G, at, _ = pushed(given, inferred(given, root_of(metric)).latent, dual)
-        return {"psd": missing_to_psd(G, at).tolist()}
-    return of_family(of, given, dual) if isinstance(of, FamilyMethod) else {}
+        latent, (q, sets) = inferred(given, metric, root_of(metric)).latent, member.read(given, dual)
+        given_prices = [member.priced(given, q, len(q))]
+        family, exact = (member.step(given, latent, sets, number) for number in (float, Fraction))
+        return of_family(formula, exact, in_domain(family, given_prices))
+    if not isinstance(of, FamilyMethod):
+        return {}
+    return of_family(formula, of.member(given, Fraction), in_domain(of.member(given), of.read(given, dual)))
 
 
-def of_family(of: FamilyMethod[Any], given: Any, dual: Any) -> dict[str, Any]:
-    """The hint of the regularizer, if it takes one."""
-    family = of.member(given, Fraction)
+def of_family(formula: str, family: Family, own: Sequence[Prices]) -> dict[str, Any]:
+    """The hint of the regularizer, if it takes one, for prices of the domain."""
     R = family.regularizer
     if type(R) not in (Frobenius, Budget):
         return {}
-    (term,), (prices,), X = family.terms, in_domain(of.member(given), of.read(given, dual)), plane(R.X)
+    (term,), (prices,), X = family.terms, own, plane(R.X)
     a = term.loss.exact_prices([Fraction(price) for price in prices.a.tolist()])
     G = term.rows.weights(Prices(np.array(a, dtype=object), prices.key))
     if isinstance(R, Frobenius):
         return {"psd": missing(*X.outer(G.pairs, fractions(G.w)), 2 * X.at).tolist()}
-    return {"mu": upward(-R.exact_bound(X, G, 1.0) * MU.get(of.id, 1))}
+    return {"mu": upward(-R.exact_bound(X, G, 1.0) * MU.get(formula, 1))}
 
 
 def wrong_metrics(definition: Definition, inputs: Inputs, best: FloatArray) -> list[dict[str, Any]]:

@@ -7,7 +7,6 @@ whether it is true.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -54,14 +53,6 @@ def missing_to_psd(G: Any, at: int) -> FloatArray:
     values, vectors = np.linalg.eigh((rough + rough.T) / 2)
     L: FloatArray = vectors * np.ldexp(np.sqrt(np.maximum(-values, 0.0)), (shift + at) // 2)
     return L
-
-
-def squared_distance_to_psd(G: Any, at: int, psd: ArrayLike | None = None) -> Fraction:
-    """||G + L L^T||^2 for integers G and an exponent, exactly; L is `psd` (d, r), or what floating point finds."""
-    L, L_at = whole(missing_to_psd(G, at) if psd is None else given_rows(psd, G.nrows(), "psd"))
-    low = min(2 * L_at, at)
-    both = G * (1 << (at - low)) + L * L.transpose() * (1 << (2 * L_at - low))
-    return scaled(sum_of_squares(both), 2 * low)
 
 
 def weighted_outer(points: Points, weights: Mapping[tuple[int, int], int]) -> Any:

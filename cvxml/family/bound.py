@@ -25,7 +25,7 @@ import numpy as np
 
 from cvxml.core.metric import FloatArray
 from cvxml.core.result import Certificate
-from cvxml.family.losses import Loss, Sum, together
+from cvxml.family.losses import Loss, Sum, summed, together
 from cvxml.family.mixing import Anchors
 from cvxml.family.proved import EPS
 from cvxml.family.regularizers import Looked, Regularizer
@@ -94,15 +94,14 @@ def certify(
     if objective.value < bound.value <= objective.value + objective.off + bound.off:
         bound = Sum(objective.value, bound.off)
     apart = _difference(objective, bound)
-    gap = min(value.gap, apart, key=lambda way: way.off)
+    # Without a bound the parts are those of prices that are not feasible: then the difference is infinite, and counts.
+    gap = min(apart, value.gap, key=lambda way: way.off)
     # A bound clearly above an objective that is attained is a mistake. A sum of parts that are not negative
     # could not show it, so the difference is reported.
     if apart.value < -apart.off:
         gap = apart
-    # Without a bound the parts are those of prices that are not feasible, and their sum means nothing.
-    if not math.isfinite(bound.value):
-        gap = Sum(math.inf, 0.0)
-    if looked.zero and gap.value <= NEARLY * objective.value and _zero_is_optimal(family, proof):
+    near = gap.value <= NEARLY * objective.value < math.inf
+    if looked.zero and near and _zero_is_optimal(family, proof):
         bound, gap = objective, Sum(0.0, 0.0)
     left = max(0.0, gap.value) + gap.off
     return (
@@ -206,13 +205,10 @@ def _zero_is_optimal(family: Family, proof: Proof) -> bool:
 
 def _added(parts: Sequence[Sum]) -> Sum:
     """The sum of sums; infinite where one is no number."""
-    values, offs = [part.value for part in parts], [part.off for part in parts]
-    if not all(map(math.isfinite, values)):
+    value, off = (summed(numbers) for numbers in zip(*parts, strict=True))
+    if not math.isfinite(value):
         return Sum(math.inf, 0.0)
-    value = math.fsum(values)
-    if not all(map(math.isfinite, offs)):
-        return Sum(value, math.inf)
-    return Sum(value, (math.fsum(offs) + 4 * EPS * abs(value)) * (1 + 1e-6))
+    return Sum(value, (off + 4 * EPS * abs(value)) * (1 + 1e-6) if math.isfinite(off) else math.inf)
 
 
 def _difference(objective: Sum, bound: Sum) -> Sum:

@@ -49,8 +49,6 @@ def definite(S: FloatArray, off: FloatArray) -> Definite | None:
         L: FloatArray = np.asarray(np.linalg.cholesky(S), dtype=np.float64)
     except np.linalg.LinAlgError:
         return None
-    if not L.diagonal().all():
-        return None
     own = few(d) * np.abs(L) @ np.abs(L).T
     W = solve_triangular(L, np.eye(d), lower=True)
     size = np.abs(W)

@@ -26,7 +26,7 @@ from cvxml.core.exact import scaled, sum_of_squares
 from cvxml.core.metric import FloatArray, IntArray, examine, middle, unit_scale
 from cvxml.core.squares import given_rows, is_psd, missing_to_psd, whole
 from cvxml.family import rational
-from cvxml.family.losses import Ray, Sum
+from cvxml.family.losses import Ray, Sum, summed
 from cvxml.family.proved import EPS, Distances, Products
 from cvxml.family.regularizers import Looked, best, fractions
 from cvxml.family.rows import Weights
@@ -51,8 +51,11 @@ class Flat(NamedTuple):
     def products(self) -> Products:
         """See `WideView`."""
         P = self.X - middle(self.X)
-        # |p_i - p_j| is at most |p_i| + |p_j|, entry by entry, and its square twice the sum of theirs
-        reach = 4 * _quadratic(np.abs(P), self._unsure) + TINY
+        # |p_i - p_j| is at most s = |p_i| + |p_j|, entry by entry; 2 s_k s_l <= s_k^2 w_l / w_k + s_l^2 w_k / w_l for any
+        # w > 0, and s_k^2 is at most twice the sum of both squares.
+        size, width = np.abs(P), np.abs(P).max(axis=0)
+        per = np.divide(self._unsure @ width, width, out=np.zeros_like(width), where=width > 0)
+        reach = 2 * np.sum(size * per * size, axis=1) + TINY
         return Products(P @ self.A, P, _quadratic(P, self.A), reach)
 
     @property
@@ -113,14 +116,21 @@ class Frobenius:
         """That with the best bound, less what rounding may take from it."""
         value, off = self.bound(G)
         paid = off - value
-        return best(lambda t: ray.value(t) - paid * t**2, ray.longest)
+        return best(lambda t: ray.value(t) - paid * t * t, ray.longest)
 
     def bound(self, G: Weights) -> Sum:
         """-||Q||^2 / (2 lam)"""
         Q, off, _, _ = self._split(G)
         paid = _sum((Q / math.sqrt(self.weight)) ** 2) / 2
-        moved = _sum((np.abs(Q) * off + off**2 / 2) / self.weight) + 4 * EPS * paid
+        off = off / math.sqrt(self.weight)  # no square of what is tiny: it would underflow
+        moved = _sum(np.abs(Q) / math.sqrt(self.weight) * off + off**2 / 2) + 4 * EPS * paid
         return Sum(-paid, ROOM * moved + TINY)
+
+    def reached(self, G: Weights) -> tuple[FloatArray, float]:
+        """The metric Q / lam at which R(M) - <M, G> is least, and what it may be off by, in norm."""
+        Q, off, _, _ = self._split(G)
+        unit = self.weight * self.scale**2
+        return Q / unit, ROOM * float(np.linalg.norm(off) + EPS * np.linalg.norm(Q)) / unit
 
     def excess(self, view: Flat, G: Weights) -> Sum:
         """lam/2 ||M - Q/lam||^2 + <M, S>"""
@@ -218,5 +228,5 @@ def _off_square(A: FloatArray) -> FloatArray:
 
 def _sum(M: FloatArray) -> float:
     """The sum of the entries of a matrix, to the last digit."""
-    values = M.ravel().tolist()
-    return math.fsum(values) if all(map(math.isfinite, values)) else math.inf
+    value = summed(M.ravel())
+    return value if math.isfinite(value) else math.inf

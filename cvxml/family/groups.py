@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cvxml.core.metric import FloatArray, IntArray
-from cvxml.family.losses import NONE, Part, Ray, Sum
+from cvxml.family.losses import NONE, Part, Ray, Sum, summed
 from cvxml.family.proved import EPS
 from cvxml.family.rows import Block
 
@@ -105,13 +105,13 @@ class Spread(NamedTuple):
         rounded = 2 * EPS * (1 + np.abs(furthest) + np.abs(nearest))
         off_margin = moved + rounded
         missed, active = np.maximum(0.0, margin), margin > -off_margin  # or may be
-        value = math.fsum(self.c * missed)
+        value = summed(self.c * missed)
         value_off = float(self.c * off_margin[active].sum()) + 4 * EPS * value
 
         away = np.where(self.near, v - nearest[self.group], furthest[self.group] - v)
         size = np.abs(a)
         terms = [*((self.c - s) * missed), *(s * (missed - margin)), *np.where(size > 0, size * away, 0.0)]
-        excess = math.fsum(terms) if np.isfinite(terms).all() else math.inf
+        excess = summed(terms)
         # The slope is c - s where the margin is surely positive, and s where it is surely negative.
         slope = np.where(margin > off_margin, self.c - s, np.where(margin < -off_margin, s, self.c))
         excess_off = (
@@ -190,14 +190,15 @@ class Slack(NamedTuple):
     def part(self, block: Block) -> Part:
         """A group costs what its worst row does."""
         v, off, a, _ = block
-        short, off = self.b - v, off + EPS * (np.abs(self.b) + np.abs(v))
-        worst, moved = np.zeros(self.groups), np.zeros(self.groups)
+        short, off = self.b - v, off + 2 * EPS * (np.abs(self.b) + np.abs(v))
+        worst, most = np.zeros(self.groups), np.zeros(self.groups)
         np.maximum.at(worst, self.group, short)
-        np.maximum.at(moved, self.group, off)
-        value = math.fsum(self.c * worst)
+        np.maximum.at(most, self.group, short + off)
+        moved = most - worst  # a row that is far from the worst does not count
+        value = summed(self.c * worst)
         rest = self.c - self._sums(a)
         less = np.where(a > 0, a * (worst[self.group] - short), 0.0)
-        excess = math.fsum([*(rest * worst), *less])
+        excess = summed([*(rest * worst), *less])
         excess_off = float(rest @ moved + a @ (off + moved[self.group])) + 8 * EPS * excess + TINY
         value_off = self.c * float(moved.sum()) + 4 * EPS * value + TINY
         return Part(Sum(value, value_off * (1 + 1e-6)), Sum(excess, excess_off * (1 + 1e-6)))
@@ -252,8 +253,9 @@ def _of_sums(size: FloatArray, group: IntArray, whole: FloatArray, total: FloatA
     order = np.lexsort((size, group))
     largest = np.full(len(whole), -1, dtype=np.intp)
     largest[group[order]] = order  # the last of a group wins
-    units[largest] = 0.0
-    units[largest] = whole - np.bincount(group, units, minlength=len(whole))
+    there = largest >= 0
+    units[largest[there]] = 0.0
+    units[largest[there]] = (whole - np.bincount(group, units, minlength=len(whole)))[there]
     return units
 
 

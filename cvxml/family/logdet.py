@@ -39,6 +39,7 @@ BLOCK = 4096  # pairs at a time: the fewer, the less a sum of so many can be off
 LONGEST = 1e200  # multiple of prices
 UNKNOWN = Sum(0.0, math.inf)
 PRIOR = "the prior is so near to singular that it is not known in double precision what is proved"
+SMALL = 1e-6  # a gap
 HUGE = 1e150  # a metric beyond, beside the prior, costs more than can be computed: as good as infinite
 METRIC = (
     "the metric is so near to singular, beside the prior, that double precision does not know its objective"
@@ -252,17 +253,18 @@ def distance(A: FloatArray, gap: float) -> float:
 
     D_ld(A, A*) <= gap: with w_i the logarithms of the eigenvalues of A* relative to A, sum_i (w_i + e^-w_i - 1) <= gap,
     and ||A - A*|| <= ||A||_2 ||e^w - 1||. The ratio of (e^w - 1)^2 to w + e^-w - 1 grows with w, so the worst is one w
-    that takes the whole gap: ||A||_2 (e^w - 1). Newton's method from above stays above.
+    that takes the whole gap: ||A||_2 (e^w - 1). Newton's method from above stays above, but for rounding: the start is
+    above by a third of its square, and as good as the root where the gap is so small that its steps have no digits.
     """
     if not gap < 700:
         return math.inf
     w = gap + math.sqrt(2 * gap)
-    for _ in range(100):
-        step = (w + math.expm1(-w) - gap) / -math.expm1(-w) if w > 0 else 0.0
+    for _ in range(100 if gap > SMALL else 0):
+        step = (w + math.expm1(-w) - gap) / -math.expm1(-w)
         if step <= 1e-15 * w:
             break
         w -= step
-    return float(np.linalg.norm(A, 2)) * math.expm1(w)
+    return float(np.linalg.norm(A, 2)) * math.expm1(w * (1 + 1e-9))
 
 
 def radius(looked: Looked, gap: float) -> float:

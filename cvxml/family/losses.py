@@ -121,7 +121,7 @@ def total(terms: FloatArray, off: FloatArray) -> Sum:
 def sharp_total(terms: FloatArray, off: FloatArray) -> Sum:
     """The same, and no digit is lost in the summation; slower."""
     rough = float(terms.sum())
-    value = math.fsum(terms.tolist()) if math.isfinite(rough) else rough
+    value = summed(terms) if math.isfinite(rough) else rough
     return Sum(value, (float(off.sum()) + 2 * EPS * abs(value)) * (1 + 1e-6))
 
 

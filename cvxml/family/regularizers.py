@@ -31,6 +31,7 @@ from cvxml.family.proved import EPS, Distances, Products, Seen, least_eigenvalue
 from cvxml.family.rows import View, Weights
 
 PAIRS = 2**16  # at a time
+MOST = 1e200  # an eigenvalue beyond is as good as infinite, and prices that pay for it are none
 S = TypeVar("S")
 T = TypeVar("T")
 NEAR = 1e-13  # of a bound: a multiple that wins less is not worth another price
@@ -86,7 +87,7 @@ class Regularizer(Protocol):
         """What must be psd for r(G) to be finite; None where any G will do."""
 
     def bound(self, G: Weights) -> Sum:
-        """r(G), and what this number may be off by, either way."""
+        """r(G); what is proved is value - off, and r(G) is no larger than value + off."""
 
     def excess(self, view: Any, G: Weights) -> Sum:
         """R(M) - <M, G> - r(G), at a view that `look` gave."""
@@ -186,8 +187,11 @@ class Linear:
             return 0.0
         if at.rank == 0 or len(G.w) == 0:
             return best(ray.value, ray.longest)
-        image, moved = self._on_ground(G)
+        with np.errstate(over="ignore", invalid="ignore"):
+            image, moved = self._on_ground(G)
         largest = moved - least_eigenvalue(-image)
+        if not largest < MOST:
+            return 0.0
         longest = at.least / largest * (1 - 8 * EPS) if largest > 0 else math.inf
         return best(ray.value, min(longest, ray.longest))
 

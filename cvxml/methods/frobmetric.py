@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.example import drawn, sample, timed, verified
 from cvxml.core.inputs import check_count, check_labels, check_positive, check_X, class_names
-from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.metric import FloatArray, IntArray, unit_scale
 from cvxml.core.misreading import Misreading, changed
 from cvxml.core.parameter import COUNT, JSON, NUMBER, Parameter
 from cvxml.core.result import Dual
@@ -32,6 +32,8 @@ from cvxml.family.frobenius import Frobenius
 from cvxml.family.losses import Hinge
 from cvxml.family.method import FamilyMethod
 from cvxml.family.rows import Prices, Triplets
+
+LARGEST = 1e30  # of a spread; C may be the third power of it
 
 
 def problem(X: FloatArray, triplets: IntArray, C: float) -> Any:
@@ -100,6 +102,7 @@ def instance(
 ) -> Instance:
     """Everything checked. Raises ValueError for bad input."""
     points, C = check_X(X), check_positive(C, "C")
+    _check_units(points, C)
     if y is None and triplets is None:
         raise ValueError("y is None: it must be one-dimensional, one label a point, or give triplets")
     codes = np.zeros(len(points), dtype=np.intp) if y is None else check_labels(y, len(points))
@@ -109,6 +112,16 @@ def instance(
     targets, ties = nearest_of_class(points, codes, k, class_names(y))
     near, tied = nearest_of_the_rest(points, codes, k, class_names(y))
     return Instance(points, codes, targets, near[targets[:, 0]], C, k, ties + tied)
+
+
+def _check_units(X: FloatArray, C: float) -> None:
+    """ValueError where C^2 and the fourth power of what features spread over, or their product, may be no floats."""
+    s = unit_scale(X)
+    if not (1 / LARGEST <= s <= LARGEST and LARGEST**-3 <= C <= LARGEST**3):
+        raise ValueError(
+            f"C={C:g} with features that spread over about {s:.3g} cannot be computed in double precision; rescale: "
+            "X / s with C s^4 is the same problem"
+        )
 
 
 def objective(given: Instance, M: FloatArray) -> float:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
 from cvxml.family import bound
+from cvxml.family.bound import Family, Term
 from cvxml.family.losses import Hinge, Sum
+from cvxml.family.regularizers import Linear
+from cvxml.family.rows import Pairs, Prices, Weights
 from cvxml.methods import get
 from tests.instances import random_data
 
@@ -38,3 +43,25 @@ def test_prices_that_prove_nothing_bound_nothing() -> None:
     certificate = method.certify(given, np.eye(3) / 1e3, {"q": np.ones(len(given.pairs.dissimilar))})
     assert certificate.lower_bound == -np.inf
     assert not certificate.proves(1e-3)
+
+
+def test_a_sum_of_exact_numbers_is_off_by_its_own_rounding() -> None:
+    value, off = bound._added([Sum(1.0, 0.0), Sum(1e-17, 0.0)])
+    assert abs(Fraction(value) - 1 - Fraction(1e-17)) <= Fraction(off)
+    assert bound._added([Sum(1.0, np.inf), Sum(1.0, 0.0)]) == Sum(2.0, np.inf)
+    assert bound._added([Sum(1e308, 0.0), Sum(1e308, 0.0)]) == Sum(np.inf, 0.0)
+    assert bound._added([Sum(np.nan, 0.0), Sum(1.0, np.nan)]) == Sum(np.inf, 0.0)
+
+
+def test_parts_that_are_exactly_0_are_no_gap_where_there_is_no_bound() -> None:
+    """Prices that are not feasible leave parts too."""
+    regularizer = Linear(np.array([[0.0], [1.0]]), Weights(np.array([[0, 1]]), np.ones(1)), "points differ")
+    none = Family(regularizer, (Term(Hinge(1.0), Pairs(np.zeros((0, 2), dtype=np.intp))),))
+    nothing = Prices(np.zeros(0), np.zeros(0, dtype=np.intp))
+    assert bound.certify(none, np.zeros((1, 1)), [nothing])[0].gap == 0
+    unbounded = bound.Proof((nothing,), bound.NO_BOUND, Weights(np.zeros((0, 2), dtype=np.intp), np.zeros(0)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bound, "prove", lambda *a: unbounded)
+        patch.setattr(bound, "_at", lambda *a: bound._Value(0.0, Sum(0.0, 0.0), Sum(0.0, 0.0)))
+        found = bound.certify(none, np.zeros((1, 1)), [nothing])[0]
+    assert (found.lower_bound, found.gap) == (-np.inf, np.inf)

@@ -112,6 +112,17 @@ def test_the_metric_of_the_prices_has_no_excess_and_the_radius_holds() -> None:
     assert larger.radius(excess.value) == pytest.approx(regularizer.radius(excess.value) / 1024**2)
 
 
+@SEEDS
+def test_what_is_reached_is_the_projection(seed: int) -> None:
+    X, G, lam = nasty(seed)
+    found, off = Frobenius(X, lam).reached(G)
+    edges = X[G.pairs[:, 0]] - X[G.pairs[:, 1]]
+    values, vectors = np.linalg.eigh((edges * G.w[:, None]).T @ edges)
+    near = 1e-13 * size(X, G) / lam
+    np.testing.assert_allclose(found, (vectors * np.maximum(values, 0)) @ vectors.T / lam, atol=near)
+    assert 0 <= off <= 10 * near
+
+
 def test_the_multiple_is_the_best() -> None:
     X, G, lam = nasty(1)
     regularizer = Frobenius(X, lam)

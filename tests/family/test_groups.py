@@ -142,6 +142,11 @@ def test_the_ray_is_k_of_multiples_up_to_its_end(loss_of: Any, seed: int) -> Non
         assert beyond < ray.value(2 * ray.longest)
 
 
+def test_a_group_without_rows_takes_no_price_from_others() -> None:
+    loss = Slack(1.0, np.array([2, 0, 2]), np.ones(3))
+    np.testing.assert_array_equal(loss.repaired(np.array([0.25, 0.5, 0.75])), [0.25, 0.5, 0.75])
+
+
 def test_sums_at_the_cap_but_for_rounding_are_the_cap() -> None:
     a = np.where(NEAR, 1.0, -1.0) / np.array(
         [np.sum(NEAR[g == GROUP] == s) for g, s in zip(GROUP, NEAR, strict=True)]

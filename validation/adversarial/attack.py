@@ -15,16 +15,18 @@ from flint import arb
 
 import cvxml
 from cvxml.core.result import TOLERANCES
+from cvxml.methods import get_exact
 from validation import recompute
 from validation.adversarial.attained import Attained
 from validation.adversarial.candidates import candidates, changed
-from validation.adversarial.exact import orthogonal, rank, real
+from validation.adversarial.exact import ball_of, orthogonal, rank, real
 from validation.adversarial.instances import Instance
 from validation.adversarial.truth import CONVEX, Budget, Image, Problem
 
 SHARE = 1 + 1e-9  # of a tolerance: what comparing at exactly the limit may differ by
 OTHERS = ("mlsvm", "mcml", "mmc", "itml")  # whose answers are candidates for other methods
 DUALS = 3  # of every instance, repaired
+EXACT = 3  # of its candidates, and about as many as that, judged in exact arithmetic too
 UNCOMPUTED = (
     "double precision",
     "rescale",
@@ -63,6 +65,7 @@ class Attack:
     """On a convex problem."""
 
     claims = True  # a value alone is judged too
+    exact = True  # the interval of exact arithmetic is judged too
 
     def __init__(self, given: Instance, rng: Any):
         self.given, self.rng = given, rng
@@ -98,6 +101,9 @@ class Attack:
             tol = str(self.rng.choice(list(TOLERANCES)))
             if np.isfinite(A).all():
                 yield self.candidate(what, A, tol, what == "optimum")
+        for what, A in listed[:: len(listed) // EXACT + 1]:
+            if self.exact and np.isfinite(A).all():
+                yield self.exactly(what, A, solved[-1].dual)
         if self.claims:
             yield self.claimed(solved[0])
         for _ in range(DUALS):
@@ -150,7 +156,7 @@ class Attack:
         if math.isnan(proof.lower_bound) or math.isnan(proof.objective) or math.isnan(proof.gap):
             wrong.append(f"raised: nan in {proof.objective}, {proof.lower_bound}, {proof.gap}")
             return wrong
-        low = real(proof.lower_bound) if math.isfinite(proof.lower_bound) else arb.neg_inf()
+        low = real(proof.lower_bound)
         slack = real(stated(proof)) + real(ulps(proof.lower_bound))
         if more(low - slack, best):
             wrong.append(
@@ -268,6 +274,29 @@ class Attack:
                 wrong += self.beyond(A, tol, proof.rounding)
         return f"dual of {what}", "", said, wrong
 
+    def exactly(self, what: str, A: Any, dual: Any) -> Said:
+        """The interval in exact arithmetic: nothing is allowed for rounding."""
+        said, module = f"exact of {what}", get_exact(self.given.id)
+        given = module.instance(self.given.X, self.given.y, **self.given.params)
+        try:
+            found = module.exact(given, A, dual)
+        except ValueError as error:
+            return said, "", "refused", [] if "singular" in str(error) else self.refused(str(error))
+        except Exception as error:  # whatever it is, it is wrong
+            return said, "", "raised", [f"raised: {type(error).__name__}: {error!s:.200}"]
+        low, high = (ball_of(end) for end in (found.lower_bound, found.objective))
+        wrong = []
+        if more(low, self.attained.best):
+            wrong.append(
+                f"exact: the bound {text(low)} is above {text(self.attained.best)}, which is attained"
+            )
+        at = self.problem.image(A)
+        value = self.problem.value(at)
+        itself = found.distance == 0 and at.size == 0 and (A == A.T).all() and value.is_finite()
+        if itself and more(abs(high - value), abs(value) * arb(2) ** -200 + arb(2) ** -1000):
+            wrong.append(f"exact: the objective {text(high)} is not {text(value)}")
+        return said, "", "inconclusive", wrong
+
     def figures(self, proof: Any, A: Any) -> list[str]:
         """What is wrong with the figures of a certificate of a matrix."""
         return [] if self.excluded(A) else self.certificate(proof, self.problem.image(A))
@@ -294,9 +323,11 @@ class Attack:
 
     def in_units(self, A: Any) -> Any:
         """A budget is that of the similar pairs, and each feature has the unit, a power of two, of their spread."""
-        E = np.array([[float(x) for x in self.problem.difference(*pair)] for pair in self.problem.same])
-        widest = np.abs(E / (np.abs(E).max() or 1.0)).max(axis=0)
-        unit = 2.0 ** np.round(np.log2(np.where(widest > 0, widest, 1.0)))
+        E = np.array([self.problem.difference(*pair) for pair in self.problem.same])
+        widest = [max(abs(int(x)) for x in column) for column in E.T]
+        power = self.problem.points.power
+        exponents = np.array([round(math.log2(w) - power) if w else -9999 for w in widest])
+        unit = 2.0 ** (exponents - exponents.max())
         own = A * unit[:, None] * unit
         return own / (np.abs(own).max() or 1.0)
 

@@ -17,7 +17,7 @@ from validation.adversarial.truth import Image
 class StepAttack(Attack):
     """On what is claimed to be stationary."""
 
-    claims = False
+    claims = exact = False
 
     def of(self) -> Any:
         kind = NCA if self.given.id == "nca" else SSVM

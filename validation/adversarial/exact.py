@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from fractions import Fraction
 from functools import reduce
 from typing import Any, NamedTuple
 
@@ -119,6 +120,11 @@ def real(x: float) -> Any:
         return arb(x)
     above, below = float(x).as_integer_ratio()
     return arb(fmpq(above, below))
+
+
+def ball_of(x: Fraction) -> Any:
+    """A fraction as a ball."""
+    return arb(fmpq(x.numerator, x.denominator))
 
 
 def logsumexp(terms: list[Any]) -> Any:

@@ -26,6 +26,7 @@ METHODS = (
     "mmc",
     "mmc:diagonal",
     "dml_eig",
+    "frobmetric",
 )
 
 
@@ -275,6 +276,22 @@ def _lmnn(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
     return {"mu": float(rng.choice([0.5, 0.1, 0.9])), "targets": targets}
 
 
+def _frobmetric(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
+    D, n, k = float_distances(X), len(X), int(rng.integers(1, 3))
+    triplets = [
+        [i, j, other]
+        for i in range(n)
+        for j in nearest(D, i, [j for j in range(n) if y[j] == y[i] and j != i], k)
+        for other in nearest(D, i, [j for j in range(n) if y[j] != y[i]], k)
+    ]
+    C = float(10 ** rng.uniform(-4, 4))
+    if rng.random() < 0.5:  # of the size at which margins are kept
+        with np.errstate(all="ignore"):
+            natural = float(C / np.square(np.median(D[D > 0]))) if (D > 0).any() else C
+        C = natural if 1e-290 < natural < 1e290 else C
+    return {"C": C, "triplets": triplets}
+
+
 def _itml(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
     D = float_distances(X)
     positive = D[(D > 0) & np.isfinite(D)]
@@ -313,6 +330,7 @@ PARAMETERS: dict[str, Callable[..., dict[str, Any]]] = {
     "mlsvm": _mlsvm,
     "kernel_mlsvm": _kernel,
     "lmnn": _lmnn,
+    "frobmetric": _frobmetric,
     "itml": _itml,
     "ssvm": _ssvm,
     "nca": _nca,

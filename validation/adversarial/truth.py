@@ -215,6 +215,20 @@ class SquaredLMNN(LMNN):
     squared = True
 
 
+class FrobMetric(Problem):
+    """1/2 ||X||^2 + C/m sum of slacks; `triplets` are given."""
+
+    def value(self, at: Image) -> Any:
+        triplets, slacks = self.params["triplets"], arb(0)
+        for i, j, k in triplets:
+            D = at.row(i)
+            slacks += (1 + D[j] - D[k]).max(arb(0))
+        return self.scale(at) + real(self.params["C"]) * slacks / len(triplets)
+
+    def scale(self, at: Image) -> Any:
+        return self.norm2(at) / 2
+
+
 class ITML(Problem):
     """`bounds`, gamma and a `prior` are given."""
 
@@ -321,4 +335,5 @@ CONVEX: dict[str, type[Problem]] = {
     "mmc": MMC,
     "mmc:diagonal": DiagonalMMC,
     "dml_eig": DMLEig,
+    "frobmetric": FrobMetric,
 }

@@ -28,11 +28,12 @@ EPS = float(np.finfo(float).eps)
 
 def with_kernel_rounding(given: Instance, phi: FloatArray, proof: Certificate) -> Certificate:
     """The certificate of phi (n, n) on the rows of E, with what E itself may be off by in `rounding` and `radius`."""
-    if not math.isfinite(proof.gap):  # an absurd metric is refused as such
-        return proof
     with np.errstate(all="ignore"):
         off = entries_off(given)
-        more = bound_off(given, off, proof.dual) + objective_off(given, off, phi)
+        more = bound_off(given, off, proof.dual)
+        if not math.isfinite(proof.gap):  # an absurd metric is refused as such; the bound is one all the same
+            return dataclasses.replace(proof, value_rounding=proof.value_rounding + more)
+        more += objective_off(given, off, phi)
         if not math.isfinite(more):
             more = math.inf
         own = proof.radius - proof.feasibility.distance

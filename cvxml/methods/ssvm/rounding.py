@@ -1,11 +1,9 @@
-"""What rounding may take from F, from the inferences and from the bound: proved, in worst case.
+"""The two inferences at a metric, and by how much of F the sets found may be wrong: proved, in worst case.
 
-Distances are those of images of the points under a root T of W (nearest.py), and who is near is settled by products of
-images. If neither distances nor products are off by more than rho_i at point i, one chosen by mistake is within 2 rho_i
-of the right one, and the t-th nearest is off by at most 3 rho_i. A set sums k of them.
-
-For the bound, M = sum of w e e^T is as far from the exact one as proved.squares_of says, and the projection is not
-believed: for any S = L L^T is ||P_+(M)|| <= ||M + S||.
+Who is near is settled by products of images of the points under a root T of W (nearest.py), none of which is off by
+more than rho_i at point i. Let low be what the k + 1 candidates of a class are away at least, by differences. Whoever
+is no candidate has no smaller product than any of them, so is away at least u = max low - 2 rho_i; and the t-th nearest
+at least the t-th of min(low, u). The sets that cost least at these distances cost no more than the cheapest there are.
 """
 
 from __future__ import annotations
@@ -15,86 +13,84 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cvxml.core.metric import FloatArray, IntArray
-from cvxml.family.proved import Images, Seen, images, squares_of
+from cvxml.core.metric import FloatArray, IntArray, examine, unit_scale
+from cvxml.family.frobenius import Frobenius
+from cvxml.family.proved import Seen, images
+from cvxml.family.rows import View
+from cvxml.methods.ssvm.inference import loss_augmented, table, task_loss
 from cvxml.methods.ssvm.instance import Instance
-from cvxml.methods.ssvm.nearest import root_of
-from cvxml.methods.ssvm.point import EPS, Point, point_at
+from cvxml.methods.ssvm.nearest import nearest, root_of
+from cvxml.methods.ssvm.point import EPS, point_at
 
 ROOM = 1.01  # for products of errors
+TINY = 1e-300  # more than all that underflow loses
+BLOCK = 2**18  # pairs at a time
 
 
-class Judged(NamedTuple):
-    """The point at W, and what its figures may be off by."""
+class Inferred(NamedTuple):
+    """The sets of the two inferences at W (d, d), psd."""
 
-    at: Point
-    seen: Seen
-    norm2: float
-    F: float
-    off: float  # of F; also what the cheapest sets found cost more than the cheapest there are
-    worst_off: FloatArray  # (n,): of the largest S + Delta
+    W: FloatArray
+    latent: IntArray  # (n, k)
+    worst: IntArray  # (n, k)
+    largest: FloatArray  # (n,): the largest S + Delta
+    off: float  # how much of F they may be wrong by
 
-
-class Pushed(NamedTuple):
-    """M + S for the exact M and S = L L^T near P_+(-M), and in norm what rounding took from either."""
-
-    Q: FloatArray
-    off: float
-    S: FloatArray
-    off_S: FloatArray  # (d, d), entry by entry
+    @property
+    def zero(self) -> bool:
+        """Whether W is: then all sets tie."""
+        return not self.W.any()
 
 
-def judge(p: Instance, W: FloatArray) -> Judged:
-    """F at W (d, d), symmetric, and psd but for rounding."""
-    at, seen = point_at(p, W), _seen(p.X, W)
-    a = np.linalg.norm(seen.images.at, axis=1)
-    own = seen.reach() + (seen.root.shape[1] + 2) * EPS * a**2
-    chosen = 3 * p.k * (own + own.max())
-    largest = p.Lam[p.y].max(axis=1)
-    worst_off = chosen + (p.k + 2) * EPS * np.maximum(largest - at.worst, 0) + EPS * np.abs(at.worst)
-    own_off = chosen + (p.k + 2) * EPS * at.own
-    norm2 = total((W**2).ravel().tolist())
-    losses = total([*at.worst.tolist(), *at.own.tolist()])
-    F = norm2 + p.C * losses
-    # twice: the sets found may cost so much more than they seem to, and the cheapest so much less
-    off = 2 * p.C * float(np.sum(worst_off + own_off)) + 4 * EPS * (norm2 + p.C * abs(losses))
-    return Judged(at, seen, norm2, F, ROOM * off, ROOM * worst_off)
+def inferred(p: Instance, W: FloatArray) -> Inferred:
+    """At P_+ of `W` (d, d)."""
+    s = unit_scale(p.X)
+    unit, psd = p.scaled(s), examine(W, p.X)[0]
+    with np.errstate(over="ignore", invalid="ignore"):  # an absurd metric gets an infinite objective
+        at = point_at(unit, psd * s**2)
+        worst = loss_augmented(at.near, p.y, p.Lam).sets
+        off = p.C * float(np.sum(_missed(unit, at.W, at.latent, worst))) if psd.any() else 0.0
+    return Inferred(psd, at.latent, worst, at.worst, off if math.isfinite(off) else math.inf)
 
 
-def _seen(X: FloatArray, W: FloatArray) -> Seen:
-    """The points as nearest.py sees them; a feature's unit is its width."""
+def _missed(p: Instance, W: FloatArray, latent: IntArray, worst: IntArray) -> FloatArray:
+    """(n,): how much the cheapest and the worst set at W (d, d) are better than these (n, k), at most."""
+    view = Frobenius(p.X, 2.0).look(W).view
+    off, k = _off_products(p.X, W), p.k
+    J = nearest(p.X, p.y, p.R, W, k + 1).J
+    low = _distances(view, J, -1.0)
+    beyond = low.max(axis=2, keepdims=True) - 2 * ROOM * (off + off.max())[:, None, None]
+    low = np.sort(np.maximum(np.minimum(low, beyond), 0.0), axis=2)[:, :, :k]
+    largest = (p.Lam[p.y] - table(low, 0).cost).max(axis=1)
+    cheapest = table(low, 1).cost[np.arange(len(J)), p.y]
+    own, far = (_distances(view, sets, 1.0).sum(axis=1) for sets in (latent, worst))
+    delta = task_loss(p.y[worst], p.y, p.Lam)
+    missed = (largest - delta + far) + (own - cheapest)
+    size = np.abs(largest) + delta + far + own + cheapest
+    found: FloatArray = ROOM * (np.maximum(missed, 0.0) + (2 * k + 8) * EPS * size) + TINY
+    return found
+
+
+def _distances(view: View, J: IntArray, side: float) -> FloatArray:
+    """Of the points from J (n, ...), at least (side -1) or at most (1); inf where there is none."""
+    n, count = len(J), J[0].size
+    found, step = np.empty((n, count)), max(1, BLOCK // count)
+    for first in range(0, n, step):
+        i = np.arange(first, min(first + step, n))
+        j = J[i].reshape(len(i), count)
+        D, off = view.pairs(np.stack([np.repeat(i, count), j.ravel()], axis=1))
+        found[i] = np.where(j < 0, np.inf, (D + side * off).reshape(j.shape))
+    return found.reshape(J.shape)
+
+
+def _off_products(X: FloatArray, W: FloatArray) -> FloatArray:
+    """(n,): what those of nearest.py are off by, for points i and j the sum of both; a feature's unit is its width."""
     T, P = root_of(W), X - X.mean(axis=0)
     width = np.abs(P).max(axis=0)
     off = np.abs(W - T @ T.T) + (len(W) + 2) * EPS * (np.abs(T) @ np.abs(T).T)
     miss = float(np.linalg.norm(off * np.outer(width, width))) * ROOM
     unit = 1 / np.maximum(width, 1e-290)
-    return Seen(T, unit, miss, images(P, T), P * unit)
-
-
-def pushed(e: FloatArray, w: FloatArray, off_w: float) -> Pushed:
-    """Of M = sum_t w_t e_t e_t^T over differences e (t, d) as floats; each weight is off by a share `off_w`."""
-    M, off = squares_of(Images(e, EPS * np.linalg.norm(e, axis=1)), w)
-    off += off_w * float(np.abs(w) @ np.sum(e**2, axis=1))
-    values, vectors = np.linalg.eigh(M)
-    L = vectors * np.sqrt(np.maximum(-values, 0))
-    S, off_S = L @ L.T, (len(M) + 2) * EPS * (np.abs(L) @ np.abs(L).T)
-    Q = M + S
-    off += float(np.linalg.norm(off_S)) + EPS * float(np.linalg.norm(Q))
-    return Pushed(Q, ROOM * off, S, ROOM * off_S)
-
-
-def bound_of(gained: float, found: Pushed, off_q: float) -> tuple[float, float]:
-    """gained - ||M + S||^2 / 4, and what it may be off by; gained: C sum q Delta, q off by a share `off_q`."""
-    size = math.sqrt(total((found.Q**2).ravel().tolist()))
-    off = (off_q + 4 * EPS) * gained + (size / 2 + found.off / 4) * found.off + 4 * EPS * size**2
-    return gained - size**2 / 4, ROOM * off
-
-
-def share_off(counts: IntArray) -> float:
-    """How far weights scaled to the sum 1 may be from such that sum to it exactly, as a share; counts: of each sum."""
-    return float(counts.max(initial=0) + 4) * EPS
-
-
-def total(values: list[float]) -> float:
-    """The sum, rounded once; inf for what overflows."""
-    return math.fsum(values) if all(map(math.isfinite, values)) else math.inf
+    seen = Seen(T, unit, miss, images(P, T), P * unit)
+    # besides, squares and products are summed as one
+    own: FloatArray = seen.reach() + (T.shape[1] + 2) * EPS * np.sum(seen.images.at**2, axis=1)
+    return own

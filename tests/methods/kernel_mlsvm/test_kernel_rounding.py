@@ -185,3 +185,14 @@ def exact_objective(given: Instance, K: np.ndarray, metric: np.ndarray) -> float
     )
     product = K @ phi
     return float(Fraction(given.lam) / 2 * np.sum(product * product.T) + slack / len(K))
+
+
+def test_the_bound_is_off_by_as_much_beside_a_metric_without_an_objective() -> None:
+    X, y = random_data(3, n=8, d=2)
+    dual = cvxml.solve("kernel_mlsvm", X + 10, y, lam=1e-3).dual
+    identity, absurd = (
+        cvxml.certify("kernel_mlsvm", X + 10, y, size * np.eye(8), dual, lam=1e-3) for size in (1e-9, 1e200)
+    )
+    assert absurd.objective == np.inf
+    assert absurd.lower_bound == identity.lower_bound
+    assert absurd.value_rounding >= 0.5 * identity.value_rounding > 0

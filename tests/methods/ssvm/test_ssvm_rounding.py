@@ -253,6 +253,24 @@ def test_the_rounding_of_a_tree_counts_the_images_of_the_points(seed: int) -> No
     assert abs(Truth(given.p).F(fractions(W)) - Fraction(proof.objective)) <= Fraction(proof.rounding)
 
 
+def test_a_set_that_is_not_the_cheapest_is_counted() -> None:
+    """Clusters so far apart that products of images lose all distances within one."""
+    missed = []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X, y = rng.standard_normal((24, 2)), np.arange(24) % 2
+        X[:12] += 10.0 ** rng.uniform(8, 10, 2)
+        given = Drawn(instance(X, y, n_neighbors=1, C=10.0), rng)
+        W = few_bits(rng, 2, 1.0)
+        index = np.array([[i, (i + 1) % 24] for i in range(24)])
+        step = certified(given, W, {"q": np.ones(24), "q_index": index}).step
+        assert step is not None
+        off = float(abs(Truth(given.p).F(fractions(W)) - Fraction(step.objective)))
+        assert off <= step.rounding
+        missed.append(off / step.objective)
+    assert max(missed) > 1e-3  # some were
+
+
 def hopeless(seed: int) -> Drawn:
     """Labels without any relation to the points: often no metric is better than 0."""
     rng = np.random.default_rng(seed)

@@ -25,12 +25,24 @@ from typing import NamedTuple
 import numpy as np
 
 from cvxml.core.inputs import real_array
-from cvxml.core.metric import FloatArray, IntArray, examine, unit_scale
+from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.result import Certificate, Dual
-from cvxml.methods.ssvm.exact import zero_is_best_of_leaf
-from cvxml.methods.ssvm.inference import task_loss
+from cvxml.family import bound as family_bound
+from cvxml.family.frobenius import Frobenius
+from cvxml.family.groups import Slack
+from cvxml.family.proved import EPS
+from cvxml.family.rows import Prices
 from cvxml.methods.ssvm.instance import Instance
-from cvxml.methods.ssvm.rounding import bound_of, judge, pushed, share_off, total
+from cvxml.methods.ssvm.member import (
+    Sets,
+    delta,
+    exchanged,
+    in_order,
+    of_points,
+    step,
+    zero_is_optimal,
+)
+from cvxml.methods.ssvm.rounding import inferred
 from cvxml.methods.ssvm.tree.membership import IN, OPEN, OUT, follow, is_exchange, unknown
 
 NEARLY = 1e-6  # of F
@@ -55,45 +67,42 @@ def certify_tree(p: Instance, W: FloatArray, dual: Dual) -> Certificate:
     leaf, i, j, l. A slightly infeasible `W` is judged as P_+(W). Raises ValueError if the arrays do not match or are
     no tree.
     """
-    s = unit_scale(p.X)
-    unit = p.scaled(s)
-    psd, feasibility = examine(W, p.X)
-    with np.errstate(over="ignore", invalid="ignore"):
-        judged = judge(unit, psd * s**2)
-        F, rounding = judged.F, judged.off
+    found = inferred(p, W)
+    family = step(p, found.latent, of_points(found.worst))
+    looked = family.regularizer.look(W)
+    F, F_off = family_bound.value(family, W)
+    F_off += found.off
+    rounding = F_off
     tree, q, q_index, nu, nu_index = _checked(dual, len(p.X), p.k)
-    nu = nu * s**4
     q_ends, nu_ends = _by_leaf(q_index, len(tree)), _by_leaf(nu_index, len(tree))
-    lowest, radius, kept, zero = math.inf, 0.0, [], not psd.any()
-    for leaf, known in _leaves(tree, unit):
+    lowest, radius, kept, zero = math.inf, 0.0, [], found.zero
+    for leaf, known in _leaves(tree, p):
         mine, pairs = q_ends[leaf], nu_ends[leaf]
-        here = repair(unit, known, Leaf(q[mine], q_index[mine, 1:], nu[pairs], nu_index[pairs, 1:]))
+        here = repair(p, known, Leaf(q[mine], q_index[mine, 1:], nu[pairs], nu_index[pairs, 1:]))
         kept.append((leaf, here))
-        V, bound, off = _bound(unit, known, here)
+        V, bound, off = _bound(p, known, here)
         lowest = min(lowest, bound)
         zero = zero and bound >= (1 - NEARLY) * F
-        zero = zero and zero_is_best_of_leaf(unit, known, judged.at.worst, here[:2], here[2:])
+        zero = zero and zero_is_optimal(p, np.argwhere(known == IN), found.largest, *here)
         if bound <= F + rounding:
-            away = float(np.linalg.norm(V - judged.at.W)) + off + math.sqrt(max(F - bound, 0.0) + rounding)
+            away = float(np.linalg.norm(V - found.W)) + off + math.sqrt(max(F - bound, 0.0) + rounding)
             radius = max(radius, away)
     if zero:
         lowest, rounding, radius = F, 0.0, 0.0
-    per = s**4
     lowest = max(min(lowest, F), 0.0)
-    gap = (F - lowest) / per if math.isfinite(F) else math.inf
-    nearly = not (zero or psd.any()) and lowest >= (1 - NEARLY) * F
+    nearly = found.zero and not zero and lowest >= (1 - NEARLY) * F
     return Certificate(
         kind="enumerated",
-        objective=F / per,
-        lower_bound=lowest / per,
-        gap=gap,
-        scale=judged.norm2 / per,
-        rounding=rounding / per,
-        radius=radius / s**2 + feasibility.distance,
-        feasibility=feasibility,
-        dual=_stored(tree, kept, p.k, per),
+        objective=F,
+        lower_bound=lowest,
+        gap=F - lowest if math.isfinite(F) else math.inf,
+        scale=family.regularizer.value(looked.view).value,
+        rounding=rounding,
+        radius=radius + looked.feasibility.distance,
+        feasibility=looked.feasibility,
+        dual=_stored(tree, kept, p.k),
         undecided=NOT_IN_INTEGERS if nearly else "",
-        value_rounding=judged.off / per,
+        value_rounding=F_off,
     )
 
 
@@ -166,35 +175,29 @@ def _leaves(tree: IntArray, p: Instance) -> Iterator[tuple[int, IntArray]]:
 def repair(p: Instance, known: IntArray, leaf: Leaf) -> Leaf:
     """The nearest use of the multipliers that is feasible."""
     q, nu = np.clip(leaf.q, 0.0, 1.0), np.maximum(leaf.nu, 0.0)
-    point, sets = leaf.sets[:, 0], np.sort(leaf.sets[:, 1:], axis=1)
-    proper = (np.diff(sets, axis=1) > 0).all(axis=1) & (sets != point[:, None]).all(axis=1) & (q > 0)
-    q, point, sets = q[proper], point[proper], sets[proper]
-    q = q / np.maximum(np.bincount(point, q, minlength=len(p.y)), 1.0)[point]
+    sets, proper = in_order(leaf.sets)
+    q, sets = q[proper & (q > 0)], sets[proper & (q > 0)]
+    q = q / np.maximum(np.bincount(sets[:, 0], q, minlength=len(p.y)), 1.0)[sets[:, 0]]
     holds = [
         value > 0 and is_exchange(known[i], p.y, i, j, other)
         for value, (i, j, other) in zip(nu.tolist(), leaf.exchanges.tolist(), strict=True)
     ]
     held = np.flatnonzero(holds)
-    return Leaf(q, np.column_stack([point, sets]), nu[held], leaf.exchanges[held])
+    return Leaf(q, sets, nu[held], leaf.exchanges[held])
 
 
 def _bound(p: Instance, known: IntArray, leaf: Leaf) -> tuple[FloatArray, float, float]:
     """V near P_+(M)/2, the bound less all that rounding may have added to it, and how far V may be off."""
-    n, (point, members) = len(p.X), (leaf.sets[:, 0], leaf.sets[:, 1:])
-    own = share_off(np.bincount(point, minlength=n))
-    share: FloatArray = np.bincount(point, leaf.q, minlength=n).astype(np.float64)
-    inside, member = np.nonzero(known == IN)
-    i, j, other = leaf.exchanges.T
-    start = np.concatenate([np.repeat(point, p.k), inside, i, i])
-    end = np.concatenate([members.ravel(), member, j, other])
-    weight = np.concatenate([p.C * np.repeat(leaf.q, p.k), -p.C * share[inside], -leaf.nu, leaf.nu])
-    found = pushed(p.X[start] - p.X[end], weight, own)
-    delta = task_loss(p.y[members], p.y[point], p.Lam)
-    bound, off = bound_of(p.C * total((leaf.q * delta).tolist()), found, own)
-    return found.Q / 2, bound - off, found.off / 2
+    norm, loss = Frobenius(p.X, 2.0), Slack(p.C, leaf.sets[:, 0], delta(p, leaf.sets))
+    a = loss.repaired(p.C * leaf.q)
+    M = Sets(leaf.sets, np.argwhere(known == IN), len(p.X)).weights(Prices(a, np.arange(len(a))))
+    M = exchanged(M, leaf.nu, leaf.exchanges)
+    gained, paid, (V, off) = loss.conjugate(a), norm.bound(M), norm.reached(M)
+    bound = gained.value + paid.value
+    return V, bound - (gained.off + paid.off + 2 * EPS * abs(bound)) * (1 + 1e-6), off
 
 
-def _stored(tree: IntArray, kept: list[tuple[int, Leaf]], k: int, per: float) -> dict[str, np.ndarray]:
+def _stored(tree: IntArray, kept: list[tuple[int, Leaf]], k: int) -> dict[str, np.ndarray]:
     """The repaired multipliers in the form they are given in."""
     none = [np.empty((0, 1 + k), dtype=np.intp), np.empty((0, 3), dtype=np.intp)]
     leaf_of_q = np.repeat([row for row, _ in kept], [len(leaf.q) for _, leaf in kept])
@@ -203,7 +206,7 @@ def _stored(tree: IntArray, kept: list[tuple[int, Leaf]], k: int, per: float) ->
         "tree": tree,
         "q": np.concatenate([np.empty(0), *(leaf.q for _, leaf in kept)]),
         "q_index": np.column_stack([leaf_of_q, np.concatenate([none[0], *(leaf.sets for _, leaf in kept)])]),
-        "nu": np.concatenate([np.empty(0), *(leaf.nu for _, leaf in kept)]) / per,
+        "nu": np.concatenate([np.empty(0), *(leaf.nu for _, leaf in kept)]),
         "nu_index": np.column_stack(
             [leaf_of_nu, np.concatenate([none[1], *(leaf.exchanges for _, leaf in kept)])]
         ),

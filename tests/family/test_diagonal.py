@@ -1,0 +1,81 @@
+"""A budget of diagonal metrics: its bound is never above that of fractions, whatever rounds or underflows."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from cvxml.family.diagonal import DiagonalBudget, DiagonalLinear, examine_diagonal
+from cvxml.family.losses import Ray
+from cvxml.family.rational import plane
+from cvxml.family.rows import Weights
+from tests.family.test_frobenius import exact_weights
+
+SIMILAR, OTHER = np.array([[0, 1]]), np.array([[0, 2]])
+
+
+def test_the_largest_share_is_no_less_than_that_of_fractions() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        X = np.array([[0.0], [rng.random() + 0.5], [rng.random() + 0.5]])
+        budget, G = DiagonalBudget(X, SIMILAR), Weights(OTHER, rng.random(1) + 0.5)
+        exact = budget.exact_bound(plane(X), exact_weights(G))
+        found = budget.bound(G)
+        assert exact - 2 * Fraction(found.off) <= Fraction(found.value) <= exact
+        assert found.off <= 1e-13 * abs(found.value)
+
+
+def test_many_pairs_round_as_often() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.random((2001, 1)) + 0.1
+    pairs = np.array([(i, 2000) for i in range(2000)])
+    budget, G = DiagonalBudget(X, pairs[:1000]), Weights(pairs[1000:], rng.random(1000))
+    found, exact = budget.bound(G), budget.exact_bound(plane(X), exact_weights(G))
+    assert Fraction(found.value) <= exact
+    assert found.off >= 1000 * 2.0**-53 * abs(found.value)  # a sum of them may be off by that
+
+
+@pytest.mark.parametrize("size", [1e-155, 1e-162, 1e-170, 1e-200])
+def test_differences_whose_squares_underflow_are_paid_for(size: float) -> None:
+    X = np.array([[0.0], [1.0], [size]])
+    budget, G = DiagonalBudget(X, SIMILAR), Weights(OTHER, np.ones(1))
+    assert Fraction(budget.bound(G).value) <= budget.exact_bound(plane(X), exact_weights(G)) < 0
+
+
+def test_prices_that_only_pull_bound_by_0() -> None:
+    X = np.array([[0.0], [1.0], [3.0]])
+    budget, G = DiagonalBudget(X, SIMILAR), Weights(OTHER, -np.ones(1))
+    assert budget.exact_bound(plane(X), exact_weights(G)) == 0
+    assert -1e-13 <= budget.bound(G).value <= 0
+
+
+@pytest.mark.parametrize(("wide", "A"), [(1e-3, [[1e6, 0.5], [0.5, 1.0]]), (1e6, [[1e-6, 0.5], [0.5, 1.0]])])
+def test_what_is_off_the_diagonal_counts_in_every_unit(wide: float, A: list[list[float]]) -> None:
+    """Next to nothing beside the largest entry, in the units given, or of the features."""
+    similar = np.array([[wide, 0.0], [0.0, 1.0]])
+    assert not examine_diagonal(np.array(A), similar)[1]._diagonal
+    assert examine_diagonal(np.diag(np.diag(A)), similar)[1]._diagonal
+
+
+def test_a_diagonal_metric_is_next_to_none_in_units_of_a_feature_that_is_wide() -> None:
+    similar = np.diag([1.0, 1.0, 1e6])
+    A = np.eye(3)
+    A[0, 1] = A[1, 0] = 0.5
+    assert not examine_diagonal(A, similar)[1]._diagonal
+
+
+def test_the_longest_multiple_is_feasible_in_fractions() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        X = rng.random((3, 1)) * 10.0 ** rng.integers(-3, 4) + 10.0 ** rng.integers(0, 8)
+        linear = DiagonalLinear(X, Weights(SIMILAR, rng.random(1) + 0.5), "points differ")
+        w = rng.random(1) + 0.5
+        t = linear.multiple(Weights(OTHER, w), Ray(lambda t: t, np.inf))
+        if linear.undecided or t == 0:
+            continue
+        exact = DiagonalLinear(X, exact_weights(linear.C), "points differ")
+        for share, feasible in ((1.0, True), (1 + 1e-9, False)):
+            G = exact_weights(Weights(OTHER, w * t * share))
+            assert (exact.exact_bound(plane(X), G) is not None) == feasible
