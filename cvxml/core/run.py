@@ -10,9 +10,6 @@ from typing import NamedTuple, Protocol
 from cvxml.core.metric import FloatArray
 from cvxml.core.result import Certificate, Dual, Status, Step
 
-HOPELESS = 10.0  # of tol: what is left where no proof is looked for
-SHOWN = 5  # steps from one proof to the next all the same, to show the way
-
 Callback = Callable[[Step], None] | None
 Keep = Callable[[FloatArray, Dual], None]
 
@@ -88,22 +85,17 @@ def run(
     callback: Callback,
     phase: str,
     patience: float = math.inf,
-    left: Callable[[], float] = lambda: 0.0,
 ) -> Found:
     """Step until `prove` says that tol is met, max_iter or the end of what rounding allows; the best iterate.
 
-    patience: proofs without a better gap, after which rounding is to blame. left: about what share of the objective is
-    still to be won: while that is far from tol only one step in a few is proved. Raises Interrupted, with the best,
-    where the user interrupts.
+    patience: steps without a better gap, after which rounding is to blame. Raises Interrupted, with the best, where the
+    user interrupts.
     """
     history: list[Step] = []
     began, least, without = time.perf_counter(), math.inf, 0
     best, status = (at.metric(), at.dual()), Status.MAX_ITER
     try:
         for iteration in range(max_iter + 1):
-            # a proof may cost more than a step
-            if iteration % SHOWN and iteration < max_iter and left() > HOPELESS * tol and at.step():
-                continue
             metric, dual = at.metric(), at.dual()
             proof = prove(metric, dual)
             without += 1

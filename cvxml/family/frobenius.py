@@ -51,8 +51,8 @@ class Flat(NamedTuple):
     def products(self) -> Products:
         """See `WideView`."""
         P = self.X - middle(self.X)
-        # |p_i - p_j| is at most s = |p_i| + |p_j|, entry by entry; 2 s_k s_l <= s_k^2 w_l / w_k + s_l^2 w_k / w_l for any
-        # w > 0, and s_k^2 is at most twice the sum of both squares.
+        # |p_i - p_j| is at most s = |p_i| + |p_j|, entry by entry. 2 s_k s_l <= s_k^2 w_l / w_k + s_l^2 w_k / w_l for
+        # any w > 0, and s_k^2 is at most twice the sum of both squares.
         size, width = np.abs(P), np.abs(P).max(axis=0)
         per = np.divide(self._unsure @ width, width, out=np.zeros_like(width), where=width > 0)
         reach = 2 * np.sum(size * per * size, axis=1) + TINY

@@ -166,11 +166,12 @@ class Multipliers:
     def round(self) -> bool:
         """Newton steps until the slopes cancel; False where there was none."""
         for k in range(STEPS):
-            try:
-                if self.newton():
-                    return True
-            except (LinAlgError, ValueError):
-                return k > 0
+            with np.errstate(all="ignore"):  # what is no number is looked for
+                try:
+                    if self.newton():
+                        return True
+                except (LinAlgError, ValueError):
+                    return k > 0
         return True
 
     def newton(self) -> bool:
@@ -195,6 +196,8 @@ class Multipliers:
             barrier = self.tau * float(np.sum(values / (1 + t * values)))
             return costs - barrier + float(self.slopes(self.x + t * dx) @ dx)
 
+        if not np.isfinite(dx).all():
+            raise ValueError("the step overflows")
         t = _root(along, 1.0 if values[0] >= 0 else min(1e3, -0.99 / float(values[0])))
         self.M = self.M + t * (step + step.T) / 2
         self.x = self.x + t * dx

@@ -140,10 +140,6 @@ class LinearMargins:
             return False
         return self.solver.step()
 
-    def left(self) -> float:
-        """See `run`."""
-        return self.solver.left() / self.solver.value() if self.costs else 0.0
-
     def whole(self) -> FloatArray:
         """(r, r) in the coordinates, with what the free directions need."""
         M = self.solver.M
@@ -204,10 +200,6 @@ class LeastMargin:
         """False where rounding allows none."""
         return self.solver.step()
 
-    def left(self) -> float:
-        """See `run`."""
-        return self.solver.left() / self.solver.value()
-
     def metric(self) -> FloatArray:
         """(d, d), within the budget."""
         M = self.solver.M
@@ -255,9 +247,8 @@ def search(
         zero = found._replace(metric=0 * found.metric, status=Status.CONVERGED)
         unproved_yet = found.status is not Status.CONVERGED
         return zero if unproved_yet and prove(family, zero.metric, zero.dual).proves(tol) else found
-    least = LeastMargin(family, start)
-    at = _Iterate(least, named)
-    return within_budget(at, family, prove, tol, max_iter, callback, "multipliers", left=least.left)
+    at = _Iterate(LeastMargin(family, start), named)
+    return within_budget(at, family, prove, tol, max_iter, callback, "multipliers")
 
 
 def within_budget(
@@ -269,16 +260,15 @@ def within_budget(
     callback: Callback,
     phase: str,
     patience: float = math.inf,
-    left: Callable[[], float] = lambda: 0.0,
 ) -> Found:
     """Run a solver of a budget, which may be one of which double precision proves nothing."""
     if not family.regularizer.undecided:
-        return run(at, partial(prove, family), tol, max_iter, callback, phase, patience, left)
+        return run(at, partial(prove, family), tol, max_iter, callback, phase, patience)
     # The solver needs a gap to stop by. It proves nothing, so nobody else is told of it.
     told = None if callback is None else lambda step: callback(unproved(step))
     assert isinstance(family.regularizer, Budget)
     seen = family._replace(regularizer=family.regularizer.seen())
-    found = run(at, partial(prove, seen), tol, max_iter, told, phase, patience, left)
+    found = run(at, partial(prove, seen), tol, max_iter, told, phase, patience)
     return found._replace(history=tuple(map(unproved, found.history)))
 
 
@@ -301,7 +291,7 @@ def _linear(
     if not solver.costs:  # nothing that C has differs: any large metric is optimal
         return Found(at.metric(), at.dual(), Status.CONVERGED, 0)
     solver.begin(start)
-    found = run(at, prove, tol, max_iter, callback, "multipliers", left=solver.left)
+    found = run(at, prove, tol, max_iter, callback, "multipliers")
     zero = 0 * found.metric
     if prove(zero, found.dual).proves(tol):
         return found._replace(metric=zero)
