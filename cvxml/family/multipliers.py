@@ -30,6 +30,7 @@ NARROWEST = 1e-3  # of the margin of 1: then multipliers alone are enough
 TOWARDS = 4.0  # from one tau to the next
 ROUNDING = 1e-15  # of the objective: no less can be won
 CENTRED = 1.0  # Newton decrement at which a round ends
+SHORTEST = 1e-9  # of a Newton step
 STEPS = 30  # Newton steps of a round at most
 BLOCK = 2**16  # pairs at a time
 MOST = 3000  # rows that tell the curvature
@@ -199,6 +200,8 @@ class Multipliers:
         if not np.isfinite(dx).all():
             raise ValueError("the step overflows")
         t = _root(along, 1.0 if values[0] >= 0 else min(1e3, -0.99 / float(values[0])))
+        if t < SHORTEST:
+            raise ValueError("rounding allows no step")
         self.M = self.M + t * (step + step.T) / 2
         self.x = self.x + t * dx
         return bool(centred)

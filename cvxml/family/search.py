@@ -30,6 +30,7 @@ from cvxml.family.symmetric import quadratic, weighted
 AHEAD = 0.5  # of a margin of 1, where rows are let in
 AHEAD_OF_LEAST = 2.0
 ENOUGH_ROWS = 300  # targets of a sample
+PATIENCE = 20  # rounds without a better gap, after which rounding is to blame
 STEP = 4  # from one sample to the next
 NEAR = 0.1  # what the optimum of a sample leaves of the objective of a larger one
 CLOSE = 0.01  # to the optimum of a sample, of its objective
@@ -248,7 +249,7 @@ def search(
         unproved_yet = found.status is not Status.CONVERGED
         return zero if unproved_yet and prove(family, zero.metric, zero.dual).proves(tol) else found
     at = _Iterate(LeastMargin(family, start), named)
-    return within_budget(at, family, prove, tol, max_iter, callback, "multipliers")
+    return within_budget(at, family, prove, tol, max_iter, callback, "multipliers", PATIENCE)
 
 
 def within_budget(
@@ -291,7 +292,7 @@ def _linear(
     if not solver.costs:  # nothing that C has differs: any large metric is optimal
         return Found(at.metric(), at.dual(), Status.CONVERGED, 0)
     solver.begin(start)
-    found = run(at, prove, tol, max_iter, callback, "multipliers")
+    found = run(at, prove, tol, max_iter, callback, "multipliers", PATIENCE)
     zero = 0 * found.metric
     if prove(zero, found.dual).proves(tol):
         return found._replace(metric=zero)
