@@ -158,7 +158,7 @@ class LogDet:
         """log det Z; it may be off by its off either way."""
         if not G.w.any():
             return Sum(0.0, 0.0)
-        (Z, off), known = self._left(self._image(G))
+        (_, off), known = self._left(self._image(G))
         if known is None:
             return Sum(-math.inf, 0.0)
         own = known.log_det(off)
