@@ -142,7 +142,7 @@ class Frobenius:
         apart, paid = _sum(misfit**2) / 2, _sum(overlap)
         moved = _sum(np.abs(misfit) * off + off**2 / 2) + 4 * EPS * apart
         moved += _sum(np.abs(A) * off_S + off_A * (np.abs(S) + off_S) + EPS * np.abs(overlap))
-        return Sum(apart + paid, ROOM * (moved + max(0.0, -paid)) + TINY)
+        return Sum(apart + paid, ROOM * moved + TINY)
 
     def radius(self, gap: float) -> float:
         """sqrt(2 gap / lam)"""

@@ -79,3 +79,10 @@ def test_the_longest_multiple_is_feasible_in_fractions() -> None:
         for share, feasible in ((1.0, True), (1 + 1e-9, False)):
             G = exact_weights(Weights(OTHER, w * t * share))
             assert (exact.exact_bound(plane(X), G) is not None) == feasible
+
+
+def test_what_is_judged_exactly_has_no_negative_entry() -> None:
+    X = np.array([[0.0, 0.0], [1.0, 1.0], [3.0, 2.0]])
+    metric = DiagonalBudget(X, SIMILAR).exact_metric(np.array([[0.5, 0.1], [0.1, -1e-9]]), None)
+    assert [int(x) < 0 for x in metric.V.entries()] == [False] * 4
+    assert metric.distance >= np.sqrt(0.02)

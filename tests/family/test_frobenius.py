@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from cvxml.family.frobenius import Frobenius
+from cvxml.family.frobenius import Flat, Frobenius
 from cvxml.family.losses import Ray
 from cvxml.family.rational import judged, plane
 from cvxml.family.rows import Weights
@@ -157,3 +157,33 @@ def test_a_square_that_is_given_is_used() -> None:
         found = Frobenius(X, Fraction(1, 2)).exact_bound(plane(X), G, square)
         assert found == -left
     assert Frobenius(X, Fraction(1, 2)).exact_bound(plane(X), G) == pytest.approx(-4, abs=1e-12)
+
+
+@SEEDS
+def test_distances_of_a_known_matrix_are_off_by_their_digits(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X, R = rng.standard_normal((6, 3)) + 10.0 ** rng.integers(0, 6), np.round(rng.standard_normal((3, 3)) * 8)
+    view, metric = Flat(X, R @ R.T, np.zeros((3, 3))), judged(R @ R.T)
+    exact = plane(X).distances(metric)
+    pairs = np.array([(i, j) for i in range(6) for j in range(6)])
+    by_pairs, by_points = view.pairs(pairs), view.from_points(np.arange(6))
+    for D, off in (by_pairs, (by_points.D.ravel(), by_points.off.ravel())):
+        for (i, j), d, o in zip(pairs.tolist(), D.tolist(), off.tolist(), strict=True):
+            assert abs(exact.D[i][j] * exact.unit - Fraction(d)) <= Fraction(o)
+
+
+def test_a_matrix_that_is_psd_but_for_rounding_is_as_far_from_one_that_is() -> None:
+    """Along (1, -1) it is -2^-46: no psd matrix is nearer than that, entry by entry."""
+    X = np.array([[0.0, 0.0], [1.0, -1.0]])
+    looked = Frobenius(X, 1.0).look(np.array([[1.0, 1 + 2.0**-47], [1 + 2.0**-47, 1.0]]))
+    assert looked.feasibility.exact
+    assert looked.view.off.sum() >= 2.0**-46 * looked.view.A[0, 0]
+    D, off = looked.view.pairs(np.array([[0, 1]]))
+    assert D[0] + off[0] >= 0
+
+
+def test_the_radius_counts_what_was_projected_away() -> None:
+    of = Frobenius(np.array([[0.0, 0.0], [1.0, -1.0]]), 2.0)
+    looked = of.look(np.array([[1.0, 2e-7], [0.0, 1.0]]))
+    assert of.around(looked, 0.0) == pytest.approx(np.sqrt(2) * 1e-7)
+    assert of.around(looked, 1e-6) == pytest.approx(np.sqrt(2) * 1e-7 + 1e-3)

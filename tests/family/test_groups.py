@@ -161,3 +161,28 @@ def test_sums_at_the_cap_but_for_rounding_are_the_cap() -> None:
         == third * len(SIZES)
         == spread(third).exactly([Fraction(0)] * len(a))
     )
+
+
+@LOSSES
+@SEEDS
+def test_margins_next_to_nothing_are_off_by_the_digits_of_distances(loss_of: Any, seed: int) -> None:
+    """The distances are known: 1 + the furthest - the nearest is rounded all the same."""
+    rng = np.random.default_rng(seed)
+    c, none = 1 / 3, np.zeros(len(GROUP))
+    loss, exact = loss_of(c), loss_of(Fraction(c))
+    for _ in range(20):
+        least = np.where(NEAR, 1.0, 0.0) if loss_of is spread else B
+        v = least + 10.0 ** rng.integers(-9, -2) * rng.random(len(GROUP))
+        own = loss.repaired(c * rng.random(len(GROUP)) * np.where(NEAR | (loss_of is slack), 1, -1))
+        part, value = loss.part(Block(v, none, own)), exact.exactly(fractions(v))
+        excess = value - exact.exact_conjugate(fractions(own)) + product(fractions(own), fractions(v))
+        assert abs(Fraction(part.value.value) - value) <= Fraction(part.value.off)
+        assert abs(Fraction(part.excess.value) - excess) <= Fraction(part.excess.off)
+
+
+def test_a_group_that_may_be_missed_counts() -> None:
+    loss = Spread(0.5, np.array([0, 0]), np.array([True, False]))
+    v, off = np.array([1.0 + 2.0**-10, 0.0]), np.full(2, 2.0**-10)
+    part = loss.part(Block(v, off, np.zeros(2)))
+    assert part.value.value == 0
+    assert min(part.value.off, part.excess.off) >= 0.5 * 2.0**-10

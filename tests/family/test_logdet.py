@@ -12,7 +12,7 @@ from flint import arb, arb_mat
 from cvxml.core.balls import precision
 from cvxml.core.metric import FloatArray
 from cvxml.family.definite import definite
-from cvxml.family.logdet import Known, LogDet, Positive
+from cvxml.family.logdet import Known, LogDet, Positive, radius
 from cvxml.family.losses import Ray, Sum
 from cvxml.family.rational import plane
 from cvxml.family.rows import Weights
@@ -208,6 +208,12 @@ def test_the_image_of_prices_is_off_by_all_its_roundings() -> None:
             W, off = of._image(Weights(ONE_PAIR, np.array([w])))
             C = arb(float(of.C[0, 0]))
             assert abs(arb(float(W[0, 0])) - arb(x) ** 2 * C**2 * arb(w)) <= arb(float(off[0, 0]))
+
+
+def test_the_radius_counts_what_was_projected_away() -> None:
+    A = np.array([[1.0, 2e-7], [0.0, 1.0]])
+    looked = LogDet(np.zeros((2, 2)), np.eye(2)).look(A)
+    assert radius(looked, 0.0) == pytest.approx(np.sqrt(2) * 1e-7)
 
 
 def test_exactly_no_bound_where_prices_are_singular_or_negative_twice() -> None:

@@ -138,3 +138,28 @@ def test_prices_of_a_bound_may_come_near_to_their_limit() -> None:
         exact = end([Bounded(Fraction(0.3), True).exact_conjugate([Fraction(float(a[0]))])], up=False)
     assert abs(exact - Fraction(own.value)) <= Fraction(own.off)
     assert own.off > 1e-3
+
+
+def part_of(loss: Loss, v: list[float], off: list[float], a: list[float]) -> Any:
+    return loss.part(Block(np.array(v), np.array(off), np.array(a)))
+
+
+def test_a_row_that_may_be_missed_counts_though_it_has_no_price() -> None:
+    for loss in (Hinge(C), SquaredHinge(C)):
+        at_most = part_of(loss, [1.5], [1.0], [0.0]).value
+        assert at_most.value == 0
+        assert at_most.off >= C * 0.25
+        next_to = part_of(loss, [1 + 2.0**-52], [2.0**-52 * (1 + 2.0**-50)], [0.0]).value
+        assert next_to.off > 0  # the float of v - off is 1, and the number is below
+        assert part_of(loss, [3.0], [1.0], [0.0]).value == (0.0, 0.0)
+
+
+def test_weights_on_the_simplex_sum_to_no_less_than_1_and_what_is_more_is_counted() -> None:
+    rng = np.random.default_rng(0)
+    for n in (1, 2, 9, 40):
+        for _ in range(50):
+            a = Least().repaired(rng.random(n) * 10.0 ** rng.integers(-9, 9, n))
+            beyond = sum(map(Fraction, a.tolist()), Fraction(0)) - 1
+            assert 0 <= beyond <= 4 * (n + 8) * Fraction(2) ** -52
+            excess = part_of(Least(), [0.3] * n, [0.0] * n, a.tolist()).excess  # all are the least
+            assert abs(beyond * Fraction(0.3) - Fraction(excess.value)) <= Fraction(excess.off)

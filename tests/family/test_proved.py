@@ -75,3 +75,12 @@ def test_sums_of_squares_and_their_least_eigenvalue(seed: int) -> None:
     assert min(p, q) >= 0
     assert p * q >= r * r
     assert least >= np.linalg.eigvalsh(S)[0] - 1e-12 * np.linalg.norm(S)
+
+
+def test_a_matrix_that_is_psd_but_for_rounding_is_seen_as_it_is_too() -> None:
+    """Along (1, -1) it is -2^-46, and what sees it is psd: either may be meant."""
+    X = np.array([[0.0, 0.0], [1.0, -1.0], [3.0, 1.0]])
+    sight = seen(X, np.array([[1.0, 1 + 2.0**-47], [1 + 2.0**-47, 1.0]]))
+    for D, off in (sight.of(X[[0]] - X[[1]]), (sight.from_point(0).D[[1]], sight.from_point(0).off[[1]])):
+        assert D[0] - off[0] <= -(2.0**-46)
+        assert D[0] + off[0] >= 0

@@ -14,6 +14,8 @@ What is wrong, and must not occur (attack.py, attack_local.py, attack_step.py):
     bound        a lower bound, less its stated rounding, above an objective that is attained
     refuted      "refuted" of what is a metric where the witness is not better by tol * scale
     objective    a stated objective that is off by more than the stated rounding and 4 ulps
+    exact        an interval of exact arithmetic that begins above an objective that is attained, or ends elsewhere than
+                 at that of the metric
     refused      a ValueError that says of the data what is not so
     raised       any other exception; a verdict on what is no number
     recompute    validation/recompute.py proves a saved file that another metric contradicts

@@ -78,6 +78,8 @@ TARGETS = [[1], [0], [3], [2]]
         # pull 2+2+32+32; slacks: 2-0: 1+32-18 = 15, 2-1: 25
         ("lmnn", {"mu": 0.25, "targets": TARGETS}, 0.75 * 68 + 0.25 * 40),
         ("lmnn:squared_hinge", {"mu": 0.25, "targets": TARGETS}, 0.75 * 68 + 0.25 * (225 + 625)),
+        # half of 2^2; margins 18 - 2 and 8 - 32: slacks 0 and 25, of which C = 3 takes the mean
+        ("frobmetric", {"C": 3.0, "triplets": [[0, 1, 2], [2, 3, 1]]}, 2 + 3 * 25 / 2),
         # over the budget of 1 by 34: distances 18, 98, 8, 72 divided by it
         ("mmc", {}, -sum(math.sqrt(d / 34) for d in (18, 98, 8, 72))),
         ("mmc:diagonal", {}, -sum(math.sqrt(d / 34) for d in (18, 98, 8, 72))),
@@ -272,3 +274,17 @@ FALSE_ONCE = (
 @pytest.mark.parametrize(("method", "seed"), FALSE_ONCE)
 def test_what_was_false_is_not_said_any_more(method: str, seed: int):
     assert not [(each.what, each.tol, each.wrong) for each in attacked(method, seed) if each.wrong]
+
+
+@pytest.mark.parametrize("end", ["lower_bound", "objective"])
+def test_an_interval_that_lies_is_caught(monkeypatch: pytest.MonkeyPatch, end: str):
+    module = get("frobmetric")
+    true = module.exact
+
+    def lie(*arguments: Any, **rest: Any) -> Any:
+        found = true(*arguments, **rest)
+        return dataclasses.replace(found, **{end: found.objective * (1 + Fraction(1, 1 << 40))})
+
+    monkeypatch.setattr(module, "exact", lie, raising=False)
+    wrong = {w.split(":")[0] for each in attacked("frobmetric", 0) for w in each.wrong}
+    assert wrong == {"exact"}

@@ -1,0 +1,68 @@
+"""What a regularizer makes of numbers that may be off: the worst of them is what counts."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from cvxml.family.ground import Ground
+from cvxml.family.losses import Ray
+from cvxml.family.proved import Distances, points
+from cvxml.family.regularizers import Budget, Linear, Surplus, Within, _product
+from cvxml.family.rows import View, Weights
+
+X = np.array([[0.0], [1.0], [3.0]])
+PAIRS = np.array([[0, 1]])
+
+
+def test_a_multiple_is_feasible_wherever_rounding_has_put_both_matrices() -> None:
+    linear = Linear(X, Weights(PAIRS, np.ones(1)), "points differ")
+    images = points(X, np.eye(1))
+    linear.__dict__["ground"] = Ground(np.zeros(3, np.intp), 1, images, 0.5, "")
+    linear._squares = lambda G: Surplus(np.array([[2.0]]), 0.5)  # type: ignore[method-assign]
+    t = linear.multiple(Weights(PAIRS, np.ones(1)), Ray(lambda t: t, np.inf))
+    assert 0.2 * (1 - 1e-12) <= t < 0.2
+
+
+def test_what_may_not_be_psd_is_not_proved_to_be() -> None:
+    assert Surplus(np.diag([1e-3, 1.0]), 1e-4).psd
+    assert not Surplus(np.diag([1e-3, 1.0]), 1e-2).psd
+    assert not Surplus(np.diag([1e-3, 1.0]), np.nan).psd
+    assert not Surplus(np.diag([np.nan, 1.0]), 0.0).psd
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_product_is_off_by_its_roundings_and_by_what_distances_are(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 40))
+    D, w = rng.random(n), rng.standard_normal(n)
+    off = rng.random(n) * 10.0 ** -rng.integers(3, 18) * (seed % 2)
+
+    class Exact:
+        def pairs(self, index: object) -> Distances:
+            return Distances(D, off)
+
+    view: View = Exact()  # type: ignore[assignment]
+    value, moved = _product(view, Weights(np.zeros((n, 2), np.intp), w))
+    for sign in (-1.0, 1.0):
+        true = sum(
+            (
+                Fraction(a) * (Fraction(b) + Fraction(c))
+                for a, b, c in zip(w.tolist(), D.tolist(), (off * sign * np.sign(w)).tolist(), strict=True)
+            ),
+            Fraction(0),
+        )
+        assert abs(true - Fraction(value)) <= Fraction(moved)
+
+
+def test_distances_within_a_budget_are_off_by_what_it_is() -> None:
+    budget = Budget(X, PAIRS, np.zeros(3, np.intp), 1)
+    view = budget.look(np.array([[7.0]])).view
+    assert isinstance(view, Within)
+    rough = view._replace(judged=view.judged._replace(share=0.1))
+    (D, off), (_, more) = view.pairs(np.array([[0, 2]])), rough.pairs(np.array([[0, 2]]))
+    assert D[0] == pytest.approx(9.0)
+    assert off[0] < 1e-12
+    assert more[0] >= 0.1 * D[0]
