@@ -191,8 +191,8 @@ class SquaredHinge(NamedTuple):
         return 1.0
 
     def repaired(self, a: FloatArray) -> FloatArray:
-        """Clipped at 0; what is beyond 1e100 could overflow, and what is below 1e-100 have the square 0."""
-        return np.clip(np.where(a >= 1e-100, a, 0.0), 0.0, 1e100)
+        """Clipped at 0; what is beyond 1e100 could overflow."""
+        return np.clip(np.where(np.isnan(a), 0.0, a), 0.0, 1e100)
 
     def conjugate(self, a: FloatArray) -> Sum:
         """sum a - a^2 / (4 c)"""
@@ -202,7 +202,7 @@ class SquaredHinge(NamedTuple):
     def ray(self, a: FloatArray) -> Ray:
         """A parabola."""
         total, square = float(a.sum()), float(a @ a) / (4 * self.c)
-        return Ray(lambda t: t * (total - square * t), math.inf if a.any() else 1.0)
+        return Ray(lambda t: total * t - square * t * t, math.inf if a.any() else 1.0)
 
     def part(self, block: Block) -> Part:
         """As the hinge, with slopes that grow."""

@@ -14,7 +14,7 @@ from cvxml.family.frobenius import Flat, Frobenius
 from cvxml.family.logdet import distance
 from cvxml.family.losses import Hinge, Ray
 from cvxml.family.regularizers import Linear
-from cvxml.family.rows import Pairs, Prices, Weights
+from cvxml.family.rows import PairRows, Prices, Weights
 from tests.instances import random_data
 
 
@@ -43,7 +43,7 @@ def test_an_objective_that_overflows_has_no_bound() -> None:
     """The weight of the norm is infinite: a bound of infinity was said to be proved."""
     X = np.array([[0.0], [0.0], [2.0]]) * 1e-100  # the pair is one point: M = 0 is optimal
     frobenius = Frobenius(X, 1.0)
-    family = Family(frobenius, (Term(Hinge(1.0), Pairs(np.array([[0, 1]]))),), radius=frobenius.around)
+    family = Family(frobenius, (Term(Hinge(1.0), PairRows(np.array([[0, 1]]))),), radius=frobenius.around)
     found, _ = certify(family, np.zeros((1, 1)), [Prices(np.ones(1), np.array([0]))])
     assert found.objective == np.inf
     assert found.lower_bound <= 1  # which M = 0 attains
@@ -82,13 +82,13 @@ def test_by_products_a_pair_is_off_by_no_less_than_what_its_entries_are() -> Non
     off = np.array([[0.0, 1.0], [1.0, 0.0]]) * 1e-6
     view = Flat(X, np.eye(2), off)
     for i in range(4):
-        D, reach = view.from_points(np.array([i]))
+        _, _, D, reach = view.products().below(np.array([i]), np.array([np.inf]))
         for j in range(4):
             exact = view.pairs(np.array([[i, j]]))
             size = np.abs(X[i]) + np.abs(X[j])
-            assert abs(D[0, j] - exact.D[0]) <= reach[0, j]
+            assert abs(D[j] - exact.D[0]) <= reach[j]
             if i != j:
-                assert Fraction(float(reach[0, j])) >= Fraction(float(size @ off @ size))
+                assert Fraction(float(reach[j])) >= Fraction(float(size @ off @ size))
 
 
 @pytest.mark.parametrize("method", ["mlsvm", "frobmetric", "lmnn", "itml"])

@@ -166,8 +166,8 @@ def test_distances_of_a_known_matrix_are_off_by_their_digits(seed: int) -> None:
     view, metric = Flat(X, R @ R.T, np.zeros((3, 3))), judged(R @ R.T)
     exact = plane(X).distances(metric)
     pairs = np.array([(i, j) for i in range(6) for j in range(6)])
-    by_pairs, by_points = view.pairs(pairs), view.from_points(np.arange(6))
-    for D, off in (by_pairs, (by_points.D.ravel(), by_points.off.ravel())):
+    _, _, *by_products = view.products().below(np.arange(6), np.full(6, np.inf))
+    for D, off in (view.pairs(pairs), by_products):
         for (i, j), d, o in zip(pairs.tolist(), D.tolist(), off.tolist(), strict=True):
             assert abs(exact.D[i][j] * exact.unit - Fraction(d)) <= Fraction(o)
 
