@@ -6,6 +6,7 @@ import dataclasses
 import textwrap
 from typing import Any, TypeVar, dataclass_transform
 
+from cvxml.core.parameter import Parameter
 from cvxml.methods import get
 
 WIDTH = 110
@@ -44,7 +45,7 @@ def _parameters(cls: Any) -> str:
 
 def _line(field: dataclasses.Field[Any], entry: Any) -> str:
     """The line "lam : float. Weight of ... (default 0.1)." """
-    text = getattr(entry, "help", entry).rstrip(".")
+    text = (entry.text if isinstance(entry, Parameter) else entry).rstrip(".")
     kind = [] if field.type == "Any" else [str(field.type)]
     default = [] if "default" in text else [f"default {field.default}"]
     sentence = text if text[1] == "," else text[0].upper() + text[1:]  # a letter is a symbol

@@ -39,7 +39,7 @@ BLOCK = 4096  # pairs at a time: the fewer, the less a sum of so many can be off
 LONGEST = 1e200  # multiple of prices
 UNKNOWN = Sum(0.0, math.inf)
 PRIOR = "the prior is so near to singular that it is not known in double precision what is proved"
-SMALL = 1e-6  # a gap
+SMALL = 1e-11  # a gap
 HUGE = 1e150  # a metric beyond, beside the prior, costs more than can be computed: as good as infinite
 METRIC = (
     "the metric is so near to singular, beside the prior, that double precision does not know its objective"
