@@ -173,3 +173,9 @@ def test_the_radius_counts_what_was_projected_away() -> None:
     looked = of.look(np.array([[1.0, 2e-7], [0.0, 1.0]]))
     assert of.around(looked, 0.0) == pytest.approx(np.sqrt(2) * 1e-7)
     assert of.around(looked, 1e-6) == pytest.approx(np.sqrt(2) * 1e-7 + 1e-3)
+
+
+def test_what_stands_for_a_matrix_that_is_not_psd_is_as_far_as_is_said() -> None:
+    assert judged(np.array([[2.0, 1.0], [1.0, 2.0]])).distance == 0
+    assert 1 <= judged(np.array([[1.0, 2.0], [2.0, 1.0]])).distance < 1 + 1e-12
+    assert judged(np.eye(2), root=2 * np.eye(2)).distance == pytest.approx(np.sqrt(18))
