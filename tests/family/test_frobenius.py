@@ -164,6 +164,8 @@ def test_a_matrix_that_is_psd_but_for_rounding_is_as_far_from_one_that_is() -> N
     looked = Frobenius(X, 1.0).look(np.array([[1.0, 1 + 2.0**-47], [1 + 2.0**-47, 1.0]]))
     assert looked.feasibility.exact
     assert looked.view.off.sum() >= 2.0**-46 * looked.view.A[0, 0]
+    of, size = Frobenius(X, 1.0), np.abs(looked.view.A) * looked.view.off
+    assert of.value(looked.view).off >= of.weight * float(size.sum())  # the norm of one and of the other
     D, off = looked.view.pairs(np.array([[0, 1]]))
     assert D[0] + off[0] >= 0
 

@@ -90,7 +90,9 @@ def test_more_features_than_points_with_groups_apart() -> None:
     )
 
 
-def test_what_vanishes_modulo_the_prime_is_looked_at_over_the_integers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_vanishes_modulo_the_prime_is_looked_at_over_the_integers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(span, "PRIME", 3)
     assert span.rank(np.array([[0.0, 0.0], [3.0, 0.0], [0.0, 3.0]])) == 2
     assert span.rank(np.array([[0.0, 0.0], [3.0, 0.0], [6.0, 0.0]])) == 1
