@@ -32,12 +32,13 @@ def test_on_a_line_it_is_that_of_the_second_derivative(diagonal: bool, unit: flo
 
 
 def test_curvature_that_is_rounding_is_none() -> None:
-    X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, 1.0 + 1e-9]])
     pairs = np.array([[0, 1], [0, 2]])
-    budgets = (DiagonalBudget(X, pairs), Budget(X, pairs, cosets(X, pairs).labels, 2))
-    for within, rows in zip(budgets, ([3, 4], [3, 4, 3]), strict=True):
-        E = X[rows] - X[0]
-        assert radius(E, within, within.look(np.eye(2) / 4), 1e-6) == math.inf
+    for k in range(24, 45):
+        X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0 + 2.0**-k], [1.0, 1.0 + 3 * 2.0**-k]])
+        budgets = (DiagonalBudget(X, pairs), Budget(X, pairs, cosets(X, pairs).labels, 2))
+        E = X[[3, 4]] - X[0]
+        for within in budgets:
+            assert radius(E, within, within.look(np.eye(2) / 4), 1e-6) == math.inf
     E = X[[1, 2]] - X[0]
     assert radius(E, budgets[0], budgets[0].look(np.eye(2) / 4), 1e-6) < 1
 

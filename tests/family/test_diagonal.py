@@ -86,3 +86,16 @@ def test_what_is_judged_exactly_has_no_negative_entry() -> None:
     metric = DiagonalBudget(X, SIMILAR).exact_metric(np.array([[0.5, 0.1], [0.1, -1e-9]]), None)
     assert [int(x) < 0 for x in metric.V.entries()] == [False] * 4
     assert metric.distance >= np.sqrt(0.02)
+
+
+def test_distances_in_a_diagonal_metric_are_off_by_their_digits() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        X = np.vstack([np.zeros(2), np.diag(rng.random(2) + 0.5), rng.random(2)])
+        m = rng.random(2) / 8
+        (D,), (off,) = (
+            DiagonalBudget(X, np.array([[0, 1], [0, 2]])).look(np.diag(m)).view.pairs(np.array([[0, 3]]))
+        )
+        exact = sum(Fraction(a) * Fraction(x) ** 2 for a, x in zip(m.tolist(), X[3].tolist(), strict=True))
+        assert abs(Fraction(D) - exact) <= Fraction(off)
+        assert off < 1e-14

@@ -178,6 +178,8 @@ def test_a_matrix_that_is_psd_but_for_rounding_is_as_far_from_one_that_is() -> N
     looked = Frobenius(X, 1.0).look(np.array([[1.0, 1 + 2.0**-47], [1 + 2.0**-47, 1.0]]))
     assert looked.feasibility.exact
     assert looked.view.off.sum() >= 2.0**-46 * looked.view.A[0, 0]
+    of, size = Frobenius(X, 1.0), np.abs(looked.view.A) * looked.view.off
+    assert of.value(looked.view).off >= of.weight * float(size.sum())  # the norm of one and of the other
     D, off = looked.view.pairs(np.array([[0, 1]]))
     assert D[0] + off[0] >= 0
 
@@ -187,3 +189,9 @@ def test_the_radius_counts_what_was_projected_away() -> None:
     looked = of.look(np.array([[1.0, 2e-7], [0.0, 1.0]]))
     assert of.around(looked, 0.0) == pytest.approx(np.sqrt(2) * 1e-7)
     assert of.around(looked, 1e-6) == pytest.approx(np.sqrt(2) * 1e-7 + 1e-3)
+
+
+def test_what_stands_for_a_matrix_that_is_not_psd_is_as_far_as_is_said() -> None:
+    assert judged(np.array([[2.0, 1.0], [1.0, 2.0]])).distance == 0
+    assert 1 <= judged(np.array([[1.0, 2.0], [2.0, 1.0]])).distance < 1 + 1e-12
+    assert judged(np.eye(2), root=2 * np.eye(2)).distance == pytest.approx(np.sqrt(18))

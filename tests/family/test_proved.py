@@ -7,7 +7,17 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from cvxml.family.proved import Images, least_eigenvalue, points, seen, squares_of
+from cvxml.family.proved import (
+    Images,
+    Points,
+    Seen,
+    _squared,
+    least_eigenvalue,
+    points,
+    seen,
+    squares_of,
+)
+from cvxml.family.regularizers import SeenBy
 
 SEEDS = pytest.mark.parametrize("seed", range(8))
 
@@ -84,3 +94,39 @@ def test_a_matrix_that_is_psd_but_for_rounding_is_seen_as_it_is_too() -> None:
     for D, off in (sight.of(X[[0]] - X[[1]]), (sight.from_point(0).D[[1]], sight.from_point(0).off[[1]])):
         assert D[0] - off[0] <= -(2.0**-46)
         assert D[0] + off[0] >= 0
+
+
+def test_what_images_are_off_by_is_in_all_that_is_made_of_them() -> None:
+    assert squares_of(Images(np.ones((1, 1)), np.array([1e-3])), np.ones(1))[1] >= 2e-3
+    assert _squared(np.ones(1), np.array([1e-3]), 1)[0] >= 2e-3
+    z, none = np.array([[1.0], [0.0]]), np.zeros((2, 1))
+    for off in ([0.0, 1e-3], [1e-3, 0.0], [1e-3, 1e-3]):
+        sight = Seen(np.eye(1), np.ones(1), 0.0, Images(z, np.array(off)), none)
+        assert sight.reach().sum() >= (1 + sum(off)) ** 2 - 1
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_products_of_images_lose_digits_and_say_so(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    z = rng.standard_normal((6, 2)) * 10.0 ** -rng.integers(0, 8) + 1e3
+    sight = Seen(np.eye(2), np.ones(2), 0.0, Images(z, np.full(6, 1e-290)), np.zeros((6, 2)))
+    D, off = SeenBy(z, sight).from_points(np.arange(6))
+    for i in range(6):
+        for j in range(6):
+            exact = sum(
+                (Fraction(a) - Fraction(b)) ** 2 for a, b in zip(z[i].tolist(), z[j].tolist(), strict=True)
+            )
+            assert abs(exact - Fraction(float(D[i, j]))) <= Fraction(float(off[i, j]))
+
+
+def test_the_second_half_of_the_digits_is_rounded_too() -> None:
+    """Where it cancels the first, that is all there is."""
+    rng = np.random.default_rng(0)
+    for _ in range(400):
+        high = np.array([[1.0], [1.0 + 2.0**-52]])
+        low = rng.random((2, 1)) * 2.0 ** -np.array([[54.0], [53.0]]) * [[1.0], [-1.0]]
+        low[0] = 2.0**-52 + low[1] * (1 + rng.standard_normal() * 2.0**-20)
+        z, off = Points(high, low, np.zeros(2)).apart(np.array([0]), np.array([1]))
+        (a, b), (c, d) = high.ravel().tolist(), low.ravel().tolist()
+        exact = Fraction(a) + Fraction(c) - Fraction(b) - Fraction(d)
+        assert abs(exact - Fraction(float(z[0, 0]))) <= Fraction(float(off[0]))

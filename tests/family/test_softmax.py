@@ -11,7 +11,7 @@ from scipy.special import logsumexp
 from sklearn.datasets import load_wine
 
 from cvxml.core.balls import ends, precision
-from cvxml.family import proved, rational, regularizers, rows
+from cvxml.family import mixing, proved, rational, regularizers, rows
 from cvxml.family.bound import certify, prove
 from cvxml.family.exact import interval
 from cvxml.family.losses import LogSumExp
@@ -424,3 +424,15 @@ def test_of_diagonal_metrics_no_bound_is_above_any_value(seed, flat):
         assert certificate.objective == pytest.approx(value, rel=1e-10)
         assert new.bound.value <= value + certificate.value_rounding
         assert certificate.gap == pytest.approx(value - new.bound.value, rel=1e-9, abs=1e-9)
+
+
+def test_a_mixture_is_looked_at_again(monkeypatch):
+    """Whatever is taken for the largest share: what rounding may have moved is not passed over."""
+    none = np.zeros(1, dtype=np.intp)
+    inner = Anchor(Prices(np.zeros(1), none), Surplus(np.eye(2), 0.01))
+    own = Anchor(Prices(np.ones(1), none), Surplus(-np.eye(2), 0.3))
+    for share, kept in ((0.2, True), (0.45, False), (0.6, False)):
+        monkeypatch.setattr(mixing, "largest", lambda *_, share=share: share)
+        found = _mixed(inner, own)
+        assert found is not None
+        assert found.a[0] == pytest.approx(share if kept else 0.0)

@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from cvxml.family import span
 from cvxml.family.span import cosets, rank
 
 
@@ -87,3 +88,14 @@ def test_more_features_than_points_with_groups_apart() -> None:
     assert all(
         (found.labels[i] == found.labels[j]) == (group[i] == group[j]) for i in range(30) for j in range(30)
     )
+
+
+def test_what_vanishes_modulo_the_prime_is_looked_at_over_the_integers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(span, "PRIME", 3)
+    assert span.rank(np.array([[0.0, 0.0], [3.0, 0.0], [0.0, 3.0]])) == 2
+    assert span.rank(np.array([[0.0, 0.0], [3.0, 0.0], [6.0, 0.0]])) == 1
+    # modulo 3 the third point is the first but for what the pair spans
+    with pytest.raises(ArithmeticError, match="is not the rank over the rationals"):
+        span.cosets(np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 3.0], [0.0, 1.0]]), np.array([[0, 1]]))
