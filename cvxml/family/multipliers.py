@@ -182,8 +182,8 @@ class Multipliers:
         Z = self.C - self.weighted(self.Bt @ a)
         Z = L.T @ Z @ L
         slope = svec(Z - self.tau * np.eye(len(L)))
-        free = self.x > 0 if self.margin.squared else (a > 0) & (a < self.margin.cap)
-        free &= a > 0
+        # A row that was between its ends before this round would be there again after a step that forgot it.
+        free = self._between(a) | self._between(self.price)
         direction = -self._solve(L, np.flatnonzero(free), slope)
         centred = -(slope @ direction) <= CENTRED**2 * self.tau and np.linalg.eigvalsh(Z)[0] > 0
         change = smat(direction, len(L))
@@ -205,6 +205,10 @@ class Multipliers:
         self.M = self.M + t * (step + step.T) / 2
         self.x = self.x + t * dx
         return bool(centred)
+
+    def _between(self, a: FloatArray) -> Any:
+        """Where prices are at neither end."""
+        return (a > 0) if self.margin.squared else (a > 0) & (a < self.margin.cap)
 
     def weighted(self, w: FloatArray) -> FloatArray:
         """sum_p w_p X_p over the pairs that are in."""

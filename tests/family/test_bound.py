@@ -11,7 +11,7 @@ from cvxml.family import bound
 from cvxml.family.bound import Family, Term
 from cvxml.family.losses import Hinge, Sum
 from cvxml.family.regularizers import Linear
-from cvxml.family.rows import Pairs, Prices, Weights
+from cvxml.family.rows import PairRows, Prices, Weights
 from cvxml.methods import get
 from tests.instances import random_data
 
@@ -56,7 +56,7 @@ def test_a_sum_of_exact_numbers_is_off_by_its_own_rounding() -> None:
 def test_parts_that_are_exactly_0_are_no_gap_where_there_is_no_bound() -> None:
     """Prices that are not feasible leave parts too."""
     regularizer = Linear(np.array([[0.0], [1.0]]), Weights(np.array([[0, 1]]), np.ones(1)), "points differ")
-    none = Family(regularizer, (Term(Hinge(1.0), Pairs(np.zeros((0, 2), dtype=np.intp))),))
+    none = Family(regularizer, (Term(Hinge(1.0), PairRows(np.zeros((0, 2), dtype=np.intp))),))
     nothing = Prices(np.zeros(0), np.zeros(0, dtype=np.intp))
     assert bound.certify(none, np.zeros((1, 1)), [nothing])[0].gap == 0
     unbounded = bound.Proof((nothing,), bound.NO_BOUND, Weights(np.zeros((0, 2), dtype=np.intp), np.zeros(0)))

@@ -49,7 +49,9 @@ def inferred(p: Instance, W: FloatArray) -> Inferred:
     with np.errstate(over="ignore", invalid="ignore"):  # an absurd metric gets an infinite objective
         at = point_at(unit, psd * s**2)
         worst = loss_augmented(at.near, p.y, p.Lam).sets
-        off = p.C * float(np.sum(_missed(unit, at.W, at.latent, worst))) if psd.any() else 0.0
+        off = 0.0 if not psd.any() else math.inf
+        if psd.any() and np.isfinite(at.W).all():
+            off = p.C * float(np.sum(_missed(unit, at.W, at.latent, worst)))
     return Inferred(psd, at.latent, worst, at.worst, off if math.isfinite(off) else math.inf)
 
 
