@@ -53,9 +53,10 @@ def interval(
         values = [of_metric]
         values += [term.loss.exactly(v * at.unit for v in term.rows.exactly(at.D)) for term in terms]
         objective = end(values, up=True)
-        least = end([of_metric] if family.of_regularizer else values, up=False)
-    scale = max(abs(least), Fraction(family.least_scale))
-    return Exact(bound, objective, metric.distance, scale)
+        of_scale = [of_metric] if family.of_regularizer else values
+        # no more than what it is, whatever its sign
+        least = max(end(of_scale, up=False), -end(of_scale, up=True))
+    return Exact(bound, objective, metric.distance, max(least, Fraction(family.least_scale)))
 
 
 def _bound(family: Family, X: Plane, own: Sequence[Prices], hint: Any) -> Fraction:

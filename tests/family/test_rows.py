@@ -1,0 +1,55 @@
+"""Rows of known distances: a difference and a quotient are rounded all the same; what is no row has no price."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from cvxml.core.metric import FloatArray, IntArray
+from cvxml.family.bound import UNPRICED
+from cvxml.family.proved import Distances
+from cvxml.family.rows import Pairs, Triplets
+
+IMPOSTORS = np.array([[False, False, True, True], [False, False, True, False]])
+TRIPLETS = Triplets(np.array([[0, 1], [1, 0]]), IMPOSTORS)
+
+
+class Known(NamedTuple):
+    """Points whose distances are known."""
+
+    D: FloatArray
+
+    def pairs(self, index: IntArray) -> Distances:
+        D = self.D[index[:, 0], index[:, 1]]
+        return Distances(D, 0 * D)
+
+    def from_points(self, i: IntArray) -> Distances:
+        return Distances(self.D[i], 0 * self.D[i])
+
+    def apart(self, i: IntArray) -> Distances:
+        return self.from_points(i)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_rows_of_known_distances_are_off_by_their_rounding(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    D, unit = rng.random((4, 4)) * 10.0 ** rng.integers(-3, 4, (4, 4)), float(rng.random() + 0.1)
+    exact = [[Fraction(x) for x in row] for row in D.tolist()]
+    (block,) = TRIPLETS.blocks(Known(D), UNPRICED)
+    rows = [(0, 1, 2), (0, 1, 3), (1, 0, 2)]
+    for (i, j, l), v, off in zip(rows, block.v.tolist(), block.off.tolist(), strict=True):  # noqa: E741
+        assert abs(exact[i][l] - exact[i][j] - Fraction(v)) <= Fraction(off)
+    pairs = Pairs(np.array([[0, 1], [2, 3], [1, 3]]), unit)
+    (block,) = pairs.blocks(Known(D), UNPRICED)
+    for (i, j), v, off in zip(pairs.listed.tolist(), block.v.tolist(), block.off.tolist(), strict=True):
+        assert abs(exact[i][j] / Fraction(unit) - Fraction(v)) <= Fraction(off)
+
+
+def test_what_is_no_row_has_no_price() -> None:
+    named = np.array([[0, 1, 2], [1, 0, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2], [1, 0, 2]])
+    found = TRIPLETS.read({"price": [1.0, 2.0, 4.0, -8.0, 16.0, np.nan], "triplets": named})
+    assert found.key.tolist() == [2]  # (1, 0, 3) is no impostor, (0, 2) no target
+    assert found.a.tolist() == [17.0]
