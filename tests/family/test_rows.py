@@ -10,8 +10,8 @@ import pytest
 
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.family.bound import UNPRICED
-from cvxml.family.proved import Distances
-from cvxml.family.rows import Pairs, Triplets
+from cvxml.family.proved import Distances, Products
+from cvxml.family.rows import PairRows, Triplets
 
 IMPOSTORS = np.array([[False, False, True, True], [False, False, True, False]])
 TRIPLETS = Triplets(np.array([[0, 1], [1, 0]]), IMPOSTORS)
@@ -26,11 +26,13 @@ class Known(NamedTuple):
         D = self.D[index[:, 0], index[:, 1]]
         return Distances(D, 0 * D)
 
+    def products(self) -> Products:
+        """Of which one is D itself."""
+        nothing = np.zeros(len(self.D))
+        return Products(-self.D / 2, np.eye(len(self.D)), nothing, nothing)
+
     def from_points(self, i: IntArray) -> Distances:
         return Distances(self.D[i], 0 * self.D[i])
-
-    def apart(self, i: IntArray) -> Distances:
-        return self.from_points(i)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -42,7 +44,7 @@ def test_rows_of_known_distances_are_off_by_their_rounding(seed: int) -> None:
     rows = [(0, 1, 2), (0, 1, 3), (1, 0, 2)]
     for (i, j, l), v, off in zip(rows, block.v.tolist(), block.off.tolist(), strict=True):  # noqa: E741
         assert abs(exact[i][l] - exact[i][j] - Fraction(v)) <= Fraction(off)
-    pairs = Pairs(np.array([[0, 1], [2, 3], [1, 3]]), unit)
+    pairs = PairRows(np.array([[0, 1], [2, 3], [1, 3]]), unit)
     (block,) = pairs.blocks(Known(D), UNPRICED)
     for (i, j), v, off in zip(pairs.listed.tolist(), block.v.tolist(), block.off.tolist(), strict=True):
         assert abs(exact[i][j] / Fraction(unit) - Fraction(v)) <= Fraction(off)
