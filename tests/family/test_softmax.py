@@ -432,7 +432,7 @@ def test_a_mixture_is_looked_at_again(monkeypatch):
     inner = Anchor(Prices(np.zeros(1), none), Surplus(np.eye(2), 0.01))
     own = Anchor(Prices(np.ones(1), none), Surplus(-np.eye(2), 0.3))
     for share, kept in ((0.2, True), (0.45, False), (0.6, False)):
-        monkeypatch.setattr(mixing, "largest", lambda *_, share=share: share)
+        monkeypatch.setattr(mixing, "least_share", lambda *_, share=share: 1 - share)
         found = _mixed(inner, own)
         assert found is not None
         assert found.a[0] == pytest.approx(share if kept else 0.0)
