@@ -95,7 +95,8 @@ class Multipliers:
         self.price = self.slopes(self.x)
         rest = self.rest()
         if rest > self.tau * len(self.M):
-            self.g = max(self.g / NARROWER, NARROWEST)
+            # Prices without a limit take up more of what rounding does to a margin.
+            self.g = max(self.g / NARROWER, 4 * NARROWEST if self.margin.hard else NARROWEST)
         self.look()
         self.tau = min(self.tau, 0.25 * self.value() / len(self.M)) / TOWARDS
         return self.round()
