@@ -13,26 +13,26 @@ negative. Newton's method sees the curvature of the rows between their ends only
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
-from scipy.sparse import csr_array
+from scipy.linalg import LinAlgError
 from scipy.sparse.linalg import LinearOperator, cg
 
 from cvxml.core.metric import FloatArray, IntArray
+from cvxml.family.active import Active, Curvature
 from cvxml.family.rows import MarginRows, Prices
-from cvxml.family.symmetric import quadratic, smat, squares, svec, weighted
+from cvxml.family.symmetric import smat, svec
 
 NARROWER = 4.0  # from one width to the next
 NARROWEST = 1e-3  # of the margin of 1: then multipliers alone are enough
 TOWARDS = 4.0  # from one tau to the next
 ROUNDING = 1e-15  # of the objective: no less can be won
 CENTRED = 1.0  # Newton decrement at which a round ends
+NEAR = 2.0  # one at which the rows at their kink hardly change
+LOOK = 5  # Newton steps after which rows are let in and out
 SHORTEST = 1e-9  # of a Newton step
 STEPS = 30  # Newton steps of a round at most
-BLOCK = 2**16  # pairs at a time
 MOST = 3000  # rows that tell the curvature
 INEXACT = 0.1  # of a Newton direction
 HALVINGS = 40  # of an interval in which a slope changes its sign
@@ -110,23 +110,8 @@ class Multipliers:
         price = np.zeros(len(key))
         price[np.searchsorted(key, self.key[priced])] = self.price[priced]
         self.key, self.price = key, price
-        entries, n = self.rows.entries(key), len(self.Y)
-        pairs, place = np.unique(entries.pairs @ (n, 1), return_inverse=True)
-        self.B = csr_array((entries.sign, (entries.row, place.reshape(-1))), shape=(len(key), len(pairs)))
-        self.Bt = self.B.T.tocsr()
-        self.i, self.j = np.divmod(pairs, n)
-        self.from_i = np.searchsorted(self.i, np.arange(n + 1))
-        self.x = 1 - self.margins(self.M)
-
-    def margins(self, S: FloatArray) -> FloatArray:
-        """v of the rows that are in, for any symmetric S (r, r)."""
-        values, vectors = np.linalg.eigh(S)
-        z, D = self.Y @ vectors, np.empty(len(self.i))
-        for first in range(0, len(D), BLOCK):
-            some = slice(first, first + BLOCK)
-            D[some] = (z[self.i[some]] - z[self.j[some]]) ** 2 @ values
-        v: FloatArray = self.B @ D
-        return v
+        self.active = Active.of(self.Y, self.rows.entries(key), len(key))
+        self.x = 1 - self.active.margins(self.M)
 
     def slopes(self, x: FloatArray) -> FloatArray:
         """The price of every row."""
@@ -167,7 +152,10 @@ class Multipliers:
 
     def round(self) -> bool:
         """Newton steps until the slopes cancel; False where there was none."""
+        self.decrement = np.inf
         for k in range(STEPS):
+            if k and k % LOOK == 0:
+                self.look()
             with np.errstate(all="ignore"):  # what is no number is looked for
                 try:
                     if self.newton():
@@ -180,17 +168,20 @@ class Multipliers:
         """A Newton step; True if prices were feasible before it and M near the centre."""
         a = self.slopes(self.x)
         L = np.asarray(np.linalg.cholesky(self.M), dtype=np.float64)
-        Z = self.C - self.weighted(self.Bt @ a)
+        Z = self.C - self.active.total(a)
         Z = L.T @ Z @ L
         slope = svec(Z - self.tau * np.eye(len(L)))
-        # A row that was between its ends before this round would be there again after a step that forgot it.
-        free = self._between(a) | self._between(self.price)
+        free = self._between(a)
+        if self.decrement > NEAR**2 * self.tau:
+            # A row that was between its ends before this round would be there again after a step that forgot it.
+            free |= self._between(self.price)
         direction = -self._solve(L, np.flatnonzero(free), slope)
-        centred = -(slope @ direction) <= CENTRED**2 * self.tau and np.linalg.eigvalsh(Z)[0] > 0
+        self.decrement = -float(slope @ direction)
+        centred = self.decrement <= CENTRED**2 * self.tau and np.linalg.eigvalsh(Z)[0] > 0
         change = smat(direction, len(L))
         values = np.linalg.eigvalsh(change)
         step: FloatArray = L @ change @ L.T
-        dx = -self.margins(step)
+        dx = -self.active.margins(step)
         costs = float(np.sum(self.C * step))
 
         def along(t: float) -> float:
@@ -211,22 +202,14 @@ class Multipliers:
         """Where prices are at neither end."""
         return (a > 0) if self.margin.squared else (a > 0) & (a < self.margin.cap)
 
-    def weighted(self, w: FloatArray) -> FloatArray:
-        """sum_p w_p X_p over the pairs that are in."""
-        W = csr_array((w, self.j, self.from_i), shape=(len(self.Y),) * 2)
-        degree = np.asarray(W.sum(axis=0)).ravel() + np.asarray(W.sum(axis=1)).ravel()
-        cross = self.Y.T @ (W @ self.Y)
-        S: FloatArray = (self.Y * degree[:, None]).T @ self.Y - cross - cross.T
-        return S
-
     def _solve(self, L: FloatArray, free: IntArray, slope: FloatArray) -> FloatArray:
         """The Newton direction in coordinates in which M is 1; of many rows some precondition the system of all."""
         p = len(slope)
         every = 1 + len(free) // max(MOST, 3 * p // 2 if p <= MOST else 0)
-        some = _Curvature(self, L, free[::every], self.weight * every)
+        some = Curvature(self.active.part(free[::every]), L, self.tau, self.weight * every)
         if every == 1:
             return some.solve(slope)
-        every_row = _Curvature(self, L, free, self.weight)
+        every_row = Curvature(self.active.part(free), L, self.tau, self.weight)
         H = LinearOperator((p, p), matvec=every_row.times, dtype=float)
         x, _ = cg(
             H,
@@ -237,51 +220,6 @@ class Multipliers:
             M=LinearOperator((p, p), matvec=some.solve, dtype=float),
         )
         found: FloatArray = x
-        return found
-
-
-class _Curvature:
-    """tau I + w sum_t V_t V_t^T over some rows, as a matrix of symmetric matrices."""
-
-    def __init__(self, at: Multipliers, L: FloatArray, free: IntArray, weight: float):
-        B = at.B[free]
-        used = np.unique(B.indices)
-        self.B, self.tau, self.weight = B[:, used], at.tau, weight
-        self.E: FloatArray = (at.Y[at.i[used]] - at.Y[at.j[used]]) @ L
-
-    def along(self, x: FloatArray) -> FloatArray:
-        """<V_t, S> for x = svec(S)."""
-        found: FloatArray = self.B @ quadratic(self.E, smat(x, self.E.shape[1]))
-        return found
-
-    def total(self, y: FloatArray) -> FloatArray:
-        """svec of sum_t y_t V_t."""
-        return svec(weighted(self.E, self.B.T @ y))
-
-    def times(self, x: FloatArray) -> FloatArray:
-        """The matrix times x."""
-        return self.tau * x + self.weight * self.total(self.along(x))
-
-    @cached_property
-    def _of_entries(self) -> Any:
-        A = self.B @ squares(self.E)
-        K = self.weight * (A.T @ A)
-        K[np.diag_indices(len(K))] += self.tau
-        return cho_factor(K, overwrite_a=True)
-
-    @cached_property
-    def _of_rows(self) -> Any:
-        # the inner products of e e^T are the squares of those of e
-        K = self.B @ (self.B @ (self.E @ self.E.T) ** 2).T
-        K[np.diag_indices(len(K))] += self.tau / self.weight
-        return cho_factor(K, overwrite_a=True)
-
-    def solve(self, b: FloatArray) -> FloatArray:
-        """The inverse times b, by the smaller of two systems."""
-        if len(b) <= self.B.shape[0]:
-            found: FloatArray = cho_solve(self._of_entries, b)
-        else:
-            found = (b - self.total(cho_solve(self._of_rows, self.along(b)))) / self.tau
         return found
 
 

@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cvxml.core.metric import FloatArray, middle
+from cvxml.core.metric import FloatArray, IntArray, middle
 
 EPS = float(np.finfo(float).eps)
-SPLIT = 2.0**27 + 1
+SLICES = 5  # of a number, in a product to twice the digits
+LOW = 2**15  # less than minus this is no exponent of a float or of a product of three
 BLOCK = 2**21  # numbers at a time
 TINY = 1e-290  # more than underflow takes from anything that is summed here
 FAINT = 1e-2  # of the longest image: a feature whose own are shorter gets no finer unit
@@ -119,16 +120,50 @@ def images(P: FloatArray, T: FloatArray) -> Images:
 
 
 def points(X: FloatArray, T: FloatArray) -> Points:
-    """X T, for X (n, d) and T (d, r) exact as they are: where T is large and its columns cancel, no digit is lost."""
+    """X T, for X (n, d) and T (d, r) exact as they are: where T is large and its columns cancel, no digit is lost.
+
+    Both are cut into slices of so few bits that no sum of products of them is rounded, whatever its order is
+    (K. Ozaki, T. Ogita, S. Oishi, S. Rump, Numerical Algorithms 59, 2012). Products of late slices are left out.
+    """
+    d = len(T)
+    bits = (53 - math.ceil(math.log2(SLICES * max(d, 1)))) // 2
     P, p = two_sum(X, -middle(X))
-    high, low, size = (np.zeros((len(X), T.shape[1])) for _ in range(3))
-    for k, row in enumerate(T):
-        term, rest = _product(P[:, k, None], row)
-        high, left = two_sum(high, term)
-        low += rest + left + p[:, k, None] * row
-        size += np.abs(term)
-    high, low = two_sum(high, low)
-    return Points(high, low, 4 * (len(T) + 1) ** 2 * EPS**2 * np.linalg.norm(size, axis=1) + TINY)
+    with np.errstate(over="ignore", invalid="ignore"):
+        width = _exponent(P.T)  # of a feature; T is cut in the units that this makes
+        row, left = _slices(P, -width[None, :], bits)
+        column, right = _slices(T.T, width[None, :], bits)
+        unit = row[:, None] + column
+        high, low = np.zeros(unit.shape), p @ T
+        for order in range(SLICES):
+            factors = (np.hstack(left[: order + 1]), np.hstack(right[order::-1]))
+            high, rest = two_sum(high, np.ldexp(factors[0] @ factors[1].T, unit - (order + 2) * bits))
+            low += rest
+        high, low = two_sum(high, low)
+        largest = np.ldexp(float(d), unit)  # sums of products of entries are no larger
+        off = (SLICES * 2.0 ** (-SLICES * bits) + (4 * SLICES**2 + d + 4) * EPS**2) * largest
+        return Points(high, low, np.linalg.norm(off, axis=1) * (1 + 1e-6) + TINY)
+
+
+def _exponent(A: FloatArray) -> IntArray:
+    """(m,): powers of two that are above the entries of the rows of A (m, d)."""
+    exponents: IntArray = np.frexp(np.abs(A).max(axis=1, initial=0.0))[1].astype(np.intp)
+    return exponents
+
+
+def _slices(A: FloatArray, shift: IntArray, bits: int) -> tuple[IntArray, list[FloatArray]]:
+    """The exponents of the rows of A 2^shift, and integers A_k: A 2^shift = 2^exponent sum_k A_k 2^(-k bits), nearly.
+
+    What is left is less than half of the last unit. Rows are scaled such that no number is too large or small.
+    """
+    mantissa, exponent = np.frexp(A)
+    exponent = exponent.astype(np.intp) + shift
+    largest = np.where(A != 0, exponent, -LOW).max(axis=1, initial=-LOW)
+    rest, slices = np.ldexp(mantissa, exponent - largest[:, None]), []
+    for _ in range(SLICES):
+        rest = np.ldexp(rest, bits)
+        slices.append(np.rint(rest))
+        rest = rest - slices[-1]
+    return largest, slices
 
 
 def two_sum(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -136,20 +171,6 @@ def two_sum(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
     s = a + b
     t = s - a
     return s, (a - (s - t)) + (b - t)
-
-
-def _product(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """a b, and what rounding took from it, exactly but for underflow (T. Dekker)."""
-    (x, x_low), (y, y_low) = _halves(a), _halves(b)
-    p = a * b
-    return p, ((x * y - p) + x * y_low + x_low * y) + x_low * y_low
-
-
-def _halves(a: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """a as the sum of two floats of half the digits."""
-    c = SPLIT * a
-    high = c - (c - a)
-    return high, a - high
 
 
 def seen(X: FloatArray, A: FloatArray) -> Seen:

@@ -30,6 +30,7 @@ from cvxml.family.symmetric import quadratic, weighted
 AHEAD = 0.5  # of a margin of 1, where rows are let in
 AHEAD_OF_LEAST = 2.0
 ENOUGH_ROWS = 300  # targets of a sample
+ROWS_A_FEATURE = 4  # or more, where that is more
 PATIENCE = 20  # rounds without a better gap, after which rounding is to blame
 STEP = 4  # from one sample to the next
 NEAR = 0.1  # what the optimum of a sample leaves of the objective of a larger one
@@ -96,7 +97,8 @@ class LinearMargins:
             given = self.basis.T @ self.at.back.T @ start @ self.at.back @ self.basis
             M, share = self._multiple(self._mixed(given), every), NEAR
         else:
-            while self.rows.size >= ENOUGH_ROWS * every * STEP:
+            enough = max(ENOUGH_ROWS, ROWS_A_FEATURE * len(self.spread))
+            while self.rows.size >= enough * every * STEP:
                 every *= STEP
             shapes = (1 / self.spread, np.ones(len(self.spread)), 1 / (self.spread + self.spread.mean()))
             rows = self.rows.sample(every)
@@ -107,7 +109,8 @@ class LinearMargins:
             solver.begin(M, share)
             while solver.left() > CLOSE * solver.value() and solver.step():
                 pass
-            M, every, share = self._mixed(solver.M), every // STEP, NEAR
+            every //= STEP
+            M, share = self._larger(self._mixed(solver.M), every), NEAR
         self.solver.begin(M, share)
 
     def _mixed(self, M: FloatArray) -> FloatArray:
@@ -124,6 +127,14 @@ class LinearMargins:
                 break
             best, least, scale = scale * M, value, scale / 2
         return best
+
+    def _larger(self, M: FloatArray, every: int) -> FloatArray:
+        """M, or a multiple of it that is better for a sample: a smaller one had fewer impostors."""
+        rows, scale = self.rows.sample(every), 1.0
+        value = self._objective(rows, every, M)
+        while (doubled := self._objective(rows, every, 2 * scale * M)) < value:
+            scale, value = 2 * scale, doubled
+        return scale * M
 
     def objective(self, M: FloatArray) -> float:
         """Of the rows that are solved for, at M."""

@@ -1,0 +1,119 @@
+"""The rows that a solver looks at, and the curvature of those at their kink: products with points, not with pairs."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+from scipy.sparse import csr_array
+
+from cvxml.core.metric import FloatArray, IntArray
+from cvxml.family.rows import Entries
+from cvxml.family.symmetric import smat, squares, svec
+
+BLOCK = 2**22  # numbers at a time
+
+
+class Active(NamedTuple):
+    """Some rows, v = B D, over the pairs (i, j) of points Y (n, r) that they have, in order."""
+
+    Y: FloatArray
+    B: Any  # csr_array (t, p)
+    i: IntArray  # (p,)
+    j: IntArray
+
+    @classmethod
+    def of(cls, Y: FloatArray, entries: Entries, count: int) -> Self:
+        """From the entries of B of `count` rows."""
+        n = len(Y)
+        pairs, place = np.unique(entries.pairs @ (n, 1), return_inverse=True)
+        B = csr_array((entries.sign, (entries.row, place.reshape(-1))), shape=(count, len(pairs)))
+        return cls(Y, B, *np.divmod(pairs, n))
+
+    def part(self, rows: IntArray) -> Self:
+        """Some of the rows."""
+        B = self.B[rows]
+        used, place = np.unique(B.indices, return_inverse=True)
+        B = csr_array((B.data, place.reshape(-1), B.indptr), shape=(len(rows), len(used)))
+        return self._replace(B=B, i=self.i[used], j=self.j[used])
+
+    def apart(self, z: FloatArray) -> FloatArray:
+        """Differences of the pairs, of points z (n, m): (p, m)."""
+        e: FloatArray = z[self.i] - z[self.j]
+        return e
+
+    def margins(self, S: FloatArray) -> FloatArray:
+        """v of any symmetric S (r, r)."""
+        values, vectors = np.linalg.eigh(S)
+        z = self.Y @ vectors
+        return self._of_pairs(lambda i, j: (z[i] - z[j]) ** 2 @ values)
+
+    def along(self, S: FloatArray) -> FloatArray:
+        """The same in fewer steps, where a small share of the largest distance does not count."""
+        Y, z = self.Y, self.Y @ S
+        return self._of_pairs(lambda i, j: np.einsum("pk,pk->p", z[i] - z[j], Y[i] - Y[j]))
+
+    def _of_pairs(self, distances: Any) -> FloatArray:
+        D, size = np.empty(len(self.i)), max(1, BLOCK // max(1, self.Y.shape[1]))
+        for first in range(0, len(D), size):
+            some = slice(first, first + size)
+            D[some] = distances(self.i[some], self.j[some])
+        v: FloatArray = self.B @ D
+        return v
+
+    def total(self, a: FloatArray) -> FloatArray:
+        """sum_t a_t V_t (r, r)."""
+        n, Y = len(self.Y), self.Y
+        W = csr_array((self.B.T @ a, self.j, np.searchsorted(self.i, np.arange(n + 1))), shape=(n, n))
+        degree = np.asarray(W.sum(axis=0)).ravel() + np.asarray(W.sum(axis=1)).ravel()
+        cross = Y.T @ (W @ Y)
+        S: FloatArray = (Y * degree[:, None]).T @ Y - cross - cross.T
+        return S
+
+
+class Curvature:
+    """tau I + w sum_t V_t V_t^T over rows, as a matrix of svec(S), in coordinates in which L L^T is 1."""
+
+    def __init__(self, rows: Active, L: FloatArray, tau: float, weight: float):
+        self.rows, self.L, self.tau, self.weight = rows, L, tau, weight
+
+    def along(self, x: FloatArray) -> FloatArray:
+        """<V_t, S> for x = svec(S)."""
+        return self.rows.along(self.L @ smat(x, len(self.L)) @ self.L.T)
+
+    def total(self, y: FloatArray) -> FloatArray:
+        """svec of sum_t y_t V_t."""
+        return svec(self.L.T @ self.rows.total(y) @ self.L)
+
+    def times(self, x: FloatArray) -> FloatArray:
+        """The matrix times x."""
+        return self.tau * x + self.weight * self.total(self.along(x))
+
+    @cached_property
+    def _of_entries(self) -> Any:
+        A = self.rows.B @ squares(self._apart)
+        K = self.weight * (A.T @ A)
+        K[np.diag_indices(len(K))] += self.tau
+        return cho_factor(K, overwrite_a=True)
+
+    @cached_property
+    def _of_rows(self) -> Any:
+        # the inner products of e e^T are the squares of those of e
+        B, E = self.rows.B, self._apart
+        K = B @ (B @ (E @ E.T) ** 2).T
+        K[np.diag_indices(len(K))] += self.tau / self.weight
+        return cho_factor(K, overwrite_a=True)
+
+    @property
+    def _apart(self) -> FloatArray:
+        return self.rows.apart(self.rows.Y) @ self.L
+
+    def solve(self, b: FloatArray) -> FloatArray:
+        """The inverse times b, by the smaller of two systems."""
+        if len(b) <= self.rows.B.shape[0]:
+            found: FloatArray = cho_solve(self._of_entries, b)
+        else:
+            found = (b - self.total(cho_solve(self._of_rows, self.along(b)))) / self.tau
+        return found
