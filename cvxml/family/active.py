@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import csr_array
+from scipy.sparse.linalg import LinearOperator, cg
 
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.family.rows import Entries
 from cvxml.family.symmetric import smat, squares, svec
 
 BLOCK = 2**22  # numbers at a time
+FIRST = 20  # directions whose curvature is known exactly
+FEW = 1500  # rows or entries for which a direct solution costs less
+MANY = 3000  # for which it fits
+INEXACT = 0.3  # of a Newton direction
+MOST = 40  # conjugate gradients
 
 
 class Active(NamedTuple):
@@ -74,7 +79,10 @@ class Active(NamedTuple):
 
 
 class Curvature:
-    """tau I + w sum_t V_t V_t^T over rows, as a matrix of svec(S), in coordinates in which L L^T is 1."""
+    """tau I + w sum_t V_t V_t^T over rows, as a matrix of svec(S), in coordinates in which L L^T is 1.
+
+    The columns of L (r, r) are orthogonal and the longest come first: what they see of the rows is most of the matrix.
+    """
 
     def __init__(self, rows: Active, L: FloatArray, tau: float, weight: float):
         self.rows, self.L, self.tau, self.weight = rows, L, tau, weight
@@ -91,29 +99,57 @@ class Curvature:
         """The matrix times x."""
         return self.tau * x + self.weight * self.total(self.along(x))
 
-    @cached_property
-    def _of_entries(self) -> Any:
-        A = self.rows.B @ squares(self._apart)
-        K = self.weight * (A.T @ A)
-        K[np.diag_indices(len(K))] += self.tau
+    def solve(self, b: FloatArray) -> FloatArray:
+        """The inverse times b: directly where rows or entries are few, else by conjugate gradients if they can."""
+        p, few = len(b), min(len(b), self.rows.B.shape[0])
+        if few <= FEW:
+            return self._directly(b)
+        block, rest = self._of_entries(min(FIRST, len(self.L))), self._diagonal()
+        own = np.flatnonzero(np.triu_indices(len(self.L))[1] < FIRST)
+
+        def nearly(y: FloatArray) -> FloatArray:
+            z = y / rest
+            z[own] = cho_solve(block, y[own])
+            return z
+
+        H, P = (LinearOperator((p, p), matvec=matvec, dtype=float) for matvec in (self.times, nearly))
+        found, unfinished = cg(H, b, x0=nearly(b), rtol=INEXACT, maxiter=MOST, M=P)
+        solved: FloatArray = self._directly(b) if unfinished and few <= MANY else found
+        return solved
+
+    def _directly(self, b: FloatArray) -> FloatArray:
+        """By the smaller of two systems."""
+        if len(b) <= self.rows.B.shape[0]:
+            found: FloatArray = cho_solve(self._of_entries(len(self.L)), b)
+        else:
+            found = (b - self.total(cho_solve(self._of_rows(), self.along(b)))) / self.tau
+        return found
+
+    def _of_entries(self, first: int) -> Any:
+        """Of the entries of S in the first rows and columns."""
+        t, p = self.rows.B.shape[0], first * (first + 1) // 2
+        K, size = self.tau * np.eye(p), max(1, BLOCK // p)
+        z = self.rows.Y @ self.L[:, :first]
+        for start in range(0, t, size):
+            some = self.rows.part(np.arange(start, min(t, start + size)))
+            A = some.B @ squares(some.apart(z))
+            K += self.weight * (A.T @ A)
         return cho_factor(K, overwrite_a=True)
 
-    @cached_property
     def _of_rows(self) -> Any:
         # the inner products of e e^T are the squares of those of e
-        B, E = self.rows.B, self._apart
+        B, E = self.rows.B, self.rows.apart(self.rows.Y @ self.L)
         K = B @ (B @ (E @ E.T) ** 2).T
         K[np.diag_indices(len(K))] += self.tau / self.weight
         return cho_factor(K, overwrite_a=True)
 
-    @property
-    def _apart(self) -> FloatArray:
-        return self.rows.apart(self.rows.Y) @ self.L
-
-    def solve(self, b: FloatArray) -> FloatArray:
-        """The inverse times b, by the smaller of two systems."""
-        if len(b) <= self.rows.B.shape[0]:
-            found: FloatArray = cho_solve(self._of_entries, b)
-        else:
-            found = (b - self.total(cho_solve(self._of_rows, self.along(b)))) / self.tau
+    def _diagonal(self) -> FloatArray:
+        """As if no two pairs were of one row."""
+        E, often = (
+            self.rows.apart(self.rows.Y @ self.L) ** 2,
+            np.asarray((self.rows.B**2).sum(axis=0)).ravel(),
+        )
+        rows, columns = np.triu_indices(len(self.L))
+        twice: FloatArray = np.where(rows == columns, 1.0, 2.0)
+        found: FloatArray = self.tau + self.weight * twice * ((E * often[:, None]).T @ E)[rows, columns]
         return found

@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError
-from scipy.sparse.linalg import LinearOperator, cg
 
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.family.active import Active, Curvature
@@ -33,8 +32,6 @@ NEAR = 2.0  # one at which the rows at their kink hardly change
 LOOK = 5  # Newton steps after which rows are let in and out
 SHORTEST = 1e-9  # of a Newton step
 STEPS = 30  # Newton steps of a round at most
-MOST = 3000  # rows that tell the curvature
-INEXACT = 0.1  # of a Newton direction
 HALVINGS = 40  # of an interval in which a slope changes its sign
 
 
@@ -168,6 +165,7 @@ class Multipliers:
         """A Newton step; True if prices were feasible before it and M near the centre."""
         a = self.slopes(self.x)
         L = np.asarray(np.linalg.cholesky(self.M), dtype=np.float64)
+        L = L @ np.linalg.eigh(L.T @ L)[1][:, ::-1]
         Z = self.C - self.active.total(a)
         Z = L.T @ Z @ L
         slope = svec(Z - self.tau * np.eye(len(L)))
@@ -175,7 +173,8 @@ class Multipliers:
         if self.decrement > NEAR**2 * self.tau:
             # A row that was between its ends before this round would be there again after a step that forgot it.
             free |= self._between(self.price)
-        direction = -self._solve(L, np.flatnonzero(free), slope)
+        curvature = Curvature(self.active.part(np.flatnonzero(free)), L, self.tau, self.weight)
+        direction = -curvature.solve(slope)
         self.decrement = -float(slope @ direction)
         centred = self.decrement <= CENTRED**2 * self.tau and np.linalg.eigvalsh(Z)[0] > 0
         change = smat(direction, len(L))
@@ -201,26 +200,6 @@ class Multipliers:
     def _between(self, a: FloatArray) -> Any:
         """Where prices are at neither end."""
         return (a > 0) if self.margin.squared else (a > 0) & (a < self.margin.cap)
-
-    def _solve(self, L: FloatArray, free: IntArray, slope: FloatArray) -> FloatArray:
-        """The Newton direction in coordinates in which M is 1; of many rows some precondition the system of all."""
-        p = len(slope)
-        every = 1 + len(free) // max(MOST, 3 * p // 2 if p <= MOST else 0)
-        some = Curvature(self.active.part(free[::every]), L, self.tau, self.weight * every)
-        if every == 1:
-            return some.solve(slope)
-        every_row = Curvature(self.active.part(free), L, self.tau, self.weight)
-        H = LinearOperator((p, p), matvec=every_row.times, dtype=float)
-        x, _ = cg(
-            H,
-            slope,
-            x0=some.solve(slope),
-            rtol=INEXACT,
-            maxiter=20,
-            M=LinearOperator((p, p), matvec=some.solve, dtype=float),
-        )
-        found: FloatArray = x
-        return found
 
 
 def _root(along: Callable[[float], float], most: float) -> float:
