@@ -214,5 +214,5 @@ def _relative_cost(problem: CompactDual, at: Point) -> float:
     positive = float(np.count_nonzero(at.values > 0))
     pairs = positive * problem.d - positive * (positive - 1) / 2
     face = float(np.count_nonzero(at.v)) - len(at.v)
-    gradient = problem.n * problem.d**2 * 4 + 12 * problem.d**3 + 1e6
+    gradient = problem.n * problem.d**2 * 4 + 12 * problem.d**3 + 5e6
     return face * pairs * min(face, pairs) / gradient

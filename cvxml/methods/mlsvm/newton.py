@@ -45,11 +45,7 @@ def face_of(v: FloatArray, problem: CompactDual) -> Face:
 
 
 class Model:
-    """The quadratic model of the dual at v, regularised, over the positive entries of the rows that may move.
-
-    D: distances at v; `values`, `vectors`: eigen-decomposition of G at v. `reach` is sigma times the first-order
-    step: large values give the plain model.
-    """
+    """The quadratic model of the dual at v, regularised, over the positive entries of the rows that may move."""
 
     def __init__(
         self,
@@ -100,6 +96,25 @@ class Model:
         return new
 
 
+def model_at(
+    problem: CompactDual,
+    v: FloatArray,
+    D: FloatArray,
+    values: FloatArray,
+    vectors: FloatArray,
+    reach: float,
+) -> Model | None:
+    """The model at v; None if the face is a point, or too large.
+
+    D: distances at v; `values`, `vectors`: eigen-decomposition of G at v. `reach` is sigma times the first-order
+    step: large values give the plain model.
+    """
+    face, (weights, a, b) = face_of(v, problem), derivative_weights(values)
+    if face.basis.shape[0] == 0 or len(a) == 0 or len(face.row) * len(a) > MAX_ENTRIES:
+        return None
+    return Model(problem, v, D, face, (weights / np.sqrt(problem.lam), a, b), vectors, reach)
+
+
 def newton_point(
     problem: CompactDual,
     v: FloatArray,
@@ -108,12 +123,11 @@ def newton_point(
     vectors: FloatArray,
     reach: float,
 ) -> FloatArray | None:
-    """The best point that a few steps in the model at v find; None if none is better, or the face is too large."""
-    face, (weights, a, b) = face_of(v, problem), derivative_weights(values)
-    if face.basis.shape[0] == 0 or len(a) == 0 or len(face.row) * len(a) > MAX_ENTRIES:
+    """Of what a few steps in the model at v find, the best; None where there is no model."""
+    model = model_at(problem, v, D, values, vectors, reach)
+    if model is None:
         return None
-    model = Model(problem, v, D, face, (weights / np.sqrt(problem.lam), a, b), vectors, reach)
-    at, there, lowest, best = v, model.D, 0.0, None
+    at, there, lowest, best = v, model.D, np.inf, None
     for _ in range(STEPS):
         new = model.step(at, there)
         if new is None:
