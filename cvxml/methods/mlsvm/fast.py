@@ -2,7 +2,7 @@
 
 Accelerated gradient (family/firstorder.py) finds which constraints matter; semismooth Newton steps (newton.py) then
 reach any accuracy in a few rounds. Newton is tried after each batch of gradient steps and given up, until the
-next batch, as soon as a round no longer takes most of its step. Where the features differ so much in scale that
+next batch, as soon as a round takes next to none of its step. Where the features differ so much in scale that
 gradient steps get nowhere, the interior-point method (interior.py) takes over.
 A round costs as much as many gradient steps, so a batch is about as long as a round is dear: the order of
 events depends on operation counts, never on a clock. Every iterate is feasible, so each check of the gap is a proof.
@@ -215,4 +215,4 @@ def _relative_cost(problem: CompactDual, at: Point) -> float:
     pairs = positive * problem.d - positive * (positive - 1) / 2
     face = float(np.count_nonzero(at.v)) - len(at.v)
     gradient = problem.n * problem.d**2 * 4 + 12 * problem.d**3 + 5e6
-    return face * pairs * min(face, pairs) / gradient
+    return float(face * pairs * min(face, pairs) / gradient)

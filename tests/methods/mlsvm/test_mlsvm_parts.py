@@ -215,7 +215,8 @@ def test_the_model_is_the_dual_to_second_order_and_a_round_of_it_is_feasible(see
     reach = 1e12
     model = model_at(problem, v, D, values, vectors, reach)
     goal = newton_point(problem, v, D, values, vectors, reach)
-    assert model is not None and goal is not None
+    assert model is not None
+    assert goal is not None
     np.testing.assert_allclose(problem.project(goal), goal, atol=1e-13 * problem.cap)
     assert not goal[v == 0].any()
 
