@@ -67,9 +67,10 @@ class CompactDual:
         W = csr_array((weights, columns, starts), shape=(len(self.rows), self.n))
         degree = np.bincount(columns, weights, minlength=self.n).astype(np.float64)
         degree[self.rows] += (v * self.sign).sum(axis=1)
-        cross = self.X[self.rows].T @ (W @ self.X)
-        G: FloatArray = self.X.T @ (degree[:, None] * self.X) - cross - cross.T
-        return G
+        half = degree[:, None] / 2 * self.X
+        half[self.rows] -= W @ self.X
+        G: FloatArray = self.X.T @ half
+        return G + G.T
 
     def distances(self, vectors: FloatArray, values: FloatArray) -> FloatArray:
         """D_A(i, J[i]) (rows, K) for A = sum of the positive `values` times vectors vectors^T, over lam."""

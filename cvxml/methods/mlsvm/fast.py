@@ -2,7 +2,7 @@
 
 Accelerated gradient (family/firstorder.py) finds which constraints matter; semismooth Newton steps (newton.py) then
 reach any accuracy in a few rounds. Newton is tried after each batch of gradient steps and given up, until the
-next batch, as soon as a round no longer takes most of its step. Where the features differ so much in scale that
+next batch, as soon as a round takes next to none of its step. Where the features differ so much in scale that
 gradient steps get nowhere, the interior-point method (interior.py) takes over.
 A round costs as much as many gradient steps, so a batch is about as long as a round is dear: the order of
 events depends on operation counts, never on a clock. Every iterate is feasible, so each check of the gap is a proof.
@@ -22,12 +22,13 @@ from cvxml.family.firstorder import State, accelerated
 from cvxml.family.newton import MAX_ENTRIES
 from cvxml.methods.mlsvm.dual import CompactDual
 from cvxml.methods.mlsvm.interior import interior
-from cvxml.methods.mlsvm.newton import newton_direction
+from cvxml.methods.mlsvm.newton import newton_point
 
 EPS = float(np.finfo(float).eps)
 CHECK_EVERY = 10
 LONG = 1500  # iterations without a smaller gap
-SHORTEST_BATCH, LONGEST_BATCH = 10, 150
+LONGEST_BATCH = 150  # gradient steps before Newton is tried
+SHORT = 0.1  # of a Newton step: less is none
 Callback = Callable[[Step], None]
 
 
@@ -114,19 +115,17 @@ def _run(search: Search, best: Point) -> Status:
         return Status.CONVERGED
     problem = search.problem
     states = accelerated(problem, best.v, problem.first_step())
-    batch = int(np.clip(_relative_cost(problem), SHORTEST_BATCH, LONGEST_BATCH))
     patience, stalled = _patience(problem), 0
     while search.iteration < search.max_iter:
         before = best.value
-        here, step, finished = _gradient_batch(search, states, batch)
+        here, step, finished = _gradient_batch(search, states)
         if finished:
             return Status.CONVERGED
-        after, rounds, full, finished = _newton_rounds(search, here, step)
+        after, full, finished = _newton_rounds(search, here, step)
         if finished:
             return Status.CONVERGED
         if full:  # Newton moved on; otherwise the gradient steps keep their momentum
             states, best = accelerated(problem, after.v, step), after
-            batch = max(SHORTEST_BATCH, min(batch, int(rounds * _relative_cost(problem))))
         else:
             best = here
         stalled = stalled + 1 if before - best.value <= 1e-15 * abs(before) else 0
@@ -149,52 +148,52 @@ def _interior(search: Search, step: float) -> bool:
             return True
         if search.iteration >= search.max_iter:
             return False
-        if here.gap <= 1e-3 * here.scale and _newton_rounds(search, here, step)[3]:
+        if here.gap <= 1e-3 * here.scale and _newton_rounds(search, here, step)[2]:
             return True
     return False
 
 
-def _gradient_batch(search: Search, states: Iterator[State], batch: int) -> tuple[Point, float, bool]:
-    """The next `batch` gradient steps; the last point, the step length, and whether it is certified."""
+def _gradient_batch(search: Search, states: Iterator[State]) -> tuple[Point, float, bool]:
+    """Gradient steps until they cost as much as a Newton round; the last point, step length, certified or not."""
     for count, state in enumerate(states, start=1):
         search.iteration += 1
-        last = count >= batch or search.iteration >= search.max_iter
+        last = search.iteration >= search.max_iter
         if count % CHECK_EVERY == 0 or last:
             here = search.point(state.v)
             finished = search.done(here, "gradient")
+            last = last or count >= min(_relative_cost(search.problem, here), LONGEST_BATCH)
             if finished or last:
                 return here, state.step, finished
     raise AssertionError("gradient steps do not end by themselves")
 
 
-def _newton_rounds(search: Search, best: Point, step: float) -> tuple[Point, int, bool, bool]:
-    """Newton rounds while they pay: the best point, how many, whether any took its full step, certified or not.
+def _newton_rounds(search: Search, best: Point, step: float) -> tuple[Point, bool, bool]:
+    """Newton rounds while they pay: the best point, whether any took its full step, and whether it is certified.
 
     Each starts with a gradient step, which may change the face.
     """
-    problem, rounds, full = search.problem, 0, False
+    problem, full = search.problem, False
     while search.iteration < search.max_iter:
         base = search.point(problem.descend(best.v, best.D, step))
-        direction = newton_direction(problem, base.v, base.D, base.values, base.vectors, search.reach * step)
-        if direction is None:
+        goal = newton_point(problem, base.v, base.D, base.values, base.vectors, search.reach * step)
+        if goal is None:
             break
         search.iteration += 1
-        rounds += 1
-        taken, trial = 1.0, search.point(problem.project(base.v + direction))
-        while trial.value > base.value and taken > 0.1:
+        taken, trial = 1.0, search.point(goal)
+        while trial.value > base.value and taken > SHORT:
             taken /= 2
-            trial = search.point(problem.project(base.v + taken * direction))
+            trial = search.point(base.v + taken * (goal - base.v))
         best = trial if trial.value <= base.value else base
         if search.done(best, "newton"):
-            return best, rounds, True, True
+            return best, True, True
         if taken == 1.0:
             full = True
             search.reach = min(search.reach * 5, 1e12)
         elif taken < 0.25:
             search.reach = max(search.reach / 5, 1.0)
-        if taken < 0.5 or trial.value > base.value:
+        if taken < SHORT or trial.value > base.value:
             break
-    return best, rounds, full, False
+    return best, full, False
 
 
 def _patience(problem: CompactDual) -> int:
@@ -210,9 +209,10 @@ def _patience(problem: CompactDual) -> int:
     return max(300, int(40 * (rows * pairs**2 + 5e6) / gradient))
 
 
-def _relative_cost(problem: CompactDual) -> float:
+def _relative_cost(problem: CompactDual, at: Point) -> float:
     """About how many gradient steps a Newton round costs."""
-    pairs = problem.d * (problem.d + 1) / 2
-    face = min(float(np.count_nonzero(problem.sign)) / 2, pairs)
-    gradient = problem.n * problem.d**2 * 4 + 12 * problem.d**3 + 1e6
-    return float(np.clip(face * face * pairs / gradient, 4, 500))
+    positive = float(np.count_nonzero(at.values > 0))
+    pairs = positive * problem.d - positive * (positive - 1) / 2
+    face = float(np.count_nonzero(at.v)) - len(at.v)
+    gradient = problem.n * problem.d**2 * 4 + 12 * problem.d**3 + 5e6
+    return float(face * pairs * min(face, pairs) / gradient)

@@ -1,7 +1,8 @@
-"""A regularised semismooth Newton step on the face of the compact dual that holds v (cvxml/family/newton.py).
+"""Regularised semismooth Newton steps on the face of the compact dual that holds v (cvxml/family/newton.py).
 
 Once accelerated gradient has found which u_ij and w_il are positive, the dual is smooth on the face they span, up to
-P_+. The step solves (B B^T + I / (sigma step)) z = -gradient.
+P_+, and a step solves (B B^T + I / (sigma step)) z = -gradient. A step that leaves the feasible set is projected, and
+the same quadratic is solved again on the smaller face where that ends: no product with the data is needed for it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,10 @@ import numpy as np
 
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.family.newton import MAX_ENTRIES, contrasts, derivative_weights, solve_regularised
-from cvxml.methods.mlsvm.dual import CompactDual
+from cvxml.methods.mlsvm.dual import CompactDual, project_rows
+
+STEPS = 12  # in one model
+ROUNDING = 1e-13  # of the cap: a step that is projected no further was feasible
 
 
 class Face(NamedTuple):
@@ -40,7 +44,78 @@ def face_of(v: FloatArray, problem: CompactDual) -> Face:
     return Face(found.basis, row, column, row[found.leader])
 
 
-def newton_direction(
+class Model:
+    """The quadratic model of the dual at v, regularised, over the positive entries of the rows that may move."""
+
+    def __init__(
+        self,
+        problem: CompactDual,
+        v: FloatArray,
+        D: FloatArray,
+        face: Face,
+        derivative: tuple[FloatArray, IntArray, IntArray],
+        vectors: FloatArray,
+        reach: float,
+    ):
+        self.problem, self.v = problem, v
+        self.moves = np.zeros(v.shape, dtype=bool)
+        self.moves[face.basis_row] = v[face.basis_row] > 0
+        row, column = np.nonzero(self.moves)
+        self.place = np.cumsum(self.moves).reshape(v.shape) - 1
+        self.size = np.sqrt(reach * problem.steps[row, 0])
+        self.D, self.sign = D[self.moves], problem.sign[self.moves]
+        weights, a, b = derivative
+        XQ = problem.X @ vectors
+        edges = XQ[problem.rows[row]] - XQ[problem.J[row, column]]
+        self.products = np.take(edges, a, axis=1)
+        self.products *= np.take(edges, b, axis=1)
+        self.products *= weights
+        self.products *= self.size[:, None]
+        self.short = problem.deficit(v)
+
+    def at(self, new: FloatArray) -> tuple[float, FloatArray]:
+        """The model less its value at v, and the distances (m,) that it has at `new`, a point of the face."""
+        x = self.sign * (new - self.v)[self.moves] / self.size
+        bent = self.products @ (self.products.T @ x) + x
+        value = x @ (self.size * self.D + bent / 2) + np.sum(self.problem.deficit(new) - self.short)
+        return float(value), self.D + bent / self.size
+
+    def step(self, at: FloatArray, D: FloatArray) -> FloatArray | None:
+        """From `at` to the least value on its face, feasible or not; None where the face is a point."""
+        problem = self.problem
+        basis, row, column, _ = face_of(np.where(self.moves, at, 0.0), problem)
+        if basis.shape[0] == 0:
+            return None
+        entry = self.place[row, column]
+        # At the cap the reward is the same for all directions and would only cost digits.
+        rewarded = (problem.up & ~problem.at_cap(at)[:, None])[row, column]
+        size = self.size[entry]
+        z = solve_regularised(basis @ self.products[entry], basis @ ((D[entry] - rewarded) * size))
+        new = at.copy()
+        new[row, column] -= problem.sign[row, column] * (basis.T @ z) * size
+        return new
+
+
+def model_at(
+    problem: CompactDual,
+    v: FloatArray,
+    D: FloatArray,
+    values: FloatArray,
+    vectors: FloatArray,
+    reach: float,
+) -> Model | None:
+    """The model at v; None if the face is a point, or too large.
+
+    D: distances at v; `values`, `vectors`: eigen-decomposition of G at v. `reach` is sigma times the first-order
+    step: large values give the plain model.
+    """
+    face, (weights, a, b) = face_of(v, problem), derivative_weights(values)
+    if face.basis.shape[0] == 0 or len(a) == 0 or len(face.row) * len(a) > MAX_ENTRIES:
+        return None
+    return Model(problem, v, D, face, (weights / np.sqrt(problem.lam), a, b), vectors, reach)
+
+
+def newton_point(
     problem: CompactDual,
     v: FloatArray,
     D: FloatArray,
@@ -48,29 +123,19 @@ def newton_direction(
     vectors: FloatArray,
     reach: float,
 ) -> FloatArray | None:
-    """The step from v, in the shape of v; None if the face is a point or too large to factorise.
-
-    D: distances at v; `values`, `vectors`: eigen-decomposition of G at v. `reach` is sigma times the
-    first-order step: large values give the plain Newton step.
-    """
-    face = face_of(v, problem)
-    weights, a, b = derivative_weights(values)
-    weights = weights / np.sqrt(problem.lam)
-    m = face.basis.shape[0]
-    if m == 0 or len(a) == 0 or max(m, len(face.row)) * len(a) > MAX_ENTRIES:
+    """Of what a few steps in the model at v find, the best; None where there is no model."""
+    model = model_at(problem, v, D, values, vectors, reach)
+    if model is None:
         return None
-    XQ = problem.X @ vectors
-    edges = XQ[problem.rows[face.row]] - XQ[problem.J[face.row, face.column]]
-    products = np.take(edges, a, axis=1)
-    products *= np.take(edges, b, axis=1)
-    products *= weights
-    size = np.sqrt(reach * problem.steps[face.basis_row, 0])
-    B = face.basis @ products
-    B *= size[:, None]
-    # sign * gradient; at the cap the reward is the same for all directions and would only cost digits
-    rewarded = problem.up & ~problem.at_cap(v)[:, None]
-    signed = (D - rewarded)[face.row, face.column]
-    z = -solve_regularised(B, (face.basis @ signed) * size) * size
-    direction = np.zeros_like(v)
-    direction[face.row, face.column] = face.basis.T @ z
-    return problem.sign * direction
+    at, there, lowest, best = v, model.D, np.inf, None
+    for _ in range(STEPS):
+        new = model.step(at, there)
+        if new is None:
+            break
+        at = project_rows(new, np.where(at > 0, problem.sign, 0.0), problem.cap)
+        value, there = model.at(at)
+        if value < lowest:
+            lowest, best = value, at
+        if np.abs(at - new).max() <= ROUNDING * problem.cap:
+            break
+    return best

@@ -18,6 +18,7 @@ from cvxml.methods.ssvm.inference import task_loss
 from cvxml.methods.ssvm.instance import Instance
 
 IDLE = 8  # rounds
+BLOCK = 512  # pairs at a time: their differences stay in a cache
 
 
 class Columns:
@@ -94,17 +95,21 @@ class Columns:
         degree = np.bincount(self.first, weights, minlength=n) + np.bincount(
             self.second, weights, minlength=n
         )
-        cross = self.X.T @ (graph @ self.X)
-        M: FloatArray = self.C * (self.X.T @ (degree[:, None] * self.X) - cross - cross.T)
+        half = self.X.T @ (degree[:, None] / 2 * self.X - graph @ self.X)
+        M: FloatArray = self.C * (half + half.T)
         return M
 
     def distances(self, vectors: FloatArray, values: FloatArray) -> FloatArray:
         """sum_{j in h} D_W(i, j) (n, columns) for W = sum of the positive `values` times vectors vectors^T, halved."""
         keep = values > 0
         Z = self.X @ (vectors[:, keep] * np.sqrt(values[keep] / 2))
-        difference = Z[self.first] - Z[self.second]
+        pairs = np.empty(len(self.first))
+        for start in range(0, len(pairs), BLOCK):
+            some = slice(start, start + BLOCK)
+            difference = Z[self.first[some]] - Z[self.second[some]]
+            pairs[some] = np.einsum("md,md->m", difference, difference)
         D = np.zeros(self.real.shape)
-        D[self.rows, self.columns] = np.einsum("md,md->m", difference, difference)[self.where].sum(axis=1)
+        D[self.rows, self.columns] = pairs[self.where].sum(axis=1)
         return D
 
     def descent(self, q: FloatArray, image: FloatArray) -> Descent:
@@ -138,8 +143,17 @@ class Descent:
         return p.project(self.q + step * p.steps * p.C * self.score)
 
     def curvature(self, new_image: FloatArray, enough: float) -> float:
-        """1/2 ||dM||^2: P_+ does not expand."""
-        return float(np.sum((new_image - self.image) ** 2)) / 2
+        """1/2 ||dM||^2, since P_+ does not expand; where that is too much, the term itself."""
+        change = new_image - self.image
+        bound = float(np.sum(change**2)) / 2
+        if bound <= enough:
+            return bound
+        before = self.problem.scale(self.values)
+        values = np.asarray(np.linalg.eigvalsh(new_image), dtype=np.float64)
+        after = self.problem.scale(values)
+        slope = float(np.sum((change @ self.vectors) * self.vectors * np.maximum(self.values, 0))) / 2
+        # a difference of nearly equal numbers is worth nothing below their rounding
+        return min(bound, max(2 * (after - before - slope), 0.0) + 1e-13 * (before + after))
 
     def value(self) -> float:
         """What is minimised: 1/4 ||P_+(M)||^2 - C sum q Delta; its negative is a lower bound of the restricted step."""

@@ -23,7 +23,7 @@ from cvxml.methods.ssvm.point import EPS, Point, point_at
 CLASSES = 3  # whose best sets are taken in, for each point and round
 SHARE = 0.2  # of what is open, to which the restricted dual is solved
 ENOUGH = 0.3  # a step may end where its gap is this share of what it won
-CHECK_EVERY = 5
+CHECK_EVERY = 10
 BATCH = 100  # gradient steps before Newton is tried
 LONGEST = 2000  # gradient steps in a round
 MAX_ROUNDS = 200
@@ -112,9 +112,9 @@ class StepSolver:
         if self.step == 0:
             self.step = 1 / (self.p.C**2 * max(float(columns.length.max(axis=1).sum()), 1e-100))
         here = Descent(columns, columns.q, columns.image(columns.q))
-        used = 0
+        states, used = accelerated(columns, here.q, self.step), 0
         while used < LONGEST and not self._enough(here, lowest, tol):
-            for count, state in enumerate(accelerated(columns, here.q, self.step), start=1):
+            for count, state in enumerate(states, start=1):
                 if count % CHECK_EVERY:
                     continue
                 here = Descent(columns, state.v, state.image)
@@ -124,6 +124,7 @@ class StepSolver:
             used += count
             if used >= PATIENCE or gradient_steps(columns, here) <= DEAR:
                 here = self._newton(here, lowest, tol)
+                states = accelerated(columns, here.q, self.step)
         columns.q = here.q
         W = (here.vectors * (np.maximum(here.values, 0) / 2)) @ here.vectors.T
         return (W + W.T) / 2, -here.value(), self._enough(here, lowest, tol)

@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 from cvxml.core.metric import FloatArray, project_psd
 from cvxml.methods.mlsvm.dual import CompactDual, project_rows
 from cvxml.methods.mlsvm.neighborhood import neighborhood_of
-from cvxml.methods.mlsvm.newton import face_of, newton_direction
+from cvxml.methods.mlsvm.newton import face_of, model_at, newton_point
 from tests.instances import random_data
 
 
@@ -180,16 +180,18 @@ def test_face_directions_are_orthonormal_and_stay_feasible(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_the_newton_direction_solves_the_regularised_equations(seed: int) -> None:
+def test_a_step_in_the_model_solves_the_regularised_equations(seed: int) -> None:
     problem = compact(seed, lam=0.05)
     v = some_v(problem, seed)
     G = problem.image(v)
     values, vectors = np.linalg.eigh(G)
     D = problem.distances(vectors, values)
     reach = 0.3
-    direction = newton_direction(problem, v, D, values, vectors, reach)
-    assert direction is not None
-    face = face_of(v, problem)
+    model = model_at(problem, v, D, values, vectors, reach)
+    assert model is not None
+    new = model.step(v, model.D)
+    assert new is not None
+    direction, face = new - v, face_of(v, problem)
 
     def gradient_along(x: FloatArray) -> FloatArray:
         e, Q = np.linalg.eigh(problem.image(x))
@@ -201,3 +203,28 @@ def test_the_newton_direction_solves_the_regularised_equations(seed: int) -> Non
     z = face.basis @ (problem.sign * direction)[face.row, face.column]
     regular = z / (reach * problem.steps[face.basis_row, 0])
     np.testing.assert_allclose(hessian_times + regular, -gradient_along(v), atol=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_model_is_the_dual_to_second_order_and_a_round_of_it_is_feasible(seed: int) -> None:
+    problem = compact(seed, lam=0.05)
+    v = some_v(problem, seed)
+    v[0] = problem.project(np.where(problem.sign != 0, 10.0, 0.0))[0]  # a row at the cap
+    values, vectors = np.linalg.eigh(problem.image(v))
+    D = problem.distances(vectors, values)
+    reach = 1e12
+    model = model_at(problem, v, D, values, vectors, reach)
+    goal = newton_point(problem, v, D, values, vectors, reach)
+    assert model is not None
+    assert goal is not None
+    np.testing.assert_allclose(problem.project(goal), goal, atol=1e-13 * problem.cap)
+    assert not goal[v == 0].any()
+
+    def value(x: FloatArray) -> float:
+        return problem.value(x, np.linalg.eigvalsh(problem.image(x)))
+
+    short = v + 1e-4 * (goal - v)
+    guessed, there = model.at(short)
+    assert guessed == pytest.approx(value(short) - value(v), abs=1e-6 * abs(value(v)))
+    e, Q = np.linalg.eigh(problem.image(short))
+    np.testing.assert_allclose(there, problem.distances(Q, e)[model.moves], rtol=1e-4, atol=1e-6)

@@ -126,6 +126,23 @@ def test_image_scores_value_and_gap_against_loops(seed: int) -> None:
     np.testing.assert_allclose(-p.C * here.score[columns.real], numeric[columns.real], atol=1e-6)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_curvature_bounds_the_second_order_term(seed: int) -> None:
+    p = some(seed)
+    columns, q = with_columns(p, seed)
+    rng = np.random.default_rng(seed)
+    M = columns.image(q)
+    P = project_psd(M)
+    for size in (1e-3, 0.1, 1.0):
+        other = columns.project(q + size * rng.standard_normal(q.shape))
+        H = columns.image(other)
+        term = 2 * (np.sum(project_psd(H) ** 2) / 4 - np.sum(P**2) / 4 - np.sum(P * (H - M)) / 2)
+        cheap = np.sum((H - M) ** 2) / 2
+        for enough in (0.0, np.inf):
+            bound = columns.descent(q, M).curvature(H, enough)
+            assert term - 1e-12 * (1 + np.sum(P**2)) <= bound <= cheap * (1 + 1e-12)
+
+
 def test_columns_are_taken_in_once_and_dropped_when_idle() -> None:
     p = some(0)
     columns, q = with_columns(p, 0)
