@@ -26,7 +26,7 @@ from cvxml.core.backend import solve_problem
 from cvxml.core.example import drawn, sample, timed, verified
 from cvxml.core.metric import FloatArray, IntArray, project_psd
 from cvxml.core.misreading import Misreading, Other, Question, exchanged, multiple, other_pairs
-from cvxml.core.pairs import Paired, Pairs, check_budget, paired, price_of_each
+from cvxml.core.pairs import KINDS, Paired, Pairs, check_budget, paired, price_of_each
 from cvxml.core.parameter import JSON, Parameter
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Found
@@ -159,14 +159,14 @@ def instance(X: ArrayLike, y: ArrayLike | None, *, pairs: Any = None) -> Instanc
     """Everything checked. Raises ValueError for bad input, and where the maximum is 0, or a pair moves at no cost."""
     p = paired(X, y, pairs)
     check_budget(p, "DML-eig")
-    listed = p.pairs.dissimilar
-    equal = np.flatnonzero(~p.dissimilar.any(axis=1))
+    equal = p.equal
     if len(equal):
         raise ValueError(
-            f"the points of the dissimilar pair {listed[equal[0]].tolist()} are equal: the least distance is "
+            f"the points of the dissimilar pair {equal[0].tolist()} are equal: the least distance is "
             "0 in every metric; leave such pairs out"
         )
-    span = cosets(p.X, p.pairs.similar)
+    span = cosets(p.X, p.linked)
+    listed = p.pairs.dissimilar if span.labels.any() else p.linked[:0]
     first, second = span.labels[listed].T
     free = first != second
     if free.any():
@@ -176,8 +176,8 @@ def instance(X: ArrayLike, y: ArrayLike | None, *, pairs: Any = None) -> Instanc
             f"similar pair does, so moving it apart costs nothing: {so}; give more similar pairs, or fewer features "
             "(the first principal components, say)"
         )
-    check_units(p.similar, p.dissimilar)
-    return Instance(**vars(p), labels=span.labels, rank=span.rank)
+    check_units(*map(p.widest, KINDS))
+    return Instance(p.X, p.y, p.listed, span.labels, span.rank)
 
 
 def _given(question: Question) -> Instance:
