@@ -46,11 +46,11 @@ class Classes(NamedTuple):
                 yield slice(row, min(row + step, end)), slice(end, n)
 
     def scatter(self, at: Images, w: FloatArray) -> tuple[FloatArray, float]:
-        """sum_c w_c sum_i (y_i - mean_c)(y_i - mean_c)^T over images in the order, and what it may be off by, in norm.
+        """sum_c w_c sum_i (y_i - mean_c)(y_i - mean_c)^T over images (n, r), and what it may be off by, in norm.
 
         Over the pairs of a class there is as often more as it has points.
         """
-        y, off = at
+        y, off = at.at[self.order], at.off[self.order]
         own = np.repeat(np.arange(len(w)), self.sizes)
         means = np.add.reduceat(y, self.first[:-1]) / self.sizes[:, None]
         V = y - means[own]

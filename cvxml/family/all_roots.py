@@ -17,6 +17,7 @@ import numpy as np
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found, run
+from cvxml.family.all_budget import AllSimilar, Kept
 from cvxml.family.all_pairs import (
     METRIC,
     ROOM,
@@ -24,14 +25,11 @@ from cvxml.family.all_pairs import (
     Laplacian,
     Looked,
     Table,
-    classes,
     off_of,
     root,
-    rounded,
 )
-from cvxml.family.budget import budget, examine_budget
 from cvxml.family.budget_path import AWAY, PATIENCE
-from cvxml.family.proved import EPS, Images, least_eigenvalue, points, seen
+from cvxml.family.proved import EPS, Images, least_eigenvalue, seen
 
 FAINT = 1e-8  # of the longest image: a root below counts as that, for a solver
 
@@ -47,27 +45,20 @@ class AllRoots:
     """Every two points of X (n, d), similar where y (n,) says so. rank: of the similar pairs' differences, exactly."""
 
     def __init__(self, X: FloatArray, y: IntArray, rank: int):
-        self.classes = classes(y)
-        self.X = X[self.classes.order]
-        self.sizes = self.classes.sizes.astype(float)
-        # Differences with the same sum of squares as those of all similar pairs, but for rounding.
-        means = np.add.reduceat(self.X, self.classes.first[:-1]) / self.sizes[:, None]
-        own = np.repeat(np.arange(len(self.sizes)), self.classes.sizes)
-        self.similar = (self.X - means[own]) * np.sqrt(self.sizes)[own, None]
-        self.at = budget(self.similar, rank)
-        self.images = rounded(points(self.X, self.at.to))
-        S, off = self.classes.scatter(self.images, self.sizes)
-        self.least = least_eigenvalue(S) - off  # no eigenvalue of the similar pairs' sum is below
+        self.budget = AllSimilar(X, y, rank)
+        self.X, self.at, self.order = X, self.budget.at, self.budget.classes.order
+        at, off = self.budget.images
+        self.images = Images(at[self.order], off[self.order])
 
     @property
     def undecided(self) -> str:
         """Why nothing is proved, as a sentence."""
-        return self.at._replace(least=self.least).undecided
+        return self.budget.undecided
 
     def roots(self, z: FloatArray, floor: float) -> _Roots:
         """At images z (n, m) of a metric."""
         table, G, totals = Table(z), Laplacian(self.images.at), []
-        for rows, columns in self.classes.across():
+        for rows, columns in self.budget.classes.across():
             d = table.of(rows, columns)
             np.maximum(np.sqrt(d, out=d), floor, out=d)
             totals.append(float((d @ np.ones(d.shape[1])).sum()))
@@ -76,21 +67,21 @@ class AllRoots:
 
     def certify(self, A: FloatArray, at: FloatArray) -> Certificate:
         """Of the matrix A (d, d), with the prices of the metric `at` (d, d)."""
-        judged, feasibility = examine_budget(A, self.similar)
-        sight = seen(self.X, judged.matrix)
-        z, reach = sight.images.at, 2 * float(off_of(sight).max())
+        looked = self.budget.look(A)
+        view = looked.view
+        assert isinstance(view, Kept)
+        z, reach = view.sight.images.at[self.order], 2 * float(off_of(view.sight).max())
         found = self.roots(z, math.sqrt(reach))
         priced = found if np.array_equal(A, at) else self._priced(at)
         n, mu = len(self.X), self._largest(priced)
         # A root moves by `reach` over twice itself; one below the floor by no more than that.
         total_off = reach * float(found.G.degree.sum()) + (n + 64) * EPS * found.total
-        spent, spent_off = self._spent(sight.images, sight.miss, sight.P)
-        scale = math.sqrt(max(1.0, spent))
-        objective = -found.total / scale
-        objective_off = (total_off / scale + spent_off * found.total) * ROOM
+        root_of = math.sqrt(view.factor)
+        objective = -found.total * root_of if looked.finite else math.inf
+        objective_off = (total_off + (view.share + 4 * EPS) * found.total) * root_of * ROOM
         bound = -math.sqrt(2 * mu * priced.total)
         bound_off = (n + 64) * EPS * abs(bound)
-        proved = math.isfinite(bound) and not self.undecided
+        proved = math.isfinite(objective + bound) and not self.undecided
         gap = objective - bound if proved else math.inf
         return Certificate(
             kind="global",
@@ -100,26 +91,19 @@ class AllRoots:
             scale=abs(objective),
             rounding=objective_off + bound_off if proved else math.inf,
             radius=math.inf,
-            feasibility=feasibility,
+            feasibility=looked.feasibility,
             dual={METRIC: at},
             undecided=self.undecided,
         )
 
     def _priced(self, at: FloatArray) -> _Roots:
-        z = seen(self.X, at).images.at
+        z = seen(self.X, at).images.at[self.order]
         return self.roots(z, FAINT * float(np.linalg.norm(z, axis=1).max()) or 1.0)
 
     def _largest(self, priced: _Roots) -> float:
         """No less than mu."""
         S, off = priced.G.proved(self.images.off)
-        return (off - least_eigenvalue(-S)) / self.least * (1 + 8 * EPS) if self.least > 0 else math.inf
-
-    def _spent(self, at: Images, miss: float, P: FloatArray) -> tuple[float, float]:
-        """The sum over similar pairs of a metric's distances, and what it may be off by."""
-        S, off = self.classes.scatter(at, self.sizes)
-        Q, Q_off = self.classes.scatter(Images(P, EPS * np.linalg.norm(P, axis=1)), self.sizes)
-        wide = len(S) * off + miss * (float(np.trace(Q)) + len(Q) * Q_off)
-        return float(np.trace(S)), wide * ROOM
+        return (off - least_eigenvalue(-S)) / self.at.least * (1 + 8 * EPS) if self.at.least > 0 else math.inf
 
     def look(self, M: FloatArray) -> Looked:
         """-log sum sqrt(D) + 1/2 log trace M in coordinates where the similar pairs' sum is the identity."""

@@ -60,8 +60,8 @@ class AllSoftmaxes:
     """Every two points of X (n, d) with codes y (n,)."""
 
     def __init__(self, X: FloatArray, y: IntArray):
-        self.classes = classes(y)
-        self.X, n = X[self.classes.order], len(X)
+        order, n = classes(y).order, len(X)
+        self.X, self.classes = X[order], classes(y[order])
         sizes = self.classes.sizes.astype(float)
         others = np.maximum(sizes - 1, 1.0)
         self.w = np.where(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -52,7 +52,7 @@ class FamilyMethod(ConvexMethod[Given]):
 
     def certify(self, given: Given, M: FloatArray, dual: Dual) -> Certificate:
         """See bound.py; of many points, whose prices are those of a metric, all_pairs.py."""
-        everyone = self.everyone(given) if METRIC in dual else None
+        everyone = self.everyone(given) if isinstance(dual, Mapping) and METRIC in dual else None
         if everyone is not None:
             return everyone.certify(M, metric_of(dual, len(M)))
         return self._certify(given, self.member(given), M, dual)

@@ -539,7 +539,7 @@ class MCML(FamilyMethod[Instance]):
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Prices]:
         """ "q" (n, n), any real numbers, row i over k; or the "metric" (d, d) whose softmax it is."""
-        if METRIC in dual:
+        if isinstance(dual, Mapping) and METRIC in dual:
             return (_softmax(given, metric_of(dual, given.X.shape[1])),)
         if not isinstance(dual, Mapping) or "q" not in dual:
             raise ValueError("the dual must be a mapping with \"q\" (n, n); there is no 'q'")

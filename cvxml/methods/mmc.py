@@ -17,7 +17,7 @@ side-information, NIPS 2002.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, ClassVar
@@ -333,7 +333,7 @@ class MMC(FamilyMethod[Instance]):
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Prices]:
         """ "c" (q,), a number for each dissimilar pair; or the "metric" (d, d) at which they are one over distances."""
-        if METRIC in dual:
+        if isinstance(dual, Mapping) and METRIC in dual:
             D = quadratic(given.dissimilar, metric_of(dual, given.X.shape[1]))
             dual = {"c": 1 / np.sqrt(np.maximum(D, FAINT * float(D.max()) or 1.0))}
         c = price_of_each(dual, "c", len(given.pairs.dissimilar))
