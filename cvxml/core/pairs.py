@@ -15,6 +15,7 @@ from cvxml.core.inputs import check_labels, check_X
 from cvxml.core.metric import FloatArray, IntArray, real_array
 
 KINDS = ("similar", "dissimilar")
+MANY = 500  # points, beyond which the pairs that labels make are not listed
 
 
 class Pairs(NamedTuple):
@@ -59,6 +60,11 @@ class Paired:
     def by_labels(self) -> bool:
         """True if every two points are a pair."""
         return self.listed is None
+
+    @property
+    def many(self) -> bool:
+        """True where there are too many pairs to list them."""
+        return self.by_labels and len(self.X) > MANY
 
     @property
     def source(self) -> str:

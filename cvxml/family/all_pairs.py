@@ -6,8 +6,8 @@ another; that over the pairs of a class takes a pass over its points. What round
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Iterator
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
@@ -18,12 +18,13 @@ from cvxml.core.run import Callback, Found
 from cvxml.family.proved import EPS, TINY, Images, Points, Seen
 
 METRIC = "metric"  # in a dual: it stands for its prices
-MANY = 500  # points, beyond which pairs are not listed
 BLOCK = 2**19  # numbers of a table at a time
 STEPS = 40  # of the descent, before it forgets what it knows of the curvature
 MEMORY = 30  # of these
 NEAR = 0.5  # of tol: what a proof would leave, for it to be tried
 ROOM = 1 + 1e-6
+G = TypeVar("G")
+M = TypeVar("M")
 
 
 class Classes(NamedTuple):
@@ -140,6 +141,15 @@ def metric_of(dual: Dual, d: int) -> FloatArray:
     if not feasibility.feasible:
         raise ValueError(f"dual {METRIC!r} must be a psd matrix; {feasibility}")
     return dual[METRIC] if feasibility.exact else metric
+
+
+def once(given: G, make: Callable[[G], M]) -> M:
+    """What `make` makes of checked data, kept beside them: it takes a pass over all points."""
+    kept = vars(given)
+    if "everyone" not in kept:
+        kept["everyone"] = make(given)
+    made: M = kept["everyone"]
+    return made
 
 
 class Looked(NamedTuple):

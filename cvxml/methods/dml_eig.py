@@ -32,7 +32,6 @@ from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Found
 from cvxml.core.statement import Statement
 from cvxml.family.all_budget import Across, AllSimilar
-from cvxml.family.all_pairs import MANY
 from cvxml.family.bound import Family, Term
 from cvxml.family.budget import budget, check_units, examine_budget, most
 from cvxml.family.losses import Least
@@ -155,11 +154,6 @@ class Instance(Paired):
 
     labels: IntArray
     rank: int
-
-    @property
-    def many(self) -> bool:
-        """True where there are too many points to list their pairs."""
-        return self.by_labels and len(self.X) > MANY and not self.labels.any()
 
 
 def instance(X: ArrayLike, y: ArrayLike | None, *, pairs: Any = None) -> Instance:

@@ -21,7 +21,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -32,10 +31,11 @@ from cvxml.core.example import drawn, sample, timed, verified
 from cvxml.core.inputs import check_labels, check_X, real_array
 from cvxml.core.metric import FloatArray, IntArray, components_of, examine
 from cvxml.core.misreading import LOOSE, Misreading, Other, Question
+from cvxml.core.pairs import MANY
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Callback, Found, Keep, Start, interruptible
 from cvxml.core.statement import Statement
-from cvxml.family.all_pairs import MANY, METRIC, metric_of
+from cvxml.family.all_pairs import METRIC, metric_of, once
 from cvxml.family.all_softmaxes import AllSoftmaxes
 from cvxml.family.bound import UNPRICED, Family, Term, certify, value
 from cvxml.family.coordinates import Coordinates, coordinates
@@ -130,14 +130,6 @@ class Instance:
 
     X: FloatArray
     y: IntArray
-
-    @cached_property
-    def everyone(self) -> AllSoftmaxes | None:
-        """Where there are too many points for a table of them."""
-        if len(self.X) <= MANY:
-            return None
-        everyone = AllSoftmaxes(self.X, self.y)
-        return everyone if everyone.whole else None
 
 
 def instance(X: ArrayLike, y: ArrayLike | None) -> Instance:
@@ -531,7 +523,7 @@ class MCML(FamilyMethod[Instance]):
 
     def everyone(self, given: Instance) -> AllSoftmaxes | None:
         """See family/all_softmaxes.py."""
-        return given.everyone
+        return once(given, _everyone)
 
     def member(self, given: Instance, number: Callable[[float], Any] = float) -> Family:
         """See `family`."""
@@ -562,7 +554,7 @@ class MCML(FamilyMethod[Instance]):
         self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
         """See family/softmax.py; M = 0 where that is optimal."""
-        if given.everyone is not None:
+        if self.everyone(given) is not None:
             return super().search(given, tol, max_iter, start, callback)
         at, of, member = coordinates(given.X), weights(given.y), self.member(given)
         inside = None if start is None else at.inside(start.metric)
@@ -595,11 +587,19 @@ class MCML(FamilyMethod[Instance]):
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
         """Who is left out; and where the infimum is not attained, proved to tol or not."""
         dropped, said = alone(given.y), ""
-        if given.everyone is None:
+        if self.everyone(given) is None:
             at = coordinates(given.X)
             said = recedes(given.X, at, weights(given.y), at.inside(found.metric))
         left_out = f"{dropped} points are alone in their class: left out of the sum over i, not of the k"
         return [*([left_out] if dropped else []), *([said] if said else [])]
+
+
+def _everyone(given: Instance) -> AllSoftmaxes | None:
+    """Where there are too many points for a table of them."""
+    if len(given.X) <= MANY:
+        return None
+    everyone = AllSoftmaxes(given.X, given.y)
+    return everyone if everyone.whole else None
 
 
 def _softmax(given: Instance, A: FloatArray) -> Prices:

@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -35,7 +35,7 @@ from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Found
 from cvxml.core.statement import Statement
 from cvxml.family import budget_path
-from cvxml.family.all_pairs import MANY, METRIC, metric_of
+from cvxml.family.all_pairs import METRIC, metric_of, once
 from cvxml.family.all_roots import AllRoots
 from cvxml.family.bound import Family, Term
 from cvxml.family.budget import check_units
@@ -188,14 +188,6 @@ class Instance(Paired):
     diagonal: bool
     rank: int
 
-    @cached_property
-    def everyone(self) -> AllRoots | None:
-        """Where there are too many points to list their pairs."""
-        if self.diagonal or not self.by_labels or len(self.X) <= MANY:
-            return None
-        everyone = AllRoots(self.X, self.y, self.rank)
-        return None if everyone.undecided else everyone
-
     @property
     def differ(self) -> IntArray:
         """Which dissimilar pairs are of points that differ: the others are at distance 0 in every metric."""
@@ -329,7 +321,7 @@ class MMC(FamilyMethod[Instance]):
 
     def everyone(self, given: Instance) -> AllRoots | None:
         """See family/all_roots.py."""
-        return given.everyone
+        return once(given, _everyone)
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Prices]:
         """ "c" (q,), a number for each dissimilar pair; or the "metric" (d, d) at which they are one over distances."""
@@ -358,6 +350,14 @@ class MMC(FamilyMethod[Instance]):
         if not equal:
             return ()
         return (f"{equal} dissimilar pairs are of equal points: they are at distance 0 in every metric",)
+
+
+def _everyone(given: Instance) -> AllRoots | None:
+    """Where there are too many points to list their pairs."""
+    if given.diagonal or not given.many:
+        return None
+    everyone = AllRoots(given.X, given.y, given.rank)
+    return None if everyone.undecided else everyone
 
 
 def misreadings(method: MMC) -> dict[str, Misreading]:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import cvxml
+from cvxml.core import pairs
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.pairs import KINDS, Paired, pairs_by_labels
 from cvxml.core.result import Solution
@@ -36,7 +37,7 @@ def few_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def many(monkeypatch: pytest.MonkeyPatch, method: str) -> None:
-    monkeypatch.setattr(METHODS[method], "MANY", 5)
+    monkeypatch.setattr(METHODS[method] if method == "mcml" else pairs, "MANY", 5)
 
 
 def data(seed: int, n: int = 24, d: int = 3) -> tuple[FloatArray, IntArray]:
@@ -175,22 +176,22 @@ def test_softmaxes_by_blocks_prove_what_the_table_does(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(6))
 def test_a_budget_and_rows_that_are_not_listed(seed: int) -> None:
     X, y = data(seed)
-    root, pairs = np.random.default_rng(seed).normal(size=(3, 3)), pairs_by_labels(y)
-    listed, by_classes = Budget(X, pairs.similar, 0 * y, 3), AllSimilar(X, y, 3)
+    root, every = np.random.default_rng(seed).normal(size=(3, 3)), pairs_by_labels(y)
+    listed, by_classes = Budget(X, every.similar, 0 * y, 3), AllSimilar(X, y, 3)
     A = root @ root.T
     views = by_classes.look(A).view, listed.look(A).view
-    D = [view.pairs(pairs.dissimilar) for view in views]
+    D = [view.pairs(every.dissimilar) for view in views]
     assert (np.abs(D[0].D - D[1].D) <= D[0].off + D[1].off).all()
     rows, n = Across(by_classes.classes), len(X)
-    keys = pairs.dissimilar @ (n, 1)
+    keys = every.dissimilar @ (n, 1)
     assert rows.size == len(keys)
     order = np.argsort(keys)
     z = X @ root
     near, v = rows.near(z, float(np.median(D[1].D)))
-    same_keys, same_v = PairRows(pairs.dissimilar[order]).near(z, float(np.median(D[1].D)))
+    same_keys, same_v = PairRows(every.dissimilar[order]).near(z, float(np.median(D[1].D)))
     assert near.tolist() == keys[order][same_keys].tolist()
     np.testing.assert_array_equal(v, same_v)
-    assert rows.least(z) == PairRows(pairs.dissimilar).least(z)
+    assert rows.least(z) == PairRows(every.dissimilar).least(z)
     priced = Prices(np.array([2.0]), keys[-1:])
     (block,) = rows.blocks(views[0], priced)
     assert float(block.v.min()) == float(D[0].D.min())
