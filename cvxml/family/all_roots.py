@@ -10,6 +10,7 @@ itself stands for them in a dual. Every product of matrices of the solver gives 
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -29,8 +30,10 @@ from cvxml.family.all_pairs import (
     root,
 )
 from cvxml.family.budget_path import AWAY, PATIENCE
+from cvxml.family.curvature import radius
 from cvxml.family.proved import EPS, Images, least_eigenvalue, seen
 
+SOME = 150  # points that tell how far the optimum is
 FAINT = 1e-8  # of the longest image: a root below counts as that, for a solver
 
 
@@ -46,7 +49,7 @@ class AllRoots:
 
     def __init__(self, X: FloatArray, y: IntArray, rank: int):
         self.budget = AllSimilar(X, y, rank)
-        self.X, self.at, self.order = X, self.budget.at, self.budget.classes.order
+        self.X, self.y, self.at, self.order = X, y, self.budget.at, self.budget.classes.order
         at, off = self.budget.images
         self.images = Images(at[self.order], off[self.order])
 
@@ -83,18 +86,28 @@ class AllRoots:
         bound_off = (n + 64) * EPS * abs(bound)
         proved = math.isfinite(objective + bound) and not self.undecided
         gap = objective - bound if proved else math.inf
+        off = objective_off + bound_off if proved else math.inf
         return Certificate(
             kind="global",
             objective=objective,
             lower_bound=bound if proved else -math.inf,
             gap=gap,
             scale=abs(objective),
-            rounding=objective_off + bound_off if proved else math.inf,
-            radius=math.inf,
+            rounding=off,
+            radius=radius(self._some, self.budget, looked, max(0.0, gap) + off) if proved else math.inf,
             feasibility=looked.feasibility,
             dual={METRIC: at},
             undecided=self.undecided,
         )
+
+    @cached_property
+    def _some(self) -> FloatArray:
+        """Differences (t, d) of the dissimilar pairs of some points: no row curves the other way (curvature.py)."""
+        some = self.order[:: max(1, len(self.order) // SOME)]
+        i, j = some[np.stack(np.triu_indices(len(some), 1))]
+        apart = self.y[i] != self.y[j]
+        E: FloatArray = self.X[i[apart]] - self.X[j[apart]]
+        return E
 
     def _priced(self, at: FloatArray) -> _Roots:
         z = seen(self.X, at).images.at[self.order]

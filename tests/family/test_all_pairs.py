@@ -215,6 +215,9 @@ def test_many_points_are_solved_as_few_are(method: str, seed: int, monkeypatch: 
     assert by_blocks.status == "converged"
     allowed = 2e-6 * max(abs(few.objective), abs(by_blocks.objective))
     assert abs(few.objective - by_blocks.objective) <= allowed
+    if method == "mmc":
+        apart = float(np.linalg.norm(few.metric - by_blocks.metric))
+        assert apart <= by_blocks.certificate.radius + few.certificate.radius < np.inf
     again = cvxml.certify(method, X, y, by_blocks.metric, by_blocks.dual)
     assert again.gap == by_blocks.gap
     warm = cvxml.solve(method, X, y, tol=1e-6, warm_start=by_blocks)
