@@ -15,7 +15,8 @@ from cvxml.core.inputs import check_labels, check_X
 from cvxml.core.metric import FloatArray, IntArray, real_array
 
 KINDS = ("similar", "dissimilar")
-MANY = 500  # points, beyond which the pairs that labels make are not listed
+MANY = 500  # points, beyond which solvers and proofs list no pairs by labels
+MOST = 5000  # points, beyond which nothing does
 
 
 class Pairs(NamedTuple):
@@ -39,8 +40,15 @@ class Paired:
 
     @cached_property
     def pairs(self) -> Pairs:
-        """All of them: of many points by their labels more than fit in memory."""
-        return pairs_by_labels(self.y) if self.listed is None else self.listed
+        """All of them. Raises ValueError for so many by labels that they would fill the memory."""
+        if self.listed is not None:
+            return self.listed
+        if len(self.X) > MOST:
+            raise ValueError(
+                f"every two of {len(self.X)} points are a pair, and pairs of more than {MOST} are not listed; give pairs "
+                "or fewer points"
+            )
+        return pairs_by_labels(self.y)
 
     @property
     def similar(self) -> FloatArray:
