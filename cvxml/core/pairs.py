@@ -45,8 +45,8 @@ class Paired:
             return self.listed
         if len(self.X) > MOST:
             raise ValueError(
-                f"every two of {len(self.X)} points are a pair, and pairs of more than {MOST} are not listed; give pairs "
-                "or fewer points"
+                f"every two of {len(self.X)} points are a pair, and pairs of more than {MOST} are not listed; give "
+                "pairs, or fewer points"
             )
         return pairs_by_labels(self.y)
 
