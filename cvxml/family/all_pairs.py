@@ -19,7 +19,7 @@ from cvxml.family.proved import EPS, TINY, Images, Points, Seen
 
 METRIC = "metric"  # in a dual: it stands for its prices
 BLOCK = 2**19  # numbers of a table at a time
-STEPS = 40  # of the descent, before it forgets what it knows of the curvature
+STEPS = 100  # of the descent, before it forgets what it knows of the curvature
 MEMORY = 30  # of these
 NEAR = 0.5  # of tol: what a proof would leave, for it to be tried
 ROOM = 1 + 1e-6
