@@ -37,6 +37,7 @@ from cvxml.family.regularizers import Surplus
 from cvxml.family.span import cosets
 
 FAR = 1e300  # of a point from itself, which does not count
+BARRIER = 0.25  # of tol: what it may leave
 PATIENCE = 5  # steps without a better gap
 
 
@@ -58,6 +59,8 @@ class Priced(NamedTuple):
 
 class AllSoftmaxes:
     """Every two points of X (n, d) with codes y (n,)."""
+
+    rho = 0.0  # weight of the barrier
 
     def __init__(self, X: FloatArray, y: IntArray):
         order, n = classes(y).order, len(X)
@@ -169,11 +172,17 @@ class AllSoftmaxes:
         return float(np.trace(S)), wide * ROOM
 
     def look(self, M: FloatArray) -> Looked:
-        """f in coordinates where C is the identity."""
+        """f in coordinates where C is the identity, with a barrier where only that makes prices feasible."""
         found = self.softmax(self.images.at @ root(M))
         value, Z = float(np.trace(M)) + found.value, np.eye(len(M)) - found.G.total()
         bound = self.bound(Priced(found.entropy, Surplus(Z, 0.0)))
-        return Looked(value, Z, (value - bound) / abs(value))
+        left = (value - bound) / abs(value)
+        if self.rho:
+            values, vectors = np.linalg.eigh(M)
+            values = np.maximum(values, EPS**2 * values[-1])
+            value -= self.rho * float(np.log(values).sum())
+            Z = Z - self.rho * (vectors / values) @ vectors.T
+        return Looked(value, Z, left)
 
     def outside(self, M: FloatArray) -> FloatArray:
         """(d, d)"""
@@ -186,6 +195,11 @@ class AllSoftmaxes:
         M = np.eye(r) * np.count_nonzero(self.used) / r
         if start is not None and start.any():
             M = self.back.T @ start @ self.back + 1e-3 * M
+
+        if (
+            self.strict is None
+        ):  # no prices to mix others with: those of a metric within the cone are feasible
+            self.rho = BARRIER * tol * self.level / r
 
         def prove(A: FloatArray, dual: Dual) -> Certificate:
             return self.certify(A, dual[METRIC])

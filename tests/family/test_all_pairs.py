@@ -225,6 +225,19 @@ def test_many_points_are_solved_as_few_are(method: str, seed: int, monkeypatch: 
     assert cvxml.check(method, X, y, by_blocks.metric).verdict == "certified"
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_softmaxes_without_strict_prices_are_feasible_within_the_cone(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = data(seed, n=40)
+    few = solved("mcml", X, y)
+    many(monkeypatch, "mcml")
+    monkeypatch.setattr(AllSoftmaxes, "strict", None)
+    by_blocks = solved("mcml", X, y, tol=1e-3)
+    assert by_blocks.status == "converged"
+    assert by_blocks.lower_bound <= few.objective <= by_blocks.objective + few.gap
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_a_proof_of_many_holds_without_rounding(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = data(1, n=14, d=2)
