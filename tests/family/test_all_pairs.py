@@ -225,17 +225,17 @@ def test_many_points_are_solved_as_few_are(method: str, seed: int, monkeypatch: 
     assert cvxml.check(method, X, y, by_blocks.metric).verdict == "certified"
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("n", "d", "seed"), [(40, 10, 1), (60, 16, 0), (60, 16, 2)])
 def test_softmaxes_without_strict_prices_are_feasible_within_the_cone(
-    seed: int, monkeypatch: pytest.MonkeyPatch
+    n: int, d: int, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    X, y = data(seed, n=40)
-    few = solved("mcml", X, y)
-    many(monkeypatch, "mcml")
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(n, d)), rng.integers(0, 2, n)
     monkeypatch.setattr(AllSoftmaxes, "strict", None)
-    by_blocks = solved("mcml", X, y, tol=1e-3)
-    assert by_blocks.status == "converged"
-    assert by_blocks.lower_bound <= few.objective <= by_blocks.objective + few.gap
+    found = AllSoftmaxes(X, y).search(1e-3, 8, None, None)
+    assert found.status == "converged"
+    monkeypatch.setattr(all_softmaxes, "BARRIER", 0.0)
+    assert AllSoftmaxes(X, y).search(1e-3, 8, None, None).status == "stalled"
 
 
 @pytest.mark.parametrize("method", METHODS)
