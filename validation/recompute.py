@@ -729,6 +729,7 @@ def recompute_nca(content):
 
 def recompute_mcml(content):
     """A point that is alone in its class has no row."""
+    require("q" in content["dual"], "prices that are known by their metric alone are not recomputed for mcml")
     X, _, found = squares(content)
     y, n, q = np.array(content["y"]), len(X), np.array(content["dual"]["q"], float)
     require(len(y) == n and q.shape == (n, n), "not one label and one row of q a point")
@@ -966,6 +967,12 @@ def recompute_mmc(content):
         require(np.diag(A).min() >= -1e-6 * np.linalg.norm(A), "the metric is not psd")
         content = {**content, "metric": np.diag(np.maximum(np.diag(A), 0))}
     X, within, similar, dissimilar = budget(content)
+    if "metric" in content["dual"]:  # in place of its prices: any positive c will do
+        at = np.array(content["dual"]["metric"], float)
+        require(at.shape == (len(X[0]),) * 2 and np.isfinite(at).all(), "the metric of the dual is none")
+        E = np.array([np.subtract(content["X"][i], content["X"][j]) for i, j in dissimilar], float)
+        D = np.maximum(np.sum((E @ at) * E, axis=1), 0.0)
+        content["dual"]["c"] = 1 / np.sqrt(np.maximum(D, 1e-16 * D.max() or 1.0))
     c, _ = numbers(content, "c", len(dissimilar))
     differ = np.array([(X[i] != X[j]).any() for i, j in dissimilar], bool)
     require((c[differ] > 0).all(), "a c is not positive")
@@ -992,6 +999,16 @@ def recompute_mmc(content):
 def recompute_dml_eig(content):
     """The least squared distance."""
     X, within, similar, dissimilar = budget(content)
+    if "q_index" in content["dual"]:  # of many points: the pairs that have a weight
+        place = {(i, j): t for t, (i, j) in enumerate(dissimilar.tolist())}
+        listed = list(map(tuple, np.sort(content["dual"]["q_index"], axis=1).tolist()))
+        require(
+            len(set(listed)) == len(listed) and place.keys() >= set(listed), "a weight of no dissimilar pair"
+        )
+        q = np.zeros(len(dissimilar))
+        numbers(content, "q", len(listed))
+        q[[place[pair] for pair in listed]] = content["dual"]["q"]
+        content["dual"]["q"] = q
     q, fine = numbers(content, "q", len(dissimilar))
     require((q >= 0).all() and abs(q.sum() * fine - 1) <= Fraction(1, 10**9), "q is not of the simplex")
     objective = max(-min(D) for D in within)

@@ -244,6 +244,20 @@ def test_it_finds_the_same_figures_where_pairs_are_made_from_labels(
     same_figures(cvxml.solve(method, X * scales + 1e3 * scales, y, **params), str(tmp_path / "s.json"))
 
 
+def test_it_finds_the_same_figures_of_many_points(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cvxml.core.pairs.MANY", 10)
+    X, y = random_data(3, n=30, d=3)
+    for method, name in (("mmc", "metric"), ("dml_eig", "q_index")):
+        solution = cvxml.solve(method, X, y, tol=1e-7)
+        assert name in solution.dual
+        solution.save(path := tmp_path / f"{method}.json")
+        same_figures(solution, str(path))
+        content = json.loads(path.read_text(encoding="utf-8"))
+        content["dual"][name] = [[0, 0]]
+        path.write_text(json.dumps(content), encoding="utf-8")
+        assert not recompute.main(str(path))
+
+
 def same_figures(solution: cvxml.Solution, path: str) -> None:
     """Recomputed from the file, they are those of the solution, and prove it."""
     solution.save(path)

@@ -67,7 +67,7 @@ def other_pairs(change: Callable[[Pairs], Pairs | None]) -> Callable[[Question],
 
     def value(question: Question) -> Any:
         n = len(np.asarray(question.X))
-        other = change(pairs_of(question.params.get("pairs"), question.y, n)[0])
+        other = change(pairs_of(question.params.get("pairs"), question.y, n))
         return None if other is None else other.to_dict()
 
     return changed("pairs", value)

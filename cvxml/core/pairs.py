@@ -5,6 +5,7 @@ from __future__ import annotations
 import numbers
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,8 @@ from cvxml.core.inputs import check_labels, check_X
 from cvxml.core.metric import FloatArray, IntArray, real_array
 
 KINDS = ("similar", "dissimilar")
+MANY = 500  # points, beyond which solvers and proofs list no pairs by labels
+MOST = 5000  # points, beyond which nothing does
 
 
 class Pairs(NamedTuple):
@@ -33,8 +36,19 @@ class Paired:
 
     X: FloatArray  # (n, d)
     y: IntArray  # (n,) codes, zeros where pairs were given
-    pairs: Pairs
-    by_labels: bool  # every two points are a pair
+    listed: Pairs | None  # those given; None: every two points are a pair, by their labels
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """All of them. Raises ValueError for so many by labels that they would fill the memory."""
+        if self.listed is not None:
+            return self.listed
+        if len(self.X) > MOST:
+            raise ValueError(
+                f"every two of {len(self.X)} points are a pair, and pairs of more than {MOST} are not listed; give "
+                "pairs, or fewer points"
+            )
+        return pairs_by_labels(self.y)
 
     @property
     def similar(self) -> FloatArray:
@@ -51,6 +65,16 @@ class Paired:
             return self.X[listed[:, 0]] - self.X[listed[:, 1]]
 
     @property
+    def by_labels(self) -> bool:
+        """True if every two points are a pair."""
+        return self.listed is None
+
+    @property
+    def many(self) -> bool:
+        """True where there are too many pairs to list them."""
+        return self.by_labels and len(self.X) > MANY
+
+    @property
     def source(self) -> str:
         """Where the pairs come from, for a sentence."""
         return "by the labels y" if self.by_labels else "in pairs"
@@ -58,47 +82,105 @@ class Paired:
     @property
     def stored(self) -> dict[str, list[list[int]]] | None:
         """The pairs where they were given, as `pairs` takes them; by labels, the labels say it."""
-        return None if self.by_labels else self.pairs.to_dict()
+        return None if self.listed is None else self.listed.to_dict()
+
+    # What of all pairs a check needs, without a list of them.
+
+    @property
+    def linked(self) -> IntArray:
+        """Similar pairs (s, 2) along which all of them connect the same points."""
+        if self.listed is not None:
+            return self.listed.similar
+        order = np.argsort(self.y, kind="stable")
+        first = np.searchsorted(self.y[order], self.y[order])  # the first of its class, in that order
+        linked: IntArray = np.stack([order[first], order], axis=1)[first != np.arange(len(order))]
+        return linked
+
+    def widest(self, kind: str) -> FloatArray:
+        """Differences (t, d), in every feature as wide as the widest of the pairs of a kind, for `KINDS`.
+
+        By labels the ends of a feature are taken: in each class; of all points, which is more than dissimilar pairs
+        differ only where a similar pair differs by as much.
+        """
+        if self.listed is not None:
+            return self.similar if kind == "similar" else self.dissimilar
+        order = np.argsort(self.y, kind="stable")
+        first = np.unique(self.y[order], return_index=True)[1]
+        if kind == "dissimilar":
+            first = first[:1] if len(first) > 1 else np.zeros(0, dtype=np.intp)
+            return self._ends(self.X, first)
+        return self._ends(self.X[order], first)[np.diff(first, append=len(order)) > 1]
+
+    def _ends(self, X: FloatArray, first: IntArray) -> FloatArray:
+        if not len(first):
+            return np.zeros((0, X.shape[1]))
+        with np.errstate(over="ignore"):
+            ends: FloatArray = np.maximum.reduceat(X, first) - np.minimum.reduceat(X, first)
+        return ends
+
+    @property
+    def equal(self) -> IntArray:
+        """The dissimilar pairs (t, 2) of equal points."""
+        if self.listed is not None:
+            return self.listed.dissimilar[~self.dissimilar.any(axis=1)]
+        group = np.unique(self.X, axis=0, return_inverse=True)[1].reshape(-1)
+        order = np.argsort(group, kind="stable")
+        found = [np.zeros((0, 2), dtype=np.intp)]
+        for twins in np.split(order, np.flatnonzero(np.diff(group[order])) + 1):
+            if len(twins) > 1:
+                i, j = twins[np.stack(np.triu_indices(len(twins), 1))]
+                found.append(np.stack([i, j], axis=1)[self.y[i] != self.y[j]])
+        pairs = np.concatenate(found)
+        return pairs[np.lexsort(pairs.T[::-1])]
 
 
 def paired(X: ArrayLike, y: ArrayLike | None, pairs: Any) -> Paired:
     """Checked. Raises ValueError for bad input."""
     points = check_X(X)
-    found, codes = pairs_of(pairs, y, len(points))
-    return Paired(points, codes, found, pairs is None)
+    n = len(points)
+    if pairs is not None:
+        return Paired(points, np.zeros(n, dtype=np.intp), check_pairs(pairs, n))
+    return Paired(points, _labels(y, n), None)
 
 
 def check_budget(given: Paired, needed_by: str) -> None:
     """ValueError unless there are pairs of both kinds, and similar ones that differ: these cost something."""
+    widest = {kind: given.widest(kind) for kind in KINDS}
     for kind in KINDS:
-        if not len(getattr(given.pairs, kind)):
+        if not len(widest[kind]):
             raise ValueError(
                 f"there is no {kind} pair {given.source}: {needed_by} needs at least one of each kind"
             )
-    if not (np.isfinite(given.similar).all() and np.isfinite(given.dissimilar).all()):
+    if not all(np.isfinite(E).all() for E in widest.values()):
         raise ValueError("differences of points overflow; rescale X")
-    if not given.similar.any():
+    if not widest["similar"].any():
         raise ValueError(
             f"the points of every similar pair {given.source} are equal: nothing limits the metric, and the maximum is "
             "infinite; give similar pairs that differ"
         )
 
 
-def pairs_of(pairs: Any, y: ArrayLike | None, n: int) -> tuple[Pairs, IntArray]:
-    """The pairs given, or every two points by their labels `y` (n,); and the labels as codes (zeros without any).
+def pairs_of(pairs: Any, y: ArrayLike | None, n: int) -> Pairs:
+    """The pairs given, or every two points by their labels `y` (n,).
 
     pairs: {"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}; y is then not looked at.
     Raises ValueError for what is neither.
     """
-    if pairs is not None:
-        return check_pairs(pairs, n), np.zeros(n, dtype=np.intp)
+    return pairs_by_labels(_labels(y, n)) if pairs is None else check_pairs(pairs, n)
+
+
+def _labels(y: ArrayLike | None, n: int) -> IntArray:
     if y is None:
         raise ValueError("y is None: it must be one-dimensional, one label a point, where no pairs are given")
-    codes = check_labels(y, n)
-    i, j = np.triu_indices(n, 1)
+    return check_labels(y, n)
+
+
+def pairs_by_labels(codes: IntArray) -> Pairs:
+    """Every two points, similar where their codes (n,) are equal."""
+    i, j = np.triu_indices(len(codes), 1)
     same = codes[i] == codes[j]
     index = np.stack([i, j], axis=1)
-    return Pairs(index[same], index[~same]), codes
+    return Pairs(index[same], index[~same])
 
 
 def check_pairs(pairs: Any, n: int) -> Pairs:

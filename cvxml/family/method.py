@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -18,6 +18,7 @@ from cvxml.core.metric import FloatArray
 from cvxml.core.misreading import Question
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found, Start
+from cvxml.family.all_pairs import METRIC, AllPairs, metric_of
 from cvxml.family.bound import Family, certify, in_domain, prove, unknown
 from cvxml.family.exact import interval
 from cvxml.family.rows import Prices
@@ -45,8 +46,15 @@ class FamilyMethod(ConvexMethod[Given]):
     def named(self, given: Given, prices: Prices) -> Dual:
         """The dual of prices."""
 
+    def everyone(self, given: Given) -> AllPairs | None:
+        """Proof and solver for every two of so many points that pairs are not listed; None where they are."""
+        return None
+
     def certify(self, given: Given, M: FloatArray, dual: Dual) -> Certificate:
-        """See bound.py."""
+        """See bound.py; of many points, whose prices are those of a metric, all_pairs.py."""
+        everyone = self.everyone(given) if isinstance(dual, Mapping) and METRIC in dual else None
+        if everyone is not None:
+            return everyone.certify(M, metric_of(dual, len(M)))
         return self._certify(given, self.member(given), M, dual)
 
     def _certify(self, given: Given, family: Family, M: FloatArray, dual: Dual) -> Certificate:
@@ -72,6 +80,9 @@ class FamilyMethod(ConvexMethod[Given]):
         self, given: Given, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
         """See `PATH`."""
+        everyone = self.everyone(given)
+        if everyone is not None:
+            return everyone.search(tol, max_iter, None if start is None else start.metric, callback)
         family = self.member(given)._replace(radius=unknown)  # of which the solver has no need
         proved, named = partial(self._certify, given), partial(self.named, given)
         at = None if start is None else start.metric

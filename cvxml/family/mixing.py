@@ -88,8 +88,14 @@ class Anchors:
 
 def _mixed(anchor: Anchor, own: Anchor) -> Prices | None:
     """a0 + t (a - a0) for about the largest t that keeps it feasible; None where no t is found to do so."""
-    (Z0, off0), (Z, off) = anchor.surplus, own.surplus
-    if not anchor.surplus.psd:
+    t = share_of(anchor.surplus, own.surplus)
+    return None if t is None else own.prices._replace(a=(1 - t) * anchor.prices.a + t * own.prices.a)
+
+
+def share_of(anchor: Surplus, own: Surplus) -> float | None:
+    """About the largest t for which a mixture of t of the second and 1 - t of the first is psd; None where none is."""
+    (Z0, off0), (Z, off) = anchor, own
+    if not anchor.psd:
         return None
     t = 1 - least_share(Z0 - 2 * off0 * np.eye(len(Z0)), Z - 2 * off * np.eye(len(Z)))
     for less in (1e-15, 1e-9, 1e-3):
@@ -98,8 +104,8 @@ def _mixed(anchor: Anchor, own: Anchor) -> Prices | None:
         size = float(np.linalg.norm(Z0) + np.linalg.norm(Z))
         moved = (1 - kept) * off0 + kept * off + 4 * EPS * size
         if least_eigenvalue(both) > moved * (1 + 1e-6):
-            return own.prices._replace(a=(1 - kept) * anchor.prices.a + kept * own.prices.a)
-    return anchor.prices
+            return kept
+    return 0.0
 
 
 def least_share(Z0: FloatArray, Z: FloatArray) -> float:

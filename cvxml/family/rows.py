@@ -17,6 +17,7 @@ from cvxml.core.targets import OtherClasses
 from cvxml.family.proved import EPS, Distances, Products
 
 BLOCK = 2**21  # rows at a time
+UNSEEN = 1e-180  # a squared distance that is as good as 0
 MOST = 1e100  # of a price: sums of more could overflow
 
 
@@ -107,6 +108,13 @@ class MarginRows(Rows, Protocol):
         """About one in so many of them, evenly; keys are those of the sample."""
 
 
+class Nearest(MarginRows, Protocol):
+    """Rows of a least margin."""
+
+    def least(self, z: FloatArray) -> float:
+        """The least v of all rows that is positive."""
+
+
 class Plain(NamedTuple):
     """Images z (n, r), for solvers: nothing is said of rounding."""
 
@@ -186,6 +194,11 @@ class PairRows(NamedTuple):
     def entries(self, key: IntArray) -> Entries:
         """See `MarginRows`."""
         return Entries(np.arange(len(key)), self.listed[key], np.ones(len(key)))
+
+    def least(self, z: FloatArray) -> float:
+        """See `Nearest`."""
+        v = between(z, *self.listed.T)
+        return float(np.min(v, where=v > UNSEEN, initial=math.inf))
 
     @property
     def size(self) -> int:

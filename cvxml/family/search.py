@@ -24,8 +24,8 @@ from cvxml.family.frobenius import Frobenius
 from cvxml.family.losses import Hinge, SquaredHinge
 from cvxml.family.multipliers import Margin, Multipliers, images
 from cvxml.family.regularizers import Budget, Linear
-from cvxml.family.rows import MarginRows, PairRows, Prices, Triplets
-from cvxml.family.symmetric import quadratic, weighted
+from cvxml.family.rows import UNSEEN, MarginRows, Nearest, Prices, Triplets
+from cvxml.family.symmetric import weighted
 
 AHEAD = 0.5  # of a margin of 1, where rows are let in
 AHEAD_OF_LEAST = 2.0
@@ -36,7 +36,6 @@ STEP = 4  # from one sample to the next
 NEAR = 0.1  # what the optimum of a sample leaves of the objective of a larger one
 CLOSE = 0.01  # to the optimum of a sample, of its objective
 NOISE = 64 * float(np.finfo(float).eps)  # of a coordinate that has lost no digits
-UNSEEN = 1e-180  # a squared distance
 
 Prove = Callable[[Family, FloatArray, Dual], Certificate]
 Named = Callable[..., Dual]  # of the prices of each term
@@ -184,27 +183,22 @@ class LeastMargin:
 
     def __init__(self, family: Family, start: FloatArray | None):
         assert isinstance(family.regularizer, Budget)
-        ((_, rows),) = family.terms
-        assert isinstance(rows, PairRows)
+        rows: Nearest = family.terms[0].rows  # type: ignore[assignment]
         X = family.regularizer.X
         self.at = budget(family.regularizer.E, None)
         Y = (X - X[0]) @ self.at.to
-        i, j = rows.listed.T
-        Z = (X[i] - X[j]) @ self.at.to
-        size = np.sum(Z**2, axis=1)
-        # A pair whose difference double precision does not see is left out.
-        seen = size > UNSEEN
-        if not seen.any():
+        least = rows.least(Y)
+        if not math.isfinite(least):
             raise ValueError("no pair differs in anything that double precision sees; rescale X")
-        unit = float(np.sqrt(size[seen].min()))
-        Z, r = Z[seen] / unit, Z.shape[1]
+        Y, r = Y / math.sqrt(least), Y.shape[1]
         M: FloatArray = np.eye(r)
         if start is not None and start.any():
             given = self.at.inside(start)
             M = given / float(np.trace(given)) + 1e-2 / r * M
-        M *= 2 / float(quadratic(Z, M).min())
+        M *= 2 / rows.least(images(Y, M))
+        # A pair whose difference double precision does not see is left out.
         self.solver = Multipliers(
-            Y / unit, rows, lambda key: seen[key], np.eye(r), Margin(math.inf), AHEAD_OF_LEAST
+            Y, rows, lambda key: rows.margins(Y, key) > UNSEEN, np.eye(r), Margin(math.inf), AHEAD_OF_LEAST
         )
         self.solver.begin(M, 1.0)
 

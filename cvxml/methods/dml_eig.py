@@ -15,7 +15,7 @@ Reference: Y. Ying, P. Li, Distance metric learning with eigenvalue optimization
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -26,17 +26,18 @@ from cvxml.core.backend import solve_problem
 from cvxml.core.example import drawn, sample, timed, verified
 from cvxml.core.metric import FloatArray, IntArray, project_psd
 from cvxml.core.misreading import Misreading, Other, Question, exchanged, multiple, other_pairs
-from cvxml.core.pairs import Paired, Pairs, check_budget, paired, price_of_each
+from cvxml.core.pairs import KINDS, Paired, Pairs, check_budget, paired, price_of_each
 from cvxml.core.parameter import JSON, Parameter
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Found
 from cvxml.core.statement import Statement
+from cvxml.family.all_budget import Across, AllSimilar
 from cvxml.family.bound import Family, Term
 from cvxml.family.budget import budget, check_units, examine_budget, most
 from cvxml.family.losses import Least
 from cvxml.family.method import FamilyMethod
 from cvxml.family.regularizers import Budget
-from cvxml.family.rows import PairRows, Prices
+from cvxml.family.rows import MOST, PairRows, Prices
 from cvxml.family.span import cosets
 from cvxml.family.symmetric import quadratic, weighted
 
@@ -159,14 +160,14 @@ def instance(X: ArrayLike, y: ArrayLike | None, *, pairs: Any = None) -> Instanc
     """Everything checked. Raises ValueError for bad input, and where the maximum is 0, or a pair moves at no cost."""
     p = paired(X, y, pairs)
     check_budget(p, "DML-eig")
-    listed = p.pairs.dissimilar
-    equal = np.flatnonzero(~p.dissimilar.any(axis=1))
+    equal = p.equal
     if len(equal):
         raise ValueError(
-            f"the points of the dissimilar pair {listed[equal[0]].tolist()} are equal: the least distance is "
+            f"the points of the dissimilar pair {equal[0].tolist()} are equal: the least distance is "
             "0 in every metric; leave such pairs out"
         )
-    span = cosets(p.X, p.pairs.similar)
+    span = cosets(p.X, p.linked)
+    listed = p.pairs.dissimilar if span.labels.any() else p.linked[:0]
     first, second = span.labels[listed].T
     free = first != second
     if free.any():
@@ -176,8 +177,29 @@ def instance(X: ArrayLike, y: ArrayLike | None, *, pairs: Any = None) -> Instanc
             f"similar pair does, so moving it apart costs nothing: {so}; give more similar pairs, or fewer features "
             "(the first principal components, say)"
         )
-    check_units(p.similar, p.dissimilar)
-    return Instance(**vars(p), labels=span.labels, rank=span.rank)
+    check_units(*map(p.widest, KINDS))
+    return Instance(p.X, p.y, p.listed, span.labels, span.rank)
+
+
+def _of_pairs(given: Instance, dual: Dual) -> Prices:
+    """The weights of dissimilar pairs named, each once. Raises ValueError for what are none."""
+    index = np.asarray(dual.get("q_index")) if isinstance(dual, Mapping) else np.zeros(0)
+    if index.ndim != 2 or index.shape[1:] != (2,) or index.dtype.kind not in "iu":
+        raise ValueError(f"dual 'q_index' must be pairs of points (t, 2), got shape {index.shape}")
+    q, n = price_of_each(dual, "q", len(index)), len(given.X)
+    if len(index) and not 0 <= index.min() <= index.max() < n:
+        raise ValueError(f"dual 'q_index' names a point outside 0..{n - 1}")
+    i, j = np.sort(index, axis=1).T
+    apart = given.y[i] != given.y[j]
+    key, place = np.unique(i[apart] * n + j[apart], return_inverse=True)
+    a = np.bincount(place.reshape(-1), np.clip(q[apart], 0.0, MOST), minlength=len(key))
+    return Prices(a, key) if len(key) else Prices(np.zeros(1), _one(given))
+
+
+def _one(given: Instance) -> IntArray:
+    """The key of a dissimilar pair."""
+    j = int(np.argmax(given.y != given.y[0]))
+    return np.array([j])
 
 
 def _given(question: Question) -> Instance:
@@ -306,16 +328,24 @@ class DMLEig(FamilyMethod[Instance]):
 
     def member(self, given: Instance, number: Callable[[float], Any] = float) -> Family:
         """The budget, and the least of the dissimilar distances."""
+        if given.many:
+            everyone = AllSimilar(given.X, given.y, given.rank)
+            return Family(everyone, (Term(Least(), Across(everyone.classes)),))
         regularizer = Budget(given.X, given.pairs.similar, given.labels, given.rank)
         return Family(regularizer, (Term(Least(), PairRows(given.pairs.dissimilar)),))
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Prices]:
-        """ "q" (q,), a weight for each dissimilar pair."""
+        """ "q" (q,), a weight for each dissimilar pair; of many points, (t,) with "q_index" (t, 2), the pairs."""
+        if given.many:
+            return (_of_pairs(given, dual),)
         q = price_of_each(dual, "q", len(given.pairs.dissimilar))
         return (Prices(q, np.arange(len(q))),)
 
     def named(self, given: Instance, prices: Prices) -> Dual:
-        """0 where a pair has none."""
+        """0 where a pair has none; of many points, those that are not 0, and their pairs."""
+        if given.many:
+            has = prices.a > 0
+            return {"q": prices.a[has], "q_index": np.stack(np.divmod(prices.key[has], len(given.X)), axis=1)}
         q = np.zeros(len(given.pairs.dissimilar))
         q[prices.key] = prices.a
         return {"q": q}
@@ -326,8 +356,10 @@ class DMLEig(FamilyMethod[Instance]):
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
         """How many pairs there are, and how many hold the metric."""
+        sizes = np.bincount(given.y)
+        count = int(len(given.y) ** 2 - np.sum(sizes**2)) // 2 if given.many else len(given.pairs.dissimilar)
         held = np.count_nonzero(certificate.dual["q"] > 1e-6)
-        return (f"{len(given.pairs.dissimilar)} dissimilar pairs, {held} with a weight above 1e-6",)
+        return (f"{count} dissimilar pairs, {held} with a weight above 1e-6",)
 
 
 METHOD = DMLEig()

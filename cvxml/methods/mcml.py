@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -29,12 +29,15 @@ from scipy.special import logsumexp
 
 from cvxml.core.example import drawn, sample, timed, verified
 from cvxml.core.inputs import check_labels, check_X, real_array
-from cvxml.core.metric import FloatArray, IntArray, examine
+from cvxml.core.metric import FloatArray, IntArray, components_of, examine
 from cvxml.core.misreading import LOOSE, Misreading, Other, Question
+from cvxml.core.pairs import MANY
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Callback, Found, Keep, Start, interruptible
 from cvxml.core.statement import Statement
-from cvxml.family.bound import Family, Term, certify, value
+from cvxml.family.all_pairs import METRIC, metric_of, once
+from cvxml.family.all_softmaxes import AllSoftmaxes
+from cvxml.family.bound import UNPRICED, Family, Term, certify, value
 from cvxml.family.coordinates import Coordinates, coordinates
 from cvxml.family.diagonal import DiagonalLinear
 from cvxml.family.infinity import NOT_ATTAINED, recedes
@@ -42,7 +45,7 @@ from cvxml.family.losses import LogSumExp
 from cvxml.family.method import FamilyMethod
 from cvxml.family.mixing import Anchors
 from cvxml.family.regularizers import Linear
-from cvxml.family.rows import ByPoint, Prices, Weights
+from cvxml.family.rows import ByPoint, Plain, Prices, Weights
 from cvxml.family.softmax import Ended, Objective, OfDiagonal, Softmaxes, follow, value_and_gradient
 
 LEVEL = 1e-9  # of c: what the sum of weights may miss it by, for rounding
@@ -121,7 +124,8 @@ def mates(y: IntArray, i: int) -> list[int]:
     return [j for j in range(len(y)) if j != i and y[j] == y[i]]
 
 
-class Instance(NamedTuple):
+@dataclass(frozen=True)
+class Instance:
     """Checked data: X (n, d) float64, y (n,) codes."""
 
     X: FloatArray
@@ -517,12 +521,18 @@ class MCML(FamilyMethod[Instance]):
         """See `evaluate`."""
         return evaluate(given.X, given.y, M)
 
+    def everyone(self, given: Instance) -> AllSoftmaxes | None:
+        """See family/all_softmaxes.py."""
+        return once(given, _everyone)
+
     def member(self, given: Instance, number: Callable[[float], Any] = float) -> Family:
         """See `family`."""
         return family(given.X, weights(given.y, number))
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Prices]:
-        """ "q" (n, n), any real numbers, row i over k."""
+        """ "q" (n, n), any real numbers, row i over k; or the "metric" (d, d) whose softmax it is."""
+        if isinstance(dual, Mapping) and METRIC in dual:
+            return (_softmax(given, metric_of(dual, given.X.shape[1])),)
         if not isinstance(dual, Mapping) or "q" not in dual:
             raise ValueError("the dual must be a mapping with \"q\" (n, n); there is no 'q'")
         return prices_of(weights(given.y), dual, "q")
@@ -544,6 +554,8 @@ class MCML(FamilyMethod[Instance]):
         self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
         """See family/softmax.py; M = 0 where that is optimal."""
+        if self.everyone(given) is not None:
+            return super().search(given, tol, max_iter, start, callback)
         at, of, member = coordinates(given.X), weights(given.y), self.member(given)
         inside = None if start is None else at.inside(start.metric)
 
@@ -574,10 +586,29 @@ class MCML(FamilyMethod[Instance]):
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
         """Who is left out; and where the infimum is not attained, proved to tol or not."""
-        dropped, at = alone(given.y), coordinates(given.X)
-        said = recedes(given.X, at, weights(given.y), at.inside(found.metric))
+        dropped, said = alone(given.y), ""
+        if self.everyone(given) is None:
+            at = coordinates(given.X)
+            said = recedes(given.X, at, weights(given.y), at.inside(found.metric))
         left_out = f"{dropped} points are alone in their class: left out of the sum over i, not of the k"
         return [*([left_out] if dropped else []), *([said] if said else [])]
+
+
+def _everyone(given: Instance) -> AllSoftmaxes | None:
+    """Where there are too many points for a table of them."""
+    if len(given.X) <= MANY:
+        return None
+    everyone = AllSoftmaxes(given.X, given.y)
+    return everyone if everyone.whole else None
+
+
+def _softmax(given: Instance, A: FloatArray) -> Prices:
+    """The prices at a psd A (d, d)."""
+    ((loss, rows),) = family(given.X, weights(given.y)).terms
+    assert isinstance(loss, LogSumExp)
+    assert isinstance(rows, ByPoint)
+    blocks = rows.blocks(Plain(given.X @ components_of(A).T), UNPRICED)
+    return rows.prices(np.concatenate([loss.slopes(block) for block in blocks]))
 
 
 def _best(member: Family, at: Coordinates, ended: Ended) -> FloatArray:

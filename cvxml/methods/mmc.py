@@ -17,7 +17,7 @@ side-information, NIPS 2002.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
@@ -29,12 +29,14 @@ from cvxml.core.backend import solve_problem
 from cvxml.core.example import drawn, sample, timed, verified
 from cvxml.core.metric import FloatArray, IntArray, examine, project_psd
 from cvxml.core.misreading import LOOSE, Misreading, Other, Question, exchanged, multiple, other_pairs
-from cvxml.core.pairs import Paired, Pairs, check_budget, paired, price_of_each
+from cvxml.core.pairs import KINDS, Paired, Pairs, check_budget, paired, price_of_each
 from cvxml.core.parameter import JSON, Parameter
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Found
 from cvxml.core.statement import Statement
 from cvxml.family import budget_path
+from cvxml.family.all_pairs import METRIC, metric_of, once
+from cvxml.family.all_roots import AllRoots
 from cvxml.family.bound import Family, Term
 from cvxml.family.budget import check_units
 from cvxml.family.curvature import radius
@@ -48,6 +50,7 @@ from cvxml.family.symmetric import quadratic
 
 SUGGESTION = "give more similar pairs, or fewer features (the first principal components, say)"
 UNIQUE = 1e-3  # what the second eigenvalue must be below the first, relatively
+FAINT = 1e-16  # of the largest squared distance: a price pays for no less
 NOT_BY_LUCK = 1e-6  # what a metric may leave where it need not be the only one
 
 
@@ -195,7 +198,7 @@ def instance(X: ArrayLike, y: ArrayLike | None, *, diagonal: bool = False, pairs
     """Everything checked. Raises ValueError for bad input, and where there is no maximum, or nothing to maximise."""
     p = paired(X, y, pairs)
     check_budget(p, "MMC")
-    if not p.dissimilar.any():
+    if not p.widest("dissimilar").any():
         raise ValueError(
             f"the points of every dissimilar pair {p.source} are equal: no metric moves them apart, there is nothing "
             "to learn"
@@ -205,8 +208,8 @@ def instance(X: ArrayLike, y: ArrayLike | None, *, diagonal: bool = False, pairs
         _check_features(p)
     else:
         rank = _check_bounded(p)
-    check_units(p.similar, p.dissimilar)
-    return Instance(**vars(p), diagonal=diagonal, rank=rank)
+    check_units(*map(p.widest, KINDS))
+    return Instance(p.X, p.y, p.listed, diagonal, rank)
 
 
 def _check_features(p: Paired) -> None:
@@ -224,7 +227,9 @@ def _check_features(p: Paired) -> None:
 
 def _check_bounded(p: Paired) -> int:
     """The rank; ValueError where a dissimilar pair differs in a direction that costs nothing, decided in rationals."""
-    span = cosets(p.X, p.pairs.similar)
+    span = cosets(p.X, p.linked)
+    if not span.labels.any():
+        return span.rank
     first, second = span.labels[p.pairs.dissimilar].T
     free = np.flatnonzero(first != second)
     if len(free):
@@ -314,8 +319,15 @@ class MMC(FamilyMethod[Instance]):
         E = given.X[listed[:, 0]] - given.X[listed[:, 1]]
         return Family(within, (Term(Root(), PairRows(listed)),), radius=partial(radius, E, within))
 
+    def everyone(self, given: Instance) -> AllRoots | None:
+        """See family/all_roots.py."""
+        return once(given, _everyone)
+
     def read(self, given: Instance, dual: Dual) -> Sequence[Prices]:
-        """ "c" (q,), a number for each dissimilar pair."""
+        """ "c" (q,), a number for each dissimilar pair; or the "metric" (d, d) at which they are one over distances."""
+        if isinstance(dual, Mapping) and METRIC in dual:
+            D = quadratic(given.dissimilar, metric_of(dual, given.X.shape[1]))
+            dual = {"c": 1 / np.sqrt(np.maximum(D, FAINT * float(D.max()) or 1.0))}
         c = price_of_each(dual, "c", len(given.pairs.dissimilar))
         if not np.isfinite(c).all():
             raise ValueError("dual 'c' holds NaN or infinity; every entry must be finite")
@@ -334,10 +346,18 @@ class MMC(FamilyMethod[Instance]):
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
         """Of pairs that no metric moves apart."""
-        equal = len(given.pairs.dissimilar) - len(given.differ)
+        equal = len(given.equal)
         if not equal:
             return ()
         return (f"{equal} dissimilar pairs are of equal points: they are at distance 0 in every metric",)
+
+
+def _everyone(given: Instance) -> AllRoots | None:
+    """Where there are too many points to list their pairs."""
+    if given.diagonal or not given.many:
+        return None
+    everyone = AllRoots(given.X, given.y, given.rank)
+    return None if everyone.undecided else everyone
 
 
 def misreadings(method: MMC) -> dict[str, Misreading]:
@@ -427,7 +447,7 @@ def _of_the_reverse(p: Instance, A: FloatArray) -> float | None:
 
 def _all_pairs(method: MMC, question: Question, p: Instance) -> float:
     listed = np.concatenate([p.pairs.dissimilar, p.pairs.similar])
-    return method.left(replace(p, pairs=Pairs(p.pairs.similar, listed)), question)
+    return method.left(replace(p, listed=Pairs(p.pairs.similar, listed)), question)
 
 
 def _trace(method: MMC, question: Question, p: Instance) -> float:
@@ -435,7 +455,7 @@ def _trace(method: MMC, question: Question, p: Instance) -> float:
     n, d = p.X.shape
     similar = np.array([(n + k, n + d) for k in range(d)], dtype=np.intp)
     X = np.vstack([p.X, np.eye(d), np.zeros((1, d))])
-    return method.left(replace(p, X=X, pairs=Pairs(similar, p.pairs.dissimilar), rank=d), question)
+    return method.left(replace(p, X=X, listed=Pairs(similar, p.pairs.dissimilar), rank=d), question)
 
 
 def _mu(method: MMC, p: Instance, c: FloatArray) -> float:

@@ -44,3 +44,15 @@ def test_pairs_by_labels_and_the_same_pairs_in_another_order_are_one(method: str
     assert given.objective == pytest.approx(by_labels.objective, rel=1e-9)
     assert given.params["pairs"] == pairs
     assert by_labels.params["pairs"] is None
+
+
+def test_more_pairs_than_fit_in_memory_are_not_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cvxml.core.pairs.MANY", 5)
+    monkeypatch.setattr("cvxml.core.pairs.MOST", 10)
+    X, y = random_data(7, n=14, d=3)
+    for method in ("mmc", "dml_eig"):
+        solution = cvxml.solve(method, X, y, tol=1e-4)
+        with pytest.raises(ValueError, match="pairs of more than 10 are not listed"):
+            cvxml.evaluate(method, X, y, solution.metric)
+        wrong = cvxml.check(method, X, y, 0.3 * solution.metric)
+        assert wrong.verdict == "refuted"

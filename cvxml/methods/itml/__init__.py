@@ -167,14 +167,14 @@ def instance(
         raise ValueError(f"gamma must be within {1 / LARGEST:g} to {LARGEST:g}, got {gamma:g}")
     p = paired(X, y, pairs)
     A_0 = prior_of(p.X, prior)
-    apart = p.pairs.dissimilar[~p.dissimilar.any(axis=1)]
+    apart = p.equal
     if len(apart):
         raise ValueError(
             f"points {apart[0, 0]} and {apart[0, 1]} are equal and a dissimilar pair: no metric keeps them apart, so "
             "the problem is infeasible; drop one of them, or give pairs without them"
         )
     u, l = default_bounds(p.X, A_0) if bounds is None else check_bounds(bounds)  # noqa: E741
-    given = Instance(**vars(p), gamma=gamma, prior=A_0, bounds=(u, l))
+    given = Instance(p.X, p.y, p.listed, gamma=gamma, prior=A_0, bounds=(u, l))
     _check_range(given)
     return given
 

@@ -1,0 +1,167 @@
+"""A budget over all similar pairs by labels, and rows of all dissimilar ones: none is listed (all_pairs.py)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.pairs import pairs_by_labels
+from cvxml.family.all_pairs import ROOM, Classes, Table, classes, off_of, rounded
+from cvxml.family.budget import budget, examine_budget
+from cvxml.family.proved import EPS, Distances, Images, Seen, least_eigenvalue, points, seen
+from cvxml.family.regularizers import Budget, Looked
+from cvxml.family.rows import Block, Entries, Prices, Weights, between
+
+NOISE = 64 * EPS  # of the longest image squared: a distance from a table of them
+
+
+class Kept(NamedTuple):
+    """Points in a metric within the budget: factor times that of the images."""
+
+    X: FloatArray
+    sight: Seen
+    factor: float
+    share: float  # of a distance: what rounding of the budget may do to it
+
+    def pairs(self, index: IntArray) -> Distances:
+        """See `View`."""
+        D, off = self.sight.of(self.X[index[:, 0]] - self.X[index[:, 1]])
+        with np.errstate(over="ignore", invalid="ignore"):
+            return Distances(D * self.factor, (off + (2 * self.share + 4 * EPS) * D) * self.factor)
+
+
+class AllSimilar(Budget):
+    """The budget of every two points of X (n, d) that y (n,) says are similar; all differ in what these span.
+
+    rank: of that, or None for what double precision sees, which is for a solver and proves nothing.
+    """
+
+    def __init__(self, X: FloatArray, y: IntArray, rank: int | None):
+        self.X, self.y, self.rank = X, y, rank
+        self.labels = np.zeros(len(X), dtype=np.intp)
+        self.classes = classes(y)
+        self.sizes = self.classes.sizes.astype(float)
+        # Differences with the same sum of squares as those of all similar pairs, but for rounding.
+        ordered = X[self.classes.order]
+        means = np.add.reduceat(ordered, self.classes.first[:-1]) / self.sizes[:, None]
+        own = np.repeat(np.arange(len(self.sizes)), self.classes.sizes)
+        self.E = (ordered - means[own]) * np.sqrt(self.sizes)[own, None]
+        self.at = budget(self.E, rank)
+        self.images = rounded(points(X, self.at.to))
+        if rank is not None:
+            S, off = self.classes.scatter(self.images, self.sizes)
+            self.at = self.at._replace(least=least_eigenvalue(S) - off)
+
+    @property
+    def similar(self) -> IntArray:  # type: ignore[override]
+        """A list of them, for exact arithmetic."""
+        return pairs_by_labels(self.y).similar
+
+    def seen(self) -> AllSimilar:
+        """As double precision sees it."""
+        return AllSimilar(self.X, self.y, None)
+
+    def look(self, A: FloatArray) -> Looked:
+        """P_+(A) / max(1, spent)."""
+        judged, feasibility = examine_budget(A, self.E)
+        matrix = judged.matrix
+        finite = bool(np.isfinite(matrix).all())
+        sight = seen(self.X, matrix if finite else 0 * np.nan_to_num(matrix))
+        S, off = self.classes.scatter(sight.images, self.sizes)
+        Q, Q_off = self.classes.scatter(Images(sight.P, EPS * np.linalg.norm(sight.P, axis=1)), self.sizes)
+        spent = float(np.trace(S))
+        wide = (len(S) * off + sight.miss * (float(np.trace(Q)) + len(Q) * Q_off)) * ROOM
+        view = Kept(self.X, sight, 1 / max(1.0, spent), wide / max(1.0, spent))
+        return Looked(view, feasibility, finite and math.isfinite(spent + wide))
+
+
+class Across(NamedTuple):
+    """v = D of every two points of two classes; key: i n + j."""
+
+    classes: Classes
+
+    @property
+    def n(self) -> int:
+        """The number of points."""
+        return len(self.classes.order)
+
+    def listed(self, key: IntArray) -> IntArray:
+        """The pairs (t, 2)."""
+        return np.stack(np.divmod(key, self.n), axis=1)
+
+    def below(self, z: FloatArray, limit: float, off: float) -> IntArray:
+        """Keys of the rows with v < limit at images z (n, m) but for `off`, and of those that may be the least."""
+        table, order, found = Table(z[self.classes.order]), self.classes.order, []
+        least = math.inf
+        for rows, columns in self.classes.across():
+            D = table.of(rows, columns)
+            lowest = float(D.min())
+            least = min(least, lowest)
+            if lowest <= max(limit, least) + 2 * off:
+                i, j = np.nonzero(max(limit, least) + 2 * off >= D)
+                pairs = np.sort(np.stack([order[rows][i], order[columns][j]]), axis=0)
+                found.append((pairs[0] * self.n + pairs[1], D[i, j]))
+        key, v = map(np.concatenate, zip(*found, strict=True))
+        return np.sort(key[v <= max(limit, least) + 2 * off])
+
+    def blocks(self, view: Kept, prices: Prices, kept: float = math.inf) -> Iterator[Block]:
+        """Those that have a price, and those that may be the least: another says nothing of a least distance."""
+        off = 2 * float(off_of(view.sight).max())
+        key = np.union1d(self.below(view.sight.images.at, -math.inf, off), prices.key)
+        a = np.zeros(len(key))
+        a[np.searchsorted(key, prices.key)] = prices.a
+        yield Block(*view.pairs(self.listed(key)), a)
+
+    def weights(self, prices: Prices) -> Weights:
+        """a_t X_t"""
+        return Weights(self.listed(prices.key), prices.a)
+
+    def inside(self, labels: IntArray, prices: Prices) -> Prices:
+        """All: they differ in what the similar pairs span."""
+        return prices
+
+    def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[int | Fraction]:
+        """See `Rows`."""
+        order = self.classes.order
+        for rows, columns in self.classes.across():
+            yield from (D[i][j] for i in order[rows].tolist() for j in order[columns].tolist())
+
+    def within(self, labels: IntArray, key: IntArray) -> np.ndarray:
+        """See `MarginRows`."""
+        i, j = labels[self.listed(key)].T
+        same: np.ndarray = i == j
+        return same
+
+    def margins(self, z: FloatArray, key: IntArray) -> FloatArray:
+        """See `MarginRows`."""
+        return between(z, *self.listed(key).T)
+
+    def near(self, z: FloatArray, below: float) -> tuple[IntArray, FloatArray]:
+        """See `MarginRows`."""
+        key = self.below(z, below, NOISE * float(np.sum(z**2, axis=1).max()))
+        v = self.margins(z, key)
+        return key[v < below], v[v < below]
+
+    def entries(self, key: IntArray) -> Entries:
+        """See `MarginRows`."""
+        return Entries(np.arange(len(key)), self.listed(key), np.ones(len(key)))
+
+    def least(self, z: FloatArray) -> float:
+        """See `Nearest`."""
+        return float(
+            self.margins(z, self.below(z, -math.inf, NOISE * float(np.sum(z**2, axis=1).max()))).min()
+        )
+
+    @property
+    def size(self) -> int:
+        """The number of pairs."""
+        return int(self.n**2 - np.sum(self.classes.sizes**2)) // 2
+
+    def sample(self, every: int) -> Across:
+        """See `MarginRows`: no sample is asked for."""
+        raise NotImplementedError
