@@ -11,7 +11,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.family.rows import Entries
-from cvxml.family.symmetric import smat, squares, svec
+from cvxml.family.symmetric import quadratic, smat, squares, svec, weighted
 
 BLOCK = 2**22  # numbers at a time
 FIRST = 20  # directions whose curvature is known exactly
@@ -118,11 +118,17 @@ class Curvature:
         return solved
 
     def _directly(self, b: FloatArray) -> FloatArray:
-        """By the smaller of two systems."""
-        if len(b) <= self.rows.B.shape[0]:
+        """By the smaller of two systems. Differences of pairs are at hand, which lose no digits."""
+        B, tau = self.rows.B, self.tau
+        if len(b) <= B.shape[0]:
             found: FloatArray = cho_solve(self._of_entries(len(self.L)), b)
-        else:
-            found = (b - self.total(cho_solve(self._of_rows(), self.along(b)))) / self.tau
+            return found
+        E = self.rows.apart(self.rows.Y @ self.L)
+        # the inner products of e e^T are the squares of those of e
+        K = B @ (B @ (E @ E.T) ** 2).T
+        K[np.diag_indices(len(K))] += tau / self.weight
+        y = cho_solve(cho_factor(K, overwrite_a=True), B @ quadratic(E, smat(b, len(self.L))))
+        found = (b - svec(weighted(E, B.T @ y))) / tau
         return found
 
     def _of_entries(self, first: int) -> Any:
@@ -134,13 +140,6 @@ class Curvature:
             some = self.rows.part(np.arange(start, min(t, start + size)))
             A = some.B @ squares(some.apart(z))
             K += self.weight * (A.T @ A)
-        return cho_factor(K, overwrite_a=True)
-
-    def _of_rows(self) -> Any:
-        # the inner products of e e^T are the squares of those of e
-        B, E = self.rows.B, self.rows.apart(self.rows.Y @ self.L)
-        K = B @ (B @ (E @ E.T) ** 2).T
-        K[np.diag_indices(len(K))] += self.tau / self.weight
         return cho_factor(K, overwrite_a=True)
 
     def _diagonal(self) -> FloatArray:

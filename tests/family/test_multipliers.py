@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from cvxml.core.targets import OtherClasses, count
+from cvxml.family import active
+from cvxml.family.active import Curvature
 from cvxml.family.frobenius import Frobenius
-from cvxml.family.multipliers import Margin, Multipliers, _Curvature
+from cvxml.family.multipliers import Margin, Multipliers
 from cvxml.family.rows import PairRows, Plain, Prices, Triplets
 from cvxml.family.symmetric import quadratic, smat, squares, svec, weighted
 
@@ -116,14 +118,31 @@ def test_the_curvature_is_that_of_a_dense_matrix() -> None:
     z, rows = triplets(5)
     at = Multipliers(z, rows, lambda key: np.ones(len(key), dtype=bool), np.eye(3), Margin(0.7), 0.5)
     at.begin(np.eye(3), 1.0)
+    rows = at.active
     L = np.linalg.cholesky(at.M)
-    dense = at.B @ squares((z[at.i] - z[at.j]) @ L)
+    dense = rows.B @ squares((z[rows.i] - z[rows.j]) @ L)
     b = np.random.default_rng(0).standard_normal(6)
     for free in (np.arange(len(at.key)), np.array([1, 4])):  # more rows than entries, and fewer
         H = at.tau * np.eye(6) + 3.0 * dense[free].T @ dense[free]
-        curvature = _Curvature(at, L, free, 3.0)
+        curvature = Curvature(rows.part(free), L, at.tau, 3.0)
         assert curvature.times(b) == pytest.approx(H @ b, rel=1e-9)
         assert curvature.solve(b) == pytest.approx(np.linalg.solve(H, b), rel=1e-7)
+
+
+@pytest.mark.parametrize("first", [1, 2, 3])
+def test_conjugate_gradients_find_what_a_dense_matrix_does(
+    first: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    z, rows = triplets(5)
+    at = Multipliers(z, rows, lambda key: np.ones(len(key), dtype=bool), np.eye(3), Margin(0.7), 0.5)
+    at.begin(np.eye(3), 1.0)
+    L = np.linalg.cholesky(at.M)
+    V = at.active.B @ squares((z[at.active.i] - z[at.active.j]) @ L)
+    b = np.random.default_rng(0).standard_normal(6)
+    expected = np.linalg.solve(at.tau * np.eye(6) + 3.0 * V.T @ V, b)
+    for name, value in {"FEW": 0, "MANY": 0, "FIRST": first, "INEXACT": 1e-12, "MOST": 100}.items():
+        monkeypatch.setattr(active, name, value)
+    assert Curvature(at.active, L, at.tau, 3.0).solve(b) == pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.parametrize("margin", [Margin(0.7), Margin(0.7, squared=True)])
@@ -134,8 +153,9 @@ def test_sums_over_pairs_are_the_slope_of_the_rows(margin: Margin) -> None:
     at.begin(np.eye(3), 1.0)
     S = np.random.default_rng(1).standard_normal((3, 3))
     S = S + S.T
-    gathered = float(np.sum(at.weighted(at.Bt @ at.slopes(at.x)) * S))
-    assert gathered == pytest.approx(float(at.slopes(at.x) @ at.margins(S)), rel=1e-10)
+    gathered = float(np.sum(at.active.total(at.slopes(at.x)) * S))
+    for v in (at.active.margins(S), at.active.along(S)):
+        assert gathered == pytest.approx(float(at.slopes(at.x) @ v), rel=1e-10)
     one_by_one = [v for k, v in table(rows, z @ np.linalg.cholesky(at.M)).items() if k in at.key]
     assert 1 - at.x == pytest.approx(one_by_one, rel=1e-6, abs=1e-7)
 
