@@ -34,7 +34,7 @@ ROWS_A_FEATURE = 4  # or more, where that is more
 PATIENCE = 20  # rounds without a better gap, after which rounding is to blame
 STEP = 4  # from one sample to the next
 NEAR = 0.1  # what the optimum of a sample leaves of the objective of a larger one
-CLOSE = 0.01  # to the optimum of a sample, of its objective
+CLOSE = 0.03  # to the optimum of a sample, of its objective
 NOISE = 64 * float(np.finfo(float).eps)  # of a coordinate that has lost no digits
 
 Prove = Callable[[Family, FloatArray, Dual], Certificate]
