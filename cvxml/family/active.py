@@ -11,7 +11,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.family.rows import Entries
-from cvxml.family.symmetric import quadratic, smat, squares, svec, weighted
+from cvxml.family.symmetric import quadratic, smat, squares, svec, triangle, weighted
 
 BLOCK = 2**22  # numbers at a time
 FIRST = 20  # directions whose curvature is known exactly
@@ -85,15 +85,16 @@ class Curvature:
     """
 
     def __init__(self, rows: Active, L: FloatArray, tau: float, weight: float):
-        self.rows, self.L, self.tau, self.weight = rows, L, tau, weight
+        self.rows, self.r = rows._replace(Y=rows.Y @ L), len(L)
+        self.tau, self.weight = tau, weight
 
     def along(self, x: FloatArray) -> FloatArray:
         """<V_t, S> for x = svec(S)."""
-        return self.rows.along(self.L @ smat(x, len(self.L)) @ self.L.T)
+        return self.rows.along(smat(x, self.r))
 
     def total(self, y: FloatArray) -> FloatArray:
         """svec of sum_t y_t V_t."""
-        return svec(self.L.T @ self.rows.total(y) @ self.L)
+        return svec(self.rows.total(y))
 
     def times(self, x: FloatArray) -> FloatArray:
         """The matrix times x."""
@@ -104,8 +105,8 @@ class Curvature:
         p, few = len(b), min(len(b), self.rows.B.shape[0])
         if few <= FEW:
             return self._directly(b)
-        block, rest = self._of_entries(min(FIRST, len(self.L))), self._diagonal()
-        own = np.flatnonzero(np.triu_indices(len(self.L))[1] < FIRST)
+        block, rest = self._of_entries(min(FIRST, self.r)), self._diagonal()
+        own = np.flatnonzero(triangle(self.r)[1] < FIRST)
 
         def nearly(y: FloatArray) -> FloatArray:
             z = y / rest
@@ -121,21 +122,20 @@ class Curvature:
         """By the smaller of two systems. Differences of pairs are at hand, which lose no digits."""
         B, tau = self.rows.B, self.tau
         if len(b) <= B.shape[0]:
-            found: FloatArray = cho_solve(self._of_entries(len(self.L)), b)
-            return found
-        E = self.rows.apart(self.rows.Y @ self.L)
+            direct: FloatArray = cho_solve(self._of_entries(self.r), b)
+            return direct
+        E = self.rows.apart(self.rows.Y)
         # the inner products of e e^T are the squares of those of e
         K = B @ (B @ (E @ E.T) ** 2).T
         K[np.diag_indices(len(K))] += tau / self.weight
-        y = cho_solve(cho_factor(K, overwrite_a=True), B @ quadratic(E, smat(b, len(self.L))))
-        found = (b - svec(weighted(E, B.T @ y))) / tau
-        return found
+        y = cho_solve(cho_factor(K, overwrite_a=True), B @ quadratic(E, smat(b, self.r)))
+        return (b - svec(weighted(E, B.T @ y))) / tau
 
     def _of_entries(self, first: int) -> Any:
         """Of the entries of S in the first rows and columns."""
         t, p = self.rows.B.shape[0], first * (first + 1) // 2
         K, size = self.tau * np.eye(p), max(1, BLOCK // p)
-        z = self.rows.Y @ self.L[:, :first]
+        z = self.rows.Y[:, :first]
         for start in range(0, t, size):
             some = self.rows.part(np.arange(start, min(t, start + size)))
             A = some.B @ squares(some.apart(z))
@@ -144,11 +144,8 @@ class Curvature:
 
     def _diagonal(self) -> FloatArray:
         """As if no two pairs were of one row."""
-        E, often = (
-            self.rows.apart(self.rows.Y @ self.L) ** 2,
-            np.asarray((self.rows.B**2).sum(axis=0)).ravel(),
-        )
-        rows, columns = np.triu_indices(len(self.L))
+        E, often = self.rows.apart(self.rows.Y) ** 2, np.asarray((self.rows.B**2).sum(axis=0)).ravel()
+        rows, columns = triangle(self.r)
         twice: FloatArray = np.where(rows == columns, 1.0, 2.0)
         found: FloatArray = self.tau + self.weight * twice * ((E * often[:, None]).T @ E)[rows, columns]
         return found

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
-from cvxml.core.metric import FloatArray
+from cvxml.core.metric import FloatArray, IntArray
 
 ROOT2 = float(np.sqrt(2))
 
 
+@lru_cache(maxsize=4)
+def triangle(d: int) -> tuple[IntArray, IntArray]:
+    """Rows and columns of the upper triangle of a matrix (d, d), row by row."""
+    rows, columns = np.triu_indices(d)
+    return rows, columns
+
+
 def svec(S: FloatArray) -> FloatArray:
     """The upper triangle of S (d, d), row by row; off the diagonal times sqrt 2, so that <S, T> = svec(S) svec(T)."""
-    rows, columns = np.triu_indices(len(S))
+    rows, columns = triangle(len(S))
     vector: FloatArray = S[rows, columns] * np.where(rows == columns, 1.0, ROOT2)
     return vector
 
 
 def smat(v: FloatArray, d: int) -> FloatArray:
     """The symmetric matrix (d, d) with svec(S) = v."""
-    rows, columns = np.triu_indices(d)
+    rows, columns = triangle(d)
     S = np.zeros((d, d))
     S[rows, columns] = v / np.where(rows == columns, 1.0, ROOT2)
     S[columns, rows] = S[rows, columns]
@@ -27,7 +36,7 @@ def smat(v: FloatArray, d: int) -> FloatArray:
 
 def squares(E: FloatArray) -> FloatArray:
     """svec(e e^T) of every row e of E (t, d): (t, d (d + 1) / 2); times svec(S) it is the row's e^T S e."""
-    rows, columns = np.triu_indices(E.shape[1])
+    rows, columns = triangle(E.shape[1])
     F: FloatArray = E[:, rows] * E[:, columns]
     F *= np.where(rows == columns, 1.0, ROOT2)
     return F

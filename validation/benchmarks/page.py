@@ -11,7 +11,7 @@ from validation.benchmarks.summary import COLUMNS, NOT_RUN, Record, collected, l
 from validation.experiments.page import bullets, table
 from validation.experiments.tasks import Result, Task
 
-BENCHMARKS = ("mlsvm", "gerrymandering", "glml", "nca", "convex")
+BENCHMARKS = ("mlsvm", "gerrymandering", "glml", "nca", "convex", "size")
 
 
 def record(
