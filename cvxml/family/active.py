@@ -40,8 +40,11 @@ class Active(NamedTuple):
     def part(self, rows: IntArray) -> Self:
         """Some of the rows."""
         B = self.B[rows]
-        used, place = np.unique(B.indices, return_inverse=True)
-        B = csr_array((B.data, place.reshape(-1), B.indptr), shape=(len(rows), len(used)))
+        there = np.zeros(len(self.i), dtype=bool)
+        there[B.indices] = True
+        used = np.flatnonzero(there)
+        place = np.cumsum(there) - 1
+        B = csr_array((B.data, place[B.indices], B.indptr), shape=(len(rows), len(used)))
         return self._replace(B=B, i=self.i[used], j=self.j[used])
 
     def apart(self, z: FloatArray) -> FloatArray:

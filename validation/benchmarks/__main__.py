@@ -22,7 +22,7 @@ from functools import partial
 from pathlib import Path
 
 from cvxml import datasets
-from validation.benchmarks import isolated, page, summary
+from validation.benchmarks import isolated, page, picture, summary
 from validation.benchmarks.learners import PYTHON
 from validation.benchmarks.page import BENCHMARKS
 from validation.benchmarks.summary import Record
@@ -96,6 +96,8 @@ def render() -> None:
     """report.md and README.md, from recorded.json."""
     recorded: Record = json.loads(RECORDED.read_text(encoding="utf-8"))
     write(ROOT / summary.REPORT, "\n".join(page.report(recorded)))
+    if grown := summary.collected(recorded, "growth", "size"):
+        picture.growth(grown, (ROOT / summary.REPORT).with_name(page.GROWTH))
     readme = ROOT / "README.md"
     write(readme, summary.with_section(readme.read_text(encoding="utf-8"), summary.readme(recorded)))
     print(summary.REPORT)

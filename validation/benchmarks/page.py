@@ -13,6 +13,8 @@ from validation.experiments.tasks import Result, Task
 
 BENCHMARKS = ("mlsvm", "gerrymandering", "glml", "nca", "convex", "size")
 
+GROWTH = "growth.png"  # the picture, beside the report
+
 
 def record(
     command: str, results: dict[str, list[tuple[Task, Result]]], with_learners: bool, note: str = ""
@@ -102,6 +104,7 @@ def section(recorded: Record, name: str) -> list[str]:
             for each in grown
         ]
         lines += ["", *table(("method", "growth of", "n: seconds", "exponent"), cells)]
+        lines += ["", f"![Seconds by the number of points]({GROWTH})"] if name == "size" else []
     peaks = [each for each in recorded["parts"] if each["benchmark"] == name]
     facts = collected(recorded, "facts", name)
     if peaks:

@@ -43,15 +43,15 @@ LIMIT = 300.0  # seconds for metric-learn
 def tasks(quick: bool) -> list[Task]:
     """Each piece of work, metric-learn's LMNN beside the smallest, and growth."""
     if quick:
-        made = [solved("lmnn", "letter", 300, (1e-3,)), solved("itml", "letter", 300, (1e-3,), pairs=500)]
-        return [*made, grown("mmc", (100, 200), 1e-3)]
+        made = [solved("lmnn", "digits", 150, (1e-2,)), solved("itml", "iris", 100, (1e-3,), pairs=500)]
+        return [*made, grown("mmc", "iris", (60, 120), 1e-3)]
     made = [
         solved(method, data, n, gaps, **pairs)
         for method, data, n, gaps in WORK
         for pairs in ([{"pairs": p} for p in PAIRS] if method == "itml" else [{}])
     ]
     beside = Task("letter", "lmnn, metric-learn", 0, {"part": "metric-learn", "points": 4000, "gaps": [1e-3]})
-    return [*made, beside, *(grown(method, LETTER, gap) for method, gap in GROWTH.items())]
+    return [*made, beside, *(grown(method, "letter", LETTER, gap) for method, gap in GROWTH.items())]
 
 
 def solved(method: str, data: str, n: int, gaps: tuple[float, ...], **pairs: int) -> Task:
@@ -60,9 +60,9 @@ def solved(method: str, data: str, n: int, gaps: tuple[float, ...], **pairs: int
     return Task(data, named, 0, {"part": "solve", "points": n, "gaps": list(gaps), **pairs})
 
 
-def grown(method: str, sizes: tuple[int, ...], gap: float) -> Task:
+def grown(method: str, data: str, sizes: tuple[int, ...], gap: float) -> Task:
     """One method at several sizes."""
-    return Task("letter", f"{method}, growth", 0, {"part": "growth", "sizes": sizes, "gap": gap})
+    return Task(data, f"{method}, growth", 0, {"part": "growth", "sizes": sizes, "gap": gap})
 
 
 def measure(task: Task) -> Result:
@@ -104,7 +104,7 @@ def by_size(method: str, task: Task) -> Result:
         X, y = points(task.data, n)
         return lambda: quietly(lambda: cvxml.solve(method, X, y, tol=gap))
 
-    return growth(method, "letter, 16 features", f"solve to {gap:.0e}", of, task.settings["sizes"])
+    return growth(method, task.data, f"solve to {gap:.0e}", of, task.settings["sizes"])
 
 
 def drawn(y: Any, count: int) -> dict[str, Any]:

@@ -36,7 +36,8 @@ def summary(recorded: Record) -> list[str]:
     rows: list[tuple[str, ...]] = []
     for method in [name for name in names() if any(each["method"] == name for each in [*claims, *grown])]:
         found = [claim for claim in claims if claim["method"] == method and rivals_of(claim)]
-        growth = next((growth_of(each) for each in grown if each["method"] == method), NOT_RUN)
+        own = [each for each in grown if each["method"] == method]
+        growth = growth_of(max(own, key=lambda each: each["sizes"][-1])) if own else NOT_RUN
         if not found:
             rows.append((f"`{method}`", NOT_RUN, *("",) * 6, growth))
             continue

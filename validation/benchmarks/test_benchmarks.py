@@ -28,6 +28,7 @@ from validation.benchmarks import (
     mlsvm,
     nca,
     page,
+    size,
     summary,
     vectorised,
 )
@@ -267,6 +268,20 @@ def test_parts_of_the_convex_methods() -> None:
         task.method.split(", ")[0] for task in convex.tasks(False) if task.settings["part"] == "growth"
     }
     assert covered == {method for method, _ in convex.examples()}
+
+
+def test_parts_of_size() -> None:
+    (claim,) = small(size, "lmnn", points=120)["claims"]
+    assert (claim["n"], claim["rivals"]) == (120, [])
+    assert float(claim["ours"][0]["reached"].removeprefix("gap ")) <= 1e-2
+    (claim,) = small(size, "itml", points=40, pairs=100)["claims"]
+    assert "100 pairs" in claim["timed"]
+    (grown,) = small(size, "mmc, growth", sizes=[30, 40])["growth"]
+    assert (grown["method"], grown["sizes"]) == ("mmc", [30, 40])
+    y = np.repeat([0, 1], 30)
+    pairs = np.concatenate(list(size.drawn(y, 200).values()))
+    assert len(np.unique(pairs, axis=0)) == 200
+    assert (pairs[:, 0] < pairs[:, 1]).all()
 
 
 def test_parts_of_mlsvm() -> None:
