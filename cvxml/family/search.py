@@ -16,6 +16,7 @@ import numpy as np
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Callback, Found, Iterate, run
+from cvxml.core.targets import count
 from cvxml.family.bound import Family
 from cvxml.family.boxed import BoxDual, Boxed
 from cvxml.family.budget import budget, unproved
@@ -138,6 +139,10 @@ class LinearMargins:
     def objective(self, M: FloatArray) -> float:
         """Of the rows that are solved for, at M."""
         return self._objective(self.rows, 1, M)
+
+    def at_zero(self) -> float:
+        """The objective of the matrix 0."""
+        return self.hinge.cap * count(self.rows.impostors)
 
     def _objective(self, rows: MarginRows, every: int, M: FloatArray) -> float:
         key, v = rows.near(images(self.Y, M), 1.0)
@@ -299,7 +304,8 @@ def _linear(
     solver.begin(start)
     found = run(at, prove, tol, max_iter, callback, "multipliers", PATIENCE)
     zero = 0 * found.metric
-    if prove(zero, found.dual).proves(tol):
+    # At 0 every margin is missed: of many rows that is looked at where it may be as good only.
+    if solver.at_zero() <= 2 * solver.objective(solver.solver.M) and prove(zero, found.dual).proves(tol):
         return found._replace(metric=zero)
     if found.status is Status.CONVERGED:
         return found
