@@ -34,7 +34,7 @@ from cvxml.family.curvature import radius
 from cvxml.family.proved import EPS, Images, Seen, least_eigenvalue, seen
 
 SOME = 150  # points that tell how far the optimum is
-WITHIN = 1 - 1e-12  # of the budget: rounding takes no metric of a solver out of it
+WITHIN = 1 - 1e-14  # of the budget: rounding takes few metrics of a solver out of it
 FAINT = 1e-8  # of the longest image: a root below counts as that, for a solver
 
 
