@@ -145,7 +145,7 @@ class AllSoftmaxes:
             pull, pull_off = self._pull(sight.images, sight.miss, sight.P)
         # A log sum exp moves by no more than the distances of its point.
         reach = off_of(sight)
-        off = found.off + float(reach[self.used].sum()) + np.count_nonzero(self.used) * float(reach.max())
+        off = found.off + float(reach[self.used].sum() + np.count_nonzero(self.used) * reach.max())
         objective = pull + found.value
         off = (off + pull_off + 4 * EPS * (pull + abs(found.value))) * ROOM
         finite = math.isfinite(objective) and math.isfinite(off)

@@ -18,6 +18,7 @@ from cvxml.family.all_pairs import Laplacian, classes, rounded
 from cvxml.family.all_roots import AllRoots
 from cvxml.family.all_softmaxes import AllSoftmaxes
 from cvxml.family.bound import UNPRICED
+from cvxml.family.budget import BudgetFeasibility
 from cvxml.family.proved import Images, Points, Seen, seen
 
 MOVED = 1e-3
@@ -227,3 +228,30 @@ def test_pairs_that_may_be_the_nearest_are_looked_at() -> None:
     spent = max(1, sum(D[i, j] for i, j in pairs_by_labels(y).similar.tolist()))
     k = int(block.v.argmin())
     assert abs(Fraction(block.v[k]) - least / spent) <= Fraction(block.off[k])
+
+
+def test_the_nearest_of_a_table_are_those_that_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = np.array([[0.0], [0.5], [1.0], [1.0005], [3.0]]), np.array([0, 0, 1, 1, 1])
+    rows, A = Across(classes(y)), np.eye(1)
+    D = {i * 5 + j: (X[i, 0] - X[j, 0]) ** 2 for i in (0, 1) for j in (2, 3, 4)}
+    for off in (0.0, 1e-3, 0.4):
+        near = [key for key, d in D.items() if d <= min(D.values()) + 2 * off]
+        assert rows.below(X, -math.inf, off).tolist() == near
+    view = AllSimilar(X, y, 1).look(A).view
+    assert isinstance(view, Kept)
+    monkeypatch.setattr(all_budget, "off_of", lambda sight: np.full(5, 0.2))
+    (block,) = rows.blocks(view, UNPRICED)
+    assert len(block.v) == len(near) > 2
+
+
+def test_a_metric_that_the_budget_moves_is_away() -> None:
+    """Also by what is seen of it only after it is divided."""
+    X, y = data(0)
+    everyone, A = AllSimilar(X, y, 2), np.eye(2)
+    everyone.E = 0.9 * everyone.E
+    looked = everyone.look(A)
+    assert isinstance(looked.view, Kept)
+    assert isinstance(looked.feasibility, BudgetFeasibility)
+    root = looked.view.sight.root
+    judged = root @ root.T * looked.view.factor
+    assert looked.feasibility.away >= float(np.linalg.norm(A - judged)) > 0
