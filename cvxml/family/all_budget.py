@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 
-from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.metric import FloatArray, IntArray, units_of
 from cvxml.core.pairs import pairs_by_labels
 from cvxml.family.all_pairs import ROOM, Classes, Table, classes, off_of, rounded
 from cvxml.family.budget import budget, examine_budget
@@ -17,6 +18,7 @@ from cvxml.family.proved import EPS, Distances, Images, Seen, least_eigenvalue, 
 from cvxml.family.regularizers import Budget, Looked
 from cvxml.family.rows import Block, Entries, Prices, Weights, between
 
+KNOWN = 0.5  # of the budget: where rounding may be more of it, the share is as large as it can be
 NOISE = 64 * EPS  # of the longest image squared: a distance from a table of them
 
 
@@ -32,7 +34,8 @@ class Kept(NamedTuple):
         """See `View`."""
         D, off = self.sight.of(self.X[index[:, 0]] - self.X[index[:, 1]])
         with np.errstate(over="ignore", invalid="ignore"):
-            return Distances(D * self.factor, (off + (2 * self.share + 4 * EPS) * D) * self.factor)
+            share = 2 * self.share + 4 * EPS
+            return Distances(D * self.factor, ((1 + share) * off + share * D) * self.factor)
 
 
 class AllSimilar(Budget):
@@ -47,10 +50,13 @@ class AllSimilar(Budget):
         self.classes = classes(y)
         self.sizes = self.classes.sizes.astype(float)
         # Differences with the same sum of squares as those of all similar pairs, but for rounding.
-        ordered = X[self.classes.order]
-        means = np.add.reduceat(ordered, self.classes.first[:-1]) / self.sizes[:, None]
+        # From the first of each class they keep their digits, wherever the points are.
         own = np.repeat(np.arange(len(self.sizes)), self.classes.sizes)
-        self.E = (ordered - means[own]) * np.sqrt(self.sizes)[own, None]
+        ordered, first = X[self.classes.order], self.classes.first[:-1]
+        D = ordered - ordered[first[own]]
+        means = np.add.reduceat(D, first) / self.sizes[:, None]
+        self.E = (D - means[own]) * np.sqrt(self.sizes)[own, None]
+        self.unit = units_of(np.maximum.reduceat(ordered, first) - np.minimum.reduceat(ordered, first))
         self.at = budget(self.E, rank)
         self.images = rounded(points(X, self.at.to))
         if rank is not None:
@@ -68,7 +74,7 @@ class AllSimilar(Budget):
 
     def look(self, A: FloatArray) -> Looked:
         """P_+(A) / max(1, spent)."""
-        judged, feasibility = examine_budget(A, self.E)
+        judged, feasibility = examine_budget(A, self.E, self.unit)
         matrix = judged.matrix
         finite = bool(np.isfinite(matrix).all())
         sight = seen(self.X, matrix if finite else 0 * np.nan_to_num(matrix))
@@ -76,7 +82,11 @@ class AllSimilar(Budget):
         Q, Q_off = self.classes.scatter(Images(sight.P, EPS * np.linalg.norm(sight.P, axis=1)), self.sizes)
         spent = float(np.trace(S))
         wide = (len(S) * off + sight.miss * (float(np.trace(Q)) + len(Q) * Q_off)) * ROOM
-        view = Kept(self.X, sight, 1 / max(1.0, spent), wide / max(1.0, spent))
+        most = max(1.0, spent)  # the distances are divided by that, and by 1 at least
+        share = wide / most if wide <= KNOWN * most else most
+        view = Kept(self.X, sight, 1 / most, share)
+        beyond = (most - 1 + share) * float(np.trace(matrix))
+        feasibility = replace(feasibility, away=feasibility.away + beyond)
         return Looked(view, feasibility, finite and math.isfinite(spent + wide))
 
 

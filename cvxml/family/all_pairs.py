@@ -140,7 +140,7 @@ def metric_of(dual: Dual, d: int) -> FloatArray:
     metric, feasibility = examine(as_matrix(dual[METRIC], d, f"dual {METRIC!r}"))
     if not feasibility.feasible:
         raise ValueError(f"dual {METRIC!r} must be a psd matrix; {feasibility}")
-    return dual[METRIC] if feasibility.exact else metric
+    return metric
 
 
 def once(given: G, make: Callable[[G], M]) -> M:

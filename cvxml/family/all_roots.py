@@ -31,9 +31,10 @@ from cvxml.family.all_pairs import (
 )
 from cvxml.family.budget_path import AWAY, PATIENCE
 from cvxml.family.curvature import radius
-from cvxml.family.proved import EPS, Images, least_eigenvalue, seen
+from cvxml.family.proved import EPS, Images, Seen, least_eigenvalue, seen
 
 SOME = 150  # points that tell how far the optimum is
+WITHIN = 1 - 1e-14  # of the budget: rounding takes few metrics of a solver out of it
 FAINT = 1e-8  # of the longest image: a root below counts as that, for a solver
 
 
@@ -42,6 +43,11 @@ class _Roots(NamedTuple):
 
     total: float
     G: Laplacian
+
+
+def _reach(sight: Seen) -> float:
+    """A distance is off by no more."""
+    return 2 * float(off_of(sight).max())
 
 
 class AllRoots:
@@ -73,15 +79,19 @@ class AllRoots:
         looked = self.budget.look(A)
         view = looked.view
         assert isinstance(view, Kept)
-        z, reach = view.sight.images.at[self.order], 2 * float(off_of(view.sight).max())
-        found = self.roots(z, math.sqrt(reach))
-        priced = found if np.array_equal(A, at) else self._priced(at)
+        with np.errstate(over="ignore", invalid="ignore"):
+            found, sight = self._at(view.sight), seen(self.X, at)
+            # The bound is a matter of the dual alone: whoever compares two gaps to it compares objectives.
+            same = np.array_equal(sight.root, view.sight.root)
+            priced = found if same else self._at(sight)
+        reach = _reach(view.sight)
         n, mu = len(self.X), self._largest(priced)
         # A root moves by `reach` over twice itself; one below the floor by no more than that.
         total_off = reach * float(found.G.degree.sum()) + (n + 64) * EPS * found.total
         root_of = math.sqrt(view.factor)
         objective = -found.total * root_of if looked.finite else math.inf
-        objective_off = (total_off + (view.share + 4 * EPS) * found.total) * root_of * ROOM
+        share = view.share + 4 * EPS
+        objective_off = ((1 + share) * total_off + share * found.total) * root_of * ROOM
         bound = -math.sqrt(2 * mu * priced.total)
         bound_off = (n + 64) * EPS * abs(bound)
         proved = math.isfinite(objective + bound) and not self.undecided
@@ -109,9 +119,9 @@ class AllRoots:
         E: FloatArray = self.X[i[apart]] - self.X[j[apart]]
         return E
 
-    def _priced(self, at: FloatArray) -> _Roots:
-        z = seen(self.X, at).images.at[self.order]
-        return self.roots(z, FAINT * float(np.linalg.norm(z, axis=1).max()) or 1.0)
+    def _at(self, sight: Seen) -> _Roots:
+        """No root is less than that of what a distance may be off by."""
+        return self.roots(sight.images.at[self.order], math.sqrt(_reach(sight)))
 
     def _largest(self, priced: _Roots) -> float:
         """No less than mu."""
@@ -121,7 +131,10 @@ class AllRoots:
     def look(self, M: FloatArray) -> Looked:
         """-log sum sqrt(D) + 1/2 log trace M in coordinates where the similar pairs' sum is the identity."""
         z = self.images.at @ root(M)
-        found = self.roots(z, FAINT * float(np.linalg.norm(z, axis=1).max()))
+        longest = float(np.linalg.norm(z, axis=1).max())
+        if longest == 0:  # whatever the scale is, the value is the same; there is none
+            return Looked(math.inf, 0 * M, math.inf)
+        found = self.roots(z, FAINT * longest)
         G, size = found.G.total(), float(np.trace(M))
         bound = math.sqrt(2 * found.total * float(np.linalg.eigvalsh(G)[-1]))
         left = bound * math.sqrt(size) / found.total - 1
@@ -131,7 +144,7 @@ class AllRoots:
 
     def outside(self, M: FloatArray) -> FloatArray:
         """(d, d), within the budget."""
-        return self.at.outside(M / np.trace(M))
+        return self.at.outside(M * (WITHIN / np.trace(M)))
 
     def search(self, tol: float, max_iter: int, start: FloatArray | None, callback: Callback) -> Found:
         """Solve to a gap of `tol`. start: a psd matrix (d, d)."""

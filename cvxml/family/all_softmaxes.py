@@ -145,13 +145,16 @@ class AllSoftmaxes:
             pull, pull_off = self._pull(sight.images, sight.miss, sight.P)
         # A log sum exp moves by no more than the distances of its point.
         reach = off_of(sight)
-        off = found.off + float(reach[self.used].sum()) + np.count_nonzero(self.used) * float(reach.max())
+        off = found.off + float(reach[self.used].sum() + np.count_nonzero(self.used) * reach.max())
         objective = pull + found.value
         off = (off + pull_off + 4 * EPS * (pull + abs(found.value))) * ROOM
         finite = math.isfinite(objective) and math.isfinite(off)
-        same = np.array_equal(A, at)
-        bound = self.bound(self.priced(found if same else self.softmax(seen(self.X, at).images.at)))
-        bound -= (len(self.w) + 16) * EPS * (abs(bound) + self.level)
+        # The bound is a matter of the dual alone: whoever compares two gaps to it compares objectives.
+        with np.errstate(over="ignore", invalid="ignore"):
+            priced_at = seen(self.X, at)
+            same = np.array_equal(priced_at.root, sight.root)
+            bound = self.bound(self.priced(found if same else self.softmax(priced_at.images.at)))
+        bound -= (len(self.w) + 16) * EPS * (abs(bound) + len(self.X) * math.log(len(self.X)))
         return Certificate(
             kind="global",
             objective=objective if finite else math.inf,
@@ -176,7 +179,7 @@ class AllSoftmaxes:
         found = self.softmax(self.images.at @ root(M))
         value, Z = float(np.trace(M)) + found.value, np.eye(len(M)) - found.G.total()
         bound = self.bound(Priced(found.entropy, Surplus(Z, 0.0)))
-        left = (value - bound) / abs(value)
+        left = (value - bound) / abs(value) if value else 0.0
         if self.rho:
             values, vectors = np.linalg.eigh(M)
             values = np.maximum(values, EPS**2 * values[-1])

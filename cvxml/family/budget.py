@@ -97,14 +97,18 @@ def _distances(E: FloatArray, psd: FloatArray, slack: float) -> tuple[FloatArray
     return np.maximum(quadratic(E, psd), 0.0), off
 
 
-def examine_budget(A: FloatArray, similar: FloatArray) -> tuple[Judged, BudgetFeasibility]:
+def examine_budget(
+    A: FloatArray, similar: FloatArray, unit: FloatArray | None = None
+) -> tuple[Judged, BudgetFeasibility]:
     """P_+(A) / max(1, spent), and how far A (d, d) was from it; similar (s, d): differences of the similar pairs.
+
+    unit (d,): of these, where others are given that have the same sum of squares.
 
     The projection is that of the features in units of their own, powers of two: in the units given, rounding of a
     feature that is small would be all there is of one that is large. So is what is symmetric and psd within
     tolerance: it must be so in these units too. A symmetric psd matrix within budget is judged unchanged.
     """
-    unit = units_of(similar)
+    unit = units_of(similar) if unit is None else unit
     found = examine(A)[1]
     own, exponent = in_units(A, unit)
     here = examine(own)[1]

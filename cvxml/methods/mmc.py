@@ -43,6 +43,7 @@ from cvxml.family.curvature import radius
 from cvxml.family.diagonal import DiagonalBudget
 from cvxml.family.losses import Root
 from cvxml.family.method import FamilyMethod
+from cvxml.family.proved import seen
 from cvxml.family.regularizers import Budget
 from cvxml.family.rows import PairRows, Prices, Weights
 from cvxml.family.span import cosets
@@ -326,7 +327,7 @@ class MMC(FamilyMethod[Instance]):
     def read(self, given: Instance, dual: Dual) -> Sequence[Prices]:
         """ "c" (q,), a number for each dissimilar pair; or the "metric" (d, d) at which they are one over distances."""
         if isinstance(dual, Mapping) and METRIC in dual:
-            D = quadratic(given.dissimilar, metric_of(dual, given.X.shape[1]))
+            D = seen(given.X, metric_of(dual, given.X.shape[1])).of(given.dissimilar).D
             dual = {"c": 1 / np.sqrt(np.maximum(D, FAINT * float(D.max()) or 1.0))}
         c = price_of_each(dual, "c", len(given.pairs.dissimilar))
         if not np.isfinite(c).all():
