@@ -17,6 +17,7 @@ from cvxml.core.backend import solve_problem
 from cvxml.core.exact import Exact
 from cvxml.core.example import Example
 from cvxml.core.inputs import check_choice, check_count, check_positive
+from cvxml.core.memory import check_literal
 from cvxml.core.metric import FloatArray, IntArray, as_matrix, as_metric, examine, project_psd
 from cvxml.core.misreading import Misreading
 from cvxml.core.parameter import Parameter
@@ -238,6 +239,10 @@ class ConvexMethod(Method[Given]):
     ) -> Found:
         """The fast solver. start: may be near the optimum, or not."""
 
+    def literal_rows(self, given: Given) -> int:
+        """Constraints of the literal problem, each with coefficients (d, d): 0 where they are few."""
+        return 0
+
     def prices(self, given: Given, values: dict[str, FloatArray]) -> Dual:
         """The dual that `certify` takes, from the values of the variables of `dual`: the same by default."""
         return values
@@ -265,6 +270,7 @@ class ConvexMethod(Method[Given]):
         if start is not None and self._proves(given, start, tol):
             return Found(*start, Status.CONVERGED, 0)
         if solver != "fast":
+            check_literal(self.literal_rows(given), self.metric_size(given.X))
             return self.through_cvxpy(given, solver)
         try:
             return self.search(given, tol, max_iter, start, callback)
