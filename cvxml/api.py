@@ -11,7 +11,7 @@ from cvxml.core.result import Certificate, Dual, Evaluation, Solution
 from cvxml.core.threads import one_blas_thread
 from cvxml.methods import check_params, get, get_stationary, names
 
-_SOLVE = ("solver", "tol", "max_iter", "warm_start", "callback")
+_SOLVE = ("solver", "tol", "max_iter", "warm_start", "callback", "time_limit")
 
 
 def methods() -> list[str]:
@@ -23,7 +23,9 @@ def solve(method: str, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Solu
     """The optimal metric of `method` on X (n, d), y (n,), with its certificate.
 
     solver "fast" (default), "clarabel" or "scs"; tol (default 1e-6, of the problem's scale); max_iter; warm_start
-    (a Solution of the same data); callback; and the method's parameters (`cvxml show METHOD`).
+    (a Solution of the same data); callback, called with a Step each time the gap is measured; time_limit, seconds,
+    looked at between steps: what is found by then is returned with its bound, as Status.TIME_LIMIT; and the method's
+    parameters (`cvxml show METHOD`).
     Raises ValueError for bad input, and cvxml.core.backend.SolverFailure where a back end of cvxpy gives no answer;
     warns (ConvergenceWarning) whenever tol is not met.
     """

@@ -12,7 +12,8 @@ import os
 import shutil
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import numpy as np
@@ -84,6 +85,7 @@ def _parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentParser:
     command.add_argument("--solver", default="fast", help="fast (default), clarabel, scs, or global (ssvm)")
     command.add_argument("--tol", type=float, default=1e-6, help="gap relative to the scale (default 1e-6)")
     command.add_argument("--max-iter", type=int)
+    _add_time_limit(command, "solve for at most so long: the best metric so far with its bound (exit code 3)")
     command.add_argument("--warm-start", metavar="FILE", help="a file that --out wrote")
     command.add_argument(
         "--out",
@@ -104,6 +106,7 @@ def _parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentParser:
     command.add_argument(
         "--no-diagnosis", action="store_true", help="do not look for the misreading behind a refuted metric"
     )
+    _add_time_limit(command, "search for a proof, either way, for at most so long")
     command.set_defaults(run=_check)
 
     command = commands.add_parser("evaluate", help="the intermediates at a metric, by the paper's names")
@@ -125,6 +128,12 @@ def _parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentParser:
     command.add_argument("--json", action="store_true")
     command.set_defaults(run=_verify)
     return parser
+
+
+def _add_time_limit(command: argparse.ArgumentParser, what: str) -> None:
+    command.add_argument(
+        "--time-limit", type=float, metavar="SECONDS", help=f"{what}; looked at between steps"
+    )
 
 
 def _list(parsed: argparse.Namespace) -> int:
@@ -160,9 +169,7 @@ def _solve(parsed: argparse.Namespace) -> int:
         params["init"] = list(get(parsed.method).STARTS)
     if parsed.max_iter is not None:
         params["max_iter"] = parsed.max_iter
-    if sys.stderr.isatty():
-        params["callback"] = _progress
-    with warnings.catch_warnings():
+    with _progress() as callback, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the status is printed, always
         solution = cvxml.solve(
             parsed.method,
@@ -170,10 +177,10 @@ def _solve(parsed: argparse.Namespace) -> int:
             y,
             solver=parsed.solver,
             tol=parsed.tol,
+            callback=callback,
+            time_limit=parsed.time_limit,
             **params,
         )
-    if sys.stderr.isatty():
-        print(file=sys.stderr)
     try:
         if parsed.out:
             solution.save(parsed.out)
@@ -184,13 +191,23 @@ def _solve(parsed: argparse.Namespace) -> int:
     return CERTIFIED if solution.status in (Status.CONVERGED, Status.STATIONARY) else INCONCLUSIVE
 
 
-def _progress(step: Any) -> None:
-    print(
-        f"\riteration {step.iteration:6d}  {step.seconds:7.1f} s  objective {step.objective:.8g}  gap {step.gap:.2e} ",
-        end="",
-        file=sys.stderr,
-        flush=True,
-    )
+@contextmanager
+def _progress() -> Iterator[Callable[[Any], None] | None]:
+    """What tells of a step on a terminal, in a line that the next one overwrites; None where there is none."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    told = []
+
+    def tell(step: Any) -> None:
+        told.append(len(line := str(step)))
+        print(f"\r{line:<{max(told[-2:])}}", end="", file=sys.stderr, flush=True)
+
+    try:
+        yield tell
+    finally:
+        if told:
+            print(file=sys.stderr)
 
 
 def _check(parsed: argparse.Namespace) -> int:
@@ -200,18 +217,21 @@ def _check(parsed: argparse.Namespace) -> int:
 
     metric = candidate(parsed)
     X, y, params = problem(parsed)
-    report = cvxml.check(
-        parsed.method,
-        X,
-        y,
-        **metric,
-        claimed_objective=parsed.claimed_objective,
-        claim=parsed.claim,
-        tol=parsed.tol,
-        exact=parsed.exact,
-        diagnosed=not parsed.no_diagnosis,
-        **params,
-    )
+    with _progress() as callback:
+        report = cvxml.check(
+            parsed.method,
+            X,
+            y,
+            **metric,
+            claimed_objective=parsed.claimed_objective,
+            claim=parsed.claim,
+            tol=parsed.tol,
+            exact=parsed.exact,
+            diagnosed=not parsed.no_diagnosis,
+            time_limit=parsed.time_limit,
+            callback=callback,
+            **params,
+        )
     print(report.to_json() if parsed.json else report)
     codes = {Verdict.CERTIFIED: CERTIFIED, Verdict.REFUTED: REFUTED, Verdict.INCONCLUSIVE: INCONCLUSIVE}
     return codes[report.verdict]

@@ -6,6 +6,7 @@ found. Here are the defaults, and the one place that makes a Solution.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
@@ -16,11 +17,12 @@ from cvxml.core.backend import solve_problem
 from cvxml.core.exact import Exact
 from cvxml.core.example import Example
 from cvxml.core.inputs import check_choice, check_count, check_positive
+from cvxml.core.memory import check_literal
 from cvxml.core.metric import FloatArray, IntArray, as_matrix, as_metric, examine, project_psd
 from cvxml.core.misreading import Misreading
 from cvxml.core.parameter import Parameter
 from cvxml.core.result import Certificate, Dual, SavedSolution, Solution, Status, warn_unless_converged
-from cvxml.core.run import Callback, Found, Interrupted, Start
+from cvxml.core.run import Callback, Found, Interrupted, Start, Watch
 from cvxml.core.statement import Statement
 from cvxml.core.threads import one_blas_thread
 
@@ -173,22 +175,26 @@ class Method(ABC, Generic[Given]):
         max_iter: int | None = None,
         warm_start: Solution | SavedSolution | None = None,
         callback: Callback = None,
+        time_limit: float | None = None,
         **own: Any,
     ) -> Solution:
         """The metric with its certificate: optimal, or stationary where the problem is not convex.
 
         solver: "fast", or "clarabel" / "scs": the literal problem and its dual through cvxpy. tol: stop at
         gap <= tol * scale. max_iter: iterations of the fast solver (default `MAX_ITER`). warm_start: a Solution to
-        start from. callback: called with a `cvxml.core.result.Step` each time the gap is measured. own: as in
-        `SOLVE_PARAMETERS`. Ctrl-C ends the fast solver with the best so far, as Status.INTERRUPTED. Raises
-        ValueError for bad input; warns (ConvergenceWarning) whenever tol is not met.
+        start from. callback: called with a `cvxml.core.result.Step` each time the gap is measured. time_limit: seconds,
+        looked at between steps, of which a back end on a convex problem takes but one. own: as in `SOLVE_PARAMETERS`.
+        Ctrl-C ends the fast solver with the best so far, as Status.INTERRUPTED, and the time limit does, as
+        Status.TIME_LIMIT. Raises ValueError for bad input; warns (ConvergenceWarning) whenever tol is not met.
         """
         check_choice(solver, "solver", self.SOLVERS)
         tol = check_positive(tol, "tol")
         limit = self.MAX_ITER if max_iter is None else check_count(max_iter, "max_iter")
+        seconds = self.seconds(solver) if time_limit is None else check_positive(time_limit, "time_limit")
+        watch = Watch(seconds, callback)
         with one_blas_thread():
             start = None if warm_start is None else self.start(given, warm_start)
-            found = self.find(given, solver, tol, limit, start, callback, **own)
+            found = watch.named(self.find(given, solver, tol, limit, start, watch, **own))
             certificate = self.certify(given, found.metric, found.dual)
         found = found._replace(status=self.status(found.status, certificate, tol, solver))
         solution = Solution(
@@ -209,6 +215,10 @@ class Method(ABC, Generic[Given]):
         warn_unless_converged(solution, tol)
         return solution
 
+    def seconds(self, solver: str) -> float:
+        """How long a solver may take where no time limit is given."""
+        return math.inf
+
     def status(self, found: Status, certificate: Certificate, tol: float, solver: str) -> Status:
         """What a solver ended with, and what is proved of that: only a proof makes it converged."""
         if certificate.proves(tol):
@@ -228,6 +238,10 @@ class ConvexMethod(Method[Given]):
         self, given: Given, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
         """The fast solver. start: may be near the optimum, or not."""
+
+    def literal_rows(self, given: Given) -> int:
+        """Constraints of the literal problem, each with coefficients (d, d): 0 where they are few."""
+        return 0
 
     def prices(self, given: Given, values: dict[str, FloatArray]) -> Dual:
         """The dual that `certify` takes, from the values of the variables of `dual`: the same by default."""
@@ -256,6 +270,7 @@ class ConvexMethod(Method[Given]):
         if start is not None and self._proves(given, start, tol):
             return Found(*start, Status.CONVERGED, 0)
         if solver != "fast":
+            check_literal(self.literal_rows(given), self.metric_size(given.X))
             return self.through_cvxpy(given, solver)
         try:
             return self.search(given, tol, max_iter, start, callback)
@@ -303,7 +318,7 @@ class StationaryMethod(Method[Given]):
         early: stop once most of what the step can win is won.
         """
 
-    def enumerated(self, given: Given, *, tol: float) -> Solution | None:
+    def enumerated(self, given: Given, *, tol: float, time_limit: float | None = None) -> Solution | None:
         """The optimum with a bound of the problem itself; None where that is not within reach."""
         return None
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.inputs import check_labels, check_X
+from cvxml.core.memory import FLOAT, check_room
 from cvxml.core.metric import FloatArray, IntArray, real_array
 
 KINDS = ("similar", "dissimilar")
@@ -48,6 +49,12 @@ class Paired:
                 f"every two of {len(self.X)} points are a pair, and pairs of more than {MOST} are not listed; give "
                 "pairs, or fewer points"
             )
+        n, d = self.X.shape
+        check_room(
+            n * (n - 1) // 2 * (2 + d) * FLOAT,
+            f"a list of every two of {n} points, with their differences in {d} features,",
+            "give pairs, or fewer points",
+        )
         return pairs_by_labels(self.y)
 
     @property

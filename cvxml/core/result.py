@@ -190,6 +190,20 @@ class Step:
     lower_bound: float
     gap: float
     phase: str = ""
+    scale: float = math.nan  # of the problem, as far as it is known
+
+    def __str__(self) -> str:
+        share = f"gap {self.gap:.2e}"
+        if self.scale > 0:
+            share = f"gap / scale {self.gap / self.scale:.2e}"
+        return (
+            f"iteration {self.iteration:6d}  {self.seconds:7.1f} s  objective {self.objective:.8g}  {share}"
+        )
+
+
+def step_of(proof: Certificate, iteration: int, seconds: float, phase: str = "") -> Step:
+    """What a certificate says of a solver under way."""
+    return Step(iteration, seconds, proof.objective, proof.lower_bound, proof.gap, phase, proof.scale)
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 from cvxml.core.metric import FloatArray
-from cvxml.core.result import Certificate, Dual, Status, Step
+from cvxml.core.result import Certificate, Dual, Status, Step, step_of
 
 Callback = Callable[[Step], None] | None
 Keep = Callable[[FloatArray, Dual], None]
@@ -32,6 +32,46 @@ class Found(NamedTuple):
     notes: tuple[str, ...] = ()  # what only the algorithm knows, as sentences
 
 
+class TimeUp(KeyboardInterrupt):
+    """The end of a time limit: an algorithm ends as at the user's interrupt."""
+
+
+class Watch:
+    """A callback that tells another of each step, and raises TimeUp once `seconds` are over."""
+
+    def __init__(self, seconds: float, callback: Callback):
+        self.until, self.callback = time.perf_counter() + seconds, callback
+        self.up = False
+
+    def __call__(self, step: Step) -> None:
+        """Tell of the step, and look at the time."""
+        if self.callback is not None:
+            self.callback(step)
+        self.look()
+
+    def look(self, _: Step | None = None) -> None:
+        """Look at the time, and tell nobody."""
+        if time.perf_counter() >= self.until:
+            self.up = True
+            raise TimeUp
+
+    def named(self, found: Found) -> Found:
+        """What was found, its status that of the time where that ended the algorithm."""
+        ended = self.up and found.status is Status.INTERRUPTED
+        return found._replace(status=Status.TIME_LIMIT) if ended else found
+
+
+def silent(callback: Callback) -> Callback:
+    """For work of which nobody is told: the time is looked at all the same."""
+    return callback.look if isinstance(callback, Watch) else None
+
+
+def untried(starts: Sequence[str], runs: int) -> tuple[str, ...]:
+    """A sentence on the starts that an end before its time left out, by name."""
+    left = ", ".join(starts[runs:])
+    return (f"stopped before these starts were tried: {left}",) if left else ()
+
+
 class Interrupted(KeyboardInterrupt):
     """The user's interrupt, with what was found before it: only `ConvexMethod.find` stops it."""
 
@@ -47,9 +87,12 @@ def interruptible(callback: Callback, algorithm: Callable[[Keep, Callback], Foun
     """
     kept: list[tuple[FloatArray, Dual]] = []
     history: list[Step] = []
+    look = silent(callback)
 
     def keep(metric: FloatArray, dual: Dual) -> None:
         kept[:] = [(metric, dual)]
+        if look is not None and history:  # the first step is told of always
+            look(history[-1])
 
     def told(step: Step) -> None:
         history.append(step)
@@ -100,7 +143,7 @@ def run(
             proof = prove(metric, dual)
             without += 1
             seconds = time.perf_counter() - began
-            history.append(Step(iteration, seconds, proof.objective, proof.lower_bound, proof.gap, phase))
+            history.append(step_of(proof, iteration, seconds, phase))
             if proof.proves(tol):
                 best, status = (metric, dual), Status.CONVERGED
             elif proof.gap < least:

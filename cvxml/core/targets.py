@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from cvxml.core.inputs import check_neighbors
+from cvxml.core.memory import check_room
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.neighbors import k_nearest
 
@@ -117,6 +118,11 @@ def given_triplets(triplets: Any, n: int) -> tuple[IntArray, np.ndarray]:
             f"triplets[{same[0]}] is {given[same[0]].tolist()}: a point is not its own neighbour"
         )
     pairs, row = np.unique(given[:, :2], axis=0, return_inverse=True)
+    check_room(
+        len(pairs) * n,
+        f"a table of {len(pairs)} pairs i, j beside {n} points l",
+        "give fewer triplets, or points",
+    )
     counts = np.zeros((len(pairs), n), dtype=bool)
     counts[row.reshape(-1), given[:, 2]] = True
     if counts.sum() != len(given):

@@ -23,7 +23,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from cvxml.core.metric import FloatArray
-from cvxml.core.result import Certificate, Dual, Status, Step
+from cvxml.core.result import Certificate, Dual, Status, Step, step_of
 from cvxml.family.barrier import path
 from cvxml.family.coordinates import Coordinates
 from cvxml.family.symmetric import ROOT2, smat, squares
@@ -216,9 +216,7 @@ def follow(
             dual |= _centred(f, M, max(state.rho, tol * abs(rows.value) / (4 * r)))
         if near or done or k in (0, max_iter):
             proof = prove(M, dual)
-            history.append(
-                Step(k, time.perf_counter() - began, proof.objective, proof.lower_bound, proof.gap)
-            )
+            history.append(step_of(proof, k, time.perf_counter() - began))
             if callback is not None:
                 callback(history[-1])
             if proof.proves(tol):

@@ -310,6 +310,10 @@ class DMLEig(FamilyMethod[Instance]):
         """Variable "q", one for each dissimilar pair."""
         return dual(given.X, given.pairs)
 
+    def literal_rows(self, given: Instance) -> int:
+        """A row for each dissimilar pair."""
+        return len(given.pairs.dissimilar)
+
     def through_cvxpy(self, given: Instance, solver: str) -> Found:
         """The literal M, as a metric of the features: A = X_S^-1/2 M X_S^-1/2."""
         root = inverse_root(given.X, given.pairs)

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.example import drawn, sample, timed, verified
 from cvxml.core.inputs import check_count, check_labels, check_positive, check_X, class_names
+from cvxml.core.memory import check_room
 from cvxml.core.metric import FloatArray, IntArray, unit_scale
 from cvxml.core.misreading import Misreading, changed
 from cvxml.core.parameter import COUNT, JSON, NUMBER, Parameter
@@ -110,6 +111,8 @@ def instance(
         return Instance(points, codes, *given_triplets(triplets, len(points)), C, None, 0)
     k = check_count(n_neighbors, "n_neighbors")
     targets, ties = nearest_of_class(points, codes, k, class_names(y))
+    n = len(points)
+    check_room((1 + k) * n**2, f"tables of {n} points, and of {n * k} targets, beside {n} points")
     near, tied = nearest_of_the_rest(points, codes, k, class_names(y))
     return Instance(points, codes, targets, near[targets[:, 0]], C, k, ties + tied)
 
@@ -179,6 +182,10 @@ class FrobMetric(FamilyMethod[Instance]):
     def dual(self, given: Instance) -> Any:
         """Variables "a" (m,) and "S" (d, d)."""
         return dual(given.X, given.triplets(), given.C)
+
+    def literal_rows(self, given: Instance) -> int:
+        """The triplets."""
+        return int(np.count_nonzero(given.impostors))
 
     def prices(self, given: Instance, values: dict[str, FloatArray]) -> Dual:
         """One price a triplet."""

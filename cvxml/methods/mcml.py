@@ -29,6 +29,7 @@ from scipy.special import logsumexp
 
 from cvxml.core.example import drawn, sample, timed, verified
 from cvxml.core.inputs import check_labels, check_X, real_array
+from cvxml.core.memory import FLOAT, check_room
 from cvxml.core.metric import FloatArray, IntArray, components_of, examine
 from cvxml.core.misreading import LOOSE, Misreading, Other, Question
 from cvxml.core.pairs import MANY
@@ -55,6 +56,7 @@ BY_LUCK = 1e-5  # of the objective, which is large: a metric may leave no more t
 BETTER = 100  # times what is left in a misreading must be won there, against no metric at all
 DIAGONAL = 1e-9  # of the norm, what is not on the diagonal of a diagonal matrix
 SYMMETRIC = 1e-9  # of the largest entry, what a symmetric matrix may miss
+TABLES = 12  # of n x n floats, at least, where every softmax is one row of a table
 MOST_POINTS = 1000  # for misreadings
 MOST_FEATURES = 64
 
@@ -505,6 +507,10 @@ class MCML(FamilyMethod[Instance]):
         found = super().through_cvxpy(Instance(at.Y, given.y), solver)
         return found._replace(metric=at.outside(found.metric))
 
+    def literal_rows(self, given: Instance) -> int:
+        """An exponential for every two points."""
+        return len(given.X) ** 2
+
     def prices(self, given: Instance, values: dict[str, FloatArray]) -> Dual:
         """q as a square."""
         n = len(given.X)
@@ -556,6 +562,7 @@ class MCML(FamilyMethod[Instance]):
         """See family/softmax.py; M = 0 where that is optimal."""
         if self.everyone(given) is not None:
             return super().search(given, tol, max_iter, start, callback)
+        check_room(TABLES * FLOAT * len(given.X) ** 2, "tables of every two points")
         at, of, member = coordinates(given.X), weights(given.y), self.member(given)
         inside = None if start is None else at.inside(start.metric)
 

@@ -291,6 +291,10 @@ class MMC(FamilyMethod[Instance]):
         """Variables "c", one for each dissimilar pair whose points differ, and "mu"."""
         return dual(given.X, given.pairs, given.diagonal)
 
+    def literal_rows(self, given: Instance) -> int:
+        """A root for each dissimilar pair."""
+        return 0 if given.diagonal else len(given.pairs.dissimilar)
+
     def through_cvxpy(self, given: Instance, solver: str) -> Found:
         """Both problems as printed but for the budget: with 1 for each similar pair, distances are about 1."""
         budget = float(len(given.pairs.similar))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from typing import Any, NamedTuple
 
 from numpy.typing import ArrayLike
@@ -9,7 +11,11 @@ from numpy.typing import ArrayLike
 from cvxml.core.method import Method
 from cvxml.core.metric import FloatArray
 from cvxml.core.result import TOLERANCES, Solution, Status
+from cvxml.core.run import Callback
 from cvxml.methods import get
+
+LEAST = 1e-9  # seconds: a search takes its first step
+LATE = "the search for a proof ended at time_limit; raise time_limit"
 
 
 def uninterrupted(solution: Solution) -> Solution:
@@ -34,6 +40,18 @@ class Asked(NamedTuple):
     tol_name: str = "normal"
     exact: bool = False
     diagnosed: bool = True
+    until: float = math.inf  # perf_counter: the search for a proof ends then
+    callback: Callback = None  # told of the steps of that search
+
+    @property
+    def left(self) -> float | None:
+        """Seconds, of which some are left always; None where there is no limit."""
+        return None if self.until == math.inf else max(self.until - time.perf_counter(), LEAST)
+
+    @property
+    def late(self) -> bool:
+        """True once the time is up."""
+        return time.perf_counter() >= self.until
 
     @property
     def tol(self) -> float:

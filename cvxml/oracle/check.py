@@ -5,16 +5,19 @@ Everything is recomputed from X, y and the candidate. Here the inputs are looked
 
 from __future__ import annotations
 
+import math
+import time
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.exact import flint
-from cvxml.core.inputs import check_choice, check_number, check_X, real_array
+from cvxml.core.inputs import check_choice, check_number, check_positive, check_X, real_array
 from cvxml.core.metric import FloatArray, as_matrix, from_components
 from cvxml.core.report import Report
 from cvxml.core.result import TOLERANCES
+from cvxml.core.run import Callback
 from cvxml.core.threads import one_blas_thread
 from cvxml.methods import check_params, get, get_exact
 from cvxml.oracle.asked import Asked
@@ -41,6 +44,8 @@ def check(
     tol: str = "normal",
     exact: bool = False,
     diagnosed: bool = True,
+    time_limit: float | None = None,
+    callback: Callback = None,
     **params: Any,
 ) -> Report:
     """Is `metric` optimal for `method` on X (n, d), y (n,)?
@@ -52,7 +57,10 @@ def check(
     possible only where it is not; see oracle/stationary.py). tol: "strict" 1e-9, "normal" 1e-6 or "loose" 1e-3 of the
     problem's scale. exact: judge in rational arithmetic, so that no rounding is allowed for (python-flint must be
     installed; not for an rbf kernel, nor for nca where the rank is limited). diagnosed: look for the misreading whose
-    answer a refuted metric is, which takes several solves. params: the method's.
+    answer a refuted metric is, which takes several solves. time_limit: seconds for our search for a proof, looked at
+    between its steps (a candidate's own convex step is one): then the verdict is of what was found, inconclusive where
+    that proves nothing either way, and no misreading is looked for. callback: called with a Step of that search each
+    time the gap is measured. params: the method's.
 
     Certified: feasible, and gap <= tol * scale + rounding. Refuted: not feasible, or our witness is better by
     more than that. Else inconclusive, with the reason. Raises ValueError for bad input.
@@ -73,9 +81,14 @@ def check(
     if claimed_objective is not None:
         claimed_objective = check_number(claimed_objective, "claimed_objective")
 
+    until = math.inf
+    if time_limit is not None:
+        until = time.perf_counter() + check_positive(time_limit, "time_limit")
+
     def asked(params: dict[str, Any], candidate: Candidate) -> Asked:
         given = module.instance(X, y, **params)
-        return Asked(method, X, y, params, given, *candidate, claimed_objective, claim, tol, exact, diagnosed)
+        claimed = (*candidate, claimed_objective, claim)
+        return Asked(method, X, y, params, given, *claimed, tol, exact, diagnosed, until, callback)
 
     with one_blas_thread():
         if query is not None and np.ndim(query) == 2:

@@ -15,8 +15,8 @@ import numpy as np
 
 from cvxml.core.exact import Exact
 from cvxml.core.report import Report, Verdict, Witness
-from cvxml.core.result import TOLERANCES, Certificate, Solution
-from cvxml.oracle.asked import Asked, uninterrupted
+from cvxml.core.result import TOLERANCES, Certificate, Solution, Status
+from cvxml.oracle.asked import LATE, Asked, uninterrupted
 from cvxml.oracle.diagnose import diagnose, unnamed
 from cvxml.oracle.exactly import judge_exactly
 
@@ -28,7 +28,8 @@ def check_convex(asked: Asked) -> Report:
     module, given, candidate = asked.module, asked.given, asked.candidate
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a reference that is not tight shows in the verdict
-        reference = uninterrupted(module.solve(given, tol=asked.tol / 10))
+        found = module.solve(given, tol=asked.tol / 10, time_limit=asked.left, callback=asked.callback)
+        reference = uninterrupted(found)
     proof = None
     if candidate is not None:
         proof = module.certify(given, candidate, reference.dual)
@@ -39,15 +40,23 @@ def check_convex(asked: Asked) -> Report:
     if asked.exact and candidate is not None and _may_be_judged_exactly(proof, verdict, ties):
         verdict, reason, exact = judge_exactly(asked, candidate, reference)
         reasons = [reason]
+    cut = reference.status is Status.TIME_LIMIT
+    if cut and verdict is Verdict.CERTIFIED and proof is not None and not proof.proves(asked.tol):
+        verdict, reasons = (
+            Verdict.INCONCLUSIVE,
+            ["the scale is that of a metric of ours which is not optimal"],
+        )
     # a wrong value says nothing of how the metric came about
     open_tie = bool(proof is not None and ties and verdict is Verdict.INCONCLUSIVE and not proof.undecided)
     wrong = verdict is Verdict.REFUTED or open_tie
     verdict, reasons = _judge_value(asked, proof, reference, scale, ties, verdict, reasons)
-    diagnosis = diagnose(asked, reference) if wrong and asked.diagnosed else ()
+    if cut and verdict is Verdict.INCONCLUSIVE:
+        reasons = [*reasons, LATE]
+    diagnosis = diagnose(asked, reference) if wrong and asked.diagnosed and not asked.late else ()
     report = _report(asked, verdict, reasons, reference, proof, scale, diagnosis, exact)
     notes = [*_looser(asked, proof, reference, scale, ties)] if verdict is Verdict.REFUTED else []
     unique = math.isfinite(reference.certificate.radius)
-    notes += [unnamed(asked.method, unique)] if wrong and asked.diagnosed and not diagnosis else []
+    notes += [unnamed(asked, unique)] if wrong and asked.diagnosed and not diagnosis else []
     return replace(report, notes=(*report.notes, *notes))
 
 

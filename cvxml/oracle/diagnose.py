@@ -19,7 +19,7 @@ import numpy as np
 from cvxml.core.backend import SolverFailure
 from cvxml.core.metric import FloatArray, examine, project_psd
 from cvxml.core.misreading import LOOSE, Other, Question
-from cvxml.core.result import Certificate, Solution
+from cvxml.core.result import Certificate, Solution, Status
 from cvxml.methods import get, get_stationary
 from cvxml.oracle.asked import Asked, uninterrupted
 from cvxml.oracle.slips import slips
@@ -68,8 +68,11 @@ def diagnose(asked: Asked, optimum: Solution | None = None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(exact or near))
 
 
-def unnamed(method: str, unique: bool = True) -> str:
+def unnamed(asked: Asked, unique: bool = True) -> str:
     """What a report says where none was found. unique: the optimum is, so that a metric is near to it by no luck."""
+    if asked.late:
+        return "no misreading is named: not all were tried before time_limit"
+    method = asked.method
     count = len(get(method).MISREADINGS)
     if unique:
         return (
@@ -87,6 +90,8 @@ def _misreadings(judge: _Judge, metric: FloatArray) -> Iterator[tuple[Left, str]
     """The misreadings of the method, with what `metric` leaves to gain in them."""
     question = Question(judge.X, judge.y, metric, judge.tol, judge.params)
     for misreading in get(judge.method).MISREADINGS.values():
+        if judge.asked.late:
+            return
         left = NOTHING_KNOWN
         try:
             if misreading.problem is not None:
@@ -111,6 +116,8 @@ def _of_representation(judge: _Judge, metric: FloatArray) -> Iterator[tuple[Left
         ((f"{judge.claim} {sentence}", metric, other) for sentence, other in _other_features(judge, metric)),
     )
     for sentence, candidate, other in tried:
+        if judge.asked.late:
+            return
         try:
             left = judge.left(candidate) if other is None else judge.left(candidate, other)
         except (ValueError, ArithmeticError, SolverFailure):  # too large, or without an answer
@@ -148,6 +155,7 @@ class _Judge:
     """What a metric leaves to gain, for any inputs."""
 
     def __init__(self, asked: Asked, optimum: Solution | None):
+        self.asked = asked
         self.method, self.X, self.y = asked.method, asked.X, asked.y
         self.tol, self.params, self.components = asked.tol, asked.params, asked.components
         self.claim = asked.module.CLAIM
@@ -214,7 +222,12 @@ class _Judge:
                 and (known.method or self.method) == method
             ):
                 return solution
-        solution = uninterrupted(get(method).solve(given, tol=self.tol / 10, max_iter=PATIENCE))
+        of = get(method)
+        solution = uninterrupted(
+            of.solve(given, tol=self.tol / 10, max_iter=PATIENCE, time_limit=self.asked.left)
+        )
+        if solution.status is Status.TIME_LIMIT:
+            raise SolverFailure("stopped at time_limit")
         self.solved.append((other, solution))
         return solution
 

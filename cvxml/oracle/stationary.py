@@ -16,7 +16,7 @@ from cvxml.core.metric import FloatArray, examine
 from cvxml.core.report import Report, Verdict, Witness
 from cvxml.core.result import Certificate
 from cvxml.methods import get, get_stationary
-from cvxml.oracle.asked import Asked, uninterrupted
+from cvxml.oracle.asked import LATE, Asked, uninterrupted
 from cvxml.oracle.diagnose import diagnose, unnamed
 from cvxml.oracle.exactly import ANOTHER, stands_for
 
@@ -57,8 +57,8 @@ def check_stationary(asked: Asked) -> Report:
     # a stationary one is the right problem's
     undiagnosed: tuple[str, ...] = ()
     if judged.verdict is Verdict.REFUTED and not judged.stationary and asked.diagnosed:
-        diagnosis = diagnose(asked)
-        undiagnosed = () if diagnosis else (unnamed(method),)
+        diagnosis = () if asked.late else diagnose(asked)
+        undiagnosed = () if diagnosis else (unnamed(asked),)
     lower_bound, psd = proof.lower_bound if bound is None else bound, examine(candidate)[0]
     gap = proof.objective - lower_bound
     return Report(
@@ -195,8 +195,11 @@ def _left(proof: Certificate) -> tuple[float, str]:
 def _judge_optimal(asked: Asked, proof: Certificate, ours: Certificate, stationary: str) -> Judged:
     """A stationary metric that is claimed optimal: against the best of our own starts, and a bound if it is tiny."""
     module, tol = get_stationary(asked.method), asked.tol
-    best = uninterrupted(module.solve(asked.given, tol=tol / 10, init=list(module.STARTS)))
-    known = module.enumerated(asked.given, tol=tol / 10)
+    found = module.solve(
+        asked.given, tol=tol / 10, init=list(module.STARTS), time_limit=asked.left, callback=asked.callback
+    )
+    best = uninterrupted(found)
+    known = None if asked.late else module.enumerated(asked.given, tol=tol / 10, time_limit=asked.left)
     if known is not None and uninterrupted(known).objective < best.objective:
         best = known
     bound = None if known is None else known.lower_bound
@@ -204,8 +207,8 @@ def _judge_optimal(asked: Asked, proof: Certificate, ours: Certificate, stationa
     allowed = beyond + best.certificate.rounding
     won = proof.objective - best.objective
     if won > allowed:
-        found = "another start leads to" if best is not known else "branch and bound finds"
-        why = f"{found} a metric that is better by {won:.6g}; allowed is {allowed:.3g}"
+        by = "another start leads to" if best is not known else "branch and bound finds"
+        why = f"{by} a metric that is better by {won:.6g}; allowed is {allowed:.3g}"
         witness = Witness(best.objective, won, best.metric)
         return Judged(Verdict.REFUTED, (stationary, why), proof, best.certificate, witness, bound, True)
     # where the optimum is 0 no error is a share of it: 0 alone is optimal
@@ -219,9 +222,11 @@ def _judge_optimal(asked: Asked, proof: Certificate, ours: Certificate, stationa
     if proof.objective - proof.lower_bound <= beyond and not proof.undecided:
         why = f"F >= {proof.lower_bound:.6g}, and it is {proof.objective:.6g}"
         return Judged(Verdict.CERTIFIED, (why,), proof, ours, None)
-    why = f"no start of ours ({', '.join(module.STARTS)}) leads to a better one, which proves nothing"
+    late = (LATE,) if asked.late else ()
+    tried = "that was tried" if late else f"({', '.join(module.STARTS)})"
+    why = f"no start of ours {tried} leads to a better one, which proves nothing"
     if bound is not None:
         why = (
             f"branch and bound proves no more in its time than F >= {bound:.12g}, and finds no better metric"
         )
-    return Judged(Verdict.INCONCLUSIVE, (stationary, why), proof, ours, None, bound)
+    return Judged(Verdict.INCONCLUSIVE, (stationary, why, *late), proof, ours, None, bound)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from functools import partial
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 
 import cvxml
+from cvxml.cli import main
 from cvxml.core.backend import SolverFailure
 from cvxml.core.example import verified
 from cvxml.methods import names
@@ -279,4 +281,23 @@ def test_what_ends_a_command(
 
 def test_progress_is_told_on_a_terminal(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    assert "iteration" in cli("solve", "mlsvm", "data.json").err
+    np.save("m.npy", cvxml.solve("mlsvm", X, Y).metric)
+    for words in (["solve", "mlsvm", "data.json"], ["check", "mlsvm", "data.json", "--metric", "m.npy"]):
+        shown = cli(*words).err.split("\n")[-2]  # one line, each time the gap was measured
+        assert shown.count("\riteration") > 1
+        assert "gap / scale" in shown.split("\r")[-1]
+        assert re.search(r"iteration +\d+ +\d+\.\d s +objective", shown)
+
+
+def test_a_shorter_line_overwrites_a_longer_one(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with main._progress() as tell:
+        assert tell is not None
+        for line in ("a long one", "short", "x"):
+            tell(line)
+    assert capsys.readouterr().err == "\ra long one\rshort     \rx    \n"
+    with main._progress():
+        pass  # nothing was told, and no line is ended
+    assert capsys.readouterr().err == ""

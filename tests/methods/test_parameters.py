@@ -66,7 +66,7 @@ def test_a_parameter_of_another_method_is_refused_with_those_there_are(cli: Cli)
     answer = cli("solve", "ssvm", "iris", "--lam", "1")
     assert answer.code == 2
     assert answer.err == (
-        "cvxml: ssvm has no parameter 'lam'; it has: n_neighbors, C, loss_matrix, init, random_state, time_limit\n"
+        "cvxml: ssvm has no parameter 'lam'; it has: n_neighbors, C, loss_matrix, init, random_state\n"
     )
     assert "has no parameter 'init'" in cli("solve", "mcml", "iris", "--init", "all").err
     assert "unrecognized arguments: --init" in cli("check", "ssvm", "iris", "--init", "zero").err

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,8 +24,8 @@ from cvxml.core.inputs import real_array
 from cvxml.core.method import ConvexMethod
 from cvxml.core.metric import FloatArray, as_matrix, as_metric
 from cvxml.core.parameter import COUNT, NUMBER, NUMBERS, POINTS, WORD, Parameter, words
-from cvxml.core.result import Certificate, Dual, SavedSolution, Solution, Status, Step
-from cvxml.core.run import Callback, Found, Start
+from cvxml.core.result import Certificate, Dual, SavedSolution, Solution, Status, step_of
+from cvxml.core.run import Callback, Found, Start, TimeUp
 from cvxml.core.statement import Statement
 from cvxml.methods.glml import definitions
 from cvxml.methods.glml.certify import best_dual, certify_at, examine_unit, sign_of
@@ -174,9 +175,10 @@ class GLML(ConvexMethod[Instance]):
         found = self._found(given, _closed(known(given)))
         proof = self.certify(given, found.metric, found.dual)
         seconds = time.perf_counter() - began
-        step = Step(1, seconds, proof.objective, proof.lower_bound, proof.gap, "closed form")
+        step = step_of(proof, 1, seconds, "closed form")
         if callback is not None:
-            callback(step)
+            with suppress(TimeUp):  # it is done
+                callback(step)
         return found._replace(n_iter=1, history=(step,))
 
     def through_cvxpy(self, given: Instance, solver: str) -> Found:

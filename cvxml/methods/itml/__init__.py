@@ -603,6 +603,10 @@ class ITML(FamilyMethod[Instance]):
         """Variables "lam_S" and "lam_D"."""
         return dual(given.X, given.pairs, given.prior, given.gamma, *given.bounds)
 
+    def literal_rows(self, given: Instance) -> int:
+        """A row for each pair."""
+        return sum(map(len, given.pairs))
+
     def through_cvxpy(self, given: Instance, solver: str) -> Found:
         """The literal metric, and of two duals the one that proves more: the literal one, and what the metric implies.
 

@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.inputs import check_count, check_positive
 from cvxml.core.metric import FloatArray
-from cvxml.core.result import Certificate, Step
+from cvxml.core.result import Certificate, Step, step_of
 from cvxml.methods.itml import METHOD, Instance
 
 
@@ -104,14 +104,7 @@ def projections(
         proof = at.proof()
         converged = proof.proves(tol)
         seconds = time.perf_counter() - began
-        step = Step(
-            sweep,
-            seconds,
-            proof.objective,
-            proof.lower_bound,
-            proof.gap,
-            "converged" if converged else "sweep",
-        )
+        step = step_of(proof, sweep, seconds, "converged" if converged else "sweep")
         history.append(step)
         if callback is not None:
             callback(step)

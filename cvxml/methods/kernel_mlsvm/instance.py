@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.inputs import check_choice, check_count, check_labels, check_positive, check_X, class_names
+from cvxml.core.memory import FLOAT, check_room
 from cvxml.core.metric import FloatArray, IntArray, unit_scale
 from cvxml.core.neighbors import inner_products, k_nearest_by_kernel, resolution, squared_euclidean
 from cvxml.methods.mlsvm.instance import Instance as Linear
 from cvxml.methods.mlsvm.instance import named, scaled_lam
 from cvxml.methods.mlsvm.neighborhood import Neighborhood, neighborhood_of
 
+TABLES = 6  # of n x n floats, at least, that K becomes
 EPS = float(np.finfo(float).eps)  # n EPS of the largest eigenvalue of K is where its null space begins
 
 
@@ -64,6 +66,7 @@ def instance(
 ) -> Instance:
     """Everything checked, K factorised. Raises ValueError for whatever is wrong."""
     points = check_X(X)
+    check_room(TABLES * FLOAT * len(points) ** 2, f"kernel values of every two of {len(points)} points")
     codes = check_labels(y, len(points))
     lam = check_positive(lam, "lam")
     settings: dict[str, Any] = {

@@ -81,7 +81,7 @@ class Search:
             self.tightest = at
         seconds = time.perf_counter() - self.started
         objective = at.scale + at.slack
-        step = Step(self.iteration, seconds, objective, objective - at.gap, at.gap, phase)
+        step = Step(self.iteration, seconds, objective, objective - at.gap, at.gap, phase, at.scale)
         self.history.append(step)
         if self.callback is not None:
             self.callback(step)

@@ -9,7 +9,7 @@ import numpy as np
 
 from cvxml.core.metric import FloatArray, project_psd, unit_scale
 from cvxml.core.result import Certificate, Dual, Status
-from cvxml.core.run import Callback, Found, Start
+from cvxml.core.run import Callback, Found, Start, silent
 from cvxml.methods.mlsvm.dual import CompactDual
 from cvxml.methods.mlsvm.fast import fast
 from cvxml.methods.mlsvm.instance import Instance, scaled_lam
@@ -39,7 +39,7 @@ def search(
         starts.append(_as_start(prove(*start).dual, problem))
     steps, spare = max_iter, list[tuple[FloatArray, Dual]]()
     if unit_lam < SMALL and start is None:
-        way = _way_to(unit, p.N, unit_lam, tol, max_iter)
+        way = _way_to(unit, p.N, unit_lam, tol, max_iter, silent(callback))
         spare = [(_metric(there, v) / scale**2, _as_pairs(there, v)) for there, v in way]
         last, v = way[-1]
         starts.append(v * (unit_lam / last.lam))
@@ -107,7 +107,7 @@ def _or_simpler(
 
 
 def _way_to(
-    unit: FloatArray, N: Neighborhood, lam: float, tol: float, max_iter: int
+    unit: FloatArray, N: Neighborhood, lam: float, tol: float, max_iter: int, callback: Callback
 ) -> list[tuple[CompactDual, FloatArray]]:
     """The problem at larger lam, each with its prices, down towards a lam that is next to nothing.
 
@@ -120,7 +120,7 @@ def _way_to(
     while True:
         problem = CompactDual(unit, N, at)
         both = [np.zeros(problem.J.shape), problem.saturated()]
-        v, status, _ = fast(problem, [*both, *starts], tol, min(max_iter, MOST_STEPS))
+        v, status, _ = fast(problem, [*both, *starts], tol, min(max_iter, MOST_STEPS), callback)
         found.append((problem, v))
         if status is not Status.CONVERGED or at * DOWN <= lam:
             return found

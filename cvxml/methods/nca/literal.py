@@ -38,9 +38,14 @@ def literal_cccp(
         judged = proof.step or proof
         run.iterations += 1
         seconds = time.perf_counter() - started
-        run.history.append(Step(run.iterations, seconds, run.value, judged.lower_bound, judged.gap, solver))
+        step = Step(run.iterations, seconds, run.value, judged.lower_bound, judged.gap, solver, judged.scale)
+        run.history.append(step)
         if callback is not None:
-            callback(run.history[-1])
+            try:
+                callback(step)
+            except KeyboardInterrupt:
+                run.status = Status.INTERRUPTED
+                break
         if judged.proves(tol):
             run.status = Status.STALLED  # unless the certificate says more, in the end
             break

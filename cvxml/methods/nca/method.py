@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from cvxml.core.exact import Exact
 from cvxml.core.example import drawn, sample, verified
 from cvxml.core.method import StationaryMethod
+from cvxml.core.memory import check_literal
 from cvxml.core.metric import FloatArray, low_rank_components
 from cvxml.core.parameter import COUNT, MATRIX, START, WORD, Parameter
 from cvxml.core.result import Certificate, Dual
@@ -147,6 +148,8 @@ class NCA(StationaryMethod[Instance]):
             raise ValueError(
                 f"solver={solver!r} takes the literal steps, and the step in Q is of any rank: leave n_components out"
             )
+        if solver != "fast":
+            check_literal(len(given.X) ** 2, given.X.shape[1])
         if start is not None and not start.metric.any():
             raise ValueError(
                 "the metric of warm_start is zero, and A = 0 is stationary: no descent leaves it"

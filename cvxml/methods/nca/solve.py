@@ -10,7 +10,7 @@ import numpy as np
 from cvxml.core.inputs import check_count
 from cvxml.core.metric import FloatArray
 from cvxml.core.result import Status
-from cvxml.core.run import Callback, Found, Start
+from cvxml.core.run import Callback, Found, Start, silent, untried
 from cvxml.methods.nca.instance import Instance
 from cvxml.methods.nca.literal import literal_cccp
 from cvxml.methods.nca.rows import Metric
@@ -49,14 +49,16 @@ def search(
     else:
         starts = [Named("warm", at.of_metric(start.metric), start.metric)]
     runs: list[Run] = []
+    left_out: tuple[str, ...] = ()
     for name, A, _ in starts:
         if solver == "fast":
             runs.append(at.run(name, A, tol, max_iter, callback))
         else:
             runs.append(literal_cccp(at, name, A, solver, tol, max_iter, callback))
         if runs[-1].status is Status.INTERRUPTED:
+            left_out = untried([each.name for each in starts], len(runs))
             break
-    best = _best(at, runs, starts, tol, max_iter)
+    best = _best(at, runs, starts, tol, max_iter, silent(callback))
     metric = at.metric(best.A) if best.metric is None else best.metric
     why = at.at_infinity(metric)
     return Found(
@@ -65,11 +67,13 @@ def search(
         _status(at, best, runs, why),
         sum(run.iterations for run in runs),
         tuple(step for run in runs for step in run.history),
-        tuple(_notes(p, runs, why if best.metric is None else why or LOST)),
+        (*_notes(p, runs, why if best.metric is None else why or LOST), *left_out),
     )
 
 
-def _best(at: Solver, runs: list[Run], starts: list[Named], tol: float, max_iter: int) -> Run:
+def _best(
+    at: Solver, runs: list[Run], starts: list[Named], tol: float, max_iter: int, callback: Callback
+) -> Run:
     """The run whose metric is proved best, as a matrix of floats.
 
     In the coordinates a run always ends lower than it starts. But of nearly collinear features A^T A has large entries
@@ -88,7 +92,7 @@ def _best(at: Solver, runs: list[Run], starts: list[Named], tol: float, max_iter
     if found - from_starts[k] <= SLIP * (1 + abs(found)):
         return best
     coarse, Q = at.coarse(), starts[k].Q
-    run = coarse.run(starts[k].name, coarse.of_metric(Q), tol, max_iter)
+    run = coarse.run(starts[k].name, coarse.of_metric(Q), tol, max_iter, callback)
     runs.append(run)
     if at_most(coarse.metric(run.A)) < from_starts[k]:
         Q = coarse.metric(run.A)

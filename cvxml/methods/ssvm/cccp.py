@@ -47,7 +47,9 @@ def cccp(
                 )
             run.steps += 1
             open_gap = at.F - result.bound
-            step = Step(run.steps, time.perf_counter() - started, at.F, result.bound, open_gap, "cccp")
+            step = Step(
+                run.steps, time.perf_counter() - started, at.F, result.bound, open_gap, "cccp", at.norm2
+            )
             run.history.append(step)
             run.dual = solver.dual()
             if callback is not None:

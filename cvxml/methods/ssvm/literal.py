@@ -33,10 +33,16 @@ def literal_cccp(
         q, point, sets = run.dual
         proof = certify(p, at.W, {"q": q, "q_index": np.column_stack([point, sets])}).step
         assert proof is not None
-        step = Step(run.steps, time.perf_counter() - started, at.F, proof.lower_bound, proof.gap, solver)
+        step = Step(
+            run.steps, time.perf_counter() - started, at.F, proof.lower_bound, proof.gap, solver, proof.scale
+        )
         run.history.append(step)
         if callback is not None:
-            callback(step)
+            try:
+                callback(step)
+            except KeyboardInterrupt:
+                run.status = Status.INTERRUPTED
+                break
         if proof.proves(tol):
             run.status = Status.STATIONARY
             break

@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.exact import Exact
 from cvxml.core.example import drawn, sample, verified
-from cvxml.core.inputs import check_positive
 from cvxml.core.method import StationaryMethod
 from cvxml.core.metric import FloatArray, unit_scale
 from cvxml.core.parameter import COUNT, MATRIX, NUMBER, START, Parameter
@@ -31,6 +30,7 @@ from cvxml.methods.ssvm.point import point_at, rescaled
 from cvxml.methods.ssvm.solve import notes_on, search, search_globally
 from cvxml.methods.ssvm.step import StepSolver
 
+TREE_SECONDS = 600.0  # for branch and bound, by default
 TINY, TINY_SECONDS = 8, 30.0  # points up to which `check` tries to prove a global optimum
 
 
@@ -58,7 +58,6 @@ class SSVM(StationaryMethod[Instance]):
             "zero",
         ),
         "random_state": Parameter("seed of the random start", COUNT, 0),
-        "time_limit": Parameter('seconds for solver "global"', NUMBER, 600.0),
     }
 
     STATEMENT = Statement("cvxml.methods.ssvm.problem")
@@ -128,19 +127,21 @@ class SSVM(StationaryMethod[Instance]):
         *,
         init: Any = "zero",
         random_state: int = 0,
-        time_limit: float = 600.0,
     ) -> Found:
         """A stationary metric, the best of one or more starts; or the optimum.
 
         solver: "fast" (cccp.py), or "clarabel" / "scs": each step literally, by constraint generation through
         cvxpy (small n), or "global": branch and bound (tree/search.py), for n of about 10 to 20: a metric proved
-        optimal to tol * ||W||^2, or the gap after `time_limit` seconds. max_iter: CCCP steps from each start. start:
+        optimal to tol * ||W||^2, or the gap when the time is up. max_iter: CCCP steps from each start. start:
         its metric is gone on from, in place of init.
         """
-        seconds = check_positive(time_limit, "time_limit")
         if solver == "global":
-            return search_globally(given, init, tol, seconds, random_state, start, callback)
+            return search_globally(given, init, tol, random_state, start, callback)
         return search(given, solver, init, tol, max_iter, random_state, start, callback)
+
+    def seconds(self, solver: str) -> float:
+        """Branch and bound may grow for years."""
+        return TREE_SECONDS if solver == "global" else super().seconds(solver)
 
     def improve(
         self, given: Instance, M: FloatArray, *, tol: float = 1e-6, early: bool = False
@@ -154,13 +155,14 @@ class SSVM(StationaryMethod[Instance]):
         q, point, sets = solver.dual()
         return rescaled(unit, result.best).W / s**2, {"q": q, "q_index": np.column_stack([point, sets])}
 
-    def enumerated(self, given: Instance, *, tol: float) -> Solution | None:
+    def enumerated(self, given: Instance, *, tol: float, time_limit: float | None = None) -> Solution | None:
         """The global optimum with its tree of bounds, for at most `TINY` points and in `TINY_SECONDS`."""
+        seconds = TINY_SECONDS if time_limit is None else min(TINY_SECONDS, time_limit)
         if len(given.X) > TINY:
             return None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # whoever asks looks at the bound
-            return self.solve(given, solver="global", tol=tol, time_limit=TINY_SECONDS)
+            return self.solve(given, solver="global", tol=tol, time_limit=seconds)
 
     def stored(self, given: Instance) -> dict[str, Any]:
         """The loss as numbers."""

@@ -10,7 +10,7 @@ import numpy as np
 from cvxml.core.inputs import check_count
 from cvxml.core.metric import FloatArray, as_metric, project_psd, unit_scale
 from cvxml.core.result import Certificate, Dual, Status, Step
-from cvxml.core.run import Callback, Found, Start
+from cvxml.core.run import Callback, Found, Start, untried
 from cvxml.methods.ssvm.cccp import Run, cccp
 from cvxml.methods.ssvm.instance import Instance
 from cvxml.methods.ssvm.literal import literal_cccp
@@ -52,7 +52,7 @@ def search(
         Status.INTERRUPTED if runs[-1][1].status is Status.INTERRUPTED else best.status,
         sum(run.steps for _, run in runs),
         tuple(_in_units(step, s) for _, run in runs for step in run.history),
-        _by_start(runs, s),
+        (*_by_start(runs, s), *untried([name for name, _ in starts], len(runs))),
     )
 
 
@@ -60,7 +60,6 @@ def search_globally(
     p: Instance,
     init: Any,
     tol: float,
-    time_limit: float,
     random_state: int,
     start: Start | None,
     callback: Callback,
@@ -79,7 +78,7 @@ def search_globally(
             callback(step)
 
     tree = Search(small.p, [project_psd(back.T @ W @ back) for W in starts], tol)
-    status = tree.run(time_limit, report)
+    status = tree.run(report)
     W = small.axes.T @ tree.best.W @ small.axes
     said = f"branch and bound over the assignments of h*: {tree.nodes} nodes"
     return Found((W + W.T) / 2, tree.dual(small.scale), status, tree.nodes, tuple(history), (said,))
@@ -127,7 +126,11 @@ def _in_units(step: Step, s: float) -> Step:
     """A step of the problem on X / s in the units given."""
     per = s**4
     return replace(
-        step, objective=step.objective / per, lower_bound=step.lower_bound / per, gap=step.gap / per
+        step,
+        objective=step.objective / per,
+        lower_bound=step.lower_bound / per,
+        gap=step.gap / per,
+        scale=step.scale / per,
     )
 
 

@@ -159,7 +159,7 @@ def test_the_bounds_of_a_solved_tree_hold_where_they_are_tight(seed: int) -> Non
     p, rng = checked(given), np.random.default_rng(seed)
     small = reduced(p)
     search = Search(small.p, [np.eye(2)], 1e-6)
-    search.run(60.0)
+    search.run()
     dual, q = search.dual(1.0), small.p
     leaves = {}
     for row, known in _leaves(np.asarray(dual["tree"]), q):

@@ -99,14 +99,11 @@ class Search:
         """No metric has a lower F."""
         return min(self.closed_at, self.open[0][0] if self.open else np.inf, self.best.F)
 
-    def run(self, seconds: float, callback: Callable[[Step], None] | None = None) -> Status:
-        """Grow until closed, or the time is up, or the user interrupts. Open nodes become leaves of the tree."""
+    def run(self, callback: Callable[[Step], None] | None = None) -> Status:
+        """Grow until closed, or the user interrupts. Open nodes become leaves of the tree."""
         status = Status.CONVERGED
         try:
             while self.open and self.open[0][0] < self.threshold:
-                if time.perf_counter() - self.started > seconds:
-                    status = Status.TIME_LIMIT
-                    break
                 self._grow()
                 if callback is not None:
                     callback(self.step())
@@ -119,7 +116,8 @@ class Search:
     def step(self) -> Step:
         """Where it stands."""
         F, bound = self.best.F, self.lower_bound
-        return Step(self.nodes, time.perf_counter() - self.started, F, bound, F - bound, "branch and bound")
+        seconds, scale = time.perf_counter() - self.started, self.best.norm2
+        return Step(self.nodes, seconds, F, bound, F - bound, "branch and bound", scale)
 
     def _grow(self) -> None:
         """Solve the first node; close it or branch."""

@@ -1,0 +1,73 @@
+"""Whether what is known to be large fits into the memory: asked before it is made, so that nothing is lost."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+FLOAT = 8  # bytes, and of an index too
+# bytes for each entry of the d x d coefficients of a constraint of cvxpy, which copies them: at least
+COPIED = 8 * FLOAT
+UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
+
+
+class TooLarge(ValueError):
+    """It would not fit into the memory."""
+
+
+def check_room(needed: int, what: str, instead: str = "give fewer points") -> None:
+    """Raise TooLarge, with what to do instead, where `what` takes more bytes than there are."""
+    there = available()
+    if there is not None and needed > there:
+        raise TooLarge(
+            f"{what} would take {said(needed)} of memory at least, and {said(there)} are free: {instead}"
+        )
+
+
+def check_literal(rows: int, d: int) -> None:
+    """`check_room` for a problem of cvxpy on a metric (d, d) with so many constraints."""
+    check_room(
+        rows * d**2 * COPIED,
+        f"the literal problem, of {rows} rows on a metric of {d} x {d},",
+        'take solver="fast", or give fewer points or features',
+    )
+
+
+def available() -> int | None:
+    """Bytes that may still be taken; None where the system does not say."""
+    known = [size for size in (_of_machine(), _of_process()) if size is not None]
+    return min(known) if known else None
+
+
+def _of_machine() -> int | None:
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except (OSError, ValueError):
+        pass
+    try:  # elsewhere all of it, which is too much by what others use
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return None
+
+
+def _of_process() -> int | None:
+    """What a limit of addresses leaves (ulimit -v)."""
+    try:
+        import resource
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if limit == resource.RLIM_INFINITY:
+            return None
+        return max(0, limit - int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize())
+    except (ImportError, OSError, ValueError):
+        return None
+
+
+def said(size: int) -> str:
+    """A number of bytes in words."""
+    for unit, name in UNITS:
+        if size >= unit:
+            return f"{size / unit:.3g} {name}"
+    return f"{size} bytes"

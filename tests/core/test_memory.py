@@ -1,0 +1,127 @@
+"""What would not fit into the memory is refused before it is made, with what is needed and what there is."""
+
+from __future__ import annotations
+
+import resource
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cvxml
+from cvxml.core import memory
+from cvxml.core.backend import SolverFailure
+from cvxml.core.memory import TooLarge, available, check_literal, check_room, said
+from cvxml.methods import get
+from tests.cli.commands import Cli
+from tests.instances import real_data
+
+FREE = 1000  # bytes, for a machine that has next to none
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine with next to no memory."""
+    monkeypatch.setattr(memory, "available", lambda: FREE)
+
+
+def test_a_refusal_says_what_is_needed_what_there_is_and_what_to_do(small: None) -> None:
+    with pytest.raises(TooLarge) as refused:
+        check_room(3_200_000_000, "a table", "give less")
+    assert str(refused.value) == "a table would take 3.2 GB of memory at least, and 1 kB are free: give less"
+    check_room(FREE, "a table")  # just so
+
+
+def test_where_the_system_says_nothing_nothing_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "available", lambda: None)
+    check_room(10**30, "a table")
+    check_literal(10**9, 10**3)
+
+
+@pytest.mark.parametrize(
+    ("size", "words"),
+    [(0, "0 bytes"), (999, "999 bytes"), (1000, "1 kB"), (2.5e9, "2.5 GB"), (7e13, "70 TB")],
+)
+def test_sizes_in_words(size: float, words: str) -> None:
+    assert said(int(size)) == words
+
+
+def test_there_is_more_than_this_test_takes_and_less_than_all_there_is() -> None:
+    free = available()
+    assert free is None or 10**7 < free < 10**15
+
+
+def test_a_limit_of_the_process_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "_of_machine", lambda: 10**15)
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (resource.RLIM_INFINITY,) * 2)
+    assert available() == 10**15
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (10**14, resource.RLIM_INFINITY))
+    left = available()
+    assert left is not None
+    assert 0 < left < 10**14  # what is taken already is not there
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (1, resource.RLIM_INFINITY))
+    assert available() == 0
+    with pytest.raises(TooLarge, match="0 bytes are free"):
+        check_room(1, "a byte")
+
+
+TABLES: list[tuple[str, dict[str, Any], str]] = [
+    ("frobmetric", {}, "tables of 30 points, and of 90 targets, beside 30 points"),
+    ("frobmetric", {"triplets": [[i, i + 1, j] for i in range(20) for j in range(22, 30)]}, "a table of 20 pairs"),
+    ("kernel_mlsvm", {}, "kernel values of every two of 30 points"),
+    ("mcml", {}, "tables of every two points"),
+    ("mmc", {}, "a list of every two of 30 points"),
+    ("itml", {}, "a list of every two of 30 points"),
+    ("dml_eig", {}, "a list of every two of 30 points"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("method", "params", "says"), TABLES)
+def test_what_is_listed_in_full_is_refused(
+    method: str, params: dict[str, Any], says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    points, y = real_data("iris", 30)
+    cvxml.solve(method, points, y, tol=1e-2, **params)
+    monkeypatch.setattr(memory, "available", lambda: 100)
+    with pytest.raises(TooLarge, match=says):
+        cvxml.solve(method, points, y, tol=1e-2, **params)
+
+
+@pytest.mark.parametrize("method", ["frobmetric", "mcml", "mmc", "itml", "dml_eig", "nca"])
+def test_a_literal_problem_is_refused_before_cvxpy_is_asked(
+    method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    points, y = real_data("iris", 30)
+    of = get(method)
+    given = of.instance(points, y)
+    if method != "nca":
+        assert of.literal_rows(given) > 100  # type: ignore[attr-defined]
+    if method in ("frobmetric", "itml", "dml_eig"):  # of the others the objective has as many terms
+        assert sum(c.size for c in of.problem(given).constraints) >= of.literal_rows(given)  # type: ignore[attr-defined]
+
+    def asked(*_: Any, **__: Any) -> None:
+        raise AssertionError("cvxpy was asked")
+
+    monkeypatch.setattr("cvxpy.Problem.solve", asked)
+    monkeypatch.setattr(memory, "available", lambda: 100_000)
+    with pytest.raises(TooLarge, match=r'the literal problem, of .* take solver="fast"'):
+        of.solve(given, solver="clarabel")
+    monkeypatch.setattr(memory, "available", lambda: 10**9)
+    with pytest.raises(SolverFailure, match="was asked"):
+        of.solve(given, solver="clarabel")
+
+
+def test_many_points_of_pairs_need_no_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    points = rng.standard_normal((600, 2))
+    y = (points[:, 0] + 0.5 * rng.standard_normal(600) > 0).astype(int)
+    monkeypatch.setattr(memory, "available", lambda: 100)
+    for method in ("mmc", "mcml"):
+        assert cvxml.solve(method, points, y, tol=1e-2).status == "converged"
+
+
+def test_on_the_command_line_it_is_one_line(cli: Cli, small: None) -> None:
+    answer = cli("solve", "mmc", "iris")
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.splitlines()[-1].startswith("cvxml: a list of every two of 150 points, with")
+    assert answer.err.splitlines()[-1].endswith("1 kB are free: give pairs, or fewer points")
