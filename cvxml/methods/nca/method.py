@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.exact import Exact
 from cvxml.core.example import drawn, sample, verified
-from cvxml.core.method import StationaryMethod
 from cvxml.core.memory import check_literal
+from cvxml.core.method import StationaryMethod
 from cvxml.core.metric import FloatArray, low_rank_components
 from cvxml.core.parameter import COUNT, MATRIX, START, WORD, Parameter
 from cvxml.core.result import Certificate, Dual
