@@ -71,6 +71,7 @@ class Multipliers:
     ):
         self.Y, self.rows, self.counts, self.C, self.margin, self.ahead = Y, rows, counts, C, margin, ahead
         self.M: FloatArray = np.eye(len(C))
+        self.inverse: FloatArray = np.linalg.inv(C)
         self.key: IntArray = np.zeros(0, dtype=np.intp)
         self.price: FloatArray = np.zeros(0)
         self.g, self.tau, self.unit = 1.0, 1.0, margin.cap
@@ -94,9 +95,13 @@ class Multipliers:
         if rest > self.tau * len(self.M):
             # Prices without a limit take up more of what rounding does to a margin.
             self.g = max(self.g / NARROWER, 4 * NARROWEST if self.margin.hard else NARROWEST)
-        self.look()
         self.tau = min(self.tau, 0.25 * self.value() / len(self.M)) / TOWARDS
+        self.look()
         return self.round()
+
+    def away(self) -> None:
+        """Leave the boundary, where a long step may have led: next to it M could hardly turn. It costs tau r."""
+        self.M = self.M + self.tau * self.inverse
 
     def look(self) -> None:
         """Let the rows in whose margin is less than 1 + ahead, and out those that are kept and have no price."""
@@ -150,9 +155,12 @@ class Multipliers:
 
     def round(self) -> bool:
         """Newton steps until the slopes cancel; False where there was none."""
-        self.decrement = np.inf
+        self.decrement = before = np.inf
         for k in range(STEPS):
             if k and k % LOOK == 0:
+                if self.decrement > before / 2:
+                    self.away()
+                before = self.decrement
                 self.look()
             with np.errstate(all="ignore"):  # what is no number is looked for
                 try:

@@ -103,6 +103,13 @@ def test_pairs_with_a_weight_are_the_nearest() -> None:
     assert distances(X, solution.metric, pairs_by(y)[0]).sum() == pytest.approx(1.0, rel=1e-10)
 
 
+@pytest.mark.parametrize("n", [40, 60, 100])
+def test_long_steps_do_not_end_next_to_the_boundary(n: int) -> None:
+    """With 60 points eigenvalues of 1e-12 were left behind, from which no Newton step led away."""
+    X, y = real_data("wine", n)
+    assert cvxml.solve("dml_eig", X, y, tol=1e-6).certificate.proves(1e-6)
+
+
 def degenerate() -> dict[str, tuple[Any, Any, dict[str, Any]]]:
     X, y = random_data(2, n=14, d=3, classes=2)
     # rank 3 minus one, exactly
