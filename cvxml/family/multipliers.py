@@ -71,7 +71,7 @@ class Multipliers:
     ):
         self.Y, self.rows, self.counts, self.C, self.margin, self.ahead = Y, rows, counts, C, margin, ahead
         self.M: FloatArray = np.eye(len(C))
-        self.inverse: FloatArray = np.linalg.inv(C)
+        self.inverse = np.asarray(np.linalg.inv(C), dtype=np.float64)
         self.key: IntArray = np.zeros(0, dtype=np.intp)
         self.price: FloatArray = np.zeros(0)
         self.g, self.tau, self.unit = 1.0, 1.0, margin.cap
