@@ -125,7 +125,7 @@ class Paired:
             ends: FloatArray = np.maximum.reduceat(X, first) - np.minimum.reduceat(X, first)
         return ends
 
-    @property
+    @cached_property
     def equal(self) -> IntArray:
         """The dissimilar pairs (t, 2) of equal points."""
         if self.listed is not None:

@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -189,7 +189,7 @@ class Instance(Paired):
     diagonal: bool
     rank: int
 
-    @property
+    @cached_property
     def differ(self) -> IntArray:
         """Which dissimilar pairs are of points that differ: the others are at distance 0 in every metric."""
         return np.flatnonzero(self.dissimilar.any(axis=1))
