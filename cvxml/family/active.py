@@ -14,6 +14,9 @@ from cvxml.family.rows import Entries
 from cvxml.family.symmetric import quadratic, smat, squares, svec, triangle, weighted
 
 BLOCK = 2**22  # numbers at a time
+CACHED = 2**18  # of coordinates of pairs: more are slow to come by
+DENSE = 20  # pairs of points for each of which that is a pair here: products of whole matrices cost less
+SEEN = 2**15  # pairs that are enough for a diagonal
 FIRST = 20  # directions whose curvature is known exactly
 FEW = 1500  # rows or entries for which a direct solution costs less
 MANY = 3000  # for which it fits
@@ -56,28 +59,39 @@ class Active(NamedTuple):
         """v of any symmetric S (r, r)."""
         values, vectors = np.linalg.eigh(S)
         z = self.Y @ vectors
-        return self._of_pairs(lambda i, j: (z[i] - z[j]) ** 2 @ values)
+        v: FloatArray = self.B @ self._of_pairs(lambda i, j: (z[i] - z[j]) ** 2 @ values)
+        return v
 
     def along(self, S: FloatArray) -> FloatArray:
         """The same in fewer steps, where a small share of the largest distance does not count."""
         Y, z = self.Y, self.Y @ S
-        return self._of_pairs(lambda i, j: np.einsum("pk,pk->p", z[i] - z[j], Y[i] - Y[j]))
-
-    def _of_pairs(self, distances: Any) -> FloatArray:
-        D, size = np.empty(len(self.i)), max(1, BLOCK // max(1, self.Y.shape[1]))
-        for first in range(0, len(D), size):
-            some = slice(first, first + size)
-            D[some] = distances(self.i[some], self.j[some])
-        v: FloatArray = self.B @ D
+        own = np.einsum("nk,nk->n", z, Y)
+        if self.dense:
+            products = (z @ Y.T)[self.i, self.j]
+        else:
+            products = self._of_pairs(lambda i, j: np.einsum("pk,pk->p", z[i], Y[j]))
+        v: FloatArray = self.B @ (own[self.i] + own[self.j] - 2 * products)
         return v
+
+    @property
+    def dense(self) -> bool:
+        """True where the pairs are not few among all of these points."""
+        return len(self.Y) ** 2 <= DENSE * len(self.i)
+
+    def _of_pairs(self, values: Any) -> FloatArray:
+        found, size = np.empty(len(self.i)), max(1, CACHED // max(1, self.Y.shape[1]))
+        for first in range(0, len(found), size):
+            some = slice(first, first + size)
+            found[some] = values(self.i[some], self.j[some])
+        return found
 
     def total(self, a: FloatArray) -> FloatArray:
         """sum_t a_t V_t (r, r)."""
         n, Y = len(self.Y), self.Y
         W = csr_array((self.B.T @ a, self.j, np.searchsorted(self.i, np.arange(n + 1))), shape=(n, n))
         degree = np.asarray(W.sum(axis=0)).ravel() + np.asarray(W.sum(axis=1)).ravel()
-        cross = Y.T @ (W @ Y)
-        S: FloatArray = (Y * degree[:, None]).T @ Y - cross - cross.T
+        half = Y.T @ (degree[:, None] / 2 * Y - (W.toarray() if self.dense else W) @ Y)
+        S: FloatArray = half + half.T
         return S
 
 
@@ -146,8 +160,11 @@ class Curvature:
         return cho_factor(K, overwrite_a=True)
 
     def _diagonal(self) -> FloatArray:
-        """As if no two pairs were of one row."""
-        E, often = self.rows.apart(self.rows.Y) ** 2, np.asarray((self.rows.B**2).sum(axis=0)).ravel()
+        """As if no two pairs were of one row; from some of them, where they are many."""
+        often = np.asarray((self.rows.B**2).sum(axis=0)).ravel()
+        every = -(-len(often) // SEEN)
+        i, j = self.rows.i[::every], self.rows.j[::every]
+        E, often = (self.rows.Y[i] - self.rows.Y[j]) ** 2, every * often[::every]
         rows, columns = triangle(self.r)
         twice: FloatArray = np.where(rows == columns, 1.0, 2.0)
         found: FloatArray = self.tau + self.weight * twice * ((E * often[:, None]).T @ E)[rows, columns]

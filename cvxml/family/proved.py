@@ -10,6 +10,7 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from cvxml.core.metric import FloatArray, IntArray, middle
 
@@ -18,6 +19,8 @@ SLICES = 5  # of a number, in a product to twice the digits
 LOW = 2**15  # less than minus this is no exponent of a float or of a product of three
 BLOCK = 2**21  # numbers at a time
 TINY = 1e-290  # more than underflow takes from anything that is summed here
+WIDE = 100  # features: from here on a product of matrices for every pair costs much
+SEVERAL = 8  # pairs a point: from here on products with points cost less
 FAINT = 1e-2  # of the longest image: a feature whose own are shorter gets no finer unit
 
 
@@ -87,6 +90,14 @@ class Seen(NamedTuple):
         D = np.sum(z**2, axis=1)
         beside = self.miss * np.sum((E * self.unit) ** 2, axis=1)
         return Distances(D, _squared(np.sqrt(D), off, self.root.shape[1]) + beside)
+
+    def between(self, images: Points, i: Any, k: Any) -> Distances:
+        """Of the points i and k (t,), by the images of all under the root to twice the digits."""
+        z, off = images.apart(i, k)
+        D = np.einsum("tm,tm->t", z, z)
+        length = np.linalg.norm(self.P, axis=1) * (1 + (self.P.shape[1] + 4) * EPS)
+        beside = self.miss * (length[i] + length[k]) ** 2 * (1 + 4 * EPS)
+        return Distances(D, _squared(np.sqrt(D), off, z.shape[1]) + beside)
 
     def from_point(self, i: int) -> Distances:
         """From the point i to all (n,)."""
@@ -184,7 +195,8 @@ def seen(X: FloatArray, A: FloatArray) -> Seen:
     unit = np.where(shows, scale, 0.0)
     scaled = np.where(np.outer(shows, shows), A / scale[:, None] / scale, 0.0)
     values, vectors = np.linalg.eigh(scaled)
-    root = vectors * np.sqrt(np.maximum(values, 0))
+    some = values > d * EPS * values[-1]  # the others are no longer than what rounding leaves
+    root = vectors[:, some] * np.sqrt(values[some])
     miss = np.linalg.norm(scaled - root @ root.T)
     miss += (d + 4) * EPS * (np.sum(root**2) + np.linalg.norm(scaled))
     whole = unit[:, None] * root
@@ -211,7 +223,9 @@ def squares_of(rows: Images, w: FloatArray) -> tuple[FloatArray, float]:
 
 def squares_of_pairs(images: Points, pairs: Any, w: FloatArray) -> tuple[FloatArray, float]:
     """The same of differences of images over pairs (p, 2), some at a time."""
-    r, moved, size = images.high.shape[1], 0.0, 0.0
+    (n, r), moved, size = images.high.shape, 0.0, 0.0
+    if r >= WIDE and len(w) > SEVERAL * n:
+        return _by_points(images, pairs, w)
     S, step = np.zeros((r, r)), max(1, BLOCK // max(r, 1))
     blocks = range(0, len(w), step)
     for first in blocks:
@@ -222,6 +236,22 @@ def squares_of_pairs(images: Points, pairs: Any, w: FloatArray) -> tuple[FloatAr
         moved += off
         size += float(np.abs(w[part]) @ np.sum(apart.at**2, axis=1))
     return S, (moved + (len(blocks) + 1) * EPS * size) * (1 + 1e-6)
+
+
+def _by_points(images: Points, pairs: Any, w: FloatArray) -> tuple[FloatArray, float]:
+    """The same as sum_i z_i q_i^T, q_i = sum_j w_ij (z_i - z_j): products with points, of which there are fewer."""
+    z, n = images.high, len(images.high)
+    i, j = np.concatenate([pairs, pairs[:, ::-1]]).T
+    both, length = np.concatenate([w, w]), np.linalg.norm(z, axis=1)
+    own = images.off + 2 * EPS * length  # z is what twice the digits are rounded to
+    W, absolute = (csr_array((values, (i, j)), shape=(n, n)) for values in (both, np.abs(both)))
+    degree, size = np.bincount(i, both, n), np.bincount(i, np.abs(both), n)
+    q = degree[:, None] * z - W @ z
+    rounded = (np.bincount(i, minlength=n) + 16) * EPS * (size * length + absolute @ length)
+    off = rounded + size * own + absolute @ own
+    S, beside = z.T @ q, np.linalg.norm(q, axis=1)
+    moved = length @ off + own @ (beside + off) + (n + 4) * EPS * (length @ beside) + TINY
+    return (S + S.T) / 2, float(moved) * (1 + 1e-6)
 
 
 def least_eigenvalue(Z: FloatArray) -> float:

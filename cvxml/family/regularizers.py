@@ -27,7 +27,18 @@ from cvxml.family import rational
 from cvxml.family.budget import Judged, budget, examine_budget, most
 from cvxml.family.ground import Ground, ground
 from cvxml.family.losses import Ray, Sum, summed
-from cvxml.family.proved import EPS, Distances, Products, Seen, least_eigenvalue, seen, squares_of_pairs
+from cvxml.family.proved import (
+    EPS,
+    WIDE,
+    Distances,
+    Points,
+    Products,
+    Seen,
+    least_eigenvalue,
+    points,
+    seen,
+    squares_of_pairs,
+)
 from cvxml.family.rows import View, Weights
 
 PAIRS = 2**16  # at a time
@@ -123,14 +134,21 @@ def of_last(work: Callable[[S, Weights], T]) -> Callable[[S, Weights], T]:
     return remembered
 
 
-class SeenBy(NamedTuple):
+class SeenBy:
     """Points in a psd metric."""
 
-    X: FloatArray
-    sight: Seen
+    def __init__(self, X: FloatArray, sight: Seen):
+        self.X, self.sight = X, sight
+
+    @cached_property
+    def images(self) -> Points:
+        """To twice the digits."""
+        return points(self.X, self.sight.root)
 
     def pairs(self, index: IntArray) -> Distances:
         """See `View`."""
+        if self.X.shape[1] >= WIDE:
+            return self.sight.between(self.images, *index.T)
         return self.sight.of(self.X[index[:, 0]] - self.X[index[:, 1]])
 
     def products(self) -> Products:
