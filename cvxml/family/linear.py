@@ -69,21 +69,25 @@ class LinearMargins:
         self.seen = noise**2 * float(np.sum(self.at.Y**2, axis=1).max())
         self.labels = on.labels
         self.hinge = Margin(float(loss.c), isinstance(loss, SquaredHinge))
+        self.stage = WHOLE
+        self.solver = self._solver()
 
-    def _enter(self, stage: Stage, M: FloatArray, share: float, before: Multipliers | None = None) -> None:
-        """Solve what a stage looks at, from M (r, r), where about this share of the objective is still to be won."""
-        every, W = self.stage = stage
+    def _solver(self) -> Multipliers:
+        """Of what the stage looks at, in coordinates W."""
+        every, W = self.stage
         rows = self.rows if every == 1 else self.rows.sample(every)
-        C = self.spread / every
-        if W is None:
-            Y, C = self.Y, np.diag(C)
-        else:
-            Y, C, inside = self.Y @ W, np.eye(W.shape[1]) / every, W.T * self.spread
-            M = inside @ M @ inside.T
-        self.solver = Multipliers(Y, rows, partial(self.needed, rows), C, self.hinge, AHEAD)
-        if before is not None:
-            self.solver.key, self.solver.price = before.key, before.slopes(before.x)
-        self.solver.begin(M, share)
+        Y, C = (self.Y, np.diag(self.spread)) if W is None else (self.Y @ W, np.eye(W.shape[1]))
+        return Multipliers(Y, rows, partial(self.needed, rows), C / every, self.hinge, AHEAD)
+
+    def _enter(self, stage: Stage, M: FloatArray, share: float) -> None:
+        """Solve what a stage looks at, from M (r, r), where about this share of the objective is still to be won."""
+        before, self.stage = self.stage, stage
+        key, price = self.solver.key, self.solver.slopes(self.solver.x)
+        self.solver = self._solver()
+        if before.every == stage.every:
+            self.solver.key, self.solver.price = key, price
+        inside = np.eye(len(M)) if stage.W is None else stage.W.T * self.spread
+        self.solver.begin(inside @ M @ inside.T, share)
 
     def found(self) -> FloatArray:
         """M (r, r)"""
@@ -137,12 +141,11 @@ class LinearMargins:
         lengths, kept = np.linalg.eigh(self.solver.M)
         W = W @ kept[:, lengths > IDLE * left * lengths.sum()]
         old = W * unit[:, None]  # orthonormal columns
-        new = vectors[:, slopes < -left / 2][:, : W.shape[1]]
+        new = vectors[:, slopes < -left / 2][:, : max(DIRECTIONS, W.shape[1])]
         new = np.linalg.qr(new - old @ (old.T @ new))[0] / unit[:, None]
         share = min(NEAR, -float(slopes[0]))
         M = self.found() + share * float(lengths.sum()) / new.shape[1] * new @ new.T
-        before = self.solver
-        self._enter(Stage(1, np.concatenate([W, new], axis=1)), M, share, before)
+        self._enter(Stage(1, np.concatenate([W, new], axis=1)), M, share)
         return True
 
     def _mixed(self, M: FloatArray) -> FloatArray:

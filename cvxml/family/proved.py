@@ -195,7 +195,8 @@ def seen(X: FloatArray, A: FloatArray) -> Seen:
     unit = np.where(shows, scale, 0.0)
     scaled = np.where(np.outer(shows, shows), A / scale[:, None] / scale, 0.0)
     values, vectors = np.linalg.eigh(scaled)
-    some = values > d * EPS * values[-1]  # the others are no longer than what rounding leaves
+    # What is no longer than rounding leaves goes; what is no number stays, for `Looked.finite` to see.
+    some = ~(values < d * EPS * max(values[-1], 0))
     root = vectors[:, some] * np.sqrt(values[some])
     miss = np.linalg.norm(scaled - root @ root.T)
     miss += (d + 4) * EPS * (np.sum(root**2) + np.linalg.norm(scaled))
