@@ -26,7 +26,7 @@ STEP = 4  # from one sample to the next
 NEAR = 0.1  # what the optimum of a sample leaves of the objective of a larger one
 CLOSE = 0.03  # to the optimum of a sample, of its objective
 NOISE = 64 * float(np.finfo(float).eps)  # of a coordinate that has lost no digits
-IDLE = 1e-2  # of what is left of the gap, as a share of M: without such a direction it is as good
+IDLE = 1e-3  # of what is left of the gap, as a share of M: without such a direction it is as good
 DIRECTIONS = 64  # of the first metric, where there are more than twice as many
 
 
