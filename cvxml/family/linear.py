@@ -27,6 +27,8 @@ NEAR = 0.1  # what the optimum of a sample leaves of the objective of a larger o
 CLOSE = 0.03  # to the optimum of a sample, of its objective
 NOISE = 64 * float(np.finfo(float).eps)  # of a coordinate that has lost no digits
 IDLE = 1e-3  # of what is left of the gap, as a share of M: without such a direction it is as good
+SLIGHT = 1e-3  # of a direction: what is that near to others is no new one
+CHANGES = 100  # of directions, after which all are taken
 DIRECTIONS = 64  # of the first metric, where there are more than twice as many
 
 
@@ -69,7 +71,7 @@ class LinearMargins:
         self.seen = noise**2 * float(np.sum(self.at.Y**2, axis=1).max())
         self.labels = on.labels
         self.hinge = Margin(float(loss.c), isinstance(loss, SquaredHinge))
-        self.stage = WHOLE
+        self.stage, self.changes = WHOLE, 0
         self.solver = self._solver()
 
     def _solver(self) -> Multipliers:
@@ -131,18 +133,23 @@ class LinearMargins:
 
     def _more(self) -> bool:
         """Other directions, where some that are left out would win more than is left: these, and those that M has."""
+        if self.changes == CHANGES:
+            self._enter(WHOLE, self._mixed(self.found()), NEAR)
+            return True
+        self.changes += 1
         W, left, unit = self.stage.W, self.solver.left() / self.solver.value(), np.sqrt(self.spread)
         assert W is not None
         prices = self.solver.prices()
         pull = Active.of(self.Y, self.rows.entries(prices.key), len(prices.key)).total(prices.a)
         slopes, vectors = np.linalg.eigh(np.eye(len(unit)) - pull / np.outer(unit, unit))
-        if slopes[0] >= -left:
-            return False
         lengths, kept = np.linalg.eigh(self.solver.M)
         W = W @ kept[:, lengths > IDLE * left * lengths.sum()]
-        old = W * unit[:, None]  # orthonormal columns
-        new = vectors[:, slopes < -left / 2][:, : max(DIRECTIONS, W.shape[1])]
-        new = np.linalg.qr(new - old @ (old.T @ new))[0] / unit[:, None]
+        # Of the directions that win something, what is not in those that stay already.
+        wins, old = vectors[:, slopes < -left / 2][:, : max(DIRECTIONS, W.shape[1])], W * unit[:, None]
+        new, part, _ = np.linalg.svd(wins - old @ (old.T @ wins), full_matrices=False)
+        new = new[:, part > SLIGHT] / unit[:, None]
+        if slopes[0] >= -left or new.shape[1] == 0:
+            return False
         share = min(NEAR, -float(slopes[0]))
         M = self.found() + share * float(lengths.sum()) / new.shape[1] * new @ new.T
         self._enter(Stage(1, np.concatenate([W, new], axis=1)), M, share)

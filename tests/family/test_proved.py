@@ -11,11 +11,13 @@ from cvxml.family.proved import (
     Images,
     Points,
     Seen,
+    _by_points,
     _squared,
     least_eigenvalue,
     points,
     seen,
     squares_of,
+    squares_of_pairs,
 )
 from cvxml.family.regularizers import SeenBy
 
@@ -130,3 +132,77 @@ def test_the_second_half_of_the_digits_is_rounded_too() -> None:
         (a, b), (c, d) = high.ravel().tolist(), low.ravel().tolist()
         exact = Fraction(a) + Fraction(c) - Fraction(b) - Fraction(d)
         assert abs(exact - Fraction(float(z[0, 0]))) <= Fraction(float(off[0]))
+
+
+@SEEDS
+@pytest.mark.parametrize("far", [0.0, 1e6])
+def test_sums_over_pairs_by_points_are_those_of_fractions(seed: int, far: float) -> None:
+    """Pairs given twice and both ways, weights of either sign, points far from the origin: all within the room."""
+    rng = np.random.default_rng(seed)
+    high = far + rng.standard_normal((9, 3)) * 10.0 ** rng.integers(-2, 3, 3)
+    images = Points(high, high * 2.0**-54 * rng.uniform(-1, 1, high.shape), np.full(9, 1e-12))
+    pairs = rng.integers(0, 9, (60, 2))
+    pairs = np.concatenate([pairs, pairs[:5], pairs[5:10, ::-1]])
+    w = rng.standard_normal(70) * 10.0 ** rng.integers(-3, 4, 70)
+    S, off = _by_points(images, pairs, w)
+    # one of the points that these may be, at the end of what they may be off by
+    moved = [[(-1) ** (i + a) * Fraction(1, 2 * 10**12) for a in range(3)] for i in range(9)]
+    z = [
+        [Fraction(h) + Fraction(low) + m for h, low, m in zip(*rows, strict=True)]
+        for rows in zip(high.tolist(), images.low.tolist(), moved, strict=True)
+    ]
+    missed = Fraction(0)
+    for a in range(3):
+        for b in range(3):
+            exact = sum(
+                Fraction(v) * (z[i][a] - z[j][a]) * (z[i][b] - z[j][b])
+                for v, (i, j) in zip(w.tolist(), pairs.tolist(), strict=True)
+            )
+            missed += (exact - Fraction(float(S[a, b]))) ** 2
+    assert missed <= Fraction(off) ** 2
+    apart = np.sum(np.abs(w) * (np.linalg.norm(high, axis=1) ** 2)[pairs].sum(axis=1))
+    assert off <= 1e-13 * apart + 1e-10 * np.sqrt(apart * np.abs(w).sum())
+
+
+def test_sums_over_many_pairs_in_many_directions_are_those_by_blocks() -> None:
+    rng = np.random.default_rng(0)
+    images = points(rng.standard_normal((40, 110)), rng.standard_normal((110, 105)))
+    pairs, w = rng.integers(0, 40, (900, 2)), rng.standard_normal(900)
+    found, off = squares_of_pairs(images, pairs, w)
+    z, away = images.apart(*pairs.T)
+    direct, beside = squares_of(Images(z, away), w)
+    np.testing.assert_array_equal(found, _by_points(images, pairs, w)[0])
+    assert 0 < np.linalg.norm(found - direct) <= off + beside
+
+
+@SEEDS
+def test_distances_between_images_to_twice_the_digits_are_those_of_the_metric(seed: int) -> None:
+    X, T = nearly_flat(seed)
+    A = T @ T.T
+    sight, entries, exact = seen(X, A), whole(A), whole(X)
+    i, k = np.divmod(np.arange(49), 7)
+    D, off = sight.between(points(X, sight.root), i, k)
+    for t in range(49):
+        e = [a - b for a, b in zip(exact[i[t]], exact[k[t]], strict=True)]
+        true = sum(entries[a][b] * e[a] * e[b] for a in range(2) for b in range(2))
+        assert abs(Fraction(float(D[t])) - true) <= Fraction(float(off[t]))
+
+
+def test_wide_points_are_seen_as_narrow_ones_are() -> None:
+    """A metric of rank 5 in 120 features: roots that only rounding made are left out, and are counted."""
+    rng = np.random.default_rng(1)
+    X, L = rng.standard_normal((30, 120)), rng.standard_normal((120, 5))
+    sight = seen(X, L @ L.T)
+    assert sight.root.shape == (120, 5)
+    view, index = SeenBy(X, sight), rng.integers(0, 30, (50, 2))
+    D, off = view.pairs(index)
+    direct = sight.of(X[index[:, 0]] - X[index[:, 1]])
+    assert (np.abs(D - direct.D) <= off + direct.off).all()
+    assert (off <= 1e-10 * D.max()).all()
+    for (i, k), d, o in zip(index[:12].tolist(), D, off, strict=False):
+        e = [Fraction(a) - Fraction(b) for a, b in zip(X[i].tolist(), X[k].tolist(), strict=True)]
+        A = whole(L @ L.T)
+        image = [sum(x * y for x, y in zip(row, e, strict=True)) for row in A]
+        assert abs(sum(x * y for x, y in zip(e, image, strict=True)) - Fraction(float(d))) <= Fraction(
+            float(o)
+        )

@@ -1,0 +1,186 @@
+"""LMNN in many directions: from a few of them, with those that win something; against the same without that way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cvxml
+from cvxml.core.result import Status
+from cvxml.family import active, linear
+from cvxml.family.active import Active, Curvature
+from cvxml.family.linear import WHOLE, LinearMargins
+from cvxml.family.rows import Triplets
+from cvxml.family.search import PARTS, _sizes
+from cvxml.family.symmetric import squares
+from cvxml.methods.lmnn import METHOD, instance
+
+METHODS = pytest.mark.parametrize("method", ["lmnn", "lmnn:squared_hinge"])
+
+
+def wide(seed: int = 0, n: int = 70, d: int = 40) -> tuple[np.ndarray, np.ndarray]:
+    """Points of three classes, apart in a few of the features."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 3
+    X = rng.standard_normal((n, d)) * 0.97 ** np.arange(d)
+    X[:, :3] += 1.2 * np.eye(3)[y]
+    return X, y
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From 4 directions on."""
+    monkeypatch.setattr(linear, "DIRECTIONS", 4)
+
+
+def staged(seed: int = 0) -> LinearMargins:
+    solver = LinearMargins(METHOD.member(instance(*wide(seed))), 1e-6)
+    solver.begin(None)
+    return solver
+
+
+@METHODS
+@pytest.mark.parametrize(("seed", "changes"), [(0, 100), (1, 100), (0, 1)])
+def test_few_directions_first_end_at_the_same_optimum(
+    method: str, seed: int, changes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = wide(seed)
+    at_once = cvxml.solve(method, X, y, tol=1e-7)
+    monkeypatch.setattr(linear, "DIRECTIONS", 4)
+    monkeypatch.setattr(linear, "CHANGES", changes)
+    found = cvxml.solve(method, X, y, tol=1e-7)
+    for solution in (at_once, found):
+        assert solution.status is Status.CONVERGED
+        assert solution.certificate.proves(1e-7)
+    # each lies between the other's bound and objective
+    assert found.objective + found.certificate.rounding >= at_once.lower_bound - at_once.certificate.rounding
+    assert at_once.objective + at_once.certificate.rounding >= found.lower_bound - found.certificate.rounding
+
+
+@pytest.mark.usefixtures("few")
+def test_directions_join_until_none_that_is_left_out_would_win_more_than_is_left() -> None:
+    solver, widths = staged(), []
+    spread = solver.spread
+    for _ in range(60):
+        W = solver.stage.W
+        assert W is not None
+        widths.append(W.shape[1])
+        np.testing.assert_allclose(W.T @ (spread[:, None] * W), np.eye(W.shape[1]), atol=1e-9)
+        if solver.solver.left() <= 1e-6 * solver.solver.value():
+            break
+        assert solver.step()
+    assert widths[0] == 4
+    assert 4 < widths[-1] <= len(spread)
+    prices = solver.prices()
+    G = solver.rows.weights(prices)
+    e = solver.Y[G.pairs[:, 0]] - solver.Y[G.pairs[:, 1]]
+    slope = (np.diag(spread) - (e * G.w[:, None]).T @ e) / np.sqrt(np.outer(spread, spread))
+    assert np.linalg.eigvalsh(slope)[0] >= -1e-5
+
+
+@pytest.mark.usefixtures("few")
+def test_new_directions_have_negative_slopes_and_old_ones_stay() -> None:
+    solver = staged()
+    while solver.solver.left() > linear.CLOSE * solver.solver.value():
+        solver.step()
+    before, M = solver.stage.W, solver.found()
+    prices = solver.prices()
+    assert solver._more()
+    after = solver.stage.W
+    assert before is not None
+    assert after is not None
+    G = solver.rows.weights(prices)
+    e = solver.Y[G.pairs[:, 0]] - solver.Y[G.pairs[:, 1]]
+    slope = np.diag(solver.spread) - (e * G.w[:, None]).T @ e
+    old = after[:, : before.shape[1]]
+    new = after[:, before.shape[1] :]
+    assert new.shape[1] > 0
+    assert (np.diag(new.T @ slope @ new) < 0).all()
+    C = np.diag(solver.spread)
+    assert np.linalg.norm(M - old @ (old.T @ C @ M @ C @ old) @ old.T) <= 1e-2 * np.linalg.norm(M)
+
+
+@pytest.mark.usefixtures("few")
+def test_the_first_directions_are_those_in_which_points_are_furthest_apart() -> None:
+    solver = LinearMargins(METHOD.member(instance(*wide())), 1e-6)
+    W, C = solver._first(), np.diag(solver.spread)
+    z = solver.Y - solver.Y.mean(axis=0)
+    np.testing.assert_allclose(W.T @ C @ W, np.eye(4), atol=1e-10)
+    least = np.linalg.norm(z @ W, axis=0).min()
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        w = rng.standard_normal(len(C))
+        w -= W @ (W.T @ (C @ w))
+        assert np.linalg.norm(z @ w) <= least * np.sqrt(w @ C @ w) * (1 + 1e-9)
+
+
+def test_a_whole_metric_is_solved_for_where_features_are_few_or_a_start_is_given(few: None) -> None:
+    X, y = wide(d=6)
+    solver = LinearMargins(METHOD.member(instance(X, y)), 1e-6)
+    solver.begin(None)
+    assert solver.stage == WHOLE
+    solver = LinearMargins(METHOD.member(instance(*wide())), 1e-6)
+    solver.begin(np.eye(40))
+    assert solver.stage == WHOLE
+
+
+def test_the_best_multiple_of_a_shape_is_not_above_the_first_that_is_tried() -> None:
+    """Twice and half of it are no better."""
+    solver = LinearMargins(METHOD.member(instance(*wide())), 1e-6)
+    for shape in (np.diag(1 / solver.spread), np.eye(len(solver.spread)) * 1e-9):
+        M = solver._multiple(shape, 1)
+        value = solver.objective(M)
+        assert value <= solver.objective(2 * M)
+        assert value <= solver.objective(M / 2)
+
+
+@pytest.mark.parametrize("dense", [True, False])
+def test_sums_and_products_do_not_depend_on_how_many_pairs_there_are(
+    dense: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = active_rows()
+    monkeypatch.setattr(active, "DENSE", 10**9 if dense else 0)
+    monkeypatch.setattr(active, "CACHED", 16)
+    assert rows.dense is dense
+    rng = np.random.default_rng(3)
+    S, a = rng.standard_normal((4, 4)), rng.standard_normal(rows.B.shape[0])
+    S = S + S.T
+    e = rows.Y[rows.i] - rows.Y[rows.j]
+    np.testing.assert_allclose(rows.along(S), rows.B @ np.array([v @ S @ v for v in e]), atol=1e-10)
+    np.testing.assert_allclose(rows.margins(S), rows.along(S), atol=1e-10)
+    weights = rows.B.T @ a
+    direct = sum(w * np.outer(v, v) for w, v in zip(weights, e, strict=True))
+    np.testing.assert_allclose(rows.total(a), direct, atol=1e-10)
+
+
+def active_rows(n: int = 40) -> Active:
+    rng = np.random.default_rng(2)
+    y = np.arange(n) % 2
+    targets = np.array([(i, j) for i in range(n) for j in range(n) if i != j and y[i] == y[j]])
+    rows: Any = Triplets(targets, y[targets[:, 0]][:, None] != y)
+    Y = rng.standard_normal((n, 4))
+    key = rng.permutation(rows.keys())[:500]
+    return Active.of(Y, rows.entries(np.sort(key)), len(key))
+
+
+def test_the_diagonal_is_that_of_every_pair_or_of_enough_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = active_rows()
+    often = np.asarray((rows.B**2).sum(axis=0)).ravel()
+    direct = 0.1 + 2.0 * often @ squares(rows.Y[rows.i] - rows.Y[rows.j]) ** 2
+    curvature = Curvature(rows, np.eye(4), 0.1, 2.0)
+    np.testing.assert_allclose(curvature._diagonal(), direct, rtol=1e-10)
+    monkeypatch.setattr(active, "SEEN", len(rows.i) // 3)
+    some = curvature._diagonal()
+    assert (some != curvature.tau).all()
+    assert np.abs(some / direct - 1).max() < 0.5
+
+
+def test_parts_of_a_metric_are_all_where_they_are_few() -> None:
+    assert _sizes(5) == [1, 2, 3, 4]
+    assert _sizes(1) == []
+    many = _sizes(1000)
+    assert many == sorted(set(many))
+    assert (many[0], many[-1]) == (1, 999)
+    assert len(many) <= PARTS
