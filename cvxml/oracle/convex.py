@@ -16,9 +16,10 @@ import numpy as np
 from cvxml.core.exact import Exact
 from cvxml.core.report import Report, Verdict, Witness
 from cvxml.core.result import TOLERANCES, Certificate, Solution, Status
-from cvxml.oracle.asked import LATE, Asked, uninterrupted
+from cvxml.oracle.asked import LATE, Asked
 from cvxml.oracle.diagnose import diagnose, unnamed
 from cvxml.oracle.exactly import judge_exactly
+from cvxml.oracle.reference import reference as beside
 
 EPS = float(np.finfo(float).eps)
 
@@ -28,8 +29,8 @@ def check_convex(asked: Asked) -> Report:
     module, given, candidate = asked.module, asked.given, asked.candidate
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a reference that is not tight shows in the verdict
-        found = module.solve(given, tol=asked.tol / 10, time_limit=asked.left, callback=asked.callback)
-        reference = uninterrupted(found)
+        known = beside(module, given, candidate, asked.tol, time_limit=asked.left, callback=asked.callback)
+    reference = known.solution
     proof = None
     if candidate is not None:
         proof = module.certify(given, candidate, reference.dual)
@@ -52,7 +53,7 @@ def check_convex(asked: Asked) -> Report:
     verdict, reasons = _judge_value(asked, proof, reference, scale, ties, verdict, reasons)
     if cut and verdict is Verdict.INCONCLUSIVE:
         reasons = [*reasons, LATE]
-    diagnosis = diagnose(asked, reference) if wrong and asked.diagnosed and not asked.late else ()
+    diagnosis = diagnose(asked, known) if wrong and asked.diagnosed and not asked.late else ()
     report = _report(asked, verdict, reasons, reference, proof, scale, diagnosis, exact)
     notes = [*_looser(asked, proof, reference, scale, ties)] if verdict is Verdict.REFUTED else []
     unique = math.isfinite(reference.certificate.radius)

@@ -21,7 +21,8 @@ from cvxml.core.metric import FloatArray, examine, project_psd
 from cvxml.core.misreading import LOOSE, Other, Question
 from cvxml.core.result import Certificate, Solution, Status
 from cvxml.methods import get, get_stationary
-from cvxml.oracle.asked import Asked, uninterrupted
+from cvxml.oracle.asked import Asked
+from cvxml.oracle.reference import Reference, reference
 from cvxml.oracle.slips import slips
 
 BETTER = 100  # times less of its scale must be left in a misreading that is named beyond the tolerance
@@ -41,7 +42,7 @@ class Left(NamedTuple):
 NOTHING_KNOWN = Left(math.inf)
 
 
-def diagnose(asked: Asked, optimum: Solution | None = None) -> tuple[str, ...]:
+def diagnose(asked: Asked, optimum: Reference | None = None) -> tuple[str, ...]:
     """Sentences, one for each misreading of which the candidate is certified to be the answer; often none.
 
     optimum: of the problem itself, if it is known.
@@ -154,14 +155,14 @@ def _other_features(judge: _Judge, metric: FloatArray) -> Iterator[tuple[str, Ot
 class _Judge:
     """What a metric leaves to gain, for any inputs."""
 
-    def __init__(self, asked: Asked, optimum: Solution | None):
+    def __init__(self, asked: Asked, optimum: Reference | None):
         self.asked = asked
         self.method, self.X, self.y = asked.method, asked.X, asked.y
         self.tol, self.params, self.components = asked.tol, asked.params, asked.components
         self.claim = asked.module.CLAIM
         self.itself = Other(asked.X, asked.y, asked.params)
         self.given = asked.given
-        self.solved: list[tuple[Other, Solution]] = [] if optimum is None else [(self.itself, optimum)]
+        self.solved: list[tuple[Other, Reference]] = [] if optimum is None else [(self.itself, optimum)]
 
     def left(self, metric: FloatArray, other: Other | None = None) -> Left:
         """What `metric` may still gain, as a dual of ours proves it; inf if it is none."""
@@ -175,13 +176,14 @@ class _Judge:
             step = get_stationary(other.method or self.method)
             _, dual = step.improve(given, step.metric(given, metric), tol=self.tol / 10, early=True)
             return _share(step.certify(given, step.matrix(given, metric), dual), self.tol)
-        reference = self._optimum(other, given)
         module = get(other.method or self.method)
-        proof = module.certify(given, module.matrix(given, metric), reference.dual)
-        decided = reference.certificate.decides(self.tol) and proof.decides(self.tol)
+        metric = module.matrix(given, metric)
+        ours = self._optimum(other, given, metric)
+        proof = module.certify(given, metric, ours.dual)
+        decided = ours.certificate.decides(self.tol) and proof.decides(self.tol)
         if not (proof.feasibility.feasible and decided):
             return NOTHING_KNOWN
-        scale = proof.scale if module.SCALE == "candidate" else reference.certificate.scale
+        scale = proof.scale if module.SCALE == "candidate" else ours.certificate.scale
         if scale <= NOTHING * abs(proof.objective):
             return NOTHING_KNOWN
         if not math.isfinite(proof.radius):  # the optimum is not unique: a metric is near to one by luck
@@ -193,18 +195,20 @@ class _Judge:
         """True where the metric 0 is optimal to `LOOSE`, or as good as that."""
         if self.claim == "stationary":
             return False
-        module, reference = get(self.method), self._optimum(self.itself, self.given)
+        module = get(self.method)
         size = module.metric_size(self.given.X)
+        zero = np.zeros((size, size))
         try:
-            proof = module.certify(self.given, np.zeros((size, size)), reference.dual)
+            ours = self._optimum(self.itself, self.given, zero)
+            proof = module.certify(self.given, zero, ours.dual)
         except ValueError:  # 0 is no metric of this method
             return False
-        return bool(proof.gap <= LOOSE * reference.certificate.scale + proof.rounding)
+        return bool(proof.gap <= LOOSE * ours.certificate.scale + proof.rounding)
 
     def better_than(self, metric: FloatArray) -> FloatArray:
         """The optimum; where the problem is not convex, what the convex step at `metric` gives."""
         if self.claim == "optimal":
-            return self._optimum(self.itself, self.given).metric
+            return self._optimum(self.itself, self.given, None).metric
         return get_stationary(self.method).improve(self.given, project_psd(metric), tol=self.tol / 10)[0]
 
     def _given(self, other: Other) -> Any:
@@ -213,23 +217,21 @@ class _Judge:
             return self.given
         return get(other.method or self.method).instance(other.X, other.y, **other.params)
 
-    def _optimum(self, other: Other, given: Any) -> Solution:
+    def _optimum(self, other: Other, given: Any, metric: FloatArray | None) -> Solution:
+        """Ours, as tight as `metric` needs; None: tight."""
         method = other.method or self.method
-        for known, solution in self.solved:
-            if (
-                known.X is other.X
-                and known.params is other.params
-                and (known.method or self.method) == method
-            ):
-                return solution
-        of = get(method)
-        solution = uninterrupted(
-            of.solve(given, tol=self.tol / 10, max_iter=PATIENCE, time_limit=self.asked.left)
-        )
-        if solution.status is Status.TIME_LIMIT:
+        known = None
+        for k, (one, found) in enumerate(self.solved):
+            if one.X is other.X and one.params is other.params and (one.method or self.method) == method:
+                known = found
+                del self.solved[k]
+                break
+        options = {"max_iter": PATIENCE, "time_limit": self.asked.left}
+        best = reference(get(method), given, metric, self.tol, known, **options)
+        if best.solution.status is Status.TIME_LIMIT:
             raise SolverFailure("stopped at time_limit")
-        self.solved.append((other, solution))
-        return solution
+        self.solved.append((other, best))
+        return best.solution
 
 
 def _share(proof: Certificate, tol: float) -> Left:
