@@ -27,6 +27,7 @@ NEAR = 0.1  # what the optimum of a sample leaves of the objective of a larger o
 CLOSE = 0.03  # to the optimum of a sample, of its objective
 NOISE = 64 * float(np.finfo(float).eps)  # of a coordinate that has lost no digits
 IDLE = 1e-3  # of what is left of the gap, as a share of M: without such a direction it is as good
+FAINT = 1e-6  # of a metric that is given: a direction that has less is none of it
 SLIGHT = 1e-3  # of a direction: what is that near to others is no new one
 CHANGES = 100  # of directions, after which all are taken
 DIRECTIONS = 64  # of the first metric, where there are more than twice as many
@@ -111,7 +112,7 @@ class LinearMargins:
         """From `start` (d, d), or from the best multiple of a shape that C gives."""
         if start is not None and start.any():
             given = self.basis.T @ self.at.back.T @ start @ self.at.back @ self.basis
-            self._enter(WHOLE, self._multiple(self._mixed(given), 1), NEAR)
+            self._enter(Stage(1, self._of(given)), self._multiple(self._mixed(given), 1), NEAR)
             return
         W = self._first() if len(self.spread) > 2 * DIRECTIONS else None
         every, enough = 1, max(ENOUGH_ROWS, ROWS_A_FEATURE * (len(self.spread) if W is None else DIRECTIONS))
@@ -124,6 +125,13 @@ class LinearMargins:
         self._enter(Stage(every, W), M, 1.0)
         while self.stage.every > 1:
             self.step()
+
+    def _of(self, M: FloatArray) -> FloatArray | None:
+        """(r, k), of C-length 1: the directions that M has, where these are at most half of many."""
+        unit = np.sqrt(self.spread)
+        lengths, vectors = np.linalg.eigh(M * np.outer(unit, unit))
+        has = lengths > FAINT * lengths.sum()
+        return vectors[:, has] / unit[:, None] if 2 * max(DIRECTIONS, has.sum()) < len(unit) else None
 
     def _first(self) -> FloatArray:
         """(r, k), of C-length 1: the directions in which the points are furthest apart for what C asks."""

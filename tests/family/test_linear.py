@@ -116,7 +116,8 @@ def test_the_first_directions_are_those_in_which_points_are_furthest_apart() -> 
         assert np.linalg.norm(z @ w) <= least * np.sqrt(w @ C @ w) * (1 + 1e-9)
 
 
-def test_a_whole_metric_is_solved_for_where_features_are_few_or_a_start_is_given(few: None) -> None:
+@pytest.mark.usefixtures("few")
+def test_a_whole_metric_is_solved_for_where_features_are_few_or_a_start_has_all() -> None:
     X, y = wide(d=6)
     solver = LinearMargins(METHOD.member(instance(X, y)), 1e-6)
     solver.begin(None)
@@ -124,6 +125,27 @@ def test_a_whole_metric_is_solved_for_where_features_are_few_or_a_start_is_given
     solver = LinearMargins(METHOD.member(instance(*wide())), 1e-6)
     solver.begin(np.eye(40))
     assert solver.stage == WHOLE
+
+
+@METHODS
+@pytest.mark.usefixtures("few")
+def test_a_start_of_few_directions_is_gone_on_with_in_these(method: str) -> None:
+    X, y = wide()
+    L = np.random.default_rng(0).standard_normal((40, 5))
+    solver = LinearMargins(METHOD.member(instance(X, y)), 1e-6)
+    solver.begin(L @ L.T)
+    W = solver.stage.W
+    assert W is not None
+    assert W.shape[1] == 5
+    C = np.diag(solver.spread)
+    np.testing.assert_allclose(W.T @ C @ W, np.eye(5), atol=1e-9)
+    M = solver.found()
+    of = solver.basis.T @ solver.at.back.T @ L
+    left = M - of @ np.linalg.lstsq(of, M, rcond=None)[0]
+    assert np.linalg.norm(left) <= 1e-9 * np.linalg.norm(M)
+    rough = cvxml.solve(method, X, y, tol=1e-2)
+    again = cvxml.solve(method, X, y, tol=1e-7, warm_start=rough)
+    assert again.certificate.proves(1e-7)
 
 
 def test_the_best_multiple_of_a_shape_is_not_above_the_first_that_is_tried() -> None:
