@@ -40,7 +40,6 @@ MOST_SQUARE = 300  # entries of V for which the Hessian is formed; beyond, conju
 MOST_PAIRS = 1500  # violated pairs for which their Gram matrix is, if they are fewer than these entries
 ENOUGH = 0.1  # of the slope at the start may be left at the end of a search
 GROWTH = 10.0  # of gamma, at most
-STRIDE = 5  # Newton steps at a smaller gamma, of which nobody is told
 LEAST_GROWTH = 1.1  # about
 WITHIN = 1.0  # eigenvalues of V below this are a small step
 NEAR = 1.0  # a decrement, or a gap, below this is near the optimum
@@ -92,15 +91,7 @@ class LogDetPath:
         return self.named(*(Prices(part, np.arange(len(part))) for part in each))
 
     def step(self) -> bool:
-        """False where rounding allows none, or nothing is won. At a smaller gamma little is proved: some at once."""
-        for k in range(STRIDE):
-            if not self._newton():
-                return k > 0
-            if self.gamma == self.rows.gamma:
-                break
-        return True
-
-    def _newton(self) -> bool:
+        """False where rounding allows none, or nothing is won by it."""
         before = self.at
         try:
             G, self.gamma = _newton(self.rows, before, self.gamma)
