@@ -134,7 +134,7 @@ MOVES = {
     "cccp": (press("ArrowRight", 1), press("End", 1), choose("6 points, k = 1")),
     "glml": (press("ArrowRight"), press("Home", 1), choose("equal covariances")),
     "nca": (press("ArrowRight"), press("Home", 2), choose("every class two points")),
-    "stranger": (press("ArrowRight"), choose("not psd")),
+    "stranger": (press("End"), choose("not psd")),  # from 1 to 1 + 1e-7 no pixel need change
 }
 
 
