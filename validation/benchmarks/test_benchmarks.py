@@ -560,6 +560,26 @@ def test_the_summary_has_the_best_alternative_of_the_largest_problem() -> None:
     assert len({line.count("|") for line in lines}) == 1
 
 
+def test_readme_has_a_line_for_each_gap_of_what_is_large() -> None:
+    recorded = made()
+    assert summary.sizes(recorded) == ["Not measured yet."]
+    ours = [
+        {"to": to, "seconds": took, "reached": f"gap {to}"} for to, took in (("1e-03", 5.0), ("1e-06", 9.0))
+    ]
+    claim = {"method": "lmnn", "data": "letter", "n": 4000, "d": 16, "ours": ours, "rivals": []}
+    judged = {**claim, "timed": "solve; alone", "rivals": [{"name": "other"}]}
+    results = {
+        "size": [
+            (Task("letter", "lmnn", 0, {}), {"claims": [{**claim, "timed": "solve; 1 GiB"}, judged], **USED})
+        ]
+    }
+    lines = summary.sizes(page.record("c", results, False))
+    assert lines[2:] == [
+        "| `lmnn` | letter, 4000 x 16 | 1e-03 | 5.00 s | gap 1e-03 | 1 GiB |",
+        "| `lmnn` | letter, 4000 x 16 | 1e-06 | 9.00 s | gap 1e-06 | 1 GiB |",
+    ]
+
+
 def test_the_report_has_every_claim() -> None:
     lines = page.report(made())
     assert sum(line.startswith("| `lmnn` | wine, 178 x 13 |") for line in lines) == 1 + 3
