@@ -97,9 +97,10 @@ def test_any_weights_bound_any_metric(seed: int) -> None:
 
 def test_pairs_with_a_weight_are_the_nearest() -> None:
     X, y = real_data("wine", 80)
-    solution = cvxml.solve("dml_eig", X, y, tol=1e-10)
+    solution = cvxml.solve("dml_eig", X, y, tol=1e-8)
     D = distances(X, solution.metric, pairs_by(y)[1])
-    assert D[solution.dual["q"] > 1e-4] == pytest.approx(D.min(), rel=1e-4)
+    # the gap is at least the sum of q (D - min D)
+    assert D[solution.dual["q"] > 1e-3] == pytest.approx(D.min(), rel=1e-4)
     assert distances(X, solution.metric, pairs_by(y)[0]).sum() == pytest.approx(1.0, rel=1e-10)
 
 
