@@ -29,7 +29,9 @@ def check_convex(asked: Asked) -> Report:
     module, given, candidate = asked.module, asked.given, asked.candidate
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a reference that is not tight shows in the verdict
-        known = beside(module, given, candidate, asked.tol, time_limit=asked.left, callback=asked.callback)
+        # a value is judged by the bound itself, which then is tight
+        judged = candidate if asked.value is None else None
+        known = beside(module, given, judged, asked.tol, time_limit=asked.left, callback=asked.callback)
     reference = known.solution
     proof = None
     if candidate is not None:

@@ -53,7 +53,7 @@ def diagnose(asked: Asked, optimum: Reference | None = None) -> tuple[str, ...]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         judge = _Judge(asked, optimum)
-        own = judge.left(metric)
+        own = judge.certain(metric)
         found = [*_misreadings(judge, metric), *_of_representation(judge, metric)]
     found = [
         (left, sentence)
@@ -162,7 +162,10 @@ class _Judge:
         self.claim = asked.module.CLAIM
         self.itself = Other(asked.X, asked.y, asked.params)
         self.given = asked.given
-        self.solved: list[tuple[Other, Reference]] = [] if optimum is None else [(self.itself, optimum)]
+        # of each problem, by what it is made of, which is kept so that no other takes its place
+        self.solved: dict[tuple[int, int, int, str], tuple[Other, Reference]] = {}
+        if optimum is not None:
+            self.solved[self._key(self.itself)] = self.itself, optimum
 
     def left(self, metric: FloatArray, other: Other | None = None) -> Left:
         """What `metric` may still gain, as a dual of ours proves it; inf if it is none."""
@@ -190,6 +193,15 @@ class _Judge:
             return Left(proof.gap / scale if proof.gap <= NOT_BY_LUCK * scale else math.inf, proof.gap)
         gap = max(proof.gap - proof.rounding, 0.0)
         return Left(gap / scale, gap)
+
+    def certain(self, metric: FloatArray) -> Left:
+        """What `metric` certainly may gain in the problem itself: what ours, which may be rough, is better by."""
+        left = self.left(metric)
+        if left.gap is None or left.gap == 0 or self.claim == "stationary":
+            return left
+        ours = self.solved[self._key(self.itself)][1].solution
+        gap = max(left.gap - max(ours.gap, 0.0), 0.0)
+        return Left(left.share * (gap / left.gap) if gap else 0.0, gap)
 
     def nothing_is_optimal(self) -> bool:
         """True where the metric 0 is optimal to `LOOSE`, or as good as that."""
@@ -219,19 +231,17 @@ class _Judge:
 
     def _optimum(self, other: Other, given: Any, metric: FloatArray | None) -> Solution:
         """Ours, as tight as `metric` needs; None: tight."""
-        method = other.method or self.method
-        known = None
-        for k, (one, found) in enumerate(self.solved):
-            if one.X is other.X and one.params is other.params and (one.method or self.method) == method:
-                known = found
-                del self.solved[k]
-                break
+        key = self._key(other)
+        _, known = self.solved.get(key, (other, None))
         options = {"max_iter": PATIENCE, "time_limit": self.asked.left}
-        best = reference(get(method), given, metric, self.tol, known, **options)
+        best = reference(get(key[-1]), given, metric, self.tol, known, **options)
         if best.solution.status is Status.TIME_LIMIT:
             raise SolverFailure("stopped at time_limit")
-        self.solved.append((other, best))
+        self.solved[key] = other, best
         return best.solution
+
+    def _key(self, other: Other) -> tuple[int, int, int, str]:
+        return id(other.X), id(other.y), id(other.params), other.method or self.method
 
 
 def _share(proof: Certificate, tol: float) -> Left:

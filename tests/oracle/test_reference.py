@@ -11,6 +11,8 @@ import cvxml
 from cvxml import Verdict
 from cvxml.methods import get, names
 from cvxml.oracle import reference as module
+from cvxml.oracle.asked import Asked
+from cvxml.oracle.diagnose import _Judge
 from cvxml.oracle.reference import ROUGH, reference
 from tests.instances import checked, random_data
 
@@ -68,9 +70,12 @@ def test_what_is_far_from_optimal_is_refuted_by_a_rough_solution_and_what_is_nea
     assert cvxml.check("lmnn", X, y, best, diagnosed=False).verdict is Verdict.CERTIFIED
     assert [options["tol"] for options in told] == [ROUGH, pytest.approx(1e-7)]
     assert told[1]["warm_start"].certificate.proves(ROUGH)
-    told.clear()
-    assert cvxml.check("lmnn", X, y, claimed_objective=1.0).verdict is Verdict.REFUTED
-    assert [options["tol"] for options in told] == [pytest.approx(1e-7)]
+    # a claimed value is judged by the bound, which therefore is tight, with a metric and without
+    for metric in (None, 9 * best):
+        told.clear()
+        report = cvxml.check("lmnn", X, y, metric, claimed_objective=1.0, diagnosed=False)
+        assert report.verdict is Verdict.REFUTED
+        assert [options["tol"] for options in told] == [pytest.approx(1e-7)]
 
 
 def test_few_points_have_a_tight_solution_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,6 +101,22 @@ def test_what_is_known_serves_another_metric_where_it_is_tight_enough(
     assert second.solution.certificate.proves(1e-7)
     assert reference(of, given, far, 1e-6, second) is second
     assert len(told) == 2
+
+
+@pytest.mark.usefixtures("many")
+@pytest.mark.parametrize("size", [0.1, 3.0, 100.0])
+def test_what_a_metric_loses_is_not_overstated_beside_a_rough_solution(size: float) -> None:
+    X, y = data()
+    of, given = checked("lmnn", X, y)
+    best = cvxml.solve("lmnn", X, y, tol=1e-8)
+    M = size * np.eye(3)
+    lost = of.objective(given, M) - best.objective
+    judge = _Judge(Asked("lmnn", X, y, {}, given, M), reference(of, given, 1e3 * M, 1e-6))
+    assert not judge.solved[judge._key(judge.itself)][1].tight
+    own, upper = judge.certain(M), judge.left(M)
+    assert own.gap is not None
+    assert upper.gap is not None
+    assert lost - 2 * ROUGH * best.certificate.scale <= own.gap <= lost <= upper.gap
 
 
 def test_diagnoses_are_those_beside_tight_solutions(monkeypatch: pytest.MonkeyPatch) -> None:
