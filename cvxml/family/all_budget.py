@@ -12,6 +12,7 @@ import numpy as np
 
 from cvxml.core.metric import FloatArray, IntArray, units_of
 from cvxml.core.pairs import pairs_by_labels
+from cvxml.core.threads import side_by_side
 from cvxml.family.all_pairs import ROOM, Classes, Table, classes, off_of, rounded
 from cvxml.family.budget import budget, examine_budget
 from cvxml.family.proved import EPS, Distances, Images, Seen, least_eigenvalue, points, seen
@@ -106,17 +107,22 @@ class Across(NamedTuple):
 
     def below(self, z: FloatArray, limit: float, off: float) -> IntArray:
         """Keys of the rows with v < limit at images z (n, m) but for `off`, and of those that may be the least."""
-        table, order, found = Table(z[self.classes.order]), self.classes.order, []
-        least = math.inf
-        for rows, columns in self.classes.across():
-            D = table.of(rows, columns)
+        table, order = Table(z[self.classes.order]), self.classes.order
+        leasts, none = [math.inf], np.zeros(0, dtype=np.intp)
+
+        def look(block: tuple[slice, slice]) -> tuple[IntArray, FloatArray]:
+            D = table.of(*block)
             lowest = float(D.min())
-            least = min(least, lowest)
-            if lowest <= max(limit, least) + 2 * off:
-                i, j = np.nonzero(max(limit, least) + 2 * off >= D)
-                pairs = np.sort(np.stack([order[rows][i], order[columns][j]]), axis=0)
-                found.append((pairs[0] * self.n + pairs[1], D[i, j]))
-        key, v = map(np.concatenate, zip(*found, strict=True))
+            leasts.append(lowest)
+            some = max(limit, min(leasts)) + 2 * off
+            if lowest > some:
+                return none, D[:0, 0]
+            i, j = np.nonzero(some >= D)
+            pairs = np.sort(np.stack([order[block[0]][i], order[block[1]][j]]), axis=0)
+            return pairs[0] * self.n + pairs[1], D[i, j]
+
+        key, v = map(np.concatenate, zip(*side_by_side(look, self.classes.across()), strict=True))
+        least = min(leasts)
         return np.sort(key[v <= max(limit, least) + 2 * off])
 
     def blocks(self, view: Kept, prices: Prices, kept: float = math.inf) -> Iterator[Block]:

@@ -95,6 +95,16 @@ def off_of(sight: Seen) -> FloatArray:
     return reach * ROOM
 
 
+class Weighed(NamedTuple):
+    """Of a block of weights: their sums over rows and columns, and sum w_ik y_i y_k^T."""
+
+    rows: slice | IntArray
+    columns: slice
+    of_rows: FloatArray
+    of_columns: FloatArray
+    crossed: FloatArray
+
+
 class Laplacian:
     """sum w_ik (y_i - y_k)(y_i - y_k)^T over images y (n, r), from blocks of w >= 0."""
 
@@ -103,11 +113,16 @@ class Laplacian:
         self.degree = np.zeros(len(y))
         self.crossed = np.zeros((y.shape[1],) * 2)
 
-    def add(self, rows: slice | IntArray, columns: slice, w: FloatArray) -> None:
-        """Some of the weights."""
-        self.degree[rows] += w @ np.ones(w.shape[1])
-        self.degree[columns] += np.ones(len(w)) @ w
-        self.crossed += self.y[rows].T @ (w @ self.y[columns])
+    def part(self, rows: slice | IntArray, columns: slice, w: FloatArray) -> Weighed:
+        """What some of the weights add."""
+        ends = w @ np.ones(w.shape[1]), np.ones(len(w)) @ w
+        return Weighed(rows, columns, *ends, self.y[rows].T @ (w @ self.y[columns]))
+
+    def add(self, part: Weighed) -> None:
+        """It is added."""
+        self.degree[part.rows] += part.of_rows
+        self.degree[part.columns] += part.of_columns
+        self.crossed += part.crossed
 
     def total(self) -> FloatArray:
         """The sum."""

@@ -18,6 +18,7 @@ import numpy as np
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found, run
+from cvxml.core.threads import side_by_side
 from cvxml.family.all_budget import AllSimilar, Kept
 from cvxml.family.all_pairs import (
     METRIC,
@@ -26,6 +27,7 @@ from cvxml.family.all_pairs import (
     Laplacian,
     Looked,
     Table,
+    Weighed,
     off_of,
     root,
 )
@@ -67,11 +69,16 @@ class AllRoots:
     def roots(self, z: FloatArray, floor: float) -> _Roots:
         """At images z (n, m) of a metric."""
         table, G, totals = Table(z), Laplacian(self.images.at), []
-        for rows, columns in self.budget.classes.across():
-            d = table.of(rows, columns)
+
+        def look(block: tuple[slice, slice]) -> tuple[float, Weighed]:
+            d = table.of(*block)
             np.maximum(np.sqrt(d, out=d), floor, out=d)
-            totals.append(float((d @ np.ones(d.shape[1])).sum()))
-            G.add(rows, columns, np.divide(0.5, d, out=d))
+            total = float((d @ np.ones(d.shape[1])).sum())
+            return total, G.part(*block, np.divide(0.5, d, out=d))
+
+        for total, weighed in side_by_side(look, self.budget.classes.across()):
+            totals.append(total)
+            G.add(weighed)
         return _Roots(math.fsum(totals), G)
 
     def certify(self, A: FloatArray, at: FloatArray) -> Certificate:

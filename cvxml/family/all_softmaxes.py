@@ -17,6 +17,7 @@ import numpy as np
 from cvxml.core.metric import FloatArray, IntArray, examine
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found, run
+from cvxml.core.threads import side_by_side
 from cvxml.family.all_pairs import (
     BLOCK,
     METRIC,
@@ -25,6 +26,7 @@ from cvxml.family.all_pairs import (
     Laplacian,
     Looked,
     Table,
+    Weighed,
     classes,
     off_of,
     root,
@@ -90,9 +92,9 @@ class AllSoftmaxes:
     def softmax(self, z: FloatArray) -> Softmax:
         """At images z (n, m) of a metric."""
         table, G, n = Table(z), Laplacian(self.images.at), len(z)
-        values, entropies, moved = [], [], 0.0
         rows = np.flatnonzero(self.used)
-        for some in np.array_split(rows, max(1, len(rows) * n // BLOCK)):
+
+        def look(some: IntArray) -> tuple[float, float, float, Weighed]:
             x = table.of(some, slice(None))
             x[np.arange(len(some)), some] = FAR
             least = x.min(axis=1)
@@ -102,10 +104,18 @@ class AllSoftmaxes:
             log_sum = np.log(total)
             p /= total[:, None]
             mean = np.einsum("ik,ik->i", p, x)
-            values.append(float((log_sum - least).sum()))
-            entropies.append(float((log_sum - mean).sum()))
-            moved += float((1 + np.abs(log_sum) + np.abs(mean) + least).sum())
-            G.add(some, slice(None), p)
+            moved = float((1 + np.abs(log_sum) + np.abs(mean) + least).sum())
+            value, entropy = float((log_sum - least).sum()), float((log_sum - mean).sum())
+            return value, entropy, moved, G.part(some, slice(None), p)
+
+        values, entropies, moved = [], [], 0.0
+        for value, entropy, more, weighed in side_by_side(
+            look, np.array_split(rows, max(1, len(rows) * n // BLOCK))
+        ):
+            values.append(value)
+            entropies.append(entropy)
+            moved += more
+            G.add(weighed)
         return Softmax(math.fsum(values), math.fsum(entropies), 2 * (n + 32) * EPS * moved, G)
 
     def priced(self, found: Softmax) -> Priced:

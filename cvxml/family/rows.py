@@ -14,6 +14,7 @@ import numpy as np
 
 from cvxml.core.metric import FloatArray, IntArray, real_array
 from cvxml.core.targets import OtherClasses
+from cvxml.core.threads import side_by_side
 from cvxml.family.proved import EPS, Distances, Products
 
 BLOCK = 2**21  # rows at a time
@@ -247,9 +248,9 @@ class Triplets(NamedTuple):
         with np.errstate(over="ignore", invalid="ignore"):
             limit = kept + np.maximum.reduceat((D_ij + 2 * off_ij)[by_point], first)
         between = view.products()
-        for some in np.array_split(np.arange(len(points)), 1 + len(points) * n // BLOCK):
-            if len(some) == 0:
-                continue
+
+        def look(some: IntArray) -> list[tuple[IntArray, FloatArray, FloatArray]]:
+            found = []
             own, l, D, off = between.below(points[some], limit[some])  # noqa: E741 (the paper's l)
             for extra in range(int(count[some].max())):
                 has = count[some][own] > extra
@@ -260,7 +261,12 @@ class Triplets(NamedTuple):
                 moved = off[at] + (off_ij[row] + 2 * EPS * D_ij[row]) + 2 * EPS * np.abs(D[at])
                 # what is no number stays
                 low = ~(v - moved - 2 * EPS * (1 + np.abs(v)) >= kept)
-                yield row[low] * n + l[at[low]], v[low], moved[low]
+                found.append((row[low] * n + l[at[low]], v[low], moved[low]))
+            return found
+
+        parts = np.array_split(np.arange(len(points)), 1 + len(points) * n // BLOCK)
+        for found in side_by_side(look, [some for some in parts if len(some)]):
+            yield from found
 
     def named(self, prices: Prices) -> IntArray:
         """The triplets (t, 3) of i, j, l that have a price."""

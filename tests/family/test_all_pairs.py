@@ -102,7 +102,7 @@ def test_sums_over_pairs_are_off_by_no_more_than_they_say(seed: int) -> None:
     assert norm_of_the_rest(S, exact_sum(z, own)) <= off
     G, weights = Laplacian(z), rng.exponential(size=(15, 15)) ** 4
     for rows in np.array_split(np.arange(15), 4):
-        G.add(rows, slice(None), weights[rows])
+        G.add(G.part(rows, slice(None), weights[rows]))
     S, off = G.proved(nothing)
     every = {(i, j): weights[i, j] for i in range(15) for j in range(15)}
     assert norm_of_the_rest(S, exact_sum(z, every)) <= off

@@ -47,7 +47,7 @@ def test_points_that_are_off_move_sums_of_squares() -> None:
     y, off, edge = np.array([[1.0], [-1.0]]), np.full(2, MOVED), np.array([[0.0, 1.0], [0.0, 0.0]])
     apart, before = (2 + 2 * MOVED) ** 2, 4.0
     G = Laplacian(y)
-    G.add(slice(None), slice(None), edge)
+    G.add(G.part(slice(None), slice(None), edge))
     S, moved = G.proved(off)
     assert S[0, 0] == before
     assert moved >= apart - before

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.threads import side_by_side
 from cvxml.methods.nca.instance import Instance
 
 BLOCK = 1 << 17  # numbers in a block of rows: a megabyte
@@ -233,8 +233,5 @@ def _right_ones(
 
 def _in_threads(n: int, blocks: list[Block], sum_of: Callable[[list[Block]], Any]) -> list[Any]:
     """`sum_of` two halves of the blocks, side by side where they are long enough for that to pay."""
-    if n < THREADED:
-        return [sum_of(blocks)]
-    halves = [blocks[::2], blocks[1::2]]  # always two: the order of summation is the same on every machine
-    with ThreadPoolExecutor(2) as pool:
-        return list(pool.map(sum_of, halves))
+    # always two: the order of summation is the same on every machine
+    return [sum_of(blocks)] if n < THREADED else [*side_by_side(sum_of, [blocks[::2], blocks[1::2]])]

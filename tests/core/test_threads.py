@@ -1,0 +1,101 @@
+"""Parts of a table side by side: what comes of them does not depend on the number of threads."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+import cvxml
+from cvxml.core import pairs, threads
+from cvxml.core.threads import cores, side_by_side
+from cvxml.family import all_pairs, all_softmaxes, rows
+from cvxml.methods import mcml
+from tests.instances import random_data
+
+
+@pytest.fixture
+def three(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "cores", lambda: 3)
+
+
+@pytest.mark.usefixtures("three")
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 20])
+def test_results_come_in_the_order_of_the_parts_and_few_parts_are_under_way(count: int) -> None:
+    taken: list[int] = []
+
+    def parts() -> Iterator[int]:
+        for k in range(count):
+            taken.append(k)
+            yield k
+
+    ahead = []
+    for k, result in enumerate(side_by_side(lambda part: part**2, parts())):
+        assert result == k**2
+        ahead.append(len(taken) - k)
+    assert len(ahead) == len(taken) == count
+    assert max(ahead, default=0) <= 7
+
+
+@pytest.mark.usefixtures("three")
+def test_parts_are_worked_on_at_the_same_time() -> None:
+    """Neither of two parts ends before the other has begun."""
+    both = threading.Barrier(2, timeout=30)
+    assert sorted(side_by_side(lambda _: both.wait(), range(2))) == [0, 1]
+
+
+@pytest.mark.usefixtures("three")
+def test_an_error_of_a_part_is_that_of_all() -> None:
+    done = []
+
+    def work(part: int) -> int:
+        if part == 2:
+            raise ValueError("part 2")
+        done.append(part)
+        return part
+
+    with pytest.raises(ValueError, match="part 2"):
+        list(side_by_side(work, range(1000)))
+    assert len(done) < 20
+
+
+@pytest.mark.usefixtures("three")
+def test_overflows_are_treated_as_the_caller_said() -> None:
+    def overflow(part: float) -> float:
+        return float((np.full(3, part) * 1e300)[0])
+
+    with np.errstate(over="ignore"):
+        assert list(side_by_side(overflow, [1.0, 1e30])) == [1e300, np.inf]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with np.errstate(over="raise"), pytest.raises(FloatingPointError):
+            list(side_by_side(overflow, [1.0, 1e30]))
+
+
+@pytest.mark.parametrize(("asked", "most"), [("1", 1), ("2", 2), ("", None), ("0", None), ("many", None)])
+def test_no_more_threads_than_cores_and_than_are_asked_for(
+    asked: str, most: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(threads, "_cores", lambda: 8)
+    monkeypatch.setenv("OMP_NUM_THREADS", asked)
+    assert cores() == (8 if most is None else most)
+
+
+@pytest.mark.parametrize("method", ["lmnn", "mcml", "mmc", "dml_eig"])
+def test_a_solution_is_the_same_to_the_last_digit_on_any_number_of_threads(
+    method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = random_data(1, n=60, d=3, classes=3)
+    for module in (all_pairs, all_softmaxes, rows):
+        monkeypatch.setattr(module, "BLOCK", 600)
+    for module in (pairs, mcml):  # the routes of many points
+        monkeypatch.setattr(module, "MANY", 5)
+    found = []
+    for count in (1, 3):
+        monkeypatch.setattr(threads, "cores", lambda count=count: count)
+        found.append(cvxml.solve(method, X, y, tol=1e-6))
+    assert (found[0].metric == found[1].metric).all()
+    assert found[0].lower_bound == found[1].lower_bound
