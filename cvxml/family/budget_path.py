@@ -17,7 +17,7 @@ import numpy as np
 
 from cvxml.core.metric import FloatArray, units_of
 from cvxml.core.result import Dual
-from cvxml.core.run import Callback, Found
+from cvxml.core.run import Callback, Found, Start
 from cvxml.family.barrier import path
 from cvxml.family.bound import Family
 from cvxml.family.budget import budget
@@ -93,11 +93,11 @@ def search(
     named: Named,
     tol: float,
     max_iter: int,
-    start: FloatArray | None,
+    start: Start | None,
     callback: Callback,
 ) -> Found:
     """Solve to a gap of `tol`, certified after every step; the arguments are those of search.py."""
-    at = RootPath(family, named, start)
+    at = RootPath(family, named, None if start is None else start.metric)
     return within_budget(at, family, prove, tol, max_iter, callback, "path", PATIENCE)
 
 

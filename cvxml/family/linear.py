@@ -24,6 +24,7 @@ ENOUGH_ROWS = 300  # targets of a sample
 ROWS_A_FEATURE = 4  # or more, where that is more
 STEP = 4  # from one sample to the next
 NEAR = 0.1  # what the optimum of a sample leaves of the objective of a larger one
+NEAREST = 1e-6  # of the objective: a start is made no better use of where less is left
 CLOSE = 0.03  # to the optimum of a sample, of its objective
 NOISE = 64 * float(np.finfo(float).eps)  # of a coordinate that has lost no digits
 IDLE = 1e-3  # of what is left of the gap, as a share of M: without such a direction it is as good
@@ -108,12 +109,20 @@ class LinearMargins:
         """v of rows in the free directions."""
         return rows.margins(self.at.Y @ self.free, key)
 
-    def begin(self, start: FloatArray | None) -> None:
-        """From `start` (d, d), or from the best multiple of a shape that C gives."""
-        if start is not None and start.any():
-            given = self.basis.T @ self.at.back.T @ start @ self.at.back @ self.basis
-            self._enter(Stage(1, self._of(given)), self._multiple(self._mixed(given), 1), NEAR)
+    def go_on(self, start: FloatArray, gap: float) -> None:
+        """From the metric `start` (d, d), where no more than this share of the objective is still to be won."""
+        if not start.any():
+            self.begin()
             return
+        given = self.basis.T @ self.at.back.T @ start @ self.at.back @ self.basis
+        share = max(gap, NEAREST) if gap < NEAR else NEAR
+        M = self._mixed(given, share)
+        if share == NEAR:  # what is far from the optimum may be of another size altogether
+            M = self._multiple(M, 1)
+        self._enter(Stage(1, self._of(given)), M, share)
+
+    def begin(self) -> None:
+        """From the best multiple of a shape that C gives."""
         W = self._first() if len(self.spread) > 2 * DIRECTIONS else None
         every, enough = 1, max(ENOUGH_ROWS, ROWS_A_FEATURE * (len(self.spread) if W is None else DIRECTIONS))
         while self.rows.size >= enough * every * STEP:
@@ -142,7 +151,7 @@ class LinearMargins:
     def _more(self) -> bool:
         """Other directions, where some that are left out would win more than is left: these, and those that M has."""
         if self.changes == CHANGES:
-            self._enter(WHOLE, self._mixed(self.found()), NEAR)
+            self._enter(WHOLE, self._mixed(self.found(), NEAR), NEAR)
             return True
         self.changes += 1
         W, left, unit = self.stage.W, self.solver.left() / self.solver.value(), np.sqrt(self.spread)
@@ -163,9 +172,9 @@ class LinearMargins:
         self._enter(Stage(1, np.concatenate([W, new], axis=1)), M, share)
         return True
 
-    def _mixed(self, M: FloatArray) -> FloatArray:
-        """M and a little of C^-1: what other rows had no use for is slow to grow from next to 0."""
-        return M + NEAR * float(self.spread @ np.diag(M)) / len(M) * np.diag(1 / self.spread)
+    def _mixed(self, M: FloatArray, share: float) -> FloatArray:
+        """M and as little of C^-1: what other rows had no use for is slow to grow from next to 0."""
+        return M + share * float(self.spread @ np.diag(M)) / len(M) * np.diag(1 / self.spread)
 
     def _multiple(self, M: FloatArray, every: int) -> FloatArray:
         """The best multiple of M for a sample, from large ones, in which few margins are missed, downwards."""
@@ -217,7 +226,7 @@ class LinearMargins:
             return True
         if every > 1:
             stage = Stage(every // STEP, W)
-            self._enter(stage, self._larger(self._mixed(self.found()), stage.every), NEAR)
+            self._enter(stage, self._larger(self._mixed(self.found(), NEAR), stage.every), NEAR)
             return True
         return self._more() or self.solver.step()
 

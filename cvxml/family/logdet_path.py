@@ -27,7 +27,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 
 from cvxml.core.metric import FloatArray
 from cvxml.core.result import Dual
-from cvxml.core.run import Callback, Found, run
+from cvxml.core.run import Callback, Found, Start, run
 from cvxml.family.bound import Family
 from cvxml.family.logdet import LogDet
 from cvxml.family.losses import Bounded
@@ -108,11 +108,11 @@ def search(
     named: Named,
     tol: float,
     max_iter: int,
-    start: FloatArray | None,
+    start: Start | None,
     callback: Callback,
 ) -> Found:
     """Solve to a gap of `tol`, certified after every step; the arguments are those of search.py."""
-    at = LogDetPath(family, named, start)
+    at = LogDetPath(family, named, None if start is None else start.metric)
     return run(at, partial(prove, family), tol, max_iter, callback, "newton")
 
 

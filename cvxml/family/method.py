@@ -85,8 +85,7 @@ class FamilyMethod(ConvexMethod[Given]):
             return everyone.search(tol, max_iter, None if start is None else start.metric, callback)
         family = self.member(given)._replace(radius=unknown)  # of which the solver has no need
         proved, named = partial(self._certify, given), partial(self.named, given)
-        at = None if start is None else start.metric
-        return self.PATH(family, proved, named, tol, max_iter, at, callback)
+        return self.PATH(family, proved, named, tol, max_iter, start, callback)
 
     def left(self, other: Given, question: Question, max_iter: int = 200) -> float:
         """What the metric may still gain with other inputs, a share of its objective; inf if nothing is proved."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from cvxml.core.metric import FloatArray
 from cvxml.core.result import Certificate, Dual, Status
-from cvxml.core.run import Callback, Found, Iterate, run
+from cvxml.core.run import Callback, Found, Iterate, Start, run
 from cvxml.family.bound import Family
 from cvxml.family.boxed import BoxDual, Boxed
 from cvxml.family.budget import budget, unproved
@@ -93,10 +93,10 @@ def search(
     named: Named,
     tol: float,
     max_iter: int,
-    start: FloatArray | None,
+    start: Start | None,
     callback: Callback,
 ) -> Found:
-    """Solve to a gap of `tol`, certified after every step. start: a psd matrix (d, d) that may be near the optimum.
+    """Solve to a gap of `tol`, certified after every step. start: may be near the optimum.
 
     prove: the certificate of a metric and a dual of a family. named: prices as the method's dual.
     """
@@ -108,7 +108,7 @@ def search(
         zero = found._replace(metric=0 * found.metric, status=Status.CONVERGED)
         unproved_yet = found.status is not Status.CONVERGED
         return zero if unproved_yet and prove(family, zero.metric, zero.dual).proves(tol) else found
-    at = _Iterate(LeastMargin(family, start), named)
+    at = _Iterate(LeastMargin(family, None if start is None else start.metric), named)
     return within_budget(at, family, prove, tol, max_iter, callback, "multipliers", PATIENCE)
 
 
@@ -144,7 +144,7 @@ def _linear(
     named: Named,
     tol: float,
     max_iter: int,
-    start: FloatArray | None,
+    start: Start | None,
     callback: Callback,
 ) -> Found:
     """What is found; or M = 0 where that is optimal, or what is best in double precision.
@@ -156,7 +156,10 @@ def _linear(
     at = _Iterate(solver, named)
     if not solver.costs:  # nothing that C has differs: any large metric is optimal
         return Found(at.metric(), at.dual(), Status.CONVERGED, 0)
-    solver.begin(start)
+    if start is None:
+        solver.begin()
+    else:
+        solver.go_on(start.metric, prove(*start).rel_gap)
     found = run(at, prove, tol, max_iter, callback, "multipliers", PATIENCE)
     zero = 0 * found.metric
     # At 0 every margin is missed: of many rows that is looked at where it may be as good only.

@@ -37,7 +37,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def staged(seed: int = 0) -> LinearMargins:
     solver = LinearMargins(METHOD.member(instance(*wide(seed))), 1e-6)
-    solver.begin(None)
+    solver.begin()
     return solver
 
 
@@ -120,10 +120,10 @@ def test_the_first_directions_are_those_in_which_points_are_furthest_apart() -> 
 def test_a_whole_metric_is_solved_for_where_features_are_few_or_a_start_has_all() -> None:
     X, y = wide(d=6)
     solver = LinearMargins(METHOD.member(instance(X, y)), 1e-6)
-    solver.begin(None)
+    solver.begin()
     assert solver.stage == WHOLE
     solver = LinearMargins(METHOD.member(instance(*wide())), 1e-6)
-    solver.begin(np.eye(40))
+    solver.go_on(np.eye(40), np.inf)
     assert solver.stage == WHOLE
 
 
@@ -133,7 +133,7 @@ def test_a_start_of_few_directions_is_gone_on_with_in_these(method: str) -> None
     X, y = wide()
     L = np.random.default_rng(0).standard_normal((40, 5))
     solver = LinearMargins(METHOD.member(instance(X, y)), 1e-6)
-    solver.begin(L @ L.T)
+    solver.go_on(L @ L.T, np.inf)
     W = solver.stage.W
     assert W is not None
     assert W.shape[1] == 5
@@ -146,6 +146,23 @@ def test_a_start_of_few_directions_is_gone_on_with_in_these(method: str) -> None
     rough = cvxml.solve(method, X, y, tol=1e-2)
     again = cvxml.solve(method, X, y, tol=1e-7, warm_start=rough)
     assert again.certificate.proves(1e-7)
+
+
+@METHODS
+def test_a_start_that_is_near_is_gone_on_with_from_there(method: str) -> None:
+    X, y = wide(d=6)
+    cold, near = (cvxml.solve(method, X, y, tol=tol) for tol in (1e-7, 1e-3))
+    warm = cvxml.solve(method, X, y, tol=1e-7, warm_start=near)
+    assert warm.certificate.proves(1e-7)
+    assert warm.n_iter < cold.n_iter
+    left = []
+    for gap in (1e-5, 1e-3, np.inf, np.nan):
+        solver = LinearMargins(METHOD.member(instance(X, y)), 1e-6)
+        solver.go_on(near.metric, gap)
+        left.append(solver.solver.tau * len(solver.spread) / solver.solver.value())
+    assert left[0] < 1e-5
+    assert left[1] < 1e-3
+    assert left[2] == left[3] > left[1]
 
 
 def test_the_best_multiple_of_a_shape_is_not_above_the_first_that_is_tried() -> None:
