@@ -164,6 +164,15 @@ def test_sums_over_pairs_by_points_are_those_of_fractions(seed: int, far: float)
     assert off <= 1e-13 * apart + 1e-10 * np.sqrt(apart * np.abs(w).sum())
 
 
+def test_two_points_that_are_off_on_both_ends_are_within_the_room() -> None:
+    """Both factors of a sum are off, each by as much: neither share of the room is to spare."""
+    away = 1e-3
+    images = Points(np.array([[1.0], [-1.0]]), np.zeros((2, 1)), np.full(2, away))
+    S, off = _by_points(images, np.array([[0, 1]]), np.ones(1))
+    assert S[0, 0] == 4.0
+    assert (2 + 2 * away) ** 2 - 4 <= off <= 1.01 * ((2 + 2 * away) ** 2 - 4)
+
+
 def test_sums_over_many_pairs_in_many_directions_are_those_by_blocks() -> None:
     rng = np.random.default_rng(0)
     images = points(rng.standard_normal((40, 110)), rng.standard_normal((110, 105)))
