@@ -103,6 +103,15 @@ def test_new_directions_have_negative_slopes_and_old_ones_stay() -> None:
 
 
 @pytest.mark.usefixtures("few")
+def test_after_many_changes_all_directions_are_taken() -> None:
+    solver = staged()
+    solver.changes = linear.CHANGES
+    assert solver.stage != WHOLE
+    assert solver._more()
+    assert solver.stage == WHOLE
+
+
+@pytest.mark.usefixtures("few")
 def test_the_first_directions_are_those_in_which_points_are_furthest_apart() -> None:
     solver = LinearMargins(METHOD.member(instance(*wide())), 1e-6)
     W, C = solver._first(), np.diag(solver.spread)
