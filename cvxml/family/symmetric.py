@@ -37,9 +37,11 @@ def smat(v: FloatArray, d: int) -> FloatArray:
 def squares(E: FloatArray) -> FloatArray:
     """svec(e e^T) of every row e of E (t, d): (t, d (d + 1) / 2); times svec(S) it is the row's e^T S e."""
     rows, columns = triangle(E.shape[1])
-    F: FloatArray = E[:, rows] * E[:, columns]
-    F *= np.where(rows == columns, 1.0, ROOT2)
-    return F
+    features = np.ascontiguousarray(E.T)  # to pick out rows of this is several times faster than columns of E
+    F: FloatArray = features[rows]
+    F *= features[columns]
+    F *= np.where(rows == columns, 1.0, ROOT2)[:, None]
+    return F.T
 
 
 def weighted(E: FloatArray, w: FloatArray) -> FloatArray:
