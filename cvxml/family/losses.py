@@ -32,11 +32,12 @@ from scipy.special import xlogy
 from cvxml.core.balls import ball
 from cvxml.core.balls import total as total_of
 from cvxml.core.metric import FloatArray
-from cvxml.family.proved import EPS
+from cvxml.family.proved import EPS, two_sum
 from cvxml.family.rows import Block
 
 NONE = Fraction(0)
 SHARES = 128  # bits of an exact price
+FEW = 64  # numbers, which are added up one by one
 LEAST = 1e-100  # of the largest price: what one that must be positive is at least
 MOST = 1e100  # a price beyond this is as good as infinite
 BELOW_ONE = 1 - 1e-6  # of its limit: what a price at or beyond it becomes
@@ -121,8 +122,29 @@ def total(terms: FloatArray, off: FloatArray) -> Sum:
 def sharp_total(terms: FloatArray, off: FloatArray) -> Sum:
     """The same, and no digit is lost in the summation; slower."""
     rough = float(terms.sum())
-    value = summed(terms) if math.isfinite(rough) else rough
-    return Sum(value, (float(off.sum()) + 2 * EPS * abs(value)) * (1 + 1e-6))
+    if not math.isfinite(rough):
+        return Sum(rough, math.inf)
+    value, beside = sharp(terms)
+    return Sum(value, (float(off.sum()) + 2 * EPS * abs(value) + beside) * (1 + 1e-6))
+
+
+def sharp(terms: FloatArray) -> Sum:
+    """The sum as if in twice the digits, but for its own rounding.
+
+    One half is added to the other, and what rounding took from that, which is known exactly (D. Knuth), is summed too:
+    in each of log2 of len(terms) rounds at most eps / 2 of the sum of sizes. Many times as fast as `summed`, of many.
+    """
+    high, low = terms, 0.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        while len(high) > FEW:
+            half = len(high) // 2
+            both, lost = two_sum(high[:half], high[half : 2 * half])
+            high, low = np.append(both, high[2 * half :]), low + float(lost.sum())
+    value = summed([*high.tolist(), low])
+    if not math.isfinite(value):
+        value = summed(terms)
+    rounds = 1 + math.log2(len(terms) + 1)
+    return Sum(value, 2 * rounds * (len(terms) + rounds) * EPS**2 * float(np.abs(terms).sum()))
 
 
 class Hinge(NamedTuple):

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.optimize import fminbound
 
 from cvxml.core.metric import Feasibility, FloatArray, IntArray, examine
 from cvxml.family import rational
@@ -45,6 +46,7 @@ PAIRS = 2**16  # at a time
 MOST = 1e200  # an eigenvalue beyond is as good as infinite, and prices that pay for it are none
 S = TypeVar("S")
 T = TypeVar("T")
+CLOSEST = 1e-12  # of the longest multiple: no two are tried that are nearer
 NEAR = 1e-13  # of a bound: a multiple that wins less is not worth another price
 
 
@@ -382,10 +384,5 @@ def best(value: Callable[[float], float], longest: float) -> float:
     low, high = 0.0, min(2 * top, longest)
     if value(high) > value(high * (1 - 1e-9)):
         return high
-    for _ in range(200):  # golden section
-        a, b = high - 0.618 * (high - low), low + 0.618 * (high - low)
-        low, high = (low, b) if value(a) >= value(b) else (a, high)
-        if high - low <= 1e-9 * high:
-            break
-    t = (low + high) / 2
+    t = float(fminbound(lambda t: -value(t), low, high, xtol=CLOSEST * high))
     return 1.0 if longest >= 1 and value(1.0) >= value(t) - NEAR * abs(value(t)) else t
