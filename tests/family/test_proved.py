@@ -57,12 +57,12 @@ def test_distances_are_those_of_the_metric_as_it_is(seed: int) -> None:
     sight, entries, exact = seen(X, A), whole(A), whole(X)
     reach, z = sight.reach(), sight.images.at
     for i in range(7):
-        near, direct = sight.from_point(i), sight.of(X[i] - X)
+        near, direct = sight.from_points(np.arange(7)), sight.of(X[i] - X)
         for k in range(7):
             e = [a - b for a, b in zip(exact[i], exact[k], strict=True)]
             D = sum(entries[a][b] * e[a] * e[b] for a in range(2) for b in range(2))
-            for found in (near, direct):
-                assert abs(Fraction(float(found.D[k])) - D) <= Fraction(float(found.off[k]))
+            for distance, off in ((near.D[i, k], near.off[i, k]), (direct.D[k], direct.off[k])):
+                assert abs(Fraction(float(distance)) - D) <= Fraction(float(off))
             product = float(z[i] @ z[i] + z[k] @ z[k] - 2 * z[i] @ z[k])
             assert abs(Fraction(product) - D) <= Fraction(float(reach[i] + reach[k]))
 
@@ -93,7 +93,7 @@ def test_a_matrix_that_is_psd_but_for_rounding_is_seen_as_it_is_too() -> None:
     """Along (1, -1) it is -2^-46, and what sees it is psd: either may be meant."""
     X = np.array([[0.0, 0.0], [1.0, -1.0], [3.0, 1.0]])
     sight = seen(X, np.array([[1.0, 1 + 2.0**-47], [1 + 2.0**-47, 1.0]]))
-    for D, off in (sight.of(X[[0]] - X[[1]]), (sight.from_point(0).D[[1]], sight.from_point(0).off[[1]])):
+    for D, off in (sight.of(X[[0]] - X[[1]]), (part[0, [1]] for part in sight.from_points(np.array([0])))):
         assert D[0] - off[0] <= -(2.0**-46)
         assert D[0] + off[0] >= 0
 

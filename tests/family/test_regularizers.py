@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -62,7 +63,7 @@ def test_distances_within_a_budget_are_off_by_what_it_is() -> None:
     budget = Budget(X, PAIRS, np.zeros(3, np.intp), 1)
     view = budget.look(np.array([[7.0]])).view
     assert isinstance(view, Within)
-    rough = view._replace(judged=view.judged._replace(share=0.1))
+    rough = replace(view, judged=view.judged._replace(share=0.1))
     (D, off), (_, more) = view.pairs(np.array([[0, 2]])), rough.pairs(np.array([[0, 2]]))
     assert D[0] == pytest.approx(9.0)
     assert off[0] < 1e-12
