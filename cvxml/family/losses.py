@@ -133,11 +133,11 @@ def sharp(terms: FloatArray) -> Sum:
     Many times as fast as `summed`, of many terms.
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        value = float(doubled(terms))
+        value, size = float(doubled(terms)), float(np.abs(terms).sum())
     if not math.isfinite(value):
         value = summed(terms)
     rounds = 1 + math.log2(len(terms) + 1)
-    return Sum(value, 2 * rounds * (len(terms) + rounds) * EPS**2 * float(np.abs(terms).sum()))
+    return Sum(value, 2 * rounds * (len(terms) + rounds) * EPS**2 * size)
 
 
 class Hinge(NamedTuple):

@@ -197,7 +197,8 @@ def doubled(terms: FloatArray) -> FloatArray:
         both, lost = two_sum(high[..., : n // 2], high[..., n // 2 : n - n % 2])
         low = low + lost.sum(axis=-1)
         high = both if n % 2 == 0 else np.concatenate([both, high[..., -1:]], axis=-1)
-    return high.sum(axis=-1) + low
+    sums: FloatArray = high.sum(axis=-1) + low
+    return sums
 
 
 def seen(X: FloatArray, A: FloatArray) -> Seen:

@@ -373,7 +373,8 @@ def _product(view: View, G: Weights) -> Sum:
     """<G, M>, some pairs at a time."""
     values, moved = [], 0.0
     for first in range(0, len(G.w), PAIRS):
-        pairs, w = G if len(G.w) <= PAIRS else (part[first : first + PAIRS] for part in G)
+        some = slice(first, first + PAIRS)
+        pairs, w = G.pairs if len(G.w) <= PAIRS else G.pairs[some], G.w[some]
         D, off = view.pairs(pairs)
         terms = w * D
         values.append(sharp(terms).value)  # which is off by less than the terms are
