@@ -35,7 +35,7 @@ from cvxml.family.regularizers import Looked, best, fractions, of_last
 from cvxml.family.rows import Weights
 from cvxml.family.symmetric import quadratic
 
-BLOCK = 4096  # pairs at a time: the fewer, the less a sum of so many can be off
+BLOCK = 1024  # pairs at a time: the fewer, the less a sum of so many can be off
 LONGEST = 1e200  # multiple of prices
 UNKNOWN = Sum(0.0, math.inf)
 PRIOR = "the prior is so near to singular that it is not known in double precision what is proved"

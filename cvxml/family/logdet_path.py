@@ -199,7 +199,7 @@ def _start(
 
 def _state(rows: Free, G: FloatArray) -> State:
     e = rows.v @ G
-    D = np.sum(e**2, axis=1)
+    D = np.einsum("tj,tj->t", e, e)
     violated = np.where(rows.similar, D > 1, D < 1)
     u, w = e[violated] / np.sqrt(D[violated])[:, None], D[violated] - 1
     own, slack = G.T @ G - np.eye(len(G)), weighted(u, w)

@@ -52,5 +52,5 @@ def weighted(E: FloatArray, w: FloatArray) -> FloatArray:
 
 def quadratic(E: FloatArray, S: FloatArray) -> FloatArray:
     """e_t^T S e_t of every row of E (t, d)."""
-    values: FloatArray = np.sum((E @ S) * E, axis=1)
+    values: FloatArray = np.einsum("tj,tj->t", E @ S, E)
     return values
