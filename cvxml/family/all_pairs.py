@@ -158,12 +158,12 @@ def metric_of(dual: Dual, d: int) -> FloatArray:
     return metric
 
 
-def once(given: G, make: Callable[[G], M]) -> M:
-    """What `make` makes of checked data, kept beside them: it takes a pass over all points."""
+def once(given: G, make: Callable[[G], M], name: str = "everyone") -> M:
+    """What `make` makes of checked data, kept beside them by a name: it takes a pass over all points."""
     kept = vars(given)
-    if "everyone" not in kept:
-        kept["everyone"] = make(given)
-    made: M = kept["everyone"]
+    if name not in kept:
+        kept[name] = make(given)
+    made: M = kept[name]
     return made
 
 

@@ -91,6 +91,11 @@ class Judged(NamedTuple):
 
 def _distances(E: FloatArray, psd: FloatArray, slack: float) -> tuple[FloatArray, FloatArray]:
     """e^T psd e of every row of E, floored at 0, and how far that of the psd matrix near may be from it."""
+    if slack == 0:  # psd is diagonal
+        squares = E**2
+        D = squares @ np.diag(psd)
+        least = FLOOR * 2 * (1 + len(psd) * squares.sum(axis=1))  # of numbers e at least (1 + sum |e|)^2
+        return D, (len(psd) + 3) * EPS * D + least * bool(psd.any())
     size, root = np.abs(E), np.sqrt(np.diag(psd))
     rounded = (len(psd) + 3) * EPS * quadratic(size, np.abs(psd))
     off = rounded + slack * (size @ root) ** 2 + FLOOR * (1 + size.sum(axis=1)) ** 2 * bool(psd.any())

@@ -53,14 +53,16 @@ class DiagonalFeasibility(BudgetFeasibility):
         return f"{super().__str__()}; an entry off the diagonal is {self.beyond:.3g} of the norm"
 
 
-def examine_diagonal(A: FloatArray, similar: FloatArray) -> tuple[Judged, DiagonalFeasibility]:
+def examine_diagonal(
+    A: FloatArray, similar: FloatArray, unit: FloatArray | None = None
+) -> tuple[Judged, DiagonalFeasibility]:
     """The diagonal of A (d, d), clipped at 0, over max(1, spent), and how far A was from it.
 
-    What is off the diagonal is looked at in the units given and in those of the features.
+    What is off the diagonal is looked at in the units given and in those of the features. unit (d,): these, if known.
     """
     other = A - np.diag(np.diag(A))
-    judged, found = examine_budget(A - other, similar)
-    whole_of = examine_budget(A, similar)[1]
+    judged, found = examine_budget(A - other, similar, unit)
+    whole_of = examine_budget(A, similar, unit)[1] if other.any() else found
     own = in_units(A, judged.unit)[0]
     beyond = max(_share(other, A), _share(own - np.diag(np.diag(own)), own))
     with np.errstate(over="ignore"):
@@ -101,18 +103,24 @@ class DiagonalBudget(Budget):
 
     def look(self, A: FloatArray) -> Looked:
         """The diagonal, clipped, / max(1, spent)."""
-        judged, feasibility = examine_diagonal(A, self.E)
-        return Looked(Within(self.X, judged), feasibility, True)
+        judged, feasibility = examine_diagonal(A, self.E, self.unit)
+        return Looked(Within(self.apart, judged), feasibility, True)
+
+    @of_last
+    def _squares(self, pairs: IntArray) -> FloatArray:
+        """Of the differences of pairs (p, 2), in units of the features: (p, d)."""
+        squares: FloatArray = (self.apart(pairs) / self.unit) ** 2
+        return squares
 
     @of_last
     def _largest(self, G: Weights) -> Sum:
-        E = (self.X[G.pairs[:, 0]] - self.X[G.pairs[:, 1]]) / self.unit
+        squares = self._squares(G.pairs)
         used = self.S > 0
         scale = float(np.abs(G.w).max(initial=0.0)) or 1.0
-        terms = len(E) + len(self.E) + 8
+        terms = len(squares) + len(self.E) + 8
         with np.errstate(over="ignore", invalid="ignore"):
-            ratio = ((G.w / scale) @ E**2)[used] / self.S[used]
-            size = ((np.abs(G.w) / scale) @ E**2 + FLOOR)[used] / self.S[used]
+            ratio = ((G.w / scale) @ squares)[used] / self.S[used]
+            size = ((np.abs(G.w) / scale) @ squares + FLOOR)[used] / self.S[used]
         off = terms * EPS * float(size.max())
         return Sum((max(0.0, float(ratio.max())) + off) * scale, off * scale)
 

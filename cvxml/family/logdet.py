@@ -35,7 +35,7 @@ from cvxml.family.regularizers import Looked, best, fractions, of_last
 from cvxml.family.rows import Weights
 from cvxml.family.symmetric import quadratic
 
-BLOCK = 4096  # pairs at a time: the fewer, the less a sum of so many can be off
+BLOCK = 1024  # pairs at a time: the fewer, the less a sum of so many can be off
 LONGEST = 1e200  # multiple of prices
 UNKNOWN = Sum(0.0, math.inf)
 PRIOR = "the prior is so near to singular that it is not known in double precision what is proved"
@@ -183,8 +183,10 @@ class LogDet:
         """C^T G C"""
         d = len(self.C)
         W, unsigned = np.zeros((d, d)), np.zeros((d, d))
-        for start in range(0, len(G.w), BLOCK):
-            w, (i, j) = G.w[start : start + BLOCK, None], G.pairs[start : start + BLOCK].T
+        priced = G.w != 0
+        weights, pairs = G.w[priced], G.pairs[priced]
+        for start in range(0, len(weights), BLOCK):
+            w, (i, j) = weights[start : start + BLOCK, None], pairs[start : start + BLOCK].T
             x = self.X[i] - self.X[j]
             e, sizes = x @ self.C, np.abs(x) @ np.abs(self.C)
             W += e.T @ (w * e)

@@ -17,7 +17,7 @@ The prices are gamma (1/D_t - 1); with them the gap at M is sum phi(1 + eigenval
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -35,7 +35,7 @@ from cvxml.family.rows import PairRows, Prices
 from cvxml.family.search import Named, Prove
 from cvxml.family.symmetric import quadratic, smat, squares, svec, weighted
 
-BLOCK = 8192  # pairs at a time, where their squares are needed
+BLOCK = 512  # pairs at a time, where their squares are needed: they stay in the cache
 MOST_SQUARE = 300  # entries of V for which the Hessian is formed; beyond, conjugate gradients were faster
 MOST_PAIRS = 1500  # violated pairs for which their Gram matrix is, if they are fewer than these entries
 ENOUGH = 0.1  # of the slope at the start may be left at the end of a search
@@ -53,12 +53,55 @@ class Free(NamedTuple):
     gamma: float
 
 
+class Curvature:
+    """V -> V + gamma sum_t (f_t^T V f_t) f_t f_t^T for unit vectors f (t, k): what gamma does not change, once."""
+
+    def __init__(self, f: FloatArray):
+        self.f = f
+
+    @cached_property
+    def gram(self) -> FloatArray:
+        """F F^T, the rows of F being svec(f f^T)."""
+        inner: FloatArray = (self.f @ self.f.T) ** 2
+        return inner
+
+    @cached_property
+    def total(self) -> FloatArray:
+        """F^T F"""
+        entries = self.f.shape[1] * (self.f.shape[1] + 1) // 2
+        H = np.zeros((entries, entries))
+        for start in range(0, len(self.f), BLOCK):
+            F = squares(self.f[start : start + BLOCK])
+            H += F.T @ F
+        return H
+
+    def solved(self, g: FloatArray, gamma: float) -> FloatArray:
+        """The V (k, k) that becomes g, by the smallest system there is."""
+        f, k = self.f, len(g)
+        entries = k * (k + 1) // 2
+        if len(f) < entries and len(f) <= MOST_PAIRS:  # (I + gamma F^T F)^-1
+            inner = self.gram + np.eye(len(f)) / gamma
+            y = cho_solve(cho_factor(inner, lower=True), quadratic(f, g)) if len(f) else np.zeros(0)
+            return g - weighted(f, y)
+        if entries <= MOST_SQUARE:
+            H = np.eye(entries) + gamma * self.total
+            return smat(cho_solve(cho_factor(H, lower=True), svec(g)), k)
+
+        def product(vector: FloatArray) -> FloatArray:
+            V = smat(np.ravel(vector), k)
+            return svec(V + gamma * weighted(f, quadratic(f, V)))
+
+        rtol = min(0.1, float(np.linalg.norm(g)))
+        operator = LinearOperator((entries, entries), matvec=product, dtype=float)
+        return smat(cg(operator, svec(g), rtol=rtol, maxiter=10 * k)[0], k)
+
+
 class State(NamedTuple):
     """Everything at a metric M = G G^T (k, k)."""
 
     G: FloatArray
     D: FloatArray  # (t,)
-    u: FloatArray  # (violated, k), unit vectors
+    curvature: Curvature  # of the violated rows
     own: FloatArray  # (k, k), the part of the gradient without gamma
     slack: FloatArray  # (k, k), the part that gamma weighs
     objective: float
@@ -156,7 +199,7 @@ def _start(
 
 def _state(rows: Free, G: FloatArray) -> State:
     e = rows.v @ G
-    D = np.sum(e**2, axis=1)
+    D = np.einsum("tj,tj->t", e, e)
     violated = np.where(rows.similar, D > 1, D < 1)
     u, w = e[violated] / np.sqrt(D[violated])[:, None], D[violated] - 1
     own, slack = G.T @ G - np.eye(len(G)), weighted(u, w)
@@ -164,7 +207,7 @@ def _state(rows: Free, G: FloatArray) -> State:
     objective += rows.gamma * float(np.sum(_phi(D[violated])))
     values = np.linalg.eigvalsh(own + rows.gamma * slack)
     gap = float(np.sum(values - np.log1p(values))) if values[0] > -1 else np.inf
-    return State(G, D, u, own, slack, objective, gap)
+    return State(G, D, Curvature(u), own, slack, objective, gap)
 
 
 def _newton(rows: Free, at: State, gamma: float) -> tuple[FloatArray, float]:
@@ -188,32 +231,8 @@ def _newton(rows: Free, at: State, gamma: float) -> tuple[FloatArray, float]:
 def _step(at: State, gamma: float) -> tuple[FloatArray, float]:
     """The Newton step V (k, k) and the decrement."""
     gradient = at.own + gamma * at.slack
-    V = _solved(at.u, -gradient, gamma)
+    V = at.curvature.solved(-gradient, gamma)
     return V, -float(np.sum(V * gradient))
-
-
-def _solved(f: FloatArray, g: FloatArray, gamma: float) -> FloatArray:
-    """V (k, k) with V + gamma sum_t (f_t^T V f_t) f_t f_t^T = g, by the smallest system there is."""
-    k = len(g)
-    entries = k * (k + 1) // 2
-    if len(f) < entries and len(f) <= MOST_PAIRS:  # (I + gamma F^T F)^-1, the rows of F being svec(f f^T)
-        inner = (f @ f.T) ** 2 + np.eye(len(f)) / gamma
-        y = cho_solve(cho_factor(inner, lower=True), quadratic(f, g)) if len(f) else np.zeros(0)
-        return g - weighted(f, y)
-    if entries <= MOST_SQUARE:
-        H = np.eye(entries)
-        for start in range(0, len(f), BLOCK):
-            F = squares(f[start : start + BLOCK])
-            H += gamma * (F.T @ F)
-        return smat(cho_solve(cho_factor(H, lower=True), svec(g)), k)
-
-    def product(vector: FloatArray) -> FloatArray:
-        V = smat(np.ravel(vector), k)
-        return svec(V + gamma * weighted(f, quadratic(f, V)))
-
-    rtol = min(0.1, float(np.linalg.norm(g)))
-    operator = LinearOperator((entries, entries), matvec=product, dtype=float)
-    return smat(cg(operator, svec(g), rtol=rtol, maxiter=10 * k)[0], k)
 
 
 def _moved(rows: Free, at: State, V: FloatArray, gamma: float) -> FloatArray:

@@ -32,11 +32,12 @@ from scipy.special import xlogy
 from cvxml.core.balls import ball
 from cvxml.core.balls import total as total_of
 from cvxml.core.metric import FloatArray
-from cvxml.family.proved import EPS
+from cvxml.family.proved import EPS, doubled
 from cvxml.family.rows import Block
 
 NONE = Fraction(0)
 SHARES = 128  # bits of an exact price
+FEW = 500  # terms, which are summed one by one as fast
 LEAST = 1e-100  # of the largest price: what one that must be positive is at least
 MOST = 1e100  # a price beyond this is as good as infinite
 BELOW_ONE = 1 - 1e-6  # of its limit: what a price at or beyond it becomes
@@ -121,8 +122,22 @@ def total(terms: FloatArray, off: FloatArray) -> Sum:
 def sharp_total(terms: FloatArray, off: FloatArray) -> Sum:
     """The same, and no digit is lost in the summation; slower."""
     rough = float(terms.sum())
-    value = summed(terms) if math.isfinite(rough) else rough
-    return Sum(value, (float(off.sum()) + 2 * EPS * abs(value)) * (1 + 1e-6))
+    if not math.isfinite(rough):
+        return Sum(rough, math.inf)
+    value, beside = sharp(terms)
+    return Sum(value, (float(off.sum()) + 2 * EPS * abs(value) + beside) * (1 + 1e-6))
+
+
+def sharp(terms: FloatArray) -> Sum:
+    """The sum; off is what it is off by beside its own rounding: nothing of few terms, of many next to nothing."""
+    if len(terms) <= FEW:
+        return Sum(summed(terms), 0.0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        value, size = float(doubled(terms)), float(np.abs(terms).sum())
+    if not math.isfinite(value):
+        value = summed(terms)
+    rounds = 1 + math.log2(len(terms) + 1)
+    return Sum(value, 2 * rounds * (len(terms) + rounds) * EPS**2 * size)
 
 
 class Hinge(NamedTuple):
@@ -439,7 +454,7 @@ class LogSumExp(NamedTuple):
         a[empty] = may[empty]
         largest = a.max(axis=1, keepdims=True)
         a = a / np.where(largest > 0, largest, 1.0)  # sums of anything large could overflow
-        sums = np.array([math.fsum(row) for row in a])
+        sums = doubled(a)
         a *= (self.c / np.where(sums > 0, sums, 1.0))[:, None]
         return a.ravel()
 

@@ -18,7 +18,7 @@ from cvxml.core.metric import FloatArray
 from cvxml.core.misreading import Question
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found, Start
-from cvxml.family.all_pairs import METRIC, AllPairs, metric_of
+from cvxml.family.all_pairs import METRIC, AllPairs, metric_of, once
 from cvxml.family.bound import Family, certify, in_domain, prove, unknown
 from cvxml.family.exact import interval
 from cvxml.family.rows import Prices
@@ -33,6 +33,11 @@ class FamilyMethod(ConvexMethod[Given]):
     @abstractmethod
     def member(self, given: Given, number: Callable[[float], Any] = float) -> Family:
         """Its regularizer and its losses; constants as `number` makes them, which is Fraction for exact arithmetic."""
+
+    def family(self, given: Given) -> Family:
+        """`member`, which keeps what every proof asks of the data: made once, where it can be kept beside them."""
+        kept = hasattr(given, "__dict__")
+        return once(given, self.member, f"member of {self.id}") if kept else self.member(given)
 
     @abstractmethod
     def read(self, given: Given, dual: Dual) -> Sequence[Prices]:
@@ -55,7 +60,7 @@ class FamilyMethod(ConvexMethod[Given]):
         everyone = self.everyone(given) if isinstance(dual, Mapping) and METRIC in dual else None
         if everyone is not None:
             return everyone.certify(M, metric_of(dual, len(M)))
-        return self._certify(given, self.member(given), M, dual)
+        return self._certify(given, self.family(given), M, dual)
 
     def _certify(self, given: Given, family: Family, M: FloatArray, dual: Dual) -> Certificate:
         certificate, proof = certify(family, M, self.read(given, dual), self.strict(given, dual))
@@ -83,7 +88,7 @@ class FamilyMethod(ConvexMethod[Given]):
         everyone = self.everyone(given)
         if everyone is not None:
             return everyone.search(tol, max_iter, None if start is None else start.metric, callback)
-        family = self.member(given)._replace(radius=unknown)  # of which the solver has no need
+        family = self.family(given)._replace(radius=unknown)  # of which the solver has no need
         proved, named = partial(self._certify, given), partial(self.named, given)
         return self.PATH(family, proved, named, tol, max_iter, start, callback)
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
+from scipy.spatial.distance import cdist
 
 from cvxml.core.metric import FloatArray, IntArray, middle
 
@@ -18,6 +19,7 @@ EPS = float(np.finfo(float).eps)
 SLICES = 5  # of a number, in a product to twice the digits
 LOW = 2**15  # less than minus this is no exponent of a float or of a product of three
 BLOCK = 2**21  # numbers at a time
+CACHED = 2**15  # numbers of a block that stay in the cache; blocks are as many as their pairs at most
 TINY = 1e-290  # more than underflow takes from anything that is summed here
 WIDE = 100  # features: from here on a product of matrices for every pair costs much
 SEVERAL = 8  # pairs a point: from here on products with points cost less
@@ -99,13 +101,13 @@ class Seen(NamedTuple):
         beside = self.miss * (length[i] + length[k]) ** 2 * (1 + 4 * EPS)
         return Distances(D, _squared(np.sqrt(D), off, z.shape[1]) + beside)
 
-    def from_point(self, i: int) -> Distances:
-        """From the point i to all (n,)."""
+    def from_points(self, i: IntArray) -> Distances:
+        """From the points i (m,) to all (m, n)."""
         z, off = self.images
-        D = np.sum((z[i] - z) ** 2, axis=1)
+        D = cdist(z[i], z, "sqeuclidean")  # from differences
         length = np.linalg.norm(self.P, axis=1)
-        e = np.linalg.norm(self.P[i] - self.P, axis=1) + EPS * (length[i] + length)
-        return Distances(D, _squared(np.sqrt(D), off[i] + off, self.root.shape[1]) + self.miss * e**2)
+        e = cdist(self.P[i], self.P) + EPS * (length[i, None] + length)
+        return Distances(D, _squared(np.sqrt(D), off[i, None] + off, self.root.shape[1]) + self.miss * e**2)
 
     def reach(self) -> FloatArray:
         """(n,): |z_i|^2 + |z_k|^2 - 2 z_i z_k of images z is the distance of i and k but for reach_i + reach_k."""
@@ -184,6 +186,21 @@ def two_sum(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
     return s, (a - (s - t)) + (b - t)
 
 
+def doubled(terms: FloatArray) -> FloatArray:
+    """Sums along the last axis as if in twice the digits, but for their own rounding.
+
+    One half is added to the other, and what rounding took from that is summed too. Of n terms there are log2 n rounds,
+    in each of which it is at most eps / 2 of the sum of their sizes: its own sum is off by less than n eps / 2 of that.
+    """
+    high, low = terms, np.zeros(terms.shape[:-1])
+    while (n := high.shape[-1]) > 1:
+        both, lost = two_sum(high[..., : n // 2], high[..., n // 2 : n - n % 2])
+        low = low + lost.sum(axis=-1)
+        high = both if n % 2 == 0 else np.concatenate([both, high[..., -1:]], axis=-1)
+    sums: FloatArray = high.sum(axis=-1) + low
+    return sums
+
+
 def seen(X: FloatArray, A: FloatArray) -> Seen:
     """X (n, d) as A (d, d) sees them, symmetric and psd but for rounding, which `miss` counts."""
     P, d = X - middle(X), X.shape[1]
@@ -227,7 +244,7 @@ def squares_of_pairs(images: Points, pairs: Any, w: FloatArray) -> tuple[FloatAr
     (n, r), moved, size = images.high.shape, 0.0, 0.0
     if r >= WIDE and len(w) > SEVERAL * n:
         return _by_points(images, pairs, w)
-    S, step = np.zeros((r, r)), max(1, BLOCK // max(r, 1))
+    S, step = np.zeros((r, r)), max(CACHED // max(r, 1), math.isqrt(len(w)), 1)
     blocks = range(0, len(w), step)
     for first in blocks:
         part = slice(first, first + step)

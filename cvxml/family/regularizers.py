@@ -15,18 +15,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, wraps
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.optimize import fminbound
 
 from cvxml.core.metric import Feasibility, FloatArray, IntArray, examine
 from cvxml.family import rational
 from cvxml.family.budget import Judged, budget, examine_budget, most
 from cvxml.family.ground import Ground, ground
-from cvxml.family.losses import Ray, Sum, summed
+from cvxml.family.losses import Ray, Sum, sharp, summed
 from cvxml.family.proved import (
     EPS,
     WIDE,
@@ -45,6 +47,8 @@ PAIRS = 2**16  # at a time
 MOST = 1e200  # an eigenvalue beyond is as good as infinite, and prices that pay for it are none
 S = TypeVar("S")
 T = TypeVar("T")
+U = TypeVar("U")
+CLOSEST = 1e-12  # of the longest multiple: no two are tried that are nearer
 NEAR = 1e-13  # of a bound: a multiple that wins less is not worth another price
 
 
@@ -119,12 +123,12 @@ class Regularizer(Protocol):
         """
 
 
-def of_last(work: Callable[[S, Weights], T]) -> Callable[[S, Weights], T]:
-    """A method of weights that remembers what it returned last, for the same object: bound and gap ask the same."""
+def of_last(work: Callable[[S, U], T]) -> Callable[[S, U], T]:
+    """A method that remembers what it returned last, for the same object: bound and gap ask the same."""
     name = f"last of {work.__name__}"
 
     @wraps(work)
-    def remembered(self: S, G: Weights) -> T:
+    def remembered(self: S, G: U) -> T:
         last = self.__dict__.get(name)
         if last is None or last[0] is not G:
             last = self.__dict__[name] = (G, work(self, G))
@@ -158,8 +162,7 @@ class SeenBy:
 
     def from_points(self, i: IntArray) -> Distances:
         """See `WideView`."""
-        D, off = zip(*(self.sight.from_point(int(k)) for k in i), strict=True)
-        return Distances(np.array(D), np.array(off))
+        return self.sight.from_points(i)
 
 
 class Linear:
@@ -253,15 +256,17 @@ class Linear:
         return Fraction(0) if X.psd(left.pairs, fractions(left.w)) else None
 
 
-class Within(NamedTuple):
+@dataclass(frozen=True)
+class Within:
     """Points in a metric within the budget."""
 
-    X: FloatArray
+    apart: Callable[[IntArray], FloatArray]  # the differences (p, d) of pairs (p, 2)
     judged: Judged
 
+    @of_last
     def pairs(self, index: IntArray) -> Distances:
         """See `View`; also what rounding of the budget does to a distance."""
-        D, off = self.judged.distances(self.X[index[:, 0]] - self.X[index[:, 1]])
+        D, off = self.judged.distances(self.apart(index))
         return Distances(D, off + 2 * self.judged.share * np.where(D > 0, D, 0.0))
 
 
@@ -288,8 +293,14 @@ class Budget:
 
     def look(self, A: FloatArray) -> Looked:
         """P_+(A) / max(1, spent)."""
-        judged, feasibility = examine_budget(A, self.E)
-        return Looked(Within(self.X, judged), feasibility, True)
+        judged, feasibility = examine_budget(A, self.E, self.at.unit)
+        return Looked(Within(self.apart, judged), feasibility, True)
+
+    @of_last
+    def apart(self, pairs: IntArray) -> FloatArray:
+        """x_i - x_j of the pairs (p, 2)."""
+        E: FloatArray = self.X[pairs[:, 0]] - self.X[pairs[:, 1]]
+        return E
 
     def value(self, view: View) -> Sum:
         """0"""
@@ -315,9 +326,8 @@ class Budget:
 
     @of_last
     def _largest(self, G: Weights) -> Sum:
-        E = self.X[G.pairs[:, 0]] - self.X[G.pairs[:, 1]]
         scale = float(G.w.max(initial=0.0)) or 1.0
-        found = most(self.at, E, G.w / scale)
+        found = most(self.at, self.apart(G.pairs), G.w / scale)
         return Sum(found.value * scale, (found.off + 2 * EPS * found.value) * scale)
 
     def excess(self, view: View, G: Weights) -> Sum:
@@ -363,10 +373,11 @@ def _product(view: View, G: Weights) -> Sum:
     """<G, M>, some pairs at a time."""
     values, moved = [], 0.0
     for first in range(0, len(G.w), PAIRS):
-        pairs, w = G.pairs[first : first + PAIRS], G.w[first : first + PAIRS]
+        some = slice(first, first + PAIRS)
+        pairs, w = G.pairs if len(G.w) <= PAIRS else G.pairs[some], G.w[some]
         D, off = view.pairs(pairs)
         terms = w * D
-        values.append(summed(terms))
+        values.append(sharp(terms).value)  # which is off by less than the terms are
         moved += float(np.abs(w) @ off) + 8 * EPS * float(np.abs(terms).sum())
     value = summed(values)
     return Sum(value, (moved + 4 * EPS * abs(value)) * (1 + 1e-6))
@@ -382,10 +393,5 @@ def best(value: Callable[[float], float], longest: float) -> float:
     low, high = 0.0, min(2 * top, longest)
     if value(high) > value(high * (1 - 1e-9)):
         return high
-    for _ in range(200):  # golden section
-        a, b = high - 0.618 * (high - low), low + 0.618 * (high - low)
-        low, high = (low, b) if value(a) >= value(b) else (a, high)
-        if high - low <= 1e-9 * high:
-            break
-    t = (low + high) / 2
+    t = float(fminbound(lambda t: -value(t), low, high, xtol=CLOSEST * high))
     return 1.0 if longest >= 1 and value(1.0) >= value(t) - NEAR * abs(value(t)) else t

@@ -165,12 +165,17 @@ class PairRows(NamedTuple):
 
     def weights(self, prices: Prices) -> Weights:
         """a_t X_t over the unit."""
-        return Weights(self.listed[prices.key], prices.a if self.unit == 1 else prices.a / self.unit)
+        return Weights(self._of(prices.key), prices.a if self.unit == 1 else prices.a / self.unit)
+
+    def _of(self, key: IntArray) -> IntArray:
+        """Pairs (t, 2): all of them are the list itself, of which a regularizer may know something already."""
+        whole = len(key) == len(self.listed) and bool((key[1:] > key[:-1]).all())
+        return self.listed if whole else self.listed[key]
 
     def inside(self, labels: IntArray, prices: Prices) -> Prices:
         """See `Rows`."""
         keep = self.within(labels, prices.key)
-        return Prices(prices.a[keep], prices.key[keep])
+        return prices if keep.all() else Prices(prices.a[keep], prices.key[keep])
 
     def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[int | Fraction]:
         """See `Rows`."""
@@ -179,12 +184,12 @@ class PairRows(NamedTuple):
 
     def within(self, labels: IntArray, key: IntArray) -> Any:
         """See `MarginRows`."""
-        i, j = labels[self.listed[key]].T
+        i, j = labels[self._of(key)].T
         return i == j
 
     def margins(self, z: FloatArray, key: IntArray) -> FloatArray:
         """See `MarginRows`."""
-        return between(z, *self.listed[key].T)
+        return between(z, *self._of(key).T)
 
     def near(self, z: FloatArray, below: float) -> tuple[IntArray, FloatArray]:
         """See `MarginRows`."""

@@ -37,9 +37,11 @@ def smat(v: FloatArray, d: int) -> FloatArray:
 def squares(E: FloatArray) -> FloatArray:
     """svec(e e^T) of every row e of E (t, d): (t, d (d + 1) / 2); times svec(S) it is the row's e^T S e."""
     rows, columns = triangle(E.shape[1])
-    F: FloatArray = E[:, rows] * E[:, columns]
-    F *= np.where(rows == columns, 1.0, ROOT2)
-    return F
+    features = np.ascontiguousarray(E.T)  # to pick out rows of this is several times faster than columns of E
+    F: FloatArray = features[rows]
+    F *= features[columns]
+    F *= np.where(rows == columns, 1.0, ROOT2)[:, None]
+    return F.T
 
 
 def weighted(E: FloatArray, w: FloatArray) -> FloatArray:
@@ -50,5 +52,5 @@ def weighted(E: FloatArray, w: FloatArray) -> FloatArray:
 
 def quadratic(E: FloatArray, S: FloatArray) -> FloatArray:
     """e_t^T S e_t of every row of E (t, d)."""
-    values: FloatArray = np.sum((E @ S) * E, axis=1)
+    values: FloatArray = np.einsum("tj,tj->t", E @ S, E)
     return values

@@ -51,6 +51,7 @@ from cvxml.family.softmax import Ended, Objective, OfDiagonal, Softmaxes, follow
 
 LEVEL = 1e-9  # of c: what the sum of weights may miss it by, for rounding
 NEXT_TO_NOTHING = 1e-6  # of the objective, what rounding may be in it where a metric is kept unseen
+AT_MOST = 200  # times tol: what a proof of it leaves at most, with what rounding may be in it
 PATIENCE = 200  # steps for a misreading
 BY_LUCK = 1e-5  # of the objective, which is large: a metric may leave no more than that by luck
 BETTER = 100  # times what is left in a misreading must be won there, against no metric at all
@@ -503,7 +504,7 @@ class MCML(FamilyMethod[Instance]):
 
     def through_cvxpy(self, given: Instance, solver: str) -> Found:
         """The literal problem of the points in coordinates of unit covariance: the same problem, in fit units."""
-        at = coordinates(given.X)
+        at = _coordinates(given)
         found = super().through_cvxpy(Instance(at.Y, given.y), solver)
         return found._replace(metric=at.outside(found.metric))
 
@@ -515,7 +516,7 @@ class MCML(FamilyMethod[Instance]):
         """q as a square."""
         n = len(given.X)
         q = np.zeros((n, n))
-        for i, row in zip(weights(given.y).rows, values["q"], strict=True):
+        for i, row in zip(_weights(given).rows, values["q"], strict=True):
             q[i, np.arange(n) != i] = row
         return {"q": q}
 
@@ -541,19 +542,19 @@ class MCML(FamilyMethod[Instance]):
             return (_softmax(given, metric_of(dual, given.X.shape[1])),)
         if not isinstance(dual, Mapping) or "q" not in dual:
             raise ValueError("the dual must be a mapping with \"q\" (n, n); there is no 'q'")
-        return prices_of(weights(given.y), dual, "q")
+        return prices_of(_weights(given), dual, "q")
 
     def strict(self, given: Instance, dual: Dual) -> Sequence[Prices]:
         """ "interior" (n, n), where there is one."""
-        return prices_of(weights(given.y), dual, "interior")
+        return prices_of(_weights(given), dual, "interior")
 
     def named(self, given: Instance, prices: Prices) -> Dual:
         """Rows of the simplex."""
-        return named(weights(given.y), prices)
+        return named(_weights(given), prices)
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
         """See family/bound.py. Raises ValueError for a metric next to overflow too."""
-        coordinates(given.X).inside(M)
+        _coordinates(given).inside(M)
         return super().certify(given, M, dual)
 
     def search(
@@ -563,15 +564,16 @@ class MCML(FamilyMethod[Instance]):
         if self.everyone(given) is not None:
             return super().search(given, tol, max_iter, start, callback)
         check_room(TABLES * FLOAT * len(given.X) ** 2, "tables of every two points")
-        at, of, member = coordinates(given.X), weights(given.y), self.member(given)
+        at, of, member = _coordinates(given), _weights(given), self.family(given)
         inside = None if start is None else at.inside(start.metric)
 
         def prove(M: FloatArray, dual: Dual) -> Certificate:
             return self._certify(given, member, at.outside(M), dual)
 
         def solve(keep: Keep, told: Callback) -> Found:
+            f = Objective(at, of)
             ended = follow(
-                Objective(at, of),
+                f,
                 prove,
                 tol,
                 max_iter,
@@ -582,7 +584,9 @@ class MCML(FamilyMethod[Instance]):
             status, zero = ended.status, 0 * ended.M
             if status is Status.STALLED and recedes(given.X, at, of, ended.M) == NOT_ATTAINED:
                 status = Status.NOT_ATTAINED
-            best = zero if prove(zero, ended.dual).proves(tol) else _best(member, at, ended)
+            # no proof allows more, and rounding may be as much as that again
+            as_good = f.value(zero) * (1 - AT_MOST * tol) <= f.value(ended.M) * (1 + NEXT_TO_NOTHING)
+            best = zero if as_good and prove(zero, ended.dual).proves(tol) else _best(member, at, ended)
             return Found(at.outside(best), ended.dual, status, ended.n_iter, ended.history)
 
         return interruptible(callback, solve)
@@ -595,10 +599,20 @@ class MCML(FamilyMethod[Instance]):
         """Who is left out; and where the infimum is not attained, proved to tol or not."""
         dropped, said = alone(given.y), ""
         if self.everyone(given) is None:
-            at = coordinates(given.X)
-            said = recedes(given.X, at, weights(given.y), at.inside(found.metric))
+            at = _coordinates(given)
+            said = recedes(given.X, at, _weights(given), at.inside(found.metric))
         left_out = f"{dropped} points are alone in their class: left out of the sum over i, not of the k"
         return [*([left_out] if dropped else []), *([said] if said else [])]
+
+
+def _weights(given: Instance) -> Softmaxes:
+    """Found once: every proof asks for them."""
+    return once(given, lambda given: weights(given.y), "weights")
+
+
+def _coordinates(given: Instance) -> Coordinates:
+    """The same."""
+    return once(given, lambda given: coordinates(given.X), "coordinates")
 
 
 def _everyone(given: Instance) -> AllSoftmaxes | None:
@@ -629,8 +643,10 @@ def _best(member: Family, at: Coordinates, ended: Ended) -> FloatArray:
         found = value(member, at.outside(M))
         return found.value + found.off if math.isfinite(found.value) else math.inf
 
+    if ended.status is Status.CONVERGED:
+        return ended.M
     last = value(member, at.outside(ended.M))
-    if ended.status is Status.CONVERGED or last.off <= NEXT_TO_NOTHING * abs(last.value):
+    if last.off <= NEXT_TO_NOTHING * abs(last.value):
         return ended.M
     masks = [np.arange(len(ended.M)) < k for k in range(len(ended.M))]
     parts = [np.where(np.outer(mask, mask), ended.M, 0.0) for mask in masks]

@@ -11,7 +11,7 @@ import pytest
 
 from cvxml.core.balls import precision
 from cvxml.core.metric import FloatArray
-from cvxml.family.losses import Bounded, Hinge, Least, Loss, Root, SquaredHinge, together
+from cvxml.family.losses import Bounded, Hinge, Least, Loss, Root, SquaredHinge, sharp, together
 from cvxml.family.rational import end
 from cvxml.family.rows import Block
 
@@ -163,3 +163,15 @@ def test_weights_on_the_simplex_sum_to_no_less_than_1_and_what_is_more_is_counte
             assert 0 <= beyond <= 4 * (n + 8) * Fraction(2) ** -52
             excess = part_of(Least(), [0.3] * n, [0.0] * n, a.tolist()).excess  # all are the least
             assert abs(beyond * Fraction(0.3) - Fraction(excess.value)) <= Fraction(excess.off)
+
+
+def test_a_sharp_sum_says_what_it_is_off_by() -> None:
+    rng = np.random.default_rng(0)
+    for n in (0, 1, 5, 100, 3001):
+        terms = rng.standard_normal(n) * 10.0 ** rng.integers(-12, 13, n)
+        value, off = sharp(terms)
+        exact = sum(map(Fraction, terms.tolist()), Fraction(0))
+        assert abs(Fraction(value) - exact) <= Fraction(off) + abs(exact) / 2**53
+        assert off <= 1e-25 * np.abs(terms).sum()
+    assert math.isnan(sharp(np.array([1e308, 1e308, -1e308])).value)  # as where a part of `summed` overflows
+    assert math.isnan(sharp(np.array([math.inf, -math.inf])).value)

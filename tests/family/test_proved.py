@@ -7,12 +7,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from cvxml.family import proved
 from cvxml.family.proved import (
+    EPS,
     Images,
     Points,
     Seen,
     _by_points,
     _squared,
+    doubled,
     least_eigenvalue,
     points,
     seen,
@@ -57,12 +60,12 @@ def test_distances_are_those_of_the_metric_as_it_is(seed: int) -> None:
     sight, entries, exact = seen(X, A), whole(A), whole(X)
     reach, z = sight.reach(), sight.images.at
     for i in range(7):
-        near, direct = sight.from_point(i), sight.of(X[i] - X)
+        near, direct = sight.from_points(np.arange(7)), sight.of(X[i] - X)
         for k in range(7):
             e = [a - b for a, b in zip(exact[i], exact[k], strict=True)]
             D = sum(entries[a][b] * e[a] * e[b] for a in range(2) for b in range(2))
-            for found in (near, direct):
-                assert abs(Fraction(float(found.D[k])) - D) <= Fraction(float(found.off[k]))
+            for distance, off in ((near.D[i, k], near.off[i, k]), (direct.D[k], direct.off[k])):
+                assert abs(Fraction(float(distance)) - D) <= Fraction(float(off))
             product = float(z[i] @ z[i] + z[k] @ z[k] - 2 * z[i] @ z[k])
             assert abs(Fraction(product) - D) <= Fraction(float(reach[i] + reach[k]))
 
@@ -93,7 +96,7 @@ def test_a_matrix_that_is_psd_but_for_rounding_is_seen_as_it_is_too() -> None:
     """Along (1, -1) it is -2^-46, and what sees it is psd: either may be meant."""
     X = np.array([[0.0, 0.0], [1.0, -1.0], [3.0, 1.0]])
     sight = seen(X, np.array([[1.0, 1 + 2.0**-47], [1 + 2.0**-47, 1.0]]))
-    for D, off in (sight.of(X[[0]] - X[[1]]), (sight.from_point(0).D[[1]], sight.from_point(0).off[[1]])):
+    for D, off in (sight.of(X[[0]] - X[[1]]), (part[0, [1]] for part in sight.from_points(np.array([0])))):
         assert D[0] - off[0] <= -(2.0**-46)
         assert D[0] + off[0] >= 0
 
@@ -215,3 +218,32 @@ def test_wide_points_are_seen_as_narrow_ones_are() -> None:
         assert abs(sum(x * y for x, y in zip(e, image, strict=True)) - Fraction(float(d))) <= Fraction(
             float(o)
         )
+
+
+@SEEDS
+def test_sums_by_halves_are_right_to_twice_the_digits(seed: int) -> None:
+    """Of rows whose sum is nothing beside their entries; against sums of fractions."""
+    rng = np.random.default_rng(seed)
+    for n in (0, 1, 2, 3, 7, 64, 177, 1000):
+        terms = rng.standard_normal((3, n)) * 10.0 ** rng.integers(-8, 9, (3, n))
+        terms = np.concatenate([terms, -terms * (1 + 1e-12)], axis=1)[:, rng.permutation(2 * n)]
+        for row, found in zip(terms, doubled(terms), strict=True):
+            exact, size = (
+                sum(map(Fraction, row.tolist()), Fraction(0)),
+                sum(map(Fraction, np.abs(row).tolist())),
+            )
+            allowed = Fraction(EPS) / 2 * abs(exact) + (2 * n + 16) * 16 * Fraction(EPS) ** 2 * size
+            assert abs(Fraction(float(found)) - exact) <= allowed
+            assert float(found) == doubled(row)
+
+
+def test_a_sum_of_squares_does_not_depend_on_its_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    X, pairs, w = rng.standard_normal((40, 3)), np.argwhere(np.triu(np.ones((40, 40)), 1)), rng.random(780)
+    at = points(X, np.eye(3))
+    whole_of, off = squares_of_pairs(at, pairs, w)
+    monkeypatch.setattr(proved, "CACHED", 0)
+    S, moved = squares_of_pairs(at, pairs, w)
+    assert np.abs(S - whole_of).max() <= off + moved < 1e-8
+    slow = sum(a * np.outer(X[i] - X[j], X[i] - X[j]) for (i, j), a in zip(pairs, w, strict=True))
+    assert np.abs(S - slow).max() <= moved

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
+from cvxml.family.diagonal import DiagonalBudget
 from cvxml.family.ground import Ground
 from cvxml.family.losses import Ray
 from cvxml.family.proved import Distances, points
@@ -62,8 +64,24 @@ def test_distances_within_a_budget_are_off_by_what_it_is() -> None:
     budget = Budget(X, PAIRS, np.zeros(3, np.intp), 1)
     view = budget.look(np.array([[7.0]])).view
     assert isinstance(view, Within)
-    rough = view._replace(judged=view.judged._replace(share=0.1))
+    rough = replace(view, judged=view.judged._replace(share=0.1))
     (D, off), (_, more) = view.pairs(np.array([[0, 2]])), rough.pairs(np.array([[0, 2]]))
     assert D[0] == pytest.approx(9.0)
     assert off[0] < 1e-12
     assert more[0] >= 0.1 * D[0]
+
+
+def test_what_is_kept_of_pairs_is_of_these_pairs() -> None:
+    """Of a metric and its pairs, whichever were asked for before."""
+    rng = np.random.default_rng(0)
+    points_of, similar = rng.standard_normal((6, 2)), np.array([[0, 1], [2, 3], [4, 5]])
+    some, others = np.array([[0, 2], [1, 4]]), np.array([[3, 5], [0, 2]])
+    diagonal, full = DiagonalBudget(points_of, similar), Budget(points_of, similar, np.zeros(6, np.intp), 2)
+    for budget in (diagonal, full, diagonal):
+        for A in (np.diag([0.01, 0.03]), np.diag([0.02, 0.001])):
+            view = budget.look(A).view
+            for pairs in (some, others, some, some.copy()):
+                direct = [(points_of[i] - points_of[j]) @ A @ (points_of[i] - points_of[j]) for i, j in pairs]
+                D, off = view.pairs(pairs)
+                assert np.abs(D - direct).max() <= off.max() + 1e-15
+                assert off.max() < 1e-14

@@ -11,7 +11,7 @@ import pytest
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.family.bound import UNPRICED
 from cvxml.family.proved import Distances, Products
-from cvxml.family.rows import PairRows, Triplets
+from cvxml.family.rows import PairRows, Prices, Triplets
 
 IMPOSTORS = np.array([[False, False, True, True], [False, False, True, False]])
 TRIPLETS = Triplets(np.array([[0, 1], [1, 0]]), IMPOSTORS)
@@ -55,3 +55,11 @@ def test_what_is_no_row_has_no_price() -> None:
     found = TRIPLETS.read({"price": [1.0, 2.0, 4.0, -8.0, 16.0, np.nan], "triplets": named})
     assert found.key.tolist() == [2]  # (1, 0, 3) is no impostor, (0, 2) no target
     assert found.a.tolist() == [17.0]
+
+
+def test_pairs_are_picked_out_by_their_keys_and_all_of_them_are_the_list() -> None:
+    pairs = PairRows(np.array([[0, 1], [2, 3], [1, 3]]))
+    assert pairs.weights(Prices(np.ones(3), np.arange(3))).pairs is pairs.listed
+    for key in ([2, 0, 1], [0, 2], [], [1]):
+        found = pairs.weights(Prices(np.ones(len(key)), np.array(key, dtype=np.intp))).pairs
+        assert found.tolist() == [pairs.listed[k].tolist() for k in key]

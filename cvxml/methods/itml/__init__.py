@@ -19,6 +19,7 @@ import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -146,7 +147,7 @@ class Instance(Paired):
         u, l = self.bounds  # noqa: E741
         return np.repeat([u, l], [len(self.pairs.similar), len(self.pairs.dissimilar)])
 
-    @property
+    @cached_property
     def differ(self) -> IntArray:
         """Which similar pairs are of points that differ: the others keep any bound."""
         return np.flatnonzero(self.similar.any(axis=1))

@@ -95,6 +95,28 @@ def test_every_way_to_the_newton_step_leads_to_the_optimum(
             assert b.n_iter <= a.n_iter + 3
 
 
+@pytest.mark.parametrize("violated", [0, 2, 5, 40])
+def test_a_newton_step_solves_its_equations_at_every_weight(
+    violated: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever was kept of the weight before; few pairs, many, many in blocks, and by conjugate gradients."""
+    rng = np.random.default_rng(violated)
+    f = rng.standard_normal((violated, 3))
+    f /= np.linalg.norm(f, axis=1)[:, None]
+    g = random_metric(rng, 3) - 2 * np.eye(3)
+    for name, value in (("BLOCK", 512), ("BLOCK", 7), ("MOST_PAIRS", 0)):
+        monkeypatch.setattr(logdet_path, name, value)
+        curvature = logdet_path.Curvature(f)
+        for gamma in (1.0, 30.0, 1e-3):
+            V = curvature.solved(g, gamma)
+            again = V + gamma * sum((e @ V @ e * np.outer(e, e) for e in f), np.zeros((3, 3)))
+            np.testing.assert_allclose(again, g, atol=1e-8)
+    monkeypatch.setattr(logdet_path, "MOST_SQUARE", 0)
+    V = logdet_path.Curvature(f).solved(g, 1.0)
+    again = V + sum((e @ V @ e * np.outer(e, e) for e in f), np.zeros((3, 3)))
+    assert np.linalg.norm(again - g) <= 0.2 * np.linalg.norm(g)  # as near as a step needs it
+
+
 def test_a_warm_start_is_taken_where_it_is_near() -> None:
     X, y = real_data("iris", 60)
     cold = solved(X, y, tol=1e-6)
