@@ -13,6 +13,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 import numpy as np
 
@@ -28,6 +29,7 @@ EPS = float(np.finfo(float).eps)
 CHECK_EVERY = 10
 LONG = 1500  # iterations without a smaller gap
 LONGEST_BATCH = 150  # gradient steps before Newton is tried
+BETWEEN, SHARE = 10, 5.0
 SHORT = 0.1  # of a Newton step: less is none
 Callback = Callable[[Step], None]
 
@@ -37,7 +39,8 @@ class Point:
     """A feasible v with what was computed at it."""
 
     v: FloatArray
-    values: FloatArray  # eigenvalues of G(v)
+    image: FloatArray  # G(v)
+    values: FloatArray  # its eigenvalues
     vectors: FloatArray
     D: FloatArray  # distances at A = P_+(G)/lam
     value: float  # what is minimised: usable/n - dual objective
@@ -62,14 +65,14 @@ class Search:
     reach: float = 1e3  # sigma of newton.py, in first-order steps
     started: float = field(default_factory=time.perf_counter)
 
-    def point(self, v: FloatArray) -> Point:
-        """Everything at v."""
-        G = self.problem.image(v)
+    def point(self, v: FloatArray, image: FloatArray | None = None) -> Point:
+        """Everything at v, whose image may be known."""
+        G = self.problem.image(v) if image is None else image
         values, vectors = np.linalg.eigh(G)
         D = self.problem.distances(vectors, values)
         slack, gap = self.problem.gap(v, D)
         value, scale = self.problem.value(v, values), self.problem.quadratic(values)
-        return Point(v, values, vectors, D, value, scale, slack, gap)
+        return Point(v, G, values, vectors, D, value, scale, slack, gap)
 
     def done(self, at: Point, phase: str) -> bool:
         """Record `at`; True if its gap is small enough for a proof to tol (with room to spare)."""
@@ -159,7 +162,7 @@ def _gradient_batch(search: Search, states: Iterator[State]) -> tuple[Point, flo
         search.iteration += 1
         last = search.iteration >= search.max_iter
         if count % CHECK_EVERY == 0 or last:
-            here = search.point(state.v)
+            here = search.point(state.v, state.image)
             finished = search.done(here, "gradient")
             last = last or count >= min(_relative_cost(search.problem, here), LONGEST_BATCH)
             if finished or last:
@@ -173,26 +176,34 @@ def _newton_rounds(search: Search, best: Point, step: float) -> tuple[Point, boo
     Each starts with a gradient step, which may change the face.
     """
     problem, full = search.problem, False
+    between = int(np.clip(_relative_cost(problem, best) / SHARE, 1, BETWEEN))
     while search.iteration < search.max_iter:
-        base = search.point(problem.descend(best.v, best.D, step))
-        goal = newton_point(problem, base.v, base.D, base.values, base.vectors, search.reach * step)
+        goal = newton_point(problem, best.v, best.D, best.values, best.vectors, search.reach * step)
         if goal is None:
             break
         search.iteration += 1
         taken, trial = 1.0, search.point(goal)
-        while trial.value > base.value and taken > SHORT:
+        towards = trial.image - best.image
+        while trial.value > best.value and taken > SHORT:
             taken /= 2
-            trial = search.point(base.v + taken * (goal - base.v))
-        best = trial if trial.value <= base.value else base
-        if search.done(best, "newton"):
-            return best, True, True
+            trial = search.point(best.v + taken * (goal - best.v), best.image + taken * towards)
+        lower = trial.value <= best.value
+        if lower:
+            best = trial
+            if search.done(best, "newton"):
+                return best, True, True
         if taken == 1.0:
             full = True
             search.reach = min(search.reach * 5, 1e12)
         elif taken < 0.25:
             search.reach = max(search.reach / 5, 1.0)
-        if taken < SHORT or trial.value > base.value:
+        if taken < SHORT or not lower:
             break
+        state = next(islice(accelerated(problem, best.v, step), between - 1, None))
+        search.iteration += between
+        step, best = state.step, search.point(state.v, state.image)
+        if search.done(best, "gradient"):
+            return best, True, True
     return best, full, False
 
 
