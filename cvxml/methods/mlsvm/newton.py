@@ -15,7 +15,7 @@ from cvxml.core.metric import FloatArray, IntArray
 from cvxml.family.newton import MAX_ENTRIES, contrasts, derivative_weights, solve_regularised
 from cvxml.methods.mlsvm.dual import CompactDual, project_rows
 
-STEPS = 12  # in one model
+STEPS = 4  # in one model
 ROUNDING = 1e-13  # of the cap: a step that is projected no further was feasible
 
 
