@@ -1,9 +1,10 @@
 """The fast certified solver of MLSVM: accelerated gradient on the compact dual, then Newton on its face.
 
 Accelerated gradient (family/firstorder.py) finds which constraints matter; semismooth Newton steps (newton.py) then
-reach any accuracy in a few rounds. Newton is tried after each batch of gradient steps and given up, until the
-next batch, as soon as a round takes next to none of its step. Where the features differ so much in scale that
-gradient steps get nowhere, the interior-point method (interior.py) takes over.
+reach any accuracy in a few rounds, a few gradient steps between them letting constraints in and out. Newton is tried
+after each batch of gradient steps and given up, until the next batch, as soon as a round takes next to none of its
+step. Where the features differ so much in scale that gradient steps get nowhere, the interior-point method
+(interior.py) takes over.
 A round costs as much as many gradient steps, so a batch is about as long as a round is dear: the order of
 events depends on operation counts, never on a clock. Every iterate is feasible, so each check of the gap is a proof.
 """
@@ -23,13 +24,14 @@ from cvxml.family.firstorder import State, accelerated
 from cvxml.family.newton import MAX_ENTRIES
 from cvxml.methods.mlsvm.dual import CompactDual
 from cvxml.methods.mlsvm.interior import interior
-from cvxml.methods.mlsvm.newton import newton_point
+from cvxml.methods.mlsvm.newton import newton_point, reach_of
 
 EPS = float(np.finfo(float).eps)
 CHECK_EVERY = 10
 LONG = 1500  # iterations without a smaller gap
 LONGEST_BATCH = 150  # gradient steps before Newton is tried
-BETWEEN, SHARE = 10, 5.0
+BETWEEN = 7  # gradient steps between two Newton rounds at most,
+SHARE = 0.1  # of what a round costs
 SHORT = 0.1  # of a Newton step: less is none
 Callback = Callable[[Step], None]
 
@@ -62,7 +64,7 @@ class Search:
     history: list[Step] = field(default_factory=list)
     iteration: int = 0
     improved: int = 0  # the iteration that last made the smallest gap smaller by a hundredth
-    reach: float = 1e3  # sigma of newton.py, in first-order steps
+    reach: float = 1e4  # sigma of newton.py, in first-order steps
     started: float = field(default_factory=time.perf_counter)
 
     def point(self, v: FloatArray, image: FloatArray | None = None) -> Point:
@@ -173,12 +175,13 @@ def _gradient_batch(search: Search, states: Iterator[State]) -> tuple[Point, flo
 def _newton_rounds(search: Search, best: Point, step: float) -> tuple[Point, bool, bool]:
     """Newton rounds while they pay: the best point, whether any took its full step, and whether it is certified.
 
-    Each starts with a gradient step, which may change the face.
+    Gradient steps in between change the face.
     """
     problem, full = search.problem, False
-    between = int(np.clip(_relative_cost(problem, best) / SHARE, 1, BETWEEN))
+    between = int(np.clip(SHARE * _relative_cost(problem, best), 1, BETWEEN))
     while search.iteration < search.max_iter:
-        goal = newton_point(problem, best.v, best.D, best.values, best.vectors, search.reach * step)
+        reach = reach_of(problem, best.v, best.D, search.reach * step)
+        goal = newton_point(problem, best.v, best.D, best.values, best.vectors, reach)
         if goal is None:
             break
         search.iteration += 1
@@ -187,8 +190,7 @@ def _newton_rounds(search: Search, best: Point, step: float) -> tuple[Point, boo
         while trial.value > best.value and taken > SHORT:
             taken /= 2
             trial = search.point(best.v + taken * (goal - best.v), best.image + taken * towards)
-        lower = trial.value <= best.value
-        if lower:
+        if trial.value <= best.value:
             best = trial
             if search.done(best, "newton"):
                 return best, True, True
@@ -196,11 +198,12 @@ def _newton_rounds(search: Search, best: Point, step: float) -> tuple[Point, boo
             full = True
             search.reach = min(search.reach * 5, 1e12)
         elif taken < 0.25:
-            search.reach = max(search.reach / 5, 1.0)
-        if taken < SHORT or not lower:
+            search.reach = max(search.reach / 25, 1.0)
+        if taken < SHORT or best is not trial or search.iteration >= search.max_iter:
             break
-        state = next(islice(accelerated(problem, best.v, step), between - 1, None))
-        search.iteration += between
+        steps = min(between, search.max_iter - search.iteration)
+        state = next(islice(accelerated(problem, best.v, step), steps - 1, None))
+        search.iteration += steps
         step, best = state.step, search.point(state.v, state.image)
         if search.done(best, "gradient"):
             return best, True, True
