@@ -213,28 +213,26 @@ def project_rows(v: FloatArray, sign: FloatArray, cap: float) -> FloatArray:
     Entries are taken less the largest of their side: a step of many caps would leave the sums no digits.
     """
     up, down = sign > 0, sign < 0
-    most_u, most_w = _largest(v, up), _largest(v, down)
-    v = v - np.where(up, most_u, most_w)
-    A, B = _largest_sums(v, up), _largest_sums(v, down)
+    A, most_u = _largest_sums(v, up)
+    B, most_w = _largest_sums(v, down)
     s = np.clip(_balanced_total(A, B, most_u + most_w), 0.0, cap)[:, None]
     alpha = ((A - s) / np.arange(1, A.shape[1] + 1)).max(axis=1, keepdims=True)
     beta = ((B - s) / np.arange(1, B.shape[1] + 1)).max(axis=1, keepdims=True)
-    projected: FloatArray = np.where(sign != 0, np.maximum(v - np.where(up, alpha, beta), 0.0), 0.0)
+    left = (v - np.where(up, most_u, most_w)) - np.where(up, alpha, beta)
+    projected: FloatArray = np.where(sign != 0, np.maximum(left, 0.0), 0.0)
     return projected
 
 
-def _largest(v: FloatArray, members: np.ndarray) -> FloatArray:
-    """The largest member of each row (rows, 1), 0 where there is none."""
-    largest = np.where(members, v, -np.inf).max(axis=1, keepdims=True, initial=-np.inf)
-    return np.where(np.isfinite(largest), largest, 0.0)
+def _largest_sums(v: FloatArray, members: np.ndarray) -> tuple[FloatArray, FloatArray]:
+    """The sum of the k largest members of each row less the largest, k = 1, 2, ..., and the largest (rows, 1).
 
-
-def _largest_sums(v: FloatArray, members: np.ndarray) -> FloatArray:
-    """The sum of the k largest members of each row, k = 1, 2, ...; -inf where there are fewer."""
+    The sums are -inf where there are fewer, and the largest is 0 where there is none.
+    """
     most = max(int(members.sum(axis=1).max(initial=0)), 1)
     ascending = np.sort(np.where(members, -v, np.inf), axis=1)[:, :most]
-    sums: FloatArray = -np.cumsum(ascending, axis=1)
-    return sums
+    first = np.where(ascending[:, :1] < np.inf, ascending[:, :1], 0.0)
+    sums: FloatArray = -np.cumsum(ascending - first, axis=1)
+    return sums, -first
 
 
 def _balanced_total(A: FloatArray, B: FloatArray, most: FloatArray) -> FloatArray:

@@ -74,15 +74,13 @@ class Model:
         problem: CompactDual,
         v: FloatArray,
         D: FloatArray,
-        face: Face,
+        moves: np.ndarray,
         derivative: tuple[FloatArray, IntArray, IntArray],
         vectors: FloatArray,
         reach: FloatArray,
     ):
-        self.problem, self.v = problem, v
-        self.moves = np.zeros(v.shape, dtype=bool)
-        self.moves[face.basis_row] = v[face.basis_row] > 0
-        row, column = np.nonzero(self.moves)
+        self.problem, self.v, self.moves = problem, v, moves
+        row, column = np.nonzero(moves)
         self.place = np.cumsum(self.moves).reshape(v.shape) - 1
         self.size = np.sqrt(reach)[row]
         self.D, self.sign = D[self.moves], problem.sign[self.moves]
@@ -118,6 +116,14 @@ class Model:
         return new
 
 
+def _moves(v: FloatArray, problem: CompactDual) -> np.ndarray:
+    """The positive entries of the rows that have a direction within their face (`face_of`)."""
+    u, w = (v > 0) & problem.up, (v > 0) & problem.down
+    most = np.where(problem.at_cap(v), np.maximum(u.sum(axis=1), w.sum(axis=1)), (u | w).sum(axis=1))
+    moves: np.ndarray = (u | w) & (most > 1)[:, None]
+    return moves
+
+
 def model_at(
     problem: CompactDual,
     v: FloatArray,
@@ -131,10 +137,10 @@ def model_at(
     D: distances at v; `values`, `vectors`: eigen-decomposition of G at v. reach: sigma of each row (rows,); large values
     give the plain model.
     """
-    face, (weights, a, b) = face_of(v, problem), derivative_weights(values)
-    if face.basis.shape[0] == 0 or len(a) == 0 or len(face.row) * len(a) > MAX_ENTRIES:
+    moves, (weights, a, b) = _moves(v, problem), derivative_weights(values)
+    if not moves.any() or len(a) == 0 or np.count_nonzero(moves) * len(a) > MAX_ENTRIES:
         return None
-    return Model(problem, v, D, face, (weights / np.sqrt(problem.lam), a, b), vectors, reach)
+    return Model(problem, v, D, moves, (weights / np.sqrt(problem.lam), a, b), vectors, reach)
 
 
 def newton_point(
