@@ -241,7 +241,9 @@ def _balanced_total(A: FloatArray, B: FloatArray, most: FloatArray) -> FloatArra
     if len(k) * len(m) <= 100:  # all pairs at once
         both = k[:, None] + m
         total: FloatArray = (
-            A[:, :, None] * (m / both) + B[:, None, :] * (k[:, None] / both) + most[:, :, None] * (k[:, None] * m / both)
+            A[:, :, None] * (m / both)
+            + B[:, None, :] * (k[:, None] / both)
+            + most[:, :, None] * (k[:, None] * m / both)
         ).max(axis=(1, 2))
         return total
     # alpha(s) + beta(s) is convex and falls: Newton from s = 0 climbs to its zero, from piece to piece

@@ -1,7 +1,7 @@
 """Regularised semismooth Newton steps on the face of the compact dual that holds v (cvxml/family/newton.py).
 
 Once accelerated gradient has found which u_ij and w_il are positive, the dual is smooth on the face they span, up to
-P_+, and a step solves (B B^T + I / (sigma step)) z = -gradient. A step that leaves the feasible set is projected, and
+P_+, and a step solves (B B^T + 1 / sigma) z = -gradient, sigma a number for each row. A step that leaves the feasible set is projected, and
 the same quadratic is solved again on the smaller face where that ends: no product with the data is needed for it.
 """
 
@@ -134,8 +134,8 @@ def model_at(
 ) -> Model | None:
     """The model at v; None if the face is a point, or too large.
 
-    D: distances at v; `values`, `vectors`: eigen-decomposition of G at v. reach: sigma of each row (rows,); large values
-    give the plain model.
+    D: distances at v; `values`, `vectors`: eigen-decomposition of G at v. reach: sigma of each row (rows,); large
+    values give the plain model.
     """
     moves, (weights, a, b) = _moves(v, problem), derivative_weights(values)
     if not moves.any() or len(a) == 0 or np.count_nonzero(moves) * len(a) > MAX_ENTRIES:
