@@ -1,8 +1,9 @@
 """Regularised semismooth Newton steps on the face of the compact dual that holds v (cvxml/family/newton.py).
 
 Once accelerated gradient has found which u_ij and w_il are positive, the dual is smooth on the face they span, up to
-P_+, and a step solves (B B^T + 1 / sigma) z = -gradient, sigma a number for each row. A step that leaves the feasible set is projected, and
-the same quadratic is solved again on the smaller face where that ends: no product with the data is needed for it.
+P_+, and a step solves (B B^T + 1 / sigma) z = -gradient, sigma a number for each row. A step that leaves the feasible
+set is projected, and the same quadratic is solved again on the smaller face where that ends: no product with the data
+is needed for it.
 """
 
 from __future__ import annotations
