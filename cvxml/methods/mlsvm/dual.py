@@ -210,39 +210,49 @@ def project_rows(v: FloatArray, sign: FloatArray, cap: float) -> FloatArray:
     The projection of a on the simplex of total s is (a - alpha)_+ with alpha(s) = max_k (A_k - s) / k, A_k the sum of
     the k largest. With s given, u and w are two such projections; s is free below the cap where
     alpha(s) + beta(s) = 0, and that sum of decreasing maxima vanishes at s = max_km (m A_k + k B_m) / (k + m).
+    Entries are taken less the largest of their side: a step of many caps would leave the sums no digits.
     """
     up, down = sign > 0, sign < 0
-    A, B = _largest_sums(v, up), _largest_sums(v, down)
-    s = np.clip(_balanced_total(A, B), 0.0, cap)[:, None]
+    A, most_u = _largest_sums(v, up)
+    B, most_w = _largest_sums(v, down)
+    s = np.clip(_balanced_total(A, B, most_u + most_w), 0.0, cap)[:, None]
     alpha = ((A - s) / np.arange(1, A.shape[1] + 1)).max(axis=1, keepdims=True)
     beta = ((B - s) / np.arange(1, B.shape[1] + 1)).max(axis=1, keepdims=True)
-    projected: FloatArray = np.where(sign != 0, np.maximum(v - np.where(up, alpha, beta), 0.0), 0.0)
+    left = (v - np.where(up, most_u, most_w)) - np.where(up, alpha, beta)
+    projected: FloatArray = np.where(sign != 0, np.maximum(left, 0.0), 0.0)
     return projected
 
 
-def _largest_sums(v: FloatArray, members: np.ndarray) -> FloatArray:
-    """The sum of the k largest members of each row, k = 1, 2, ...; -inf where there are fewer."""
+def _largest_sums(v: FloatArray, members: np.ndarray) -> tuple[FloatArray, FloatArray]:
+    """The sum of the k largest members of each row less the largest, k = 1, 2, ..., and the largest (rows, 1).
+
+    The sums are -inf where there are fewer, and the largest is 0 where there is none.
+    """
     most = max(int(members.sum(axis=1).max(initial=0)), 1)
     ascending = np.sort(np.where(members, -v, np.inf), axis=1)[:, :most]
-    sums: FloatArray = -np.cumsum(ascending, axis=1)
-    return sums
+    first = np.where(ascending[:, :1] < np.inf, ascending[:, :1], 0.0)
+    sums: FloatArray = -np.cumsum(ascending - first, axis=1)
+    return sums, -first
 
 
-def _balanced_total(A: FloatArray, B: FloatArray) -> FloatArray:
-    """max_km (m A_k + k B_m) / (k + m) of each row, or anything below 0 where that is below 0."""
+def _balanced_total(A: FloatArray, B: FloatArray, most: FloatArray) -> FloatArray:
+    """max_km (m A_k + k B_m + k m most) / (k + m) of each row, or anything below 0 where that is below 0."""
     k, m = np.arange(1.0, A.shape[1] + 1), np.arange(1.0, B.shape[1] + 1)
     if len(k) * len(m) <= 100:  # all pairs at once
         both = k[:, None] + m
-        total: FloatArray = (A[:, :, None] * (m / both) + B[:, None, :] * (k[:, None] / both)).max(
-            axis=(1, 2)
-        )
+        total: FloatArray = (
+            A[:, :, None] * (m / both)
+            + B[:, None, :] * (k[:, None] / both)
+            + most[:, :, None] * (k[:, None] * m / both)
+        ).max(axis=(1, 2))
         return total
     # alpha(s) + beta(s) is convex and falls: Newton from s = 0 climbs to its zero, from piece to piece
     rows, s = np.arange(len(A)), np.full(len(A), 0.0)
     while True:
         at_k = ((A - s[:, None]) / k).argmax(axis=1)
         at_m = ((B - s[:, None]) / m).argmax(axis=1)
-        zero = (m[at_m] * A[rows, at_k] + k[at_k] * B[rows, at_m]) / (k[at_k] + m[at_m])
+        k_, m_ = k[at_k], m[at_m]
+        zero = (m_ * A[rows, at_k] + k_ * B[rows, at_m] + k_ * m_ * most[:, 0]) / (k_ + m_)
         if not (zero > s).any():
             return s
         s = np.maximum(s, zero)

@@ -1,9 +1,10 @@
 """The fast certified solver of MLSVM: accelerated gradient on the compact dual, then Newton on its face.
 
 Accelerated gradient (family/firstorder.py) finds which constraints matter; semismooth Newton steps (newton.py) then
-reach any accuracy in a few rounds. Newton is tried after each batch of gradient steps and given up, until the
-next batch, as soon as a round takes next to none of its step. Where the features differ so much in scale that
-gradient steps get nowhere, the interior-point method (interior.py) takes over.
+reach any accuracy in a few rounds, a few gradient steps between them letting constraints in and out. Newton is tried
+after each batch of gradient steps and given up, until the next batch, as soon as a round takes next to none of its
+step. Where the features differ so much in scale that gradient steps get nowhere, the interior-point method
+(interior.py) takes over.
 A round costs as much as many gradient steps, so a batch is about as long as a round is dear: the order of
 events depends on operation counts, never on a clock. Every iterate is feasible, so each check of the gap is a proof.
 """
@@ -13,6 +14,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 import numpy as np
 
@@ -22,12 +24,14 @@ from cvxml.family.firstorder import State, accelerated
 from cvxml.family.newton import MAX_ENTRIES
 from cvxml.methods.mlsvm.dual import CompactDual
 from cvxml.methods.mlsvm.interior import interior
-from cvxml.methods.mlsvm.newton import newton_point
+from cvxml.methods.mlsvm.newton import newton_point, reach_of
 
 EPS = float(np.finfo(float).eps)
 CHECK_EVERY = 10
 LONG = 1500  # iterations without a smaller gap
 LONGEST_BATCH = 150  # gradient steps before Newton is tried
+BETWEEN = 7  # gradient steps between two Newton rounds at most,
+SHARE = 0.1  # of what a round costs
 SHORT = 0.1  # of a Newton step: less is none
 Callback = Callable[[Step], None]
 
@@ -37,7 +41,8 @@ class Point:
     """A feasible v with what was computed at it."""
 
     v: FloatArray
-    values: FloatArray  # eigenvalues of G(v)
+    image: FloatArray  # G(v)
+    values: FloatArray  # its eigenvalues
     vectors: FloatArray
     D: FloatArray  # distances at A = P_+(G)/lam
     value: float  # what is minimised: usable/n - dual objective
@@ -59,17 +64,17 @@ class Search:
     history: list[Step] = field(default_factory=list)
     iteration: int = 0
     improved: int = 0  # the iteration that last made the smallest gap smaller by a hundredth
-    reach: float = 1e3  # sigma of newton.py, in first-order steps
+    reach: float = 1e4  # sigma of newton.py, in first-order steps
     started: float = field(default_factory=time.perf_counter)
 
-    def point(self, v: FloatArray) -> Point:
-        """Everything at v."""
-        G = self.problem.image(v)
+    def point(self, v: FloatArray, image: FloatArray | None = None) -> Point:
+        """Everything at v, whose image may be known."""
+        G = self.problem.image(v) if image is None else image
         values, vectors = np.linalg.eigh(G)
         D = self.problem.distances(vectors, values)
         slack, gap = self.problem.gap(v, D)
         value, scale = self.problem.value(v, values), self.problem.quadratic(values)
-        return Point(v, values, vectors, D, value, scale, slack, gap)
+        return Point(v, G, values, vectors, D, value, scale, slack, gap)
 
     def done(self, at: Point, phase: str) -> bool:
         """Record `at`; True if its gap is small enough for a proof to tol (with room to spare)."""
@@ -159,7 +164,7 @@ def _gradient_batch(search: Search, states: Iterator[State]) -> tuple[Point, flo
         search.iteration += 1
         last = search.iteration >= search.max_iter
         if count % CHECK_EVERY == 0 or last:
-            here = search.point(state.v)
+            here = search.point(state.v, state.image)
             finished = search.done(here, "gradient")
             last = last or count >= min(_relative_cost(search.problem, here), LONGEST_BATCH)
             if finished or last:
@@ -170,29 +175,38 @@ def _gradient_batch(search: Search, states: Iterator[State]) -> tuple[Point, flo
 def _newton_rounds(search: Search, best: Point, step: float) -> tuple[Point, bool, bool]:
     """Newton rounds while they pay: the best point, whether any took its full step, and whether it is certified.
 
-    Each starts with a gradient step, which may change the face.
+    Gradient steps in between change the face.
     """
     problem, full = search.problem, False
+    between = int(np.clip(SHARE * _relative_cost(problem, best), 1, BETWEEN))
     while search.iteration < search.max_iter:
-        base = search.point(problem.descend(best.v, best.D, step))
-        goal = newton_point(problem, base.v, base.D, base.values, base.vectors, search.reach * step)
+        reach = reach_of(problem, best.v, best.D, search.reach * step)
+        goal = newton_point(problem, best.v, best.D, best.values, best.vectors, reach)
         if goal is None:
             break
         search.iteration += 1
         taken, trial = 1.0, search.point(goal)
-        while trial.value > base.value and taken > SHORT:
+        towards = trial.image - best.image
+        while trial.value > best.value and taken > SHORT:
             taken /= 2
-            trial = search.point(base.v + taken * (goal - base.v))
-        best = trial if trial.value <= base.value else base
-        if search.done(best, "newton"):
-            return best, True, True
+            trial = search.point(best.v + taken * (goal - best.v), best.image + taken * towards)
+        if trial.value <= best.value:
+            best = trial
+            if search.done(best, "newton"):
+                return best, True, True
         if taken == 1.0:
             full = True
             search.reach = min(search.reach * 5, 1e12)
         elif taken < 0.25:
-            search.reach = max(search.reach / 5, 1.0)
-        if taken < SHORT or trial.value > base.value:
+            search.reach = max(search.reach / 25, 1.0)
+        if taken < SHORT or best is not trial or search.iteration >= search.max_iter:
             break
+        steps = min(between, search.max_iter - search.iteration)
+        state = next(islice(accelerated(problem, best.v, step), steps - 1, None))
+        search.iteration += steps
+        step, best = state.step, search.point(state.v, state.image)
+        if search.done(best, "gradient"):
+            return best, True, True
     return best, full, False
 
 

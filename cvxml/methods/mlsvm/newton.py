@@ -1,8 +1,9 @@
 """Regularised semismooth Newton steps on the face of the compact dual that holds v (cvxml/family/newton.py).
 
 Once accelerated gradient has found which u_ij and w_il are positive, the dual is smooth on the face they span, up to
-P_+, and a step solves (B B^T + I / (sigma step)) z = -gradient. A step that leaves the feasible set is projected, and
-the same quadratic is solved again on the smaller face where that ends: no product with the data is needed for it.
+P_+, and a step solves (B B^T + 1 / sigma) z = -gradient, sigma a number for each row. A step that leaves the feasible
+set is projected, and the same quadratic is solved again on the smaller face where that ends: no product with the data
+is needed for it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from cvxml.core.metric import FloatArray, IntArray
 from cvxml.family.newton import MAX_ENTRIES, contrasts, derivative_weights, solve_regularised
 from cvxml.methods.mlsvm.dual import CompactDual, project_rows
 
-STEPS = 12  # in one model
+STEPS = 4  # in one model
+OWN = 0.5  # of its cap: how far a row goes where no other holds it
 ROUNDING = 1e-13  # of the cap: a step that is projected no further was feasible
 
 
@@ -44,6 +46,27 @@ def face_of(v: FloatArray, problem: CompactDual) -> Face:
     return Face(found.basis, row, column, row[found.leader])
 
 
+def reach_of(problem: CompactDual, v: FloatArray, D: FloatArray, step: float) -> FloatArray:
+    """A sigma for each row (rows,): this step at most, and about half its cap where a row goes on its own.
+
+    Next to nothing holds a row of short edges on its face, where it would go many times its cap, and others against it:
+    after the projection neither is right.
+    """
+    capped, positive = problem.at_cap(v)[:, None], v > 0
+    slope = D - (problem.up & ~capped)
+    u, w = _spread(slope, positive & problem.up), _spread(slope, positive & problem.down)
+    uneven = np.where(capped[:, 0], np.maximum(u, w), _spread(slope, positive))
+    with np.errstate(divide="ignore"):
+        reach: FloatArray = np.minimum(step * problem.steps[:, 0], OWN * problem.cap / uneven)
+    return reach
+
+
+def _spread(values: FloatArray, members: np.ndarray) -> FloatArray:
+    """The largest less the least of the members of each row, 0 where there is none."""
+    largest = np.where(members, values, -np.inf).max(axis=1)
+    return np.where(members.any(axis=1), largest - np.where(members, values, np.inf).min(axis=1), 0.0)
+
+
 class Model:
     """The quadratic model of the dual at v, regularised, over the positive entries of the rows that may move."""
 
@@ -52,17 +75,15 @@ class Model:
         problem: CompactDual,
         v: FloatArray,
         D: FloatArray,
-        face: Face,
+        moves: np.ndarray,
         derivative: tuple[FloatArray, IntArray, IntArray],
         vectors: FloatArray,
-        reach: float,
+        reach: FloatArray,
     ):
-        self.problem, self.v = problem, v
-        self.moves = np.zeros(v.shape, dtype=bool)
-        self.moves[face.basis_row] = v[face.basis_row] > 0
-        row, column = np.nonzero(self.moves)
+        self.problem, self.v, self.moves = problem, v, moves
+        row, column = np.nonzero(moves)
         self.place = np.cumsum(self.moves).reshape(v.shape) - 1
-        self.size = np.sqrt(reach * problem.steps[row, 0])
+        self.size = np.sqrt(reach)[row]
         self.D, self.sign = D[self.moves], problem.sign[self.moves]
         weights, a, b = derivative
         XQ = problem.X @ vectors
@@ -96,23 +117,31 @@ class Model:
         return new
 
 
+def _moves(v: FloatArray, problem: CompactDual) -> np.ndarray:
+    """The positive entries of the rows that have a direction within their face (`face_of`)."""
+    u, w = (v > 0) & problem.up, (v > 0) & problem.down
+    most = np.where(problem.at_cap(v), np.maximum(u.sum(axis=1), w.sum(axis=1)), (u | w).sum(axis=1))
+    moves: np.ndarray = (u | w) & (most > 1)[:, None]
+    return moves
+
+
 def model_at(
     problem: CompactDual,
     v: FloatArray,
     D: FloatArray,
     values: FloatArray,
     vectors: FloatArray,
-    reach: float,
+    reach: FloatArray,
 ) -> Model | None:
     """The model at v; None if the face is a point, or too large.
 
-    D: distances at v; `values`, `vectors`: eigen-decomposition of G at v. `reach` is sigma times the first-order
-    step: large values give the plain model.
+    D: distances at v; `values`, `vectors`: eigen-decomposition of G at v. reach: sigma of each row (rows,); large
+    values give the plain model.
     """
-    face, (weights, a, b) = face_of(v, problem), derivative_weights(values)
-    if face.basis.shape[0] == 0 or len(a) == 0 or len(face.row) * len(a) > MAX_ENTRIES:
+    moves, (weights, a, b) = _moves(v, problem), derivative_weights(values)
+    if not moves.any() or len(a) == 0 or np.count_nonzero(moves) * len(a) > MAX_ENTRIES:
         return None
-    return Model(problem, v, D, face, (weights / np.sqrt(problem.lam), a, b), vectors, reach)
+    return Model(problem, v, D, moves, (weights / np.sqrt(problem.lam), a, b), vectors, reach)
 
 
 def newton_point(
@@ -121,7 +150,7 @@ def newton_point(
     D: FloatArray,
     values: FloatArray,
     vectors: FloatArray,
-    reach: float,
+    reach: FloatArray,
 ) -> FloatArray | None:
     """Of what a few steps in the model at v find, the best; None where there is no model."""
     model = model_at(problem, v, D, values, vectors, reach)

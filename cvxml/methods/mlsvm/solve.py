@@ -18,7 +18,7 @@ from cvxml.methods.mlsvm.neighborhood import Neighborhood
 NOTHING = 1e-9  # of the objective: with no more to gain 0 may be the optimum
 ROOM = (1e-2, 1e-5)  # what targets are nearer by, of their squared distance
 MOST_STEPS = 1000
-SMALL = 1e-6  # a lam, in units of the data, from which on the way there is gone step by step,
+SMALL = 1e-9  # a lam, in units of the data, from which on the way there is gone step by step,
 DOWN = 1e-3  # each so much smaller,
 LAST_STEPS = 200  # and if it is not gone to its end
 UNMOVED = 1e-4  # a scale below this share of the objective: the data hardly move the metric

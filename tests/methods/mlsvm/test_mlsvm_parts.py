@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 from cvxml.core.metric import FloatArray, project_psd
 from cvxml.methods.mlsvm.dual import CompactDual, project_rows
 from cvxml.methods.mlsvm.neighborhood import neighborhood_of
-from cvxml.methods.mlsvm.newton import face_of, model_at, newton_point
+from cvxml.methods.mlsvm.newton import OWN, face_of, model_at, newton_point, reach_of
 from tests.instances import random_data
 
 
@@ -66,6 +66,19 @@ def test_project_rows_against_bisection(seed: int, cap: float, integers: bool, w
     assert (projected >= 0).all()
     np.testing.assert_allclose((projected * sign).sum(axis=1), 0, atol=1e-12)
     assert (np.where(sign > 0, projected, 0).sum(axis=1) <= cap * (1 + 1e-12)).all()
+
+
+@pytest.mark.parametrize("width", [7, 45])
+def test_a_long_step_leaves_the_projection_its_digits(width: int) -> None:
+    """At the cap what all entries of a side have in common changes nothing, be it many times the cap."""
+    rng = np.random.default_rng(width)
+    cap = 2.0**-10
+    sign = rng.choice([-1.0, 1.0], size=(6, width))
+    sign[:, :2] = 1.0, -1.0
+    v = rng.integers(0, 8, size=sign.shape) * cap / 8
+    expected = project_rows(v + 4 * cap, sign, cap)
+    np.testing.assert_allclose(np.where(sign > 0, expected, 0).sum(axis=1), cap, rtol=1e-14)
+    np.testing.assert_allclose(project_rows(v + 2.0**20, sign, cap), expected, rtol=0, atol=1e-14 * cap)
 
 
 @settings(max_examples=100, deadline=None)
@@ -186,7 +199,7 @@ def test_a_step_in_the_model_solves_the_regularised_equations(seed: int) -> None
     G = problem.image(v)
     values, vectors = np.linalg.eigh(G)
     D = problem.distances(vectors, values)
-    reach = 0.3
+    reach = 0.3 * np.random.default_rng(seed).random(len(v)) * problem.steps[:, 0]
     model = model_at(problem, v, D, values, vectors, reach)
     assert model is not None
     new = model.step(v, model.D)
@@ -201,8 +214,31 @@ def test_a_step_in_the_model_solves_the_regularised_equations(seed: int) -> None
     step = 1e-6
     hessian_times = (gradient_along(v + step * direction) - gradient_along(v - step * direction)) / (2 * step)
     z = face.basis @ (problem.sign * direction)[face.row, face.column]
-    regular = z / (reach * problem.steps[face.basis_row, 0])
+    regular = z / reach[face.basis_row]
     np.testing.assert_allclose(hessian_times + regular, -gradient_along(v), atol=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_row_on_its_own_goes_no_further_than_its_reach(seed: int) -> None:
+    problem = compact(seed, lam=0.05)
+    v = some_v(problem, seed)
+    v[0] = problem.project(np.where(problem.sign != 0, 10.0, 0.0))[0]  # a row at the cap
+    values, vectors = np.linalg.eigh(problem.image(v))
+    D = problem.distances(vectors, values)
+    reach = reach_of(problem, v, D, 1e12)
+    for r in range(len(v)):
+        uneven = 0.0
+        for side in (problem.up[r], problem.down[r]) if problem.at_cap(v)[r] else (problem.sign[r] != 0,):
+            slopes = [D[r, k] - problem.up[r, k] for k in np.flatnonzero(side & (v[r] > 0))]
+            uneven = max(uneven, max(slopes) - min(slopes)) if slopes else uneven
+        allowed = 1e12 * problem.steps[r, 0]
+        assert reach[r] == pytest.approx(min(allowed, OWN * problem.cap / uneven) if uneven else allowed)
+        alone = np.zeros_like(v)
+        alone[r] = v[r]
+        model = model_at(problem, alone, D, values, vectors, reach)
+        new = None if model is None else model.step(alone, model.D)
+        if new is not None:
+            assert np.linalg.norm(new - alone) <= OWN * problem.cap * np.sqrt(v.shape[1])
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -212,7 +248,7 @@ def test_the_model_is_the_dual_to_second_order_and_a_round_of_it_is_feasible(see
     v[0] = problem.project(np.where(problem.sign != 0, 10.0, 0.0))[0]  # a row at the cap
     values, vectors = np.linalg.eigh(problem.image(v))
     D = problem.distances(vectors, values)
-    reach = 1e12
+    reach = 1e12 * problem.steps[:, 0]
     model = model_at(problem, v, D, values, vectors, reach)
     goal = newton_point(problem, v, D, values, vectors, reach)
     assert model is not None
