@@ -11,7 +11,7 @@ import pytest
 
 from cvxml.core.balls import precision
 from cvxml.core.metric import FloatArray
-from cvxml.family.losses import Bounded, Hinge, Least, Loss, Root, SquaredHinge, together
+from cvxml.family.losses import Bounded, Hinge, Least, Loss, Root, SmoothedHinge, SquaredHinge, together
 from cvxml.family.rational import end
 from cvxml.family.rows import Block
 
@@ -30,6 +30,7 @@ C = 0.7
 CASES = {
     "hinge": Case(Hinge(C), Hinge(Fraction(C)), True, 0.0, C),
     "squared hinge": Case(SquaredHinge(C), SquaredHinge(Fraction(C)), True, 0.0, 9.0),
+    "smoothed hinge": Case(SmoothedHinge(0.2), SmoothedHinge(Fraction(0.2)), True, 0.0, 1.0),
     "least": Case(Least(), Least(), False, 0.0, 9.0),
     "root": Case(Root(), Root(), False, 1e-3, 9.0),
     "bounded, above": Case(Bounded(C, True), Bounded(Fraction(C), True), False, -C * (1 - 1e-9), 0.0),
