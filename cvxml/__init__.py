@@ -6,7 +6,8 @@ evaluate(method, X, y, metric)     the intermediates, by the paper's names
 problem(method, X, y)              the literal cvxpy problem
 methods()                          the ids of all methods
 MLSVM, KernelMLSVM, Gerrymandering, GLML, NCA,
-LMNN, ITML, MCML, MMC, DMLEig, FrobMetric, Euclidean, WithinClass   scikit-learn estimators
+LMNN, ITML, MCML, MMC, DMLEig,
+FrobMetric, RTML, Euclidean, WithinClass   scikit-learn estimators
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from cvxml.estimators.mlsvm import MLSVM, KernelMLSVM
     from cvxml.estimators.mmc import MMC
     from cvxml.estimators.nca import NCA
+    from cvxml.estimators.rtml import RTML
     from cvxml.estimators.ssvm import Gerrymandering
 
 
@@ -42,6 +44,7 @@ __all__ = [
     "MLSVM",
     "MMC",
     "NCA",
+    "RTML",
     "Certificate",
     "DMLEig",
     "Euclidean",
@@ -67,6 +70,7 @@ __all__ = [
 _ESTIMATORS = {
     "MLSVM": "cvxml.estimators.mlsvm",
     "FrobMetric": "cvxml.estimators.frobmetric",
+    "RTML": "cvxml.estimators.rtml",
     "KernelMLSVM": "cvxml.estimators.mlsvm",
     "GLML": "cvxml.estimators.glml",
     "NCA": "cvxml.estimators.nca",

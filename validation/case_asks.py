@@ -30,6 +30,13 @@ ASKS: dict[str, dict[str, str]] = {
             "`triplets`, D(i, j) = (x_i - x_j)^T X (x_i - x_j); or components L with X = L^T L"
         )
     },
+    "rtml": {
+        "metric": (
+            "M (d, d), the optimum of sum_t l(D(i, l) - D(i, j)) + lam/2 ||M||^2 over the rows i, j, l of `triplets`, "
+            "D(i, j) = (x_i - x_j)^T M (x_i - x_j), l(v) = 0 for v >= 1, (1 - v)^2 / (2 width) for v >= 1 - width, "
+            "else 1 - v - width/2; or components L with M = L^T L"
+        )
+    },
     "itml": {
         "metric": (
             "A (d, d), the optimum of tr(A P^-1) - log det(A P^-1) - d + gamma sum_pairs (r - log r - 1), P = `prior`, "

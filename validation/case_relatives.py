@@ -40,6 +40,12 @@ def frobmetric(X: Points, y: list[int], C: float, k: int) -> Inputs:
     return {"X": X, "y": y, "C": C, "triplets": given.triplets().tolist()}
 
 
+def rtml(X: Points, y: list[int], lam: float, width: float, k: int) -> Inputs:
+    """RTML with explicit triplets, those of k neighbours."""
+    given = get("rtml").instance(np.asarray(X), y, n_neighbors=k)
+    return {"X": X, "y": y, "lam": lam, "width": width, "triplets": given.triplets().tolist()}
+
+
 def twins() -> Inputs:
     """The first four points once more with the other label: their distance is 0, and no metric keeps that margin."""
     X, y = classes(51, 16, 2, 2, 2.0)
@@ -207,6 +213,30 @@ RELATIVES = (
         "every seventh flower, z-scored, two targets and two impostors each",
         lambda: frobmetric(*sample(IRIS, 7), 10.0, 2),
         mistakes={"half": Mistake("the norm without 1/2", params={"C": 5.0})},
+    ),
+    Definition(
+        "rtml-line",
+        "rtml",
+        "one feature, one triplet, solvable by hand: M = 1/10, where its margin 4/5 is missed by less than the width",
+        lambda: {
+            "X": [[0.0], [1.0], [3.0]],
+            "y": [0, 0, 1],
+            "lam": 32.0,
+            "width": 0.5,
+            "triplets": [[0, 1, 2]],
+        },
+        mistakes={"hinge": Mistake("the hinge, not smoothed", params={"width": 0.0})},
+    ),
+    Definition(
+        "rtml-iris",
+        "rtml",
+        "every seventh flower, z-scored, two targets and two impostors each",
+        lambda: rtml(*sample(IRIS, 7), 10.0, 0.05, 2),
+        mistakes={
+            "half": Mistake("the norm without 1/2", params={"lam": 20.0}),
+            "mean": Mistake("the mean over triplets for their sum", params={"lam": 880.0}),
+            "hinge": Mistake("the hinge, not smoothed", params={"width": 0.0}),
+        },
     ),
     Definition(
         "itml-iris",

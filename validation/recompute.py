@@ -22,6 +22,7 @@ mlsvm     sum_i s_i - ||P_+(G)||^2 / (2 lam), for u, w >= 0 with s_i = sum_j u_i
 lmnn      sum lambda, for 0 <= lambda <= mu with (1 - mu) sum X_ij + sum lambda_ijl (X_ij - X_il) psd; for the squared
           hinge sum lambda - sum lambda^2 / (4 mu), lambda of any size
 frobmetric  sum a - ||P_+(G)||^2 / 2, for 0 <= a <= C/m, where G = sum a_ijl (X_il - X_ij). Scale: ||X||^2 / 2
+rtml      sum a - width/2 sum a^2 - ||P_+(G)||^2 / (2 lam), for 0 <= a <= 1, with the same G. Scale: lam/2 ||M||^2
 itml      log det(A_0 Z) + gamma sum_S log(1 - lambda u/gamma) + gamma sum_D log(1 + lambda l/gamma), for lambda >= 0,
           lambda_S < gamma/u, Z = A_0^-1 + sum_S lambda X_ij - sum_D lambda X_ij positive definite
 mmc       -sqrt(mu sum 1/c), for c > 0 with mu sum_S X_ij - sum_D c X_ij psd; diagonal: with its diagonal >= 0
@@ -847,35 +848,38 @@ def recompute_lmnn(content):
     return objective, bound, max(objective, Fraction(1, 10**9) * mu * count)
 
 
-def recompute_frobmetric(content):
-    """1/2 ||X||^2 and the mean hinge of the triplets; the scale is the first. The bound: sum a - 1/2 ||P_+(G)||^2."""
+def recompute_triplets(content):
+    """lam/2 ||M||^2 and what triplets cost, the scale being the first; the bound is that of the smoothed hinge."""
     X, of, found = squares(content)
-    C, n = Fraction(float(content["params"]["C"])), len(X)
-    triplets = index_rows(content["params"]["triplets"], 3, n, "triplets")
-    require(C > 0 and len(triplets) > 0, "C or the triplets are wrong")
+    params, n = content["params"], len(X)
+    triplets = index_rows(params["triplets"], 3, n, "triplets")
+    require(len(triplets) > 0, "there is no triplet")
+    if content["method"] == "frobmetric":
+        lam, width, cap = Fraction(1), Fraction(0), Fraction(float(params["C"])) / len(triplets)
+    else:
+        lam, width, cap = Fraction(float(params["lam"])), Fraction(float(params["width"])), Fraction(1)
+    require(min(lam, cap) > 0 and 0 <= width <= 1, "a parameter is not allowed")
     i, j, k = triplets.T
     values = []
     for D, by, A, a in found:
-        one = 1 / by
-        missed = (
-            np.maximum(0, one.numerator + (D[i, j] - D[i, k]) * one.denominator).sum() * by / one.denominator
-        )
-        values.append(((A * A).sum() * a**2 / 2, C * missed / len(triplets)))
+        missed = [max(1 - v * by, Fraction(0)) for v in D[i, k] - D[i, j]]
+        losses = (m - width / 2 if m >= width else m**2 / (2 * width) for m in missed)
+        values.append((lam * (A * A).sum() * a**2 / 2, cap * sum(losses, Fraction(0))))
     price, fine = numbers(content, "price", len(content["dual"]["triplets"]))
     priced = index_rows(content["dual"]["triplets"], 3, n, "triplets")
     listed = set(map(tuple, triplets.tolist()))
     require(all(tuple(row) in listed for row in priced.tolist()), "what is no triplet has a price")
     require(len(set(map(tuple, priced.tolist()))) == len(priced), "a triplet has two prices")
-    cap = C / len(triplets)
     require(
         (price >= 0).all() and (price * fine <= cap * (1 + Fraction(1, 2**50))).all(),
-        "a price leaves 0 to C/m",
+        "a price leaves what is allowed: 0 to C/m, or to 1",
     )
     price = np.minimum(price, math.floor(cap / fine))
     i, j, k = priced.T
     weights = at_pairs(n, zip(i, k, strict=True), price) - at_pairs(n, zip(i, j, strict=True), price)
     square = of**4 * positive_square(outer_sum(X, weights)) * fine**2
-    return max(a + b for a, b in values), fine * price.sum() - square / 2, values[-1][0]
+    gained = fine * price.sum() - width / 2 * fine**2 * (price * price).sum()
+    return max(a + b for a, b in values), gained - square / (2 * lam), values[-1][0]
 
 
 def recompute_itml(content):
@@ -1025,7 +1029,8 @@ METHODS = {
 RELATIVES = {
     "lmnn": recompute_lmnn,
     "lmnn:squared_hinge": recompute_lmnn,
-    "frobmetric": recompute_frobmetric,
+    "frobmetric": recompute_triplets,
+    "rtml": recompute_triplets,
     "itml": recompute_itml,
     "mmc": recompute_mmc,
     "mmc:diagonal": recompute_mmc,

@@ -81,7 +81,7 @@ def test_a_file_meets_its_schema_and_its_two_forms_of_a_number_agree(case: Case)
 
 
 def test_a_radius_is_given_where_it_is_known_that_the_optimum_is_unique() -> None:
-    known = ("mlsvm", "frobmetric", "itml", "mmc", "mmc:diagonal")
+    known = ("mlsvm", "frobmetric", "rtml", "itml", "mmc", "mmc:diagonal")
     for case in ATTAINED:
         expected = case.formula in known and case.id != "mmc-collinear"
         assert ("radius" in case.content["reference"]) == expected, case.id
@@ -101,6 +101,7 @@ def by_hand() -> dict[str, tuple[Decimal, Any]]:
         "lmnn-line": (linear / 8, [[1 / 8]]),
         "lmnn-squared-line": (squared * (1 - xi) / 8 + (1 - squared) * xi**2, [[23 / 192]]),
         "frobmetric-line": (Decimal(1) / 128, [[1 / 8]]),
+        "rtml-line": (Decimal(1) / 5, [[1 / 10]]),
         "itml-at-the-bound": (at_the_bound, [[1, 0], [0, 3 / 11]]),
         "mmc-collinear": (-7 / Decimal(5).sqrt(), None),
         "dml-eig-crossing": (Decimal(-36) / 13, [[9 / 13, 0], [0, 1 / 13]]),

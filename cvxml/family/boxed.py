@@ -2,8 +2,9 @@
 
     min_{0 <= a <= c}  ||P_+(G)||^2 / (2 lam) + g/2 ||a||^2 - sum a,      G = sum_t a_t V_t,      M = P_+(G) / lam,
 g the width of a smoothed hinge, else 0. The gradient is v - 1 + g a, v the margins of M. Accelerated gradient steps
-(firstorder.py) find which prices are neither 0 nor c; on that face regularised semismooth Newton steps (newton.py) reach
-any accuracy in a few rounds. In units of the points in which they are about 1, the problem is the same with another lam.
+(firstorder.py) find which prices are neither 0 nor c; on that face regularised semismooth Newton steps (newton.py)
+reach any accuracy in a few rounds. In units of the points in which they are about 1, the problem is the same with
+another lam.
 """
 
 from __future__ import annotations

@@ -13,9 +13,9 @@ the slope of a term and what v may be off by.
 | log sum exp: c log sum e^-v | -sum a log(a/c)          | sum a = c    | sum p - a - a log(p/a)              |
 | bounded: sum c f(r)         | sum c log b              | b > 0        | sum c f(r b) + a (v - r)            |
 
-with f(x) = x - 1 - log x, b = 1 + a/c, and r = 1 where v keeps its bound, else r = v. p are the prices that leave nothing
-at v: c e^-v / sum e^-v of log sum exp; [1-v]_+ / g of the smoothed hinge, at most 1, where (1-a) [1-g-v]_+ + a [v-1]_+ is
-left besides.
+with f(x) = x - 1 - log x, b = 1 + a/c, and r = 1 where v keeps its bound, else r = v. p are the prices that leave
+nothing at v: c e^-v / sum e^-v of log sum exp; [1-v]_+ / g of the smoothed hinge, 1 at most, of which beside it the
+hinges leave (1-a) [1-g-v]_+ + a [v-1]_+.
 
 In exact arithmetic (exact.py) prices and v are fractions; a value is a fraction, or a ball where it is not rational.
 """

@@ -1,11 +1,11 @@
-"""RTML, regularized triplet-based metric learning (Yoshida, Takeuchi, Karasuyama 2018): a smoothed hinge for each triplet.
+"""RTML, regularized triplet-based metric learning (Yoshida, Takeuchi, Karasuyama 2018): a smoothed hinge a triplet.
 
 Problem, over triplets t = (i, j, l), with H_t = X_il - X_ij and X_ij = (x_i - x_j)(x_i - x_j)^T
     min_{M psd}  sum_t l(<M, H_t>) + lam/2 ||M||^2,
-l the hinge, rounded over a `width` (gamma in the paper) below the margin 1; a width of 0 is the hinge itself. It is literal
-but for two things: the width is at most 1, with which at M = 0 every loss is on its straight part, and whether 0 is optimal
-does not depend on it; and a class of too few points is refused where the authors' program takes fewer neighbours. Triplets
-are an input; by default each of the K nearest of a point's class with each of its K nearest of the other classes.
+l the hinge, rounded over a `width` (gamma in the paper) below the margin 1; a width of 0 is the hinge itself. Literal
+but for two things: the width is at most 1, so that at M = 0 every loss is on its straight part, and whether 0 is best
+does not depend on it; and a class of too few points is refused, where the authors' program takes fewer neighbours.
+Triplets are an input; by default each of the K nearest of a point's class goes with each of the K nearest of the rest.
 
 Dual and bound: family/bound.py, with the Frobenius norm and a smoothed hinge. The optimum is unique, within
 sqrt(2 gap / lam) of a metric. Gaps are relative to lam/2 ||M||^2.
@@ -42,8 +42,7 @@ def problem(X: FloatArray, triplets: IntArray, lam: float, width: float) -> Any:
     """The problem, triplet by triplet. Variable: "M" (d, d)."""
     import cvxpy as cp
 
-    #: M psd | \mathbf{M} \succeq 0
-    M = cp.Variable((X.shape[1],) * 2, PSD=True, name="M")
+    M = cp.Variable((X.shape[1],) * 2, symmetric=True, name="M")
     losses = []
     for i, j, l in triplets.tolist():  # noqa: E741 (the paper's l)
         #: H_t = (x_i - x_l)(x_i - x_l)^T - (x_i - x_j)(x_i - x_j)^T
@@ -51,10 +50,12 @@ def problem(X: FloatArray, triplets: IntArray, lam: float, width: float) -> Any:
         #:     - (\mathbf{x}_i - \mathbf{x}_j)(\mathbf{x}_i - \mathbf{x}_j)^T
         H = np.outer(X[i] - X[l], X[i] - X[l]) - np.outer(X[i] - X[j], X[i] - X[j])
         losses += [loss(cp.trace(M @ H), width)]
+    cost = cp.sum(cp.hstack(losses)) + lam / 2 * cp.sum_squares(M)
     #: min over M:  sum_t l(<M, H_t>) + lam/2 ||M||^2
     #:   | \min_{\mathbf{M}}\ \sum_t \ell(\langle \mathbf{M}, H_t \rangle)
-    #:     + \tfrac{\lambda}{2} \lVert \mathbf{M} \rVert_F^2
-    return cp.Problem(cp.Minimize(cp.sum(cp.hstack(losses)) + lam / 2 * cp.sum_squares(M)))
+    #:     + \frac{\lambda}{2} \lVert \mathbf{M} \rVert_F^2
+    #: M psd | \mathbf{M} \succeq 0
+    return cp.Problem(cp.Minimize(cost), [M >> 0])
 
 
 def loss(v: Any, width: float) -> Any:
@@ -62,11 +63,14 @@ def loss(v: Any, width: float) -> Any:
     import cvxpy as cp
 
     if width == 0:
-        #: l(v) = [1 - v]_+ where width = 0 | \ell(v) = [1 - v]_+ \ \text{ where width} = 0 \text{, else with } \gamma = \text{width}
+        #: l(v) = [1 - v]_+ without a width | \ell(v) = [1 - v]_+ \quad \text{without a width}
         return cp.pos(1 - v)
-    #: l(v) = 0 for v >= 1,  (1 - v)^2/(2 width) for 1 - width <= v <= 1,  1 - v - width/2 for v <= 1 - width
-    #:   | \ell(v) = \begin{cases} 0 & v \ge 1 \\ (1 - v)^2 / (2 \gamma) & 1 - \gamma \le v \le 1 \\
-    #:     1 - v - \gamma/2 & v \le 1 - \gamma \end{cases}
+    #: l(v) = 0 for v >= 1 | \ell(v) = 0 \quad \text{for } v \ge 1
+    #: l(v) = (1 - v)^2/(2 gamma) for 1 - gamma <= v <= 1, with gamma the width
+    #:   | \ell(v) = (1 - v)^2 / (2 \gamma) \quad \text{for } 1 - \gamma \le v \le 1
+    #:     \text{, with } \gamma \text{ the width}
+    #: l(v) = 1 - v - gamma/2 for v <= 1 - gamma
+    #:   | \ell(v) = 1 - v - \tfrac{\gamma}{2} \quad \text{for } v \le 1 - \gamma
     return cp.huber(cp.pos(1 - v), width) / (2 * width)
 
 
@@ -80,15 +84,15 @@ def dual(X: FloatArray, triplets: IntArray, lam: float, width: float) -> Any:
     i, j, l = triplets.T  # noqa: E741
     H = np.einsum("ta,tb->tab", X[i] - X[l], X[i] - X[l]) - np.einsum("ta,tb->tab", X[i] - X[j], X[i] - X[j])
     G = cp.reshape(H.reshape(m, -1).T @ a, (d, d), order="C")
-    #: max over a, S:  sum_t a_t - width/2 sum_t a_t^2 - 1/(2 lam) ||sum_t a_t H_t + S||^2
+    #: max over a, S:  sum_t a_t - gamma/2 sum_t a_t^2 - 1/(2 lam) ||sum_t a_t H_t + S||^2
     #:   | \max_{a,\, S}\ \sum_t a_t - \tfrac{\gamma}{2} \sum_t a_t^2
     #:     - \tfrac{1}{2 \lambda} \lVert \sum_t a_t H_t + S \rVert_F^2
     gained = cp.sum(a) - width / 2 * cp.sum_squares(a) - cp.sum_squares(G + S) / (2 * lam)
     #: S psd,  0 <= a_t <= 1 | S \succeq 0, \quad 0 \le a_t \le 1
     return cp.Problem(cp.Maximize(gained), [S >> 0, a >= 0, a <= 1])
     #: [What is proved]
-    #: M = (sum_t a_t H_t + S) / lam at the optimum
-    #:   | \mathbf{M} = \tfrac{1}{\lambda} \bigl( \textstyle\sum_t a_t H_t + S \bigr) \text{ at the optimum}
+    #: lam M = sum_t a_t H_t + S at the optimum
+    #:   | \lambda \mathbf{M} = \textstyle\sum_t a_t H_t + S \text{ at the optimum}
     #: any a within 0 and 1 gives a lower bound;  ||M - M*|| <= sqrt(2 gap/lam)
     #:   | \text{any } a \text{ within } 0 \text{ and } 1 \text{ gives a lower bound;}
     #:     \quad \lVert \mathbf{M} - \mathbf{M}^* \rVert_F \le \sqrt{2\, \mathrm{gap} / \lambda}
@@ -146,7 +150,7 @@ def _loss(v: float, width: float) -> float:
 
 
 def evaluate(given: Instance, M: FloatArray) -> dict[str, Any]:
-    """Intermediates at M: triplets (m, 3), their margins, losses and slopes -l', the norm, the gradient (of width > 0)."""
+    """Intermediates at M: triplets (m, 3), their margins, losses, slopes -l'; the norm; a (sub)gradient in M."""
     X, width, margins = given.X, given.width, _margins(given, M)
     slopes = [float(v < 1) if width == 0 else min(max((1 - v) / width, 0.0), 1.0) for v in margins]
     gradient = given.lam * M
@@ -195,7 +199,9 @@ class RTML(TripletMethod[Instance]):
     TITLE = "RTML: regularized triplet-based metric learning (Yoshida, Takeuchi, Karasuyama 2018)"
     PARAMETERS: ClassVar = {
         "lam": Parameter("weight of half the squared norm, > 0", NUMBER, 1.0),
-        "width": Parameter("over which the hinge is rounded below the margin 1, at most 1; 0: the hinge", NUMBER, 0.05),
+        "width": Parameter(
+            "over which the hinge is rounded below the margin 1, at most 1; 0: the hinge", NUMBER, 0.05
+        ),
         **BY_TRIPLETS,
     }
     STATEMENT = Statement("cvxml.methods.rtml", ("problem", "loss", "dual"))

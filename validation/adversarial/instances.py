@@ -27,6 +27,7 @@ METHODS = (
     "mmc:diagonal",
     "dml_eig",
     "frobmetric",
+    "rtml",
 )
 
 
@@ -292,6 +293,15 @@ def _frobmetric(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str,
     return {"C": C, "triplets": triplets}
 
 
+def _rtml(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
+    given = _frobmetric(method, X, y, family, rng)
+    return {
+        "lam": 1 / given["C"],
+        "width": float(rng.choice([0, 1e-6, 0.05, 1])),
+        "triplets": given["triplets"],
+    }
+
+
 def _itml(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
     D = float_distances(X)
     positive = D[(D > 0) & np.isfinite(D)]
@@ -331,6 +341,7 @@ PARAMETERS: dict[str, Callable[..., dict[str, Any]]] = {
     "kernel_mlsvm": _kernel,
     "lmnn": _lmnn,
     "frobmetric": _frobmetric,
+    "rtml": _rtml,
     "itml": _itml,
     "ssvm": _ssvm,
     "nca": _nca,

@@ -229,6 +229,22 @@ class FrobMetric(Problem):
         return self.norm2(at) / 2
 
 
+class RTML(Problem):
+    """sum of smoothed slacks + lam/2 ||M||^2; `triplets` are given."""
+
+    def value(self, at: Image) -> Any:
+        g, losses = real(self.params["width"]), arb(0)
+        for i, j, k in self.params["triplets"]:
+            D = at.row(i)
+            missed = (1 + D[j] - D[k]).max(arb(0))
+            # at either end of the width the two are equal, wherever a ball lies
+            losses += (missed.min(g) ** 2 / (2 * g) if g > 0 else 0) + (missed - g).max(arb(0))
+        return self.scale(at) + losses
+
+    def scale(self, at: Image) -> Any:
+        return real(self.params["lam"]) * self.norm2(at) / 2
+
+
 class ITML(Problem):
     """`bounds`, gamma and a `prior` are given."""
 
@@ -336,4 +352,5 @@ CONVEX: dict[str, type[Problem]] = {
     "mmc:diagonal": DiagonalMMC,
     "dml_eig": DMLEig,
     "frobmetric": FrobMetric,
+    "rtml": RTML,
 }
