@@ -7,7 +7,7 @@ problem(method, X, y)              the literal cvxpy problem
 methods()                          the ids of all methods
 MLSVM, KernelMLSVM, Gerrymandering, GLML, NCA,
 LMNN, ITML, MCML, MMC, DMLEig,
-FrobMetric, RTML, Euclidean, WithinClass   scikit-learn estimators
+FrobMetric, RTML, LSML, Euclidean, WithinClass   scikit-learn estimators
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from cvxml.estimators.glml import GLML
     from cvxml.estimators.itml import ITML
     from cvxml.estimators.lmnn import LMNN
+    from cvxml.estimators.lsml import LSML
     from cvxml.estimators.mcml import MCML
     from cvxml.estimators.mlsvm import MLSVM, KernelMLSVM
     from cvxml.estimators.mmc import MMC
@@ -40,6 +41,7 @@ __all__ = [
     "GLML",
     "ITML",
     "LMNN",
+    "LSML",
     "MCML",
     "MLSVM",
     "MMC",
@@ -71,6 +73,7 @@ _ESTIMATORS = {
     "MLSVM": "cvxml.estimators.mlsvm",
     "FrobMetric": "cvxml.estimators.frobmetric",
     "RTML": "cvxml.estimators.rtml",
+    "LSML": "cvxml.estimators.lsml",
     "KernelMLSVM": "cvxml.estimators.mlsvm",
     "GLML": "cvxml.estimators.glml",
     "NCA": "cvxml.estimators.nca",

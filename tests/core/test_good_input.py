@@ -40,6 +40,7 @@ WEIGHT: dict[str, dict[str, Any]] = {
     "lmnn:squared_hinge": {"n_neighbors": 2},
     "frobmetric": {"n_neighbors": 2},
     "rtml": {"n_neighbors": 2},
+    "lsml": {"n_quadruplets": 30},
     "itml": {"pairs": PAIRS, "bounds": (0.5, 2.0)},
     "mcml": {},
     "mmc": {},

@@ -88,7 +88,7 @@ def test_what_is_listed_in_full_is_refused(
         cvxml.solve(method, points, y, tol=1e-2, **params)
 
 
-@pytest.mark.parametrize("method", ["frobmetric", "rtml", "mcml", "mmc", "itml", "dml_eig", "nca"])
+@pytest.mark.parametrize("method", ["frobmetric", "rtml", "lsml", "mcml", "mmc", "itml", "dml_eig", "nca"])
 def test_a_literal_problem_is_refused_before_cvxpy_is_asked(
     method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
