@@ -37,6 +37,13 @@ ASKS: dict[str, dict[str, str]] = {
             "else 1 - v - width/2; or components L with M = L^T L"
         )
     },
+    "lsml": {
+        "metric": (
+            "M (d, d), the optimum of tr(M P^-1) - log det(M P^-1) - d + sum_k w_k max(0, D(a, b) - D(c, d))^2 over "
+            "the rows a, b, c, d of `quadruplets`, P = `prior`, w = `weights`, D(i, j) = sqrt((x_i - x_j)^T M "
+            "(x_i - x_j)), a distance that is not squared; or components L with M = L^T L"
+        )
+    },
     "itml": {
         "metric": (
             "A (d, d), the optimum of tr(A P^-1) - log det(A P^-1) - d + gamma sum_pairs (r - log r - 1), P = `prior`, "

@@ -23,6 +23,7 @@ lmnn      sum lambda, for 0 <= lambda <= mu with (1 - mu) sum X_ij + sum lambda_
           hinge sum lambda - sum lambda^2 / (4 mu), lambda of any size
 frobmetric  sum a - ||P_+(G)||^2 / 2, for 0 <= a <= C/m, where G = sum a_ijl (X_il - X_ij). Scale: ||X||^2 / 2
 rtml      sum a - width/2 sum a^2 - ||P_+(G)||^2 / (2 lam), for 0 <= a <= 1, with the same G. Scale: lam/2 ||M||^2
+lsml      log det(A_0 Z), for 0 <= s < 1 with Z = A_0^-1 + sum w (s X_ab - s/(1-s) X_cd) positive definite
 itml      log det(A_0 Z) + gamma sum_S log(1 - lambda u/gamma) + gamma sum_D log(1 + lambda l/gamma), for lambda >= 0,
           lambda_S < gamma/u, Z = A_0^-1 + sum_S lambda X_ij - sum_D lambda X_ij positive definite
 mmc       -sqrt(mu sum 1/c), for c > 0 with mu sum_S X_ij - sum_D c X_ij psd; diagonal: with its diagonal >= 0
@@ -882,28 +883,50 @@ def recompute_triplets(content):
     return max(a + b for a, b in values), gained - square / (2 * lam), values[-1][0]
 
 
+def symmetric_prior(params, d):
+    """The prior as integers and their unit."""
+    prior, of = whole(params["prior"])
+    require(prior.shape == (d, d), "the prior has another shape")
+    require((prior == prior.T).all(), "the prior is not symmetric")
+    return prior, of
+
+
+def divergence(A, a, prior, of):
+    """D_ld of the integers A in the unit a and the prior."""
+    d = len(A)
+    eye = np.diag([1] * d).astype(object)
+    inside, volume = eliminate(np.block([[prior, eye], [A, 0 * A]]), d), eliminate(A, d)
+    require(inside is not None, "the prior is not positive definite")
+    require(volume is not None, "the metric is not positive definite")
+    trace = -Fraction(np.trace(inside[1])) / inside[0] * (a / of)
+    return trace - log(Fraction(volume[0], inside[0])) - d * log(a / of) - d
+
+
+def log_det_of(prior, of, X, unit, weights, common):
+    """log det(A_0 Z) of Z = A_0^-1 + G, G of integers over `common`: A_0 Z A_0 = A_0 + A_0 G A_0, in integers."""
+    ratio = of * unit**2 / common
+    inside = prior * ratio.denominator + prior.dot(outer_sum(X, weights)).dot(prior) * ratio.numerator
+    Z = eliminate(inside, len(prior))
+    require(Z is not None, "Z is not positive definite")
+    return log(Fraction(Z[0], eliminate(prior, len(prior))[0])) - len(prior) * log(
+        Fraction(ratio.denominator)
+    )
+
+
 def recompute_itml(content):
     """No less than 1e-6 a feature stands in for a scale that is 0."""
     X, unit, found = squares(content)
     params, (similar, dissimilar), (n, d) = content["params"], given_pairs(content), X.shape
     gamma, (u, far) = Fraction(float(params["gamma"])), (Fraction(float(b)) for b in params["bounds"])
     require(min(gamma, u, far) > 0, "gamma or a bound is not positive")
-    prior, of = whole(params["prior"])
-    require(prior.shape == (d, d), "the prior has another shape")
-    require((prior == prior.T).all(), "the prior is not symmetric")
+    prior, of = symmetric_prior(params, d)
     objectives = []
     for D, by, A, a in found:
-        eye = np.diag([1] * d).astype(object)
-        inside, volume = eliminate(np.block([[prior, eye], [A, 0 * A]]), d), eliminate(A, d)
-        require(inside is not None, "the prior is not positive definite")
-        require(volume is not None, "the metric is not positive definite")
         r = [max(D[i, j] * by / u, Fraction(1)) for i, j in similar]
         r += [min(D[i, j] * by / far, Fraction(1)) for i, j in dissimilar]
         require(all(r), "a dissimilar pair is at distance 0")
         slack = sum((v - 1 - log(v) for v in r if v != 1), Fraction(0))
-        ratio = a / of
-        trace = -Fraction(np.trace(inside[1])) / inside[0] * ratio
-        objectives.append(trace - log(Fraction(volume[0], inside[0])) - d * log(ratio) - d + gamma * slack)
+        objectives.append(divergence(A, a, prior, of) + gamma * slack)
     (q_S, s_unit), (q_D, d_unit) = (
         numbers(content, "lam_S", len(similar)),
         numbers(content, "lam_D", len(dissimilar)),
@@ -911,20 +934,53 @@ def recompute_itml(content):
     less, more = [v * s_unit * u / gamma for v in q_S], [v * d_unit * far / gamma for v in q_D]
     fits = min([*less, *more], default=0) >= 0 and max(less, default=0) < 1
     require(fits, "a price is negative, or gamma/u or more")
-    # A_0 Z A_0 = A_0 + A_0 G A_0 in integers: with G of the prices
     common = 1 / min(s_unit, d_unit)
     weights = at_pairs(n, similar, q_S) * int(s_unit * common) - at_pairs(n, dissimilar, q_D) * int(
         d_unit * common
     )
-    ratio = of * unit**2 / common
-    inside = prior * ratio.denominator + prior.dot(outer_sum(X, weights)).dot(prior) * ratio.numerator
-    Z = eliminate(inside, d)
-    require(Z is not None, "Z is not positive definite")
-    bound = log(Fraction(Z[0], eliminate(prior, d)[0])) - d * log(Fraction(ratio.denominator))
-    bound += gamma * (
+    bound = log_det_of(prior, of, X, unit, weights, common) + gamma * (
         sum((log(1 - v) for v in less if v), Fraction(0)) + sum((log(1 + v) for v in more if v), Fraction(0))
     )
     lost = ALLOWED * (1 + gamma) * (d + len(less) + len(more))
+    return max(objectives) + lost, bound - lost, max(abs(max(objectives)), Fraction(d, 10**6))
+
+
+def recompute_lsml(content):
+    """No less than 1e-6 a feature stands in for a scale that is 0. Where far points are equal s may be 1: v is 0."""
+    X, unit, found = squares(content)
+    params, (n, d) = content["params"], X.shape
+    rows = np.array(params["quadruplets"], int).reshape(-1, 4)
+    require(((rows >= 0) & (rows < n)).all(), "a quadruplet leaves the points")
+    weights = [Fraction(float(w)) for w in params["weights"]]
+    require(
+        len(weights) == len(rows) and min(weights, default=0) >= 0,
+        "the weights are no weights of quadruplets",
+    )
+    require(abs(sum(weights) - 1) <= Fraction(len(rows), 2**50), "the weights do not sum to 1")
+    a, b, c, e = rows.T
+    prior, of = symmetric_prior(params, d)
+    objectives = []
+    for D, by, A, unit_of in found:
+        losses = [
+            w * (u + v - 2 * root(Fraction(u * v))) * by
+            for w, u, v in zip(weights, D[a, b], D[c, e], strict=True)
+            if u > v
+        ]
+        objectives.append(divergence(A, unit_of, prior, of) + sum(losses, Fraction(0)))
+    s, fine = numbers(content, "s", len(rows))
+    shares, alone = [v * fine for v in s], (X[c] == X[e]).all(axis=1)
+    fits = all(0 <= v < 1 or (v == 1 and one) for v, one in zip(shares, alone, strict=True))
+    require(fits, "an s is negative, or 1 or more")
+    bits = 2**200  # all to one denominator: a price of a far pair is rounded up, of a near one down
+    near = [math.floor(w * v * bits) for w, v in zip(weights, shares, strict=True)]
+    less = [Fraction(v, bits) for v in near]
+    far = [
+        0 if one or w == 0 else math.ceil(w * v / (w - v) * bits)
+        for w, v, one in zip(weights, less, alone, strict=True)
+    ]
+    G = at_pairs(n, zip(a, b, strict=True), near) - at_pairs(n, zip(c, e, strict=True), far)
+    bound = log_det_of(prior, of, X, unit, G, bits)
+    lost = ALLOWED * (d + len(rows)) * max(1, *(abs(v) for v in objectives))
     return max(objectives) + lost, bound - lost, max(abs(max(objectives)), Fraction(d, 10**6))
 
 
@@ -1031,6 +1087,7 @@ RELATIVES = {
     "lmnn:squared_hinge": recompute_lmnn,
     "frobmetric": recompute_triplets,
     "rtml": recompute_triplets,
+    "lsml": recompute_lsml,
     "itml": recompute_itml,
     "mmc": recompute_mmc,
     "mmc:diagonal": recompute_mmc,

@@ -2,7 +2,8 @@
 
 With rows free of units and of weights, in coordinates in which the metric is I, the cost at I + V is, to second order,
     cost + <K, V> + 1/2 sum_t <F_t, V>^2,      F_t = p p^T - m m^T, or p p^T alone.
-ITML: a row e of length sqrt D costs D - 1 - log D if D is at the wrong side of 1. K = sum (1 - 1/D) e e^T, p = e / sqrt D.
+ITML: a row e of length sqrt D costs D - 1 - log D if D is at the wrong side of 1: K = sum (1 - 1/D) e e^T, and
+p = e / sqrt D.
 LSML: a near pair a of length sqrt u and a far one b of length sqrt v cost (sqrt u - sqrt v)^2 if u > v. With the share
 s = 1 - sqrt(v/u): K = sum s a a^T - s/(1-s) b b^T, and F = (u v)^(1/4) / sqrt 2 (a a^T / u - b b^T / v).
 """

@@ -75,9 +75,9 @@ def comparison(u: Any, v: Any, y: Any) -> Any:
     """The residual of a quadruplet, a minimum over y."""
     import cvxpy as cp
 
-    #: [sqrt(u) - sqrt(v)]_+^2, the least over y >= 0 of u + y + v - 2 sqrt((u + y) v)
-    #:   | [\sqrt{u} - \sqrt{v}]_+^2 \text{, the least over } y \ge 0 \text{ of }
-    #:     u + y + v - 2 \sqrt{(u + y) v}
+    #: the least over y >= 0 of u + y + v - 2 sqrt((u + y) v), that is [sqrt(u) - sqrt(v)]_+^2
+    #:   | \text{the least over } y \ge 0 \text{ of } u + y + v - 2 \sqrt{(u + y) v}
+    #:     \text{, that is } [\sqrt{u} - \sqrt{v}]_+^2
     return u + y + v - 2 * cp.geo_mean(cp.hstack([u + y, v]))
 
 

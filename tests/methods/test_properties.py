@@ -67,7 +67,8 @@ def test_every_step_is_between_the_bounds_of_the_optimum(method: str) -> None:
 
 GRADIENTS = {
     "mlsvm": "subgradient", "ssvm": "subgradient", "lmnn": "subgradient", "lmnn:squared_hinge": "subgradient",
-    "rtml": "gradient", "itml": "gradient", "mcml": "gradient", "mmc": "gradient", "mmc:diagonal": "gradient",
+    "rtml": "gradient", "lsml": "gradient", "itml": "gradient", "mcml": "gradient", "mmc": "gradient",
+    "mmc:diagonal": "gradient",
 }  # fmt: skip
 
 
@@ -117,7 +118,7 @@ def within(method: str, A: FloatArray) -> FloatArray:
 
 
 @pytest.mark.parametrize(
-    "method", ["mlsvm", "kernel_mlsvm", "frobmetric", "rtml", "itml", "mmc", "mmc:diagonal"]
+    "method", ["mlsvm", "kernel_mlsvm", "frobmetric", "rtml", "lsml", "itml", "mmc", "mmc:diagonal"]
 )
 def test_the_optimum_lies_within_the_radius(method: str) -> None:
     best, rng = solved(method, tol=1e-10), np.random.default_rng(1)
@@ -192,6 +193,7 @@ def moved(method: str, T: np.ndarray, shift: Any = 0.0, unit: float = 1.0) -> Pa
             {"prior": PRIOR},
             {"prior": back @ PRIOR @ back.T},
         ),  # the default bounds are distances under it
+        "lsml": ({"prior": PRIOR}, {"prior": back @ PRIOR @ back.T}),
         "lmnn": ({"targets": TARGETS}, {"targets": TARGETS}),
         "lmnn:squared_hinge": ({"targets": TARGETS}, {"targets": TARGETS}),
     }
@@ -230,7 +232,15 @@ def test_units_do_not_matter_where_the_parameters_follow(method: str, unit: floa
     assert_same(method, *moved(method, T, unit=unit), T, unit**4 if method in ("ssvm", "frobmetric") else 1.0)
 
 
-LINEAR = ["lmnn", "lmnn:squared_hinge", "itml", "mcml", "mmc", "dml_eig"]  # of distances alone, not of a norm
+LINEAR = [
+    "lmnn",
+    "lmnn:squared_hinge",
+    "itml",
+    "lsml",
+    "mcml",
+    "mmc",
+    "dml_eig",
+]  # of distances alone, not of a norm
 
 
 @pytest.mark.parametrize("method", [*LINEAR, "mmc:diagonal"])

@@ -28,6 +28,7 @@ METHODS = (
     "dml_eig",
     "frobmetric",
     "rtml",
+    "lsml",
 )
 
 
@@ -314,6 +315,14 @@ def _itml(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
     }
 
 
+def _lsml(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
+    given = _itml(method, X, y, family, rng)
+    n, count = len(X), int(rng.integers(1, 12))
+    rows = [[*rng.permutation(n)[:2].tolist(), *rng.permutation(n)[:2].tolist()] for _ in range(count)]
+    weights = rng.integers(0, 4, count) + (np.arange(count) == 0)
+    return {"prior": given["prior"], "quadruplets": rows, "weights": weights / weights.sum()}
+
+
 def _ssvm(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
     return {"n_neighbors": int(rng.choice([1, 3])), "C": float(2.0 ** rng.integers(-6, 4))}
 
@@ -342,6 +351,7 @@ PARAMETERS: dict[str, Callable[..., dict[str, Any]]] = {
     "lmnn": _lmnn,
     "frobmetric": _frobmetric,
     "rtml": _rtml,
+    "lsml": _lsml,
     "itml": _itml,
     "ssvm": _ssvm,
     "nca": _nca,

@@ -245,8 +245,8 @@ class RTML(Problem):
         return real(self.params["lam"]) * self.norm2(at) / 2
 
 
-class ITML(Problem):
-    """`bounds`, gamma and a `prior` are given."""
+class NearPrior(Problem):
+    """A `prior` is given."""
 
     def __init__(self, X: Any, y: Any, **params: Any):
         super().__init__(X, y, **params)
@@ -265,6 +265,20 @@ class ITML(Problem):
         trace = sum(
             (self.inverse[i, j] * int(at.M.values[i, j]) for i, j in np.ndindex(self.d, self.d)), fmpq(0)
         )
+        return arb(trace) * arb(2) ** -at.M.power - log_det + self.log_det - self.d + self.cost(at)
+
+    def cost(self, at: Image) -> Any:
+        """Beside the divergence."""
+        raise NotImplementedError
+
+    def scale(self, at: Image) -> Any:
+        return abs(self.value(at)).max(real(1e-6) * self.d)
+
+
+class ITML(NearPrior):
+    """`bounds` and gamma are given."""
+
+    def cost(self, at: Image) -> Any:
         (near, apart), slack = map(real, self.params["bounds"]), arb(0)
         for pair in self.same:
             slack += phi(at.D[pair].max(near) / near)
@@ -272,11 +286,18 @@ class ITML(Problem):
             if not at.D[pair] > 0:
                 return INFINITY
             slack += phi(at.D[pair].min(apart) / apart)
-        gamma = real(self.params["gamma"])
-        return arb(trace) * arb(2) ** -at.M.power - log_det + self.log_det - self.d + gamma * slack
+        return real(self.params["gamma"]) * slack
 
-    def scale(self, at: Image) -> Any:
-        return abs(self.value(at)).max(real(1e-6) * self.d)
+
+class LSML(NearPrior):
+    """`quadruplets` and `weights` are given."""
+
+    def cost(self, at: Image) -> Any:
+        losses = arb(0)
+        for (a, b, c, d), w in zip(self.params["quadruplets"], self.params["weights"], strict=True):
+            apart = at.row(a)[b].sqrt() - at.row(c)[d].sqrt()
+            losses += real(w) * apart.max(arb(0)) ** 2
+        return losses
 
 
 def phi(r: Any) -> Any:
@@ -353,4 +374,5 @@ CONVEX: dict[str, type[Problem]] = {
     "dml_eig": DMLEig,
     "frobmetric": FrobMetric,
     "rtml": RTML,
+    "lsml": LSML,
 }
