@@ -119,19 +119,22 @@ def check_weights(weights: Any, count: int) -> FloatArray:
 
 
 def drawn(codes: IntArray, count: int, seed: int) -> IntArray:
-    """(count, 4): a pair of one class and a pair of two classes, each such pair as likely, again and again."""
-    rng, sizes = np.random.default_rng(seed), np.bincount(codes)
-    members = [np.flatnonzero(codes == code) for code in range(len(sizes))]
-    within = sizes * (sizes - 1.0)
+    """(count, 4): a pair of one class and a pair of two classes, each such pair as likely, again and again.
+
+    Classes are taken in the order in which they appear: their names do not matter.
+    """
+    rng, (_, first) = np.random.default_rng(seed), np.unique(codes, return_index=True)
+    members = [np.flatnonzero(codes == code) for code in codes[np.sort(first)]]
+    sizes = np.array([len(own) for own in members])
+    within, between = sizes * (sizes - 1.0), np.outer(sizes, sizes) * (1.0 - np.eye(len(sizes)))
     if not within.any():
         raise ValueError("every class has one point: no pair is of one class; give quadruplets")
-    a = np.empty((count, 4), dtype=np.intp)
-    own = rng.choice(len(sizes), count, p=within / within.sum())
-    between = np.outer(sizes, sizes) * (1.0 - np.eye(len(sizes)))
-    other = np.stack(
-        np.divmod(rng.choice(between.size, count, p=between.ravel() / between.sum()), len(sizes))
+    near = rng.choice(len(sizes), count, p=within / within.sum())
+    far = np.divmod(rng.choice(between.size, count, p=between.ravel() / between.sum()), len(sizes))
+    return np.array(
+        [
+            [*rng.choice(members[own], 2, replace=False), rng.choice(members[c]), rng.choice(members[d])]
+            for own, c, d in zip(near, *far, strict=True)
+        ],
+        dtype=np.intp,
     )
-    for row, (code, c, d) in enumerate(zip(own, *other, strict=True)):
-        a[row, :2] = rng.choice(members[code], 2, replace=False)
-        a[row, 2:] = rng.choice(members[c]), rng.choice(members[d])
-    return a

@@ -23,7 +23,6 @@ from cvxml.family.losses import NONE, SHARES, Part, Ray, Sum, sharp_total
 from cvxml.family.proved import EPS
 from cvxml.family.rows import Block
 
-
 BELOW_ONE = 1 - 1e-12  # of w: what -w s at its limit, or beyond, becomes
 
 
