@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY
 from typing import Any, ClassVar, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import validate_data
 
 from cvxml.estimators.base import Learner
 from cvxml.estimators.parameters import estimator
@@ -33,10 +31,6 @@ class LSML(Learner):
         quadruplets: (q, 4) a, b, c, d, indices into X, a and b to be nearer than c and d; weights: (q,). Raises
         ValueError for bad input; warns (ConvergenceWarning) whenever tol is not met.
         """
-        if quadruplets is None:
-            if weights is not None:
-                raise ValueError("weights are of quadruplets: give these too")
-            return super().fit(X, y)  # type: ignore[arg-type]
-        points = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        self._solve(points, None, quadruplets=quadruplets, weights=weights)
-        return self
+        if quadruplets is None and weights is not None:
+            raise ValueError("weights are of quadruplets: give these too")
+        return self._fit_to(X, y, quadruplets=quadruplets, weights=weights)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import KW_ONLY
 from typing import ClassVar
 
-from cvxml.estimators.base import Learner
+from cvxml.estimators.base import TripletsEstimator
 from cvxml.estimators.parameters import estimator
 
 
 @estimator
-class RTML(Learner):
+class RTML(TripletsEstimator):
     """The metric of RTML (Yoshida, Takeuchi, Karasuyama 2018), solved to a certified gap."""
 
     lam: float = 1.0

@@ -252,6 +252,16 @@ def test_bad_parameters(params: dict[str, Any], says: str) -> None:
         cvxml.solve("rtml", X, y, **params)
 
 
+@pytest.mark.parametrize("estimator", [cvxml.RTML(7.0), cvxml.FrobMetric(7.0)])
+def test_the_estimators_take_triplets(estimator: Any) -> None:
+    X, y = real_data("iris", 30)
+    found = triplets(y, X, 1)[:20]
+    model = estimator.fit(X, triplets=found)
+    method, weight = ("rtml", "lam") if isinstance(estimator, cvxml.RTML) else ("frobmetric", "C")
+    known = cvxml.solve(method, X, None, triplets=found, **{weight: 7.0})
+    np.testing.assert_allclose(model.get_mahalanobis_matrix(), known.metric, rtol=1e-9, atol=1e-12)
+
+
 @pytest.mark.parametrize("header", ["", "i,j,l\n"])
 def test_triplets_are_rows_of_a_table(cli: Cli, tmp_path: Path, header: str) -> None:
     """0, 1, 2 in the first line is a triplet, and no header."""
