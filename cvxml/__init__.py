@@ -6,7 +6,8 @@ evaluate(method, X, y, metric)     the intermediates, by the paper's names
 problem(method, X, y)              the literal cvxpy problem
 methods()                          the ids of all methods
 MLSVM, KernelMLSVM, Gerrymandering, GLML, NCA,
-LMNN, ITML, MCML, MMC, DMLEig, FrobMetric, Euclidean, WithinClass   scikit-learn estimators
+LMNN, ITML, MCML, MMC, DMLEig,
+FrobMetric, RTML, LSML, Euclidean, WithinClass   scikit-learn estimators
 """
 
 from __future__ import annotations
@@ -27,10 +28,12 @@ if TYPE_CHECKING:
     from cvxml.estimators.glml import GLML
     from cvxml.estimators.itml import ITML
     from cvxml.estimators.lmnn import LMNN
+    from cvxml.estimators.lsml import LSML
     from cvxml.estimators.mcml import MCML
     from cvxml.estimators.mlsvm import MLSVM, KernelMLSVM
     from cvxml.estimators.mmc import MMC
     from cvxml.estimators.nca import NCA
+    from cvxml.estimators.rtml import RTML
     from cvxml.estimators.ssvm import Gerrymandering
 
 
@@ -38,10 +41,12 @@ __all__ = [
     "GLML",
     "ITML",
     "LMNN",
+    "LSML",
     "MCML",
     "MLSVM",
     "MMC",
     "NCA",
+    "RTML",
     "Certificate",
     "DMLEig",
     "Euclidean",
@@ -67,6 +72,8 @@ __all__ = [
 _ESTIMATORS = {
     "MLSVM": "cvxml.estimators.mlsvm",
     "FrobMetric": "cvxml.estimators.frobmetric",
+    "RTML": "cvxml.estimators.rtml",
+    "LSML": "cvxml.estimators.lsml",
     "KernelMLSVM": "cvxml.estimators.mlsvm",
     "GLML": "cvxml.estimators.glml",
     "NCA": "cvxml.estimators.nca",

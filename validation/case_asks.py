@@ -30,6 +30,20 @@ ASKS: dict[str, dict[str, str]] = {
             "`triplets`, D(i, j) = (x_i - x_j)^T X (x_i - x_j); or components L with X = L^T L"
         )
     },
+    "rtml": {
+        "metric": (
+            "M (d, d), the optimum of sum_t l(D(i, l) - D(i, j)) + lam/2 ||M||^2 over the rows i, j, l of `triplets`, "
+            "D(i, j) = (x_i - x_j)^T M (x_i - x_j), l(v) = 0 for v >= 1, (1 - v)^2 / (2 width) for v >= 1 - width, "
+            "else 1 - v - width/2; or components L with M = L^T L"
+        )
+    },
+    "lsml": {
+        "metric": (
+            "M (d, d), the optimum of tr(M P^-1) - log det(M P^-1) - d + sum_k w_k max(0, D(a, b) - D(c, d))^2 over "
+            "the rows a, b, c, d of `quadruplets`, P = `prior`, w = `weights`, D(i, j) = sqrt((x_i - x_j)^T M "
+            "(x_i - x_j)), a distance that is not squared; or components L with M = L^T L"
+        )
+    },
     "itml": {
         "metric": (
             "A (d, d), the optimum of tr(A P^-1) - log det(A P^-1) - d + gamma sum_pairs (r - log r - 1), P = `prior`, "

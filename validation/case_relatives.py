@@ -40,6 +40,12 @@ def frobmetric(X: Points, y: list[int], C: float, k: int) -> Inputs:
     return {"X": X, "y": y, "C": C, "triplets": given.triplets().tolist()}
 
 
+def rtml(X: Points, y: list[int], lam: float, width: float, k: int) -> Inputs:
+    """RTML with explicit triplets, those of k neighbours."""
+    given = get("rtml").instance(np.asarray(X), y, n_neighbors=k)
+    return {"X": X, "y": y, "lam": lam, "width": width, "triplets": given.triplets().tolist()}
+
+
 def twins() -> Inputs:
     """The first four points once more with the other label: their distance is 0, and no metric keeps that margin."""
     X, y = classes(51, 16, 2, 2, 2.0)
@@ -89,6 +95,35 @@ def with_prior() -> Inputs:
     pairs = pairs_of(y, 31, 12)
     pairs["similar"].append([len(X), 0])
     return itml([*X, X[0]], pairs, 2.0, [1.0, 6.0], [[0.02, 0.01, 0.0], [0.01, 1.0, 1.0], [0.0, 1.0, 90.0]])
+
+
+def lsml(X: Points, y: list[int], seed: int, count: int, prior: Any = None) -> Inputs:
+    """LSML with explicit quadruplets, a similar pair and a dissimilar one each; weights of 1 to 3 over their sum."""
+    pairs = pairs_of(y, seed, count)
+    rows = [[*near, *far] for near, far in zip(pairs["similar"], pairs["dissimilar"], strict=True)]
+    weights = [1.0 + k % 3 for k in range(count)]
+    total = sum(weights)
+    prior = np.eye(len(X[0])).tolist() if prior is None else prior
+    return {"X": X, "quadruplets": rows, "weights": [w / total for w in weights], "prior": prior}
+
+
+def crossed() -> Inputs:
+    """By hand: with M = diag(m, n) a near pair at 3 sqrt m, a far one at sqrt n, as 3 > 1; the other is kept.
+
+    tr M - log det M + (3 sqrt m - sqrt n)^2 is stationary where 10 m - 3 sqrt(m n) = 1 and 2 n - 3 sqrt(m n) = 1. So
+    5 m = n, and m = 1 / (10 - 3 sqrt 5): the objective is -log(5 m^2).
+    """
+    X = [[0.0, 0.0], [3.0, 0.0], [0.0, 1.0], [0.0, 9.0]]
+    rows = [[0, 1, 0, 2], [0, 2, 0, 3]]
+    return {"X": X, "quadruplets": rows, "weights": [1.0, 0.0], "prior": np.eye(2).tolist()}
+
+
+def far_twins() -> Inputs:
+    """The first wine once more, with a label of its own, and a far pair of the two."""
+    X, y = sample(WINE, 14)
+    given = lsml([*X, X[0]], [*y, 2], 11, 8)
+    near = given["quadruplets"][0][:2]
+    return {**given, "quadruplets": [*given["quadruplets"][1:], [*near, 0, len(X)]]}
 
 
 def by_pairs(X: Points, pairs: dict[str, list[list[int]]]) -> Inputs:
@@ -207,6 +242,57 @@ RELATIVES = (
         "every seventh flower, z-scored, two targets and two impostors each",
         lambda: frobmetric(*sample(IRIS, 7), 10.0, 2),
         mistakes={"half": Mistake("the norm without 1/2", params={"C": 5.0})},
+    ),
+    Definition(
+        "rtml-line",
+        "rtml",
+        "one feature, one triplet, solvable by hand: M = 1/10, where its margin 4/5 is missed by less than the width",
+        lambda: {
+            "X": [[0.0], [1.0], [3.0]],
+            "y": [0, 0, 1],
+            "lam": 32.0,
+            "width": 0.5,
+            "triplets": [[0, 1, 2]],
+        },
+        mistakes={"hinge": Mistake("the hinge, not smoothed", params={"width": 0.0})},
+    ),
+    Definition(
+        "rtml-iris",
+        "rtml",
+        "every seventh flower, z-scored, two targets and two impostors each",
+        lambda: rtml(*sample(IRIS, 7), 10.0, 0.05, 2),
+        mistakes={
+            "half": Mistake("the norm without 1/2", params={"lam": 20.0}),
+            "mean": Mistake("the mean over triplets for their sum", params={"lam": 880.0}),
+            "hinge": Mistake("the hinge, not smoothed", params={"width": 0.0}),
+        },
+    ),
+    Definition(
+        "lsml-crossed",
+        "lsml",
+        "one comparison that counts, solvable by hand: M = diag(m, 5 m), m = 1 / (10 - 3 sqrt 5)",
+        crossed,
+        mistakes={
+            "exchanged": Mistake("both weights exchanged", params={"weights": [0.0, 1.0]}),
+            "half": Mistake("half the weight each", params={"weights": [0.5, 0.5]}),
+        },
+    ),
+    Definition(
+        "lsml-iris",
+        "lsml",
+        "every seventh flower, z-scored, thirty quadruplets of three weights, a prior that is not diagonal",
+        lambda: lsml(*sample(IRIS, 7), 113, 30, (np.eye(4) + 0.25).tolist()),
+        mistakes={
+            "uniform": Mistake("the same weight for all", params={"weights": [1 / 30] * 30}),
+            "identity": Mistake("the identity as prior", params={"prior": np.eye(4).tolist()}),
+        },
+    ),
+    Definition(
+        "lsml-twins",
+        "lsml",
+        "a far pair of equal points, which no metric keeps apart, in more features than the pairs show",
+        far_twins,
+        ("duplicates", "rank deficient"),
     ),
     Definition(
         "itml-iris",

@@ -22,6 +22,8 @@ mlsvm     sum_i s_i - ||P_+(G)||^2 / (2 lam), for u, w >= 0 with s_i = sum_j u_i
 lmnn      sum lambda, for 0 <= lambda <= mu with (1 - mu) sum X_ij + sum lambda_ijl (X_ij - X_il) psd; for the squared
           hinge sum lambda - sum lambda^2 / (4 mu), lambda of any size
 frobmetric  sum a - ||P_+(G)||^2 / 2, for 0 <= a <= C/m, where G = sum a_ijl (X_il - X_ij). Scale: ||X||^2 / 2
+rtml      sum a - width/2 sum a^2 - ||P_+(G)||^2 / (2 lam), for 0 <= a <= 1, with the same G. Scale: lam/2 ||M||^2
+lsml      log det(A_0 Z), for 0 <= s < 1 with Z = A_0^-1 + sum w (s X_ab - s/(1-s) X_cd) positive definite
 itml      log det(A_0 Z) + gamma sum_S log(1 - lambda u/gamma) + gamma sum_D log(1 + lambda l/gamma), for lambda >= 0,
           lambda_S < gamma/u, Z = A_0^-1 + sum_S lambda X_ij - sum_D lambda X_ij positive definite
 mmc       -sqrt(mu sum 1/c), for c > 0 with mu sum_S X_ij - sum_D c X_ij psd; diagonal: with its diagonal >= 0
@@ -847,35 +849,68 @@ def recompute_lmnn(content):
     return objective, bound, max(objective, Fraction(1, 10**9) * mu * count)
 
 
-def recompute_frobmetric(content):
-    """1/2 ||X||^2 and the mean hinge of the triplets; the scale is the first. The bound: sum a - 1/2 ||P_+(G)||^2."""
+def recompute_triplets(content):
+    """lam/2 ||M||^2 and what triplets cost, the scale being the first; the bound is that of the smoothed hinge."""
     X, of, found = squares(content)
-    C, n = Fraction(float(content["params"]["C"])), len(X)
-    triplets = index_rows(content["params"]["triplets"], 3, n, "triplets")
-    require(C > 0 and len(triplets) > 0, "C or the triplets are wrong")
+    params, n = content["params"], len(X)
+    triplets = index_rows(params["triplets"], 3, n, "triplets")
+    require(len(triplets) > 0, "there is no triplet")
+    if content["method"] == "frobmetric":
+        lam, width, cap = Fraction(1), Fraction(0), Fraction(float(params["C"])) / len(triplets)
+    else:
+        lam, width, cap = Fraction(float(params["lam"])), Fraction(float(params["width"])), Fraction(1)
+    require(min(lam, cap) > 0 and 0 <= width <= 1, "a parameter is not allowed")
     i, j, k = triplets.T
     values = []
     for D, by, A, a in found:
-        one = 1 / by
-        missed = (
-            np.maximum(0, one.numerator + (D[i, j] - D[i, k]) * one.denominator).sum() * by / one.denominator
-        )
-        values.append(((A * A).sum() * a**2 / 2, C * missed / len(triplets)))
+        missed = [max(1 - v * by, Fraction(0)) for v in D[i, k] - D[i, j]]
+        losses = (m - width / 2 if m >= width else m**2 / (2 * width) for m in missed)
+        values.append((lam * (A * A).sum() * a**2 / 2, cap * sum(losses, Fraction(0))))
     price, fine = numbers(content, "price", len(content["dual"]["triplets"]))
     priced = index_rows(content["dual"]["triplets"], 3, n, "triplets")
     listed = set(map(tuple, triplets.tolist()))
     require(all(tuple(row) in listed for row in priced.tolist()), "what is no triplet has a price")
     require(len(set(map(tuple, priced.tolist()))) == len(priced), "a triplet has two prices")
-    cap = C / len(triplets)
     require(
         (price >= 0).all() and (price * fine <= cap * (1 + Fraction(1, 2**50))).all(),
-        "a price leaves 0 to C/m",
+        "a price leaves what is allowed: 0 to C/m, or to 1",
     )
     price = np.minimum(price, math.floor(cap / fine))
     i, j, k = priced.T
     weights = at_pairs(n, zip(i, k, strict=True), price) - at_pairs(n, zip(i, j, strict=True), price)
     square = of**4 * positive_square(outer_sum(X, weights)) * fine**2
-    return max(a + b for a, b in values), fine * price.sum() - square / 2, values[-1][0]
+    gained = fine * price.sum() - width / 2 * fine**2 * (price * price).sum()
+    return max(a + b for a, b in values), gained - square / (2 * lam), values[-1][0]
+
+
+def symmetric_prior(params, d):
+    """The prior as integers and their unit."""
+    prior, of = whole(params["prior"])
+    require(prior.shape == (d, d), "the prior has another shape")
+    require((prior == prior.T).all(), "the prior is not symmetric")
+    return prior, of
+
+
+def divergence(A, a, prior, of):
+    """D_ld of the integers A in the unit a and the prior."""
+    d = len(A)
+    eye = np.diag([1] * d).astype(object)
+    inside, volume = eliminate(np.block([[prior, eye], [A, 0 * A]]), d), eliminate(A, d)
+    require(inside is not None, "the prior is not positive definite")
+    require(volume is not None, "the metric is not positive definite")
+    trace = -Fraction(np.trace(inside[1])) / inside[0] * (a / of)
+    return trace - log(Fraction(volume[0], inside[0])) - d * log(a / of) - d
+
+
+def log_det_of(prior, of, X, unit, weights, common):
+    """log det(A_0 Z) of Z = A_0^-1 + G, G of integers over `common`: A_0 Z A_0 = A_0 + A_0 G A_0, in integers."""
+    ratio = of * unit**2 / common
+    inside = prior * ratio.denominator + prior.dot(outer_sum(X, weights)).dot(prior) * ratio.numerator
+    Z = eliminate(inside, len(prior))
+    require(Z is not None, "Z is not positive definite")
+    return log(Fraction(Z[0], eliminate(prior, len(prior))[0])) - len(prior) * log(
+        Fraction(ratio.denominator)
+    )
 
 
 def recompute_itml(content):
@@ -884,22 +919,14 @@ def recompute_itml(content):
     params, (similar, dissimilar), (n, d) = content["params"], given_pairs(content), X.shape
     gamma, (u, far) = Fraction(float(params["gamma"])), (Fraction(float(b)) for b in params["bounds"])
     require(min(gamma, u, far) > 0, "gamma or a bound is not positive")
-    prior, of = whole(params["prior"])
-    require(prior.shape == (d, d), "the prior has another shape")
-    require((prior == prior.T).all(), "the prior is not symmetric")
+    prior, of = symmetric_prior(params, d)
     objectives = []
     for D, by, A, a in found:
-        eye = np.diag([1] * d).astype(object)
-        inside, volume = eliminate(np.block([[prior, eye], [A, 0 * A]]), d), eliminate(A, d)
-        require(inside is not None, "the prior is not positive definite")
-        require(volume is not None, "the metric is not positive definite")
         r = [max(D[i, j] * by / u, Fraction(1)) for i, j in similar]
         r += [min(D[i, j] * by / far, Fraction(1)) for i, j in dissimilar]
         require(all(r), "a dissimilar pair is at distance 0")
         slack = sum((v - 1 - log(v) for v in r if v != 1), Fraction(0))
-        ratio = a / of
-        trace = -Fraction(np.trace(inside[1])) / inside[0] * ratio
-        objectives.append(trace - log(Fraction(volume[0], inside[0])) - d * log(ratio) - d + gamma * slack)
+        objectives.append(divergence(A, a, prior, of) + gamma * slack)
     (q_S, s_unit), (q_D, d_unit) = (
         numbers(content, "lam_S", len(similar)),
         numbers(content, "lam_D", len(dissimilar)),
@@ -907,20 +934,53 @@ def recompute_itml(content):
     less, more = [v * s_unit * u / gamma for v in q_S], [v * d_unit * far / gamma for v in q_D]
     fits = min([*less, *more], default=0) >= 0 and max(less, default=0) < 1
     require(fits, "a price is negative, or gamma/u or more")
-    # A_0 Z A_0 = A_0 + A_0 G A_0 in integers: with G of the prices
     common = 1 / min(s_unit, d_unit)
     weights = at_pairs(n, similar, q_S) * int(s_unit * common) - at_pairs(n, dissimilar, q_D) * int(
         d_unit * common
     )
-    ratio = of * unit**2 / common
-    inside = prior * ratio.denominator + prior.dot(outer_sum(X, weights)).dot(prior) * ratio.numerator
-    Z = eliminate(inside, d)
-    require(Z is not None, "Z is not positive definite")
-    bound = log(Fraction(Z[0], eliminate(prior, d)[0])) - d * log(Fraction(ratio.denominator))
-    bound += gamma * (
+    bound = log_det_of(prior, of, X, unit, weights, common) + gamma * (
         sum((log(1 - v) for v in less if v), Fraction(0)) + sum((log(1 + v) for v in more if v), Fraction(0))
     )
     lost = ALLOWED * (1 + gamma) * (d + len(less) + len(more))
+    return max(objectives) + lost, bound - lost, max(abs(max(objectives)), Fraction(d, 10**6))
+
+
+def recompute_lsml(content):
+    """No less than 1e-6 a feature stands in for a scale that is 0. Where far points are equal s may be 1: v is 0."""
+    X, unit, found = squares(content)
+    params, (n, d) = content["params"], X.shape
+    rows = np.array(params["quadruplets"], int).reshape(-1, 4)
+    require(((rows >= 0) & (rows < n)).all(), "a quadruplet leaves the points")
+    weights = [Fraction(float(w)) for w in params["weights"]]
+    require(
+        len(weights) == len(rows) and min(weights, default=0) >= 0,
+        "the weights are no weights of quadruplets",
+    )
+    require(abs(sum(weights) - 1) <= Fraction(len(rows), 2**50), "the weights do not sum to 1")
+    a, b, c, e = rows.T
+    prior, of = symmetric_prior(params, d)
+    objectives = []
+    for D, by, A, unit_of in found:
+        losses = [
+            w * (u + v - 2 * root(Fraction(u * v))) * by
+            for w, u, v in zip(weights, D[a, b], D[c, e], strict=True)
+            if u > v
+        ]
+        objectives.append(divergence(A, unit_of, prior, of) + sum(losses, Fraction(0)))
+    s, fine = numbers(content, "s", len(rows))
+    shares, alone = [v * fine for v in s], (X[c] == X[e]).all(axis=1)
+    fits = all(0 <= v < 1 or (v == 1 and one) for v, one in zip(shares, alone, strict=True))
+    require(fits, "an s is negative, or 1 or more")
+    bits = 2**200  # all to one denominator: a price of a far pair is rounded up, of a near one down
+    near = [math.floor(w * v * bits) for w, v in zip(weights, shares, strict=True)]
+    less = [Fraction(v, bits) for v in near]
+    far = [
+        0 if one or w == 0 else math.ceil(w * v / (w - v) * bits)
+        for w, v, one in zip(weights, less, alone, strict=True)
+    ]
+    G = at_pairs(n, zip(a, b, strict=True), near) - at_pairs(n, zip(c, e, strict=True), far)
+    bound = log_det_of(prior, of, X, unit, G, bits)
+    lost = ALLOWED * (d + len(rows)) * max(1, *(abs(v) for v in objectives))
     return max(objectives) + lost, bound - lost, max(abs(max(objectives)), Fraction(d, 10**6))
 
 
@@ -1025,7 +1085,9 @@ METHODS = {
 RELATIVES = {
     "lmnn": recompute_lmnn,
     "lmnn:squared_hinge": recompute_lmnn,
-    "frobmetric": recompute_frobmetric,
+    "frobmetric": recompute_triplets,
+    "rtml": recompute_triplets,
+    "lsml": recompute_lsml,
     "itml": recompute_itml,
     "mmc": recompute_mmc,
     "mmc:diagonal": recompute_mmc,

@@ -81,7 +81,7 @@ def test_a_file_meets_its_schema_and_its_two_forms_of_a_number_agree(case: Case)
 
 
 def test_a_radius_is_given_where_it_is_known_that_the_optimum_is_unique() -> None:
-    known = ("mlsvm", "frobmetric", "itml", "mmc", "mmc:diagonal")
+    known = ("mlsvm", "frobmetric", "rtml", "lsml", "itml", "mmc", "mmc:diagonal")
     for case in ATTAINED:
         expected = case.formula in known and case.id != "mmc-collinear"
         assert ("radius" in case.content["reference"]) == expected, case.id
@@ -97,10 +97,13 @@ def by_hand() -> dict[str, tuple[Decimal, Any]]:
     xi = squared / (16 * (1 - squared))
     # u and l are kept with equality; the other pair is at 27/11 of u
     at_the_bound = away(Decimal(3) / 11) + away(Decimal(27) / 11) / 2
+    m = 1 / (10 - 3 * Decimal(5).sqrt())
     return {
         "lmnn-line": (linear / 8, [[1 / 8]]),
         "lmnn-squared-line": (squared * (1 - xi) / 8 + (1 - squared) * xi**2, [[23 / 192]]),
         "frobmetric-line": (Decimal(1) / 128, [[1 / 8]]),
+        "rtml-line": (Decimal(1) / 5, [[1 / 10]]),
+        "lsml-crossed": (-(5 * m**2).ln(), [[float(m), 0], [0, float(5 * m)]]),
         "itml-at-the-bound": (at_the_bound, [[1, 0], [0, 3 / 11]]),
         "mmc-collinear": (-7 / Decimal(5).sqrt(), None),
         "dml-eig-crossing": (Decimal(-36) / 13, [[9 / 13, 0], [0, 1 / 13]]),

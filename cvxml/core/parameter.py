@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cvxml.core.files import read_array, read_json, read_neighbors
+from cvxml.core.files import read_array, read_indices, read_json, read_neighbors
 
 
 class Kind(NamedTuple):
@@ -59,6 +59,7 @@ WORD = Kind(lambda option, typed: typed, "WORD")
 START = WORD._replace(how="a word, or all of them: all")
 NUMBERS = Kind(_of(_numbers, WITH_COMMAS), "X,X", WITH_COMMAS)
 LISTS = Kind(lambda option, typed: read_neighbors(typed), "FILE", "JSON")  # a list of points for each point
+INDICES = Kind(lambda option, typed: read_indices(typed), "FILE", ".csv of rows of indices, or .json")
 JSON = Kind(lambda option, typed: read_json(typed), "FILE", "JSON")
 MATRIX = Kind(lambda option, typed: read_array(typed, square=True), "FILE", ".npy, .npz, .csv or .json")
 POINTS = Kind(_points, "X,X|FILE", f"{WITH_COMMAS}, or a file")

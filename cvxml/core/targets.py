@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from cvxml.core.inputs import check_neighbors
-from cvxml.core.memory import check_room
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.neighbors import k_nearest
 
@@ -82,49 +81,3 @@ def given_targets(targets: Any, codes: IntArray) -> IntArray:
             f"targets[{i}] lists {j}, a point of another class: targets are of the point's own class"
         )
     return pairs
-
-
-def nearest_of_the_rest(X: FloatArray, codes: IntArray, k: int, names: list[str]) -> tuple[np.ndarray, int]:
-    """(n, n) True where l is one of the k nearest of other classes to i, and how many boundaries are ties."""
-    near, ties = np.zeros((len(X), len(X)), dtype=bool), 0
-    for code in range(int(codes.max()) + 1):
-        members, rest = np.flatnonzero(codes == code), np.flatnonzero(codes != code)
-        if len(rest) < k:
-            raise ValueError(
-                f"there are {len(rest)} point(s) beside class {names[code]!s:.40}, not n_neighbors={k}: "
-                "lower n_neighbors"
-            )
-        nearest, tied = k_nearest(X, members, rest, k)
-        near[members[:, None], nearest] = True
-        ties += int(tied.sum())
-    return near, ties
-
-
-def given_triplets(triplets: Any, n: int) -> tuple[IntArray, np.ndarray]:
-    """Explicit triplets (m, 3) i, j, l of n points: the pairs (p, 2) of i and j, and True (p, n) where l counts.
-
-    Raises ValueError for what is none, and for one that is there twice.
-    """
-    given = np.asarray(triplets)
-    if given.ndim != 2 or given.shape[1] != 3 or len(given) == 0 or given.dtype.kind not in "iu":
-        raise ValueError(
-            f"triplets must be rows of three indices i, j, l, got shape {given.shape}, {given.dtype}"
-        )
-    if given.min() < 0 or given.max() >= n:
-        raise ValueError(f"triplets name a point outside 0..{n - 1}")
-    same = np.flatnonzero((given[:, 0] == given[:, 1]) | (given[:, 0] == given[:, 2]))
-    if len(same):
-        raise ValueError(
-            f"triplets[{same[0]}] is {given[same[0]].tolist()}: a point is not its own neighbour"
-        )
-    pairs, row = np.unique(given[:, :2], axis=0, return_inverse=True)
-    check_room(
-        len(pairs) * n,
-        f"a table of {len(pairs)} pairs i, j beside {n} points l",
-        "give fewer triplets, or points",
-    )
-    counts = np.zeros((len(pairs), n), dtype=bool)
-    counts[row.reshape(-1), given[:, 2]] = True
-    if counts.sum() != len(given):
-        raise ValueError("a triplet is there twice")
-    return pairs.astype(np.intp), counts

@@ -120,6 +120,14 @@ class Learner(MetricEstimator):
         self._keep(points)
         self._n_features_out = len(self.components_)
 
+    def _fit_to(self, X: ArrayLike, y: ArrayLike | None, **given: Any) -> Self:
+        """From labels; from what is given in their place, if anything is, y then unused."""
+        if all(value is None for value in given.values()):
+            return MetricEstimator.fit(self, X, y)  # type: ignore[arg-type]
+        points = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        self._solve(points, None, **given)
+        return self
+
     def _may_start_from(self, start: Solution | None, n: int) -> bool:
         """True for a solution of the same method with as many points."""
         return start is not None and start.method == self._method and len(start.y) == n
@@ -138,8 +146,16 @@ class PairsEstimator(Learner):
         pairs: {"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}, indices into X. Raises ValueError for bad input,
         and where the problem of the method has no optimum; warns (ConvergenceWarning) whenever tol is not met.
         """
-        if pairs is None:
-            return super().fit(X, y)  # type: ignore[arg-type]
-        points = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        self._solve(points, None, pairs=pairs)
-        return self
+        return self._fit_to(X, y, pairs=pairs)
+
+
+class TripletsEstimator(Learner):
+    """A transformer whose method learns from triplets of points: given, or drawn from labels."""
+
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None, *, triplets: Any = None) -> Self:
+        """Learn the metric from X (n, d) and labels y (n,), or from triplets, y then unused.
+
+        triplets: (t, 3) i, j, l, indices into X, j nearer to i than l. Raises ValueError for bad input; warns
+        (ConvergenceWarning) whenever tol is not met.
+        """
+        return self._fit_to(X, y, triplets=triplets)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import KW_ONLY
 from typing import ClassVar
 
-from cvxml.estimators.base import Learner
+from cvxml.estimators.base import TripletsEstimator
 from cvxml.estimators.parameters import estimator
 
 
 @estimator
-class FrobMetric(Learner):
+class FrobMetric(TripletsEstimator):
     """The metric of FrobMetric (Shen, Kim, Wang 2011), solved to a certified gap."""
 
     C: float = 1.0

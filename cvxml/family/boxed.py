@@ -1,9 +1,10 @@
 """How a metric is found for lam/2 ||M||^2 with a hinge: its dual over a box, by gradients and then by Newton's method.
 
-    min_{0 <= a <= c}  ||P_+(G)||^2 / (2 lam) - sum a,      G = sum_t a_t V_t,      M = P_+(G) / lam.
-The gradient is v - 1, v the margins of M. Accelerated gradient steps (firstorder.py) find which prices are neither 0
-nor c; on that face regularised semismooth Newton steps (newton.py) reach any accuracy in a few rounds. In units of the
-points in which they are about 1, the problem is the same with another lam.
+    min_{0 <= a <= c}  ||P_+(G)||^2 / (2 lam) + g/2 ||a||^2 - sum a,      G = sum_t a_t V_t,      M = P_+(G) / lam,
+g the width of a smoothed hinge, else 0. The gradient is v - 1 + g a, v the margins of M. Accelerated gradient steps
+(firstorder.py) find which prices are neither 0 nor c; on that face regularised semismooth Newton steps (newton.py)
+reach any accuracy in a few rounds. In units of the points in which they are about 1, the problem is the same with
+another lam.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from cvxml.core.metric import FloatArray
 from cvxml.family.bound import Family
 from cvxml.family.firstorder import accelerated
 from cvxml.family.frobenius import Frobenius
-from cvxml.family.losses import Hinge
+from cvxml.family.losses import Hinge, SmoothedHinge
 from cvxml.family.newton import MAX_ENTRIES, derivative_weights, solve_regularised
 from cvxml.family.rows import Prices, Triplets
 from cvxml.family.symmetric import quadratic
@@ -32,9 +33,10 @@ class BoxDual:
     def __init__(self, family: Family):
         regularizer, ((hinge, rows),) = family.regularizer, family.terms
         assert isinstance(regularizer, Frobenius)
-        assert isinstance(hinge, Hinge)
+        assert isinstance(hinge, (Hinge, SmoothedHinge))
         assert isinstance(rows, Triplets)
-        self.lam, self.cap, self.scale = regularizer.weight, float(hinge.c), regularizer.scale
+        self.lam, self.scale = regularizer.weight, regularizer.scale
+        self.cap, self.g = (float(hinge.c), 0.0) if isinstance(hinge, Hinge) else (1.0, float(hinge.g))
         self.key = rows.keys()
         entries = rows.entries(self.key)
         pairs, place = np.unique(entries.pairs, axis=0, return_inverse=True)
@@ -45,9 +47,9 @@ class BoxDual:
         self.steps: FloatArray = 1 / np.maximum(size, 1e-9 * float(size.max(initial=1e-100))) ** 2
 
     def image(self, a: FloatArray) -> FloatArray:
-        """G (d, d)"""
+        """G and, of a smoothed hinge, a in units in which its part of the dual is of the same form: (d * d + t,)."""
         G: FloatArray = self.E.T @ (self.E * (self.B.T @ a)[:, None])
-        return (G + G.T) / 2
+        return np.concatenate([((G + G.T) / 2).ravel(), np.sqrt(self.lam * self.g) * a if self.g else a[:0]])
 
     def descent(self, a: FloatArray, image: FloatArray) -> Descent:
         """The gradient at a."""
@@ -57,20 +59,23 @@ class BoxDual:
 class Descent:
     """The gradient of the dual at prices a (t,)."""
 
-    def __init__(self, dual: BoxDual, a: FloatArray, G: FloatArray):
-        self.dual, self.a, self.G = dual, a, G
-        self.values, self.vectors = np.linalg.eigh(G)
+    def __init__(self, dual: BoxDual, a: FloatArray, image: FloatArray):
+        self.dual, self.a, self.image = dual, a, image
+        d = dual.E.shape[1]
+        self.values, self.vectors = np.linalg.eigh(image[: d * d].reshape(d, d))
         self.M: FloatArray = (self.vectors * np.maximum(self.values, 0)) @ self.vectors.T / dual.lam
-        self.gradient: FloatArray = dual.B @ quadratic(dual.E, self.M) - 1
-        self.value = float(np.sum(np.maximum(self.values, 0) ** 2)) / (2 * dual.lam) - float(a.sum())
+        self.v: FloatArray = dual.B @ quadratic(dual.E, self.M)
+        self.gradient: FloatArray = self.v - 1 + dual.g * a
+        square = float(np.sum(np.maximum(self.values, 0) ** 2)) / (2 * dual.lam)
+        self.value = square + dual.g / 2 * float(a @ a) - float(a.sum())
 
     def step(self, step: float) -> FloatArray:
         """A projected gradient step."""
         return np.clip(self.a - step * self.dual.steps * self.gradient, 0, self.dual.cap)
 
     def curvature(self, new_image: FloatArray, enough: float) -> float:
-        """||dG||^2 / lam, since P_+ does not expand."""
-        return float(np.sum((new_image - self.G) ** 2)) / self.dual.lam
+        """||dG||^2 / lam + g ||da||^2, since P_+ does not expand."""
+        return float(np.sum((new_image - self.image) ** 2)) / self.dual.lam
 
     def newton(self) -> Descent:
         """Where a Newton step on the face leads, if that is lower; else here."""
@@ -80,7 +85,7 @@ class Descent:
         if not free.any() or not len(p) or max(free.sum(), len(dual.E)) * len(p) > MAX_ENTRIES:
             return self
         turned = dual.E @ self.vectors
-        size = np.sqrt(REACH * dual.lam * dual.steps[free])
+        size = 1 / np.sqrt(1 / (REACH * dual.lam * dual.steps[free]) + dual.g)
         B = dual.B[free] @ (turned[:, p] * turned[:, q] * (weights / np.sqrt(dual.lam)))
         direction = np.zeros(len(self.a))
         direction[free] = -solve_regularised(B * size[:, None], self.gradient[free] * size) * size
@@ -94,9 +99,12 @@ class Descent:
 
     @property
     def gap(self) -> float:
-        """Of M and a: what the hinges leave."""
-        missed, spare = np.maximum(-self.gradient, 0), np.maximum(self.gradient, 0)
-        return float((self.dual.cap - self.a) @ missed + self.a @ spare)
+        """Of M and a: what the hinges leave (losses.py)."""
+        a, g, cap = self.a, self.dual.g, self.dual.cap
+        z = 1 - self.v
+        p = np.clip(z / g, 0, cap) if g else a
+        left = (cap - a) @ np.maximum(z - g, 0) + a @ np.maximum(-z, 0)
+        return float(left + g / 2 * np.sum((p - a) ** 2))
 
 
 class Boxed:

@@ -7,13 +7,15 @@ the slope of a term and what v may be off by.
 | loss                        | k(a)                     | domain       | excess                              |
 | hinge c [1-v]_+             | sum a                    | 0 <= a <= c  | (c-a) [1-v]_+ + a [v-1]_+           |
 | squared hinge c [1-v]_+^2   | sum a - a^2/(4c)         | a >= 0       | c ([1-v]_+ - a/(2c))^2 + a [v-1]_+  |
+| smoothed hinge of width g   | sum a - g a^2/2          | 0 <= a <= 1  | g/2 (p-a)^2, and what hinges leave  |
 | least: -min v               | 0                        | the simplex  | sum a (v - min v)                   |
 | root: -sum sqrt v           | -sum 1/(4a)              | a > 0        | sum a (sqrt v - 1/(2a))^2           |
 | log sum exp: c log sum e^-v | -sum a log(a/c)          | sum a = c    | sum p - a - a log(p/a)              |
 | bounded: sum c f(r)         | sum c log b              | b > 0        | sum c f(r b) + a (v - r)            |
 
-with f(x) = x - 1 - log x, b = 1 + a/c, and r = 1 where v keeps its bound, else r = v. p = c e^-v / sum e^-v are the
-prices of log sum exp that leave nothing at v.
+with f(x) = x - 1 - log x, b = 1 + a/c, and r = 1 where v keeps its bound, else r = v. p are the prices that leave
+nothing at v: c e^-v / sum e^-v of log sum exp; [1-v]_+ / g of the smoothed hinge, 1 at most, of which beside it the
+hinges leave (1-a) [1-g-v]_+ + a [v-1]_+.
 
 In exact arithmetic (exact.py) prices and v are fractions; a value is a fraction, or a ball where it is not rational.
 """
@@ -242,6 +244,57 @@ class SquaredHinge(NamedTuple):
     def exact_conjugate(self, a: Sequence[Fraction]) -> Fraction:
         """See `Loss`."""
         return sum(a, NONE) - sum((price**2 for price in a), NONE) / (4 * Fraction(self.c))
+
+
+class SmoothedHinge(NamedTuple):
+    """(1 - v)^2 / (2 g) for v within 1 - g and 1, a straight line before that, and 0 after it."""
+
+    g: Any  # > 0, a float, or a fraction for exact arithmetic
+
+    @property
+    def kept(self) -> float:
+        """See `Loss`."""
+        return 1.0
+
+    def repaired(self, a: FloatArray) -> FloatArray:
+        """Clipped."""
+        return Hinge(1.0).repaired(a)
+
+    def conjugate(self, a: FloatArray) -> Sum:
+        """sum a - g/2 a^2"""
+        gained, lost = math.fsum(a), math.fsum(a**2) * self.g / 2
+        return Sum(gained - lost, 4 * EPS * (gained + lost))
+
+    def ray(self, a: FloatArray) -> Ray:
+        """A parabola, until a price is 1."""
+        square, straight = float(a @ a) * float(self.g) / 2, Hinge(1.0).ray(a)
+        return Ray(lambda t: straight.value(t) - square * t * t, straight.longest)
+
+    def part(self, block: Block) -> Part:
+        """The slope is between those at the ends of what v may be."""
+        v, off, a = _missed(block)
+        before = np.maximum(0.0, (1 - v) - self.g)
+        # twice as far, as the ends are rounded too
+        p, low, high = (np.clip((1 - end) / self.g, 0.0, 1.0) for end in (v, v + 2 * off, v - 2 * off))
+        value = self.g / 2 * p**2 + before
+        excess = self.g / 2 * (p - a) ** 2 + (1 - a) * before + a * np.maximum(0.0, v - 1)
+        most, share = np.maximum(np.abs(high - a), np.abs(low - a)), 4 * EPS * (high + a)
+        wide = (most + share) * off + self.g * share * (np.abs(p - a) + share) + 8 * EPS * excess
+        return Part(total(value, high * off + 8 * EPS * value), total(excess, wide))
+
+    def exactly(self, v: Iterable[Fraction]) -> Fraction:
+        """See `Loss`."""
+        g = Fraction(self.g)
+        missed = (max(NONE, 1 - row) for row in v)
+        return sum((m - g / 2 if m >= g else m**2 / (2 * g) for m in missed), NONE)
+
+    def exact_prices(self, a: Sequence[Fraction]) -> list[Fraction]:
+        """Clipped."""
+        return Hinge(1).exact_prices(a)
+
+    def exact_conjugate(self, a: Sequence[Fraction]) -> Fraction:
+        """See `Loss`."""
+        return sum(a, NONE) - Fraction(self.g) / 2 * sum((price**2 for price in a), NONE)
 
 
 class Least(NamedTuple):

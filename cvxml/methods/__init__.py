@@ -21,6 +21,8 @@ METHODS = {
     "lmnn": "cvxml.methods.lmnn:METHOD",
     "lmnn:squared_hinge": "cvxml.methods.lmnn:SQUARED_HINGE",
     "frobmetric": "cvxml.methods.frobmetric:METHOD",
+    "rtml": "cvxml.methods.rtml:METHOD",
+    "lsml": "cvxml.methods.lsml:METHOD",
 }
 
 

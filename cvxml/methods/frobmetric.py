@@ -13,28 +13,24 @@ Reference: C. Shen, J. Kim, L. Wang, A scalable dual approach to semidefinite me
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.example import drawn, sample, timed, verified
-from cvxml.core.inputs import check_count, check_labels, check_positive, check_X, class_names
-from cvxml.core.memory import check_room
-from cvxml.core.metric import FloatArray, IntArray, unit_scale
+from cvxml.core.inputs import check_positive, check_X
+from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.misreading import Misreading, changed
-from cvxml.core.parameter import COUNT, JSON, NUMBER, Parameter
-from cvxml.core.result import Dual
+from cvxml.core.parameter import NUMBER, Parameter
 from cvxml.core.statement import Statement
-from cvxml.core.targets import given_triplets, nearest_of_class, nearest_of_the_rest
+from cvxml.core.triplets import BY_TRIPLETS, Compared, check_units, compared
 from cvxml.family.bound import Family, Term
 from cvxml.family.frobenius import Frobenius
 from cvxml.family.losses import Hinge
-from cvxml.family.method import FamilyMethod
-from cvxml.family.rows import Prices, Triplets
-
-LARGEST = 1e30  # of a spread; C may be the third power of it
+from cvxml.family.triplets import TripletMethod
 
 
 def problem(X: FloatArray, triplets: IntArray, C: float) -> Any:
@@ -81,21 +77,11 @@ def dual(X: FloatArray, triplets: IntArray, C: float) -> Any:
     #:     \quad \lVert \mathbf{X} - \mathbf{X}^* \rVert_F \le \sqrt{2\, \mathrm{gap}}
 
 
-class Instance(NamedTuple):
-    """Checked data. A triplet is a row of `targets` and a point l that counts as an impostor for it."""
+@dataclass(frozen=True)
+class Instance(Compared):
+    """Checked data, and C."""
 
-    X: FloatArray  # (n, d)
-    y: IntArray  # (n,) codes
-    targets: IntArray  # (p, 2): i and a target j
-    impostors: np.ndarray  # (p, n) True where l counts
     C: float
-    n_neighbors: int | None  # None where triplets were given
-    tied: int
-
-    def triplets(self) -> IntArray:
-        """(m, 3) i, j, l"""
-        row, l = np.nonzero(self.impostors)  # noqa: E741
-        return np.concatenate([self.targets[row], l[:, None]], axis=1)
 
 
 def instance(
@@ -103,28 +89,8 @@ def instance(
 ) -> Instance:
     """Everything checked. Raises ValueError for bad input."""
     points, C = check_X(X), check_positive(C, "C")
-    _check_units(points, C)
-    if y is None and triplets is None:
-        raise ValueError("y is None: it must be one-dimensional, one label a point, or give triplets")
-    codes = np.zeros(len(points), dtype=np.intp) if y is None else check_labels(y, len(points))
-    if triplets is not None:
-        return Instance(points, codes, *given_triplets(triplets, len(points)), C, None, 0)
-    k = check_count(n_neighbors, "n_neighbors")
-    targets, ties = nearest_of_class(points, codes, k, class_names(y))
-    n = len(points)
-    check_room((1 + k) * n**2, f"tables of {n} points, and of {n * k} targets, beside {n} points")
-    near, tied = nearest_of_the_rest(points, codes, k, class_names(y))
-    return Instance(points, codes, targets, near[targets[:, 0]], C, k, ties + tied)
-
-
-def _check_units(X: FloatArray, C: float) -> None:
-    """ValueError where C^2 and the fourth power of what features spread over, or their product, may be no floats."""
-    s = unit_scale(X)
-    if not (1 / LARGEST <= s <= LARGEST and LARGEST**-3 <= C <= LARGEST**3):
-        raise ValueError(
-            f"C={C:g} with features that spread over about {s:.3g} cannot be computed in double precision; rescale: "
-            "X / s with C s^4 is the same problem"
-        )
+    check_units(points, C, "C", "C s^4")
+    return Instance(**vars(compared(points, y, n_neighbors, triplets)), C=C)
 
 
 def objective(given: Instance, M: FloatArray) -> float:
@@ -138,7 +104,7 @@ def objective(given: Instance, M: FloatArray) -> float:
 MISREADINGS = {
     "sum": Misreading(
         "the sum over triplets where there is their mean",
-        changed("C", lambda q: q.params.get("C", 1.0) * len(instance(q.X, q.y, **q.params).triplets())),
+        changed("C", lambda q: q.params.get("C", 1.0) * instance(q.X, q.y, **q.params).count),
     ),
     "no_half": Misreading(
         "||X||^2 where there is half of it", changed("C", lambda q: q.params.get("C", 1.0) / 2)
@@ -146,17 +112,14 @@ MISREADINGS = {
 }
 
 
-class FrobMetric(FamilyMethod[Instance]):
+class FrobMetric(TripletMethod[Instance]):
     """Triplets with a margin, and the Frobenius norm."""
 
     id = "frobmetric"
     TITLE = "FrobMetric: triplets and the Frobenius norm (Shen, Kim, Wang 2011)"
     PARAMETERS: ClassVar = {
         "C": Parameter("weight of the mean loss, > 0", NUMBER, 1.0),
-        "n_neighbors": Parameter("targets of a point, and as many impostors", COUNT, 3),
-        "triplets": Parameter(
-            "explicit triplets, a list of [i, j, l]: j nearer to i than l; they win over n_neighbors", JSON
-        ),
+        **BY_TRIPLETS,
     }
     STATEMENT = Statement("cvxml.methods.frobmetric", ("problem", "dual"))
     MISREADINGS: ClassVar = MISREADINGS
@@ -183,14 +146,6 @@ class FrobMetric(FamilyMethod[Instance]):
         """Variables "a" (m,) and "S" (d, d)."""
         return dual(given.X, given.triplets(), given.C)
 
-    def literal_rows(self, given: Instance) -> int:
-        """The triplets."""
-        return int(np.count_nonzero(given.impostors))
-
-    def prices(self, given: Instance, values: dict[str, FloatArray]) -> Dual:
-        """One price a triplet."""
-        return {"price": values["a"], "triplets": given.triplets()}
-
     def objective(self, given: Instance, M: FloatArray) -> float:
         """From the definition."""
         return objective(given, M)
@@ -202,25 +157,12 @@ class FrobMetric(FamilyMethod[Instance]):
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
         """||M||^2 / 2 and a hinge on the triplets."""
         norm = Frobenius(given.X, number(1))
-        hinge = Hinge(number(given.C) / int(np.count_nonzero(given.impostors)))
-        term = Term(hinge, Triplets(given.targets, given.impostors))
+        term = Term(Hinge(number(given.C) / given.count), self.rows(given))
         return Family(norm, (term,), of_regularizer=True, radius=norm.around)
-
-    def read(self, given: Instance, dual: Dual) -> Sequence[Prices]:
-        """ "price" (t,) with "triplets" (t, 3)."""
-        return (Triplets(given.targets, given.impostors).read(dual),)
-
-    def named(self, given: Instance, prices: Prices) -> Dual:
-        """The triplets that have a price."""
-        return {"price": prices.a, "triplets": Triplets(given.targets, given.impostors).named(prices)}
 
     def stored(self, given: Instance) -> dict[str, Any]:
         """With explicit triplets."""
-        return {"C": given.C, "n_neighbors": given.n_neighbors, "triplets": given.triplets().tolist()}
-
-    def ties(self, given: Instance) -> int:
-        """How many points have a tie at the boundary of their targets or impostors."""
-        return given.tied
+        return {"C": given.C, **given.stored}
 
 
 METHOD = FrobMetric()

@@ -48,6 +48,8 @@ SHOWN = {  # of the mathematics
     "lmnn": "mu sum_ijl xi_ijl",
     "lmnn:squared_hinge": "mu sum_ijl xi_ijl^2",
     "frobmetric": "(C/m) sum_t xi_t",
+    "rtml": "lam/2 ||M||^2",
+    "lsml": "[sqrt(u_k) - sqrt(v_k)]_+^2",
     "itml": "gamma D_ld",
     "mcml": "log sum",
     "mmc": "sqrt",

@@ -423,6 +423,8 @@ TABLES = {
     "lmnn": bad_arrays("price", "triplets"),
     "lmnn:squared_hinge": bad_arrays("price", "triplets"),
     "frobmetric": bad_arrays("price", "triplets"),
+    "rtml": bad_arrays("price", "triplets"),
+    "lsml": bad_arrays("s"),
     "itml": bad_arrays("lam_S", "lam_D"),
     "mcml": bad_arrays("q"),
     "mmc": bad_arrays("c"),

@@ -39,6 +39,8 @@ WEIGHT: dict[str, dict[str, Any]] = {
     "lmnn": {"n_neighbors": 2},
     "lmnn:squared_hinge": {"n_neighbors": 2},
     "frobmetric": {"n_neighbors": 2},
+    "rtml": {"n_neighbors": 2},
+    "lsml": {"n_quadruplets": 30},
     "itml": {"pairs": PAIRS, "bounds": (0.5, 2.0)},
     "mcml": {},
     "mmc": {},

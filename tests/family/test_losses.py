@@ -11,8 +11,19 @@ import pytest
 
 from cvxml.core.balls import precision
 from cvxml.core.metric import FloatArray
-from cvxml.family.losses import Bounded, Hinge, Least, Loss, Root, SquaredHinge, sharp, together
+from cvxml.family.losses import (
+    Bounded,
+    Hinge,
+    Least,
+    Loss,
+    Root,
+    SmoothedHinge,
+    SquaredHinge,
+    sharp,
+    together,
+)
 from cvxml.family.rational import end
+from cvxml.family.residual import Residual
 from cvxml.family.rows import Block
 
 
@@ -30,16 +41,21 @@ C = 0.7
 CASES = {
     "hinge": Case(Hinge(C), Hinge(Fraction(C)), True, 0.0, C),
     "squared hinge": Case(SquaredHinge(C), SquaredHinge(Fraction(C)), True, 0.0, 9.0),
+    "smoothed hinge": Case(SmoothedHinge(0.2), SmoothedHinge(Fraction(0.2)), True, 0.0, 1.0),
     "least": Case(Least(), Least(), False, 0.0, 9.0),
     "root": Case(Root(), Root(), False, 1e-3, 9.0),
     "bounded, above": Case(Bounded(C, True), Bounded(Fraction(C), True), False, -C * (1 - 1e-9), 0.0),
     "bounded, below": Case(Bounded(C, False), Bounded(Fraction(C), False), False, 0.0, 9.0),
 }
+W, ALONE = np.linspace(0.1, 0.9, 5), np.arange(5) == 3
+CASES["residual"] = Case(
+    Residual(W, ALONE), Residual([Fraction(w) for w in W.tolist()], ALONE), False, -1.0, 0.0
+)
 EVERY = pytest.mark.parametrize("name", CASES)
 SEEDS = pytest.mark.parametrize("seed", range(12))
 
 
-def drawn(case: Case, seed: int, n: int = 9) -> tuple[FloatArray, FloatArray]:
+def drawn(case: Case, seed: int, n: int = 10) -> tuple[FloatArray, FloatArray]:
     """v and prices: of any size, near where rows change sides, or what minimises phi + a v."""
     rng = np.random.default_rng(seed)
     v = (
@@ -54,6 +70,10 @@ def drawn(case: Case, seed: int, n: int = 9) -> tuple[FloatArray, FloatArray]:
         a = C * (1 / r - 1)
     if isinstance(case.loss, Root) and seed % 2:
         a = 0.5 / np.sqrt(v)
+    if isinstance(case.loss, Residual):
+        v[5:][ALONE] = 0.0
+        if seed % 2:
+            a[:5] = -W * np.maximum(0.0, 1 - np.sqrt(v[5:] / v[:5]))
     return v, case.loss.repaired(a)
 
 
@@ -95,7 +115,8 @@ def test_value_conjugate_and_excess_are_exact_but_for_what_they_say(name: str, s
     assert abs(phi - k + linear - Fraction(part.excess.value)) <= Fraction(part.excess.off)
     # and no wider than slopes and sizes explain
     size = 1 + abs(float(phi)) + abs(float(k)) + float(np.abs(a) @ np.abs(v))
-    slopes = np.abs(a) + C * (2 + 1 / np.abs(v)) + 1 / np.sqrt(np.abs(v)) + 2 * C * np.abs(v)
+    at = np.maximum(np.abs(v), 1e-4)  # no less, but for the rows that are 0 in every metric
+    slopes = np.abs(a) + C * (2 + 1 / at) + 1 / np.sqrt(at) + 2 * C * at
     assert part.value.off + part.excess.off <= 20 * float(slopes @ (off + 1e-13 * np.abs(v))) + 1e-13 * size
 
 
@@ -106,13 +127,13 @@ def test_any_numbers_are_repaired_into_the_domain(name: str) -> None:
     given = [np.array(nasty), np.zeros(3), np.full(2, math.nan), np.array([1e308, -1e308])]
     given += [10.0 ** rng.uniform(-200, 200, 5) * rng.choice([1, -1], 5) for _ in range(5)]
     for a in given:
-        once = loss.repaired(a)
+        once = loss.repaired(np.resize(a, 10))
         assert math.isfinite(loss.conjugate(once).value)
         assert math.isfinite(loss.part(Block(np.ones(len(once)), np.zeros(len(once)), once)).excess.value)
         np.testing.assert_allclose(loss.repaired(once), once, rtol=1e-15)
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if name != "least"])
+@pytest.mark.parametrize("name", [name for name in CASES if name not in ("least", "residual")])
 @SEEDS
 def test_a_ray_is_the_conjugate_of_the_multiples(name: str, seed: int) -> None:
     loss = CASES[name].loss
@@ -128,6 +149,36 @@ def test_a_ray_is_the_conjugate_of_the_multiples(name: str, seed: int) -> None:
     if ray.against is not None:
         t = ray.against(2.0)
         assert all(ray.value(t) - 2 * t >= ray.value(s * t) - 2 * s * t for s in (0.5, 0.99, 1.01, 2.0))
+
+
+@SEEDS
+def test_a_smaller_multiple_of_residual_prices_is_repaired_to_one_that_proves_more(seed: int) -> None:
+    """The price of a far pair is convex in that of its near one: a share of both is more of it than is needed."""
+    loss = CASES["residual"].loss
+    _, a = drawn(CASES["residual"], seed)
+    assert loss.ray(a).longest == 1
+    for t in (1e-3, 0.5, 0.999):
+        assert loss.ray(a).value(t) == 0
+        repaired = loss.repaired(t * a)
+        np.testing.assert_array_equal(repaired[:5], t * a[:5])
+        assert (repaired[5:] <= t * a[5:] * (1 + 1e-15)).all()
+        s = -repaired[:5] / W
+        expected = np.where(ALONE, 0.0, W * s / np.where(ALONE, 1.0, 1 - s))
+        np.testing.assert_allclose(repaired[5:], expected, rtol=1e-13)
+
+
+def test_residual_prices_are_in_the_domain_whatever_rounding_does() -> None:
+    """That of v is no less than w s / (1 - s), in rationals, also where s is next to 1."""
+    w = np.array([0.3, 0.7, 1e-3, 1.0])
+    loss = Residual(w, np.zeros(4, dtype=bool))
+    exact = Residual([Fraction(x) for x in w.tolist()], loss.alone)
+    for s in (0.0, 1e-300, 1e-9, 1 / 3, 0.999, 1 - 1e-9, 1 - 1e-15, 1.0, 7.0):
+        for a in (loss.repaired(np.concatenate([-w * s, 0 * w])).tolist(),):
+            for prices in ([Fraction(x) for x in a], exact.exact_prices([Fraction(x) for x in a])):
+                for near, far, weight in zip(prices[:4], prices[4:], exact.w, strict=True):
+                    assert 0 <= -near < weight
+                    assert far >= -near * weight / (weight + near)
+                    assert far <= -near * weight / (weight + near) * (1 + Fraction(1, 10**14))
 
 
 def test_prices_of_a_bound_may_come_near_to_their_limit() -> None:

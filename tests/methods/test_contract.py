@@ -170,6 +170,8 @@ def test_permuting_the_points_permutes_nothing_else(
             for kind, listed in params["pairs"].items()
         }
         params = {**params, "pairs": pairs}
+    if "quadruplets" in solution.params:  # by default drawn from the order of the labels
+        params = {**params, "quadruplets": place[np.array(solution.params["quadruplets"])]}
     other = cvxml.solve(method, X[order], y[order], tol=1e-9, **with_lists(method, params, moved))
     assert other.objective == pytest.approx(solution.objective, rel=1e-9, abs=1e-20)
 

@@ -19,6 +19,7 @@ GIVEN: dict[str, dict[str, Any]] = {
     "nca": {"n_components": 2, "criterion": "g"},
     "kernel_mlsvm": {"lam": 1.0},
     "frobmetric": {"C": 300.0},
+    "rtml": {"lam": 10.0},
 }
 CONVEX = [name for name in names() if get(name).CLAIM == "optimal"]
 WITH_STEPS = [name for name in names() if name != "glml"]  # which has a closed form
@@ -66,7 +67,8 @@ def test_every_step_is_between_the_bounds_of_the_optimum(method: str) -> None:
 
 GRADIENTS = {
     "mlsvm": "subgradient", "ssvm": "subgradient", "lmnn": "subgradient", "lmnn:squared_hinge": "subgradient",
-    "itml": "gradient", "mcml": "gradient", "mmc": "gradient", "mmc:diagonal": "gradient",
+    "rtml": "gradient", "lsml": "gradient", "itml": "gradient", "mcml": "gradient", "mmc": "gradient",
+    "mmc:diagonal": "gradient",
 }  # fmt: skip
 
 
@@ -115,7 +117,9 @@ def within(method: str, A: FloatArray) -> FloatArray:
     return A / cvxml.evaluate(method, X, Y, A).spent if method in ("mmc", "mmc:diagonal", "dml_eig") else A
 
 
-@pytest.mark.parametrize("method", ["mlsvm", "kernel_mlsvm", "frobmetric", "itml", "mmc", "mmc:diagonal"])
+@pytest.mark.parametrize(
+    "method", ["mlsvm", "kernel_mlsvm", "frobmetric", "rtml", "lsml", "itml", "mmc", "mmc:diagonal"]
+)
 def test_the_optimum_lies_within_the_radius(method: str) -> None:
     best, rng = solved(method, tol=1e-10), np.random.default_rng(1)
     d = len(best.metric)
@@ -184,10 +188,12 @@ def moved(method: str, T: np.ndarray, shift: Any = 0.0, unit: float = 1.0) -> Pa
         "glml": ({"query": X[0] + 0.1}, {"query": (X[0] + 0.1) @ T + shift}),
         "ssvm": ({"C": 0.1}, {"C": 0.1 / unit**4}),
         "frobmetric": ({"C": 30.0}, {"C": 30.0 / unit**4}),
+        "rtml": ({"lam": 10.0}, {"lam": 10.0 * unit**4}),
         "itml": (
             {"prior": PRIOR},
             {"prior": back @ PRIOR @ back.T},
         ),  # the default bounds are distances under it
+        "lsml": ({"prior": PRIOR}, {"prior": back @ PRIOR @ back.T}),
         "lmnn": ({"targets": TARGETS}, {"targets": TARGETS}),
         "lmnn:squared_hinge": ({"targets": TARGETS}, {"targets": TARGETS}),
     }
@@ -226,7 +232,15 @@ def test_units_do_not_matter_where_the_parameters_follow(method: str, unit: floa
     assert_same(method, *moved(method, T, unit=unit), T, unit**4 if method in ("ssvm", "frobmetric") else 1.0)
 
 
-LINEAR = ["lmnn", "lmnn:squared_hinge", "itml", "mcml", "mmc", "dml_eig"]  # of distances alone, not of a norm
+LINEAR = [
+    "lmnn",
+    "lmnn:squared_hinge",
+    "itml",
+    "lsml",
+    "mcml",
+    "mmc",
+    "dml_eig",
+]  # of distances alone, not of a norm
 
 
 @pytest.mark.parametrize("method", [*LINEAR, "mmc:diagonal"])

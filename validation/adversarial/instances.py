@@ -27,6 +27,8 @@ METHODS = (
     "mmc:diagonal",
     "dml_eig",
     "frobmetric",
+    "rtml",
+    "lsml",
 )
 
 
@@ -292,6 +294,15 @@ def _frobmetric(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str,
     return {"C": C, "triplets": triplets}
 
 
+def _rtml(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
+    given = _frobmetric(method, X, y, family, rng)
+    return {
+        "lam": 1 / given["C"],
+        "width": float(rng.choice([0, 1e-6, 0.05, 1])),
+        "triplets": given["triplets"],
+    }
+
+
 def _itml(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
     D = float_distances(X)
     positive = D[(D > 0) & np.isfinite(D)]
@@ -302,6 +313,14 @@ def _itml(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
         "bounds": (float(low), min(float(high) * float(rng.choice([1, 1e-3, 10])), 1e300)),
         "prior": prior,
     }
+
+
+def _lsml(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
+    given = _itml(method, X, y, family, rng)
+    n, count = len(X), int(rng.integers(1, 12))
+    rows = [[*rng.permutation(n)[:2].tolist(), *rng.permutation(n)[:2].tolist()] for _ in range(count)]
+    weights = rng.integers(0, 4, count) + (np.arange(count) == 0)
+    return {"prior": given["prior"], "quadruplets": rows, "weights": weights / weights.sum()}
 
 
 def _ssvm(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
@@ -331,6 +350,8 @@ PARAMETERS: dict[str, Callable[..., dict[str, Any]]] = {
     "kernel_mlsvm": _kernel,
     "lmnn": _lmnn,
     "frobmetric": _frobmetric,
+    "rtml": _rtml,
+    "lsml": _lsml,
     "itml": _itml,
     "ssvm": _ssvm,
     "nca": _nca,

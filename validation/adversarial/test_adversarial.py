@@ -80,6 +80,14 @@ TARGETS = [[1], [0], [3], [2]]
         ("lmnn:squared_hinge", {"mu": 0.25, "targets": TARGETS}, 0.75 * 68 + 0.25 * (225 + 625)),
         # half of 2^2; margins 18 - 2 and 8 - 32: slacks 0 and 25, of which C = 3 takes the mean
         ("frobmetric", {"C": 3.0, "triplets": [[0, 1, 2], [2, 3, 1]]}, 2 + 3 * 25 / 2),
+        # 4 times half of 2^2; slacks 0 and 25, of which half the width is no loss
+        ("rtml", {"lam": 4.0, "width": 0.5, "triplets": [[0, 1, 2], [2, 3, 1]]}, 8 + 25 - 0.25),
+        # a divergence of 2 - log 2 - 1, half of (sqrt 18 - sqrt 8)^2; the other comparison is kept
+        (
+            "lsml",
+            {"prior": np.eye(1), "quadruplets": [[0, 2, 1, 2], [0, 1, 2, 3]], "weights": [0.5, 0.5]},
+            2 - math.log(2),
+        ),
         # over the budget of 1 by 34: distances 18, 98, 8, 72 divided by it
         ("mmc", {}, -sum(math.sqrt(d / 34) for d in (18, 98, 8, 72))),
         ("mmc:diagonal", {}, -sum(math.sqrt(d / 34) for d in (18, 98, 8, 72))),

@@ -229,8 +229,24 @@ class FrobMetric(Problem):
         return self.norm2(at) / 2
 
 
-class ITML(Problem):
-    """`bounds`, gamma and a `prior` are given."""
+class RTML(Problem):
+    """sum of smoothed slacks + lam/2 ||M||^2; `triplets` are given."""
+
+    def value(self, at: Image) -> Any:
+        g, losses = real(self.params["width"]), arb(0)
+        for i, j, k in self.params["triplets"]:
+            D = at.row(i)
+            missed = (1 + D[j] - D[k]).max(arb(0))
+            # at either end of the width the two are equal, wherever a ball lies
+            losses += (missed.min(g) ** 2 / (2 * g) if g > 0 else 0) + (missed - g).max(arb(0))
+        return self.scale(at) + losses
+
+    def scale(self, at: Image) -> Any:
+        return real(self.params["lam"]) * self.norm2(at) / 2
+
+
+class NearPrior(Problem):
+    """A `prior` is given."""
 
     def __init__(self, X: Any, y: Any, **params: Any):
         super().__init__(X, y, **params)
@@ -249,6 +265,20 @@ class ITML(Problem):
         trace = sum(
             (self.inverse[i, j] * int(at.M.values[i, j]) for i, j in np.ndindex(self.d, self.d)), fmpq(0)
         )
+        return arb(trace) * arb(2) ** -at.M.power - log_det + self.log_det - self.d + self.cost(at)
+
+    def cost(self, at: Image) -> Any:
+        """Beside the divergence."""
+        raise NotImplementedError
+
+    def scale(self, at: Image) -> Any:
+        return abs(self.value(at)).max(real(1e-6) * self.d)
+
+
+class ITML(NearPrior):
+    """`bounds` and gamma are given."""
+
+    def cost(self, at: Image) -> Any:
         (near, apart), slack = map(real, self.params["bounds"]), arb(0)
         for pair in self.same:
             slack += phi(at.D[pair].max(near) / near)
@@ -256,11 +286,18 @@ class ITML(Problem):
             if not at.D[pair] > 0:
                 return INFINITY
             slack += phi(at.D[pair].min(apart) / apart)
-        gamma = real(self.params["gamma"])
-        return arb(trace) * arb(2) ** -at.M.power - log_det + self.log_det - self.d + gamma * slack
+        return real(self.params["gamma"]) * slack
 
-    def scale(self, at: Image) -> Any:
-        return abs(self.value(at)).max(real(1e-6) * self.d)
+
+class LSML(NearPrior):
+    """`quadruplets` and `weights` are given."""
+
+    def cost(self, at: Image) -> Any:
+        losses = arb(0)
+        for (a, b, c, d), w in zip(self.params["quadruplets"], self.params["weights"], strict=True):
+            apart = at.row(a)[b].sqrt() - at.row(c)[d].sqrt()
+            losses += real(w) * apart.max(arb(0)) ** 2
+        return losses
 
 
 def phi(r: Any) -> Any:
@@ -336,4 +373,6 @@ CONVEX: dict[str, type[Problem]] = {
     "mmc:diagonal": DiagonalMMC,
     "dml_eig": DMLEig,
     "frobmetric": FrobMetric,
+    "rtml": RTML,
+    "lsml": LSML,
 }

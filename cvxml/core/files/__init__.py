@@ -8,7 +8,7 @@ JSON and neighbours: strict_json.py. .npy, .npz: numpy_files.py. CSV: csv_files.
 arrays.py, tables.py. Writing: writing.py. What they share: common.py.
 """
 
-from cvxml.core.files.arrays import PREFER, read_array
+from cvxml.core.files.arrays import PREFER, read_array, read_indices
 from cvxml.core.files.common import MAX_BYTES, Path
 from cvxml.core.files.csv_files import MAX_LINE_BYTES
 from cvxml.core.files.numpy_files import read_npz
@@ -29,6 +29,7 @@ __all__ = [
     "check_writable",
     "load_table",
     "read_array",
+    "read_indices",
     "read_json",
     "read_neighbors",
     "read_npz",

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cvxml.core.files import common
-from cvxml.core.files.common import REMEDIES, Path, naming, suffix_of
+from cvxml.core.files.common import REMEDIES, Path, Unsettled, naming, suffix_of
 from cvxml.core.files.csv_files import load_csv
 from cvxml.core.files.numpy_files import load_npy, load_npz
-from cvxml.core.files.strict_json import load_json
+from cvxml.core.files.strict_json import load_json, read_json
 
+LARGEST_INDEX = 2**53
 PREFER = ("metric", "A", "M", "components", "X")
 
 
@@ -72,3 +73,25 @@ def read_array(path: Path, *, prefer: Sequence[str] = PREFER, square: bool = Fal
             value = load_json(path)
             return nested(_choose(value, prefer) if isinstance(value, dict) else value)
         return load_csv(path, suffix == ".csv.gz", labelled=False, square=square).numbers
+
+
+def read_indices(path: Path) -> object:
+    """Rows of whole numbers, as points are counted: of .csv or .csv.gz as lists; .json holds what it holds.
+
+    Raises ValueError for anything else. A first line of 0, 1, 2 is a row here, and no header.
+    """
+    suffix = suffix_of(path)
+    if suffix == ".json":
+        return read_json(path)
+    if suffix not in (".csv", ".csv.gz"):
+        raise ValueError(f"{path}: rows of indices are read from .csv, .csv.gz or .json, not from {suffix}")
+    with naming(path, "read", REMEDIES[suffix]):
+        packed = suffix == ".csv.gz"
+        try:
+            rows = load_csv(path, packed, labelled=False).numbers
+        except Unsettled:
+            rows = load_csv(path, packed, labelled=False, header=False).numbers
+        wrong = rows[(rows != np.round(rows)) | (np.abs(rows) > LARGEST_INDEX)]
+        if len(wrong):
+            raise ValueError(f"{wrong[0]:g} is no index")
+        return rows.astype(np.intp).tolist()

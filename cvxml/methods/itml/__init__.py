@@ -27,11 +27,12 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.backend import SolverFailure, solve_problem
 from cvxml.core.example import drawn, sample, timed, verified
-from cvxml.core.inputs import check_choice, check_positive
-from cvxml.core.metric import FloatArray, IntArray, as_matrix, project_psd
+from cvxml.core.inputs import check_positive
+from cvxml.core.metric import FloatArray, IntArray, project_psd
 from cvxml.core.misreading import LOOSE, MULTIPLES, Misreading, Other, Question, exchanged
 from cvxml.core.pairs import KINDS, Paired, Pairs, paired, price_of_each
-from cvxml.core.parameter import JSON, MATRIX, NUMBER, NUMBERS, Parameter, words
+from cvxml.core.parameter import JSON, NUMBER, NUMBERS, Parameter
+from cvxml.core.prior import PRIOR, inverse_covariance, prior_of
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Found
 from cvxml.core.statement import Statement
@@ -45,8 +46,6 @@ from cvxml.family.symmetric import quadratic
 
 NAMES = ("lam_S", "lam_D")
 PERCENTILES = (5.0, 95.0)
-PRIORS = ("identity", "covariance")
-RANK = 1e-13  # of a matrix of unit diagonal: below this a least eigenvalue may be 0
 LARGEST = 1e100  # of gamma, of a bound, of a squared distance relative to its bound, and of their inverses
 UNMOVED = 1e-6  # times d: the least scale
 HARD = 1e8  # times gamma: as good as no slack, where no slack is needed
@@ -178,50 +177,6 @@ def instance(
     given = Instance(p.X, p.y, p.listed, gamma=gamma, prior=A_0, bounds=(u, l))
     _check_range(given)
     return given
-
-
-def prior_of(X: FloatArray, prior: Any) -> FloatArray:
-    """A_0 (d, d). Raises ValueError unless it is positive definite."""
-    if isinstance(prior, str) or prior is None:
-        check_choice(prior, "prior", PRIORS)
-        return np.eye(X.shape[1]) if prior == "identity" else inverse_covariance(X)
-    A_0 = as_matrix(prior, X.shape[1], "prior")
-    asymmetry = float(np.abs(A_0 - A_0.T).max())
-    if asymmetry > 1e-9 * float(np.abs(A_0).max()):
-        raise ValueError(f"prior must be symmetric, it is off by {asymmetry:.3g}; give (P + P.T) / 2")
-    A_0 = A_0 / 2 + A_0.T / 2
-    if not definite(A_0):
-        raise ValueError(
-            "prior must be positive definite, by more than rounding: D_ld is infinite everywhere else; "
-            "add a multiple of the identity"
-        )
-    return A_0
-
-
-def inverse_covariance(X: FloatArray) -> FloatArray:
-    """The inverse of the sample covariance (divisor n - 1) of X (n, d). Raises ValueError where it is singular."""
-    centred = X - X[0]
-    centred = centred - centred.mean(axis=0)
-    spread = np.abs(centred).max(axis=0)
-    unit = np.where(spread > 0, spread, 1.0)
-    S = (centred / unit).T @ (centred / unit) / max(len(X) - 1, 1)
-    if not definite(S):
-        raise ValueError(
-            f"prior 'covariance': the covariance of these {len(X)} points in {X.shape[1]} features is singular; "
-            "use prior='identity', or give a positive definite matrix"
-        )
-    inverse = np.linalg.inv(S)
-    A_0: FloatArray = (inverse + inverse.T) / 2 / np.outer(unit, unit)
-    return A_0
-
-
-def definite(S: FloatArray) -> bool:
-    """True if the symmetric S (d, d), scaled to unit diagonal, has no eigenvalue below `RANK`."""
-    diagonal = S.diagonal()
-    if not (diagonal > 0).all():
-        return False
-    root = np.sqrt(diagonal)
-    return bool(np.linalg.eigvalsh(S / root[:, None] / root)[0] > RANK)
 
 
 def default_bounds(X: FloatArray, A_0: FloatArray) -> tuple[float, float]:
@@ -562,11 +517,7 @@ class ITML(FamilyMethod[Instance]):
     PATH = staticmethod(logdet_path.search)
     PARAMETERS: ClassVar = {
         "gamma": Parameter("weight of the slack, > 0", NUMBER, 1.0),
-        "prior": Parameter(
-            'A_0: "identity", "covariance" (the inverse of the sample covariance), or positive definite (d, d)',
-            words("identity", "covariance", otherwise=MATRIX),
-            "identity",
-        ),
+        "prior": PRIOR,
         "bounds": Parameter(
             "(u, l), what squared distances of similar and dissimilar pairs are held to",
             NUMBERS,

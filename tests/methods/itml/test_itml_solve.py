@@ -14,6 +14,7 @@ from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
 from cvxml.core.result import SavedSolution, Status
 from cvxml.family import logdet_path
+from cvxml.family.logdet_costs import Ranks
 from cvxml.methods.itml import METHOD, instance
 from cvxml.methods.itml.projections import projections
 from cvxml.oracle.saved import recertify
@@ -106,13 +107,13 @@ def test_a_newton_step_solves_its_equations_at_every_weight(
     g = random_metric(rng, 3) - 2 * np.eye(3)
     for name, value in (("BLOCK", 512), ("BLOCK", 7), ("MOST_PAIRS", 0)):
         monkeypatch.setattr(logdet_path, name, value)
-        curvature = logdet_path.Curvature(f)
+        curvature = logdet_path.Curvature(Ranks(f))
         for gamma in (1.0, 30.0, 1e-3):
             V = curvature.solved(g, gamma)
             again = V + gamma * sum((e @ V @ e * np.outer(e, e) for e in f), np.zeros((3, 3)))
             np.testing.assert_allclose(again, g, atol=1e-8)
     monkeypatch.setattr(logdet_path, "MOST_SQUARE", 0)
-    V = logdet_path.Curvature(f).solved(g, 1.0)
+    V = logdet_path.Curvature(Ranks(f)).solved(g, 1.0)
     again = V + sum((e @ V @ e * np.outer(e, e) for e in f), np.zeros((3, 3)))
     assert np.linalg.norm(again - g) <= 0.2 * np.linalg.norm(g)  # as near as a step needs it
 

@@ -1,0 +1,63 @@
+"""A prior, the positive definite matrix that a metric is to be near to: a parameter of ITML and LSML."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cvxml.core.inputs import check_choice
+from cvxml.core.metric import FloatArray, as_matrix
+from cvxml.core.parameter import MATRIX, Parameter, words
+
+PRIORS = ("identity", "covariance")
+RANK = 1e-13  # of a matrix of unit diagonal: below this a least eigenvalue may be 0
+PRIOR = Parameter(
+    'A_0: "identity", "covariance" (the inverse of the sample covariance), or positive definite (d, d)',
+    words(*PRIORS, otherwise=MATRIX),
+    "identity",
+)
+
+
+def prior_of(X: FloatArray, prior: Any) -> FloatArray:
+    """A_0 (d, d). Raises ValueError unless it is positive definite."""
+    if isinstance(prior, str) or prior is None:
+        check_choice(prior, "prior", PRIORS)
+        return np.eye(X.shape[1]) if prior == "identity" else inverse_covariance(X)
+    A_0 = as_matrix(prior, X.shape[1], "prior")
+    asymmetry = float(np.abs(A_0 - A_0.T).max())
+    if asymmetry > 1e-9 * float(np.abs(A_0).max()):
+        raise ValueError(f"prior must be symmetric, it is off by {asymmetry:.3g}; give (P + P.T) / 2")
+    A_0 = A_0 / 2 + A_0.T / 2
+    if not definite(A_0):
+        raise ValueError(
+            "prior must be positive definite, by more than rounding: D_ld is infinite everywhere else; "
+            "add a multiple of the identity"
+        )
+    return A_0
+
+
+def inverse_covariance(X: FloatArray) -> FloatArray:
+    """The inverse of the sample covariance (divisor n - 1) of X (n, d). Raises ValueError where it is singular."""
+    centred = X - X[0]
+    centred = centred - centred.mean(axis=0)
+    spread = np.abs(centred).max(axis=0)
+    unit = np.where(spread > 0, spread, 1.0)
+    S = (centred / unit).T @ (centred / unit) / max(len(X) - 1, 1)
+    if not definite(S):
+        raise ValueError(
+            f"prior 'covariance': the covariance of these {len(X)} points in {X.shape[1]} features is singular; "
+            "use prior='identity', or give a positive definite matrix"
+        )
+    inverse = np.linalg.inv(S)
+    A_0: FloatArray = (inverse + inverse.T) / 2 / np.outer(unit, unit)
+    return A_0
+
+
+def definite(S: FloatArray) -> bool:
+    """True if the symmetric S (d, d), scaled to unit diagonal, has no eigenvalue below `RANK`."""
+    diagonal = S.diagonal()
+    if not (diagonal > 0).all():
+        return False
+    root = np.sqrt(diagonal)
+    return bool(np.linalg.eigvalsh(S / root[:, None] / root)[0] > RANK)

@@ -1,0 +1,140 @@
+"""Quadruplets (a, b, c, d) of points, a and b nearer to each other than c and d: given, or drawn from labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cvxml.core.inputs import check_count, check_labels, check_X, class_names, real_array
+from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.parameter import COUNT, INDICES, POINTS, Parameter
+
+A_PAIR_OF_CLASSES = 20  # quadruplets, for every two classes in either order, and every class with itself
+BY_QUADRUPLETS = {
+    "quadruplets": Parameter(
+        "a list of [a, b, c, d]: a and b should be nearer to each other than c and d",
+        INDICES,
+        otherwise="drawn from the labels",
+    ),
+    "weights": Parameter("one for each quadruplet, divided by their sum", POINTS, otherwise="all the same"),
+    "n_quadruplets": Parameter(
+        "how many are drawn, where none are given", COUNT, otherwise="20 times the squared number of classes"
+    ),
+    "random_state": Parameter("seed of what is drawn", COUNT, 0),
+}
+
+
+@dataclass(frozen=True)
+class Quadrupled:
+    """Checked data of a method that learns from quadruplets."""
+
+    X: FloatArray  # (n, d)
+    y: IntArray  # (n,) codes, zeros where quadruplets were given without labels
+    quadruplets: IntArray  # (q, 4)
+    weights: FloatArray  # (q,) of sum 1, none negative
+
+    @property
+    def near(self) -> FloatArray:
+        """x_a - x_b (q, d)"""
+        return self._differences(0, 1)
+
+    @property
+    def far(self) -> FloatArray:
+        """x_c - x_d (q, d)"""
+        return self._differences(2, 3)
+
+    def _differences(self, i: int, j: int) -> FloatArray:
+        with np.errstate(over="ignore"):  # what overflows is seen by whoever needs it finite
+            return self.X[self.quadruplets[:, i]] - self.X[self.quadruplets[:, j]]
+
+    @property
+    def stored(self) -> dict[str, Any]:
+        """As parameters, explicit: nothing is drawn."""
+        rows, weights = self.quadruplets.tolist(), self.weights.tolist()
+        return {"quadruplets": rows, "weights": weights, "n_quadruplets": None, "random_state": 0}
+
+
+def quadrupled(
+    X: ArrayLike,
+    y: ArrayLike | None,
+    quadruplets: Any,
+    weights: Any,
+    n_quadruplets: int | None,
+    random_state: int,
+) -> Quadrupled:
+    """Those given, else drawn from the labels: see `drawn`. Raises ValueError for bad input."""
+    points = check_X(X)
+    n, seed = len(points), check_count(random_state, "random_state", at_least=0)
+    if y is None and quadruplets is None:
+        raise ValueError("y is None: it must be one-dimensional, one label a point, or give quadruplets")
+    codes = np.zeros(n, dtype=np.intp) if y is None else check_labels(y, n)
+    if quadruplets is not None:
+        rows = check_quadruplets(quadruplets, n)
+    else:
+        count = A_PAIR_OF_CLASSES * len(class_names(y)) ** 2
+        rows = drawn(
+            codes, count if n_quadruplets is None else check_count(n_quadruplets, "n_quadruplets"), seed
+        )
+    return Quadrupled(points, codes, rows, check_weights(weights, len(rows)))
+
+
+def check_quadruplets(quadruplets: Any, n: int) -> IntArray:
+    """(q, 4) of n points. Raises ValueError for what is none. A row may be there more than once: it counts so often."""
+    try:
+        rows = np.asarray(quadruplets)
+    except ValueError as error:
+        raise ValueError(f"quadruplets must be rows of four indices a, b, c, d: {error}") from None
+    if rows.ndim != 2 or rows.shape[1] != 4 or len(rows) == 0 or rows.dtype.kind not in "iu":
+        raise ValueError(
+            f"quadruplets must be rows of four indices a, b, c, d, got shape {rows.shape}, {rows.dtype}"
+        )
+    if rows.min() < 0 or rows.max() >= n:
+        raise ValueError(f"quadruplets name a point outside 0..{n - 1}")
+    same = np.flatnonzero((rows[:, 0] == rows[:, 1]) | (rows[:, 2] == rows[:, 3]))
+    if len(same):
+        raise ValueError(
+            f"quadruplets[{same[0]}] is {rows[same[0]].tolist()}: a point with itself is no pair"
+        )
+    return rows.astype(np.intp)
+
+
+def check_weights(weights: Any, count: int) -> FloatArray:
+    """(q,) of sum 1; the same for all where none are given. What sums to 1 but for rounding is left as it is."""
+    if weights is None:
+        return np.full(count, 1 / count)
+    given = real_array(weights, "weights")
+    given = given[:, 0] if given.ndim == 2 and given.shape[1] == 1 else given  # a column of a table
+    if given.shape != (count,):
+        raise ValueError(
+            f"weights must be one number for each of {count} quadruplets, got shape {given.shape}"
+        )
+    if not (np.isfinite(given).all() and given.min() >= 0 and 1e-300 < given.max() < 1e300):
+        raise ValueError("weights must be finite and not negative, and one of them greater than 0")
+    total = float(given.sum())
+    settled = abs(total - 1) <= count * np.finfo(float).eps
+    return given if settled else given / total
+
+
+def drawn(codes: IntArray, count: int, seed: int) -> IntArray:
+    """(count, 4): a pair of one class and a pair of two classes, each such pair as likely, again and again.
+
+    Classes are taken in the order in which they appear: their names do not matter.
+    """
+    rng, (_, first) = np.random.default_rng(seed), np.unique(codes, return_index=True)
+    members = [np.flatnonzero(codes == code) for code in codes[np.sort(first)]]
+    sizes = np.array([len(own) for own in members])
+    within, between = sizes * (sizes - 1.0), np.outer(sizes, sizes) * (1.0 - np.eye(len(sizes)))
+    if not within.any():
+        raise ValueError("every class has one point: no pair is of one class; give quadruplets")
+    near = rng.choice(len(sizes), count, p=within / within.sum())
+    far = np.divmod(rng.choice(between.size, count, p=between.ravel() / between.sum()), len(sizes))
+    return np.array(
+        [
+            [*rng.choice(members[own], 2, replace=False), rng.choice(members[c]), rng.choice(members[d])]
+            for own, c, d in zip(near, *far, strict=True)
+        ],
+        dtype=np.intp,
+    )

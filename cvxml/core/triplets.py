@@ -1,0 +1,128 @@
+"""Triplets (i, j, l) of points, j nearer to i than l should be: an input of a problem, given or drawn from labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cvxml.core.inputs import check_count, check_labels, class_names
+from cvxml.core.memory import check_room
+from cvxml.core.metric import FloatArray, IntArray, unit_scale
+from cvxml.core.neighbors import k_nearest
+from cvxml.core.parameter import COUNT, INDICES, Parameter
+from cvxml.core.targets import nearest_of_class
+
+LARGEST = 1e30  # of a spread; a weight may be the third power of it
+BY_TRIPLETS = {
+    "n_neighbors": Parameter("targets of a point, and as many impostors", COUNT, 3),
+    "triplets": Parameter(
+        "explicit triplets, a list of [i, j, l]: j nearer to i than l; they win over n_neighbors", INDICES
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Checked data of a method that learns from triplets: a row of `targets`, and a point l that counts for it."""
+
+    X: FloatArray  # (n, d)
+    y: IntArray  # (n,) codes, zeros where triplets were given without labels
+    targets: IntArray  # (p, 2): i and a target j
+    impostors: np.ndarray  # (p, n) True where l counts
+    n_neighbors: int | None  # None where triplets were given
+    tied: int  # points with a tie at the boundary of their targets or impostors
+
+    @property
+    def count(self) -> int:
+        """How many triplets there are."""
+        return int(np.count_nonzero(self.impostors))
+
+    def triplets(self) -> IntArray:
+        """(m, 3) i, j, l"""
+        row, l = np.nonzero(self.impostors)  # noqa: E741
+        return np.concatenate([self.targets[row], l[:, None]], axis=1)
+
+    @property
+    def stored(self) -> dict[str, Any]:
+        """As parameters, with explicit triplets."""
+        return {"n_neighbors": self.n_neighbors, "triplets": self.triplets().tolist()}
+
+
+def compared(X: FloatArray, y: ArrayLike | None, n_neighbors: int | None, triplets: Any) -> Compared:
+    """Those given; else every target of a point, the nearest of its class, with as many nearest points of the others.
+
+    X: (n, d), checked. Raises ValueError for bad input.
+    """
+    if y is None and triplets is None:
+        raise ValueError("y is None: it must be one-dimensional, one label a point, or give triplets")
+    n = len(X)
+    codes = np.zeros(n, dtype=np.intp) if y is None else check_labels(y, n)
+    if triplets is not None:
+        return Compared(X, codes, *given_triplets(triplets, n), None, 0)
+    k = check_count(n_neighbors, "n_neighbors")
+    targets, ties = nearest_of_class(X, codes, k, class_names(y))
+    check_room((1 + k) * n**2, f"tables of {n} points, and of {n * k} targets, beside {n} points")
+    near, tied = nearest_of_the_rest(X, codes, k, class_names(y))
+    return Compared(X, codes, targets, near[targets[:, 0]], k, ties + tied)
+
+
+def check_units(X: FloatArray, weight: float, name: str, follows: str) -> None:
+    """ValueError where the square of a weight and the fourth power of what features spread over may be no floats.
+
+    name: of the weight. follows: it, of the points X / s, as "C s^4".
+    """
+    s = unit_scale(X)
+    if not (1 / LARGEST <= s <= LARGEST and LARGEST**-3 <= weight <= LARGEST**3):
+        raise ValueError(
+            f"{name}={weight:g} with features that spread over about {s:.3g} cannot be computed in double precision; "
+            f"rescale: X / s with {follows} is the same problem"
+        )
+
+
+def nearest_of_the_rest(X: FloatArray, codes: IntArray, k: int, names: list[str]) -> tuple[np.ndarray, int]:
+    """(n, n) True where l is one of the k nearest of other classes to i, and how many boundaries are ties."""
+    near, ties = np.zeros((len(X), len(X)), dtype=bool), 0
+    for code in range(int(codes.max()) + 1):
+        members, rest = np.flatnonzero(codes == code), np.flatnonzero(codes != code)
+        if len(rest) < k:
+            raise ValueError(
+                f"there are {len(rest)} point(s) beside class {names[code]!s:.40}, not n_neighbors={k}: "
+                "lower n_neighbors"
+            )
+        nearest, tied = k_nearest(X, members, rest, k)
+        near[members[:, None], nearest] = True
+        ties += int(tied.sum())
+    return near, ties
+
+
+def given_triplets(triplets: Any, n: int) -> tuple[IntArray, np.ndarray]:
+    """Explicit triplets (m, 3) i, j, l of n points: the pairs (p, 2) of i and j, and True (p, n) where l counts.
+
+    Raises ValueError for what is none, and for one that is there twice.
+    """
+    given = np.asarray(triplets)
+    if given.ndim != 2 or given.shape[1] != 3 or len(given) == 0 or given.dtype.kind not in "iu":
+        raise ValueError(
+            f"triplets must be rows of three indices i, j, l, got shape {given.shape}, {given.dtype}"
+        )
+    if given.min() < 0 or given.max() >= n:
+        raise ValueError(f"triplets name a point outside 0..{n - 1}")
+    same = np.flatnonzero((given[:, 0] == given[:, 1]) | (given[:, 0] == given[:, 2]))
+    if len(same):
+        raise ValueError(
+            f"triplets[{same[0]}] is {given[same[0]].tolist()}: a point is not its own neighbour"
+        )
+    pairs, row = np.unique(given[:, :2], axis=0, return_inverse=True)
+    check_room(
+        len(pairs) * n,
+        f"a table of {len(pairs)} pairs i, j beside {n} points l",
+        "give fewer triplets, or points",
+    )
+    counts = np.zeros((len(pairs), n), dtype=bool)
+    counts[row.reshape(-1), given[:, 2]] = True
+    if counts.sum() != len(given):
+        raise ValueError("a triplet is there twice")
+    return pairs.astype(np.intp), counts

@@ -1,0 +1,36 @@
+"""LSML as a scikit-learn transformer."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY
+from typing import Any, ClassVar, Self
+
+from numpy.typing import ArrayLike
+
+from cvxml.estimators.base import Learner
+from cvxml.estimators.parameters import estimator
+
+
+@estimator
+class LSML(Learner):
+    """The metric of relative comparisons by squared residual (Liu et al. 2012), solved to a certified gap."""
+
+    prior: Any = "identity"
+    _: KW_ONLY
+    n_quadruplets: int | None = None
+    random_state: int = 0
+    max_iter: int = 1000
+
+    _method: ClassVar[str] = "lsml"
+
+    def fit(
+        self, X: ArrayLike, y: ArrayLike | None = None, *, quadruplets: Any = None, weights: Any = None
+    ) -> Self:
+        """Learn the metric from X (n, d) and labels y (n,), or from quadruplets, y then unused.
+
+        quadruplets: (q, 4) a, b, c, d, indices into X, a and b to be nearer than c and d; weights: (q,). Raises
+        ValueError for bad input; warns (ConvergenceWarning) whenever tol is not met.
+        """
+        if quadruplets is None and weights is not None:
+            raise ValueError("weights are of quadruplets: give these too")
+        return self._fit_to(X, y, quadruplets=quadruplets, weights=weights)

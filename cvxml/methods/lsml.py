@@ -1,0 +1,341 @@
+"""LSML, metric learning from relative comparisons by minimizing squared residual (Liu et al. 2012).
+
+Problem, over quadruplets k = (a, b, c, d), with u_k = d_M(x_a, x_b)^2 of the near pair and v_k = d_M(x_c, x_d)^2 of the
+far one, weights w >= 0 of sum 1, and a prior A_0
+    min_{M pd}  D_ld(M, A_0) + sum_k w_k (sqrt u_k - sqrt v_k)_+^2:
+the residual is of distances, not of squared ones. D_ld is tr A_0^-1 M - log det M, and constants that make it 0 at the
+prior: metric-learn leaves them out. The residual is convex, and stated as the minimum that it is (`comparison`).
+Quadruplets are an input; by default they are drawn from labels (core/quadruplets.py).
+
+Dual and bound: family/bound.py, with the log det divergence and family/residual.py. A weight of 0 is no row. Scale: at
+least `UNMOVED` d, for problems whose optimum is the prior, where the objective is 0. The optimum is unique; radius:
+family/logdet.py.
+
+Reference: E. Y. Liu, Z. Guo, X. Zhang, V. Jojic, W. Wang, Metric learning from relative comparisons by minimizing
+squared residual, ICDM 2012. The printed equations were not at hand: docs/lsml.md says what was read.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cvxml.core.example import drawn, sample, timed, verified
+from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.misreading import Misreading, Other, Question, changed
+from cvxml.core.pairs import price_of_each
+from cvxml.core.prior import PRIOR, inverse_covariance, prior_of
+from cvxml.core.quadruplets import BY_QUADRUPLETS, Quadrupled, quadrupled
+from cvxml.core.result import Certificate, Dual
+from cvxml.core.run import Found
+from cvxml.core.statement import Statement
+from cvxml.family import logdet_path
+from cvxml.family.bound import Family, Term
+from cvxml.family.logdet import LogDet, radius
+from cvxml.family.method import FamilyMethod
+from cvxml.family.residual import Residual
+from cvxml.family.rows import PairRows, Prices
+
+LARGEST = 1e100  # of a squared distance under the prior, and of its inverse
+UNMOVED = 1e-6  # times d: the least scale
+
+
+def problem(X: FloatArray, quadruplets: IntArray, w: FloatArray, A_0: FloatArray) -> Any:
+    """The problem, quadruplet by quadruplet. Variables: "M" (d, d) and "y" (q,)."""
+    import cvxpy as cp
+
+    d = X.shape[1]
+    M = cp.Variable((d, d), symmetric=True, name="M")
+    y = cp.Variable(len(w), nonneg=True, name="y")
+    losses = []
+    for k, (a, b, c, e) in enumerate(quadruplets.tolist()):
+        #: u_k = (x_a - x_b)^T M (x_a - x_b)
+        #:   | u_k = (\mathbf{x}_a - \mathbf{x}_b)^T \mathbf{M} (\mathbf{x}_a - \mathbf{x}_b)
+        u_k = (X[a] - X[b]) @ M @ (X[a] - X[b])
+        #: v_k = (x_c - x_d)^T M (x_c - x_d)
+        #:   | v_k = (\mathbf{x}_c - \mathbf{x}_d)^T \mathbf{M} (\mathbf{x}_c - \mathbf{x}_d)
+        v_k = (X[c] - X[e]) @ M @ (X[c] - X[e])
+        losses += [w[k] * comparison(u_k, v_k, y[k])]
+    #: D_ld(M, A_0) = tr(A_0^-1 M) - log det(A_0^-1 M) - d
+    #:   | D_{\mathrm{ld}}(\mathbf{M}, A_0) = \operatorname{tr}(A_0^{-1} \mathbf{M})
+    #:     - \log \det(A_0^{-1} \mathbf{M}) - d
+    divergence = cp.trace(np.linalg.inv(A_0) @ M) - cp.log_det(M) + np.linalg.slogdet(A_0)[1] - d
+    #: min over M:  D_ld(M, A_0) + sum_k w_k [sqrt(u_k) - sqrt(v_k)]_+^2
+    #:   | \min_{\mathbf{M}}\ D_{\mathrm{ld}}(\mathbf{M}, A_0) + \sum_k w_k [\sqrt{u_k} - \sqrt{v_k}]_+^2
+    #: M psd | \mathbf{M} \succeq 0
+    return cp.Problem(cp.Minimize(divergence + cp.sum(cp.hstack(losses))), [M >> 0])
+
+
+def comparison(u: Any, v: Any, y: Any) -> Any:
+    """The residual of a quadruplet, a minimum over y."""
+    import cvxpy as cp
+
+    #: the least over y >= 0 of u + y + v - 2 sqrt((u + y) v), that is [sqrt(u) - sqrt(v)]_+^2
+    #:   | \text{the least over } y \ge 0 \text{ of } u + y + v - 2 \sqrt{(u + y) v}
+    #:     \text{, that is } [\sqrt{u} - \sqrt{v}]_+^2
+    return u + y + v - 2 * cp.geo_mean(cp.hstack([u + y, v]))
+
+
+def dual(X: FloatArray, quadruplets: IntArray, w: FloatArray, A_0: FloatArray) -> Any:
+    """Its dual. Variables: "s" (q,), a share of each near distance, and "r" (q,)."""
+    import cvxpy as cp
+
+    d, (a, b, c, e) = X.shape[1], quadruplets.T
+    #: 0 <= s_k < 1 | 0 \le s_k < 1
+    s = cp.Variable(len(w), nonneg=True, name="s")
+    r = cp.Variable(len(w), name="r")
+    U, V = (np.einsum("ta,tb->tab", E, E).reshape(len(w), -1) for E in (X[a] - X[b], X[c] - X[e]))
+    #: Z = A_0^-1 + sum_k w_k (s_k U_k - r_k V_k),  U_k, V_k of the near and the far pair
+    #:   | Z = A_0^{-1} + \sum_k w_k (s_k U_k - r_k V_k), \quad
+    #:     U_k, V_k \text{ of the near and the far pair}
+    Z = np.linalg.inv(A_0) + cp.reshape(U.T @ cp.multiply(w, s) - V.T @ cp.multiply(w, r), (d, d), order="C")
+    #: max over s, r:  log det(A_0 Z) | \max_{s,\, r}\ \log \det(A_0 Z)
+    #: r_k >= s_k/(1 - s_k) | r_k \ge s_k / (1 - s_k)
+    return cp.Problem(cp.Maximize(cp.log_det(Z) + np.linalg.slogdet(A_0)[1]), [r >= cp.inv_pos(1 - s) - 1])
+    #: [What is proved]
+    #: M = Z^-1 and s_k = [1 - sqrt(v_k/u_k)]_+ at the optimum
+    #:   | \mathbf{M} = Z^{-1} \text{ and } s_k = [1 - \sqrt{v_k / u_k}]_+ \text{ at the optimum}
+    #: any s with Z positive definite gives a lower bound
+    #:   | \text{any } s \text{ with } Z \succ 0 \text{ gives a lower bound}
+
+
+@dataclass(frozen=True)
+class Instance(Quadrupled):
+    """Checked data, and the prior."""
+
+    prior: FloatArray  # A_0 (d, d), positive definite
+
+    @property
+    def counts(self) -> IntArray:
+        """Which quadruplets have a weight."""
+        return np.flatnonzero(self.weights)
+
+    @property
+    def alone(self) -> Any:
+        """(q,) True where the far pair is of equal points."""
+        return np.equal(self.far, 0).all(axis=1)
+
+
+def instance(
+    X: ArrayLike,
+    y: ArrayLike | None = None,
+    *,
+    prior: Any = "identity",
+    quadruplets: Any = None,
+    weights: Any = None,
+    n_quadruplets: int | None = None,
+    random_state: int = 0,
+) -> Instance:
+    """Everything checked. Raises ValueError saying what was given, what is allowed and what to do."""
+    found = quadrupled(X, y, quadruplets, weights, n_quadruplets, random_state)
+    given = Instance(**vars(found), prior=prior_of(found.X, prior))
+    C = np.linalg.cholesky(given.prior)
+    with np.errstate(over="ignore", invalid="ignore"):
+        u, v = (np.sum((E @ C) ** 2, axis=1) for E in (given.near, given.far))
+    if not (max(u.max(), v.max()) <= LARGEST and v[~given.alone].min(initial=1.0) >= 1 / LARGEST):
+        raise ValueError(
+            f"X: squared distances under the prior are up to {max(u.max(), v.max()):.3g} and of far pairs down to "
+            f"{v.min():.3g}; rescale X, or the prior with it"
+        )
+    return given
+
+
+def objective(p: Instance, M: FloatArray) -> float:
+    """D_ld(M, A_0) + sum w (sqrt u - sqrt v)_+^2 at M (d, d); inf where M is singular."""
+    losses = []
+    for (a, b, c, e), w in zip(p.quadruplets.tolist(), p.weights.tolist(), strict=True):
+        losses.append(w * max(0.0, _distance(p.X, M, a, b) - _distance(p.X, M, c, e)) ** 2)
+    return _divergence(M, p.prior) + math.fsum(losses)
+
+
+def _divergence(M: FloatArray, A_0: FloatArray) -> float:
+    """D_ld(M, A_0) = tr(A_0^-1 M) - log det(A_0^-1 M) - d; inf where M is singular."""
+    sign, log_det = np.linalg.slogdet(M)
+    if sign <= 0:
+        return math.inf
+    trace = float(np.trace(np.linalg.solve(A_0, M)))
+    return float(trace - log_det + np.linalg.slogdet(A_0)[1] - len(M))
+
+
+def _distance(X: FloatArray, M: FloatArray, i: int, j: int) -> float:
+    """d_M(x_i, x_j), not squared."""
+    return math.sqrt(max(0.0, float((X[i] - X[j]) @ M @ (X[i] - X[j]))))
+
+
+def evaluate(p: Instance, M: FloatArray) -> dict[str, Any]:
+    """Intermediates at M: the divergence, distances (not squared), residuals, the prices s they imply, the gradient."""
+    near = np.array([_distance(p.X, M, a, b) for a, b in p.quadruplets[:, :2].tolist()])
+    far = np.array([_distance(p.X, M, c, e) for c, e in p.quadruplets[:, 2:].tolist()])
+    residuals = np.maximum(near - far, 0.0)
+    s = np.divide(residuals, near, out=np.zeros(len(near)), where=near > 0)
+    F = objective(p, M)
+    gradient = np.full_like(M, np.nan)
+    if math.isfinite(F):
+        gradient = np.linalg.inv(p.prior) - np.linalg.inv(M)
+        for w, one, u, v, r in zip(p.weights, residuals, near, far, range(len(near)), strict=True):
+            if one > 0:
+                gradient = gradient + w * (one / u) * np.outer(p.near[r], p.near[r])
+            if one > 0 and v > 0:
+                gradient = gradient - w * (one / v) * np.outer(p.far[r], p.far[r])
+    return {
+        "objective": F,
+        "D_ld": _divergence(M, p.prior),
+        "quadruplets": p.quadruplets,
+        "weights": p.weights,
+        "near": near,
+        "far": far,
+        "residuals": residuals,
+        "violated": int(np.count_nonzero(residuals)),
+        "s": s,
+        "gradient": gradient,
+    }
+
+
+def _asked(question: Question) -> Instance:
+    return instance(question.X, question.y, **question.params)
+
+
+def _other_prior(change: Callable[[Instance], FloatArray]) -> Any:
+    """Another prior, unless it is the same."""
+
+    def value(question: Question) -> FloatArray | None:
+        given = _asked(question)
+        other = change(given)
+        return None if np.array_equal(other, given.prior) else other
+
+    return changed("prior", value)
+
+
+def _inverse(given: Instance) -> FloatArray:
+    other = np.linalg.inv(given.prior)
+    return (other + other.T) / 2
+
+
+def _sum(question: Question) -> Other:
+    """q times the losses are the losses of q M; and D_ld(M, A_0) is D_ld(q M, q A_0)."""
+    given = _asked(question)
+    q = len(given.weights)
+    params = {**question.params, "prior": q * given.prior}
+    return Other(question.X, question.y, params, metric=q * question.metric)
+
+
+def _explicit(question: Question, columns: list[int]) -> Other:
+    given = _asked(question)
+    params = {**question.params, **given.stored, "quadruplets": given.quadruplets[:, columns].tolist()}
+    return Other(question.X, question.y, params)
+
+
+# Not named are squared distances in the residual, whose problem is another.
+MISREADINGS = {
+    "sum": Misreading(
+        "the sum of the residuals where there is their mean (metric-learn's documentation)", _sum
+    ),
+    "inverse_prior": Misreading(
+        "tr A_0 M where there is tr A_0^-1 M (metric-learn's documentation)", _other_prior(_inverse)
+    ),
+    "identity_prior": Misreading(
+        "the identity as prior where another was asked for",
+        _other_prior(lambda given: np.eye(given.X.shape[1])),
+    ),
+    "covariance_prior": Misreading(
+        "the inverse covariance as prior where another was asked for",
+        _other_prior(lambda given: inverse_covariance(given.X)),
+    ),
+    "exchanged": Misreading("near and far pairs exchanged", lambda q: _explicit(q, [2, 3, 0, 1])),
+    "unweighted": Misreading(
+        "the same weight for every quadruplet",
+        lambda q: None if q.params.get("weights") is None else Other(q.X, q.y, {**q.params, "weights": None}),
+    ),
+}
+
+
+class LSML(FamilyMethod[Instance]):
+    """The metric nearest to a prior in which near pairs are nearer than far ones."""
+
+    id = "lsml"
+    TITLE = "LSML: relative comparisons by squared residual (Liu et al. 2012)"
+    EXPONENTIAL = True
+    PATH = staticmethod(logdet_path.search)
+    PARAMETERS: ClassVar = {"prior": PRIOR, **BY_QUADRUPLETS}
+    STATEMENT = Statement("cvxml.methods.lsml", ("problem", "comparison", "dual"))
+    MISREADINGS: ClassVar = MISREADINGS
+    EXAMPLES: ClassVar = (
+        drawn(6, 14, 3),
+        drawn(7, 10, 14, n_quadruplets=40),  # more features than points
+        drawn(7, 14, 5, degenerate=True, random_state=1),
+        sample("wine", 20, prior="covariance", n_quadruplets=60),
+        verified("iris", 24),
+        verified("wine", 40),
+        timed("iris"),
+        timed("wine"),
+    )
+
+    def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
+        """See `instance`."""
+        return instance(X, y, **params)
+
+    def problem(self, given: Instance) -> Any:
+        """Variables "M" (d, d) and "y" (q,)."""
+        return problem(given.X, given.quadruplets, given.weights, given.prior)
+
+    def dual(self, given: Instance) -> Any:
+        """Variables "s" (q,) and "r" (q,)."""
+        return dual(given.X, given.quadruplets, given.weights, given.prior)
+
+    def literal_rows(self, given: Instance) -> int:
+        """The quadruplets."""
+        return len(given.quadruplets)
+
+    def prices(self, given: Instance, values: dict[str, FloatArray]) -> Dual:
+        """A share of each near distance."""
+        return {"s": values["s"]}
+
+    def objective(self, given: Instance, M: FloatArray) -> float:
+        """From the definition."""
+        return objective(given, M)
+
+    def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
+        """See `evaluate`."""
+        return evaluate(given, M)
+
+    def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
+        """The divergence, and the residuals of near pairs, which are listed first, and far ones."""
+        some = given.quadruplets[given.counts]
+        w = np.array([number(weight) for weight in given.weights[given.counts].tolist()])
+        rows = PairRows(np.concatenate([some[:, :2], some[:, 2:]]))
+        terms = (Term(Residual(w, given.alone[given.counts]), rows),)
+        return Family(LogDet(given.X, given.prior), terms, UNMOVED * given.X.shape[1], radius=radius)
+
+    def read(self, given: Instance, dual: Dual) -> Sequence[Prices]:
+        """ "s", one number a quadruplet; any but NaN. The prices of far pairs follow (family/residual.py)."""
+        s = price_of_each(dual, "s", len(given.quadruplets))[given.counts]
+        with np.errstate(over="ignore"):
+            near = -given.weights[given.counts] * s
+        return [Prices(np.concatenate([near, np.zeros(len(s))]), np.arange(2 * len(s)))]
+
+    def named(self, given: Instance, prices: Prices) -> Dual:
+        """0 where a quadruplet has no weight."""
+        s = np.zeros(len(given.quadruplets))
+        s[given.counts] = -prices.a[: len(given.counts)] / given.weights[given.counts]
+        return {"s": s}
+
+    def stored(self, given: Instance) -> dict[str, Any]:
+        """Prior, quadruplets and weights as numbers."""
+        return {"prior": given.prior.tolist(), **given.stored}
+
+    def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
+        """Where the prior itself is optimal, and where no metric helps."""
+        said = []
+        if not certificate.dual["s"].any():
+            said.append("no comparison is violated under the prior, which is the optimum")
+        if twins := int(np.count_nonzero(given.alone)):
+            said.append(f"{twins} far pairs are of equal points: no metric keeps them apart")
+        return said
+
+
+METHOD = LSML()

@@ -1,0 +1,252 @@
+"""RTML, regularized triplet-based metric learning (Yoshida, Takeuchi, Karasuyama 2018): a smoothed hinge a triplet.
+
+Problem, over triplets t = (i, j, l), with H_t = X_il - X_ij and X_ij = (x_i - x_j)(x_i - x_j)^T
+    min_{M psd}  sum_t l(<M, H_t>) + lam/2 ||M||^2,
+l the hinge, rounded over a `width` (gamma in the paper) below the margin 1; a width of 0 is the hinge itself. Literal
+but for two things: the width is at most 1, so that at M = 0 every loss is on its straight part, and whether 0 is best
+does not depend on it; and a class of too few points is refused, where the authors' program takes fewer neighbours.
+Triplets are an input; by default each of the K nearest of a point's class goes with each of the K nearest of the rest.
+
+Dual and bound: family/bound.py, with the Frobenius norm and a smoothed hinge. The optimum is unique, within
+sqrt(2 gap / lam) of a metric. Gaps are relative to lam/2 ||M||^2.
+
+Reference: T. Yoshida, I. Takeuchi, M. Karasuyama, Safe triplet screening for distance metric learning, KDD 2018; Neural
+Computation 31, 2019.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cvxml.core.example import drawn, sample, timed, verified
+from cvxml.core.inputs import check_number, check_positive, check_X
+from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.misreading import Misreading, Question, changed
+from cvxml.core.parameter import NUMBER, Parameter
+from cvxml.core.statement import Statement
+from cvxml.core.triplets import BY_TRIPLETS, Compared, check_units, compared
+from cvxml.family.bound import Family, Term
+from cvxml.family.frobenius import Frobenius
+from cvxml.family.losses import Hinge, SmoothedHinge
+from cvxml.family.triplets import TripletMethod
+
+LEAST_WIDTH = 1e-9  # a positive one: below, it is the hinge to more digits than anything is computed to
+
+
+def problem(X: FloatArray, triplets: IntArray, lam: float, width: float) -> Any:
+    """The problem, triplet by triplet. Variable: "M" (d, d)."""
+    import cvxpy as cp
+
+    M = cp.Variable((X.shape[1],) * 2, symmetric=True, name="M")
+    losses = []
+    for i, j, l in triplets.tolist():  # noqa: E741 (the paper's l)
+        #: H_t = (x_i - x_l)(x_i - x_l)^T - (x_i - x_j)(x_i - x_j)^T
+        #:   | H_t = (\mathbf{x}_i - \mathbf{x}_l)(\mathbf{x}_i - \mathbf{x}_l)^T
+        #:     - (\mathbf{x}_i - \mathbf{x}_j)(\mathbf{x}_i - \mathbf{x}_j)^T
+        H = np.outer(X[i] - X[l], X[i] - X[l]) - np.outer(X[i] - X[j], X[i] - X[j])
+        losses += [loss(cp.trace(M @ H), width)]
+    cost = cp.sum(cp.hstack(losses)) + lam / 2 * cp.sum_squares(M)
+    #: min over M:  sum_t l(<M, H_t>) + lam/2 ||M||^2
+    #:   | \min_{\mathbf{M}}\ \sum_t \ell(\langle \mathbf{M}, H_t \rangle)
+    #:     + \frac{\lambda}{2} \lVert \mathbf{M} \rVert_F^2
+    #: M psd | \mathbf{M} \succeq 0
+    return cp.Problem(cp.Minimize(cost), [M >> 0])
+
+
+def loss(v: Any, width: float) -> Any:
+    """The loss of a triplet."""
+    import cvxpy as cp
+
+    if width == 0:
+        #: l(v) = [1 - v]_+ without a width | \ell(v) = [1 - v]_+ \quad \text{without a width}
+        return cp.pos(1 - v)
+    #: l(v) = 0 for v >= 1 | \ell(v) = 0 \quad \text{for } v \ge 1
+    #: l(v) = (1 - v)^2/(2 gamma) for 1 - gamma <= v <= 1, with gamma the width
+    #:   | \ell(v) = (1 - v)^2 / (2 \gamma) \quad \text{for } 1 - \gamma \le v \le 1
+    #:     \text{, with } \gamma \text{ the width}
+    #: l(v) = 1 - v - gamma/2 for v <= 1 - gamma
+    #:   | \ell(v) = 1 - v - \tfrac{\gamma}{2} \quad \text{for } v \le 1 - \gamma
+    return cp.huber(cp.pos(1 - v), width) / (2 * width)
+
+
+def dual(X: FloatArray, triplets: IntArray, lam: float, width: float) -> Any:
+    """Its dual. Variables: "a" (m,), a price a triplet, and "S" (d, d)."""
+    import cvxpy as cp
+
+    m, d = len(triplets), X.shape[1]
+    a = cp.Variable(m, name="a")
+    S = cp.Variable((d, d), symmetric=True, name="S")
+    i, j, l = triplets.T  # noqa: E741
+    H = np.einsum("ta,tb->tab", X[i] - X[l], X[i] - X[l]) - np.einsum("ta,tb->tab", X[i] - X[j], X[i] - X[j])
+    G = cp.reshape(H.reshape(m, -1).T @ a, (d, d), order="C")
+    #: max over a, S:  sum_t a_t - gamma/2 sum_t a_t^2 - 1/(2 lam) ||sum_t a_t H_t + S||^2
+    #:   | \max_{a,\, S}\ \sum_t a_t - \tfrac{\gamma}{2} \sum_t a_t^2
+    #:     - \tfrac{1}{2 \lambda} \lVert \sum_t a_t H_t + S \rVert_F^2
+    gained = cp.sum(a) - width / 2 * cp.sum_squares(a) - cp.sum_squares(G + S) / (2 * lam)
+    #: S psd,  0 <= a_t <= 1 | S \succeq 0, \quad 0 \le a_t \le 1
+    return cp.Problem(cp.Maximize(gained), [S >> 0, a >= 0, a <= 1])
+    #: [What is proved]
+    #: lam M = sum_t a_t H_t + S at the optimum
+    #:   | \lambda \mathbf{M} = \textstyle\sum_t a_t H_t + S \text{ at the optimum}
+    #: any a within 0 and 1 gives a lower bound;  ||M - M*|| <= sqrt(2 gap/lam)
+    #:   | \text{any } a \text{ within } 0 \text{ and } 1 \text{ gives a lower bound;}
+    #:     \quad \lVert \mathbf{M} - \mathbf{M}^* \rVert_F \le \sqrt{2\, \mathrm{gap} / \lambda}
+
+
+@dataclass(frozen=True)
+class Instance(Compared):
+    """Checked data, and both parameters."""
+
+    lam: float
+    width: float
+
+
+def instance(
+    X: ArrayLike,
+    y: ArrayLike | None,
+    *,
+    lam: float = 1.0,
+    width: float = 0.05,
+    n_neighbors: int | None = 3,
+    triplets: Any = None,
+) -> Instance:
+    """Everything checked. Raises ValueError for bad input."""
+    points, lam, width = check_X(X), check_positive(lam, "lam"), check_number(width, "width")
+    if not (width == 0 or LEAST_WIDTH <= width <= 1):
+        raise ValueError(
+            f"width must be within {LEAST_WIDTH:g} and 1, the margin, or 0 for the hinge; got {width:g}"
+        )
+    check_units(points, lam, "lam", "lam / s^4")
+    return Instance(**vars(compared(points, y, n_neighbors, triplets)), lam=lam, width=width)
+
+
+def objective(given: Instance, M: FloatArray) -> float:
+    """sum l(<M, H_t>) + lam/2 ||M||^2"""
+    losses = [_loss(v, given.width) for v in _margins(given, M)]
+    return float(np.sum(losses)) + given.lam / 2 * float(np.sum(M**2))
+
+
+def _margins(given: Instance, M: FloatArray) -> list[float]:
+    """<M, H_t> of every triplet."""
+    X, found = given.X, []
+    for i, j, l in given.triplets().tolist():  # noqa: E741
+        far, near = X[i] - X[l], X[i] - X[j]
+        found.append(float(far @ M @ far - near @ M @ near))
+    return found
+
+
+def _loss(v: float, width: float) -> float:
+    """l(v), by its three parts."""
+    if v >= 1:
+        return 0.0
+    if v <= 1 - width:
+        return 1 - v - width / 2
+    return (1 - v) ** 2 / (2 * width)
+
+
+def evaluate(given: Instance, M: FloatArray) -> dict[str, Any]:
+    """Intermediates at M: triplets (m, 3), their margins, losses, slopes -l'; the norm; a (sub)gradient in M."""
+    X, width, margins = given.X, given.width, _margins(given, M)
+    slopes = [float(v < 1) if width == 0 else min(max((1 - v) / width, 0.0), 1.0) for v in margins]
+    gradient = given.lam * M
+    for (i, j, l), slope in zip(given.triplets().tolist(), slopes, strict=True):  # noqa: E741
+        far, near = X[i] - X[l], X[i] - X[j]
+        gradient = gradient - slope * (np.outer(far, far) - np.outer(near, near))
+    return {
+        "objective": objective(given, M),
+        "norm": given.lam / 2 * float(np.sum(M**2)),
+        "triplets": given.triplets(),
+        "margins": np.array(margins),
+        "losses": np.array([_loss(v, width) for v in margins]),
+        "slopes": np.array(slopes),
+        "gradient": gradient,
+    }
+
+
+def _lam_times(factor: Callable[[Instance], float]) -> Any:
+    return changed("lam", lambda q: _asked(q).lam * factor(_asked(q)))
+
+
+def _asked(question: Question) -> Instance:
+    return instance(question.X, question.y, **question.params)
+
+
+# Not named are distances where there are squared ones (dlib's documentation), which are not convex in M.
+MISREADINGS = {
+    "mean": Misreading(
+        "the mean over triplets where there is their sum", _lam_times(lambda given: given.count)
+    ),
+    "no_half": Misreading("lam ||M||^2 where there is half of it", _lam_times(lambda given: 2.0)),
+    "hinge": Misreading(
+        "the hinge where it is smoothed", changed("width", lambda q: 0.0 if _asked(q).width else None)
+    ),
+    "exchanged": Misreading(
+        "j and l exchanged: the point that should be far is given first",
+        changed("triplets", lambda q: _asked(q).triplets()[:, [0, 2, 1]].tolist()),
+    ),
+}
+
+
+class RTML(TripletMethod[Instance]):
+    """Triplets with a margin, a smoothed hinge, and the Frobenius norm."""
+
+    id = "rtml"
+    TITLE = "RTML: regularized triplet-based metric learning (Yoshida, Takeuchi, Karasuyama 2018)"
+    PARAMETERS: ClassVar = {
+        "lam": Parameter("weight of half the squared norm, > 0", NUMBER, 1.0),
+        "width": Parameter(
+            "over which the hinge is rounded below the margin 1, at most 1; 0: the hinge", NUMBER, 0.05
+        ),
+        **BY_TRIPLETS,
+    }
+    STATEMENT = Statement("cvxml.methods.rtml", ("problem", "loss", "dual"))
+    MISREADINGS: ClassVar = MISREADINGS
+    EXAMPLES: ClassVar = (
+        drawn(5, 18, 3),
+        drawn(6, 12, 14, 2, lam=100.0, width=1.0, n_neighbors=1),  # more features than points
+        drawn(7, 18, 5, degenerate=True),
+        sample("iris", 24, lam=10.0, n_neighbors=2),
+        sample("wine", 20, lam=1000.0, width=0.0),  # the hinge
+        verified("iris", 60),
+        verified("wine", 40, lam=20.0, n_neighbors=2),
+        timed("iris"),
+        timed("wine"),
+    )
+
+    def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
+        """See `instance`."""
+        return instance(X, y, **params)
+
+    def problem(self, given: Instance) -> Any:
+        """Variable "M" (d, d)."""
+        return problem(given.X, given.triplets(), given.lam, given.width)
+
+    def dual(self, given: Instance) -> Any:
+        """Variables "a" (m,) and "S" (d, d)."""
+        return dual(given.X, given.triplets(), given.lam, given.width)
+
+    def objective(self, given: Instance, M: FloatArray) -> float:
+        """From the definition."""
+        return objective(given, M)
+
+    def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
+        """See `evaluate`."""
+        return evaluate(given, M)
+
+    def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
+        """lam/2 ||M||^2 and a smoothed hinge on the triplets."""
+        norm = Frobenius(given.X, number(given.lam))
+        smoothed = SmoothedHinge(number(given.width)) if given.width else Hinge(number(1))
+        return Family(norm, (Term(smoothed, self.rows(given)),), of_regularizer=True, radius=norm.around)
+
+    def stored(self, given: Instance) -> dict[str, Any]:
+        """With explicit triplets."""
+        return {"lam": given.lam, "width": given.width, **given.stored}
+
+
+METHOD = RTML()

@@ -1,0 +1,375 @@
+"""LSML: by hand, from KKT, against other minimisers, its bound for any prices, equal points, weights, draws, files."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from collections import Counter
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+import cvxml
+from cvxml.core.metric import FloatArray
+from cvxml.core.quadruplets import drawn
+from cvxml.core.report import Verdict
+from cvxml.core.result import Status
+from cvxml.family import logdet_path
+from cvxml.methods import get
+from tests.cli.commands import Cli
+from tests.instances import random_data, real_data
+
+RECOMPUTE = Path(__file__).parents[3] / "validation" / "recompute.py"
+# one comparison that counts: a near pair 3 along the first axis, a far one 1 along the other
+CROSSED = [[0.0, 0.0], [3.0, 0.0], [0.0, 1.0], [0.0, 9.0]]
+ROWS = [[0, 1, 0, 2], [0, 2, 0, 3]]
+
+
+def value(X: Any, rows: Any, w: Any, A_0: Any, M: Any) -> float:
+    """The objective, one comparison after another, its divergence by eigenvalues."""
+    X = np.asarray(X)
+    ratio = np.linalg.eigvals(np.linalg.inv(A_0) @ M).real
+    total = float(np.sum(ratio - 1 - np.log(ratio)))
+    for (a, b, c, d), weight in zip(rows, w, strict=True):
+        near, far = (math.sqrt(e @ M @ e) for e in (X[a] - X[b], X[c] - X[d]))
+        total += weight * max(0.0, near - far) ** 2
+    return total
+
+
+def test_by_hand() -> None:
+    """M = diag(m, 5 m): 10 m - 3 sqrt(m n) = 1 and 2 n - 3 sqrt(m n) = 1 have n = 5 m."""
+    m = 1 / (10 - 3 * math.sqrt(5))
+    given: dict[str, Any] = {"quadruplets": ROWS, "weights": [1.0, 0.0]}
+    solution = cvxml.solve("lsml", CROSSED, None, tol=1e-9, **given)
+    assert solution.objective == pytest.approx(-math.log(5 * m**2), rel=1e-9)
+    assert np.linalg.norm(solution.metric - np.diag([m, 5 * m])) <= solution.certificate.radius
+    assert solution.dual["s"] == pytest.approx([1 - math.sqrt(5) / 3, 0], abs=1e-4)
+    report = cvxml.check("lsml", CROSSED, None, np.diag([m, 5 * m]), tol="strict", **given)
+    assert report.verdict is Verdict.CERTIFIED
+
+
+def test_exactly_the_interval_holds_the_optimum() -> None:
+    m = 1 / (10 - 3 * math.sqrt(5))
+    given: dict[str, Any] = {"quadruplets": ROWS, "weights": [1.0, 0.0]}
+    report = cvxml.check("lsml", CROSSED, None, np.diag([m, 5 * m]), exact=True, **given)
+    assert report.exact is not None
+    low, high = report.exact.lower_bound, report.exact.objective
+    with localcontext(prec=50):
+        optimum = -(5 / (10 - 3 * Decimal(5).sqrt()) ** 2).ln()
+    assert low <= Fraction(optimum) <= high
+    assert high - low <= Fraction(optimum) / 10**9
+
+
+class Known(NamedTuple):
+    """An instance whose optimum follows from its construction, without any solver."""
+
+    X: FloatArray
+    rows: list[list[int]]
+    w: FloatArray
+    prior: FloatArray
+    M: FloatArray
+
+
+def from_kkt(seed: int, d: int = 4, q: int = 9) -> Known:
+    """Any metric M is optimal for the prior P^-1, P = M^-1 - sum w (s U - s/(1-s) V), if that is positive definite.
+
+    Every quadruplet has four points of its own; differences are so small that P is near M^-1.
+    """
+    rng = np.random.default_rng(seed)
+    root = rng.standard_normal((d, d))
+    M, P = root @ root.T + 0.1 * np.eye(d), np.zeros((d, d))
+    w = rng.uniform(0, 1, q)
+    w /= w.sum()
+    size, points = 0.5 / np.sqrt(np.linalg.norm(M, 2)), []
+    P += np.linalg.inv(M)
+    for weight in w:
+        a, b = size * rng.standard_normal((2, d))
+        u, v = a @ M @ a, b @ M @ b
+        points += [p := rng.standard_normal(d), p + a, p := rng.standard_normal(d), p + b]
+        a, b = points[-4] - points[-3], points[-2] - points[-1]
+        s = max(0.0, 1 - math.sqrt(v / u))
+        P -= weight * (s * np.outer(a, a) - s / (1 - s) * np.outer(b, b))
+    assert np.linalg.eigvalsh(P)[0] > 0
+    prior = np.linalg.inv(P)
+    rows = [[4 * k, 4 * k + 1, 4 * k + 2, 4 * k + 3] for k in range(q)]
+    return Known(np.array(points), rows, w, (prior + prior.T) / 2, M)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_from_kkt(seed: int) -> None:
+    known = from_kkt(seed)
+    given: dict[str, Any] = {"quadruplets": known.rows, "weights": known.w, "prior": known.prior}
+    solution = cvxml.solve("lsml", known.X, None, tol=1e-9, **given)
+    assert 0 < np.count_nonzero(solution.dual["s"]) < len(known.w)
+    best = value(known.X, known.rows, known.w, known.prior, known.M)
+    assert solution.objective == pytest.approx(best, rel=1e-8)
+    assert np.linalg.norm(solution.metric - known.M) <= solution.certificate.radius * (1 + 1e-6) + 1e-9
+    assert cvxml.check("lsml", known.X, None, known.M, **given).verdict is Verdict.CERTIFIED
+    wrong = cvxml.check("lsml", known.X, None, 1.01 * known.M, diagnosed=False, **given)
+    assert wrong.verdict is Verdict.REFUTED
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_other_minimiser_finds_less(seed: int) -> None:
+    """Quasi-Newton steps on a root of the metric, on the objective from its definition, end at the same value."""
+    X, y = random_data(seed, n=12, d=2)
+    given = get("lsml").instance(X, y, n_quadruplets=15, random_state=seed)
+
+    def of_root(entries: FloatArray) -> float:
+        L = np.array([[entries[0], 0.0], [entries[1], entries[2]]])
+        return value(X, given.quadruplets, given.weights, given.prior, L @ L.T + 1e-12 * np.eye(2))
+
+    found = min(
+        (minimize(of_root, start, method="BFGS") for start in ([1.0, 0, 1], [0.5, 0.2, 0.5])),
+        key=lambda result: result.fun,
+    )
+    solution = cvxml.solve("lsml", X, y, n_quadruplets=15, random_state=seed, tol=1e-9)
+    assert solution.status is Status.CONVERGED
+    assert solution.lower_bound <= found.fun + 1e-9
+    assert solution.objective == pytest.approx(found.fun, rel=1e-6)
+
+
+def test_no_comparison_is_violated() -> None:
+    prior = np.diag([2.0, 0.5])
+    solution = cvxml.solve("lsml", CROSSED, None, quadruplets=[[0, 2, 0, 3]], prior=prior)
+    np.testing.assert_allclose(solution.metric, prior, rtol=1e-14)
+    assert solution.objective == pytest.approx(0, abs=1e-15)
+    assert any("the prior, which is the optimum" in note for note in solution.notes)
+    assert not solution.dual["s"].any()
+    assert (
+        cvxml.check("lsml", CROSSED, None, prior, quadruplets=[[0, 2, 0, 3]], prior=prior).verdict
+        == "certified"
+    )
+
+
+def test_a_far_pair_of_equal_points_costs_the_near_distance() -> None:
+    """D_ld(M, I) + <M, U>: M = (I + U)^-1, and log(1 + |e|^2). The price s is 1, of which the far pair has none."""
+    X = np.array([[0.0, 0.0], [2.0, 1.0], [5.0, 5.0], [5.0, 5.0]])
+    solution = cvxml.solve("lsml", X, None, quadruplets=[[0, 1, 2, 3]], tol=1e-9)
+    assert solution.objective == pytest.approx(math.log(6), rel=1e-9)
+    assert solution.dual["s"] == pytest.approx([1.0])
+    assert any("no metric keeps them apart" in note for note in solution.notes)
+    expected = np.linalg.inv(np.eye(2) + np.outer([2.0, 1.0], [2.0, 1.0]))
+    assert np.linalg.norm(solution.metric - expected) <= solution.certificate.radius + 1e-12
+    report = cvxml.check("lsml", X, None, expected, quadruplets=[[0, 1, 2, 3]], exact=True)
+    assert report.verdict is Verdict.CERTIFIED
+
+
+def test_a_near_pair_of_equal_points_costs_nothing() -> None:
+    """But its share of the weight."""
+    X = [*CROSSED, CROSSED[0]]
+    with_twins = cvxml.solve("lsml", X, None, quadruplets=[ROWS[0], [0, 4, 0, 1]], tol=1e-9)
+    without = cvxml.solve("lsml", X, None, quadruplets=ROWS, tol=1e-9)  # of which the second is kept
+    assert with_twins.objective == pytest.approx(without.objective, rel=1e-8)
+
+
+def test_only_the_proportions_of_weights_count() -> None:
+    X, y = real_data("iris", 30)
+    rows = get("lsml").instance(X, y, n_quadruplets=12).quadruplets.tolist()
+    w = np.arange(12)
+    once = cvxml.solve("lsml", X, None, quadruplets=rows, weights=w, tol=1e-9)
+    assert once.params["weights"] == pytest.approx(w / 66)
+    assert w.tolist() == list(range(12))  # and is not touched
+    again = cvxml.solve("lsml", X, None, quadruplets=rows, weights=0.7 * w, tol=1e-9)
+    assert again.objective == pytest.approx(once.objective, rel=1e-8)
+    repeated = [row for row, times in zip(rows, w.tolist(), strict=True) for _ in range(times)]
+    listed = cvxml.solve("lsml", X, None, quadruplets=repeated, tol=1e-9)
+    assert listed.objective == pytest.approx(once.objective, rel=1e-8)
+    stored = get("lsml").instance(X, None, quadruplets=rows, weights=once.params["weights"])
+    np.testing.assert_array_equal(stored.weights, once.params["weights"])  # to the bit
+
+
+def test_any_prices_bound_any_metric() -> None:
+    X, y = random_data(3, n=14, d=3, classes=2)
+    rng, method = np.random.default_rng(0), get("lsml")
+    given = method.instance(X, y, n_quadruplets=25)
+    for size in 10.0 ** rng.uniform(-6, 3, 40):
+        s = size * rng.standard_normal(25)
+        L = rng.standard_normal((3, 3)) * 10.0 ** rng.uniform(-2, 1)
+        proof = method.certify(given, L @ L.T, {"s": s})
+        assert 0 <= proof.lower_bound <= method.objective(given, L @ L.T) * (1 + 1e-12)
+        assert proof.gap >= -proof.rounding
+
+
+def test_the_prices_of_a_metric_need_no_solver() -> None:
+    X, y = real_data("wine", 30)
+    best = cvxml.solve("lsml", X, y, tol=1e-9)
+    for share in (1e-3, 1e-2):
+        near = best.metric + share * np.diag(np.diag(best.metric))
+        proof = cvxml.certify("lsml", X, y, near, {"s": cvxml.evaluate("lsml", X, y, near).s})
+        assert proof.lower_bound <= best.objective
+        assert best.objective - proof.lower_bound <= 100 * share**2
+
+
+@pytest.mark.parametrize("name", ["MOST_SQUARE", "MOST_PAIRS"])
+def test_every_way_to_the_newton_step_leads_to_the_optimum(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = random_data(2, n=14, d=6)
+    few: dict[str, Any] = {"n_quadruplets": 12}
+    plain = [cvxml.solve("lsml", X, y, tol=1e-9, **params) for params in ({}, few)]
+    monkeypatch.setattr(logdet_path, name, 0)
+    other = [cvxml.solve("lsml", X, y, tol=1e-9, **params) for params in ({}, few)]
+    monkeypatch.setattr(logdet_path, "MOST_SQUARE", 0)
+    monkeypatch.setattr(logdet_path, "MOST_PAIRS", 0)  # conjugate gradients
+    last = [cvxml.solve("lsml", X, y, tol=1e-9, **params) for params in ({}, few)]
+    for a, b, c in zip(plain, other, last, strict=True):
+        assert b.objective == pytest.approx(a.objective, rel=1e-8)
+        assert c.objective == pytest.approx(a.objective, rel=1e-8)
+
+
+@pytest.mark.parametrize("unit", [1e-3, 1.0, 1e3])
+def test_features_in_any_units_beside_the_prior(unit: float) -> None:
+    """Where all costs more than the divergence the metric is small, and is found in a few steps more."""
+    X, y = real_data("wine", 60)
+    solution = cvxml.solve("lsml", unit * X, y, tol=1e-8)
+    assert solution.status is Status.CONVERGED
+    assert solution.n_iter < 60
+
+
+# ---- misreadings
+
+
+def literal(X: Any, rows: Any, w: Any, P: Any) -> FloatArray:
+    """The optimum of tr P M - log det M + sum w (sqrt u - sqrt v)_+^2 for any w, through cvxpy."""
+    X = np.asarray(X)
+    M, more = cp.Variable((X.shape[1],) * 2, PSD=True), cp.Variable(len(rows), nonneg=True)
+    losses: list[Any] = []
+    for k, (a, b, c, d) in enumerate(rows):
+        u, v = ((X[i] - X[j]) @ M @ (X[i] - X[j]) for i, j in ((a, b), (c, d)))
+        losses.append(w[k] * (u + more[k] + v - 2 * cp.geo_mean(cp.hstack([u + more[k], v]))))
+    cp.Problem(cp.Minimize(cp.trace(P @ M) - cp.log_det(M) + cp.sum(losses))).solve(cp.CLARABEL)
+    return np.asarray(M.value)
+
+
+def asked(changes: dict[str, Any]) -> tuple[Any, Any, Any, dict[str, Any]]:
+    X, y = real_data("iris", 30)
+    prior = np.diag([2.0, 0.5, 1.0, 3.0]) + 0.2
+    params: dict[str, Any] = {"n_quadruplets": 25, "prior": prior, **changes}
+    return X, y, get("lsml").instance(X, y, **params), params
+
+
+@pytest.mark.parametrize(
+    ("mistake", "says"),
+    [
+        (lambda p: (p.quadruplets, 25 * p.weights, np.linalg.inv(p.prior)), "the sum of the residuals"),
+        (lambda p: (p.quadruplets, p.weights, p.prior), "tr A_0 M where there is tr A_0^-1 M"),
+        (lambda p: (p.quadruplets, p.weights, np.eye(4)), "the identity as prior"),
+        (lambda p: (p.quadruplets, p.weights, np.cov(p.X.T)), "the inverse covariance as prior"),
+        (lambda p: (p.quadruplets[:, [2, 3, 0, 1]], p.weights, np.linalg.inv(p.prior)), "near and far pairs"),
+    ],
+)
+def test_a_misreading_is_named(mistake: Any, says: str) -> None:
+    X, y, given, params = asked({})
+    theirs = literal(X, *mistake(given))
+    report = cvxml.check("lsml", X, y, theirs, **params)
+    assert report.verdict is Verdict.REFUTED
+    assert any(says in line for line in report.diagnosis), report.diagnosis
+
+
+def test_weights_that_are_left_out_are_named() -> None:
+    X, y, given, params = asked({"weights": np.arange(25.0)})
+    theirs = literal(X, given.quadruplets, np.full(25, 1 / 25), np.linalg.inv(given.prior))
+    report = cvxml.check("lsml", X, y, theirs, **params)
+    assert any("the same weight" in line for line in report.diagnosis), report.diagnosis
+
+
+# ---- inputs
+
+
+def test_what_is_drawn_from_labels() -> None:
+    """Every pair of one class, and every ordered pair of two classes, is as likely; the same seed draws the same."""
+    y = np.array([0, 0, 0, 1, 1, 2])
+    rows = drawn(y, 6000, 5)
+    near, far = np.sort(rows[:, :2], axis=1), rows[:, 2:]
+    assert (y[near[:, 0]] == y[near[:, 1]]).all()
+    assert (near[:, 0] != near[:, 1]).all()
+    assert (y[far[:, 0]] != y[far[:, 1]]).all()
+    for pairs, kinds in ((near, 4), (far, 22)):
+        count = Counter(map(tuple, pairs.tolist()))
+        assert len(count) == kinds
+        expected = 6000 / kinds
+        assert max(abs(times - expected) for times in count.values()) <= 5 * math.sqrt(expected)
+    np.testing.assert_array_equal(rows, drawn(y, 6000, 5))
+    assert (rows != drawn(y, 6000, 6)).any()
+    X, labels = real_data("iris", 30)
+    assert len(get("lsml").instance(X, labels).quadruplets) == 20 * 9
+
+
+@pytest.mark.parametrize(
+    ("params", "says"),
+    [
+        ({"quadruplets": [[0, 1, 2]]}, "four indices"),
+        ({"quadruplets": [[0, 1, 2], [0, 1, 2, 3]]}, "four indices"),
+        ({"quadruplets": []}, "four indices"),
+        ({"quadruplets": [[0.0, 1, 2, 3]]}, "four indices"),
+        ({"quadruplets": [[0, 1, 2, 12]]}, "outside"),
+        ({"quadruplets": [[-1, 1, 2, 3]]}, "outside"),
+        ({"quadruplets": [[0, 1, 2, 3], [0, 0, 1, 2]]}, r"quadruplets\[1\] .* no pair"),
+        ({"quadruplets": [[0, 1, 2, 2]]}, "no pair"),
+        ({"weights": [1.0]}, "weights must be one number for each of 180"),
+        ({"quadruplets": [[0, 1, 2, 3]], "weights": [0.0]}, "weights must be finite"),
+        ({"quadruplets": [[0, 1, 2, 3], [0, 1, 4, 5]], "weights": [-1, 2]}, "weights must be finite"),
+        ({"quadruplets": [[0, 1, 2, 3]], "weights": [math.nan]}, "weights must be finite"),
+        ({"n_quadruplets": 0}, "n_quadruplets"),
+        ({"random_state": -1}, "random_state"),
+        ({"prior": np.zeros((2, 2))}, "prior must be positive definite"),
+        ({"prior": "nothing"}, "prior"),
+        ({"prior": 1e120 * np.eye(2)}, "rescale X, or the prior"),
+    ],
+)
+def test_bad_parameters(params: dict[str, Any], says: str) -> None:
+    X, y = random_data(0, n=12, d=2)
+    with pytest.raises(ValueError, match=says):
+        cvxml.solve("lsml", X, y, **params)
+
+
+def test_neither_labels_nor_quadruplets() -> None:
+    with pytest.raises(ValueError, match="or give quadruplets"):
+        cvxml.solve("lsml", CROSSED, None)
+    with pytest.raises(ValueError, match="every class has one point"):
+        cvxml.solve("lsml", CROSSED, [0, 1, 2, 3])
+
+
+def test_quadruplets_and_weights_are_rows_of_tables(cli: Cli, tmp_path: Path) -> None:
+    X, y = real_data("iris")
+    rows, w = drawn(y, 30, 0), np.arange(1.0, 31.0)
+    np.savetxt(tmp_path / "q.csv", rows, fmt="%d", delimiter=",", header="a,b,c,d", comments="")
+    np.savetxt(tmp_path / "w.csv", w)
+    told = ("--quadruplets", str(tmp_path / "q.csv"), "--weights", str(tmp_path / "w.csv"))
+    answer = cli("solve", "lsml", "iris", "--standardize", *told, "--json")
+    known = cvxml.solve("lsml", X, None, quadruplets=rows, weights=w)
+    assert json.loads(answer.out)["objective"] == pytest.approx(known.objective, rel=1e-9)
+
+
+def test_the_estimator_takes_quadruplets() -> None:
+    X, y = real_data("iris", 30)
+    rows, w = drawn(y, 30, 1), np.arange(1.0, 31.0)
+    model = cvxml.LSML().fit(X, quadruplets=rows, weights=w)
+    known = cvxml.solve("lsml", X, None, quadruplets=rows, weights=w)
+    np.testing.assert_allclose(model.get_mahalanobis_matrix(), known.metric, rtol=1e-9, atol=1e-12)
+    with pytest.raises(ValueError, match="weights are of quadruplets"):
+        cvxml.LSML().fit(X, y, weights=w)
+
+
+def test_a_saved_file_is_proved_without_the_package(tmp_path: Path) -> None:
+    X, y = real_data("iris", 24)
+    path = tmp_path / "solution.json"
+    cvxml.solve("lsml", X, y, prior="covariance", n_quadruplets=20).save(path)
+    done = subprocess.run([sys.executable, RECOMPUTE, path], capture_output=True, text=True, check=True)
+    assert "proved: optimal to 1e-6" in done.stdout
+    content = json.loads(path.read_text())
+    for wrong in (1.0, -0.1):
+        content["dual"]["s"][0] = wrong
+        path.write_text(json.dumps(content))
+        done = subprocess.run([sys.executable, RECOMPUTE, path], capture_output=True, text=True, check=False)
+        assert done.returncode != 0
+        assert "an s is negative, or 1 or more" in done.stdout + done.stderr
