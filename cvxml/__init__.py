@@ -6,7 +6,8 @@ evaluate(method, X, y, metric)     the intermediates, by the paper's names
 problem(method, X, y)              the literal cvxpy problem
 methods()                          the ids of all methods
 MLSVM, KernelMLSVM, Gerrymandering, GLML, NCA,
-LMNN, ITML, MCML, MMC, DMLEig, FrobMetric, Euclidean, WithinClass   scikit-learn estimators
+LMNN, ITML, MCML, MMC, DMLEig, FrobMetric, RCA,
+Euclidean, WithinClass                         scikit-learn estimators
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from cvxml.estimators.mlsvm import MLSVM, KernelMLSVM
     from cvxml.estimators.mmc import MMC
     from cvxml.estimators.nca import NCA
+    from cvxml.estimators.rca import RCA
     from cvxml.estimators.ssvm import Gerrymandering
 
 
@@ -42,6 +44,7 @@ __all__ = [
     "MLSVM",
     "MMC",
     "NCA",
+    "RCA",
     "Certificate",
     "DMLEig",
     "Euclidean",
@@ -75,6 +78,7 @@ _ESTIMATORS = {
     "MCML": "cvxml.estimators.mcml",
     "MMC": "cvxml.estimators.mmc",
     "DMLEig": "cvxml.estimators.dml_eig",
+    "RCA": "cvxml.estimators.rca",
     "Euclidean": "cvxml.estimators.baselines",
     "WithinClass": "cvxml.estimators.baselines",
     "Gerrymandering": "cvxml.estimators.ssvm",

@@ -30,6 +30,13 @@ ASKS: dict[str, dict[str, str]] = {
             "`triplets`, D(i, j) = (x_i - x_j)^T X (x_i - x_j); or components L with X = L^T L"
         )
     },
+    "rca": {
+        "metric": (
+            "B (d, d) or any multiple of it, the optimum of mean_i (x_i - m)^T B (x_i - m) + alpha tr B over the "
+            "points in `chunklets` (-1: in none), m the mean of the chunklet of x_i, where det B >= 1; or components L with "
+            "B = L^T L"
+        )
+    },
     "itml": {
         "metric": (
             "A (d, d), the optimum of tr(A P^-1) - log det(A P^-1) - d + gamma sum_pairs (r - log r - 1), P = `prior`, "

@@ -154,6 +154,20 @@ def alone() -> Inputs:
     return {"X": [*given["X"], given["X"][0]], "y": [*given["y"], 2]}
 
 
+def chunks(X: Points, chunklets: list[int], alpha: float = 0.0) -> Inputs:
+    """RCA."""
+    return {"X": X, "chunklets": chunklets, "alpha": alpha}
+
+
+def crosses() -> Inputs:
+    """By hand: C = diag(1/2, 2), B* = diag(2, 1/2), the optimum is 2.
+
+    A chunklet along each axis, of 4 points in all, and a point that is in none and says nothing.
+    """
+    X = [[1.0, 7.0], [-1.0, 7.0], [3.0, 2.0], [3.0, -2.0], [9.0, 9.0]]
+    return chunks(X, [0, 0, 4, 4, -1])
+
+
 RELATIVES = (
     Definition(
         "lmnn-line",
@@ -207,6 +221,34 @@ RELATIVES = (
         "every seventh flower, z-scored, two targets and two impostors each",
         lambda: frobmetric(*sample(IRIS, 7), 10.0, 2),
         mistakes={"half": Mistake("the norm without 1/2", params={"C": 5.0})},
+    ),
+    Definition(
+        "rca-crosses",
+        "rca",
+        "two chunklets and a point in none, solvable by hand: B = diag(2, 1/2)",
+        crosses,
+        mistakes={
+            "stray": Mistake("the points of no chunklet in one", params={"chunklets": [0, 0, 4, 4, 4]}),
+        },
+    ),
+    Definition(
+        "rca-iris",
+        "rca",
+        "every seventh flower, z-scored, in chunklets of two to five, some flowers in none",
+        lambda: chunks(
+            sample(IRIS, 7)[0], [0, 0, 0, 1, 1, -1, 2, -1, 3, 3, 3, 3, 3, -1, 4, 4, 4, 5, 5, -1, 5, 5]
+        ),
+        mistakes={
+            "total": Mistake("the covariance of all points in chunklets", params={"chunklets": [0] * 22}),
+        },
+    ),
+    Definition(
+        "rca-singular",
+        "rca",
+        "a feature twice: C is singular but for alpha",
+        lambda: chunks([[*row[:3], row[0]] for row in sample(WINE, 9)[0]], sample(WINE, 9)[1], 0.25),
+        ("rank deficient",),
+        {"alpha": Mistake("half of alpha", params={"alpha": 0.125})},
     ),
     Definition(
         "itml-iris",

@@ -120,6 +120,13 @@ class Learner(MetricEstimator):
         self._keep(points)
         self._n_features_out = len(self.components_)
 
+    def _fit_to(self, X: ArrayLike, y: ArrayLike | None, **given: Any) -> Self:
+        """Fit to labels y (n,), or to the lists that are given in their place: parameters of the method."""
+        if all(listed is None for listed in given.values()):
+            return MetricEstimator.fit(self, X, y)  # type: ignore[arg-type]
+        self._solve(validate_data(self, X, dtype=np.float64, ensure_min_samples=2), None, **given)
+        return self
+
     def _may_start_from(self, start: Solution | None, n: int) -> bool:
         """True for a solution of the same method with as many points."""
         return start is not None and start.method == self._method and len(start.y) == n
@@ -138,8 +145,4 @@ class PairsEstimator(Learner):
         pairs: {"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}, indices into X. Raises ValueError for bad input,
         and where the problem of the method has no optimum; warns (ConvergenceWarning) whenever tol is not met.
         """
-        if pairs is None:
-            return super().fit(X, y)  # type: ignore[arg-type]
-        points = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        self._solve(points, None, pairs=pairs)
-        return self
+        return self._fit_to(X, y, pairs=pairs)

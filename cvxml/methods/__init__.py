@@ -21,6 +21,7 @@ METHODS = {
     "lmnn": "cvxml.methods.lmnn:METHOD",
     "lmnn:squared_hinge": "cvxml.methods.lmnn:SQUARED_HINGE",
     "frobmetric": "cvxml.methods.frobmetric:METHOD",
+    "rca": "cvxml.methods.rca:METHOD",
 }
 
 

@@ -48,6 +48,7 @@ SHOWN = {  # of the mathematics
     "lmnn": "mu sum_ijl xi_ijl",
     "lmnn:squared_hinge": "mu sum_ijl xi_ijl^2",
     "frobmetric": "(C/m) sum_t xi_t",
+    "rca": "|B| >= 1",
     "itml": "gamma D_ld",
     "mcml": "log sum",
     "mmc": "sqrt",

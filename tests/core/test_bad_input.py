@@ -423,6 +423,7 @@ TABLES = {
     "lmnn": bad_arrays("price", "triplets"),
     "lmnn:squared_hinge": bad_arrays("price", "triplets"),
     "frobmetric": bad_arrays("price", "triplets"),
+    "rca": bad_arrays("l"),
     "itml": bad_arrays("lam_S", "lam_D"),
     "mcml": bad_arrays("q"),
     "mmc": bad_arrays("c"),

@@ -35,6 +35,7 @@ LEARNERS: list[tuple[Learner, dict[str, list[Any]]]] = [
     (cvxml.MMC(), {"tol": [1e-6, 1e-4]}),
     (cvxml.MMC(diagonal=True), {"diagonal": [False, True]}),
     (cvxml.DMLEig(), {"tol": [1e-6, 1e-4]}),
+    (cvxml.RCA(alpha=0.1), {"alpha": [0.1, 1.0]}),
 ]
 BASELINES: list[MetricEstimator] = [Euclidean(), WithinClass(shrinkage=0.1)]
 CLASSIFIERS = [
@@ -206,6 +207,7 @@ ASKED: list[tuple[Learner, str, dict[str, Any]]] = [
     (cvxml.MMC(), "mmc", {}),
     (cvxml.MCML(), "mcml", {}),
     (cvxml.DMLEig(), "dml_eig", {}),
+    (cvxml.RCA(0.3), "rca", {"alpha": 0.3}),
     (cvxml.ITML(solver="clarabel", tol=1e-3), "itml", {"solver": "clarabel"}),
 ]  # fmt: skip
 
