@@ -33,8 +33,8 @@ ASKS: dict[str, dict[str, str]] = {
     "rca": {
         "metric": (
             "B (d, d) or any multiple of it, the optimum of mean_i (x_i - m)^T B (x_i - m) + alpha tr B over the "
-            "points in `chunklets` (-1: in none), m the mean of the chunklet of x_i, where det B >= 1; or components L with "
-            "B = L^T L"
+            "points in `chunklets` (-1: in none), m the mean of the chunklet of x_i, where det B >= 1; or components L "
+            "with B = L^T L"
         )
     },
     "itml": {

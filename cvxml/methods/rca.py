@@ -27,7 +27,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.core.balls import ball, ends, precision
+from cvxml.core.balls import TooFewBits, ball, ends, precision, with_enough_bits
 from cvxml.core.exact import Exact, flint, scaled, upward
 from cvxml.core.example import drawn, sample, timed, verified
 from cvxml.core.inputs import check_labels, check_number, check_X, real_array
@@ -140,6 +140,11 @@ class Instance:
         alpha = fmpq_mat(one) * fmpq(*self.alpha.as_integer_ratio())
         return fmpq_mat(total) * fmpq(unit.numerator, unit.denominator) + alpha
 
+    @cached_property
+    def det(self) -> Any:
+        """|C|"""
+        return self.C.det()
+
 
 def _kinds() -> tuple[Any, Any, Any]:
     module = flint()
@@ -246,14 +251,14 @@ def bound(given: Instance, l: float) -> Any:  # noqa: E741
     if not (math.isfinite(l) and l > 0):
         return ball(0)
     d, price = len(given.X[0]), ball(l)
-    proved = price * (d - d * price.log() + ball(given.C.det()).log())
+    proved = price * (d - d * price.log() + ball(given.det).log())
     return proved if proved > 0 else ball(0)
 
 
 def optimum(given: Instance) -> Any:
     """d |C|^(1/d), a ball."""
     d = len(given.X[0])
-    return d * (ball(given.C.det()).log() / d).exp()
+    return d * (ball(given.det).log() / d).exp()
 
 
 def _is_definite(V: Any) -> bool:
@@ -273,10 +278,17 @@ def _price(dual: Dual) -> float:
 
 def closed_form(given: Instance) -> tuple[FloatArray, float]:
     """B (d, d) and l, rounded to floats."""
-    with precision():
-        l = optimum(given) / len(given.X[0])  # noqa: E741
-        rows = given.C.inv().tolist()
-        return np.array([[float(l * ball(entry)) for entry in row] for row in rows]), float(l)
+    return with_enough_bits(lambda: _closed_form(given))
+
+
+def _closed_form(given: Instance) -> tuple[FloatArray, float]:
+    l = optimum(given) / len(given.X[0])  # noqa: E741
+    try:
+        inverse = flint().arb_mat([[ball(entry) for entry in row] for row in given.C.tolist()]).inv()
+    except ZeroDivisionError as error:
+        raise TooFewBits("the covariance within chunklets is next to singular") from error
+    B = np.array([[float(l * entry) for entry in row] for row in inverse.tolist()])
+    return (B + B.T) / 2, float(l)
 
 
 def _weighted(share: Callable[[IntArray], Any], sentence: str) -> Misreading:
