@@ -37,7 +37,7 @@ from cvxml.core.misreading import Misreading, Other, Question
 from cvxml.core.parameter import JSON, NUMBER, Parameter
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found, Start, in_one_step
-from cvxml.core.squares import is_psd, whole
+from cvxml.core.squares import is_psd, rationals, whole, within_groups
 from cvxml.core.statement import Statement
 from cvxml.family.logdet import distance
 from cvxml.family.proved import EPS
@@ -122,33 +122,16 @@ class Instance:
     @cached_property
     def C(self) -> Any:
         """The covariance within chunklets and alpha I, as flint's rationals (d, d): exactly."""
-        inside = np.flatnonzero(self.chunklets != OUTSIDE)
-        points, at = whole(self.X[inside])
-        rows, sizes = np.array(points.tolist(), dtype=object), np.bincount(self.chunklets[inside])
-        sums = np.zeros((len(sizes), rows.shape[1]), dtype=object)
-        np.add.at(sums, self.chunklets[inside], rows)
-        # n_j sum x x^T - (sum x)(sum x)^T of a chunklet is n_j times what it adds
-        common, fmpz_mat, fmpq_mat, fmpq = math.lcm(*map(int, sizes)), *_kinds()
-        shares = sums * np.array([[common // int(size)] for size in sizes], dtype=object)
-        total = points.transpose() * points * common - fmpz_mat(sums.tolist()).transpose() * fmpz_mat(
-            shares.tolist()
-        )
-        unit, one = (
-            scaled(1, 2 * at) / (common * len(inside)),
-            fmpz_mat(np.eye(rows.shape[1], dtype=int).tolist()),
-        )
-        alpha = fmpq_mat(one) * fmpq(*self.alpha.as_integer_ratio())
-        return fmpq_mat(total) * fmpq(unit.numerator, unit.denominator) + alpha
+        inside = self.chunklets != OUTSIDE
+        sizes = np.bincount(self.chunklets[inside]).tolist()
+        common = math.lcm(*sizes)
+        total, at = within_groups(self.X[inside], self.chunklets[inside], [common // size for size in sizes])
+        return rationals(total, scaled(1, at) / (common * sum(sizes)), self.alpha)
 
     @cached_property
     def det(self) -> Any:
         """|C|"""
         return self.C.det()
-
-
-def _kinds() -> tuple[Any, Any, Any]:
-    module = flint()
-    return module.fmpz_mat, module.fmpq_mat, module.fmpq
 
 
 def instance(
