@@ -6,7 +6,7 @@ evaluate(method, X, y, metric)     the intermediates, by the paper's names
 problem(method, X, y)              the literal cvxpy problem
 methods()                          the ids of all methods
 MLSVM, KernelMLSVM, Gerrymandering, GLML, NCA,
-LMNN, ITML, MCML, MMC, DMLEig, FrobMetric, RCA,
+LMNN, ITML, MCML, MMC, DMLEig, FrobMetric, RCA, GMML,
 Euclidean, WithinClass                         scikit-learn estimators
 """
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from cvxml.estimators.dml_eig import DMLEig
     from cvxml.estimators.frobmetric import FrobMetric
     from cvxml.estimators.glml import GLML
+    from cvxml.estimators.gmml import GMML
     from cvxml.estimators.itml import ITML
     from cvxml.estimators.lmnn import LMNN
     from cvxml.estimators.mcml import MCML
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "GLML",
+    "GMML",
     "ITML",
     "LMNN",
     "MCML",
@@ -79,6 +81,7 @@ _ESTIMATORS = {
     "MMC": "cvxml.estimators.mmc",
     "DMLEig": "cvxml.estimators.dml_eig",
     "RCA": "cvxml.estimators.rca",
+    "GMML": "cvxml.estimators.gmml",
     "Euclidean": "cvxml.estimators.baselines",
     "WithinClass": "cvxml.estimators.baselines",
     "Gerrymandering": "cvxml.estimators.ssvm",

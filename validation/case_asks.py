@@ -37,6 +37,12 @@ ASKS: dict[str, dict[str, str]] = {
             "with B = L^T L"
         )
     },
+    "gmml": {
+        "metric": (
+            "A (d, d), the optimum of tr A S + tr A^-1 D, S and D the sums of (x_i - x_j)(x_i - x_j)^T over similar and "
+            "over dissimilar pairs, each plus mu I (t is 1/2); or components L with A = L^T L"
+        )
+    },
     "itml": {
         "metric": (
             "A (d, d), the optimum of tr(A P^-1) - log det(A P^-1) - d + gamma sum_pairs (r - log r - 1), P = `prior`, "

@@ -168,6 +168,23 @@ def crosses() -> Inputs:
     return chunks(X, [0, 0, 4, 4, -1])
 
 
+def means(X: Points, similar: list[list[int]], dissimilar: list[list[int]], mu: float = 0.0) -> Inputs:
+    """GMML with t = 1/2."""
+    return {"X": X, "pairs": {"similar": similar, "dissimilar": dissimilar}, "t": 0.5, "mu": mu}
+
+
+def flower_lists() -> tuple[Points, list[list[int]], list[list[int]]]:
+    given = flowers(7, 109, 30)
+    return given["X"], *given["pairs"].values()
+
+
+def wine_lists() -> list[list[list[int]]]:
+    return list(pairs_of(sample(WINE, 9)[1], 103, 20).values())
+
+
+SWAPPED = {"similar": [[0, 3], [0, 4]], "dissimilar": [[0, 1], [0, 2]]}
+
+
 RELATIVES = (
     Definition(
         "lmnn-line",
@@ -249,6 +266,30 @@ RELATIVES = (
         lambda: chunks([[*row[:3], row[0]] for row in sample(WINE, 9)[0]], sample(WINE, 9)[1], 0.25),
         ("rank deficient",),
         {"alpha": Mistake("half of alpha", params={"alpha": 0.125})},
+    ),
+    Definition(
+        "gmml-squares",
+        "gmml",
+        "pairs along two axes, solvable by hand: A = diag(2, 3)",
+        lambda: means(
+            [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [2.0, 0.0], [0.0, 3.0]], [[0, 1], [0, 2]], [[0, 3], [0, 4]]
+        ),
+        mistakes={"exchanged": Mistake("the roles exchanged", params={"pairs": SWAPPED})},
+    ),
+    Definition(
+        "gmml-iris",
+        "gmml",
+        "every seventh flower, z-scored, thirty pairs of each kind",
+        lambda: means(*flower_lists()),
+        mistakes={"no_mu": Mistake("mu is added", params={"mu": 5.0})},
+    ),
+    Definition(
+        "gmml-singular",
+        "gmml",
+        "a feature twice: S and D are singular but for mu",
+        lambda: means([[*row[:3], row[0]] for row in sample(WINE, 9)[0]], *wine_lists(), 0.25),
+        ("rank deficient",),
+        {"mu": Mistake("every pair in both orders, beside mu", params={"mu": 0.125})},
     ),
     Definition(
         "itml-iris",

@@ -28,6 +28,7 @@ mmc       -sqrt(mu sum 1/c), for c > 0 with mu sum_S X_ij - sum_D c X_ij psd; di
 dml_eig   -mu, for q of the simplex with mu sum_S X_ij - sum_D q X_ij psd
 rca       d l - d l log l + l log det C, for l > 0, C the covariance within chunklets plus alpha I; the metric is judged
           with its determinant made 1
+gmml      2 tr SY, for symmetric Y with D - Y S Y psd, S and D the sums of X_ij over S and over D, each plus mu I; t = 1/2
 mcml      sum_i H(q_i), for rows q_i of the simplex with sum (w_ij - q_ij) X_ij psd, w_ij = 1/(n_c - 1) in the class
 
 where S and D are the similar and the dissimilar pairs; the scale is the objective. Prices that miss psd are mixed with
@@ -1056,6 +1057,31 @@ def recompute_rca(content):
     return max(objectives), bound - ALLOWED * (abs(bound) + d * price), optimum
 
 
+def recompute_gmml(content):
+    """The scale is the objective."""
+    params, (X, unit) = content["params"], whole(content["X"])
+    n, d = X.shape
+    require(params["t"] == 0.5, "a bound for t other than 1/2 is not recomputed")
+    mu = Fraction(float(params["mu"]))
+    one = Fraction(1, math.lcm((unit**2).denominator, mu.denominator))
+    added = np.diag([int(mu / one)] * d).astype(object)
+    # both in units of `one`
+    S, D = (
+        outer_sum(X, at_pairs(n, listed, [1] * len(listed))) * int(unit**2 / one) + added
+        for listed in given_pairs(content)
+    )
+    objectives = []
+    for A, by in candidates(content["metric"], d):
+        require(eliminate(A, d) is not None, "the metric is not positive definite")
+        det, adjugate = inverse(A)
+        objectives.append(((A * S).sum() * by + (adjugate * D).sum() / (det * by)) * one)
+    Y, fine = whole(content["dual"]["Y"])
+    require(Y.shape == (d, d) and (Y == Y.T).all(), "Y is not symmetric")
+    left = D * fine.denominator**2 - Y.dot(S).dot(Y) * fine.numerator**2
+    require(psd(left), "D - Y S Y is not psd")
+    return max(objectives), 2 * (S * Y).sum() * fine * one, max(objectives)
+
+
 METHODS = {
     "mlsvm": recompute_mlsvm,
     "kernel_mlsvm": recompute_mlsvm,
@@ -1073,6 +1099,7 @@ RELATIVES = {
     "dml_eig": recompute_dml_eig,
     "mcml": recompute_mcml,
     "rca": recompute_rca,
+    "gmml": recompute_gmml,
 }
 
 

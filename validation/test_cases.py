@@ -101,6 +101,7 @@ def by_hand() -> dict[str, tuple[Decimal, Any]]:
         "lmnn-line": (linear / 8, [[1 / 8]]),
         "lmnn-squared-line": (squared * (1 - xi) / 8 + (1 - squared) * xi**2, [[23 / 192]]),
         "frobmetric-line": (Decimal(1) / 128, [[1 / 8]]),
+        "gmml-squares": (Decimal(10), [[2, 0], [0, 3]]),
         "rca-crosses": (Decimal(2), [[2, 0], [0, 1 / 2]]),
         "itml-at-the-bound": (at_the_bound, [[1, 0], [0, 3 / 11]]),
         "mmc-collinear": (-7 / Decimal(5).sqrt(), None),

@@ -102,6 +102,11 @@ def is_psd(M: Any) -> bool:
     return all((-1) ** (d - k) * int(c) >= 0 for k, c in enumerate(coefficients))
 
 
+def is_definite(M: Any) -> bool:
+    """Of a symmetric matrix of integers."""
+    return int(M.det()) > 0 and is_psd(M)
+
+
 def all_distances(images: Any) -> list[list[int]]:
     """The squared distances of every two rows of a matrix of integers, from their products: nothing cancels."""
     products = [[int(entry) for entry in row] for row in (images * images.transpose()).tolist()]

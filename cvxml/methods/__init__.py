@@ -22,6 +22,7 @@ METHODS = {
     "lmnn:squared_hinge": "cvxml.methods.lmnn:SQUARED_HINGE",
     "frobmetric": "cvxml.methods.frobmetric:METHOD",
     "rca": "cvxml.methods.rca:METHOD",
+    "gmml": "cvxml.methods.gmml:METHOD",
 }
 
 

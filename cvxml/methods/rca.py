@@ -37,7 +37,7 @@ from cvxml.core.misreading import Misreading, Other, Question
 from cvxml.core.parameter import JSON, NUMBER, Parameter
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found, Start, in_one_step
-from cvxml.core.squares import is_psd, rationals, whole, within_groups
+from cvxml.core.squares import is_definite, rationals, whole, within_groups
 from cvxml.core.statement import Statement
 from cvxml.family.logdet import distance
 from cvxml.family.proved import EPS
@@ -244,10 +244,6 @@ def optimum(given: Instance) -> Any:
     return d * (ball(given.det).log() / d).exp()
 
 
-def _is_definite(V: Any) -> bool:
-    return int(V.det()) > 0 and is_psd(V)
-
-
 def _price(dual: Dual) -> float:
     if not isinstance(dual, Mapping) or "l" not in dual:
         raise ValueError("the dual must be a mapping with \"l\"; there is no 'l'")
@@ -422,10 +418,10 @@ class RCA(ConvexMethod[Instance]):
         with precision():
             best, proved = optimum(given), bound(given, l)
             kept = {"l": np.array([l if proved > 0 else 0.0])}
-            if not _is_definite(V):
+            at = value(given, V) if is_definite(V) else math.inf
+            if math.isinf(float(at)):
                 figures = math.inf, float(proved), math.inf, float(best), 0.0, math.inf
                 return Certificate("global", *figures, feasibility, kept)
-            at = value(given, V)
             gap = at - proved
             left = upward(ends(len(M) * (at / best - 1))[1])
         return Certificate(
@@ -444,7 +440,7 @@ class RCA(ConvexMethod[Instance]):
     def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
         """The same, rounded outward. Raises ValueError for a singular metric."""
         metric = judged(M, root)
-        if not _is_definite(metric.V):
+        if not is_definite(metric.V):
             raise ValueError("the metric is singular, and its objective infinite: nothing is between bounds")
         with precision():
             found = bound(given, _price(dual)), value(given, metric.V), optimum(given)

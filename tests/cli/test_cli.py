@@ -49,6 +49,7 @@ SHOWN = {  # of the mathematics
     "lmnn:squared_hinge": "mu sum_ijl xi_ijl^2",
     "frobmetric": "(C/m) sum_t xi_t",
     "rca": "|B| >= 1",
+    "gmml": "tr(A^-1 D)",
     "itml": "gamma D_ld",
     "mcml": "log sum",
     "mmc": "sqrt",

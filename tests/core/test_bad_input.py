@@ -424,6 +424,7 @@ TABLES = {
     "lmnn:squared_hinge": bad_arrays("price", "triplets"),
     "frobmetric": bad_arrays("price", "triplets"),
     "rca": bad_arrays("l"),
+    "gmml": bad_arrays("Y"),
     "itml": bad_arrays("lam_S", "lam_D"),
     "mcml": bad_arrays("q"),
     "mmc": bad_arrays("c"),

@@ -40,6 +40,7 @@ WEIGHT: dict[str, dict[str, Any]] = {
     "lmnn:squared_hinge": {"n_neighbors": 2},
     "frobmetric": {"n_neighbors": 2},
     "rca": {"alpha": 0.1},
+    "gmml": {"mu": 0.1},
     "itml": {"pairs": PAIRS, "bounds": (0.5, 2.0)},
     "mcml": {},
     "mmc": {},

@@ -259,6 +259,7 @@ def test_what_is_no_metric_beyond_tolerance(method: str, kind: str) -> None:
 INSIDE = (
     "glml",
     "rca",
+    "gmml",
     "itml",
     "mcml",
     "dml_eig",
