@@ -39,8 +39,8 @@ ASKS: dict[str, dict[str, str]] = {
     },
     "gmml": {
         "metric": (
-            "A (d, d), the optimum of tr A S + tr A^-1 D, S and D the sums of (x_i - x_j)(x_i - x_j)^T over similar and "
-            "over dissimilar pairs, each plus mu I (t is 1/2); or components L with A = L^T L"
+            "A (d, d), the optimum of tr A S + tr A^-1 D, S and D the sums of (x_i - x_j)(x_i - x_j)^T over similar "
+            "and over dissimilar pairs, each plus mu I (t is 1/2); or components L with A = L^T L"
         )
     },
     "itml": {

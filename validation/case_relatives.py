@@ -287,9 +287,9 @@ RELATIVES = (
         "gmml-singular",
         "gmml",
         "a feature twice: S and D are singular but for mu",
-        lambda: means([[*row[:3], row[0]] for row in sample(WINE, 9)[0]], *wine_lists(), 0.25),
+        lambda: means([[*row[:3], row[0]] for row in sample(WINE, 9)[0]], *wine_lists(), 4.0),
         ("rank deficient",),
-        {"mu": Mistake("every pair in both orders, beside mu", params={"mu": 0.125})},
+        {"mu": Mistake("every pair in both orders, beside mu", params={"mu": 2.0})},
     ),
     Definition(
         "itml-iris",

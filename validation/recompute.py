@@ -28,7 +28,7 @@ mmc       -sqrt(mu sum 1/c), for c > 0 with mu sum_S X_ij - sum_D c X_ij psd; di
 dml_eig   -mu, for q of the simplex with mu sum_S X_ij - sum_D q X_ij psd
 rca       d l - d l log l + l log det C, for l > 0, C the covariance within chunklets plus alpha I; the metric is judged
           with its determinant made 1
-gmml      2 tr SY, for symmetric Y with D - Y S Y psd, S and D the sums of X_ij over S and over D, each plus mu I; t = 1/2
+gmml      2 tr SY, for symmetric Y with D - Y S Y psd, S and D the sums of X_ij over these pairs, each plus mu I
 mcml      sum_i H(q_i), for rows q_i of the simplex with sum (w_ij - q_ij) X_ij psd, w_ij = 1/(n_c - 1) in the class
 
 where S and D are the similar and the dissimilar pairs; the scale is the objective. Prices that miss psd are mixed with
