@@ -33,7 +33,7 @@ from cvxml.core.exact import Exact, flint, scaled, upward
 from cvxml.core.example import drawn, sample, timed, verified
 from cvxml.core.inputs import check_number, real_array
 from cvxml.core.method import ConvexMethod
-from cvxml.core.metric import FloatArray, examine, project_psd
+from cvxml.core.metric import FloatArray, examine
 from cvxml.core.misreading import Misreading, Question, changed, exchanged, multiple, other_pairs
 from cvxml.core.pairs import Paired, Pairs, paired
 from cvxml.core.parameter import JSON, NUMBER, Parameter
@@ -58,7 +58,6 @@ SHRINKING = (
     20,
     10,
 )  # a Y that is not feasible is tried times 1 - 2^-k of what may be
-FRACTIONS = (0.99, 0.9, 0.5, 0.1, 1e-3)  # of the least eigenvalue as floats see it: the first that is proved
 
 
 def problem(X: FloatArray, pairs: Pairs, mu: float) -> Any:
@@ -140,6 +139,13 @@ class Instance(Paired):
         rows, listed = np.array(points.tolist(), dtype=object), getattr(self.listed, kind)
         E = flint().fmpz_mat([*(rows[listed[:, 0]] - rows[listed[:, 1]]).tolist(), [0] * self.X.shape[1]])
         return rationals(E.transpose() * E, scaled(1, 2 * at), self.mu)
+
+    @cached_property
+    def least(self) -> float:
+        """No more than the least eigenvalue of S D, which is positive."""
+        return with_enough_bits(lambda: min(float(ends(each)[0]) for each in spectrum(product(self)))) * (
+            1 - EPS
+        )
 
     @cached_property
     def floats(self) -> tuple[FloatArray, FloatArray]:
@@ -237,6 +243,12 @@ def in_balls(given: Instance) -> Balls:
     )
 
 
+def product(given: Instance) -> Any:
+    """S D, at the precision of now."""
+    S, D = in_balls(given)
+    return S * D
+
+
 def value(given: Instance, V: Any, at: int) -> Any:
     """The objective at positive definite integers V (d, d) times 2^at: a ball."""
     (S, D), A = in_balls(given), balls(V, at)
@@ -249,10 +261,9 @@ def value(given: Instance, V: Any, at: int) -> Any:
 
 def bound(given: Instance, Y: FloatArray) -> Any:
     """Below every objective, where Y (d, d) is feasible: a ball."""
-    S, D = in_balls(given)
     if given.t == 0.5:
-        return 2 * (S * balls(*whole(Y))).trace()
-    return ball(given.t) * (1 - ball(given.t)) * squared_distance(S * D)
+        return 2 * (in_balls(given).S * balls(*whole(Y))).trace()
+    return ball(given.t) * (1 - ball(given.t)) * squared_distance(product(given))
 
 
 def inverted(A: Any) -> Any:
@@ -263,15 +274,31 @@ def inverted(A: Any) -> Any:
         raise TooFewBits("a matrix is next to singular") from error
 
 
-def squared_distance(product: Any) -> Any:
-    """delta^2 of A and B by A^-1 B, whose eigenvalues are positive."""
-    try:
-        found = [value.real for value in flint().acb_mat(product).eig(multiple=True)]
-    except ValueError as error:
-        raise TooFewBits("the eigenvalues of a product are not known") from error
-    if not all(value > 0 for value in found):
+def squared_distance(of: Any) -> Any:
+    """delta^2 of A and B by `of` = A^-1 B, whose eigenvalues are positive."""
+    return total([found.log() ** 2 for found in spectrum(of)])
+
+
+def spectrum(of: Any) -> list[Any]:
+    """The eigenvalues of a product of two positive definite matrices: balls.
+
+    In coordinates in which it is next to diagonal: Gershgorin's discs that touch each other hold as many eigenvalues as
+    they are, none further from a centre than all their diameters. Raises TooFewBits where 0 is in a ball.
+    """
+    d, R = of.nrows(), eigenvectors(of)[1]
+    M = inverted(R) * flint().acb_mat(of) * R
+    beside = [total([abs(M[i, j]) for j in range(d) if j != i]) for i in range(d)]
+    wide = flint().arb(0, sum(upward(ends(each)[1]) for each in beside) * 2 * (1 + EPS * (d + 2)))
+    found = [M[i, i].real + wide for i in range(d)]
+    if not all(each > 0 for each in found):
         raise TooFewBits("an eigenvalue of a product is next to 0")
-    return total([value.log() ** 2 for value in found])
+    return found
+
+
+def eigenvectors(of: Any) -> tuple[list[Any], Any]:
+    """Eigenvalues and the eigenvectors beside each other, near the true ones: nothing is proved."""
+    values, vectors = flint().acb_mat(of).eig(right=True, algorithm="approx")
+    return [abs(each.real) for each in values], vectors
 
 
 def repaired(given: Instance, Y: FloatArray) -> FloatArray:
@@ -314,50 +341,24 @@ def _dual_Y(dual: Dual, d: int) -> FloatArray:
     return Y
 
 
-class Coordinates(NamedTuple):
-    """T (d, d) with T T^T = S^-1, and the eigenvalues (d,) and eigenvectors (d, d) of T^-1 D T^-T: in floats."""
-
-    T: FloatArray
-    values: FloatArray
-    vectors: FloatArray
-
-
-def coordinates(given: Instance) -> Coordinates:
-    """In units of the features in which the diagonal of S is 1."""
-    S, D = given.floats
-    root = np.sqrt(S.diagonal())
-    w, Q = np.linalg.eigh(S / root[:, None] / root)
-    own = np.sqrt(np.maximum(w, EPS * w[-1]))
-    L = root[:, None] * Q * own
-    values, vectors = np.linalg.eigh(L.T @ D @ L)
-    return Coordinates(Q / own / root[:, None], np.maximum(values, 0.0), vectors)
-
-
 def closed_form(given: Instance) -> FloatArray:
-    """S^-1 #_t D (d, d), but for rounding."""
-    T, values, vectors = coordinates(given)
-    root = T @ vectors * values ** (given.t / 2)
-    return project_psd(root @ root.T)
+    """S^-1 #_t D (d, d), which is S^-1 (S D)^t, rounded to floats."""
+    return with_enough_bits(lambda: _closed_form(given))
 
 
-def least(given: Instance) -> float:
-    """A number that the eigenvalues of S D are proved not to be below; 0 where none is found."""
-    guess = float(coordinates(given).values[0])
-    with precision():
-        S, D = in_balls(given)
-        for share in FRACTIONS if guess > 0 else ():
-            if pivots(D - ball(share * guess) * inverted(S)) is not None:
-                return share * guess
-    return 0.0
+def _closed_form(given: Instance) -> FloatArray:
+    acb_mat, (values, R) = flint().acb_mat, eigenvectors(product(given))
+    powers = acb_mat(np.diag([0] * len(values)).tolist())
+    for k, found in enumerate(values):
+        powers[k, k] = found ** ball(given.t)
+    A = acb_mat(inverted(in_balls(given).S)) * R * powers * inverted(R)
+    rounded: FloatArray = np.array([[float(entry.real) for entry in row] for row in A.tolist()])
+    return (rounded + rounded.T) / 2
 
 
 def radius(given: Instance, A: FloatArray, gap: float) -> float:
     """How far in Frobenius norm the optimum may be from A (d, d): docs/gmml.md."""
-    if given.t != 0.5:
-        log = math.sqrt(gap)
-    else:
-        price = least(given)
-        log = 2 * math.asinh(math.sqrt(gap / math.sqrt(price)) / 2) if price > 0 else math.inf
+    log = math.sqrt(gap) if given.t != 0.5 else 2 * math.asinh(math.sqrt(gap / math.sqrt(given.least)) / 2)
     return float(np.linalg.norm(A, 2)) * math.expm1(log * (1 + 1e-9)) * (1 + 1e-9) if log < 700 else math.inf
 
 
