@@ -19,7 +19,7 @@ Reference: P. H. Zadeh, R. Hosseini, S. Sra, Geometric mean metric learning, ICM
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
@@ -31,7 +31,7 @@ from numpy.typing import ArrayLike
 from cvxml.core.balls import TooFewBits, ball, balls, ends, pivots, precision, total, with_enough_bits
 from cvxml.core.exact import Exact, flint, scaled, upward
 from cvxml.core.example import drawn, sample, timed, verified
-from cvxml.core.inputs import check_number, real_array
+from cvxml.core.inputs import check_number
 from cvxml.core.method import ConvexMethod
 from cvxml.core.metric import FloatArray, examine
 from cvxml.core.misreading import Misreading, Question, changed, exchanged, multiple, other_pairs
@@ -41,8 +41,8 @@ from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found, Start, in_one_step
 from cvxml.core.squares import is_definite, rationals, whole, within_groups
 from cvxml.core.statement import Statement
+from cvxml.family.enclosed import certificate, definite, dual_array
 from cvxml.family.proved import EPS
-from cvxml.family.rational import judged
 
 LARGEST = 1e280  # of an objective, and of its inverse
 UNMOVED = 1e-6  # times d: the least scale for t other than 1/2, where the optimum is 0 if D is S^-1
@@ -143,9 +143,8 @@ class Instance(Paired):
     @cached_property
     def least(self) -> float:
         """No more than the least eigenvalue of S D, which is positive."""
-        return with_enough_bits(lambda: min(float(ends(each)[0]) for each in spectrum(product(self)))) * (
-            1 - EPS
-        )
+        low = with_enough_bits(lambda: min(ends(each)[0] for each in spectrum(product(self))))
+        return -upward(-low)
 
     @cached_property
     def floats(self) -> tuple[FloatArray, FloatArray]:
@@ -287,8 +286,8 @@ def spectrum(of: Any) -> list[Any]:
     """
     d, R = of.nrows(), eigenvectors(of)[1]
     M = inverted(R) * flint().acb_mat(of) * R
-    beside = [total([abs(M[i, j]) for j in range(d) if j != i]) for i in range(d)]
-    wide = flint().arb(0, sum(upward(ends(each)[1]) for each in beside) * 2 * (1 + EPS * (d + 2)))
+    beside = total([abs(M[i, j]) for i in range(d) for j in range(d) if j != i])
+    wide = flint().arb(0, 2 * upward(ends(beside)[1]))
     found = [M[i, i].real + wide for i in range(d)]
     if not all(each > 0 for each in found):
         raise TooFewBits("an eigenvalue of a product is next to 0")
@@ -328,17 +327,6 @@ def _multiples(given: Instance, Y: FloatArray) -> Iterator[FloatArray]:
 def _is_feasible(given: Instance, Y: FloatArray) -> bool:
     (S, D), V = in_balls(given), balls(*whole(Y))
     return (S * V).trace() > 0 and pivots(D - V * S * V) is not None
-
-
-def _dual_Y(dual: Dual, d: int) -> FloatArray:
-    if not isinstance(dual, Mapping) or "Y" not in dual:
-        raise ValueError("the dual must be a mapping with \"Y\"; there is no 'Y'")
-    Y = real_array(dual["Y"], "dual 'Y'")
-    if Y.shape != (d, d):
-        raise ValueError(f"dual 'Y' must have shape ({d}, {d}), got {Y.shape}")
-    if np.isnan(Y).any():
-        raise ValueError("dual 'Y' holds NaN")
-    return Y
 
 
 def closed_form(given: Instance) -> FloatArray:
@@ -448,40 +436,24 @@ class GMML(ConvexMethod[Instance]):
         """From "Y" (d, d), any numbers but NaN. Singular metrics cost infinity."""
         psd, feasibility = examine(M, given.X)
         V, at = whole(psd)
-        Y = repaired(given, _dual_Y(dual, len(M)))
-        floor = UNMOVED * len(M) if given.t != 0.5 else 0.0
+        Y = repaired(given, dual_array(dual, "Y", M.shape))
         proved = with_enough_bits(lambda: bound(given, Y))
         here = with_enough_bits(lambda: value(given, V, at)) if is_definite(V) else math.inf
-        if math.isinf(float(here)):
-            figures = math.inf, float(proved), math.inf, max(float(proved), floor), 0.0, math.inf
-            return Certificate("global", *figures, feasibility, {"Y": Y})
-        with precision():
-            gap = here - proved
-        off = float(gap.rad())
-        left = max(0.0, upward(ends(gap)[1]))
-        return Certificate(
-            kind="global",
-            objective=float(here),
-            lower_bound=float(proved),
-            gap=max(0.0, float(gap)),
-            scale=max(float(here), floor),
-            rounding=off + EPS * max(0.0, float(gap)),
-            radius=radius(given, psd, left) + feasibility.distance,
+        return certificate(
+            here,
+            proved,
+            scale=max(float(here), _least_scale(given)),
+            radius=partial(radius, given, psd),
             feasibility=feasibility,
             dual={"Y": Y},
-            value_rounding=EPS * float(here),
         )
 
     def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
         """The same, rounded outward. Raises ValueError for a singular metric."""
-        metric = judged(M, root)
-        if not is_definite(metric.V):
-            raise ValueError("the metric is singular, and its objective infinite: nothing is between bounds")
-        Y = repaired(given, _dual_Y(dual, len(M)))
+        metric, Y = definite(M, root), repaired(given, dual_array(dual, "Y", M.shape))
         low = with_enough_bits(lambda: ends(bound(given, Y)))[0]
         here = with_enough_bits(lambda: ends(value(given, metric.V, metric.at)))
-        floor = Fraction(UNMOVED) * len(M) if given.t != 0.5 else Fraction(0)
-        return Exact(low, here[1], metric.distance, max(here[0], floor))
+        return Exact(low, here[1], metric.distance, max(here[0], Fraction(_least_scale(given))))
 
     def search(
         self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
@@ -493,6 +465,10 @@ class GMML(ConvexMethod[Instance]):
     def stored(self, given: Instance) -> dict[str, Any]:
         """The pairs where they were given; else the labels say it."""
         return {"t": given.t, "mu": given.mu, "pairs": given.stored}
+
+
+def _least_scale(given: Instance) -> float:
+    return 0.0 if given.t == 0.5 else UNMOVED * given.X.shape[1]
 
 
 def _stated(given: Instance) -> tuple[FloatArray, Pairs, float]:

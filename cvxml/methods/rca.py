@@ -19,7 +19,7 @@ constraints, JMLR 6, 2005.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, ClassVar
@@ -30,7 +30,7 @@ from numpy.typing import ArrayLike
 from cvxml.core.balls import TooFewBits, ball, ends, precision, with_enough_bits
 from cvxml.core.exact import Exact, flint, scaled, upward
 from cvxml.core.example import drawn, sample, timed, verified
-from cvxml.core.inputs import check_labels, check_number, check_X, real_array
+from cvxml.core.inputs import check_labels, check_number, check_X
 from cvxml.core.method import ConvexMethod
 from cvxml.core.metric import FloatArray, IntArray, examine
 from cvxml.core.misreading import Misreading, Other, Question
@@ -39,9 +39,8 @@ from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found, Start, in_one_step
 from cvxml.core.squares import is_definite, rationals, whole, within_groups
 from cvxml.core.statement import Statement
+from cvxml.family.enclosed import certificate, definite, dual_array
 from cvxml.family.logdet import distance
-from cvxml.family.proved import EPS
-from cvxml.family.rational import judged
 
 LARGEST = 1e280  # of the optimum, and of its inverse
 OUTSIDE = -1  # the chunklet of points that are in none
@@ -244,17 +243,6 @@ def optimum(given: Instance) -> Any:
     return d * (ball(given.det).log() / d).exp()
 
 
-def _price(dual: Dual) -> float:
-    if not isinstance(dual, Mapping) or "l" not in dual:
-        raise ValueError("the dual must be a mapping with \"l\"; there is no 'l'")
-    values = real_array(dual["l"], "dual 'l'")
-    if values.shape != (1,):
-        raise ValueError(f"dual 'l' must have shape (1,), one number, got {values.shape}")
-    if np.isnan(values).any():
-        raise ValueError("dual 'l' holds NaN")
-    return float(values[0])
-
-
 def closed_form(given: Instance) -> tuple[FloatArray, float]:
     """B (d, d) and l, rounded to floats."""
     return with_enough_bits(lambda: _closed_form(given))
@@ -414,37 +402,25 @@ class RCA(ConvexMethod[Instance]):
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
         """From "l" (1,), any number but NaN; one that is no price counts as 0. Singular metrics cost infinity."""
         psd, feasibility = examine(M, given.X)
-        l, V = _price(dual), whole(psd)[0]  # noqa: E741
+        (l,), d, V = dual_array(dual, "l", (1,)), len(M), whole(psd)[0]  # noqa: E741
         with precision():
             best, proved = optimum(given), bound(given, l)
-            kept = {"l": np.array([l if proved > 0 else 0.0])}
-            at = value(given, V) if is_definite(V) else math.inf
-            if math.isinf(float(at)):
-                figures = math.inf, float(proved), math.inf, float(best), 0.0, math.inf
-                return Certificate("global", *figures, feasibility, kept)
-            gap = at - proved
-            left = upward(ends(len(M) * (at / best - 1))[1])
-        return Certificate(
-            kind="global",
-            objective=float(at),
-            lower_bound=float(proved),
-            gap=max(0.0, float(gap)),
+            here = value(given, V) if is_definite(V) else math.inf
+            left = upward(ends(d * (here / best - 1))[1]) if is_definite(V) else math.inf
+        return certificate(
+            here,
+            proved,
             scale=float(best),
-            rounding=float(gap.rad()) + EPS * max(0.0, float(gap)),
-            radius=distance(psd, max(0.0, left)) + feasibility.distance,
+            radius=lambda _: distance(psd, max(0.0, left)),
             feasibility=feasibility,
-            dual=kept,
-            value_rounding=EPS * float(at),
+            dual={"l": np.array([l if proved > 0 else 0.0])},
         )
 
     def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
         """The same, rounded outward. Raises ValueError for a singular metric."""
-        metric = judged(M, root)
-        if not is_definite(metric.V):
-            raise ValueError("the metric is singular, and its objective infinite: nothing is between bounds")
+        metric, (l,) = definite(M, root), dual_array(dual, "l", (1,))  # noqa: E741
         with precision():
-            found = bound(given, _price(dual)), value(given, metric.V), optimum(given)
-            low, high, scale = (ends(each) for each in found)
+            low, high, scale = map(ends, (bound(given, l), value(given, metric.V), optimum(given)))
         return Exact(low[0], high[1], metric.distance, scale[0])
 
     def search(

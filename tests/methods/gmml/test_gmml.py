@@ -10,10 +10,12 @@ import pytest
 from scipy.linalg import sqrtm
 
 import cvxml
+from cvxml.core.balls import ball, precision
+from cvxml.core.exact import flint
 from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
-from cvxml.core.squares import whole, within_groups
+from cvxml.core.squares import whole
 from cvxml.methods import get, gmml
 from tests.instances import checked, exact_of, fractions, objective_of, random_data, real_data
 
@@ -107,20 +109,6 @@ def test_pairs_by_labels_are_all_pairs() -> None:
             listed["similar" if Y[i] == Y[j] else "dissimilar"].append([i, j])
     one, other = cvxml.solve("gmml", X, Y), cvxml.solve("gmml", X, None, pairs=listed)
     np.testing.assert_allclose(one.metric, other.metric, rtol=1e-10)
-
-
-def test_sums_within_groups_are_those_of_pairs() -> None:
-    """The fast sum, from the points, beside the slow one in fractions, on points far from the origin too."""
-    points = np.concatenate([X, 1e6 + X[:3] / 7])
-    group, weights = np.arange(27) % 4, [3, 0, 1, 2]
-    found, at = within_groups(points, group, weights)
-    F, slow = fractions(points), np.zeros((4, 4), dtype=object)
-    for i in range(27):
-        for j in range(i):
-            if group[i] == group[j]:
-                slow = slow + weights[group[i]] * np.multiply.outer(F[i] - F[j], F[i] - F[j])
-    unit = fractions(2.0**at).item()
-    assert [[int(v) * unit for v in row] for row in found.tolist()] == slow.tolist()
 
 
 # ---------------------------------------------------------------- the bound
@@ -394,6 +382,18 @@ def test_what_the_authors_code_computes_is_optimal(t: float) -> None:
     V, U = np.linalg.eigh(Z.T @ Z)
     T = np.diag(V ** (u / 2)) @ U.T @ RA
     assert cvxml.check("gmml", X, Y, T.T @ T, t=t).verdict is Verdict.CERTIFIED
+
+
+def test_eigenvalues_are_enclosed_where_some_are_equal() -> None:
+    """Of J + k I the eigenvalues are d + k and k, d - 1 times: in balls that are not exact."""
+    for d, k in ((3, 1), (5, 7)):
+        third = fractions(1 / 3).item()
+        with precision():
+            M = flint().arb_mat([[ball(third * (1 + k * (i == j))) for j in range(d)] for i in range(d)])
+            found = sorted(gmml.spectrum(M * M), key=float)
+            wanted = [ball(third * k) ** 2] * (d - 1) + [ball(third * (d + k)) ** 2]
+            assert all(one.overlaps(other) for one, other in zip(found, wanted, strict=True))
+            assert max(float(one.rad()) for one in found) < 1e-60
 
 
 def test_balls_hold_what_floats_show() -> None:
