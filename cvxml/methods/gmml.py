@@ -314,14 +314,20 @@ def repaired(given: Instance, Y: FloatArray) -> FloatArray:
 def _multiples(given: Instance, Y: FloatArray) -> Iterator[FloatArray]:
     """Y itself, then what floats propose."""
     yield Y
-    Y = np.ldexp(Y, -int(np.frexp(np.abs(Y).max())[1]))
-    S, D = given.floats
+    # each but for a power of two: no product of these overflows
+    (Y, _), (S, s), (D, d) = map(_near_1, (Y, *given.floats))
     root = np.sqrt(D.diagonal())
     w, Q = np.linalg.eigh(D / root[:, None] / root)
     W = Q.T / np.sqrt(np.maximum(w, EPS * w[-1]))[:, None] / root
     most = np.linalg.eigvalsh(W @ Y @ S @ Y @ W.T)[-1]
     if 0 < most < math.inf:
-        yield from ((1 - 0.5**k) / math.sqrt(most) * Y for k in SHRINKING)
+        yield from ((1 - 0.5**k) * 2.0 ** ((d - s) / 2) / math.sqrt(most) * Y for k in SHRINKING)
+
+
+def _near_1(M: FloatArray) -> tuple[FloatArray, int]:
+    """M with its largest entry between 1/2 and 1, and the exponent of two that it is to be multiplied with."""
+    exponent = int(np.frexp(np.abs(M).max())[1])
+    return np.ldexp(M, -exponent), exponent
 
 
 def _is_feasible(given: Instance, Y: FloatArray) -> bool:
@@ -346,7 +352,10 @@ def _closed_form(given: Instance) -> FloatArray:
 
 def radius(given: Instance, A: FloatArray, gap: float) -> float:
     """How far in Frobenius norm the optimum may be from A (d, d): docs/gmml.md."""
-    log = math.sqrt(gap) if given.t != 0.5 else 2 * math.asinh(math.sqrt(gap / math.sqrt(given.least)) / 2)
+    if given.t != 0.5:
+        log = math.sqrt(gap)
+    else:
+        log = 2 * math.asinh(math.sqrt(gap / math.sqrt(given.least)) / 2) if given.least > 0 else math.inf
     return float(np.linalg.norm(A, 2)) * math.expm1(log * (1 + 1e-9)) * (1 + 1e-9) if log < 700 else math.inf
 
 

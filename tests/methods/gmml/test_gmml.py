@@ -231,6 +231,24 @@ def test_a_unit_of_all_features_changes_the_value_alone(unit: float) -> None:
     assert other.objective / unit**2 == pytest.approx(plain.objective, rel=1e-9)
 
 
+@pytest.mark.parametrize("t", [0.5, 0.3])
+@pytest.mark.parametrize(("near", "far"), [(1e-100, 1e100), (1e100, 1e-100), (1e-60, 1.0)])
+def test_similar_and_dissimilar_pairs_may_have_other_units(near: float, far: float, t: float) -> None:
+    E = np.random.default_rng(0).standard_normal((8, 3))
+    pairs = {"similar": [[0, k] for k in (1, 2, 3, 4)], "dissimilar": [[0, k] for k in (5, 6, 7, 8)]}
+    plain = cvxml.solve("gmml", np.concatenate([np.zeros((1, 3)), E]), None, pairs=pairs, t=t)
+    points = np.concatenate([np.zeros((1, 3)), near * E[:4], far * E[4:]])
+    solution = cvxml.solve("gmml", points, None, pairs=pairs, t=t)
+    assert solution.status is Status.CONVERGED
+    # S^-1 becomes 1 / near^2 of what it was, and D far^2
+    length = (1 / near) ** (2 * (1 - t)) * far ** (2 * t)
+    np.testing.assert_allclose(solution.metric / length, plain.metric, rtol=1e-9, atol=1e-12)
+    any_price = cvxml.certify(
+        "gmml", points, None, solution.metric, {"Y": 1e200 * np.eye(3)}, pairs=pairs, t=t
+    )
+    assert 0 < any_price.lower_bound <= solution.objective
+
+
 def test_pairs_exchanged_give_the_inverse() -> None:
     one = cvxml.solve("gmml", X, None, pairs=PAIRS)
     other = cvxml.solve(
