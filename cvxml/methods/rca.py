@@ -53,8 +53,8 @@ def problem(X: FloatArray, chunklets: IntArray, alpha: float) -> Any:
     B = cp.Variable((X.shape[1],) * 2, symmetric=True, name="B")
     distances = []
     for j in sorted(set(chunklets.tolist()) - {OUTSIDE}):
-        #: x_ji: the points of chunklet j = 1..k;  m_j: their mean;  n: all points in chunklets
-        #:   | \mathbf{x}_{ji} \text{: the points of chunklet } j = 1, \dots, k, \quad \mathbf{m}_j \text{: their mean,}
+        #: x_ji: the points of chunklet j;  m_j: their mean;  n: all points in chunklets
+        #:   | \mathbf{x}_{ji} \text{: the points of chunklet } j, \quad \mathbf{m}_j \text{: their mean,}
         #:     \quad n \text{: all points in chunklets}
         points = X[chunklets == j]
         m_j = points.mean(axis=0)
