@@ -169,8 +169,8 @@ def crosses() -> Inputs:
 
 
 def means(X: Points, similar: list[list[int]], dissimilar: list[list[int]], mu: float = 0.0) -> Inputs:
-    """GMML with t = 1/2."""
-    return {"X": X, "pairs": {"similar": similar, "dissimilar": dissimilar}, "t": 0.5, "mu": mu}
+    """GMML with a weight of 1/2."""
+    return {"X": X, "pairs": {"similar": similar, "dissimilar": dissimilar}, "weight": 0.5, "mu": mu}
 
 
 def flower_lists() -> tuple[Points, list[list[int]], list[list[int]]]:

@@ -1061,7 +1061,7 @@ def recompute_gmml(content):
     """The scale is the objective."""
     params, (X, unit) = content["params"], whole(content["X"])
     n, d = X.shape
-    require(params["t"] == 0.5, "a bound for t other than 1/2 is not recomputed")
+    require(params["weight"] == 0.5, "a bound for another weight than 1/2 is not recomputed")
     mu = Fraction(float(params["mu"]))
     one = Fraction(1, math.lcm((unit**2).denominator, mu.denominator))
     added = np.diag([int(mu / one)] * d).astype(object)

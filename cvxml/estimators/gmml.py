@@ -12,7 +12,7 @@ from cvxml.estimators.parameters import estimator
 class GMML(PairsEstimator):
     """The metric of geometric mean metric learning (Zadeh et al. 2016), in closed form, with its proof."""
 
-    t: float = 0.5
+    weight: float = 0.5
     mu: float = 0.0
 
     _method: ClassVar[str] = "gmml"

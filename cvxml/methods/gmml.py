@@ -116,7 +116,7 @@ def dual(X: FloatArray, pairs: Pairs, mu: float) -> Any:
 class Instance(Paired):
     """Checked data, of which S and D have their full rank."""
 
-    t: float
+    t: float  # the weight
     mu: float
 
     @cached_property
@@ -157,13 +157,13 @@ def _floats(matrix: Any) -> FloatArray:
 
 
 def instance(
-    X: ArrayLike, y: ArrayLike | None = None, *, t: float = 0.5, mu: float = 0.0, pairs: Any = None
+    X: ArrayLike, y: ArrayLike | None = None, *, weight: float = 0.5, mu: float = 0.0, pairs: Any = None
 ) -> Instance:
     """Everything checked. Raises ValueError for bad input, and where no metric is the only optimal one."""
-    t, mu = check_number(t, "t"), check_number(mu, "mu")
+    t, mu = check_number(weight, "weight"), check_number(mu, "mu")
     if not 0 < t < 1:
         raise ValueError(
-            f"t must be between 0 and 1, got {t!r}: at the ends the solution is S^-1 or D itself"
+            f"weight must be between 0 and 1, got {t!r}: at the ends the solution is S^-1 or D itself"
         )
     if mu < 0:
         raise ValueError(f"mu must be at least 0, got {mu!r}")
@@ -369,7 +369,7 @@ def _means(question: Question) -> float | None:
     return math.sqrt(len(pairs.dissimilar) / len(pairs.similar)) if given.mu == 0 and given.t == 0.5 else None
 
 
-def _another_t(question: Question) -> float | None:
+def _another_weight(question: Question) -> float | None:
     """What t would be, by determinants."""
     given = _given(question)
     S, D, A = (float(np.linalg.slogdet(M)[1]) for M in (*given.floats, question.metric))
@@ -388,7 +388,7 @@ MISREADINGS = {
         "every pair in both orders, beside mu",
         changed("mu", lambda q: q.params["mu"] / 2 if q.params.get("mu") else None),
     ),
-    "another_t": Misreading("another t than was asked for", changed("t", _another_t)),
+    "another_weight": Misreading("another weight t than was asked for", changed("weight", _another_weight)),
 }
 
 
@@ -398,7 +398,7 @@ class GMML(ConvexMethod[Instance]):
     id = "gmml"
     TITLE = "GMML: geometric mean metric learning (Zadeh, Hosseini, Sra 2016)"
     PARAMETERS: ClassVar = {
-        "t": Parameter("where between S^-1 (0) and D (1) the metric lies", NUMBER, 0.5),
+        "weight": Parameter("t of the paper: where between S^-1 (0) and D (1) the metric lies", NUMBER, 0.5),
         "mu": Parameter("added to the diagonal of both sums over pairs, >= 0", NUMBER, 0.0),
         "pairs": Parameter(
             '{"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}',
@@ -473,7 +473,7 @@ class GMML(ConvexMethod[Instance]):
 
     def stored(self, given: Instance) -> dict[str, Any]:
         """The pairs where they were given; else the labels say it."""
-        return {"t": given.t, "mu": given.mu, "pairs": given.stored}
+        return {"weight": given.t, "mu": given.mu, "pairs": given.stored}
 
 
 def _least_scale(given: Instance) -> float:
@@ -483,7 +483,7 @@ def _least_scale(given: Instance) -> float:
 def _stated(given: Instance) -> tuple[FloatArray, Pairs, float]:
     if given.t != 0.5:
         raise ValueError(
-            f"t={given.t:g}: the problem is convex along geodesics only, and there is none in cvxpy; t=0.5 has one"
+            f"weight={given.t:g}: the problem is convex along geodesics only, and only 0.5 has one in cvxpy"
         )
     return given.X, given.pairs, given.mu
 

@@ -68,7 +68,7 @@ def test_by_hand() -> None:
 @pytest.mark.parametrize("t", [0.1, 0.5, 0.8])
 @pytest.mark.parametrize("mu", [0.0, 2.0])
 def test_the_solution_is_the_geometric_mean(t: float, mu: float) -> None:
-    solution = cvxml.solve("gmml", X, Y, t=t, mu=mu)
+    solution = cvxml.solve("gmml", X, Y, weight=t, mu=mu)
     S, D = (M + mu * np.eye(4) for M in sums(X, Y))
     assert solution.status is Status.CONVERGED
     np.testing.assert_allclose(solution.metric, mean(S, D, t), rtol=1e-8, atol=1e-9)
@@ -145,8 +145,8 @@ def test_a_y_without_a_bound_counts_as_0() -> None:
 @pytest.mark.parametrize("t", [0.2, 0.5, 0.9])
 def test_the_exact_interval_holds_the_optimum(t: float) -> None:
     points, of = real_data("iris", 20)
-    solution = cvxml.solve("gmml", points, of, t=t)
-    interval = exact_of("gmml", points, of, solution.metric, solution.dual, t=t)
+    solution = cvxml.solve("gmml", points, of, weight=t)
+    interval = exact_of("gmml", points, of, solution.metric, solution.dual, weight=t)
     S, D = sums(points, of)
     if t == 0.5:
         value = 2 * np.sqrt(np.linalg.eigvals(S @ D).real).sum()
@@ -159,11 +159,11 @@ def test_the_exact_interval_holds_the_optimum(t: float) -> None:
 
 @pytest.mark.parametrize("t", [0.25, 0.5, 0.7])
 def test_the_optimum_lies_within_the_radius(t: float) -> None:
-    best, rng = cvxml.solve("gmml", X, Y, t=t), np.random.default_rng(1)
+    best, rng = cvxml.solve("gmml", X, Y, weight=t), np.random.default_rng(1)
     for size in (1e-6, 1e-3, 1e-1, 0.5):
         turn = np.eye(4) + size * rng.standard_normal((4, 4))
         near = turn @ best.metric @ turn.T
-        proof = cvxml.certify("gmml", X, Y, near, best.dual, t=t)
+        proof = cvxml.certify("gmml", X, Y, near, best.dual, weight=t)
         assert np.linalg.norm(near - best.metric) <= proof.radius + best.certificate.radius
         assert np.isfinite(proof.radius)
 
@@ -174,7 +174,7 @@ def test_the_optimum_lies_within_the_radius(t: float) -> None:
 @pytest.mark.parametrize("t", [0.2, 0.7])
 def test_no_metric_goes_below_the_bound_of_another_t(t: float) -> None:
     S, D = sums(X, Y)
-    best, rng = cvxml.solve("gmml", X, Y, t=t), np.random.default_rng(0)
+    best, rng = cvxml.solve("gmml", X, Y, weight=t), np.random.default_rng(0)
 
     def value(A: FloatArray) -> float:
         a, b = (np.sum(np.log(np.linalg.eigvals(M).real) ** 2) for M in (A @ S, np.linalg.solve(A, D)))
@@ -184,35 +184,37 @@ def test_no_metric_goes_below_the_bound_of_another_t(t: float) -> None:
     for _ in range(30):
         turn = np.eye(4) + 10 ** rng.uniform(-3, 0) * rng.standard_normal((4, 4))
         A = turn @ best.metric @ turn.T
-        assert objective_of("gmml", X, Y, A, t=t) == pytest.approx(value(A), rel=1e-8)
+        assert objective_of("gmml", X, Y, A, weight=t) == pytest.approx(value(A), rel=1e-8)
         assert value(A) >= best.lower_bound * (1 - 1e-12)
 
 
 def test_another_t_has_no_literal_problem() -> None:
     for call in (
-        lambda: cvxml.problem("gmml", X, Y, t=0.3),
-        lambda: cvxml.problem("gmml", X, Y, t=0.3, dual=True),
+        lambda: cvxml.problem("gmml", X, Y, weight=0.3),
+        lambda: cvxml.problem("gmml", X, Y, weight=0.3, dual=True),
     ):
         with pytest.raises(ValueError, match="geodesics only"):
             call()
     with pytest.raises(ValueError, match="geodesics only"):
-        cvxml.solve("gmml", X, Y, t=0.3, solver="clarabel")
+        cvxml.solve("gmml", X, Y, weight=0.3, solver="clarabel")
 
 
 def test_where_the_ends_of_the_geodesic_are_one_the_optimum_is_0() -> None:
     """S = I and D = I: every point of the geodesic is I."""
     points = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]]
     pairs = {"similar": [[0, 1], [0, 2]], "dissimilar": [[0, 3], [0, 4]]}
-    solution = cvxml.solve("gmml", points, None, pairs=pairs, t=0.3)
+    solution = cvxml.solve("gmml", points, None, pairs=pairs, weight=0.3)
     assert solution.objective == pytest.approx(0.0, abs=1e-20)
-    assert cvxml.check("gmml", points, None, np.eye(2), pairs=pairs, t=0.3).verdict is Verdict.CERTIFIED
-    assert cvxml.check("gmml", points, None, 1.1 * np.eye(2), pairs=pairs, t=0.3).verdict is Verdict.REFUTED
+    assert cvxml.check("gmml", points, None, np.eye(2), pairs=pairs, weight=0.3).verdict is Verdict.CERTIFIED
+    assert (
+        cvxml.check("gmml", points, None, 1.1 * np.eye(2), pairs=pairs, weight=0.3).verdict is Verdict.REFUTED
+    )
 
 
 @pytest.mark.parametrize("t", [0, 1, -0.5, 2.0, np.nan, "1/2", True])
 def test_what_is_no_t(t: Any) -> None:
-    with pytest.raises(ValueError, match="t must"):
-        cvxml.solve("gmml", X, Y, t=t)
+    with pytest.raises(ValueError, match="weight must"):
+        cvxml.solve("gmml", X, Y, weight=t)
 
 
 @pytest.mark.parametrize("mu", [-1.0, np.inf, "1"])
@@ -236,15 +238,15 @@ def test_a_unit_of_all_features_changes_the_value_alone(unit: float) -> None:
 def test_similar_and_dissimilar_pairs_may_have_other_units(near: float, far: float, t: float) -> None:
     E = np.random.default_rng(0).standard_normal((8, 3))
     pairs = {"similar": [[0, k] for k in (1, 2, 3, 4)], "dissimilar": [[0, k] for k in (5, 6, 7, 8)]}
-    plain = cvxml.solve("gmml", np.concatenate([np.zeros((1, 3)), E]), None, pairs=pairs, t=t)
+    plain = cvxml.solve("gmml", np.concatenate([np.zeros((1, 3)), E]), None, pairs=pairs, weight=t)
     points = np.concatenate([np.zeros((1, 3)), near * E[:4], far * E[4:]])
-    solution = cvxml.solve("gmml", points, None, pairs=pairs, t=t)
+    solution = cvxml.solve("gmml", points, None, pairs=pairs, weight=t)
     assert solution.status is Status.CONVERGED
     # S^-1 becomes 1 / near^2 of what it was, and D far^2
     length = (1 / near) ** (2 * (1 - t)) * far ** (2 * t)
     np.testing.assert_allclose(solution.metric / length, plain.metric, rtol=1e-9, atol=1e-12)
     any_price = cvxml.certify(
-        "gmml", points, None, solution.metric, {"Y": 1e200 * np.eye(3)}, pairs=pairs, t=t
+        "gmml", points, None, solution.metric, {"Y": 1e200 * np.eye(3)}, pairs=pairs, weight=t
     )
     assert 0 < any_price.lower_bound <= solution.objective
 
@@ -259,9 +261,9 @@ def test_pairs_exchanged_give_the_inverse() -> None:
 
 
 def test_t_and_1_less_t_with_pairs_exchanged_are_inverse() -> None:
-    one = cvxml.solve("gmml", X, None, pairs=PAIRS, t=0.2)
+    one = cvxml.solve("gmml", X, None, pairs=PAIRS, weight=0.2)
     swapped = {"similar": PAIRS["dissimilar"], "dissimilar": PAIRS["similar"]}
-    other = cvxml.solve("gmml", X, None, pairs=swapped, t=0.8)
+    other = cvxml.solve("gmml", X, None, pairs=swapped, weight=0.8)
     assert one.objective == pytest.approx(other.objective, rel=1e-9)
 
 
@@ -349,9 +351,9 @@ def test_what_is_no_float_is_refused() -> None:
 @pytest.mark.parametrize("t", [0.5, 0.3])
 def test_a_singular_metric_costs_infinity(t: float) -> None:
     singular = np.diag([1.0, 1.0, 1.0, 0.0])
-    assert objective_of("gmml", X, Y, singular, t=t) == np.inf
-    assert cvxml.check("gmml", X, Y, singular, t=t).verdict is Verdict.REFUTED
-    of, given = checked("gmml", X, Y, t=t)
+    assert objective_of("gmml", X, Y, singular, weight=t) == np.inf
+    assert cvxml.check("gmml", X, Y, singular, weight=t).verdict is Verdict.REFUTED
+    of, given = checked("gmml", X, Y, weight=t)
     with pytest.raises(ValueError, match="singular"):
         of.exact(given, singular, {"Y": np.eye(4)})
 
@@ -365,7 +367,7 @@ def mistakes(mu: float) -> dict[str, FloatArray]:
     own = mu * np.eye(4)
     found = {
         "exchanged": mean(D + own, S + own),
-        "another_t": mean(S + own, D + own, 0.3),
+        "another_weight": mean(S + own, D + own, 0.3),
     }
     if mu:
         found |= {"no_mu": mean(S, D), "ordered": mean(2 * S + own, 2 * D + own)}
@@ -399,7 +401,7 @@ def test_what_the_authors_code_computes_is_optimal(t: float) -> None:
     Z = RB @ np.linalg.inv(RA)
     V, U = np.linalg.eigh(Z.T @ Z)
     T = np.diag(V ** (u / 2)) @ U.T @ RA
-    assert cvxml.check("gmml", X, Y, T.T @ T, t=t).verdict is Verdict.CERTIFIED
+    assert cvxml.check("gmml", X, Y, T.T @ T, weight=t).verdict is Verdict.CERTIFIED
 
 
 def test_eigenvalues_are_enclosed_where_some_are_equal() -> None:
@@ -416,7 +418,7 @@ def test_eigenvalues_are_enclosed_where_some_are_equal() -> None:
 
 def test_balls_hold_what_floats_show() -> None:
     for t in (0.5, 0.3):
-        _, given = checked("gmml", X, Y, t=t)
+        _, given = checked("gmml", X, Y, weight=t)
         A = np.diag([1.0, 2.0, 3.0, 4.0]) + 0.1
         found = gmml.value(given, *whole(A))
         assert float(found) == pytest.approx(gmml.objective(given, A), rel=1e-10)
