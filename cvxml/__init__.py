@@ -6,8 +6,8 @@ evaluate(method, X, y, metric)     the intermediates, by the paper's names
 problem(method, X, y)              the literal cvxpy problem
 methods()                          the ids of all methods
 MLSVM, KernelMLSVM, Gerrymandering, GLML, NCA,
-LMNN, ITML, MCML, MMC, DMLEig,
-FrobMetric, RTML, LSML, Euclidean, WithinClass   scikit-learn estimators
+LMNN, ITML, MCML, MMC, DMLEig, FrobMetric, RTML,
+LSML, RCA, GMML, Euclidean, WithinClass        scikit-learn estimators
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from cvxml.estimators.dml_eig import DMLEig
     from cvxml.estimators.frobmetric import FrobMetric
     from cvxml.estimators.glml import GLML
+    from cvxml.estimators.gmml import GMML
     from cvxml.estimators.itml import ITML
     from cvxml.estimators.lmnn import LMNN
     from cvxml.estimators.lsml import LSML
@@ -33,12 +34,14 @@ if TYPE_CHECKING:
     from cvxml.estimators.mlsvm import MLSVM, KernelMLSVM
     from cvxml.estimators.mmc import MMC
     from cvxml.estimators.nca import NCA
+    from cvxml.estimators.rca import RCA
     from cvxml.estimators.rtml import RTML
     from cvxml.estimators.ssvm import Gerrymandering
 
 
 __all__ = [
     "GLML",
+    "GMML",
     "ITML",
     "LMNN",
     "LSML",
@@ -46,6 +49,7 @@ __all__ = [
     "MLSVM",
     "MMC",
     "NCA",
+    "RCA",
     "RTML",
     "Certificate",
     "DMLEig",
@@ -82,6 +86,8 @@ _ESTIMATORS = {
     "MCML": "cvxml.estimators.mcml",
     "MMC": "cvxml.estimators.mmc",
     "DMLEig": "cvxml.estimators.dml_eig",
+    "RCA": "cvxml.estimators.rca",
+    "GMML": "cvxml.estimators.gmml",
     "Euclidean": "cvxml.estimators.baselines",
     "WithinClass": "cvxml.estimators.baselines",
     "Gerrymandering": "cvxml.estimators.ssvm",

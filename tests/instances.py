@@ -16,6 +16,11 @@ from cvxml.methods import get, names
 # a start from which nca ends at a finite metric on random_data(7, n=14, d=3, classes=2), and not at infinity
 START: dict[str, dict[str, Any]] = {"nca": {"init": np.eye(3)}}
 
+# methods with a solution in closed form: no steps to run out of, one that is told of
+CLOSED_FORM = ("glml", "rca", "gmml")
+# whose metric has determinant 1, in any units
+OF_DETERMINANT_1 = ("glml", "rca")
+
 
 def methods_with(parameter: str) -> list[str]:
     """The methods that have this parameter."""

@@ -44,6 +44,19 @@ ASKS: dict[str, dict[str, str]] = {
             "(x_i - x_j)), a distance that is not squared; or components L with M = L^T L"
         )
     },
+    "rca": {
+        "metric": (
+            "B (d, d) or any multiple of it, the optimum of mean_i (x_i - m)^T B (x_i - m) + alpha tr B over the "
+            "points in `chunklets` (-1: in none), m the mean of the chunklet of x_i, where det B >= 1; or components L "
+            "with B = L^T L"
+        )
+    },
+    "gmml": {
+        "metric": (
+            "A (d, d), the optimum of tr A S + tr A^-1 D, S and D the sums of (x_i - x_j)(x_i - x_j)^T over similar "
+            "and over dissimilar pairs, each plus mu I (t is 1/2); or components L with A = L^T L"
+        )
+    },
     "itml": {
         "metric": (
             "A (d, d), the optimum of tr(A P^-1) - log det(A P^-1) - d + gamma sum_pairs (r - log r - 1), P = `prior`, "

@@ -189,6 +189,37 @@ def alone() -> Inputs:
     return {"X": [*given["X"], given["X"][0]], "y": [*given["y"], 2]}
 
 
+def chunks(X: Points, chunklets: list[int], alpha: float = 0.0) -> Inputs:
+    """RCA."""
+    return {"X": X, "chunklets": chunklets, "alpha": alpha}
+
+
+def crosses() -> Inputs:
+    """By hand: C = diag(1/2, 2), B* = diag(2, 1/2), the optimum is 2.
+
+    A chunklet along each axis, of 4 points in all, and a point that is in none and says nothing.
+    """
+    X = [[1.0, 7.0], [-1.0, 7.0], [3.0, 2.0], [3.0, -2.0], [9.0, 9.0]]
+    return chunks(X, [0, 0, 4, 4, -1])
+
+
+def means(X: Points, similar: list[list[int]], dissimilar: list[list[int]], mu: float = 0.0) -> Inputs:
+    """GMML with a weight of 1/2."""
+    return {"X": X, "pairs": {"similar": similar, "dissimilar": dissimilar}, "weight": 0.5, "mu": mu}
+
+
+def flower_lists() -> tuple[Points, list[list[int]], list[list[int]]]:
+    given = flowers(7, 109, 30)
+    return given["X"], *given["pairs"].values()
+
+
+def wine_lists() -> list[list[list[int]]]:
+    return list(pairs_of(sample(WINE, 9)[1], 103, 20).values())
+
+
+SWAPPED = {"similar": [[0, 3], [0, 4]], "dissimilar": [[0, 1], [0, 2]]}
+
+
 RELATIVES = (
     Definition(
         "lmnn-line",
@@ -293,6 +324,58 @@ RELATIVES = (
         "a far pair of equal points, which no metric keeps apart, in more features than the pairs show",
         far_twins,
         ("duplicates", "rank deficient"),
+    ),
+    Definition(
+        "rca-crosses",
+        "rca",
+        "two chunklets and a point in none, solvable by hand: B = diag(2, 1/2)",
+        crosses,
+        mistakes={
+            "stray": Mistake("the points of no chunklet in one", params={"chunklets": [0, 0, 4, 4, 4]}),
+        },
+    ),
+    Definition(
+        "rca-iris",
+        "rca",
+        "every seventh flower, z-scored, in chunklets of two to five, some flowers in none",
+        lambda: chunks(
+            sample(IRIS, 7)[0], [0, 0, 0, 1, 1, -1, 2, -1, 3, 3, 3, 3, 3, -1, 4, 4, 4, 5, 5, -1, 5, 5]
+        ),
+        mistakes={
+            "total": Mistake("the covariance of all points in chunklets", params={"chunklets": [0] * 22}),
+        },
+    ),
+    Definition(
+        "rca-singular",
+        "rca",
+        "a feature twice: C is singular but for alpha",
+        lambda: chunks([[*row[:3], row[0]] for row in sample(WINE, 9)[0]], sample(WINE, 9)[1], 0.25),
+        ("rank deficient",),
+        {"alpha": Mistake("half of alpha", params={"alpha": 0.125})},
+    ),
+    Definition(
+        "gmml-squares",
+        "gmml",
+        "pairs along two axes, solvable by hand: A = diag(2, 3)",
+        lambda: means(
+            [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [2.0, 0.0], [0.0, 3.0]], [[0, 1], [0, 2]], [[0, 3], [0, 4]]
+        ),
+        mistakes={"exchanged": Mistake("the roles exchanged", params={"pairs": SWAPPED})},
+    ),
+    Definition(
+        "gmml-iris",
+        "gmml",
+        "every seventh flower, z-scored, thirty pairs of each kind",
+        lambda: means(*flower_lists()),
+        mistakes={"no_mu": Mistake("mu is added", params={"mu": 5.0})},
+    ),
+    Definition(
+        "gmml-singular",
+        "gmml",
+        "a feature twice: S and D are singular but for mu",
+        lambda: means([[*row[:3], row[0]] for row in sample(WINE, 9)[0]], *wine_lists(), 4.0),
+        ("rank deficient",),
+        {"mu": Mistake("every pair in both orders, beside mu", params={"mu": 2.0})},
     ),
     Definition(
         "itml-iris",

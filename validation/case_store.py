@@ -32,6 +32,7 @@ from cvxml.methods.ssvm.exact import inferred
 from cvxml.oracle.cases import parameters
 
 MU = {"mmc": 2}  # times the family's: c is twice its price
+UP_TO_A_FACTOR = ("glml", "rca")
 BUDGETS = ("mmc", "mmc:diagonal", "dml_eig")
 
 
@@ -100,11 +101,11 @@ def wrong_metrics(definition: Definition, inputs: Inputs, best: FloatArray) -> l
         found["shorter"] = ("0.9 times the optimum", with_root(0.9 * best))
         over = {"metric": (1.1 * best).tolist()}
         found["over budget"] = ("1.1 times the optimum: it spends more than 1", over)
-    elif formula == "glml" and "not unique" not in definition.flags:
+    elif formula in UP_TO_A_FACTOR and "not unique" not in definition.flags:
         found["identity"] = ("Euclid", with_root(np.eye(d)))
-    elif formula != "glml" and zero:
+    elif formula not in UP_TO_A_FACTOR and zero:
         found["identity"] = ("Euclid, where the optimum is 0", with_root(np.eye(d)))
-    elif formula != "glml":
+    elif formula not in UP_TO_A_FACTOR:
         found["longer"] = ("1.1 times the optimum", with_root(1.1 * best))
     if d > 1 and isinstance(get(formula), FamilyMethod) and formula != "kernel_mlsvm":
         # 1/size, entry by entry, shows that it is not psd

@@ -28,6 +28,9 @@ itml      log det(A_0 Z) + gamma sum_S log(1 - lambda u/gamma) + gamma sum_D log
           lambda_S < gamma/u, Z = A_0^-1 + sum_S lambda X_ij - sum_D lambda X_ij positive definite
 mmc       -sqrt(mu sum 1/c), for c > 0 with mu sum_S X_ij - sum_D c X_ij psd; diagonal: with its diagonal >= 0
 dml_eig   -mu, for q of the simplex with mu sum_S X_ij - sum_D q X_ij psd
+rca       d l - d l log l + l log det C, for l > 0, C the covariance within chunklets plus alpha I; the metric is judged
+          with its determinant made 1
+gmml      2 tr SY, for symmetric Y with D - Y S Y psd, S and D the sums of X_ij over these pairs, each plus mu I
 mcml      sum_i H(q_i), for rows q_i of the simplex with sum (w_ij - q_ij) X_ij psd, w_ij = 1/(n_c - 1) in the class
 
 where S and D are the similar and the dissimilar pairs; the scale is the objective. Prices that miss psd are mixed with
@@ -1075,6 +1078,70 @@ def recompute_dml_eig(content):
     return objective, -multiple(content, X, similar, dissimilar, q) / q.sum(), abs(objective)
 
 
+def within_chunklets(content):
+    """C as integers and their unit."""
+    X, unit = whole(content["X"])
+    listed, alpha = content["params"]["chunklets"], Fraction(float(content["params"]["alpha"]))
+    of = np.array(content["y"] if listed is None else listed)
+    require(
+        of.shape == (len(X),) and of.dtype.kind in "iu" and alpha >= 0, "the chunklets or alpha are wrong"
+    )
+    groups = [X[of == j] for j in set(of.tolist()) - {-1}]
+    count, common = sum(map(len, groups)), math.lcm(*map(len, groups))
+    N = sum(
+        common // len(points) * (len(points) * points.T.dot(points) - np.multiply.outer(total, total))
+        for points, total in ((points, points.sum(axis=0)) for points in groups)
+    )
+    step = unit**2 / (common * count)
+    one = Fraction(1, math.lcm(step.denominator, alpha.denominator))
+    return N * int(step / one) + np.diag([int(alpha / one)] * len(N)).astype(object), one
+
+
+def recompute_rca(content):
+    """The scale is the optimum."""
+    C, unit = within_chunklets(content)
+    d, volume = len(C), eliminate(C, len(C))
+    require(volume is not None, "the covariance within chunklets is singular")
+    log_det = log(Fraction(volume[0])) + d * log(unit)
+    objectives = []
+    for A, _ in candidates(content["metric"], d):
+        inside = eliminate(A, d)
+        require(inside is not None, "the metric is not positive definite")
+        size = Fraction(DECIMALS.exp(digits(-log(Fraction(inside[0])) / d)))
+        objectives.append((C * A).sum() * unit * size * (1 + ALLOWED))
+    (price,), fine = numbers(content, "l", 1)
+    price = price * fine
+    require(price > 0, "the price is not positive")
+    optimum = d * Fraction(DECIMALS.exp(digits(log_det / d)))
+    bound = price * (d - d * log(price) + log_det)
+    return max(objectives), bound - ALLOWED * (abs(bound) + d * price), optimum
+
+
+def recompute_gmml(content):
+    """The scale is the objective."""
+    params, (X, unit) = content["params"], whole(content["X"])
+    n, d = X.shape
+    require(params["weight"] == 0.5, "a bound for another weight than 1/2 is not recomputed")
+    mu = Fraction(float(params["mu"]))
+    one = Fraction(1, math.lcm((unit**2).denominator, mu.denominator))
+    added = np.diag([int(mu / one)] * d).astype(object)
+    # both in units of `one`
+    S, D = (
+        outer_sum(X, at_pairs(n, listed, [1] * len(listed))) * int(unit**2 / one) + added
+        for listed in given_pairs(content)
+    )
+    objectives = []
+    for A, by in candidates(content["metric"], d):
+        require(eliminate(A, d) is not None, "the metric is not positive definite")
+        det, adjugate = inverse(A)
+        objectives.append(((A * S).sum() * by + (adjugate * D).sum() / (det * by)) * one)
+    Y, fine = whole(content["dual"]["Y"])
+    require(Y.shape == (d, d) and (Y == Y.T).all(), "Y is not symmetric")
+    left = D * fine.denominator**2 - Y.dot(S).dot(Y) * fine.numerator**2
+    require(psd(left), "D - Y S Y is not psd")
+    return max(objectives), 2 * (S * Y).sum() * fine * one, max(objectives)
+
+
 METHODS = {
     "mlsvm": recompute_mlsvm,
     "kernel_mlsvm": recompute_mlsvm,
@@ -1093,6 +1160,8 @@ RELATIVES = {
     "mmc:diagonal": recompute_mmc,
     "dml_eig": recompute_dml_eig,
     "mcml": recompute_mcml,
+    "rca": recompute_rca,
+    "gmml": recompute_gmml,
 }
 
 

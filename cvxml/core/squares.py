@@ -7,13 +7,14 @@ whether it is true.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.exact import flint, integers, root_upward, scaled, sum_of_squares
-from cvxml.core.metric import FloatArray, examine, real_array
+from cvxml.core.metric import FloatArray, IntArray, examine, real_array
 
 Points = Sequence[Sequence[int]]
 
@@ -66,6 +67,29 @@ def weighted_outer(points: Points, weights: Mapping[tuple[int, int], int]) -> An
     return fmpz_mat(edges).transpose() * fmpz_mat(heavy)
 
 
+def within_groups(X: FloatArray, group: IntArray, weights: Sequence[int]) -> tuple[Any, int]:
+    """sum_c weight_c (x_i - x_j)(x_i - x_j)^T over every two points of group c: integers, times 2^exponent.
+
+    X (n, d); group (n,), codes c. Of n_c points it is n_c sum x x^T - (sum x)(sum x)^T.
+    """
+    points, at = whole(X)
+    rows, fmpz_mat = np.array(points.tolist(), dtype=object), flint().fmpz_mat
+    sums = np.zeros((len(weights), X.shape[1]), dtype=object)
+    np.add.at(sums, group, rows)
+    weight = np.array(weights, dtype=object)
+    heavy = rows * (weight * np.bincount(group, minlength=len(weights)))[group][:, None]
+    total = points.transpose() * fmpz_mat(heavy.tolist())
+    return total - fmpz_mat(sums.tolist()).transpose() * fmpz_mat((sums * weight[:, None]).tolist()), 2 * at
+
+
+def rationals(matrix: Any, unit: Fraction, diagonal: float = 0.0) -> Any:
+    """unit times integers (d, d), and a float added to the diagonal, as flint's rationals."""
+    module = flint()
+    one = module.fmpz_mat(np.eye(matrix.nrows(), dtype=int).tolist())
+    own = module.fmpq_mat(matrix) * module.fmpq(unit.numerator, unit.denominator)
+    return own + module.fmpq_mat(one) * module.fmpq(*diagonal.as_integer_ratio())
+
+
 def is_singular(A: FloatArray) -> bool:
     """True if the floats A (d, d), as rational numbers, are a singular matrix."""
     return bool(np.isfinite(A).all()) and int(whole(A)[0].det()) == 0
@@ -76,6 +100,11 @@ def is_psd(M: Any) -> bool:
     coefficients = M.charpoly().coeffs()
     d = len(coefficients) - 1
     return all((-1) ** (d - k) * int(c) >= 0 for k, c in enumerate(coefficients))
+
+
+def is_definite(M: Any) -> bool:
+    """Of a symmetric matrix of integers."""
+    return int(M.det()) > 0 and is_psd(M)
 
 
 def all_distances(images: Any) -> list[list[int]]:

@@ -23,6 +23,8 @@ METHODS = {
     "frobmetric": "cvxml.methods.frobmetric:METHOD",
     "rtml": "cvxml.methods.rtml:METHOD",
     "lsml": "cvxml.methods.lsml:METHOD",
+    "rca": "cvxml.methods.rca:METHOD",
+    "gmml": "cvxml.methods.gmml:METHOD",
 }
 
 

@@ -50,6 +50,8 @@ SHOWN = {  # of the mathematics
     "frobmetric": "(C/m) sum_t xi_t",
     "rtml": "lam/2 ||M||^2",
     "lsml": "[sqrt(u_k) - sqrt(v_k)]_+^2",
+    "rca": "|B| >= 1",
+    "gmml": "tr(A^-1 D)",
     "itml": "gamma D_ld",
     "mcml": "log sum",
     "mmc": "sqrt",

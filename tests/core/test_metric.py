@@ -256,7 +256,15 @@ def test_what_is_no_metric_beyond_tolerance(method: str, kind: str) -> None:
         )
 
 
-INSIDE = ("glml", "itml", "mcml", "dml_eig", "lmnn:squared_hinge")  # their optimum on these data is definite
+INSIDE = (
+    "glml",
+    "rca",
+    "gmml",
+    "itml",
+    "mcml",
+    "dml_eig",
+    "lmnn:squared_hinge",
+)  # their optimum on these data is definite
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import cvxml
 from cvxml.estimators.base import Learner, MetricEstimator, PairsEstimator
 from cvxml.estimators.baselines import Euclidean, WithinClass
-from tests.instances import random_data, real_data
+from tests.instances import CLOSED_FORM, random_data, real_data
 
 # those that learn a metric by a method, and a grid of parameters for each
 LEARNERS: list[tuple[Learner, dict[str, list[Any]]]] = [
@@ -37,6 +37,8 @@ LEARNERS: list[tuple[Learner, dict[str, list[Any]]]] = [
     (cvxml.MMC(), {"tol": [1e-6, 1e-4]}),
     (cvxml.MMC(diagonal=True), {"diagonal": [False, True]}),
     (cvxml.DMLEig(), {"tol": [1e-6, 1e-4]}),
+    (cvxml.RCA(alpha=0.1), {"alpha": [0.1, 1.0]}),
+    (cvxml.GMML(mu=0.1), {"weight": [0.3, 0.5]}),
 ]
 BASELINES: list[MetricEstimator] = [Euclidean(), WithinClass(shrinkage=0.1)]
 CLASSIFIERS = [
@@ -49,6 +51,7 @@ def each(estimators: Sequence[MetricEstimator]) -> Any:
     return pytest.mark.parametrize("estimator", estimators, ids=str)
 
 
+with_steps = each([estimator for estimator, _ in LEARNERS if estimator._method not in CLOSED_FORM])
 every_learner = each([estimator for estimator, _ in LEARNERS])
 every_estimator = each([*(estimator for estimator, _ in LEARNERS), *BASELINES])
 
@@ -142,19 +145,27 @@ def test_clone_and_pickle(estimator: MetricEstimator) -> None:
     assert clone(model).get_params() == model.get_params()
 
 
-@every_learner
+@with_steps
 def test_it_always_warns_when_not_certified(estimator: Learner) -> None:
     X, y = real_data("iris", 60)
     with pytest.warns(ConvergenceWarning, match="max_iter"):
         clone(estimator).set_params(max_iter=1, tol=1e-9).fit(X, y)
 
 
-@every_learner
+@with_steps
 def test_a_warm_start_goes_on_from_the_last_fit(estimator: Learner) -> None:
     X, y = data()
     model = clone(estimator).set_params(warm_start=True).fit(X, y)
     first = model.solution_.n_iter
     assert model.fit(X, y).solution_.n_iter <= 1 < first
+
+
+def test_chunklets_by_labels_and_the_same_chunklets_given_are_one() -> None:
+    X, y = data()
+    by_labels, given = cvxml.RCA().fit(X, y), cvxml.RCA().fit(X, chunklets=y)
+    np.testing.assert_array_equal(by_labels.components_, given.components_)
+    assert by_labels.solution_.params["chunklets"] is None
+    assert given.solution_.params["chunklets"] == y.tolist()
 
 
 @each([estimator for estimator, _ in LEARNERS if isinstance(estimator, PairsEstimator)])
@@ -211,6 +222,8 @@ ASKED: list[tuple[Learner, str, dict[str, Any]]] = [
     (cvxml.MMC(), "mmc", {}),
     (cvxml.MCML(), "mcml", {}),
     (cvxml.DMLEig(), "dml_eig", {}),
+    (cvxml.RCA(0.3), "rca", {"alpha": 0.3}),
+    (cvxml.GMML(0.3, 0.2), "gmml", {"weight": 0.3, "mu": 0.2}),
     (cvxml.ITML(solver="clarabel", tol=1e-3), "itml", {"solver": "clarabel"}),
 ]  # fmt: skip
 

@@ -16,7 +16,7 @@ from cvxml.core.report import Verdict
 from cvxml.core.result import Status
 from cvxml.methods import get, names
 from cvxml.oracle.saved import recertify
-from tests.instances import checked, objective_of, with_lists
+from tests.instances import CLOSED_FORM, OF_DETERMINANT_1, checked, objective_of, with_lists
 
 
 def instances(method: str) -> list[tuple[Any, dict[str, Any]]]:
@@ -24,20 +24,20 @@ def instances(method: str) -> list[tuple[Any, dict[str, Any]]]:
     return [(datasets.of_example(each), each.params) for each in get(method).EXAMPLES if each.use == "tested"]
 
 
-def cases(*claims: str, without: str = "") -> Any:
+def cases(*claims: str, without: tuple[str, ...] = ()) -> Any:
     """Every instance of the methods whose solutions can be proved to be one of `claims`."""
     found = [
         pytest.param(method, X, y, params, id=f"{method}-{k}")
         for method in names()
         for k, ((X, y), params) in enumerate(instances(method))
-        if get(method).CLAIM in claims and method != without
+        if get(method).CLAIM in claims and method not in without
     ]
     return pytest.mark.parametrize(("method", "X", "y", "params"), found)
 
 
 every_case = cases("optimal", "stationary")
 convex_case = cases("optimal")
-started_case = cases("optimal", "stationary", without="glml")  # a closed form has no steps to run out of
+started_case = cases("optimal", "stationary", without=CLOSED_FORM)
 other_case = cases("stationary")
 
 
@@ -48,7 +48,7 @@ def worse_points(method: str, metric: Any) -> list[Any]:
         return [1.1 * metric, 2 * metric, np.eye(d)]
     if method in ("dml_eig", "mmc", "mmc:diagonal"):  # within the budget
         return [0 * metric, 0.9 * metric, np.eye(d) / 1e6]
-    if method != "glml":
+    if method not in OF_DETERMINANT_1:
         return [0 * metric, 1.1 * metric, 2 * metric, np.eye(d)]
     longer = metric + np.linalg.norm(metric) * np.diag(np.arange(d) == 0)
     return [np.eye(d), longer / np.linalg.det(longer) ** (1 / d)]  # of determinant 1
@@ -172,6 +172,8 @@ def test_permuting_the_points_permutes_nothing_else(
         params = {**params, "pairs": pairs}
     if "quadruplets" in solution.params:  # by default drawn from the order of the labels
         params = {**params, "quadruplets": place[np.array(solution.params["quadruplets"])]}
+    if "chunklets" in params:
+        params = {**params, "chunklets": [params["chunklets"][i] for i in order]}
     other = cvxml.solve(method, X[order], y[order], tol=1e-9, **with_lists(method, params, moved))
     assert other.objective == pytest.approx(solution.objective, rel=1e-9, abs=1e-20)
 
@@ -309,7 +311,7 @@ def test_a_back_end_that_proves_too_little_is_not_converged(
 
     def worse(given: Any, solver: str) -> Any:
         found = honest(given, solver)
-        return found._replace(metric=0.9 * found.metric)
+        return found._replace(metric=worse_points(method, found.metric)[1])
 
     monkeypatch.setattr(module, "through_cvxpy", worse)
     with pytest.warns(ConvergenceWarning, match="try another solver"):

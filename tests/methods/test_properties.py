@@ -12,7 +12,14 @@ from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
 from cvxml.core.result import Step
 from cvxml.methods import get, names
-from tests.instances import objective_of, random_data, solved_status, with_lists
+from tests.instances import (
+    CLOSED_FORM,
+    OF_DETERMINANT_1,
+    objective_of,
+    random_data,
+    solved_status,
+    with_lists,
+)
 
 X, Y = random_data(9, n=40, d=4)
 GIVEN: dict[str, dict[str, Any]] = {
@@ -22,8 +29,8 @@ GIVEN: dict[str, dict[str, Any]] = {
     "rtml": {"lam": 10.0},
 }
 CONVEX = [name for name in names() if get(name).CLAIM == "optimal"]
-WITH_STEPS = [name for name in names() if name != "glml"]  # which has a closed form
-PROVED_BY_STEPS = [name for name in WITH_STEPS if name in CONVEX]
+STARTED = [name for name in names() if name != "glml"]  # which starts from nothing
+PROVED_BY_STEPS = [name for name in CONVEX if name not in CLOSED_FORM]
 DISTANCES = np.where(
     (Y[:, None] == Y) & ~np.eye(40, dtype=bool), np.sum((X[:, None] - X) ** 2, axis=2), np.inf
 )
@@ -39,7 +46,7 @@ def solved(method: str, data: Any = X, y: Any = Y, **params: Any) -> cvxml.Solut
 # ---------------------------------------------------------------- what it tells
 
 
-@pytest.mark.parametrize("method", WITH_STEPS)
+@pytest.mark.parametrize("method", STARTED)
 def test_the_history_is_what_the_callback_saw(method: str) -> None:
     seen: list[Step] = []
     solution = solved(method, callback=seen.append)
@@ -153,7 +160,7 @@ def test_no_dual_lifts_the_bound_above_the_optimum(method: str, every: int) -> N
 # ---------------------------------------------------------------- where it starts from
 
 
-@pytest.mark.parametrize("method", WITH_STEPS)
+@pytest.mark.parametrize("method", STARTED)
 def test_a_run_goes_on_from_a_solution(method: str) -> None:
     first = solved(method, tol=1e-4)
     again = solved(method, tol=1e-4, warm_start=first)
@@ -165,7 +172,7 @@ def test_a_run_goes_on_from_a_solution(method: str) -> None:
     assert finer.objective <= first.objective
 
 
-@pytest.mark.parametrize("method", PROVED_BY_STEPS)
+@pytest.mark.parametrize("method", [name for name in CONVEX if name in STARTED])
 def test_a_start_from_another_convex_problem_is_refused(method: str) -> None:
     other = "mcml" if method == "mmc" else "mmc"
     said = f"is a solution of {other}, not of {method}"
@@ -223,9 +230,7 @@ def test_neither_the_order_of_the_features_nor_the_origin_matters(method: str) -
     assert_same(method, *moved(method, backwards, shift=np.array([0.0, 50.0, -2000.0, 1024.0])), backwards)
 
 
-@pytest.mark.parametrize(
-    "method", [name for name in names() if name != "glml"]
-)  # whose metric has determinant 1
+@pytest.mark.parametrize("method", [name for name in names() if name not in (*OF_DETERMINANT_1, "gmml")])
 @pytest.mark.parametrize("unit", [1e-8, 0.3, 1024.0, 1e8])
 def test_units_do_not_matter_where_the_parameters_follow(method: str, unit: float) -> None:
     T = unit * np.eye(4)

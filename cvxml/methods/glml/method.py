@@ -10,9 +10,8 @@ Reference: Y.-K. Noh, B.-T. Zhang, D. D. Lee, Generative Local Metric Learning f
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,8 +23,8 @@ from cvxml.core.inputs import real_array
 from cvxml.core.method import ConvexMethod
 from cvxml.core.metric import FloatArray, as_matrix, as_metric
 from cvxml.core.parameter import COUNT, NUMBER, NUMBERS, POINTS, WORD, Parameter, words
-from cvxml.core.result import Certificate, Dual, SavedSolution, Solution, Status, step_of
-from cvxml.core.run import Callback, Found, Start, TimeUp
+from cvxml.core.result import Certificate, Dual, SavedSolution, Solution, Status
+from cvxml.core.run import Callback, Found, Start, in_one_step
 from cvxml.core.statement import Statement
 from cvxml.methods.glml import definitions
 from cvxml.methods.glml.certify import best_dual, certify_at, examine_unit, sign_of
@@ -171,15 +170,9 @@ class GLML(ConvexMethod[Instance]):
         self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
         """The closed form at each query: one step, of which the callback is told."""
-        began = time.perf_counter()
         found = self._found(given, _closed(known(given)))
-        proof = self.certify(given, found.metric, found.dual)
-        seconds = time.perf_counter() - began
-        step = step_of(proof, 1, seconds, "closed form")
-        if callback is not None:
-            with suppress(TimeUp):  # it is done
-                callback(step)
-        return found._replace(n_iter=1, history=(step,))
+        step = in_one_step(found.metric, found.dual, partial(self.certify, given), callback)
+        return step._replace(status=found.status)
 
     def through_cvxpy(self, given: Instance, solver: str) -> Found:
         """The literal problem at each query, with our dual."""

@@ -1,0 +1,28 @@
+"""RCA as a scikit-learn transformer."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+from numpy.typing import ArrayLike
+
+from cvxml.estimators.base import Learner
+from cvxml.estimators.parameters import estimator
+
+
+@estimator
+class RCA(Learner):
+    """The metric of relevant component analysis (Bar-Hillel et al. 2005), in closed form, with its proof."""
+
+    alpha: float = 0.0
+
+    _method: ClassVar[str] = "rca"
+    _says: ClassVar = {"max_iter": "Of no effect: the solution is a closed form"}
+
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None, *, chunklets: Any = None) -> Self:
+        """Learn the metric from X (n, d) and labels y (n,), or from chunklets, y then unused.
+
+        chunklets: (n,) integers, -1 for a point in none. Raises ValueError for bad input, and where the covariance
+        within chunklets is singular and alpha is 0; warns (ConvergenceWarning) whenever tol is not met.
+        """
+        return self._fit_to(X, y, chunklets=chunklets)

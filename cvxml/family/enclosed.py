@@ -1,0 +1,73 @@
+"""Certificates of methods whose objective and bound are known as balls (core/balls.py): floats come last.
+
+Points, metric and dual are floats, which are rational numbers: where both ends are computed from these to 256 bits or
+more, a gap has all its digits, and what is off is the last one that a float has.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cvxml.core.balls import ends, precision
+from cvxml.core.exact import upward
+from cvxml.core.inputs import real_array
+from cvxml.core.metric import Feasibility, FloatArray
+from cvxml.core.result import Certificate, Dual
+from cvxml.core.squares import is_definite
+from cvxml.family.proved import EPS
+from cvxml.family.rational import Squares, judged
+
+
+def certificate(
+    objective: Any,
+    bound: Any,
+    *,
+    scale: float,
+    radius: Callable[[float], float],
+    feasibility: Feasibility,
+    dual: Dual,
+) -> Certificate:
+    """objective, bound: balls, the first inf for a metric that costs infinity. radius: by the gap, rounded upward."""
+    if math.isinf(float(objective)):
+        figures = math.inf, float(bound), math.inf, scale, 0.0, math.inf
+        return Certificate("global", *figures, feasibility, dual)
+    with precision():
+        gap = objective - bound
+    value = max(0.0, float(gap))
+    return Certificate(
+        kind="global",
+        objective=float(objective),
+        lower_bound=float(bound),
+        gap=value,
+        scale=scale,
+        rounding=float(gap.rad()) + EPS * value,
+        radius=radius(max(0.0, upward(ends(gap)[1]))) + feasibility.distance,
+        feasibility=feasibility,
+        dual=dual,
+        value_rounding=EPS * float(objective),
+    )
+
+
+def definite(A: FloatArray, root: ArrayLike | None = None) -> Squares:
+    """The metric A (d, d) as exact arithmetic judges it. Raises ValueError for a singular one."""
+    metric = judged(A, root)
+    if not is_definite(metric.V):
+        raise ValueError("the metric is singular, and its objective infinite: nothing is between bounds")
+    return metric
+
+
+def dual_array(dual: Any, name: str, shape: tuple[int, ...]) -> FloatArray:
+    """`dual[name]` of this shape, any numbers but NaN. Raises ValueError for what is none."""
+    if not isinstance(dual, Mapping) or name not in dual:
+        raise ValueError(f'the dual must be a mapping with "{name}"; there is no {name!r}')
+    values = real_array(dual[name], f"dual {name!r}")
+    if values.shape != shape:
+        raise ValueError(f"dual {name!r} must have shape {shape}, got {values.shape}")
+    if np.isnan(values).any():
+        raise ValueError(f"dual {name!r} holds NaN")
+    return values

@@ -1,0 +1,491 @@
+"""GMML, geometric mean metric learning (Zadeh, Hosseini, Sra 2016): near in A where similar, near in A^-1 where not.
+
+Problem, with S and D the sums of X_ij = (x_i - x_j)(x_i - x_j)^T over similar and over dissimilar pairs
+    min_{A pd}  tr AS + tr A^-1 D,
+whose solution is the geometric mean of S^-1 and D: the A with A S A = D. mu I is added to both sums, as the authors'
+code adds it beside the prior I. With t other than 1/2 the problem is another,
+    min_{A pd}  (1 - t) delta^2(A, S^-1) + t delta^2(A, D),    delta^2(A, B) = sum_k log^2 lambda_k(A^-1 B),
+convex along geodesics only, so that there is no cvxpy of it. Its solution is the point t of the geodesic from S^-1 to
+D, at t = 1/2 the same as above.
+
+Bounds. Any symmetric Y with D - Y S Y psd gives 2 tr SY (`dual`): a Y that misses that is multiplied by what it takes.
+For t other than 1/2 the triangle inequality gives t (1 - t) delta^2(S^-1, D), whatever Y. All of it is computed in
+rationals and balls (core/balls.py). Scale: the objective, and at least `UNMOVED` d for another t. Radius: docs/gmml.md.
+With S or D singular no metric attains the infimum, or many do: `instance` refuses these, by exact ranks.
+
+Reference: P. H. Zadeh, R. Hosseini, S. Sra, Geometric mean metric learning, ICML 2016.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, partial
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cvxml.core.balls import TooFewBits, ball, balls, ends, pivots, precision, total, with_enough_bits
+from cvxml.core.exact import Exact, flint, scaled, upward
+from cvxml.core.example import drawn, sample, timed, verified
+from cvxml.core.inputs import check_number
+from cvxml.core.method import ConvexMethod
+from cvxml.core.metric import FloatArray, examine
+from cvxml.core.misreading import Misreading, Question, changed, exchanged, multiple, other_pairs
+from cvxml.core.pairs import Paired, Pairs, paired
+from cvxml.core.parameter import JSON, NUMBER, Parameter
+from cvxml.core.result import Certificate, Dual
+from cvxml.core.run import Callback, Found, Start, in_one_step
+from cvxml.core.squares import is_definite, rationals, whole, within_groups
+from cvxml.core.statement import Statement
+from cvxml.family.enclosed import certificate, definite, dual_array
+from cvxml.family.proved import EPS
+
+LARGEST = 1e280  # of an objective, and of its inverse
+UNMOVED = 1e-6  # times d: the least scale for t other than 1/2, where the optimum is 0 if D is S^-1
+SHRINKING = (
+    52,
+    48,
+    44,
+    40,
+    36,
+    32,
+    28,
+    24,
+    20,
+    10,
+)  # a Y that is not feasible is tried times 1 - 2^-k of what may be
+
+
+def problem(X: FloatArray, pairs: Pairs, mu: float) -> Any:
+    """The problem as printed. Variable: "A" (d, d)."""
+    import cvxpy as cp
+
+    S, D = sums(X, pairs, mu)
+    A = cp.Variable((X.shape[1],) * 2, symmetric=True, name="A")
+    #: min over A positive definite:  tr(A S) + tr(A^-1 D)
+    #:   | \min_{A \succ 0}\ \operatorname{tr}(A S) + \operatorname{tr}(A^{-1} D)
+    return cp.Problem(cp.Minimize(cp.trace(A @ S) + cp.matrix_frac(np.linalg.cholesky(D), A)), [A >> 0])
+
+
+def sums(X: FloatArray, pairs: Pairs, mu: float) -> tuple[FloatArray, FloatArray]:
+    """Its sums over pairs (d, d)."""
+    d = X.shape[1]
+    #: X_ij = (x_i - x_j)(x_i - x_j)^T | X_{ij} = (\mathbf{x}_i - \mathbf{x}_j)(\mathbf{x}_i - \mathbf{x}_j)^T
+    #: S = sum X_ij + mu I over the similar pairs,  mu = 0 in the problem as printed
+    #:   | S = \textstyle\sum X_{ij} + \mu I \text{ over the similar pairs,}
+    #:     \quad \mu = 0 \text{ in the problem as printed}
+    S = mu * np.eye(d)
+    for i, j in pairs.similar:
+        S += np.outer(X[i] - X[j], X[i] - X[j])
+    #: D = sum X_ij + mu I over the dissimilar pairs
+    #:   | D = \textstyle\sum X_{ij} + \mu I \text{ over the dissimilar pairs}
+    D = mu * np.eye(d)
+    for i, j in pairs.dissimilar:
+        D += np.outer(X[i] - X[j], X[i] - X[j])
+    return S, D
+
+
+def dual(X: FloatArray, pairs: Pairs, mu: float) -> Any:
+    """Its dual. Variable: "Y" (d, d)."""
+    import cvxpy as cp
+
+    S, D = sums(X, pairs, mu)
+    Y = cp.Variable((X.shape[1],) * 2, symmetric=True, name="Y")
+    #: D - Y S Y psd, as the Schur complement of S in blocks
+    #:   | D - Y S Y \succeq 0 \text{, as the Schur complement of } S \text{ in blocks}
+    constraints = [cp.bmat([[S, S @ Y], [Y @ S, D]]) >> 0]
+    #: max over Y:  2 tr(S Y) | \max_{Y}\ 2 \operatorname{tr}(S Y)
+    return cp.Problem(cp.Maximize(2 * cp.trace(S @ Y)), constraints)
+    #: [What is proved]
+    #: A S A = D and Y = A at the optimum | A S A = D \text{ and } Y = A \text{ at the optimum}
+    #: any symmetric Y with D - Y S Y psd gives a lower bound
+    #:   | \text{any symmetric } Y \text{ with } D - Y S Y \succeq 0 \text{ gives a lower bound}
+    #: for another t:  min over A:  (1 - t) delta^2(A, S^-1) + t delta^2(A, D)
+    #:   | \text{for another } t \text{:} \quad \min_{A}\ (1 - t)\, \delta^2(A, S^{-1}) + t\, \delta^2(A, D)
+    #: delta^2(A, B) = sum_k log^2 lambda_k(A^-1 B)
+    #:   | \delta^2(A, B) = \textstyle\sum_k \log^2 \lambda_k(A^{-1} B)
+    #: at least t (1 - t) delta^2(S^-1, D), by the triangle inequality
+    #:   | \text{at least } t\, (1 - t)\, \delta^2(S^{-1}, D) \text{, by the triangle inequality}
+
+
+@dataclass(frozen=True)
+class Instance(Paired):
+    """Checked data, of which S and D have their full rank."""
+
+    t: float  # the weight
+    mu: float
+
+    @cached_property
+    def S(self) -> Any:
+        """(d, d), as flint's rationals: exactly."""
+        return self._sum("similar")
+
+    @cached_property
+    def D(self) -> Any:
+        """(d, d), as flint's rationals: exactly."""
+        return self._sum("dissimilar")
+
+    def _sum(self, kind: str) -> Any:
+        if self.listed is None:
+            found, at = within_groups(self.X, self.y, [1] * (int(self.y.max()) + 1))
+            if kind == "dissimilar":
+                found = within_groups(self.X, 0 * self.y, [1])[0] - found
+            return rationals(found, scaled(1, at), self.mu)
+        points, at = whole(self.X)
+        rows, listed = np.array(points.tolist(), dtype=object), getattr(self.listed, kind)
+        E = flint().fmpz_mat([*(rows[listed[:, 0]] - rows[listed[:, 1]]).tolist(), [0] * self.X.shape[1]])
+        return rationals(E.transpose() * E, scaled(1, 2 * at), self.mu)
+
+    @cached_property
+    def least(self) -> float:
+        """No more than the least eigenvalue of S D, which is positive."""
+        low = with_enough_bits(lambda: min(ends(each)[0] for each in spectrum(product(self))))
+        return -upward(-low)
+
+    @cached_property
+    def floats(self) -> tuple[FloatArray, FloatArray]:
+        """S and D, rounded."""
+        return _floats(self.S), _floats(self.D)
+
+
+def _floats(matrix: Any) -> FloatArray:
+    return np.array([[float(ball(entry)) for entry in row] for row in matrix.tolist()])
+
+
+def instance(
+    X: ArrayLike, y: ArrayLike | None = None, *, weight: float = 0.5, mu: float = 0.0, pairs: Any = None
+) -> Instance:
+    """Everything checked. Raises ValueError for bad input, and where no metric is the only optimal one."""
+    t, mu = check_number(weight, "weight"), check_number(mu, "mu")
+    if not 0 < t < 1:
+        raise ValueError(
+            f"weight must be between 0 and 1, got {t!r}: at the ends the solution is S^-1 or D itself"
+        )
+    if mu < 0:
+        raise ValueError(f"mu must be at least 0, got {mu!r}")
+    p = paired(X, y, pairs)
+    given = Instance(p.X, p.y, p.listed, t, mu)
+    _check_attained(given)
+    return given
+
+
+def _check_attained(given: Instance) -> None:
+    """ValueError where S or D is singular, which is decided in rationals, and where the optimum is no float."""
+    S, D, d = given.S, given.D, given.X.shape[1]
+    similar, dissimilar = S.rank(), D.rank()
+    if min(similar, dissimilar) < d:
+        many = similar == dissimilar == (S * D).rank()
+        raise ValueError(
+            f"similar pairs differ in {similar} of {d} directions, dissimilar pairs in {dissimilar}: "
+            + ("there are many optimal metrics" if many else "the infimum is not attained by any metric")
+            + "; give mu > 0, more pairs, or fewer features (the first principal components, say)"
+        )
+    size = math.sqrt(np.trace(given.floats[0])) * math.sqrt(np.trace(given.floats[1]))
+    if not 1 / LARGEST < size < LARGEST:
+        raise ValueError("X: the sums over pairs are too large or too small for double precision; rescale X")
+
+
+def objective(given: Instance, A: FloatArray) -> float:
+    """tr AS + tr A^-1 D, pair by pair; for another t the weighted squared distances. inf where A is singular."""
+    X, (similar, dissimilar) = given.X, given.pairs
+    if np.linalg.slogdet(A)[0] <= 0:
+        return math.inf
+    inverse = np.linalg.inv(A)
+    if given.t != 0.5:
+        S, D = sums(X, given.pairs, given.mu)
+        return (1 - given.t) * _delta(A @ S) + given.t * _delta(inverse @ D)
+    near = math.fsum(float((X[i] - X[j]) @ A @ (X[i] - X[j])) for i, j in similar)
+    far = math.fsum(float((X[i] - X[j]) @ inverse @ (X[i] - X[j])) for i, j in dissimilar)
+    return near + far + given.mu * float(np.trace(A) + np.trace(inverse))
+
+
+def _delta(product: FloatArray) -> float:
+    """sum_k log^2 lambda_k, of a matrix with positive eigenvalues."""
+    return float(np.sum(np.log(np.linalg.eigvals(product).real) ** 2))
+
+
+def evaluate(given: Instance, A: FloatArray) -> dict[str, Any]:
+    """Intermediates at A (d, d).
+
+    objective; S, D (d, d); tr_AS, tr_AinvD; ASA (d, d), which is D at the optimum for t = 1/2; gradient (d, d) of the
+    objective for t = 1/2, S - A^-1 D A^-1. NaN where A is singular.
+    """
+    S, D = sums(given.X, given.pairs, given.mu)
+    regular = np.linalg.slogdet(A)[0] > 0
+    inverse = np.linalg.inv(A) if regular else np.full_like(A, math.nan)
+    return {
+        "objective": objective(given, A),
+        "S": S,
+        "D": D,
+        "tr_AS": float(np.trace(A @ S)),
+        "tr_AinvD": float(np.trace(inverse @ D)),
+        "ASA": A @ S @ A,
+        "gradient": S - inverse @ D @ inverse,
+    }
+
+
+class Balls(NamedTuple):
+    """S and D in balls."""
+
+    S: Any
+    D: Any
+
+
+def in_balls(given: Instance) -> Balls:
+    """At the precision of now."""
+    return Balls(
+        *(flint().arb_mat([[ball(e) for e in row] for row in M.tolist()]) for M in (given.S, given.D))
+    )
+
+
+def product(given: Instance) -> Any:
+    """S D, at the precision of now."""
+    S, D = in_balls(given)
+    return S * D
+
+
+def value(given: Instance, V: Any, at: int) -> Any:
+    """The objective at positive definite integers V (d, d) times 2^at: a ball."""
+    (S, D), A = in_balls(given), balls(V, at)
+    inverse = inverted(A)
+    if given.t == 0.5:
+        return (A * S).trace() + (inverse * D).trace()
+    t = ball(given.t)
+    return (1 - t) * squared_distance(A * S) + t * squared_distance(inverse * D)
+
+
+def bound(given: Instance, Y: FloatArray) -> Any:
+    """Below every objective, where Y (d, d) is feasible: a ball."""
+    if given.t == 0.5:
+        return 2 * (in_balls(given).S * balls(*whole(Y))).trace()
+    return ball(given.t) * (1 - ball(given.t)) * squared_distance(product(given))
+
+
+def inverted(A: Any) -> Any:
+    """Of balls. Raises TooFewBits where it is not known."""
+    try:
+        return A.inv()
+    except ZeroDivisionError as error:
+        raise TooFewBits("a matrix is next to singular") from error
+
+
+def squared_distance(of: Any) -> Any:
+    """delta^2 of A and B by `of` = A^-1 B, whose eigenvalues are positive."""
+    return total([found.log() ** 2 for found in spectrum(of)])
+
+
+def spectrum(of: Any) -> list[Any]:
+    """The eigenvalues of a product of two positive definite matrices: balls.
+
+    In coordinates in which it is next to diagonal: Gershgorin's discs that touch each other hold as many eigenvalues as
+    they are, none further from a centre than all their diameters. Raises TooFewBits where 0 is in a ball.
+    """
+    d, R = of.nrows(), eigenvectors(of)[1]
+    M = inverted(R) * flint().acb_mat(of) * R
+    beside = total([abs(M[i, j]) for i in range(d) for j in range(d) if j != i])
+    wide = flint().arb(0, 2 * upward(ends(beside)[1]))
+    found = [M[i, i].real + wide for i in range(d)]
+    if not all(each > 0 for each in found):
+        raise TooFewBits("an eigenvalue of a product is next to 0")
+    return found
+
+
+def eigenvectors(of: Any) -> tuple[list[Any], Any]:
+    """Eigenvalues and the eigenvectors beside each other, near the true ones: nothing is proved."""
+    values, vectors = flint().acb_mat(of).eig(right=True, algorithm="approx")
+    return [abs(each.real) for each in values], vectors
+
+
+def repaired(given: Instance, Y: FloatArray) -> FloatArray:
+    """Y (d, d), or next to the largest multiple of it, proved feasible; 0 where none with a bound above 0 is."""
+    Y = Y / 2 + Y.T / 2
+    if given.t == 0.5 and np.isfinite(Y).all() and Y.any():
+        with precision():
+            for multiple_of in _multiples(given, Y):
+                if _is_feasible(given, multiple_of):
+                    return multiple_of
+    return np.zeros_like(Y)
+
+
+def _multiples(given: Instance, Y: FloatArray) -> Iterator[FloatArray]:
+    """Y itself, then what floats propose."""
+    yield Y
+    # each but for a power of two: no product of these overflows
+    (Y, _), (S, s), (D, d) = map(_near_1, (Y, *given.floats))
+    root = np.sqrt(D.diagonal())
+    w, Q = np.linalg.eigh(D / root[:, None] / root)
+    W = Q.T / np.sqrt(np.maximum(w, EPS * w[-1]))[:, None] / root
+    most = np.linalg.eigvalsh(W @ Y @ S @ Y @ W.T)[-1]
+    if 0 < most < math.inf:
+        yield from ((1 - 0.5**k) * 2.0 ** ((d - s) / 2) / math.sqrt(most) * Y for k in SHRINKING)
+
+
+def _near_1(M: FloatArray) -> tuple[FloatArray, int]:
+    """M with its largest entry between 1/2 and 1, and the exponent of two that it is to be multiplied with."""
+    exponent = int(np.frexp(np.abs(M).max())[1])
+    return np.ldexp(M, -exponent), exponent
+
+
+def _is_feasible(given: Instance, Y: FloatArray) -> bool:
+    (S, D), V = in_balls(given), balls(*whole(Y))
+    return (S * V).trace() > 0 and pivots(D - V * S * V) is not None
+
+
+def closed_form(given: Instance) -> FloatArray:
+    """S^-1 #_t D (d, d), which is S^-1 (S D)^t, rounded to floats."""
+    return with_enough_bits(lambda: _closed_form(given))
+
+
+def _closed_form(given: Instance) -> FloatArray:
+    acb_mat, (values, R) = flint().acb_mat, eigenvectors(product(given))
+    powers = acb_mat(np.diag([0] * len(values)).tolist())
+    for k, found in enumerate(values):
+        powers[k, k] = found ** ball(given.t)
+    A = acb_mat(inverted(in_balls(given).S)) * R * powers * inverted(R)
+    rounded: FloatArray = np.array([[float(entry.real) for entry in row] for row in A.tolist()])
+    return (rounded + rounded.T) / 2
+
+
+def radius(given: Instance, A: FloatArray, gap: float) -> float:
+    """How far in Frobenius norm the optimum may be from A (d, d): docs/gmml.md."""
+    if given.t != 0.5:
+        log = math.sqrt(gap)
+    else:
+        log = 2 * math.asinh(math.sqrt(gap / math.sqrt(given.least)) / 2) if given.least > 0 else math.inf
+    return float(np.linalg.norm(A, 2)) * math.expm1(log * (1 + 1e-9)) * (1 + 1e-9) if log < 700 else math.inf
+
+
+def _given(question: Question) -> Instance:
+    return instance(question.X, question.y, **question.params)
+
+
+def _means(question: Question) -> float | None:
+    given = _given(question)
+    pairs = given.pairs
+    return math.sqrt(len(pairs.dissimilar) / len(pairs.similar)) if given.mu == 0 and given.t == 0.5 else None
+
+
+def _another_weight(question: Question) -> float | None:
+    """What t would be, by determinants."""
+    given = _given(question)
+    S, D, A = (float(np.linalg.slogdet(M)[1]) for M in (*given.floats, question.metric))
+    t = (A + S) / (D + S) if S + D else 0.0
+    return t if 0 < t < 1 and abs(t - given.t) > 1e-3 else None
+
+
+# What implementations compute instead. A^-1, A^2 and sqrt(A) for the metric are what `check` names anyway.
+MISREADINGS = {
+    "mean": Misreading("means over the pairs where there are sums", multiple(_means)),
+    "exchanged": Misreading("similar and dissimilar pairs exchanged", other_pairs(exchanged)),
+    "no_mu": Misreading(
+        "the sums without mu I", changed("mu", lambda q: 0.0 if q.params.get("mu") else None)
+    ),
+    "ordered": Misreading(
+        "every pair in both orders, beside mu",
+        changed("mu", lambda q: q.params["mu"] / 2 if q.params.get("mu") else None),
+    ),
+    "another_weight": Misreading("another weight t than was asked for", changed("weight", _another_weight)),
+}
+
+
+class GMML(ConvexMethod[Instance]):
+    """The geometric mean of the inverse of a sum over similar pairs and of one over dissimilar pairs."""
+
+    id = "gmml"
+    TITLE = "GMML: geometric mean metric learning (Zadeh, Hosseini, Sra 2016)"
+    PARAMETERS: ClassVar = {
+        "weight": Parameter("t of the paper: where between S^-1 (0) and D (1) the metric lies", NUMBER, 0.5),
+        "mu": Parameter("added to the diagonal of both sums over pairs, >= 0", NUMBER, 0.0),
+        "pairs": Parameter(
+            '{"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}',
+            JSON,
+            otherwise="every two points, by their labels",
+        ),
+    }
+    STATEMENT = Statement("cvxml.methods.gmml", ("problem", "sums", "dual"))
+    MISREADINGS: ClassVar = MISREADINGS
+    EXAMPLES: ClassVar = (
+        drawn(5, 18, 3),
+        drawn(7, 14, 5, degenerate=True, mu=0.1),
+        drawn(
+            8, 14, 2, 2, pairs={"similar": [[0, 2], [4, 1], [5, 3]], "dissimilar": [[0, 1], [2, 3], [9, 4]]}
+        ),
+        sample("iris", 24),
+        verified("iris", 60),
+        verified("wine", 40, mu=1.0),
+        timed("iris"),
+        timed("wine"),
+    )
+
+    def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
+        """See `instance`."""
+        return instance(X, y, **params)
+
+    def problem(self, given: Instance) -> Any:
+        """Variable "A" (d, d). Raises ValueError for t other than 1/2."""
+        return problem(*_stated(given))
+
+    def dual(self, given: Instance) -> Any:
+        """Variable "Y" (d, d). Raises ValueError for t other than 1/2."""
+        return dual(*_stated(given))
+
+    def objective(self, given: Instance, M: FloatArray) -> float:
+        """From the definition."""
+        return objective(given, M)
+
+    def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
+        """See `evaluate`."""
+        return evaluate(given, M)
+
+    def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
+        """From "Y" (d, d), any numbers but NaN. Singular metrics cost infinity."""
+        psd, feasibility = examine(M, given.X)
+        V, at = whole(psd)
+        Y = repaired(given, dual_array(dual, "Y", M.shape))
+        proved = with_enough_bits(lambda: bound(given, Y))
+        here = with_enough_bits(lambda: value(given, V, at)) if is_definite(V) else math.inf
+        return certificate(
+            here,
+            proved,
+            scale=max(float(here), _least_scale(given)),
+            radius=partial(radius, given, psd),
+            feasibility=feasibility,
+            dual={"Y": Y},
+        )
+
+    def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
+        """The same, rounded outward. Raises ValueError for a singular metric."""
+        metric, Y = definite(M, root), repaired(given, dual_array(dual, "Y", M.shape))
+        low = with_enough_bits(lambda: ends(bound(given, Y)))[0]
+        here = with_enough_bits(lambda: ends(value(given, metric.V, metric.at)))
+        return Exact(low, here[1], metric.distance, max(here[0], Fraction(_least_scale(given))))
+
+    def search(
+        self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
+    ) -> Found:
+        """The closed form."""
+        A = closed_form(given)
+        return in_one_step(A, {"Y": A}, partial(self.certify, given), callback)
+
+    def stored(self, given: Instance) -> dict[str, Any]:
+        """The pairs where they were given; else the labels say it."""
+        return {"weight": given.t, "mu": given.mu, "pairs": given.stored}
+
+
+def _least_scale(given: Instance) -> float:
+    return 0.0 if given.t == 0.5 else UNMOVED * given.X.shape[1]
+
+
+def _stated(given: Instance) -> tuple[FloatArray, Pairs, float]:
+    if given.t != 0.5:
+        raise ValueError(
+            f"weight={given.t:g}: the problem is convex along geodesics only, and only 0.5 has one in cvxpy"
+        )
+    return given.X, given.pairs, given.mu
+
+
+METHOD = GMML()

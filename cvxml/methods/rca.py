@@ -1,0 +1,438 @@
+"""RCA, relevant component analysis (Shental et al. 2002; Bar-Hillel et al. 2005): the points of a chunklet are near.
+
+Problem, over the n points x_ji of chunklets j = 1..k with means m_j: points known to be of one class, whichever
+    min_{B pd}  1/n sum_j sum_i ||x_ji - m_j||_B^2     such that  |B| >= 1.
+Literal but for alpha tr B, which is ours (alpha = 0 by default): alpha is added to the diagonal of the covariance C
+within chunklets. The solution is |C|^(1/d) C^-1. The constraint alone says how long B is: any multiple of it serves as
+well, and the paper takes C^-1. So a metric is judged as that multiple of it whose determinant is 1.
+
+Dual and bound: one number l > 0 (`dual`), the arithmetic and the geometric mean. All of it is computed in rationals
+and balls (core/balls.py), in floats only at the end. With B of determinant 1 and B* the optimum
+    gap / l* = D_ld(B, B*),   l* = |C|^(1/d),
+so that the optimum is unique, and how far it may be follows as for ITML (family/logdet.py). Scale: the optimum d l*.
+Where C is singular the infimum is 0 and no metric attains it: `instance` refuses that, by the exact rank.
+
+Reference: A. Bar-Hillel, T. Hertz, N. Shental, D. Weinshall, Learning a Mahalanobis metric from equivalence
+constraints, JMLR 6, 2005.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cvxml.core.balls import TooFewBits, ball, ends, precision, with_enough_bits
+from cvxml.core.exact import Exact, flint, scaled, upward
+from cvxml.core.example import drawn, sample, timed, verified
+from cvxml.core.inputs import check_labels, check_number, check_X
+from cvxml.core.method import ConvexMethod
+from cvxml.core.metric import FloatArray, IntArray, examine
+from cvxml.core.misreading import Misreading, Other, Question
+from cvxml.core.parameter import JSON, NUMBER, Parameter
+from cvxml.core.result import Certificate, Dual
+from cvxml.core.run import Callback, Found, Start, in_one_step
+from cvxml.core.squares import is_definite, rationals, whole, within_groups
+from cvxml.core.statement import Statement
+from cvxml.family.enclosed import certificate, definite, dual_array
+from cvxml.family.logdet import distance
+
+LARGEST = 1e280  # of the optimum, and of its inverse
+OUTSIDE = -1  # the chunklet of points that are in none
+
+
+def problem(X: FloatArray, chunklets: IntArray, alpha: float) -> Any:
+    """The problem, point by point. Variable: "B" (d, d)."""
+    import cvxpy as cp
+
+    B = cp.Variable((X.shape[1],) * 2, symmetric=True, name="B")
+    distances = []
+    for j in sorted(set(chunklets.tolist()) - {OUTSIDE}):
+        #: x_ji: the points of chunklet j;  m_j: their mean;  n: all points in chunklets
+        #:   | \mathbf{x}_{ji} \text{: the points of chunklet } j, \quad \mathbf{m}_j \text{: their mean,}
+        #:     \quad n \text{: all points in chunklets}
+        points = X[chunklets == j]
+        m_j = points.mean(axis=0)
+        for x in points:
+            #: ||x_ji - m_j||_B^2 = (x_ji - m_j)^T B (x_ji - m_j)
+            #:   | \lVert \mathbf{x}_{ji} - \mathbf{m}_j \rVert_B^2
+            #:     = (\mathbf{x}_{ji} - \mathbf{m}_j)^T B (\mathbf{x}_{ji} - \mathbf{m}_j)
+            distances += [(x - m_j) @ B @ (x - m_j)]
+    #: B positive definite,  |B| >= 1 | B \succ 0, \quad |B| \ge 1
+    constraints = [cp.log_det(B) >= 0]
+    #: min over B:  1/n sum_j sum_i ||x_ji - m_j||_B^2 + alpha tr B,  where alpha = 0 is the paper's
+    #:   | \min_{B}\ \frac{1}{n} \sum_j \sum_i \lVert \mathbf{x}_{ji} - \mathbf{m}_j \rVert_B^2
+    #:     + \alpha \operatorname{tr} B, \quad \text{where } \alpha = 0 \text{ is the paper's}
+    return cp.Problem(
+        cp.Minimize(cp.sum(cp.hstack(distances)) / len(distances) + alpha * cp.trace(B)), constraints
+    )
+
+
+def dual(X: FloatArray, chunklets: IntArray, alpha: float) -> Any:
+    """Its dual. Variable: "l", the price of the constraint."""
+    import cvxpy as cp
+
+    d = X.shape[1]
+    #: C = 1/n sum_j sum_i (x_ji - m_j)(x_ji - m_j)^T + alpha I
+    #:   | C = \frac{1}{n} \sum_j \sum_i (\mathbf{x}_{ji} - \mathbf{m}_j)
+    #:     (\mathbf{x}_{ji} - \mathbf{m}_j)^T + \alpha I
+    C = covariance(X, chunklets) + alpha * np.eye(d)
+    #: l >= 0 | l \ge 0
+    l = cp.Variable(nonneg=True, name="l")  # noqa: E741
+    #: max over l:  d l - d l log l + l log |C|
+    #:   | \max_{l}\ d\, l - d\, l \log l + l \log |C|
+    return cp.Problem(cp.Maximize(d * l + d * cp.entr(l) + l * np.linalg.slogdet(C)[1]))
+    #: [What is proved]
+    #: B = |C|^(1/d) C^-1 and l = |C|^(1/d) at the optimum d |C|^(1/d)
+    #:   | B = |C|^{1/d} C^{-1} \text{ and } l = |C|^{1/d} \text{ at the optimum } d\, |C|^{1/d}
+    #: any l > 0 gives a lower bound; judged is B / |B|^(1/d), so that a factor does not matter
+    #:   | \text{any } l > 0 \text{ gives a lower bound; judged is } B / |B|^{1/d}
+    #:     \text{, so that a factor does not matter}
+    #: refused: C is singular, where the infimum 0 is not attained
+    #:   | \text{refused: } C \text{ is singular, where the infimum } 0 \text{ is not attained}
+
+
+def covariance(X: FloatArray, chunklets: IntArray) -> FloatArray:
+    """C (d, d) without alpha: the mean over the points in chunklets."""
+    C, n = np.zeros((X.shape[1],) * 2), 0
+    for j in set(chunklets.tolist()) - {OUTSIDE}:
+        points = X[chunklets == j]
+        for x in points - points.mean(axis=0):
+            C += np.outer(x, x)
+        n += len(points)
+    return C / n
+
+
+@dataclass(frozen=True)
+class Instance:
+    """Checked data, of which C has its full rank."""
+
+    X: FloatArray  # (n, d)
+    y: IntArray  # (n,) codes; zeros where chunklets were given
+    chunklets: IntArray  # (n,) codes 0..k-1, OUTSIDE for a point in none
+    alpha: float
+    listed: list[int] | None  # the chunklets as they were given
+
+    @cached_property
+    def C(self) -> Any:
+        """The covariance within chunklets and alpha I, as flint's rationals (d, d): exactly."""
+        inside = self.chunklets != OUTSIDE
+        sizes = np.bincount(self.chunklets[inside]).tolist()
+        common = math.lcm(*sizes)
+        total, at = within_groups(self.X[inside], self.chunklets[inside], [common // size for size in sizes])
+        return rationals(total, scaled(1, at) / (common * sum(sizes)), self.alpha)
+
+    @cached_property
+    def det(self) -> Any:
+        """|C|"""
+        return self.C.det()
+
+
+def instance(
+    X: ArrayLike, y: ArrayLike | None = None, *, chunklets: Any = None, alpha: float = 0.0
+) -> Instance:
+    """Everything checked. Raises ValueError for bad input, and where no metric attains the infimum."""
+    points, alpha = check_X(X), check_number(alpha, "alpha")
+    if alpha < 0:
+        raise ValueError(f"alpha must be at least 0, got {alpha!r}")
+    if chunklets is not None:
+        codes, listed = _given_chunklets(chunklets, len(points))
+        given = Instance(points, np.zeros(len(points), dtype=np.intp), codes, alpha, listed)
+    elif y is None:
+        raise ValueError(
+            "y is None: it must be one-dimensional, one label a point, where no chunklets are given"
+        )
+    else:
+        codes = check_labels(y, len(points))
+        given = Instance(points, codes, codes, alpha, None)
+    _check_attained(given)
+    return given
+
+
+def _given_chunklets(chunklets: Any, n: int) -> tuple[IntArray, list[int]]:
+    """Codes (n,), and what was given. Raises ValueError for what is no list of integers of at least -1."""
+    values = np.asarray(chunklets)
+    if values.shape != (n,) or values.dtype.kind not in "iu":
+        raise ValueError(
+            f"chunklets must be {n} integers, one a point, -1 for a point in none; got shape {values.shape}, "
+            f"{values.dtype}"
+        )
+    if values.min() < OUTSIDE:
+        raise ValueError(
+            f"chunklets[{int(values.argmin())}] is {values.min()}: they are 0 or more, or -1 for none"
+        )
+    inside = values != OUTSIDE
+    if not inside.any():
+        raise ValueError("chunklets are -1 for every point: give one chunklet of two points at least")
+    codes = np.full(n, OUTSIDE, dtype=np.intp)
+    codes[inside] = np.unique(values[inside], return_inverse=True)[1]
+    return codes, values.tolist()
+
+
+def _check_attained(given: Instance) -> None:
+    """ValueError where C is singular, or 0, which is decided in rationals, and where the optimum is no float."""
+    d, rank = given.X.shape[1], given.C.rank()
+    if rank == 0:
+        raise ValueError(
+            "no point differs from the mean of its chunklet: every metric is optimal; give others"
+        )
+    if rank < d:
+        raise ValueError(
+            f"points differ from the mean of their chunklet in {rank} of {d} directions: along the others B costs "
+            "nothing, so the infimum is 0 and no metric attains it; give alpha > 0, more points in chunklets, or fewer "
+            "features (the first principal components, say)"
+        )
+    with precision():
+        if not (ball(1) / LARGEST < optimum(given) < LARGEST):
+            raise ValueError("X: the optimum is too large or too small for double precision; rescale X")
+
+
+def objective(given: Instance, M: FloatArray) -> float:
+    """1/n sum ||x_ji - m_j||_B^2 + alpha tr B for B = M / |M|^(1/d); inf where M (d, d) is singular."""
+    return float(evaluate(given, M)["objective"])
+
+
+def evaluate(given: Instance, M: FloatArray) -> dict[str, Any]:
+    """Intermediates at M (d, d).
+
+    objective: of B; B = M / |M|^(1/d), NaN where M is singular; log_det of M; D (n,): squared distances in M of points
+    from the mean of their chunklet, NaN for one in none; C (d, d), alpha on its diagonal; means (k, d).
+    """
+    X, d = given.X, given.X.shape[1]
+    means = np.array([X[given.chunklets == j].mean(axis=0) for j in range(given.chunklets.max() + 1)])
+    D = np.full(len(X), math.nan)
+    for i, j in enumerate(given.chunklets):
+        if j != OUTSIDE:
+            D[i] = (X[i] - means[j]) @ M @ (X[i] - means[j])
+    sign, log_det = np.linalg.slogdet(M)
+    factor = math.exp(-log_det / d) if sign > 0 else math.nan
+    value = float(np.nanmean(D) + given.alpha * np.trace(M)) * factor
+    return {
+        "objective": value if sign > 0 else math.inf,
+        "B": M * factor,
+        "log_det": log_det if sign > 0 else -math.inf,
+        "D": D,
+        "C": covariance(X, given.chunklets) + given.alpha * np.eye(d),
+        "means": means,
+    }
+
+
+def value(given: Instance, V: Any) -> Any:
+    """The objective at positive definite integers V (d, d), whose unit cancels: a ball."""
+    spent = sum((c * v for c, v in zip(given.C.entries(), V.entries(), strict=True)), start=flint().fmpq(0))
+    return ball(spent) * (-ball(V.det()).log() / V.nrows()).exp()
+
+
+def bound(given: Instance, l: float) -> Any:  # noqa: E741
+    """Below every objective, from any l > 0, else 0: a ball."""
+    if not (math.isfinite(l) and l > 0):
+        return ball(0)
+    d, price = len(given.X[0]), ball(l)
+    proved = price * (d - d * price.log() + ball(given.det).log())
+    return proved if proved > 0 else ball(0)
+
+
+def optimum(given: Instance) -> Any:
+    """d |C|^(1/d), a ball."""
+    d = len(given.X[0])
+    return d * (ball(given.det).log() / d).exp()
+
+
+def closed_form(given: Instance) -> tuple[FloatArray, float]:
+    """B (d, d) and l, rounded to floats."""
+    return with_enough_bits(lambda: _closed_form(given))
+
+
+def _closed_form(given: Instance) -> tuple[FloatArray, float]:
+    l = optimum(given) / len(given.X[0])  # noqa: E741
+    try:
+        inverse = flint().arb_mat([[ball(entry) for entry in row] for row in given.C.tolist()]).inv()
+    except ZeroDivisionError as error:
+        raise TooFewBits("the covariance within chunklets is next to singular") from error
+    B = np.array([[float(l * entry) for entry in row] for row in inverse.tolist()])
+    return (B + B.T) / 2, float(l)
+
+
+def _weighted(share: Callable[[IntArray], Any], sentence: str) -> Misreading:
+    """Chunklets of sizes (k,) have these shares in C, where theirs is the size: the same of points moved to or fro."""
+
+    def change(question: Question) -> Other | None:
+        given = instance(question.X, question.y, **question.params)
+        j, X = given.chunklets, given.X.copy()
+        sizes = np.bincount(j[j != OUTSIDE])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            shares = np.where(sizes > 1, share(sizes) / sizes, 0.0)
+        if np.ptp(shares[sizes > 1]) == 0:
+            return None
+        shares *= sizes.sum() / (shares * sizes).sum()
+        for c, by in enumerate(shares):
+            mean = X[j == c].mean(axis=0)
+            X[j == c] = mean + np.sqrt(by) * (X[j == c] - mean)
+        return Other(X, question.y, question.params)
+
+    return Misreading(sentence, change)
+
+
+def _other_chunklets(change: Callable[[IntArray], IntArray], sentence: str) -> Misreading:
+    def problem(question: Question) -> Other | None:
+        given = instance(question.X, question.y, **question.params).chunklets
+        other = change(given)
+        if np.array_equal(other, given):
+            return None
+        return Other(question.X, None, {**question.params, "chunklets": other.tolist()})
+
+    return Misreading(sentence, problem)
+
+
+def _uncentred(shift: Callable[[FloatArray], FloatArray], sentence: str) -> Misreading:
+    """What is squared is `shift` of a chunklet's points (n_j, d): of these and their negatives the mean is 0."""
+
+    def problem(question: Question) -> Other:
+        given = instance(question.X, question.y, **question.params)
+        moved = [shift(given.X[given.chunklets == j]) for j in range(given.chunklets.max() + 1)]
+        E = np.concatenate(moved)
+        return Other(np.concatenate([E, -E]), None, {**question.params, "chunklets": [0] * (2 * len(E))})
+
+    return Misreading(sentence, problem)
+
+
+def _recycled(points: FloatArray) -> FloatArray:
+    """The mean subtracted down the columns, over and over, as R subtracts a vector from a matrix."""
+    means = np.resize(points.mean(axis=0), points.size)
+    return points - means.reshape(points.shape, order="F")
+
+
+def _of_rank(question: Question) -> Other | None:
+    """The metric in the directions that it sees, where these are fewer than the features."""
+    values, vectors = np.linalg.eigh((question.metric + question.metric.T) / 2)
+    seen = values > 1e-10 * values[-1]
+    if seen.all() or np.count_nonzero(seen) < 2:  # in one direction every metric is optimal
+        return None
+    given = instance(question.X, question.y, **question.params)
+    params = {**question.params, "chunklets": given.chunklets.tolist()}
+    return Other(given.X @ vectors[:, seen], None, params, metric=np.diag(values[seen]))
+
+
+# What implementations compute instead. C, C^(-1/2) or a multiple of C^-1 for the metric are what `check` names anyway.
+MISREADINGS = {
+    "total": _other_chunklets(lambda j: 0 * j, "the covariance of all points where there is that within chunklets"),
+    "inside": _other_chunklets(
+        lambda j: np.minimum(j, 0), "the covariance of all points in chunklets, around one mean for all"
+    ),
+    "stray": _other_chunklets(
+        lambda j: np.where(j == OUTSIDE, j.max() + 1, j), "the points of no chunklet as a chunklet of their own"
+    ),
+    "mean": _weighted(
+        lambda n: np.ones(len(n)), "the mean of the chunklets' covariances, where every point weighs the same"
+    ),
+    "unbiased": _weighted(
+        lambda n: n / (n - 1.0), "the mean of the chunklets' covariances by n - 1, where every point weighs the same"
+    ),
+    "pairs": _weighted(
+        lambda n: n**2.0, "the sum over all pairs of a chunklet, in which large chunklets weigh more"
+    ),
+    "uncentred": _uncentred(lambda points: points, "the points as they are, without their mean"),
+    "recycled": _uncentred(
+        _recycled, "the mean subtracted down the columns of a chunklet in place of across (R's dml)"
+    ),
+    "rank": Misreading("the directions that the metric sees alone (n_components)", _of_rank),
+}  # fmt: skip
+
+
+class RCA(ConvexMethod[Instance]):
+    """The metric in which the points of a chunklet are near each other."""
+
+    id = "rca"
+    TITLE = "RCA: relevant component analysis (Shental et al. 2002, Bar-Hillel et al. 2005)"
+    EXPONENTIAL = True
+    PARAMETERS: ClassVar = {
+        "chunklets": Parameter(
+            "of each point its chunklet, 0 or more, or -1 for none; y is then not looked at",
+            JSON,
+            otherwise="the classes y",
+        ),
+        "alpha": Parameter("added to the diagonal of the covariance within chunklets, >= 0", NUMBER, 0.0),
+    }
+    STATEMENT = Statement("cvxml.methods.rca", ("problem", "dual"))
+    MISREADINGS: ClassVar = MISREADINGS
+    EXAMPLES: ClassVar = (
+        drawn(5, 18, 3),
+        drawn(7, 14, 5, degenerate=True, alpha=0.1),
+        drawn(8, 14, 2, 2, chunklets=[0, 0, 3, 3, 3, -1, 1, 1, -1, 7, 1, 0, -1, 4]),
+        sample("iris", 24),
+        verified("iris"),
+        verified("wine", 60, alpha=0.01),
+        timed("iris"),
+        timed("wine"),
+    )
+
+    def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
+        """See `instance`."""
+        return instance(X, y, **params)
+
+    def problem(self, given: Instance) -> Any:
+        """Variable "B" (d, d)."""
+        return problem(given.X, given.chunklets, given.alpha)
+
+    def dual(self, given: Instance) -> Any:
+        """Variable "l"."""
+        return dual(given.X, given.chunklets, given.alpha)
+
+    def literal_rows(self, given: Instance) -> int:
+        """A distance for each point."""
+        return int(np.count_nonzero(given.chunklets != OUTSIDE))
+
+    def prices(self, given: Instance, values: dict[str, FloatArray]) -> Dual:
+        """The price of the constraint."""
+        return {"l": np.reshape(values["l"], 1)}
+
+    def objective(self, given: Instance, M: FloatArray) -> float:
+        """From the definition."""
+        return objective(given, M)
+
+    def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
+        """See `evaluate`."""
+        return evaluate(given, M)
+
+    def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
+        """From "l" (1,), any number but NaN; one that is no price counts as 0. Singular metrics cost infinity."""
+        psd, feasibility = examine(M, given.X)
+        (l,), d, V = dual_array(dual, "l", (1,)), len(M), whole(psd)[0]  # noqa: E741
+        with precision():
+            best, proved = optimum(given), bound(given, l)
+            here = value(given, V) if is_definite(V) else math.inf
+            left = upward(ends(d * (here / best - 1))[1]) if is_definite(V) else math.inf
+        return certificate(
+            here,
+            proved,
+            scale=float(best),
+            radius=lambda _: distance(psd, max(0.0, left)),
+            feasibility=feasibility,
+            dual={"l": np.array([l if proved > 0 else 0.0])},
+        )
+
+    def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
+        """The same, rounded outward. Raises ValueError for a singular metric."""
+        metric, (l,) = definite(M, root), dual_array(dual, "l", (1,))  # noqa: E741
+        with precision():
+            low, high, scale = map(ends, (bound(given, l), value(given, metric.V), optimum(given)))
+        return Exact(low[0], high[1], metric.distance, scale[0])
+
+    def search(
+        self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
+    ) -> Found:
+        """The closed form."""
+        metric, l = closed_form(given)  # noqa: E741
+        return in_one_step(metric, {"l": np.array([l])}, partial(self.certify, given), callback)
+
+    def stored(self, given: Instance) -> dict[str, Any]:
+        """Chunklets where they were given; else the labels say it."""
+        return {"chunklets": given.listed, "alpha": given.alpha}
+
+
+METHOD = RCA()
