@@ -7,10 +7,15 @@ import sys
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 from cvxml.core.threads import one_blas_thread
 
 os.environ["MPLBACKEND"] = "Agg"  # pictures in memory, no windows
+# The same examples every time; --hypothesis-profile=search looks for others.
+settings.register_profile("same", derandomize=True)
+settings.register_profile("search", derandomize=False)
+settings.load_profile("same")
 
 
 @pytest.fixture(autouse=True, scope="session")

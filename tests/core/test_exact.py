@@ -85,9 +85,10 @@ def test_the_interval_is_that_of_the_certificate(method: str, params: dict[str, 
     assert exact.distance <= 1e-9 * np.linalg.norm(metric)
 
 
-@settings(max_examples=20, deadline=None)
-@given(st.integers(0, 10**6), st.floats(-2, 2), st.sampled_from([m for m in names() if get(m).has_exact]))
-def test_any_dual_gives_a_bound_below_every_metric(seed: int, log_size: float, method: str) -> None:
+@pytest.mark.parametrize("method", [m for m in names() if get(m).has_exact])
+@settings(max_examples=4, deadline=None)
+@given(st.integers(0, 10**6), st.floats(-2, 2))
+def test_any_dual_gives_a_bound_below_every_metric(method: str, seed: int, log_size: float) -> None:
     """Of the problem where it is convex: for nca everyone has one partner. For ssvm of the step, by enumeration."""
     rng = np.random.default_rng(seed)
     X, y = random_data(seed, n=10, d=2, classes=5 if method == "nca" else 2)
@@ -111,6 +112,8 @@ def test_any_dual_gives_a_bound_below_every_metric(seed: int, log_size: float, m
         dual = {"y": wild[0, :1], "u": wild[1, :1]}
     if method == "mcml":
         dual = {"q": rng.standard_normal((10, 10)), "interior": rng.random((10, 10))}
+    if method == "lsml":
+        params, dual = {"n_quadruplets": 20}, {"s": rng.standard_normal(20)}
     exact = exact_of(method, X, y, one, dual, **params)
     assert exact.lower_bound <= exact.objective
     of, given = checked(method, X, y, **params)

@@ -261,6 +261,7 @@ INSIDE = (
     "rca",
     "gmml",
     "itml",
+    "lsml",
     "mcml",
     "dml_eig",
     "lmnn:squared_hinge",
