@@ -106,8 +106,11 @@ def verdict_on(content: dict[str, Any], path: Path) -> tuple[Verdict, str]:
 @pytest.mark.parametrize("factor", [0.999, 0.5, 0.0, -1.0])
 def test_a_figure_too_small_is_refuted(figure: str, lam: float, factor: float, tmp_path: Path) -> None:
     # a gap of up to 1e-3 of the scale, which at lam = 1 is 1e-6 of the objective: rounding is far below
-    content = content_of(solved("mlsvm", SOME, lam=lam, tol=1e-3))
-    assert content["gap"] > 0
+    found = solved("mlsvm", SOME, lam=lam, tol=1e-3)
+    longer = (1 + 1e-5) * found.metric
+    proof = cvxml.certify("mlsvm", *SOME, longer, found.dual, lam=lam, neighbors=found.neighbors)
+    content = content_of(replace(found, metric=longer, certificate=proof))
+    assert proof.gap > 1e5 * proof.rounding
     assert verdict_on(content, tmp_path / "s.json")[0] is Verdict.CERTIFIED
     verdict, reason = verdict_on({**content, figure: factor * content[figure]}, tmp_path / "s.json")
     assert verdict is Verdict.REFUTED
