@@ -37,6 +37,7 @@ class HasData(Protocol):
 
 
 Given = TypeVar("Given", bound=HasData)
+METRIC_IS = ("A", "B", "M", "X")  # what papers call it
 
 
 class Method(ABC, Generic[Given]):
@@ -84,7 +85,7 @@ class Method(ABC, Generic[Given]):
 
     @abstractmethod
     def problem(self, given: Given) -> Any:
-        """The literal problem as a `cvxpy.Problem`; its metric is the variable "A", "B", "M" or "X"."""
+        """The literal problem as a `cvxpy.Problem`; its metric is one of the variables `METRIC_IS`."""
 
     @abstractmethod
     def dual(self, given: Given) -> Any:
@@ -251,7 +252,7 @@ class ConvexMethod(Method[Given]):
         """The literal problem gives the metric, its dual, stated on its own, the prices. Neither is believed."""
         primal = solve_problem(self.problem(given), solver, self.EXPONENTIAL)
         values = solve_problem(self.dual(given), solver, self.EXPONENTIAL)
-        metric = next(primal[name] for name in ("A", "B", "M", "X") if name in primal)
+        metric = next(primal[name] for name in METRIC_IS if name in primal)
         return Found(project_psd(metric), self.prices(given, values), Status.CONVERGED, 0)
 
     def find(

@@ -17,6 +17,7 @@ import cvxpy as cp
 import numpy as np
 
 from cvxml.core.backend import SolverFailure
+from cvxml.core.method import METRIC_IS
 from cvxml.core.metric import FloatArray, project_psd
 from cvxml.methods import get
 from cvxml.methods.dml_eig import inverse_root
@@ -145,7 +146,7 @@ def literal(method: Any, p: Any, solve: Solve) -> FloatArray:
     problem = method.problem(p)
     solve(problem)
     found = {variable.name(): variable.value for variable in problem.variables()}
-    return np.asarray(next(found[name] for name in ("A", "M", "X") if name in found), dtype=float)
+    return np.asarray(next(found[name] for name in METRIC_IS if name in found), dtype=float)
 
 
 FORMS: dict[str, Callable[[Any, Solve], FloatArray]] = {
