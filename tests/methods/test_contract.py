@@ -82,8 +82,8 @@ def test_the_literal_problem_has_the_certified_value(
     fast = cvxml.solve(method, X, y, tol=1e-8, **params)
     primal, dual = cvxml.problem(method, X, y, **params), cvxml.problem(method, X, y, dual=True, **params)
     for problem in (primal, dual):
-        value = problem.solve(solver="CLARABEL")
-        assert value == pytest.approx(fast.objective, rel=1e-5, abs=1e-7)
+        solve_problem(problem, "clarabel")
+        assert problem.value == pytest.approx(fast.objective, rel=1e-5, abs=1e-7)
 
 
 @every_case
