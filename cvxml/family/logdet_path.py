@@ -36,9 +36,7 @@ from cvxml.family.symmetric import smat, svec
 
 BLOCK = 512  # rows at a time, where their squares are needed: they stay in the cache
 MOST_SQUARE = 300  # entries of V for which the Hessian is formed; beyond, conjugate gradients were faster
-MOST_PAIRS = (
-    1500  # rows that cost something for which their Gram matrix is, if they are fewer than these entries
-)
+MOST_PAIRS = 1500  # rows that cost something for which their Gram matrix is, if fewer than these entries
 ENOUGH = 0.1  # of the slope at the start may be left at the end of a search
 GROWTH = 10.0  # of gamma, at most
 LEAST_GROWTH = 1.1  # about

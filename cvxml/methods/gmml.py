@@ -13,7 +13,8 @@ For t other than 1/2 the triangle inequality gives t (1 - t) delta^2(S^-1, D), w
 rationals and balls (core/balls.py). Scale: the objective, and at least `UNMOVED` d for another t. Radius: docs/gmml.md.
 With S or D singular no metric attains the infimum, or many do: `instance` refuses these, by exact ranks.
 
-Reference: P. H. Zadeh, R. Hosseini, S. Sra, Geometric mean metric learning, ICML 2016.
+Reference: P. H. Zadeh, R. Hosseini, S. Sra, Geometric mean metric learning, ICML 2016. The printed equations were
+not at hand: docs/gmml.md says what was read.
 """
 
 from __future__ import annotations
@@ -46,38 +47,29 @@ from cvxml.family.proved import EPS
 
 LARGEST = 1e280  # of an objective, and of its inverse
 UNMOVED = 1e-6  # times d: the least scale for t other than 1/2, where the optimum is 0 if D is S^-1
-SHRINKING = (
-    52,
-    48,
-    44,
-    40,
-    36,
-    32,
-    28,
-    24,
-    20,
-    10,
-)  # a Y that is not feasible is tried times 1 - 2^-k of what may be
+SHRINKING = (*range(52, 16, -4), 10)  # a Y that is not feasible is tried times 1 - 2^-k of what may be
 
 
 def problem(X: FloatArray, pairs: Pairs, mu: float) -> Any:
-    """The problem as printed. Variable: "A" (d, d)."""
+    """The problem. Variable: "A" (d, d)."""
     import cvxpy as cp
 
     S, D = sums(X, pairs, mu)
     A = cp.Variable((X.shape[1],) * 2, symmetric=True, name="A")
+    # D = L L^T, so that tr(A^-1 D) is tr(L^T A^-1 L), cvxpy's matrix_frac, which is for positive definite A
+    L = np.linalg.cholesky(D)
     #: min over A positive definite:  tr(A S) + tr(A^-1 D)
     #:   | \min_{A \succ 0}\ \operatorname{tr}(A S) + \operatorname{tr}(A^{-1} D)
-    return cp.Problem(cp.Minimize(cp.trace(A @ S) + cp.matrix_frac(np.linalg.cholesky(D), A)), [A >> 0])
+    return cp.Problem(cp.Minimize(cp.trace(A @ S) + cp.matrix_frac(L, A)), [A >> 0])
 
 
 def sums(X: FloatArray, pairs: Pairs, mu: float) -> tuple[FloatArray, FloatArray]:
     """Its sums over pairs (d, d)."""
     d = X.shape[1]
     #: X_ij = (x_i - x_j)(x_i - x_j)^T | X_{ij} = (\mathbf{x}_i - \mathbf{x}_j)(\mathbf{x}_i - \mathbf{x}_j)^T
-    #: S = sum X_ij + mu I over the similar pairs,  mu = 0 in the problem as printed
+    #: S = sum X_ij + mu I over the similar pairs,  where mu I is the authors' code's
     #:   | S = \textstyle\sum X_{ij} + \mu I \text{ over the similar pairs,}
-    #:     \quad \mu = 0 \text{ in the problem as printed}
+    #:     \quad \text{where } \mu I \text{ is the authors' code's}
     S = mu * np.eye(d)
     for i, j in pairs.similar:
         S += np.outer(X[i] - X[j], X[i] - X[j])

@@ -4,7 +4,7 @@ Problem, over the n points x_ji of chunklets j = 1..k with means m_j: points kno
     min_{B pd}  1/n sum_j sum_i ||x_ji - m_j||_B^2     such that  |B| >= 1.
 Literal but for alpha tr B, which is ours (alpha = 0 by default): alpha is added to the diagonal of the covariance C
 within chunklets. The solution is |C|^(1/d) C^-1. The constraint alone says how long B is: any multiple of it serves as
-well, and the paper takes C^-1. So a metric is judged as that multiple of it whose determinant is 1.
+well, and programs take C^-1. So a metric is judged as that multiple of it whose determinant is 1.
 
 Dual and bound: one number l > 0 (`dual`), the arithmetic and the geometric mean. All of it is computed in rationals
 and balls (core/balls.py), in floats only at the end. With B of determinant 1 and B* the optimum
@@ -13,7 +13,7 @@ so that the optimum is unique, and how far it may be follows as for ITML (family
 Where C is singular the infimum is 0 and no metric attains it: `instance` refuses that, by the exact rank.
 
 Reference: A. Bar-Hillel, T. Hertz, N. Shental, D. Weinshall, Learning a Mahalanobis metric from equivalence
-constraints, JMLR 6, 2005.
+constraints, JMLR 6, 2005. The printed equations were not at hand: docs/rca.md says what was read.
 """
 
 from __future__ import annotations
@@ -64,10 +64,10 @@ def problem(X: FloatArray, chunklets: IntArray, alpha: float) -> Any:
             #:     = (\mathbf{x}_{ji} - \mathbf{m}_j)^T B (\mathbf{x}_{ji} - \mathbf{m}_j)
             distances += [(x - m_j) @ B @ (x - m_j)]
     #: B positive definite,  |B| >= 1 | B \succ 0, \quad |B| \ge 1
-    constraints = [cp.log_det(B) >= 0]
-    #: min over B:  1/n sum_j sum_i ||x_ji - m_j||_B^2 + alpha tr B,  where alpha = 0 is the paper's
+    constraints = [cp.log_det(B) >= 0]  # log_det is of positive definite matrices alone
+    #: min over B:  1/n sum_j sum_i ||x_ji - m_j||_B^2 + alpha tr B,  where alpha is ours
     #:   | \min_{B}\ \frac{1}{n} \sum_j \sum_i \lVert \mathbf{x}_{ji} - \mathbf{m}_j \rVert_B^2
-    #:     + \alpha \operatorname{tr} B, \quad \text{where } \alpha = 0 \text{ is the paper's}
+    #:     + \alpha \operatorname{tr} B, \quad \text{where } \alpha \text{ is ours}
     return cp.Problem(
         cp.Minimize(cp.sum(cp.hstack(distances)) / len(distances) + alpha * cp.trace(B)), constraints
     )

@@ -65,6 +65,7 @@ def loss(v: Any, width: float) -> Any:
     if width == 0:
         #: l(v) = [1 - v]_+ without a width | \ell(v) = [1 - v]_+ \quad \text{without a width}
         return cp.pos(1 - v)
+    # cvxpy's huber(x, g) is x^2 up to g, and 2 g x - g^2 beyond
     #: l(v) = 0 for v >= 1 | \ell(v) = 0 \quad \text{for } v \ge 1
     #: l(v) = (1 - v)^2/(2 gamma) for 1 - gamma <= v <= 1, with gamma the width
     #:   | \ell(v) = (1 - v)^2 / (2 \gamma) \quad \text{for } 1 - \gamma \le v \le 1
