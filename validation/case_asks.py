@@ -14,14 +14,14 @@ ASKS: dict[str, dict[str, str]] = {
         "metric": (
             "M (d, d), the optimum of (1 - mu) sum_ij D(i, j) + mu sum_ijl xi_ijl over the targets j of i and all l "
             "of another class than i, xi_ijl = max(0, 1 + D(i, j) - D(i, l)), D(i, j) = (x_i - x_j)^T M (x_i - x_j), "
-            "`targets` one list a point; or components L with M = L^T L"
+            "`targets` one list a point; or the j and l with i, j, l in `triplets`; or components L with M = L^T L"
         )
     },
     "lmnn:squared_hinge": {
         "metric": (
             "M (d, d), the optimum of (1 - mu) sum_ij D(i, j) + mu sum_ijl xi_ijl^2 over the targets j of i and all l "
             "of another class than i, xi_ijl = max(0, 1 + D(i, j) - D(i, l)), D(i, j) = (x_i - x_j)^T M (x_i - x_j), "
-            "`targets` one list a point; or components L with M = L^T L"
+            "`targets` one list a point; or the j and l with i, j, l in `triplets`; or components L with M = L^T L"
         )
     },
     "frobmetric": {

@@ -246,6 +246,19 @@ RELATIVES = (
         {"weights": WEIGHTS, "squared": Mistake("squared hinge", "lmnn:squared_hinge")},
     ),
     Definition(
+        "lmnn-triplets",
+        "lmnn",
+        "the triplets of two neighbours of every ninth flower, given: what is further than those is no impostor",
+        lambda: (
+            {name: value for name, value in frobmetric(*sample(IRIS, 9), 1.0, 2).items() if name != "C"}
+            | {"mu": 0.7}
+        ),
+        mistakes={
+            "weights": WEIGHTS._replace(params={"mu": 0.3}),
+            "squared": Mistake("squared hinge", "lmnn:squared_hinge"),
+        },
+    ),
+    Definition(
         "lmnn-squared-line",
         "lmnn:squared_hinge",
         "one feature, one triplet, solvable by hand: M = (1 - 1/24)/8",

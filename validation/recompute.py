@@ -825,23 +825,36 @@ def recompute_lmnn(content):
     X, _, found = squares(content)
     y, mu, n = np.array(content["y"]), Fraction(float(content["params"]["mu"])), len(X)
     hinge = content["method"] == "lmnn"
-    lists = neighbor_lists(content["params"]["targets"], n)
     require(0 < mu < 1 and len(y) == n, "mu or the number of labels is wrong")
-    targets = [(i, j) for i, listed in enumerate(lists) for j in listed]
-    require(all(y[i] == y[j] for i, j in targets), "a target is of another class")
-    objectives, count = [], sum(int((y != y[i]).sum()) for i, _ in targets)
+    if content["params"].get("triplets") is not None:
+        listed = index_rows(content["params"]["triplets"], 3, n, "triplets")
+        impostors = {(i, j): np.zeros(n, dtype=bool) for i, j, _ in listed.tolist()}
+        for i, j, k in listed.tolist():
+            require(
+                i not in (j, k) and not impostors[i, j][k], "a triplet has a point twice, or is there twice"
+            )
+            impostors[i, j][k] = True
+    else:
+        lists = neighbor_lists(content["params"]["targets"], n)
+        impostors = {(i, j): y != y[i] for i, listed in enumerate(lists) for j in listed}
+        require(all(y[i] == y[j] for i, j in impostors), "a target is of another class")
+    targets = list(impostors)
+    objectives, count = [], sum(int(counts.sum()) for counts in impostors.values())
     for D, by, _, _ in found:
         pull, push, one = 0, 0, 1 / by
-        for i, j in targets:
-            xi = np.maximum(0, one.numerator + (D[i, j] - D[i][y != y[i]]) * one.denominator)
+        for (i, j), counts in impostors.items():
+            xi = np.maximum(0, one.numerator + (D[i, j] - D[i][counts]) * one.denominator)
             pull, push = pull + D[i, j], push + (xi if hinge else xi * xi).sum()
         each = by / one.denominator
         objectives.append((1 - mu) * pull * by + mu * push * (each if hinge else each**2))
     objective = max(objectives)
     price, fine = numbers(content, "price", len(content["dual"]["triplets"]))
     i, j, k = index_rows(content["dual"]["triplets"], 3, n, "triplets").T
-    require(all(b in lists[a] for a, b in zip(i, j, strict=True)), "a triplet has a price and no target")
-    require((y[k] != y[i]).all(), "a triplet has a price and no impostor")
+    require(all(pair in impostors for pair in zip(i, j, strict=True)), "a triplet has a price and no target")
+    require(
+        all(impostors[a, b][c] for a, b, c in zip(i, j, k, strict=True)),
+        "a triplet has a price and no impostor",
+    )
     require((price >= 0).all() and not (hinge and (price * fine > mu).any()), "a price leaves 0 to mu")
     common = max(fine.denominator, (1 - mu).denominator)
     C = outer_sum(X, at_pairs(n, targets, [int((1 - mu) * common)] * len(targets)))

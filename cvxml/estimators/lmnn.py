@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import KW_ONLY
 from typing import ClassVar
 
-from cvxml.estimators.base import Learner
+from cvxml.estimators.base import TripletsEstimator
 from cvxml.estimators.parameters import estimator
 
 
 @estimator
-class LMNN(Learner):
+class LMNN(TripletsEstimator):
     """The metric of LMNN (Weinberger, Saul 2009), solved to a certified gap."""
 
     mu: float = 0.5

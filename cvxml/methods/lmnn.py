@@ -3,7 +3,8 @@
 Problem (targets j of i are given; triplets (i, j, l): a target and any point l of another class)
     min_{M psd}  (1 - mu) sum_ij D_M(i, j)  +  mu sum_ijl [1 + D_M(i, j) - D_M(i, l)]_+ ,
 as printed, with slacks for the hinge; "lmnn:squared_hinge", which is not in the paper, squares them. Every line of
-`problem` is literal. Targets are the nearest of the point's class, as in the paper, or given.
+`problem` is literal. Targets are the nearest of the point's class, as in the paper, or given; or triplets are, and no
+labels: their j are the targets, and what counts as an impostor is what they list.
 
 Dual and bound: family/bound.py, with <C, M>, C = (1 - mu) sum_ij X_ij, and a hinge on the triplets. The objective is 0
 where all margins can be kept at no cost, of which nothing is a share: the scale is at least `NOTHING` of mu times the
@@ -33,6 +34,7 @@ from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Found
 from cvxml.core.statement import Statement
 from cvxml.core.targets import OtherClasses, count, given_targets, nearest_of_class
+from cvxml.core.triplets import GIVEN_TRIPLETS, given_triplets
 from cvxml.family.bound import Family, Term
 from cvxml.family.losses import Hinge, SquaredHinge
 from cvxml.family.method import FamilyMethod
@@ -100,6 +102,9 @@ def dual(X: FloatArray, targets: IntArray, triplets: IntArray, mu: float, square
     import cvxpy as cp
 
     d = X.shape[1]
+    if len(triplets) == 0:
+        #: where there is no triplet (i, j, l): 0 | \text{where there is no triplet } (i, j, l) \text{: 0}
+        return cp.Problem(cp.Maximize(0))
 
     def X_(i: int, j: int) -> FloatArray:
         #: X_ij = (x_i - x_j)(x_i - x_j)^T | X_{ij} = (\mathbf{x}_i - \mathbf{x}_j)(\mathbf{x}_i - \mathbf{x}_j)^T
@@ -131,8 +136,9 @@ class Instance(NamedTuple):
     targets: IntArray  # (p, 2): i and a target j
     impostors: Any  # (p, n) True where l counts
     mu: float
-    n_neighbors: int | None = None  # None where targets were given
+    n_neighbors: int | None = None  # None where targets or triplets were given
     ties: int = 0
+    labelled: bool = True  # False where triplets were given
 
     def triplets(self, counts: np.ndarray | None = None) -> IntArray:
         """(t, 3) the triplets i, j, l; of those only that count (p, n)."""
@@ -148,18 +154,31 @@ class Instance(NamedTuple):
 
 
 def instance(
-    X: ArrayLike, y: ArrayLike | None, *, mu: float = 0.5, n_neighbors: int | None = 3, targets: Any = None
+    X: ArrayLike,
+    y: ArrayLike | None,
+    *,
+    mu: float = 0.5,
+    n_neighbors: int | None = 3,
+    targets: Any = None,
+    triplets: Any = None,
 ) -> Instance:
     """Everything checked. Raises ValueError for bad input."""
     points = check_X(X)
-    if y is None:
-        raise ValueError("y is None: it must be one-dimensional, one label a point")
-    codes = check_labels(y, len(points))
+    if y is None and triplets is None:
+        raise ValueError("y is None: it must be one-dimensional, one label a point, or give triplets")
+    codes = np.zeros(len(points), dtype=np.intp) if y is None else check_labels(y, len(points))
     if not LEAST <= check_number(mu, "mu") <= 1 - LEAST:
         raise ValueError(
             f"mu must lie between 0 and 1, at least {LEAST:g} from both, got {mu!r}: "
             "(1 - mu) weighs the targets, mu the impostors"
         )
+    if triplets is not None:
+        if targets is not None:
+            raise ValueError(
+                "targets and triplets are both given: the j of triplets (i, j, l) are the targets"
+            )
+        pairs, counts = given_triplets(triplets, len(points))
+        return Instance(points, codes, pairs, counts, float(mu), labelled=False)
     if targets is None:
         n_neighbors = check_count(n_neighbors, "n_neighbors")
         pairs, ties = nearest_of_class(points, codes, n_neighbors, class_names(y))
@@ -276,6 +295,7 @@ class LMNN(FamilyMethod[Instance]):
         "targets": Parameter(
             "explicit targets, a list of points of its class for each point; they win over n_neighbors", LISTS
         ),
+        "triplets": GIVEN_TRIPLETS,
     }
     EXAMPLES: ClassVar = (
         drawn(5, 18, 3, mu=0.3),
@@ -342,7 +362,9 @@ class LMNN(FamilyMethod[Instance]):
         return {"price": prices.a, "triplets": Triplets(given.targets, given.impostors).named(prices)}
 
     def stored(self, given: Instance) -> dict[str, Any]:
-        """With explicit targets."""
+        """With explicit targets, or triplets."""
+        if not given.labelled:
+            return {"mu": given.mu, "n_neighbors": None, "triplets": given.triplets().tolist()}
         return {"mu": given.mu, "n_neighbors": given.n_neighbors, "targets": given.target_lists()}
 
     def ties(self, given: Instance) -> int:
@@ -404,6 +426,10 @@ def misreadings(method: LMNN) -> dict[str, Misreading]:
         "nearest_only": Misreading("impostors of the nearest target only", left=rows(_only(min))),
         "furthest_only": Misreading("impostors of the furthest target only", left=rows(_only(max))),
         "frozen": Misreading("those impostors only that Euclid's metric has", left=rows(_frozen)),
+        "exchanged": Misreading(
+            "j and l exchanged in the triplets: the point that should be far is given first",
+            changed("triplets", _exchanged_points),
+        ),
         "one_way": Misreading("pairs of a target listed both ways counted once", left=rows(_one_way)),
     }
 
@@ -426,11 +452,22 @@ def _push_mean(p: Instance) -> float:
 
 def _another_k(more: int) -> Callable[[Question], Other | None]:
     def k(question: Question) -> int | None:
-        if question.params.get("targets") is not None:
+        if not _by_class(question):
             return None
         return int(question.params.get("n_neighbors", 3)) + more or None
 
     return changed("n_neighbors", k)
+
+
+def _by_class(question: Question) -> bool:
+    """True where neither targets nor triplets were given."""
+    return question.params.get("targets") is None and question.params.get("triplets") is None
+
+
+def _exchanged_points(question: Question) -> Any:
+    """j and l exchanged in given triplets."""
+    triplets = question.params.get("triplets")
+    return None if triplets is None else np.asarray(triplets)[:, [0, 2, 1]].tolist()
 
 
 def _with(p: Instance, targets: IntArray, impostors: Any) -> Instance:
@@ -439,7 +476,7 @@ def _with(p: Instance, targets: IntArray, impostors: Any) -> Instance:
 
 def _self_first(question: Question, p: Instance) -> Instance | None:
     """The point itself in place of the last of its targets: its distance is 0."""
-    if question.params.get("targets") is not None:
+    if not _by_class(question):
         return None
     lists = p.target_lists()
     targets = np.array([(i, j) for i, listed in enumerate(lists) for j in (i, *listed[:-1])], dtype=np.intp)

@@ -89,6 +89,9 @@ def recertify(saved: SavedSolution, tol: float, exact: bool = False) -> Recertif
 def _recertify(saved: SavedSolution, tol: float, exact: bool) -> Recertified:
     of, params = get_exact(saved.method) if exact else get(saved.method), _params(saved)
     given = of.instance(saved.X, saved.y, **params)
+    missing = [name for name in of.stored(given) if name not in saved.params]
+    if missing:
+        raise ValueError(f"its params have no {missing[0]}")
     metric = of.matrix(given, saved.metric)
     with one_blas_thread():
         proof = of.certify(given, metric, saved.dual)
@@ -107,9 +110,6 @@ def _recertify(saved: SavedSolution, tol: float, exact: bool) -> Recertified:
 def _params(saved: SavedSolution) -> dict[str, Any]:
     """The parameters of the file; where lists are an input, its lists in place of what names them."""
     params, known = dict(saved.params), get(saved.method).PARAMETERS
-    missing = [name for name in known if name not in params and name != "neighbors"]
-    if missing:
-        raise ValueError(f"its params have no {missing[0]}")
     if "neighbors" in known:
         params = {k: v for k, v in params.items() if k not in ("n_neighbors", "neighborhood")}
         params["neighbors"] = saved.neighbors

@@ -15,10 +15,12 @@ from tests.cli.test_cli import Cli
 
 PAIRS = {"similar": [[0, 2], [4, 6], [1, 3], [5, 9]], "dissimilar": [[0, 1], [2, 3], [9, 4]]}
 TARGETS = [[(i + 2) % 14] for i in range(14)]
+TRIPLETS = [[0, 2, 1], [0, 2, 3], [1, 3, 4], [5, 9, 2], [6, 2, 7]]
 PRIOR = np.diag([1.0, 2.0, 0.5])
 CASES: dict[str, tuple[str, dict[str, Any], list[str]]] = {
     "lmnn": ("lmnn", {"mu": 0.3, "n_neighbors": 2}, ["--mu", "0.3", "--n-neighbors", "2"]),
     "targets": ("lmnn:squared_hinge", {"targets": TARGETS}, ["--targets", "targets.json"]),
+    "triplets": ("lmnn", {"mu": 0.9, "triplets": TRIPLETS}, ["--mu", "0.9", "--triplets", "triplets.csv"]),
     "pairs": ("mmc", {"pairs": PAIRS}, ["--pairs", "pairs.json"]),
     "diagonal": ("mmc:diagonal", {}, []),
     "dml_eig": ("dml_eig", {"pairs": PAIRS}, ["--pairs", "pairs.json"]),
@@ -36,6 +38,7 @@ CASES: dict[str, tuple[str, dict[str, Any], list[str]]] = {
 @pytest.fixture
 def files(cli: Cli) -> None:
     Path("targets.json").write_text(json.dumps(TARGETS))
+    Path("triplets.csv").write_text("".join(f"{i},{j},{far}\n" for i, j, far in TRIPLETS))
     Path("pairs.json").write_text(json.dumps(PAIRS))
     np.save("prior.npy", PRIOR)
 

@@ -6,6 +6,7 @@ import re
 import warnings
 from collections.abc import Iterator
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import cvxpy as cp
@@ -346,7 +347,91 @@ def test_the_other_hinge_is_named(method: str) -> None:
 
 def test_every_misreading_is_tested() -> None:
     for method in IDS:
-        assert set(get(method).MISREADINGS) == {*misreadings(*misread_data()), "hinge"}
+        assert set(get(method).MISREADINGS) == {*misreadings(*misread_data()), "hinge", "exchanged"}
+
+
+def compared(seed: int, n: int = 12, count: int = 40) -> tuple[Any, list[Any]]:
+    """Points, and triplets at random of them, as no labels would give."""
+    X, _ = random_data(seed, n=n, d=3, classes=2)
+    rng, found = np.random.default_rng(seed), set()
+    while len(found) < count:
+        found.add(tuple(rng.permutation(n)[:3].tolist()))
+    return X, sorted(found)
+
+
+def pulled(listed: Any) -> list[Any]:
+    return sorted({(i, j) for i, j, _ in listed})
+
+
+@every_hinge
+@pytest.mark.parametrize("mu", [0.7, 0.9])  # of less 0 is optimal
+def test_given_triplets_are_solved_like_cvxpy_from_scratch(method: str, mu: float) -> None:
+    """Every pair i, j counts once in the pull, however many triplets it has."""
+    X, listed = compared(4)
+    M = by_cvxpy(X, pulled(listed), listed, 1 - mu, mu, "squared" in method)
+    solution = cvxml.solve(method, X, None, mu=mu, triplets=listed, tol=1e-8)
+    literal = cvxml.solve(method, X, None, mu=mu, triplets=listed, tol=1e-5, solver="clarabel")
+    for other in (M, literal.metric):
+        report = cvxml.check(method, X, None, other, mu=mu, triplets=listed, tol="loose")
+        assert report.verdict is Verdict.CERTIFIED
+    far = cvxml.evaluate(method, X, None, np.eye(3), mu=mu, triplets=listed)
+    assert far.objective == pytest.approx((1 - mu) * far.pull + mu * far.push, rel=1e-12)
+    assert far.pull == pytest.approx(sum(np.sum((X[i] - X[j]) ** 2) for i, j in pulled(listed)), rel=1e-12)
+    exact = cvxml.check(method, X, None, solution.metric, mu=mu, triplets=listed, exact=True)
+    assert exact.verdict is Verdict.CERTIFIED
+
+
+@every_hinge
+def test_all_triplets_of_labels_given_one_by_one_are_the_same_problem(method: str) -> None:
+    X, y = random_data(16, n=14, d=3, classes=2)
+    listed = list(triplets(y, nearest(X, y, 2)))
+    by_label = cvxml.solve(method, X, y, n_neighbors=2, tol=1e-8)
+    given = cvxml.solve(method, X, None, triplets=listed, tol=1e-8)
+    assert given.lower_bound <= by_label.objective
+    assert by_label.lower_bound <= given.objective
+    M = np.diag([1.0, 0.5, 2.0])
+    assert get(method).objective(get(method).instance(X, None, triplets=listed), M) == pytest.approx(
+        value(method, X, y, nearest(X, y, 2), 0.5, M), rel=1e-12
+    )
+
+
+def test_given_triplets_survive_a_file_and_need_no_labels(tmp_path: Path) -> None:
+    X, listed = compared(6)
+    solution = cvxml.solve("lmnn", X, None, triplets=listed)
+    solution.save(tmp_path / "saved.json")
+    saved = cvxml.load(tmp_path / "saved.json")
+    assert saved.params["triplets"] == [list(t) for t in listed]
+    assert cvxml.check("lmnn", X, None, saved.metric, **saved.params).verdict is Verdict.CERTIFIED
+    fitted = cvxml.LMNN().fit(X, triplets=listed)
+    np.testing.assert_allclose(fitted.components_.T @ fitted.components_, solution.metric, atol=1e-12)
+
+
+def test_what_is_no_list_of_triplets_is_refused() -> None:
+    X, listed = compared(6)
+    with pytest.raises(ValueError, match="targets and triplets are both given"):
+        cvxml.solve("lmnn", X, None, triplets=listed, targets=[[]] * 12)
+    with pytest.raises(ValueError, match="a triplet is there twice"):
+        cvxml.solve("lmnn", X, None, triplets=[*listed, listed[0]])
+    with pytest.raises(ValueError, match="or give triplets"):
+        cvxml.solve("lmnn", X, None)
+
+
+def test_given_triplets_the_other_way_around_are_named() -> None:
+    X, listed = compared(11, count=60)
+    other = cvxml.solve("lmnn", X, None, mu=0.9, triplets=[(i, far, j) for i, j, far in listed], tol=1e-8)
+    assert np.linalg.norm(other.metric) > 0
+    report = cvxml.check("lmnn", X, None, other.metric, mu=0.9, triplets=listed)
+    assert report.verdict is Verdict.REFUTED
+    assert any("j and l exchanged" in said for said in report.diagnosis)
+
+
+@every_hinge
+def test_without_triplets_the_dual_is_zero(method: str) -> None:
+    X, _ = random_data(3, n=6, d=2, classes=2)
+    dual = cvxml.dual(method, X, [0] * 6, n_neighbors=2)
+    assert dual.solve(solver="CLARABEL") == 0
+    solution = cvxml.solve(method, X, [0] * 6, n_neighbors=2)
+    assert solution.objective == solution.lower_bound == 0
 
 
 def test_a_tie_never_refutes_unless_targets_are_given() -> None:
