@@ -70,6 +70,8 @@ def drawn(case: Case, seed: int, n: int = 10) -> tuple[FloatArray, FloatArray]:
         a = C * (1 / r - 1)
     if isinstance(case.loss, Root) and seed % 2:
         a = 0.5 / np.sqrt(v)
+    if isinstance(case.loss, SmoothedHinge) and seed % 2:
+        a = np.clip((1 - v) / 0.2, 0, 1) * (1 + 1e-8 * rng.standard_normal(n))
     if isinstance(case.loss, Residual):
         v[5:][ALONE] = 0.0
         if seed % 2:
@@ -118,6 +120,45 @@ def test_value_conjugate_and_excess_are_exact_but_for_what_they_say(name: str, s
     at = np.maximum(np.abs(v), 1e-4)  # no less, but for the rows that are 0 in every metric
     slopes = np.abs(a) + C * (2 + 1 / at) + 1 / np.sqrt(at) + 2 * C * at
     assert part.value.off + part.excess.off <= 20 * float(slopes @ (off + 1e-13 * np.abs(v))) + 1e-13 * size
+
+
+@EVERY
+@SEEDS
+def test_rows_that_stand_for_others_as_far_off_as_they_may_be_are_covered(name: str, seed: int) -> None:
+    """Each at an end of what it may be, small and large errors, one row alone: no other hides what is missing."""
+    case, rng = CASES[name], np.random.default_rng(seed)
+    v, a = drawn(case, seed)
+    for digits in (1, 3, 6, 9):
+        off = np.abs(v) * 10.0**-digits
+        for side in rng.choice([-1.0, 1.0], (6, len(v))):
+            seen = v + 0.999 * off * side
+            part = case.loss.part(Block(seen, off, a))
+            phi, k, linear = exactly(case, v, a)
+            assert abs(phi - Fraction(part.value.value)) <= Fraction(part.value.off)
+            assert abs(phi - k + linear - Fraction(part.excess.value)) <= Fraction(part.excess.off)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_one_row_of_a_residual_is_covered_by_its_slopes(seed: int) -> None:
+    """Next to the price that belongs to it the excess is flat: what it may be off by is that of slopes alone."""
+    rng = np.random.default_rng(seed)
+    u, v = 10.0 ** rng.uniform(-2, 2, 2)
+    s = float(
+        np.clip(max(0.0, 1 - math.sqrt(v / u)) + rng.choice([-1, 1]) * 10.0 ** -rng.uniform(1, 9), 0, 0.99)
+    )
+    loss, exact = Residual(np.array([0.7]), np.array([False])), Residual([Fraction(0.7)], np.array([False]))
+    case = Case(loss, exact, False, -1.0, 0.0)
+    a = loss.repaired(np.array([-0.7 * s, 0.0]))
+    off = np.array([u, v]) * 10.0 ** -rng.uniform(1, 12)
+    for side in ((1, 1), (1, -1), (-1, 1), (-1, -1), (1, 0), (-1, 0), (0, 1), (0, -1)):
+        if side[1] == 0:
+            off = np.array([off[0], 0.0])
+        if side[0] == 0:
+            off = np.array([0.0, np.abs(off).max()])
+        rows = np.array([u, v])
+        part = loss.part(Block(rows + 0.9999 * off * side, off, a))
+        phi, k, linear = exactly(case, rows, a)
+        assert abs(phi - k + linear - Fraction(part.excess.value)) <= Fraction(part.excess.off)
 
 
 @EVERY
@@ -224,5 +265,10 @@ def test_a_sharp_sum_says_what_it_is_off_by() -> None:
         exact = sum(map(Fraction, terms.tolist()), Fraction(0))
         assert abs(Fraction(value) - exact) <= Fraction(off) + abs(exact) / 2**53
         assert off <= 1e-25 * np.abs(terms).sum()
+    terms = rng.standard_normal(3000) * 10.0 ** rng.integers(0, 17, 3000)
+    terms = np.concatenate([terms, -terms, 1e-9 * rng.standard_normal(3000)])  # next to nothing is left
+    rng.shuffle(terms)
+    value, off = sharp(terms)
+    assert 0 < abs(Fraction(value) - sum(map(Fraction, terms.tolist()), Fraction(0))) <= Fraction(off)
     assert math.isnan(sharp(np.array([1e308, 1e308, -1e308])).value)  # as where a part of `summed` overflows
     assert math.isnan(sharp(np.array([math.inf, -math.inf])).value)
