@@ -138,6 +138,19 @@ def test_rows_that_stand_for_others_as_far_off_as_they_may_be_are_covered(name: 
             assert abs(phi - k + linear - Fraction(part.excess.value)) <= Fraction(part.excess.off)
 
 
+@EVERY
+@SEEDS
+def test_rows_without_errors_are_off_by_the_rounding_of_the_loss_alone(name: str, seed: int) -> None:
+    """All together, and one by one where a row is a loss."""
+    case = CASES[name]
+    v, a = drawn(case, seed)
+    alone = [] if isinstance(case.loss, Residual) else [slice(i, i + 1) for i in range(len(v))]
+    for some in (slice(None), *alone):
+        part = case.loss.part(Block(v[some], np.zeros(len(v[some])), case.loss.repaired(a[some])))
+        phi, k, linear = exactly(case, v[some], case.loss.repaired(a[some]))
+        assert abs(phi - k + linear - Fraction(part.excess.value)) <= Fraction(part.excess.off)
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_one_row_of_a_residual_is_covered_by_its_slopes(seed: int) -> None:
     """Next to the price that belongs to it the excess is flat: what it may be off by is that of slopes alone."""
