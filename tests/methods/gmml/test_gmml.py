@@ -422,3 +422,16 @@ def test_balls_hold_what_floats_show() -> None:
         A = np.diag([1.0, 2.0, 3.0, 4.0]) + 0.1
         found = gmml.value(given, *whole(A))
         assert float(found) == pytest.approx(gmml.objective(given, A), rel=1e-10)
+
+
+def test_eigenvalues_are_in_the_balls_whatever_the_coordinates_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In coordinates in which the product is far from diagonal the discs are wide, and must be."""
+    with precision():
+        same = flint().acb_mat([[1, 0], [0, 1]])
+        monkeypatch.setattr(gmml, "eigenvectors", lambda of: ([], same))
+        with pytest.raises(gmml.TooFewBits):
+            gmml.spectrum(flint().arb_mat([[1, 1], [1, 3]]) / 4)
+        found = gmml.spectrum(flint().arb_mat([[20, 1], [1, 30]]))
+        for root in (25 - flint().arb(26).sqrt(), 25 + flint().arb(26).sqrt()):
+            assert any(each.contains(root) for each in found)
+        assert not any(each.contains(25) for each in found)
