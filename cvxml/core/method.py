@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from numpy.typing import ArrayLike
@@ -57,6 +58,8 @@ class Method(ABC, Generic[Given]):
     PARAMETERS: ClassVar[dict[str, Parameter]]  # by name: the options of the command line follow from them
     SOLVE_PARAMETERS: ClassVar[dict[str, Parameter]] = {}  # the same for what only `solve` takes
     MISREADINGS: ClassVar[dict[str, Misreading]]  # the common misreadings, by name
+    # the numbers among the parameters that the objective is linear in, and what each is less than
+    WEIGHTS: ClassVar[Mapping[str, float]] = MappingProxyType({})
     EXAMPLES: ClassVar[tuple[Example, ...]]  # what tests, `cvxml verify` and the benchmarks run
     # where the problem is not convex: the starts whose solutions a claim to be optimal is compared with
     STARTS: tuple[str, ...] = ()

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from cvxml.core.exact import Exact
 from cvxml.core.metric import Feasibility, FloatArray
 from cvxml.core.result import VERSION, Stationarity, plain
+
+
+SURE = 100  # times less is left in what is most likely
 
 
 class Verdict(StrEnum):
@@ -27,6 +30,19 @@ class Witness:
     objective: float
     better_by: float  # candidate's objective - this one's, computed without cancellation where possible
     metric: FloatArray
+
+
+class Nearest(NamedTuple):
+    """A misreading that a metric is nearer to than to the problem asked, and is not the answer of."""
+
+    sentence: str
+    share: float  # of its scale: what the metric leaves to gain in it
+    asked: float  # the same in the problem asked
+
+    def __str__(self) -> str:
+        """With how sure that is, in words."""
+        sure = "most likely" if self.asked >= SURE * self.share else "perhaps"
+        return f"{sure} {self.sentence}: {self.share:.2g} of the scale is left, of the problem asked {self.asked:.2g}"
 
 
 @dataclass(frozen=True)
@@ -55,6 +71,7 @@ class Report:
     stationarity: Stationarity | None = None
     witness: Witness | None = None
     diagnosis: tuple[str, ...] = ()
+    nearest: tuple[Nearest, ...] = ()  # where the diagnosis is empty, at most three
     exact: Exact | None = None  # the same interval in rational arithmetic, where that was asked for
     notes: tuple[str, ...] = ()
 
@@ -104,6 +121,7 @@ class Report:
                 "metric": self.witness.metric.tolist(),
             },
             "diagnosis": list(self.diagnosis),
+            "nearest": [each._asdict() for each in self.nearest],
             "exact": None if self.exact is None else self.exact.to_dict(),
             "notes": list(self.notes),
         }
@@ -138,5 +156,6 @@ class Report:
                 f"(objective {self.witness.objective:.12g})"
             )
         lines += [f"  diagnosis: {line}" for line in self.diagnosis]
+        lines += [f"  nearest: {each}" for each in self.nearest]
         lines += [f"  note: {line}" for line in self.notes]
         return "\n".join(lines)

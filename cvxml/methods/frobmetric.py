@@ -13,6 +13,7 @@ Reference: C. Shen, J. Kim, L. Wang, A scalable dual approach to semidefinite me
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -123,6 +124,7 @@ class FrobMetric(TripletMethod[Instance]):
     }
     STATEMENT = Statement("cvxml.methods.frobmetric", ("problem", "dual"))
     MISREADINGS: ClassVar = MISREADINGS
+    WEIGHTS: ClassVar = {"C": math.inf}
     EXAMPLES: ClassVar = (
         drawn(5, 18, 3),
         drawn(6, 12, 14, 2, C=0.1, n_neighbors=1),  # more features than points

@@ -45,7 +45,6 @@ LEAST = 1e-12  # of mu and of 1 - mu
 NOTHING = 1e-9  # of what M = 0 costs: an objective below that counts as 0
 VIOLATED = 1e-9  # a margin that is missed by less is kept
 ROUNDS = 50  # of constraint generation
-NOT_BY_LUCK = 1e-6  # what a metric may leave where it need not be the only one
 MAX_ITER = 100
 
 
@@ -297,6 +296,7 @@ class LMNN(FamilyMethod[Instance]):
         ),
         "triplets": GIVEN_TRIPLETS,
     }
+    WEIGHTS: ClassVar = {"mu": 1.0}
     EXAMPLES: ClassVar = (
         drawn(5, 18, 3, mu=0.3),
         drawn(6, 16, 4, 2, mu=0.8, n_neighbors=1),
@@ -519,11 +519,8 @@ def _one_way(question: Question, p: Instance) -> Instance | None:
 
 
 def _left(method: LMNN, question: Question, other: Instance | None) -> float:
-    """What the metric may still gain with these rows, relative to the objective; inf unless next to nothing."""
-    if other is None:
-        return math.inf
-    left = method.left(other, question, MAX_ITER)
-    return left if left <= NOT_BY_LUCK else math.inf
+    """What the metric may still gain with these rows, relative to the objective."""
+    return math.inf if other is None else method.left(other, question, MAX_ITER)
 
 
 METHOD = LMNN(squared=False)

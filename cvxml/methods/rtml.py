@@ -16,6 +16,7 @@ Computation 31, 2019.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -207,6 +208,7 @@ class RTML(TripletMethod[Instance]):
     }
     STATEMENT = Statement("cvxml.methods.rtml", ("problem", "loss", "dual"))
     MISREADINGS: ClassVar = MISREADINGS
+    WEIGHTS: ClassVar = {"lam": math.inf}
     EXAMPLES: ClassVar = (
         drawn(5, 18, 3),
         drawn(6, 12, 14, 2, lam=100.0, width=1.0, n_neighbors=1),  # more features than points

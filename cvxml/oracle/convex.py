@@ -17,7 +17,7 @@ from cvxml.core.exact import Exact
 from cvxml.core.report import Report, Verdict, Witness
 from cvxml.core.result import TOLERANCES, Certificate, Solution, Status
 from cvxml.oracle.asked import LATE, Asked
-from cvxml.oracle.diagnose import diagnose, unnamed
+from cvxml.oracle.diagnose import Diagnosis, diagnose, unnamed
 from cvxml.oracle.exactly import judge_exactly
 from cvxml.oracle.reference import reference as beside
 
@@ -55,11 +55,11 @@ def check_convex(asked: Asked) -> Report:
     verdict, reasons = _judge_value(asked, proof, reference, scale, ties, verdict, reasons)
     if cut and verdict is Verdict.INCONCLUSIVE:
         reasons = [*reasons, LATE]
-    diagnosis = diagnose(asked, known) if wrong and asked.diagnosed and not asked.late else ()
+    diagnosis = diagnose(asked, known) if wrong and asked.diagnosed and not asked.late else Diagnosis()
     report = _report(asked, verdict, reasons, reference, proof, scale, diagnosis, exact)
     notes = [*_looser(asked, proof, reference, scale, ties)] if verdict is Verdict.REFUTED else []
     unique = math.isfinite(reference.certificate.radius)
-    notes += [unnamed(asked, unique)] if wrong and asked.diagnosed and not diagnosis else []
+    notes += [unnamed(asked, unique)] if wrong and asked.diagnosed and not any(diagnosis) else []
     return replace(report, notes=(*report.notes, *notes))
 
 
@@ -194,7 +194,7 @@ def _report(
     reference: Solution,
     proof: Certificate | None,
     scale: float,
-    diagnosis: tuple[str, ...],
+    diagnosis: Diagnosis,
     exact: Exact | None,
 ) -> Report:
     witness = None
@@ -223,7 +223,8 @@ def _report(
         feasibility=None if proof is None else proof.feasibility,
         claimed_objective=asked.value,
         witness=witness,
-        diagnosis=diagnosis,
+        diagnosis=diagnosis.named,
+        nearest=diagnosis.nearest,
         exact=exact,
         notes=reference.notes,
     )

@@ -1,9 +1,12 @@
-"""For a refuted metric: which misreading of the problem does it solve?
+"""For a refuted metric: which misreading of the problem does it solve, or which is it nearest to?
 
 A misreading is named only where the metric is certified for it: at the tolerance asked for; or to `LOOSE`, with the
 figure, where it explains the metric a hundred times better than the problem itself does. Its gap must be less than that
 of the problem itself as a number too: a tolerance of a problem of a large scale may be more than all that is wrong.
 Where 0 is as good as optimal no slip in how a metric is written down is named.
+
+Where none is named, a program may have stopped early: then those are listed that leave ten times less than the problem
+itself, with what they leave. Other weights than those asked for are misreadings too (weights.py).
 """
 
 from __future__ import annotations
@@ -19,16 +22,22 @@ import numpy as np
 from cvxml.core.backend import SolverFailure
 from cvxml.core.metric import FloatArray, examine, project_psd
 from cvxml.core.misreading import LOOSE, Other, Question
+from cvxml.core.report import Nearest
 from cvxml.core.result import Certificate, Solution, Status
 from cvxml.methods import get, get_stationary
 from cvxml.oracle.asked import Asked
 from cvxml.oracle.reference import Reference, reference
 from cvxml.oracle.slips import slips
+from cvxml.oracle.weights import Tried, least, ratio
 
 BETTER = 100  # times less of its scale must be left in a misreading that is named beyond the tolerance
 LESS = 10  # times less must be left in a misreading, as a number
 NOTHING = 1e-12  # a scale below this share of the objective: as good as 0, and so is whatever is made of it
-NOT_BY_LUCK = 1e-6
+NOT_BY_LUCK = 1e-6  # what may be left where the optimum is not unique
+NEARER = 10  # times less must be left in what is listed as nearest
+LISTED = 3  # of these at most
+FAR = 0.1  # of its scale: what leaves more explains nothing
+SEARCH = 1e-6  # the tolerance of solutions among which a weight is looked for
 PATIENCE = 2000  # iterations for a misreading
 
 
@@ -37,36 +46,54 @@ class Left(NamedTuple):
 
     share: float
     gap: float | None = None
+    unique: bool = True  # the optimum is, so that a metric is near to it by no luck
+
+
+class Diagnosis(NamedTuple):
+    """What a metric is the answer of, as sentences; else what it is nearest to."""
+
+    named: tuple[str, ...] = ()
+    nearest: tuple[Nearest, ...] = ()
 
 
 NOTHING_KNOWN = Left(math.inf)
 
 
-def diagnose(asked: Asked, optimum: Reference | None = None) -> tuple[str, ...]:
-    """Sentences, one for each misreading of which the candidate is certified to be the answer; often none.
+def diagnose(asked: Asked, optimum: Reference | None = None) -> Diagnosis:
+    """One sentence for each misreading of which the candidate is certified to be the answer; often none.
 
     optimum: of the problem itself, if it is known.
     """
     metric = asked.candidate
     if metric is None or np.abs(metric).max() > 1e150:  # no misreading, an overflow
-        return ()
+        return Diagnosis()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         judge = _Judge(asked, optimum)
         own = judge.certain(metric)
         found = [*_misreadings(judge, metric), *_of_representation(judge, metric)]
-    found = [
-        (left, sentence)
-        for left, sentence in found
-        if left.gap is None or own.gap is None or LESS * left.gap <= own.gap
-    ]
-    exact = [sentence for left, sentence in found if left.share <= asked.tol]
+        if not any(_is_less(left, own) and left.share <= asked.tol for left, _ in found):
+            found += _other_weights(judge, metric)
+    found = [(left, sentence) for left, sentence in found if _is_less(left, own)]
+    named = [(left, sentence) for left, sentence in found if left.unique or left.share <= NOT_BY_LUCK]
+    exact = [sentence for left, sentence in named if left.share <= asked.tol]
     near = [
         f"to {left.share:.2g} of the scale, {sentence}"
-        for left, sentence in found
+        for left, sentence in named
         if asked.tol < left.share <= min(LOOSE, own.share / BETTER)
     ]
-    return tuple(dict.fromkeys(exact or near))
+    if exact or near:
+        return Diagnosis(tuple(dict.fromkeys(exact or near)))
+    found.sort(key=lambda each: each[0].share)
+    if not found or found[0][0].share > min(FAR, own.share / NEARER):
+        return Diagnosis()
+    nearest = dict.fromkeys(Nearest(sentence, left.share, own.share) for left, sentence in found[:LISTED])
+    return Diagnosis(nearest=tuple(each for each in nearest if each.share <= own.share))
+
+
+def _is_less(left: Left, own: Left) -> bool:
+    """True where the gap is, as a number too."""
+    return left.gap is None or own.gap is None or LESS * left.gap <= own.gap
 
 
 def unnamed(asked: Asked, unique: bool = True) -> str:
@@ -99,10 +126,29 @@ def _misreadings(judge: _Judge, metric: FloatArray) -> Iterator[tuple[Left, str]
                 other = misreading.problem(question)
                 left = NOTHING_KNOWN if other is None else judge.left(metric, other)
             elif misreading.left is not None:
-                left = Left(misreading.left(question))
+                left = Left(misreading.left(question), unique=judge.unique)
         except (ValueError, ArithmeticError, SolverFailure):  # the misreading has no answer on these data
             continue
         yield left, f"{judge.claim} for {misreading.sentence}"
+
+
+def _other_weights(judge: _Judge, metric: FloatArray) -> Iterator[tuple[Left, str]]:
+    """Each weight of the method at the value at which `metric` leaves least."""
+    for name, most in get(judge.method).WEIGHTS.items():
+        asked = float(judge.params.get(name, judge.asked.module.PARAMETERS[name].default))
+
+        def other(weight: float, name: str = name) -> Other:
+            return Other(judge.X, judge.y, {**judge.params, name: weight})
+
+        try:
+            best = least(asked, most, lambda weight: judge.tried(metric, name, weight, other(weight)))  # noqa: B023
+            left = judge.left(metric, other(best.weight))
+            if judge.nothing_is_optimal(other(best.weight)):
+                continue
+        except (ValueError, ArithmeticError, SolverFailure):
+            continue
+        said = ratio(best.weight, asked, most, judge.given)
+        yield left, f"{judge.claim} for {name} = {best.weight:.6g} (asked: {asked:g}{said})"
 
 
 def _of_representation(judge: _Judge, metric: FloatArray) -> Iterator[tuple[Left, str]]:
@@ -164,8 +210,10 @@ class _Judge:
         self.given = asked.given
         # of each problem, by what it is made of, which is kept so that no other takes its place
         self.solved: dict[tuple[int, int, int, str], tuple[Other, Reference]] = {}
+        self.unique = True
         if optimum is not None:
             self.solved[self._key(self.itself)] = self.itself, optimum
+            self.unique = math.isfinite(optimum.solution.certificate.radius)
 
     def left(self, metric: FloatArray, other: Other | None = None) -> Left:
         """What `metric` may still gain, as a dual of ours proves it; inf if it is none."""
@@ -189,10 +237,27 @@ class _Judge:
         scale = proof.scale if module.SCALE == "candidate" else ours.certificate.scale
         if scale <= NOTHING * abs(proof.objective):
             return NOTHING_KNOWN
-        if not math.isfinite(proof.radius):  # the optimum is not unique: a metric is near to one by luck
-            return Left(proof.gap / scale if proof.gap <= NOT_BY_LUCK * scale else math.inf, proof.gap)
         gap = max(proof.gap - proof.rounding, 0.0)
-        return Left(gap / scale, gap)
+        return Left(gap / scale, gap, math.isfinite(proof.radius))
+
+    def tried(self, metric: FloatArray, name: str, weight: float, other: Other) -> Tried:
+        """What `metric` leaves at another weight, as `weights.least` takes it."""
+        if self.asked.late:
+            raise SolverFailure("stopped at time_limit")
+        module = get(self.method)
+        given, beside = (
+            module.instance(self.X, self.y, **{**self.params, name: each})
+            for each in (weight, weight * (1 - 2.0**-10))
+        )
+        metric = module.metric(given, metric)
+        ours = module.solve(given, tol=SEARCH, max_iter=PATIENCE, time_limit=self.asked.left)
+        proof = module.certify(given, metric, ours.dual)
+
+        def slope(A: FloatArray) -> float:
+            return (module.objective(given, A) - module.objective(beside, A)) / (weight * 2.0**-10)
+
+        share = proof.gap / ours.certificate.scale if ours.certificate.scale > 0 else math.inf
+        return Tried(weight, share, slope(metric) - slope(ours.metric))
 
     def certain(self, metric: FloatArray) -> Left:
         """What `metric` certainly may gain in the problem itself: what ours, which may be rough, is better by."""
@@ -203,16 +268,17 @@ class _Judge:
         gap = max(left.gap - max(ours.gap, 0.0), 0.0)
         return Left(left.share * (gap / left.gap) if gap else 0.0, gap)
 
-    def nothing_is_optimal(self) -> bool:
+    def nothing_is_optimal(self, other: Other | None = None) -> bool:
         """True where the metric 0 is optimal to `LOOSE`, or as good as that."""
         if self.claim == "stationary":
             return False
-        module = get(self.method)
-        size = module.metric_size(self.given.X)
+        other = self.itself if other is None else other
+        module, given = get(self.method), self._given(other)
+        size = module.metric_size(given.X)
         zero = np.zeros((size, size))
         try:
-            ours = self._optimum(self.itself, self.given, zero)
-            proof = module.certify(self.given, zero, ours.dual)
+            ours = self._optimum(other, given, zero)
+            proof = module.certify(given, zero, ours.dual)
         except ValueError:  # 0 is no metric of this method
             return False
         return bool(proof.gap <= LOOSE * ours.certificate.scale + proof.rounding)

@@ -17,7 +17,7 @@ from cvxml.core.report import Report, Verdict, Witness
 from cvxml.core.result import Certificate
 from cvxml.methods import get, get_stationary
 from cvxml.oracle.asked import LATE, Asked, uninterrupted
-from cvxml.oracle.diagnose import diagnose, unnamed
+from cvxml.oracle.diagnose import Diagnosis, diagnose, unnamed
 from cvxml.oracle.exactly import ANOTHER, stands_for
 
 LOOSE = 1e-3  # of the scale: rounding beyond that is too much at any tolerance
@@ -53,12 +53,12 @@ def check_stationary(asked: Asked) -> Report:
             verdict = Verdict.REFUTED
             wrong = f"the claimed objective {asked.value:.12g} is not the metric's, {proof.objective:.12g}"
             reasons = (*(reasons if judged.verdict is Verdict.REFUTED else ()), wrong)
-    diagnosis: tuple[str, ...] = ()
+    diagnosis = Diagnosis()
     # a stationary one is the right problem's
     undiagnosed: tuple[str, ...] = ()
     if judged.verdict is Verdict.REFUTED and not judged.stationary and asked.diagnosed:
-        diagnosis = () if asked.late else diagnose(asked)
-        undiagnosed = () if diagnosis else (unnamed(asked),)
+        diagnosis = Diagnosis() if asked.late else diagnose(asked)
+        undiagnosed = () if any(diagnosis) else (unnamed(asked),)
     lower_bound, psd = proof.lower_bound if bound is None else bound, examine(candidate)[0]
     gap = proof.objective - lower_bound
     return Report(
@@ -81,7 +81,8 @@ def check_stationary(asked: Asked) -> Report:
         step_gap=None if proof.step is None else proof.step.gap,
         stationarity=proof.stationarity,
         witness=witness,
-        diagnosis=diagnosis,
+        diagnosis=diagnosis.named,
+        nearest=diagnosis.nearest,
         exact=judged.exact,
         notes=(
             f"the gap is to the bound F >= {lower_bound:.6g}; what is judged is whether the metric is stationary"

@@ -531,6 +531,7 @@ class ITML(FamilyMethod[Instance]):
     }
     STATEMENT = Statement("cvxml.methods.itml", ("problem", "divergence", "dual"))
     MISREADINGS: ClassVar = MISREADINGS
+    WEIGHTS: ClassVar = {"gamma": math.inf}
     EXAMPLES: ClassVar = (
         drawn(6, 14, 3),
         drawn(7, 10, 14, gamma=0.1),  # more features than points

@@ -74,6 +74,7 @@ class KernelMLSVM(FamilyMethod[Instance]):
     }
     STATEMENT = Statement("cvxml.methods.kernel_mlsvm.instance", ("factor",), further=MLSVM.STATEMENT)
     MISREADINGS = MISREADINGS
+    WEIGHTS: ClassVar = {"lam": math.inf}
     EXAMPLES: ClassVar = (
         drawn(2, 20, 5),
         drawn(7, 15, 5, degenerate=True),

@@ -61,6 +61,7 @@ class MLSVM(FamilyMethod[Instance]):
     }
     STATEMENT = Statement("cvxml.methods.mlsvm.problem", ("problem", "dual"))
     MISREADINGS = MISREADINGS
+    WEIGHTS: ClassVar = {"lam": math.inf}
     EXAMPLES: ClassVar = (
         drawn(0, 40, 5),
         drawn(1, 24, 30, degenerate=True, lam=0.01, n_neighbors=6),  # more features than points
