@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-CERTIFIED, REFUTED, INCONCLUSIVE = 0, 1, 3
+CERTIFIED, REFUTED, INCONCLUSIVE, CLOSE = 0, 1, 3, 5
 SCHEMAS = ("report", "case", "question", "answer", "conformance")
 
 
@@ -95,6 +95,8 @@ def _conform(parsed: argparse.Namespace) -> int:
     verdicts = {row.verdict for row in rows}
     if verdicts & {"refuted", "error"}:
         return REFUTED
+    if "close" in verdicts:
+        return CLOSE
     if parsed.allow_skipped and "certified" in verdicts:
         verdicts -= {"skipped"}
     return CERTIFIED if verdicts == {"certified"} else INCONCLUSIVE

@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-CERTIFIED, REFUTED, BAD_INPUT, INCONCLUSIVE, INTERNAL = 0, 1, 2, 3, 4
+CERTIFIED, REFUTED, BAD_INPUT, INCONCLUSIVE, INTERNAL, CLOSE = 0, 1, 2, 3, 4, 5
 INTERRUPTED = 130  # as a shell says it: 128 and the number of the signal
 
 
@@ -233,7 +233,12 @@ def _check(parsed: argparse.Namespace) -> int:
             **params,
         )
     print(report.to_json() if parsed.json else report)
-    codes = {Verdict.CERTIFIED: CERTIFIED, Verdict.REFUTED: REFUTED, Verdict.INCONCLUSIVE: INCONCLUSIVE}
+    codes = {
+        Verdict.CERTIFIED: CERTIFIED,
+        Verdict.CLOSE: CLOSE,
+        Verdict.REFUTED: REFUTED,
+        Verdict.INCONCLUSIVE: INCONCLUSIVE,
+    }
     return codes[report.verdict]
 
 

@@ -11,7 +11,6 @@ from cvxml.core.exact import Exact
 from cvxml.core.metric import Feasibility, FloatArray
 from cvxml.core.result import VERSION, Stationarity, plain
 
-
 SURE = 100  # times less is left in what is most likely
 
 
@@ -19,6 +18,7 @@ class Verdict(StrEnum):
     """What `check` says of a claim."""
 
     CERTIFIED = "certified"
+    CLOSE = "close"  # not optimal, and worse than the optimum by no more than a hundredth of the scale
     REFUTED = "refuted"
     INCONCLUSIVE = "inconclusive"
 
@@ -76,9 +76,9 @@ class Report:
     notes: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
-        """No: a report has three verdicts. Raises TypeError with what to write."""
+        """No: a report has four verdicts. Raises TypeError with what to write."""
         raise TypeError(
-            "a report is neither true nor false: its verdict is certified, refuted or inconclusive; "
+            "a report is neither true nor false: its verdict is certified, close, refuted or inconclusive; "
             'write report.verdict == "certified"'
         )
 

@@ -134,9 +134,12 @@ def _(X, handed_over, ours, report, tol, y):
 
     def draw_gap(ax):
         gap = report.rel_gap
-        colour = {"certified": "#009E73", "refuted": "#D55E00", "inconclusive": "#767676"}[
-            report.verdict.value
-        ]
+        colour = {
+            "certified": "#009E73",
+            "close": "#E69F00",
+            "refuted": "#D55E00",
+            "inconclusive": "#767676",
+        }[report.verdict.value]
         ax.barh([0], [np.clip(gap, 2e-14, 1e3)], left=1e-14, color=colour, height=0.4)
         ax.set_xscale("log")
         for name, value in TOLERANCES.items():

@@ -10,6 +10,7 @@ It is started anew for each case, with a time limit, and is given nothing but th
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import subprocess
@@ -25,7 +26,7 @@ from xml.etree import ElementTree
 
 from cvxml.core.files import read_json, write_json
 from cvxml.core.metric import real_array
-from cvxml.core.report import Verdict
+from cvxml.core.report import Report, Verdict
 from cvxml.core.result import plain
 from cvxml.oracle.cases import Case
 from cvxml.oracle.check import check
@@ -37,7 +38,7 @@ SAID = 300  # characters of a program's last words that are shown
 
 @dataclass(frozen=True)
 class Row:
-    """What became of one case. verdict: certified, refuted, inconclusive, skipped, or error."""
+    """What became of one case. verdict: certified, close, refuted, inconclusive, skipped, or error."""
 
     case: str
     formula: str
@@ -105,7 +106,8 @@ def run(command: Sequence[str], question: dict[str, Any], time_limit: float) -> 
         try:
             answer = read_json(out)
         except ValueError as error:
-            return f"the answer is no JSON: {str(error).replace(str(out), 'it')}"
+            why = f"the answer is no JSON: {str(error).replace(str(out), 'it')}"
+            return f"{why}; it printed {_last_words(out)!r}"
         return answer if isinstance(answer, dict) else "the answer is no JSON object"
 
 
@@ -114,7 +116,7 @@ def _size(path: Path) -> int:
 
 
 def _last_words(path: Path) -> str:
-    """The end of what it wrote to its standard error, on one line."""
+    """The end of what it wrote, on one line."""
     if not path.exists():
         return ""
     with path.open("rb") as stream:
@@ -175,31 +177,39 @@ def judge(case: Case, answer: dict[str, Any], tol: str = "normal") -> Row:
             )
     except (ValueError, TypeError) as error:
         return Row(case.id, case.formula, "error", message=" ".join(str(error).split())[:SAID])
+    gap, share = _gaps(report)
     return Row(
         case.id,
         case.formula,
         report.verdict.value,
-        gap=report.gap if report.step_gap is None else report.step_gap,
-        rel_gap=report.rel_gap,
-        diagnosis=report.diagnosis,
+        gap=gap,
+        rel_gap=share,
+        diagnosis=report.diagnosis or tuple(map(str, report.nearest)),
         message="" if report.verdict is Verdict.CERTIFIED else "; ".join(report.reasons),
     )
+
+
+def _gaps(report: Report) -> tuple[float | None, float | None]:
+    """The gap that was judged, and what share of the scale it is."""
+    if report.step_gap is None:
+        return report.gap, report.rel_gap
+    return report.step_gap, report.step_gap / report.scale if report.scale > 0 else math.inf
 
 
 def as_table(rows: Sequence[Row]) -> str:
     """Case, verdict, gap, seconds; below each row that is not certified, why."""
     width = max(len(row.case) for row in rows) + 2
-    lines = [f"{'case':<{width}}{'verdict':<14}{'gap':>10}{'seconds':>9}"]
+    lines = [f"{'case':<{width}}{'verdict':<14}{'gap / scale':>12}{'seconds':>9}"]
     for row in rows:
-        gap = "" if row.gap is None else f"{row.gap:.1e}"
-        lines.append(f"{_printable(row.case):<{width}}{row.verdict:<14}{gap:>10}{row.seconds:>9.2f}")
+        gap = "" if row.rel_gap is None else f"{row.rel_gap:.1e}"
+        lines.append(f"{_printable(row.case):<{width}}{row.verdict:<14}{gap:>12}{row.seconds:>9.2f}")
         said = (*((row.message,) if row.message else ()), *_diagnosed(row))
         lines += [f"    {_printable(line)}" for line in said]
     counts = [f"{sum(row.verdict == v for row in rows)} {v}" for v in _VERDICTS]
     return "\n".join([*lines, "", f"{len(rows)} cases: {', '.join(counts)}"])
 
 
-_VERDICTS = ("certified", "refuted", "inconclusive", "skipped", "error")
+_VERDICTS = ("certified", "close", "refuted", "inconclusive", "skipped", "error")
 
 
 def _diagnosed(row: Row) -> list[str]:
@@ -212,11 +222,17 @@ def as_junit(rows: Sequence[Row]) -> str:
         "testsuite",
         name="cvxml",
         tests=str(len(rows)),
-        failures=str(sum(row.verdict == "refuted" for row in rows)),
+        failures=str(sum(row.verdict in ("refuted", "close") for row in rows)),
         errors=str(sum(row.verdict == "error" for row in rows)),
         skipped=str(sum(row.verdict in ("skipped", "inconclusive") for row in rows)),
     )
-    kinds = {"refuted": "failure", "error": "error", "skipped": "skipped", "inconclusive": "skipped"}
+    kinds = {
+        "refuted": "failure",
+        "close": "failure",
+        "error": "error",
+        "skipped": "skipped",
+        "inconclusive": "skipped",
+    }
     for row in rows:
         case = ElementTree.SubElement(
             suite,

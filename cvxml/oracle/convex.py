@@ -22,6 +22,7 @@ from cvxml.oracle.exactly import judge_exactly
 from cvxml.oracle.reference import reference as beside
 
 EPS = float(np.finfo(float).eps)
+CLOSE = 1e-2  # of the scale: what a program that has not arrived leaves
 
 
 def check_convex(asked: Asked) -> Report:
@@ -52,15 +53,28 @@ def check_convex(asked: Asked) -> Report:
     # a wrong value says nothing of how the metric came about
     open_tie = bool(proof is not None and ties and verdict is Verdict.INCONCLUSIVE and not proof.undecided)
     wrong = verdict is Verdict.REFUTED or open_tie
+    diagnosis = diagnose(asked, known) if wrong and asked.diagnosed and not asked.late else Diagnosis()
+    if verdict is Verdict.REFUTED and proof is not None and _is_close(proof, scale) and not any(diagnosis):
+        verdict = Verdict.CLOSE
+        share = f"{_relative(proof, scale):.2g} of the scale"
+        reasons = [*reasons, f"near the optimum of this problem, and not at it: {share}; stop later"]
     verdict, reasons = _judge_value(asked, proof, reference, scale, ties, verdict, reasons)
     if cut and verdict is Verdict.INCONCLUSIVE:
         reasons = [*reasons, LATE]
-    diagnosis = diagnose(asked, known) if wrong and asked.diagnosed and not asked.late else Diagnosis()
     report = _report(asked, verdict, reasons, reference, proof, scale, diagnosis, exact)
-    notes = [*_looser(asked, proof, reference, scale, ties)] if verdict is Verdict.REFUTED else []
-    unique = math.isfinite(reference.certificate.radius)
-    notes += [unnamed(asked, unique)] if wrong and asked.diagnosed and not any(diagnosis) else []
+    notes = (
+        []
+        if verdict in (Verdict.CERTIFIED, Verdict.INCONCLUSIVE)
+        else [*_looser(asked, proof, reference, scale, ties)]
+    )
+    if wrong and verdict is not Verdict.CLOSE and asked.diagnosed and not any(diagnosis):
+        notes += [unnamed(asked)]
     return replace(report, notes=(*report.notes, *notes))
+
+
+def _is_close(proof: Certificate, scale: float) -> bool:
+    """True of a metric that is worse by at most `CLOSE`."""
+    return proof.feasibility.feasible and scale > 0 and proof.gap + proof.rounding <= CLOSE * scale
 
 
 def _looser(
@@ -184,7 +198,10 @@ def _judge_value(
             *reasons,
             f"{wrong}, but {ties} neighbourhoods have a boundary tie: give {asked.lists}",
         ]
-    return Verdict.REFUTED, [*(reasons if verdict is Verdict.REFUTED else []), wrong]
+    return Verdict.REFUTED, [
+        *([] if verdict in (None, Verdict.CERTIFIED, Verdict.INCONCLUSIVE) else reasons),
+        wrong,
+    ]
 
 
 def _report(
@@ -198,7 +215,7 @@ def _report(
     exact: Exact | None,
 ) -> Report:
     witness = None
-    if verdict is Verdict.REFUTED:
+    if verdict in (Verdict.REFUTED, Verdict.CLOSE):
         better_by = float("nan") if proof is None else proof.gap - reference.gap
         if proof is None and asked.value is not None:
             better_by = asked.value - reference.objective

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -28,7 +29,7 @@ from cvxml.methods import get, get_stationary
 from cvxml.oracle.asked import Asked
 from cvxml.oracle.reference import Reference, reference
 from cvxml.oracle.slips import slips
-from cvxml.oracle.weights import Tried, least, ratio
+from cvxml.oracle.weights import Tried, around, least, ratio
 
 BETTER = 100  # times less of its scale must be left in a misreading that is named beyond the tolerance
 LESS = 10  # times less must be left in a misreading, as a number
@@ -96,21 +97,15 @@ def _is_less(left: Left, own: Left) -> bool:
     return left.gap is None or own.gap is None or LESS * left.gap <= own.gap
 
 
-def unnamed(asked: Asked, unique: bool = True) -> str:
-    """What a report says where none was found. unique: the optimum is, so that a metric is near to it by no luck."""
+def unnamed(asked: Asked) -> str:
+    """What a report says where none was found."""
     if asked.late:
         return "no misreading is named: not all were tried before time_limit"
     method = asked.method
     count = len(get(method).MISREADINGS)
-    if unique:
-        return (
-            f"no misreading is named: none of the {count} that are known of {method} fits to {LOOSE:g} of the scale; a "
-            "program that was stopped early fits none yet"
-        )
     return (
-        f"no misreading is named: none of the {count} that are known of {method} fits to {NOT_BY_LUCK:g} of the scale. "
-        f"Optima of {method} need not be unique, and a metric is near to one by luck: beyond that none is looked for, "
-        "so a program that was stopped earlier is not told what it computes"
+        f"no misreading is named: none of the {count} that are known of {method} leaves {NEARER} times less to gain "
+        "than the problem itself"
     )
 
 
@@ -136,19 +131,21 @@ def _other_weights(judge: _Judge, metric: FloatArray) -> Iterator[tuple[Left, st
     """Each weight of the method at the value at which `metric` leaves least."""
     for name, most in get(judge.method).WEIGHTS.items():
         asked = float(judge.params.get(name, judge.asked.module.PARAMETERS[name].default))
-
-        def other(weight: float, name: str = name) -> Other:
-            return Other(judge.X, judge.y, {**judge.params, name: weight})
-
+        at = partial(judge.tried, metric, name)
         try:
-            best = least(asked, most, lambda weight: judge.tried(metric, name, weight, other(weight)))  # noqa: B023
-            left = judge.left(metric, other(best.weight))
-            if judge.nothing_is_optimal(other(best.weight)):
+            weight = least(asked, most, at).weight
+            other = judge.at_weight(name, weight)
+            left = judge.left(metric, other)
+            if judge.nothing_is_optimal(other):
                 continue
+            enough = max(judge.tol, 2 * left.share)
+            ends = around(weight, most, enough, at) if left.share <= LOOSE else (weight, weight)
         except (ValueError, ArithmeticError, SolverFailure):
             continue
-        said = ratio(best.weight, asked, most, judge.given)
-        yield left, f"{judge.claim} for {name} = {best.weight:.6g} (asked: {asked:g}{said})"
+        parts = [f"asked: {asked:g}", *ratio(weight, asked, most, judge.given)]
+        if ends[0] < ends[1]:
+            parts.insert(0, f"to {enough:.2g} of the scale from {ends[0]:.6g} to {ends[1]:.6g}")
+        yield left, f"{judge.claim} for {name} = {weight:.6g} ({'; '.join(parts)})"
 
 
 def _of_representation(judge: _Judge, metric: FloatArray) -> Iterator[tuple[Left, str]]:
@@ -240,14 +237,17 @@ class _Judge:
         gap = max(proof.gap - proof.rounding, 0.0)
         return Left(gap / scale, gap, math.isfinite(proof.radius))
 
-    def tried(self, metric: FloatArray, name: str, weight: float, other: Other) -> Tried:
+    def at_weight(self, name: str, weight: float) -> Other:
+        """The same problem, with another weight."""
+        return Other(self.X, self.y, {**self.params, name: weight})
+
+    def tried(self, metric: FloatArray, name: str, weight: float) -> Tried:
         """What `metric` leaves at another weight, as `weights.least` takes it."""
         if self.asked.late:
             raise SolverFailure("stopped at time_limit")
         module = get(self.method)
         given, beside = (
-            module.instance(self.X, self.y, **{**self.params, name: each})
-            for each in (weight, weight * (1 - 2.0**-10))
+            self._given(self.at_weight(name, each)) for each in (weight, weight * (1 - 2.0**-10))
         )
         metric = module.metric(given, metric)
         ours = module.solve(given, tol=SEARCH, max_iter=PATIENCE, time_limit=self.asked.left)

@@ -12,7 +12,7 @@ SHOWN = 20  # queries with a reason of their own
 
 def of_all(reports: list[Report]) -> Report:
     """One report: refuted if any is, certified if all are; sums of the figures, the largest rel_gap."""
-    order = {Verdict.REFUTED: 2, Verdict.INCONCLUSIVE: 1, Verdict.CERTIFIED: 0}
+    order = {Verdict.REFUTED: 3, Verdict.CLOSE: 2, Verdict.INCONCLUSIVE: 1, Verdict.CERTIFIED: 0}
     worst = max(reports, key=lambda report: (order[report.verdict], report.rel_gap or 0.0))
     counts = ", ".join(
         f"{sum(report.verdict is verdict for report in reports)} {verdict.value}" for verdict in Verdict

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 WIDEST = 1e8  # the farthest factor from the weight asked for
 STEP = 4.0  # the first factor that is tried
 SAME = 0.01  # relative: a ratio that is so near to a number is that number
+FURTHER, CLOSER = 8.0, 1.5  # factors of a step outward, and between what is inside and what is not
 NEAR = 1e-4  # a bracket in log w that is narrow enough
 
 
@@ -32,27 +33,50 @@ def least(asked: float, most: float, at: Callable[[float], Tried]) -> Tried:
     asked: the weight asked for, between 0 and `most`. at: raises ValueError for a weight that has no optimum.
     """
 
-    def weight(u: float) -> float:
-        return math.exp(u) if most == math.inf else most / (1 + math.exp(-u))
-
-    start = math.log(asked) if most == math.inf else math.log(asked / (most - asked))
+    start = _place(asked, most)
     best = here = at(asked)
     toward = -1.0 if here.slope > 0 else 1.0
     inside, u, step = start, start, math.log(STEP)
     while abs(u - start) < math.log(WIDEST):
         inside, u, step = u, u + toward * step, 2 * step
-        there = at(weight(u))
+        there = at(_weight(u, most))
         best = min(best, there, key=lambda tried: tried.share)
         if there.slope * here.slope <= 0:
             break
         here = there
     else:
         return best
-    return _cut(weight, at, (inside, here.slope), (u, there.slope), best)
+    return _cut(lambda u: at(_weight(u, most)), (inside, here.slope), (u, there.slope), best)
+
+
+def around(best: float, most: float, enough: float, at: Callable[[float], Tried]) -> tuple[float, float]:
+    """Weights on both sides of `best` at which the metric leaves no more than `enough`, nor does it between them."""
+    start, ends = _place(best, most), []
+    for side in (-1.0, 1.0):
+        inside, step = 0.0, NEAR
+        while step < math.log(WIDEST) and at(_weight(start + side * step, most)).share <= enough:
+            inside, step = step, FURTHER * step
+        beyond = step
+        while beyond > CLOSER * max(inside, NEAR / FURTHER):
+            middle = math.sqrt(max(inside, NEAR / FURTHER) * beyond)
+            if at(_weight(start + side * middle, most)).share <= enough:
+                inside = middle
+            else:
+                beyond = middle
+        ends.append(_weight(start + side * inside, most))
+    return ends[0], ends[1]
+
+
+def _place(weight: float, most: float) -> float:
+    """log w, or the logarithm of the odds."""
+    return math.log(weight) if most == math.inf else math.log(weight / (most - weight))
+
+
+def _weight(u: float, most: float) -> float:
+    return math.exp(u) if most == math.inf else most / (1 + math.exp(-u))
 
 
 def _cut(
-    weight: Callable[[float], float],
     at: Callable[[float], Tried],
     one: tuple[float, float],
     two: tuple[float, float],
@@ -65,7 +89,7 @@ def _cut(
             break
         share = slope_a / (slope_a - slope_b)
         u = a + min(max(share, 0.02), 0.98) * (b - a)
-        tried = at(weight(u))
+        tried = at(u)
         best = min(best, tried, key=lambda each: each.share)
         if tried.slope == 0:
             break
@@ -77,8 +101,8 @@ def _cut(
     return best
 
 
-def ratio(weight: float, asked: float, most: float, given: Any) -> str:
-    """How a weight differs from that asked for, where that is a number of the problem: words, or none."""
+def ratio(weight: float, asked: float, most: float, given: Any) -> list[str]:
+    """How a weight differs from that asked for, in words, where that is a number of the problem."""
     n, d = given.X.shape
     r = weight / asked if most == math.inf else weight / (most - weight) * (most - asked) / asked
     numbers = {"n": n, "d": d, "2": 2, "n^2": n * n, "n (n - 1)": n * (n - 1), "n (n - 1)/2": n * (n - 1) / 2}
@@ -88,7 +112,7 @@ def ratio(weight: float, asked: float, most: float, given: Any) -> str:
             numbers[f"the number of {name}"] = count
     for name, number in numbers.items():
         if number > 1 and abs(math.log(r / number)) < SAME:
-            return f"; the ratio is {name}"
+            return [f"the ratio is {name}"]
         if number > 1 and abs(math.log(r * number)) < SAME:
-            return f"; the ratio is 1/{name}"
-    return ""
+            return [f"the ratio is 1/{name}"]
+    return []
