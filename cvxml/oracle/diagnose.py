@@ -133,7 +133,10 @@ def _other_weights(judge: _Judge, metric: FloatArray) -> Iterator[tuple[Left, st
         asked = float(judge.params.get(name, judge.asked.module.PARAMETERS[name].default))
         at = partial(judge.tried, metric, name)
         try:
-            weight = least(asked, most, at).weight
+            best = least(asked, most, at)
+            if best is None:
+                continue
+            weight = best.weight
             other = judge.at_weight(name, weight)
             left = judge.left(metric, other)
             if judge.nothing_is_optimal(other):
@@ -250,14 +253,13 @@ class _Judge:
             self._given(self.at_weight(name, each)) for each in (weight, weight * (1 - 2.0**-10))
         )
         metric = module.metric(given, metric)
-        ours = module.solve(given, tol=SEARCH, max_iter=PATIENCE, time_limit=self.asked.left)
+        ours = module.solve(given, tol=SEARCH, time_limit=self.asked.left)
         proof = module.certify(given, metric, ours.dual)
 
         def slope(A: FloatArray) -> float:
             return (module.objective(given, A) - module.objective(beside, A)) / (weight * 2.0**-10)
 
-        share = proof.gap / ours.certificate.scale if ours.certificate.scale > 0 else math.inf
-        return Tried(weight, share, slope(metric) - slope(ours.metric))
+        return Tried(weight, proof.gap, ours.certificate.scale, slope(metric) - slope(ours.metric))
 
     def certain(self, metric: FloatArray) -> Left:
         """What `metric` certainly may gain in the problem itself: what ours, which may be rough, is better by."""
