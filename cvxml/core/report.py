@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from numpy.typing import ArrayLike
+
 from cvxml.core.exact import Exact
-from cvxml.core.metric import Feasibility, FloatArray
+from cvxml.core.metric import Feasibility, FloatArray, IntArray
+from cvxml.core.predictions import Predictions, predictions
 from cvxml.core.result import VERSION, Stationarity, plain
 
 SURE = 100  # times less is left in what is most likely
@@ -45,6 +48,14 @@ class Nearest(NamedTuple):
         return f"{sure} {self.sentence}: {self.share:.2g} of the scale is left, of the problem asked {self.asked:.2g}"
 
 
+class Judged(NamedTuple):
+    """What a report is about."""
+
+    X: FloatArray  # (n, d)
+    y: IntArray  # (n,) codes of classes
+    metric: FloatArray  # (d, d)
+
+
 @dataclass(frozen=True)
 class Report:
     """What `check` found. `verdict` speaks of `claim` at `tol`; everything else is the evidence."""
@@ -74,6 +85,27 @@ class Report:
     nearest: tuple[Nearest, ...] = ()  # where the diagnosis is empty, at most three
     exact: Exact | None = None  # the same interval in rational arithmetic, where that was asked for
     notes: tuple[str, ...] = ()
+    judged: Judged | None = field(default=None, repr=False, compare=False)
+
+    def predictions(self, n_neighbors: int, queries: ArrayLike | None = None) -> Predictions:
+        """Which neighbours and votes are those of the exact optimum (core/predictions.py).
+
+        queries: (q, d); by default the points themselves, each among the others. Raises ValueError where no metric was
+        judged that is one, and where it is one of another space than the points or belongs to one query.
+        """
+        if (
+            self.judged is None
+            or self.radius is None
+            or self.feasibility is None
+            or not self.feasibility.feasible
+        ):
+            raise ValueError(
+                "no metric was judged whose distance from the optimum is known: nothing can be predicted"
+            )
+        X, y, M = self.judged
+        if M.shape != (X.shape[1],) * 2:
+            raise ValueError(f"the metric acts on {len(M)} features, and the points have {X.shape[1]}")
+        return predictions(X, y, M, self.radius, n_neighbors, queries)
 
     def __bool__(self) -> bool:
         """No: a report has four verdicts. Raises TypeError with what to write."""

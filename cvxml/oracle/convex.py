@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from cvxml.core.exact import Exact
-from cvxml.core.report import Report, Verdict, Witness
+from cvxml.core.report import Judged, Report, Verdict, Witness
 from cvxml.core.result import TOLERANCES, Certificate, Solution, Status
 from cvxml.oracle.asked import LATE, Asked
 from cvxml.oracle.diagnose import Diagnosis, diagnose, unnamed
@@ -69,7 +69,8 @@ def check_convex(asked: Asked) -> Report:
     )
     if wrong and verdict is not Verdict.CLOSE and asked.diagnosed and not any(diagnosis):
         notes += [unnamed(asked)]
-    return replace(report, notes=(*report.notes, *notes))
+    about = None if candidate is None else Judged(given.X, given.y, candidate)
+    return replace(report, notes=(*report.notes, *notes), judged=about)
 
 
 def _is_close(proof: Certificate, scale: float) -> bool:
