@@ -46,7 +46,7 @@ def predictions(
     k = check_count(k, "n_neighbors", at_most=len(X) - own)
     Q = X if queries is None else np.atleast_2d(real_array(queries, "queries"))
     if Q.ndim != 2 or Q.shape[1] != X.shape[1] or not np.isfinite(Q).all():
-        raise ValueError(f"queries must be finite, of shape (q, {X.shape[1]}), got {np.shape(queries)}")
+        raise ValueError(f"queries must be finite, of shape (q, {X.shape[1]}), got {Q.shape}")
     found = []
     for i, query in enumerate(Q):
         others = np.delete(np.arange(len(X)), i) if own else np.arange(len(X))

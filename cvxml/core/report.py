@@ -14,6 +14,7 @@ from cvxml.core.metric import Feasibility, FloatArray, IntArray
 from cvxml.core.predictions import Predictions, predictions
 from cvxml.core.result import VERSION, Stationarity, plain
 
+SHOWN = 60  # characters of the sizes of classes
 SURE = 100  # times less is left in what is most likely
 
 
@@ -46,6 +47,28 @@ class Nearest(NamedTuple):
         """With how sure that is, in words."""
         sure = "most likely" if self.asked >= SURE * self.share else "perhaps"
         return f"{sure} {self.sentence}: {self.share:.2g} of the scale is left, of the problem asked {self.asked:.2g}"
+
+
+class About(NamedTuple):
+    """What was asked: the data, every parameter with its value and whether it was given, ties, versions."""
+
+    points: int
+    features: int
+    classes: dict[str, int]  # how many points there are of each
+    params: dict[str, tuple[str, str]]  # name: value, "given" or "default"
+    ties: int  # choices of the inputs that a tie decided
+    versions: dict[str, str]
+
+    def __str__(self) -> str:
+        parts = [f"{self.points} x {self.features}"]
+        if self.classes:
+            parts.append(
+                f"{len(self.classes)} classes of {', '.join(map(str, self.classes.values()))}"[:SHOWN]
+            )
+        parts += [f"{name} = {value} ({whence})" for name, (value, whence) in self.params.items()]
+        if self.ties:
+            parts.append(f"{self.ties} ties")
+        return "; ".join(parts)
 
 
 class Judged(NamedTuple):
@@ -85,6 +108,7 @@ class Report:
     nearest: tuple[Nearest, ...] = ()  # where the diagnosis is empty, at most three
     exact: Exact | None = None  # the same interval in rational arithmetic, where that was asked for
     notes: tuple[str, ...] = ()
+    about: About | None = None
     judged: Judged | None = field(default=None, repr=False, compare=False)
 
     def predictions(self, n_neighbors: int, queries: ArrayLike | None = None) -> Predictions:
@@ -156,6 +180,7 @@ class Report:
             "nearest": [each._asdict() for each in self.nearest],
             "exact": None if self.exact is None else self.exact.to_dict(),
             "notes": list(self.notes),
+            "about": None if self.about is None else self.about._asdict(),
         }
         checked: dict[str, Any] = plain(content)
         return checked
@@ -187,6 +212,8 @@ class Report:
                 f"  {'witness':<28}a feasible metric better by {self.witness.better_by:.6g} "
                 f"(objective {self.witness.objective:.12g})"
             )
+        if self.about is not None:
+            lines.append(f"  {'asked':<28}{self.about}")
         lines += [f"  diagnosis: {line}" for line in self.diagnosis]
         lines += [f"  nearest: {each}" for each in self.nearest]
         lines += [f"  note: {line}" for line in self.notes]

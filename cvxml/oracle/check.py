@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,11 @@ from cvxml.core.exact import flint
 from cvxml.core.inputs import check_choice, check_number, check_positive, check_X, real_array
 from cvxml.core.metric import FloatArray, as_matrix, from_components
 from cvxml.core.report import Report
-from cvxml.core.result import TOLERANCES
+from cvxml.core.result import TOLERANCES, SavedSolution, Solution
 from cvxml.core.run import Callback
 from cvxml.core.threads import one_blas_thread
 from cvxml.methods import check_params, get, get_exact
+from cvxml.oracle.about import about
 from cvxml.oracle.asked import Asked
 from cvxml.oracle.convex import check_convex
 from cvxml.oracle.local import of_all
@@ -32,7 +34,7 @@ def check(
     method: str,
     X: ArrayLike,
     y: ArrayLike | None,
-    metric: ArrayLike | None = None,
+    metric: ArrayLike | Solution | SavedSolution | None = None,
     *,
     components: ArrayLike | None = None,
     query: ArrayLike | None = None,
@@ -51,7 +53,7 @@ def check(
     """Is `metric` optimal for `method` on X (n, d), y (n,)?
 
     metric: the psd matrix as the method's paper writes it, (d, d) for "mlsvm"; for "glml" that of determinant 1 at
-    `query` (d,), or (q, d, d) at `query` (q, d); or components: L (m, d) with M = L^T L; or claimed_objective alone:
+    `query` (d,), or (q, d, d) at `query` (q, d); a solution is judged by its metric alone. Or components: L (m, d) with M = L^T L; or claimed_objective alone:
     the value somebody reports. neighbors: the candidate's own neighbour lists; without them a judgement that a tie
     could turn is inconclusive. claim: "optimal" (default where the problem is convex) or "stationary" (default and
     possible only where it is not; see oracle/stationary.py). tol: "strict" 1e-9, "normal" 1e-6 or "loose" 1e-3 of the
@@ -66,6 +68,8 @@ def check(
     more than that. Else inconclusive, with the reason. Raises ValueError for bad input.
     """
     points = check_X(X)
+    if isinstance(metric, (Solution, SavedSolution)):
+        metric = metric.metric
     check_choice(tol, "tol", tuple(TOLERANCES))
     module = get(method)
     allowed = ("optimal",) if module.CLAIM == "optimal" else ("stationary", "optimal")
@@ -95,14 +99,17 @@ def check(
             at = np.asarray(query)
             each = _of_each_query(metric, components, claimed_objective, at, points.shape[1])
             questions = [asked({**params, "query": x}, one) for x, one in zip(at, each, strict=True)]
-            return of_all([check_convex(question) for question in questions])
+            return replace(
+                of_all([check_convex(question) for question in questions]), about=about(questions[0])
+            )
         candidate = _candidate(metric, components, module.metric_size(points))
         if candidate[0] is None and claimed_objective is None:
             raise ValueError("nothing to check: give metric, components or claimed_objective")
         if exact and candidate[0] is None:
             raise ValueError("exact arithmetic judges a metric: give it beside the claimed objective")
         question = asked(params, candidate)
-        return check_convex(question) if module.CLAIM == "optimal" else check_stationary(question)
+        report = check_convex(question) if module.CLAIM == "optimal" else check_stationary(question)
+        return replace(report, about=about(question))
 
 
 def _candidate(metric: ArrayLike | None, components: ArrayLike | None, size: int) -> Candidate:
