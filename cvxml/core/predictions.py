@@ -25,12 +25,15 @@ class Predictions:
     """Of q queries, or of the n points themselves, each without itself. What is certain holds for the exact optimum."""
 
     n_neighbors: int
+    radius: float  # within which the optimum is
     neighbors: IntArray  # (q, k) the k nearest by the metric itself, nearest first
     same_neighbors: np.ndarray  # (q,) True where they are the k nearest of the optimum, in some order
     votes: IntArray  # (q,) the class with most of them by the metric itself, the first of several
     same_vote: np.ndarray  # (q,) True where it has most, alone, by the optimum
 
     def __str__(self) -> str:
+        if not math.isfinite(self.radius):
+            return "the optimum need not be unique, and no distance from it is known: no vote is proved"
         q, votes, lists = len(self.votes), int(self.same_vote.sum()), int(self.same_neighbors.sum())
         return (
             f"of {q} votes of {self.n_neighbors} neighbours {votes} are those of the exact optimum, and so are "
@@ -52,7 +55,7 @@ def predictions(
         others = np.delete(np.arange(len(X)), i) if own else np.arange(len(X))
         found.append(_of_one(query - X[others], others, codes, M, radius, k))
     neighbors, same, votes, sure = zip(*found, strict=True)
-    return Predictions(k, np.array(neighbors), np.array(same), np.array(votes), np.array(sure))
+    return Predictions(k, radius, np.array(neighbors), np.array(same), np.array(votes), np.array(sure))
 
 
 def _of_one(

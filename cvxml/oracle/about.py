@@ -29,13 +29,8 @@ def about(asked: Asked) -> About:
         if asked.params.get(name) is not None or parameter.default is not None or parameter.otherwise
     }
     versions = {"cvxml": __version__} | {name: found for name in PACKAGES if (found := _version(name))}
-    return About(
-        *map(int, X.shape),
-        dict(zip(names, sizes, strict=True)),
-        params,
-        asked.module.ties(asked.given),
-        versions,
-    )
+    classes, (n, d) = dict(zip(names, sizes, strict=True)), X.shape
+    return About(n, d, classes, params, asked.module.ties(asked.given), versions)
 
 
 def _version(name: str) -> str:
