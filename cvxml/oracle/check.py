@@ -55,8 +55,9 @@ def check(
     metric: the psd matrix as the method's paper writes it, (d, d) for "mlsvm"; for "glml" that of determinant 1 at
     `query` (d,), or (q, d, d) at `query` (q, d); a solution is judged by its metric alone. Or
     components: L (m, d) with M = L^T L; or claimed_objective alone: the value somebody reports. neighbors: the
-    candidate's own neighbour lists; without them a judgement that a tie could turn is inconclusive. claim: "optimal" (default where the problem is convex) or "stationary" (default and
-    possible only where it is not; see oracle/stationary.py). tol: "strict" 1e-9, "normal" 1e-6 or "loose" 1e-3 of the
+    candidate's own neighbour lists; without them a judgement that a tie could turn is inconclusive. claim: "optimal"
+    (default where the problem is convex) or "stationary" (default and possible only where it is not; see
+    oracle/stationary.py). tol: "strict" 1e-9, "normal" 1e-6 or "loose" 1e-3 of the
     problem's scale. exact: judge in rational arithmetic, so that no rounding is allowed for (python-flint must be
     installed; not for an rbf kernel, nor for nca where the rank is limited). diagnosed: look for the misreading whose
     answer a refuted metric is, which takes several solves. time_limit: seconds for our search for a proof, looked at
