@@ -32,7 +32,7 @@ from cvxml.methods.ssvm.exact import inferred
 from cvxml.oracle.cases import parameters
 
 MU = {"mmc": 2}  # times the family's: c is twice its price
-UP_TO_A_FACTOR = ("glml", "rca")
+UP_TO_A_FACTOR = ("glml", "rca", "lfda")  # as far as the objective goes
 BUDGETS = ("mmc", "mmc:diagonal", "dml_eig")
 
 
