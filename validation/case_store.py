@@ -32,7 +32,7 @@ from cvxml.methods.ssvm.exact import inferred
 from cvxml.oracle.cases import parameters
 
 MU = {"mmc": 2}  # times the family's: c is twice its price
-UP_TO_A_FACTOR = ("glml", "rca", "lfda")  # as far as the objective goes
+UP_TO_A_FACTOR = ("glml", "rca")
 BUDGETS = ("mmc", "mmc:diagonal", "dml_eig")
 
 
@@ -101,6 +101,8 @@ def wrong_metrics(definition: Definition, inputs: Inputs, best: FloatArray) -> l
         found["shorter"] = ("0.9 times the optimum", with_root(0.9 * best))
         over = {"metric": (1.1 * best).tolist()}
         found["over budget"] = ("1.1 times the optimum: it spends more than 1", over)
+    elif formula == "lfda":  # whose objective is that of the range
+        found["backwards"] = ("the features in the reverse order", with_root(best[::-1, ::-1].copy()))
     elif formula in UP_TO_A_FACTOR and "not unique" not in definition.flags:
         found["identity"] = ("Euclid", with_root(np.eye(d)))
     elif formula not in UP_TO_A_FACTOR and zero:

@@ -1209,7 +1209,8 @@ def recompute_lfda(content):
             require(embedding == "plain", "the embedding is not known")
         ratio = by / unit
         off, there = (
-            S_w.dot(part) for part in (A * ratio.numerator - metric * ratio.denominator, metric * ratio.denominator)
+            S_w.dot(part)
+            for part in (A * ratio.numerator - metric * ratio.denominator, metric * ratio.denominator)
         )
         near = 10**12 * (off * off.T).sum() <= (there * there.T).sum()
         require(near, "the metric is not of its embedding")
@@ -1220,7 +1221,11 @@ def recompute_lfda(content):
     ceiling = Fraction(float(l[-1]))
     for share in SHARES:
         s = price * fine + ceiling / 2**share
-        parts = S_w.dot(N).dot(S_w) * size.numerator, S_w * s.numerator * size.denominator, S_b * size.denominator
+        parts = (
+            S_w.dot(N).dot(S_w) * size.numerator,
+            S_w * s.numerator * size.denominator,
+            S_b * size.denominator,
+        )
         if psd(parts[0] * s.denominator + parts[1] - parts[2] * s.denominator):
             break
     else:

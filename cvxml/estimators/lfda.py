@@ -14,7 +14,7 @@ class LFDA(Learner):
     """A map to few dimensions by local Fisher discriminant analysis (Sugiyama 2007), with its proof."""
 
     n_components: int | None = None
-    n_neighbors: int = 7
+    n_neighbors: int | None = None
     embedding: str = "weighted"
     alpha: float = 0.0
 

@@ -50,6 +50,8 @@ from cvxml.core.statement import Statement
 from cvxml.family.enclosed import certificate, dual_array
 
 EMBEDDINGS = ("plain", "weighted", "orthonormal")
+SHARP = 2.0**-100  # of the largest eigenvalue: what a ball is to be within
+USUAL = 7  # K by default, where no class is too small
 
 
 def problem(X: FloatArray, y: IntArray, r: int, k: int, alpha: float) -> Any:
@@ -184,8 +186,9 @@ def _known(given: Instance) -> Known:
     order = sorted(range(len(found)), key=lambda k: -float(found[k]))
     l = [found[k] for k in order]  # noqa: E741
     unique = r == len(l) or all(a > b for a in l[:r] for b in l[r:])
-    if not unique and flint().ctx.prec < MORE[-1]:
-        raise TooFewBits("eigenvalues r and r + 1 are next to each other")
+    sharp = all(float(each.rad()) <= SHARP * float(l[0]) for each in l)
+    if not sharp or (not unique and flint().ctx.prec < MORE[-1]):
+        raise TooFewBits("eigenvalues are next to each other, or S_w next to singular")
     # the projection on the range along the other eigenvectors is T T^T S_w
     R = eigenvectors(product)[1]
     E = flint().acb_mat([[int(i == j and i in order[:r]) for j in range(len(l))] for i in range(len(l))])
@@ -213,7 +216,7 @@ def instance(
     y: ArrayLike | None,
     *,
     n_components: int | None = None,
-    n_neighbors: int = 7,
+    n_neighbors: int | None = None,
     embedding: str = "weighted",
     alpha: float = 0.0,
 ) -> Instance:
@@ -222,11 +225,14 @@ def instance(
     n, d = points.shape
     codes = check_labels(y, n)
     r = d if n_components is None else check_count(n_components, "n_components", at_most=d)
-    k, alpha = check_count(n_neighbors, "n_neighbors"), check_number(alpha, "alpha")
+    alpha = check_number(alpha, "alpha")
     check_choice(embedding, "embedding", EMBEDDINGS)
     if alpha < 0:
         raise ValueError(f"alpha must be at least 0, got {alpha!r}")
     sizes = np.bincount(codes)
+    # by default the paper's, or as many others as every point has in its class
+    usual = max(1, min(USUAL, int(sizes.min()) - 1))
+    k = usual if n_neighbors is None else check_count(n_neighbors, "n_neighbors")
     if sizes.min() <= k:
         c = int(sizes.argmin())
         raise ValueError(
@@ -258,10 +264,13 @@ def _check_attained(given: Instance) -> None:
             f"features are linearly dependent: points differ in {every} of {d} directions, and T along the others is "
             "not determined; give alpha > 0, or leave features out"
         )
-    if not all(
-        np.isfinite(found).all() and found.any() for found in (closed_form(given), floats(given.known.S_w))
-    ):
+    within = floats(given.known.S_w)
+    if not (_is_number(within) and within.diagonal().min() > 0 and _is_number(closed_form(given))):
         raise ValueError("X: the metric is too large or too small for double precision; rescale X")
+
+
+def _is_number(M: FloatArray) -> bool:
+    return bool(np.isfinite(M).all() and M.any())
 
 
 def _from_first(rows: list[Any], which: Any) -> list[Any]:
@@ -304,7 +313,7 @@ def evaluate(given: Instance, M: FloatArray) -> dict[str, Any]:
 def axes(S_w: FloatArray, M: FloatArray, r: int) -> FloatArray:
     """T (d, r) that spans the range of M (d, d), features in units of S_w: any T is one that may be judged."""
     unit: FloatArray = 2.0 ** np.round(np.log2(np.sqrt(np.diag(S_w))))
-    own = in_units((M + M.T) / 2, unit)[0]
+    own = in_units(M / 2 + M.T / 2, unit)[0]
     T: FloatArray = np.linalg.eigh(own)[1][:, ::-1][:, :r] / unit[:, None]
     return T
 
@@ -513,13 +522,13 @@ def _program(given: Instance) -> Scatters:
 
 
 def _fewer(question: Question) -> int | None:
-    k = int(question.params.get("n_neighbors", 7))
+    k = instance(question.X, question.y, **question.params).k
     few = min(k, np.shape(question.X)[1] - 1)
     return few if 1 <= few < k else None
 
 
 def _one_less(question: Question) -> int | None:
-    return int(question.params.get("n_neighbors", 7)) - 1 or None
+    return instance(question.X, question.y, **question.params).k - 1 or None
 
 
 def _embedding(name: str, sentence: str) -> Misreading:
@@ -566,7 +575,9 @@ class LFDA(ConvexMethod[Instance]):
     PARAMETERS: ClassVar = {
         "n_components": Parameter("r, the rank of the metric", COUNT, otherwise="all d features"),
         "n_neighbors": Parameter(
-            "K: the distance to the K-th nearest of its class is a point's scale", COUNT, 7
+            "K: the distance to the K-th nearest of its class is a point's scale",
+            COUNT,
+            otherwise="7, or the others in the smallest class",
         ),
         "embedding": Parameter(
             '"plain": eigenvectors as they are; "weighted": times the roots of their eigenvalues; "orthonormal"',

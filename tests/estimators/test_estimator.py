@@ -39,7 +39,7 @@ LEARNERS: list[tuple[Learner, dict[str, list[Any]]]] = [
     (cvxml.DMLEig(), {"tol": [1e-6, 1e-4]}),
     (cvxml.RCA(alpha=0.1), {"alpha": [0.1, 1.0]}),
     (cvxml.GMML(mu=0.1), {"weight": [0.3, 0.5]}),
-    (cvxml.LFDA(n_neighbors=1, alpha=0.1), {"n_components": [1, 2]}),
+    (cvxml.LFDA(2, alpha=0.1), {"n_components": [1, 2]}),
 ]
 BASELINES: list[MetricEstimator] = [Euclidean(), WithinClass(shrinkage=0.1)]
 CLASSIFIERS = [
