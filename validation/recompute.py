@@ -31,8 +31,8 @@ dml_eig   -mu, for q of the simplex with mu sum_S X_ij - sum_D q X_ij psd
 rca       d l - d l log l + l log det C, for l > 0, C the covariance within chunklets plus alpha I; the metric is judged
           with its determinant made 1
 gmml      2 tr SY, for symmetric Y with D - Y S Y psd, S and D the sums of X_ij over these pairs, each plus mu I
-lfda      -(r s + tr S_w N), for any s and psd N with S_w N S_w + s S_w - S_b psd, N found here; the metric is judged by its
-          range, and must be to 1e-6 the one of its embedding. Scale: minus the objective
+lfda      -(r s + tr S_w N), for any s and psd N with S_w N S_w + s S_w - S_b psd, N found here; the metric is judged by
+          its range, and must be to 1e-6 the one of its embedding. Scale: minus the objective
 mcml      sum_i H(q_i), for rows q_i of the simplex with sum (w_ij - q_ij) X_ij psd, w_ij = 1/(n_c - 1) in the class
 
 where S and D are the similar and the dissimilar pairs; the scale is the objective. Prices that miss psd are mixed with
@@ -1190,7 +1190,7 @@ def recompute_lfda(content):
         for S in (S_w, S_b)
     )
     back = np.linalg.inv(np.linalg.cholesky(near_w))
-    l, V = np.linalg.eigh(back @ near_b @ back.T)
+    values, V = np.linalg.eigh(back @ near_b @ back.T)
     V = back.T @ V / size[:, None]
     objectives = []
     for A, by in candidates(content["metric"], d):
@@ -1215,10 +1215,10 @@ def recompute_lfda(content):
         near = 10**12 * (off * off.T).sum() <= (there * there.T).sum()
         require(near, "the metric is not of its embedding")
     (price,), fine = numbers(content, "s", 1)
-    N, size = whole((V * np.maximum(l - float(price * fine), 0)) @ V.T)
+    N, size = whole((V * np.maximum(values - float(price * fine), 0)) @ V.T)
     N = N + N.T
     size = size / (2 * largest)
-    ceiling = Fraction(float(l[-1]))
+    ceiling = Fraction(float(values[-1]))
     for share in SHARES:
         s = price * fine + ceiling / 2**share
         parts = (

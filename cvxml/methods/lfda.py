@@ -312,7 +312,7 @@ def evaluate(given: Instance, M: FloatArray) -> dict[str, Any]:
 
 def axes(S_w: FloatArray, M: FloatArray, r: int) -> FloatArray:
     """T (d, r) that spans the range of M (d, d), features in units of S_w: any T is one that may be judged."""
-    unit: FloatArray = 2.0 ** np.round(np.log2(np.sqrt(np.diag(S_w))))
+    unit = np.exp2(np.round(np.log2(np.diag(S_w)) / 2))
     own = in_units(M / 2 + M.T / 2, unit)[0]
     T: FloatArray = np.linalg.eigh(own)[1][:, ::-1][:, :r] / unit[:, None]
     return T
@@ -541,7 +541,7 @@ def _embedding(name: str, sentence: str) -> Misreading:
 # What implementations compute instead.
 MISREADINGS = {
     "plain": _embedding("plain", "eigenvectors as they are (plain), where another embedding is asked for"),
-    "weighted": _embedding("weighted", "eigenvectors times roots of their values (weighted), where others are asked for"),
+    "weighted": _embedding("weighted", "eigenvectors times roots of eigenvalues, where others are asked for"),
     "orthonormal": _embedding("orthonormal", "an orthonormal basis, where another embedding is asked for"),
     "added": _left(_more(2.0), "S_w added where it is subtracted: weights sqrt(l + 2)"),
     "mixture": _left(_more(1.0), "S_w + S_b in place of S_b: weights sqrt(l + 1)"),

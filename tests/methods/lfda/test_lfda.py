@@ -160,7 +160,7 @@ def test_the_optimum_lies_within_the_radius(embedding: str) -> None:
 
 def test_of_all_components_the_metric_alone_is_judged() -> None:
     """Whatever T is, the objective is tr S_w^-1 S_b; the plain metric is S_w^-1."""
-    S_w, S_b = scatters(X, Y, 3)
+    S_w, _ = scatters(X, Y, 3)
     found = cvxml.solve("lfda", X, Y, n_neighbors=3, embedding="plain")
     np.testing.assert_allclose(found.metric, np.linalg.inv(S_w), rtol=1e-8, atol=1e-10)
     assert found.certificate.radius <= 1e-9 * np.linalg.norm(found.metric)
@@ -297,7 +297,7 @@ def test_next_to_a_tie_the_larger_eigenvalue_is_found() -> None:
 def test_a_singular_scatter_is_refused_and_alpha_mends_it() -> None:
     """The third feature is the same for all of a class: along it S_w is 0, and the ratio has no bound."""
     points = np.column_stack([X[:, :2], Y])
-    with pytest.raises(ValueError, match="in 2 of 3 directions.*supremum is infinite"):
+    with pytest.raises(ValueError, match=r"in 2 of 3 directions.*supremum is infinite"):
         cvxml.solve("lfda", points, Y, **GIVEN)
     assert cvxml.solve("lfda", points, Y, alpha=1e-3, **GIVEN).status is Status.CONVERGED
     values = [-cvxml.solve("lfda", points, Y, alpha=alpha, **GIVEN).objective for alpha in (1.0, 1e-3, 1e-6)]
@@ -306,7 +306,7 @@ def test_a_singular_scatter_is_refused_and_alpha_mends_it() -> None:
 
 def test_dependent_features_are_refused() -> None:
     points = np.column_stack([X[:, :2], 2.0 * X[:, 1]])
-    with pytest.raises(ValueError, match="differ in 2 of 3 directions.*not determined"):
+    with pytest.raises(ValueError, match=r"differ in 2 of 3 directions.*not determined"):
         cvxml.solve("lfda", points, Y, **GIVEN)
 
 
@@ -321,7 +321,7 @@ def test_what_is_singular_is_decided_in_rationals() -> None:
     points[3, 2] += 2.0**-26
     assert np.linalg.matrix_rank(scatters(points, y, 3)[0]) == 2
     _, given = checked("lfda", points, y, n_components=1, n_neighbors=3)
-    assert all(l > 0 for l in given.known.l)
+    assert all(each > 0 for each in given.known.l)
 
 
 def test_an_affinity_that_underflows_is_not_0() -> None:
@@ -452,4 +452,4 @@ def test_balls_hold_what_floats_show() -> None:
             np.testing.assert_allclose(lfda.floats(ours), expected, atol=1e-12)
         expected = eigh(*scatters(X, Y, 3)[::-1])[0]
     _, given = checked("lfda", X, Y, **GIVEN)
-    np.testing.assert_allclose([float(l) for l in given.known.l], expected[::-1], rtol=1e-9)
+    np.testing.assert_allclose([float(each) for each in given.known.l], expected[::-1], rtol=1e-9)
