@@ -7,7 +7,7 @@ problem(method, X, y)              the literal cvxpy problem
 methods()                          the ids of all methods
 MLSVM, KernelMLSVM, Gerrymandering, GLML, NCA,
 LMNN, ITML, MCML, MMC, DMLEig, FrobMetric, RTML,
-LSML, RCA, GMML, Euclidean, WithinClass        scikit-learn estimators
+LSML, RCA, GMML, LFDA, Euclidean, WithinClass  scikit-learn estimators
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from cvxml.estimators.glml import GLML
     from cvxml.estimators.gmml import GMML
     from cvxml.estimators.itml import ITML
+    from cvxml.estimators.lfda import LFDA
     from cvxml.estimators.lmnn import LMNN
     from cvxml.estimators.lsml import LSML
     from cvxml.estimators.mcml import MCML
@@ -43,6 +44,7 @@ __all__ = [
     "GLML",
     "GMML",
     "ITML",
+    "LFDA",
     "LMNN",
     "LSML",
     "MCML",
@@ -88,6 +90,7 @@ _ESTIMATORS = {
     "DMLEig": "cvxml.estimators.dml_eig",
     "RCA": "cvxml.estimators.rca",
     "GMML": "cvxml.estimators.gmml",
+    "LFDA": "cvxml.estimators.lfda",
     "Euclidean": "cvxml.estimators.baselines",
     "WithinClass": "cvxml.estimators.baselines",
     "Gerrymandering": "cvxml.estimators.ssvm",

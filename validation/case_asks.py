@@ -57,6 +57,16 @@ ASKS: dict[str, dict[str, str]] = {
             "and over dissimilar pairs, each plus mu I (t is 1/2); or components L with A = L^T L"
         )
     },
+    "lfda": {
+        "metric": (
+            "M (d, d) = T T^T, T (d, r) the maximum of tr (T^T S_w T)^-1 T^T S_b T with T^T S_w T = I (plain), each "
+            "column times the root of its eigenvalue (weighted), or T^T T = I (orthonormal), as `embedding` says; S_w "
+            "and S_b are sums over i < j of (x_i - x_j)(x_i - x_j)^T times A_ij/n_c and A_ij (1/n - 1/n_c) in a class "
+            "of n_c points, 0 and 1/n else, alpha I added to S_w; A_ij = exp(-|x_i - x_j|^2 / (s_i s_j)), s_i the "
+            "distance of x_i to the K-th nearest of its class, K = `n_neighbors`; the objective is minus the trace; or "
+            "components T^T"
+        )
+    },
     "itml": {
         "metric": (
             "A (d, d), the optimum of tr(A P^-1) - log det(A P^-1) - d + gamma sum_pairs (r - log r - 1), P = `prior`, "

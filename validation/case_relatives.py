@@ -217,6 +217,20 @@ def wine_lists() -> list[list[list[int]]]:
     return list(pairs_of(sample(WINE, 9)[1], 103, 20).values())
 
 
+def axes() -> Inputs:
+    """By hand: with a scale of each pair its own length A = 1/e, S_w = diag(8, 2)/e, S_b = diag(4 - 4/e, 5 - 1/e).
+
+    Of one component the optimum is -(5 e - 1)/2, along the second axis: M = diag(0, e/2).
+    """
+    X = [[0.0, -1.0], [0.0, 1.0], [-2.0, 2.0], [2.0, 2.0]]
+    return directions(X, [0, 0, 1, 1], 1, 1, "plain")
+
+
+def directions(X: Points, y: list[int], r: int, k: int, embedding: str, alpha: float = 0.0) -> Inputs:
+    """LFDA."""
+    return {"X": X, "y": y, "n_components": r, "n_neighbors": k, "embedding": embedding, "alpha": alpha}
+
+
 SWAPPED = {"similar": [[0, 3], [0, 4]], "dissimilar": [[0, 1], [0, 2]]}
 
 
@@ -389,6 +403,29 @@ RELATIVES = (
         lambda: means([[*row[:3], row[0]] for row in sample(WINE, 9)[0]], *wine_lists(), 4.0),
         ("rank deficient",),
         {"mu": Mistake("every pair in both orders, beside mu", params={"mu": 2.0})},
+    ),
+    Definition(
+        "lfda-axes",
+        "lfda",
+        "two classes of two points, along the axes, solvable by hand: M = diag(0, e/2)",
+        axes,
+    ),
+    Definition(
+        "lfda-iris",
+        "lfda",
+        "every seventh flower, z-scored, two components, weighted",
+        lambda: directions(*sample(IRIS, 7), 2, 3, "weighted"),
+        mistakes={"neighbors": Mistake("one neighbour less", params={"n_neighbors": 2})},
+    ),
+    Definition(
+        "lfda-singular",
+        "lfda",
+        "a feature twice: S_w is singular but for alpha; an orthonormal basis",
+        lambda: directions(
+            [[*row[:3], row[0]] for row in sample(WINE, 9)[0]], sample(WINE, 9)[1], 2, 2, "orthonormal", 0.25
+        ),
+        ("rank deficient",),
+        {"alpha": Mistake("half of alpha", params={"alpha": 0.125})},
     ),
     Definition(
         "itml-iris",

@@ -101,6 +101,8 @@ def wrong_metrics(definition: Definition, inputs: Inputs, best: FloatArray) -> l
         found["shorter"] = ("0.9 times the optimum", with_root(0.9 * best))
         over = {"metric": (1.1 * best).tolist()}
         found["over budget"] = ("1.1 times the optimum: it spends more than 1", over)
+    elif formula == "lfda":  # whose objective is that of the range
+        found["backwards"] = ("the features in the reverse order", with_root(best[::-1, ::-1].copy()))
     elif formula in UP_TO_A_FACTOR and "not unique" not in definition.flags:
         found["identity"] = ("Euclid", with_root(np.eye(d)))
     elif formula not in UP_TO_A_FACTOR and zero:

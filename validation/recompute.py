@@ -31,6 +31,8 @@ dml_eig   -mu, for q of the simplex with mu sum_S X_ij - sum_D q X_ij psd
 rca       d l - d l log l + l log det C, for l > 0, C the covariance within chunklets plus alpha I; the metric is judged
           with its determinant made 1
 gmml      2 tr SY, for symmetric Y with D - Y S Y psd, S and D the sums of X_ij over these pairs, each plus mu I
+lfda      -(r s + tr S_w N), for any s and psd N with S_w N S_w + s S_w - S_b psd, N found here; the metric is judged by
+          its range, and must be to 1e-6 the one of its embedding. Scale: minus the objective
 mcml      sum_i H(q_i), for rows q_i of the simplex with sum (w_ij - q_ij) X_ij psd, w_ij = 1/(n_c - 1) in the class
 
 where S and D are the similar and the dissimilar pairs; the scale is the objective. Prices that miss psd are mixed with
@@ -1155,6 +1157,96 @@ def recompute_gmml(content):
     return max(objectives), 2 * (S * Y).sum() * fine * one, max(objectives)
 
 
+def local_scatter(content):
+    """S_w and S_b as integers in one unit."""
+    (X, unit), params = whole(content["X"]), content["params"]
+    y, k, alpha = np.array(content["y"]), params["n_neighbors"], Fraction(float(params["alpha"]))
+    require(y.shape == (len(X),) and alpha >= 0 and k >= 1, "the labels, n_neighbors or alpha are wrong")
+    classes = [np.flatnonzero(y == c) for c in sorted(set(y.tolist()))]
+    n, common = len(X), math.lcm(len(X), *map(len, classes))
+    within = np.zeros((n, n), object)
+    between = np.full((n, n), common // n * ONE, dtype=object)
+    for own in classes:
+        D = distances(X[own], np.diag([1] * X.shape[1]).astype(object))
+        require(len(own) > k, "a class has too few points for n_neighbors")
+        nearest = [sorted(row)[k] for row in D.tolist()]
+        for a, i in enumerate(own):
+            for b, j in enumerate(own):
+                A = affinity(D[a, b], nearest[a] * nearest[b]) if a != b else 0
+                within[i, j] = A * (common // len(own))
+                between[i, j] = A * (common // n - common // len(own))
+    step = unit**2 / (2 * ONE * common)  # every two points are there in both orders
+    one = Fraction(1, math.lcm(step.denominator, alpha.denominator))
+    added = np.diag([int(alpha / one)] * X.shape[1]).astype(object)
+    S_w, S_b = (outer_sum(X, weights) * int(step / one) for weights in (within, between))
+    return S_w + added, S_b, one
+
+
+def affinity(D, product):
+    """exp(-D / sqrt(product)) as a multiple of 1 / ONE, rounded down; 0 where the product is 0."""
+    if not product:
+        return 0
+    power = -DECIMALS.divide(decimal.Decimal(int(D)), DECIMALS.sqrt(decimal.Decimal(int(product))))
+    return int(DECIMALS.multiply(DECIMALS.exp(power), decimal.Decimal(ONE))) if power > -120 else 0
+
+
+def recompute_lfda(content):
+    """The scale is minus the objective."""
+    S_w, S_b, one = local_scatter(content)
+    params, d, largest = content["params"], len(S_w), int(max(abs(v) for v in S_w.flat))
+    r, embedding = params["n_components"], params["embedding"]
+    require(eliminate(S_w, d) is not None, "S_w is singular")
+    # features in units in which the diagonal of S_w is about 1
+    size = np.exp2(np.round(np.log2([float(Fraction(int(v), largest)) for v in np.diag(S_w)]) / 2))
+    near_w, near_b = (
+        np.array([[float(Fraction(int(v), largest)) for v in row] for row in S]) / np.outer(size, size)
+        for S in (S_w, S_b)
+    )
+    back = np.linalg.inv(np.linalg.cholesky(near_w))
+    values, V = np.linalg.eigh(back @ near_b @ back.T)
+    V = back.T @ V / size[:, None]
+    objectives = []
+    for A, by in candidates(content["metric"], d):
+        scaled = np.array([[float(v * by) for v in row] for row in A]) * size * size[:, None]
+        T = whole(np.linalg.eigh(scaled)[1][:, d - r :] / size[:, None])[0]
+        det, adjugate = inverse(T.T.dot(S_w).dot(T))
+        objectives.append(-Fraction(int((adjugate * T.T.dot(S_b).dot(T)).sum()), int(det)))
+        # the metric of this range that is of the embedding, and what it is to be multiplied by
+        metric, unit = T.dot(adjugate).dot(T.T), 1 / (det * one)
+        if embedding == "weighted":
+            metric, unit = metric.dot(S_b).dot(metric), unit**2 * one
+        elif embedding == "orthonormal":
+            det, adjugate = inverse(T.T.dot(T))
+            metric, unit = T.dot(adjugate).dot(T.T), Fraction(1, int(det))
+        else:
+            require(embedding == "plain", "the embedding is not known")
+        ratio = by / unit
+        off, there = (
+            S_w.dot(part)
+            for part in (A * ratio.numerator - metric * ratio.denominator, metric * ratio.denominator)
+        )
+        near = 10**12 * (off * off.T).sum() <= (there * there.T).sum()
+        require(near, "the metric is not of its embedding")
+    (price,), fine = numbers(content, "s", 1)
+    N, size = whole((V * np.maximum(values - float(price * fine), 0)) @ V.T)
+    N = N + N.T
+    size = size / (2 * largest)
+    ceiling = Fraction(float(values[-1]))
+    for share in SHARES:
+        s = price * fine + ceiling / 2**share
+        parts = (
+            S_w.dot(N).dot(S_w) * size.numerator,
+            S_w * s.numerator * size.denominator,
+            S_b * size.denominator,
+        )
+        if psd(parts[0] * s.denominator + parts[1] - parts[2] * s.denominator):
+            break
+    else:
+        raise ValueError("no N is found for this s")
+    bound = -(r * s + (S_w * N).sum() * size)
+    return max(objectives), bound - ALLOWED * abs(bound), -max(objectives)
+
+
 METHODS = {
     "mlsvm": recompute_mlsvm,
     "kernel_mlsvm": recompute_mlsvm,
@@ -1175,6 +1267,7 @@ RELATIVES = {
     "mcml": recompute_mcml,
     "rca": recompute_rca,
     "gmml": recompute_gmml,
+    "lfda": recompute_lfda,
 }
 
 

@@ -106,6 +106,7 @@ def by_hand() -> dict[str, tuple[Decimal, Any]]:
         "lsml-crossed": (-(5 * m**2).ln(), [[float(m), 0], [0, float(5 * m)]]),
         "gmml-squares": (Decimal(10), [[2, 0], [0, 3]]),
         "rca-crosses": (Decimal(2), [[2, 0], [0, 1 / 2]]),
+        "lfda-axes": ((1 - 5 * Decimal(1).exp()) / 2, [[0, 0], [0, np.e / 2]]),
         "itml-at-the-bound": (at_the_bound, [[1, 0], [0, 3 / 11]]),
         "mmc-collinear": (-7 / Decimal(5).sqrt(), None),
         "dml-eig-crossing": (Decimal(-36) / 13, [[9 / 13, 0], [0, 1 / 13]]),

@@ -40,6 +40,7 @@ from cvxml.core.pairs import Paired, Pairs, paired
 from cvxml.core.parameter import JSON, NUMBER, Parameter
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found, Start, in_one_step
+from cvxml.core.spectrum import eigenvectors, enclosed, inverted
 from cvxml.core.squares import is_definite, rationals, whole, within_groups
 from cvxml.core.statement import Statement
 from cvxml.family.enclosed import certificate, definite, dual_array
@@ -257,39 +258,17 @@ def bound(given: Instance, Y: FloatArray) -> Any:
     return ball(given.t) * (1 - ball(given.t)) * squared_distance(product(given))
 
 
-def inverted(A: Any) -> Any:
-    """Of balls. Raises TooFewBits where it is not known."""
-    try:
-        return A.inv()
-    except ZeroDivisionError as error:
-        raise TooFewBits("a matrix is next to singular") from error
-
-
 def squared_distance(of: Any) -> Any:
     """delta^2 of A and B by `of` = A^-1 B, whose eigenvalues are positive."""
     return total([found.log() ** 2 for found in spectrum(of)])
 
 
 def spectrum(of: Any) -> list[Any]:
-    """The eigenvalues of a product of two positive definite matrices: balls.
-
-    In coordinates in which it is next to diagonal: Gershgorin's discs that touch each other hold as many eigenvalues as
-    they are, none further from a centre than all their diameters. Raises TooFewBits where 0 is in a ball.
-    """
-    d, R = of.nrows(), eigenvectors(of)[1]
-    M = inverted(R) * flint().acb_mat(of) * R
-    beside = total([abs(M[i, j]) for i in range(d) for j in range(d) if j != i])
-    wide = flint().arb(0, 2 * upward(ends(beside)[1]))
-    found = [M[i, i].real + wide for i in range(d)]
+    """The eigenvalues of a product of two positive definite matrices: balls. Raises TooFewBits where 0 is in one."""
+    found = enclosed(of)
     if not all(each > 0 for each in found):
         raise TooFewBits("an eigenvalue of a product is next to 0")
     return found
-
-
-def eigenvectors(of: Any) -> tuple[list[Any], Any]:
-    """Eigenvalues and the eigenvectors beside each other, near the true ones: nothing is proved."""
-    values, vectors = flint().acb_mat(of).eig(right=True, algorithm="approx")
-    return [abs(each.real) for each in values], vectors
 
 
 def repaired(given: Instance, Y: FloatArray) -> FloatArray:
@@ -336,7 +315,7 @@ def _closed_form(given: Instance) -> FloatArray:
     acb_mat, (values, R) = flint().acb_mat, eigenvectors(product(given))
     powers = acb_mat(np.diag([0] * len(values)).tolist())
     for k, found in enumerate(values):
-        powers[k, k] = found ** ball(given.t)
+        powers[k, k] = abs(found) ** ball(given.t)
     A = acb_mat(inverted(in_balls(given).S)) * R * powers * inverted(R)
     rounded: FloatArray = np.array([[float(entry.real) for entry in row] for row in A.tolist()])
     return (rounded + rounded.T) / 2

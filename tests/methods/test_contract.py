@@ -15,6 +15,7 @@ from cvxml.core.example import Drawn
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
 from cvxml.methods import get, names
+from cvxml.methods.lfda import embedded
 from cvxml.oracle.saved import recertify
 from tests.instances import CLOSED_FORM, OF_DETERMINANT_1, checked, objective_of, with_lists
 
@@ -41,9 +42,12 @@ started_case = cases("optimal", "stationary", without=CLOSED_FORM)
 other_case = cases("stationary")
 
 
-def worse_points(method: str, metric: Any) -> list[Any]:
+def worse_points(method: str, X: Any, y: Any, metric: Any, **params: Any) -> list[Any]:
     """Metrics that are feasible and not optimal."""
     d = len(metric)
+    if method == "lfda":  # of the embedding
+        _, given = checked(method, X, y, **params)
+        return [embedded(given, np.diag((np.arange(d) - k) % d < given.r) * 1.0) for k in range(2)]
     if method == "nca":  # A = 0 may be stationary
         return [1.1 * metric, 2 * metric, np.eye(d)]
     if method in ("dml_eig", "mmc", "mmc:diagonal"):  # within the budget
@@ -108,7 +112,7 @@ def test_check_certifies_the_optimum_and_refutes_worse_points(
     for tol in ("strict", "normal", "loose"):
         report = cvxml.check(method, X, y, solution.metric, tol=tol, **explicit)
         assert report.verdict is Verdict.CERTIFIED, (tol, str(report))
-    for k, wrong in enumerate(worse_points(method, solution.metric)):
+    for k, wrong in enumerate(worse_points(method, X, y, solution.metric, **params)):
         report = cvxml.check(method, X, y, wrong, diagnosed=k == 0, **explicit)
         assert report.verdict is Verdict.REFUTED
         assert report.witness is not None
@@ -311,7 +315,7 @@ def test_a_back_end_that_proves_too_little_is_not_converged(
 
     def worse(given: Any, solver: str) -> Any:
         found = honest(given, solver)
-        return found._replace(metric=worse_points(method, found.metric)[1])
+        return found._replace(metric=worse_points(method, X, y, found.metric, **params)[1])
 
     monkeypatch.setattr(module, "through_cvxpy", worse)
     with pytest.warns(ConvergenceWarning, match="try another solver"):

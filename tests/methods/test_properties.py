@@ -27,6 +27,7 @@ GIVEN: dict[str, dict[str, Any]] = {
     "kernel_mlsvm": {"lam": 1.0},
     "frobmetric": {"C": 300.0},
     "rtml": {"lam": 10.0},
+    "lfda": {"n_components": 2},
 }
 CONVEX = [name for name in names() if get(name).CLAIM == "optimal"]
 STARTED = [name for name in names() if name != "glml"]  # which starts from nothing

@@ -21,6 +21,7 @@ from cvxml.core.method import METRIC_IS
 from cvxml.core.metric import FloatArray, project_psd
 from cvxml.methods import get
 from cvxml.methods.dml_eig import inverse_root
+from cvxml.methods.lfda import embedded, floats
 from validation.benchmarks import measure
 from validation.benchmarks.measure import Ran, Rival
 
@@ -141,6 +142,16 @@ def dml_eig(p: Any, solve: Solve) -> FloatArray:
     return root.T @ M.value() @ root
 
 
+def lfda(p: Any, solve: Solve) -> FloatArray:
+    """In coordinates in which S_w is I."""
+    S_w, S_b = (floats(matrix) for matrix in (p.known.S_w, p.known.S_b))
+    root = np.linalg.inv(np.linalg.cholesky(S_w))
+    Z = Metric(len(S_w))
+    constraints = [Z.matrix >> 0, np.eye(len(S_w)) - Z.matrix >> 0, cp.trace(Z.matrix) == p.r]
+    solve(cp.Problem(cp.Maximize(cp.trace(root @ S_b @ root.T @ Z.matrix)), constraints))
+    return embedded(p, root.T @ Z.value() @ root)
+
+
 def literal(method: Any, p: Any, solve: Solve) -> FloatArray:
     """As the method states it."""
     problem = method.problem(p)
@@ -158,6 +169,7 @@ FORMS: dict[str, Callable[[Any, Solve], FloatArray]] = {
     "mmc": mmc,
     "mmc:diagonal": mmc,
     "dml_eig": dml_eig,
+    "lfda": lfda,
 }
 
 
