@@ -7,7 +7,7 @@ problem(method, X, y)              the literal cvxpy problem
 methods()                          the ids of all methods
 MLSVM, KernelMLSVM, Gerrymandering, GLML, NCA,
 LMNN, ITML, MCML, MMC, DMLEig, FrobMetric, RTML,
-LSML, RCA, GMML, LFDA, Euclidean, WithinClass  scikit-learn estimators
+LSML, RCA, GMML, LFDA, SDML, Euclidean, WithinClass  scikit-learn estimators
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from cvxml.estimators.nca import NCA
     from cvxml.estimators.rca import RCA
     from cvxml.estimators.rtml import RTML
+    from cvxml.estimators.sdml import SDML
     from cvxml.estimators.ssvm import Gerrymandering
 
 
@@ -53,6 +54,7 @@ __all__ = [
     "NCA",
     "RCA",
     "RTML",
+    "SDML",
     "Certificate",
     "DMLEig",
     "Euclidean",
@@ -91,6 +93,7 @@ _ESTIMATORS = {
     "RCA": "cvxml.estimators.rca",
     "GMML": "cvxml.estimators.gmml",
     "LFDA": "cvxml.estimators.lfda",
+    "SDML": "cvxml.estimators.sdml",
     "Euclidean": "cvxml.estimators.baselines",
     "WithinClass": "cvxml.estimators.baselines",
     "Gerrymandering": "cvxml.estimators.ssvm",

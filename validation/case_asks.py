@@ -67,6 +67,13 @@ ASKS: dict[str, dict[str, str]] = {
             "components T^T"
         )
     },
+    "sdml": {
+        "metric": (
+            "M (d, d), the optimum of tr S M - log det M + lam sum |M_kl| over all k != l, S = P^-1 + eta (sum over "
+            "similar pairs - sum over dissimilar pairs) of (x_i - x_j)(x_i - x_j)^T, P = `prior`; or components L with "
+            "M = L^T L"
+        )
+    },
     "itml": {
         "metric": (
             "A (d, d), the optimum of tr(A P^-1) - log det(A P^-1) - d + gamma sum_pairs (r - log r - 1), P = `prior`, "

@@ -231,6 +231,31 @@ def directions(X: Points, y: list[int], r: int, k: int, embedding: str, alpha: f
     return {"X": X, "y": y, "n_components": r, "n_neighbors": k, "embedding": embedding, "alpha": alpha}
 
 
+def sparse(X: Points, pairs: dict[str, list[list[int]]], eta: float, lam: float, prior: Any = None) -> Inputs:
+    """SDML with explicit pairs; the prior is the identity if it is not given."""
+    prior = np.eye(len(X[0])).tolist() if prior is None else prior
+    return {"X": X, "pairs": pairs, "eta": eta, "lam": lam, "prior": prior}
+
+
+def diagonal_pair() -> Inputs:
+    """By hand: S = I + (1, 1)(1, 1)^T / 2, and lam takes 1/4 off its entry 1/2: W = [[3/2, 1/4], [1/4, 3/2]], M = W^-1.
+
+    The optimum is 2 + log det W = 2 + log(35/16).
+    """
+    return sparse([[0.0, 0.0], [1.0, 1.0]], {"similar": [[0, 1]], "dissimilar": []}, 0.5, 0.25)
+
+
+def flower_sums() -> Inputs:
+    given = flowers(7, 109, 30)
+    return sparse(given["X"], given["pairs"], 0.001, 0.05, (np.eye(4) + 0.25).tolist())
+
+
+def indefinite() -> Inputs:
+    """A feature twice, and S = I + eta T with an eigenvalue below 0: lam alone makes the problem bounded."""
+    X, y = sample(WINE, 9)
+    return sparse([[*row[:3], row[0]] for row in X], pairs_of(y, 103, 20), 0.01, 0.75)
+
+
 SWAPPED = {"similar": [[0, 3], [0, 4]], "dissimilar": [[0, 1], [0, 2]]}
 
 
@@ -426,6 +451,31 @@ RELATIVES = (
         ),
         ("rank deficient",),
         {"alpha": Mistake("half of alpha", params={"alpha": 0.125})},
+    ),
+    Definition(
+        "sdml-diagonal-pair",
+        "sdml",
+        "one similar pair, solvable by hand: M = [[3/2, 1/4], [1/4, 3/2]]^-1",
+        diagonal_pair,
+        mistakes={"once": Mistake("each entry off the diagonal once", params={"lam": 0.125})},
+    ),
+    Definition(
+        "sdml-iris",
+        "sdml",
+        "every seventh flower, z-scored, thirty pairs of each kind, a prior that is not diagonal",
+        flower_sums,
+        mistakes={
+            "mean": Mistake("the mean over pairs", params={"eta": 0.001 / 60}),
+            "ordered": Mistake("every pair in both orders", params={"eta": 0.002}),
+        },
+    ),
+    Definition(
+        "sdml-indefinite",
+        "sdml",
+        "a feature twice, and S is indefinite: the problem is bounded all the same",
+        indefinite,
+        ("rank deficient",),
+        {"once": Mistake("each entry off the diagonal once", params={"lam": 0.375})},
     ),
     Definition(
         "itml-iris",

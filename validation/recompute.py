@@ -33,6 +33,8 @@ rca       d l - d l log l + l log det C, for l > 0, C the covariance within chun
 gmml      2 tr SY, for symmetric Y with D - Y S Y psd, S and D the sums of X_ij over these pairs, each plus mu I
 lfda      -(r s + tr S_w N), for any s and psd N with S_w N S_w + s S_w - S_b psd, N found here; the metric is judged by
           its range, and must be to 1e-6 the one of its embedding. Scale: minus the objective
+sdml      d + log det(S + U), for symmetric U with U_ii = 0, |U_ij| <= lam and S + U positive definite, where S is
+          M_0^-1 + eta (sum_S X_ij - sum_D X_ij). Scale: d
 mcml      sum_i H(q_i), for rows q_i of the simplex with sum (w_ij - q_ij) X_ij psd, w_ij = 1/(n_c - 1) in the class
 
 where S and D are the similar and the dissimilar pairs; the scale is the objective. Prices that miss psd are mixed with
@@ -1247,6 +1249,40 @@ def recompute_lfda(content):
     return max(objectives), bound - ALLOWED * abs(bound), -max(objectives)
 
 
+def recompute_sdml(content):
+    """The scale is the number of features."""
+    params, (X, unit) = content["params"], whole(content["X"])
+    n, d = X.shape
+    eta, lam = (Fraction(float(params[name])) for name in ("eta", "lam"))
+    require(eta > 0 and lam >= 0, "a parameter is not allowed")
+    T = sum(
+        sign * outer_sum(X, at_pairs(n, listed, [1] * len(listed)))
+        for sign, listed in zip((1, -1), given_pairs(content), strict=True)
+    )
+    prior, of = symmetric_prior(params, d)
+    require(eliminate(prior, d) is not None, "the prior is not positive definite")
+    det, adjugate = inverse(prior)
+    U, fine = whole(content["dual"]["U"])
+    require(U.shape == (d, d) and (U == U.T).all(), "U is not symmetric")
+    require(not np.diag(U).any() and (abs(U) * fine <= lam).all(), "U leaves its box")
+    # S and S + U, as integers in one unit
+    parts = (1 / (det * of), eta * unit**2, fine)
+    one = Fraction(1, math.lcm(*(part.denominator for part in parts)))
+    S = adjugate * int(parts[0] / one) + T * int(parts[1] / one)
+    left = eliminate(S + U * int(fine / one), d)
+    require(left is not None, "S + U is not positive definite")
+    logs = log(Fraction(left[0])), d * log(one)
+    objectives = []
+    for A, by in candidates(content["metric"], d):
+        inside = eliminate(A, d)
+        require(inside is not None, "the metric is not positive definite")
+        off = abs(A).sum() - np.trace(A)
+        own = log(Fraction(inside[0])), d * log(by)
+        spent = (A * S).sum() * one * by + lam * off * by
+        objectives.append(spent - sum(own) + ALLOWED * sum(map(abs, own)))
+    return max(objectives), d + sum(logs) - ALLOWED * sum(map(abs, logs)), Fraction(d)
+
+
 METHODS = {
     "mlsvm": recompute_mlsvm,
     "kernel_mlsvm": recompute_mlsvm,
@@ -1268,6 +1304,7 @@ RELATIVES = {
     "rca": recompute_rca,
     "gmml": recompute_gmml,
     "lfda": recompute_lfda,
+    "sdml": recompute_sdml,
 }
 
 

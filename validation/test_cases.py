@@ -104,6 +104,7 @@ def by_hand() -> dict[str, tuple[Decimal, Any]]:
         "frobmetric-line": (Decimal(1) / 128, [[1 / 8]]),
         "rtml-line": (Decimal(1) / 5, [[1 / 10]]),
         "lsml-crossed": (-(5 * m**2).ln(), [[float(m), 0], [0, float(5 * m)]]),
+        "sdml-diagonal-pair": (2 + (Decimal(35) / 16).ln(), [[24 / 35, -4 / 35], [-4 / 35, 24 / 35]]),
         "gmml-squares": (Decimal(10), [[2, 0], [0, 3]]),
         "rca-crosses": (Decimal(2), [[2, 0], [0, 1 / 2]]),
         "lfda-axes": ((1 - 5 * Decimal(1).exp()) / 2, [[0, 0], [0, np.e / 2]]),

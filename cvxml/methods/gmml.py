@@ -29,7 +29,17 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.core.balls import TooFewBits, ball, balls, ends, pivots, precision, total, with_enough_bits
+from cvxml.core.balls import (
+    TooFewBits,
+    ball,
+    balls,
+    ends,
+    pivots,
+    precision,
+    rounded,
+    total,
+    with_enough_bits,
+)
 from cvxml.core.exact import Exact, flint, scaled, upward
 from cvxml.core.example import drawn, sample, timed, verified
 from cvxml.core.inputs import check_number
@@ -41,7 +51,7 @@ from cvxml.core.parameter import JSON, NUMBER, Parameter
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found, Start, in_one_step
 from cvxml.core.spectrum import eigenvectors, enclosed, inverted
-from cvxml.core.squares import is_definite, rationals, whole, within_groups
+from cvxml.core.squares import is_definite, rationals, whole
 from cvxml.core.statement import Statement
 from cvxml.family.enclosed import certificate, definite, dual_array
 from cvxml.family.proved import EPS
@@ -123,15 +133,8 @@ class Instance(Paired):
         return self._sum("dissimilar")
 
     def _sum(self, kind: str) -> Any:
-        if self.listed is None:
-            found, at = within_groups(self.X, self.y, [1] * (int(self.y.max()) + 1))
-            if kind == "dissimilar":
-                found = within_groups(self.X, 0 * self.y, [1])[0] - found
-            return rationals(found, scaled(1, at), self.mu)
-        points, at = whole(self.X)
-        rows, listed = np.array(points.tolist(), dtype=object), getattr(self.listed, kind)
-        E = flint().fmpz_mat([*(rows[listed[:, 0]] - rows[listed[:, 1]]).tolist(), [0] * self.X.shape[1]])
-        return rationals(E.transpose() * E, scaled(1, 2 * at), self.mu)
+        found, at = self.sum_of_squares(kind)
+        return rationals(found, scaled(1, at), self.mu)
 
     @cached_property
     def least(self) -> float:
@@ -142,11 +145,7 @@ class Instance(Paired):
     @cached_property
     def floats(self) -> tuple[FloatArray, FloatArray]:
         """S and D, rounded."""
-        return _floats(self.S), _floats(self.D)
-
-
-def _floats(matrix: Any) -> FloatArray:
-    return np.array([[float(ball(entry)) for entry in row] for row in matrix.tolist()])
+        return rounded(self.S), rounded(self.D)
 
 
 def instance(
@@ -317,8 +316,8 @@ def _closed_form(given: Instance) -> FloatArray:
     for k, found in enumerate(values):
         powers[k, k] = abs(found) ** ball(given.t)
     A = acb_mat(inverted(in_balls(given).S)) * R * powers * inverted(R)
-    rounded: FloatArray = np.array([[float(entry.real) for entry in row] for row in A.tolist()])
-    return (rounded + rounded.T) / 2
+    floats: FloatArray = np.array([[float(entry.real) for entry in row] for row in A.tolist()])
+    return (floats + floats.T) / 2
 
 
 def radius(given: Instance, A: FloatArray, gap: float) -> float:

@@ -429,6 +429,7 @@ TABLES = {
     "rca": bad_arrays("l"),
     "gmml": bad_arrays("Y"),
     "lfda": bad_arrays("s"),
+    "sdml": bad_arrays("U"),
     "itml": bad_arrays("lam_S", "lam_D"),
     "mcml": bad_arrays("q"),
     "mmc": bad_arrays("c"),

@@ -103,7 +103,7 @@ def test_any_dual_gives_a_bound_below_every_metric(method: str, seed: int, log_s
     same = (y[:, None] == y)[np.triu_indices(len(y), 1)]
     similar, dissimilar = (rng.standard_normal(np.count_nonzero(of)) for of in (same, ~same))
     dual |= {"lam_S": similar, "lam_D": dissimilar, "c": dissimilar}
-    dual |= {"l": wild[0, :1], "Y": wild[:, :2]}
+    dual |= {"l": wild[0, :1], "Y": wild[:, :2], "U": wild[:, :2]}
     dual |= {"price": wild[0], "triplets": rng.integers(0, 10, (40, 3))}
     if method == "dml_eig":
         dual["q"] = dissimilar

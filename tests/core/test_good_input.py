@@ -44,6 +44,7 @@ WEIGHT: dict[str, dict[str, Any]] = {
     "rca": {"alpha": 0.1},
     "gmml": {"mu": 0.1},
     "lfda": {"n_components": 2, "n_neighbors": 2, "alpha": 0.1},
+    "sdml": {"lam": 0.1},
     "itml": {"pairs": PAIRS, "bounds": (0.5, 2.0)},
     "mcml": {},
     "mmc": {},

@@ -260,6 +260,7 @@ INSIDE = (
     "glml",
     "rca",
     "gmml",
+    "sdml",
     "itml",
     "lsml",
     "mcml",

@@ -31,7 +31,7 @@ LATER = [  # whose callback comes at every iterate, and whose objective falls fr
 ]
 
 
-AFTER = {"lsml": 2, "dml_eig": 15}  # steps, until there is a better metric
+AFTER = {"lsml": 2, "sdml": 2, "dml_eig": 15}  # steps, until there is a better metric
 
 
 def stop_at(call: int) -> Any:
