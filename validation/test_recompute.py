@@ -343,6 +343,21 @@ REFUSED_RELATIVES: dict[str, tuple[str, str, Callable[[dict[str, Any]], object]]
     "lmnn-other-class": ("lmnn-iris", "another class", lambda c: c["y"].__setitem__(0, 2)),
     "lmnn-mu": ("lmnn-iris", "mu", lambda c: c["params"].update(mu=1.0)),
     "lmnn-targets": ("lmnn-iris", "21 neighbour lists", lambda c: c["params"]["targets"].pop()),
+    "lmnn-triplet-twice": (
+        "lmnn-triplets",
+        "there twice",
+        lambda c: c["params"]["triplets"].append(c["params"]["triplets"][0]),
+    ),
+    "lmnn-triplet-itself": (
+        "lmnn-triplets",
+        "a point twice",
+        lambda c: c["params"]["triplets"][0].__setitem__(1, c["params"]["triplets"][0][0]),
+    ),
+    "lmnn-unlisted": (
+        "lmnn-triplets",
+        "no impostor",
+        lambda c: c["params"]["triplets"].remove(c["dual"]["triplets"][0]),
+    ),
     "squared-greedy": ("lmnn-squared-wine", "leave the dual cone", lambda c: scaled(c, price=1.1)),
     "itml-negative": ("itml-iris", "negative", lambda c: put(c, "lam_D", 0, -0.1)),
     "itml-beyond": ("itml-iris", "gamma/u or more", lambda c: put(c, "lam_S", 0, 1.0)),
