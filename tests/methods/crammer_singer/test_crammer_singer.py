@@ -132,7 +132,8 @@ def test_figures_are_those_of_fractions() -> None:
 
 
 @pytest.mark.parametrize(
-    ("X_unit", "W_unit", "C"), [(2.0**70, 2.0**80, 0.1), (1e-90, 1e90, 3.0), (1.0, 0.0, 1e-50)]
+    ("X_unit", "W_unit", "C"),
+    [(2.0**70, 2.0**80, 0.1), (1.0, 2.0**200, 0.1), (1e-90, 1e90, 3.0), (1.0, 0.0, 1e-50)],
 )
 def test_figures_are_those_of_fractions_in_any_unit(X_unit: float, W_unit: float, C: float) -> None:
     given = svm.instance(X_unit * X, Y, C)
@@ -165,6 +166,15 @@ def test_what_is_repaired_is_feasible_to_the_last_bit(size: float) -> None:
     assert max(sums) <= Fraction(0.1)
     if size > 1:
         assert min(sums) >= Fraction(0.1) * (1 - Fraction(1, 10**12))
+
+
+def test_a_sum_above_c_by_less_than_a_float_shows_is_scaled() -> None:
+    given = svm.instance([[0.0], [1.0], [2.0]], [0, 1, 2], 1.0)
+    mu = np.array([[0.0, 1.0, 2.0**-70], [0.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
+    found = svm.repaired(given, mu)
+    assert mu[0].sum() == 1.0
+    assert sum(fractions(found[0])) <= 1
+    np.testing.assert_array_equal(found[1:], mu[1:])
 
 
 def test_a_feasible_mu_is_taken_as_it_is() -> None:
