@@ -7,7 +7,8 @@ problem(method, X, y)              the literal cvxpy problem
 methods()                          the ids of all methods
 MLSVM, KernelMLSVM, Gerrymandering, GLML, NCA,
 LMNN, ITML, MCML, MMC, DMLEig, FrobMetric, RTML,
-LSML, RCA, GMML, LFDA, SDML, Euclidean, WithinClass  scikit-learn estimators
+LSML, RCA, GMML, LFDA, SDML, Euclidean, WithinClass,
+CrammerSingerSVM                   scikit-learn estimators
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from cvxml.oracle.check import check
 
 if TYPE_CHECKING:
     from cvxml.estimators.baselines import Euclidean, WithinClass
+    from cvxml.estimators.crammer_singer import CrammerSingerSVM
     from cvxml.estimators.dml_eig import DMLEig
     from cvxml.estimators.frobmetric import FrobMetric
     from cvxml.estimators.glml import GLML
@@ -56,6 +58,7 @@ __all__ = [
     "RTML",
     "SDML",
     "Certificate",
+    "CrammerSingerSVM",
     "DMLEig",
     "Euclidean",
     "Evaluation",
@@ -96,6 +99,7 @@ _ESTIMATORS = {
     "SDML": "cvxml.estimators.sdml",
     "Euclidean": "cvxml.estimators.baselines",
     "WithinClass": "cvxml.estimators.baselines",
+    "CrammerSingerSVM": "cvxml.estimators.crammer_singer",
     "Gerrymandering": "cvxml.estimators.ssvm",
 }
 

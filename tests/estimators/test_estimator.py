@@ -46,6 +46,7 @@ BASELINES: list[MetricEstimator] = [Euclidean(), WithinClass(shrinkage=0.1)]
 CLASSIFIERS = [
     cvxml.GLML(alpha=0.1),
     cvxml.GLML(3, gamma=1.0, alpha=1.0, model="mixture", n_components=1),
+    cvxml.CrammerSingerSVM(),
 ]
 
 
