@@ -19,6 +19,8 @@ from cvxml.core.run import Callback, Found, Iterate, Start, run
 from cvxml.family.bound import Family
 from cvxml.family.boxed import BoxDual, Boxed
 from cvxml.family.budget import budget, unproved
+from cvxml.family.combinations import Combinations
+from cvxml.family.combining import Combining
 from cvxml.family.frobenius import Frobenius
 from cvxml.family.linear import LinearMargins
 from cvxml.family.multipliers import Margin, Multipliers, images
@@ -74,7 +76,7 @@ class LeastMargin:
 class _Iterate(NamedTuple):
     """A solver under way, its prices by the method's own names."""
 
-    solver: LinearMargins | LeastMargin | Boxed
+    solver: LinearMargins | LeastMargin | Boxed | Combining
     named: Named
 
     def metric(self) -> FloatArray:
@@ -102,9 +104,12 @@ def search(
     """
     if isinstance(family.regularizer, Linear):
         return _linear(family, partial(prove, family), named, tol, max_iter, start, callback)
-    if isinstance(family.regularizer, Frobenius):
-        at = _Iterate(Boxed(BoxDual(family)), named)
-        found = run(at, partial(prove, family), tol, max_iter, callback, "dual")
+    if isinstance(family.regularizer, (Frobenius, Combinations)):
+        if isinstance(family.regularizer, Frobenius):
+            at, phase = _Iterate(Boxed(BoxDual(family)), named), "dual"
+        else:
+            at, phase = _Iterate(Combining(family), named), "interior"
+        found = run(at, partial(prove, family), tol, max_iter, callback, phase)
         zero = found._replace(metric=0 * found.metric, status=Status.CONVERGED)
         unproved_yet = found.status is not Status.CONVERGED
         return zero if unproved_yet and prove(family, zero.metric, zero.dual).proves(tol) else found
