@@ -6,7 +6,7 @@ evaluate(method, X, y, metric)     the intermediates, by the paper's names
 problem(method, X, y)              the literal cvxpy problem
 methods()                          the ids of all methods
 MLSVM, KernelMLSVM, Gerrymandering, GLML, NCA,
-LMNN, ITML, MCML, MMC, DMLEig, FrobMetric, RTML,
+LMNN, ITML, MCML, MMC, DMLEig, FrobMetric, RTML, SchultzJoachims,
 LSML, RCA, GMML, Euclidean, WithinClass        scikit-learn estimators
 """
 
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from cvxml.estimators.nca import NCA
     from cvxml.estimators.rca import RCA
     from cvxml.estimators.rtml import RTML
+    from cvxml.estimators.schultz_joachims import SchultzJoachims
     from cvxml.estimators.ssvm import Gerrymandering
 
 
@@ -59,6 +60,7 @@ __all__ = [
     "Gerrymandering",
     "KernelMLSVM",
     "Report",
+    "SchultzJoachims",
     "Solution",
     "Status",
     "Verdict",
@@ -77,6 +79,7 @@ _ESTIMATORS = {
     "MLSVM": "cvxml.estimators.mlsvm",
     "FrobMetric": "cvxml.estimators.frobmetric",
     "RTML": "cvxml.estimators.rtml",
+    "SchultzJoachims": "cvxml.estimators.schultz_joachims",
     "LSML": "cvxml.estimators.lsml",
     "KernelMLSVM": "cvxml.estimators.mlsvm",
     "GLML": "cvxml.estimators.glml",

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import linprog, lsq_linear, nnls
+from scipy.optimize import lsq_linear, nnls
 
 from cvxml.core.metric import (
     FEASIBILITY_TOL,
@@ -40,7 +40,8 @@ AS_GOOD = (
     1e-13  # of a matrix: weights that miss it by no more than this, and what was missed before, are as good
 )
 ROUNDING = 1e-13  # of a norm: less is not worth a word
-UNUSED = 1e-9  # of the largest weight: smaller ones of a solver are none
+SLIGHT = 1e-5  # of a matrix: what the cost of weights counts beside what they miss
+UNUSED = 1e-9  # of the largest weight: smaller ones are none
 
 
 @dataclass(frozen=True)
@@ -178,14 +179,12 @@ def nearest(V: FloatArray, target: FloatArray) -> FloatArray:
 
 
 def _least(V: FloatArray, w: FloatArray, target: FloatArray, cost: FloatArray) -> FloatArray:
-    """Weights of the least cost among those that give the same matrix as w, if a solver finds any that cost less."""
-    same = V @ w
-    found = linprog(cost, A_eq=V, b_eq=same, bounds=(0, None), method="highs")
-    if found.x is None:
-        return w
-    kept = found.x > UNUSED * float(found.x.max(initial=0.0))
+    """Weights of the least cost among those that give the same matrix as w, as far as a slight cost finds any."""
+    slight = SLIGHT * float(np.linalg.norm(target)) / float(cost @ w) if w.any() else 0.0
+    found = nearest(np.vstack([V, slight * cost]), np.append(V @ w, 0.0))
+    kept = found > UNUSED * float(found.max(initial=0.0))
     other = np.zeros(len(w))
-    other[kept] = nearest(V[:, kept], same)
+    other[kept] = nearest(V[:, kept], V @ w)
     missed = [float(np.linalg.norm(V @ each - target)) for each in (w, other)]
     as_good = missed[1] <= missed[0] + AS_GOOD * float(np.linalg.norm(target))
     return other if as_good and cost @ other < cost @ w else w

@@ -1,14 +1,13 @@
 """Regularizers of metrics M = sum_k w_k b_k b_k^T, w >= 0: the sum of the weights, and the norm.
 
-| regularizer   | r(G), with c_k = b_k^T G b_k                                      | part of the gap                        |
-| beta sum w    | 0 where c_k <= beta for every k, else -inf                        | sum_k w_k (beta - c_k)                 |
-| 1/2 ||M||^2   | -1/2 ||N||^2, for any N with b_k^T N b_k >= c_k for every k       | 1/2 ||M - N||^2 + sum_k w_k (s_k - c_k) |
+| regularizer | r(G), with c_k = b_k^T G b_k                           | part of the gap                         |
+| beta sum w  | 0 where c_k <= beta for every k, else -inf             | sum w_k (beta - c_k)                    |
+| 1/2 ||M||^2 | -1/2 ||N||^2, N with s_k = b_k^T N b_k >= c_k for all k | 1/2 ||M - N||^2 + sum w_k (s_k - c_k)   |
 
-with s_k = b_k^T N b_k. Both hold because <M, G> = sum_k w_k c_k, and <M, N> = sum_k w_k s_k. The best N is the
-projection of G on the cone of these M, which is one of them: its weights are proposed by non-negative least squares, and
-those at which s_k misses c_k are raised, after which no other s_k is lower. With the features for b_k that is the
-diagonal of G, clipped at 0. A matrix is judged by the weights that core/bases.py finds; these are floats, and their
-combination is in the cone.
+Both hold because <M, G> = sum_k w_k c_k and <M, N> = sum_k w_k s_k. The best N is the projection of G on the cone of
+these M, and one of them: its weights are proposed by non-negative least squares, and those at which s_k misses c_k are
+raised, after which no other s_k is lower. With the features for b_k that is the diagonal of G, clipped at 0. A matrix
+is judged by the weights that core/bases.py finds; these are floats, and their combination is in the cone.
 """
 
 from __future__ import annotations
@@ -97,8 +96,10 @@ class Combinations:
         """Nothing must be psd."""
 
     def exact_metric(self, A: FloatArray, root: ArrayLike | None) -> rational.Squares:
-        """The combination that A stands for; root (K, 1): the weights, if they are known."""
-        w = weighted(A, self.B, self.X).w if root is None else _column(root, len(self.B))
+        """The combination that A stands for; root (K, 1): the weights, where more than a diagonal is to be known."""
+        w = weighted(A, self.B, self.X).w
+        if root is not None and not is_identity(self.B):
+            w = _column(root, len(self.B))
         V, at = _combination(self.B, fractions(w))
         rest, low = whole(A)
         least = min(at, low)
@@ -236,7 +237,7 @@ class NormOfCombination(Combinations):
         if max(c) <= 0:
             return Fraction(0)
         if hint is not None:
-            z = [max(Fraction(0), own) for own in fractions(_column(hint, len(self.B)))]
+            z = fractions(_column(hint, len(self.B)))
         elif is_identity(self.B):
             z = [Fraction(0)] * len(c)
         else:
@@ -270,7 +271,8 @@ def projected(B: FloatArray, G: FloatArray) -> FloatArray:
     lengths = np.sum(B**2, axis=1)
     size = float(np.abs(G).max()) or 1.0
     V = squares(B / np.sqrt(lengths)[:, None]).T
-    return nearest(V, (G / size).ravel()) * size / lengths
+    weights: FloatArray = nearest(V, (G / size).ravel()) * size / lengths
+    return weights
 
 
 def _rounded(B: FloatArray, w: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -325,8 +327,5 @@ def _exact_forms(B: FloatArray, M: Any) -> list[Fraction]:
 
 
 def _column(values: ArrayLike, count: int) -> FloatArray:
-    """Weights (count,) >= 0 of a matrix (count, 1). Raises ValueError for another."""
-    column = given_rows(values, count, "weights")[:, 0]
-    if (column < 0).any():
-        raise ValueError("weights must not be negative")
-    return column
+    """Weights (count,) of a matrix (count, 1), clipped at 0. Raises ValueError for another shape."""
+    return np.maximum(given_rows(values, count, "weights")[:, 0], 0.0)

@@ -3,8 +3,8 @@
 Problem, over triplets t = (i, j, l), d(x, x') = (x - x')^T A W A^T (x - x') with W = diag(w) and A (d, r) given
     min_{w >= 0, xi >= 0}  1/2 w^T L w + C sum_t xi_t   such that  d(x_i, x_l) - d(x_i, x_j) >= 1 - xi_t,
 where w^T L w = ||A W A^T||^2. With A = I, the default, w weighs features. With A = X^T, columns that are the points
-themselves, it is what the paper states for kernels. The metric M = A W A^T is learnt and judged; which M are of this form
-is decided by core/bases.py. Triplets are an input, as in the paper; by default they are drawn from labels.
+themselves, it is what the paper states for kernels. The metric M = A W A^T is learnt and judged; which M are of this
+form is decided by core/bases.py. Triplets are an input, as in the paper; by default they are drawn from labels.
 
 Dual and bound: family/bound.py, with the norm of a combination (combinations.py) and a hinge. M is unique, and within
 sqrt(2 gap) of a metric; w is where the matrices a_k a_k^T of the columns of A are independent. Gaps are relative
@@ -26,7 +26,7 @@ from cvxml.core.bases import check_bases, is_identity, weighted
 from cvxml.core.example import drawn, sample, timed, verified
 from cvxml.core.inputs import check_positive, check_X
 from cvxml.core.metric import FloatArray, IntArray
-from cvxml.core.misreading import Misreading, Other, Question, changed
+from cvxml.core.misreading import Misreading, Question, changed
 from cvxml.core.parameter import NUMBER, VECTORS, Parameter
 from cvxml.core.statement import Statement
 from cvxml.core.triplets import BY_TRIPLETS, WithVectors, check_units, compared
@@ -37,16 +37,14 @@ from cvxml.family.triplets import CombinationMethod
 
 
 def problem(X: FloatArray, triplets: IntArray, C: float, A: FloatArray) -> Any:
-    """The problem, triplet by triplet. Variables: "w" (r,), "M" (d, d) and "xi" (m,)."""
+    """The problem, triplet by triplet. Variables: "w" (r,) and "xi" (m,)."""
     import cvxpy as cp
 
-    d, r = A.shape
-    w, xi = cp.Variable(r, name="w"), cp.Variable(len(triplets), name="xi")
-    M = cp.Variable((d, d), symmetric=True, name="M")
-    #: M = A diag(w) A^T,  w >= 0,  xi >= 0
-    #:   | \mathbf{M} = \mathbf{A} \operatorname{diag}(\mathbf{w}) \mathbf{A}^T,
-    #:     \quad \mathbf{w} \ge 0, \quad \xi \ge 0
-    constraints = [A @ cp.diag(w) @ A.T == M, w >= 0, xi >= 0]
+    w, xi = cp.Variable(A.shape[1], name="w"), cp.Variable(len(triplets), name="xi")
+    #: M = A diag(w) A^T | \mathbf{M} = \mathbf{A} \operatorname{diag}(\mathbf{w}) \mathbf{A}^T
+    M = A @ cp.diag(w) @ A.T
+    #: w >= 0,  xi >= 0 | \mathbf{w} \ge 0, \quad \xi \ge 0
+    constraints = [w >= 0, xi >= 0]
     for t, (i, j, l) in enumerate(triplets.tolist()):  # noqa: E741 (the paper's k)
         #: H_t = (x_i - x_l)(x_i - x_l)^T - (x_i - x_j)(x_i - x_j)^T
         #:   | H_t = (\mathbf{x}_i - \mathbf{x}_l)(\mathbf{x}_i - \mathbf{x}_l)^T
@@ -55,8 +53,8 @@ def problem(X: FloatArray, triplets: IntArray, C: float, A: FloatArray) -> Any:
         #: <M, H_t> >= 1 - xi_t for every triplet
         #:   | \langle \mathbf{M}, H_t \rangle \ge 1 - \xi_t \quad \text{for every triplet}
         constraints += [cp.trace(M @ H) >= 1 - xi[t]]
-    #: min over w, M, xi:  1/2 ||M||^2 + C sum_t xi_t
-    #:   | \min_{\mathbf{w},\, \mathbf{M},\, \xi}\ \tfrac{1}{2} \lVert \mathbf{M} \rVert_F^2 + C \sum_t \xi_t
+    #: min over w, xi:  1/2 ||M||^2 + C sum_t xi_t
+    #:   | \min_{\mathbf{w},\, \xi}\ \tfrac{1}{2} \lVert \mathbf{M} \rVert_F^2 + C \sum_t \xi_t
     return cp.Problem(cp.Minimize(cp.sum_squares(M) / 2 + C * cp.sum(xi)), constraints)
 
 
@@ -155,18 +153,12 @@ def _asked(question: Question) -> Instance:
     return instance(question.X, question.y, **question.params)
 
 
-def _of_any_metric(question: Question) -> Other:
-    given = _asked(question)
-    params = {"C": given.C * given.count, "triplets": given.triplets().tolist()}
-    return Other(question.X, question.y, params, method="frobmetric")
-
-
 def _of_features(question: Question) -> Any:
     given = _asked(question)
     return None if is_identity(given.basis) else np.eye(given.X.shape[1])
 
 
-# Not named are weights that may be negative: what they make is no metric.
+# Not named are weights that may be negative, which make no metric, and any psd M, which is another method.
 MISREADINGS = {
     "mean": Misreading(
         "the mean over triplets where there is their sum",
@@ -178,7 +170,6 @@ MISREADINGS = {
         changed("triplets", lambda q: _asked(q).triplets()[:, [0, 2, 1]].tolist()),
     ),
     "features": Misreading("weights of the features where there are those of A", changed("A", _of_features)),
-    "full": Misreading("any psd M where it is A diag(w) A^T", _of_any_metric),
 }
 
 
@@ -218,7 +209,7 @@ class SchultzJoachims(CombinationMethod[Instance]):
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
-        """Variables "w" (r,), "M" (d, d) and "xi" (m,)."""
+        """Variables "w" (r,) and "xi" (m,)."""
         return problem(given.X, given.triplets(), given.C, given.A)
 
     def dual(self, given: Instance) -> Any:

@@ -48,6 +48,8 @@ def worse_points(method: str, metric: Any) -> list[Any]:
         return [1.1 * metric, 2 * metric, np.eye(d)]
     if method in ("dml_eig", "mmc", "mmc:diagonal"):  # within the budget
         return [0 * metric, 0.9 * metric, np.eye(d) / 1e6]
+    if method in ("schultz_joachims", "scml"):  # combinations
+        return [0 * metric, 1.1 * metric, 2 * metric]
     if method not in OF_DETERMINANT_1:
         return [0 * metric, 1.1 * metric, 2 * metric, np.eye(d)]
     longer = metric + np.linalg.norm(metric) * np.diag(np.arange(d) == 0)
