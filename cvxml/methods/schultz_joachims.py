@@ -79,7 +79,8 @@ def dual(X: FloatArray, triplets: IntArray, C: float, A: FloatArray) -> Any:
     #:   | 0 \le a_t \le C, \quad L \mathbf{z} \ge \textstyle\sum_t a_t \mathbf{h}_t
     return cp.Problem(cp.Maximize(cp.sum(a) - norm / 2), [a >= 0, a <= C, L @ z >= h.T @ a])
     #: [What is proved]
-    #: z = w at the optimum | \mathbf{z} = \mathbf{w} \text{ at the optimum}
+    #: A diag(z) A^T = M at the optimum
+    #:   | \mathbf{A} \operatorname{diag}(\mathbf{z}) \mathbf{A}^T = \mathbf{M} \text{ at the optimum}
     #: any a within 0 and C gives a lower bound;  ||M - M*|| <= sqrt(2 gap)
     #:   | \text{any } a \text{ within } 0 \text{ and } C \text{ gives a lower bound;}
     #:     \quad \lVert \mathbf{M} - \mathbf{M}^* \rVert_F \le \sqrt{2\, \mathrm{gap}}
