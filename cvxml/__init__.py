@@ -6,7 +6,7 @@ evaluate(method, X, y, metric)     the intermediates, by the paper's names
 problem(method, X, y)              the literal cvxpy problem
 methods()                          the ids of all methods
 MLSVM, KernelMLSVM, Gerrymandering, GLML, NCA,
-LMNN, ITML, MCML, MMC, DMLEig, FrobMetric, RTML, SchultzJoachims,
+LMNN, ITML, MCML, MMC, DMLEig, FrobMetric, RTML, SchultzJoachims, SCML,
 LSML, RCA, GMML, Euclidean, WithinClass        scikit-learn estimators
 """
 
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from cvxml.estimators.rca import RCA
     from cvxml.estimators.rtml import RTML
     from cvxml.estimators.schultz_joachims import SchultzJoachims
+    from cvxml.estimators.scml import SCML
     from cvxml.estimators.ssvm import Gerrymandering
 
 
@@ -52,6 +53,7 @@ __all__ = [
     "NCA",
     "RCA",
     "RTML",
+    "SCML",
     "Certificate",
     "DMLEig",
     "Euclidean",
@@ -79,6 +81,7 @@ _ESTIMATORS = {
     "MLSVM": "cvxml.estimators.mlsvm",
     "FrobMetric": "cvxml.estimators.frobmetric",
     "RTML": "cvxml.estimators.rtml",
+    "SCML": "cvxml.estimators.scml",
     "SchultzJoachims": "cvxml.estimators.schultz_joachims",
     "LSML": "cvxml.estimators.lsml",
     "KernelMLSVM": "cvxml.estimators.mlsvm",

@@ -25,7 +25,7 @@ from cvxml.core.metric import FloatArray, IntArray, middle
 from cvxml.core.squares import given_rows, whole
 from cvxml.family import rational
 from cvxml.family.losses import SHARES, Ray, Sum, summed
-from cvxml.family.proved import EPS, TINY, Seen, images, points
+from cvxml.family.proved import BLOCK, EPS, TINY, Seen, doubled, images, points
 from cvxml.family.regularizers import Looked, SeenBy, best, fractions, of_last
 from cvxml.family.rows import Weights
 
@@ -80,17 +80,19 @@ class Combinations:
     def gains(self, G: Weights) -> Gains:
         """Also where every weight is rounded a few times more."""
         K, used = len(self.B), np.asarray(G.w != 0)
-        w, c, size, moved = G.w[used].astype(float), np.zeros(K), np.zeros(K), 0.0
-        step = max(1, 2**20 // K)
+        w, pairs = G.w[used].astype(float), G.pairs[used]
+        sums, size, moved = [np.zeros(K)], np.zeros(K), np.zeros(K)
+        step = max(1, BLOCK // K)
         for first in range(0, len(w), step):
             part = slice(first, first + step)
-            z, off = self.images.apart(*G.pairs[used][part].T)
-            c += w[part] @ z**2
+            z, off = self.images.apart(*pairs[part].T)
+            sums.append(doubled((w[part, None] * z**2).T))
             size += np.abs(w[part]) @ z**2
             # off is of the whole row, and so of each entry
-            moved = moved + np.abs(w[part] * off) @ (2 * np.abs(z) + off[:, None])
-        rounded = (len(w) + 16) * EPS * size
-        return Gains(c, (rounded + moved) * ROOM + TINY)
+            moved += np.abs(w[part] * off) @ (2 * np.abs(z) + off[:, None])
+        # of each term a few roundings; of sums to twice the digits the last
+        rounded = (8 * EPS + len(w) ** 2 * EPS**2 + len(sums) * EPS) * size
+        return Gains(np.sum(sums, axis=0), (rounded + moved) * ROOM + TINY)
 
     def surplus(self, G: Weights) -> None:
         """Nothing must be psd."""

@@ -106,10 +106,10 @@ def search(
         return _linear(family, partial(prove, family), named, tol, max_iter, start, callback)
     if isinstance(family.regularizer, Frobenius):
         at = _Iterate(Boxed(BoxDual(family)), named)
-        return _or_zero(at, partial(prove, family), tol, max_iter, callback, "dual")
+        return _or_zero(at, partial(prove, family), tol, max_iter, callback, "dual", math.inf)
     if isinstance(family.regularizer, (SumOfWeights, NormOfCombination)):
         at = _Iterate(Combining(family), named)
-        return _or_zero(at, partial(prove, family), tol, max_iter, callback, "interior")
+        return _or_zero(at, partial(prove, family), tol, max_iter, callback, "interior", PATIENCE)
     at = _Iterate(LeastMargin(family, None if start is None else start.metric), named)
     return within_budget(at, family, prove, tol, max_iter, callback, "multipliers", PATIENCE)
 
@@ -121,9 +121,10 @@ def _or_zero(
     max_iter: int,
     callback: Callback,
     phase: str,
+    patience: float,
 ) -> Found:
     """What a solver of a norm or of weights finds, or M = 0 where that alone is proved."""
-    found = run(at, prove, tol, max_iter, callback, phase)
+    found = run(at, prove, tol, max_iter, callback, phase, patience)
     zero = found._replace(metric=0 * found.metric, status=Status.CONVERGED)
     unproved_yet = found.status is not Status.CONVERGED
     return zero if unproved_yet and prove(zero.metric, zero.dual).proves(tol) else found

@@ -23,6 +23,7 @@ METHODS = {
     "frobmetric": "cvxml.methods.frobmetric:METHOD",
     "rtml": "cvxml.methods.rtml:METHOD",
     "schultz_joachims": "cvxml.methods.schultz_joachims:METHOD",
+    "scml": "cvxml.methods.scml:METHOD",
     "lsml": "cvxml.methods.lsml:METHOD",
     "rca": "cvxml.methods.rca:METHOD",
     "gmml": "cvxml.methods.gmml:METHOD",

@@ -50,6 +50,7 @@ SHOWN = {  # of the mathematics
     "frobmetric": "(C/m) sum_t xi_t",
     "rtml": "lam/2 ||M||^2",
     "schultz_joachims": "A diag(w) A^T",
+    "scml": "beta sum_k w_k",
     "lsml": "[sqrt(u_k) - sqrt(v_k)]_+^2",
     "rca": "|B| >= 1",
     "gmml": "tr(A^-1 D)",

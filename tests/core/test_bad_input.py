@@ -426,6 +426,7 @@ TABLES = {
     "frobmetric": bad_arrays("price", "triplets"),
     "rtml": bad_arrays("price", "triplets"),
     "schultz_joachims": bad_arrays("price", "triplets"),
+    "scml": bad_arrays("price", "triplets"),
     "lsml": bad_arrays("s"),
     "rca": bad_arrays("l"),
     "gmml": bad_arrays("Y"),

@@ -28,6 +28,7 @@ GIVEN: dict[str, dict[str, Any]] = {
     "frobmetric": {"C": 300.0},
     "rtml": {"lam": 10.0},
     "schultz_joachims": {"C": 0.1},
+    "scml": {"beta": 0.01},
 }
 CONVEX = [name for name in names() if get(name).CLAIM == "optimal"]
 STARTED = [name for name in names() if name != "glml"]  # which starts from nothing
@@ -211,6 +212,7 @@ def moved(method: str, T: np.ndarray, shift: Any = 0.0, unit: float = 1.0) -> Pa
         "frobmetric": ({"C": 30.0}, {"C": 30.0 / unit**4}),
         "rtml": ({"lam": 10.0}, {"lam": 10.0 * unit**4}),
         "schultz_joachims": ({"C": 0.1}, {"C": 0.1 / unit**4}),
+        "scml": ({"beta": 0.01}, {"beta": 0.01 * unit**2}),
         "itml": (
             {"prior": PRIOR},
             {"prior": back @ PRIOR @ back.T},
