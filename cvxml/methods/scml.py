@@ -224,7 +224,7 @@ class SCML(CombinationMethod[Instance]):
     STATEMENT = Statement("cvxml.methods.scml", ("problem", "dual"))
     MISREADINGS: ClassVar = MISREADINGS
     EXAMPLES: ClassVar = (
-        drawn(5, 18, 3, beta=0.01),
+        drawn(5, 18, 3, beta=0.01, n_basis=12),
         drawn(
             6,
             12,
@@ -234,8 +234,8 @@ class SCML(CombinationMethod[Instance]):
             n_neighbors=1,
             basis=[[1, 0, 0, 1], [0, 1, 0, 1], [1, 1, 1, 0], [1, -1, 2, 0], [0, 0, 1, 3]],
         ),
-        drawn(7, 18, 5, degenerate=True, beta=0.02, n_basis=30),
-        sample("iris", 24, beta=1e-3, n_neighbors=2),
+        drawn(7, 18, 5, degenerate=True, beta=0.02, n_basis=16),
+        sample("iris", 24, beta=0.01, n_neighbors=2, n_basis=20),
         verified("iris", 60, beta=1e-3),
         verified("wine", 40, beta=1e-3, n_neighbors=2, n_basis=60),
         timed("iris"),
