@@ -83,10 +83,9 @@ def weighted(A: FloatArray, B: FloatArray, X: FloatArray) -> Weighted:
 
     How far A is from their combination is looked at in the units given and in those of the features.
     """
-    features = is_identity(B)
-    w = np.maximum(np.diag(A), 0.0) if features else _weights(A, B)
-    found = examine(A, X)[1]
-    with np.errstate(over="ignore", invalid="ignore"):
+    features, found = is_identity(B), examine(A, X)[1]
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        w = np.maximum(np.diag(A), 0.0) if features else _weights(A, B)
         M = combined(B, w)
         off, unit = A - M, units_of(X - middle(X))
         beyond = max(_share((off, 0), (A, 0)), _share(in_units(off, unit), in_units(A, unit)))

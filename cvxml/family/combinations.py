@@ -98,10 +98,9 @@ class Combinations:
         """Nothing must be psd."""
 
     def exact_metric(self, A: FloatArray, root: ArrayLike | None) -> rational.Squares:
-        """The combination that A stands for; root (K, 1): the weights, where more than a diagonal is to be known."""
-        w = weighted(A, self.B, self.X).w
-        if root is not None and not is_identity(self.B):
-            w = _column(root, len(self.B))
+        """The combination that A stands for; root (K,): its weights, if they are known. A root (d, r) says nothing."""
+        w = _known(root, len(self.B))
+        w = weighted(A, self.B, self.X).w if w is None else w
         V, at = _combination(self.B, fractions(w))
         rest, low = whole(A)
         least = min(at, low)
@@ -134,11 +133,11 @@ class SumOfWeights(Combinations):
     def multiple(self, G: Weights, ray: Ray) -> float:
         """The best of those that keep every c_k within beta."""
         c, off = self.gains(G)
-        most = float(np.max(c + off, initial=0.0))
+        most = float(np.max(c + 2 * off))  # twice: a multiple is rounded, and terms of a sum may cancel
         if not math.isfinite(most):
             return 0.0
         longest = float(self.beta) / most * SHORTER if most > 0 else math.inf
-        if most <= self.beta:  # they are feasible as they are
+        if (c + off <= self.beta).all():  # they are feasible as they are
             longest = max(longest, 1.0)
         return best(ray.value, min(longest, ray.longest))
 
@@ -214,7 +213,7 @@ class NormOfCombination(Combinations):
     def _norm(self, G: Weights) -> Norm:
         c, off = self.gains(G)
         above, lengths = np.maximum(c + off, 0.0), np.sum(self.B**2, axis=1)
-        z = above if is_identity(self.B) else self._proposed(G)
+        z = above if is_identity(self.B) else self.proposed(G)
         for _ in range(ROUNDS):
             N, off_N = _rounded(self.B, z)
             s, off_s = _forms(self.B, N, off_N)
@@ -224,7 +223,7 @@ class NormOfCombination(Combinations):
             z = z + np.where(missed > 0, missed + 4 * off_s, 0.0) / lengths**2
         return Norm(np.full_like(N, np.inf), off_N, s, off_s)  # which bounds nothing
 
-    def _proposed(self, G: Weights) -> FloatArray:
+    def proposed(self, G: Weights) -> FloatArray:
         """Weights near those of the projection of G."""
         E = self.X[G.pairs[:, 0]] - self.X[G.pairs[:, 1]]
         return projected(self.B, (E.T @ (E * G.w.astype(float)[:, None])))
@@ -234,16 +233,17 @@ class NormOfCombination(Combinations):
         return scaled(sum_of_squares(metric.V), 2 * metric.at) / 2
 
     def exact_bound(self, X: rational.Plane, G: Weights, hint: ArrayLike | None = None) -> Fraction:
-        """-1/2 ||N||^2; z (K, 1) is the hint."""
+        """-1/2 ||N||^2; z (K,) is the hint."""
         c = self.exact_gains(X, G)
         if max(c) <= 0:
             return Fraction(0)
-        if hint is not None:
-            z = fractions(_column(hint, len(self.B)))
+        known = _known(hint, len(self.B))
+        if known is not None:
+            z = fractions(known)
         elif is_identity(self.B):
             z = [Fraction(0)] * len(c)
         else:
-            z = fractions(self._proposed(G))
+            z = fractions(self.proposed(G))
         V, at = _combination(self.B, z)
         lengths = [sum((Fraction(b) ** 2 for b in row), Fraction(0)) for row in self.B.tolist()]
         s = [value * scaled(1, at) for value in _exact_forms(self.B, V)]
@@ -328,6 +328,8 @@ def _exact_forms(B: FloatArray, M: Any) -> list[Fraction]:
     return [scaled(value, 2 * at) for value in values]
 
 
-def _column(values: ArrayLike, count: int) -> FloatArray:
-    """Weights (count,) of a matrix (count, 1), clipped at 0. Raises ValueError for another shape."""
-    return np.maximum(given_rows(values, count, "weights")[:, 0], 0.0)
+def _known(values: ArrayLike | None, count: int) -> FloatArray | None:
+    """Weights (count,), clipped at 0; None for a matrix, or nothing. Raises ValueError for another length."""
+    if values is None or np.ndim(values) != 1:
+        return None
+    return np.maximum(given_rows(np.reshape(values, (-1, 1)), count, "weights")[:, 0], 0.0)

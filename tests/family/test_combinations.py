@@ -70,7 +70,7 @@ def test_the_norm_has_the_bound_of_the_projection(kind: str, seed: int) -> None:
         M = combined(B, scale * size * rng.random(len(B)) / np.sum(B**2, axis=1) ** 2)
         assert np.sum(M**2) / 2 - np.sum(dense(X, G) * M) >= value - off - 1e-12 * size**2
     # whatever is proposed: a hint that is no projection bounds as well, from below
-    for hint in (np.zeros((len(B), 1)), rng.random((len(B), 1)) * size):
+    for hint in (np.zeros(len(B)), rng.random(len(B)) * size):
         other = of.exact_bound(plane(X), G, hint)
         assert other <= exact * (1 - Fraction(1, 10**9)) or other == exact or kind == "features"
         assert other <= Fraction(twin + 1e-6 * size**2)
