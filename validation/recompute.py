@@ -926,7 +926,7 @@ def proposed(B, M):
     unit = 1 / np.sqrt(np.diag(M)[seen])
     own = B[able][:, seen] * unit
     lengths = np.sum(own**2, axis=1)
-    V = np.einsum("ki,kj->kij", own, own).reshape(len(own), -1).T / lengths
+    V = np.einsum("ki,kj->kij", own, own).reshape(len(own), own.shape[1] ** 2).T / lengths
     target = (M[np.ix_(seen, seen)] * np.outer(unit, unit)).ravel()
     best, cost, size = nonnegative(V, target), 1 / lengths, np.linalg.norm(target)
     if best.any():
@@ -993,7 +993,7 @@ def raised(B, at, c, G, unit):
     """Weights of a combination N with b_k^T N b_k >= c_k: near those of the projection of G, and what these miss."""
     own = floats(B)
     lengths = np.sum(own**2, axis=1)
-    V = np.einsum("ki,kj->kij", own, own).reshape(len(own), -1).T / lengths
+    V = np.einsum("ki,kj->kij", own, own).reshape(len(own), own.shape[1] ** 2).T / lengths
     # both have lost their unit, and the largest is 1
     proposal, fine = whole(nonnegative(V, floats(G).ravel()) / lengths)
     largest = int(np.abs(B).max())

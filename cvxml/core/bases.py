@@ -163,7 +163,7 @@ def _weights(A: FloatArray, B: FloatArray) -> FloatArray:
 
 def squares(B: FloatArray) -> FloatArray:
     """b b^T of every row, as a row (K, d^2)."""
-    S: FloatArray = np.einsum("ki,kj->kij", B, B).reshape(len(B), -1)
+    S: FloatArray = np.einsum("ki,kj->kij", B, B).reshape(len(B), B.shape[1] ** 2)
     return S
 
 

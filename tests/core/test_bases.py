@@ -103,6 +103,9 @@ def test_a_direction_without_weight_uses_no_vector_that_has_it() -> None:
     assert weighted(np.diag([3.0, 0.0]), B, X).w.tolist() == [3.0, 0.0, 0.0]
     assert not weighted(np.zeros((2, 2)), B, X).w.any()
     assert weighted(np.zeros((2, 2)), B, X).feasibility.feasible
+    away = weighted(np.diag([3.0, 0.0]), B[1:], X)
+    assert not away.w.any()
+    assert not away.feasibility.feasible
     assert not weighted(np.array([[3.0, 1.0], [1.0, 0.0]]), B, X).feasibility.feasible
 
 
