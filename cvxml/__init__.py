@@ -6,7 +6,7 @@ evaluate(method, X, y, metric)     the intermediates, by the paper's names
 problem(method, X, y)              the literal cvxpy problem
 methods()                          the ids of all methods
 MLSVM, KernelMLSVM, Gerrymandering, GLML, NCA,
-LMNN, ITML, MCML, MMC, DMLEig, FrobMetric, RTML,
+LMNN, ITML, MCML, MMC, DMLEig, FrobMetric, RTML, SchultzJoachims, SCML,
 LSML, RCA, GMML, LFDA, SDML, Euclidean, WithinClass,
 CrammerSingerSVM                   scikit-learn estimators
 """
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from cvxml.estimators.nca import NCA
     from cvxml.estimators.rca import RCA
     from cvxml.estimators.rtml import RTML
+    from cvxml.estimators.schultz_joachims import SchultzJoachims
+    from cvxml.estimators.scml import SCML
     from cvxml.estimators.sdml import SDML
     from cvxml.estimators.ssvm import Gerrymandering
 
@@ -56,6 +58,7 @@ __all__ = [
     "NCA",
     "RCA",
     "RTML",
+    "SCML",
     "SDML",
     "Certificate",
     "CrammerSingerSVM",
@@ -66,6 +69,7 @@ __all__ = [
     "Gerrymandering",
     "KernelMLSVM",
     "Report",
+    "SchultzJoachims",
     "Solution",
     "Status",
     "Verdict",
@@ -84,6 +88,8 @@ _ESTIMATORS = {
     "MLSVM": "cvxml.estimators.mlsvm",
     "FrobMetric": "cvxml.estimators.frobmetric",
     "RTML": "cvxml.estimators.rtml",
+    "SCML": "cvxml.estimators.scml",
+    "SchultzJoachims": "cvxml.estimators.schultz_joachims",
     "LSML": "cvxml.estimators.lsml",
     "KernelMLSVM": "cvxml.estimators.mlsvm",
     "GLML": "cvxml.estimators.glml",

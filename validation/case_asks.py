@@ -37,6 +37,20 @@ ASKS: dict[str, dict[str, str]] = {
             "else 1 - v - width/2; or components L with M = L^T L"
         )
     },
+    "schultz_joachims": {
+        "metric": (
+            "M (d, d), the optimum of 1/2 ||M||^2 + C sum_t max(0, 1 + D(i, j) - D(i, l)) over the rows i, j, l of "
+            "`triplets` and M = A diag(w) A^T with w >= 0, A = `A` (d, r), or M diagonal where there is none, "
+            "D(i, j) = (x_i - x_j)^T M (x_i - x_j); or components L with M = L^T L"
+        )
+    },
+    "scml": {
+        "metric": (
+            "M (d, d), the optimum of beta sum_k w_k + mean_t max(0, 1 + D(i, j) - D(i, l)) over the rows i, j, l of "
+            "`triplets` and M = sum_k w_k b_k b_k^T with w >= 0, b_k the rows of `basis`, w the weights of M of the "
+            "least sum, D(i, j) = (x_i - x_j)^T M (x_i - x_j); or components L with M = L^T L"
+        )
+    },
     "lsml": {
         "metric": (
             "M (d, d), the optimum of tr(M P^-1) - log det(M P^-1) - d + sum_k w_k max(0, D(a, b) - D(c, d))^2 over "

@@ -46,6 +46,30 @@ def rtml(X: Points, y: list[int], lam: float, width: float, k: int) -> Inputs:
     return {"X": X, "y": y, "lam": lam, "width": width, "triplets": given.triplets().tolist()}
 
 
+def schultz_joachims(X: Points, y: list[int], C: float, A: Points, k: int) -> Inputs:
+    """The columns of A, with explicit triplets, those of k neighbours."""
+    given = get("schultz_joachims").instance(np.asarray(X), y, n_neighbors=k)
+    return {"X": X, "y": y, "C": C, "A": A, "triplets": given.triplets().tolist()}
+
+
+def scml(X: Points, y: list[int], beta: float, basis: Points, k: int) -> Inputs:
+    """The same of a basis."""
+    given = get("scml").instance(np.asarray(X), y, n_neighbors=k, basis=basis)
+    return {"X": X, "y": y, "beta": beta, "basis": basis, "triplets": given.triplets().tolist()}
+
+
+VECTORS = [
+    [1, 0, 0, 0],
+    [0, 2, 0, 0],
+    [0, 0, 1, 0],
+    [0, 0, 0, 1],
+    [1, 0, 1, 0],
+    [1, -1, 0, 1],
+    [0, 0, 1, -1],
+    [0, 1, 2, 1],
+]
+
+
 def twins() -> Inputs:
     """The first four points once more with the other label: their distance is 0, and no metric keeps that margin."""
     X, y = classes(51, 16, 2, 2, 2.0)
@@ -348,6 +372,46 @@ RELATIVES = (
             "half": Mistake("the norm without 1/2", params={"lam": 20.0}),
             "mean": Mistake("the mean over triplets for their sum", params={"lam": 880.0}),
             "hinge": Mistake("the hinge, not smoothed", params={"width": 0.0}),
+        },
+    ),
+    Definition(
+        "schultz-joachims-line",
+        "schultz_joachims",
+        "one feature, one triplet, solvable by hand: M = 1/8, where its margin is kept",
+        lambda: {"X": [[0.0], [1.0], [3.0]], "y": [0, 0, 1], "C": 1.0, "triplets": [[0, 1, 2]]},
+        mistakes={"small": Mistake("C = 1/128: the margin is missed", params={"C": 1 / 128})},
+    ),
+    Definition(
+        "schultz-joachims-iris",
+        "schultz_joachims",
+        "every seventh flower, z-scored, two targets and two impostors each; eight columns for A",
+        lambda: schultz_joachims(*sample(IRIS, 7), 0.05, np.transpose(VECTORS).astype(float).tolist(), 2),
+        mistakes={
+            "half": Mistake("the norm without 1/2", params={"C": 0.025}),
+            "features": Mistake("weights of the features", params={"A": np.eye(4).tolist()}),
+        },
+    ),
+    Definition(
+        "scml-triplet",
+        "scml",
+        "two features, one triplet of margin 3 w_0 + 8 w_1, solvable by hand: w = (0, 1/8), at a cost of 1/4",
+        lambda: {
+            "X": [[0.0, 0.0], [1.0, 1.0], [2.0, 3.0]],
+            "y": [0, 0, 1],
+            "beta": 2.0,
+            "basis": np.eye(2).tolist(),
+            "triplets": [[0, 1, 2]],
+        },
+        mistakes={"dear": Mistake("beta = 10, at which no weight is worth its cost", params={"beta": 10.0})},
+    ),
+    Definition(
+        "scml-iris",
+        "scml",
+        "every seventh flower, z-scored, two targets and two impostors each, eight vectors of several lengths",
+        lambda: scml(*sample(IRIS, 7), 0.05, np.array(VECTORS, dtype=float).tolist(), 2),
+        mistakes={
+            "sum": Mistake("the sum over triplets for their mean", params={"beta": 0.05 / 88}),
+            "features": Mistake("weights of the features", params={"basis": np.eye(4).tolist()}),
         },
     ),
     Definition(

@@ -23,6 +23,9 @@ lmnn      sum lambda, for 0 <= lambda <= mu with (1 - mu) sum X_ij + sum lambda_
           hinge sum lambda - sum lambda^2 / (4 mu), lambda of any size
 frobmetric  sum a - ||P_+(G)||^2 / 2, for 0 <= a <= C/m, where G = sum a_ijl (X_il - X_ij). Scale: ||X||^2 / 2
 rtml      sum a - width/2 sum a^2 - ||P_+(G)||^2 / (2 lam), for 0 <= a <= 1, with the same G. Scale: lam/2 ||M||^2
+schultz_joachims  sum a - ||N||^2 / 2, for 0 <= a <= C, with the same G and any N with a_k^T N a_k >= a_k^T G a_k for
+          every column of A (of the identity if it is not given). Scale: ||M||^2 / 2
+scml      sum a, for 0 <= a <= 1/m with b_k^T G b_k <= beta for every vector of the basis
 lsml      log det(A_0 Z), for 0 <= s < 1 with Z = A_0^-1 + sum w (s X_ab - s/(1-s) X_cd) positive definite
 itml      log det(A_0 Z) + gamma sum_S log(1 - lambda u/gamma) + gamma sum_D log(1 + lambda l/gamma), for lambda >= 0,
           lambda_S < gamma/u, Z = A_0^-1 + sum_S lambda X_ij - sum_D lambda X_ij positive definite
@@ -869,6 +872,23 @@ def recompute_lmnn(content):
     return objective, bound, max(objective, Fraction(1, 10**9) * mu * count)
 
 
+def triplet_prices(content, triplets, n, cap):
+    """Prices as integers and their unit, none above the cap, and as weights on pairs of points."""
+    price, fine = numbers(content, "price", len(content["dual"]["triplets"]))
+    priced = index_rows(content["dual"]["triplets"], 3, n, "triplets")
+    listed = set(map(tuple, triplets.tolist()))
+    require(all(tuple(row) in listed for row in priced.tolist()), "what is no triplet has a price")
+    require(len(set(map(tuple, priced.tolist()))) == len(priced), "a triplet has two prices")
+    require(
+        (price >= 0).all() and (price * fine <= cap * (1 + Fraction(1, 2**50))).all(),
+        "a price leaves what is allowed: 0 to C/m, or to 1",
+    )
+    price = np.minimum(price, math.floor(cap / fine))
+    i, j, k = priced.T
+    weights = at_pairs(n, zip(i, k, strict=True), price) - at_pairs(n, zip(i, j, strict=True), price)
+    return price, fine, weights
+
+
 def recompute_triplets(content):
     """lam/2 ||M||^2 and what triplets cost, the scale being the first; the bound is that of the smoothed hinge."""
     X, of, found = squares(content)
@@ -886,21 +906,121 @@ def recompute_triplets(content):
         missed = [max(1 - v * by, Fraction(0)) for v in D[i, k] - D[i, j]]
         losses = (m - width / 2 if m >= width else m**2 / (2 * width) for m in missed)
         values.append((lam * (A * A).sum() * a**2 / 2, cap * sum(losses, Fraction(0))))
-    price, fine = numbers(content, "price", len(content["dual"]["triplets"]))
-    priced = index_rows(content["dual"]["triplets"], 3, n, "triplets")
-    listed = set(map(tuple, triplets.tolist()))
-    require(all(tuple(row) in listed for row in priced.tolist()), "what is no triplet has a price")
-    require(len(set(map(tuple, priced.tolist()))) == len(priced), "a triplet has two prices")
-    require(
-        (price >= 0).all() and (price * fine <= cap * (1 + Fraction(1, 2**50))).all(),
-        "a price leaves what is allowed: 0 to C/m, or to 1",
-    )
-    price = np.minimum(price, math.floor(cap / fine))
-    i, j, k = priced.T
-    weights = at_pairs(n, zip(i, k, strict=True), price) - at_pairs(n, zip(i, j, strict=True), price)
+    price, fine, weights = triplet_prices(content, triplets, n, cap)
     square = of**4 * positive_square(outer_sum(X, weights)) * fine**2
     gained = fine * price.sum() - width / 2 * fine**2 * (price * price).sum()
     return max(a + b for a, b in values), gained - square / (2 * lam), values[-1][0]
+
+
+def nonnegative(V, target):
+    """w >= 0 near the least |V w - target|, by C. Lawson's and R. Hanson's method, in floats: it only proposes."""
+    w, used = np.zeros(V.shape[1]), np.zeros(V.shape[1], bool)
+    least = 1e-12 * np.abs(V.T @ target).max(initial=0)
+    for _ in range(10 * V.shape[1]):
+        slope = np.where(used, -math.inf, V.T @ (target - V @ w))
+        if not slope.max() > least:
+            break
+        used[slope.argmax()] = True
+        while used.any():
+            best = np.zeros(len(w))
+            best[used] = np.linalg.lstsq(V[:, used], target, rcond=None)[0]
+            below = used & (best <= 0)
+            if not below.any():
+                w = best
+                break
+            w = w + np.min(w[below] / (w[below] - best[below])) * (best - w)
+            used &= (w > 0) & ~(below & (w <= 1e-14 * w.max()))
+            w[~used] = 0
+    return w
+
+
+def proposed(B, M):
+    """Weights whose combination is near the matrix M, of those of about the least sum; in units of its diagonal."""
+    if np.array_equal(B, np.eye(M.shape[0])):
+        return np.maximum(np.diag(M), 0)
+    seen = np.diag(M) > 0
+    able = ~B[:, ~seen].any(axis=1)
+    unit = 1 / np.sqrt(np.diag(M)[seen])
+    own = B[able][:, seen] * unit
+    lengths = np.sum(own**2, axis=1)
+    V = np.einsum("ki,kj->kij", own, own).reshape(len(own), own.shape[1] ** 2).T / lengths
+    target = (M[np.ix_(seen, seen)] * np.outer(unit, unit)).ravel()
+    best, cost, size = nonnegative(V, target), 1 / lengths, np.linalg.norm(target)
+    if best.any():
+        slight = 1e-5 * size / (cost @ best)
+        rough = nonnegative(np.vstack([V, slight * cost]), np.append(target, 0.0))
+        kept, fine = rough > 1e-9 * rough.max(), np.zeros(len(own))
+        fine[kept] = nonnegative(V[:, kept], target)
+        missed = [np.linalg.norm(V @ each - target) for each in (best, fine)]
+        if missed[1] <= missed[0] + 1e-13 * size and cost @ fine < cost @ best:
+            best = fine
+    w = np.zeros(len(B))
+    w[able] = best / lengths
+    return w
+
+
+def forms(B, G):
+    """b_k^T G b_k of integers."""
+    return (B.dot(G) * B).sum(axis=1)
+
+
+def recompute_combination(content):
+    """Judged is the combination of weights next to the metric, of the columns of A or of the basis."""
+    params, (X, of) = content["params"], whole(content["X"])
+    (n, d), least_sum = X.shape, content["method"] == "scml"
+    given = params["basis"] if least_sum else params["A"]
+    vectors = (
+        np.eye(d) if given is None else np.array(given, float) if least_sum else np.array(given, float).T
+    )
+    require(
+        vectors.ndim == 2 and vectors.shape[1] == d and len(vectors) > 0, "the vectors have another shape"
+    )
+    B, at = whole(vectors)
+    triplets = index_rows(params["triplets"], 3, n, "triplets")
+    require(len(triplets) > 0, "there is no triplet")
+    symmetric(content["metric"], d)
+    A = np.array(content["metric"], float)
+    w, fine = whole(proposed(vectors, A / 2 + A.T / 2))
+    M, unit = B.T.dot(B * w[:, None]), at**2 * fine
+    # beside the entries of their own features: beside the largest of all anything may be small
+    own = np.sqrt(np.maximum(np.diag(A), 0))
+    off = np.abs(A - np.array([[float(v * unit) for v in row] for row in M]))
+    require((off <= 1e-6 * np.outer(own, own)).all(), "the metric is no combination of the vectors")
+    cap = Fraction(1, len(triplets)) if least_sum else Fraction(float(params["C"]))
+    beta = Fraction(float(params["beta"])) if least_sum else Fraction(1)
+    require(min(beta, cap) > 0, "a parameter is not allowed")
+    i, j, k = triplets.T
+    D, by = distances(X, M), of**2 * unit
+    slacks = cap * sum((max(1 - v * by, Fraction(0)) for v in D[i, k] - D[i, j]), Fraction(0))
+    price, fine_price, weights = triplet_prices(content, triplets, n, cap)
+    G, paid = outer_sum(X, weights), of**2 * fine_price * at**2
+    c, gained = [v * paid for v in forms(B, G)], fine_price * price.sum()
+    if least_sum:
+        objective, most = beta * fine * int(w.sum()) + slacks, max(c)
+        return objective, gained * min(Fraction(1), beta / most if most > 0 else 1), objective
+    z = [max(v, Fraction(0)) for v in c] if given is None else raised(B, at, c, G, of**2 * fine_price)
+    # one denominator for all, or it would grow with every weight
+    small = max(z) / ONE or Fraction(1)
+    N = B.T.dot(B * np.array([-(-v // small) for v in z], object)[:, None])
+    norm = int((M * M).sum()) * unit**2 / 2
+    return norm + slacks, gained - int((N * N).sum()) * (at**2 * small) ** 2 / 2, norm
+
+
+def raised(B, at, c, G, unit):
+    """Weights of a combination N with b_k^T N b_k >= c_k: near those of the projection of G, and what these miss."""
+    own = floats(B)
+    lengths = np.sum(own**2, axis=1)
+    V = np.einsum("ki,kj->kij", own, own).reshape(len(own), own.shape[1] ** 2).T / lengths
+    # both have lost their unit, and the largest is 1
+    proposal, fine = whole(nonnegative(V, floats(G).ravel()) / lengths)
+    largest = int(np.abs(B).max())
+    fine *= int(np.abs(G).max()) * unit / (largest * at) ** 2
+    s = [v * at**4 * fine for v in forms(B, B.T.dot(B * proposal[:, None]))]
+    squares_of = [int((row * row).sum()) * at**2 for row in B]
+    return [
+        v * fine + max(want - has, 0) / length**2
+        for v, want, has, length in zip(proposal, c, s, squares_of, strict=True)
+    ]
 
 
 def symmetric_prior(params, d):
@@ -1295,6 +1415,8 @@ RELATIVES = {
     "lmnn:squared_hinge": recompute_lmnn,
     "frobmetric": recompute_triplets,
     "rtml": recompute_triplets,
+    "schultz_joachims": recompute_combination,
+    "scml": recompute_combination,
     "lsml": recompute_lsml,
     "itml": recompute_itml,
     "mmc": recompute_mmc,

@@ -109,3 +109,11 @@ def root_upward(value: Fraction) -> float:
     while math.isfinite(root) and Fraction(root) ** 2 < value:
         root = math.nextafter(root, math.inf)
     return root
+
+
+def next_above(value: Fraction, bits: int) -> Fraction:
+    """The least number of so many bits, or one more, that is no less than `value` >= 0."""
+    if value <= 0:
+        return Fraction(0)
+    unit = Fraction(2) ** (value.numerator.bit_length() - value.denominator.bit_length() - bits)
+    return math.ceil(value / unit) * unit

@@ -62,6 +62,7 @@ LISTS = Kind(lambda option, typed: read_neighbors(typed), "FILE", "JSON")  # a l
 INDICES = Kind(lambda option, typed: read_indices(typed), "FILE", ".csv of rows of indices, or .json")
 JSON = Kind(lambda option, typed: read_json(typed), "FILE", "JSON")
 MATRIX = Kind(lambda option, typed: read_array(typed, square=True), "FILE", ".npy, .npz, .csv or .json")
+VECTORS = Kind(lambda option, typed: read_array(typed), "FILE", ".npy, .npz, .csv or .json")
 POINTS = Kind(_points, "X,X|FILE", f"{WITH_COMMAS}, or a file")
 
 

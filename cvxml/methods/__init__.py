@@ -22,6 +22,8 @@ METHODS = {
     "lmnn:squared_hinge": "cvxml.methods.lmnn:SQUARED_HINGE",
     "frobmetric": "cvxml.methods.frobmetric:METHOD",
     "rtml": "cvxml.methods.rtml:METHOD",
+    "schultz_joachims": "cvxml.methods.schultz_joachims:METHOD",
+    "scml": "cvxml.methods.scml:METHOD",
     "lsml": "cvxml.methods.lsml:METHOD",
     "rca": "cvxml.methods.rca:METHOD",
     "gmml": "cvxml.methods.gmml:METHOD",

@@ -40,6 +40,8 @@ WEIGHT: dict[str, dict[str, Any]] = {
     "lmnn:squared_hinge": {"n_neighbors": 2},
     "frobmetric": {"n_neighbors": 2},
     "rtml": {"n_neighbors": 2},
+    "schultz_joachims": {"n_neighbors": 2},
+    "scml": {"n_neighbors": 2, "beta": 0.01},
     "lsml": {"n_quadruplets": 30},
     "rca": {"alpha": 0.1},
     "gmml": {"mu": 0.1},

@@ -52,6 +52,8 @@ def worse_points(method: str, X: Any, y: Any, metric: Any, **params: Any) -> lis
         return [1.1 * metric, 2 * metric, np.eye(d)]
     if method in ("dml_eig", "mmc", "mmc:diagonal"):  # within the budget
         return [0 * metric, 0.9 * metric, np.eye(d) / 1e6]
+    if method in ("schultz_joachims", "scml"):  # combinations
+        return [0 * metric, 1.1 * metric, 2 * metric]
     if method not in OF_DETERMINANT_1:
         return [0 * metric, 1.1 * metric, 2 * metric, np.eye(d)]
     longer = metric + np.linalg.norm(metric) * np.diag(np.arange(d) == 0)
@@ -176,6 +178,8 @@ def test_permuting_the_points_permutes_nothing_else(
         params = {**params, "pairs": pairs}
     if "quadruplets" in solution.params:  # by default drawn from the order of the labels
         params = {**params, "quadruplets": place[np.array(solution.params["quadruplets"])]}
+    if "basis" in solution.params:  # by default drawn from the order of the points
+        params = {**params, "basis": solution.params["basis"]}
     if "chunklets" in params:
         params = {**params, "chunklets": [params["chunklets"][i] for i in order]}
     other = cvxml.solve(method, X[order], y[order], tol=1e-9, **with_lists(method, params, moved))

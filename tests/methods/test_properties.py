@@ -29,10 +29,14 @@ GIVEN: dict[str, dict[str, Any]] = {
     "rtml": {"lam": 10.0},
     "lfda": {"n_components": 2},
     "sdml": {"eta": 0.0004, "lam": 0.1},
+    "schultz_joachims": {"C": 0.1},
+    "scml": {"beta": 0.01},
 }
 CONVEX = [name for name in names() if get(name).CLAIM == "optimal"]
 STARTED = [name for name in names() if name != "glml"]  # which starts from nothing
 PROVED_BY_STEPS = [name for name in CONVEX if name not in CLOSED_FORM]
+NORMS = ("ssvm", "frobmetric", "schultz_joachims")  # the norm of the metric without a weight
+DIAGONAL = ("mmc:diagonal", "schultz_joachims")
 DISTANCES = np.where(
     (Y[:, None] == Y) & ~np.eye(40, dtype=bool), np.sum((X[:, None] - X) ** 2, axis=2), np.inf
 )
@@ -76,8 +80,8 @@ def test_every_step_is_between_the_bounds_of_the_optimum(method: str) -> None:
 
 GRADIENTS = {
     "mlsvm": "subgradient", "ssvm": "subgradient", "lmnn": "subgradient", "lmnn:squared_hinge": "subgradient",
-    "rtml": "gradient", "lsml": "gradient", "itml": "gradient", "mcml": "gradient", "mmc": "gradient",
-    "mmc:diagonal": "gradient",
+    "schultz_joachims": "subgradient", "rtml": "gradient", "lsml": "gradient", "itml": "gradient",
+    "mcml": "gradient", "mmc": "gradient", "mmc:diagonal": "gradient",
 }  # fmt: skip
 
 
@@ -117,7 +121,7 @@ def drawn(rng: np.random.Generator, d: int) -> FloatArray:
 
 def allowed(method: str, A: FloatArray) -> FloatArray:
     """Of a diagonal metric the diagonal."""
-    return np.diag(np.diag(A)) if method == "mmc:diagonal" else A
+    return np.diag(np.diag(A)) if method in DIAGONAL else A
 
 
 def within(method: str, A: FloatArray) -> FloatArray:
@@ -127,7 +131,19 @@ def within(method: str, A: FloatArray) -> FloatArray:
 
 
 @pytest.mark.parametrize(
-    "method", ["mlsvm", "kernel_mlsvm", "frobmetric", "rtml", "lsml", "itml", "mmc", "mmc:diagonal", "sdml"]
+    "method",
+    [
+        "mlsvm",
+        "kernel_mlsvm",
+        "frobmetric",
+        "rtml",
+        "schultz_joachims",
+        "lsml",
+        "itml",
+        "mmc",
+        "mmc:diagonal",
+        "sdml",
+    ],
 )
 def test_the_optimum_lies_within_the_radius(method: str) -> None:
     best, rng = solved(method, tol=1e-10), np.random.default_rng(1)
@@ -198,6 +214,8 @@ def moved(method: str, T: np.ndarray, shift: Any = 0.0, unit: float = 1.0) -> Pa
         "ssvm": ({"C": 0.1}, {"C": 0.1 / unit**4}),
         "frobmetric": ({"C": 30.0}, {"C": 30.0 / unit**4}),
         "rtml": ({"lam": 10.0}, {"lam": 10.0 * unit**4}),
+        "schultz_joachims": ({"C": 0.1}, {"C": 0.1 / unit**4}),
+        "scml": ({"beta": 0.01}, {"beta": 0.01 * unit**2}),
         "itml": (
             {"prior": PRIOR},
             {"prior": back @ PRIOR @ back.T},
@@ -222,7 +240,7 @@ def assert_same(
     np.testing.assert_allclose(back, plain.metric, atol=1e-7 * np.linalg.norm(plain.metric))
 
 
-@pytest.mark.parametrize("method", [name for name in names() if name not in ("mmc:diagonal", "sdml")])
+@pytest.mark.parametrize("method", [name for name in names() if name not in (*DIAGONAL, "sdml")])
 def test_turning_the_features_turns_the_metric(method: str) -> None:
     assert_same(method, *moved(method, TURN), TURN)
 
@@ -239,7 +257,7 @@ def test_neither_the_order_of_the_features_nor_the_origin_matters(method: str) -
 @pytest.mark.parametrize("unit", [1e-8, 0.3, 1024.0, 1e8])
 def test_units_do_not_matter_where_the_parameters_follow(method: str, unit: float) -> None:
     T = unit * np.eye(4)
-    assert_same(method, *moved(method, T, unit=unit), T, unit**4 if method in ("ssvm", "frobmetric") else 1.0)
+    assert_same(method, *moved(method, T, unit=unit), T, unit**4 if method in NORMS else 1.0)
 
 
 LINEAR = [

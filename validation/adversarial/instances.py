@@ -29,6 +29,7 @@ METHODS = (
     "frobmetric",
     "rtml",
     "lsml",
+    "schultz_joachims",
 )
 
 
@@ -351,6 +352,7 @@ PARAMETERS: dict[str, Callable[..., dict[str, Any]]] = {
     "lmnn": _lmnn,
     "frobmetric": _frobmetric,
     "rtml": _rtml,
+    "schultz_joachims": _frobmetric,
     "lsml": _lsml,
     "itml": _itml,
     "ssvm": _ssvm,

@@ -80,6 +80,7 @@ TARGETS = [[1], [0], [3], [2]]
         ("lmnn:squared_hinge", {"mu": 0.25, "targets": TARGETS}, 0.75 * 68 + 0.25 * (225 + 625)),
         # half of 2^2; margins 18 - 2 and 8 - 32: slacks 0 and 25, of which C = 3 takes the mean
         ("frobmetric", {"C": 3.0, "triplets": [[0, 1, 2], [2, 3, 1]]}, 2 + 3 * 25 / 2),
+        ("schultz_joachims", {"C": 3.0, "triplets": [[0, 1, 2], [2, 3, 1]]}, 2 + 3 * 25),
         # 4 times half of 2^2; slacks 0 and 25, of which half the width is no loss
         ("rtml", {"lam": 4.0, "width": 0.5, "triplets": [[0, 1, 2], [2, 3, 1]]}, 8 + 25 - 0.25),
         # a divergence of 2 - log 2 - 1, half of (sqrt 18 - sqrt 8)^2; the other comparison is kept

@@ -245,6 +245,22 @@ class RTML(Problem):
         return real(self.params["lam"]) * self.norm2(at) / 2
 
 
+class SchultzJoachims(Problem):
+    """1/2 ||M||^2 + C sum of slacks, of diagonal metrics; `triplets` are given."""
+
+    diagonal = True
+
+    def value(self, at: Image) -> Any:
+        slacks = arb(0)
+        for i, j, k in self.params["triplets"]:
+            D = at.row(i)
+            slacks += (1 + D[j] - D[k]).max(arb(0))
+        return self.scale(at) + real(self.params["C"]) * slacks
+
+    def scale(self, at: Image) -> Any:
+        return self.norm2(at) / 2
+
+
 class NearPrior(Problem):
     """A `prior` is given."""
 
@@ -375,4 +391,5 @@ CONVEX: dict[str, type[Problem]] = {
     "frobmetric": FrobMetric,
     "rtml": RTML,
     "lsml": LSML,
+    "schultz_joachims": SchultzJoachims,
 }

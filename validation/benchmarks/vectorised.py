@@ -17,6 +17,7 @@ import cvxpy as cp
 import numpy as np
 
 from cvxml.core.backend import SolverFailure
+from cvxml.core.bases import combined
 from cvxml.core.method import METRIC_IS
 from cvxml.core.metric import FloatArray, project_psd
 from cvxml.methods import get
@@ -152,6 +153,31 @@ def lfda(p: Any, solve: Solve) -> FloatArray:
     return embedded(p, root.T @ Z.value() @ root)
 
 
+def combination(p: Any, solve: Solve, beta: float = 0.0, C: float = 0.0) -> FloatArray:
+    """The weights alone: a squared norm as a square of the root of L, or a sum."""
+    i, j, l = p.triplets().T  # noqa: E741
+    h = ((p.X[i] - p.X[l]) @ p.basis.T) ** 2 - ((p.X[i] - p.X[j]) @ p.basis.T) ** 2
+    w = cp.Variable(len(p.basis), nonneg=True)
+    missed = cp.pos(1 - h @ w)
+    if beta:
+        cost = beta * cp.sum(w) + cp.sum(missed) / p.count
+    else:
+        rows = np.einsum("ki,kj->ijk", p.basis, p.basis).reshape(-1, len(p.basis))
+        cost = cp.sum_squares(rows[rows.any(axis=1)] @ w) / 2 + C * cp.sum(missed)
+    solve(cp.Problem(cp.Minimize(cost)))
+    return combined(p.basis, np.maximum(np.asarray(w.value, dtype=float), 0.0))
+
+
+def schultz_joachims(p: Any, solve: Solve) -> FloatArray:
+    """1/2 |M|^2 + C sum of slacks."""
+    return combination(p, solve, C=p.C)
+
+
+def scml(p: Any, solve: Solve) -> FloatArray:
+    """beta sum w + the mean of slacks."""
+    return combination(p, solve, beta=p.beta)
+
+
 def literal(method: Any, p: Any, solve: Solve) -> FloatArray:
     """As the method states it."""
     problem = method.problem(p)
@@ -170,6 +196,8 @@ FORMS: dict[str, Callable[[Any, Solve], FloatArray]] = {
     "mmc:diagonal": mmc,
     "dml_eig": dml_eig,
     "lfda": lfda,
+    "schultz_joachims": schultz_joachims,
+    "scml": scml,
 }
 
 
