@@ -4,10 +4,10 @@
     python validation/cases.py --check    change nothing; exit code 1 if a file would change
     python validation/cases.py --solve    also solve anew what has no stored solution yet
 
-Stored are the metric, its root M, the dual variables, L or mu, and the wrong metrics (case_store.py): how they were
-found does not matter, for what is said of them is computed here, in exact arithmetic (core/exact.py) from the inputs:
-the interval that holds the optimum, the radius, and by how much a wrong metric is worse at least. All of it is the
-same, byte for byte, on every machine.
+Stored are the metric, its root M, weights of vectors, the dual variables, L, z or mu, and the wrong metrics
+(case_store.py): how they were found does not matter, for what is said of them is computed here, in exact arithmetic
+(core/exact.py) from the inputs: the interval that holds the optimum, the radius, and by how much a wrong metric is
+worse at least. All of it is the same, byte for byte, on every machine.
 """
 
 from __future__ import annotations

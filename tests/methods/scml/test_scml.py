@@ -140,12 +140,12 @@ def test_zero_is_optimal_from_a_beta_on(above: bool) -> None:
 
 
 def test_the_basis_that_is_made() -> None:
-    """By hand: the pairs 01, 02, 13, 23 in this order; 3 is 1's twin. Of four directions, two: the first and third."""
-    X = np.array([[0.0, 0.0], [3.0, 4.0], [0.0, 2.0], [3.0, 4.0]])
-    found = np.array([[1, 0, 3], [2, 3, 0]])
-    expected = [[-0.6, -0.8], [0.0, -1.0], [-(13**-0.5) * 3, -(13**-0.5) * 2]]
+    """By hand: the pairs 01, 02, 04, 13, 23 in this order; 3 is 1's twin. Of four directions, two: first and third."""
+    X = np.array([[0.0, 0.0], [3.0, 4.0], [0.0, 2.0], [3.0, 4.0], [1.0, 0.0]])
+    found = np.array([[1, 0, 3], [2, 3, 0], [0, 4, 1]])
+    expected = np.array([[-0.6, -0.8], [0.0, -1.0], [-1.0, 0.0], [-3 / 13**0.5, -2 / 13**0.5]])
     np.testing.assert_allclose(basis_of(X, found, 9), expected)
-    np.testing.assert_allclose(basis_of(X, found, 2), [expected[0], expected[1]])
+    np.testing.assert_allclose(basis_of(X, found, 2), expected[[0, 2]])
     np.testing.assert_allclose(basis_of(1e-200 * X, found, 9), expected)
     # the order of the triplets does not matter
     np.testing.assert_array_equal(basis_of(X, found[::-1], 9), basis_of(X, found, 9))
