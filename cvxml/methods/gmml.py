@@ -40,7 +40,7 @@ from cvxml.core.pairs import Paired, Pairs, paired
 from cvxml.core.parameter import JSON, NUMBER, Parameter
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found, Start, in_one_step
-from cvxml.core.squares import is_definite, rationals, whole, within_groups
+from cvxml.core.squares import is_definite, rationals, symmetric_whole, whole, within_groups
 from cvxml.core.statement import Statement
 from cvxml.family.enclosed import certificate, definite, dual_array
 from cvxml.family.proved import EPS
@@ -279,7 +279,7 @@ def spectrum(of: Any) -> list[Any]:
     d, R = of.nrows(), eigenvectors(of)[1]
     M = inverted(R) * flint().acb_mat(of) * R
     beside = total([abs(M[i, j]) for i in range(d) for j in range(d) if j != i])
-    wide = flint().arb(0, 2 * upward(ends(beside)[1]))
+    wide = flint().arb(0, 2 * beside)  # not through a float, in which a small one is 5e-324
     found = [M[i, i].real + wide for i in range(d)]
     if not all(each > 0 for each in found):
         raise TooFewBits("an eigenvalue of a product is next to 0")
@@ -436,7 +436,7 @@ class GMML(ConvexMethod[Instance]):
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
         """From "Y" (d, d), any numbers but NaN. Singular metrics cost infinity."""
         psd, feasibility = examine(M, given.X)
-        V, at = whole(psd)
+        V, at = symmetric_whole(M)
         Y = repaired(given, dual_array(dual, "Y", M.shape))
         proved = with_enough_bits(lambda: bound(given, Y))
         here = with_enough_bits(lambda: value(given, V, at)) if is_definite(V) else math.inf

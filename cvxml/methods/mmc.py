@@ -406,8 +406,8 @@ def misreadings(method: MMC) -> dict[str, Misreading]:
             left=left(_logs),
         ),
         "plain_budget": Misreading(
-            "the least sum sqrt(D) over similar pairs where sum D over dissimilar ones is 1, as a program's documentation "
-            "prints it, where the paper has the squares the other way round",
+            "the least sum sqrt(D) over similar pairs where sum D over dissimilar ones is 1, as a program's "
+            "documentation prints it, where the paper has the squares the other way round",
             left=left(_plain_budget),
         ),
         "exchanged": Misreading(
@@ -499,7 +499,8 @@ def _plain_budget(method: MMC, question: Question, p: Instance) -> float:
     """What sum sqrt(D) over similar pairs may still gain where sum D over dissimilar ones is 1, relative to it.
 
     It is concave, so that an optimum has rank one, A = v v^T, where v^T C v is the most with sum |v^T e| <= 1: at a
-    vertex, where d - 1 independent e are orthogonal to v; of a diagonal A where one weight alone is not 0. All are tried.
+    vertex, where d - 1 independent e are orthogonal to v; if A is diagonal where one weight alone is not 0. All are
+    tried.
     """
     E, C, d = p.similar[p.similar.any(axis=1)], p.dissimilar.T @ p.dissimilar, p.X.shape[1]
     if p.diagonal or d == 1:

@@ -4,7 +4,7 @@
 
 Each file NAME.json of the folder (default recorded/) was written by learners/NAME.py, and is judged. With --run it is
 written anew first, in a PYTHON that has what the requirements file named there lists; several may be given. Writes the
-report, and a picture beside it. Three to four minutes.
+report, and a picture beside it. Three minutes of one core.
 """
 
 from __future__ import annotations
@@ -17,8 +17,6 @@ import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 import cvxml
 from cvxml.core.report import Report
 
@@ -27,6 +25,7 @@ sys.path.insert(0, str(HERE))
 
 from mapping import Inputs, Question, Run, g, inputs, question  # noqa: E402 (these files are no package)
 
+SCRIPTS = ("with_metric_learn", "with_mlpack", "with_pylmnn", "with_dlib")  # of learners/
 STARTS = ("auto", "identity", "random", "likelihood")  # of NCA
 
 
@@ -108,9 +107,10 @@ def values_of_g(asked: Question, best: Any, c: float, given: Inputs) -> tuple[fl
 
 def read(folder: Path) -> tuple[dict[str, Inputs], list[dict[str, Any]]]:
     """The data sets, and what each script wrote."""
-    content = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))}
-    given = {name: inputs(each) for name, each in content.pop("inputs").items()}
-    return given, list(content.values())
+    given, *records = (
+        json.loads((folder / f"{name}.json").read_text(encoding="utf-8")) for name in ("inputs", *SCRIPTS)
+    )
+    return {name: inputs(each) for name, each in given.items()}, records
 
 
 def run_learners(name: str, python: str, folder: Path) -> None:

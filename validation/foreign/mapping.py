@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,6 +32,19 @@ def inputs(content: dict[str, Any]) -> Inputs:
     """Of one data set in recorded/inputs.json."""
     rest = {key: value for key, value in content.items() if key not in ("X", "y", "pairs")}
     return Inputs(np.array(content["X"], dtype=float), np.array(content["y"]), content["pairs"], rest)
+
+
+SHORT = {
+    "LargeMarginNearestNeighbor": "LMNN",
+    "NeighborhoodComponentsAnalysis": "NCA",
+    "vector_normalizer_frobmetric": "FrobMetric",
+}
+
+
+def called(run: Run) -> str:
+    """The learner in short, after its package where that is not metric-learn, of which most are."""
+    package = "" if run["package"] == "metric-learn" else f"{run['package']} "
+    return package + SHORT.get(run["learner"], run["learner"])
 
 
 class Question(NamedTuple):
@@ -79,7 +93,7 @@ def _lsml(run: Run, given: Inputs, M: Floats) -> Asked:
 def _frobmetric(run: Run, given: Inputs, M: Floats) -> Asked:
     """Its triplets: every near point of each with every far one."""
     lists = enumerate(zip(run["near"], run["far"], strict=True))
-    triplets = [[i, j, l] for i, (near, far) in lists for j in near for l in far]
+    triplets = [[i, *each] for i, (near, far) in lists for each in product(near, far)]
     return "frobmetric", M, {"C": run["params"]["C"], "triplets": triplets}
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 from findings import findings
-from mapping import Run, as_own_value, own_value, says_converged
+from mapping import SHORT, Run, as_own_value, called, own_value, says_converged
 from remarks import remarks
 from sources import SOURCES
 
@@ -26,7 +26,14 @@ VERDICTS = ("certified", "inconclusive", "refuted")
 def page(judgement: Judgement, image: str) -> str:
     """The whole report."""
     lines = [*header(judgement), *by_learner(judgement), "", f"![relative gaps]({image})"]
-    lines += ["", "## Findings", "", FINDINGS, "", *(f"{k}. {line}" for k, line in enumerate(findings(judgement), 1))]
+    lines += [
+        "",
+        "## Findings",
+        "",
+        FINDINGS,
+        "",
+        *(f"{k}. {line}" for k, line in enumerate(findings(judgement), 1)),
+    ]
     lines += sources()
     for data_set, given in judgement.given.items():
         runs = [each for each in judgement.judged if each.run["data"] == data_set]
@@ -41,7 +48,7 @@ def page(judgement: Judgement, image: str) -> str:
 
 
 FINDINGS = (
-    "What a maintainer could act on, in the order of packages, each with the version and the lines that it was read in. "
+    "What a maintainer could act on, each with the version and the lines that it was read in. "
     "`python validation/foreign/judge.py --run NAME=PYTHON` runs the learners again and writes this page, with NAME "
     "the script in brackets and PYTHON one that has what its requirements file lists."
 )
@@ -91,7 +98,8 @@ def by_learner(judgement: Judgement) -> list[str]:
         "",
         "## By learner",
         "",
-        f"The relative gap, proved, on {names}: at the first settings of the tables below, mostly the package's own, and "
+        f"The relative gap, proved, on {names}: at the first settings of the tables below, mostly the package's own, "
+        "and "
         "the least of all settings; of NCA, which is not convex, n - f, of which 0 is a bound. Verdicts are those at "
         "normal, of all runs.",
         "",
@@ -112,7 +120,7 @@ def by_learner(judgement: Judgement) -> list[str]:
 def learner_of(each: Judged) -> str:
     """The package and what it calls the learner."""
     diagonal = ", diagonal" if each.asked.method == "mmc:diagonal" else ""
-    return f"{each.run['package']} {each.run['learner']}{diagonal}"
+    return f"{each.run['package']} {SHORT.get(each.run['learner'], each.run['learner'])}{diagonal}"
 
 
 def left(each: Judged) -> float:
@@ -143,7 +151,8 @@ def counts(judged: list[Judged]) -> list[str]:
     same = [each for each in off if each < ROUNDING]
     if same:
         lines[0] += (
-            f" In {len(same)} runs the learner's own code computes the function judged: its value and cvxml's differ by "
+            f" In {len(same)} runs the learner's own code computes the function judged: its value and cvxml's differ "
+            "by "
             f"{max(same):.1e} at most, relatively."
         )
     other = [each for each in off if not each < ROUNDING]
@@ -175,16 +184,11 @@ def table(judged: list[Judged]) -> list[str]:
     for each in judged:
         run, figures = each.run, each.figures
         rows.append(
-            f"| {prefix(run)}{run['learner']}, `{each.asked.method}` | {run['settings']} | {figures.objective:.10g} | "
+            f"| {called(run)}, `{each.asked.method}` | {run['settings']} | {figures.objective:.10g} | "
             f"[{figures.lower_bound:.11g}, {figures.reference_objective:.11g}] | {figures.gap:.2e} | "
             f"{figures.rel_gap:.1e} | {each.normal.verdict.value} | {each.loose.verdict.value} | {says(run)} |"
         )
     return [head, "|---|---|---|---|---|---|---|---|---|", *rows]
-
-
-def prefix(run: Run) -> str:
-    """The package, where it is not metric-learn, of which most are."""
-    return "" if run["package"] == "metric-learn" else f"{run['package']} "
 
 
 def says(run: Run) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from mapping import Run, least_g, says_converged
+from mapping import Run, called, least_g, says_converged
 
 if TYPE_CHECKING:
     from judge import Judged
@@ -43,9 +43,7 @@ def diagnoses(judged: list[Judged]) -> list[str]:
 
 def name(each: Judged) -> str:
     """A run in words."""
-    run = each.run
-    package = "" if run["package"] == "metric-learn" else f"{run['package']} "
-    return f"{package}{run['learner']}, {run['settings']}"
+    return f"{called(each.run)}, {each.run['settings']}"
 
 
 def is_tight(each: Judged) -> bool:

@@ -99,7 +99,8 @@ SOURCES = (
         "is within the margin of the last target, in input space the furthest",
         "lmnn.py 286, 746-747, 1061-1074",
         "`lmnn:squared_hinge`, mu, its targets; all impostors",
-        "the paper it cites (210-215) has the plain hinge; _find_impostors (785-787) is to be given the distance of the "
+        "the paper it cites (210-215) has the plain hinge; _find_impostors (785-787) is to be given the distance of "
+        "the "
         "furthest target",
     ),
     Source(
@@ -109,5 +110,13 @@ SOURCES = (
         "`frobmetric`, C, its triplets",
         "plain distances, d_near + 1 < d_far, and |T|² for |X|² "
         "(vector_normalizer_frobmetric_abstract.h 25, 87, 119)",
+    ),
+    Source(
+        "pyDML GMML",
+        "S⁻¹ #_t D, t = geodesic_step, S and D sums over 40 c (c - 1) pairs drawn for c classes, with repetition and a "
+        "point with itself among them; reg I added to both only where one is next to singular",
+        "dml/gmml.pyx 101-118 at ed2cbd4",
+        "not run: the release, 0.1.0, has no GMML. It would be `gmml`, weight = t, mu = reg or 0, its pairs",
+        "the same",
     ),
 )

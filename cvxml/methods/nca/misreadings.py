@@ -264,7 +264,8 @@ MISREADINGS: dict[str, Misreading] = {
     "mean": Misreading("p_i the mean of p_ij over the class where the note has the sum", _mean_in_class),
     "self": _objective("the point itself in the denominator of p_ij, where the note has k != i", "self"),
     "dropped": Misreading(
-        "the points left out of g whose p_i is 0 in single precision, where the note has all of them", _dropped
+        "the points left out of g whose p_i is 0 in single precision, where the note has all of them",
+        _dropped,
     ),
     "others": _objective(
         "the points of the class left out of the denominator of p_i (as its proxy is in Proxy-NCA), where the note has "

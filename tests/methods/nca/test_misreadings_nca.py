@@ -174,7 +174,9 @@ def test_points_that_single_precision_drops(m: int) -> None:
 @pytest.mark.parametrize("m", [1, 2])
 def test_a_denominator_of_the_others_alone(criterion: str, m: int) -> None:
     rng = np.random.default_rng(2)
-    y = np.repeat([0, 1, 2], (5, 12, 12))  # of classes that overlap: else multiples of a metric are better and better
+    y = np.repeat(
+        [0, 1, 2], (5, 12, 12)
+    )  # of classes that overlap: else multiples of a metric are better and better
     X = rng.standard_normal((len(y), 2)) + 0.3 * rng.standard_normal((3, 2))[y]
     A = least(X, same_class(y), against_others, m)
     report = judged(X, y, A, criterion=criterion, n_components=m)

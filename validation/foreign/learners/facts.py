@@ -1,4 +1,5 @@
-"""What metric-learn and scikit-learn do when they are tried: no matrix to judge, a thing to see. ../findings.py tells."""
+"""What metric-learn and scikit-learn do when they are tried: no matrix to judge, a thing to see. ../findings.py "
+"tells."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ def raised(call: Callable[[], Any]) -> str:
     """The error that it ends with, in one line."""
     try:
         watched(call)
-    except Exception as error:  # noqa: BLE001 (whichever it is)
+    except Exception as error:
         return f"{type(error).__name__}: {str(error).splitlines()[0]}"
     return "no error"
 

@@ -76,7 +76,9 @@ def run(package: str, learner: str, settings: str, data: Data, M: np.ndarray, **
     return {**known, **rest, "mahalanobis": M, **more}
 
 
-def write(packages: tuple[str, ...], run_all: Callable[[dict[str, Data]], tuple[list[Any], dict[str, Any]]]) -> None:
+def write(
+    packages: tuple[str, ...], run_all: Callable[[dict[str, Data]], tuple[list[Any], dict[str, Any]]]
+) -> None:
     """Run a script as its command line says. run_all gives runs and facts."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--inputs", type=Path, required=True)

@@ -1,6 +1,6 @@
 """dlib's FrobMetric, as it returns it, through frobmetric.cpp: see record.py.
 
-Any Python that has numpy; a C++ compiler and the dlib library (its headers, LAPACK and BLAS), as a distribution packs it.
+Any Python that has numpy; a C++ compiler and the dlib library (headers, LAPACK and BLAS), as a distribution packs it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """mlpack's LMNN and NCA, as they return it: see record.py. ../requirements_mlpack.txt has the versions.
 
-Its Python functions give the transpose of the matrix that its C++ has: a point is a column there and a row here. So with
+Its Python functions give the transpose of the matrix that its C++ has: a point is a column there and a row here. With
 `output` K, a point x becomes x K, and M = K K^T; `transformed` is how far the package's own transformed data are off.
 mlpack_functions.cpp calls what the package's headers define: a C++ compiler, and the headers of Armadillo and cereal.
 """
@@ -14,11 +14,11 @@ from pathlib import Path
 
 os.environ["OMP_NUM_THREADS"] = "1"  # its sums are atomic, and change with the order of threads
 
-from typing import Any  # noqa: E402
+from typing import Any
 
-import mlpack  # noqa: E402
-import numpy as np  # noqa: E402
-from record import Data, run, watched, write  # noqa: E402
+import mlpack
+import numpy as np
+from record import Data, run, watched, write
 
 SEED = 1  # 0 would be the time
 

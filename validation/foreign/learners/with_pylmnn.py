@@ -27,7 +27,9 @@ SETTINGS = {
 
 
 def run_all(data: dict[str, Data]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    runs = [fit(settings, data[name], given) for name in ("iris", "wine") for settings, given in SETTINGS.items()]
+    runs = [
+        fit(settings, data[name], given) for name in ("iris", "wine") for settings, given in SETTINGS.items()
+    ]
     return runs, {}
 
 
