@@ -47,7 +47,7 @@ def draw(judged: list[Judged], path: Path) -> None:
     panels[-1, 0].set_xscale("log")
     panels[-1, 0].set_xlabel(
         "proved gap relative to the optimum; below 1e-12 drawn there; dotted: normal, loose\n"
-        "filled: the package says it converged; open: it says nothing",
+        "filled: the package says it converged; open: it does not",
         loc="right",
     )
     figure.savefig(path, dpi=110, metadata={"Software": None})

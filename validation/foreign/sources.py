@@ -105,10 +105,10 @@ SOURCES = (
     ),
     Source(
         "dlib vector_normalizer_frobmetric",
-        "1/2 |X|² + (C/m) Σ_t [1 + d²_near - d²_far]_+, over m triplets; X = TᵀT",
+        "1/2 ‖X‖² + (C/m) Σ_t [1 + d²_near - d²_far]_+, over m triplets; X = TᵀT",
         "dlib/statistics/vector_normalizer_frobmetric.h 97-129, 462-468, 485",
         "`frobmetric`, C, its triplets",
-        "plain distances, d_near + 1 < d_far, and |T|² for |X|² "
+        "plain distances, d_near + 1 < d_far, and ‖T‖² for ‖X‖² "
         "(vector_normalizer_frobmetric_abstract.h 25, 87, 119)",
     ),
     Source(
