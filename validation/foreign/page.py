@@ -50,7 +50,8 @@ def page(judgement: Judgement, image: str) -> str:
 FINDINGS = (
     "What a maintainer could act on, each with the version and the lines that it was read in. "
     "`python validation/foreign/judge.py --run NAME=PYTHON` runs the learners again and writes this page, with NAME "
-    "the script in brackets and PYTHON one that has what its requirements file lists."
+    "the script in brackets and PYTHON one that has what its requirements file lists; with_mlpack and with_dlib need a "
+    "C++ compiler and headers too, which they name."
 )
 
 
