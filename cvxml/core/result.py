@@ -315,11 +315,14 @@ class Solution:
     def save(self, path: str | Path) -> None:
         """Write data, metric and dual to `path`, .json or .npz: all that a stranger needs to check it.
 
-        Raises ValueError for another name, or for a parameter that is an object of the user's own.
+        Raises ValueError for another name, for a parameter that is an object of the user's own, and where the objective
+        is infinite.
         """
         for name, value in self.params.items():
             if not isinstance(value, (str, int, float, list, tuple, dict, type(None))):
                 raise ValueError(f"{name} is an object of {type(value).__name__}, which a file cannot hold")
+        if not math.isfinite(self.objective):
+            raise ValueError(f"the objective is {self.objective}: no metric was found that a file could hold")
         content = self.to_dict()
         if Path(path).suffix == ".json":
             write_json(path, content)

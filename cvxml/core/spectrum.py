@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from cvxml.core.balls import TooFewBits, ends, total
-from cvxml.core.exact import flint, upward
+from cvxml.core.balls import TooFewBits, total
+from cvxml.core.exact import flint
 
 
 def inverted(A: Any) -> Any:
@@ -31,5 +31,5 @@ def enclosed(of: Any) -> list[Any]:
     d, R = of.nrows(), eigenvectors(of)[1]
     M = inverted(R) * flint().acb_mat(of) * R
     beside = total([abs(M[i, j]) for i in range(d) for j in range(d) if j != i])
-    wide = flint().arb(0, 2 * upward(ends(beside)[1]))
+    wide = flint().arb(0, 2 * beside)  # not through a float, in which a small one is 5e-324
     return [M[i, i].real + wide for i in range(d)]

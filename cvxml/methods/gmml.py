@@ -51,7 +51,7 @@ from cvxml.core.parameter import JSON, NUMBER, Parameter
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found, Start, in_one_step
 from cvxml.core.spectrum import eigenvectors, enclosed, inverted
-from cvxml.core.squares import is_definite, rationals, whole
+from cvxml.core.squares import is_definite, rationals, symmetric_whole, whole
 from cvxml.core.statement import Statement
 from cvxml.family.enclosed import certificate, definite, dual_array
 from cvxml.family.proved import EPS
@@ -414,7 +414,7 @@ class GMML(ConvexMethod[Instance]):
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
         """From "Y" (d, d), any numbers but NaN. Singular metrics cost infinity."""
         psd, feasibility = examine(M, given.X)
-        V, at = whole(psd)
+        V, at = symmetric_whole(M)
         Y = repaired(given, dual_array(dual, "Y", M.shape))
         proved = with_enough_bits(lambda: bound(given, Y))
         here = with_enough_bits(lambda: value(given, V, at)) if is_definite(V) else math.inf

@@ -37,7 +37,7 @@ from cvxml.core.misreading import Misreading, Other, Question
 from cvxml.core.parameter import JSON, NUMBER, Parameter
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found, Start, in_one_step
-from cvxml.core.squares import is_definite, rationals, whole, within_groups
+from cvxml.core.squares import is_definite, rationals, symmetric_whole, within_groups
 from cvxml.core.statement import Statement
 from cvxml.family.enclosed import certificate, definite, dual_array
 from cvxml.family.logdet import distance
@@ -402,7 +402,7 @@ class RCA(ConvexMethod[Instance]):
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
         """From "l" (1,), any number but NaN; one that is no price counts as 0. Singular metrics cost infinity."""
         psd, feasibility = examine(M, given.X)
-        (l,), d, V = dual_array(dual, "l", (1,)), len(M), whole(psd)[0]  # noqa: E741
+        (l,), d, V = dual_array(dual, "l", (1,)), len(M), symmetric_whole(M)[0]  # noqa: E741
         with precision():
             best, proved = optimum(given), bound(given, l)
             here = value(given, V) if is_definite(V) else math.inf

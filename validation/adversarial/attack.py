@@ -294,7 +294,9 @@ class Attack:
         value = self.problem.value(at)
         itself = found.distance == 0 and at.size == 0 and (A == A.T).all() and value.is_finite()
         # the upper end of balls of fewer bits: above, and next to it
-        if itself and (more(value, high) or more(high - value, (abs(value) + 1) * arb(2) ** -150)):
+        if itself and (
+            more(value, high) or more(high - value, (abs(value) + 1) * arb(2) ** -self.problem.bits)
+        ):
             wrong.append(f"exact: the objective {text(high)} is not {text(value)}")
         return said, "", "inconclusive", wrong
 
@@ -345,6 +347,8 @@ class Attack:
         if any(words in said for words in UNCOMPUTED):
             return []
         problem: Problem = self.problem
+        if problem.denied(said):
+            return []
         if "infinite" in said or "cost" in said:
             return [] if isinstance(problem, Budget) and unbounded(problem) else [f"refused: {said:.200}"]
         if "equal" in said or "distance 0" in said or "same point" in said:
@@ -354,6 +358,8 @@ class Attack:
 
     def recomputed(self, solved: Any) -> Said:
         """What the stranger's script says of a saved file."""
+        if not math.isfinite(solved.objective):
+            return "recompute", "normal", "inconclusive", []
         with tempfile.TemporaryDirectory() as folder:
             path = str(Path(folder) / "saved.json")
             solved.save(path)

@@ -30,6 +30,8 @@ METHODS = (
     "rtml",
     "lsml",
     "schultz_joachims",
+    "rca",
+    "gmml",
 )
 
 
@@ -324,6 +326,34 @@ def _lsml(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
     return {"prior": given["prior"], "quadruplets": rows, "weights": weights / weights.sum()}
 
 
+def _rca(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
+    chunklets = np.array(y)
+    if rng.random() < 0.5:
+        chunklets = rng.integers(-1, max(2, len(X) // 3), len(X))
+    if (chunklets < 0).all():
+        chunklets[:2] = 0
+    return {"chunklets": chunklets.tolist(), "alpha": _small(X, rng)}
+
+
+def _gmml(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
+    pairs = None
+    if rng.random() < 0.5:
+        every = [(i, j) for j in range(len(X)) for i in range(j)]
+        pairs = {}
+        for kind, same in (("similar", True), ("dissimilar", False)):
+            of_kind = [pair for pair in every if (y[pair[0]] == y[pair[1]]) == same]
+            some = rng.permutation(len(of_kind))[: int(rng.integers(1, 2 * len(X)))]
+            pairs[kind] = [list(of_kind[k]) for k in some]
+    return {"weight": float(rng.choice([0.5, 0.5, 0.5, 0.25, 0.9])), "mu": _small(X, rng), "pairs": pairs}
+
+
+def _small(X: Any, rng: Any) -> float:
+    """Added to a diagonal: nothing, or what may be lost beside the points."""
+    with np.errstate(all="ignore"):
+        variance = min(float(X.var()), 1e300)  # of the largest features it overflows
+    return float(rng.choice([0, 0, 1e-12, 1e-8, 1e-3, 1]) * rng.choice([1, variance]))
+
+
 def _ssvm(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
     return {"n_neighbors": int(rng.choice([1, 3])), "C": float(2.0 ** rng.integers(-6, 4))}
 
@@ -354,6 +384,8 @@ PARAMETERS: dict[str, Callable[..., dict[str, Any]]] = {
     "rtml": _rtml,
     "schultz_joachims": _frobmetric,
     "lsml": _lsml,
+    "rca": _rca,
+    "gmml": _gmml,
     "itml": _itml,
     "ssvm": _ssvm,
     "nca": _nca,

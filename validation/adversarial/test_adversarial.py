@@ -89,6 +89,15 @@ TARGETS = [[1], [0], [3], [2]]
             {"prior": np.eye(1), "quadruplets": [[0, 2, 1, 2], [0, 1, 2, 3]], "weights": [0.5, 0.5]},
             2 - math.log(2),
         ),
+        # 0, 1, 3 are 4/3, 1/3, 5/3 from their mean; a multiple costs the same
+        ("rca", {"chunklets": [5, 5, 5, -1], "alpha": 0.5}, 42 / 27 + 0.5),
+        # similar pairs 1 + 16, dissimilar 9 + 49 + 4 + 36, and 1 in both
+        ("gmml", {"weight": 0.5, "mu": 1.0, "pairs": None}, 2 * 18 + 99 / 2),
+        (
+            "gmml",
+            {"weight": 0.25, "mu": 0.0, "pairs": {"similar": [[0, 1]], "dissimilar": [[0, 2]]}},
+            0.75 * math.log(2) ** 2 + 0.25 * math.log(9 / 2) ** 2,
+        ),
         # over the budget of 1 by 34: distances 18, 98, 8, 72 divided by it
         ("mmc", {}, -sum(math.sqrt(d / 34) for d in (18, 98, 8, 72))),
         ("mmc:diagonal", {}, -sum(math.sqrt(d / 34) for d in (18, 98, 8, 72))),
@@ -218,7 +227,7 @@ def told(monkeypatch: pytest.MonkeyPatch, method: str, lie: Lie) -> set[str]:
     return {wrong.split(":")[0] for each in attacked(name, 0, count=6) for wrong in each.wrong}
 
 
-@pytest.mark.parametrize("method", ["mlsvm", "lmnn", "mmc", "mcml", "itml", "dml_eig"])
+@pytest.mark.parametrize("method", ["mlsvm", "lmnn", "mmc", "mcml", "itml", "dml_eig", "rca", "gmml"])
 @pytest.mark.parametrize("lie", LIES)
 def test_a_certificate_that_lies_is_caught(monkeypatch: pytest.MonkeyPatch, method: str, lie: str):
     assert lie in told(monkeypatch, method, LIES[lie])
@@ -263,8 +272,9 @@ def test_nothing_is_wrong(method: str):
     assert not [(each.what, each.tol, each.wrong) for each in found if each.wrong]
 
 
-# what 0.1 said falsely of them: a bound above what a metric attains, a certificate of what underflows, of an optimum
-# of 0, a singular covariance, an objective that is another's; figures that are no numbers, a kernel that is not 0
+# what was said falsely of them: a bound above what a metric attains, a certificate of what underflows, of an optimum
+# of 0, a singular covariance, an objective that is another's; figures that are no numbers, a kernel that is not 0; the
+# objective of a metric that was symmetric but for rounding, and eigenvalues of 1e-398 that no bits decide
 FALSE_ONCE = (
     ("lmnn", 4),
     ("lmnn:squared_hinge", 12),
@@ -277,6 +287,9 @@ FALSE_ONCE = (
     ("kernel_mlsvm", 10),
     ("kernel_mlsvm", 21),
     ("nca:f", 25),
+    ("rca", 12),
+    ("rca", 48),
+    ("gmml", 7),
 )
 
 

@@ -56,6 +56,7 @@ class Problem:
 
     diagonal = False
     along_rays = True  # the objective of a multiple of a metric is another
+    bits = 150  # to which exact arithmetic has the objective, where it is no rational number
 
     def __init__(self, X: Any, y: Any, **params: Any):
         self.X, self.y, self.params = np.asarray(X, float), [int(c) for c in y], params
@@ -119,6 +120,10 @@ class Problem:
 
     def unbounded(self) -> bool:
         """True if the infimum is -infinity."""
+        return False
+
+    def denied(self, said: str) -> bool:
+        """True if there is no single optimum, and `said` gives the reason."""
         return False
 
 
@@ -378,6 +383,108 @@ class DMLEig(Budget):
         return least(D)
 
 
+class Scatters(Problem):
+    """Of one or two matrices that are sums over points, and are rational."""
+
+    def sum_of(self, rows: list[Any]) -> Any:
+        """sum r r^T over rows of integers, in the units of the points: rationals (d, d)."""
+        E = fmpz_mat([[int(x) for x in row] for row in rows] or [[0] * self.d])
+        return fmpq_mat(E.transpose() * E) / fmpq(4**self.points.power)
+
+    def metric(self, at: Image) -> Any:
+        """Rationals (d, d), or None where it stands for another metric."""
+        rows = fmpz_mat([[int(x) for x in row] for row in at.M.values])
+        return None if at.size > 0 else fmpq_mat(rows) * fmpq(2) ** -at.M.power
+
+    def times_identity(self, x: float) -> Any:
+        """x I."""
+        at = fmpq(*float(x).as_integer_ratio())
+        return fmpq_mat([[at if i == j else fmpq(0) for j in range(self.d)] for i in range(self.d)])
+
+    def value(self, at: Image) -> Any:
+        M = self.metric(at)
+        if M is None:
+            return arb.nan()
+        return self.of(M) if M.det() > 0 else INFINITY
+
+    def of(self, M: Any) -> Any:
+        """The objective at rationals (d, d), positive definite."""
+        raise NotImplementedError
+
+
+def trace(M: Any) -> Any:
+    """Of rationals."""
+    return sum((M[i, i] for i in range(M.nrows())), fmpq(0))
+
+
+class RCA(Scatters):
+    """tr CM / |M|^(1/d), C within `chunklets` and alpha I."""
+
+    along_rays = False
+
+    def __init__(self, X: Any, y: Any, **params: Any):
+        super().__init__(X, y, **params)
+        lists: dict[int, list[int]] = {}
+        for i, j in enumerate(params["chunklets"]):
+            if j >= 0:
+                lists.setdefault(j, []).append(i)
+        points, self.C = self.points.values, self.times_identity(params["alpha"])
+        n = sum(map(len, lists.values()))
+        for members in lists.values():
+            # with the mean taken out, and n_j in: integers
+            rows = [len(members) * points[i] - sum(points[k] for k in members) for i in members]
+            self.C += self.sum_of(rows) / fmpq(n * len(members) ** 2)
+
+    def of(self, M: Any) -> Any:
+        return arb(trace(self.C * M)) * (-arb(M.det()).log() / self.d).exp()
+
+    def scale(self, at: Image) -> Any:
+        return self.d * (arb(self.C.det()).log() / self.d).exp()
+
+    def denied(self, said: str) -> bool:
+        rank = self.C.rank()
+        if rank == 0:
+            return "no point differs" in said
+        return rank < self.d and f"in {rank} of {self.d} directions" in said
+
+
+class GMML(Scatters):
+    """tr AS + tr A^-1 D over `pairs`, or for another `weight` squared distances to S^-1 and D; mu I in both sums."""
+
+    def __init__(self, X: Any, y: Any, **params: Any):
+        super().__init__(X, y, **params)
+        self.bits = 150 if params["weight"] == 0.5 else 40  # eigenvalues: their enclosures are wider
+        pairs = params["pairs"] or {"similar": self.same, "dissimilar": self.other}
+        self.S, self.T = (
+            self.sum_of([self.difference(i, j) for i, j in pairs[kind]]) + self.times_identity(params["mu"])
+            for kind in ("similar", "dissimilar")
+        )
+
+    def of(self, M: Any) -> Any:
+        t = self.params["weight"]
+        if t == 0.5:
+            return arb(trace(M * self.S) + trace(M.inv() * self.T))
+        return (1 - real(t)) * squared_logs(M * self.S) + real(t) * squared_logs(M.inv() * self.T)
+
+    def scale(self, at: Image) -> Any:
+        least = 0.0 if self.params["weight"] == 0.5 else 1e-6
+        return self.value(at).max(real(least) * self.d)
+
+    def denied(self, said: str) -> bool:
+        near, apart = self.S.rank(), self.T.rank()
+        if min(near, apart) == self.d:
+            return False
+        many = near == apart == (self.S * self.T).rank()
+        counted = f"in {near} of {self.d} directions, dissimilar pairs in {apart}"
+        return counted in said and ("many optimal" in said) == many
+
+
+def squared_logs(M: Any) -> Any:
+    """sum log^2 of the eigenvalues of rationals, which are positive: roots of the polynomial that has no rounding."""
+    found = M.charpoly().complex_roots()
+    return total(count * root.real.log() ** 2 for root, count in found)
+
+
 CONVEX: dict[str, type[Problem]] = {
     "mlsvm": MLSVM,
     "kernel_mlsvm": Kernel,
@@ -392,4 +499,6 @@ CONVEX: dict[str, type[Problem]] = {
     "rtml": RTML,
     "lsml": LSML,
     "schultz_joachims": SchultzJoachims,
+    "rca": RCA,
+    "gmml": GMML,
 }

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from metric_learn import ITML, LMNN, MMC
+from metric_learn import LMNN, LSML, MMC, NCA
 from metric_learn.constraints import wrap_pairs
 from metric_learn.lmnn import _sum_outer_products
+from record import Data
+from sklearn.neighbors import NeighborhoodComponentsAnalysis
 
 
 def targets(model: LMNN, X: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -17,10 +19,9 @@ def targets(model: LMNN, X: np.ndarray, y: np.ndarray) -> np.ndarray:
     return model._select_targets(X, numbers)
 
 
-def own_objective(
-    model: Any, X: np.ndarray, y: np.ndarray, pairs: tuple[np.ndarray, ...], L: np.ndarray
-) -> dict[str, list[float]]:
+def own_objective(model: Any, data: Data, L: np.ndarray, given: dict[str, Any]) -> dict[str, list[float]]:
     """[at its start, at L]. `model` is not fitted; it starts from the identity, or from `init` if that is a matrix."""
+    X, y = data.X, data.y
     eye = np.eye(X.shape[1])
     if isinstance(model, LMNN):
         chosen, numbers = targets(model, X, y), np.unique(y, return_inverse=True)[1]
@@ -29,12 +30,22 @@ def own_objective(
         return {"minimised": [float(model._loss_grad(X, each, *rest)[1]) for each in (eye, L)]}
     if isinstance(model, MMC):
         start = eye if isinstance(model.init, str) else model.init
-        return mmc_objective(model, *wrap_pairs(X, pairs), start, L.T @ L)
-    if isinstance(model, ITML):  # it computes no objective
-        return {}
-    model.n_iter_ = 1  # at 0 the loss would print a header
-    same = y[:, None] == y[None, :]
-    return {"maximised": [float(model._loss_grad_lbfgs(each.ravel(), X, same)[0]) for each in (eye, L)]}
+        return mmc_objective(model, *wrap_pairs(X, data.pairs), start, L.T @ L)
+    if isinstance(model, LSML):
+        return {"minimised": [lsml_loss(model, data, each, given.get("weights")) for each in (eye, L.T @ L)]}
+    if isinstance(model, (NCA, NeighborhoodComponentsAnalysis)):
+        model.n_iter_ = 1  # at 0 the loss would print a header
+        same = y[:, None] == y[None, :]
+        return {"maximised": [float(model._loss_grad_lbfgs(each.ravel(), X, same)[0]) for each in (eye, L)]}
+    return {}  # ITML and RCA compute none
+
+
+def lsml_loss(model: LSML, data: Data, M: np.ndarray, weights: np.ndarray | None = None) -> float:
+    """The prior being the identity."""
+    a, b, c, d = data.X[data.more["quadruplets"].T]
+    model.w_ = np.ones(len(a)) if weights is None else weights.copy()
+    model.w_ /= model.w_.sum()
+    return float(model._total_loss(M, a - b, c - d, np.eye(M.shape[0])))
 
 
 def mmc_objective(
