@@ -19,6 +19,7 @@ from cvxml.family.losses import LogSumExp
 from cvxml.family.proved import EPS, least_eigenvalue
 from cvxml.family.regularizers import Linear, Surplus
 from cvxml.family.rows import ByPoint, Plain, Prices
+from cvxml.family.together import Together
 
 # Multiples of the metric for which C is about 1 and the mean distance is 1. 16 is seldom much worse than the best.
 MULTIPLES = (16.0, 64.0, 4.0, 256.0, 1.0, 1024.0, 0.25)
@@ -38,7 +39,9 @@ class Anchors:
     level: prices whose G is C, exactly, if there are any: C - G is 0, and no number is looked at.
     """
 
-    def __init__(self, regularizer: Linear, loss: LogSumExp, rows: ByPoint, level: Prices | None):
+    def __init__(
+        self, regularizer: Linear, loss: LogSumExp, rows: ByPoint | Together, level: Prices | None = None
+    ):
         self.regularizer, self.loss, self.rows, self.level = regularizer, loss, rows, level
 
     def anchor(self, prices: Prices) -> Anchor:

@@ -22,6 +22,7 @@ METHODS = {
     "lmnn:squared_hinge": "cvxml.methods.lmnn:SQUARED_HINGE",
     "frobmetric": "cvxml.methods.frobmetric:METHOD",
     "rtml": "cvxml.methods.rtml:METHOD",
+    "boostmetric": "cvxml.methods.boostmetric:METHOD",
     "lsml": "cvxml.methods.lsml:METHOD",
     "rca": "cvxml.methods.rca:METHOD",
     "gmml": "cvxml.methods.gmml:METHOD",
