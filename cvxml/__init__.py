@@ -23,6 +23,7 @@ from cvxml.oracle.check import check
 
 if TYPE_CHECKING:
     from cvxml.estimators.baselines import Euclidean, WithinClass
+    from cvxml.estimators.boostmetric import BoostMetric
     from cvxml.estimators.dml_eig import DMLEig
     from cvxml.estimators.frobmetric import FrobMetric
     from cvxml.estimators.glml import GLML
@@ -51,6 +52,7 @@ __all__ = [
     "NCA",
     "RCA",
     "RTML",
+    "BoostMetric",
     "Certificate",
     "DMLEig",
     "Euclidean",
@@ -77,6 +79,7 @@ _ESTIMATORS = {
     "MLSVM": "cvxml.estimators.mlsvm",
     "FrobMetric": "cvxml.estimators.frobmetric",
     "RTML": "cvxml.estimators.rtml",
+    "BoostMetric": "cvxml.estimators.boostmetric",
     "LSML": "cvxml.estimators.lsml",
     "KernelMLSVM": "cvxml.estimators.mlsvm",
     "GLML": "cvxml.estimators.glml",

@@ -37,6 +37,12 @@ ASKS: dict[str, dict[str, str]] = {
             "else 1 - v - width/2; or components L with M = L^T L"
         )
     },
+    "boostmetric": {
+        "metric": (
+            "X (d, d), the optimum of log sum_t exp(D(i, j) - D(i, l)) + v tr X over the rows i, j, l of `triplets`, "
+            "D(i, j) = (x_i - x_j)^T X (x_i - x_j); or components L with X = L^T L"
+        )
+    },
     "lsml": {
         "metric": (
             "M (d, d), the optimum of tr(M P^-1) - log det(M P^-1) - d + sum_k w_k max(0, D(a, b) - D(c, d))^2 over "

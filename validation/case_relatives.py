@@ -46,6 +46,12 @@ def rtml(X: Points, y: list[int], lam: float, width: float, k: int) -> Inputs:
     return {"X": X, "y": y, "lam": lam, "width": width, "triplets": given.triplets().tolist()}
 
 
+def boostmetric(X: Points, y: list[int], v: float, k: int) -> Inputs:
+    """BoostMetric with explicit triplets, those of k neighbours."""
+    given = get("boostmetric").instance(np.asarray(X), y, n_neighbors=k)
+    return {"X": X, "y": y, "v": v, "triplets": given.triplets().tolist()}
+
+
 def twins() -> Inputs:
     """The first four points once more with the other label: their distance is 0, and no metric keeps that margin."""
     X, y = classes(51, 16, 2, 2, 2.0)
@@ -297,6 +303,25 @@ RELATIVES = (
             "mean": Mistake("the mean over triplets for their sum", params={"lam": 880.0}),
             "hinge": Mistake("the hinge, not smoothed", params={"width": 0.0}),
         },
+    ),
+    Definition(
+        "boostmetric-line",
+        "boostmetric",
+        "one feature, two triplets, one of which is always a tie, solvable by hand: X = log(3) / 8",
+        lambda: {
+            "X": [[0.0], [1.0], [3.0], [-1.0]],
+            "y": [0, 0, 1, 1],
+            "v": 2.0,
+            "triplets": [[0, 1, 2], [0, 1, 3]],
+        },
+        mistakes={"another": Mistake("v = 1", params={"v": 1.0})},
+    ),
+    Definition(
+        "boostmetric-iris",
+        "boostmetric",
+        "every seventh flower, z-scored, two targets and two impostors each",
+        lambda: boostmetric(*sample(IRIS, 7), 0.5, 2),
+        mistakes={"small": Mistake("v = 0.4", params={"v": 0.4})},
     ),
     Definition(
         "lsml-crossed",

@@ -41,7 +41,7 @@ from cvxml.family import trace_path
 from cvxml.family.bound import Family, Term
 from cvxml.family.losses import LogSumExp
 from cvxml.family.rows import Prices
-from cvxml.family.threshold import AT, BELOW, AboveThreshold, Decided
+from cvxml.family.threshold import AT, BELOW, AboveThreshold, Decided, Sides, sides
 from cvxml.family.together import Together
 from cvxml.family.trace import Trace
 from cvxml.family.triplets import TripletMethod
@@ -110,6 +110,19 @@ def instance(
     return Instance(**vars(compared(points, y, n_neighbors, triplets)), v=v)
 
 
+def threshold(
+    X: ArrayLike, y: ArrayLike | None = None, *, n_neighbors: int | None = 3, triplets: Any = None
+) -> Sides:
+    """v* between its sides, each with what proves it: a metric, and shares of the triplets (m,).
+
+    The sides end where double precision has no more digits: within about 1e-6 of the largest H. Raises ValueError for
+    bad input.
+    """
+    given = instance(X, y, n_neighbors=n_neighbors, triplets=triplets)
+    *_, last = sides(given.X, Together(given.triplets()))
+    return last
+
+
 def objective(given: Instance, M: FloatArray) -> float:
     """log sum_t exp(-<M, H_t>) + v tr M"""
     margins = _margins(given, M)
@@ -154,7 +167,7 @@ def evaluate(given: Instance, M: FloatArray) -> dict[str, Any]:
 def _v_times(factor: Callable[[Instance, FloatArray], float]) -> Any:
     def value(question: Question) -> float | None:
         given = instance(question.X, question.y, **question.params)
-        by = float(factor(given, np.asarray(question.metric)))
+        by = factor(given, np.asarray(question.metric))
         return given.v * by if 0 < by < math.inf and abs(by - 1) > 1e-9 else None
 
     return changed("v", value)
@@ -162,7 +175,7 @@ def _v_times(factor: Callable[[Instance, FloatArray], float]) -> Any:
 
 def _without_logarithm(given: Instance, M: FloatArray) -> float:
     """The gradient of the sum is that of its logarithm times the sum."""
-    return 1 / math.fsum(math.exp(-margin) for margin in _margins(given, M))
+    return float(1 / math.fsum(math.exp(-margin) for margin in _margins(given, M)))
 
 
 def _another(given: Instance, M: FloatArray) -> float:

@@ -27,6 +27,7 @@ GIVEN: dict[str, dict[str, Any]] = {
     "kernel_mlsvm": {"lam": 1.0},
     "frobmetric": {"C": 300.0},
     "rtml": {"lam": 10.0},
+    "boostmetric": {"v": 0.1},
 }
 CONVEX = [name for name in names() if get(name).CLAIM == "optimal"]
 STARTED = [name for name in names() if name != "glml"]  # which starts from nothing
@@ -74,7 +75,7 @@ def test_every_step_is_between_the_bounds_of_the_optimum(method: str) -> None:
 
 GRADIENTS = {
     "mlsvm": "subgradient", "ssvm": "subgradient", "lmnn": "subgradient", "lmnn:squared_hinge": "subgradient",
-    "rtml": "gradient", "lsml": "gradient", "itml": "gradient", "mcml": "gradient", "mmc": "gradient",
+    "rtml": "gradient", "boostmetric": "gradient", "lsml": "gradient", "itml": "gradient", "mcml": "gradient", "mmc": "gradient",
     "mmc:diagonal": "gradient",
 }  # fmt: skip
 
@@ -196,6 +197,7 @@ def moved(method: str, T: np.ndarray, shift: Any = 0.0, unit: float = 1.0) -> Pa
         "ssvm": ({"C": 0.1}, {"C": 0.1 / unit**4}),
         "frobmetric": ({"C": 30.0}, {"C": 30.0 / unit**4}),
         "rtml": ({"lam": 10.0}, {"lam": 10.0 * unit**4}),
+        "boostmetric": ({"v": 0.1}, {"v": 0.1 * unit**2}),
         "itml": (
             {"prior": PRIOR},
             {"prior": back @ PRIOR @ back.T},

@@ -28,6 +28,7 @@ METHODS = (
     "dml_eig",
     "frobmetric",
     "rtml",
+    "boostmetric",
     "lsml",
 )
 
@@ -303,6 +304,14 @@ def _rtml(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
     }
 
 
+def _boostmetric(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
+    triplets = _frobmetric(method, X, y, family, rng)["triplets"]
+    D = float_distances(X)
+    far = max((D[i, k] for i, _, k in triplets), default=1.0)
+    v = float(far * 10 ** rng.uniform(-3, 0.5)) if 1e-60 < far < 1e60 else 1.0
+    return {"v": v, "triplets": triplets}
+
+
 def _itml(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
     D = float_distances(X)
     positive = D[(D > 0) & np.isfinite(D)]
@@ -351,6 +360,7 @@ PARAMETERS: dict[str, Callable[..., dict[str, Any]]] = {
     "lmnn": _lmnn,
     "frobmetric": _frobmetric,
     "rtml": _rtml,
+    "boostmetric": _boostmetric,
     "lsml": _lsml,
     "itml": _itml,
     "ssvm": _ssvm,

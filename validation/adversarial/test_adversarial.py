@@ -82,6 +82,12 @@ TARGETS = [[1], [0], [3], [2]]
         ("frobmetric", {"C": 3.0, "triplets": [[0, 1, 2], [2, 3, 1]]}, 2 + 3 * 25 / 2),
         # 4 times half of 2^2; slacks 0 and 25, of which half the width is no loss
         ("rtml", {"lam": 4.0, "width": 0.5, "triplets": [[0, 1, 2], [2, 3, 1]]}, 8 + 25 - 0.25),
+        # margins 16 and -24, and a trace of 2
+        (
+            "boostmetric",
+            {"v": 3.0, "triplets": [[0, 1, 2], [2, 3, 1]]},
+            math.log(math.exp(-16) + math.exp(24)) + 6,
+        ),
         # a divergence of 2 - log 2 - 1, half of (sqrt 18 - sqrt 8)^2; the other comparison is kept
         (
             "lsml",

@@ -245,6 +245,20 @@ class RTML(Problem):
         return real(self.params["lam"]) * self.norm2(at) / 2
 
 
+class BoostMetric(Problem):
+    """log sum exp and v tr X; `triplets` are given."""
+
+    def value(self, at: Image) -> Any:
+        rows = [(at.row(i), j, k) for i, j, k in self.params["triplets"]]
+        trace = arb(int(sum(at.M.values[k, k] for k in range(self.d)))) * arb(2) ** at.M.power
+        # the nearest psd matrix may have as much more
+        trace += self.d * arb(0.5, 0.5) * arb(at.size)
+        return logsumexp([D[j] - D[k] for D, j, k in rows]) + real(self.params["v"]) * trace
+
+    def scale(self, at: Image) -> Any:
+        return abs(self.value(at)).max(arb(1))
+
+
 class NearPrior(Problem):
     """A `prior` is given."""
 
@@ -374,5 +388,6 @@ CONVEX: dict[str, type[Problem]] = {
     "dml_eig": DMLEig,
     "frobmetric": FrobMetric,
     "rtml": RTML,
+    "boostmetric": BoostMetric,
     "lsml": LSML,
 }

@@ -102,6 +102,14 @@ def itml(p: Any, solve: Solve) -> FloatArray:
     return M.value()
 
 
+def boostmetric(p: Any, solve: Solve) -> FloatArray:
+    """One log_sum_exp over the rows of a matrix."""
+    M, (i, j, l) = Metric(p.X.shape[1]), p.triplets().T  # noqa: E741 (the paper's l)
+    margins = (M.rows(p.X[i] - p.X[l]) - M.rows(p.X[i] - p.X[j])) @ M.entries
+    solve(cp.Problem(cp.Minimize(cp.log_sum_exp(-margins) + p.v * cp.trace(M.matrix)), [M.matrix >> 0]))
+    return M.value()
+
+
 def mcml(p: Any, solve: Solve) -> FloatArray:
     """One log_sum_exp over the rows of a matrix."""
     M, n = Metric(p.X.shape[1]), len(p.X)
@@ -155,6 +163,7 @@ FORMS: dict[str, Callable[[Any, Solve], FloatArray]] = {
     "lmnn:squared_hinge": partial(lmnn, squared=True),
     "itml": itml,
     "mcml": mcml,
+    "boostmetric": boostmetric,
     "mmc": mmc,
     "mmc:diagonal": mmc,
     "dml_eig": dml_eig,
