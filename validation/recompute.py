@@ -23,7 +23,7 @@ lmnn      sum lambda, for 0 <= lambda <= mu with (1 - mu) sum X_ij + sum lambda_
           hinge sum lambda - sum lambda^2 / (4 mu), lambda of any size
 frobmetric  sum a - ||P_+(G)||^2 / 2, for 0 <= a <= C/m, where G = sum a_ijl (X_il - X_ij). Scale: ||X||^2 / 2
 rtml      sum a - width/2 sum a^2 - ||P_+(G)||^2 / (2 lam), for 0 <= a <= 1, with the same G. Scale: lam/2 ||M||^2
-boostmetric  H(u), for u of the simplex with v I - sum u_ijl (X_il - X_ij) psd. Scale: the objective, or 1 if that is more
+boostmetric  H(u), for u of the simplex with v I - sum u_ijl (X_il - X_ij) psd. Scale: no less than 1
 lsml      log det(A_0 Z), for 0 <= s < 1 with Z = A_0^-1 + sum w (s X_ab - s/(1-s) X_cd) positive definite
 itml      log det(A_0 Z) + gamma sum_S log(1 - lambda u/gamma) + gamma sum_D log(1 + lambda l/gamma), for lambda >= 0,
           lambda_S < gamma/u, Z = A_0^-1 + sum_S lambda X_ij - sum_D lambda X_ij positive definite
@@ -35,7 +35,8 @@ gmml      2 tr SY, for symmetric Y with D - Y S Y psd, S and D the sums of X_ij 
 mcml      sum_i H(q_i), for rows q_i of the simplex with sum (w_ij - q_ij) X_ij psd, w_ij = 1/(n_c - 1) in the class
 
 where S and D are the similar and the dissimilar pairs; the scale is the objective. Prices that miss psd are mixed with
-2^-20 or less of others that do not: 0 for lmnn, softmax rows for mcml, the same for all for boostmetric; for mmc and dml_eig mu grows.
+2^-20 or less of others that do not: 0 for lmnn, softmax rows for mcml, equal shares for boostmetric;
+for mmc and dml_eig mu grows.
 
 For ssvm, which is not convex, the same of the metric's own convex step: with h*_i the cheapest set in which the class
 of i wins, and weights q >= 0 of sum 1 for each point, the step is nowhere below  C sum q Delta - ||P_+(M)||^2 / 4,

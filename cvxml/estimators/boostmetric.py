@@ -13,7 +13,7 @@ from cvxml.estimators.parameters import estimator
 class BoostMetric(TripletsEstimator):
     """The metric of BoostMetric (Shen et al. 2009, 2012), solved to a certified gap; v must be above v*."""
 
-    v: float = 1.0
+    v: float = 0.5
     n_neighbors: int = 3
     _: KW_ONLY
     max_iter: int = 1000

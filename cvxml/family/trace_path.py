@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cvxml.core.metric import FloatArray, middle
-from cvxml.core.result import Dual
+from cvxml.core.result import Dual, Status
 from cvxml.core.run import Callback, Found, Start, run
 from cvxml.family.barrier import path
 from cvxml.family.bound import Family
@@ -161,4 +161,8 @@ def search(
 ) -> Found:
     """Solve to a gap of `tol`, certified after every step; the arguments are those of search.py."""
     at = TracePath(family, named, None if start is None else start.metric)
-    return run(at, partial(prove, family), tol, max_iter, callback, "path", PATIENCE)
+    found = run(at, partial(prove, family), tol, max_iter, callback, "path", PATIENCE)
+    zero = found._replace(metric=0 * found.metric)
+    of_zero, own = (prove(family, each.metric, each.dual) for each in (zero, found))
+    as_good = of_zero.proves(tol) and of_zero.objective <= own.objective
+    return zero if as_good and found.status is Status.CONVERGED else found

@@ -28,6 +28,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cvxml.core.exact import Exact
 from cvxml.core.example import drawn, sample, timed, verified
 from cvxml.core.inputs import check_positive, check_X
 from cvxml.core.metric import FloatArray, IntArray
@@ -102,7 +103,7 @@ class Instance(Compared):
 
 
 def instance(
-    X: ArrayLike, y: ArrayLike | None, *, v: float = 1.0, n_neighbors: int | None = 3, triplets: Any = None
+    X: ArrayLike, y: ArrayLike | None, *, v: float = 0.5, n_neighbors: int | None = 3, triplets: Any = None
 ) -> Instance:
     """Everything checked. Raises ValueError for bad input."""
     points, v = check_X(X), check_positive(v, "v")
@@ -181,7 +182,7 @@ def _without_logarithm(given: Instance, M: FloatArray) -> float:
 def _another(given: Instance, M: FloatArray) -> float:
     """Of which a multiple of the metric would be no better, to first order."""
     found = evaluate(given, M)
-    return float(found["u"] @ found["margins"]) / (given.v * found["trace"])
+    return float(found["u"] @ found["margins"] / (given.v * found["trace"]))
 
 
 MISREADINGS = {
@@ -211,7 +212,7 @@ class BoostMetric(TripletMethod[Instance]):
     EXPONENTIAL = True
     PATH = staticmethod(trace_path.search)
     PARAMETERS: ClassVar = {
-        "v": Parameter("weight of the trace, > 0; below some v* there is no optimum", NUMBER, 1.0),
+        "v": Parameter("weight of the trace, > 0; below some v* there is no optimum", NUMBER, 0.5),
         **BY_TRIPLETS,
     }
     STATEMENT = Statement("cvxml.methods.boostmetric", ("problem", "dual"))
@@ -284,12 +285,21 @@ class BoostMetric(TripletMethod[Instance]):
         decided = self.decided(given)
         if decided.what == BELOW:
             raise ValueError(
-                f"v={given.v:g} is below v*={decided.sides.lower:.3g} or more: there is no optimum, and the objective "
-                "falls without end along a metric of trace 1 that gives every triplet a margin above v, as rational "
-                "numbers prove; give v above v*, or triplets that no metric keeps"
+                f"v={given.v:g} is below v*, which is {decided.sides.lower:.3g} or more: there is no optimum, as "
+                "rational numbers prove. The objective falls without end along a metric of trace 1 that gives every "
+                "triplet a margin above v; give v above v*, or other triplets"
             )
         found = super().find(given, solver, tol, max_iter, start, callback, **own)
         return found._replace(status=Status.NOT_ATTAINED) if decided.what == AT else found
+
+    def exact_as_stored(
+        self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike, hint: Any = None
+    ) -> Exact:
+        """See `FamilyMethod`; a dual that is not feasible as it is is mixed with strict prices."""
+        try:
+            return super().exact_as_stored(given, M, dual, root=root, hint=hint)
+        except ArithmeticError:
+            return self.exact(given, M, dual, root=root)
 
     def decided(self, given: Instance) -> Decided:
         """Whether v is above v*, and how much is known of that."""

@@ -31,7 +31,7 @@ LEARNERS: list[tuple[Learner, dict[str, list[Any]]]] = [
     (cvxml.LMNN(n_neighbors=1), {"mu": [0.1, 0.5]}),
     (cvxml.FrobMetric(n_neighbors=1), {"C": [0.1, 5.0]}),
     (cvxml.RTML(n_neighbors=1), {"lam": [0.1, 5.0]}),
-    (cvxml.BoostMetric(n_neighbors=1), {"v": [2.0, 5.0]}),
+    (cvxml.BoostMetric(20.0, n_neighbors=1), {"v": [0.5, 1.0]}),
     (cvxml.LSML(), {"n_quadruplets": [40, 80]}),
     (cvxml.ITML(), {"gamma": [0.1, 1.0]}),
     (cvxml.MCML(), {"tol": [1e-6, 1e-4]}),

@@ -250,10 +250,17 @@ class BoostMetric(Problem):
 
     def value(self, at: Image) -> Any:
         rows = [(at.row(i), j, k) for i, j, k in self.params["triplets"]]
-        trace = arb(int(sum(at.M.values[k, k] for k in range(self.d)))) * arb(2) ** at.M.power
-        # the nearest psd matrix may have as much more
-        trace += self.d * arb(0.5, 0.5) * arb(at.size)
-        return logsumexp([D[j] - D[k] for D, j, k in rows]) + real(self.params["v"]) * trace
+        return logsumexp([D[j] - D[k] for D, j, k in rows]) + real(self.params["v"]) * self.trace(at)
+
+    def trace(self, at: Image) -> Any:
+        """That of the nearest psd matrix, which may be larger."""
+        found = ball(sum(at.M.values[k, k] for k in range(self.d)), at.M.power)
+        return found.union(found + self.d * real(at.size))
+
+    def keeps_all(self, at: Image) -> bool:
+        """True if the margins of all triplets are above v times the trace."""
+        cost = real(self.params["v"]) * self.trace(at)
+        return all(at.row(i)[k] - at.row(i)[j] > cost for i, j, k in self.params["triplets"])
 
     def scale(self, at: Image) -> Any:
         return abs(self.value(at)).max(arb(1))

@@ -144,7 +144,7 @@ def test_below_v_star_there_is_no_optimum_and_nothing_that_looks_like_one() -> N
             lambda v=v: cvxml.check("boostmetric", X, y, M, v=v),
             lambda v=v: cvxml.BoostMetric(v).fit(X, y),
         ):
-            with pytest.raises(ValueError, match="is below v"):
+            with pytest.raises(ValueError, match=r"is below v.*no optimum"):
                 act()
         assert cvxml.evaluate("boostmetric", X, y, M, v=v).unbounded_below == pytest.approx(low, rel=1e-6)
         proof = cvxml.certify("boostmetric", X, y, M, {"price": np.ones(1), "triplets": [[0, 1, 2]]}, v=v)
@@ -240,12 +240,12 @@ def test_another_v_is_named() -> None:
 
 def test_triplets_the_other_way_around_are_named() -> None:
     X, _ = real_data("iris", 30)
-    rng = np.random.default_rng(1)
+    rng = np.random.default_rng(2)
     found = [rng.permutation(30)[:3].tolist() for _ in range(40)]
     other = [[i, l, j] for i, j, l in found]  # noqa: E741
-    theirs = cvxml.solve("boostmetric", X, None, v=0.3, triplets=other, tol=1e-9)
+    theirs = cvxml.solve("boostmetric", X, None, v=0.1, triplets=other, tol=1e-9)
     assert theirs.metric.any()
-    report = cvxml.check("boostmetric", X, None, theirs.metric, v=0.3, triplets=found)
+    report = cvxml.check("boostmetric", X, None, theirs.metric, v=0.1, triplets=found)
     assert report.verdict is Verdict.REFUTED
     assert any("j and l exchanged" in line for line in report.diagnosis)
 
@@ -279,7 +279,8 @@ def test_the_estimator_takes_triplets() -> None:
 def test_a_saved_file_is_proved_without_the_package(solver: str, tmp_path: Path) -> None:
     X, y = real_data("iris", 24)
     path = tmp_path / "solution.json"
-    cvxml.solve("boostmetric", X, y, v=1.0, n_neighbors=1, solver=solver, tol=1e-6 if solver == "fast" else 1e-4).save(path)  # fmt: skip
+    tol = 1e-6 if solver == "fast" else 1e-4
+    cvxml.solve("boostmetric", X, y, v=1.0, n_neighbors=1, solver=solver, tol=tol).save(path)
     done = subprocess.run([sys.executable, RECOMPUTE, path], capture_output=True, text=True, check=False)
     if solver == "fast":
         assert "proved: optimal to 1e-6" in done.stdout
