@@ -23,11 +23,11 @@ NOTHING = Weights(np.zeros((0, 2), dtype=np.intp), np.zeros(0))
 
 
 class Traced(SeenBy):
-    """Points in a psd metric, and its trace: that of root root^T, and what features that no point shows have."""
+    """Points in a psd metric, and its trace: that of the matrix, which has entries that no distance shows."""
 
     def __init__(self, X: FloatArray, sight: Seen, psd: FloatArray):
         super().__init__(X, sight)
-        self.trace = sharp(np.concatenate([sight.root.ravel() ** 2, np.diag(psd)[sight.unit == 0]])).value
+        self.trace = sharp(np.diag(psd)).value
 
 
 class Trace(Linear):
@@ -53,7 +53,7 @@ class Trace(Linear):
     def value(self, view: Any) -> Sum:
         """v tr M"""
         value = float(self.v) * view.trace
-        return Sum(value, 8 * EPS * value)
+        return Sum(value, (4 * self.X.shape[1] + 8) * EPS * value)  # a projection rounds every eigenvalue
 
     def surplus(self, G: Weights) -> Surplus:
         """I - G / v. Also where every price is rounded a few times more."""
