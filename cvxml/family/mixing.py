@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cvxml.core.metric import FloatArray
+from cvxml.family.logistic import Labelled, Logistic
 from cvxml.family.losses import LogSumExp
 from cvxml.family.proved import EPS, least_eigenvalue
 from cvxml.family.regularizers import Linear, Surplus
@@ -40,7 +41,11 @@ class Anchors:
     """
 
     def __init__(
-        self, regularizer: Linear, loss: LogSumExp, rows: ByPoint | Together, level: Prices | None = None
+        self,
+        regularizer: Linear,
+        loss: LogSumExp | Logistic,
+        rows: ByPoint | Together | Labelled,
+        level: Prices | None = None,
     ):
         self.regularizer, self.loss, self.rows, self.level = regularizer, loss, rows, level
 

@@ -24,6 +24,7 @@ METHODS = {
     "rtml": "cvxml.methods.rtml:METHOD",
     "boostmetric": "cvxml.methods.boostmetric:METHOD",
     "lsml": "cvxml.methods.lsml:METHOD",
+    "ldml": "cvxml.methods.ldml:METHOD",
     "rca": "cvxml.methods.rca:METHOD",
     "gmml": "cvxml.methods.gmml:METHOD",
 }
