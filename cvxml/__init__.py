@@ -7,7 +7,7 @@ problem(method, X, y)              the literal cvxpy problem
 methods()                          the ids of all methods
 MLSVM, KernelMLSVM, Gerrymandering, GLML, NCA,
 LMNN, ITML, MCML, MMC, DMLEig, FrobMetric, RTML,
-LSML, RCA, GMML, Euclidean, WithinClass        scikit-learn estimators
+BoostMetric, LDML, LSML, RCA, GMML, Euclidean, WithinClass        scikit-learn estimators
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from cvxml.estimators.glml import GLML
     from cvxml.estimators.gmml import GMML
     from cvxml.estimators.itml import ITML
+    from cvxml.estimators.ldml import LDML
     from cvxml.estimators.lmnn import LMNN
     from cvxml.estimators.lsml import LSML
     from cvxml.estimators.mcml import MCML
@@ -44,6 +45,7 @@ __all__ = [
     "GLML",
     "GMML",
     "ITML",
+    "LDML",
     "LMNN",
     "LSML",
     "MCML",
@@ -89,6 +91,7 @@ _ESTIMATORS = {
     "MCML": "cvxml.estimators.mcml",
     "MMC": "cvxml.estimators.mmc",
     "DMLEig": "cvxml.estimators.dml_eig",
+    "LDML": "cvxml.estimators.ldml",
     "RCA": "cvxml.estimators.rca",
     "GMML": "cvxml.estimators.gmml",
     "Euclidean": "cvxml.estimators.baselines",

@@ -57,6 +57,13 @@ ASKS: dict[str, dict[str, str]] = {
             "with B = L^T L"
         )
     },
+    "ldml": {
+        "metric": (
+            "M (d, d), the optimum of the sum of log(1 + exp(D(i, j) - b)) over similar and log(1 + exp(b - D(i, j))) "
+            "over dissimilar pairs, over b too where it is free, D(i, j) = (x_i - x_j)^T M (x_i - x_j); or components "
+            "L with M = L^T L"
+        )
+    },
     "gmml": {
         "metric": (
             "A (d, d), the optimum of tr A S + tr A^-1 D, S and D the sums of (x_i - x_j)(x_i - x_j)^T over similar "

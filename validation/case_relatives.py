@@ -379,6 +379,25 @@ RELATIVES = (
         {"alpha": Mistake("half of alpha", params={"alpha": 0.125})},
     ),
     Definition(
+        "ldml-line",
+        "ldml",
+        "one similar and three dissimilar pairs at the same distance, solvable by hand: M = 2 + log 3",
+        lambda: {
+            "X": [[0.0], [1.0], [2.0], [3.0], [4.0]],
+            "y": [0, 0, 1, 0, 1],
+            "b": 2.0,
+            "pairs": {"similar": [[0, 1]], "dissimilar": [[1, 2], [2, 3], [3, 4]]},
+        },
+        mistakes={"tiny": Mistake("b = 1e-3", params={"b": 1e-3})},
+    ),
+    Definition(
+        "ldml-iris",
+        "ldml",
+        "every seventh flower, z-scored, all pairs by their labels, b free",
+        lambda: {"X": sample(IRIS, 7)[0], "y": sample(IRIS, 7)[1], "b": "free"},
+        mistakes={"tiny": Mistake("b = 1e-3", params={"b": 1e-3})},
+    ),
+    Definition(
         "gmml-squares",
         "gmml",
         "pairs along two axes, solvable by hand: A = diag(2, 3)",

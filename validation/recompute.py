@@ -29,6 +29,7 @@ itml      log det(A_0 Z) + gamma sum_S log(1 - lambda u/gamma) + gamma sum_D log
           lambda_S < gamma/u, Z = A_0^-1 + sum_S lambda X_ij - sum_D lambda X_ij positive definite
 mmc       -sqrt(mu sum 1/c), for c > 0 with mu sum_S X_ij - sum_D c X_ij psd; diagonal: with its diagonal >= 0
 dml_eig   -mu, for q of the simplex with mu sum_S X_ij - sum_D q X_ij psd
+ldml      sum H(a) - b sum t a, for 0 <= a <= 1 with sum t a X_ij psd, t = 1 in S and -1 in D, sum t a = 0 if b is free
 rca       d l - d l log l + l log det C, for l > 0, C the covariance within chunklets plus alpha I; the metric is judged
           with its determinant made 1
 gmml      2 tr SY, for symmetric Y with D - Y S Y psd, S and D the sums of X_ij over these pairs, each plus mu I
@@ -1021,6 +1022,46 @@ def recompute_lsml(content):
     return max(objectives) + lost, bound - lost, max(abs(max(objectives)), Fraction(d, 10**6))
 
 
+def recompute_ldml(content):
+    """At the b given, or at one that is near the best."""
+    X, _, found = squares(content)
+    (similar, dissimilar), b = given_pairs(content), content["params"]["b"]
+    free, listed = b == "free", [*map(tuple, similar.tolist()), *map(tuple, dissimilar.tolist())]
+    t = np.array([1] * len(similar) + [-1] * len(dissimilar), dtype=object)
+    objectives = []
+    for D, by, _, _ in found:
+        values = np.array([D[pair] for pair in listed], dtype=object)
+        at = Fraction(even_odds(t, values, by) if free else float(b))
+        common = math.lcm(by.denominator, at.denominator)
+        z = t * (values * int(by * common) - int(at * common))
+        e = exponentials(np.abs(z), Fraction(1, common))
+        total = sum(max(v, 0) for v in z) * Fraction(1, common)
+        objectives.append(total + sum(log(Fraction(ONE + v, ONE)) for v in e))
+    a, fine = numbers(content, "a", len(listed))
+    require((a >= 0).all() and (a * fine <= 1).all(), "a price leaves what is allowed: 0 to 1")
+    require(not free or (t * a).sum() == 0, "prices of similar and of dissimilar pairs do not balance")
+    require(psd(outer_sum(X, at_pairs(len(X), listed, t * a))), "the prices leave the dual cone")
+    whole_unit = max(1, int(1 / fine))
+    bound = sum(entropy([int(v), whole_unit - int(v)]) for v in a if 0 < v < whole_unit)
+    bound -= 0 if free else Fraction(float(b)) * (t * a).sum() * fine
+    lost = ALLOWED * (1 + max(objectives))
+    return max(objectives) + lost, bound - lost, objectives[-1]
+
+
+def even_odds(t, D, unit):
+    """b with about as much of similar pairs beyond it as of dissimilar pairs within, by bisection."""
+    D = np.array([float(v * unit) for v in D])
+    t = t.astype(float)
+    low, high = D.min() - math.log(2 * len(D)), D.max() + math.log(2 * len(D))
+    for _ in range(200):
+        b = (low + high) / 2
+        z = t * (D - b)
+        e = np.exp(-np.abs(z))
+        beyond = float(t @ np.where(z > 0, 1 / (1 + e), e / (1 + e)))
+        low, high = (b, high) if beyond > 0 else (low, b)
+    return (low + high) / 2
+
+
 def budget(content):
     """The points; in every candidate the squared distances of dissimilar pairs within the budget; the pairs."""
     X, _, found = squares(content)
@@ -1195,6 +1236,7 @@ RELATIVES = {
     "mmc:diagonal": recompute_mmc,
     "dml_eig": recompute_dml_eig,
     "mcml": recompute_mcml,
+    "ldml": recompute_ldml,
     "rca": recompute_rca,
     "gmml": recompute_gmml,
 }

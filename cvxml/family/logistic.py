@@ -151,7 +151,10 @@ class Logistic(NamedTuple):
         signs = self.t.tolist()
         alpha = [min(max(-t * price, NONE), Fraction(1)) for t, price in zip(signs, a, strict=True)]
         if self.b is None:
-            sums = {kind: sum((x for x, t in zip(alpha, signs, strict=True) if t == kind), NONE) for kind in (1, -1)}
+            sums = {
+                kind: sum((x for x, t in zip(alpha, signs, strict=True) if t == kind), NONE)
+                for kind in (1, -1)
+            }
             least = min(sums.values())
             alpha = [x * least / sums[t] if x else x for x, t in zip(alpha, signs, strict=True)]
         return [-t * x for t, x in zip(signs, alpha, strict=True)]
@@ -163,10 +166,10 @@ class Logistic(NamedTuple):
         return total_of(terms) + ball(shift)
 
 
-def best(t: IntArray, D: FloatArray) -> tuple[float, float]:
+def best(t: IntArray | FloatArray, D: FloatArray) -> tuple[float, float]:
     """About the b with the least sum log(1 + exp(t (D - b))), and what the sum may be above the least.
 
-    Its slope, -sum t s, grows with b. Where it is p at a point within w of the best, p w is no less than what is missed.
+    Its slope, -sum t s, grows with b: where it is p, within w of the best, no more than p w is missed.
     """
 
     def slope(b: float) -> float:

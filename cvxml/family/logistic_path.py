@@ -5,8 +5,8 @@ At M = G G^T for M = G (I + dX) G^T, h the svec of G^T X G of a pair:
     gradient  sum t s h,      Hessian  sum w h h^T, with b free less (sum w h) (sum w h)^T / sum w,
 which is b eliminated from the Hessian of both. The path is that of barrier.py.
 
-R is 0, and r(G) is 0 where -G = sum t alpha X is psd. A dissimilar pair that differs where no similar one does, which is
-decided in rationals, has no price: some direction moves it apart at no cost, so that no metric attains the infimum.
+R is 0, and r(G) is 0 where -G = sum t alpha X is psd. A dissimilar pair that differs where no similar one does, which
+is decided in rationals, has no price: some direction moves it apart at no cost: no metric attains the infimum.
 With b free the same is so of pairs that can be separated: where a metric has no similar pair further than a dissimilar
 one, more of it (and of b between them) is never worse, and better unless all are equally far. Otherwise minimisers are
 bounded, and some alpha are strict: sum t alpha X is definite. Those of the middle of the path are.
@@ -185,7 +185,9 @@ def of_pairs(loss: Logistic, rows: Labelled, Y: FloatArray) -> OfPairs:
 
 
 def _size(f: OfPairs, M: FloatArray) -> float:
-    sizes = np.abs(np.linalg.eigvalsh(f.derivatives(np.linalg.cholesky(M))[0]))
+    values, vectors = np.linalg.eigh(M)
+    root: FloatArray = vectors * np.sqrt(values)
+    sizes = np.abs(np.linalg.eigvalsh(f.derivatives(root)[0]))
     return max(float(sizes.mean()), np.finfo(float).tiny)
 
 
@@ -194,7 +196,7 @@ def _separates(
 ) -> FloatArray | None:
     """A root (d, r) of M or of its largest parts in whose metric the pairs are separated, in integers."""
     values, vectors = np.linalg.eigh(M)
-    root = to @ (vectors * np.sqrt(np.maximum(values, 0.0)))
+    root: FloatArray = to @ (vectors * np.sqrt(np.maximum(values, 0.0)))
     i, j = rows.listed.T
     for m in range(root.shape[1]):
         z = X @ root[:, m:]

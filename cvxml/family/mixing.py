@@ -58,6 +58,7 @@ class Anchors:
     @cached_property
     def strict(self) -> Anchor | None:
         """That of the slopes; None where none was found."""
+        assert isinstance(self.loss, LogSumExp)
         found, most, g = None, 0.0, self.regularizer.ground
         if g.undecided or g.rank == 0:
             return None
@@ -75,6 +76,7 @@ class Anchors:
 
     def _slopes(self, s: float) -> FloatArray:
         """At s times the metric for which C is about 1."""
+        assert isinstance(self.loss, LogSumExp)
         nothing = Prices(np.zeros(0), np.zeros(0, dtype=np.intp))
         view = Plain(self.regularizer.ground.images.high * np.sqrt(s))
         return np.concatenate([self.loss.slopes(block) for block in self.rows.blocks(view, nothing)])

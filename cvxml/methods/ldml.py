@@ -1,6 +1,6 @@
 """LDML, logistic discriminant metric learning (Guillaumin, Verbeek, Schmid 2009): is a pair of one class?
 
-Problem, over similar and dissimilar pairs, with p_ij = 1 / (1 + exp(D_M(i, j) - b)) the probability that i and j are similar
+Problem, over similar and dissimilar pairs, p_ij = 1 / (1 + exp(D_M(i, j) - b)) the probability that a pair is similar
     min_{M psd, b}  - sum over similar pairs of log p_ij  -  sum over dissimilar pairs of log(1 - p_ij),
 the likelihood of a logistic regression of the labels of pairs on their distances; b is learnt with M, or given.
 
@@ -132,8 +132,8 @@ def instance(
         raise ValueError("differences of points overflow; rescale X")
     if not p.similar.any():
         raise ValueError(
-            f"the points of every similar pair {p.source} are equal: moving others apart costs nothing, and the infimum "
-            "is not attained; give similar pairs that differ"
+            f"the points of every similar pair {p.source} are equal: moving others apart costs nothing; give similar "
+            "pairs that differ"
         )
     return Instance(p.X, p.y, p.listed, b)
 
@@ -230,7 +230,9 @@ class LDML(FamilyMethod[Instance]):
     EXPONENTIAL = True
     PATH = staticmethod(logistic_path.search)
     PARAMETERS: ClassVar = {
-        "b": Parameter('squared distance of even odds: a number, or "free"', words(FREE, otherwise=NUMBER), FREE),
+        "b": Parameter(
+            'squared distance of even odds: a number, or "free"', words(FREE, otherwise=NUMBER), FREE
+        ),
         "pairs": Parameter(
             '{"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}',
             JSON,
@@ -243,9 +245,9 @@ class LDML(FamilyMethod[Instance]):
         drawn(5, 12, 3),
         drawn(7, 12, 4, degenerate=True),
         drawn(8, 14, 2, 2, b=1.0),
-        sample("iris", 15),
-        verified("iris", 24),
-        verified("wine", 24, b=1.0),
+        sample("iris", 12, b=2.0),
+        verified("iris", 18, b=2.0),
+        verified("balance", 18),
         timed("iris"),
         timed("wine"),
     )

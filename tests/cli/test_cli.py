@@ -52,6 +52,7 @@ SHOWN = {  # of the mathematics
     "boostmetric": "log sum_t exp",
     "lsml": "[sqrt(u_k) - sqrt(v_k)]_+^2",
     "rca": "|B| >= 1",
+    "ldml": "log(1 + exp(D_M(i, j) - b))",
     "gmml": "tr(A^-1 D)",
     "itml": "gamma D_ld",
     "mcml": "log sum",

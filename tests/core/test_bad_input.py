@@ -428,6 +428,7 @@ TABLES = {
     "boostmetric": bad_arrays("price", "triplets"),
     "lsml": bad_arrays("s"),
     "rca": bad_arrays("l"),
+    "ldml": bad_arrays("a"),
     "gmml": bad_arrays("Y"),
     "itml": bad_arrays("lam_S", "lam_D"),
     "mcml": bad_arrays("q"),

@@ -43,6 +43,7 @@ WEIGHT: dict[str, dict[str, Any]] = {
     "boostmetric": {"n_neighbors": 2, "v": 2.0},
     "lsml": {"n_quadruplets": 30},
     "rca": {"alpha": 0.1},
+    "ldml": {"b": 1.0},
     "gmml": {"mu": 0.1},
     "itml": {"pairs": PAIRS, "bounds": (0.5, 2.0)},
     "mcml": {},

@@ -73,6 +73,7 @@ TABLES: list[tuple[str, dict[str, Any], str]] = [
     ("kernel_mlsvm", {}, "kernel values of every two of 30 points"),
     ("mcml", {}, "tables of every two points"),
     ("mmc", {}, "a list of every two of 30 points"),
+    ("ldml", {}, "a list of every two of 30 points"),
     ("itml", {}, "a list of every two of 30 points"),
     ("dml_eig", {}, "a list of every two of 30 points"),
 ]  # fmt: skip
@@ -90,7 +91,7 @@ def test_what_is_listed_in_full_is_refused(
 
 
 @pytest.mark.parametrize(
-    "method", ["frobmetric", "rtml", "boostmetric", "lsml", "mcml", "mmc", "itml", "dml_eig", "nca"]
+    "method", ["frobmetric", "rtml", "boostmetric", "ldml", "lsml", "mcml", "mmc", "itml", "dml_eig", "nca"]
 )
 def test_a_literal_problem_is_refused_before_cvxpy_is_asked(
     method: str, monkeypatch: pytest.MonkeyPatch

@@ -39,6 +39,7 @@ LEARNERS: list[tuple[Learner, dict[str, list[Any]]]] = [
     (cvxml.MMC(diagonal=True), {"diagonal": [False, True]}),
     (cvxml.DMLEig(), {"tol": [1e-6, 1e-4]}),
     (cvxml.RCA(alpha=0.1), {"alpha": [0.1, 1.0]}),
+    (cvxml.LDML(1.0), {"b": [0.5, 2.0]}),
     (cvxml.GMML(mu=0.1), {"weight": [0.3, 0.5]}),
 ]
 BASELINES: list[MetricEstimator] = [Euclidean(), WithinClass(shrinkage=0.1)]
@@ -225,6 +226,7 @@ ASKED: list[tuple[Learner, str, dict[str, Any]]] = [
     (cvxml.MCML(), "mcml", {}),
     (cvxml.DMLEig(), "dml_eig", {}),
     (cvxml.RCA(0.3), "rca", {"alpha": 0.3}),
+    (cvxml.LDML(0.5), "ldml", {"b": 0.5}),
     (cvxml.GMML(0.3, 0.2), "gmml", {"weight": 0.3, "mu": 0.2}),
     (cvxml.ITML(solver="clarabel", tol=1e-3), "itml", {"solver": "clarabel"}),
 ]  # fmt: skip

@@ -75,8 +75,8 @@ def test_every_step_is_between_the_bounds_of_the_optimum(method: str) -> None:
 
 GRADIENTS = {
     "mlsvm": "subgradient", "ssvm": "subgradient", "lmnn": "subgradient", "lmnn:squared_hinge": "subgradient",
-    "rtml": "gradient", "boostmetric": "gradient", "lsml": "gradient", "itml": "gradient", "mcml": "gradient",
-    "mmc": "gradient", "mmc:diagonal": "gradient",
+    "rtml": "gradient", "boostmetric": "gradient", "ldml": "gradient", "lsml": "gradient", "itml": "gradient",
+    "mcml": "gradient", "mmc": "gradient", "mmc:diagonal": "gradient",
 }  # fmt: skip
 
 

@@ -177,7 +177,19 @@ def test_what_is_no_limit_is_refused(limit: Any) -> None:
         cvxml.check("mlsvm", points, y, np.eye(4), time_limit=limit)
 
 
-CONVEX = ["mlsvm", "lmnn", "itml", "mcml", "mmc", "dml_eig", "frobmetric", "rtml", "boostmetric", "lsml"]
+CONVEX = [
+    "mlsvm",
+    "lmnn",
+    "itml",
+    "mcml",
+    "mmc",
+    "dml_eig",
+    "frobmetric",
+    "rtml",
+    "boostmetric",
+    "ldml",
+    "lsml",
+]
 
 
 @pytest.mark.parametrize("method", CONVEX)

@@ -29,6 +29,7 @@ METHODS = (
     "frobmetric",
     "rtml",
     "boostmetric",
+    "ldml",
     "lsml",
 )
 
@@ -312,6 +313,10 @@ def _boostmetric(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str
     return {"v": v, "triplets": triplets}
 
 
+def _ldml(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
+    return {"b": "free" if rng.random() < 0.5 else float(rng.choice([-1.0, 0.0, 1e-3, 1.0, 30.0]))}
+
+
 def _itml(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
     D = float_distances(X)
     positive = D[(D > 0) & np.isfinite(D)]
@@ -361,6 +366,7 @@ PARAMETERS: dict[str, Callable[..., dict[str, Any]]] = {
     "frobmetric": _frobmetric,
     "rtml": _rtml,
     "boostmetric": _boostmetric,
+    "ldml": _ldml,
     "lsml": _lsml,
     "itml": _itml,
     "ssvm": _ssvm,

@@ -88,6 +88,12 @@ TARGETS = [[1], [0], [3], [2]]
             {"v": 3.0, "triplets": [[0, 1, 2], [2, 3, 1]]},
             math.log(math.exp(-16) + math.exp(24)) + 6,
         ),
+        # similar 2, 32, dissimilar 18, 98, 8, 72 and a b of 10 (by the labels 0, 0, 1, 1)
+        (
+            "ldml",
+            {"b": 10.0},
+            sum(math.log1p(math.exp(z)) for z in (2 - 10, 32 - 10, 10 - 18, 10 - 98, 10 - 8, 10 - 72)),
+        ),
         # a divergence of 2 - log 2 - 1, half of (sqrt 18 - sqrt 8)^2; the other comparison is kept
         (
             "lsml",

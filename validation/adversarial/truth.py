@@ -339,6 +339,33 @@ class MCML(Problem):
         return found
 
 
+class LDML(Problem):
+    """Similar and dissimilar pairs are all, by their labels; b is given or free."""
+
+    def value(self, at: Image) -> Any:
+        near, far = [at.D[pair] for pair in self.same], [at.D[pair] for pair in self.other]
+        return self.at_b(near, far, self.params["b"] if self.params["b"] != "free" else self.best(near, far))
+
+    def at_b(self, near: list[Any], far: list[Any], b: float) -> Any:
+        """The loss at a b."""
+        z = [*(D - real(b) for D in near), *(real(b) - D for D in far)]
+        return total(logsumexp([arb(0), each]) for each in z)
+
+    def best(self, near: list[Any], far: list[Any]) -> float:
+        """A float next to the best b, by bisection of the derivative."""
+        middles = [[float(D.mid()) for D in kind] for kind in (near, far)]
+        low, high = min(map(min, middles)) - 20, max(map(max, middles)) + 20
+        for _ in range(200):
+            b = (low + high) / 2
+            beyond = sum(1 / (1 + (arb(b) - D).exp()) for D in middles[0])
+            within = sum(1 / (1 + (D - arb(b)).exp()) for D in middles[1])
+            low, high = (b, high) if beyond.mid() > within.mid() else (low, b)
+        return (low + high) / 2
+
+    def scale(self, at: Image) -> Any:
+        return self.value(at)
+
+
 class Budget(Problem):
     """Similar and dissimilar pairs are all, by their labels."""
 
@@ -396,5 +423,6 @@ CONVEX: dict[str, type[Problem]] = {
     "frobmetric": FrobMetric,
     "rtml": RTML,
     "boostmetric": BoostMetric,
+    "ldml": LDML,
     "lsml": LSML,
 }

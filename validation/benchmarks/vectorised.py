@@ -110,6 +110,15 @@ def boostmetric(p: Any, solve: Solve) -> FloatArray:
     return M.value()
 
 
+def ldml(p: Any, solve: Solve) -> FloatArray:
+    """One logistic of all pairs."""
+    M, (near, far) = Metric(p.X.shape[1]), (p.similar, p.dissimilar)
+    b = cp.Variable() if p.number is None else p.number
+    costs = [cp.logistic(M.rows(near) @ M.entries - b), cp.logistic(b - M.rows(far) @ M.entries)]
+    solve(cp.Problem(cp.Minimize(cp.sum(cp.hstack(costs))), [M.matrix >> 0]))
+    return M.value()
+
+
 def mcml(p: Any, solve: Solve) -> FloatArray:
     """One log_sum_exp over the rows of a matrix."""
     M, n = Metric(p.X.shape[1]), len(p.X)
@@ -163,6 +172,7 @@ FORMS: dict[str, Callable[[Any, Solve], FloatArray]] = {
     "lmnn:squared_hinge": partial(lmnn, squared=True),
     "itml": itml,
     "mcml": mcml,
+    "ldml": ldml,
     "boostmetric": boostmetric,
     "mmc": mmc,
     "mmc:diagonal": mmc,
