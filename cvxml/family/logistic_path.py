@@ -169,13 +169,18 @@ class MiddleOfThePath(Anchors):
         anchor = self.strict
         share = None if anchor is None else share_of(anchor.surplus, given.surplus)
         if anchor is None or share is None:
-            return [nothing]
+            return [given.prices, nothing] if self._exactly(given.prices) else [nothing]
         for less in LESS:
             t = share * (1 - less)
             mixed = self.anchor(own._replace(a=(1 - t) * anchor.prices.a + t * given.prices.a))
             if mixed.surplus.psd:
                 return [mixed.prices, nothing]
         return [anchor.prices, nothing]
+
+    def _exactly(self, prices: Prices) -> bool:
+        """True if sum t alpha X is psd as rational numbers are: it may be 0 where nothing is strict."""
+        G = self.rows.weights(prices)
+        return self.regularizer.exact_bound(rational.plane(self.regularizer.X), G) is not None
 
 
 def of_pairs(loss: Logistic, rows: Labelled, Y: FloatArray) -> OfPairs:
