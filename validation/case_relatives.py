@@ -214,6 +214,11 @@ def means(X: Points, similar: list[list[int]], dissimilar: list[list[int]], mu: 
     return {"X": X, "pairs": {"similar": similar, "dissimilar": dissimilar}, "weight": 0.5, "mu": mu}
 
 
+def likelihood(X: Points, similar: list[list[int]], dissimilar: list[list[int]], b: float | str) -> Inputs:
+    """LDML."""
+    return {"X": X, "pairs": {"similar": similar, "dissimilar": dissimilar}, "b": b}
+
+
 def flower_lists() -> tuple[Points, list[list[int]], list[list[int]]]:
     given = flowers(7, 109, 30)
     return given["X"], *given["pairs"].values()
@@ -381,20 +386,15 @@ RELATIVES = (
     Definition(
         "ldml-line",
         "ldml",
-        "one similar and three dissimilar pairs at the same distance, solvable by hand: M = 2 + log 3",
-        lambda: {
-            "X": [[0.0], [1.0], [2.0], [3.0], [4.0]],
-            "y": [0, 0, 1, 0, 1],
-            "b": 2.0,
-            "pairs": {"similar": [[0, 1]], "dissimilar": [[1, 2], [2, 3], [3, 4]]},
-        },
+        "one similar and three dissimilar pairs at the same distance, solvable by hand: M = 1 + log 3",
+        lambda: likelihood([[0.0], [1.0], [2.0], [3.0], [4.0]], [[0, 1]], [[1, 2], [2, 3], [3, 4]], 1.0),
         mistakes={"tiny": Mistake("b = 1e-3", params={"b": 1e-3})},
     ),
     Definition(
         "ldml-iris",
         "ldml",
-        "every seventh flower, z-scored, all pairs by their labels, b free",
-        lambda: {"X": sample(IRIS, 7)[0], "y": sample(IRIS, 7)[1], "b": "free"},
+        "every seventh flower, z-scored, thirty pairs of each kind, b free",
+        lambda: likelihood(*flower_lists(), "free"),
         mistakes={"tiny": Mistake("b = 1e-3", params={"b": 1e-3})},
     ),
     Definition(

@@ -106,7 +106,7 @@ def by_hand() -> dict[str, tuple[Decimal, Any]]:
         "rtml-line": (Decimal(1) / 5, [[1 / 10]]),
         "boostmetric-line": ((Decimal(4) / 3).ln() + Decimal(3).ln() / 4, [[math.log(3) / 8]]),
         "lsml-crossed": (-(5 * m**2).ln(), [[float(m), 0], [0, float(5 * m)]]),
-        "ldml-line": (Decimal(4).ln() + 3 * (Decimal(4) / 3).ln(), [[2 + math.log(3)]]),
+        "ldml-line": (Decimal(4).ln() + 3 * (Decimal(4) / 3).ln(), [[1 + math.log(3)]]),
         "gmml-squares": (Decimal(10), [[2, 0], [0, 3]]),
         "rca-crosses": (Decimal(2), [[2, 0], [0, 1 / 2]]),
         "itml-at-the-bound": (at_the_bound, [[1, 0], [0, 3 / 11]]),

@@ -171,10 +171,6 @@ def best(t: IntArray | FloatArray, D: FloatArray) -> tuple[float, float]:
 
     Its slope, -sum t s, grows with b: where it is p, within w of the best, no more than p w is missed.
     """
-
-    def slope(b: float) -> float:
-        return -float(t @ expit(t * (D - b)))
-
     if not np.isfinite(D).all():
         return 0.0, math.inf
     room = math.log(2 * len(t) + 2)
@@ -183,10 +179,17 @@ def best(t: IntArray | FloatArray, D: FloatArray) -> tuple[float, float]:
         b = (low + high) / 2
         if not low < b < high:
             break
-        low, high = (b, high) if slope(b) < 0 else (low, b)
+        low, high = (b, high) if t @ expit(t * (D - b)) > 0 else (low, b)
     b = (low + high) / 2
     within = NEAR * (abs(b) + room)
-    noise = 8 * EPS * len(t) * (1 + float(np.abs(D).max()) + abs(b))
-    sure = slope(b - within) < -noise and slope(b + within) > noise
+    sure = _slope(t, D, b - within)[1] < 0 < _slope(t, D, b + within)[0]
     wide = within if sure else float(D.max() - D.min()) + 2 * room
-    return b, (abs(slope(b)) + noise) * wide
+    return b, max(map(abs, _slope(t, D, b))) * wide
+
+
+def _slope(t: IntArray | FloatArray, D: FloatArray, b: float) -> tuple[float, float]:
+    """-sum t s at b lies between these, however its terms are rounded."""
+    z, e = D - b, 4 * EPS * (np.abs(D) + abs(b))
+    ends = [float(np.sum(-t * expit(t * (z + side * e)))) for side in (1, -1)]
+    off = 4 * EPS * len(t) * (len(t) + 1)
+    return ends[0] - off, ends[1] + off

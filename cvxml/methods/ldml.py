@@ -281,7 +281,8 @@ class LDML(FamilyMethod[Instance]):
         t = np.repeat([1, -1], [len(kind) for kind in given.pairs])
         loss = Logistic(t, None if given.number is None else number(given.number))
         rows, regularizer = Labelled(np.concatenate(given.pairs)), Free(given.X, given.pairs.similar)
-        return Family(regularizer, (Term(loss, rows),), anchors=MiddleOfThePath(regularizer, loss, rows))
+        anchors = MiddleOfThePath(regularizer, loss, rows, rows.prices(np.zeros(len(t))))
+        return Family(regularizer, (Term(loss, rows),), anchors=anchors)
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Prices]:
         """ "a" (p,), one number a pair, the similar first; any but NaN."""
