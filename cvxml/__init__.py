@@ -7,7 +7,8 @@ problem(method, X, y)              the literal cvxpy problem
 methods()                          the ids of all methods
 MLSVM, KernelMLSVM, Gerrymandering, GLML, NCA,
 LMNN, ITML, MCML, MMC, DMLEig, FrobMetric, RTML,
-BoostMetric, LDML, LSML, RCA, GMML, Euclidean, WithinClass        scikit-learn estimators
+BoostMetric, LDML, LSML, RCA, GMML, Euclidean,
+WithinClass                        scikit-learn estimators
 """
 
 from __future__ import annotations

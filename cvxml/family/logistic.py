@@ -144,7 +144,7 @@ class Logistic(NamedTuple):
         D = list(v)
         b = Fraction(self.b) if self.b is not None else Fraction(best(self.t, np.array(D, dtype=float))[0])
         z = [t * (d - b) for t, d in zip(self.t.tolist(), D, strict=True)]
-        return total_of([(1 + ball(each).exp()).log() for each in z])
+        return total_of([ball(max(each, NONE)) + (1 + ball(-abs(each)).exp()).log() for each in z])
 
     def exact_prices(self, a: Sequence[Fraction]) -> list[Fraction]:
         """Clipped; with b free the heavier kind is shrunk, where the two differ."""

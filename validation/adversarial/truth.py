@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from flint import arb, fmpq, fmpq_mat, fmpz_mat
+from scipy.special import expit
 
 from validation.adversarial.exact import (
     Whole,
@@ -344,7 +345,10 @@ class LDML(Problem):
 
     def value(self, at: Image) -> Any:
         near, far = [at.D[pair] for pair in self.same], [at.D[pair] for pair in self.other]
-        return self.at_b(near, far, self.params["b"] if self.params["b"] != "free" else self.best(near, far))
+        if self.params["b"] != "free":
+            return self.at_b(near, far, self.params["b"])
+        found = self.at_b(near, far, self.best(near, far))
+        return found + found * arb(0, 1e-13)  # b is next to the best, as a float
 
     def at_b(self, near: list[Any], far: list[Any], b: float) -> Any:
         """The loss at a b."""
@@ -357,9 +361,10 @@ class LDML(Problem):
         low, high = min(map(min, middles)) - 20, max(map(max, middles)) + 20
         for _ in range(200):
             b = (low + high) / 2
-            beyond = sum(1 / (1 + (arb(b) - D).exp()) for D in middles[0])
-            within = sum(1 / (1 + (D - arb(b)).exp()) for D in middles[1])
-            low, high = (b, high) if beyond.mid() > within.mid() else (low, b)
+            beyond, within = (
+                np.sum(expit(sign * (np.array(D) - b))) for sign, D in zip((1, -1), middles, strict=True)
+            )
+            low, high = (b, high) if beyond > within else (low, b)
         return (low + high) / 2
 
     def scale(self, at: Image) -> Any:
