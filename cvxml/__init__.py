@@ -7,8 +7,9 @@ problem(method, X, y)              the literal cvxpy problem
 methods()                          the ids of all methods
 MLSVM, KernelMLSVM, Gerrymandering, GLML, NCA,
 LMNN, ITML, MCML, MMC, DMLEig, FrobMetric, RTML, SchultzJoachims, SCML,
-LSML, RCA, GMML, LFDA, SDML, Euclidean, WithinClass,
-CrammerSingerSVM                   scikit-learn estimators
+BoostMetric, LDML, LSML, RCA, GMML, LFDA, SDML, Euclidean,
+WithinClass,
+CrammerSingerSVM                                   scikit-learn estimators
 """
 
 from __future__ import annotations
@@ -24,12 +25,14 @@ from cvxml.oracle.check import check
 
 if TYPE_CHECKING:
     from cvxml.estimators.baselines import Euclidean, WithinClass
+    from cvxml.estimators.boostmetric import BoostMetric
     from cvxml.estimators.crammer_singer import CrammerSingerSVM
     from cvxml.estimators.dml_eig import DMLEig
     from cvxml.estimators.frobmetric import FrobMetric
     from cvxml.estimators.glml import GLML
     from cvxml.estimators.gmml import GMML
     from cvxml.estimators.itml import ITML
+    from cvxml.estimators.ldml import LDML
     from cvxml.estimators.lfda import LFDA
     from cvxml.estimators.lmnn import LMNN
     from cvxml.estimators.lsml import LSML
@@ -49,6 +52,7 @@ __all__ = [
     "GLML",
     "GMML",
     "ITML",
+    "LDML",
     "LFDA",
     "LMNN",
     "LSML",
@@ -60,6 +64,7 @@ __all__ = [
     "RTML",
     "SCML",
     "SDML",
+    "BoostMetric",
     "Certificate",
     "CrammerSingerSVM",
     "DMLEig",
@@ -90,6 +95,7 @@ _ESTIMATORS = {
     "RTML": "cvxml.estimators.rtml",
     "SCML": "cvxml.estimators.scml",
     "SchultzJoachims": "cvxml.estimators.schultz_joachims",
+    "BoostMetric": "cvxml.estimators.boostmetric",
     "LSML": "cvxml.estimators.lsml",
     "KernelMLSVM": "cvxml.estimators.mlsvm",
     "GLML": "cvxml.estimators.glml",
@@ -99,6 +105,7 @@ _ESTIMATORS = {
     "MCML": "cvxml.estimators.mcml",
     "MMC": "cvxml.estimators.mmc",
     "DMLEig": "cvxml.estimators.dml_eig",
+    "LDML": "cvxml.estimators.ldml",
     "RCA": "cvxml.estimators.rca",
     "GMML": "cvxml.estimators.gmml",
     "LFDA": "cvxml.estimators.lfda",

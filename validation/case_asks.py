@@ -51,6 +51,12 @@ ASKS: dict[str, dict[str, str]] = {
             "least sum, D(i, j) = (x_i - x_j)^T M (x_i - x_j); or components L with M = L^T L"
         )
     },
+    "boostmetric": {
+        "metric": (
+            "X (d, d), the optimum of log sum_t exp(D(i, j) - D(i, l)) + v tr X over the rows i, j, l of `triplets`, "
+            "D(i, j) = (x_i - x_j)^T X (x_i - x_j); or components L with X = L^T L"
+        )
+    },
     "lsml": {
         "metric": (
             "M (d, d), the optimum of tr(M P^-1) - log det(M P^-1) - d + sum_k w_k max(0, D(a, b) - D(c, d))^2 over "
@@ -63,6 +69,13 @@ ASKS: dict[str, dict[str, str]] = {
             "B (d, d) or any multiple of it, the optimum of mean_i (x_i - m)^T B (x_i - m) + alpha tr B over the "
             "points in `chunklets` (-1: in none), m the mean of the chunklet of x_i, where det B >= 1; or components L "
             "with B = L^T L"
+        )
+    },
+    "ldml": {
+        "metric": (
+            "M (d, d), the optimum of the sum of log(1 + exp(D(i, j) - b)) over similar and log(1 + exp(b - D(i, j))) "
+            "over dissimilar pairs, over b too where it is free, D(i, j) = (x_i - x_j)^T M (x_i - x_j); or components "
+            "L with M = L^T L"
         )
     },
     "gmml": {

@@ -70,6 +70,12 @@ VECTORS = [
 ]
 
 
+def boostmetric(X: Points, y: list[int], v: float, k: int) -> Inputs:
+    """BoostMetric with explicit triplets, those of k neighbours."""
+    given = get("boostmetric").instance(np.asarray(X), y, n_neighbors=k)
+    return {"X": X, "y": y, "v": v, "triplets": given.triplets().tolist()}
+
+
 def twins() -> Inputs:
     """The first four points once more with the other label: their distance is 0, and no metric keeps that margin."""
     X, y = classes(51, 16, 2, 2, 2.0)
@@ -230,6 +236,11 @@ def crosses() -> Inputs:
 def means(X: Points, similar: list[list[int]], dissimilar: list[list[int]], mu: float = 0.0) -> Inputs:
     """GMML with a weight of 1/2."""
     return {"X": X, "pairs": {"similar": similar, "dissimilar": dissimilar}, "weight": 0.5, "mu": mu}
+
+
+def likelihood(X: Points, similar: list[list[int]], dissimilar: list[list[int]], b: float | str) -> Inputs:
+    """LDML."""
+    return {"X": X, "pairs": {"similar": similar, "dissimilar": dissimilar}, "b": b}
 
 
 def flower_lists() -> tuple[Points, list[list[int]], list[list[int]]]:
@@ -415,6 +426,25 @@ RELATIVES = (
         },
     ),
     Definition(
+        "boostmetric-line",
+        "boostmetric",
+        "one feature, two triplets, one of which is always a tie, solvable by hand: X = log(3) / 8",
+        lambda: {
+            "X": [[0.0], [1.0], [3.0], [-1.0]],
+            "y": [0, 0, 1, 1],
+            "v": 2.0,
+            "triplets": [[0, 1, 2], [0, 1, 3]],
+        },
+        mistakes={"another": Mistake("v = 1", params={"v": 1.0})},
+    ),
+    Definition(
+        "boostmetric-iris",
+        "boostmetric",
+        "every seventh flower, z-scored, two targets and two impostors each",
+        lambda: boostmetric(*sample(IRIS, 7), 0.5, 2),
+        mistakes={"small": Mistake("v = 0.4", params={"v": 0.4})},
+    ),
+    Definition(
         "lsml-crossed",
         "lsml",
         "one comparison that counts, solvable by hand: M = diag(m, 5 m), m = 1 / (10 - 3 sqrt 5)",
@@ -468,6 +498,20 @@ RELATIVES = (
         lambda: chunks([[*row[:3], row[0]] for row in sample(WINE, 9)[0]], sample(WINE, 9)[1], 0.25),
         ("rank deficient",),
         {"alpha": Mistake("half of alpha", params={"alpha": 0.125})},
+    ),
+    Definition(
+        "ldml-line",
+        "ldml",
+        "one similar and three dissimilar pairs at the same distance, solvable by hand: M = 1 + log 3",
+        lambda: likelihood([[0.0], [1.0], [2.0], [3.0], [4.0]], [[0, 1]], [[1, 2], [2, 3], [3, 4]], 1.0),
+        mistakes={"tiny": Mistake("b = 1e-3", params={"b": 1e-3})},
+    ),
+    Definition(
+        "ldml-iris",
+        "ldml",
+        "every seventh flower, z-scored, thirty pairs of each kind, b free",
+        lambda: likelihood(*flower_lists(), "free"),
+        mistakes={"tiny": Mistake("b = 1e-3", params={"b": 1e-3})},
     ),
     Definition(
         "gmml-squares",

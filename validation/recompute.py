@@ -26,11 +26,13 @@ rtml      sum a - width/2 sum a^2 - ||P_+(G)||^2 / (2 lam), for 0 <= a <= 1, wit
 schultz_joachims  sum a - ||N||^2 / 2, for 0 <= a <= C, with the same G and any N with a_k^T N a_k >= a_k^T G a_k for
           every column of A (of the identity if it is not given). Scale: ||M||^2 / 2
 scml      sum a, for 0 <= a <= 1/m with b_k^T G b_k <= beta for every vector of the basis
+boostmetric  H(u), for u of the simplex with v I - sum u_ijl (X_il - X_ij) psd. Scale: no less than 1
 lsml      log det(A_0 Z), for 0 <= s < 1 with Z = A_0^-1 + sum w (s X_ab - s/(1-s) X_cd) positive definite
 itml      log det(A_0 Z) + gamma sum_S log(1 - lambda u/gamma) + gamma sum_D log(1 + lambda l/gamma), for lambda >= 0,
           lambda_S < gamma/u, Z = A_0^-1 + sum_S lambda X_ij - sum_D lambda X_ij positive definite
 mmc       -sqrt(mu sum 1/c), for c > 0 with mu sum_S X_ij - sum_D c X_ij psd; diagonal: with its diagonal >= 0
 dml_eig   -mu, for q of the simplex with mu sum_S X_ij - sum_D q X_ij psd
+ldml      sum H(a) - b sum t a, for 0 <= a <= 1 with sum t a X_ij psd, t = 1 in S and -1 in D, sum t a = 0 if b is free
 rca       d l - d l log l + l log det C, for l > 0, C the covariance within chunklets plus alpha I; the metric is judged
           with its determinant made 1
 gmml      2 tr SY, for symmetric Y with D - Y S Y psd, S and D the sums of X_ij over these pairs, each plus mu I
@@ -41,7 +43,8 @@ sdml      d + log det(S + U), for symmetric U with U_ii = 0, |U_ij| <= lam and S
 mcml      sum_i H(q_i), for rows q_i of the simplex with sum (w_ij - q_ij) X_ij psd, w_ij = 1/(n_c - 1) in the class
 
 where S and D are the similar and the dissimilar pairs; the scale is the objective. Prices that miss psd are mixed with
-2^-20 or less of others that do not: 0 for lmnn, softmax rows for mcml; for mmc and dml_eig mu grows.
+2^-20 or less of others that do not: 0 for lmnn, softmax rows for mcml, equal shares for boostmetric;
+for mmc and dml_eig mu grows.
 
 For ssvm, which is not convex, the same of the metric's own convex step: with h*_i the cheapest set in which the class
 of i wins, and weights q >= 0 of sum 1 for each point, the step is nowhere below  C sum q Delta - ||P_+(M)||^2 / 4,
@@ -1023,6 +1026,38 @@ def raised(B, at, c, G, unit):
     ]
 
 
+def recompute_boostmetric(content):
+    """A triplet without a price has none."""
+    X, of, found = squares(content)
+    (n, d), v = X.shape, Fraction(float(content["params"]["v"]))
+    triplets = index_rows(content["params"]["triplets"], 3, n, "triplets")
+    require(len(triplets) > 0 and v > 0, "there is no triplet, or v is not positive")
+    i, j, k = triplets.T
+    objectives = []
+    for D, by, A, a in found:
+        margins = D[i, k] - D[i, j]
+        low = margins.min()
+        log_sum = log(Fraction(sum(exponentials(margins - low, by)), ONE))
+        objectives.append(log_sum - low * by + v * np.trace(A) * a)
+    priced = index_rows(content["dual"]["triplets"], 3, n, "triplets")
+    place = {tuple(row): t for t, row in enumerate(triplets.tolist())}
+    require(all(tuple(row) in place for row in priced.tolist()), "what is no triplet has a price")
+    price = np.zeros(len(triplets))
+    price[[place[tuple(row)] for row in priced.tolist()]] = content["dual"]["price"]
+    same = np.full(len(triplets), 1 / len(triplets))
+    u, same = (np.array(of_simplex(row, "u"), object) for row in (price, same))
+
+    def left(u):
+        """v I - sum u H, in integers."""
+        weights = at_pairs(n, zip(i, k, strict=True), u) - at_pairs(n, zip(i, j, strict=True), u)
+        level = v * ONE / of**2
+        eye = np.diag([level.numerator] * d).astype(object)
+        return eye - level.denominator * outer_sum(X, weights)
+
+    a, b = shares(left(u), left(same))
+    return max(objectives) + ALLOWED, entropy(a * u + b * same) - ALLOWED, max(abs(objectives[-1]), 1)
+
+
 def symmetric_prior(params, d):
     """The prior as integers and their unit."""
     prior, of = whole(params["prior"])
@@ -1122,6 +1157,46 @@ def recompute_lsml(content):
     bound = log_det_of(prior, of, X, unit, G, bits)
     lost = ALLOWED * (d + len(rows)) * max(1, *(abs(v) for v in objectives))
     return max(objectives) + lost, bound - lost, max(abs(max(objectives)), Fraction(d, 10**6))
+
+
+def recompute_ldml(content):
+    """At the b given, or at one that is near the best."""
+    X, _, found = squares(content)
+    (similar, dissimilar), b = given_pairs(content), content["params"]["b"]
+    free, listed = b == "free", [*map(tuple, similar.tolist()), *map(tuple, dissimilar.tolist())]
+    t = np.array([1] * len(similar) + [-1] * len(dissimilar), dtype=object)
+    objectives = []
+    for D, by, _, _ in found:
+        values = np.array([D[pair] for pair in listed], dtype=object)
+        at = Fraction(even_odds(t, values, by) if free else float(b))
+        common = math.lcm(by.denominator, at.denominator)
+        z = t * (values * int(by * common) - int(at * common))
+        e = exponentials(np.abs(z), Fraction(1, common))
+        total = sum(max(v, 0) for v in z) * Fraction(1, common)
+        objectives.append(total + sum(log(Fraction(ONE + v, ONE)) for v in e))
+    a, fine = numbers(content, "a", len(listed))
+    require((a >= 0).all() and (a * fine <= 1).all(), "a price leaves what is allowed: 0 to 1")
+    require(not free or (t * a).sum() == 0, "prices of similar and of dissimilar pairs do not balance")
+    require(psd(outer_sum(X, at_pairs(len(X), listed, t * a))), "the prices leave the dual cone")
+    whole_unit = max(1, int(1 / fine))
+    bound = sum(entropy([int(v), whole_unit - int(v)]) for v in a if 0 < v < whole_unit)
+    bound -= 0 if free else Fraction(float(b)) * (t * a).sum() * fine
+    lost = ALLOWED * (1 + max(objectives))
+    return max(objectives) + lost, bound - lost, objectives[-1]
+
+
+def even_odds(t, D, unit):
+    """b with about as much of similar pairs beyond it as of dissimilar pairs within, by bisection."""
+    D = np.array([float(v * unit) for v in D])
+    t = t.astype(float)
+    low, high = D.min() - math.log(2 * len(D)), D.max() + math.log(2 * len(D))
+    for _ in range(200):
+        b = (low + high) / 2
+        z = t * (D - b)
+        e = np.exp(-np.abs(z))
+        beyond = float(t @ np.where(z > 0, 1 / (1 + e), e / (1 + e)))
+        low, high = (b, high) if beyond > 0 else (low, b)
+    return (low + high) / 2
 
 
 def budget(content):
@@ -1417,12 +1492,14 @@ RELATIVES = {
     "rtml": recompute_triplets,
     "schultz_joachims": recompute_combination,
     "scml": recompute_combination,
+    "boostmetric": recompute_boostmetric,
     "lsml": recompute_lsml,
     "itml": recompute_itml,
     "mmc": recompute_mmc,
     "mmc:diagonal": recompute_mmc,
     "dml_eig": recompute_dml_eig,
     "mcml": recompute_mcml,
+    "ldml": recompute_ldml,
     "rca": recompute_rca,
     "gmml": recompute_gmml,
     "lfda": recompute_lfda,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -105,8 +106,10 @@ def by_hand() -> dict[str, tuple[Decimal, Any]]:
         "rtml-line": (Decimal(1) / 5, [[1 / 10]]),
         "schultz-joachims-line": (Decimal(1) / 128, [[1 / 8]]),
         "scml-triplet": (Decimal(1) / 4, [[0, 0], [0, 1 / 8]]),
+        "boostmetric-line": ((Decimal(4) / 3).ln() + Decimal(3).ln() / 4, [[math.log(3) / 8]]),
         "lsml-crossed": (-(5 * m**2).ln(), [[float(m), 0], [0, float(5 * m)]]),
         "sdml-diagonal-pair": (2 + (Decimal(35) / 16).ln(), [[24 / 35, -4 / 35], [-4 / 35, 24 / 35]]),
+        "ldml-line": (Decimal(4).ln() + 3 * (Decimal(4) / 3).ln(), [[1 + math.log(3)]]),
         "gmml-squares": (Decimal(10), [[2, 0], [0, 3]]),
         "rca-crosses": (Decimal(2), [[2, 0], [0, 1 / 2]]),
         "lfda-axes": ((1 - 5 * Decimal(1).exp()) / 2, [[0, 0], [0, np.e / 2]]),

@@ -233,7 +233,8 @@ def test_it_finds_the_same_figures_of_a_relative(
 
 @pytest.mark.parametrize("standardized", [True, False])
 @pytest.mark.parametrize(
-    "method", sorted({*recompute.RELATIVES} - {"frobmetric", "rtml", "schultz_joachims", "scml"})
+    "method",
+    sorted({*recompute.RELATIVES} - {"frobmetric", "rtml", "schultz_joachims", "scml", "boostmetric"}),
 )  # whose norm has units
 def test_it_finds_the_same_figures_where_pairs_are_made_from_labels(
     method: str, standardized: bool, tmp_path: Path
@@ -244,7 +245,7 @@ def test_it_finds_the_same_figures_where_pairs_are_made_from_labels(
     apart = 0.0 if method == "gmml" else 6.0
     scales = 1.0 if standardized else 10.0 ** np.linspace(-apart, apart, 13)
     # ITML has the units of its prior
-    params = {"prior": "covariance"} if method == "itml" else {}
+    params = {"itml": {"prior": "covariance"}, "ldml": {"b": 1.0}}.get(method, {})
     same_figures(cvxml.solve(method, X * scales + 1e3 * scales, y, **params), str(tmp_path / "s.json"))
 
 

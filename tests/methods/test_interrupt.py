@@ -24,7 +24,12 @@ from cvxml.oracle.saved import recertify
 from tests.cli.commands import Cli, X, Y
 from tests.instances import CLOSED_FORM, real_data
 
-PARAMS: dict[str, dict[str, Any]] = {"ssvm": {"C": 1.0}, "mmc": {}, "kernel_mlsvm": {"kernel": "rbf"}}
+PARAMS: dict[str, dict[str, Any]] = {
+    "ssvm": {"C": 1.0},
+    "mmc": {},
+    "kernel_mlsvm": {"kernel": "rbf"},
+    "boostmetric": {"v": 1.0},
+}
 WITH_STEPS = [name for name in names() if name not in CLOSED_FORM]
 LATER = [  # whose callback comes at every iterate, and whose objective falls from one to the next
     name for name in WITH_STEPS if name not in ("ssvm", "mcml", "nca")

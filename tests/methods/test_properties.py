@@ -31,6 +31,7 @@ GIVEN: dict[str, dict[str, Any]] = {
     "sdml": {"eta": 0.0004, "lam": 0.1},
     "schultz_joachims": {"C": 0.1},
     "scml": {"beta": 0.01},
+    "boostmetric": {"v": 0.1},
 }
 CONVEX = [name for name in names() if get(name).CLAIM == "optimal"]
 STARTED = [name for name in names() if name != "glml"]  # which starts from nothing
@@ -80,8 +81,8 @@ def test_every_step_is_between_the_bounds_of_the_optimum(method: str) -> None:
 
 GRADIENTS = {
     "mlsvm": "subgradient", "ssvm": "subgradient", "lmnn": "subgradient", "lmnn:squared_hinge": "subgradient",
-    "schultz_joachims": "subgradient", "rtml": "gradient", "lsml": "gradient", "itml": "gradient",
-    "mcml": "gradient", "mmc": "gradient", "mmc:diagonal": "gradient",
+    "schultz_joachims": "subgradient", "rtml": "gradient", "boostmetric": "gradient", "ldml": "gradient",
+    "lsml": "gradient", "itml": "gradient", "mcml": "gradient", "mmc": "gradient", "mmc:diagonal": "gradient",
 }  # fmt: skip
 
 
@@ -216,6 +217,7 @@ def moved(method: str, T: np.ndarray, shift: Any = 0.0, unit: float = 1.0) -> Pa
         "rtml": ({"lam": 10.0}, {"lam": 10.0 * unit**4}),
         "schultz_joachims": ({"C": 0.1}, {"C": 0.1 / unit**4}),
         "scml": ({"beta": 0.01}, {"beta": 0.01 * unit**2}),
+        "boostmetric": ({"v": 0.1}, {"v": 0.1 * unit**2}),
         "itml": (
             {"prior": PRIOR},
             {"prior": back @ PRIOR @ back.T},

@@ -16,12 +16,13 @@ from flint import arb
 import cvxml
 from cvxml.core.result import TOLERANCES
 from cvxml.methods import get_exact
+from cvxml.methods.boostmetric import threshold
 from validation import recompute
 from validation.adversarial.attained import Attained
 from validation.adversarial.candidates import candidates, changed
 from validation.adversarial.exact import ball_of, orthogonal, rank, real
 from validation.adversarial.instances import Instance
-from validation.adversarial.truth import CONVEX, Budget, Image, Problem
+from validation.adversarial.truth import CONVEX, BoostMetric, Budget, Image, Problem
 
 SHARE = 1 + 1e-9  # of a tolerance: what comparing at exactly the limit may differ by
 OTHERS = ("mlsvm", "mcml", "mmc", "itml")  # whose answers are candidates for other methods
@@ -351,6 +352,9 @@ class Attack:
             return []
         if "infinite" in said or "cost" in said:
             return [] if isinstance(problem, Budget) and unbounded(problem) else [f"refused: {said:.200}"]
+        if isinstance(problem, BoostMetric) and "below v*" in said:
+            direction = threshold(self.given.X, self.given.y, triplets=problem.params["triplets"]).metric
+            return [] if problem.keeps_all(problem.image(direction)) else [f"refused: {said:.200}"]
         if "equal" in said or "distance 0" in said or "same point" in said:
             equal = any(not problem.difference(*pair).any() for pair in problem.other)
             return [] if equal else [f"refused: {said:.200}"]

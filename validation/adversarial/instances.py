@@ -28,6 +28,8 @@ METHODS = (
     "dml_eig",
     "frobmetric",
     "rtml",
+    "boostmetric",
+    "ldml",
     "lsml",
     "schultz_joachims",
     "rca",
@@ -306,6 +308,18 @@ def _rtml(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
     }
 
 
+def _boostmetric(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
+    triplets = _frobmetric(method, X, y, family, rng)["triplets"]
+    D = float_distances(X)
+    far = max((D[i, k] for i, _, k in triplets), default=1.0)
+    v = float(far * 10 ** rng.uniform(-3, 0.5)) if 1e-60 < far < 1e60 else 1.0
+    return {"v": v, "triplets": triplets}
+
+
+def _ldml(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
+    return {"b": "free" if rng.random() < 0.5 else float(rng.choice([-1.0, 0.0, 1e-3, 1.0, 30.0]))}
+
+
 def _itml(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
     D = float_distances(X)
     positive = D[(D > 0) & np.isfinite(D)]
@@ -383,6 +397,8 @@ PARAMETERS: dict[str, Callable[..., dict[str, Any]]] = {
     "frobmetric": _frobmetric,
     "rtml": _rtml,
     "schultz_joachims": _frobmetric,
+    "boostmetric": _boostmetric,
+    "ldml": _ldml,
     "lsml": _lsml,
     "rca": _rca,
     "gmml": _gmml,

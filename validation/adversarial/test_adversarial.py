@@ -83,6 +83,18 @@ TARGETS = [[1], [0], [3], [2]]
         ("schultz_joachims", {"C": 3.0, "triplets": [[0, 1, 2], [2, 3, 1]]}, 2 + 3 * 25),
         # 4 times half of 2^2; slacks 0 and 25, of which half the width is no loss
         ("rtml", {"lam": 4.0, "width": 0.5, "triplets": [[0, 1, 2], [2, 3, 1]]}, 8 + 25 - 0.25),
+        # margins 16 and -24, and a trace of 2
+        (
+            "boostmetric",
+            {"v": 3.0, "triplets": [[0, 1, 2], [2, 3, 1]]},
+            math.log(math.exp(-16) + math.exp(24)) + 6,
+        ),
+        # similar 2, 32, dissimilar 18, 98, 8, 72 and a b of 10 (by the labels 0, 0, 1, 1)
+        (
+            "ldml",
+            {"b": 10.0},
+            sum(math.log1p(math.exp(z)) for z in (2 - 10, 32 - 10, 10 - 18, 10 - 98, 10 - 8, 10 - 72)),
+        ),
         # a divergence of 2 - log 2 - 1, half of (sqrt 18 - sqrt 8)^2; the other comparison is kept
         (
             "lsml",

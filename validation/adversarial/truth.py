@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from flint import arb, fmpq, fmpq_mat, fmpz_mat
+from scipy.special import expit
 
 from validation.adversarial.exact import (
     Whole,
@@ -266,6 +267,27 @@ class SchultzJoachims(Problem):
         return self.norm2(at) / 2
 
 
+class BoostMetric(Problem):
+    """log sum exp and v tr X; `triplets` are given."""
+
+    def value(self, at: Image) -> Any:
+        rows = [(at.row(i), j, k) for i, j, k in self.params["triplets"]]
+        return logsumexp([D[j] - D[k] for D, j, k in rows]) + real(self.params["v"]) * self.trace(at)
+
+    def trace(self, at: Image) -> Any:
+        """That of the nearest psd matrix, which may be larger."""
+        found = ball(sum(at.M.values[k, k] for k in range(self.d)), at.M.power)
+        return found.union(found + self.d * real(at.size))
+
+    def keeps_all(self, at: Image) -> bool:
+        """True if the margins of all triplets are above v times the trace."""
+        cost = real(self.params["v"]) * self.trace(at)
+        return all(at.row(i)[k] - at.row(i)[j] > cost for i, j, k in self.params["triplets"])
+
+    def scale(self, at: Image) -> Any:
+        return abs(self.value(at)).max(arb(1))
+
+
 class NearPrior(Problem):
     """A `prior` is given."""
 
@@ -337,6 +359,37 @@ class MCML(Problem):
             if mates:
                 found += total(mates) / len(mates) + logsumexp([-d for d in D.values()])
         return found
+
+
+class LDML(Problem):
+    """Similar and dissimilar pairs are all, by their labels; b is given or free."""
+
+    def value(self, at: Image) -> Any:
+        near, far = [at.D[pair] for pair in self.same], [at.D[pair] for pair in self.other]
+        if self.params["b"] != "free":
+            return self.at_b(near, far, self.params["b"])
+        found = self.at_b(near, far, self.best(near, far))
+        return found + found * arb(0, 1e-13)  # b is next to the best, as a float
+
+    def at_b(self, near: list[Any], far: list[Any], b: float) -> Any:
+        """The loss at a b."""
+        z = [*(D - real(b) for D in near), *(real(b) - D for D in far)]
+        return total(logsumexp([arb(0), each]) for each in z)
+
+    def best(self, near: list[Any], far: list[Any]) -> float:
+        """A float next to the best b, by bisection of the derivative."""
+        middles = [[float(D.mid()) for D in kind] for kind in (near, far)]
+        low, high = min(map(min, middles)) - 20, max(map(max, middles)) + 20
+        for _ in range(200):
+            b = (low + high) / 2
+            beyond, within = (
+                np.sum(expit(sign * (np.array(D) - b))) for sign, D in zip((1, -1), middles, strict=True)
+            )
+            low, high = (b, high) if beyond > within else (low, b)
+        return (low + high) / 2
+
+    def scale(self, at: Image) -> Any:
+        return self.value(at)
 
 
 class Budget(Problem):
@@ -497,6 +550,8 @@ CONVEX: dict[str, type[Problem]] = {
     "dml_eig": DMLEig,
     "frobmetric": FrobMetric,
     "rtml": RTML,
+    "boostmetric": BoostMetric,
+    "ldml": LDML,
     "lsml": LSML,
     "schultz_joachims": SchultzJoachims,
     "rca": RCA,

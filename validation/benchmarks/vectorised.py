@@ -104,6 +104,23 @@ def itml(p: Any, solve: Solve) -> FloatArray:
     return M.value()
 
 
+def boostmetric(p: Any, solve: Solve) -> FloatArray:
+    """One log_sum_exp over the rows of a matrix."""
+    M, (i, j, l) = Metric(p.X.shape[1]), p.triplets().T  # noqa: E741 (the paper's l)
+    margins = (M.rows(p.X[i] - p.X[l]) - M.rows(p.X[i] - p.X[j])) @ M.entries
+    solve(cp.Problem(cp.Minimize(cp.log_sum_exp(-margins) + p.v * cp.trace(M.matrix)), [M.matrix >> 0]))
+    return M.value()
+
+
+def ldml(p: Any, solve: Solve) -> FloatArray:
+    """One logistic of all pairs."""
+    M, (near, far) = Metric(p.X.shape[1]), (p.similar, p.dissimilar)
+    b = cp.Variable() if p.number is None else p.number
+    costs = [cp.logistic(M.rows(near) @ M.entries - b), cp.logistic(b - M.rows(far) @ M.entries)]
+    solve(cp.Problem(cp.Minimize(cp.sum(cp.hstack(costs))), [M.matrix >> 0]))
+    return M.value()
+
+
 def mcml(p: Any, solve: Solve) -> FloatArray:
     """One log_sum_exp over the rows of a matrix."""
     M, n = Metric(p.X.shape[1]), len(p.X)
@@ -192,6 +209,8 @@ FORMS: dict[str, Callable[[Any, Solve], FloatArray]] = {
     "lmnn:squared_hinge": partial(lmnn, squared=True),
     "itml": itml,
     "mcml": mcml,
+    "ldml": ldml,
+    "boostmetric": boostmetric,
     "mmc": mmc,
     "mmc:diagonal": mmc,
     "dml_eig": dml_eig,
