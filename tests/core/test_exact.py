@@ -276,7 +276,8 @@ def test_what_has_no_exact_mode_says_so(monkeypatch: pytest.MonkeyPatch) -> None
     ]
     X, y = random_data(7, n=80, d=3, classes=5)
     for method, dual, params, message in cases:
-        metric = np.eye(get(method).metric_size(X))
+        of, given = checked(method, X, y, **params)
+        metric = np.eye(of.metric_size(given))
         with pytest.raises(ValueError, match=message):
             exact_of(method, X, y, metric, dual, **params)
     with pytest.raises(ValueError, match="one query"):
