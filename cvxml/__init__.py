@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from cvxml.estimators.mlsvm import MLSVM, KernelMLSVM
     from cvxml.estimators.mmc import MMC
     from cvxml.estimators.nca import NCA
+    from cvxml.estimators.plml import PLML
     from cvxml.estimators.rca import RCA
     from cvxml.estimators.rtml import RTML
     from cvxml.estimators.ssvm import Gerrymandering
@@ -49,6 +50,7 @@ __all__ = [
     "MLSVM",
     "MMC",
     "NCA",
+    "PLML",
     "RCA",
     "RTML",
     "Certificate",
@@ -88,6 +90,7 @@ _ESTIMATORS = {
     "DMLEig": "cvxml.estimators.dml_eig",
     "RCA": "cvxml.estimators.rca",
     "GMML": "cvxml.estimators.gmml",
+    "PLML": "cvxml.estimators.plml",
     "Euclidean": "cvxml.estimators.baselines",
     "WithinClass": "cvxml.estimators.baselines",
     "Gerrymandering": "cvxml.estimators.ssvm",

@@ -81,7 +81,7 @@ def test_a_file_meets_its_schema_and_its_two_forms_of_a_number_agree(case: Case)
 
 
 def test_a_radius_is_given_where_it_is_known_that_the_optimum_is_unique() -> None:
-    known = ("mlsvm", "frobmetric", "rtml", "lsml", "itml", "mmc", "mmc:diagonal")
+    known = ("mlsvm", "frobmetric", "rtml", "plml", "lsml", "itml", "mmc", "mmc:diagonal")
     for case in ATTAINED:
         expected = case.formula in known and case.id != "mmc-collinear"
         assert ("radius" in case.content["reference"]) == expected, case.id
@@ -103,6 +103,7 @@ def by_hand() -> dict[str, tuple[Decimal, Any]]:
         "lmnn-squared-line": (squared * (1 - xi) / 8 + (1 - squared) * xi**2, [[23 / 192]]),
         "frobmetric-line": (Decimal(1) / 128, [[1 / 8]]),
         "rtml-line": (Decimal(1) / 5, [[1 / 10]]),
+        "plml-line": (Decimal(3) / 32, [[1 / 8, 0], [0, 1 / 8]]),
         "lsml-crossed": (-(5 * m**2).ln(), [[float(m), 0], [0, float(5 * m)]]),
         "gmml-squares": (Decimal(10), [[2, 0], [0, 3]]),
         "rca-crosses": (Decimal(2), [[2, 0], [0, 1 / 2]]),

@@ -69,7 +69,8 @@ def examine_blocks(A: FloatArray, X: FloatArray, m: int) -> tuple[FloatArray, Bl
     inside = block_diag(*own)
     psd = np.stack([examine(block)[0] for block in own])
     found = examine(inside, np.tile(X, m))[1]
-    distance = float(np.linalg.norm(A - block_diag(*psd)))
+    with np.errstate(over="ignore", invalid="ignore"):
+        distance = float(np.linalg.norm(A - block_diag(*psd)))
     fields = {**dataclasses.asdict(found), "distance": max(distance, found.distance)}
     return psd, BlocksFeasibility(**fields, beyond=float(np.abs(A - inside).max()))
 
@@ -133,16 +134,16 @@ class Blocks(Frobenius):
 
     def bound(self, G: Weights) -> Sum:
         """-sum_b ||Q_b||^2 / (2 lam)"""
-        return _sum([self.one.bound(own) for own in self._of(G)])
+        return _sum([self.one.bound(own) for own in self.parts(G)])
 
     def reached(self, G: Weights) -> tuple[FloatArray, float]:
         """See `Frobenius`."""
-        Q, off = zip(*(self.one.reached(own) for own in self._of(G)), strict=True)
+        Q, off = zip(*(self.one.reached(own) for own in self.parts(G)), strict=True)
         return block_diag(*Q), float(np.linalg.norm(off)) * (1 + 4 * EPS)
 
     def excess(self, view: Any, G: Weights) -> Sum:
         """The sum of those of the blocks."""
-        return _sum([self.one.excess(own, g) for own, g in zip(view.each, self._of(G), strict=True)])
+        return _sum([self.one.excess(own, g) for own, g in zip(view.each, self.parts(G), strict=True)])
 
     def exact_metric(self, A: FloatArray, root: ArrayLike | None) -> rational.Squares:
         """Each block as it is, or M_b M_b^T; root (m d, r): its rows of a block are M_b."""
@@ -172,10 +173,10 @@ class Blocks(Frobenius):
     def exact_bound(self, X: rational.Plane, G: Weights, hint: ArrayLike | None = None) -> Fraction:
         """The sum of those of the blocks, each with its rows of the hint (m d, r)."""
         hints = [None] * self.W.shape[1] if hint is None else np.split(np.asarray(hint), self.W.shape[1])
-        exactly = [self.one.exact_bound(X, own, each) for own, each in zip(self._of(G), hints, strict=True)]
+        exactly = [self.one.exact_bound(X, own, each) for own, each in zip(self.parts(G), hints, strict=True)]
         return sum(exactly, Fraction(0))
 
-    def _of(self, G: Weights) -> list[Weights]:
+    def parts(self, G: Weights) -> list[Weights]:
         """What each block has of G; fractions stay fractions."""
         shares: Any = self.shares(G.pairs)
         if G.w.dtype == object and len(G.w):

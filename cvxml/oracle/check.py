@@ -102,6 +102,7 @@ def check(
         if nothing and exact:
             raise ValueError("exact arithmetic judges a metric: give it beside the claimed objective")
         given = module.instance(X, y, **params)
+        metric = None if metric is None else module.matrix(given, metric)
         candidate = _candidate(metric, components, module.metric_size(given))
         question = asked(params, given, candidate)
         return check_convex(question) if module.CLAIM == "optimal" else check_stationary(question)

@@ -49,6 +49,7 @@ SHOWN = {  # of the mathematics
     "lmnn:squared_hinge": "mu sum_ijl xi_ijl^2",
     "frobmetric": "(C/m) sum_t xi_t",
     "rtml": "lam/2 ||M||^2",
+    "plml": "lam2 tr(W^T L W)",
     "lsml": "[sqrt(u_k) - sqrt(v_k)]_+^2",
     "rca": "|B| >= 1",
     "gmml": "tr(A^-1 D)",

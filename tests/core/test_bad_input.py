@@ -425,6 +425,7 @@ TABLES = {
     "lmnn:squared_hinge": bad_arrays("price", "triplets"),
     "frobmetric": bad_arrays("price", "triplets"),
     "rtml": bad_arrays("price", "triplets"),
+    "plml": bad_arrays("price", "triplets"),
     "lsml": bad_arrays("s"),
     "rca": bad_arrays("l"),
     "gmml": bad_arrays("Y"),

@@ -40,6 +40,7 @@ WEIGHT: dict[str, dict[str, Any]] = {
     "lmnn:squared_hinge": {"n_neighbors": 2},
     "frobmetric": {"n_neighbors": 2},
     "rtml": {"n_neighbors": 2},
+    "plml": {"n_neighbors": 2, "n_anchors": 1},
     "lsml": {"n_quadruplets": 30},
     "rca": {"alpha": 0.1},
     "gmml": {"mu": 0.1},

@@ -16,7 +16,7 @@ from cvxml.core.threads import one_blas_thread
 from cvxml.core.triplets import Compared, check_units, compared
 from cvxml.methods.plml.weights import Smooth, check_weights, solve
 
-LARGEST = 1e15  # of a similarity, and of its inverse
+LARGEST = 1e15  # of a weight without a unit, of a similarity, and of their inverses
 
 
 @dataclass(frozen=True)
@@ -61,9 +61,11 @@ def checked(
     others = {"alpha2": alpha2, "lam1": lam1, "lam2": lam2}
     alpha2, lam1, lam2 = (_not_negative(value, name) for name, value in others.items())
     check_units(points, alpha1, "alpha1", "alpha1 / s^4")
-    for value, name, power in ((alpha2, "alpha2", 2), (lam2, "lam2", 2)):
-        if value > 0:
-            check_units(points, value, name, f"{name} / s^{power}")
+    if lam2 > 0:
+        check_units(points, lam2, "lam2", "lam2 / s^2")
+    for name, value in (("alpha2", alpha2), ("lam1", lam1)):  # which have no unit
+        if value > 0 and not 1 / LARGEST <= value <= LARGEST:
+            raise ValueError(f"{name} must be 0, or within {1 / LARGEST:g} and {LARGEST:g}; got {value:g}")
     n, d = points.shape
     seed = check_count(random_state, "random_state", at_least=0)
     k = check_count(graph_neighbors, "graph_neighbors")
@@ -72,7 +74,9 @@ def checked(
     if U is None and weights is None:
         U = k_means(points, check_count(n_anchors, "n_anchors", at_most=n), seed)
     m = int(np.shape(weights)[-1]) if U is None and np.ndim(weights) == 2 else 0 if U is None else len(U)
-    check_room((m * d) ** 2 * FLOAT, f"a metric of {m} blocks of {d} x {d}", "give fewer anchors, or features")
+    check_room(
+        (m * d) ** 2 * FLOAT, f"a metric of {m} blocks of {d} x {d}", "give fewer anchors, or features"
+    )
     own = None if weights is None else check_weights(weights, (n, m))
     soft = None if similarity is None else _similarity(similarity, n)
     smooth = None
@@ -112,7 +116,9 @@ def _similarity(similarity: ArrayLike, n: int) -> FloatArray:
     if not np.isfinite(s).all() or (s < 0).any() or (s != s.T).any() or np.diag(s).any():
         raise ValueError("similarity must be finite, 0 or more, symmetric, and 0 on its diagonal")
     if s.any() and (s[s > 0].min() < 1 / LARGEST or s.max() > LARGEST):
-        raise ValueError("similarity has entries outside 1e-15 to 1e15; rescale it, or make what is so small 0")
+        raise ValueError(
+            "similarity has entries outside 1e-15 to 1e15; rescale it, or make what is so small 0"
+        )
     return s
 
 
@@ -139,5 +145,3 @@ def nearest_graph(X: FloatArray, k: int) -> FloatArray:
         near[every[:, None], k_nearest(X, every, every, k)[0]] = 1.0
     both: FloatArray = np.maximum(near, near.T)
     return both
-
-

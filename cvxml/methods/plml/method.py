@@ -43,7 +43,9 @@ from cvxml.methods.plml import weights as of_weights
 from cvxml.methods.plml.instance import Instance, checked
 from cvxml.methods.plml.misreadings import MISREADINGS
 
-ONE_CLAIM_EACH = "weights and metrics are optima of two problems, one after the other: no joint optimum is claimed"
+ONE_CLAIM_EACH = (
+    "weights and metrics are optima of two problems, one after the other: no joint optimum is claimed"
+)
 
 
 def instance(
@@ -153,9 +155,13 @@ class PLML(TripletMethod[Instance]):
         "lam2": Parameter("of the weights: of their differences along the graph, >= 0", NUMBER, 100.0),
         "n_anchors": Parameter("basis metrics, at means of k-means", COUNT, 5),
         "anchors": Parameter("explicit anchors (m, d); they win over n_anchors", POINTS),
-        "weights": Parameter("explicit weights (n, m), rows of the simplex", POINTS, otherwise="the optimal ones"),
+        "weights": Parameter(
+            "explicit weights (n, m), rows of the simplex", POINTS, otherwise="the optimal ones"
+        ),
         "similarity": Parameter(
-            "s_ij of a pair of points, >= 0, symmetric (n, n)", MATRIX, otherwise="1 for neighbours in the graph"
+            "s_ij of a pair of points, >= 0, symmetric (n, n)",
+            MATRIX,
+            otherwise="1 for neighbours in the graph",
         ),
         "graph_neighbors": Parameter("of a point, in the graph of nearest neighbours", COUNT, 6),
         "random_state": Parameter("seed of k-means", COUNT, 0),
@@ -226,8 +232,8 @@ class PLML(TripletMethod[Instance]):
         return evaluate(given, M)
 
     def literal_rows(self, given: Instance) -> int:
-        """The triplets; each has coefficients in one metric M(x_i) of a point, of (d, d) and not (m d, m d)."""
-        return -(-given.count // given.m**2)
+        """The triplets over m: each has coefficients in the m blocks (d, d), the m-th part of (m d, m d)."""
+        return -(-given.count // given.m)
 
     def rows(self, given: Instance) -> Triplets:
         """All of them."""

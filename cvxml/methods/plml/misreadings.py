@@ -41,20 +41,25 @@ def _mean(question: Question) -> Other:
     return Other(question.X, question.y, {**question.params, **alphas})
 
 
+def _both_ends(question: Question) -> float:
+    from cvxml.methods.plml.both_ends import left
+
+    return left(question)
+
+
 MISREADINGS = {
-    "half": Misreading(
-        "alpha1/2 where there is alpha1", changed("alpha1", lambda q: _asked(q).alpha1 / 2)
-    ),
+    "half": Misreading("alpha1/2 where there is alpha1", changed("alpha1", lambda q: _asked(q).alpha1 / 2)),
     "mean": Misreading("the mean over triplets where there is their sum", _mean),
     "no_pull": Misreading(
         "no pairs pulled together", changed("alpha2", lambda q: 0.0 if _asked(q).alpha2 > 0 else None)
     ),
-    "hard": Misreading(
-        "the metric of the largest weight alone where metrics are mixed", _weights(_hard)
-    ),
+    "hard": Misreading("the metric of the largest weight alone where metrics are mixed", _weights(_hard)),
     "even": Misreading(
         "the mean of the basis metrics at every point",
         _weights(lambda given: np.full(given.W.shape, 1 / given.m)),
+    ),
+    "both_ends": Misreading(
+        "the weights of both points of a pair where there are those of the first", left=_both_ends
     ),
     "exchanged": Misreading(
         "j and l exchanged: the point that should be far is given first",

@@ -73,10 +73,10 @@ def problem(
     #:   | \mathrm{pull} = \textstyle\sum_{(i,j)} (\mathbf{x}_i - \mathbf{x}_j)^T \mathbf{M}(\mathbf{x}_i)
     #:     (\mathbf{x}_i - \mathbf{x}_j) \text{ over the pairs of the triplets, each once}
     pull = sum((X[i] - X[j]) @ M_at[i] @ (X[i] - X[j]) for i, j in pairs.tolist())
+    cost = alpha1 * sum(cp.sum_squares(M_b) for M_b in M) + cp.sum(xi) + alpha2 * pull
     #: min over M_b, xi:  alpha1 sum_b ||M_b||^2 + sum_t xi_t + alpha2 pull
     #:   | \min_{\mathbf{M}_b,\, \xi}\ \alpha_1 \textstyle\sum_b \lVert \mathbf{M}_b \rVert_F^2
     #:     + \sum_t \xi_t + \alpha_2\, \mathrm{pull}
-    cost = alpha1 * sum(cp.sum_squares(M_b) for M_b in M) + cp.sum(xi) + alpha2 * pull
     return cp.Problem(cp.Minimize(cost), constraints)
 
 
@@ -92,10 +92,10 @@ def dual(
     e = X[pairs[:, 0]] - X[pairs[:, 1]]
     paid = []
     for b in range(m):
+        pushed = cp.reshape((W[i, b, None] * H.reshape(len(H), -1)).T @ c, (d, d), order="C")
         #: K_b = sum_t c_t W_ib H_t - alpha2 sum over pairs of W_ib (x_i - x_j)(x_i - x_j)^T
         #:   | K_b = \textstyle\sum_t c_t W_{ib} H_t
         #:     - \alpha_2 \sum_{(i,j)} W_{ib} (\mathbf{x}_i - \mathbf{x}_j)(\mathbf{x}_i - \mathbf{x}_j)^T
-        pushed = cp.reshape((W[i, b, None] * H.reshape(len(H), -1)).T @ c, (d, d), order="C")
         K_b = pushed - alpha2 * (e * W[pairs[:, 0], b, None]).T @ e
         paid += [cp.sum_squares(K_b + S[b])]
     #: max over c, S_b:  sum_t c_t - 1/(4 alpha1) sum_b ||K_b + S_b||^2

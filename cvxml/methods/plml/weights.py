@@ -49,7 +49,9 @@ class SimplexFeasibility(Feasibility):
         return math.isfinite(self.norm) and self.distance <= FEASIBILITY_TOL * self.norm
 
     def __str__(self) -> str:
-        return f"least weight {self.min_eigenvalue:.3g}, distance to the simplices at most {self.distance:.3g}"
+        return (
+            f"least weight {self.min_eigenvalue:.3g}, distance to the simplices at most {self.distance:.3g}"
+        )
 
 
 def objective(given: Smooth, W: FloatArray) -> float:
@@ -67,7 +69,9 @@ def check_weights(weights: ArrayLike, shape: tuple[int, int]) -> FloatArray:
     """W (n, m), rows of the simplex. Raises ValueError for what is none."""
     W = real_array(weights, "weights")
     if W.shape != shape:
-        raise ValueError(f"weights must have shape {shape}, a row a point and a column a metric, got {W.shape}")
+        raise ValueError(
+            f"weights must have shape {shape}, a row a point and a column a metric, got {W.shape}"
+        )
     if not np.isfinite(W).all() or (W < 0).any() or (W > 2).any():
         raise ValueError("weights must be finite, 0 or more, and at most 1")
     off = np.abs(W.sum(axis=1) - 1)
