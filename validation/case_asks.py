@@ -40,8 +40,8 @@ ASKS: dict[str, dict[str, str]] = {
     "plml": {
         "metric": (
             "M (m d, m d), the basis metrics M_b (d, d) on its diagonal and 0 beside them, the optimum of "
-            "alpha1 sum_b ||M_b||^2 + sum_t max(0, 1 + D(i, j) - D(i, l)) + alpha2 sum D(i, j), over the rows i, j, l of "
-            "`triplets` and over their pairs i, j, each once; D(i, j) = (x_i - x_j)^T (sum_b W_ib M_b) (x_i - x_j) with "
+            "alpha1 sum_b ||M_b||^2 + sum_t max(0, 1 + D(i, j) - D(i, l)) + alpha2 sum D(i, j), over the rows i, j, l "
+            "of `triplets` and over their pairs i, j, each once; D(i, j) = (x_i - x_j)^T (sum_b W_ib M_b) (x_i - x_j), "
             "W = `weights`, a row a point; or components L with M = L^T L"
         )
     },

@@ -300,7 +300,7 @@ RELATIVES = (
     Definition(
         "plml-line",
         "plml",
-        "one feature, two metrics, a triplet seen by half of each: both are 1/8, where the margin 1 is kept with equality",
+        "one feature, two metrics, a triplet seen by half of each: both are 1/8, and the margin is kept",
         lambda: {
             "X": [[0.0], [1.0], [3.0]],
             "y": [0, 0, 1],

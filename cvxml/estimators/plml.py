@@ -90,4 +90,5 @@ class PLML(LocalMetricClassifier):
         return self.n_votes
 
     def _metrics(self, Q: FloatArray) -> FloatArray:
-        return np.einsum("qb,bij->qij", self._weights(Q), self.metrics_)
+        mixed: FloatArray = np.einsum("qb,bij->qij", self._weights(Q), self.metrics_)
+        return mixed

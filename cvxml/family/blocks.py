@@ -94,7 +94,7 @@ class BlocksView(NamedTuple):
 class Listed(Triplets):
     """Triplets of which all are looked at, by their pairs: an order of the two counts."""
 
-    def blocks(self, view: View, prices: Prices, kept: float = math.inf) -> Iterator[Block]:  # type: ignore[override]
+    def blocks(self, view: View, prices: Prices, kept: float = math.inf) -> Iterator[Block]:
         """All at once."""
         key = self.keys()
         a = np.zeros(len(key))
@@ -125,8 +125,8 @@ class Blocks(Frobenius):
         """P_+ of the blocks."""
         psd, feasibility = examine_blocks(A, self.X, self.W.shape[1])
         each = [self.one.look(block) for block in psd]
-        view = BlocksView(self.shares, tuple(own.view for own in each))  # type: ignore[misc]
-        return Looked(view, feasibility, all(own.finite for own in each), not psd.any())  # type: ignore[arg-type]
+        view: Any = BlocksView(self.shares, tuple(own.view for own in each))  # type: ignore[misc]
+        return Looked(view, feasibility, all(own.finite for own in each), not psd.any())
 
     def value(self, view: Any) -> Sum:
         """lam/2 sum_b ||M_b||^2"""

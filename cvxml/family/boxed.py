@@ -60,7 +60,7 @@ class BoxDual:
         return E, self.shares_of(pairs)
 
     def image(self, a: FloatArray) -> FloatArray:
-        """G and, of a smoothed hinge, a in units in which its part of the dual is of the same form: (m * d * d + t,)."""
+        """G and, of a smoothed hinge, a in units in which its part of the dual has the same form: (m * d * d + t,)."""
         G = _squares(self.E, self.shares * (self.B.T @ a)[:, None]) - self.C
         return np.concatenate([G.ravel(), np.sqrt(self.lam * self.g) * a if self.g else a[:0]])
 

@@ -73,11 +73,11 @@ def checked(
     U = None if anchors is None else _anchors(anchors, d)
     if U is None and weights is None:
         U = k_means(points, check_count(n_anchors, "n_anchors", at_most=n), seed)
-    m = int(np.shape(weights)[-1]) if U is None and np.ndim(weights) == 2 else 0 if U is None else len(U)
+    own = None if weights is None else check_weights(weights, n, None if U is None else len(U))
+    m = len(U) if U is not None else 0 if own is None else own.shape[1]
     check_room(
         (m * d) ** 2 * FLOAT, f"a metric of {m} blocks of {d} x {d}", "give fewer anchors, or features"
     )
-    own = None if weights is None else check_weights(weights, (n, m))
     soft = None if similarity is None else _similarity(similarity, n)
     smooth = None
     if U is not None:

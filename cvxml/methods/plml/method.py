@@ -4,9 +4,9 @@ A point i has the metric M(x_i) = sum_b W_ib M_b, of basis metrics M_b at anchor
 Two problems, one after the other, as the paper solves them (problem.py has both literally):
     weights:  min_{W_i in the simplex}  ||X - W U||^2 + lam1 tr(W G) + lam2 tr(W^T L W),   G_bi = ||x_i - u_b||^2
     metrics:  min_{M_b psd}  alpha1 sum_b ||M_b||^2 + sum_t [1 - <M(x_i), H_t>]_+ + alpha2 sum_ij <M(x_i), X_ij>
-over triplets t = (i, j, l), H_t = X_il - X_ij, and over their pairs (i, j), each once. Each has its proof, and there are
-two claims: that the weights are optimal (weights.py), and that the metrics are, for these weights. Nothing is claimed of
-both together, which would not be convex.
+over triplets t = (i, j, l), H_t = X_il - X_ij, and over their pairs (i, j), each once. Each has its proof, and there
+are two claims: that the weights are optimal (weights.py), and that the metrics are, for these weights. Nothing is
+claimed of both together, which would not be convex.
 
 Judged, as the method's metric, is M (m d, m d), the blocks M_b on its diagonal, at the weights given, or at those that
 the first problem has. A query takes the weights of the nearest training point (the estimator does).
@@ -188,7 +188,7 @@ class PLML(TripletMethod[Instance]):
 
     def metric_size(self, given: Instance) -> int:
         """m blocks of (d, d)."""
-        return given.m * given.X.shape[1]
+        return int(given.m * given.X.shape[1])
 
     def matrix(self, given: Instance, metric: ArrayLike, name: str = "metric") -> FloatArray:
         """M (m d, m d); the basis metrics (m, d, d) are taken too. Raises ValueError for another shape."""

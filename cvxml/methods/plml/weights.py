@@ -1,4 +1,4 @@
-"""The first problem of PLML: how much of each basis metric a point has. A statement, a solver, and a proof in rationals.
+"""The first problem of PLML: how much of each basis metric a point has. Its objective, a solver, a proof in rationals.
 
 The bound is that of a tangent: for any V (n, m), g being convex and quadratic,
     g(W) >= g(V) + <grad g(V), W - V>,   least over the simplices at   g(V) - <grad g(V), V> + sum_i min_b grad g(V)_ib,
@@ -65,12 +65,13 @@ def objective(given: Smooth, W: FloatArray) -> float:
     return math.fsum(fits) + given.lam1 * math.fsum(near) + given.lam2 * math.fsum(smooth)
 
 
-def check_weights(weights: ArrayLike, shape: tuple[int, int]) -> FloatArray:
-    """W (n, m), rows of the simplex. Raises ValueError for what is none."""
+def check_weights(weights: ArrayLike, n: int, m: int | None) -> FloatArray:
+    """W (n, m), rows of the simplex; m: None for any number. Raises ValueError for what is none."""
     W = real_array(weights, "weights")
-    if W.shape != shape:
+    if W.ndim != 2 or len(W) != n or W.shape[1] != (m or W.shape[1]) or W.shape[1] == 0:
+        columns = "a column a metric" if m is None else f"a column for each of the {m} anchors"
         raise ValueError(
-            f"weights must have shape {shape}, a row a point and a column a metric, got {W.shape}"
+            f"weights must have a row for each of the {n} points and {columns}, got shape {W.shape}"
         )
     if not np.isfinite(W).all() or (W < 0).any() or (W > 2).any():
         raise ValueError("weights must be finite, 0 or more, and at most 1")
