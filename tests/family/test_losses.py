@@ -19,6 +19,7 @@ from cvxml.family.losses import (
     Root,
     SmoothedHinge,
     SquaredHinge,
+    Straight,
     sharp,
     together,
 )
@@ -43,6 +44,7 @@ CASES = {
     "squared hinge": Case(SquaredHinge(C), SquaredHinge(Fraction(C)), True, 0.0, 9.0),
     "smoothed hinge": Case(SmoothedHinge(0.2), SmoothedHinge(Fraction(0.2)), True, 0.0, 1.0),
     "least": Case(Least(), Least(), False, 0.0, 9.0),
+    "straight": Case(Straight(C), Straight(Fraction(C)), False, -C, -C),
     "root": Case(Root(), Root(), False, 1e-3, 9.0),
     "bounded, above": Case(Bounded(C, True), Bounded(Fraction(C), True), False, -C * (1 - 1e-9), 0.0),
     "bounded, below": Case(Bounded(C, False), Bounded(Fraction(C), False), False, 0.0, 9.0),
