@@ -12,13 +12,12 @@ from sklearn.utils.validation import validate_data
 
 from cvxml import api
 from cvxml.core.inputs import check_count
-from cvxml.core.metric import FloatArray
+from cvxml.core.metric import FloatArray, blocks_of
 from cvxml.core.neighbors import squared_euclidean
 from cvxml.core.result import Certificate, Solution
 from cvxml.estimators.local import LocalMetricClassifier
 from cvxml.estimators.parameters import estimator
 from cvxml.methods import get
-from cvxml.methods.plml.method import metrics_of
 from cvxml.methods.plml.weights import certify
 
 
@@ -71,7 +70,7 @@ class PLML(LocalMetricClassifier):
         self._X: FloatArray = points
         self.anchors_: FloatArray = given.smooth.U
         self.weights_: FloatArray = given.W
-        self.metrics_ = metrics_of(self.solution_.metric, given.m)
+        self.metrics_ = blocks_of(self.solution_.metric, given.m)
         self.certificate_: Certificate = self.solution_.certificate
         self.weights_certificate_: Certificate = certify(given.smooth, given.W)
         self.gap_ = self.solution_.gap

@@ -19,10 +19,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import block_diag
 
 from cvxml.core.exact import flint, scaled
-from cvxml.core.metric import FEASIBILITY_TOL, Feasibility, FloatArray, IntArray, examine
+from cvxml.core.metric import (
+    FEASIBILITY_TOL,
+    Feasibility,
+    FloatArray,
+    IntArray,
+    blocks_of,
+    examine,
+    in_blocks,
+)
 from cvxml.core.squares import whole
 from cvxml.family import rational
 from cvxml.family.frobenius import TINY, Flat, Frobenius
@@ -53,24 +60,17 @@ class BlocksFeasibility(Feasibility):
         return f"{super().__str__()}; an entry beside the blocks is {self.beyond:.3g} (norm {self.norm:.3g})"
 
 
-def blocks_of(M: FloatArray, m: int) -> FloatArray:
-    """The m blocks (m, d, d) on the diagonal of M (m d, m d)."""
-    each = len(M) // m
-    blocks: FloatArray = np.stack([M[b * each : (b + 1) * each, b * each : (b + 1) * each] for b in range(m)])
-    return blocks
-
-
 def examine_blocks(A: FloatArray, X: FloatArray, m: int) -> tuple[FloatArray, BlocksFeasibility]:
     """P_+ of the m blocks of A (m d, m d), as (m, d, d), and how far A was from a matrix of psd blocks.
 
     X (n, d): the points; A must be a metric in the units of their features too.
     """
     own = blocks_of(A, m)
-    inside = block_diag(*own)
+    inside = in_blocks(own)
     psd = np.stack([examine(block)[0] for block in own])
     found = examine(inside, np.tile(X, m))[1]
     with np.errstate(over="ignore", invalid="ignore"):
-        distance = float(np.linalg.norm(A - block_diag(*psd)))
+        distance = float(np.linalg.norm(A - in_blocks(psd)))
     fields = {**dataclasses.asdict(found), "distance": max(distance, found.distance)}
     return psd, BlocksFeasibility(**fields, beyond=float(np.abs(A - inside).max()))
 
@@ -139,7 +139,7 @@ class Blocks(Frobenius):
     def reached(self, G: Weights) -> tuple[FloatArray, float]:
         """See `Frobenius`."""
         Q, off = zip(*(self.one.reached(own) for own in self.parts(G)), strict=True)
-        return block_diag(*Q), float(np.linalg.norm(off)) * (1 + 4 * EPS)
+        return in_blocks(np.array(Q)), float(np.linalg.norm(off)) * (1 + 4 * EPS)
 
     def excess(self, view: Any, G: Weights) -> Sum:
         """The sum of those of the blocks."""
@@ -151,10 +151,9 @@ class Blocks(Frobenius):
         roots = [None] * m if root is None else np.split(np.asarray(root, dtype=float), m)
         own = [rational.judged(block, each) for block, each in zip(blocks_of(A, m), roots, strict=True)]
         low = min(block.at for block in own)
-        parts = [(block.V * (1 << (block.at - low))).tolist() for block in own]
-        rows = block_diag(*(np.array(part, dtype=object) for part in parts))
-        entries = [[int(entry) for entry in row] for row in rows.tolist()]
-        beside = float(np.linalg.norm(A - block_diag(*blocks_of(A, m))))
+        each = [(block.V * (1 << (block.at - low))).tolist() for block in own]
+        entries = [[int(entry) for entry in row] for row in in_blocks(np.array(each, dtype=object)).tolist()]
+        beside = float(np.linalg.norm(A - in_blocks(blocks_of(A, m))))
         distance = float(np.linalg.norm([beside, *(block.distance for block in own)])) * (1 + 1e-12)
         return rational.Squares(flint().fmpz_mat(entries), low, distance)
 
@@ -185,7 +184,6 @@ class Blocks(Frobenius):
 
 
 def _sum(parts: list[Sum]) -> Sum:
-    """Of numbers that are all of one sign."""
-    value = float(np.sum([part.value for part in parts]))
-    off = float(np.sum([part.off for part in parts]))
-    return Sum(value, (off + (len(parts) + 2) * EPS * abs(value)) * (1 + 1e-6))
+    values, off = np.array(parts).T
+    moved = float(off.sum()) + (len(parts) + 2) * EPS * float(np.abs(values).sum())
+    return Sum(float(values.sum()), moved * (1 + 1e-6))

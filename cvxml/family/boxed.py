@@ -11,10 +11,9 @@ in all; one is m = 1.
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import block_diag
 from scipy.sparse import csr_array
 
-from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.metric import FloatArray, IntArray, in_blocks
 from cvxml.family.bound import Family
 from cvxml.family.firstorder import accelerated
 from cvxml.family.frobenius import Frobenius
@@ -153,7 +152,7 @@ class Boxed:
 
     def metric(self) -> FloatArray:
         """(m d, m d), the blocks on its diagonal."""
-        M: FloatArray = block_diag(*self.at.M) / self.dual.scale**2
+        M: FloatArray = in_blocks(self.at.M) / self.dual.scale**2
         return (M + M.T) / 2
 
     def prices(self) -> Prices:

@@ -18,10 +18,9 @@ import numpy as np
 
 from cvxml.core.backend import SolverFailure
 from cvxml.core.method import METRIC_IS
-from cvxml.core.metric import FloatArray, project_psd
+from cvxml.core.metric import FloatArray, in_blocks, project_psd
 from cvxml.methods import get
 from cvxml.methods.dml_eig import inverse_root
-from cvxml.methods.plml.method import in_blocks
 from validation.benchmarks import measure
 from validation.benchmarks.measure import Ran, Rival
 

@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.backend import solve_problem
 from cvxml.core.example import drawn, sample, timed, verified
-from cvxml.core.metric import FEASIBILITY_TOL, FloatArray, project_psd, real_array
+from cvxml.core.metric import FEASIBILITY_TOL, FloatArray, blocks_of, in_blocks, project_psd, real_array
 from cvxml.core.parameter import COUNT, MATRIX, NUMBER, POINTS, Parameter
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Found
@@ -71,25 +71,9 @@ def instance(
                    random_state=random_state, n_neighbors=n_neighbors, triplets=triplets)  # fmt: skip
 
 
-def metrics_of(M: FloatArray, m: int) -> FloatArray:
-    """The m basis metrics (m, d, d) of M (m d, m d)."""
-    d = len(M) // m
-    blocks: FloatArray = np.array([M[b * d : (b + 1) * d, b * d : (b + 1) * d] for b in range(m)])
-    return blocks
-
-
-def in_blocks(metrics: FloatArray) -> FloatArray:
-    """M (m d, m d) of m basis metrics (m, d, d)."""
-    m, d, _ = metrics.shape
-    M = np.zeros((m * d, m * d))
-    for b in range(m):
-        M[b * d : (b + 1) * d, b * d : (b + 1) * d] = metrics[b]
-    return M
-
-
 def objective(given: Instance, M: FloatArray) -> float:
     """alpha1 sum ||M_b||^2 + sum [1 - <M(x_i), H_t>]_+ + alpha2 sum over pairs of D"""
-    metrics = metrics_of(M, given.m)
+    metrics = blocks_of(M, given.m)
     norm = given.alpha1 * sum(float(np.sum(M_b**2)) for M_b in metrics)
     losses = [max(0.0, 1 - v) for v in _margins(given, metrics)]
     return norm + float(np.sum(losses)) + given.alpha2 * _pull(given, metrics)
@@ -120,7 +104,7 @@ def _pull(given: Instance, metrics: FloatArray) -> float:
 
 def evaluate(given: Instance, M: FloatArray) -> dict[str, Any]:
     """Intermediates at M: the three parts; triplets, margins, losses; metrics, W, what W costs; a subgradient in M."""
-    X, metrics = given.X, metrics_of(M, given.m)
+    X, metrics = given.X, blocks_of(M, given.m)
     margins = np.array(_margins(given, metrics))
     slope = 2 * given.alpha1 * metrics
     for (i, j, l), v in zip(given.triplets().tolist(), margins.tolist(), strict=True):  # noqa: E741
@@ -173,8 +157,8 @@ class PLML(TripletMethod[Instance]):
     MISREADINGS: ClassVar = MISREADINGS
     EXAMPLES: ClassVar = (
         drawn(5, 15, 3, n_anchors=2, n_neighbors=2),
-        drawn(6, 10, 6, 2, n_anchors=3, n_neighbors=1, alpha1=0.1),  # more features than a class has points
-        drawn(7, 15, 4, degenerate=True, n_anchors=2, n_neighbors=1, alpha2=0.0),
+        # more features than points
+        drawn(7, 10, 12, 2, degenerate=True, n_anchors=2, n_neighbors=1, alpha1=0.1, alpha2=0.0),
         sample("iris", 15, n_anchors=3, n_neighbors=1, alpha1=10.0, lam2=1.0),
         verified("iris", 30, n_anchors=3, n_neighbors=2),
         verified("wine", 30, n_anchors=3, n_neighbors=2, alpha1=10.0),
@@ -198,7 +182,7 @@ class PLML(TripletMethod[Instance]):
     def metric(self, given: Instance, metric: ArrayLike, name: str = "metric") -> FloatArray:
         """The same, psd. Raises ValueError for a matrix with entries beside the blocks too."""
         M = super().metric(given, self.matrix(given, metric, name), name)
-        inside = in_blocks(metrics_of(M, given.m))
+        inside = in_blocks(blocks_of(M, given.m))
         beyond, norm = float(np.abs(M - inside).max()), float(np.linalg.norm(M))
         if beyond > FEASIBILITY_TOL * norm:
             raise ValueError(

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import cvxml
+from cvxml.core.metric import blocks_of, in_blocks
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
 from cvxml.methods import get
-from cvxml.methods.plml.method import in_blocks, metrics_of
 from tests.cli.commands import Cli
 from tests.instances import checked, exact_of, random_data, real_data
 
@@ -77,7 +77,7 @@ def test_hard_weights_make_a_problem_of_each_metric() -> None:
         own = triplets[triplets[:, 0] % 2 == b].tolist()
         alone = cvxml.solve("rtml", X, None, lam=10.0, width=0, triplets=own, tol=1e-9)
         total += alone.objective
-        block = metrics_of(both.metric, 2)[b]
+        block = blocks_of(both.metric, 2)[b]
         reach = alone.certificate.radius + both.certificate.radius
         assert np.linalg.norm(block - alone.metric) <= reach
     assert both.objective == pytest.approx(total, rel=1e-8)
@@ -85,7 +85,7 @@ def test_hard_weights_make_a_problem_of_each_metric() -> None:
 
 def test_even_weights_make_equal_metrics() -> None:
     solution = cvxml.solve("plml", X, Y, **{**SMALL, "weights": np.full((18, 2), 0.5)}, tol=1e-9)
-    one, other = metrics_of(solution.metric, 2)
+    one, other = blocks_of(solution.metric, 2)
     assert np.linalg.norm(one - other) <= 2 * solution.certificate.radius
     alone = cvxml.solve("plml", X, Y, **{**SMALL, "alpha1": 20.0, "weights": np.ones((18, 1))}, tol=1e-9)
     assert solution.objective == pytest.approx(
@@ -107,8 +107,8 @@ def test_zero_is_optimal_where_the_pull_takes_every_positive_eigenvalue() -> Non
 
 def test_a_metric_no_point_has_a_share_of_is_zero() -> None:
     solution = cvxml.solve("plml", X, Y, **{**SMALL, "weights": np.eye(3)[[0] * 18]})
-    assert not metrics_of(solution.metric, 3)[1:].any()
-    assert metrics_of(solution.metric, 3)[0].any()
+    assert not blocks_of(solution.metric, 3)[1:].any()
+    assert blocks_of(solution.metric, 3)[0].any()
 
 
 def test_the_default_weights_are_proved_and_there_are_two_claims() -> None:
@@ -133,7 +133,7 @@ def test_the_default_weights_are_proved_and_there_are_two_claims() -> None:
 
 def test_metrics_may_be_given_one_by_one_and_entries_beside_the_blocks_are_refused() -> None:
     solution = cvxml.solve("plml", X, Y, **SMALL)
-    metrics = metrics_of(solution.metric, 2)
+    metrics = blocks_of(solution.metric, 2)
     np.testing.assert_array_equal(in_blocks(metrics), solution.metric)
     assert cvxml.check("plml", X, Y, metrics, **SMALL).verdict is Verdict.CERTIFIED
     beside = solution.metric.copy()
