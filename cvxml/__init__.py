@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from cvxml.estimators.mlsvm import MLSVM, KernelMLSVM
     from cvxml.estimators.mmc import MMC
     from cvxml.estimators.nca import NCA
+    from cvxml.estimators.plml import PLML
     from cvxml.estimators.rca import RCA
     from cvxml.estimators.rtml import RTML
     from cvxml.estimators.schultz_joachims import SchultzJoachims
@@ -60,6 +61,7 @@ __all__ = [
     "MLSVM",
     "MMC",
     "NCA",
+    "PLML",
     "RCA",
     "RTML",
     "SCML",
@@ -110,6 +112,7 @@ _ESTIMATORS = {
     "GMML": "cvxml.estimators.gmml",
     "LFDA": "cvxml.estimators.lfda",
     "SDML": "cvxml.estimators.sdml",
+    "PLML": "cvxml.estimators.plml",
     "Euclidean": "cvxml.estimators.baselines",
     "WithinClass": "cvxml.estimators.baselines",
     "CrammerSingerSVM": "cvxml.estimators.crammer_singer",

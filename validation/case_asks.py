@@ -57,6 +57,14 @@ ASKS: dict[str, dict[str, str]] = {
             "D(i, j) = (x_i - x_j)^T X (x_i - x_j); or components L with X = L^T L"
         )
     },
+    "plml": {
+        "metric": (
+            "M (m d, m d), the basis metrics M_b (d, d) on its diagonal and 0 beside them, the optimum of "
+            "alpha1 sum_b ||M_b||^2 + sum_t max(0, 1 + D(i, j) - D(i, l)) + alpha2 sum D(i, j), over the rows i, j, l "
+            "of `triplets` and over their pairs i, j, each once; D(i, j) = (x_i - x_j)^T (sum_b W_ib M_b) (x_i - x_j), "
+            "W = `weights`, a row a point; or components L with M = L^T L"
+        )
+    },
     "lsml": {
         "metric": (
             "M (d, d), the optimum of tr(M P^-1) - log det(M P^-1) - d + sum_k w_k max(0, D(a, b) - D(c, d))^2 over "

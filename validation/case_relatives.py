@@ -76,6 +76,16 @@ def boostmetric(X: Points, y: list[int], v: float, k: int) -> Inputs:
     return {"X": X, "y": y, "v": v, "triplets": given.triplets().tolist()}
 
 
+def plml(X: Points, y: list[int], m: int, alpha1: float, alpha2: float, k: int) -> Inputs:
+    """PLML with explicit triplets, those of k neighbours, and weights in 64ths: the nearer an anchor, the more."""
+    given = get("plml").instance(np.asarray(X), y, n_neighbors=k, n_anchors=m)
+    near = 1 / (1 + np.sum((given.X[:, None] - given.smooth.U) ** 2, axis=2))
+    weights = np.floor(64 * near / near.sum(axis=1, keepdims=True))
+    weights[:, 0] += 64 - weights.sum(axis=1)
+    return {"X": X, "y": y, "alpha1": alpha1, "alpha2": alpha2, "weights": (weights / 64).tolist(),
+            "triplets": given.triplets().tolist()}  # fmt: skip
+
+
 def twins() -> Inputs:
     """The first four points once more with the other label: their distance is 0, and no metric keeps that margin."""
     X, y = classes(51, 16, 2, 2, 2.0)
@@ -373,6 +383,30 @@ RELATIVES = (
             "triplets": [[0, 1, 2]],
         },
         mistakes={"hinge": Mistake("the hinge, not smoothed", params={"width": 0.0})},
+    ),
+    Definition(
+        "plml-line",
+        "plml",
+        "one feature, two metrics, a triplet seen by half of each: both are 1/8, and the margin is kept",
+        lambda: {
+            "X": [[0.0], [1.0], [3.0]],
+            "y": [0, 0, 1],
+            "alpha1": 1.0,
+            "alpha2": 0.5,
+            "weights": [[0.5, 0.5], [1.0, 0.0], [0.0, 1.0]],
+            "triplets": [[0, 1, 2]],
+        },
+        mistakes={"hard": Mistake("the first metric alone", params={"weights": [[1.0, 0.0]] * 3})},
+    ),
+    Definition(
+        "plml-iris",
+        "plml",
+        "every tenth flower, z-scored, two targets and two impostors each, three metrics",
+        lambda: plml(*sample(IRIS, 10), 3, 10.0, 1.0, 2),
+        mistakes={
+            "half": Mistake("alpha1/2 where there is alpha1", params={"alpha1": 5.0}),
+            "no pull": Mistake("no pairs pulled together", params={"alpha2": 0.0}),
+        },
     ),
     Definition(
         "rtml-iris",

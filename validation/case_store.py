@@ -20,13 +20,14 @@ from cvxml.core.exact import upward
 from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
 from cvxml.core.squares import root_of
+from cvxml.family.blocks import Blocks
 from cvxml.family.bound import Family, in_domain
 from cvxml.family.combinations import NormOfCombination
 from cvxml.family.frobenius import Frobenius, missing
 from cvxml.family.method import FamilyMethod
 from cvxml.family.rational import plane
 from cvxml.family.regularizers import Budget, fractions
-from cvxml.family.rows import Prices
+from cvxml.family.rows import Prices, joined
 from cvxml.family.triplets import CombinationMethod
 from cvxml.methods import get
 from cvxml.methods.kernel_mlsvm import exact as kernel
@@ -96,11 +97,16 @@ def hints(formula: str, inputs: Inputs, metric: FloatArray, dual: Any) -> dict[s
 def of_family(formula: str, family: Family, own: Sequence[Prices]) -> dict[str, Any]:
     """The hint of the regularizer, if it takes one, for prices of the domain."""
     R = family.regularizer
-    if type(R) not in (Frobenius, Budget, NormOfCombination):
+    if type(R) not in (Frobenius, Blocks, Budget, NormOfCombination):
         return {}
-    (term,), (prices,), X = family.terms, own, plane(R.X)
-    a = term.loss.exact_prices([Fraction(price) for price in prices.a.tolist()])
-    G = term.rows.weights(Prices(np.array(a, dtype=object), prices.key))
+    X, weights = plane(R.X), []
+    for term, prices in zip(family.terms, own, strict=True):
+        a = term.loss.exact_prices([Fraction(price) for price in prices.a.tolist()])
+        weights.append(term.rows.weights(Prices(np.array(a, dtype=object), prices.key)))
+    G = joined(weights)
+    if isinstance(R, Blocks):
+        each = [missing(*X.outer(part.pairs, fractions(part.w)), 2 * X.at) for part in R.parts(G)]
+        return {"psd": np.vstack(each).tolist()}
     if isinstance(R, NormOfCombination):
         return {} if is_identity(R.B) else {"z": R.proposed(G._replace(w=G.w.astype(float))).tolist()}
     if isinstance(R, Frobenius):

@@ -27,6 +27,8 @@ schultz_joachims  sum a - ||N||^2 / 2, for 0 <= a <= C, with the same G and any 
           every column of A (of the identity if it is not given). Scale: ||M||^2 / 2
 scml      sum a, for 0 <= a <= 1/m with b_k^T G b_k <= beta for every vector of the basis
 boostmetric  H(u), for u of the simplex with v I - sum u_ijl (X_il - X_ij) psd. Scale: no less than 1
+plml      the metrics, for weights W as they are: sum a - sum_b ||P_+(K_b)||^2 / (4 alpha1), for 0 <= a <= 1, where
+          K_b = sum a W_ib (X_il - X_ij) - alpha2 sum W_ib X_ij over the pairs i, j. Scale: alpha1 sum_b ||M_b||^2
 lsml      log det(A_0 Z), for 0 <= s < 1 with Z = A_0^-1 + sum w (s X_ab - s/(1-s) X_cd) positive definite
 itml      log det(A_0 Z) + gamma sum_S log(1 - lambda u/gamma) + gamma sum_D log(1 + lambda l/gamma), for lambda >= 0,
           lambda_S < gamma/u, Z = A_0^-1 + sum_S lambda X_ij - sum_D lambda X_ij positive definite
@@ -875,23 +877,6 @@ def recompute_lmnn(content):
     return objective, bound, max(objective, Fraction(1, 10**9) * mu * count)
 
 
-def triplet_prices(content, triplets, n, cap):
-    """Prices as integers and their unit, none above the cap, and as weights on pairs of points."""
-    price, fine = numbers(content, "price", len(content["dual"]["triplets"]))
-    priced = index_rows(content["dual"]["triplets"], 3, n, "triplets")
-    listed = set(map(tuple, triplets.tolist()))
-    require(all(tuple(row) in listed for row in priced.tolist()), "what is no triplet has a price")
-    require(len(set(map(tuple, priced.tolist()))) == len(priced), "a triplet has two prices")
-    require(
-        (price >= 0).all() and (price * fine <= cap * (1 + Fraction(1, 2**50))).all(),
-        "a price leaves what is allowed: 0 to C/m, or to 1",
-    )
-    price = np.minimum(price, math.floor(cap / fine))
-    i, j, k = priced.T
-    weights = at_pairs(n, zip(i, k, strict=True), price) - at_pairs(n, zip(i, j, strict=True), price)
-    return price, fine, weights
-
-
 def recompute_triplets(content):
     """lam/2 ||M||^2 and what triplets cost, the scale being the first; the bound is that of the smoothed hinge."""
     X, of, found = squares(content)
@@ -909,10 +894,62 @@ def recompute_triplets(content):
         missed = [max(1 - v * by, Fraction(0)) for v in D[i, k] - D[i, j]]
         losses = (m - width / 2 if m >= width else m**2 / (2 * width) for m in missed)
         values.append((lam * (A * A).sum() * a**2 / 2, cap * sum(losses, Fraction(0))))
-    price, fine, weights = triplet_prices(content, triplets, n, cap)
+    price, fine, weights = triplet_prices(content, triplets, cap)
     square = of**4 * positive_square(outer_sum(X, weights)) * fine**2
     gained = fine * price.sum() - width / 2 * fine**2 * (price * price).sum()
     return max(a + b for a, b in values), gained - square / (2 * lam), values[-1][0]
+
+
+def triplet_prices(content, triplets, cap):
+    """Prices as integers and their unit, 0 to `cap`, and the weights of the pairs in sum a (X_il - X_ij)."""
+    n = len(content["X"])
+    price, fine = numbers(content, "price", len(content["dual"]["triplets"]))
+    priced = index_rows(content["dual"]["triplets"], 3, n, "triplets")
+    listed = set(map(tuple, triplets.tolist()))
+    require(all(tuple(row) in listed for row in priced.tolist()), "what is no triplet has a price")
+    require(len(set(map(tuple, priced.tolist()))) == len(priced), "a triplet has two prices")
+    require(
+        (price >= 0).all() and (price * fine <= cap * (1 + Fraction(1, 2**50))).all(),
+        "a price leaves what is allowed: 0 to C/m, or to 1",
+    )
+    price = np.minimum(price, math.floor(cap / fine))
+    i, j, k = priced.T
+    weights = at_pairs(n, zip(i, k, strict=True), price) - at_pairs(n, zip(i, j, strict=True), price)
+    return price, fine, weights
+
+
+def recompute_plml(content):
+    """Of the metrics, for the weights in the file: a point sees a pair by its own share of every block."""
+    params, (X, of) = content["params"], whole(content["X"])
+    W, share = whole(params["weights"])
+    n, d, m = len(X), X.shape[1], W.shape[1]
+    require(len(W) == n and (W >= 0).all(), "the weights are not a row a point, 0 or more")
+    triplets = index_rows(params["triplets"], 3, n, "triplets")
+    alpha1, alpha2 = (Fraction(float(params[name])) for name in ("alpha1", "alpha2"))
+    require(
+        len(triplets) > 0 and alpha1 > 0 and alpha2 >= 0, "there is no triplet, or a weight is not allowed"
+    )
+    pairs = np.unique(triplets[:, :2], axis=0)
+    own = [slice(b * d, (b + 1) * d) for b in range(m)]
+    beside = np.array(content["metric"], float)
+    for block in own:
+        beside[block, block] = 0
+    require(not beside.any(), "an entry beside the blocks is not 0")
+    values = []
+    for A, a in candidates(content["metric"], m * d):
+        blocks = [A[block, block] for block in own]
+        D = sum(W[:, b, None] * distances(X, block) for b, block in enumerate(blocks))
+        by, (i, j, k) = of**2 * a * share, triplets.T
+        missed = sum((max(1 - v * by, Fraction(0)) for v in D[i, k] - D[i, j]), Fraction(0))
+        pull = alpha2 * by * D[pairs[:, 0], pairs[:, 1]].sum()
+        values.append((alpha1 * sum((block * block).sum() for block in blocks) * a**2, missed + pull))
+    price, fine, weights = triplet_prices(content, triplets, Fraction(1))
+    pulled, coarse = whole([float(alpha2)])
+    unit = min(fine, coarse)
+    weights = weights * int(fine / unit) - at_pairs(n, pairs, [pulled[0] * int(coarse / unit)] * len(pairs))
+    square = sum(positive_square(outer_sum(X, weights * W[:, b, None])) for b in range(m))
+    bound = fine * price.sum() - of**4 * unit**2 * share**2 * square / (4 * alpha1)
+    return max(a + b for a, b in values), bound, values[-1][0]
 
 
 def nonnegative(V, target):
@@ -995,7 +1032,7 @@ def recompute_combination(content):
     i, j, k = triplets.T
     D, by = distances(X, M), of**2 * unit
     slacks = cap * sum((max(1 - v * by, Fraction(0)) for v in D[i, k] - D[i, j]), Fraction(0))
-    price, fine_price, weights = triplet_prices(content, triplets, n, cap)
+    price, fine_price, weights = triplet_prices(content, triplets, cap)
     G, paid = outer_sum(X, weights), of**2 * fine_price * at**2
     c, gained = [v * paid for v in forms(B, G)], fine_price * price.sum()
     if least_sum:
@@ -1493,6 +1530,7 @@ RELATIVES = {
     "schultz_joachims": recompute_combination,
     "scml": recompute_combination,
     "boostmetric": recompute_boostmetric,
+    "plml": recompute_plml,
     "lsml": recompute_lsml,
     "itml": recompute_itml,
     "mmc": recompute_mmc,

@@ -82,7 +82,7 @@ def test_a_file_meets_its_schema_and_its_two_forms_of_a_number_agree(case: Case)
 
 
 def test_a_radius_is_given_where_it_is_known_that_the_optimum_is_unique() -> None:
-    known = ("mlsvm", "frobmetric", "rtml", "schultz_joachims", "lsml", "itml", "mmc", "mmc:diagonal")
+    known = ("mlsvm", "frobmetric", "rtml", "schultz_joachims", "plml", "lsml", "itml", "mmc", "mmc:diagonal")
     for case in ATTAINED:
         expected = case.formula in known and case.id != "mmc-collinear"
         assert ("radius" in case.content["reference"]) == expected, case.id
@@ -107,6 +107,7 @@ def by_hand() -> dict[str, tuple[Decimal, Any]]:
         "schultz-joachims-line": (Decimal(1) / 128, [[1 / 8]]),
         "scml-triplet": (Decimal(1) / 4, [[0, 0], [0, 1 / 8]]),
         "boostmetric-line": ((Decimal(4) / 3).ln() + Decimal(3).ln() / 4, [[math.log(3) / 8]]),
+        "plml-line": (Decimal(3) / 32, [[1 / 8, 0], [0, 1 / 8]]),
         "lsml-crossed": (-(5 * m**2).ln(), [[float(m), 0], [0, float(5 * m)]]),
         "sdml-diagonal-pair": (2 + (Decimal(35) / 16).ln(), [[24 / 35, -4 / 35], [-4 / 35, 24 / 35]]),
         "ldml-line": (Decimal(4).ln() + 3 * (Decimal(4) / 3).ln(), [[1 + math.log(3)]]),

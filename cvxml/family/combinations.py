@@ -108,9 +108,9 @@ class Combinations:
         distance = root_upward(scaled(sum_of_squares(away), 2 * least))
         return rational.Squares(V, at, distance, sum(fractions(w), Fraction(0)))
 
-    def exact_distances(self, D: rational.Distances) -> rational.Distances:
+    def exact_distances(self, X: rational.Plane, metric: rational.Squares) -> rational.Distances:
         """See `Regularizer`."""
-        return D
+        return X.distances(metric)
 
     def exact_gains(self, X: rational.Plane, G: Weights) -> list[Fraction]:
         """c_k"""

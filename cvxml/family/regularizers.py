@@ -110,8 +110,8 @@ class Regularizer(Protocol):
     def exact_metric(self, A: FloatArray, root: ArrayLike | None) -> rational.Squares:
         """A psd matrix of rationals that is A (d, d), or near. root: M with M M^T near A, if it is known."""
 
-    def exact_distances(self, D: rational.Distances) -> rational.Distances:
-        """Those of a matrix that is feasible, from those of a psd one."""
+    def exact_distances(self, X: rational.Plane, metric: rational.Squares) -> rational.Distances:
+        """Those of a matrix that is feasible, from a psd one."""
 
     def exact_value(self, metric: rational.Squares, D: rational.Distances) -> Any:
         """R(M), a fraction or a ball, of such a metric and its distances."""
@@ -242,9 +242,9 @@ class Linear:
         """See `Regularizer`."""
         return rational.judged(A, root)
 
-    def exact_distances(self, D: rational.Distances) -> rational.Distances:
+    def exact_distances(self, X: rational.Plane, metric: rational.Squares) -> rational.Distances:
         """See `Regularizer`."""
-        return D
+        return X.distances(metric)
 
     def exact_value(self, metric: rational.Squares, D: rational.Distances) -> Fraction:
         """sum w D"""
@@ -339,8 +339,9 @@ class Budget:
         """See `Regularizer`."""
         return rational.judged(A, root)
 
-    def exact_distances(self, D: rational.Distances) -> rational.Distances:
+    def exact_distances(self, X: rational.Plane, metric: rational.Squares) -> rational.Distances:
         """Over max(1, spent)."""
+        D = X.distances(metric)
         spent = D.total(self.similar, [Fraction(1)] * len(self.similar))
         return rational.Distances(D.D, D.unit / max(Fraction(1), spent))
 

@@ -31,6 +31,7 @@ METHODS = {
     "gmml": "cvxml.methods.gmml:METHOD",
     "lfda": "cvxml.methods.lfda:METHOD",
     "sdml": "cvxml.methods.sdml:METHOD",
+    "plml": "cvxml.methods.plml.method:METHOD",
 }
 
 

@@ -208,7 +208,7 @@ class _Judge:
         if self.claim == "stationary":
             return False
         module = get(self.method)
-        size = module.metric_size(self.given.X)
+        size = module.metric_size(self.given)
         zero = np.zeros((size, size))
         try:
             ours = self._optimum(self.itself, self.given, zero)

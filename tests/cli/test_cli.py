@@ -52,6 +52,7 @@ SHOWN = {  # of the mathematics
     "schultz_joachims": "A diag(w) A^T",
     "scml": "beta sum_k w_k",
     "boostmetric": "log sum_t exp",
+    "plml": "lam2 tr(W^T L W)",
     "lsml": "[sqrt(u_k) - sqrt(v_k)]_+^2",
     "rca": "|B| >= 1",
     "ldml": "log(1 + exp(D_M(i, j) - b))",

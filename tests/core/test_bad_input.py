@@ -428,6 +428,7 @@ TABLES = {
     "schultz_joachims": bad_arrays("price", "triplets"),
     "scml": bad_arrays("price", "triplets"),
     "boostmetric": bad_arrays("price", "triplets"),
+    "plml": bad_arrays("price", "triplets"),
     "lsml": bad_arrays("s"),
     "rca": bad_arrays("l"),
     "ldml": bad_arrays("a"),

@@ -93,6 +93,7 @@ def test_any_dual_gives_a_bound_below_every_metric(method: str, seed: int, log_s
     rng = np.random.default_rng(seed)
     X, y = random_data(seed, n=10, d=2, classes=5 if method == "nca" else 2)
     params: dict[str, Any] = {"criterion": "g"} if method == "nca" else {}
+    params = {"n_anchors": 1} if method == "plml" else params
     size = len(X) if method == "kernel_mlsvm" else 2
     one, other = (psd(rng, size, 10**log_size) for _ in range(2))
     pairs = rng.integers(0, 10, (40, 2))
@@ -278,7 +279,8 @@ def test_what_has_no_exact_mode_says_so(monkeypatch: pytest.MonkeyPatch) -> None
     ]
     X, y = random_data(7, n=80, d=3, classes=5)
     for method, dual, params, message in cases:
-        metric = np.eye(get(method).metric_size(X))
+        of, given = checked(method, X, y, **params)
+        metric = np.eye(of.metric_size(given))
         with pytest.raises(ValueError, match=message):
             exact_of(method, X, y, metric, dual, **params)
     with pytest.raises(ValueError, match="one query"):

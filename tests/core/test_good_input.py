@@ -43,6 +43,7 @@ WEIGHT: dict[str, dict[str, Any]] = {
     "schultz_joachims": {"n_neighbors": 2},
     "scml": {"n_neighbors": 2, "beta": 0.01},
     "boostmetric": {"n_neighbors": 2, "v": 2.0},
+    "plml": {"n_neighbors": 2, "n_anchors": 1},
     "lsml": {"n_quadruplets": 30},
     "rca": {"alpha": 0.1},
     "ldml": {"b": 1.0},

@@ -70,6 +70,7 @@ TABLES: list[tuple[str, dict[str, Any], str]] = [
     ("frobmetric", {"triplets": [[i, i + 1, j] for i in range(20) for j in range(22, 30)]}, "a table of 20 pairs"),
     ("rtml", {}, "tables of 30 points, and of 90 targets, beside 30 points"),
     ("boostmetric", {}, "tables of 30 points, and of 90 targets, beside 30 points"),
+    ("plml", {}, "tables of 30 points, and of 90 targets, beside 30 points"),
     ("kernel_mlsvm", {}, "kernel values of every two of 30 points"),
     ("mcml", {}, "tables of every two points"),
     ("mmc", {}, "a list of every two of 30 points"),
@@ -91,14 +92,15 @@ def test_what_is_listed_in_full_is_refused(
 
 
 @pytest.mark.parametrize(
-    "method", ["frobmetric", "rtml", "boostmetric", "ldml", "lsml", "mcml", "mmc", "itml", "dml_eig", "nca"]
+    "method",
+    ["frobmetric", "rtml", "boostmetric", "ldml", "plml", "lsml", "mcml", "mmc", "itml", "dml_eig", "nca"],
 )
 def test_a_literal_problem_is_refused_before_cvxpy_is_asked(
     method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     points, y = real_data("iris", 30)
     of = get(method)
-    given = of.instance(points, y)
+    given = of.instance(points, y, **({"n_anchors": 2} if method == "plml" else {}))
     if method != "nca":
         assert of.literal_rows(given) > 100  # type: ignore[attr-defined]
     if method in ("frobmetric", "itml", "dml_eig"):  # of the others the objective has as many terms

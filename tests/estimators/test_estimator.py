@@ -49,6 +49,7 @@ LEARNERS: list[tuple[Learner, dict[str, list[Any]]]] = [
 BASELINES: list[MetricEstimator] = [Euclidean(), WithinClass(shrinkage=0.1)]
 CLASSIFIERS = [
     cvxml.GLML(alpha=0.1),
+    cvxml.PLML(2, 2, graph_neighbors=2),
     cvxml.GLML(3, gamma=1.0, alpha=1.0, model="mixture", n_components=1),
     cvxml.CrammerSingerSVM(),
 ]
@@ -135,7 +136,7 @@ def test_the_defaults_are_those_of_the_method(estimator: Learner) -> None:
     assert estimator.fit(X, y).solution_.params == cvxml.solve(estimator._method, X, y).params
 
 
-@pytest.mark.parametrize("name", ["GLML", *dict.fromkeys(type(e).__name__ for e, _ in LEARNERS)])
+@pytest.mark.parametrize("name", ["GLML", "PLML", *dict.fromkeys(type(e).__name__ for e, _ in LEARNERS)])
 def test_the_docstring_has_a_line_for_every_parameter(name: str) -> None:
     text = inspect.getdoc(getattr(cvxml, name)) or ""
     parameters = text.partition("Parameters\n----------\n")[2].partition("\n\nAttributes\n----------\n")[0]

@@ -180,6 +180,9 @@ def test_permuting_the_points_permutes_nothing_else(
         params = {**params, "quadruplets": place[np.array(solution.params["quadruplets"])]}
     if "basis" in solution.params:  # by default drawn from the order of the points
         params = {**params, "basis": solution.params["basis"]}
+    if method == "plml":  # anchors are drawn from the order of the points
+        weights = np.array(solution.params["weights"])[order]
+        params = {**params, "anchors": solution.params["anchors"], "weights": weights}
     if "chunklets" in params:
         params = {**params, "chunklets": [params["chunklets"][i] for i in order]}
     other = cvxml.solve(method, X[order], y[order], tol=1e-9, **with_lists(method, params, moved))

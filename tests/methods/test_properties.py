@@ -22,6 +22,7 @@ from tests.instances import (
 )
 
 X, Y = random_data(9, n=40, d=4)
+SHARES = np.random.default_rng(5).dirichlet([1.0, 2.0], 40)  # of each point in two metrics
 GIVEN: dict[str, dict[str, Any]] = {
     "nca": {"n_components": 2, "criterion": "g"},
     "kernel_mlsvm": {"lam": 1.0},
@@ -32,6 +33,7 @@ GIVEN: dict[str, dict[str, Any]] = {
     "schultz_joachims": {"C": 0.1},
     "scml": {"beta": 0.01},
     "boostmetric": {"v": 0.1},
+    "plml": {"alpha1": 10.0, "n_anchors": 2, "weights": SHARES},
 }
 CONVEX = [name for name in names() if get(name).CLAIM == "optimal"]
 STARTED = [name for name in names() if name != "glml"]  # which starts from nothing
@@ -83,17 +85,19 @@ GRADIENTS = {
     "mlsvm": "subgradient", "ssvm": "subgradient", "lmnn": "subgradient", "lmnn:squared_hinge": "subgradient",
     "schultz_joachims": "subgradient", "rtml": "gradient", "boostmetric": "gradient", "ldml": "gradient",
     "lsml": "gradient", "itml": "gradient", "mcml": "gradient", "mmc": "gradient", "mmc:diagonal": "gradient",
+    "plml": "subgradient",
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("method", GRADIENTS)
 def test_the_gradient_of_evaluate_is_that_of_the_objective(method: str) -> None:
-    rng = np.random.default_rng(0)
-    A = allowed(method, drawn(rng, 4))  # no margin is exactly kept there, and no vote tied
-    gradient = getattr(cvxml.evaluate(method, X, Y, A), GRADIENTS[method])
+    rng, params = np.random.default_rng(0), GIVEN.get(method, {})
+    d = 8 if method == "plml" else 4
+    A = allowed(method, drawn(rng, d))  # no margin is exactly kept there, and no vote tied
+    gradient = getattr(cvxml.evaluate(method, X, Y, A, **params), GRADIENTS[method])
     for _ in range(4):
-        E = allowed(method, drawn(rng, 4) - drawn(rng, 4))
-        up, down = (objective_of(method, X, Y, A + step * E) for step in (1e-6, -1e-6))
+        E = allowed(method, drawn(rng, d) - drawn(rng, d))
+        up, down = (objective_of(method, X, Y, A + step * E, **params) for step in (1e-6, -1e-6))
         assert np.sum(gradient * E) == pytest.approx((up - down) / 2e-6, rel=1e-5)
 
 
@@ -121,7 +125,9 @@ def drawn(rng: np.random.Generator, d: int) -> FloatArray:
 
 
 def allowed(method: str, A: FloatArray) -> FloatArray:
-    """Of a diagonal metric the diagonal."""
+    """Of a diagonal metric the diagonal, of several metrics the blocks."""
+    if method == "plml":
+        return np.kron(np.eye(2), np.ones((4, 4))) * A if len(A) == 8 else A
     return np.diag(np.diag(A)) if method in DIAGONAL else A
 
 
@@ -139,6 +145,7 @@ def within(method: str, A: FloatArray) -> FloatArray:
         "frobmetric",
         "rtml",
         "schultz_joachims",
+        "plml",
         "lsml",
         "itml",
         "mmc",
@@ -151,7 +158,7 @@ def test_the_optimum_lies_within_the_radius(method: str) -> None:
     d = len(best.metric)
     for size in (1e-4, 1e-3, 1e-2, 1e-1, 0.3):
         turn = np.eye(d) + size * rng.standard_normal((d, d)) / np.sqrt(d)
-        near = within(method, turn @ best.metric @ turn.T)
+        near = within(method, allowed(method, turn) @ best.metric @ allowed(method, turn).T)
         proof = cvxml.certify(method, X, Y, near, best.dual, **GIVEN.get(method, {}))
         assert np.linalg.norm(near - best.metric) <= proof.radius + best.certificate.radius
         assert np.isfinite(proof.radius)
@@ -218,6 +225,7 @@ def moved(method: str, T: np.ndarray, shift: Any = 0.0, unit: float = 1.0) -> Pa
         "schultz_joachims": ({"C": 0.1}, {"C": 0.1 / unit**4}),
         "scml": ({"beta": 0.01}, {"beta": 0.01 * unit**2}),
         "boostmetric": ({"v": 0.1}, {"v": 0.1 * unit**2}),
+        "plml": ({}, {"alpha1": 10.0 * unit**4}),
         "itml": (
             {"prior": PRIOR},
             {"prior": back @ PRIOR @ back.T},
@@ -238,6 +246,7 @@ def assert_same(
 ) -> None:
     assert other.status is plain.status
     assert per * other.objective == pytest.approx(plain.objective, rel=1e-9, abs=1e-12)
+    T = np.kron(np.eye(2), T) if method == "plml" else T
     back = other.metric if method == "kernel_mlsvm" else T @ other.metric @ T.T
     np.testing.assert_allclose(back, plain.metric, atol=1e-7 * np.linalg.norm(plain.metric))
 

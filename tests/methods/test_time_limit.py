@@ -188,6 +188,7 @@ CONVEX = [
     "rtml",
     "boostmetric",
     "ldml",
+    "plml",
     "lsml",
     "sdml",
 ]

@@ -19,7 +19,7 @@ import numpy as np
 from cvxml.core.backend import SolverFailure
 from cvxml.core.bases import combined
 from cvxml.core.method import METRIC_IS
-from cvxml.core.metric import FloatArray, project_psd
+from cvxml.core.metric import FloatArray, in_blocks, project_psd
 from cvxml.methods import get
 from cvxml.methods.dml_eig import inverse_root
 from cvxml.methods.lfda import embedded, floats
@@ -89,6 +89,21 @@ def lmnn(p: Any, solve: Solve, squared: bool = False) -> FloatArray:
         solve(cp.Problem(cp.Minimize((1 - p.mu) * pull + p.mu * push), [M.matrix >> 0, margins]))
         found = project_psd(M.value())[M.at]
     return M.value()
+
+
+def plml(p: Any, solve: Solve) -> FloatArray:
+    """The metrics, for the weights there are: a triplet is a row of each, with the weight of its first point."""
+    M = [Metric(p.X.shape[1]) for _ in range(p.m)]
+    i, j, l = p.triplets().T  # noqa: E741 (the paper's l)
+    H = M[0].rows(p.X[i] - p.X[l]) - M[0].rows(p.X[i] - p.X[j])
+    first, target = p.targets.T
+    near = M[0].rows(p.X[first] - p.X[target])
+    margins = sum((p.W[i, b, None] * H) @ own.entries for b, own in enumerate(M))
+    pull = sum((p.W[first, b] @ near) @ own.entries for b, own in enumerate(M))
+    xi = cp.Variable(len(H), nonneg=True)
+    cost = p.alpha1 * sum(own.norm2 for own in M) + cp.sum(xi) + p.alpha2 * pull
+    solve(cp.Problem(cp.Minimize(cost), [margins >= 1 - xi, *(own.matrix >> 0 for own in M)]))
+    return in_blocks(np.array([own.value() for own in M]))
 
 
 def itml(p: Any, solve: Solve) -> FloatArray:
@@ -207,6 +222,7 @@ FORMS: dict[str, Callable[[Any, Solve], FloatArray]] = {
     "mlsvm": mlsvm,
     "lmnn": lmnn,
     "lmnn:squared_hinge": partial(lmnn, squared=True),
+    "plml": plml,
     "itml": itml,
     "mcml": mcml,
     "ldml": ldml,
