@@ -26,6 +26,7 @@ METHODS = {
     "rca": "cvxml.methods.rca:METHOD",
     "gmml": "cvxml.methods.gmml:METHOD",
     "lfda": "cvxml.methods.lfda:METHOD",
+    "mlkr": "cvxml.methods.mlkr.method:METHOD",
 }
 
 
