@@ -7,7 +7,8 @@ problem(method, X, y)              the literal cvxpy problem
 methods()                          the ids of all methods
 MLSVM, KernelMLSVM, Gerrymandering, GLML, NCA,
 LMNN, ITML, MCML, MMC, DMLEig, FrobMetric, RTML,
-LSML, RCA, GMML, LFDA, Euclidean, WithinClass  scikit-learn estimators
+LSML, RCA, GMML, LFDA, MLKR,
+Euclidean, WithinClass             scikit-learn estimators
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from cvxml.estimators.lmnn import LMNN
     from cvxml.estimators.lsml import LSML
     from cvxml.estimators.mcml import MCML
+    from cvxml.estimators.mlkr import MLKR
     from cvxml.estimators.mlsvm import MLSVM, KernelMLSVM
     from cvxml.estimators.mmc import MMC
     from cvxml.estimators.nca import NCA
@@ -48,6 +50,7 @@ __all__ = [
     "LMNN",
     "LSML",
     "MCML",
+    "MLKR",
     "MLSVM",
     "MMC",
     "NCA",
@@ -91,6 +94,7 @@ _ESTIMATORS = {
     "RCA": "cvxml.estimators.rca",
     "GMML": "cvxml.estimators.gmml",
     "LFDA": "cvxml.estimators.lfda",
+    "MLKR": "cvxml.estimators.mlkr",
     "Euclidean": "cvxml.estimators.baselines",
     "WithinClass": "cvxml.estimators.baselines",
     "Gerrymandering": "cvxml.estimators.ssvm",

@@ -53,6 +53,7 @@ SHOWN = {  # of the mathematics
     "rca": "|B| >= 1",
     "gmml": "tr(A^-1 D)",
     "lfda": "-tr(S_b M)",
+    "mlkr": "yhat_i = sum_j p_ij y_j",
     "itml": "gamma D_ld",
     "mcml": "log sum",
     "mmc": "sqrt",

@@ -14,7 +14,7 @@ import numpy as np
 
 from cvxml.core.balls import ball, balls, ends, pivots, precision, total
 from cvxml.core.exact import flint, root_upward
-from cvxml.core.metric import FloatArray
+from cvxml.core.metric import FloatArray, examine
 from cvxml.core.result import Certificate, Stationarity
 from cvxml.core.spectrum import inverted
 from cvxml.core.squares import whole
@@ -166,6 +166,20 @@ def stationarity(of: Figures, is_zero: bool) -> Stationarity:
     )
 
 
+def root(inside: FloatArray) -> FloatArray:
+    """A (rank, r) of a metric (r, r) in the coordinates: of an eigenvalue that is rounding it would have the root."""
+    values, vectors = np.linalg.eigh(inside)
+    used = values > len(values) * EPS * max(values[-1], 0.0)
+    A: FloatArray = (np.sqrt(values[used]) * vectors[:, used]).T
+    return A
+
+
+def rows_of(given: Instance, Q: FloatArray) -> FloatArray:
+    """A (m, r) in the coordinates, of Q (d, d), as many rows as its rank may have."""
+    A = root(examine_rank(Q, given.m, given.at)[0])
+    return np.vstack([A, np.zeros((min(given.m, given.at.Y.shape[1]) - len(A), A.shape[1]))])
+
+
 def certify(given: Instance, Q: FloatArray) -> Certificate:
     """That Q (d, d) is stationary, as far as it is.
 
@@ -173,15 +187,11 @@ def certify(given: Instance, Q: FloatArray) -> Certificate:
     is counted as rounding.
     """
     inside, feasibility = examine_rank(Q, given.m, given.at)
-    values, vectors = np.linalg.eigh(inside)
-    used = (
-        values > len(values) * EPS * values[-1]
-    )  # a smaller one is rounding, of which a row of A would be the root
-    A = (np.sqrt(values[used]) * vectors[:, used]).T @ given.at.to.T if used.any() else np.zeros((1, len(Q)))
+    A = root(inside) @ given.at.to.T if inside.any() else np.zeros((1, len(Q)))
     with precision():
         of = figures(given, squared(A))
         found = stationarity(of, not A.any())
-        here = (Q + Q.T) / 2
+        here = examine(Q)[0]
         off = (
             abs(objective(given, Squares(*whole(here), 0.0)) - of.objective)
             if feasibility.feasible

@@ -40,22 +40,26 @@ def problem(X: FloatArray, y: FloatArray, Q0: FloatArray) -> Any:
         #:   | b_i \le \log \textstyle\sum_{k \ne i} e^{-D_{ik}} \text{, its tangent at } Q_0
         b = at.log_sum - at.p @ (D - at.D)
         for part in at.parts:
-            #: min over Q:  sum_i [ (sum_j (y_j - y_i) e^(-D_ij - b_i))^2 over y_j > y_i, and the same over y_j < y_i
-            #:   | \min_{Q}\ \textstyle\sum_i \bigl[ (\sum_j (y_j - y_i)\, e^{-D_{ij} - b_i})^2
-            #:     \text{ over } y_j > y_i \text{, and the same over } y_j < y_i
+            #: R_i = (sum_j |y_j - y_i| e^(-D_ij - b_i))^2,  one over y_j > y_i and one over y_j < y_i
+            #:   | R_i = (\textstyle\sum_j |y_j - y_i|\, e^{-D_{ij} - b_i})^2,
+            #:     \quad \text{one over } y_j > y_i \text{ and one over } y_j < y_i
             terms += [cp.square(cp.exp(cp.log_sum_exp(part.log_size - D[part.of] - b)))]
         if len(at.parts) == 2:
-            #: - 2 P_i N_i (1 + a_i - 2 log sum_{k != i} e^-D_ik - log P_i N_i) ],  P_i, N_i at Q0
-            #:   | - 2 P_i N_i (1 + a_i - 2 \log \textstyle\sum_{k \ne i} e^{-D_{ik}} - \log P_i N_i) \bigr],
-            #:     \quad P_i, N_i \text{ at } Q_0
-            #: a_i:  the tangents of the two log sum_j |y_j - y_i| e^-D_ij at Q0
-            #:   | a_i \text{: the tangents of the two } \log \textstyle\sum_j |y_j - y_i|\, e^{-D_{ij}} \text{ at } Q_0
-            both = np.prod([part.value for part in at.parts])
+            #: a_i:  the tangents of the two log sum_j |y_j - y_i| e^-D_ij at Q0, added up
+            #:   | a_i \text{: the tangents of the two } \log \textstyle\sum_j |y_j - y_i|\, e^{-D_{ij}}
+            #:     \text{ at } Q_0 \text{, added up}
             a = sum(part.log_sum - part.w @ (D - at.D)[part.of] for part in at.parts)
+            both = np.prod([part.value for part in at.parts])
             others = np.arange(len(X)) != i
+            #: C_i = 2 P_i N_i (1 + a_i - 2 log sum_{k != i} e^-D_ik - log P_i N_i),  P_i and N_i at Q0
+            #:   | C_i = 2 P_i N_i (1 + a_i - 2 \log \textstyle\sum_{k \ne i} e^{-D_{ik}} - \log P_i N_i),
+            #:     \quad P_i \text{ and } N_i \text{ at } Q_0
             terms += [-2 * both * (1 + a - np.log(both)) + 4 * both * cp.log_sum_exp(-D[others])]
     #: Q psd | Q \succeq 0
-    return cp.Problem(cp.Minimize(sum(terms)), [Q >> 0])
+    constraints = [Q >> 0]
+    #: min over Q:  the sum of all R_i less that of all C_i
+    #:   | \min_{Q}\ \text{the sum of all } R_i \text{ less that of all } C_i
+    return cp.Problem(cp.Minimize(sum(terms)), constraints)
 
 
 class Part(NamedTuple):
@@ -113,22 +117,21 @@ def dual(X: FloatArray, y: FloatArray, Q0: FloatArray) -> Any:
             w_i = w[start : start + len(part.of)]
             start += len(part.of)
             W = cp.sum(w_i)
-            #: max over w, q:  sum_i [ sum_j w_ij (log |y_j - y_i| - b_i(0) - log(w_ij / W_i))
-            #:   | \max_{w, q}\ \textstyle\sum_i \bigl[ \sum_j w_{ij} (\log |y_j - y_i| - b_i(0)
-            #:     - \log(w_{ij} / W_i))
+            #: W_i = sum_j w_ij,  over those above, and over those below
+            #:   | W_i = \textstyle\sum_j w_{ij} \text{, over those above, and over those below}
+            #: R_i = sum_j w_ij (log |y_j - y_i| - b_i - log(w_ij/W_i)) - (W_i log(W_i/2) - W_i)/2,  b_i at Q = 0
+            #:   | R_i = \textstyle\sum_j w_{ij} (\log |y_j - y_i| - b_i - \log(w_{ij}/W_i))
+            #:     - (W_i \log(W_i/2) - W_i)/2, \quad b_i \text{ at } Q = 0
             value += w_i @ part.log_size - (own.log_sum + own.p @ own.D) * W
             value -= cp.sum(cp.rel_entr(w_i, W * np.ones(len(part.of))))
-            #: - (W_i log(W_i/2) - W_i)/2 | - \tfrac12 (W_i \log(W_i / 2) - W_i)
             value += cp.entr(W) / 2 + (1 + np.log(2)) * W / 2
-            #: W_i = sum_j w_ij, over those above, and over those below
-            #:   | W_i = \textstyle\sum_j w_{ij} \text{, over those above, and over those below}
             rows = x_i[part.of]
             surplus = surplus + W * (x_i.T @ np.diag(own.p) @ x_i) - rows.T @ cp.diag(w_i) @ rows
         both = float(np.prod([part.value for part in own.parts])) if len(own.parts) == 2 else 0.0
         if both:
-            #: + 4 P_i N_i H(q_i) - 2 P_i N_i (1 + a_i(0) - log P_i N_i) ],  H the entropy, b and a at Q = 0
-            #:   | + 4 P_i N_i\, H(q_i) - 2 P_i N_i (1 + a_i(0) - \log P_i N_i) \bigr],
-            #:     \quad H \text{ the entropy, } b \text{ and } a \text{ at } Q = 0
+            #: C_i = 2 P_i N_i (1 + a_i - 2 H(q_i) - log P_i N_i),  H the entropy, a_i at Q = 0
+            #:   | C_i = 2 P_i N_i (1 + a_i - 2 H(q_i) - \log P_i N_i),
+            #:     \quad H \text{ the entropy, } a_i \text{ at } Q = 0
             a = sum(part.log_sum + part.w @ own.D[part.of] for part in own.parts)
             value += 4 * both * cp.sum(cp.entr(q[i])) - 2 * both * (1 + a - np.log(both))
             for part in own.parts:
@@ -137,10 +140,13 @@ def dual(X: FloatArray, y: FloatArray, Q0: FloatArray) -> Any:
             rest = x_i[np.arange(n) != i]
             surplus = surplus - 4 * both * (rest.T @ cp.diag(q[i]) @ rest)
     #: for every i:  sum_{k != i} q_ik = 1 | \sum_{k \ne i} q_{ik} = 1 \quad \text{for every } i
-    #: the coefficient of Q is psd:  what multiplies D in the step, with w and q in place of exponentials
-    #:   | \text{the coefficient of } Q \text{ is psd: what multiplies } D \text{ in the step,
-    #:     with } w \text{ and } q \text{ in place of exponentials}
-    constraints = [cp.sum(q, axis=1) == 1, surplus >> 0]
+    constraints = [cp.sum(q, axis=1) == 1]
+    #: psd:  sum_ij (W_i p_ij - w_ij + 2 P_i N_i (w0_ij - 2 q_ij)) X_ij,  W_i p_ij for both, w0 the shares at Q0
+    #:   | \text{psd: } \textstyle\sum_{ij} (W_i p_{ij} - w_{ij} + 2 P_i N_i (w0_{ij} - 2 q_{ij})) X_{ij},
+    #:     \quad W_i p_{ij} \text{ for both, } w0 \text{ the shares at } Q_0
+    constraints += [surplus >> 0]
+    #: max over w, q:  the sum of all R_i less that of all C_i
+    #:   | \max_{w, q}\ \text{the sum of all } R_i \text{ less that of all } C_i
     return cp.Problem(cp.Maximize(value), constraints)
     #: [What is proved]
     #: the step is F at Q0, and nowhere below it | \text{the step is } F \text{ at } Q_0 \text{, and nowhere below it}

@@ -12,11 +12,10 @@ import numpy as np
 from scipy.optimize import minimize
 
 from cvxml.core.inputs import check_count, real_array
-from cvxml.core.metric import FloatArray, components_of, project_psd
+from cvxml.core.metric import FloatArray
 from cvxml.core.result import Status, Step
 from cvxml.core.run import Callback
-from cvxml.methods.mlkr.certify import CLOSE, ROUNDING, certify
-from cvxml.methods.mlkr.evaluate import objective
+from cvxml.methods.mlkr.certify import CLOSE, ROUNDING
 from cvxml.methods.mlkr.instance import Instance
 
 ARRIVED = 1e-10  # of F: one this near to that of all larger multiples cannot be told from it
@@ -152,34 +151,3 @@ def starts(given: Instance, init: Any, random_state: int) -> list[tuple[str, Flo
     # times the power of 2 that is best
     sizes = [2.0**k for k in range(-6, 7)]
     return [(init, A * min(sizes, key=lambda t: value_and_gradient(given.at.Y, given.y, t * A)[0]))]
-
-
-def literal(
-    given: Instance, name: str, A: FloatArray, tol: float, max_iter: int, callback: Callback, *, solver: str
-) -> Run:
-    """Each convex step as stated, through cvxpy: kept where F, by the definition, is lower. From A (r, r)."""
-    from cvxml.core.backend import solve_problem
-    from cvxml.methods.mlkr.problem import problem
-
-    began = time.perf_counter()
-    Q = given.at.outside(A.T @ A)
-    run = Run(name, A, objective(given, Q), Status.MAX_ITER)
-    try:
-        for _ in range(max_iter):
-            better = project_psd(solve_problem(problem(given.X, given.y, Q), solver, True)["Q"])
-            value = objective(given, better)
-            if not value < run.value:
-                run.status = Status.BACKEND
-                break
-            Q, run.value = better, value
-            seconds = time.perf_counter() - began
-            run.history.append(Step(len(run.history) + 1, seconds, value, 0.0, value, f"{name}: step"))
-            if callback is not None:
-                callback(run.history[-1])
-            if certify(given, Q).proves(tol):
-                run.status = Status.STATIONARY
-                break
-    except KeyboardInterrupt:
-        run.status = Status.INTERRUPTED
-    run.A = components_of(Q) @ given.at.back
-    return run
