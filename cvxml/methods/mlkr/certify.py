@@ -122,10 +122,11 @@ def _floats(matrix: Any) -> FloatArray:
 
 def _of_pencil(A: FloatArray, C: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Eigenvalues of (A, C), rising, and their vectors: of C near singular, whatever comes."""
-    root = np.sqrt(np.diag(C))
-    L = np.linalg.cholesky(C / np.outer(root, root) + EPS * np.eye(len(C))) * root[:, None]
-    values, vectors = np.linalg.eigh(np.linalg.solve(L, np.linalg.solve(L, A).T))
-    return values, np.linalg.solve(L.T, vectors)
+    size = np.sqrt(np.diag(C))
+    w, V = np.linalg.eigh(C / np.outer(size, size))
+    W = V / np.sqrt(np.maximum(w, EPS * w[-1])) / size[:, None]
+    values, vectors = np.linalg.eigh(W.T @ A @ W)
+    return values, W @ vectors
 
 
 def _rank_is_used(given: Instance, A: Any, C: Any) -> bool:
@@ -210,4 +211,5 @@ def certify(given: Instance, Q: FloatArray) -> Certificate:
         feasibility=feasibility,
         dual={},
         stationarity=found,
+        undecided=given.at.undecided,
     )

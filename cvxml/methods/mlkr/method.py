@@ -22,6 +22,7 @@ not at hand: docs/mlkr.md says what was read.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -40,6 +41,8 @@ from cvxml.methods.mlkr.evaluate import evaluate, objective
 from cvxml.methods.mlkr.instance import Instance, instance
 from cvxml.methods.mlkr.misreadings import MISREADINGS
 from cvxml.methods.mlkr.solve import STARTS, descend, leaves, starts
+
+FLAT = 1e-9  # of F: a scale that is less is that of no metric
 
 
 class MLKR(StationaryMethod[Instance]):
@@ -147,6 +150,12 @@ class MLKR(StationaryMethod[Instance]):
             notes.append("F by start: " + ", ".join(f"{run.name} {run.value:.6g}" for run in runs))
         history = tuple(step for run in runs for step in run.history)
         return Found(metric, {}, status, len(history), history, tuple(notes))
+
+    def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
+        """What the search knows, and that F is flat where it ended, if so."""
+        if found.status is Status.STALLED and certificate.scale <= FLAT * certificate.objective:
+            return [*found.notes, "F is flat around this metric: the run leaves for infinity, along no ray"]
+        return found.notes
 
     def improve(
         self, given: Instance, M: FloatArray, *, tol: float = 1e-6, early: bool = False

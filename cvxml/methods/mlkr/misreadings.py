@@ -33,31 +33,24 @@ def _left(change: Callable[[Instance, FloatArray], tuple[float, FloatArray]], se
 
 def _misread(given: Instance, Q: FloatArray, kind: str) -> tuple[float, FloatArray]:
     """F and dF/dQ of what is computed instead, as far as multiples may go on: a kernel regression of another kind."""
-    Y, y, n = given.at.Y, given.y, len(given.y)
+    Y, y = given.at.Y, given.y
     D = np.einsum("ijk,kl,ijl->ij", Y[:, None] - Y, Q, Y[:, None] - Y)
-    u, du = (
-        (np.sqrt(D), 0.5 / np.sqrt(np.where(D > 0, D, np.inf))) if kind == "plain" else (D, np.ones_like(D))
-    )
-    if kind == "half":
-        u, du = D / 2, du / 2
-    if kind != "itself":
-        u = np.where(np.eye(n, dtype=bool), np.inf, u)
+    slope = 0.5 / np.sqrt(np.where(D > 0, D, np.inf)) if kind == "plain" else np.full_like(D, 0.5)
+    u = np.sqrt(D) if kind == "plain" else D / 2
+    np.fill_diagonal(u, np.inf)
     p = np.exp(u.min(axis=1)[:, None] - u)
     p /= p.sum(axis=1)[:, None]
     yhat = p @ y
-    off = np.sign(yhat - y) if kind == "absolute" else 2 * (yhat - y)
-    c = off[:, None] * p * (yhat[:, None] - y) * du
+    c = 2 * (yhat - y)[:, None] * p * (yhat[:, None] - y) * slope
     both = c + c.T
     G = Y.T @ (np.diag(both.sum(axis=1)) - both) @ Y
-    return float(np.sum(np.abs(yhat - y) if kind == "absolute" else (yhat - y) ** 2)), (G + G.T) / 2
+    return float(np.sum((yhat - y) ** 2)), (G + G.T) / 2
 
 
 MISREADINGS = {
     kind: _left(partial(_misread, kind=kind), sentence)
     for kind, sentence in {
-        "itself": "the point itself among those that predict it, where the others do",
         "plain": "exp(-|A x_i - A x_j|) where the kernel has the squared distance",
         "half": "exp(-|A x_i - A x_j|^2 / 2), a width of 1, where the distance is not halved",
-        "absolute": "absolute differences of targets where they are squared",
     }.items()
 }
