@@ -114,6 +114,8 @@ def test_any_dual_gives_a_bound_below_every_metric(method: str, seed: int, log_s
         dual = {"q": rng.standard_normal((10, 10)), "interior": rng.random((10, 10))}
     if method == "lsml":
         params, dual = {"n_quadruplets": 20}, {"s": rng.standard_normal(20)}
+    if method == "lfda":
+        params, dual = {"n_components": 1}, {"s": np.abs(wild[0, :1])}
     exact = exact_of(method, X, y, one, dual, **params)
     assert exact.lower_bound <= exact.objective
     of, given = checked(method, X, y, **params)
