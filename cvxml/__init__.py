@@ -5,11 +5,9 @@ check(method, X, y, metric, ...)   judge somebody else's metric: certified, refu
 evaluate(method, X, y, metric)     the intermediates, by the paper's names
 problem(method, X, y)              the literal cvxpy problem
 methods()                          the ids of all methods
-MLSVM, KernelMLSVM, Gerrymandering, GLML, NCA,
-LMNN, ITML, MCML, MMC, DMLEig, FrobMetric, RTML, SchultzJoachims, SCML,
-BoostMetric, LDML, LSML, RCA, GMML, LFDA, SDML, Euclidean,
-WithinClass,
-CrammerSingerSVM                                   scikit-learn estimators
+scikit-learn estimators: MLSVM, KernelMLSVM, Gerrymandering, GLML, NCA, LMNN, ITML, MCML, MMC, DMLEig, FrobMetric, RTML,
+    SchultzJoachims, SCML, BoostMetric, PLML, LDML, LSML, RCA, GMML, LFDA, SDML, MLKR, Euclidean, WithinClass,
+    CrammerSingerSVM
 """
 
 from __future__ import annotations
@@ -37,6 +35,7 @@ if TYPE_CHECKING:
     from cvxml.estimators.lmnn import LMNN
     from cvxml.estimators.lsml import LSML
     from cvxml.estimators.mcml import MCML
+    from cvxml.estimators.mlkr import MLKR
     from cvxml.estimators.mlsvm import MLSVM, KernelMLSVM
     from cvxml.estimators.mmc import MMC
     from cvxml.estimators.nca import NCA
@@ -58,6 +57,7 @@ __all__ = [
     "LMNN",
     "LSML",
     "MCML",
+    "MLKR",
     "MLSVM",
     "MMC",
     "NCA",
@@ -113,6 +113,7 @@ _ESTIMATORS = {
     "LFDA": "cvxml.estimators.lfda",
     "SDML": "cvxml.estimators.sdml",
     "PLML": "cvxml.estimators.plml",
+    "MLKR": "cvxml.estimators.mlkr",
     "Euclidean": "cvxml.estimators.baselines",
     "WithinClass": "cvxml.estimators.baselines",
     "CrammerSingerSVM": "cvxml.estimators.crammer_singer",

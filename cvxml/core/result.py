@@ -218,7 +218,7 @@ class Solution:
     history: tuple[Step, ...]
     params: Mapping[str, Any]
     X: FloatArray
-    y: IntArray
+    y: IntArray | FloatArray  # class codes, or real targets
     neighbors: list[IntArray]
     notes: tuple[str, ...] = ()
     solver: str = "fast"
@@ -348,7 +348,7 @@ class SavedSolution:
     method: str
     params: dict[str, Any]
     X: FloatArray
-    y: IntArray
+    y: IntArray | FloatArray
     neighbors: list[list[int]]
     metric: FloatArray
     dual: dict[str, np.ndarray]
@@ -370,7 +370,7 @@ def load(path: str | Path) -> SavedSolution:
             method=method,
             params=params,
             X=real(np.asarray(content["X"])),
-            y=_codes(content["y"]),
+            y=_targets(content["y"]),
             neighbors=content["neighbors"],
             metric=real(np.asarray(content["metric"])),
             dual={name: np.asarray(values) for name, values in content["dual"].items()},
@@ -389,11 +389,11 @@ def load(path: str | Path) -> SavedSolution:
         raise ValueError(f"{path} is not a saved solution: {reason:.800}") from error
 
 
-def _codes(values: Any) -> IntArray:
-    codes = np.asarray(values)
-    if codes.ndim != 1 or codes.dtype.kind not in "iu":
-        raise ValueError("y must be a list of integers")
-    return codes.astype(np.intp)
+def _targets(values: Any) -> IntArray | FloatArray:
+    targets = np.asarray(values)
+    if targets.ndim != 1 or targets.dtype.kind not in "iuf":
+        raise ValueError("y must be a list of numbers")
+    return targets.astype(np.float64) if targets.dtype.kind == "f" else targets.astype(np.intp)
 
 
 def _load_npz(path: str | Path) -> dict[str, Any]:

@@ -32,6 +32,7 @@ METHODS = {
     "lfda": "cvxml.methods.lfda:METHOD",
     "sdml": "cvxml.methods.sdml:METHOD",
     "plml": "cvxml.methods.plml.method:METHOD",
+    "mlkr": "cvxml.methods.mlkr.method:METHOD",
 }
 
 

@@ -59,6 +59,7 @@ SHOWN = {  # of the mathematics
     "gmml": "tr(A^-1 D)",
     "lfda": "-tr(S_b M)",
     "sdml": "lam ||M||_off",
+    "mlkr": "yhat_i = sum_j p_ij y_j",
     "itml": "gamma D_ld",
     "mcml": "log sum",
     "mmc": "sqrt",

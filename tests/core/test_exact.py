@@ -117,6 +117,8 @@ def test_any_dual_gives_a_bound_below_every_metric(method: str, seed: int, log_s
         params, dual = {"n_quadruplets": 20}, {"s": rng.standard_normal(20)}
     if method == "ldml":
         dual = {"a": rng.standard_normal(45)}
+    if method == "lfda":
+        params, dual = {"n_components": 1}, {"s": np.abs(wild[0, :1])}
     exact = exact_of(method, X, y, one, dual, **params)
     assert exact.lower_bound <= exact.objective
     of, given = checked(method, X, y, **params)

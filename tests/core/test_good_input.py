@@ -48,6 +48,7 @@ WEIGHT: dict[str, dict[str, Any]] = {
     "rca": {"alpha": 0.1},
     "ldml": {"b": 1.0},
     "gmml": {"mu": 0.1},
+    "mlkr": {},
     "lfda": {"n_components": 2, "n_neighbors": 2, "alpha": 0.1},
     "sdml": {"lam": 0.1},
     "itml": {"pairs": PAIRS, "bounds": (0.5, 2.0)},
@@ -81,7 +82,8 @@ def certified(method: str, X: Any, y: Any, tol: float = 1e-9, **params: Any) -> 
     assert solution.n_iter < 2000
     assert solution.status in PROVED
     judged = solution.certificate.step or solution.certificate
-    assert judged.rel_gap <= 1e-6
+    if judged.kind != "stationary":  # whose gap is to a trivial bound
+        assert judged.rel_gap <= 1e-6
     assert judged.gap >= 0
     assert solution.lower_bound <= solution.objective + ROUNDING
     assert np.isfinite(solution.metric).all()
@@ -127,7 +129,7 @@ def test_labels_of_any_form_are_the_same_codes(form: str) -> None:
 
 
 # every method takes its labels through check_labels: one form that keeps the order of the classes, one that does not
-@every_method
+@pytest.mark.parametrize("method", [m for m in names() if m != "mlkr"])  # whose y are numbers
 @pytest.mark.parametrize("form", ["strings", "unicode"])
 def test_labels_are_names_only(method: str, form: str) -> None:
     plain = solved(method)
@@ -152,7 +154,7 @@ def test_labels_are_names_only(method: str, form: str) -> None:
 
 
 # of nca the supremum is at infinity on these labels: tests/methods/nca/test_nca_solve.py
-@pytest.mark.parametrize("method", [m for m in names() if m != "nca"])
+@pytest.mark.parametrize("method", [m for m in names() if m not in ("nca", "mlkr")])
 @pytest.mark.parametrize("form", [bool, str])
 def test_two_classes_in_any_type(method: str, form: Any) -> None:
     params = WEIGHT[method] if method == "ssvm" else {}
@@ -227,7 +229,8 @@ def test_inputs_are_read_only_and_untouched(method: str) -> None:
 def test_every_function_can_be_called_twice(method: str) -> None:
     params = WEIGHT[method] if method == "nca" else {}  # of f the supremum is at infinity on these data
     metric = cvxml.solve(method, X, Y, **params).metric
-    literal = cvxml.solve(method, X, Y, solver="clarabel", tol=1e-3, **params)
+    solver = "clarabel" if "clarabel" in get(method).SOLVERS else "fast"
+    literal = cvxml.solve(method, X, Y, solver=solver, tol=1e-3, **params)
     at = literal.metric if method == "nca" else metric  # a dual of another metric's step is none of its own
     for _ in range(2):
         assert cvxml.problem(method, X, Y, **params).is_dcp()

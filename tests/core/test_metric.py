@@ -277,7 +277,8 @@ INSIDE = (
         (m, kind)
         for m in names()
         for kind in ("asymmetry", "least eigenvalue")
-        if m != "mmc:diagonal" and (kind == "asymmetry" or m not in INSIDE)
+        # next to a boundary a row of A is the root of what a metric is off by, and so is its gradient: mlkr
+        if m not in ("mmc:diagonal", "mlkr") and (kind == "asymmetry" or m not in INSIDE)
     ],
 )
 def test_what_is_off_by_less_is_projected_and_said(method: str, kind: str) -> None:

@@ -46,6 +46,7 @@ LEARNERS: list[tuple[Learner, dict[str, list[Any]]]] = [
     (cvxml.LFDA(2, alpha=0.1), {"n_components": [1, 2]}),
     (cvxml.SDML(lam=0.2), {"lam": [0.01, 0.2]}),
 ]
+FEW_STEPS = [cvxml.NCA(max_iter=30), cvxml.MLKR(max_iter=30)]
 BASELINES: list[MetricEstimator] = [Euclidean(), WithinClass(shrinkage=0.1)]
 CLASSIFIERS = [
     cvxml.GLML(alpha=0.1),
@@ -72,7 +73,9 @@ def data() -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.filterwarnings(
     "ignore::sklearn.exceptions.ConvergenceWarning", "ignore:nca. classes of a single"
 )
-@parametrize_with_checks([*(e for e, _ in LEARNERS), cvxml.NCA(max_iter=30), *BASELINES, *CLASSIFIERS])
+@parametrize_with_checks(
+    [*(e for e, _ in LEARNERS), cvxml.NCA(max_iter=30), cvxml.MLKR(max_iter=30), *BASELINES, *CLASSIFIERS]
+)
 def test_scikit_learn_checks(estimator: object, check: object) -> None:
     check(estimator)  # type: ignore[operator]
 

@@ -34,10 +34,11 @@ from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.misreading import Misreading, Other, Question, changed
 from cvxml.family.coordinates import Coordinates, coordinates
 from cvxml.family.proved import EPS
-from cvxml.methods.nca.certify import NOTHING, examine_rank
+from cvxml.family.rank import INVISIBLE, examine_rank
+from cvxml.methods.nca.certify import NOTHING
 from cvxml.methods.nca.infinity import limit
 from cvxml.methods.nca.instance import Instance, instance
-from cvxml.methods.nca.rows import INVISIBLE, Metric
+from cvxml.methods.nca.rows import Metric
 
 SMALL = 1e-2  # a metric no larger in units of the covariance is next to A = 0, and no direction in use
 BLOCK = 1 << 20  # distances at a time
