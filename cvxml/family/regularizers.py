@@ -196,7 +196,7 @@ class Linear:
 
     def value(self, view: View) -> Sum:
         """sum w D"""
-        return _product(view, self.C)
+        return product(view, self.C)
 
     def multiple(self, G: Weights, ray: Ray) -> float:
         """The best of those that keep C - G psd: 1/longest is the largest eigenvalue of G where C is 1.
@@ -232,7 +232,7 @@ class Linear:
 
     def excess(self, view: View, G: Weights) -> Sum:
         """<C - G, M>"""
-        return _product(view, self._left(G))
+        return product(view, self._left(G))
 
     def _left(self, G: Weights) -> Weights:
         """C - G"""
@@ -332,7 +332,7 @@ class Budget:
 
     def excess(self, view: View, G: Weights) -> Sum:
         """lambda_max - <G, M>"""
-        largest, (paid, off) = self._largest(G), _product(view, G)
+        largest, (paid, off) = self._largest(G), product(view, G)
         return Sum(largest.value - paid, largest.off + off + 2 * EPS * (largest.value + paid))
 
     def exact_metric(self, A: FloatArray, root: ArrayLike | None) -> rational.Squares:
@@ -369,7 +369,7 @@ def fractions(w: Any) -> list[Fraction]:
     return [Fraction(weight) for weight in w.tolist()]
 
 
-def _product(view: View, G: Weights) -> Sum:
+def product(view: View, G: Weights) -> Sum:
     """<G, M>, some pairs at a time."""
     values, moved = [], 0.0
     for first in range(0, len(G.w), PAIRS):

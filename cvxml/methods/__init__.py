@@ -25,6 +25,7 @@ METHODS = {
     "lsml": "cvxml.methods.lsml:METHOD",
     "rca": "cvxml.methods.rca:METHOD",
     "gmml": "cvxml.methods.gmml:METHOD",
+    "mlr": "cvxml.methods.mlr:METHOD",
 }
 
 
