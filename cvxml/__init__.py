@@ -7,7 +7,7 @@ problem(method, X, y)              the literal cvxpy problem
 methods()                          the ids of all methods
 MLSVM, KernelMLSVM, Gerrymandering, GLML, NCA,
 LMNN, ITML, MCML, MMC, DMLEig, FrobMetric, RTML,
-LSML, RCA, GMML, Euclidean, WithinClass        scikit-learn estimators
+LSML, RCA, GMML, MLR, Euclidean, WithinClass   scikit-learn estimators
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from cvxml.estimators.lmnn import LMNN
     from cvxml.estimators.lsml import LSML
     from cvxml.estimators.mcml import MCML
+    from cvxml.estimators.mlr import MLR
     from cvxml.estimators.mlsvm import MLSVM, KernelMLSVM
     from cvxml.estimators.mmc import MMC
     from cvxml.estimators.nca import NCA
@@ -46,6 +47,7 @@ __all__ = [
     "LMNN",
     "LSML",
     "MCML",
+    "MLR",
     "MLSVM",
     "MMC",
     "NCA",
@@ -88,6 +90,7 @@ _ESTIMATORS = {
     "DMLEig": "cvxml.estimators.dml_eig",
     "RCA": "cvxml.estimators.rca",
     "GMML": "cvxml.estimators.gmml",
+    "MLR": "cvxml.estimators.mlr",
     "Euclidean": "cvxml.estimators.baselines",
     "WithinClass": "cvxml.estimators.baselines",
     "Gerrymandering": "cvxml.estimators.ssvm",

@@ -34,11 +34,13 @@ def earned(measure: str, k: int, P: int, N: int) -> FloatArray:
     p, g = np.arange(1.0, P + 1)[:, None], np.arange(N + 1.0)
     r, k = p + g, length(measure, k, P, N)
     if measure == "auc":
-        return np.broadcast_to((N - g) / (P * N), r.shape)
+        table: FloatArray = np.ones_like(p) * (N - g) / (P * N)
+        return table
     if measure == "precision":
         return np.where(r <= k, 1 / k, 0.0)
     if measure == "map":
-        return p / (P * r)
+        share: FloatArray = p / (P * r)
+        return share
     if measure == "mrr":
         return np.where(p == 1, 1 / r, 0.0)
     c = 1 / np.log2(np.maximum(np.arange(1.0, P + N + 1), 2))
@@ -48,14 +50,17 @@ def earned(measure: str, k: int, P: int, N: int) -> FloatArray:
 def earned_exactly(measure: str, k: int, P: int, N: int, up: bool) -> list[list[Fraction]]:
     """The same as fractions; of ndcg, which is not rational, no less than it is, or no more."""
     k = length(measure, k, P, N)
-    at = {
-        "auc": lambda p, r: Fraction(N - (r - p), P * N),
-        "precision": lambda p, r: Fraction(int(r <= k), k),
-        "map": lambda p, r: Fraction(p, P * r),
-        "mrr": lambda p, r: Fraction(int(p == 1), r),
-        "ndcg": lambda p, r: discounted[r - 1],
-    }[measure]
     discounted = _discounted(k, P + N, up) if measure == "ndcg" else []
+
+    def at(p: int, r: int) -> Fraction:
+        if measure == "auc":
+            return Fraction(N - (r - p), P * N)
+        if measure == "precision":
+            return Fraction(int(r <= k), k)
+        if measure == "map":
+            return Fraction(p, P * r)
+        return Fraction(int(p == 1), r) if measure == "mrr" else discounted[r - 1]
+
     return [[at(p, p + g) for g in range(N + 1)] for p in range(1, P + 1)]
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve_triangular
 
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.family.symmetric import ROOT2, smat, svec, triangle
@@ -140,7 +140,7 @@ class CuttingPlanes:
         for step in range(STEPS):
             try:
                 gap = self._newton(goal)
-            except (np.linalg.LinAlgError, ValueError):
+            except (LinAlgError, ValueError):
                 return step > 0
             if gap <= goal:
                 return True
@@ -155,29 +155,33 @@ class CuttingPlanes:
         count = len(a) + self.groups + d
         if gap <= goal:
             return gap
+        if not min(s.min(), rest.min(), self.xi.min()) > 0:
+            raise LinAlgError("rounding hides the boundary")
         tau = max(TOWARDS * gap, goal / 2) / count
         # In coordinates T in which M is 1 and Z is diagonal, M + T S T^T is sought.
         L = np.linalg.cholesky(self.M)
         z, turn = np.linalg.eigh(L.T @ Z @ L)
+        if not z[0] > 0:
+            raise LinAlgError("rounding hides the boundary")
         T = L @ turn
         V = T.T @ self.cuts.V @ T
         rows, columns = triangle(d)
         A = V[:, rows, columns] * np.where(rows == columns, 1.0, ROOT2)
-        weight = a / s
-        total = rest / xi + sums(weight)
-        heavy = weight[:, None] * A
-        shared = np.zeros((self.groups, A.shape[1]))
-        np.add.at(shared, group, heavy)
+        weight, own = a / s, rest / xi
+        total = sums(weight)
+        mean = np.zeros((self.groups, A.shape[1]))  # of the rows of a group
+        np.add.at(mean, group, (weight / total[group])[:, None] * A)
+        centred, share = A - mean[group], total / (total + own)
         left = tau / xi + sums(tau / s) - self.c
-        K = A.T @ heavy - shared.T @ (shared / total[:, None])
-        K[np.diag_indices_from(K)] += (z[rows] + z[columns]) / 2
-        slope = svec(tau * np.eye(d) - T.T @ T) + A.T @ (tau / s) - shared.T @ (left / total)
-        S = smat(cho_solve(cho_factor(K, check_finite=True), slope), d)
+        # The curvature is a sum of squares: what a slack takes from that of its rows is their mean's alone.
+        roots = [np.sqrt((z[rows] + z[columns]) / 2), np.sqrt(weight), np.sqrt(share * own)]
+        slope = svec(tau * np.eye(d) - T.T @ T) + A.T @ (tau / s) - mean.T @ (share * left)
+        S = smat(_solved(roots, centred, mean, slope), d)
         along = A @ svec(S)
-        d_xi = (left - sums(weight * along)) / total
+        d_xi = (left - sums(weight * along)) / (total + own)
         d_s = along + d_xi[group]
         d_a = tau / s - a - weight * d_s
-        d_Z = -np.tensordot(d_a, V, 1) / np.sqrt(np.outer(z, z)) if z[0] > 0 else np.full((d, d), np.nan)
+        d_Z = -np.tensordot(d_a, V, 1) / np.sqrt(np.outer(z, z))
         primal = min(_longest(s, d_s), _longest(xi, d_xi), _longest_of(S))
         dual = min(_longest(a, d_a), _longest(rest, -sums(d_a)), _longest_of(d_Z))
         moved = T @ S @ T.T
@@ -185,6 +189,20 @@ class CuttingPlanes:
         self.xi = xi + primal * d_xi
         self.price = a + dual * d_a
         return gap
+
+
+def _solved(roots: list[FloatArray], centred: FloatArray, mean: FloatArray, b: FloatArray) -> FloatArray:
+    """K^-1 b for K = diag(r)^2 + sum_t r_t^2 e_t e_t^T over the rows e of two matrices, r being the three roots."""
+    diagonal, *both = roots
+    rows = [both[0][:, None] * centred, both[1][:, None] * mean]
+    K = rows[0].T @ rows[0] + rows[1].T @ rows[1]
+    K[np.diag_indices_from(K)] += diagonal**2
+    try:
+        solved: FloatArray = cho_solve(cho_factor(K), b)
+    except LinAlgError:  # definite, but for rounding: a decomposition of its root loses half as many digits
+        R = np.linalg.qr(np.concatenate([np.diag(diagonal), *rows]), mode="r")
+        solved = solve_triangular(R, solve_triangular(R, b, trans="T"))
+    return solved
 
 
 def _longest(x: FloatArray, dx: FloatArray) -> float:
@@ -195,7 +213,5 @@ def _longest(x: FloatArray, dx: FloatArray) -> float:
 
 def _longest_of(S: FloatArray) -> float:
     """Of a step that keeps 1 + S definite."""
-    if not np.isfinite(S).all():
-        raise np.linalg.LinAlgError("the step is no number")
     least = float(np.linalg.eigvalsh(S)[0])
     return min(1.0, -BOUNDARY / least) if least < 0 else 1.0

@@ -43,7 +43,7 @@ class Rankings:
 
     @cached_property
     def swaps(self) -> FloatArray:
-        """(m, n) of every point: an irrelevant one as often as it is swapped, a relevant one minus that; whole numbers."""
+        """(m, n) of every point, how often it is swapped; minus that of a relevant one. Whole numbers."""
         plus, minus = self._plus, ~self._plus
         later = self.all_of.P[self.place][:, None] - np.cumsum(plus, axis=1)
         counts = np.where(plus, -np.cumsum(minus, axis=1), later)

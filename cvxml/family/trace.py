@@ -15,7 +15,7 @@ from cvxml.core.squares import is_psd
 from cvxml.family import rational
 from cvxml.family.ground import Ground
 from cvxml.family.losses import Sum, sharp
-from cvxml.family.proved import EPS, Seen, points, seen
+from cvxml.family.proved import EPS, Seen, points
 from cvxml.family.regularizers import Linear, Looked, SeenBy, Surplus, fractions, product
 from cvxml.family.rows import Weights
 
@@ -47,6 +47,7 @@ class Trace(Linear):
     def look(self, A: FloatArray) -> Looked:
         """P_+(A); what only rounding takes from the cone is counted as such."""
         looked = super().look(A)
+        assert isinstance(looked.view, SeenBy)
         return looked._replace(view=Traced(self.X, looked.view.sight, examine(A)[0]))
 
     def value(self, view: Any) -> Sum:

@@ -16,34 +16,37 @@ Reference: B. McFee, G. Lanckriet, Metric learning to rank, ICML 2010. docs/mlr.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import permutations
-from math import factorial
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.core.example import drawn, sample, timed, verified
+from cvxml.core.backend import solve_problem
 from cvxml.core.exact import Exact
+from cvxml.core.example import drawn, sample, verified
 from cvxml.core.inputs import check_choice, check_count, check_positive, check_X
-from cvxml.core.metric import FloatArray
+from cvxml.core.memory import check_literal
 from cvxml.core.method import ConvexMethod
+from cvxml.core.metric import FloatArray, project_psd
 from cvxml.core.misreading import Misreading, Other, Question, changed
 from cvxml.core.parameter import COUNT, NUMBER, WORD, Parameter
 from cvxml.core.queries import BY_QUERIES, Queried, queried
 from cvxml.core.ranking import MEASURES, earned
-from cvxml.core.result import Certificate, Dual
+from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Callback, Found, Start
 from cvxml.core.statement import Statement
 from cvxml.core.triplets import check_units
 from cvxml.family.all_pairs import once
 from cvxml.family.ranked import Ranked
 
+Listed = list[list[list[int]]]  # of each query some rankings
 
-def problem(X: FloatArray, asked: Queried, measure: str, k: int, C: float) -> Any:
+
+def problem(X: FloatArray, asked: Queried, measure: str, k: int, C: float, listed: Listed) -> Any:
     """The problem, ranking by ranking. Variables: "W" (d, d) and "xi" (n,), of the queries."""
     import cvxpy as cp
 
@@ -55,7 +58,7 @@ def problem(X: FloatArray, asked: Queried, measure: str, k: int, C: float) -> An
     for at, q in enumerate(asked.queries.tolist()):
         plus, minus = asked.sides(q)
         best = psi(X, q, plus, [*plus, *minus])
-        for y in rankings(plus, minus):
+        for y in listed[at]:
             #: <W, psi(q, y*) - psi(q, y)> >= Delta(q, y) - xi_q for every query q and every ranking y
             #:   | \langle \mathbf{W}, \psi(q, y^*) - \psi(q, y) \rangle \ge \Delta(q, y) - \xi_q
             #:     \quad \text{for every query } q \text{ and every ranking } y
@@ -88,21 +91,14 @@ def rankings(plus: Sequence[int], minus: Sequence[int]) -> list[list[int]]:
     return [[points[place] for place in y] for y in _orders(len(plus), len(minus))]
 
 
-def how_many(P: int, N: int) -> int:
-    """The number of rankings that differ: a poly-Bernoulli number."""
-    terms = (
-        factorial(m) ** 2 * _partitions(P + 1, m + 1) * _partitions(N + 1, m + 1)
-        for m in range(min(P, N) + 1)
-    )
-    return sum(terms)
-
-
-@lru_cache
-def _partitions(n: int, m: int) -> int:
-    """Of n things into m parts: Stirling's numbers."""
-    if n == 0 or m == 0:
-        return int(n == m)
-    return m * _partitions(n - 1, m) + _partitions(n - 1, m - 1)
+def every_ranking(asked: Queried) -> Listed:
+    """Of each query all that differ. Raises ValueError where they are too many to list."""
+    if len(asked.X) - 1 > MOST:
+        raise ValueError(
+            f"all rankings of {len(asked.X) - 1} points are too many to list: the literal problem takes {MOST + 1} "
+            "points at most; solve generates its rows"
+        )
+    return [rankings(*asked.sides(q)) for q in asked.queries.tolist()]
 
 
 @lru_cache
@@ -141,14 +137,14 @@ def delta(measure: str, k: int, plus: Sequence[int], y: Sequence[int]) -> float:
     return float(1 - sum(c[r - 1] for r in ranks if r <= len(c)) / sum(c))
 
 
-def dual(X: FloatArray, asked: Queried, measure: str, k: int, C: float) -> Any:
+def dual(X: FloatArray, asked: Queried, measure: str, k: int, C: float, listed: Listed) -> Any:
     """Its dual. Variable: "mu" (m,), a price a ranking."""
     import cvxpy as cp
 
     n, H, losses, sums, d = len(asked.queries), [], [], [], X.shape[1]
-    for q in asked.queries.tolist():
+    for own, q in zip(listed, asked.queries.tolist(), strict=True):
         plus, minus = asked.sides(q)
-        best, own = psi(X, q, plus, [*plus, *minus]), rankings(plus, minus)
+        best = psi(X, q, plus, [*plus, *minus])
         H += [best - psi(X, q, plus, y) for y in own]
         losses += [delta(measure, k, plus, y) for y in own]
         sums += [len(own)]
@@ -211,7 +207,7 @@ def _slack(given: Instance, W: FloatArray, q: int, y: Sequence[int]) -> float:
 
 
 def _worst(given: Instance, W: FloatArray) -> list[list[int]]:
-    """The worst ranking of each query: + and - from near to far, and how many - are before each +, one after the other."""
+    """The worst ranking of each query: + and - from near to far, and how many - are before each +, one by one."""
     found = []
     for q in given.queries.tolist():
         plus, minus = (
@@ -293,6 +289,15 @@ MISREADINGS = {
 }
 
 
+MOST = 7  # points of which all rankings are listed
+VIOLATED = 1e-7  # of the objective: a row that is missed by less is not generated
+ROUNDS = 100  # of rows
+
+
+def _stated(given: Instance) -> tuple[FloatArray, Instance, str, int, float]:
+    return given.X, given, given.measure, given.k, given.C
+
+
 class MLR(ConvexMethod[Instance]):
     """A structural SVM over rankings, and the trace."""
 
@@ -314,8 +319,6 @@ class MLR(ConvexMethod[Instance]):
         sample("wine", 6, measure="precision", k=2, C=20.0),
         verified("iris", 6, C=20.0),
         verified("wine", 6, measure="ndcg", C=20.0),
-        timed("iris"),
-        timed("wine"),
     )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
@@ -324,20 +327,36 @@ class MLR(ConvexMethod[Instance]):
 
     def problem(self, given: Instance) -> Any:
         """Variables "W" (d, d) and "xi" (n,)."""
-        return problem(given.X, given, given.measure, given.k, given.C)
+        return problem(*_stated(given), every_ranking(given))
 
     def dual(self, given: Instance) -> Any:
         """Variable "mu" (m,)."""
-        return dual(given.X, given, given.measure, given.k, given.C)
+        return dual(*_stated(given), every_ranking(given))
 
-    def literal_rows(self, given: Instance) -> int:
-        """The rankings that differ."""
-        return sum(how_many(*map(len, given.sides(q))) for q in given.queries.tolist())
+    def through_cvxpy(self, given: Instance, solver: str) -> Found:
+        """The literal problem of few rows at first, to which the worst ranking of each query is added until all hold."""
+        n, W = len(given.queries), np.zeros((given.X.shape[1],) * 2)
+        listed: Listed = [[] for _ in range(n)]
+        for _ in range(ROUNDS):
+            worst, value = _worst(given, W), objective(given, W)
+            known = [max([0.0, *(_slack(given, W, q, y) for y in own)]) for q, own in self._of(given, listed)]
+            missed = [
+                _slack(given, W, q, y) - slack
+                for q, y, slack in zip(given.queries.tolist(), worst, known, strict=True)
+            ]
+            if given.C / n * sum(missed) <= VIOLATED * value:
+                break
+            listed = [
+                [*own, y] if more > 0 else own for own, y, more in zip(listed, worst, missed, strict=True)
+            ]
+            check_literal(sum(map(len, listed)), given.X.shape[1])
+            W = project_psd(solve_problem(problem(*_stated(given), listed), solver)["W"])
+        mu = solve_problem(dual(*_stated(given), listed), solver)["mu"]
+        rows = [[q, *y] for q, own in self._of(given, listed) for y in own]
+        return Found(W, {"mu": mu, "rankings": np.array(rows)}, Status.CONVERGED, 0)
 
-    def prices(self, given: Instance, values: dict[str, FloatArray]) -> Dual:
-        """One price a ranking."""
-        listed = [[q, *y] for q in given.queries.tolist() for y in rankings(*given.sides(q))]
-        return {"mu": values["mu"], "rankings": np.array(listed)}
+    def _of(self, given: Instance, listed: Listed) -> Iterator[tuple[int, list[list[int]]]]:
+        return zip(given.queries.tolist(), listed, strict=True)
 
     def objective(self, given: Instance, M: FloatArray) -> float:
         """From the definition."""

@@ -52,6 +52,7 @@ SHOWN = {  # of the mathematics
     "lsml": "[sqrt(u_k) - sqrt(v_k)]_+^2",
     "rca": "|B| >= 1",
     "gmml": "tr(A^-1 D)",
+    "mlr": "tr W + (C/n) sum_q xi_q",
     "itml": "gamma D_ld",
     "mcml": "log sum",
     "mmc": "sqrt",

@@ -43,6 +43,7 @@ WEIGHT: dict[str, dict[str, Any]] = {
     "lsml": {"n_quadruplets": 30},
     "rca": {"alpha": 0.1},
     "gmml": {"mu": 0.1},
+    "mlr": {"C": 10.0},
     "itml": {"pairs": PAIRS, "bounds": (0.5, 2.0)},
     "mcml": {},
     "mmc": {},

@@ -39,6 +39,7 @@ LEARNERS: list[tuple[Learner, dict[str, list[Any]]]] = [
     (cvxml.DMLEig(), {"tol": [1e-6, 1e-4]}),
     (cvxml.RCA(alpha=0.1), {"alpha": [0.1, 1.0]}),
     (cvxml.GMML(mu=0.1), {"weight": [0.3, 0.5]}),
+    (cvxml.MLR(C=5.0), {"C": [1.0, 5.0]}),
 ]
 BASELINES: list[MetricEstimator] = [Euclidean(), WithinClass(shrinkage=0.1)]
 CLASSIFIERS = [
@@ -224,6 +225,7 @@ ASKED: list[tuple[Learner, str, dict[str, Any]]] = [
     (cvxml.DMLEig(), "dml_eig", {}),
     (cvxml.RCA(0.3), "rca", {"alpha": 0.3}),
     (cvxml.GMML(0.3, 0.2), "gmml", {"weight": 0.3, "mu": 0.2}),
+    (cvxml.MLR("ndcg", 2, 3.0), "mlr", {"measure": "ndcg", "k": 2, "C": 3.0}),
     (cvxml.ITML(solver="clarabel", tol=1e-3), "itml", {"solver": "clarabel"}),
 ]  # fmt: skip
 
