@@ -334,7 +334,7 @@ class MLR(ConvexMethod[Instance]):
         return dual(*_stated(given), every_ranking(given))
 
     def through_cvxpy(self, given: Instance, solver: str) -> Found:
-        """The literal problem of few rows at first, to which the worst ranking of each query is added until all hold."""
+        """The literal problem of few rows, to which the worst ranking of each query is added until all hold."""
         n, W = len(given.queries), np.zeros((given.X.shape[1],) * 2)
         listed: Listed = [[] for _ in range(n)]
         for _ in range(ROUNDS):
