@@ -315,7 +315,6 @@ class MLR(ConvexMethod[Instance]):
         drawn(5, 6, 3, 2, C=20.0),
         drawn(6, 6, 8, 2, measure="map", C=20.0),  # more features than points
         drawn(7, 6, 5, 2, degenerate=True, measure="ndcg", C=20.0),
-        sample("iris", 6, measure="mrr", C=20.0),
         sample("wine", 6, measure="precision", k=2, C=20.0),
         verified("iris", 6, C=20.0),
         verified("wine", 6, measure="ndcg", C=20.0),

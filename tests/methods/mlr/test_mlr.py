@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import cvxml
+from cvxml.core.misreading import Question
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
 from cvxml.methods import get
@@ -253,27 +254,48 @@ def misread(name: str, M: Any, X: Any, lists: Any, measure: str, k: int, C: floa
     return value(X, lists, "auc" if name == "auc" else measure, n if name == "whole_list" else k, C, M)
 
 
+SOLVED: dict[str, dict[str, Any]] = {  # instead, of 6 points with 2 features
+    "sum": {"C": 72.0},
+    "mean_trace": {"C": 24.0},
+    "zero_one": {"C": 6.0},
+    "auc": {"measure": "auc"},
+    "whole_list": {"k": 6},
+}
+
+
 @pytest.mark.parametrize("name", MISREADINGS)
-def test_a_misreading_is_recognised(name: str) -> None:
-    """Somebody minimises the misread objective, which is a member too: its optimum is refuted and named."""
+def test_a_misreading_is_the_problem_that_it_says(name: str) -> None:
+    """Its optimum is that of the misread objective, by all permutations, is refuted, and looked for."""
     X, y = random_data(9, n=6, d=2, classes=2)
     lists = [[j for j in range(6) if j != i and y[j] == y[i]] for i in range(6)]
-    params: dict[str, Any] = {"measure": "ndcg", "k": 1, "C": 40.0}
-    theirs = {
-        "sum": {"C": 240.0},
-        "mean_trace": {"C": 80.0},
-        "zero_one": {"C": 20.0},
-        "auc": {"measure": "auc"},
-        "whole_list": {"k": 6},
-    }[name]
-    metric = cvxml.solve("mlr", X, y, tol=1e-9, **{**params, **theirs}).metric
+    params: dict[str, Any] = {"measure": "ndcg", "k": 1, "C": 12.0}
+    metric = cvxml.solve("mlr", X, y, tol=1e-9, **{**params, **SOLVED[name]}).metric
     metric = 2 * metric if name == "zero_one" else metric
     asked = (X, lists, params["measure"], params["k"], params["C"])
-    rng = np.random.default_rng(0)
-    best = misread(name, metric, *asked)
+    rng, best = np.random.default_rng(0), misread(name, metric, *asked)
     for size in (1e-3, 1e-1, 0.5):
         turn = np.eye(2) + size * rng.standard_normal((2, 2))
         assert misread(name, turn @ metric @ turn.T, *asked) >= best - 1e-8 * best
-    report = cvxml.check("mlr", X, y, metric, **params)
+    assert cvxml.check("mlr", X, y, metric, diagnosed=False, **params).verdict is Verdict.REFUTED
+    stated = MISREADINGS[name].problem
+    assert stated is not None
+    other = stated(Question(X, y, metric, 1e-6, params))
+    assert other is not None
+    theirs = metric if other.metric is None else other.metric
+    assert cvxml.check("mlr", X, y, theirs, diagnosed=False, **other.params).verdict is Verdict.CERTIFIED
+
+
+def test_a_misreading_is_named() -> None:
+    X, y = random_data(9, n=6, d=2, classes=2)
+    metric = cvxml.solve("mlr", X, y, C=6 * 2.0, tol=1e-9).metric
+    report = cvxml.check("mlr", X, y, metric, C=2.0)
     assert report.verdict is Verdict.REFUTED
-    assert any(MISREADINGS[name].sentence in said for said in report.diagnosis)
+    assert any(MISREADINGS["sum"].sentence in said for said in report.diagnosis)
+
+
+def test_a_misreading_that_is_none_here() -> None:
+    X, y = LINE
+    for name, params in (("auc", {}), ("whole_list", {}), ("whole_list", {"measure": "map"})):
+        stated = MISREADINGS[name].problem
+        assert stated is not None
+        assert stated(Question(X, y, np.eye(1), 1e-6, params)) is None
