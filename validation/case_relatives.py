@@ -46,6 +46,12 @@ def rtml(X: Points, y: list[int], lam: float, width: float, k: int) -> Inputs:
     return {"X": X, "y": y, "lam": lam, "width": width, "triplets": given.triplets().tolist()}
 
 
+def mlr(X: Points, y: list[int], measure: str, k: int, C: float) -> Inputs:
+    """MLR with explicit lists, those of the classes."""
+    relevant = [[j for j in range(len(y)) if j != i and y[j] == y[i]] for i in range(len(y))]
+    return {"X": X, "y": y, "measure": measure, "k": k, "C": C, "relevant": relevant}
+
+
 def twins() -> Inputs:
     """The first four points once more with the other label: their distance is 0, and no metric keeps that margin."""
     X, y = classes(51, 16, 2, 2, 2.0)

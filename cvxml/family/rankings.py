@@ -176,21 +176,21 @@ def with_worst(rows: Rankings, found: Worst) -> Rankings:
 
 
 def read(all_of: Interleavings, dual: Dual) -> tuple[FloatArray, Rankings]:
-    """Weights "mu" (m,) and "rankings" (m, n): a query, and all other points in order. Raises ValueError."""
-    for name in ("mu", "rankings"):
+    """Weights "price" (m,) and "rankings" (m, n): a query, and all other points in order. Raises ValueError."""
+    for name in ("price", "rankings"):
         if not isinstance(dual, Mapping) or name not in dual:
-            raise ValueError(f'the dual must be a mapping with "mu" and "rankings"; there is no {name!r}')
+            raise ValueError(f'the dual must be a mapping with "price" and "rankings"; there is no {name!r}')
     n = len(all_of.asked.X)
-    mu, index = real_array(dual["mu"], "dual 'mu'"), np.asarray(dual["rankings"])
+    mu, index = real_array(dual["price"], "dual 'price'"), np.asarray(dual["rankings"])
     if index.size == 0:
         index = index.reshape(0, n).astype(np.intp)
     if mu.ndim != 1 or index.shape != (len(mu), n) or index.dtype.kind not in "iu":
         raise ValueError(
-            f"dual 'mu' must be one number a ranking, with rankings of shape (m, {n}) and integers; "
+            f"dual 'price' must be one number a ranking, with rankings of shape (m, {n}) and integers; "
             f"got shapes {mu.shape} and {index.shape}, dtype {index.dtype}"
         )
     if np.isnan(mu).any():
-        raise ValueError("dual 'mu' holds NaN")
+        raise ValueError("dual 'price' holds NaN")
     if (np.sort(index, axis=1) != np.arange(n)).any():
         raise ValueError(
             f"dual 'rankings' must be rows of a query and all {n - 1} other points, each of them once"
@@ -206,4 +206,4 @@ def named(rows: Rankings, prices: Prices) -> Dual:
     """Those that have a price."""
     used = prices.a > 0
     key = prices.key[used]
-    return {"mu": prices.a[used], "rankings": np.column_stack([rows.query[key], rows.order[key]])}
+    return {"price": prices.a[used], "rankings": np.column_stack([rows.query[key], rows.order[key]])}

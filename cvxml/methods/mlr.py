@@ -352,7 +352,7 @@ class MLR(ConvexMethod[Instance]):
             W = project_psd(solve_problem(problem(*_stated(given), listed), solver)["W"])
         mu = solve_problem(dual(*_stated(given), listed), solver)["mu"]
         rows = [[q, *y] for q, own in self._of(given, listed) for y in own]
-        return Found(W, {"mu": mu, "rankings": np.array(rows)}, Status.CONVERGED, 0)
+        return Found(W, {"price": mu, "rankings": np.array(rows)}, Status.CONVERGED, 0)
 
     def _of(self, given: Instance, listed: Listed) -> Iterator[tuple[int, list[list[int]]]]:
         return zip(given.queries.tolist(), listed, strict=True)

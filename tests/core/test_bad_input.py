@@ -428,7 +428,7 @@ TABLES = {
     "lsml": bad_arrays("s"),
     "rca": bad_arrays("l"),
     "gmml": bad_arrays("Y"),
-    "mlr": bad_arrays("mu", "rankings"),
+    "mlr": bad_arrays("price", "rankings"),
     "itml": bad_arrays("lam_S", "lam_D"),
     "mcml": bad_arrays("q"),
     "mmc": bad_arrays("c"),

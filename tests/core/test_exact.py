@@ -117,7 +117,7 @@ def test_any_dual_gives_a_bound_below_every_metric(method: str, seed: int, log_s
     if method == "mlr":
         q, others = rng.integers(0, 10, 40), rng.permuted(np.tile(np.arange(9), (40, 1)), axis=1)
         params = {"measure": ("auc", "precision", "map", "mrr", "ndcg")[seed % 5]}
-        dual = {"mu": wild[0], "rankings": np.column_stack([q, (q[:, None] + 1 + others) % 10])}
+        dual = {"price": wild[0], "rankings": np.column_stack([q, (q[:, None] + 1 + others) % 10])}
     exact = exact_of(method, X, y, one, dual, **params)
     assert exact.lower_bound <= exact.objective
     of, given = checked(method, X, y, **params)

@@ -173,7 +173,7 @@ def test_distances_are_those_of_the_queries(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"mu": [np.nan]}, "NaN"),
+        ({"price": [np.nan]}, "NaN"),
         ({"rankings": [[0, 1, 2, 3, 4, 4]]}, "each of them once"),
         ({"rankings": [[0, 1, 2, 3, 4]]}, "shape"),
         ({"rankings": [[5, 0, 1, 2, 3, 4]]}, "no query"),
@@ -182,7 +182,7 @@ def test_distances_are_those_of_the_queries(monkeypatch: pytest.MonkeyPatch) -> 
 def test_what_is_no_dual(change: dict[str, Any], says: str) -> None:
     asked = queried(np.random.default_rng(0).standard_normal((N, 2)), None, [[1], [0], [0], [0], [0], []])
     all_of = Interleavings(asked, "auc", 3)
-    good = {"mu": [1.0], "rankings": [[0, 1, 2, 3, 4, 5]]}
+    good = {"price": [1.0], "rankings": [[0, 1, 2, 3, 4, 5]]}
     assert len(read(all_of, good)[0]) == 1  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=says):
         read(all_of, {**good, **change})

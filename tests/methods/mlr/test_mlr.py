@@ -96,7 +96,7 @@ def test_auc_is_a_mean_of_hinges() -> None:
     ]  # fmt: skip
     expected = np.trace(M) + 3 * np.mean(slacks)
     assert objective(instance(X, y, C=3.0), M) == pytest.approx(expected, rel=1e-12)
-    assert cvxml.certify("mlr", X, y, M, {"mu": [], "rankings": []}, C=3.0).objective == pytest.approx(
+    assert cvxml.certify("mlr", X, y, M, {"price": [], "rankings": []}, C=3.0).objective == pytest.approx(
         expected
     )
 
@@ -178,7 +178,7 @@ def test_rounding_covers_what_is_exact(measure: str, degenerate: bool) -> None:
     start = cvxml.solve("mlr", X, y, measure=measure, k=3, C=2.0, tol=1e-3)
     for _ in range(4):
         root = rng.standard_normal((2, 2))
-        dual = {**start.dual, "mu": start.dual["mu"] * rng.uniform(0, 3, len(start.dual["mu"]))}
+        dual = {**start.dual, "price": start.dual["price"] * rng.uniform(0, 3, len(start.dual["price"]))}
         proof = METHOD.certify(given, root @ root.T, dual)
         found = METHOD.exact(given, root @ root.T, dual)
         assert abs(Fraction(proof.objective) - found.objective) <= Fraction(proof.value_rounding)
