@@ -31,8 +31,8 @@ dml_eig   -mu, for q of the simplex with mu sum_S X_ij - sum_D q X_ij psd
 rca       d l - d l log l + l log det C, for l > 0, C the covariance within chunklets plus alpha I; the metric is judged
           with its determinant made 1
 gmml      2 tr SY, for symmetric Y with D - Y S Y psd, S and D the sums of X_ij over these pairs, each plus mu I
-mlr       sum mu loss, for mu >= 0 of rankings with sum <= C/n for each of n queries and I - sum mu 2/(P N) sum (X_qj - X_qi)
-          psd, over the pairs of a relevant i and another j that a ranking has the other way round
+mlr       sum mu loss, for mu >= 0 of rankings, with a sum <= C/n for each of n queries, and I - sum mu 2/(P N) sum
+          (X_qj - X_qi) psd, over the pairs of a relevant i and another j that a ranking has the other way round
 mcml      sum_i H(q_i), for rows q_i of the simplex with sum (w_ij - q_ij) X_ij psd, w_ij = 1/(n_c - 1) in the class
 
 where S and D are the similar and the dissimilar pairs; the scale is the objective. Prices that miss psd are mixed with
