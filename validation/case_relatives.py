@@ -86,6 +86,12 @@ def plml(X: Points, y: list[int], m: int, alpha1: float, alpha2: float, k: int) 
             "triplets": given.triplets().tolist()}  # fmt: skip
 
 
+def mlr(X: Points, y: list[int], measure: str, k: int, C: float) -> Inputs:
+    """MLR with explicit lists, those of the classes."""
+    relevant = [[j for j in range(len(y)) if j != i and y[j] == y[i]] for i in range(len(y))]
+    return {"X": X, "y": y, "measure": measure, "k": k, "C": C, "relevant": relevant}
+
+
 def twins() -> Inputs:
     """The first four points once more with the other label: their distance is 0, and no metric keeps that margin."""
     X, y = classes(51, 16, 2, 2, 2.0)

@@ -37,7 +37,7 @@ class HasData(Protocol):
 
 
 Given = TypeVar("Given", bound=HasData)
-METRIC_IS = ("A", "B", "M", "X")  # the variable that is the metric, as a paper names it
+METRIC_IS = ("A", "B", "M", "W", "X")  # the variable that is the metric, as a paper names it
 
 
 class Method(ABC, Generic[Given]):

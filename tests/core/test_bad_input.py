@@ -437,6 +437,7 @@ TABLES = {
     "lfda": bad_arrays("s"),
     "sdml": bad_arrays("U"),
     "mlkr": {},  # which takes none
+    "mlr": bad_arrays("price", "rankings"),
     "itml": bad_arrays("lam_S", "lam_D"),
     "mcml": bad_arrays("q"),
     "mmc": bad_arrays("c"),

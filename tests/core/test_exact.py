@@ -119,6 +119,10 @@ def test_any_dual_gives_a_bound_below_every_metric(method: str, seed: int, log_s
         dual = {"a": rng.standard_normal(45)}
     if method == "lfda":
         params, dual = {"n_components": 1}, {"s": np.abs(wild[0, :1])}
+    if method == "mlr":
+        q, others = rng.integers(0, 10, 40), rng.permuted(np.tile(np.arange(9), (40, 1)), axis=1)
+        params = {"measure": ("auc", "precision", "map", "mrr", "ndcg")[seed % 5]}
+        dual = {"price": wild[0], "rankings": np.column_stack([q, (q[:, None] + 1 + others) % 10])}
     exact = exact_of(method, X, y, one, dual, **params)
     assert exact.lower_bound <= exact.objective
     of, given = checked(method, X, y, **params)

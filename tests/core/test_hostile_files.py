@@ -44,6 +44,7 @@ PROBLEM = {
     "--loss-matrix": "ssvm good.json --loss-matrix {}",
     "--similarity": "nca good.json --similarity {}",
     "--quadruplets": "lsml good.json --quadruplets {}",
+    "--relevant": "mlr good.json --relevant {}",
 }
 CANDIDATE = {"--metric": "mlsvm good.json --metric {}", "--components": "nca good.json --components {}"}
 PLACES: dict[str, dict[str, str]] = {
