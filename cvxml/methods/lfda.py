@@ -133,11 +133,11 @@ def dual(X: FloatArray, y: IntArray, r: int, k: int, alpha: float) -> Any:
     return cp.Problem(cp.Maximize(-(r * s + cp.trace(S_w @ N))), constraints)
     #: [What is proved]
     #: l_1 >= l_2 >= ..: the eigenvalues of (S_b, S_w)
-    #:   | l_1 \ge l_2 \ge \dots \text{: the eigenvalues of } (S_b, S_w)
+    #:   | l_1 \ge l_2 \ge \ldots \text{: the eigenvalues of } (S_b, S_w)
     #: any s gives the lower bound  -(r s + sum_k max(l_k - s, 0))
     #:   | \text{any } s \text{ gives the lower bound } -(r s + \textstyle\sum_k \max(l_k - s, 0))
     #: the optimum is  -(l_1 + .. + l_r),  and the range of T is unique if and only if l_r > l_{r+1}
-    #:   | \text{the optimum is } -(l_1 + \dots + l_r)
+    #:   | \text{the optimum is } -(l_1 + \ldots + l_r)
     #:     \text{, and the range of } T \text{ is unique if and only if } l_r > l_{r+1}
     #: the metric is T T^T,  plain, or weighted: T^T S_w T = diag(l), or orthonormal: T^T T = I
     #:   | \text{the metric is } T T^T \text{, plain, or weighted: } T^T S_w T = \operatorname{diag}(l)
