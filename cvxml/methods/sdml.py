@@ -43,8 +43,8 @@ from cvxml.core.inputs import check_number, check_positive
 from cvxml.core.method import ConvexMethod
 from cvxml.core.metric import FloatArray, examine
 from cvxml.core.misreading import Misreading, Other, Question, exchanged
-from cvxml.core.pairs import Paired, Pairs, paired, pairs_by_labels
-from cvxml.core.parameter import JSON, NUMBER, Parameter
+from cvxml.core.pairs import BY_PAIRS, Paired, Pairs, paired, pairs_by_labels
+from cvxml.core.parameter import NUMBER, Parameter
 from cvxml.core.prior import PRIOR, prior_of
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found, Start, run
@@ -387,11 +387,7 @@ class SDML(ConvexMethod[Instance]):
         ),
         "lam": Parameter("weight of sum |M_ij| for i != j, >= 0", NUMBER, 0.01),
         "prior": PRIOR,
-        "pairs": Parameter(
-            '{"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}',
-            JSON,
-            otherwise="every two points, by their labels",
-        ),
+        **BY_PAIRS,
     }
     STATEMENT = Statement("cvxml.methods.sdml", ("problem", "weighted", "dual"))
     MISREADINGS: ClassVar = MISREADINGS
