@@ -236,8 +236,8 @@ def instance(
     if sizes.min() <= k:
         c = int(sizes.argmin())
         raise ValueError(
-            f"class {class_names(y)[c]:.40} has {sizes[c]} point(s), so no {k} others that could be neighbours: lower "
-            "n_neighbors, or leave the class out"
+            f"class {class_names(y)[c]:.40} has {sizes[c]} point(s), so at most {sizes[c] - 1} neighbours each, not "
+            f"n_neighbors={k}: lower n_neighbors, or leave the class out"
         )
     given = Instance(points, codes, r, k, embedding, alpha)
     _check_attained(given)

@@ -123,14 +123,14 @@ def delta(measure: str, k: int, plus: Sequence[int], y: Sequence[int]) -> float:
         #:   | \text{precision: the share of the first } k \text{ that is relevant, } k \text{ at most } P, N
         return 1 - sum(of_plus[: min(k, P, N)]) / min(k, P, N)
     if measure == "map":
-        #: map: the mean over relevant points of the precision at their rank r_p, the p-th p / r_p
+        #: map: 1/P sum_p p / r_p, with r_p the rank of the p-th relevant point
         #:   | \text{map: } \textstyle \frac{1}{P} \sum_p p / r_p \text{, with } r_p
         #:     \text{ the rank of the } p\text{-th relevant point}
         return 1 - sum(p / r for p, r in enumerate(ranks, start=1)) / P
     if measure == "mrr":
         #: mrr: 1 / r_1 | \text{mrr: } 1 / r_1
         return 1 - 1 / ranks[0]
-    #: ndcg: sum_p c(r_p) / (c(1) + .. + c(k)), c(1) = 1, c(r) = 1 / log2 r up to k, which is at most P
+    #: ndcg: sum_p c(r_p) / sum_{r <= k} c(r), c(1) = 1, c(r) = 1 / log2 r up to k <= P
     #:   | \text{ndcg: } \textstyle \sum_p c(r_p) / \sum_{r \le k} c(r),\ c(1) = 1,\ c(r) = 1 / \log_2 r
     #:     \text{ up to } k \le P
     c = [1 / np.log2(max(r, 2)) for r in range(1, min(k, P) + 1)]

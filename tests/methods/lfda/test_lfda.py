@@ -340,7 +340,7 @@ def test_an_affinity_that_underflows_is_not_0() -> None:
     [
         ({"n_components": 5}, "n_components=5 is too large"),
         ({"n_components": 0}, "n_components"),
-        ({"n_neighbors": 10}, "so no 10 others"),
+        ({"n_neighbors": 10}, "at most 7 neighbours"),
         ({"n_neighbors": 0}, "n_neighbors"),
         ({"embedding": "whitened"}, "embedding must be one of"),
         ({"alpha": -1.0}, "alpha"),
