@@ -145,8 +145,10 @@ def _won(G: Any, C: Any) -> float:
     """A number t with G + t C proved psd, next to the least: what is won by a unit of the best direction."""
     guess = max(0.0, -float(_of_pencil(_floats(G), _floats(C))[0][0]))
     least = float(np.abs(_floats(G)).max() / np.abs(_floats(C)).max())
-    for more in (2.0**-60, 2.0**-50, 2.0**-40, 2.0**-30, 2.0**-20):
-        t = guess * (1 + more) + least * more
+    tried = [guess * (1 + more) + least * more for more in (2.0**-60, 2.0**-50, 2.0**-40, 2.0**-30, 2.0**-20)]
+    # far out G is 0 but for the radius of its balls, of which the middle says nothing
+    widest = max(float(entry.abs_upper()) for entry in G.entries()) / float(np.diag(_floats(C)).min())
+    for t in (*tried, 2.0**20 * widest):
         if pivots(G + C * ball(t)) is not None:
             return t
     return math.inf
