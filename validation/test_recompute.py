@@ -297,11 +297,13 @@ def test_it_does_not_prove_what_is_wrong_of_a_relative(name: str, tmp_path: Path
         }
         others.append({**content, "dual": smaller})
     elsewhere = np.array(content["X"])
-    # a point that counts: of a pair, of a triplet or a quadruplet that has a price
+    # a point that counts: of a pair, of a triplet, a quadruplet or a query that has a price
     params, dual = content["params"], content["dual"]
     priced = [dual["triplets"][int(np.argmax(dual["price"]))]] if "triplets" in params else [[0, 1]]
     if "quadruplets" in params:
         priced = [params["quadruplets"][int(np.argmax(dual["s"]))]]
+    if "rankings" in dual:
+        priced = [dual["rankings"][int(np.argmax(dual["price"]))]]
     elsewhere[params.get("pairs", {}).get("similar", priced)[0][0]] += 0.2
     others.append({**content, "X": elsewhere.tolist()})
     for changed in others:

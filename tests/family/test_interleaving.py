@@ -88,6 +88,45 @@ def test_without_rounding(measure: str) -> None:
     )
 
 
+@pytest.mark.parametrize("measure", ["auc", "precision", "map", "mrr"])  # of NDCG the losses are no fractions
+@pytest.mark.parametrize("ties", [False, True])
+def test_in_fractions_against_all_permutations(measure: str, ties: bool) -> None:
+    asked, k = drawn(7, ties), 2
+    whole, unit = np.round(64 * table(asked.X)).astype(int).astype(object), Fraction(1, 320)
+    found = Interleavings(asked, measure, k).exactly(whole.tolist(), unit)
+    for q, value in zip(asked.queries.tolist(), found, strict=True):
+        plus, minus = asked.sides(q)
+        D = [unit * int(of) for of in whole[q]]
+        every = []
+        for y in permutations([*plus, *minus]):
+            exact = Fraction(loss(measure, k, plus, y)).limit_denominator(1000)
+            every.append(exact - Fraction(cost(D, plus, y)))
+        assert value == max(every)
+
+
+@EVERY
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e9])
+def test_what_another_ranking_may_be_worse_by(measure: str, size: float) -> None:
+    """At distances that are within `off` of those given the exact largest value is within what is said; not above."""
+    asked, k, rng = drawn(8), 2, np.random.default_rng(8)
+    all_of, n = Interleavings(asked, measure, k), len(asked.X)
+    D = size * table(asked.X) * (1 + 1e-4 * rng.random((n, n)))
+    for share in (0.0, 1e-8, 1e-2):
+        off = share * D
+        found = all_of.worst(D[asked.queries], off[asked.queries])
+        sides = [np.ones((n, n)), -np.ones((n, n)), rng.uniform(-1, 1, (n, n))]
+        sides.append(np.where(asked.relevant, 1.0, -1.0))  # what makes swaps cheap
+        sides.append(-sides[-1])
+        for side in sides:
+            moved = [
+                [int((Fraction(d) + Fraction(o) * int(s)) * 2**200) for d, o, s in zip(*rows, strict=True)]
+                for rows in zip(D, off, np.sign(side), strict=True)
+            ]
+            exact = all_of.exactly(moved, Fraction(1, 2**200))
+            for value, said, at in zip(exact, found.value.tolist(), found.off.tolist(), strict=True):
+                assert abs(value - Fraction(said)) <= Fraction(at)
+
+
 @EVERY
 @pytest.mark.parametrize(("P", "M", "k"), [(1, 1, 1), (3, 4, 2), (4, 2, 3), (5, 3, 20)])
 def test_what_is_earned_in_fractions(measure: str, P: int, M: int, k: int) -> None:
