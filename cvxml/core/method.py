@@ -157,6 +157,10 @@ class Method(ABC, Generic[Given]):
         """The neighbour lists of every point, where `neighbors` is a parameter that takes them."""
         return []
 
+    def above(self, given: Given, M: FloatArray) -> float:
+        """How far above that of M (d, d) the objective of its certificate may be, where more than rounding."""
+        return 0.0
+
     def machine_slack(self, given: Given, M: FloatArray) -> float:
         """How far objective, bound and gap may be off on another machine, beyond the certificate's rounding."""
         return 0.0

@@ -183,7 +183,8 @@ def _known(given: Instance) -> Known:
     inverse = inverted(S_w)
     product = inverse * S_b
     found, r = enclosed(product), given.r
-    order = sorted(range(len(found)), key=lambda k: -float(found[k]))
+    # by the balls themselves: floats of eigenvalues that are next to each other may be equal
+    order = sorted(range(len(found)), key=lambda k: found[k].mid(), reverse=True)
     l = [found[k] for k in order]  # noqa: E741
     unique = r == len(l) or all(a > b for a in l[:r] for b in l[r:])
     sharp = all(float(each.rad()) <= SHARP * float(l[0]) for each in l)
