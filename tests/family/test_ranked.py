@@ -16,6 +16,7 @@ from cvxml.core.queries import Queried, queried
 from cvxml.core.ranking import MEASURES
 from cvxml.core.result import Dual
 from cvxml.family.ranked import Ranked, _Iterate
+from cvxml.family.rankings import Rankings, read
 from tests.family.test_interleaving import cost, loss
 
 EVERY = pytest.mark.parametrize("measure", MEASURES)
@@ -144,3 +145,27 @@ def test_the_value_of_0(measure: str) -> None:
     of = Ranked(asked(), measure, K, C)
     at = _Iterate(of, None)
     assert at.at_zero / at.scale**2 == pytest.approx(objective(measure, np.zeros((2, 2))), rel=1e-12)
+
+
+def test_prices_that_do_not_prove_that_0_is_optimal() -> None:
+    """Too small ones, rows of a smaller loss, and a weight at which Z leaves the cone; the right ones do."""
+    nothing: Dual = {"price": np.zeros(0), "rankings": np.zeros((0, 5), dtype=int)}
+    limit = Ranked(asked(), "auc", K, 1.0).zero_up_to(nothing)
+    below, above = (Ranked(asked(), "auc", K, share * limit) for share in (0.99, 1.01))
+    rows, prices = below._at_zero(nothing)
+    assert below._is_optimal(rows, prices)
+    assert not below._is_optimal(rows, prices._replace(a=prices.a / 2))
+    other = Rankings(rows.all_of, rows.place, rows.order[:, ::-1])
+    assert not other.all_swapped.any()
+    assert not below._is_optimal(other, prices)
+    assert not above._is_optimal(*above._at_zero(nothing))
+
+
+def test_exact_bounds_have_losses_that_are_no_more_than_they_are() -> None:
+    """Of NDCG, whose logarithms are enclosed."""
+    of = Ranked(asked(), "ndcg", K, C)
+    _, rows = read(of.all_of, priced(np.zeros(len(every_row()))))
+    (term,) = of.exact_family(rows).terms
+    high = rows.exact_loss(up=True)
+    assert all(own <= most for own, most in zip(term.loss.b, high, strict=True))
+    assert any(own < most for own, most in zip(term.loss.b, high, strict=True))
