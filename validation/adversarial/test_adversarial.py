@@ -83,6 +83,14 @@ TARGETS = [[1], [0], [3], [2]]
         ("schultz_joachims", {"C": 3.0, "triplets": [[0, 1, 2], [2, 3, 1]]}, 2 + 3 * 25),
         # 4 times half of 2^2; slacks 0 and 25, of which half the width is no loss
         ("rtml", {"lam": 4.0, "width": 0.5, "triplets": [[0, 1, 2], [2, 3, 1]]}, 8 + 25 - 0.25),
+        # seen with a share of 1; pairs 2 and 32
+        (
+            "plml",
+            {"alpha1": 3.0, "alpha2": 0.5, "weights": np.ones((4, 1)), "triplets": [[0, 1, 2], [2, 3, 1]]},
+            3 * 4 + 25 + 34 / 2,
+        ),
+        # S = 1/4 + (1 + 16 - 9 - 49 - 4 - 36) / 1000
+        ("sdml", {"eta": 1e-3, "lam": 9.0, "prior": np.array([[4.0]])}, 2 * (0.25 - 0.081) - math.log(2)),
         # margins 16 and -24, and a trace of 2
         (
             "boostmetric",
@@ -134,6 +142,42 @@ def test_the_objective_is_that_by_hand(method: str, params: dict[str, Any], expe
     with precision():
         problem = CONVEX[method](LINE, [0, 0, 1, 1], **params)
         assert near(problem.value(problem.image(np.array([[2.0]]))), expected)
+
+
+def test_what_is_known_of_a_basis_and_of_blocks():
+    """(2, -1; -1, 5) is 1, 4 and 1 times the squares of e_1, e_2, e_1 - e_2; in the basis 1, 2, 1/2 times as long."""
+    with precision():
+        params: dict[str, Any] = {
+            "beta": 1.0,
+            "basis": [[1.0, 0], [0, 2], [0.5, -0.5]],
+            "triplets": [[0, 1, 2]],
+        }
+        X = np.array([[0.0, 0], [0, 0], [1, 1], [2, 0]])
+        problem = CONVEX["scml"](X, [0, 0, 1, 1], **params)
+        assert float(problem.value(problem.image(np.array([[2.0, -1], [-1, 5]]))).mid()) == pytest.approx(
+            6, rel=1e-12
+        )
+        assert not problem.valid(symmetric(np.array([[2.0, 1], [1, 5]])))
+        # shares of 1/4 and 3/4: the first point sees 1/4 (1, 1; 1, 1) + 3/4 diag(4, 0)
+        M = np.zeros((4, 4))
+        M[:2, :2], M[2, 2] = 1, 4
+        shares = [[0.25, 0.75], [1, 0], [1, 0], [1, 0]]
+        params = {"alpha1": 1.0, "alpha2": 2.0, "weights": shares, "triplets": [[0, 3, 2]]}
+        problem = CONVEX["plml"](X, [0, 1, 1, 0], **params)
+        # to (2, 0): 1 + 12, to (1, 1): 1 + 3
+        assert near(problem.value(problem.image(M)), 4 + 16 + 1 + 13 - 4 + 2 * 13)
+
+
+def test_the_eigenvalues_of_scatters_by_hand():
+    """Classes of two have the scales 1 and 4: S_w = 17/(2e), and S_b = 98/4 - 17/(4e)."""
+    with precision():
+        problem = CONVEX["lfda"](
+            LINE, [0, 0, 1, 1], n_components=1, n_neighbors=1, alpha=0.0, embedding="orthonormal"
+        )
+        expected = -(98 / 4 - 17 / (4 * math.e)) / (17 / (2 * math.e))
+        assert near(problem.infimum(), expected)
+        found = problem.value(problem.image(np.array([[1.0]])))
+        assert float(found.mid()) == pytest.approx(expected, rel=1e-14)
 
 
 def test_the_kernel_is_the_linear_problem_for_the_kernel_x_y():

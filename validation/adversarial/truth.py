@@ -322,12 +322,13 @@ class SCML(Problem):
         for i, j in combinations(range(self.d), 2):
             paid += ball(weights[i, j], at.M.power) * real(self.price[i, j])
         paid += total(ball(weights[k, k], at.M.power) * real(self.price[k, k]) for k in range(self.d))
+        size = ball(abs(at.M.values).sum(), at.M.power)
+        paid += size * real(float(self.price.max())) * arb(0, 1e-13)  # of M, not of what is judged
         slacks = arb(0)
         for i, j, k in self.params["triplets"]:
             D = at.row(i)
             slacks += (1 + D[j] - D[k]).max(arb(0))
-        found = real(self.params["beta"]) * paid + slacks / len(self.params["triplets"])
-        return found + found * arb(0, 1e-12)
+        return real(self.params["beta"]) * paid + slacks / len(self.params["triplets"])
 
 
 class PLML(Problem):
@@ -711,16 +712,26 @@ class LFDA(Problem):
         return Image(self, symmetric(A), 1.0)
 
     def value(self, at: Image) -> Any:
-        """Of the range, where S_w is I, along the longest axes: of what is not quite of a rank there are others."""
+        """Of the range, where S_w is I, along the longest axes; what is not quite of the embedding has others."""
         M = arb_mat([[ball(x, at.M.power) for x in row] for row in at.M.values])
         values, vectors = acb_mat(M * self.S_w).eig(right=True, algorithm="approx")
         longest = sorted(range(self.d), key=lambda k: values[k].real.mid())[-self.r :]
         T = arb_mat([[vectors[i, k].real.mid() for k in longest] for i in range(self.d)])
         try:
-            inside = (T.transpose() * self.S_w * T).inv()
+            plain = T * (T.transpose() * self.S_w * T).inv() * T.transpose()
+            of_range = {
+                "plain": plain,
+                "weighted": plain * self.S_b * plain,
+                "orthonormal": T * (T.transpose() * T).inv() * T.transpose(),
+            }[self.params["embedding"]]
         except ZeroDivisionError:
             return arb.nan()
-        return -(inside * (T.transpose() * self.S_b * T)).trace() * (1 + arb(0, 1e-5))
+        # of what is far from the embedding, in either units, it is not known which range is judged
+        away, near = M - of_range, True
+        for S in (self.S_w, arb_mat(np.eye(self.d, dtype=int).tolist())):
+            off, there = S * away, S * of_range
+            near = near and bool((off * off).trace() < real(1e-8) * (there * there).trace())
+        return -(self.S_b * plain).trace() * (1 + arb(0, 1e-3)) if near else arb.nan()
 
     def attained(self, at: Image) -> Any:
         return arb.nan()
