@@ -9,6 +9,12 @@ ASKS: dict[str, dict[str, str]] = {
     },
     "ssvm": {"metric": "W (d, d), a stationary point of ||W||^2 + C sum_i L_i; or components"},
     "glml": {"metric": "A (d, d) of determinant 1, the optimum of (tr A^-1 B)^2 at the query; or components"},
+    "mlkr": {
+        "metric": (
+            "Q = A^T A (d, d), a stationary point of sum_i (yhat_i - y_i)^2, yhat_i the mean of all other targets y_j "
+            "weighted by exp(-(x_i - x_j)^T Q (x_i - x_j)), A with n_components rows; or components A"
+        )
+    },
     "nca": {"metric": "Q = A^T A (d, d), a stationary point of -f or -g, as criterion says; or components A"},
     "lmnn": {
         "metric": (
