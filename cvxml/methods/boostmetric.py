@@ -285,7 +285,7 @@ class BoostMetric(TripletMethod[Instance]):
         decided = self.decided(given)
         if decided.what == BELOW:
             raise ValueError(
-                f"v={given.v:g} is below v*, which is {decided.sides.lower:.3g} or more: there is no optimum, as "
+                f"v={given.v:g} is below v*, about {decided.sides.lower:.3g}: there is no optimum, as "
                 "rational numbers prove. The objective falls without end along a metric of trace 1 that gives every "
                 "triplet a margin above v; give v above v*, or other triplets"
             )
