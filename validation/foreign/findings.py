@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from mapping import Floats, Inputs, as_own_value, own_value
+from mapping import Floats, Inputs, as_own_value, own_value, points
 
 import cvxml
 
@@ -23,7 +23,7 @@ def findings(judgement: Judgement) -> list[str]:
     """All of them, each one line of Markdown."""
     return [
         line
-        for each in (of_metric_learn, of_scikit_learn, of_mlpack, of_pylmnn, of_dlib)
+        for each in (of_metric_learn, of_sdml, of_scml, of_lfda, of_mlkr, of_scikit_learn, of_mlpack, of_pylmnn, of_pydml, of_dlib)
         for line in each(judgement)
     ]
 
@@ -91,6 +91,151 @@ def of_metric_learn(judgement: Judgement) -> Iterator[str]:
             "sum "
             "where it has a mean; that of LMNN a factor c that is no parameter."
         )
+
+
+def of_sdml(judgement: Judgement) -> Iterator[str]:
+    """It does not run; its default weight; what it returns."""
+    facts, where = judgement.facts, "[with_sdml]"
+    found = facts.get("sdml", "")
+    if "cov_init" in found:
+        yield (
+            f"**{ML}, SDML does not run with scikit-learn 1.7.2** (sdml.py 82-84): `graphical_lasso` is given "
+            "`cov_init`, which it does not take (scikit-learn 1.2.2 takes it). The TypeError is caught with all others "
+            "(90) and "
+            "told as a `RuntimeError` about matrices that are not SPD, with the advice to install skggm, whatever the "
+            "data are. Leaving `cov_init` out mends it; it is no more than a start. [with_metric_learn]"
+        )
+    cells = []
+    for name, rows in facts.get("sdml_weights", {}).items():
+        failed = [each["balance_param"] for each in rows if each["error"]]
+        unbounded = [weight for weight in failed if is_unbounded(judgement.given[name], weight)]
+        if failed:
+            cells.append(
+                f"{name}: `fit` raises at {', '.join(f'{w:g}' for w in failed)}, and of these the problem is proved to "
+                f"be unbounded at {', '.join(f'{w:g}' for w in unbounded) or 'none'}"
+            )
+    if cells:
+        yield (
+            f"**{ML}, SDML: its default `balance_param`, 0.5, is too large for a hundred pairs.** S adds the pairs up "
+            "(sdml.py 57-58), so that with dissimilar ones it is soon indefinite. The problem then has no optimum for "
+            "any solver, which installing skggm does not change. With 60 pairs of each kind and scikit-learn 1.2.2, "
+            f"{'; '.join(cells)}. A weight divided by the number of pairs, or a bound of it, "
+            f"as in [sdml](../../docs/sdml.md#1-the-problem), would do. {where}"
+        )
+    runs = runs_of(judgement, "metric-learn", "SDML")
+    if runs and all(e.normal.verdict.value == "certified" for e in runs):
+        warned = [e for e in runs if any("did not converge" in w["text"] for w in e.run["warnings"])]
+        told = "".join(
+            f" {e.run['data']}, {e.run['settings']}: warns that it did not converge "
+            f"(\"{e.run['warnings'][0]['text']}\"), where the gap is proved to be {e.figures.gap:.1e}."
+            for e in warned
+        )
+        yield (
+            f"{ML}, SDML, with scikit-learn 1.2.2, is optimal where it returns a metric: relative gaps are at most "
+            f"{max(e.figures.rel_gap or 0.0 for e in runs):.1e}.{told} Its documentation (doc/weakly_supervised.rst at "
+            "0920e07) prints M_0 where the code has M_0⁻¹, and has every two points that are no similar pair as "
+            f"dissimilar, where the code has the pairs that are given. {where}"
+        )
+
+
+def is_unbounded(given: Inputs, weight: float) -> bool:
+    """Whether SDML of all pairs with this weight is proved to be so."""
+    try:
+        cvxml.solve("sdml", given.X, given.y, pairs=given.pairs, eta=weight, lam=0.01)
+    except ValueError as error:
+        return "unbounded" in str(error)
+    return False
+
+
+def of_scml(judgement: Judgement) -> Iterator[str]:
+    """Its vectors, a basis that is given, and how far it comes."""
+    facts, where = judgement.facts, "[with_metric_learn]"
+    found = facts.get("scml_basis")
+    if found and found["off"] > 1e-6:
+        yield (
+            f"**{ML}, SCML: its basis is of rows of the matrix of eigenvectors** (scml.py 291, 294: `v[pos_eig_mask]`), "
+            "and `eigh` has them in columns: `v[:, pos_eig_mask].T`. The docstring (226) has eigenvectors. Of a "
+            f"batch on iris, |A v - (v·A v) v| is up to {found['off']:.2g} of the largest entry of A for the vectors "
+            f"drawn, and {found['transposed']:.1e} for those of the transpose. And those with a positive "
+            "eigenvalue are asked for (226, 286), of AᵀA (283), where all are. "
+            f"{where}"
+        )
+    found = facts.get("scml_basis_given", "no error")
+    if found != "no error":
+        yield (
+            f"**{ML}, SCML: an array as `basis` is refused**, which its docstring offers (scml.py 323, 333): `fit` ends "
+            f"in `{found}` (214). `n_basis` is not set either on that way (202-208, 217). {where}"
+        )
+    runs = runs_of(judgement, "metric-learn", "SCML")
+    if runs:
+        cells = "; ".join(f"{e.run['data']}, {e.run['settings']}: {e.figures.rel_gap:.1e}" for e in runs)
+        yield (
+            f"{ML}, SCML has no stopping rule: `max_iter` stochastic steps, of which the best of every `output_iter` is "
+            f"returned (scml.py 110-132). Relative gaps, with the basis that it drew: {cells}. `gamma`, which is called "
+            "the learning rate (342), divides the step (105). `output_iter` is 500 by default (25), its docstring says "
+            f"5000 (348). {where}"
+        )
+
+
+def of_lfda(judgement: Judgement) -> Iterator[str]:
+    """The column and the sign."""
+    runs = [
+        e
+        for e in runs_of(judgement, "metric-learn", "LFDA")
+        if e.normal.verdict.value == "refuted" and e.normal.diagnosis
+    ]
+    if runs:
+        gaps = "; ".join(
+            f"{e.run['data']}, {e.run['settings']}: {e.figures.rel_gap:.1e}, {e.normal.diagnosis[0]}" for e in runs
+        )
+        yield (
+            f"**{ML}, LFDA: two lines are not those of its documentation.** lfda.py 125, `np.partition(dist, k, "
+            "axis=0)[:, k]`, sorts columns and takes a column: the scales of all points of a class are the distances "
+            "to one of "
+            "them, the author's program takes row k. 136, `tSb -= _sum_outer(X) / n - tSw`, adds S_w where S_b is the "
+            "mixture's "
+            "scatter less S_w: eigenvectors are the same, and eigenvalues larger by 2, which changes `weighted`. "
+            f"`[k]` for `[:, k]`, and `+ tSw`, mend both. Relative gaps, and what `check` says: {gaps}. k "
+            "is d - 1 at most (106-111), also where classes have more points; and once a class has no more than k, k "
+            f"stays lowered for those after it (124). [with_metric_learn]"
+        )
+
+
+def of_mlkr(judgement: Judgement) -> Iterator[str]:
+    """What it counts."""
+    found = judgement.facts.get("mlkr_n_iter")
+    if found and found["n_iter_"] > found["max_iter"]:
+        yield (
+            f"**{ML}, MLKR: `n_iter_` counts evaluations of the loss** (mlkr.py 206), and its docstring (87) has "
+            f"iterations. With max_iter={found['max_iter']} on wine it is {found['n_iter_']}; `res.nit` is what it "
+            "says. That it did not "
+            "converge is told only if verbose (159-164). [with_metric_learn]"
+        )
+
+
+def of_pydml(judgement: Judgement) -> Iterator[str]:
+    """Steps that are too long."""
+    runs = [e for e in runs_of(judgement, "pyDML", "LDML") if e.normal.verdict.value == "refuted"]
+    worse = [e for e in runs if e.run["likelihood"][1] is None]
+    if worse:
+        cells = "; ".join(
+            f"{e.run['data']}, {e.run['settings']}: {e.figures.objective:.4g} from {at_start(judgement, e):.4g}, "
+            f"where {e.figures.lower_bound:.4g} is the least"
+            for e in worse
+        )
+        yield (
+            "**pyDML 0.1.0, LDML: steps that make it worse are kept** (dml/ldml.pyx `_SDP_fit`). The gradient is a sum "
+            "over all n² ordered pairs, and the first step 0.3 of it; where the likelihood falls the next step is "
+            "halved, and "
+            "M is not set back. With log p of a p that underflows the likelihood is NaN, and so `final_error`. With its "
+            f"defaults, in cvxml's objective: {cells}. [with_pydml]"
+        )
+
+
+def at_start(judgement: Judgement, each: Judged) -> float:
+    """The objective at the identity."""
+    X, y = points(each.run, judgement.given[each.run["data"]])
+    return float(cvxml.evaluate(each.asked.method, X, y, np.eye(X.shape[1]), **each.asked.params).objective)
 
 
 def of_scikit_learn(judgement: Judgement) -> Iterator[str]:
