@@ -4,7 +4,7 @@
 
 Each file NAME.json of the folder (default recorded/) was written by learners/NAME.py, and is judged. With --run it is
 written anew first, in a PYTHON that has what the requirements file named there lists; several may be given. Writes the
-report, and a picture beside it. Three minutes of one core.
+report, and a picture beside it. Five minutes of one core.
 """
 
 from __future__ import annotations
@@ -25,7 +25,14 @@ sys.path.insert(0, str(HERE))
 
 from mapping import STATIONARY, Inputs, Question, Run, g, inputs, points, question  # noqa: E402 (these files are no package)
 
-SCRIPTS = ("with_metric_learn", "with_sdml", "with_mlpack", "with_pylmnn", "with_pydml", "with_dlib")  # of learners/
+SCRIPTS = (
+    "with_metric_learn",
+    "with_sdml",
+    "with_mlpack",
+    "with_pylmnn",
+    "with_pydml",
+    "with_dlib",
+)  # of learners/
 STARTS = ("auto", "identity", "random", "likelihood")  # of NCA
 
 

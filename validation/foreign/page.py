@@ -105,8 +105,8 @@ def by_learner(judgement: Judgement) -> list[str]:
         "",
         f"The relative gap, proved, on {names}: at the first settings of the tables below, mostly the package's own, "
         "and "
-        "the least of all settings; of NCA and MLKR, which are not convex, n - f and F, of which 0 is a bound. Verdicts are those at "
-        "normal, of all runs.",
+        "the least of all settings; of NCA and MLKR, which are not convex, n - f and F, of which 0 is a bound. "
+        "Verdicts are those at normal, of all runs.",
         "",
         f"| learner | judged as | first settings: {names} | best: {names} | {' | '.join(VERDICTS)} |",
         "|---|---|---|---|---|---|---|",

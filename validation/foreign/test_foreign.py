@@ -374,7 +374,7 @@ def test_the_report_is_of_the_recorded_runs() -> None:
     """One learner's rows, judged again; the file holds no more than the judge needs."""
     judge, page = module("judge"), module("page")
     folder = FOLDER / "recorded"
-    assert sum(path.stat().st_size for path in folder.iterdir()) < 400_000
+    assert sum(path.stat().st_size for path in folder.iterdir()) < 500_000
     data, records = judge.read(folder)
     report = (FOLDER / "report.md").read_text(encoding="utf-8")
     settings = ("squared bounds", "squared bounds, 5 passes", "own bounds")
@@ -393,6 +393,14 @@ def test_a_finding_is_there_only_where_its_figures_show_it() -> None:
     told, silent = (judged_all(run("LSML", M), lsml_gradient=found) for found in (wrong, right))
     sentence = "LSML: the gradient has no weights"
     assert [sum(sentence in line for line in findings.findings(each)) for each in (told, silent)] == [1, 0]
+    wrong = {"sdml": "RuntimeError: unexpected 'cov_init'", "mlkr_n_iter": {"max_iter": 5, "n_iter_": 6}}
+    wrong |= {"scml_basis": {"off": 0.5, "transposed": 1e-15}, "scml_basis_given": "ValueError: ambiguous"}
+    right = {"sdml": "no error", "mlkr_n_iter": {"max_iter": 5, "n_iter_": 5}}
+    right |= {"scml_basis": {"off": 1e-15, "transposed": 0.5}, "scml_basis_given": "no error"}
+    assert [len(findings.findings(judged_all(**found))) for found in (wrong, right)] == [4, 0]
+    weights = [{"balance_param": weight, "error": "raised"} for weight in (1e-9, 50.0)]
+    (line,) = findings.findings(judged_all(sdml_weights={"tiny": weights}))
+    assert "raises at 1e-09, 50, and of these the problem is proved to be unbounded at 50" in line
     best = run("vector_normalizer_frobmetric", M, "identity prior", components=np.eye(2).tolist())
     assert not any("TᵀT" in line for line in findings.findings(judged_all(identity_prior={"tiny": best})))
     T = np.eye(2) + np.array([[1.0, 0.5], [0.0, 1.0]])

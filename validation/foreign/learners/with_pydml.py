@@ -15,8 +15,7 @@ from record import Data, run, watched, write
 EVERY = 3
 SETTINGS = {
     "default": {},
-    "small steps": {"eta0": 1e-5, "max_iter": 300, "prec": 1e-9, "tol": 1e-12},
-    "b=3, small steps": {"b": 3.0, "eta0": 1e-5, "max_iter": 300, "prec": 1e-9, "tol": 1e-12},
+    "small steps": {"eta0": 1e-5, "max_iter": 50, "prec": 1e-9, "tol": 1e-12},
 }
 
 
