@@ -30,7 +30,6 @@ SCRIPTS = (
     "with_sdml",
     "with_mlpack",
     "with_pylmnn",
-    "with_pydml",
     "with_dlib",
 )  # of learners/
 STARTS = ("auto", "identity", "random", "likelihood")  # of NCA
