@@ -6,7 +6,7 @@ evaluate(method, X, y, metric)     the intermediates, by the paper's names
 problem(method, X, y)              the literal cvxpy problem
 methods()                          the ids of all methods
 scikit-learn estimators: MLSVM, KernelMLSVM, Gerrymandering, GLML, NCA, LMNN, ITML, MCML, MMC, DMLEig, FrobMetric, RTML,
-    SchultzJoachims, SCML, BoostMetric, PLML, LDML, LSML, RCA, GMML, LFDA, SDML, MLKR, Euclidean, WithinClass,
+    SchultzJoachims, SCML, BoostMetric, PLML, MLR, LDML, LSML, RCA, GMML, LFDA, SDML, MLKR, Euclidean, WithinClass,
     CrammerSingerSVM
 """
 
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from cvxml.estimators.lsml import LSML
     from cvxml.estimators.mcml import MCML
     from cvxml.estimators.mlkr import MLKR
+    from cvxml.estimators.mlr import MLR
     from cvxml.estimators.mlsvm import MLSVM, KernelMLSVM
     from cvxml.estimators.mmc import MMC
     from cvxml.estimators.nca import NCA
@@ -58,6 +59,7 @@ __all__ = [
     "LSML",
     "MCML",
     "MLKR",
+    "MLR",
     "MLSVM",
     "MMC",
     "NCA",
@@ -114,6 +116,7 @@ _ESTIMATORS = {
     "SDML": "cvxml.estimators.sdml",
     "PLML": "cvxml.estimators.plml",
     "MLKR": "cvxml.estimators.mlkr",
+    "MLR": "cvxml.estimators.mlr",
     "Euclidean": "cvxml.estimators.baselines",
     "WithinClass": "cvxml.estimators.baselines",
     "CrammerSingerSVM": "cvxml.estimators.crammer_singer",

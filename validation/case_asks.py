@@ -65,6 +65,16 @@ ASKS: dict[str, dict[str, str]] = {
             "W = `weights`, a row a point; or components L with M = L^T L"
         )
     },
+    "mlr": {
+        "metric": (
+            "W (d, d), the optimum of tr W + C mean_q xi_q over the points q with P > 0 `relevant` and N > 0 other "
+            "points; xi_q = max over rankings y of all points but q of Delta(q, y) - 2/(P N) sum (D(q, j) - D(q, i)) "
+            "over i relevant and j not, j before i in y, D(i, j) = (x_i - x_j)^T W (x_i - x_j); Delta is 1 - the share "
+            "of all pairs i, j with i before j (auc), - the mean over i of the precision at its rank (map), - sum c(r) "
+            "over the ranks r of relevant points up to k over c(1) + .. + c(k), k at most P, c(1) = 1, c(r) = 1/log2 r "
+            "(ndcg), as `measure` says; or components L with W = L^T L"
+        )
+    },
     "lsml": {
         "metric": (
             "M (d, d), the optimum of tr(M P^-1) - log det(M P^-1) - d + sum_k w_k max(0, D(a, b) - D(c, d))^2 over "

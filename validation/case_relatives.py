@@ -86,6 +86,26 @@ def plml(X: Points, y: list[int], m: int, alpha1: float, alpha2: float, k: int) 
             "triplets": given.triplets().tolist()}  # fmt: skip
 
 
+def mlr(X: Points, y: list[int], measure: str, k: int, C: float) -> Inputs:
+    """MLR with explicit lists, those of the classes."""
+    relevant = [[j for j in range(len(y)) if j != i and y[j] == y[i]] for i in range(len(y))]
+    return {"X": X, "y": y, "measure": measure, "k": k, "C": C, "relevant": relevant}
+
+
+def two_twos() -> Inputs:
+    """By hand: D_j - D_i is 8, 15 (the outer queries) and 3, 8 times W; W + 1/8 sum [1 - 2 W (D_j - D_i)]_+ is 9/64.
+
+    It is least at the kink 1/16. Prices: an outer query has 1/128 on the ranking that swaps 8; an inner one 15/128 on
+    the one that swaps 3, and 1/128 on the one that swaps both. They are what the file stores.
+    """
+    return mlr([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1], "auc", 3, 0.5)
+
+
+def few_wines() -> tuple[Points, list[int]]:
+    X, y = sample(WINE, 12)
+    return [row[:5] for row in X], y
+
+
 def twins() -> Inputs:
     """The first four points once more with the other label: their distance is 0, and no metric keeps that margin."""
     X, y = classes(51, 16, 2, 2, 2.0)
@@ -546,6 +566,33 @@ RELATIVES = (
         "every seventh flower, z-scored, thirty pairs of each kind, b free",
         lambda: likelihood(*flower_lists(), "free"),
         mistakes={"tiny": Mistake("b = 1e-3", params={"b": 1e-3})},
+    ),
+    Definition(
+        "mlr-line",
+        "mlr",
+        "two classes of two points on a line, AUC, solvable by hand: W = 1/16",
+        two_twos,
+        mistakes={
+            "sum": Mistake("the sum of the slacks", params={"C": 2.0}),
+            "zero_one": Mistake("y_ij = 0 where it is -1", params={"C": 0.25}, times=2.0),
+        },
+    ),
+    Definition(
+        "mlr-iris",
+        "mlr",
+        "every tenth flower, z-scored, mean average precision",
+        lambda: mlr(*sample(IRIS, 10), "map", 3, 20.0),
+        mistakes={
+            "sum": Mistake("the sum of the slacks", params={"C": 300.0}),
+            "auc": Mistake("AUC where there is another measure", params={"measure": "auc"}),
+        },
+    ),
+    Definition(
+        "mlr-wine",
+        "mlr",
+        "every twelfth wine, five features, z-scored, NDCG of the first three",
+        lambda: mlr(*few_wines(), "ndcg", 3, 20.0),
+        mistakes={"whole_list": Mistake("the whole ranking", params={"k": 15})},
     ),
     Definition(
         "gmml-squares",

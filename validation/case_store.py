@@ -130,7 +130,8 @@ def wrong_metrics(definition: Definition, inputs: Inputs, best: FloatArray) -> l
         found["identity"] = ("Euclid, where the optimum is 0", with_root(np.eye(d)))
     elif formula not in UP_TO_A_FACTOR:
         found["longer"] = ("1.1 times the optimum", with_root(1.1 * best))
-    if d > 1 and isinstance(get(formula), FamilyMethod) and formula != "kernel_mlsvm":
+    member = isinstance(get(formula), FamilyMethod) and formula != "kernel_mlsvm"
+    if d > 1 and (member or formula == "mlr"):
         # 1/size, entry by entry, shows that it is not psd
         size = np.sqrt(np.maximum(np.diag(best), 1e-3 * np.diag(best).max() or 1.0))
         bent = best - 1.2 * np.outer(size, size)

@@ -42,6 +42,8 @@ lfda      -(r s + tr S_w N), for any s and psd N with S_w N S_w + s S_w - S_b ps
           its range, and must be to 1e-6 the one of its embedding. Scale: minus the objective
 sdml      d + log det(S + U), for symmetric U with U_ii = 0, |U_ij| <= lam and S + U positive definite, where S is
           M_0^-1 + eta (sum_S X_ij - sum_D X_ij). Scale: d
+mlr       sum mu loss, for mu >= 0 of rankings, with a sum <= C/n for each of n queries, and I - sum mu 2/(P N) sum
+          (X_qj - X_qi) psd, over the pairs of a relevant i and another j that a ranking has the other way round
 mcml      sum_i H(q_i), for rows q_i of the simplex with sum (w_ij - q_ij) X_ij psd, w_ij = 1/(n_c - 1) in the class
 
 where S and D are the similar and the dissimilar pairs; the scale is the objective. Prices that miss psd are mixed with
@@ -1515,6 +1517,79 @@ def recompute_sdml(content):
     return max(objectives), d + sum(logs) - ALLOWED * sum(map(abs, logs)), Fraction(d)
 
 
+def earned(content, P, N):
+    """What the p-th relevant point earns with g others before it: (P, N + 1) fractions; 60 digits of logarithms."""
+    measure, k = content["params"]["measure"], content["params"]["k"]
+    k = min(k, P, N) if measure == "precision" else min(k, P)
+    if measure == "ndcg":
+        c = [Fraction(1)] + [log(Fraction(2)) / log(Fraction(r)) for r in range(2, k + 1)]
+        c = [own / sum(c) for own in c] + [Fraction(0)] * (P + N)
+    rules = {
+        "auc": lambda p, r: Fraction(N - r + p, P * N),
+        "precision": lambda p, r: Fraction(int(r <= k), k),
+        "map": lambda p, r: Fraction(p, P * r),
+        "mrr": lambda p, r: Fraction(int(p == 1), r),
+        "ndcg": lambda p, r: c[r - 1],
+    }
+    require(measure in rules and k >= 1, "no measure")
+    return [[rules[measure](p, p + g) for g in range(N + 1)] for p in range(1, P + 1)]
+
+
+def worst_of_query(near, far, table, by):
+    """The largest loss less 2/(P N) of what is swapped, by how many of `far` are before each of `near`."""
+    P, N = len(near), len(far)
+    before, best = np.concatenate([[0], np.cumsum(np.sort(far))]), [Fraction(1)] * (N + 1)
+    for D, own in zip(np.sort(near), table, strict=True):
+        tops = itertools.accumulate(best, max)
+        best = [
+            top - gain - 2 * by * (before[g] - g * D) / (P * N)
+            for g, (top, gain) in enumerate(zip(tops, own, strict=True))
+        ]
+    return max(best)
+
+
+def recompute_mlr(content):
+    """The scale is the objective."""
+    X, unit, found = squares(content)
+    (n, d), C = X.shape, Fraction(float(content["params"]["C"]))
+    lists = neighbor_lists(content["params"]["relevant"], n)
+    queries = [q for q in range(n) if 0 < len(lists[q]) < n - 1]
+    require(C > 0 and queries, "C is not positive, or there is no query")
+    tables = {P: earned(content, P, n - 1 - P) for P in {len(lists[q]) for q in queries}}
+    others = {q: [j for j in range(n) if j != q and j not in lists[q]] for q in queries}
+    objectives = []
+    for D, by, A, a in found:
+        slacks = [worst_of_query(D[q, lists[q]], D[q, others[q]], tables[len(lists[q])], by) for q in queries]
+        cost = C / len(queries) * sum((max(slack, Fraction(0)) for slack in slacks), Fraction(0))
+        objectives.append((Fraction(np.trace(A)) * a + cost) * (1 + ALLOWED))
+    price, fine = numbers(content, "price", len(content["dual"]["rankings"]))
+    require((price >= 0).all(), "a price is negative")
+    rows = index_rows(content["dual"]["rankings"], n, n, "rankings")
+    sums, gained, weights = dict.fromkeys(queries, 0), Fraction(0), np.zeros((n, n), object)
+    common = math.lcm(*(len(lists[q]) * len(others[q]) for q in queries))
+    for (q, *order), mu in zip(rows.tolist(), price, strict=True):
+        require(q in sums and sorted([q, *order]) == list(range(n)), "a row of no query, or no ranking")
+        sums[q] += mu
+        relevant, P, g, p, loss = set(lists[q]), len(lists[q]), 0, 0, Fraction(1)
+        swap = 2 * common // (P * len(others[q]))
+        for point in order:
+            if point in relevant:
+                loss, p = loss - tables[P][p][g], p + 1
+                weights[q, point] -= mu * swap * g
+            else:
+                g += 1
+                weights[q, point] += mu * swap * (P - p)
+        gained += mu * fine * loss
+    # where rounding made the sum of a query more than C/n, or Z leave the cone, all prices are smaller
+    most = max(max(sums.values()) * fine * len(queries) / C, Fraction(1))
+    require(most <= 1 + Fraction(1, 2**40), "the prices of a query are more than C/n")
+    pull, of = outer_sum(X, weights), fine * unit**2 / common
+    one = np.diag([1] * d).astype(object)
+    a, b = shares(one * of.denominator - pull * of.numerator, one * of.denominator)
+    bound = gained * Fraction(a, a + b) / most
+    return max(objectives), bound - ALLOWED * abs(bound), max(objectives)
+
+
 METHODS = {
     "mlsvm": recompute_mlsvm,
     "kernel_mlsvm": recompute_mlsvm,
@@ -1542,6 +1617,7 @@ RELATIVES = {
     "gmml": recompute_gmml,
     "lfda": recompute_lfda,
     "sdml": recompute_sdml,
+    "mlr": recompute_mlr,
 }
 
 

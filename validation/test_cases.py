@@ -108,6 +108,7 @@ def by_hand() -> dict[str, tuple[Decimal, Any]]:
         "scml-triplet": (Decimal(1) / 4, [[0, 0], [0, 1 / 8]]),
         "boostmetric-line": ((Decimal(4) / 3).ln() + Decimal(3).ln() / 4, [[math.log(3) / 8]]),
         "plml-line": (Decimal(3) / 32, [[1 / 8, 0], [0, 1 / 8]]),
+        "mlr-line": (Decimal(9) / 64, [[1 / 16]]),
         "lsml-crossed": (-(5 * m**2).ln(), [[float(m), 0], [0, float(5 * m)]]),
         "sdml-diagonal-pair": (2 + (Decimal(35) / 16).ln(), [[24 / 35, -4 / 35], [-4 / 35, 24 / 35]]),
         "ldml-line": (Decimal(4).ln() + 3 * (Decimal(4) / 3).ln(), [[1 + math.log(3)]]),

@@ -244,7 +244,7 @@ def test_it_finds_the_same_figures_where_pairs_are_made_from_labels(
     """Wine as measured: features of 1e3 and of 1e-1."""
     X, y = real_data("wine", 40, standardized=standardized)
     # no metric of GMML is one of other units: its condition grows with the square of their ratio
-    apart = 0.0 if method == "gmml" else 6.0
+    apart = 0.0 if method in ("gmml", "mlr") else 6.0  # the trace of MLR has units
     scales = 1.0 if standardized else 10.0 ** np.linspace(-apart, apart, 13)
     # ITML has the units of its prior
     params = {"itml": {"prior": "covariance"}, "ldml": {"b": 1.0}}.get(method, {})
@@ -297,11 +297,13 @@ def test_it_does_not_prove_what_is_wrong_of_a_relative(name: str, tmp_path: Path
         }
         others.append({**content, "dual": smaller})
     elsewhere = np.array(content["X"])
-    # a point that counts: of a pair, of a triplet or a quadruplet that has a price
+    # a point that counts: of a pair, of a triplet, a quadruplet or a query that has a price
     params, dual = content["params"], content["dual"]
     priced = [dual["triplets"][int(np.argmax(dual["price"]))]] if "triplets" in params else [[0, 1]]
     if "quadruplets" in params:
         priced = [params["quadruplets"][int(np.argmax(dual["s"]))]]
+    if "rankings" in dual:
+        priced = [dual["rankings"][int(np.argmax(dual["price"]))]]
     elsewhere[params.get("pairs", {}).get("similar", priced)[0][0]] += 0.2
     others.append({**content, "X": elsewhere.tolist()})
     for changed in others:

@@ -18,10 +18,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import lsq_linear, nnls
+from scipy.optimize import linprog, lsq_linear, nnls
 
 from cvxml.core.metric import (
     FEASIBILITY_TOL,
+    LEAST,
     Feasibility,
     FloatArray,
     as_matrix,
@@ -42,6 +43,8 @@ AS_GOOD = (
 ROUNDING = 1e-13  # of a norm: less is not worth a word
 SLIGHT = 1e-5  # of a matrix: what the cost of weights counts beside what they miss
 UNUSED = 1e-9  # of the largest weight: smaller ones are none
+EPS = float(np.finfo(float).eps)
+TINY = 1e-290  # more than underflow takes from anything that is summed here
 
 
 @dataclass(frozen=True)
@@ -54,8 +57,8 @@ class ConeFeasibility(Feasibility):
 
     @property
     def feasible(self) -> bool:
-        """True within `FEASIBILITY_TOL` of the norm."""
-        return self.beyond <= FEASIBILITY_TOL and super().feasible
+        """True within `FEASIBILITY_TOL` of the norm, or of what has no digits."""
+        return (self.beyond <= FEASIBILITY_TOL or self.away <= LEAST) and super().feasible
 
     def __str__(self) -> str:
         if self.beyond <= ROUNDING:
@@ -187,3 +190,33 @@ def _least(V: FloatArray, w: FloatArray, target: FloatArray, cost: FloatArray) -
     missed = [float(np.linalg.norm(V @ each - target)) for each in (w, other)]
     as_good = missed[1] <= missed[0] + AS_GOOD * float(np.linalg.norm(target))
     return other if as_good and cost @ other < cost @ w else w
+
+
+def above_least(w: FloatArray, B: FloatArray) -> float:
+    """No less than what sum w is above the least sum of weights that give the same matrix, for w (K,) and B (K, d).
+
+    For any symmetric Y (d, d) with b_k^T Y b_k <= 1 the least is at least sum w_k b_k^T Y b_k. A linear programme
+    proposes Y; what vectors with an entry where the matrix is 0 say of it does not count.
+    """
+    if not w.any():
+        return 0.0
+    used = B[w > 0].any(axis=0)
+    able = ~B[:, ~used].any(axis=1)
+    whole = float(np.sum(w)) * (1 + len(w) * EPS)
+    # the same weights, features in units in which the matrix has a diagonal of about 1: powers of two
+    own, w = B[able][:, used], w[able]
+    unit = 2.0 ** -np.round(np.log2(np.maximum(w @ own**2, TINY)) / 2)
+    own = own * unit
+    lengths = np.maximum(np.linalg.norm(own, axis=1), TINY)
+    V = squares(own / lengths[:, None]).T
+    found = linprog(1 / lengths**2, A_eq=V, b_eq=V @ (w * lengths**2), method="highs")
+    if found.x is None:
+        return whole
+    Y = found.eqlin.marginals.reshape(len(unit), len(unit))
+    Y, size = Y / 2 + Y.T / 2, np.abs(own)
+    c = np.sum((own @ Y) * own, axis=1)
+    off = (2 * len(Y) + 8) * EPS * np.sum((size @ np.abs(Y)) * size, axis=1) + TINY
+    most = float(np.max(c + off))
+    if not 0 < most < math.inf:
+        return whole
+    return min(whole, float(w @ (1 + 4 * EPS - (c - off) / most)) * (1 + len(w) * EPS))

@@ -37,7 +37,7 @@ class HasData(Protocol):
 
 
 Given = TypeVar("Given", bound=HasData)
-METRIC_IS = ("A", "B", "M", "X")  # the variable that is the metric, as a paper names it
+METRIC_IS = ("A", "B", "M", "W", "X")  # the variable that is the metric, as a paper names it
 
 
 class Method(ABC, Generic[Given]):
@@ -156,6 +156,10 @@ class Method(ABC, Generic[Given]):
     def neighbor_lists(self, given: Given) -> list[IntArray]:
         """The neighbour lists of every point, where `neighbors` is a parameter that takes them."""
         return []
+
+    def above(self, given: Given, M: FloatArray) -> float:
+        """How far above that of M (d, d) the objective of its certificate may be, where more than rounding."""
+        return 0.0
 
     def machine_slack(self, given: Given, M: FloatArray) -> float:
         """How far objective, bound and gap may be off on another machine, beyond the certificate's rounding."""

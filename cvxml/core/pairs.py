@@ -15,11 +15,19 @@ from cvxml.core.exact import flint
 from cvxml.core.inputs import check_labels, check_X
 from cvxml.core.memory import FLOAT, check_room
 from cvxml.core.metric import FloatArray, IntArray, real_array
+from cvxml.core.parameter import PAIRS, Parameter
 from cvxml.core.squares import whole, within_groups
 
 KINDS = ("similar", "dissimilar")
 MANY = 500  # points, beyond which solvers and proofs list no pairs by labels
 MOST = 5000  # points, beyond which nothing does
+BY_PAIRS = {
+    "pairs": Parameter(
+        '{"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}; y is then not looked at',
+        PAIRS,
+        otherwise="every two points, by their labels",
+    )
+}
 
 
 class Pairs(NamedTuple):

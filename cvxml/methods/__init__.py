@@ -33,6 +33,7 @@ METHODS = {
     "sdml": "cvxml.methods.sdml:METHOD",
     "plml": "cvxml.methods.plml.method:METHOD",
     "mlkr": "cvxml.methods.mlkr.method:METHOD",
+    "mlr": "cvxml.methods.mlr:METHOD",
 }
 
 

@@ -46,8 +46,8 @@ from cvxml.core.inputs import check_number
 from cvxml.core.method import ConvexMethod
 from cvxml.core.metric import FloatArray, examine
 from cvxml.core.misreading import Misreading, Question, changed, exchanged, multiple, other_pairs
-from cvxml.core.pairs import Paired, Pairs, paired
-from cvxml.core.parameter import JSON, NUMBER, Parameter
+from cvxml.core.pairs import BY_PAIRS, Paired, Pairs, paired
+from cvxml.core.parameter import NUMBER, Parameter
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found, Start, in_one_step
 from cvxml.core.spectrum import eigenvectors, enclosed, inverted
@@ -370,11 +370,7 @@ class GMML(ConvexMethod[Instance]):
     PARAMETERS: ClassVar = {
         "weight": Parameter("t of the paper: where between S^-1 (0) and D (1) the metric lies", NUMBER, 0.5),
         "mu": Parameter("added to the diagonal of both sums over pairs, >= 0", NUMBER, 0.0),
-        "pairs": Parameter(
-            '{"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}',
-            JSON,
-            otherwise="every two points, by their labels",
-        ),
+        **BY_PAIRS,
     }
     STATEMENT = Statement("cvxml.methods.gmml", ("problem", "sums", "dual"))
     MISREADINGS: ClassVar = MISREADINGS

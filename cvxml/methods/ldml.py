@@ -28,8 +28,8 @@ from cvxml.core.example import drawn, sample, timed, verified
 from cvxml.core.inputs import check_number
 from cvxml.core.metric import FloatArray
 from cvxml.core.misreading import Misreading, Question, changed, exchanged, other_pairs
-from cvxml.core.pairs import KINDS, Paired, Pairs, paired, price_of_each
-from cvxml.core.parameter import JSON, NUMBER, Parameter, words
+from cvxml.core.pairs import BY_PAIRS, KINDS, Paired, Pairs, paired, price_of_each
+from cvxml.core.parameter import NUMBER, Parameter, words
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Callback, Found, Start
 from cvxml.core.statement import Statement
@@ -233,11 +233,7 @@ class LDML(FamilyMethod[Instance]):
         "b": Parameter(
             'squared distance of even odds: a number, or "free"', words(FREE, otherwise=NUMBER), FREE
         ),
-        "pairs": Parameter(
-            '{"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}',
-            JSON,
-            otherwise="every two points, by their labels",
-        ),
+        **BY_PAIRS,
     }
     STATEMENT = Statement("cvxml.methods.ldml", ("problem", "dual"))
     MISREADINGS: ClassVar = MISREADINGS

@@ -133,11 +133,11 @@ def dual(X: FloatArray, y: IntArray, r: int, k: int, alpha: float) -> Any:
     return cp.Problem(cp.Maximize(-(r * s + cp.trace(S_w @ N))), constraints)
     #: [What is proved]
     #: l_1 >= l_2 >= ..: the eigenvalues of (S_b, S_w)
-    #:   | l_1 \ge l_2 \ge \dots \text{: the eigenvalues of } (S_b, S_w)
+    #:   | l_1 \ge l_2 \ge \ldots \text{: the eigenvalues of } (S_b, S_w)
     #: any s gives the lower bound  -(r s + sum_k max(l_k - s, 0))
     #:   | \text{any } s \text{ gives the lower bound } -(r s + \textstyle\sum_k \max(l_k - s, 0))
     #: the optimum is  -(l_1 + .. + l_r),  and the range of T is unique if and only if l_r > l_{r+1}
-    #:   | \text{the optimum is } -(l_1 + \dots + l_r)
+    #:   | \text{the optimum is } -(l_1 + \ldots + l_r)
     #:     \text{, and the range of } T \text{ is unique if and only if } l_r > l_{r+1}
     #: the metric is T T^T,  plain, or weighted: T^T S_w T = diag(l), or orthonormal: T^T T = I
     #:   | \text{the metric is } T T^T \text{, plain, or weighted: } T^T S_w T = \operatorname{diag}(l)
@@ -183,7 +183,8 @@ def _known(given: Instance) -> Known:
     inverse = inverted(S_w)
     product = inverse * S_b
     found, r = enclosed(product), given.r
-    order = sorted(range(len(found)), key=lambda k: -float(found[k]))
+    # by the balls themselves: floats of eigenvalues that are next to each other may be equal
+    order = sorted(range(len(found)), key=lambda k: found[k].mid(), reverse=True)
     l = [found[k] for k in order]  # noqa: E741
     unique = r == len(l) or all(a > b for a in l[:r] for b in l[r:])
     sharp = all(float(each.rad()) <= SHARP * float(l[0]) for each in l)
@@ -236,8 +237,8 @@ def instance(
     if sizes.min() <= k:
         c = int(sizes.argmin())
         raise ValueError(
-            f"class {class_names(y)[c]:.40} has {sizes[c]} point(s), so no {k} others that could be neighbours: lower "
-            "n_neighbors, or leave the class out"
+            f"class {class_names(y)[c]:.40} has {sizes[c]} point(s), so at most {sizes[c] - 1} neighbours each, not "
+            f"n_neighbors={k}: lower n_neighbors, or leave the class out"
         )
     given = Instance(points, codes, r, k, embedding, alpha)
     _check_attained(given)

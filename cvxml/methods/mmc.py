@@ -30,8 +30,7 @@ from cvxml.core.backend import solve_problem
 from cvxml.core.example import drawn, sample, timed, verified
 from cvxml.core.metric import FloatArray, IntArray, examine, project_psd
 from cvxml.core.misreading import LOOSE, Misreading, Other, Question, exchanged, multiple, other_pairs
-from cvxml.core.pairs import KINDS, Paired, Pairs, check_budget, paired, price_of_each
-from cvxml.core.parameter import JSON, Parameter
+from cvxml.core.pairs import BY_PAIRS, KINDS, Paired, Pairs, check_budget, paired, price_of_each
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Found
 from cvxml.core.statement import Statement
@@ -248,11 +247,7 @@ class MMC(FamilyMethod[Instance]):
     """Dissimilar pairs move apart within a budget; diagonal: by weights of the features."""
 
     PARAMETERS: ClassVar = {
-        "pairs": Parameter(
-            '{"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}; y is then not looked at',
-            JSON,
-            otherwise="every two points, by their labels",
-        )
+        **BY_PAIRS,
     }
     PATH = staticmethod(budget_path.search)
     EXPONENTIAL = True  # there is no exponential cone, but SCS crawls on square roots too

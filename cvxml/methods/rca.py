@@ -34,7 +34,7 @@ from cvxml.core.inputs import check_labels, check_number, check_X
 from cvxml.core.method import ConvexMethod
 from cvxml.core.metric import FloatArray, IntArray, examine
 from cvxml.core.misreading import Misreading, Other, Question
-from cvxml.core.parameter import JSON, NUMBER, Parameter
+from cvxml.core.parameter import MEMBERS, NUMBER, Parameter
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found, Start, in_one_step
 from cvxml.core.squares import is_definite, rationals, symmetric_whole, within_groups
@@ -353,7 +353,7 @@ class RCA(ConvexMethod[Instance]):
     PARAMETERS: ClassVar = {
         "chunklets": Parameter(
             "of each point its chunklet, 0 or more, or -1 for none; y is then not looked at",
-            JSON,
+            MEMBERS,
             otherwise="the classes y",
         ),
         "alpha": Parameter("added to the diagonal of the covariance within chunklets, >= 0", NUMBER, 0.0),

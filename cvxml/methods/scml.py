@@ -22,7 +22,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.core.bases import check_bases, weighted
+from cvxml.core.bases import above_least, check_bases, weighted
 from cvxml.core.example import drawn, sample, timed, verified
 from cvxml.core.inputs import check_count, check_positive, check_X
 from cvxml.core.memory import check_room
@@ -266,6 +266,10 @@ class SCML(CombinationMethod[Instance]):
         """The sum of the weights, and a hinge on the triplets."""
         weights = SumOfWeights(given.X, given.basis, number(given.beta))
         return Family(weights, (Term(Hinge(number(1) / given.count), self.rows(given)),))
+
+    def above(self, given: Instance, M: FloatArray) -> float:
+        """Where the sum of the weights that were found is not proved to be the least that gives M."""
+        return given.beta * above_least(weighted(M, given.basis, given.X).w, given.basis)
 
     def stored(self, given: Instance) -> dict[str, Any]:
         """With explicit triplets and vectors."""

@@ -43,8 +43,8 @@ from cvxml.core.inputs import check_number, check_positive
 from cvxml.core.method import ConvexMethod
 from cvxml.core.metric import FloatArray, examine
 from cvxml.core.misreading import Misreading, Other, Question, exchanged
-from cvxml.core.pairs import Paired, Pairs, paired, pairs_by_labels
-from cvxml.core.parameter import JSON, NUMBER, Parameter
+from cvxml.core.pairs import BY_PAIRS, Paired, Pairs, paired, pairs_by_labels
+from cvxml.core.parameter import NUMBER, Parameter
 from cvxml.core.prior import PRIOR, prior_of
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found, Start, run
@@ -229,7 +229,7 @@ def _pivots(S: Any, U: FloatArray) -> list[Any] | None:
 
 def _directions(D: FloatArray) -> Iterator[tuple[Any, int]]:
     """D (d, d), then matrices of rank 1 next to it, as integers and an exponent."""
-    yield whole(D)
+    yield whole(D / 2 + D.T / 2)
     v = np.linalg.eigh(D)[1][:, -1:]
     for bits in ROUNDED:
         near, at = whole(np.round(np.ldexp(v / v[np.abs(v).argmax()], bits)))
@@ -302,7 +302,8 @@ def bound(given: Instance, U: FloatArray) -> Any:
 def repaired(given: Instance, U: FloatArray) -> FloatArray:
     """U (d, d) clipped into the box; where S + U is not proved definite, mixed with `start`."""
     U = np.clip(U, -given.lam, given.lam)
-    U = np.where(np.eye(len(U)) > 0, 0.0, U / 2 + U.T / 2)
+    # halves of subnormal numbers are rounded: their sum may be beyond lam
+    U = np.where(np.eye(len(U)) > 0, 0.0, np.clip(U / 2 + U.T / 2, -given.lam, given.lam))
     with precision():
         if _pivots(given.S, U) is not None:
             return U
@@ -387,11 +388,7 @@ class SDML(ConvexMethod[Instance]):
         ),
         "lam": Parameter("weight of sum |M_ij| for i != j, >= 0", NUMBER, 0.01),
         "prior": PRIOR,
-        "pairs": Parameter(
-            '{"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}',
-            JSON,
-            otherwise="every two points, by their labels",
-        ),
+        **BY_PAIRS,
     }
     STATEMENT = Statement("cvxml.methods.sdml", ("problem", "weighted", "dual"))
     MISREADINGS: ClassVar = MISREADINGS

@@ -60,6 +60,7 @@ SHOWN = {  # of the mathematics
     "lfda": "-tr(S_b M)",
     "sdml": "lam ||M||_off",
     "mlkr": "yhat_i = sum_j p_ij y_j",
+    "mlr": "tr W + (C/n) sum_q xi_q",
     "itml": "gamma D_ld",
     "mcml": "log sum",
     "mmc": "sqrt",

@@ -8,7 +8,16 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from cvxml.core.bases import as_combination, check_bases, combined, is_identity, nearest, squares, weighted
+from cvxml.core.bases import (
+    above_least,
+    as_combination,
+    check_bases,
+    combined,
+    is_identity,
+    nearest,
+    squares,
+    weighted,
+)
 from cvxml.core.metric import FloatArray
 
 
@@ -130,3 +139,34 @@ def test_the_features_are_told_from_others() -> None:
     assert is_identity(np.eye(3))
     assert not is_identity(np.eye(3)[:2])
     assert not is_identity(np.eye(3)[[1, 0, 2]])
+
+
+def test_entries_that_have_no_digits_are_within_the_cone():
+    M, B = np.full((2, 2), 5e-324), np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    assert weighted(M, B, np.eye(2)).feasibility.feasible
+
+
+# short and long vectors of two directions: the least weights of what the first and the last make are their own
+UNLIKE = np.array([[-512.0, 512.0], [1 / 64, -1 / 32], [-0.5, 0.5], [0.25, -0.5]])
+
+
+@pytest.mark.parametrize("power", [10, 16, 18, 20, 22])
+def test_what_a_sum_is_above_the_least_is_bounded(power: int) -> None:
+    least = 2.0**-16 + 2.0**-power
+    M = combined(UNLIKE, np.array([2.0**-16, 0.0, 0.0, 2.0**-power]))
+    w = weighted(M, UNLIKE, np.eye(2)).w
+    above = above_least(w, UNLIKE)
+    assert w.sum() - least <= above + 1e-6 * least  # the weights are those of M but for its rounding
+    assert above <= w.sum() * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_of_any_weights_the_least_is_not_missed(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    B = np.round(4 * rng.standard_normal((8, 3)))
+    B = np.vstack([B[B.any(axis=1)], 10.0 ** rng.uniform(-2, 2) * B[B.any(axis=1)]])
+    w = rng.exponential(size=len(B)) * (rng.random(len(B)) < 0.5)
+    V, size = squares(B).T, np.sum(B**2, axis=1)
+    found = linprog(1 / size, A_eq=V / size, b_eq=V @ w, method="highs").fun
+    assert found == pytest.approx(w.sum() - above_least(w, B), rel=1e-5)
+    assert above_least(np.zeros(len(B)), B) == 0

@@ -45,6 +45,7 @@ LEARNERS: list[tuple[Learner, dict[str, list[Any]]]] = [
     (cvxml.GMML(mu=0.1), {"weight": [0.3, 0.5]}),
     (cvxml.LFDA(2, alpha=0.1), {"n_components": [1, 2]}),
     (cvxml.SDML(lam=0.2), {"lam": [0.01, 0.2]}),
+    (cvxml.MLR(C=5.0), {"C": [1.0, 5.0]}),
 ]
 FEW_STEPS = [cvxml.NCA(max_iter=30), cvxml.MLKR(max_iter=30)]
 BASELINES: list[MetricEstimator] = [Euclidean(), WithinClass(shrinkage=0.1)]
@@ -244,6 +245,7 @@ ASKED: list[tuple[Learner, str, dict[str, Any]]] = [
     (cvxml.LFDA(2, 3, "plain", 0.2), "lfda",
      {"n_components": 2, "n_neighbors": 3, "embedding": "plain", "alpha": 0.2}),
     (cvxml.SDML(0.0001, 0.2, "covariance"), "sdml", {"eta": 0.0001, "lam": 0.2, "prior": "covariance"}),
+    (cvxml.MLR("ndcg", 2, 3.0), "mlr", {"measure": "ndcg", "k": 2, "C": 3.0}),
     (cvxml.ITML(solver="clarabel", tol=1e-3), "itml", {"solver": "clarabel"}),
 ]  # fmt: skip
 

@@ -7,6 +7,7 @@ import io
 import math
 import tempfile
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from cvxml.methods.boostmetric import threshold
 from validation import recompute
 from validation.adversarial.attained import Attained
 from validation.adversarial.candidates import candidates, changed
-from validation.adversarial.exact import ball_of, orthogonal, rank, real
+from validation.adversarial.exact import ball_of, orthogonal, rank, real, symmetric
 from validation.adversarial.instances import Instance
 from validation.adversarial.truth import CONVEX, BoostMetric, Budget, Image, Problem
 
@@ -129,7 +130,12 @@ class Attack:
 
     def fit(self, A: Any) -> Any:
         """A candidate as the method has it."""
-        return np.diag(np.diag(A)) if self.problem.diagonal and self.rng.random() < 0.9 else A
+        if self.problem.diagonal:
+            return np.diag(np.diag(A)) if self.rng.random() < 0.9 else A
+        M = symmetric(A) if np.isfinite(A).all() else None
+        if M is None or self.rng.random() > 0.9 or (kept := self.problem.kept(M)) is M:
+            return A
+        return np.array([[float(Fraction(int(x)) / 2**kept.power) for x in row] for row in kept.values])
 
     def look(self, solved: list[Any]) -> None:
         """For metrics of low objective."""

@@ -34,6 +34,10 @@ METHODS = (
     "schultz_joachims",
     "rca",
     "gmml",
+    "lfda",
+    "sdml",
+    "scml",
+    "plml",
 )
 
 
@@ -220,6 +224,8 @@ def instance(method: str, seed: int) -> Instance:
         y = y % 2
     order = rng.permutation(len(X))
     X, y = np.ascontiguousarray(X[order]), y[order]
+    if name == "plml":
+        directions = []  # they would be of one block
     return Instance(method, family, X, y, PARAMETERS[name](method, X, y, family, rng), directions)
 
 
@@ -361,6 +367,44 @@ def _gmml(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
     return {"weight": float(rng.choice([0.5, 0.5, 0.5, 0.25, 0.9])), "mu": _small(X, rng), "pairs": pairs}
 
 
+def _lfda(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
+    return {
+        "n_components": int(rng.integers(1, X.shape[1] + 1)),
+        "n_neighbors": int(rng.integers(1, 3)) if np.bincount(y).min() > 2 else 1,
+        "embedding": str(rng.choice(["plain", "weighted", "orthonormal"])),
+        "alpha": _small(X, rng),
+    }
+
+
+def _sdml(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
+    with np.errstate(all="ignore"):
+        natural = float(1 / (len(X) ** 2 * X.var()))  # with which the pairs weigh as much as the prior
+    eta = (natural if 1e-290 < natural < 1e290 else 1.0) * float(10.0 ** rng.uniform(-3, 0.5))
+    prior = _itml(method, X, y, family, rng)["prior"]
+    return {"eta": eta, "lam": float(rng.choice([0, 1e-12, 1e-3, 0.1, 1, 100])), "prior": prior}
+
+
+def _scml(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
+    d, basis = X.shape[1], []
+    for i, j in zip(*np.triu_indices(d), strict=True):
+        b = np.zeros(d)
+        b[i], b[j] = 1, rng.choice([-1, 1])
+        basis.append(b * 2.0 ** int(rng.integers(-3, 4)))
+    triplets = _frobmetric(method, X, y, family, rng)["triplets"]
+    D = float_distances(X)
+    far = max((D[i, k] for i, _, k in triplets), default=1.0)
+    beta = float(far * 10 ** rng.uniform(-5, 0)) if 1e-60 < far < 1e60 else 1.0
+    return {"beta": beta, "basis": np.array(basis)[rng.permutation(len(basis))], "triplets": triplets}
+
+
+def _plml(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
+    given, m = _frobmetric(method, X, y, family, rng), int(rng.integers(1, 4))
+    shares = np.maximum(rng.integers(-2, 5, (len(X), m)), 0) + np.eye(m)[rng.integers(m, size=len(X))]
+    weights = shares / shares.sum(axis=1, keepdims=True)
+    alpha2 = float(rng.choice([0, 1e-6, 1]))
+    return {"alpha1": 1 / given["C"], "alpha2": alpha2, "weights": weights, "triplets": given["triplets"]}
+
+
 def _small(X: Any, rng: Any) -> float:
     """Added to a diagonal: nothing, or what may be lost beside the points."""
     with np.errstate(all="ignore"):
@@ -402,6 +446,10 @@ PARAMETERS: dict[str, Callable[..., dict[str, Any]]] = {
     "lsml": _lsml,
     "rca": _rca,
     "gmml": _gmml,
+    "lfda": _lfda,
+    "sdml": _sdml,
+    "scml": _scml,
+    "plml": _plml,
     "itml": _itml,
     "ssvm": _ssvm,
     "nca": _nca,

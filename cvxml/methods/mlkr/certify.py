@@ -145,8 +145,10 @@ def _won(G: Any, C: Any) -> float:
     """A number t with G + t C proved psd, next to the least: what is won by a unit of the best direction."""
     guess = max(0.0, -float(_of_pencil(_floats(G), _floats(C))[0][0]))
     least = float(np.abs(_floats(G)).max() / np.abs(_floats(C)).max())
-    for more in (2.0**-60, 2.0**-50, 2.0**-40, 2.0**-30, 2.0**-20):
-        t = guess * (1 + more) + least * more
+    tried = [guess * (1 + more) + least * more for more in (2.0**-60, 2.0**-50, 2.0**-40, 2.0**-30, 2.0**-20)]
+    # far out G is 0 but for the radius of its balls, of which the middle says nothing
+    widest = max(float(entry.abs_upper()) for entry in G.entries()) / float(np.diag(_floats(C)).min())
+    for t in (*tried, 2.0**20 * widest):
         if pivots(G + C * ball(t)) is not None:
             return t
     return math.inf
@@ -154,17 +156,30 @@ def _won(G: Any, C: Any) -> float:
 
 def stationarity(of: Figures, is_zero: bool) -> Stationarity:
     """How far it is from stationary, rounded upward."""
+    gradient, free, scale = left(of, is_zero)
+    return Stationarity(
+        gradient=gradient,
+        scale_derivative=float(of.slope),
+        dc_residual=free,
+        of=float(scale) if scale > 0 else NOTHING,
+    )
+
+
+def left(of: Figures, is_zero: bool) -> tuple[float, float, Fraction]:
+    """Above the gradient and the DC residual; below the scale, which is 0 where it is no more than rounding."""
     size = root_upward(max(ends(of.length)[1], Fraction(1)))
     gradient = size * root_upward(max(ends(of.gradient)[1], Fraction(0)))
     scales = [of.objective] if is_zero else [of.objective, of.to_limit, PLENTY * of.turns]
     scale = min(ends(each)[0] for each in scales)
     resolved = scale > ends(of.objective)[1] / ROUNDING
-    return Stationarity(
-        gradient=gradient * (1 + EPS),
-        scale_derivative=float(of.slope),
-        dc_residual=size * size * of.free * (1 + 4 * EPS),
-        of=float(scale) if resolved else NOTHING,
-    )
+    free = size * size * of.free * (1 + 4 * EPS)
+    return gradient * (1 + EPS), free, scale if resolved else Fraction(0)
+
+
+def components(given: Instance, Q: FloatArray) -> FloatArray:
+    """The A (rows, d), m rows at most, next to a root of Q (d, d), of which all is proved."""
+    inside = examine_rank(Q, given.m, given.at)[0]
+    return root(inside) @ given.at.to.T if inside.any() else np.zeros((1, len(Q)))
 
 
 def root(inside: FloatArray) -> FloatArray:
@@ -187,8 +202,7 @@ def certify(given: Instance, Q: FloatArray) -> Certificate:
     Judged is A^T A of the A (m, d) that is next to its root, psd of rank m at most; by how much F differs at Q itself
     is counted as rounding.
     """
-    inside, feasibility = examine_rank(Q, given.m, given.at)
-    A = root(inside) @ given.at.to.T if inside.any() else np.zeros((1, len(Q)))
+    feasibility, A = examine_rank(Q, given.m, given.at)[1], components(given, Q)
     with precision():
         of = figures(given, squared(A))
         found = stationarity(of, not A.any())

@@ -28,6 +28,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cvxml.core.exact import Exact
 from cvxml.core.example import drawn, verified
 from cvxml.core.method import StationaryMethod
 from cvxml.core.metric import FloatArray, low_rank_components
@@ -104,6 +105,12 @@ class MLKR(StationaryMethod[Instance]):
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
         """Of the metric alone: no dual is looked at."""
         return certify(given, M)
+
+    def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
+        """Of the metric's first-order step, in balls (exact.py). No dual is looked at."""
+        from cvxml.methods.mlkr.exact import exact_interval
+
+        return exact_interval(given, M, root=root)
 
     def find(  # type: ignore[override]
         self,

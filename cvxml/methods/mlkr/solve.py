@@ -125,7 +125,11 @@ def leaves(given: Instance, A: FloatArray) -> bool:
 def starts(given: Instance, init: Any, random_state: int) -> list[tuple[str, FloatArray]]:
     """One start or several, (m, r) in the coordinates. Raises ValueError for what is none."""
     check_count(random_state, "random_state", at_least=0)
-    if isinstance(init, (list, tuple)) and all(isinstance(one, str) or np.ndim(one) == 2 for one in init):
+    if (
+        isinstance(init, (list, tuple))
+        and len(init)
+        and all(isinstance(one, str) or np.ndim(one) == 2 for one in init)
+    ):
         return [found for one in init for found in starts(given, one, random_state)]
     (_, d), r = given.X.shape, given.at.Y.shape[1]
     if not isinstance(init, str):

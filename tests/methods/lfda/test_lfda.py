@@ -340,7 +340,7 @@ def test_an_affinity_that_underflows_is_not_0() -> None:
     [
         ({"n_components": 5}, "n_components=5 is too large"),
         ({"n_components": 0}, "n_components"),
-        ({"n_neighbors": 10}, "so no 10 others"),
+        ({"n_neighbors": 10}, "at most 7 neighbours"),
         ({"n_neighbors": 0}, "n_neighbors"),
         ({"embedding": "whitened"}, "embedding must be one of"),
         ({"alpha": -1.0}, "alpha"),
@@ -453,3 +453,16 @@ def test_balls_hold_what_floats_show() -> None:
         expected = eigh(*scatters(X, Y, 3)[::-1])[0]
     _, given = checked("lfda", X, Y, **GIVEN)
     np.testing.assert_allclose([float(each) for each in given.known.l], expected[::-1], rtol=1e-9)
+
+
+def test_eigenvalues_that_are_one_float_are_told_apart_and_in_their_order():
+    # four classes around the axes; turned by a right angle it is itself, but for the last bit of a coordinate
+    spread = np.array([[1.0, 0], [-1, 0], [0, 1], [0, -1], [0, 0]])
+    points = np.vstack([spread + centre for centre in ([4.0, 0], [-4, 0], [0, 4], [0, -4])])
+    for i, k in ((2, 1), (10, 0)):
+        moved = points.copy()
+        moved[i, k] *= 1 + 2.0**-52
+        known = lfda.instance(moved, np.repeat(range(4), 5), n_components=1, n_neighbors=2).known
+        assert float(known.l[0]) == float(known.l[1])
+        assert known.unique
+        assert known.l[0] > known.l[1]

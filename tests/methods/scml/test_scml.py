@@ -269,3 +269,26 @@ def test_a_saved_file_is_proved_without_the_package(kind: str, tmp_path: Path) -
         path.write_text(json.dumps({**content, "metric": wrong.tolist()}))
         done = subprocess.run([sys.executable, RECOMPUTE, path], capture_output=True, text=True, check=False)
         assert done.returncode != 0
+
+
+def test_an_optimum_whose_least_sum_of_weights_is_not_found_is_not_refuted() -> None:
+    # the mean of the triplets is Y with b^T Y b = 1 for the first and the last vector, less for the others
+    B = np.array([[-512.0, 512.0], [1 / 64, -1 / 32], [-0.5, 0.5], [0.25, -0.5]])
+    Y = np.linalg.solve(B[[0, 3]] ** 2, [1.0, 1.0])
+    assert Y[0] < 0 < Y[1]
+    assert (B**2 @ Y <= 1 + 1e-12).all()
+    X = np.zeros((6, 2))
+    X[1, 0], X[5, 1] = np.sqrt(-2 * Y[0]), np.sqrt(2 * Y[1])
+    asked: dict[str, Any] = {"beta": 1.0, "basis": B, "triplets": [[0, 1, 2], [3, 4, 5]]}
+    w = np.array([2.0**-22, 0, 0, 2.0**-26])
+    M = B.T @ (B * w[:, None])
+    h = rows(X, asked["triplets"], B) @ w
+    assert w.sum() + np.maximum(0, 1 - h).mean() == pytest.approx(
+        1, abs=1e-12
+    )  # as at 0, and no metric is better
+    assert cvxml.check(ID, X, [0, 0, 1] * 2, 0 * M, **asked).verdict is Verdict.CERTIFIED
+    for tol in ("normal", "strict"):
+        assert cvxml.check(ID, X, [0, 0, 1] * 2, M, **asked, tol=tol).verdict is not Verdict.REFUTED
+    # what is worse by more than the sum may be is refuted as before
+    worse = np.outer(B[0], B[0])
+    assert cvxml.check(ID, X, [0, 0, 1] * 2, worse, **asked).verdict is Verdict.REFUTED

@@ -344,3 +344,9 @@ def test_every_mistake_is_named() -> None:
         report = cvxml.check("sdml", X, None, wrong, **params)
         assert report.verdict is Verdict.REFUTED
         assert any(sdml.MISREADINGS[name].sentence in sentence for sentence in report.diagnosis), name
+
+
+def test_what_is_clipped_is_in_the_box_where_its_half_is_rounded() -> None:
+    given = sdml.instance(X, Y, lam=1.5e-323)
+    U = sdml.repaired(given, np.full_like(given.rounded, np.inf))
+    assert np.abs(U).max() <= given.lam
