@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from mapping import Floats, Inputs, as_own_value, own_value, points
+from mapping import Floats, Inputs, as_own_value, own_value
 
 import cvxml
 
@@ -32,7 +32,6 @@ def findings(judgement: Judgement) -> list[str]:
             of_scikit_learn,
             of_mlpack,
             of_pylmnn,
-            of_pydml,
             of_dlib,
         )
         for line in each(judgement)
@@ -118,7 +117,7 @@ def of_sdml(judgement: Judgement) -> Iterator[str]:
             "(90) and "
             "told as a `RuntimeError` about matrices that are not SPD, with the advice to install skggm, whatever "
             "the "
-            "data are. Leaving `cov_init` out mends it; it is no more than a start. [with_metric_learn]"
+            "data are. `cov_init` is no more than a start, and may be left out. [with_metric_learn]"
         )
     cells = []
     for name, rows in facts.get("sdml_weights", {}).items():
@@ -227,7 +226,7 @@ def of_lfda(judgement: Judgement) -> Iterator[str]:
             "the "
             "mixture's "
             "scatter less S_w: eigenvectors are the same, and eigenvalues larger by 2, which changes `weighted`. "
-            f"`[k]` for `[:, k]`, and `+ tSw`, mend both. Relative gaps, and what `check` says: {gaps}. k "
+            f"Relative gaps, and what `check` says: {gaps}. k "
             "is d - 1 at most (106-111), also where classes have more points; and once a class has no more than k, k "
             "stays lowered for those after it (124)."
             f"{other} [with_metric_learn]"
@@ -244,33 +243,6 @@ def of_mlkr(judgement: Judgement) -> Iterator[str]:
             "says. That it did not "
             "converge is told only if verbose (159-164). [with_metric_learn]"
         )
-
-
-def of_pydml(judgement: Judgement) -> Iterator[str]:
-    """Steps that are too long."""
-    runs = [e for e in runs_of(judgement, "pyDML", "LDML") if e.normal.verdict.value == "refuted"]
-    worse = [e for e in runs if e.run["likelihood"][1] is None]
-    if worse:
-        cells = "; ".join(
-            f"{e.run['data']}, {e.run['settings']}: {e.figures.objective:.4g} from {at_start(judgement, e):.4g}, "
-            f"where {e.figures.lower_bound:.4g} is the least"
-            for e in worse
-        )
-        yield (
-            "**pyDML 0.1.0, LDML: steps that make it worse are kept** (dml/ldml.pyx `_SDP_fit`). The gradient is a "
-            "sum "
-            "over all n² ordered pairs, and the first step 0.3 of it; where the likelihood falls the next step is "
-            "halved, and "
-            "M is not set back. With log p of a p that underflows the likelihood is NaN, and so `final_error`. With "
-            "its "
-            f"defaults, in cvxml's objective: {cells}. [with_pydml]"
-        )
-
-
-def at_start(judgement: Judgement, each: Judged) -> float:
-    """The objective at the identity."""
-    X, y = points(each.run, judgement.given[each.run["data"]])
-    return float(cvxml.evaluate(each.asked.method, X, y, np.eye(X.shape[1]), **each.asked.params).objective)
 
 
 def of_scikit_learn(judgement: Judgement) -> Iterator[str]:

@@ -51,11 +51,10 @@ STATIONARY = ("nca", "mlkr")  # of which no metric is called optimal
 
 
 def points(run: Run, given: Inputs) -> tuple[Floats, NDArray[Any]]:
-    """(n, d) and (n,): what the learner was given; MLKR has the last feature as target, and pyDML every third point."""
+    """(n, d) and (n,): what the learner was given; MLKR has the last feature as target."""
     if run["learner"] == "MLKR":
         return given.X[:, :-1], given.X[:, -1]
-    every = run.get("every", 1)
-    return given.X[::every], given.y[::every]
+    return given.X, given.y
 
 
 class Question(NamedTuple):
@@ -163,7 +162,6 @@ QUESTIONS: dict[tuple[str, str], Callable[[Run, Inputs, Floats], Asked]] = {
         *("mlkr", M),
         {} if run["params"]["n_components"] is None else {"n_components": run["params"]["n_components"]},
     ),
-    ("pyDML", "LDML"): lambda run, given, M: ("ldml", M, {"b": run["params"]["b"]}),
     ("metric-learn", "RCA"): lambda run, given, M: ("rca", M, {"chunklets": given.more["chunklets"]}),
     ("metric-learn", "NCA"): lambda run, given, M: ("nca", M, {"criterion": "f"}),
     ("scikit-learn", "NeighborhoodComponentsAnalysis"): lambda run, given, M: ("nca", M, {"criterion": "f"}),

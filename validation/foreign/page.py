@@ -76,7 +76,7 @@ def header(judgement: Judgement) -> list[str]:
         "By a fixed seed 60 similar and 60 dissimilar pairs, 180 quadruplets and chunklets of 5 points are drawn; near "
         "and far points of each point are its 3 nearest of its class and of the others. SCML has each "
         "near point with each far one as triplets, and 5 vectors for a feature; its basis is the one that it drew. "
-        "Targets and bounds are the learner's own. pyDML has every third point. "
+        "Targets and bounds are the learner's own. "
         "Settings not named are the package's, and metric-learn's MMC, NCA and MLKR start at the identity. "
         "*tight*: a tol of 1e-7 or less, and more iterations; *5 passes*, *100 projections*: max_iter=5, max_proj=100, "
         "to see what is said at a limit; *rising weights*: 1, 2, .. for the quadruplets.",

@@ -156,7 +156,7 @@ SOURCES = (
         "points in "
         "both orders and each point with itself; by gradient steps, of which none is undone",
         "dml/ldml.pyx, `_SDP_fit` and `_compute_error`, at 1d7cd68",
-        "`ldml`, b, every two of its points once: half of it but for a constant",
+        "read; a run on iris did not end within 200 s. It would be `ldml`, b, every two points once: half of it",
         "the same",
     ),
     Source(

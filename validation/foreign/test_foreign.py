@@ -44,14 +44,12 @@ GIVEN = {
     "SCML": {"params": {"beta": 0.05, "max_iter": 9}, "basis": [[1.0, 0.0], [0.6, 0.8], [0.0, 2.0]]},
     "LFDA": {"params": {"k": None, "n_components": 1, "embedding_type": "orthonormalized"}},
     "MLKR": {"params": {"n_components": None, "max_iter": 9}},
-    "LDML": {"params": {"b": 0.7, "max_iter": 9}, "every": 2, "likelihood": [-1.0, None]},
     "LargeMarginNearestNeighbor": {"params": {"weight_push_loss": 0.3, "max_iter": 9}, "targets": TARGETS},
     "vector_normalizer_frobmetric": {"params": {"C": 3.0, "max_iter": 9}, "near": NEAR, "far": FAR},
 }
 PACKAGES = {
     "LargeMarginNearestNeighbor": "pylmnn",
     "vector_normalizer_frobmetric": "dlib",
-    "LDML": "pyDML",
 }  # else metric-learn
 
 
@@ -200,19 +198,6 @@ def test_mlkr_has_the_last_feature_as_target() -> None:
         weights = [math.exp(-1.5 * (X[i, 0] - X[j, 0]) ** 2) if j != i else 0.0 for j in range(14)]
         value += (X[i, 1] - sum(w * X[j, 1] for j, w in enumerate(weights)) / sum(weights)) ** 2
     found = cvxml.evaluate(question.method, points, targets, metric, **question.params).objective
-    assert found == pytest.approx(value, rel=1e-9)
-
-
-def test_ldml_has_every_pair_of_the_points_it_was_given() -> None:
-    of = run("LDML", M)
-    question = module("mapping").question(of, given())
-    points, labels = module("mapping").points(of, given())
-    value = sum(
-        math.log1p(math.exp((1 if Y[i] == Y[j] else -1) * (d2(i, j) - 0.7)))
-        for j in range(0, 14, 2)
-        for i in range(0, j, 2)
-    )
-    found = cvxml.evaluate(question.method, points, labels, M, **question.params).objective
     assert found == pytest.approx(value, rel=1e-9)
 
 
