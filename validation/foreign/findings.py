@@ -23,7 +23,17 @@ def findings(judgement: Judgement) -> list[str]:
     """All of them, each one line of Markdown."""
     return [
         line
-        for each in (of_metric_learn, of_scikit_learn, of_mlpack, of_pylmnn, of_dlib)
+        for each in (
+            of_metric_learn,
+            of_sdml,
+            of_scml,
+            of_lfda,
+            of_mlkr,
+            of_scikit_learn,
+            of_mlpack,
+            of_pylmnn,
+            of_dlib,
+        )
         for line in each(judgement)
     ]
 
@@ -47,7 +57,8 @@ def of_metric_learn(judgement: Judgement) -> Iterator[str]:
             f"{found['differences']:.6g}; with its comparisons divided by {found['q']} it would be "
             f"{found['comparisons_divided_by_q']:.6g}. Multiplying what is added at 105 by the comparison's weight "
             f"mends it. The metrics returned are up to {worst:.1%} above the optimum, whatever `tol` is: of each "
-            f"direction ten fixed lengths are tried (47), and it ends when none is better (73), without a word. {where}"
+            f"direction ten fixed lengths are tried (47), and it ends when none is better (73), without a word. "
+            f"{where}"
         )
     found = facts.get("lsml_weights")
     if found and found["after"] != 2.0:
@@ -83,13 +94,154 @@ def of_metric_learn(judgement: Judgement) -> Iterator[str]:
         )
     if runs_of(judgement, "metric-learn", "MMC"):
         yield (
-            f"**{ML}, the documentation of MMC** (doc/weakly_supervised.rst at 0920e07) prints min Σ_S d_M subject to "
+            f"**{ML}, the documentation of MMC** (doc/weakly_supervised.rst at 0920e07) prints min Σ_S d_M subject "
+            f"to "
             "Σ_D "
             "d_M² >= 1; the words above the formula, the code and the paper have the squares in the first and not in "
             "the "
             "second. As printed it is not convex. That of LSML prints tr M M_0 where the code has tr M M_0⁻¹, and a "
             "sum "
             "where it has a mean; that of LMNN a factor c that is no parameter."
+        )
+
+
+def of_sdml(judgement: Judgement) -> Iterator[str]:
+    """It does not run; its default weight; what it returns."""
+    facts, where = judgement.facts, "[with_sdml]"
+    found = facts.get("sdml", "")
+    if "cov_init" in found:
+        yield (
+            f"**{ML}, SDML does not run with scikit-learn 1.7.2** (sdml.py 82-84): `graphical_lasso` is given "
+            "`cov_init`, which it does not take (scikit-learn 1.2.2 takes it). The TypeError is caught with all "
+            "others "
+            "(90) and "
+            "told as a `RuntimeError` about matrices that are not SPD, with the advice to install skggm, whatever "
+            "the "
+            "data are. `cov_init` is no more than a start, and may be left out. [with_metric_learn]"
+        )
+    cells = []
+    for name, rows in facts.get("sdml_weights", {}).items():
+        failed = [each["balance_param"] for each in rows if each["error"]]
+        unbounded = [weight for weight in failed if is_unbounded(judgement.given[name], weight)]
+        if failed:
+            cells.append(
+                f"{name}: `fit` raises at {', '.join(f'{w:g}' for w in failed)}, and of these the problem is proved "
+                f"to "
+                f"be unbounded at {', '.join(f'{w:g}' for w in unbounded) or 'none'}"
+            )
+    if cells:
+        yield (
+            f"**{ML}, SDML: its default `balance_param`, 0.5, is too large for a hundred pairs.** S adds the pairs "
+            f"up "
+            "(sdml.py 57-58), so that with dissimilar ones it is soon indefinite. The problem then has no optimum "
+            "for "
+            "any solver, which installing skggm does not change. With 60 pairs of each kind and scikit-learn 1.2.2, "
+            f"{'; '.join(cells)}. A weight divided by the number of pairs, or a bound of it, "
+            f"as in [sdml](../../docs/sdml.md#1-the-problem), would do. {where}"
+        )
+    runs = runs_of(judgement, "metric-learn", "SDML")
+    if runs and all(e.normal.verdict.value == "certified" for e in runs):
+        warned = [e for e in runs if any("did not converge" in w["text"] for w in e.run["warnings"])]
+        told = "".join(
+            f" {e.run['data']}, {e.run['settings']}: warns that it did not converge "
+            f'("{e.run["warnings"][0]["text"]}"), where the gap is proved to be {e.figures.gap:.1e}.'
+            for e in warned
+        )
+        yield (
+            f"{ML}, SDML, with scikit-learn 1.2.2, is optimal where it returns a metric: relative gaps are at most "
+            f"{max(e.figures.rel_gap or 0.0 for e in runs):.1e}.{told} Its documentation (doc/weakly_supervised.rst "
+            f"at "
+            "0920e07) prints M_0 where the code has M_0⁻¹, and has every two points that are no similar pair as "
+            f"dissimilar, where the code has the pairs that are given. {where}"
+        )
+
+
+def is_unbounded(given: Inputs, weight: float) -> bool:
+    """Whether SDML of all pairs with this weight is proved to be so."""
+    try:
+        cvxml.solve("sdml", given.X, given.y, pairs=given.pairs, eta=weight, lam=0.01)
+    except ValueError as error:
+        return "unbounded" in str(error)
+    return False
+
+
+def of_scml(judgement: Judgement) -> Iterator[str]:
+    """Its vectors, a basis that is given, and how far it comes."""
+    facts, where = judgement.facts, "[with_metric_learn]"
+    found = facts.get("scml_basis")
+    if found and found["off"] > 1e-6:
+        yield (
+            f"**{ML}, SCML: its basis is of rows of the matrix of eigenvectors** (scml.py 291, 294: "
+            f"`v[pos_eig_mask]`), "
+            "and `eigh` has them in columns: `v[:, pos_eig_mask].T`. The docstring (226) has eigenvectors. Of a "
+            f"batch on iris, |A v - (v·A v) v| is up to {found['off']:.2g} of the largest entry of A for the vectors "
+            f"drawn, and {found['transposed']:.1e} for those of the transpose. And those with a positive "
+            "eigenvalue are asked for (226, 286), of AᵀA (283), where all are. "
+            f"{where}"
+        )
+    found = facts.get("scml_basis_given", "no error")
+    if found != "no error":
+        yield (
+            f"**{ML}, SCML: an array as `basis` is refused**, which its docstring offers (scml.py 323, 333): `fit` "
+            f"ends "
+            f"in `{found}` (214). `n_basis` is not set either on that way (202-208, 217). {where}"
+        )
+    runs = runs_of(judgement, "metric-learn", "SCML")
+    if runs:
+        cells = "; ".join(f"{e.run['data']}, {e.run['settings']}: {e.figures.rel_gap:.1e}" for e in runs)
+        yield (
+            f"{ML}, SCML has no stopping rule: `max_iter` stochastic steps, of which the best of every `output_iter` "
+            f"is "
+            f"returned (scml.py 110-132). Relative gaps, with the basis that it drew: {cells}. `gamma`, which is "
+            f"called "
+            "the learning rate (342), divides the step (105). `output_iter` is 500 by default (25), its docstring "
+            "says "
+            f"5000 (348). {where}"
+        )
+
+
+def of_lfda(judgement: Judgement) -> Iterator[str]:
+    """The column and the sign."""
+    runs = [
+        e
+        for e in runs_of(judgement, "metric-learn", "LFDA")
+        if e.normal.verdict.value == "refuted" and e.normal.diagnosis
+    ]
+    if runs:
+        other = ""
+        if not all(e.run["same_again"] for e in runs):
+            other = (
+                " A second `fit` gives other last digits: the start of scipy's eigsh is random (163), and LFDA has no "
+                "`random_state`."
+            )
+        gaps = "; ".join(
+            f"{e.run['data']}, {e.run['settings']}: {e.figures.rel_gap:.1e}, {e.normal.diagnosis[0]}"
+            for e in runs
+        )
+        yield (
+            f"**{ML}, LFDA: two lines are not those of its documentation.** lfda.py 125, `np.partition(dist, k, "
+            "axis=0)[:, k]`, sorts columns and takes a column: the scales of all points of a class are the distances "
+            "to one of "
+            "them, the author's program takes row k. 136, `tSb -= _sum_outer(X) / n - tSw`, adds S_w where S_b is "
+            "the "
+            "mixture's "
+            "scatter less S_w: eigenvectors are the same, and eigenvalues larger by 2, which changes `weighted`. "
+            f"Relative gaps, and what `check` says: {gaps}. k "
+            "is d - 1 at most (106-111), also where classes have more points; and once a class has no more than k, k "
+            "stays lowered for those after it (124)."
+            f"{other} [with_metric_learn]"
+        )
+
+
+def of_mlkr(judgement: Judgement) -> Iterator[str]:
+    """What it counts."""
+    found = judgement.facts.get("mlkr_n_iter")
+    if found and found["n_iter_"] > found["max_iter"]:
+        yield (
+            f"**{ML}, MLKR: `n_iter_` counts evaluations of the loss** (mlkr.py 206), and its docstring (87) has "
+            f"iterations. With max_iter={found['max_iter']} on wine it is {found['n_iter_']}; `res.nit` is what it "
+            "says. That it did not "
+            "converge is told only if verbose (159-164). [with_metric_learn]"
         )
 
 
@@ -102,11 +254,13 @@ def of_scikit_learn(judgement: Judgement) -> Iterator[str]:
     yield (
         "**scikit-learn 1.7.2, graphical_lasso: what it calls the dual gap is no bound** (covariance/_graph_lasso.py "
         "58-68). "
-        "It is tr SM - d + alpha Σ_off |M|, the gap only for a W = M⁻¹ that is feasible for the dual. It is 0 for the "
+        "It is tr SM - d + alpha Σ_off |M|, the gap only for a W = M⁻¹ that is feasible for the dual. It is 0 for "
+        "the "
         "right "
         "multiple of any M, and may be negative. On the covariance of wine with alpha 0.1, the dual gap and by how "
         "much its "
-        f"own objective is above the least one found: {cells}. A pd W with |W_ij - S_ij| <= alpha and W_ii = S_ii, as "
+        f"own objective is above the least one found: {cells}. A pd W with |W_ij - S_ij| <= alpha and W_ii = S_ii, "
+        f"as "
         "`covariance_` is but for the tolerance of the inner lasso, gives one: objective - (d + log det W). "
         "[with_metric_learn]"
     )
@@ -130,7 +284,8 @@ def of_mlpack(judgement: Judgement) -> Iterator[str]:
             "**mlpack 4.8.0, LMNN has k impostors of each point** (methods/lmnn/lmnn_function_impl.hpp 260; "
             "constraints_impl.hpp 221-222), k being the number of targets: the k nearest of other classes in the "
             "current "
-            "metric. The paper that lmnn.hpp cites sums over all, and the help does not say so. The metrics of L-BFGS "
+            "metric. The paper that lmnn.hpp cites sums over all, and the help does not say so. The metrics of "
+            "L-BFGS "
             "cost, "
             f"{'; '.join(cells)}. {where}"
         )
@@ -172,7 +327,8 @@ def of_mlpack_functions(found: dict[str, list[float]] | None, where: str) -> Ite
             "**mlpack 4.8.0, NCA: the objective of a batch adds up over its points** "
             "(methods/nca/nca_softmax_error_function_impl.hpp 75-76, 97-99, 110). `numerator` and `denominator` are "
             "set to 0 "
-            "once a call and not once a point, so that point i is given the sums of all points before it in the batch; "
+            "once a call and not once a point, so that point i is given the sums of all points before it in the "
+            "batch; "
             "under "
             "OpenMP (82) the threads share both. On wine at the identity `Evaluate(L, 0, n)` is "
             f"{batch:.6f}, `Evaluate(L)` and the sum of `Evaluate(L, i, 1)` are {whole:.6f} and "
@@ -186,12 +342,14 @@ def of_mlpack_functions(found: dict[str, list[float]] | None, where: str) -> Ite
             "**mlpack 4.8.0, LMNN: the objective depends on what was evaluated before** "
             "(methods/lmnn/lmnn_function_impl.hpp 221-222, 267-275). Norms of the change of L times norms of points "
             "bound the "
-            "change of a distance; here they are added to squared distances, those of the default `DistanceType`. And "
+            "change of a distance; here they are added to squared distances, those of the default `DistanceType`. "
+            "And "
             "a value "
             "is kept where another point has become the l-th impostor. (280 reads `iteration - 1 % updateInterval`, "
             "which is "
             "`iteration - (1 % updateInterval)`.) On wine, along a walk of 30 steps of 0.03 from "
-            f"the identity, an object that was evaluated at each step and a new one differ by {max(off):.1e} at most, "
+            f"the identity, an object that was evaluated at each step and a new one differ by {max(off):.1e} at "
+            f"most, "
             f"relatively. {where}"
         )
 
@@ -230,7 +388,8 @@ def of_pylmnn(judgement: Judgement) -> Iterator[str]:
             )
     if cells:
         yield (
-            "**PyLMNN 1.6.4 misses impostors** (lmnn.py 746-747). They are looked for within `dist_tn[:, -1]` and the "
+            "**PyLMNN 1.6.4 misses impostors** (lmnn.py 746-747). They are looked for within `dist_tn[:, -1]` and "
+            "the "
             "margin, the "
             "distance of the last target. That is the furthest in input space, and need not be in the metric that is "
             "learned; "
@@ -240,11 +399,13 @@ def of_pylmnn(judgement: Judgement) -> Iterator[str]:
             f"{where}"
         )
     yield (
-        "**PyLMNN 1.6.4 does not start** with scipy 1.11 or newer: `minimize` is given a matrix as `x0` (lmnn.py 306, "
+        "**PyLMNN 1.6.4 does not start** with scipy 1.11 or newer: `minimize` is given a matrix as `x0` (lmnn.py "
+        "306, "
         "314) and "
         "raises `ValueError: 'x0' must only have one dimension`; `transformation.ravel()` would do, as the loss "
         "reshapes it "
-        "(716). Importing it needs GPyOpt, and so GPy, for `find_hyperparams` alone (__init__.py 2), and six. The loss "
+        "(716). Importing it needs GPyOpt, and so GPy, for `find_hyperparams` alone (__init__.py 2), and six. The "
+        "loss "
         "is the "
         f"squared hinge (1074), which neither its docstring nor the paper cited there has. {where}"
     )
@@ -276,14 +437,18 @@ def of_dlib(judgement: Judgement) -> Iterator[str]:
             cells.append(f"{name}: {theirs:.6g} at TᵀT and {ours:.6g} at X")
     if cells:
         yield (
-            "**dlib 19.24, vector_normalizer_frobmetric with `set_uses_identity_matrix_prior(true)`: the transform is "
+            "**dlib 19.24, vector_normalizer_frobmetric with `set_uses_identity_matrix_prior(true)`: the transform "
+            "is "
             "not that of "
-            "its solution** (vector_normalizer_frobmetric.h 457, 483). What is solved is min 1/2 |X - I|² + (C/m) Σ_t "
+            "its solution** (vector_normalizer_frobmetric.h 457, 483). What is solved is min 1/2 |X - I|² + (C/m) "
+            "Σ_t "
             "[1 + "
-            "d²_near - d²_far]_+ over X = I + Y, Y psd; returned is T = I + Y^1/2, of rows turned by the eigenvectors "
+            "d²_near - d²_far]_+ over X = I + Y, Y psd; returned is T = I + Y^1/2, of rows turned by the "
+            "eigenvectors "
             "of Y, so "
             "that TᵀT is not I + Y. With Y = (T - I)ᵀ(T - I) its objective is, "
-            f"{'; '.join(cells)}. A T with TᵀT = I + Y has the rows sqrt(1 + y_k) v_kᵀ. X is kept above I, too: it can "
+            f"{'; '.join(cells)}. A T with TᵀT = I + Y has the rows sqrt(1 + y_k) v_kᵀ. X is kept above I, too: it "
+            f"can "
             "only "
             "lengthen; and the documentation (120-124) says that |I - T|² is minimised. "
             f"{where}"

@@ -4,7 +4,7 @@
 
 Each file NAME.json of the folder (default recorded/) was written by learners/NAME.py, and is judged. With --run it is
 written anew first, in a PYTHON that has what the requirements file named there lists; several may be given. Writes the
-report, and a picture beside it. Three minutes of one core.
+report, and a picture beside it. Five minutes of one core.
 """
 
 from __future__ import annotations
@@ -23,9 +23,15 @@ from cvxml.core.report import Report
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
-from mapping import Inputs, Question, Run, g, inputs, question  # noqa: E402 (these files are no package)
+from mapping import STATIONARY, Inputs, Question, Run, g, inputs, points, question  # noqa: E402 (these files are no package)
 
-SCRIPTS = ("with_metric_learn", "with_mlpack", "with_pylmnn", "with_dlib")  # of learners/
+SCRIPTS = (
+    "with_metric_learn",
+    "with_sdml",
+    "with_mlpack",
+    "with_pylmnn",
+    "with_dlib",
+)  # of learners/
 STARTS = ("auto", "identity", "random", "likelihood")  # of NCA
 
 
@@ -49,6 +55,7 @@ class Judgement(NamedTuple):
     facts: dict[str, Any]
     judged: list[Judged]
     starts: dict[str, dict[str, float]]  # data set -> start -> f of cvxml's own descent from it
+    regressions: dict[str, float]  # data set -> F of MLKR where cvxml's own descent ends
 
 
 def judge_all(given: dict[str, Inputs], records: list[dict[str, Any]]) -> Judgement:
@@ -74,19 +81,24 @@ def answers(given: dict[str, Inputs], records: list[dict[str, Any]]) -> Judgemen
         for name, each in given.items()
         if name in with_nca
     }
-    return Judgement(given, environments, facts, judged, starts)
+    of_mlkr = {each.run["data"]: each.run for each in judged if each.asked.method == "mlkr"}
+    regressions = {
+        name: float(cvxml.solve("mlkr", *points(run, given[name]), tol=1e-9).objective)
+        for name, run in of_mlkr.items()
+    }
+    return Judgement(given, environments, facts, judged, starts, regressions)
 
 
 def judge(run: Run, given: Inputs) -> Judged:
     """One run: is its matrix what its source asks for?"""
-    asked, X, y = question(run, given), given.X, given.y
+    asked, (X, y) = question(run, given), points(run, given)
 
     def at(tol: str, diagnosed: bool = False, **other: Any) -> Report:
         params = asked.params | other
         return cvxml.check(asked.method, X, y, asked.metric, tol=tol, diagnosed=diagnosed, **params)
 
     normal, loose = at("normal", diagnosed=True), at("loose")
-    figures = normal if asked.method == "nca" else at("strict")
+    figures = normal if asked.method in STATIONARY else at("strict")
     squares = values = None
     if run["learner"] == "ITML" and "bounds" not in run["given"]:
         squares = at("normal", bounds=[bound**2 for bound in asked.params["bounds"]])

@@ -47,6 +47,16 @@ def called(run: Run) -> str:
     return package + SHORT.get(run["learner"], run["learner"])
 
 
+STATIONARY = ("nca", "mlkr")  # of which no metric is called optimal
+
+
+def points(run: Run, given: Inputs) -> tuple[Floats, NDArray[Any]]:
+    """(n, d) and (n,): what the learner was given; MLKR has the last feature as target."""
+    if run["learner"] == "MLKR":
+        return given.X[:, :-1], given.X[:, -1]
+    return given.X, given.y
+
+
 class Question(NamedTuple):
     """What `cvxml.check` is asked."""
 
@@ -90,6 +100,41 @@ def _lsml(run: Run, given: Inputs, M: Floats) -> Asked:
     return "lsml", M, {"quadruplets": given.more["quadruplets"], **run["given"]}
 
 
+def _sdml(run: Run, given: Inputs, M: Floats) -> Asked:
+    """Its covariance is that of the points in pairs, each once."""
+    params, pairs = run["params"], dict(given.pairs)
+    if run["given"]["similar_only"]:
+        pairs["dissimilar"] = []
+    prior = params["prior"]
+    if prior == "covariance":
+        used = np.unique(np.concatenate([given.X[np.ravel(each)] for each in pairs.values() if each]), axis=0)
+        prior = np.linalg.inv(np.cov(used.T))
+    elif prior != "identity":
+        raise ValueError(f"SDML with prior={prior!r}: only 'identity' and 'covariance' are mapped")
+    return (
+        *("sdml", M),
+        {"eta": params["balance_param"], "lam": params["sparsity_param"], "prior": prior, "pairs": pairs},
+    )
+
+
+def _scml(run: Run, given: Inputs, M: Floats) -> Asked:
+    """Its triplets: every near point of each with every far one."""
+    lists = enumerate(zip(given.more["near"], given.more["far"], strict=True))
+    triplets = [[i, *each] for i, (near, far) in lists for each in product(near, far)]
+    return "scml", M, {"beta": run["params"]["beta"], "basis": np.array(run["basis"]), "triplets": triplets}
+
+
+EMBEDDINGS = {"weighted": "weighted", "plain": "plain", "orthonormalized": "orthonormal"}
+
+
+def _lfda(run: Run, given: Inputs, M: Floats) -> Asked:
+    """As many neighbours as it takes for its `k`: fewer than there are features."""
+    d, params = len(M), run["params"]
+    k = min(7 if params["k"] is None else params["k"], d - 1)
+    embedding = EMBEDDINGS[params["embedding_type"]]
+    return "lfda", M, {"n_components": params["n_components"], "n_neighbors": k, "embedding": embedding}
+
+
 def _frobmetric(run: Run, given: Inputs, M: Floats) -> Asked:
     """Its triplets: every near point of each with every far one."""
     lists = enumerate(zip(run["near"], run["far"], strict=True))
@@ -110,6 +155,13 @@ QUESTIONS: dict[tuple[str, str], Callable[[Run, Inputs, Floats], Asked]] = {
     ),
     ("metric-learn", "ITML"): _itml,
     ("metric-learn", "LSML"): _lsml,
+    ("metric-learn", "SDML"): _sdml,
+    ("metric-learn", "SCML"): _scml,
+    ("metric-learn", "LFDA"): _lfda,
+    ("metric-learn", "MLKR"): lambda run, given, M: (
+        *("mlkr", M),
+        {} if run["params"]["n_components"] is None else {"n_components": run["params"]["n_components"]},
+    ),
     ("metric-learn", "RCA"): lambda run, given, M: ("rca", M, {"chunklets": given.more["chunklets"]}),
     ("metric-learn", "NCA"): lambda run, given, M: ("nca", M, {"criterion": "f"}),
     ("scikit-learn", "NeighborhoodComponentsAnalysis"): lambda run, given, M: ("nca", M, {"criterion": "f"}),

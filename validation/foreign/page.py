@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 from findings import findings
-from mapping import SHORT, Run, as_own_value, called, own_value, says_converged
+from mapping import SHORT, STATIONARY, Run, as_own_value, called, own_value, says_converged
 from remarks import remarks
 from sources import SOURCES
 
@@ -37,13 +37,15 @@ def page(judgement: Judgement, image: str) -> str:
     lines += sources()
     for data_set, given in judgement.given.items():
         runs = [each for each in judgement.judged if each.run["data"] == data_set]
-        convex = [each for each in runs if each.asked.method != "nca"]
+        convex = [each for each in runs if each.asked.method not in STATIONARY]
         if runs:
             size = f"{len(given.X)} points, {given.X.shape[1]} features"
             lines += ["", f"## {TITLES.get(data_set, data_set)} ({size})"]
         lines += ["", *table(convex), *bullets(remarks(convex))] if convex else []
         of_nca = [each for each in runs if each.asked.method == "nca"]
         lines += nca(of_nca, judgement.starts[data_set]) if of_nca else []
+        of_mlkr = [each for each in runs if each.asked.method == "mlkr"]
+        lines += mlkr(of_mlkr, judgement.regressions[data_set]) if of_mlkr else []
     return "\n".join(lines) + "\n"
 
 
@@ -72,8 +74,10 @@ def header(judgement: Judgement) -> list[str]:
         "",
         "iris and wine: each feature z-scored, then 1e-6 times a fixed normal sample added, so that no distances tie. "
         "By a fixed seed 60 similar and 60 dissimilar pairs, 180 quadruplets and chunklets of 5 points are drawn; near "
-        "and far points of each point are its 3 nearest of its class and of the others. Targets and bounds are the "
-        "learner's own. Settings not named are the package's, and metric-learn's MMC and NCA start at the identity. "
+        "and far points of each point are its 3 nearest of its class and of the others. SCML has each "
+        "near point with each far one as triplets, and 5 vectors for a feature; its basis is the one that it drew. "
+        "Targets and bounds are the learner's own. "
+        "Settings not named are the package's, and metric-learn's MMC, NCA and MLKR start at the identity. "
         "*tight*: a tol of 1e-7 or less, and more iterations; *5 passes*, *100 projections*: max_iter=5, max_proj=100, "
         "to see what is said at a limit; *rising weights*: 1, 2, .. for the quadruplets.",
         "",
@@ -101,8 +105,8 @@ def by_learner(judgement: Judgement) -> list[str]:
         "",
         f"The relative gap, proved, on {names}: at the first settings of the tables below, mostly the package's own, "
         "and "
-        "the least of all settings; of NCA, which is not convex, n - f, of which 0 is a bound. Verdicts are those at "
-        "normal, of all runs.",
+        "the least of all settings; of NCA and MLKR, which are not convex, n - f and F, of which 0 is a bound. "
+        "Verdicts are those at normal, of all runs.",
         "",
         f"| learner | judged as | first settings: {names} | best: {names} | {' | '.join(VERDICTS)} |",
         "|---|---|---|---|---|---|---|",
@@ -126,7 +130,7 @@ def learner_of(each: Judged) -> str:
 
 def left(each: Judged) -> float:
     """The relative gap; of NCA n - f."""
-    gap = each.figures.gap if each.asked.method == "nca" else each.figures.rel_gap
+    gap = each.figures.gap if each.asked.method in STATIONARY else each.figures.rel_gap
     return np.inf if gap is None else float(gap)
 
 
@@ -242,6 +246,28 @@ def nca(judged: list[Judged], starts: dict[str, float]) -> list[str]:
         )
     if default > 2 * least:
         found.append(f"cvxml's default start, `auto`, ends worse than the best run above: {default:.4g}.")
+    return lines + bullets(found)
+
+
+def mlkr(judged: list[Judged], own: float) -> list[str]:
+    """The table of MLKR, which is not convex either. own: F where cvxml's own descent ends."""
+    lines = [
+        "",
+        "MLKR, of the last feature from the others, is not convex; F is above 0 for every metric. *gradient*, "
+        "*verdict*: as above, in units of F; cvxml's scale for them is at most F.",
+        "",
+        "| package | settings | F | gradient | verdict | n_iter_, max_iter |",
+        "|---|---|---|---|---|---|",
+    ]
+    for each in judged:
+        run, s = each.run, each.normal.stationarity
+        assert s is not None
+        lines.append(
+            f"| {run['package']} | {run['settings']} | {each.normal.objective:.9g} | {s.gradient:.2e} | "
+            f"{each.normal.verdict.value} | {run['n_iter_']}, {run['params']['max_iter']} |"
+        )
+    found = [f"{run_name(each)}: {'; '.join(each.normal.reasons)}." for each in judged]
+    found.append(f"F where cvxml's own descent ends, from its default start, at tol 1e-9: {own:.9g}.")
     return lines + bullets(found)
 
 

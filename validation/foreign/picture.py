@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from mapping import called, says_converged
+from mapping import STATIONARY, called, says_converged
 
 if TYPE_CHECKING:
     from judge import Judged
@@ -21,7 +21,7 @@ def draw(judged: list[Judged], path: Path) -> None:
     mpl.use("Agg")
     from matplotlib import pyplot as plt
 
-    convex = [e for e in judged if e.asked.method != "nca" and np.isfinite(e.figures.rel_gap or 0.0)]
+    convex = [e for e in judged if e.asked.method not in STATIONARY and np.isfinite(e.figures.rel_gap or 0.0)]
     names = list(dict.fromkeys(each.run["data"] for each in convex))
     rows = [[each for each in convex if each.run["data"] == name] for name in names]
     figure, panels = plt.subplots(

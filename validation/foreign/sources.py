@@ -18,7 +18,8 @@ class Source(NamedTuple):
 SOURCES = (
     Source(
         "metric-learn LMNN",
-        "reg Σ_targets d²_ij + (1 - reg) Σ_targets Σ_l [1 + d²_ij - d²_il]_+, l of another class; reg = regularization "
+        "reg Σ_targets d²_ij + (1 - reg) Σ_targets Σ_l [1 + d²_ij - d²_il]_+, l of another class; reg = "
+        "regularization "
         "weighs the pull; targets the nearest in input space",
         "lmnn.py 252, 280, 283-284, 287-295",
         "`lmnn`, mu = 1 - reg, its own targets",
@@ -65,6 +66,43 @@ SOURCES = (
         'C the same; "the inverse of C⁻¹ is used" (doc/weakly_supervised.rst): C⁻¹ is',
     ),
     Source(
+        "metric-learn SDML",
+        "tr S M - log det M + lam Σ_{i≠j} |M_ij|, S = M_0⁻¹ + eta Σ_pairs ±(x_i - x_j)(x_i - x_j)ᵀ; M_0 = prior, "
+        "eta = "
+        "balance_param, lam = sparsity_param; covariance: of the points in pairs, each once; by graphical_lasso, "
+        "with "
+        "its tol",
+        "sdml.py 52-58, 82-84; scikit-learn 1.2.2 covariance/_graph_lasso.py",
+        "`sdml`, eta, lam, prior, its pairs",
+        "M_0 for M_0⁻¹, and -1 for every two points that are no similar pair (doc/weakly_supervised.rst)",
+    ),
+    Source(
+        "metric-learn SCML",
+        "beta Σ w + the mean over triplets of [1 + d²_near - d²_far]_+, M = Σ w_k b_k b_kᵀ, w >= 0; of every "
+        "output_iter "
+        "steps the best w",
+        "scml.py 112-123, 129-132, 188",
+        "`scml`, beta, its triplets, the basis that it drew",
+        "the sum over triplets in place of the mean (doc/weakly_supervised.rst), which is this with beta over the "
+        "number "
+        "of triplets",
+    ),
+    Source(
+        "metric-learn LFDA",
+        "maximise tr (TᵀS_w T)⁻¹ TᵀS_b' T; S_b' = S_b + 2 S_w, of which eigenvalues are larger by 2; scales of all "
+        "points of a class: the ordered distances to one of them",
+        "lfda.py 106-113, 125, 133-136, 148",
+        "`lfda`, n_components, embedding, n_neighbors = min(k or 7, d - 1)",
+        "S_b, and local scaling (doc/supervised.rst); k in its docstring as in the code",
+    ),
+    Source(
+        "metric-learn MLKR",
+        "Σ_i (y_i - ŷ_i)², ŷ_i the mean of the others' y_j by exp(-d²)",
+        "mlkr.py 184-190",
+        "`mlkr`, of the last feature from the others",
+        "the same, but for a d that is called squared and printed plain (doc/supervised.rst)",
+    ),
+    Source(
         "metric-learn NCA",
         "maximise f = Σ_i p_i",
         "nca.py 200-208",
@@ -95,7 +133,8 @@ SOURCES = (
     ),
     Source(
         "pylmnn LMNN",
-        "(1 - mu)/mu Σ_targets d²_ij + Σ_targets Σ_l [1 + d²_ij - d²_il]_+², mu = weight_push_loss; l only where d²_il "
+        "(1 - mu)/mu Σ_targets d²_ij + Σ_targets Σ_l [1 + d²_ij - d²_il]_+², mu = weight_push_loss; l only where "
+        "d²_il "
         "is within the margin of the last target, in input space the furthest",
         "lmnn.py 286, 746-747, 1061-1074",
         "`lmnn:squared_hinge`, mu, its targets; all impostors",
@@ -112,8 +151,18 @@ SOURCES = (
         "(vector_normalizer_frobmetric_abstract.h 25, 87, 119)",
     ),
     Source(
+        "pyDML LDML",
+        "maximise Σ_ij log p_ij (same class) + log(1 - p_ij) (not), p_ij = 1/(1 + exp(d² - b)), over every two "
+        "points in "
+        "both orders and each point with itself; by gradient steps, of which none is undone",
+        "dml/ldml.pyx, `_SDP_fit` and `_compute_error`, at 1d7cd68",
+        "read; a run on iris did not end within 200 s. It would be `ldml`, b, every two points once: half of it",
+        "the same",
+    ),
+    Source(
         "pyDML GMML",
-        "S⁻¹ #_t D, t = geodesic_step, S and D sums over 40 c (c - 1) pairs drawn for c classes, with repetition and a "
+        "S⁻¹ #_t D, t = geodesic_step, S and D sums over 40 c (c - 1) pairs drawn for c classes, with repetition "
+        "and a "
         "point with itself among them; reg I added to both only where one is next to singular",
         "dml/gmml.pyx 101-118 at ed2cbd4",
         "not run: the release, 0.1.0, has no GMML. It would be `gmml`, weight = t, mu = reg or 0, its pairs",

@@ -37,6 +37,13 @@ GIVEN = {
     "NCA": {"params": {"max_iter": 9}},
     "LSML": {"params": {"prior": "identity", "max_iter": 9, "tol": 1e-3}},
     "RCA": {"params": {}},
+    "SDML": {
+        "params": {"balance_param": 0.02, "sparsity_param": 0.1, "prior": "identity"},
+        "given": {"similar_only": False},
+    },
+    "SCML": {"params": {"beta": 0.05, "max_iter": 9}, "basis": [[1.0, 0.0], [0.6, 0.8], [0.0, 2.0]]},
+    "LFDA": {"params": {"k": None, "n_components": 1, "embedding_type": "orthonormalized"}},
+    "MLKR": {"params": {"n_components": None, "max_iter": 9}},
     "LargeMarginNearestNeighbor": {"params": {"weight_push_loss": 0.3, "max_iter": 9}, "targets": TARGETS},
     "vector_normalizer_frobmetric": {"params": {"C": 3.0, "max_iter": 9}, "near": NEAR, "far": FAR},
 }
@@ -74,7 +81,7 @@ def run(learner: str, metric: Any, settings: str = "default", **more: Any) -> di
 
 def given() -> Any:
     """As inputs.py writes a data set."""
-    more = {"quadruplets": QUADRUPLETS, "chunklets": CHUNKLETS}
+    more = {"quadruplets": QUADRUPLETS, "chunklets": CHUNKLETS, "near": NEAR, "far": FAR}
     return module("mapping").inputs({"X": X.tolist(), "y": Y.tolist(), "pairs": PAIRS, **more})
 
 
@@ -153,6 +160,47 @@ def test_rca_is_of_its_chunklets() -> None:
     assert objective(asked("RCA")) == pytest.approx(total / 12 / math.sqrt(np.linalg.det(M)), rel=1e-12)
 
 
+@pytest.mark.parametrize("similar_only", [False, True])
+@pytest.mark.parametrize("prior", ["identity", "covariance"])
+def test_sdml_has_the_inverse_of_its_prior_and_counts_each_pair_once(prior: str, similar_only: bool) -> None:
+    dissimilar = [] if similar_only else DISSIMILAR
+    value = 0.02 * (sum(d2(i, j) for i, j in SIMILAR) - sum(d2(i, j) for i, j in dissimilar))
+    used = X[sorted({i for pair in [*SIMILAR, *dissimilar] for i in pair})]
+    inverse = np.eye(2) if prior == "identity" else np.cov(used, rowvar=False)
+    value += np.trace(inverse @ M) - math.log(np.linalg.det(M)) + 0.1 * 2 * abs(M[0, 1])
+    params = {"prior": prior}
+    question = asked("SDML", params=params, given={"similar_only": similar_only})
+    assert objective(question) == pytest.approx(value, rel=1e-9)
+
+
+def test_scml_has_the_mean_over_its_triplets_and_its_own_basis() -> None:
+    w, basis = np.array([0.5, 2.0, 0.25]), np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 2.0]])
+    metric = (basis.T * w) @ basis
+    losses = [
+        max(0.0, 1 + d2(i, j, metric) - d2(i, k, metric)) for i in range(14) for j in NEAR[i] for k in FAR[i]
+    ]
+    value = 0.05 * w.sum() + sum(losses) / len(losses)
+    assert objective(asked("SCML", metric)) == pytest.approx(value, rel=1e-9)
+
+
+@pytest.mark.parametrize(("k", "d", "neighbors"), [(None, 2, 1), (None, 9, 7), (3, 9, 3), (12, 9, 8)])
+def test_lfda_has_fewer_neighbors_than_features(k: int | None, d: int, neighbors: int) -> None:
+    question = asked("LFDA", np.eye(d), params={"k": k})
+    assert question.params == {"n_components": 1, "n_neighbors": neighbors, "embedding": "orthonormal"}
+
+
+def test_mlkr_has_the_last_feature_as_target() -> None:
+    of, metric = run("MLKR", [[1.5]]), np.array([[1.5]])
+    question = module("mapping").question(of, given())
+    points, targets = module("mapping").points(of, given())
+    value = 0.0
+    for i in range(14):
+        weights = [math.exp(-1.5 * (X[i, 0] - X[j, 0]) ** 2) if j != i else 0.0 for j in range(14)]
+        value += (X[i, 1] - sum(w * X[j, 1] for j, w in enumerate(weights)) / sum(weights)) ** 2
+    found = cvxml.evaluate(question.method, points, targets, metric, **question.params).objective
+    assert found == pytest.approx(value, rel=1e-9)
+
+
 def test_pylmnn_divides_by_the_weight_of_its_squared_push() -> None:
     targets = [(i, j) for i in range(14) for j in TARGETS[i]]
     pull = sum(d2(i, j) for i, j in targets)
@@ -201,8 +249,10 @@ def test_all_pairs_are_those_of_the_labels() -> None:
 def test_what_has_no_counterpart_is_refused() -> None:
     with pytest.raises(ValueError, match="only 'identity'"):
         asked("ITML", params={"prior": "covariance"})
-    with pytest.raises(ValueError, match="no mapping for 'metric-learn SDML'"):
-        module("mapping").question({**run("NCA", M), "learner": "SDML"}, given())
+    with pytest.raises(ValueError, match="only 'identity' and 'covariance'"):
+        asked("SDML", params={"prior": "random"})
+    with pytest.raises(ValueError, match="no mapping for 'metric-learn XDML'"):
+        module("mapping").question({**run("NCA", M), "learner": "XDML"}, given())
 
 
 def test_the_least_g_is_attained_at_the_diagonal_optimum_and_nowhere_beaten() -> None:
@@ -309,7 +359,7 @@ def test_the_report_is_of_the_recorded_runs() -> None:
     """One learner's rows, judged again; the file holds no more than the judge needs."""
     judge, page = module("judge"), module("page")
     folder = FOLDER / "recorded"
-    assert sum(path.stat().st_size for path in folder.iterdir()) < 400_000
+    assert sum(path.stat().st_size for path in folder.iterdir()) < 500_000
     data, records = judge.read(folder)
     report = (FOLDER / "report.md").read_text(encoding="utf-8")
     settings = ("squared bounds", "squared bounds, 5 passes", "own bounds")
@@ -328,6 +378,14 @@ def test_a_finding_is_there_only_where_its_figures_show_it() -> None:
     told, silent = (judged_all(run("LSML", M), lsml_gradient=found) for found in (wrong, right))
     sentence = "LSML: the gradient has no weights"
     assert [sum(sentence in line for line in findings.findings(each)) for each in (told, silent)] == [1, 0]
+    wrong = {"sdml": "RuntimeError: unexpected 'cov_init'", "mlkr_n_iter": {"max_iter": 5, "n_iter_": 6}}
+    wrong |= {"scml_basis": {"off": 0.5, "transposed": 1e-15}, "scml_basis_given": "ValueError: ambiguous"}
+    right = {"sdml": "no error", "mlkr_n_iter": {"max_iter": 5, "n_iter_": 5}}
+    right |= {"scml_basis": {"off": 1e-15, "transposed": 0.5}, "scml_basis_given": "no error"}
+    assert [len(findings.findings(judged_all(**found))) for found in (wrong, right)] == [4, 0]
+    weights = [{"balance_param": weight, "error": "raised"} for weight in (1e-9, 50.0)]
+    (line,) = findings.findings(judged_all(sdml_weights={"tiny": weights}))
+    assert "raises at 1e-09, 50, and of these the problem is proved to be unbounded at 50" in line
     best = run("vector_normalizer_frobmetric", M, "identity prior", components=np.eye(2).tolist())
     assert not any("TᵀT" in line for line in findings.findings(judged_all(identity_prior={"tiny": best})))
     T = np.eye(2) + np.array([[1.0, 0.5], [0.0, 1.0]])

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
-from metric_learn import LMNN, LSML, MMC, NCA
+from metric_learn import LMNN, LSML, MLKR, MMC, NCA, SCML
 from metric_learn.constraints import wrap_pairs
 from metric_learn.lmnn import _sum_outer_products
 from record import Data
@@ -37,7 +38,29 @@ def own_objective(model: Any, data: Data, L: np.ndarray, given: dict[str, Any]) 
         model.n_iter_ = 1  # at 0 the loss would print a header
         same = y[:, None] == y[None, :]
         return {"maximised": [float(model._loss_grad_lbfgs(each.ravel(), X, same)[0]) for each in (eye, L)]}
-    return {}  # ITML and RCA compute none
+    if isinstance(model, MLKR):
+        model.n_iter_ = 1
+        start = np.eye(L.shape[1])
+        return {"minimised": [float(model._loss(each.ravel(), *regression(data))[0]) for each in (start, L)]}
+    return {}  # the others compute none, or none that can be called
+
+
+def triplets(data: Data) -> np.ndarray:
+    """(m, 3) every near point of each with every far one."""
+    near, far = data.more["near"], data.more["far"]
+    return np.array([[i, j, k] for i in range(len(data.X)) for j in near[i] for k in far[i]])
+
+
+def regression(data: Data) -> tuple[np.ndarray, np.ndarray]:
+    """The last feature as the target of the others."""
+    return data.X[:, :-1].copy(), data.X[:, -1].copy()
+
+
+def basis(model: SCML, data: Data) -> np.ndarray:
+    """(K, d) as `fit` draws it, from the same seed."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return model._initialize_basis(*model._to_index_points(data.X[triplets(data)]))[0]
 
 
 def lsml_loss(model: LSML, data: Data, M: np.ndarray, weights: np.ndarray | None = None) -> float:

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from claims import lsml_loss
-from metric_learn import LSML, RCA
+from claims import basis, lsml_loss, triplets
+from metric_learn import LSML, MLKR, RCA, SCML, SDML
+from metric_learn.constraints import wrap_pairs
 from record import Data, watched
 from sklearn.covariance import graphical_lasso
 from sklearn.covariance._graph_lasso import _dual_gap, _objective
@@ -26,7 +27,34 @@ def facts(data: dict[str, Data]) -> dict[str, Any]:
         "lsml_equal_far_pair": raised(lambda: LSML().fit(wine.X[[[0, 1, 2, 2]]])),
         "rca_singular": rca_singular(wine),
         "graphical_lasso": glasso(wine),
+        "sdml": raised(lambda: SDML(balance_param=0.001).fit(*wrap_pairs(wine.X, wine.pairs))),
+        "scml_basis_given": raised(lambda: SCML(basis=np.eye(len(wine.X[0]))).fit(wine.X[triplets(wine)])),
+        "scml_basis": scml_basis(data["iris"]),
+        "mlkr_n_iter": mlkr_n_iter(wine),
     }
+
+
+def scml_basis(data: Data) -> dict[str, float]:
+    """A first batch of vectors: how far each is from an eigenvector of the matrix that it was drawn for."""
+    model, d = SCML(n_basis=data.X.shape[1], random_state=0), data.X.shape[1]
+    rows = triplets(data)
+    chosen = rows[np.random.RandomState(0).choice(len(rows), size=d, replace=False)]
+    near, far = (data.X[chosen[:, 0]] - data.X[chosen[:, k]] for k in (1, 2))
+    A = near.T @ near - far.T @ far
+    vectors = basis(model, data)
+
+    def off(V: np.ndarray) -> float:  # of unit rows, the residual A v - (v A v) v, against A
+        residual = V @ A - np.sum((V @ A) * V, axis=1)[:, None] * V
+        return float(np.abs(residual).max() / np.abs(A).max())
+
+    return {"off": off(vectors), "transposed": off(vectors.T)}
+
+
+def mlkr_n_iter(data: Data) -> dict[str, int]:
+    """What `n_iter_` is where iterations are limited."""
+    model = MLKR(init="identity", max_iter=50)
+    watched(lambda: model.fit(data.X[:, :-1], data.X[:, -1]))
+    return {"max_iter": 50, "n_iter_": int(model.n_iter_)}
 
 
 def raised(call: Callable[[], Any]) -> str:
