@@ -203,20 +203,24 @@ def above_least(w: FloatArray, B: FloatArray) -> float:
     used = B[w > 0].any(axis=0)
     able = ~B[:, ~used].any(axis=1)
     whole = float(np.sum(w)) * (1 + len(w) * EPS)
-    # the same weights, features in units in which the matrix has a diagonal of about 1: powers of two
     own, w = B[able][:, used], w[able]
+    # as it is, and with features in units in which the matrix has a diagonal of about 1: powers of two
     unit = 2.0 ** -np.round(np.log2(np.maximum(w @ own**2, TINY)) / 2)
-    own = own * unit
+    return min(whole, *(_above(w, each) * (1 + len(w) * EPS) for each in (own, own * unit)))
+
+
+def _above(w: FloatArray, own: FloatArray) -> float:
+    """By one Y; infinite where none is found."""
     lengths = np.maximum(np.linalg.norm(own, axis=1), TINY)
     V = squares(own / lengths[:, None]).T
     found = linprog(1 / lengths**2, A_eq=V, b_eq=V @ (w * lengths**2), method="highs")
     if found.x is None:
-        return whole
-    Y = found.eqlin.marginals.reshape(len(unit), len(unit))
+        return math.inf
+    Y = found.eqlin.marginals.reshape(own.shape[1], -1)
     Y, size = Y / 2 + Y.T / 2, np.abs(own)
     c = np.sum((own @ Y) * own, axis=1)
     off = (2 * len(Y) + 8) * EPS * np.sum((size @ np.abs(Y)) * size, axis=1) + TINY
     most = float(np.max(c + off))
     if not 0 < most < math.inf:
-        return whole
-    return min(whole, float(w @ (1 + 4 * EPS - (c - off) / most)) * (1 + len(w) * EPS))
+        return math.inf
+    return float(w @ (1 + 4 * EPS - (c - off) / most))

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.core.exact import flint, scaled
+from cvxml.core.exact import flint, root_upward, scaled, sum_of_squares
 from cvxml.core.metric import (
     FEASIBILITY_TOL,
     Feasibility,
@@ -153,9 +153,9 @@ class Blocks(Frobenius):
         low = min(block.at for block in own)
         each = [(block.V * (1 << (block.at - low))).tolist() for block in own]
         entries = [[int(entry) for entry in row] for row in in_blocks(np.array(each, dtype=object)).tolist()]
-        beside = float(np.linalg.norm(A - in_blocks(blocks_of(A, m))))
-        distance = float(np.linalg.norm([beside, *(block.distance for block in own)])) * (1 + 1e-12)
-        return rational.Squares(flint().fmpz_mat(entries), low, distance)
+        beside, at = whole(A - in_blocks(blocks_of(A, m)))
+        away = [sum_of_squares(beside) * scaled(1, 2 * at), *(Fraction(block.distance) ** 2 for block in own)]
+        return rational.Squares(flint().fmpz_mat(entries), low, root_upward(sum(away, Fraction(0))))
 
     def exact_distances(self, X: rational.Plane, metric: rational.Squares) -> rational.Distances:
         """sum_b W_ib D_ij of the blocks: not the same from j to i."""
