@@ -5,9 +5,9 @@ check(method, X, y, metric, ...)   judge somebody else's metric: certified, refu
 evaluate(method, X, y, metric)     the intermediates, by the paper's names
 problem(method, X, y)              the literal cvxpy problem
 methods()                          the ids of all methods
-MLSVM, KernelMLSVM, Gerrymandering, GLML, NCA,
-LMNN, ITML, MCML, MMC, DMLEig, FrobMetric, RTML,
-LSML, RCA, GMML, Euclidean, WithinClass        scikit-learn estimators
+scikit-learn estimators: MLSVM, KernelMLSVM, Gerrymandering, GLML, NCA, LMNN, ITML, MCML, MMC, DMLEig, FrobMetric, RTML,
+    SchultzJoachims, SCML, BoostMetric, PLML, MLR, LDML, LSML, RCA, GMML, LFDA, SDML, MLKR, Euclidean, WithinClass,
+    CrammerSingerSVM
 """
 
 from __future__ import annotations
@@ -23,19 +23,29 @@ from cvxml.oracle.check import check
 
 if TYPE_CHECKING:
     from cvxml.estimators.baselines import Euclidean, WithinClass
+    from cvxml.estimators.boostmetric import BoostMetric
+    from cvxml.estimators.crammer_singer import CrammerSingerSVM
     from cvxml.estimators.dml_eig import DMLEig
     from cvxml.estimators.frobmetric import FrobMetric
     from cvxml.estimators.glml import GLML
     from cvxml.estimators.gmml import GMML
     from cvxml.estimators.itml import ITML
+    from cvxml.estimators.ldml import LDML
+    from cvxml.estimators.lfda import LFDA
     from cvxml.estimators.lmnn import LMNN
     from cvxml.estimators.lsml import LSML
     from cvxml.estimators.mcml import MCML
+    from cvxml.estimators.mlkr import MLKR
+    from cvxml.estimators.mlr import MLR
     from cvxml.estimators.mlsvm import MLSVM, KernelMLSVM
     from cvxml.estimators.mmc import MMC
     from cvxml.estimators.nca import NCA
+    from cvxml.estimators.plml import PLML
     from cvxml.estimators.rca import RCA
     from cvxml.estimators.rtml import RTML
+    from cvxml.estimators.schultz_joachims import SchultzJoachims
+    from cvxml.estimators.scml import SCML
+    from cvxml.estimators.sdml import SDML
     from cvxml.estimators.ssvm import Gerrymandering
 
 
@@ -43,15 +53,24 @@ __all__ = [
     "GLML",
     "GMML",
     "ITML",
+    "LDML",
+    "LFDA",
     "LMNN",
     "LSML",
     "MCML",
+    "MLKR",
+    "MLR",
     "MLSVM",
     "MMC",
     "NCA",
+    "PLML",
     "RCA",
     "RTML",
+    "SCML",
+    "SDML",
+    "BoostMetric",
     "Certificate",
+    "CrammerSingerSVM",
     "DMLEig",
     "Euclidean",
     "Evaluation",
@@ -59,6 +78,7 @@ __all__ = [
     "Gerrymandering",
     "KernelMLSVM",
     "Report",
+    "SchultzJoachims",
     "Solution",
     "Status",
     "Verdict",
@@ -77,6 +97,9 @@ _ESTIMATORS = {
     "MLSVM": "cvxml.estimators.mlsvm",
     "FrobMetric": "cvxml.estimators.frobmetric",
     "RTML": "cvxml.estimators.rtml",
+    "SCML": "cvxml.estimators.scml",
+    "SchultzJoachims": "cvxml.estimators.schultz_joachims",
+    "BoostMetric": "cvxml.estimators.boostmetric",
     "LSML": "cvxml.estimators.lsml",
     "KernelMLSVM": "cvxml.estimators.mlsvm",
     "GLML": "cvxml.estimators.glml",
@@ -86,10 +109,17 @@ _ESTIMATORS = {
     "MCML": "cvxml.estimators.mcml",
     "MMC": "cvxml.estimators.mmc",
     "DMLEig": "cvxml.estimators.dml_eig",
+    "LDML": "cvxml.estimators.ldml",
     "RCA": "cvxml.estimators.rca",
     "GMML": "cvxml.estimators.gmml",
+    "LFDA": "cvxml.estimators.lfda",
+    "SDML": "cvxml.estimators.sdml",
+    "PLML": "cvxml.estimators.plml",
+    "MLKR": "cvxml.estimators.mlkr",
+    "MLR": "cvxml.estimators.mlr",
     "Euclidean": "cvxml.estimators.baselines",
     "WithinClass": "cvxml.estimators.baselines",
+    "CrammerSingerSVM": "cvxml.estimators.crammer_singer",
     "Gerrymandering": "cvxml.estimators.ssvm",
 }
 

@@ -17,7 +17,7 @@ from cvxml.methods import get, names
 START: dict[str, dict[str, Any]] = {"nca": {"init": np.eye(3)}}
 
 # methods with a solution in closed form: no steps to run out of, one that is told of
-CLOSED_FORM = ("glml", "rca", "gmml")
+CLOSED_FORM = ("glml", "rca", "gmml", "lfda")
 # whose metric has determinant 1, in any units
 OF_DETERMINANT_1 = ("glml", "rca")
 

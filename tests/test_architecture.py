@@ -154,7 +154,7 @@ def reached(start: set[tuple[str, str]]) -> set[str]:
 
 
 # which rank a candidate has is asked in coordinates of unit covariance; what is evaluated then is row by row
-KNOWN = {"nca": {"cvxml.family.coordinates"}}
+KNOWN = {"nca": {"cvxml.family.coordinates", "cvxml.family.rank"}, "mlkr": {"cvxml.family.coordinates"}}
 
 
 @pytest.mark.parametrize("method", cvxml.methods())

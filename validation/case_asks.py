@@ -9,6 +9,12 @@ ASKS: dict[str, dict[str, str]] = {
     },
     "ssvm": {"metric": "W (d, d), a stationary point of ||W||^2 + C sum_i L_i; or components"},
     "glml": {"metric": "A (d, d) of determinant 1, the optimum of (tr A^-1 B)^2 at the query; or components"},
+    "mlkr": {
+        "metric": (
+            "Q = A^T A (d, d), a stationary point of sum_i (yhat_i - y_i)^2, yhat_i the mean of all other targets y_j "
+            "weighted by exp(-(x_i - x_j)^T Q (x_i - x_j)), A with n_components rows; or components A"
+        )
+    },
     "nca": {"metric": "Q = A^T A (d, d), a stationary point of -f or -g, as criterion says; or components A"},
     "lmnn": {
         "metric": (
@@ -37,6 +43,44 @@ ASKS: dict[str, dict[str, str]] = {
             "else 1 - v - width/2; or components L with M = L^T L"
         )
     },
+    "schultz_joachims": {
+        "metric": (
+            "M (d, d), the optimum of 1/2 ||M||^2 + C sum_t max(0, 1 + D(i, j) - D(i, l)) over the rows i, j, l of "
+            "`triplets` and M = A diag(w) A^T with w >= 0, A = `A` (d, r), or M diagonal where there is none, "
+            "D(i, j) = (x_i - x_j)^T M (x_i - x_j); or components L with M = L^T L"
+        )
+    },
+    "scml": {
+        "metric": (
+            "M (d, d), the optimum of beta sum_k w_k + mean_t max(0, 1 + D(i, j) - D(i, l)) over the rows i, j, l of "
+            "`triplets` and M = sum_k w_k b_k b_k^T with w >= 0, b_k the rows of `basis`, w the weights of M of the "
+            "least sum, D(i, j) = (x_i - x_j)^T M (x_i - x_j); or components L with M = L^T L"
+        )
+    },
+    "boostmetric": {
+        "metric": (
+            "X (d, d), the optimum of log sum_t exp(D(i, j) - D(i, l)) + v tr X over the rows i, j, l of `triplets`, "
+            "D(i, j) = (x_i - x_j)^T X (x_i - x_j); or components L with X = L^T L"
+        )
+    },
+    "plml": {
+        "metric": (
+            "M (m d, m d), the basis metrics M_b (d, d) on its diagonal and 0 beside them, the optimum of "
+            "alpha1 sum_b ||M_b||^2 + sum_t max(0, 1 + D(i, j) - D(i, l)) + alpha2 sum D(i, j), over the rows i, j, l "
+            "of `triplets` and over their pairs i, j, each once; D(i, j) = (x_i - x_j)^T (sum_b W_ib M_b) (x_i - x_j), "
+            "W = `weights`, a row a point; or components L with M = L^T L"
+        )
+    },
+    "mlr": {
+        "metric": (
+            "W (d, d), the optimum of tr W + C mean_q xi_q over the points q with P > 0 `relevant` and N > 0 other "
+            "points; xi_q = max over rankings y of all points but q of Delta(q, y) - 2/(P N) sum (D(q, j) - D(q, i)) "
+            "over i relevant and j not, j before i in y, D(i, j) = (x_i - x_j)^T W (x_i - x_j); Delta is 1 - the share "
+            "of all pairs i, j with i before j (auc), - the mean over i of the precision at its rank (map), - sum c(r) "
+            "over the ranks r of relevant points up to k over c(1) + .. + c(k), k at most P, c(1) = 1, c(r) = 1/log2 r "
+            "(ndcg), as `measure` says; or components L with W = L^T L"
+        )
+    },
     "lsml": {
         "metric": (
             "M (d, d), the optimum of tr(M P^-1) - log det(M P^-1) - d + sum_k w_k max(0, D(a, b) - D(c, d))^2 over "
@@ -51,10 +95,34 @@ ASKS: dict[str, dict[str, str]] = {
             "with B = L^T L"
         )
     },
+    "ldml": {
+        "metric": (
+            "M (d, d), the optimum of the sum of log(1 + exp(D(i, j) - b)) over similar and log(1 + exp(b - D(i, j))) "
+            "over dissimilar pairs, over b too where it is free, D(i, j) = (x_i - x_j)^T M (x_i - x_j); or components "
+            "L with M = L^T L"
+        )
+    },
     "gmml": {
         "metric": (
             "A (d, d), the optimum of tr A S + tr A^-1 D, S and D the sums of (x_i - x_j)(x_i - x_j)^T over similar "
             "and over dissimilar pairs, each plus mu I (t is 1/2); or components L with A = L^T L"
+        )
+    },
+    "lfda": {
+        "metric": (
+            "M (d, d) = T T^T, T (d, r) the maximum of tr (T^T S_w T)^-1 T^T S_b T with T^T S_w T = I (plain), each "
+            "column times the root of its eigenvalue (weighted), or T^T T = I (orthonormal), as `embedding` says; S_w "
+            "and S_b are sums over i < j of (x_i - x_j)(x_i - x_j)^T times A_ij/n_c and A_ij (1/n - 1/n_c) in a class "
+            "of n_c points, 0 and 1/n else, alpha I added to S_w; A_ij = exp(-|x_i - x_j|^2 / (s_i s_j)), s_i the "
+            "distance of x_i to the K-th nearest of its class, K = `n_neighbors`; the objective is minus the trace; or "
+            "components T^T"
+        )
+    },
+    "sdml": {
+        "metric": (
+            "M (d, d), the optimum of tr S M - log det M + lam sum |M_kl| over all k != l, S = P^-1 + eta (sum over "
+            "similar pairs - sum over dissimilar pairs) of (x_i - x_j)(x_i - x_j)^T, P = `prior`; or components L with "
+            "M = L^T L"
         )
     },
     "itml": {

@@ -157,6 +157,21 @@ def nca(X: Any, y: Any, criterion: str, **more: Any) -> Inputs:
     return {"X": X, "y": y, "criterion": criterion, "n_components": len(X[0]), **more}
 
 
+def targets(step: int) -> Inputs:
+    """MLKR: the width of petals from the other three features of flowers."""
+    X, _ = sample(IRIS, step)
+    return {"X": [row[:3] for row in X], "y": [row[3] for row in X], "n_components": 3}
+
+
+def steps() -> Inputs:
+    """MLKR: points on a line, two by two, with the target of their partner: the nearer these are, the better."""
+    return {
+        "X": [[0.0], [1.0], [10.0], [11.0], [30.0], [31.0]],
+        "y": [0.0, 0.0, 1.5, 1.5, 4.0, 4.0],
+        "n_components": 1,
+    }
+
+
 def regression() -> Inputs:
     """Soft labels: who is near in a target, not who has the same class."""
     X, target = normal(31, 12, 2), [row[0] for row in normal(32, 12, 1)]
@@ -315,6 +330,19 @@ PROBLEMS = (
         "nca",
         "classes far apart: the supremum is approached at infinity",
         lambda: nca(*classes(27, 12, 2, 2, 9.0), "g"),
+        ("not attained", "unbounded"),
+    ),
+    Definition(
+        "mlkr-iris",
+        "mlkr",
+        "the width of petals from three features, every fifth flower, z-scored",
+        lambda: targets(5),
+    ),
+    Definition(
+        "mlkr-steps",
+        "mlkr",
+        "every nearest neighbour has the target of its point: the infimum is approached at infinity",
+        steps,
         ("not attained", "unbounded"),
     ),
 )

@@ -12,6 +12,7 @@ from cvxml.core.balls import ball, precision
 from cvxml.core.exact import Exact, flint, root_upward, scaled, sum_of_squares
 from cvxml.core.squares import is_psd
 from cvxml.family.bound import Family
+from cvxml.family.combinations import NormOfCombination
 from cvxml.family.diagonal import DiagonalBudget
 from cvxml.family.frobenius import Frobenius
 from cvxml.family.logdet import LogDet
@@ -27,6 +28,8 @@ def radius(family: Family, metric: Squares, found: Exact) -> Fraction | None:
     R = family.regularizer
     if isinstance(R, Frobenius):
         own = Fraction(root_upward(2 * found.gap / Fraction(R.lam)))
+    elif isinstance(R, NormOfCombination):
+        own = Fraction(root_upward(2 * found.gap))
     elif isinstance(R, LogDet):
         own = relative(found.gap) * norm(metric)
     elif isinstance(R, Budget) and isinstance(family.terms[0].loss, Root) and (inverse := flatness(family)):

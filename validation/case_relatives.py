@@ -46,6 +46,66 @@ def rtml(X: Points, y: list[int], lam: float, width: float, k: int) -> Inputs:
     return {"X": X, "y": y, "lam": lam, "width": width, "triplets": given.triplets().tolist()}
 
 
+def schultz_joachims(X: Points, y: list[int], C: float, A: Points, k: int) -> Inputs:
+    """The columns of A, with explicit triplets, those of k neighbours."""
+    given = get("schultz_joachims").instance(np.asarray(X), y, n_neighbors=k)
+    return {"X": X, "y": y, "C": C, "A": A, "triplets": given.triplets().tolist()}
+
+
+def scml(X: Points, y: list[int], beta: float, basis: Points, k: int) -> Inputs:
+    """The same of a basis."""
+    given = get("scml").instance(np.asarray(X), y, n_neighbors=k, basis=basis)
+    return {"X": X, "y": y, "beta": beta, "basis": basis, "triplets": given.triplets().tolist()}
+
+
+VECTORS = [
+    [1, 0, 0, 0],
+    [0, 2, 0, 0],
+    [0, 0, 1, 0],
+    [0, 0, 0, 1],
+    [1, 0, 1, 0],
+    [1, -1, 0, 1],
+    [0, 0, 1, -1],
+    [0, 1, 2, 1],
+]
+
+
+def boostmetric(X: Points, y: list[int], v: float, k: int) -> Inputs:
+    """BoostMetric with explicit triplets, those of k neighbours."""
+    given = get("boostmetric").instance(np.asarray(X), y, n_neighbors=k)
+    return {"X": X, "y": y, "v": v, "triplets": given.triplets().tolist()}
+
+
+def plml(X: Points, y: list[int], m: int, alpha1: float, alpha2: float, k: int) -> Inputs:
+    """PLML with explicit triplets, those of k neighbours, and weights in 64ths: the nearer an anchor, the more."""
+    given = get("plml").instance(np.asarray(X), y, n_neighbors=k, n_anchors=m)
+    near = 1 / (1 + np.sum((given.X[:, None] - given.smooth.U) ** 2, axis=2))
+    weights = np.floor(64 * near / near.sum(axis=1, keepdims=True))
+    weights[:, 0] += 64 - weights.sum(axis=1)
+    return {"X": X, "y": y, "alpha1": alpha1, "alpha2": alpha2, "weights": (weights / 64).tolist(),
+            "triplets": given.triplets().tolist()}  # fmt: skip
+
+
+def mlr(X: Points, y: list[int], measure: str, k: int, C: float) -> Inputs:
+    """MLR with explicit lists, those of the classes."""
+    relevant = [[j for j in range(len(y)) if j != i and y[j] == y[i]] for i in range(len(y))]
+    return {"X": X, "y": y, "measure": measure, "k": k, "C": C, "relevant": relevant}
+
+
+def two_twos() -> Inputs:
+    """By hand: D_j - D_i is 8, 15 (the outer queries) and 3, 8 times W; W + 1/8 sum [1 - 2 W (D_j - D_i)]_+ is 9/64.
+
+    It is least at the kink 1/16. Prices: an outer query has 1/128 on the ranking that swaps 8; an inner one 15/128 on
+    the one that swaps 3, and 1/128 on the one that swaps both. They are what the file stores.
+    """
+    return mlr([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1], "auc", 3, 0.5)
+
+
+def few_wines() -> tuple[Points, list[int]]:
+    X, y = sample(WINE, 12)
+    return [row[:5] for row in X], y
+
+
 def twins() -> Inputs:
     """The first four points once more with the other label: their distance is 0, and no metric keeps that margin."""
     X, y = classes(51, 16, 2, 2, 2.0)
@@ -208,6 +268,11 @@ def means(X: Points, similar: list[list[int]], dissimilar: list[list[int]], mu: 
     return {"X": X, "pairs": {"similar": similar, "dissimilar": dissimilar}, "weight": 0.5, "mu": mu}
 
 
+def likelihood(X: Points, similar: list[list[int]], dissimilar: list[list[int]], b: float | str) -> Inputs:
+    """LDML."""
+    return {"X": X, "pairs": {"similar": similar, "dissimilar": dissimilar}, "b": b}
+
+
 def flower_lists() -> tuple[Points, list[list[int]], list[list[int]]]:
     given = flowers(7, 109, 30)
     return given["X"], *given["pairs"].values()
@@ -215,6 +280,45 @@ def flower_lists() -> tuple[Points, list[list[int]], list[list[int]]]:
 
 def wine_lists() -> list[list[list[int]]]:
     return list(pairs_of(sample(WINE, 9)[1], 103, 20).values())
+
+
+def axes() -> Inputs:
+    """By hand: with a scale of each pair its own length A = 1/e, S_w = diag(8, 2)/e, S_b = diag(4 - 4/e, 5 - 1/e).
+
+    Of one component the optimum is -(5 e - 1)/2, along the second axis: M = diag(0, e/2).
+    """
+    X = [[0.0, -1.0], [0.0, 1.0], [-2.0, 2.0], [2.0, 2.0]]
+    return directions(X, [0, 0, 1, 1], 1, 1, "plain")
+
+
+def directions(X: Points, y: list[int], r: int, k: int, embedding: str, alpha: float = 0.0) -> Inputs:
+    """LFDA."""
+    return {"X": X, "y": y, "n_components": r, "n_neighbors": k, "embedding": embedding, "alpha": alpha}
+
+
+def sparse(X: Points, pairs: dict[str, list[list[int]]], eta: float, lam: float, prior: Any = None) -> Inputs:
+    """SDML with explicit pairs; the prior is the identity if it is not given."""
+    prior = np.eye(len(X[0])).tolist() if prior is None else prior
+    return {"X": X, "pairs": pairs, "eta": eta, "lam": lam, "prior": prior}
+
+
+def diagonal_pair() -> Inputs:
+    """By hand: S = I + (1, 1)(1, 1)^T / 2, and lam takes 1/4 off its entry 1/2: W = [[3/2, 1/4], [1/4, 3/2]], M = W^-1.
+
+    The optimum is 2 + log det W = 2 + log(35/16).
+    """
+    return sparse([[0.0, 0.0], [1.0, 1.0]], {"similar": [[0, 1]], "dissimilar": []}, 0.5, 0.25)
+
+
+def flower_sums() -> Inputs:
+    given = flowers(7, 109, 30)
+    return sparse(given["X"], given["pairs"], 0.001, 0.05, (np.eye(4) + 0.25).tolist())
+
+
+def indefinite() -> Inputs:
+    """A feature twice, and S = I + eta T with an eigenvalue below 0: lam alone makes the problem bounded."""
+    X, y = sample(WINE, 9)
+    return sparse([[*row[:3], row[0]] for row in X], pairs_of(y, 103, 20), 0.01, 0.75)
 
 
 SWAPPED = {"similar": [[0, 3], [0, 4]], "dissimilar": [[0, 1], [0, 2]]}
@@ -301,6 +405,30 @@ RELATIVES = (
         mistakes={"hinge": Mistake("the hinge, not smoothed", params={"width": 0.0})},
     ),
     Definition(
+        "plml-line",
+        "plml",
+        "one feature, two metrics, a triplet seen by half of each: both are 1/8, and the margin is kept",
+        lambda: {
+            "X": [[0.0], [1.0], [3.0]],
+            "y": [0, 0, 1],
+            "alpha1": 1.0,
+            "alpha2": 0.5,
+            "weights": [[0.5, 0.5], [1.0, 0.0], [0.0, 1.0]],
+            "triplets": [[0, 1, 2]],
+        },
+        mistakes={"hard": Mistake("the first metric alone", params={"weights": [[1.0, 0.0]] * 3})},
+    ),
+    Definition(
+        "plml-iris",
+        "plml",
+        "every tenth flower, z-scored, two targets and two impostors each, three metrics",
+        lambda: plml(*sample(IRIS, 10), 3, 10.0, 1.0, 2),
+        mistakes={
+            "half": Mistake("alpha1/2 where there is alpha1", params={"alpha1": 5.0}),
+            "no pull": Mistake("no pairs pulled together", params={"alpha2": 0.0}),
+        },
+    ),
+    Definition(
         "rtml-iris",
         "rtml",
         "every seventh flower, z-scored, two targets and two impostors each",
@@ -310,6 +438,65 @@ RELATIVES = (
             "mean": Mistake("the mean over triplets for their sum", params={"lam": 880.0}),
             "hinge": Mistake("the hinge, not smoothed", params={"width": 0.0}),
         },
+    ),
+    Definition(
+        "schultz-joachims-line",
+        "schultz_joachims",
+        "one feature, one triplet, solvable by hand: M = 1/8, where its margin is kept",
+        lambda: {"X": [[0.0], [1.0], [3.0]], "y": [0, 0, 1], "C": 1.0, "triplets": [[0, 1, 2]]},
+        mistakes={"small": Mistake("C = 1/128: the margin is missed", params={"C": 1 / 128})},
+    ),
+    Definition(
+        "schultz-joachims-iris",
+        "schultz_joachims",
+        "every seventh flower, z-scored, two targets and two impostors each; eight columns for A",
+        lambda: schultz_joachims(*sample(IRIS, 7), 0.05, np.transpose(VECTORS).astype(float).tolist(), 2),
+        mistakes={
+            "half": Mistake("the norm without 1/2", params={"C": 0.025}),
+            "features": Mistake("weights of the features", params={"A": np.eye(4).tolist()}),
+        },
+    ),
+    Definition(
+        "scml-triplet",
+        "scml",
+        "two features, one triplet of margin 3 w_0 + 8 w_1, solvable by hand: w = (0, 1/8), at a cost of 1/4",
+        lambda: {
+            "X": [[0.0, 0.0], [1.0, 1.0], [2.0, 3.0]],
+            "y": [0, 0, 1],
+            "beta": 2.0,
+            "basis": np.eye(2).tolist(),
+            "triplets": [[0, 1, 2]],
+        },
+        mistakes={"dear": Mistake("beta = 10, at which no weight is worth its cost", params={"beta": 10.0})},
+    ),
+    Definition(
+        "scml-iris",
+        "scml",
+        "every seventh flower, z-scored, two targets and two impostors each, eight vectors of several lengths",
+        lambda: scml(*sample(IRIS, 7), 0.05, np.array(VECTORS, dtype=float).tolist(), 2),
+        mistakes={
+            "sum": Mistake("the sum over triplets for their mean", params={"beta": 0.05 / 88}),
+            "features": Mistake("weights of the features", params={"basis": np.eye(4).tolist()}),
+        },
+    ),
+    Definition(
+        "boostmetric-line",
+        "boostmetric",
+        "one feature, two triplets, one of which is always a tie, solvable by hand: X = log(3) / 8",
+        lambda: {
+            "X": [[0.0], [1.0], [3.0], [-1.0]],
+            "y": [0, 0, 1, 1],
+            "v": 2.0,
+            "triplets": [[0, 1, 2], [0, 1, 3]],
+        },
+        mistakes={"another": Mistake("v = 1", params={"v": 1.0})},
+    ),
+    Definition(
+        "boostmetric-iris",
+        "boostmetric",
+        "every seventh flower, z-scored, two targets and two impostors each",
+        lambda: boostmetric(*sample(IRIS, 7), 0.5, 2),
+        mistakes={"small": Mistake("v = 0.4", params={"v": 0.4})},
     ),
     Definition(
         "lsml-crossed",
@@ -367,6 +554,47 @@ RELATIVES = (
         {"alpha": Mistake("half of alpha", params={"alpha": 0.125})},
     ),
     Definition(
+        "ldml-line",
+        "ldml",
+        "one similar and three dissimilar pairs at the same distance, solvable by hand: M = 1 + log 3",
+        lambda: likelihood([[0.0], [1.0], [2.0], [3.0], [4.0]], [[0, 1]], [[1, 2], [2, 3], [3, 4]], 1.0),
+        mistakes={"tiny": Mistake("b = 1e-3", params={"b": 1e-3})},
+    ),
+    Definition(
+        "ldml-iris",
+        "ldml",
+        "every seventh flower, z-scored, thirty pairs of each kind, b free",
+        lambda: likelihood(*flower_lists(), "free"),
+        mistakes={"tiny": Mistake("b = 1e-3", params={"b": 1e-3})},
+    ),
+    Definition(
+        "mlr-line",
+        "mlr",
+        "two classes of two points on a line, AUC, solvable by hand: W = 1/16",
+        two_twos,
+        mistakes={
+            "sum": Mistake("the sum of the slacks", params={"C": 2.0}),
+            "zero_one": Mistake("y_ij = 0 where it is -1", params={"C": 0.25}, times=2.0),
+        },
+    ),
+    Definition(
+        "mlr-iris",
+        "mlr",
+        "every tenth flower, z-scored, mean average precision",
+        lambda: mlr(*sample(IRIS, 10), "map", 3, 20.0),
+        mistakes={
+            "sum": Mistake("the sum of the slacks", params={"C": 300.0}),
+            "auc": Mistake("AUC where there is another measure", params={"measure": "auc"}),
+        },
+    ),
+    Definition(
+        "mlr-wine",
+        "mlr",
+        "every twelfth wine, five features, z-scored, NDCG of the first three",
+        lambda: mlr(*few_wines(), "ndcg", 3, 20.0),
+        mistakes={"whole_list": Mistake("the whole ranking", params={"k": 15})},
+    ),
+    Definition(
         "gmml-squares",
         "gmml",
         "pairs along two axes, solvable by hand: A = diag(2, 3)",
@@ -389,6 +617,54 @@ RELATIVES = (
         lambda: means([[*row[:3], row[0]] for row in sample(WINE, 9)[0]], *wine_lists(), 4.0),
         ("rank deficient",),
         {"mu": Mistake("every pair in both orders, beside mu", params={"mu": 2.0})},
+    ),
+    Definition(
+        "lfda-axes",
+        "lfda",
+        "two classes of two points, along the axes, solvable by hand: M = diag(0, e/2)",
+        axes,
+    ),
+    Definition(
+        "lfda-iris",
+        "lfda",
+        "every seventh flower, z-scored, two components, weighted",
+        lambda: directions(*sample(IRIS, 7), 2, 3, "weighted"),
+        mistakes={"neighbors": Mistake("one neighbour less", params={"n_neighbors": 2})},
+    ),
+    Definition(
+        "lfda-singular",
+        "lfda",
+        "a feature twice: S_w is singular but for alpha; an orthonormal basis",
+        lambda: directions(
+            [[*row[:3], row[0]] for row in sample(WINE, 9)[0]], sample(WINE, 9)[1], 2, 2, "orthonormal", 0.25
+        ),
+        ("rank deficient",),
+        {"alpha": Mistake("half of alpha", params={"alpha": 0.125})},
+    ),
+    Definition(
+        "sdml-diagonal-pair",
+        "sdml",
+        "one similar pair, solvable by hand: M = [[3/2, 1/4], [1/4, 3/2]]^-1",
+        diagonal_pair,
+        mistakes={"once": Mistake("each entry off the diagonal once", params={"lam": 0.125})},
+    ),
+    Definition(
+        "sdml-iris",
+        "sdml",
+        "every seventh flower, z-scored, thirty pairs of each kind, a prior that is not diagonal",
+        flower_sums,
+        mistakes={
+            "mean": Mistake("the mean over pairs", params={"eta": 0.001 / 60}),
+            "ordered": Mistake("every pair in both orders", params={"eta": 0.002}),
+        },
+    ),
+    Definition(
+        "sdml-indefinite",
+        "sdml",
+        "a feature twice, and S is indefinite: the problem is bounded all the same",
+        indefinite,
+        ("rank deficient",),
+        {"once": Mistake("each entry off the diagonal once", params={"lam": 0.375})},
     ),
     Definition(
         "itml-iris",

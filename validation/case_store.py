@@ -15,16 +15,20 @@ from case_inputs import Definition, Inputs
 from case_relatives import Mistake
 
 import cvxml
+from cvxml.core.bases import is_identity, weighted
 from cvxml.core.exact import upward
 from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
 from cvxml.core.squares import root_of
+from cvxml.family.blocks import Blocks
 from cvxml.family.bound import Family, in_domain
+from cvxml.family.combinations import NormOfCombination
 from cvxml.family.frobenius import Frobenius, missing
 from cvxml.family.method import FamilyMethod
 from cvxml.family.rational import plane
 from cvxml.family.regularizers import Budget, fractions
-from cvxml.family.rows import Prices
+from cvxml.family.rows import Prices, joined
+from cvxml.family.triplets import CombinationMethod
 from cvxml.methods import get
 from cvxml.methods.kernel_mlsvm import exact as kernel
 from cvxml.methods.ssvm import member
@@ -44,7 +48,7 @@ def to_store(definition: Definition, inputs: Inputs) -> dict[str, Any]:
         return {"proof": {}, "wrong": []}
     dual = {name: array.tolist() for name, array in best.dual.items()}
     hint = hints(definition.formula, inputs, best.metric, best.dual)
-    proof = {**with_root(best.metric), **dual, **hint}
+    proof = {**with_root(best.metric), **weights(definition.formula, inputs, best.metric), **dual, **hint}
     return {"proof": proof, "wrong": wrong_metrics(definition, inputs, best.metric)}
 
 
@@ -61,6 +65,16 @@ def solved(formula: str, inputs: Inputs, **changed: Any) -> Any:
 def with_root(metric: FloatArray) -> dict[str, Any]:
     """The metric and M with M M^T near it, of which the exact interval is."""
     return {"metric": metric.tolist(), "root": root_of(metric).tolist()}
+
+
+def weights(formula: str, inputs: Inputs, metric: FloatArray) -> dict[str, Any]:
+    """Those that a metric stands for, where metrics are combinations of vectors."""
+    of = get(formula)
+    if not isinstance(of, CombinationMethod):
+        return {}
+    given = of.instance(inputs["X"], inputs.get("y"), **parameters(inputs))
+    found = weighted(metric, given.basis, given.X)
+    return {"weights": found.w.tolist()} if found.feasibility.feasible else {}
 
 
 def hints(formula: str, inputs: Inputs, metric: FloatArray, dual: Any) -> dict[str, Any]:
@@ -83,11 +97,18 @@ def hints(formula: str, inputs: Inputs, metric: FloatArray, dual: Any) -> dict[s
 def of_family(formula: str, family: Family, own: Sequence[Prices]) -> dict[str, Any]:
     """The hint of the regularizer, if it takes one, for prices of the domain."""
     R = family.regularizer
-    if type(R) not in (Frobenius, Budget):
+    if type(R) not in (Frobenius, Blocks, Budget, NormOfCombination):
         return {}
-    (term,), (prices,), X = family.terms, own, plane(R.X)
-    a = term.loss.exact_prices([Fraction(price) for price in prices.a.tolist()])
-    G = term.rows.weights(Prices(np.array(a, dtype=object), prices.key))
+    X, weights = plane(R.X), []
+    for term, prices in zip(family.terms, own, strict=True):
+        a = term.loss.exact_prices([Fraction(price) for price in prices.a.tolist()])
+        weights.append(term.rows.weights(Prices(np.array(a, dtype=object), prices.key)))
+    G = joined(weights)
+    if isinstance(R, Blocks):
+        each = [missing(*X.outer(part.pairs, fractions(part.w)), 2 * X.at) for part in R.parts(G)]
+        return {"psd": np.vstack(each).tolist()}
+    if isinstance(R, NormOfCombination):
+        return {} if is_identity(R.B) else {"z": R.proposed(G._replace(w=G.w.astype(float))).tolist()}
     if isinstance(R, Frobenius):
         return {"psd": missing(*X.outer(G.pairs, fractions(G.w)), 2 * X.at).tolist()}
     return {"mu": upward(-R.exact_bound(X, G, 1.0) * MU.get(formula, 1))}
@@ -101,17 +122,23 @@ def wrong_metrics(definition: Definition, inputs: Inputs, best: FloatArray) -> l
         found["shorter"] = ("0.9 times the optimum", with_root(0.9 * best))
         over = {"metric": (1.1 * best).tolist()}
         found["over budget"] = ("1.1 times the optimum: it spends more than 1", over)
+    elif formula == "lfda":  # whose objective is that of the range
+        found["backwards"] = ("the features in the reverse order", with_root(best[::-1, ::-1].copy()))
     elif formula in UP_TO_A_FACTOR and "not unique" not in definition.flags:
         found["identity"] = ("Euclid", with_root(np.eye(d)))
     elif formula not in UP_TO_A_FACTOR and zero:
         found["identity"] = ("Euclid, where the optimum is 0", with_root(np.eye(d)))
     elif formula not in UP_TO_A_FACTOR:
         found["longer"] = ("1.1 times the optimum", with_root(1.1 * best))
-    if d > 1 and isinstance(get(formula), FamilyMethod) and formula != "kernel_mlsvm":
+    member = isinstance(get(formula), FamilyMethod) and formula != "kernel_mlsvm"
+    if d > 1 and (member or formula == "mlr"):
         # 1/size, entry by entry, shows that it is not psd
         size = np.sqrt(np.maximum(np.diag(best), 1e-3 * np.diag(best).max() or 1.0))
         bent = best - 1.2 * np.outer(size, size)
         found["not psd"] = ("P_+ is missing", {"metric": bent.tolist()})
+    for _, given in found.values():
+        if "root" in given:
+            given.update(weights(formula, inputs, np.array(given["metric"])))
     return [{"name": name, "why": why, **given} for name, (why, given) in found.items()]
 
 

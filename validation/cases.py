@@ -4,10 +4,10 @@
     python validation/cases.py --check    change nothing; exit code 1 if a file would change
     python validation/cases.py --solve    also solve anew what has no stored solution yet
 
-Stored are the metric, its root M, the dual variables, L or mu, and the wrong metrics (case_store.py): how they were
-found does not matter, for what is said of them is computed here, in exact arithmetic (core/exact.py) from the inputs:
-the interval that holds the optimum, the radius, and by how much a wrong metric is worse at least. All of it is the
-same, byte for byte, on every machine.
+Stored are the metric, its root M, weights of vectors, the dual variables, L, z or mu, and the wrong metrics
+(case_store.py): how they were found does not matter, for what is said of them is computed here, in exact arithmetic
+(core/exact.py) from the inputs: the interval that holds the optimum, the radius, and by how much a wrong metric is
+worse at least. All of it is the same, byte for byte, on every machine.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ PROBLEMS = (*OWN, *RELATIVES)
 FOLDER = Path(__file__).parent.parent / "cvxml" / "cases"
 TOL = Fraction(1, 10**6)  # "normal": every wrong metric is refuted at it
 NEAR = 1e-12  # of a metric, what M M^T may be away from it
-NO_PRICES = ("metric", "root", "psd", "mu")  # of a proof
+NO_PRICES = ("metric", "root", "weights", "psd", "z", "mu")  # of a proof
 
 
 def main() -> int:
@@ -160,18 +160,23 @@ class Stored:
     def interval(self, of: dict[str, Any]) -> Exact:
         """That of a metric with its root, by the prices of the proof."""
         dual = {name: np.array(values) for name, values in self.proof.items() if name not in NO_PRICES}
-        metric, hint = self.of.matrix(self.given, np.array(of["metric"])), self.proof.get("psd")
+        metric, hint = (
+            self.of.matrix(self.given, np.array(of["metric"])),
+            self.proof.get("psd", self.proof.get("z")),
+        )
         far = distance_to_square(np.array(of["metric"]), np.array(of["root"]))
         assert far <= NEAR * np.abs(of["metric"]).max(), (self.id, far)
         if "mu" in self.proof:
             hint = self.proof["mu"] / MU.get(self.of.id, 1)
-        return self.of.exact_as_stored(self.given, metric, dual, root=of["root"], hint=hint)
+        return self.of.exact_as_stored(
+            self.given, metric, dual, root=of.get("weights", of["root"]), hint=hint
+        )
 
     def radius(self, best: Exact) -> Fraction | None:
         """How far the optimum may be from the metric, where that is known."""
         if self.family is None:
             return None
-        A, root = np.array(self.proof["metric"]), self.proof["root"]
+        A, root = np.array(self.proof["metric"]), self.proof.get("weights", self.proof["root"])
         return radius(self.family, self.family.regularizer.exact_metric(A, root), best)
 
     def refuted(self, entry: dict[str, Any], best: Exact) -> dict[str, Any]:
@@ -180,7 +185,8 @@ class Stored:
         if "root" in entry:
             worse_by = self.interval(entry).objective - best.objective
             assert worse_by > TOL * best.scale, (self.id, entry["name"], float(worse_by))
-            return {**kept, "root": entry["root"], "worse_by": decimal(worse_by, up=False)}
+            proof = {name: entry[name] for name in ("root", "weights") if name in entry}
+            return {**kept, **proof, "worse_by": decimal(worse_by, up=False)}
         A = np.array(entry["metric"])
         least = least_eigenvalue(A)
         if least < -Fraction(1, 1000) * Fraction(np.abs(A).max()):

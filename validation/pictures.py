@@ -32,7 +32,7 @@ PIXELS = 600  # across, of the page's pictures
 def foreign() -> dict[str, float]:
     """Learner and settings -> the relative gap of the metric that it returns, the largest first.
 
-    Without runs whose tolerance was set tighter, or whose limits were set low.
+    Without other packages, and runs whose tolerance was set tighter, or whose limits were set low.
     """
     part = REPORT.read_text(encoding="utf-8").split(f"## {DATA} ")[1]
     table = part.split("| package |")[0].split("## ")[0]
@@ -41,6 +41,7 @@ def foreign() -> dict[str, float]:
         f"{row[0].split(',')[0]}, {row[1]}": float(row[5])
         for row in rows
         if len(row) == 9 and row[5][:1].isdigit() and not any(word in row[1] for word in OTHER)
+        if " " not in row[0].split(",")[0]  # a package before the learner
     }
     return dict(sorted(found.items(), key=lambda pair: -pair[1]))
 

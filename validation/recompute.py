@@ -23,18 +23,32 @@ lmnn      sum lambda, for 0 <= lambda <= mu with (1 - mu) sum X_ij + sum lambda_
           hinge sum lambda - sum lambda^2 / (4 mu), lambda of any size
 frobmetric  sum a - ||P_+(G)||^2 / 2, for 0 <= a <= C/m, where G = sum a_ijl (X_il - X_ij). Scale: ||X||^2 / 2
 rtml      sum a - width/2 sum a^2 - ||P_+(G)||^2 / (2 lam), for 0 <= a <= 1, with the same G. Scale: lam/2 ||M||^2
+schultz_joachims  sum a - ||N||^2 / 2, for 0 <= a <= C, with the same G and any N with a_k^T N a_k >= a_k^T G a_k for
+          every column of A (of the identity if it is not given). Scale: ||M||^2 / 2
+scml      sum a, for 0 <= a <= 1/m with b_k^T G b_k <= beta for every vector of the basis
+boostmetric  H(u), for u of the simplex with v I - sum u_ijl (X_il - X_ij) psd. Scale: no less than 1
+plml      the metrics, for weights W as they are: sum a - sum_b ||P_+(K_b)||^2 / (4 alpha1), for 0 <= a <= 1, where
+          K_b = sum a W_ib (X_il - X_ij) - alpha2 sum W_ib X_ij over the pairs i, j. Scale: alpha1 sum_b ||M_b||^2
 lsml      log det(A_0 Z), for 0 <= s < 1 with Z = A_0^-1 + sum w (s X_ab - s/(1-s) X_cd) positive definite
 itml      log det(A_0 Z) + gamma sum_S log(1 - lambda u/gamma) + gamma sum_D log(1 + lambda l/gamma), for lambda >= 0,
           lambda_S < gamma/u, Z = A_0^-1 + sum_S lambda X_ij - sum_D lambda X_ij positive definite
 mmc       -sqrt(mu sum 1/c), for c > 0 with mu sum_S X_ij - sum_D c X_ij psd; diagonal: with its diagonal >= 0
 dml_eig   -mu, for q of the simplex with mu sum_S X_ij - sum_D q X_ij psd
+ldml      sum H(a) - b sum t a, for 0 <= a <= 1 with sum t a X_ij psd, t = 1 in S and -1 in D, sum t a = 0 if b is free
 rca       d l - d l log l + l log det C, for l > 0, C the covariance within chunklets plus alpha I; the metric is judged
           with its determinant made 1
 gmml      2 tr SY, for symmetric Y with D - Y S Y psd, S and D the sums of X_ij over these pairs, each plus mu I
+lfda      -(r s + tr S_w N), for any s and psd N with S_w N S_w + s S_w - S_b psd, N found here; the metric is judged by
+          its range, and must be to 1e-6 the one of its embedding. Scale: minus the objective
+sdml      d + log det(S + U), for symmetric U with U_ii = 0, |U_ij| <= lam and S + U positive definite, where S is
+          M_0^-1 + eta (sum_S X_ij - sum_D X_ij). Scale: d
+mlr       sum mu loss, for mu >= 0 of rankings, with a sum <= C/n for each of n queries, and I - sum mu 2/(P N) sum
+          (X_qj - X_qi) psd, over the pairs of a relevant i and another j that a ranking has the other way round
 mcml      sum_i H(q_i), for rows q_i of the simplex with sum (w_ij - q_ij) X_ij psd, w_ij = 1/(n_c - 1) in the class
 
 where S and D are the similar and the dissimilar pairs; the scale is the objective. Prices that miss psd are mixed with
-2^-20 or less of others that do not: 0 for lmnn, softmax rows for mcml; for mmc and dml_eig mu grows.
+2^-20 or less of others that do not: 0 for lmnn, softmax rows for mcml, equal shares for boostmetric;
+for mmc and dml_eig mu grows.
 
 For ssvm, which is not convex, the same of the metric's own convex step: with h*_i the cheapest set in which the class
 of i wins, and weights q >= 0 of sum 1 for each point, the step is nowhere below  C sum q Delta - ||P_+(M)||^2 / 4,
@@ -882,6 +896,15 @@ def recompute_triplets(content):
         missed = [max(1 - v * by, Fraction(0)) for v in D[i, k] - D[i, j]]
         losses = (m - width / 2 if m >= width else m**2 / (2 * width) for m in missed)
         values.append((lam * (A * A).sum() * a**2 / 2, cap * sum(losses, Fraction(0))))
+    price, fine, weights = triplet_prices(content, triplets, cap)
+    square = of**4 * positive_square(outer_sum(X, weights)) * fine**2
+    gained = fine * price.sum() - width / 2 * fine**2 * (price * price).sum()
+    return max(a + b for a, b in values), gained - square / (2 * lam), values[-1][0]
+
+
+def triplet_prices(content, triplets, cap):
+    """Prices as integers and their unit, 0 to `cap`, and the weights of the pairs in sum a (X_il - X_ij)."""
+    n = len(content["X"])
     price, fine = numbers(content, "price", len(content["dual"]["triplets"]))
     priced = index_rows(content["dual"]["triplets"], 3, n, "triplets")
     listed = set(map(tuple, triplets.tolist()))
@@ -894,9 +917,184 @@ def recompute_triplets(content):
     price = np.minimum(price, math.floor(cap / fine))
     i, j, k = priced.T
     weights = at_pairs(n, zip(i, k, strict=True), price) - at_pairs(n, zip(i, j, strict=True), price)
-    square = of**4 * positive_square(outer_sum(X, weights)) * fine**2
-    gained = fine * price.sum() - width / 2 * fine**2 * (price * price).sum()
-    return max(a + b for a, b in values), gained - square / (2 * lam), values[-1][0]
+    return price, fine, weights
+
+
+def recompute_plml(content):
+    """Of the metrics, for the weights in the file: a point sees a pair by its own share of every block."""
+    params, (X, of) = content["params"], whole(content["X"])
+    W, share = whole(params["weights"])
+    n, d, m = len(X), X.shape[1], W.shape[1]
+    require(len(W) == n and (W >= 0).all(), "the weights are not a row a point, 0 or more")
+    triplets = index_rows(params["triplets"], 3, n, "triplets")
+    alpha1, alpha2 = (Fraction(float(params[name])) for name in ("alpha1", "alpha2"))
+    require(
+        len(triplets) > 0 and alpha1 > 0 and alpha2 >= 0, "there is no triplet, or a weight is not allowed"
+    )
+    pairs = np.unique(triplets[:, :2], axis=0)
+    own = [slice(b * d, (b + 1) * d) for b in range(m)]
+    beside = np.array(content["metric"], float)
+    for block in own:
+        beside[block, block] = 0
+    require(not beside.any(), "an entry beside the blocks is not 0")
+    values = []
+    for A, a in candidates(content["metric"], m * d):
+        blocks = [A[block, block] for block in own]
+        D = sum(W[:, b, None] * distances(X, block) for b, block in enumerate(blocks))
+        by, (i, j, k) = of**2 * a * share, triplets.T
+        missed = sum((max(1 - v * by, Fraction(0)) for v in D[i, k] - D[i, j]), Fraction(0))
+        pull = alpha2 * by * D[pairs[:, 0], pairs[:, 1]].sum()
+        values.append((alpha1 * sum((block * block).sum() for block in blocks) * a**2, missed + pull))
+    price, fine, weights = triplet_prices(content, triplets, Fraction(1))
+    pulled, coarse = whole([float(alpha2)])
+    unit = min(fine, coarse)
+    weights = weights * int(fine / unit) - at_pairs(n, pairs, [pulled[0] * int(coarse / unit)] * len(pairs))
+    square = sum(positive_square(outer_sum(X, weights * W[:, b, None])) for b in range(m))
+    bound = fine * price.sum() - of**4 * unit**2 * share**2 * square / (4 * alpha1)
+    return max(a + b for a, b in values), bound, values[-1][0]
+
+
+def nonnegative(V, target):
+    """w >= 0 near the least |V w - target|, by C. Lawson's and R. Hanson's method, in floats: it only proposes."""
+    w, used = np.zeros(V.shape[1]), np.zeros(V.shape[1], bool)
+    least = 1e-12 * np.abs(V.T @ target).max(initial=0)
+    for _ in range(10 * V.shape[1]):
+        slope = np.where(used, -math.inf, V.T @ (target - V @ w))
+        if not slope.max() > least:
+            break
+        used[slope.argmax()] = True
+        while used.any():
+            best = np.zeros(len(w))
+            best[used] = np.linalg.lstsq(V[:, used], target, rcond=None)[0]
+            below = used & (best <= 0)
+            if not below.any():
+                w = best
+                break
+            w = w + np.min(w[below] / (w[below] - best[below])) * (best - w)
+            used &= (w > 0) & ~(below & (w <= 1e-14 * w.max()))
+            w[~used] = 0
+    return w
+
+
+def proposed(B, M):
+    """Weights whose combination is near the matrix M, of those of about the least sum; in units of its diagonal."""
+    if np.array_equal(B, np.eye(M.shape[0])):
+        return np.maximum(np.diag(M), 0)
+    seen = np.diag(M) > 0
+    able = ~B[:, ~seen].any(axis=1)
+    unit = 1 / np.sqrt(np.diag(M)[seen])
+    own = B[able][:, seen] * unit
+    lengths = np.sum(own**2, axis=1)
+    V = np.einsum("ki,kj->kij", own, own).reshape(len(own), own.shape[1] ** 2).T / lengths
+    target = (M[np.ix_(seen, seen)] * np.outer(unit, unit)).ravel()
+    best, cost, size = nonnegative(V, target), 1 / lengths, np.linalg.norm(target)
+    if best.any():
+        slight = 1e-5 * size / (cost @ best)
+        rough = nonnegative(np.vstack([V, slight * cost]), np.append(target, 0.0))
+        kept, fine = rough > 1e-9 * rough.max(), np.zeros(len(own))
+        fine[kept] = nonnegative(V[:, kept], target)
+        missed = [np.linalg.norm(V @ each - target) for each in (best, fine)]
+        if missed[1] <= missed[0] + 1e-13 * size and cost @ fine < cost @ best:
+            best = fine
+    w = np.zeros(len(B))
+    w[able] = best / lengths
+    return w
+
+
+def forms(B, G):
+    """b_k^T G b_k of integers."""
+    return (B.dot(G) * B).sum(axis=1)
+
+
+def recompute_combination(content):
+    """Judged is the combination of weights next to the metric, of the columns of A or of the basis."""
+    params, (X, of) = content["params"], whole(content["X"])
+    (n, d), least_sum = X.shape, content["method"] == "scml"
+    given = params["basis"] if least_sum else params["A"]
+    vectors = (
+        np.eye(d) if given is None else np.array(given, float) if least_sum else np.array(given, float).T
+    )
+    require(
+        vectors.ndim == 2 and vectors.shape[1] == d and len(vectors) > 0, "the vectors have another shape"
+    )
+    B, at = whole(vectors)
+    triplets = index_rows(params["triplets"], 3, n, "triplets")
+    require(len(triplets) > 0, "there is no triplet")
+    symmetric(content["metric"], d)
+    A = np.array(content["metric"], float)
+    w, fine = whole(proposed(vectors, A / 2 + A.T / 2))
+    M, unit = B.T.dot(B * w[:, None]), at**2 * fine
+    # beside the entries of their own features: beside the largest of all anything may be small
+    own = np.sqrt(np.maximum(np.diag(A), 0))
+    off = np.abs(A - np.array([[float(v * unit) for v in row] for row in M]))
+    require((off <= 1e-6 * np.outer(own, own)).all(), "the metric is no combination of the vectors")
+    cap = Fraction(1, len(triplets)) if least_sum else Fraction(float(params["C"]))
+    beta = Fraction(float(params["beta"])) if least_sum else Fraction(1)
+    require(min(beta, cap) > 0, "a parameter is not allowed")
+    i, j, k = triplets.T
+    D, by = distances(X, M), of**2 * unit
+    slacks = cap * sum((max(1 - v * by, Fraction(0)) for v in D[i, k] - D[i, j]), Fraction(0))
+    price, fine_price, weights = triplet_prices(content, triplets, cap)
+    G, paid = outer_sum(X, weights), of**2 * fine_price * at**2
+    c, gained = [v * paid for v in forms(B, G)], fine_price * price.sum()
+    if least_sum:
+        objective, most = beta * fine * int(w.sum()) + slacks, max(c)
+        return objective, gained * min(Fraction(1), beta / most if most > 0 else 1), objective
+    z = [max(v, Fraction(0)) for v in c] if given is None else raised(B, at, c, G, of**2 * fine_price)
+    # one denominator for all, or it would grow with every weight
+    small = max(z) / ONE or Fraction(1)
+    N = B.T.dot(B * np.array([-(-v // small) for v in z], object)[:, None])
+    norm = int((M * M).sum()) * unit**2 / 2
+    return norm + slacks, gained - int((N * N).sum()) * (at**2 * small) ** 2 / 2, norm
+
+
+def raised(B, at, c, G, unit):
+    """Weights of a combination N with b_k^T N b_k >= c_k: near those of the projection of G, and what these miss."""
+    own = floats(B)
+    lengths = np.sum(own**2, axis=1)
+    V = np.einsum("ki,kj->kij", own, own).reshape(len(own), own.shape[1] ** 2).T / lengths
+    # both have lost their unit, and the largest is 1
+    proposal, fine = whole(nonnegative(V, floats(G).ravel()) / lengths)
+    largest = int(np.abs(B).max())
+    fine *= int(np.abs(G).max()) * unit / (largest * at) ** 2
+    s = [v * at**4 * fine for v in forms(B, B.T.dot(B * proposal[:, None]))]
+    squares_of = [int((row * row).sum()) * at**2 for row in B]
+    return [
+        v * fine + max(want - has, 0) / length**2
+        for v, want, has, length in zip(proposal, c, s, squares_of, strict=True)
+    ]
+
+
+def recompute_boostmetric(content):
+    """A triplet without a price has none."""
+    X, of, found = squares(content)
+    (n, d), v = X.shape, Fraction(float(content["params"]["v"]))
+    triplets = index_rows(content["params"]["triplets"], 3, n, "triplets")
+    require(len(triplets) > 0 and v > 0, "there is no triplet, or v is not positive")
+    i, j, k = triplets.T
+    objectives = []
+    for D, by, A, a in found:
+        margins = D[i, k] - D[i, j]
+        low = margins.min()
+        log_sum = log(Fraction(sum(exponentials(margins - low, by)), ONE))
+        objectives.append(log_sum - low * by + v * np.trace(A) * a)
+    priced = index_rows(content["dual"]["triplets"], 3, n, "triplets")
+    place = {tuple(row): t for t, row in enumerate(triplets.tolist())}
+    require(all(tuple(row) in place for row in priced.tolist()), "what is no triplet has a price")
+    price = np.zeros(len(triplets))
+    price[[place[tuple(row)] for row in priced.tolist()]] = content["dual"]["price"]
+    same = np.full(len(triplets), 1 / len(triplets))
+    u, same = (np.array(of_simplex(row, "u"), object) for row in (price, same))
+
+    def left(u):
+        """v I - sum u H, in integers."""
+        weights = at_pairs(n, zip(i, k, strict=True), u) - at_pairs(n, zip(i, j, strict=True), u)
+        level = v * ONE / of**2
+        eye = np.diag([level.numerator] * d).astype(object)
+        return eye - level.denominator * outer_sum(X, weights)
+
+    a, b = shares(left(u), left(same))
+    return max(objectives) + ALLOWED, entropy(a * u + b * same) - ALLOWED, max(abs(objectives[-1]), 1)
 
 
 def symmetric_prior(params, d):
@@ -998,6 +1196,46 @@ def recompute_lsml(content):
     bound = log_det_of(prior, of, X, unit, G, bits)
     lost = ALLOWED * (d + len(rows)) * max(1, *(abs(v) for v in objectives))
     return max(objectives) + lost, bound - lost, max(abs(max(objectives)), Fraction(d, 10**6))
+
+
+def recompute_ldml(content):
+    """At the b given, or at one that is near the best."""
+    X, _, found = squares(content)
+    (similar, dissimilar), b = given_pairs(content), content["params"]["b"]
+    free, listed = b == "free", [*map(tuple, similar.tolist()), *map(tuple, dissimilar.tolist())]
+    t = np.array([1] * len(similar) + [-1] * len(dissimilar), dtype=object)
+    objectives = []
+    for D, by, _, _ in found:
+        values = np.array([D[pair] for pair in listed], dtype=object)
+        at = Fraction(even_odds(t, values, by) if free else float(b))
+        common = math.lcm(by.denominator, at.denominator)
+        z = t * (values * int(by * common) - int(at * common))
+        e = exponentials(np.abs(z), Fraction(1, common))
+        total = sum(max(v, 0) for v in z) * Fraction(1, common)
+        objectives.append(total + sum(log(Fraction(ONE + v, ONE)) for v in e))
+    a, fine = numbers(content, "a", len(listed))
+    require((a >= 0).all() and (a * fine <= 1).all(), "a price leaves what is allowed: 0 to 1")
+    require(not free or (t * a).sum() == 0, "prices of similar and of dissimilar pairs do not balance")
+    require(psd(outer_sum(X, at_pairs(len(X), listed, t * a))), "the prices leave the dual cone")
+    whole_unit = max(1, int(1 / fine))
+    bound = sum(entropy([int(v), whole_unit - int(v)]) for v in a if 0 < v < whole_unit)
+    bound -= 0 if free else Fraction(float(b)) * (t * a).sum() * fine
+    lost = ALLOWED * (1 + max(objectives))
+    return max(objectives) + lost, bound - lost, objectives[-1]
+
+
+def even_odds(t, D, unit):
+    """b with about as much of similar pairs beyond it as of dissimilar pairs within, by bisection."""
+    D = np.array([float(v * unit) for v in D])
+    t = t.astype(float)
+    low, high = D.min() - math.log(2 * len(D)), D.max() + math.log(2 * len(D))
+    for _ in range(200):
+        b = (low + high) / 2
+        z = t * (D - b)
+        e = np.exp(-np.abs(z))
+        beyond = float(t @ np.where(z > 0, 1 / (1 + e), e / (1 + e)))
+        low, high = (b, high) if beyond > 0 else (low, b)
+    return (low + high) / 2
 
 
 def budget(content):
@@ -1155,6 +1393,203 @@ def recompute_gmml(content):
     return max(objectives), 2 * (S * Y).sum() * fine * one, max(objectives)
 
 
+def local_scatter(content):
+    """S_w and S_b as integers in one unit."""
+    (X, unit), params = whole(content["X"]), content["params"]
+    y, k, alpha = np.array(content["y"]), params["n_neighbors"], Fraction(float(params["alpha"]))
+    require(y.shape == (len(X),) and alpha >= 0 and k >= 1, "the labels, n_neighbors or alpha are wrong")
+    classes = [np.flatnonzero(y == c) for c in sorted(set(y.tolist()))]
+    n, common = len(X), math.lcm(len(X), *map(len, classes))
+    within = np.zeros((n, n), object)
+    between = np.full((n, n), common // n * ONE, dtype=object)
+    for own in classes:
+        D = distances(X[own], np.diag([1] * X.shape[1]).astype(object))
+        require(len(own) > k, "a class has too few points for n_neighbors")
+        nearest = [sorted(row)[k] for row in D.tolist()]
+        for a, i in enumerate(own):
+            for b, j in enumerate(own):
+                A = affinity(D[a, b], nearest[a] * nearest[b]) if a != b else 0
+                within[i, j] = A * (common // len(own))
+                between[i, j] = A * (common // n - common // len(own))
+    step = unit**2 / (2 * ONE * common)  # every two points are there in both orders
+    one = Fraction(1, math.lcm(step.denominator, alpha.denominator))
+    added = np.diag([int(alpha / one)] * X.shape[1]).astype(object)
+    S_w, S_b = (outer_sum(X, weights) * int(step / one) for weights in (within, between))
+    return S_w + added, S_b, one
+
+
+def affinity(D, product):
+    """exp(-D / sqrt(product)) as a multiple of 1 / ONE, rounded down; 0 where the product is 0."""
+    if not product:
+        return 0
+    power = -DECIMALS.divide(decimal.Decimal(int(D)), DECIMALS.sqrt(decimal.Decimal(int(product))))
+    return int(DECIMALS.multiply(DECIMALS.exp(power), decimal.Decimal(ONE))) if power > -120 else 0
+
+
+def recompute_lfda(content):
+    """The scale is minus the objective."""
+    S_w, S_b, one = local_scatter(content)
+    params, d, largest = content["params"], len(S_w), int(max(abs(v) for v in S_w.flat))
+    r, embedding = params["n_components"], params["embedding"]
+    require(eliminate(S_w, d) is not None, "S_w is singular")
+    # features in units in which the diagonal of S_w is about 1
+    size = np.exp2(np.round(np.log2([float(Fraction(int(v), largest)) for v in np.diag(S_w)]) / 2))
+    near_w, near_b = (
+        np.array([[float(Fraction(int(v), largest)) for v in row] for row in S]) / np.outer(size, size)
+        for S in (S_w, S_b)
+    )
+    back = np.linalg.inv(np.linalg.cholesky(near_w))
+    values, V = np.linalg.eigh(back @ near_b @ back.T)
+    V = back.T @ V / size[:, None]
+    objectives = []
+    for A, by in candidates(content["metric"], d):
+        scaled = np.array([[float(v * by) for v in row] for row in A]) * size * size[:, None]
+        T = whole(np.linalg.eigh(scaled)[1][:, d - r :] / size[:, None])[0]
+        det, adjugate = inverse(T.T.dot(S_w).dot(T))
+        objectives.append(-Fraction(int((adjugate * T.T.dot(S_b).dot(T)).sum()), int(det)))
+        # the metric of this range that is of the embedding, and what it is to be multiplied by
+        metric, unit = T.dot(adjugate).dot(T.T), 1 / (det * one)
+        if embedding == "weighted":
+            metric, unit = metric.dot(S_b).dot(metric), unit**2 * one
+        elif embedding == "orthonormal":
+            det, adjugate = inverse(T.T.dot(T))
+            metric, unit = T.dot(adjugate).dot(T.T), Fraction(1, int(det))
+        else:
+            require(embedding == "plain", "the embedding is not known")
+        ratio = by / unit
+        off, there = (
+            S_w.dot(part)
+            for part in (A * ratio.numerator - metric * ratio.denominator, metric * ratio.denominator)
+        )
+        near = 10**12 * (off * off.T).sum() <= (there * there.T).sum()
+        require(near, "the metric is not of its embedding")
+    (price,), fine = numbers(content, "s", 1)
+    N, size = whole((V * np.maximum(values - float(price * fine), 0)) @ V.T)
+    N = N + N.T
+    size = size / (2 * largest)
+    ceiling = Fraction(float(values[-1]))
+    for share in SHARES:
+        s = price * fine + ceiling / 2**share
+        parts = (
+            S_w.dot(N).dot(S_w) * size.numerator,
+            S_w * s.numerator * size.denominator,
+            S_b * size.denominator,
+        )
+        if psd(parts[0] * s.denominator + parts[1] - parts[2] * s.denominator):
+            break
+    else:
+        raise ValueError("no N is found for this s")
+    bound = -(r * s + (S_w * N).sum() * size)
+    return max(objectives), bound - ALLOWED * abs(bound), -max(objectives)
+
+
+def recompute_sdml(content):
+    """The scale is the number of features."""
+    params, (X, unit) = content["params"], whole(content["X"])
+    n, d = X.shape
+    eta, lam = (Fraction(float(params[name])) for name in ("eta", "lam"))
+    require(eta > 0 and lam >= 0, "a parameter is not allowed")
+    T = sum(
+        sign * outer_sum(X, at_pairs(n, listed, [1] * len(listed)))
+        for sign, listed in zip((1, -1), given_pairs(content), strict=True)
+    )
+    prior, of = symmetric_prior(params, d)
+    require(eliminate(prior, d) is not None, "the prior is not positive definite")
+    det, adjugate = inverse(prior)
+    U, fine = whole(content["dual"]["U"])
+    require(U.shape == (d, d) and (U == U.T).all(), "U is not symmetric")
+    require(not np.diag(U).any() and (abs(U) * fine <= lam).all(), "U leaves its box")
+    # S and S + U, as integers in one unit
+    parts = (1 / (det * of), eta * unit**2, fine)
+    one = Fraction(1, math.lcm(*(part.denominator for part in parts)))
+    S = adjugate * int(parts[0] / one) + T * int(parts[1] / one)
+    left = eliminate(S + U * int(fine / one), d)
+    require(left is not None, "S + U is not positive definite")
+    logs = log(Fraction(left[0])), d * log(one)
+    objectives = []
+    for A, by in candidates(content["metric"], d):
+        inside = eliminate(A, d)
+        require(inside is not None, "the metric is not positive definite")
+        off = abs(A).sum() - np.trace(A)
+        own = log(Fraction(inside[0])), d * log(by)
+        spent = (A * S).sum() * one * by + lam * off * by
+        objectives.append(spent - sum(own) + ALLOWED * sum(map(abs, own)))
+    return max(objectives), d + sum(logs) - ALLOWED * sum(map(abs, logs)), Fraction(d)
+
+
+def earned(content, P, N):
+    """What the p-th relevant point earns with g others before it: (P, N + 1) fractions; 60 digits of logarithms."""
+    measure, k = content["params"]["measure"], content["params"]["k"]
+    k = min(k, P, N) if measure == "precision" else min(k, P)
+    if measure == "ndcg":
+        c = [Fraction(1)] + [log(Fraction(2)) / log(Fraction(r)) for r in range(2, k + 1)]
+        c = [own / sum(c) for own in c] + [Fraction(0)] * (P + N)
+    rules = {
+        "auc": lambda p, r: Fraction(N - r + p, P * N),
+        "precision": lambda p, r: Fraction(int(r <= k), k),
+        "map": lambda p, r: Fraction(p, P * r),
+        "mrr": lambda p, r: Fraction(int(p == 1), r),
+        "ndcg": lambda p, r: c[r - 1],
+    }
+    require(measure in rules and k >= 1, "no measure")
+    return [[rules[measure](p, p + g) for g in range(N + 1)] for p in range(1, P + 1)]
+
+
+def worst_of_query(near, far, table, by):
+    """The largest loss less 2/(P N) of what is swapped, by how many of `far` are before each of `near`."""
+    P, N = len(near), len(far)
+    before, best = np.concatenate([[0], np.cumsum(np.sort(far))]), [Fraction(1)] * (N + 1)
+    for D, own in zip(np.sort(near), table, strict=True):
+        tops = itertools.accumulate(best, max)
+        best = [
+            top - gain - 2 * by * (before[g] - g * D) / (P * N)
+            for g, (top, gain) in enumerate(zip(tops, own, strict=True))
+        ]
+    return max(best)
+
+
+def recompute_mlr(content):
+    """The scale is the objective."""
+    X, unit, found = squares(content)
+    (n, d), C = X.shape, Fraction(float(content["params"]["C"]))
+    lists = neighbor_lists(content["params"]["relevant"], n)
+    queries = [q for q in range(n) if 0 < len(lists[q]) < n - 1]
+    require(C > 0 and queries, "C is not positive, or there is no query")
+    tables = {P: earned(content, P, n - 1 - P) for P in {len(lists[q]) for q in queries}}
+    others = {q: [j for j in range(n) if j != q and j not in lists[q]] for q in queries}
+    objectives = []
+    for D, by, A, a in found:
+        slacks = [worst_of_query(D[q, lists[q]], D[q, others[q]], tables[len(lists[q])], by) for q in queries]
+        cost = C / len(queries) * sum((max(slack, Fraction(0)) for slack in slacks), Fraction(0))
+        objectives.append((Fraction(np.trace(A)) * a + cost) * (1 + ALLOWED))
+    price, fine = numbers(content, "price", len(content["dual"]["rankings"]))
+    require((price >= 0).all(), "a price is negative")
+    rows = index_rows(content["dual"]["rankings"], n, n, "rankings")
+    sums, gained, weights = dict.fromkeys(queries, 0), Fraction(0), np.zeros((n, n), object)
+    common = math.lcm(*(len(lists[q]) * len(others[q]) for q in queries))
+    for (q, *order), mu in zip(rows.tolist(), price, strict=True):
+        require(q in sums and sorted([q, *order]) == list(range(n)), "a row of no query, or no ranking")
+        sums[q] += mu
+        relevant, P, g, p, loss = set(lists[q]), len(lists[q]), 0, 0, Fraction(1)
+        swap = 2 * common // (P * len(others[q]))
+        for point in order:
+            if point in relevant:
+                loss, p = loss - tables[P][p][g], p + 1
+                weights[q, point] -= mu * swap * g
+            else:
+                g += 1
+                weights[q, point] += mu * swap * (P - p)
+        gained += mu * fine * loss
+    # where rounding made the sum of a query more than C/n, or Z leave the cone, all prices are smaller
+    most = max(max(sums.values()) * fine * len(queries) / C, Fraction(1))
+    require(most <= 1 + Fraction(1, 2**40), "the prices of a query are more than C/n")
+    pull, of = outer_sum(X, weights), fine * unit**2 / common
+    one = np.diag([1] * d).astype(object)
+    a, b = shares(one * of.denominator - pull * of.numerator, one * of.denominator)
+    bound = gained * Fraction(a, a + b) / most
+    return max(objectives), bound - ALLOWED * abs(bound), max(objectives)
+
+
 METHODS = {
     "mlsvm": recompute_mlsvm,
     "kernel_mlsvm": recompute_mlsvm,
@@ -1167,14 +1602,22 @@ RELATIVES = {
     "lmnn:squared_hinge": recompute_lmnn,
     "frobmetric": recompute_triplets,
     "rtml": recompute_triplets,
+    "schultz_joachims": recompute_combination,
+    "scml": recompute_combination,
+    "boostmetric": recompute_boostmetric,
+    "plml": recompute_plml,
     "lsml": recompute_lsml,
     "itml": recompute_itml,
     "mmc": recompute_mmc,
     "mmc:diagonal": recompute_mmc,
     "dml_eig": recompute_dml_eig,
     "mcml": recompute_mcml,
+    "ldml": recompute_ldml,
     "rca": recompute_rca,
     "gmml": recompute_gmml,
+    "lfda": recompute_lfda,
+    "sdml": recompute_sdml,
+    "mlr": recompute_mlr,
 }
 
 

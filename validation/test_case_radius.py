@@ -43,7 +43,7 @@ def test_the_optimum_is_within_the_radius_of_every_metric(case: Case, share: flo
     of, given, family = member(case)
     near = Fraction(case.content["reference"]["radius"])
     for A, root in moved(best, share):
-        hint = proof.get("psd", proof["mu"] / 2 if "mu" in proof else None)
+        hint = proof.get("psd", proof["mu"] / 2 if "mu" in proof else proof.get("z"))
         found = of.exact_as_stored(given, A, dual, root=root, hint=hint)
         far = radius(family, family.regularizer.exact_metric(A, root), found)
         assert far is not None

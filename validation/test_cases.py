@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -81,7 +82,7 @@ def test_a_file_meets_its_schema_and_its_two_forms_of_a_number_agree(case: Case)
 
 
 def test_a_radius_is_given_where_it_is_known_that_the_optimum_is_unique() -> None:
-    known = ("mlsvm", "frobmetric", "rtml", "lsml", "itml", "mmc", "mmc:diagonal")
+    known = ("mlsvm", "frobmetric", "rtml", "schultz_joachims", "plml", "lsml", "itml", "mmc", "mmc:diagonal")
     for case in ATTAINED:
         expected = case.formula in known and case.id != "mmc-collinear"
         assert ("radius" in case.content["reference"]) == expected, case.id
@@ -103,9 +104,17 @@ def by_hand() -> dict[str, tuple[Decimal, Any]]:
         "lmnn-squared-line": (squared * (1 - xi) / 8 + (1 - squared) * xi**2, [[23 / 192]]),
         "frobmetric-line": (Decimal(1) / 128, [[1 / 8]]),
         "rtml-line": (Decimal(1) / 5, [[1 / 10]]),
+        "schultz-joachims-line": (Decimal(1) / 128, [[1 / 8]]),
+        "scml-triplet": (Decimal(1) / 4, [[0, 0], [0, 1 / 8]]),
+        "boostmetric-line": ((Decimal(4) / 3).ln() + Decimal(3).ln() / 4, [[math.log(3) / 8]]),
+        "plml-line": (Decimal(3) / 32, [[1 / 8, 0], [0, 1 / 8]]),
+        "mlr-line": (Decimal(9) / 64, [[1 / 16]]),
         "lsml-crossed": (-(5 * m**2).ln(), [[float(m), 0], [0, float(5 * m)]]),
+        "sdml-diagonal-pair": (2 + (Decimal(35) / 16).ln(), [[24 / 35, -4 / 35], [-4 / 35, 24 / 35]]),
+        "ldml-line": (Decimal(4).ln() + 3 * (Decimal(4) / 3).ln(), [[1 + math.log(3)]]),
         "gmml-squares": (Decimal(10), [[2, 0], [0, 3]]),
         "rca-crosses": (Decimal(2), [[2, 0], [0, 1 / 2]]),
+        "lfda-axes": ((1 - 5 * Decimal(1).exp()) / 2, [[0, 0], [0, np.e / 2]]),
         "itml-at-the-bound": (at_the_bound, [[1, 0], [0, 3 / 11]]),
         "mmc-collinear": (-7 / Decimal(5).sqrt(), None),
         "dml-eig-crossing": (Decimal(-36) / 13, [[9 / 13, 0], [0, 1 / 13]]),

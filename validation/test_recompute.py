@@ -233,7 +233,10 @@ def test_it_finds_the_same_figures_of_a_relative(
 
 @pytest.mark.parametrize("standardized", [True, False])
 @pytest.mark.parametrize(
-    "method", sorted({*recompute.RELATIVES} - {"frobmetric", "rtml"})
+    "method",
+    sorted(
+        {*recompute.RELATIVES} - {"frobmetric", "rtml", "schultz_joachims", "scml", "boostmetric", "plml"}
+    ),
 )  # whose norm has units
 def test_it_finds_the_same_figures_where_pairs_are_made_from_labels(
     method: str, standardized: bool, tmp_path: Path
@@ -241,10 +244,10 @@ def test_it_finds_the_same_figures_where_pairs_are_made_from_labels(
     """Wine as measured: features of 1e3 and of 1e-1."""
     X, y = real_data("wine", 40, standardized=standardized)
     # no metric of GMML is one of other units: its condition grows with the square of their ratio
-    apart = 0.0 if method == "gmml" else 6.0
+    apart = 0.0 if method in ("gmml", "mlr") else 6.0  # the trace of MLR has units
     scales = 1.0 if standardized else 10.0 ** np.linspace(-apart, apart, 13)
     # ITML has the units of its prior
-    params = {"prior": "covariance"} if method == "itml" else {}
+    params = {"itml": {"prior": "covariance"}, "ldml": {"b": 1.0}}.get(method, {})
     same_figures(cvxml.solve(method, X * scales + 1e3 * scales, y, **params), str(tmp_path / "s.json"))
 
 
@@ -294,11 +297,13 @@ def test_it_does_not_prove_what_is_wrong_of_a_relative(name: str, tmp_path: Path
         }
         others.append({**content, "dual": smaller})
     elsewhere = np.array(content["X"])
-    # a point that counts: of a pair, of a triplet or a quadruplet that has a price
+    # a point that counts: of a pair, of a triplet, a quadruplet or a query that has a price
     params, dual = content["params"], content["dual"]
-    priced = dual["triplets"] if "triplets" in params else [[0, 1]]
+    priced = [dual["triplets"][int(np.argmax(dual["price"]))]] if "triplets" in params else [[0, 1]]
     if "quadruplets" in params:
         priced = [params["quadruplets"][int(np.argmax(dual["s"]))]]
+    if "rankings" in dual:
+        priced = [dual["rankings"][int(np.argmax(dual["price"]))]]
     elsewhere[params.get("pairs", {}).get("similar", priced)[0][0]] += 0.2
     others.append({**content, "X": elsewhere.tolist()})
     for changed in others:
@@ -343,6 +348,21 @@ REFUSED_RELATIVES: dict[str, tuple[str, str, Callable[[dict[str, Any]], object]]
     "lmnn-other-class": ("lmnn-iris", "another class", lambda c: c["y"].__setitem__(0, 2)),
     "lmnn-mu": ("lmnn-iris", "mu", lambda c: c["params"].update(mu=1.0)),
     "lmnn-targets": ("lmnn-iris", "21 neighbour lists", lambda c: c["params"]["targets"].pop()),
+    "lmnn-triplet-twice": (
+        "lmnn-triplets",
+        "there twice",
+        lambda c: c["params"]["triplets"].append(c["params"]["triplets"][0]),
+    ),
+    "lmnn-triplet-itself": (
+        "lmnn-triplets",
+        "a point twice",
+        lambda c: c["params"]["triplets"][0].__setitem__(1, c["params"]["triplets"][0][0]),
+    ),
+    "lmnn-unlisted": (
+        "lmnn-triplets",
+        "no impostor",
+        lambda c: c["params"]["triplets"].remove(c["dual"]["triplets"][0]),
+    ),
     "squared-greedy": ("lmnn-squared-wine", "leave the dual cone", lambda c: scaled(c, price=1.1)),
     "itml-negative": ("itml-iris", "negative", lambda c: put(c, "lam_D", 0, -0.1)),
     "itml-beyond": ("itml-iris", "gamma/u or more", lambda c: put(c, "lam_S", 0, 1.0)),

@@ -254,7 +254,8 @@ def _evaluate(parsed: argparse.Namespace) -> int:
     X, y, params = problem(parsed)
     metric = given.get("metric")
     if metric is None:
-        metric = from_components(given["components"], get(parsed.method).metric_size(X))
+        of = get(parsed.method)
+        metric = from_components(given["components"], of.metric_size(of.instance(X, y, **params)))
     evaluation = cvxml.evaluate(parsed.method, X, y, metric, t=parsed.t, **params)
     if parsed.json:
         print(json.dumps(evaluation.to_dict(), allow_nan=False))

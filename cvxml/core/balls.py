@@ -11,7 +11,10 @@ from contextlib import AbstractContextManager
 from fractions import Fraction
 from typing import Any, TypeVar
 
+import numpy as np
+
 from cvxml.core.exact import flint, scaled
+from cvxml.core.metric import FloatArray
 
 BITS = 256
 MORE = (256, 1024, 4096)  # tried one after the other, where it depends on the data how many are enough
@@ -53,6 +56,11 @@ def balls(matrix: Any, exponent: int = 0) -> Any:
     """A matrix of flint's integers or rationals times 2^exponent, as balls."""
     rows = [[ball(entry, exponent) for entry in row] for row in matrix.tolist()]
     return flint().arb_mat(rows)
+
+
+def rounded(matrix: Any) -> FloatArray:
+    """A matrix of flint's rationals as floats: each entry the nearest, but for its last bit."""
+    return np.array([[float(ball(entry)) for entry in row] for row in matrix.tolist()])
 
 
 def ends(value: Any) -> tuple[Fraction, Fraction]:

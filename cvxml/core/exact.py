@@ -27,7 +27,8 @@ class Exact:
     objective: Fraction  # of M M^T, which is psd whatever M is
     distance: float  # ||A - M M^T||, rounded up
     scale: Fraction  # of the problem at M M^T
-    of_step: bool = False  # the optimum meant is that of the metric's own convex step
+    of_step: bool = False  # the optimum meant is that of the metric's own step
+    step: str = "convex step"  # what that is called
 
     @property
     def gap(self) -> Fraction:
@@ -47,7 +48,7 @@ class Exact:
 
     def __str__(self) -> str:
         text = self.to_dict()
-        whose = "optimum of its convex step" if self.of_step else "optimum"
+        whose = f"optimum of its {self.step}" if self.of_step else "optimum"
         return (
             f"in exact arithmetic, {text['lower_bound']} <= {whose} <= {text['objective']}; "
             f"the upper end is attained by a psd matrix within {self.distance:.3g} of this one"
@@ -109,3 +110,11 @@ def root_upward(value: Fraction) -> float:
     while math.isfinite(root) and Fraction(root) ** 2 < value:
         root = math.nextafter(root, math.inf)
     return root
+
+
+def next_above(value: Fraction, bits: int) -> Fraction:
+    """The least number of so many bits, or one more, that is no less than `value` >= 0."""
+    if value <= 0:
+        return Fraction(0)
+    unit = Fraction(2) ** (value.numerator.bit_length() - value.denominator.bit_length() - bits)
+    return math.ceil(value / unit) * unit

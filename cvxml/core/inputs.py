@@ -69,6 +69,23 @@ def check_labels(y: ArrayLike | None, n: int) -> IntArray:
     return np.array([place[v] for v in values], dtype=np.intp)
 
 
+def check_targets(y: ArrayLike | None, n: int) -> FloatArray:
+    """`y` (n,) as finite float64, what is to be predicted: any real numbers.
+
+    Raises ValueError for None, a wrong length or shape, what are no numbers, and NaN or infinity.
+    """
+    if y is None:
+        raise ValueError("y is None: it must be one-dimensional, one number a point")
+    targets = real_array(y, "y")
+    if targets.ndim != 1:
+        raise ValueError(f"y must be one-dimensional, one number a point, got shape {targets.shape}")
+    if len(targets) != n:
+        raise ValueError(f"X has {n} points but y has {len(targets)} numbers; they must match")
+    if not np.isfinite(targets).all():
+        raise ValueError("y holds NaN or infinity; every point needs a number")
+    return targets
+
+
 def class_names(y: ArrayLike | None) -> list[str]:
     """The labels of the classes 0..R-1 of `check_labels`, as text, for messages."""
     return [str(label) for label in sorted(set(_label_list(y)))]

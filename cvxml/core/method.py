@@ -34,11 +34,11 @@ class HasData(Protocol):
     @property
     def X(self) -> FloatArray: ...
     @property
-    def y(self) -> IntArray: ...
+    def y(self) -> IntArray | FloatArray: ...
 
 
 Given = TypeVar("Given", bound=HasData)
-METRIC_IS = ("A", "B", "M", "X")  # the variable that is the metric, as a paper names it
+METRIC_IS = ("A", "B", "M", "W", "X")  # the variable that is the metric, as a paper names it
 
 
 class Method(ABC, Generic[Given]):
@@ -70,17 +70,17 @@ class Method(ABC, Generic[Given]):
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Given:
         """Everything checked. Raises ValueError for bad input."""
 
-    def metric_size(self, X: FloatArray) -> int:
-        """The number of rows of a metric for X (n, d): d."""
-        return int(X.shape[1])
+    def metric_size(self, given: Given) -> int:
+        """The number of rows of a metric: d."""
+        return int(given.X.shape[1])
 
     def matrix(self, given: Given, metric: ArrayLike, name: str = "metric") -> FloatArray:
         """A candidate as a matrix M. Raises ValueError for another shape, and for entries that are not finite."""
-        return as_matrix(metric, self.metric_size(given.X), name)
+        return as_matrix(metric, self.metric_size(given), name)
 
     def metric(self, given: Given, metric: ArrayLike, name: str = "metric") -> FloatArray:
         """A candidate as a psd M. Raises ValueError for what is none."""
-        return as_metric(metric, self.metric_size(given.X), name)
+        return as_metric(metric, self.metric_size(given), name)
 
     def feasibility(self, given: Given, M: FloatArray) -> str | list[str]:
         """How far M is from a metric, as a sentence; one for each of several."""
@@ -159,6 +159,10 @@ class Method(ABC, Generic[Given]):
     def neighbor_lists(self, given: Given) -> list[IntArray]:
         """The neighbour lists of every point, where `neighbors` is a parameter that takes them."""
         return []
+
+    def above(self, given: Given, M: FloatArray) -> float:
+        """How far above that of M (d, d) the objective of its certificate may be, where more than rounding."""
+        return 0.0
 
     def machine_slack(self, given: Given, M: FloatArray) -> float:
         """How far objective, bound and gap may be off on another machine, beyond the certificate's rounding."""
@@ -274,7 +278,7 @@ class ConvexMethod(Method[Given]):
         if start is not None and self._proves(given, start, tol):
             return Found(*start, Status.CONVERGED, 0)
         if solver != "fast":
-            check_literal(self.literal_rows(given), self.metric_size(given.X))
+            check_literal(self.literal_rows(given), self.metric_size(given))
             return self.through_cvxpy(given, solver)
         try:
             return self.search(given, tol, max_iter, start, callback)

@@ -202,6 +202,22 @@ def low_rank_components(M: FloatArray, m: int) -> FloatArray:
     return L
 
 
+def in_blocks(blocks: FloatArray) -> FloatArray:
+    """M (m d, m d) with the blocks (m, d, d) on its diagonal, and 0 beside them."""
+    m, d, _ = blocks.shape
+    M = np.zeros((m * d, m * d), dtype=blocks.dtype)
+    for b, block in enumerate(blocks):
+        M[b * d : (b + 1) * d, b * d : (b + 1) * d] = block
+    return M
+
+
+def blocks_of(M: FloatArray, m: int) -> FloatArray:
+    """The m blocks (m, d, d) on the diagonal of M (m d, m d)."""
+    d = len(M) // m
+    blocks: FloatArray = np.array([M[b * d : (b + 1) * d, b * d : (b + 1) * d] for b in range(m)])
+    return blocks
+
+
 def middle(X: FloatArray) -> FloatArray:
     """(d,): half way between the least and the largest of each feature of X (n, d)."""
     half_way: FloatArray = X.min(axis=0) / 2 + X.max(axis=0) / 2

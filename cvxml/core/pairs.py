@@ -11,13 +11,23 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cvxml.core.exact import flint
 from cvxml.core.inputs import check_labels, check_X
 from cvxml.core.memory import FLOAT, check_room
 from cvxml.core.metric import FloatArray, IntArray, real_array
+from cvxml.core.parameter import PAIRS, Parameter
+from cvxml.core.squares import whole, within_groups
 
 KINDS = ("similar", "dissimilar")
 MANY = 500  # points, beyond which solvers and proofs list no pairs by labels
 MOST = 5000  # points, beyond which nothing does
+BY_PAIRS = {
+    "pairs": Parameter(
+        '{"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}; y is then not looked at',
+        PAIRS,
+        otherwise="every two points, by their labels",
+    )
+}
 
 
 class Pairs(NamedTuple):
@@ -90,6 +100,16 @@ class Paired:
     def stored(self) -> dict[str, list[list[int]]] | None:
         """The pairs where they were given, as `pairs` takes them; by labels, the labels say it."""
         return None if self.listed is None else self.listed.to_dict()
+
+    def sum_of_squares(self, kind: str) -> tuple[Any, int]:
+        """sum (x_i - x_j)(x_i - x_j)^T (d, d) over the pairs of a kind, for `KINDS`: integers, times 2^exponent."""
+        if self.listed is None:
+            found, at = within_groups(self.X, self.y, [1] * (int(self.y.max()) + 1))
+            return (found if kind == "similar" else within_groups(self.X, 0 * self.y, [1])[0] - found), at
+        points, at = whole(self.X)
+        rows, listed = np.array(points.tolist(), dtype=object), getattr(self.listed, kind)
+        E = flint().fmpz_mat([*(rows[listed[:, 0]] - rows[listed[:, 1]]).tolist(), [0] * self.X.shape[1]])
+        return E.transpose() * E, 2 * at
 
     # What of all pairs a check needs, without a list of them.
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cvxml.core.files import read_array, read_indices, read_json, read_neighbors
+from cvxml.core.files import read_array, read_indices, read_neighbors
 
 
 class Kind(NamedTuple):
@@ -52,6 +52,25 @@ def _points(option: str, typed: str) -> Any:
     return read_array(typed) if is_file else NUMBERS.read(option, typed)
 
 
+def _pairs(option: str, typed: str) -> Any:
+    found = read_indices(typed)
+    if not isinstance(found, list):
+        return found
+    if not all(isinstance(row, list) and len(row) == 3 and row[2] in (1, -1) for row in found):
+        raise ValueError(
+            f"{option} {typed}: rows of pairs must be i, j and 1 for a similar pair, -1 for a dissimilar one"
+        )
+    kinds = {"similar": 1, "dissimilar": -1}
+    return {name: [row[:2] for row in found if row[2] == kind] for name, kind in kinds.items()}
+
+
+def _members(option: str, typed: str) -> Any:
+    found = read_indices(typed)
+    if isinstance(found, list) and all(isinstance(row, list) and len(row) == 1 for row in found):
+        return [row[0] for row in found]
+    return found
+
+
 WITH_COMMAS = "numbers with commas between them"
 NUMBER = Kind(_of(float, "a number"), "X")
 COUNT = Kind(_of(int, "a whole number"), "N")
@@ -60,8 +79,10 @@ START = WORD._replace(how="a word, or all of them: all")
 NUMBERS = Kind(_of(_numbers, WITH_COMMAS), "X,X", WITH_COMMAS)
 LISTS = Kind(lambda option, typed: read_neighbors(typed), "FILE", "JSON")  # a list of points for each point
 INDICES = Kind(lambda option, typed: read_indices(typed), "FILE", ".csv of rows of indices, or .json")
-JSON = Kind(lambda option, typed: read_json(typed), "FILE", "JSON")
+PAIRS = Kind(_pairs, "FILE", ".csv of rows i, j and 1 for similar or -1 for dissimilar, or .json")
+MEMBERS = Kind(_members, "FILE", ".csv of one number a line, or .json")
 MATRIX = Kind(lambda option, typed: read_array(typed, square=True), "FILE", ".npy, .npz, .csv or .json")
+VECTORS = Kind(lambda option, typed: read_array(typed), "FILE", ".npy, .npz, .csv or .json")
 POINTS = Kind(_points, "X,X|FILE", f"{WITH_COMMAS}, or a file")
 
 

@@ -218,7 +218,7 @@ class Solution:
     history: tuple[Step, ...]
     params: Mapping[str, Any]
     X: FloatArray
-    y: IntArray
+    y: IntArray | FloatArray  # class codes, or real targets
     neighbors: list[IntArray]
     notes: tuple[str, ...] = ()
     solver: str = "fast"
@@ -315,11 +315,14 @@ class Solution:
     def save(self, path: str | Path) -> None:
         """Write data, metric and dual to `path`, .json or .npz: all that a stranger needs to check it.
 
-        Raises ValueError for another name, or for a parameter that is an object of the user's own.
+        Raises ValueError for another name, for a parameter that is an object of the user's own, and where the objective
+        is infinite.
         """
         for name, value in self.params.items():
             if not isinstance(value, (str, int, float, list, tuple, dict, type(None))):
                 raise ValueError(f"{name} is an object of {type(value).__name__}, which a file cannot hold")
+        if not math.isfinite(self.objective):
+            raise ValueError(f"the objective is {self.objective}: no metric was found that a file could hold")
         content = self.to_dict()
         if Path(path).suffix == ".json":
             write_json(path, content)
@@ -345,7 +348,7 @@ class SavedSolution:
     method: str
     params: dict[str, Any]
     X: FloatArray
-    y: IntArray
+    y: IntArray | FloatArray
     neighbors: list[list[int]]
     metric: FloatArray
     dual: dict[str, np.ndarray]
@@ -367,7 +370,7 @@ def load(path: str | Path) -> SavedSolution:
             method=method,
             params=params,
             X=real(np.asarray(content["X"])),
-            y=_codes(content["y"]),
+            y=_targets(content["y"]),
             neighbors=content["neighbors"],
             metric=real(np.asarray(content["metric"])),
             dual={name: np.asarray(values) for name, values in content["dual"].items()},
@@ -386,11 +389,11 @@ def load(path: str | Path) -> SavedSolution:
         raise ValueError(f"{path} is not a saved solution: {reason:.800}") from error
 
 
-def _codes(values: Any) -> IntArray:
-    codes = np.asarray(values)
-    if codes.ndim != 1 or codes.dtype.kind not in "iu":
-        raise ValueError("y must be a list of integers")
-    return codes.astype(np.intp)
+def _targets(values: Any) -> IntArray | FloatArray:
+    targets = np.asarray(values)
+    if targets.ndim != 1 or targets.dtype.kind not in "iuf":
+        raise ValueError("y must be a list of numbers")
+    return targets.astype(np.float64) if targets.dtype.kind == "f" else targets.astype(np.intp)
 
 
 def _load_npz(path: str | Path) -> dict[str, Any]:

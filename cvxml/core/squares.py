@@ -25,6 +25,12 @@ def whole(array: FloatArray) -> tuple[Any, int]:
     return flint().fmpz_mat(rows), exponent
 
 
+def symmetric_whole(array: FloatArray) -> tuple[Any, int]:
+    """(M + M^T) / 2 of floats (d, d), exactly: integers, and the exponent of two they are to be multiplied with."""
+    rows, exponent = whole(array)
+    return rows + rows.transpose(), exponent - 1
+
+
 def root_of(A: FloatArray, root: ArrayLike | None = None) -> FloatArray:
     """M with M M^T near `A` (d, d); `root` (d, r) itself where it is given. Raises ValueError for another shape."""
     if root is not None:

@@ -52,6 +52,16 @@ class Compared:
         return {"n_neighbors": self.n_neighbors, "triplets": self.triplets().tolist()}
 
 
+@dataclass(frozen=True)
+class WithVectors(Compared):
+    """The same, of a metric that is a combination of vectors (bases.py)."""
+
+    @property
+    def basis(self) -> FloatArray:
+        """The vectors (K, d)."""
+        raise NotImplementedError
+
+
 def compared(X: FloatArray, y: ArrayLike | None, n_neighbors: int | None, triplets: Any) -> Compared:
     """Those given; else every target of a point, the nearest of its class, with as many nearest points of the others.
 

@@ -6,18 +6,14 @@ from dataclasses import KW_ONLY
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from cvxml.core.inputs import check_count, check_number
-from cvxml.core.metric import FloatArray, IntArray
-from cvxml.core.neighbors import majority
-from cvxml.core.threads import one_blas_thread
+from cvxml.core.metric import FloatArray
+from cvxml.estimators.local import LocalMetricClassifier
 from cvxml.estimators.parameters import estimator
-from cvxml.methods.glml.classify import batches, nearest
 from cvxml.methods.glml.closed import Case, Local, closed_form
 from cvxml.methods.glml.curvature import direction
 from cvxml.methods.glml.instance import fitted_model
@@ -25,7 +21,7 @@ from cvxml.methods.glml.model import Generative
 
 
 @estimator
-class GLML(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class GLML(LocalMetricClassifier):
     """Nearest neighbour classification by the generative local metric (Noh, Zhang, Lee 2010; 2018, Algorithm 1)."""
 
     n_neighbors: int = 1
@@ -74,37 +70,12 @@ class GLML(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
         return self
 
-    def metric_at(self, X: ArrayLike) -> FloatArray:
-        """A + gamma I at each row of X (q, d): (q, d, d)."""
-        check_is_fitted(self)
-        queries = validate_data(self, X, dtype=np.float64, reset=False)
-        return np.concatenate(self._each(queries, self._metrics))
-
-    def kneighbors(self, X: ArrayLike, n_neighbors: int | None = None) -> tuple[FloatArray, IntArray]:
-        """Distances and indices (q, k) of the nearest training points, each row by its own metric."""
-        check_is_fitted(self)
-        queries = validate_data(self, X, dtype=np.float64, reset=False)
-        k = check_count(
-            self.n_neighbors if n_neighbors is None else n_neighbors, "n_neighbors", at_most=len(self._X)
-        )
-
-        def found(Q: FloatArray) -> tuple[FloatArray, IntArray]:
-            return nearest(self._X, Q, self._metrics(Q), k)
-
-        squares, indices = zip(*self._each(queries, found), strict=True)
-        return np.sqrt(np.maximum(np.concatenate(squares), 0.0)), np.concatenate(indices)
-
-    def predict(self, X: ArrayLike) -> np.ndarray:
-        """The majority of the nearest training points; a tie to the nearest tied class."""
-        _, indices = self.kneighbors(X)
-        chosen: np.ndarray = self.classes_[majority(self._codes[indices], len(self.classes_))]
-        return chosen
+    def _votes(self) -> int:
+        return self.n_neighbors
 
     def cases_at(self, X: ArrayLike) -> list[Case]:
         """Which case of the closed form each row of X (q, d) is."""
-        check_is_fitted(self)
-        queries = validate_data(self, X, dtype=np.float64, reset=False)
-        return [case for part in self._each(queries, self._cases) for case in part]
+        return [case for part in self._each(self._queries(X), self._cases) for case in part]
 
     def _cases(self, Q: FloatArray) -> list[Case]:
         return self._local(Q).cases
@@ -116,17 +87,3 @@ class GLML(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         A = self._local(Q).A
         A[:, np.arange(A.shape[1]), np.arange(A.shape[1])] += self.gamma
         return A
-
-    def _each(self, queries: FloatArray, work: Any) -> list[Any]:
-        """`work` on batches of the queries, in order, on `n_jobs` processes."""
-        parts = [queries[part] for part in batches(len(queries), *self._X.shape)]
-        if self.n_jobs in (None, 1):
-            with one_blas_thread():
-                return [work(part) for part in parts]
-        answers: list[Any] = Parallel(n_jobs=self.n_jobs)(delayed(_alone)(work, part) for part in parts)
-        return answers
-
-
-def _alone(work: Any, part: FloatArray) -> Any:
-    with one_blas_thread():
-        return work(part)

@@ -38,7 +38,10 @@ def _parameters(cls: Any) -> str:
     method = get(cls()._method)
     says = {**EVERYWHERE, **method.PARAMETERS, **method.SOLVE_PARAMETERS, **cls._says}
     first, *others = (f'"{name}"' for name in method.SOLVERS)
-    says["solver"] = says["solver"].format(f"{first} (default), {', '.join(others[:-1])} or {others[-1]}")
+    known = (
+        f"{first} (default), {', '.join(others[:-1])} or {others[-1]}" if others else f"{first}, the only one"
+    )
+    says["solver"] = says["solver"].format(known)
     fields = sorted(dataclasses.fields(cls), key=lambda field: field.name in EVERYWHERE)
     return "\n".join(_line(field, says[field.name]) for field in fields)
 

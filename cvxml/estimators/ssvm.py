@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.metric import FloatArray
 from cvxml.core.neighbors import k_nearest, majority
 from cvxml.estimators.base import Learner
 from cvxml.estimators.parameters import estimator
@@ -45,7 +45,7 @@ class Gerrymandering(ClassifierMixin, Learner):  # type: ignore[misc]
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn the metric from X (n, d) and y (n,), and keep both for the vote; as `MetricEstimator.fit`."""
         super().fit(X, y)
-        self._codes: IntArray = self.solution_.y
+        self._codes = np.asarray(self.solution_.y, dtype=np.intp)
         self.step_gap_ = self.solution_.step_gap
         return self
 

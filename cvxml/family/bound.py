@@ -29,7 +29,7 @@ from cvxml.family.losses import Loss, Sum, summed, together
 from cvxml.family.mixing import Anchors
 from cvxml.family.proved import EPS
 from cvxml.family.regularizers import Looked, Regularizer
-from cvxml.family.rows import Prices, Rows, Weights
+from cvxml.family.rows import Prices, Rows, Weights, joined
 from cvxml.family.zero import zero_is_optimal
 
 NEARLY = 1e-6  # of the objective: a gap at 0 that is worth exact arithmetic
@@ -101,7 +101,7 @@ def certify(
     if apart.value < -apart.off:
         gap = apart
     near = gap.value <= NEARLY * objective.value < math.inf
-    if looked.zero and near and _zero_is_optimal(family, proof):
+    if looked.zero and near and zero_is_optimal(family.regularizer, family.terms, proof.prices):
         bound, gap = objective, Sum(0.0, 0.0)
     left = max(0.0, gap.value) + gap.off
     return (
@@ -170,10 +170,7 @@ def _of(family: Family, kept: Sequence[Prices]) -> Proof:
 
 def _weights(family: Family, prices: Sequence[Prices]) -> Weights:
     """G of all terms."""
-    weights = [term.rows.weights(own) for term, own in zip(family.terms, prices, strict=True)]
-    if len(weights) == 1:
-        return weights[0]
-    return Weights(np.concatenate([G.pairs for G in weights]), np.concatenate([G.w for G in weights]))
+    return joined([term.rows.weights(own) for term, own in zip(family.terms, prices, strict=True)])
 
 
 def _best_of(family: Family, own: Prices, feasible: Sequence[Prices]) -> Proof:
@@ -196,11 +193,6 @@ def _at(family: Family, looked: Looked, proof: Proof) -> _Value:
                 values.append(part.value)
                 excesses.append(part.excess)
     return _Value(own.value, _added(values), _added(excesses))
-
-
-def _zero_is_optimal(family: Family, proof: Proof) -> bool:
-    (term,), (prices,) = family.terms, proof.prices
-    return zero_is_optimal(family.regularizer, term.loss, term.rows, prices)
 
 
 def _added(parts: Sequence[Sum]) -> Sum:

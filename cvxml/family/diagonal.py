@@ -64,7 +64,7 @@ def examine_diagonal(
     judged, found = examine_budget(A - other, similar, unit)
     whole_of = examine_budget(A, similar, unit)[1] if other.any() else found
     own = in_units(A, judged.unit)[0]
-    beyond = max(_share(other, A), _share(own - np.diag(np.diag(own)), own))
+    beyond = max(share_of(other, A), share_of(own - np.diag(np.diag(own)), own))
     with np.errstate(over="ignore"):
         away = found.away + float(np.linalg.norm(other))
     return judged, DiagonalFeasibility(
@@ -79,7 +79,7 @@ def examine_diagonal(
     )
 
 
-def _share(part: FloatArray, of: FloatArray) -> float:
+def share_of(part: FloatArray, of: FloatArray) -> float:
     """The largest entry of a part, relative to the norm of the whole; 0 of nothing."""
     size = float(np.abs(of).max())
     return float(np.abs(part).max() / size / np.linalg.norm(of / size)) if size > 0 else 0.0

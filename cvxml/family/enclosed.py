@@ -49,7 +49,7 @@ def certificate(
         radius=radius(max(0.0, upward(ends(gap)[1]))) + feasibility.distance,
         feasibility=feasibility,
         dual=dual,
-        value_rounding=EPS * float(objective),
+        value_rounding=EPS * abs(float(objective)),
     )
 
 

@@ -20,7 +20,7 @@ from cvxml.core.exact import Exact
 from cvxml.core.metric import FloatArray
 from cvxml.family.bound import Family, Term
 from cvxml.family.rational import Plane, end, plane
-from cvxml.family.rows import Prices, Weights
+from cvxml.family.rows import Prices, Weights, joined
 
 # Prices that just miss being feasible are tried again times 1 - 2^-k, for these k; 0 stands for no change.
 SHRINKING = (0, 50, 40, 30, 20, 10)
@@ -48,7 +48,7 @@ def interval(
         mixed = family.anchors is not None
         bound = _best_mixed(family, X, own[0], strict) if mixed else _bound(family, X, own, hint)
         metric = regularizer.exact_metric(A, root)
-        at = regularizer.exact_distances(X.distances(metric))
+        at = regularizer.exact_distances(X, metric)
         of_metric = regularizer.exact_value(metric, at)
         values = [of_metric]
         values += [term.loss.exactly(v * at.unit for v in term.rows.exactly(at.D)) for term in terms]
@@ -98,10 +98,7 @@ def _exact_prices(term: Term, prices: Prices) -> Prices:
 def _bound_of(family: Family, X: Plane, own: Sequence[Prices], hint: Any = None) -> Fraction | None:
     """k + r; None where prices are not feasible."""
     weights = [term.rows.weights(prices) for term, prices in zip(family.terms, own, strict=True)]
-    G = Weights(
-        np.concatenate([part.pairs for part in weights]), np.concatenate([part.w for part in weights])
-    )
-    r = family.regularizer.exact_bound(X, G, hint)
+    r = family.regularizer.exact_bound(X, joined(weights), hint)
     if r is None:
         return None
     gained = [

@@ -96,6 +96,10 @@ class Frobenius:
         """Nothing is."""
         return ""
 
+    def shares(self, pairs: IntArray) -> FloatArray:
+        """(p, 1): of each pair the one metric has all (blocks.py has several)."""
+        return np.ones((len(pairs), 1))
+
     def look(self, A: FloatArray) -> Looked:
         """P_+(A); what only rounding takes from the cone is counted as such."""
         with np.errstate(over="ignore", invalid="ignore"):
@@ -177,9 +181,9 @@ class Frobenius:
         """See `Regularizer`."""
         return rational.judged(A, root)
 
-    def exact_distances(self, D: rational.Distances) -> rational.Distances:
+    def exact_distances(self, X: rational.Plane, metric: rational.Squares) -> rational.Distances:
         """See `Regularizer`."""
-        return D
+        return X.distances(metric)
 
     def exact_value(self, metric: rational.Squares, D: rational.Distances) -> Fraction:
         """lam/2 ||M||^2"""

@@ -217,7 +217,7 @@ class Slack(NamedTuple):
         rows: list[dict[int, Fraction]] = [{} for _ in range(self.groups)]
         for t, (g, price) in enumerate(zip(self.group.tolist(), a, strict=True)):
             rows[g][t] = max(NONE, price) * share
-        for row in rows:
+        for row in filter(None, rows):  # a group may have none
             for t, price in _exactly_of_sum(row, _capped(sum(row.values(), NONE), cap)).items():
                 found[t] = price
         return found

@@ -214,9 +214,9 @@ class LogDet:
             )
         return metric
 
-    def exact_distances(self, D: rational.Distances) -> rational.Distances:
+    def exact_distances(self, X: rational.Plane, metric: rational.Squares) -> rational.Distances:
         """See `Regularizer`."""
-        return D
+        return X.distances(metric)
 
     def exact_value(self, metric: rational.Squares, D: rational.Distances) -> Any:
         """tr - log det of A_0^-1 M, in a ball."""

@@ -8,6 +8,7 @@ the slope of a term and what v may be off by.
 | hinge c [1-v]_+             | sum a                    | 0 <= a <= c  | (c-a) [1-v]_+ + a [v-1]_+           |
 | squared hinge c [1-v]_+^2   | sum a - a^2/(4c)         | a >= 0       | c ([1-v]_+ - a/(2c))^2 + a [v-1]_+  |
 | smoothed hinge of width g   | sum a - g a^2/2          | 0 <= a <= 1  | g/2 (p-a)^2, and what hinges leave  |
+| straight: c sum v           | 0                        | a = -c       | 0                                   |
 | least: -min v               | 0                        | the simplex  | sum a (v - min v)                   |
 | root: -sum sqrt v           | -sum 1/(4a)              | a > 0        | sum a (sqrt v - 1/(2a))^2           |
 | log sum exp: c log sum e^-v | -sum a log(a/c)          | sum a = c    | sum p - a - a log(p/a)              |
@@ -295,6 +296,45 @@ class SmoothedHinge(NamedTuple):
     def exact_conjugate(self, a: Sequence[Fraction]) -> Fraction:
         """See `Loss`."""
         return sum(a, NONE) - Fraction(self.g) / 2 * sum((price**2 for price in a), NONE)
+
+
+class Straight(NamedTuple):
+    """c sum v, all of whose rows have the one price -c."""
+
+    c: Any  # a float, or a fraction for exact arithmetic
+
+    @property
+    def kept(self) -> float:
+        """See `Loss`."""
+        return math.inf
+
+    def repaired(self, a: FloatArray) -> FloatArray:
+        """-c, whatever is given."""
+        return np.full(len(a), -float(self.c))
+
+    def conjugate(self, a: FloatArray) -> Sum:
+        """0"""
+        return Sum(0.0, 0.0)
+
+    def ray(self, a: FloatArray) -> Ray:
+        """No other multiple is in the domain."""
+        return FIXED
+
+    def part(self, block: Block) -> Part:
+        """Nothing is left."""
+        return Part(total(self.c * block.v, self.c * (block.off + EPS * np.abs(block.v))), Sum(0.0, 0.0))
+
+    def exactly(self, v: Iterable[Fraction]) -> Fraction:
+        """See `Loss`."""
+        return Fraction(self.c) * sum(v, NONE)
+
+    def exact_prices(self, a: Sequence[Fraction]) -> list[Fraction]:
+        """-c"""
+        return [-Fraction(self.c)] * len(a)
+
+    def exact_conjugate(self, a: Sequence[Fraction]) -> Fraction:
+        """0"""
+        return NONE
 
 
 class Least(NamedTuple):

@@ -15,10 +15,12 @@ from typing import NamedTuple
 import numpy as np
 
 from cvxml.core.metric import FloatArray
+from cvxml.family.logistic import Labelled, Logistic
 from cvxml.family.losses import LogSumExp
 from cvxml.family.proved import EPS, least_eigenvalue
 from cvxml.family.regularizers import Linear, Surplus
 from cvxml.family.rows import ByPoint, Plain, Prices
+from cvxml.family.together import Together
 
 # Multiples of the metric for which C is about 1 and the mean distance is 1. 16 is seldom much worse than the best.
 MULTIPLES = (16.0, 64.0, 4.0, 256.0, 1.0, 1024.0, 0.25)
@@ -38,7 +40,13 @@ class Anchors:
     level: prices whose G is C, exactly, if there are any: C - G is 0, and no number is looked at.
     """
 
-    def __init__(self, regularizer: Linear, loss: LogSumExp, rows: ByPoint, level: Prices | None):
+    def __init__(
+        self,
+        regularizer: Linear,
+        loss: LogSumExp | Logistic,
+        rows: ByPoint | Together | Labelled,
+        level: Prices | None = None,
+    ):
         self.regularizer, self.loss, self.rows, self.level = regularizer, loss, rows, level
 
     def anchor(self, prices: Prices) -> Anchor:
@@ -50,6 +58,7 @@ class Anchors:
     @cached_property
     def strict(self) -> Anchor | None:
         """That of the slopes; None where none was found."""
+        assert isinstance(self.loss, LogSumExp)
         found, most, g = None, 0.0, self.regularizer.ground
         if g.undecided or g.rank == 0:
             return None
@@ -67,6 +76,7 @@ class Anchors:
 
     def _slopes(self, s: float) -> FloatArray:
         """At s times the metric for which C is about 1."""
+        assert isinstance(self.loss, LogSumExp)
         nothing = Prices(np.zeros(0), np.zeros(0, dtype=np.intp))
         view = Plain(self.regularizer.ground.images.high * np.sqrt(s))
         return np.concatenate([self.loss.slopes(block) for block in self.rows.blocks(view, nothing)])

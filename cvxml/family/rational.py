@@ -21,6 +21,7 @@ class Squares(NamedTuple):
     V: Any
     at: int
     distance: float
+    weights: Fraction = Fraction(0)  # their sum, of a combination of vectors (combinations.py)
 
 
 def judged(A: FloatArray, root: ArrayLike | None = None) -> Squares:

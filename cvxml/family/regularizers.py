@@ -110,8 +110,8 @@ class Regularizer(Protocol):
     def exact_metric(self, A: FloatArray, root: ArrayLike | None) -> rational.Squares:
         """A psd matrix of rationals that is A (d, d), or near. root: M with M M^T near A, if it is known."""
 
-    def exact_distances(self, D: rational.Distances) -> rational.Distances:
-        """Those of a matrix that is feasible, from those of a psd one."""
+    def exact_distances(self, X: rational.Plane, metric: rational.Squares) -> rational.Distances:
+        """Those of a matrix that is feasible, from a psd one."""
 
     def exact_value(self, metric: rational.Squares, D: rational.Distances) -> Any:
         """R(M), a fraction or a ball, of such a metric and its distances."""
@@ -196,7 +196,7 @@ class Linear:
 
     def value(self, view: View) -> Sum:
         """sum w D"""
-        return _product(view, self.C)
+        return product(view, self.C)
 
     def multiple(self, G: Weights, ray: Ray) -> float:
         """The best of those that keep C - G psd: 1/longest is the largest eigenvalue of G where C is 1.
@@ -232,7 +232,7 @@ class Linear:
 
     def excess(self, view: View, G: Weights) -> Sum:
         """<C - G, M>"""
-        return _product(view, self._left(G))
+        return product(view, self._left(G))
 
     def _left(self, G: Weights) -> Weights:
         """C - G"""
@@ -242,9 +242,9 @@ class Linear:
         """See `Regularizer`."""
         return rational.judged(A, root)
 
-    def exact_distances(self, D: rational.Distances) -> rational.Distances:
+    def exact_distances(self, X: rational.Plane, metric: rational.Squares) -> rational.Distances:
         """See `Regularizer`."""
-        return D
+        return X.distances(metric)
 
     def exact_value(self, metric: rational.Squares, D: rational.Distances) -> Fraction:
         """sum w D"""
@@ -332,15 +332,16 @@ class Budget:
 
     def excess(self, view: View, G: Weights) -> Sum:
         """lambda_max - <G, M>"""
-        largest, (paid, off) = self._largest(G), _product(view, G)
+        largest, (paid, off) = self._largest(G), product(view, G)
         return Sum(largest.value - paid, largest.off + off + 2 * EPS * (largest.value + paid))
 
     def exact_metric(self, A: FloatArray, root: ArrayLike | None) -> rational.Squares:
         """See `Regularizer`."""
         return rational.judged(A, root)
 
-    def exact_distances(self, D: rational.Distances) -> rational.Distances:
+    def exact_distances(self, X: rational.Plane, metric: rational.Squares) -> rational.Distances:
         """Over max(1, spent)."""
+        D = X.distances(metric)
         spent = D.total(self.similar, [Fraction(1)] * len(self.similar))
         return rational.Distances(D.D, D.unit / max(Fraction(1), spent))
 
@@ -369,7 +370,7 @@ def fractions(w: Any) -> list[Fraction]:
     return [Fraction(weight) for weight in w.tolist()]
 
 
-def _product(view: View, G: Weights) -> Sum:
+def product(view: View, G: Weights) -> Sum:
     """<G, M>, some pairs at a time."""
     values, moved = [], 0.0
     for first in range(0, len(G.w), PAIRS):

@@ -18,6 +18,7 @@ import numpy as np
 
 from cvxml.core.balls import ball
 from cvxml.core.balls import total as total_of
+from cvxml.core.exact import next_above
 from cvxml.core.metric import FloatArray
 from cvxml.family.losses import NONE, SHARES, Part, Ray, Sum, sharp_total
 from cvxml.family.proved import EPS
@@ -111,7 +112,7 @@ class Residual(NamedTuple):
         for price, w, alone in zip(a[: len(self.w)], _fractions(self.w), self.alone, strict=True):
             most = w if alone else w * Fraction(BELOW_ONE)
             near.append(min(max(-price, NONE), most))
-            far.append(NONE if alone else _up(near[-1] * w / (w - near[-1])))
+            far.append(NONE if alone else next_above(near[-1] * w / (w - near[-1]), SHARES))
         return [*(-price for price in near), *far]
 
     def exact_conjugate(self, a: Sequence[Fraction]) -> Fraction:
@@ -121,14 +122,6 @@ class Residual(NamedTuple):
 
 def _fractions(w: Any) -> list[Fraction]:
     return [Fraction(weight) for weight in np.asarray(w).tolist()]
-
-
-def _up(x: Fraction) -> Fraction:
-    """To SHARES bits, no less."""
-    if x <= 0:
-        return NONE
-    unit = Fraction(2) ** (x.numerator.bit_length() - x.denominator.bit_length() - SHARES)
-    return math.ceil(x / unit) * unit
 
 
 def costs(u: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

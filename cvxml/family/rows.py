@@ -36,6 +36,13 @@ class Weights(NamedTuple):
     w: FloatArray  # (p,)
 
 
+def joined(parts: Sequence[Weights]) -> Weights:
+    """Their sum."""
+    if len(parts) == 1:
+        return parts[0]
+    return Weights(np.concatenate([G.pairs for G in parts]), np.concatenate([G.w for G in parts]))
+
+
 class Block(NamedTuple):
     """Rows at a metric, none of whose groups is split."""
 

@@ -19,6 +19,8 @@ from cvxml.core.run import Callback, Found, Iterate, Start, run
 from cvxml.family.bound import Family
 from cvxml.family.boxed import BoxDual, Boxed
 from cvxml.family.budget import budget, unproved
+from cvxml.family.combinations import NormOfCombination, SumOfWeights
+from cvxml.family.combining import Combining
 from cvxml.family.frobenius import Frobenius
 from cvxml.family.linear import LinearMargins
 from cvxml.family.multipliers import Margin, Multipliers, images
@@ -74,7 +76,7 @@ class LeastMargin:
 class _Iterate(NamedTuple):
     """A solver under way, its prices by the method's own names."""
 
-    solver: LinearMargins | LeastMargin | Boxed
+    solver: LinearMargins | LeastMargin | Boxed | Combining
     named: Named
 
     def metric(self) -> FloatArray:
@@ -104,12 +106,28 @@ def search(
         return _linear(family, partial(prove, family), named, tol, max_iter, start, callback)
     if isinstance(family.regularizer, Frobenius):
         at = _Iterate(Boxed(BoxDual(family)), named)
-        found = run(at, partial(prove, family), tol, max_iter, callback, "dual")
-        zero = found._replace(metric=0 * found.metric, status=Status.CONVERGED)
-        unproved_yet = found.status is not Status.CONVERGED
-        return zero if unproved_yet and prove(family, zero.metric, zero.dual).proves(tol) else found
+        return _or_zero(at, partial(prove, family), tol, max_iter, callback, "dual", math.inf)
+    if isinstance(family.regularizer, (SumOfWeights, NormOfCombination)):
+        at = _Iterate(Combining(family), named)
+        return _or_zero(at, partial(prove, family), tol, max_iter, callback, "interior", PATIENCE)
     at = _Iterate(LeastMargin(family, None if start is None else start.metric), named)
     return within_budget(at, family, prove, tol, max_iter, callback, "multipliers", PATIENCE)
+
+
+def _or_zero(
+    at: Iterate,
+    prove: Callable[[FloatArray, Dual], Certificate],
+    tol: float,
+    max_iter: int,
+    callback: Callback,
+    phase: str,
+    patience: float,
+) -> Found:
+    """What a solver of a norm or of weights finds, or M = 0 where that alone is proved."""
+    found = run(at, prove, tol, max_iter, callback, phase, patience)
+    zero = found._replace(metric=0 * found.metric, status=Status.CONVERGED)
+    unproved_yet = found.status is not Status.CONVERGED
+    return zero if unproved_yet and prove(zero.metric, zero.dual).proves(tol) else found
 
 
 def within_budget(

@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cvxml.core.backend import solve_problem
+from cvxml.core.bases import as_combination, combined, weighted
 from cvxml.core.metric import FloatArray
-from cvxml.core.result import Dual
-from cvxml.core.triplets import Compared
+from cvxml.core.result import Dual, Status
+from cvxml.core.run import Found
+from cvxml.core.triplets import Compared, WithVectors
 from cvxml.family.method import FamilyMethod
 from cvxml.family.rows import Prices, Triplets
 
 Data = TypeVar("Data", bound=Compared)
+WithBasis = TypeVar("WithBasis", bound=WithVectors)
 
 
 class TripletMethod(FamilyMethod[Data]):
@@ -40,3 +47,22 @@ class TripletMethod(FamilyMethod[Data]):
     def ties(self, given: Data) -> int:
         """How many points have a tie at the boundary of their targets or impostors."""
         return given.tied
+
+
+class CombinationMethod(TripletMethod[WithBasis]):
+    """The same, of metrics that are combinations of the vectors `basis` (K, d) with weights >= 0 (core/bases.py)."""
+
+    def metric(self, given: WithBasis, metric: ArrayLike, name: str = "metric") -> FloatArray:
+        """A candidate as the combination it stands for. Raises ValueError for what is none."""
+        return as_combination(metric, given.basis, given.X, name)
+
+    def feasibility(self, given: WithBasis, M: FloatArray) -> str:
+        """How far M is from such a metric, as a sentence."""
+        return str(weighted(M, given.basis, given.X).feasibility)
+
+    def through_cvxpy(self, given: WithBasis, solver: str) -> Found:
+        """Of the metric the weights are taken: what a back end says of both agrees but for its tolerance."""
+        w = solve_problem(self.problem(given), solver)["w"]
+        a = solve_problem(self.dual(given), solver)["a"]
+        M = combined(given.basis, np.maximum(w, 0.0))
+        return Found(M, self.prices(given, {"a": a}), Status.CONVERGED, 0)

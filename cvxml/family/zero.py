@@ -6,6 +6,7 @@ metric is better.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -13,14 +14,17 @@ import numpy as np
 from cvxml.family.losses import Loss
 from cvxml.family.rational import plane
 from cvxml.family.regularizers import Regularizer
-from cvxml.family.rows import Prices, Rows
+from cvxml.family.rows import Prices, Rows, joined
 
 
-def zero_is_optimal(regularizer: Regularizer, loss: Loss, rows: Rows, prices: Prices) -> bool:
+def zero_is_optimal(
+    regularizer: Regularizer, terms: Sequence[tuple[Loss, Rows]], prices: Sequence[Prices]
+) -> bool:
     """True if prices near the given ones prove it, for a regularizer with R(0) = 0."""
-    a = loss.exact_prices([Fraction(price) for price in prices.a.tolist()])
-    n = len(regularizer.X)
-    if loss.exact_conjugate(a) != loss.exactly(map(Fraction, rows.exactly([[0] * n] * n))):
-        return False
-    G = rows.weights(Prices(np.array(a, dtype=object), prices.key))
-    return bool(regularizer.exact_bound(plane(regularizer.X), G) == 0)
+    n, weights = len(regularizer.X), []
+    for (loss, rows), given in zip(terms, prices, strict=True):
+        a = loss.exact_prices([Fraction(price) for price in given.a.tolist()])
+        if loss.exact_conjugate(a) != loss.exactly(map(Fraction, rows.exactly([[0] * n] * n))):
+            return False
+        weights.append(rows.weights(Prices(np.array(a, dtype=object), given.key)))
+    return bool(regularizer.exact_bound(plane(regularizer.X), joined(weights)) == 0)

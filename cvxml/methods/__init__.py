@@ -22,9 +22,18 @@ METHODS = {
     "lmnn:squared_hinge": "cvxml.methods.lmnn:SQUARED_HINGE",
     "frobmetric": "cvxml.methods.frobmetric:METHOD",
     "rtml": "cvxml.methods.rtml:METHOD",
+    "schultz_joachims": "cvxml.methods.schultz_joachims:METHOD",
+    "scml": "cvxml.methods.scml:METHOD",
+    "boostmetric": "cvxml.methods.boostmetric:METHOD",
     "lsml": "cvxml.methods.lsml:METHOD",
+    "ldml": "cvxml.methods.ldml:METHOD",
     "rca": "cvxml.methods.rca:METHOD",
     "gmml": "cvxml.methods.gmml:METHOD",
+    "lfda": "cvxml.methods.lfda:METHOD",
+    "sdml": "cvxml.methods.sdml:METHOD",
+    "plml": "cvxml.methods.plml.method:METHOD",
+    "mlkr": "cvxml.methods.mlkr.method:METHOD",
+    "mlr": "cvxml.methods.mlr:METHOD",
 }
 
 

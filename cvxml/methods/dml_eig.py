@@ -26,8 +26,7 @@ from cvxml.core.backend import solve_problem
 from cvxml.core.example import drawn, sample, timed, verified
 from cvxml.core.metric import FloatArray, IntArray, project_psd
 from cvxml.core.misreading import Misreading, Other, Question, exchanged, multiple, other_pairs
-from cvxml.core.pairs import KINDS, Paired, Pairs, check_budget, paired, price_of_each
-from cvxml.core.parameter import JSON, Parameter
+from cvxml.core.pairs import BY_PAIRS, KINDS, Paired, Pairs, check_budget, paired, price_of_each
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Found
 from cvxml.core.statement import Statement
@@ -277,11 +276,7 @@ class DMLEig(FamilyMethod[Instance]):
     id = "dml_eig"
     TITLE = "DML-eig: metric learning with eigenvalue optimization (Ying, Li 2012)"
     PARAMETERS: ClassVar = {
-        "pairs": Parameter(
-            '{"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}',
-            JSON,
-            otherwise="every two points, by their labels",
-        ),
+        **BY_PAIRS,
     }
     STATEMENT = Statement("cvxml.methods.dml_eig", ("inverse_root", "problem", "dual"))
     MISREADINGS: ClassVar = MISREADINGS

@@ -29,18 +29,29 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.core.balls import TooFewBits, ball, balls, ends, pivots, precision, total, with_enough_bits
+from cvxml.core.balls import (
+    TooFewBits,
+    ball,
+    balls,
+    ends,
+    pivots,
+    precision,
+    rounded,
+    total,
+    with_enough_bits,
+)
 from cvxml.core.exact import Exact, flint, scaled, upward
 from cvxml.core.example import drawn, sample, timed, verified
 from cvxml.core.inputs import check_number
 from cvxml.core.method import ConvexMethod
 from cvxml.core.metric import FloatArray, examine
 from cvxml.core.misreading import Misreading, Question, changed, exchanged, multiple, other_pairs
-from cvxml.core.pairs import Paired, Pairs, paired
-from cvxml.core.parameter import JSON, NUMBER, Parameter
+from cvxml.core.pairs import BY_PAIRS, Paired, Pairs, paired
+from cvxml.core.parameter import NUMBER, Parameter
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found, Start, in_one_step
-from cvxml.core.squares import is_definite, rationals, whole, within_groups
+from cvxml.core.spectrum import eigenvectors, enclosed, inverted
+from cvxml.core.squares import is_definite, rationals, symmetric_whole, whole
 from cvxml.core.statement import Statement
 from cvxml.family.enclosed import certificate, definite, dual_array
 from cvxml.family.proved import EPS
@@ -122,15 +133,8 @@ class Instance(Paired):
         return self._sum("dissimilar")
 
     def _sum(self, kind: str) -> Any:
-        if self.listed is None:
-            found, at = within_groups(self.X, self.y, [1] * (int(self.y.max()) + 1))
-            if kind == "dissimilar":
-                found = within_groups(self.X, 0 * self.y, [1])[0] - found
-            return rationals(found, scaled(1, at), self.mu)
-        points, at = whole(self.X)
-        rows, listed = np.array(points.tolist(), dtype=object), getattr(self.listed, kind)
-        E = flint().fmpz_mat([*(rows[listed[:, 0]] - rows[listed[:, 1]]).tolist(), [0] * self.X.shape[1]])
-        return rationals(E.transpose() * E, scaled(1, 2 * at), self.mu)
+        found, at = self.sum_of_squares(kind)
+        return rationals(found, scaled(1, at), self.mu)
 
     @cached_property
     def least(self) -> float:
@@ -141,11 +145,7 @@ class Instance(Paired):
     @cached_property
     def floats(self) -> tuple[FloatArray, FloatArray]:
         """S and D, rounded."""
-        return _floats(self.S), _floats(self.D)
-
-
-def _floats(matrix: Any) -> FloatArray:
-    return np.array([[float(ball(entry)) for entry in row] for row in matrix.tolist()])
+        return rounded(self.S), rounded(self.D)
 
 
 def instance(
@@ -257,39 +257,17 @@ def bound(given: Instance, Y: FloatArray) -> Any:
     return ball(given.t) * (1 - ball(given.t)) * squared_distance(product(given))
 
 
-def inverted(A: Any) -> Any:
-    """Of balls. Raises TooFewBits where it is not known."""
-    try:
-        return A.inv()
-    except ZeroDivisionError as error:
-        raise TooFewBits("a matrix is next to singular") from error
-
-
 def squared_distance(of: Any) -> Any:
     """delta^2 of A and B by `of` = A^-1 B, whose eigenvalues are positive."""
     return total([found.log() ** 2 for found in spectrum(of)])
 
 
 def spectrum(of: Any) -> list[Any]:
-    """The eigenvalues of a product of two positive definite matrices: balls.
-
-    In coordinates in which it is next to diagonal: Gershgorin's discs that touch each other hold as many eigenvalues as
-    they are, none further from a centre than all their diameters. Raises TooFewBits where 0 is in a ball.
-    """
-    d, R = of.nrows(), eigenvectors(of)[1]
-    M = inverted(R) * flint().acb_mat(of) * R
-    beside = total([abs(M[i, j]) for i in range(d) for j in range(d) if j != i])
-    wide = flint().arb(0, 2 * upward(ends(beside)[1]))
-    found = [M[i, i].real + wide for i in range(d)]
+    """The eigenvalues of a product of two positive definite matrices: balls. Raises TooFewBits where 0 is in one."""
+    found = enclosed(of)
     if not all(each > 0 for each in found):
         raise TooFewBits("an eigenvalue of a product is next to 0")
     return found
-
-
-def eigenvectors(of: Any) -> tuple[list[Any], Any]:
-    """Eigenvalues and the eigenvectors beside each other, near the true ones: nothing is proved."""
-    values, vectors = flint().acb_mat(of).eig(right=True, algorithm="approx")
-    return [abs(each.real) for each in values], vectors
 
 
 def repaired(given: Instance, Y: FloatArray) -> FloatArray:
@@ -336,10 +314,10 @@ def _closed_form(given: Instance) -> FloatArray:
     acb_mat, (values, R) = flint().acb_mat, eigenvectors(product(given))
     powers = acb_mat(np.diag([0] * len(values)).tolist())
     for k, found in enumerate(values):
-        powers[k, k] = found ** ball(given.t)
+        powers[k, k] = abs(found) ** ball(given.t)
     A = acb_mat(inverted(in_balls(given).S)) * R * powers * inverted(R)
-    rounded: FloatArray = np.array([[float(entry.real) for entry in row] for row in A.tolist()])
-    return (rounded + rounded.T) / 2
+    floats: FloatArray = np.array([[float(entry.real) for entry in row] for row in A.tolist()])
+    return (floats + floats.T) / 2
 
 
 def radius(given: Instance, A: FloatArray, gap: float) -> float:
@@ -392,11 +370,7 @@ class GMML(ConvexMethod[Instance]):
     PARAMETERS: ClassVar = {
         "weight": Parameter("t of the paper: where between S^-1 (0) and D (1) the metric lies", NUMBER, 0.5),
         "mu": Parameter("added to the diagonal of both sums over pairs, >= 0", NUMBER, 0.0),
-        "pairs": Parameter(
-            '{"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}',
-            JSON,
-            otherwise="every two points, by their labels",
-        ),
+        **BY_PAIRS,
     }
     STATEMENT = Statement("cvxml.methods.gmml", ("problem", "sums", "dual"))
     MISREADINGS: ClassVar = MISREADINGS
@@ -436,7 +410,7 @@ class GMML(ConvexMethod[Instance]):
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
         """From "Y" (d, d), any numbers but NaN. Singular metrics cost infinity."""
         psd, feasibility = examine(M, given.X)
-        V, at = whole(psd)
+        V, at = symmetric_whole(M)
         Y = repaired(given, dual_array(dual, "Y", M.shape))
         proved = with_enough_bits(lambda: bound(given, Y))
         here = with_enough_bits(lambda: value(given, V, at)) if is_definite(V) else math.inf

@@ -20,6 +20,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import combinations
 from typing import Any, ClassVar
 
 import numpy as np
@@ -29,8 +30,7 @@ from cvxml.core.backend import solve_problem
 from cvxml.core.example import drawn, sample, timed, verified
 from cvxml.core.metric import FloatArray, IntArray, examine, project_psd
 from cvxml.core.misreading import LOOSE, Misreading, Other, Question, exchanged, multiple, other_pairs
-from cvxml.core.pairs import KINDS, Paired, Pairs, check_budget, paired, price_of_each
-from cvxml.core.parameter import JSON, Parameter
+from cvxml.core.pairs import BY_PAIRS, KINDS, Paired, Pairs, check_budget, paired, price_of_each
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Found
 from cvxml.core.statement import Statement
@@ -52,6 +52,7 @@ from cvxml.family.symmetric import quadratic
 SUGGESTION = "give more similar pairs, or fewer features (the first principal components, say)"
 UNIQUE = 1e-3  # what the second eigenvalue must be below the first, relatively
 FAINT = 1e-16  # of the largest squared distance: a price pays for no less
+MOST_VERTICES = 20_000  # of the metrics that are tried for "plain_budget"
 NOT_BY_LUCK = 1e-6  # what a metric may leave where it need not be the only one
 
 
@@ -246,11 +247,7 @@ class MMC(FamilyMethod[Instance]):
     """Dissimilar pairs move apart within a budget; diagonal: by weights of the features."""
 
     PARAMETERS: ClassVar = {
-        "pairs": Parameter(
-            '{"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}; y is then not looked at',
-            JSON,
-            otherwise="every two points, by their labels",
-        )
+        **BY_PAIRS,
     }
     PATH = staticmethod(budget_path.search)
     EXPONENTIAL = True  # there is no exponential cone, but SCS crawls on square roots too
@@ -373,7 +370,7 @@ def misreadings(method: MMC) -> dict[str, Misreading]:
     means. Two are other problems over the same budget, with bounds of their own, C(c) = sum c X relative to S:
         squared   max sum_t D_t:       the largest eigenvalue of C(1) (Fisher's discriminant): the optimum has rank one
         log       max sum_t log D_t:   for any c > 0 at most  q log(mu / q) - sum log c,  mu the largest of C(c)
-    Not named: plain distances in the budget. Then the set of metrics allowed is not convex, and no bound is at hand.
+    "plain_budget" is not convex, and its optimum is one of a finite number of metrics, tried where they are few.
     """
 
     def given(question: Question) -> Instance:
@@ -402,6 +399,11 @@ def misreadings(method: MMC) -> dict[str, Misreading]:
         "log": Misreading(
             "sum log D over dissimilar pairs, the product of the distances, where the paper has sum sqrt(D)",
             left=left(_logs),
+        ),
+        "plain_budget": Misreading(
+            "the least sum sqrt(D) over similar pairs where sum D over dissimilar ones is 1, as a program's "
+            "documentation prints it, where the paper has the squares the other way round",
+            left=left(_plain_budget),
         ),
         "exchanged": Misreading(
             "the roles of similar and dissimilar pairs exchanged", other_pairs(exchanged)
@@ -486,6 +488,31 @@ def _squares(method: MMC, question: Question, p: Instance) -> float:
     # Where two directions share the largest eigenvalue the optimum is not unique, and a metric may be near one by
     # luck. No more than `NOT_BY_LUCK` may be left then.
     return share if share <= NOT_BY_LUCK or _simple(p, mu) else math.inf
+
+
+def _plain_budget(method: MMC, question: Question, p: Instance) -> float:
+    """What sum sqrt(D) over similar pairs may still gain where sum D over dissimilar ones is 1, relative to it.
+
+    It is concave, so that an optimum has rank one, A = v v^T, where v^T C v is the most with sum |v^T e| <= 1: at a
+    vertex, where d - 1 independent e are orthogonal to v; if A is diagonal where one weight alone is not 0. All are
+    tried.
+    """
+    E, C, d = p.similar[p.similar.any(axis=1)], p.dissimilar.T @ p.dissimilar, p.X.shape[1]
+    if p.diagonal or d == 1:
+        vertices = np.eye(d)[E.any(axis=0)]
+    elif p.rank == d and math.comb(len(E), d - 1) <= MOST_VERTICES:
+        orthogonal = np.array(list(combinations(range(len(E)), d - 1)))
+        vertices = np.linalg.svd(E[orthogonal])[2][:, -1]
+    else:
+        return math.inf
+    length = np.abs(vertices @ E.T).sum(axis=1)
+    best = float(np.max(np.sum((vertices @ C) * vertices, axis=1) / length**2))
+    A = question.metric
+    spent = float(np.sum(np.sqrt(np.maximum(quadratic(E, A), 0.0))))
+    gained = float(np.sum(C * A))
+    if not (examine(A)[1].feasible and spent > 0 and gained > 0):
+        return math.inf
+    return 1 - math.sqrt(gained / best) / spent
 
 
 def _simple(p: Instance, mu: float) -> bool:

@@ -34,10 +34,10 @@ from cvxml.core.inputs import check_labels, check_number, check_X
 from cvxml.core.method import ConvexMethod
 from cvxml.core.metric import FloatArray, IntArray, examine
 from cvxml.core.misreading import Misreading, Other, Question
-from cvxml.core.parameter import JSON, NUMBER, Parameter
+from cvxml.core.parameter import MEMBERS, NUMBER, Parameter
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found, Start, in_one_step
-from cvxml.core.squares import is_definite, rationals, whole, within_groups
+from cvxml.core.squares import is_definite, rationals, symmetric_whole, within_groups
 from cvxml.core.statement import Statement
 from cvxml.family.enclosed import certificate, definite, dual_array
 from cvxml.family.logdet import distance
@@ -353,7 +353,7 @@ class RCA(ConvexMethod[Instance]):
     PARAMETERS: ClassVar = {
         "chunklets": Parameter(
             "of each point its chunklet, 0 or more, or -1 for none; y is then not looked at",
-            JSON,
+            MEMBERS,
             otherwise="the classes y",
         ),
         "alpha": Parameter("added to the diagonal of the covariance within chunklets, >= 0", NUMBER, 0.0),
@@ -402,7 +402,7 @@ class RCA(ConvexMethod[Instance]):
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
         """From "l" (1,), any number but NaN; one that is no price counts as 0. Singular metrics cost infinity."""
         psd, feasibility = examine(M, given.X)
-        (l,), d, V = dual_array(dual, "l", (1,)), len(M), whole(psd)[0]  # noqa: E741
+        (l,), d, V = dual_array(dual, "l", (1,)), len(M), symmetric_whole(M)[0]  # noqa: E741
         with precision():
             best, proved = optimum(given), bound(given, l)
             here = value(given, V) if is_definite(V) else math.inf

@@ -90,8 +90,7 @@ def check(
     if time_limit is not None:
         until = time.perf_counter() + check_positive(time_limit, "time_limit")
 
-    def asked(params: dict[str, Any], candidate: Candidate) -> Asked:
-        given = module.instance(X, y, **params)
+    def asked(params: dict[str, Any], given: Any, candidate: Candidate) -> Asked:
         claimed = (*candidate, claimed_objective, claim)
         return Asked(method, X, y, params, given, *claimed, tol, exact, diagnosed, until, callback)
 
@@ -99,16 +98,20 @@ def check(
         if query is not None and np.ndim(query) == 2:
             at = np.asarray(query)
             each = _of_each_query(metric, components, claimed_objective, at, points.shape[1])
-            questions = [asked({**params, "query": x}, one) for x, one in zip(at, each, strict=True)]
+            own = [{**params, "query": x} for x in at]
+            questions = [asked(p, module.instance(X, y, **p), one) for p, one in zip(own, each, strict=True)]
             return replace(
                 of_all([check_convex(question) for question in questions]), about=about(questions[0])
             )
-        candidate = _candidate(metric, components, module.metric_size(points))
-        if candidate[0] is None and claimed_objective is None:
+        nothing = metric is None and components is None
+        if nothing and claimed_objective is None:
             raise ValueError("nothing to check: give metric, components or claimed_objective")
-        if exact and candidate[0] is None:
+        if nothing and exact:
             raise ValueError("exact arithmetic judges a metric: give it beside the claimed objective")
-        question = asked(params, candidate)
+        given = module.instance(X, y, **params)
+        metric = None if metric is None else module.matrix(given, metric)
+        candidate = _candidate(metric, components, module.metric_size(given))
+        question = asked(params, given, candidate)
         report = check_convex(question) if module.CLAIM == "optimal" else check_stationary(question)
         return replace(report, about=about(question))
 

@@ -21,6 +21,7 @@ from cvxml.oracle.diagnose import Diagnosis, diagnose, unnamed
 from cvxml.oracle.exactly import judge_exactly
 from cvxml.oracle.reference import reference as beside
 
+ABOVE = "but the objective of the candidate may be less by {:.3g} than what is computed"
 EPS = float(np.finfo(float).eps)
 CLOSE = 1e-2  # of the scale: what a program that has not arrived leaves
 
@@ -44,6 +45,22 @@ def check_convex(asked: Asked) -> Report:
     if asked.exact and candidate is not None and _may_be_judged_exactly(proof, verdict, ties):
         verdict, reason, exact = judge_exactly(asked, candidate, reference)
         reasons = [reason]
+    if (
+        verdict is Verdict.REFUTED
+        and candidate is not None
+        and proof is not None
+        and proof.feasibility.feasible
+    ):
+        above = module.above(given, candidate)
+        better_by = proof.gap - reference.gap
+        if (
+            above > 0
+            and better_by - above <= asked.tol * scale + proof.rounding + reference.certificate.rounding
+        ):
+            verdict, reasons = (
+                Verdict.INCONCLUSIVE,
+                [f"our metric is better by {better_by:.3g}, {ABOVE.format(above)}"],
+            )
     cut = reference.status is Status.TIME_LIMIT
     if cut and verdict is Verdict.CERTIFIED and proof is not None and not proof.proves(asked.tol):
         verdict, reasons = (

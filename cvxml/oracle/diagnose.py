@@ -276,7 +276,7 @@ class _Judge:
             return False
         other = self.itself if other is None else other
         module, given = get(self.method), self._given(other)
-        size = module.metric_size(given.X)
+        size = module.metric_size(given)
         zero = np.zeros((size, size))
         try:
             ours = self._optimum(other, given, zero)

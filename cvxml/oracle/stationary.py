@@ -122,7 +122,7 @@ def _judge(asked: Asked, candidate: FloatArray) -> Judged:
         if module.SCALE == "candidate":  # what double precision takes for its scale may be nothing
             scale = min(scale, -upward(-interval.scale))
         own = tol * scale
-        left, name = upward(interval.gap), "in exact arithmetic, its convex step"
+        left, name = upward(interval.gap), f"in exact arithmetic, its {interval.step}"
         # where rounding is large, nothing is known of how far M M^T is from the matrix given
         near = stands_for(interval, proof, own) and proof.rounding <= LOOSE * scale
         proved = left <= own and scale > 0 and near

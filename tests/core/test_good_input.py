@@ -40,9 +40,18 @@ WEIGHT: dict[str, dict[str, Any]] = {
     "lmnn:squared_hinge": {"n_neighbors": 2},
     "frobmetric": {"n_neighbors": 2},
     "rtml": {"n_neighbors": 2},
+    "schultz_joachims": {"n_neighbors": 2},
+    "scml": {"n_neighbors": 2, "beta": 0.01},
+    "boostmetric": {"n_neighbors": 2, "v": 2.0},
+    "plml": {"n_neighbors": 2, "n_anchors": 1},
     "lsml": {"n_quadruplets": 30},
     "rca": {"alpha": 0.1},
+    "ldml": {"b": 1.0},
     "gmml": {"mu": 0.1},
+    "mlkr": {},
+    "lfda": {"n_components": 2, "n_neighbors": 2, "alpha": 0.1},
+    "sdml": {"lam": 0.1},
+    "mlr": {"C": 10.0},
     "itml": {"pairs": PAIRS, "bounds": (0.5, 2.0)},
     "mcml": {},
     "mmc": {},
@@ -51,6 +60,7 @@ WEIGHT: dict[str, dict[str, Any]] = {
         "pairs": {**PAIRS, "similar": [[i, j] for i in range(16) for j in range(i) if (i - j) % 3 == 0]}
     },
 }
+FEW = {"mlr": 5}  # points of which all rankings are listed
 PROVED = (Status.CONVERGED, Status.STATIONARY)
 every_method = pytest.mark.parametrize("method", names())
 method_with_lists = pytest.mark.parametrize(
@@ -74,7 +84,8 @@ def certified(method: str, X: Any, y: Any, tol: float = 1e-9, **params: Any) -> 
     assert solution.n_iter < 2000
     assert solution.status in PROVED
     judged = solution.certificate.step or solution.certificate
-    assert judged.rel_gap <= 1e-6
+    if judged.kind != "stationary":  # whose gap is to a trivial bound
+        assert judged.rel_gap <= 1e-6
     assert judged.gap >= 0
     assert solution.lower_bound <= solution.objective + ROUNDING
     assert np.isfinite(solution.metric).all()
@@ -120,7 +131,7 @@ def test_labels_of_any_form_are_the_same_codes(form: str) -> None:
 
 
 # every method takes its labels through check_labels: one form that keeps the order of the classes, one that does not
-@every_method
+@pytest.mark.parametrize("method", [m for m in names() if m != "mlkr"])  # whose y are numbers
 @pytest.mark.parametrize("form", ["strings", "unicode"])
 def test_labels_are_names_only(method: str, form: str) -> None:
     plain = solved(method)
@@ -145,7 +156,7 @@ def test_labels_are_names_only(method: str, form: str) -> None:
 
 
 # of nca the supremum is at infinity on these labels: tests/methods/nca/test_nca_solve.py
-@pytest.mark.parametrize("method", [m for m in names() if m != "nca"])
+@pytest.mark.parametrize("method", [m for m in names() if m not in ("nca", "mlkr")])
 @pytest.mark.parametrize("form", [bool, str])
 def test_two_classes_in_any_type(method: str, form: Any) -> None:
     params = WEIGHT[method] if method == "ssvm" else {}
@@ -208,7 +219,7 @@ def test_inputs_are_read_only_and_untouched(method: str) -> None:
     data = (method, points, labels)
     solution = cvxml.solve(*data, **params)
     solution.metric[:] = 0  # what comes back is the caller's
-    cvxml.problem(*data, **params)
+    cvxml.problem(method, points[: FEW.get(method)], labels[: FEW.get(method)], **params)
     cvxml.evaluate(*data, metric, **params)
     cvxml.certify(*data, metric, dual, **params)
     assert cvxml.check(*data, metric, **params).verdict is Verdict.CERTIFIED
@@ -220,11 +231,13 @@ def test_inputs_are_read_only_and_untouched(method: str) -> None:
 def test_every_function_can_be_called_twice(method: str) -> None:
     params = WEIGHT[method] if method == "nca" else {}  # of f the supremum is at infinity on these data
     metric = cvxml.solve(method, X, Y, **params).metric
-    literal = cvxml.solve(method, X, Y, solver="clarabel", tol=1e-3, **params)
+    solver = "clarabel" if "clarabel" in get(method).SOLVERS else "fast"
+    literal = cvxml.solve(method, X, Y, solver=solver, tol=1e-3, **params)
     at = literal.metric if method == "nca" else metric  # a dual of another metric's step is none of its own
     for _ in range(2):
-        assert cvxml.problem(method, X, Y, **params).is_dcp()
-        assert cvxml.problem(method, X, Y, dual=True, **params).is_dcp()
+        few = (X[: FEW.get(method)], Y[: FEW.get(method)])
+        assert cvxml.problem(method, *few, **params).is_dcp()
+        assert cvxml.problem(method, *few, dual=True, **params).is_dcp()
         assert cvxml.evaluate(method, X, Y, metric, **params).objective != 0
         assert cvxml.certify(method, X, Y, at, literal.dual, **params).proves(1e-2)
         assert cvxml.check(method, X, Y, metric, **params).verdict is Verdict.CERTIFIED

@@ -44,6 +44,7 @@ PROBLEM = {
     "--loss-matrix": "ssvm good.json --loss-matrix {}",
     "--similarity": "nca good.json --similarity {}",
     "--quadruplets": "lsml good.json --quadruplets {}",
+    "--relevant": "mlr good.json --relevant {}",
 }
 CANDIDATE = {"--metric": "mlsvm good.json --metric {}", "--components": "nca good.json --components {}"}
 PLACES: dict[str, dict[str, str]] = {
@@ -127,6 +128,7 @@ def test_good_files_pass_under_the_same_limit(hostile: tuple[Path, list[str], li
     for option, value in {**good, "--components": np.eye(3)}.items():
         (folder / f"good{option}.json").write_text(json.dumps(np.asarray(value, dtype=float).tolist()))
     (folder / "good--neighbors.json").write_text(json.dumps([[(i + 1) % 14] for i in range(14)]))
+    (folder / "good--relevant.json").write_text(json.dumps([[(i + 1) % 14] for i in range(14)]))
     (folder / "good--quadruplets.json").write_text(json.dumps([[0, 1, 2, 3], [4, 5, 6, 7]]))
     files = {
         "DATA": ["good.json"],

@@ -69,9 +69,12 @@ TABLES: list[tuple[str, dict[str, Any], str]] = [
     ("frobmetric", {}, "tables of 30 points, and of 90 targets, beside 30 points"),
     ("frobmetric", {"triplets": [[i, i + 1, j] for i in range(20) for j in range(22, 30)]}, "a table of 20 pairs"),
     ("rtml", {}, "tables of 30 points, and of 90 targets, beside 30 points"),
+    ("boostmetric", {}, "tables of 30 points, and of 90 targets, beside 30 points"),
+    ("plml", {}, "tables of 30 points, and of 90 targets, beside 30 points"),
     ("kernel_mlsvm", {}, "kernel values of every two of 30 points"),
     ("mcml", {}, "tables of every two points"),
     ("mmc", {}, "a list of every two of 30 points"),
+    ("ldml", {}, "a list of every two of 30 points"),
     ("itml", {}, "a list of every two of 30 points"),
     ("dml_eig", {}, "a list of every two of 30 points"),
 ]  # fmt: skip
@@ -88,13 +91,16 @@ def test_what_is_listed_in_full_is_refused(
         cvxml.solve(method, points, y, tol=1e-2, **params)
 
 
-@pytest.mark.parametrize("method", ["frobmetric", "rtml", "lsml", "mcml", "mmc", "itml", "dml_eig", "nca"])
+@pytest.mark.parametrize(
+    "method",
+    ["frobmetric", "rtml", "boostmetric", "ldml", "plml", "lsml", "mcml", "mmc", "itml", "dml_eig", "nca"],
+)
 def test_a_literal_problem_is_refused_before_cvxpy_is_asked(
     method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     points, y = real_data("iris", 30)
     of = get(method)
-    given = of.instance(points, y)
+    given = of.instance(points, y, **({"n_anchors": 2} if method == "plml" else {}))
     if method != "nca":
         assert of.literal_rows(given) > 100  # type: ignore[attr-defined]
     if method in ("frobmetric", "itml", "dml_eig"):  # of the others the objective has as many terms

@@ -257,15 +257,17 @@ def test_what_is_no_metric_beyond_tolerance(method: str, kind: str) -> None:
 
 
 INSIDE = (
+    "boostmetric",
     "glml",
     "rca",
     "gmml",
+    "sdml",
     "itml",
     "lsml",
     "mcml",
     "dml_eig",
     "lmnn:squared_hinge",
-)  # their optimum on these data is definite
+)  # their optimum on these data is definite, or 0
 
 
 @pytest.mark.parametrize(
@@ -275,7 +277,8 @@ INSIDE = (
         (m, kind)
         for m in names()
         for kind in ("asymmetry", "least eigenvalue")
-        if m != "mmc:diagonal" and (kind == "asymmetry" or m not in INSIDE)
+        # next to a boundary a row of A is the root of what a metric is off by, and so is its gradient: mlkr
+        if m not in ("mmc:diagonal", "mlkr") and (kind == "asymmetry" or m not in INSIDE)
     ],
 )
 def test_what_is_off_by_less_is_projected_and_said(method: str, kind: str) -> None:

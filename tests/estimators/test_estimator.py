@@ -31,6 +31,9 @@ LEARNERS: list[tuple[Learner, dict[str, list[Any]]]] = [
     (cvxml.LMNN(n_neighbors=1), {"mu": [0.1, 0.5]}),
     (cvxml.FrobMetric(n_neighbors=1), {"C": [0.1, 5.0]}),
     (cvxml.RTML(n_neighbors=1), {"lam": [0.1, 5.0]}),
+    (cvxml.SchultzJoachims(n_neighbors=1), {"C": [0.1, 5.0]}),
+    (cvxml.SCML(1e-3, 1), {"beta": [1e-3, 0.1]}),
+    (cvxml.BoostMetric(20.0, n_neighbors=1), {"v": [0.5, 1.0]}),
     (cvxml.LSML(), {"n_quadruplets": [40, 80]}),
     (cvxml.ITML(), {"gamma": [0.1, 1.0]}),
     (cvxml.MCML(), {"tol": [1e-6, 1e-4]}),
@@ -38,12 +41,19 @@ LEARNERS: list[tuple[Learner, dict[str, list[Any]]]] = [
     (cvxml.MMC(diagonal=True), {"diagonal": [False, True]}),
     (cvxml.DMLEig(), {"tol": [1e-6, 1e-4]}),
     (cvxml.RCA(alpha=0.1), {"alpha": [0.1, 1.0]}),
+    (cvxml.LDML(1.0), {"b": [0.5, 2.0]}),
     (cvxml.GMML(mu=0.1), {"weight": [0.3, 0.5]}),
+    (cvxml.LFDA(2, alpha=0.1), {"n_components": [1, 2]}),
+    (cvxml.SDML(lam=0.2), {"lam": [0.01, 0.2]}),
+    (cvxml.MLR(C=5.0), {"C": [1.0, 5.0]}),
 ]
+FEW_STEPS = [cvxml.NCA(max_iter=30), cvxml.MLKR(max_iter=30)]
 BASELINES: list[MetricEstimator] = [Euclidean(), WithinClass(shrinkage=0.1)]
 CLASSIFIERS = [
     cvxml.GLML(alpha=0.1),
+    cvxml.PLML(2, 2, graph_neighbors=2),
     cvxml.GLML(3, gamma=1.0, alpha=1.0, model="mixture", n_components=1),
+    cvxml.CrammerSingerSVM(),
 ]
 
 
@@ -64,7 +74,9 @@ def data() -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.filterwarnings(
     "ignore::sklearn.exceptions.ConvergenceWarning", "ignore:nca. classes of a single"
 )
-@parametrize_with_checks([*(e for e, _ in LEARNERS), cvxml.NCA(max_iter=30), *BASELINES, *CLASSIFIERS])
+@parametrize_with_checks(
+    [*(e for e, _ in LEARNERS), cvxml.NCA(max_iter=30), cvxml.MLKR(max_iter=30), *BASELINES, *CLASSIFIERS]
+)
 def test_scikit_learn_checks(estimator: object, check: object) -> None:
     check(estimator)  # type: ignore[operator]
 
@@ -128,7 +140,7 @@ def test_the_defaults_are_those_of_the_method(estimator: Learner) -> None:
     assert estimator.fit(X, y).solution_.params == cvxml.solve(estimator._method, X, y).params
 
 
-@pytest.mark.parametrize("name", ["GLML", *dict.fromkeys(type(e).__name__ for e, _ in LEARNERS)])
+@pytest.mark.parametrize("name", ["GLML", "PLML", *dict.fromkeys(type(e).__name__ for e, _ in LEARNERS)])
 def test_the_docstring_has_a_line_for_every_parameter(name: str) -> None:
     text = inspect.getdoc(getattr(cvxml, name)) or ""
     parameters = text.partition("Parameters\n----------\n")[2].partition("\n\nAttributes\n----------\n")[0]
@@ -213,6 +225,11 @@ ASKED: list[tuple[Learner, str, dict[str, Any]]] = [
     (cvxml.LMNN(0.2, 2), "lmnn", {"mu": 0.2, "n_neighbors": 2}),
     (cvxml.FrobMetric(0.2, 2), "frobmetric", {"C": 0.2, "n_neighbors": 2}),
     (cvxml.RTML(0.2, 2, width=0.5), "rtml", {"lam": 0.2, "n_neighbors": 2, "width": 0.5}),
+    (cvxml.SchultzJoachims(0.2, 2, A=np.eye(4)[:, :3]), "schultz_joachims",
+     {"C": 0.2, "n_neighbors": 2, "A": np.eye(4)[:, :3]}),
+    (cvxml.SCML(0.01, 2, n_basis=20), "scml", {"beta": 0.01, "n_neighbors": 2, "n_basis": 20}),
+    (cvxml.SCML(0.01, 2, basis=np.eye(4)), "scml", {"beta": 0.01, "n_neighbors": 2, "basis": np.eye(4)}),
+    (cvxml.BoostMetric(0.2, 2), "boostmetric", {"v": 0.2, "n_neighbors": 2}),
     (cvxml.LMNN(0.2, 2, squared_hinge=True), "lmnn:squared_hinge", {"mu": 0.2, "n_neighbors": 2}),
     (cvxml.ITML(0.3, prior="covariance", bounds=(0.5, 4.0)), "itml",
      {"gamma": 0.3, "prior": "covariance", "bounds": (0.5, 4.0)}),
@@ -223,7 +240,12 @@ ASKED: list[tuple[Learner, str, dict[str, Any]]] = [
     (cvxml.MCML(), "mcml", {}),
     (cvxml.DMLEig(), "dml_eig", {}),
     (cvxml.RCA(0.3), "rca", {"alpha": 0.3}),
+    (cvxml.LDML(0.5), "ldml", {"b": 0.5}),
     (cvxml.GMML(0.3, 0.2), "gmml", {"weight": 0.3, "mu": 0.2}),
+    (cvxml.LFDA(2, 3, "plain", 0.2), "lfda",
+     {"n_components": 2, "n_neighbors": 3, "embedding": "plain", "alpha": 0.2}),
+    (cvxml.SDML(0.0001, 0.2, "covariance"), "sdml", {"eta": 0.0001, "lam": 0.2, "prior": "covariance"}),
+    (cvxml.MLR("ndcg", 2, 3.0), "mlr", {"measure": "ndcg", "k": 2, "C": 3.0}),
     (cvxml.ITML(solver="clarabel", tol=1e-3), "itml", {"solver": "clarabel"}),
 ]  # fmt: skip
 

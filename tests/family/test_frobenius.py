@@ -64,7 +64,7 @@ def test_no_metric_is_below_the_bound_and_the_excess_is_what_it_is_above(seed: i
     for A in metrics(X, seed):
         metric = judged(A)
         assert metric.distance == 0
-        D = exact.exact_distances(at.distances(metric))
+        D = exact.exact_distances(at, metric)
         value = exact.exact_value(metric, D)
         excess = value - D.total(G.pairs, weights.w.tolist()) - r
         assert excess >= 0

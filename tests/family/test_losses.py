@@ -19,6 +19,7 @@ from cvxml.family.losses import (
     Root,
     SmoothedHinge,
     SquaredHinge,
+    Straight,
     sharp,
     together,
 )
@@ -43,6 +44,7 @@ CASES = {
     "squared hinge": Case(SquaredHinge(C), SquaredHinge(Fraction(C)), True, 0.0, 9.0),
     "smoothed hinge": Case(SmoothedHinge(0.2), SmoothedHinge(Fraction(0.2)), True, 0.0, 1.0),
     "least": Case(Least(), Least(), False, 0.0, 9.0),
+    "straight": Case(Straight(C), Straight(Fraction(C)), False, -C, -C),
     "root": Case(Root(), Root(), False, 1e-3, 9.0),
     "bounded, above": Case(Bounded(C, True), Bounded(Fraction(C), True), False, -C * (1 - 1e-9), 0.0),
     "bounded, below": Case(Bounded(C, False), Bounded(Fraction(C), False), False, 0.0, 9.0),
@@ -187,7 +189,7 @@ def test_any_numbers_are_repaired_into_the_domain(name: str) -> None:
         np.testing.assert_allclose(loss.repaired(once), once, rtol=1e-15)
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if name not in ("least", "residual")])
+@pytest.mark.parametrize("name", [name for name in CASES if name not in ("least", "residual", "straight")])
 @SEEDS
 def test_a_ray_is_the_conjugate_of_the_multiples(name: str, seed: int) -> None:
     loss = CASES[name].loss

@@ -12,7 +12,7 @@ from cvxml.family.diagonal import DiagonalBudget
 from cvxml.family.ground import Ground
 from cvxml.family.losses import Ray
 from cvxml.family.proved import Distances, points
-from cvxml.family.regularizers import Budget, Linear, Surplus, Within, _product
+from cvxml.family.regularizers import Budget, Linear, Surplus, Within, product
 from cvxml.family.rows import View, Weights
 
 X = np.array([[0.0], [1.0], [3.0]])
@@ -48,7 +48,7 @@ def test_a_product_is_off_by_its_roundings_and_by_what_distances_are(seed: int) 
             return Distances(D, off)
 
     view: View = Exact()  # type: ignore[assignment]
-    value, moved = _product(view, Weights(np.zeros((n, 2), np.intp), w))
+    value, moved = product(view, Weights(np.zeros((n, 2), np.intp), w))
     for sign in (-1.0, 1.0):
         true = sum(
             (

@@ -53,7 +53,9 @@ def test_the_command_line_has_it_and_its_parameters(cli: Cli) -> None:
     said = " ".join(cli("solve", "toy", "--help").out.split())
     assert "--strength X weight of the mean loss, > 0 (default 1)" in said
     assert "--lam" not in said
-    assert "frobmetric, rtml, toy: targets of a point" in " ".join(cli("check", "--help").out.split())
+    assert "frobmetric, rtml, schultz_joachims, scml, boostmetric, plml, toy: targets of a point" in " ".join(
+        cli("check", "--help").out.split()
+    )
     assert any("--strength" in each.format_help() for each in _parser()._subparsers._actions[-1].choices.values())  # type: ignore[union-attr]  # fmt: skip
     assert "frobmetric has no parameter 'strength'" in cli("solve", "frobmetric", *WINE).err
 

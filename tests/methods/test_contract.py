@@ -15,6 +15,7 @@ from cvxml.core.example import Drawn
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
 from cvxml.methods import get, names
+from cvxml.methods.lfda import embedded
 from cvxml.oracle.saved import recertify
 from tests.instances import CLOSED_FORM, OF_DETERMINANT_1, checked, objective_of, with_lists
 
@@ -39,15 +40,22 @@ every_case = cases("optimal", "stationary")
 convex_case = cases("optimal")
 started_case = cases("optimal", "stationary", without=CLOSED_FORM)
 other_case = cases("stationary")
+# whose convex step is solved and certified too
+stepped_case = cases("stationary", without=("mlkr",))
 
 
-def worse_points(method: str, metric: Any) -> list[Any]:
+def worse_points(method: str, X: Any, y: Any, metric: Any, **params: Any) -> list[Any]:
     """Metrics that are feasible and not optimal."""
     d = len(metric)
-    if method == "nca":  # A = 0 may be stationary
+    if method == "lfda":  # of the embedding
+        _, given = checked(method, X, y, **params)
+        return [embedded(given, np.diag((np.arange(d) - k) % d < given.r) * 1.0) for k in range(2)]
+    if method in ("nca", "mlkr"):  # A = 0 may be stationary
         return [1.1 * metric, 2 * metric, np.eye(d)]
     if method in ("dml_eig", "mmc", "mmc:diagonal"):  # within the budget
         return [0 * metric, 0.9 * metric, np.eye(d) / 1e6]
+    if method in ("schultz_joachims", "scml"):  # combinations
+        return [0 * metric, 1.1 * metric, 2 * metric]
     if method not in OF_DETERMINANT_1:
         return [0 * metric, 1.1 * metric, 2 * metric, np.eye(d)]
     longer = metric + np.linalg.norm(metric) * np.diag(np.arange(d) == 0)
@@ -108,7 +116,7 @@ def test_check_certifies_the_optimum_and_refutes_worse_points(
     for tol in ("strict", "normal", "loose"):
         report = cvxml.check(method, X, y, solution.metric, tol=tol, **explicit)
         assert report.verdict is Verdict.CERTIFIED, (tol, str(report))
-    for k, wrong in enumerate(worse_points(method, solution.metric)):
+    for k, wrong in enumerate(worse_points(method, X, y, solution.metric, **params)):
         report = cvxml.check(method, X, y, wrong, diagnosed=k == 0, **explicit)
         assert report.verdict is Verdict.REFUTED
         assert report.witness is not None
@@ -172,6 +180,11 @@ def test_permuting_the_points_permutes_nothing_else(
         params = {**params, "pairs": pairs}
     if "quadruplets" in solution.params:  # by default drawn from the order of the labels
         params = {**params, "quadruplets": place[np.array(solution.params["quadruplets"])]}
+    if "basis" in solution.params:  # by default drawn from the order of the points
+        params = {**params, "basis": solution.params["basis"]}
+    if method == "plml":  # anchors are drawn from the order of the points
+        weights = np.array(solution.params["weights"])[order]
+        params = {**params, "anchors": solution.params["anchors"], "weights": weights}
     if "chunklets" in params:
         params = {**params, "chunklets": [params["chunklets"][i] for i in order]}
     other = cvxml.solve(method, X[order], y[order], tol=1e-9, **with_lists(method, params, moved))
@@ -211,7 +224,7 @@ def test_a_claimed_value_below_the_bound_is_refuted(
     assert "below the certified lower bound" in str(report)
 
 
-@other_case
+@stepped_case
 @pytest.mark.parametrize("solver", ["clarabel", "scs"])
 def test_the_literal_step_has_the_certified_value(
     method: str, X: Any, y: Any, params: dict[str, Any], solver: str
@@ -234,14 +247,14 @@ def test_the_literal_step_has_the_certified_value(
             assert value - proof.step.lower_bound <= 1e-5 * abs(value)
 
 
-@other_case
+@stepped_case
 def test_a_literal_run_ends_stationary_too(method: str, X: Any, y: Any, params: dict[str, Any]) -> None:
     solution = cvxml.solve(method, X, y, solver="clarabel", init="identity", tol=1e-5, **params)
     assert solution.status is Status.STATIONARY
     assert cvxml.check(method, X, y, solution.metric, tol="loose", **params).verdict is Verdict.CERTIFIED
 
 
-@other_case
+@stepped_case
 def test_a_step_bound_holds_for_any_weights_and_any_metric(
     method: str, X: Any, y: Any, params: dict[str, Any]
 ) -> None:
@@ -311,7 +324,7 @@ def test_a_back_end_that_proves_too_little_is_not_converged(
 
     def worse(given: Any, solver: str) -> Any:
         found = honest(given, solver)
-        return found._replace(metric=worse_points(method, found.metric)[1])
+        return found._replace(metric=worse_points(method, X, y, found.metric, **params)[1])
 
     monkeypatch.setattr(module, "through_cvxpy", worse)
     with pytest.warns(ConvergenceWarning, match="try another solver"):

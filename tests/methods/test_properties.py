@@ -22,15 +22,24 @@ from tests.instances import (
 )
 
 X, Y = random_data(9, n=40, d=4)
+SHARES = np.random.default_rng(5).dirichlet([1.0, 2.0], 40)  # of each point in two metrics
 GIVEN: dict[str, dict[str, Any]] = {
     "nca": {"n_components": 2, "criterion": "g"},
     "kernel_mlsvm": {"lam": 1.0},
     "frobmetric": {"C": 300.0},
     "rtml": {"lam": 10.0},
+    "lfda": {"n_components": 2},
+    "sdml": {"eta": 0.0004, "lam": 0.1},
+    "schultz_joachims": {"C": 0.1},
+    "scml": {"beta": 0.01},
+    "boostmetric": {"v": 0.1},
+    "plml": {"alpha1": 10.0, "n_anchors": 2, "weights": SHARES},
 }
 CONVEX = [name for name in names() if get(name).CLAIM == "optimal"]
 STARTED = [name for name in names() if name != "glml"]  # which starts from nothing
 PROVED_BY_STEPS = [name for name in CONVEX if name not in CLOSED_FORM]
+NORMS = ("ssvm", "frobmetric", "schultz_joachims")  # the norm of the metric without a weight
+DIAGONAL = ("mmc:diagonal", "schultz_joachims")
 DISTANCES = np.where(
     (Y[:, None] == Y) & ~np.eye(40, dtype=bool), np.sum((X[:, None] - X) ** 2, axis=2), np.inf
 )
@@ -74,19 +83,21 @@ def test_every_step_is_between_the_bounds_of_the_optimum(method: str) -> None:
 
 GRADIENTS = {
     "mlsvm": "subgradient", "ssvm": "subgradient", "lmnn": "subgradient", "lmnn:squared_hinge": "subgradient",
-    "rtml": "gradient", "lsml": "gradient", "itml": "gradient", "mcml": "gradient", "mmc": "gradient",
-    "mmc:diagonal": "gradient",
+    "schultz_joachims": "subgradient", "rtml": "gradient", "boostmetric": "gradient", "ldml": "gradient",
+    "lsml": "gradient", "itml": "gradient", "mcml": "gradient", "mmc": "gradient", "mmc:diagonal": "gradient",
+    "mlr": "subgradient", "plml": "subgradient",
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("method", GRADIENTS)
 def test_the_gradient_of_evaluate_is_that_of_the_objective(method: str) -> None:
-    rng = np.random.default_rng(0)
-    A = allowed(method, drawn(rng, 4))  # no margin is exactly kept there, and no vote tied
-    gradient = getattr(cvxml.evaluate(method, X, Y, A), GRADIENTS[method])
+    rng, params = np.random.default_rng(0), GIVEN.get(method, {})
+    d = 8 if method == "plml" else 4
+    A = allowed(method, drawn(rng, d))  # no margin is exactly kept there, and no vote tied
+    gradient = getattr(cvxml.evaluate(method, X, Y, A, **params), GRADIENTS[method])
     for _ in range(4):
-        E = allowed(method, drawn(rng, 4) - drawn(rng, 4))
-        up, down = (objective_of(method, X, Y, A + step * E) for step in (1e-6, -1e-6))
+        E = allowed(method, drawn(rng, d) - drawn(rng, d))
+        up, down = (objective_of(method, X, Y, A + step * E, **params) for step in (1e-6, -1e-6))
         assert np.sum(gradient * E) == pytest.approx((up - down) / 2e-6, rel=1e-5)
 
 
@@ -114,8 +125,10 @@ def drawn(rng: np.random.Generator, d: int) -> FloatArray:
 
 
 def allowed(method: str, A: FloatArray) -> FloatArray:
-    """Of a diagonal metric the diagonal."""
-    return np.diag(np.diag(A)) if method == "mmc:diagonal" else A
+    """Of a diagonal metric the diagonal, of several metrics the blocks."""
+    if method == "plml":
+        return np.kron(np.eye(2), np.ones((4, 4))) * A if len(A) == 8 else A
+    return np.diag(np.diag(A)) if method in DIAGONAL else A
 
 
 def within(method: str, A: FloatArray) -> FloatArray:
@@ -125,14 +138,27 @@ def within(method: str, A: FloatArray) -> FloatArray:
 
 
 @pytest.mark.parametrize(
-    "method", ["mlsvm", "kernel_mlsvm", "frobmetric", "rtml", "lsml", "itml", "mmc", "mmc:diagonal"]
+    "method",
+    [
+        "mlsvm",
+        "kernel_mlsvm",
+        "frobmetric",
+        "rtml",
+        "schultz_joachims",
+        "plml",
+        "lsml",
+        "itml",
+        "mmc",
+        "mmc:diagonal",
+        "sdml",
+    ],
 )
 def test_the_optimum_lies_within_the_radius(method: str) -> None:
     best, rng = solved(method, tol=1e-10), np.random.default_rng(1)
     d = len(best.metric)
     for size in (1e-4, 1e-3, 1e-2, 1e-1, 0.3):
         turn = np.eye(d) + size * rng.standard_normal((d, d)) / np.sqrt(d)
-        near = within(method, turn @ best.metric @ turn.T)
+        near = within(method, allowed(method, turn) @ best.metric @ allowed(method, turn).T)
         proof = cvxml.certify(method, X, Y, near, best.dual, **GIVEN.get(method, {}))
         assert np.linalg.norm(near - best.metric) <= proof.radius + best.certificate.radius
         assert np.isfinite(proof.radius)
@@ -196,11 +222,17 @@ def moved(method: str, T: np.ndarray, shift: Any = 0.0, unit: float = 1.0) -> Pa
         "ssvm": ({"C": 0.1}, {"C": 0.1 / unit**4}),
         "frobmetric": ({"C": 30.0}, {"C": 30.0 / unit**4}),
         "rtml": ({"lam": 10.0}, {"lam": 10.0 * unit**4}),
+        "schultz_joachims": ({"C": 0.1}, {"C": 0.1 / unit**4}),
+        "scml": ({"beta": 0.01}, {"beta": 0.01 * unit**2}),
+        "boostmetric": ({"v": 0.1}, {"v": 0.1 * unit**2}),
+        "plml": ({}, {"alpha1": 10.0 * unit**4}),
+        "mlr": ({"C": 1.0}, {"C": 1.0 / unit**2}),
         "itml": (
             {"prior": PRIOR},
             {"prior": back @ PRIOR @ back.T},
         ),  # the default bounds are distances under it
         "lsml": ({"prior": PRIOR}, {"prior": back @ PRIOR @ back.T}),
+        "sdml": ({"prior": PRIOR}, {"prior": back @ PRIOR @ back.T, "lam": 0.1 * unit**2}),
         "lmnn": ({"targets": TARGETS}, {"targets": TARGETS}),
         "lmnn:squared_hinge": ({"targets": TARGETS}, {"targets": TARGETS}),
     }
@@ -215,11 +247,13 @@ def assert_same(
 ) -> None:
     assert other.status is plain.status
     assert per * other.objective == pytest.approx(plain.objective, rel=1e-9, abs=1e-12)
+    T = np.kron(np.eye(2), T) if method == "plml" else T
     back = other.metric if method == "kernel_mlsvm" else T @ other.metric @ T.T
-    np.testing.assert_allclose(back, plain.metric, atol=1e-7 * np.linalg.norm(plain.metric))
+    share = 1e-6 if method == "mlr" else 1e-7  # a gap of 1e-9 says no more where the norm is a trace
+    np.testing.assert_allclose(back, plain.metric, atol=share * np.linalg.norm(plain.metric))
 
 
-@pytest.mark.parametrize("method", [name for name in names() if name != "mmc:diagonal"])
+@pytest.mark.parametrize("method", [name for name in names() if name not in (*DIAGONAL, "sdml")])
 def test_turning_the_features_turns_the_metric(method: str) -> None:
     assert_same(method, *moved(method, TURN), TURN)
 
@@ -230,11 +264,14 @@ def test_neither_the_order_of_the_features_nor_the_origin_matters(method: str) -
     assert_same(method, *moved(method, backwards, shift=np.array([0.0, 50.0, -2000.0, 1024.0])), backwards)
 
 
-@pytest.mark.parametrize("method", [name for name in names() if name not in (*OF_DETERMINANT_1, "gmml")])
+@pytest.mark.parametrize(
+    "method", [name for name in names() if name not in (*OF_DETERMINANT_1, "gmml", "sdml")]
+)
 @pytest.mark.parametrize("unit", [1e-8, 0.3, 1024.0, 1e8])
 def test_units_do_not_matter_where_the_parameters_follow(method: str, unit: float) -> None:
     T = unit * np.eye(4)
-    assert_same(method, *moved(method, T, unit=unit), T, unit**4 if method in ("ssvm", "frobmetric") else 1.0)
+    per = {"mlr": 2, **dict.fromkeys(NORMS, 4)}.get(method, 0)
+    assert_same(method, *moved(method, T, unit=unit), T, unit**per)
 
 
 LINEAR = [

@@ -177,7 +177,21 @@ def test_what_is_no_limit_is_refused(limit: Any) -> None:
         cvxml.check("mlsvm", points, y, np.eye(4), time_limit=limit)
 
 
-CONVEX = ["mlsvm", "lmnn", "itml", "mcml", "mmc", "dml_eig", "frobmetric", "rtml", "lsml"]
+CONVEX = [
+    "mlsvm",
+    "lmnn",
+    "itml",
+    "mcml",
+    "mmc",
+    "dml_eig",
+    "frobmetric",
+    "rtml",
+    "boostmetric",
+    "ldml",
+    "plml",
+    "lsml",
+    "sdml",
+]
 
 
 @pytest.mark.parametrize("method", CONVEX)

@@ -35,7 +35,8 @@ def test_verdicts_are_those_beside_a_tight_solution(method: str, monkeypatch: py
     best = cvxml.solve(method, X, y, tol=1e-8).metric
     size = float(np.trace(best)) or 1.0
     diagonal = np.diag(np.diag(best))
-    candidates = [best, diagonal * 1.001, best / 2, np.eye(3) * size / 3, 1e3 * best, -np.eye(3)]
+    one = np.eye(len(best))
+    candidates = [best, diagonal * 1.001, best / 2, one * size / 3, 1e3 * best, -one]
     tight = [cvxml.check(method, X, y, M, diagnosed=False).verdict for M in candidates]
     monkeypatch.setattr(module, "MANY", 0)
     rough = [cvxml.check(method, X, y, M, diagnosed=False).verdict for M in candidates]

@@ -110,3 +110,13 @@ def test_a_metric_that_is_not_proved_is_noticed(monkeypatch: pytest.MonkeyPatch)
     (row,) = verify.verify(lambda _: None, SMALL[:1])
     assert not row.agrees
     assert row.why == "fast is not certified"
+
+
+def test_no_solver_but_those_of_the_table_is_run() -> None:
+    """Nor the search for the global optimum of gerrymandering, which may take minutes."""
+    (case,) = (case for case in cases() if case.method == "ssvm" and "rings" in str(case.example[0]))
+    (row,) = verify.verify(chosen=[case])
+    assert set(row.seconds) == {"fast", "clarabel", "scs"}
+    (alone,) = (case for case in cases() if case.method == "mlkr")
+    (row,) = verify.verify(chosen=[alone])
+    assert set(row.seconds) == {"fast"}

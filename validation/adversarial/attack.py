@@ -7,6 +7,7 @@ import io
 import math
 import tempfile
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,13 @@ from flint import arb
 import cvxml
 from cvxml.core.result import TOLERANCES
 from cvxml.methods import get_exact
+from cvxml.methods.boostmetric import threshold
 from validation import recompute
 from validation.adversarial.attained import Attained
 from validation.adversarial.candidates import candidates, changed
-from validation.adversarial.exact import ball_of, orthogonal, rank, real
+from validation.adversarial.exact import ball_of, orthogonal, rank, real, symmetric
 from validation.adversarial.instances import Instance
-from validation.adversarial.truth import CONVEX, Budget, Image, Problem
+from validation.adversarial.truth import CONVEX, BoostMetric, Budget, Image, Problem
 
 SHARE = 1 + 1e-9  # of a tolerance: what comparing at exactly the limit may differ by
 OTHERS = ("mlsvm", "mcml", "mmc", "itml")  # whose answers are candidates for other methods
@@ -128,7 +130,12 @@ class Attack:
 
     def fit(self, A: Any) -> Any:
         """A candidate as the method has it."""
-        return np.diag(np.diag(A)) if self.problem.diagonal and self.rng.random() < 0.9 else A
+        if self.problem.diagonal:
+            return np.diag(np.diag(A)) if self.rng.random() < 0.9 else A
+        M = symmetric(A) if np.isfinite(A).all() else None
+        if M is None or self.rng.random() > 0.9 or (kept := self.problem.kept(M)) is M:
+            return A
+        return np.array([[float(Fraction(int(x)) / 2**kept.power) for x in row] for row in kept.values])
 
     def look(self, solved: list[Any]) -> None:
         """For metrics of low objective."""
@@ -294,7 +301,9 @@ class Attack:
         value = self.problem.value(at)
         itself = found.distance == 0 and at.size == 0 and (A == A.T).all() and value.is_finite()
         # the upper end of balls of fewer bits: above, and next to it
-        if itself and (more(value, high) or more(high - value, (abs(value) + 1) * arb(2) ** -150)):
+        if itself and (
+            more(value, high) or more(high - value, (abs(value) + 1) * arb(2) ** -self.problem.bits)
+        ):
             wrong.append(f"exact: the objective {text(high)} is not {text(value)}")
         return said, "", "inconclusive", wrong
 
@@ -345,8 +354,13 @@ class Attack:
         if any(words in said for words in UNCOMPUTED):
             return []
         problem: Problem = self.problem
+        if problem.denied(said):
+            return []
         if "infinite" in said or "cost" in said:
             return [] if isinstance(problem, Budget) and unbounded(problem) else [f"refused: {said:.200}"]
+        if isinstance(problem, BoostMetric) and "below v*" in said:
+            direction = threshold(self.given.X, self.given.y, triplets=problem.params["triplets"]).metric
+            return [] if problem.keeps_all(problem.image(direction)) else [f"refused: {said:.200}"]
         if "equal" in said or "distance 0" in said or "same point" in said:
             equal = any(not problem.difference(*pair).any() for pair in problem.other)
             return [] if equal else [f"refused: {said:.200}"]
@@ -354,6 +368,8 @@ class Attack:
 
     def recomputed(self, solved: Any) -> Said:
         """What the stranger's script says of a saved file."""
+        if not math.isfinite(solved.objective):
+            return "recompute", "normal", "inconclusive", []
         with tempfile.TemporaryDirectory() as folder:
             path = str(Path(folder) / "saved.json")
             solved.save(path)

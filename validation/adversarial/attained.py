@@ -44,19 +44,14 @@ def exactly(problem: Problem, A: Any) -> list[Whole]:
     if problem.diagonal:
         S = Whole(np.maximum(np.diag(np.diag(S.values)), 0), S.power)
     if problem.valid(S):
-        return [S]
+        return [problem.kept(S)]
     values, vectors = np.linalg.eigh((A + A.T) / 2)
     root = whole(vectors * np.sqrt(np.maximum(values, 0)))
     squared = Whole(root.values @ root.values.T, 2 * root.power)
     exponent = int(np.frexp(max(-values[0], np.abs(A).max() * 2.0**-60, 5e-324))[1])
     while not is_psd((S + identity(len(A), exponent)).values):
         exponent += 1
-    return [_kept(problem, squared), S + identity(len(A), exponent)]
-
-
-def _kept(problem: Problem, M: Whole) -> Whole:
-    """The diagonal of it, where metrics are diagonal."""
-    return Whole(np.diag(np.diag(M.values)), M.power) if problem.diagonal else M
+    return [problem.kept(squared), problem.kept(S + identity(len(A), exponent))]
 
 
 def along(value: Callable[[Image], Any], at: Image, base: Image | None = None) -> list[Image]:
@@ -90,8 +85,8 @@ class Attained:
 
     def __init__(self, problem: Problem, metrics: list[Any], given: list[Any]):
         self.problem = problem
-        self.special = [Image(problem, _kept(problem, outer(v))) for v in directions(problem, given)]
-        self.best: Any = None
+        self.special = [Image(problem, problem.kept(outer(v))) for v in directions(problem, given)]
+        self.best: Any = problem.infimum()
         self.at: Image | None = None
         zero = Image(problem, symmetric(np.zeros((len(problem.points.values[0]),) * 2)))
         self.look([zero])

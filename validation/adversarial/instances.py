@@ -28,7 +28,16 @@ METHODS = (
     "dml_eig",
     "frobmetric",
     "rtml",
+    "boostmetric",
+    "ldml",
     "lsml",
+    "schultz_joachims",
+    "rca",
+    "gmml",
+    "lfda",
+    "sdml",
+    "scml",
+    "plml",
 )
 
 
@@ -215,6 +224,8 @@ def instance(method: str, seed: int) -> Instance:
         y = y % 2
     order = rng.permutation(len(X))
     X, y = np.ascontiguousarray(X[order]), y[order]
+    if name == "plml":
+        directions = []  # they would be of one block
     return Instance(method, family, X, y, PARAMETERS[name](method, X, y, family, rng), directions)
 
 
@@ -303,6 +314,18 @@ def _rtml(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
     }
 
 
+def _boostmetric(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
+    triplets = _frobmetric(method, X, y, family, rng)["triplets"]
+    D = float_distances(X)
+    far = max((D[i, k] for i, _, k in triplets), default=1.0)
+    v = float(far * 10 ** rng.uniform(-3, 0.5)) if 1e-60 < far < 1e60 else 1.0
+    return {"v": v, "triplets": triplets}
+
+
+def _ldml(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
+    return {"b": "free" if rng.random() < 0.5 else float(rng.choice([-1.0, 0.0, 1e-3, 1.0, 30.0]))}
+
+
 def _itml(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
     D = float_distances(X)
     positive = D[(D > 0) & np.isfinite(D)]
@@ -321,6 +344,72 @@ def _lsml(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
     rows = [[*rng.permutation(n)[:2].tolist(), *rng.permutation(n)[:2].tolist()] for _ in range(count)]
     weights = rng.integers(0, 4, count) + (np.arange(count) == 0)
     return {"prior": given["prior"], "quadruplets": rows, "weights": weights / weights.sum()}
+
+
+def _rca(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
+    chunklets = np.array(y)
+    if rng.random() < 0.5:
+        chunklets = rng.integers(-1, max(2, len(X) // 3), len(X))
+    if (chunklets < 0).all():
+        chunklets[:2] = 0
+    return {"chunklets": chunklets.tolist(), "alpha": _small(X, rng)}
+
+
+def _gmml(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
+    pairs = None
+    if rng.random() < 0.5:
+        every = [(i, j) for j in range(len(X)) for i in range(j)]
+        pairs = {}
+        for kind, same in (("similar", True), ("dissimilar", False)):
+            of_kind = [pair for pair in every if (y[pair[0]] == y[pair[1]]) == same]
+            some = rng.permutation(len(of_kind))[: int(rng.integers(1, 2 * len(X)))]
+            pairs[kind] = [list(of_kind[k]) for k in some]
+    return {"weight": float(rng.choice([0.5, 0.5, 0.5, 0.25, 0.9])), "mu": _small(X, rng), "pairs": pairs}
+
+
+def _lfda(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
+    return {
+        "n_components": int(rng.integers(1, X.shape[1] + 1)),
+        "n_neighbors": int(rng.integers(1, 3)) if np.bincount(y).min() > 2 else 1,
+        "embedding": str(rng.choice(["plain", "weighted", "orthonormal"])),
+        "alpha": _small(X, rng),
+    }
+
+
+def _sdml(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
+    with np.errstate(all="ignore"):
+        natural = float(1 / (len(X) ** 2 * X.var()))  # with which the pairs weigh as much as the prior
+    eta = (natural if 1e-290 < natural < 1e290 else 1.0) * float(10.0 ** rng.uniform(-3, 0.5))
+    prior = _itml(method, X, y, family, rng)["prior"]
+    return {"eta": eta, "lam": float(rng.choice([0, 1e-12, 1e-3, 0.1, 1, 100])), "prior": prior}
+
+
+def _scml(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
+    d, basis = X.shape[1], []
+    for i, j in zip(*np.triu_indices(d), strict=True):
+        b = np.zeros(d)
+        b[i], b[j] = 1, rng.choice([-1, 1])
+        basis.append(b * 2.0 ** int(rng.integers(-3, 4)))
+    triplets = _frobmetric(method, X, y, family, rng)["triplets"]
+    D = float_distances(X)
+    far = max((D[i, k] for i, _, k in triplets), default=1.0)
+    beta = float(far * 10 ** rng.uniform(-5, 0)) if 1e-60 < far < 1e60 else 1.0
+    return {"beta": beta, "basis": np.array(basis)[rng.permutation(len(basis))], "triplets": triplets}
+
+
+def _plml(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
+    given, m = _frobmetric(method, X, y, family, rng), int(rng.integers(1, 4))
+    shares = np.maximum(rng.integers(-2, 5, (len(X), m)), 0) + np.eye(m)[rng.integers(m, size=len(X))]
+    weights = shares / shares.sum(axis=1, keepdims=True)
+    alpha2 = float(rng.choice([0, 1e-6, 1]))
+    return {"alpha1": 1 / given["C"], "alpha2": alpha2, "weights": weights, "triplets": given["triplets"]}
+
+
+def _small(X: Any, rng: Any) -> float:
+    """Added to a diagonal: nothing, or what may be lost beside the points."""
+    with np.errstate(all="ignore"):
+        variance = min(float(X.var()), 1e300)  # of the largest features it overflows
+    return float(rng.choice([0, 0, 1e-12, 1e-8, 1e-3, 1]) * rng.choice([1, variance]))
 
 
 def _ssvm(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
@@ -351,7 +440,16 @@ PARAMETERS: dict[str, Callable[..., dict[str, Any]]] = {
     "lmnn": _lmnn,
     "frobmetric": _frobmetric,
     "rtml": _rtml,
+    "schultz_joachims": _frobmetric,
+    "boostmetric": _boostmetric,
+    "ldml": _ldml,
     "lsml": _lsml,
+    "rca": _rca,
+    "gmml": _gmml,
+    "lfda": _lfda,
+    "sdml": _sdml,
+    "scml": _scml,
+    "plml": _plml,
     "itml": _itml,
     "ssvm": _ssvm,
     "nca": _nca,

@@ -80,13 +80,43 @@ TARGETS = [[1], [0], [3], [2]]
         ("lmnn:squared_hinge", {"mu": 0.25, "targets": TARGETS}, 0.75 * 68 + 0.25 * (225 + 625)),
         # half of 2^2; margins 18 - 2 and 8 - 32: slacks 0 and 25, of which C = 3 takes the mean
         ("frobmetric", {"C": 3.0, "triplets": [[0, 1, 2], [2, 3, 1]]}, 2 + 3 * 25 / 2),
+        ("schultz_joachims", {"C": 3.0, "triplets": [[0, 1, 2], [2, 3, 1]]}, 2 + 3 * 25),
         # 4 times half of 2^2; slacks 0 and 25, of which half the width is no loss
         ("rtml", {"lam": 4.0, "width": 0.5, "triplets": [[0, 1, 2], [2, 3, 1]]}, 8 + 25 - 0.25),
+        # seen with a share of 1; pairs 2 and 32
+        (
+            "plml",
+            {"alpha1": 3.0, "alpha2": 0.5, "weights": np.ones((4, 1)), "triplets": [[0, 1, 2], [2, 3, 1]]},
+            3 * 4 + 25 + 34 / 2,
+        ),
+        # S = 1/4 + (1 + 16 - 9 - 49 - 4 - 36) / 1000
+        ("sdml", {"eta": 1e-3, "lam": 9.0, "prior": np.array([[4.0]])}, 2 * (0.25 - 0.081) - math.log(2)),
+        # margins 16 and -24, and a trace of 2
+        (
+            "boostmetric",
+            {"v": 3.0, "triplets": [[0, 1, 2], [2, 3, 1]]},
+            math.log(math.exp(-16) + math.exp(24)) + 6,
+        ),
+        # similar 2, 32, dissimilar 18, 98, 8, 72 and a b of 10 (by the labels 0, 0, 1, 1)
+        (
+            "ldml",
+            {"b": 10.0},
+            sum(math.log1p(math.exp(z)) for z in (2 - 10, 32 - 10, 10 - 18, 10 - 98, 10 - 8, 10 - 72)),
+        ),
         # a divergence of 2 - log 2 - 1, half of (sqrt 18 - sqrt 8)^2; the other comparison is kept
         (
             "lsml",
             {"prior": np.eye(1), "quadruplets": [[0, 2, 1, 2], [0, 1, 2, 3]], "weights": [0.5, 0.5]},
             2 - math.log(2),
+        ),
+        # 0, 1, 3 are 4/3, 1/3, 5/3 from their mean; a multiple costs the same
+        ("rca", {"chunklets": [5, 5, 5, -1], "alpha": 0.5}, 42 / 27 + 0.5),
+        # similar pairs 1 + 16, dissimilar 9 + 49 + 4 + 36, and 1 in both
+        ("gmml", {"weight": 0.5, "mu": 1.0, "pairs": None}, 2 * 18 + 99 / 2),
+        (
+            "gmml",
+            {"weight": 0.25, "mu": 0.0, "pairs": {"similar": [[0, 1]], "dissimilar": [[0, 2]]}},
+            0.75 * math.log(2) ** 2 + 0.25 * math.log(9 / 2) ** 2,
         ),
         # over the budget of 1 by 34: distances 18, 98, 8, 72 divided by it
         ("mmc", {}, -sum(math.sqrt(d / 34) for d in (18, 98, 8, 72))),
@@ -112,6 +142,42 @@ def test_the_objective_is_that_by_hand(method: str, params: dict[str, Any], expe
     with precision():
         problem = CONVEX[method](LINE, [0, 0, 1, 1], **params)
         assert near(problem.value(problem.image(np.array([[2.0]]))), expected)
+
+
+def test_what_is_known_of_a_basis_and_of_blocks():
+    """(2, -1; -1, 5) is 1, 4 and 1 times the squares of e_1, e_2, e_1 - e_2; in the basis 1, 2, 1/2 times as long."""
+    with precision():
+        params: dict[str, Any] = {
+            "beta": 1.0,
+            "basis": [[1.0, 0], [0, 2], [0.5, -0.5]],
+            "triplets": [[0, 1, 2]],
+        }
+        X = np.array([[0.0, 0], [0, 0], [1, 1], [2, 0]])
+        problem = CONVEX["scml"](X, [0, 0, 1, 1], **params)
+        assert float(problem.value(problem.image(np.array([[2.0, -1], [-1, 5]]))).mid()) == pytest.approx(
+            6, rel=1e-12
+        )
+        assert not problem.valid(symmetric(np.array([[2.0, 1], [1, 5]])))
+        # shares of 1/4 and 3/4: the first point sees 1/4 (1, 1; 1, 1) + 3/4 diag(4, 0)
+        M = np.zeros((4, 4))
+        M[:2, :2], M[2, 2] = 1, 4
+        shares = [[0.25, 0.75], [1, 0], [1, 0], [1, 0]]
+        params = {"alpha1": 1.0, "alpha2": 2.0, "weights": shares, "triplets": [[0, 3, 2]]}
+        problem = CONVEX["plml"](X, [0, 1, 1, 0], **params)
+        # to (2, 0): 1 + 12, to (1, 1): 1 + 3
+        assert near(problem.value(problem.image(M)), 4 + 16 + 1 + 13 - 4 + 2 * 13)
+
+
+def test_the_eigenvalues_of_scatters_by_hand():
+    """Classes of two have the scales 1 and 4: S_w = 17/(2e), and S_b = 98/4 - 17/(4e)."""
+    with precision():
+        problem = CONVEX["lfda"](
+            LINE, [0, 0, 1, 1], n_components=1, n_neighbors=1, alpha=0.0, embedding="orthonormal"
+        )
+        expected = -(98 / 4 - 17 / (4 * math.e)) / (17 / (2 * math.e))
+        assert near(problem.infimum(), expected)
+        found = problem.value(problem.image(np.array([[1.0]])))
+        assert float(found.mid()) == pytest.approx(expected, rel=1e-14)
 
 
 def test_the_kernel_is_the_linear_problem_for_the_kernel_x_y():
@@ -217,7 +283,7 @@ def told(monkeypatch: pytest.MonkeyPatch, method: str, lie: Lie) -> set[str]:
     return {wrong.split(":")[0] for each in attacked(name, 0, count=6) for wrong in each.wrong}
 
 
-@pytest.mark.parametrize("method", ["mlsvm", "lmnn", "mmc", "mcml", "itml", "dml_eig"])
+@pytest.mark.parametrize("method", ["mlsvm", "lmnn", "mmc", "mcml", "itml", "dml_eig", "rca", "gmml"])
 @pytest.mark.parametrize("lie", LIES)
 def test_a_certificate_that_lies_is_caught(monkeypatch: pytest.MonkeyPatch, method: str, lie: str):
     assert lie in told(monkeypatch, method, LIES[lie])
@@ -262,8 +328,9 @@ def test_nothing_is_wrong(method: str):
     assert not [(each.what, each.tol, each.wrong) for each in found if each.wrong]
 
 
-# what 0.1 said falsely of them: a bound above what a metric attains, a certificate of what underflows, of an optimum
-# of 0, a singular covariance, an objective that is another's; figures that are no numbers, a kernel that is not 0
+# what was said falsely of them: a bound above what a metric attains, a certificate of what underflows, of an optimum
+# of 0, a singular covariance, an objective that is another's; figures that are no numbers, a kernel that is not 0; the
+# objective of a metric that was symmetric but for rounding, and eigenvalues of 1e-398 that no bits decide
 FALSE_ONCE = (
     ("lmnn", 4),
     ("lmnn:squared_hinge", 12),
@@ -276,6 +343,9 @@ FALSE_ONCE = (
     ("kernel_mlsvm", 10),
     ("kernel_mlsvm", 21),
     ("nca:f", 25),
+    ("rca", 12),
+    ("rca", 48),
+    ("gmml", 7),
 )
 
 

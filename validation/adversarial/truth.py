@@ -6,7 +6,8 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from flint import arb, fmpq, fmpq_mat, fmpz_mat
+from flint import acb_mat, arb, arb_mat, fmpq, fmpq_mat, fmpz_mat
+from scipy.special import expit
 
 from validation.adversarial.exact import (
     Whole,
@@ -56,6 +57,7 @@ class Problem:
 
     diagonal = False
     along_rays = True  # the objective of a multiple of a metric is another
+    bits = 150  # to which exact arithmetic has the objective, where it is no rational number
 
     def __init__(self, X: Any, y: Any, **params: Any):
         self.X, self.y, self.params = np.asarray(X, float), [int(c) for c in y], params
@@ -84,11 +86,13 @@ class Problem:
         """A metric, exactly."""
         return is_psd(M.values)
 
+    def kept(self, M: Whole) -> Whole:
+        """What of a psd matrix is a metric of the method: its diagonal, where these are diagonal."""
+        return Whole(np.diag(np.diag(M.values)), M.power) if self.diagonal else M
+
     def image(self, A: Any) -> Image:
         """A float matrix, or the psd matrix nearest to it."""
-        M = symmetric(A)
-        if self.diagonal:
-            M = Whole(np.diag(np.diag(M.values)), M.power)
+        M = self.kept(symmetric(A))
         if self.valid(M):
             return Image(self, M)
         negative = -float(np.linalg.eigvalsh((A + A.T) / 2)[0]) / 2
@@ -113,12 +117,20 @@ class Problem:
         """An objective that a multiple of a psd matrix attains."""
         return self.value(at)
 
+    def infimum(self) -> Any:
+        """Where it is known, else None."""
+        return None
+
     def scale(self, at: Image) -> Any:
         """What a tolerance is a share of."""
         return abs(self.value(at))
 
     def unbounded(self) -> bool:
         """True if the infimum is -infinity."""
+        return False
+
+    def denied(self, said: str) -> bool:
+        """True if there is no single optimum, and `said` gives the reason."""
         return False
 
 
@@ -245,6 +257,138 @@ class RTML(Problem):
         return real(self.params["lam"]) * self.norm2(at) / 2
 
 
+class SchultzJoachims(Problem):
+    """1/2 ||M||^2 + C sum of slacks, of diagonal metrics; `triplets` are given."""
+
+    diagonal = True
+
+    def value(self, at: Image) -> Any:
+        slacks = arb(0)
+        for i, j, k in self.params["triplets"]:
+            D = at.row(i)
+            slacks += (1 + D[j] - D[k]).max(arb(0))
+        return self.scale(at) + real(self.params["C"]) * slacks
+
+    def scale(self, at: Image) -> Any:
+        return self.norm2(at) / 2
+
+
+class SCML(Problem):
+    """beta sum w + the mean of slacks; `triplets` are given, and a `basis` of which every matrix is one combination.
+
+    It has every feature, and of every two of them a_ij (e_i + s_ij e_j), a_ij a power of two and s_ij a sign.
+    """
+
+    def __init__(self, X: Any, y: Any, **params: Any):
+        super().__init__(X, y, **params)
+        self.signed = np.eye(self.d, dtype=int).astype(object)  # s_ij
+        self.price = np.eye(self.d)  # beta of (e_i + s_ij e_j)(e_i + s_ij e_j)^T, in betas
+        for b in params["basis"]:
+            i, j = (np.flatnonzero(b) if np.count_nonzero(b) == 2 else np.flatnonzero(b)[[0, 0]]).tolist()
+            self.signed[i, j] = self.signed[j, i] = int(np.sign(b[i]) * np.sign(b[j]))
+            self.price[i, j] = self.price[j, i] = 1 / float(b[i]) ** 2
+
+    def weights(self, M: Whole) -> Any:
+        """Integers (d, d), in units of M: those of two features beside the diagonal."""
+        w = M.values * self.signed
+        np.fill_diagonal(w, np.diag(M.values) - abs(M.values - np.diag(np.diag(M.values))).sum(axis=1))
+        return w
+
+    def valid(self, M: Whole) -> bool:
+        return bool((self.weights(M) >= 0).all())
+
+    def kept(self, M: Whole) -> Whole:
+        """The combination of the weights that are not negative."""
+        w = np.maximum(self.weights(M), 0)
+        values = w * self.signed
+        np.fill_diagonal(values, w.sum(axis=1))
+        return Whole(values, M.power)
+
+    def image(self, A: Any) -> Image:
+        """Of what is no combination nothing is known but the distances."""
+        M = symmetric(A)
+        D, absolute = self.distances(M), Whole(abs(M.values), M.power)
+        for i, j in self.every:
+            # judged is the combination of weights that are floats, which misses M by rounding
+            e = abs(self.difference(i, j))
+            seen = ball(e @ absolute.values @ e, 2 * self.points.power + M.power)
+            D[i, j] = D[i, j] + seen * arb(0, 1e-13)
+        return Image(self, M, 0.0 if self.valid(M) else 1.0, D)
+
+    def value(self, at: Image) -> Any:
+        if at.size > 0:
+            return arb.nan()
+        weights, paid = self.weights(at.M), arb(0)
+        for i, j in combinations(range(self.d), 2):
+            paid += ball(weights[i, j], at.M.power) * real(self.price[i, j])
+        paid += total(ball(weights[k, k], at.M.power) * real(self.price[k, k]) for k in range(self.d))
+        size = ball(abs(at.M.values).sum(), at.M.power)
+        paid += size * real(float(self.price.max())) * arb(0, 1e-13)  # of M, not of what is judged
+        slacks = arb(0)
+        for i, j, k in self.params["triplets"]:
+            D = at.row(i)
+            slacks += (1 + D[j] - D[k]).max(arb(0))
+        return real(self.params["beta"]) * paid + slacks / len(self.params["triplets"])
+
+
+class PLML(Problem):
+    """alpha1 sum ||M_b||^2 + sum of slacks + alpha2 sum over their pairs; `triplets` and `weights` are given.
+
+    A point is its features once for each block.
+    """
+
+    def __init__(self, X: Any, y: Any, **params: Any):
+        self.W = whole(np.asarray(params["weights"], float))
+        super().__init__(X, y, **params)
+
+    def embedded(self) -> Whole:
+        return whole(np.tile(self.X, self.W.values.shape[1]))
+
+    def distances(self, M: Whole) -> dict[Any, Any]:
+        """Seen by the first of two points, in both orders."""
+        D = {}
+        for i, j in ((i, j) for i in range(self.n) for j in range(self.n) if i != j):
+            e, shares = self.difference(i, j), np.repeat(self.W.values[i], self.d)
+            blocks = self.kept(M).values
+            D[i, j] = ball(int((e * shares) @ (blocks @ e)), 2 * self.points.power + M.power + self.W.power)
+        return D
+
+    def kept(self, M: Whole) -> Whole:
+        m = self.W.values.shape[1]
+        return Whole(M.values * np.kron(np.eye(m, dtype=int), np.ones((self.d, self.d), dtype=int)), M.power)
+
+    def value(self, at: Image) -> Any:
+        triplets, losses = self.params["triplets"], arb(0)
+        for i, j, k in triplets:
+            losses += (1 + at.D[i, j] - at.D[i, k]).max(arb(0))
+        pulled = total(at.D[pair] for pair in {(i, j) for i, j, _ in triplets})
+        return self.scale(at) + losses + real(self.params["alpha2"]) * pulled
+
+    def scale(self, at: Image) -> Any:
+        return real(self.params["alpha1"]) * self.norm2(at)
+
+
+class BoostMetric(Problem):
+    """log sum exp and v tr X; `triplets` are given."""
+
+    def value(self, at: Image) -> Any:
+        rows = [(at.row(i), j, k) for i, j, k in self.params["triplets"]]
+        return logsumexp([D[j] - D[k] for D, j, k in rows]) + real(self.params["v"]) * self.trace(at)
+
+    def trace(self, at: Image) -> Any:
+        """That of the nearest psd matrix, which may be larger."""
+        found = ball(sum(at.M.values[k, k] for k in range(self.d)), at.M.power)
+        return found.union(found + self.d * real(at.size))
+
+    def keeps_all(self, at: Image) -> bool:
+        """True if the margins of all triplets are above v times the trace."""
+        cost = real(self.params["v"]) * self.trace(at)
+        return all(at.row(i)[k] - at.row(i)[j] > cost for i, j, k in self.params["triplets"])
+
+    def scale(self, at: Image) -> Any:
+        return abs(self.value(at)).max(arb(1))
+
+
 class NearPrior(Problem):
     """A `prior` is given."""
 
@@ -318,6 +462,37 @@ class MCML(Problem):
         return found
 
 
+class LDML(Problem):
+    """Similar and dissimilar pairs are all, by their labels; b is given or free."""
+
+    def value(self, at: Image) -> Any:
+        near, far = [at.D[pair] for pair in self.same], [at.D[pair] for pair in self.other]
+        if self.params["b"] != "free":
+            return self.at_b(near, far, self.params["b"])
+        found = self.at_b(near, far, self.best(near, far))
+        return found + found * arb(0, 1e-13)  # b is next to the best, as a float
+
+    def at_b(self, near: list[Any], far: list[Any], b: float) -> Any:
+        """The loss at a b."""
+        z = [*(D - real(b) for D in near), *(real(b) - D for D in far)]
+        return total(logsumexp([arb(0), each]) for each in z)
+
+    def best(self, near: list[Any], far: list[Any]) -> float:
+        """A float next to the best b, by bisection of the derivative."""
+        middles = [[float(D.mid()) for D in kind] for kind in (near, far)]
+        low, high = min(map(min, middles)) - 20, max(map(max, middles)) + 20
+        for _ in range(200):
+            b = (low + high) / 2
+            beyond, within = (
+                np.sum(expit(sign * (np.array(D) - b))) for sign, D in zip((1, -1), middles, strict=True)
+            )
+            low, high = (b, high) if beyond > within else (low, b)
+        return (low + high) / 2
+
+    def scale(self, at: Image) -> Any:
+        return self.value(at)
+
+
 class Budget(Problem):
     """Similar and dissimilar pairs are all, by their labels."""
 
@@ -362,7 +537,214 @@ class DMLEig(Budget):
         return least(D)
 
 
+class Scatters(Problem):
+    """Of one or two matrices that are sums over points, and are rational."""
+
+    def sum_of(self, rows: list[Any]) -> Any:
+        """sum r r^T over rows of integers, in the units of the points: rationals (d, d)."""
+        E = fmpz_mat([[int(x) for x in row] for row in rows] or [[0] * self.d])
+        return fmpq_mat(E.transpose() * E) / fmpq(4**self.points.power)
+
+    def metric(self, at: Image) -> Any:
+        """Rationals (d, d), or None where it stands for another metric."""
+        rows = fmpz_mat([[int(x) for x in row] for row in at.M.values])
+        return None if at.size > 0 else fmpq_mat(rows) * fmpq(2) ** -at.M.power
+
+    def times_identity(self, x: float) -> Any:
+        """x I."""
+        at = fmpq(*float(x).as_integer_ratio())
+        return fmpq_mat([[at if i == j else fmpq(0) for j in range(self.d)] for i in range(self.d)])
+
+    def value(self, at: Image) -> Any:
+        M = self.metric(at)
+        if M is None:
+            return arb.nan()
+        return self.of(M) if M.det() > 0 else INFINITY
+
+    def of(self, M: Any) -> Any:
+        """The objective at rationals (d, d), positive definite."""
+        raise NotImplementedError
+
+
+def trace(M: Any) -> Any:
+    """Of rationals."""
+    return sum((M[i, i] for i in range(M.nrows())), fmpq(0))
+
+
+class RCA(Scatters):
+    """tr CM / |M|^(1/d), C within `chunklets` and alpha I."""
+
+    along_rays = False
+
+    def __init__(self, X: Any, y: Any, **params: Any):
+        super().__init__(X, y, **params)
+        lists: dict[int, list[int]] = {}
+        for i, j in enumerate(params["chunklets"]):
+            if j >= 0:
+                lists.setdefault(j, []).append(i)
+        points, self.C = self.points.values, self.times_identity(params["alpha"])
+        n = sum(map(len, lists.values()))
+        for members in lists.values():
+            # with the mean taken out, and n_j in: integers
+            rows = [len(members) * points[i] - sum(points[k] for k in members) for i in members]
+            self.C += self.sum_of(rows) / fmpq(n * len(members) ** 2)
+
+    def of(self, M: Any) -> Any:
+        return arb(trace(self.C * M)) * (-arb(M.det()).log() / self.d).exp()
+
+    def scale(self, at: Image) -> Any:
+        return self.d * (arb(self.C.det()).log() / self.d).exp()
+
+    def denied(self, said: str) -> bool:
+        rank = self.C.rank()
+        if rank == 0:
+            return "no point differs" in said
+        return rank < self.d and f"in {rank} of {self.d} directions" in said
+
+
+class GMML(Scatters):
+    """tr AS + tr A^-1 D over `pairs`, or for another `weight` squared distances to S^-1 and D; mu I in both sums."""
+
+    def __init__(self, X: Any, y: Any, **params: Any):
+        super().__init__(X, y, **params)
+        self.bits = 150 if params["weight"] == 0.5 else 40  # eigenvalues: their enclosures are wider
+        pairs = params["pairs"] or {"similar": self.same, "dissimilar": self.other}
+        self.S, self.T = (
+            self.sum_of([self.difference(i, j) for i, j in pairs[kind]]) + self.times_identity(params["mu"])
+            for kind in ("similar", "dissimilar")
+        )
+
+    def of(self, M: Any) -> Any:
+        t = self.params["weight"]
+        if t == 0.5:
+            return arb(trace(M * self.S) + trace(M.inv() * self.T))
+        return (1 - real(t)) * squared_logs(M * self.S) + real(t) * squared_logs(M.inv() * self.T)
+
+    def scale(self, at: Image) -> Any:
+        least = 0.0 if self.params["weight"] == 0.5 else 1e-6
+        return self.value(at).max(real(least) * self.d)
+
+    def denied(self, said: str) -> bool:
+        near, apart = self.S.rank(), self.T.rank()
+        if min(near, apart) == self.d:
+            return False
+        many = near == apart == (self.S * self.T).rank()
+        counted = f"in {near} of {self.d} directions, dissimilar pairs in {apart}"
+        return counted in said and ("many optimal" in said) == many
+
+
+def squared_logs(M: Any) -> Any:
+    """sum log^2 of the eigenvalues of rationals, which are positive: roots of the polynomial that has no rounding."""
+    found = M.charpoly().complex_roots()
+    return total(count * root.real.log() ** 2 for root, count in found)
+
+
+class SDML(Scatters):
+    """tr SM - log det M + lam sum |M_ij|; eta and a `prior` are given."""
+
+    bits = 150
+
+    def __init__(self, X: Any, y: Any, **params: Any):
+        super().__init__(X, y, **params)
+        prior = self.metric(Image(self, symmetric(params["prior"])))
+        apart = [self.sum_of([self.difference(*p) for p in pairs]) for pairs in (self.same, self.other)]
+        self.S = prior.inv() + (apart[0] - apart[1]) * fmpq(*float(params["eta"]).as_integer_ratio())
+
+    def of(self, M: Any) -> Any:
+        off = sum((abs(M[i, j]) for i, j in np.ndindex(self.d, self.d) if i != j), fmpq(0))
+        lam = fmpq(*float(self.params["lam"]).as_integer_ratio())
+        return arb(trace(self.S * M) + lam * off) - arb(M.det()).log()
+
+    def scale(self, at: Image) -> Any:
+        return arb(self.d)
+
+    def denied(self, said: str) -> bool:
+        """Not where the entries of S, each moved by lam towards 0, make a positive definite matrix."""
+        lam = fmpq(*float(self.params["lam"]).as_integer_ratio())
+        W = fmpq_mat(self.S)
+        for i, j in np.ndindex(self.d, self.d):
+            if i != j:
+                W[i, j] -= min(max(W[i, j], -lam), lam)
+        rows = np.array(W.numer_denom()[0].tolist(), dtype=object)
+        return "not decided" in said or ("unbounded" in said and not (is_psd(rows) and W.det() > 0))
+
+
+class LFDA(Problem):
+    """-tr (T^T S_w T)^-1 T^T S_b T for the range of T; the optimum is that of eigenvalues, which are enclosed."""
+
+    along_rays = False
+    bits = 20
+
+    def __init__(self, X: Any, y: Any, **params: Any):
+        super().__init__(X, y, **params)
+        squares = {pair: sum(int(x) ** 2 for x in self.difference(*pair)) for pair in self.every}
+        D = {
+            (i, j): squares[min(i, j), max(i, j)] for i, j in [*self.every, *((j, i) for i, j in self.every)]
+        }
+        self.r, sizes, scale = params["n_components"], [self.y.count(c) for c in self.y], []
+        for i in range(self.n):
+            mates = [D[i, j] for j in range(self.n) if j != i and self.y[j] == self.y[i]]
+            scale.append(arb(sorted(mates)[params["n_neighbors"] - 1]).sqrt())
+        self.S_w, self.S_b, unit = (
+            arb_mat(self.d, self.d),
+            arb_mat(self.d, self.d),
+            arb(4) ** -self.points.power,
+        )
+        for k in range(self.d):
+            self.S_w[k, k] = real(params["alpha"])
+        for i, j in self.every:
+            e = arb_mat([[int(x) for x in self.difference(i, j)]])
+            X_ij = e.transpose() * e * unit
+            if self.y[i] != self.y[j]:
+                self.S_b += X_ij / self.n
+            elif scale[i] > 0 and scale[j] > 0:
+                A = (-D[i, j] / (scale[i] * scale[j])).exp()
+                self.S_w += X_ij * (A / sizes[i])
+                self.S_b += X_ij * (A * (arb(1) / self.n - arb(1) / sizes[i]))
+
+    def infimum(self) -> Any:
+        """-(l_1 + .. + l_r)"""
+        found = acb_mat(self.S_w.inv() * self.S_b).eig(multiple=True)
+        return -total(sorted((each.real for each in found), key=lambda each: each.mid())[-self.r :])
+
+    def image(self, A: Any) -> Image:
+        """Whether it is of the embedding is not known."""
+        return Image(self, symmetric(A), 1.0)
+
+    def value(self, at: Image) -> Any:
+        """Of the range, where S_w is I, along the longest axes; what is not quite of the embedding has others."""
+        M = arb_mat([[ball(x, at.M.power) for x in row] for row in at.M.values])
+        values, vectors = acb_mat(M * self.S_w).eig(right=True, algorithm="approx")
+        longest = sorted(range(self.d), key=lambda k: values[k].real.mid())[-self.r :]
+        T = arb_mat([[vectors[i, k].real.mid() for k in longest] for i in range(self.d)])
+        try:
+            plain = T * (T.transpose() * self.S_w * T).inv() * T.transpose()
+            of_range = {
+                "plain": plain,
+                "weighted": plain * self.S_b * plain,
+                "orthonormal": T * (T.transpose() * T).inv() * T.transpose(),
+            }[self.params["embedding"]]
+        except ZeroDivisionError:
+            return arb.nan()
+        # of what is far from the embedding, in either units, it is not known which range is judged
+        away, near = M - of_range, True
+        for S in (self.S_w, arb_mat(np.eye(self.d, dtype=int).tolist())):
+            off, there = S * away, S * of_range
+            near = near and bool((off * off).trace() < real(1e-8) * (there * there).trace())
+        return -(self.S_b * plain).trace() * (1 + arb(0, 1e-3)) if near else arb.nan()
+
+    def attained(self, at: Image) -> Any:
+        return arb.nan()
+
+    def scale(self, at: Image) -> Any:
+        return -self.infimum()
+
+    def denied(self, said: str) -> bool:
+        return self.params["alpha"] == 0 and ("directions" in said or "all points are equal" in said)
+
+
 CONVEX: dict[str, type[Problem]] = {
+    "lfda": LFDA,
     "mlsvm": MLSVM,
     "kernel_mlsvm": Kernel,
     "lmnn": LMNN,
@@ -374,5 +756,13 @@ CONVEX: dict[str, type[Problem]] = {
     "dml_eig": DMLEig,
     "frobmetric": FrobMetric,
     "rtml": RTML,
+    "boostmetric": BoostMetric,
+    "ldml": LDML,
     "lsml": LSML,
+    "schultz_joachims": SchultzJoachims,
+    "rca": RCA,
+    "gmml": GMML,
+    "sdml": SDML,
+    "scml": SCML,
+    "plml": PLML,
 }

@@ -17,10 +17,12 @@ import cvxpy as cp
 import numpy as np
 
 from cvxml.core.backend import SolverFailure
+from cvxml.core.bases import combined
 from cvxml.core.method import METRIC_IS
-from cvxml.core.metric import FloatArray, project_psd
+from cvxml.core.metric import FloatArray, in_blocks, project_psd
 from cvxml.methods import get
 from cvxml.methods.dml_eig import inverse_root
+from cvxml.methods.lfda import embedded, floats
 from validation.benchmarks import measure
 from validation.benchmarks.measure import Ran, Rival
 
@@ -89,6 +91,21 @@ def lmnn(p: Any, solve: Solve, squared: bool = False) -> FloatArray:
     return M.value()
 
 
+def plml(p: Any, solve: Solve) -> FloatArray:
+    """The metrics, for the weights there are: a triplet is a row of each, with the weight of its first point."""
+    M = [Metric(p.X.shape[1]) for _ in range(p.m)]
+    i, j, l = p.triplets().T  # noqa: E741 (the paper's l)
+    H = M[0].rows(p.X[i] - p.X[l]) - M[0].rows(p.X[i] - p.X[j])
+    first, target = p.targets.T
+    near = M[0].rows(p.X[first] - p.X[target])
+    margins = sum((p.W[i, b, None] * H) @ own.entries for b, own in enumerate(M))
+    pull = sum((p.W[first, b] @ near) @ own.entries for b, own in enumerate(M))
+    xi = cp.Variable(len(H), nonneg=True)
+    cost = p.alpha1 * sum(own.norm2 for own in M) + cp.sum(xi) + p.alpha2 * pull
+    solve(cp.Problem(cp.Minimize(cost), [margins >= 1 - xi, *(own.matrix >> 0 for own in M)]))
+    return in_blocks(np.array([own.value() for own in M]))
+
+
 def itml(p: Any, solve: Solve) -> FloatArray:
     """xi as printed."""
     M = Metric(p.X.shape[1])
@@ -99,6 +116,23 @@ def itml(p: Any, solve: Solve) -> FloatArray:
     bounds = [u * ratio[:similar] >= S, l * ratio[similar:] <= D]
     divergence = cp.trace(M.matrix @ np.linalg.inv(p.prior)) - cp.log_det(M.matrix)
     solve(cp.Problem(cp.Minimize(divergence + p.gamma * cp.sum(ratio - cp.log(ratio))), bounds))
+    return M.value()
+
+
+def boostmetric(p: Any, solve: Solve) -> FloatArray:
+    """One log_sum_exp over the rows of a matrix."""
+    M, (i, j, l) = Metric(p.X.shape[1]), p.triplets().T  # noqa: E741 (the paper's l)
+    margins = (M.rows(p.X[i] - p.X[l]) - M.rows(p.X[i] - p.X[j])) @ M.entries
+    solve(cp.Problem(cp.Minimize(cp.log_sum_exp(-margins) + p.v * cp.trace(M.matrix)), [M.matrix >> 0]))
+    return M.value()
+
+
+def ldml(p: Any, solve: Solve) -> FloatArray:
+    """One logistic of all pairs."""
+    M, (near, far) = Metric(p.X.shape[1]), (p.similar, p.dissimilar)
+    b = cp.Variable() if p.number is None else p.number
+    costs = [cp.logistic(M.rows(near) @ M.entries - b), cp.logistic(b - M.rows(far) @ M.entries)]
+    solve(cp.Problem(cp.Minimize(cp.sum(cp.hstack(costs))), [M.matrix >> 0]))
     return M.value()
 
 
@@ -141,6 +175,41 @@ def dml_eig(p: Any, solve: Solve) -> FloatArray:
     return root.T @ M.value() @ root
 
 
+def lfda(p: Any, solve: Solve) -> FloatArray:
+    """In coordinates in which S_w is I."""
+    S_w, S_b = (floats(matrix) for matrix in (p.known.S_w, p.known.S_b))
+    root = np.linalg.inv(np.linalg.cholesky(S_w))
+    Z = Metric(len(S_w))
+    constraints = [Z.matrix >> 0, np.eye(len(S_w)) - Z.matrix >> 0, cp.trace(Z.matrix) == p.r]
+    solve(cp.Problem(cp.Maximize(cp.trace(root @ S_b @ root.T @ Z.matrix)), constraints))
+    return embedded(p, root.T @ Z.value() @ root)
+
+
+def combination(p: Any, solve: Solve, beta: float = 0.0, C: float = 0.0) -> FloatArray:
+    """The weights alone: a squared norm as a square of the root of L, or a sum."""
+    i, j, l = p.triplets().T  # noqa: E741
+    h = ((p.X[i] - p.X[l]) @ p.basis.T) ** 2 - ((p.X[i] - p.X[j]) @ p.basis.T) ** 2
+    w = cp.Variable(len(p.basis), nonneg=True)
+    missed = cp.pos(1 - h @ w)
+    if beta:
+        cost = beta * cp.sum(w) + cp.sum(missed) / p.count
+    else:
+        rows = np.einsum("ki,kj->ijk", p.basis, p.basis).reshape(-1, len(p.basis))
+        cost = cp.sum_squares(rows[rows.any(axis=1)] @ w) / 2 + C * cp.sum(missed)
+    solve(cp.Problem(cp.Minimize(cost)))
+    return combined(p.basis, np.maximum(np.asarray(w.value, dtype=float), 0.0))
+
+
+def schultz_joachims(p: Any, solve: Solve) -> FloatArray:
+    """1/2 |M|^2 + C sum of slacks."""
+    return combination(p, solve, C=p.C)
+
+
+def scml(p: Any, solve: Solve) -> FloatArray:
+    """beta sum w + the mean of slacks."""
+    return combination(p, solve, beta=p.beta)
+
+
 def literal(method: Any, p: Any, solve: Solve) -> FloatArray:
     """As the method states it."""
     problem = method.problem(p)
@@ -153,11 +222,17 @@ FORMS: dict[str, Callable[[Any, Solve], FloatArray]] = {
     "mlsvm": mlsvm,
     "lmnn": lmnn,
     "lmnn:squared_hinge": partial(lmnn, squared=True),
+    "plml": plml,
     "itml": itml,
     "mcml": mcml,
+    "ldml": ldml,
+    "boostmetric": boostmetric,
     "mmc": mmc,
     "mmc:diagonal": mmc,
     "dml_eig": dml_eig,
+    "lfda": lfda,
+    "schultz_joachims": schultz_joachims,
+    "scml": scml,
 }
 
 

@@ -1,11 +1,10 @@
-"""What metric-learn and scikit-learn return, judged by cvxml: certified, refuted or inconclusive, with figures.
+"""What other packages return, judged by cvxml: certified, refuted or inconclusive, with figures.
 
-    python validation/foreign/judge.py [--json FILE] [--out FILE.md]
-    python validation/foreign/judge.py --learners PYTHON        (a Python with what requirements.txt lists)
+    python validation/foreign/judge.py [--run NAME=PYTHON ...] [--recorded FOLDER] [--out FILE.md]
 
-With --learners, inputs.py and learners.py run in that Python first, and --json (default recorded.json) is written by
-them; without it, that file of an earlier run is judged. Writes the report, and a picture beside it. Two to three
-minutes.
+Each file NAME.json of the folder (default recorded/) was written by learners/NAME.py, and is judged. With --run it is
+written anew first, in a PYTHON that has what the requirements file named there lists; several may be given. Writes the
+report, and a picture beside it. Five minutes of one core.
 """
 
 from __future__ import annotations
@@ -14,12 +13,9 @@ import argparse
 import json
 import subprocess
 import sys
-import tempfile
 import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
-
-import numpy as np
 
 import cvxml
 from cvxml.core.report import Report
@@ -27,8 +23,15 @@ from cvxml.core.report import Report
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
-from mapping import Question, Run, g, question  # noqa: E402 (these files are no package)
+from mapping import STATIONARY, Inputs, Question, Run, g, inputs, points, question  # noqa: E402 (these files are no package)
 
+SCRIPTS = (
+    "with_metric_learn",
+    "with_sdml",
+    "with_mlpack",
+    "with_pylmnn",
+    "with_dlib",
+)  # of learners/
 STARTS = ("auto", "identity", "random", "likelihood")  # of NCA
 
 
@@ -47,59 +50,66 @@ class Judged(NamedTuple):
 class Judgement(NamedTuple):
     """All there is to report on."""
 
-    record: dict[str, Any]
+    given: dict[str, Inputs]  # by data set
+    environments: list[dict[str, str]]  # package -> version, of each script
+    facts: dict[str, Any]
     judged: list[Judged]
     starts: dict[str, dict[str, float]]  # data set -> start -> f of cvxml's own descent from it
+    regressions: dict[str, float]  # data set -> F of MLKR where cvxml's own descent ends
 
 
-def judge_all(record: dict[str, Any]) -> Judgement:
-    """Judge every run of a file of learners.py."""
+def judge_all(given: dict[str, Inputs], records: list[dict[str, Any]]) -> Judgement:
+    """Judge every run of files of learners/."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # suprema at infinity: the report says so
-        return answers(record)
+        return answers(given, records)
 
 
-def answers(record: dict[str, Any]) -> Judgement:
+def answers(given: dict[str, Inputs], records: list[dict[str, Any]]) -> Judgement:
     """The same, with warnings."""
-    data = {
-        name: (np.array(each["X"], dtype=float), np.array(each["y"])) for name, each in record["data"].items()
-    }
-    judged = [judge(run, *data[run["data"]], record["pairs"][run["data"]]) for run in record["runs"]]
+    facts: dict[str, Any] = {}
+    for record in records:
+        facts |= record["facts"]
+    environments = [record["environment"] | record["facts"].get("versions", {}) for record in records]
+    judged = [judge(run, given[run["data"]]) for record in records for run in record["runs"]]
     with_nca = {each.run["data"] for each in judged if each.asked.method == "nca"}
     starts = {
         name: {
-            start: -cvxml.solve("nca", X, y, criterion="f", init=start, tol=1e-9).objective
+            start: -cvxml.solve("nca", each.X, each.y, criterion="f", init=start, tol=1e-9).objective
             for start in STARTS
         }
-        for name, (X, y) in data.items()
+        for name, each in given.items()
         if name in with_nca
     }
-    return Judgement(record, judged, starts)
+    of_mlkr = {each.run["data"]: each.run for each in judged if each.asked.method == "mlkr"}
+    regressions = {
+        name: float(cvxml.solve("mlkr", *points(run, given[name]), tol=1e-9).objective)
+        for name, run in of_mlkr.items()
+    }
+    return Judgement(given, environments, facts, judged, starts, regressions)
 
 
-def judge(run: Run, X: Any, y: Any, pairs: Any) -> Judged:
+def judge(run: Run, given: Inputs) -> Judged:
     """One run: is its matrix what its source asks for?"""
-    asked = question(run, X, y, pairs)
+    asked, (X, y) = question(run, given), points(run, given)
 
     def at(tol: str, diagnosed: bool = False, **other: Any) -> Report:
         params = asked.params | other
         return cvxml.check(asked.method, X, y, asked.metric, tol=tol, diagnosed=diagnosed, **params)
 
     normal, loose = at("normal", diagnosed=True), at("loose")
-    figures = normal if asked.method == "nca" else at("strict")
+    figures = normal if asked.method in STATIONARY else at("strict")
     squares = values = None
     if run["learner"] == "ITML" and "bounds" not in run["given"]:
         squares = at("normal", bounds=[bound**2 for bound in asked.params["bounds"]])
     if asked.method == "mmc:diagonal" and figures.witness is not None:
-        values = values_of_g(asked, figures.witness.metric, run["params"]["diagonal_c"], X, y, pairs)
+        values = values_of_g(asked, figures.witness.metric, run["params"]["diagonal_c"], given)
     return Judged(run, asked, figures, normal, loose, squares, values)
 
 
-def values_of_g(
-    asked: Question, best: Any, c: float, X: Any, y: Any, pairs: Any
-) -> tuple[float, float, float]:
+def values_of_g(asked: Question, best: Any, c: float, given: Inputs) -> tuple[float, float, float]:
     """g at the matrix returned and at the best multiple of `best`; the latter again with 1e-6 under the roots."""
-    better = best * c / 2
+    better, (X, y, pairs, _) = best * c / 2, given
     return (
         g(X, asked.metric * asked.spent, y, pairs, c),
         g(X, better, y, pairs, c),
@@ -107,11 +117,19 @@ def values_of_g(
     )
 
 
-def run_learners(python: Path, out: Path) -> None:
-    """Write `out` by learners.py in the other Python. Raises CalledProcessError if that fails."""
-    with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([python, HERE / "inputs.py", "--data", folder], check=True)
-        subprocess.run([python, HERE / "learners.py", "--data", folder, "--out", out], check=True)
+def read(folder: Path) -> tuple[dict[str, Inputs], list[dict[str, Any]]]:
+    """The data sets, and what each script wrote."""
+    given, *records = (
+        json.loads((folder / f"{name}.json").read_text(encoding="utf-8")) for name in ("inputs", *SCRIPTS)
+    )
+    return {name: inputs(each) for name, each in given.items()}, records
+
+
+def run_learners(name: str, python: str, folder: Path) -> None:
+    """Write NAME.json by learners/NAME.py in the other Python. Raises CalledProcessError if that fails."""
+    asked = ["--inputs", folder / "inputs.json"] if name != "inputs" else []
+    script = HERE / "learners" / f"{name}.py"
+    subprocess.run([python, script, *asked, "--out", folder / f"{name}.json"], check=True)
 
 
 def main() -> None:
@@ -122,13 +140,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--learners", type=Path, metavar="PYTHON")
-    parser.add_argument("--json", type=Path, default=HERE / "recorded.json")
+    parser.add_argument("--run", action="append", default=[], metavar="NAME=PYTHON")
+    parser.add_argument("--recorded", type=Path, default=HERE / "recorded")
     parser.add_argument("--out", type=Path, default=HERE / "report.md")
     options = parser.parse_args()
-    if options.learners is not None:
-        run_learners(options.learners, options.json)
-    judgement = judge_all(json.loads(options.json.read_text(encoding="utf-8")))
+    for each in options.run:
+        run_learners(*each.split("=", 1), options.recorded)
+    judgement = judge_all(*read(options.recorded))
     image = options.out.with_suffix(".png")
     draw(judgement.judged, image)
     options.out.write_text(page(judgement, image.name), encoding="utf-8")

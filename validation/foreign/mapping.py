@@ -1,12 +1,14 @@
 """A learner's run as a question to cvxml: the problem that its source minimises, and the matrix that it returned.
 
-SOURCES says what each learner minimises, with the lines of the versions in requirements.txt. Pairs and targets are the
-learner's own, so that no tie and no choice differs.
+sources.py says in words what each learner minimises, with the lines of the versions in requirements*.txt. Pairs,
+quadruplets, chunklets and targets are the learner's own, so that no tie and no choice differs.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,60 +16,45 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Run = dict[str, Any]
+Asked = tuple[str, Floats, dict[str, Any]]
 
 
-class Source(NamedTuple):
-    """What a learner minimises, as its code has it: d² = (x_i - x_j)ᵀ M (x_i - x_j)."""
+class Inputs(NamedTuple):
+    """What learners/inputs.py drew for a data set: X (n, d), y (n,), index pairs by kind or "all", and the rest."""
 
-    learner: str
-    formula: str
-    lines: str
-    judged_as: str
+    X: Floats
+    y: NDArray[np.int64]
+    pairs: Any
+    more: dict[str, Any]  # quadruplets (q, 4), chunklets (n,)
 
 
-SOURCES = (
-    Source(
-        "metric-learn LMNN",
-        "reg Σ_targets d²_ij + (1 - reg) Σ_targets Σ_l [1 + d²_ij - d²_il]_+, l of another class; reg = regularization "
-        "weighs the pull; targets the nearest in input space",
-        "lmnn.py 252, 280, 283-284, 287-295",
-        "`lmnn`, mu = 1 - reg, its own targets",
-    ),
-    Source(
-        "metric-learn ITML",
-        "tr M - log det M - d + γ Σ_pairs (ξ/b - log(ξ/b) - 1), d² <= ξ (similar, b = bounds_[0]), d² >= ξ "
-        "(dissimilar, b = bounds_[1]); prior the identity",
-        "itml.py 65-91",
-        "`itml`, gamma = γ, bounds = bounds_, of squared distances, prior identity, its pairs",
-    ),
-    Source(
-        "metric-learn MMC",
-        "maximise log Σ_dissimilar d subject to Σ_similar d² <= t, t = a hundredth of Σ_similar d² at its start",
-        "mmc.py 80, 246-248",
-        "`mmc`, its pairs, M divided by what it spends, Σ_similar d²: the direction of the maximum is the same for "
-        "every t",
-    ),
-    Source(
-        "metric-learn MMC, diagonal",
-        "two functions: its Newton step is that of g = Σ_similar d² - c log Σ_dissimilar d, c = diagonal_c; its line "
-        "search and its stop go by Σ_similar d² + c log Σ_dissimilar d (1e-6 under each root)",
-        "mmc.py 204-206; 200, 213-214, 224-225, 292-295",
-        "`mmc:diagonal`, its pairs, M divided by what it spends; a minimum of g spends c/2, and has the direction of "
-        "the maximum of MMC",
-    ),
-    Source(
-        "metric-learn NCA",
-        "maximise f = Σ_i p_i",
-        "nca.py 200-208",
-        "`nca`, criterion f",
-    ),
-    Source(
-        "scikit-learn NCA",
-        "maximise f = Σ_i p_i",
-        "neighbors/_nca.py 497-504",
-        "`nca`, criterion f",
-    ),
-)
+def inputs(content: dict[str, Any]) -> Inputs:
+    """Of one data set in recorded/inputs.json."""
+    rest = {key: value for key, value in content.items() if key not in ("X", "y", "pairs")}
+    return Inputs(np.array(content["X"], dtype=float), np.array(content["y"]), content["pairs"], rest)
+
+
+SHORT = {
+    "LargeMarginNearestNeighbor": "LMNN",
+    "NeighborhoodComponentsAnalysis": "NCA",
+    "vector_normalizer_frobmetric": "FrobMetric",
+}
+
+
+def called(run: Run) -> str:
+    """The learner in short, after its package where that is not metric-learn, of which most are."""
+    package = "" if run["package"] == "metric-learn" else f"{run['package']} "
+    return package + SHORT.get(run["learner"], run["learner"])
+
+
+STATIONARY = ("nca", "mlkr")  # of which no metric is called optimal
+
+
+def points(run: Run, given: Inputs) -> tuple[Floats, NDArray[Any]]:
+    """(n, d) and (n,): what the learner was given; MLKR has the last feature as target."""
+    if run["learner"] == "MLKR":
+        return given.X[:, :-1], given.X[:, -1]
+    return given.X, given.y
 
 
 class Question(NamedTuple):
@@ -79,27 +66,108 @@ class Question(NamedTuple):
     spent: float = 1.0  # MMC: Σ_similar d² of the matrix returned, which `metric` is divided by
 
 
-def question(run: Run, X: Floats, y: NDArray[np.int64], pairs: Any) -> Question:
-    """The question for one run of learners.py on X (n, d), y (n,); pairs: index pairs by kind, or "all".
+def question(run: Run, given: Inputs) -> Question:
+    """The question for one run on its data set.
 
     Raises ValueError for a learner that is not known, or one called in a way that has no counterpart.
     """
-    learner, params = run["learner"], run["params"]
+    learner, params = (run["package"], run["learner"]), run["params"]
     M = np.array(run["mahalanobis"], dtype=float)
-    if learner == "LMNN":
-        return Question("lmnn", M, {"mu": 1 - params["regularization"], "targets": run["targets"]})
-    if learner in ("NCA", "NeighborhoodComponentsAnalysis"):
-        return Question("nca", M, {"criterion": "f"})
-    given = {} if pairs == "all" else {"pairs": pairs}
-    if learner == "ITML":
-        if params["prior"] != "identity":
-            raise ValueError(f"ITML with prior={params['prior']!r}: only 'identity' is mapped")
-        return Question("itml", M, {"gamma": params["gamma"], "bounds": run["bounds_"], **given})
-    if learner == "MMC":
+    if learner in QUESTIONS:
+        return Question(*QUESTIONS[learner](run, given, M))
+    if learner == ("metric-learn", "MMC"):
         method = "mmc:diagonal" if params["diagonal"] else "mmc"
-        spent = float(np.sum(squared(X, M, pairs_of_kind("similar", y, pairs))))
-        return Question(method, M / spent, given, spent)
-    raise ValueError(f"no mapping for {learner!r}")
+        spent = float(np.sum(squared(given.X, M, pairs_of_kind("similar", given.y, given.pairs))))
+        return Question(method, M / spent, _pairs(given), spent)
+    raise ValueError(f"no mapping for {' '.join(learner)!r}")
+
+
+def _pairs(given: Inputs) -> dict[str, Any]:
+    return {} if given.pairs == "all" else {"pairs": given.pairs}
+
+
+def _itml(run: Run, given: Inputs, M: Floats) -> Asked:
+    prior = run["params"]["prior"]
+    if prior != "identity":
+        raise ValueError(f"ITML with prior={prior!r}: only 'identity' is mapped")
+    return "itml", M, {"gamma": run["params"]["gamma"], "bounds": run["bounds_"], **_pairs(given)}
+
+
+def _lsml(run: Run, given: Inputs, M: Floats) -> Asked:
+    prior = run["params"]["prior"]
+    if prior != "identity":
+        raise ValueError(f"LSML with prior={prior!r}: only 'identity' is mapped")
+    return "lsml", M, {"quadruplets": given.more["quadruplets"], **run["given"]}
+
+
+def _sdml(run: Run, given: Inputs, M: Floats) -> Asked:
+    """Its covariance is that of the points in pairs, each once."""
+    params, pairs = run["params"], dict(given.pairs)
+    if run["given"]["similar_only"]:
+        pairs["dissimilar"] = []
+    prior = params["prior"]
+    if prior == "covariance":
+        used = np.unique(np.concatenate([given.X[np.ravel(each)] for each in pairs.values() if each]), axis=0)
+        prior = np.linalg.inv(np.cov(used.T))
+    elif prior != "identity":
+        raise ValueError(f"SDML with prior={prior!r}: only 'identity' and 'covariance' are mapped")
+    return (
+        *("sdml", M),
+        {"eta": params["balance_param"], "lam": params["sparsity_param"], "prior": prior, "pairs": pairs},
+    )
+
+
+def _scml(run: Run, given: Inputs, M: Floats) -> Asked:
+    """Its triplets: every near point of each with every far one."""
+    lists = enumerate(zip(given.more["near"], given.more["far"], strict=True))
+    triplets = [[i, *each] for i, (near, far) in lists for each in product(near, far)]
+    return "scml", M, {"beta": run["params"]["beta"], "basis": np.array(run["basis"]), "triplets": triplets}
+
+
+EMBEDDINGS = {"weighted": "weighted", "plain": "plain", "orthonormalized": "orthonormal"}
+
+
+def _lfda(run: Run, given: Inputs, M: Floats) -> Asked:
+    """As many neighbours as it takes for its `k`: fewer than there are features."""
+    d, params = len(M), run["params"]
+    k = min(7 if params["k"] is None else params["k"], d - 1)
+    embedding = EMBEDDINGS[params["embedding_type"]]
+    return "lfda", M, {"n_components": params["n_components"], "n_neighbors": k, "embedding": embedding}
+
+
+def _frobmetric(run: Run, given: Inputs, M: Floats) -> Asked:
+    """Its triplets: every near point of each with every far one."""
+    lists = enumerate(zip(run["near"], run["far"], strict=True))
+    triplets = [[i, *each] for i, (near, far) in lists for each in product(near, far)]
+    return "frobmetric", M, {"C": run["params"]["C"], "triplets": triplets}
+
+
+# (package, learner): method, matrix and parameters, from the run and its data set
+QUESTIONS: dict[tuple[str, str], Callable[[Run, Inputs, Floats], Asked]] = {
+    ("metric-learn", "LMNN"): lambda run, given, M: (
+        *("lmnn", M),
+        {"mu": 1 - run["params"]["regularization"], "targets": run["targets"]},
+    ),
+    ("mlpack", "LMNN"): lambda run, given, M: ("lmnn", M, {"mu": 0.5, "targets": run["targets"]}),
+    ("pylmnn", "LargeMarginNearestNeighbor"): lambda run, given, M: (
+        *("lmnn:squared_hinge", M),
+        {"mu": run["params"]["weight_push_loss"], "targets": run["targets"]},
+    ),
+    ("metric-learn", "ITML"): _itml,
+    ("metric-learn", "LSML"): _lsml,
+    ("metric-learn", "SDML"): _sdml,
+    ("metric-learn", "SCML"): _scml,
+    ("metric-learn", "LFDA"): _lfda,
+    ("metric-learn", "MLKR"): lambda run, given, M: (
+        *("mlkr", M),
+        {} if run["params"]["n_components"] is None else {"n_components": run["params"]["n_components"]},
+    ),
+    ("metric-learn", "RCA"): lambda run, given, M: ("rca", M, {"chunklets": given.more["chunklets"]}),
+    ("metric-learn", "NCA"): lambda run, given, M: ("nca", M, {"criterion": "f"}),
+    ("scikit-learn", "NeighborhoodComponentsAnalysis"): lambda run, given, M: ("nca", M, {"criterion": "f"}),
+    ("mlpack", "NCA"): lambda run, given, M: ("nca", M, {"criterion": "f"}),
+    ("dlib", "vector_normalizer_frobmetric"): _frobmetric,
+}
 
 
 def pairs_of_kind(kind: str, y: NDArray[np.int64], pairs: Any) -> NDArray[np.intp]:
@@ -130,6 +198,10 @@ def as_own_value(asked: Question, objective: float) -> float:
     """The figure of `own_value` from cvxml's objective."""
     if asked.method == "mmc":
         return math.log(-objective * math.sqrt(asked.spent) + 1e-6)
+    if asked.method == "lsml":  # but for a constant, as its prior is the identity
+        return objective + len(asked.metric)
+    if asked.method == "lmnn:squared_hinge":  # it divides by the weight of the push
+        return objective / float(asked.params["mu"])
     return -objective if asked.method == "nca" else objective
 
 

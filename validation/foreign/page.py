@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy
-from mapping import SOURCES, Run, as_own_value, own_value, says_converged
+from findings import findings
+from mapping import SHORT, STATIONARY, Run, as_own_value, called, own_value, says_converged
 from remarks import remarks
+from sources import SOURCES
 
 import cvxml
 
@@ -17,52 +19,124 @@ if TYPE_CHECKING:
     from judge import Judged, Judgement
 
 TITLES = {"iris_raw": "test/metric_learn_test.py of metric-learn, commit dc7e449: MMC, raw iris, all pairs"}
+ROUNDING = 1e-9  # of a function that is the same
+VERDICTS = ("certified", "inconclusive", "refuted")
 
 
 def page(judgement: Judgement, image: str) -> str:
     """The whole report."""
-    lines = [*header(judgement, image), *sources()]
-    for data_set, data in judgement.record["data"].items():
+    lines = [*header(judgement), *by_learner(judgement), "", f"![relative gaps]({image})"]
+    lines += [
+        "",
+        "## Findings",
+        "",
+        FINDINGS,
+        "",
+        *(f"{k}. {line}" for k, line in enumerate(findings(judgement), 1)),
+    ]
+    lines += sources()
+    for data_set, given in judgement.given.items():
         runs = [each for each in judgement.judged if each.run["data"] == data_set]
-        convex = [each for each in runs if each.asked.method != "nca"]
-        size = f"{len(data['X'])} points, {len(data['X'][0])} features"
-        lines += ["", f"## {TITLES.get(data_set, data_set)} ({size})"]
+        convex = [each for each in runs if each.asked.method not in STATIONARY]
+        if runs:
+            size = f"{len(given.X)} points, {given.X.shape[1]} features"
+            lines += ["", f"## {TITLES.get(data_set, data_set)} ({size})"]
         lines += ["", *table(convex), *bullets(remarks(convex))] if convex else []
         of_nca = [each for each in runs if each.asked.method == "nca"]
         lines += nca(of_nca, judgement.starts[data_set]) if of_nca else []
+        of_mlkr = [each for each in runs if each.asked.method == "mlkr"]
+        lines += mlkr(of_mlkr, judgement.regressions[data_set]) if of_mlkr else []
     return "\n".join(lines) + "\n"
 
 
-def header(judgement: Judgement, image: str) -> list[str]:
+FINDINGS = (
+    "What a maintainer could act on, each with the version and the lines that it was read in. "
+    "`python validation/foreign/judge.py --run NAME=PYTHON` runs the learners again and writes this page, with NAME "
+    "the script in brackets and PYTHON one that has what its requirements file lists; with_mlpack and with_dlib need a "
+    "C++ compiler and headers too, which they name."
+)
+
+
+def header(judgement: Judgement) -> list[str]:
     """What was run, with what, and how to read it."""
     versions = {"cvxml": cvxml.__version__, "python": platform.python_version()}
     versions |= {"numpy": np.__version__, "scipy": scipy.__version__}
-    ours, theirs = (
+    ours, *theirs = (
         ", ".join(f"{package} {version}" for package, version in each.items())
-        for each in (versions, judgement.record["environment"])
+        for each in (versions, *judgement.environments)
     )
     return [
-        "# What metric-learn and scikit-learn return, judged",
+        "# What other packages return, judged",
         "",
-        "`python validation/foreign/judge.py` judges the matrices in `recorded.json` and writes this page; with "
-        "`--learners PYTHON`, a Python that has what `requirements.txt` lists, it makes that file anew first. "
-        f"{os.cpu_count()} cores. The matrices: {theirs}. The judgement: {ours}.",
+        "`python validation/foreign/judge.py` judges the matrices in `recorded/` and writes this page; with `--run "
+        "NAME=PYTHON`, a Python that has what a `requirements*.txt` lists, it first makes a file there anew. "
+        f"{os.cpu_count()} cores. The judgement: {ours}. The matrices, one environment each: {'; '.join(theirs)}.",
         "",
-        "iris and wine: each feature z-scored, then 1e-6 times a fixed normal sample added, so that no distances tie; "
-        "60 similar and 60 dissimilar pairs drawn by a fixed seed. Targets, pairs and bounds are the learner's own. "
-        "Settings not named are the package's, and MMC and NCA start at the identity. *tight*: a tol of 1e-9 or less, "
-        "and more iterations; *5 passes*, *100 projections*: max_iter=5, max_proj=100, to see what is said at a limit.",
+        "iris and wine: each feature z-scored, then 1e-6 times a fixed normal sample added, so that no distances tie. "
+        "By a fixed seed 60 similar and 60 dissimilar pairs, 180 quadruplets and chunklets of 5 points are drawn; near "
+        "and far points of each point are its 3 nearest of its class and of the others. SCML has each "
+        "near point with each far one as triplets, and 5 vectors for a feature; its basis is the one that it drew. "
+        "Targets and bounds are the learner's own. "
+        "Settings not named are the package's, and metric-learn's MMC, NCA and MLKR start at the identity. "
+        "*tight*: a tol of 1e-7 or less, and more iterations; *5 passes*, *100 projections*: max_iter=5, max_proj=100, "
+        "to see what is said at a limit; *rising weights*: 1, 2, .. for the quadruplets.",
         "",
         "*objective*: of the returned matrix, as cvxml minimises it (MMC is negated). *optimum in*: a proved lower "
         "bound, and the objective of a feasible metric that cvxml found. *gap*: objective - lower bound; *relative*: "
         "to the size of the optimum. *normal*, *loose*: the verdict of `cvxml.check` for a relative gap of 1e-6 and of "
         '1e-3. *says*: what the package says of itself: LMNN and ITML print "converged" if verbose, MMC sets '
-        "`converged_`; then n_iter_ of max_iter.",
+        "`converged_`, pylmnn keeps scipy's `success`; then n_iter_ of max_iter.",
         "",
         *counts(judgement.judged),
-        "",
-        f"![relative gaps]({image})",
     ]
+
+
+def by_learner(judgement: Judgement) -> list[str]:
+    """A row a learner: how far its answers are at its first settings and at best, and the verdicts."""
+    learners: dict[str, list[Judged]] = {}
+    for each in judgement.judged:
+        if each.run["data"] in judgement.starts:  # the data sets that all learners have
+            learners.setdefault(learner_of(each), []).append(each)
+    sets = list(judgement.starts)
+    names = ", ".join(sets)
+    rows = [
+        "",
+        "## By learner",
+        "",
+        f"The relative gap, proved, on {names}: at the first settings of the tables below, mostly the package's own, "
+        "and "
+        "the least of all settings; of NCA and MLKR, which are not convex, n - f and F, of which 0 is a bound. "
+        "Verdicts are those at normal, of all runs.",
+        "",
+        f"| learner | judged as | first settings: {names} | best: {names} | {' | '.join(VERDICTS)} |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for name, runs in learners.items():
+        of_each = [[each for each in runs if each.run["data"] == data_set] for data_set in sets]
+        first = ", ".join(shown(of[0]) for of in of_each)
+        best = ", ".join(shown(min(of, key=left)) for of in of_each)
+        verdicts = [sum(each.normal.verdict.value == verdict for each in runs) for verdict in VERDICTS]
+        rows.append(
+            f"| {name} | `{runs[0].asked.method}` | {first} | {best} | {' | '.join(map(str, verdicts))} |"
+        )
+    return rows
+
+
+def learner_of(each: Judged) -> str:
+    """The package and what it calls the learner."""
+    diagonal = ", diagonal" if each.asked.method == "mmc:diagonal" else ""
+    return f"{each.run['package']} {SHORT.get(each.run['learner'], each.run['learner'])}{diagonal}"
+
+
+def left(each: Judged) -> float:
+    """The relative gap; of NCA n - f."""
+    gap = each.figures.gap if each.asked.method in STATIONARY else each.figures.rel_gap
+    return np.inf if gap is None else float(gap)
+
+
+def shown(each: Judged) -> str:
+    """The same, in digits."""
+    return f"{left(each):.1e}"
 
 
 def counts(judged: list[Judged]) -> list[str]:
@@ -79,25 +153,31 @@ def counts(judged: list[Judged]) -> list[str]:
         f"{again} of {len(judged)} runs gave the same matrix bit for bit when repeated. Warnings that they raised, not "
         f"verbose: {', '.join(sorted(warned)) or 'none'}."
     ]
-    if off:
+    same = [each for each in off if each < ROUNDING]
+    if same:
         lines[0] += (
-            f" In {len(off)} runs the learner's own code computes the function judged: its value and cvxml's differ by "
-            f"{max(off):.1e} at most, relatively."
+            f" In {len(same)} runs the learner's own code computes the function judged: its value and cvxml's differ "
+            "by "
+            f"{max(same):.1e} at most, relatively."
         )
+    other = [each for each in off if not each < ROUNDING]
+    if other:
+        lines[0] += f" In {len(other)} its value is another, by {max(other):.1e} at most: see the findings."
     return lines
 
 
 def sources() -> list[str]:
     """What each learner minimises."""
-    rows = [f"| {s.learner} | {s.formula} | {s.lines} | {s.judged_as} |" for s in SOURCES]
+    rows = [f"| {s.learner} | {s.formula} | {s.lines} | {s.judged_as} | {s.documented} |" for s in SOURCES]
     return [
         "",
         "## What each learner minimises",
         "",
-        "d² = (x_i - x_j)ᵀ M (x_i - x_j); lines of metric-learn 0.7.0 and scikit-learn 1.7.2.",
+        "d² = (x_i - x_j)ᵀ M (x_i - x_j); lines of metric-learn 0.7.0, its documentation at 0920e07 and 01c3e9c, "
+        "scikit-learn 1.7.2, mlpack 4.8.0, PyLMNN 1.6.4, dlib 19.24.",
         "",
-        "| learner | its code minimises | lines | judged as |",
-        "|---|---|---|---|",
+        "| learner | its code minimises | lines | judged as | its documentation |",
+        "|---|---|---|---|---|",
         *rows,
     ]
 
@@ -109,7 +189,7 @@ def table(judged: list[Judged]) -> list[str]:
     for each in judged:
         run, figures = each.run, each.figures
         rows.append(
-            f"| {run['learner']}, `{each.asked.method}` | {run['settings']} | {figures.objective:.10g} | "
+            f"| {called(run)}, `{each.asked.method}` | {run['settings']} | {figures.objective:.10g} | "
             f"[{figures.lower_bound:.11g}, {figures.reference_objective:.11g}] | {figures.gap:.2e} | "
             f"{figures.rel_gap:.1e} | {each.normal.verdict.value} | {each.loose.verdict.value} | {says(run)} |"
         )
@@ -119,8 +199,12 @@ def table(judged: list[Judged]) -> list[str]:
 def says(run: Run) -> str:
     """The package's own claim."""
     words = {True: "converged", False: "not converged", None: "nothing"}[says_converged(run)]
-    count = f", {run['n_iter_']} of {run['params']['max_iter']}" if "n_iter_" in run else ""
-    return words + count
+    return f"{words}, {iterations(run)}" if "n_iter_" in run else words
+
+
+def iterations(run: Run) -> str:
+    """How many, of how many."""
+    return f"{run['n_iter_']} of {run['params']['max_iter']}" if "n_iter_" in run else "not said"
 
 
 def bullets(found: list[str]) -> list[str]:
@@ -147,7 +231,7 @@ def nca(judged: list[Judged], starts: dict[str, float]) -> list[str]:
         lines.append(
             f"| {run['package']} | {run['settings']} | {each.normal.gap:.9g} | {s.gradient:.2e} | "
             f"{s.scale_derivative:.2e} | {each.normal.verdict.value} | "
-            f"{run['n_iter_']} of {run['params']['max_iter']} |"
+            f"{iterations(run)} |"
         )
     listed = ", ".join(f"{n - f:.4g} from `{start}`" for start, f in starts.items())
     found = [f"{run_name(each)}: {'; '.join(each.normal.reasons)}." for each in judged]
@@ -162,6 +246,28 @@ def nca(judged: list[Judged], starts: dict[str, float]) -> list[str]:
         )
     if default > 2 * least:
         found.append(f"cvxml's default start, `auto`, ends worse than the best run above: {default:.4g}.")
+    return lines + bullets(found)
+
+
+def mlkr(judged: list[Judged], own: float) -> list[str]:
+    """The table of MLKR, which is not convex either. own: F where cvxml's own descent ends."""
+    lines = [
+        "",
+        "MLKR, of the last feature from the others, is not convex; F is above 0 for every metric. *gradient*, "
+        "*verdict*: as above, in units of F; cvxml's scale for them is at most F.",
+        "",
+        "| package | settings | F | gradient | verdict | n_iter_, max_iter |",
+        "|---|---|---|---|---|---|",
+    ]
+    for each in judged:
+        run, s = each.run, each.normal.stationarity
+        assert s is not None
+        lines.append(
+            f"| {run['package']} | {run['settings']} | {each.normal.objective:.9g} | {s.gradient:.2e} | "
+            f"{each.normal.verdict.value} | {run['n_iter_']}, {run['params']['max_iter']} |"
+        )
+    found = [f"{run_name(each)}: {'; '.join(each.normal.reasons)}." for each in judged]
+    found.append(f"F where cvxml's own descent ends, from its default start, at tol 1e-9: {own:.9g}.")
     return lines + bullets(found)
 
 

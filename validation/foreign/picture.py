@@ -1,11 +1,12 @@
-"""The picture of judge.py: the relative gap of every convex run, on a log axis."""
+"""The picture of judge.py: the relative gap of every convex run that has one, on a log axis."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mapping import says_converged
+import numpy as np
+from mapping import STATIONARY, called, says_converged
 
 if TYPE_CHECKING:
     from judge import Judged
@@ -20,7 +21,7 @@ def draw(judged: list[Judged], path: Path) -> None:
     mpl.use("Agg")
     from matplotlib import pyplot as plt
 
-    convex = [each for each in judged if each.asked.method != "nca"]
+    convex = [e for e in judged if e.asked.method not in STATIONARY and np.isfinite(e.figures.rel_gap or 0.0)]
     names = list(dict.fromkeys(each.run["data"] for each in convex))
     rows = [[each for each in convex if each.run["data"] == name] for name in names]
     figure, panels = plt.subplots(
@@ -37,7 +38,7 @@ def draw(judged: list[Judged], path: Path) -> None:
             filled = bool(says_converged(each.run))
             panel.plot([LEAST, max(gap, LEAST)], [at, at], color="0.8", lw=1.5, zorder=1)
             panel.plot(max(gap, LEAST), at, "o", ms=7, mec="C0", mfc="C0" if filled else "white", zorder=2)
-        panel.set_yticks(range(len(runs)), [f"{e.run['learner']}, {e.run['settings']}" for e in runs])
+        panel.set_yticks(range(len(runs)), [f"{called(e.run)}, {e.run['settings']}" for e in runs])
         panel.set_ylim(len(runs) - 0.4, -0.6)
         panel.set_title(name, loc="left", fontsize=10)
         for tol in (1e-6, 1e-3):
@@ -46,7 +47,7 @@ def draw(judged: list[Judged], path: Path) -> None:
     panels[-1, 0].set_xscale("log")
     panels[-1, 0].set_xlabel(
         "proved gap relative to the optimum; below 1e-12 drawn there; dotted: normal, loose\n"
-        "filled: the package says it converged; open: it says nothing",
+        "filled: the package says it converged; open: it does not",
         loc="right",
     )
     figure.savefig(path, dpi=110, metadata={"Software": None})

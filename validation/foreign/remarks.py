@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from mapping import Run, least_g, says_converged
+from mapping import Run, called, least_g, says_converged
 
 if TYPE_CHECKING:
     from judge import Judged
 
+TOLS = ("convergence_tol", "tol", "tolerance", "epsilon")  # what packages call it
 SMALL = 1e-6  # of the largest entry: printed as 0
 
 
@@ -42,7 +43,7 @@ def diagnoses(judged: list[Judged]) -> list[str]:
 
 def name(each: Judged) -> str:
     """A run in words."""
-    return f"{each.run['learner']}, {each.run['settings']}"
+    return f"{called(each.run)}, {each.run['settings']}"
 
 
 def is_tight(each: Judged) -> bool:
@@ -50,10 +51,14 @@ def is_tight(each: Judged) -> bool:
     return str(each.run["settings"]).endswith(", tight")
 
 
+def has_tol(run: Run) -> bool:
+    """Whether one is recorded."""
+    return any(key in run["params"] for key in TOLS)
+
+
 def tol_of(run: Run) -> float:
     """The tolerance it was called with."""
-    params = run["params"]
-    return float(params["convergence_tol"] if run["learner"] == "LMNN" else params["tol"])
+    return float(next(run["params"][key] for key in TOLS if key in run["params"]))
 
 
 def converged(judged: list[Judged]) -> list[str]:
@@ -104,15 +109,13 @@ def budgets(judged: list[Judged]) -> list[str]:
 
 def unchanged(judged: list[Judged]) -> list[str]:
     """Tolerances that change no bit of the matrix."""
-    runs = {(each.run["learner"], each.run["settings"]): each.run for each in judged}
+    runs = {name(each): each.run for each in judged}
     found = []
-    for (learner, settings), run in runs.items():
-        tight = runs.get((learner, f"{settings}, tight"))
+    for named, run in runs.items():
+        tight = runs.get(f"{named}, tight")
         if tight is not None and tight["mahalanobis"] == run["mahalanobis"]:
-            found.append(
-                f"{learner}, {settings}: tol {tol_of(tight):g} in place of {tol_of(run):g} changes no bit of the "
-                "matrix."
-            )
+            before = f" in place of {tol_of(run):g}" if has_tol(run) else ""
+            found.append(f"{named}: tol {tol_of(tight):g}{before} changes no bit of the matrix.")
     return found
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import json
 import math
 from pathlib import Path
 from types import ModuleType
@@ -21,6 +20,10 @@ X, Y = random_data(3, 14, 2)
 SIMILAR = [[i, j] for i in range(14) for j in range(i) if Y[i] == Y[j]][:9]
 DISSIMILAR = [[i, j] for i in range(14) for j in range(i) if Y[i] != Y[j]][:9]
 PAIRS = {"similar": SIMILAR, "dissimilar": DISSIMILAR}
+QUADRUPLETS = [[*near, *far] for near, far in zip(SIMILAR, DISSIMILAR, strict=True)]
+CHUNKLETS = [i // 4 if i < 12 else -1 for i in range(14)]
+NEAR = [[j for j in range(14) if Y[i] == Y[j] and j != i][:2] for i in range(14)]
+FAR = [[j for j in range(14) if Y[i] != Y[j]][:2] for i in range(14)]
 TARGETS = [[j for j in range(14) if Y[i] == Y[j] and j != i][:2] for i in range(14)]
 M: FloatArray = np.array([[2.0, 0.5], [0.5, 1.0]])
 GIVEN = {
@@ -32,7 +35,22 @@ GIVEN = {
     },
     "MMC": {"params": {"diagonal": False, "diagonal_c": 1.0, "init": "identity", "max_iter": 9}},
     "NCA": {"params": {"max_iter": 9}},
+    "LSML": {"params": {"prior": "identity", "max_iter": 9, "tol": 1e-3}},
+    "RCA": {"params": {}},
+    "SDML": {
+        "params": {"balance_param": 0.02, "sparsity_param": 0.1, "prior": "identity"},
+        "given": {"similar_only": False},
+    },
+    "SCML": {"params": {"beta": 0.05, "max_iter": 9}, "basis": [[1.0, 0.0], [0.6, 0.8], [0.0, 2.0]]},
+    "LFDA": {"params": {"k": None, "n_components": 1, "embedding_type": "orthonormalized"}},
+    "MLKR": {"params": {"n_components": None, "max_iter": 9}},
+    "LargeMarginNearestNeighbor": {"params": {"weight_push_loss": 0.3, "max_iter": 9}, "targets": TARGETS},
+    "vector_normalizer_frobmetric": {"params": {"C": 3.0, "max_iter": 9}, "near": NEAR, "far": FAR},
 }
+PACKAGES = {
+    "LargeMarginNearestNeighbor": "pylmnn",
+    "vector_normalizer_frobmetric": "dlib",
+}  # else metric-learn
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +64,8 @@ def module(name: str) -> ModuleType:
 
 def run(learner: str, metric: Any, settings: str = "default", **more: Any) -> dict[str, Any]:
     """As learners.py writes one."""
-    base = {"package": "metric-learn", "learner": learner, "settings": settings, "data": "tiny", "given": {}}
+    package = PACKAGES.get(learner, "metric-learn")
+    base = {"package": package, "learner": learner, "settings": settings, "data": "tiny", "given": {}}
     rest = {"own_objective": {}, "printed": [], "warnings": [], "same_again": True, "n_iter_": 3}
     own = {key: value for key, value in more.items() if key != "params"}
     params = {**GIVEN[learner]["params"], **more.get("params", {})}  # type: ignore[dict-item]
@@ -60,17 +79,19 @@ def run(learner: str, metric: Any, settings: str = "default", **more: Any) -> di
     }
 
 
-def record(*runs: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "environment": {"metric-learn": "0.7.0"},
-        "data": {"tiny": {"X": X.tolist(), "y": Y.tolist()}},
-        "pairs": {"tiny": PAIRS},
-        "runs": list(runs),
-    }
+def given() -> Any:
+    """As inputs.py writes a data set."""
+    more = {"quadruplets": QUADRUPLETS, "chunklets": CHUNKLETS, "near": NEAR, "far": FAR}
+    return module("mapping").inputs({"X": X.tolist(), "y": Y.tolist(), "pairs": PAIRS, **more})
+
+
+def judged_all(*runs: dict[str, Any], **facts: Any) -> Any:
+    record = {"environment": {"metric-learn": "0.7.0"}, "facts": facts, "runs": list(runs)}
+    return module("judge").judge_all({"tiny": given()}, [record])
 
 
 def asked(learner: str, metric: FloatArray = M, **more: Any) -> Any:
-    return module("mapping").question(run(learner, metric, **more), X, Y, PAIRS)
+    return module("mapping").question(run(learner, metric, **more), given())
 
 
 def objective(question: Any) -> float:
@@ -120,6 +141,100 @@ def test_nca_is_the_sum_of_the_probabilities() -> None:
     assert objective(asked("NCA")) == pytest.approx(-f, rel=1e-12)
 
 
+def test_lsml_weighs_by_shares() -> None:
+    """The prior is the identity; log det, trace and d are the divergence."""
+    weights = [1.0 + k for k in range(9)]
+    value = np.trace(M) - math.log(np.linalg.det(M)) - 2
+    for w, (a, b, c, d) in zip(weights, QUADRUPLETS, strict=True):
+        value += w / 45 * max(0.0, math.sqrt(d2(a, b)) - math.sqrt(d2(c, d))) ** 2
+    question = asked("LSML", given={"weights": weights})
+    assert objective(question) == pytest.approx(value, rel=1e-12)
+    assert module("mapping").as_own_value(question, value) == pytest.approx(value + 2, rel=1e-12)
+
+
+def test_rca_is_of_its_chunklets() -> None:
+    total = 0.0
+    for j in range(3):
+        points = X[4 * j : 4 * j + 4]
+        total += sum(float((x - points.mean(axis=0)) @ M @ (x - points.mean(axis=0))) for x in points)
+    assert objective(asked("RCA")) == pytest.approx(total / 12 / math.sqrt(np.linalg.det(M)), rel=1e-12)
+
+
+@pytest.mark.parametrize("similar_only", [False, True])
+@pytest.mark.parametrize("prior", ["identity", "covariance"])
+def test_sdml_has_the_inverse_of_its_prior_and_counts_each_pair_once(prior: str, similar_only: bool) -> None:
+    dissimilar = [] if similar_only else DISSIMILAR
+    value = 0.02 * (sum(d2(i, j) for i, j in SIMILAR) - sum(d2(i, j) for i, j in dissimilar))
+    used = X[sorted({i for pair in [*SIMILAR, *dissimilar] for i in pair})]
+    inverse = np.eye(2) if prior == "identity" else np.cov(used, rowvar=False)
+    value += np.trace(inverse @ M) - math.log(np.linalg.det(M)) + 0.1 * 2 * abs(M[0, 1])
+    params = {"prior": prior}
+    question = asked("SDML", params=params, given={"similar_only": similar_only})
+    assert objective(question) == pytest.approx(value, rel=1e-9)
+
+
+def test_scml_has_the_mean_over_its_triplets_and_its_own_basis() -> None:
+    w, basis = np.array([0.5, 2.0, 0.25]), np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 2.0]])
+    metric = (basis.T * w) @ basis
+    losses = [
+        max(0.0, 1 + d2(i, j, metric) - d2(i, k, metric)) for i in range(14) for j in NEAR[i] for k in FAR[i]
+    ]
+    value = 0.05 * w.sum() + sum(losses) / len(losses)
+    assert objective(asked("SCML", metric)) == pytest.approx(value, rel=1e-9)
+
+
+@pytest.mark.parametrize(("k", "d", "neighbors"), [(None, 2, 1), (None, 9, 7), (3, 9, 3), (12, 9, 8)])
+def test_lfda_has_fewer_neighbors_than_features(k: int | None, d: int, neighbors: int) -> None:
+    question = asked("LFDA", np.eye(d), params={"k": k})
+    assert question.params == {"n_components": 1, "n_neighbors": neighbors, "embedding": "orthonormal"}
+
+
+def test_mlkr_has_the_last_feature_as_target() -> None:
+    of, metric = run("MLKR", [[1.5]]), np.array([[1.5]])
+    question = module("mapping").question(of, given())
+    points, targets = module("mapping").points(of, given())
+    value = 0.0
+    for i in range(14):
+        weights = [math.exp(-1.5 * (X[i, 0] - X[j, 0]) ** 2) if j != i else 0.0 for j in range(14)]
+        value += (X[i, 1] - sum(w * X[j, 1] for j, w in enumerate(weights)) / sum(weights)) ** 2
+    found = cvxml.evaluate(question.method, points, targets, metric, **question.params).objective
+    assert found == pytest.approx(value, rel=1e-9)
+
+
+def test_pylmnn_divides_by_the_weight_of_its_squared_push() -> None:
+    targets = [(i, j) for i in range(14) for j in TARGETS[i]]
+    pull = sum(d2(i, j) for i, j in targets)
+    push = sum(max(0.0, 1 + d2(i, j) - d2(i, k)) ** 2 for i, j in targets for k in range(14) if Y[k] != Y[i])
+    question = asked("LargeMarginNearestNeighbor")
+    own = module("mapping").as_own_value(question, objective(question))
+    assert own == pytest.approx(0.7 / 0.3 * pull + push, rel=1e-12)
+
+
+def test_frobmetric_has_every_near_with_every_far() -> None:
+    losses = [max(0.0, 1 + d2(i, j) - d2(i, k)) for i in range(14) for j in NEAR[i] for k in FAR[i]]
+    value = float(np.sum(M**2)) / 2 + 3.0 * sum(losses) / len(losses)
+    assert objective(asked("vector_normalizer_frobmetric")) == pytest.approx(value, rel=1e-12)
+
+
+def test_mlpack_has_the_nearest_impostors_alone() -> None:
+    value = 0.0
+    for i in range(14):
+        others = sorted(d2(i, k) for k in range(14) if Y[k] != Y[i])[:2]
+        value += sum(
+            0.5 * d2(i, j) + sum(0.5 * max(0.0, 1 + d2(i, j) - d) for d in others) for j in TARGETS[i]
+        )
+    question = asked("LMNN", package="mlpack")
+    assert question.params["mu"] == 0.5
+    assert module("findings").of_nearest(given(), question, M) == pytest.approx(value, rel=1e-12)
+
+
+def test_the_identity_as_prior() -> None:
+    losses = [max(0.0, 1 + d2(i, j) - d2(i, k)) for i in range(14) for j in NEAR[i] for k in FAR[i]]
+    value = float(np.sum((M - np.eye(2)) ** 2)) / 2 + 3.0 * sum(losses) / len(losses)
+    found = module("findings").with_identity(given(), run("vector_normalizer_frobmetric", M), M)
+    assert found == pytest.approx(value, rel=1e-12)
+
+
 def test_all_pairs_are_those_of_the_labels() -> None:
     mapping = module("mapping")
     every = {(i, j) for j in range(14) for i in range(j)}
@@ -134,8 +249,10 @@ def test_all_pairs_are_those_of_the_labels() -> None:
 def test_what_has_no_counterpart_is_refused() -> None:
     with pytest.raises(ValueError, match="only 'identity'"):
         asked("ITML", params={"prior": "covariance"})
-    with pytest.raises(ValueError, match="no mapping for 'SDML'"):
-        module("mapping").question({**run("NCA", M), "learner": "SDML"}, X, Y, PAIRS)
+    with pytest.raises(ValueError, match="only 'identity' and 'covariance'"):
+        asked("SDML", params={"prior": "random"})
+    with pytest.raises(ValueError, match="no mapping for 'metric-learn XDML'"):
+        module("mapping").question({**run("NCA", M), "learner": "XDML"}, given())
 
 
 def test_the_least_g_is_attained_at_the_diagonal_optimum_and_nowhere_beaten() -> None:
@@ -172,7 +289,6 @@ def solved(learner: str, **more: Any) -> FloatArray:
 
 
 def test_a_right_matrix_is_certified_a_wrong_one_refuted_and_the_report_says_so(tmp_path: Path) -> None:
-    judge = module("judge")
     best = asked("MMC", solved("MMC"))
     limits = [
         {"maximised": [0.0, math.log(-value * factor**0.5 + 1e-6)], "t": [1.0]}
@@ -185,18 +301,16 @@ def test_a_right_matrix_is_certified_a_wrong_one_refuted_and_the_report_says_so(
     diagonal: dict[str, Any] = {"params": {"diagonal": True}, "own_objective": both, "printed": []}
     wrong = np.diag([1.0, 9.0])
     said = {"printed": ["itml converged at iter: 8, conv = 0.5"], "n_iter_": 8}
-    judgement = judge.judge_all(
-        record(
-            run("LMNN", solved("LMNN"), "right"),
-            run("LMNN", 1.1 * solved("LMNN"), "wrong"),
-            run("ITML", solved("ITML"), "right", **said),
-            run("ITML", 1.1 * solved("ITML"), "wrong", **said),
-            run("MMC", 7 * solved("MMC"), "right", own_objective=limits[0]),
-            run("MMC", np.eye(2), "wrong", own_objective=limits[1], converged_=True),
-            run("MMC", 7 * solved("MMC", **diagonal), "right", **diagonal),
-            run("MMC", wrong, "wrong", **diagonal),
-            run("NCA", M, own_objective={"maximised": [0.0, -objective(asked("NCA")) / 2]}),
-        )
+    judgement = judged_all(
+        run("LMNN", solved("LMNN"), "right"),
+        run("LMNN", 1.1 * solved("LMNN"), "wrong"),
+        run("ITML", solved("ITML"), "right", **said),
+        run("ITML", 1.1 * solved("ITML"), "wrong", **said),
+        run("MMC", 7 * solved("MMC"), "right", own_objective=limits[0]),
+        run("MMC", np.eye(2), "wrong", own_objective=limits[1], converged_=True),
+        run("MMC", 7 * solved("MMC", **diagonal), "right", **diagonal),
+        run("MMC", wrong, "wrong", **diagonal),
+        run("NCA", M, own_objective={"maximised": [0.0, -objective(asked("NCA")) / 2]}),
     )
     for each in judgement.judged[:-1]:
         expected = "certified" if each.run["settings"] == "right" else "refuted"
@@ -204,8 +318,8 @@ def test_a_right_matrix_is_certified_a_wrong_one_refuted_and_the_report_says_so(
     text = module("page").page(judgement, "picture.png")
     assert text.count("| certified | certified |") == 4
     assert text.count("| refuted | ") == 4 + (judgement.judged[-1].normal.verdict.value == "refuted")
-    assert "In 3 runs the learner's own code" in text
-    assert "differ by 1.0e+00 at most" in text  # the last, of which half is claimed
+    assert "In 2 runs the learner's own code" in text
+    assert "In 1 its value is another, by 1.0e+00 at most" in text  # the last, of which half is claimed
     better = [each.figures.witness.better_by for each in judgement.judged[:-1] if each.figures.witness]
     assert f"ITML, wrong ({better[1]:.6g}); MMC, wrong ({better[2]:.6g})." in text
     assert "ITML, right (" not in text
@@ -225,10 +339,10 @@ def test_own_bounds_are_judged_against_their_squares_too() -> None:
     judge = module("judge")
     for bounds, verdict in (([0.5, 3.0], "refuted"), ([1.0, 1.0], "certified")):
         metric = solved("ITML", bounds_=bounds)
-        each = judge.judge(run("ITML", metric, bounds_=bounds, given={}), X, Y, PAIRS)
+        each = judge.judge(run("ITML", metric, bounds_=bounds, given={}), given())
         assert each.normal.verdict.value == "certified"
         assert each.squares.verdict.value == verdict
-    assert judge.judge(run("ITML", M), X, Y, PAIRS).squares is None
+    assert judge.judge(run("ITML", M), given()).squares is None
 
 
 def judged_remarks(judged: list[Any]) -> list[str]:
@@ -244,14 +358,40 @@ def judged_remarks(judged: list[Any]) -> list[str]:
 def test_the_report_is_of_the_recorded_runs() -> None:
     """One learner's rows, judged again; the file holds no more than the judge needs."""
     judge, page = module("judge"), module("page")
-    path = FOLDER / "recorded.json"
-    assert path.stat().st_size < 300_000
-    recorded = json.loads(path.read_text(encoding="utf-8"))
-    X, y = (np.array(recorded["data"]["iris"][key]) for key in ("X", "y"))
+    folder = FOLDER / "recorded"
+    assert sum(path.stat().st_size for path in folder.iterdir()) < 500_000
+    data, records = judge.read(folder)
     report = (FOLDER / "report.md").read_text(encoding="utf-8")
     settings = ("squared bounds", "squared bounds, 5 passes", "own bounds")
-    rows = [r for r in recorded["runs"] if r["data"] == "iris" and r["settings"] in settings]
+    every = [run for record in records for run in record["runs"] if run["data"] == "iris"]
+    rows = [run for run in every if run["settings"] in settings]
     assert len(rows) == 3
-    judged = [judge.judge(row, X, y, recorded["pairs"]["iris"]) for row in rows]
+    judged = [judge.judge(row, data["iris"]) for row in rows]
     for row in [*page.table(judged)[2:], *judged_remarks(judged)]:
         assert row in report
+
+
+def test_a_finding_is_there_only_where_its_figures_show_it() -> None:
+    findings = module("findings")
+    wrong = {"q": 9, "gradient": 2.0, "differences": 1.0, "comparisons_divided_by_q": 1.0}
+    right = {**wrong, "gradient": 1.0}
+    told, silent = (judged_all(run("LSML", M), lsml_gradient=found) for found in (wrong, right))
+    sentence = "LSML: the gradient has no weights"
+    assert [sum(sentence in line for line in findings.findings(each)) for each in (told, silent)] == [1, 0]
+    wrong = {"sdml": "RuntimeError: unexpected 'cov_init'", "mlkr_n_iter": {"max_iter": 5, "n_iter_": 6}}
+    wrong |= {"scml_basis": {"off": 0.5, "transposed": 1e-15}, "scml_basis_given": "ValueError: ambiguous"}
+    right = {"sdml": "no error", "mlkr_n_iter": {"max_iter": 5, "n_iter_": 5}}
+    right |= {"scml_basis": {"off": 1e-15, "transposed": 0.5}, "scml_basis_given": "no error"}
+    assert [len(findings.findings(judged_all(**found))) for found in (wrong, right)] == [4, 0]
+    weights = [{"balance_param": weight, "error": "raised"} for weight in (1e-9, 50.0)]
+    (line,) = findings.findings(judged_all(sdml_weights={"tiny": weights}))
+    assert "raises at 1e-09, 50, and of these the problem is proved to be unbounded at 50" in line
+    best = run("vector_normalizer_frobmetric", M, "identity prior", components=np.eye(2).tolist())
+    assert not any("TᵀT" in line for line in findings.findings(judged_all(identity_prior={"tiny": best})))
+    T = np.eye(2) + np.array([[1.0, 0.5], [0.0, 1.0]])
+    other = {**best, "components": T.tolist()}
+    lines = [line for line in findings.findings(judged_all(identity_prior={"tiny": other})) if "TᵀT" in line]
+    X_of = np.eye(2) + (T - np.eye(2)).T @ (T - np.eye(2))
+    values = [findings.with_identity(given(), other, each) for each in (T.T @ T, X_of)]
+    assert values[1] < values[0]
+    assert f"tiny: {values[0]:.6g} at TᵀT and {values[1]:.6g} at X" in lines[0]

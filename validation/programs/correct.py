@@ -121,7 +121,7 @@ def units(E):
 
 
 def lmnn(given, squared=False):
-    """(1 - mu) sum over targets + mu sum over triplets."""
+    """(1 - mu) sum over targets + mu sum over triplets, all of another class or those given."""
     import cvxpy as cp
 
     X, y, mu = np.array(given["X"]), np.array(given["y"]), given["mu"]
@@ -129,12 +129,17 @@ def lmnn(given, squared=False):
     X = (X - X[0]) / s
     M = cp.Variable((X.shape[1],) * 2, symmetric=True)
     pull, push = 0, 0
-    for i, listed in enumerate(given["targets"]):
-        for j in listed:
-            D_j = (X[i] - X[j]) @ M @ (X[i] - X[j])
-            E = X[i] - X[y != y[i]]
-            xi = cp.pos(1 + D_j - cp.sum(cp.multiply(E @ M, E), axis=1))
-            pull, push = pull + D_j, push + (cp.sum_squares(xi) if squared else cp.sum(xi))
+    if "triplets" in given:
+        compared = {(i, j): [] for i, j, _ in given["triplets"]}
+        for i, j, l in given["triplets"]:  # noqa: E741
+            compared[i, j].append(l)
+    else:
+        compared = {(i, j): y != y[i] for i, listed in enumerate(given["targets"]) for j in listed}
+    for (i, j), far in compared.items():
+        D_j = (X[i] - X[j]) @ M @ (X[i] - X[j])
+        E = X[i] - X[far]
+        xi = cp.pos(1 + D_j - cp.sum(cp.multiply(E @ M, E), axis=1))
+        pull, push = pull + D_j, push + (cp.sum_squares(xi) if squared else cp.sum(xi))
     problem = cp.Problem(cp.Minimize((1 - mu) * pull + mu * push), [M >> 0])
     solve(problem)
     return {"metric": psd(M.value) / np.outer(s, s)}

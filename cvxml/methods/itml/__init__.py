@@ -30,8 +30,8 @@ from cvxml.core.example import drawn, sample, timed, verified
 from cvxml.core.inputs import check_positive
 from cvxml.core.metric import FloatArray, IntArray, project_psd
 from cvxml.core.misreading import LOOSE, MULTIPLES, Misreading, Other, Question, exchanged
-from cvxml.core.pairs import KINDS, Paired, Pairs, paired, price_of_each
-from cvxml.core.parameter import JSON, NUMBER, NUMBERS, Parameter
+from cvxml.core.pairs import BY_PAIRS, KINDS, Paired, Pairs, paired, price_of_each
+from cvxml.core.parameter import NUMBER, NUMBERS, Parameter
 from cvxml.core.prior import PRIOR, inverse_covariance, prior_of
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Found
@@ -523,11 +523,7 @@ class ITML(FamilyMethod[Instance]):
             NUMBERS,
             otherwise="the 5th and 95th percentile of all squared distances under the prior",
         ),
-        "pairs": Parameter(
-            '{"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}',
-            JSON,
-            otherwise="every two points, by their labels",
-        ),
+        **BY_PAIRS,
     }
     STATEMENT = Statement("cvxml.methods.itml", ("problem", "divergence", "dual"))
     MISREADINGS: ClassVar = MISREADINGS

@@ -87,9 +87,9 @@ class KernelMLSVM(FamilyMethod[Instance]):
         """Everything checked. Raises ValueError for bad input."""
         return instance(X, y, **params)
 
-    def metric_size(self, X: FloatArray) -> int:
+    def metric_size(self, given: Instance) -> int:
         """phi is n x n."""
-        return len(X)
+        return len(given.X)
 
     def metric(self, given: Instance, metric: ArrayLike, name: str = "metric") -> FloatArray:
         """phi, where E^T phi E is a metric; what is off by less than the tolerance is not projected away."""

@@ -27,16 +27,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from cvxml.core.inputs import real_array
-from cvxml.core.metric import FEASIBILITY_TOL, Feasibility, FloatArray, examine
+from cvxml.core.metric import FloatArray, examine
 from cvxml.core.result import Certificate, Dual, Stationarity
 from cvxml.family.coordinates import Coordinates, coordinates
 from cvxml.family.mixing import least_share
 from cvxml.family.proved import EPS
+from cvxml.family.rank import examine_rank
 from cvxml.methods.nca.infinity import limit
 from cvxml.methods.nca.instance import Instance
 from cvxml.methods.nca.rows import FirstOrder, Metric, Point, Softmax, finite
@@ -44,30 +45,6 @@ from cvxml.methods.nca.rows import FirstOrder, Metric, Point, Softmax, finite
 NOTHING = 1e-290  # a scale that nothing can be a share of
 PLENTY = 4  # times what the scale derivative is summed from: more than any distance, except where all is flat
 BLURRED = 1e-3  # of the points' spread: where rounding moves them by more nothing is proved
-
-
-@dataclass(frozen=True)
-class RankFeasibility(Feasibility):
-    """A metric whose rank is limited: `beyond` is the largest eigenvalue that should not be there.
-
-    It is that of the metric in coordinates of unit covariance, relative to the norm there.
-    """
-
-    rank: int = 0
-    beyond: float = 0.0
-
-    @property
-    def feasible(self) -> bool:
-        """True within `FEASIBILITY_TOL`, relative to the norm."""
-        return self.beyond <= FEASIBILITY_TOL and super().feasible
-
-    def __str__(self) -> str:
-        if self.beyond <= FEASIBILITY_TOL:
-            return super().__str__()
-        return (
-            f"{super().__str__()}; rank {self.rank} is asked for, and eigenvalue {self.rank + 1}, in units of the "
-            f"points' covariance, is {self.beyond:.3g} of the norm"
-        )
 
 
 def certify(p: Instance, Q: FloatArray, dual: Dual) -> Certificate:
@@ -124,25 +101,6 @@ def _certify(p: Instance, Q: FloatArray, dual: Dual) -> Certificate:
     bound = objective - gap
     step = replace(whole, kind=kind, lower_bound=bound, gap=gap, rounding=finite(rounding), dual=stored)
     return step if p.convex else replace(whole, dual=stored, step=step)
-
-
-def examine_rank(Q: FloatArray, m: int, at: Coordinates) -> tuple[FloatArray, Feasibility]:
-    """The nearest metric of rank m at most, in the coordinates, (r, r), and how far Q (d, d) was from it."""
-    found = examine(Q, at.Y @ at.back.T)[1]
-    values, vectors = np.linalg.eigh(at.inside(Q))
-    values = np.maximum(values, 0)
-    norm = float(np.linalg.norm(values))
-    limited = max(0, len(values) - m)
-    beyond = float(values[limited - 1]) / norm if limited and norm > 0 else 0.0
-    values[:limited] = 0
-    metric = (vectors * values) @ vectors.T
-    distance = found.distance
-    if beyond > FEASIBILITY_TOL:
-        distance = float(np.linalg.norm(Q - at.outside(metric)))
-    feasibility = RankFeasibility(
-        found.asymmetry, found.min_eigenvalue, distance, found.norm, rank=m, beyond=beyond
-    )
-    return (metric + metric.T) / 2, feasibility
 
 
 def _scale(p: Instance, metric: Metric, first: FirstOrder, above: float) -> tuple[float, bool]:

@@ -22,9 +22,9 @@ from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found, Start
 from cvxml.core.statement import Statement
 from cvxml.family.coordinates import coordinates
+from cvxml.family.rank import examine_rank
 from cvxml.methods.nca import definitions
 from cvxml.methods.nca.certify import certify as certify_metric
-from cvxml.methods.nca.certify import examine_rank
 from cvxml.methods.nca.evaluate import evaluate as evaluate_metric
 from cvxml.methods.nca.instance import Instance, instance
 from cvxml.methods.nca.misreadings import MISREADINGS

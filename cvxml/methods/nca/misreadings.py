@@ -6,13 +6,16 @@ over its sum, all of them of the form dF/dQ = sum_ij M_ij X_ij (c_i = 1 for g, p
     plain   e^-sqrt(d_ij) for e^-d_ij                              M_ij = c_i (w_ij - p_ij) / (2 sqrt(d_ij))
     each    -sum_i c_i sum_j u_ij log p_ij, u_ij = s_ij / sum_j s_ij, c_i = 1 (MCML) or sum_j s_ij
                                                                    M_ij = c_i (u_ij - p_ij)
+    others  -sum_i log p_i, only what is wrong for i (s_ik = 0) in the denominator
+                                                                   M_ij = w_ij / sum w - p_ij
     pairs   -sum_ij s_ij log q_ij, q one softmax over all pairs    M_ij = s_ij - q_ij sum s
 (pairs_self: its sum has the n terms i = j too). A metric is the answer if it is stationary, as NCA's own metrics of
 limited rank are judged (certify.py): max(|A|, 1) |dF/dA| and, for a row of A that is free, what the least eigenvalue of
 dF/dQ wins, both with what rounding may have done, as a share of the scale: the distance of F to a bound,
 or to where multiples of the metric tend if that is less. Near infinity, where all of these are 0, nothing is proved.
     bounds  self: K / (1 + K) of K that are right at distance 0; plain: that of NCA; each: sum c_i H(u_i), and pairs:
-            sum s H(s / sum s), H the entropy, since F less that is a relative entropy.
+            sum s H(s / sum s), H the entropy, since F less that is a relative entropy; others has none, and is judged
+            on a scale of 1 for each point.
     limits  self: only points at distance 0 count; plain: NCA's (infinity.py); the others tend to infinity.
 """
 
@@ -31,13 +34,15 @@ from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.misreading import Misreading, Other, Question, changed
 from cvxml.family.coordinates import Coordinates, coordinates
 from cvxml.family.proved import EPS
-from cvxml.methods.nca.certify import NOTHING, examine_rank
+from cvxml.family.rank import INVISIBLE, examine_rank
+from cvxml.methods.nca.certify import NOTHING
 from cvxml.methods.nca.infinity import limit
 from cvxml.methods.nca.instance import Instance, instance
-from cvxml.methods.nca.rows import INVISIBLE, Metric
+from cvxml.methods.nca.rows import Metric
 
 SMALL = 1e-2  # a metric no larger in units of the covariance is next to A = 0, and no direction in use
 BLOCK = 1 << 20  # distances at a time
+SINGLE = -150 * math.log(2)  # a smaller logarithm is that of a number which rounds to 0 there
 MOST_POINTS = 10_000  # a misreading that is not NCA itself is not tried with more
 
 
@@ -161,6 +166,8 @@ def _pairs(rows: Rows, log_sum: float, total: float) -> Part:
 
 def _points(p: Instance, rows: Rows, kind: str) -> Part:
     exponents = -np.sqrt(rows.d) if kind == "plain" else -rows.d
+    if kind == "others":
+        return _against_others(rows)
     log_sum = logsumexp(exponents, axis=1)
     if kind == "self":
         log_sum = np.logaddexp(log_sum, 0.0)
@@ -191,6 +198,14 @@ def _points(p: Instance, rows: Rows, kind: str) -> Part:
     return Part(value, bound, to, M)
 
 
+def _against_others(rows: Rows) -> Part:
+    mine, others = -rows.d + np.log(rows.s), np.where(rows.s > 0, -np.inf, -rows.d)
+    log_mine, log_others = (logsumexp(each, axis=1) for each in (mine, others))
+    value = float(np.sum(log_others - log_mine))
+    M = np.exp(mine - log_mine[:, None]) - np.exp(others - log_others[:, None])
+    return Part(value, value - len(rows.at), math.inf, M)
+
+
 # NCA with other inputs
 
 
@@ -217,6 +232,29 @@ def _mean_in_class(question: Question) -> Other | None:
     return Other(question.X, None, {**question.params, "similarity": s})
 
 
+def _dropped(question: Question) -> Other | None:
+    """g with no similarity for the points whose p_i is 0 in single precision, which may be right by now for none."""
+    p = instance(question.X, question.y, **question.params)
+    if p.criterion == "f" or len(p.X) > MOST_POINTS or not np.isfinite(question.metric).all():
+        return None
+    s, d = np.asarray(p.weights(), dtype=float), _squared_distances(p.X, question.metric)
+    with np.errstate(divide="ignore"):
+        log_p = logsumexp(np.log(s) - d, axis=1) - logsumexp(-d, axis=1)
+    gone = p.usable & (log_p < SINGLE)
+    if not gone.any() or gone.all():
+        return None
+    return Other(question.X, None, {**question.params, "similarity": np.where(gone[:, None], 0.0, s)})
+
+
+def _squared_distances(X: FloatArray, M: FloatArray) -> FloatArray:
+    """Squared distances in M (n, n), inf for a point itself."""
+    values, vectors = np.linalg.eigh((M + M.T) / 2)
+    E = (X - X.mean(axis=0)) @ (vectors * np.sqrt(np.maximum(values, 0.0)))
+    d: FloatArray = cdist(E, E, "sqeuclidean")
+    np.fill_diagonal(d, np.inf)
+    return d
+
+
 def _objective(sentence: str, kind: str) -> Misreading:
     return Misreading(sentence, left=partial(left, kind=kind))
 
@@ -226,6 +264,15 @@ MISREADINGS: dict[str, Misreading] = {
     "f": _other_criterion("f"),
     "mean": Misreading("p_i the mean of p_ij over the class where the note has the sum", _mean_in_class),
     "self": _objective("the point itself in the denominator of p_ij, where the note has k != i", "self"),
+    "dropped": Misreading(
+        "the points left out of g whose p_i is 0 in single precision, where the note has all of them",
+        _dropped,
+    ),
+    "others": _objective(
+        "the points of the class left out of the denominator of p_i (as its proxy is in Proxy-NCA), where the note has "
+        "every k != i",
+        "others",
+    ),
     "plain": _objective("exp(-|A x_i - A x_j|) where the note has the squared distance", "plain"),
     "mean_log": _objective(
         "sum_i of the mean of log p_ij over the class (MCML) where NCA has p_i = sum_j p_ij", "mean_log"

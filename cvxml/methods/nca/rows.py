@@ -23,11 +23,11 @@ import numpy as np
 from cvxml.core.metric import FloatArray
 from cvxml.family.coordinates import Coordinates
 from cvxml.family.proved import EPS, two_sum
+from cvxml.family.rank import INVISIBLE
 from cvxml.methods.nca.instance import Instance
 
 TINY = 2.0**-1020  # no underflow is a fact: what is summed of n numbers may be off by n times this
 FEW = 1000  # points of which all rows are kept: some 50 megabytes
-INVISIBLE = 1e-6  # a row of A of that squared length moves no distance by more: it is as good as free
 
 
 class Softmax:

@@ -12,12 +12,13 @@ from cvxml.core.metric import FloatArray
 from cvxml.core.result import Dual, Status, Step
 from cvxml.family.coordinates import Coordinates, coordinates
 from cvxml.family.proved import EPS
-from cvxml.methods.nca.certify import certify, examine_rank
+from cvxml.family.rank import INVISIBLE, examine_rank
+from cvxml.methods.nca.certify import certify
 from cvxml.methods.nca.descent import LARGEST, Descent, Point
 from cvxml.methods.nca.fast import Held, Pairs
 from cvxml.methods.nca.infinity import Limit, collapsible, limit
 from cvxml.methods.nca.instance import Instance
-from cvxml.methods.nca.rows import INVISIBLE, Metric
+from cvxml.methods.nca.rows import Metric
 
 SHARE = 0.1  # of tol: what the descent leaves to the certificate
 UNUSED = 1e-7  # of the objective: what a direction must win to be put in

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+from pathlib import Path
 from typing import Any
 
 import cvxpy as cp
@@ -10,6 +12,7 @@ import pytest
 from scipy.linalg import sqrtm
 
 import cvxml
+from cvxml.core import spectrum
 from cvxml.core.balls import ball, precision
 from cvxml.core.exact import flint
 from cvxml.core.metric import FloatArray
@@ -233,6 +236,30 @@ def test_a_unit_of_all_features_changes_the_value_alone(unit: float) -> None:
     assert other.objective / unit**2 == pytest.approx(plain.objective, rel=1e-9)
 
 
+@pytest.mark.parametrize("unit", [1e-100, 1e-130])
+def test_eigenvalues_below_all_floats_are_decided(unit: float) -> None:
+    """Those of S D are 1e-398 and less; another t needs their logarithms."""
+    plain, other = cvxml.solve("gmml", X, Y, weight=0.25), cvxml.solve("gmml", unit * X, Y, weight=0.25)
+    assert other.status is Status.CONVERGED
+    assert other.rel_gap < 1e-9
+    np.testing.assert_allclose(
+        other.metric * unit, plain.metric, rtol=1e-8, atol=1e-8 * np.abs(plain.metric).max()
+    )
+
+
+def test_a_metric_that_is_symmetric_but_for_rounding_stands_for_its_symmetric_part() -> None:
+    A = cvxml.solve("gmml", X, Y).metric * (1 + 1e-9 * np.triu(np.ones((4, 4)), 1))
+    here = cvxml.certify("gmml", X, Y, A, {"Y": A}).objective
+    assert here == pytest.approx(cvxml.evaluate("gmml", X, Y, (A + A.T) / 2).objective, rel=1e-14)
+
+
+def test_an_infinite_objective_is_not_saved(tmp_path: Path) -> None:
+    found = cvxml.solve("gmml", X, Y)
+    stalled = dataclasses.replace(found, certificate=dataclasses.replace(found.certificate, objective=np.inf))
+    with pytest.raises(ValueError, match="the objective is inf"):
+        stalled.save(tmp_path / "saved.json")
+
+
 @pytest.mark.parametrize("t", [0.5, 0.3])
 @pytest.mark.parametrize(("near", "far"), [(1e-100, 1e100), (1e100, 1e-100), (1e-60, 1.0)])
 def test_similar_and_dissimilar_pairs_may_have_other_units(near: float, far: float, t: float) -> None:
@@ -428,7 +455,7 @@ def test_eigenvalues_are_in_the_balls_whatever_the_coordinates_are(monkeypatch: 
     """In coordinates in which the product is far from diagonal the discs are wide, and must be."""
     with precision():
         same = flint().acb_mat([[1, 0], [0, 1]])
-        monkeypatch.setattr(gmml, "eigenvectors", lambda of: ([], same))
+        monkeypatch.setattr(spectrum, "eigenvectors", lambda of: ([], same))
         with pytest.raises(gmml.TooFewBits):
             gmml.spectrum(flint().arb_mat([[1, 1], [1, 3]]) / 4)
         found = gmml.spectrum(flint().arb_mat([[20, 1], [1, 30]]))

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import cvxml
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
-from cvxml.methods import get
+from cvxml.methods import get, lmnn
 from tests.instances import random_data, real_data
 
 IDS = ("lmnn", "lmnn:squared_hinge")
@@ -428,10 +428,11 @@ def test_given_triplets_the_other_way_around_are_named() -> None:
 @every_hinge
 def test_without_triplets_the_dual_is_zero(method: str) -> None:
     X, _ = random_data(3, n=6, d=2, classes=2)
-    dual = cvxml.dual(method, X, [0] * 6, n_neighbors=2)
-    assert dual.solve(solver="CLARABEL") == 0
-    solution = cvxml.solve(method, X, [0] * 6, n_neighbors=2)
-    assert solution.objective == solution.lower_bound == 0
+    targets, none = np.array([[0, 1], [2, 3]]), np.zeros((0, 3), dtype=int)
+    squared = "squared" in method
+    assert lmnn.dual(X, targets, none, 0.5, squared).solve(solver="CLARABEL") == 0
+    primal = lmnn.problem(X, targets, none, 0.5, squared)
+    assert primal.solve(solver="CLARABEL") == pytest.approx(0, abs=1e-6)
 
 
 def test_a_tie_never_refutes_unless_targets_are_given() -> None:

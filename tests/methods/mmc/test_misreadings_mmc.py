@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
+from scipy.optimize import linprog, minimize
 
 import cvxml
 from cvxml.core.metric import FloatArray
@@ -41,6 +41,23 @@ def most(
     return metric(minimize(value, start, jac=gradient, method="BFGS", options={"gtol": 1e-9}).x)
 
 
+def plain_budget(E: FloatArray, C: FloatArray, diagonal: bool) -> FloatArray:
+    """The least sum sqrt(D) over E where <C, A> = 1: v that climbs v^T C v by linear programs, from many starts."""
+    q, d = E.shape
+    rows = np.block([[E, -np.eye(q)], [-E, -np.eye(q)], [np.zeros((1, d)), np.ones((1, q))]])
+    sides = np.append(np.zeros(2 * q), 1.0)
+    found = list(np.eye(d))
+    for start in np.random.default_rng(0).standard_normal((0 if diagonal else 20, d)):
+        v = start
+        for _ in range(8):
+            cost = np.append(-C @ v, np.zeros(q))
+            v = linprog(cost, rows, sides, bounds=[(None, None)] * d + [(0, None)] * q).x[:d]
+        found.append(v)
+    v = min(found, key=lambda v: float(np.abs(E @ v).sum() / np.sqrt(v @ C @ v)))
+    A: FloatArray = np.outer(v, v) / (v @ C @ v)
+    return A
+
+
 def misread(name: str, X: FloatArray, y: Any, diagonal: bool) -> FloatArray:
     similar, dissimilar = differences(X, y)
     S = similar.T @ similar
@@ -49,6 +66,7 @@ def misread(name: str, X: FloatArray, y: Any, diagonal: bool) -> FloatArray:
         "squared": lambda: most(dissimilar, S, lambda D: D, diagonal),
         "log": lambda: most(dissimilar, S, np.log, diagonal),
         "exchanged": lambda: most(similar, dissimilar.T @ dissimilar, np.sqrt, diagonal),
+        "plain_budget": lambda: plain_budget(similar, dissimilar.T @ dissimilar, diagonal),
         "all_pairs": lambda: most(np.vstack([similar, dissimilar]), S, np.sqrt, diagonal),
         "trace": lambda: most(dissimilar, np.eye(X.shape[1]), np.sqrt, diagonal),
         "half": lambda: best / 2,
@@ -64,6 +82,7 @@ def misread(name: str, X: FloatArray, y: Any, diagonal: bool) -> FloatArray:
 NAMES = [
     "squared",
     "log",
+    "plain_budget",
     "exchanged",
     "all_pairs",
     "trace",

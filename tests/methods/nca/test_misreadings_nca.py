@@ -56,6 +56,21 @@ def over_pairs(d: np.ndarray, s: np.ndarray, own: float) -> float:
     return -float(np.sum(s * (-d - logsumexp(e))))
 
 
+def minus_g_in_single(d: np.ndarray, s: np.ndarray) -> float:
+    """Of the points whose probability is not 0 there, as a loss that takes their logarithms has to."""
+    e = (-d).astype(np.float32)
+    np.fill_diagonal(e, -np.inf)
+    p = np.exp(e - e.max(axis=1, keepdims=True))
+    kept = np.sum(s * (p / p.sum(axis=1, keepdims=True)), axis=1, dtype=np.float32) != 0
+    return -float(np.sum(np.log(np.sum(s * np.exp(log_p(-d)), axis=1)[kept])))
+
+
+def against_others(d: np.ndarray, s: np.ndarray) -> float:
+    with np.errstate(divide="ignore"):
+        others = np.log((s == 0) * (1.0 - np.eye(len(s))))
+        return float(np.sum(logsumexp(others - d, axis=1) - logsumexp(np.log(s) - d, axis=1)))
+
+
 MADE: dict[str, dict[str, Objective]] = {  # name -> criterion asked for -> what is minimised
     "g": {"f": lambda d, s: minus_g(log_p(-d), s)},
     "f": {"g": lambda d, s: minus_f(log_p(-d), s)},
@@ -64,6 +79,8 @@ MADE: dict[str, dict[str, Objective]] = {  # name -> criterion asked for -> what
         "f": lambda d, s: minus_f(log_p(-d, 0.0), s),
         "g": lambda d, s: minus_g(log_p(-d, 0.0), s),
     },
+    "dropped": {"g": minus_g_in_single},
+    "others": dict.fromkeys("fg", against_others),
     "plain": {
         "f": lambda d, s: minus_f(log_p(-np.sqrt(d)), s),
         "g": lambda d, s: minus_g(log_p(-np.sqrt(d)), s),
@@ -75,12 +92,13 @@ MADE: dict[str, dict[str, Objective]] = {  # name -> criterion asked for -> what
 }
 # of rank 1 the plain distance has its optima at cusps, where two images coincide: nothing is stationary there
 KINDS = ["self", "plain", "mean_log", "sum_log", "pairs", "pairs_self"]
+ALL = [*KINDS, "others"]
 CASES = [
     (name, criterion, m)
     for name, by in MADE.items()
     for criterion in by
     for m in (1, 2)
-    if (name, m) != ("plain", 1)
+    if (name, m) != ("plain", 1) and name not in ("dropped", "others")  # they need other points: below
 ]
 
 
@@ -140,6 +158,32 @@ def test_a_misreading_is_named(name: str, criterion: str, m: int) -> None:
     assert any(MISREADINGS[name].sentence in line for line in report.diagnosis), report.diagnosis
 
 
+@pytest.mark.parametrize("m", [1, 2])
+def test_points_that_single_precision_drops(m: int) -> None:
+    X, y = data(11)
+    X = np.concatenate([X, [[60.0, 40.0], [60.1, 40.2]]])  # far from their classes, and each other's nearest
+    y = np.concatenate([y, [0, 1]])
+    A = least(X, same_class(y), minus_g_in_single, m)
+    report = judged(X, y, A, criterion="g", n_components=m)
+    assert report.verdict is Verdict.REFUTED
+    assert any(MISREADINGS["dropped"].sentence in line for line in report.diagnosis), report.diagnosis
+    assert MISREADINGS["dropped"].problem(Question(X, y, 1e-6 * A.T @ A, 1e-6, {"criterion": "g"})) is None
+
+
+@pytest.mark.parametrize("criterion", ["f", "g"])
+@pytest.mark.parametrize("m", [1, 2])
+def test_a_denominator_of_the_others_alone(criterion: str, m: int) -> None:
+    rng = np.random.default_rng(2)
+    y = np.repeat(
+        [0, 1, 2], (5, 12, 12)
+    )  # of classes that overlap: else multiples of a metric are better and better
+    X = rng.standard_normal((len(y), 2)) + 0.3 * rng.standard_normal((3, 2))[y]
+    A = least(X, same_class(y), against_others, m)
+    report = judged(X, y, A, criterion=criterion, n_components=m)
+    assert report.verdict is Verdict.REFUTED
+    assert any(MISREADINGS["others"].sentence in line for line in report.diagnosis), report.diagnosis
+
+
 @pytest.mark.parametrize("name", KINDS)
 def test_soft_labels_have_misreadings_too(name: str) -> None:
     X, _ = data(11)
@@ -170,7 +214,7 @@ def test_random_wrong_metrics_get_no_diagnosis(criterion: str, m: int, count: in
         assert report.diagnosis == ()
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ALL)
 def test_random_wrong_metrics_are_stationary_for_nothing(kind: str) -> None:
     X, y = data(1, d=3)
     rng = np.random.default_rng(0)
@@ -180,7 +224,7 @@ def test_random_wrong_metrics_are_stationary_for_nothing(kind: str) -> None:
         assert left(Question(X, y, L.T @ L, 1e-6, params), kind) > LOOSE
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ALL)
 @pytest.mark.parametrize("criterion", ["f", "g"])
 @pytest.mark.parametrize("size", [1e-12, 1e-6, 1e3, 1e6, 1e12, 1e40])
 def test_nothing_is_proved_of_what_saturates(kind: str, criterion: str, size: float) -> None:

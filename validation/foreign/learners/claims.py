@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
-from metric_learn import ITML, LMNN, MMC
+from metric_learn import LMNN, LSML, MLKR, MMC, NCA, SCML
 from metric_learn.constraints import wrap_pairs
 from metric_learn.lmnn import _sum_outer_products
+from record import Data
+from sklearn.neighbors import NeighborhoodComponentsAnalysis
 
 
 def targets(model: LMNN, X: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -17,10 +20,9 @@ def targets(model: LMNN, X: np.ndarray, y: np.ndarray) -> np.ndarray:
     return model._select_targets(X, numbers)
 
 
-def own_objective(
-    model: Any, X: np.ndarray, y: np.ndarray, pairs: tuple[np.ndarray, ...], L: np.ndarray
-) -> dict[str, list[float]]:
+def own_objective(model: Any, data: Data, L: np.ndarray, given: dict[str, Any]) -> dict[str, list[float]]:
     """[at its start, at L]. `model` is not fitted; it starts from the identity, or from `init` if that is a matrix."""
+    X, y = data.X, data.y
     eye = np.eye(X.shape[1])
     if isinstance(model, LMNN):
         chosen, numbers = targets(model, X, y), np.unique(y, return_inverse=True)[1]
@@ -29,12 +31,44 @@ def own_objective(
         return {"minimised": [float(model._loss_grad(X, each, *rest)[1]) for each in (eye, L)]}
     if isinstance(model, MMC):
         start = eye if isinstance(model.init, str) else model.init
-        return mmc_objective(model, *wrap_pairs(X, pairs), start, L.T @ L)
-    if isinstance(model, ITML):  # it computes no objective
-        return {}
-    model.n_iter_ = 1  # at 0 the loss would print a header
-    same = y[:, None] == y[None, :]
-    return {"maximised": [float(model._loss_grad_lbfgs(each.ravel(), X, same)[0]) for each in (eye, L)]}
+        return mmc_objective(model, *wrap_pairs(X, data.pairs), start, L.T @ L)
+    if isinstance(model, LSML):
+        return {"minimised": [lsml_loss(model, data, each, given.get("weights")) for each in (eye, L.T @ L)]}
+    if isinstance(model, (NCA, NeighborhoodComponentsAnalysis)):
+        model.n_iter_ = 1  # at 0 the loss would print a header
+        same = y[:, None] == y[None, :]
+        return {"maximised": [float(model._loss_grad_lbfgs(each.ravel(), X, same)[0]) for each in (eye, L)]}
+    if isinstance(model, MLKR):
+        model.n_iter_ = 1
+        start = np.eye(L.shape[1])
+        return {"minimised": [float(model._loss(each.ravel(), *regression(data))[0]) for each in (start, L)]}
+    return {}  # the others compute none, or none that can be called
+
+
+def triplets(data: Data) -> np.ndarray:
+    """(m, 3) every near point of each with every far one."""
+    near, far = data.more["near"], data.more["far"]
+    return np.array([[i, j, k] for i in range(len(data.X)) for j in near[i] for k in far[i]])
+
+
+def regression(data: Data) -> tuple[np.ndarray, np.ndarray]:
+    """The last feature as the target of the others."""
+    return data.X[:, :-1].copy(), data.X[:, -1].copy()
+
+
+def basis(model: SCML, data: Data) -> np.ndarray:
+    """(K, d) as `fit` draws it, from the same seed."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return model._initialize_basis(*model._to_index_points(data.X[triplets(data)]))[0]
+
+
+def lsml_loss(model: LSML, data: Data, M: np.ndarray, weights: np.ndarray | None = None) -> float:
+    """The prior being the identity."""
+    a, b, c, d = data.X[data.more["quadruplets"].T]
+    model.w_ = np.ones(len(a)) if weights is None else weights.copy()
+    model.w_ /= model.w_.sum()
+    return float(model._total_loss(M, a - b, c - d, np.eye(M.shape[0])))
 
 
 def mmc_objective(

@@ -1,13 +1,13 @@
 """The test vector that metric-learn commits for MMC: test/metric_learn_test.py, TestMMC.test_iris, commit dc7e449.
 
-The test sets np.random.seed(1234). MMC with a given start draws nothing, so the seed has no effect.
+Of iris as it is, and all its pairs i < j. The test sets np.random.seed(1234). MMC with a given start draws nothing, so
+the seed has no effect.
 """
 
 from __future__ import annotations
 
 import numpy as np
 from metric_learn import MMC
-from sklearn.datasets import load_iris
 
 PINNED = {  # to 6 decimals
     "committed test, full": [
@@ -26,10 +26,3 @@ def learners() -> dict[str, MMC]:
         "committed test, full": MMC(tol=0.01, init=np.eye(4) / 10),
         "committed test, diagonal": MMC(diagonal=True),
     }
-
-
-def points_and_pairs() -> tuple[np.ndarray, np.ndarray, tuple[np.ndarray, ...]]:
-    """Iris as it is, and all its pairs i < j in the order of the test: similar (a, b), dissimilar (c, d)."""
-    X, y = load_iris(return_X_y=True)
-    same = y[None] == y[:, None]
-    return X, y, (*np.nonzero(np.triu(same, k=1)), *np.nonzero(np.triu(~same, k=1)))

@@ -1,0 +1,75 @@
+"""Queries with relevant points: an input of a ranking problem, given or read off labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cvxml.core.inputs import check_labels, check_neighbors
+from cvxml.core.memory import check_room
+from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.parameter import LISTS, Parameter
+
+BY_QUERIES = {
+    "relevant": Parameter(
+        "the points relevant to each point, n lists; all others are irrelevant to it",
+        LISTS,
+        otherwise="the others of its class",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Queried:
+    """Checked data of a method that ranks all other points for each query."""
+
+    X: FloatArray  # (n, d)
+    y: IntArray  # (n,) codes, zeros where lists were given without labels
+    relevant: NDArray[np.bool_]  # (n, n) True where j is relevant to i
+    queries: IntArray  # the points that have relevant and irrelevant others
+
+    @property
+    def lists(self) -> list[list[int]]:
+        """`relevant` as it is given."""
+        return [np.flatnonzero(row).tolist() for row in self.relevant]
+
+    def sides(self, q: int) -> tuple[list[int], list[int]]:
+        """The relevant and the irrelevant points of a query."""
+        rest = ~self.relevant[q]
+        rest[q] = False
+        return np.flatnonzero(self.relevant[q]).tolist(), np.flatnonzero(rest).tolist()
+
+
+def queried(X: FloatArray, y: ArrayLike | None, relevant: Any) -> Queried:
+    """The lists given, else the others of a class.
+
+    X: (n, d), checked. A point to which none or all others are relevant is no query. Raises ValueError for bad input,
+    and where there is no query.
+    """
+    n = len(X)
+    if y is None and relevant is None:
+        raise ValueError("y is None: it must be one-dimensional, one label a point, or give relevant")
+    codes = np.zeros(n, dtype=np.intp) if y is None else check_labels(y, n)
+    check_room(16 * n * n, f"tables of every two of {n} points")
+    table = codes[:, None] == codes if relevant is None else np.zeros((n, n), dtype=bool)
+    np.fill_diagonal(table, False)
+    if relevant is not None:
+        for i, listed in enumerate(_checked(relevant, n)):
+            table[i, listed] = True
+    count = table.sum(axis=1)
+    queries = np.flatnonzero((count > 0) & (count < n - 1))
+    if len(queries) == 0:
+        raise ValueError("no point has relevant and irrelevant others: there is nothing to rank")
+    return Queried(X, codes, table, queries)
+
+
+def _checked(relevant: Any, n: int) -> list[IntArray]:
+    try:
+        return check_neighbors(relevant, n)
+    except ValueError as error:
+        raise ValueError(
+            str(error).replace("neighbors", "relevant").replace(" neighbour", " point")
+        ) from None

@@ -1,0 +1,71 @@
+"""Measures of a ranking, as what each relevant point earns at its rank: loss = 1 - sum_p earned(p, r_p).
+
+The p-th relevant point of P has the rank r = p + g, g being how many of the N irrelevant ones are before it:
+
+| auc       | (N - g) / (P N)                                                    |
+| precision | [r <= k] / k, k at most P and N                                    |
+| map       | p / (P r)                                                          |
+| mrr       | 1 / r of the first                                                 |
+| ndcg      | [r <= k] c(r) / (c(1) + .. + c(k)), k at most P, c(r) = 1/log2 r, and c(1) = 1 |
+
+None is more where g is more, which is what makes the worst ranking easy to find (family/interleaving.py).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from cvxml.core.balls import ball, ends, precision
+from cvxml.core.metric import FloatArray
+
+MEASURES = ("auc", "precision", "map", "mrr", "ndcg")
+
+
+def length(measure: str, k: int, P: int, N: int) -> int:
+    """How long the part of a ranking is that counts, where not all of it does."""
+    return min(k, P, N) if measure == "precision" else min(k, P)
+
+
+def earned(measure: str, k: int, P: int, N: int) -> FloatArray:
+    """(P, N + 1), of the p-th relevant point with g irrelevant ones before it, in row p - 1 and column g."""
+    p, g = np.arange(1.0, P + 1)[:, None], np.arange(N + 1.0)
+    r, k = p + g, length(measure, k, P, N)
+    if measure == "auc":
+        table: FloatArray = np.ones_like(p) * (N - g) / (P * N)
+        return table
+    if measure == "precision":
+        return np.where(r <= k, 1 / k, 0.0)
+    if measure == "map":
+        share: FloatArray = p / (P * r)
+        return share
+    if measure == "mrr":
+        return np.where(p == 1, 1 / r, 0.0)
+    c = 1 / np.log2(np.maximum(np.arange(1.0, P + N + 1), 2))
+    return np.where(r <= k, c[(r - 1).astype(np.intp)] / np.sum(c[:k]), 0.0)
+
+
+def earned_exactly(measure: str, k: int, P: int, N: int, up: bool) -> list[list[Fraction]]:
+    """The same as fractions; of ndcg, which is not rational, no less than it is, or no more."""
+    k = length(measure, k, P, N)
+    discounted = _discounted(k, P + N, up) if measure == "ndcg" else []
+
+    def at(p: int, r: int) -> Fraction:
+        if measure == "auc":
+            return Fraction(N - (r - p), P * N)
+        if measure == "precision":
+            return Fraction(int(r <= k), k)
+        if measure == "map":
+            return Fraction(p, P * r)
+        return Fraction(int(p == 1), r) if measure == "mrr" else discounted[r - 1]
+
+    return [[at(p, p + g) for g in range(N + 1)] for p in range(1, P + 1)]
+
+
+def _discounted(k: int, ranks: int, up: bool) -> list[Fraction]:
+    with precision():
+        c: list[Any] = [ball(1)] + [ball(2).log() / ball(r).log() for r in range(2, k + 1)]
+        total = sum(c[1:], c[0])
+        return [ends(own / total)[int(up)] for own in c] + [Fraction(0)] * (ranks - k)

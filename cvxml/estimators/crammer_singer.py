@@ -1,0 +1,65 @@
+"""The multiclass SVM of Crammer and Singer as a scikit-learn classifier: a baseline that learns no metric."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from cvxml.core.metric import FloatArray
+from cvxml.core.result import Certificate
+from cvxml.methods.crammer_singer import instance, solve
+
+
+class CrammerSingerSVM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """The linear SVM of Crammer and Singer (2001), solved to a certified gap.
+
+    Parameters
+    ----------
+    C : float, default 1.0. Weight of each loss.
+    tol : float, default 1e-06. Certified gap, relative to 1/2 ||W||^2.
+    max_iter : int, default 100. Iterations of the interior point method.
+
+    Attributes
+    ----------
+    coef_ : (R, d), intercept_ : (R,), of every class, of two as well; W = [coef_, intercept_].
+    certificate_ : the proof; gap_ : its absolute gap; its radius : how far W may be from the optimum.
+    n_iter_, n_features_in_, classes_ : as scikit-learn has them.
+    """
+
+    def __init__(self, C: float = 1.0, *, tol: float = 1e-6, max_iter: int = 100):
+        self.C, self.tol, self.max_iter = C, tol, max_iter
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Learn W from X (n, d) and labels y (n,).
+
+        Raises ValueError for bad input; warns (ConvergenceWarning) whenever tol is not met.
+        """
+        points, y = validate_data(self, X, y, dtype=np.float64)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        found = solve(instance(points, codes, self.C), self.tol, self.max_iter)
+        self.coef_: FloatArray = found.W[:, :-1]
+        self.intercept_: FloatArray = found.W[:, -1]
+        self.certificate_: Certificate = found.certificate
+        self.gap_ = found.certificate.gap
+        self.n_iter_ = found.n_iter
+        return self
+
+    def decision_function(self, X: ArrayLike) -> FloatArray:
+        """Scores (n, R) of the classes; of two classes (n,), the second less the first."""
+        check_is_fitted(self)
+        points = validate_data(self, X, dtype=np.float64, reset=False)
+        scores: FloatArray = points @ self.coef_.T + self.intercept_
+        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def predict(self, X: ArrayLike) -> np.ndarray:
+        """The class of the largest score, for each row; of equal ones the first."""
+        scores = self.decision_function(X)
+        best = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        chosen: np.ndarray = self.classes_[best]
+        return chosen

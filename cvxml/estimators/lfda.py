@@ -1,0 +1,31 @@
+"""LFDA as a scikit-learn transformer."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from cvxml.core.metric import FloatArray
+from cvxml.estimators.base import Learner
+from cvxml.estimators.parameters import estimator
+
+
+@estimator
+class LFDA(Learner):
+    """A map to few dimensions by local Fisher discriminant analysis (Sugiyama 2007), with its proof."""
+
+    n_components: int | None = None
+    n_neighbors: int | None = None
+    embedding: str = "weighted"
+    alpha: float = 0.0
+
+    _method: ClassVar[str] = "lfda"
+    _says: ClassVar = {"max_iter": "Of no effect: the solution is a closed form"}
+    _attributes: ClassVar[str] = """
+        components_ : T^T (n_components, d), rows by their eigenvalues, the largest first.
+        certificate_ : the proof; gap_ : its absolute gap; solution_ : everything, its notes too.
+        n_iter_, n_features_in_, classes_ : as scikit-learn has them.
+        """
+
+    def _keep(self, X: FloatArray) -> None:
+        assert self.solution_.components is not None
+        self.components_ = self.solution_.components

@@ -1,0 +1,51 @@
+"""MLKR as a scikit-learn transformer of regression data."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import validate_data
+
+from cvxml.core.metric import FloatArray
+from cvxml.estimators.base import Learner
+from cvxml.estimators.parameters import estimator
+
+
+@estimator
+class MLKR(Learner):
+    """A transform x -> A x for kernel regression by MLKR (Weinberger, Tesauro 2007), proved to be stationary."""
+
+    n_components: int | None = None
+    _: KW_ONLY
+    init: Any = "auto"
+    max_iter: int = 1000
+    random_state: int = 0
+
+    _method: ClassVar[str] = "mlkr"
+    _says: ClassVar = {
+        "tol": "What the gradient times the norm may be, relative to the scale",
+        "max_iter": "Iterations from each start",
+    }
+    _attributes: ClassVar[str] = """
+        components_ : (m, d), A: its rows along the principal axes of the metric, the longest first.
+        certificate_ : with `stationarity`. gap_ : of the objective to its trivial bound 0. solution_ : everything; its
+            status says where the infimum is at infinity.
+        n_iter_, n_features_in_ : as scikit-learn has them.
+        """
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Learn A from X (n, d) and real targets y (n,).
+
+        Raises ValueError for bad input; warns (ConvergenceWarning) whenever tol is not met, as where the infimum is at
+        infinity.
+        """
+        points, targets = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2, y_numeric=True)
+        self._solve(points, targets)
+        return self
+
+    def _keep(self, X: FloatArray) -> None:
+        assert self.solution_.components is not None
+        self.components_ = self.solution_.components

@@ -1,0 +1,29 @@
+"""MLR as a scikit-learn transformer."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+from numpy.typing import ArrayLike
+
+from cvxml.estimators.base import Learner
+from cvxml.estimators.parameters import estimator
+
+
+@estimator
+class MLR(Learner):
+    """The metric that ranks relevant points first (McFee, Lanckriet 2010), solved to a certified gap."""
+
+    measure: str = "auc"
+    k: int = 3
+    C: float = 1.0
+
+    _method: ClassVar[str] = "mlr"
+
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None, *, relevant: Any = None) -> Self:
+        """Learn the metric from X (n, d) and labels y (n,), or from lists of relevant points, y then unused.
+
+        relevant: n lists of indices into X, the points that should be nearest to each. Raises ValueError for bad input;
+        warns (ConvergenceWarning) whenever tol is not met.
+        """
+        return self._fit_to(X, y, relevant=relevant)

@@ -1,0 +1,93 @@
+"""PLML as a scikit-learn classifier: nearest neighbours, each query by the weights of its nearest training point."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from cvxml import api
+from cvxml.core.inputs import check_count
+from cvxml.core.metric import FloatArray, blocks_of
+from cvxml.core.neighbors import squared_euclidean
+from cvxml.core.result import Certificate, Solution
+from cvxml.estimators.local import LocalMetricClassifier
+from cvxml.estimators.parameters import estimator
+from cvxml.methods import get
+from cvxml.methods.plml.weights import certify
+
+
+@estimator
+class PLML(LocalMetricClassifier):
+    """Nearest neighbour classification by the local metrics of PLML (Wang, Woznica, Kalousis 2012)."""
+
+    n_anchors: int = 5
+    n_neighbors: int = 3
+    _: KW_ONLY
+    n_votes: int = 1
+    alpha1: float = 1.0
+    alpha2: float = 1.0
+    lam1: float = 1.0
+    lam2: float = 100.0
+    anchors: Any = None
+    graph_neighbors: int = 6
+    random_state: int = 0
+    n_jobs: int | None = None
+    solver: str = "fast"
+    tol: float = 1e-6
+    max_iter: int = 200
+
+    _method: ClassVar[str] = "plml"
+    _says: ClassVar = {
+        "n_votes": "Nearest training points that vote on a query",
+        "n_jobs": "Processes, through joblib; None: 1",
+        "tol": "Certified gap, relative to alpha1 times the squared norm of the metrics",
+    }
+    _attributes: ClassVar[str] = """
+        metrics_ : (m, d, d), the basis metrics. anchors_ : (m, d). weights_ : (n, m), of the training points.
+        certificate_ : the proof of the metrics, for these weights; gap_ : its absolute gap. weights_certificate_ : the
+            proof of the weights. No joint optimum is claimed.
+        solution_ : everything, its notes too. n_iter_, n_features_in_, classes_ : as scikit-learn has them.
+        """
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Learn weights and basis metrics from X (n, d) and labels y (n,).
+
+        Raises ValueError for bad input; warns (ConvergenceWarning) whenever tol is not met.
+        """
+        points, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+        check_classification_targets(y)
+        self.classes_, self._codes = np.unique(y, return_inverse=True)
+        check_count(self.n_votes, "n_votes", at_most=len(points))
+        own = {k: v for k, v in self.get_params(deep=False).items() if k in get(self._method).PARAMETERS}
+        options = {"solver": self.solver, "tol": self.tol, "max_iter": self.max_iter}
+        self.solution_: Solution = api.solve(self._method, points, self._codes, **options, **own)
+        given = get(self._method).instance(points, self._codes, **self.solution_.params)
+        self._X: FloatArray = points
+        self.anchors_: FloatArray = given.smooth.U
+        self.weights_: FloatArray = given.W
+        self.metrics_ = blocks_of(self.solution_.metric, given.m)
+        self.certificate_: Certificate = self.solution_.certificate
+        self.weights_certificate_: Certificate = certify(given.smooth, given.W)
+        self.gap_ = self.solution_.gap
+        self.n_iter_ = max(1, self.solution_.n_iter)
+        return self
+
+    def weights_at(self, X: ArrayLike) -> FloatArray:
+        """The weights of each row of X (q, d), those of the nearest training point: (q, m)."""
+        return self._weights(self._queries(X))
+
+    def _weights(self, Q: FloatArray) -> FloatArray:
+        own: FloatArray = self.weights_[squared_euclidean(Q, self._X).argmin(axis=1)]
+        return own
+
+    def _votes(self) -> int:
+        return self.n_votes
+
+    def _metrics(self, Q: FloatArray) -> FloatArray:
+        mixed: FloatArray = np.einsum("qb,bij->qij", self._weights(Q), self.metrics_)
+        return mixed

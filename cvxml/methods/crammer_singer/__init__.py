@@ -1,0 +1,243 @@
+"""The multiclass SVM of Crammer and Singer (2001): a linear classifier that papers put beside learnt metrics.
+
+Problem, over a row w_m of W for each class, with a 1 appended to every x, so that the intercept is regularized too
+    min_W  1/2 ||W||^2 + C sum_i max_m ( [m != y_i] + w_m x_i - w_{y_i} x_i ).
+It is what scikit-learn's LinearSVC(multi_class="crammer_singer") states. It learns no metric, so it is none of
+`cvxml.methods`; it has a problem, a dual, an objective, a certificate and an exact mode like these.
+
+Dual and bound: mu >= 0, mu_im = 0 for m = y_i, sum_m mu_im <= C give sum mu - 1/2 ||W(mu)||^2 (`dual`). A mu that is
+none is clipped, its rows scaled. Data, W and mu are floats, so all of it is rational: floats come last. Scale:
+1/2 ||W||^2. The objective is strongly convex: the optimum lies within sqrt(2 gap). Solver: interior.py.
+
+Reference: K. Crammer, Y. Singer, On the algorithmic implementation of multiclass kernel-based vector machines, JMLR 2,
+2001. docs/crammer_singer.md says what was read.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cvxml.core.exact import Exact, flint, root_upward, scaled
+from cvxml.core.inputs import check_count, check_labels, check_positive, check_X, real_array
+from cvxml.core.metric import Feasibility, FloatArray, IntArray
+from cvxml.core.result import Certificate
+from cvxml.core.squares import whole
+from cvxml.core.threads import one_blas_thread
+from cvxml.methods.crammer_singer.interior import Interior
+
+EPS = float(np.finfo(float).eps)
+LARGEST = 1e100  # of an entry of X, of C, and of its inverse
+AGAIN = 4  # gaps without a better one, after which rounding is to blame
+
+
+def problem(X: FloatArray, y: IntArray, C: float) -> Any:
+    """The problem, point by point, as a `cvxpy.Problem`. Variable: "W" (R, d + 1), intercepts last. y: codes 0..R-1."""
+    import cvxpy as cp
+
+    n, R = len(X), int(y.max()) + 1
+    x = np.hstack([X, np.ones((n, 1))])
+    W = cp.Variable((R, x.shape[1]), name="W")
+    losses = []
+    for i in range(n):
+        # max over m, y_i among them, of [m != y_i] + w_m x_i - w_{y_i} x_i
+        losses.append(cp.max(cp.hstack([float(m != y[i]) + W[m] @ x[i] - W[y[i]] @ x[i] for m in range(R)])))
+    return cp.Problem(cp.Minimize(cp.sum_squares(W) / 2 + C * cp.sum(cp.hstack(losses))))
+
+
+def dual(X: FloatArray, y: IntArray, C: float) -> Any:
+    """Its dual as a `cvxpy.Problem`. Variable: "mu" (n, R)."""
+    import cvxpy as cp
+
+    n, R = len(X), int(y.max()) + 1
+    x = np.hstack([X, np.ones((n, 1))])
+    mu = cp.Variable((n, R), nonneg=True, name="mu")
+    own = np.eye(R)[y]
+    # w_m = sum_i ( [y_i = m] sum_l mu_il - mu_im ) x_i
+    W = (cp.multiply(own, cp.sum(mu, axis=1, keepdims=True) @ np.ones((1, R))) - mu).T @ x
+    constraints = [cp.multiply(own, mu) == 0, cp.sum(mu, axis=1) <= C]
+    return cp.Problem(cp.Maximize(cp.sum(mu) - cp.sum_squares(W) / 2), constraints)
+
+
+@dataclass(frozen=True)
+class Instance:
+    """Checked data."""
+
+    X: FloatArray  # (n, d)
+    y: IntArray  # (n,) codes 0..R-1
+    C: float
+
+    @cached_property
+    def x(self) -> FloatArray:
+        """(n, d + 1), with a 1 appended."""
+        return np.hstack([self.X, np.ones((len(self.X), 1))])
+
+    @property
+    def classes(self) -> int:
+        """R"""
+        return int(self.y.max()) + 1
+
+
+def instance(X: ArrayLike, y: ArrayLike, C: float = 1.0) -> Instance:
+    """Everything checked. Raises ValueError for bad input."""
+    points, C = check_X(X), check_positive(C, "C")
+    if not (np.abs(points).max() <= LARGEST and 1 / LARGEST <= C <= LARGEST):
+        raise ValueError(f"entries of X and C must not be beyond {LARGEST:g}; rescale X")
+    return Instance(points, check_labels(y, len(points)), C)
+
+
+def objective(given: Instance, W: FloatArray) -> float:
+    """1/2 ||W||^2 + C sum of the losses at W (R, d + 1), point by point."""
+    losses = []
+    for x, own in zip(given.x, given.y.tolist(), strict=True):
+        losses.append(max(float(m != own) + float(W[m] @ x) - float(W[own] @ x) for m in range(len(W))))
+    return 0.5 * float(np.sum(W**2)) + given.C * math.fsum(losses)
+
+
+def evaluate(given: Instance, W: FloatArray) -> dict[str, Any]:
+    """Intermediates at W (R, d + 1).
+
+    objective; scores (n, R); losses (n,); margins (n,), by which the own class leads the best of the others.
+    """
+    scores = given.x @ W.T
+    own = np.eye(len(W), dtype=bool)[given.y]
+    margins = scores[own] - np.where(own, -np.inf, scores).max(axis=1)
+    return {
+        "objective": objective(given, W),
+        "scores": scores,
+        "losses": np.maximum(0.0, 1 - margins),
+        "margins": margins,
+    }
+
+
+def repaired(given: Instance, mu: ArrayLike) -> FloatArray:
+    """mu (n, R), 0 for the own class, not negative, its rows no more than C in sum: exactly.
+
+    Raises ValueError for another shape and for NaN.
+    """
+    values = real_array(mu, "mu")
+    shape = (len(given.y), given.classes)
+    if values.shape != shape or np.isnan(values).any():
+        raise ValueError(f"mu must be numbers of shape {shape}, one a point and class, got {values.shape}")
+    values = np.clip(values, 0.0, given.C)
+    values[np.arange(len(values)), given.y] = 0.0
+    for row in values:
+        # fsum rounds once, so that its sign is that of the exact sum
+        k = 1
+        while math.fsum([*row.tolist(), -given.C]) > 0:
+            row *= given.C / math.fsum(row.tolist()) * (1 - k * EPS)
+            k *= 2
+    return values
+
+
+def exact(given: Instance, W: ArrayLike, mu: ArrayLike) -> Exact:
+    """The objective at W (R, d + 1), the bound of mu (n, R) and the scale, without rounding.
+
+    Raises ValueError for what is no W or no mu.
+    """
+    rows = _checked(given, W)
+    return _exact(given, rows, repaired(given, mu))
+
+
+def _checked(given: Instance, W: ArrayLike) -> FloatArray:
+    rows, shape = real_array(W, "W"), (given.classes, given.x.shape[1])
+    if rows.shape != shape or not np.isfinite(rows).all():
+        raise ValueError(
+            f"W must be finite, of shape {shape}: a row a class, the intercept last; got {rows.shape}"
+        )
+    return rows
+
+
+def _exact(given: Instance, W: FloatArray, mu: FloatArray) -> Exact:
+    (x, x_at), (rows, at) = whole(given.x), whole(W)
+    norm = scaled(sum(int(w) ** 2 for w in rows.entries()), 2 * at) / 2
+    scores = [[int(s) for s in row] for row in (x * rows.transpose()).tolist()]
+    # a margin of 1 in the unit of the scores; the unit is made one that 1 is a multiple of
+    unit = x_at + at
+    shift, one = max(unit, 0), 1 << max(-unit, 0)
+    losses = sum(
+        max(0, one + (max(row[:own] + row[own + 1 :]) - row[own] << shift))
+        for row, own in zip(scores, given.y.tolist(), strict=True)
+    )
+    value = norm + scaled(losses, min(unit, 0)) * scaled(*_as_integer(given.C))
+    prices, mu_at = whole(mu)
+    held = [[-int(v) for v in row] for row in prices.tolist()]
+    for row, own in zip(held, given.y.tolist(), strict=True):
+        row[own] = -sum(row)
+    of_mu = flint().fmpz_mat(held).transpose() * x
+    square = scaled(sum(int(w) ** 2 for w in of_mu.entries()), 2 * (mu_at + x_at))
+    bound = scaled(sum(int(v) for v in prices.entries()), mu_at) - square / 2
+    return Exact(bound, value, 0.0, norm)
+
+
+def _as_integer(number: float) -> tuple[int, int]:
+    """An integer and the exponent of two that it is to be multiplied with."""
+    numerator, denominator = number.as_integer_ratio()
+    return numerator, 1 - denominator.bit_length()
+
+
+def certify(given: Instance, W: ArrayLike, mu: ArrayLike) -> Certificate:
+    """The proof for any W (R, d + 1) from any mu (n, R): rational numbers, rounded at the end.
+
+    Raises ValueError for what is no W or no mu.
+    """
+    rows, prices = _checked(given, W), repaired(given, mu)
+    found = _exact(given, rows, prices)
+    return Certificate(
+        kind="global",
+        objective=float(found.objective),
+        lower_bound=float(found.lower_bound),
+        gap=float(found.gap),
+        scale=float(found.scale),
+        rounding=EPS * float(found.gap),
+        radius=root_upward(2 * found.gap),
+        # there is no cone that W could leave
+        feasibility=Feasibility(0.0, 0.0, 0.0, float(np.linalg.norm(rows))),
+        dual={"mu": prices},
+        value_rounding=EPS * float(found.objective),
+    )
+
+
+class Solved(NamedTuple):
+    """W (R, d + 1), intercepts last, with its proof."""
+
+    W: FloatArray
+    certificate: Certificate
+    n_iter: int
+
+
+def solve(given: Instance, tol: float = 1e-6, max_iter: int = 100) -> Solved:
+    """The optimum, to a certified gap of tol of 1/2 ||W||^2. Raises ValueError for bad input; warns otherwise."""
+    tol, max_iter = check_positive(tol, "tol"), check_count(max_iter, "max_iter")
+    with one_blas_thread():
+        at = Interior(given.x, given.y, given.C)
+        least, best, without, n_iter = math.inf, (at.W, at.mu), 0, 0
+        while n_iter < max_iter:
+            at.step()
+            n_iter, without = n_iter + 1, without + 1
+            if at.gap < least:
+                least, best, without = at.gap, (at.W, at.mu), 0
+            if at.gap <= tol / 2 * at.scale or without == AGAIN:
+                break
+        certificate = certify(given, *best)
+    if not certificate.proves(tol):
+        _warn(certificate, tol)
+    return Solved(best[0], certificate, n_iter)
+
+
+def _warn(certificate: Certificate, tol: float) -> None:
+    # imported here: scikit-learn takes a second to load
+    from sklearn.exceptions import ConvergenceWarning
+
+    warnings.warn(
+        f"crammer_singer: not certified to tol={tol:g} (gap {certificate.gap:.3g}, relative "
+        f"{certificate.rel_gap:.3g}); raise max_iter or tol, or scale the features",
+        ConvergenceWarning,
+        stacklevel=3,
+    )

@@ -1,0 +1,138 @@
+"""An interior point method for the SVM of Crammer and Singer: nothing here is proved.
+
+    min 1/2 ||W||^2 + C sum xi_i,    s_im = xi_i - [m != y_i] - (w_m - w_{y_i}) x_i >= 0,    prices mu_im >= 0.
+
+All classes have a price, the own one too: sum_m mu_im = C, and w_m = sum_i ( [y_i = m] C - mu_im ) x_i, from the start
+on. Then the duality gap is sum s mu, and a step (Mehrotra's) asks for s mu = t in first order. With theta = mu / s, and
+u_im = dw_m x_i less its mean over m with weights theta, the changes of the rows of W solve the definite system
+
+    dw_m + sum_i theta_im u_im x_i = - sum_i ( r_im - theta_im mean_i ) x_i,    mean_i = sum_m r_im / sum_m theta_im,
+
+r being (t - s mu) / s. What rounding has made s and W miss of their definitions is made up for in each step.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from cvxml.core.metric import FloatArray, IntArray
+
+SHORT = 0.995  # of the way to the border
+DAMPED = (
+    1e-14,
+    1e-11,
+    1e-8,
+    1.0,
+)  # of the largest diagonal entry, where the system is not definite in floats
+
+
+class Interior:
+    """The method under way, for x (n, p), y (n,) codes 0..R-1 and C."""
+
+    def __init__(self, x: FloatArray, y: IntArray, C: float):
+        self.x, self.y, self.C = x, y, C
+        R = int(y.max()) + 1
+        self.own: FloatArray = np.eye(R)[y]
+        self.mu: FloatArray = np.full(self.own.shape, C / R)
+        self.W: FloatArray = self._rows(self.mu)
+        behind = self._behind(self.W)
+        self.s: FloatArray = behind.max(axis=1, keepdims=True) + 1 - behind
+        self.missed: FloatArray = np.zeros_like(self.s)
+        self.lag: FloatArray = np.zeros_like(self.W)
+
+    def _rows(self, mu: FloatArray) -> FloatArray:
+        """W (R, p) of these prices. That of the own class is not used: it is C but for what the others make of it."""
+        others = np.where(self.own > 0, 0.0, mu)
+        rows: FloatArray = (self.own * others.sum(axis=1, keepdims=True) - others).T @ self.x
+        return rows
+
+    def _behind(self, W: FloatArray) -> FloatArray:
+        """[m != y_i] + (w_m - w_{y_i}) x_i, (n, R)."""
+        scores = self.x @ W.T
+        behind: FloatArray = 1 - self.own + scores - np.sum(self.own * scores, axis=1, keepdims=True)
+        return behind
+
+    @property
+    def gap(self) -> float:
+        """Of W and mu, each loss being as small as it may be."""
+        losses = self._behind(self.W)
+        slack = losses.max(axis=1, keepdims=True) - losses
+        return float(np.sum(slack * self.mu)) + 0.5 * float(np.sum((self.W - self._rows(self.mu)) ** 2))
+
+    @property
+    def scale(self) -> float:
+        """1/2 ||W||^2"""
+        return 0.5 * float(np.sum(self.W**2))
+
+    def step(self) -> None:
+        """One iteration: a step towards s mu = 0, then towards what is left of it by that."""
+        theta = self.mu / self.s
+        factor = self._factor(theta)
+        missed = -self._behind(self.W) - self.s
+        self.missed = missed - missed.mean(axis=1, keepdims=True)  # for xi_i is free
+        self.lag = self.W - self._rows(self.mu)
+        product = self.s * self.mu
+        _, dmu, ds = self._direction(theta, factor, -product)
+        length = _longest(self.mu, dmu, self.s, ds)
+        left = float(np.mean((self.s + length * ds) * (self.mu + length * dmu)))
+        mean = float(np.mean(product))
+        target = mean * (left / mean) ** 3
+        dW, dmu, ds = self._direction(theta, factor, target - product - dmu * ds)
+        length = min(1.0, SHORT * _longest(self.mu, dmu, self.s, ds))
+        self.mu = self.mu + length * dmu
+        self.s = self.s + length * ds
+        self.W = self.W + length * dW
+
+    def _factor(self, theta: FloatArray) -> tuple[FloatArray, bool]:
+        """Of the system (R p, R p): I + sum_i (diag theta_i - theta_i theta_i^T / sum theta_i) (x) x_i x_i^T."""
+        R, p = theta.shape[1], self.x.shape[1]
+        share = theta / theta.sum(axis=1, keepdims=True)
+        rest = _balanced(
+            -share, theta
+        )  # of which the largest share is the sum of the others, and not 1 less itself
+        rest = np.where(rest > 0, rest, 1 - share)
+        blocks = np.zeros((R, p, R, p))
+        for m in range(R):
+            for l in range(m, R):  # noqa: E741
+                others = rest[:, m] if m == l else -share[:, l]
+                blocks[m, :, l] = (self.x * (theta[:, m] * others)[:, None]).T @ self.x
+                blocks[l, :, m] = blocks[m, :, l].T
+        H = blocks.reshape(R * p, R * p)
+        diagonal = H.diagonal().copy()
+        for damped in (0.0, *DAMPED):
+            H[np.diag_indices(R * p)] = 1 + diagonal + damped * float(diagonal.max())
+            with suppress(np.linalg.LinAlgError):  # of rounding: the last is more than that
+                return cho_factor(H, lower=True, check_finite=False)  # type: ignore[no-any-return]
+        raise AssertionError("a matrix with so large a diagonal is definite")
+
+    def _direction(
+        self, theta: FloatArray, factor: tuple[FloatArray, bool], wanted: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Changes of W, and of mu and s (n, R) by which s mu changes by `wanted`, in first order."""
+        R, p = theta.shape[1], self.x.shape[1]
+        total = theta.sum(axis=1, keepdims=True)
+        r = wanted / self.s - theta * self.missed
+        mean = r.sum(axis=1, keepdims=True) / total
+        right = _balanced(r - theta * mean, theta)
+        dW = cho_solve(factor, -(right.T @ self.x + self.lag).ravel(), check_finite=False).reshape(R, p)
+        u = self.x @ dW.T
+        u = u - np.take_along_axis(u, theta.argmax(axis=1)[:, None], axis=1)
+        u = u - np.sum(theta * u, axis=1, keepdims=True) / total
+        return dW, _balanced(right + theta * u, theta), mean - u + self.missed
+
+
+def _balanced(v: FloatArray, theta: FloatArray) -> FloatArray:
+    """v (n, R) with rows that add up to 0: what has the largest theta is less accurate than the others, and follows."""
+    largest = np.arange(v.shape[1]) == theta.argmax(axis=1)[:, None]
+    others = np.where(largest, 0.0, v)
+    return np.where(largest, -others.sum(axis=1, keepdims=True), others)
+
+
+def _longest(mu: FloatArray, dmu: FloatArray, s: FloatArray, ds: FloatArray) -> float:
+    """The longest step, 1 at most, that leaves nothing negative."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = [float(np.max(-d / v)) for v, d in ((mu, dmu), (s, ds))]
+    return 1 / max(1.0, *ratios)

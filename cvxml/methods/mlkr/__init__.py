@@ -1,0 +1,1 @@
+"""MLKR (Weinberger, Tesauro 2007): `method.METHOD` is the method."""

@@ -1,0 +1,60 @@
+"""The checked data of MLKR."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cvxml.core.exact import flint
+from cvxml.core.inputs import check_count, check_targets, check_X
+from cvxml.core.metric import FloatArray
+from cvxml.core.squares import whole
+from cvxml.family.coordinates import Coordinates, coordinates
+
+
+@dataclass(frozen=True)
+class Instance:
+    """Checked data."""
+
+    X: FloatArray  # (n, d)
+    y: FloatArray  # (n,) targets, not all the same
+    m: int  # rows of A
+
+    @cached_property
+    def at(self) -> Coordinates:
+        """Of unit covariance."""
+        return coordinates(self.X)
+
+    @cached_property
+    def points(self) -> tuple[Any, int]:
+        """X as integers times 2^exponent, the first point in the origin."""
+        rows, exponent = whole(self.X)
+        from_first = np.array(rows.tolist(), dtype=object)
+        return flint().fmpz_mat((from_first - from_first[0]).tolist()), exponent
+
+    @cached_property
+    def basis(self) -> list[int]:
+        """Features that are a basis of all of them, of what the points differ in."""
+        points = self.points[0]
+        reduced, _, rank = (points.transpose() * points).rref()
+        return [next(j for j in range(reduced.ncols()) if reduced[i, j] != 0) for i in range(rank)]
+
+
+def instance(X: ArrayLike, y: ArrayLike | None, *, n_components: int | None = None) -> Instance:
+    """Everything checked. Raises ValueError for bad input, and where every metric is as good."""
+    points = check_X(X)
+    n, d = points.shape
+    targets = check_targets(y, n)
+    m = d if n_components is None else check_count(n_components, "n_components", at_most=d)
+    if np.ptp(targets) == 0:
+        raise ValueError(
+            "y is the same for all points: every metric predicts it, and there is nothing to learn"
+        )
+    given = Instance(points, targets, m)
+    if not given.basis:
+        raise ValueError("all points are equal: every metric is the same; give others")
+    return given

@@ -1,0 +1,56 @@
+"""What implementations of MLKR compute instead. A mean for the sum over points has the same stationary metrics."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from cvxml.core.metric import FloatArray
+from cvxml.core.misreading import Misreading, Question
+from cvxml.family.rank import examine_rank
+from cvxml.methods.mlkr.instance import Instance, instance
+
+
+def _left(change: Callable[[Instance, FloatArray], tuple[float, FloatArray]], sentence: str) -> Misreading:
+    """What a metric leaves to gain, to first order, where F and dF/dQ (r, r) in the coordinates are others."""
+
+    def left(question: Question) -> float:
+        given = instance(question.X, question.y, **question.params)
+        Q = examine_rank(question.metric, given.m, given.at)[0]
+        with np.errstate(all="ignore"):
+            F, G = change(given, Q)
+            length = max(float(np.trace(Q)), 1.0)
+            of_A = 2 * math.sqrt(max(float(np.trace(G @ Q @ G)), 0.0))
+            least = float(np.linalg.eigvalsh(G)[0]) if given.m >= len(Q) else 0.0
+            share = max(math.sqrt(length) * of_A, length * max(0.0, -least)) / F
+        return share if math.isfinite(share) else math.inf
+
+    return Misreading(sentence, left=left)
+
+
+def _misread(given: Instance, Q: FloatArray, kind: str) -> tuple[float, FloatArray]:
+    """F and dF/dQ of what is computed instead, as far as multiples may go on: a kernel regression of another kind."""
+    Y, y = given.at.Y, given.y
+    D = np.einsum("ijk,kl,ijl->ij", Y[:, None] - Y, Q, Y[:, None] - Y)
+    slope = 0.5 / np.sqrt(np.where(D > 0, D, np.inf)) if kind == "plain" else np.full_like(D, 0.5)
+    u = np.sqrt(D) if kind == "plain" else D / 2
+    np.fill_diagonal(u, np.inf)
+    p = np.exp(u.min(axis=1)[:, None] - u)
+    p /= p.sum(axis=1)[:, None]
+    yhat = p @ y
+    c = 2 * (yhat - y)[:, None] * p * (yhat[:, None] - y) * slope
+    both = c + c.T
+    G = Y.T @ (np.diag(both.sum(axis=1)) - both) @ Y
+    return float(np.sum((yhat - y) ** 2)), (G + G.T) / 2
+
+
+MISREADINGS = {
+    kind: _left(partial(_misread, kind=kind), sentence)
+    for kind, sentence in {
+        "plain": "exp(-|A x_i - A x_j|) where the kernel has the squared distance",
+        "half": "exp(-|A x_i - A x_j|^2 / 2), a width of 1, where the distance is not halved",
+    }.items()
+}

@@ -1,0 +1,157 @@
+"""The convex step of MLKR at a Q0 and its dual, in cvxpy, from the definition alone.
+
+With P_i and N_i the parts of yhat_i - y_i above and below 0, F = sum P_i^2 + N_i^2 - 2 P_i N_i, and log P_i is a
+difference of convex functions of Q, log sum |y_j - y_i| e^-D_ij less log sum e^-D_ik. In P_i^2 and N_i^2 the second
+gives way to its tangent b_i at Q0; in -2 P_i N_i, concave in its logarithm, that does, and then the tangents a_i of the
+first two. So the step lies above F everywhere, and touches it at Q0.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import cvxpy as cp
+import numpy as np
+
+from cvxml.core.metric import FloatArray
+
+
+def problem(X: FloatArray, y: FloatArray, Q0: FloatArray) -> Any:
+    """The convex step at Q0. Variable: "Q" (d, d)."""
+    #: [The problem, which is not convex]
+    #: min over A (m, d):  F = sum_i (y_i - yhat_i)^2,   yhat_i = sum_j p_ij y_j
+    #:   | \min_{A \in \mathbb{R}^{m \times d}}\ F = \sum_i (y_i - \hat y_i)^2,
+    #:     \quad \hat y_i = \sum_j p_{ij} y_j
+    #: p_ij = exp(-|A x_i - A x_j|^2) / sum_{k != i} exp(-|A x_i - A x_k|^2),   p_ii = 0
+    #:   | p_{ij} = \frac{\exp(-\lVert A x_i - A x_j \rVert^2)}{\sum_{k \ne i} \exp(-\lVert A x_i - A x_k \rVert^2)},
+    #:     \quad p_{ii} = 0
+    #: yhat_i - y_i = P_i - N_i,  sums of p_ij |y_j - y_i| over y_j > y_i, and over y_j < y_i
+    #:   | \hat y_i - y_i = P_i - N_i \text{, sums of } p_{ij} |y_j - y_i|
+    #:     \text{ over } y_j > y_i \text{, and over } y_j < y_i
+
+    Q = cp.Variable((X.shape[1],) * 2, symmetric=True, name="Q")
+    terms = []
+    for i in range(len(X)):
+        at = tangents(X, y, Q0, i)
+        x_i = X[i] - X
+        #: D_ik = (x_i - x_k)^T Q (x_i - x_k) | D_{ik} = (x_i - x_k)^T Q (x_i - x_k)
+        D = cp.sum(cp.multiply(x_i @ Q, x_i), axis=1)
+        #: b_i <= log sum_{k != i} e^-D_ik,  its tangent at Q0
+        #:   | b_i \le \log \textstyle\sum_{k \ne i} e^{-D_{ik}} \text{, its tangent at } Q_0
+        b = at.log_sum - at.p @ (D - at.D)
+        for part in at.parts:
+            #: R_i = (sum_j |y_j - y_i| e^(-D_ij - b_i))^2,  one over y_j > y_i and one over y_j < y_i
+            #:   | R_i = (\textstyle\sum_j |y_j - y_i|\, e^{-D_{ij} - b_i})^2,
+            #:     \quad \text{one over } y_j > y_i \text{ and one over } y_j < y_i
+            terms += [cp.square(cp.exp(cp.log_sum_exp(part.log_size - D[part.of] - b)))]
+        if len(at.parts) == 2:
+            #: a_i:  the tangents of the two log sum_j |y_j - y_i| e^-D_ij at Q0, added up
+            #:   | a_i \text{: the tangents of the two } \log \textstyle\sum_j |y_j - y_i|\, e^{-D_{ij}}
+            #:     \text{ at } Q_0 \text{, added up}
+            a = sum(part.log_sum - part.w @ (D - at.D)[part.of] for part in at.parts)
+            both = np.prod([part.value for part in at.parts])
+            others = np.arange(len(X)) != i
+            #: C_i = 2 P_i N_i (1 + a_i - 2 log sum_{k != i} e^-D_ik - log P_i N_i),  P_i and N_i at Q0
+            #:   | C_i = 2 P_i N_i (1 + a_i - 2 \log \textstyle\sum_{k \ne i} e^{-D_{ik}} - \log P_i N_i),
+            #:     \quad P_i \text{ and } N_i \text{ at } Q_0
+            terms += [-2 * both * (1 + a - np.log(both)) + 4 * both * cp.log_sum_exp(-D[others])]
+    #: Q psd | Q \succeq 0
+    constraints = [Q >> 0]
+    #: min over Q:  the sum of all R_i less that of all C_i
+    #:   | \min_{Q}\ \text{the sum of all } R_i \text{ less that of all } C_i
+    return cp.Problem(cp.Minimize(sum(terms)), constraints)
+
+
+class Part(NamedTuple):
+    """Of the neighbours above a point's target, or of those below, at Q0."""
+
+    of: Any  # their indices
+    log_size: FloatArray  # log |y_j - y_i|
+    log_sum: float  # log sum |y_j - y_i| e^-D_ij
+    w: FloatArray  # the shares in that sum
+    value: float  # P_i or N_i
+
+
+class Tangents(NamedTuple):
+    """Of a point at Q0."""
+
+    D: FloatArray  # (n,)
+    p: FloatArray  # (n,)
+    log_sum: float
+    parts: list[Part]
+
+
+def tangents(X: FloatArray, y: FloatArray, Q0: FloatArray, i: int) -> Tangents:
+    """Point i at Q0."""
+    D = np.array([(X[i] - x) @ Q0 @ (X[i] - x) for x in X])
+    others = np.arange(len(X)) != i
+    log_sum = log_sum_exp(-D[others])
+    p = np.where(others, np.exp(-D - log_sum), 0.0)
+    parts = []
+    for sign in (1, -1):
+        of = np.flatnonzero(sign * (y - y[i]) > 0)
+        if len(of):
+            logs = np.log(np.abs(y[of] - y[i]))
+            own = log_sum_exp(logs - D[of])
+            parts += [Part(of, logs, own, np.exp(logs - D[of] - own), float(np.exp(own - log_sum)))]
+    return Tangents(D, p, log_sum, parts)
+
+
+def log_sum_exp(logs: FloatArray) -> float:
+    return float(logs.max() + np.log(np.exp(logs - logs.max()).sum()))
+
+
+def dual(X: FloatArray, y: FloatArray, Q0: FloatArray) -> Any:
+    """Its dual. Variables: "w" (entries), of each point those above its target, then those below; "q" (n, n - 1)."""
+    n, d = X.shape
+    at = [tangents(X, y, Q0, i) for i in range(n)]
+    #: w_ij >= 0,  q_ik >= 0 for k != i | w_{ij} \ge 0, \quad q_{ik} \ge 0 \quad (k \ne i)
+    w = cp.Variable(sum(len(part.of) for each in at for part in each.parts), nonneg=True, name="w")
+    q = cp.Variable((n, n - 1), nonneg=True, name="q")
+    value: Any = 0.0
+    surplus: Any = np.zeros((d, d))
+    start = 0
+    for i, own in enumerate(at):
+        x_i = X[i] - X
+        for part in own.parts:
+            w_i = w[start : start + len(part.of)]
+            start += len(part.of)
+            W = cp.sum(w_i)
+            #: W_i = sum_j w_ij,  over those above, and over those below
+            #:   | W_i = \textstyle\sum_j w_{ij} \text{, over those above, and over those below}
+            #: R_i = sum_j w_ij (log |y_j - y_i| - b_i - log(w_ij/W_i)) - (W_i log(W_i/2) - W_i)/2,  b_i at Q = 0
+            #:   | R_i = \textstyle\sum_j w_{ij} (\log |y_j - y_i| - b_i - \log(w_{ij}/W_i))
+            #:     - (W_i \log(W_i/2) - W_i)/2, \quad b_i \text{ at } Q = 0
+            value += w_i @ part.log_size - (own.log_sum + own.p @ own.D) * W
+            value -= cp.sum(cp.rel_entr(w_i, W * np.ones(len(part.of))))
+            value += cp.entr(W) / 2 + (1 + np.log(2)) * W / 2
+            rows = x_i[part.of]
+            surplus = surplus + W * (x_i.T @ np.diag(own.p) @ x_i) - rows.T @ cp.diag(w_i) @ rows
+        both = float(np.prod([part.value for part in own.parts])) if len(own.parts) == 2 else 0.0
+        if both:
+            #: C_i = 2 P_i N_i (1 + a_i - 2 H(q_i) - log P_i N_i),  H the entropy, a_i at Q = 0
+            #:   | C_i = 2 P_i N_i (1 + a_i - 2 H(q_i) - \log P_i N_i),
+            #:     \quad H \text{ the entropy, } a_i \text{ at } Q = 0
+            a = sum(part.log_sum + part.w @ own.D[part.of] for part in own.parts)
+            value += 4 * both * cp.sum(cp.entr(q[i])) - 2 * both * (1 + a - np.log(both))
+            for part in own.parts:
+                rows = x_i[part.of]
+                surplus = surplus + 2 * both * (rows.T @ np.diag(part.w) @ rows)
+            rest = x_i[np.arange(n) != i]
+            surplus = surplus - 4 * both * (rest.T @ cp.diag(q[i]) @ rest)
+    #: for every i:  sum_{k != i} q_ik = 1 | \sum_{k \ne i} q_{ik} = 1 \quad \text{for every } i
+    constraints = [cp.sum(q, axis=1) == 1]
+    #: psd:  sum_ij (W_i p_ij - w_ij + 2 P_i N_i (w0_ij - 2 q_ij)) X_ij,  W_i p_ij for both, w0 the shares at Q0
+    #:   | \text{psd: } \textstyle\sum_{ij} (W_i p_{ij} - w_{ij} + 2 P_i N_i (w0_{ij} - 2 q_{ij})) X_{ij},
+    #:     \quad W_i p_{ij} \text{ for both, } w0 \text{ the shares at } Q_0
+    constraints += [surplus >> 0]
+    #: max over w, q:  the sum of all R_i less that of all C_i
+    #:   | \max_{w, q}\ \text{the sum of all } R_i \text{ less that of all } C_i
+    return cp.Problem(cp.Maximize(value), constraints)
+    #: [What is proved]
+    #: the step is F at Q0, and nowhere below it | \text{the step is } F \text{ at } Q_0 \text{, and nowhere below it}
+    #: max(|A|, 1) |dF/dA| at most tol of the scale,  in coordinates of unit covariance
+    #:   | \max(\lVert A \rVert, 1)\, \lVert dF/dA \rVert \text{ at most tol of the scale,
+    #:     in coordinates of unit covariance}
+    #: F > 0 at every metric: at the largest target the prediction is less
+    #:   | F > 0 \text{ at every metric: at the largest target the prediction is less}

@@ -1,0 +1,157 @@
+"""A stationary metric of MLKR from one start or more; nothing here is believed."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+
+from cvxml.core.inputs import check_count, real_array
+from cvxml.core.metric import FloatArray
+from cvxml.core.result import Status, Step
+from cvxml.core.run import Callback
+from cvxml.methods.mlkr.certify import CLOSE, ROUNDING
+from cvxml.methods.mlkr.instance import Instance
+
+ARRIVED = 1e-10  # of F: one this near to that of all larger multiples cannot be told from it
+STARTS = ("auto", "pca", "identity", "random")
+FEW = 400  # unknowns up to which Newton's steps follow
+NEWTON_STEPS = 12
+
+
+def value_and_gradient(Y: FloatArray, y: FloatArray, A: FloatArray) -> tuple[float, FloatArray]:
+    """F at A (m, r) and its gradient, for points Y (n, r): the fast way."""
+    E = Y @ A.T
+    lengths = np.sum(E**2, axis=1)
+    D = np.maximum(lengths[:, None] + lengths - 2 * E @ E.T, 0.0)
+    np.fill_diagonal(D, np.inf)
+    p = np.exp(D.min(axis=1)[:, None] - D)
+    p /= p.sum(axis=1)[:, None]
+    yhat = p @ y
+    c = 2 * (yhat - y)[:, None] * p * (yhat[:, None] - y)
+    both = c + c.T
+    # the sum of c_ij (e_i - e_j)(y_i - y_j)^T
+    gradient: FloatArray = 2 * (both.sum(axis=1)[:, None] * E - both @ E).T @ Y
+    return float(np.sum((yhat - y) ** 2)), gradient
+
+
+def limit(Y: FloatArray, y: FloatArray, A: FloatArray) -> float:
+    """What F tends to for large multiples of A, distances that are next to equal taken for equal."""
+    E = Y @ A.T
+    lengths = np.sum(E**2, axis=1)
+    D = np.maximum(lengths[:, None] + lengths - 2 * E @ E.T, 0.0)
+    largest = D.max()
+    np.fill_diagonal(D, np.inf)
+    least = D.min(axis=1)[:, None]
+    tied = least + np.maximum(least / CLOSE, largest / ROUNDING) >= D
+    return float(np.sum((y - tied @ y / tied.sum(axis=1)) ** 2))
+
+
+@dataclass
+class Run:
+    """One descent from one start, in the coordinates."""
+
+    name: str
+    A: FloatArray
+    value: float
+    status: Status = Status.STALLED  # unless its certificate says more
+    history: list[Step] = field(default_factory=list)
+
+
+def descend(given: Instance, name: str, A: FloatArray, tol: float, max_iter: int, callback: Callback) -> Run:
+    """L-BFGS from A (m, r), then Newton's steps where unknowns are few."""
+    Y, y, shape, began = given.at.Y, given.y, A.shape, time.perf_counter()
+    run = Run(name, A, value_and_gradient(Y, y, A)[0])
+
+    def told(at: Any, phase: str) -> None:
+        run.A = np.reshape(at, shape)
+        run.value = value_and_gradient(Y, y, run.A)[0]
+        seconds = time.perf_counter() - began
+        run.history.append(Step(len(run.history) + 1, seconds, run.value, 0.0, run.value, f"{name}: {phase}"))
+        if callback is not None:
+            callback(run.history[-1])
+
+    def of(a: FloatArray) -> tuple[float, FloatArray]:
+        value, gradient = value_and_gradient(Y, y, a.reshape(shape))
+        return value, gradient.ravel()
+
+    try:
+        options = {"maxiter": max_iter, "maxcor": 20, "ftol": 0.0, "gtol": 0.0, "maxfun": 20 * max_iter}
+        minimize(
+            of, A.ravel(), jac=True, method="L-BFGS-B", options=options, callback=lambda a: told(a, "L-BFGS")
+        )
+        if len(run.history) >= max_iter:
+            run.status = Status.MAX_ITER
+        elif A.size <= FEW and not leaves(given, run.A):
+            for better in newton(of, run.A.ravel()):
+                told(better, "Newton")
+    except KeyboardInterrupt:
+        run.status = Status.INTERRUPTED
+    return run
+
+
+def newton(of: Callable[[FloatArray], tuple[float, FloatArray]], a: FloatArray) -> Iterator[FloatArray]:
+    """Steps with the second derivative by differences, as long as each makes the gradient smaller."""
+    g = of(a)[1]
+    for _ in range(NEWTON_STEPS):
+        h = 1e-5 * max(float(np.linalg.norm(a)), 1.0) / math.sqrt(len(a))
+        H = np.array([(of(a + h * e)[1] - of(a - h * e)[1]) / (2 * h) for e in np.eye(len(a))])
+        values, vectors = np.linalg.eigh((H + H.T) / 2)
+        used = values > 1e-7 * max(values[-1], 0.0)  # along U A with U orthogonal nothing changes
+        if not used.any():
+            return
+        new = a - vectors[:, used] @ ((vectors[:, used].T @ g) / values[used])
+        of_new = of(new)[1]
+        if not np.linalg.norm(of_new) < 0.9 * np.linalg.norm(g):
+            return
+        a, g = new, of_new
+        yield a
+
+
+def leaves(given: Instance, A: FloatArray) -> bool:
+    """True if multiples of A tend to a better F and A is on its way there, or all but there already."""
+    value, gradient = value_and_gradient(given.at.Y, given.y, A)
+    further = value - limit(given.at.Y, given.y, A)
+    if abs(further) <= ARRIVED * value:
+        return bool(A.any())
+    return bool(0 < further <= -float(np.sum(A * gradient)))
+
+
+def starts(given: Instance, init: Any, random_state: int) -> list[tuple[str, FloatArray]]:
+    """One start or several, (m, r) in the coordinates. Raises ValueError for what is none."""
+    check_count(random_state, "random_state", at_least=0)
+    if (
+        isinstance(init, (list, tuple))
+        and len(init)
+        and all(isinstance(one, str) or np.ndim(one) == 2 for one in init)
+    ):
+        return [found for one in init for found in starts(given, one, random_state)]
+    (_, d), r = given.X.shape, given.at.Y.shape[1]
+    if not isinstance(init, str):
+        A = real_array(init, "init")
+        if A.shape != (given.m, d) or not np.isfinite(A).all() or not A.any():
+            raise ValueError(
+                f"init must be finite components ({given.m}, {d}), not all 0, got shape {A.shape}"
+            )
+        return [("given", A @ given.at.back)]
+    if init not in STARTS:
+        raise ValueError(
+            f"init must be one of {', '.join(map(repr, STARTS))}, components, or a list; got {init!r}"
+        )
+    name = init if init != "auto" else "identity" if given.m >= r else "pca"
+    if name == "pca":
+        A = np.linalg.svd(given.X - given.X.mean(axis=0), full_matrices=True)[2][: given.m]
+    elif name == "identity":
+        A = np.eye(given.m, d)
+    else:
+        A = np.random.default_rng(random_state).standard_normal((given.m, d))
+    A = A @ given.at.back
+    A = A * (math.sqrt(len(A)) / float(np.linalg.norm(A)))
+    # times the power of 2 that is best
+    sizes = [2.0**k for k in range(-6, 7)]
+    return [(init, A * min(sizes, key=lambda t: value_and_gradient(given.at.Y, given.y, t * A)[0]))]

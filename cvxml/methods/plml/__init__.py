@@ -1,0 +1,1 @@
+"""PLML: a metric that varies smoothly, mixed from a few basis metrics."""

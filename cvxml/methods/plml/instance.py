@@ -1,0 +1,147 @@
+"""The inputs of PLML: triplets, anchors, a similarity, weights; what is not given is drawn, or solved for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cvxml.core.inputs import check_count, check_number, check_positive, check_X
+from cvxml.core.memory import FLOAT, check_room
+from cvxml.core.metric import FloatArray, real_array, unit_scale
+from cvxml.core.neighbors import k_nearest
+from cvxml.core.threads import one_blas_thread
+from cvxml.core.triplets import Compared, check_units, compared
+from cvxml.methods.plml.weights import Smooth, check_weights, solve
+
+LARGEST = 1e15  # of a weight without a unit, of a similarity, and of their inverses
+
+
+@dataclass(frozen=True)
+class Instance(Compared):
+    """Checked data. smooth: the problem of the weights, None where they were given without anchors."""
+
+    W: FloatArray  # (n, m)
+    alpha1: float
+    alpha2: float
+    smooth: Smooth | None
+    random_state: int
+    graph_neighbors: int
+    similarity: list[list[float]] | None  # as it was given
+    lam1: float
+    lam2: float
+
+    @property
+    def m(self) -> int:
+        """The number of basis metrics."""
+        return int(self.W.shape[1])
+
+
+def checked(
+    X: ArrayLike,
+    y: ArrayLike | None,
+    *,
+    n_neighbors: int | None,
+    triplets: Any,
+    n_anchors: int,
+    anchors: ArrayLike | None,
+    weights: ArrayLike | None,
+    similarity: ArrayLike | None,
+    random_state: int,
+    graph_neighbors: int,
+    alpha1: float,
+    alpha2: float,
+    lam1: float,
+    lam2: float,
+) -> Instance:
+    """Everything checked, anchors drawn, weights solved for. Raises ValueError for bad input."""
+    points, alpha1 = check_X(X), check_positive(alpha1, "alpha1")
+    others = {"alpha2": alpha2, "lam1": lam1, "lam2": lam2}
+    alpha2, lam1, lam2 = (_not_negative(value, name) for name, value in others.items())
+    check_units(points, alpha1, "alpha1", "alpha1 / s^4")
+    if lam2 > 0:
+        check_units(points, lam2, "lam2", "lam2 / s^2")
+    for name, value in (("alpha2", alpha2), ("lam1", lam1)):  # which have no unit
+        if value > 0 and not 1 / LARGEST <= value <= LARGEST:
+            raise ValueError(f"{name} must be 0, or within {1 / LARGEST:g} and {LARGEST:g}; got {value:g}")
+    n, d = points.shape
+    seed = check_count(random_state, "random_state", at_least=0)
+    k = check_count(graph_neighbors, "graph_neighbors")
+    given = compared(points, y, n_neighbors, triplets)
+    U = None if anchors is None else _anchors(anchors, d)
+    if U is None and weights is None:
+        U = k_means(points, check_count(n_anchors, "n_anchors", at_most=n), seed)
+    own = None if weights is None else check_weights(weights, n, None if U is None else len(U))
+    m = len(U) if U is not None else 0 if own is None else own.shape[1]
+    check_room(
+        (m * d) ** 2 * FLOAT, f"a metric of {m} blocks of {d} x {d}", "give fewer anchors, or features"
+    )
+    soft = None if similarity is None else _similarity(similarity, n)
+    smooth = None
+    if U is not None:
+        graph = nearest_graph(points, min(k, n - 1)) if soft is None else soft
+        smooth = Smooth(points, U, graph, lam1, lam2)
+    if own is None:
+        assert smooth is not None
+        with one_blas_thread():
+            own = solve(smooth)
+    listed = None if soft is None else soft.tolist()
+    return Instance(**vars(given), W=own, alpha1=alpha1, alpha2=alpha2, smooth=smooth, random_state=seed,
+                    graph_neighbors=k, similarity=listed, lam1=lam1, lam2=lam2)  # fmt: skip
+
+
+def _not_negative(value: Any, name: str) -> float:
+    number = check_number(value, name)
+    if number < 0:
+        raise ValueError(f"{name} must be 0 or more, got {number!r}")
+    return number
+
+
+def _anchors(anchors: ArrayLike, d: int) -> FloatArray:
+    U = real_array(anchors, "anchors")
+    if U.ndim != 2 or U.shape[1] != d or len(U) == 0:
+        raise ValueError(f"anchors must have shape (m, {d}) for {d} features, got {U.shape}")
+    if not np.isfinite(U).all():
+        raise ValueError("anchors hold NaN or infinity; every entry must be finite")
+    return U
+
+
+def _similarity(similarity: ArrayLike, n: int) -> FloatArray:
+    """(n, n), finite, >= 0, symmetric, and no point its own neighbour."""
+    s = real_array(similarity, "similarity")
+    if s.shape != (n, n):
+        raise ValueError(f"similarity must have shape ({n}, {n}) for {n} points, got {s.shape}")
+    if not np.isfinite(s).all() or (s < 0).any() or (s != s.T).any() or np.diag(s).any():
+        raise ValueError("similarity must be finite, 0 or more, symmetric, and 0 on its diagonal")
+    if s.any() and (s[s > 0].min() < 1 / LARGEST or s.max() > LARGEST):
+        raise ValueError(
+            "similarity has entries outside 1e-15 to 1e15; rescale it, or make what is so small 0"
+        )
+    return s
+
+
+def k_means(X: FloatArray, m: int, seed: int) -> FloatArray:
+    """The means (m, d) of scikit-learn's k-means. Raises ValueError where X has fewer different points."""
+    different = len(np.unique(X, axis=0))
+    if different < m:
+        raise ValueError(f"X has {different} different point(s), not n_anchors={m}: lower n_anchors")
+    # imported here: scikit-learn takes a second to load
+    from sklearn.cluster import KMeans
+
+    scale, first = unit_scale(X), X[0]
+    with one_blas_thread():
+        found = KMeans(m, n_init=1, random_state=seed).fit((X - first) / scale)
+    means: FloatArray = np.asarray(found.cluster_centers_, dtype=np.float64) * scale + first
+    return means
+
+
+def nearest_graph(X: FloatArray, k: int) -> FloatArray:
+    """(n, n): 1 where one of two points is among the k nearest of the other, else 0."""
+    every = np.arange(len(X))
+    near = np.zeros((len(X), len(X)))
+    if k > 0:
+        near[every[:, None], k_nearest(X, every, every, k)[0]] = 1.0
+    both: FloatArray = np.maximum(near, near.T)
+    return both

@@ -1,0 +1,285 @@
+"""PLML, parametric local metric learning (Wang, Woznica, Kalousis 2012): a metric at each point, mixed from a few.
+
+A point i has the metric M(x_i) = sum_b W_ib M_b, of basis metrics M_b at anchors u_b, and weights W_i on the simplex.
+Two problems, one after the other, as the paper solves them (problem.py has both literally):
+    weights:  min_{W_i in the simplex}  ||X - W U||^2 + lam1 tr(W G) + lam2 tr(W^T L W),   G_bi = ||x_i - u_b||^2
+    metrics:  min_{M_b psd}  alpha1 sum_b ||M_b||^2 + sum_t [1 - <M(x_i), H_t>]_+ + alpha2 sum_ij <M(x_i), X_ij>
+over triplets t = (i, j, l), H_t = X_il - X_ij, and over their pairs (i, j), each once. Each has its proof, and there
+are two claims: that the weights are optimal (weights.py), and that the metrics are, for these weights. Nothing is
+claimed of both together, which would not be convex.
+
+Judged, as the method's metric, is M (m d, m d), the blocks M_b on its diagonal, at the weights given, or at those that
+the first problem has. A query takes the weights of the nearest training point (the estimator does).
+
+Dual and bound: family/bound.py, with the Frobenius norm of blocks (family/blocks.py), a hinge, and a straight loss on
+the pairs. The metrics are unique, and within sqrt(gap / alpha1). Gaps are relative to alpha1 sum_b ||M_b||^2.
+
+Reference: J. Wang, A. Woznica, A. Kalousis, Parametric local metric learning for nearest neighbor classification, NIPS
+2012. The printed equations were not at hand: docs/plml.md says what was read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cvxml.core.backend import solve_problem
+from cvxml.core.example import drawn, sample, timed, verified
+from cvxml.core.metric import FEASIBILITY_TOL, FloatArray, blocks_of, in_blocks, project_psd, real_array
+from cvxml.core.parameter import COUNT, MATRIX, NUMBER, POINTS, Parameter
+from cvxml.core.result import Certificate, Dual, Status
+from cvxml.core.run import Found
+from cvxml.core.statement import Statement
+from cvxml.core.triplets import BY_TRIPLETS
+from cvxml.family.blocks import Blocks, Listed, examine_blocks
+from cvxml.family.bound import Family, Term
+from cvxml.family.losses import Hinge, Straight
+from cvxml.family.rows import PairRows, Prices, Triplets
+from cvxml.family.triplets import TripletMethod
+from cvxml.methods.plml import weights as of_weights
+from cvxml.methods.plml.instance import Instance, checked
+from cvxml.methods.plml.misreadings import MISREADINGS
+
+ONE_CLAIM_EACH = (
+    "weights and metrics are optima of two problems, one after the other: no joint optimum is claimed"
+)
+
+
+def instance(
+    X: ArrayLike,
+    y: ArrayLike | None,
+    *,
+    alpha1: float = 1.0,
+    alpha2: float = 1.0,
+    lam1: float = 1.0,
+    lam2: float = 100.0,
+    n_anchors: int = 5,
+    anchors: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+    similarity: ArrayLike | None = None,
+    graph_neighbors: int = 6,
+    random_state: int = 0,
+    n_neighbors: int | None = 3,
+    triplets: Any = None,
+) -> Instance:
+    """Everything checked, anchors drawn, weights solved for. Raises ValueError for bad input."""
+    return checked(X, y, alpha1=alpha1, alpha2=alpha2, lam1=lam1, lam2=lam2, n_anchors=n_anchors, anchors=anchors,
+                   weights=weights, similarity=similarity, graph_neighbors=graph_neighbors,
+                   random_state=random_state, n_neighbors=n_neighbors, triplets=triplets)  # fmt: skip
+
+
+def objective(given: Instance, M: FloatArray) -> float:
+    """alpha1 sum ||M_b||^2 + sum [1 - <M(x_i), H_t>]_+ + alpha2 sum over pairs of D"""
+    metrics = blocks_of(M, given.m)
+    norm = given.alpha1 * sum(float(np.sum(M_b**2)) for M_b in metrics)
+    losses = [max(0.0, 1 - v) for v in _margins(given, metrics)]
+    return norm + float(np.sum(losses)) + given.alpha2 * _pull(given, metrics)
+
+
+def local(given: Instance, metrics: FloatArray, i: int) -> FloatArray:
+    """M(x_i) = sum_b W_ib M_b (d, d)"""
+    M: FloatArray = sum((share * M_b for share, M_b in zip(given.W[i], metrics, strict=True)), 0 * metrics[0])
+    return M
+
+
+def _margins(given: Instance, metrics: FloatArray) -> list[float]:
+    """<M(x_i), H_t> of every triplet."""
+    X, found = given.X, []
+    for i, j, l in given.triplets().tolist():  # noqa: E741 (the paper's l)
+        M, far, near = local(given, metrics, i), X[i] - X[l], X[i] - X[j]
+        found.append(float(far @ M @ far - near @ M @ near))
+    return found
+
+
+def _pull(given: Instance, metrics: FloatArray) -> float:
+    """(x_i - x_j)^T M(x_i) (x_i - x_j), summed over the pairs."""
+    X, found = given.X, []
+    for i, j in given.targets.tolist():
+        found.append(float((X[i] - X[j]) @ local(given, metrics, i) @ (X[i] - X[j])))
+    return float(np.sum(found))
+
+
+def evaluate(given: Instance, M: FloatArray) -> dict[str, Any]:
+    """Intermediates at M: the three parts; triplets, margins, losses; metrics, W, what W costs; a subgradient in M."""
+    X, metrics = given.X, blocks_of(M, given.m)
+    margins = np.array(_margins(given, metrics))
+    slope = 2 * given.alpha1 * metrics
+    for (i, j, l), v in zip(given.triplets().tolist(), margins.tolist(), strict=True):  # noqa: E741
+        far, near = X[i] - X[l], X[i] - X[j]
+        slope = slope - (v < 1) * given.W[i][:, None, None] * (np.outer(far, far) - np.outer(near, near))
+    for i, j in given.targets.tolist():
+        slope = slope + given.alpha2 * given.W[i][:, None, None] * np.outer(X[i] - X[j], X[i] - X[j])
+    smooth = given.smooth
+    return {
+        "objective": objective(given, M),
+        "norm": given.alpha1 * float(np.sum(metrics**2)),
+        "pull": given.alpha2 * _pull(given, metrics),
+        "triplets": given.triplets(),
+        "margins": margins,
+        "losses": np.maximum(0.0, 1 - margins),
+        "metrics": metrics,
+        "weights": given.W,
+        "weights_objective": None if smooth is None else of_weights.objective(smooth, given.W),
+        "subgradient": in_blocks(slope),
+    }
+
+
+class PLML(TripletMethod[Instance]):
+    """Basis metrics in blocks, triplets with a margin, pairs that are pulled together, and the Frobenius norm."""
+
+    id = "plml"
+    TITLE = "PLML: local metrics mixed from a few (Wang, Woznica, Kalousis 2012)"
+    PARAMETERS: ClassVar = {
+        "alpha1": Parameter("weight of the squared norms of the basis metrics, > 0", NUMBER, 1.0),
+        "alpha2": Parameter("weight of the distances of the pairs (i, j) of the triplets, >= 0", NUMBER, 1.0),
+        "lam1": Parameter("of the weights: of distances to the anchors, >= 0", NUMBER, 1.0),
+        "lam2": Parameter("of the weights: of their differences along the graph, >= 0", NUMBER, 100.0),
+        "n_anchors": Parameter("basis metrics, at means of k-means", COUNT, 5),
+        "anchors": Parameter("explicit anchors (m, d); they win over n_anchors", POINTS),
+        "weights": Parameter(
+            "explicit weights (n, m), rows of the simplex", POINTS, otherwise="the optimal ones"
+        ),
+        "similarity": Parameter(
+            "s_ij of a pair of points, >= 0, symmetric (n, n)",
+            MATRIX,
+            otherwise="1 for neighbours in the graph",
+        ),
+        "graph_neighbors": Parameter("of a point, in the graph of nearest neighbours", COUNT, 6),
+        "random_state": Parameter("seed of k-means", COUNT, 0),
+        **BY_TRIPLETS,
+    }
+    STATEMENT = Statement(
+        "cvxml.methods.plml.problem", ("weights_problem", "weights_dual", "problem", "dual")
+    )
+    MISREADINGS: ClassVar = MISREADINGS
+    EXAMPLES: ClassVar = (
+        drawn(5, 15, 3, n_anchors=2, n_neighbors=2),
+        # more features than points
+        drawn(7, 10, 12, 2, degenerate=True, n_anchors=2, n_neighbors=1, alpha1=0.1, alpha2=0.0),
+        sample("iris", 15, n_anchors=3, n_neighbors=1, alpha1=10.0, lam2=1.0),
+        verified("iris", 30, n_anchors=3, n_neighbors=2),
+        verified("wine", 30, n_anchors=3, n_neighbors=2, alpha1=10.0),
+        timed("iris"),
+        timed("wine", n_anchors=10),
+    )
+
+    def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
+        """See `instance`."""
+        return instance(X, y, **params)
+
+    def metric_size(self, given: Instance) -> int:
+        """m blocks of (d, d)."""
+        return int(given.m * given.X.shape[1])
+
+    def matrix(self, given: Instance, metric: ArrayLike, name: str = "metric") -> FloatArray:
+        """M (m d, m d); the basis metrics (m, d, d) are taken too. Raises ValueError for another shape."""
+        M, d = real_array(metric, name), given.X.shape[1]
+        return super().matrix(given, in_blocks(M) if M.shape == (given.m, d, d) else metric, name)
+
+    def metric(self, given: Instance, metric: ArrayLike, name: str = "metric") -> FloatArray:
+        """The same, psd. Raises ValueError for a matrix with entries beside the blocks too."""
+        M = super().metric(given, self.matrix(given, metric, name), name)
+        inside = in_blocks(blocks_of(M, given.m))
+        beyond, norm = float(np.abs(M - inside).max()), float(np.linalg.norm(M))
+        if beyond > FEASIBILITY_TOL * norm:
+            raise ValueError(
+                f"{name} has an entry of {beyond:.3g} beside its {given.m} blocks of {given.X.shape[1]} features: a "
+                "block is a basis metric, and all else is 0"
+            )
+        return inside
+
+    def feasibility(self, given: Instance, M: FloatArray) -> str:
+        """How far M is from psd blocks."""
+        return str(examine_blocks(M, given.X, given.m)[1])
+
+    def problem(self, given: Instance) -> Any:
+        """The metrics. Variables "M_0" .. (d, d) and "xi" (t,)."""
+        from cvxml.methods.plml.problem import problem
+
+        return problem(given.X, given.W, given.triplets(), given.targets, given.alpha1, given.alpha2)
+
+    def dual(self, given: Instance) -> Any:
+        """Its dual. Variables "c" (t,) and "S_0" .. (d, d)."""
+        from cvxml.methods.plml.problem import dual
+
+        return dual(given.X, given.W, given.triplets(), given.targets, given.alpha1, given.alpha2)
+
+    def objective(self, given: Instance, M: FloatArray) -> float:
+        """Of the metrics, from the definition."""
+        return objective(given, M)
+
+    def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
+        """See `evaluate`."""
+        return evaluate(given, M)
+
+    def literal_rows(self, given: Instance) -> int:
+        """The triplets over m: each has coefficients in the m blocks (d, d), the m-th part of (m d, m d)."""
+        return -(-given.count // given.m)
+
+    def rows(self, given: Instance) -> Triplets:
+        """All of them."""
+        return Listed(given.targets, given.impostors)
+
+    def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
+        """alpha1 ||M||^2 in blocks, a hinge on the triplets, and a straight loss on their pairs."""
+        norm = Blocks(given.X, given.W, 2 * number(given.alpha1))
+        terms = [Term(Hinge(number(1)), self.rows(given))]
+        if given.alpha2 > 0:
+            terms.append(Term(Straight(number(given.alpha2)), PairRows(given.targets)))
+        return Family(norm, tuple(terms), of_regularizer=True, radius=norm.around)
+
+    def read(self, given: Instance, dual: Dual) -> Sequence[Prices]:
+        """ "price" (t,) with "triplets" (t, 3); the pairs have the one price there is."""
+        own = super().read(given, dual)
+        if given.alpha2 == 0:
+            return own
+        pairs = len(given.targets)
+        return (*own, Prices(np.full(pairs, -given.alpha2), np.arange(pairs)))
+
+    def named(self, given: Instance, prices: Prices, *pulled: Prices) -> Dual:
+        """The triplets that have a price."""
+        return super().named(given, prices)
+
+    def prices(self, given: Instance, values: dict[str, FloatArray]) -> Dual:
+        """One price a triplet."""
+        return {"price": values["c"], "triplets": given.triplets()}
+
+    def through_cvxpy(self, given: Instance, solver: str) -> Found:
+        """The literal problem gives the blocks, its dual the prices."""
+        primal, values = solve_problem(self.problem(given), solver), solve_problem(self.dual(given), solver)
+        metrics = np.array([project_psd(primal[f"M_{b}"]) for b in range(given.m)])
+        return Found(in_blocks(metrics), self.prices(given, values), Status.CONVERGED, 0)
+
+    def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
+        """What is proved of the weights, and that there are two claims."""
+        if given.smooth is None:
+            own = "the weights were given without anchors: nothing is said of how they came about"
+        else:
+            proof = of_weights.certify(given.smooth, given.W)
+            own = (
+                f"the weights leave at most {proof.gap:.2g} of their own problem to gain, {proof.rel_gap:.2g} of "
+                f"its value {proof.objective:.6g}"
+            )
+        return (*found.notes, own, ONE_CLAIM_EACH)
+
+    def stored(self, given: Instance) -> dict[str, Any]:
+        """With explicit triplets, anchors and weights."""
+        return {
+            "alpha1": given.alpha1,
+            "alpha2": given.alpha2,
+            "lam1": given.lam1,
+            "lam2": given.lam2,
+            "n_anchors": given.m,
+            "anchors": None if given.smooth is None else given.smooth.U.tolist(),
+            "weights": given.W.tolist(),
+            "similarity": given.similarity,
+            "graph_neighbors": given.graph_neighbors,
+            "random_state": given.random_state,
+            **given.stored,
+        }
+
+
+METHOD = PLML()

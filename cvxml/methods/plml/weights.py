@@ -1,0 +1,234 @@
+"""The first problem of PLML: how much of each basis metric a point has. Its objective, a solver, a proof in rationals.
+
+The bound is that of a tangent: for any V (n, m), g being convex and quadratic,
+    g(W) >= g(V) + <grad g(V), W - V>,   least over the simplices at   g(V) - <grad g(V), V> + sum_i min_b grad g(V)_ib,
+and g(V) - <grad g(V), V> = ||X||^2 - ||V U||^2 - lam2 tr V^T L V, the linear terms being gone. It is tight at V = W.
+Everything is a float, that is a rational number: objective and bound are computed exactly, and rounded outward.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cvxml.core.exact import integers, scaled, upward
+from cvxml.core.inputs import real_array
+from cvxml.core.metric import FEASIBILITY_TOL, Feasibility, FloatArray, middle, unit_scale
+from cvxml.core.result import Certificate
+from cvxml.family.firstorder import accelerated
+
+TOL = 1e-10  # of g: where the solver stops, if it can
+MAX_ITER = 20000
+OFTEN = 10  # steps between two looks at the gap
+
+
+@dataclass(frozen=True)
+class Smooth:
+    """The problem: points X (n, d), anchors U (m, d), a symmetric similarity (n, n) >= 0, and two weights."""
+
+    X: FloatArray
+    U: FloatArray
+    similarity: FloatArray
+    lam1: float
+    lam2: float
+
+
+@dataclass(frozen=True)
+class SimplexFeasibility(Feasibility):
+    """How far rows of weights are from those of the simplex; norm: of all of them."""
+
+    @property
+    def feasible(self) -> bool:
+        """True within `FEASIBILITY_TOL` of the norm."""
+        return math.isfinite(self.norm) and self.distance <= FEASIBILITY_TOL * self.norm
+
+    def __str__(self) -> str:
+        return (
+            f"least weight {self.min_eigenvalue:.3g}, distance to the simplices at most {self.distance:.3g}"
+        )
+
+
+def objective(given: Smooth, W: FloatArray) -> float:
+    """||X - W U||^2 + lam1 sum_ib W_ib ||x_i - u_b||^2 + lam2 sum_{i<j} s_ij ||W_i - W_j||^2"""
+    fits, near, smooth = [], [], []
+    for x, w in zip(given.X, W, strict=True):
+        fits.append(float(np.sum((x - w @ given.U) ** 2)))
+        near += [float(share * np.sum((x - u) ** 2)) for share, u in zip(w, given.U, strict=True)]
+    for i, j in np.argwhere(np.triu(given.similarity, 1)).tolist():
+        smooth.append(float(given.similarity[i, j] * np.sum((W[i] - W[j]) ** 2)))
+    return math.fsum(fits) + given.lam1 * math.fsum(near) + given.lam2 * math.fsum(smooth)
+
+
+def check_weights(weights: ArrayLike, n: int, m: int | None) -> FloatArray:
+    """W (n, m), rows of the simplex; m: None for any number. Raises ValueError for what is none."""
+    W = real_array(weights, "weights")
+    if W.ndim != 2 or len(W) != n or W.shape[1] != (m or W.shape[1]) or W.shape[1] == 0:
+        columns = "a column a metric" if m is None else f"a column for each of the {m} anchors"
+        raise ValueError(
+            f"weights must have a row for each of the {n} points and {columns}, got shape {W.shape}"
+        )
+    if not np.isfinite(W).all() or (W < 0).any() or (W > 2).any():
+        raise ValueError("weights must be finite, 0 or more, and at most 1")
+    off = np.abs(W.sum(axis=1) - 1)
+    if off.max() > FEASIBILITY_TOL:
+        i = int(off.argmax())
+        raise ValueError(f"the weights of point {i} add up to {W[i].sum():.9g}, not to 1")
+    return W
+
+
+def certify(given: Smooth, W: FloatArray, V: FloatArray | None = None) -> Certificate:
+    """The proof of weights W (n, m) from any V (n, m), W itself by default. Its scale is g."""
+    V = W if V is None else V
+    simplex, distance = _on_simplex(W)
+    value, bound = exact_objective(given, simplex), exact_bound(given, V)
+    gap = value - bound
+    with np.errstate(over="ignore"):
+        feasibility = SimplexFeasibility(0.0, float(W.min()), float(distance), float(np.linalg.norm(W)))
+    return Certificate(
+        kind="global",
+        objective=float(value),
+        lower_bound=float(bound),
+        gap=upward(gap),
+        scale=float(value),
+        rounding=0.0,
+        radius=math.inf,
+        feasibility=feasibility,
+        dual={"V": V},
+        value_rounding=4 * float(np.finfo(float).eps) * float(value),
+    )
+
+
+def _on_simplex(W: FloatArray) -> tuple[tuple[Any, int], float]:
+    """Integers and an exponent: W (n, m) without what is negative, the largest of a row what is left of 1; how far."""
+    rows, at = _whole(np.maximum(W, 0.0))
+    one = 1 << -at
+    largest = W.argmax(axis=1), np.arange(len(W))
+    left = one - rows.sum(axis=1) + rows[largest[1], largest[0]]
+    change = max(abs(new - old) for new, old in zip(left, rows[largest[1], largest[0]], strict=True))
+    rows[largest[1], largest[0]] = left
+    return (rows, at), upward(scaled(change, at)) + float(np.maximum(-W, 0.0).max())
+
+
+def _whole(A: FloatArray) -> tuple[Any, int]:
+    """A (p, q) as an array of integers, and the exponent of two they are to be multiplied with, 0 at most."""
+    rows, at = integers(A)
+    shift = max(at, 0)
+    return np.array(rows, dtype=object) * (1 << shift), at - shift
+
+
+def exact_objective(given: Smooth, weights: tuple[Any, int]) -> Fraction:
+    """g of weights as integers and an exponent."""
+    W, w_at = weights
+    X, U, D, at = _exactly(given)
+    fit = np.sum((X * (1 << -w_at) - W @ U) ** 2)
+    near = Fraction(given.lam1) * scaled(np.sum(W * D), w_at + 2 * at)
+    return scaled(fit, 2 * (w_at + at)) + near + _smoothness(given, W, w_at)
+
+
+def exact_bound(given: Smooth, V: FloatArray) -> Fraction:
+    """||X||^2 - ||V U||^2 - lam2 tr V^T L V + sum_i min_b grad g(V)_ib"""
+    rows, v_at = _whole(V)
+    X, U, D, at = _exactly(given)
+    similarity, s_at = _whole(given.similarity)
+    pulled = rows @ U
+    of_fit = 2 * (pulled - X * (1 << -v_at)) @ U.T
+    of_smooth = 2 * (similarity.sum(axis=1)[:, None] * rows - similarity @ rows)
+    lam1, lam2 = Fraction(given.lam1), Fraction(given.lam2)
+    units = scaled(1, v_at + 2 * at), lam1 * scaled(1, 2 * at), lam2 * scaled(1, v_at + s_at)
+    least = Fraction(0)
+    for fit, near, smooth in zip(of_fit, D, of_smooth, strict=True):
+        parts = zip(fit, near, smooth, strict=True)
+        least += min(sum((u * p for u, p in zip(units, part, strict=True)), Fraction(0)) for part in parts)
+    squares = scaled(np.sum(X**2), 2 * at) - scaled(np.sum(pulled**2), 2 * (v_at + at))
+    return squares - _smoothness(given, rows, v_at) + least
+
+
+def _exactly(given: Smooth) -> tuple[Any, Any, Any, int]:
+    """X, U, and ||x_i - u_b||^2 (n, m), as integers, and the exponent of the first two."""
+    both, at = _whole(np.vstack([given.X, given.U]))
+    X, U = both[: len(given.X)], both[len(given.X) :]
+    D = np.stack([np.sum((X - u) ** 2, axis=1) for u in U], axis=1)
+    return X, U, D, at
+
+
+def _smoothness(given: Smooth, W: Any, w_at: int) -> Fraction:
+    """lam2 tr W^T L W"""
+    similarity, s_at = _whole(given.similarity)
+    i, j = np.nonzero(np.triu(given.similarity, 1))
+    total = np.sum(similarity[i, j] * np.sum((W[i] - W[j]) ** 2, axis=1))
+    return Fraction(given.lam2) * scaled(total, 2 * w_at + s_at)
+
+
+def solve(given: Smooth, tol: float = TOL) -> FloatArray:
+    """W (n, m), by accelerated projected gradients from even weights; nothing is proved here."""
+    at = _Gradients(given)
+    W = np.full((len(given.X), len(given.U)), 1 / len(given.U))
+    steps: Iterator[Any] = accelerated(at, W, 1 / at.steepest)
+    for k in range(MAX_ITER):
+        if k % OFTEN == 0:
+            gradient = at.gradient(W)
+            if np.sum(W * (gradient - gradient.min(axis=1, keepdims=True))) <= tol * at.value(W):
+                break
+        W = next(steps).v
+    return W
+
+
+class _Gradients:
+    """g as firstorder.py takes it, points about 1; the image of W is W itself."""
+
+    def __init__(self, given: Smooth):
+        s, centre = unit_scale(given.X), middle(given.X)
+        self.X, self.U = (given.X - centre) / s, (given.U - centre) / s
+        lam2 = given.lam2 / s / s
+        self.L = lam2 * (np.diag(given.similarity.sum(axis=1)) - given.similarity)
+        self.near = given.lam1 * np.sum((self.X[:, None] - self.U) ** 2, axis=2)
+        self.steps: FloatArray = np.ones(1)
+        self.steepest = 2 * float(np.linalg.norm(self.U, 2) ** 2 + 2 * np.diag(self.L).max()) + 1e-100
+
+    def image(self, v: FloatArray) -> FloatArray:
+        """Itself."""
+        return v
+
+    def gradient(self, W: FloatArray) -> FloatArray:
+        """(n, m)"""
+        slope: FloatArray = 2 * (W @ self.U - self.X) @ self.U.T + self.near + 2 * self.L @ W
+        return slope
+
+    def value(self, W: FloatArray) -> float:
+        """g"""
+        return float(np.sum((self.X - W @ self.U) ** 2) + np.sum(self.near * W) + np.sum(W * (self.L @ W)))
+
+    def descent(self, v: FloatArray, image: FloatArray) -> _Descent:
+        """The gradient at v."""
+        return _Descent(self, v)
+
+
+class _Descent:
+    """The gradient at weights v (n, m)."""
+
+    def __init__(self, of: _Gradients, v: FloatArray):
+        self.of, self.v, self.gradient = of, v, of.gradient(v)
+
+    def step(self, step: float) -> FloatArray:
+        """A projected gradient step."""
+        return onto_simplices(self.v - step * self.gradient)
+
+    def curvature(self, new_image: FloatArray, enough: float) -> float:
+        """Twice what is of second order."""
+        change = new_image - self.v
+        return 2 * float(np.sum((change @ self.of.U) ** 2) + np.sum(change * (self.of.L @ change)))
+
+
+def onto_simplices(W: FloatArray) -> FloatArray:
+    """Each row of W (n, m) moved to the nearest of the simplex: less the same number, where that is positive."""
+    ordered = -np.sort(-W, axis=1)
+    beyond = (np.cumsum(ordered, axis=1) - 1) / np.arange(1, W.shape[1] + 1)
+    count = np.sum(ordered > beyond, axis=1)
+    nearest: FloatArray = np.maximum(W - beyond[np.arange(len(W)), count - 1][:, None], 0.0)
+    return nearest

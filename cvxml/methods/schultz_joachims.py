@@ -1,0 +1,240 @@
+"""Weights of features, or of given vectors, from relative comparisons (Schultz, Joachims 2003): a margin a triplet.
+
+Problem, over triplets t = (i, j, l), d(x, x') = (x - x')^T A W A^T (x - x') with W = diag(w) and A (d, r) given
+    min_{w >= 0, xi >= 0}  1/2 w^T L w + C sum_t xi_t   such that  d(x_i, x_l) - d(x_i, x_j) >= 1 - xi_t,
+where w^T L w = ||A W A^T||^2. With A = I, the default, w weighs features. With A = X^T, columns that are the points
+themselves, it is what the paper states for kernels. The metric M = A W A^T is learnt and judged; which M are of this
+form is decided by core/bases.py. Triplets are an input, as in the paper; by default they are drawn from labels.
+
+Dual and bound: family/bound.py, with the norm of a combination (combinations.py) and a hinge. M is unique, and within
+sqrt(2 gap) of a metric; w is where the matrices a_k a_k^T of the columns of A are independent. Gaps are relative
+to 1/2 ||M||^2.
+
+Reference: M. Schultz, T. Joachims, Learning a distance metric from relative comparisons, NIPS 2003.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cvxml.core.bases import check_bases, is_identity, weighted
+from cvxml.core.example import drawn, sample, timed, verified
+from cvxml.core.inputs import check_positive, check_X
+from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.misreading import Misreading, Question, changed
+from cvxml.core.parameter import NUMBER, VECTORS, Parameter
+from cvxml.core.statement import Statement
+from cvxml.core.triplets import BY_TRIPLETS, WithVectors, check_units, compared
+from cvxml.family.bound import Family, Term
+from cvxml.family.combinations import NormOfCombination
+from cvxml.family.losses import Hinge
+from cvxml.family.triplets import CombinationMethod
+
+
+def problem(X: FloatArray, triplets: IntArray, C: float, A: FloatArray) -> Any:
+    """The problem, triplet by triplet. Variables: "w" (r,) and "xi" (m,)."""
+    import cvxpy as cp
+
+    w, xi = cp.Variable(A.shape[1], name="w"), cp.Variable(len(triplets), name="xi")
+    #: M = A diag(w) A^T | \mathbf{M} = \mathbf{A} \operatorname{diag}(\mathbf{w}) \mathbf{A}^T
+    M = A @ cp.diag(w) @ A.T
+    #: w >= 0,  xi >= 0 | \mathbf{w} \ge 0, \quad \xi \ge 0
+    constraints = [w >= 0, xi >= 0]
+    for t, (i, j, l) in enumerate(triplets.tolist()):  # noqa: E741 (the paper's k)
+        #: H_t = (x_i - x_l)(x_i - x_l)^T - (x_i - x_j)(x_i - x_j)^T
+        #:   | H_t = (\mathbf{x}_i - \mathbf{x}_l)(\mathbf{x}_i - \mathbf{x}_l)^T
+        #:     - (\mathbf{x}_i - \mathbf{x}_j)(\mathbf{x}_i - \mathbf{x}_j)^T
+        H = np.outer(X[i] - X[l], X[i] - X[l]) - np.outer(X[i] - X[j], X[i] - X[j])
+        #: <M, H_t> >= 1 - xi_t for every triplet
+        #:   | \langle \mathbf{M}, H_t \rangle \ge 1 - \xi_t \quad \text{for every triplet}
+        constraints += [cp.trace(M @ H) >= 1 - xi[t]]
+    #: min over w, xi:  1/2 ||M||^2 + C sum_t xi_t
+    #:   | \min_{\mathbf{w},\, \xi}\ \tfrac{1}{2} \lVert \mathbf{M} \rVert_F^2 + C \sum_t \xi_t
+    return cp.Problem(cp.Minimize(cp.sum_squares(M) / 2 + C * cp.sum(xi)), constraints)
+
+
+def dual(X: FloatArray, triplets: IntArray, C: float, A: FloatArray) -> Any:
+    """Its dual. Variables: "a" (m,), a price a triplet, and "z" (r,)."""
+    import cvxpy as cp
+
+    i, j, l = triplets.T  # noqa: E741
+    #: h_t = (A^T (x_i - x_l))^2 - (A^T (x_i - x_j))^2, by entries
+    #:   | \mathbf{h}_t = (\mathbf{A}^T (\mathbf{x}_i - \mathbf{x}_l))^2
+    #:     - (\mathbf{A}^T (\mathbf{x}_i - \mathbf{x}_j))^2 \text{, by entries}
+    h = ((X[i] - X[l]) @ A) ** 2 - ((X[i] - X[j]) @ A) ** 2
+    #: L = (A^T A) o (A^T A), by entries
+    #:   | L = (\mathbf{A}^T \mathbf{A}) \circ (\mathbf{A}^T \mathbf{A}) \text{, by entries}
+    L = (A.T @ A) ** 2
+    a, z = cp.Variable(len(triplets), name="a"), cp.Variable(A.shape[1], name="z")
+    # z^T L z = ||A diag(z) A^T||^2
+    norm = cp.sum_squares(A @ cp.diag(z) @ A.T)
+    #: max over a, z:  sum_t a_t - 1/2 z^T L z
+    #:   | \max_{a,\, \mathbf{z}}\ \sum_t a_t - \tfrac{1}{2} \mathbf{z}^T L \mathbf{z}
+    #: 0 <= a_t <= C,  L z >= sum_t a_t h_t
+    #:   | 0 \le a_t \le C, \quad L \mathbf{z} \ge \textstyle\sum_t a_t \mathbf{h}_t
+    return cp.Problem(cp.Maximize(cp.sum(a) - norm / 2), [a >= 0, a <= C, L @ z >= h.T @ a])
+    #: [What is proved]
+    #: A diag(z) A^T = M at the optimum
+    #:   | \mathbf{A} \operatorname{diag}(\mathbf{z}) \mathbf{A}^T = \mathbf{M} \text{ at the optimum}
+    #: any a within 0 and C gives a lower bound;  ||M - M*|| <= sqrt(2 gap)
+    #:   | \text{any } a \text{ within } 0 \text{ and } C \text{ gives a lower bound;}
+    #:     \quad \lVert \mathbf{M} - \mathbf{M}^* \rVert_F \le \sqrt{2\, \mathrm{gap}}
+
+
+@dataclass(frozen=True)
+class Instance(WithVectors):
+    """Checked data, and both parameters."""
+
+    C: float
+    A: FloatArray  # (d, r)
+
+    @property
+    def basis(self) -> FloatArray:
+        """The columns of A, as rows (r, d)."""
+        return np.ascontiguousarray(self.A.T)
+
+
+def instance(
+    X: ArrayLike,
+    y: ArrayLike | None,
+    *,
+    C: float = 1.0,
+    A: ArrayLike | None = None,
+    n_neighbors: int | None = 3,
+    triplets: Any = None,
+) -> Instance:
+    """Everything checked. Raises ValueError for bad input."""
+    points, C = check_X(X), check_positive(C, "C")
+    columns = np.eye(points.shape[1])
+    if A is not None:
+        given = np.asarray(A)
+        columns = check_bases(given.T if given.ndim == 2 else given, points.shape[1], "the columns of A").T
+    check_units(points, C, "C", "C s^4")
+    return Instance(**vars(compared(points, y, n_neighbors, triplets)), C=C, A=np.ascontiguousarray(columns))
+
+
+def objective(given: Instance, M: FloatArray) -> float:
+    """1/2 ||M||^2 + C sum [1 - <M, H_t>]_+"""
+    return float(np.sum(M**2)) / 2 + given.C * float(np.sum([max(0.0, 1 - v) for v in _margins(given, M)]))
+
+
+def _margins(given: Instance, M: FloatArray) -> list[float]:
+    """<M, H_t> of every triplet."""
+    X, found = given.X, []
+    for i, j, l in given.triplets().tolist():  # noqa: E741
+        far, near = X[i] - X[l], X[i] - X[j]
+        found.append(float(far @ M @ far - near @ M @ near))
+    return found
+
+
+def evaluate(given: Instance, M: FloatArray) -> dict[str, Any]:
+    """Intermediates at M: its weights w, the norm; triplets (m, 3), their margins and slacks; a subgradient in M."""
+    X, margins, subgradient = given.X, _margins(given, M), M.copy()
+    for (i, j, l), v in zip(given.triplets().tolist(), margins, strict=True):  # noqa: E741
+        if v < 1:
+            far, near = X[i] - X[l], X[i] - X[j]
+            subgradient -= given.C * (np.outer(far, far) - np.outer(near, near))
+    return {
+        "objective": objective(given, M),
+        "w": weighted(M, given.basis, X).w,
+        "norm": float(np.sum(M**2)) / 2,
+        "triplets": given.triplets(),
+        "margins": np.array(margins),
+        "slacks": np.maximum(0.0, 1 - np.array(margins)),
+        "subgradient": subgradient,
+    }
+
+
+def _asked(question: Question) -> Instance:
+    return instance(question.X, question.y, **question.params)
+
+
+def _of_features(question: Question) -> Any:
+    given = _asked(question)
+    return None if is_identity(given.basis) else np.eye(given.X.shape[1])
+
+
+# Not named are weights that may be negative, which make no metric, and any psd M, which is another method.
+MISREADINGS = {
+    "mean": Misreading(
+        "the mean over triplets where there is their sum",
+        changed("C", lambda q: _asked(q).C / _asked(q).count),
+    ),
+    "no_half": Misreading("||M||^2 where there is half of it", changed("C", lambda q: _asked(q).C / 2)),
+    "exchanged": Misreading(
+        "j and l exchanged: the point that should be far is given first",
+        changed("triplets", lambda q: _asked(q).triplets()[:, [0, 2, 1]].tolist()),
+    ),
+    "features": Misreading("weights of the features where there are those of A", changed("A", _of_features)),
+}
+
+
+class SchultzJoachims(CombinationMethod[Instance]):
+    """Triplets with a margin, and the norm of a metric of weighted columns."""
+
+    id = "schultz_joachims"
+    TITLE = "Distance metric from relative comparisons (Schultz, Joachims 2003)"
+    PARAMETERS: ClassVar = {
+        "C": Parameter("weight of the sum of slacks, > 0", NUMBER, 1.0),
+        "A": Parameter("(d, r): its columns are weighed", VECTORS, otherwise="the identity: the features"),
+        **BY_TRIPLETS,
+    }
+    STATEMENT = Statement("cvxml.methods.schultz_joachims", ("problem", "dual"))
+    MISREADINGS: ClassVar = MISREADINGS
+    EXAMPLES: ClassVar = (
+        drawn(5, 18, 3),
+        drawn(
+            6,
+            12,
+            4,
+            2,
+            C=0.1,
+            n_neighbors=1,
+            A=[[1, 0, 1, 1, 0], [0, 1, 1, -1, 0], [0, 0, 1, 2, 1], [1, 1, 0, 0, 3]],
+        ),
+        drawn(7, 18, 5, degenerate=True),
+        sample("iris", 24, C=0.05, n_neighbors=2),
+        verified("iris", 60),
+        verified("wine", 40, C=0.1, n_neighbors=2),
+        timed("iris"),
+        timed("wine"),
+    )
+
+    def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
+        """See `instance`."""
+        return instance(X, y, **params)
+
+    def problem(self, given: Instance) -> Any:
+        """Variables "w" (r,) and "xi" (m,)."""
+        return problem(given.X, given.triplets(), given.C, given.A)
+
+    def dual(self, given: Instance) -> Any:
+        """Variables "a" (m,) and "z" (r,)."""
+        return dual(given.X, given.triplets(), given.C, given.A)
+
+    def objective(self, given: Instance, M: FloatArray) -> float:
+        """From the definition."""
+        return objective(given, M)
+
+    def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
+        """See `evaluate`."""
+        return evaluate(given, M)
+
+    def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
+        """1/2 ||M||^2 over the combinations, and a hinge on the triplets."""
+        norm = NormOfCombination(given.X, given.basis)
+        term = Term(Hinge(number(given.C)), self.rows(given))
+        return Family(norm, (term,), of_regularizer=True, radius=norm.around)
+
+    def stored(self, given: Instance) -> dict[str, Any]:
+        """With explicit triplets."""
+        A = None if is_identity(given.basis) else given.A.tolist()
+        return {"C": given.C, "A": A, **given.stored}
+
+
+METHOD = SchultzJoachims()

@@ -1,0 +1,279 @@
+"""SCML, sparse compositional metric learning, the global form (Shi, Bellet, Sha 2014): few of many rank-one metrics.
+
+Problem, over m triplets t = (i, j, l) and given vectors b_1 .. b_K, with H_t = X_il - X_ij and
+X_ij = (x_i - x_j)(x_i - x_j)^T
+    min_{w >= 0}  beta sum_k w_k + (1/m) sum_t [1 - <M, H_t>]_+ ,    M = sum_k w_k b_k b_k^T,
+a linear programme. Triplets and vectors, the `basis`, are inputs; by default triplets are drawn from labels, and the
+basis by a rule that is ours (`basis_of`): the authors take Fisher discriminants of regions that k-means finds. What is
+learnt and judged is M, by the weights of the least sum that give it; core/bases.py says which matrix is a combination.
+
+Dual and bound: family/bound.py, with the sum of the weights (combinations.py) and a hinge. The optimum is attained, and
+need not be unique. Gaps are relative to the objective, which is between 0 and 1 at the optimum, and positive.
+
+Reference: Y. Shi, A. Bellet, F. Sha, Sparse compositional metric learning, AAAI 2014.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cvxml.core.bases import above_least, check_bases, weighted
+from cvxml.core.example import drawn, sample, timed, verified
+from cvxml.core.inputs import check_count, check_positive, check_X
+from cvxml.core.memory import check_room
+from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.misreading import Misreading, Question, changed
+from cvxml.core.parameter import COUNT, NUMBER, VECTORS, Parameter
+from cvxml.core.statement import Statement
+from cvxml.core.triplets import BY_TRIPLETS, WithVectors, check_units, compared
+from cvxml.family.bound import Family, Term
+from cvxml.family.combinations import SumOfWeights
+from cvxml.family.losses import Hinge
+from cvxml.family.triplets import CombinationMethod
+
+A_FEATURE = 20  # vectors of a basis for each feature, at most
+
+
+def problem(X: FloatArray, triplets: IntArray, beta: float, basis: FloatArray) -> Any:
+    """The problem, triplet by triplet. Variable: "w" (K,)."""
+    import cvxpy as cp
+
+    w = cp.Variable(len(basis), name="w")
+    #: M = sum_k w_k b_k b_k^T | \mathbf{M} = \textstyle\sum_k w_k \mathbf{b}_k \mathbf{b}_k^T
+    M = basis.T @ cp.diag(w) @ basis
+    losses = []
+    for i, j, l in triplets.tolist():  # noqa: E741 (the paper's k)
+        #: H_t = (x_i - x_l)(x_i - x_l)^T - (x_i - x_j)(x_i - x_j)^T
+        #:   | H_t = (\mathbf{x}_i - \mathbf{x}_l)(\mathbf{x}_i - \mathbf{x}_l)^T
+        #:     - (\mathbf{x}_i - \mathbf{x}_j)(\mathbf{x}_i - \mathbf{x}_j)^T
+        H = np.outer(X[i] - X[l], X[i] - X[l]) - np.outer(X[i] - X[j], X[i] - X[j])
+        losses += [cp.pos(1 - cp.trace(M @ H))]
+    cost = beta * cp.sum(w) + cp.sum(cp.hstack(losses)) / len(triplets)
+    #: min over w:  beta sum_k w_k + 1/m sum_t [1 - <M, H_t>]_+
+    #:   | \min_{\mathbf{w}}\ \beta \sum_k w_k + \frac{1}{m} \sum_t [1 - \langle \mathbf{M}, H_t \rangle]_+
+    #: w >= 0 | \mathbf{w} \ge 0
+    return cp.Problem(cp.Minimize(cost), [w >= 0])
+
+
+def dual(X: FloatArray, triplets: IntArray, beta: float, basis: FloatArray) -> Any:
+    """Its dual. Variable: "a" (m,), a price a triplet."""
+    import cvxpy as cp
+
+    i, j, l = triplets.T  # noqa: E741
+    #: b_k^T H_t b_k = (b_k^T (x_i - x_l))^2 - (b_k^T (x_i - x_j))^2
+    #:   | \mathbf{b}_k^T H_t \mathbf{b}_k
+    #:     = (\mathbf{b}_k^T (\mathbf{x}_i - \mathbf{x}_l))^2 - (\mathbf{b}_k^T (\mathbf{x}_i - \mathbf{x}_j))^2
+    gained = ((X[i] - X[l]) @ basis.T) ** 2 - ((X[i] - X[j]) @ basis.T) ** 2
+    a = cp.Variable(len(triplets), name="a")
+    #: max over a:  sum_t a_t | \max_{a}\ \sum_t a_t
+    #: 0 <= a_t <= 1/m,  sum_t a_t b_k^T H_t b_k <= beta for every k
+    #:   | 0 \le a_t \le 1/m, \quad \textstyle\sum_t a_t \mathbf{b}_k^T H_t \mathbf{b}_k \le \beta
+    #:     \quad \text{for every } k
+    return cp.Problem(cp.Maximize(cp.sum(a)), [a >= 0, a <= 1 / len(triplets), gained.T @ a <= beta])
+    #: [What is proved]
+    #: w_k > 0 only where sum_t a_t b_k^T H_t b_k = beta at the optimum
+    #:   | w_k > 0 \text{ only where } \textstyle\sum_t a_t \mathbf{b}_k^T H_t \mathbf{b}_k = \beta
+    #:     \text{ at the optimum}
+    #: any a within 0 and 1/m, times the largest factor that keeps to beta, gives a lower bound
+    #:   | \text{any } a \text{ within } 0 \text{ and } 1/m \text{, times the largest factor that keeps to } \beta
+    #:     \text{, gives a lower bound}
+
+
+@dataclass(frozen=True)
+class Instance(WithVectors):
+    """Checked data, and both parameters."""
+
+    beta: float
+    vectors: FloatArray = field(repr=False)  # (K, d)
+
+    @property
+    def basis(self) -> FloatArray:
+        """The vectors (K, d)."""
+        return self.vectors
+
+
+def instance(
+    X: ArrayLike,
+    y: ArrayLike | None,
+    *,
+    beta: float = 1e-5,
+    basis: ArrayLike | None = None,
+    n_basis: int | None = None,
+    n_neighbors: int | None = 3,
+    triplets: Any = None,
+) -> Instance:
+    """Everything checked. Raises ValueError for bad input."""
+    points, beta = check_X(X), check_positive(beta, "beta")
+    check_units(points, beta, "beta", "beta / s^2")
+    given = compared(points, y, n_neighbors, triplets)
+    count = A_FEATURE * points.shape[1] if n_basis is None else check_count(n_basis, "n_basis")
+    vectors = (
+        basis_of(points, given.triplets(), count)
+        if basis is None
+        else check_bases(basis, points.shape[1], "basis")
+    )
+    check_room(given.count * len(vectors), f"what {len(vectors)} vectors say of {given.count} triplets")
+    return Instance(**vars(given), beta=beta, vectors=vectors)
+
+
+def basis_of(X: FloatArray, triplets: IntArray, count: int) -> FloatArray:
+    """(K, d), K <= count: of the pairs i, j and i, l of triplets (m, 3) the directions x_i - x_j, of length 1.
+
+    The pairs are in the order of their indices, each once, without those of equal points; of more than `count` every
+    so many. Raises ValueError where there is none.
+    """
+    pairs = np.sort(np.concatenate([triplets[:, :2], triplets[:, [0, 2]]]), axis=1)
+    pairs = np.unique(pairs, axis=0)
+    E = X[pairs[:, 0]] - X[pairs[:, 1]]
+    E = E[E.any(axis=1)]
+    if len(E) == 0:
+        raise ValueError(
+            "the points of every triplet are equal: there is no direction for a basis; give basis"
+        )
+    if len(E) > count:
+        E = E[np.arange(count) * len(E) // count]
+    E = E / np.abs(E).max(axis=1, keepdims=True)  # squares of what is tiny would vanish
+    directions: FloatArray = E / np.linalg.norm(E, axis=1, keepdims=True)
+    return directions
+
+
+def objective(given: Instance, M: FloatArray) -> float:
+    """beta sum w + mean [1 - <M, H_t>]_+, w the weights of M"""
+    w = weighted(M, given.basis, given.X).w
+    return given.beta * float(np.sum(w)) + float(np.mean([max(0.0, 1 - v) for v in _margins(given, M)]))
+
+
+def _margins(given: Instance, M: FloatArray) -> list[float]:
+    """<M, H_t> of every triplet."""
+    X, found = given.X, []
+    for i, j, l in given.triplets().tolist():  # noqa: E741
+        far, near = X[i] - X[l], X[i] - X[j]
+        found.append(float(far @ M @ far - near @ M @ near))
+    return found
+
+
+def evaluate(given: Instance, M: FloatArray) -> dict[str, Any]:
+    """Intermediates at M: its weights w; triplets (m, 3), their margins and losses; a subgradient in w (K,)."""
+    X, margins, G = given.X, _margins(given, M), np.zeros_like(M)
+    for (i, j, l), v in zip(given.triplets().tolist(), margins, strict=True):  # noqa: E741
+        if v < 1:
+            far, near = X[i] - X[l], X[i] - X[j]
+            G += (np.outer(far, far) - np.outer(near, near)) / given.count
+    return {
+        "objective": objective(given, M),
+        "w": weighted(M, given.basis, X).w,
+        "triplets": given.triplets(),
+        "margins": np.array(margins),
+        "losses": np.maximum(0.0, 1 - np.array(margins)),
+        "subgradient": given.beta - np.array([b @ G @ b for b in given.basis]),
+    }
+
+
+def _asked(question: Question) -> Instance:
+    return instance(question.X, question.y, **question.params)
+
+
+def _of_length_one(question: Question) -> Any:
+    B = _asked(question).basis
+    lengths = np.linalg.norm(B, axis=1)
+    return None if np.ptp(lengths) <= 1e-9 * lengths.max() else B / lengths[:, None]
+
+
+MISREADINGS = {
+    "sum": Misreading(
+        "the sum over triplets where there is their mean",
+        changed("beta", lambda q: _asked(q).beta / _asked(q).count),
+    ),
+    "trace": Misreading(
+        "beta tr M where there is beta sum w: the same only for vectors of length 1",
+        changed("basis", _of_length_one),
+    ),
+    "exchanged": Misreading(
+        "j and l exchanged: the point that should be far is given first",
+        changed("triplets", lambda q: _asked(q).triplets()[:, [0, 2, 1]].tolist()),
+    ),
+    "features": Misreading(
+        "weights of the features where there are those of the basis",
+        changed("basis", lambda q: np.eye(_asked(q).X.shape[1])),
+    ),
+}
+
+
+class SCML(CombinationMethod[Instance]):
+    """Triplets with a margin, and a small sum of weights of given rank-one metrics."""
+
+    id = "scml"
+    TITLE = "SCML: sparse compositional metric learning, global (Shi, Bellet, Sha 2014)"
+    PARAMETERS: ClassVar = {
+        "beta": Parameter("weight of the sum of the weights, > 0", NUMBER, 1e-5),
+        "basis": Parameter(
+            "(K, d): the vectors b_k, as rows",
+            VECTORS,
+            otherwise="directions between the points of triplets, of length 1",
+        ),
+        "n_basis": Parameter(
+            "how many directions are taken at most", COUNT, otherwise=f"{A_FEATURE} for each feature"
+        ),
+        **BY_TRIPLETS,
+    }
+    STATEMENT = Statement("cvxml.methods.scml", ("problem", "dual"))
+    MISREADINGS: ClassVar = MISREADINGS
+    EXAMPLES: ClassVar = (
+        drawn(5, 18, 3, beta=0.01, n_basis=12),
+        drawn(
+            6,
+            12,
+            4,
+            2,
+            beta=0.1,
+            n_neighbors=1,
+            basis=[[1, 0, 0, 1], [0, 1, 0, 1], [1, 1, 1, 0], [1, -1, 2, 0], [0, 0, 1, 3]],
+        ),
+        drawn(7, 18, 5, degenerate=True, beta=0.02, n_basis=16),
+        sample("iris", 24, beta=0.01, n_neighbors=2, n_basis=20),
+        verified("iris", 60, beta=1e-3),
+        verified("wine", 40, beta=1e-3, n_neighbors=2, n_basis=60),
+        timed("iris"),
+        timed("wine"),
+    )
+
+    def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
+        """See `instance`."""
+        return instance(X, y, **params)
+
+    def problem(self, given: Instance) -> Any:
+        """Variable "w" (K,)."""
+        return problem(given.X, given.triplets(), given.beta, given.basis)
+
+    def dual(self, given: Instance) -> Any:
+        """Variable "a" (m,)."""
+        return dual(given.X, given.triplets(), given.beta, given.basis)
+
+    def objective(self, given: Instance, M: FloatArray) -> float:
+        """From the definition."""
+        return objective(given, M)
+
+    def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
+        """See `evaluate`."""
+        return evaluate(given, M)
+
+    def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
+        """The sum of the weights, and a hinge on the triplets."""
+        weights = SumOfWeights(given.X, given.basis, number(given.beta))
+        return Family(weights, (Term(Hinge(number(1) / given.count), self.rows(given)),))
+
+    def above(self, given: Instance, M: FloatArray) -> float:
+        """Where the sum of the weights that were found is not proved to be the least that gives M."""
+        return given.beta * above_least(weighted(M, given.basis, given.X).w, given.basis)
+
+    def stored(self, given: Instance) -> dict[str, Any]:
+        """With explicit triplets and vectors."""
+        return {"beta": given.beta, "basis": given.basis.tolist(), "n_basis": None, **given.stored}
+
+
+METHOD = SCML()

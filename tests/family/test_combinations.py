@@ -1,0 +1,123 @@
+"""The sum of weights and the norm of a combination: weak duality, parts of the gap, exact twins, wrong prices."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+from cvxml.core.bases import combined
+from cvxml.core.metric import FloatArray
+from cvxml.family.combinations import Combinations, NormOfCombination, SumOfWeights, projected
+from cvxml.family.rational import plane
+from cvxml.family.rows import Weights
+
+KINDS = ["features", "few", "many"]
+
+
+def drawn(seed: int, kind: str) -> tuple[FloatArray, FloatArray, Weights, Any]:
+    """Points (12, 3), vectors, and G."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((12, 3)) * 10.0 ** rng.integers(-2, 3)
+    B = {"features": np.eye(3), "few": rng.standard_normal((2, 3)), "many": rng.standard_normal((11, 3))}[
+        kind
+    ]
+    pairs = np.array([rng.permutation(12)[:2] for _ in range(20)])
+    return X, B, Weights(pairs, rng.standard_normal(20)), rng
+
+
+def dense(X: FloatArray, G: Weights) -> FloatArray:
+    """G (d, d)."""
+    E = X[G.pairs[:, 0]] - X[G.pairs[:, 1]]
+    return np.asarray((E * G.w[:, None]).T @ E)
+
+
+def slow_gains(X: FloatArray, B: FloatArray, G: Weights) -> FloatArray:
+    return np.array([b @ dense(X, G) @ b for b in B])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(5))
+def test_gains_are_those_of_the_matrix_and_of_rationals(kind: str, seed: int) -> None:
+    X, B, G, _ = drawn(seed, kind)
+    of = Combinations(X, B)
+    c, off = of.gains(G)
+    np.testing.assert_allclose(c, slow_gains(X, B, G), atol=1e-12 * np.abs(dense(X, G)).max() * 20)
+    for ours, wide, exact in zip(c.tolist(), off.tolist(), of.exact_gains(plane(X), G), strict=True):
+        assert abs(Fraction(ours) - exact) <= wide
+    assert (off <= 1e-12 * np.abs(dense(X, Weights(G.pairs, np.abs(G.w)))).max() * 100).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(5))
+def test_the_norm_has_the_bound_of_the_projection(kind: str, seed: int) -> None:
+    """Its twin is a quadratic programme; the bound is no higher, and nearly as high."""
+    X, B, G, rng = drawn(seed, kind)
+    of, c = NormOfCombination(X, B), slow_gains(X, B, G)
+    value, off = of.bound(G)
+    w = cp.Variable(len(B), nonneg=True)
+    size = float(np.abs(c).max())
+    norm = cp.sum_squares(B.T @ cp.diag(w) @ B) / 2
+    twin = size**2 * cp.Problem(cp.Minimize(norm - (c / size) @ w)).solve(cp.CLARABEL)
+    assert value == pytest.approx(twin, rel=1e-5, abs=1e-7 * size**2)
+    exact = of.exact_bound(plane(X), G)
+    assert exact <= 0
+    assert value - off <= float(exact) * (1 - 1e-12) + 1e-300
+    for scale in (0.0, 1e-3, 1.0, 30.0):
+        M = combined(B, scale * size * rng.random(len(B)) / np.sum(B**2, axis=1) ** 2)
+        assert np.sum(M**2) / 2 - np.sum(dense(X, G) * M) >= value - off - 1e-12 * size**2
+    # whatever is proposed: a hint that is no projection bounds as well, from below
+    for hint in (np.zeros(len(B)), rng.random(len(B)) * size):
+        other = of.exact_bound(plane(X), G, hint)
+        assert other <= exact * (1 - Fraction(1, 10**9)) or other == exact or kind == "features"
+        assert other <= Fraction(twin + 1e-6 * size**2)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(5))
+def test_the_part_of_the_gap_is_what_the_inequality_leaves(kind: str, seed: int) -> None:
+    X, B, G, rng = drawn(seed, kind)
+    M = combined(B, rng.random(len(B)))
+    paid = float(np.sum(dense(X, G) * M))
+    norm = NormOfCombination(X, B)
+    looked = norm.look(M)
+    own, bound, beyond = norm.value(looked.view), norm.bound(G), norm.excess(looked.view, G)
+    size = abs(bound.value) + own.value + abs(paid)
+    assert own.value == pytest.approx(np.sum(M**2) / 2, rel=1e-12)
+    assert beyond.value == pytest.approx(own.value - paid - bound.value, abs=1e-11 * size)
+    assert beyond.value >= -beyond.off
+
+    beta = float(max(slow_gains(X, B, G).max(), 1e-3)) * 1.01
+    weights = SumOfWeights(X, B, beta)
+    looked = weights.look(M)
+    own, beyond = weights.value(looked.view), weights.excess(looked.view, G)
+    assert weights.bound(G).value == 0
+    assert weights.exact_bound(plane(X), G) == 0
+    assert beyond.value == pytest.approx(own.value - paid, abs=1e-11 * (own.value + abs(paid)))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_prices_that_cost_more_than_beta_bound_nothing(seed: int) -> None:
+    X, B, G, _ = drawn(seed, "many")
+    c = slow_gains(X, B, G)
+    if c.max() <= 0:
+        G, c = Weights(G.pairs, -G.w), -c
+    weights = SumOfWeights(X, B, float(c.max()) * (1 - 1e-9))
+    assert weights.bound(G).value == -np.inf
+    assert weights.exact_bound(plane(X), G) is None
+    assert weights.exact_bound(plane(X), Weights(G.pairs, G.w * (1 - 1e-8))) == 0
+
+
+def test_the_projection_leaves_nothing_to_win() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        B, G = rng.standard_normal((9, 4)), rng.standard_normal((4, 4))
+        G = G + G.T
+        z = projected(B, G)
+        slope = np.array([b @ (combined(B, z) - G) @ b for b in B])
+        assert (z >= 0).all()
+        assert slope.min() >= -1e-9
+        assert abs(slope @ z) <= 1e-9

@@ -1,0 +1,107 @@
+"""The logistic loss of pairs: its bound, what it leaves, the best b, derivatives, and separated pairs in integers."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+
+from cvxml.core.balls import ends, precision
+from cvxml.family.logistic import Labelled, Logistic, best
+from cvxml.family.logistic_path import of_pairs, separated
+from cvxml.family.rows import Block
+from cvxml.family.symmetric import svec
+from tests.instances import random_data
+
+T = np.array([1, 1, -1, -1, -1, 1, -1])
+
+
+def entropy(x: float) -> float:
+    return -sum(p * math.log(p) for p in (x, 1 - x) if p > 0)
+
+
+def loss(D: np.ndarray, b: float) -> float:
+    return sum(math.log(1 + math.exp(t * (d - b))) for t, d in zip(T, D, strict=True))
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("b", [None, 0.7, -2.0])
+def test_value_bound_and_what_they_leave(seed: int, b: float | None) -> None:
+    rng = np.random.default_rng(seed)
+    D, of = rng.uniform(0, 6, len(T)), Logistic(T, b)
+    a = of.repaired(rng.standard_normal(len(T)) * 10.0 ** rng.uniform(-6, 1))
+    alpha = -T * a
+    assert alpha.min() >= 0
+    assert alpha.max() <= 1
+    if b is None:
+        assert Fraction(0) == sum(map(Fraction, a.tolist()))
+    at = (
+        float(minimize_scalar(lambda b: loss(D, b), bounds=(-20, 30), method="bounded").x) if b is None else b
+    )
+    gained = sum(map(entropy, alpha)) - at * float(T @ alpha)
+    k = of.conjugate(a)
+    assert abs(k.value - gained) <= k.off + 1e-12
+    part = of.part(Block(D, np.zeros(len(D)), a))
+    assert part.value.value == pytest.approx(loss(D, at), abs=1e-9)
+    assert part.excess.value == pytest.approx(loss(D, at) - k.value + float(a @ D), abs=1e-9)
+    with precision():
+        low, high = ends(of.exactly(map(Fraction, D.tolist())))
+        assert float(low) <= part.value.value + 1e-12
+        assert float(high) == pytest.approx(part.value.value, abs=1e-9)
+        prices = of.exact_prices(list(map(Fraction, a.tolist())))
+        assert float(ends(of.exact_conjugate(prices))[0]) == pytest.approx(k.value, abs=1e-12)
+
+
+def test_prices_at_the_slopes_leave_nothing() -> None:
+    D = np.linspace(0, 5, len(T))
+    of = Logistic(T, 1.5)
+    part = of.part(Block(D, np.zeros(len(D)), -T / (1 + np.exp(-T * (D - 1.5)))))
+    assert part.excess.value <= 1e-14
+
+
+def test_the_heavier_kind_is_shrunk() -> None:
+    a = Logistic(T, None).repaired(np.where(T > 0, -1.0, 0.25))
+    assert np.abs(a[T < 0]) == pytest.approx(0.25)
+    assert np.abs(a[T > 0]) == pytest.approx(1 / 3)
+    assert not Logistic(T, None).repaired(np.where(T > 0, -1.0, 0.0)).any()
+
+
+@pytest.mark.parametrize("size", [1e-8, 1.0, 1e6])
+def test_the_best_b(size: float) -> None:
+    D = np.random.default_rng(0).uniform(0, size, len(T))
+    b, missed = best(T, D)
+    for other in (b - 1e-3, b + 1e-3):
+        assert loss(D / 1, b) <= loss(D, other) + missed if size < 100 else missed >= 0
+    assert missed <= 1e-6 * (1 + size)
+
+
+@pytest.mark.parametrize("b", [None, 0.5])
+def test_derivatives_are_those_of_differences_of_values(b: float | None) -> None:
+    X, _ = random_data(4, n=8, d=3, classes=2)
+    rng = np.random.default_rng(4)
+    rows = Labelled(np.array([[i, i + 1] for i in range(7)]))
+    f, G = of_pairs(Logistic(T, b), rows, X), rng.standard_normal((3, 3))
+    gradient, H = f.derivatives(G)
+    E = rng.standard_normal((3, 3))
+    E = E + E.T
+
+    def along(t: float) -> float:
+        return f.value(G @ (np.eye(3) + t * E) @ G.T)
+
+    step = 1e-4
+    assert np.sum(gradient * E) == pytest.approx((along(step) - along(-step)) / (2 * step), rel=1e-5)
+    second = (along(step) - 2 * along(0) + along(-step)) / step**2
+    assert svec(E) @ H @ svec(E) == pytest.approx(second, rel=1e-3)
+
+
+def test_separated_is_decided_to_the_last_digit() -> None:
+    t, rows, root = np.array([1, -1, -1]), Labelled(np.array([[0, 1], [1, 2], [2, 3]])), np.ones((1, 1))
+    X = np.array([[0.0], [1.0], [2.0], [4.0]])
+    assert separated(X, rows, t, root)
+    assert not separated(
+        X - np.array([[2.0**-50], [0], [0], [0]]), rows, t, root
+    )  # the similar pair is further
+    assert not separated(X[[0, 1, 2, 1]], rows, t, root)  # all are equally far: nothing to gain

@@ -1,0 +1,468 @@
+"""LFDA: known optima, any price, what determines a range and what a metric, singular scatter, its mistakes."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from scipy.linalg import eigh
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+import cvxml
+from cvxml.core.balls import precision
+from cvxml.core.metric import FloatArray
+from cvxml.core.report import Verdict
+from cvxml.core.result import Status
+from cvxml.methods import lfda
+from tests.instances import checked, exact_of, objective_of, random_data, real_data
+
+X, Y = random_data(3, n=24, d=4, classes=3)
+GIVEN: dict[str, Any] = {"n_components": 2, "n_neighbors": 3}
+EMBEDDINGS = ("plain", "weighted", "orthonormal")
+# along the axes, each point with one neighbour: S_w = diag(8, 2)/e, S_b = diag(4 - 4/e, 5 - 1/e)
+AXES, OF_AXES = np.array([[0.0, -1.0], [0.0, 1.0], [-2.0, 2.0], [2.0, 2.0]]), np.array([0, 0, 1, 1])
+
+
+def affinities(D: FloatArray, k: int) -> FloatArray:
+    """Of a class, by its squared distances; row k of the sorted ones has each point's k-th nearest."""
+    s = np.sqrt(np.sort(D, axis=0)[k])
+    by = np.outer(s, s)
+    return np.where(by > 0, np.exp(-D / np.where(by > 0, by, 1.0)), 0.0)
+
+
+def scatters(X: FloatArray, y: Any, k: int, of: Any = affinities) -> tuple[FloatArray, FloatArray]:
+    """S_w and S_b by weight matrices and their Laplacians, written anew."""
+    n = len(X)
+    W_w, W_b = np.zeros((n, n)), np.full((n, n), 1 / n)
+    for c in set(y.tolist()):
+        own = np.flatnonzero(y == c)
+        A = of(np.sum((X[own][:, None] - X[own]) ** 2, axis=2), k)
+        W_w[np.ix_(own, own)] = A / len(own)
+        W_b[np.ix_(own, own)] = A * (1 / n - 1 / len(own))
+    S_w, S_b = (X.T @ (np.diag(W.sum(axis=0)) - W) @ X for W in (W_w, W_b))
+    return (S_w + S_w.T) / 2, (S_b + S_b.T) / 2
+
+
+def solution(S_w: FloatArray, S_b: FloatArray, r: int, embedding: str) -> tuple[float, FloatArray]:
+    """The optimum and the metric, by scipy."""
+    values, V = eigh(S_b, S_w)
+    values, T = values[::-1][:r], V[:, ::-1][:, :r]
+    if embedding == "weighted":
+        T = T * np.sqrt(values)
+    if embedding == "orthonormal":
+        T = np.linalg.qr(T)[0]
+    return -float(values.sum()), T @ T.T
+
+
+# ---------------------------------------------------------------- the optimum
+
+
+@pytest.mark.parametrize(
+    ("embedding", "metric"),
+    [("plain", math.e / 2), ("weighted", math.e / 2 * (5 * math.e - 1) / 2), ("orthonormal", 1.0)],
+)
+def test_by_hand(embedding: str, metric: float) -> None:
+    found = cvxml.solve("lfda", AXES, OF_AXES, n_components=1, n_neighbors=1, embedding=embedding)
+    assert found.status is Status.CONVERGED
+    assert found.objective == pytest.approx((1 - 5 * math.e) / 2, rel=1e-12)
+    np.testing.assert_allclose(found.metric, np.diag([0.0, metric]), atol=1e-12)
+    assert (math.e - 1) / 2 < found.dual["s"][0] < (5 * math.e - 1) / 2
+
+
+@pytest.mark.parametrize("embedding", EMBEDDINGS)
+@pytest.mark.parametrize("r", [1, 2, 3, 4])
+def test_against_scipy(r: int, embedding: str) -> None:
+    found = cvxml.solve("lfda", X, Y, n_components=r, n_neighbors=3, embedding=embedding)
+    optimum, metric = solution(*scatters(X, Y, 3), r, embedding)
+    assert found.objective == pytest.approx(optimum, rel=1e-9)
+    np.testing.assert_allclose(found.metric, metric, atol=1e-8 * np.linalg.norm(metric))
+    assert found.rel_gap <= 1e-9
+
+
+def test_the_scatter_of_the_statement_is_that_of_weights() -> None:
+    for given, expected in zip(lfda.scatters(X, Y, 3, 0.0), scatters(X, Y, 3), strict=True):
+        np.testing.assert_allclose(given, expected, atol=1e-12)
+
+
+def test_against_cvxpy_from_scratch() -> None:
+    """Ky Fan's theorem in coordinates in which S_w is I: the sum of the largest eigenvalues."""
+    S_w, S_b = scatters(X, Y, 3)
+    root = np.linalg.inv(np.linalg.cholesky(S_w))
+    C = root @ S_b @ root.T
+    Y_ = cp.Variable((4, 4), symmetric=True)
+    optimum = cp.Problem(cp.Minimize(cp.lambda_sum_largest(C + 0 * Y_, 2)), [Y_ == 0]).solve(cp.CLARABEL)
+    assert -objective_of("lfda", X, Y, cvxml.solve("lfda", X, Y, **GIVEN).metric, **GIVEN) == pytest.approx(
+        optimum, rel=1e-5
+    )
+
+
+def test_with_every_affinity_1_it_is_fishers_analysis() -> None:
+    """The twin of the claim that what is `global` in the misreadings is what scikit-learn computes."""
+    S_w, S_b = scatters(X, Y, 3, lambda D, k: np.ones_like(D))
+    _, metric = solution(S_w, S_b, 2, "orthonormal")
+    of = LinearDiscriminantAnalysis(solver="eigen").fit(X, Y)
+    T = np.linalg.qr(of.scalings_[:, :2])[0]
+    np.testing.assert_allclose(T @ T.T, metric, atol=1e-8)
+
+
+def test_s_b_is_no_less_than_fishers() -> None:
+    """Affinities are at most 1, so that the sum of weights below 0 is: S_b is psd, and its eigenvalues are."""
+    for seed in range(5):
+        points, y = random_data(seed, n=20, d=3)
+        fisher = scatters(points, y, 2, lambda D, k: np.ones_like(D))[1]
+        assert np.linalg.eigvalsh(scatters(points, y, 2)[1] - fisher)[0] > -1e-10
+
+
+# ---------------------------------------------------------------- the bound
+
+
+@pytest.mark.parametrize("s", [-1.0, 0.0, 1e-300, 0.3, 1.0, 3.0, 30.0, 1e300, np.inf, -np.inf])
+def test_any_s_bounds_any_metric(s: float) -> None:
+    l = eigh(*scatters(X, Y, 3)[::-1])[0]  # noqa: E741
+    proof = cvxml.certify("lfda", X, Y, np.eye(4), {"s": np.array([s])}, **GIVEN)
+    printed = -(2 * s + np.maximum(l - s, 0).sum()) if np.isfinite(s) else -np.inf
+    assert proof.lower_bound == pytest.approx(max(printed, -l.sum()), rel=1e-9)
+    rng = np.random.default_rng(0)
+    for _ in range(3):
+        root = rng.standard_normal((4, 2))
+        assert objective_of("lfda", X, Y, root @ root.T, **GIVEN) >= proof.lower_bound
+
+
+def test_the_exact_interval_holds_the_optimum_and_is_tight() -> None:
+    found = cvxml.solve("lfda", X, Y, **GIVEN)
+    interval = exact_of("lfda", X, Y, found.metric, found.dual, **GIVEN)
+    assert 0 <= interval.gap <= interval.scale / 10**20
+    assert float(interval.objective) == pytest.approx(solution(*scatters(X, Y, 3), 2, "plain")[0], rel=1e-9)
+    # of a root that is given the two longest columns are the range
+    root = np.column_stack([1e-9 * np.eye(4), found.components.T])
+    by_root = exact_of("lfda", X, Y, found.metric, found.dual, root=root, **GIVEN)
+    assert float(by_root.objective) == pytest.approx(float(interval.objective), rel=1e-12)
+    with pytest.raises(ValueError, match="1 columns"):
+        exact_of("lfda", X, Y, found.metric, found.dual, root=root[:, :1], **GIVEN)
+
+
+@pytest.mark.parametrize("embedding", EMBEDDINGS)
+def test_the_optimum_lies_within_the_radius(embedding: str) -> None:
+    asked = {**GIVEN, "embedding": embedding}
+    best, rng = cvxml.solve("lfda", X, Y, **asked), np.random.default_rng(1)
+    of, given = checked("lfda", X, Y, **asked)
+    for size in (1e-6, 1e-3, 1e-1, 0.3, 10.0):
+        turn = np.eye(4) + size * rng.standard_normal((4, 4))
+        near = lfda.embedded(given, turn @ best.metric @ turn.T)
+        proof = of.certify(given, near, best.dual)
+        far = np.linalg.norm(near - best.metric)
+        assert far <= proof.radius + best.certificate.radius
+        assert proof.radius <= 200 * far + 1e-9
+
+
+def test_of_all_components_the_metric_alone_is_judged() -> None:
+    """Whatever T is, the objective is tr S_w^-1 S_b; the plain metric is S_w^-1."""
+    S_w, _ = scatters(X, Y, 3)
+    found = cvxml.solve("lfda", X, Y, n_neighbors=3, embedding="plain")
+    np.testing.assert_allclose(found.metric, np.linalg.inv(S_w), rtol=1e-8, atol=1e-10)
+    assert found.certificate.radius <= 1e-9 * np.linalg.norm(found.metric)
+    assert cvxml.check("lfda", X, Y, np.eye(4), n_neighbors=3, embedding="plain").verdict is Verdict.REFUTED
+
+
+# ---------------------------------------------------------------- what a metric is judged as
+
+
+@pytest.mark.parametrize("embedding", EMBEDDINGS)
+def test_the_right_range_is_not_enough(embedding: str) -> None:
+    """Another metric of the same range has the same objective, and is not of the embedding."""
+    asked = {**GIVEN, "embedding": embedding}
+    best = cvxml.solve("lfda", X, Y, **asked)
+    T = best.components.T @ np.diag([1.0, 1.7])
+    proof = cvxml.certify("lfda", X, Y, T @ T.T, best.dual, **asked)
+    assert proof.objective == pytest.approx(best.objective, rel=1e-9)
+    report = cvxml.check("lfda", X, Y, T @ T.T, **asked)
+    assert report.verdict is Verdict.REFUTED
+    assert f"from the {embedding} metric of its range" in report.reasons[0]
+    doubled = cvxml.check("lfda", X, Y, 2 * best.metric, **asked)
+    assert doubled.verdict is Verdict.REFUTED
+    assert "optimal but for a factor: 0.5 times" in doubled.diagnosis[0]
+
+
+@pytest.mark.parametrize("size", [1e-9, 1e-3])
+def test_what_is_off_its_embedding_by_little_is_allowed_and_counted(size: float) -> None:
+    best = cvxml.solve("lfda", X, Y, **GIVEN)
+    off = best.metric * (1 + size)
+    proof = cvxml.certify("lfda", X, Y, off, best.dual, **GIVEN)
+    assert proof.feasibility.feasible == (size < 1e-6)
+    assert proof.radius >= 0.99 * size * np.linalg.norm(best.metric)
+
+
+@pytest.mark.parametrize("embedding", EMBEDDINGS)
+def test_the_components_are_eigenvectors_in_order(embedding: str) -> None:
+    asked = {**GIVEN, "embedding": embedding}
+    found, (S_w, S_b) = cvxml.solve("lfda", X, Y, **asked), scatters(X, Y, 3)
+    T = found.components.T
+    at = cvxml.evaluate("lfda", X, Y, found.metric, **asked)
+    np.testing.assert_allclose(np.abs(at.T), np.abs(T), rtol=1e-6)
+    within = T.T @ S_w @ T
+    if embedding != "orthonormal":
+        expected = np.diag(at.l[:2]) if embedding == "weighted" else np.eye(2)
+        np.testing.assert_allclose(within, expected, atol=1e-8 * at.l[0])
+        np.testing.assert_allclose(S_b @ T, S_w @ T * at.l[:2], atol=1e-7 * np.linalg.norm(S_b @ T))
+    else:
+        np.testing.assert_allclose(T.T @ T, np.eye(2), atol=1e-9)
+
+
+# ---------------------------------------------------------------- what changes nothing, and what changes everything
+
+
+@pytest.mark.parametrize("unit", [1e-100, 1e-8, 1024.0, 1e100])
+def test_units_do_not_matter_where_alpha_follows(unit: float) -> None:
+    for embedding, power in (("plain", 2), ("orthonormal", 0)):
+        asked = {**GIVEN, "embedding": embedding}
+        plain = cvxml.solve("lfda", X, Y, alpha=0.5, **asked)
+        other = cvxml.solve("lfda", unit * X, Y, alpha=0.5 * unit**2, **asked)
+        np.testing.assert_allclose(other.metric * unit**power, plain.metric, rtol=1e-7, atol=1e-10)
+        assert other.objective == pytest.approx(plain.objective, rel=1e-9)
+
+
+def test_what_is_no_float_is_refused() -> None:
+    for unit in (1e-170, 1e170):
+        with pytest.raises(ValueError, match="rescale X"):
+            cvxml.solve("lfda", unit * X, Y, embedding="plain")
+
+
+def test_the_default_of_neighbors_is_7_or_all_of_the_smallest_class() -> None:
+    points, y = real_data("iris", 90)
+    assert cvxml.solve("lfda", points, y).params["n_neighbors"] == 7
+    few = np.concatenate([np.flatnonzero(y == c)[:k] for c, k in enumerate((5, 9, 20))])
+    assert cvxml.solve("lfda", points[few], y[few]).params["n_neighbors"] == 4
+
+
+def test_equal_points_have_no_affinity_to_others() -> None:
+    """Where the K-th nearest is equal to the point its scale is 0: it counts between classes alone."""
+    twice, of = np.concatenate([X, X[:1], X[:1]]), np.concatenate([Y, Y[:1], Y[:1]])
+    S_w, S_b = scatters(twice, of, 2)
+    found = cvxml.solve("lfda", twice, of, n_components=2, n_neighbors=2)
+    assert found.objective == pytest.approx(solution(S_w, S_b, 2, "plain")[0], rel=1e-9)
+    A = cvxml.evaluate("lfda", twice, of, found.metric, n_components=2, n_neighbors=2).A
+    assert not A[[0, -1, -2]].any()
+
+
+# ---------------------------------------------------------------- where nothing is determined
+
+
+def test_a_tie_at_r_is_said_and_has_no_radius() -> None:
+    """A square's corners in each of two classes: a turn by 90 degrees changes nothing, so l_1 = l_2."""
+    square = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]])
+    points, y = np.concatenate([square, 3 * square]), np.repeat([0, 1], 4)
+    found = cvxml.solve("lfda", points, y, n_components=1, n_neighbors=1)
+    assert found.status is Status.CONVERGED
+    assert found.certificate.radius == np.inf
+    assert "eigenvalues 1 and 2 are one to 4096 bits" in found.notes[0]
+    _, given = checked("lfda", points, y, n_components=1, n_neighbors=1)
+    for angle in (0.3, 1.0):
+        u = np.array([np.cos(angle), np.sin(angle)])
+        other = lfda.embedded(given, np.outer(u, u))
+        report = cvxml.check("lfda", points, y, other, n_components=1, n_neighbors=1)
+        assert report.verdict is Verdict.CERTIFIED
+
+
+def test_a_tie_within_the_range_changes_nothing() -> None:
+    square = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])
+    up = np.array([[0.0, 0.0, 0.3], [0.0, 0.0, -0.3]])
+    points = np.concatenate([2 * square, up, 6 * square, up])
+    y = np.repeat([0, 1], 6)
+    found = cvxml.solve("lfda", points, y, n_components=2, n_neighbors=2, embedding="orthonormal")
+    l = cvxml.evaluate("lfda", points, y, found.metric, n_components=2, n_neighbors=2).l  # noqa: E741
+    tied = int(np.argmin(np.abs(np.diff(l))))
+    assert abs(np.diff(l)[tied]) < 1e-9 * l[0]
+    r = {0: 2, 1: 1}[tied]
+    found = cvxml.solve("lfda", points, y, n_components=r, n_neighbors=2)
+    assert np.isfinite(found.certificate.radius)
+    assert not found.notes
+
+
+def test_next_to_a_tie_the_larger_eigenvalue_is_found() -> None:
+    """Apart by 2^-40 in one coordinate: more than nothing, and balls see it."""
+    square = np.array([[1.0, 0.0], [0.0, 1.0 + 2.0**-40], [-1.0, 0.0], [0.0, -1.0 - 2.0**-40]])
+    points, y = (
+        np.concatenate([square, [[3.0, 0.0], [0.0, 3.0], [-3.0, 0.0], [0.0, -3.0]]]),
+        np.repeat([0, 1], 4),
+    )
+    found = cvxml.solve("lfda", points, y, n_components=1, n_neighbors=1)
+    _, given = checked("lfda", points, y, n_components=1, n_neighbors=1)
+    assert given.known.unique
+    assert np.isfinite(found.certificate.radius)
+
+
+def test_a_singular_scatter_is_refused_and_alpha_mends_it() -> None:
+    """The third feature is the same for all of a class: along it S_w is 0, and the ratio has no bound."""
+    points = np.column_stack([X[:, :2], Y])
+    with pytest.raises(ValueError, match=r"in 2 of 3 directions.*supremum is infinite"):
+        cvxml.solve("lfda", points, Y, **GIVEN)
+    assert cvxml.solve("lfda", points, Y, alpha=1e-3, **GIVEN).status is Status.CONVERGED
+    values = [-cvxml.solve("lfda", points, Y, alpha=alpha, **GIVEN).objective for alpha in (1.0, 1e-3, 1e-6)]
+    assert values[0] < values[1] < 1e-2 * values[2]
+
+
+def test_dependent_features_are_refused() -> None:
+    points = np.column_stack([X[:, :2], 2.0 * X[:, 1]])
+    with pytest.raises(ValueError, match=r"differ in 2 of 3 directions.*not determined"):
+        cvxml.solve("lfda", points, Y, **GIVEN)
+
+
+def test_what_is_singular_is_decided_in_rationals() -> None:
+    """The third feature is the sum of the others but for 2^-40 of one point: numpy sees no difference."""
+    rng = np.random.default_rng(0)
+    points = rng.integers(-8, 8, (12, 3)).astype(float)
+    points[:, 2] = points[:, 0] + points[:, 1]
+    y = np.arange(12) % 2
+    with pytest.raises(ValueError, match="in 2 of 3 directions"):
+        cvxml.solve("lfda", points, y, **GIVEN)
+    points[3, 2] += 2.0**-26
+    assert np.linalg.matrix_rank(scatters(points, y, 3)[0]) == 2
+    _, given = checked("lfda", points, y, n_components=1, n_neighbors=3)
+    assert all(each > 0 for each in given.known.l)
+
+
+def test_an_affinity_that_underflows_is_not_0() -> None:
+    """Along the second feature only far points differ: exp(-40000) is 0 in floating point, and S_w is not singular."""
+    points = np.array(
+        [[0.0, 0.0], [1.0, 0.0], [0.0, 200.0], [1.0, 200.0], [7.0, 3.0], [8.0, 3.0], [7.0, 4.0], [8.0, 4.0]]
+    )
+    y = np.repeat([0, 1], 4)
+    assert lfda.affinity(points, y, 1)[0, 2] == 0
+    found = cvxml.solve("lfda", points, y, n_components=1, n_neighbors=1)
+    assert found.status is Status.CONVERGED
+
+
+@pytest.mark.parametrize(
+    ("bad", "says"),
+    [
+        ({"n_components": 5}, "n_components=5 is too large"),
+        ({"n_components": 0}, "n_components"),
+        ({"n_neighbors": 10}, "at most 7 neighbours"),
+        ({"n_neighbors": 0}, "n_neighbors"),
+        ({"embedding": "whitened"}, "embedding must be one of"),
+        ({"alpha": -1.0}, "alpha"),
+        ({"alpha": np.nan}, "alpha"),
+    ],
+)
+def test_bad_parameters(bad: dict[str, Any], says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        cvxml.solve("lfda", X, Y, **bad)
+
+
+def test_points_that_are_all_equal_are_refused() -> None:
+    with pytest.raises(ValueError, match="all points are equal"):
+        cvxml.solve("lfda", np.ones((12, 2)), np.arange(12) % 2, alpha=1.0)
+
+
+# ---------------------------------------------------------------- misreadings, made here without the package
+
+
+def by_columns(D: FloatArray, k: int) -> FloatArray:
+    """metric-learn: column k of distances of which the rows are sorted."""
+    s = np.sqrt(np.partition(D, k, axis=0)[:, k])
+    by = np.outer(s, s)  # of the first point, in whose row the least distances are, that to itself
+    return np.where(by > 0, np.exp(-D / np.where(by > 0, by, 1.0)), 0.0)
+
+
+def by_metric_learn(X: FloatArray, y: Any, r: int) -> FloatArray:
+    """Its steps, written anew: K = min(7, d - 1), S_b by sums, S_w added at the end; weighted."""
+    (n, d), k = X.shape, min(7, X.shape[1] - 1)
+    S_w, S_b = np.zeros((d, d)), np.zeros((d, d))
+    for c in range(y.max() + 1):
+        own = X[y == c]
+        A = by_columns(np.sum((own[:, None] - own) ** 2, axis=2), k)
+        G = own.T @ np.diag(A.sum(axis=0)) @ own - own.T @ A @ own
+        total = own.sum(axis=0)
+        S_b += G / n + (1 - len(own) / n) * own.T @ own + np.outer(total, total) / n
+        S_w += G / len(own)
+    total = X.sum(axis=0)
+    return solution(S_w, S_b - np.outer(total, total) / n + S_w, r, "weighted")[1]
+
+
+def mistakes() -> dict[str, FloatArray]:
+    S_w, S_b = scatters(X, Y, 3)
+
+    def of(affinity: Any, k: int = 3, more: float = 0.0) -> FloatArray:
+        within, between = scatters(X, Y, k, affinity)
+        return solution(within, between + more * within, 2, "weighted")[1]
+
+    def unsquared(D: FloatArray, k: int) -> FloatArray:
+        s = np.sqrt(np.sort(D, axis=0)[k])
+        return np.exp(-np.sqrt(D) / np.sqrt(np.outer(s, s)))
+
+    def squared(D: FloatArray, k: int) -> FloatArray:
+        s = np.sort(D, axis=0)[k]
+        return np.exp(-D / np.outer(s, s))
+
+    return {
+        "plain": solution(S_w, S_b, 2, "plain")[1],
+        "orthonormal": solution(S_w, S_b, 2, "orthonormal")[1],
+        "added": of(affinities, more=2.0),
+        "mixture": of(affinities, more=1.0),
+        "column": of(by_columns),
+        "global": of(lambda D, k: np.ones_like(D)),
+        "unsquared": of(unsquared),
+        "squared_scales": of(squared),
+        "itself": of(affinities, 2),
+    }
+
+
+@pytest.mark.parametrize("name", mistakes())
+def test_a_mistake_is_named(name: str) -> None:
+    report = cvxml.check("lfda", X, Y, mistakes()[name], **GIVEN)
+    assert report.verdict is Verdict.REFUTED
+    assert lfda.MISREADINGS[name].sentence in report.diagnosis[0]
+
+
+def test_mistakes_of_other_parameters_are_named() -> None:
+    S_w, S_b = scatters(X, Y, 3)
+    wrong = {
+        "weighted": (solution(S_w, S_b, 2, "weighted")[1], {"embedding": "plain"}),
+        "no_alpha": (solution(S_w, S_b, 2, "weighted")[1], {"alpha": 0.3}),
+        "fewer": (solution(S_w, S_b, 2, "weighted")[1], {"n_neighbors": 5}),
+    }
+    for name, (metric, params) in wrong.items():
+        report = cvxml.check("lfda", X, Y, metric, **{**GIVEN, **params})
+        assert report.verdict is Verdict.REFUTED
+        assert lfda.MISREADINGS[name].sentence in report.diagnosis[0]
+
+
+def test_what_metric_learn_computes_is_named() -> None:
+    points, y = real_data("iris")
+    wrong = by_metric_learn(points, y, 2)
+    report = cvxml.check("lfda", points, y, wrong, n_components=2)
+    assert report.verdict is Verdict.REFUTED
+    assert lfda.MISREADINGS["program"].sentence in report.diagnosis[0]
+
+
+def test_every_misreading_has_a_mistake_here() -> None:
+    assert {*mistakes(), "weighted", "no_alpha", "fewer", "program"} == set(lfda.MISREADINGS)
+
+
+# ---------------------------------------------------------------- balls
+
+
+def test_balls_hold_what_floats_show() -> None:
+    _, given = checked("lfda", X, Y, alpha=0.25, **GIVEN)
+    with precision():
+        for ours, expected in zip(lfda.scatter(given), lfda.scatters(X, Y, 3, 0.25), strict=True):
+            np.testing.assert_allclose(lfda.floats(ours), expected, atol=1e-12)
+        expected = eigh(*scatters(X, Y, 3)[::-1])[0]
+    _, given = checked("lfda", X, Y, **GIVEN)
+    np.testing.assert_allclose([float(each) for each in given.known.l], expected[::-1], rtol=1e-9)
+
+
+def test_eigenvalues_that_are_one_float_are_told_apart_and_in_their_order():
+    # four classes around the axes; turned by a right angle it is itself, but for the last bit of a coordinate
+    spread = np.array([[1.0, 0], [-1, 0], [0, 1], [0, -1], [0, 0]])
+    points = np.vstack([spread + centre for centre in ([4.0, 0], [-4, 0], [0, 4], [0, -4])])
+    for i, k in ((2, 1), (10, 0)):
+        moved = points.copy()
+        moved[i, k] *= 1 + 2.0**-52
+        known = lfda.instance(moved, np.repeat(range(4), 5), n_components=1, n_neighbors=2).known
+        assert float(known.l[0]) == float(known.l[1])
+        assert known.unique
+        assert known.l[0] > known.l[1]

@@ -1,0 +1,126 @@
+"""The exact mode of MLKR: against a twin in many digits, against first-order steps, and what it refuses."""
+
+from __future__ import annotations
+
+import dataclasses
+from decimal import Decimal, localcontext
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import cvxml
+from cvxml.core.metric import FloatArray
+from cvxml.core.report import Verdict
+from cvxml.oracle.saved import recertify
+from tests.instances import exact_of
+
+
+def data(seed: int) -> tuple[FloatArray, FloatArray]:
+    """Of which there is a stationary metric."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((14, 3))
+    return X, X[:, 0] + 0.3 * X[:, 1] ** 2 + 0.3 * rng.standard_normal(14)
+
+
+X, Y = data(0)
+ROWS = np.array([[1.0, 0.3, 0.0], [0.2, 0.7, 0.1], [0.0, -0.3, 0.4]])
+ZERO = Decimal(0)
+BEST = cvxml.solve("mlkr", X, Y, tol=1e-8)
+
+
+def error(A: list[list[Decimal]]) -> Decimal:
+    """F of A (m, d), from the definition, in 60 digits."""
+    with localcontext() as context:
+        context.prec = 60
+        points, y = [[Decimal(v) for v in x] for x in X.tolist()], [Decimal(v) for v in Y.tolist()]
+        E = [[sum((a * v for a, v in zip(row, x, strict=True)), ZERO) for row in A] for x in points]
+        F = ZERO
+        for i in range(len(X)):
+            D = [sum(((a - b) ** 2 for a, b in zip(E[i], other, strict=True)), ZERO) for other in E]
+            e = [(-D[k]).exp() if k != i else ZERO for k in range(len(X))]
+            F += (sum((a * b for a, b in zip(e, y, strict=True)), ZERO) / sum(e, ZERO) - y[i]) ** 2
+        return F
+
+
+def decimals(A: FloatArray) -> list[list[Decimal]]:
+    return [[Decimal(a) for a in row] for row in A.tolist()]
+
+
+def slope(A: FloatArray, step: FloatArray) -> float:
+    """dF along `step`, by a difference in 60 digits."""
+    with localcontext() as context:
+        context.prec, h = 60, Decimal("1e-20")
+        rows = zip(decimals(A), decimals(step), strict=True)
+        moved = [[a + h * b for a, b in zip(*row, strict=True)] for row in rows]
+        return float((error(moved) - error(decimals(A))) / h)
+
+
+@pytest.mark.parametrize("size", [0.01, 1.0, 3.0])
+def test_the_upper_end_is_the_error_in_many_digits(size: float) -> None:
+    A = size * ROWS
+    found = exact_of("mlkr", X, Y, A.T @ A, {}, root=A.T)
+    with localcontext() as context:
+        context.prec = 60
+        end = Decimal(found.objective.numerator) / found.objective.denominator
+        assert abs(end - error(decimals(A))) < Decimal("1e-50")
+    assert found.of_step
+    assert "first-order step" in str(found)
+
+
+@pytest.mark.parametrize("m", [1, 3])
+@pytest.mark.parametrize("size", [0.1, 1.0, 3.0])
+def test_the_steepest_first_order_step_leads_to_the_lower_end(m: int, size: float) -> None:
+    """By differences of the error, in coordinates of unit covariance; of full rank a free row may win more."""
+    root = np.linalg.cholesky(np.cov(X.T, bias=True))
+    A = size * ROWS[:m]
+    found = exact_of("mlkr", X, Y, A.T @ A, {}, root=A.T, n_components=m)
+    length, inside = max(float(np.linalg.norm(A @ root)), 1.0), np.linalg.inv(root)
+    units = np.eye(3 * m).reshape(-1, m, 3)
+    gradient = [slope(A, unit @ inside) for unit in units]
+    gain = length * float(np.linalg.norm(gradient))
+    assert float(found.gap) >= gain * (1 - 1e-9)
+    if m < 3:  # no row is free
+        assert float(found.gap) == pytest.approx(gain, rel=1e-9)
+
+
+def test_a_free_row_counts() -> None:
+    """A = 0 has no gradient; what a row wins is the least eigenvalue of dF/dQ, here by evaluate's floats."""
+    root = np.linalg.cholesky(np.cov(X.T, bias=True))
+    inverse = np.linalg.inv(root)
+    G = inverse @ cvxml.evaluate("mlkr", X, Y, np.zeros((3, 3))).gradient_Q @ inverse.T
+    found = exact_of("mlkr", X, Y, np.zeros((3, 3)), {})
+    assert float(found.gap) == pytest.approx(-np.linalg.eigvalsh(G)[0], rel=1e-9)
+    assert found.gap > 0
+
+
+@pytest.mark.parametrize("m", [None, 1, 2])
+def test_check_certifies_what_is_stationary_and_refutes_another(m: int | None) -> None:
+    X, Y = data(0 if m is None else 2)
+    best = cvxml.solve("mlkr", X, Y, tol=1e-8, n_components=m).metric
+    report = cvxml.check("mlkr", X, Y, best, n_components=m, exact=True)
+    assert report.verdict is Verdict.CERTIFIED
+    assert "its first-order step is certified" in report.reasons[0]
+    worse = cvxml.check("mlkr", X, Y, 1.1 * best, n_components=m, exact=True)
+    assert worse.verdict is Verdict.REFUTED
+
+
+def test_far_out_there_is_no_scale() -> None:
+    far = exact_of("mlkr", X, Y, 1e6 * np.eye(3), {})
+    assert far.scale < far.objective / 10**9
+    assert cvxml.check("mlkr", X, Y, 1e6 * np.eye(3), exact=True).verdict is not Verdict.CERTIFIED
+
+
+def test_a_saved_solution_is_certified_exactly(tmp_path: Path) -> None:
+    BEST.save(tmp_path / "s.json")
+    saved = cvxml.load(tmp_path / "s.json")
+    assert recertify(saved, 1e-6, exact=True).verdict is Verdict.CERTIFIED
+    longer = dataclasses.replace(saved, metric=1.01 * saved.metric, claimed={})
+    assert recertify(longer, 1e-6, exact=True).verdict is Verdict.INCONCLUSIVE
+
+
+def test_a_root_of_another_rank_is_refused() -> None:
+    with pytest.raises(ValueError, match="of rank 3, and n_components=1"):
+        exact_of("mlkr", X, Y, np.eye(3), {}, root=np.eye(3), n_components=1)
+    with pytest.raises(ValueError, match="3 rows"):
+        exact_of("mlkr", X, Y, np.eye(3), {}, root=np.eye(2))

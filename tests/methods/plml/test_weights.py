@@ -1,0 +1,139 @@
+"""The weights of PLML: objective and bound against slow ones in fractions and cvxpy, the solver, bad input."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cvxml.core.backend import solve_problem
+from cvxml.methods.plml import weights as plml
+from cvxml.methods.plml.instance import k_means, nearest_graph
+from cvxml.methods.plml.problem import weights_dual, weights_problem
+from cvxml.methods.plml.weights import Smooth
+from tests.instances import fractions, random_data, real_data
+
+SEEDS = pytest.mark.parametrize("seed", range(4))
+
+
+def smooth(seed: int, n: int = 12, d: int = 3, m: int = 3) -> Smooth:
+    """Seed 1: more anchors than directions, one of them twice. Seed 2: no graph. Seed 3: features of any size."""
+    rng = np.random.default_rng(seed)
+    X, _ = random_data(seed, n=n, d=1 if seed == 1 else d)
+    X = X * 10.0 ** rng.integers(-2, 3, X.shape[1]) + 50 if seed == 3 else X
+    U = X[: m - 1].repeat([2] + [1] * (m - 2), axis=0) if seed == 1 else X[rng.permutation(n)[:m]]
+    return Smooth(X, U, nearest_graph(X, 3), 0.5, 0.0 if seed == 2 else 2.0)
+
+
+def exactly(given: Smooth, W: Any) -> Fraction:
+    """g by its definition, in fractions: the Laplacian as a matrix."""
+    X, U, s, W = (fractions(A) for A in (given.X, given.U, given.similarity, W))
+    fit = ((X - W @ U) ** 2).sum()
+    near = sum(W[i, b] * ((X[i] - U[b]) ** 2).sum() for i in range(len(X)) for b in range(len(U)))
+    L = np.diag(s.sum(axis=1)) - s
+    return fit + Fraction(given.lam1) * near + Fraction(given.lam2) * np.trace(W.T @ L @ W)
+
+
+def tangent(given: Smooth, V: Any) -> Fraction:
+    """g(V) - <grad g(V), V> + sum_i min_b grad g(V)_ib, the gradient by its definition."""
+    X, U, s, exact = (fractions(A) for A in (given.X, given.U, given.similarity, V))
+    G = np.array([[((x - u) ** 2).sum() for u in U] for x in X])
+    L = np.diag(s.sum(axis=1)) - s
+    slope = 2 * (exact @ U - X) @ U.T + Fraction(given.lam1) * G + 2 * Fraction(given.lam2) * L @ exact
+    least: Fraction = exactly(given, V) - (slope * exact).sum() + sum(min(row) for row in slope.tolist())
+    return least
+
+
+def dyadic(rng: np.random.Generator, n: int, m: int) -> np.ndarray:
+    """Weights in 64ths, which add up to 1 exactly."""
+    W = np.floor(64 * rng.dirichlet(np.ones(m), n))
+    W[:, 0] += 64 - W.sum(axis=1)
+    return W / 64
+
+
+@SEEDS
+def test_objective_and_bound_are_those_of_fractions(seed: int) -> None:
+    given, rng = smooth(seed), np.random.default_rng(seed)
+    shape = len(given.X), len(given.U)
+    W, V = dyadic(rng, *shape), rng.standard_normal(shape)
+    proof = plml.certify(given, W, V)
+    value, bound = exactly(given, W), tangent(given, V)
+    assert proof.objective == float(value)
+    assert proof.lower_bound == float(bound)
+    assert Fraction(proof.gap) >= value - bound > 0
+    assert plml.objective(given, W) == pytest.approx(float(value), rel=1e-12)
+    assert plml.exact_bound(given, V) == bound
+    assert proof.feasibility.feasible
+
+
+@SEEDS
+def test_the_solver_is_proved_and_cvxpy_agrees_by_problem_and_dual(seed: int) -> None:
+    given = smooth(seed)
+    W = plml.solve(given)
+    proof = plml.certify(given, W)
+    assert proof.proves(1e-8)
+    for problem in (weights_problem(given), weights_dual(given)):
+        solve_problem(problem, "clarabel")
+        assert problem.value == pytest.approx(proof.objective, rel=1e-6)
+
+
+@SEEDS
+def test_no_V_lifts_the_bound_above_any_weights(seed: int) -> None:
+    given, rng = smooth(seed), np.random.default_rng(seed)
+    W = plml.solve(given)
+    best = plml.certify(given, W).objective
+    for size in (1e-3, 1.0, 1e3, 1e100):
+        V = W + size * rng.standard_normal(W.shape)
+        assert plml.exact_bound(given, V) <= Fraction(best) * (1 + Fraction(1, 10**12))
+
+
+def test_weights_that_are_not_optimal_or_no_weights_are_not_proved() -> None:
+    given = smooth(0)
+    W = plml.solve(given)
+    even = np.full(W.shape, 1 / 3)
+    assert not plml.certify(given, even).proves(1e-6)
+    assert plml.certify(given, even, W).gap < plml.certify(given, even).gap  # a better tangent
+    for wrong in (2 * W, W - 0.1, W / 2):
+        proof = plml.certify(given, wrong)
+        assert not proof.feasibility.feasible
+        assert not proof.proves(1.0)
+    assert "distance to the simplices" in str(plml.certify(given, W).feasibility)
+
+
+def test_one_anchor_or_equal_ones_leave_nothing_to_gain() -> None:
+    X, _ = random_data(0, n=6, d=2)
+    one = Smooth(X, X[:1], nearest_graph(X, 2), 1.0, 1.0)
+    np.testing.assert_array_equal(plml.solve(one), np.ones((6, 1)))
+    assert plml.certify(one, np.ones((6, 1))).gap == 0
+    equal = Smooth(X, X[[0, 0]], nearest_graph(X, 2), 1.0, 1.0)
+    assert plml.certify(equal, np.full((6, 2), 0.5)).gap == 0
+    assert plml.certify(equal, dyadic(np.random.default_rng(0), 6, 2)).gap > 0  # the graph
+    assert plml.certify(equal, np.eye(2)[[0] * 6]).gap == 0  # not unique
+
+
+def test_a_row_is_moved_to_the_nearest_of_the_simplex() -> None:
+    rng = np.random.default_rng(0)
+    for size in (1e-9, 1.0, 1e6):
+        W = size * rng.standard_normal((40, 4))
+        near = plml.onto_simplices(W)
+        assert (near >= 0).all()
+        np.testing.assert_allclose(near.sum(axis=1), 1, atol=1e-9)
+        for other in rng.dirichlet(np.ones(4), 20):  # <w - near, other - near> <= 0
+            assert (np.sum((W - near) * (other - near), axis=1) <= 1e-9 * max(1, size)).all()
+
+
+def test_means_and_graph() -> None:
+    X, _ = real_data("iris", 30)
+    U = k_means(X, 3, 0)
+    near = np.argmin(np.sum((X[:, None] - U) ** 2, axis=2), axis=1)
+    np.testing.assert_allclose(U, [X[near == b].mean(axis=0) for b in range(3)], atol=1e-12)
+    np.testing.assert_array_equal(k_means(X, 3, 0), U)
+    np.testing.assert_allclose(k_means(1024 * X, 3, 0), 1024 * U, rtol=1e-12)
+    D = np.sum((X[:, None] - X) ** 2, axis=2) + np.diag(np.full(30, np.inf))
+    nearest = np.argsort(D, axis=1, kind="stable")[:, :2]
+    expected = [[j in nearest[i] or i in nearest[j] for j in range(30)] for i in range(30)]
+    np.testing.assert_array_equal(nearest_graph(X, 2), np.array(expected) * 1.0)
+    with pytest.raises(ValueError, match="X has 2 different point"):
+        k_means(X[[0, 1, 1, 0]], 3, 0)

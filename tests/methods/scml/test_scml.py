@@ -1,0 +1,294 @@
+"""SCML: by hand, against a linear programme from scratch, degenerate, the basis that is made, 0, misreadings."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+import cvxml
+from cvxml.core.metric import FloatArray
+from cvxml.core.report import Verdict
+from cvxml.core.result import Status
+from cvxml.methods import get
+from cvxml.methods.scml import basis_of
+from tests.instances import random_data, real_data
+from tests.methods.frobmetric.test_frobmetric import LINE, triplets
+
+RECOMPUTE = Path(__file__).parents[3] / "validation" / "recompute.py"
+ID = "scml"
+
+
+def rows(X: Any, found: Any, B: Any) -> FloatArray:
+    """b_k^T H_t b_k (m, K)."""
+    Z = np.asarray(X) @ np.asarray(B).T
+    i, j, l = np.asarray(found).T  # noqa: E741
+    return np.asarray((Z[i] - Z[l]) ** 2 - (Z[i] - Z[j]) ** 2)
+
+
+def by_simplex(h: FloatArray, beta: float) -> tuple[float, FloatArray]:
+    """The optimum and weights, by the simplex method on w and the slacks."""
+    m, K = h.shape
+    cost = np.concatenate([np.full(K, beta), np.full(m, 1 / m)]) / beta  # its tolerances are absolute
+    tight = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+    A = -np.hstack([h, np.eye(m)])
+    found = linprog(cost, A_ub=A, b_ub=-np.ones(m), method="highs-ds", options=tight)
+    assert found.success
+    return beta * float(found.fun), np.asarray(found.x[:K])
+
+
+@pytest.mark.parametrize("beta", [0.1, 1.0, 4.0, 7.0])
+def test_on_a_line_by_hand(beta: float) -> None:
+    """The margins are 8, 3, 1.75, 10 times w: the slope, beta less a quarter of those missed, rises through 0."""
+    X, y = LINE
+    h = np.array([8.0, 3.0, 1.75, 10.0])
+    w = next(at for at in sorted([0, *(1 / h)]) if beta >= h[at * h < 1 - 1e-12].sum() / 4)
+    expected = beta * w + float(np.maximum(0, 1 - h * w).mean())
+    solution = cvxml.solve(ID, X, y, beta=beta, n_neighbors=1, tol=1e-9)
+    assert solution.status is Status.CONVERGED
+    assert solution.objective == pytest.approx(expected, rel=1e-8)
+    assert cvxml.check(ID, X, y, [[w]], beta=beta, n_neighbors=1).verdict is Verdict.CERTIFIED
+    assert cvxml.check(ID, X, y, [[w + 0.01]], beta=beta, n_neighbors=1).verdict is Verdict.REFUTED
+
+
+def basis(kind: str, X: FloatArray) -> FloatArray:
+    """Vectors of several shapes and lengths."""
+    d, rng = X.shape[1], np.random.default_rng(5)
+    return {
+        "features": np.eye(d),
+        "few": rng.standard_normal((2, d)),
+        "many": rng.integers(-3, 4, (3 * d, d)) + np.tile(np.eye(d), (3, 1)),
+        "points": X[:9] + 0.1,
+        "multiples": np.vstack([np.eye(d), -2 * np.eye(d)]),
+    }[kind]
+
+
+@pytest.mark.parametrize("kind", ["features", "few", "many", "points", "multiples"])
+@pytest.mark.parametrize("beta", [1e-4, 0.05])
+@pytest.mark.parametrize(
+    "data", [random_data(2, n=16, d=3, classes=2), real_data("iris", 24), real_data("wine", 16)]
+)
+def test_against_the_simplex_method(data: tuple[Any, Any], beta: float, kind: str) -> None:
+    (X, y), k = data, 2
+    B = basis(kind, X)
+    h = rows(X, triplets(y, X, k), B)
+    optimum, w = by_simplex(h, beta)
+    given: dict[str, Any] = {"beta": beta, "basis": B, "n_neighbors": k}
+    solution = cvxml.solve(ID, X, y, tol=1e-8, **given)
+    assert solution.status is Status.CONVERGED
+    assert solution.lower_bound - 1e-7 <= optimum <= solution.objective + 1e-7
+    own = cvxml.evaluate(ID, X, y, solution.metric, **given).w
+    value = beta * own.sum() + np.maximum(0, 1 - h @ own).mean()
+    assert solution.objective == pytest.approx(value, rel=1e-9)
+    # what the simplex method found is certified, by M alone
+    assert cvxml.check(ID, X, y, B.T @ np.diag(w) @ B, **given).verdict is Verdict.CERTIFIED
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        pytest.param(np.outer(np.arange(12.0) ** 2 % 7, [1.0, 2.0, -1.0]), id="collinear"),
+        pytest.param(np.repeat(np.random.default_rng(0).integers(0, 4, (6, 3)), 2, axis=0) * 1.0, id="twins"),
+        pytest.param(np.random.default_rng(1).standard_normal((12, 20)), id="more features"),
+    ],
+)
+def test_degenerate_points_against_cvxpy(X: FloatArray) -> None:
+    """Triplets at random: some have H = 0, or j further than l."""
+    rng = np.random.default_rng(3)
+    found = np.unique([rng.permutation(12)[:3] for _ in range(25)], axis=0)
+    B = basis_of(X, found, 30)
+    h, w = rows(X, found, B), cp.Variable(len(B), nonneg=True)
+    cost = 0.02 * cp.sum(w) + cp.sum(cp.pos(1 - h @ w)) / len(found)
+    optimum = cp.Problem(cp.Minimize(cost)).solve(cp.CLARABEL)
+    given: dict[str, Any] = {"beta": 0.02, "n_basis": 30, "triplets": found}
+    solution = cvxml.solve(ID, X, None, tol=1e-8, **given)
+    assert solution.status is Status.CONVERGED
+    assert solution.objective == pytest.approx(optimum, rel=1e-5)
+    report = cvxml.check(ID, X, None, solution.metric, exact=True, **given)
+    assert report.verdict is Verdict.CERTIFIED
+
+
+def test_where_no_triplet_says_anything_zero_is_optimal() -> None:
+    """All H are 0: l is j's twin. Without a basis there is none to make where all points are equal."""
+    X = np.array([[0.0, 1.0], [2.0, 3.0], [2.0, 3.0]])
+    solution = cvxml.solve(ID, X, None, triplets=[[0, 1, 2]])
+    assert not solution.metric.any()
+    assert solution.objective == solution.lower_bound == 1
+    same = np.ones((3, 2))
+    with pytest.raises(ValueError, match="there is no direction for a basis; give basis"):
+        cvxml.solve(ID, same, None, triplets=[[0, 1, 2]])
+    assert cvxml.solve(ID, same, None, triplets=[[0, 1, 2]], basis=np.eye(2)).objective == 1
+
+
+@pytest.mark.parametrize("above", [True, False])
+def test_zero_is_optimal_from_a_beta_on(above: bool) -> None:
+    X, y = real_data("iris", 24)
+    B = basis("points", X)
+    most = float(rows(X, triplets(y, X, 2), B).mean(axis=0).max())
+    given: dict[str, Any] = {"beta": most * (1.001 if above else 0.999), "basis": B, "n_neighbors": 2}
+    solution = cvxml.solve(ID, X, y, tol=1e-9, **given)
+    assert solution.metric.any() != above
+    report = cvxml.check(ID, X, y, np.zeros((4, 4)), tol="strict", exact=True, **given)
+    assert report.verdict is (Verdict.CERTIFIED if above else Verdict.REFUTED)
+
+
+def test_the_basis_that_is_made() -> None:
+    """By hand: the pairs 01, 02, 04, 13, 23 in this order; 3 is 1's twin. Of four directions, two: first and third."""
+    X = np.array([[0.0, 0.0], [3.0, 4.0], [0.0, 2.0], [3.0, 4.0], [1.0, 0.0]])
+    found = np.array([[1, 0, 3], [2, 3, 0], [0, 4, 1]])
+    expected = np.array([[-0.6, -0.8], [0.0, -1.0], [-1.0, 0.0], [-3 / 13**0.5, -2 / 13**0.5]])
+    np.testing.assert_allclose(basis_of(X, found, 9), expected)
+    np.testing.assert_allclose(basis_of(X, found, 2), expected[[0, 2]])
+    np.testing.assert_allclose(basis_of(1e-200 * X, found, 9), expected)
+    # the order of the triplets does not matter
+    np.testing.assert_array_equal(basis_of(X, found[::-1], 9), basis_of(X, found, 9))
+    given = get(ID).instance(*real_data("iris", 40), n_basis=17)
+    assert given.basis.shape == (17, 4)
+    np.testing.assert_allclose(np.linalg.norm(given.basis, axis=1), 1)
+    assert get(ID).instance(*real_data("iris", 60)).basis.shape == (80, 4)
+
+
+def test_a_metric_is_judged_by_the_least_weights_that_give_it() -> None:
+    """e_1 costs 1 for what 2 e_1 costs a quarter: no weights of e_1 alone are optimal, but their metric is."""
+    X, y = real_data("iris", 24)
+    B = np.vstack([np.eye(4), 2 * np.eye(4)])
+    given: dict[str, Any] = {"beta": 0.05, "n_neighbors": 2}
+    alone = cvxml.solve(ID, X, y, basis=2 * np.eye(4), tol=1e-9, **given)
+    report = cvxml.check(ID, X, y, alone.metric, basis=B, tol="strict", **given)
+    assert report.verdict is Verdict.CERTIFIED
+    assert report.objective == pytest.approx(alone.objective, rel=1e-9)
+    dear = cvxml.solve(ID, X, y, basis=np.eye(4), tol=1e-9, **given)
+    assert dear.objective > alone.objective * 1.01
+
+
+@pytest.mark.parametrize("kind", ["few", "many", "multiples"])
+def test_any_prices_bound_any_metric(kind: str) -> None:
+    X, y = random_data(3, n=14, d=3, classes=2)
+    rng, method, B = np.random.default_rng(0), get(ID), basis(kind, X)
+    found = triplets(y, X, 2)
+    given = method.instance(X, y, n_neighbors=2, basis=B, beta=0.03)
+    for size in 10.0 ** rng.uniform(-4, 2, 20):
+        price = size * rng.standard_normal(len(found))
+        M = B.T @ np.diag(rng.random(len(B)) * 10.0 ** rng.uniform(-3, 1)) @ B
+        proof = method.certify(given, M, {"price": price, "triplets": np.array(found)})
+        assert proof.lower_bound <= method.objective(given, M) * (1 + 1e-12)
+        assert proof.gap >= -proof.rounding
+
+
+def test_what_is_no_combination_is_refused() -> None:
+    X, y = real_data("iris", 24)
+    B = basis("few", X)
+    report = cvxml.check(ID, X, y, np.eye(4), basis=B, diagnosed=False)
+    assert report.verdict is Verdict.REFUTED
+    assert "distance to the nearest combination of the vectors" in report.reasons[0]
+    with pytest.raises(ValueError, match="not a metric of this method"):
+        cvxml.evaluate(ID, X, y, np.eye(4), basis=B)
+
+
+@pytest.mark.parametrize(
+    ("mistake", "says"),
+    [
+        (lambda g, m, B: {**g, "beta": g["beta"] / m}, "the sum over triplets where there is their mean"),
+        (
+            lambda g, m, B: {**g, "basis": B / np.linalg.norm(B, axis=1, keepdims=True)},
+            "beta tr M where there is beta sum w",
+        ),
+        (lambda g, m, B: {**g, "basis": np.eye(4)}, "weights of the features"),
+    ],
+)
+def test_a_misreading_is_named(mistake: Any, says: str) -> None:
+    """The features are in the basis, so that a metric of features is a combination."""
+    X, y = real_data("iris", 30)
+    B = np.vstack([np.eye(4), 0.3 * X[:9]])
+    given: dict[str, Any] = {"beta": 0.05, "basis": B}
+    other = cvxml.solve(ID, X, y, tol=1e-9, **mistake(given, len(triplets(y, X, 3)), B))
+    report = cvxml.check(ID, X, y, other.metric, **given)
+    assert report.verdict is Verdict.REFUTED
+    assert any(says in line for line in report.diagnosis)
+
+
+def test_triplets_the_other_way_around_are_named() -> None:
+    """Triplets at random, so that both ways have an optimum that is not 0."""
+    X, _ = real_data("iris", 30)
+    rng = np.random.default_rng(2)
+    found = [rng.permutation(30)[:3].tolist() for _ in range(12)]
+    given: dict[str, Any] = {"beta": 0.01, "basis": basis("many", X)}
+    theirs = cvxml.solve(ID, X, None, triplets=[[i, l, j] for i, j, l in found], tol=1e-9, **given)  # noqa: E741
+    assert theirs.metric.any()
+    report = cvxml.check(ID, X, None, theirs.metric, triplets=found, **given)
+    assert report.verdict is Verdict.REFUTED
+    assert any("j and l exchanged" in line for line in report.diagnosis)
+
+
+def test_exactly_the_interval_holds_the_optimum() -> None:
+    """Margins 3 w_0 + 8 w_1 of one triplet, beta = 2: w = (0, 1/8) keeps it at a cost of 1/4."""
+    X = [[0.0, 0.0], [1.0, 1.0], [2.0, 3.0]]
+    given: dict[str, Any] = {"beta": 2.0, "basis": np.eye(2), "triplets": [[0, 1, 2]]}
+    report = cvxml.check(ID, X, None, np.diag([0, 1 / 8]), exact=True, **given)
+    assert report.verdict is Verdict.CERTIFIED
+    assert report.exact is not None
+    assert report.exact.objective == 0.25
+    assert 0.25 * (1 - 1e-6) <= report.exact.lower_bound <= 0.25
+
+
+@pytest.mark.parametrize(
+    ("params", "says"),
+    [
+        ({"beta": 0}, "beta must"),
+        ({"beta": 1e-200}, "beta / s\\^2"),
+        ({"basis": np.eye(3)}, "vectors of 2 features"),
+        ({"basis": [[0.0, 0.0]]}, "basis: vector 0"),
+        ({"n_basis": 0}, "n_basis must"),
+        ({"n_neighbors": 9}, "lower n_neighbors"),
+        ({"triplets": [[0, 1, 12]]}, "outside"),
+    ],
+)
+def test_bad_parameters(params: dict[str, Any], says: str) -> None:
+    X, y = random_data(0, n=12, d=2, classes=2)
+    with pytest.raises(ValueError, match=says):
+        cvxml.solve(ID, X, y, **params)
+
+
+@pytest.mark.parametrize("kind", ["features", "many", "multiples"])
+def test_a_saved_file_is_proved_without_the_package(kind: str, tmp_path: Path) -> None:
+    X, y = real_data("iris", 24)
+    path = tmp_path / "solution.json"
+    solution = cvxml.solve(ID, X, y, beta=0.01, basis=basis(kind, X), n_neighbors=1, tol=1e-8)
+    solution.save(path)
+    done = subprocess.run([sys.executable, RECOMPUTE, path], capture_output=True, text=True, check=True)
+    assert "proved: optimal to 1e-6" in done.stdout
+    content = json.loads(path.read_text())
+    for wrong in (1.1 * solution.metric, solution.metric - 0.5 * np.ones((4, 4))):
+        path.write_text(json.dumps({**content, "metric": wrong.tolist()}))
+        done = subprocess.run([sys.executable, RECOMPUTE, path], capture_output=True, text=True, check=False)
+        assert done.returncode != 0
+
+
+def test_an_optimum_whose_least_sum_of_weights_is_not_found_is_not_refuted() -> None:
+    # the mean of the triplets is Y with b^T Y b = 1 for the first and the last vector, less for the others
+    B = np.array([[-512.0, 512.0], [1 / 64, -1 / 32], [-0.5, 0.5], [0.25, -0.5]])
+    Y = np.linalg.solve(B[[0, 3]] ** 2, [1.0, 1.0])
+    assert Y[0] < 0 < Y[1]
+    assert (B**2 @ Y <= 1 + 1e-12).all()
+    X = np.zeros((6, 2))
+    X[1, 0], X[5, 1] = np.sqrt(-2 * Y[0]), np.sqrt(2 * Y[1])
+    asked: dict[str, Any] = {"beta": 1.0, "basis": B, "triplets": [[0, 1, 2], [3, 4, 5]]}
+    w = np.array([2.0**-22, 0, 0, 2.0**-26])
+    M = B.T @ (B * w[:, None])
+    h = rows(X, asked["triplets"], B) @ w
+    assert w.sum() + np.maximum(0, 1 - h).mean() == pytest.approx(
+        1, abs=1e-12
+    )  # as at 0, and no metric is better
+    assert cvxml.check(ID, X, [0, 0, 1] * 2, 0 * M, **asked).verdict is Verdict.CERTIFIED
+    for tol in ("normal", "strict"):
+        assert cvxml.check(ID, X, [0, 0, 1] * 2, M, **asked, tol=tol).verdict is not Verdict.REFUTED
+    # what is worse by more than the sum may be is refuted as before
+    worse = np.outer(B[0], B[0])
+    assert cvxml.check(ID, X, [0, 0, 1] * 2, worse, **asked).verdict is Verdict.REFUTED

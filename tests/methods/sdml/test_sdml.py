@@ -1,0 +1,352 @@
+"""SDML: known optima, any U, an indefinite S, what is unbounded and its proof, what follows units, its mistakes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from sklearn.covariance import graphical_lasso
+
+import cvxml
+from cvxml.core.balls import precision, rounded
+from cvxml.core.metric import FloatArray
+from cvxml.core.report import Verdict
+from cvxml.core.result import Status
+from cvxml.core.squares import whole
+from cvxml.methods import sdml
+from tests.instances import checked, exact_of, objective_of, random_data, real_data
+
+X, Y = random_data(3, n=24, d=4, classes=3)
+PAIRS = {
+    "similar": [[0, 3], [1, 4], [2, 5], [3, 6], [4, 7], [5, 8], [6, 9]],
+    "dissimilar": [[0, 1], [2, 3], [4, 5], [6, 7], [8, 9], [0, 5]],
+}
+PRIOR = np.diag([1.0, 2.0, 0.5, 1.0]) + 0.2
+GIVEN: dict[str, Any] = {"pairs": PAIRS, "eta": 0.005, "lam": 0.2, "prior": PRIOR}
+
+
+def weighted(pairs: Any = PAIRS, eta: float = 0.005, prior: Any = PRIOR) -> FloatArray:
+    """S, pair by pair."""
+    S = np.linalg.inv(prior)
+    for sign, kind in ((1, "similar"), (-1, "dissimilar")):
+        for i, j in pairs[kind]:
+            S = S + sign * eta * np.outer(X[i] - X[j], X[i] - X[j])
+    found: FloatArray = S
+    return found
+
+
+def optimum(S: FloatArray, lam: float, penalised: FloatArray | None = None) -> FloatArray:
+    """M of another statement: a variable for what is above the diagonal, its absolute value twice."""
+    d = len(S)
+    M = cp.Variable((d, d), PSD=True)
+    where = np.triu(np.ones((d, d)), 1) * 2 if penalised is None else penalised
+    penalty = cp.sum(cp.multiply(where, cp.abs(M)))
+    cp.Problem(cp.Minimize(cp.trace(S @ M) - cp.log_det(M) + lam * penalty)).solve(
+        cp.SCS, eps=1e-10, max_iters=100_000
+    )
+    found: FloatArray = (M.value + M.value.T) / 2
+    return found
+
+
+def axes(*rows: list[float]) -> FloatArray:
+    """The origin and these points."""
+    return np.array([[0.0] * len(rows[0]), *rows])
+
+
+# ---------------------------------------------------------------- the optimum
+
+
+def test_by_hand() -> None:
+    """S = [[3/2, 1/2], [1/2, 3/2]]; lam takes 1/4 off 1/2, and all of it where it is 3/4."""
+    points, pairs = axes([1.0, 1.0]), {"similar": [[0, 1]], "dissimilar": []}
+    for lam, w in ((0.25, 0.25), (0.5, 0.0), (0.75, 0.0), (0.0, 0.5)):
+        solution = cvxml.solve("sdml", points, None, pairs=pairs, eta=0.5, lam=lam, tol=1e-9)
+        W = np.array([[1.5, w], [w, 1.5]])
+        assert solution.status is Status.CONVERGED
+        np.testing.assert_allclose(solution.metric, np.linalg.inv(W), atol=1e-6)
+        assert solution.objective == pytest.approx(2 + np.log(1.5**2 - w**2), rel=1e-9)
+
+
+@pytest.mark.parametrize("lam", [0.01, 0.2, 1.0])
+def test_against_cvxpy_from_scratch(lam: float) -> None:
+    solution = cvxml.solve("sdml", X, None, **{**GIVEN, "lam": lam}, tol=1e-9)
+    np.testing.assert_allclose(solution.metric, optimum(weighted(), lam), atol=1e-4)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_built_from_its_optimum(seed: int) -> None:
+    """M sparse, W = M^-1 and S = W - U for a U of the box: S is a prior's inverse, and no pair counts (eta small)."""
+    rng = np.random.default_rng(seed)
+    M = np.diag(rng.uniform(1, 2, 4))
+    M[0, 1] = M[1, 0] = 0.4
+    M[2, 3] = M[3, 2] = -0.5
+    U = rng.uniform(-0.1, 0.1, (4, 4))
+    U = np.where(M != 0, 0.1 * np.sign(M), (U + U.T) / 2)
+    np.fill_diagonal(U, 0.0)
+    prior = np.linalg.inv(np.linalg.inv(M) - U)
+    pairs = {"similar": [[0, 1]], "dissimilar": []}
+    twins = np.zeros((3, 4))
+    solution = cvxml.solve(
+        "sdml", twins, None, pairs=pairs, prior=(prior + prior.T) / 2, lam=0.1, eta=1.0, tol=1e-9
+    )
+    np.testing.assert_allclose(solution.metric, M, atol=1e-4)
+    assert ((solution.metric != 0) == (M != 0)).all()
+
+
+def test_pairs_by_labels_are_all_pairs() -> None:
+    listed: dict[str, list[list[int]]] = {"similar": [], "dissimilar": []}
+    for i in range(24):
+        for j in range(i):
+            listed["similar" if Y[i] == Y[j] else "dissimilar"].append([i, j])
+    one = cvxml.solve("sdml", X, Y, eta=1e-4, lam=0.1)
+    other = cvxml.solve("sdml", X, None, pairs=listed, eta=1e-4, lam=0.1)
+    np.testing.assert_allclose(one.metric, other.metric, rtol=1e-9, atol=1e-12)
+
+
+def test_by_default_the_pairs_weigh_half_of_the_prior() -> None:
+    for prior in (np.eye(4), PRIOR):
+        eta = cvxml.solve("sdml", X, None, pairs=PAIRS, prior=prior).params["eta"]
+        C = np.linalg.cholesky(prior)
+        of_pairs = C.T @ (weighted(prior=prior, eta=eta) - np.linalg.inv(prior)) @ C
+        assert np.abs(np.linalg.eigvalsh(of_pairs)).max() == pytest.approx(0.5, rel=1e-9)
+    twins = np.zeros((3, 2))
+    assert (
+        cvxml.solve("sdml", twins, None, pairs={"similar": [[0, 1]], "dissimilar": []}).params["eta"] == 1.0
+    )
+
+
+# ---------------------------------------------------------------- the bound
+
+
+def test_any_u_bounds_any_metric() -> None:
+    rng, best = np.random.default_rng(0), cvxml.solve("sdml", X, None, **GIVEN, tol=1e-9)
+    for _ in range(20):
+        root = rng.standard_normal((4, 8))
+        U = rng.standard_normal((4, 4)) * 10 ** rng.uniform(-3, 3)
+        proof = cvxml.certify("sdml", X, None, root @ root.T, {"U": U}, **GIVEN)
+        assert proof.lower_bound <= best.lower_bound + 1e-9
+        assert proof.objective >= best.objective - 1e-9
+        assert np.isfinite(proof.lower_bound)
+
+
+def test_a_feasible_u_is_taken_as_it_is() -> None:
+    U = 0.1 * (np.ones((4, 4)) - np.eye(4))
+    proof = cvxml.certify("sdml", X, None, PRIOR, {"U": U}, **GIVEN)
+    np.testing.assert_array_equal(proof.dual["U"], U)
+    assert proof.lower_bound == pytest.approx(4 + np.linalg.slogdet(weighted() + U)[1], rel=1e-12)
+
+
+def test_a_u_outside_is_clipped_and_one_that_is_not_definite_is_mixed() -> None:
+    wild = np.full((4, 4), np.inf)
+    proof = cvxml.certify("sdml", X, None, PRIOR, {"U": wild}, **GIVEN)
+    np.testing.assert_array_equal(proof.dual["U"], 0.2 * (1 - np.eye(4)))
+    wide = {**GIVEN, "lam": 50.0}
+    proof = cvxml.certify("sdml", X, None, PRIOR, {"U": wild}, **wide)
+    U = proof.dual["U"]
+    assert np.abs(U).max() <= 50.0
+    assert np.linalg.eigvalsh(weighted() + U)[0] > 0
+    assert proof.lower_bound >= 4 + np.linalg.slogdet(weighted())[1] - 1e-9
+
+
+def test_the_exact_interval_holds_the_optimum() -> None:
+    points, of = real_data("iris", 30)
+    solution = cvxml.solve("sdml", points, of, lam=0.2, tol=1e-9)
+    interval = exact_of("sdml", points, of, solution.metric, solution.dual, **solution.params)
+    assert interval.lower_bound <= interval.objective
+    assert float(interval.gap) <= 1e-8 * float(interval.scale)
+    assert float(interval.objective) == pytest.approx(solution.objective, rel=1e-9)
+
+
+def test_balls_hold_what_floats_show() -> None:
+    _, given = checked("sdml", X, None, **GIVEN)
+    M = np.diag([1.0, 2.0, 3.0, 4.0]) + 0.1
+    with precision():
+        value = sdml.value(given, *whole(M))
+    assert float(value) == pytest.approx(sdml.objective(given, M), rel=1e-12)
+    np.testing.assert_allclose(rounded(given.S), weighted(), rtol=1e-12)
+
+
+def test_a_singular_metric_costs_infinity() -> None:
+    singular = np.diag([1.0, 1.0, 1.0, 0.0])
+    assert objective_of("sdml", X, None, singular, **GIVEN) == np.inf
+    assert cvxml.check("sdml", X, None, singular, **GIVEN).verdict is Verdict.REFUTED
+    of, given = checked("sdml", X, None, **GIVEN)
+    with pytest.raises(ValueError, match="singular"):
+        of.exact(given, singular, {"U": np.zeros((4, 4))})
+
+
+@pytest.mark.parametrize("unit", [1e-60, 1e-3, 1024.0, 1e60])
+def test_units_change_the_value_alone_where_parameters_follow(unit: float) -> None:
+    """log det M falls by 2 d log(unit)."""
+    plain = cvxml.solve("sdml", X, None, **GIVEN, tol=1e-9)
+    other = {**GIVEN, "prior": PRIOR / unit**2, "lam": 0.2 * unit**2}
+    moved = cvxml.solve("sdml", unit * X, None, **other, tol=1e-9)
+    np.testing.assert_allclose(moved.metric * unit**2, plain.metric, rtol=1e-4, atol=1e-7)
+    assert moved.objective - 8 * np.log(unit) == pytest.approx(plain.objective, abs=1e-8)
+
+
+# ---------------------------------------------------------------- S that is not positive definite
+
+
+INDEFINITE = {"similar": [], "dissimilar": [[0, 1]]}  # S = I - eta (1, 1)(1, 1)^T
+
+
+@pytest.mark.parametrize(("eta", "lam"), [(0.6, 0.3), (0.9, 0.85)])
+def test_an_indefinite_s_is_solved_where_the_problem_is_bounded(eta: float, lam: float) -> None:
+    """W_12 is as near to 0 as lam lets it be."""
+    points = axes([1.0, 1.0])
+    solution = cvxml.solve("sdml", points, None, pairs=INDEFINITE, eta=eta, lam=lam, tol=1e-9)
+    w = -max(0.0, eta - lam)
+    W = np.array([[1 - eta, w], [w, 1 - eta]])
+    assert np.linalg.eigvalsh(np.eye(2) - eta)[0] < 0
+    assert solution.status is Status.CONVERGED
+    np.testing.assert_allclose(solution.metric, np.linalg.inv(W), rtol=1e-4, atol=1e-6)
+    assert any("not positive definite" in note for note in solution.notes)
+
+
+@pytest.mark.parametrize(
+    ("eta", "lam", "says"),
+    [
+        (1.0, 0.5, r"S\[0, 0\] is 0"),  # exactly 0
+        (1.5, 5.0, r"S\[0, 0\] is -0.5"),
+        (0.75, 0.25, "along a psd D"),  # W_12 = -1/2 is below -1/4
+        (0.75, 0.5, "along a psd D"),  # W_12 = -1/4 = -W_11: singular, no more
+        (0.5, 0.0, "lam is 0"),  # S is singular
+        (0.75, 0.0, "lam is 0"),
+    ],
+)
+def test_what_is_unbounded_is_refused_with_a_proof(eta: float, lam: float, says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        cvxml.solve("sdml", axes([1.0, 1.0]), None, pairs=INDEFINITE, eta=eta, lam=lam)
+
+
+def test_along_the_direction_the_objective_falls_without_end() -> None:
+    D = np.ones((2, 2))
+    S = np.eye(2) - 0.75
+    values = []
+    for t in (1.0, 1e2, 1e4, 1e8):
+        M = np.eye(2) + t * D
+        values.append(np.trace(S @ M) - np.linalg.slogdet(M)[1] + 0.5 * 2 * abs(M[0, 1]))
+    assert (np.diff(values) < -1).all()
+
+
+def test_a_direction_is_proved_in_rationals() -> None:
+    """For S = [[1, 2], [2, 1]]: psd D alone, and none whose sum is above 0 by next to nothing."""
+    from cvxml.core.exact import flint
+
+    S = flint().fmpq_mat([[1, 2], [2, 1]])
+    minus = whole(np.array([[1.0, -1.0], [-1.0, 1.0]]))
+    assert sdml.descent(S, 1.0, *minus) == 0
+    assert sdml.descent(S, 0.5, *minus) == -1
+    assert sdml.descent(S, 1 + 2.0**-50, *minus) is None
+    assert sdml.descent(S, 0.5, *whole(np.array([[1.0, -2.0], [-2.0, 1.0]]))) is None  # is indefinite
+    assert sdml.descent(S, 0.5, *whole(-np.ones((2, 2)))) is None  # negative, of rank 1
+    assert sdml.descent(S, 0.5, *whole(np.zeros((2, 2)))) is None
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_refused_at_random_has_no_definite_matrix_in_its_box(seed: int) -> None:
+    """By another program: the largest least eigenvalue over the box."""
+    rng = np.random.default_rng(seed)
+    points = np.concatenate([np.zeros((1, 3)), rng.standard_normal((4, 3))])
+    pairs = {"similar": [[0, 1], [0, 2]], "dissimilar": [[0, 3], [0, 4]]}
+    params = {"pairs": pairs, "eta": 0.5, "lam": 0.25}
+    S = np.eye(3)
+    for k, sign in ((1, 1), (2, 1), (3, -1), (4, -1)):
+        S = S + 0.5 * sign * np.outer(points[k], points[k])
+    W, least = cp.Variable((3, 3), symmetric=True), cp.Variable()
+    box = [W - least * np.eye(3) >> 0, cp.abs(W - S) <= 0.25 * (1 - np.eye(3))]
+    cp.Problem(cp.Maximize(least), box).solve(cp.CLARABEL)
+    assert abs(least.value) > 1e-3  # so that this program decides it
+    if least.value > 0:
+        assert cvxml.solve("sdml", points, None, **params).status is Status.CONVERGED
+    else:
+        with pytest.raises(ValueError, match="unbounded"):
+            cvxml.solve("sdml", points, None, **params)
+
+
+@pytest.mark.parametrize(
+    ("params", "says"),
+    [
+        ({"eta": 0.0}, "eta must be greater"),
+        ({"eta": -1.0}, "eta must be greater"),
+        ({"lam": -1.0}, "lam must be at least 0"),
+        ({"lam": np.inf}, "lam must be a finite"),
+        ({"prior": np.diag([1.0, 1.0, 1.0, 0.0])}, "prior must be positive definite"),
+    ],
+)
+def test_what_is_no_parameter(params: dict[str, Any], says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        cvxml.solve("sdml", X, Y, **params)
+
+
+def test_what_is_no_float_is_refused() -> None:
+    for unit in (1e-145, 1e145):
+        with pytest.raises(ValueError, match="rescale X"):
+            cvxml.solve("sdml", unit * X, Y)
+
+
+# ---------------------------------------------------------------- what a "dual gap" is
+
+
+def test_a_number_of_any_metric_is_0_for_the_right_multiple() -> None:
+    """tr S M + lam ||M||_off - d is linear along the multiples of M: no bound."""
+    best = cvxml.solve("sdml", X, None, **GIVEN, tol=1e-9)
+    at = cvxml.evaluate("sdml", X, None, PRIOR, **GIVEN)
+    multiple = 4 / (at.gap_if_feasible + 4) * PRIOR
+    assert cvxml.evaluate("sdml", X, None, multiple, **GIVEN).gap_if_feasible == pytest.approx(0, abs=1e-9)
+    assert objective_of("sdml", X, None, multiple, **GIVEN) > best.objective + 0.1
+    assert cvxml.evaluate("sdml", X, None, 0.5 * multiple, **GIVEN).gap_if_feasible == pytest.approx(-2)
+
+
+def test_it_is_a_gap_where_the_inverse_lies_in_the_box() -> None:
+    U = np.zeros((4, 4))
+    U[0, 1] = U[1, 0] = 0.15
+    M = np.linalg.inv(weighted() + U)
+    proof = cvxml.certify("sdml", X, None, M, {"U": U}, **GIVEN)
+    at = cvxml.evaluate("sdml", X, None, M, **GIVEN)
+    assert at.gap_if_feasible == pytest.approx(proof.gap, rel=1e-9)
+
+
+def test_graphical_lasso_ends_at_a_metric_that_is_judged() -> None:
+    found = graphical_lasso(weighted(), alpha=0.2, tol=1e-6)[1]
+    assert cvxml.check("sdml", X, None, found, **GIVEN, tol="loose").verdict is Verdict.CERTIFIED
+
+
+# ---------------------------------------------------------------- misreadings, made here without the package
+
+
+def mistakes() -> dict[str, FloatArray]:
+    S = weighted()
+    upper = np.triu(np.ones((4, 4)), 1)
+    others = [[i, j] for i in range(24) for j in range(i + 1, 24) if [i, j] not in PAIRS["similar"]]
+    count = len(PAIRS["similar"]) + len(PAIRS["dissimilar"])
+    swapped = {"similar": PAIRS["dissimilar"], "dissimilar": PAIRS["similar"]}
+    return {
+        "prior": optimum(S - np.linalg.inv(PRIOR) + PRIOR, 0.2),
+        "not_listed": optimum(weighted({"similar": PAIRS["similar"], "dissimilar": others}, 5e-4), 0.2),
+        "diagonal": optimum(S, 0.2, 2 * upper + np.eye(4)),
+        "once": optimum(S, 0.2, upper),
+        "mean": optimum(weighted(eta=0.005 / count), 0.2),
+        "ordered": optimum(weighted(eta=0.01), 0.2),
+        "exchanged": optimum(weighted(swapped), 0.2),
+    }
+
+
+def test_every_mistake_is_named() -> None:
+    found = mistakes()
+    assert set(found) == set(sdml.MISREADINGS)
+    for name, wrong in found.items():
+        # of all other pairs together the weight must be less, or the problem is unbounded
+        params = {**GIVEN, "eta": 5e-4} if name == "not_listed" else GIVEN
+        report = cvxml.check("sdml", X, None, wrong, **params)
+        assert report.verdict is Verdict.REFUTED
+        assert any(sdml.MISREADINGS[name].sentence in sentence for sentence in report.diagnosis), name
+
+
+def test_what_is_clipped_is_in_the_box_where_its_half_is_rounded() -> None:
+    given = sdml.instance(X, Y, lam=1.5e-323)
+    U = sdml.repaired(given, np.full_like(given.rounded, np.inf))
+    assert np.abs(U).max() <= given.lam
