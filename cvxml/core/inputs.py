@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -88,7 +89,12 @@ def check_targets(y: ArrayLike | None, n: int) -> FloatArray:
 
 def class_names(y: ArrayLike | None) -> list[str]:
     """The labels of the classes 0..R-1 of `check_labels`, as text, for messages."""
-    return [str(label) for label in sorted(set(_label_list(y)))]
+    return list(class_sizes(y))
+
+
+def class_sizes(y: ArrayLike | None) -> dict[str, int]:
+    """How many points have each of these labels."""
+    return {str(label): count for label, count in sorted(Counter(_label_list(y)).items())}
 
 
 def _label_list(y: ArrayLike | None) -> list[Any]:

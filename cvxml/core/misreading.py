@@ -14,6 +14,7 @@ from cvxml.core.metric import FloatArray
 from cvxml.core.pairs import Pairs, pairs_of
 
 MULTIPLES = (0.5, 0.9, 0.97, 1.03, 1.1, 2.0)  # of a metric, tried before a solver is
+FAR = 0.1  # of the scale: what leaves more to gain in a misreading is not explained by it
 LOOSE = 1e-3  # what a metric may leave to gain, relative to the scale, to be called the answer of anything
 
 

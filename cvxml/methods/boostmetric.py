@@ -217,6 +217,7 @@ class BoostMetric(TripletMethod[Instance]):
     }
     STATEMENT = Statement("cvxml.methods.boostmetric", ("problem", "dual"))
     MISREADINGS: ClassVar = MISREADINGS
+    WEIGHTS: ClassVar = {"v": math.inf}
     EXAMPLES: ClassVar = (
         drawn(5, 18, 3, v=0.1),
         drawn(6, 12, 14, 2, v=4.5, n_neighbors=1),  # more features than points

@@ -31,7 +31,7 @@ from cvxml.core.example import drawn, sample, timed, verified
 from cvxml.core.inputs import check_labels, check_X, real_array
 from cvxml.core.memory import FLOAT, check_room
 from cvxml.core.metric import FloatArray, IntArray, components_of, examine
-from cvxml.core.misreading import LOOSE, Misreading, Other, Question
+from cvxml.core.misreading import FAR, LOOSE, Misreading, Other, Question
 from cvxml.core.pairs import MANY
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Callback, Found, Keep, Start, interruptible
@@ -317,9 +317,9 @@ def _features(given: Instance) -> Coordinates:
 
 
 def _stays_at_scale(member: Family, A: FloatArray, here: float) -> bool:
-    """False where a multiple of A is better by more than `LOOSE`: A is then no optimum."""
+    """False where a multiple of A is better by more than `FAR`: then nothing is explained."""
     best = min(value(member, t * A).value for t in (0.5, 0.9, 1.1, 2.0))
-    return bool(best >= here - 2 * LOOSE * abs(here))
+    return bool(best >= here - 2 * FAR * abs(here))
 
 
 def too_large(given: Instance) -> bool:

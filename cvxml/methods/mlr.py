@@ -16,6 +16,7 @@ Reference: B. McFee, G. Lanckriet, Metric learning to rank, ICML 2010. docs/mlr.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -311,6 +312,7 @@ class MLR(ConvexMethod[Instance]):
     }
     STATEMENT = Statement("cvxml.methods.mlr", ("problem", "psi", "delta", "dual"))
     MISREADINGS: ClassVar = MISREADINGS
+    WEIGHTS: ClassVar = {"C": math.inf}
     EXAMPLES: ClassVar = (
         drawn(5, 6, 3, 2, C=20.0),
         drawn(6, 6, 8, 2, measure="map", C=20.0),  # more features than points

@@ -15,6 +15,7 @@ Reference: M. Schultz, T. Joachims, Learning a distance metric from relative com
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -186,6 +187,7 @@ class SchultzJoachims(CombinationMethod[Instance]):
     }
     STATEMENT = Statement("cvxml.methods.schultz_joachims", ("problem", "dual"))
     MISREADINGS: ClassVar = MISREADINGS
+    WEIGHTS: ClassVar = {"C": math.inf}
     EXAMPLES: ClassVar = (
         drawn(5, 18, 3),
         drawn(

@@ -15,6 +15,7 @@ Reference: Y. Shi, A. Bellet, F. Sha, Sparse compositional metric learning, AAAI
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -223,6 +224,7 @@ class SCML(CombinationMethod[Instance]):
     }
     STATEMENT = Statement("cvxml.methods.scml", ("problem", "dual"))
     MISREADINGS: ClassVar = MISREADINGS
+    WEIGHTS: ClassVar = {"beta": math.inf}
     EXAMPLES: ClassVar = (
         drawn(5, 18, 3, beta=0.01, n_basis=12),
         drawn(

@@ -392,6 +392,7 @@ class SDML(ConvexMethod[Instance]):
     }
     STATEMENT = Statement("cvxml.methods.sdml", ("problem", "weighted", "dual"))
     MISREADINGS: ClassVar = MISREADINGS
+    WEIGHTS: ClassVar = {"eta": math.inf, "lam": math.inf}
     EXAMPLES: ClassVar = (
         drawn(5, 18, 3, lam=0.1),
         drawn(7, 14, 5, degenerate=True, eta=0.002, lam=0.2),  # S is indefinite

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from cvxml._version import __version__
-from cvxml.core.inputs import class_names
+from cvxml.core.inputs import class_sizes
 from cvxml.core.report import About
 from cvxml.oracle.asked import Asked
 
@@ -19,8 +19,8 @@ SHORT = 60  # characters of a value
 def about(asked: Asked) -> About:
     """Of a question."""
     X = np.asarray(asked.given.X)
-    sizes = [] if asked.y is None else np.bincount(asked.given.y).tolist()
-    names = [] if asked.y is None else [str(name) for name in class_names(asked.y)]
+    real = np.asarray(asked.given.y).dtype.kind == "f"  # targets, and no classes
+    classes = {} if asked.y is None or real else class_sizes(asked.y)
     params = {
         name: (_short(asked.params[name]), "given")
         if asked.params.get(name) is not None
@@ -29,7 +29,7 @@ def about(asked: Asked) -> About:
         if asked.params.get(name) is not None or parameter.default is not None or parameter.otherwise
     }
     versions = {"cvxml": __version__} | {name: found for name in PACKAGES if (found := _version(name))}
-    classes, (n, d) = dict(zip(names, sizes, strict=True)), X.shape
+    n, d = X.shape
     return About(n, d, classes, params, asked.module.ties(asked.given), versions)
 
 

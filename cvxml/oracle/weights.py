@@ -10,15 +10,21 @@ is optimal for no weight, and few values are tried. What is said of a value is p
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
+
+from cvxml.core.misreading import FAR
 
 WIDEST = 1e6  # the farthest factor from the weight asked for
 STEP = 4.0  # the first factor that is tried
-FURTHER, CLOSER = 8.0, 1.5  # factors of a step outward, and between what is inside and what is not
 NEAR = 1e-4  # a bracket in log w that is narrow enough
 TRIES = 40  # to cut a bracket down
-FAR = 0.1  # of the scale: what leaves more explains nothing
+LEFT = 1.2  # times what is certainly left: no weight that is much better is to be found
+EDGE, FURTHER, CLOSER = (
+    8,
+    8.0,
+    1.5,
+)  # tries for an end, factors of a step outward, and between inside and outside
 SAME = 0.01  # relative: a ratio that is so near to a number is that number
 
 
@@ -43,43 +49,45 @@ class Tried(NamedTuple):
 Try = Callable[[float], Tried]
 
 
-def least(asked: float, most: float, at: Try) -> Tried | None:
-    """Where a metric leaves least; None where it leaves much at every weight.
+def least(asked: float, most: float, enough: float, at: Try) -> tuple[Tried, ...]:
+    """Values on the way to where a metric leaves least; none where it leaves much at every weight.
 
-    asked: the weight asked for, between 0 and `most`. at: raises ValueError for a weight that has no optimum.
+    asked: the weight asked for, between 0 and `most`. enough: a share of the scale that is next to nothing. at: raises
+    ValueError for a weight that has no optimum.
     """
-    here = there = at(asked)
+    tried = [at(asked)]
     start, step = _place(asked, most), math.log(STEP)
-    toward = -1.0 if here.slope > 0 else 1.0
-    while here.slope * there.slope > 0:
-        end = 0.0 if toward < 0 else most
-        if math.isfinite(end) and there.at_least(end) > FAR * there.scale:
-            return None
+    toward = -1.0 if tried[0].slope > 0 else 1.0
+    while tried[0].slope * tried[-1].slope > 0:
+        end, last = 0.0 if toward < 0 else most, tried[-1]
+        if math.isfinite(end) and last.at_least(end) > FAR * last.scale:
+            return ()
         if step > math.log(WIDEST):
-            return min(here, there, key=lambda tried: tried.share)
-        here, there, step = there, at(_weight(start + toward * step, most)), 2 * step
-    return _between(here, there, most, at)
+            return tuple(tried)
+        tried.append(at(_weight(start + toward * step, most)))
+        step *= 2
+    return (*tried, *_between(tried[-2:], most, enough, at)) if len(tried) > 1 else tuple(tried)
 
 
-def _between(one: Tried, two: Tried, most: float, at: Try) -> Tried | None:
+def _between(ends: Sequence[Tried], most: float, enough: float, at: Try) -> Iterator[Tried]:
     """By the rule of false position in log w, a slope that stays being halved (Illinois)."""
-    best = min(one, two, key=lambda tried: tried.share)
+    one, two = ends
     slope = one.slope
     for _ in range(TRIES):
         a, b = _place(one.weight, most), _place(two.weight, most)
-        if abs(b - a) <= NEAR or slope == two.slope or two.slope == 0:
-            break
-        if _floor(one, two) > FAR * max(one.scale, two.scale):
-            return None
+        floor, best = _floor(one, two), min(one.share, two.share)
+        if abs(b - a) <= NEAR or slope == two.slope or two.slope == 0 or best <= enough:
+            return
+        if floor > FAR * max(one.scale, two.scale) or min(one.gap, two.gap) <= LEFT * floor:
+            return
         share = min(max(slope / (slope - two.slope), 0.02), 0.98)
         tried = at(_weight(a + share * (b - a), most))
-        best = min(best, tried, key=lambda each: each.share)
+        yield tried
         if tried.slope * two.slope < 0:
             one, slope = two, two.slope
         else:
             slope /= 2
         two = tried
-    return best
 
 
 def _floor(one: Tried, two: Tried) -> float:
@@ -89,25 +97,47 @@ def _floor(one: Tried, two: Tried) -> float:
     return one.at_least(weight)
 
 
-def around(best: float, most: float, enough: float, at: Try) -> tuple[float, float]:
-    """Weights on both sides of `best` at which the metric leaves no more than `enough`, nor does it between them."""
+def around(tried: Sequence[Tried], most: float, enough: float, at: Try) -> tuple[float, float]:
+    """Weights on both sides of the best tried at which the metric leaves no more than `enough`.
 
-    def fits(distance: float) -> bool:
-        return at(_weight(_place(best, most) + distance, most)).share <= enough
-
+    Nor does it between them. They are not the farthest that do, but not much nearer.
+    """
+    best = min(tried, key=lambda each: each.share)
     ends = []
     for side in (-1.0, 1.0):
-        inside, beyond = 0.0, NEAR
-        while beyond < math.log(WIDEST) and fits(side * beyond):
-            inside, beyond = beyond, FURTHER * beyond
-        while inside and beyond > CLOSER * inside:
-            middle = math.sqrt(inside * beyond)
-            if fits(side * middle):
-                inside = middle
-            else:
-                beyond = middle
-        ends.append(_weight(_place(best, most) + side * inside, most))
+        known = [
+            (side * (_place(each.weight, most) - _place(best.weight, most)), each.share) for each in tried
+        ]
+        ends.append(
+            _weight(_place(best.weight, most) + side * _end(best, side, known, most, enough, at), most)
+        )
     return ends[0], ends[1]
+
+
+def _end(
+    best: Tried, side: float, known: list[tuple[float, float]], most: float, enough: float, at: Try
+) -> float:
+    """How far from the best one may go on one side. known: distances on that side, and what is left there."""
+    inside, left = max(
+        (each for each in known if each[0] >= 0 and each[1] <= enough), default=(0.0, best.share)
+    )
+    outside = min((each for each in known if each[0] > inside and each[1] > enough), default=None)
+    for _ in range(EDGE):
+        if left >= enough / CLOSER or (outside is not None and outside[0] <= CLOSER * inside):
+            break
+        if outside is None:
+            distance = FURTHER * max(inside, NEAR)
+        else:  # what is left grows with the square of the distance
+            part = min(max(math.sqrt((enough - left) / (outside[1] - left)), 0.05), 0.95)
+            distance = inside + part * (outside[0] - inside)
+        if distance > math.log(WIDEST):
+            break
+        share = at(_weight(_place(best.weight, most) + side * distance, most)).share
+        if share <= enough:
+            inside, left = distance, share
+        else:
+            outside = distance, share
+    return inside
 
 
 def _place(weight: float, most: float) -> float:
@@ -119,17 +149,22 @@ def _weight(u: float, most: float) -> float:
     return math.exp(u) if most == math.inf else most / (1 + math.exp(-u))
 
 
-def ratio(weight: float, asked: float, most: float, given: Any) -> list[str]:
-    """How a weight differs from that asked for, in words, where that is a number of the problem."""
+def between(low: float, high: float, most: float) -> float:
+    """The middle of an interval of weights."""
+    return _weight((_place(low, most) + _place(high, most)) / 2, most)
+
+
+def ratio(ends: tuple[float, float], asked: float, most: float, given: Any) -> list[str]:
+    """How weights differ from that asked for, in words, where that is a number of the problem."""
     n, d = given.X.shape
-    r = weight / asked if most == math.inf else weight / (most - weight) * (most - asked) / asked
+    low, high = (_place(weight, most) - _place(asked, most) for weight in ends)
     numbers = {"n": n, "d": d, "2": 2, "n^2": n * n, "n (n - 1)": n * (n - 1), "n (n - 1)/2": n * (n - 1) / 2}
     count = getattr(given, "count", None)
     if isinstance(count, int):
         numbers["the number of triplets"] = count
     for name, number in numbers.items():
-        if number > 1 and abs(math.log(r / number)) < SAME:
-            return [f"the ratio is {name}"]
-        if number > 1 and abs(math.log(r * number)) < SAME:
-            return [f"the ratio is 1/{name}"]
+        if number > 1:
+            for factor, said in ((math.log(number), name), (-math.log(number), f"1/{name}")):
+                if low - SAME < factor < high + SAME:
+                    return [f"the ratio is {said}"]
     return []

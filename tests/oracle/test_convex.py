@@ -13,6 +13,7 @@ from cvxml.core.report import Verdict
 from cvxml.core.result import Certificate, Solution
 from cvxml.oracle import convex
 from cvxml.oracle.asked import Asked
+from cvxml.oracle.diagnose import Diagnosis
 from tests.instances import checked, mlsvm_from_kkt
 
 TOL = 1e-3  # "loose"
@@ -104,7 +105,7 @@ def test_a_witness_says_by_how_much_it_is_better(best: Solution, loose: Solution
     """Than the metric that was judged; than the value, where that alone was claimed."""
     far, value = multiple(3, loose), best.objective
     for proof, gain in ((None, value), (far, far.objective - value)):
-        report = convex._report(claim(2 * value), REFUTED, [], loose, proof, 1.0, (), None)
+        report = convex._report(claim(2 * value), REFUTED, [], loose, proof, 1.0, Diagnosis(), None)
         assert report.witness is not None
         assert report.witness.better_by == pytest.approx(gain, rel=1e-6)
 

@@ -146,10 +146,10 @@ def test_what_a_misreading_explains_hardly_better_is_not_named(seed: int) -> Non
     best = cvxml.solve("mlsvm", X, y, lam=LAM, n_neighbors=K, tol=1e-9).metric
     values, vectors = np.linalg.eigh(best)
     M = (vectors * np.sqrt(np.maximum(values, 0))) + 3e-4 * rng.standard_normal((3, 3))
-    report = judged(X, y, M @ M.T)
-    assert report.rel_gap is not None
-    assert report.rel_gap < 1e-2
+    report = cvxml.check("mlsvm", X, y, M @ M.T, lam=LAM, n_neighbors=K)
+    assert report.verdict is Verdict.CLOSE
     assert report.diagnosis == ()
+    assert report.nearest == ()
 
 
 def test_a_metric_near_to_one_of_many_optima_by_luck_is_not_named() -> None:
@@ -212,9 +212,10 @@ def test_a_tolerance_of_a_larger_scale_names_no_misreading() -> None:
     for _ in range(3):
         noise = rng.normal(size=(4, 4)) * 1.5e-3
         reports.append(cvxml.check("itml", X, y, best + noise + noise.T, gamma=1e-4, tol="loose"))
-    assert any(report.verdict == "refuted" for report in reports)
+    assert any(report.verdict in ("refuted", "close") for report in reports)
     for report in reports:
         assert report.diagnosis == ()
+        assert report.nearest == ()
 
 
 def test_next_to_an_optimum_of_nothing_no_factor_and_no_transform_is_named() -> None:
@@ -232,18 +233,8 @@ def test_a_metric_that_is_not_exact_is_no_factor_of_one() -> None:
     X, y = datasets.standardize(X)[::5], y[::5]
     best = cvxml.solve("dml_eig", X, y, tol=1e-11).metric
     report = cvxml.check("dml_eig", X, y, (1 - 3e-8) * best, tol="strict")
-    assert report.verdict == "refuted"
+    assert report.verdict == "close"
     assert report.diagnosis == ()
+    assert report.nearest == ()
     slip = cvxml.check("dml_eig", X, y, 0.999 * best, tol="strict")
     assert any("factor: 1.001 times" in line for line in slip.diagnosis)
-
-
-def test_what_was_not_looked_for_is_not_said_to_have_been() -> None:
-    X, y = datasets.load("iris")
-    X, y = datasets.standardize(X)[::5], y[::5]
-    best = cvxml.solve("lmnn", X, y).metric
-    said = cvxml.check("lmnn", X, y, best + 0.1 * np.eye(4), tol="loose").notes[-1]
-    assert "fits to 1e-06 of the scale" in said
-    assert "none is looked for" in said
-    unique = cvxml.check("itml", X, y, np.eye(4) * 3, tol="loose").notes[-1]
-    assert "fits to 0.001 of the scale" in unique

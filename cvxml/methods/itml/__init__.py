@@ -29,7 +29,7 @@ from cvxml.core.backend import SolverFailure, solve_problem
 from cvxml.core.example import drawn, sample, timed, verified
 from cvxml.core.inputs import check_positive
 from cvxml.core.metric import FloatArray, IntArray, project_psd
-from cvxml.core.misreading import LOOSE, MULTIPLES, Misreading, Other, Question, exchanged
+from cvxml.core.misreading import FAR, MULTIPLES, Misreading, Other, Question, exchanged
 from cvxml.core.pairs import BY_PAIRS, KINDS, Paired, Pairs, paired, price_of_each
 from cvxml.core.parameter import NUMBER, NUMBERS, Parameter
 from cvxml.core.prior import PRIOR, inverse_covariance, prior_of
@@ -319,7 +319,7 @@ def _with_params(change: Change) -> Callable[[Question], Other | None]:
 
 
 def _stays_at_scale(p: Instance, A: FloatArray) -> bool:
-    """False if a multiple of the metric A (d, d) is better by more than `LOOSE`: then it is no optimum."""
+    """False if a multiple of the metric A (d, d) is better by more than `FAR`: then nothing is explained."""
     sign, log_det = np.linalg.slogdet(A)
     if sign <= 0:
         return False
@@ -335,7 +335,7 @@ def _stays_at_scale(p: Instance, A: FloatArray) -> bool:
         return float(c * trace - log_det - len(A) * (1 + np.log(c)) + p.gamma * slack)
 
     here = objective(1.0)
-    return all(objective(c) >= here * (1 - LOOSE) for c in MULTIPLES)
+    return all(objective(c) >= here * (1 - FAR) for c in MULTIPLES)
 
 
 def _gamma_times(factor: Callable[[Instance], float]) -> Callable[[Question], Other | None]:

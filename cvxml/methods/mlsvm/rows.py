@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cvxml.core.metric import FloatArray, IntArray
-from cvxml.core.misreading import LOOSE, MULTIPLES
+from cvxml.core.misreading import FAR, MULTIPLES
 from cvxml.methods.mlsvm.instance import Instance
 
 Listed = Sequence[int] | IntArray
@@ -55,7 +55,7 @@ def _extreme(
 def stays_at_scale(
     A: FloatArray, lam: float, n: int, margins_at: Callable[[FloatArray], FloatArray], power: int = 1
 ) -> bool:
-    """False if a multiple of A is better by so much that A cannot be optimal to `LOOSE`: no solver is needed."""
+    """False if a multiple of A is better by so much that A is not optimal to `FAR`: no solver is needed."""
     size = lam / 2 * float(np.sum(A**2))
     if not math.isfinite(size):
         return False
@@ -64,4 +64,4 @@ def stays_at_scale(
     def value(t: float) -> float:
         return t**2 * size + float((np.maximum(0.0, 1 + t * margins) ** power).sum()) / n
 
-    return min(value(t) for t in MULTIPLES) >= value(1.0) - 2 * LOOSE * size
+    return min(value(t) for t in MULTIPLES) >= value(1.0) - 2 * FAR * size

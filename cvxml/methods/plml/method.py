@@ -20,6 +20,7 @@ Reference: J. Wang, A. Woznica, A. Kalousis, Parametric local metric learning fo
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
@@ -155,6 +156,7 @@ class PLML(TripletMethod[Instance]):
         "cvxml.methods.plml.problem", ("weights_problem", "weights_dual", "problem", "dual")
     )
     MISREADINGS: ClassVar = MISREADINGS
+    WEIGHTS: ClassVar = {"alpha1": math.inf, "alpha2": math.inf}
     EXAMPLES: ClassVar = (
         drawn(5, 15, 3, n_anchors=2, n_neighbors=2),
         # more features than points

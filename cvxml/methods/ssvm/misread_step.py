@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cvxml.core.metric import FloatArray, IntArray, examine, unit_scale
-from cvxml.core.misreading import LOOSE, MULTIPLES, Question
+from cvxml.core.misreading import FAR, MULTIPLES, Question
 from cvxml.core.threads import one_blas_thread
 from cvxml.methods.ssvm.columns import Columns, Descent
 from cvxml.methods.ssvm.instance import Instance, instance
@@ -186,7 +186,7 @@ class _Step(StepSolver):
         return self.asked > MOST_ASKED or super()._enough(here, lowest, tol)
 
     def approach(self, W: FloatArray, at: At, tol: float) -> bool:
-        """Solve the step at W until its gap is tol * ||W||^2; False where a metric is better by more than `LOOSE`."""
+        """Solve the step at W until its gap is tol * ||W||^2; False where a metric is better by more than `FAR`."""
         size = float(np.sum(W**2))
         here, start, bound = at, _objective(self.p, W, at, at), -math.inf
         for _ in range(MAX_ROUNDS):
@@ -200,7 +200,7 @@ class _Step(StepSolver):
             if not self.misread.cone:
                 V = self.columns.image(self.columns.q) / 2
             here = _at(self.p, self.misread, V)
-            if start - _objective(self.p, V, here, at) > 2 * LOOSE * size:
+            if start - _objective(self.p, V, here, at) > 2 * FAR * size:
                 return False
             if start - bound <= 0.5 * tol * size or not solved:
                 break
@@ -243,13 +243,13 @@ def step_gap(misread: Misread, question: Question) -> float:
 
 
 def _multiple_is_better(p: Instance, at: At, size: float) -> bool:
-    """By so much that W cannot be stationary to `LOOSE`: no solver is needed."""
+    """By so much that W is not stationary to `FAR`: no solver is needed."""
 
     def value(t: float) -> float:
         worst = (p.Lam[p.y] - t * at.cost).max(axis=1)
         return t**2 * size + p.C * float(np.sum(worst + t * at.latent_cost))
 
-    return min(value(t) for t in MULTIPLES) < value(1.0) - 2 * LOOSE * size
+    return min(value(t) for t in MULTIPLES) < value(1.0) - 2 * FAR * size
 
 
 def _bound(

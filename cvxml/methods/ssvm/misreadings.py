@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from cvxml.core.metric import FloatArray, examine, unit_scale
-from cvxml.core.misreading import LOOSE, Misreading, Other, Question, changed
+from cvxml.core.misreading import FAR, Misreading, Other, Question, changed
 from cvxml.methods.ssvm.instance import Instance, instance
 from cvxml.methods.ssvm.misread_step import Misread, step_gap
 from cvxml.methods.ssvm.point import best_scale, point_at
@@ -25,7 +25,7 @@ Problem = Callable[[Question], Other | None]
 
 
 def _unless_a_multiple_is_better(problem: Problem) -> Problem:
-    """None where that shows at once that the metric is not stationary to `LOOSE`: along a ray the step is F."""
+    """None where that shows at once that the metric is not stationary to `FAR`: along a ray the step is F."""
 
     def checked(question: Question) -> Other | None:
         other = problem(question)
@@ -40,7 +40,7 @@ def _unless_a_multiple_is_better(problem: Problem) -> Problem:
         at = point_at(unit, W)
         best = best_scale(unit, at)
         # F lies above F(s W) by ||W||^2 (1 - s)^2 at least
-        return None if abs(1 - best) > math.sqrt(2 * LOOSE) else other
+        return None if abs(1 - best) > math.sqrt(2 * FAR) else other
 
     return checked
 

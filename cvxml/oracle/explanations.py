@@ -1,0 +1,202 @@
+"""What may explain a refuted metric, and what it leaves to gain there: misreadings, slips, other features and weights.
+
+Each is an `Explanation`: whether one is told, and in which words, is decided in diagnose.py.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from itertools import chain, combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from cvxml.core.backend import SolverFailure
+from cvxml.core.metric import FloatArray
+from cvxml.core.misreading import FAR, Misreading, Other, Question
+from cvxml.methods import get
+from cvxml.oracle.judge import NOTHING_KNOWN, Judge, Left, at_weight
+from cvxml.oracle.slips import slips
+from cvxml.oracle.weights import around, between, least, ratio
+
+NO_ANSWER = (ValueError, ArithmeticError, SolverFailure)  # on these data, or in the time there is
+BEST = 3  # misreadings that are combined with others, and with weights
+ROUNDS = 4  # of two weights, one after the other
+
+
+class Explanation(NamedTuple):
+    """Something that a metric may be the answer of."""
+
+    left: Left
+    sentence: str
+    fitted: int = 0  # numbers that were chosen to fit the metric
+
+
+def misreadings(judge: Judge, metric: FloatArray) -> Iterator[Explanation]:
+    """Of the method, those that were listed."""
+    for misreading in get(judge.method).MISREADINGS.values():
+        if judge.asked.late:
+            return
+        try:
+            left = _left(judge, metric, misreading, judge.itself)
+        except NO_ANSWER:
+            continue
+        yield Explanation(left, f"{judge.claim} for {misreading.sentence}")
+
+
+def _left(judge: Judge, metric: FloatArray, misreading: Misreading, base: Other) -> Left:
+    """What `metric` leaves where `base` is misread."""
+    metric = metric if base.metric is None else base.metric
+    question = Question(base.X, base.y, metric, judge.tol, base.params)
+    if misreading.problem is None:
+        assert misreading.left is not None
+        return Left(misreading.left(question), unique=judge.unique)
+    other = _misread(misreading, question, base)
+    return NOTHING_KNOWN if other is None else judge.left(metric, other)
+
+
+def _misread(misreading: Misreading, question: Question, base: Other) -> Other | None:
+    assert misreading.problem is not None
+    other = misreading.problem(question)
+    return None if other is None else other._replace(method=other.method or base.method)
+
+
+def two_misreadings(judge: Judge, metric: FloatArray, shares: Sequence[float]) -> Iterator[Explanation]:
+    """The misreadings that explain most, each with another. shares: what `misreadings` found, in its order."""
+    listed = [*get(judge.method).MISREADINGS.values()]
+    if len(shares) < len(listed):  # no time was left for all
+        return
+    order = sorted(range(len(listed)), key=lambda k: shares[k])
+    for a, b in combinations(order, 2):
+        if judge.asked.late or order.index(a) >= BEST:
+            return
+        first, second = (listed[a], listed[b]) if listed[a].problem is not None else (listed[b], listed[a])
+        if first.problem is None:
+            continue
+        question = Question(judge.X, judge.y, metric, judge.tol, judge.params)
+        try:
+            base = _misread(first, question, judge.itself)
+            if base is None or (base.method or judge.method) != judge.method:  # whose misreadings are others
+                continue
+            left = _left(judge, metric, second, base)
+        except NO_ANSWER:
+            continue
+        yield Explanation(left, f"{judge.claim} for {first.sentence}, and {second.sentence}")
+
+
+def other_weights(judge: Judge, metric: FloatArray) -> Iterator[Explanation]:
+    """Each weight of the method at the value at which `metric` leaves least; then every two of them."""
+    weights = get(judge.method).WEIGHTS
+    for name in weights:
+        found = _at_best(judge, metric, judge.itself, name)
+        if found is not None:
+            yield found[1]
+    for pair in combinations(weights, 2):
+        base, told = judge.itself, None
+        for name in ROUNDS * pair:
+            found = _at_best(judge, metric, base, name)
+            if found is None:
+                break
+            base, told = found
+        values = " and ".join(f"{name} = {base.params[name]:.6g}" for name in pair if name in base.params)
+        if told is not None:
+            yield Explanation(told.left, f"{judge.claim} for {values}", 2)
+
+
+def misread_weights(judge: Judge, metric: FloatArray, shares: Sequence[float]) -> Iterator[Explanation]:
+    """The misreadings that explain most, at another weight."""
+    listed = [*get(judge.method).MISREADINGS.values()]
+    for k in sorted(range(len(shares)), key=lambda k: shares[k])[:BEST]:
+        if listed[k].problem is None:
+            continue
+        question = Question(judge.X, judge.y, metric, judge.tol, judge.params)
+        try:
+            base = _misread(listed[k], question, judge.itself)
+        except NO_ANSWER:
+            continue
+        if base is None or (base.method or judge.method) != judge.method:
+            continue
+        for name in get(judge.method).WEIGHTS:
+            found = _at_best(judge, metric, base, name)
+            if found is not None:
+                explanation = found[1]
+                sentence = f"{explanation.sentence}, and {listed[k].sentence}"
+                yield Explanation(explanation.left, sentence, 1)
+
+
+def _at_best(judge: Judge, metric: FloatArray, base: Other, name: str) -> tuple[Other, Explanation] | None:
+    """`base` with the weight at which `metric` leaves least; None where it leaves much at every one."""
+    most = get(judge.method).WEIGHTS[name]
+    at = partial(judge.tried, metric, base, name)
+    try:
+        given = judge.inputs(base)
+        asked = float(getattr(given, name))
+        tried = least(asked, most, judge.tol / 10, at) if 0 < asked < most else ()
+        best = min((each.share for each in tried), default=math.inf)
+        if best > FAR:
+            return None
+        enough = max(judge.tol, 2 * best)
+        ends = around(tried, most, enough, at)
+        weight = between(*ends, most)
+        other = at_weight(base, name, weight)
+        left = judge.left(metric, other)
+        if judge.nothing_is_optimal(other):
+            return None
+    except NO_ANSWER:
+        return None
+    parts = [f"asked: {asked:g}", *ratio(ends, asked, most, given)]
+    if ends[0] < ends[1]:
+        parts.insert(0, f"to {enough:.2g} of the scale from {ends[0]:.6g} to {ends[1]:.6g}")
+    return other, Explanation(left, f"{judge.claim} for {name} = {weight:.6g} ({'; '.join(parts)})", 1)
+
+
+def of_representation(judge: Judge, metric: FloatArray) -> Iterator[Explanation]:
+    """Slips in how the metric is written down, or in the features it belongs to."""
+    try:
+        # next to 0 every factor and every transform of a metric is as good
+        written = () if judge.nothing_is_optimal() else _slips(judge, metric)
+    except (ValueError, SolverFailure):
+        return
+    tried: Iterable[tuple[str, FloatArray, Other, int]] = chain(
+        ((sentence, mended, judge.itself, fitted) for sentence, mended, fitted in written),
+        (
+            (f"{judge.claim} {sentence}", metric, other, 0)
+            for sentence, other in _other_features(judge, metric)
+        ),
+    )
+    for sentence, candidate, other, fitted in tried:
+        if judge.asked.late:
+            return
+        try:
+            left = judge.left(candidate, other)
+        except NO_ANSWER:  # too large, or without an answer
+            continue
+        yield Explanation(left, sentence, fitted)
+
+
+def _slips(judge: Judge, metric: FloatArray) -> Sequence[tuple[str, FloatArray, int]]:
+    return [*slips(metric, judge.components, judge.better_than(metric), judge.claim)]
+
+
+def _other_features(judge: Judge, metric: FloatArray) -> Iterator[tuple[str, Other]]:
+    """The metric as one for features that were rescaled first."""
+    X = np.asarray(judge.X, dtype=np.float64)
+    if metric.shape[0] != X.shape[1]:
+        return
+    width = X.max(axis=0) - X.min(axis=0)
+    for name, scale in (("z-scored", X.std(axis=0)), ("scaled to [0, 1]", width)):
+        scale = np.where(scale > 0, scale, 1.0)
+        if np.allclose(scale, scale[0]):  # a factor of the metric, which is named as such
+            continue
+        params = dict(judge.params)
+        if params.get("query") is not None:
+            params["query"] = (np.asarray(params["query"], dtype=np.float64) - X.mean(axis=0)) / scale
+        features = (X - X.mean(axis=0)) / scale
+        yield f"for features that were {name} first", Other(features, judge.y, params)
+        mapped = metric * np.outer(scale, scale)
+        yield (
+            f"for features that were {name} first, and mapped back",
+            Other(features, judge.y, params, mapped),
+        )

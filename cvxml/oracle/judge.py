@@ -1,0 +1,189 @@
+"""What a metric leaves to gain in a problem, the one asked or any other: proved by a dual of ours."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cvxml.core.backend import SolverFailure
+from cvxml.core.metric import FloatArray, examine, project_psd
+from cvxml.core.misreading import LOOSE, Other
+from cvxml.core.result import Certificate, Solution, Status
+from cvxml.methods import get, get_stationary
+from cvxml.oracle.asked import Asked
+from cvxml.oracle.reference import Reference, reference
+from cvxml.oracle.weights import Tried
+
+NOTHING = 1e-12  # a scale below this share of the objective: as good as 0, and so is whatever is made of it
+SEARCH = 1e-6  # the tolerance of solutions among which a weight is looked for
+PATIENCE = 2000  # iterations for another problem
+BESIDE = 2.0**-10  # of a weight: how far off the next one is, for a slope
+
+
+class Left(NamedTuple):
+    """What a metric may still gain in a problem: a share of its scale, and the number where it is known."""
+
+    share: float
+    gap: float | None = None
+    unique: bool = True  # the optimum is, so that a metric is near to it by no luck
+
+
+NOTHING_KNOWN = Left(math.inf)
+
+
+class Judge:
+    """Of the metric asked about. Each problem is solved once."""
+
+    def __init__(self, asked: Asked, optimum: Reference | None):
+        self.asked = asked
+        self.method, self.X, self.y = asked.method, asked.X, asked.y
+        self.tol, self.params, self.components = asked.tol, asked.params, asked.components
+        self.claim = asked.module.CLAIM
+        self.itself = Other(asked.X, asked.y, asked.params)
+        self.given = asked.given
+        # of each problem, by what it is made of, which is kept so that no other takes its place
+        self.solved: dict[tuple[int, int, int, str], tuple[Other, Reference]] = {}
+        self.weighed: dict[tuple[int, str, float], tuple[Other, Any, Any, Solution]] = {}
+        self.unique = True
+        if optimum is not None:
+            self.solved[self._key(self.itself)] = self.itself, optimum
+            self.unique = math.isfinite(optimum.solution.certificate.radius)
+
+    def left(self, metric: FloatArray, other: Other | None = None) -> Left:
+        """What `metric` may still gain, as a dual of ours proves it; inf if it is none."""
+        other = self.itself if other is None else other
+        metric = metric if other.metric is None else other.metric
+        feasibility = examine(metric)[1]
+        if not (feasibility.feasible and feasibility.norm > 0):
+            return NOTHING_KNOWN
+        given = self.inputs(other)
+        if self.claim == "stationary":
+            return _share(self._step(other, given, metric), self.tol)
+        module = get(other.method or self.method)
+        metric = module.matrix(given, metric)
+        ours = self._optimum(other, given, metric)
+        proof = module.certify(given, metric, ours.dual)
+        decided = ours.certificate.decides(self.tol) and proof.decides(self.tol)
+        if not (proof.feasibility.feasible and decided):
+            return NOTHING_KNOWN
+        scale = proof.scale if module.SCALE == "candidate" else ours.certificate.scale
+        if scale <= NOTHING * abs(proof.objective):
+            return NOTHING_KNOWN
+        gap = max(proof.gap - proof.rounding, 0.0)
+        return Left(gap / scale, gap, math.isfinite(proof.radius))
+
+    def tried(self, metric: FloatArray, base: Other, name: str, weight: float) -> Tried:
+        """What `metric` leaves where a weight of `base` is another, as `weights.least` takes it."""
+        if self.asked.late:
+            raise SolverFailure("stopped at time_limit")
+        metric = metric if base.metric is None else base.metric
+        if self.claim == "stationary":
+            return self._tried_step(metric, base, name, weight)
+        module = get(base.method or self.method)
+        key = id(base), name, weight
+        if key not in self.weighed:
+            given, beside = (
+                self.inputs(at_weight(base, name, each)) for each in (weight, weight * (1 - BESIDE))
+            )
+            ours = module.solve(
+                given,
+                tol=SEARCH,
+                max_iter=PATIENCE,
+                time_limit=self.asked.left,
+            )
+            self.weighed[key] = base, given, beside, ours
+        _, given, beside, ours = self.weighed[key]
+        metric = module.metric(given, metric)
+        proof = module.certify(given, metric, ours.dual)
+
+        def slope(A: FloatArray) -> float:
+            return (module.objective(given, A) - module.objective(beside, A)) / (weight * BESIDE)
+
+        return Tried(weight, proof.gap, ours.certificate.scale, slope(metric) - slope(ours.metric))
+
+    def _tried_step(self, metric: FloatArray, base: Other, name: str, weight: float) -> Tried:
+        """The same of a convex step, whose slope is that between two weights."""
+        proofs = []
+        for each in (weight * (1 + BESIDE), weight, weight * (1 - BESIDE)):
+            other = at_weight(base, name, each)
+            proofs.append(self._step(other, self.inputs(other), metric))
+        gaps = [(proof.step or proof).gap for proof in proofs]
+        return Tried(
+            weight, gaps[1], (proofs[1].step or proofs[1]).scale, (gaps[0] - gaps[2]) / (2 * weight * BESIDE)
+        )
+
+    def _step(self, other: Other, given: Any, metric: FloatArray) -> Certificate:
+        """The proof of a metric's own convex step."""
+        module = get_stationary(other.method or self.method)
+        _, dual = module.improve(given, module.metric(given, metric), tol=self.tol / 10, early=True)
+        return module.certify(given, module.matrix(given, metric), dual)
+
+    def certain(self, metric: FloatArray) -> Left:
+        """What `metric` certainly may gain in the problem itself: what ours, which may be rough, is better by."""
+        left = self.left(metric)
+        if left.gap is None or left.gap == 0 or self.claim == "stationary":
+            return left
+        ours = self.solved[self._key(self.itself)][1].solution
+        gap = max(left.gap - max(ours.gap, 0.0), 0.0)
+        return Left(left.share * (gap / left.gap) if gap else 0.0, gap)
+
+    def nothing_is_optimal(self, other: Other | None = None) -> bool:
+        """True where the metric 0 is optimal to `LOOSE`, or as good as that."""
+        if self.claim == "stationary":
+            return False
+        other = self.itself if other is None else other
+        module, given = get(other.method or self.method), self.inputs(other)
+        size = module.metric_size(given)
+        zero = np.zeros((size, size))
+        try:
+            ours = self._optimum(other, given, zero)
+            proof = module.certify(given, zero, ours.dual)
+        except ValueError:  # 0 is no metric of this method
+            return False
+        return bool(proof.gap <= LOOSE * ours.certificate.scale + proof.rounding)
+
+    def better_than(self, metric: FloatArray) -> FloatArray:
+        """The optimum; where the problem is not convex, what the convex step at `metric` gives."""
+        if self.claim == "optimal":
+            return self._optimum(self.itself, self.given, None).metric
+        return get_stationary(self.method).improve(self.given, project_psd(metric), tol=self.tol / 10)[0]
+
+    def inputs(self, other: Other) -> Any:
+        """The inputs of `other`, checked."""
+        if other is self.itself:
+            return self.given
+        return get(other.method or self.method).instance(other.X, other.y, **other.params)
+
+    def _optimum(self, other: Other, given: Any, metric: FloatArray | None) -> Solution:
+        """Ours, as tight as `metric` needs; None: tight."""
+        key = self._key(other)
+        _, known = self.solved.get(key, (other, None))
+        options = {"max_iter": PATIENCE, "time_limit": self.asked.left}
+        best = reference(get(key[-1]), given, metric, self.tol, known, **options)
+        if best.solution.status is Status.TIME_LIMIT:
+            raise SolverFailure("stopped at time_limit")
+        self.solved[key] = other, best
+        return best.solution
+
+    def _key(self, other: Other) -> tuple[int, int, int, str]:
+        return id(other.X), id(other.y), id(other.params), other.method or self.method
+
+
+def at_weight(base: Other, name: str, weight: float) -> Other:
+    """The same problem, with another weight."""
+    return base._replace(params={**base.params, name: weight})
+
+
+def _share(proof: Certificate, tol: float) -> Left:
+    """What a stationary metric leaves to gain in its own step, or to first order, relative to the scale."""
+    judged = proof.step or proof
+    if not proof.feasibility.feasible or not math.isfinite(proof.objective) or not proof.decides(tol):
+        return NOTHING_KNOWN
+    if judged.scale <= NOTHING * abs(proof.objective):
+        return NOTHING_KNOWN
+    if proof.step is None and proof.stationarity is not None and proof.claim == "stationary":
+        return Left(proof.stationarity.relative)
+    gap = max(judged.gap - judged.rounding, 0.0)
+    return Left(gap / judged.scale, gap)
