@@ -12,6 +12,7 @@ itself, with what they leave. None is told that an error in some random directio
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import NamedTuple
 
