@@ -7,7 +7,7 @@ Triplets are an input, as in the paper; by default they are the targets of a poi
 many points of other classes, the nearest.
 
 There is an optimum for every v above some v* (family/threshold.py). Below it the objective has no lower bound, which is
-said with a proof, and nothing is solved: wherever a metric keeps every triplet, v* > 0. The v = 1e-7 that is in use
+said with a proof, and nothing is solved: wherever a metric keeps every triplet, v* > 0. A v next to nothing, as 1e-7,
 is then below it, and what boosting ends with depends on the number of its rounds alone.
 
 Dual and bound: family/bound.py, with v tr X (family/trace.py) and log sum exp of all triplets. Scale: the objective, in
