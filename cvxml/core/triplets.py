@@ -46,6 +46,22 @@ class Compared:
         row, l = np.nonzero(self.impostors)  # noqa: E741
         return np.concatenate([self.targets[row], l[:, None]], axis=1)
 
+    def margins(self, M: FloatArray) -> FloatArray:
+        """<M, H_t> of every triplet, H_t = (x_i - x_l)(x_i - x_l)^T - (x_i - x_j)(x_i - x_j)^T."""
+        X, found = self.X, []
+        for i, j, l in self.triplets().tolist():  # noqa: E741
+            far, near = X[i] - X[l], X[i] - X[j]
+            found.append(far @ M @ far - near @ M @ near)
+        return np.array(found)
+
+    def weighted_sum(self, weights: FloatArray) -> FloatArray:
+        """The sum of weight_t H_t over the triplets (d, d), of a weight each."""
+        X, total = self.X, np.zeros((self.X.shape[1],) * 2)
+        for (i, j, l), weight in zip(self.triplets().tolist(), weights.tolist(), strict=True):  # noqa: E741
+            far, near = X[i] - X[l], X[i] - X[j]
+            total += weight * (np.outer(far, far) - np.outer(near, near))
+        return total
+
     @property
     def stored(self) -> dict[str, Any]:
         """As parameters, with explicit triplets."""

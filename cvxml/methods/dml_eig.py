@@ -201,24 +201,20 @@ def _one(given: Instance) -> IntArray:
     return np.array([j])
 
 
-def _given(question: Question) -> Instance:
-    return instance(question.X, question.y, **question.params)
-
-
 def _mean_budget(question: Question) -> float:
-    return 1 / len(_given(question).similar)
+    return 1 / len(question.checked(instance).similar)
 
 
 def _unit_minimum(question: Question) -> float:
     """Of the least similar sum with all dissimilar pairs at 1 or more; 0 where the least is not 1."""
-    p, A = _given(question), question.metric
+    p, A = question.checked(instance), question.metric
     least = float(quadratic(p.dissimilar, A).min())
     return 1 / float(quadratic(p.similar, A).sum()) if abs(least - 1) <= 1e-3 else 0.0
 
 
 def _whitened(question: Question) -> Other | None:
     """M of the coordinates in which X_S is the identity, given for the metric of the features."""
-    p = _given(question)
+    p = question.checked(instance)
     if np.shape(question.metric) != (p.X.shape[1],) * 2:
         return None
     values, vectors = np.linalg.eigh(weighted(p.similar, np.ones(len(p.similar))))
@@ -241,7 +237,7 @@ def _half(kind: str) -> Callable[[Pairs], Pairs | None]:
 
 def _sum(question: Question) -> float:
     """What the metric leaves of the largest sum of dissimilar squared distances, relative to it."""
-    p = _given(question)
+    p = question.checked(instance)
     judged, feasibility = examine_budget(question.metric, p.similar)
     if not feasibility.feasible:
         return math.inf

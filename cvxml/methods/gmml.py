@@ -329,19 +329,15 @@ def radius(given: Instance, A: FloatArray, gap: float) -> float:
     return float(np.linalg.norm(A, 2)) * math.expm1(log * (1 + 1e-9)) * (1 + 1e-9) if log < 700 else math.inf
 
 
-def _given(question: Question) -> Instance:
-    return instance(question.X, question.y, **question.params)
-
-
 def _means(question: Question) -> float | None:
-    given = _given(question)
+    given = question.checked(instance)
     pairs = given.pairs
     return math.sqrt(len(pairs.dissimilar) / len(pairs.similar)) if given.mu == 0 and given.t == 0.5 else None
 
 
 def _another_weight(question: Question) -> float | None:
     """What t would be, by determinants."""
-    given = _given(question)
+    given = question.checked(instance)
     S, D, A = (float(np.linalg.slogdet(M)[1]) for M in (*given.floats, question.metric))
     t = (A + S) / (D + S) if S + D else 0.0
     return t if 0 < t < 1 and abs(t - given.t) > 1e-3 else None

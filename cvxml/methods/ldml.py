@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike
 from cvxml.core.example import drawn, sample, timed, verified
 from cvxml.core.inputs import check_number
 from cvxml.core.metric import FloatArray
-from cvxml.core.misreading import Misreading, Question, changed, exchanged, other_pairs
+from cvxml.core.misreading import Misreading, changed, exchanged, other_pairs
 from cvxml.core.pairs import BY_PAIRS, KINDS, Paired, Pairs, paired, price_of_each
 from cvxml.core.parameter import NUMBER, Parameter, words
 from cvxml.core.result import Certificate, Dual, Status
@@ -202,12 +202,8 @@ def evaluate(given: Instance, M: FloatArray) -> dict[str, Any]:
     }
 
 
-def _asked(question: Question) -> Instance:
-    return instance(question.X, question.y, **question.params)
-
-
 def _another(value: float) -> Any:
-    return changed("b", lambda q: None if _asked(q).b == value else value)
+    return changed("b", lambda q: None if q.checked(instance).b == value else value)
 
 
 # Not named are distances in place of squared ones, which are not convex in M.
@@ -216,7 +212,8 @@ MISREADINGS = {
     "no_b": Misreading("b = 0, as if there were none", _another(0.0)),
     "unit_b": Misreading("b = 1 for the b that was asked for", _another(1.0)),
     "learnt": Misreading(
-        "the best b where one was given", changed("b", lambda q: None if _asked(q).b == FREE else FREE)
+        "the best b where one was given",
+        changed("b", lambda q: None if q.checked(instance).b == FREE else FREE),
     ),
     "exchanged": Misreading("similar and dissimilar pairs exchanged", other_pairs(exchanged)),
 }

@@ -196,15 +196,11 @@ def evaluate(p: Instance, M: FloatArray) -> dict[str, Any]:
     }
 
 
-def _asked(question: Question) -> Instance:
-    return instance(question.X, question.y, **question.params)
-
-
 def _other_prior(change: Callable[[Instance], FloatArray]) -> Any:
     """Another prior, unless it is the same."""
 
     def value(question: Question) -> FloatArray | None:
-        given = _asked(question)
+        given = question.checked(instance)
         other = change(given)
         return None if np.array_equal(other, given.prior) else other
 
@@ -218,14 +214,14 @@ def _inverse(given: Instance) -> FloatArray:
 
 def _sum(question: Question) -> Other:
     """q times the losses are the losses of q M; and D_ld(M, A_0) is D_ld(q M, q A_0)."""
-    given = _asked(question)
+    given = question.checked(instance)
     q = len(given.weights)
     params = {**question.params, "prior": q * given.prior}
     return Other(question.X, question.y, params, metric=q * question.metric)
 
 
 def _explicit(question: Question, columns: list[int]) -> Other:
-    given = _asked(question)
+    given = question.checked(instance)
     params = {**question.params, **given.stored, "quadruplets": given.quadruplets[:, columns].tolist()}
     return Other(question.X, question.y, params)
 

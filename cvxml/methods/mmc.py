@@ -374,7 +374,7 @@ def misreadings(method: MMC) -> dict[str, Misreading]:
     """
 
     def given(question: Question) -> Instance:
-        return method.instance(question.X, question.y, **question.params)
+        return question.checked(method.instance)
 
     def times(factor: Callable[[Instance, FloatArray], float | None]) -> Callable[[Question], Other | None]:
         return multiple(lambda question: factor(given(question), question.metric))

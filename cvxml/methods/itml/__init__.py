@@ -308,7 +308,7 @@ def _with_params(change: Change) -> Callable[[Question], Other | None]:
     """The same data with some parameters changed, unless the metric is seen at once not to be the answer."""
 
     def problem(question: Question) -> Other | None:
-        changed = change(instance(question.X, question.y, **question.params), question)
+        changed = change(question.checked(instance), question)
         if changed is None:
             return None
         params = {**question.params, **changed}

@@ -15,15 +15,11 @@ from cvxml.methods.lfda.instance import USUAL, Instance, instance
 Scatters = tuple[FloatArray, FloatArray]
 
 
-def _asked(question: Question) -> Instance:
-    return instance(question.X, question.y, **question.params)
-
-
 def _left(change: Callable[[Instance], Scatters], sentence: str) -> Misreading:
     """What a metric leaves to gain with other scatter matrices, or how far it is from their metric of its range."""
 
     def left(question: Question) -> float:
-        given = _asked(question)
+        given = question.checked(instance)
         S_w, S_b = change(given)
         M = examine(question.metric)[0]
         T = transformation(S_w, S_b, axes(S_w, M, given.r), "plain")
@@ -79,13 +75,13 @@ def _program(given: Instance) -> Scatters:
 
 
 def _fewer(question: Question) -> int | None:
-    k = _asked(question).k
+    k = question.checked(instance).k
     few = min(k, np.shape(question.X)[1] - 1)
     return few if 1 <= few < k else None
 
 
 def _one_less(question: Question) -> int | None:
-    return _asked(question).k - 1 or None
+    return question.checked(instance).k - 1 or None
 
 
 def _embedding(name: str, sentence: str) -> Misreading:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,8 +18,7 @@ from cvxml.methods import get
 from tests.cli.commands import Cli
 from tests.instances import random_data, real_data
 from tests.methods.frobmetric.test_frobmetric import LINE, triplets
-
-RECOMPUTE = Path(__file__).parents[3] / "validation" / "recompute.py"
+from tests.recomputed import assert_proved, dual_of, recompute
 
 
 def outer(X: Any, found: Any) -> list[FloatArray]:
@@ -289,11 +286,9 @@ def test_a_saved_file_is_proved_without_the_package(width: float, tmp_path: Path
     X, y = real_data("iris", 24)
     path = tmp_path / "solution.json"
     cvxml.solve("rtml", X, y, lam=7.0, width=width, n_neighbors=1).save(path)
-    done = subprocess.run([sys.executable, RECOMPUTE, path], capture_output=True, text=True, check=True)
-    assert "proved: optimal to 1e-6" in done.stdout
-    content = json.loads(path.read_text())
-    content["dual"]["price"][0] += 1.0
-    path.write_text(json.dumps(content))
-    done = subprocess.run([sys.executable, RECOMPUTE, path], capture_output=True, text=True, check=False)
-    assert done.returncode != 0
-    assert "a price leaves what is allowed" in done.stdout + done.stderr
+    assert_proved(path)
+    dual = dual_of(path)
+    dual["price"][0] += 1.0
+    code, said = recompute(path, dual=dual)
+    assert code != 0
+    assert "a price leaves what is allowed" in said

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +18,8 @@ from cvxml.methods import get
 from cvxml.methods.scml import basis_of
 from tests.instances import random_data, real_data
 from tests.methods.frobmetric.test_frobmetric import LINE, triplets
+from tests.recomputed import assert_proved, recompute
 
-RECOMPUTE = Path(__file__).parents[3] / "validation" / "recompute.py"
 ID = "scml"
 
 
@@ -262,13 +259,9 @@ def test_a_saved_file_is_proved_without_the_package(kind: str, tmp_path: Path) -
     path = tmp_path / "solution.json"
     solution = cvxml.solve(ID, X, y, beta=0.01, basis=basis(kind, X), n_neighbors=1, tol=1e-8)
     solution.save(path)
-    done = subprocess.run([sys.executable, RECOMPUTE, path], capture_output=True, text=True, check=True)
-    assert "proved: optimal to 1e-6" in done.stdout
-    content = json.loads(path.read_text())
+    assert_proved(path)
     for wrong in (1.1 * solution.metric, solution.metric - 0.5 * np.ones((4, 4))):
-        path.write_text(json.dumps({**content, "metric": wrong.tolist()}))
-        done = subprocess.run([sys.executable, RECOMPUTE, path], capture_output=True, text=True, check=False)
-        assert done.returncode != 0
+        assert recompute(path, metric=wrong.tolist()).code != 0
 
 
 def test_an_optimum_whose_least_sum_of_weights_is_not_found_is_not_refuted() -> None:
