@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.core.inputs import check_count, check_labels, class_names
+from cvxml.core.inputs import check_count, check_labels, check_rows, class_names
 from cvxml.core.memory import check_room
 from cvxml.core.metric import FloatArray, IntArray, unit_scale
 from cvxml.core.neighbors import k_nearest
@@ -130,13 +130,7 @@ def given_triplets(triplets: Any, n: int) -> tuple[IntArray, np.ndarray]:
 
     Raises ValueError for what is none, and for one that is there twice.
     """
-    given = np.asarray(triplets)
-    if given.ndim != 2 or given.shape[1] != 3 or len(given) == 0 or given.dtype.kind not in "iu":
-        raise ValueError(
-            f"triplets must be rows of three indices i, j, l, got shape {given.shape}, {given.dtype}"
-        )
-    if given.min() < 0 or given.max() >= n:
-        raise ValueError(f"triplets name a point outside 0..{n - 1}")
+    given = check_rows(triplets, "triplets", "three indices i, j, l", n)
     same = np.flatnonzero((given[:, 0] == given[:, 1]) | (given[:, 0] == given[:, 2]))
     if len(same):
         raise ValueError(
@@ -152,4 +146,4 @@ def given_triplets(triplets: Any, n: int) -> tuple[IntArray, np.ndarray]:
     counts[row.reshape(-1), given[:, 2]] = True
     if counts.sum() != len(given):
         raise ValueError("a triplet is there twice")
-    return pairs.astype(np.intp), counts
+    return pairs, counts

@@ -35,7 +35,7 @@ from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.misreading import Misreading, Question, changed, triplets_exchanged
 from cvxml.core.parameter import NUMBER, Parameter
 from cvxml.core.result import Certificate, Dual, Status
-from cvxml.core.run import Callback, Found, Start
+from cvxml.core.run import Found
 from cvxml.core.statement import Statement
 from cvxml.core.triplets import BY_TRIPLETS, Compared, check_units, compared
 from cvxml.family import trace_path
@@ -253,16 +253,7 @@ class BoostMetric(TripletMethod[Instance]):
         has = np.flatnonzero(prices.a > 0)
         return {"price": prices.a[has], "triplets": given.triplets()[prices.key[has]]}
 
-    def find(
-        self,
-        given: Instance,
-        solver: str,
-        tol: float,
-        max_iter: int,
-        start: Start | None,
-        callback: Callback,
-        **own: Any,
-    ) -> Found:
+    def find(self, given: Instance, *asked: Any, **own: Any) -> Found:
         """See `ConvexMethod`. Raises ValueError for a v below v*, which is proved."""
         decided = self.decided(given)
         if decided.what == BELOW:
@@ -271,7 +262,7 @@ class BoostMetric(TripletMethod[Instance]):
                 "rational numbers prove. The objective falls without end along a metric of trace 1 that gives every "
                 "triplet a margin above v; give v above v*, or other triplets"
             )
-        found = super().find(given, solver, tol, max_iter, start, callback, **own)
+        found = super().find(given, *asked, **own)
         return found._replace(status=Status.NOT_ATTAINED) if decided.what == AT else found
 
     def exact_as_stored(

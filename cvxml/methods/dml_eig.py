@@ -24,9 +24,10 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.backend import solve_problem
 from cvxml.core.example import drawn, sample, timed, verified
+from cvxml.core.inputs import dual_array
 from cvxml.core.metric import FloatArray, IntArray, project_psd
 from cvxml.core.misreading import Misreading, Other, Question, exchanged, multiple, other_pairs
-from cvxml.core.pairs import BY_PAIRS, KINDS, Paired, Pairs, check_budget, paired, price_of_each
+from cvxml.core.pairs import BY_PAIRS, KINDS, Paired, Pairs, check_budget, paired
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Found
 from cvxml.core.statement import Statement
@@ -185,7 +186,7 @@ def _of_pairs(given: Instance, dual: Dual) -> Prices:
     index = np.asarray(dual.get("q_index")) if isinstance(dual, Mapping) else np.zeros(0)
     if index.ndim != 2 or index.shape[1:] != (2,) or index.dtype.kind not in "iu":
         raise ValueError(f"dual 'q_index' must be pairs of points (t, 2), got shape {index.shape}")
-    q, n = price_of_each(dual, "q", len(index)), len(given.X)
+    q, n = dual_array(dual, "q", (len(index),)), len(given.X)
     if len(index) and not 0 <= index.min() <= index.max() < n:
         raise ValueError(f"dual 'q_index' names a point outside 0..{n - 1}")
     i, j = np.sort(index, axis=1).T
@@ -333,7 +334,7 @@ class DMLEig(FamilyMethod[Instance]):
         """ "q" (q,), a weight for each dissimilar pair; of many points, (t,) with "q_index" (t, 2), the pairs."""
         if given.many:
             return (_of_pairs(given, dual),)
-        q = price_of_each(dual, "q", len(given.pairs.dissimilar))
+        q = dual_array(dual, "q", (len(given.pairs.dissimilar),))
         return (Prices(q, np.arange(len(q))),)
 
     def named(self, given: Instance, prices: Prices) -> Dual:

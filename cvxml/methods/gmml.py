@@ -42,7 +42,7 @@ from cvxml.core.balls import (
 )
 from cvxml.core.exact import Exact, flint, scaled, upward
 from cvxml.core.example import drawn, sample, timed, verified
-from cvxml.core.inputs import check_number
+from cvxml.core.inputs import check_number, dual_array
 from cvxml.core.method import ConvexMethod
 from cvxml.core.metric import FloatArray, examine
 from cvxml.core.misreading import Misreading, Question, changed, exchanged, multiple, other_pairs
@@ -53,7 +53,7 @@ from cvxml.core.run import Callback, Found, Start, in_one_step
 from cvxml.core.spectrum import eigenvectors, enclosed, inverted
 from cvxml.core.squares import is_definite, rationals, symmetric_whole, whole
 from cvxml.core.statement import Statement
-from cvxml.family.enclosed import certificate, definite, dual_array
+from cvxml.family.enclosed import certificate, definite
 from cvxml.family.proved import EPS
 
 LARGEST = 1e280  # of an objective, and of its inverse

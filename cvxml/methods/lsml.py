@@ -26,9 +26,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.example import drawn, sample, timed, verified
+from cvxml.core.inputs import dual_array
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.misreading import Misreading, Other, Question, changed
-from cvxml.core.pairs import price_of_each
 from cvxml.core.prior import PRIOR, inverse_covariance, prior_of
 from cvxml.core.quadruplets import BY_QUADRUPLETS, Quadrupled, quadrupled
 from cvxml.core.result import Certificate, Dual
@@ -309,7 +309,7 @@ class LSML(FamilyMethod[Instance]):
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Prices]:
         """ "s", one number a quadruplet; any but NaN. The prices of far pairs follow (family/residual.py)."""
-        s = price_of_each(dual, "s", len(given.quadruplets))[given.counts]
+        s = dual_array(dual, "s", (len(given.quadruplets),))[given.counts]
         with np.errstate(over="ignore"):
             near = -given.weights[given.counts] * s
         return [Prices(np.concatenate([near, np.zeros(len(s))]), np.arange(2 * len(s)))]

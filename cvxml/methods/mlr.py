@@ -216,9 +216,8 @@ def _worst(given: Instance, W: FloatArray) -> list[list[int]]:
         )
         P, N = len(plus), len(minus)
         gain, before = earned(given.measure, given.k, P, N).tolist(), np.cumsum([0.0, *(D for D, _ in minus)])
-        best: list[Any] = [(0.0, ())] * (
-            N + 1
-        )  # the most that + so far add with g - before the last; and all g
+        # the most that + so far add with g - before the last; and all g
+        best: list[Any] = [(0.0, ())] * (N + 1)
         for p in range(P):
             most, values = best[0], []
             for g in range(N + 1):
@@ -282,10 +281,7 @@ MISREADINGS = {
         "AUC where there is another measure",
         changed("measure", lambda q: None if q.checked(instance).measure == "auc" else "auc"),
     ),
-    "whole_list": Misreading(
-        "the whole ranking where its first k places count",
-        changed("k", _every_place),
-    ),
+    "whole_list": Misreading("the whole ranking where its first k places count", changed("k", _every_place)),
 }
 
 

@@ -30,7 +30,7 @@ from numpy.typing import ArrayLike
 from cvxml.core.balls import TooFewBits, ball, ends, precision, with_enough_bits
 from cvxml.core.exact import Exact, flint, scaled, upward
 from cvxml.core.example import drawn, sample, timed, verified
-from cvxml.core.inputs import check_labels, check_number, check_X
+from cvxml.core.inputs import check_labels, check_number, check_X, dual_array
 from cvxml.core.method import ConvexMethod
 from cvxml.core.metric import FloatArray, IntArray, examine
 from cvxml.core.misreading import Misreading, Other, Question
@@ -39,7 +39,7 @@ from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found, Start, in_one_step
 from cvxml.core.squares import is_definite, rationals, symmetric_whole, within_groups
 from cvxml.core.statement import Statement
-from cvxml.family.enclosed import certificate, definite, dual_array
+from cvxml.family.enclosed import certificate, definite
 from cvxml.family.logdet import distance
 
 LARGEST = 1e280  # of the optimum, and of its inverse

@@ -29,7 +29,7 @@ from numpy.typing import ArrayLike
 from cvxml.core.balls import ball, ends, rounded, total, with_enough_bits
 from cvxml.core.exact import Exact, flint, scaled
 from cvxml.core.example import drawn, sample, timed, verified
-from cvxml.core.inputs import check_number, check_positive
+from cvxml.core.inputs import check_number, check_positive, dual_array
 from cvxml.core.method import ConvexMethod
 from cvxml.core.metric import FloatArray, examine
 from cvxml.core.misreading import Misreading, Other, Question, exchanged
@@ -41,7 +41,7 @@ from cvxml.core.run import Callback, Found, Start, run
 from cvxml.core.squares import is_definite, rationals, whole
 from cvxml.core.statement import Statement
 from cvxml.family.box_proof import descent, directions, log_determinant, off_diagonal, repaired, serves
-from cvxml.family.enclosed import certificate, definite, dual_array
+from cvxml.family.enclosed import certificate, definite
 from cvxml.family.logdet import distance
 from cvxml.family.logdet_box import Solver, decided
 

@@ -24,11 +24,17 @@ FEW = 400  # unknowns up to which Newton's steps follow
 NEWTON_STEPS = 12
 
 
+def distances(E: FloatArray) -> FloatArray:
+    """The squared distances (n, n) of points E (n, m), the fast way."""
+    lengths = np.sum(E**2, axis=1)
+    D: FloatArray = np.maximum(lengths[:, None] + lengths - 2 * E @ E.T, 0.0)
+    return D
+
+
 def value_and_gradient(Y: FloatArray, y: FloatArray, A: FloatArray) -> tuple[float, FloatArray]:
     """F at A (m, r) and its gradient, for points Y (n, r): the fast way."""
     E = Y @ A.T
-    lengths = np.sum(E**2, axis=1)
-    D = np.maximum(lengths[:, None] + lengths - 2 * E @ E.T, 0.0)
+    D = distances(E)
     np.fill_diagonal(D, np.inf)
     p = np.exp(D.min(axis=1)[:, None] - D)
     p /= p.sum(axis=1)[:, None]
@@ -42,9 +48,7 @@ def value_and_gradient(Y: FloatArray, y: FloatArray, A: FloatArray) -> tuple[flo
 
 def limit(Y: FloatArray, y: FloatArray, A: FloatArray) -> float:
     """What F tends to for large multiples of A, distances that are next to equal taken for equal."""
-    E = Y @ A.T
-    lengths = np.sum(E**2, axis=1)
-    D = np.maximum(lengths[:, None] + lengths - 2 * E @ E.T, 0.0)
+    D = distances(Y @ A.T)
     largest = D.max()
     np.fill_diagonal(D, np.inf)
     least = D.min(axis=1)[:, None]
