@@ -36,3 +36,10 @@ def assert_proved(path: Path) -> None:
     code, text = recompute(path)
     assert code == 0, text
     assert "proved: optimal to 1e-6" in text
+
+
+def assert_refused(path: Path, why: str = "", **changed: Any) -> None:
+    """That it does not prove a file of which these parts are changed, and says why."""
+    code, text = recompute(path, **changed)
+    assert code != 0
+    assert why in text

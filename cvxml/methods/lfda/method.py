@@ -13,8 +13,7 @@ A metric is judged by its range, and refused where it is further than `FEASIBILI
 Bound. In plain metrics the problem is linear, and their convex hull is 0 <= M <= S_w^-1, tr S_w M = r (`problem`). With
 l_1 >= l_2 >= .. the eigenvalues of (S_b, S_w), any number s bounds all metrics by r s + sum_k (l_k - s)_+ (`dual`):
 Ky Fan's theorem. Balls enclose S_w, S_b, l and all of a metric's figures (core/balls.py, core/spectrum.py); floats
-come last. The range is unique if and only if l_r > l_{r+1}, which balls decide. Scale: the optimum. Radius:
-docs/lfda.md.
+come last. The range is unique if and only if l_r > l_{r+1}, which balls decide. Scale: the optimum. Radius: bound.py.
 Where S_w is singular nothing is attained, or T is not determined: `instance` refuses that, by exact ranks.
 
 Reference: M. Sugiyama, Dimensionality reduction of multimodal labeled data by local Fisher discriminant analysis, JMLR
