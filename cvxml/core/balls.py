@@ -63,6 +63,12 @@ def rounded(matrix: Any) -> FloatArray:
     return np.array([[float(ball(entry)) for entry in row] for row in matrix.tolist()])
 
 
+def floats(matrix: Any) -> FloatArray:
+    """A symmetric matrix of balls as floats; of complex ones the real parts."""
+    found: FloatArray = np.array([[float(entry.real) for entry in row] for row in matrix.tolist()])
+    return found / 2 + found.T / 2
+
+
 def ends(value: Any) -> tuple[Fraction, Fraction]:
     """Fractions below and above all of a ball. Raises TooFewBits where it is not bounded."""
     if not value.is_finite():

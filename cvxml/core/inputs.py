@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -150,6 +150,33 @@ def check_choice(value: Any, name: str, allowed: Sequence[str]) -> str:
     if value not in allowed:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}")
     return str(value)
+
+
+def check_rows(rows: Any, name: str, columns: str, n: int) -> IntArray:
+    """Rows of indices of n points, as many as `columns` says, "three indices i, j, l". Raises ValueError for others."""
+    width = columns.count(",") + 1
+    must = f"{name} must be rows of {columns}"
+    try:
+        given = np.asarray(rows)
+    except ValueError as error:
+        raise ValueError(f"{must}: {error}") from None
+    if given.ndim != 2 or given.shape[1] != width or len(given) == 0 or given.dtype.kind not in "iu":
+        raise ValueError(f"{must}, got shape {given.shape}, {given.dtype}")
+    if given.min() < 0 or given.max() >= n:
+        raise ValueError(f"{name} name a point outside 0..{n - 1}")
+    return given.astype(np.intp)
+
+
+def dual_array(dual: Any, name: str, shape: tuple[int, ...]) -> FloatArray:
+    """`dual[name]` of this shape, any numbers but NaN. Raises ValueError for what is none."""
+    if not isinstance(dual, Mapping) or name not in dual:
+        raise ValueError(f'the dual must be a mapping with "{name}"; there is no {name!r}')
+    values = real_array(dual[name], f"dual {name!r}")
+    if values.shape != shape:
+        raise ValueError(f"dual {name!r} must have shape {shape}, got {values.shape}")
+    if np.isnan(values).any():
+        raise ValueError(f"dual {name!r} holds NaN")
+    return values
 
 
 def check_neighbors(neighbors: Sequence[Sequence[int]], n: int) -> list[IntArray]:

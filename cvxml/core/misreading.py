@@ -5,17 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.metric import FloatArray
 from cvxml.core.pairs import Pairs, pairs_of
+from cvxml.core.triplets import Compared
 
 MULTIPLES = (0.5, 0.9, 0.97, 1.03, 1.1, 2.0)  # of a metric, tried before a solver is
 FAR = 0.1  # of the scale: what leaves more to gain in a misreading is not explained by it
 LOOSE = 1e-3  # what a metric may leave to gain, relative to the scale, to be called the answer of anything
+
+Given = TypeVar("Given")
 
 
 class Question(NamedTuple):
@@ -26,6 +29,10 @@ class Question(NamedTuple):
     metric: FloatArray
     tol: float
     params: dict[str, Any]
+
+    def checked(self, instance: Callable[..., Given]) -> Given:
+        """The inputs, as `instance` of the method has them."""
+        return instance(self.X, self.y, **self.params)
 
 
 class Other(NamedTuple):
@@ -77,6 +84,17 @@ def other_pairs(change: Callable[[Pairs], Pairs | None]) -> Callable[[Question],
 def exchanged(pairs: Pairs) -> Pairs:
     """Similar ones for dissimilar ones."""
     return Pairs(pairs.dissimilar, pairs.similar)
+
+
+def triplets_exchanged(instance: Callable[..., Compared]) -> Misreading:
+    """The last two of each triplet, of a method that takes triplets."""
+
+    def value(question: Question) -> Any:
+        return question.checked(instance).triplets()[:, [0, 2, 1]].tolist()
+
+    return Misreading(
+        "j and l exchanged: the point that should be far is given first", changed("triplets", value)
+    )
 
 
 def multiple(factor: Callable[[Question], float | None]) -> Callable[[Question], Other | None]:

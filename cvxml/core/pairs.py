@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from cvxml.core.exact import flint
 from cvxml.core.inputs import check_labels, check_X
 from cvxml.core.memory import FLOAT, check_room
-from cvxml.core.metric import FloatArray, IntArray, real_array
+from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.parameter import PAIRS, Parameter
 from cvxml.core.squares import whole, within_groups
 
@@ -246,17 +246,3 @@ def _of_one_kind(given: Any, kind: str, n: int) -> IntArray:
             raise ValueError(f"pairs[{kind!r}] lists {pair!r:.80} twice, one way or the other")
         seen.add(tuple(sorted(pair)))
     return np.array([list(pair) for pair in values], dtype=np.intp).reshape(-1, 2)
-
-
-def price_of_each(dual: Any, name: str, count: int) -> FloatArray:
-    """`dual[name]` (count,), a number a pair, not NaN. Raises ValueError for what is none."""
-    if not isinstance(dual, Mapping) or name not in dual:
-        raise ValueError(f'the dual must be a mapping with "{name}"; there is no {name!r}')
-    price = real_array(dual[name], f"dual {name!r}")
-    if price.shape != (count,):
-        raise ValueError(
-            f"dual {name!r} must have shape ({count},), a number for each pair, got {price.shape}"
-        )
-    if np.isnan(price).any():
-        raise ValueError(f"dual {name!r} holds NaN")
-    return price

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.core.inputs import check_count, check_labels, check_X, class_names, real_array
+from cvxml.core.inputs import check_count, check_labels, check_rows, check_X, class_names, real_array
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.parameter import COUNT, INDICES, POINTS, Parameter
 
@@ -83,22 +83,13 @@ def quadrupled(
 
 def check_quadruplets(quadruplets: Any, n: int) -> IntArray:
     """(q, 4) of n points. Raises ValueError for what is none. A row may be there more than once: it counts so often."""
-    try:
-        rows = np.asarray(quadruplets)
-    except ValueError as error:
-        raise ValueError(f"quadruplets must be rows of four indices a, b, c, d: {error}") from None
-    if rows.ndim != 2 or rows.shape[1] != 4 or len(rows) == 0 or rows.dtype.kind not in "iu":
-        raise ValueError(
-            f"quadruplets must be rows of four indices a, b, c, d, got shape {rows.shape}, {rows.dtype}"
-        )
-    if rows.min() < 0 or rows.max() >= n:
-        raise ValueError(f"quadruplets name a point outside 0..{n - 1}")
+    rows = check_rows(quadruplets, "quadruplets", "four indices a, b, c, d", n)
     same = np.flatnonzero((rows[:, 0] == rows[:, 1]) | (rows[:, 2] == rows[:, 3]))
     if len(same):
         raise ValueError(
             f"quadruplets[{same[0]}] is {rows[same[0]].tolist()}: a point with itself is no pair"
         )
-    return rows.astype(np.intp)
+    return rows
 
 
 def check_weights(weights: Any, count: int) -> FloatArray:

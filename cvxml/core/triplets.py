@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.core.inputs import check_count, check_labels, class_names
+from cvxml.core.inputs import check_count, check_labels, check_rows, class_names
 from cvxml.core.memory import check_room
 from cvxml.core.metric import FloatArray, IntArray, unit_scale
 from cvxml.core.neighbors import k_nearest
@@ -45,6 +45,22 @@ class Compared:
         """(m, 3) i, j, l"""
         row, l = np.nonzero(self.impostors)  # noqa: E741
         return np.concatenate([self.targets[row], l[:, None]], axis=1)
+
+    def margins(self, M: FloatArray) -> FloatArray:
+        """<M, H_t> of every triplet, H_t = (x_i - x_l)(x_i - x_l)^T - (x_i - x_j)(x_i - x_j)^T."""
+        X, found = self.X, []
+        for i, j, l in self.triplets().tolist():  # noqa: E741
+            far, near = X[i] - X[l], X[i] - X[j]
+            found.append(far @ M @ far - near @ M @ near)
+        return np.array(found)
+
+    def weighted_sum(self, weights: FloatArray) -> FloatArray:
+        """The sum of weight_t H_t over the triplets (d, d), of a weight each."""
+        X, total = self.X, np.zeros((self.X.shape[1],) * 2)
+        for (i, j, l), weight in zip(self.triplets().tolist(), weights.tolist(), strict=True):  # noqa: E741
+            far, near = X[i] - X[l], X[i] - X[j]
+            total += weight * (np.outer(far, far) - np.outer(near, near))
+        return total
 
     @property
     def stored(self) -> dict[str, Any]:
@@ -114,13 +130,7 @@ def given_triplets(triplets: Any, n: int) -> tuple[IntArray, np.ndarray]:
 
     Raises ValueError for what is none, and for one that is there twice.
     """
-    given = np.asarray(triplets)
-    if given.ndim != 2 or given.shape[1] != 3 or len(given) == 0 or given.dtype.kind not in "iu":
-        raise ValueError(
-            f"triplets must be rows of three indices i, j, l, got shape {given.shape}, {given.dtype}"
-        )
-    if given.min() < 0 or given.max() >= n:
-        raise ValueError(f"triplets name a point outside 0..{n - 1}")
+    given = check_rows(triplets, "triplets", "three indices i, j, l", n)
     same = np.flatnonzero((given[:, 0] == given[:, 1]) | (given[:, 0] == given[:, 2]))
     if len(same):
         raise ValueError(
@@ -136,4 +146,4 @@ def given_triplets(triplets: Any, n: int) -> tuple[IntArray, np.ndarray]:
     counts[row.reshape(-1), given[:, 2]] = True
     if counts.sum() != len(given):
         raise ValueError("a triplet is there twice")
-    return pairs.astype(np.intp), counts
+    return pairs, counts

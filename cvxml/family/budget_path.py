@@ -16,8 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cvxml.core.metric import FloatArray, units_of
-from cvxml.core.result import Dual
-from cvxml.core.run import Callback, Found, Start
+from cvxml.core.run import Found
 from cvxml.family.barrier import path
 from cvxml.family.bound import Family
 from cvxml.family.budget import budget
@@ -25,8 +24,9 @@ from cvxml.family.diagonal import DiagonalBudget
 from cvxml.family.diagonal_path import path as path_diagonal
 from cvxml.family.regularizers import Budget
 from cvxml.family.rows import PairRows, Prices
-from cvxml.family.search import Named, Prove, within_budget
+from cvxml.family.search import within_budget
 from cvxml.family.symmetric import quadratic, squares
+from cvxml.family.task import Along, Task
 
 BLOCK = 2_000_000  # numbers in a block of rows of the Hessian's factor
 AWAY = 0.1  # of a start, so that it is no boundary point
@@ -60,45 +60,23 @@ class Free(NamedTuple):
         return (gradient + gradient.T) / 2, H
 
 
-class RootPath:
-    """-sum sqrt(D) within a budget. start: a psd matrix (d, d)."""
+def states(family: Family, start: FloatArray | None) -> Iterator[tuple[FloatArray, Prices]]:
+    """Metrics (d, d) within a budget along the path of -sum sqrt(D), and 1 / (2 sqrt(D)).
 
-    def __init__(self, family: Family, named: Named, start: FloatArray | None):
-        assert isinstance(family.regularizer, Budget)
-        ((_, rows),) = family.terms
-        assert isinstance(rows, PairRows)
-        (i, j), X = rows.listed.T, family.regularizer.X
-        states = _diagonal if isinstance(family.regularizer, DiagonalBudget) else _full
-        self.states = states(X[i] - X[j], family.regularizer.E, start)
-        self.named, self.at = named, next(self.states)
-
-    def metric(self) -> FloatArray:
-        """(d, d), within the budget."""
-        return self.at[0]
-
-    def dual(self) -> Dual:
-        """1 / (2 sqrt(D)), by its names."""
-        return self.named(Prices(self.at[1], np.arange(len(self.at[1]))))
-
-    def step(self) -> bool:
-        """False where rounding leaves nothing to win."""
-        after = next(self.states, None)
-        self.at = self.at if after is None else after
-        return after is not None
+    start: a psd matrix (d, d).
+    """
+    assert isinstance(family.regularizer, Budget)
+    ((_, rows),) = family.terms
+    assert isinstance(rows, PairRows)
+    (i, j), X = rows.listed.T, family.regularizer.X
+    along = _diagonal if isinstance(family.regularizer, DiagonalBudget) else _full
+    for M, a in along(X[i] - X[j], family.regularizer.E, start):
+        yield M, Prices(a, np.arange(len(a)))
 
 
-def search(
-    family: Family,
-    prove: Prove,
-    named: Named,
-    tol: float,
-    max_iter: int,
-    start: Start | None,
-    callback: Callback,
-) -> Found:
-    """Solve to a gap of `tol`, certified after every step; the arguments are those of search.py."""
-    at = RootPath(family, named, None if start is None else start.metric)
-    return within_budget(at, family, prove, tol, max_iter, callback, "path", PATIENCE)
+def search(task: Task) -> Found:
+    """Solve to a gap of `tol`, certified after every step."""
+    return within_budget(task, Along(states(task.family, task.near), task.named), "path", PATIENCE)
 
 
 def _full(

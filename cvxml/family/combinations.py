@@ -21,12 +21,12 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.bases import ConeFeasibility, combined, is_identity, nearest, squares, weighted
 from cvxml.core.exact import next_above, root_upward, scaled, sum_of_squares
-from cvxml.core.metric import FloatArray, IntArray, middle
+from cvxml.core.metric import FloatArray, middle
 from cvxml.core.squares import given_rows, whole
 from cvxml.family import rational
 from cvxml.family.losses import SHARES, Ray, Sum, summed
 from cvxml.family.proved import BLOCK, EPS, TINY, Seen, doubled, images, points
-from cvxml.family.regularizers import Looked, SeenBy, best, fractions, of_last
+from cvxml.family.regularizers import Everywhere, Looked, SeenBy, best, fractions, of_last
 from cvxml.family.rows import Weights
 
 ROUNDS = 4  # the second finds what is missed in rounding
@@ -49,22 +49,12 @@ class Gains(NamedTuple):
     off: FloatArray
 
 
-class Combinations:
+class Combinations(Everywhere):
     """What both have. B (K, d): the vectors, as rows."""
 
     def __init__(self, X: FloatArray, B: FloatArray):
         self.X, self.B = X, B
         self.images = points(X, np.ascontiguousarray(B.T))
-
-    @property
-    def labels(self) -> IntArray:
-        """All equal: every row may have a price."""
-        return np.zeros(len(self.X), dtype=np.intp)
-
-    @property
-    def undecided(self) -> str:
-        """Nothing is."""
-        return ""
 
     def look(self, A: FloatArray) -> Looked:
         """The combination that A stands for."""

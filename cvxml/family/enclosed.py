@@ -7,15 +7,13 @@ more, a gap has all its digits, and what is off is the last one that a float has
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.balls import ends, precision
 from cvxml.core.exact import upward
-from cvxml.core.inputs import real_array
 from cvxml.core.metric import Feasibility, FloatArray
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.squares import is_definite
@@ -59,15 +57,3 @@ def definite(A: FloatArray, root: ArrayLike | None = None) -> Squares:
     if not is_definite(metric.V):
         raise ValueError("the metric is singular, and its objective infinite: nothing is between bounds")
     return metric
-
-
-def dual_array(dual: Any, name: str, shape: tuple[int, ...]) -> FloatArray:
-    """`dual[name]` of this shape, any numbers but NaN. Raises ValueError for what is none."""
-    if not isinstance(dual, Mapping) or name not in dual:
-        raise ValueError(f'the dual must be a mapping with "{name}"; there is no {name!r}')
-    values = real_array(dual[name], f"dual {name!r}")
-    if values.shape != shape:
-        raise ValueError(f"dual {name!r} must have shape {shape}, got {values.shape}")
-    if np.isnan(values).any():
-        raise ValueError(f"dual {name!r} holds NaN")
-    return values

@@ -28,7 +28,7 @@ from cvxml.core.squares import given_rows, is_psd, missing_to_psd, whole
 from cvxml.family import rational
 from cvxml.family.losses import Ray, Sum, summed
 from cvxml.family.proved import EPS, Distances, Products
-from cvxml.family.regularizers import Looked, best, fractions
+from cvxml.family.regularizers import Everywhere, Looked, best, fractions
 from cvxml.family.rows import Weights
 
 TINY = 1e-301  # more than all that underflow loses
@@ -72,7 +72,7 @@ class Split(NamedTuple):
     off_S: FloatArray
 
 
-class Frobenius:
+class Frobenius(Everywhere):
     """lam/2 ||M||^2.
 
     lam: a float, or a fraction for exact arithmetic. features: the columns of X are features with units of their own,
@@ -85,16 +85,6 @@ class Frobenius:
         self.unit = X / self.scale
         with np.errstate(all="ignore"):
             self.weight = float(np.float64(lam) / np.float64(self.scale) ** 2 / np.float64(self.scale) ** 2)
-
-    @property
-    def labels(self) -> IntArray:
-        """All equal: every row may have a price."""
-        return np.zeros(len(self.X), dtype=np.intp)
-
-    @property
-    def undecided(self) -> str:
-        """Nothing is."""
-        return ""
 
     def shares(self, pairs: IntArray) -> FloatArray:
         """(p, 1): of each pair the one metric has all (blocks.py has several)."""

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,7 +30,7 @@ from cvxml.family import rational
 from cvxml.family.definite import Definite, definite, few
 from cvxml.family.losses import Ray, Sum
 from cvxml.family.proved import EPS, Distances
-from cvxml.family.regularizers import Looked, best, fractions, of_last
+from cvxml.family.regularizers import Everywhere, Looked, best, fractions, of_last
 from cvxml.family.rows import Weights
 from cvxml.family.symmetric import quadratic
 
@@ -71,7 +70,7 @@ class Positive(NamedTuple):
         return Distances(np.maximum(quadratic(E, self.A), 0.0), off)
 
 
-class LogDet:
+class LogDet(Everywhere):
     """D_ld(M, A_0) for a prior (d, d) that is symmetric and positive definite, exactly as it is."""
 
     def __init__(self, X: FloatArray, prior: FloatArray):
@@ -84,11 +83,6 @@ class LogDet:
         self.Q = Q @ (np.eye(d) + 4 * few(d) * Q)
         self.E = few(d) * self.Q @ self.Q.T
         self.beyond = float(np.linalg.norm(self.E))
-
-    @cached_property
-    def labels(self) -> IntArray:
-        """Any pair may have a price."""
-        return np.zeros(len(self.X), dtype=np.intp)
 
     @property
     def undecided(self) -> str:

@@ -17,7 +17,7 @@ With the prices that the cost has at M the gap is sum phi(1 + eigenvalues of the
 
 from __future__ import annotations
 
-from functools import cached_property, partial
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -26,13 +26,12 @@ from scipy.sparse.linalg import LinearOperator, cg
 
 from cvxml.core.metric import FloatArray
 from cvxml.core.result import Dual
-from cvxml.core.run import Callback, Found, Start, run
-from cvxml.family.bound import Family
+from cvxml.core.run import Found
 from cvxml.family.logdet import LogDet
 from cvxml.family.logdet_costs import Cost, Point, Ranks, away, cost_of
 from cvxml.family.rows import Prices
-from cvxml.family.search import Named, Prove
 from cvxml.family.symmetric import smat, svec
+from cvxml.family.task import Task
 
 BLOCK = 512  # rows at a time, where their squares are needed: they stay in the cache
 MOST_SQUARE = 300  # entries of V for which the Hessian is formed; beyond, conjugate gradients were faster
@@ -98,13 +97,13 @@ class State(NamedTuple):
 
 
 class LogDetPath:
-    """D_ld(M, A_0) and a cost. start: a psd matrix (d, d), if it may be near."""
+    """D_ld(M, A_0) and a cost."""
 
-    def __init__(self, family: Family, named: Named, start: FloatArray | None):
-        assert isinstance(family.regularizer, LogDet)
-        self.named, self.C = named, family.regularizer.C
-        self.basis, self.cost = cost_of(family, self.C)
-        self.at, self.gamma = _start(self.cost, self.C, self.basis, start)
+    def __init__(self, task: Task):
+        assert isinstance(task.family.regularizer, LogDet)
+        self.named, self.C = task.named, task.family.regularizer.C
+        self.basis, self.cost = cost_of(task.family, self.C)
+        self.at, self.gamma = _start(self.cost, self.C, self.basis, task.near)
 
     def metric(self) -> FloatArray:
         """(d, d); what no row shows stays as in the prior."""
@@ -130,18 +129,9 @@ class LogDetPath:
         return self.gamma < self.cost.gamma or not worse
 
 
-def search(
-    family: Family,
-    prove: Prove,
-    named: Named,
-    tol: float,
-    max_iter: int,
-    start: Start | None,
-    callback: Callback,
-) -> Found:
-    """Solve to a gap of `tol`, certified after every step; the arguments are those of search.py."""
-    at = LogDetPath(family, named, None if start is None else start.metric)
-    return run(at, partial(prove, family), tol, max_iter, callback, "newton")
+def search(task: Task) -> Found:
+    """Solve to a gap of `tol`, certified after every step."""
+    return task.run(LogDetPath(task), "newton")
 
 
 def _start(

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -24,8 +24,7 @@ import numpy as np
 from scipy.special import expit
 
 from cvxml.core.metric import FloatArray, IntArray
-from cvxml.core.result import Dual
-from cvxml.core.run import Callback, Found, Start, run
+from cvxml.core.run import Found
 from cvxml.core.squares import all_distances, whole
 from cvxml.family import rational
 from cvxml.family.barrier import path
@@ -36,8 +35,8 @@ from cvxml.family.losses import Sum
 from cvxml.family.mixing import Anchor, Anchors, share_of
 from cvxml.family.regularizers import Linear, Surplus, fractions, product
 from cvxml.family.rows import Prices, Weights
-from cvxml.family.search import Named, Prove
 from cvxml.family.symmetric import quadratic, smat, squares
+from cvxml.family.task import Along, Task, inside_the_cone
 
 ROWS = 2**20  # numbers in a block of rows of the Hessian's factor
 LOOK = 60  # steps of the path for a definite gradient
@@ -221,47 +220,18 @@ def separated(X: FloatArray, rows: Labelled, t: IntArray, root: FloatArray) -> b
     return max(near) <= min(far) and min(near) < max(far)
 
 
-class LogisticPath:
-    """The logistic loss. start: a psd matrix (d, d)."""
-
-    def __init__(self, family: Family, named: Named, start: FloatArray | None):
-        ((loss, rows),) = family.terms
-        assert isinstance(rows, Labelled)
-        assert isinstance(loss, Logistic)
-        self.at, self.named, self.rows = coordinates(family.regularizer.X), named, rows
-        self.f = of_pairs(loss, rows, self.at.Y)
-        r = self.at.Y.shape[1]
-        M = np.eye(r)
-        if start is not None:
-            given = self.at.inside(start)
-            M = given + AWAY * max(float(np.trace(given)) / r, 1.0) * M
-        self.states: Iterator[Any] = path(self.f, M, _size(self.f, M))
-        self.M = next(self.states).M
-
-    def metric(self) -> FloatArray:
-        """(d, d)"""
-        return self.at.outside(self.M)
-
-    def dual(self) -> Dual:
-        """The slopes there, by their name."""
-        return self.named(self.rows.prices(self.f.prices(self.M)))
-
-    def step(self) -> bool:
-        """False where rounding leaves nothing to win."""
-        after = next(self.states, None)
-        self.M = self.M if after is None else after.M
-        return after is not None
+def states(family: Family, start: FloatArray | None) -> Iterator[tuple[FloatArray, Prices]]:
+    """Metrics (d, d) along the path of the logistic loss, and the slopes there. start: a psd matrix (d, d)."""
+    ((loss, rows),) = family.terms
+    assert isinstance(rows, Labelled)
+    assert isinstance(loss, Logistic)
+    at = coordinates(family.regularizer.X)
+    f = of_pairs(loss, rows, at.Y)
+    M = np.eye(at.Y.shape[1]) if start is None else inside_the_cone(at.inside(start), AWAY)
+    for state in path(f, M, _size(f, M)):
+        yield at.outside(state.M), rows.prices(f.prices(state.M))
 
 
-def search(
-    family: Family,
-    prove: Prove,
-    named: Named,
-    tol: float,
-    max_iter: int,
-    start: Start | None,
-    callback: Callback,
-) -> Found:
-    """Solve to a gap of `tol`, certified after every step; the arguments are those of search.py."""
-    at = LogisticPath(family, named, None if start is None else start.metric)
-    return run(at, partial(prove, family), tol, max_iter, callback, "path", PATIENCE)
+def search(task: Task) -> Found:
+    """Solve to a gap of `tol`, certified after every step."""
+    return task.run(Along(states(task.family, task.near), task.named), "path", PATIENCE)

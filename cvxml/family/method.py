@@ -23,12 +23,13 @@ from cvxml.family.bound import Family, certify, in_domain, prove, unknown
 from cvxml.family.exact import interval
 from cvxml.family.rows import Prices
 from cvxml.family.search import search
+from cvxml.family.task import Task
 
 
 class FamilyMethod(ConvexMethod[Given]):
     """A convex method that the theorem covers (bound.py)."""
 
-    PATH: ClassVar[Callable[..., Found]] = staticmethod(search)  # the solver
+    PATH: ClassVar[Callable[..., Found]] = staticmethod(search)  # the solver, of a Task
 
     @abstractmethod
     def member(self, given: Given, number: Callable[[float], Any] = float) -> Family:
@@ -90,7 +91,7 @@ class FamilyMethod(ConvexMethod[Given]):
             return everyone.search(tol, max_iter, None if start is None else start.metric, callback)
         family = self.family(given)._replace(radius=unknown)  # of which the solver has no need
         proved, named = partial(self._certify, given), partial(self.named, given)
-        return self.PATH(family, proved, named, tol, max_iter, start, callback)
+        return self.PATH(Task(family, proved, named, tol, max_iter, start, callback))
 
     def left(self, other: Given, question: Question, max_iter: int = 200) -> float:
         """What the metric may still gain with other inputs, a share of its objective; inf if nothing is proved."""

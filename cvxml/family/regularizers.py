@@ -138,6 +138,22 @@ def of_last(work: Callable[[S, U], T]) -> Callable[[S, U], T]:
     return remembered
 
 
+class Everywhere:
+    """What a regularizer has that is finite for any prices."""
+
+    X: FloatArray
+
+    @property
+    def labels(self) -> IntArray:
+        """All equal: every row may have a price."""
+        return np.zeros(len(self.X), dtype=np.intp)
+
+    @property
+    def undecided(self) -> str:
+        """Nothing is."""
+        return ""
+
+
 class SeenBy:
     """Points in a psd metric."""
 

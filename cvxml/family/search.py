@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from cvxml.core.metric import FloatArray
-from cvxml.core.result import Certificate, Dual, Status
-from cvxml.core.run import Callback, Found, Iterate, Start, run
+from cvxml.core.result import Dual, Status
+from cvxml.core.run import Found, Iterate
 from cvxml.family.bound import Family
 from cvxml.family.boxed import BoxDual, Boxed
 from cvxml.family.budget import budget, unproved
@@ -26,13 +25,11 @@ from cvxml.family.linear import LinearMargins
 from cvxml.family.multipliers import Margin, Multipliers, images
 from cvxml.family.regularizers import Budget, Linear
 from cvxml.family.rows import UNSEEN, Nearest, Prices
+from cvxml.family.task import Task
 
 AHEAD_OF_LEAST = 2.0  # of the least distance, where pairs are let in
 PARTS = 64  # of a metric that rounding spoilt, at most
 PATIENCE = 20  # rounds without a better gap, after which rounding is to blame
-
-Prove = Callable[[Family, FloatArray, Dual], Certificate]
-Named = Callable[..., Dual]  # of the prices of each term
 
 
 class LeastMargin:
@@ -77,7 +74,7 @@ class _Iterate(NamedTuple):
     """A solver under way, its prices by the method's own names."""
 
     solver: LinearMargins | LeastMargin | Boxed | Combining
-    named: Named
+    named: Callable[..., Dual]
 
     def metric(self) -> FloatArray:
         return self.solver.metric()
@@ -89,65 +86,36 @@ class _Iterate(NamedTuple):
         return self.solver.step()
 
 
-def search(
-    family: Family,
-    prove: Prove,
-    named: Named,
-    tol: float,
-    max_iter: int,
-    start: Start | None,
-    callback: Callback,
-) -> Found:
-    """Solve to a gap of `tol`, certified after every step. start: may be near the optimum.
-
-    prove: the certificate of a metric and a dual of a family. named: prices as the method's dual.
-    """
+def search(task: Task) -> Found:
+    """Solve to a gap of `tol`, certified after every step."""
+    family, named = task.family, task.named
     if isinstance(family.regularizer, Linear):
-        return _linear(family, partial(prove, family), named, tol, max_iter, start, callback)
+        return _linear(task)
     if isinstance(family.regularizer, Frobenius):
-        at = _Iterate(Boxed(BoxDual(family)), named)
-        return _or_zero(at, partial(prove, family), tol, max_iter, callback, "dual", math.inf)
+        return _or_zero(task, _Iterate(Boxed(BoxDual(family)), named), "dual", math.inf)
     if isinstance(family.regularizer, (SumOfWeights, NormOfCombination)):
-        at = _Iterate(Combining(family), named)
-        return _or_zero(at, partial(prove, family), tol, max_iter, callback, "interior", PATIENCE)
-    at = _Iterate(LeastMargin(family, None if start is None else start.metric), named)
-    return within_budget(at, family, prove, tol, max_iter, callback, "multipliers", PATIENCE)
+        return _or_zero(task, _Iterate(Combining(family), named), "interior", PATIENCE)
+    return within_budget(task, _Iterate(LeastMargin(family, task.near), named), "multipliers", PATIENCE)
 
 
-def _or_zero(
-    at: Iterate,
-    prove: Callable[[FloatArray, Dual], Certificate],
-    tol: float,
-    max_iter: int,
-    callback: Callback,
-    phase: str,
-    patience: float,
-) -> Found:
+def _or_zero(task: Task, at: Iterate, phase: str, patience: float) -> Found:
     """What a solver of a norm or of weights finds, or M = 0 where that alone is proved."""
-    found = run(at, prove, tol, max_iter, callback, phase, patience)
+    found = task.run(at, phase, patience)
     zero = found._replace(metric=0 * found.metric, status=Status.CONVERGED)
     unproved_yet = found.status is not Status.CONVERGED
-    return zero if unproved_yet and prove(zero.metric, zero.dual).proves(tol) else found
+    return zero if unproved_yet and task.proved(zero.metric, zero.dual).proves(task.tol) else found
 
 
-def within_budget(
-    at: Iterate,
-    family: Family,
-    prove: Prove,
-    tol: float,
-    max_iter: int,
-    callback: Callback,
-    phase: str,
-    patience: float = math.inf,
-) -> Found:
+def within_budget(task: Task, at: Iterate, phase: str, patience: float) -> Found:
     """Run a solver of a budget, which may be one of which double precision proves nothing."""
-    if not family.regularizer.undecided:
-        return run(at, partial(prove, family), tol, max_iter, callback, phase, patience)
+    if not task.family.regularizer.undecided:
+        return task.run(at, phase, patience)
     # The solver needs a gap to stop by. It proves nothing, so nobody else is told of it.
+    callback = task.callback
     told = None if callback is None else lambda step: callback(unproved(step))
-    assert isinstance(family.regularizer, Budget)
-    seen = family._replace(regularizer=family.regularizer.seen())
-    found = run(at, partial(prove, seen), tol, max_iter, told, phase, patience)
+    assert isinstance(task.family.regularizer, Budget)
+    seen = task.family._replace(regularizer=task.family.regularizer.seen())
+    found = task._replace(family=seen, callback=told).run(at, phase, patience)
     return found._replace(history=tuple(map(unproved, found.history)))
 
 
@@ -156,38 +124,32 @@ def _sizes(r: int) -> list[int]:
     return list(range(1, r)) if r <= PARTS else sorted({int(k) for k in np.geomspace(1, r - 1, PARTS)})
 
 
-def _linear(
-    family: Family,
-    prove: Callable[[FloatArray, Dual], Certificate],
-    named: Named,
-    tol: float,
-    max_iter: int,
-    start: Start | None,
-    callback: Callback,
-) -> Found:
+def _linear(task: Task) -> Found:
     """What is found; or M = 0 where that is optimal, or what is best in double precision.
 
     Where features are nearly collinear entries of the metric are so large that its distances are lost in rounding.
     Tried in its place are its parts in the widest coordinates, the least of which is no metric at all.
     """
-    solver = LinearMargins(family, tol)
-    at = _Iterate(solver, named)
+    solver = LinearMargins(task.family, task.tol)
+    at = _Iterate(solver, task.named)
     if not solver.costs:  # nothing that C has differs: any large metric is optimal
         return Found(at.metric(), at.dual(), Status.CONVERGED, 0)
-    if start is None:
+    if task.start is None:
         solver.begin()
     else:
-        solver.go_on(start.metric, prove(*start).rel_gap)
-    found = run(at, prove, tol, max_iter, callback, "multipliers", PATIENCE)
+        solver.go_on(task.start.metric, task.proved(*task.start).rel_gap)
+    found = task.run(at, "multipliers", PATIENCE)
     zero = 0 * found.metric
     # At 0 every margin is missed: of many rows that is looked at where it may be as good only.
-    if solver.at_zero() <= 2 * solver.objective(solver.found()) and prove(zero, found.dual).proves(tol):
+    if solver.at_zero() <= 2 * solver.objective(solver.found()) and task.proved(zero, found.dual).proves(
+        task.tol
+    ):
         return found._replace(metric=zero)
     if found.status is Status.CONVERGED:
         return found
 
     def at_most(M: FloatArray) -> float:
-        proof = prove(M, found.dual)
+        proof = task.proved(M, found.dual)
         return proof.objective + proof.rounding
 
     whole = solver.whole()

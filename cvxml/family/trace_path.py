@@ -10,20 +10,19 @@ With p = softmax(-<M, H_t>), at M = G G^T for M = G (I + dX) G^T, T = G^T G and 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from cvxml.core.metric import FloatArray, middle
-from cvxml.core.result import Dual, Status
-from cvxml.core.run import Callback, Found, Start, run
+from cvxml.core.result import Status
+from cvxml.core.run import Found
 from cvxml.family.barrier import path
 from cvxml.family.bound import Family
 from cvxml.family.rows import Prices
-from cvxml.family.search import Named, Prove
 from cvxml.family.symmetric import quadratic, smat, squares, svec
+from cvxml.family.task import Along, Task, inside_the_cone
 from cvxml.family.together import Together
 from cvxml.family.trace import Trace
 
@@ -115,54 +114,28 @@ def _softmax(v: FloatArray) -> tuple[float, FloatArray]:
     return float(np.log(total) - least), e / total
 
 
-class TracePath:
-    """v tr M and a log sum exp over triplets. start: a psd matrix (d, d)."""
+def states(family: Family, start: FloatArray | None) -> Iterator[tuple[FloatArray, Prices]]:
+    """Metrics (d, d) along the path of v tr M and a log sum exp over triplets, and the softmax there.
 
-    def __init__(self, family: Family, named: Named, start: FloatArray | None):
-        assert isinstance(family.regularizer, Trace)
-        ((_, rows),) = family.terms
-        assert isinstance(rows, Together)
-        self.of = differences(family.regularizer.X, rows)
-        r, v = self.of.far.shape[1], float(family.regularizer.v) / self.of.unit**2
-        self.f, self.named = OverTriplets(self.of, lambda trace: (v * trace, v, 0.0)), named
-        M = np.eye(r)
-        if start is not None:
-            given = self.of.inside(start)
-            M = given + AWAY * max(float(np.trace(given)) / r, 1.0) * M
-        Z = self.f.gradient(self.f.prices(M), v)
-        sizes = np.abs(np.linalg.eigvalsh(M @ Z + Z @ M)) / 2
-        self.states = path(self.f, M, max(float(sizes.mean()), np.finfo(float).tiny))
-        self.M = next(self.states).M
-
-    def metric(self) -> FloatArray:
-        """(d, d)"""
-        return self.of.outside(self.M)
-
-    def dual(self) -> Dual:
-        """The softmax, by its name."""
-        p = self.f.prices(self.M)
-        return self.named(Prices(p, np.arange(len(p))))
-
-    def step(self) -> bool:
-        """False where rounding leaves nothing to win."""
-        after = next(self.states, None)
-        self.M = self.M if after is None else after.M
-        return after is not None
+    start: a psd matrix (d, d).
+    """
+    assert isinstance(family.regularizer, Trace)
+    ((_, rows),) = family.terms
+    assert isinstance(rows, Together)
+    of = differences(family.regularizer.X, rows)
+    v = float(family.regularizer.v) / of.unit**2
+    f = OverTriplets(of, lambda trace: (v * trace, v, 0.0))
+    M = np.eye(of.far.shape[1]) if start is None else inside_the_cone(of.inside(start), AWAY)
+    Z = f.gradient(f.prices(M), v)
+    sizes = np.abs(np.linalg.eigvalsh(M @ Z + Z @ M)) / 2
+    for state in path(f, M, max(float(sizes.mean()), np.finfo(float).tiny)):
+        yield of.outside(state.M), Prices(f.prices(state.M), np.arange(len(of.far)))
 
 
-def search(
-    family: Family,
-    prove: Prove,
-    named: Named,
-    tol: float,
-    max_iter: int,
-    start: Start | None,
-    callback: Callback,
-) -> Found:
-    """Solve to a gap of `tol`, certified after every step; the arguments are those of search.py."""
-    at = TracePath(family, named, None if start is None else start.metric)
-    found = run(at, partial(prove, family), tol, max_iter, callback, "path", PATIENCE)
+def search(task: Task) -> Found:
+    """Solve to a gap of `tol`, certified after every step."""
+    found = task.run(Along(states(task.family, task.near), task.named), "path", PATIENCE)
     zero = found._replace(metric=0 * found.metric)
-    of_zero, own = (prove(family, each.metric, each.dual) for each in (zero, found))
-    as_good = of_zero.proves(tol) and of_zero.objective <= own.objective
+    of_zero, own = (task.proved(each.metric, each.dual) for each in (zero, found))
+    as_good = of_zero.proves(task.tol) and of_zero.objective <= own.objective
     return zero if as_good and found.status is Status.CONVERGED else found

@@ -29,7 +29,7 @@ METHODS = {
     "ldml": "cvxml.methods.ldml:METHOD",
     "rca": "cvxml.methods.rca:METHOD",
     "gmml": "cvxml.methods.gmml:METHOD",
-    "lfda": "cvxml.methods.lfda:METHOD",
+    "lfda": "cvxml.methods.lfda.method:METHOD",
     "sdml": "cvxml.methods.sdml:METHOD",
     "plml": "cvxml.methods.plml.method:METHOD",
     "mlkr": "cvxml.methods.mlkr.method:METHOD",

@@ -7,7 +7,7 @@ Triplets are an input, as in the paper; by default they are the targets of a poi
 many points of other classes, the nearest.
 
 There is an optimum for every v above some v* (family/threshold.py). Below it the objective has no lower bound, which is
-said with a proof, and nothing is solved: wherever a metric keeps every triplet, v* > 0. The v = 1e-7 that is in use
+said with a proof, and nothing is solved: wherever a metric keeps every triplet, v* > 0. A v next to nothing, as 1e-7,
 is then below it, and what boosting ends with depends on the number of its rounds alone.
 
 Dual and bound: family/bound.py, with v tr X (family/trace.py) and log sum exp of all triplets. Scale: the objective, in
@@ -32,10 +32,10 @@ from cvxml.core.exact import Exact
 from cvxml.core.example import drawn, sample, timed, verified
 from cvxml.core.inputs import check_positive, check_X
 from cvxml.core.metric import FloatArray, IntArray
-from cvxml.core.misreading import Misreading, Question, changed
+from cvxml.core.misreading import Misreading, Question, changed, triplets_exchanged
 from cvxml.core.parameter import NUMBER, Parameter
 from cvxml.core.result import Certificate, Dual, Status
-from cvxml.core.run import Callback, Found, Start
+from cvxml.core.run import Found
 from cvxml.core.statement import Statement
 from cvxml.core.triplets import BY_TRIPLETS, Compared, check_units, compared
 from cvxml.family import trace_path
@@ -126,19 +126,10 @@ def threshold(
 
 def objective(given: Instance, M: FloatArray) -> float:
     """log sum_t exp(-<M, H_t>) + v tr M"""
-    margins = _margins(given, M)
-    least = min(margins)
-    total = math.fsum(math.exp(least - margin) for margin in margins)
+    margins = given.margins(M)
+    least = float(margins.min())
+    total = math.fsum(math.exp(least - margin) for margin in margins.tolist())
     return math.log(total) - least + given.v * float(np.trace(M))
-
-
-def _margins(given: Instance, M: FloatArray) -> list[float]:
-    """<M, H_t> of every triplet."""
-    X, found = given.X, []
-    for i, j, l in given.triplets().tolist():  # noqa: E741
-        far, near = X[i] - X[l], X[i] - X[j]
-        found.append(float(far @ M @ far - near @ M @ near))
-    return found
 
 
 def evaluate(given: Instance, M: FloatArray) -> dict[str, Any]:
@@ -147,27 +138,24 @@ def evaluate(given: Instance, M: FloatArray) -> dict[str, Any]:
     objective; triplets (m, 3), their margins <M, H_t> and shares u = softmax(-margins); trace; gradient (d, d) in M;
     unbounded_below: there is no optimum for any v below this, which is min_t <M, H_t> / tr M; NaN for M = 0.
     """
-    X, margins = given.X, np.array(_margins(given, M))
+    margins = given.margins(M)
     u = np.exp(margins.min() - margins)
     u /= u.sum()
-    trace, gradient = float(np.trace(M)), given.v * np.eye(len(M))
-    for (i, j, l), share in zip(given.triplets().tolist(), u.tolist(), strict=True):  # noqa: E741
-        far, near = X[i] - X[l], X[i] - X[j]
-        gradient = gradient - share * (np.outer(far, far) - np.outer(near, near))
+    trace = float(np.trace(M))
     return {
         "objective": objective(given, M),
         "triplets": given.triplets(),
         "margins": margins,
         "u": u,
         "trace": trace,
-        "gradient": gradient,
+        "gradient": given.v * np.eye(len(M)) - given.weighted_sum(u),
         "unbounded_below": float(margins.min()) / trace if trace > 0 else math.nan,
     }
 
 
 def _v_times(factor: Callable[[Instance, FloatArray], float]) -> Any:
     def value(question: Question) -> float | None:
-        given = instance(question.X, question.y, **question.params)
+        given = question.checked(instance)
         by = factor(given, np.asarray(question.metric))
         return given.v * by if 0 < by < math.inf and abs(by - 1) > 1e-9 else None
 
@@ -176,7 +164,7 @@ def _v_times(factor: Callable[[Instance, FloatArray], float]) -> Any:
 
 def _without_logarithm(given: Instance, M: FloatArray) -> float:
     """The gradient of the sum is that of its logarithm times the sum."""
-    return float(1 / math.fsum(math.exp(-margin) for margin in _margins(given, M)))
+    return float(1 / math.fsum(math.exp(-margin) for margin in given.margins(M)))
 
 
 def _another(given: Instance, M: FloatArray) -> float:
@@ -193,13 +181,7 @@ MISREADINGS = {
         "the mean of exponentials where there is the logarithm of their sum",
         _v_times(lambda given, M: given.count * _without_logarithm(given, M)),
     ),
-    "exchanged": Misreading(
-        "j and l exchanged: the point that should be far is given first",
-        changed(
-            "triplets",
-            lambda q: instance(q.X, q.y, **q.params).triplets()[:, [0, 2, 1]].tolist(),
-        ),
-    ),
+    "exchanged": triplets_exchanged(instance),
     "another_v": Misreading("another v than was asked for, or for none at all", _v_times(_another)),
 }
 
@@ -272,16 +254,7 @@ class BoostMetric(TripletMethod[Instance]):
         has = np.flatnonzero(prices.a > 0)
         return {"price": prices.a[has], "triplets": given.triplets()[prices.key[has]]}
 
-    def find(
-        self,
-        given: Instance,
-        solver: str,
-        tol: float,
-        max_iter: int,
-        start: Start | None,
-        callback: Callback,
-        **own: Any,
-    ) -> Found:
+    def find(self, given: Instance, *asked: Any, **own: Any) -> Found:
         """See `ConvexMethod`. Raises ValueError for a v below v*, which is proved."""
         decided = self.decided(given)
         if decided.what == BELOW:
@@ -290,7 +263,7 @@ class BoostMetric(TripletMethod[Instance]):
                 "rational numbers prove. The objective falls without end along a metric of trace 1 that gives every "
                 "triplet a margin above v; give v above v*, or other triplets"
             )
-        found = super().find(given, solver, tol, max_iter, start, callback, **own)
+        found = super().find(given, *asked, **own)
         return found._replace(status=Status.NOT_ATTAINED) if decided.what == AT else found
 
     def exact_as_stored(

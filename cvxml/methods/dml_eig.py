@@ -24,9 +24,10 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.backend import solve_problem
 from cvxml.core.example import drawn, sample, timed, verified
+from cvxml.core.inputs import dual_array
 from cvxml.core.metric import FloatArray, IntArray, project_psd
 from cvxml.core.misreading import Misreading, Other, Question, exchanged, multiple, other_pairs
-from cvxml.core.pairs import BY_PAIRS, KINDS, Paired, Pairs, check_budget, paired, price_of_each
+from cvxml.core.pairs import BY_PAIRS, KINDS, Paired, Pairs, check_budget, paired
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Found
 from cvxml.core.statement import Statement
@@ -185,7 +186,7 @@ def _of_pairs(given: Instance, dual: Dual) -> Prices:
     index = np.asarray(dual.get("q_index")) if isinstance(dual, Mapping) else np.zeros(0)
     if index.ndim != 2 or index.shape[1:] != (2,) or index.dtype.kind not in "iu":
         raise ValueError(f"dual 'q_index' must be pairs of points (t, 2), got shape {index.shape}")
-    q, n = price_of_each(dual, "q", len(index)), len(given.X)
+    q, n = dual_array(dual, "q", (len(index),)), len(given.X)
     if len(index) and not 0 <= index.min() <= index.max() < n:
         raise ValueError(f"dual 'q_index' names a point outside 0..{n - 1}")
     i, j = np.sort(index, axis=1).T
@@ -201,24 +202,20 @@ def _one(given: Instance) -> IntArray:
     return np.array([j])
 
 
-def _given(question: Question) -> Instance:
-    return instance(question.X, question.y, **question.params)
-
-
 def _mean_budget(question: Question) -> float:
-    return 1 / len(_given(question).similar)
+    return 1 / len(question.checked(instance).similar)
 
 
 def _unit_minimum(question: Question) -> float:
     """Of the least similar sum with all dissimilar pairs at 1 or more; 0 where the least is not 1."""
-    p, A = _given(question), question.metric
+    p, A = question.checked(instance), question.metric
     least = float(quadratic(p.dissimilar, A).min())
     return 1 / float(quadratic(p.similar, A).sum()) if abs(least - 1) <= 1e-3 else 0.0
 
 
 def _whitened(question: Question) -> Other | None:
     """M of the coordinates in which X_S is the identity, given for the metric of the features."""
-    p = _given(question)
+    p = question.checked(instance)
     if np.shape(question.metric) != (p.X.shape[1],) * 2:
         return None
     values, vectors = np.linalg.eigh(weighted(p.similar, np.ones(len(p.similar))))
@@ -241,7 +238,7 @@ def _half(kind: str) -> Callable[[Pairs], Pairs | None]:
 
 def _sum(question: Question) -> float:
     """What the metric leaves of the largest sum of dissimilar squared distances, relative to it."""
-    p = _given(question)
+    p = question.checked(instance)
     judged, feasibility = examine_budget(question.metric, p.similar)
     if not feasibility.feasible:
         return math.inf
@@ -337,7 +334,7 @@ class DMLEig(FamilyMethod[Instance]):
         """ "q" (q,), a weight for each dissimilar pair; of many points, (t,) with "q_index" (t, 2), the pairs."""
         if given.many:
             return (_of_pairs(given, dual),)
-        q = price_of_each(dual, "q", len(given.pairs.dissimilar))
+        q = dual_array(dual, "q", (len(given.pairs.dissimilar),))
         return (Prices(q, np.arange(len(q))),)
 
     def named(self, given: Instance, prices: Prices) -> Dual:

@@ -96,16 +96,14 @@ def instance(
 
 def objective(given: Instance, M: FloatArray) -> float:
     """1/2 ||M||^2 + C/m sum [1 - <M, H_t>]_+"""
-    X, losses = given.X, []
-    for i, j, l in given.triplets().tolist():  # noqa: E741
-        losses.append(max(0.0, 1 - (X[i] - X[l]) @ M @ (X[i] - X[l]) + (X[i] - X[j]) @ M @ (X[i] - X[j])))
+    losses = [max(0.0, 1 - margin) for margin in given.margins(M)]
     return float(np.sum(M**2)) / 2 + given.C * float(np.mean(losses))
 
 
 MISREADINGS = {
     "sum": Misreading(
         "the sum over triplets where there is their mean",
-        changed("C", lambda q: q.params.get("C", 1.0) * instance(q.X, q.y, **q.params).count),
+        changed("C", lambda q: q.params.get("C", 1.0) * q.checked(instance).count),
     ),
     "no_half": Misreading(
         "||X||^2 where there is half of it", changed("C", lambda q: q.params.get("C", 1.0) / 2)

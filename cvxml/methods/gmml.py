@@ -42,7 +42,7 @@ from cvxml.core.balls import (
 )
 from cvxml.core.exact import Exact, flint, scaled, upward
 from cvxml.core.example import drawn, sample, timed, verified
-from cvxml.core.inputs import check_number
+from cvxml.core.inputs import check_number, dual_array
 from cvxml.core.method import ConvexMethod
 from cvxml.core.metric import FloatArray, examine
 from cvxml.core.misreading import Misreading, Question, changed, exchanged, multiple, other_pairs
@@ -53,7 +53,7 @@ from cvxml.core.run import Callback, Found, Start, in_one_step
 from cvxml.core.spectrum import eigenvectors, enclosed, inverted
 from cvxml.core.squares import is_definite, rationals, symmetric_whole, whole
 from cvxml.core.statement import Statement
-from cvxml.family.enclosed import certificate, definite, dual_array
+from cvxml.family.enclosed import certificate, definite
 from cvxml.family.proved import EPS
 
 LARGEST = 1e280  # of an objective, and of its inverse
@@ -329,19 +329,15 @@ def radius(given: Instance, A: FloatArray, gap: float) -> float:
     return float(np.linalg.norm(A, 2)) * math.expm1(log * (1 + 1e-9)) * (1 + 1e-9) if log < 700 else math.inf
 
 
-def _given(question: Question) -> Instance:
-    return instance(question.X, question.y, **question.params)
-
-
 def _means(question: Question) -> float | None:
-    given = _given(question)
+    given = question.checked(instance)
     pairs = given.pairs
     return math.sqrt(len(pairs.dissimilar) / len(pairs.similar)) if given.mu == 0 and given.t == 0.5 else None
 
 
 def _another_weight(question: Question) -> float | None:
     """What t would be, by determinants."""
-    given = _given(question)
+    given = question.checked(instance)
     S, D, A = (float(np.linalg.slogdet(M)[1]) for M in (*given.floats, question.metric))
     t = (A + S) / (D + S) if S + D else 0.0
     return t if 0 < t < 1 and abs(t - given.t) > 1e-3 else None

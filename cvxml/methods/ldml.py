@@ -25,13 +25,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.example import drawn, sample, timed, verified
-from cvxml.core.inputs import check_number
+from cvxml.core.inputs import check_number, dual_array
 from cvxml.core.metric import FloatArray
-from cvxml.core.misreading import Misreading, Question, changed, exchanged, other_pairs
-from cvxml.core.pairs import BY_PAIRS, KINDS, Paired, Pairs, paired, price_of_each
+from cvxml.core.misreading import Misreading, changed, exchanged, other_pairs
+from cvxml.core.pairs import BY_PAIRS, KINDS, Paired, Pairs, paired
 from cvxml.core.parameter import NUMBER, Parameter, words
 from cvxml.core.result import Certificate, Dual, Status
-from cvxml.core.run import Callback, Found, Start
+from cvxml.core.run import Found
 from cvxml.core.statement import Statement
 from cvxml.family import logistic_path
 from cvxml.family.bound import Family, Term
@@ -202,12 +202,8 @@ def evaluate(given: Instance, M: FloatArray) -> dict[str, Any]:
     }
 
 
-def _asked(question: Question) -> Instance:
-    return instance(question.X, question.y, **question.params)
-
-
 def _another(value: float) -> Any:
-    return changed("b", lambda q: None if _asked(q).b == value else value)
+    return changed("b", lambda q: None if q.checked(instance).b == value else value)
 
 
 # Not named are distances in place of squared ones, which are not convex in M.
@@ -216,7 +212,8 @@ MISREADINGS = {
     "no_b": Misreading("b = 0, as if there were none", _another(0.0)),
     "unit_b": Misreading("b = 1 for the b that was asked for", _another(1.0)),
     "learnt": Misreading(
-        "the best b where one was given", changed("b", lambda q: None if _asked(q).b == FREE else FREE)
+        "the best b where one was given",
+        changed("b", lambda q: None if q.checked(instance).b == FREE else FREE),
     ),
     "exchanged": Misreading("similar and dissimilar pairs exchanged", other_pairs(exchanged)),
 }
@@ -282,29 +279,20 @@ class LDML(FamilyMethod[Instance]):
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Prices]:
         """ "a" (p,), one number a pair, the similar first; any but NaN."""
-        a = price_of_each(dual, "a", sum(map(len, given.pairs)))
+        a = dual_array(dual, "a", (sum(map(len, given.pairs)),))
         return (Prices(np.where(np.arange(len(a)) < len(given.pairs.similar), -1, 1) * a, np.arange(len(a))),)
 
     def named(self, given: Instance, prices: Prices) -> Dual:
         """Without their signs."""
         return {"a": np.abs(prices.a)}
 
-    def find(
-        self,
-        given: Instance,
-        solver: str,
-        tol: float,
-        max_iter: int,
-        start: Start | None,
-        callback: Callback,
-        **own: Any,
-    ) -> Found:
+    def find(self, given: Instance, *asked: Any, **own: Any) -> Found:
         """See `ConvexMethod`; where pairs can be separated the metric that does so, and nothing is solved."""
         shown = self.shown(given)
         if shown.separates:
             nothing = {"a": np.zeros(sum(map(len, given.pairs)))}
             return Found(shown.metric, nothing, Status.NOT_ATTAINED, 0)
-        found = super().find(given, solver, tol, max_iter, start, callback, **own)
+        found = super().find(given, *asked, **own)
         return found._replace(status=Status.NOT_ATTAINED) if self.across(given) else found
 
     def shown(self, given: Instance) -> Shown:

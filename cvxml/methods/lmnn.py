@@ -390,7 +390,7 @@ def misreadings(method: LMNN) -> dict[str, Misreading]:
     """
 
     def given(question: Question) -> Instance:
-        return method.instance(question.X, question.y, **question.params)
+        return question.checked(method.instance)
 
     def weights(ratio: Callable[[Instance], float | None]) -> Callable[[Question], Other | None]:
         """Impostors `ratio` times as heavy as targets."""

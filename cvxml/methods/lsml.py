@@ -26,9 +26,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.example import drawn, sample, timed, verified
+from cvxml.core.inputs import dual_array
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.misreading import Misreading, Other, Question, changed
-from cvxml.core.pairs import price_of_each
 from cvxml.core.prior import PRIOR, inverse_covariance, prior_of
 from cvxml.core.quadruplets import BY_QUADRUPLETS, Quadrupled, quadrupled
 from cvxml.core.result import Certificate, Dual
@@ -196,15 +196,11 @@ def evaluate(p: Instance, M: FloatArray) -> dict[str, Any]:
     }
 
 
-def _asked(question: Question) -> Instance:
-    return instance(question.X, question.y, **question.params)
-
-
 def _other_prior(change: Callable[[Instance], FloatArray]) -> Any:
     """Another prior, unless it is the same."""
 
     def value(question: Question) -> FloatArray | None:
-        given = _asked(question)
+        given = question.checked(instance)
         other = change(given)
         return None if np.array_equal(other, given.prior) else other
 
@@ -218,14 +214,14 @@ def _inverse(given: Instance) -> FloatArray:
 
 def _sum(question: Question) -> Other:
     """q times the losses are the losses of q M; and D_ld(M, A_0) is D_ld(q M, q A_0)."""
-    given = _asked(question)
+    given = question.checked(instance)
     q = len(given.weights)
     params = {**question.params, "prior": q * given.prior}
     return Other(question.X, question.y, params, metric=q * question.metric)
 
 
 def _explicit(question: Question, columns: list[int]) -> Other:
-    given = _asked(question)
+    given = question.checked(instance)
     params = {**question.params, **given.stored, "quadruplets": given.quadruplets[:, columns].tolist()}
     return Other(question.X, question.y, params)
 
@@ -313,7 +309,7 @@ class LSML(FamilyMethod[Instance]):
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Prices]:
         """ "s", one number a quadruplet; any but NaN. The prices of far pairs follow (family/residual.py)."""
-        s = price_of_each(dual, "s", len(given.quadruplets))[given.counts]
+        s = dual_array(dual, "s", (len(given.quadruplets),))[given.counts]
         with np.errstate(over="ignore"):
             near = -given.weights[given.counts] * s
         return [Prices(np.concatenate([near, np.zeros(len(s))]), np.arange(2 * len(s)))]

@@ -269,7 +269,7 @@ def with_weights(change: Callable[[Softmaxes, Instance], Misread]) -> Callable[[
     """What the metric leaves to gain with other weights, as a share of the objective there; proved."""
 
     def left(question: Question) -> float:
-        given = instance(question.X, question.y, **question.params)
+        given = question.checked(instance)
         psd, feasibility = examine(question.metric)
         if not feasibility.feasible or too_large(given):
             return math.inf
@@ -330,7 +330,7 @@ def to_first_order(kind: str) -> Callable[[Question], float]:
     """What a change as large as the metric may win to first order, as a share of the objective, for `kind`."""
 
     def left(question: Question) -> float:
-        given = instance(question.X, question.y, **question.params)
+        given = question.checked(instance)
         free = kind == "no_cone"
         if too_large(given) or examine(question.metric)[1].feasible is free:
             return math.inf
@@ -416,7 +416,7 @@ def _differs(change: Callable[[Softmaxes, Instance], Misread]) -> Callable[[Ques
     """As `with_weights`, but not where all classes are of one size: then it is the problem itself."""
 
     def left(question: Question) -> float:
-        given = instance(question.X, question.y, **question.params)
+        given = question.checked(instance)
         sizes = np.bincount(given.y)
         return math.inf if np.ptp(sizes[sizes > 1]) == 0 else with_weights(change)(question)
 

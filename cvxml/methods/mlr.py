@@ -217,9 +217,8 @@ def _worst(given: Instance, W: FloatArray) -> list[list[int]]:
         )
         P, N = len(plus), len(minus)
         gain, before = earned(given.measure, given.k, P, N).tolist(), np.cumsum([0.0, *(D for D, _ in minus)])
-        best: list[Any] = [(0.0, ())] * (
-            N + 1
-        )  # the most that + so far add with g - before the last; and all g
+        # the most that + so far add with g - before the last; and all g
+        best: list[Any] = [(0.0, ())] * (N + 1)
         for p in range(P):
             most, values = best[0], []
             for g in range(N + 1):
@@ -257,17 +256,17 @@ def evaluate(given: Instance, W: FloatArray) -> dict[str, Any]:
 
 
 def _weight(factor: Callable[[Instance], float]) -> Any:
-    return changed("C", lambda q: _asked(q).C * factor(_asked(q)))
-
-
-def _asked(question: Question) -> Instance:
-    return instance(question.X, question.y, **question.params)
+    return changed("C", lambda q: q.checked(instance).C * factor(q.checked(instance)))
 
 
 def _zero_one(question: Question) -> Other:
-    return Other(
-        question.X, question.y, {**question.params, "C": _asked(question).C / 2}, metric=question.metric / 2
-    )
+    half = {**question.params, "C": question.checked(instance).C / 2}
+    return Other(question.X, question.y, half, metric=question.metric / 2)
+
+
+def _every_place(question: Question) -> int | None:
+    given = question.checked(instance)
+    return len(given.X) if given.measure in ("precision", "ndcg") else None
 
 
 MISREADINGS = {
@@ -281,12 +280,9 @@ MISREADINGS = {
     "zero_one": Misreading("y_ij = 0 where it is -1: half the differences of features", _zero_one),
     "auc": Misreading(
         "AUC where there is another measure",
-        changed("measure", lambda q: None if _asked(q).measure == "auc" else "auc"),
+        changed("measure", lambda q: None if q.checked(instance).measure == "auc" else "auc"),
     ),
-    "whole_list": Misreading(
-        "the whole ranking where its first k places count",
-        changed("k", lambda q: len(_asked(q).X) if _asked(q).measure in ("precision", "ndcg") else None),
-    ),
+    "whole_list": Misreading("the whole ranking where its first k places count", changed("k", _every_place)),
 }
 
 

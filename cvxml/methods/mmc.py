@@ -28,9 +28,10 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.backend import solve_problem
 from cvxml.core.example import drawn, sample, timed, verified
+from cvxml.core.inputs import dual_array
 from cvxml.core.metric import FloatArray, IntArray, examine, project_psd
 from cvxml.core.misreading import LOOSE, Misreading, Other, Question, exchanged, multiple, other_pairs
-from cvxml.core.pairs import BY_PAIRS, KINDS, Paired, Pairs, check_budget, paired, price_of_each
+from cvxml.core.pairs import BY_PAIRS, KINDS, Paired, Pairs, check_budget, paired
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Found
 from cvxml.core.statement import Statement
@@ -330,7 +331,7 @@ class MMC(FamilyMethod[Instance]):
         if isinstance(dual, Mapping) and METRIC in dual:
             D = seen(given.X, metric_of(dual, given.X.shape[1])).of(given.dissimilar).D
             dual = {"c": 1 / np.sqrt(np.maximum(D, FAINT * float(D.max()) or 1.0))}
-        c = price_of_each(dual, "c", len(given.pairs.dissimilar))
+        c = dual_array(dual, "c", (len(given.pairs.dissimilar),))
         if not np.isfinite(c).all():
             raise ValueError("dual 'c' holds NaN or infinity; every entry must be finite")
         a = c[given.differ] / 2
@@ -374,7 +375,7 @@ def misreadings(method: MMC) -> dict[str, Misreading]:
     """
 
     def given(question: Question) -> Instance:
-        return method.instance(question.X, question.y, **question.params)
+        return question.checked(method.instance)
 
     def times(factor: Callable[[Instance, FloatArray], float | None]) -> Callable[[Question], Other | None]:
         return multiple(lambda question: factor(given(question), question.metric))

@@ -30,7 +30,7 @@ from numpy.typing import ArrayLike
 from cvxml.core.balls import TooFewBits, ball, ends, precision, with_enough_bits
 from cvxml.core.exact import Exact, flint, scaled, upward
 from cvxml.core.example import drawn, sample, timed, verified
-from cvxml.core.inputs import check_labels, check_number, check_X
+from cvxml.core.inputs import check_labels, check_number, check_X, dual_array
 from cvxml.core.method import ConvexMethod
 from cvxml.core.metric import FloatArray, IntArray, examine
 from cvxml.core.misreading import Misreading, Other, Question
@@ -39,7 +39,7 @@ from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found, Start, in_one_step
 from cvxml.core.squares import is_definite, rationals, symmetric_whole, within_groups
 from cvxml.core.statement import Statement
-from cvxml.family.enclosed import certificate, definite, dual_array
+from cvxml.family.enclosed import certificate, definite
 from cvxml.family.logdet import distance
 
 LARGEST = 1e280  # of the optimum, and of its inverse
@@ -262,7 +262,7 @@ def _weighted(share: Callable[[IntArray], Any], sentence: str) -> Misreading:
     """Chunklets of sizes (k,) have these shares in C, where theirs is the size: the same of points moved to or fro."""
 
     def change(question: Question) -> Other | None:
-        given = instance(question.X, question.y, **question.params)
+        given = question.checked(instance)
         j, X = given.chunklets, given.X.copy()
         sizes = np.bincount(j[j != OUTSIDE])
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -280,7 +280,7 @@ def _weighted(share: Callable[[IntArray], Any], sentence: str) -> Misreading:
 
 def _other_chunklets(change: Callable[[IntArray], IntArray], sentence: str) -> Misreading:
     def problem(question: Question) -> Other | None:
-        given = instance(question.X, question.y, **question.params).chunklets
+        given = question.checked(instance).chunklets
         other = change(given)
         if np.array_equal(other, given):
             return None
@@ -293,7 +293,7 @@ def _uncentred(shift: Callable[[FloatArray], FloatArray], sentence: str) -> Misr
     """What is squared is `shift` of a chunklet's points (n_j, d): of these and their negatives the mean is 0."""
 
     def problem(question: Question) -> Other:
-        given = instance(question.X, question.y, **question.params)
+        given = question.checked(instance)
         moved = [shift(given.X[given.chunklets == j]) for j in range(given.chunklets.max() + 1)]
         E = np.concatenate(moved)
         return Other(np.concatenate([E, -E]), None, {**question.params, "chunklets": [0] * (2 * len(E))})
@@ -313,7 +313,7 @@ def _of_rank(question: Question) -> Other | None:
     seen = values > 1e-10 * values[-1]
     if seen.all() or np.count_nonzero(seen) < 2:  # in one direction every metric is optimal
         return None
-    given = instance(question.X, question.y, **question.params)
+    given = question.checked(instance)
     params = {**question.params, "chunklets": given.chunklets.tolist()}
     return Other(given.X @ vectors[:, seen], None, params, metric=np.diag(values[seen]))
 

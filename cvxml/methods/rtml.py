@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike
 from cvxml.core.example import drawn, sample, timed, verified
 from cvxml.core.inputs import check_number, check_positive, check_X
 from cvxml.core.metric import FloatArray, IntArray
-from cvxml.core.misreading import Misreading, Question, changed
+from cvxml.core.misreading import Misreading, changed, triplets_exchanged
 from cvxml.core.parameter import NUMBER, Parameter
 from cvxml.core.statement import Statement
 from cvxml.core.triplets import BY_TRIPLETS, Compared, check_units, compared
@@ -129,17 +129,8 @@ def instance(
 
 def objective(given: Instance, M: FloatArray) -> float:
     """sum l(<M, H_t>) + lam/2 ||M||^2"""
-    losses = [_loss(v, given.width) for v in _margins(given, M)]
+    losses = [_loss(v, given.width) for v in given.margins(M)]
     return float(np.sum(losses)) + given.lam / 2 * float(np.sum(M**2))
-
-
-def _margins(given: Instance, M: FloatArray) -> list[float]:
-    """<M, H_t> of every triplet."""
-    X, found = given.X, []
-    for i, j, l in given.triplets().tolist():  # noqa: E741
-        far, near = X[i] - X[l], X[i] - X[j]
-        found.append(float(far @ M @ far - near @ M @ near))
-    return found
 
 
 def _loss(v: float, width: float) -> float:
@@ -153,29 +144,21 @@ def _loss(v: float, width: float) -> float:
 
 def evaluate(given: Instance, M: FloatArray) -> dict[str, Any]:
     """Intermediates at M: triplets (m, 3), their margins, losses, slopes -l'; the norm; a (sub)gradient in M."""
-    X, width, margins = given.X, given.width, _margins(given, M)
-    slopes = [float(v < 1) if width == 0 else min(max((1 - v) / width, 0.0), 1.0) for v in margins]
-    gradient = given.lam * M
-    for (i, j, l), slope in zip(given.triplets().tolist(), slopes, strict=True):  # noqa: E741
-        far, near = X[i] - X[l], X[i] - X[j]
-        gradient = gradient - slope * (np.outer(far, far) - np.outer(near, near))
+    width, margins = given.width, given.margins(M)
+    slopes = np.where(margins < 1, 1.0, 0.0) if width == 0 else np.clip((1 - margins) / width, 0.0, 1.0)
     return {
         "objective": objective(given, M),
         "norm": given.lam / 2 * float(np.sum(M**2)),
         "triplets": given.triplets(),
-        "margins": np.array(margins),
+        "margins": margins,
         "losses": np.array([_loss(v, width) for v in margins]),
-        "slopes": np.array(slopes),
-        "gradient": gradient,
+        "slopes": slopes,
+        "gradient": given.lam * M - given.weighted_sum(slopes),
     }
 
 
 def _lam_times(factor: Callable[[Instance], float]) -> Any:
-    return changed("lam", lambda q: _asked(q).lam * factor(_asked(q)))
-
-
-def _asked(question: Question) -> Instance:
-    return instance(question.X, question.y, **question.params)
+    return changed("lam", lambda q: q.checked(instance).lam * factor(q.checked(instance)))
 
 
 # Not named are distances where there are squared ones (dlib's documentation), which are not convex in M.
@@ -185,12 +168,10 @@ MISREADINGS = {
     ),
     "no_half": Misreading("lam ||M||^2 where there is half of it", _lam_times(lambda given: 2.0)),
     "hinge": Misreading(
-        "the hinge where it is smoothed", changed("width", lambda q: 0.0 if _asked(q).width else None)
+        "the hinge where it is smoothed",
+        changed("width", lambda q: 0.0 if q.checked(instance).width else None),
     ),
-    "exchanged": Misreading(
-        "j and l exchanged: the point that should be far is given first",
-        changed("triplets", lambda q: _asked(q).triplets()[:, [0, 2, 1]].tolist()),
-    ),
+    "exchanged": triplets_exchanged(instance),
 }
 
 

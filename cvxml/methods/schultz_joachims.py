@@ -27,7 +27,7 @@ from cvxml.core.bases import check_bases, is_identity, weighted
 from cvxml.core.example import drawn, sample, timed, verified
 from cvxml.core.inputs import check_positive, check_X
 from cvxml.core.metric import FloatArray, IntArray
-from cvxml.core.misreading import Misreading, Question, changed
+from cvxml.core.misreading import Misreading, Question, changed, triplets_exchanged
 from cvxml.core.parameter import NUMBER, VECTORS, Parameter
 from cvxml.core.statement import Statement
 from cvxml.core.triplets import BY_TRIPLETS, WithVectors, check_units, compared
@@ -121,42 +121,25 @@ def instance(
 
 def objective(given: Instance, M: FloatArray) -> float:
     """1/2 ||M||^2 + C sum [1 - <M, H_t>]_+"""
-    return float(np.sum(M**2)) / 2 + given.C * float(np.sum([max(0.0, 1 - v) for v in _margins(given, M)]))
-
-
-def _margins(given: Instance, M: FloatArray) -> list[float]:
-    """<M, H_t> of every triplet."""
-    X, found = given.X, []
-    for i, j, l in given.triplets().tolist():  # noqa: E741
-        far, near = X[i] - X[l], X[i] - X[j]
-        found.append(float(far @ M @ far - near @ M @ near))
-    return found
+    return float(np.sum(M**2)) / 2 + given.C * float(np.sum([max(0.0, 1 - v) for v in given.margins(M)]))
 
 
 def evaluate(given: Instance, M: FloatArray) -> dict[str, Any]:
     """Intermediates at M: its weights w, the norm; triplets (m, 3), their margins and slacks; a subgradient in M."""
-    X, margins, subgradient = given.X, _margins(given, M), M.copy()
-    for (i, j, l), v in zip(given.triplets().tolist(), margins, strict=True):  # noqa: E741
-        if v < 1:
-            far, near = X[i] - X[l], X[i] - X[j]
-            subgradient -= given.C * (np.outer(far, far) - np.outer(near, near))
+    margins = given.margins(M)
     return {
         "objective": objective(given, M),
-        "w": weighted(M, given.basis, X).w,
+        "w": weighted(M, given.basis, given.X).w,
         "norm": float(np.sum(M**2)) / 2,
         "triplets": given.triplets(),
-        "margins": np.array(margins),
-        "slacks": np.maximum(0.0, 1 - np.array(margins)),
-        "subgradient": subgradient,
+        "margins": margins,
+        "slacks": np.maximum(0.0, 1 - margins),
+        "subgradient": M - given.C * given.weighted_sum((margins < 1).astype(float)),
     }
 
 
-def _asked(question: Question) -> Instance:
-    return instance(question.X, question.y, **question.params)
-
-
 def _of_features(question: Question) -> Any:
-    given = _asked(question)
+    given = question.checked(instance)
     return None if is_identity(given.basis) else np.eye(given.X.shape[1])
 
 
@@ -164,13 +147,12 @@ def _of_features(question: Question) -> Any:
 MISREADINGS = {
     "mean": Misreading(
         "the mean over triplets where there is their sum",
-        changed("C", lambda q: _asked(q).C / _asked(q).count),
+        changed("C", lambda q: q.checked(instance).C / q.checked(instance).count),
     ),
-    "no_half": Misreading("||M||^2 where there is half of it", changed("C", lambda q: _asked(q).C / 2)),
-    "exchanged": Misreading(
-        "j and l exchanged: the point that should be far is given first",
-        changed("triplets", lambda q: _asked(q).triplets()[:, [0, 2, 1]].tolist()),
+    "no_half": Misreading(
+        "||M||^2 where there is half of it", changed("C", lambda q: q.checked(instance).C / 2)
     ),
+    "exchanged": triplets_exchanged(instance),
     "features": Misreading("weights of the features where there are those of A", changed("A", _of_features)),
 }
 

@@ -28,7 +28,7 @@ from cvxml.core.example import drawn, sample, timed, verified
 from cvxml.core.inputs import check_count, check_positive, check_X
 from cvxml.core.memory import check_room
 from cvxml.core.metric import FloatArray, IntArray
-from cvxml.core.misreading import Misreading, Question, changed
+from cvxml.core.misreading import Misreading, Question, changed, triplets_exchanged
 from cvxml.core.parameter import COUNT, NUMBER, VECTORS, Parameter
 from cvxml.core.statement import Statement
 from cvxml.core.triplets import BY_TRIPLETS, WithVectors, check_units, compared
@@ -146,41 +146,25 @@ def basis_of(X: FloatArray, triplets: IntArray, count: int) -> FloatArray:
 def objective(given: Instance, M: FloatArray) -> float:
     """beta sum w + mean [1 - <M, H_t>]_+, w the weights of M"""
     w = weighted(M, given.basis, given.X).w
-    return given.beta * float(np.sum(w)) + float(np.mean([max(0.0, 1 - v) for v in _margins(given, M)]))
-
-
-def _margins(given: Instance, M: FloatArray) -> list[float]:
-    """<M, H_t> of every triplet."""
-    X, found = given.X, []
-    for i, j, l in given.triplets().tolist():  # noqa: E741
-        far, near = X[i] - X[l], X[i] - X[j]
-        found.append(float(far @ M @ far - near @ M @ near))
-    return found
+    return given.beta * float(np.sum(w)) + float(np.mean([max(0.0, 1 - v) for v in given.margins(M)]))
 
 
 def evaluate(given: Instance, M: FloatArray) -> dict[str, Any]:
     """Intermediates at M: its weights w; triplets (m, 3), their margins and losses; a subgradient in w (K,)."""
-    X, margins, G = given.X, _margins(given, M), np.zeros_like(M)
-    for (i, j, l), v in zip(given.triplets().tolist(), margins, strict=True):  # noqa: E741
-        if v < 1:
-            far, near = X[i] - X[l], X[i] - X[j]
-            G += (np.outer(far, far) - np.outer(near, near)) / given.count
+    margins = given.margins(M)
+    G = given.weighted_sum((margins < 1).astype(float)) / given.count
     return {
         "objective": objective(given, M),
-        "w": weighted(M, given.basis, X).w,
+        "w": weighted(M, given.basis, given.X).w,
         "triplets": given.triplets(),
-        "margins": np.array(margins),
-        "losses": np.maximum(0.0, 1 - np.array(margins)),
+        "margins": margins,
+        "losses": np.maximum(0.0, 1 - margins),
         "subgradient": given.beta - np.array([b @ G @ b for b in given.basis]),
     }
 
 
-def _asked(question: Question) -> Instance:
-    return instance(question.X, question.y, **question.params)
-
-
 def _of_length_one(question: Question) -> Any:
-    B = _asked(question).basis
+    B = question.checked(instance).basis
     lengths = np.linalg.norm(B, axis=1)
     return None if np.ptp(lengths) <= 1e-9 * lengths.max() else B / lengths[:, None]
 
@@ -188,19 +172,16 @@ def _of_length_one(question: Question) -> Any:
 MISREADINGS = {
     "sum": Misreading(
         "the sum over triplets where there is their mean",
-        changed("beta", lambda q: _asked(q).beta / _asked(q).count),
+        changed("beta", lambda q: q.checked(instance).beta / q.checked(instance).count),
     ),
     "trace": Misreading(
         "beta tr M where there is beta sum w: the same only for vectors of length 1",
         changed("basis", _of_length_one),
     ),
-    "exchanged": Misreading(
-        "j and l exchanged: the point that should be far is given first",
-        changed("triplets", lambda q: _asked(q).triplets()[:, [0, 2, 1]].tolist()),
-    ),
+    "exchanged": triplets_exchanged(instance),
     "features": Misreading(
         "weights of the features where there are those of the basis",
-        changed("basis", lambda q: np.eye(_asked(q).X.shape[1])),
+        changed("basis", lambda q: np.eye(q.checked(instance).X.shape[1])),
     ),
 }
 

@@ -18,7 +18,7 @@ hand: docs/sdml.md says what was read.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -26,20 +26,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.core.balls import (
-    TooFewBits,
-    ball,
-    balls,
-    ends,
-    pivots,
-    precision,
-    rounded,
-    total,
-    with_enough_bits,
-)
+from cvxml.core.balls import ball, ends, rounded, total, with_enough_bits
 from cvxml.core.exact import Exact, flint, scaled
 from cvxml.core.example import drawn, sample, timed, verified
-from cvxml.core.inputs import check_number, check_positive
+from cvxml.core.inputs import check_number, check_positive, dual_array
 from cvxml.core.method import ConvexMethod
 from cvxml.core.metric import FloatArray, examine
 from cvxml.core.misreading import Misreading, Other, Question, exchanged
@@ -50,13 +40,12 @@ from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found, Start, run
 from cvxml.core.squares import is_definite, rationals, whole
 from cvxml.core.statement import Statement
-from cvxml.family.enclosed import certificate, definite, dual_array
+from cvxml.family.box_proof import descent, directions, log_determinant, off_diagonal, repaired, serves
+from cvxml.family.enclosed import certificate, definite
 from cvxml.family.logdet import distance
 from cvxml.family.logdet_box import Solver, decided
-from cvxml.family.regularizers import best
 
 LARGEST = 1e280  # of S_ii, and of its inverse
-ROUNDED = (0, 8, 26)  # bits of a direction that may be exact
 PATIENCE = 3  # steps that win nothing
 
 
@@ -185,7 +174,7 @@ def _check_diagonal(S: Any, floats: FloatArray) -> None:
 def start_of(S: Any, floats: FloatArray, lam: float) -> FloatArray:
     """A U (d, d) with S + U proved positive definite: 0 where it will do. Raises ValueError where there is none."""
     none = np.zeros_like(floats)
-    if _serves(S, floats, lam, none):
+    if serves(S, floats, lam, none):
         return none
     if lam == 0:
         if is_definite(S.numer_denom()[0]):
@@ -196,9 +185,9 @@ def start_of(S: Any, floats: FloatArray, lam: float) -> FloatArray:
             "unbounded: lam is 0, and S is not positive definite; give a smaller eta, or lam > 0"
         )
     found = decided(floats, lam)
-    if found.U is not None and _serves(S, floats, lam, found.U):
+    if found.U is not None and serves(S, floats, lam, found.U):
         return found.U
-    for D in _directions(found.D):
+    for D in directions(found.D):
         if (falls := descent(S, lam, *D)) is not None:
             raise ValueError(
                 "unbounded: no positive definite matrix has the diagonal of S and is within lam of it elsewhere; along "
@@ -209,45 +198,6 @@ def start_of(S: Any, floats: FloatArray, lam: float) -> FloatArray:
         "it is not decided whether the problem is bounded: the matrices within lam of S are singular, or next to it; "
         "give a smaller eta, or a larger lam"
     )
-
-
-def _serves(S: Any, floats: FloatArray, lam: float, U: FloatArray) -> bool:
-    """True if S + U is proved positive definite, and a solver can start there."""
-    try:
-        Solver(floats, lam, U)
-    except np.linalg.LinAlgError:
-        return False
-    with precision():
-        return _pivots(S, U) is not None
-
-
-def _pivots(S: Any, U: FloatArray) -> list[Any] | None:
-    """Of S + U, at the precision of now; None where they are not proved positive."""
-    in_balls = flint().arb_mat([[ball(entry) for entry in row] for row in S.tolist()])
-    return pivots(in_balls + balls(*whole(U)))
-
-
-def _directions(D: FloatArray) -> Iterator[tuple[Any, int]]:
-    """D (d, d), then matrices of rank 1 next to it, as integers and an exponent."""
-    yield whole(D / 2 + D.T / 2)
-    v = np.linalg.eigh(D)[1][:, -1:]
-    for bits in ROUNDED:
-        near, at = whole(np.round(np.ldexp(v / v[np.abs(v).argmax()], bits)))
-        yield near * near.transpose(), 2 * at
-
-
-def descent(S: Any, lam: float, D: Any, at: int) -> float | None:
-    """tr S D + lam ||D||_off for integers D times 2^at, where D is proved psd and this is not above 0; else None."""
-    with precision():
-        of_rank_1 = D.rank() == 1 and balls(D).trace() > 0
-        if not of_rank_1 and pivots(balls(D)) is None:
-            return None
-    d, fmpq = D.nrows(), flint().fmpq
-    off = sum((abs(D[i, j]) for i in range(d) for j in range(d) if i != j), start=flint().fmpz(0))
-    # D is symmetric: the trace of a product is the sum of products of entries
-    spent = sum((s * v for s, v in zip(S.entries(), D.entries(), strict=True)), start=fmpq(0))
-    falls = spent + fmpq(*lam.as_integer_ratio()) * off
-    return float(ball(falls, at)) if falls <= 0 else None
 
 
 def objective(given: Instance, M: FloatArray) -> float:
@@ -283,48 +233,33 @@ def evaluate(given: Instance, M: FloatArray) -> dict[str, Any]:
     }
 
 
+def bound(given: Instance, U: FloatArray) -> Any:
+    """Below every objective, for U (d, d) of the box: a ball. Raises TooFewBits where S + U is not proved definite."""
+    return len(U) + log_determinant(given.S, U)
+
+
+def _in_the_box(given: Instance, dual: Dual) -> FloatArray:
+    """The "U" (d, d) of a dual, repaired."""
+    U = dual_array(dual, "U", given.prior.shape)
+    return repaired(given.S, given.rounded, given.lam, given.start, U)
+
+
 def value(given: Instance, V: Any, at: int) -> Any:
     """The objective at positive definite integers V (d, d) times 2^at: a ball."""
     d = V.nrows()
     spent = total([ball(s) * v for s, v in zip(given.S.entries(), V.entries(), strict=True)])
-    off = sum((abs(V[i, j]) for i in range(d) for j in range(d) if i != j), start=flint().fmpz(0))
-    return (spent + ball(given.lam) * off) * ball(1, at) - ball(V.det()).log() - d * at * ball(2).log()
-
-
-def bound(given: Instance, U: FloatArray) -> Any:
-    """Below every objective, for U (d, d) of the box: a ball. Raises TooFewBits where S + U is not proved definite."""
-    found = _pivots(given.S, U)
-    if found is None:
-        raise TooFewBits("S + U is next to singular")
-    return len(U) + total([pivot.log() for pivot in found])
-
-
-def repaired(given: Instance, U: FloatArray) -> FloatArray:
-    """U (d, d) clipped into the box; where S + U is not proved definite, mixed with `start`."""
-    U = np.clip(U, -given.lam, given.lam)
-    # halves of subnormal numbers are rounded: their sum may be beyond lam
-    U = np.where(np.eye(len(U)) > 0, 0.0, np.clip(U / 2 + U.T / 2, -given.lam, given.lam))
-    with precision():
-        if _pivots(given.S, U) is not None:
-            return U
-        start, S = given.start, given.rounded
-        W = np.linalg.inv(np.linalg.cholesky(S + start))
-        w = np.linalg.eigvalsh(W @ (U - start) @ W.T)
-        longest = min(1.0, -1 / w[0]) if w[0] < 0 else 1.0
-        t = best(lambda t: float(np.sum(np.log(np.maximum(1 + t * w, 1e-300)))), longest)
-        for _ in range(3):
-            mixed = np.clip(start + t * (U - start), -given.lam, given.lam)
-            if _pivots(given.S, mixed) is not None:
-                return mixed
-            t /= 2
-    return start
+    return (
+        (spent + ball(given.lam) * off_diagonal(V)) * ball(1, at)
+        - ball(V.det()).log()
+        - d * at * ball(2).log()
+    )
 
 
 def _other(change: Callable[[Instance], dict[str, Any] | None], sentence: str) -> Misreading:
     """The same problem with other parameters, eta as it was; None where the misreading does not apply."""
 
     def other(question: Question) -> Other | None:
-        given = instance(question.X, question.y, **question.params)
+        given = question.checked(instance)
         others = change(given)
         if others is None:
             return None
@@ -430,7 +365,7 @@ class SDML(ConvexMethod[Instance]):
         """From "U" (d, d), any numbers but NaN. Singular metrics cost infinity."""
         psd, feasibility = examine(M, given.X)
         V, at = whole(psd)
-        U = repaired(given, dual_array(dual, "U", M.shape))
+        U = _in_the_box(given, dual)
         return certificate(
             with_enough_bits(lambda: value(given, V, at)) if is_definite(V) else math.inf,
             with_enough_bits(lambda: bound(given, U)),
@@ -442,7 +377,7 @@ class SDML(ConvexMethod[Instance]):
 
     def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
         """The same, rounded outward. Raises ValueError for a singular metric."""
-        metric, U = definite(M, root), repaired(given, dual_array(dual, "U", M.shape))
+        metric, U = definite(M, root), _in_the_box(given, dual)
         low = with_enough_bits(lambda: ends(bound(given, U)))[0]
         high = with_enough_bits(lambda: ends(value(given, metric.V, metric.at)))[1]
         return Exact(low, high, metric.distance, scaled(len(M), 0))
@@ -451,7 +386,7 @@ class SDML(ConvexMethod[Instance]):
         self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
         """Projected Newton steps on the dual."""
-        U = given.start if start is None else repaired(given, start.dual["U"])
+        U = given.start if start is None else _in_the_box(given, start.dual)
         at = Solver(given.rounded, given.lam, U)
         return run(at, partial(self.certify, given), tol, max_iter, callback, "newton", PATIENCE)
 

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from cvxml.core.balls import ball, precision
+from cvxml.core.inputs import dual_array
 from cvxml.core.metric import examine
 from cvxml.core.result import Certificate
-from cvxml.family.enclosed import certificate, definite, dual_array
+from cvxml.family.enclosed import certificate, definite
 
 FEASIBILITY = examine(np.eye(2))[1]
 

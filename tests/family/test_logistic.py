@@ -13,7 +13,7 @@ from cvxml.core.balls import ends, precision
 from cvxml.family.logistic import Labelled, Logistic, best
 from cvxml.family.logistic_path import of_pairs, separated
 from cvxml.family.rows import Block
-from cvxml.family.symmetric import svec
+from tests.family.derivatives import assert_derivatives
 from tests.instances import random_data
 
 T = np.array([1, 1, -1, -1, -1, 1, -1])
@@ -84,17 +84,7 @@ def test_derivatives_are_those_of_differences_of_values(b: float | None) -> None
     rng = np.random.default_rng(4)
     rows = Labelled(np.array([[i, i + 1] for i in range(7)]))
     f, G = of_pairs(Logistic(T, b), rows, X), rng.standard_normal((3, 3))
-    gradient, H = f.derivatives(G)
-    E = rng.standard_normal((3, 3))
-    E = E + E.T
-
-    def along(t: float) -> float:
-        return f.value(G @ (np.eye(3) + t * E) @ G.T)
-
-    step = 1e-4
-    assert np.sum(gradient * E) == pytest.approx((along(step) - along(-step)) / (2 * step), rel=1e-5)
-    second = (along(step) - 2 * along(0) + along(-step)) / step**2
-    assert svec(E) @ H @ svec(E) == pytest.approx(second, rel=1e-3)
+    assert_derivatives(f, G, rng, first=1e-5, second=1e-3)
 
 
 def test_separated_is_decided_to_the_last_digit() -> None:

@@ -11,11 +11,11 @@ import pytest
 from cvxml.core.metric import FloatArray
 from cvxml.family import rational
 from cvxml.family.rows import Plain, Prices, Triplets
-from cvxml.family.symmetric import svec
 from cvxml.family.threshold import AT, BELOW, gains, sides
 from cvxml.family.together import Together
 from cvxml.family.trace import Trace
 from cvxml.family.trace_path import OverTriplets, differences
+from tests.family.derivatives import assert_derivatives
 from tests.instances import random_data
 
 
@@ -81,17 +81,7 @@ def test_derivatives_are_those_of_differences_of_values() -> None:
     of, rng = differences(X, Together(listed(4))), np.random.default_rng(4)
     f = OverTriplets(of, lambda trace: (0.7 * trace + 0.2 * trace**2, 0.7 + 0.4 * trace, 0.4))
     G = rng.standard_normal((3, 3))
-    gradient, H = f.derivatives(G)
-    E = rng.standard_normal((3, 3))
-    E = E + E.T
-
-    def along(t: float) -> float:
-        return f.value(G @ (np.eye(3) + t * E) @ G.T)
-
-    step = 1e-4
-    assert np.sum(gradient * E) == pytest.approx((along(step) - along(-step)) / (2 * step), rel=1e-6)
-    second = (along(step) - 2 * along(0) + along(-step)) / step**2
-    assert svec(E) @ H @ svec(E) == pytest.approx(second, rel=1e-4)
+    assert_derivatives(f, G, rng, first=1e-6, second=1e-4)
     M = of.outside(G @ G.T)
     np.testing.assert_allclose(of.inside(M), G @ G.T, atol=1e-10)
     rows = listed(4)

@@ -15,7 +15,6 @@ from cvxml.core.example import Drawn
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
 from cvxml.methods import get, names
-from cvxml.methods.lfda import embedded
 from cvxml.oracle.saved import recertify
 from tests.instances import CLOSED_FORM, OF_DETERMINANT_1, checked, objective_of, with_lists
 
@@ -49,7 +48,7 @@ def worse_points(method: str, X: Any, y: Any, metric: Any, **params: Any) -> lis
     d = len(metric)
     if method == "lfda":  # of the embedding
         _, given = checked(method, X, y, **params)
-        return [embedded(given, np.diag((np.arange(d) - k) % d < given.r) * 1.0) for k in range(2)]
+        return [given.embedded(np.diag((np.arange(d) - k) % d < given.r) * 1.0) for k in range(2)]
     if method in ("nca", "mlkr"):  # A = 0 may be stationary
         return [1.1 * metric, 2 * metric, np.eye(d)]
     if method in ("dml_eig", "mmc", "mmc:diagonal"):  # within the budget

@@ -17,12 +17,12 @@ import cvxpy as cp
 import numpy as np
 
 from cvxml.core.backend import SolverFailure
+from cvxml.core.balls import floats
 from cvxml.core.bases import combined
 from cvxml.core.method import METRIC_IS
 from cvxml.core.metric import FloatArray, in_blocks, project_psd
 from cvxml.methods import get
 from cvxml.methods.dml_eig import inverse_root
-from cvxml.methods.lfda import embedded, floats
 from validation.benchmarks import measure
 from validation.benchmarks.measure import Ran, Rival
 
@@ -182,7 +182,7 @@ def lfda(p: Any, solve: Solve) -> FloatArray:
     Z = Metric(len(S_w))
     constraints = [Z.matrix >> 0, np.eye(len(S_w)) - Z.matrix >> 0, cp.trace(Z.matrix) == p.r]
     solve(cp.Problem(cp.Maximize(cp.trace(root @ S_b @ root.T @ Z.matrix)), constraints))
-    return embedded(p, root.T @ Z.value() @ root)
+    return p.embedded(root.T @ Z.value() @ root)
 
 
 def combination(p: Any, solve: Solve, beta: float = 0.0, C: float = 0.0) -> FloatArray:

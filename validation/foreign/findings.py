@@ -53,11 +53,12 @@ def of_metric_learn(judgement: Judgement) -> Iterator[str]:
             f"**{ML}, LSML: the gradient has no weights** (lsml.py 105-106). The loss has w_k of sum 1 (41, 88), the "
             f"gradient adds every violated comparison with weight 1. At twice the identity, on {found['q']} "
             "quadruplets, "
-            f"along one direction, `_gradient` is {found['gradient']:.6g} and differences of `_total_loss` are "
+            f"along one direction, `_gradient` is {found['gradient']:.6g} and finite differences of `_total_loss` are "
             f"{found['differences']:.6g}; with its comparisons divided by {found['q']} it would be "
             f"{found['comparisons_divided_by_q']:.6g}. Multiplying what is added at 105 by the comparison's weight "
-            f"mends it. The metrics returned are up to {worst:.1%} above the optimum, whatever `tol` is: of each "
-            f"direction ten fixed lengths are tried (47), and it ends when none is better (73), without a word. "
+            f"mends it. The metrics returned are up to {worst:.1%} above the optimum, whatever `tol` is: along each "
+            "direction ten fixed lengths are tried (47), and the run ends when none is better (73), without a "
+            "warning. "
             f"{where}"
         )
     found = facts.get("lsml_weights")
@@ -90,7 +91,7 @@ def of_metric_learn(judgement: Judgement) -> Iterator[str]:
         yield (
             f"{ML}, RCA is optimal, by its defaults; with `n_components` below d it is so in the directions that it "
             "keeps, "
-            "and the metric is singular, which the problem does not allow: refuted for that reason alone."
+            f"and the metric is singular, which the problem does not allow: refuted for that reason alone. {where}"
         )
     if runs_of(judgement, "metric-learn", "MMC"):
         yield (
@@ -173,10 +174,12 @@ def of_scml(judgement: Judgement) -> Iterator[str]:
         yield (
             f"**{ML}, SCML: its basis is of rows of the matrix of eigenvectors** (scml.py 291, 294: "
             f"`v[pos_eig_mask]`), "
-            "and `eigh` has them in columns: `v[:, pos_eig_mask].T`. The docstring (226) has eigenvectors. Of a "
+            "and `eigh` has them in columns: `v[:, pos_eig_mask].T`. The docstring (226) says eigenvectors. Of a "
             f"batch on iris, |A v - (v·A v) v| is up to {found['off']:.2g} of the largest entry of A for the vectors "
-            f"drawn, and {found['transposed']:.1e} for those of the transpose. And those with a positive "
-            "eigenvalue are asked for (226, 286), of AᵀA (283), where all are. "
+            f"drawn, and {found['transposed']:.1e} for those of the transpose. Also, the docstring and the mask (226, "
+            "286) "
+            "ask for a positive eigenvalue, presumably of A; but eigenvalues of AᵀA are looked at (283), which are "
+            "never negative. "
             f"{where}"
         )
     found = facts.get("scml_basis_given", "no error")
@@ -276,8 +279,9 @@ def of_mlpack(judgement: Judgement) -> Iterator[str]:
             theirs, ours = (of_nearest(given, each.asked, M) for M in (each.asked.metric, best))
             value = each.figures.objective
             cells.append(
-                f"{each.run['data']}: {value:.6g} where {each.figures.lower_bound:.6g} is the least (all impostors), "
-                f"{theirs:.6g} in its own function, and {ours:.6g} at cvxml's optimum of LMNN"
+                f"{each.run['data']}: {value:.6g} over all impostors, where {each.figures.lower_bound:.6g} is the "
+                "least; "
+                f"in mlpack's own function {theirs:.6g}, where cvxml's optimum of LMNN has {ours:.6g}"
             )
     if cells:
         yield (
@@ -388,12 +392,12 @@ def of_pylmnn(judgement: Judgement) -> Iterator[str]:
             )
     if cells:
         yield (
-            "**PyLMNN 1.6.4 misses impostors** (lmnn.py 746-747). They are looked for within `dist_tn[:, -1]` and "
-            "the "
-            "margin, the "
-            "distance of the last target. That is the furthest in input space, and need not be in the metric that is "
-            "learned; "
-            "`_find_impostors` (785-787) asks for that of the furthest. So its loss leaves triplets out, and ends "
+            "**PyLMNN 1.6.4 misses impostors** (lmnn.py 746-747). Those of a point are looked for within the margin "
+            "of `dist_tn[:, -1]`, the distance to its last target. That target is the furthest in input space, and "
+            "need "
+            "not be so in the metric that is learned; `_find_impostors` (785-787) is documented to take the distance "
+            "of "
+            "the furthest. So its loss leaves triplets out, and ends "
             "below what "
             f"any metric costs: {'; '.join(cells)}. `dist_tn.max(axis=1)` in place of `dist_tn[:, -1]` mends it. "
             f"{where}"

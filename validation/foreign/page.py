@@ -50,10 +50,15 @@ def page(judgement: Judgement, image: str) -> str:
 
 
 FINDINGS = (
-    "What a maintainer could act on, each with the version and the lines that it was read in. "
-    "`python validation/foreign/judge.py --run NAME=PYTHON` runs the learners again and writes this page, with NAME "
-    "the script in brackets and PYTHON one that has what its requirements file lists; with_mlpack and with_dlib need a "
-    "C++ compiler and headers too, which they name."
+    "What a maintainer could act on, each with the version and the lines that it was read in; bold is what is wrong "
+    "or misleads, the rest was seen beside it. To see the figures of one again, with NAME the script in brackets and "
+    "a Python that has what "
+    "its requirements file lists, but not cvxml: `python learners/NAME.py --inputs recorded/inputs.json --out "
+    "FILE.json`, "
+    "in the folder of this page. FILE.json has the figures under `facts`, the matrices under `runs`. with_metric_learn "
+    "takes a minute with requirements.txt; the files of the others bear their names; with_mlpack and with_dlib need a "
+    "C++ compiler and headers too, which they name. `python validation/foreign/judge.py --run NAME=PYTHON` runs the "
+    "script and writes this page."
 )
 
 

@@ -37,7 +37,7 @@ Misread = Callable[[Question, Instance], Pair | None]  # None where it does not 
 
 def left(question: Question, misread: Misread) -> float:
     """What the metric leaves to gain in the misread problem, relative to its scale, proved; inf if nothing is."""
-    found = misread(question, instance(question.X, question.y, **question.params))
+    found = misread(question, question.checked(instance))
     if found is None:
         return math.inf
     B, noise = found[0][0], float(found[1][0])

@@ -27,10 +27,10 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.backend import SolverFailure, solve_problem
 from cvxml.core.example import drawn, sample, timed, verified
-from cvxml.core.inputs import check_positive
+from cvxml.core.inputs import check_positive, dual_array
 from cvxml.core.metric import FloatArray, IntArray, project_psd
 from cvxml.core.misreading import FAR, MULTIPLES, Misreading, Other, Question, exchanged
-from cvxml.core.pairs import BY_PAIRS, KINDS, Paired, Pairs, paired, price_of_each
+from cvxml.core.pairs import BY_PAIRS, KINDS, Paired, Pairs, paired
 from cvxml.core.parameter import NUMBER, NUMBERS, Parameter
 from cvxml.core.prior import PRIOR, inverse_covariance, prior_of
 from cvxml.core.result import Certificate, Dual, Status
@@ -308,7 +308,7 @@ def _with_params(change: Change) -> Callable[[Question], Other | None]:
     """The same data with some parameters changed, unless the metric is seen at once not to be the answer."""
 
     def problem(question: Question) -> Other | None:
-        changed = change(instance(question.X, question.y, **question.params), question)
+        changed = change(question.checked(instance), question)
         if changed is None:
             return None
         params = {**question.params, **changed}
@@ -589,7 +589,9 @@ class ITML(FamilyMethod[Instance]):
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Prices]:
         """ "lam_S" and "lam_D", one number a pair; any but NaN."""
-        lam_S, lam_D = (price_of_each(dual, *of) for of in zip(NAMES, map(len, given.pairs), strict=True))
+        lam_S, lam_D = (
+            dual_array(dual, name, (len(kind),)) for name, kind in zip(NAMES, given.pairs, strict=True)
+        )
         u, l = given.bounds  # noqa: E741
         with np.errstate(over="ignore"):
             similar, dissimilar = -lam_S[given.differ] * u, lam_D * l

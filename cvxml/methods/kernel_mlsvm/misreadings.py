@@ -11,7 +11,7 @@ from cvxml.methods.mlsvm.misreadings import size
 
 def _on_rows(question: Question) -> Question:
     """The same question to "mlsvm": the points are the rows of K^(1/2), the neighbours explicit."""
-    given = instance(question.X, question.y, **question.params)
+    given = question.checked(instance)
     metric = in_feature_space(given, question.metric)
     params = {"lam": given.lam, "neighbors": given.N.lists}
     return Question(given.E, given.y, metric, question.tol, params)
@@ -47,7 +47,7 @@ def _input_space(question: Question) -> list[list[int]] | None:
         return None
     given = {k: v for k, v in question.params.items() if k in ("n_neighbors", "neighborhood")}
     lists = linear_instance(question.X, question.y, **given).N.lists
-    ours = instance(question.X, question.y, **question.params).N.lists
+    ours = question.checked(instance).N.lists
     other = [listed.tolist() for listed in lists]
     return None if [sorted(a) for a in other] == [sorted(b.tolist()) for b in ours] else other
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cvxml.core.balls import ball, balls, ends, pivots, precision, total
+from cvxml.core.balls import ball, balls, ends, floats, pivots, precision, total
 from cvxml.core.exact import flint, root_upward
 from cvxml.core.metric import FloatArray, examine
 from cvxml.core.result import Certificate, Stationarity
@@ -115,11 +115,6 @@ def figures(given: Instance, Q: Squares) -> Figures:
     return Figures(F, long, gradient, slope, turns, abs(F - to), free)
 
 
-def _floats(matrix: Any) -> FloatArray:
-    found: FloatArray = np.array([[float(entry) for entry in row] for row in matrix.tolist()])
-    return (found + found.T) / 2
-
-
 def _of_pencil(A: FloatArray, C: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Eigenvalues of (A, C), rising, and their vectors: of C near singular, whatever comes."""
     size = np.sqrt(np.diag(C))
@@ -136,18 +131,18 @@ def _rank_is_used(given: Instance, A: Any, C: Any) -> bool:
     """
     if given.m >= C.nrows():
         return False
-    columns = balls(*whole(_of_pencil(_floats(A), _floats(C))[1][:, -given.m :]))
+    columns = balls(*whole(_of_pencil(floats(A), floats(C))[1][:, -given.m :]))
     rows = columns.transpose()
     return pivots(rows * A * columns - rows * C * columns * ball(INVISIBLE)) is not None
 
 
 def _won(G: Any, C: Any) -> float:
     """A number t with G + t C proved psd, next to the least: what is won by a unit of the best direction."""
-    guess = max(0.0, -float(_of_pencil(_floats(G), _floats(C))[0][0]))
-    least = float(np.abs(_floats(G)).max() / np.abs(_floats(C)).max())
+    guess = max(0.0, -float(_of_pencil(floats(G), floats(C))[0][0]))
+    least = float(np.abs(floats(G)).max() / np.abs(floats(C)).max())
     tried = [guess * (1 + more) + least * more for more in (2.0**-60, 2.0**-50, 2.0**-40, 2.0**-30, 2.0**-20)]
     # far out G is 0 but for the radius of its balls, of which the middle says nothing
-    widest = max(float(entry.abs_upper()) for entry in G.entries()) / float(np.diag(_floats(C)).min())
+    widest = max(float(entry.abs_upper()) for entry in G.entries()) / float(np.diag(floats(C)).min())
     for t in (*tried, 2.0**20 * widest):
         if pivots(G + C * ball(t)) is not None:
             return t

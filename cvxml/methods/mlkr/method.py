@@ -34,14 +34,14 @@ from cvxml.core.method import StationaryMethod
 from cvxml.core.metric import FloatArray, low_rank_components
 from cvxml.core.parameter import COUNT, START, Parameter
 from cvxml.core.result import Certificate, Dual, Status
-from cvxml.core.run import Callback, Found, Start, untried
+from cvxml.core.run import Callback, Found, Start
 from cvxml.core.statement import Statement
 from cvxml.family.rank import examine_rank
 from cvxml.methods.mlkr.certify import certify, rows_of, tends_to_0
 from cvxml.methods.mlkr.evaluate import evaluate, objective
 from cvxml.methods.mlkr.instance import Instance, instance
 from cvxml.methods.mlkr.misreadings import MISREADINGS
-from cvxml.methods.mlkr.solve import STARTS, descend, leaves, starts
+from cvxml.methods.mlkr.solve import EXACTLY, STARTS, descend, leaves, search, starts
 
 FLAT = 1e-9  # of F: a scale that is less is that of no metric
 
@@ -124,39 +124,8 @@ class MLKR(StationaryMethod[Instance]):
         init: Any = "auto",
         random_state: int = 0,
     ) -> Found:
-        """A stationary metric, the best of one or more starts. start: its metric is gone on from, in place of init.
-
-        Where the infimum is at infinity the status is NOT_ATTAINED or AT_INFINITY.
-        """
-        if start is None:
-            began = starts(given, init, random_state)
-        elif start.metric.any():
-            if certify(given, start.metric).proves(tol):
-                return Found(start.metric, {}, Status.STATIONARY, 0)
-            began = [("warm", rows_of(given, start.metric))]
-        else:
-            raise ValueError(
-                "the metric of warm_start is zero, and A = 0 is stationary: no descent leaves it"
-            )
-        runs = []
-        for name, A in began:
-            runs.append(descend(given, name, A, tol, max_iter, callback))
-            if runs[-1].status is Status.INTERRUPTED:
-                break
-        best = min(runs, key=lambda run: run.value)
-        metric = given.at.outside(best.A.T @ best.A)
-        status, notes = best.status, ["F is not convex: a better metric may exist elsewhere"]
-        if any(run.status is Status.INTERRUPTED for run in runs):
-            status = Status.INTERRUPTED
-            notes += untried([name for name, _ in began], len(runs))
-        elif tends_to_0(given, metric):
-            status, notes = Status.NOT_ATTAINED, [EXACTLY, *notes]
-        elif leaves(given, best.A):
-            status = Status.AT_INFINITY
-        if len(runs) > 1:
-            notes.append("F by start: " + ", ".join(f"{run.name} {run.value:.6g}" for run in runs))
-        history = tuple(step for run in runs for step in run.history)
-        return Found(metric, {}, status, len(history), history, tuple(notes))
+        """A stationary metric, the best of one or more starts. start: its metric is gone on from, in place of init."""
+        return search(given, init, random_state, tol, max_iter, start, callback)
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
         """What the search knows, and that F is flat where it ended, if so."""
@@ -168,27 +137,18 @@ class MLKR(StationaryMethod[Instance]):
         self, given: Instance, M: FloatArray, *, tol: float = 1e-6, early: bool = False
     ) -> tuple[FloatArray, Dual]:
         """A metric with no higher objective, by descent from M."""
-        A = rows_of(given, M)
-        run = descend(
-            given,
-            "candidate",
-            A if A.any() else starts(given, "auto", 0)[0][1],
-            tol,
-            100 if early else 2000,
-            None,
-        )
+        A, most = rows_of(given, M), 100 if early else 2000
+        begun = A if A.any() else starts(given, "auto", 0)[0][1]
+        run = descend(given, "candidate", begun, tol, most, None)
         return given.at.outside(run.A.T @ run.A), {}
 
     def remarks(self, given: Instance, M: FloatArray) -> tuple[str, ...]:
         """Whether the infimum is at infinity, as far as M shows it."""
-        A = rows_of(given, M)
         if tends_to_0(given, M):
             return (EXACTLY,)
-        return (
-            ("larger multiples of this metric tend to an objective as good or better",)
-            if leaves(given, A)
-            else ()
-        )
+        if leaves(given, rows_of(given, M)):
+            return ("larger multiples of this metric tend to an objective as good or better",)
+        return ()
 
     def stored(self, given: Instance) -> dict[str, Any]:
         """The rank as a number."""
@@ -199,8 +159,4 @@ class MLKR(StationaryMethod[Instance]):
         return low_rank_components(M, given.m)
 
 
-EXACTLY = (
-    "the nearest neighbours of all points have their targets: with multiples of this metric F tends to 0, which no "
-    "metric attains"
-)
 METHOD = MLKR()

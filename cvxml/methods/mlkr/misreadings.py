@@ -18,7 +18,7 @@ def _left(change: Callable[[Instance, FloatArray], tuple[float, FloatArray]], se
     """What a metric leaves to gain, to first order, where F and dF/dQ (r, r) in the coordinates are others."""
 
     def left(question: Question) -> float:
-        given = instance(question.X, question.y, **question.params)
+        given = question.checked(instance)
         Q = examine_rank(question.metric, given.m, given.at)[0]
         with np.errstate(all="ignore"):
             F, G = change(given, Q)

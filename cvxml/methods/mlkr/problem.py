@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import cvxpy as cp
 import numpy as np
+from scipy.special import logsumexp
 
 from cvxml.core.metric import FloatArray
 
@@ -85,20 +86,16 @@ def tangents(X: FloatArray, y: FloatArray, Q0: FloatArray, i: int) -> Tangents:
     """Point i at Q0."""
     D = np.array([(X[i] - x) @ Q0 @ (X[i] - x) for x in X])
     others = np.arange(len(X)) != i
-    log_sum = log_sum_exp(-D[others])
+    log_sum = float(logsumexp(-D[others]))
     p = np.where(others, np.exp(-D - log_sum), 0.0)
     parts = []
     for sign in (1, -1):
         of = np.flatnonzero(sign * (y - y[i]) > 0)
         if len(of):
             logs = np.log(np.abs(y[of] - y[i]))
-            own = log_sum_exp(logs - D[of])
+            own = float(logsumexp(logs - D[of]))
             parts += [Part(of, logs, own, np.exp(logs - D[of] - own), float(np.exp(own - log_sum)))]
     return Tangents(D, p, log_sum, parts)
-
-
-def log_sum_exp(logs: FloatArray) -> float:
-    return float(logs.max() + np.log(np.exp(logs - logs.max()).sum()))
 
 
 def dual(X: FloatArray, y: FloatArray, Q0: FloatArray) -> Any:
@@ -116,9 +113,9 @@ def dual(X: FloatArray, y: FloatArray, Q0: FloatArray) -> Any:
         for part in own.parts:
             w_i = w[start : start + len(part.of)]
             start += len(part.of)
-            W = cp.sum(w_i)
             #: W_i = sum_j w_ij,  over those above, and over those below
             #:   | W_i = \textstyle\sum_j w_{ij} \text{, over those above, and over those below}
+            W = cp.sum(w_i)
             #: R_i = sum_j w_ij (log |y_j - y_i| - b_i - log(w_ij/W_i)) - (W_i log(W_i/2) - W_i)/2,  b_i at Q = 0
             #:   | R_i = \textstyle\sum_j w_{ij} (\log |y_j - y_i| - b_i - \log(w_{ij}/W_i))
             #:     - (W_i \log(W_i/2) - W_i)/2, \quad b_i \text{ at } Q = 0

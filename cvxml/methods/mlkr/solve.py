@@ -14,21 +14,72 @@ from scipy.optimize import minimize
 from cvxml.core.inputs import check_count, real_array
 from cvxml.core.metric import FloatArray
 from cvxml.core.result import Status, Step
-from cvxml.core.run import Callback
-from cvxml.methods.mlkr.certify import CLOSE, ROUNDING
+from cvxml.core.run import Callback, Found, Start, untried
+from cvxml.methods.mlkr.certify import CLOSE, ROUNDING, certify, rows_of, tends_to_0
 from cvxml.methods.mlkr.instance import Instance
 
 ARRIVED = 1e-10  # of F: one this near to that of all larger multiples cannot be told from it
 STARTS = ("auto", "pca", "identity", "random")
 FEW = 400  # unknowns up to which Newton's steps follow
 NEWTON_STEPS = 12
+EXACTLY = (
+    "the nearest neighbours of all points have their targets: with multiples of this metric F tends to 0, which no "
+    "metric attains"
+)
+
+
+def search(
+    given: Instance,
+    init: Any,
+    random_state: int,
+    tol: float,
+    max_iter: int,
+    start: Start | None,
+    callback: Callback,
+) -> Found:
+    """The best of the descents from all starts; NOT_ATTAINED or AT_INFINITY where the infimum is at infinity."""
+    if start is not None and start.metric.any() and certify(given, start.metric).proves(tol):
+        return Found(start.metric, {}, Status.STATIONARY, 0)
+    began = starts(given, init, random_state) if start is None else [("warm", _warm(given, start.metric))]
+    runs: list[Run] = []
+    for name, A in began:
+        runs.append(descend(given, name, A, tol, max_iter, callback))
+        if runs[-1].status is Status.INTERRUPTED:
+            break
+    best = min(runs, key=lambda run: run.value)
+    metric = given.at.outside(best.A.T @ best.A)
+    status, notes = best.status, ["F is not convex: a better metric may exist elsewhere"]
+    if runs[-1].status is Status.INTERRUPTED:
+        status = Status.INTERRUPTED
+        notes += untried([name for name, _ in began], len(runs))
+    elif tends_to_0(given, metric):
+        status, notes = Status.NOT_ATTAINED, [EXACTLY, *notes]
+    elif leaves(given, best.A):
+        status = Status.AT_INFINITY
+    if len(runs) > 1:
+        notes.append("F by start: " + ", ".join(f"{run.name} {run.value:.6g}" for run in runs))
+    history = tuple(step for run in runs for step in run.history)
+    return Found(metric, {}, status, len(history), history, tuple(notes))
+
+
+def _warm(given: Instance, M: FloatArray) -> FloatArray:
+    """A (m, r) in the coordinates, of the metric (d, d) of a warm start."""
+    if not M.any():
+        raise ValueError("the metric of warm_start is zero, and A = 0 is stationary: no descent leaves it")
+    return rows_of(given, M)
+
+
+def distances(E: FloatArray) -> FloatArray:
+    """The squared distances (n, n) of points E (n, m), the fast way."""
+    lengths = np.sum(E**2, axis=1)
+    D: FloatArray = np.maximum(lengths[:, None] + lengths - 2 * E @ E.T, 0.0)
+    return D
 
 
 def value_and_gradient(Y: FloatArray, y: FloatArray, A: FloatArray) -> tuple[float, FloatArray]:
     """F at A (m, r) and its gradient, for points Y (n, r): the fast way."""
     E = Y @ A.T
-    lengths = np.sum(E**2, axis=1)
-    D = np.maximum(lengths[:, None] + lengths - 2 * E @ E.T, 0.0)
+    D = distances(E)
     np.fill_diagonal(D, np.inf)
     p = np.exp(D.min(axis=1)[:, None] - D)
     p /= p.sum(axis=1)[:, None]
@@ -42,9 +93,7 @@ def value_and_gradient(Y: FloatArray, y: FloatArray, A: FloatArray) -> tuple[flo
 
 def limit(Y: FloatArray, y: FloatArray, A: FloatArray) -> float:
     """What F tends to for large multiples of A, distances that are next to equal taken for equal."""
-    E = Y @ A.T
-    lengths = np.sum(E**2, axis=1)
-    D = np.maximum(lengths[:, None] + lengths - 2 * E @ E.T, 0.0)
+    D = distances(Y @ A.T)
     largest = D.max()
     np.fill_diagonal(D, np.inf)
     least = D.min(axis=1)[:, None]

@@ -33,7 +33,7 @@ def lam_times(factor: Callable[[Instance], float]) -> Callable[[Question], Other
     """Problem (2) with another lam."""
 
     def value(question: Question) -> float | None:
-        given = instance(question.X, question.y, **question.params)
+        given = question.checked(instance)
         lam = given.lam * factor(given)
         return lam if lam > 0 and lam != given.lam else None
 
@@ -58,7 +58,7 @@ def with_rows(rows: Rows) -> Callable[[Question], Other | None]:
     """Problem (2) with other rows."""
 
     def problem(question: Question) -> Other | None:
-        given = instance(question.X, question.y, **question.params)
+        given = question.checked(instance)
         found = rows(given, question)
         if not found or sum(len(row.targets) + len(row.impostors) for row in found) > MOST_PAIRS:
             return None
@@ -180,7 +180,7 @@ def _other_neighborhood(question: Question) -> str | None:
 
 def other_problem(question: Question, squared: bool) -> float:
     """What the metric leaves to gain where the hinge is squared, or where there is no cone; relative, proved."""
-    given = instance(question.X, question.y, **question.params)
+    given = question.checked(instance)
     s = unit_scale(given.X)
     X, N, lam, A = given.X / s, given.N, scaled_lam(given.lam, s), question.metric * s**2
     rows = usable_rows(given)

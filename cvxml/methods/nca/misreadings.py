@@ -75,7 +75,7 @@ class Misread(NamedTuple):
 
 def left(question: Question, kind: str) -> float:
     """How far the metric is from stationary for the objective `kind`, relative to its scale, as proved; or inf."""
-    p = instance(question.X, question.y, **question.params)
+    p = question.checked(instance)
     if len(p.X) > MOST_POINTS or not np.isfinite(question.metric).all():
         return math.inf
     at = coordinates(p.X)
@@ -221,7 +221,7 @@ def _other_criterion(to: str) -> Misreading:
 
 def _mean_in_class(question: Question) -> Other | None:
     """f with weights 1 / (n_c - 1); g but for a constant is what it was, and so is f where the classes are equal."""
-    p = instance(question.X, question.y, **question.params)
+    p = question.checked(instance)
     if p.criterion == "g" or p.similarity is not None or len(p.X) > MOST_POINTS:
         return None
     s = p.weights()
@@ -234,7 +234,7 @@ def _mean_in_class(question: Question) -> Other | None:
 
 def _dropped(question: Question) -> Other | None:
     """g with no similarity for the points whose p_i is 0 in single precision, which may be right by now for none."""
-    p = instance(question.X, question.y, **question.params)
+    p = question.checked(instance)
     if p.criterion == "f" or len(p.X) > MOST_POINTS or not np.isfinite(question.metric).all():
         return None
     s, d = np.asarray(p.weights(), dtype=float), _squared_distances(p.X, question.metric)

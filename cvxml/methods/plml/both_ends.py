@@ -9,8 +9,8 @@ from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.misreading import Question
 from cvxml.family.blocks import Blocks
 from cvxml.family.bound import Family
-from cvxml.methods.plml.instance import Instance
-from cvxml.methods.plml.method import PLML, instance
+from cvxml.methods.plml.instance import Instance, instance
+from cvxml.methods.plml.method import PLML
 
 
 class MeanShares(Blocks):
@@ -33,5 +33,5 @@ class BothEnds(PLML):
 
 def left(question: Question) -> float:
     """What a metric may still gain there, a share of its scale."""
-    given = instance(question.X, question.y, **question.params)
+    given = question.checked(instance)
     return BothEnds().left(given, question)

@@ -39,22 +39,22 @@ class Instance(Compared):
         return int(self.W.shape[1])
 
 
-def checked(
+def instance(
     X: ArrayLike,
     y: ArrayLike | None,
     *,
-    n_neighbors: int | None,
-    triplets: Any,
-    n_anchors: int,
-    anchors: ArrayLike | None,
-    weights: ArrayLike | None,
-    similarity: ArrayLike | None,
-    random_state: int,
-    graph_neighbors: int,
-    alpha1: float,
-    alpha2: float,
-    lam1: float,
-    lam2: float,
+    alpha1: float = 1.0,
+    alpha2: float = 1.0,
+    lam1: float = 1.0,
+    lam2: float = 100.0,
+    n_anchors: int = 5,
+    anchors: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+    similarity: ArrayLike | None = None,
+    graph_neighbors: int = 6,
+    random_state: int = 0,
+    n_neighbors: int | None = 3,
+    triplets: Any = None,
 ) -> Instance:
     """Everything checked, anchors drawn, weights solved for. Raises ValueError for bad input."""
     points, alpha1 = check_X(X), check_positive(alpha1, "alpha1")

@@ -41,91 +41,13 @@ from cvxml.family.losses import Hinge, Straight
 from cvxml.family.rows import PairRows, Prices, Triplets
 from cvxml.family.triplets import TripletMethod
 from cvxml.methods.plml import weights as of_weights
-from cvxml.methods.plml.instance import Instance, checked
+from cvxml.methods.plml.evaluate import evaluate, objective
+from cvxml.methods.plml.instance import Instance, instance
 from cvxml.methods.plml.misreadings import MISREADINGS
 
 ONE_CLAIM_EACH = (
     "weights and metrics are optima of two problems, one after the other: no joint optimum is claimed"
 )
-
-
-def instance(
-    X: ArrayLike,
-    y: ArrayLike | None,
-    *,
-    alpha1: float = 1.0,
-    alpha2: float = 1.0,
-    lam1: float = 1.0,
-    lam2: float = 100.0,
-    n_anchors: int = 5,
-    anchors: ArrayLike | None = None,
-    weights: ArrayLike | None = None,
-    similarity: ArrayLike | None = None,
-    graph_neighbors: int = 6,
-    random_state: int = 0,
-    n_neighbors: int | None = 3,
-    triplets: Any = None,
-) -> Instance:
-    """Everything checked, anchors drawn, weights solved for. Raises ValueError for bad input."""
-    return checked(X, y, alpha1=alpha1, alpha2=alpha2, lam1=lam1, lam2=lam2, n_anchors=n_anchors, anchors=anchors,
-                   weights=weights, similarity=similarity, graph_neighbors=graph_neighbors,
-                   random_state=random_state, n_neighbors=n_neighbors, triplets=triplets)  # fmt: skip
-
-
-def objective(given: Instance, M: FloatArray) -> float:
-    """alpha1 sum ||M_b||^2 + sum [1 - <M(x_i), H_t>]_+ + alpha2 sum over pairs of D"""
-    metrics = blocks_of(M, given.m)
-    norm = given.alpha1 * sum(float(np.sum(M_b**2)) for M_b in metrics)
-    losses = [max(0.0, 1 - v) for v in _margins(given, metrics)]
-    return norm + float(np.sum(losses)) + given.alpha2 * _pull(given, metrics)
-
-
-def local(given: Instance, metrics: FloatArray, i: int) -> FloatArray:
-    """M(x_i) = sum_b W_ib M_b (d, d)"""
-    M: FloatArray = sum((share * M_b for share, M_b in zip(given.W[i], metrics, strict=True)), 0 * metrics[0])
-    return M
-
-
-def _margins(given: Instance, metrics: FloatArray) -> list[float]:
-    """<M(x_i), H_t> of every triplet."""
-    X, found = given.X, []
-    for i, j, l in given.triplets().tolist():  # noqa: E741 (the paper's l)
-        M, far, near = local(given, metrics, i), X[i] - X[l], X[i] - X[j]
-        found.append(float(far @ M @ far - near @ M @ near))
-    return found
-
-
-def _pull(given: Instance, metrics: FloatArray) -> float:
-    """(x_i - x_j)^T M(x_i) (x_i - x_j), summed over the pairs."""
-    X, found = given.X, []
-    for i, j in given.targets.tolist():
-        found.append(float((X[i] - X[j]) @ local(given, metrics, i) @ (X[i] - X[j])))
-    return float(np.sum(found))
-
-
-def evaluate(given: Instance, M: FloatArray) -> dict[str, Any]:
-    """Intermediates at M: the three parts; triplets, margins, losses; metrics, W, what W costs; a subgradient in M."""
-    X, metrics = given.X, blocks_of(M, given.m)
-    margins = np.array(_margins(given, metrics))
-    slope = 2 * given.alpha1 * metrics
-    for (i, j, l), v in zip(given.triplets().tolist(), margins.tolist(), strict=True):  # noqa: E741
-        far, near = X[i] - X[l], X[i] - X[j]
-        slope = slope - (v < 1) * given.W[i][:, None, None] * (np.outer(far, far) - np.outer(near, near))
-    for i, j in given.targets.tolist():
-        slope = slope + given.alpha2 * given.W[i][:, None, None] * np.outer(X[i] - X[j], X[i] - X[j])
-    smooth = given.smooth
-    return {
-        "objective": objective(given, M),
-        "norm": given.alpha1 * float(np.sum(metrics**2)),
-        "pull": given.alpha2 * _pull(given, metrics),
-        "triplets": given.triplets(),
-        "margins": margins,
-        "losses": np.maximum(0.0, 1 - margins),
-        "metrics": metrics,
-        "weights": given.W,
-        "weights_objective": None if smooth is None else of_weights.objective(smooth, given.W),
-        "subgradient": in_blocks(slope),
-    }
 
 
 class PLML(TripletMethod[Instance]):

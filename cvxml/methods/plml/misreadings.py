@@ -8,21 +8,15 @@ from typing import Any
 import numpy as np
 
 from cvxml.core.metric import FloatArray
-from cvxml.core.misreading import Misreading, Other, Question, changed
-from cvxml.methods.plml.instance import Instance
-
-
-def _asked(question: Question) -> Instance:
-    from cvxml.methods.plml.method import instance
-
-    return instance(question.X, question.y, **question.params)
+from cvxml.core.misreading import Misreading, Other, Question, changed, triplets_exchanged
+from cvxml.methods.plml.instance import Instance, instance
 
 
 def _weights(change: Callable[[Instance], FloatArray]) -> Any:
     """The same inputs with other weights, but where these are the same."""
 
     def value(question: Question) -> Any:
-        given = _asked(question)
+        given = question.checked(instance)
         other = change(given)
         return None if np.array_equal(other, given.W) else other.tolist()
 
@@ -36,7 +30,7 @@ def _hard(given: Instance) -> FloatArray:
 
 
 def _mean(question: Question) -> Other:
-    given = _asked(question)
+    given = question.checked(instance)
     alphas = {"alpha1": given.alpha1 * given.count, "alpha2": given.alpha2 * given.count}
     return Other(question.X, question.y, {**question.params, **alphas})
 
@@ -48,10 +42,13 @@ def _both_ends(question: Question) -> float:
 
 
 MISREADINGS = {
-    "half": Misreading("alpha1/2 where there is alpha1", changed("alpha1", lambda q: _asked(q).alpha1 / 2)),
+    "half": Misreading(
+        "alpha1/2 where there is alpha1", changed("alpha1", lambda q: q.checked(instance).alpha1 / 2)
+    ),
     "mean": Misreading("the mean over triplets where there is their sum", _mean),
     "no_pull": Misreading(
-        "no pairs pulled together", changed("alpha2", lambda q: 0.0 if _asked(q).alpha2 > 0 else None)
+        "no pairs pulled together",
+        changed("alpha2", lambda q: 0.0 if q.checked(instance).alpha2 > 0 else None),
     ),
     "hard": Misreading("the metric of the largest weight alone where metrics are mixed", _weights(_hard)),
     "even": Misreading(
@@ -61,8 +58,5 @@ MISREADINGS = {
     "both_ends": Misreading(
         "the weights of both points of a pair where there are those of the first", left=_both_ends
     ),
-    "exchanged": Misreading(
-        "j and l exchanged: the point that should be far is given first",
-        changed("triplets", lambda q: _asked(q).triplets()[:, [0, 2, 1]].tolist()),
-    ),
+    "exchanged": triplets_exchanged(instance),
 }

@@ -216,7 +216,7 @@ def _objective(p: Instance, W: FloatArray, at: At, step: At) -> float:
 
 def step_gap(misread: Misread, question: Question) -> float:
     """What the metric may gain in its own step of this misreading, relative to ||W||^2; proved, inf if nothing is."""
-    given = instance(question.X, question.y, **question.params)
+    given = question.checked(instance)
     if len(given.X) > MOST_POINTS or not np.isfinite(question.metric).all():
         return math.inf
     s = unit_scale(given.X)

@@ -49,7 +49,7 @@ def _with(name: str, value: Callable[[Question, Instance], Any]) -> Problem:
     """(10) with another parameter; a `value` of None says that the misreading does not apply."""
 
     def found(question: Question) -> Any:
-        return value(question, instance(question.X, question.y, **question.params))
+        return value(question, question.checked(instance))
 
     return _unless_a_multiple_is_better(changed(name, found))
 
@@ -62,7 +62,7 @@ def _C_times(factor: Callable[[Instance], float]) -> Problem:
 
 
 def _averaged(question: Question) -> Other | None:
-    p = instance(question.X, question.y, **question.params)
+    p = question.checked(instance)
     if p.k == 1:
         return None
     params = {**question.params, "C": p.C / p.k**2}

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-import subprocess
-import sys
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -23,8 +20,8 @@ from cvxml.methods.boostmetric import threshold
 from tests.instances import fractions, random_data, real_data
 from tests.methods.frobmetric.test_frobmetric import triplets
 from tests.methods.rtml.test_rtml import outer
+from tests.recomputed import assert_proved, assert_refused, dual_of, recompute
 
-RECOMPUTE = Path(__file__).parents[3] / "validation" / "recompute.py"
 # margins 8 and 0 times X: the derivative of log(1 + exp(-8 X)) + v X is 0 where exp(8 X) = 8 / v - 1
 LINE: tuple[Any, list[list[int]]] = ([[0.0], [1.0], [3.0], [-1.0]], [[0, 1, 2], [0, 1, 3]])
 METHOD: Any = get("boostmetric")
@@ -238,18 +235,6 @@ def test_another_v_is_named() -> None:
     assert any("another v" in line for line in report.diagnosis)
 
 
-def test_triplets_the_other_way_around_are_named() -> None:
-    X, _ = real_data("iris", 30)
-    rng = np.random.default_rng(2)
-    found = [rng.permutation(30)[:3].tolist() for _ in range(40)]
-    other = [[i, l, j] for i, j, l in found]  # noqa: E741
-    theirs = cvxml.solve("boostmetric", X, None, v=0.1, triplets=other, tol=1e-9)
-    assert theirs.metric.any()
-    report = cvxml.check("boostmetric", X, None, theirs.metric, v=0.1, triplets=found)
-    assert report.verdict is Verdict.REFUTED
-    assert any("j and l exchanged" in line for line in report.diagnosis)
-
-
 @pytest.mark.parametrize(
     ("params", "says"),
     [
@@ -281,13 +266,9 @@ def test_a_saved_file_is_proved_without_the_package(solver: str, tmp_path: Path)
     path = tmp_path / "solution.json"
     tol = 1e-6 if solver == "fast" else 1e-4
     cvxml.solve("boostmetric", X, y, v=1.0, n_neighbors=1, solver=solver, tol=tol).save(path)
-    done = subprocess.run([sys.executable, RECOMPUTE, path], capture_output=True, text=True, check=False)
     if solver == "fast":
-        assert "proved: optimal to 1e-6" in done.stdout
-    assert "leave" not in done.stdout + done.stderr
-    content = json.loads(path.read_text())
-    content["dual"]["price"][0] += 1.0
-    path.write_text(json.dumps(content))
-    done = subprocess.run([sys.executable, RECOMPUTE, path], capture_output=True, text=True, check=False)
-    assert done.returncode != 0
-    assert "u leaves the simplex" in done.stdout + done.stderr
+        assert_proved(path)
+    assert "leave" not in recompute(path).text
+    dual = dual_of(path)
+    dual["price"][0] += 1.0
+    assert_refused(path, "u leaves the simplex", dual=dual)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-import subprocess
-import sys
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -21,8 +18,8 @@ from cvxml.core.report import Verdict
 from cvxml.core.result import Status
 from cvxml.methods import get
 from tests.instances import fractions, random_data, real_data
+from tests.recomputed import assert_proved, dual_of, recompute
 
-RECOMPUTE = Path(__file__).parents[3] / "validation" / "recompute.py"
 METHOD: Any = get("ldml")
 # one similar and three dissimilar pairs, all at the distance M: M - b is log 3, whatever b is
 LINE: dict[str, Any] = {
@@ -275,13 +272,10 @@ def test_a_saved_file_is_proved_without_the_package(b: Any, tmp_path: Path) -> N
     X, y = random_data(5, n=10, d=3, classes=2)
     path = tmp_path / "solution.json"
     cvxml.solve("ldml", X, y, b=b, tol=1e-7).save(path)
-    done = subprocess.run([sys.executable, RECOMPUTE, path], capture_output=True, text=True, check=True)
-    assert "proved: optimal to 1e-6" in done.stdout
-    content = json.loads(path.read_text())
+    assert_proved(path)
+    dual = dual_of(path)
     for k, share in enumerate((2.0, 0.5)):
-        content["dual"]["a"][0] = share
-        path.write_text(json.dumps(content))
-        done = subprocess.run([sys.executable, RECOMPUTE, path], capture_output=True, text=True, check=False)
-        assert done.returncode != 0
-        said = done.stdout + done.stderr
+        dual["a"][0] = share
+        code, said = recompute(path, dual=dual)
+        assert code != 0
         assert "leaves what is allowed" in said if k == 0 else "balance" in said or b != "free"

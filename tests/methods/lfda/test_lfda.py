@@ -12,11 +12,14 @@ from scipy.linalg import eigh
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 import cvxml
-from cvxml.core.balls import precision
+from cvxml.core.balls import floats, precision
 from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
-from cvxml.methods import lfda
+from cvxml.methods.lfda import definitions
+from cvxml.methods.lfda.instance import instance
+from cvxml.methods.lfda.known import scatter
+from cvxml.methods.lfda.misreadings import MISREADINGS
 from tests.instances import checked, exact_of, objective_of, random_data, real_data
 
 X, Y = random_data(3, n=24, d=4, classes=3)
@@ -83,7 +86,7 @@ def test_against_scipy(r: int, embedding: str) -> None:
 
 
 def test_the_scatter_of_the_statement_is_that_of_weights() -> None:
-    for given, expected in zip(lfda.scatters(X, Y, 3, 0.0), scatters(X, Y, 3), strict=True):
+    for given, expected in zip(definitions.scatters(X, Y, 3, 0.0), scatters(X, Y, 3), strict=True):
         np.testing.assert_allclose(given, expected, atol=1e-12)
 
 
@@ -151,7 +154,7 @@ def test_the_optimum_lies_within_the_radius(embedding: str) -> None:
     of, given = checked("lfda", X, Y, **asked)
     for size in (1e-6, 1e-3, 1e-1, 0.3, 10.0):
         turn = np.eye(4) + size * rng.standard_normal((4, 4))
-        near = lfda.embedded(given, turn @ best.metric @ turn.T)
+        near = given.embedded(turn @ best.metric @ turn.T)
         proof = of.certify(given, near, best.dual)
         far = np.linalg.norm(near - best.metric)
         assert far <= proof.radius + best.certificate.radius
@@ -261,7 +264,7 @@ def test_a_tie_at_r_is_said_and_has_no_radius() -> None:
     _, given = checked("lfda", points, y, n_components=1, n_neighbors=1)
     for angle in (0.3, 1.0):
         u = np.array([np.cos(angle), np.sin(angle)])
-        other = lfda.embedded(given, np.outer(u, u))
+        other = given.embedded(np.outer(u, u))
         report = cvxml.check("lfda", points, y, other, n_components=1, n_neighbors=1)
         assert report.verdict is Verdict.CERTIFIED
 
@@ -330,7 +333,7 @@ def test_an_affinity_that_underflows_is_not_0() -> None:
         [[0.0, 0.0], [1.0, 0.0], [0.0, 200.0], [1.0, 200.0], [7.0, 3.0], [8.0, 3.0], [7.0, 4.0], [8.0, 4.0]]
     )
     y = np.repeat([0, 1], 4)
-    assert lfda.affinity(points, y, 1)[0, 2] == 0
+    assert definitions.affinity(points, y, 1)[0, 2] == 0
     found = cvxml.solve("lfda", points, y, n_components=1, n_neighbors=1)
     assert found.status is Status.CONVERGED
 
@@ -414,7 +417,7 @@ def mistakes() -> dict[str, FloatArray]:
 def test_a_mistake_is_named(name: str) -> None:
     report = cvxml.check("lfda", X, Y, mistakes()[name], **GIVEN)
     assert report.verdict is Verdict.REFUTED
-    assert lfda.MISREADINGS[name].sentence in report.diagnosis[0]
+    assert MISREADINGS[name].sentence in report.diagnosis[0]
 
 
 def test_mistakes_of_other_parameters_are_named() -> None:
@@ -427,7 +430,7 @@ def test_mistakes_of_other_parameters_are_named() -> None:
     for name, (metric, params) in wrong.items():
         report = cvxml.check("lfda", X, Y, metric, **{**GIVEN, **params})
         assert report.verdict is Verdict.REFUTED
-        assert lfda.MISREADINGS[name].sentence in report.diagnosis[0]
+        assert MISREADINGS[name].sentence in report.diagnosis[0]
 
 
 def test_what_metric_learn_computes_is_named() -> None:
@@ -435,11 +438,11 @@ def test_what_metric_learn_computes_is_named() -> None:
     wrong = by_metric_learn(points, y, 2)
     report = cvxml.check("lfda", points, y, wrong, n_components=2)
     assert report.verdict is Verdict.REFUTED
-    assert lfda.MISREADINGS["program"].sentence in report.diagnosis[0]
+    assert MISREADINGS["program"].sentence in report.diagnosis[0]
 
 
 def test_every_misreading_has_a_mistake_here() -> None:
-    assert {*mistakes(), "weighted", "no_alpha", "fewer", "program"} == set(lfda.MISREADINGS)
+    assert {*mistakes(), "weighted", "no_alpha", "fewer", "program"} == set(MISREADINGS)
 
 
 # ---------------------------------------------------------------- balls
@@ -448,8 +451,12 @@ def test_every_misreading_has_a_mistake_here() -> None:
 def test_balls_hold_what_floats_show() -> None:
     _, given = checked("lfda", X, Y, alpha=0.25, **GIVEN)
     with precision():
-        for ours, expected in zip(lfda.scatter(given), lfda.scatters(X, Y, 3, 0.25), strict=True):
-            np.testing.assert_allclose(lfda.floats(ours), expected, atol=1e-12)
+        for ours, expected in zip(
+            scatter(given.X, given.y, given.classes, given.alpha),
+            definitions.scatters(X, Y, 3, 0.25),
+            strict=True,
+        ):
+            np.testing.assert_allclose(floats(ours), expected, atol=1e-12)
         expected = eigh(*scatters(X, Y, 3)[::-1])[0]
     _, given = checked("lfda", X, Y, **GIVEN)
     np.testing.assert_allclose([float(each) for each in given.known.l], expected[::-1], rtol=1e-9)
@@ -462,7 +469,7 @@ def test_eigenvalues_that_are_one_float_are_told_apart_and_in_their_order():
     for i, k in ((2, 1), (10, 0)):
         moved = points.copy()
         moved[i, k] *= 1 + 2.0**-52
-        known = lfda.instance(moved, np.repeat(range(4), 5), n_components=1, n_neighbors=2).known
+        known = instance(moved, np.repeat(range(4), 5), n_components=1, n_neighbors=2).known
         assert float(known.l[0]) == float(known.l[1])
         assert known.unique
         assert known.l[0] > known.l[1]

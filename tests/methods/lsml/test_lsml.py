@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import subprocess
-import sys
 from collections import Counter
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -26,8 +24,8 @@ from cvxml.family import logdet_path
 from cvxml.methods import get
 from tests.cli.commands import Cli
 from tests.instances import random_data, real_data
+from tests.recomputed import assert_proved, assert_refused, dual_of
 
-RECOMPUTE = Path(__file__).parents[3] / "validation" / "recompute.py"
 # one comparison that counts: a near pair 3 along the first axis, a far one 1 along the other
 CROSSED = [[0.0, 0.0], [3.0, 0.0], [0.0, 1.0], [0.0, 9.0]]
 ROWS = [[0, 1, 0, 2], [0, 2, 0, 3]]
@@ -364,12 +362,8 @@ def test_a_saved_file_is_proved_without_the_package(tmp_path: Path) -> None:
     X, y = real_data("iris", 24)
     path = tmp_path / "solution.json"
     cvxml.solve("lsml", X, y, prior="covariance", n_quadruplets=20).save(path)
-    done = subprocess.run([sys.executable, RECOMPUTE, path], capture_output=True, text=True, check=True)
-    assert "proved: optimal to 1e-6" in done.stdout
-    content = json.loads(path.read_text())
+    assert_proved(path)
+    dual = dual_of(path)
     for wrong in (1.0, -0.1):
-        content["dual"]["s"][0] = wrong
-        path.write_text(json.dumps(content))
-        done = subprocess.run([sys.executable, RECOMPUTE, path], capture_output=True, text=True, check=False)
-        assert done.returncode != 0
-        assert "an s is negative, or 1 or more" in done.stdout + done.stderr
+        dual["s"][0] = wrong
+        assert_refused(path, "an s is negative, or 1 or more", dual=dual)

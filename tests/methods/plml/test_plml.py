@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +17,8 @@ from cvxml.core.result import Status
 from cvxml.methods import get
 from tests.cli.commands import Cli
 from tests.instances import checked, exact_of, random_data, real_data
+from tests.recomputed import recompute
 
-RECOMPUTE = Path(__file__).parents[3] / "validation" / "recompute.py"
 X, Y = random_data(9, n=18, d=3)
 SOFT = np.random.default_rng(3).dirichlet([1.0, 0.5], 18)
 SMALL: dict[str, Any] = {"alpha1": 10.0, "alpha2": 0.5, "weights": SOFT, "n_neighbors": 2}
@@ -218,21 +216,15 @@ def test_a_file_is_certified_and_recomputed(tmp_path: Path, cli: Cli) -> None:
     assert answer.code == 0
     assert "no joint optimum is claimed" in answer.out
     assert cli("certify", str(path)).code == 0
-    run = subprocess.run(
-        [sys.executable, str(RECOMPUTE), str(path)], capture_output=True, text=True, check=False
-    )
-    assert run.returncode == 0, run.stdout + run.stderr
+    code, said = recompute(path)
+    assert code == 0, said
     content = json.loads(path.read_text())
-    content["metric"][0][0] *= 1.01
-    path.write_text(json.dumps(content))
-    wrong = subprocess.run(
-        [sys.executable, str(RECOMPUTE), str(path)], capture_output=True, text=True, check=False
-    )
-    assert wrong.returncode == 1
+    wrong = np.array(content["metric"])
+    wrong[0, 0] *= 1.01
+    assert recompute(path, metric=wrong.tolist()).code == 1
     assert cli("certify", str(path)).code == 1
     weights = tmp_path / "w.npy"
     np.save(weights, content["params"]["weights"])
-    content["metric"][0][0] /= 1.01
     np.save(tmp_path / "m.npy", content["metric"])
     asked = ["iris", "--standardize", "--metric", str(tmp_path / "m.npy"), *options]
     assert cli("check", "plml", *asked, "--weights", str(weights)).code == 0

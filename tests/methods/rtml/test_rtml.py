@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,8 +18,7 @@ from cvxml.methods import get
 from tests.cli.commands import Cli
 from tests.instances import random_data, real_data
 from tests.methods.frobmetric.test_frobmetric import LINE, triplets
-
-RECOMPUTE = Path(__file__).parents[3] / "validation" / "recompute.py"
+from tests.recomputed import assert_proved, assert_refused, dual_of
 
 
 def outer(X: Any, found: Any) -> list[FloatArray]:
@@ -209,19 +206,6 @@ def test_a_misreading_is_named(mistake: Any, says: str) -> None:
     assert any(says in line for line in report.diagnosis)
 
 
-def test_triplets_the_other_way_around_are_named() -> None:
-    """Triplets at random, so that both ways have an optimum that is not 0."""
-    X, _ = real_data("iris", 30)
-    rng = np.random.default_rng(1)
-    found = [rng.permutation(30)[:3].tolist() for _ in range(40)]
-    other = [[i, l, j] for i, j, l in found]  # noqa: E741
-    theirs = cvxml.solve("rtml", X, None, triplets=other, tol=1e-9)
-    assert theirs.metric.any()
-    report = cvxml.check("rtml", X, None, theirs.metric, triplets=found)
-    assert report.verdict is Verdict.REFUTED
-    assert any("j and l exchanged" in line for line in report.diagnosis)
-
-
 def test_exactly_the_interval_holds_the_optimum() -> None:
     """One triplet of margin 8 M, lam = 32, width 1/2: M = 1/10 and the optimum is 1/5."""
     X, given = [[0.0], [1.0], [3.0]], {"lam": 32.0, "width": 0.5, "triplets": [[0, 1, 2]]}
@@ -289,11 +273,7 @@ def test_a_saved_file_is_proved_without_the_package(width: float, tmp_path: Path
     X, y = real_data("iris", 24)
     path = tmp_path / "solution.json"
     cvxml.solve("rtml", X, y, lam=7.0, width=width, n_neighbors=1).save(path)
-    done = subprocess.run([sys.executable, RECOMPUTE, path], capture_output=True, text=True, check=True)
-    assert "proved: optimal to 1e-6" in done.stdout
-    content = json.loads(path.read_text())
-    content["dual"]["price"][0] += 1.0
-    path.write_text(json.dumps(content))
-    done = subprocess.run([sys.executable, RECOMPUTE, path], capture_output=True, text=True, check=False)
-    assert done.returncode != 0
-    assert "a price leaves what is allowed" in done.stdout + done.stderr
+    assert_proved(path)
+    dual = dual_of(path)
+    dual["price"][0] += 1.0
+    assert_refused(path, "a price leaves what is allowed", dual=dual)

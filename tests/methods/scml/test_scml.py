@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +18,8 @@ from cvxml.methods import get
 from cvxml.methods.scml import basis_of
 from tests.instances import random_data, real_data
 from tests.methods.frobmetric.test_frobmetric import LINE, triplets
+from tests.recomputed import assert_proved, assert_refused
 
-RECOMPUTE = Path(__file__).parents[3] / "validation" / "recompute.py"
 ID = "scml"
 
 
@@ -214,19 +211,6 @@ def test_a_misreading_is_named(mistake: Any, says: str) -> None:
     assert any(says in line for line in report.diagnosis)
 
 
-def test_triplets_the_other_way_around_are_named() -> None:
-    """Triplets at random, so that both ways have an optimum that is not 0."""
-    X, _ = real_data("iris", 30)
-    rng = np.random.default_rng(2)
-    found = [rng.permutation(30)[:3].tolist() for _ in range(12)]
-    given: dict[str, Any] = {"beta": 0.01, "basis": basis("many", X)}
-    theirs = cvxml.solve(ID, X, None, triplets=[[i, l, j] for i, j, l in found], tol=1e-9, **given)  # noqa: E741
-    assert theirs.metric.any()
-    report = cvxml.check(ID, X, None, theirs.metric, triplets=found, **given)
-    assert report.verdict is Verdict.REFUTED
-    assert any("j and l exchanged" in line for line in report.diagnosis)
-
-
 def test_exactly_the_interval_holds_the_optimum() -> None:
     """Margins 3 w_0 + 8 w_1 of one triplet, beta = 2: w = (0, 1/8) keeps it at a cost of 1/4."""
     X = [[0.0, 0.0], [1.0, 1.0], [2.0, 3.0]]
@@ -262,13 +246,9 @@ def test_a_saved_file_is_proved_without_the_package(kind: str, tmp_path: Path) -
     path = tmp_path / "solution.json"
     solution = cvxml.solve(ID, X, y, beta=0.01, basis=basis(kind, X), n_neighbors=1, tol=1e-8)
     solution.save(path)
-    done = subprocess.run([sys.executable, RECOMPUTE, path], capture_output=True, text=True, check=True)
-    assert "proved: optimal to 1e-6" in done.stdout
-    content = json.loads(path.read_text())
+    assert_proved(path)
     for wrong in (1.1 * solution.metric, solution.metric - 0.5 * np.ones((4, 4))):
-        path.write_text(json.dumps({**content, "metric": wrong.tolist()}))
-        done = subprocess.run([sys.executable, RECOMPUTE, path], capture_output=True, text=True, check=False)
-        assert done.returncode != 0
+        assert_refused(path, metric=wrong.tolist())
 
 
 def test_an_optimum_whose_least_sum_of_weights_is_not_found_is_not_refuted() -> None:

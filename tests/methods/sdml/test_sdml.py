@@ -15,6 +15,7 @@ from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
 from cvxml.core.squares import whole
+from cvxml.family.box_proof import repaired
 from cvxml.methods import sdml
 from tests.instances import checked, exact_of, objective_of, random_data, real_data
 
@@ -232,20 +233,6 @@ def test_along_the_direction_the_objective_falls_without_end() -> None:
     assert (np.diff(values) < -1).all()
 
 
-def test_a_direction_is_proved_in_rationals() -> None:
-    """For S = [[1, 2], [2, 1]]: psd D alone, and none whose sum is above 0 by next to nothing."""
-    from cvxml.core.exact import flint
-
-    S = flint().fmpq_mat([[1, 2], [2, 1]])
-    minus = whole(np.array([[1.0, -1.0], [-1.0, 1.0]]))
-    assert sdml.descent(S, 1.0, *minus) == 0
-    assert sdml.descent(S, 0.5, *minus) == -1
-    assert sdml.descent(S, 1 + 2.0**-50, *minus) is None
-    assert sdml.descent(S, 0.5, *whole(np.array([[1.0, -2.0], [-2.0, 1.0]]))) is None  # is indefinite
-    assert sdml.descent(S, 0.5, *whole(-np.ones((2, 2)))) is None  # negative, of rank 1
-    assert sdml.descent(S, 0.5, *whole(np.zeros((2, 2)))) is None
-
-
 @pytest.mark.parametrize("seed", range(6))
 def test_what_is_refused_at_random_has_no_definite_matrix_in_its_box(seed: int) -> None:
     """By another program: the largest least eigenvalue over the box."""
@@ -348,5 +335,5 @@ def test_every_mistake_is_named() -> None:
 
 def test_what_is_clipped_is_in_the_box_where_its_half_is_rounded() -> None:
     given = sdml.instance(X, Y, lam=1.5e-323)
-    U = sdml.repaired(given, np.full_like(given.rounded, np.inf))
+    U = repaired(given.S, given.rounded, given.lam, given.start, np.full_like(given.rounded, np.inf))
     assert np.abs(U).max() <= given.lam

@@ -1,0 +1,1 @@
+"""LFDA (Sugiyama 2006, 2007): `method.METHOD` is the method."""

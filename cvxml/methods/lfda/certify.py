@@ -1,0 +1,92 @@
+"""The proof of a metric of LFDA, by its range and its embedding."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cvxml.core.balls import ends, floats, precision
+from cvxml.core.exact import Exact, root_upward
+from cvxml.core.inputs import dual_array
+from cvxml.core.metric import FEASIBILITY_TOL, Feasibility, FloatArray, examine
+from cvxml.core.result import Certificate, Dual
+from cvxml.core.squares import given_rows, whole
+from cvxml.family.enclosed import certificate
+from cvxml.methods.lfda.bound import bound, optimum, radius
+from cvxml.methods.lfda.embedding import axes
+from cvxml.methods.lfda.figures import Figures, figures
+from cvxml.methods.lfda.instance import Instance
+
+
+def certify(given: Instance, M: FloatArray, dual: Dual) -> Certificate:
+    """From "s" (1,), any number but NaN."""
+    (s,), known = dual_array(dual, "s", (1,)), given.known
+    with precision(known.bits):
+        of, feasibility = judged(given, M)
+        return certificate(
+            of.objective,
+            bound(known, s),
+            scale=float(optimum(known)),
+            radius=partial(radius, known, given.embedding),
+            feasibility=feasibility,
+            dual={"s": np.array([s if math.isfinite(s) and s > 0 else 0.0])},
+        )
+
+
+def exact_interval(given: Instance, M: FloatArray, dual: Dual, root: ArrayLike | None) -> Exact:
+    """The same, rounded outward, of the metric of the embedding that has about the range of M."""
+    (s,), known = dual_array(dual, "s", (1,)), given.known
+    with precision(known.bits):
+        of, _ = judged(given, M, root)
+        low, high, scale = map(ends, (bound(known, s), of.objective, optimum(known)))
+        return Exact(low[0], high[1], _root_above(of.distance), scale[0])
+
+
+@dataclass(frozen=True)
+class Embedded(Feasibility):
+    """Of a metric that is to be of an embedding; `off` relative to the one of its range that is."""
+
+    embedding: str = ""
+    off: float = 0.0
+
+    @property
+    def feasible(self) -> bool:
+        """True within `FEASIBILITY_TOL`, relative to the norm."""
+        return self.off <= FEASIBILITY_TOL and super().feasible
+
+    def __str__(self) -> str:
+        if self.off <= FEASIBILITY_TOL:
+            return super().__str__()
+        return (
+            f"{super().__str__()}; it is off by {self.off:.3g} from the {self.embedding} metric of its range"
+        )
+
+
+def judged(given: Instance, M: FloatArray, root: ArrayLike | None = None) -> tuple[Figures, Embedded]:
+    """At the precision of now. root (d, q): R with R R^T near M, if it is known."""
+    psd, found = examine(M, given.X)
+    T = axes(floats(given.known.S_w), psd, given.r) if root is None else longest(given, root)
+    of = figures(given.known, given.embedding, psd, T)
+    off, distance = _root_above(of.off), _root_above(of.distance)
+    seen = (found.asymmetry, found.min_eigenvalue, found.distance + distance, found.norm)
+    return of, Embedded(*seen, embedding=given.embedding, off=off)
+
+
+def _root_above(square: Any) -> float:
+    """Above the square root of a ball."""
+    return root_upward(max(ends(square)[1], Fraction(0)))
+
+
+def longest(given: Instance, root: ArrayLike) -> FloatArray:
+    """The r longest columns of a root (d, q), decided exactly. Raises ValueError where there are fewer."""
+    R = given_rows(root, given.X.shape[1], "root")
+    if R.shape[1] < given.r:
+        raise ValueError(f"root has {R.shape[1]} columns, and the metric is to have rank {given.r}")
+    lengths = [sum(int(entry) ** 2 for entry in column) for column in whole(R)[0].transpose().tolist()]
+    return R[:, sorted(range(len(lengths)), key=lambda k: -lengths[k])[: given.r]]

@@ -1,0 +1,34 @@
+"""From the range of a metric to T, of the embedding that is asked for."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cvxml.core.metric import FloatArray, in_units
+
+EMBEDDINGS = ("plain", "weighted", "orthonormal")
+
+
+def axes(S_w: FloatArray, M: FloatArray, r: int) -> FloatArray:
+    """T (d, r) that spans the range of M (d, d), features in units of S_w: any T is one that may be judged."""
+    unit = np.exp2(np.round(np.log2(np.diag(S_w)) / 2))
+    own = in_units(M / 2 + M.T / 2, unit)[0]
+    T: FloatArray = np.linalg.eigh(own)[1][:, ::-1][:, :r] / unit[:, None]
+    return T
+
+
+def transformation(S_w: FloatArray, S_b: FloatArray, T: FloatArray, embedding: str) -> FloatArray:
+    """T (d, r) of the same range, and of the embedding."""
+    values, vectors = eigen(T.T @ S_w @ T, T.T @ S_b @ T)
+    T = T @ vectors[:, ::-1]
+    if embedding == "orthonormal":
+        return np.asarray(np.linalg.qr(T)[0], dtype=np.float64)
+    return T * np.sqrt(np.maximum(values[::-1], 0)) if embedding == "weighted" else T
+
+
+def eigen(S_w: FloatArray, S_b: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Eigenvalues of (S_b, S_w), rising, and their vectors V with V^T S_w V = I."""
+    root = np.sqrt(np.diag(S_w))
+    L = np.linalg.cholesky(S_w / root[:, None] / root) * root[:, None]
+    values, vectors = np.linalg.eigh(np.linalg.solve(L, np.linalg.solve(L, S_b).T))
+    return values, np.linalg.solve(L.T, vectors)

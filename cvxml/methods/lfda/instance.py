@@ -1,0 +1,132 @@
+"""The checked data of LFDA."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cvxml.core.affinity import Members, members
+from cvxml.core.balls import floats, precision, with_enough_bits
+from cvxml.core.exact import flint
+from cvxml.core.inputs import check_choice, check_count, check_labels, check_number, check_X, class_names
+from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.squares import whole
+from cvxml.methods.lfda.embedding import EMBEDDINGS, axes
+from cvxml.methods.lfda.figures import figures
+from cvxml.methods.lfda.known import Known, known, scatter
+
+USUAL = 7  # K by default, where no class is too small
+
+
+@dataclass(frozen=True)
+class Instance:
+    """Checked data, of which S_w has its full rank."""
+
+    X: FloatArray  # (n, d)
+    y: IntArray  # (n,) codes
+    r: int  # components
+    k: int  # neighbours
+    embedding: str
+    alpha: float
+
+    @cached_property
+    def classes(self) -> list[Members]:
+        """The points of each class, with their scales, exactly."""
+        return members(self.X, self.y, self.k)
+
+    @cached_property
+    def known(self) -> Known:
+        """The scatter matrices and their eigenvalues, with as many bits as these need."""
+        return with_enough_bits(lambda: known(*scatter(self.X, self.y, self.classes, self.alpha), self.r))
+
+    @cached_property
+    def closed_form(self) -> FloatArray:
+        """The metric (d, d)."""
+        return self.embedded(self.known.top)
+
+    def embedded(self, M: FloatArray) -> FloatArray:
+        """The metric of the range of M (d, d) that is of the embedding."""
+        with precision(self.known.bits):
+            T = axes(floats(self.known.S_w), M, self.r)
+            return floats(figures(self.known, self.embedding, M, T).metric)
+
+
+def instance(
+    X: ArrayLike,
+    y: ArrayLike | None,
+    *,
+    n_components: int | None = None,
+    n_neighbors: int | None = None,
+    embedding: str = "weighted",
+    alpha: float = 0.0,
+) -> Instance:
+    """Everything checked. Raises ValueError for bad input, and where S_w is singular."""
+    points = check_X(X)
+    n, d = points.shape
+    codes = check_labels(y, n)
+    r = d if n_components is None else check_count(n_components, "n_components", at_most=d)
+    alpha = check_number(alpha, "alpha")
+    check_choice(embedding, "embedding", EMBEDDINGS)
+    if alpha < 0:
+        raise ValueError(f"alpha must be at least 0, got {alpha!r}")
+    sizes = np.bincount(codes)
+    # by default the paper's, or as many others as every point has in its class
+    usual = max(1, min(USUAL, int(sizes.min()) - 1))
+    k = usual if n_neighbors is None else check_count(n_neighbors, "n_neighbors")
+    if sizes.min() <= k:
+        c = int(sizes.argmin())
+        raise ValueError(
+            f"class {class_names(y)[c]:.40} has {sizes[c]} point(s), so at most {sizes[c] - 1} neighbours each, not "
+            f"n_neighbors={k}: lower n_neighbors, or leave the class out"
+        )
+    given = Instance(points, codes, r, k, embedding, alpha)
+    _check_attained(given)
+    _check_floats(given)
+    return given
+
+
+def _check_attained(given: Instance) -> None:
+    """ValueError where S_w is singular, which is decided in rationals."""
+    d, every = given.X.shape[1], _rank(_from_first(whole(given.X)[0].tolist()))
+    if every == 0:
+        raise ValueError("all points are equal: every metric is optimal; give others")
+    if given.alpha > 0:
+        return
+    near = [[row for row, scale in zip(own.points.tolist(), own.nearest, strict=True) if scale > 0]
+            for own in given.classes]  # fmt: skip
+    inside = _rank([row for rows in near for row in _from_first(rows)])
+    if inside < every:
+        raise ValueError(
+            f"near points of a class differ in {inside} of {every} directions: along the others S_w is 0 and classes "
+            "differ, so the supremum is infinite and no T attains it; give alpha > 0, more points, or fewer features "
+            "(the first principal components, say)"
+        )
+    if every < d:
+        raise ValueError(
+            f"features are linearly dependent: points differ in {every} of {d} directions, and T along the others is "
+            "not determined; give alpha > 0, or leave features out"
+        )
+
+
+def _from_first(rows: list[Any]) -> list[Any]:
+    """The differences of rows of integers from the first of them."""
+    return [[a - b for a, b in zip(row, rows[0], strict=True)] for row in rows]
+
+
+def _rank(rows: list[Any]) -> int:
+    return int(flint().fmpz_mat(rows).rank()) if rows else 0
+
+
+def _check_floats(given: Instance) -> None:
+    """ValueError where a metric is none in floats."""
+    within = floats(given.known.S_w)
+    if not (_is_number(within) and within.diagonal().min() > 0 and _is_number(given.closed_form)):
+        raise ValueError("X: the metric is too large or too small for double precision; rescale X")
+
+
+def _is_number(M: FloatArray) -> bool:
+    return bool(np.isfinite(M).all() and M.any())

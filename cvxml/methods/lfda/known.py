@@ -1,0 +1,61 @@
+"""The scatter matrices of LFDA and their eigenvalues, in balls (core/balls.py)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from cvxml.core.affinity import Members, local_scatter
+from cvxml.core.balls import MORE, TooFewBits, ball, balls, floats
+from cvxml.core.exact import flint
+from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.spectrum import eigenvectors, enclosed, inverted
+from cvxml.core.squares import within_groups
+
+SHARP = 2.0**-100  # of the largest eigenvalue: what a ball is to be within
+
+
+class Known(NamedTuple):
+    """Balls, but for what is a float."""
+
+    bits: int
+    r: int
+    S_w: Any
+    S_b: Any
+    inverse: Any  # of S_w
+    l: list[Any]  # the eigenvalues of (S_b, S_w), falling  # noqa: E741
+    unique: bool  # l_r > l_{r+1}, or there is no l_{r+1}
+    top: FloatArray  # near the plain metric
+
+
+def known(S_w: Any, S_b: Any, r: int) -> Known:
+    """At the precision of now. Raises TooFewBits where more of it may tell l_r from l_{r+1}."""
+    inverse = inverted(S_w)
+    product = inverse * S_b
+    found = enclosed(product)
+    # by the balls themselves: floats of eigenvalues that are next to each other may be equal
+    order = sorted(range(len(found)), key=lambda k: found[k].mid(), reverse=True)
+    l = [found[k] for k in order]  # noqa: E741
+    unique = r == len(l) or all(a > b for a in l[:r] for b in l[r:])
+    sharp = all(float(each.rad()) <= SHARP * float(l[0]) for each in l)
+    if not sharp or (not unique and flint().ctx.prec < MORE[-1]):
+        raise TooFewBits("eigenvalues are next to each other, or S_w next to singular")
+    # the projection on the range along the other eigenvectors is T T^T S_w
+    R, acb_mat = eigenvectors(product)[1], flint().acb_mat
+    E = acb_mat([[int(i == j and i in order[:r]) for j in range(len(l))] for i in range(len(l))])
+    top = floats(R * E * inverted(R) * acb_mat(inverse))
+    return Known(flint().ctx.prec, r, S_w, S_b, inverse, l, unique, top)
+
+
+def scatter(X: FloatArray, y: IntArray, classes: list[Members], alpha: float) -> tuple[Any, Any]:
+    """S_w and S_b (d, d), at the precision of now."""
+    n, d = X.shape
+    inside, at = within_groups(X, y, [1] * len(classes))
+    between = within_groups(X, 0 * y, [1])[0] - inside
+    S_w, S_b = flint().arb_mat(d, d), balls(between, at) / n
+    for k in range(d):
+        S_w[k, k] = ball(alpha)
+    for own in classes:
+        G, n_c = local_scatter(own), len(own.D)
+        S_w, S_b = S_w + G / n_c, S_b - G * ball(Fraction(1, n_c) - Fraction(1, n))
+    return S_w, S_b

@@ -1,0 +1,162 @@
+"""LFDA, local Fisher discriminant analysis (Sugiyama 2006, 2007): apart where classes differ, near where neighbours do.
+
+Problem, with n_c points in the class of i, and A_ij between 0 and 1 the larger, the nearer two points of a class are,
+    max_{T (d, r)}  tr (T^T S_w T)^-1 T^T S_b T,     S = 1/2 sum_ij W_ij (x_i - x_j)(x_i - x_j)^T,
+    W_w = A_ij / n_c in a class, else 0;             W_b = A_ij (1/n - 1/n_c) in a class, else 1/n.
+A_ij = exp(-D_ij / (s_i s_j)), s_i the distance of i to the K-th nearest of its class, and 0 where a scale is 0. It is
+minimised with the sign changed. alpha I, added to S_w, is ours (0 by default), as the author's kernel program adds it.
+The problem asks for the range of T alone; a metric T T^T needs more, its `embedding`:
+    "plain" T^T S_w T = I;    "weighted" the same, each eigenvector times the root of its eigenvalue;
+    "orthonormal" T^T T = I.
+A metric is judged by its range, and refused where it is further than `FEASIBILITY_TOL` from the one of its embedding.
+
+Bound. In plain metrics the problem is linear, and their convex hull is 0 <= M <= S_w^-1, tr S_w M = r (`problem`). With
+l_1 >= l_2 >= .. the eigenvalues of (S_b, S_w), any number s bounds all metrics by r s + sum_k (l_k - s)_+ (`dual`):
+Ky Fan's theorem. Balls enclose S_w, S_b, l and all of a metric's figures (core/balls.py, core/spectrum.py); floats
+come last. The range is unique if and only if l_r > l_{r+1}, which balls decide. Scale: the optimum. Radius: bound.py.
+Where S_w is singular nothing is attained, or T is not determined: `instance` refuses that, by exact ranks.
+
+Reference: M. Sugiyama, Dimensionality reduction of multimodal labeled data by local Fisher discriminant analysis, JMLR
+8, 2007. The printed equations were not at hand: docs/lfda.md says what was read.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cvxml.core.balls import MORE, floats, precision
+from cvxml.core.exact import Exact
+from cvxml.core.example import drawn, sample, timed, verified
+from cvxml.core.method import ConvexMethod
+from cvxml.core.metric import FloatArray
+from cvxml.core.parameter import COUNT, NUMBER, WORD, Parameter
+from cvxml.core.result import Certificate, Dual
+from cvxml.core.run import Callback, Found, Start, in_one_step
+from cvxml.core.statement import Statement
+from cvxml.methods.lfda.bound import price
+from cvxml.methods.lfda.certify import certify, exact_interval, judged
+from cvxml.methods.lfda.embedding import axes, transformation
+from cvxml.methods.lfda.evaluate import evaluate, objective
+from cvxml.methods.lfda.instance import Instance, instance
+from cvxml.methods.lfda.misreadings import MISREADINGS
+
+
+class LFDA(ConvexMethod[Instance]):
+    """The directions in which classes are apart for what near points of a class are."""
+
+    id = "lfda"
+    TITLE = "LFDA: local Fisher discriminant analysis (Sugiyama 2007)"
+    PARAMETERS: ClassVar = {
+        "n_components": Parameter("r, the rank of the metric", COUNT, otherwise="all d features"),
+        "n_neighbors": Parameter(
+            "K: the distance to the K-th nearest of its class is a point's scale",
+            COUNT,
+            otherwise="7, or the others in the smallest class",
+        ),
+        "embedding": Parameter(
+            '"plain": eigenvectors as they are; "weighted": times the roots of their eigenvalues; "orthonormal"',
+            WORD,
+            "weighted",
+        ),
+        "alpha": Parameter("added to the diagonal of the scatter within classes, >= 0", NUMBER, 0.0),
+    }
+    STATEMENT = Statement(
+        "cvxml.methods.lfda.problem",
+        ("problem",),
+        further=Statement(
+            "cvxml.methods.lfda.definitions", further=Statement("cvxml.methods.lfda.problem", ("dual",))
+        ),
+    )
+    MISREADINGS: ClassVar = MISREADINGS
+    EXAMPLES: ClassVar = (
+        drawn(5, 24, 3, n_components=1, n_neighbors=2, embedding="plain"),
+        drawn(7, 18, 5, degenerate=True, n_components=2, n_neighbors=2, alpha=0.1),
+        drawn(8, 18, 3, 2, n_components=2, n_neighbors=3, embedding="orthonormal"),
+        sample("iris", 30, n_components=2, n_neighbors=3),
+        verified("iris", n_components=2),
+        verified("wine", 90, n_components=3, embedding="plain"),
+        timed("iris", n_components=2),
+        timed("wine", n_components=3),
+    )
+
+    def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
+        """See `instance`."""
+        return instance(X, y, **params)
+
+    def feasibility(self, given: Instance, M: FloatArray) -> str:
+        """Of a metric of the embedding."""
+        with precision(given.known.bits):
+            return str(judged(given, M)[1])
+
+    def problem(self, given: Instance) -> Any:
+        """Variable "M" (d, d), plain whatever the embedding."""
+        from cvxml.methods.lfda.problem import problem
+
+        return problem(given.X, given.y, given.r, given.k, given.alpha)
+
+    def dual(self, given: Instance) -> Any:
+        """Variables "s", "N" (d, d)."""
+        from cvxml.methods.lfda.problem import dual
+
+        return dual(given.X, given.y, given.r, given.k, given.alpha)
+
+    def prices(self, given: Instance, values: dict[str, FloatArray]) -> Dual:
+        """The price of the trace: the best N for it is known."""
+        return {"s": np.reshape(values["s"], 1)}
+
+    def through_cvxpy(self, given: Instance, solver: str) -> Found:
+        """The metric of its range that is of the embedding."""
+        found = super().through_cvxpy(given, solver)
+        return found._replace(metric=given.embedded(found.metric))
+
+    def objective(self, given: Instance, M: FloatArray) -> float:
+        """From the definition."""
+        return objective(given, M)
+
+    def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
+        """See `evaluate`."""
+        return evaluate(given, M)
+
+    def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
+        """From "s" (1,), any number but NaN."""
+        return certify(given, M, dual)
+
+    def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
+        """The same, rounded outward, of the metric of the embedding that has about the range of M."""
+        return exact_interval(given, M, dual, root)
+
+    def search(
+        self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
+    ) -> Found:
+        """The closed form."""
+        dual = {"s": np.array([price(given.known)])}
+        return in_one_step(given.closed_form, dual, partial(certify, given), callback)
+
+    def notes(self, given: Instance, found: Found, certificate: Certificate) -> list[str]:
+        """That the metric is not unique, as far as is known."""
+        if given.known.unique:
+            return [*found.notes]
+        r = given.r
+        said = f"eigenvalues {r} and {r + 1} are one to {MORE[-1]} bits: other metrics are as good, or next to it"
+        return [*found.notes, said]
+
+    def components(self, given: Instance, M: FloatArray) -> FloatArray:
+        """T^T (r, d), what the paper learns."""
+        S_w, S_b = floats(given.known.S_w), floats(given.known.S_b)
+        return transformation(S_w, S_b, axes(S_w, M, given.r), given.embedding).T
+
+    def stored(self, given: Instance) -> dict[str, Any]:
+        """The rank as a number."""
+        return {
+            "n_components": given.r,
+            "n_neighbors": given.k,
+            "embedding": given.embedding,
+            "alpha": given.alpha,
+        }
+
+
+METHOD = LFDA()

@@ -1,0 +1,67 @@
+"""The objective of PLML's metrics and everything an implementer compares, from the definition."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cvxml.core.metric import FloatArray, blocks_of, in_blocks
+from cvxml.methods.plml import weights as of_weights
+from cvxml.methods.plml.instance import Instance
+
+
+def objective(given: Instance, M: FloatArray) -> float:
+    """alpha1 sum ||M_b||^2 + sum [1 - <M(x_i), H_t>]_+ + alpha2 sum over pairs of D"""
+    metrics = blocks_of(M, given.m)
+    norm = given.alpha1 * sum(float(np.sum(M_b**2)) for M_b in metrics)
+    losses = [max(0.0, 1 - v) for v in _margins(given, metrics)]
+    return norm + float(np.sum(losses)) + given.alpha2 * _pull(given, metrics)
+
+
+def local(given: Instance, metrics: FloatArray, i: int) -> FloatArray:
+    """M(x_i) = sum_b W_ib M_b (d, d)"""
+    M: FloatArray = sum((share * M_b for share, M_b in zip(given.W[i], metrics, strict=True)), 0 * metrics[0])
+    return M
+
+
+def _margins(given: Instance, metrics: FloatArray) -> list[float]:
+    """<M(x_i), H_t> of every triplet."""
+    X, found = given.X, []
+    for i, j, l in given.triplets().tolist():  # noqa: E741 (the paper's l)
+        M, far, near = local(given, metrics, i), X[i] - X[l], X[i] - X[j]
+        found.append(float(far @ M @ far - near @ M @ near))
+    return found
+
+
+def _pull(given: Instance, metrics: FloatArray) -> float:
+    """(x_i - x_j)^T M(x_i) (x_i - x_j), summed over the pairs."""
+    X, found = given.X, []
+    for i, j in given.targets.tolist():
+        found.append(float((X[i] - X[j]) @ local(given, metrics, i) @ (X[i] - X[j])))
+    return float(np.sum(found))
+
+
+def evaluate(given: Instance, M: FloatArray) -> dict[str, Any]:
+    """Intermediates at M: the three parts; triplets, margins, losses; metrics, W, what W costs; a subgradient in M."""
+    X, metrics = given.X, blocks_of(M, given.m)
+    margins = np.array(_margins(given, metrics))
+    slope = 2 * given.alpha1 * metrics
+    for (i, j, l), v in zip(given.triplets().tolist(), margins.tolist(), strict=True):  # noqa: E741
+        far, near = X[i] - X[l], X[i] - X[j]
+        slope = slope - (v < 1) * given.W[i][:, None, None] * (np.outer(far, far) - np.outer(near, near))
+    for i, j in given.targets.tolist():
+        slope = slope + given.alpha2 * given.W[i][:, None, None] * np.outer(X[i] - X[j], X[i] - X[j])
+    smooth = given.smooth
+    return {
+        "objective": objective(given, M),
+        "norm": given.alpha1 * float(np.sum(metrics**2)),
+        "pull": given.alpha2 * _pull(given, metrics),
+        "triplets": given.triplets(),
+        "margins": margins,
+        "losses": np.maximum(0.0, 1 - margins),
+        "metrics": metrics,
+        "weights": given.W,
+        "weights_objective": None if smooth is None else of_weights.objective(smooth, given.W),
+        "subgradient": in_blocks(slope),
+    }

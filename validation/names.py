@@ -1,0 +1,156 @@
+"""How often a diagnosis names a misreading that nobody made: random and perturbed metrics of every method.
+
+    python -m validation.names --n 20000 --folder results/names
+
+Each candidate is a metric that no misreading led to: a random psd matrix of any size and rank; the optimum with noise
+of any size; or a metric on the way from a multiple of the identity to the optimum. Whatever `check` names of it, or
+lists as nearest, is wrong. Candidates of one set of data share the solutions that they are compared with, as one
+`check` does for its misreadings; nothing else differs from `check`. Results are kept, one file for some candidates.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cvxml import datasets
+from cvxml.core.example import Example
+from cvxml.core.metric import FloatArray
+from cvxml.core.misreading import Other
+from cvxml.core.threads import one_blas_thread
+from cvxml.methods import METHODS, get
+from cvxml.oracle.asked import Asked
+from cvxml.oracle.diagnose import diagnose
+from cvxml.oracle.judge import Judge
+from cvxml.oracle.reference import Reference, reference
+
+TOL = 1e-6
+ROUND = 40  # candidates of a file
+
+
+class Shared(Judge):
+    """A judge that knows what others of the same data have solved."""
+
+    known: dict[Any, Any]
+    of_weights: dict[Any, Any]
+    same: Other
+
+    def __init__(self, asked: Asked, optimum: Reference | None):
+        super().__init__(asked, optimum)
+        self.solved, self.weighed, self.itself = self.known, self.of_weights, self.same
+
+    def _key(self, other: Other) -> Any:
+        content = {name: np.asarray(value, dtype=object).tolist() for name, value in other.params.items()}
+        return np.asarray(other.X).tobytes(), repr(other.y), repr(content), other.method or self.method
+
+
+def candidates(best: FloatArray, rng: np.random.Generator) -> Iterator[tuple[str, FloatArray]]:
+    """Of the size of `best` (d, d), one kind after the other, without end."""
+    d, norm = len(best), float(np.linalg.norm(best)) or 1.0
+    while True:
+        factor = rng.standard_normal((d, rng.integers(1, d + 1)))
+        random = factor @ factor.T
+        yield "random", random * norm * 10 ** rng.uniform(-1.5, 1) / np.linalg.norm(random)
+        noise = rng.standard_normal((d, d))
+        values, vectors = np.linalg.eigh(
+            best + norm * 10 ** rng.uniform(-4, 0) * (noise + noise.T) / np.linalg.norm(noise + noise.T)
+        )
+        yield "noise", (vectors * np.maximum(values, 0)) @ vectors.T
+        way = 10 ** rng.uniform(-4, 0)
+        yield "on the way", (1 - way) * best + way * norm * 10 ** rng.uniform(-1, 1) * np.eye(d) / np.sqrt(d)
+
+
+def judged(method: str, example: Example, seed: int, n: int) -> list[dict[str, Any]]:
+    """What is said of n candidates. Raises ValueError where the data have no optimum."""
+    module, (X, y) = get(method), datasets.of_example(example)
+    given = module.instance(X, y, **example.params)
+    optimum = None
+    if module.CLAIM == "optimal":
+        optimum = reference(module, given, None, TOL)
+        best = optimum.solution.metric
+    else:
+        best = module.solve(given, tol=TOL / 10).metric
+    shape = Shared
+    shape.known, shape.of_weights, shape.same = {}, {}, Other(X, y, example.params)
+    import cvxml.oracle.diagnose as place
+
+    place.Judge = shape  # type: ignore[misc]
+    rows = []
+    if best.ndim != 2:
+        raise ValueError("blocks of metrics are not drawn")
+    drawn = candidates(best, np.random.default_rng(seed))
+    for _, (kind, metric) in zip(range(n), drawn, strict=False):
+        asked = Asked(method, X, y, shape.same.params, given, metric)
+        started = time.process_time()
+        found = diagnose(asked, optimum)
+        rows.append(
+            {
+                "method": method,
+                "data": str(example.points),
+                "d": len(best),
+                "kind": kind,
+                "named": list(found.named),
+                "nearest": [str(each) for each in found.nearest],
+                "seconds": time.process_time() - started,
+            }
+        )
+    return rows
+
+
+def examples(method: str) -> list[Example]:
+    """Those of the method that are small, and not degenerate."""
+    return [
+        each
+        for each in get(method).EXAMPLES
+        if each.use == "tested" and not getattr(each.points, "degenerate", False)
+    ]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--n", type=int, default=20_000, help="candidates, about")
+    parser.add_argument("--method", choices=METHODS)
+    parser.add_argument("--minutes", type=float, default=1e9, help="no file is begun after these")
+    parser.add_argument("--folder", type=Path, default=Path("results/names"))
+    options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    methods = METHODS if options.method is None else (options.method,)
+    until = time.monotonic() + 60 * options.minutes
+    rounds = -(-options.n // (len(methods) * ROUND))
+    for chunk in range(rounds):
+        for method in methods:
+            told = examples(method)
+            path = options.folder / f"{method.replace(':', '_')}-{chunk}.json"
+            if path.exists() or not told or time.monotonic() > until:
+                continue
+            try:
+                with one_blas_thread(), warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    rows = judged(method, told[chunk % len(told)], chunk, ROUND)
+            except ValueError as error:
+                rows = []
+                print(method, told[chunk % len(told)].points, error)
+            path.write_text(json.dumps(rows, indent=0), encoding="utf-8")
+    rows = [
+        row for path in sorted(options.folder.glob("*.json")) for row in json.loads(path.read_text("utf-8"))
+    ]
+    wrong = [row for row in rows if row["named"] or row["nearest"]]
+    for row in wrong:
+        print(row["method"], row["data"], row["d"], row["kind"], *row["named"], *row["nearest"], sep=" | ")
+    print(
+        f"{len(rows)} candidates, {len(wrong)} with a name, {sum(bool(row['named']) for row in wrong)} of these certain"
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
