@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from cvxml.core.exact import Exact, decimal
+from cvxml.core.exact import Exact, Unproved, decimal
 from cvxml.core.inputs import check_number
 from cvxml.core.report import Verdict
 from cvxml.core.result import Certificate, SavedSolution, plain
@@ -88,7 +88,9 @@ def recertify(saved: SavedSolution, tol: float, exact: bool = False) -> Recertif
 
 def _recertify(saved: SavedSolution, tol: float, exact: bool) -> Recertified:
     of, params = get_exact(saved.method) if exact else get(saved.method), _params(saved)
-    given = of.instance(saved.X, saved.y, **params)
+    # without labels a solution has zeros in their place, which are no labels
+    y = saved.y if np.any(saved.y) else None
+    given = of.instance(saved.X, y, **params)
     missing = [name for name in of.stored(given) if name not in saved.params]
     if missing:
         raise ValueError(f"its params have no {missing[0]}")
@@ -96,9 +98,16 @@ def _recertify(saved: SavedSolution, tol: float, exact: bool) -> Recertified:
     with one_blas_thread():
         proof = of.certify(given, metric, saved.dual)
         verdict, reason = _judge(proof, saved.claimed, tol, of.machine_slack(given, metric))
-        interval = of.exact(given, metric, saved.dual) if exact else None
+        try:
+            interval = of.exact(given, metric, saved.dual) if exact else None
+        except Unproved as error:
+            interval = None
+            if verdict is not Verdict.REFUTED:
+                verdict, reason = Verdict.INCONCLUSIVE, str(error)
     if interval is not None and verdict is not Verdict.REFUTED:
         verdict, reason = _judge_exactly(interval, proof, Fraction(tol) * interval.scale)
+    if verdict is Verdict.CERTIFIED and (never := of.unattained(given)):
+        verdict, reason = Verdict.INCONCLUSIVE, f"{never}; of the infimum {reason}"
     if verdict is Verdict.CERTIFIED and not _lists_are_as_claimed(saved, params):
         verdict, reason = Verdict.REFUTED, "its neighbour lists are not those that its params name"
     if verdict is Verdict.CERTIFIED and not _targets_are_as_claimed(saved):

@@ -92,15 +92,15 @@ def certify(given: Smooth, W: FloatArray, V: FloatArray | None = None) -> Certif
         feasibility = SimplexFeasibility(0.0, float(W.min()), float(distance), float(np.linalg.norm(W)))
     return Certificate(
         kind="global",
-        objective=float(value),
-        lower_bound=float(bound),
+        objective=upward(value),
+        lower_bound=-upward(-bound),
         gap=upward(gap),
-        scale=float(value),
+        scale=-upward(-value),
         rounding=0.0,
         radius=math.inf,
         feasibility=feasibility,
         dual={"V": V},
-        value_rounding=4 * float(np.finfo(float).eps) * float(value),
+        value_rounding=4 * float(np.finfo(float).eps) * upward(value),
     )
 
 
