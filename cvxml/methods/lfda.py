@@ -268,6 +268,12 @@ def _check_attained(given: Instance) -> None:
     within = floats(given.known.S_w)
     if not (_is_number(within) and within.diagonal().min() > 0 and _is_number(closed_form(given))):
         raise ValueError("X: the metric is too large or too small for double precision; rescale X")
+    with precision(given.known.bits):
+        if not judged(given, closed_form(given))[1].feasible:
+            raise ValueError(
+                "features are next to linearly dependent: no matrix of doubles is the metric; leave features out, or "
+                "give alpha > 0"
+            )
 
 
 def _is_number(M: FloatArray) -> bool:

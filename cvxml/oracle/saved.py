@@ -23,6 +23,7 @@ from cvxml.oracle.exactly import ANOTHER, stands_for
 
 SAME = 1e-9  # relative: figures closer than this are the same
 EPS = float(np.finfo(float).eps)
+BY_LISTS = {"n_neighbors", "neighborhood"}  # numbers and names that stand beside the lists they name
 
 
 @dataclass(frozen=True)
@@ -113,6 +114,14 @@ def _recertify(saved: SavedSolution, tol: float, exact: bool) -> Recertified:
     if verdict is Verdict.CERTIFIED and not _targets_are_as_claimed(saved):
         k = saved.params["n_neighbors"]
         verdict, reason = Verdict.REFUTED, f"its targets are not the {k} nearest, which its params name"
+    if verdict is Verdict.CERTIFIED and not _triplets_are_as_claimed(saved):
+        k = saved.params["n_neighbors"]
+        verdict, reason = (
+            Verdict.REFUTED,
+            f"its triplets are not those of {k} neighbours, which its params name",
+        )
+    if verdict is Verdict.CERTIFIED and (name := _not_as_solved(saved, of.stored(given))):
+        verdict, reason = Verdict.REFUTED, f"{name} is not {saved.params[name]!r:.40}, as its params say"
     return Recertified(saved.method, verdict, reason, proof, saved.claimed, interval)
 
 
@@ -154,6 +163,29 @@ def _targets_are_as_claimed(saved: SavedSolution) -> bool:
         return False
     pairs = {(i, j) for i, listed in enumerate(targets) for j in listed}
     return pairs == {(i, j) for i, j in np.asarray(nearest).reshape(-1, 2).tolist()}
+
+
+def _triplets_are_as_claimed(saved: SavedSolution) -> bool:
+    """True if the triplets are those that are drawn by n_neighbors, where a number is named."""
+    k, triplets = saved.params.get("n_neighbors"), saved.params.get("triplets")
+    if k is None or triplets is None:
+        return True
+    others = {name: value for name, value in saved.params.items() if name != "triplets"}
+    of = get(saved.method)
+    try:
+        drawn = of.stored(of.instance(saved.X, saved.y, **others))["triplets"]
+    except ValueError:  # there are no labels, or too few points
+        return False
+    return sorted(drawn) == sorted(triplets)
+
+
+def _not_as_solved(saved: SavedSolution, params: dict[str, Any]) -> str:
+    """The name of a number that explicit lists win over, and that is another; empty if there is none."""
+    for name in params.keys() - BY_LISTS:
+        pair = params[name], saved.params[name]
+        if pair[0] != pair[1] and not any(isinstance(value, (list, dict)) for value in pair):
+            return name
+    return ""
 
 
 def _undecided(proof: Certificate) -> str:

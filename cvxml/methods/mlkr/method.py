@@ -161,7 +161,10 @@ class MLKR(StationaryMethod[Instance]):
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
         """What the search knows, and that F is flat where it ended, if so."""
         if found.status is Status.STALLED and certificate.scale <= FLAT * certificate.objective:
-            return [*found.notes, "F is flat around this metric: the run leaves for infinity, along no ray"]
+            return [
+                *found.notes,
+                "F is next to flat around this metric: the run seems to leave for infinity, along no ray",
+            ]
         return found.notes
 
     def improve(
@@ -184,11 +187,7 @@ class MLKR(StationaryMethod[Instance]):
         A = rows_of(given, M)
         if tends_to_0(given, M):
             return (EXACTLY,)
-        return (
-            ("larger multiples of this metric tend to an objective as good or better",)
-            if leaves(given, A)
-            else ()
-        )
+        return (SEEN,) if leaves(given, A) else ()
 
     def stored(self, given: Instance) -> dict[str, Any]:
         """The rank as a number."""
@@ -199,6 +198,9 @@ class MLKR(StationaryMethod[Instance]):
         return low_rank_components(M, given.m)
 
 
+SEEN = (
+    "as far as double precision sees, larger multiples of this metric tend to an objective as good or better"
+)
 EXACTLY = (
     "the nearest neighbours of all points have their targets: with multiples of this metric F tends to 0, which no "
     "metric attains"

@@ -295,3 +295,13 @@ def test_a_saved_file_is_proved_without_the_package(kind: str, tmp_path: Path) -
     path.write_text(json.dumps(content))
     done = subprocess.run([sys.executable, RECOMPUTE, path], capture_output=True, text=True, check=False)
     assert done.returncode != 0
+
+
+@pytest.mark.parametrize("unit", [1e-150, 1e-200, 1e-300])
+def test_a_feature_that_no_weight_could_use_has_none(unit: float) -> None:
+    X, y = random_data(0, n=12, d=3, classes=2)
+    without = cvxml.solve(ID, X[:, 1:], y, n_neighbors=1, tol=1e-8)
+    solution = cvxml.solve(ID, X * [unit, 1.0, 1.0], y, n_neighbors=1, tol=1e-8)
+    assert solution.status is Status.CONVERGED
+    assert solution.metric[0, 0] == 0
+    assert solution.objective == pytest.approx(without.objective, rel=1e-6)
