@@ -100,6 +100,14 @@ def decimal(value: Fraction, up: bool) -> str:
     return str(context.divide(Decimal(value.numerator), Decimal(value.denominator)))
 
 
+def nearest(value: Fraction) -> float:
+    """The nearest float, infinite beyond all floats."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
 def upward(value: Fraction) -> float:
     """The least float that is at least `value`; inf beyond all floats."""
     try:

@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from cvxml.core.exact import upward
+from cvxml.core.exact import nearest, upward
 from cvxml.core.metric import FloatArray
 from cvxml.methods.glml import definitions as glml
 from cvxml.methods.kernel_mlsvm import exact as kernel_exact
@@ -131,5 +131,10 @@ def test_the_bounds_of_glml_and_nca_from_the_definitions() -> None:
 
 
 def test_beyond_all_floats_the_ends_are_still_ends() -> None:
-    assert upward(Fraction(10) ** 400) == math.inf
+    assert (
+        upward(Fraction(10) ** 400)
+        == nearest(Fraction(10) ** 400)
+        == -nearest(-(Fraction(10) ** 400))
+        == math.inf
+    )
     assert upward(-(Fraction(10) ** 400)) == -sys.float_info.max
