@@ -285,9 +285,9 @@ def test_a_direction_that_is_exact_only_once_it_is_rounded_proves_it() -> None:
 def test_a_lam_that_allows_everything_has_the_diagonal(points: Any) -> None:
     pairs = {"similar": [[0, 1]], "dissimilar": [[1, 2]]}
     given: dict[str, Any] = {"pairs": pairs, "eta": 0.1}
-    solution = cvxml.solve("sdml", points, None, lam=1e308, **given)
+    solution = cvxml.solve("sdml", points, None, lam=1.7e308, **given)
     assert solution.status is Status.CONVERGED
-    S = cvxml.evaluate("sdml", points, None, solution.metric, lam=1e308, **given).S
+    S = cvxml.evaluate("sdml", points, None, solution.metric, lam=1.7e308, **given).S
     np.testing.assert_allclose(solution.metric, np.diag(1 / np.diag(S)), atol=1e-4)
 
 
