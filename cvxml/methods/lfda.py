@@ -268,12 +268,6 @@ def _check_attained(given: Instance) -> None:
     within = floats(given.known.S_w)
     if not (_is_number(within) and within.diagonal().min() > 0 and _is_number(closed_form(given))):
         raise ValueError("X: the metric is too large or too small for double precision; rescale X")
-    with precision(given.known.bits):
-        if not judged(given, closed_form(given))[1].feasible:
-            raise ValueError(
-                "features are next to linearly dependent: no matrix of doubles is the metric; leave features out, or "
-                "give alpha > 0"
-            )
 
 
 def _is_number(M: FloatArray) -> bool:
@@ -667,9 +661,15 @@ class LFDA(ConvexMethod[Instance]):
     def search(
         self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
-        """The closed form."""
-        dual = {"s": np.array([price(given)])}
-        return in_one_step(closed_form(given), dual, partial(self.certify, given), callback)
+        """The closed form. Raises ValueError where its doubles are no metric of the embedding."""
+        metric, dual = closed_form(given), {"s": np.array([price(given)])}
+        with precision(given.known.bits):
+            if not judged(given, metric)[1].feasible:
+                raise ValueError(
+                    "features are next to linearly dependent: the closed form in doubles is not the metric; leave "
+                    "features out, or give alpha > 0"
+                )
+        return in_one_step(metric, dual, partial(self.certify, given), callback)
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> list[str]:
         """That the metric is not unique, as far as is known."""

@@ -316,7 +316,8 @@ def test_triplets_that_are_not_drawn_so_are_not_said_to_be(
 )
 def test_a_number_that_is_not_that_of_the_lists_is_refuted(method: str, name: str, tmp_path: Path) -> None:
     data, path = (SOME[0][:12], SOME[1][:12]), tmp_path / "s.json"
-    content = content_of(solved(method, data, **({"n_anchors": 2} if method == "plml" else {})))
+    params = {"scml": {"n_neighbors": 1}, "plml": {"n_neighbors": 1, "n_anchors": 2}}.get(method, {})
+    content = content_of(solved(method, data, **params))
     assert verdict_on(content, path)[0] is Verdict.CERTIFIED
     content["params"][name] = 3
     verdict, reason = verdict_on(content, path)
