@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from cvxml.core.exact import Exact
+from cvxml.core.exact import Exact, Unproved
 from cvxml.core.report import Report, Verdict, Witness
 from cvxml.core.result import TOLERANCES, Certificate, Solution, Status
 from cvxml.oracle.asked import LATE, Asked
@@ -42,7 +42,10 @@ def check_convex(asked: Asked) -> Report:
     verdict, reasons = _judge(proof, reference, scale, asked.tol, ties, asked.lists)
     exact = None
     if asked.exact and candidate is not None and _may_be_judged_exactly(proof, verdict, ties):
-        verdict, reason, exact = judge_exactly(asked, candidate, reference)
+        try:
+            verdict, reason, exact = judge_exactly(asked, candidate, reference)
+        except Unproved as error:
+            verdict, reason = Verdict.INCONCLUSIVE, str(error)
         reasons = [reason]
     if (
         verdict is Verdict.REFUTED
@@ -60,6 +63,8 @@ def check_convex(asked: Asked) -> Report:
                 Verdict.INCONCLUSIVE,
                 [f"our metric is better by {better_by:.3g}, {ABOVE.format(above)}"],
             )
+    if verdict is Verdict.CERTIFIED and (never := module.unattained(given)):
+        verdict, reasons = Verdict.INCONCLUSIVE, [f"{never}; {reasons[0]} of the infimum"]
     cut = reference.status is Status.TIME_LIMIT
     if cut and verdict is Verdict.CERTIFIED and proof is not None and not proof.proves(asked.tol):
         verdict, reasons = (

@@ -14,6 +14,7 @@ from cvxml.core.metric import FloatArray
 from cvxml.family.combinations import Combinations, NormOfCombination, SumOfWeights, projected
 from cvxml.family.rational import plane
 from cvxml.family.rows import Weights
+from tests.instances import fractions
 
 KINDS = ["features", "few", "many"]
 
@@ -121,3 +122,36 @@ def test_the_projection_leaves_nothing_to_win() -> None:
         assert (z >= 0).all()
         assert slope.min() >= -1e-9
         assert abs(slope @ z) <= 1e-9
+
+
+@pytest.mark.parametrize("of_sum", [True, False])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_matrix_next_to_a_combination_costs_what_is_said_of_it(seed: int, of_sum: bool) -> None:
+    """Far points, next to each other's distance: a matrix off the cone by 3e-14 of itself, in fractions.
+
+    Nothing is said of how far it is from the cone, so that its own distances and norm are meant.
+    """
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((8, 4)) + 1e4 * rng.standard_normal((8, 1))
+    B, E = rng.standard_normal((3, 4)), rng.standard_normal((4, 4))
+    A = combined(B, rng.random(3))
+    A = A + 3e-14 * np.linalg.norm(A) * (E + E.T) / np.linalg.norm(E + E.T)
+    of: Any = SumOfWeights(X, B, 0.5) if of_sum else NormOfCombination(X, B)
+    looked = of.look(A)
+    assert "combination" not in str(looked.feasibility)
+    exact, x = fractions(A), fractions(X)
+    every = np.array([(i, j) for i in range(8) for j in range(8) if i != j])
+    D, off = looked.view.pairs(every)
+    products = looked.view.products()
+    own, k, other, reach = products.below(np.arange(8), np.full(8, np.inf))
+    table, wide = np.zeros((8, 8)), np.full((8, 8), np.nan)
+    table[own, k], wide[own, k] = other, reach
+    rows, far = looked.view.from_points(np.arange(8))
+    for (i, j), value, moved in zip(every.tolist(), D.tolist(), off.tolist(), strict=True):
+        true = (x[i] - x[j]) @ exact @ (x[i] - x[j])
+        assert abs(true - Fraction(value)) <= moved
+        assert abs(true - Fraction(float(table[i, j]))) <= wide[i, j]
+        assert abs(true - Fraction(float(rows[i, j]))) <= far[i, j]
+    if not of_sum:
+        norm = of.value(looked.view)
+        assert abs((exact**2).sum() / 2 - Fraction(norm.value)) <= norm.off

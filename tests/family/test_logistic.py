@@ -95,3 +95,12 @@ def test_separated_is_decided_to_the_last_digit() -> None:
         X - np.array([[2.0**-50], [0], [0], [0]]), rows, t, root
     )  # the similar pair is further
     assert not separated(X[[0, 1, 2, 1]], rows, t, root)  # all are equally far: nothing to gain
+
+
+def test_what_underflows_is_not_called_0() -> None:
+    """log(1 + exp(-1000)) is no float; beside a scale of 0 nothing is decided."""
+    of = Logistic(np.array([1, -1]), 1000.0)
+    part = of.part(Block(np.array([0.0, 3000.0]), np.zeros(2), np.zeros(2)))
+    assert part.value.value == 0 < part.value.off
+    assert part.excess.value == 0 < part.excess.off
+    assert of.conjugate(np.array([-5e-324, 5e-324])).off > 0

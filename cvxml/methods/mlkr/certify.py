@@ -30,13 +30,21 @@ CLOSE, ROUNDING = 10**9, 1 << 46
 
 
 def tends_to_0(given: Instance, Q: FloatArray) -> bool:
-    """True if all that are nearest to a point in Q (d, d) have its target, exactly: F of its multiples tends to 0."""
-    if not Q.any():
-        return False
-    (points, at), (V, v_at) = given.points, whole(Q)
-    for i, row in enumerate(Plane(points, at).distances(Squares(V, v_at, 0.0)).D):
+    """True if all that are nearest to a point in Q (d, d) have its target, exactly: F of its multiples tends to 0.
+
+    Also in the A^T A next to it, since floats that are no metric could have a nearest point at less than 0.
+    """
+    return bool(Q.any()) and all(
+        _nearest_have_its_target(given, each)
+        for each in (squared(components(given, Q)), Squares(*whole(Q), 0.0))
+    )
+
+
+def _nearest_have_its_target(given: Instance, Q: Squares) -> bool:
+    (points, at), y = given.points, given.y
+    for i, row in enumerate(Plane(points, at).distances(Q).D):
         least = min(D for k, D in enumerate(row) if k != i)
-        if any(given.y[k] != given.y[i] for k, D in enumerate(row) if k != i and least == D):
+        if any(y[k] != y[i] for k, D in enumerate(row) if k != i and least == D):
             return False
     return True
 

@@ -172,7 +172,10 @@ class NCA(StationaryMethod[Instance]):
         solver = Solver(given)
         found = [solver.at_infinity(M), given.dropped()]
         if not found[0] and solver.leaves(solver.of_metric(M)):
-            found.append("larger multiples of this metric tend to an objective as good or better")
+            found.append(
+                "as far as double precision sees, larger multiples of this metric tend to an objective as good "
+                "or better"
+            )
         return tuple(sentence for sentence in found if sentence)
 
     def stored(self, given: Instance) -> dict[str, Any]:

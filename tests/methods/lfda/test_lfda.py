@@ -307,6 +307,17 @@ def test_a_singular_scatter_is_refused_and_alpha_mends_it() -> None:
     assert values[0] < values[1] < 1e-2 * values[2]
 
 
+@pytest.mark.parametrize("r", [None, 1, 2])
+def test_features_that_depend_on_each_other_but_for_rounding_are_refused(r: int | None) -> None:
+    """Sums of decimals, of full rank as rational numbers are: S_w is 1e30 times as large one way as another."""
+    X, y = random_data(0, n=12, d=3, classes=2)
+    X = np.round(X + 1.5 * y[:, None] * [1.0, 0.0, 0.0], 3)
+    sums = np.c_[X, X[:, 0] + X[:, 1]]
+    with pytest.raises(ValueError, match="next to linearly dependent"):
+        cvxml.solve("lfda", sums, y, n_components=r)
+    assert cvxml.solve("lfda", sums, y, n_components=r, alpha=1e-3).status is Status.CONVERGED
+
+
 def test_dependent_features_are_refused() -> None:
     points = np.column_stack([X[:, :2], 2.0 * X[:, 1]])
     with pytest.raises(ValueError, match=r"differ in 2 of 3 directions.*not determined"):

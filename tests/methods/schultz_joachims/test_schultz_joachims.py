@@ -276,3 +276,13 @@ def test_a_saved_file_is_proved_without_the_package(kind: str, tmp_path: Path) -
     beside = np.zeros_like(solution.metric)
     beside[0, 1] = beside[1, 0] = 1e-3
     assert_refused(path, metric=(solution.metric + beside).tolist())
+
+
+@pytest.mark.parametrize("unit", [1e-150, 1e-200, 1e-300])
+def test_a_feature_that_no_weight_could_use_has_none(unit: float) -> None:
+    X, y = random_data(0, n=12, d=3, classes=2)
+    without = cvxml.solve(ID, X[:, 1:], y, n_neighbors=1, tol=1e-8)
+    solution = cvxml.solve(ID, X * [unit, 1.0, 1.0], y, n_neighbors=1, tol=1e-8)
+    assert solution.status is Status.CONVERGED
+    assert solution.metric[0, 0] == 0
+    assert solution.objective == pytest.approx(without.objective, rel=1e-6)
