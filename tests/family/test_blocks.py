@@ -70,6 +70,14 @@ def test_distances_are_within_what_they_may_be_off_by_and_exact_ones_are_exact(s
     assert off.max() <= 1e-12 * D.max()
 
 
+def test_what_is_lost_beside_a_large_block_is_counted() -> None:
+    """Each of 63 distances is less than half of the last digit of their sum."""
+    X, W = np.array([[0.0], [1.0]]), np.ones((2, 64))
+    M = np.diag([1.0, *[2.0**-54] * 63])
+    D, off = Blocks(X, W, 1.0).look(M).view.pairs(np.array([[0, 1]]))
+    assert abs(Fraction(D[0]) - sum(map(Fraction, np.diag(M).tolist()))) <= Fraction(off[0])
+
+
 @SEEDS
 def test_the_sums_are_those_of_the_blocks_in_rationals(seed: int) -> None:
     """R - <M, G> - r(G) is no less than 0, and what double precision has is within its rounding."""

@@ -51,6 +51,26 @@ def test_gains_are_those_of_the_matrix_and_of_rationals(kind: str, seed: int) ->
     assert (off <= 1e-12 * np.abs(dense(X, Weights(G.pairs, np.abs(G.w)))).max() * 100).all()
 
 
+@pytest.mark.parametrize("share", [1 + 2.0**-50, 1 - 2.0**-50])
+def test_gains_are_those_of_weights_that_are_rounded_a_few_times_more(share: float) -> None:
+    X, B, G, _ = drawn(0, "features")
+    of, w = Combinations(X, B[:1]), np.abs(G.w)
+    c, off = of.gains(Weights(G.pairs, w))
+    others = np.array([Fraction(weight) * Fraction(share) for weight in w.tolist()])
+    (exact,) = of.exact_gains(plane(X), Weights(G.pairs, others))
+    assert abs(Fraction(float(c[0])) - exact) <= off[0]
+
+
+def test_gains_of_points_that_are_far_and_nearly_equal_are_counted_as_lost() -> None:
+    """Of what is 2^-52 of a number beside 2^60 no digit is left in an image, though it has twice the digits."""
+    X = np.array([[0.0, 0.0], [2.0**60, 1.0], [2.0**60, 1 + 2.0**-52]])
+    of, G = Combinations(X, np.array([[0.1, 0.3]])), Weights(np.array([[1, 2]]), np.ones(1))
+    c, off = of.gains(G)
+    (exact,) = of.exact_gains(plane(X), G)
+    assert abs(Fraction(float(c[0])) - exact) > exact / 10**3
+    assert abs(Fraction(float(c[0])) - exact) <= off[0]
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(5))
 def test_the_norm_has_the_bound_of_the_projection(kind: str, seed: int) -> None:

@@ -116,6 +116,24 @@ def test_the_worst_ranking_is_listed(measure: str) -> None:
         assert proof.gap + proof.rounding >= proof.objective - optimum(measure) * (1 + 1e-6)
 
 
+def test_a_ranking_that_only_rounding_makes_no_worst_one_is_counted() -> None:
+    """A swap wins where D_2 - D_1 is below 1/2, and both are 1e8: of no swap, which is listed, nothing is rounded."""
+    nothing: Dual = {"price": np.zeros(0), "rankings": np.zeros((0, 3), dtype=int)}
+    M, rng = np.diag([0.75, 0.25]), np.random.default_rng(0)
+    missed = []
+    for _ in range(40):
+        near = rng.uniform(5e3, 1e4, 2)
+        X = np.array([[0.0, 0.0], near, near * np.sqrt(1 + 0.5 / (near @ M @ near))])
+        proof = Ranked(queried(X, None, [[1], [], []]), "auc", 1, 1.0).certify(M, nothing)
+        D_1, D_2 = (
+            sum(Fraction(m) * Fraction(v) ** 2 for m, v in zip(np.diag(M).tolist(), x, strict=True))
+            for x in X[1:].tolist()
+        )
+        missed += [max(Fraction(0), 1 - 2 * (D_2 - D_1)) + 1 - Fraction(proof.objective)]
+        assert abs(missed[-1]) <= Fraction(proof.value_rounding)
+    assert max(missed) > 1e-9
+
+
 @EVERY
 def test_0_is_optimal_as_long_as_the_least_feasible_prices_say_so(measure: str) -> None:
     """Against cvxpy: the largest C at which prices of rows of the largest loss, C/n a query, leave Z psd."""

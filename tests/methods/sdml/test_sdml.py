@@ -142,6 +142,8 @@ def test_a_u_outside_is_clipped_and_one_that_is_not_definite_is_mixed() -> None:
     wild = np.full((4, 4), np.inf)
     proof = cvxml.certify("sdml", X, None, PRIOR, {"U": wild}, **GIVEN)
     np.testing.assert_array_equal(proof.dual["U"], 0.2 * (1 - np.eye(4)))
+    apart = np.triu(wild, 1) - np.tril(wild, -1)
+    np.testing.assert_array_equal(cvxml.certify("sdml", X, None, PRIOR, {"U": apart}, **GIVEN).dual["U"], 0)
     wide = {**GIVEN, "lam": 50.0}
     proof = cvxml.certify("sdml", X, None, PRIOR, {"U": wild}, **wide)
     U = proof.dual["U"]
