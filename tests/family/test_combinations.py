@@ -131,6 +131,16 @@ def test_prices_that_cost_more_than_beta_bound_nothing(seed: int) -> None:
     assert weights.exact_bound(plane(X), Weights(G.pairs, G.w * (1 - 1e-8))) == 0
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_what_is_feasible_by_rounding_alone_bounds_nothing(seed: int) -> None:
+    X, B, G, _ = drawn(seed, "many")
+    G = Weights(G.pairs, np.abs(G.w))
+    beta = float(max(Combinations(X, B).exact_gains(plane(X), G)))
+    for ulps in range(-3, 4):
+        weights = SumOfWeights(X, B, beta * (1 + ulps * 2.0**-52))
+        assert weights.bound(G).value == -np.inf or weights.exact_bound(plane(X), G) == 0
+
+
 def test_the_projection_leaves_nothing_to_win() -> None:
     rng = np.random.default_rng(0)
     for _ in range(20):

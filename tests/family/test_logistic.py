@@ -55,6 +55,22 @@ def test_value_bound_and_what_they_leave(seed: int, b: float | None) -> None:
         assert float(ends(of.exact_conjugate(prices))[0]) == pytest.approx(k.value, abs=1e-12)
 
 
+@pytest.mark.parametrize("side", [-1, 1])
+@pytest.mark.parametrize("b", [None, 0.7])
+@pytest.mark.parametrize("size", [1e-6, 1e-2, 1.0, 30.0])
+def test_what_distances_are_off_by_moves_value_and_excess_by_no_more_than_is_said(
+    side: int, b: float | None, size: float
+) -> None:
+    rng, of = np.random.default_rng(0), Logistic(T, b)
+    D = rng.uniform(0, 6, len(T))
+    off = size * rng.random(len(T))
+    a = of.repaired(-T * rng.random(len(T)))
+    said = of.part(Block(D, off, a))
+    other = of.part(Block(D + side * off, 0 * off, a))
+    assert abs(other.value.value - said.value.value) <= said.value.off + other.value.off
+    assert abs(other.excess.value - said.excess.value) <= said.excess.off + other.excess.off
+
+
 def test_prices_at_the_slopes_leave_nothing() -> None:
     D = np.linspace(0, 5, len(T))
     of = Logistic(T, 1.5)

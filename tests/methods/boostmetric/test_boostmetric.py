@@ -18,6 +18,7 @@ import cvxml
 from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
+from cvxml.family.threshold import BELOW
 from cvxml.methods import get
 from cvxml.methods.boostmetric import threshold
 from tests.instances import fractions, random_data, real_data
@@ -177,6 +178,18 @@ def test_at_v_star_the_infimum_is_not_attained() -> None:
     assert "no metric attains" in solution.notes[0]
     for M in ([[0.0]], [[1.0]], [[100.0]]):
         assert cvxml.check("boostmetric", X, None, M, v=3.0, triplets=found).verdict is not Verdict.CERTIFIED
+
+
+def test_what_is_below_v_star_by_rounding_alone_is_not_refused() -> None:
+    """Of one triplet on a line v* is a rational number, and v the least float that is no less."""
+    for seed in range(8):
+        x = np.sort(np.random.default_rng(seed).random(3))
+        own, near, far = (Fraction(value) for value in x.tolist())
+        star = (far - own) ** 2 - (near - own) ** 2
+        v = float(star)
+        v = v if Fraction(v) >= star else math.nextafter(v, math.inf)
+        given = METHOD.instance(x[:, None], None, triplets=[[0, 1, 2]], v=v)
+        assert METHOD.decided(given).what != BELOW
 
 
 def test_where_every_metric_is_as_good_nothing_is_claimed() -> None:

@@ -111,6 +111,25 @@ def test_far_out_there_is_no_scale() -> None:
     assert cvxml.check("mlkr", X, Y, 1e6 * np.eye(3), exact=True).verdict is not Verdict.CERTIFIED
 
 
+def test_a_scale_that_is_rounding_of_the_objective_is_none() -> None:
+    """Neighbours are 40 nats nearer than others: e^-40 of the objective."""
+    points, y = np.array([[0.0], [1.0], [3.0], [7.0]]), np.array([0.0, 1.0, 5.0, 2.0])
+    for nats, resolved in ((10.0, True), (40.0, False)):
+        Q = np.array([[nats / 3]])  # 0 to 1 and 3 from 1: 4 - 1 is the least difference
+        scale = exact_of("mlkr", points, y, Q, {}).scale
+        assert (scale > 0) == resolved
+        assert cvxml.certify("mlkr", points, y, Q, {}).scale > 1e-200 or not resolved
+
+
+def test_the_objective_of_a_metric_is_off_by_its_rounding_at_most() -> None:
+    """B^T B is exact, and its error that of B; what is judged is a root of it in floats."""
+    B = np.array([[1.0, 0.25, 0.0], [0.25, 0.75, 0.125], [0.0, -0.25, 0.5]])
+    proof = cvxml.certify("mlkr", X, Y, B.T @ B, {})
+    off = abs(Decimal(proof.objective) - error(decimals(B)))
+    assert 0 < off <= Decimal(proof.rounding)
+    assert proof.rounding < 1e-12 * proof.objective
+
+
 def test_a_saved_solution_is_certified_exactly(tmp_path: Path) -> None:
     BEST.save(tmp_path / "s.json")
     saved = cvxml.load(tmp_path / "s.json")
