@@ -87,6 +87,15 @@ def test_what_equal_blocks_are_off_by_adds_up() -> None:
         assert abs(Fraction(found.value) - true) <= Fraction(found.off) <= true / 10**12
 
 
+def test_what_the_metrics_that_are_reached_are_off_by_adds_up() -> None:
+    X, w, m = np.array([[0.0], [0.7]]), 0.9, 400
+    for lam in (0.1, 0.3, 0.7, 1.1):
+        found, off = Blocks(X, np.full((2, m), 0.3), lam).reached(Weights(np.array([[0, 1]]), np.array([w])))
+        true = Fraction(w) * Fraction(0.3) * Fraction(0.7) ** 2 / Fraction(lam)
+        away = sum((Fraction(own) - true) ** 2 for own in np.diag(found).tolist())
+        assert away <= Fraction(off) ** 2
+
+
 def test_a_triplet_is_off_by_what_either_of_its_pairs_is() -> None:
     """By the far pair alone, where the near one is a point twice."""
     for seed in range(6):

@@ -131,6 +131,33 @@ def test_prices_that_cost_more_than_beta_bound_nothing(seed: int) -> None:
     assert weights.exact_bound(plane(X), Weights(G.pairs, G.w * (1 - 1e-8))) == 0
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(5))
+def test_what_a_sum_of_weights_leaves_is_within_its_rounding(kind: str, seed: int) -> None:
+    """Where beta is next to the largest gain, of which nothing is left but rounding."""
+    X, B, G, rng = drawn(seed, kind)
+    exact = Combinations(X, B).exact_gains(plane(X), G)
+    of = SumOfWeights(X, B, abs(float(max(exact))))
+    view: Any = of.look(combined(B, (np.arange(len(B)) == np.argmax(exact)) * rng.random(len(B)))).view
+    true = sum(
+        (Fraction(w) * (Fraction(of.beta) - c) for w, c in zip(view.w.tolist(), exact, strict=True)),
+        Fraction(0),
+    )
+    found = of.excess(view, G)
+    assert abs(Fraction(found.value) - true) <= Fraction(found.off)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(5))
+def test_the_norm_is_of_a_matrix_that_gains_no_less_than_the_prices(kind: str, seed: int) -> None:
+    X, B, G, _ = drawn(seed, kind)
+    norm = NormOfCombination(X, B)._norm(G)
+    for s, off, c in zip(
+        norm.s.tolist(), norm.off_s.tolist(), Combinations(X, B).exact_gains(plane(X), G), strict=True
+    ):
+        assert Fraction(s) - Fraction(off) >= c
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_what_is_feasible_by_rounding_alone_bounds_nothing(seed: int) -> None:
     X, B, G, _ = drawn(seed, "many")

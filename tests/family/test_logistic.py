@@ -44,6 +44,12 @@ def test_value_bound_and_what_they_leave(seed: int, b: float | None) -> None:
     gained = sum(map(entropy, alpha)) - at * float(T @ alpha)
     k = of.conjugate(a)
     assert abs(k.value - gained) <= k.off + 1e-12
+    with precision():
+        true = of.exact_conjugate(list(map(Fraction, a.tolist())))
+        assert max(abs(Fraction(k.value) - end) for end in ends(true)) <= Fraction(k.off)
+    ray = of.ray(a)
+    assert ray.longest * alpha.max() == pytest.approx(1)
+    assert ray.value(0.5) == of.conjugate(a / 2).value
     part = of.part(Block(D, np.zeros(len(D)), a))
     assert part.value.value == pytest.approx(loss(D, at), abs=1e-9)
     assert part.excess.value == pytest.approx(loss(D, at) - k.value + float(a @ D), abs=1e-9)

@@ -158,6 +158,20 @@ def test_the_optimum_lies_within_the_radius(embedding: str) -> None:
         assert proof.radius <= 200 * far + 1e-9
 
 
+@pytest.mark.parametrize("embedding", EMBEDDINGS)
+def test_the_optimum_lies_within_the_radius_where_a_turn_costs_least(embedding: str) -> None:
+    """From eigenvector r to eigenvector r + 1: the gap is their difference times the squared sine."""
+    asked = {**GIVEN, "embedding": embedding}
+    of, given = checked("lfda", X, Y, **asked)
+    best, (values, V) = cvxml.solve("lfda", X, Y, **asked), eigh(*scatters(X, Y, 3)[::-1])
+    for angle in (1e-3, 0.1, 1.0, np.pi / 2):
+        T = np.column_stack([V[:, 3], np.cos(angle) * V[:, 2] + np.sin(angle) * V[:, 1]])
+        turned = lfda.embedded(given, T @ T.T)
+        proof = of.certify(given, turned, best.dual)
+        assert proof.gap == pytest.approx((values[2] - values[1]) * np.sin(angle) ** 2, rel=1e-6)
+        assert np.linalg.norm(turned - best.metric) <= proof.radius
+
+
 def test_of_all_components_the_metric_alone_is_judged() -> None:
     """Whatever T is, the objective is tr S_w^-1 S_b; the plain metric is S_w^-1."""
     S_w, _ = scatters(X, Y, 3)

@@ -62,6 +62,7 @@ def test_objective_and_bound_are_those_of_fractions(seed: int) -> None:
     value, bound = exactly(given, W), tangent(given, V)
     assert proof.objective == float(value)
     assert proof.lower_bound == float(bound)
+    assert abs(Fraction(proof.objective) - value) <= Fraction(proof.value_rounding) <= value / 10**12
     assert Fraction(proof.gap) >= value - bound > 0
     assert plml.objective(given, W) == pytest.approx(float(value), rel=1e-12)
     assert plml.exact_bound(given, V) == bound
