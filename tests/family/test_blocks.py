@@ -165,6 +165,15 @@ def test_the_metric_reached_leaves_nothing_and_any_other_its_distance(seed: int)
     assert np.linalg.norm(away - best) <= regularizer.radius(excess.value + excess.off)
 
 
+def test_a_block_that_is_no_number_makes_none_of_all() -> None:
+    X, W, lam = instance(0)
+    M = metric(X, 3, 0)
+    M[4, 4] = 1e308
+    with np.errstate(all="ignore"):
+        assert not Frobenius(X, lam).look(M[3:6, 3:6]).finite
+        assert not Blocks(X, W, lam).look(M).finite
+
+
 def test_what_is_no_matrix_of_psd_blocks_is_said_to_be_none() -> None:
     X, _, _ = instance(0)
     X = X / X.std(axis=0)

@@ -77,6 +77,32 @@ def test_what_distances_are_off_by_moves_value_and_excess_by_no_more_than_is_sai
     assert abs(other.excess.value - said.excess.value) <= said.excess.off + other.excess.off
 
 
+def test_entropy_that_the_shift_takes_away_is_counted_as_rounded() -> None:
+    for alpha in np.linspace(0.01, 0.99, 30):
+        of, a = Logistic(T[:1], entropy(alpha) / alpha), np.array([-alpha])
+        k = of.conjugate(a)
+        with precision():
+            true = of.exact_conjugate([Fraction(-alpha)])
+            assert max(abs(Fraction(k.value) - end) for end in ends(true)) <= Fraction(k.off)
+
+
+def test_exact_prices_with_b_free_add_up_to_0() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        a = [Fraction(price) for price in (-T * rng.uniform(-0.2, 2, len(T))).tolist()]
+        found = Logistic(T, None).exact_prices(a)
+        assert sum(found) == 0
+        assert any(found)
+        assert all(0 <= -t * price <= 1 for t, price in zip(T.tolist(), found, strict=True))
+
+
+def test_where_the_slope_is_flat_by_rounding_the_best_b_is_not_known() -> None:
+    """One similar pair far off and one dissimilar near: by symmetry the best b is 500, and a sum is 1000 + 2 e^-500."""
+    b, missed = best(np.array([1, -1]), np.array([1000.0, 0.0]))
+    above = math.exp(-b) + math.exp(b - 1000)
+    assert above / 2 <= missed or above < 1e-200
+
+
 def test_prices_at_the_slopes_leave_nothing() -> None:
     D = np.linspace(0, 5, len(T))
     of = Logistic(T, 1.5)

@@ -17,7 +17,9 @@ from cvxml.core.ranking import MEASURES
 from cvxml.core.result import Dual
 from cvxml.family.ranked import Ranked, _Iterate
 from cvxml.family.rankings import Rankings, read
+from cvxml.family.rows import Prices
 from tests.family.test_interleaving import cost, loss
+from tests.instances import fractions
 
 EVERY = pytest.mark.parametrize("measure", MEASURES)
 K, C = 2, 6.0
@@ -114,6 +116,18 @@ def test_the_worst_ranking_is_listed(measure: str) -> None:
         proof = of.certify(M, dual)
         assert proof.objective == pytest.approx(objective(measure, M), rel=1e-12)
         assert proof.gap + proof.rounding >= proof.objective - optimum(measure) * (1 + 1e-6)
+
+
+def test_a_row_is_off_by_what_its_distances_are() -> None:
+    root = np.random.default_rng(0).standard_normal((2, 2))
+    of, M = Ranked(asked(), "auc", K, C), root @ root.T
+    M = (M + M.T) / 2
+    mu, rows = read(of.all_of, priced(np.zeros(len(every_row()))))
+    (block,) = rows.blocks(of.trace.look(M).view, Prices(mu, np.arange(len(mu))))
+    x, exact = fractions(asked().X), fractions(M)
+    for v, off, (q, plus, y) in zip(block.v.tolist(), block.off.tolist(), every_row(), strict=True):
+        D = [(x[q] - other) @ exact @ (x[q] - other) for other in x]
+        assert abs(Fraction(v) - cost(D, plus, y)) <= Fraction(off)
 
 
 def test_a_ranking_that_only_rounding_makes_no_worst_one_is_counted() -> None:

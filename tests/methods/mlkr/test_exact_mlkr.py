@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 from decimal import Decimal, localcontext
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import cvxml
+from cvxml.core.balls import balls, precision
 from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
+from cvxml.core.squares import whole
+from cvxml.methods.mlkr import certify
 from cvxml.oracle.saved import recertify
 from tests.instances import exact_of
 
@@ -109,6 +113,22 @@ def test_far_out_there_is_no_scale() -> None:
     far = exact_of("mlkr", X, Y, 1e6 * np.eye(3), {})
     assert far.scale < far.objective / 10**9
     assert cvxml.check("mlkr", X, Y, 1e6 * np.eye(3), exact=True).verdict is not Verdict.CERTIFIED
+
+
+def test_what_a_free_row_wins_is_no_less_than_is_so() -> None:
+    """G + t C is psd without rounding: all its leading minors are positive."""
+    rng = np.random.default_rng(0)
+    for _ in range(6):
+        G, root = rng.standard_normal((2, 2)), rng.standard_normal((2, 2))
+        G, C = G + G.T, root @ root.T + np.eye(2)
+        with precision():
+            t = Fraction(certify._won(*(balls(*whole(A)) for A in (G, C))))
+        (a, b), (_, c) = (
+            [Fraction(g) + t * Fraction(own) for g, own in zip(*rows, strict=True)]
+            for rows in zip(G.tolist(), C.tolist(), strict=True)
+        )
+        assert a > 0
+        assert a * c > b * b
 
 
 def test_a_scale_that_is_rounding_of_the_objective_is_none() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import cvxpy as cp
@@ -11,6 +12,7 @@ from sklearn.covariance import graphical_lasso
 
 import cvxml
 from cvxml.core.balls import precision, rounded
+from cvxml.core.exact import flint
 from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
@@ -222,6 +224,17 @@ def test_an_indefinite_s_is_solved_where_the_problem_is_bounded(eta: float, lam:
 def test_what_is_unbounded_is_refused_with_a_proof(eta: float, lam: float, says: str) -> None:
     with pytest.raises(ValueError, match=says):
         cvxml.solve("sdml", axes([1.0, 1.0]), None, pairs=INDEFINITE, eta=eta, lam=lam)
+
+
+def test_what_is_definite_by_rounding_alone_is_no_start() -> None:
+    """S = [[1, c], [c, c^2 - 2^-80]], whose determinant is -2^-80; some of its roundings are definite in floats."""
+    for c in np.random.default_rng(0).uniform(0.5, 1, 20).tolist():
+        square = Fraction(c) ** 2 - Fraction(1, 2**80)
+        S = flint().fmpq_mat(
+            [[flint().fmpq(*Fraction(v).as_integer_ratio()) for v in row] for row in ((1, c), (c, square))]
+        )
+        with pytest.raises(ValueError, match="unbounded: lam is 0, and S is not positive definite"):
+            sdml.start_of(S, rounded(S), 0.0)
 
 
 def test_along_the_direction_the_objective_falls_without_end() -> None:
