@@ -52,6 +52,12 @@ def test_rows_together_are_those_of_triplets() -> None:
     np.testing.assert_allclose(D.T @ (G.w[:, None] * D), outer_sum(X, found, a), atol=1e-12)
 
 
+def test_a_triplet_with_a_pair_of_two_labels_has_no_price() -> None:
+    rows, labels = Together(np.array([[0, 1, 2], [0, 1, 3], [2, 0, 1], [0, 3, 1]])), np.array([0, 0, 0, 1])
+    found = rows.inside(labels, Prices(np.ones(4), np.arange(4)))
+    np.testing.assert_array_equal(found.a, [1, -np.inf, 1, -np.inf])
+
+
 def test_a_row_is_off_by_what_either_of_its_pairs_is() -> None:
     """By the far pair alone, where the near one is a point twice; in a metric of floats, which are fractions."""
     X, _ = random_data(0, n=8, d=3, classes=2)

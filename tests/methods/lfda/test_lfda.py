@@ -172,6 +172,15 @@ def test_the_optimum_lies_within_the_radius_where_a_turn_costs_least(embedding: 
         assert np.linalg.norm(turned - best.metric) <= proof.radius
 
 
+def test_the_optimum_lies_within_the_radius_where_nothing_is_right() -> None:
+    """Of the two axes the wrong one: e/8 along it, where the optimum has e/2 along the other."""
+    asked: dict[str, Any] = {"n_components": 1, "n_neighbors": 1, "embedding": "plain"}
+    best = cvxml.solve("lfda", AXES, OF_AXES, **asked)
+    proof = cvxml.certify("lfda", AXES, OF_AXES, np.diag([math.e / 8, 0.0]), best.dual, **asked)
+    assert proof.gap == pytest.approx(2 * math.e, rel=1e-12)
+    assert proof.radius >= math.hypot(math.e / 8, math.e / 2)
+
+
 def test_of_all_components_the_metric_alone_is_judged() -> None:
     """Whatever T is, the objective is tr S_w^-1 S_b; the plain metric is S_w^-1."""
     S_w, _ = scatters(X, Y, 3)

@@ -227,14 +227,16 @@ def test_what_is_unbounded_is_refused_with_a_proof(eta: float, lam: float, says:
 
 
 def test_what_is_definite_by_rounding_alone_is_no_start() -> None:
-    """S = [[1, c], [c, c^2 - 2^-80]], whose determinant is -2^-80; some of its roundings are definite in floats."""
-    for c in np.random.default_rng(0).uniform(0.5, 1, 20).tolist():
-        square = Fraction(c) ** 2 - Fraction(1, 2**80)
-        S = flint().fmpq_mat(
-            [[flint().fmpq(*Fraction(v).as_integer_ratio()) for v in row] for row in ((1, c), (c, square))]
-        )
+    """S = [[a, c], [c, c^2 / a - 2^-80]] has the determinant -a 2^-80; some of its roundings are definite."""
+    definite = 0
+    for a, c in np.random.default_rng(0).uniform(0.5, 1, (20, 2)).tolist():
+        own = [a, c, Fraction(c) ** 2 / Fraction(a) - Fraction(1, 2**80)]
+        entries = [flint().fmpq(*Fraction(entry).as_integer_ratio()) for entry in own]
+        S = flint().fmpq_mat([entries[:2], entries[1:]])
+        definite += bool(np.linalg.eigvalsh(rounded(S))[0] > 0)
         with pytest.raises(ValueError, match="unbounded: lam is 0, and S is not positive definite"):
             sdml.start_of(S, rounded(S), 0.0)
+    assert definite
 
 
 def test_along_the_direction_the_objective_falls_without_end() -> None:
