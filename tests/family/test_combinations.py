@@ -11,6 +11,7 @@ import pytest
 
 from cvxml.core.bases import combined
 from cvxml.core.metric import FloatArray
+from cvxml.family import combinations
 from cvxml.family.combinations import Combinations, NormOfCombination, SumOfWeights, projected
 from cvxml.family.rational import plane
 from cvxml.family.rows import Weights
@@ -168,6 +169,19 @@ def test_what_is_feasible_by_rounding_alone_bounds_nothing(seed: int) -> None:
     for ulps in range(-3, 4):
         weights = SumOfWeights(X, B, beta * (1 + ulps * 2.0**-52))
         assert weights.bound(G).value == -np.inf or weights.exact_bound(plane(X), G) == 0
+
+
+def test_prices_of_which_no_norm_is_found_bound_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In one round, which rounding leaves a last bit short."""
+    X, B, G, _ = drawn(3, "features")
+    monkeypatch.setattr(combinations, "ROUNDS", 1)
+    assert NormOfCombination(X, B).bound(Weights(G.pairs[:1], np.abs(G.w[:1]))).value == -np.inf
+
+
+def test_how_far_a_matrix_is_from_a_combination_is_no_less_than_it_is() -> None:
+    X, B, _, _ = drawn(0, "features")
+    A = np.array([[2.0, 0.5, 0.0], [0.5, 1.0, 0.0], [0.0, 0.0, -1.0]])
+    assert Fraction(SumOfWeights(X, B, 1.0).exact_metric(A, None).distance) ** 2 >= Fraction(3, 2)
 
 
 def test_the_projection_leaves_nothing_to_win() -> None:

@@ -11,8 +11,9 @@ from scipy.optimize import minimize_scalar
 
 from cvxml.core.balls import ends, precision
 from cvxml.family.logistic import Labelled, Logistic, best
-from cvxml.family.logistic_path import of_pairs, separated
-from cvxml.family.rows import Block
+from cvxml.family.logistic_path import Free, MiddleOfThePath, of_pairs, separated
+from cvxml.family.rational import plane
+from cvxml.family.rows import Block, Weights
 from cvxml.family.symmetric import svec
 from tests.instances import random_data
 
@@ -153,3 +154,26 @@ def test_separated_is_decided_to_the_last_digit() -> None:
         X - np.array([[2.0**-50], [0], [0], [0]]), rows, t, root
     )  # the similar pair is further
     assert not separated(X[[0, 1, 2, 1]], rows, t, root)  # all are equally far: nothing to gain
+
+
+def test_a_pair_of_two_labels_has_no_price() -> None:
+    rows = Labelled(np.array([[0, 1], [1, 2], [2, 3]]))
+    np.testing.assert_array_equal(rows.inside(np.array([0, 0, 1, 1]), rows.prices(np.ones(3))).a, [1, 0, 1])
+
+
+def test_prices_bound_only_where_the_sum_of_their_pairs_is_psd() -> None:
+    """Exactly: of a similar pair of length 1 beside a dissimilar one of length 2, by a last bit."""
+    X, pairs = np.array([[0.0], [1.0], [3.0]]), np.array([[0, 1], [1, 2]])
+    of = Free(X, pairs[:1])
+    for far, bound in ((0.25, 0), (0.25 + 2.0**-54, None), (1.0, None), (0.0, 0)):
+        assert of.exact_bound(plane(X), Weights(pairs, np.array([-1.0, far]))) == bound
+
+
+def test_where_nothing_is_strict_prices_that_are_not_feasible_are_dropped() -> None:
+    """The pairs are separated; shares 1 and 1/2, 1/2 add up, and the sum of their pairs is 1 - 1/2 - 4/2."""
+    X, t = np.array([[0.0], [1.0], [2.0], [4.0]]), np.array([1, -1, -1])
+    rows = Labelled(np.array([[0, 1], [1, 2], [2, 3]]))
+    anchors = MiddleOfThePath(Free(X, rows.listed[:1]), Logistic(t, None), rows, rows.prices(np.zeros(3)))
+    assert anchors.shown.separates
+    (found,) = anchors.feasible(rows.prices(np.array([-1.0, 0.5, 0.5])), [])
+    assert not found.a.any()

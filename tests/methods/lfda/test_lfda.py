@@ -12,7 +12,9 @@ from scipy.linalg import eigh
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 import cvxml
+from cvxml.core import spectrum
 from cvxml.core.balls import precision
+from cvxml.core.exact import flint
 from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
@@ -216,6 +218,9 @@ def test_what_is_off_its_embedding_by_little_is_allowed_and_counted(size: float)
     proof = cvxml.certify("lfda", X, Y, off, best.dual, **GIVEN)
     assert proof.feasibility.feasible == (size < 1e-6)
     assert proof.radius >= 0.99 * size * np.linalg.norm(best.metric)
+    assert exact_of("lfda", X, Y, off, best.dual, **GIVEN).distance >= 0.99 * size * np.linalg.norm(
+        best.metric
+    )
 
 
 @pytest.mark.parametrize("embedding", EMBEDDINGS)
@@ -489,3 +494,16 @@ def test_eigenvalues_that_are_one_float_are_told_apart_and_in_their_order():
         assert float(known.l[0]) == float(known.l[1])
         assert known.unique
         assert known.l[0] > known.l[1]
+
+
+@pytest.mark.parametrize(
+    "R", [[[0.99, -0.05], [0.07, 1.0]], [[1.0, 10.0], [0.01, 1.0]], [[1.0, 0.01], [10.0, 1.0]]]
+)
+def test_eigenvalues_are_enclosed_whatever_their_vectors_are(
+    R: list[list[float]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """1 and 3, by vectors that are turned from theirs."""
+    monkeypatch.setattr(spectrum, "eigenvectors", lambda of: ([1.0, 3.0], flint().acb_mat(R)))
+    with precision():
+        found = spectrum.enclosed(flint().arb_mat([[1, 0], [0, 3]]))
+    assert all(each.contains(true) for each, true in zip(found, (1, 3), strict=True))
