@@ -16,6 +16,7 @@ import cvxml
 from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
+from cvxml.family.threshold import BELOW
 from cvxml.methods import get
 from cvxml.methods.boostmetric import threshold
 from cvxml.oracle.saved import recertify
@@ -196,6 +197,18 @@ def test_exact_arithmetic_ends_in_a_word_at_v_star_and_below(v: float, tmp_path:
             if v == 3:
                 report = cvxml.check("boostmetric", X, None, [[metric]], v=v, triplets=found, exact=exact)
                 assert report.verdict is Verdict.INCONCLUSIVE
+
+
+def test_what_is_below_v_star_by_rounding_alone_is_not_refused() -> None:
+    """Of one triplet on a line v* is a rational number, and v the least float that is no less."""
+    for seed in range(8):
+        x = np.sort(np.random.default_rng(seed).random(3))
+        own, near, far = (Fraction(value) for value in x.tolist())
+        star = (far - own) ** 2 - (near - own) ** 2
+        v = float(star)
+        v = v if Fraction(v) >= star else math.nextafter(v, math.inf)
+        given = METHOD.instance(x[:, None], None, triplets=[[0, 1, 2]], v=v)
+        assert METHOD.decided(given).what != BELOW
 
 
 def test_where_every_metric_is_as_good_nothing_is_claimed() -> None:

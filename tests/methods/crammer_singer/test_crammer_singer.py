@@ -128,6 +128,8 @@ def test_figures_are_those_of_fractions() -> None:
         assert found.scale == sum(v * v for v in fractions(W).flat) / 2
         proof = svm.certify(GIVEN, W, mu)
         assert proof.gap == float(value - bound)
+        assert abs(Fraction(proof.gap) - (value - bound)) <= Fraction(proof.rounding) <= proof.gap / 10**15
+        assert abs(Fraction(proof.objective) - value) <= Fraction(proof.value_rounding) <= value / 10**15
         assert proof.objective == pytest.approx(svm.objective(GIVEN, W), rel=1e-12)
 
 

@@ -210,8 +210,9 @@ def test_where_nearest_neighbours_have_their_targets_no_metric_is_optimal() -> N
 
 
 def test_a_tie_is_no_neighbour_with_its_target() -> None:
-    _, given = checked("mlkr", [[0.0], [1.0], [2.0], [9.0]], [1.0, 1.0, 2.0, 2.0])
-    assert not certify.tends_to_0(given, np.eye(1))
+    for last in (2.5, 9.0):  # where that is the neighbour of the third point only the second has a tie
+        _, given = checked("mlkr", [[0.0], [1.0], [2.0], [last]], [1.0, 1.0, 2.0, 2.0])
+        assert not certify.tends_to_0(given, np.eye(1))
     _, given = checked("mlkr", [[0.0], [1.0], [2.5], [3.0]], [1.0, 1.0, 2.0, 2.0])
     assert certify.tends_to_0(given, np.eye(1))
 

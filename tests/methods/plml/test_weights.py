@@ -63,6 +63,7 @@ def test_objective_and_bound_are_those_of_fractions(seed: int) -> None:
     value, bound = exactly(given, W), tangent(given, V)
     assert proof.objective == float(value)
     assert proof.lower_bound == float(bound)
+    assert abs(Fraction(proof.objective) - value) <= Fraction(proof.value_rounding) <= value / 10**12
     assert Fraction(proof.gap) >= value - bound > 0
     assert plml.objective(given, W) == pytest.approx(float(value), rel=1e-12)
     assert plml.exact_bound(given, V) == bound
@@ -157,3 +158,13 @@ def test_means_and_graph() -> None:
     np.testing.assert_array_equal(nearest_graph(X, 2), np.array(expected) * 1.0)
     with pytest.raises(ValueError, match="X has 2 different point"):
         k_means(X[[0, 1, 1, 0]], 3, 0)
+
+
+def test_weights_next_to_the_simplex_gain_nothing_by_what_is_negative() -> None:
+    """0 is the least value, at the anchor where both points are; less than that is no value of weights."""
+    given = Smooth(np.zeros((2, 1)), np.array([[0.0], [1.0]]), np.zeros((2, 2)), 1.0, 0.0)
+    proof = plml.certify(given, np.array([[1 + 1e-9, -1e-9], [1.0, 0.0]]))
+    assert proof.feasibility.feasible
+    assert proof.feasibility.distance >= 1e-9
+    assert proof.objective == 0
+    assert proof.lower_bound <= 0 <= proof.gap

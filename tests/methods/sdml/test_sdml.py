@@ -12,6 +12,7 @@ from sklearn.covariance import graphical_lasso
 
 import cvxml
 from cvxml.core.balls import precision, rounded
+from cvxml.core.exact import flint
 from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
@@ -144,6 +145,8 @@ def test_a_u_outside_is_clipped_and_one_that_is_not_definite_is_mixed() -> None:
     wild = np.full((4, 4), np.inf)
     proof = cvxml.certify("sdml", X, None, PRIOR, {"U": wild}, **GIVEN)
     np.testing.assert_array_equal(proof.dual["U"], 0.2 * (1 - np.eye(4)))
+    apart = np.triu(wild, 1) - np.tril(wild, -1)
+    np.testing.assert_array_equal(cvxml.certify("sdml", X, None, PRIOR, {"U": apart}, **GIVEN).dual["U"], 0)
     wide = {**GIVEN, "lam": 50.0}
     proof = cvxml.certify("sdml", X, None, PRIOR, {"U": wild}, **wide)
     U = proof.dual["U"]
@@ -222,6 +225,19 @@ def test_an_indefinite_s_is_solved_where_the_problem_is_bounded(eta: float, lam:
 def test_what_is_unbounded_is_refused_with_a_proof(eta: float, lam: float, says: str) -> None:
     with pytest.raises(ValueError, match=says):
         cvxml.solve("sdml", axes([1.0, 1.0]), None, pairs=INDEFINITE, eta=eta, lam=lam)
+
+
+def test_what_is_definite_by_rounding_alone_is_no_start() -> None:
+    """S = [[a, c], [c, c^2 / a - 2^-80]] has the determinant -a 2^-80; some of its roundings are definite."""
+    definite = 0
+    for a, c in np.random.default_rng(0).uniform(0.5, 1, (20, 2)).tolist():
+        own = [a, c, Fraction(c) ** 2 / Fraction(a) - Fraction(1, 2**80)]
+        entries = [flint().fmpq(*Fraction(entry).as_integer_ratio()) for entry in own]
+        S = flint().fmpq_mat([entries[:2], entries[1:]])
+        definite += bool(np.linalg.eigvalsh(rounded(S))[0] > 0)
+        with pytest.raises(ValueError, match="unbounded: lam is 0, and S is not positive definite"):
+            sdml.start_of(S, rounded(S), 0.0)
+    assert definite
 
 
 def test_along_the_direction_the_objective_falls_without_end() -> None:
