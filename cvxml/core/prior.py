@@ -51,8 +51,8 @@ def inverse_covariance(X: FloatArray) -> FloatArray:
             "use prior='identity', or give a positive definite matrix"
         )
     inverse = np.linalg.inv(S)
-    with np.errstate(over="ignore"):
-        A_0: FloatArray = (inverse + inverse.T) / 2 / unit[:, None] / unit
+    with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
+        A_0: FloatArray = (inverse + inverse.T) / 2 / np.outer(unit, unit)
     if not (np.isfinite(A_0).all() and A_0.diagonal().min() > LEAST):
         raise ValueError("prior 'covariance': its inverse is too large or too small for doubles; rescale X")
     return A_0

@@ -52,7 +52,7 @@ class MLKR(StationaryMethod[Instance]):
     id = "mlkr"
     TITLE = "MLKR: metric learning for kernel regression (Weinberger, Tesauro 2007)"
     SCALE = "candidate"
-    SOLVERS = ("fast",)  # the convex step wins so little at a time that hundreds are needed
+    SOLVERS = ("fast",)  # the convex step wins so little at a time that a hundred are needed
     STARTS = STARTS
     PARAMETERS: ClassVar[dict[str, Parameter]] = {
         "n_components": Parameter("m, the rank that the metric may have", COUNT, otherwise="all d features"),

@@ -119,7 +119,7 @@ class NCA(StationaryMethod[Instance]):
         return certify_metric(given, M, dual)
 
     def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
-        """Of the metric's own convex step, in balls (exact.py). Raises ValueError where the rank is limited."""
+        """Of the metric's own convex step, of its first-order step where the rank is limited; in balls (exact.py)."""
         from cvxml.methods.nca.exact import exact_interval
 
         return exact_interval(given, M, dual, root=root)
