@@ -66,6 +66,14 @@ sum c_i H(q_i). In the file q = (1 - theta) softmax(-<R, X>) + theta softmax(-<i
 taken where Z needs it. Where each point has one partner and the criterion is g, this bounds every metric. Scale: the
 distance of the objective from the bound that p_i <= max_j s_ij gives, or from where multiples tend if that is less.
 
+For mlkr, and for nca where n_components is less than the rank of the points, the same to first order. In coordinates in
+which the points have unit covariance C, with G = sum c_ij X_ij the gradient by Q = A^T A, a step of A no longer than
+max(|A|, 1) leads nowhere below the objective less max(|A|, 1) |dF/dA|, |dF/dA|^2 = 4 tr G Q G, or less max(|A|, 1)^2 t
+for G + t C psd, where A has a row that is free; c_ij = 2 (yhat_i - y_i) p_ij (yhat_i - y_j), or c_i (w_ij - p_ij).
+Scale: the objective (of nca, its distance from the bound above), the distance from where multiples tend, or four times
+the sum of the sizes of what the derivative of F(tA) consists of, whichever is least. A metric is judged together with
+the square of the allowed rank next to it.
+
 For glml with one Gaussian a class, at each query: with B = sum_{i<j} p_i p_j (p_j - p_i)(G_i - G_j) over its norm, and
 B or -B positive definite, no metric of determinant 1 has (tr A^-1 B)^2 below
 D u - D u log(u/|y|) + u log|det B| - y^2/4; else below 0. Scale: the best such bound, or ||A^-1|| for |tr A^-1 B|. The
@@ -87,6 +95,10 @@ DECIMALS = decimal.Context(prec=60, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN
 ALLOWED = Fraction(
     1, 10**24
 )  # of the sum of the absolute values, for what decimals and multiples of 1 / ONE lose
+INVISIBLE = Fraction(1, 10**6)  # a row of A of that squared length, in unit covariance, is as good as free
+PLENTY = 4  # times what the scale derivative is a sum of: more than any distance, except where all is flat
+# Two distances are ties where they differ by less than 1/CLOSE of the least or 1/ROUNDING of the largest.
+CLOSE, ROUNDING = 10**9, 1 << 46
 
 
 def require(holds, otherwise):
@@ -274,19 +286,29 @@ def symmetric(metric, d):
     return (A + A.T) / 2, integers + integers.T, unit / 2
 
 
-def candidates(metric, d):
-    """The metric as integers with a unit; if it is not psd, also L L^T beside it. The last is psd."""
-    A, *given = symmetric(metric, d)
-    if psd(given[0]):
-        return [given]
-    require(np.linalg.eigvalsh(A)[0] >= -1e-6 * np.linalg.norm(A), "the metric is not psd")
+def root_near(metric, d, rank):
+    """L (d, rank) as integers, and the unit of L L^T, which is near the metric if that is of this rank."""
+    A = symmetric(metric, d)[0]
     # in units of its own diagonal: what L L^T is off by is little for every feature
     diagonal = np.abs(np.diag(A))
     scale = np.exp2(np.round(np.log2(np.where(diagonal > 0, diagonal, 1.0)) / 2))
     values, vectors = np.linalg.eigh(A / np.outer(scale, scale))
-    L, unit = whole(vectors * np.sqrt(np.maximum(values, 0)) * scale[:, None])
-    largest = Fraction(float(np.abs(np.array(metric, float)).max()))
-    return [given, (L.dot(L.T) * largest.numerator, unit**2 / largest.denominator)]
+    L, unit = whole((vectors * np.sqrt(np.maximum(values, 0)) * scale[:, None])[:, d - rank :])
+    return L, unit**2 * Fraction(float(np.abs(np.array(metric, float)).max()))
+
+
+def candidates(metric, d, rank=None):
+    """The metric as integers with a unit; also L L^T beside it if it is not psd, or the rank is less than d.
+
+    The last is psd, and of that rank.
+    """
+    A, *given = symmetric(metric, d)
+    full = rank is None or rank >= d
+    if full and psd(given[0]):
+        return [given]
+    require(np.linalg.eigvalsh(A)[0] >= -1e-6 * np.linalg.norm(A), "the metric is not psd")
+    L, unit = root_near(metric, d, d if full else rank)
+    return [given, (L.dot(L.T) * unit.numerator, Fraction(1, unit.denominator))]
 
 
 def distances(X, A):
@@ -296,11 +318,11 @@ def distances(X, A):
     return np.maximum(own[:, None] + own[None] - cross - cross.T, 0)
 
 
-def squares(content):
+def squares(content, rank=None):
     """The points as integers and their unit; the squared distances in every candidate, and their unit."""
     X, unit = whole(content["X"])
     require(X.ndim == 2, "X or the metric has another shape")
-    found = candidates(content["metric"], X.shape[1])
+    found = candidates(content["metric"], X.shape[1], rank)
     return X, unit, [(distances(X, A), unit**2 * of, A, of) for A, of in found]
 
 
@@ -673,21 +695,24 @@ def softmax(X, M, i):
 
 
 def recompute_nca(content):
-    """Of the convex step at the metric."""
+    """Of the convex step at the metric; to first order where the rank is limited."""
     params, dual, y = content["params"], content["dual"], np.array(content["y"])
-    X, _, found = squares(content)
-    n, d = X.shape
-    require(
-        params["n_components"] >= d,
-        "the rank is limited: nothing bounds such a metric, and the file holds no dual",
-    )
+    m, n = rank_asked(content), len(content["X"])
+    X, unit, found = squares(content, m)
+    d = X.shape[1]
     same = (y[:, None] == y) * (1.0 - np.eye(n))
     s = same if params["similarity"] is None else np.array(params["similarity"], float)
     require(s.shape == (n, n) and (s >= 0).all() and not np.diag(s).any(), "no similarity")
+    used, accuracy = np.flatnonzero(s.any(axis=1)), params["criterion"] == "f"
+    s, of = whole(s)
+    objectives, parts = likelihoods(found, s, of, used, accuracy)
+    best = [s[i].max() * of for i in used]
+    trivial = -sum(best if accuracy else map(log, best))
+    if m < len(independent(covariance(X))):
+        return stationary_nca(content, m, (X, unit, found[-1]), (s, of, used), objectives, parts, trivial)
     require(len(dual["theta"]) == 1, "nothing made its rows feasible")
     theta = float(dual["theta"][0])
     require(0 <= theta <= 1, "theta is no share")
-    used, accuracy = np.flatnonzero(s.any(axis=1)), params["criterion"] == "f"
     proposed = []
     for name in ("R", "interior"):
         M, floating = np.array(dual[name], float), np.array(content["X"], float)
@@ -699,20 +724,6 @@ def recompute_nca(content):
         for rows in zip(*proposed, strict=True)
     ]
     strict = [[ONE * b for b in row] for row in proposed[1]]
-    s, of = whole(s)
-    objectives = []
-    for D, by, *_ in found:
-        objective, parts = Fraction(0), []
-        for i in used:
-            low = min(v for j, v in enumerate(D[i]) if j != i)
-            e = exponentials(np.maximum(D[i] - low, 0), by)
-            e[i] = 0
-            wanted, all_ = sum(a * b for a, b in zip(s[i], e, strict=True)), sum(e)
-            require(wanted << 60 > s[i].max() * all_, f"the probability of point {i} underflows")
-            p = wanted * of / all_
-            objective -= p if accuracy else log(p)
-            parts.append((e, wanted, all_, p, (D[i] - low) * by))
-        objectives.append(objective)
     # the last metric is psd: its step. What is pulled is at least this, what is pushed at most, psd or not
     pull, push = np.zeros((n, n), object), []
     for i, (e, wanted, _, p, _) in zip(used, parts, strict=True):
@@ -729,21 +740,38 @@ def recompute_nca(content):
         return outer_sum(X, weights)
 
     a, b = shares(outside(q), outside(strict), "the rows leave the dual cone")
-    bound, trivial, limit = Fraction(0), Fraction(0), Fraction(0)
+    bound, limit = Fraction(0), Fraction(0)
     for i, row, free, (e, wanted, all_, p, beyond) in zip(used, q, strict, parts, strict=True):
         mixed = entropy([a * v + b * w for v, w in zip(row, free, strict=True)])
         known = sum(int(s[i, j]) * e[j] * beyond[j] for j in np.flatnonzero(s[i])) / wanted + log(
             Fraction(all_, ONE)
         )
         bound += p * (mixed - known) - p if accuracy else mixed - known - log(p)
-        best = s[i].max() * of
-        trivial -= best if accuracy else log(best)
         nearest = [s[i, j] * of for j in range(n) if j != i and beyond[j] == 0]
         nearest = Fraction(sum(nearest)) / len(nearest)
         limit -= nearest if accuracy else log(nearest) if nearest else -math.inf
+    objective = objectives[-1]
     away = abs(objective - limit) if found[-1][2].any() and limit < math.inf else objective - trivial
     lost = ALLOWED * n
     return max(objectives) + lost, bound - lost, min(objective - trivial, away)
+
+
+def likelihoods(found, s, of, used, accuracy):
+    """-f or -g of every candidate; of the last, for each point used: e, wanted, their sum, p_i, what is beyond."""
+    objectives = []
+    for D, by, *_ in found:
+        objective, parts = Fraction(0), []
+        for i in used:
+            low = min(v for j, v in enumerate(D[i]) if j != i)
+            e = exponentials(np.maximum(D[i] - low, 0), by)
+            e[i] = 0
+            wanted, all_ = sum(a * b for a, b in zip(s[i], e, strict=True)), sum(e)
+            require(wanted << 60 > s[i].max() * all_, f"the probability of point {i} underflows")
+            p = wanted * of / all_
+            objective -= p if accuracy else log(p)
+            parts.append((e, wanted, all_, p, (D[i] - low) * by))
+        objectives.append(objective)
+    return objectives, parts
 
 
 def recompute_mcml(content):
@@ -801,6 +829,148 @@ def strict_rows(X, mates, rows):
     for i in np.flatnonzero(used):
         strict[i] = of_simplex(e[i], "a row")
     return strict
+
+
+# ---- to first order: mlkr, and nca where the rank is limited ----
+
+
+def rank_asked(content):
+    m = content["params"]["n_components"]
+    require(isinstance(m, int) and m >= 1, "n_components is no rank")
+    return m
+
+
+def covariance(X):
+    """Of the rows of X (n, d), integers, times n^3."""
+    around = len(X) * X - X.sum(axis=0)
+    return around.T.dot(around)
+
+
+def independent(C):
+    """Indices of rows of psd integers C that are a basis of all of them: those whose pivot is not 0."""
+    found, before = [], 1
+    for k in range(len(C)):
+        pivot = C[0, 0]
+        if pivot:
+            found.append(k)
+            C, before = (pivot * C[1:, 1:] - np.multiply.outer(C[1:, 0], C[0, 1:])) // before, pivot
+        else:
+            C = C[1:, 1:]
+    return found
+
+
+def first_order(content, m, X, unit, M, of, weights, fine, off):
+    """(|A|^2, what a step no longer than max(|A|, 1) wins to first order, at most), in unit covariance.
+
+    The metric is M times `of`. weights times fine: of the X_ij in dF/dQ, integers, each off by `off` at most.
+    """
+    n, d = X.shape
+    C, c = covariance(X), unit**2 / n**3
+    basis = independent(C)
+    G, g = outer_sum(X, weights), fine * unit**2
+    H, near = G[basis], C[np.ix_(basis, basis)]
+    det, adjugate = inverse(near)
+    long = (C * M).sum() * c * of
+    size = max(root(long) * (1 + ALLOWED), Fraction(1))
+    # the sum of all |y_i - y_j|^2 is 2 n^2 r where the y have unit covariance in r dimensions
+    lost = 2 * n**2 * len(basis) * off
+    square = 4 * (M.dot(H.T).dot(adjugate) * H.T).sum() * g**2 * of / (det * c)
+    gradient = size * (root(max(square, Fraction(0))) * (1 + ALLOWED) + 2 * size * lost)
+    if m < len(basis):
+        L, by = root_near(content["metric"], d, m)
+        rows = L.T.dot(C).dot(L) * (c * by / INVISIBLE).numerator
+        if eliminate(rows - np.diag([(c * by / INVISIBLE).denominator] * m).astype(object), m) is not None:
+            return long, gradient
+    return long, max(gradient, size**2 * (won(H[:, basis], near) * g / c + lost))
+
+
+def won(G, C):
+    """A number t with G + t C psd, of integers, next to the least; C is definite."""
+    if psd(G):
+        return Fraction(0)
+    largest = Fraction(int(np.abs(G).max()), int(np.abs(C).max()))
+    scale = np.sqrt(np.diag(floats(C)))
+    values, back = np.linalg.eigh(floats(C) / np.outer(scale, scale))
+    back = back / np.sqrt(np.maximum(values, 2.0**-52 * values[-1])) / scale[:, None]
+    guess = max(0.0, -float(np.linalg.eigvalsh(back.T @ floats(G) @ back)[0]))
+    for k in range(50, -10, -10):
+        t = Fraction(guess * (1 + 2.0**-k) + 2.0**-k) * largest
+        if psd(G * t.denominator + C * t.numerator):
+            return t
+    raise ValueError("what a free row wins is not found")
+
+
+def ties(row, i, largest):
+    """The points that are nearest to i, of integers."""
+    low = min(v for j, v in enumerate(row) if j != i)
+    near = low + max(low // CLOSE, largest // ROUNDING)
+    return [j for j, v in enumerate(row) if j != i and v <= near]
+
+
+def resolved(objective, scales, turns, long, is_zero):
+    """The least scale; 0 where it is no more than rounding."""
+    if is_zero:
+        return scales[0]
+    least = min(*scales, PLENTY * turns / (min(long, 1) if long else 1))
+    return least if least > abs(objective) / ROUNDING else Fraction(0)
+
+
+def recompute_mlkr(content):
+    """To first order."""
+    m = rank_asked(content)
+    X, unit, found = squares(content, m)
+    n, (y, fine) = len(X), whole(content["y"])
+    require(y.shape == (n,) and y.min() < y.max(), "the targets are not one a point, or all the same")
+    spread = Fraction(int(y.max() - y.min())) * fine
+    off = n * spread**2 / (ONE >> 10)  # far more than exponentials and divisions lose of a weight
+    of_each = [regression(D, by, y) for D, by, *_ in found]
+    (_, by, M, of), (F, limit, turns, weights) = found[-1], of_each[-1]
+    unit_of_weights = fine**2 / ONE**3
+    long, left = first_order(content, m, X, unit, M, of, weights, unit_of_weights, off)
+    turns, F, limit = 2 * turns * by * unit_of_weights, F * fine**2, limit * fine**2
+    scale = resolved(F, [F, abs(F - limit)], turns, long, not M.any())
+    return max(error for error, *_ in of_each) * fine**2 + n * off, F - left - n * off, scale
+
+
+def regression(D, by, y):
+    """F and where multiples tend, in units of y; half the derivative's size and the weights, times ONE^3."""
+    n = len(y)
+    F, limit, turns, weights, largest = Fraction(0), Fraction(0), 0, np.zeros((n, n), object), D.max()
+    for i, row in enumerate(D):
+        beyond, from_y = np.maximum(row - np.delete(row, i).min(), 0), y - y[i]
+        e = np.array(exponentials(beyond, by), object)
+        e[i] = 0
+        F += Fraction(int((e * from_y).sum()), int(e.sum())) ** 2
+        p = e * ONE // e.sum()
+        error = (p * from_y).sum()
+        weights[i] = 2 * error * p * (error - ONE * from_y)
+        turns += (np.abs(weights[i]) * beyond).sum()
+        tied = ties(row, i, largest)
+        limit += Fraction(int(from_y[tied].sum()), len(tied)) ** 2
+    return F, limit, turns, weights
+
+
+def stationary_nca(content, m, points, right, objectives, parts, trivial):
+    """To first order, from what `recompute_nca` knows of the last candidate."""
+    (X, unit, (D, by, M, of_M)), (s, of, used) = points, right
+    accuracy, n, objective = content["params"]["criterion"] == "f", len(X), objectives[-1]
+    off = n * max(Fraction(1), s.max() * of) / (ONE >> 80)  # no p_i is below 2^-60 of the largest s_ij
+    limit, turns, weights = Fraction(0), 0, np.zeros((n, n), object)
+    largest = D.max()
+    for i, (e, wanted, all_, p, _) in zip(used, parts, strict=True):
+        c = math.floor(p * ONE) if accuracy else ONE
+        for j, v in enumerate(e):
+            weights[i, j] = c * (int(s[i, j]) * v * ONE // wanted - v * ONE // all_)
+        turns += (np.abs(weights[i]) * np.maximum(D[i] - np.delete(D[i], i).min(), 0)).sum()
+        tied = ties(D[i], i, largest)
+        nearest = Fraction(int(s[i, tied].sum()), len(tied)) * of
+        limit -= nearest if accuracy else log(nearest) if nearest else -math.inf
+    long, left = first_order(content, m, X, unit, M, of_M, weights, Fraction(1, ONE**2), off)
+    above = objective - trivial
+    away = abs(objective - limit) if limit < math.inf else above
+    scale = resolved(objective, [above, away], 2 * turns * by / ONE**2, long, not M.any())
+    lost = ALLOWED * n
+    return max(objectives) + lost, objective - left - lost, scale
 
 
 # ---- the others: targets, triplets and pairs ----
@@ -1595,6 +1765,7 @@ METHODS = {
     "kernel_mlsvm": recompute_mlsvm,
     "ssvm": recompute_ssvm,
     "nca": recompute_nca,
+    "mlkr": recompute_mlkr,
     "glml": recompute_local,
 }
 RELATIVES = {
@@ -1633,6 +1804,15 @@ def recompute(content):
     return objective, bound, gap[0] if gap else objective - bound, least, scale
 
 
+def of_first_order(content):
+    """True if what is bounded is what a step wins to first order."""
+    if content["method"] not in ("mlkr", "nca"):
+        return False
+    return content["method"] == "mlkr" or rank_asked(content) < len(
+        independent(covariance(whole(content["X"])[0]))
+    )
+
+
 def of_a_step(content):
     """True if what is bounded is the convex step of the metric only."""
     if content["method"] == "nca":
@@ -1648,11 +1828,12 @@ def main(path):
     try:
         content = read(path)
         objective, bound, gap, least, scale = recompute(content)
-        step = of_a_step(content)
+        first, step = of_first_order(content), of_a_step(content)
         claimed = content.get("step_lower_bound" if step else "lower_bound")
+        says = f"a share of {content.get('stationarity')} is won" if first else claimed
         lines = [
             f"objective    {float(objective):.15g}   (the file says {content.get('objective')})",
-            f"lower bound  {float(bound):.15g}   (the file says {claimed})",
+            f"lower bound  {float(bound):.15g}   (the file says {says})",
             f"gap          {float(gap):.3g}   gap / scale {float(gap / scale) if scale else math.inf:.3g}",
             f"least eigenvalue of the metric {least:.3g}",
             "believed: the data, the labels, the parameters, and the lists as they are in the file",
@@ -1664,6 +1845,7 @@ def main(path):
     # a bound above the objective contradicts itself
     proved = gap >= 0 and gap * 10**6 <= scale
     what = "stationary: its convex step gains at most" if step else "optimal to"
+    what = "stationary: to first order no step gains more than" if first else what
     print(f"proved: {what} 1e-6 of the scale" if proved else "not proved")
     return bool(proved)
 

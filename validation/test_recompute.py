@@ -17,7 +17,7 @@ import pytest
 
 import cvxml
 from cvxml.oracle.cases import Case, load_cases
-from tests.instances import fractions, random_data, real_data
+from tests.instances import exact_of, fractions, random_data, real_data
 from validation import recompute
 
 PATH = Path(recompute.__file__)
@@ -509,3 +509,100 @@ def test_a_prior_that_is_not_symmetric_is_refused() -> None:
     content["params"]["prior"] = (np.array(content["params"]["prior"]) + skew).tolist()
     with pytest.raises(ValueError, match="prior is not symmetric"):
         recompute.recompute(content)
+
+
+def of_curve(columns: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    """Points with few bits, of which the fourth feature is a sum of the first two; and targets."""
+    rng = np.random.default_rng(2)
+    X = np.round(rng.standard_normal((14, 3)) * 2**20) / 2**20
+    y = X[:, 0] + 0.3 * X[:, 1] ** 2 + 0.3 * rng.standard_normal(14)
+    return np.column_stack([X, X[:, 0] + X[:, 1]])[:, :columns], y
+
+
+FIRST_ORDER: dict[str, tuple[str, tuple[Any, Any], dict[str, Any]]] = {
+    "mlkr": ("mlkr", of_curve(), {}),
+    "mlkr-2": ("mlkr", of_curve(), {"n_components": 2}),
+    "mlkr-dependent-1": ("mlkr", of_curve(4), {"n_components": 1}),
+    "nca-f-1": ("nca", random_data(3, n=24, d=3, classes=3), {"n_components": 1}),
+    "nca-g-2": ("nca", random_data(7, n=24, d=3, classes=2), {"n_components": 2, "criterion": "g"}),
+}
+
+
+@pytest.mark.parametrize("suffix", ["json", "npz"])
+@pytest.mark.parametrize("name", [name for name in FIRST_ORDER if name != "mlkr"])
+def test_it_proves_what_is_stationary_to_first_order(
+    name: str, suffix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    method, (X, y), params = FIRST_ORDER[name]
+    solution = cvxml.solve(method, X, y, **params)
+    assert solution.certificate.stationarity is not None
+    path = str(tmp_path / f"s.{suffix}")
+    solution.save(path)
+    objective, _, gap, least, scale = recompute.recompute(recompute.read(path))
+    assert objective == pytest.approx(solution.objective, rel=1e-9)
+    assert 0 <= gap <= 1e-6 * scale
+    assert scale == pytest.approx(solution.certificate.stationarity.of, rel=1e-6)
+    assert least >= -1e-9 * np.linalg.norm(solution.metric)
+    assert recompute.main(path)
+    assert "proved: stationary: to first order" in capsys.readouterr().out
+
+
+def metrics(d: int, n_components: int) -> list[np.ndarray]:
+    """Of that rank at most."""
+    rows = np.array([[0.5, -0.25, 0.75, 0.25], [0.25, 1.0, 0.0, 0.5], [1.0, 0.5, -0.25, 0.0]])[
+        :n_components, :d
+    ]
+    return [A.T @ A for A in (rows, 0.125 * rows, 1.75 * rows, rows[:1], 0 * rows)]
+
+
+@pytest.mark.parametrize("name", FIRST_ORDER)
+def test_what_is_won_to_first_order_is_that_of_the_exact_mode(name: str) -> None:
+    """Which is another computation, in balls. These metrics are sums of few bits, so both judge the same one."""
+    method, (X, y), params = FIRST_ORDER[name]
+    for metric in metrics(X.shape[1], params.get("n_components", 3)):
+        stored = {"n_components": X.shape[1], "criterion": "f", "similarity": None, **params}
+        content = {"method": method, "X": X, "y": y, "metric": metric, "params": stored, "dual": {}}
+        objective, _, gap, _, scale = recompute.recompute(content)
+        exact = exact_of(method, X, y, metric, {}, **params)
+        assert float(objective) == pytest.approx(float(exact.objective), rel=1e-9)
+        assert float(gap) == pytest.approx(float(exact.gap), rel=1e-7)
+        assert float(scale) == pytest.approx(float(exact.scale), rel=1e-7)
+        assert gap > 1e-6 * scale
+
+
+REFUSED_FIRST_ORDER: dict[str, tuple[str, str, Callable[[dict[str, Any]], object]]] = {
+    "longer": ("mlkr-2", "not proved", lambda c: c.update(metric=(1.01 * np.array(c["metric"])).tolist())),
+    "zero": ("mlkr-2", "not proved", lambda c: c.update(metric=[[0.0] * 3] * 3)),
+    "far-out": ("mlkr-2", "not proved", lambda c: c.update(metric=(1e9 * np.array(c["metric"])).tolist())),
+    "another-target": ("mlkr-2", "not proved", lambda c: c["y"].__setitem__(0, 0.0)),
+    "another-point": ("mlkr-2", "not proved", lambda c: c["X"][3].__setitem__(0, 0.5)),
+    "less-rank-is-asked-for": ("mlkr-2", "not proved", lambda c: c["params"].update(n_components=1)),
+    "indefinite": ("mlkr-2", "not psd", lambda c: c["metric"][0].__setitem__(0, -9.0)),
+    "no-rank": ("mlkr-2", "no rank", lambda c: c["params"].update(n_components=0)),
+    "one-target": ("mlkr-2", "all the same", lambda c: c.update(y=[1.0] * 14)),
+    "too-few-targets": ("mlkr-2", "one a point", lambda c: c["y"].pop()),
+    "nca-longer": (
+        "nca-f-1",
+        "not proved",
+        lambda c: c.update(metric=(1.1 * np.array(c["metric"])).tolist()),
+    ),
+    "nca-free": ("nca-g-2", "not proved", lambda c: c["params"].update(n_components=3)),
+    "nca-another-label": ("nca-g-2", "not proved", lambda c: c["y"].__setitem__(0, 1)),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED_FIRST_ORDER)
+def test_what_is_not_stationary_is_not_proved(
+    case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name, says, change = REFUSED_FIRST_ORDER[case]
+    method, (X, y), params = FIRST_ORDER[name]
+    path = tmp_path / "s.json"
+    cvxml.solve(method, X, y, **params).save(path)
+    assert recompute.main(str(path))
+    content = json.loads(path.read_text(encoding="utf-8"))
+    change(content)
+    path.write_text(json.dumps(content), encoding="utf-8")
+    capsys.readouterr()
+    assert not recompute.main(str(path))
+    assert says in capsys.readouterr().out

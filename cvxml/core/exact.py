@@ -7,6 +7,7 @@ integers * 2^exponent. Results are fractions; decimals and floats are rounded ou
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
@@ -17,6 +18,10 @@ import numpy as np
 from cvxml.core.metric import FloatArray
 
 DIGITS = 25  # of a decimal
+
+
+class Unproved(ArithmeticError):
+    """Prices of which no bound is proved, and none is known."""
 
 
 @dataclass(frozen=True)
@@ -95,12 +100,20 @@ def decimal(value: Fraction, up: bool) -> str:
     return str(context.divide(Decimal(value.numerator), Decimal(value.denominator)))
 
 
+def nearest(value: Fraction) -> float:
+    """The nearest float, infinite beyond all floats."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
 def upward(value: Fraction) -> float:
     """The least float that is at least `value`; inf beyond all floats."""
     try:
         nearest = float(value)
     except OverflowError:
-        return math.inf
+        return math.inf if value > 0 else -sys.float_info.max
     return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
 
 

@@ -160,6 +160,10 @@ class Method(ABC, Generic[Given]):
         """The neighbour lists of every point, where `neighbors` is a parameter that takes them."""
         return []
 
+    def unattained(self, given: Given) -> str:
+        """Why no metric is optimal, however near to the infimum it is, as a sentence; empty unless that is proved."""
+        return ""
+
     def above(self, given: Given, M: FloatArray) -> float:
         """How far above that of M (d, d) the objective of its certificate may be, where more than rounding."""
         return 0.0

@@ -11,6 +11,7 @@ from cvxml.core.metric import FloatArray, as_matrix
 from cvxml.core.parameter import MATRIX, Parameter, words
 
 PRIORS = ("identity", "covariance")
+LEAST = 1e-300  # of its diagonal: what is smaller has few digits
 RANK = 1e-13  # of a matrix of unit diagonal: below this a least eigenvalue may be 0
 PRIOR = Parameter(
     'A_0: "identity", "covariance" (the inverse of the sample covariance), or positive definite (d, d)',
@@ -50,7 +51,10 @@ def inverse_covariance(X: FloatArray) -> FloatArray:
             "use prior='identity', or give a positive definite matrix"
         )
     inverse = np.linalg.inv(S)
-    A_0: FloatArray = (inverse + inverse.T) / 2 / np.outer(unit, unit)
+    with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
+        A_0: FloatArray = (inverse + inverse.T) / 2 / np.outer(unit, unit)
+    if not (np.isfinite(A_0).all() and A_0.diagonal().min() > LEAST):
+        raise ValueError("prior 'covariance': its inverse is too large or too small for doubles; rescale X")
     return A_0
 
 

@@ -64,7 +64,8 @@ class Status(StrEnum):
     )
     AT_INFINITY = (
         "at_infinity",
-        "not certified: the run leaves for infinity; larger multiples of this metric are as good or better",
+        "not certified: the run leaves for infinity, where, as far as double precision sees, larger multiples of this "
+        "metric are as good or better",
     )
     STALLED = (
         "stalled",

@@ -25,6 +25,19 @@ def whole(array: FloatArray) -> tuple[Any, int]:
     return flint().fmpz_mat(rows), exponent
 
 
+def from_the_first(X: FloatArray) -> tuple[Any, int]:
+    """Points (n, d) as integers, the first in the origin, and the exponent of two they are to be multiplied with."""
+    rows, exponent = whole(X)
+    points = np.array(rows.tolist(), dtype=object)
+    return flint().fmpz_mat((points - points[0]).tolist()), exponent
+
+
+def basis_of(points: Any) -> list[int]:
+    """Features that are a basis of all of them, of points of integers with the first in the origin, exactly."""
+    reduced, _, rank = (points.transpose() * points).rref()
+    return [next(j for j in range(reduced.ncols()) if reduced[i, j] != 0) for i in range(rank)]
+
+
 def symmetric_whole(array: FloatArray) -> tuple[Any, int]:
     """(M + M^T) / 2 of floats (d, d), exactly: integers, and the exponent of two they are to be multiplied with."""
     rows, exponent = whole(array)

@@ -176,7 +176,7 @@ class Blocks(Frobenius):
         return sum(exactly, Fraction(0))
 
     def parts(self, G: Weights) -> list[Weights]:
-        """What each block has of G; fractions stay fractions."""
+        """What each block has of G; fractions stay fractions, and floats are rounded once, which a block counts."""
         shares: Any = self.shares(G.pairs)
         if G.w.dtype == object and len(G.w):
             shares = np.vectorize(Fraction, otypes=[object])(shares)

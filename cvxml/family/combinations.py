@@ -7,7 +7,9 @@
 Both hold because <M, G> = sum_k w_k c_k and <M, N> = sum_k w_k s_k. The best N is the projection of G on the cone of
 these M, and one of them: its weights are proposed by non-negative least squares, and those at which s_k misses c_k are
 raised, after which no other s_k is lower. With the features for b_k that is the diagonal of G, clipped at 0. A matrix
-is judged by the weights that core/bases.py finds; these are floats, and their combination is in the cone.
+is judged by the weights that core/bases.py finds; these are floats, and their combination is in the cone. Where the
+matrix is that combination but for rounding, of which no word is lost, what is proved is true of the matrix too: how far
+it is from the combination counts in every distance, and in the norm.
 """
 
 from __future__ import annotations
@@ -19,13 +21,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.core.bases import ConeFeasibility, combined, is_identity, nearest, squares, weighted
+from cvxml.core.bases import ROUNDING, ConeFeasibility, combined, is_identity, nearest, squares, weighted
 from cvxml.core.exact import next_above, root_upward, scaled, sum_of_squares
-from cvxml.core.metric import FloatArray, middle
+from cvxml.core.metric import FloatArray, IntArray, middle
 from cvxml.core.squares import given_rows, whole
 from cvxml.family import rational
 from cvxml.family.losses import SHARES, Ray, Sum, summed
-from cvxml.family.proved import BLOCK, EPS, TINY, Seen, doubled, images, points
+from cvxml.family.proved import BLOCK, EPS, TINY, Distances, Products, Seen, doubled, images, points
 from cvxml.family.regularizers import Everywhere, Looked, SeenBy, best, fractions, of_last
 from cvxml.family.rows import Weights
 
@@ -35,11 +37,34 @@ SHORTER = 1 - 64 * EPS  # of the longest multiple of prices: what is rounded aft
 
 
 class Combined(SeenBy):
-    """Points in the metric of weights w (K,)."""
+    """Points in the metric of weights w (K,), for which a matrix is taken that is off by so much, entry by entry.
 
-    def __init__(self, X: FloatArray, sight: Seen, w: FloatArray):
+    A distance is then off by |e|^T off |e|, which is no more than sum_k per_k e_k^2 with per_k = (off u)_k / u_k for
+    any u > 0: here by how far features spread.
+    """
+
+    def __init__(self, X: FloatArray, sight: Seen, w: FloatArray, off: FloatArray):
         super().__init__(X, sight)
-        self.w = w
+        self.w, self.off, self.P = w, off, X - middle(X)
+        u = np.abs(self.P).max(axis=0)
+        self.per = np.divide(off @ u, u, out=np.zeros_like(u), where=u > 0) * ROOM
+
+    def pairs(self, index: IntArray) -> Distances:
+        """See `View`."""
+        D, off = super().pairs(index)
+        return Distances(D, off + (self.X[index[:, 0]] - self.X[index[:, 1]]) ** 2 @ self.per)
+
+    def products(self) -> Products:
+        """See `WideView`."""
+        own = super().products()
+        # the square of a difference is at most twice the sum of the squares
+        return own._replace(reach=own.reach + 2 * self.P**2 @ self.per)
+
+    def from_points(self, i: IntArray) -> Distances:
+        """See `WideView`."""
+        D, off = super().from_points(i)
+        beside = self.P**2 @ self.per
+        return Distances(D, off + 2 * (beside[i, None] + beside))
 
 
 class Gains(NamedTuple):
@@ -57,14 +82,18 @@ class Combinations(Everywhere):
         self.images = points(X, np.ascontiguousarray(B.T))
 
     def look(self, A: FloatArray) -> Looked:
-        """The combination that A stands for."""
+        """The combination that A stands for; where nothing is said of how far A is from it, that counts as rounding."""
         w, M, feasibility = weighted(A, self.B, self.X)
         with np.errstate(over="ignore", invalid="ignore"):
+            off = np.zeros_like(M)
+            if feasibility.beyond <= ROUNDING:
+                off = np.abs(A / 2 + A.T / 2 - M) + (0 if is_identity(self.B) else _rounded(self.B, w)[1])
             sight = seen(self.X, self.B, w)
+            view = Combined(self.X, sight, w, off)
         finite = bool(np.isfinite(sight.images.at).all() and np.isfinite(M).all()) and math.isfinite(
             sight.miss
         )
-        return Looked(Combined(self.X, sight, w), feasibility, finite, not A.any())
+        return Looked(view, feasibility, finite, not A.any())
 
     @of_last
     def gains(self, G: Weights) -> Gains:
@@ -166,7 +195,7 @@ class NormOfCombination(Combinations):
     def value(self, view: Combined) -> Sum:
         """1/2 ||M||^2"""
         M, off = _rounded(self.B, view.w)
-        return _half_square(M, off)
+        return _half_square(M, off + view.off)
 
     def multiple(self, G: Weights, ray: Ray) -> float:
         """That with the best bound, less what rounding may take from it."""
@@ -186,7 +215,7 @@ class NormOfCombination(Combinations):
         """1/2 ||M - N||^2 + sum w (s - c)"""
         (c, off), at = self.gains(G), self._norm(G)
         M, off_M = _rounded(self.B, view.w)
-        apart = _half_square(M - at.N, off_M + at.off_N + EPS * (np.abs(M) + np.abs(at.N)))
+        apart = _half_square(M - at.N, off_M + view.off + at.off_N + EPS * (np.abs(M) + np.abs(at.N)))
         beside = _weighted(view.w, at.s - c, off + at.off_s + EPS * (np.abs(c) + at.s))
         return Sum(apart.value + beside.value, apart.off + beside.off)
 

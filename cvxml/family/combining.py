@@ -23,6 +23,7 @@ from cvxml.family.rows import Prices, Triplets
 
 MOST = 0.995  # of the way to the boundary
 NOISE = 1e-12  # of the terms of a sum: what its sign is not to be told from
+DEAREST = 1e130  # the norm of weights that move a margin by about 1: those that cost more are of no use
 LEAST_STEP = 1e-10  # a shorter one is none
 EPS = float(np.finfo(float).eps)
 
@@ -57,7 +58,9 @@ class Combining:
         z = (of.X - middle(of.X)) @ of.B.T
         H = (z[i] - z[l]) ** 2 - (z[i] - z[j]) ** 2
         largest = np.abs(H).max(axis=0)
-        self.used = largest > 0  # of the others the weight is 0
+        with np.errstate(over="ignore", divide="ignore"):
+            cost = np.sum(of.B**2, axis=1) / largest / np.sqrt(self.cap)
+        self.used = (largest > 0) & (cost < DEAREST)  # of the others the weight is 0
         self.unit = 1 / largest[self.used]
         self.H: FloatArray = H[:, self.used] * self.unit
         own = of.B[self.used] * np.sqrt(self.unit)[:, None]

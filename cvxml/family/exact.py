@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.balls import precision
-from cvxml.core.exact import Exact
+from cvxml.core.exact import Exact, Unproved
 from cvxml.core.metric import FloatArray
 from cvxml.family.bound import Family, Term
 from cvxml.family.rational import Plane, end, plane
@@ -68,7 +68,7 @@ def _bound(family: Family, X: Plane, own: Sequence[Prices], hint: Any) -> Fracti
             return found
     r = family.regularizer.exact_bound(X, Weights(np.zeros((0, 2), dtype=np.intp), np.zeros(0, dtype=object)))
     if r is None:
-        raise ArithmeticError(UNPROVED)
+        raise Unproved(UNPROVED)
     return end([r], up=False)
 
 
@@ -86,7 +86,7 @@ def _best_mixed(family: Family, X: Plane, own: Prices, strict: Prices | None) ->
         bounds.append(_bound_of(family, X, [family.anchors.level]))
     proved = [bound for bound in bounds if bound is not None]
     if not proved:
-        raise ArithmeticError(UNPROVED)
+        raise Unproved(UNPROVED)
     return max(proved)
 
 

@@ -130,7 +130,8 @@ def units(S: FloatArray) -> FloatArray:
 def in_units(S: FloatArray, lam: float) -> Box:
     """S / units: the diagonal is 1."""
     own = units(S)
-    w = np.minimum(lam / own, WIDE * (1 + np.abs(S / own)))
+    with np.errstate(over="ignore"):
+        w = np.minimum(lam / own, WIDE * (1 + np.abs(S / own)))
     return Box(S / own, np.where(np.eye(len(S)) > 0, 0.0, w))
 
 

@@ -23,7 +23,7 @@ from cvxml.core.balls import ball
 from cvxml.core.balls import total as total_of
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.family.losses import NONE, Part, Ray, Sum, sharp_total
-from cvxml.family.proved import EPS
+from cvxml.family.proved import EPS, TINY
 from cvxml.family.rows import Block, PairRows, Prices, View, Weights
 
 BITS = 50  # of a sum of alpha, with b free
@@ -110,7 +110,8 @@ class Logistic(NamedTuple):
         alpha = np.abs(a)
         H = -xlogy(alpha, alpha) - xlog1py(1 - alpha, -alpha)
         shift = 0.0 * a if self.b is None else float(self.b) * a
-        return sharp_total(H + shift, 8 * EPS * (H + np.abs(shift)) + 2 * EPS * alpha)
+        value, off = sharp_total(H + shift, 8 * EPS * (H + np.abs(shift)) + 2 * EPS * alpha)
+        return Sum(value, off + TINY)
 
     def ray(self, a: FloatArray) -> Ray:
         """Until a price is 1."""
@@ -137,6 +138,7 @@ class Logistic(NamedTuple):
                 wide += 8 * EPS * (share * np.abs(d) + np.abs(own)) + 2 * EPS * (1 + np.abs(d))
             moved = np.abs(s - alpha) * e + np.minimum(steep * e, e**2)
         excess = sharp_total(beside, moved + wide)
+        missed += TINY  # what is next to nothing underflows
         return Part(Sum(value.value, value.off + missed), Sum(excess.value, excess.off + missed))
 
     def exactly(self, v: Iterable[Fraction]) -> Any:

@@ -128,7 +128,7 @@ ACROSS = (
     "moving them apart there costs nothing"
 )
 SEPARATED = (
-    "no metric attains the infimum: this metric has no similar pair further than a dissimilar one, as rational numbers "
+    "no metric attains the infimum: some metric has no similar pair further than a dissimilar one, as rational numbers "
     "prove, so that more of it is always better"
 )
 

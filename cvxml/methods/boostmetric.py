@@ -48,6 +48,10 @@ from cvxml.family.trace import Trace
 from cvxml.family.triplets import TripletMethod
 
 NATS = 1.0  # the least scale
+NONE_IS_OPTIMAL = (
+    "v={v:g} is v*, or less: no metric attains the infimum, since more of some metric is always better, as rational "
+    "numbers prove"
+)
 
 
 def problem(X: FloatArray, triplets: IntArray, v: float) -> Any:
@@ -266,6 +270,10 @@ class BoostMetric(TripletMethod[Instance]):
         found = super().find(given, *asked, **own)
         return found._replace(status=Status.NOT_ATTAINED) if decided.what == AT else found
 
+    def unattained(self, given: Instance) -> str:
+        """At v*, and below it."""
+        return NONE_IS_OPTIMAL.format(v=given.v) if self.decided(given).what else ""
+
     def exact_as_stored(
         self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike, hint: Any = None
     ) -> Exact:
@@ -290,9 +298,7 @@ class BoostMetric(TripletMethod[Instance]):
         decided, anchors = self.decided(given), self.family(given).anchors
         lower, upper = decided.sides.lower, decided.sides.upper
         if decided.what == AT:
-            return [
-                f"v={given.v:g} is v*: no metric attains the infimum, since more of some metric is always better"
-            ]
+            return [NONE_IS_OPTIMAL.format(v=given.v)]
         if anchors is not None and anchors.strict is None:
             return [f"v={given.v:g} is next to v*, within {lower:.9g} and {upper:.9g}: no bound is proved"]
         return []

@@ -295,6 +295,11 @@ class LDML(FamilyMethod[Instance]):
         found = super().find(given, *asked, **own)
         return found._replace(status=Status.NOT_ATTAINED) if self.across(given) else found
 
+    def unattained(self, given: Instance) -> str:
+        """Of pairs that can be separated, and of dissimilar pairs that differ where no similar one does."""
+        count = self.across(given)
+        return ACROSS.format(count=count) if count else self.shown(given).separates
+
     def shown(self, given: Instance) -> Shown:
         """Whether minimisers are bounded."""
         anchors = self.family(given).anchors

@@ -59,7 +59,7 @@ def check(
     (default where the problem is convex) or "stationary" (default and possible only where it is not; see
     oracle/stationary.py). tol: "strict" 1e-9, "normal" 1e-6 or "loose" 1e-3 of the
     problem's scale. exact: judge in rational arithmetic, so that no rounding is allowed for (python-flint must be
-    installed; not for an rbf kernel, nor for nca where the rank is limited). diagnosed: look for the misreading whose
+    installed; not for an rbf kernel). diagnosed: look for the misreading whose
     answer a refuted metric is, which takes several solves. time_limit: seconds for our search for a proof, looked at
     between its steps (a candidate's own convex step is one): then the verdict is of what was found, inconclusive where
     that proves nothing either way, and no misreading is looked for. callback: called with a Step of that search each

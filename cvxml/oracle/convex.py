@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from cvxml.core.exact import Exact
+from cvxml.core.exact import Exact, Unproved
 from cvxml.core.report import Judged, Report, Verdict, Witness
 from cvxml.core.result import TOLERANCES, Certificate, Solution, Status
 from cvxml.oracle.asked import LATE, Asked
@@ -43,7 +43,10 @@ def check_convex(asked: Asked) -> Report:
     verdict, reasons = _judge(proof, reference, scale, asked.tol, ties, asked.lists)
     exact = None
     if asked.exact and candidate is not None and _may_be_judged_exactly(proof, verdict, ties):
-        verdict, reason, exact = judge_exactly(asked, candidate, reference)
+        try:
+            verdict, reason, exact = judge_exactly(asked, candidate, reference)
+        except Unproved as error:
+            verdict, reason = Verdict.INCONCLUSIVE, str(error)
         reasons = [reason]
     if (
         verdict is Verdict.REFUTED
@@ -61,6 +64,8 @@ def check_convex(asked: Asked) -> Report:
                 Verdict.INCONCLUSIVE,
                 [f"our metric is better by {better_by:.3g}, {ABOVE.format(above)}"],
             )
+    if verdict is Verdict.CERTIFIED and (never := module.unattained(given)):
+        verdict, reasons = Verdict.INCONCLUSIVE, [f"{never}; {reasons[0]} of the infimum"]
     cut = reference.status is Status.TIME_LIMIT
     if cut and verdict is Verdict.CERTIFIED and proof is not None and not proof.proves(asked.tol):
         verdict, reasons = (
@@ -198,13 +203,16 @@ def _judge_value(
     proofs = [reference.certificate, *([proof] if proof is not None else [])]
     rounding = max(64 * EPS * abs(best), *(max(p.rounding, p.value_rounding) for p in proofs))
     interval = f"[{bound - rounding:.12g}, {best + rounding:.12g}]"
-    if value < bound - tol * scale - rounding:
+    allowed = tol * scale + rounding
+    # as near as that to the optimum, wherever it lies
+    near = best - allowed <= value <= bound + allowed
+    if value < bound - allowed:
         wrong = f"the claimed objective {value:.12g} is below the certified lower bound {bound:.12g}"
     elif proof is not None and abs(value - proof.objective) > tol * abs(proof.objective) + rounding:
         wrong = f"the claimed objective {value:.12g} is not the metric's, {proof.objective:.12g}"
-    elif proof is None and value > best + tol * scale + rounding:
+    elif proof is None and value > best + allowed:
         wrong = f"the claimed optimum {value:.12g} is above the objective {best:.12g} of a feasible metric"
-    elif proof is None and not reference.certificate.proves(tol):
+    elif proof is None and not (near and reference.certificate.proves(tol)):
         return Verdict.INCONCLUSIVE, [f"no more is proved than that the optimum lies in {interval}"]
     elif proof is None:
         return Verdict.CERTIFIED, [f"the optimum lies in {interval}"]

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from cvxml.core.exact import Exact, decimal
+from cvxml.core.exact import Exact, Unproved, decimal
 from cvxml.core.inputs import check_number
 from cvxml.core.report import Verdict
 from cvxml.core.result import Certificate, SavedSolution, plain
@@ -23,6 +23,7 @@ from cvxml.oracle.exactly import ANOTHER, stands_for
 
 SAME = 1e-9  # relative: figures closer than this are the same
 EPS = float(np.finfo(float).eps)
+BY_LISTS = {"n_neighbors", "neighborhood"}  # numbers and names that stand beside the lists they name
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,9 @@ def recertify(saved: SavedSolution, tol: float, exact: bool = False) -> Recertif
 
 def _recertify(saved: SavedSolution, tol: float, exact: bool) -> Recertified:
     of, params = get_exact(saved.method) if exact else get(saved.method), _params(saved)
-    given = of.instance(saved.X, saved.y, **params)
+    # without labels a solution has zeros in their place, which are no labels
+    y = saved.y if np.any(saved.y) else None
+    given = of.instance(saved.X, y, **params)
     missing = [name for name in of.stored(given) if name not in saved.params]
     if missing:
         raise ValueError(f"its params have no {missing[0]}")
@@ -96,14 +99,29 @@ def _recertify(saved: SavedSolution, tol: float, exact: bool) -> Recertified:
     with one_blas_thread():
         proof = of.certify(given, metric, saved.dual)
         verdict, reason = _judge(proof, saved.claimed, tol, of.machine_slack(given, metric))
-        interval = of.exact(given, metric, saved.dual) if exact else None
+        try:
+            interval = of.exact(given, metric, saved.dual) if exact else None
+        except Unproved as error:
+            interval = None
+            if verdict is not Verdict.REFUTED:
+                verdict, reason = Verdict.INCONCLUSIVE, str(error)
     if interval is not None and verdict is not Verdict.REFUTED:
         verdict, reason = _judge_exactly(interval, proof, Fraction(tol) * interval.scale)
+    if verdict is Verdict.CERTIFIED and (never := of.unattained(given)):
+        verdict, reason = Verdict.INCONCLUSIVE, f"{never}; of the infimum {reason}"
     if verdict is Verdict.CERTIFIED and not _lists_are_as_claimed(saved, params):
         verdict, reason = Verdict.REFUTED, "its neighbour lists are not those that its params name"
     if verdict is Verdict.CERTIFIED and not _targets_are_as_claimed(saved):
         k = saved.params["n_neighbors"]
         verdict, reason = Verdict.REFUTED, f"its targets are not the {k} nearest, which its params name"
+    if verdict is Verdict.CERTIFIED and not _triplets_are_as_claimed(saved):
+        k = saved.params["n_neighbors"]
+        verdict, reason = (
+            Verdict.REFUTED,
+            f"its triplets are not those of {k} neighbours, which its params name",
+        )
+    if verdict is Verdict.CERTIFIED and (name := _not_as_solved(saved, of.stored(given))):
+        verdict, reason = Verdict.REFUTED, f"{name} is not {saved.params[name]!r:.40}, as its params say"
     return Recertified(saved.method, verdict, reason, proof, saved.claimed, interval)
 
 
@@ -145,6 +163,29 @@ def _targets_are_as_claimed(saved: SavedSolution) -> bool:
         return False
     pairs = {(i, j) for i, listed in enumerate(targets) for j in listed}
     return pairs == {(i, j) for i, j in np.asarray(nearest).reshape(-1, 2).tolist()}
+
+
+def _triplets_are_as_claimed(saved: SavedSolution) -> bool:
+    """True if the triplets are those that are drawn by n_neighbors, where a number is named."""
+    k, triplets = saved.params.get("n_neighbors"), saved.params.get("triplets")
+    if k is None or triplets is None:
+        return True
+    others = {name: value for name, value in saved.params.items() if name != "triplets"}
+    of = get(saved.method)
+    try:
+        drawn = of.stored(of.instance(saved.X, saved.y, **others))["triplets"]
+    except ValueError:  # there are no labels, or too few points
+        return False
+    return sorted(drawn) == sorted(triplets)
+
+
+def _not_as_solved(saved: SavedSolution, params: dict[str, Any]) -> str:
+    """The name of a number that explicit lists win over, and that is another; empty if there is none."""
+    for name in params.keys() - BY_LISTS:
+        pair = params[name], saved.params[name]
+        if pair[0] != pair[1] and not any(isinstance(value, (list, dict)) for value in pair):
+            return name
+    return ""
 
 
 def _undecided(proof: Certificate) -> str:

@@ -281,7 +281,6 @@ def test_what_has_no_exact_mode_says_so(monkeypatch: pytest.MonkeyPatch) -> None
         ("ssvm", {"q": [], "q_index": []}, {"n_neighbors": 13}, "at most 2000"),
         ("glml", point, {"model": "mixture"}, "one Gaussian"),
         ("glml", {"y": [1.0]}, {}, "'u'"),
-        ("nca", {"R": np.eye(3), "interior": np.eye(3)}, {"n_components": 2}, "n_components=2 below 3"),
         ("nca", {"R": np.eye(3)}, {}, "'interior'"),
     ]
     X, y = random_data(7, n=80, d=3, classes=5)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import math
+import sys
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
+from cvxml.core.exact import nearest, upward
 from cvxml.core.metric import FloatArray
 from cvxml.methods.glml import definitions as glml
 from cvxml.methods.kernel_mlsvm import exact as kernel_exact
@@ -125,3 +128,13 @@ def test_the_bounds_of_glml_and_nca_from_the_definitions() -> None:
         found = exact_of("nca", X, y, Q, {"R": R, "interior": R}, criterion=criterion)
         assert float(found.objective) == pytest.approx(nca.objective(X, s, Q, criterion), rel=1e-12)
         assert float(found.lower_bound) == pytest.approx(bound, rel=1e-12)
+
+
+def test_beyond_all_floats_the_ends_are_still_ends() -> None:
+    assert (
+        upward(Fraction(10) ** 400)
+        == nearest(Fraction(10) ** 400)
+        == -nearest(-(Fraction(10) ** 400))
+        == math.inf
+    )
+    assert upward(-(Fraction(10) ** 400)) == -sys.float_info.max

@@ -289,6 +289,42 @@ def test_targets_that_are_not_the_nearest_are_not_called_so(tmp_path: Path) -> N
         assert f"not the {k} nearest" in reason
 
 
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [("schultz_joachims", {}), ("scml", {"beta": 0.05}), ("plml", {"n_anchors": 2}), ("rtml", {})],
+)
+def test_triplets_that_are_not_drawn_so_are_not_said_to_be(
+    method: str, params: dict[str, Any], tmp_path: Path
+) -> None:
+    """The number of neighbours, another by hand or beside a triplet less: what it names is not what was solved."""
+    data, path = (SOME[0][:12], SOME[1][:12]), tmp_path / "s.json"
+    drawn = content_of(solved(method, data, n_neighbors=1, **params))
+    assert verdict_on(drawn, path)[0] is Verdict.CERTIFIED
+    listed = drawn["params"]["triplets"]
+    some = content_of(solved(method, data, triplets=listed[1:], **params))
+    assert some["params"]["n_neighbors"] is None
+    for content, k in ((drawn, 2), (drawn, 30), (some, 1)):
+        verdict, reason = verdict_on({**content, "params": {**content["params"], "n_neighbors": k}}, path)
+        assert verdict is Verdict.REFUTED
+        assert f"triplets are not those of {k} neighbours" in reason
+    turned = {**drawn["params"], "triplets": listed[::-1]}
+    assert verdict_on({**drawn, "params": turned}, path)[0] is Verdict.CERTIFIED
+
+
+@pytest.mark.parametrize(
+    ("method", "name"), [("scml", "n_basis"), ("plml", "n_anchors"), ("lsml", "n_quadruplets")]
+)
+def test_a_number_that_is_not_that_of_the_lists_is_refuted(method: str, name: str, tmp_path: Path) -> None:
+    data, path = (SOME[0][:12], SOME[1][:12]), tmp_path / "s.json"
+    params = {"scml": {"n_neighbors": 1}, "plml": {"n_neighbors": 1, "n_anchors": 2}}.get(method, {})
+    content = content_of(solved(method, data, **params))
+    assert verdict_on(content, path)[0] is Verdict.CERTIFIED
+    content["params"][name] = 3
+    verdict, reason = verdict_on(content, path)
+    assert verdict is Verdict.REFUTED
+    assert f"{name} is not 3" in reason
+
+
 def test_explicit_lists_are_not_said_to_be_the_nearest(tmp_path: Path) -> None:
     lists = [[(i + 1) % 40, (i + 7) % 40] for i in range(40)]
     content = content_of(solved("mlsvm", SOME, neighbors=lists, lam=0.1))

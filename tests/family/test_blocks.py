@@ -70,6 +70,53 @@ def test_distances_are_within_what_they_may_be_off_by_and_exact_ones_are_exact(s
     assert off.max() <= 1e-12 * D.max()
 
 
+def test_what_is_lost_beside_a_large_block_is_counted() -> None:
+    """Each of 63 distances is less than half of the last digit of their sum."""
+    X, W = np.array([[0.0], [1.0]]), np.ones((2, 64))
+    M = np.diag([1.0, *[2.0**-54] * 63])
+    D, off = Blocks(X, W, 1.0).look(M).view.pairs(np.array([[0, 1]]))
+    assert abs(Fraction(D[0]) - sum(map(Fraction, np.diag(M).tolist()))) <= Fraction(off[0])
+
+
+def test_what_equal_blocks_are_off_by_adds_up() -> None:
+    X, M = np.array([[0.0], [1.0]]), 0.7 * np.eye(64)
+    for lam in (0.1, 0.3, 0.7, 1.1):
+        of = Blocks(X, np.ones((2, 64)), lam)
+        found = of.value(of.look(M).view)
+        true = Fraction(lam) / 2 * 64 * Fraction(0.7) ** 2
+        assert abs(Fraction(found.value) - true) <= Fraction(found.off) <= true / 10**12
+
+
+def test_what_the_metrics_that_are_reached_are_off_by_adds_up() -> None:
+    X, w, m = np.array([[0.0], [0.7]]), 0.9, 400
+    for lam in (0.1, 0.3, 0.7, 1.1):
+        found, off = Blocks(X, np.full((2, m), 0.3), lam).reached(Weights(np.array([[0, 1]]), np.array([w])))
+        true = Fraction(w) * Fraction(0.3) * Fraction(0.7) ** 2 / Fraction(lam)
+        away = sum((Fraction(own) - true) ** 2 for own in np.diag(found).tolist())
+        assert away <= Fraction(off) ** 2
+
+
+def test_a_triplet_is_off_by_what_either_of_its_pairs_is() -> None:
+    """By the far pair alone, where the near one is a point twice."""
+    for seed in range(6):
+        X, W, lam = instance(seed)
+        X[1] = X[0]
+        M = metric(X, 3, seed)
+        rows, view = Listed(np.array([[0, 1]]), np.arange(9)[None] > 1), Blocks(X, W, lam).look(M).view
+        (block,) = rows.blocks(view, Prices(np.zeros(0), rows.keys()[:0]))
+        far = [true_distance(fractions(X), fractions(W), fractions(M), 0, k) for k in range(2, 9)]
+        for v, off, true in zip(block.v.tolist(), block.off.tolist(), far, strict=True):
+            assert abs(Fraction(v) - true) <= Fraction(off)
+
+
+def test_how_far_blocks_are_from_a_matrix_counts_what_is_beside_them() -> None:
+    X, W, lam = instance(0)
+    beside = np.zeros((9, 9))
+    beside[0, 4] = beside[4, 0] = 1.0
+    found = Blocks(X, W, lam).exact_metric(metric(X, 3, 0) + beside, None)
+    assert Fraction(found.distance) ** 2 >= 2
+
+
 @SEEDS
 def test_the_sums_are_those_of_the_blocks_in_rationals(seed: int) -> None:
     """R - <M, G> - r(G) is no less than 0, and what double precision has is within its rounding."""
@@ -116,6 +163,15 @@ def test_the_metric_reached_leaves_nothing_and_any_other_its_distance(seed: int)
     away = best + metric(X, 3, seed)
     excess = regularizer.excess(regularizer.look(away).view, G)
     assert np.linalg.norm(away - best) <= regularizer.radius(excess.value + excess.off)
+
+
+def test_a_block_that_is_no_number_makes_none_of_all() -> None:
+    X, W, lam = instance(0)
+    M = metric(X, 3, 0)
+    M[4, 4] = 1e308
+    with np.errstate(all="ignore"):
+        assert not Frobenius(X, lam).look(M[3:6, 3:6]).finite
+        assert not Blocks(X, W, lam).look(M).finite
 
 
 def test_what_is_no_matrix_of_psd_blocks_is_said_to_be_none() -> None:

@@ -11,9 +11,11 @@ import pytest
 
 from cvxml.core.bases import combined
 from cvxml.core.metric import FloatArray
+from cvxml.family import combinations
 from cvxml.family.combinations import Combinations, NormOfCombination, SumOfWeights, projected
 from cvxml.family.rational import plane
 from cvxml.family.rows import Weights
+from tests.instances import fractions
 
 KINDS = ["features", "few", "many"]
 
@@ -49,6 +51,26 @@ def test_gains_are_those_of_the_matrix_and_of_rationals(kind: str, seed: int) ->
     for ours, wide, exact in zip(c.tolist(), off.tolist(), of.exact_gains(plane(X), G), strict=True):
         assert abs(Fraction(ours) - exact) <= wide
     assert (off <= 1e-12 * np.abs(dense(X, Weights(G.pairs, np.abs(G.w)))).max() * 100).all()
+
+
+@pytest.mark.parametrize("share", [1 + 2.0**-50, 1 - 2.0**-50])
+def test_gains_are_those_of_weights_that_are_rounded_a_few_times_more(share: float) -> None:
+    X, B, G, _ = drawn(0, "features")
+    of, w = Combinations(X, B[:1]), np.abs(G.w)
+    c, off = of.gains(Weights(G.pairs, w))
+    others = np.array([Fraction(weight) * Fraction(share) for weight in w.tolist()])
+    (exact,) = of.exact_gains(plane(X), Weights(G.pairs, others))
+    assert abs(Fraction(float(c[0])) - exact) <= off[0]
+
+
+def test_gains_of_points_that_are_far_and_nearly_equal_are_counted_as_lost() -> None:
+    """Of what is 2^-52 of a number beside 2^60 no digit is left in an image, though it has twice the digits."""
+    X = np.array([[0.0, 0.0], [2.0**60, 1.0], [2.0**60, 1 + 2.0**-52]])
+    of, G = Combinations(X, np.array([[0.1, 0.3]])), Weights(np.array([[1, 2]]), np.ones(1))
+    c, off = of.gains(G)
+    (exact,) = of.exact_gains(plane(X), G)
+    assert abs(Fraction(float(c[0])) - exact) > exact / 10**3
+    assert abs(Fraction(float(c[0])) - exact) <= off[0]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -111,6 +133,58 @@ def test_prices_that_cost_more_than_beta_bound_nothing(seed: int) -> None:
     assert weights.exact_bound(plane(X), Weights(G.pairs, G.w * (1 - 1e-8))) == 0
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(5))
+def test_what_a_sum_of_weights_leaves_is_within_its_rounding(kind: str, seed: int) -> None:
+    """Where beta is next to the largest gain, of which nothing is left but rounding."""
+    X, B, G, rng = drawn(seed, kind)
+    exact = Combinations(X, B).exact_gains(plane(X), G)
+    of = SumOfWeights(X, B, abs(float(max(exact))))
+    view: Any = of.look(combined(B, (np.arange(len(B)) == np.argmax(exact)) * rng.random(len(B)))).view
+    true = sum(
+        (Fraction(w) * (Fraction(of.beta) - c) for w, c in zip(view.w.tolist(), exact, strict=True)),
+        Fraction(0),
+    )
+    found = of.excess(view, G)
+    assert abs(Fraction(found.value) - true) <= Fraction(found.off)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(5))
+def test_the_norm_is_of_a_matrix_that_gains_no_less_than_the_prices(kind: str, seed: int) -> None:
+    X, B, G, _ = drawn(seed, kind)
+    if seed > 2:  # nothing cancels, so that prices are hardly off
+        G = Weights(G.pairs[:1], np.abs(G.w[:1]))
+    norm = NormOfCombination(X, B)._norm(G)
+    for s, off, c in zip(
+        norm.s.tolist(), norm.off_s.tolist(), Combinations(X, B).exact_gains(plane(X), G), strict=True
+    ):
+        assert Fraction(s) - Fraction(off) >= c
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_is_feasible_by_rounding_alone_bounds_nothing(seed: int) -> None:
+    X, B, G, _ = drawn(seed, "many")
+    G = Weights(G.pairs, np.abs(G.w))
+    beta = float(max(Combinations(X, B).exact_gains(plane(X), G)))
+    for ulps in range(-3, 4):
+        weights = SumOfWeights(X, B, beta * (1 + ulps * 2.0**-52))
+        assert weights.bound(G).value == -np.inf or weights.exact_bound(plane(X), G) == 0
+
+
+def test_prices_of_which_no_norm_is_found_bound_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In one round, which rounding leaves a last bit short."""
+    X, B, G, _ = drawn(3, "features")
+    monkeypatch.setattr(combinations, "ROUNDS", 1)
+    assert NormOfCombination(X, B).bound(Weights(G.pairs[:1], np.abs(G.w[:1]))).value == -np.inf
+
+
+def test_how_far_a_matrix_is_from_a_combination_is_no_less_than_it_is() -> None:
+    X, B, _, _ = drawn(0, "features")
+    A = np.array([[2.0, 0.5, 0.0], [0.5, 1.0, 0.0], [0.0, 0.0, -1.0]])
+    assert Fraction(SumOfWeights(X, B, 1.0).exact_metric(A, None).distance) ** 2 >= Fraction(3, 2)
+
+
 def test_the_projection_leaves_nothing_to_win() -> None:
     rng = np.random.default_rng(0)
     for _ in range(20):
@@ -121,3 +195,36 @@ def test_the_projection_leaves_nothing_to_win() -> None:
         assert (z >= 0).all()
         assert slope.min() >= -1e-9
         assert abs(slope @ z) <= 1e-9
+
+
+@pytest.mark.parametrize("of_sum", [True, False])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_matrix_next_to_a_combination_costs_what_is_said_of_it(seed: int, of_sum: bool) -> None:
+    """Far points, next to each other's distance: a matrix off the cone by 3e-14 of itself, in fractions.
+
+    Nothing is said of how far it is from the cone, so that its own distances and norm are meant.
+    """
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((8, 4)) + 1e4 * rng.standard_normal((8, 1))
+    B, E = rng.standard_normal((3, 4)), rng.standard_normal((4, 4))
+    A = combined(B, rng.random(3))
+    A = A + 3e-14 * np.linalg.norm(A) * (E + E.T) / np.linalg.norm(E + E.T)
+    of: Any = SumOfWeights(X, B, 0.5) if of_sum else NormOfCombination(X, B)
+    looked = of.look(A)
+    assert "combination" not in str(looked.feasibility)
+    exact, x = fractions(A), fractions(X)
+    every = np.array([(i, j) for i in range(8) for j in range(8) if i != j])
+    D, off = looked.view.pairs(every)
+    products = looked.view.products()
+    own, k, other, reach = products.below(np.arange(8), np.full(8, np.inf))
+    table, wide = np.zeros((8, 8)), np.full((8, 8), np.nan)
+    table[own, k], wide[own, k] = other, reach
+    rows, far = looked.view.from_points(np.arange(8))
+    for (i, j), value, moved in zip(every.tolist(), D.tolist(), off.tolist(), strict=True):
+        true = (x[i] - x[j]) @ exact @ (x[i] - x[j])
+        assert abs(true - Fraction(value)) <= moved
+        assert abs(true - Fraction(float(table[i, j]))) <= wide[i, j]
+        assert abs(true - Fraction(float(rows[i, j]))) <= far[i, j]
+    if not of_sum:
+        norm = of.value(looked.view)
+        assert abs((exact**2).sum() / 2 - Fraction(norm.value)) <= norm.off

@@ -79,3 +79,10 @@ def test_what_is_no_array_of_a_dual(dual: Any, says: str) -> None:
 
 def test_an_array_of_a_dual_may_hold_infinity() -> None:
     np.testing.assert_array_equal(dual_array({"Y": [math.inf, -1]}, "Y", (2,)), [math.inf, -1])
+
+
+def test_an_objective_is_rounded_by_no_more_than_is_said() -> None:
+    for third in (Fraction(1, 3), -Fraction(2, 3), Fraction(10**20, 3)):
+        with precision():
+            proof = of(ball(third), ball(third - 1))
+        assert 0 < abs(Fraction(proof.objective) - third) <= Fraction(proof.value_rounding)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import permutations
 from typing import Any
@@ -102,6 +103,33 @@ def test_in_fractions_against_all_permutations(measure: str, ties: bool) -> None
             exact = Fraction(loss(measure, k, plus, y)).limit_denominator(1000)
             every.append(exact - Fraction(cost(D, plus, y)))
         assert value == max(every)
+
+
+def test_of_ndcg_the_largest_value_is_no_less_than_it_is() -> None:
+    """At distances at which some relevant point comes late; logarithms in 120 digits."""
+    asked, k = drawn(3), 3
+    whole = np.round(16 * table(asked.X)).astype(int).tolist()
+    with localcontext() as context:
+        context.prec = 120
+        for q, value in zip(
+            asked.queries.tolist(),
+            Interleavings(asked, "ndcg", k).exactly(whole, Fraction(1, 320)),
+            strict=True,
+        ):
+            plus, minus = asked.sides(q)
+            gains = [Decimal(2).ln() / Decimal(max(r, 2)).ln() for r in range(1, min(k, len(plus)) + 1)]
+            most = Decimal(-1)
+            for y in permutations([*plus, *minus]):
+                earned = sum((gain for gain, i in zip(gains, y, strict=False) if i in plus), Decimal(0))
+                paid = Fraction(2, len(plus) * len(minus) * 320) * sum(
+                    whole[q][j] - whole[q][i]
+                    for t, j in enumerate(y)
+                    for i in y[t:]
+                    if j in minus and i in plus
+                )
+                lost = Decimal(paid.numerator) / paid.denominator
+                most = max(most, 1 - earned / sum(gains, Decimal(0)) - lost)
+            assert Decimal(value.numerator) / value.denominator >= most - Decimal("1e-110")
 
 
 @EVERY

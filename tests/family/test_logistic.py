@@ -11,8 +11,9 @@ from scipy.optimize import minimize_scalar
 
 from cvxml.core.balls import ends, precision
 from cvxml.family.logistic import Labelled, Logistic, best
-from cvxml.family.logistic_path import of_pairs, separated
-from cvxml.family.rows import Block
+from cvxml.family.logistic_path import Free, MiddleOfThePath, of_pairs, separated
+from cvxml.family.rational import plane
+from cvxml.family.rows import Block, Weights
 from tests.family.derivatives import assert_derivatives
 from tests.instances import random_data
 
@@ -44,6 +45,12 @@ def test_value_bound_and_what_they_leave(seed: int, b: float | None) -> None:
     gained = sum(map(entropy, alpha)) - at * float(T @ alpha)
     k = of.conjugate(a)
     assert abs(k.value - gained) <= k.off + 1e-12
+    with precision():
+        true = of.exact_conjugate(list(map(Fraction, a.tolist())))
+        assert max(abs(Fraction(k.value) - end) for end in ends(true)) <= Fraction(k.off)
+    ray = of.ray(a)
+    assert ray.longest * alpha.max() == pytest.approx(1)
+    assert ray.value(0.5) == of.conjugate(a / 2).value
     part = of.part(Block(D, np.zeros(len(D)), a))
     assert part.value.value == pytest.approx(loss(D, at), abs=1e-9)
     assert part.excess.value == pytest.approx(loss(D, at) - k.value + float(a @ D), abs=1e-9)
@@ -53,6 +60,48 @@ def test_value_bound_and_what_they_leave(seed: int, b: float | None) -> None:
         assert float(high) == pytest.approx(part.value.value, abs=1e-9)
         prices = of.exact_prices(list(map(Fraction, a.tolist())))
         assert float(ends(of.exact_conjugate(prices))[0]) == pytest.approx(k.value, abs=1e-12)
+
+
+@pytest.mark.parametrize("side", [-1, 1])
+@pytest.mark.parametrize("b", [None, 0.7])
+@pytest.mark.parametrize("size", [1e-6, 1e-2, 1.0, 30.0])
+def test_what_distances_are_off_by_moves_value_and_excess_by_no_more_than_is_said(
+    side: int, b: float | None, size: float
+) -> None:
+    rng, of = np.random.default_rng(0), Logistic(T, b)
+    D = rng.uniform(0, 6, len(T))
+    off = size * rng.random(len(T))
+    a = of.repaired(-T * rng.random(len(T)))
+    said = of.part(Block(D, off, a))
+    other = of.part(Block(D + side * off, 0 * off, a))
+    assert abs(other.value.value - said.value.value) <= said.value.off + other.value.off
+    assert abs(other.excess.value - said.excess.value) <= said.excess.off + other.excess.off
+
+
+def test_entropy_that_the_shift_takes_away_is_counted_as_rounded() -> None:
+    for alpha in np.linspace(0.01, 0.99, 30):
+        of, a = Logistic(T[:1], entropy(alpha) / alpha), np.array([-alpha])
+        k = of.conjugate(a)
+        with precision():
+            true = of.exact_conjugate([Fraction(-alpha)])
+            assert max(abs(Fraction(k.value) - end) for end in ends(true)) <= Fraction(k.off)
+
+
+def test_exact_prices_with_b_free_add_up_to_0() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        a = [Fraction(price) for price in (-T * rng.uniform(-0.2, 2, len(T))).tolist()]
+        found = Logistic(T, None).exact_prices(a)
+        assert sum(found) == 0
+        assert any(found)
+        assert all(0 <= -t * price <= 1 for t, price in zip(T.tolist(), found, strict=True))
+
+
+def test_where_the_slope_is_flat_by_rounding_the_best_b_is_not_known() -> None:
+    """One similar pair far off and one dissimilar near: by symmetry the best b is 500, and a sum is 1000 + 2 e^-500."""
+    b, missed = best(np.array([1, -1]), np.array([1000.0, 0.0]))
+    above = math.exp(-b) + math.exp(b - 1000)
+    assert above / 2 <= missed or above < 1e-200
 
 
 def test_prices_at_the_slopes_leave_nothing() -> None:
@@ -95,3 +144,35 @@ def test_separated_is_decided_to_the_last_digit() -> None:
         X - np.array([[2.0**-50], [0], [0], [0]]), rows, t, root
     )  # the similar pair is further
     assert not separated(X[[0, 1, 2, 1]], rows, t, root)  # all are equally far: nothing to gain
+
+
+def test_what_underflows_is_not_called_0() -> None:
+    """log(1 + exp(-1000)) is no float; beside a scale of 0 nothing is decided."""
+    of = Logistic(np.array([1, -1]), 1000.0)
+    part = of.part(Block(np.array([0.0, 3000.0]), np.zeros(2), np.zeros(2)))
+    assert part.value.value == 0 < part.value.off
+    assert part.excess.value == 0 < part.excess.off
+    assert of.conjugate(np.array([-5e-324, 5e-324])).off > 0
+
+
+def test_a_pair_of_two_labels_has_no_price() -> None:
+    rows = Labelled(np.array([[0, 1], [1, 2], [2, 3]]))
+    np.testing.assert_array_equal(rows.inside(np.array([0, 0, 1, 1]), rows.prices(np.ones(3))).a, [1, 0, 1])
+
+
+def test_prices_bound_only_where_the_sum_of_their_pairs_is_psd() -> None:
+    """Exactly: of a similar pair of length 1 beside a dissimilar one of length 2, by a last bit."""
+    X, pairs = np.array([[0.0], [1.0], [3.0]]), np.array([[0, 1], [1, 2]])
+    of = Free(X, pairs[:1])
+    for far, bound in ((0.25, 0), (0.25 + 2.0**-54, None), (1.0, None), (0.0, 0)):
+        assert of.exact_bound(plane(X), Weights(pairs, np.array([-1.0, far]))) == bound
+
+
+def test_where_nothing_is_strict_prices_that_are_not_feasible_are_dropped() -> None:
+    """The pairs are separated; shares 1 and 1/2, 1/2 add up, and the sum of their pairs is 1 - 1/2 - 4/2."""
+    X, t = np.array([[0.0], [1.0], [2.0], [4.0]]), np.array([1, -1, -1])
+    rows = Labelled(np.array([[0, 1], [1, 2], [2, 3]]))
+    anchors = MiddleOfThePath(Free(X, rows.listed[:1]), Logistic(t, None), rows, rows.prices(np.zeros(3)))
+    assert anchors.shown.separates
+    (found,) = anchors.feasible(rows.prices(np.array([-1.0, 0.5, 0.5])), [])
+    assert not found.a.any()

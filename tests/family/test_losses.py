@@ -9,12 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from cvxml.core.balls import precision
+from cvxml.core.balls import ends, precision
 from cvxml.core.metric import FloatArray
 from cvxml.family.losses import (
     Bounded,
     Hinge,
     Least,
+    LogSumExp,
     Loss,
     Root,
     SmoothedHinge,
@@ -287,3 +288,15 @@ def test_a_sharp_sum_says_what_it_is_off_by() -> None:
     assert 0 < abs(Fraction(value) - sum(map(Fraction, terms.tolist()), Fraction(0))) <= Fraction(off)
     assert math.isnan(sharp(np.array([1e308, 1e308, -1e308])).value)  # as where a part of `summed` overflows
     assert math.isnan(sharp(np.array([math.inf, -math.inf])).value)
+
+
+def test_the_entropy_of_shares_is_rounded_by_no_more_than_is_said() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(10):
+        of = LogSumExp(rng.uniform(0.5, 2, 2), np.ones((2, 5), dtype=bool))
+        a = of.repaired(rng.random(10))
+        found = of.conjugate(a)
+        with precision():
+            exact = LogSumExp(np.array([Fraction(c) for c in of.c.tolist()], dtype=object), of.among)
+            true = ends(exact.exact_conjugate([Fraction(price) for price in a.tolist()]))
+        assert max(abs(Fraction(found.value) - end) for end in true) <= Fraction(found.off)

@@ -17,7 +17,9 @@ from cvxml.core.ranking import MEASURES
 from cvxml.core.result import Dual
 from cvxml.family.ranked import Ranked, _Iterate
 from cvxml.family.rankings import Rankings, read
+from cvxml.family.rows import Prices
 from tests.family.test_interleaving import cost, loss
+from tests.instances import fractions
 
 EVERY = pytest.mark.parametrize("measure", MEASURES)
 K, C = 2, 6.0
@@ -114,6 +116,36 @@ def test_the_worst_ranking_is_listed(measure: str) -> None:
         proof = of.certify(M, dual)
         assert proof.objective == pytest.approx(objective(measure, M), rel=1e-12)
         assert proof.gap + proof.rounding >= proof.objective - optimum(measure) * (1 + 1e-6)
+
+
+def test_a_row_is_off_by_what_its_distances_are() -> None:
+    root = np.random.default_rng(0).standard_normal((2, 2))
+    of, M = Ranked(asked(), "auc", K, C), root @ root.T
+    M = (M + M.T) / 2
+    mu, rows = read(of.all_of, priced(np.zeros(len(every_row()))))
+    (block,) = rows.blocks(of.trace.look(M).view, Prices(mu, np.arange(len(mu))))
+    x, exact = fractions(asked().X), fractions(M)
+    for v, off, (q, plus, y) in zip(block.v.tolist(), block.off.tolist(), every_row(), strict=True):
+        D = [(x[q] - other) @ exact @ (x[q] - other) for other in x]
+        assert abs(Fraction(v) - cost(D, plus, y)) <= Fraction(off)
+
+
+def test_a_ranking_that_only_rounding_makes_no_worst_one_is_counted() -> None:
+    """A swap wins where D_2 - D_1 is below 1/2, and both are 1e8: of no swap, which is listed, nothing is rounded."""
+    nothing: Dual = {"price": np.zeros(0), "rankings": np.zeros((0, 3), dtype=int)}
+    M, rng = np.diag([0.75, 0.25]), np.random.default_rng(0)
+    missed = []
+    for _ in range(40):
+        near = rng.uniform(5e3, 1e4, 2)
+        X = np.array([[0.0, 0.0], near, near * np.sqrt(1 + 0.5 / (near @ M @ near))])
+        proof = Ranked(queried(X, None, [[1], [], []]), "auc", 1, 1.0).certify(M, nothing)
+        D_1, D_2 = (
+            sum(Fraction(m) * Fraction(v) ** 2 for m, v in zip(np.diag(M).tolist(), x, strict=True))
+            for x in X[1:].tolist()
+        )
+        missed += [max(Fraction(0), 1 - 2 * (D_2 - D_1)) + 1 - Fraction(proof.objective)]
+        assert abs(missed[-1]) <= Fraction(proof.value_rounding)
+    assert max(missed) > 1e-9
 
 
 @EVERY

@@ -16,7 +16,7 @@ from cvxml.family.together import Together
 from cvxml.family.trace import Trace
 from cvxml.family.trace_path import OverTriplets, differences
 from tests.family.derivatives import assert_derivatives
-from tests.instances import random_data
+from tests.instances import fractions, random_data
 
 
 def listed(seed: int, n: int = 8, m: int = 12) -> np.ndarray:
@@ -50,6 +50,25 @@ def test_rows_together_are_those_of_triplets() -> None:
     G = rows.weights(prices)
     D = X[G.pairs[:, 0]] - X[G.pairs[:, 1]]
     np.testing.assert_allclose(D.T @ (G.w[:, None] * D), outer_sum(X, found, a), atol=1e-12)
+
+
+def test_a_triplet_with_a_pair_of_two_labels_has_no_price() -> None:
+    rows, labels = Together(np.array([[0, 1, 2], [0, 1, 3], [2, 0, 1], [0, 3, 1]])), np.array([0, 0, 0, 1])
+    found = rows.inside(labels, Prices(np.ones(4), np.arange(4)))
+    np.testing.assert_array_equal(found.a, [1, -np.inf, 1, -np.inf])
+
+
+def test_a_row_is_off_by_what_either_of_its_pairs_is() -> None:
+    """By the far pair alone, where the near one is a point twice; in a metric of floats, which are fractions."""
+    X, _ = random_data(0, n=8, d=3, classes=2)
+    X[1], root = X[0], np.random.default_rng(0).standard_normal((3, 3))
+    M, rows = root @ root.T, Together(np.array([[0, 1, far] for far in range(2, 8)]))
+    (block,) = rows.blocks(
+        Trace(X, 1.0).look((M + M.T) / 2).view, Prices(np.zeros(0), np.zeros(0, dtype=np.intp))
+    )
+    x, exact = fractions(X), fractions((M + M.T) / 2)
+    for v, off, own in zip(block.v[0].tolist(), block.off[0].tolist(), x[2:], strict=True):
+        assert abs(Fraction(v) - (x[0] - own) @ exact @ (x[0] - own)) <= Fraction(off)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -38,6 +38,7 @@ METHODS = (
     "sdml",
     "scml",
     "plml",
+    "mlr",
 )
 
 
@@ -219,7 +220,7 @@ def instance(method: str, seed: int) -> Instance:
     name = method.split(":")[0]
     if name == "mlsvm" and family == "plain" and rng.random() < 0.5:
         return known(method, rng)
-    X, y, directions = FAMILIES[family](rng, name in ("ssvm", "kernel_mlsvm"))
+    X, y, directions = FAMILIES[family](rng, name in ("ssvm", "kernel_mlsvm", "mlr"))
     if name in ("ssvm", "glml"):
         y = y % 2
     order = rng.permutation(len(X))
@@ -405,6 +406,17 @@ def _plml(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
     return {"alpha1": 1 / given["C"], "alpha2": alpha2, "weights": weights, "triplets": given["triplets"]}
 
 
+def _mlr(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
+    n, relevant = len(X), None
+    if rng.random() < 0.5:
+        table = rng.random((n, n)) < 0.4
+        table[0, 1], table[0, 2] = True, False  # there is a query
+        relevant = [[j for j in range(n) if j != i and table[i, j]] for i in range(n)]
+    measure = str(rng.choice(["auc", "precision", "map", "mrr", "ndcg"]))
+    C = _frobmetric(method, X, y, family, rng)["C"]
+    return {"measure": measure, "k": int(rng.integers(1, 5)), "C": C, "relevant": relevant}
+
+
 def _small(X: Any, rng: Any) -> float:
     """Added to a diagonal: nothing, or what may be lost beside the points."""
     with np.errstate(all="ignore"):
@@ -450,6 +462,7 @@ PARAMETERS: dict[str, Callable[..., dict[str, Any]]] = {
     "sdml": _sdml,
     "scml": _scml,
     "plml": _plml,
+    "mlr": _mlr,
     "itml": _itml,
     "ssvm": _ssvm,
     "nca": _nca,

@@ -118,6 +118,10 @@ TARGETS = [[1], [0], [3], [2]]
             {"weight": 0.25, "mu": 0.0, "pairs": {"similar": [[0, 1]], "dissimilar": [[0, 2]]}},
             0.75 * math.log(2) ** 2 + 0.25 * math.log(9 / 2) ** 2,
         ),
+        # 3 has its own 32 away, others 18 and 8: both before it cost 38, and all of auc, or 2/3 of 1/rank
+        ("mlr", {"measure": "auc", "k": 3, "C": 2.0, "relevant": None}, 2 + 39 / 2),
+        ("mlr", {"measure": "mrr", "k": 3, "C": 2.0, "relevant": None}, 2 + (38 + 2 / 3) / 2),
+        ("mlr", {"measure": "precision", "k": 1, "C": 1.0, "relevant": [[1], [], [3], []]}, 2 + 39 / 2),
         # over the budget of 1 by 34: distances 18, 98, 8, 72 divided by it
         ("mmc", {}, -sum(math.sqrt(d / 34) for d in (18, 98, 8, 72))),
         ("mmc:diagonal", {}, -sum(math.sqrt(d / 34) for d in (18, 98, 8, 72))),

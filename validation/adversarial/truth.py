@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from functools import cache
+from itertools import combinations, permutations
 from typing import Any
 
 import numpy as np
@@ -108,6 +109,11 @@ class Problem:
         """||A||^2."""
         found = ball((at.M.values * at.M.values).sum(), 2 * at.M.power)
         return found.union((found - len(at.M.values) * real(at.size) ** 2).max(arb(0)))
+
+    def trace(self, at: Image) -> Any:
+        """That of the nearest psd matrix, which may be larger."""
+        found = ball(sum(at.M.values[k, k] for k in range(self.d)), at.M.power)
+        return found.union(found + self.d * real(at.size))
 
     def value(self, at: Image) -> Any:
         """The objective of what a candidate is judged as."""
@@ -375,11 +381,6 @@ class BoostMetric(Problem):
         rows = [(at.row(i), j, k) for i, j, k in self.params["triplets"]]
         return logsumexp([D[j] - D[k] for D, j, k in rows]) + real(self.params["v"]) * self.trace(at)
 
-    def trace(self, at: Image) -> Any:
-        """That of the nearest psd matrix, which may be larger."""
-        found = ball(sum(at.M.values[k, k] for k in range(self.d)), at.M.power)
-        return found.union(found + self.d * real(at.size))
-
     def keeps_all(self, at: Image) -> bool:
         """True if the margins of all triplets are above v times the trace."""
         cost = real(self.params["v"]) * self.trace(at)
@@ -387,6 +388,60 @@ class BoostMetric(Problem):
 
     def scale(self, at: Image) -> Any:
         return abs(self.value(at)).max(arb(1))
+
+
+class MLR(Problem):
+    """tr W + C times the mean slack; of every query all rankings are listed, from the definition of a ranking."""
+
+    def __init__(self, X: Any, y: Any, **params: Any):
+        super().__init__(X, y, **params)
+        lists = params["relevant"] or [[j for j in range(self.n) if self.y[j] == c] for c in self.y]
+        self.queries = []  # each with its relevant and its irrelevant points
+        for q, listed in enumerate(lists):
+            plus = [j for j in listed if j != q]
+            minus = [j for j in range(self.n) if j != q and j not in plus]
+            if plus and minus:
+                self.queries.append((q, plus, minus))
+
+    def value(self, at: Image) -> Any:
+        slacks = total(self.slack(at.row(q), plus, minus) for q, plus, minus in self.queries)
+        return self.trace(at) + real(self.params["C"]) * slacks / len(self.queries)
+
+    def slack(self, D: dict[int, Any], plus: list[int], minus: list[int]) -> Any:
+        """The most of Delta - <W, psi* - psi>."""
+        P, N = len(plus), len(minus)
+        apart = [[D[j] - D[i] for j in minus] for i in plus]
+        worst = arb(0)
+        for ranks, swapped in rankings(P, N):
+            cost = total(apart[i][j] for i, j in swapped)
+            worst = worst.max(self.loss(ranks, P, N) - 2 * cost / (P * N))
+        return worst
+
+    def loss(self, ranks: tuple[int, ...], P: int, N: int) -> Any:
+        """1 less the measure of a ranking that has the relevant points at these places, which begin with 1."""
+        k = self.params["k"]
+        if self.params["measure"] == "auc":
+            return arb(sum(r - p for p, r in enumerate(ranks, start=1))) / (P * N)
+        if self.params["measure"] == "precision":
+            places = min(k, P, N)
+            return 1 - arb(sum(r <= places for r in ranks)) / places
+        if self.params["measure"] == "map":
+            return 1 - total(arb(p) / r for p, r in enumerate(ranks, start=1)) / P
+        if self.params["measure"] == "mrr":
+            return 1 - arb(1) / ranks[0]
+        c = [1 / arb(max(r, 2)).log() for r in range(1, min(k, P) + 1)]
+        best = total(c)
+        return 1 - total(c[r - 1] for r in ranks if r <= len(c)) / best
+
+
+@cache
+def rankings(P: int, N: int) -> list[tuple[tuple[int, ...], tuple[tuple[int, int], ...]]]:
+    """All that differ: the places of relevant points, and the pairs (i, j) that have irrelevant j before relevant i."""
+    found = {}
+    for y in permutations(range(P + N)):
+        swapped = tuple((i, j - P) for at, j in enumerate(y) if j >= P for i in y[at:] if i < P)
+        found[tuple(sorted(swapped))] = tuple(r for r, i in enumerate(y, start=1) if i < P)
+    return [(ranks, swapped) for swapped, ranks in found.items()]
 
 
 class NearPrior(Problem):
@@ -765,4 +820,5 @@ CONVEX: dict[str, type[Problem]] = {
     "sdml": SDML,
     "scml": SCML,
     "plml": PLML,
+    "mlr": MLR,
 }

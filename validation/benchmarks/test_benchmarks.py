@@ -268,7 +268,7 @@ def test_parts_of_the_convex_methods() -> None:
     covered = {
         task.method.split(", ")[0] for task in convex.tasks(False) if task.settings["part"] == "growth"
     }
-    assert covered == {method for method, _ in convex.examples()}
+    assert covered == {*(method for method, _ in convex.examples()), *convex.ALONE}
 
 
 def test_parts_of_size() -> None:

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.core.exact import Exact, flint, root_upward, scaled
+from cvxml.core.exact import Exact, flint, nearest, root_upward, scaled
 from cvxml.core.inputs import check_count, check_labels, check_positive, check_X, real_array
 from cvxml.core.metric import Feasibility, FloatArray, IntArray
 from cvxml.core.result import Certificate
@@ -189,18 +189,19 @@ def certify(given: Instance, W: ArrayLike, mu: ArrayLike) -> Certificate:
     """
     rows, prices = _checked(given, W), repaired(given, mu)
     found = _exact(given, rows, prices)
+    objective, bound, gap = nearest(found.objective), nearest(found.lower_bound), nearest(found.gap)
     return Certificate(
         kind="global",
-        objective=float(found.objective),
-        lower_bound=float(found.lower_bound),
-        gap=float(found.gap),
-        scale=float(found.scale),
-        rounding=EPS * float(found.gap),
+        objective=objective,
+        lower_bound=bound,
+        gap=gap,
+        scale=nearest(found.scale),
+        rounding=EPS * gap,
         radius=root_upward(2 * found.gap),
         # there is no cone that W could leave
-        feasibility=Feasibility(0.0, 0.0, 0.0, float(np.linalg.norm(rows))),
+        feasibility=Feasibility(0.0, 0.0, 0.0, root_upward(2 * found.scale)),
         dual={"mu": prices},
-        value_rounding=EPS * float(found.objective),
+        value_rounding=EPS * max(objective, abs(bound)),
     )
 
 
@@ -215,11 +216,14 @@ class Solved(NamedTuple):
 def solve(given: Instance, tol: float = 1e-6, max_iter: int = 100) -> Solved:
     """The optimum, to a certified gap of tol of 1/2 ||W||^2. Raises ValueError for bad input; warns otherwise."""
     tol, max_iter = check_positive(tol, "tol"), check_count(max_iter, "max_iter")
-    with one_blas_thread():
+    with one_blas_thread(), np.errstate(all="ignore"):  # what overflows is no better, and is left out
         at = Interior(given.x, given.y, given.C)
         least, best, without, n_iter = math.inf, (at.W, at.mu), 0, 0
         while n_iter < max_iter:
-            at.step()
+            try:
+                at.step()
+            except np.linalg.LinAlgError:
+                break
             n_iter, without = n_iter + 1, without + 1
             if at.gap < least:
                 least, best, without = at.gap, (at.W, at.mu), 0

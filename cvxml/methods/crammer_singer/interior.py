@@ -68,7 +68,10 @@ class Interior:
         return 0.5 * float(np.sum(self.W**2))
 
     def step(self) -> None:
-        """One iteration: a step towards s mu = 0, then towards what is left of it by that."""
+        """One iteration: a step towards s mu = 0, then towards what is left of it by that.
+
+        Raises LinAlgError where sizes are beyond doubles.
+        """
         theta = self.mu / self.s
         factor = self._factor(theta)
         missed = -self._behind(self.W) - self.s
@@ -106,7 +109,7 @@ class Interior:
             H[np.diag_indices(R * p)] = 1 + diagonal + damped * float(diagonal.max())
             with suppress(np.linalg.LinAlgError):  # of rounding: the last is more than that
                 return cho_factor(H, lower=True, check_finite=False)  # type: ignore[no-any-return]
-        raise AssertionError("a matrix with so large a diagonal is definite")
+        raise np.linalg.LinAlgError("of such sizes nothing is solved in doubles")
 
     def _direction(
         self, theta: FloatArray, factor: tuple[FloatArray, bool], wanted: FloatArray

@@ -132,9 +132,15 @@ class LFDA(ConvexMethod[Instance]):
     def search(
         self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
-        """The closed form."""
-        dual = {"s": np.array([price(given.known)])}
-        return in_one_step(given.closed_form, dual, partial(certify, given), callback)
+        """The closed form. Raises ValueError where its doubles are no metric of the embedding."""
+        metric, dual = given.closed_form, {"s": np.array([price(given.known)])}
+        with precision(given.known.bits):
+            if not judged(given, metric)[1].feasible:
+                raise ValueError(
+                    "features are next to linearly dependent: the closed form in doubles is not the metric; leave "
+                    "features out, or give alpha > 0"
+                )
+        return in_one_step(metric, dual, partial(certify, given), callback)
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> list[str]:
         """That the metric is not unique, as far as is known."""

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.core.exact import flint
 from cvxml.core.inputs import check_count, check_targets, check_X
 from cvxml.core.metric import FloatArray
-from cvxml.core.squares import whole
+from cvxml.core.squares import basis_of, from_the_first
 from cvxml.family.coordinates import Coordinates, coordinates
 
 
@@ -32,16 +31,7 @@ class Instance:
     @cached_property
     def points(self) -> tuple[Any, int]:
         """X as integers times 2^exponent, the first point in the origin."""
-        rows, exponent = whole(self.X)
-        from_first = np.array(rows.tolist(), dtype=object)
-        return flint().fmpz_mat((from_first - from_first[0]).tolist()), exponent
-
-    @cached_property
-    def basis(self) -> list[int]:
-        """Features that are a basis of all of them, of what the points differ in."""
-        points = self.points[0]
-        reduced, _, rank = (points.transpose() * points).rref()
-        return [next(j for j in range(reduced.ncols()) if reduced[i, j] != 0) for i in range(rank)]
+        return from_the_first(self.X)
 
 
 def instance(X: ArrayLike, y: ArrayLike | None, *, n_components: int | None = None) -> Instance:
@@ -55,6 +45,6 @@ def instance(X: ArrayLike, y: ArrayLike | None, *, n_components: int | None = No
             "y is the same for all points: every metric predicts it, and there is nothing to learn"
         )
     given = Instance(points, targets, m)
-    if not given.basis:
+    if not basis_of(given.points[0]):
         raise ValueError("all points are equal: every metric is the same; give others")
     return given

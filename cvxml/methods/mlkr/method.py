@@ -52,7 +52,7 @@ class MLKR(StationaryMethod[Instance]):
     id = "mlkr"
     TITLE = "MLKR: metric learning for kernel regression (Weinberger, Tesauro 2007)"
     SCALE = "candidate"
-    SOLVERS = ("fast",)  # the convex step wins so little at a time that hundreds are needed
+    SOLVERS = ("fast",)  # the convex step wins so little at a time that a hundred are needed
     STARTS = STARTS
     PARAMETERS: ClassVar[dict[str, Parameter]] = {
         "n_components": Parameter("m, the rank that the metric may have", COUNT, otherwise="all d features"),
@@ -130,7 +130,10 @@ class MLKR(StationaryMethod[Instance]):
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
         """What the search knows, and that F is flat where it ended, if so."""
         if found.status is Status.STALLED and certificate.scale <= FLAT * certificate.objective:
-            return [*found.notes, "F is flat around this metric: the run leaves for infinity, along no ray"]
+            return [
+                *found.notes,
+                "F is next to flat around this metric: the run seems to leave for infinity, along no ray",
+            ]
         return found.notes
 
     def improve(
@@ -146,9 +149,7 @@ class MLKR(StationaryMethod[Instance]):
         """Whether the infimum is at infinity, as far as M shows it."""
         if tends_to_0(given, M):
             return (EXACTLY,)
-        if leaves(given, rows_of(given, M)):
-            return ("larger multiples of this metric tend to an objective as good or better",)
-        return ()
+        return (SEEN,) if leaves(given, rows_of(given, M)) else ()
 
     def stored(self, given: Instance) -> dict[str, Any]:
         """The rank as a number."""
@@ -159,4 +160,7 @@ class MLKR(StationaryMethod[Instance]):
         return low_rank_components(M, given.m)
 
 
+SEEN = (
+    "as far as double precision sees, larger multiples of this metric tend to an objective as good or better"
+)
 METHOD = MLKR()

@@ -15,7 +15,8 @@ from cvxml.core.inputs import check_count, real_array
 from cvxml.core.metric import FloatArray
 from cvxml.core.result import Status, Step
 from cvxml.core.run import Callback, Found, Start, untried
-from cvxml.methods.mlkr.certify import CLOSE, ROUNDING, certify, rows_of, tends_to_0
+from cvxml.family.stationary import CLOSE, ROUNDING
+from cvxml.methods.mlkr.certify import certify, rows_of, tends_to_0
 from cvxml.methods.mlkr.instance import Instance
 
 ARRIVED = 1e-10  # of F: one this near to that of all larger multiples cannot be told from it

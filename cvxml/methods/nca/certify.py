@@ -38,12 +38,11 @@ from cvxml.family.coordinates import Coordinates, coordinates
 from cvxml.family.mixing import least_share
 from cvxml.family.proved import EPS
 from cvxml.family.rank import examine_rank
+from cvxml.family.stationary import NOTHING, PLENTY
 from cvxml.methods.nca.infinity import limit
 from cvxml.methods.nca.instance import Instance
 from cvxml.methods.nca.rows import FirstOrder, Metric, Point, Softmax, finite
 
-NOTHING = 1e-290  # a scale that nothing can be a share of
-PLENTY = 4  # times what the scale derivative is summed from: more than any distance, except where all is flat
 BLURRED = 1e-3  # of the points' spread: where rounding moves them by more nothing is proved
 
 

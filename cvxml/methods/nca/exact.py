@@ -7,6 +7,8 @@ of the dual's "R" and "interior", which are rows of the simplex for any 0 <= the
 Z is proved positive definite on what the differences of the points span, in features that are a basis of it; theta is
 the least for which it is, to `BISECTIONS` bits. Where no theta will do, or that is better, the bound is that no p_i is
 above the largest s_ij. Distances are integers; M comes from floating point (core/squares.py), or is given.
+
+Where the rank allowed is less than that of the points, the first-order step is bounded (family/stationary.py).
 """
 
 from __future__ import annotations
@@ -18,17 +20,28 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.balls import ball, cholesky_is_positive, ends, precision, total
-from cvxml.core.exact import Exact, flint, scaled
+from cvxml.core.exact import Exact, flint
 from cvxml.core.metric import FloatArray
 from cvxml.core.result import Dual
-from cvxml.core.squares import all_distances, distance_to_square, root_of, whole
-from cvxml.methods.nca.certify import PLENTY, of_dual
+from cvxml.core.squares import all_distances, basis_of, distance_to_square, from_the_first, root_of, whole
+from cvxml.family.coordinates import coordinates
+from cvxml.family.stationary import (
+    PLENTY,
+    ROUNDING,
+    first_order,
+    interval,
+    laplacian,
+    nearest,
+    root_of_rank,
+    squared,
+    turns,
+    won_at_most,
+)
+from cvxml.methods.nca.certify import of_dual
 from cvxml.methods.nca.instance import Instance
 
 BISECTIONS = 40  # of theta, below which the first power of two
 LEAST = 200  # theta is 0 or at least 2^-LEAST
-# Two distances are taken for equal where they differ by less than 1/CLOSE of the least or 1/ROUNDING of the largest.
-CLOSE, ROUNDING = 10**9, 1 << 46
 
 
 class _Row(NamedTuple):
@@ -47,17 +60,13 @@ class _Row(NamedTuple):
 def exact_interval(p: Instance, Q: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
     """The interval of the step of the metric `Q` (d, d), from any "R" and "interior" (d, d).
 
-    root: M (d, r) where it is not to be found here. Raises ValueError where the rank is limited.
+    root: M (d, r) where it is not to be found here. Where the rank is limited it is that of the first-order step, no
+    dual is looked at, and ValueError is raised for a root of a rank above n_components.
     """
-    d = p.X.shape[1]
-    if p.m < d:
-        raise ValueError(
-            f"the exact mode of nca bounds a step of any rank, not of n_components={p.m} below {d}"
-        )
-    R, interior = (of_dual(dual, name, d) for name in ("R", "interior"))
-    M = root_of(Q, root)
-    points, at = whole(p.X)
-    points = _from_the_first(points)
+    points, at = from_the_first(p.X)
+    basis = basis_of(points)
+    limited = p.m < len(basis)
+    M = root_of_rank(Q, p.m, coordinates(p.X), root) if limited else root_of(Q, root)
     rows, root_at = whole(M)
     D, unit = all_distances(points * rows), 2 * (at + root_at)
     usable = np.flatnonzero(p.usable).tolist()
@@ -66,13 +75,17 @@ def exact_interval(p: Instance, Q: FloatArray, dual: Dual, *, root: ArrayLike | 
         values = [found[i].p if p.criterion == "f" else found[i].log_p for i in usable]
         objective = -total(values)
         trivial = _trivial(p, usable)
-        bound = ends(trivial)[0]
-        step = _step(p, points, at, found, R, interior)
-        if step is not None:
-            bound = max(bound, ends(step)[0])
+        weights = _weights(found, {i: row.each for i, row in found.items()}, len(D))
         scale = _scale(p, D, usable, objective, trivial, bool(M.any()))
         if M.any():
-            scale = min(scale, PLENTY * _turns(D, unit, found))
+            scale = min(scale, PLENTY * max(ends(turns(D, unit, weights))[0], Fraction(0)))
+        if limited:
+            left = won_at_most(first_order((points, at), squared(M.T), weights, p.m))
+            return interval(Q, M, objective, left, scale)
+        bound = ends(trivial)[0]
+        step = _step(p, points, at, basis, found, dual)
+        if step is not None:
+            bound = max(bound, ends(step)[0])
         return Exact(bound, ends(objective)[1], distance_to_square(Q, M), scale, of_step=not p.convex)
 
 
@@ -107,12 +120,15 @@ def _log_softmax(D: list[int], unit: int) -> list[Any]:
 
 
 def _step(
-    p: Instance, points: Any, at: int, found: dict[int, _Row], R: FloatArray, interior: FloatArray
+    p: Instance, points: Any, at: int, basis: list[int], found: dict[int, _Row], dual: Dual
 ) -> Any | None:
-    """The bound of the step, a ball; None where no theta makes Z positive."""
-    basis = _basis(points)
-    softmaxes = [_softmax(points, at, matrix, found) for matrix in (R, interior)]
-    Z = [_surplus(basis, found, q, len(p.X)) for q in softmaxes]
+    """The bound of the step, a ball, from any "R" and "interior"; None where no theta makes Z positive."""
+    matrices = [of_dual(dual, name, p.X.shape[1]) for name in ("R", "interior")]
+    softmaxes = [_softmax(points, at, matrix, found) for matrix in matrices]
+    columns = flint().arb_mat([[points[i, j] for j in basis] for i in range(points.nrows())])
+    # but for a power of two
+    weights = [_weights(found, q, len(p.X)) for q in softmaxes]
+    Z = [columns.transpose() * laplacian(each) * columns for each in weights]
     theta = _least_theta(*Z)
     if theta is None:
         return None
@@ -142,18 +158,13 @@ def _softmax(points: Any, at: int, matrix: FloatArray, found: dict[int, _Row]) -
     return rows
 
 
-def _surplus(basis: Any, found: dict[int, _Row], q: dict[int, list[Any]], n: int) -> Any:
-    """sum_i c_i (w_ij - q_ij) X_ij in the features of the basis, but for a power of two."""
+def _weights(found: dict[int, _Row], q: dict[int, list[Any]], n: int) -> Any:
+    """c_i (w_ij - q_ij), (n, n)."""
     weights = flint().arb_mat(n, n)
     for i, row in found.items():
         for k, each in zip(row.others, q[i], strict=True):
             weights[i, k] = row.c * (row.w[k] - each if k in row.w else -each)
-    both = weights + weights.transpose()
-    ones = flint().arb_mat(n, 1, [1] * n)
-    sums = both * ones
-    for i in range(n):
-        both[i, i] = both[i, i] - sums[i, 0]
-    return -(basis.transpose() * both * basis)
+    return weights
 
 
 def _least_theta(Z_R: Any, Z_I: Any) -> Fraction | None:
@@ -179,19 +190,6 @@ def _least_theta(Z_R: Any, Z_I: Any) -> Fraction | None:
     return above
 
 
-def _basis(points: Any) -> Any:
-    """The features that are a basis of all of them, as balls (n, r): of what the points span, exactly."""
-    reduced, _, rank = (points.transpose() * points).rref()
-    columns = [next(j for j in range(reduced.ncols()) if reduced[i, j] != 0) for i in range(rank)]
-    return flint().arb_mat([[points[i, j] for j in columns] for i in range(points.nrows())])
-
-
-def _from_the_first(points: Any) -> Any:
-    return flint().fmpz_mat(
-        [[points[i, j] - points[0, j] for j in range(points.ncols())] for i in range(points.nrows())]
-    )
-
-
 def _trivial(p: Instance, usable: list[int]) -> Any:
     """No metric has a lower objective: p_i is an average of s_ij, so it is at most the largest of them."""
     largest = [ball(float(p.row(i).max())) for i in usable]
@@ -208,10 +206,7 @@ def _scale(
     largest = max(max(row) for row in D)
     values = []
     for i in usable:
-        others = [k for k in range(len(D)) if k != i]
-        least = min(D[i][k] for k in others)
-        near = least + max(least // CLOSE, largest // ROUNDING)
-        s = [Fraction(float(p.row(i)[k])) for k in others if D[i][k] <= near]
+        s = [Fraction(float(p.row(i)[k])) for k in nearest(D[i], i, largest)]
         values.append(sum(s, Fraction(0)) / len(s))
     if p.criterion == "g" and min(values) == 0:
         return above
@@ -219,17 +214,3 @@ def _scale(
     to_limit = ends(abs(objective - limit))[0]
     least_known = max(abs(end) for end in ends(objective)) / ROUNDING
     return min(above, to_limit) if to_limit > least_known else Fraction(0)
-
-
-def _turns(D: list[list[int]], unit: int, found: dict[int, _Row]) -> Fraction:
-    """The sum of the sizes of what the scale derivative is the sum of, at |A| = 1 where |A| is less: certify.py."""
-    n = len(D)
-    length = scaled(sum(map(sum, D)), unit) / (2 * n * n)
-    parts = []
-    for i, row in found.items():
-        least = min(D[i][k] for k in row.others)
-        for k, p_ik in zip(row.others, row.each, strict=True):
-            weight = row.w[k] - p_ik if k in row.w else -p_ik
-            parts.append(row.c * abs(weight) * ball(flint().fmpz(D[i][k] - least), unit + 1))
-    turns = ends(total(parts))[0] if parts else Fraction(0)
-    return max(turns, Fraction(0)) / (min(length, Fraction(1)) if length > 0 else 1)

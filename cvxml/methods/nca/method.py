@@ -119,7 +119,7 @@ class NCA(StationaryMethod[Instance]):
         return certify_metric(given, M, dual)
 
     def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
-        """Of the metric's own convex step, in balls (exact.py). Raises ValueError where the rank is limited."""
+        """Of the metric's own convex step, of its first-order step where the rank is limited; in balls (exact.py)."""
         from cvxml.methods.nca.exact import exact_interval
 
         return exact_interval(given, M, dual, root=root)
@@ -172,7 +172,10 @@ class NCA(StationaryMethod[Instance]):
         solver = Solver(given)
         found = [solver.at_infinity(M), given.dropped()]
         if not found[0] and solver.leaves(solver.of_metric(M)):
-            found.append("larger multiples of this metric tend to an objective as good or better")
+            found.append(
+                "as far as double precision sees, larger multiples of this metric tend to an objective as good "
+                "or better"
+            )
         return tuple(sentence for sentence in found if sentence)
 
     def stored(self, given: Instance) -> dict[str, Any]:

@@ -35,7 +35,7 @@ from cvxml.core.misreading import Misreading, Other, Question, changed
 from cvxml.family.coordinates import Coordinates, coordinates
 from cvxml.family.proved import EPS
 from cvxml.family.rank import INVISIBLE, examine_rank
-from cvxml.methods.nca.certify import NOTHING
+from cvxml.family.stationary import NOTHING
 from cvxml.methods.nca.infinity import limit
 from cvxml.methods.nca.instance import Instance, instance
 from cvxml.methods.nca.rows import Metric

@@ -16,6 +16,7 @@ from cvxml.core.threads import one_blas_thread
 from cvxml.core.triplets import Compared, check_units, compared
 from cvxml.methods.plml.weights import Smooth, check_weights, solve
 
+FURTHEST = 1e30  # of a spread of points and anchors: as of points alone
 LARGEST = 1e15  # of a weight without a unit, of a similarity, and of their inverses
 
 
@@ -70,7 +71,7 @@ def instance(
     seed = check_count(random_state, "random_state", at_least=0)
     k = check_count(graph_neighbors, "graph_neighbors")
     given = compared(points, y, n_neighbors, triplets)
-    U = None if anchors is None else _anchors(anchors, d)
+    U = None if anchors is None else _anchors(anchors, points)
     if U is None and weights is None:
         U = k_means(points, check_count(n_anchors, "n_anchors", at_most=n), seed)
     own = None if weights is None else check_weights(weights, n, None if U is None else len(U))
@@ -99,12 +100,17 @@ def _not_negative(value: Any, name: str) -> float:
     return number
 
 
-def _anchors(anchors: ArrayLike, d: int) -> FloatArray:
-    U = real_array(anchors, "anchors")
+def _anchors(anchors: ArrayLike, X: FloatArray) -> FloatArray:
+    U, d = real_array(anchors, "anchors"), X.shape[1]
     if U.ndim != 2 or U.shape[1] != d or len(U) == 0:
         raise ValueError(f"anchors must have shape (m, {d}) for {d} features, got {U.shape}")
     if not np.isfinite(U).all():
         raise ValueError("anchors hold NaN or infinity; every entry must be finite")
+    if (away := unit_scale(np.vstack([X, U]))) > FURTHEST:
+        raise ValueError(
+            f"points and anchors spread over about {away:.3g}, which cannot be computed in double precision; give "
+            "anchors near the points"
+        )
     return U
 
 

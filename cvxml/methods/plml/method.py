@@ -156,7 +156,11 @@ class PLML(TripletMethod[Instance]):
         return Family(norm, tuple(terms), of_regularizer=True, radius=norm.around)
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Prices]:
-        """ "price" (t,) with "triplets" (t, 3); the pairs have the one price there is."""
+        """ "price" (t,) with "triplets" (t, 3); the pairs have the one price there is, -alpha2.
+
+        No multiple of these is in their domain: where alpha2 > 0 prices of triplets are clipped and no more, which are
+        in theirs, so that they bound.
+        """
         own = super().read(given, dual)
         if given.alpha2 == 0:
             return own

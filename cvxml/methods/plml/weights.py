@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.core.exact import integers, scaled, upward
+from cvxml.core.exact import integers, nearest, scaled, upward
 from cvxml.core.inputs import real_array
 from cvxml.core.metric import FEASIBILITY_TOL, Feasibility, FloatArray, middle, unit_scale
 from cvxml.core.result import Certificate
@@ -92,15 +92,15 @@ def certify(given: Smooth, W: FloatArray, V: FloatArray | None = None) -> Certif
         feasibility = SimplexFeasibility(0.0, float(W.min()), float(distance), float(np.linalg.norm(W)))
     return Certificate(
         kind="global",
-        objective=float(value),
-        lower_bound=float(bound),
+        objective=nearest(value),
+        lower_bound=nearest(bound),
         gap=upward(gap),
-        scale=float(value),
+        scale=nearest(value),
         rounding=0.0,
         radius=math.inf,
         feasibility=feasibility,
         dual={"V": V},
-        value_rounding=4 * float(np.finfo(float).eps) * float(value),
+        value_rounding=4 * float(np.finfo(float).eps) * nearest(value),
     )
 
 

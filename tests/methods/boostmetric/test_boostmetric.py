@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from fractions import Fraction
 from pathlib import Path
@@ -15,8 +16,10 @@ import cvxml
 from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
+from cvxml.family.threshold import BELOW
 from cvxml.methods import get
 from cvxml.methods.boostmetric import threshold
+from cvxml.oracle.saved import recertify
 from tests.instances import fractions, random_data, real_data
 from tests.methods.frobmetric.test_frobmetric import triplets
 from tests.methods.rtml.test_rtml import outer
@@ -174,6 +177,38 @@ def test_at_v_star_the_infimum_is_not_attained() -> None:
     assert "no metric attains" in solution.notes[0]
     for M in ([[0.0]], [[1.0]], [[100.0]]):
         assert cvxml.check("boostmetric", X, None, M, v=3.0, triplets=found).verdict is not Verdict.CERTIFIED
+
+
+@pytest.mark.parametrize("v", [3.0, 2.5])
+def test_exact_arithmetic_ends_in_a_word_at_v_star_and_below(v: float, tmp_path: Path) -> None:
+    """No bound is proved of any prices, whatever a file has; labels were not given, and are not asked for."""
+    X, found = [[0.0], [1.0], [3.0], [2.0]], [[0, 1, 2], [0, 1, 3]]
+    with pytest.warns(match="not attained"):
+        cvxml.solve("boostmetric", X, None, v=3.0, triplets=found).save(tmp_path / "solution.json")
+    content = json.loads((tmp_path / "solution.json").read_text())
+    content["params"]["v"] = v
+    content["status"] = "CONVERGED"
+    for metric in (0.0, 1.0, 100.0):
+        content["metric"] = [[metric]]
+        (tmp_path / "solution.json").write_text(json.dumps(content))
+        for exact in (False, True):
+            again = recertify(cvxml.load(tmp_path / "solution.json"), 1e-3, exact)
+            assert again.verdict is not Verdict.CERTIFIED
+            if v == 3:
+                report = cvxml.check("boostmetric", X, None, [[metric]], v=v, triplets=found, exact=exact)
+                assert report.verdict is Verdict.INCONCLUSIVE
+
+
+def test_what_is_below_v_star_by_rounding_alone_is_not_refused() -> None:
+    """Of one triplet on a line v* is a rational number, and v the least float that is no less."""
+    for seed in range(8):
+        x = np.sort(np.random.default_rng(seed).random(3))
+        own, near, far = (Fraction(value) for value in x.tolist())
+        star = (far - own) ** 2 - (near - own) ** 2
+        v = float(star)
+        v = v if Fraction(v) >= star else math.nextafter(v, math.inf)
+        given = METHOD.instance(x[:, None], None, triplets=[[0, 1, 2]], v=v)
+        assert METHOD.decided(given).what != BELOW
 
 
 def test_where_every_metric_is_as_good_nothing_is_claimed() -> None:

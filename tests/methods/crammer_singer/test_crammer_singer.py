@@ -128,6 +128,8 @@ def test_figures_are_those_of_fractions() -> None:
         assert found.scale == sum(v * v for v in fractions(W).flat) / 2
         proof = svm.certify(GIVEN, W, mu)
         assert proof.gap == float(value - bound)
+        assert abs(Fraction(proof.gap) - (value - bound)) <= Fraction(proof.rounding) <= proof.gap / 10**15
+        assert abs(Fraction(proof.objective) - value) <= Fraction(proof.value_rounding) <= value / 10**15
         assert proof.objective == pytest.approx(svm.objective(GIVEN, W), rel=1e-12)
 
 
@@ -286,6 +288,27 @@ def test_what_is_no_w_or_no_mu() -> None:
             svm.certify(GIVEN, W, bad)
     with pytest.raises(ValueError, match="tol"):
         svm.solve(GIVEN, 0.0)
+
+
+def test_what_is_beyond_all_floats_is_not_proved() -> None:
+    """Rational numbers have no largest: what is no float is infinite, and proves nothing."""
+    given = svm.instance([[1e100], [-1e100], [0.0]], [0, 1, 1], 1e100)
+    for W in (np.zeros((2, 2)), np.full((2, 2), 1e160), np.full((2, 2), 1e300)):
+        for mu in (np.zeros((3, 2)), np.full((3, 2), 1e100)):
+            proof = svm.certify(given, W, mu)
+            assert not proof.proves(1.0)
+            assert proof.lower_bound <= proof.objective
+    assert svm.certify(given, np.full((2, 2), 1e300), np.full((3, 2), 1e100)).gap == math.inf
+
+
+@pytest.mark.parametrize("size", [1e-100, 1e-30, 1e30, 1e99])
+@pytest.mark.parametrize("C", [1e-100, 1.0, 1e100])
+def test_units_of_any_size_end_in_a_proof_or_in_a_word(size: float, C: float) -> None:
+    X, y = random_data(0, n=8, d=2, classes=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        found = svm.solve(svm.instance(size * X, y, C))
+    assert found.certificate.lower_bound <= found.certificate.objective
 
 
 # ---------------------------------------------------------------- the estimator

@@ -17,6 +17,7 @@ from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
 from cvxml.methods import get
+from cvxml.oracle.saved import recertify
 from tests.instances import fractions, random_data, real_data
 from tests.recomputed import assert_proved, dual_of, recompute
 
@@ -183,6 +184,37 @@ def test_a_dissimilar_pair_that_moves_at_no_cost(b: Any) -> None:
     assert solution.objective >= BEST - 1e-9
     if b == 1.0:
         assert solution.lower_bound == pytest.approx(BEST, abs=1e-4)
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_what_is_near_an_infimum_that_is_not_attained_is_not_certified(exact: bool, tmp_path: Path) -> None:
+    """By `check`, nor as a file: no metric is optimal, which is proved."""
+    X = [[*x, 0.0] for x in LINE["X"]] + [[0.0, 1.0]]
+    pairs = {**LINE["pairs"], "dissimilar": [*LINE["pairs"]["dissimilar"], [0, 5]]}
+    with pytest.warns(match="not attained"):
+        solution = cvxml.solve("ldml", X, None, pairs=pairs, b=1.0)
+    assert solution.certificate.proves(1e-6)  # of the infimum
+    report = cvxml.check("ldml", X, None, solution.metric, pairs=pairs, b=1.0, exact=exact)
+    assert report.verdict is Verdict.INCONCLUSIVE
+    assert "no metric attains the infimum" in report.reasons[0]
+    wrong = cvxml.check("ldml", X, None, 0.5 * solution.metric, pairs=pairs, b=1.0, exact=exact)
+    assert wrong.verdict is Verdict.REFUTED
+    solution.save(tmp_path / "solution.json")
+    told = (tmp_path / "solution.json").read_text()
+    assert '"NOT_ATTAINED"' in told
+    (tmp_path / "solution.json").write_text(told.replace('"NOT_ATTAINED"', '"CONVERGED"'))
+    again = recertify(cvxml.load(tmp_path / "solution.json"), 1e-6, exact)
+    assert again.verdict is Verdict.INCONCLUSIVE
+    assert "no metric attains the infimum" in again.reason
+
+
+def test_a_loss_that_underflows_is_not_certified() -> None:
+    """The objective is exp(-1e5) at one metric and exp(-2e5) at the other, and both are 0 in double precision."""
+    pairs = {"similar": [[0, 1]], "dissimilar": [[0, 2]]}
+    X = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]
+    for far in (2e5, 3e5):
+        report = cvxml.check("ldml", X, None, np.diag([0.0, far]), pairs=pairs, b=1e5)
+        assert report.verdict is not Verdict.CERTIFIED
 
 
 def test_all_pairs_equally_far_have_an_optimum() -> None:

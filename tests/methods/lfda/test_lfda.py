@@ -12,7 +12,9 @@ from scipy.linalg import eigh
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 import cvxml
+from cvxml.core import spectrum
 from cvxml.core.balls import floats, precision
+from cvxml.core.exact import flint
 from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
@@ -161,6 +163,29 @@ def test_the_optimum_lies_within_the_radius(embedding: str) -> None:
         assert proof.radius <= 200 * far + 1e-9
 
 
+@pytest.mark.parametrize("embedding", EMBEDDINGS)
+def test_the_optimum_lies_within_the_radius_where_a_turn_costs_least(embedding: str) -> None:
+    """From eigenvector r to eigenvector r + 1: the gap is their difference times the squared sine."""
+    asked = {**GIVEN, "embedding": embedding}
+    of, given = checked("lfda", X, Y, **asked)
+    best, (values, V) = cvxml.solve("lfda", X, Y, **asked), eigh(*scatters(X, Y, 3)[::-1])
+    for angle in (1e-3, 0.1, 1.0, np.pi / 2):
+        T = np.column_stack([V[:, 3], np.cos(angle) * V[:, 2] + np.sin(angle) * V[:, 1]])
+        turned = given.embedded(T @ T.T)
+        proof = of.certify(given, turned, best.dual)
+        assert proof.gap == pytest.approx((values[2] - values[1]) * np.sin(angle) ** 2, rel=1e-6)
+        assert np.linalg.norm(turned - best.metric) <= proof.radius
+
+
+def test_the_optimum_lies_within_the_radius_where_nothing_is_right() -> None:
+    """Of the two axes the wrong one: e/8 along it, where the optimum has e/2 along the other."""
+    asked: dict[str, Any] = {"n_components": 1, "n_neighbors": 1, "embedding": "plain"}
+    best = cvxml.solve("lfda", AXES, OF_AXES, **asked)
+    proof = cvxml.certify("lfda", AXES, OF_AXES, np.diag([math.e / 8, 0.0]), best.dual, **asked)
+    assert proof.gap == pytest.approx(2 * math.e, rel=1e-12)
+    assert proof.radius >= math.hypot(math.e / 8, math.e / 2)
+
+
 def test_of_all_components_the_metric_alone_is_judged() -> None:
     """Whatever T is, the objective is tr S_w^-1 S_b; the plain metric is S_w^-1."""
     S_w, _ = scatters(X, Y, 3)
@@ -196,6 +221,9 @@ def test_what_is_off_its_embedding_by_little_is_allowed_and_counted(size: float)
     proof = cvxml.certify("lfda", X, Y, off, best.dual, **GIVEN)
     assert proof.feasibility.feasible == (size < 1e-6)
     assert proof.radius >= 0.99 * size * np.linalg.norm(best.metric)
+    assert exact_of("lfda", X, Y, off, best.dual, **GIVEN).distance >= 0.99 * size * np.linalg.norm(
+        best.metric
+    )
 
 
 @pytest.mark.parametrize("embedding", EMBEDDINGS)
@@ -305,6 +333,17 @@ def test_a_singular_scatter_is_refused_and_alpha_mends_it() -> None:
     assert cvxml.solve("lfda", points, Y, alpha=1e-3, **GIVEN).status is Status.CONVERGED
     values = [-cvxml.solve("lfda", points, Y, alpha=alpha, **GIVEN).objective for alpha in (1.0, 1e-3, 1e-6)]
     assert values[0] < values[1] < 1e-2 * values[2]
+
+
+@pytest.mark.parametrize("r", [None, 1, 2])
+def test_features_that_depend_on_each_other_but_for_rounding_are_refused(r: int | None) -> None:
+    """Sums of decimals, of full rank as rational numbers are: S_w is 1e30 times as large one way as another."""
+    X, y = random_data(0, n=12, d=3, classes=2)
+    X = np.round(X + 1.5 * y[:, None] * [1.0, 0.0, 0.0], 3)
+    sums = np.c_[X, X[:, 0] + X[:, 1]]
+    with pytest.raises(ValueError, match="next to linearly dependent"):
+        cvxml.solve("lfda", sums, y, n_components=r)
+    assert cvxml.solve("lfda", sums, y, n_components=r, alpha=1e-3).status is Status.CONVERGED
 
 
 def test_dependent_features_are_refused() -> None:
@@ -473,3 +512,16 @@ def test_eigenvalues_that_are_one_float_are_told_apart_and_in_their_order():
         assert float(known.l[0]) == float(known.l[1])
         assert known.unique
         assert known.l[0] > known.l[1]
+
+
+@pytest.mark.parametrize(
+    "R", [[[0.99, -0.05], [0.07, 1.0]], [[1.0, 10.0], [0.01, 1.0]], [[1.0, 0.01], [10.0, 1.0]]]
+)
+def test_eigenvalues_are_enclosed_whatever_their_vectors_are(
+    R: list[list[float]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """1 and 3, by vectors that are turned from theirs."""
+    monkeypatch.setattr(spectrum, "eigenvectors", lambda of: ([1.0, 3.0], flint().acb_mat(R)))
+    with precision():
+        found = spectrum.enclosed(flint().arb_mat([[1, 0], [0, 3]]))
+    assert all(each.contains(true) for each, true in zip(found, (1, 3), strict=True))

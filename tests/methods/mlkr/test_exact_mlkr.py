@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 from decimal import Decimal, localcontext
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import cvxml
+from cvxml.core.balls import balls, precision
 from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
+from cvxml.core.squares import whole
+from cvxml.methods.mlkr import certify
 from cvxml.oracle.saved import recertify
 from tests.instances import exact_of
 
@@ -109,6 +113,41 @@ def test_far_out_there_is_no_scale() -> None:
     far = exact_of("mlkr", X, Y, 1e6 * np.eye(3), {})
     assert far.scale < far.objective / 10**9
     assert cvxml.check("mlkr", X, Y, 1e6 * np.eye(3), exact=True).verdict is not Verdict.CERTIFIED
+
+
+def test_what_a_free_row_wins_is_no_less_than_is_so() -> None:
+    """G + t C is psd without rounding: all its leading minors are positive."""
+    rng = np.random.default_rng(0)
+    for _ in range(6):
+        G, root = rng.standard_normal((2, 2)), rng.standard_normal((2, 2))
+        G, C = G + G.T, root @ root.T + np.eye(2)
+        with precision():
+            t = Fraction(certify._won(*(balls(*whole(A)) for A in (G, C))))
+        (a, b), (_, c) = (
+            [Fraction(g) + t * Fraction(own) for g, own in zip(*rows, strict=True)]
+            for rows in zip(G.tolist(), C.tolist(), strict=True)
+        )
+        assert a > 0
+        assert a * c > b * b
+
+
+def test_a_scale_that_is_rounding_of_the_objective_is_none() -> None:
+    """Neighbours are 40 nats nearer than others: e^-40 of the objective."""
+    points, y = np.array([[0.0], [1.0], [3.0], [7.0]]), np.array([0.0, 1.0, 5.0, 2.0])
+    for nats, resolved in ((10.0, True), (40.0, False)):
+        Q = np.array([[nats / 3]])  # 0 to 1 and 3 from 1: 4 - 1 is the least difference
+        scale = exact_of("mlkr", points, y, Q, {}).scale
+        assert (scale > 0) == resolved
+        assert cvxml.certify("mlkr", points, y, Q, {}).scale > 1e-200 or not resolved
+
+
+def test_the_objective_of_a_metric_is_off_by_its_rounding_at_most() -> None:
+    """B^T B is exact, and its error that of B; what is judged is a root of it in floats."""
+    B = np.array([[1.0, 0.25, 0.0], [0.25, 0.75, 0.125], [0.0, -0.25, 0.5]])
+    proof = cvxml.certify("mlkr", X, Y, B.T @ B, {})
+    off = abs(Decimal(proof.objective) - error(decimals(B)))
+    assert 0 < off <= Decimal(proof.rounding)
+    assert proof.rounding < 1e-12 * proof.objective
 
 
 def test_a_saved_solution_is_certified_exactly(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from cvxml.core.backend import solve_problem
 from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
+from cvxml.methods import get
 from cvxml.methods.mlkr import certify, misreadings, solve
 from tests.instances import checked, objective_of
 
@@ -209,10 +210,31 @@ def test_where_nearest_neighbours_have_their_targets_no_metric_is_optimal() -> N
 
 
 def test_a_tie_is_no_neighbour_with_its_target() -> None:
-    _, given = checked("mlkr", [[0.0], [1.0], [2.0], [9.0]], [1.0, 1.0, 2.0, 2.0])
-    assert not certify.tends_to_0(given, np.eye(1))
+    for last in (2.5, 9.0):  # where that is the neighbour of the third point only the second has a tie
+        _, given = checked("mlkr", [[0.0], [1.0], [2.0], [last]], [1.0, 1.0, 2.0, 2.0])
+        assert not certify.tends_to_0(given, np.eye(1))
     _, given = checked("mlkr", [[0.0], [1.0], [2.5], [3.0]], [1.0, 1.0, 2.0, 2.0])
     assert certify.tends_to_0(given, np.eye(1))
+
+
+def test_what_is_nearest_at_less_than_0_proves_nothing() -> None:
+    """Four points at one place, of which the partners are far apart in directions with an eigenvalue of -1e-8."""
+    cross = np.array([[0.0, 10, 0], [0.0, -10, 0], [0.0, 0, 10], [0.0, 0, -10]])
+    points = np.concatenate([cross, cross + np.array([100.0, 0, 0])])
+    _, given = checked("mlkr", points, [1.0, 1.0, 2.0, 2.0, 5.0, 5.0, 7.0, 7.0])
+    assert not certify.tends_to_0(given, np.diag([1.0, -1e-8, -1e-8]))
+    assert certify.tends_to_0(given, np.diag([1e-4, 1.0, 2.0])) is False
+    _, paired = checked("mlkr", cross + np.outer([0.0, 1, 50, 51], [1.0, 0, 0]), [1.0, 1, 2, 2])
+    assert certify.tends_to_0(paired, np.diag([1.0, 0.0, 0.0]))
+    assert not certify.tends_to_0(paired, np.zeros((3, 3)))
+
+
+def test_what_doubles_see_of_infinity_is_not_said_to_be_proved() -> None:
+    """In the note, and in the status: no root of a metric is looked at in integers there."""
+    _, given = checked("mlkr", [[0.0], [0.1], [5.0], [5.1], [5.3]], [1.0, 1.0, 2.0, 2.0, 3.0])
+    (said,) = get("mlkr").remarks(given, np.array([[1e4]]))
+    assert said.startswith("as far as double precision sees")
+    assert "as far as double precision sees" in Status.AT_INFINITY.sentence
 
 
 def test_a_run_to_infinity_is_not_called_stationary() -> None:

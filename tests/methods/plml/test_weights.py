@@ -11,6 +11,7 @@ import pytest
 from cvxml.core.backend import solve_problem
 from cvxml.methods.plml import weights as plml
 from cvxml.methods.plml.instance import k_means, nearest_graph
+from cvxml.methods.plml.method import instance as checked_instance
 from cvxml.methods.plml.problem import weights_dual, weights_problem
 from cvxml.methods.plml.weights import Smooth
 from tests.instances import fractions, random_data, real_data
@@ -62,6 +63,7 @@ def test_objective_and_bound_are_those_of_fractions(seed: int) -> None:
     value, bound = exactly(given, W), tangent(given, V)
     assert proof.objective == float(value)
     assert proof.lower_bound == float(bound)
+    assert abs(Fraction(proof.objective) - value) <= Fraction(proof.value_rounding) <= value / 10**12
     assert Fraction(proof.gap) >= value - bound > 0
     assert plml.objective(given, W) == pytest.approx(float(value), rel=1e-12)
     assert plml.exact_bound(given, V) == bound
@@ -102,6 +104,25 @@ def test_weights_that_are_not_optimal_or_no_weights_are_not_proved() -> None:
     assert "distance to the simplices" in str(plml.certify(given, W).feasibility)
 
 
+@pytest.mark.parametrize("size", [1e160, 1e300])
+def test_what_is_beyond_all_floats_is_not_proved(size: float) -> None:
+    far = Smooth(np.array([[0.0], [1.0]]), np.array([[size], [0.0]]), np.zeros((2, 2)), 1.0, 0.0)
+    proof = plml.certify(far, np.array([[0.5, 0.5], [0.0, 1.0]]))
+    assert proof.objective == proof.gap == np.inf
+    assert proof.lower_bound < 0
+    assert not proof.proves(1.0)
+    # a bound that is far below all floats
+    assert plml.certify(far, np.array([[0.0, 1.0]] * 2), 1e100 * np.ones((2, 2))).gap == np.inf
+
+
+def test_anchors_out_of_reach_are_refused() -> None:
+    X, y = random_data(0, n=8, d=2, classes=2)
+    for far in (1e31, 1e200):
+        with pytest.raises(ValueError, match="give anchors near the points"):
+            checked_instance(X, y, anchors=[[far, 0.0], [0.0, 0.0]], n_neighbors=1)
+    assert checked_instance(X, y, anchors=[[1e20, 0.0], [0.0, 0.0]], n_neighbors=1).W[:, 1].min() == 1
+
+
 def test_one_anchor_or_equal_ones_leave_nothing_to_gain() -> None:
     X, _ = random_data(0, n=6, d=2)
     one = Smooth(X, X[:1], nearest_graph(X, 2), 1.0, 1.0)
@@ -137,3 +158,13 @@ def test_means_and_graph() -> None:
     np.testing.assert_array_equal(nearest_graph(X, 2), np.array(expected) * 1.0)
     with pytest.raises(ValueError, match="X has 2 different point"):
         k_means(X[[0, 1, 1, 0]], 3, 0)
+
+
+def test_weights_next_to_the_simplex_gain_nothing_by_what_is_negative() -> None:
+    """0 is the least value, at the anchor where both points are; less than that is no value of weights."""
+    given = Smooth(np.zeros((2, 1)), np.array([[0.0], [1.0]]), np.zeros((2, 2)), 1.0, 0.0)
+    proof = plml.certify(given, np.array([[1 + 1e-9, -1e-9], [1.0, 0.0]]))
+    assert proof.feasibility.feasible
+    assert proof.feasibility.distance >= 1e-9
+    assert proof.objective == 0
+    assert proof.lower_bound <= 0 <= proof.gap

@@ -49,6 +49,25 @@ def test_on_a_line_by_hand(C: float) -> None:
     assert solution.objective == pytest.approx(value(h[:, None], C, np.eye(1), np.array([high])), rel=1e-8)
 
 
+def test_what_is_no_combination_counts_in_the_radius() -> None:
+    """Judged is the diagonal, which is next to optimal; the matrix itself is further away."""
+    X, y = random_data(4, n=12, d=3, classes=2)
+    best = cvxml.solve(ID, X, y, tol=1e-9)
+    off = 0.1 * np.linalg.norm(best.metric) * (np.ones((3, 3)) - np.eye(3))
+    proof = get(ID).certify(get(ID).instance(X, y), best.metric + off, best.dual)
+    assert proof.gap <= 1e-8 * proof.scale
+    assert proof.radius >= np.linalg.norm(off) * (1 - 1e-9)
+
+
+def test_where_no_margin_is_reached_the_radius_is_the_distance() -> None:
+    """Of 1/2 ||M||^2 less a linear function the gap is half of the squared distance."""
+    X, y = random_data(4, n=12, d=3, classes=2)
+    best = cvxml.solve(ID, X, y, C=1e-6, tol=1e-9)
+    away = 0.1 * np.linalg.norm(best.metric)
+    proof = cvxml.certify(ID, X, y, 1.1 * best.metric, best.dual, C=1e-6)
+    assert away <= proof.radius <= 1.001 * away
+
+
 def directions(kind: str, X: FloatArray) -> FloatArray | None:
     """A of several shapes; None: the features."""
     d, rng = X.shape[1], np.random.default_rng(5)
@@ -276,3 +295,13 @@ def test_a_saved_file_is_proved_without_the_package(kind: str, tmp_path: Path) -
     beside = np.zeros_like(solution.metric)
     beside[0, 1] = beside[1, 0] = 1e-3
     assert_refused(path, metric=(solution.metric + beside).tolist())
+
+
+@pytest.mark.parametrize("unit", [1e-150, 1e-200, 1e-300])
+def test_a_feature_that_no_weight_could_use_has_none(unit: float) -> None:
+    X, y = random_data(0, n=12, d=3, classes=2)
+    without = cvxml.solve(ID, X[:, 1:], y, n_neighbors=1, tol=1e-8)
+    solution = cvxml.solve(ID, X * [unit, 1.0, 1.0], y, n_neighbors=1, tol=1e-8)
+    assert solution.status is Status.CONVERGED
+    assert solution.metric[0, 0] == 0
+    assert solution.objective == pytest.approx(without.objective, rel=1e-6)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import cvxpy as cp
@@ -11,13 +12,14 @@ from sklearn.covariance import graphical_lasso
 
 import cvxml
 from cvxml.core.balls import precision, rounded
+from cvxml.core.exact import flint
 from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
 from cvxml.core.squares import whole
-from cvxml.family.box_proof import repaired
+from cvxml.family.box_proof import ROUNDED, descent, directions, repaired
 from cvxml.methods import sdml
-from tests.instances import checked, exact_of, objective_of, random_data, real_data
+from tests.instances import checked, exact_of, fractions, objective_of, random_data, real_data
 
 X, Y = random_data(3, n=24, d=4, classes=3)
 PAIRS = {
@@ -143,6 +145,8 @@ def test_a_u_outside_is_clipped_and_one_that_is_not_definite_is_mixed() -> None:
     wild = np.full((4, 4), np.inf)
     proof = cvxml.certify("sdml", X, None, PRIOR, {"U": wild}, **GIVEN)
     np.testing.assert_array_equal(proof.dual["U"], 0.2 * (1 - np.eye(4)))
+    apart = np.triu(wild, 1) - np.tril(wild, -1)
+    np.testing.assert_array_equal(cvxml.certify("sdml", X, None, PRIOR, {"U": apart}, **GIVEN).dual["U"], 0)
     wide = {**GIVEN, "lam": 50.0}
     proof = cvxml.certify("sdml", X, None, PRIOR, {"U": wild}, **wide)
     U = proof.dual["U"]
@@ -223,6 +227,19 @@ def test_what_is_unbounded_is_refused_with_a_proof(eta: float, lam: float, says:
         cvxml.solve("sdml", axes([1.0, 1.0]), None, pairs=INDEFINITE, eta=eta, lam=lam)
 
 
+def test_what_is_definite_by_rounding_alone_is_no_start() -> None:
+    """S = [[a, c], [c, c^2 / a - 2^-80]] has the determinant -a 2^-80; some of its roundings are definite."""
+    definite = 0
+    for a, c in np.random.default_rng(0).uniform(0.5, 1, (20, 2)).tolist():
+        own = [a, c, Fraction(c) ** 2 / Fraction(a) - Fraction(1, 2**80)]
+        entries = [flint().fmpq(*Fraction(entry).as_integer_ratio()) for entry in own]
+        S = flint().fmpq_mat([entries[:2], entries[1:]])
+        definite += bool(np.linalg.eigvalsh(rounded(S))[0] > 0)
+        with pytest.raises(ValueError, match="unbounded: lam is 0, and S is not positive definite"):
+            sdml.start_of(S, rounded(S), 0.0)
+    assert definite
+
+
 def test_along_the_direction_the_objective_falls_without_end() -> None:
     D = np.ones((2, 2))
     S = np.eye(2) - 0.75
@@ -231,6 +248,57 @@ def test_along_the_direction_the_objective_falls_without_end() -> None:
         M = np.eye(2) + t * D
         values.append(np.trace(S @ M) - np.linalg.slogdet(M)[1] + 0.5 * 2 * abs(M[0, 1]))
     assert (np.diff(values) < -1).all()
+
+
+@pytest.mark.parametrize("d", [1, 2, 5])
+def test_directions_are_the_matrix_and_what_is_of_rank_1_beside_it(d: int) -> None:
+    """Each is psd, symmetric and no 0: what it proves is that of its own integers, whatever D was."""
+    rng = np.random.default_rng(d)
+    v = np.round(rng.uniform(-4, 4, d)) + 0.5
+    noise = 1e-9 * rng.standard_normal((d, d))
+    D = np.outer(v, v) + noise @ noise.T
+    (own, at), *others = directions(D)
+    exact = np.array([[int(entry) for entry in row] for row in own.tolist()]) * Fraction(2) ** at
+    assert (exact == fractions(D / 2 + D.T / 2)).all()
+    assert len(others) == 3
+    for (near, at), bits in zip(others, ROUNDED, strict=True):
+        assert near.rank() == 1
+        M = np.array([[float(int(entry)) for entry in row] for row in near.tolist()])
+        assert (M == M.T).all()
+        assert np.trace(M) > 0
+        (w,) = np.linalg.eigh(M)[1][:, -1:].T
+        assert abs(w @ v) / np.linalg.norm(v) > (1 - 1e-4 if bits else 0.6)
+        if bits:
+            assert np.trace(M) * 4.0**-bits * 2.0**at == pytest.approx(v @ v / np.abs(v).max() ** 2, rel=2e-2)
+
+
+def test_a_direction_that_is_exact_only_once_it_is_rounded_proves_it() -> None:
+    """S = [[1, -3/2], [-3/2, 1]] in a box of half a unit: singular, and no float eigenvector says so."""
+    from cvxml.core.exact import flint
+
+    fmpq = flint().fmpq
+    S = flint().fmpq_mat([[fmpq(1), fmpq(-3, 2)], [fmpq(-3, 2), fmpq(1)]])
+    off = np.array([[1.0, 1 + 1e-12], [1 + 1e-12, 1 + 3e-12]])
+    found = [descent(S, 0.5, *D) for D in directions(off)]
+    assert found[0] is None  # is not psd, or above 0
+    assert found[1] == 0
+
+
+@pytest.mark.parametrize("points", [[[0.0], [1.0], [3.0]], [[0.0, 1e-12], [1.0, 0.0], [3.0, 5e-12]]])
+def test_a_lam_that_allows_everything_has_the_diagonal(points: Any) -> None:
+    pairs = {"similar": [[0, 1]], "dissimilar": [[1, 2]]}
+    given: dict[str, Any] = {"pairs": pairs, "eta": 0.1}
+    solution = cvxml.solve("sdml", points, None, lam=1.7e308, **given)
+    assert solution.status is Status.CONVERGED
+    S = cvxml.evaluate("sdml", points, None, solution.metric, lam=1.7e308, **given).S
+    np.testing.assert_allclose(solution.metric, np.diag(1 / np.diag(S)), atol=1e-4)
+
+
+@pytest.mark.parametrize("unit", [1e-290, 1e-160, 1e160, 1e290])
+def test_a_covariance_that_is_no_float_is_refused(unit: float) -> None:
+    X, y = random_data(0, n=10, d=2, classes=2)
+    with pytest.raises(ValueError, match="rescale X"):
+        cvxml.solve("sdml", unit * X, y, prior="covariance")
 
 
 @pytest.mark.parametrize("seed", range(6))
