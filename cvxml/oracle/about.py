@@ -19,8 +19,10 @@ SHORT = 60  # characters of a value
 def about(asked: Asked) -> About:
     """Of a question."""
     X = np.asarray(asked.given.X)
-    sizes = [] if asked.y is None else np.bincount(asked.given.y).tolist()
-    names = [] if asked.y is None else [str(name) for name in class_names(asked.y)]
+    classes: dict[str, int] = {}
+    if asked.y is not None and asked.given.y.dtype.kind == "i":  # else they are targets of a regression
+        names, sizes = class_names(asked.y), np.bincount(asked.given.y).tolist()
+        classes = dict(zip(map(str, names), sizes, strict=True))
     params = {
         name: (_short(asked.params[name]), "given")
         if asked.params.get(name) is not None
@@ -29,7 +31,7 @@ def about(asked: Asked) -> About:
         if asked.params.get(name) is not None or parameter.default is not None or parameter.otherwise
     }
     versions = {"cvxml": __version__} | {name: found for name in PACKAGES if (found := _version(name))}
-    classes, (n, d) = dict(zip(names, sizes, strict=True)), X.shape
+    n, d = X.shape
     return About(n, d, classes, params, asked.module.ties(asked.given), versions)
 
 
