@@ -41,10 +41,9 @@ EPS = 2.0**-52
 
 Judgement = namedtuple("Judgement", "case verdict reasons gap")  # gap: (least, most) of the scale, or None
 Value = namedtuple("Value", "value size")  # size: the sum of the absolute values of what is added up
-Off = namedtuple("Off", ["share", "what", "sure"], defaults=[True])  # from what is allowed; sure: that is a fact
-    "Off", "share what sure"
-)  # how far from what is allowed, relative, and whether that is a fact
-Off.__new__.__defaults__ = (True,)
+Off = namedtuple(
+    "Off", ["share", "what", "sure"], defaults=[True]
+)  # from what is allowed; sure: that is a fact
 
 
 def judge(case, answer):
