@@ -50,7 +50,7 @@ def parametrize_with_cases(
     `cvxml cases`; tol and time_limit as in `cvxml conform`.
 
     A test fails where its case is refuted, close, or ends in an error, and is skipped where it is inconclusive or the
-    program says "unsupported". Raises ValueError for a failure that is expected of no case, or without a reason. Needs pytest.
+    program says "unsupported". Needs pytest. Raises ValueError for a failure expected of no case, or without a reason.
     """
     import pytest
 

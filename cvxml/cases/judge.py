@@ -205,6 +205,10 @@ def deviations(given, formula, M):
     if formula == "kernel_mlsvm":
         root = kernel(given)[1]
         M = root @ M @ root
+    if formula == "plml":
+        beside = np.abs(M - in_blocks(given, M)).max()
+        yield Off(beside / (np.linalg.norm(M) or 1.0), "there is an entry beside its blocks")
+        M = in_blocks(given, M)
     yield from of_cone(M, "")
     if len(M) == given.d:
         spread = np.abs(given.X - given.X.min(axis=0) / 2 - given.X.max(axis=0) / 2).max(axis=0)
@@ -220,8 +224,6 @@ def deviations(given, formula, M):
     norm = np.linalg.norm(M) or 1.0
     if formula == "mmc:diagonal":
         yield Off(np.linalg.norm(M - np.diag(np.diag(M))) / norm, "it is not diagonal")
-    if formula == "plml":
-        yield Off(np.linalg.norm(M - in_blocks(given, M)) / norm, "it is not of blocks")
     if formula in ("scml", "schultz_joachims"):
         w, off, least = weights_of(given, M)
         yield Off(off / norm, "it is no combination")
@@ -251,6 +253,8 @@ def nearest_psd(M):
 
 def judged_forms(given, formula, M):
     """The matrices that M may be judged as: one, and where it is not quite psd, the nearest that is."""
+    if formula == "plml":
+        M = in_blocks(given, M)
     symmetric, forms = (M + M.T) / 2, [(M + M.T) / 2]
     if formula in ("scml", "schultz_joachims"):
         w, B = np.maximum(weights_of(given, M)[0], 0), basis_of(given)
