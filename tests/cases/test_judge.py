@@ -101,6 +101,13 @@ def test_check_says_the_same_of_everything(case: Case) -> None:
     )
 
 
+def test_every_formula_is_known_and_another_is_not_guessed() -> None:
+    assert {case.formula for case in ATTAINED} == judging.OBJECTIVES.keys() | judging.STEPS.keys()
+    (case,) = load_cases(pattern="mlsvm-line")
+    found = judging.judge({**case.content, "formula": "another"}, {"metric": [[0.125]]})
+    assert (found.verdict, found.reasons) == ("inconclusive", ("the objective of another is not known here",))
+
+
 def test_a_judgement_says_why() -> None:
     (case,) = load_cases(pattern="mlsvm-iris")
     found = judged(case, case.content["wrong"][0]["metric"])
