@@ -36,7 +36,7 @@ from cvxml.family.method import FamilyMethod
 from cvxml.family.rational import Squares, least_factor, plane
 from cvxml.family.regularizers import Budget
 from cvxml.methods import get_exact
-from cvxml.oracle.cases import FORMAT, VERSION, parameters
+from cvxml.oracle.cases import FORMAT, VERSION, case_files, parameters
 
 PROBLEMS = (*OWN, *RELATIVES)
 FOLDER = Path(__file__).parent.parent / "cvxml" / "cases"
@@ -63,7 +63,7 @@ def main() -> int:
             changed.append(definition.id)
             if not options.check:
                 path.write_text(text, encoding="utf-8")
-    strangers = {path.stem for path in FOLDER.glob("*.json")} - {d.id for d in (*PROBLEMS, *PARTS)}
+    strangers = {path.stem for path in case_files(FOLDER)} - {d.id for d in (*PROBLEMS, *PARTS)}
     for name in (*changed, *sorted(strangers)):
         print(
             name, "has no definition" if name in strangers else "would change" if options.check else "written"

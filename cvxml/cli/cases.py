@@ -106,6 +106,7 @@ def _schema(parsed: argparse.Namespace) -> int:
     from cvxml.core.inputs import check_choice
 
     name = check_choice(parsed.name, "schema", SCHEMAS)
-    path = Path(__file__).parent.parent / "schemas" / f"{name}.schema.json"
+    folder = "cases" if name == "case" else "schemas"  # beside what it describes, which is copied as a folder
+    path = Path(__file__).parent.parent / folder / f"{name}.schema.json"
     print(path.read_text(encoding="utf-8"), end="")
     return CERTIFIED

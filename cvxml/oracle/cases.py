@@ -70,13 +70,18 @@ def parameters(inputs: dict[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in inputs.items() if k not in ("X", "y", *repeated)}
 
 
+def case_files(folder: Path) -> list[Path]:
+    """The .json files of a folder but for schemas, by name."""
+    return sorted(path for path in folder.glob("*.json") if not path.name.endswith(".schema.json"))
+
+
 def load_cases(folder: str | Path | None = None, pattern: str = "*") -> list[Case]:
     """The cases of `folder` (default those that ship) whose id or formula matches `pattern`, by id.
 
     Raises ValueError for a folder without cases, a file that is no case, or a pattern that matches none.
     """
     where = FOLDER if folder is None else Path(folder)
-    files = sorted(where.glob("*.json"))
+    files = case_files(where)
     if not files:
         raise ValueError(f"{where} holds no cases: give a folder of .json files")
     cases = [load_case(path) for path in files]

@@ -70,6 +70,10 @@ def program(tmp_path: Path, body: str) -> list[str]:
     ("body", "verdict", "message"),
     [
         ("print('hello')", "error", "no JSON"),
+        ("print('hello', 'x' * 1000, 'the', chr(10), 'end')", "error", "xxx the end'"),
+        ("print('{\"metric\": [[0.125]]')", "error", "it printed '{\"metric\": [[0.125]]'"),
+        ("sys.stdout.buffer.write(bytes([255, 254]))", "error", "it printed '"),
+        ("pass", "error", "it printed ''"),
         ("print(json.dumps([1]))", "error", "no JSON object"),
         ("print('{\"metric\": [[NaN]]}')", "error", "NaN"),
         ("print('[' * 100000)", "error", "no JSON"),
@@ -96,6 +100,34 @@ def test_a_program_that_does_not_behave_is_one_row(
     assert row.verdict == verdict, row
     assert message in row.message
     schema("conformance").validate({"format": "cvxml-conformance", "version": 1, "rows": [row.to_dict()]})
+
+
+def test_what_is_quoted_is_short_and_on_one_line(tmp_path: Path) -> None:
+    (case,) = load_cases(pattern="mlsvm-line")
+    (row,) = conform(program(tmp_path, "print('first'); print('word\\n' * 10**5)"), [case])
+    assert row.message.count("word") > 50
+    assert "first" not in row.message
+    assert "\n" not in row.message
+    assert len(row.message) < 500
+    (row,) = conform(program(tmp_path, "print('Traceback: ' + chr(27) + '[31mred')"), [case])
+    assert chr(27) not in as_table([row])
+    assert "no JSON" in row.message
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdict", "message"),
+    [
+        (lambda question: {"metric": [[0.125]]}, "certified", ""),
+        (lambda question: {"metric": [[0.25]]}, "refuted", "better by"),
+        (lambda question: question["inputs"].clear() or {"metric": [[0.125]]}, "certified", ""),
+        (lambda question: [[0.125]], "error", "no dict: [[0.125]]"),
+        (lambda question: 1 / 0, "error", "ZeroDivisionError"),
+    ],
+)
+def test_a_function_is_judged_as_a_program_is(answer: Any, verdict: str, message: str) -> None:
+    (row,) = conform(answer, load_cases(pattern="mlsvm-line"))
+    assert row.verdict == verdict, row
+    assert message in row.message
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,88 @@
+"""For test suites of others: a metric that must be certified; golden cases as tests of pytest (docs/conform.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from cvxml.core.report import Verdict
+from cvxml.oracle.cases import Case, load_cases
+from cvxml.oracle.check import check
+from cvxml.oracle.conform import Program, Row, conform_case
+
+__all__ = ["NotCertified", "assert_certified", "parametrize_with_cases"]
+
+
+class NotCertified(AssertionError):
+    """An answer that is not optimal, or none."""
+
+
+def assert_certified(
+    method: str, X: ArrayLike, y: ArrayLike | None, metric: Any = None, *, tol: str = "normal", **params: Any
+) -> None:
+    """Raise NotCertified, an AssertionError with the whole report, unless `cvxml.check` certifies the metric.
+
+    All as in `check`: metric (d, d), or components= or claimed_objective=; tol "strict", "normal" or "loose"; params:
+    neighbour lists, and the parameters of the method. Raises ValueError for bad input.
+    """
+    report = check(method, X, y, metric, tol=tol, **params)
+    if report.verdict is not Verdict.CERTIFIED:
+        raise NotCertified(str(report))
+
+
+def parametrize_with_cases(
+    program: Program,
+    *,
+    expected_failures: Mapping[str, str] | None = None,
+    pattern: str = "*",
+    folder: str | Path | None = None,
+    tol: str = "normal",
+    time_limit: float = 60.0,
+) -> Callable[[Callable[[Row], None]], Callable[..., None]]:
+    """Decorator: one test for every golden case, which runs `program` and calls the function with its certified Row.
+
+    program: a command, as `cvxml conform` starts it, or a function from a question to an answer, both dicts.
+    expected_failures: {id of a case: why it is not certified yet}. Such a test is an xfail, and fails as soon as its
+    case is certified or skipped: then the reason is not true any more. pattern, folder: which cases, as in
+    `cvxml cases`; tol and time_limit as in `cvxml conform`.
+
+    A test fails where its case is refuted, close, or ends in an error, and is skipped where it is inconclusive or the
+    program says "unsupported". Needs pytest. Raises ValueError for a failure expected of no case, or without a reason.
+    """
+    import pytest
+
+    if isinstance(program, str):
+        raise ValueError(f"program must be a list, the command and its arguments: [{program!r}]")
+    reasons = dict(expected_failures or {})
+    cases = load_cases(folder, pattern)
+    if strangers := sorted(reasons.keys() - {case.id for case in cases}):
+        raise ValueError(f"expected_failures names what is none of these cases: {', '.join(strangers)}")
+    if silent := sorted(name for name, reason in reasons.items() if not reason.strip()):
+        raise ValueError(f"expected_failures gives no reason for {', '.join(silent)}")
+
+    def of(case: Case) -> Any:
+        if case.id not in reasons:
+            return pytest.param(case, id=case.id)
+        expected = pytest.mark.xfail(reason=reasons[case.id], raises=NotCertified, strict=True)
+        return pytest.param(case, id=case.id, marks=expected)
+
+    def decorate(test: Callable[[Row], None]) -> Callable[..., None]:
+        def run(case: Case) -> None:
+            row = conform_case(program, case, time_limit=time_limit, tol=tol)
+            said = f"{row.case}: {row.verdict}: {'; '.join((row.message, *row.diagnosis))}"
+            if row.verdict in ("skipped", "inconclusive"):
+                if case.id in reasons:
+                    raise RuntimeError(f"expected to fail ({reasons[case.id]}), and it does not: {said}")
+                pytest.skip(said)
+            if row.verdict != "certified":
+                raise NotCertified(said)
+            test(row)
+
+        run.__name__, run.__doc__, run.__module__ = test.__name__, test.__doc__, test.__module__
+        run.__qualname__ = test.__qualname__
+        return pytest.mark.parametrize("case", [of(case) for case in cases])(run)
+
+    return decorate

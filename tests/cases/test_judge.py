@@ -1,0 +1,218 @@
+"""The judge that is copied with the cases: it needs numpy alone, and `cvxml.check` never says the opposite."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cvxml
+from cvxml.cases import judge as judging
+from cvxml.oracle.cases import FOLDER, Case, case_files, load_cases
+from cvxml.oracle.conform import judge as conform_judge
+
+CASES = load_cases()
+ATTAINED = [case for case in CASES if case.kind == "problem" and "not attained" not in case.flags]
+NOT_CONVEX = ("nca", "ssvm", "mlkr")
+
+
+def each(cases: list[Case]) -> Any:
+    return pytest.mark.parametrize("case", cases, ids=[case.id for case in cases])
+
+
+def judged(case: Case, metric: Any) -> Any:
+    return judging.judge(case.content, {"metric": np.asarray(metric).tolist()})
+
+
+def candidates(case: Case) -> Iterator[tuple[str, np.ndarray]]:
+    """Right, next to right, and wrong in every way."""
+    A, rng = np.array(case.content["proof"]["metric"]), np.random.default_rng(0)
+    d, norm = len(A), np.linalg.norm(A) or 1.0
+    yield "right", A
+    for off in (1e-2, 1e-3, 1e-5):
+        L = rng.standard_normal((d, d))
+        yield f"more {off}", A + off * norm * (L @ L.T) / np.linalg.norm(L @ L.T)
+        T = np.eye(d) + off / d * rng.standard_normal((d, d))
+        yield f"turned {off}", T @ A @ T.T
+    yield from ((f"times {factor}", factor * A) for factor in (0.5, 0.999, 2.0))
+    yield "not psd", A - 1e-2 * norm * np.eye(d)
+    yield "nearly psd", A - 1e-7 * norm * np.eye(d)
+    yield "zero", np.zeros((d, d))
+    if d > 1:
+        skew = A.copy()
+        skew[0, 1] += 1e-2 * norm
+        yield "asymmetric", skew
+
+
+def agree(case: Case, name: str, metric: np.ndarray) -> str:
+    """The verdict of the judge, once `check` is known not to contradict it."""
+    ours = judged(case, metric)
+    if ours.verdict == "inconclusive":
+        return "inconclusive"
+    report = cvxml.check(case.formula, case.X, case.y, metric, diagnosed=False, **case.params)
+    assert report.verdict.value == ours.verdict, (case.id, name, ours, str(report))
+    return str(ours.verdict)
+
+
+@each(ATTAINED)
+def test_the_right_answer_is_certified(case: Case) -> None:
+    assert judged(case, case.content["proof"]["metric"]).verdict == "certified"
+
+
+@each(ATTAINED)
+def test_no_wrong_answer_is_certified_and_most_are_refuted(case: Case) -> None:
+    for wrong in case.content["wrong"]:
+        found = judged(case, wrong["metric"])
+        assert found.verdict in ("refuted", "close", "inconclusive")
+        if "worse_by" not in wrong:
+            assert found.verdict == "refuted", found
+        elif case.formula not in (
+            *NOT_CONVEX,
+            "lfda",
+        ):
+            share = float(wrong["worse_by"]) / max(float(case.content["reference"]["scale"]), 1e-300)
+            at_the_border = 0.0099 < share < 0.0101
+            assert at_the_border or found.verdict == ("close" if share < 0.01 else "refuted"), found
+
+
+@each(ATTAINED)
+def test_check_says_the_same(case: Case) -> None:
+    named = dict(candidates(case))
+    for name in ("more 1e-05", "not psd", "times 0.999"):
+        agree(case, name, named[name])
+
+
+@pytest.mark.slow
+@each(ATTAINED)
+def test_check_says_the_same_of_everything(case: Case) -> None:
+    verdicts = {name: agree(case, name, metric) for name, metric in candidates(case)}
+    for wrong in case.content["wrong"]:
+        agree(case, wrong["name"], np.array(wrong["metric"]))
+    assert verdicts["right"] == "certified"
+    assert sum(verdict == "inconclusive" for verdict in verdicts.values()) <= (
+        7 if case.formula in NOT_CONVEX else 3
+    )
+
+
+def test_every_formula_is_known_and_another_is_not_guessed() -> None:
+    assert {case.formula for case in ATTAINED} == judging.OBJECTIVES.keys() | judging.STEPS.keys()
+    (case,) = load_cases(pattern="mlsvm-line")
+    found = judging.judge({**case.content, "formula": "another"}, {"metric": [[0.125]]})
+    assert (found.verdict, found.reasons) == ("inconclusive", ("the objective of another is not known here",))
+
+
+def test_a_judgement_says_why() -> None:
+    (case,) = load_cases(pattern="mlsvm-iris")
+    found = judged(case, case.content["wrong"][0]["metric"])
+    assert found.case == "mlsvm-iris"
+    assert "above the optimum by" in found.reasons[0]
+    least, most = found.gap
+    worse_by = float(case.content["wrong"][0]["worse_by"]) / float(case.content["reference"]["scale"])
+    assert least <= worse_by <= most
+    assert most - least <= 1e-9 * most
+
+
+NO_ANSWERS: dict[str, Any] = {
+    "a list": [1],
+    "nothing": {},
+    "NaN": {"metric": [[float("nan")] * 4] * 4},
+    "text": {"metric": "text"},
+    "ragged": {"metric": [[1, 2], [3]]},
+    "shape": {"metric": [[1.0]]},
+    "booleans": {"metric": [[True] * 4] * 4},
+    "both": {"metric": np.eye(4).tolist(), "components": np.eye(4).tolist()},
+    "wide": {"components": [[1.0] * 5]},
+}
+
+
+@pytest.mark.parametrize("name", NO_ANSWERS)
+def test_what_is_no_answer_is_an_error_and_conform_says_so_too(name: str) -> None:
+    (case,) = load_cases(pattern="mlsvm-iris")
+    assert judging.judge(case.content, NO_ANSWERS[name]).verdict == "error"
+    if isinstance(NO_ANSWERS[name], dict) and name != "booleans":
+        assert conform_judge(case, NO_ANSWERS[name]).verdict == "error"
+
+
+def test_what_is_said_beside_a_metric() -> None:
+    (case,) = load_cases(pattern="rca-iris")
+    metric = case.content["proof"]["metric"]
+    high = float(case.content["reference"]["interval"][1])
+    for claimed in (high, 1.01 * high, 0.99 * high, "text"):
+        found = judging.judge(case.content, {"metric": metric, "objective": claimed})
+        assert found.verdict == ("certified" if claimed == high else "refuted")
+    root = np.linalg.cholesky(metric).T
+    assert judging.judge(case.content, {"components": root.tolist()}).verdict == "certified"
+    assert judging.judge(case.content, {"unsupported": "no"}).verdict == "skipped"
+    assert judging.judge(case.content, {"status": "not attained"}).verdict == "refuted"
+    (without,) = load_cases(pattern="glml-flat")
+    assert judging.judge(without.content, {"status": "not attained"}).verdict == "certified"
+
+
+@each([case for case in CASES if case.kind == "part"])
+def test_parts_are_judged_number_by_number(case: Case) -> None:
+    answer = case.content["answer"]
+    assert judging.judge(case.content, {"answer": answer}).verdict == "certified"
+    for name, value in answer.items():
+        wrong = np.array(value, dtype=float)
+        wrong.flat[0] += 1
+        for instead in (wrong.tolist(), "text", [], None):
+            given = {"answer": {**answer, name: instead}}
+            assert judging.judge(case.content, given).verdict == "refuted"
+            assert conform_judge(case, given).verdict == "refuted"
+        fewer = {"answer": {k: v for k, v in answer.items() if k != name}}
+        assert judging.judge(case.content, fewer).verdict == "refuted"
+    assert judging.judge(case.content, {}).verdict == "refuted"
+
+
+def test_the_file_is_of_python_3_8_and_imports_numpy_alone() -> None:
+    tree = ast.parse(Path(judging.__file__).read_text(encoding="utf-8"), feature_version=(3, 8))
+    imported = {
+        name.split(".")[0]
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+        for name in (
+            [node.module or ""] if isinstance(node, ast.ImportFrom) else [a.name for a in node.names]
+        )
+    }
+    assert imported <= {"numpy", *sys.stdlib_module_names}
+    names = {
+        keyword.arg for node in ast.walk(tree) if isinstance(node, ast.Call) for keyword in node.keywords
+    }
+    assert "strict" not in names  # of zip: 3.10
+
+
+def test_a_copy_of_the_folder_judges_a_folder_of_answers(tmp_path: Path) -> None:
+    copy, answers = tmp_path / "cases", tmp_path / "answers"
+    copy.mkdir()
+    answers.mkdir()
+    for path in FOLDER.iterdir():
+        if path.is_file():
+            (copy / path.name).write_bytes(path.read_bytes())
+
+    def answer(name: str, content: str) -> subprocess.CompletedProcess[str]:
+        (answers / f"{name}.json").write_text(content)
+        command = [sys.executable, "-I", str(copy / "judge.py"), str(answers)]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+
+    done = answer("mlsvm-line", '{"metric": [[0.125]]}')
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.split()[:2] == ["mlsvm-line", "certified"]
+    done = answer("mlsvm-line-capped", "hello")
+    assert done.returncode == 1
+    assert "mlsvm-line-capped       error" in done.stdout
+    assert "there is no such case" in answer("another", "{}").stdout
+
+
+def test_the_readme_names_every_flag_and_field() -> None:
+    text = (FOLDER / "README.md").read_text(encoding="utf-8")
+    schema = json.loads((FOLDER / "case.schema.json").read_text(encoding="utf-8"))
+    for name in (*schema["properties"], *schema["properties"]["flags"]["items"]["enum"]):
+        assert f"`{name}`" in text, name
+    assert len(case_files(FOLDER)) == len(CASES) == len(list(FOLDER.glob("*.json"))) - 1
