@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.exact import Exact
 from cvxml.core.metric import Feasibility, FloatArray, IntArray
-from cvxml.core.predictions import Predictions, predictions
+from cvxml.core.predictions import Predictions, Region, predictions
 from cvxml.core.result import VERSION, Stationarity, plain
 
 SHOWN = 60  # characters of the sizes of classes
@@ -77,6 +78,8 @@ class Judged(NamedTuple):
     X: FloatArray  # (n, d)
     y: IntArray  # (n,) codes of classes
     metric: FloatArray  # (d, d)
+    names: tuple[str, ...] = ()  # of the classes
+    region: Callable[[], Region | None] | None = None  # of all metrics that are no worse
 
 
 @dataclass(frozen=True)
@@ -112,7 +115,7 @@ class Report:
     judged: Judged | None = field(default=None, repr=False, compare=False)
 
     def predictions(self, n_neighbors: int, queries: ArrayLike | None = None) -> Predictions:
-        """Which neighbours and votes are those of the exact optimum (core/predictions.py).
+        """Which neighbours and votes every metric within the gap has, the exact optimum too (core/predictions.py).
 
         queries: (q, d); by default the points themselves, each among the others. Raises ValueError where no metric was
         judged that is one, and where it is one of another space than the points or belongs to one query.
@@ -126,10 +129,14 @@ class Report:
             raise ValueError(
                 "no metric was judged whose distance from the optimum is known: nothing can be predicted"
             )
-        X, y, M = self.judged
+        X, y, M, names, region = self.judged
         if M.shape != (X.shape[1],) * 2:
             raise ValueError(f"the metric acts on {len(M)} features, and the points have {X.shape[1]}")
-        return predictions(X, y, M, self.radius, n_neighbors, queries)
+        share = "" if self.rel_gap is None or self.verdict is Verdict.CERTIFIED else f" by {self.rel_gap:.2g}"
+        around = None if region is None else region()
+        return predictions(
+            X, y, M, self.radius, n_neighbors, queries, around, names, f"{self.verdict.value}{share}"
+        )
 
     def __bool__(self) -> bool:
         """No: a report has four verdicts. Raises TypeError with what to write."""

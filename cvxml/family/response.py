@@ -187,7 +187,7 @@ def _of_regularizer(
         return np.diag(float(R.lam) / (spread[rows] * spread[columns]) ** 2)
     if type(R) is LogDet:
         try:
-            return _congruence(np.linalg.inv(A))
+            return _congruence(_inverse(A))
         except LinAlgError:
             return None
     paid = _total(G, X)
@@ -208,9 +208,15 @@ def _of_regularizer(
     size, mu = max(float(values[-1]), 1e-300), room / d
     N = A + mu / size * np.eye(d)
     try:
-        return mu * _congruence(Z / mu + np.linalg.inv(N))
+        P: FloatArray = mu * _congruence(Z / mu + _inverse(N))
+        return P
     except LinAlgError:
         return None
+
+
+def _inverse(S: FloatArray) -> FloatArray:
+    inverse: FloatArray = np.linalg.inv(S).astype(np.float64)
+    return inverse
 
 
 def _total(G: Weights, X: FloatArray) -> FloatArray:

@@ -29,12 +29,18 @@ from cvxml.family.proved import EPS
 from cvxml.family.regularizers import Linear
 from cvxml.family.response import Response, respond
 from cvxml.family.rows import Prices, Weights, joined
-from cvxml.family.symmetric import smat, squares, svec, triangle
+from cvxml.family.symmetric import smat, squares, svec, weighted
 
 MOST_FEATURES = 24  # beyond, bounds in all directions take long
 UP_TO_ONE = Ray(lambda t: t, 1.0)
 LESS = (1e-12, 1e-9, 1e-6, 1e-3, 1e-2)  # of a share, so that there is room for rounding
+WORK, FEWEST, MOST_PAIRS = (
+    2**25,
+    100,
+    2000,
+)  # numbers in the rows of all pairs that have a proof, and such pairs
 HALF = 0.5
+TINY = 1e-200  # more than underflow takes
 SPANS = 1e-10
 FIRST = 0.25  # of the tilt that should be best, were there no cone
 LONGER = 3.0  # times, from one tilt to the next
@@ -61,11 +67,14 @@ class Box(NamedTuple):
             y = S @ self.Y * self.r
             lengths = np.sum(E**2, axis=1) * (1 + (len(self.M) + 4) * EPS)
             off = 4 * (len(self.M) + 4) * EPS * np.sum((np.abs(E) @ np.abs(self.M)) * np.abs(E), axis=1)
-            off += 4 * (p + 8) * EPS * (np.abs(S) @ (np.abs(self.Y) @ self.r)) + self.share * lengths * self.reach
+            off += (
+                4 * (p + 8) * EPS * (np.abs(S) @ (np.abs(self.Y) @ self.r))
+                + self.share * lengths * self.reach
+            )
             nearer = np.zeros((len(rows), len(E)), dtype=bool)
             for place, a in enumerate(rows.tolist()):
                 moved = np.abs(y - y[a]).sum(axis=1) * (1 + (p + 8) * EPS)
-                nearer[place] = D - D[a] > moved + off + off[a]
+                nearer[place] = D - D[a] > moved + off + off[a] + TINY
         return nearer
 
 
@@ -119,9 +128,7 @@ class Sublevel:
     def _at(self, D: Weights, moves: list[FloatArray], tilt: float) -> float:
         """The bound of one tilt."""
         self.proofs += 1
-        prices = [
-            Prices(own.a + tilt * move, own.key) for own, move in zip(self.prices, moves, strict=True)
-        ]
+        prices = [Prices(own.a + tilt * move, own.key) for own, move in zip(self.prices, moves, strict=True)]
         tilted = Weights(D.pairs, tilt * D.w)
         low, share = self._proved(in_domain(self.family, prices), tilted)
         if not (share > 0 and math.isfinite(low)):
@@ -151,9 +158,7 @@ class Sublevel:
             G = self._pulled(prices, tilt, share)
         return self._low(prices, G), share
 
-    def _mixed(
-        self, own: Prices, tilt: Weights | None, G: Weights, anchors: Anchors
-    ) -> tuple[float, float]:
+    def _mixed(self, own: Prices, tilt: Weights | None, G: Weights, anchors: Anchors) -> tuple[float, float]:
         """Prices of which no multiple is in the domain: with the anchor that keeps most of them, and that share."""
         R, (loss, _) = self.family.regularizer, self.family.terms[0]
         surplus = R.surplus(G)
@@ -206,9 +211,11 @@ class Sublevel:
         try:
             values, vectors = np.linalg.eigh(response.K)
             wanted = (vectors * np.sqrt(np.maximum(values, 1e-15 * values[-1]))).T  # rows E_i
-            W = np.linalg.solve(F.T, wanted.T).T  # E_i = sum_j W_ij X_j, which is what they are from here on
+            W: FloatArray = np.linalg.solve(
+                F.T, wanted.T
+            ).T  # E_i = sum_j W_ij X_j, which is what they are from here on
             E = W @ F
-            Y = np.linalg.inv(E)
+            Y: FloatArray = np.linalg.inv(E).astype(np.float64)
         except LinAlgError:
             return None
         M = self.M * response.units * response.units[:, None]
@@ -229,12 +236,25 @@ class Sublevel:
         reach = float(np.linalg.norm(Y, "fro") * np.linalg.norm(r)) / (1 - share) * (1 + 1e-6)
         return Box(response.units, M, Y, r, share, reach)
 
-    def other(self, E: FloatArray) -> FloatArray | None:
-        """None, or a metric of these that is found to have e_1 shorter than e_0, the rows of E (2, d)."""
-        for A in self.others(E):
-            if np.sum((E[1] @ A) * E[1]) < np.sum((E[0] @ A) * E[0]):
-                return A
-        return None
+    @property
+    def affordable(self) -> int:
+        """How many pairs may have a proof of their own."""
+        d = len(self.M)
+        numbers = max(1, sum(len(own.a) for own in self.prices) * d * (d + 1) // 2)
+        return min(max(WORK // numbers, FEWEST), MOST_PAIRS)
+
+    @property
+    def unknown(self) -> str:
+        """Why there is no box, as a sentence without an end."""
+        if self.box is not None:
+            return ""
+        if len(self.M) > MOST_FEATURES:
+            return f"bounds in all directions are for {MOST_FEATURES} features at most"
+        return (
+            "no bound is known of this method's metrics within the gap"
+            if self.response is None
+            else "some direction has no bound within the gap"
+        )
 
     def others(self, E: FloatArray) -> Iterator[FloatArray]:
         """Metrics of these that are on the way from M, and from the one beside, to where e_1 is shorter than e_0."""
