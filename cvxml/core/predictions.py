@@ -1,10 +1,10 @@
 """What a gap is worth: neighbours and votes that are the same by every metric within it, the exact optimum too.
 
-Where the optimum A* is within `radius` of the metric M, in Frobenius norm, the distances of two points with differences
-u and v from a query differ by (u^T M u - v^T M v) in A*, but for at most radius ||u u^T - v v^T||. A region says as much
-of all metrics that are no worse than M, by bounds of its own. Where that leaves no doubt which of the two is nearer,
-all these metrics agree; from such pairs follows which points can be among the k nearest, which must be, and what each
-class can have of the votes. Where it leaves a doubt, a metric of the region whose vote is another settles it.
+Where the optimum A* is within `radius` of the metric M, in Frobenius norm, the distances of two points with
+differences u and v from a query differ by (u^T M u - v^T M v) in A*, but for at most radius ||u u^T - v v^T||. A region
+says as much of all metrics that are no worse than M, by bounds of its own. Where that leaves no doubt which of the two
+is nearer, all these metrics agree; from such pairs follows which points can be among the k nearest, which must be, and
+what each class can have of the votes. Where it leaves a doubt, a metric of the region with another vote settles it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ EPS = float(np.finfo(float).eps)
 TINY = 1e-290  # more than underflow takes, of numbers that are at most about 1
 BEYOND = 16  # points after the k nearest of which the box is asked whether they are nearer than others
 PAIRS = 100  # of one query, each with a proof of its own
-TRIES = 3  # pairs of a query that a metric is looked for that turns
+TRIES = 2  # pairs of a query that a metric is looked for that turns
 
 
 class Around(Protocol):
@@ -184,6 +184,8 @@ class _Search:
     @property
     def left(self) -> str:
         """Why something may be left."""
+        if self.cut and not self.proofs:
+            return f"the bounds leave a doubt of more than {PAIRS} pairs of points of a query"
         if self.cut:
             return f"{self.proofs} pairs of points had a proof of their own, and more would need one"
         if self.box is None and not math.isfinite(self.radius):

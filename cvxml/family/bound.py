@@ -129,7 +129,7 @@ def value(family: Family, A: FloatArray) -> Sum:
     looked = family.regularizer.look(A)
     if not looked.finite:
         return Sum(math.inf, 0.0)
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # without a price
         parts = [family.regularizer.value(looked.view)]
         for loss, rows in family.terms:
             parts += [loss.part(block).value for block in rows.blocks(looked.view, UNPRICED, loss.kept)]

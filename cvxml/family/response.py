@@ -205,7 +205,7 @@ def _of_regularizer(
     Z = cost - paid
     values, vectors = np.linalg.eigh((Z + Z.T) / 2)
     Z = (vectors * np.maximum(values, 0.0)) @ vectors.T
-    size, mu = max(float(values[-1]), 1e-300), room / d
+    size, mu = max(float(values[-1]), 1e-9 * float(np.trace(cost)) / d, 1e-300), room / d
     N = A + mu / size * np.eye(d)
     try:
         P: FloatArray = mu * _congruence(Z / mu + _inverse(N))

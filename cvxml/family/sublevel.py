@@ -22,11 +22,12 @@ from scipy.linalg import qr
 
 from cvxml.core.metric import FloatArray, IntArray, examine, project_psd
 from cvxml.family.bound import Family, added, in_domain, value
+from cvxml.family.budget import BudgetFeasibility
 from cvxml.family.logdet import LogDet
 from cvxml.family.losses import LogSumExp, Ray
 from cvxml.family.mixing import Anchors, share_of
 from cvxml.family.proved import EPS
-from cvxml.family.regularizers import Linear
+from cvxml.family.regularizers import Linear, Looked
 from cvxml.family.response import Response, respond
 from cvxml.family.rows import Prices, Weights, joined
 from cvxml.family.symmetric import smat, squares, svec, weighted
@@ -45,7 +46,7 @@ SPANS = 1e-10
 FIRST = 0.25  # of the tilt that should be best, were there no cone
 LONGER = 3.0  # times, from one tilt to the next
 TRIES = 6  # tilts
-BEYOND = (1.02, 1.2, 2.0, 5.0)  # of the step at which two points are equally far
+BEYOND = (1.02, 1.5)  # of the step at which two points are equally far
 
 
 class Box(NamedTuple):
@@ -94,12 +95,14 @@ class Sublevel:
         """How prices follow a tilt; None where that is not known of this family."""
         if not math.isfinite(self.F.value + self.F.off):
             return None
-        low, _ = self._proved(self.prices, None)
+        with np.errstate(all="ignore"):
+            low, _ = self._proved(self.prices, None)
         room = self.F.value + self.F.off - low
         if not math.isfinite(room):
             return None
         best = min((self.M, self.beside), key=lambda A: value(self.family, A).value)
-        return respond(self.family, self.prices, best, max(room, 8 * EPS * abs(self.F.value)))
+        with np.errstate(all="ignore"):
+            return respond(self.family, self.prices, best, max(room, 8 * EPS * abs(self.F.value)))
 
     def above(self, D: Weights) -> float:
         """No <D, A> exceeds this; inf where nothing is known."""
@@ -130,7 +133,8 @@ class Sublevel:
         self.proofs += 1
         prices = [Prices(own.a + tilt * move, own.key) for own, move in zip(self.prices, moves, strict=True)]
         tilted = Weights(D.pairs, tilt * D.w)
-        low, share = self._proved(in_domain(self.family, prices), tilted)
+        with np.errstate(all="ignore"):
+            low, share = self._proved(in_domain(self.family, prices), tilted)
         if not (share > 0 and math.isfinite(low)):
             return math.inf
         left = (self.F.value + self.F.off) - low + 4 * EPS * (abs(self.F.value) + abs(low))
@@ -258,7 +262,7 @@ class Sublevel:
 
     def others(self, E: FloatArray) -> Iterator[FloatArray]:
         """Metrics of these that are on the way from M, and from the one beside, to where e_1 is shorter than e_0."""
-        if self.holds(self.beside):
+        if self._beside_holds:
             yield self.beside
         response = self.response
         if response is None:
@@ -273,7 +277,7 @@ class Sublevel:
         for A in (self.M, self.beside):
             missing = -float(np.sum((E @ A) * E, axis=1) @ (1.0, -1.0))
             for beyond in BEYOND:
-                moved = project_psd(A + beyond * max(missing, 0.0) / gain * S)
+                moved = self._kept(A + beyond * max(missing, 0.0) / gain * S)
                 if self.holds(moved):
                     yield moved
 
@@ -281,7 +285,22 @@ class Sublevel:
         """True where A (d, d) is a metric that is proved to be no worse."""
         looked = self.family.regularizer.look(A)
         own = value(self.family, A)
-        return looked.feasibility.exact and own.value + own.off <= self.F.value - self.F.off
+        kept = looked.feasibility.exact and _spent(looked) <= 1
+        return kept and own.value + own.off <= self.F.value - self.F.off
+
+    @cached_property
+    def _beside_holds(self) -> bool:
+        return self.holds(self.beside)
+
+    def _kept(self, A: FloatArray) -> FloatArray:
+        """P_+(A), within the budget where there is one."""
+        psd = project_psd(A)
+        return psd / max(1.0, _spent(self.family.regularizer.look(psd)) * (1 + 1e-12))
+
+
+def _spent(looked: Looked) -> float:
+    """Of a budget of 1; 0 where there is none."""
+    return looked.feasibility.spent if isinstance(looked.feasibility, BudgetFeasibility) else 0.0
 
 
 def _corners(X: FloatArray) -> IntArray | None:
