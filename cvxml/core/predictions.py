@@ -1,10 +1,11 @@
-"""What a gap is worth: neighbours and votes that are the same by every metric within it, the exact optimum too.
+"""What a gap is worth: the neighbours and the votes that are those of the exact optimum.
 
 Where the optimum A* is within `radius` of the metric M, in Frobenius norm, the distances of two points with
 differences u and v from a query differ by (u^T M u - v^T M v) in A*, but for at most radius ||u u^T - v v^T||. A region
-says as much of all metrics that are no worse than M, by bounds of its own. Where that leaves no doubt which of the two
-is nearer, all these metrics agree; from such pairs follows which points can be among the k nearest, which must be, and
-what each class can have of the votes. Where it leaves a doubt, a metric of the region with another vote settles it.
+says as much of all metrics that are no worse than M, the optimum among them, by bounds of its own. Where either leaves no
+doubt which of the two is nearer, the optimum agrees; from such pairs follows which points can be among its k nearest,
+which must be, and what each class can have of its votes. Where there is a doubt, a metric of the region with another
+vote shows that the gap leaves it open.
 """
 
 from __future__ import annotations
@@ -67,8 +68,7 @@ class Disagreement(NamedTuple):
 
 @dataclass(frozen=True)
 class Predictions:
-    """Of q queries, or of the n points themselves, each without itself. What is the same is so by every metric within
-    the gap, the exact optimum among them."""
+    """Of q queries, or of the n points themselves, each without itself. What is the same is so by the exact optimum."""
 
     n_neighbors: int
     radius: float  # within which the optimum is

@@ -142,7 +142,7 @@ class Report:
     judged: Judged | None = field(default=None, repr=False, compare=False)
 
     def predictions(self, n_neighbors: int, queries: ArrayLike | None = None) -> Predictions:
-        """Which neighbours and votes every metric within the gap has, the exact optimum too (core/predictions.py).
+        """Which neighbours and votes are those of the exact optimum (core/predictions.py).
 
         queries: (q, d); by default the points themselves, each among the others. Raises ValueError where no metric was
         judged that is one, and where it is one of another space than the points or belongs to one query.

@@ -211,7 +211,8 @@ class Sublevel:
         if corners is None:
             return None
         pairs = np.array([(i, j) for k, i in enumerate(corners) for j in corners[:k]])
-        F = squares(X[pairs[:, 0]] - X[pairs[:, 1]])  # (p, p): svec of the pairs
+        points = self.family.regularizer.X  # whose differences lose no digit, as those of moved points may
+        F = squares((points[pairs[:, 0]] - points[pairs[:, 1]]) / response.units)  # (p, p): svec of the pairs
         try:
             values, vectors = np.linalg.eigh(response.K)
             wanted = (vectors * np.sqrt(np.maximum(values, 1e-15 * values[-1]))).T  # rows E_i
