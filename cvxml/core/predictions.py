@@ -2,10 +2,10 @@
 
 Where the optimum A* is within `radius` of the metric M, in Frobenius norm, the distances of two points with
 differences u and v from a query differ by (u^T M u - v^T M v) in A*, but for at most radius ||u u^T - v v^T||. A region
-says as much of all metrics that are no worse than M, the optimum among them, by bounds of its own. Where either leaves no
-doubt which of the two is nearer, the optimum agrees; from such pairs follows which points can be among its k nearest,
-which must be, and what each class can have of its votes. Where there is a doubt, a metric of the region with another
-vote shows that the gap leaves it open.
+says as much of all metrics that are no worse than M, the optimum among them, by bounds of its own. Where either leaves
+no doubt which of the two is nearer, the optimum agrees; from such pairs follows which points can be among its k
+nearest, which must be, and what each class can have of its votes. Where there is a doubt, a metric of the region with
+another vote shows that the gap leaves it open.
 """
 
 from __future__ import annotations
