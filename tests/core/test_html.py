@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from html.parser import HTMLParser
 from typing import Any
 
@@ -114,3 +115,11 @@ def test_a_report_is_neither_true_nor_false() -> None:
     report = cvxml.check("mlsvm", X, y, np.eye(4), diagnosed=False)
     with pytest.raises(TypeError, match=r'write report\.verdict == "certified"'):
         assert report
+
+
+def test_a_report_that_was_pickled_predicts_the_same() -> None:
+    X, y = data()
+    report = cvxml.check("lmnn", X, y, cvxml.solve("lmnn", X, y), diagnosed=False)
+    again = pickle.loads(pickle.dumps(report))
+    assert again.predictions(3).to_dict() == report.predictions(3).to_dict()
+    assert again._repr_html_() == report._repr_html_()
