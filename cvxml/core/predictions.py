@@ -1,89 +1,317 @@
-"""What a radius is worth: the neighbours and the votes that the exact optimum has for certain.
+"""What a gap is worth: the neighbours and the votes that are those of the exact optimum.
 
-The optimum A* is within `radius` of the metric M, in Frobenius norm. So of two points with differences u and v from a
-query, the distances of A* differ by (u^T M u - v^T M v), but for at most radius ||u u^T - v v^T||. Where that leaves no
-doubt which of the two is nearer, A* says the same; from these pairs follows which points can be among the k nearest,
-which must be, and what each class can have of the votes.
+Where the optimum A* is within `radius` of the metric M, in Frobenius norm, the distances of two points with
+differences u and v from a query differ by (u^T M u - v^T M v) in A*, but for at most radius ||u u^T - v v^T||. A region
+says as much of all metrics that are no worse than M, the optimum among them, by bounds of its own. Where either leaves
+no doubt which of the two is nearer, the optimum agrees; from such pairs follows which points can be among its k
+nearest, which must be, and what each class can have of its votes. Where there is a doubt, a metric of the region with
+another vote shows that the gap leaves it open.
 """
 
 from __future__ import annotations
 
+import json
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.inputs import check_count, real_array
-from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.metric import FloatArray, IntArray, examine
 
 EPS = float(np.finfo(float).eps)
+TINY = 1e-290  # more than underflow takes, of numbers that are at most about 1
+BEYOND = 16  # points after the k nearest of which the box is asked whether they are nearer than others
+PAIRS = 100  # of one query, each with a proof of its own
+TRIES = 2  # pairs of a query that a metric is looked for that turns
+
+
+class Around(Protocol):
+    """A set that holds all metrics of a region."""
+
+    def nearer(self, E: FloatArray, rows: IntArray) -> np.ndarray:
+        """(len(rows), m) True where of differences E (m, d) from a query row a is nearer than row b by all."""
+
+
+class Region(Protocol):
+    """All metrics that are no worse than one."""
+
+    @property
+    def box(self) -> Around | None:
+        """Around them."""
+
+    @property
+    def unknown(self) -> str:
+        """Why there is no box, as a sentence without an end; empty where there is."""
+
+    @property
+    def affordable(self) -> int:
+        """How many pairs may be asked of."""
+
+    def closer(self, query: int, a: int, b: int) -> bool:
+        """True where by all of them point a is nearer to point `query` than b is."""
+
+    def others(self, E: FloatArray) -> Iterator[FloatArray]:
+        """Some of them that may have the second row of E (2, d) shorter than the first."""
+
+
+class Disagreement(NamedTuple):
+    """A metric that is no worse than the one judged, and votes otherwise."""
+
+    query: int
+    vote: int
+    metric: FloatArray  # (d, d)
 
 
 @dataclass(frozen=True)
 class Predictions:
-    """Of q queries, or of the n points themselves, each without itself. What is certain holds for the exact optimum."""
+    """Of q queries, or of the n points themselves, each without itself. What is the same is so by the exact optimum."""
 
     n_neighbors: int
     radius: float  # within which the optimum is
     neighbors: IntArray  # (q, k) the k nearest by the metric itself, nearest first
-    same_neighbors: np.ndarray  # (q,) True where they are the k nearest of the optimum, in some order
+    same_neighbors: np.ndarray  # (q,) True where they are the k nearest, in some order
     votes: IntArray  # (q,) the class with most of them by the metric itself, the first of several
-    same_vote: np.ndarray  # (q,) True where it has most, alone, by the optimum
+    same_vote: np.ndarray  # (q,) True where it has most, alone
+    disagree: tuple[Disagreement, ...] = ()  # of votes of which two metrics within the gap disagree, one each
+    labels: tuple[str, ...] = ()  # (q,) the names of the votes
+    left: str = ""  # why of others nothing is proved
+    judged: str = ""  # the verdict, in words
+
+    @property
+    def state(self) -> tuple[str, ...]:
+        """(q,) "certain", "disputed" or "not proved", for each vote."""
+        disputed = {each.query for each in self.disagree}
+        return tuple(
+            "certain" if same else "disputed" if i in disputed else "not proved"
+            for i, same in enumerate(self.same_vote.tolist())
+        )
 
     def __str__(self) -> str:
-        if not math.isfinite(self.radius):
-            return "the optimum need not be unique, and no distance from it is known: no vote is proved"
-        q, votes, lists = len(self.votes), int(self.same_vote.sum()), int(self.same_neighbors.sum())
-        return (
-            f"of {q} votes of {self.n_neighbors} neighbours {votes} are those of the exact optimum, and so are "
-            f"{lists} lists of neighbours; of the others nothing is proved"
-        )
+        q, state = len(self.votes), self.state
+        sure, disputed, rest = (state.count(each) for each in ("certain", "disputed", "not proved"))
+        of = "1 neighbour" if self.n_neighbors == 1 else f"{self.n_neighbors} neighbours"
+        if sure == q == 1:
+            said = f"the vote of {of} is that of the exact optimum"
+        elif sure == q:
+            said = f"all {q} votes of {of} are those of the exact optimum"
+        else:
+            said = f"{sure} of {q} votes of {of} are those of the exact optimum"
+            if disputed:
+                said += f"; of {disputed} two metrics within the gap disagree"
+            if rest:
+                said += f"; of {rest} nothing is proved" + (f": {self.left}" if self.left else "")
+        lists = int(self.same_neighbors.sum())
+        said += f" ({lists} of {q} lists of neighbours are its own too)"
+        return f"{self.judged}, and {said}" if self.judged else said
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {
+            "n_neighbors": self.n_neighbors,
+            "radius": self.radius if math.isfinite(self.radius) else None,
+            "neighbors": self.neighbors.tolist(),
+            "same_neighbors": self.same_neighbors.tolist(),
+            "votes": self.votes.tolist(),
+            "labels": list(self.labels),
+            "state": list(self.state),
+            "disagree": [
+                {"query": each.query, "vote": each.vote, "metric": each.metric.tolist()}
+                for each in self.disagree
+            ],
+            "left": self.left,
+            "sentence": str(self),
+        }
+
+    def to_json(self) -> str:
+        """The same as text."""
+        return json.dumps(self.to_dict(), indent=1, sort_keys=True, allow_nan=False)
 
 
 def predictions(
-    X: FloatArray, codes: IntArray, M: FloatArray, radius: float, k: int, queries: ArrayLike | None = None
+    X: FloatArray,
+    codes: IntArray,
+    M: FloatArray,
+    radius: float,
+    k: int,
+    queries: ArrayLike | None = None,
+    region: Region | None = None,
+    names: tuple[str, ...] = (),
+    judged: str = "",
 ) -> Predictions:
-    """X (n, d), codes (n,) of classes, M (d, d) psd, queries (q, d). Raises ValueError for bad input."""
+    """X (n, d), codes (n,) of classes, M (d, d) psd but for tolerance, queries (q, d) or (d,), names of the classes.
+
+    Raises ValueError for bad input.
+    """
     own = queries is None
     k = check_count(k, "n_neighbors", at_most=len(X) - own)
     Q = X if queries is None else np.atleast_2d(real_array(queries, "queries"))
     if Q.ndim != 2 or Q.shape[1] != X.shape[1] or not np.isfinite(Q).all():
         raise ValueError(f"queries must be finite, of shape (q, {X.shape[1]}), got {Q.shape}")
-    found = []
-    for i, query in enumerate(Q):
-        others = np.delete(np.arange(len(X)), i) if own else np.arange(len(X))
-        found.append(_of_one(query - X[others], others, codes, M, radius, k))
-    neighbors, same, votes, sure = zip(*found, strict=True)
-    return Predictions(k, radius, np.array(neighbors), np.array(same), np.array(votes), np.array(sure))
-
-
-def _of_one(
-    E: FloatArray, others: IntArray, codes: IntArray, M: FloatArray, radius: float, k: int
-) -> tuple[IntArray, bool, int, bool]:
-    D, nearer = np.sum((E @ M) * E, axis=1), certainly_nearer(E, M, radius)
-    order = np.argsort(D, kind="stable")[:k]
-    may = nearer.sum(axis=0) < k  # fewer than k are nearer for certain
-    must = len(E) - 1 - nearer.sum(axis=1) < k  # fewer than k may be nearer
-    of, classes = codes[others], np.unique(codes)
-    least = np.array([np.sum(must & (of == c)) for c in classes])
-    most = np.array(
-        [min(np.sum(may & (of == c)), k - (must.sum() - low)) for c, low in zip(classes, least, strict=True)]
+    # The cone is convex: its projection of the metric is no further from the optimum than the metric is.
+    M = examine(M)[0]
+    found = _Search(X, codes, M, radius, k, region).of_all(Q, own)
+    neighbors, same, votes, sure = zip(*found.each, strict=True) if found.each else ((), (), (), ())
+    return Predictions(
+        n_neighbors=k,
+        radius=radius,
+        neighbors=np.array(neighbors, dtype=np.intp).reshape(len(Q), k),
+        same_neighbors=np.array(same, dtype=bool),
+        votes=np.array(votes, dtype=np.intp),
+        same_vote=np.array(sure, dtype=bool),
+        disagree=tuple(found.disagree),
+        labels=tuple(names[vote] for vote in votes) if names else (),
+        left=found.left,
+        judged=judged,
     )
-    own_votes = np.array([np.sum(of[order] == c) for c in classes])
+
+
+class _Search:
+    """All queries, with as many proofs as there may be."""
+
+    def __init__(
+        self, X: FloatArray, codes: IntArray, M: FloatArray, radius: float, k: int, region: Region | None
+    ):
+        self.X, self.codes, self.M, self.radius, self.k, self.region = X, codes, M, radius, k, region
+        self.box = None if region is None else region.box
+        self.proofs, self.cut = 0, 0
+        self.each: list[tuple[IntArray, bool, int, bool]] = []
+        self.disagree: list[Disagreement] = []
+
+    @property
+    def left(self) -> str:
+        """Why something may be left."""
+        if self.cut and not self.proofs:
+            return f"the bounds leave a doubt of more than {PAIRS} pairs of points of a query"
+        if self.cut:
+            return f"{self.proofs} pairs of points had a proof of their own, and more would need one"
+        if self.box is None and not math.isfinite(self.radius):
+            return (
+                "no bound over the metrics within the gap is known"
+                if self.region is None
+                else self.region.unknown
+            )
+        return "the bounds leave a doubt"
+
+    def of_all(self, Q: FloatArray, own: bool) -> _Search:
+        """Each query, or each point among the others."""
+        for i, query in enumerate(Q):
+            others = np.delete(np.arange(len(self.X)), i) if own else np.arange(len(self.X))
+            self.each.append(self._of(i, query, others, own))
+        return self
+
+    def _of(self, i: int, query: FloatArray, others: IntArray, own: bool) -> tuple[IntArray, bool, int, bool]:
+        E, of = query - self.X[others], self.codes[others]
+        order = np.argsort(np.sum((E @ self.M) * E, axis=1), kind="stable")
+        rows = order[: self.k + BEYOND]
+        nearer = certainly_nearer(E, self.M, self.radius, rows)
+        if self.box is not None:
+            nearer |= self.box.nearer(E, rows)
+        found = votes_of(nearer, order, of, self.k)
+        if not found.sure and self.region is not None:
+            if own and self._closer(i, others, nearer, order, of):
+                found = votes_of(nearer, order, of, self.k)
+            if not found.sure:
+                self._turned(i, E, of, order, nearer, found.vote)
+        return others[order[: self.k]], found.same, found.vote, found.sure
+
+    def _closer(self, i: int, others: IntArray, nearer: np.ndarray, order: IntArray, of: IntArray) -> bool:
+        """Pairs at the boundary that matter, each with a proof; True where one was found."""
+        assert self.region is not None
+        open_pairs = [
+            (row, b)
+            for row, a in enumerate(order[: self.k])
+            for b in order[self.k :]
+            if not nearer[row, b] and of[a] != of[b]
+        ]
+        if len(open_pairs) > PAIRS:
+            self.cut += 1
+            return False
+        found = False
+        for row, b in open_pairs:
+            if self.proofs >= self.region.affordable:
+                self.cut += 1
+                break
+            self.proofs += 1
+            nearer[row, b] = self.region.closer(i, int(others[order[row]]), int(others[b]))
+            found |= bool(nearer[row, b])
+        return found
+
+    def _turned(
+        self, i: int, E: FloatArray, of: IntArray, order: IntArray, nearer: np.ndarray, vote: int
+    ) -> None:
+        """A metric within the gap whose vote is another, for certain, where that of the metric itself is certain."""
+        assert self.region is not None
+
+        def voted(A: FloatArray) -> Votes:
+            order = np.argsort(np.sum((E @ A) * E, axis=1), kind="stable")
+            return votes_of(certainly_nearer(E, A, 0.0, order[: self.k + BEYOND]), order, of, self.k)
+
+        if not voted(self.M).sure:
+            return
+        D = np.sum((E @ self.M) * E, axis=1)
+        pairs = sorted(
+            (float(D[b] - D[a]), int(a), int(b))
+            for row, a in enumerate(order[: self.k])
+            for b in order[self.k : self.k + BEYOND]
+            if not nearer[row, b] and of[a] != of[b]
+        )
+        for _, a, b in pairs[:TRIES]:
+            for A in self.region.others(E[[a, b]]):
+                other = voted(A)
+                if other.sure and other.vote != vote:
+                    self.disagree.append(Disagreement(i, other.vote, A))
+                    return
+
+
+class Votes(NamedTuple):
+    """What is certain of one query."""
+
+    same: bool
+    vote: int
+    sure: bool
+
+
+def votes_of(nearer: np.ndarray, order: IntArray, of: IntArray, k: int) -> Votes:
+    """From pairs (r, m) that are certain: of the m points in `order` the first r are the rows. of (m,): classes."""
+    classes = np.unique(of)
+    may = nearer.sum(axis=0) < k  # fewer than k are nearer for certain
+    must = np.zeros(len(of), dtype=bool)
+    must[order[: len(nearer)]] = len(of) - 1 - nearer.sum(axis=1) < k  # fewer than k may be nearer
+    here = of == classes[:, None]
+    able = (here & may).sum(axis=1)
+    # a class has those of its own that must be there, and what all others together cannot take
+    least = np.maximum((here & must).sum(axis=1), k - (able.sum() - able))
+    most = np.minimum(able, k - (least.sum() - least))
+    own_votes = np.array([np.sum(of[order[:k]] == c) for c in classes])
     vote = int(own_votes.argmax())
     sure = bool(least[vote] > np.delete(most, vote).max(initial=-1))
-    return others[order], bool(must.sum() == k), int(classes[vote]), sure
+    return Votes(bool(must.sum() == k), int(classes[vote]), sure)
 
 
-def certainly_nearer(E: FloatArray, M: FloatArray, radius: float) -> np.ndarray:
-    """(m, m) True where, of differences E (m, d) from a query, row a is nearer than row b by every metric around M."""
-    if not math.isfinite(radius):
-        return np.zeros((len(E), len(E)), dtype=bool)
-    D, lengths, inner = np.sum((E @ M) * E, axis=1), np.sum(E**2, axis=1), E @ E.T
-    # ||u u^T - v v^T||^2 = |u|^4 + |v|^4 - 2 (u v)^2, of which rounding may take a share of the first two
-    fourth = lengths[:, None] ** 2 + lengths**2
-    apart = np.sqrt(np.maximum(fourth - 2 * inner**2, 0.0) + 8 * (len(M) + 4) * EPS * fourth)
-    off = 4 * (len(M) + 4) * EPS * np.sum((np.abs(E) @ np.abs(M)) * np.abs(E), axis=1)
-    nearer: np.ndarray = D - D[:, None] > radius * apart * (1 + 8 * EPS) + off[:, None] + off
+def certainly_nearer(E: FloatArray, M: FloatArray, radius: float, rows: IntArray | None = None) -> np.ndarray:
+    """(r, m) True where, of differences E (m, d) from a query, row a is nearer than row b by every metric around M.
+
+    rows (r,): which a, by default all. The differences may be rounded. All is in a unit in which the largest is about
+    1, so that nothing overflows, and what underflows is counted.
+    """
+    a = np.arange(len(E)) if rows is None else rows
+    largest, size = float(np.abs(E).max(initial=0.0)), float(np.abs(M).max())
+    if not (math.isfinite(radius) and 0 < largest < math.inf and 0 < size < math.inf):
+        return np.zeros((len(a), len(E)), dtype=bool)
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        E = np.ldexp(E, -math.frexp(largest)[1])
+        unit = math.frexp(size)[1]
+        M, radius = np.ldexp(M, -unit), float(np.ldexp(radius, -unit))
+        d = len(M)
+        D, lengths, inner = np.sum((E @ M) * E, axis=1), np.sum(E**2, axis=1), E[a] @ E.T
+        # ||u u^T - v v^T||^2 = |u|^4 + |v|^4 - 2 (u v)^2, of which rounding may take a share of the first two
+        fourth = lengths[a, None] ** 2 + lengths**2
+        apart = np.sqrt(np.maximum(fourth - 2 * inner**2, 0.0) + 8 * (d + 4) * EPS * fourth)
+        off = 4 * (d + 4) * EPS * np.sum((np.abs(E) @ np.abs(M)) * np.abs(E), axis=1) + TINY
+        bound = radius * (1 + 8 * EPS) * (apart + math.sqrt(TINY)) + off[a, None] + off
+        nearer: np.ndarray = D - D[a, None] > bound
     return nearer

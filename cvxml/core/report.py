@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -10,8 +11,9 @@ from typing import Any, NamedTuple
 from numpy.typing import ArrayLike
 
 from cvxml.core.exact import Exact
+from cvxml.core.html import fragment
 from cvxml.core.metric import Feasibility, FloatArray, IntArray
-from cvxml.core.predictions import Predictions, predictions
+from cvxml.core.predictions import Predictions, Region, predictions
 from cvxml.core.result import VERSION, Stationarity, plain
 
 SHOWN = 60  # characters of the sizes of classes
@@ -58,17 +60,43 @@ class About(NamedTuple):
     params: dict[str, tuple[str, str]]  # name: value, "given" or "default"
     ties: int  # choices of the inputs that a tie decided
     versions: dict[str, str]
+    lists: dict[str, str]  # of neighbours, where they were not given: where they are from
 
     def __str__(self) -> str:
         parts = [f"{self.points} x {self.features}"]
         if self.classes:
-            parts.append(
-                f"{len(self.classes)} classes of {', '.join(map(str, self.classes.values()))}"[:SHOWN]
-            )
+            parts.append(self.of_classes)
         parts += [f"{name} = {value} ({whence})" for name, (value, whence) in self.params.items()]
+        parts += [f"{name}: {whence}" for name, whence in self.lists.items()]
         if self.ties:
-            parts.append(f"{self.ties} ties")
+            parts.append(f"{self.ties} tie{'s' * (self.ties > 1)}")
         return "; ".join(parts)
+
+    @property
+    def of_classes(self) -> str:
+        """How many classes there are, and their sizes as far as there is room."""
+        count, sizes = len(self.classes), _some(list(map(str, self.classes.values())))
+        return f"{count} class{'es' * (count != 1)} of {sizes}"
+
+    @property
+    def software(self) -> str:
+        """Names with their versions."""
+        return ", ".join(f"{name} {version}" for name, version in self.versions.items())
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Each item with its name."""
+        rows = [("points x features", f"{self.points} x {self.features}")]
+        if self.classes:
+            rows.append(("classes", _some([f"{name}: {count}" for name, count in self.classes.items()])))
+        rows += [(name, f"{value} ({whence})") for name, (value, whence) in self.params.items()]
+        rows += list(self.lists.items())
+        return [*rows, ("ties", str(self.ties)), ("versions", self.software)]
+
+
+def _some(words: list[str]) -> str:
+    """As many of them as there is room for, and one."""
+    shown = [word for k, word in enumerate(words) if k == 0 or len(", ".join(words[: k + 1])) <= SHOWN]
+    return ", ".join([*shown, "..."] if len(shown) < len(words) else shown)
 
 
 class Judged(NamedTuple):
@@ -77,6 +105,8 @@ class Judged(NamedTuple):
     X: FloatArray  # (n, d)
     y: IntArray  # (n,) codes of classes
     metric: FloatArray  # (d, d)
+    names: tuple[str, ...] = ()  # of the classes
+    region: Callable[[], Region | None] | None = None  # of all metrics that are no worse
 
 
 @dataclass(frozen=True)
@@ -126,10 +156,14 @@ class Report:
             raise ValueError(
                 "no metric was judged whose distance from the optimum is known: nothing can be predicted"
             )
-        X, y, M = self.judged
+        X, y, M, names, region = self.judged
         if M.shape != (X.shape[1],) * 2:
             raise ValueError(f"the metric acts on {len(M)} features, and the points have {X.shape[1]}")
-        return predictions(X, y, M, self.radius, n_neighbors, queries)
+        share = "" if self.rel_gap is None or self.verdict is Verdict.CERTIFIED else f" by {self.rel_gap:.2g}"
+        around = None if region is None else region()
+        return predictions(
+            X, y, M, self.radius, n_neighbors, queries, around, names, f"{self.verdict.value}{share}"
+        )
 
     def __bool__(self) -> bool:
         """No: a report has four verdicts. Raises TypeError with what to write."""
@@ -189,32 +223,37 @@ class Report:
         """The same as text."""
         return json.dumps(self.to_dict(), indent=1, sort_keys=True, allow_nan=False)
 
-    def __str__(self) -> str:
-        rows = [("objective", self.objective), ("claimed objective", self.claimed_objective)]
-        rows += [("lower bound", self.lower_bound), ("our best objective", self.reference_objective)]
-        rows += [("gap", self.gap), ("gap / scale", self.rel_gap), ("scale", self.scale)]
-        rows += [("step lower bound", self.step_lower_bound), ("step gap", self.step_gap)]
-        rows += [("optimum within (Frobenius)", self.radius)]
-        lines = [
-            f"{self.verdict.value.upper()}: {self.method}, claim: {self.claim}, "
-            f"tol: {self.tol_name} ({self.tol:g})",
-            *(f"  {reason}" for reason in self.reasons),
-            *(f"  {name:<28}{value:.12g}" for name, value in rows if value is not None),
-        ]
-        if self.stationarity is not None:
-            lines.append(f"  {'stationarity':<28}{self.stationarity}")
-        if self.exact is not None:
-            lines.append(f"  {'exact':<28}{self.exact}")
-        if self.feasibility is not None:
-            lines.append(f"  {'feasibility':<28}{self.feasibility}")
+    def rows(self) -> list[tuple[str, str]]:
+        """Each figure with its name, as it is shown."""
+        figures = [("objective", self.objective), ("claimed objective", self.claimed_objective)]
+        figures += [("lower bound", self.lower_bound), ("our best objective", self.reference_objective)]
+        figures += [("gap", self.gap), ("gap / scale", self.rel_gap), ("scale", self.scale)]
+        figures += [("step lower bound", self.step_lower_bound), ("step gap", self.step_gap)]
+        figures += [("optimum within (Frobenius)", self.radius)]
+        rows = [(name, f"{value:.12g}") for name, value in figures if value is not None]
+        said = [("stationarity", self.stationarity), ("exact", self.exact), ("feasibility", self.feasibility)]
+        rows += [(name, str(found)) for name, found in said if found is not None]
         if self.witness is not None:
-            lines.append(
-                f"  {'witness':<28}a feasible metric better by {self.witness.better_by:.6g} "
-                f"(objective {self.witness.objective:.12g})"
-            )
+            by, value = self.witness.better_by, self.witness.objective
+            rows.append(("witness", f"a feasible metric better by {by:.6g} (objective {value:.12g})"))
+        return rows
+
+    def __str__(self) -> str:
+        rows = self.rows()
         if self.about is not None:
-            lines.append(f"  {'asked':<28}{self.about}")
-        lines += [f"  diagnosis: {line}" for line in self.diagnosis]
-        lines += [f"  nearest: {each}" for each in self.nearest]
-        lines += [f"  note: {line}" for line in self.notes]
-        return "\n".join(lines)
+            rows += [("asked", str(self.about)), ("with", self.about.software)]
+        return "\n".join(
+            [
+                f"{self.verdict.value.upper()}: {self.method}, claim: {self.claim}, "
+                f"tol: {self.tol_name} ({self.tol:g})",
+                *(f"  {reason}" for reason in self.reasons),
+                *(f"  {name:<28}{value}" for name, value in rows),
+                *(f"  diagnosis: {line}" for line in self.diagnosis),
+                *(f"  nearest: {each}" for each in self.nearest),
+                *(f"  note: {line}" for line in self.notes),
+            ]
+        )
+
+    def _repr_html_(self) -> str:
+        """For notebooks (core/html.py)."""
+        return fragment(self)

@@ -129,11 +129,11 @@ def value(family: Family, A: FloatArray) -> Sum:
     looked = family.regularizer.look(A)
     if not looked.finite:
         return Sum(math.inf, 0.0)
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # without a price
         parts = [family.regularizer.value(looked.view)]
         for loss, rows in family.terms:
             parts += [loss.part(block).value for block in rows.blocks(looked.view, UNPRICED, loss.kept)]
-    return _added(parts)
+    return added(parts)
 
 
 def prove(family: Family, prices: Sequence[Prices], strict: Sequence[Prices] = ()) -> Proof:
@@ -164,7 +164,7 @@ def _of(family: Family, kept: Sequence[Prices]) -> Proof:
     """The bound of feasible prices."""
     G = _weights(family, kept)
     parts = [term.loss.conjugate(own.a) for term, own in zip(family.terms, kept, strict=True)]
-    bound = _added([*parts, family.regularizer.bound(G)])
+    bound = added([*parts, family.regularizer.bound(G)])
     return Proof(tuple(kept), bound if math.isfinite(bound.value + bound.off) else NO_BOUND, G)
 
 
@@ -192,10 +192,10 @@ def _at(family: Family, looked: Looked, proof: Proof) -> _Value:
                 part = term.loss.part(block)
                 values.append(part.value)
                 excesses.append(part.excess)
-    return _Value(own.value, _added(values), _added(excesses))
+    return _Value(own.value, added(values), added(excesses))
 
 
-def _added(parts: Sequence[Sum]) -> Sum:
+def added(parts: Sequence[Sum]) -> Sum:
     """The sum of sums; infinite where one is no number."""
     value, off = (summed(numbers) for numbers in zip(*parts, strict=True))
     if not math.isfinite(value):

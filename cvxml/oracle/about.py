@@ -13,6 +13,7 @@ from cvxml.core.report import About
 from cvxml.oracle.asked import Asked
 
 PACKAGES = ("numpy", "scipy", "python-flint")
+LISTS = ("neighbors", "targets", "triplets", "pairs", "quadruplets")
 SHORT = 60  # characters of a value
 
 
@@ -30,7 +31,10 @@ def about(asked: Asked) -> About:
     }
     versions = {"cvxml": __version__} | {name: found for name in PACKAGES if (found := _version(name))}
     n, d = X.shape
-    return About(n, d, classes, params, asked.module.ties(asked.given), versions)
+    given = any(whence == "given" for name, (_, whence) in params.items() if name in LISTS)
+    chosen = asked.lists in asked.module.PARAMETERS and asked.lists not in params and not given
+    lists = {asked.lists: "chosen from X and y"} if chosen else {}
+    return About(n, d, classes, params, asked.module.ties(asked.given), versions, lists)
 
 
 def _version(name: str) -> str:

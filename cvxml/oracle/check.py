@@ -69,7 +69,10 @@ def check(
     more than that. Else inconclusive, with the reason. Raises ValueError for bad input.
     """
     points = check_X(X)
+    notes: tuple[str, ...] = ()
     if isinstance(metric, (Solution, SavedSolution)):
+        if metric.method != method:
+            notes = (f"the solution is one of {metric.method}: its metric alone is judged here",)
         metric = metric.metric
     check_choice(tol, "tol", tuple(TOLERANCES))
     module = get(method)
@@ -113,7 +116,7 @@ def check(
         candidate = _candidate(metric, components, module.metric_size(given))
         question = asked(params, given, candidate)
         report = check_convex(question) if module.CLAIM == "optimal" else check_stationary(question)
-        return replace(report, about=about(question))
+        return replace(report, about=about(question), notes=(*report.notes, *notes))
 
 
 def _candidate(metric: ArrayLike | None, components: ArrayLike | None, size: int) -> Candidate:

@@ -14,11 +14,12 @@ from dataclasses import replace
 import numpy as np
 
 from cvxml.core.exact import Exact, Unproved
-from cvxml.core.report import Judged, Report, Verdict, Witness
+from cvxml.core.report import Report, Verdict, Witness
 from cvxml.core.result import TOLERANCES, Certificate, Solution, Status
 from cvxml.oracle.asked import LATE, Asked
 from cvxml.oracle.diagnose import Diagnosis, diagnose, unnamed
 from cvxml.oracle.exactly import judge_exactly
+from cvxml.oracle.judged import judged_of
 from cvxml.oracle.reference import reference as beside
 
 ABOVE = "but the objective of the candidate may be less by {:.3g} than what is computed"
@@ -91,8 +92,8 @@ def check_convex(asked: Asked) -> Report:
     )
     if wrong and verdict is not Verdict.CLOSE and asked.diagnosed and not any(diagnosis):
         notes += [unnamed(asked)]
-    about = None if candidate is None else Judged(given.X, given.y, candidate)
-    return replace(report, notes=(*report.notes, *notes), judged=about)
+    judged_by = None if proof is None else judged_of(asked, proof, reference.metric)
+    return replace(report, notes=(*report.notes, *notes), judged=judged_by)
 
 
 def _is_close(proof: Certificate, scale: float) -> bool:

@@ -35,5 +35,6 @@ def of_all(reports: list[Report]) -> Report:
         rounding=math.fsum(report.rounding for report in reports),
         radius=math.hypot(*(math.inf if report.radius is None else report.radius for report in reports)),
         exact=None,  # that of one query says nothing of all
+        judged=None,
         diagnosis=tuple(dict.fromkeys(line for report in reports for line in report.diagnosis)),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from typing import Any
@@ -74,6 +75,60 @@ def test_a_refuted_metric_may_have_the_votes_of_the_optimum() -> None:
     fine = cvxml.check("mlsvm", X, y, rough.metric).predictions(3)
     assert 150 < found.same_vote.sum() <= fine.same_vote.sum()
     np.testing.assert_array_equal(found.votes[found.same_vote], fine.votes[found.same_vote])
+
+
+def test_a_vote_is_certain_where_no_point_of_another_class_can_be_near() -> None:
+    """Which of its own class are nearest is open, and does not matter."""
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(0, 1, (12, 2)), rng.normal(30, 1, (12, 2))])
+    found = predictions(X, np.repeat([0, 1], 12), np.eye(2), 0.2, 3)
+    assert found.same_vote.all()
+    assert not found.same_neighbors.all()
+    assert found.state == ("certain",) * 24
+
+
+@pytest.mark.parametrize("unit", [1e-160, 1e-82, 1e-40, 1e40, 1e80, 1e150])
+def test_votes_follow_the_units(unit: float) -> None:
+    """Squares of squares of differences would overflow, or vanish: a radius is never lost in that."""
+    X, y = random_data(3, n=20, d=3, classes=2)
+    codes = np.unique(y, return_inverse=True)[1]
+    for radius in (0.0, 0.05, 0.5):
+        here = predictions(X, codes, np.eye(3), radius, 3).same_neighbors
+        there = predictions(X * unit, codes, np.eye(3), radius, 3).same_neighbors
+        np.testing.assert_array_equal(here, there)
+        small = predictions(X, codes, 1e-300 * np.eye(3), 1e-300 * radius, 3).same_neighbors
+        np.testing.assert_array_equal(here, small)
+
+
+@pytest.mark.parametrize("radius", [math.inf, math.nan])
+def test_a_radius_that_is_none_proves_nothing(radius: float) -> None:
+    X, y = random_data(4, n=9, d=2, classes=2)
+    found = predictions(X, np.unique(y, return_inverse=True)[1], np.eye(2), radius, 8)
+    assert not found.same_vote[
+        np.array([np.bincount(y[np.arange(9) != i]).max() * 2 <= 8 for i in range(9)])
+    ].any()
+    assert found.same_neighbors.all()  # all others are the nearest, by any metric
+    assert not predictions(X, y, np.eye(2), radius, 1).same_vote.any()
+
+
+def test_predictions_as_json_and_as_text() -> None:
+    X, y = random_data(4, n=20, d=3, classes=2)
+    codes = np.unique(y, return_inverse=True)[1]
+    found = predictions(X, codes, np.eye(3), 0.0, 1, X[0], names=("a", "b"), judged="refuted by 2e-05")
+    assert str(found).startswith("refuted by 2e-05, and the vote of 1 neighbour is that of the exact optimum")
+    content = json.loads(found.to_json())
+    assert content["state"] == ["certain"]
+    assert content["labels"] == [("a", "b")[codes[0]]]
+    assert content["sentence"] == str(found)
+
+
+def test_metrics_of_queries_are_not_those_of_the_points() -> None:
+    X, y = random_data(3, n=12, d=2, classes=2)
+    for query in (X[0], X[:2]):
+        metric = np.eye(2) if query.ndim == 1 else np.stack([np.eye(2)] * 2)
+        report = cvxml.check("glml", X, y, metric, query=query, diagnosed=False)
+        with pytest.raises(ValueError, match="nothing can be predicted"):
+            report.predictions(1)
 
 
 def test_what_cannot_be_predicted_is_said() -> None:

@@ -46,11 +46,11 @@ def test_prices_that_prove_nothing_bound_nothing() -> None:
 
 
 def test_a_sum_of_exact_numbers_is_off_by_its_own_rounding() -> None:
-    value, off = bound._added([Sum(1.0, 0.0), Sum(1e-17, 0.0)])
+    value, off = bound.added([Sum(1.0, 0.0), Sum(1e-17, 0.0)])
     assert abs(Fraction(value) - 1 - Fraction(1e-17)) <= Fraction(off)
-    assert bound._added([Sum(1.0, np.inf), Sum(1.0, 0.0)]) == Sum(2.0, np.inf)
-    assert bound._added([Sum(1e308, 0.0), Sum(1e308, 0.0)]) == Sum(np.inf, 0.0)
-    assert bound._added([Sum(np.nan, 0.0), Sum(1.0, np.nan)]) == Sum(np.inf, 0.0)
+    assert bound.added([Sum(1.0, np.inf), Sum(1.0, 0.0)]) == Sum(2.0, np.inf)
+    assert bound.added([Sum(1e308, 0.0), Sum(1e308, 0.0)]) == Sum(np.inf, 0.0)
+    assert bound.added([Sum(np.nan, 0.0), Sum(1.0, np.nan)]) == Sum(np.inf, 0.0)
 
 
 def test_parts_that_are_exactly_0_are_no_gap_where_there_is_no_bound() -> None:

@@ -1,0 +1,39 @@
+"""What the predictions of a report need of the metric it is about (core/predictions.py)."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from cvxml.core.inputs import class_names
+from cvxml.core.metric import FloatArray
+from cvxml.core.report import Judged
+from cvxml.core.result import Certificate, Dual
+from cvxml.family.method import FamilyMethod
+from cvxml.family.sublevel import Sublevel
+from cvxml.methods import get
+from cvxml.oracle.asked import Asked
+
+
+def judged_of(asked: Asked, proof: Certificate, beside: FloatArray) -> Judged | None:
+    """Of a candidate with its proof; None where it is a metric at one query, or its points have no classes.
+
+    beside: our own metric.
+    """
+    if asked.candidate is None or asked.y is None or asked.params.get("query") is not None:
+        return None
+    region = partial(_region, asked.method, asked.given, asked.candidate, proof.dual, beside)
+    return Judged(asked.given.X, asked.given.y, asked.candidate, tuple(class_names(asked.y)), region)
+
+
+def _region(method: str, given: Any, metric: FloatArray, dual: Dual, beside: FloatArray) -> Sublevel | None:
+    """Of a member of the family whose metric acts on the points as they are."""
+    module = get(method)
+    if not isinstance(module, FamilyMethod):
+        return None
+    family = module.family(given)
+    if not np.array_equal(family.regularizer.X, given.X):
+        return None
+    return Sublevel(family, metric, list(module.read(given, dual)), beside)
