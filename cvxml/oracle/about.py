@@ -19,8 +19,6 @@ SHORT = 60  # characters of a value
 def about(asked: Asked) -> About:
     """Of a question."""
     X = np.asarray(asked.given.X)
-    sizes = [] if asked.y is None else np.bincount(asked.given.y).tolist()
-    names = [] if asked.y is None else [str(name) for name in class_names(asked.y)]
     params = {
         name: (_short(asked.params[name]), "given")
         if asked.params.get(name) is not None
@@ -29,8 +27,17 @@ def about(asked: Asked) -> About:
         if asked.params.get(name) is not None or parameter.default is not None or parameter.otherwise
     }
     versions = {"cvxml": __version__} | {name: found for name in PACKAGES if (found := _version(name))}
-    classes, (n, d) = dict(zip(names, sizes, strict=True)), X.shape
-    return About(n, d, classes, params, asked.module.ties(asked.given), versions)
+    n, d = X.shape
+    return About(n, d, _classes(asked), params, asked.module.ties(asked.given), versions)
+
+
+def _classes(asked: Asked) -> dict[str, int]:
+    """How many points there are of each; none where y are real targets, or pairs stand in the place of labels."""
+    codes = np.asarray(asked.given.y)
+    if asked.y is None or codes.dtype.kind != "i":
+        return {}
+    names, sizes = class_names(asked.y), np.bincount(codes).tolist()
+    return dict(zip(names, sizes, strict=True)) if len(names) == len(sizes) else {}
 
 
 def _version(name: str) -> str:
