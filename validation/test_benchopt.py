@@ -1,4 +1,4 @@
-"""benchmark_metric_learning: the objective and the solvers, with a stand-in for benchopt; and benchopt itself where it is."""
+"""benchmark_metric_learning: objective and solvers with a stand-in for benchopt; and benchopt itself where it is."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """How far a metric is from the optimum, proved: cvxml's certificate of it, relative to the objective's scale.
 
-The dual variables come from one tight solution of cvxml and are the same for all solvers: the bound that they prove holds for
-every metric, so that no solver is measured against its own word.
+The dual variables come from one tight solution of cvxml and are the same for all solvers: the bound that they prove
+holds for every metric, so that no solver is measured against its own word.
 """
 
 from benchopt import BaseObjective, safe_import_context
@@ -26,7 +26,7 @@ class Objective(BaseObjective):
         self.X, self.y = X, y
         self.params = self.asked()
         best = cvxml.solve(self.method, X, y, tol=1e-8, **self.params)
-        self.dual, self.loosest = best.dual, best.rel_gap
+        self.dual = best.dual
 
     def asked(self):
         """The parameters, with every list, so that all solvers solve the same problem."""

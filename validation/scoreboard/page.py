@@ -33,15 +33,15 @@ td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space:
 .legend span { margin-right: 1.1rem; white-space: nowrap } .legend b { font-size: 1.1rem }
 """
 WORDS = """
-<p>{learners} learners of {packages} packages, in {languages}, answered golden cases of cvxml: small problems, some of them
-degenerate, whose optimum is proved. Nothing is believed but the matrix that comes back. What is judged is the method as
-its paper has it: a package that minimises another function on purpose is refuted here too, and is not wrong for that.
-The gap is how far the objective at its answer is from a bound that is proved, as a share of the objective's scale; where
-the problem is not convex, what is judged is whether its answer can be improved step by step.</p>
+<p>{learners} learners of {packages} packages, in {languages}, answered golden cases of cvxml: small problems, some
+of them degenerate, whose optimum is proved. Nothing is believed but the matrix that comes back. What is judged is the
+method as its paper has it: a package that minimises another function on purpose is refuted here too, and is not wrong
+for that. The gap is how far the objective at its answer is from a bound that is proved, as a share of the objective's
+scale; where the problem is not convex, what is judged is whether its answer can be improved step by step.</p>
 <p><b>certified</b>: within 1e-6 of the optimum. <b>close</b>: the right problem, within 1 % and not at its optimum.
 <b>refuted</b>: a better metric is known, or the answer is none. <b>error</b>: no answer in a minute, or none that can
-be read. <b>skipped</b>: the package cannot be asked that; not counted. Learners are called with the small tolerances and
-high limits that a careful user would set, through adapters of ours, which may err too.</p>
+be read. <b>skipped</b>: the package cannot be asked that; not counted. Learners are called with the small tolerances
+and high limits that a careful user would set, through adapters of ours, which may err too.</p>
 """.strip()
 Rows = list[dict[str, Any]]
 Results = list[tuple[Program, dict[str, str], Rows]]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-import cvxml
+from cvxml.oracle.cases import load_cases
 from validation.scoreboard import __main__ as command
 from validation.scoreboard.page import VERDICTS, badge, badges, page, results
 from validation.scoreboard.programs import PROGRAMS, Program
@@ -25,7 +25,7 @@ def row(verdict: str, gap: float | None = None, message: str = "") -> dict[str, 
 
 def test_the_committed_page_and_badges_are_those_of_the_record() -> None:
     found = results(RECORD)
-    assert (HERE / "index.html").read_text(encoding="utf-8") == page(found, cvxml.__version__)
+    assert (HERE / "index.html").read_text(encoding="utf-8") == page(found)
     written = {path.name: path.read_text(encoding="utf-8") for path in (HERE / "badges").glob("*.json")}
     assert written == badges(found)
 
@@ -39,7 +39,7 @@ def test_there_are_eight_programs_in_four_languages_and_no_place_on_a_machine() 
 
 
 def test_every_program_says_its_version_and_every_row_is_a_known_case() -> None:
-    known = {case.id: case.formula for case in cvxml.oracle.cases.load_cases()}
+    known = {case.id: case.formula for case in load_cases()}
     for program, versions, rows in results(RECORD):
         assert versions, program
         assert {each["verdict"] for each in rows} <= set(VERDICTS)
@@ -69,7 +69,7 @@ def test_the_page_is_whole_and_asks_for_nothing_from_elsewhere() -> None:
             assert self.open.pop() == tag
 
     reader = Reader()
-    reader.feed(page(results(RECORD), "0"))
+    reader.feed(page(results(RECORD)))
     assert reader.open == reader.fetched == []
     assert reader.links == [f"#{name}" for name in reader.ids]
     assert len(set(reader.ids)) == len(PROGRAMS)
@@ -77,7 +77,7 @@ def test_the_page_is_whole_and_asks_for_nothing_from_elsewhere() -> None:
 
 def test_what_a_program_says_is_text_on_the_page() -> None:
     rows = [row("refuted", 0.5, "<script>alert(1)</script>")]
-    text = page([(PROGRAMS[0], {"<b>": "1"}, rows)], "0")
+    text = page([(PROGRAMS[0], {"<b>": "1"}, rows)])
     assert "<script>" not in text
     assert "&lt;script&gt;" in text
 
@@ -103,19 +103,12 @@ def test_a_run_is_recorded_and_shown(tmp_path: Path, monkeypatch: pytest.MonkeyP
     mine = Program("Zero", "mine", "Shell", ("frobmetric",), "with_dlib.py", "", "mine")
     for module in ("running", "page"):
         monkeypatch.setattr(f"validation.scoreboard.{module}.PROGRAMS", (mine,))
-    answer = (
-        "import json, sys; d = len(json.load(sys.stdin)['inputs']['X'][0]); print({'metric': [[0] * d] * d})"
-    )
+    answer = "import json, sys; d = len(json.load(sys.stdin)['inputs']['X'][0]); "
     program = tmp_path / "zero.py"
-    program.write_text(answer.replace("print(", "print(json.dumps(").replace("d})", "d}))"), encoding="utf-8")
+    program.write_text(answer + "print(json.dumps({'metric': [[0] * d] * d}))", encoding="utf-8")
     (tmp_path / "recorded").mkdir()
-    run(
-        "mine",
-        f"{sys.executable} {program} # {{adapter}}".replace("{{", "{"),
-        {"mine": "1"},
-        60,
-        tmp_path / "recorded",
-    )
+    runner = f"{sys.executable} {program} # {{adapter}}"
+    run("mine", runner, {"mine": "1"}, 60, tmp_path / "recorded")
     command.write(tmp_path)
     rows = read(tmp_path / "recorded")["mine"]["programs"]["mine-zero"]
     assert [each["verdict"] for each in rows] == ["refuted", "refuted"]

@@ -20,8 +20,9 @@ class Solver(BaseSolver):
         self.problem, self.d = cvxml.problem(method, X, y, **params), X.shape[1]
 
     def skip(self, X, y, method, params):
-        """Row by row is slow: what has more than 60 points is left out."""
-        return (len(X) > 60, "more than 60 points") if method == "lmnn" else (False, None)
+        """Row by row is slow: LMNN of more than 60 points is left out."""
+        too_many = method == "lmnn" and len(X) > 60
+        return too_many, "more than 60 points" if too_many else None
 
     def run(self, _):
         self.problem.solve(solver=self.backend)

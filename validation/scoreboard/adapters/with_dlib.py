@@ -1,4 +1,4 @@
-"""dlib's FrobMetric through validation/foreign/learners/frobmetric.cpp, whose program is in FROBMETRIC; epsilon 1e-9."""
+"""dlib's FrobMetric, epsilon 1e-9, by the program FROBMETRIC, made of validation/foreign/learners/frobmetric.cpp."""
 
 from __future__ import annotations
 

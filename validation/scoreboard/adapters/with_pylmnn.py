@@ -1,4 +1,4 @@
-"""pylmnn's LMNN, from the identity, with a small tolerance and a high limit; the targets that it would find are replaced.
+"""pylmnn's LMNN, from the identity, with a small tolerance and a high limit; its targets are replaced.
 
 The package imports GPyOpt, for a search of parameters that is not used here: an empty module stands in for it.
 """
