@@ -61,7 +61,7 @@ def test_solvers_that_are_right_come_to_the_bound_and_euclid_does_not(
 def test_data_sets(monkeypatch: pytest.MonkeyPatch) -> None:
     simulated = loaded(monkeypatch, "datasets/simulated.py", "Dataset", n=30, d=4, random_state=0)
     assert simulated.get_data()["X"].shape == (30, 4)
-    uci = loaded(monkeypatch, "datasets/uci.py", "Dataset", name="wine", every=2).get_data()
+    uci = loaded(monkeypatch, "datasets/uci.py", "Dataset", table="wine", every=2).get_data()
     assert uci["X"].shape == (89, 13)
     assert np.allclose(uci["X"].mean(axis=0), 0, atol=1e-3)
 

@@ -205,7 +205,7 @@ METHODS: dict[tuple[str, str], Callable[[Fitted], Known]] = {
     ("pyDML", "LDML"): _by_labels("ldml", "b"),
     ("pyDML", "DML_eig"): lambda fitted: ("dml_eig", {}),
     ("pyDML", "LSI"): _similar_and_not,
-    ("mlpack", "LMNN"): lambda fitted: ("lmnn", {"mu": 0.5}),
+    ("mlpack", "LMNN"): lambda fitted: ("lmnn", {"mu": fitted.params.get("regularization", 0.5)}),
     ("mlpack", "NCA"): lambda fitted: ("nca", {"criterion": "f"}),
     ("dlib", "vector_normalizer_frobmetric"): lambda fitted: ("frobmetric", {"C": fitted.params["C"]}),
 }

@@ -27,6 +27,7 @@ th, td { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid #d8dee
 th { border-bottom: 2px solid #8c959f; white-space: nowrap }
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
 .v { font-weight: 600; white-space: nowrap } .why { color: #57606a; overflow-wrap: anywhere }
+th.case { width: 11rem } td:first-child { white-space: nowrap } p.legend { max-width: none }
 .scroll { overflow-x: auto } a { color: #0550ae } p { max-width: 46rem }
 .bar { display: flex; width: 8rem; height: .8rem; margin-top: .35rem }
 .bar i { display: block; border-right: 1px solid #fff }
@@ -37,7 +38,8 @@ WORDS = """
 of them degenerate, whose optimum is proved. Nothing is believed but the matrix that comes back. What is judged is the
 method as its paper has it: a package that minimises another function on purpose is refuted here too, and is not wrong
 for that. The gap is how far the objective at its answer is from a bound that is proved, as a share of the objective's
-scale; where the problem is not convex, what is judged is whether its answer can be improved step by step.</p>
+scale, and none where the answer is not feasible; where the problem is not convex, what is judged is whether its answer
+can be improved step by step.</p>
 <p><b>certified</b>: within 1e-6 of the optimum. <b>close</b>: the right problem, within 1 % and not at its optimum.
 <b>refuted</b>: a better metric is known, or the answer is none. <b>error</b>: no answer in a minute, or none that can
 be read. <b>skipped</b>: the package cannot be asked that; not counted. Learners are called with the small tolerances
@@ -119,7 +121,7 @@ def summary(program: Program, versions: dict[str, str], rows: Rows) -> str:
         for v in ASKED
         if counts[v]
     )
-    gaps = [row["rel_gap"] for row in rows if row["rel_gap"] is not None and row["verdict"] != "skipped"]
+    gaps = [gap for row in rows if (gap := gap_of(row)) is not None]
     worst = f"{max(gaps):.1e}" if gaps else "-"
     version = versions.get(program.package, versions.get("PyLMNN", "") if program.package == "pylmnn" else "")
     package = html.escape(f"{program.package} {version}".strip())
@@ -129,6 +131,11 @@ def summary(program: Program, versions: dict[str, str], rows: Rows) -> str:
         f"<tr><td>{package}</td><td>{link}</td><td>{html.escape(program.language)}</td>"
         f'<td><div class="bar" role="img" aria-label="{spoken(counts)}">{bar}</div></td>{figures}</tr>\n'
     )
+
+
+def gap_of(row: dict[str, Any]) -> float | None:
+    """As a share of the scale; none of an answer that is not feasible, whose objective says nothing."""
+    return None if row["message"].startswith("not a metric") else row["rel_gap"]
 
 
 def spoken(counts: dict[str, int]) -> str:
@@ -143,7 +150,7 @@ def details(program: Program, versions: dict[str, str], rows: Rows) -> str:
     return f"""<h2 id="{program.slug}">{html.escape(program.package)} {html.escape(program.name)}</h2>
 <p class="why">{html.escape(with_versions)}; asked through adapters/{program.adapter}</p>
 <div class="scroll"><table>
-<tr><th>case</th><th>verdict</th><th class="n">gap / scale</th><th class="n">seconds</th><th>why</th></tr>
+<tr><th class="case">case</th><th class="case">verdict</th><th class="n">gap / scale</th><th>why</th></tr>
 {lines}</table></div>
 """
 
@@ -151,10 +158,10 @@ def details(program: Program, versions: dict[str, str], rows: Rows) -> str:
 def detail(row: dict[str, Any]) -> str:
     """A row a case."""
     verdict = row["verdict"]
-    gap = "" if row["rel_gap"] is None else f"{row['rel_gap']:.1e}"
+    gap = "" if gap_of(row) is None else f"{gap_of(row):.1e}"
     said = [row["message"], *(f"diagnosis: {line}" for line in row["diagnosis"])]
     why = "<br>".join(html.escape(line) for line in said if line)
     return (
         f'<tr><td>{html.escape(row["case"])}</td><td class="v" style="color:{COLORS[verdict]}">{verdict}</td>'
-        f'<td class="n">{gap}</td><td class="n">{row["seconds"]:.1f}</td><td class="why">{why}</td></tr>\n'
+        f'<td class="n">{gap}</td><td class="why">{why}</td></tr>\n'
     )

@@ -1,4 +1,4 @@
-"""Iris, wine and breast cancer of scikit-learn, each feature z-scored; equal points are moved apart."""
+"""Iris and wine of scikit-learn, each feature z-scored; equal points are moved apart."""
 
 from benchopt import BaseDataset, safe_import_context
 
@@ -11,11 +11,11 @@ class Dataset(BaseDataset):
     """Every `every`-th point."""
 
     name = "uci"
-    parameters = {"name, every": [("iris", 1), ("wine", 1)]}
+    parameters = {"table, every": [("iris", 1), ("wine", 1)]}
     requirements = ["scikit-learn"]
 
     def get_data(self):
-        X, y = getattr(datasets, f"load_{self.name}")(return_X_y=True)
+        X, y = getattr(datasets, f"load_{self.table}")(return_X_y=True)
         X, y = X[:: self.every], y[:: self.every]
         X = (X - X.mean(axis=0)) / X.std(axis=0)
         return {"X": X + 1e-6 * np.random.default_rng(0).standard_normal(X.shape), "y": y}

@@ -59,13 +59,13 @@ def none_of(given: Given, *names: str) -> None:
     """Refuse a question where one of these is given, and not 0."""
     for name in names:
         if given.get(name):
-            raise Unsupported(f"no {name}")
+            raise Unsupported(f"it takes no {name}")
 
 
 def only(given: Given, name: str, value: Any) -> None:
     """Refuse a question where `name` is anything else."""
     if given.get(name, value) != value:
-        raise Unsupported(f"{name} is always {value!r}")
+        raise Unsupported(f"its {name} is always {value!r}")
 
 
 def targets(given: Given) -> np.ndarray:
@@ -73,14 +73,14 @@ def targets(given: Given) -> np.ndarray:
     none_of(given, "triplets")
     lists = given["targets"]
     if len({len(each) for each in lists}) > 1 or not lists[0]:
-        raise Unsupported("as many targets for every point")
+        raise Unsupported("it takes as many targets for every point")
     return np.array(lists)
 
 
 def its_own(given: Given, found: Any) -> None:
     """Refuse where the targets are not those that the package finds, as it takes no others."""
     if [set(each) for each in np.asarray(found).tolist()] != [set(each) for each in given["targets"]]:
-        raise Unsupported("the package takes its own targets, and these are others")
+        raise Unsupported("it takes its own targets, and these are others")
 
 
 def nearest(X: np.ndarray, y: np.ndarray, k: int) -> np.ndarray:
@@ -110,9 +110,9 @@ def by_labels(given: Given) -> None:
         return
     y = np.array(given["y"]) if given.get("y") is not None else None
     if y is None:
-        raise Unsupported("pairs by the labels only, and there are none")
+        raise Unsupported("it pairs by the labels alone, and there are none")
     i, j = np.triu_indices(len(y), 1)
     for side, kind in (("similar", y[i] == y[j]), ("dissimilar", y[i] != y[j])):
         wanted = {frozenset(each) for each in zip(i[kind].tolist(), j[kind].tolist(), strict=True)}
         if {frozenset(each) for each in given["pairs"][side]} != wanted:
-            raise Unsupported("pairs by the labels only")
+            raise Unsupported("it pairs by the labels alone")

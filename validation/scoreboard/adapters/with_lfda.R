@@ -8,7 +8,7 @@ given <- question$inputs
 if (question$formula != "lfda") {
   answer <- list(unsupported = unbox("LFDA only"))
 } else if (given$alpha != 0) {
-  answer <- list(unsupported = unbox("no alpha"))
+  answer <- list(unsupported = unbox("it takes no alpha"))
 } else {
   kinds <- c(weighted = "weighted", plain = "plain", orthonormal = "orthonormalized")
   found <- lfda(given$X, given$y, ncol(given$X), kinds[[given$embedding]], given$n_neighbors)

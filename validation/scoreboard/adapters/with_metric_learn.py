@@ -93,7 +93,7 @@ def nca(given: Any) -> Any:
     only(given, "criterion", "f")
     none_of(given, "similarity")
     if given["n_components"] > len(given["X"][0]):
-        raise Unsupported("no more components than features")
+        raise Unsupported("it takes no more components than features")
     model = NCA(n_components=given["n_components"], init="identity", tol=1e-14, **MANY)
     return components(model.fit(*points(given)).components_)
 
