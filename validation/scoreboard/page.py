@@ -27,7 +27,8 @@ th, td { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid #d8dee
 th { border-bottom: 2px solid #8c959f; white-space: nowrap }
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
 .v { font-weight: 600; white-space: nowrap } .why { color: #57606a; overflow-wrap: anywhere }
-th.case { width: 11rem } td:first-child { white-space: nowrap } p.legend { max-width: none }
+th.case { width: 11rem } th.why { width: 55% }
+td:first-child { white-space: nowrap } p.legend, p.why { max-width: none }
 .scroll { overflow-x: auto } a { color: #0550ae } p { max-width: 46rem }
 .bar { display: flex; width: 8rem; height: .8rem; margin-top: .35rem }
 .bar i { display: block; border-right: 1px solid #fff }
@@ -150,7 +151,7 @@ def details(program: Program, versions: dict[str, str], rows: Rows) -> str:
     return f"""<h2 id="{program.slug}">{html.escape(program.package)} {html.escape(program.name)}</h2>
 <p class="why">{html.escape(with_versions)}; asked through adapters/{program.adapter}</p>
 <div class="scroll"><table>
-<tr><th class="case">case</th><th class="case">verdict</th><th class="n">gap / scale</th><th>why</th></tr>
+<tr><th class="case">case</th><th class="case">verdict</th><th class="n">gap / scale</th><th class="why">why</th></tr>
 {lines}</table></div>
 """
 

@@ -1,6 +1,7 @@
 """metric-learn's LMNN and ITML, from the identity, with as many iterations as they are allowed."""
 
 from benchopt import BaseSolver, safe_import_context
+from benchopt.stopping_criterion import SufficientProgressCriterion
 
 with safe_import_context() as import_ctx:
     import warnings
@@ -15,9 +16,16 @@ class Solver(BaseSolver):
     name = "metric-learn"
     sampling_strategy = "iteration"
     requirements = ["pip::metric-learn"]
+    stopping_criterion = SufficientProgressCriterion(
+        patience=12, strategy="iteration"
+    )  # ITML may go up at first
 
     def set_objective(self, X, y, method, params):
         self.X, self.y, self.method, self.params = X, y, method, params
+
+    def get_next(self, n_iter):
+        """Twice as many."""
+        return max(3, 2 * n_iter)
 
     def run(self, n_iter):
         with warnings.catch_warnings():
