@@ -2,6 +2,7 @@
 
 solve(method, X, y, **params)      the optimal metric, with its certificate
 check(method, X, y, metric, ...)   judge somebody else's metric: certified, refuted or inconclusive
+certify_estimator(fitted, X, y)    the same of an estimator: of metric-learn, scikit-learn, pylmnn, pyDML, or one below
 evaluate(method, X, y, metric)     the intermediates, by the paper's names
 problem(method, X, y)              the literal cvxpy problem
 methods()                          the ids of all methods
@@ -20,6 +21,7 @@ from cvxml.api import certify, evaluate, methods, problem, solve
 from cvxml.core.report import Report, Verdict
 from cvxml.core.result import Certificate, Evaluation, Solution, Status, load
 from cvxml.oracle.check import check
+from cvxml.oracle.fitted import certify_estimator
 
 if TYPE_CHECKING:
     from cvxml.estimators.baselines import Euclidean, WithinClass
@@ -85,6 +87,7 @@ __all__ = [
     "WithinClass",
     "__version__",
     "certify",
+    "certify_estimator",
     "check",
     "evaluate",
     "load",

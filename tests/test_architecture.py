@@ -274,8 +274,9 @@ def test_the_oracle_and_the_methods_do_not_need_scikit_learn_to_start() -> None:
         assert not any(i.startswith("sklearn") and top for i, top in imports.items()), name
 
 
-# where a method of one file is named beside it: the registry, its estimator, the public names, the judge of cases
-BESIDE = {"methods.__init__", "__init__", "cases.judge"}
+# where a method of one file is named beside it: the registry, its estimator, the public names, the judge of cases, and
+# what others' learners are
+BESIDE = {"methods.__init__", "__init__", "cases.judge", "oracle.foreign"}
 
 
 def test_a_method_is_one_file_and_what_names_it_is_known() -> None:

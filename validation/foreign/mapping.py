@@ -1,4 +1,4 @@
-"""A learner's run as a question to cvxml: the problem that its source minimises, and the matrix that it returned.
+"""A learner's run as a question to cvxml: `cvxml.oracle.foreign` maps it, as it does a fitted estimator.
 
 sources.py says in words what each learner minimises, with the lines of the versions in requirements*.txt. Pairs,
 quadruplets, chunklets and targets are the learner's own, so that no tie and no choice differs.
@@ -7,16 +7,17 @@ quadruplets, chunklets and targets are the learner's own, so that no tie and no 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cvxml.oracle import foreign
+from cvxml.oracle.foreign import Fitted, Question, pairs_of_kind, squared
+
 Floats = NDArray[np.float64]
 Run = dict[str, Any]
-Asked = tuple[str, Floats, dict[str, Any]]
 
 
 class Inputs(NamedTuple):
@@ -57,132 +58,40 @@ def points(run: Run, given: Inputs) -> tuple[Floats, NDArray[Any]]:
     return given.X, given.y
 
 
-class Question(NamedTuple):
-    """What `cvxml.check` is asked."""
-
-    method: str
-    metric: Floats  # (d, d)
-    params: dict[str, Any]
-    spent: float = 1.0  # MMC: Σ_similar d² of the matrix returned, which `metric` is divided by
-
-
 def question(run: Run, given: Inputs) -> Question:
     """The question for one run on its data set.
 
     Raises ValueError for a learner that is not known, or one called in a way that has no counterpart.
     """
-    learner, params = (run["package"], run["learner"]), run["params"]
+    X, y = points(run, given)
     M = np.array(run["mahalanobis"], dtype=float)
-    if learner in QUESTIONS:
-        return Question(*QUESTIONS[learner](run, given, M))
-    if learner == ("metric-learn", "MMC"):
-        method = "mmc:diagonal" if params["diagonal"] else "mmc"
-        spent = float(np.sum(squared(given.X, M, pairs_of_kind("similar", given.y, given.pairs))))
-        return Question(method, M / spent, _pairs(given), spent)
-    raise ValueError(f"no mapping for {' '.join(learner)!r}")
+    return foreign.question(Fitted(run["package"], run["learner"], run["params"], M, X, y, lists(run, given)))
 
 
-def _pairs(given: Inputs) -> dict[str, Any]:
-    return {} if given.pairs == "all" else {"pairs": given.pairs}
+def lists(run: Run, given: Inputs) -> dict[str, Any]:
+    """What the learner was given besides points and labels, or found by itself."""
+    found = {name: run[name] for name in ("targets", "basis") if name in run}
+    found |= {"bounds": run["bounds_"]} if "bounds_" in run else {}
+    learner = run["learner"]
+    if learner in ("ITML", "MMC", "SDML") and given.pairs != "all":
+        left_out = {"dissimilar": []} if run["given"].get("similar_only") else {}
+        found["pairs"] = {**given.pairs, **left_out}
+    if learner == "LSML":
+        weights = {name: value for name, value in run["given"].items() if name == "weights"}
+        found |= {"quadruplets": given.more["quadruplets"], **weights}
+    if learner == "RCA":
+        found["chunklets"] = given.more["chunklets"]
+    if learner == "SCML":
+        found["triplets"] = near_and_far(given.more)
+    if learner == "vector_normalizer_frobmetric":
+        found["triplets"] = near_and_far(run)
+    return found
 
 
-def _itml(run: Run, given: Inputs, M: Floats) -> Asked:
-    prior = run["params"]["prior"]
-    if prior != "identity":
-        raise ValueError(f"ITML with prior={prior!r}: only 'identity' is mapped")
-    return "itml", M, {"gamma": run["params"]["gamma"], "bounds": run["bounds_"], **_pairs(given)}
-
-
-def _lsml(run: Run, given: Inputs, M: Floats) -> Asked:
-    prior = run["params"]["prior"]
-    if prior != "identity":
-        raise ValueError(f"LSML with prior={prior!r}: only 'identity' is mapped")
-    return "lsml", M, {"quadruplets": given.more["quadruplets"], **run["given"]}
-
-
-def _sdml(run: Run, given: Inputs, M: Floats) -> Asked:
-    """Its covariance is that of the points in pairs, each once."""
-    params, pairs = run["params"], dict(given.pairs)
-    if run["given"]["similar_only"]:
-        pairs["dissimilar"] = []
-    prior = params["prior"]
-    if prior == "covariance":
-        used = np.unique(np.concatenate([given.X[np.ravel(each)] for each in pairs.values() if each]), axis=0)
-        prior = np.linalg.inv(np.cov(used.T))
-    elif prior != "identity":
-        raise ValueError(f"SDML with prior={prior!r}: only 'identity' and 'covariance' are mapped")
-    return (
-        *("sdml", M),
-        {"eta": params["balance_param"], "lam": params["sparsity_param"], "prior": prior, "pairs": pairs},
-    )
-
-
-def _scml(run: Run, given: Inputs, M: Floats) -> Asked:
-    """Its triplets: every near point of each with every far one."""
-    lists = enumerate(zip(given.more["near"], given.more["far"], strict=True))
-    triplets = [[i, *each] for i, (near, far) in lists for each in product(near, far)]
-    return "scml", M, {"beta": run["params"]["beta"], "basis": np.array(run["basis"]), "triplets": triplets}
-
-
-EMBEDDINGS = {"weighted": "weighted", "plain": "plain", "orthonormalized": "orthonormal"}
-
-
-def _lfda(run: Run, given: Inputs, M: Floats) -> Asked:
-    """As many neighbours as it takes for its `k`: fewer than there are features."""
-    d, params = len(M), run["params"]
-    k = min(7 if params["k"] is None else params["k"], d - 1)
-    embedding = EMBEDDINGS[params["embedding_type"]]
-    return "lfda", M, {"n_components": params["n_components"], "n_neighbors": k, "embedding": embedding}
-
-
-def _frobmetric(run: Run, given: Inputs, M: Floats) -> Asked:
-    """Its triplets: every near point of each with every far one."""
-    lists = enumerate(zip(run["near"], run["far"], strict=True))
-    triplets = [[i, *each] for i, (near, far) in lists for each in product(near, far)]
-    return "frobmetric", M, {"C": run["params"]["C"], "triplets": triplets}
-
-
-# (package, learner): method, matrix and parameters, from the run and its data set
-QUESTIONS: dict[tuple[str, str], Callable[[Run, Inputs, Floats], Asked]] = {
-    ("metric-learn", "LMNN"): lambda run, given, M: (
-        *("lmnn", M),
-        {"mu": 1 - run["params"]["regularization"], "targets": run["targets"]},
-    ),
-    ("mlpack", "LMNN"): lambda run, given, M: ("lmnn", M, {"mu": 0.5, "targets": run["targets"]}),
-    ("pylmnn", "LargeMarginNearestNeighbor"): lambda run, given, M: (
-        *("lmnn:squared_hinge", M),
-        {"mu": run["params"]["weight_push_loss"], "targets": run["targets"]},
-    ),
-    ("metric-learn", "ITML"): _itml,
-    ("metric-learn", "LSML"): _lsml,
-    ("metric-learn", "SDML"): _sdml,
-    ("metric-learn", "SCML"): _scml,
-    ("metric-learn", "LFDA"): _lfda,
-    ("metric-learn", "MLKR"): lambda run, given, M: (
-        *("mlkr", M),
-        {} if run["params"]["n_components"] is None else {"n_components": run["params"]["n_components"]},
-    ),
-    ("metric-learn", "RCA"): lambda run, given, M: ("rca", M, {"chunklets": given.more["chunklets"]}),
-    ("metric-learn", "NCA"): lambda run, given, M: ("nca", M, {"criterion": "f"}),
-    ("scikit-learn", "NeighborhoodComponentsAnalysis"): lambda run, given, M: ("nca", M, {"criterion": "f"}),
-    ("mlpack", "NCA"): lambda run, given, M: ("nca", M, {"criterion": "f"}),
-    ("dlib", "vector_normalizer_frobmetric"): _frobmetric,
-}
-
-
-def pairs_of_kind(kind: str, y: NDArray[np.int64], pairs: Any) -> NDArray[np.intp]:
-    """(p, 2) the "similar" or the "dissimilar" pairs; where pairs is "all": every i < j, by the labels."""
-    if pairs != "all":
-        return np.array(pairs[kind], dtype=np.intp)
-    i, j = np.triu_indices(len(y), 1)
-    wanted = (y[i] == y[j]) == (kind == "similar")
-    return np.stack([i[wanted], j[wanted]], axis=1)
-
-
-def squared(X: Floats, M: Floats, pairs: NDArray[np.intp]) -> Floats:
-    """d² of the pairs (s, 2)."""
-    difference = X[pairs[:, 0]] - X[pairs[:, 1]]
-    return np.asarray(np.sum((difference @ M) * difference, axis=1), dtype=float)
+def near_and_far(of: dict[str, Any]) -> list[list[int]]:
+    """Triplets: every near point of each with every far one."""
+    each = enumerate(zip(of["near"], of["far"], strict=True))
+    return [[i, *one] for i, (near, far) in each for one in product(near, far)]
 
 
 def own_value(run: Run) -> float | None:

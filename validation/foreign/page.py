@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 TITLES = {"iris_raw": "test/metric_learn_test.py of metric-learn, commit dc7e449: MMC, raw iris, all pairs"}
 ROUNDING = 1e-9  # of a function that is the same
-VERDICTS = ("certified", "inconclusive", "refuted")
+VERDICTS = ("certified", "close", "inconclusive", "refuted")
 
 
 def page(judgement: Judgement, image: str) -> str:

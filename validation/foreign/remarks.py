@@ -62,15 +62,17 @@ def tol_of(run: Run) -> float:
 
 
 def converged(judged: list[Judged]) -> list[str]:
-    """Runs that say so and are refuted."""
+    """Runs that say so and are not optimal."""
     found = [
         f"{name(each)} ({each.figures.witness.better_by:.6g})"
         for each in judged
         if says_converged(each.run)
-        and each.normal.verdict.value == "refuted"
+        and each.normal.verdict.value in ("close", "refuted")
         and each.figures.witness is not None
     ]
-    said = "Say that they converged, and are refuted at normal; in brackets, how much better a feasible metric is"
+    said = (
+        "Say that they converged, and are close or refuted; in brackets, how much better a feasible metric is"
+    )
     return [f"{said}: {'; '.join(found)}."] if found else []
 
 

@@ -1,0 +1,258 @@
+"""`certify_estimator`: estimators of cvxml and of scikit-learn as they are, those of others by their attributes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.covariance import GraphicalLasso
+from sklearn.neighbors import NeighborhoodComponentsAnalysis
+
+import cvxml
+from cvxml.core.metric import FloatArray, components_of
+from cvxml.oracle.fitted import PACKAGES
+from cvxml.oracle.foreign import METHODS
+from tests.instances import random_data
+
+X, Y = random_data(3, 14, 2)
+TARGETS = [[j for j in range(14) if Y[i] == Y[j] and j != i][:2] for i in range(14)]
+PAIRS = {
+    "similar": [[i, j] for i in range(14) for j in range(i) if Y[i] == Y[j]][:9],
+    "dissimilar": [[i, j] for i in range(14) for j in range(i) if Y[i] != Y[j]][:9],
+}
+TOGETHER = np.array(PAIRS["similar"] + PAIRS["dissimilar"])  # (18, 2) indices, the first 9 of them similar
+POINTS, NOISE = (
+    np.random.default_rng(1).standard_normal((40, 2)),
+    np.random.default_rng(2).standard_normal(40),
+)
+MIXED = (POINTS, (POINTS[:, 0] + 0.8 * NOISE > 0).astype(int))  # NCA has a maximum here, and none on X
+SIDES = np.repeat([1, -1], 9)
+QUADRUPLETS = np.concatenate([TOGETHER[:9], TOGETHER[9:]], axis=1)
+TRIPLETS = np.array([[i, j, k] for i in range(5) for j in TARGETS[i] for k in range(14) if Y[k] != Y[i]][:12])
+CHUNKS = np.array([i // 4 if i < 12 else -1 for i in range(14)])
+BASIS = np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 2.0]])
+
+
+def fake(module: str, learner: str, params: dict[str, Any] | None, **attributes: Any) -> Any:
+    """An object of a class of that module and name, `get_params` if it has params, and what `fit` sets."""
+    body: dict[str, Any] = {"__module__": module}
+    if params is not None:
+        body["get_params"] = lambda self: params
+    made = type(learner, (), body)()
+    vars(made).update(attributes)
+    return made
+
+
+def learnt(method: str, y: Any = Y, points: FloatArray = X, **params: Any) -> FloatArray:
+    """L of our solution: what a program that is right would keep."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return components_of(cvxml.solve(method, points, y, tol=1e-8, **params).metric)
+
+
+PLAIN = {"prior": "identity"}
+SDML = {"balance_param": 0.02, "sparsity_param": 0.1, "prior": "identity"}
+# module, class, its parameters, what else it keeps, what `fit` was given, what is given besides, method, its parameters
+RIGHT = {
+    "LMNN": (
+        *("metric_learn.lmnn", "LMNN", {"regularization": 0.3, "n_neighbors": 2, "n_components": None}),
+        *({}, (X, Y), {}, "lmnn", {"mu": 0.7, "n_neighbors": 2}),
+    ),
+    "LMNN with its targets": (
+        *("metric_learn.lmnn", "LMNN", {"regularization": 0.3, "n_neighbors": 2, "n_components": 2}),
+        *({}, (X, Y), {"targets": TARGETS}, "lmnn", {"mu": 0.7, "targets": TARGETS}),
+    ),
+    "ITML": (
+        *("metric_learn.itml", "ITML", {"gamma": 2.0, **PLAIN}, {"bounds_": np.array([0.5, 3.0])}),
+        *((X[TOGETHER], SIDES), {}, "itml", {"gamma": 2.0, "bounds": [0.5, 3.0], "pairs": PAIRS}),
+    ),
+    "ITML of indices": (
+        *("metric_learn.itml", "ITML", {"gamma": 2.0, **PLAIN}),
+        {"bounds_": np.array([0.5, 3.0]), "preprocessor_": lambda indices: X[indices]},
+        *((TOGETHER, SIDES), {}, "itml", {"gamma": 2.0, "bounds": [0.5, 3.0], "pairs": PAIRS}),
+    ),
+    "ITML_Supervised": (
+        *("metric_learn.itml", "ITML_Supervised", {"gamma": 2.0, **PLAIN}, {"bounds_": [0.5, 3.0]}),
+        *((X, Y), {"pairs": PAIRS}, "itml", {"gamma": 2.0, "bounds": [0.5, 3.0], "pairs": PAIRS}),
+    ),
+    "MMC": (
+        *("metric_learn.mmc", "MMC", {"diagonal": False}, {}),
+        *((X[TOGETHER], SIDES), {}, "mmc", {"pairs": PAIRS}),
+    ),
+    "MMC, diagonal": (
+        *("metric_learn.mmc", "MMC", {"diagonal": True}, {}),
+        *((X[TOGETHER], SIDES), {}, "mmc:diagonal", {"pairs": PAIRS}),
+    ),
+    "SDML": (
+        *("metric_learn.sdml", "SDML", SDML, {}, (X[TOGETHER], SIDES), {}),
+        *("sdml", {"eta": 0.02, "lam": 0.1, "pairs": PAIRS}),
+    ),
+    "LSML": (
+        *("metric_learn.lsml", "LSML", PLAIN, {}, (X[QUADRUPLETS], None), {}),
+        *("lsml", {"quadruplets": QUADRUPLETS}),
+    ),
+    "LSML, weighted": (
+        *("metric_learn.lsml", "LSML", PLAIN, {}, (X[QUADRUPLETS], None), {"weights": np.arange(1.0, 10.0)}),
+        *("lsml", {"quadruplets": QUADRUPLETS, "weights": np.arange(1.0, 10.0)}),
+    ),
+    "SCML": (
+        *("metric_learn.scml", "SCML", {"beta": 0.05, "basis": "triplet_diffs"}, {}),
+        *((X[TRIPLETS], None), {"basis": BASIS}),
+        *("scml", {"beta": 0.05, "basis": BASIS, "triplets": TRIPLETS}),
+    ),
+    "RCA": ("metric_learn.rca", "RCA", {}, {}, (X, CHUNKS), {}, "rca", {"chunklets": CHUNKS}),
+    "LFDA": (
+        *(
+            "metric_learn.lfda",
+            "LFDA",
+            {"k": None, "n_components": 1, "embedding_type": "orthonormalized"},
+            {},
+        ),
+        *((X, Y), {}, "lfda", {"n_components": 1, "n_neighbors": 1, "embedding": "orthonormal"}),
+    ),
+    "MLKR": ("metric_learn.mlkr", "MLKR", {"n_components": None}, {}, (X[:, :1], X[:, 1]), {}, "mlkr", {}),
+    "NCA": ("metric_learn.nca", "NCA", {"n_components": 1}, {}, MIXED, {}, "nca", {"n_components": 1}),
+    "pylmnn": (
+        *("pylmnn.lmnn", "LargeMarginNearestNeighbor", {"weight_push_loss": 0.3, "n_neighbors": 2}, {}),
+        *((X, Y), {}, "lmnn:squared_hinge", {"mu": 0.3, "n_neighbors": 2}),
+    ),
+    "pyDML LMNN": (
+        *("dml.lmnn", "LMNN", None, {"mu_": 0.3, "k_": 2, "num_dims_": None}),
+        *((X, Y), {}, "lmnn", {"mu": 0.3, "n_neighbors": 2}),
+    ),
+    "pyDML NCA": ("dml.nca", "NCA", None, {"num_dims_": 1}, MIXED, {}, "nca", {"n_components": 1}),
+    "pyDML MCML": ("dml.mcml", "MCML", None, {"num_dims_": None}, (X, Y), {}, "mcml", {}),
+    "pyDML LDML": ("dml.ldml", "LDML", None, {"b_": 0.5, "num_dims_": None}, (X, Y), {}, "ldml", {"b": 0.5}),
+    "pyDML LSI": ("dml.lsi", "LSI", None, {"supv_": True}, (X, Y), {}, "mmc", {}),
+    "pyDML DML_eig": ("dml.dml_eig", "DML_eig", None, {}, (X, Y), {}, "dml_eig", {}),
+}
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_what_solves_the_problem_of_its_parameters_is_certified_and_what_does_not_is_not(name: str) -> None:
+    module, learner, params, kept, (points, y), given, method, asked = RIGHT[name]
+    with_these = (y, points) if method in ("mlkr", "nca") else (Y, X)
+    L = learnt(method, *with_these, **asked)
+    scale = (
+        3.0 if method in ("mmc", "mmc:diagonal", "dml_eig", "rca") else 1.0
+    )  # of which any multiple is right
+    own = {"M_": scale * L.T @ L} if module.startswith("dml.") else {"components_": np.sqrt(scale) * L}
+    right = cvxml.certify_estimator(fake(module, learner, params, **kept, **own), points, y, **given)
+    assert (right.method, right.verdict) == (method, "certified"), str(right)
+    bent = L @ np.diag(np.linspace(1.0, 1.5, L.shape[1])) if L.shape[1] > 1 else 1.5 * L
+    wrong = {"M_": bent.T @ bent} if module.startswith("dml.") else {"components_": bent}
+    report = cvxml.certify_estimator(
+        fake(module, learner, params, **kept, **wrong), points, y, diagnosed=False, **given
+    )
+    assert report.verdict in ("close", "refuted"), str(report)
+
+
+def test_every_learner_of_an_estimator_is_tried() -> None:
+    tried = {(PACKAGES[row[0].split(".")[0]], row[1].removesuffix("_Supervised")) for row in RIGHT.values()}
+    elsewhere = {("scikit-learn", "NeighborhoodComponentsAnalysis")}
+    assert {key for key in METHODS if key[0] in PACKAGES.values()} == tried | elsewhere
+
+
+def test_a_preprocessor_of_points() -> None:
+    params = {"regularization": 0.3, "n_neighbors": 2}
+    model = fake(
+        "metric_learn.lmnn",
+        "LMNN",
+        params,
+        components_=learnt("lmnn", mu=0.7, n_neighbors=2),
+        preprocessor_=lambda indices: X[indices],
+    )
+    assert cvxml.certify_estimator(model, np.arange(14), Y).verdict == "certified"
+
+
+def test_a_covariance_as_prior_is_of_the_points_in_pairs() -> None:
+    prior = np.linalg.inv(np.cov(X[np.unique(TOGETHER)].T))
+    model = fake(
+        "metric_learn.sdml",
+        "SDML",
+        {**SDML, "prior": "covariance"},
+        components_=learnt("sdml", eta=0.02, lam=0.1, prior=prior, pairs=PAIRS),
+    )
+    assert cvxml.certify_estimator(model, X[TOGETHER], SIDES).verdict == "certified"
+
+
+def test_scikit_learns_nca_itself() -> None:
+    points, y = MIXED
+    model = NeighborhoodComponentsAnalysis(init="identity", n_components=1, tol=1e-12, max_iter=500).fit(
+        points, y
+    )
+    report = cvxml.certify_estimator(model, points, y, tol="loose")
+    assert (report.method, report.verdict) == ("nca", "certified")
+    early = NeighborhoodComponentsAnalysis(init="identity", n_components=1, max_iter=2).fit(points, y)
+    assert cvxml.certify_estimator(early, points, y, tol="loose").verdict != "certified"
+
+
+def test_a_class_that_is_derived_from_a_known_one_is_known() -> None:
+    class Mine(NeighborhoodComponentsAnalysis):  # type: ignore[misc]
+        pass
+
+    model = Mine(init="identity", max_iter=5).fit(X, Y)
+    assert cvxml.certify_estimator(model, X, Y, diagnosed=False).method == "nca"
+
+
+@pytest.mark.parametrize(
+    ("model", "fit"),
+    [
+        (cvxml.MLSVM(lam=0.3, n_neighbors=2), {}),
+        (cvxml.LMNN(n_neighbors=2), {}),
+        (cvxml.ITML(), {"pairs": PAIRS}),
+        (cvxml.FrobMetric(), {"triplets": TRIPLETS.tolist()}),
+        (cvxml.KernelMLSVM(n_neighbors=2), {}),
+    ],
+    ids=lambda each: type(each).__name__,
+)
+def test_our_own(model: Any, fit: dict[str, Any]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(X, Y, **fit)
+    report = cvxml.certify_estimator(model, X, Y)
+    assert (report.method, report.verdict) == (model.solution_.method, "certified")
+    assert cvxml.certify_estimator(model, 2 * X, Y, diagnosed=False).verdict != "certified"
+
+
+def refused(sentence: str, model: Any, *of: Any, **given: Any) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        cvxml.certify_estimator(model, *of, **given)
+
+
+def test_what_cannot_be_mapped_is_refused_with_a_sentence() -> None:
+    L, lmnn = np.eye(2), {"regularization": 0.3, "n_neighbors": 2}
+    refused("GraphicalLasso is no estimator that is known", GraphicalLasso(), X, Y)
+    refused("LMNN has no solution_: fit it", cvxml.LMNN(), X, Y)
+    refused("LMNN is not fitted", fake("metric_learn.lmnn", "LMNN", lmnn), X, Y)
+    of_one = fake("metric_learn.lmnn", "LMNN", {**lmnn, "n_components": 1}, components_=L[:1])
+    refused("n_components=1: its problem is not convex", of_one, X, Y)
+    drawn = fake("metric_learn.mmc", "MMC_Supervised", {"diagonal": False}, components_=L)
+    refused("MMC_Supervised drew pairs and does not keep them: give pairs=", drawn, X, Y)
+    scml = fake("metric_learn.scml", "SCML", {"beta": 0.1, "basis": "triplet_diffs"}, components_=L)
+    refused("SCML does not keep the basis that it drew: give basis=", scml, X[TRIPLETS])
+    mmc = fake("metric_learn.mmc", "MMC", {"diagonal": False}, components_=L)
+    refused(r"MMC is fitted to pairs, X of shape \(n, 2, d\)", mmc, X, Y)
+    refused("y of .1 and -1", mmc, X[TOGETHER], np.arange(18))
+    lsml = fake("metric_learn.lsml", "LSML", {"prior": "random"}, components_=L)
+    refused("prior='random': only 'identity' is mapped", lsml, X[QUADRUPLETS])
+    refused(
+        "SDML .* only 'identity' and",
+        fake("metric_learn.sdml", "SDML", {**SDML, "prior": "random"}, components_=L),
+        X[TOGETHER],
+        SIDES,
+    )
+    lsi = fake("dml.lsi", "LSI", None, supv_=False, M_=L)
+    refused("LSI does not keep its sets of pairs as indices: give pairs=", lsi, X)
+    nca = fake("metric_learn.nca", "NCA", {"n_components": None}, components_=np.eye(3))
+    refused(r"NCA has a metric of 3 features; X has shape \(14, 2\)", nca, X, Y)
+
+
+def test_no_other_package_is_imported() -> None:
+    line = "import cvxml, sys; print([n for n in ('sklearn', 'metric_learn', 'pylmnn', 'dml') if n in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", line], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

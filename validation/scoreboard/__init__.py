@@ -1,0 +1,1 @@
+"""A scoreboard of programs that others wrote: `python -m validation.scoreboard`."""
