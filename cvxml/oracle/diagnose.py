@@ -63,13 +63,10 @@ def diagnose(asked: Asked, optimum: Reference | None = None) -> Diagnosis:
         found = [*read, *of_representation(judge, metric)]
         if not any(_is_exact(each, own, asked.tol) for each in found if not each.fitted):
             found += other_weights(judge, metric)
-        shares = [each.left.share for each in read]
-        if (
-            not any(_is_near(each, own) for each in found)
-            and min(shares, default=math.inf) <= own.share / PART
-        ):
-            found += two_misreadings(judge, metric, shares)
-            found += misread_weights(judge, metric, shares)
+        if math.isfinite(own.share) and not any(_is_near(each, own) for each in found):
+            shares = [each.left.share for each in read]
+            found += two_misreadings(judge, metric, shares, own.share / PART)
+            found += misread_weights(judge, metric, shares, own.share / PART)
     return told(found, own, asked.tol, len(metric))
 
 
@@ -81,7 +78,7 @@ def told(found: list[Explanation], own: Left, tol: float, d: int) -> Diagnosis:
     near = [
         f"to {each.left.share:.2g} of the scale, {each.sentence}"
         for each in named
-        if tol < each.left.share <= min(LOOSE, own.share / BETTER)
+        if tol < each.left.share <= min(LOOSE, own.share / BETTER) and not each.slight
     ]
     if exact or near:
         return Diagnosis(tuple(dict.fromkeys(exact or near)))
@@ -100,16 +97,17 @@ def luck(explanation: Explanation, own: Left, d: int, tried: int) -> float:
     directions and these f; and a misreading is a point, that as near to hits by the p-th power of the distance. That
     is no proof, but a measure of how little few features can tell.
     """
-    p, f = d * (d + 1) // 2, explanation.fitted
-    share = min(explanation.left.share / own.share, 1.0) if explanation.left.share else 0.0
+    p, f, whole = d * (d + 1) // 2, explanation.fitted, min(own.share, 1.0)
+    share = min(explanation.left.share / whole, 1.0) if whole > 0 else 1.0
     if f == 0:
         return float(tried * share ** (p / 2))
     return float(tried * betainc((p - f) / 2, f / 2, share)) if p > f else tried
 
 
 def _is_less(left: Left, own: Left) -> bool:
-    """True where the gap is, as a number too."""
-    return left.gap is None or own.gap is None or LESS * left.gap <= own.gap
+    """True where the gap is, as a number too, and less than that of a metric next to 0."""
+    less = left.gap is None or own.gap is None or LESS * left.gap <= own.gap
+    return less and NEARER * left.share <= left.nothing
 
 
 def _is_exact(each: Explanation, own: Left, tol: float) -> bool:
@@ -117,7 +115,8 @@ def _is_exact(each: Explanation, own: Left, tol: float) -> bool:
 
 
 def _is_near(each: Explanation, own: Left) -> bool:
-    return _is_less(each.left, own) and each.left.share <= min(FAR, own.share / NEARER)
+    known = math.isfinite(own.share) and not each.slight
+    return known and _is_less(each.left, own) and each.left.share <= min(FAR, own.share / NEARER)
 
 
 def unnamed(asked: Asked) -> str:

@@ -23,6 +23,7 @@ from cvxml.oracle.weights import around, between, least, ratio
 
 NO_ANSWER = (ValueError, ArithmeticError, SolverFailure)  # on these data, or in the time there is
 BEST = 3  # misreadings that are combined with others, and with weights
+SLIGHT = 0.01  # relative: a number that is nearer to what was asked for was not meant
 ROUNDS = 4  # of two weights, one after the other
 
 
@@ -32,6 +33,7 @@ class Explanation(NamedTuple):
     left: Left
     sentence: str
     fitted: int = 0  # numbers that were chosen to fit the metric
+    slight: bool = False  # the number is next to what was asked for, as where a program stopped early
 
 
 def misreadings(judge: Judge, metric: FloatArray) -> Iterator[Explanation]:
@@ -63,27 +65,41 @@ def _misread(misreading: Misreading, question: Question, base: Other) -> Other |
     return None if other is None else other._replace(method=other.method or base.method)
 
 
-def two_misreadings(judge: Judge, metric: FloatArray, shares: Sequence[float]) -> Iterator[Explanation]:
-    """The misreadings that explain most, each with another. shares: what `misreadings` found, in its order."""
+def two_misreadings(
+    judge: Judge, metric: FloatArray, shares: Sequence[float], part: float
+) -> Iterator[Explanation]:
+    """The misreadings that leave no more than `part`, each with another. shares: what all leave, in their order."""
     listed = [*get(judge.method).MISREADINGS.values()]
-    if len(shares) < len(listed):  # no time was left for all
-        return
-    order = sorted(range(len(listed)), key=lambda k: shares[k])
-    for a, b in combinations(order, 2):
-        if judge.asked.late or order.index(a) >= BEST:
-            return
-        first, second = (listed[a], listed[b]) if listed[a].problem is not None else (listed[b], listed[a])
-        if first.problem is None:
+    for first, base in _partly(judge, metric, shares, part):
+        for second in listed:
+            if second is first:
+                continue
+            if judge.asked.late:
+                return
+            try:
+                left = _left(judge, metric, second, base)
+            except NO_ANSWER:
+                continue
+            yield Explanation(left, f"{judge.claim} for {first.sentence}, and {second.sentence}")
+
+
+def _partly(
+    judge: Judge, metric: FloatArray, shares: Sequence[float], part: float
+) -> Iterator[tuple[Misreading, Other]]:
+    """The misreadings of the method itself that leave no more than `part`, the best first, and their inputs."""
+    listed = [*get(judge.method).MISREADINGS.values()]
+    for k in sorted(range(len(shares)), key=lambda k: shares[k])[:BEST]:
+        if shares[k] > part or listed[k].problem is None or judge.asked.late:
             continue
         question = Question(judge.X, judge.y, metric, judge.tol, judge.params)
         try:
-            base = _misread(first, question, judge.itself)
-            if base is None or (base.method or judge.method) != judge.method:  # whose misreadings are others
-                continue
-            left = _left(judge, metric, second, base)
+            base = _misread(listed[k], question, judge.itself)
         except NO_ANSWER:
             continue
-        yield Explanation(left, f"{judge.claim} for {first.sentence}, and {second.sentence}")
+        if (
+            base is not None and (base.method or judge.method) == judge.method
+        ):  # else its misreadings are others
+            yield listed[k], base
 
 
 def other_weights(judge: Judge, metric: FloatArray) -> Iterator[Explanation]:
@@ -105,25 +121,15 @@ def other_weights(judge: Judge, metric: FloatArray) -> Iterator[Explanation]:
             yield Explanation(told.left, f"{judge.claim} for {values}", 2)
 
 
-def misread_weights(judge: Judge, metric: FloatArray, shares: Sequence[float]) -> Iterator[Explanation]:
-    """The misreadings that explain most, at another weight."""
-    listed = [*get(judge.method).MISREADINGS.values()]
-    for k in sorted(range(len(shares)), key=lambda k: shares[k])[:BEST]:
-        if listed[k].problem is None:
-            continue
-        question = Question(judge.X, judge.y, metric, judge.tol, judge.params)
-        try:
-            base = _misread(listed[k], question, judge.itself)
-        except NO_ANSWER:
-            continue
-        if base is None or (base.method or judge.method) != judge.method:
-            continue
+def misread_weights(
+    judge: Judge, metric: FloatArray, shares: Sequence[float], part: float
+) -> Iterator[Explanation]:
+    """The misreadings that leave no more than `part`, at another weight."""
+    for misreading, base in _partly(judge, metric, shares, part):
         for name in get(judge.method).WEIGHTS:
             found = _at_best(judge, metric, base, name)
             if found is not None:
-                explanation = found[1]
-                sentence = f"{explanation.sentence}, and {listed[k].sentence}"
-                yield Explanation(explanation.left, sentence, 1)
+                yield found[1]._replace(sentence=f"{found[1].sentence}, and {misreading.sentence}")
 
 
 def _at_best(judge: Judge, metric: FloatArray, base: Other, name: str) -> tuple[Other, Explanation] | None:
@@ -142,14 +148,14 @@ def _at_best(judge: Judge, metric: FloatArray, base: Other, name: str) -> tuple[
         weight = between(*ends, most)
         other = at_weight(base, name, weight)
         left = judge.left(metric, other)
-        if judge.nothing_is_optimal(other):
-            return None
     except NO_ANSWER:
         return None
     parts = [f"asked: {asked:g}", *ratio(ends, asked, most, given)]
     if ends[0] < ends[1]:
         parts.insert(0, f"to {enough:.2g} of the scale from {ends[0]:.6g} to {ends[1]:.6g}")
-    return other, Explanation(left, f"{judge.claim} for {name} = {weight:.6g} ({'; '.join(parts)})", 1)
+    slight = math.isclose(weight, asked, rel_tol=SLIGHT)
+    sentence = f"{judge.claim} for {name} = {weight:.6g} ({'; '.join(parts)})"
+    return other, Explanation(left, sentence, 1, slight)
 
 
 def of_representation(judge: Judge, metric: FloatArray) -> Iterator[Explanation]:
@@ -173,7 +179,8 @@ def of_representation(judge: Judge, metric: FloatArray) -> Iterator[Explanation]
             left = judge.left(candidate, other)
         except NO_ANSWER:  # too large, or without an answer
             continue
-        yield Explanation(left, sentence, fitted)
+        slight = fitted == 1 and np.allclose(candidate, metric, rtol=SLIGHT)
+        yield Explanation(left, sentence, fitted, slight)
 
 
 def _slips(judge: Judge, metric: FloatArray) -> Sequence[tuple[str, FloatArray, int]]:

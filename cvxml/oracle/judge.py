@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cvxml.core.backend import SolverFailure
+from cvxml.core.method import Method
 from cvxml.core.metric import FloatArray, examine, project_psd
-from cvxml.core.misreading import LOOSE, Other
+from cvxml.core.misreading import FAR, LOOSE, Other
 from cvxml.core.result import Certificate, Solution, Status
 from cvxml.methods import get, get_stationary
 from cvxml.oracle.asked import Asked
@@ -18,6 +19,7 @@ from cvxml.oracle.weights import Tried
 
 NOTHING = 1e-12  # a scale below this share of the objective: as good as 0, and so is whatever is made of it
 SEARCH = 1e-6  # the tolerance of solutions among which a weight is looked for
+SMALL = 1e-3  # times a metric is next to 0, which is stationary
 PATIENCE = 2000  # iterations for another problem
 BESIDE = 2.0**-10  # of a weight: how far off the next one is, for a slope
 
@@ -28,6 +30,7 @@ class Left(NamedTuple):
     share: float
     gap: float | None = None
     unique: bool = True  # the optimum is, so that a metric is near to it by no luck
+    nothing: float = math.inf  # the share that a metric next to 0 leaves: what leaves as much says nothing
 
 
 NOTHING_KNOWN = Left(math.inf)
@@ -60,7 +63,10 @@ class Judge:
             return NOTHING_KNOWN
         given = self.inputs(other)
         if self.claim == "stationary":
-            return _share(self._step(other, given, metric), self.tol)
+            left = _share(self._step(other, given, metric), self.tol)
+            if left.share > FAR:
+                return left
+            return left._replace(nothing=_share(self._step(other, given, SMALL * metric), self.tol).share)
         module = get(other.method or self.method)
         metric = module.matrix(given, metric)
         ours = self._optimum(other, given, metric)
@@ -72,15 +78,14 @@ class Judge:
         if scale <= NOTHING * abs(proof.objective):
             return NOTHING_KNOWN
         gap = max(proof.gap - proof.rounding, 0.0)
-        return Left(gap / scale, gap, math.isfinite(proof.radius))
+        nothing = math.inf if gap > FAR * scale else _nothing(module, given, metric, ours) / scale
+        return Left(gap / scale, gap, math.isfinite(proof.radius), nothing)
 
     def tried(self, metric: FloatArray, base: Other, name: str, weight: float) -> Tried:
         """What `metric` leaves where a weight of `base` is another, as `weights.least` takes it."""
         if self.asked.late:
             raise SolverFailure("stopped at time_limit")
         metric = metric if base.metric is None else base.metric
-        if self.claim == "stationary":
-            return self._tried_step(metric, base, name, weight)
         module = get(base.method or self.method)
         key = id(base), name, weight
         if key not in self.weighed:
@@ -103,17 +108,6 @@ class Judge:
 
         return Tried(weight, proof.gap, ours.certificate.scale, slope(metric) - slope(ours.metric))
 
-    def _tried_step(self, metric: FloatArray, base: Other, name: str, weight: float) -> Tried:
-        """The same of a convex step, whose slope is that between two weights."""
-        proofs = []
-        for each in (weight * (1 + BESIDE), weight, weight * (1 - BESIDE)):
-            other = at_weight(base, name, each)
-            proofs.append(self._step(other, self.inputs(other), metric))
-        gaps = [(proof.step or proof).gap for proof in proofs]
-        return Tried(
-            weight, gaps[1], (proofs[1].step or proofs[1]).scale, (gaps[0] - gaps[2]) / (2 * weight * BESIDE)
-        )
-
     def _step(self, other: Other, given: Any, metric: FloatArray) -> Certificate:
         """The proof of a metric's own convex step."""
         module = get_stationary(other.method or self.method)
@@ -129,20 +123,17 @@ class Judge:
         gap = max(left.gap - max(ours.gap, 0.0), 0.0)
         return Left(left.share * (gap / left.gap) if gap else 0.0, gap)
 
-    def nothing_is_optimal(self, other: Other | None = None) -> bool:
+    def nothing_is_optimal(self) -> bool:
         """True where the metric 0 is optimal to `LOOSE`, or as good as that."""
         if self.claim == "stationary":
             return False
-        other = self.itself if other is None else other
-        module, given = get(other.method or self.method), self.inputs(other)
-        size = module.metric_size(given)
+        module, size = get(self.method), get(self.method).metric_size(self.given)
         zero = np.zeros((size, size))
         try:
-            ours = self._optimum(other, given, zero)
-            proof = module.certify(given, zero, ours.dual)
+            ours = self._optimum(self.itself, self.given, zero)
         except ValueError:  # 0 is no metric of this method
             return False
-        return bool(proof.gap <= LOOSE * ours.certificate.scale + proof.rounding)
+        return _nothing(module, self.given, zero, ours) <= LOOSE * ours.certificate.scale
 
     def better_than(self, metric: FloatArray) -> FloatArray:
         """The optimum; where the problem is not convex, what the convex step at `metric` gives."""
@@ -174,6 +165,15 @@ class Judge:
 def at_weight(base: Other, name: str, weight: float) -> Other:
     """The same problem, with another weight."""
     return base._replace(params={**base.params, name: weight})
+
+
+def _nothing(module: Method[Any], given: Any, metric: FloatArray, ours: Solution) -> float:
+    """What the metric 0 leaves, beside ours; inf where it is none."""
+    try:
+        proof = module.certify(given, np.zeros_like(metric), ours.dual)
+    except ValueError:
+        return math.inf
+    return max(proof.gap - proof.rounding, 0.0) if proof.feasibility.feasible else math.inf
 
 
 def _share(proof: Certificate, tol: float) -> Left:

@@ -6,7 +6,6 @@ Gerrymandering, NIPS 2014.
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -63,7 +62,6 @@ class SSVM(StationaryMethod[Instance]):
 
     STATEMENT = Statement("cvxml.methods.ssvm.problem")
     MISREADINGS = MISREADINGS
-    WEIGHTS: ClassVar = {"C": math.inf}
     EXAMPLES: ClassVar = (
         drawn(3, 10, 5, C=0.2),
         drawn(3, 10, 5, degenerate=True, C=1.0),
