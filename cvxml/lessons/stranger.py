@@ -183,6 +183,7 @@ def _():
         - **certified**: it is a metric, and a lower bound, from prices $(u, w)$ that were repaired and evaluated by our
           own arithmetic, shows its objective within the tolerance of the optimum;
         - **refuted**: it is no metric, or a *witness* is better, a metric anybody can evaluate;
+        - **close**: refuted, by less than a hundredth of the scale, and nothing explains it better: stop later;
         - **inconclusive**: neither could be shown, and the reason is given.
 
         The gap is judged as a share of the scale $\frac\lambda2\|A\|^2$. By strong convexity
@@ -195,8 +196,9 @@ def _():
 
         **The diagnosis.** A refuted metric is tried as the answer to each misreading that is known of the method, and
         to slips in handing it over. One is named only if the metric is *certified* for it, at the tolerance
-        asked for, or at $10^{-3}$ with its figure. No diagnosis means that none
-        of them fits, nothing more.
+        asked for, or at $10^{-3}$ with its figure. So is another $\lambda$: the objective is linear in it, and where what is
+        left to gain has slope 0 in $\lambda$ is the one the metric is best for. What is ten times nearer than the
+        problem itself is listed as nearest. No diagnosis means that none of them fits, nothing more.
 
         **What is proved.** The verdict. And of a diagnosis, that the matrix solves that other problem; that this is
         what happened in the stranger's program is likely, and not proved.
@@ -206,7 +208,8 @@ def _():
         1. Take "nothing wrong" and multiply it by a little. Where does the verdict turn, for each tolerance, and on
            which side first? Double the distance from 1: does the gap double, or grow fourfold?
         2. Which of the mistakes would a test that only looks at accuracy never see? Compare the balls.
-        3. "λ halved" is refuted and has no name. What would you need to change in the list of misreadings to name it?
+        3. No list of misreadings has "λ halved", and yet it is named, with an interval. What would a program have to
+           get wrong for no $\lambda$ to fit? Multiply it by a little, and look.
         """
     )
     return (text,)

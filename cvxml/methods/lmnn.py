@@ -46,6 +46,7 @@ NOTHING = 1e-9  # of what M = 0 costs: an objective below that counts as 0
 VIOLATED = 1e-9  # a margin that is missed by less is kept
 ROUNDS = 50  # of constraint generation
 MAX_ITER = 100
+FEW, MOST = 6, 20_000  # impostors of a target, and triplets, for the misreading that counts one impostor
 
 
 def problem(X: FloatArray, targets: IntArray, triplets: IntArray, mu: float, squared: bool) -> Any:
@@ -425,6 +426,11 @@ def misreadings(method: LMNN) -> dict[str, Misreading]:
         "self": Misreading("targets of which each point is its own first", left=rows(_self_first)),
         "nearest_only": Misreading("impostors of the nearest target only", left=rows(_only(min))),
         "furthest_only": Misreading("impostors of the furthest target only", left=rows(_only(max))),
+        "ten": Misreading("the ten nearest impostors of each point by Euclid only", left=rows(_nearest_ten)),
+        "hardest": Misreading(
+            "of each target the one impostor that costs most, where all count",
+            left=lambda q: _left_of_hardest(method, q),
+        ),
         "frozen": Misreading("those impostors only that Euclid's metric has", left=rows(_frozen)),
         "exchanged": Misreading(
             "j and l exchanged in the triplets: the point that should be far is given first",
@@ -505,6 +511,45 @@ def _frozen(question: Question, p: Instance) -> Instance:
     D = _euclid(p)
     i, j = p.targets.T
     return _with(p, p.targets, np.asarray(p.impostors) & (D[i] < 1 + D[i, j][:, None]))
+
+
+def _nearest_ten(question: Question, p: Instance) -> Instance | None:
+    listed = np.asarray(p.impostors)
+    distances = np.where(listed, _euclid(p)[p.targets[:, 0]], np.inf)
+    kept = np.zeros_like(listed)
+    np.put_along_axis(kept, np.argsort(distances, axis=1, kind="stable")[:, :10], True, axis=1)
+    kept &= listed
+    return None if (kept == listed).all() else _with(p, p.targets, kept)
+
+
+def _left_of_hardest(method: LMNN, question: Question) -> float:
+    """As `_left`, where a target has its largest slack alone: prices whose sums are at most mu bound that too."""
+    import cvxpy as cp
+
+    p, M = question.checked(method.instance), question.metric
+    listed = np.asarray(p.impostors)
+    if method.squared or not listed.any(axis=1).all():
+        return math.inf
+    values, vectors = np.linalg.eigh(M)
+    z, (i, j) = p.X @ (vectors * np.sqrt(np.maximum(values, 0))), p.targets.T
+    D = squared_euclidean(z, z)
+    others = np.where(listed, D[i], np.inf)
+    slacks = np.maximum(0.0, 1 + D[i, j] - others.min(axis=1))
+    objective = float((1 - p.mu) * D[i, j].sum() + p.mu * slacks.sum())
+    # the prices of a few of each target bound it, tightly where the metric is optimal
+    few = np.sort(others, axis=1)[:, min(FEW, len(D)) - 1]
+    t, l = np.nonzero((others <= few[:, None]) & listed)  # noqa: E741
+    if len(t) > MOST or objective <= 0:
+        return math.inf
+    triplets, of_target = np.column_stack([p.targets[t], l]), t == np.arange(len(p.targets))[:, None]
+    stated = dual(p.X, p.targets, triplets, p.mu, squared=False)
+    capped = of_target.astype(float) @ stated.var_dict["lambda"] <= p.mu
+    found = solve_problem(cp.Problem(stated.objective, [*stated.constraints, capped]), "clarabel")
+    repaired = method.certify(p, M, {"price": found["lambda"], "triplets": triplets}).dual
+    price, (point, target) = repaired["price"], np.asarray(repaired["triplets"])[:, :2].T
+    sums = np.bincount(np.unique(point * len(D) + target, return_inverse=True)[1], price)
+    bound = float(price.sum()) * p.mu / max(p.mu, float(sums.max(initial=0.0)))
+    return max(0.0, objective - bound) / objective
 
 
 def _one_way(question: Question, p: Instance) -> Instance | None:

@@ -498,7 +498,7 @@ def test_what_is_proved_of_each_kind_of_data() -> None:
     [
         ("nothing wrong", "certified", ""),
         ("λ‖A‖² for λ/2 ‖A‖²", "refuted", "lam ||A||^2 where the paper has lam/2"),
-        ("λ halved", "refuted", ""),
+        ("λ halved", "refuted", "optimal for lam = 0.0025"),
         ("Σ ξ for the mean", "refuted", "sum_i xi_i where the paper has 1/n"),
         ("itself among its neighbours", "refuted", "K - 1 neighbours"),
         ("L transposed", "refuted", "L^T in place of L"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import warnings
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cvxml
+from cvxml.core.misreading import Question
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
 from cvxml.methods import get, lmnn
@@ -54,17 +56,19 @@ def nearest(X: Any, y: Any, k: int) -> list[list[int]]:
     return lists
 
 
+def distances(X: Any, M: Any, i: Any, j: Any) -> Any:
+    """Of pairs (t,), as a cvxpy expression."""
+    E = X[i] - X[j]
+    return np.einsum("ta,tb->tab", E, E).reshape(len(E), -1) @ cp.vec(M, order="C")
+
+
 def by_cvxpy(X: Any, pull: Any, push: Any, a: float, b: float, squared: bool) -> np.ndarray:
     """argmin a sum_pull D(i, j) + b sum_push [1 + D(i, j) - D(i, far)]_+, of any pairs and triplets."""
-    d = X.shape[1]
-    M = cp.Variable((d, d), PSD=True)
-
-    def D(i: int, j: int) -> Any:
-        return cp.sum(cp.multiply(np.outer(X[i] - X[j], X[i] - X[j]), M))
-
-    hinge = cp.pos(cp.hstack([1 + D(i, j) - D(i, far) for i, j, far in push]))
+    M = cp.Variable((X.shape[1],) * 2, PSD=True)
+    i, j, far = np.array(push).T
+    hinge = cp.pos(1 + distances(X, M, i, j) - distances(X, M, i, far))
     total = cp.sum_squares(hinge) if squared else cp.sum(hinge)
-    problem = cp.Problem(cp.Minimize(a * sum(D(i, j) for i, j in pull) + b * total))
+    problem = cp.Problem(cp.Minimize(a * cp.sum(distances(X, M, *np.array(pull).T)) + b * total))
     problem.solve(solver="CLARABEL", tol_gap_rel=1e-10, tol_gap_abs=1e-10, tol_feas=1e-10)
     found: np.ndarray = M.value
     return found
@@ -289,6 +293,9 @@ def misreadings(X: Any, y: Any) -> dict[str, tuple[Any, Any, float, float]]:
         other = nearest(X, y, count)
         return [(i, j) for i, t in enumerate(other) for j in t], list(triplets(y, other)), 0.7, 0.3
 
+    def ten(i: int) -> list[int]:
+        return sorted((far for far in range(len(y)) if y[far] != y[i]), key=lambda far: (D(i, far), far))[:10]
+
     with_self = [[i, *listed[:1]] for i, listed in enumerate(lists)]
     once = [(i, j) for i, j in pull if not (i in lists[j] and j < i)]
     return {
@@ -308,6 +315,7 @@ def misreadings(X: Any, y: Any) -> dict[str, tuple[Any, Any, float, float]]:
         ),
         "nearest_only": (pull, only(min), 0.7, 0.3),
         "furthest_only": (pull, only(max), 0.7, 0.3),
+        "ten": (pull, [(i, j, far) for i, j, far in push if far in ten(i)], 0.7, 0.3),
         "frozen": (pull, [(i, j, far) for i, j, far in push if D(i, far) < 1 + D(i, j)], 0.7, 0.3),
         "one_way": (once, [(i, j, far) for i, j, far in push if (i, j) in once], 0.7, 0.3),
     }
@@ -316,10 +324,13 @@ def misreadings(X: Any, y: Any) -> dict[str, tuple[Any, Any, float, float]]:
 def misread_data(name: str = "") -> tuple[Any, Any]:
     """Where few impostors count, or little, A = 0 would be optimal: the classes are further apart, or points nearer."""
     rng = np.random.default_rng(3)
-    y = np.arange(18) % 2
+    n = 30 if name == "ten" else 18
+    y = np.arange(n) % 2
     apart = {"push_mean": 60.0, "push_per_point": 6.0}.get(name, 1.5)
     unit = 0.35 if name == "frozen" else 1.0
-    return unit * (2 * rng.standard_normal((18, 2)) + apart * y[:, None]), y
+    # a long feature that says nothing: those who are near by the other are far by Euclid
+    noise = [1.0, 4.0] if name == "ten" else 1.0
+    return unit * (2 * rng.standard_normal((n, 2)) * noise + apart * y[:, None]), y
 
 
 @every_hinge
@@ -347,7 +358,38 @@ def test_the_other_hinge_is_named(method: str) -> None:
 
 def test_every_misreading_is_tested() -> None:
     for method in IDS:
-        assert set(get(method).MISREADINGS) == {*misreadings(*misread_data()), "hinge", "exchanged"}
+        others = {"hinge", "exchanged", "hardest"}
+        assert set(get(method).MISREADINGS) == {*misreadings(*misread_data()), *others}
+
+
+def test_one_impostor_of_each_target_in_place_of_all_is_named() -> None:
+    """max for sum; what any other metric leaves is never said to be less than it is."""
+    X, y = misread_data("ten")
+    lists = nearest(X, y, 2)
+    pull = [(i, j) for i, listed in enumerate(lists) for j in listed]
+    M = cp.Variable((2, 2), PSD=True)
+    slacks = []
+    for i, j in pull:
+        others = np.flatnonzero(y != y[i])
+        own = distances(X, M, np.array([i]), np.array([j]))
+        slacks.append(cp.max(cp.pos(1 + own - distances(X, M, np.full(len(others), i), others))))
+    costs = 0.7 * cp.sum(distances(X, M, *np.array(pull).T)) + 0.3 * cp.sum(cp.hstack(slacks))
+    problem = cp.Problem(cp.Minimize(costs))
+    problem.solve(solver="CLARABEL", tol_gap_rel=1e-10, tol_gap_abs=1e-10, tol_feas=1e-10)
+    report = cvxml.check("lmnn", X, y, M.value, mu=0.3, n_neighbors=2)
+    assert report.verdict is Verdict.REFUTED
+    hardest = get("lmnn").MISREADINGS["hardest"]
+    assert any(hardest.sentence in said for said in report.diagnosis), str(report)
+    best, rng = problem.value, np.random.default_rng(0)
+    for noise in (1e-3, 0.1, 1.0):
+        factor = np.linalg.cholesky(M.value + 1e-9 * np.eye(2)) + noise * rng.standard_normal((2, 2))
+        M.value = factor @ factor.T
+        question = Question(X, y, M.value, 1e-6, {"mu": 0.3, "n_neighbors": 2})
+        assert hardest.left is not None
+        assert hardest.left(question) >= (problem.objective.value - best) / problem.objective.value - 1e-7
+    squared = get("lmnn:squared_hinge").MISREADINGS["hardest"]
+    assert squared.left is not None
+    assert squared.left(question) == math.inf
 
 
 def compared(seed: int, n: int = 12, count: int = 40) -> tuple[Any, list[Any]]:
