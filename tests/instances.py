@@ -10,12 +10,15 @@ import numpy as np
 from cvxml import datasets
 from cvxml.core.exact import Exact
 from cvxml.core.metric import FloatArray
+from cvxml.core.report import Verdict
 from cvxml.core.result import Status
 from cvxml.methods import get, names
 
 # a start from which nca ends at a finite metric on random_data(7, n=14, d=3, classes=2), and not at infinity
 START: dict[str, dict[str, Any]] = {"nca": {"init": np.eye(3)}}
 
+# of a metric that is proved not to be optimal
+NOT_OPTIMAL = (Verdict.REFUTED, Verdict.CLOSE)
 # methods with a solution in closed form: no steps to run out of, one that is told of
 CLOSED_FORM = ("glml", "rca", "gmml", "lfda")
 # whose metric has determinant 1, in any units

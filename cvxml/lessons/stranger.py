@@ -196,9 +196,9 @@ def _():
 
         **The diagnosis.** A refuted metric is tried as the answer to each misreading that is known of the method, and
         to slips in handing it over. One is named only if the metric is *certified* for it, at the tolerance
-        asked for, or at $10^{-3}$ with its figure. So is another $\lambda$: the objective is linear in it, and where what is
-        left to gain has slope 0 in $\lambda$ is the one the metric is best for. What is ten times nearer than the
-        problem itself is listed as nearest. No diagnosis means that none of them fits, nothing more.
+        asked for, or at $10^{-3}$ with its figure. So is another $\lambda$: the objective is linear in it, and the
+        metric is best for the one at which what is left to gain has slope 0. What is ten times nearer than
+        the problem itself is listed as nearest. No diagnosis means that none of them fits, nothing more.
 
         **What is proved.** The verdict. And of a diagnosis, that the matrix solves that other problem; that this is
         what happened in the stranger's program is likely, and not proved.

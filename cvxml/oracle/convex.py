@@ -80,7 +80,11 @@ def check_convex(asked: Asked) -> Report:
     if verdict is Verdict.REFUTED and proof is not None and _is_close(proof, scale) and not any(diagnosis):
         verdict = Verdict.CLOSE
         share = f"{_relative(proof, scale):.2g} of the scale"
-        reasons = [*reasons, f"near the optimum of this problem, and not at it: {share}; stop later"]
+        unsought = "" if asked.diagnosed else ", unless a misreading explains it, which was not looked for"
+        reasons = [
+            *reasons,
+            f"near the optimum of this problem, and not at it: {share}; stop later{unsought}",
+        ]
     verdict, reasons = _judge_value(asked, proof, reference, scale, ties, verdict, reasons)
     if cut and verdict is Verdict.INCONCLUSIVE:
         reasons = [*reasons, LATE]

@@ -38,6 +38,7 @@ BETTER = 100  # times less of its scale must be left in a misreading that is nam
 LESS = 10  # times less must be left in a misreading, as a number
 NOT_BY_LUCK = 1e-6  # what may be left where the optimum is not unique
 NEARER = 10  # times less must be left in what is listed as nearest
+SURELY = 1000  # times less must be left at a number that is next to what was asked for
 LISTED = 3  # of these at most
 PART = 2  # times less must be left in one misreading before it is tried together with another
 SELDOM = 1e-3  # of random errors are explained as well by one of all that were tried
@@ -74,7 +75,11 @@ def told(found: list[Explanation], own: Left, tol: float, d: int) -> Diagnosis:
     """What is said of all that was found. own: what is left in the problem itself. d: of the metric."""
     told = [each for each in found if _is_less(each.left, own) and luck(each, own, d, len(found)) <= SELDOM]
     named = [each for each in told if each.left.unique or each.left.share <= NOT_BY_LUCK]
-    exact = [each.sentence for each in named if each.left.share <= tol]
+    exact = [
+        each.sentence
+        for each in named
+        if each.left.share <= tol and not (each.slight and SURELY * each.left.share > own.share)
+    ]
     near = [
         f"to {each.left.share:.2g} of the scale, {each.sentence}"
         for each in named

@@ -20,7 +20,7 @@ from cvxml.family.threshold import BELOW
 from cvxml.methods import get
 from cvxml.methods.boostmetric import threshold
 from cvxml.oracle.saved import recertify
-from tests.instances import fractions, random_data, real_data
+from tests.instances import NOT_OPTIMAL, fractions, random_data, real_data
 from tests.methods.frobmetric.test_frobmetric import triplets
 from tests.methods.rtml.test_rtml import outer
 from tests.recomputed import assert_proved, assert_refused, dual_of, recompute
@@ -77,7 +77,7 @@ def test_zero_is_optimal_from_the_largest_eigenvalue_of_the_mean_of_H(share: flo
     H = outer(X, triplets(y, X, 2))
     v = share * float(np.linalg.eigvalsh(np.mean(H, axis=0))[-1])
     report = cvxml.check("boostmetric", X, y, np.zeros((4, 4)), v=v, n_neighbors=2)
-    assert report.verdict is (Verdict.CERTIFIED if share > 1 else Verdict.REFUTED)
+    assert report.verdict in ((Verdict.CERTIFIED,) if share > 1 else NOT_OPTIMAL)
 
 
 def test_any_prices_bound_any_metric() -> None:

@@ -12,6 +12,7 @@ import pytest
 import cvxml
 from cvxml.core.report import Report, Verdict
 from cvxml.methods import get
+from tests.instances import NOT_OPTIMAL
 from tests.methods.glml.local_metrics import Student, random_unit
 
 MISREADINGS = get("glml").MISREADINGS
@@ -189,7 +190,7 @@ def test_random_wrong_metrics_get_no_diagnosis(d: int) -> None:
     for seed in range(40):
         X, y = data(seed, d=d, sizes=(20, 30, 15))
         report = judged(X, y, random_unit(rng, d), X[seed], priors="empirical" if seed % 2 else None)
-        assert report.verdict is Verdict.REFUTED
+        assert report.verdict in NOT_OPTIMAL
         assert report.diagnosis == ()
 
 

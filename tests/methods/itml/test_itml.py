@@ -13,7 +13,7 @@ import cvxml
 from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
 from cvxml.methods.itml import instance
-from tests.instances import objective_of, random_data, real_data
+from tests.instances import NOT_OPTIMAL, objective_of, random_data, real_data
 from tests.methods.itml.problems import dual_value, outer, random_metric, solved
 
 ONE = {"similar": [[0, 1]], "dissimilar": []}
@@ -96,7 +96,7 @@ def test_where_no_bound_is_violated_the_prior_is_optimal() -> None:
     for factor, tol, verdict in (
         (1.0, "strict", Verdict.CERTIFIED),
         (1 + 1e-7, "normal", Verdict.CERTIFIED),
-        (1 + 1e-5, "normal", Verdict.REFUTED),
+        (1 + 1e-5, "normal", Verdict.CLOSE),
         (1 + 1e-5, "loose", Verdict.CERTIFIED),
         (1.01, "loose", Verdict.REFUTED),
     ):
@@ -276,7 +276,7 @@ def test_wrong_metrics_are_refuted() -> None:
     for wrong in (np.eye(3), 1.01 * best.metric, 0.99 * best.metric, tilted, 0 * best.metric, rank_one,
                   np.diag(np.diag(best.metric)), best.metric - 2 * np.eye(3)):  # fmt: skip
         report = cvxml.check("itml", X, y, wrong)
-        assert report.verdict is Verdict.REFUTED
+        assert report.verdict in NOT_OPTIMAL
         str(report)
         report.to_json()
     assert cvxml.check("itml", X, y, best.metric, tol="strict").verdict is Verdict.CERTIFIED

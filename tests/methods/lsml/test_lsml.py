@@ -23,7 +23,7 @@ from cvxml.core.result import Status
 from cvxml.family import logdet_path
 from cvxml.methods import get
 from tests.cli.commands import Cli
-from tests.instances import random_data, real_data
+from tests.instances import NOT_OPTIMAL, random_data, real_data
 from tests.recomputed import assert_proved, assert_refused, dual_of
 
 # one comparison that counts: a near pair 3 along the first axis, a far one 1 along the other
@@ -112,7 +112,7 @@ def test_from_kkt(seed: int) -> None:
     assert np.linalg.norm(solution.metric - known.M) <= solution.certificate.radius * (1 + 1e-6) + 1e-9
     assert cvxml.check("lsml", known.X, None, known.M, **given).verdict is Verdict.CERTIFIED
     wrong = cvxml.check("lsml", known.X, None, 1.01 * known.M, diagnosed=False, **given)
-    assert wrong.verdict is Verdict.REFUTED
+    assert wrong.verdict in NOT_OPTIMAL
 
 
 @pytest.mark.parametrize("seed", range(4))

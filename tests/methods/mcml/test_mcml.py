@@ -11,7 +11,6 @@ from scipy.special import expit, logsumexp
 from sklearn.exceptions import ConvergenceWarning
 
 import cvxml
-from cvxml.core.report import Verdict
 from cvxml.core.result import Certificate, Status
 from cvxml.family.barrier import path
 from cvxml.family.bound import prove
@@ -22,7 +21,7 @@ from cvxml.family.mixing import Anchors
 from cvxml.family.softmax import Objective, OfDiagonal, Softmaxes
 from cvxml.family.symmetric import svec
 from cvxml.methods.mcml import METHOD, weights
-from tests.instances import objective_of, random_data
+from tests.instances import NOT_OPTIMAL, objective_of, random_data
 from tests.methods.mcml.problems import SETS, Data, solved
 
 every_set = pytest.mark.parametrize("name", SETS)
@@ -378,7 +377,7 @@ def test_another_metric_is_refuted(wrong: float) -> None:
     X, y = SETS["random"]
     metric = wrong * solved("random").metric
     report = cvxml.check("mcml", X, y, metric, diagnosed=False)
-    assert report.verdict is Verdict.REFUTED
+    assert report.verdict in NOT_OPTIMAL
     assert report.witness is not None
     better = objective_of("mcml", X, y, metric) - objective_of("mcml", X, y, report.witness.metric)
     assert better == pytest.approx(report.witness.better_by, rel=1e-6)

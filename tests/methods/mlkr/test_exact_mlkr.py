@@ -15,7 +15,7 @@ from cvxml.core.balls import balls, precision
 from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
 from cvxml.core.squares import whole
-from cvxml.methods.mlkr import certify
+from cvxml.family import stationary
 from cvxml.oracle.saved import recertify
 from tests.instances import exact_of
 
@@ -122,7 +122,7 @@ def test_what_a_free_row_wins_is_no_less_than_is_so() -> None:
         G, root = rng.standard_normal((2, 2)), rng.standard_normal((2, 2))
         G, C = G + G.T, root @ root.T + np.eye(2)
         with precision():
-            t = Fraction(certify._won(*(balls(*whole(A)) for A in (G, C))))
+            t = Fraction(stationary._won(*(balls(*whole(A)) for A in (G, C))))
         (a, b), (_, c) = (
             [Fraction(g) + t * Fraction(own) for g, own in zip(*rows, strict=True)]
             for rows in zip(G.tolist(), C.tolist(), strict=True)

@@ -17,7 +17,7 @@ from cvxml.core.result import Status
 from cvxml.methods import get
 from cvxml.methods.mlr import MISREADINGS, MLR, delta, every_ranking, instance, objective, problem, rankings
 from tests.family.test_interleaving import MEASURES, cost, loss
-from tests.instances import random_data, real_data
+from tests.instances import NOT_OPTIMAL, random_data, real_data
 
 LINE = (np.array([[0.0], [1.0], [3.0], [4.0]]), [0, 0, 1, 1])
 METHOD = get("mlr")
@@ -143,7 +143,7 @@ def test_up_to_some_weight_0_is_optimal(measure: str) -> None:
     assert below.gap == 0
     assert above.metric.any()
     refuted = cvxml.check("mlr", X, y, np.zeros((3, 3)), measure=measure, C=1.1 * limit)
-    assert refuted.verdict is Verdict.REFUTED
+    assert refuted.verdict in NOT_OPTIMAL
 
 
 def test_prices_that_do_not_prove_it_do_not() -> None:
@@ -276,7 +276,7 @@ def test_a_misreading_is_the_problem_that_it_says(name: str) -> None:
     for size in (1e-3, 1e-1, 0.5):
         turn = np.eye(2) + size * rng.standard_normal((2, 2))
         assert misread(name, turn @ metric @ turn.T, *asked) >= best - 1e-8 * best
-    assert cvxml.check("mlr", X, y, metric, diagnosed=False, **params).verdict is Verdict.REFUTED
+    assert cvxml.check("mlr", X, y, metric, diagnosed=False, **params).verdict in NOT_OPTIMAL
     stated = MISREADINGS[name].problem
     assert stated is not None
     other = stated(Question(X, y, metric, 1e-6, params))

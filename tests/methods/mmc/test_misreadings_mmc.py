@@ -13,7 +13,7 @@ import cvxml
 from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
 from cvxml.methods import get
-from tests.instances import random_data, real_data
+from tests.instances import NOT_OPTIMAL, random_data, real_data
 from tests.methods.mmc.problems import both, differences, distances, judged
 
 
@@ -150,6 +150,6 @@ def test_a_vector_pinned_elsewhere_is_no_minimiser() -> None:
     assert g(np.diag(best.metric) / 2) == pytest.approx(-5.47176, abs=1e-5)
     # whatever the multiple, it is off: its direction is no solution of the problem either
     report = judged("mmc:diagonal", X, y, np.diag(pinned) / (s @ pinned))
-    assert report.verdict is Verdict.REFUTED
+    assert report.verdict in NOT_OPTIMAL
     assert report.rel_gap is not None
     assert report.rel_gap > 0.005
