@@ -156,6 +156,6 @@ def mistaken(definition: Definition, inputs: Inputs) -> dict[str, tuple[str, Flo
         why = ", ".join(f"{k} = {value:.6g} where it is {params[k]:.6g}" for k, value in other.items())
         # where lam or C hardly matters, a mistake in it has the same answer
         report = cvxml.check(formula, inputs["X"], inputs.get("y"), metric, **params)
-        if report.verdict is Verdict.REFUTED:
+        if report.verdict in (Verdict.REFUTED, Verdict.CLOSE):
             found[name] = (f"optimal for {why}", metric)
     return found

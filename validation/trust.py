@@ -172,9 +172,12 @@ def wrongness(case: Case, A: np.ndarray, said: Any, tol: float) -> str:
     low, high, value, scale = truth(case, psd)
     if verdict == "certified" and value - high > Fraction(tol) * scale + slack:
         return f"certified, and worse by {float(value - high):.3g} where {float(tol * float(scale)):.3g} is allowed"
-    if verdict == "refuted" and value - low <= Fraction(tol) * scale * Fraction(999_999, 1_000_000) - slack:
+    if (
+        verdict in ("refuted", "close")
+        and value - low <= Fraction(tol) * scale * Fraction(999_999, 1_000_000) - slack
+    ):
         return (
-            f"refuted, and within {float(value - low):.3g} where {float(tol * float(scale)):.3g} is allowed"
+            f"{verdict}, and within {float(value - low):.3g} where {float(tol * float(scale)):.3g} is allowed"
         )
     return ""
 
@@ -315,7 +318,8 @@ def report(outcomes: list[Outcome], seconds: float) -> str:
     ]
     for name in dict.fromkeys(outcome.case for outcome in outcomes):
         own = [outcome for outcome in outcomes if outcome.case == name]
-        counts = Counter(outcome.verdict for outcome in own)
+        # what is close is refuted too
+        counts = Counter(outcome.verdict.replace("close", "refuted") for outcome in own)
         bad = sum(bool(outcome.wrong) for outcome in own)
         figures = " | ".join(str(counts[v]) for v in ("certified", "refuted", "inconclusive"))
         lines.append(f"| {name} | {len(own)} | {figures} | {bad} |")

@@ -94,7 +94,7 @@ def test_the_contract_is_tested(tmp_path: Path) -> None:
 def test_it_is_timed() -> None:
     assert [each.points.name for method, each in convex.examples() if method == "toy"] == ["iris", "wine"]
     parts = [task.method for task in convex.tasks(False) if task.method.startswith("toy")]
-    assert parts == ["toy, cvxpy", "toy, cvxpy", "toy, growth"]
+    assert parts == ["toy, cvxpy", "toy, cvxpy", "toy, growth", "toy, growth"]
     assert [rival.name for rival in vectorised.rivals("toy", X, Y)] == [
         f"cvxpy, {solver}, row by row" for solver in ("CLARABEL", "SCS")
     ]

@@ -12,7 +12,7 @@ What is wrong, and must not occur (attack.py, attack_local.py, attack_step.py):
     certified    "certified" of what is no metric, or of a metric that is worse than another by more than is allowed:
                  tol * scale plus the stated rounding, which itself may not exceed what docs/duality.md says
     bound        a lower bound, less its stated rounding, above an objective that is attained
-    refuted      "refuted" of what is a metric where the witness is not better by tol * scale
+    refuted      "refuted" or "close" of what is a metric where the witness is not better by tol * scale
     objective    a stated objective that is off by more than the stated rounding and 4 ulps
     exact        an interval of exact arithmetic that begins above an objective that is attained, or ends elsewhere than
                  at that of the metric

@@ -95,7 +95,7 @@ def table(outcomes: list[Outcome], name: str, key: Callable[[Outcome], str]) -> 
 
 
 def _row(of: list[Outcome]) -> str:
-    said = Counter(each.verdict for each in of)
+    said = Counter(each.verdict.replace("close", "refuted") for each in of)  # what is close is refuted too
     known = ("certified", "refuted", "inconclusive", "refused")
     counts = [
         len(of),

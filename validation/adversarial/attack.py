@@ -208,7 +208,7 @@ class Attack:
             if self.excluded(A):
                 wrong.append("certified: what is no metric")
             wrong += self.proved(tol, report.rounding, scale, at)
-        if report.verdict == "refuted" and self.feasible(A):
+        if report.verdict in ("refuted", "close") and self.feasible(A):
             if optimal:
                 wrong.append("refuted: the optimum")
             elif report.witness is None:

@@ -60,7 +60,7 @@ class LocalAttack(Attack):
             if self.excluded(A):
                 wrong.append("certified: what is no metric")
             wrong += self.local(real(report.tol) * real(SHARE), report.rounding, value, scale)
-        if report.verdict == "refuted" and report.witness is not None and self.feasible(A):
+        if report.verdict in ("refuted", "close") and report.witness is not None and self.feasible(A):
             better = value - self.problem.value(report.witness.metric)[0]
             if more(real(report.tol * (1 - 1e-6)) * scale, better):
                 wrong.append(f"refuted: the witness is better by {text(better)}, scale {text(scale)}")

@@ -98,7 +98,7 @@ class StepAttack(Attack):
                 wrong.append("certified: what is no metric")
             scale = problem.scale(at) if isinstance(problem, NCA) else real(report.scale)
             wrong += self.stationary(at, tol, report.rounding, scale)
-        if report.verdict == "refuted" and self.feasible(A) and not self.limited():
+        if report.verdict in ("refuted", "close") and self.feasible(A) and not self.limited():
             if report.witness is None:
                 wrong.append(f"refuted: a metric, without a witness: {report.reasons}")
             else:

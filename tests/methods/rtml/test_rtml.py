@@ -16,7 +16,7 @@ from cvxml.core.report import Verdict
 from cvxml.core.result import Status
 from cvxml.methods import get
 from tests.cli.commands import Cli
-from tests.instances import random_data, real_data
+from tests.instances import NOT_OPTIMAL, random_data, real_data
 from tests.methods.frobmetric.test_frobmetric import LINE, triplets
 from tests.recomputed import assert_proved, assert_refused, dual_of
 
@@ -124,7 +124,7 @@ def test_from_kkt(seed: int) -> None:
     report = cvxml.check("rtml", known.X, None, known.M, **given)
     assert report.verdict is Verdict.CERTIFIED
     wrong = cvxml.check("rtml", known.X, None, 1.01 * known.M, diagnosed=False, **given)
-    assert wrong.verdict is Verdict.REFUTED
+    assert wrong.verdict in NOT_OPTIMAL
 
 
 def test_without_a_width_it_is_frobmetric() -> None:

@@ -14,7 +14,7 @@ from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
 from cvxml.methods import get
-from tests.instances import random_data, real_data
+from tests.instances import NOT_OPTIMAL, random_data, real_data
 from tests.methods.frobmetric.test_frobmetric import LINE, triplets
 from tests.recomputed import assert_proved, assert_refused
 
@@ -168,7 +168,7 @@ def test_from_kkt(seed: int) -> None:
     assert np.linalg.norm(solution.metric - M) <= solution.certificate.radius * (1 + 1e-6) + 1e-9
     assert cvxml.check(ID, known.X, None, M, **given).verdict is Verdict.CERTIFIED
     wrong = cvxml.check(ID, known.X, None, 1.01 * M, diagnosed=False, **given)
-    assert wrong.verdict is Verdict.REFUTED
+    assert wrong.verdict in NOT_OPTIMAL
 
 
 def test_columns_there_twice_share_a_weight_and_the_metric_is_the_same() -> None:

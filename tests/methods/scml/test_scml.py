@@ -16,7 +16,7 @@ from cvxml.core.report import Verdict
 from cvxml.core.result import Status
 from cvxml.methods import get
 from cvxml.methods.scml import basis_of
-from tests.instances import random_data, real_data
+from tests.instances import NOT_OPTIMAL, random_data, real_data
 from tests.methods.frobmetric.test_frobmetric import LINE, triplets
 from tests.recomputed import assert_proved, assert_refused
 
@@ -52,7 +52,7 @@ def test_on_a_line_by_hand(beta: float) -> None:
     assert solution.status is Status.CONVERGED
     assert solution.objective == pytest.approx(expected, rel=1e-8)
     assert cvxml.check(ID, X, y, [[w]], beta=beta, n_neighbors=1).verdict is Verdict.CERTIFIED
-    assert cvxml.check(ID, X, y, [[w + 0.01]], beta=beta, n_neighbors=1).verdict is Verdict.REFUTED
+    assert cvxml.check(ID, X, y, [[w + 0.01]], beta=beta, n_neighbors=1).verdict in NOT_OPTIMAL
 
 
 def basis(kind: str, X: FloatArray) -> FloatArray:
@@ -133,7 +133,7 @@ def test_zero_is_optimal_from_a_beta_on(above: bool) -> None:
     solution = cvxml.solve(ID, X, y, tol=1e-9, **given)
     assert solution.metric.any() != above
     report = cvxml.check(ID, X, y, np.zeros((4, 4)), tol="strict", exact=True, **given)
-    assert report.verdict is (Verdict.CERTIFIED if above else Verdict.REFUTED)
+    assert report.verdict in ((Verdict.CERTIFIED,) if above else NOT_OPTIMAL)
 
 
 def test_the_basis_that_is_made() -> None:
