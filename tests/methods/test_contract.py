@@ -117,7 +117,7 @@ def test_check_certifies_the_optimum_and_refutes_worse_points(
         assert report.verdict is Verdict.CERTIFIED, (tol, str(report))
     for k, wrong in enumerate(worse_points(method, X, y, solution.metric, **params)):
         report = cvxml.check(method, X, y, wrong, diagnosed=k == 0, **explicit)
-        assert report.verdict is Verdict.REFUTED
+        assert report.verdict in NOT_OPTIMAL
         assert report.witness is not None
         theirs = objective_of(method, X, y, wrong, **explicit)
         ours = objective_of(method, X, y, report.witness.metric, **explicit)

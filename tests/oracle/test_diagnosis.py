@@ -36,9 +36,13 @@ def mistaken(
     share: float | None = None,
     cone: bool = True,
     power: int = 1,
+    far: Callable[[Any], Any] = cp.max,
     rows: Callable[[int, list[int], list[int]], list[tuple[list[int], list[int]]]] = lambda i, T, J: [(T, J)],
 ) -> FloatArray:
-    """weight lam ||A||^2 + share sum xi^power, a slack for each of the `rows` of a point: targets and impostors."""
+    """weight lam ||A||^2 + share sum xi^power, a slack for each of the `rows` of a point: targets and impostors.
+
+    far: what is taken of the distances of targets.
+    """
     n, d = X.shape
     A = cp.Variable((d, d), symmetric=True)
 
@@ -52,9 +56,8 @@ def mistaken(
         for targets, impostors in rows(i, T, J):
             if len(targets) == 0 or len(impostors) == 0:
                 continue
-            far = cp.max(cp.hstack([D(i, j) for j in targets]))
             near = cp.min(cp.hstack([D(i, j) for j in impostors]))
-            slacks.append(cp.pos(1 + far - near))
+            slacks.append(cp.pos(1 + far(cp.hstack([D(i, j) for j in targets])) - near))
     loss = cp.sum(cp.hstack(slacks) ** power)
     value = weight * lam * cp.sum_squares(A) + (1 / n if share is None else share) * loss
     problem = cp.Problem(cp.Minimize(value), [A >> 0] if cone else [])
@@ -90,6 +93,7 @@ MISTAKES: dict[str, tuple[str, dict[str, Any]]] = {
     "lam_on_losses": ("optimal for 1/2 ||A||^2 + lam/n sum", {"lam": 1.0, "share": LAM / 36}),
     "squared_hinge": ("sum_i xi_i^2 where", {"power": 2}),
     "no_cone": ("the problem without A psd", {"cone": False}),
+    "mean_target": ("the mean over a point's targets", {"far": cp.mean}),
 }
 
 

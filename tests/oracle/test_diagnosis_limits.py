@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 
+import cvxpy as cp
 import numpy as np
 import pytest
 
@@ -171,14 +172,14 @@ def test_a_metric_near_to_one_of_many_optima_by_luck_is_not_named() -> None:
     assert report.diagnosis == ()
 
 
-@pytest.mark.parametrize("squared", [False, True])
+@pytest.mark.parametrize("kind", ["no_cone", "squared", "mean"])
 @pytest.mark.parametrize("seed", range(5))
-def test_any_prices_bound_the_misread_problems(seed: int, squared: bool) -> None:
-    """Weak duality, the hinge squared or the cone left out: garbage, the best prices, and these doubled."""
+def test_any_prices_bound_the_misread_problems(seed: int, kind: str) -> None:
+    """Weak duality, the hinge squared, a mean, or the cone left out: garbage, the best prices, and these doubled."""
     from cvxml.methods.mlsvm.instance import instance
     from cvxml.methods.mlsvm.misreadings import _bound
     from cvxml.methods.mlsvm.misreadings_problem import prices
-    from cvxml.methods.mlsvm.rows import losses, usable_rows
+    from cvxml.methods.mlsvm.rows import losses, mean_losses, usable_rows
 
     X, y, lists = data()
     rng = np.random.default_rng(seed)
@@ -188,11 +189,13 @@ def test_any_prices_bound_the_misread_problems(seed: int, squared: bool) -> None
         rng.exponential(10.0 ** rng.uniform(-4, 1), sum(len(listed[i]) for i in N.usable))
         for listed in (N.impostors, N.targets)
     ]
-    best = prices(X, N, LAM, squared)
+    best = prices(X, N, LAM, kind)
     tried = [(*garbage,), best, tuple(2 * values for values in best)]
-    bound = max(_bound(X, N, LAM, squared, u, w) for u, w in tried)
-    for A in (np.zeros((3, 3)), mistaken(X, y, lists, cone=squared, power=2 if squared else 1)):
-        hinge = np.maximum(0.0, 1 + losses(X, usable_rows(given), A)) ** (2 if squared else 1)
+    bound = max(_bound(X, N, LAM, kind, u, w) for u, w in tried)
+    margins, power = mean_losses if kind == "mean" else losses, 2 if kind == "squared" else 1
+    how = {"far": cp.mean if kind == "mean" else cp.max, "cone": kind != "no_cone", "power": power}
+    for A in (np.zeros((3, 3)), mistaken(X, y, lists, **how)):
+        hinge = np.maximum(0.0, 1 + margins(X, usable_rows(given), A)) ** power
         assert bound <= LAM / 2 * np.sum(A**2) + hinge.sum() / n + 1e-9
 
 

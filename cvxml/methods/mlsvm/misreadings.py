@@ -3,9 +3,10 @@
 Most are problem (2) again, with another lam or other rows. A row is a point with its targets and impostors; where a
 misreading has more than one row for a point, or the point itself among its targets, copies of the point are
 appended: n' points with lam n / n' have 1/n' sum xi in the same proportion to lam/2 ||A||^2 as n points with lam.
-Two are other problems, with duals of their own (misreadings_problem.py):
+Three are other problems, with duals of their own (misreadings_problem.py):
     no cone          lam/2 ||A||^2 + 1/n sum xi_i    over all A:   sum s - ||G||^2 / (2 lam),  s_i <= 1/n
     squared hinge    lam/2 ||A||^2 + 1/n sum xi_i^2:               sum s - n/4 sum s^2 - ||P_+(G)||^2 / (2 lam)
+    mean of targets  the mean of a point's targets for the furthest: sum s - ||P_+(G)||^2 / (2 lam), w the same for each
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from cvxml.core.misreading import Misreading, Other, Question, changed
 from cvxml.core.neighbors import k_nearest, squared_euclidean
 from cvxml.methods.mlsvm.instance import Instance, instance, scaled_lam
 from cvxml.methods.mlsvm.neighborhood import Neighborhood
-from cvxml.methods.mlsvm.rows import Row, losses, stays_at_scale, usable_rows
+from cvxml.methods.mlsvm.rows import Row, losses, mean_losses, stays_at_scale, usable_rows
 
 MOST_PAIRS = 1_000_000  # a misreading with more pairs than this is not tried
 
@@ -178,8 +179,8 @@ def _other_neighborhood(question: Question) -> str | None:
     return other
 
 
-def other_problem(question: Question, squared: bool) -> float:
-    """What the metric leaves to gain where the hinge is squared, or where there is no cone; relative, proved."""
+def other_problem(question: Question, kind: str) -> float:
+    """What the metric leaves to gain in a problem of `misreadings_problem`; relative, proved."""
     given = question.checked(instance)
     s = unit_scale(given.X)
     X, N, lam, A = given.X / s, given.N, scaled_lam(given.lam, s), question.metric * s**2
@@ -188,23 +189,24 @@ def other_problem(question: Question, squared: bool) -> float:
         return math.inf
     A = (A + A.T) / 2
     # a psd matrix that is optimal without the cone is optimal with it, and would not be asked about
-    if squared != examine(A)[1].feasible:
+    if (kind != "no_cone") != examine(A)[1].feasible:
         return math.inf
-    power = 2 if squared else 1
-    if not stays_at_scale(A, lam, len(X), partial(losses, X, rows), power):
+    power = 2 if kind == "squared" else 1
+    margins = partial(mean_losses if kind == "mean" else losses, X, rows)
+    if not stays_at_scale(A, lam, len(X), margins, power):
         return math.inf
     from cvxml.methods.mlsvm.misreadings_problem import prices
 
-    u, w = prices(X, N, lam, squared)
+    u, w = prices(X, N, lam, kind)
     objective = lam / 2 * float(np.sum(A**2))
-    objective += float((np.maximum(0.0, 1 + losses(X, rows, A)) ** power).sum()) / len(X)
-    bound = _bound(X, N, lam, squared, u, w)
+    objective += float((np.maximum(0.0, 1 + margins(A)) ** power).sum()) / len(X)
+    bound = _bound(X, N, lam, kind, u, w)
     scale = lam / 2 * float(np.sum(A**2))
     rounding = 1e-13 * (abs(objective) + abs(bound))
     return (objective - bound + rounding) / scale if scale > 0 else math.inf
 
 
-def _bound(X: FloatArray, N: Neighborhood, lam: float, squared: bool, u: FloatArray, w: FloatArray) -> float:
+def _bound(X: FloatArray, N: Neighborhood, lam: float, kind: str, u: FloatArray, w: FloatArray) -> float:
     """The dual value of any prices, made feasible: u and w one number a pair, in the order of the lists."""
     n, d = X.shape
     G, total, at_u, at_w = np.zeros((d, d)), 0.0, 0, 0
@@ -212,15 +214,17 @@ def _bound(X: FloatArray, N: Neighborhood, lam: float, squared: bool, u: FloatAr
         I, T = N.impostors[i], N.targets[i]  # noqa: E741
         u_i, w_i = np.maximum(u[at_u : at_u + len(I)], 0), np.maximum(w[at_w : at_w + len(T)], 0)
         at_u, at_w = at_u + len(I), at_w + len(T)
+        if kind == "mean":
+            w_i = np.full(len(T), w_i.mean())
         s = min(float(u_i.sum()), float(w_i.sum()))
         if s <= 0:
             continue
-        s = s if squared else min(s, 1 / n)
+        s = s if kind == "squared" else min(s, 1 / n)
         away, own = X[i] - X[I], X[i] - X[T]
         G += away.T @ (away * (s * u_i / u_i.sum())[:, None]) - own.T @ (own * (s * w_i / w_i.sum())[:, None])
-        total += s - n / 4 * s**2 if squared else s
+        total += s - n / 4 * s**2 if kind == "squared" else s
     values = np.linalg.eigvalsh(G)
-    paid = np.maximum(values, 0) if squared else values
+    paid = values if kind == "no_cone" else np.maximum(values, 0)
     return total - float(np.sum(paid**2)) / (2 * lam)
 
 
@@ -242,11 +246,15 @@ MISREADINGS: dict[str, Misreading] = {
         lam_times(lambda given: 1 / given.lam**2),
     ),
     "squared_hinge": Misreading(
-        "1/n sum_i xi_i^2 where the paper has 1/n sum_i xi_i", left=partial(other_problem, squared=True)
+        "1/n sum_i xi_i^2 where the paper has 1/n sum_i xi_i", left=partial(other_problem, kind="squared")
     ),
     "no_cone": Misreading(
         "the problem without A psd: P_+ is missing, at the end and in every step",
-        left=partial(other_problem, squared=False),
+        left=partial(other_problem, kind="no_cone"),
+    ),
+    "mean_target": Misreading(
+        "the mean over a point's targets where the constraint has the furthest",
+        left=partial(other_problem, kind="mean"),
     ),
     "argmin": Misreading(
         "the nearest target where the constraint has the furthest: x+ = argmin, as Algorithm 1 is printed",

@@ -1,4 +1,4 @@
-"""The duals of two misreadings of problem (2), in cvxpy: without A psd, and with xi squared (misreadings.py)."""
+"""The duals of three misreadings of problem (2), in cvxpy: no A psd, xi squared, a mean of targets (misreadings.py)."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from cvxml.core.metric import FloatArray
 from cvxml.methods.mlsvm.neighborhood import Neighborhood
 
 
-def dual(X: FloatArray, N: Neighborhood, lam: float, squared: bool) -> cp.Problem:
+def dual(X: FloatArray, N: Neighborhood, lam: float, kind: str) -> cp.Problem:
     """max sum s - ||G + S||^2 / (2 lam) over u, w >= 0 with sum_j u_ij = sum_l w_il = s_i.
 
-    squared: less n/4 sum s^2, and S psd. Otherwise s_i <= 1/n, and S = 0: nothing asks A to be psd.
+    "squared": less n/4 sum s^2, and S psd. Otherwise s_i <= 1/n, and "no_cone": S = 0, as nothing asks A to be psd;
+    "mean": S psd, and all w_il of a point are the same.
     """
     n, d = X.shape
     u = cp.Variable(sum(len(N.impostors[i]) for i in N.usable), nonneg=True, name="u")
@@ -25,14 +26,18 @@ def dual(X: FloatArray, N: Neighborhood, lam: float, squared: bool) -> cp.Proble
     owner_w = np.repeat(np.arange(len(N.usable)), [len(N.targets[i]) for i in N.usable])
     s = (owner_u == np.arange(len(N.usable))[:, None]).astype(float) @ u
     constraints = [s == (owner_w == np.arange(len(N.usable))[:, None]).astype(float) @ w]
-    if not squared:
+    if kind == "no_cone":
         return cp.Problem(cp.Maximize(cp.sum(s) - cp.sum_squares(G) / (2 * lam)), [*constraints, s <= 1 / n])
     S = cp.Variable((d, d), symmetric=True, name="S")
-    value = cp.sum(s) - n / 4 * cp.sum_squares(s) - cp.sum_squares(G + S) / (2 * lam)
-    return cp.Problem(cp.Maximize(value), [*constraints, S >> 0])
+    value = cp.sum(s) - cp.sum_squares(G + S) / (2 * lam)
+    if kind == "mean":
+        counts = np.array([len(N.targets[i]) for i in N.usable])
+        same = w == cp.multiply(s[owner_w], 1 / counts[owner_w])
+        return cp.Problem(cp.Maximize(value), [*constraints, same, s <= 1 / n, S >> 0])
+    return cp.Problem(cp.Maximize(value - n / 4 * cp.sum_squares(s)), [*constraints, S >> 0])
 
 
-def prices(X: FloatArray, N: Neighborhood, lam: float, squared: bool) -> tuple[FloatArray, FloatArray]:
+def prices(X: FloatArray, N: Neighborhood, lam: float, kind: str) -> tuple[FloatArray, FloatArray]:
     """u and w, one number a pair in the order of the lists. SolverFailure if the back end gives no answer."""
-    found = solve_problem(dual(X, N, lam, squared), "clarabel")
+    found = solve_problem(dual(X, N, lam, kind), "clarabel")
     return found["u"], found["w"]

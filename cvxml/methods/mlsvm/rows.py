@@ -39,6 +39,12 @@ def losses(X: FloatArray, rows: list[Row], A: FloatArray) -> FloatArray:
     return far - near
 
 
+def mean_losses(X: FloatArray, rows: list[Row], A: FloatArray) -> FloatArray:
+    """The same with the mean over l."""
+    far = _extreme(X, A, rows, [row.targets for row in rows], np.add) / [len(row.targets) for row in rows]
+    return far - _extreme(X, A, rows, [row.impostors for row in rows], np.minimum)
+
+
 def _extreme(
     X: FloatArray, A: FloatArray, rows: list[Row], lists: list[Listed], extreme: np.ufunc
 ) -> FloatArray:
