@@ -16,7 +16,7 @@ from cvxml.core.report import Verdict
 from cvxml.core.result import Status
 from cvxml.methods import get, names
 from cvxml.oracle.saved import recertify
-from tests.instances import CLOSED_FORM, OF_DETERMINANT_1, checked, objective_of, with_lists
+from tests.instances import CLOSED_FORM, NOT_OPTIMAL, OF_DETERMINANT_1, checked, objective_of, with_lists
 
 
 def instances(method: str) -> list[tuple[Any, dict[str, Any]]]:
