@@ -9,11 +9,11 @@ import pytest
 
 import cvxml
 from cvxml.core.metric import FloatArray
-from cvxml.core.report import Verdict
 from cvxml.core.result import Step
 from cvxml.methods import get, names
 from tests.instances import (
     CLOSED_FORM,
+    NOT_OPTIMAL,
     OF_DETERMINANT_1,
     objective_of,
     random_data,
@@ -111,7 +111,7 @@ def test_a_metric_at_random_gets_no_diagnosis_but_a_factor(method: str) -> None:
         noise = drawn(rng, len(best))
         wrong = (1 - share) * best + share * np.linalg.norm(best) * noise / np.linalg.norm(noise)
         report = cvxml.check(method, X, Y, within(method, wrong), **GIVEN.get(method, {}))
-        assert report.verdict is Verdict.REFUTED
+        assert report.verdict in NOT_OPTIMAL
         assert not [said for said in report.diagnosis if "factor" not in said]
 
 

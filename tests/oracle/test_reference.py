@@ -12,7 +12,7 @@ from cvxml import Verdict
 from cvxml.methods import get, names
 from cvxml.oracle import reference as module
 from cvxml.oracle.asked import Asked
-from cvxml.oracle.diagnose import _Judge
+from cvxml.oracle.judge import Judge
 from cvxml.oracle.reference import ROUGH, reference
 from tests.instances import checked, random_data
 
@@ -115,7 +115,7 @@ def test_what_a_metric_loses_is_not_overstated_beside_a_rough_solution(size: flo
     best = cvxml.solve("lmnn", X, y, tol=1e-8)
     M = size * np.eye(3)
     lost = of.objective(given, M) - best.objective
-    judge = _Judge(Asked("lmnn", X, y, {}, given, M), reference(of, given, 1e3 * M, 1e-6))
+    judge = Judge(Asked("lmnn", X, y, {}, given, M), reference(of, given, 1e3 * M, 1e-6))
     assert not judge.solved[judge._key(judge.itself)][1].tight
     own, upper = judge.certain(M), judge.left(M)
     assert own.gap is not None

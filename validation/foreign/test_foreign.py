@@ -223,7 +223,7 @@ def test_mlpack_has_the_nearest_impostors_alone() -> None:
         value += sum(
             0.5 * d2(i, j) + sum(0.5 * max(0.0, 1 + d2(i, j) - d) for d in others) for j in TARGETS[i]
         )
-    question = asked("LMNN", package="mlpack")
+    question = asked("LMNN", package="mlpack", params={"regularization": 0.5})
     assert question.params["mu"] == 0.5
     assert module("findings").of_nearest(given(), question, M) == pytest.approx(value, rel=1e-12)
 

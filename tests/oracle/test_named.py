@@ -1,0 +1,218 @@
+"""What a program did that nobody listed, or that had not arrived: other weights, nearest misreadings, close."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cvxml
+from cvxml import datasets
+from cvxml.core.metric import FloatArray
+from cvxml.core.report import Report, Verdict
+from cvxml.methods import get
+from cvxml.oracle import weights
+from cvxml.oracle.diagnose import told
+from cvxml.oracle.explanations import Explanation
+from cvxml.oracle.judge import Left
+from tests.oracle.test_diagnosis import LAM, K, data
+
+ASKED: dict[str, dict[str, Any]] = {
+    "mlsvm": {"lam": 0.1},
+    "lmnn": {"mu": 0.5},
+    "itml": {"gamma": 1.0},
+    "frobmetric": {"C": 1.0},
+    "scml": {"beta": 0.01},
+    "schultz_joachims": {"C": 0.01},
+}
+
+
+def points(method: str = "") -> tuple[FloatArray, Any]:
+    """Two long classes side by side, in four features; of iris for MLSVM, so that lam counts."""
+    if method == "mlsvm":
+        X, y = datasets.load("iris")
+        return datasets.standardize(X)[::4], y[::4]
+    rng = np.random.default_rng(4)
+    y = np.arange(36) % 2
+    X = rng.standard_normal((36, 4)) * [1.0, 2.0, 0.6, 1.0]
+    X[:, 0] += 2 * y
+    return X, y
+
+
+def noisy(M: FloatArray, size: float) -> FloatArray:
+    """A psd matrix that is off by about `size` of the norm."""
+    E = np.random.default_rng(0).standard_normal(M.shape)
+    turn = np.eye(len(M)) + size * E / np.linalg.norm(E)
+    return turn @ M @ turn.T
+
+
+def lines(report: Report) -> list[str]:
+    return [*report.diagnosis, *map(str, report.nearest)]
+
+
+@pytest.mark.parametrize("by", [0.3, 3.0])
+@pytest.mark.parametrize("method", ASKED)
+def test_another_weight_is_named_with_its_value(method: str, by: float) -> None:
+    """To 2 %, or as one of an interval in which all are optimal to the tolerance."""
+    X, y = points(method)
+    ((name, asked),) = ASKED[method].items()
+    most = get(method).WEIGHTS[name]
+    used = asked * by if np.isinf(most) else asked * by / (asked * by + most - asked)
+    theirs = cvxml.solve(method, X, y, **{name: used}, tol=1e-8).metric
+    report = cvxml.check(method, X, y, theirs, **{name: asked})
+    assert report.verdict is Verdict.REFUTED
+    said = [line for line in report.diagnosis if f"for {name} = " in line]
+    assert said, str(report)
+    found, low, high = (
+        float(said[0].split(word)[1].split()[0].strip(";")) for word in (f"{name} = ", "from ", " to ")
+    )
+    assert found == pytest.approx(used, rel=0.02) or low <= used <= high
+    assert low <= found <= high
+
+
+def test_a_ratio_that_is_a_number_of_the_problem_is_named() -> None:
+    X, y = points("mlsvm")
+    theirs = cvxml.solve("mlsvm", X, y, lam=0.1 / len(X[0]), tol=1e-8).metric
+    said = lines(cvxml.check("mlsvm", X, y, theirs, lam=0.1))
+    assert any("the ratio is 1/d" in line for line in said), said
+
+
+@pytest.mark.parametrize("method", ["mlsvm", "lmnn", "itml"])
+@pytest.mark.parametrize("share", [1e-4, 3e-3])
+def test_a_right_program_that_stopped_early_is_close(method: str, share: float) -> None:
+    """Errors in some direction, of the size that leaves the share."""
+    X, y = points(method)
+    best = cvxml.solve(method, X, y, **ASKED[method], tol=1e-8)
+    small, large = 1e-6, 1.0
+    for _ in range(40):
+        size = np.sqrt(small * large)
+        proof = cvxml.certify(method, X, y, noisy(best.metric, size), best.dual, **ASKED[method])
+        small, large = (size, large) if proof.gap < share * proof.scale else (small, size)
+    report = cvxml.check(method, X, y, noisy(best.metric, small), **ASKED[method])
+    assert report.verdict is Verdict.CLOSE, str(report)
+    assert not report.diagnosis
+    assert any("stop later" in line for line in report.reasons)
+
+
+def test_the_point_itself_among_its_targets_is_first_though_the_program_stopped_early() -> None:
+    X, y = points()
+    lists = [[i, *listed[:2]] for i, listed in enumerate(nearest(X, y))]
+    theirs = of_targets(X, y, lists)
+    report = cvxml.check("lmnn", X, y, noisy(theirs, 0.02))
+    assert report.verdict is Verdict.REFUTED
+    assert report.nearest
+    assert get("lmnn").MISREADINGS["self"].sentence in report.nearest[0].sentence, str(report)
+
+
+def nearest(X: FloatArray, y: Any) -> list[list[int]]:
+    """The three of its class that are nearest, for each point."""
+    D = np.sum((X[:, None] - X) ** 2, axis=2)
+    np.fill_diagonal(D, np.inf)
+    D[np.not_equal.outer(y, y)] = np.inf
+    return [[int(j) for j in np.argsort(row, kind="stable")[:3]] for row in D]
+
+
+def of_targets(X: FloatArray, y: Any, lists: list[list[int]]) -> FloatArray:
+    """LMNN's optimum where targets may be points themselves, by cvxpy from scratch."""
+    import cvxpy as cp
+
+    M = cp.Variable((X.shape[1],) * 2, PSD=True)
+
+    def D(i: Any, j: Any) -> Any:
+        E = X[i] - X[j]
+        return np.einsum("ta,tb->tab", E, E).reshape(len(E), -1) @ cp.vec(M, order="C")
+
+    i, j = np.array([(i, j) for i, listed in enumerate(lists) for j in listed]).T
+    far = np.array(
+        [(i, j, k) for i, listed in enumerate(lists) for j in listed for k in np.flatnonzero(y != y[i])]
+    ).T
+    hinge = cp.pos(1 + D(far[0], far[1]) - D(far[0], far[2]))
+    problem = cp.Problem(cp.Minimize(0.5 * cp.sum(D(i, j)) + 0.5 * cp.sum(hinge)))
+    problem.solve(solver="CLARABEL")
+    found: FloatArray = M.value
+    return found
+
+
+def test_two_misreadings_at_once_are_named() -> None:
+    """K + 1 neighbours and lam/2 without its half."""
+    X, y, _ = data()
+    theirs = cvxml.solve("mlsvm", X, y, lam=2 * LAM, n_neighbors=K + 1, tol=1e-8).metric
+    report = cvxml.check("mlsvm", X, y, theirs, lam=LAM, n_neighbors=K)
+    said = " / ".join(lines(report))
+    assert "K + 1 neighbours" in said, str(report)
+    assert "lam ||A||^2 where" in said or "lam = 0.1" in said, str(report)
+
+
+def test_random_metrics_are_near_to_nothing() -> None:
+    for method in ("mlsvm", "frobmetric", "itml"):
+        X, y = points(method)
+        rng, best = np.random.default_rng(1), cvxml.solve(method, X, y, **ASKED[method]).metric
+        for _ in range(6):
+            factor = rng.standard_normal(best.shape)
+            wrong = factor @ factor.T * np.linalg.norm(best) / np.linalg.norm(factor @ factor.T)
+            report = cvxml.check(method, X, y, wrong, **ASKED[method])
+            assert not lines(report), str(report)
+
+
+def test_what_chance_would_find_is_not_told() -> None:
+    """With few directions a fit of one number is near to many errors; with many to hardly any."""
+    own = Left(0.5, 0.5)
+    for share, d, is_told in ((0.02, 2, False), (0.02, 10, True), (1e-9, 2, True), (0.3, 10, False)):
+        found = [Explanation(Left(share, share), "", fitted=1)]
+        assert any(told(found, own, 1e-6, d)) == is_told, (share, d)
+
+
+def test_what_a_metric_next_to_0_explains_as_well_is_not_told() -> None:
+    own = Left(0.5, 0.5)
+    for nothing, is_told in ((1e-4, False), (0.5, True)):
+        assert any(told([Explanation(Left(1e-4, 1e-4, nothing=nothing), "")], own, 1e-6, 8)) == is_told
+
+
+def test_a_number_next_to_what_was_asked_is_told_only_where_it_is_exact() -> None:
+    for share, is_told in ((1e-5, False), (1e-9, True)):
+        found = [Explanation(Left(share, share), "", 1, slight=True)]
+        assert any(told(found, Left(5e-3, 5e-3), 1e-6, 8)) == is_told
+
+
+# --- the search, on functions whose answer is known --------------------------------------------------------------
+
+
+def quadratic(best: float, least: float = 0.0) -> weights.Try:
+    """What is left: least + (w / best - 1)^2, of a scale of 1."""
+    return lambda w: weights.Tried(w, least + (w / best - 1) ** 2, 1.0, 2 * (w / best - 1) / best)
+
+
+@pytest.mark.parametrize("best", [1e-3, 0.3, 1.0, 7.0, 2e4])
+def test_the_least_is_found_from_afar(best: float) -> None:
+    tried = weights.least(1.0, np.inf, 1e-12, quadratic(best))
+    found = min(tried, key=lambda each: each.share)
+    assert found.weight == pytest.approx(best, rel=1e-3, abs=1e-6)
+    low, high = weights.around(tried, np.inf, 1e-6, quadratic(best))
+    assert low < best < high
+    for end in (low, high):
+        assert abs(end / best - 1) <= 1e-3 * (1 + 1e-9)  # what is claimed is so
+    assert high / best - low / best >= 1e-3  # and not much less than may be claimed
+
+
+def test_a_metric_that_no_weight_explains_takes_few_tries() -> None:
+    count = []
+
+    def at(w: float) -> weights.Tried:
+        count.append(w)
+        return quadratic(3.0, least=0.5)(w)
+
+    assert min((each.share for each in weights.least(1.0, np.inf, 1e-9, at)), default=1.0) > 0.1
+    assert len(count) <= 8
+
+
+def test_weights_stay_below_their_limit() -> None:
+    seen = []
+
+    def at(w: float) -> weights.Tried:
+        seen.append(w)
+        return quadratic(0.999)(w)
+
+    tried = weights.least(0.5, 1.0, 1e-12, at)
+    assert all(0 < w < 1 for w in seen)
+    assert min(tried, key=lambda each: each.share).weight == pytest.approx(0.999, rel=1e-3)
