@@ -100,7 +100,7 @@ def certify(given: Smooth, W: FloatArray, V: FloatArray | None = None) -> Certif
         radius=math.inf,
         feasibility=feasibility,
         dual={"V": V},
-        value_rounding=4 * float(np.finfo(float).eps) * nearest(value),
+        value_rounding=4 * float(np.finfo(float).eps) * nearest(max(abs(value), abs(bound))),
     )
 
 

@@ -63,11 +63,21 @@ def test_objective_and_bound_are_those_of_fractions(seed: int) -> None:
     value, bound = exactly(given, W), tangent(given, V)
     assert proof.objective == float(value)
     assert proof.lower_bound == float(bound)
-    assert abs(Fraction(proof.objective) - value) <= Fraction(proof.value_rounding) <= value / 10**12
+    for exact, float_ in ((value, proof.objective), (bound, proof.lower_bound)):
+        assert abs(Fraction(float_) - exact) <= Fraction(proof.value_rounding) <= max(value, -bound) / 10**12
     assert Fraction(proof.gap) >= value - bound > 0
     assert plml.objective(given, W) == pytest.approx(float(value), rel=1e-12)
     assert plml.exact_bound(given, V) == bound
     assert proof.feasibility.feasible
+
+
+def test_rounding_covers_a_bound_that_is_far_below() -> None:
+    """V is a thousand times too large, so that the bound is a million times the value, and loses more digits."""
+    given = smooth(0)
+    W = dyadic(np.random.default_rng(0), len(given.X), len(given.U))
+    proof = plml.certify(given, W, 1000 * W)
+    assert -proof.lower_bound > 1000 * proof.objective
+    assert abs(Fraction(proof.lower_bound) - tangent(given, 1000 * W)) <= Fraction(proof.value_rounding)
 
 
 @SEEDS
