@@ -54,7 +54,7 @@ def _left(judge: Judge, metric: FloatArray, misreading: Misreading, base: Other)
     question = Question(base.X, base.y, metric, judge.tol, base.params)
     if misreading.problem is None:
         assert misreading.left is not None
-        return Left(misreading.left(question), unique=judge.unique)
+        return Left(max(misreading.left(question), 0.0), unique=judge.unique)  # rounding may be below 0
     other = _misread(misreading, question, base)
     return NOTHING_KNOWN if other is None else judge.left(metric, other)
 
