@@ -37,14 +37,14 @@ class Explanation(NamedTuple):
 
 
 def misreadings(judge: Judge, metric: FloatArray) -> Iterator[Explanation]:
-    """Of the method, those that were listed."""
+    """Each of those that are listed of the method, in their order."""
     for misreading in get(judge.method).MISREADINGS.values():
         if judge.asked.late:
             return
         try:
             left = _left(judge, metric, misreading, judge.itself)
         except NO_ANSWER:
-            continue
+            left = NOTHING_KNOWN
         yield Explanation(left, f"{judge.claim} for {misreading.sentence}")
 
 
@@ -96,9 +96,8 @@ def _partly(
             base = _misread(listed[k], question, judge.itself)
         except NO_ANSWER:
             continue
-        if (
-            base is not None and (base.method or judge.method) == judge.method
-        ):  # else its misreadings are others
+        # another method has other misreadings
+        if base is not None and (base.method or judge.method) == judge.method:
             yield listed[k], base
 
 
