@@ -12,6 +12,7 @@ from itertools import chain, combinations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.optimize import minimize
 
 from cvxml.core.backend import SolverFailure
 from cvxml.core.metric import FloatArray
@@ -19,12 +20,12 @@ from cvxml.core.misreading import FAR, Misreading, Other, Question
 from cvxml.methods import get
 from cvxml.oracle.judge import NOTHING_KNOWN, Judge, Left, at_weight
 from cvxml.oracle.slips import slips
-from cvxml.oracle.weights import around, between, least, ratio
+from cvxml.oracle.weights import Tried, around, between, least, ratio
 
 NO_ANSWER = (ValueError, ArithmeticError, SolverFailure)  # on these data, or in the time there is
 BEST = 3  # misreadings that are combined with others, and with weights
 SLIGHT = 0.01  # relative: a number that is nearer to what was asked for was not meant
-ROUNDS = 4  # of two weights, one after the other
+STEPS = 30  # of a descent in two weights
 
 
 class Explanation(NamedTuple):
@@ -109,15 +110,41 @@ def other_weights(judge: Judge, metric: FloatArray) -> Iterator[Explanation]:
         if found is not None:
             yield found[1]
     for pair in combinations(weights, 2):
-        base, told = judge.itself, None
-        for name in ROUNDS * pair:
-            found = _at_best(judge, metric, base, name)
-            if found is None:
-                break
-            base, told = found
-        values = " and ".join(f"{name} = {base.params[name]:.6g}" for name in pair if name in base.params)
-        if told is not None:
-            yield Explanation(told.left, f"{judge.claim} for {values}", 2)
+        try:
+            yield _two_at_best(judge, metric, pair)
+        except NO_ANSWER:
+            continue
+
+
+def _two_at_best(judge: Judge, metric: FloatArray, pair: tuple[str, str]) -> Explanation:
+    """Both weights where `metric` leaves least: that is convex in the two, with the slopes of each for a gradient."""
+    asked = [float(getattr(judge.given, name)) for name in pair]
+    if min(asked) <= 0:
+        raise ValueError("a weight is 0: others have no ratio to it")
+
+    def tried(w: FloatArray) -> list[Tried]:
+        beside = zip(pair, w, reversed(pair), reversed(w), strict=True)
+        return [
+            judge.tried(metric, at_weight(judge.itself, b, float(v)), a, float(u)) for a, u, b, v in beside
+        ]
+
+    unit = tried(np.array(asked))[0].scale
+
+    def left(logarithms: FloatArray) -> tuple[float, FloatArray]:
+        try:
+            here = tried(np.exp(logarithms))
+        except ValueError:  # too far: there is no optimum
+            return math.inf, np.zeros(2)
+        return here[0].gap / unit, np.array([each.slope * each.weight / unit for each in here])
+
+    options = {"maxiter": STEPS, "gtol": judge.tol / 10}
+    found = minimize(left, np.log(asked), jac=True, method="BFGS", options=options)
+    other = judge.itself
+    for name, value in zip(pair, np.exp(found.x), strict=True):
+        other = at_weight(other, name, float(value))
+    values = " and ".join(f"{name} = {other.params[name]:.4g}" for name in pair)
+    said = f"{judge.claim} for {values} (asked: {' and '.join(f'{value:g}' for value in asked)})"
+    return Explanation(judge.left(metric, other), said, 2)
 
 
 def misread_weights(

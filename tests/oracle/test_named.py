@@ -134,6 +134,18 @@ def of_targets(X: FloatArray, y: Any, lists: list[list[int]]) -> FloatArray:
     return found
 
 
+def test_two_weights_are_named_where_one_explains_too_little() -> None:
+    X, y = points()
+    pairs = {
+        kind: [[i, i + step] for i in range(0, 30, 3)] for kind, step in (("similar", 2), ("dissimilar", 1))
+    }
+    theirs = cvxml.solve("sdml", X, y, pairs=pairs, eta=0.015, lam=0.05, tol=1e-9).metric
+    (said,) = cvxml.check("sdml", X, y, theirs, pairs=pairs, eta=0.005, lam=0.02).diagnosis
+    eta, lam = (float(said.split(f"{name} = ")[1].split()[0]) for name in ("eta", "lam"))
+    assert eta == pytest.approx(0.015, rel=0.02)
+    assert lam == pytest.approx(0.05, rel=0.02)
+
+
 def test_two_misreadings_at_once_are_named() -> None:
     """K + 1 neighbours and lam/2 without its half."""
     X, y, _ = data()
