@@ -14,7 +14,7 @@ from cvxml.core.result import Certificate, Solution
 from cvxml.oracle import convex
 from cvxml.oracle.asked import Asked
 from cvxml.oracle.diagnose import Diagnosis
-from tests.instances import checked, mlsvm_from_kkt
+from tests.instances import NOT_OPTIMAL, checked, mlsvm_from_kkt
 
 TOL = 1e-3  # "loose"
 KNOWN = mlsvm_from_kkt(3)
@@ -59,7 +59,7 @@ def test_a_tolerance_is_a_share_of_the_scale_of_the_reference(
     for _ in range(60):  # the gap is all but quadratic in t
         t *= (share * TOL * best.certificate.scale / multiple(1 + t, best).gap) ** 0.5
     report = cvxml.check("mlsvm", KNOWN.X, KNOWN.y, (1 + t) * KNOWN.A, tol="loose", exact=exact, **GIVEN)
-    assert report.verdict is (CERTIFIED if share < 1 else REFUTED)
+    assert report.verdict in ((CERTIFIED,) if share < 1 else NOT_OPTIMAL)
 
 
 def test_a_metric_is_judged_only_by_bounds_that_are_tight_and_figures_that_are_numbers(
