@@ -186,7 +186,8 @@ def test_every_block_of_code_is_run_or_known_not_to_be(site: Site) -> None:
             if "source" in block and str(block["source"]).endswith(".py") and language == "python":
                 assert (ROOT / "cvxml") in Path(block["source"]).resolve().parents, name
             elif language == "sh":
-                assert str(name) == "contributing"
+                # commands of a folder that needs packages of its own
+                assert str(name) == "contributing" or name.name.endswith("README"), name
             else:
                 assert language in ("python", "console", "text"), (name, block.astext()[:80])
                 assert (ROOT / "docs" / f"{name}.md").is_file()
