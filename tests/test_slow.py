@@ -61,9 +61,10 @@ def test_no_mutated_candidate_gets_a_wrong_verdict() -> None:
             if abs(excess) <= best.certificate.value_rounding:
                 excess = 0.0  # of an optimum at 0 nothing is allowed, and two sums differ in their last digit
             report = cvxml.check("mlsvm", X, y, candidate, lam=0.1, neighbors=best.neighbors)
-            assert report.verdict.value == ("certified" if excess <= allowed else "refuted"), (seed, size)
+            wrong = {"refuted", "close"} if excess <= 1.01e4 * allowed else {"refuted"}
+            assert report.verdict.value in ({"certified"} if excess <= allowed else wrong), (seed, size)
             verdicts.add(report.verdict.value)
-    assert verdicts == {"certified", "refuted"}
+    assert verdicts == {"certified", "close", "refuted"}
 
 
 def test_mutated_candidates_get_no_wrong_verdict() -> None:
