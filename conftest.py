@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import defaultdict
 from collections.abc import Iterator
 
 import pytest
@@ -16,6 +17,19 @@ os.environ["MPLBACKEND"] = "Agg"  # pictures in memory, no windows
 settings.register_profile("same", derandomize=True)
 settings.register_profile("search", derandomize=False)
 settings.load_profile("same")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Of a test with the mark quick(n) only n of its parameters stay quick, spread evenly: the others are slow."""
+    parametrized: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("quick"):
+            parametrized[item.nodeid.split("[")[0]].append(item)
+    for each in parametrized.values():
+        (n,) = each[0].get_closest_marker("quick").args
+        for k in set(range(len(each))) - {k * len(each) // n for k in range(n)}:
+            each[k].add_marker("slow")
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -1,14 +1,16 @@
 """cvxml: metric learning stated literally, solved exactly, and proved.
 
 solve(method, X, y, **params)      the optimal metric, with its certificate
-check(method, X, y, metric, ...)   judge somebody else's metric: certified, refuted or inconclusive
+check(method, X, y, metric, ...)   judge somebody else's metric: certified, close, refuted or inconclusive
 certify_estimator(fitted, X, y)    the same of an estimator: of metric-learn, scikit-learn, pylmnn, pyDML, or one below
+with Progress() as tell            a callback of solve and check: a line on a terminal or in a notebook, few in a log
 evaluate(method, X, y, metric)     the intermediates, by the paper's names
 problem(method, X, y)              the literal cvxpy problem
-methods()                          the ids of all methods
+list_methods()                     the ids of all methods
 scikit-learn estimators: MLSVM, KernelMLSVM, Gerrymandering, GLML, NCA, LMNN, ITML, MCML, MMC, DMLEig, FrobMetric, RTML,
     SchultzJoachims, SCML, BoostMetric, PLML, MLR, LDML, LSML, RCA, GMML, LFDA, SDML, MLKR, Euclidean, WithinClass,
     CrammerSingerSVM
+modules: typed (each method with its own parameters, for editors and type checkers), datasets, displays, testing
 """
 
 from __future__ import annotations
@@ -17,13 +19,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from cvxml._version import __version__
-from cvxml.api import certify, evaluate, methods, problem, solve
+from cvxml.api import certify, evaluate, list_methods, problem, solve
+from cvxml.core.progress import Progress
 from cvxml.core.report import Report, Verdict
 from cvxml.core.result import Certificate, Evaluation, Solution, Status, load
 from cvxml.oracle.check import check
 from cvxml.oracle.fitted import certify_estimator
 
 if TYPE_CHECKING:
+    from cvxml import datasets, displays, testing, typed
     from cvxml.estimators.baselines import Euclidean, WithinClass
     from cvxml.estimators.boostmetric import BoostMetric
     from cvxml.estimators.crammer_singer import CrammerSingerSVM
@@ -79,6 +83,7 @@ __all__ = [
     "FrobMetric",
     "Gerrymandering",
     "KernelMLSVM",
+    "Progress",
     "Report",
     "SchultzJoachims",
     "Solution",
@@ -89,11 +94,15 @@ __all__ = [
     "certify",
     "certify_estimator",
     "check",
+    "datasets",
+    "displays",
     "evaluate",
+    "list_methods",
     "load",
-    "methods",
     "problem",
     "solve",
+    "testing",
+    "typed",
 ]
 
 _ESTIMATORS = {
@@ -127,8 +136,17 @@ _ESTIMATORS = {
 }
 
 
+_MODULES = ("datasets", "displays", "testing", "typed")
+
+
 def __getattr__(name: str) -> Any:
     # estimators load scikit-learn, which takes longer than a small check
     if name in _ESTIMATORS:
         return getattr(import_module(_ESTIMATORS[name]), name)
+    if name in _MODULES:
+        return import_module(f"cvxml.{name}")
     raise AttributeError(f"module 'cvxml' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

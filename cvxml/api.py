@@ -7,34 +7,56 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from cvxml.core.inputs import check_count
-from cvxml.core.result import Certificate, Dual, Evaluation, Solution
+from cvxml.core.result import Certificate, Dual, Evaluation, SavedSolution, Solution
+from cvxml.core.run import Callback
 from cvxml.core.threads import one_blas_thread
+from cvxml.core.tolerance import Tolerance, check_tol
 from cvxml.methods import check_params, get, get_stationary, names
 
-_SOLVE = ("solver", "tol", "max_iter", "warm_start", "callback", "time_limit")
 
-
-def methods() -> list[str]:
+def list_methods() -> list[str]:
     """The ids of all methods."""
     return names()
 
 
-def solve(method: str, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Solution:
+def solve(
+    method: str,
+    X: ArrayLike,
+    y: ArrayLike | None,
+    *,
+    solver: str = "fast",
+    tol: Tolerance = "normal",
+    max_iter: int | None = None,
+    warm_start: Solution | SavedSolution | None = None,
+    callback: Callback = None,
+    time_limit: float | None = None,
+    **params: Any,
+) -> Solution:
     """The optimal metric of `method` on X (n, d), y (n,), with its certificate.
 
-    solver "fast" (default), "clarabel" or "scs"; tol (default 1e-6, of the problem's scale); max_iter; warm_start
-    (a Solution of the same data); callback, called with a Step each time the gap is measured; time_limit, seconds,
-    looked at between steps: what is found by then is returned with its bound, as Status.TIME_LIMIT; and the method's
-    parameters (`cvxml show METHOD`).
+    solver: "fast", or the literal problem through "clarabel" or "scs". tol: a share of the problem's scale, a number or
+    "strict" 1e-9, "normal" 1e-6, "loose" 1e-3. max_iter: of the fast solver, by default the method's own. warm_start: a
+    solution of the same data. callback: called with a Step each time the gap is measured. time_limit: seconds, looked
+    at between steps: what is found by then is returned with its bound, as Status.TIME_LIMIT. params: the method's
+    (`cvxml show METHOD`).
     Raises ValueError for bad input, and cvxml.core.backend.SolverFailure where a back end of cvxpy gives no answer;
     warns (ConvergenceWarning) whenever tol is not met.
     """
     of = get(method)
-    options = (*_SOLVE, *of.SOLVE_PARAMETERS)
-    check_params(method, params, options)
-    check_count(params.get("max_iter", of.MAX_ITER), "max_iter")
-    given = of.instance(X, y, **{name: value for name, value in params.items() if name not in options})
-    return of.solve(given, **{name: value for name, value in params.items() if name in options})
+    check_params(method, params, (*of.SOLVE_PARAMETERS,), solve.__kwdefaults__)
+    own = {name: params.pop(name) for name in of.SOLVE_PARAMETERS if name in params}
+    check_tol(tol)  # before the work that an instance may be
+    given = of.instance(X, y, **params)
+    return of.solve(
+        given,
+        solver=solver,
+        tol=tol,
+        max_iter=max_iter,
+        warm_start=warm_start,
+        callback=callback,
+        time_limit=time_limit,
+        **own,
+    )
 
 
 def evaluate(

@@ -12,6 +12,7 @@ import importlib
 import os
 import re
 from collections.abc import Callable
+from dataclasses import asdict
 from itertools import product
 from typing import Any
 
@@ -20,6 +21,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from cvxml.core import files
 from cvxml.core.example import Drawn, Example
+from cvxml.core.files.common import REMEDIES
+from cvxml.core.inputs import did_you_mean
 
 SEED = 0
 Table = tuple[NDArray[np.float64], NDArray[Any]]
@@ -120,14 +123,17 @@ def load(
     label: str | int | None = None,
     header: str | bool | None = None,
     index: str | bool | None = None,
+    separator: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
 ) -> Table:
     """The named set: X (n, d) float64 and y (n,), int64 (or str, or float64, where the labels are such).
 
-    "openml:NAME" or "openml:NAME:VERSION" needs a network the first time. label, header, index: as in `read`, for a
-    file of the folder CVXML_DATA. Raises ValueError for an unknown name, an unusable file or set, or no network, and
-    ImportError for the sets of scikit-learn if it is not installed.
+    name: one of `names`; "openml:NAME" or "openml:NAME:VERSION" needs a network the first time. label, header, index,
+    separator, decimal, encoding: as in `read`, for a file of the folder CVXML_DATA. Raises ValueError for an unknown
+    name, an unusable file or set, or no network, and ImportError for the sets of scikit-learn if it is not installed.
     """
-    return find(name, label=label, header=header, index=index)[:2]
+    return find(name, files.settled(label, header, index, separator, decimal, encoding))[:2]
 
 
 def read(
@@ -136,31 +142,36 @@ def read(
     label: str | int | None = None,
     header: str | bool | None = None,
     index: str | bool | None = None,
+    separator: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
 ) -> Table:
-    """The table in a .csv, .csv.gz, .npy, .npz or .json file: X (n, d) float64 and y (n,), int64, float64 or str.
+    """The table in a file: X (n, d) float64 and y (n,), int64, float64 or str.
 
-    .npz and .json hold X and y; in the others the labels are a column. What may be read in two ways is refused, with
-    the option that settles it. header: "yes" or "no"; by default a first line without any number is one. index: "yes"
-    leaves the first column out, "no" keeps what numbers or names the rows. label: "first", "last", a name of the header
-    or a number from 0 on, without the index; by default the column named label, else class, target or species, else the
-    only one of words, else the last if it looks like classes and the first does not. Raises ValueError.
+    .npz and .json hold X and y; in .npy and in lines of cells (.csv, .tsv, .txt, .data, all with .gz or without) the
+    labels are a column. What may be read in two ways is refused, with the option that settles it.
+
+    label: "first", "last", a name of the header or a number from 0 on, without the index; by default the column named
+    label, else class, target or species, else the only one of words, else the last if it looks like classes and the
+    first does not. header: "yes" or "no"; by default a first line without any number is one, and one that may be either
+    (0, 1, 2, ..., or alone in being whole, or outside of all below it) is refused. index: "yes" leaves the first column
+    out, "no" keeps what numbers or names the rows. separator: "comma", "semicolon", "tab" or "space"; by default that
+    which the first line has. decimal: "point" or "comma"; by default either, but not both. encoding: UTF-8 by default.
+    Raises ValueError.
     """
-    return files.read_table(path, label=label, header=header, index=index)
+    return files.load_table(path, files.settled(label, header, index, separator, decimal, encoding))[:2]
 
 
-def find(
-    name: str,
-    *,
-    label: str | int | None = None,
-    header: str | bool | None = None,
-    index: str | bool | None = None,
-) -> files.Table:
-    """As `load`, and where the labels were, in words."""
+def find(name: str, asked: files.Settled = files.NOTHING) -> files.Table:
+    """As `load`, and where the labels were, in words. name: one of `names`. asked: the options of `read`."""
     stored = _stored() if not name.startswith("openml:") and name not in (*_MADE, *_SKLEARN) else {}
     if name in stored:
-        return files.load_table(stored[name], label=label, header=header, index=index)
-    if label is not None or header is not None or index is not None:
-        raise ValueError(f"{name!r} is no file: leave label, header and index out, or give a .csv file")
+        return files.load_table(stored[name], asked)
+    given = [option for option, value in asdict(asked).items() if value is not None]
+    if given:
+        raise ValueError(
+            f"{name!r} is no file: leave --{' and --'.join(given)} out, or give a file such as .csv"
+        )
     return files.Table(*_embedded(name), "the set")
 
 
@@ -173,8 +184,16 @@ def _embedded(name: str) -> Table:
         loader = getattr(importlib.import_module("sklearn.datasets"), f"load_{name}")
         X, y = loader(return_X_y=True)
         return np.array(X, dtype=np.float64, order="C"), np.array(y, dtype=np.int64)
-    known = ", ".join(names())
-    raise ValueError(f"{name!r} is not a known data set; give one of {known}, or a file with its ending")
+    if name.lower().endswith(tuple(REMEDIES)):
+        raise ValueError(f"{name!r} is the name of a file: cvxml.datasets.read reads one")
+    known = names()
+    beside = [
+        each for each in os.listdir() if each.startswith(name + ".")
+    ]  # the file is meant, without its ending
+    near = f"; did you mean {min(beside)!r}?" if beside else did_you_mean(name, known)
+    raise ValueError(
+        f"{name!r} is no data set; there is {', '.join(known)}; or openml:NAME; of a file, give the ending too{near}"
+    )
 
 
 def _openml(name: str) -> Table:
@@ -253,6 +272,7 @@ def overlapping(
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Gaussian classes, X (n, d): row i is of class i mod `classes`, which is the mean of its first feature.
 
+    d: how many features. classes: how many there are.
     numpy may draw others in another version.
     """
     y = np.arange(n, dtype=np.int64) % classes
@@ -262,7 +282,7 @@ def overlapping(
 
 
 def of_example(example: Example) -> Table:
-    """The points of an example."""
+    """The points of an example. example: of `EXAMPLES` of a method."""
     points = example.points
     if isinstance(points, Drawn):
         X, y = overlapping(*points[:4])

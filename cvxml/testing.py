@@ -9,6 +9,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from cvxml.core.report import Verdict
+from cvxml.core.tolerance import Tolerance, check_tol
 from cvxml.oracle.cases import Case, load_cases
 from cvxml.oracle.check import check
 from cvxml.oracle.conform import Program, Row, conform_case
@@ -21,12 +22,18 @@ class NotCertified(AssertionError):
 
 
 def assert_certified(
-    method: str, X: ArrayLike, y: ArrayLike | None, metric: Any = None, *, tol: str = "normal", **params: Any
+    method: str,
+    X: ArrayLike,
+    y: ArrayLike | None,
+    metric: Any = None,
+    *,
+    tol: Tolerance = "normal",
+    **params: Any,
 ) -> None:
     """Raise NotCertified, an AssertionError with the whole report, unless `cvxml.check` certifies the metric.
 
-    All as in `check`: metric (d, d), or components= or claimed_objective=; tol "strict", "normal" or "loose"; params:
-    neighbour lists, and the parameters of the method. Raises ValueError for bad input.
+    All as in `check`: metric (d, d), or components= or claimed_objective=; tol a number, or "strict", "normal" or
+    "loose"; params: neighbour lists, and the parameters of the method. Raises ValueError for bad input.
     """
     report = check(method, X, y, metric, tol=tol, **params)
     if report.verdict is not Verdict.CERTIFIED:
@@ -39,7 +46,7 @@ def parametrize_with_cases(
     expected_failures: Mapping[str, str] | None = None,
     pattern: str = "*",
     folder: str | Path | None = None,
-    tol: str = "normal",
+    tol: Tolerance = "normal",
     time_limit: float = 60.0,
 ) -> Callable[[Callable[[Row], None]], Callable[..., None]]:
     """Decorator: one test for every golden case, which runs `program` and calls the function with its certified Row.
@@ -56,6 +63,7 @@ def parametrize_with_cases(
 
     if isinstance(program, str):
         raise ValueError(f"program must be a list, the command and its arguments: [{program!r}]")
+    check_tol(tol)
     reasons = dict(expected_failures or {})
     cases = load_cases(folder, pattern)
     if strangers := sorted(reasons.keys() - {case.id for case in cases}):

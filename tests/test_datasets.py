@@ -163,7 +163,7 @@ def test_no_name_leads_out_of_the_folder(tmp_path: Path, monkeypatch: pytest.Mon
     (tmp_path / "secret.csv").write_text("f0,label\n1,0\n")
     monkeypatch.setenv("CVXML_DATA", str(tmp_path / "inside"))
     for name in ("../secret", str(tmp_path / "secret")):
-        with pytest.raises(ValueError, match="not a known data set"):
+        with pytest.raises(ValueError, match="is no data set"):
             datasets.load(name)
 
 

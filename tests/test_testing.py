@@ -68,6 +68,7 @@ def outcomes(folder: Path, body: str) -> tuple[dict[str, str], str]:
     return said, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_every_case_is_a_test_and_expected_failures_stay_true(tmp_path: Path) -> None:
     """An expected failure fails as it says; one that passes, or is skipped, is an error."""
     said, all_of_it = outcomes(
@@ -92,6 +93,7 @@ def test_fixed(row):
     assert "mlsvm-line-capped: refuted: " in all_of_it
 
 
+@pytest.mark.slow
 def test_what_is_not_supported_is_skipped_and_no_expected_failure(tmp_path: Path) -> None:
     _, all_of_it = outcomes(
         tmp_path,
@@ -116,6 +118,7 @@ def test_further(row):
     assert "assert 'mlsvm-line' == 'another'" in all_of_it
 
 
+@pytest.mark.slow
 def test_a_command_is_run_as_conform_runs_it(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text("print('{\"metric\": [[0.125]]}')")
     said, all_of_it = outcomes(
@@ -142,6 +145,7 @@ def test_what_is_asked_for_wrongly_is_refused() -> None:
         parametrize_with_cases(["true"], pattern="nothing-of-the-kind")
 
 
+@pytest.mark.slow
 def test_pytest_is_not_needed_to_import_it() -> None:
     code = "import sys; sys.modules['pytest'] = None; import cvxml.testing"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

@@ -16,7 +16,6 @@ import argparse
 import json
 import sys
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -36,10 +35,9 @@ from cvxml.family.method import FamilyMethod
 from cvxml.family.rational import Squares, least_factor, plane
 from cvxml.family.regularizers import Budget
 from cvxml.methods import get_exact
-from cvxml.oracle.cases import FORMAT, VERSION, case_files, parameters
+from cvxml.oracle.cases import FOLDER, FORMAT, VERSION, case_files, parameters
 
 PROBLEMS = (*OWN, *RELATIVES)
-FOLDER = Path(__file__).parent.parent / "cvxml" / "cases"
 TOL = Fraction(1, 10**6)  # "normal": every wrong metric is refuted at it
 NEAR = 1e-12  # of a metric, what M M^T may be away from it
 NO_PRICES = ("metric", "root", "weights", "psd", "z", "mu")  # of a proof

@@ -30,7 +30,7 @@ def main() -> None:
             )
             page = browser.new_page(viewport={"width": 1300, "height": 900})
             page.goto(address)
-            page.wait_for_selector("img[src*='png'] >> nth=1")
+            page.wait_for_selector("img[src*='svg+xml'] >> nth=1")
             page.wait_for_timeout(2000)  # fonts and formulas
             page.screenshot(path=PICTURE)
     finally:

@@ -3,9 +3,10 @@
     python -m validation.names --n 20000 --folder results/names
 
 Each candidate is a metric that no misreading led to: a random psd matrix of any size and rank; the optimum with noise
-of any size; or a metric on the way from a multiple of the identity to the optimum. Whatever `check` names of it, or
-lists as nearest, is wrong. Candidates of one set of data share the solutions that they are compared with, as one
-`check` does for its misreadings; nothing else differs from `check`. Results are kept, one file for some candidates.
+of any size; or a metric on the way from the identity to the optimum, both of one trace: at another trace it would be
+the solution but for a factor, where that is nearly a multiple of the identity. Whatever `check` names of it, or lists
+as nearest, is wrong. Candidates of one set of data share the solutions that they are compared with, as one `check` does
+for its misreadings; nothing else differs from `check`. Results are kept, one file for some candidates.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ def candidates(best: FloatArray, rng: np.random.Generator) -> Iterator[tuple[str
         )
         yield "noise", (vectors * np.maximum(values, 0)) @ vectors.T
         way = 10 ** rng.uniform(-4, 0)
-        yield "on the way", (1 - way) * best + way * norm * 10 ** rng.uniform(-1, 1) * np.eye(d) / np.sqrt(d)
+        yield "on the way", (1 - way) * best + way * np.trace(best) / d * np.eye(d)
 
 
 def judged(method: str, example: Example, seed: int, n: int) -> list[dict[str, Any]]:
@@ -118,16 +119,15 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--n", type=int, default=20_000, help="candidates, about")
-    parser.add_argument("--method", choices=METHODS)
+    parser.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS)
     parser.add_argument("--minutes", type=float, default=1e9, help="no file is begun after these")
     parser.add_argument("--folder", type=Path, default=Path("results/names"))
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
-    methods = METHODS if options.method is None else (options.method,)
     until = time.monotonic() + 60 * options.minutes
-    rounds = -(-options.n // (len(methods) * ROUND))
+    rounds = -(-options.n // (len(options.methods) * ROUND))
     for chunk in range(rounds):
-        for method in methods:
+        for method in options.methods:
             told = examples(method)
             path = options.folder / f"{method.replace(':', '_')}-{chunk}.json"
             if path.exists() or not told or time.monotonic() > until:

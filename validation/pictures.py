@@ -1,10 +1,12 @@
-"""The pictures of README.md and of docs/displays.md. Writes docs/_static/cvxml.png and docs/_static/display_*.png.
+"""The pictures of README.md, docs/displays.md and docs/tutorial.md.
+
+Writes docs/_static/cvxml.png (_narrow: for telephones), display_*.png, tutorial_*.png.
 
     python validation/pictures.py        (seconds)
 
 README's: a metric and its proof, displays of LMNN fitted to two features of iris; and, right, the relative gaps of
 metric-learn's answers as they are in validation/foreign/report.md, which is read, not judged anew. The others are
-one picture for each display, of what the page's examples draw of wine.
+one picture for each display, of what the page's examples draw of wine; and the tutorial's two points and its wine.
 """
 
 from __future__ import annotations
@@ -14,10 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+import numpy as np
 from PIL import Image
 
 import cvxml
 from cvxml import datasets, displays
+from cvxml.displays._palette import COLOURS
 
 ROOT = Path(__file__).parent.parent
 REPORT = ROOT / "validation" / "foreign" / "report.md"
@@ -50,8 +54,9 @@ def bars(ax: Any, gaps: dict[str, float]) -> None:
     """A mark for each run: a dot where the gap is proved to be within TOL, a cross where it is larger."""
     for at, gap in enumerate(gaps.values()):
         colour, marker = ("#009E73", "o") if gap <= TOL else ("#D55E00", "X")
-        ax.plot([1e-9, gap], [at, at], color="0.8", lw=2, zorder=1)
-        ax.plot(gap, at, marker, color=colour, ms=10, zorder=2)
+        shown = max(gap, 1e-9)  # what is less is at the edge
+        ax.plot([1e-9, shown], [at, at], color="0.8", lw=2, zorder=1)
+        ax.plot(shown, at, marker, color=colour, ms=10, zorder=2, clip_on=False)
     ax.axvline(TOL, color="0.3", ls="--", lw=1.5)
     ax.set_xscale("log")
     ax.set_xlim(1e-9, 1)
@@ -62,14 +67,20 @@ def bars(ax: Any, gaps: dict[str, float]) -> None:
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def readme() -> Any:
-    """The figure of README.md."""
+def readme(narrow: bool = False) -> Any:
+    """The figure of README.md; narrow: one part below the other, for a telephone."""
     import matplotlib.pyplot as plt
 
     X, y = datasets.load(DATA)
     X = datasets.standardize(X)[:, FEATURES]
     model = cvxml.LMNN().fit(X, y)
-    figure, axes = plt.subplots(1, 3, figsize=(15, 5), layout="constrained", width_ratios=(1, 1, 0.9))
+    figure: Any
+    if narrow:
+        figure = plt.figure(figsize=(5.5, 15), layout="constrained")
+        parts = figure.subfigures(3, 1)  # each as wide as there is room
+        axes = [part.subplots() for part in parts]
+    else:
+        figure, axes = plt.subplots(1, 3, figsize=(15, 5), layout="constrained", width_ratios=(1, 1, 0.9))
     displays.MetricEllipseDisplay.from_estimator(model, X, y, ax=axes[0])
     axes[0].set(xlabel=NAMES[0], ylabel=NAMES[1])
     displays.CertificateDisplay.from_estimator(model, ax=axes[1], show="bounds")
@@ -77,7 +88,12 @@ def readme() -> Any:
     titles = ("a metric: LMNN on iris", "its proof", "metric-learn's answers, judged")
     for ax, title in zip(axes, titles, strict=True):
         ax.set_title("", loc="left")
-        ax.set_title(title, fontsize=14)
+        ax.set_title("" if narrow else title, fontsize=14)
+    if narrow:
+        for part, title in zip(parts, titles, strict=True):
+            part.suptitle(title, fontsize=14)
+        axes[2].tick_params(labelsize=9)
+        axes[2].xaxis.label.set_fontsize(9)
     return figure
 
 
@@ -103,6 +119,31 @@ def page() -> dict[str, Any]:
     return {name: display.figure_ for name, display in drawn.items()}
 
 
+def tutorial() -> dict[str, Any]:
+    """What docs/tutorial.md shows -> the figure: lines below a kink and the bounds they give; the bounds of wine."""
+    import matplotlib.pyplot as plt
+
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
+    m = np.linspace(0, 0.45, 500)
+    left.plot(m, np.maximum(0, 1 - 4 * m), color="black", lw=3, label="the loss")
+    right.plot(m, m**2 / 2 + np.maximum(0, 1 - 4 * m), color="black", lw=3, label="the objective P")
+    prices = {"a = 0.02": 0.02, "a = 1/16, the best": 1 / 16, "a = 0.1": 0.1}
+    for (label, a), style, colour in zip(prices.items(), ("--", "-", ":"), COLOURS, strict=False):
+        drawn = {"ls": style, "color": colour, "lw": 2, "label": label}
+        left.plot(m, a * (1 - 4 * m), **drawn)
+        right.plot(m, m**2 / 2 + a * (1 - 4 * m), **drawn)
+        right.plot(4 * a, a - 8 * a**2, "o", color=colour, ms=8)
+    left.set(ylim=(-0.1, 0.3), title="max(0, 1 - 4m), and a (1 - 4m) below it")
+    right.set(ylim=(0, 0.16), title="P, and the bound of each price: a dot")
+    for ax in (left, right):
+        ax.set_xlabel("m")
+        ax.legend(loc="upper right")
+        ax.spines[["top", "right"]].set_visible(False)
+    X, y = datasets.load("wine")
+    wine = cvxml.solve("mlsvm", datasets.standardize(X), y, lam=0.1, tol=TOL)
+    return {"bound": figure, "wine": displays.CertificateDisplay.from_solution(wine, show="bounds").figure_}
+
+
 def save(figure: Any, name: str, dpi: float) -> None:
     """As a small file: of the 256 colours that come nearest to all that are there."""
     drawn = io.BytesIO()
@@ -115,8 +156,11 @@ def main() -> None:
     """Draw."""
     mpl.use("Agg")
     save(readme(), "cvxml.png", dpi=90)
+    save(readme(narrow=True), "cvxml_narrow.png", dpi=100)
     for name, figure in page().items():
         save(figure, f"display_{name}.png", dpi=PIXELS / figure.get_figwidth())
+    for name, figure in tutorial().items():
+        save(figure, f"tutorial_{name}.png", dpi=90)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ import pytest
 import cvxml
 from cvxml.core.report import Verdict
 from cvxml.methods import names
-from cvxml.oracle.cases import Case, load_case, load_cases
+from cvxml.oracle.cases import FOLDER, Case, load_case, load_cases
 from cvxml.oracle.parts import compare
 from tests.schemas import schema
 
@@ -65,6 +65,7 @@ def regenerates(env: dict[str, str]) -> None:
     assert f"{len(PROBLEMS)} problems and {len(PARTS)} parts; 0 changed" in done.stdout
 
 
+@pytest.mark.slow
 def test_all_files_regenerate_byte_for_byte() -> None:
     regenerates({})
 
@@ -161,12 +162,13 @@ WORTHLESS: dict[str, Callable[[dict[str, Any]], object]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [*FIGURES, *WORTHLESS])
 def test_figures_come_from_what_is_stored_and_what_proves_nothing_is_an_error(
     change: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "mmc-iris.json"
-    before = (ROOT / "cvxml" / "cases" / path.name).read_text(encoding="utf-8")
+    before = (FOLDER / path.name).read_text(encoding="utf-8")
     content = json.loads(before)
     {**FIGURES, **WORTHLESS}[change](content)
     path.write_text(json.dumps(content), encoding="utf-8")
@@ -211,6 +213,7 @@ sys.exit(" ".join(changed) or 0)
 """
 
 
+@pytest.mark.slow
 def test_no_digit_of_a_file_is_decided_by_linear_algebra_in_floating_point() -> None:
     """Decompositions that are off by 1e-9 change nothing."""
     done = subprocess.run(
@@ -274,6 +277,7 @@ def claim_of(case: Case) -> dict[str, Any]:
     return {"claim": case.content["reference"]["claim"]}
 
 
+@pytest.mark.quick(20)
 @each(ATTAINED)
 def test_every_wrong_metric_is_refuted(case: Case) -> None:
     assert case.content["wrong"] or case.id == "glml-indefinite"
@@ -286,6 +290,7 @@ def test_every_wrong_metric_is_refuted(case: Case) -> None:
             assert excess == pytest.approx(float(wrong["worse_by"]), rel=1e-6, abs=1e-12)
 
 
+@pytest.mark.quick(1)
 @each([case for case in PROBLEMS if "not attained" in case.flags])
 def test_where_no_metric_is_optimal_none_is_certified(case: Case) -> None:
     d = len(case.X[0])
@@ -294,10 +299,11 @@ def test_where_no_metric_is_optimal_none_is_certified(case: Case) -> None:
         assert report.verdict is not Verdict.CERTIFIED
 
 
+@pytest.mark.quick(5)
 @each([case for case in CASES if case.formula == "mlsvm"])
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 def test_another_language_recomputes_objective_and_bound_from_the_file_alone(case: Case) -> None:
-    path = ROOT / "cvxml" / "cases" / f"{case.id}.json"
+    path = FOLDER / f"{case.id}.json"
     script = ROOT / "validation" / "read_case.js"
     assert len([line for line in script.read_text().splitlines() if not line.startswith("//")]) <= 11
     done = subprocess.run(["node", script, path], capture_output=True, text=True, timeout=60, check=True)
@@ -375,6 +381,7 @@ def test_a_pattern_chooses_and_one_that_matches_nothing_is_refused() -> None:
         load_cases("no/such/folder")
 
 
+@pytest.mark.slow
 def test_reports_meet_their_schema() -> None:
     for case in (*PROBLEMS[:6], *(case for case in ATTAINED if case.formula in ("nca", "ssvm"))):
         for metric in (case.content["proof"].get("metric"), *(w["metric"] for w in case.content["wrong"])):

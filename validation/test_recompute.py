@@ -30,6 +30,7 @@ def test_it_imports_numpy_and_the_standard_library_only() -> None:
     assert names == {"decimal", "fractions", "itertools", "json", "math", "sys", "numpy"}
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("suffix", ["json", "npz"])
 @pytest.mark.parametrize(
     ("method", "params"),
@@ -61,6 +62,7 @@ def saved(path: Path) -> dict[str, Any]:
     return content
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("suffix", ["json", "npz"])
 @pytest.mark.parametrize(
     ("name", "n", "params"),
@@ -190,6 +192,7 @@ REFUSED_STEPS: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
 }
 
 
+@pytest.mark.quick(7)
 @pytest.mark.parametrize("case", REFUSED_STEPS)
 def test_what_is_no_proof_of_a_step_is_refused_in_one_line(
     case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -220,6 +223,7 @@ def saved_case(case: Case, path: Path) -> dict[str, Any]:
     return content
 
 
+@pytest.mark.quick(18)
 @pytest.mark.parametrize("suffix", ["json", "npz"])
 @pytest.mark.parametrize("name", RELATIVES)
 def test_it_finds_the_same_figures_of_a_relative(
@@ -231,6 +235,7 @@ def test_it_finds_the_same_figures_of_a_relative(
     assert "proved: optimal" in capsys.readouterr().out
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("standardized", [True, False])
 @pytest.mark.parametrize(
     "method",
@@ -265,6 +270,52 @@ def test_it_finds_the_same_figures_of_many_points(tmp_path: Path, monkeypatch: p
         assert not recompute.main(str(path))
 
 
+UNATTAINED: dict[str, tuple[str, dict[str, Any]]] = {
+    # the second feature moves the dissimilar pair apart at no cost
+    "across": (
+        "ldml",
+        {
+            "X": [[0.0, 0.0], [1.0, 0.0], [2.0, 0.0], [3.0, 0.0], [4.0, 0.0], [0.0, 1.0]],
+            "pairs": {"similar": [[0, 1]], "dissimilar": [[1, 2], [2, 3], [3, 4], [0, 5]]},
+            "b": 1.0,
+        },
+    ),
+    # margins of 3 and 8 times the metric, v = v* = 3: log(1 + exp(-5 m)) falls for ever
+    "threshold": (
+        "boostmetric",
+        {"X": [[0.0], [1.0], [2.0], [3.0]], "triplets": [[0, 1, 2], [0, 1, 3]], "v": 3.0},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNATTAINED)
+def test_a_metric_next_to_an_infimum_that_none_attains_is_not_called_optimal(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    method, asked = UNATTAINED[name]
+    with pytest.warns(match="not attained"):
+        solution = cvxml.solve(method, asked["X"], None, **{k: v for k, v in asked.items() if k != "X"})
+    solution.save(path := tmp_path / "s.json")
+    content = json.loads(path.read_text(encoding="utf-8"))
+    if name == "threshold":  # as far out as it takes
+        content |= {"metric": [[8.0]], "dual": {"price": [1.0], "triplets": [[0, 1, 2]]}}
+        path.write_text(json.dumps(content), encoding="utf-8")
+    _, _, gap, _, scale = recompute.recompute(content)
+    assert 0 <= gap <= 1e-6 * scale  # of the infimum it is proved
+    assert not recompute.main(str(path))
+    assert "not proved: no metric is optimal" in capsys.readouterr().out
+
+
+def test_pairs_that_the_metric_separates_are_seen() -> None:
+    """Similar pairs at 1, dissimilar ones at 1 and 4."""
+    pairs = {"similar": [[0, 1]], "dissimilar": [[1, 2], [2, 3]]}
+    content = {"method": "ldml", "X": [[0.0], [1.0], [2.0], [4.0]], "y": [0] * 4, "metric": [[1.0]]}
+    assert recompute.never({**content, "params": {"pairs": pairs, "b": "free"}})
+    assert not recompute.never({**content, "params": {"pairs": pairs, "b": 1.0}})
+    meeting = {**pairs, "dissimilar": [[1, 2]]}  # all at the same distance
+    assert not recompute.never({**content, "params": {"pairs": meeting, "b": "free"}})
+
+
 def same_figures(solution: cvxml.Solution, path: str) -> None:
     """Recomputed from the file, they are those of the solution, and prove it."""
     solution.save(path)
@@ -277,6 +328,7 @@ def same_figures(solution: cvxml.Solution, path: str) -> None:
     assert recompute.main(path)
 
 
+@pytest.mark.quick(13)
 @pytest.mark.parametrize("name", RELATIVES)
 def test_it_does_not_prove_what_is_wrong_of_a_relative(name: str, tmp_path: Path) -> None:
     """The wrong metrics of the case; and the right one with all prices a tenth smaller, or for other data."""
@@ -392,6 +444,7 @@ REFUSED_RELATIVES: dict[str, tuple[str, str, Callable[[dict[str, Any]], object]]
 FAR = [0.0] * 18 + [1.0]  # all on the last point
 
 
+@pytest.mark.quick(12)
 @pytest.mark.parametrize("case", REFUSED_RELATIVES)
 def test_what_is_no_proof_of_a_relative_is_refused_in_one_line(
     case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

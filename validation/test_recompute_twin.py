@@ -305,6 +305,7 @@ def better_by(content: Content, witnesses: Iterator[np.ndarray]) -> float:
     return value - least - 1.001e-6 * scale(content, value) - 1e-13 * (1 + abs(value))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_nothing_false_is_proved(method: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rng = np.random.default_rng(len(method))
@@ -404,6 +405,7 @@ def excess(content: Content) -> float:
     return math.sqrt(trace**2 / (squared_norm(M) * squared_norm(B)))
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("definite", [True, False])
 def test_nothing_false_is_proved_of_local_metrics(definite: bool, tmp_path: Path) -> None:
     rng = np.random.default_rng(5)

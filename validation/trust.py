@@ -28,7 +28,7 @@ from joblib import Parallel, delayed
 from scipy.linalg import expm
 
 import cvxml
-from cvxml.core.result import TOLERANCES
+from cvxml.core.tolerance import TOLERANCES
 from cvxml.methods import get_stationary
 from cvxml.oracle.cases import Case, load_cases
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-CERTIFIED, REFUTED, INCONCLUSIVE, CLOSE = 0, 1, 3, 5
+CERTIFIED, REFUTED, INCONCLUSIVE, CLOSE, INTERRUPTED = 0, 1, 3, 5, 130
 SCHEMAS = ("report", "case", "question", "answer", "conformance")
 
 
 def add_commands(commands: Any) -> None:
     """Add the three parsers to those of main.py."""
+    from cvxml.cli.parameters import add_tol
+
     command = commands.add_parser("cases", help="the golden cases: problems and parts with known answers")
     command.add_argument(
         "pattern", nargs="?", default="*", help="ids, with * and ?, or a formula (default: all)"
@@ -30,7 +33,7 @@ def add_commands(commands: Any) -> None:
     command.add_argument("--only", metavar="PATTERN", default="*", help="ids, with * and ?, or a formula")
     command.add_argument("--folder", metavar="DIR", help="cases of your own (default: those that ship)")
     command.add_argument("--time-limit", type=float, default=60.0, help="seconds for each case (default 60)")
-    command.add_argument("--tol", default="normal", help="strict, normal (default) or loose")
+    add_tol(command)
     command.add_argument(
         "--allow-skipped",
         action="store_true",
@@ -63,25 +66,21 @@ def _cases(parsed: argparse.Namespace) -> int:
 
 def _conform(parsed: argparse.Namespace) -> int:
     from cvxml.cli.data import check_out
-    from cvxml.core.inputs import check_choice, check_positive
-    from cvxml.core.result import TOLERANCES
+    from cvxml.core.inputs import check_positive
+    from cvxml.core.progress import Progress
+    from cvxml.core.tolerance import check_tol
     from cvxml.oracle.cases import load_cases
-    from cvxml.oracle.conform import as_junit, as_table, conform
-
-    def say(text: str) -> None:
-        if sys.stderr.isatty():
-            print(f"\r{text:<78}", end="", file=sys.stderr, flush=True)
+    from cvxml.oracle.conform import as_junit, as_table, conform_case
 
     if parsed.junit:
         check_out("--junit", parsed.junit)
-    rows = conform(
-        parsed.command,
-        load_cases(parsed.folder, parsed.only),
-        time_limit=check_positive(parsed.time_limit, "--time-limit"),
-        tol=check_choice(parsed.tol, "tol", tuple(TOLERANCES)),
-        say=say,
-    )
-    say("")
+    limit, tol = check_positive(parsed.time_limit, "--time-limit"), check_tol(parsed.tol)
+    cases, rows = load_cases(parsed.folder, parsed.only), []
+    with Progress() as tell, suppress(KeyboardInterrupt):  # the rows that there are were worth their time
+        for case in cases:
+            tell(f"{case.id} ...")
+            rows.append(conform_case(parsed.command, case, time_limit=limit, tol=tol))
+        tell.erase()
     if parsed.junit:
         try:
             Path(parsed.junit).write_text(as_junit(rows), encoding="utf-8")
@@ -92,6 +91,9 @@ def _conform(parsed: argparse.Namespace) -> int:
         print(json.dumps(content, indent=1, allow_nan=False))
     else:
         print(as_table(rows))
+    if len(rows) < len(cases):
+        print(f"cvxml: interrupted; {len(rows)} of {len(cases)} cases were judged", file=sys.stderr)
+        return INTERRUPTED
     verdicts = {row.verdict for row in rows}
     if verdicts & {"refuted", "error"}:
         return REFUTED

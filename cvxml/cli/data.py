@@ -24,8 +24,11 @@ def add_problem(
     """Add the options that say what problem of which data is meant; for arguments: as for `add_parameters`."""
     from cvxml.cli.parameters import add_parameters
 
-    command.add_argument("method", help="an id that `cvxml list` shows")
-    command.add_argument("data", metavar="DATA", help=".csv, .npz, .npy or .json file, or an embedded set")
+    command.usage = f"{command.prog} METHOD DATA [OPTION ...]"
+    command.add_argument("method", metavar="METHOD", help="an id that `cvxml list` shows")
+    command.add_argument(
+        "data", metavar="DATA", help=".csv, .tsv, .txt, .data, .npz, .npy or .json file, or an embedded set"
+    )
     command.add_argument(
         "--label",
         metavar="WHICH",
@@ -41,6 +44,17 @@ def add_problem(
         metavar="yes|no",
         help="whether the first column only numbers or names the rows: it is left out",
     )
+    command.add_argument(
+        "--separator",
+        metavar="WHICH",
+        help="comma, semicolon, tab or space (default: the one in the first line)",
+    )
+    command.add_argument(
+        "--decimal",
+        metavar="WHICH",
+        help="point or comma (default: either, where it is one of them throughout)",
+    )
+    command.add_argument("--encoding", metavar="NAME", help="of the file, such as latin-1 (default: UTF-8)")
     command.add_argument("--standardize", action="store_true", help="z-score the features first")
     add_parameters(command, arguments, solving)
     command.add_argument("--json", action="store_true", help="JSON on stdout")
@@ -56,13 +70,13 @@ def problem(parsed: argparse.Namespace, solving: bool = False) -> tuple[Any, Any
     """X, y and the parameters; what was read of the data is said in one line on the standard error."""
     from cvxml import datasets
     from cvxml.cli.parameters import given
-    from cvxml.core.files import load_table
+    from cvxml.core.files import Settled, load_table, settled
 
     params = given(parsed, solving)
-    asked = {name: getattr(parsed, name) for name in ("label", "header", "index")}
+    asked = settled(**{name: getattr(parsed, name) for name in Settled.__dataclass_fields__})
     place = Path(parsed.data)
     is_file = not parsed.data.startswith("openml:") and (place.suffix or place.exists())
-    table = load_table(parsed.data, **asked) if is_file else datasets.find(parsed.data, **asked)
+    table = load_table(parsed.data, asked) if is_file else datasets.find(parsed.data, asked)
     X, y = table.X, table.y
     if parsed.standardize:
         X = datasets.standardize(X)
@@ -77,15 +91,18 @@ def _what_was_read(source: str, table: Table, standardized: bool) -> str:
     if y.dtype.kind == "f" and not np.array_equal(y, np.round(y)):
         labels = f"{len(np.unique(y))} different numbers"
     else:
-        classes, counts = np.unique(y, return_counts=True)
+        short = y.dtype.kind == "f" and np.all(np.abs(y) <= 2.0**53)
+        whole = y.astype(np.int64) if short else y  # 1.0 is shown as 1
+        classes, counts = np.unique(whole, return_counts=True)
         shown = [
             f"{_short(name)} {count}" for name, count in zip(classes[:_SHOWN].tolist(), counts, strict=False)
         ]
         more = [f"and {len(classes) - _SHOWN} more"] if len(classes) > _SHOWN else []
         labels = f"{len(classes)} {'class' if len(classes) == 1 else 'classes'}: {', '.join([*shown, *more])}"
+    written = f"; {table.written}" if table.written else ""
     return (
         f"data: {' '.join(source.split())}: {n} points, {d} {'feature' if d == 1 else 'features'}; labels in "
-        f"{table.where}, {labels}; {'standardized' if standardized else 'not standardized'}"
+        f"{table.where}, {labels}{written}; {'standardized' if standardized else 'not standardized'}"
     )
 
 
@@ -109,7 +126,7 @@ def check_out(option: str, path: str, endings: Sequence[str] = ()) -> None:
     from cvxml.core.files import check_writable
 
     if endings and Path(path).suffix not in endings:
-        raise ValueError(f"{option} {path}: the name must end in {' or '.join(endings)}")
+        raise ValueError(f"{option} {path}: the name must end in {', '.join(endings)}")
     folder = os.path.dirname(os.path.realpath(path))
     if not os.path.isdir(folder):
         raise ValueError(f"{option} {path}: there is no folder {folder}; make it first, or name another")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import socket
 import webbrowser
 from importlib.util import find_spec
@@ -57,7 +58,10 @@ def _serve(path: Path, listening: socket.socket) -> None:
     import uvicorn  # marimo's own server
 
     app = marimo.create_asgi_app(quiet=True).with_app(path="", root=str(path)).build()
+    # pages that are open are not waited for; that they were cut off is no news
+    config = uvicorn.Config(app, log_level="critical", timeout_graceful_shutdown=1)
     try:
-        uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[listening])
+        uvicorn.Server(config).run(sockets=[listening])
     except KeyboardInterrupt:
-        print()
+        print(flush=True)
+        os._exit(DONE)  # Python would wait for the threads of the notebook, which go on computing for nobody

@@ -1,7 +1,7 @@
 """The command line: list, show, solve, check, evaluate, certify, verify; cases, conform, schema (cases.py); lesson.
 
-Exit codes: 0 certified, 1 refuted, 2 bad usage or input, 3 inconclusive, 4 internal error, 130 interrupted. Results
-go to stdout (JSON with --json), what was read (data.py), logs and progress to stderr, progress only on a terminal.
+Exit codes: 0 certified, 1 refuted, 2 bad usage or input, 3 inconclusive, 4 internal error, 5 close, 130 interrupted.
+Results go to stdout (JSON with --json), what was read (data.py) and progress (core/progress.py) to stderr.
 """
 
 from __future__ import annotations
@@ -12,25 +12,42 @@ import os
 import shutil
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
 
+from cvxml.core.inputs import did_you_mean
+from cvxml.core.run import TimeUp
+
 CERTIFIED, REFUTED, BAD_INPUT, INCONCLUSIVE, INTERNAL, CLOSE = 0, 1, 2, 3, 4, 5
-INTERRUPTED = 130  # as a shell says it: 128 and the number of the signal
+INTERRUPTED, UNREAD = 130, 141  # as a shell says it: 128 and the number of the signal
 
 
 class _Parser(argparse.ArgumentParser):
+    def __init__(self, **given: Any):
+        super().__init__(**given, allow_abbrev=False)  # what is short today may be two options tomorrow
+
     def error(self, message: str) -> NoReturn:
         raise ValueError(f"{message} (see {self.prog} --help)")
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As it is; but a command says of its own what it does not know."""
+        parsed, unknown = super().parse_known_args(args, namespace)
+        if unknown and unknown[0].startswith("-"):
+            name = unknown[0].partition("=")[0]
+            shown = [each for each in self._actions if each.help != argparse.SUPPRESS]
+            known = [spelt for action in shown for spelt in action.option_strings]
+            self.error(f"there is no option {name}{did_you_mean(name, known)}")
+        return parsed, unknown
 
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command; returns the exit code and prints everything else."""
     try:
-        parsed = _parser(arguments).parse_args(arguments)
+        parser = _parser(arguments)
+        _check_command(arguments[:1], parser.get_default("commands"))
+        parsed = parser.parse_args(arguments)
         code: int = parsed.run(parsed)
         sys.stdout.flush()
         return code
@@ -44,6 +61,9 @@ def run(arguments: Sequence[str]) -> int:
         return BAD_INPUT
     except BrokenPipeError:  # whoever reads has seen enough, as in `cvxml ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return UNREAD
+    except TimeUp:
+        print("cvxml: nothing is proved within the time limit; raise --time-limit", file=sys.stderr)
         return INCONCLUSIVE
     except KeyboardInterrupt:
         print("cvxml: interrupted; nothing is kept", file=sys.stderr)
@@ -56,75 +76,126 @@ def run(arguments: Sequence[str]) -> int:
         return INTERNAL
 
 
+def _check_command(first: Sequence[str], commands: Iterable[str]) -> None:
+    """Raise ValueError for what is no command, in other words than those of argparse."""
+    from cvxml.methods import names
+
+    for word in first:
+        if word in names():
+            raise ValueError(
+                f"{word} is a method, not a command: cvxml solve {word} DATA, or cvxml show {word}"
+            )
+        if not word.startswith("-") and word not in commands:
+            raise ValueError(
+                f"no command {word!r}; there is: {', '.join(commands)}{did_you_mean(word, commands)}"
+            )
+
+
 def _parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentParser:
     """With every option, or what parses these arguments and answers their --help."""
     from cvxml._version import __version__
     from cvxml.cli.cases import add_commands
     from cvxml.cli.data import add_candidate, add_problem
     from cvxml.cli.lesson import add_lesson
+    from cvxml.cli.parameters import add_tol
 
     parser = _Parser(
         prog="cvxml",
         description="Metric learning, stated literally, solved exactly, proved.",
         epilog="Exit codes: 0 certified or done, 1 refuted, 2 bad usage or input, 3 inconclusive, 4 internal error, "
-        "130 interrupted. What was read of DATA is said in one line on the standard error.",
+        "5 close, 130 interrupted. What was read of DATA is said in one line on the standard error.",
     )
     parser.add_argument("--version", action="version", version=f"cvxml {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
+    parser.set_defaults(commands=commands.choices)
 
     command = commands.add_parser("list", help="the methods and the embedded data sets")
     command.set_defaults(run=_list)
 
     command = commands.add_parser("show", help="a method's mathematics, row by row beside its literal source")
-    command.add_argument("method", help="an id that `cvxml list` shows")
-    command.add_argument("--latex", action="store_true", help="the mathematics alone, in LaTeX")
+    command.add_argument("method", metavar="METHOD", help="an id that `cvxml list` shows")
+    form = command.add_mutually_exclusive_group()
+    form.add_argument("--latex", action="store_true", help="the mathematics alone, in LaTeX")
+    form.add_argument("--bibtex", action="store_true", help="its papers, to be cited")
     command.set_defaults(run=_show)
 
     command = commands.add_parser("solve", help="the optimal metric of a data set, with its proof")
     add_problem(command, arguments, solving=True)
-    command.add_argument("--solver", default="fast", help="fast (default), clarabel, scs, or global (ssvm)")
-    command.add_argument("--tol", type=float, default=1e-6, help="gap relative to the scale (default 1e-6)")
-    command.add_argument("--max-iter", type=int)
+    command.add_argument(
+        "--solver", default="fast", metavar="NAME", help="fast (default), clarabel, scs, or global (ssvm)"
+    )
+    add_tol(command)
+    command.add_argument(
+        "--max-iter", type=int, metavar="N", help="of the fast solver (default: the method's own)"
+    )
     _add_time_limit(command, "solve for at most so long: the best metric so far with its bound (exit code 3)")
     command.add_argument("--warm-start", metavar="FILE", help="a file that --out wrote")
     command.add_argument(
         "--out",
         metavar="FILE",
-        help="save data, metric and dual: .json or .npz; after Ctrl-C, the best that there was (exit code 130)",
+        help="save data, metric and dual: .json or .npz, which `certify` reads; or the metric alone: .npy or .csv; "
+        "after Ctrl-C, the best that there was (exit code 130)",
     )
     command.set_defaults(run=_solve)
 
     command = commands.add_parser("check", help="judge somebody else's metric")
     add_problem(command, arguments)
     add_candidate(command)
-    command.add_argument("--claimed-objective", type=float, metavar="VALUE")
     command.add_argument(
-        "--claim", help="optimal, or stationary where the problem is not convex (its default)"
+        "--claimed-objective",
+        type=float,
+        metavar="VALUE",
+        help="what your program reports: judged too, or alone",
     )
-    command.add_argument("--tol", default="normal", help="strict, normal (default) or loose")
+    command.add_argument(
+        "--claim", metavar="WORD", help="optimal, or stationary where the problem is not convex (its default)"
+    )
+    add_tol(command)
     command.add_argument("--exact", action="store_true", help="judge in rational arithmetic")
     command.add_argument(
         "--no-diagnosis", action="store_true", help="do not look for the misreading behind a refuted metric"
     )
     _add_time_limit(command, "search for a proof, either way, for at most so long")
+    command.add_argument(
+        "--predictions",
+        type=int,
+        metavar="K",
+        help="also, which votes of the K nearest points are those of the exact optimum",
+    )
+    command.add_argument(
+        "--queries",
+        metavar="FILE",
+        help="with --predictions: the points that are asked for, a row each (default: each of DATA among the others)",
+    )
     command.set_defaults(run=_check)
 
     command = commands.add_parser("evaluate", help="the intermediates at a metric, by the paper's names")
     add_problem(command, arguments)
     add_candidate(command)
-    command.add_argument("-t", type=int, default=1, help="iteration of the Algorithm-1 step (default 1)")
+    command.add_argument(
+        "-t", type=int, default=1, metavar="N", help="iteration of the Algorithm-1 step (default 1)"
+    )
     command.set_defaults(run=_evaluate)
 
     command = commands.add_parser("certify", help="recompute the proof in a saved solution")
-    command.add_argument("file")
-    command.add_argument("--tol", default="normal", help="strict, normal (default) or loose")
+    command.add_argument("file", metavar="FILE", help="that `solve --out` wrote: .json or .npz")
+    add_tol(command)
     command.add_argument("--exact", action="store_true", help="in rational arithmetic")
+    command.add_argument(
+        "--time-limit", type=float, metavar="SECONDS", help="give up after so long (exit code 3)"
+    )
     command.add_argument("--json", action="store_true")
     command.set_defaults(run=_certify)
 
     add_commands(commands)
     add_lesson(commands)
     command = commands.add_parser("verify", help="every method, literal against fast, on data that ships")
+    command.add_argument(
+        "--time-limit",
+        type=float,
+        metavar="SECONDS",
+        help="end after so long, with what there is (exit code 3)",
+    )
     command.add_argument("--json", action="store_true")
     command.set_defaults(run=_verify)
     return parser
@@ -149,19 +220,25 @@ def _list(parsed: argparse.Namespace) -> int:
 
 def _show(parsed: argparse.Namespace) -> int:
     from cvxml.cli.show import show
+    from cvxml.core.references import bibtex
+    from cvxml.methods import get
 
-    print(show(parsed.method, shutil.get_terminal_size().columns, parsed.latex))
+    if parsed.bibtex and get(parsed.method):
+        print(bibtex(parsed.method))
+    else:
+        print(show(parsed.method, shutil.get_terminal_size().columns, parsed.latex))
     return CERTIFIED
 
 
 def _solve(parsed: argparse.Namespace) -> int:
     import cvxml
     from cvxml.cli.data import check_out, problem
-    from cvxml.core.result import Status, load
+    from cvxml.core.progress import Progress
+    from cvxml.core.result import SAVED, Status, load
     from cvxml.methods import get
 
     if parsed.out:
-        check_out("--out", parsed.out, (".json", ".npz"))
+        check_out("--out", parsed.out, SAVED)
     X, y, params = problem(parsed, solving=True)
     if parsed.warm_start:
         params["warm_start"] = load(parsed.warm_start)
@@ -169,7 +246,7 @@ def _solve(parsed: argparse.Namespace) -> int:
         params["init"] = list(get(parsed.method).STARTS)
     if parsed.max_iter is not None:
         params["max_iter"] = parsed.max_iter
-    with _progress() as callback, warnings.catch_warnings():
+    with Progress() as callback, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the status is printed, always
         solution = cvxml.solve(
             parsed.method,
@@ -191,33 +268,15 @@ def _solve(parsed: argparse.Namespace) -> int:
     return CERTIFIED if solution.status in (Status.CONVERGED, Status.STATIONARY) else INCONCLUSIVE
 
 
-@contextmanager
-def _progress() -> Iterator[Callable[[Any], None] | None]:
-    """What tells of a step on a terminal, in a line that the next one overwrites; None where there is none."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    told = []
-
-    def tell(step: Any) -> None:
-        told.append(len(line := str(step)))
-        print(f"\r{line:<{max(told[-2:])}}", end="", file=sys.stderr, flush=True)
-
-    try:
-        yield tell
-    finally:
-        if told:
-            print(file=sys.stderr)
-
-
 def _check(parsed: argparse.Namespace) -> int:
     import cvxml
     from cvxml.cli.data import candidate, problem
+    from cvxml.core.progress import Progress
     from cvxml.core.report import Verdict
 
-    metric = candidate(parsed)
+    metric, queries = candidate(parsed), _queries(parsed)
     X, y, params = problem(parsed)
-    with _progress() as callback:
+    with Progress() as callback:
         report = cvxml.check(
             parsed.method,
             X,
@@ -232,7 +291,13 @@ def _check(parsed: argparse.Namespace) -> int:
             callback=callback,
             **params,
         )
-    print(report.to_json() if parsed.json else report)
+    content, text = report.to_dict(), str(report)
+    if parsed.predictions is not None:
+        feasible = report.feasibility is not None and report.feasibility.feasible
+        found = report.predictions(parsed.predictions, queries) if report.judged and feasible else None
+        content["predictions"] = None if found is None else found.to_dict()
+        text += f"\n  {'predictions':<28}{found or 'none: no metric was judged that is one'}"
+    print(json.dumps(content, indent=1, sort_keys=True, allow_nan=False) if parsed.json else text)
     codes = {
         Verdict.CERTIFIED: CERTIFIED,
         Verdict.CLOSE: CLOSE,
@@ -240,6 +305,21 @@ def _check(parsed: argparse.Namespace) -> int:
         Verdict.INCONCLUSIVE: INCONCLUSIVE,
     }
     return codes[report.verdict]
+
+
+def _queries(parsed: argparse.Namespace) -> Any:
+    """Of --queries, None without it. Raises ValueError where it goes with nothing, or has other units than the data."""
+    from cvxml.core.files import read_array
+
+    if parsed.queries is None:
+        return None
+    if parsed.predictions is None:
+        raise ValueError("--queries says whose votes are asked for: give --predictions K too")
+    if parsed.standardize:
+        raise ValueError(
+            "--queries and --standardize: standardize both files by the same numbers, and leave the option out"
+        )
+    return read_array(parsed.queries)
 
 
 def _evaluate(parsed: argparse.Namespace) -> int:
@@ -266,12 +346,12 @@ def _evaluate(parsed: argparse.Namespace) -> int:
 
 
 def _certify(parsed: argparse.Namespace) -> int:
-    from cvxml.core.inputs import check_choice
-    from cvxml.core.result import TOLERANCES, load, plain
+    from cvxml.cli.limit import limited
+    from cvxml.core.result import load, plain
     from cvxml.oracle.saved import recertify
 
-    tol = TOLERANCES[check_choice(parsed.tol, "tol", tuple(TOLERANCES))]
-    result = recertify(load(parsed.file), tol, parsed.exact)
+    with limited(parsed.time_limit):
+        result = recertify(load(parsed.file), parsed.tol, parsed.exact)
     if parsed.json:
         print(json.dumps(plain(result.to_dict()), indent=1, sort_keys=True))
     else:
@@ -280,19 +360,31 @@ def _certify(parsed: argparse.Namespace) -> int:
 
 
 def _verify(parsed: argparse.Namespace) -> int:
+    from cvxml.cli.limit import limited
+    from cvxml.core.progress import Progress
     from cvxml.oracle.verify import HEAD, Row, as_line, as_sum, verify
 
-    def say(text: str) -> None:
-        if sys.stderr.isatty():
-            print(f"\r{text:<78}", end="", file=sys.stderr, flush=True)
-
     rows: list[Row] = []
+    ended = None
     if not parsed.json:
         print(HEAD, flush=True)
-    for row in verify(say):
-        say("")
-        rows.append(row)
-        if not parsed.json:
-            print(("\r" if sys.stderr.isatty() else "") + as_line(row), flush=True)
+    with Progress() as tell:
+        try:
+            with limited(parsed.time_limit):
+                for row in verify(tell):
+                    tell.erase()
+                    rows.append(row)
+                    if not parsed.json:
+                        print(as_line(row), flush=True)
+        except KeyboardInterrupt as error:  # the rows that there are were worth their time
+            ended = error
+        tell.erase()
     print(json.dumps([row.to_dict() for row in rows], indent=1) if parsed.json else as_sum(rows))
+    if ended is not None:
+        late = isinstance(ended, TimeUp)
+        print(
+            f"cvxml: {'the time limit ended it' if late else 'interrupted'}; not all was verified",
+            file=sys.stderr,
+        )
+        return INCONCLUSIVE if late else INTERRUPTED
     return CERTIFIED if all(row.agrees for row in rows) else REFUTED

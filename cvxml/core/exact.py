@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from cvxml.core.metric import FloatArray
+from cvxml.core.shown import listed
 
 DIGITS = 25  # of a decimal
 
@@ -24,7 +25,7 @@ class Unproved(ArithmeticError):
     """Prices of which no bound is proved, and none is known."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Exact:
     """lower_bound <= optimum <= objective, as fractions; objective is that of a psd matrix at `distance` from A."""
 
@@ -34,6 +35,9 @@ class Exact:
     scale: Fraction  # of the problem at M M^T
     of_step: bool = False  # the optimum meant is that of the metric's own step
     step: str = "convex step"  # what that is called
+
+    def __repr__(self) -> str:
+        return listed(type(self).__name__, self.to_dict())
 
     @property
     def gap(self) -> Fraction:

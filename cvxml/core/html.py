@@ -1,7 +1,8 @@
-"""A report as a fragment of HTML: no script, no picture, no address; every word of it escaped.
+"""A report and a solution as fragments of HTML: no script, no address; every word of it escaped.
 
 The verdict is a word, and a colour beside it. Colours are those of the page but for the badge, whose text and ground
-have a contrast of 4.5 at least: it is read in a light and in a dark notebook.
+have a contrast of 4.5 at least, and for the entries of a picture, which are seen on white and on black: it is read in a
+light and in a dark notebook.
 """
 
 from __future__ import annotations
@@ -10,22 +11,29 @@ from collections.abc import Iterable
 from html import escape
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
+    from cvxml.core.metric import FloatArray
     from cvxml.core.report import Report
+    from cvxml.core.result import Solution
 
 COLOURS = {"certified": "#1b6e3c", "close": "#7a5200", "refuted": "#a3261d", "inconclusive": "#4a5568"}
 BADGE = "display:inline-block;padding:2px 10px;border-radius:4px;font-weight:bold;color:#ffffff;background:"
 CELL = "padding:2px 14px 2px 0;text-align:left;vertical-align:top;overflow-wrap:anywhere;background:none"
 HEAD = "text-align:left;font-weight:bold;padding-top:8px"
+SIDE, MOST, APART = (
+    150,
+    50,
+    40,
+)  # of a picture: its pixels, the features whose entries are drawn, and what is between
+POSITIVE, NEGATIVE = "#2b7bba", "#d9622b"
 
 
 def fragment(report: Report) -> str:
     """Of a report."""
-    verdict = report.verdict.value
-    asked = f"{report.method}, claim: {report.claim}, tol: {report.tol_name} ({report.tol:g})"
     parts = [
-        f'<p style="margin:0 0 6px 0"><span style="{BADGE}{COLOURS[verdict]}">{escape(verdict)}</span> '
-        f"{escape(asked)}</p>",
+        _headed(report.verdict.value, COLOURS[report.verdict.value], report.asked),
         _list(report.reasons),
         _table("What was found", report.rows()),
         _titled("Diagnosis", report.diagnosis),
@@ -34,7 +42,80 @@ def fragment(report: Report) -> str:
     ]
     if report.about is not None:
         parts.append(_table("What was asked", report.about.rows()))
+    return _page(parts)
+
+
+def of_solution(solution: Solution) -> str:
+    """Of a solution, with a picture of its metric."""
+    proved, status = solution.status.value in ("converged", "stationary"), solution.status
+    word = "certified" if status.value == "converged" else status.value.replace("_", " ")
+    return _page(
+        [
+            _headed(
+                word,
+                COLOURS["certified" if proved else "inconclusive"],
+                f"{solution.method} ({solution.solver})",
+            ),
+            _list([status.sentence]),
+            picture(solution.metric),
+            _table("What was found", solution.rows()),
+            _titled("Notes", solution.notes),
+        ]
+    )
+
+
+def picture(metric: FloatArray) -> str:
+    """The entries of a metric (d, d), where they are not too many, and its eigenvalues, as an SVG of shares."""
+    values = np.linalg.eigvalsh((metric + metric.T) / 2)[::-1]
+    drawn = [("eigenvalues", _bars(values / max(values[0], np.finfo(float).tiny)))]
+    if len(metric) <= MOST:
+        drawn.insert(0, ("entries, orange below 0", _cells(metric)))
+    width, height = len(drawn) * (SIDE + APART), SIDE + 20
+    panels = "".join(
+        f'<g transform="translate({at * (SIDE + APART)} 0)"><text y="12" font-size="12" fill="currentColor">{title}'
+        f'</text><g transform="translate(0 19)">{shapes}</g></g>'
+        for at, (title, shapes) in enumerate(drawn)
+    )
+    said = " and ".join(title for title, _ in drawn)
+    return (
+        f'<svg role="img" aria-label="{said}" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
+        f'style="max-width:100%;height:auto;display:block;margin:6px 0;background:none">{panels}</svg>'
+    )
+
+
+def _cells(metric: FloatArray) -> str:
+    """A square for each entry, the stronger the larger it is: blue where it is positive, orange where negative."""
+    side, largest = SIDE / len(metric), max(float(np.abs(metric).max()), np.finfo(float).tiny)
+    shares = metric / largest
+    frame = f'<rect width="{SIDE}" height="{SIDE}" fill="none" stroke="currentColor" stroke-opacity="0.4"/>'
+    return frame + "".join(
+        f'<rect x="{j * side:.2f}" y="{i * side:.2f}" width="{side:.2f}" height="{side:.2f}" '
+        f'fill="{POSITIVE if share > 0 else NEGATIVE}" fill-opacity="{abs(share) ** 0.5:.2f}"/>'
+        for (i, j), share in np.ndenumerate(shares)
+        if abs(share) >= 0.005
+    )
+
+
+def _bars(shares: FloatArray) -> str:
+    """A bar for each eigenvalue, of its share of the largest, and a line below."""
+    step = SIDE / len(shares)
+    bars = "".join(
+        f'<rect x="{k * step:.2f}" y="{SIDE * (1 - share):.2f}" width="{0.8 * step:.2f}" height="{SIDE * share:.2f}" '
+        f'fill="{POSITIVE}"/>'
+        for k, share in enumerate(np.clip(shares, 0, 1))
+        if share >= 0.001
+    )
+    return f'{bars}<path d="M0 {SIDE}H{SIDE}" stroke="currentColor" stroke-opacity="0.4"/>'
+
+
+def _page(parts: Iterable[str]) -> str:
     return f'<div style="max-width:60em;line-height:1.4">{"".join(parts)}</div>'
+
+
+def _headed(word: str, colour: str, asked: str) -> str:
+    return (
+        f'<p style="margin:0 0 6px 0"><span style="{BADGE}{colour}">{escape(word)}</span> {escape(asked)}</p>'
+    )
 
 
 def _table(title: str, rows: Iterable[tuple[str, str]]) -> str:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numbers
+import warnings
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.metric import real_array as real_array  # one of the checks, offered here with the others
+from cvxml.core.shown import cut
 
 
 def check_X(X: ArrayLike, name: str = "X") -> FloatArray:
@@ -43,10 +46,11 @@ def check_X(X: ArrayLike, name: str = "X") -> FloatArray:
 def check_labels(y: ArrayLike | None, n: int) -> IntArray:
     """`y` (n,) as class codes 0..R-1, R >= 2; integers, booleans or strings, or whole floats.
 
-    Raises ValueError for a wrong length or shape, NaN, fractional (continuous) values, labels of
-    mixed types, or a single class.
+    Of (n, 1) it warns, as scikit-learn does. Raises ValueError for a wrong length or another shape, NaN, fractional
+    (continuous) values, labels of mixed types, or a single class.
     """
     values = _label_list(y)
+    _warn_of_a_column(y)
     if len(values) != n:
         raise ValueError(f"X has {n} points but y has {len(values)} labels; they must match")
     kinds = {type(v) for v in values}
@@ -64,7 +68,7 @@ def check_labels(y: ArrayLike | None, n: int) -> IntArray:
     classes = sorted(set(values))
     if len(classes) < 2:
         raise ValueError(
-            f"y has one class only ({classes[0]!s:.40}); at least two classes are needed to learn a metric"
+            f"y has one class only ({cut(str(classes[0]), 40)}); at least two classes are needed to learn a metric"
         )
     place = {label: code for code, label in enumerate(classes)}
     return np.array([place[v] for v in values], dtype=np.intp)
@@ -73,13 +77,15 @@ def check_labels(y: ArrayLike | None, n: int) -> IntArray:
 def check_targets(y: ArrayLike | None, n: int) -> FloatArray:
     """`y` (n,) as finite float64, what is to be predicted: any real numbers.
 
-    Raises ValueError for None, a wrong length or shape, what are no numbers, and NaN or infinity.
+    Of (n, 1) it warns, as scikit-learn does. Raises ValueError for None, a wrong length or another shape, what are no
+    numbers, and NaN or infinity.
     """
     if y is None:
         raise ValueError("y is None: it must be one-dimensional, one number a point")
-    targets = real_array(y, "y")
+    targets = _flat(real_array(y, "y"))
     if targets.ndim != 1:
         raise ValueError(f"y must be one-dimensional, one number a point, got shape {targets.shape}")
+    _warn_of_a_column(y)
     if len(targets) != n:
         raise ValueError(f"X has {n} points but y has {len(targets)} numbers; they must match")
     if not np.isfinite(targets).all():
@@ -101,8 +107,12 @@ def _label_list(y: ArrayLike | None) -> list[Any]:
     """The labels as Python objects, one a point: a list is taken as it is, so that numpy merges no types."""
     if isinstance(y, (list, tuple)) and not any(isinstance(v, (list, tuple, np.ndarray)) for v in y):
         return [v.item() if isinstance(v, np.generic) else v for v in y]
+    if y is None:
+        raise ValueError("y is None: it must be one-dimensional, one label a point")
+    if hasattr(y, "toarray"):
+        raise ValueError("y is a sparse matrix; one label a point is needed: use y.toarray().ravel()")
     try:
-        labels = np.asarray(y)
+        labels = _flat(np.asarray(y))
     except (ValueError, TypeError) as error:
         raise ValueError(f"y is no array of labels: {error}") from error
     if labels.ndim != 1:
@@ -110,6 +120,23 @@ def _label_list(y: ArrayLike | None) -> list[Any]:
     if labels.dtype.kind not in "fiubOUS":
         raise ValueError(f"y has dtype {labels.dtype}; class labels must be integers or strings")
     return [v.decode("utf-8", "replace") if isinstance(v, bytes) else v for v in labels.tolist()]
+
+
+def _flat(values: np.ndarray) -> np.ndarray:
+    """(n,) of (n, 1), and all else as it is."""
+    return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
+
+
+def _warn_of_a_column(y: Any) -> None:
+    if np.ndim(y) == 2:
+        # imported here: scikit-learn takes a second to load, and what is right should not wait for it
+        from sklearn.exceptions import DataConversionWarning
+
+        warnings.warn(
+            "y is a column, (n, 1), where one label a point was expected, (n,): use y.ravel()",
+            DataConversionWarning,
+            stacklevel=3,
+        )
 
 
 def check_number(value: Any, name: str) -> float:
@@ -121,7 +148,7 @@ def check_number(value: Any, name: str) -> float:
     except OverflowError:
         number = np.inf
     if not np.isfinite(number):
-        raise ValueError(f"{name} must be a finite number, got {value!r:.40}")
+        raise ValueError(f"{name} must be a finite number, got {cut(repr(value), 40)}")
     return number
 
 
@@ -148,8 +175,19 @@ def check_count(value: Any, name: str, at_least: int = 1, at_most: int | None = 
 def check_choice(value: Any, name: str, allowed: Sequence[str]) -> str:
     """`value` if it is one of `allowed`; ValueError otherwise."""
     if value not in allowed:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}")
+        near = did_you_mean(value, allowed)
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}{near}")
     return str(value)
+
+
+def did_you_mean(given: object, known: Iterable[str], shown: Mapping[str, str] | None = None) -> str:
+    """ "; did you mean 'this'?", of what is known and nearly given; empty where nothing is. shown: in other words."""
+    by_letters = {each.lower(): each for each in known}
+    near = get_close_matches(str(given)[:100].lower(), by_letters, n=1)
+    if not near:
+        return ""
+    found = by_letters[near[0]]
+    return f"; did you mean {(shown[found] if shown else found)!r}?"
 
 
 def check_rows(rows: Any, name: str, columns: str, n: int) -> IntArray:
@@ -163,7 +201,7 @@ def check_rows(rows: Any, name: str, columns: str, n: int) -> IntArray:
     if given.ndim != 2 or given.shape[1] != width or len(given) == 0 or given.dtype.kind not in "iu":
         raise ValueError(f"{must}, got shape {given.shape}, {given.dtype}")
     if given.min() < 0 or given.max() >= n:
-        raise ValueError(f"{name} name a point outside 0..{n - 1}")
+        raise ValueError(f"{name} name a point outside 0..{n - 1}{from_one(given.ravel(), n)}")
     return given.astype(np.intp)
 
 
@@ -187,7 +225,24 @@ def check_neighbors(neighbors: Sequence[Sequence[int]], n: int) -> list[IntArray
     if not isinstance(neighbors, (list, tuple, np.ndarray)) or len(neighbors) != n:
         given = len(neighbors) if hasattr(neighbors, "__len__") else type(neighbors).__name__
         raise ValueError(f"neighbors must hold one list a point: {n} lists, got {given}")
-    return [_neighbor_list(i, listed, n) for i, listed in enumerate(neighbors)]
+    try:
+        return [_neighbor_list(i, listed, n) for i, listed in enumerate(neighbors)]
+    except Elsewhere as error:
+        plain = [listed.tolist() if isinstance(listed, np.ndarray) else listed for listed in neighbors]
+        lists = [listed for listed in plain if isinstance(listed, (list, tuple))]
+        whole = [j for listed in lists for j in listed if isinstance(j, numbers.Integral)]
+        raise ValueError(f"{error}{from_one(whole, n)}") from None
+
+
+class Elsewhere(ValueError):
+    """An index that is not one of the points it is asked to be: they may have been counted from 1."""
+
+
+def from_one(indices: Sequence[Any] | IntArray, n: int) -> str:
+    """Of indices outside 0..n-1: that points are counted from 0, and whether these seem to be counted from 1."""
+    if len(indices) and min(indices) >= 1 and max(indices) == n:
+        return "; they are counted from 0, and these seem to be counted from 1: subtract 1"
+    return "; points are counted from 0"
 
 
 def _neighbor_list(i: int, given: Any, n: int) -> IntArray:
@@ -195,11 +250,11 @@ def _neighbor_list(i: int, given: Any, n: int) -> IntArray:
     if not isinstance(values, (list, tuple)) or not all(
         isinstance(j, numbers.Integral) and not isinstance(j, (bool, np.bool_)) for j in values
     ):
-        raise ValueError(f"neighbors[{i}] must be a list of integer indices, got {given!r:.80}")
+        raise ValueError(f"neighbors[{i}] must be a list of integer indices, got {cut(repr(given), 80)}")
     if any(j < 0 or j >= n for j in values):
-        raise ValueError(f"neighbors[{i}] has an index outside 0..{n - 1}: {given!r:.80}")
+        raise Elsewhere(f"neighbors[{i}] has an index outside 0..{n - 1}: {cut(repr(given), 80)}")
     if i in values:
-        raise ValueError(f"neighbors[{i}] lists the point itself; it is never its own neighbour")
+        raise Elsewhere(f"neighbors[{i}] lists the point itself; it is never its own neighbour")
     if len(set(values)) != len(values):
-        raise ValueError(f"neighbors[{i}] lists a point twice: {given!r:.80}")
+        raise ValueError(f"neighbors[{i}] lists a point twice: {cut(repr(given), 80)}")
     return np.array(values, dtype=np.intp)

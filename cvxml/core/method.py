@@ -26,6 +26,7 @@ from cvxml.core.result import Certificate, Dual, SavedSolution, Solution, Status
 from cvxml.core.run import Callback, Found, Interrupted, Start, Watch
 from cvxml.core.statement import Statement
 from cvxml.core.threads import one_blas_thread
+from cvxml.core.tolerance import Tolerance, check_tol
 
 
 class HasData(Protocol):
@@ -183,7 +184,7 @@ class Method(ABC, Generic[Given]):
         given: Given,
         *,
         solver: str = "fast",
-        tol: float = 1e-6,
+        tol: Tolerance = "normal",
         max_iter: int | None = None,
         warm_start: Solution | SavedSolution | None = None,
         callback: Callback = None,
@@ -200,7 +201,7 @@ class Method(ABC, Generic[Given]):
         Status.TIME_LIMIT. Raises ValueError for bad input; warns (ConvergenceWarning) whenever tol is not met.
         """
         check_choice(solver, "solver", self.SOLVERS)
-        tol = check_positive(tol, "tol")
+        tol = check_tol(tol)
         limit = self.MAX_ITER if max_iter is None else check_count(max_iter, "max_iter")
         seconds = self.seconds(solver) if time_limit is None else check_positive(time_limit, "time_limit")
         watch = Watch(seconds, callback)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from dataclasses import dataclass
 
 import numpy as np
@@ -131,7 +132,8 @@ def as_matrix(metric: ArrayLike, d: int, name: str = "metric") -> FloatArray:
     """
     M = _finite(metric, name)
     if M.shape != (d, d):
-        raise ValueError(f"{name} must have shape ({d}, {d}) for {d} features, got {M.shape}")
+        other = "; a transform L is given as components" if M.ndim == 2 and M.shape[1] == d else ""
+        raise ValueError(f"{name} must have shape ({d}, {d}) for {d} features, got {M.shape}{other}")
     return M
 
 
@@ -141,6 +143,17 @@ def real_array(values: ArrayLike, name: str) -> FloatArray:
         array = np.asarray(values)
     except (ValueError, TypeError) as error:
         raise ValueError(f"{name} is no array of numbers: {error}") from error
+    if array.dtype.kind == "O":  # such as a DataFrame of which one column is text
+        wrong = next((at for at, value in np.ndenumerate(array) if not isinstance(value, numbers.Real)), None)
+        if wrong is not None:
+            raise ValueError(
+                f"{name} must hold real numbers, got {array[wrong]!r:.40} at {', '.join(map(str, wrong))}; convert it, "
+                "and encode categories as numbers"
+            )
+        try:
+            array = array.astype(np.float64)
+        except (TypeError, OverflowError) as error:
+            raise ValueError(f"{name} is no array of numbers: {error}") from error
     if array.dtype.kind not in "fiub":
         raise ValueError(
             f"{name} must hold real numbers, got dtype {array.dtype}; convert it, and encode categories as numbers"

@@ -51,11 +51,13 @@ class Misreading:
 
     problem: the misreading is the method itself with other inputs; None where it does not apply.
     left: it is not; what the metric may still gain in it, relative to its scale, proved; inf if nothing is.
+    fits: the parameter that `problem` chooses to fit the metric, whose value is told.
     """
 
     sentence: str
     problem: Callable[[Question], Other | None] | None = None
     left: Callable[[Question], float] | None = None
+    fits: str = ""
 
 
 def changed(name: str, value: Callable[[Question], Any]) -> Callable[[Question], Other | None]:

@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.exact import flint
-from cvxml.core.inputs import check_labels, check_X
+from cvxml.core.inputs import check_labels, check_X, from_one
 from cvxml.core.memory import FLOAT, check_room
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.parameter import PAIRS, Parameter
+from cvxml.core.shown import cut
 from cvxml.core.squares import whole, within_groups
 
 KINDS = ("similar", "dissimilar")
@@ -41,7 +42,7 @@ class Pairs(NamedTuple):
         return {kind: getattr(self, kind).tolist() for kind in KINDS}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Paired:
     """Checked data of a method that learns from pairs."""
 
@@ -237,12 +238,15 @@ def _of_one_kind(given: Any, kind: str, n: int) -> IntArray:
             or len(pair) != 2
             or not all(isinstance(i, numbers.Integral) and not isinstance(i, (bool, np.bool_)) for i in pair)
         ):
-            raise ValueError(f"pairs[{kind!r}][{at}] must be two integer indices, got {pair!r:.80}")
+            raise ValueError(f"pairs[{kind!r}][{at}] must be two integer indices, got {cut(repr(pair), 80)}")
         if min(pair) < 0 or max(pair) >= n:
-            raise ValueError(f"pairs[{kind!r}][{at}] has an index outside 0..{n - 1}: {pair!r:.80}")
+            counted = from_one([i for each in values for i in each], n)
+            raise ValueError(
+                f"pairs[{kind!r}][{at}] has an index outside 0..{n - 1}: {cut(repr(pair), 80)}{counted}"
+            )
         if pair[0] == pair[1]:
-            raise ValueError(f"pairs[{kind!r}][{at}] is a point with itself: {pair!r:.80}")
+            raise ValueError(f"pairs[{kind!r}][{at}] is a point with itself: {cut(repr(pair), 80)}")
         if tuple(sorted(pair)) in seen:
-            raise ValueError(f"pairs[{kind!r}] lists {pair!r:.80} twice, one way or the other")
+            raise ValueError(f"pairs[{kind!r}] lists {cut(repr(pair), 80)} twice, one way or the other")
         seen.add(tuple(sorted(pair)))
     return np.array([list(pair) for pair in values], dtype=np.intp).reshape(-1, 2)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
+
+from numpy.typing import ArrayLike
 
 from cvxml.core.files import read_array, read_indices, read_neighbors
 
@@ -15,6 +17,7 @@ class Kind(NamedTuple):
     read: Callable[[str, str], Any]  # option, what is typed -> value; ValueError that names option or file
     metavar: str  # in the help
     how: str = ""  # after the text in the help
+    takes: str = "ArrayLike"  # the type in Python, as cvxml/typed/__init__.pyi has it
 
 
 class Parameter(NamedTuple):
@@ -72,14 +75,19 @@ def _members(option: str, typed: str) -> Any:
 
 
 WITH_COMMAS = "numbers with commas between them"
-NUMBER = Kind(_of(float, "a number"), "X")
-COUNT = Kind(_of(int, "a whole number"), "N")
-WORD = Kind(lambda option, typed: typed, "WORD")
-START = WORD._replace(how="a word, or all of them: all")
+Pairs: TypeAlias = Mapping[str, ArrayLike]
+Starts: TypeAlias = ArrayLike | Sequence[ArrayLike]
+NUMBER = Kind(_of(float, "a number"), "X", takes="float")
+COUNT = Kind(_of(int, "a whole number"), "N", takes="int")
+WORD = Kind(lambda option, typed: typed, "WORD", takes="str")
+MODEL = WORD._replace(takes="Any")  # in Python, an object too
+START = WORD._replace(how="a word, or all of them: all", takes="Starts")
 NUMBERS = Kind(_of(_numbers, WITH_COMMAS), "X,X", WITH_COMMAS)
 LISTS = Kind(lambda option, typed: read_neighbors(typed), "FILE", "JSON")  # a list of points for each point
 INDICES = Kind(lambda option, typed: read_indices(typed), "FILE", ".csv of rows of indices, or .json")
-PAIRS = Kind(_pairs, "FILE", ".csv of rows i, j and 1 for similar or -1 for dissimilar, or .json")
+PAIRS = Kind(
+    _pairs, "FILE", ".csv of rows i, j and 1 for similar or -1 for dissimilar, or .json", takes="Pairs"
+)
 MEMBERS = Kind(_members, "FILE", ".csv of one number a line, or .json")
 MATRIX = Kind(lambda option, typed: read_array(typed, square=True), "FILE", ".npy, .npz, .csv or .json")
 VECTORS = Kind(lambda option, typed: read_array(typed), "FILE", ".npy, .npz, .csv or .json")
@@ -92,4 +100,5 @@ def words(*known: str, otherwise: Kind) -> Kind:
         lambda option, typed: typed if typed in known else otherwise.read(option, typed),
         f"WORD|{otherwise.metavar}",
         otherwise.how,
+        f"Literal[{', '.join(map(repr, known))}] | {otherwise.takes}",
     )

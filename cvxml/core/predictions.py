@@ -21,11 +21,13 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.inputs import check_count, real_array
 from cvxml.core.metric import FloatArray, IntArray, examine
+from cvxml.core.shown import shown
 
 EPS = float(np.finfo(float).eps)
 TINY = 1e-290  # more than underflow takes, of numbers that are at most about 1
 BEYOND = 16  # points after the k nearest of which the box is asked whether they are nearer than others
 PAIRS = 100  # of one query, each with a proof of its own
+STATES = ("certain", "disputed", "not proved")
 TRIES = 2  # pairs of a query that a metric is looked for that turns
 
 
@@ -58,15 +60,18 @@ class Region(Protocol):
         """Some of them that may have the second row of E (2, d) shorter than the first."""
 
 
-class Disagreement(NamedTuple):
+@dataclass(frozen=True, eq=False, repr=False)
+class Disagreement:
     """A metric that is no worse than the one judged, and votes otherwise."""
 
     query: int
     vote: int
     metric: FloatArray  # (d, d)
 
+    __repr__ = shown
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Predictions:
     """Of q queries, or of the n points themselves, each without itself. What is the same is so by the exact optimum."""
 
@@ -81,9 +86,12 @@ class Predictions:
     left: str = ""  # why of others nothing is proved
     judged: str = ""  # the verdict, in words
 
+    def __repr__(self) -> str:
+        return f"{shown(self)}\n{self}"
+
     @property
     def state(self) -> tuple[str, ...]:
-        """(q,) "certain", "disputed" or "not proved", for each vote."""
+        """(q,) of each vote, one of `STATES`."""
         disputed = {each.query for each in self.disagree}
         return tuple(
             "certain" if same else "disputed" if i in disputed else "not proved"
@@ -92,7 +100,7 @@ class Predictions:
 
     def __str__(self) -> str:
         q, state = len(self.votes), self.state
-        sure, disputed, rest = (state.count(each) for each in ("certain", "disputed", "not proved"))
+        sure, disputed, rest = map(state.count, STATES)
         of = "1 neighbour" if self.n_neighbors == 1 else f"{self.n_neighbors} neighbours"
         if sure == q == 1:
             said = f"the vote of {of} is that of the exact optimum"
@@ -118,6 +126,7 @@ class Predictions:
             "votes": self.votes.tolist(),
             "labels": list(self.labels),
             "state": list(self.state),
+            "counts": {name: self.state.count(name) for name in STATES},
             "disagree": [
                 {"query": each.query, "vote": each.vote, "metric": each.metric.tolist()}
                 for each in self.disagree
@@ -184,6 +193,8 @@ class _Search:
     @property
     def left(self) -> str:
         """Why something may be left."""
+        if self.region is not None and not self.region.affordable:
+            return self.region.unknown
         if self.cut and not self.proofs:
             return f"the bounds leave a doubt of more than {PAIRS} pairs of points of a query"
         if self.cut:

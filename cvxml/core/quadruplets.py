@@ -27,7 +27,7 @@ BY_QUADRUPLETS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Quadrupled:
     """Checked data of a method that learns from quadruplets."""
 

@@ -22,7 +22,7 @@ BY_QUERIES = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Queried:
     """Checked data of a method that ranks all other points for each query."""
 

@@ -15,6 +15,8 @@ from cvxml.core.html import fragment
 from cvxml.core.metric import Feasibility, FloatArray, IntArray
 from cvxml.core.predictions import Predictions, Region, predictions
 from cvxml.core.result import VERSION, Stationarity, plain
+from cvxml.core.shown import few, shown
+from cvxml.core.tolerance import tol_name
 
 SHOWN = 60  # characters of the sizes of classes
 SURE = 100  # times less is left in what is most likely
@@ -29,13 +31,15 @@ class Verdict(StrEnum):
     INCONCLUSIVE = "inconclusive"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Witness:
     """A better feasible point: why a claim is refuted."""
 
     objective: float
     better_by: float  # candidate's objective - this one's, computed without cancellation where possible
     metric: FloatArray
+
+    __repr__ = shown
 
 
 class Nearest(NamedTuple):
@@ -109,14 +113,13 @@ class Judged(NamedTuple):
     region: Callable[[], Region | None] | None = None  # of all metrics that are no worse
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Report:
     """What `check` found. `verdict` speaks of `claim` at `tol`; everything else is the evidence."""
 
     method: str
     verdict: Verdict
     claim: str
-    tol_name: str
     tol: float
     reasons: tuple[str, ...]
     lower_bound: float
@@ -140,6 +143,17 @@ class Report:
     notes: tuple[str, ...] = ()
     about: About | None = None
     judged: Judged | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def tol_name(self) -> str | None:
+        """The word for `tol`, where there is one."""
+        return tol_name(self.tol)
+
+    @property
+    def asked(self) -> str:
+        """Method, claim and tolerance, in words."""
+        tol = f"{self.tol_name} ({self.tol:g})" if self.tol_name else f"{self.tol:g}"
+        return f"{self.method}, claim: {self.claim}, tol: {tol}"
 
     def predictions(self, n_neighbors: int, queries: ArrayLike | None = None) -> Predictions:
         """Which neighbours and votes are those of the exact optimum (core/predictions.py).
@@ -244,8 +258,7 @@ class Report:
             rows += [("asked", str(self.about)), ("with", self.about.software)]
         return "\n".join(
             [
-                f"{self.verdict.value.upper()}: {self.method}, claim: {self.claim}, "
-                f"tol: {self.tol_name} ({self.tol:g})",
+                f"{self.verdict.value.upper()}: {self.asked}",
                 *(f"  {reason}" for reason in self.reasons),
                 *(f"  {name:<28}{value}" for name, value in rows),
                 *(f"  diagnosis: {line}" for line in self.diagnosis),
@@ -253,6 +266,16 @@ class Report:
                 *(f"  note: {line}" for line in self.notes),
             ]
         )
+
+    def __repr__(self) -> str:
+        lines = [
+            f"Report: {self.verdict.value.upper()}: {self.asked}",
+            *(f"  {each}" for each in self.reasons[:2]),
+        ]
+        lines += [f"  diagnosis: {each}" for each in self.diagnosis]
+        lines += [f"  nearest: {each}" for each in self.nearest[: not self.diagnosis]]
+        lines += [f"  {name:<28}{value}" for name, value in self.rows()]
+        return few(lines, "print it for all of it")
 
     def _repr_html_(self) -> str:
         """For notebooks (core/html.py)."""

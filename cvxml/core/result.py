@@ -13,13 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from cvxml.core.files import MAX_BYTES, read_json, read_npz, write_json, write_npz
+from cvxml.core.files import MAX_BYTES, read_json, read_npz, write_json, write_matrix, write_npz
 from cvxml.core.files.arrays import real
 from cvxml.core.files.strict_json import parse_json
+from cvxml.core.html import of_solution
 from cvxml.core.metric import Feasibility, FloatArray, IntArray
+from cvxml.core.shown import brief, cut, few, listed, shown
+from cvxml.core.tolerance import Tolerance, check_tol
 
-TOLERANCES = {"strict": 1e-9, "normal": 1e-6, "loose": 1e-3}
 FORMAT = "cvxml-solution"
+SAVED = (".json", ".npz", ".npy", ".csv")  # the last two: the metric alone
 VERSION = 1
 MAX_NAME = 100  # letters of a method or a parameter in a file: messages repeat them
 # what a saved file says of itself, and `certify` compares with the proof
@@ -116,7 +119,7 @@ class Stationarity:
         return largest / self.of if self.of > 0 else 0.0 if largest == 0 else math.inf
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Certificate:
     """A proof: `metric` of the certified problem is within `gap` of the optimum, whatever found it.
 
@@ -139,6 +142,8 @@ class Certificate:
     undecided: str = ""  # a sentence: why double precision proves nothing of these data, if that is so
     value_rounding: float = 0.0  # what objective and lower_bound may each be off by, if more than `rounding`
 
+    __repr__ = shown
+
     @property
     def claim(self) -> str:
         """What it can prove: "optimal" or no more than "stationary"."""
@@ -153,8 +158,9 @@ class Certificate:
             return 0.0
         return self.gap / self.scale if self.scale > 0 else math.inf
 
-    def proves(self, tol: float) -> bool:
-        """True if the metric is what `claim` says to `tol` of the scale, plus rounding."""
+    def proves(self, tol: Tolerance) -> bool:
+        """True if the metric is what `claim` says to `tol` of the scale, a number or a word, plus rounding."""
+        tol = check_tol(tol)
         if self.step is not None:
             return self.step.proves(tol)
         if self.parts:
@@ -169,8 +175,9 @@ class Certificate:
         small = abs(self.gap) <= tol * self.scale + self.rounding
         return self.feasibility.feasible and self.decides(tol) and small
 
-    def decides(self, tol: float) -> bool:
+    def decides(self, tol: Tolerance) -> bool:
         """False where something overflowed, or rounding is beyond 1e-3 of the scale or 100 times what `tol` asks."""
+        tol = check_tol(tol)
         if self.step is not None:
             return self.step.decides(tol)
         if self.parts:
@@ -207,7 +214,7 @@ def step_of(proof: Certificate, iteration: int, seconds: float, phase: str = "")
     return Step(iteration, seconds, proof.objective, proof.lower_bound, proof.gap, phase, proof.scale)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Solution:
     """A metric with its proof. `metric` (d, d) psd; everything else follows from data and dual."""
 
@@ -272,6 +279,34 @@ class Solution:
         ]
         return "\n".join(lines)
 
+    def __repr__(self) -> str:
+        n, d = self.X.shape
+        what = f"Solution: metric {self.metric.shape} of {n} points in {d} features, {self.n_iter} iterations"
+        return few([what, *str(self).splitlines()], "print it, or read its notes, for all of it")
+
+    def _repr_html_(self) -> str:
+        """For notebooks (core/html.py)."""
+        return of_solution(self)
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Each figure with its name, as it is shown in a notebook."""
+        radius = self.certificate.radius
+        figures = (
+            ("gap", self.gap),
+            ("gap / scale", self.rel_gap),
+            ("step gap", self.step_gap),
+            ("optimum within (Frobenius)", radius if math.isfinite(radius) else None),
+        )
+        n, d = self.X.shape
+        return [
+            ("objective", f"{self.objective:.12g}"),
+            ("lower bound", f"{self.lower_bound:.12g}"),
+            *((name, f"{value:.3g}") for name, value in figures if value is not None),
+            ("points x features", f"{n} x {d}"),
+            ("iterations", str(self.n_iter)),
+            *((name, brief(value).strip("'")) for name, value in self.params.items() if value is not None),
+        ]
+
     def _what_is_proved(self) -> list[str]:
         certificate, norm = self.certificate, f"(norm {np.linalg.norm(self.metric):.6g})"
         step = certificate.step
@@ -316,18 +351,23 @@ class Solution:
     def save(self, path: str | Path) -> None:
         """Write data, metric and dual to `path`, .json or .npz: all that a stranger needs to check it.
 
+        Or the metric alone, .npy or .csv: what other programs read, to the last digit, and `check` as a candidate.
         Raises ValueError for another name, for a parameter that is an object of the user's own, and where the objective
         is infinite.
         """
+        suffix = Path(path).suffix
+        if not math.isfinite(self.objective):
+            raise ValueError(f"the objective is {self.objective}: no metric was found that a file could hold")
+        if suffix in (".npy", ".csv"):
+            write_matrix(path, self.metric)
+            return
         for name, value in self.params.items():
             if not isinstance(value, (str, int, float, list, tuple, dict, type(None))):
                 raise ValueError(f"{name} is an object of {type(value).__name__}, which a file cannot hold")
-        if not math.isfinite(self.objective):
-            raise ValueError(f"the objective is {self.objective}: no metric was found that a file could hold")
         content = self.to_dict()
-        if Path(path).suffix == ".json":
+        if suffix == ".json":
             write_json(path, content)
-        elif Path(path).suffix == ".npz":
+        elif suffix == ".npz":
             arrays = {
                 "metric": self.metric,
                 "X": self.X,
@@ -339,10 +379,10 @@ class Solution:
             kept = {k: v for k, v in content.items() if k not in (*arrays, "dual")}
             write_npz(path, header=np.array(json.dumps(kept, sort_keys=True)), **arrays)
         else:
-            raise ValueError(f"cannot save to {path}: the name must end in .json or .npz")
+            raise ValueError(f"cannot save to {path}: the name must end in {', '.join(SAVED)}")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class SavedSolution:
     """What a saved file holds: enough to recompute the certificate, nothing of it believed."""
 
@@ -355,10 +395,14 @@ class SavedSolution:
     dual: dict[str, np.ndarray]
     claimed: dict[str, Any] = field(default_factory=dict)
 
+    __repr__ = shown
+
 
 def load(path: str | Path) -> SavedSolution:
     """Read a file that `Solution.save` wrote. Raises ValueError if it is not one."""
     try:
+        if Path(path).suffix not in (".json", ".npz"):
+            raise ValueError("give a .json or .npz file that 'solve --out' or 'Solution.save' wrote")
         content = _load_npz(path) if Path(path).suffix == ".npz" else read_json(path)
         if not isinstance(content, dict) or content.get("format") != FORMAT:
             raise ValueError(f'no "format": "{FORMAT}" in it')
@@ -387,7 +431,7 @@ def load(path: str | Path) -> SavedSolution:
         MemoryError,
     ) as error:
         reason = str(error) or type(error).__name__
-        raise ValueError(f"{path} is not a saved solution: {reason:.800}") from error
+        raise ValueError(f"{path} is not a saved solution: {cut(reason, 800)}") from error
 
 
 def _targets(values: Any) -> IntArray | FloatArray:
@@ -424,7 +468,7 @@ def _json_number(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Evaluation:
     """The intermediates of a method at one metric, by the paper's names, as attributes and in `values`."""
 
@@ -445,6 +489,9 @@ class Evaluation:
 
     def __str__(self) -> str:
         return "\n".join(f"{k}:\n{v}" for k, v in self.values.items())
+
+    def __repr__(self) -> str:
+        return listed(type(self).__name__, {"method": self.method, **self.values})
 
 
 def plain(value: Any) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 from cvxml.core.inputs import check_neighbors
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.neighbors import k_nearest
+from cvxml.core.shown import cut
 
 
 class OtherClasses:
@@ -54,8 +55,8 @@ def nearest_of_class(X: FloatArray, codes: IntArray, k: int, names: list[str]) -
     if sizes.min() <= k:
         least = int(sizes.argmin())
         raise ValueError(
-            f"class {names[least]!s:.40} has {sizes[least]} point(s), so at most {sizes[least] - 1} targets each, "
-            f"not n_neighbors={k}: lower n_neighbors, leave the class out, or give targets"
+            f"class {cut(str(names[least]), 40)} has {sizes[least]} point(s), so at most {sizes[least] - 1} targets "
+            f"each, not n_neighbors={k}: lower n_neighbors, leave the class out, or give targets"
         )
     nearest, ties = np.empty((len(X), k), dtype=np.intp), 0
     for code in range(len(sizes)):

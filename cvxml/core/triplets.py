@@ -13,6 +13,7 @@ from cvxml.core.memory import check_room
 from cvxml.core.metric import FloatArray, IntArray, unit_scale
 from cvxml.core.neighbors import k_nearest
 from cvxml.core.parameter import COUNT, INDICES, Parameter
+from cvxml.core.shown import cut
 from cvxml.core.targets import nearest_of_class
 
 LARGEST = 1e30  # of a spread; a weight may be the third power of it
@@ -25,7 +26,7 @@ BY_TRIPLETS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Compared:
     """Checked data of a method that learns from triplets: a row of `targets`, and a point l that counts for it."""
 
@@ -43,13 +44,13 @@ class Compared:
 
     def triplets(self) -> IntArray:
         """(m, 3) i, j, l"""
-        row, l = np.nonzero(self.impostors)  # noqa: E741
+        row, l = np.nonzero(self.impostors)
         return np.concatenate([self.targets[row], l[:, None]], axis=1)
 
     def margins(self, M: FloatArray) -> FloatArray:
         """<M, H_t> of every triplet, H_t = (x_i - x_l)(x_i - x_l)^T - (x_i - x_j)(x_i - x_j)^T."""
         X, found = self.X, []
-        for i, j, l in self.triplets().tolist():  # noqa: E741
+        for i, j, l in self.triplets().tolist():
             far, near = X[i] - X[l], X[i] - X[j]
             found.append(far @ M @ far - near @ M @ near)
         return np.array(found)
@@ -57,7 +58,7 @@ class Compared:
     def weighted_sum(self, weights: FloatArray) -> FloatArray:
         """The sum of weight_t H_t over the triplets (d, d), of a weight each."""
         X, total = self.X, np.zeros((self.X.shape[1],) * 2)
-        for (i, j, l), weight in zip(self.triplets().tolist(), weights.tolist(), strict=True):  # noqa: E741
+        for (i, j, l), weight in zip(self.triplets().tolist(), weights.tolist(), strict=True):
             far, near = X[i] - X[l], X[i] - X[j]
             total += weight * (np.outer(far, far) - np.outer(near, near))
         return total
@@ -68,7 +69,7 @@ class Compared:
         return {"n_neighbors": self.n_neighbors, "triplets": self.triplets().tolist()}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class WithVectors(Compared):
     """The same, of a metric that is a combination of vectors (bases.py)."""
 
@@ -116,7 +117,7 @@ def nearest_of_the_rest(X: FloatArray, codes: IntArray, k: int, names: list[str]
         members, rest = np.flatnonzero(codes == code), np.flatnonzero(codes != code)
         if len(rest) < k:
             raise ValueError(
-                f"there are {len(rest)} point(s) beside class {names[code]!s:.40}, not n_neighbors={k}: "
+                f"there are {len(rest)} point(s) beside class {cut(str(names[code]), 40)}, not n_neighbors={k}: "
                 "lower n_neighbors"
             )
         nearest, tied = k_nearest(X, members, rest, k)

@@ -8,9 +8,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from cvxml.core.inputs import check_choice, check_positive
+from cvxml.core.inputs import check_choice
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.result import Certificate, Solution
+from cvxml.core.tolerance import Tolerance, check_tol
 from cvxml.displays import _draw
 from cvxml.displays._given import check_fitted
 from cvxml.displays._words import why_no_gap
@@ -60,7 +61,7 @@ class CertificateDisplay:
         X: Any = None,
         y: Any = None,
         *,
-        tol: float | None = None,
+        tol: Tolerance | None = None,
         ax: Any = None,
         show: str = "gap",
         x: str = "iteration",
@@ -77,7 +78,13 @@ class CertificateDisplay:
 
     @classmethod
     def from_solution(
-        cls, solution: Solution, *, tol: float = 1e-6, ax: Any = None, show: str = "gap", x: str = "iteration"
+        cls,
+        solution: Solution,
+        *,
+        tol: Tolerance = 1e-6,
+        ax: Any = None,
+        show: str = "gap",
+        x: str = "iteration",
     ) -> Self:
         """Draw a Solution. tol : what it was solved to, default that of `cvxml.solve`. ax, show, x : as in `plot`.
 
@@ -99,7 +106,7 @@ class CertificateDisplay:
             status=solution.status.sentence,
             notes=solution.notes,
             method=solution.method,
-            tol=check_positive(tol, "tol"),
+            tol=check_tol(tol),
         ).plot(ax, show=show, x=x)
 
     @property
@@ -130,7 +137,7 @@ class CertificateDisplay:
         return scale if math.isfinite(scale) and scale > 0 else 1.0
 
     def plot(self, ax: Any = None, *, show: str = "gap", x: str = "iteration") -> Self:
-        """Draw the "gap" or the "bounds" against "iteration" or "seconds" on `ax` (default: new axes).
+        """Draw the proof. show : the "gap" or the "bounds". x : against "iteration" or "seconds".
 
         Raises ValueError for other words, and ImportError without matplotlib.
         """

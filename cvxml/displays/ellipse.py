@@ -78,7 +78,8 @@ class MetricEllipseDisplay:
     ) -> Self:
         """Draw the metric of a fitted estimator, one with get_mahalanobis_matrix() or components_.
 
-        All else as in `from_metric`. Raises NotFittedError; ValueError for a local metric, a kernel's, or none.
+        centers, features, ball, radius, ax, circle : as in `from_metric`. Raises NotFittedError; ValueError for a
+        local metric, a kernel's, or none.
         """
         options: dict[str, Any] = {"centers": centers, "features": features, "ball": ball, "radius": radius}
         return cls.from_metric(metric_of(estimator), X, y, **options, ax=ax, circle=circle)
@@ -124,7 +125,7 @@ class MetricEllipseDisplay:
         ).plot(ax, circle=circle)
 
     def plot(self, ax: Any = None, *, circle: bool = True) -> Self:
-        """Draw on `ax` (default: new axes), with or without the circle. Raises ImportError without matplotlib."""
+        """Draw the ball. circle : with the dashed circle of the same area. Raises ImportError without matplotlib."""
         self.figure_, self.ax_ = _draw.start(ax)
         self.points_ = _draw.points(self.ax_, self.X, self.y)
         self.balls_: list[Any] = []

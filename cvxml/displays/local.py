@@ -79,10 +79,10 @@ class LocalMetricDisplay:
     ) -> Self:
         """Draw A + gamma I of a fitted GLML at `queries` (q, d), among the points X (n, d), y (n,).
 
-        queries : default a grid over the points, n_queries along the longer side, other features at their mean.
-        features : the two that are drawn. densities : contours of the classes at 5, 30 and 70 % of their highest, other
-        features at their mean. Raises NotFittedError; ValueError for another estimator, bad input, or contours of a
-        foreign model.
+        queries : default a grid over the points, other features at their mean. n_queries : along the grid's longer
+        side. features : the two that are drawn. densities : contours of the classes at 5, 30 and 70 % of their
+        highest, other features at their mean. Raises NotFittedError; ValueError for another estimator, bad input, or
+        contours of a foreign model.
         """
         check_fitted(estimator)
         if not hasattr(estimator, "metric_at") or not hasattr(estimator, "cases_at"):

@@ -136,7 +136,7 @@ class NeighborhoodDisplay:
         ).plot(ax, zoom=zoom)
 
     def plot(self, ax: Any = None, *, zoom: bool = True) -> Self:
-        """Draw on `ax` (default: new axes), the neighbourhood or (zoom=False) all points.
+        """Draw the point and its neighbours. zoom : the neighbourhood alone, or (False) all points.
 
         Raises ImportError without matplotlib.
         """

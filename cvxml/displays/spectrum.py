@@ -58,7 +58,7 @@ class SpectrumDisplay:
     ) -> Self:
         """Draw the spectrum of a fitted estimator's metric; of a kernel method in the features of the kernel.
 
-        X, y : not used. name : in the legend, default that of the class. All else as in `from_metric`. Raises
+        X, y : not used. name : in the legend, default that of the class. tol, ax, scale : as in `from_metric`. Raises
         NotFittedError; ValueError for an estimator without a metric.
         """
         named = {name or type(estimator).__name__: metric_of(estimator, kernel=True)}
@@ -88,7 +88,7 @@ class SpectrumDisplay:
         return cls(eigenvalues=spectra, tol=tol).plot(ax, scale=scale)
 
     def plot(self, ax: Any = None, *, scale: str = "linear") -> Self:
-        """Draw on `ax` (default: new axes), with a "linear" or a "log" scale. Raises ImportError without matplotlib."""
+        """Draw the eigenvalues. scale : "linear" or "log". Raises ImportError without matplotlib."""
         log = check_choice(scale, "scale", SCALES) == "log"
         self.figure_, self.ax_ = _draw.start(ax, (6.4, 5.0))
         self.ranks_ = {name: int((kinds_of(v, self.tol) > 0).sum()) for name, v in self.eigenvalues.items()}

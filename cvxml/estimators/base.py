@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from cvxml import api
 from cvxml.core.metric import FloatArray, components_of
 from cvxml.core.result import Certificate, Solution
+from cvxml.core.tolerance import Tolerance
 from cvxml.methods import get
 
 
@@ -84,7 +85,7 @@ class Learner(MetricEstimator):
     """A transformer by the metric of a method, `_method`: parameters of the method's names are the method's."""
 
     solver: str = "fast"
-    tol: float = 1e-6
+    tol: Tolerance = 1e-6
     max_iter: int = 200
     warm_start: bool = False
 

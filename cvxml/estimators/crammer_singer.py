@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cvxml.core.metric import FloatArray
 from cvxml.core.result import Certificate
+from cvxml.core.tolerance import Tolerance
 from cvxml.methods.crammer_singer import instance, solve
 
 
@@ -31,7 +32,7 @@ class CrammerSingerSVM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     n_iter_, n_features_in_, classes_ : as scikit-learn has them.
     """
 
-    def __init__(self, C: float = 1.0, *, tol: float = 1e-6, max_iter: int = 100):
+    def __init__(self, C: float = 1.0, *, tol: Tolerance = 1e-6, max_iter: int = 100):
         self.C, self.tol, self.max_iter = C, tol, max_iter
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cvxml.core.metric import FloatArray
+from cvxml.core.tolerance import Tolerance
 from cvxml.estimators.base import Learner
 from cvxml.estimators.parameters import estimator
 
@@ -22,7 +23,7 @@ class NCA(Learner):
     _: KW_ONLY
     criterion: str = "f"
     init: Any = "auto"
-    tol: float = 1e-5
+    tol: Tolerance = 1e-5
     max_iter: int = 1000
     random_state: int = 0
 
@@ -41,10 +42,11 @@ class NCA(Learner):
         """
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None, *, similarity: ArrayLike | None = None) -> Self:
-        """Learn A from X (n, d) and labels y (n,), or from who is right for whom: similarity (n, n), y then unused.
+        """Learn A from X (n, d) and labels y (n,), or from who is right for whom, y then unused.
 
-        Raises ValueError for bad input; warns of points that nothing is right for, and (ConvergenceWarning) whenever
-        tol is not met, as where the supremum is at infinity.
+        similarity: (n, n), not negative, 0 on its diagonal: how right each point is for each other. Raises ValueError
+        for bad input; warns of points that nothing is right for, and (ConvergenceWarning) whenever tol is not met, as
+        where the supremum is at infinity.
         """
         if similarity is None:
             return super().fit(X, y)  # type: ignore[arg-type]

@@ -49,7 +49,8 @@ def _parameters(cls: Any) -> str:
 def _line(field: dataclasses.Field[Any], entry: Any) -> str:
     """The line "lam : float. Weight of ... (default 0.1)." """
     text = (entry.text if isinstance(entry, Parameter) else entry).rstrip(".")
-    kind = [] if field.type == "Any" else [str(field.type)]
+    named = str(field.type)
+    kind = {"Any": [], "Tolerance": ['float, "strict", "normal" or "loose"']}.get(named, [named])
     default = [] if "default" in text else [f"default {field.default}"]
     sentence = text if text[1] == "," else text[0].upper() + text[1:]  # a letter is a symbol
     line = f"{field.name} : {'. '.join([*filter(None, [', '.join(kind + default)]), sentence])}."

@@ -15,6 +15,7 @@ from cvxml.core.inputs import check_count
 from cvxml.core.metric import FloatArray, blocks_of
 from cvxml.core.neighbors import squared_euclidean
 from cvxml.core.result import Certificate, Solution
+from cvxml.core.tolerance import Tolerance
 from cvxml.estimators.local import LocalMetricClassifier
 from cvxml.estimators.parameters import estimator
 from cvxml.methods import get
@@ -38,7 +39,7 @@ class PLML(LocalMetricClassifier):
     random_state: int = 0
     n_jobs: int | None = None
     solver: str = "fast"
-    tol: float = 1e-6
+    tol: Tolerance = 1e-6
     max_iter: int = 200
 
     _method: ClassVar[str] = "plml"
@@ -64,7 +65,7 @@ class PLML(LocalMetricClassifier):
         self.classes_, self._codes = np.unique(y, return_inverse=True)
         check_count(self.n_votes, "n_votes", at_most=len(points))
         own = {k: v for k, v in self.get_params(deep=False).items() if k in get(self._method).PARAMETERS}
-        options = {"solver": self.solver, "tol": self.tol, "max_iter": self.max_iter}
+        options: dict[str, Any] = {"solver": self.solver, "tol": self.tol, "max_iter": self.max_iter}
         self.solution_: Solution = api.solve(self._method, points, self._codes, **options, **own)
         given = get(self._method).instance(points, self._codes, **self.solution_.params)
         self._X: FloatArray = points

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from cvxml.core.metric import FloatArray
 from cvxml.core.neighbors import k_nearest, majority
+from cvxml.core.tolerance import Tolerance
 from cvxml.estimators.base import Learner
 from cvxml.estimators.parameters import estimator
 
@@ -25,7 +26,7 @@ class Gerrymandering(ClassifierMixin, Learner):  # type: ignore[misc]
     _: KW_ONLY
     loss_matrix: Any = None
     init: Any = "zero"
-    tol: float = 1e-4
+    tol: Tolerance = 1e-4
     max_iter: int = 1000
     random_state: int = 0
 

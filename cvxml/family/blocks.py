@@ -99,7 +99,7 @@ class Listed(Triplets):
         key = self.keys()
         a = np.zeros(len(key))
         a[np.searchsorted(key, prices.key)] = prices.a
-        i, j, l = self.named(Prices(a, key)).T  # noqa: E741 (the paper's l)
+        i, j, l = self.named(Prices(a, key)).T
         near, near_off = view.pairs(np.stack([i, j], axis=1))
         far, far_off = view.pairs(np.stack([i, l], axis=1))
         yield Block(far - near, near_off + far_off + 2 * EPS * (np.abs(near) + np.abs(far)), a)

@@ -237,12 +237,15 @@ def budget(similar: FloatArray, rank: int | None) -> Budget:
 
 
 def most(at: Budget, E: FloatArray, w: FloatArray) -> Most:
-    """mu with sum_t w_t D_A(t) <= mu sum_similar D_A for every psd A: w (t,) in [0, 1], differences E (t, d)."""
+    """mu with sum_t w_t D_A(t) <= mu sum_similar D_A for every psd A within the budget, mu >= 0.
+
+    w (t,) in [-1, 1], differences E (t, d).
+    """
     C, off = _form(at, E, w)
     if at.undecided or not (math.isfinite(off) and np.isfinite(C).all()):
         return Most(math.inf, math.inf)
     largest = float(np.linalg.eigvalsh(C)[-1])
-    value = (largest + off) / at.least * (1 + 4 * EPS)
+    value = max(0.0, largest + off) / at.least * (1 + 4 * EPS)
     return Most(value, max(0.0, value - largest))
 
 
@@ -254,7 +257,7 @@ def _form(at: Budget, E: FloatArray, w: FloatArray) -> tuple[FloatArray, float]:
     with np.errstate(over="ignore", invalid="ignore"):
         for start in range(0, len(Z), BLOCK):
             M += weighted(Z[start : start + BLOCK], w[start : start + BLOCK])
-        size = np.linalg.norm(Z, axis=1)
+        size, w = np.linalg.norm(Z, axis=1), np.abs(w)
         terms = min(len(Z), BLOCK) + len(Z) / BLOCK + 8
         moved = float(w @ ((2 * size + off) * off)) + FLOOR * float((1 + size).sum())
         return M, moved + (terms + 4 * r) * EPS * float(w @ size**2)

@@ -54,7 +54,7 @@ class Combining:
         assert isinstance(rows, Triplets)
         self.B, self.cap = of.B, float(hinge.c)
         self.key = rows.keys()
-        i, j, l = rows.named(Prices(np.zeros(0), self.key)).T  # noqa: E741
+        i, j, l = rows.named(Prices(np.zeros(0), self.key)).T
         z = (of.X - middle(of.X)) @ of.B.T
         H = (z[i] - z[l]) ** 2 - (z[i] - z[j]) ** 2
         largest = np.abs(H).max(axis=0)

@@ -40,7 +40,7 @@ class Dual(Protocol):
         """The gradient at v, whose image is given."""
 
 
-@dataclass
+@dataclass(eq=False)
 class State:
     """One iteration: the feasible iterate, its image, and the step in use."""
 

@@ -272,7 +272,7 @@ class Linear:
         return Fraction(0) if X.psd(left.pairs, fractions(left.w)) else None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Within:
     """Points in a metric within the budget."""
 
@@ -342,7 +342,7 @@ class Budget:
 
     @of_last
     def _largest(self, G: Weights) -> Sum:
-        scale = float(G.w.max(initial=0.0)) or 1.0
+        scale = float(np.abs(G.w).max(initial=0.0)) or 1.0
         found = most(self.at, self.apart(G.pairs), G.w / scale)
         return Sum(found.value * scale, (found.off + 2 * EPS * found.value) * scale)
 

@@ -169,10 +169,10 @@ def _vectors(rows: Any, key: IntArray, X: FloatArray) -> FloatArray | None:
         group, k = np.divmod(key, rows.n)
         return squares(X[rows.points[group]] - X[k])
     if isinstance(rows, Triplets):
-        i, j, l = rows.named(Prices(np.zeros(len(key)), key)).T  # noqa: E741 (the paper's l)
+        i, j, l = rows.named(Prices(np.zeros(len(key)), key)).T
         return squares(X[i] - X[l]) - squares(X[i] - X[j])
     if isinstance(rows, Together):
-        i, j, l = rows.listed[key].T  # noqa: E741
+        i, j, l = rows.listed[key].T
         return squares(X[i] - X[l]) - squares(X[i] - X[j])
     return None
 

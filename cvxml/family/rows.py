@@ -243,7 +243,7 @@ class Triplets(NamedTuple):
             away[place[has]] = False
             yield Block(v, off, np.where(has, a[place], 0.0))
         if away.any():
-            i, j, l = self.named(Prices(a, priced[away])).T  # noqa: E741 (the paper's l)
+            i, j, l = self.named(Prices(a, priced[away])).T
             near, near_off = view.pairs(np.stack([i, j], axis=1))
             far, far_off = view.pairs(np.stack([i, l], axis=1))
             yield Block(far - near, near_off + far_off + 2 * EPS * (near + far), a[away])
@@ -263,7 +263,7 @@ class Triplets(NamedTuple):
 
         def look(some: IntArray) -> list[tuple[IntArray, FloatArray, FloatArray]]:
             found = []
-            own, l, D, off = between.below(points[some], limit[some])  # noqa: E741 (the paper's l)
+            own, l, D, off = between.below(points[some], limit[some])
             for extra in range(int(count[some].max())):
                 has = count[some][own] > extra
                 row = by_point[first[some][own[has]] + extra]
@@ -282,7 +282,7 @@ class Triplets(NamedTuple):
 
     def named(self, prices: Prices) -> IntArray:
         """The triplets (t, 3) of i, j, l that have a price."""
-        row, l = np.divmod(prices.key, self.impostors.shape[1])  # noqa: E741 (the paper's l)
+        row, l = np.divmod(prices.key, self.impostors.shape[1])
         return np.concatenate([self.targets[row], l[:, None]], axis=1)
 
     def read(self, dual: Mapping[str, Any]) -> Prices:
@@ -316,16 +316,16 @@ class Triplets(NamedTuple):
     def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[int | Fraction]:
         """See `Rows`."""
         for (i, j), counts in zip(self.targets.tolist(), self.impostors, strict=True):
-            yield from (D[i][l] - D[i][j] for l in np.flatnonzero(counts).tolist())  # noqa: E741
+            yield from (D[i][l] - D[i][j] for l in np.flatnonzero(counts).tolist())
 
     def within(self, labels: IntArray, key: IntArray) -> Any:
         """See `MarginRows`: with a target every point has one label."""
-        row, l = np.divmod(key, self.impostors.shape[1])  # noqa: E741 (the paper's l)
+        row, l = np.divmod(key, self.impostors.shape[1])
         return labels[self.targets[row, 0]] == labels[l]
 
     def margins(self, z: FloatArray, key: IntArray) -> FloatArray:
         """See `MarginRows`."""
-        row, l = np.divmod(key, self.impostors.shape[1])  # noqa: E741 (the paper's l)
+        row, l = np.divmod(key, self.impostors.shape[1])
         i, j = self.targets[row].T
         return between(z, i, l) - between(z, i, j)
 
@@ -355,7 +355,7 @@ class Triplets(NamedTuple):
     def entries(self, key: IntArray) -> Entries:
         """See `Rows`."""
         t = np.arange(len(key))
-        i, j, l = self.named(Prices(np.zeros(len(key)), key)).T  # noqa: E741
+        i, j, l = self.named(Prices(np.zeros(len(key)), key)).T
         pairs = np.stack([np.concatenate([i, i]), np.concatenate([l, j])], axis=1)
         return Entries(np.concatenate([t, t]), pairs, np.repeat([1.0, -1.0], len(key)))
 

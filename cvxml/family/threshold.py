@@ -97,7 +97,7 @@ def gains(X: FloatArray, rows: Together, root: FloatArray, v: float) -> str:
         return ""
     (points, at), (own, _) = whole(X), whole(root)  # the unit of the root is one of both sides
     D, cost = all_distances(points * own), Fraction(v) * sum_of_squares(own) / scaled(1, 2 * at)
-    margins = [D[i][l] - D[i][j] for i, j, l in rows.listed.tolist()]  # noqa: E741 (the paper's l)
+    margins = [D[i][l] - D[i][j] for i, j, l in rows.listed.tolist()]
     if all(margin > cost for margin in margins):
         return BELOW
     return AT if min(margins) >= cost < max(margins) else ""

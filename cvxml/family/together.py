@@ -51,9 +51,9 @@ class Together(NamedTuple):
 
     def inside(self, labels: IntArray, prices: Prices) -> Prices:
         """All rows: -inf, which is no price, where a pair has two labels (n,)."""
-        i, j, l = labels[self.listed].T  # noqa: E741 (the paper's l)
+        i, j, l = labels[self.listed].T
         return self.prices(np.where((i == j) & (i == l), self.table(prices), -np.inf))
 
     def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[Any]:
         """See `Rows`."""
-        return (D[i][l] - D[i][j] for i, j, l in self.listed.tolist())  # noqa: E741
+        return (D[i][l] - D[i][j] for i, j, l in self.listed.tolist())

@@ -1,7 +1,8 @@
-"""How a page looks: text beside pictures, a drawing as an image, a table of numbers. Needs marimo and matplotlib."""
+"""How a page looks: text, controls, pictures that follow light and dark, tables. Needs marimo and matplotlib."""
 
 from __future__ import annotations
 
+import base64
 import html
 import io
 from collections.abc import Callable, Sequence
@@ -9,7 +10,10 @@ from typing import Any
 
 import marimo as mo
 import matplotlib
+import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
+from numpy.typing import ArrayLike
 
 from cvxml.displays._palette import COLOURS as COLOURS
 
@@ -22,39 +26,102 @@ BENEATH = {  # a legend below the axes
     "handletextpad": 0.5,
     "columnspacing": 1.0,
 }
-STYLE = {"font.size": 12.0, "axes.titlesize": 12.0, "legend.fontsize": 11.0, "figure.dpi": 120.0}
+STYLE = {"font.size": 12.0, "axes.titlesize": 12.0, "legend.fontsize": 11.0}
+# On a desktop the text, the controls and the pictures are side by side, and the controls stay in sight; on a phone
+# they follow each other.
+LAYOUT = """
+.lesson, .lesson .lab { display: flex; flex-wrap: wrap; gap: 1rem 2rem; align-items: flex-start }
+.lesson > .text { flex: 2 1 22rem; min-width: 0 }
+.lesson > .lab { flex: 4 1 38rem; min-width: 0 }
+.lesson .controls { flex: 1 1 11rem; min-width: 0 }
+.lesson .pictures { flex: 4 1 24rem; min-width: 0 }
+.lesson .below { flex: 1 1 100%; min-width: 0 }
+.lesson pre { white-space: pre-wrap; overflow-wrap: anywhere; font-size: clamp(0.6rem, 2.5vw, 0.85rem) }
+@media (min-width: 64rem) { .lesson .controls { position: sticky; top: 1rem } }
+@media (max-width: 40rem) {
+  .lesson > *, .lesson .lab > * { flex-basis: 100% !important }
+  .lesson td, .lesson th { padding: 0.3rem !important }
+}
+"""
+# Black, white and what is pale in a picture, as the reader's page has them.
+INK = """<style>
+:root { --ink: #000000; --paper: #ffffff; --pale: 0.3 }
+@media (prefers-color-scheme: dark) { :root { --ink: #e4e4e0; --paper: #181c1a; --pale: 0.6 } }
+svg { fill: var(--ink) }
+</style>"""
 
 
-def beside(left: Any, right: Any) -> mo.Html:
-    """Text left, and what moves right of it; below it where the window is narrow."""
-    columns = "".join(
-        f'<div style="flex: {grow} 1 {basis}; min-width: 0">{mo.as_html(part).text}</div>'
-        for grow, basis, part in ((2, "24rem", left), (3, "34rem", right))
+def page(text: Any, controls: Sequence[Any], pictures: Sequence[Any], below: Sequence[Any] = ()) -> mo.Html:
+    """The page: text, controls beside the pictures, and beneath both what is wide."""
+
+    def part(name: str, *shown: Any) -> str:
+        return f'<div class="{name}">{mo.vstack(shown, gap=1).text}</div>' if shown else ""
+
+    lab = part("controls", *controls) + part("pictures", *pictures) + part("below", *below)
+    return mo.Html(
+        f'<style>{LAYOUT}</style><div class="lesson"><div class="text">{mo.as_html(text).text}</div>'
+        f'<div class="lab">{lab}</div></div>'
     )
-    return mo.Html(f'<div style="display: flex; flex-wrap: wrap; gap: 2.5rem">{columns}</div>')
 
 
-def drawn(
-    draw: Callable[..., object], alt: str, panels: int = 1, size: tuple[float, float] = (4.8, 4.4)
-) -> mo.Html:
-    """What `draw` puts on so many axes of that size side by side, as an image; `alt` says what is to be seen.
+def drawn(draw: Callable[[Any], object], alt: str, size: tuple[float, float] = (5.2, 4.4)) -> mo.Html:
+    """What `draw` puts on axes of that size, in inches, as an image; `alt` says what is to be seen.
 
     Without pyplot: nothing is kept once the image is made.
     """
     with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(size[0] * panels, size[1]), layout="constrained")
-        draw(*figure.subplots(1, panels, squeeze=False)[0])
+        figure = Figure(figsize=size, layout="constrained")
+        draw(figure.subplots())
         figure.draw_without_rendering()  # equal scales move what the first layout has placed
-        content = io.BytesIO()
-        figure.savefig(content, format="png")
-    return mo.image(
-        content.getvalue(), alt=alt, style={"max-width": f"min(100%, {6 * size[0] * panels:g}rem)"}
+        content = io.StringIO()
+        figure.savefig(content, format="svg", transparent=True, metadata={"Date": None})
+    head, rest = content.getvalue().split("<defs>", 1)
+    for fixed, varies in (
+        ("#000000", "var(--ink)"),
+        ("#ffffff", "var(--paper)"),
+        ("opacity: 0.3;", "opacity: var(--pale);"),
+    ):
+        rest = rest.replace(fixed, varies)
+    source = base64.b64encode((head + INK + "<defs>" + rest).encode()).decode()
+    style = f"color-scheme: light dark; width: 100%; max-width: {7 * size[0]:g}rem"
+    return mo.Html(
+        f"<img src='data:image/svg+xml;base64,{source}' alt='{html.escape(alt)}' style='{style}' />"
     )
+
+
+def name_points(ax: Any, points: ArrayLike, names: Sequence[object], around: ArrayLike | None = None) -> None:
+    """A name beside each of `points` (k, 2), within `ax`, furthest from the names before it and from all of `around`.
+
+    around: (n, 2), default the points themselves. To be called when the limits and the legend of `ax` are set.
+    """
+    ax.figure.draw_without_rendering()  # the layout moves what is drawn
+    own = ax.transData.transform(np.asarray(points, dtype=float))
+    taken = own if around is None else ax.transData.transform(np.asarray(around, dtype=float))
+    frame = ax.bbox.padded(-6 * ax.figure.dpi / 72)
+    turn = np.linspace(0, 2 * np.pi, 12, endpoint=False)
+    away = 13 * np.column_stack([np.cos(turn), np.sin(turn)])  # points
+    to_pixels = ax.figure.dpi / 72
+    for at, name in zip(own, names, strict=True):
+        places = at + to_pixels * away
+        others = taken[np.any(taken != at, axis=1)]
+        room = np.linalg.norm(places[:, None] - others, axis=2).min(axis=1)
+        room[[not frame.contains(*place) for place in places]] = -1
+        best = int(room.argmax())
+        ax.annotate(
+            str(name),
+            ax.transData.inverted().transform(at),
+            away[best],
+            textcoords="offset points",
+            ha="center",
+            va="center",
+            path_effects=[withStroke(linewidth=3, foreground="white")],
+        )
+        taken = np.vstack([taken, places[best]])
 
 
 def as_printed(text: str) -> mo.Html:
     """Text of the terminal, its columns kept and its long lines folded."""
-    return mo.Html(f'<pre style="white-space: pre-wrap; font-size: 0.85rem">{html.escape(text)}</pre>')
+    return mo.Html(f"<pre>{html.escape(text)}</pre>")
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> mo.Html:

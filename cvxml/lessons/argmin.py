@@ -1,3 +1,7 @@
+# /// script
+# [tool.marimo.display]
+# theme = "system"
+# ///
 """Lesson: what the argmin misprint in Algorithm 1 of MLSVM costs (Nguyen, Guo 2008)."""
 
 import marimo
@@ -11,7 +15,7 @@ with app.setup:
     import cvxml
     from cvxml import datasets
     from cvxml.core.metric import FloatArray, IntArray
-    from cvxml.lessons._page import beside, drawn, table
+    from cvxml.lessons._page import drawn, page, table
     from cvxml.methods.mlsvm.algorithm1 import Run
     from cvxml.methods.mlsvm.method import algorithm1
 
@@ -31,7 +35,7 @@ def stall(run: Run) -> float:
 
 @app.cell
 def _():
-    data_menu = mo.ui.dropdown(["balance", "iris", "wine"], value="balance", label="data")
+    data_menu = mo.ui.dropdown(["balance", "iris", "wine"], value="balance", label="data", full_width=True)
     lam_slider = mo.ui.slider(
         steps=[0.02, 0.05, 0.1, 0.2, 0.5, 1.0], value=0.1, label="λ", show_value=True, full_width=True
     )
@@ -103,12 +107,10 @@ def _(X, corrected, lam, n_steps, optimum, printed, y):
         ax.set_title("the gap of each iterate, proved", loc="left")
         ax.legend(loc="lower left")
 
-    def draw_both(left, right):
-        draw_objectives(left)
-        draw_gaps(right)
-
-    alt = "the objective of both versions against the iteration, above the certified optimum; their gaps"
-    picture = drawn(draw_both, alt, 2)
+    picture = drawn(
+        draw_objectives, "the objective of both versions against the iteration, above the certified optimum"
+    )
+    proved_gaps = drawn(draw_gaps, "the proved gap of both versions against the iteration")
     excess = {
         name: 100 * (float(run.objectives.min()) / optimum.objective - 1)
         for name, run in (("as printed", printed), ("corrected", corrected))
@@ -139,7 +141,7 @@ def _(X, corrected, lam, n_steps, optimum, printed, y):
         see how flat the curve is.
         """
     )
-    return excess, numbers, picture, proved, several
+    return excess, numbers, picture, proved, proved_gaps, several
 
 
 @app.cell
@@ -153,7 +155,8 @@ def _():
 
         $$V = \{\, i : \min_{j \in I_i} d_A(x_i, x_j) - \max_{l \in T_i} d_A(x_i, x_l) < 1 \},$$
 
-        moves, with $\eta_t$ the step, and projects (psd first, then into the ball of radius $1/\sqrt\lambda$):
+        moves, with $\eta_t$ the step, and projects (psd first: negative eigenvalues become 0; then into the
+        ball of radius $1/\sqrt\lambda$):
 
         $$A_{t + 1/3} = (1 - \eta_t \lambda) A_t + \frac{\eta_t}{n} \sum_{i \in V} \big[ X_i^- - X_i^+ \big],$$
 
@@ -185,8 +188,8 @@ def _():
 
 
 @app.cell
-def _(data_menu, lam_slider, numbers, picture, proved, steps_slider, text):
-    beside(text, mo.vstack([data_menu, lam_slider, steps_slider, picture, numbers, proved]))
+def _(data_menu, lam_slider, numbers, picture, proved, proved_gaps, steps_slider, text):
+    page(text, [data_menu, lam_slider, steps_slider], [picture, proved_gaps], [numbers, proved])
     return
 
 

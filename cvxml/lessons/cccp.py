@@ -1,3 +1,7 @@
+# /// script
+# [tool.marimo.display]
+# theme = "system"
+# ///
 """Lesson: CCCP for gerrymandering where the global optimum is known (Trivedi et al. 2014)."""
 
 import marimo
@@ -15,7 +19,7 @@ with app.setup:
     import cvxml
     from cvxml.core.metric import FloatArray, IntArray
     from cvxml.core.result import Solution
-    from cvxml.lessons._page import beside, drawn, table
+    from cvxml.lessons._page import drawn, page, table
     from cvxml.methods.ssvm.instance import instance
     from cvxml.methods.ssvm.point import point_at, rescaled
 
@@ -74,7 +78,7 @@ def run_from(X: FloatArray, y: IntArray, k: int, W: FloatArray) -> tuple[Solutio
 
 @app.cell
 def _():
-    data_menu = mo.ui.dropdown(list(DATA), value="8 points, k = 1", label="data")
+    data_menu = mo.ui.dropdown(list(DATA), value="8 points, k = 1", label="data", full_width=True)
     angle_slider = mo.ui.slider(
         steps=list(range(0, 180, 5)),
         value=0,
@@ -163,13 +167,9 @@ def _(disc, optimum, path, solution, start_place):
         ax.set_title("directions of W; centre: identity", loc="left")
         ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=3, frameon=False)
 
-    def draw_both(left, right):
-        draw_descent(left)
-        draw_disc(right)
-
-    alt = "F against the step, above the global optimum; the path of CCCP over the disc of all metrics"
-    picture = drawn(draw_both, alt, 2, (5.2, 4.8))
-    return bounds, objectives, picture, stuck
+    picture = drawn(draw_descent, "F against the step of CCCP, above the global optimum", (5.2, 3.8))
+    path_over_disc = drawn(draw_disc, "the path of CCCP over the disc of all directions of a metric")
+    return bounds, objectives, path_over_disc, picture, stuck
 
 
 @app.cell
@@ -240,8 +240,8 @@ def _():
 
 
 @app.cell
-def _(angle_slider, data_menu, length_slider, numbers, picture, proved, text):
-    beside(text, mo.vstack([data_menu, angle_slider, length_slider, picture, proved, numbers]))
+def _(angle_slider, data_menu, length_slider, numbers, path_over_disc, picture, proved, text):
+    page(text, [data_menu, angle_slider, length_slider], [path_over_disc, picture], [proved, numbers])
     return
 
 

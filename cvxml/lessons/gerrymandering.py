@@ -1,3 +1,7 @@
+# /// script
+# [tool.marimo.display]
+# theme = "system"
+# ///
 """Lesson: h* and h^ of gerrymandering, and where the printed greedy goes wrong (Trivedi et al. 2014)."""
 
 import marimo
@@ -14,7 +18,7 @@ with app.setup:
     import cvxml
     from cvxml.core.metric import FloatArray, IntArray
     from cvxml.displays import NeighborhoodDisplay
-    from cvxml.lessons._page import BENEATH, beside, drawn, table
+    from cvxml.lessons._page import BENEATH, drawn, name_points, page, table
     from cvxml.methods.ssvm import enumeration, inference
     from cvxml.methods.ssvm.nearest import nearest
     from cvxml.methods.ssvm.study import greedy
@@ -77,7 +81,10 @@ def excess_over(grid: FloatArray, X: FloatArray, y: IntArray, W: FloatArray, k: 
 @app.cell
 def _():
     scene_menu = mo.ui.dropdown(
-        ["Fig. 1, k = 3", "four classes, k = 5"], value="four classes, k = 5", label="picture"
+        ["Fig. 1, k = 3", "four classes, k = 5"],
+        value="four classes, k = 5",
+        label="picture",
+        full_width=True,
     )
     across, up, stretch_slider = (
         mo.ui.slider(steps=steps, value=value, label=label, show_value=True, full_width=True)
@@ -135,33 +142,28 @@ def _(W, X, excess, found, k, names, ticks, wrong, y):
         if wrong:
             square = {"marker": "s", "s": 420, "facecolors": "none", "edgecolors": "black"}
             ax.scatter(*X[printed_set].T, **square, label="h* of Algorithm 2")
-        for name, place in zip(names, X, strict=True):
-            ax.annotate(name, place, (10, 8), textcoords="offset points")
         ax.set_xlim(X[:, 0].min() - 0.3, X[:, 0].max() + 0.5)
         ax.set_ylim(X[:, 1].min() - 0.3, X[:, 1].max() + 0.5)
         ax.set_aspect("equal", adjustable="box")
         ax.legend(**BENEATH)
+        name_points(ax, X, names)
 
     def draw_map(ax):
         positive = np.where(excess > 1e-9, excess, np.nan)
-        shown = ax.pcolormesh(ticks, ticks, positive, cmap="cividis_r", vmin=0)
+        shown = ax.pcolormesh(ticks, ticks, positive, cmap="cividis_r", vmin=0, rasterized=True)
         if np.isfinite(positive).any():
             ax.figure.colorbar(shown, ax=ax, label="greedy's cost - the least cost")
         ax.plot(*X[0], "k*", ms=14)
         for name, place in zip(names[1:], X[1:], strict=True):
-            ax.annotate(name, place, ha="center", va="center", annotation_clip=True, color="#444444")
+            ax.annotate(name, place, ha="center", va="center", annotation_clip=True)
         ax.set_xlim(-1.6, 1.6)
         ax.set_ylim(-1.6, 1.6)
         ax.set_aspect("equal")
         ax.set_title(f"Algorithm 2 is wrong: {np.mean(excess > 1e-9):.0%} of queries", loc="left")
 
-    def draw_both(left, right):
-        draw_sets(left)
-        draw_map(right)
-
-    alt = "the query with its sets h* and h^; a map of the queries for which the greedy is not exact"
-    picture = drawn(draw_both, alt, 2, (5.2, 6.0))
-    return (picture,)
+    picture = drawn(draw_sets, "the query among the points, with its sets h* and h^", (5.2, 5.6))
+    where = drawn(draw_map, "a map of the queries for which the greedy is not exact", (5.2, 4.2))
+    return picture, where
 
 
 @app.cell
@@ -242,8 +244,8 @@ def _():
 
 
 @app.cell
-def _(across, numbers, picture, scene_menu, stretch_slider, text, up, verdict):
-    beside(text, mo.vstack([scene_menu, across, up, stretch_slider, picture, numbers, verdict]))
+def _(across, numbers, picture, scene_menu, stretch_slider, text, up, verdict, where):
+    page(text, [scene_menu, across, up, stretch_slider], [picture, verdict, where], [numbers])
     return
 
 

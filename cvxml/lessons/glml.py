@@ -1,3 +1,7 @@
+# /// script
+# [tool.marimo.display]
+# theme = "system"
+# ///
 """Lesson: GLML's metric for each query: definite, indefinite, flat (Noh, Zhang, Lee 2010, 2018)."""
 
 import marimo
@@ -6,6 +10,7 @@ app = marimo.App(width="full", app_title="GLML: a metric for each query")
 
 with app.setup:
     import warnings
+    from functools import partial
 
     import marimo as mo
     import numpy as np
@@ -13,7 +18,7 @@ with app.setup:
     import cvxml
     from cvxml.core.metric import FloatArray, IntArray
     from cvxml.displays import LocalMetricDisplay
-    from cvxml.lessons._page import COLOURS, beside, drawn, table
+    from cvxml.lessons._page import COLOURS, drawn, page, table
     from cvxml.methods.glml.model import Generative
     from cvxml.methods.glml.theory import density_at_distance
 
@@ -72,7 +77,7 @@ def seen_from(
 
 @app.cell
 def _():
-    scene_menu = mo.ui.dropdown(list(SCENES), value="two classes that differ", label="data")
+    scene_menu = mo.ui.dropdown(list(SCENES), value="two classes that differ", label="data", full_width=True)
     steps = np.linspace(-2, 2, 41).round(1).tolist()
     across = mo.ui.slider(steps=steps, value=0.5, label="query, across", show_value=True, full_width=True)
     up = mo.ui.slider(steps=steps, value=0.4, label="query, up", show_value=True, full_width=True)
@@ -136,13 +141,15 @@ def _(X, at, estimator, grid, query, solution, y):
         ax.set_title(name, loc="left")
         ax.legend(title="line: second order (6)\nmarks: mean on the circle")
 
-    def draw_both(left, right):
-        draw_ratio(left, "Euclidean metric")
-        draw_ratio(right, "local metric")
-
-    picture = drawn(draw_map, "local metrics over the plane, by their case, and at the query", 1, (5.6, 6.4))
-    alt = "the density of each class at a distance, over that at the query: Euclidean and local metric"
-    seen = drawn(draw_both, alt, 2)
+    picture = drawn(draw_map, "local metrics over the plane, by their case, and at the query", (5.2, 6.0))
+    seen = [
+        drawn(
+            partial(draw_ratio, name=name),
+            f"the density of each class at a distance by the {name}",
+            (5.2, 3.8),
+        )
+        for name in ratios
+    ]
     return picture, ratios, seen
 
 
@@ -199,8 +206,8 @@ def _():
         *Zero*, where the $G_c$ agree or cancel: every metric is optimal.
 
         **What you should see.** With two classes and an indefinite $B$, the local metric makes both Laplacians equal
-        (17): the two lines on the right fall together, and how far the neighbour is no longer favours a class. The
-        marks are the means themselves, without the second order; they leave the lines as $d_N$ grows.
+        (17): the two lines of the last picture fall together, and how far the neighbour is no longer favours a class.
+        The marks are the means themselves, without the second order; they leave the lines as $d_N$ grows.
 
         **What is proved.** In $M = A^{-1}$ the problem is convex, and the bound comes from its dual
         (`docs/glml.md`). It is proved for the *fitted* Gaussians: that data are Gaussian is an assumption, and that the
@@ -218,7 +225,7 @@ def _():
 
 @app.cell
 def _(across, numbers, picture, proved, scene_menu, seen, text, up):
-    beside(text, mo.vstack([scene_menu, across, up, picture, proved, seen, numbers]))
+    page(text, [scene_menu, across, up], [picture, *seen], [proved, numbers])
     return
 
 

@@ -1,3 +1,7 @@
+# /// script
+# [tool.marimo.display]
+# theme = "system"
+# ///
 """Lesson: a margin constraint of MLSVM and its dual price (Nguyen, Guo 2008)."""
 
 import marimo
@@ -13,7 +17,7 @@ with app.setup:
     from cvxml.core.metric import FloatArray, IntArray
     from cvxml.core.result import Solution
     from cvxml.displays import MetricEllipseDisplay
-    from cvxml.lessons._page import beside, drawn, table
+    from cvxml.lessons._page import BENEATH, drawn, name_points, page, table
 
 
 @app.function
@@ -61,7 +65,9 @@ def _(usable):
         show_value=True,
         full_width=True,
     )
-    point_menu = mo.ui.dropdown({f"point {i}": i for i in usable}, value="point 9", label="relax")
+    point_menu = mo.ui.dropdown(
+        {f"point {i}": i for i in usable}, value="point 9", label="relax", full_width=True
+    )
     return lam_slider, point_menu
 
 
@@ -93,9 +99,9 @@ def _(X, s, solution, usable, values, y):
     def draw_metric(ax):
         MetricEllipseDisplay.from_metric(solution.metric, X, y, ax=ax)
         ax.scatter(*X[priced].T, s=150, facecolors="none", edgecolors="black", linewidths=1.5)
-        for i in usable:
-            ax.annotate(str(i), X[i], (7, 5), textcoords="offset points")
         ax.set_title(f"balls of A; ringed: {len(priced)} with a price", loc="left")
+        ax.legend(**BENEATH)
+        name_points(ax, X[usable], usable, X)
 
     def draw_prices(ax):
         places = np.arange(len(usable))
@@ -108,14 +114,11 @@ def _(X, s, solution, usable, values, y):
         ax.set_title("price and slack of each point", loc="left")
         ax.legend(loc="upper right")
 
-    def draw_both(left, right):
-        draw_metric(left)
-        draw_prices(right)
-
-    picture = drawn(
-        draw_both, "the points with the unit ball of A; the price and the slack of each point", 2, (4.8, 5.0)
+    balls = drawn(
+        draw_metric, "the points with the unit ball of A; those with a price are ringed", (5.2, 6.4)
     )
-    return n, picture, priced
+    bars = drawn(draw_prices, "the price and the slack of each point, as bars", (5.2, 3.8))
+    return balls, bars, n, priced
 
 
 @app.cell
@@ -135,7 +138,7 @@ def _(X, lam, n, point, s, solution, usable, y):
         ax.legend()
 
     shadow = drawn(
-        draw_shadow, "the optimal value against the change of one margin, above its tangent", 1, (6.0, 3.6)
+        draw_shadow, "the optimal value against the change of one margin, above its tangent", (5.2, 3.8)
     )
     return eps, line, shadow, solved
 
@@ -186,7 +189,8 @@ def _():
         $$\min_{j \in I_i} d_A(x_i, x_j) \ \ge\ \max_{l \in T_i} d_A(x_i, x_l) + 1 - \xi_i.$$
 
         $T_i$ and $I_i$ are the neighbours of $x_i$ of its own class and of others, among the $K = 4$ nearest. A point
-        all of whose neighbours are of one class has no constraint; it is not in the table.
+        all of whose neighbours are of one class has no constraint; it is not in the table. $A \succeq 0$ says that $A$
+        is psd: symmetric, without a negative eigenvalue.
 
         **Prices.** Each constraint has a multiplier $s_i$, spread over impostors ($u_{ij} \ge 0$) and targets
         ($w_{il} \ge 0$), with $\sum_j u_{ij} = \sum_l w_{il} = s_i \le 1/n$. *Any* such prices prove a bound:
@@ -195,7 +199,8 @@ def _():
 
         $$G = \sum_i \Big( \sum_j u_{ij} X_{ij} - \sum_l w_{il} X_{il} \Big),$$
 
-        with $X_{ij} = (x_i - x_j)(x_i - x_j)^T$, and at the optimum $A = P_+(G)/\lambda$: the metric is made of the
+        with $X_{ij} = (x_i - x_j)(x_i - x_j)^T$, and $P_+(G)$ the psd matrix nearest to $G$: its negative eigenvalues
+        are set to 0. At the optimum $A = P_+(G)/\lambda$: the metric is made of the
         priced pairs alone. A constraint that is met with room to spare has no price. One that is violated has the full
         price $1/n$. One that is just met may have any price between.
 
@@ -219,8 +224,8 @@ def _():
 
 
 @app.cell
-def _(active, lam_slider, picture, point_menu, proved, shadow, text):
-    beside(text, mo.vstack([lam_slider, picture, proved, active, point_menu, shadow]))
+def _(active, balls, bars, lam_slider, point_menu, proved, shadow, text):
+    page(text, [lam_slider, point_menu, proved], [balls, bars, shadow], [active])
     return
 
 

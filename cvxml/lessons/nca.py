@@ -1,3 +1,7 @@
+# /// script
+# [tool.marimo.display]
+# theme = "system"
+# ///
 """Lesson: NCA's f and g, the scale of A, the convex case and infinity (Goldberger et al. 2004)."""
 
 import marimo
@@ -14,7 +18,7 @@ with app.setup:
     import cvxml
     from cvxml.core.metric import FloatArray, IntArray, components_of
     from cvxml.displays import MetricEllipseDisplay
-    from cvxml.lessons._page import beside, drawn, table
+    from cvxml.lessons._page import BENEATH, drawn, page, table
     from cvxml.methods.nca.fast import Pairs
     from cvxml.methods.nca.instance import instance
 
@@ -53,7 +57,7 @@ def f_and_g(X: FloatArray, y: IntArray, metrics: Sequence[FloatArray]) -> FloatA
 
 @app.cell
 def _():
-    kind_menu = mo.ui.dropdown(list(KINDS), value=KINDS[0], label="data")
+    kind_menu = mo.ui.dropdown(list(KINDS), value=KINDS[0], label="data", full_width=True)
     scale_slider = mo.ui.slider(-4, 6, 0.5, value=0, label="scale: log₂ t", show_value=True, full_width=True)
     angle_slider = mo.ui.slider(
         steps=list(range(0, 95, 5)), value=0, label="direction u, degrees", show_value=True, full_width=True
@@ -137,10 +141,6 @@ def _(X, Q, above_chord, along_mix, along_scale, chord, kind, mix, mixes, t, val
         )
         ax.legend()
 
-    def draw_both(left, right):
-        draw_scale(left)
-        draw_mix(right)
-
     def draw_points(ax):
         if kind == KINDS[2]:
             MetricEllipseDisplay.from_metric(Q, X, None, ax=ax)
@@ -152,14 +152,14 @@ def _(X, Q, above_chord, along_mix, along_scale, chord, kind, mix, mixes, t, val
             ax.plot(*X[[0, j]].T, color="#CC79A7", lw=0.2 + 15 * float(values["p_ij"][0, j]), zorder=0)
         ax.plot(*X[0], "k*", ms=14)
         ax.set_title("lines: whom the star picks, by probability", loc="left")
-        ax.legend(loc="upper left", bbox_to_anchor=(1.02, 1), frameon=False)
+        ax.legend(**BENEATH)
 
-    alt = "f and g against the scale of A; minus g along a segment of metrics, with its chord"
-    picture = drawn(draw_both, alt, 2)
+    picture = drawn(draw_scale, "f and g against the scale of A", (5.2, 3.8))
+    chords = drawn(draw_mix, "minus g along a segment of metrics, with its chord", (5.2, 3.8))
     scatter = drawn(
-        draw_points, "the points, the metric, and the probabilities of the neighbours of one", 1, (7.6, 4.4)
+        draw_points, "the points, the metric, and the probabilities of the neighbours of one", (5.2, 5.4)
     )
-    return picture, scatter
+    return chords, picture, scatter
 
 
 @app.cell
@@ -206,10 +206,10 @@ def _():
 
         **In $Q = A^T A$** the objective is a difference of convex functions,
 
-        $$-g(Q) = \sum_i \Big[ \log \sum_{k \ne i} e^{-\langle Q, X_{ik} \rangle} -
-          \log \sum_{j \in C_i} e^{-\langle Q, X_{ij} \rangle} \Big],$$
+        $$-g(Q) = \sum_i \Big[ \log \sum_{k \ne i} e_{ik} - \log \sum_{j \in C_i} e_{ij} \Big],$$
 
-        so its graph may rise above a chord. If every class has *two* points, the second sum has one term, its logarithm
+        with $e_{ij} = \exp(-\langle Q, X_{ij} \rangle)$ and $X_{ij} = (x_i - x_j)(x_i - x_j)^T$, so its graph may
+        rise above a chord. If every class has *two* points, the second sum has one term, its logarithm
         is linear, and $-g$ is convex: every chord lies above, and a $Q$ that is stationary over $Q \succeq 0$ is the
         optimum. The same is not true of $f$.
 
@@ -229,9 +229,12 @@ def _():
 
 
 @app.cell
-def _(angle_slider, here, kind_menu, mix_slider, numbers, picture, scale_slider, scatter, text):
-    beside(
-        text, mo.vstack([kind_menu, scale_slider, angle_slider, mix_slider, picture, here, scatter, numbers])
+def _(angle_slider, chords, here, kind_menu, mix_slider, numbers, picture, scale_slider, scatter, text):
+    page(
+        text,
+        [kind_menu, scale_slider, angle_slider, mix_slider, here],
+        [scatter, picture, chords],
+        [numbers],
     )
     return
 

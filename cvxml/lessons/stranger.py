@@ -1,3 +1,7 @@
+# /// script
+# [tool.marimo.display]
+# theme = "system"
+# ///
 """Lesson: judge a stranger's metric, then break it and read the diagnosis (MLSVM, Nguyen, Guo 2008)."""
 
 import marimo
@@ -13,9 +17,9 @@ with app.setup:
 
     import cvxml
     from cvxml.core.metric import FloatArray, IntArray, components_of
-    from cvxml.core.result import TOLERANCES
+    from cvxml.core.tolerance import TOLERANCES
     from cvxml.displays import MetricEllipseDisplay
-    from cvxml.lessons._page import BENEATH, as_printed, beside, drawn
+    from cvxml.lessons._page import BENEATH, as_printed, drawn, page
     from cvxml.methods.mlsvm.method import algorithm1
 
     LAM = 0.005
@@ -72,7 +76,9 @@ def strangers() -> dict[str, Callable[[FloatArray, IntArray], dict[str, FloatArr
 
 @app.cell
 def _():
-    stranger_menu = mo.ui.dropdown(list(strangers()), value="λ‖A‖² for λ/2 ‖A‖²", label="the stranger did")
+    stranger_menu = mo.ui.dropdown(
+        list(strangers()), value="λ‖A‖² for λ/2 ‖A‖²", label="the stranger did", full_width=True
+    )
     factor_slider = mo.ui.slider(
         steps=[0.5, 0.9, 0.99, 0.99999, 0.9999999, 1.0, 1.0000001, 1.00001, 1.01, 1.1, 2.0],
         value=1.0,
@@ -80,7 +86,7 @@ def _():
         show_value=True,
         full_width=True,
     )
-    tol_menu = mo.ui.dropdown(list(TOLERANCES), value="normal", label="tolerance")
+    tol_menu = mo.ui.dropdown(list(TOLERANCES), value="normal", label="tolerance", full_width=True)
     return factor_slider, stranger_menu, tol_menu
 
 
@@ -152,14 +158,9 @@ def _(X, handed_over, ours, report, tol, y):
         ax.set_xlabel(f"proved gap / scale: {gap:.2g}")
         ax.set_title(report.verdict.value.upper(), loc="left", color=colour, fontweight="bold")
 
-    def draw_both(left, right):
-        draw_metric(left)
-        draw_gap(right)
-
-    picture = drawn(
-        draw_both, f"the metric handed over, beside the optimum; {report.verdict.value}", 2, (4.8, 5.0)
-    )
-    return judged, picture
+    picture = drawn(draw_metric, "the ball of the metric handed over, and that of the optimum")
+    bar = drawn(draw_gap, f"the gap against the tolerances; {report.verdict.value}", (5.2, 2.8))
+    return bar, judged, picture
 
 
 @app.cell
@@ -188,11 +189,11 @@ def _():
 
         The gap is judged as a share of the scale $\frac\lambda2\|A\|^2$. By strong convexity
 
-        $$\|A - A^*\| \le \sqrt{2\,\mathrm{gap}/\lambda} \ \le\ \sqrt{\mathrm{tol}}\,\|A\|
-          \quad\text{if}\quad \mathrm{gap} \le \mathrm{tol} \cdot \tfrac\lambda2\|A\|^2:$$
+        $$\|A - A^*\| \le \sqrt{2\,\mathrm{gap}/\lambda} \ \le\ \sqrt{\mathrm{tol}}\,\|A\|$$
 
-        the tolerance *normal*, $10^{-6}$, is three digits of the matrix, or more: where margins are just met the
-        objective has a kink, and the gap grows like the distance, not like its square.
+        where the gap is at most $\mathrm{tol} \cdot \tfrac\lambda2\|A\|^2$. So the
+        tolerance *normal*, $10^{-6}$, is three digits of the matrix, or more: where margins are just met the objective
+        has a kink, and the gap grows like the distance, not like its square.
 
         **The diagnosis.** A refuted metric is tried as the answer to each misreading that is known of the method, and
         to slips in handing it over. One is named only if the metric is *certified* for it, at the tolerance
@@ -216,8 +217,8 @@ def _():
 
 
 @app.cell
-def _(factor_slider, picture, received, stranger_menu, text, tol_menu, verdict):
-    beside(text, mo.vstack([stranger_menu, factor_slider, tol_menu, picture, verdict, received]))
+def _(bar, factor_slider, picture, received, stranger_menu, text, tol_menu, verdict):
+    page(text, [stranger_menu, factor_slider, tol_menu], [bar, picture], [verdict, received])
     return
 
 

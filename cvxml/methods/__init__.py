@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib import import_module
 from typing import Any, cast
 
+from cvxml.core.inputs import did_you_mean
 from cvxml.core.method import Method, StationaryMethod
 
 METHODS = {
@@ -44,8 +46,10 @@ def names() -> list[str]:
 
 def get(method: str) -> Method[Any]:
     """A method by its id. Raises ValueError for an unknown one, listing those known."""
-    if method not in METHODS:
-        raise ValueError(f"no method {method!r}; there is: {', '.join(METHODS)}")
+    if not isinstance(method, str) or method not in METHODS:
+        near = did_you_mean(method, METHODS)
+        given = method if isinstance(method, str) else type(method).__name__
+        raise ValueError(f"no method {given!r:.40}; there is: {', '.join(METHODS)}{near}")
     module, name = METHODS[method].split(":")
     return cast(Method[Any], getattr(import_module(module), name))
 
@@ -67,9 +71,15 @@ def get_exact(method: str) -> Method[Any]:
     return found
 
 
-def check_params(method: str, params: dict[str, Any], extra: tuple[str, ...] = ()) -> None:
-    """Raise ValueError if a name in `params` is no parameter of `method` (nor one of `extra`)."""
+def check_params(
+    method: str, params: dict[str, Any], extra: tuple[str, ...] = (), beside: Iterable[str] | None = None
+) -> None:
+    """Raise ValueError if a name in `params` is no parameter of `method` (nor one of `extra`).
+
+    beside: names that the function takes by itself, of which one may be meant.
+    """
     known = (*get(method).PARAMETERS, *extra)
     unknown = [name for name in params if name not in known]
     if unknown:
-        raise ValueError(f"{method} has no parameter {unknown[0]!r}; it has: {', '.join(known)}")
+        near = did_you_mean(unknown[0], (*known, *(beside or ())))
+        raise ValueError(f"{method} has no parameter {unknown[0]!r}; it has: {', '.join(known)}{near}")

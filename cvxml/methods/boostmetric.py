@@ -60,7 +60,7 @@ def problem(X: FloatArray, triplets: IntArray, v: float) -> Any:
 
     X_ = cp.Variable((X.shape[1],) * 2, symmetric=True, name="X")
     margins = []
-    for i, j, l in triplets.tolist():  # noqa: E741 (the paper's l)
+    for i, j, l in triplets.tolist():
         #: H_t = (x_i - x_l)(x_i - x_l)^T - (x_i - x_j)(x_i - x_j)^T
         #:   | H_t = (\mathbf{x}_i - \mathbf{x}_l)(\mathbf{x}_i - \mathbf{x}_l)^T
         #:     - (\mathbf{x}_i - \mathbf{x}_j)(\mathbf{x}_i - \mathbf{x}_j)^T
@@ -81,7 +81,7 @@ def dual(X: FloatArray, triplets: IntArray, v: float) -> Any:
     m, d = len(triplets), X.shape[1]
     #: u_t >= 0,  sum_t u_t = 1 | u_t \ge 0, \quad \textstyle\sum_t u_t = 1
     u = cp.Variable(m, nonneg=True, name="u")
-    i, j, l = triplets.T  # noqa: E741
+    i, j, l = triplets.T
     H = np.einsum("ta,tb->tab", X[i] - X[l], X[i] - X[l]) - np.einsum("ta,tb->tab", X[i] - X[j], X[i] - X[j])
     pulled = cp.reshape(H.reshape(m, -1).T @ u, (d, d), order="C")
     #: max over u:  - sum_t u_t log u_t | \max_{u}\ - \textstyle\sum_t u_t \log u_t
@@ -99,7 +99,7 @@ def dual(X: FloatArray, triplets: IntArray, v: float) -> Any:
     #:     = \max_{\mathbf{X} \succeq 0,\ \operatorname{tr} \mathbf{X} = 1} \min_t \langle \mathbf{X}, H_t \rangle
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Instance(Compared):
     """Checked data, and v."""
 
@@ -186,7 +186,7 @@ MISREADINGS = {
         _v_times(lambda given, M: given.count * _without_logarithm(given, M)),
     ),
     "exchanged": triplets_exchanged(instance),
-    "another_v": Misreading("another v than was asked for, or for none at all", _v_times(_another)),
+    "another_v": Misreading("another v than was asked for, or for none at all", _v_times(_another), fits="v"),
 }
 
 

@@ -144,7 +144,7 @@ def _squared(X: FloatArray, A: FloatArray, i: int, j: int) -> float:
     return max(0.0, float((X[i] - X[j]) @ A @ (X[i] - X[j])))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Instance(Paired):
     """Checked data.
 

@@ -43,7 +43,7 @@ def problem(X: FloatArray, triplets: IntArray, C: float) -> Any:
     xi = cp.Variable(m, name="xi")
     #: X psd,  xi >= 0 | \mathbf{X} \succeq 0, \quad \xi \ge 0
     constraints = [X_ >> 0, xi >= 0]
-    for t, (i, j, l) in enumerate(triplets.tolist()):  # noqa: E741 (the paper's l)
+    for t, (i, j, l) in enumerate(triplets.tolist()):
         #: H_t = (x_i - x_l)(x_i - x_l)^T - (x_i - x_j)(x_i - x_j)^T
         #:   | H_t = (\mathbf{x}_i - \mathbf{x}_l)(\mathbf{x}_i - \mathbf{x}_l)^T
         #:     - (\mathbf{x}_i - \mathbf{x}_j)(\mathbf{x}_i - \mathbf{x}_j)^T
@@ -63,7 +63,7 @@ def dual(X: FloatArray, triplets: IntArray, C: float) -> Any:
     m, d = len(triplets), X.shape[1]
     a = cp.Variable(m, name="a")
     S = cp.Variable((d, d), symmetric=True, name="S")
-    i, j, l = triplets.T  # noqa: E741
+    i, j, l = triplets.T
     H = np.einsum("ta,tb->tab", X[i] - X[l], X[i] - X[l]) - np.einsum("ta,tb->tab", X[i] - X[j], X[i] - X[j])
     G = cp.reshape(H.reshape(m, -1).T @ a, (d, d), order="C")
     #: max over a, S:  sum_t a_t - 1/2 ||sum_t a_t H_t + S||^2
@@ -78,7 +78,7 @@ def dual(X: FloatArray, triplets: IntArray, C: float) -> Any:
     #:     \quad \lVert \mathbf{X} - \mathbf{X}^* \rVert_F \le \sqrt{2\, \mathrm{gap}}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Instance(Compared):
     """Checked data, and C."""
 

@@ -115,7 +115,7 @@ def dual(X: FloatArray, pairs: Pairs, mu: float) -> Any:
     #:   | \text{at least } t\, (1 - t)\, \delta^2(S^{-1}, D) \text{, by the triangle inequality}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Instance(Paired):
     """Checked data, of which S and D have their full rank."""
 

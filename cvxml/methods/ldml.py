@@ -23,11 +23,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.optimize import brentq
 
 from cvxml.core.example import drawn, sample, timed, verified
 from cvxml.core.inputs import check_number, dual_array
 from cvxml.core.metric import FloatArray
-from cvxml.core.misreading import Misreading, changed, exchanged, other_pairs
+from cvxml.core.misreading import Misreading, Question, changed, exchanged, other_pairs
 from cvxml.core.pairs import BY_PAIRS, KINDS, Paired, Pairs, paired
 from cvxml.core.parameter import NUMBER, Parameter, words
 from cvxml.core.result import Certificate, Dual, Status
@@ -41,6 +42,7 @@ from cvxml.family.method import FamilyMethod
 from cvxml.family.rows import Prices
 
 FREE = "free"
+EXTREME = 700.0  # exp of more is no number
 LARGEST = 1e6  # of a given b: beyond, every exponential of a distance is 0 or infinite
 
 
@@ -101,7 +103,7 @@ def dual(X: FloatArray, pairs: Pairs, b: float | str) -> Any:
     #: any feasible a gives a lower bound | \text{any feasible } a \text{ gives a lower bound}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Instance(Paired):
     """Checked data, and b: a number or "free"."""
 
@@ -202,20 +204,39 @@ def evaluate(given: Instance, M: FloatArray) -> dict[str, Any]:
     }
 
 
-def _another(value: float) -> Any:
+def _b(value: float) -> Any:
     return changed("b", lambda q: None if q.checked(instance).b == value else value)
+
+
+def _another(question: Question) -> float | None:
+    """b of which a multiple of the metric would be no better, to first order: where a sum that falls with b is 0."""
+    given = question.checked(instance)
+    near, far = distances(given, question.metric)
+    most = max([*near, *far])
+    if not 0 < most < math.inf:
+        return None
+
+    def pull(b: float) -> float:
+        return math.fsum([*(_sigma(D - b) * D for D in near), *(-_sigma(b - D) * D for D in far)])
+
+    reach = min(LARGEST, most + math.log(len(near) + len(far)) + EXTREME)
+    if not pull(-reach) > 0 > pull(reach):
+        return None
+    b = float(brentq(pull, -reach, reach, xtol=1e-14 * reach))
+    return None if given.number is not None and math.isclose(b, given.number, rel_tol=1e-9) else b
 
 
 # Not named are distances in place of squared ones, which are not convex in M.
 MISREADINGS = {
-    "tiny_b": Misreading("b = 1e-3, a default that is in use, for the b that was asked for", _another(1e-3)),
-    "no_b": Misreading("b = 0, as if there were none", _another(0.0)),
-    "unit_b": Misreading("b = 1 for the b that was asked for", _another(1.0)),
+    "tiny_b": Misreading("b = 1e-3, a default that is in use, for the b that was asked for", _b(1e-3)),
+    "no_b": Misreading("b = 0, as if there were none", _b(0.0)),
+    "unit_b": Misreading("b = 1 for the b that was asked for", _b(1.0)),
     "learnt": Misreading(
         "the best b where one was given",
         changed("b", lambda q: None if q.checked(instance).b == FREE else FREE),
     ),
     "exchanged": Misreading("similar and dissimilar pairs exchanged", other_pairs(exchanged)),
+    "another_b": Misreading("another b than was asked for", changed("b", _another), fits="b"),
 }
 
 

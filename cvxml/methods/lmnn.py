@@ -79,7 +79,7 @@ def problem(X: FloatArray, targets: IntArray, triplets: IntArray, mu: float, squ
     xi = cp.Variable(len(triplets), name="xi")
     #: M psd,  xi >= 0 | \mathbf{M} \succeq 0, \quad \xi \ge 0
     constraints = [M >> 0, xi >= 0]
-    for t, (i, j, l) in enumerate(triplets.tolist()):  # noqa: E741 (the paper's l)
+    for t, (i, j, l) in enumerate(triplets.tolist()):
         #: for every target j of i, every l with y_l != y_i: D_M(x_i, x_l) - D_M(x_i, x_j) >= 1 - xi_ijl
         #:   | D_{\mathbf{M}}(\mathbf{x}_i, \mathbf{x}_l) - D_{\mathbf{M}}(\mathbf{x}_i, \mathbf{x}_j) \ge 1 - \xi_{ijl}
         #:     \quad \text{for every } j \rightsquigarrow i \text{ and every } l \text{ with } y_l \ne y_i
@@ -112,7 +112,7 @@ def dual(X: FloatArray, targets: IntArray, triplets: IntArray, mu: float, square
 
     pull = sum((X_(i, j) for i, j in targets.tolist()), np.zeros((d, d)))
     lam = cp.Variable(len(triplets), name="lambda")
-    rows = np.array([(X_(i, j) - X_(i, l)).ravel() for i, j, l in triplets.tolist()])  # noqa: E741
+    rows = np.array([(X_(i, j) - X_(i, l)).ravel() for i, j, l in triplets.tolist()])
     #: Z = (1 - mu) sum_ij X_ij + sum_ijl lambda_ijl (X_ij - X_il)
     #:   | Z = (1 - \mu) \sum_{i,\, j \rightsquigarrow i} X_{ij} + \sum_{ijl} \lambda_{ijl} (X_{ij} - X_{il})
     Z = (1 - mu) * pull + cp.reshape(rows.T @ lam, (d, d), order="C")
@@ -142,7 +142,7 @@ class Instance(NamedTuple):
 
     def triplets(self, counts: np.ndarray | None = None) -> IntArray:
         """(t, 3) the triplets i, j, l; of those only that count (p, n)."""
-        row, l = np.nonzero(np.asarray(self.impostors if counts is None else counts))  # noqa: E741 (the paper's l)
+        row, l = np.nonzero(np.asarray(self.impostors if counts is None else counts))
         return np.concatenate([self.targets[row], l[:, None]], axis=1)
 
     def target_lists(self) -> list[list[int]]:
@@ -214,7 +214,7 @@ def evaluate(given: Instance, M: FloatArray, squared: bool) -> dict[str, Any]:
         xi = np.where(counts, 1 + D[j] - D, 0.0)
         X_ij = np.outer(given.X[i] - given.X[j], given.X[i] - given.X[j])
         gradient += (1 - given.mu) * X_ij
-        for l in np.flatnonzero(xi > 0).tolist():  # noqa: E741 (the paper's l)
+        for l in np.flatnonzero(xi > 0).tolist():
             triplets.append((i, j, l))
             slacks.append(float(xi[l]))
             weight = 2 * slacks[-1] if squared else 1.0
@@ -538,7 +538,7 @@ def _left_of_hardest(method: LMNN, question: Question) -> float:
     objective = float((1 - p.mu) * D[i, j].sum() + p.mu * slacks.sum())
     # the prices of a few of each target bound it, tightly where the metric is optimal
     few = np.sort(others, axis=1)[:, min(FEW, len(D)) - 1]
-    t, l = np.nonzero((others <= few[:, None]) & listed)  # noqa: E741
+    t, l = np.nonzero((others <= few[:, None]) & listed)
     if len(t) > MOST or objective <= 0:
         return math.inf
     triplets, of_target = np.column_stack([p.targets[t], l]), t == np.arange(len(p.targets))[:, None]

@@ -104,7 +104,7 @@ def dual(X: FloatArray, quadruplets: IntArray, w: FloatArray, A_0: FloatArray) -
     #:   | \text{any } s \text{ with } Z \succ 0 \text{ gives a lower bound}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Instance(Quadrupled):
     """Checked data, and the prior."""
 

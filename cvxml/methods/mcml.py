@@ -127,7 +127,7 @@ def mates(y: IntArray, i: int) -> list[int]:
     return [j for j in range(len(y)) if j != i and y[j] == y[i]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Instance:
     """Checked data: X (n, d) float64, y (n,) codes."""
 

@@ -163,7 +163,7 @@ def dual(X: FloatArray, asked: Queried, measure: str, k: int, C: float, listed: 
     #:     \quad \text{any } \mu \text{ that is feasible gives a lower bound}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Instance(Queried):
     """Checked data, and the parameters."""
 

@@ -180,7 +180,7 @@ def evaluate(X: FloatArray, pairs: Pairs, A: FloatArray) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Instance(Paired):
     """Checked data; A diagonal or not.
 
@@ -511,7 +511,8 @@ def _plain_budget(method: MMC, question: Question, p: Instance) -> float:
     A = question.metric
     spent = float(np.sum(np.sqrt(np.maximum(quadratic(E, A), 0.0))))
     gained = float(np.sum(C * A))
-    if not (examine(A)[1].feasible and spent > 0 and gained > 0):
+    full = p.diagonal and np.count_nonzero(A - np.diag(np.diag(A))) > 0
+    if full or not (examine(A)[1].feasible and spent > 0 and gained > 0):
         return math.inf
     return 1 - math.sqrt(gained / best) / spent
 

@@ -83,7 +83,7 @@ def dual(X: FloatArray, chunklets: IntArray, alpha: float) -> Any:
     #:     (\mathbf{x}_{ji} - \mathbf{m}_j)^T + \alpha I
     C = covariance(X, chunklets) + alpha * np.eye(d)
     #: l >= 0 | l \ge 0
-    l = cp.Variable(nonneg=True, name="l")  # noqa: E741
+    l = cp.Variable(nonneg=True, name="l")
     #: max over l:  d l - d l log l + l log |C|
     #:   | \max_{l}\ d\, l - d\, l \log l + l \log |C|
     return cp.Problem(cp.Maximize(d * l + d * cp.entr(l) + l * np.linalg.slogdet(C)[1]))
@@ -108,7 +108,7 @@ def covariance(X: FloatArray, chunklets: IntArray) -> FloatArray:
     return C / n
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Instance:
     """Checked data, of which C has its full rank."""
 
@@ -228,7 +228,7 @@ def value(given: Instance, V: Any) -> Any:
     return ball(spent) * (-ball(V.det()).log() / V.nrows()).exp()
 
 
-def bound(given: Instance, l: float) -> Any:  # noqa: E741
+def bound(given: Instance, l: float) -> Any:
     """Below every objective, from any l > 0, else 0: a ball."""
     if not (math.isfinite(l) and l > 0):
         return ball(0)
@@ -249,7 +249,7 @@ def closed_form(given: Instance) -> tuple[FloatArray, float]:
 
 
 def _closed_form(given: Instance) -> tuple[FloatArray, float]:
-    l = optimum(given) / len(given.X[0])  # noqa: E741
+    l = optimum(given) / len(given.X[0])
     try:
         inverse = flint().arb_mat([[ball(entry) for entry in row] for row in given.C.tolist()]).inv()
     except ZeroDivisionError as error:
@@ -402,7 +402,7 @@ class RCA(ConvexMethod[Instance]):
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
         """From "l" (1,), any number but NaN; one that is no price counts as 0. Singular metrics cost infinity."""
         psd, feasibility = examine(M, given.X)
-        (l,), d, V = dual_array(dual, "l", (1,)), len(M), symmetric_whole(M)[0]  # noqa: E741
+        (l,), d, V = dual_array(dual, "l", (1,)), len(M), symmetric_whole(M)[0]
         with precision():
             best, proved = optimum(given), bound(given, l)
             here = value(given, V) if is_definite(V) else math.inf
@@ -418,7 +418,7 @@ class RCA(ConvexMethod[Instance]):
 
     def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
         """The same, rounded outward. Raises ValueError for a singular metric."""
-        metric, (l,) = definite(M, root), dual_array(dual, "l", (1,))  # noqa: E741
+        metric, (l,) = definite(M, root), dual_array(dual, "l", (1,))
         with precision():
             low, high, scale = map(ends, (bound(given, l), value(given, metric.V), optimum(given)))
         return Exact(low[0], high[1], metric.distance, scale[0])
@@ -427,7 +427,7 @@ class RCA(ConvexMethod[Instance]):
         self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
         """The closed form."""
-        metric, l = closed_form(given)  # noqa: E741
+        metric, l = closed_form(given)
         return in_one_step(metric, {"l": np.array([l])}, partial(self.certify, given), callback)
 
     def stored(self, given: Instance) -> dict[str, Any]:

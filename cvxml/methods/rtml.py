@@ -45,7 +45,7 @@ def problem(X: FloatArray, triplets: IntArray, lam: float, width: float) -> Any:
 
     M = cp.Variable((X.shape[1],) * 2, symmetric=True, name="M")
     losses = []
-    for i, j, l in triplets.tolist():  # noqa: E741 (the paper's l)
+    for i, j, l in triplets.tolist():
         #: H_t = (x_i - x_l)(x_i - x_l)^T - (x_i - x_j)(x_i - x_j)^T
         #:   | H_t = (\mathbf{x}_i - \mathbf{x}_l)(\mathbf{x}_i - \mathbf{x}_l)^T
         #:     - (\mathbf{x}_i - \mathbf{x}_j)(\mathbf{x}_i - \mathbf{x}_j)^T
@@ -83,7 +83,7 @@ def dual(X: FloatArray, triplets: IntArray, lam: float, width: float) -> Any:
     m, d = len(triplets), X.shape[1]
     a = cp.Variable(m, name="a")
     S = cp.Variable((d, d), symmetric=True, name="S")
-    i, j, l = triplets.T  # noqa: E741
+    i, j, l = triplets.T
     H = np.einsum("ta,tb->tab", X[i] - X[l], X[i] - X[l]) - np.einsum("ta,tb->tab", X[i] - X[j], X[i] - X[j])
     G = cp.reshape(H.reshape(m, -1).T @ a, (d, d), order="C")
     #: max over a, S:  sum_t a_t - gamma/2 sum_t a_t^2 - 1/(2 lam) ||sum_t a_t H_t + S||^2
@@ -100,7 +100,7 @@ def dual(X: FloatArray, triplets: IntArray, lam: float, width: float) -> Any:
     #:     \quad \lVert \mathbf{M} - \mathbf{M}^* \rVert_F \le \sqrt{2\, \mathrm{gap} / \lambda}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Instance(Compared):
     """Checked data, and both parameters."""
 

@@ -46,7 +46,7 @@ def problem(X: FloatArray, triplets: IntArray, C: float, A: FloatArray) -> Any:
     M = A @ cp.diag(w) @ A.T
     #: w >= 0,  xi >= 0 | \mathbf{w} \ge 0, \quad \xi \ge 0
     constraints = [w >= 0, xi >= 0]
-    for t, (i, j, l) in enumerate(triplets.tolist()):  # noqa: E741 (the paper's k)
+    for t, (i, j, l) in enumerate(triplets.tolist()):
         #: H_t = (x_i - x_l)(x_i - x_l)^T - (x_i - x_j)(x_i - x_j)^T
         #:   | H_t = (\mathbf{x}_i - \mathbf{x}_l)(\mathbf{x}_i - \mathbf{x}_l)^T
         #:     - (\mathbf{x}_i - \mathbf{x}_j)(\mathbf{x}_i - \mathbf{x}_j)^T
@@ -63,7 +63,7 @@ def dual(X: FloatArray, triplets: IntArray, C: float, A: FloatArray) -> Any:
     """Its dual. Variables: "a" (m,), a price a triplet, and "z" (r,)."""
     import cvxpy as cp
 
-    i, j, l = triplets.T  # noqa: E741
+    i, j, l = triplets.T
     #: h_t = (A^T (x_i - x_l))^2 - (A^T (x_i - x_j))^2, by entries
     #:   | \mathbf{h}_t = (\mathbf{A}^T (\mathbf{x}_i - \mathbf{x}_l))^2
     #:     - (\mathbf{A}^T (\mathbf{x}_i - \mathbf{x}_j))^2 \text{, by entries}
@@ -87,7 +87,7 @@ def dual(X: FloatArray, triplets: IntArray, C: float, A: FloatArray) -> Any:
     #:     \quad \lVert \mathbf{M} - \mathbf{M}^* \rVert_F \le \sqrt{2\, \mathrm{gap}}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Instance(WithVectors):
     """Checked data, and both parameters."""
 

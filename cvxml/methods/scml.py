@@ -48,7 +48,7 @@ def problem(X: FloatArray, triplets: IntArray, beta: float, basis: FloatArray) -
     #: M = sum_k w_k b_k b_k^T | \mathbf{M} = \textstyle\sum_k w_k \mathbf{b}_k \mathbf{b}_k^T
     M = basis.T @ cp.diag(w) @ basis
     losses = []
-    for i, j, l in triplets.tolist():  # noqa: E741 (the paper's k)
+    for i, j, l in triplets.tolist():
         #: H_t = (x_i - x_l)(x_i - x_l)^T - (x_i - x_j)(x_i - x_j)^T
         #:   | H_t = (\mathbf{x}_i - \mathbf{x}_l)(\mathbf{x}_i - \mathbf{x}_l)^T
         #:     - (\mathbf{x}_i - \mathbf{x}_j)(\mathbf{x}_i - \mathbf{x}_j)^T
@@ -65,7 +65,7 @@ def dual(X: FloatArray, triplets: IntArray, beta: float, basis: FloatArray) -> A
     """Its dual. Variable: "a" (m,), a price a triplet."""
     import cvxpy as cp
 
-    i, j, l = triplets.T  # noqa: E741
+    i, j, l = triplets.T
     #: b_k^T H_t b_k = (b_k^T (x_i - x_l))^2 - (b_k^T (x_i - x_j))^2
     #:   | \mathbf{b}_k^T H_t \mathbf{b}_k
     #:     = (\mathbf{b}_k^T (\mathbf{x}_i - \mathbf{x}_l))^2 - (\mathbf{b}_k^T (\mathbf{x}_i - \mathbf{x}_j))^2
@@ -85,7 +85,7 @@ def dual(X: FloatArray, triplets: IntArray, beta: float, basis: FloatArray) -> A
     #:     \text{, gives a lower bound}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Instance(WithVectors):
     """Checked data, and both parameters."""
 

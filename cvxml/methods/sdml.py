@@ -102,7 +102,7 @@ def dual(X: FloatArray, pairs: Pairs, eta: float, lam: float, M_0: FloatArray) -
     #:     + \lambda \lVert D \rVert_{\mathrm{off}} \le 0 \text{: along it } \mathbf{M} \text{ grows without end}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Instance(Paired):
     """Checked data, with which the problem is bounded."""
 

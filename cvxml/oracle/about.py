@@ -10,11 +10,11 @@ import numpy as np
 from cvxml._version import __version__
 from cvxml.core.inputs import class_sizes
 from cvxml.core.report import About
+from cvxml.core.shown import cut
 from cvxml.oracle.asked import Asked
 
 PACKAGES = ("numpy", "scipy", "python-flint")
 LISTS = ("neighbors", "targets", "triplets", "pairs", "quadruplets")
-SHORT = 60  # characters of a value
 
 
 def about(asked: Asked) -> About:
@@ -49,9 +49,9 @@ def _short(value: Any) -> str:
     if isinstance(value, (int, float, str, bool, np.number)):
         return f"{value:g}" if isinstance(value, (float, np.floating)) else str(value)
     if isinstance(value, dict):
-        return ", ".join(f"{len(listed)} {name}" for name, listed in value.items())[:SHORT]
+        return ", ".join(f"{len(listed)} {name}" for name, listed in value.items())
     try:
         shape = np.shape(value)
     except ValueError:  # lists of different lengths
         return f"{len(value)} lists"
-    return " x ".join(map(str, shape)) if shape else str(value)[:SHORT]
+    return " x ".join(map(str, shape)) if shape else cut(str(value))

@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.method import Method
 from cvxml.core.metric import FloatArray
-from cvxml.core.result import TOLERANCES, Solution, Status
+from cvxml.core.result import Solution, Status
 from cvxml.core.run import Callback
+from cvxml.core.tolerance import TOLERANCES
 from cvxml.methods import get
 
 LEAST = 1e-9  # seconds: a search takes its first step
@@ -37,7 +38,7 @@ class Asked(NamedTuple):
     components: FloatArray | None = None  # (m, d), if the candidate was given so
     value: float | None = None  # the objective that is claimed
     claim: str = "optimal"
-    tol_name: str = "normal"
+    tol: float = TOLERANCES["normal"]  # a share of the scale
     exact: bool = False
     diagnosed: bool = True
     until: float = math.inf  # perf_counter: the search for a proof ends then
@@ -52,11 +53,6 @@ class Asked(NamedTuple):
     def late(self) -> bool:
         """True once the time is up."""
         return time.perf_counter() >= self.until
-
-    @property
-    def tol(self) -> float:
-        """A share of the scale."""
-        return TOLERANCES[self.tol_name]
 
     @property
     def lists(self) -> str:

@@ -7,7 +7,7 @@ the dual variables that prove it, or the numbers of a part. validation/cases.py 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
@@ -39,8 +39,8 @@ class Case:
     title: str
     flags: tuple[str, ...]
     asks: dict[str, str]
-    inputs: dict[str, Any]
-    content: dict[str, Any]  # everything in the file
+    inputs: dict[str, Any] = field(repr=False)
+    content: dict[str, Any] = field(repr=False)  # everything in the file
 
     @property
     def question(self) -> dict[str, Any]:

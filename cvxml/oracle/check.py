@@ -17,9 +17,10 @@ from cvxml.core.exact import flint
 from cvxml.core.inputs import check_choice, check_number, check_positive, check_X, real_array
 from cvxml.core.metric import FloatArray, as_matrix, from_components
 from cvxml.core.report import Report
-from cvxml.core.result import TOLERANCES, SavedSolution, Solution
+from cvxml.core.result import SavedSolution, Solution
 from cvxml.core.run import Callback
 from cvxml.core.threads import one_blas_thread
+from cvxml.core.tolerance import Tolerance, check_tol
 from cvxml.methods import check_params, get, get_exact
 from cvxml.oracle.about import about
 from cvxml.oracle.asked import Asked
@@ -43,7 +44,7 @@ def check(
     targets: Any = None,
     pairs: Any = None,
     claim: str | None = None,
-    tol: str = "normal",
+    tol: Tolerance = "normal",
     exact: bool = False,
     diagnosed: bool = True,
     time_limit: float | None = None,
@@ -57,16 +58,16 @@ def check(
     components: L (m, d) with M = L^T L; or claimed_objective alone: the value somebody reports. neighbors: the
     candidate's own neighbour lists; without them a judgement that a tie could turn is inconclusive. claim: "optimal"
     (default where the problem is convex) or "stationary" (default and possible only where it is not; see
-    oracle/stationary.py). tol: "strict" 1e-9, "normal" 1e-6 or "loose" 1e-3 of the
-    problem's scale. exact: judge in rational arithmetic, so that no rounding is allowed for (python-flint must be
-    installed; not for an rbf kernel). diagnosed: look for the misreading whose
-    answer a refuted metric is, which takes several solves. time_limit: seconds for our search for a proof, looked at
-    between its steps (a candidate's own convex step is one): then the verdict is of what was found, inconclusive where
-    that proves nothing either way, and no misreading is looked for. callback: called with a Step of that search each
-    time the gap is measured. params: the method's.
+    oracle/stationary.py). tol: a share of the problem's scale, a number or "strict" 1e-9, "normal" 1e-6, "loose" 1e-3.
+    exact: judge in rational arithmetic, so that no rounding is allowed for (not for an rbf kernel). diagnosed: look for
+    the misreading whose answer a refuted metric is, which takes several solves. time_limit: seconds for
+    our search for a proof, looked at between its steps (a candidate's own convex step is one): then the verdict is of
+    what was found, inconclusive where that proves nothing either way, and no misreading is looked for. callback: called
+    with a Step of that search each time the gap is measured. params: the method's.
 
     Certified: feasible, and gap <= tol * scale + rounding. Refuted: not feasible, or our witness is better by
-    more than that. Else inconclusive, with the reason. Raises ValueError for bad input.
+    more than that; close, if the problem is convex, the witness is better by no more than a hundredth of the scale,
+    and no misreading explains it. Else inconclusive, with the reason. Raises ValueError for bad input.
     """
     points = check_X(X)
     notes: tuple[str, ...] = ()
@@ -74,13 +75,13 @@ def check(
         if metric.method != method:
             notes = (f"the solution is one of {metric.method}: its metric alone is judged here",)
         metric = metric.metric
-    check_choice(tol, "tol", tuple(TOLERANCES))
+    tolerance = check_tol(tol)
     module = get(method)
     allowed = ("optimal",) if module.CLAIM == "optimal" else ("stationary", "optimal")
     claim = check_choice(module.CLAIM if claim is None else claim, "claim", allowed)
     named = {"neighbors": neighbors, "query": query, "targets": targets, "pairs": pairs}
     params.update({name: value for name, value in named.items() if value is not None})
-    check_params(method, params)
+    check_params(method, params, beside=check.__kwdefaults__)
     if exact:  # refused before any work
         get_exact(method)
         flint()
@@ -95,7 +96,7 @@ def check(
 
     def asked(params: dict[str, Any], given: Any, candidate: Candidate) -> Asked:
         claimed = (*candidate, claimed_objective, claim)
-        return Asked(method, X, y, params, given, *claimed, tol, exact, diagnosed, until, callback)
+        return Asked(method, X, y, params, given, *claimed, tolerance, exact, diagnosed, until, callback)
 
     with one_blas_thread():
         if query is not None and np.ndim(query) == 2:

@@ -29,6 +29,8 @@ from cvxml.core.files import read_json, write_json
 from cvxml.core.metric import real_array
 from cvxml.core.report import Report, Verdict
 from cvxml.core.result import plain
+from cvxml.core.shown import brief, cut, few
+from cvxml.core.tolerance import Tolerance, check_tol
 from cvxml.oracle.cases import Case
 from cvxml.oracle.check import check
 from cvxml.oracle.parts import compare
@@ -59,23 +61,35 @@ class Row:
         return checked
 
 
+class Rows(list[Row]):
+    """Of several cases, shown as a table."""
+
+    def __str__(self) -> str:
+        return as_table(self)
+
+    def __repr__(self) -> str:
+        wrong = [f"{row.case}: {row.verdict}: {row.message}" for row in self if row.verdict != "certified"]
+        return few([_counted(self), *(brief(_printable(line)) for line in wrong)], "print it for all of it")
+
+
 def conform(
     program: Program,
     cases: Sequence[Case],
     *,
     time_limit: float = 60.0,
-    tol: str = "normal",
+    tol: Tolerance = "normal",
     say: Callable[[str], None] = lambda text: None,
-) -> list[Row]:
+) -> Rows:
     """One row a case. time_limit: seconds for each; tol as in `check`. Raises ValueError if nothing can be started."""
-    rows = []
+    check_tol(tol)
+    rows = Rows()
     for case in cases:
         say(f"{case.id} ...")
         rows.append(conform_case(program, case, time_limit=time_limit, tol=tol))
     return rows
 
 
-def conform_case(program: Program, case: Case, *, time_limit: float = 60.0, tol: str = "normal") -> Row:
+def conform_case(program: Program, case: Case, *, time_limit: float = 60.0, tol: Tolerance = "normal") -> Row:
     """What becomes of one case. A function of Python is called here, and no time limit holds for it."""
     started = time.perf_counter()
     answer = called(program, case.question) if callable(program) else run(program, case.question, time_limit)
@@ -96,11 +110,11 @@ def called(program: Callable[[dict[str, Any]], Any], question: dict[str, Any]) -
         answer = program(deepcopy(question))
     except Exception as error:
         return _said(error)
-    return answer if isinstance(answer, dict) else f"the answer is no dict: {answer!r}"[:SAID]
+    return answer if isinstance(answer, dict) else cut(f"the answer is no dict: {answer!r}", SAID)
 
 
 def _said(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"[:SAID]
+    return cut(f"{type(error).__name__}: {error}", SAID)
 
 
 def run(command: Sequence[str], question: dict[str, Any], time_limit: float) -> dict[str, Any] | str:
@@ -144,7 +158,8 @@ def _last_words(path: Path) -> str:
     with path.open("rb") as stream:
         stream.seek(max(_size(path) - 10 * SAID, 0))
         words = stream.read().decode("utf-8", "replace").split()
-    return " ".join(words)[-SAID:]
+    said = " ".join(words)
+    return said if len(said) <= SAID else f"...{said[-SAID:]}"
 
 
 def _wait(process: subprocess.Popen[bytes], written: Sequence[Path], time_limit: float) -> int | None:
@@ -168,10 +183,10 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def judge(case: Case, answer: dict[str, Any], tol: str = "normal") -> Row:
+def judge(case: Case, answer: dict[str, Any], tol: Tolerance = "normal") -> Row:
     """The verdict on an answer: by `check` for a problem, number by number for a part."""
     if "unsupported" in answer:
-        return Row(case.id, case.formula, "skipped", message=str(answer["unsupported"])[:SAID])
+        return Row(case.id, case.formula, "skipped", message=cut(str(answer["unsupported"]), SAID))
     if case.kind == "part":
         wrong = compare(case.content, answer.get("answer"))
         return Row(case.id, case.formula, "refuted" if wrong else "certified", message=wrong)
@@ -198,7 +213,7 @@ def judge(case: Case, answer: dict[str, Any], tol: str = "normal") -> Row:
                 **case.params,
             )
     except (ValueError, TypeError) as error:
-        return Row(case.id, case.formula, "error", message=" ".join(str(error).split())[:SAID])
+        return Row(case.id, case.formula, "error", message=cut(" ".join(str(error).split()), SAID))
     gap, share = _gaps(report)
     return Row(
         case.id,
@@ -227,11 +242,15 @@ def as_table(rows: Sequence[Row]) -> str:
         lines.append(f"{_printable(row.case):<{width}}{row.verdict:<14}{gap:>12}{row.seconds:>9.2f}")
         said = (*((row.message,) if row.message else ()), *_diagnosed(row))
         lines += [f"    {_printable(line)}" for line in said]
-    counts = [f"{sum(row.verdict == v for row in rows)} {v}" for v in _VERDICTS]
-    return "\n".join([*lines, "", f"{len(rows)} cases: {', '.join(counts)}"])
+    return "\n".join([*lines, "", _counted(rows)])
 
 
 _VERDICTS = ("certified", "close", "refuted", "inconclusive", "skipped", "error")
+
+
+def _counted(rows: Sequence[Row]) -> str:
+    counts = [f"{sum(row.verdict == v for row in rows)} {v}" for v in _VERDICTS]
+    return f"{len(rows)} cases: {', '.join(counts)}"
 
 
 def _diagnosed(row: Row) -> list[str]:

@@ -15,7 +15,8 @@ import numpy as np
 
 from cvxml.core.exact import Exact, Unproved
 from cvxml.core.report import Report, Verdict, Witness
-from cvxml.core.result import TOLERANCES, Certificate, Solution, Status
+from cvxml.core.result import Certificate, Solution, Status
+from cvxml.core.tolerance import TOLERANCES
 from cvxml.oracle.asked import LATE, Asked
 from cvxml.oracle.diagnose import Diagnosis, diagnose, unnamed
 from cvxml.oracle.exactly import judge_exactly
@@ -257,7 +258,6 @@ def _report(
         method=asked.method,
         verdict=verdict,
         claim=asked.claim,
-        tol_name=asked.tol_name,
         tol=asked.tol,
         reasons=tuple(reasons),
         lower_bound=reference.lower_bound,

@@ -14,16 +14,19 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import betainc
 
+from cvxml.core.metric import FloatArray, examine, project_psd
 from cvxml.core.misreading import FAR, LOOSE
 from cvxml.core.report import Nearest
 from cvxml.methods import get
 from cvxml.oracle.asked import Asked
 from cvxml.oracle.explanations import (
+    NO_ANSWER,
     Explanation,
     misread_weights,
     misreadings,
@@ -40,6 +43,8 @@ NOT_BY_LUCK = 1e-6  # what may be left where the optimum is not unique
 NEARER = 10  # times less must be left in what is listed as nearest
 SURELY = 1000  # times less must be left at a number that is next to what was asked for
 LISTED = 3  # of these at most
+TURNS = 8  # of an error, none of which is explained nearly as well
+ROUNDED = 1e-3  # of the tolerance: what is left may be noise
 PART = 2  # times less must be left in one misreading before it is tried together with another
 SELDOM = 1e-3  # of random errors are explained as well by one of all that were tried
 
@@ -60,21 +65,35 @@ def diagnose(asked: Asked, optimum: Reference | None = None) -> Diagnosis:
         warnings.simplefilter("ignore")
         judge = Judge(asked, optimum)
         own = judge.certain(metric)
+        others = turned(judge)
+
+        def sifted(found: Iterable[Explanation]) -> list[Explanation]:
+            return [
+                each
+                for each in found
+                if not (_is_told(each, own, asked.tol) and by_chance(each, others, asked.tol))
+            ]
+
         read = [*misreadings(judge, metric)]
-        found = [*read, *of_representation(judge, metric)]
-        if not any(_is_exact(each, own, asked.tol) for each in found if not each.fitted):
+        listed, written = sifted(read), sifted(of_representation(judge, metric))
+        found = [*listed, *written]
+        if not any(
+            _is_exact(each, own, asked.tol) for each in [*listed, *(w for w in written if not w.fitted)]
+        ):
             found += other_weights(judge, metric)
         if math.isfinite(own.share) and not any(_is_near(each, own) for each in found):
             shares = [each.left.share for each in read]
-            found += two_misreadings(judge, metric, shares, own.share / PART)
+            found += sifted(two_misreadings(judge, metric, shares, own.share / PART))
             found += misread_weights(judge, metric, shares, own.share / PART)
-    return told(found, own, asked.tol, len(metric))
+    return told(found, own, asked.tol, numbers(metric))
 
 
-def told(found: list[Explanation], own: Left, tol: float, d: int) -> Diagnosis:
-    """What is said of all that was found. own: what is left in the problem itself. d: of the metric."""
-    told = [each for each in found if _is_less(each.left, own) and luck(each, own, d, len(found)) <= SELDOM]
-    named = [each for each in told if each.left.unique or each.left.share <= NOT_BY_LUCK]
+def told(found: list[Explanation], own: Left, tol: float, p: int) -> Diagnosis:
+    """What is said of all that was found. own: what is left in the problem itself. p: numbers that the metric holds."""
+    less = [
+        each for each in found if _is_less(each.left, own) and luck(each, own, tol, p, len(found)) <= SELDOM
+    ]
+    named = [each for each in less if each.left.unique or each.left.share <= NOT_BY_LUCK]
     exact = [
         each.sentence
         for each in named
@@ -89,24 +108,63 @@ def told(found: list[Explanation], own: Left, tol: float, d: int) -> Diagnosis:
         return Diagnosis(tuple(dict.fromkeys(exact or near)))
     nearest = dict.fromkeys(
         Nearest(each.sentence, each.left.share, own.share)
-        for each in sorted(told, key=lambda each: each.left.share)
+        for each in sorted(less, key=lambda each: each.left.share)
         if _is_near(each, own)
     )
     return Diagnosis(nearest=tuple(nearest)[:LISTED])
 
 
-def luck(explanation: Explanation, own: Left, d: int, tried: int) -> float:
-    """How many of all that were tried would explain an error in a random direction as well.
+def luck(explanation: Explanation, own: Left, tol: float, p: int, tried: int) -> float:
+    """How many of all that were tried would explain an error in a random direction as well, but for noise.
 
     If gaps are squares of distances, what is left after the best fit of f numbers is a beta variable of the other p - f
     directions and these f; and a misreading is a point, that as near to hits by the p-th power of the distance. That
-    is no proof, but a measure of how little few features can tell.
+    is no proof, but a measure of how little few numbers can tell.
     """
-    p, f, whole = d * (d + 1) // 2, explanation.fitted, min(own.share, 1.0)
-    share = min(explanation.left.share / whole, 1.0) if whole > 0 else 1.0
+    f, whole = explanation.fitted, min(own.share, 1.0)
+    share = min(max(explanation.left.share, ROUNDED * tol) / whole, 1.0) if whole > 0 else 1.0
     if f == 0:
         return float(tried * share ** (p / 2))
     return float(tried * betainc((p - f) / 2, f / 2, share)) if p > f else tried
+
+
+def numbers(metric: FloatArray) -> int:
+    """How many a metric (d, d) holds: d (d + 1)/2, or d where it is diagonal."""
+    d = len(metric)
+    return d if np.count_nonzero(metric - np.diag(np.diag(metric))) == 0 else d * (d + 1) // 2
+
+
+def turned(judge: Judge) -> list[FloatArray]:
+    """Metrics (d, d) with the error of the candidate, what it is more than the best, in other directions."""
+    metric = judge.asked.candidate
+    if metric is None or not examine(metric)[1].feasible:
+        return []
+    try:
+        error = metric - judge.better
+    except NO_ANSWER:
+        return []
+    rng = np.random.default_rng(0)
+    turns = (np.linalg.qr(rng.standard_normal(metric.shape))[0] for _ in range(TURNS))
+    return [project_psd(judge.better + turn @ error @ turn.T) for turn in turns]
+
+
+def by_chance(each: Explanation, others: Sequence[FloatArray], tol: float) -> bool:
+    """True if one of the turned metrics is explained nearly as well: then it is no explanation."""
+    if each.again is None:
+        return False
+    enough = NEARER * max(each.left.share, ROUNDED * tol)
+    for other in others:
+        try:
+            if each.again(other).share < enough:
+                return True
+        except NO_ANSWER:
+            continue
+    return False
+
+
+def _is_told(each: Explanation, own: Left, tol: float) -> bool:
+    """True of all that may be named or listed."""
+    return _is_less(each.left, own) and each.left.share <= max(tol, min(FAR, own.share / NEARER))
 
 
 def _is_less(left: Left, own: Left) -> bool:

@@ -6,7 +6,7 @@ Each is an `Explanation`: whether one is told, and in which words, is decided in
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import chain, combinations
 from typing import NamedTuple
@@ -19,8 +19,8 @@ from cvxml.core.metric import FloatArray
 from cvxml.core.misreading import FAR, Misreading, Other, Question
 from cvxml.methods import get
 from cvxml.oracle.judge import NOTHING_KNOWN, Judge, Left, at_weight
-from cvxml.oracle.slips import slips
-from cvxml.oracle.weights import Tried, around, between, least, ratio
+from cvxml.oracle.slips import Slip, slips
+from cvxml.oracle.weights import Tried, around, between, inward, least, ratio
 
 NO_ANSWER = (ValueError, ArithmeticError, SolverFailure)  # on these data, or in the time there is
 BEST = 3  # misreadings that are combined with others, and with weights
@@ -35,6 +35,9 @@ class Explanation(NamedTuple):
     sentence: str
     fitted: int = 0  # numbers that were chosen to fit the metric
     slight: bool = False  # the number is next to what was asked for, as where a program stopped early
+    again: Callable[[FloatArray], Left] | None = (
+        None  # what another metric leaves there, if that costs little
+    )
 
 
 def misreadings(judge: Judge, metric: FloatArray) -> Iterator[Explanation]:
@@ -42,22 +45,48 @@ def misreadings(judge: Judge, metric: FloatArray) -> Iterator[Explanation]:
     for misreading in get(judge.method).MISREADINGS.values():
         if judge.asked.late:
             return
-        try:
-            left = _left(judge, metric, misreading, judge.itself)
-        except NO_ANSWER:
-            left = NOTHING_KNOWN
-        yield Explanation(left, f"{judge.claim} for {misreading.sentence}")
+        yield _read(judge, metric, misreading, judge.itself) or Explanation(NOTHING_KNOWN, "")
 
 
-def _left(judge: Judge, metric: FloatArray, misreading: Misreading, base: Other) -> Left:
-    """What `metric` leaves where `base` is misread."""
-    metric = metric if base.metric is None else base.metric
-    question = Question(base.X, base.y, metric, judge.tol, base.params)
-    if misreading.problem is None:
-        assert misreading.left is not None
-        return Left(max(misreading.left(question), 0.0), unique=judge.unique)  # rounding may be below 0
-    other = _misread(misreading, question, base)
-    return NOTHING_KNOWN if other is None else judge.left(metric, other)
+def _read(
+    judge: Judge, metric: FloatArray, misreading: Misreading, base: Other, also: str = ""
+) -> Explanation | None:
+    """What `metric` leaves where `base` is misread; None where that is not known. also: what else was misread."""
+
+    def again(each: FloatArray) -> Left:
+        question = _question(judge, base, each)
+        if misreading.problem is None:
+            assert misreading.left is not None
+            return Left(max(misreading.left(question), 0.0), unique=judge.unique)  # rounding may be below 0
+        other = known or _misread(misreading, question, base)
+        return NOTHING_KNOWN if other is None else judge.left(each, other)
+
+    known = None  # the problem misread, where it is the same of every metric, so that it is solved once
+    said = f"{judge.claim} for {also}{misreading.sentence}"
+    try:
+        if misreading.problem is not None:
+            other = _misread(misreading, _question(judge, base, metric), base)
+            if other is None:
+                return None
+            if misreading.fits:
+                said += _value(judge, other, misreading.fits)
+            elif other.metric is None:
+                known = other
+        left = again(metric)
+    except NO_ANSWER:
+        return None
+    return Explanation(left, said, int(bool(misreading.fits)), again=again)
+
+
+def _question(judge: Judge, base: Other, metric: FloatArray) -> Question:
+    return Question(base.X, base.y, metric if base.metric is None else base.metric, judge.tol, base.params)
+
+
+def _value(judge: Judge, other: Other, name: str) -> str:
+    """Of the parameter that was fitted, and what was asked."""
+    asked = getattr(judge.given, name)
+    shown = asked if isinstance(asked, str) else f"{asked:g}"
+    return f": {name} = {other.params[name]:.6g} (asked: {shown})"
 
 
 def _misread(misreading: Misreading, question: Question, base: Other) -> Other | None:
@@ -77,11 +106,9 @@ def two_misreadings(
                 continue
             if judge.asked.late:
                 return
-            try:
-                left = _left(judge, metric, second, base)
-            except NO_ANSWER:
-                continue
-            yield Explanation(left, f"{judge.claim} for {first.sentence}, and {second.sentence}")
+            found = _read(judge, metric, second, base, f"{first.sentence}, and ")
+            if found is not None:
+                yield found
 
 
 def _partly(
@@ -166,19 +193,18 @@ def _at_best(judge: Judge, metric: FloatArray, base: Other, name: str) -> tuple[
         given = judge.inputs(base)
         asked = float(getattr(given, name))
         tried = least(asked, most, judge.tol / 10, at) if 0 < asked < most else ()
-        best = min((each.share for each in tried), default=math.inf)
-        if best > FAR:
+        if not tried or (best := min(tried, key=lambda each: each.share)).share > FAR:
             return None
-        enough = max(judge.tol, 2 * best)
-        ends = around(tried, most, enough, at)
-        weight = between(*ends, most)
+        enough = max(judge.tol, 2 * best.share)
+        ends = inward(around(tried, most, enough, at))
+        weight = between(*ends, most) if ends[0] <= ends[1] else best.weight
         other = at_weight(base, name, weight)
         left = judge.left(metric, other)
     except NO_ANSWER:
         return None
     parts = [f"asked: {asked:g}", *ratio(ends, asked, most, given)]
     if ends[0] < ends[1]:
-        parts.insert(0, f"to {enough:.2g} of the scale from {ends[0]:.6g} to {ends[1]:.6g}")
+        parts.insert(0, f"to {enough:.2g} of the scale at least from {ends[0]:.6g} to {ends[1]:.6g}")
     slight = math.isclose(weight, asked, rel_tol=SLIGHT)
     sentence = f"{judge.claim} for {name} = {weight:.6g} ({'; '.join(parts)})"
     return other, Explanation(left, sentence, 1, slight)
@@ -188,33 +214,32 @@ def of_representation(judge: Judge, metric: FloatArray) -> Iterator[Explanation]
     """Slips in how the metric is written down, or in the features it belongs to."""
     try:
         # next to 0 every factor and every transform of a metric is as good
-        written = () if judge.nothing_is_optimal() else _slips(judge, metric)
+        written = (
+            []
+            if judge.nothing_is_optimal()
+            else [*slips(metric, judge.components, judge.better, judge.claim)]
+        )
     except (ValueError, SolverFailure):
         return
-    tried: Iterable[tuple[str, FloatArray, Other, int]] = chain(
-        ((sentence, mended, judge.itself, fitted) for sentence, mended, fitted in written),
-        (
-            (f"{judge.claim} {sentence}", metric, other, 0)
-            for sentence, other in _other_features(judge, metric)
-        ),
-    )
-    for sentence, candidate, other, fitted in tried:
+    own = ((slip, judge.itself) for slip in written)
+    for slip, other in chain(own, _other_features(judge, metric)):
         if judge.asked.late:
             return
+        again = partial(_mended, judge, slip, other)
         try:
-            left = judge.left(candidate, other)
+            left = again(metric)
         except NO_ANSWER:  # too large, or without an answer
             continue
-        slight = fitted == 1 and np.allclose(candidate, metric, rtol=SLIGHT)
-        yield Explanation(left, sentence, fitted, slight)
+        slight = slip.fitted == 1 and np.allclose(slip.mend(metric), metric, rtol=SLIGHT)
+        yield Explanation(left, slip.sentence, slip.fitted, slight, again if slip.of_metric else None)
 
 
-def _slips(judge: Judge, metric: FloatArray) -> Sequence[tuple[str, FloatArray, int]]:
-    return [*slips(metric, judge.components, judge.better_than(metric), judge.claim)]
+def _mended(judge: Judge, slip: Slip, other: Other, metric: FloatArray) -> Left:
+    return judge.left(slip.mend(metric), other)
 
 
-def _other_features(judge: Judge, metric: FloatArray) -> Iterator[tuple[str, Other]]:
-    """The metric as one for features that were rescaled first."""
+def _other_features(judge: Judge, metric: FloatArray) -> Iterator[tuple[Slip, Other]]:
+    """The metric as one for features that were rescaled first, and these."""
     X = np.asarray(judge.X, dtype=np.float64)
     if metric.shape[0] != X.shape[1]:
         return
@@ -227,9 +252,12 @@ def _other_features(judge: Judge, metric: FloatArray) -> Iterator[tuple[str, Oth
         if params.get("query") is not None:
             params["query"] = (np.asarray(params["query"], dtype=np.float64) - X.mean(axis=0)) / scale
         features = (X - X.mean(axis=0)) / scale
-        yield f"for features that were {name} first", Other(features, judge.y, params)
-        mapped = metric * np.outer(scale, scale)
-        yield (
-            f"for features that were {name} first, and mapped back",
-            Other(features, judge.y, params, mapped),
-        )
+        other = Other(features, judge.y, params)
+        said = f"{judge.claim} for features that were {name} first"
+        yield Slip(said, np.asarray), other
+        yield Slip(f"{said}, and mapped back", partial(_mapped, scale)), other
+
+
+def _mapped(scale: FloatArray, metric: FloatArray) -> FloatArray:
+    mapped: FloatArray = metric * np.outer(scale, scale)
+    return mapped

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from cvxml.core.metric import FloatArray
 from cvxml.core.report import Report
 from cvxml.core.run import Callback
+from cvxml.core.tolerance import Tolerance
 from cvxml.oracle.check import check
 from cvxml.oracle.foreign import METHODS, Fitted, question
 
@@ -37,7 +38,7 @@ def certify_estimator(
     X: ArrayLike,
     y: ArrayLike | None = None,
     *,
-    tol: str = "normal",
+    tol: Tolerance = "normal",
     exact: bool = False,
     diagnosed: bool = True,
     time_limit: float | None = None,

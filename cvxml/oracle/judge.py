@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -106,7 +107,9 @@ class Judge:
         def slope(A: FloatArray) -> float:
             return (module.objective(given, A) - module.objective(beside, A)) / (weight * BESIDE)
 
-        return Tried(weight, proof.gap, ours.certificate.scale, slope(metric) - slope(ours.metric))
+        proved = proof.feasibility.feasible and not (proof.undecided or ours.certificate.undecided)
+        rounding = proof.rounding if proved else math.inf
+        return Tried(weight, proof.gap, ours.certificate.scale, slope(metric) - slope(ours.metric), rounding)
 
     def _step(self, other: Other, given: Any, metric: FloatArray) -> Certificate:
         """The proof of a metric's own convex step."""
@@ -135,11 +138,13 @@ class Judge:
             return False
         return _nothing(module, self.given, zero, ours) <= LOOSE * ours.certificate.scale
 
-    def better_than(self, metric: FloatArray) -> FloatArray:
-        """The optimum; where the problem is not convex, what the convex step at `metric` gives."""
-        if self.claim == "optimal":
+    @cached_property
+    def better(self) -> FloatArray:
+        """The optimum (d, d); where the problem is not convex, what the convex step at the candidate gives."""
+        if self.claim == "optimal" or self.asked.candidate is None:
             return self._optimum(self.itself, self.given, None).metric
-        return get_stationary(self.method).improve(self.given, project_psd(metric), tol=self.tol / 10)[0]
+        start = project_psd(self.asked.candidate)
+        return get_stationary(self.method).improve(self.given, start, tol=self.tol / 10)[0]
 
     def inputs(self, other: Other) -> Any:
         """The inputs of `other`, checked."""

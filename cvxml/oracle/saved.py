@@ -17,7 +17,9 @@ from cvxml.core.exact import Exact, Unproved, decimal
 from cvxml.core.inputs import check_number
 from cvxml.core.report import Verdict
 from cvxml.core.result import Certificate, SavedSolution, plain
+from cvxml.core.shown import cut
 from cvxml.core.threads import one_blas_thread
+from cvxml.core.tolerance import Tolerance, check_tol
 from cvxml.methods import check_params, get, get_exact
 from cvxml.oracle.exactly import ANOTHER, stands_for
 
@@ -26,7 +28,7 @@ EPS = float(np.finfo(float).eps)
 BY_LISTS = {"n_neighbors", "neighborhood"}  # numbers and names that stand beside the lists they name
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Recertified:
     """What the file claims and what its own dual proves."""
 
@@ -72,8 +74,10 @@ class Recertified:
             f"  the file claims: {', '.join(claims)}"
         )
 
+    __repr__ = __str__
 
-def recertify(saved: SavedSolution, tol: float, exact: bool = False) -> Recertified:
+
+def recertify(saved: SavedSolution, tol: Tolerance, exact: bool = False) -> Recertified:
     """The verdict on the metric in a file, from the dual in the same file.
 
     Certified: its own dual proves it to `tol`. Refuted: it is no metric, or the file claims an objective or a
@@ -81,6 +85,7 @@ def recertify(saved: SavedSolution, tol: float, exact: bool = False) -> Recertif
     the dual does not prove it. exact: what the dual proves is computed without rounding.
     Raises ValueError if the content is not that of a solution.
     """
+    tol = check_tol(tol)
     try:
         return _recertify(saved, tol, exact)
     except (KeyError, TypeError, AttributeError, OverflowError, ValueError) as error:
@@ -111,17 +116,17 @@ def _recertify(saved: SavedSolution, tol: float, exact: bool) -> Recertified:
         verdict, reason = Verdict.INCONCLUSIVE, f"{never}; of the infimum {reason}"
     if verdict is Verdict.CERTIFIED and not _lists_are_as_claimed(saved, params):
         verdict, reason = Verdict.REFUTED, "its neighbour lists are not those that its params name"
-    if verdict is Verdict.CERTIFIED and not _targets_are_as_claimed(saved):
-        k = saved.params["n_neighbors"]
-        verdict, reason = Verdict.REFUTED, f"its targets are not the {k} nearest, which its params name"
-    if verdict is Verdict.CERTIFIED and not _triplets_are_as_claimed(saved):
+    if verdict is Verdict.CERTIFIED and (name := _not_by_number(saved)):
         k = saved.params["n_neighbors"]
         verdict, reason = (
             Verdict.REFUTED,
-            f"its triplets are not those of {k} neighbours, which its params name",
+            f"its {name} are not those of {k} neighbours, which its params name",
         )
     if verdict is Verdict.CERTIFIED and (name := _not_as_solved(saved, of.stored(given))):
-        verdict, reason = Verdict.REFUTED, f"{name} is not {saved.params[name]!r:.40}, as its params say"
+        verdict, reason = (
+            Verdict.REFUTED,
+            f"{name} is not {cut(repr(saved.params[name]), 40)}, as its params say",
+        )
     return Recertified(saved.method, verdict, reason, proof, saved.claimed, interval)
 
 
@@ -149,34 +154,28 @@ def _lists_are_as_claimed(saved: SavedSolution, params: dict[str, Any]) -> bool:
     return [sorted(a.tolist()) for a in lists] == [sorted(b) for b in saved.neighbors]
 
 
-def _targets_are_as_claimed(saved: SavedSolution) -> bool:
-    """True if the targets are the n_neighbors nearest of the class, where a number is named."""
-    k, targets = saved.params.get("n_neighbors"), saved.params.get("targets")
-    if k is None or targets is None:
-        return True
-    others = {name: value for name, value in saved.params.items() if name != "targets"}
-    of = get(saved.method)
-    try:
-        given = of.instance(saved.X, saved.y, **others)
-        nearest = of.evaluate(given, of.metric(given, saved.metric))["targets"]
-    except ValueError:  # a class has no more than k points
-        return False
-    pairs = {(i, j) for i, listed in enumerate(targets) for j in listed}
-    return pairs == {(i, j) for i, j in np.asarray(nearest).reshape(-1, 2).tolist()}
-
-
-def _triplets_are_as_claimed(saved: SavedSolution) -> bool:
-    """True if the triplets are those that are drawn by n_neighbors, where a number is named."""
-    k, triplets = saved.params.get("n_neighbors"), saved.params.get("triplets")
-    if k is None or triplets is None:
-        return True
-    others = {name: value for name, value in saved.params.items() if name != "triplets"}
-    of = get(saved.method)
-    try:
-        drawn = of.stored(of.instance(saved.X, saved.y, **others))["triplets"]
-    except ValueError:  # there are no labels, or too few points
-        return False
-    return sorted(drawn) == sorted(triplets)
+def _not_by_number(saved: SavedSolution) -> str:
+    """Which lists are not those that the number n_neighbors beside them names; empty if all are."""
+    of, k = get(saved.method), saved.params.get("n_neighbors")
+    for name in ("targets", "triplets"):
+        listed = saved.params.get(name)
+        if k is None or listed is None:
+            continue
+        others = {other: value for other, value in saved.params.items() if other != name}
+        try:
+            given = of.instance(saved.X, saved.y, **others)
+            if name == "triplets":
+                same = sorted(of.stored(given)[name]) == sorted(listed)
+            else:
+                nearest = np.asarray(of.evaluate(given, of.metric(given, saved.metric))[name]).reshape(-1, 2)
+                same = {(i, j) for i, row in enumerate(listed) for j in row} == set(
+                    map(tuple, nearest.tolist())
+                )
+        except ValueError:  # there are no labels, or too few points
+            same = False
+        if not same:
+            return name
+    return ""
 
 
 def _not_as_solved(saved: SavedSolution, params: dict[str, Any]) -> str:

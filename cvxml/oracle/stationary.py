@@ -65,7 +65,6 @@ def check_stationary(asked: Asked) -> Report:
         method=method,
         verdict=verdict,
         claim=asked.claim,
-        tol_name=asked.tol_name,
         tol=tol,
         reasons=reasons,
         lower_bound=lower_bound,

@@ -18,7 +18,8 @@ import numpy as np
 from cvxml import api, datasets
 from cvxml.core.example import Example
 from cvxml.core.report import Verdict
-from cvxml.core.result import TOLERANCES, Solution
+from cvxml.core.result import Solution
+from cvxml.core.tolerance import TOLERANCES, Tolerance
 from cvxml.methods import get, names
 from cvxml.oracle.asked import uninterrupted
 from cvxml.oracle.check import check
@@ -103,14 +104,14 @@ def _short(value: Any) -> str:
     return text if len(text := str(value)) <= LONGEST else "..."
 
 
-def _tier(solver: str) -> str:
+def _tier(solver: str) -> Tolerance:
     # a general solver stops at its own accuracy, which a small scale magnifies
     return "normal" if solver == "fast" else "loose"
 
 
 def _disagreement(solutions: dict[str, Solution], verdicts: dict[str, Verdict]) -> str:
     for solver, solution in solutions.items():
-        if not solution.certificate.proves(TOLERANCES[_tier(solver)]):
+        if not solution.certificate.proves(_tier(solver)):
             return f"{solver} is not certified"
         if verdicts[solver] is not Verdict.CERTIFIED:
             return f"check says of {solver}: {verdicts[solver].value}"

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import Any, NamedTuple
 
 from cvxml.core.misreading import FAR
@@ -25,21 +26,23 @@ EDGE, FURTHER, CLOSER = (
     8.0,
     1.5,
 )  # tries for an end, factors of a step outward, and between inside and outside
+DIGITS = 6  # of an end
 SAME = 0.01  # relative: a ratio that is so near to a number is that number
 
 
 class Tried(NamedTuple):
-    """A value of the weight: what the metric leaves there, the scale of that, and its slope in w."""
+    """A value of the weight: what the metric leaves there at most, the scale of that, and its slope in w."""
 
     weight: float
     gap: float
     scale: float
     slope: float
+    rounding: float = 0.0  # inf where nothing is proved
 
     @property
     def share(self) -> float:
-        """Of the scale."""
-        return self.gap / self.scale if self.scale > 0 else math.inf
+        """Of the scale, rounding counted."""
+        return (max(self.gap, 0.0) + self.rounding) / self.scale if self.scale > 0 else math.inf
 
     def at_least(self, weight: float) -> float:
         """What the metric leaves at another weight, by the tangent."""
@@ -98,9 +101,10 @@ def _floor(one: Tried, two: Tried) -> float:
 
 
 def around(tried: Sequence[Tried], most: float, enough: float, at: Try) -> tuple[float, float]:
-    """Weights on both sides of the best tried at which the metric leaves no more than `enough`.
+    """Weights on both sides of the best tried at which the metric is proved to leave no more than `enough`.
 
-    Nor does it between them. They are not the farthest that do, but not much nearer.
+    What it leaves is convex in the weight: as a number, it is no more between them than at one of them. They are not
+    the farthest that do, but not much nearer.
     """
     best = min(tried, key=lambda each: each.share)
     ends = []
@@ -147,6 +151,15 @@ def _place(weight: float, most: float) -> float:
 
 def _weight(u: float, most: float) -> float:
     return math.exp(u) if most == math.inf else most / (1 + math.exp(-u))
+
+
+def inward(ends: tuple[float, float]) -> tuple[float, float]:
+    """The ends with as many digits as are shown: no further out than they are."""
+    low, high = (
+        float(Context(DIGITS, rounding).create_decimal_from_float(end))
+        for end, rounding in zip(ends, (ROUND_CEILING, ROUND_FLOOR), strict=True)
+    )
+    return low, high
 
 
 def between(low: float, high: float, most: float) -> float:

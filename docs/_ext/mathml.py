@@ -9,12 +9,13 @@ from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
 
 SIZES = re.compile(r"\\(?:big|Big|bigg|Bigg|textstyle)(?![a-zA-Z])")  # not known to it, and not needed
+OPERATOR = re.compile(r"(\\operatorname\{\w+\}) (?=[\w\\])")  # which would stand close to its argument
 BRACKET = re.compile(r"<mo(?: class=\"math\w+\")?>([^\w\s<])</mo>")
 
 
 def mathml(latex: str, block: bool) -> str:
     """One formula. Raises docutils' MathError for a command that the converter does not know."""
-    known = SIZES.sub("", latex).replace(r"\operatorname*", r"\operatorname")
+    known = OPERATOR.sub(r"\1\,", SIZES.sub("", latex)).replace(r"\operatorname*", r"\operatorname")
     # browsers stretch brackets to the height of their neighbours unless told not to
     return BRACKET.sub(r'<mo stretchy="false">\1</mo>', tex2mathml(known, as_block=block))
 
@@ -26,8 +27,8 @@ def inline(writer: Any, node: nodes.Element) -> None:
 
 
 def block(writer: Any, node: nodes.Element) -> None:
-    """A formula of its own."""
-    writer.body.append(mathml(node.astext(), True))
+    """A formula of its own, in what can scroll: browsers do not scroll a formula by itself."""
+    writer.body.append(f'<div class="scrolls">{mathml(node.astext(), True)}</div>')
     raise nodes.SkipNode
 
 

@@ -14,6 +14,7 @@ from docutils import nodes
 from sphinx.directives.code import LiteralInclude
 from sphinx.util.docutils import SphinxDirective
 
+from cvxml.core.references import bibtex
 from cvxml.core.statement import Row
 from cvxml.methods import get
 
@@ -36,8 +37,15 @@ def drawn(row: Row, line: str) -> nodes.container:
     return out
 
 
+def cited(method: str) -> list[nodes.Node]:
+    """The papers as BibTeX, folded."""
+    entries = nodes.literal_block(bibtex(method), bibtex(method), language="text")
+    opened = '<details class="bibtex"><summary>Cite: BibTeX</summary>'
+    return [nodes.raw("", opened, format="html"), entries, nodes.raw("", "</details>", format="html")]
+
+
 class StatementOf(SphinxDirective):
-    """Draws get(METHOD).STATEMENT."""
+    """Draws get(METHOD).STATEMENT; the papers go below."""
 
     required_arguments = 1
     has_content = True
@@ -48,7 +56,7 @@ class StatementOf(SphinxDirective):
         for section in method.STATEMENT.sections:
             out += nodes.paragraph(text=section.heading, classes=["heading"])
             out += [drawn(row, section.line(row)) for row in section.rows]
-        return [out]
+        return [out, *cited(self.arguments[0])]
 
 
 class Source(LiteralInclude):

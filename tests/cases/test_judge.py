@@ -6,7 +6,7 @@ import ast
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +82,7 @@ def test_no_wrong_answer_is_certified_and_most_are_refuted(case: Case) -> None:
             assert at_the_border or found.verdict == ("close" if share < 0.01 else "refuted"), found
 
 
+@pytest.mark.quick(5)
 @each(ATTAINED)
 def test_check_says_the_same(case: Case) -> None:
     named = dict(candidates(case))
@@ -117,6 +118,132 @@ def test_a_judgement_says_why() -> None:
     worse_by = float(case.content["wrong"][0]["worse_by"]) / float(case.content["reference"]["scale"])
     assert least <= worse_by <= most
     assert most - least <= 1e-9 * most
+
+
+@pytest.mark.parametrize(
+    ("least", "most", "verdict"),
+    [
+        (-1e-9, 9.9e-7, "certified"),
+        (-1e-9, 9.97e-7, "inconclusive"),  # at the border
+        (9e-7, 2e-6, "inconclusive"),
+        (1.1e-6, 9.9e-3, "close"),
+        (1.002e-6, 5e-3, "inconclusive"),
+        (9.9e-3, 9.97e-3, "inconclusive"),
+        (9e-3, 0.011, "inconclusive"),
+        (1.003e-2, 0.02, "inconclusive"),
+        (1.01e-2, 0.02, "refuted"),
+        (-0.4, -0.3, "inconclusive"),
+    ],
+)
+def test_a_verdict_is_that_of_every_gap_of_the_interval(least: float, most: float, verdict: str) -> None:
+    assert judging.by_gap(7 * least, 7 * most, 7.0, 0.1)[0] == verdict
+    otherwise = judging.by_gap(7 * least, 7 * most, 7.0, 0.1, may_be_close=False)[0]
+    assert otherwise == ("refuted" if least >= 1.1e-6 else verdict)
+
+
+@pytest.mark.parametrize(
+    ("least", "most", "verdict"),
+    [
+        (0.0, 4e-7, "certified"),
+        (0.0, 6e-7, "inconclusive"),
+        (9e-6, 9e-6, "inconclusive"),
+        (2e-5, 9e-6, "inconclusive"),
+        (2e-5, 2e-5, "refuted"),
+    ],
+)
+def test_a_step_is_judged_by_what_it_could_gain(
+    least: float, most: float, verdict: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A tenth is left on either side, as the scale of the answer is not known."""
+    (case,) = load_cases(pattern="nca-f")
+    stored, scale = np.array(case.content["proof"]["metric"]), float(case.content["reference"]["scale"])
+
+    def step(given: Any, Q: Any) -> Any:
+        return most * scale, lambda A: least * scale * (not np.array_equal(A, stored)), 0.0
+
+    monkeypatch.setitem(judging.STEPS, "nca", step)
+    assert judged(case, 2 * stored).verdict == verdict
+
+
+def test_a_claim_must_be_the_value_of_the_metric_and_no_less_than_the_bound() -> None:
+    values = [judging.Value(1000.0, 1.0)]
+    for claimed, right in ((1000.0, True), (1000.0015, True), (1000.003, False), (999.9985, False)):
+        assert judging.agrees(claimed, values, 1000.0, 1.0, 0.0) == right
+    assert judging.agrees(999.9985, values, 1000.0, 1.0, 0.001)  # rounding
+    assert judging.agrees(999.9985, values, 990.0, 1.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "said"),
+    [
+        (
+            "plml-iris",
+            lambda A: A + 0.1 * (1 - np.kron(np.eye(len(A) // 4), np.ones((4, 4)))),
+            "beside its blocks",
+        ),
+        ("glml-definite", lambda A: 2 * A, "its determinant is not 1"),
+        (
+            "lfda-iris",
+            lambda A: A + 0.1 * np.linalg.norm(A) * np.eye(len(A)),
+            "not of the embedding asked for",
+        ),
+        ("mmc-iris", lambda A: 2 * A, "the sum over similar pairs exceeds 1"),
+        ("mmc-diagonal-wine", lambda A: 0.5 * A + 1e-6 * np.ones_like(A), "it is not diagonal"),
+    ],
+)
+def test_what_a_problem_asks_for_besides_is_looked_at(
+    name: str, change: Callable[[np.ndarray], np.ndarray], said: str
+) -> None:
+    (case,) = load_cases(pattern=name)
+    found = judged(case, change(np.array(case.content["proof"]["metric"])))
+    assert found.verdict == "refuted"
+    assert said in found.reasons[0]
+
+
+def test_zero_has_no_objective_where_metrics_are_definite() -> None:
+    (case,) = load_cases(pattern="rca-iris")
+    found = judged(case, np.zeros((4, 4)))
+    assert (found.verdict, found.reasons) == ("refuted", ("singular: its objective is infinite",))
+
+
+def test_neighbours_in_another_order_are_the_same() -> None:
+    (case,) = load_cases(pattern="part-neighbors")
+    answer = {
+        name: [row[::-1] for row in value] if name in case.content["sets"] else value
+        for name, value in case.content["answer"].items()
+    }
+    assert answer != case.content["answer"]
+    assert judging.judge(case.content, {"answer": answer}).verdict == "certified"
+
+
+def test_no_answer_at_all_is_no_success(tmp_path: Path) -> None:
+    assert not judging.main(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["scml-iris", "schultz-joachims-iris"])
+def test_a_combination_with_a_negative_weight_is_none_though_it_is_psd(name: str) -> None:
+    (case,) = load_cases(pattern=name)
+    basis = judging.basis_of(judging.Given(case.content))
+    for least, verdict in ((-1e-3, "refuted"), (0.1, "refuted"), (-3e-6, "inconclusive")):
+        M = (basis.T * np.r_[least, np.ones(len(basis) - 1)]) @ basis
+        assert np.linalg.eigvalsh(M)[0] > 0
+        found = judged(case, M)
+        assert found.verdict == verdict
+        assert ("no combination with weights >= 0" in found.reasons[0]) == (least < 0)
+
+
+def test_what_is_psd_but_for_the_units_of_the_features_is_not_decided() -> None:
+    """Most methods ask for that, and not all."""
+    (case,) = load_cases(pattern="mlsvm-iris")
+    inputs = {
+        **case.content["inputs"],
+        "X": (np.array(case.content["inputs"]["X"]) * [1, 2**20, 1, 1]).tolist(),
+    }
+    for entry, verdict in ((-1e-9, "inconclusive"), (-1e-5, "refuted")):
+        answer = {"metric": np.diag([1.0, entry, 1.0, 1.0]).tolist()}
+        found = judging.judge({**case.content, "inputs": inputs}, answer)
+        assert found.verdict == verdict
+        assert "not psd" in found.reasons[0]
 
 
 NO_ANSWERS: dict[str, Any] = {

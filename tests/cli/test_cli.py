@@ -15,13 +15,13 @@ import numpy as np
 import pytest
 
 import cvxml
-from cvxml.cli import main
 from cvxml.core.backend import SolverFailure
 from cvxml.core.example import verified
 from cvxml.methods import names
 from cvxml.oracle import verify
 from cvxml.oracle.saved import recertify
 from tests.cli.commands import GRID, Cli, X, Y, as_json, method_with_lists, solved
+from tests.schemas import schema
 
 both_formats = pytest.mark.parametrize("ending", ["json", "npz"])
 
@@ -114,6 +114,43 @@ def test_data_in_every_format(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None
         assert cli("solve", "mlsvm", *given) == expected
 
 
+def test_check_says_which_votes_are_those_of_the_optimum(cli: Cli) -> None:
+    best = cvxml.solve("frobmetric", X, Y, tol=1e-9).metric
+    np.save("m.npy", 1.01 * best)
+    np.save("q.npy", np.array(X)[:2])
+    asked = ("check", "frobmetric", "data.json", "--metric", "m.npy", "--no-diagnosis", "--predictions", 1)
+    report = cvxml.check("frobmetric", X, Y, 1.01 * best, diagnosed=False)
+    for more, found in (
+        ((), report.predictions(1)),
+        (("--queries", "q.npy"), report.predictions(1, np.array(X)[:2])),
+    ):
+        content = json.loads(cli(*asked, *more, "--json").out)
+        schema("report").validate(content)
+        assert content.pop("predictions") == json.loads(found.to_json())
+        assert content == report.to_dict()
+        assert found.to_dict()["counts"]["certain"] == found.same_vote.sum()
+        assert cli(*asked, *more).out == f"{report}\n  {'predictions':<28}{found}\n"
+
+
+def test_a_matrix_that_is_no_metric_has_a_verdict_and_no_predictions(cli: Cli) -> None:
+    np.save("m.npy", -np.eye(len(X[0])))
+    asked = ("check", "frobmetric", "data.json", "--metric", "m.npy", "--predictions", 1)
+    assert cli(*asked).code == 1
+    assert "none: no metric" in cli(*asked).out
+    content = json.loads(cli(*asked, "--json").out)
+    schema("report").validate(content)
+    assert content["predictions"] is None
+
+
+@pytest.mark.parametrize("options", [(), ("--predictions", 1, "--standardize")])
+def test_queries_of_nothing_or_of_other_units_are_refused(cli: Cli, options: Any) -> None:
+    np.save("m.npy", np.eye(len(X[0])))
+    answer = cli("check", "frobmetric", "data.json", "--metric", "m.npy", "--queries", "m.npy", *options)
+    assert answer.code == 2
+    assert "--queries" in answer.err
+
+
+@pytest.mark.quick(1)
 @method_with_lists
 def test_check_and_its_exit_codes(cli: Cli, method: str) -> None:
     best = cvxml.solve(method, X, Y, tol=1e-9).metric
@@ -132,6 +169,16 @@ def test_check_and_its_exit_codes(cli: Cli, method: str) -> None:
         assert cli("check", method, "data.json", "--claimed-objective", claimed).code == code
 
 
+def test_close_has_an_exit_code_of_its_own(cli: Cli) -> None:
+    best = cvxml.solve("mlsvm", X, Y, tol=1e-9).metric
+    np.save("m.npy", best + 3e-4 * np.linalg.norm(best) * np.eye(3))
+    answer = cli("check", "mlsvm", "data.json", "--metric", "m.npy", "--no-diagnosis")
+    assert answer.code == 5
+    assert answer.out.startswith("CLOSE: mlsvm")
+    assert "stop later" in answer.out
+
+
+@pytest.mark.slow
 def test_ties_are_inconclusive_unless_lists_are_given(cli: Cli) -> None:
     np.save("m.npy", np.eye(2))
     assert cli("check", "mlsvm", "grid.json", "--metric", "m.npy").code == 3
@@ -154,6 +201,7 @@ def test_evaluate_is_the_python_function(cli: Cli, method: str) -> None:
     assert json.loads(answer.out) == as_json(cvxml.evaluate(method, X, Y, L.T @ L).to_dict())
 
 
+@pytest.mark.slow
 def test_verify_agrees_or_says_so(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     small = (verify.Case("mlsvm", verified("rings", 20, raw=True)),)
     monkeypatch.setattr(verify, "verify", partial(verify.verify, chosen=small))
@@ -197,6 +245,7 @@ def test_saved_solutions_are_certified_and_resumed(cli: Cli, options: list[Any],
     assert cli("certify", file).code == 3
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("solver", ["fast", "clarabel"])
 def test_a_solver_that_gives_up_is_inconclusive(cli: Cli, solver: str) -> None:
     Path("large.json").write_text(json.dumps({"X": (X * 1e8).tolist(), "y": Y.tolist()}))
@@ -219,6 +268,7 @@ OWN = [
 ]  # those of `solved`: nothing is refuted, or diagnosed
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     "arguments", [["--help"], ["check", "mlsvm", "data.json", "--metric", "m.npy", *OWN]], ids=len
 )
@@ -235,6 +285,7 @@ def test_cvxpy_is_not_loaded_where_it_is_not_needed(cli: Cli, arguments: list[st
     assert not {"cvxpy", "sklearn"} & {line.split("|")[-1].strip() for line in done.stderr.splitlines()}
 
 
+@pytest.mark.slow
 def test_a_reader_who_has_seen_enough_is_no_error() -> None:
     """The reader is gone before anything is written."""
     command = f"{sys.executable} -m cvxml show mlsvm | true"
@@ -243,9 +294,10 @@ def test_a_reader_who_has_seen_enough_is_no_error() -> None:
         ["bash", "-o", "pipefail", "-c", command],
         capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": root},
     )  # fmt: skip
-    assert (done.returncode, done.stderr) == (3, "")
+    assert (done.returncode, done.stderr) == (141, "")  # as a shell says it of other programs
 
 
+@pytest.mark.slow
 def test_flags_that_only_the_shell_has(cli: Cli) -> None:
     best = cvxml.solve("mlsvm", X, Y, tol=1e-10)
     best.save("s.json")
@@ -300,17 +352,3 @@ def test_progress_is_told_on_a_terminal(cli: Cli, monkeypatch: pytest.MonkeyPatc
         assert shown.count("\riteration") > 1
         assert "gap / scale" in shown.split("\r")[-1]
         assert re.search(r"iteration +\d+ +\d+\.\d s +objective", shown)
-
-
-def test_a_shorter_line_overwrites_a_longer_one(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    with main._progress() as tell:
-        assert tell is not None
-        for line in ("a long one", "short", "x"):
-            tell(line)
-    assert capsys.readouterr().err == "\ra long one\rshort     \rx    \n"
-    with main._progress():
-        pass  # nothing was told, and no line is ended
-    assert capsys.readouterr().err == ""

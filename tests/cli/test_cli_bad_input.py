@@ -31,7 +31,7 @@ BAD_USAGE = {
     "check-nothing": "check mlsvm data.json",
     "check-both": "check mlsvm data.json --metric m.npy --components m.npy",
     "check-shape": "check mlsvm grid.json --metric m.npy",
-    "check-tol": "check mlsvm data.json --metric m.npy --tol 1e-6",
+    "check-tol": "check mlsvm data.json --metric m.npy --tol tight",
     "check-value": "check mlsvm data.json --claimed-objective nan",
     "evaluate-nothing": "evaluate mlsvm data.json",
     "evaluate-t": "evaluate mlsvm data.json --metric m.npy -t 0",

@@ -55,6 +55,7 @@ def files(cli: Cli) -> None:
     np.save("prior.npy", PRIOR)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.usefixtures("files")
 @pytest.mark.parametrize("case", CASES)
 def test_solve_check_and_certify(cli: Cli, case: str) -> None:

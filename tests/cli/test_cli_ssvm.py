@@ -32,6 +32,7 @@ def test_solve_is_the_python_function(cli: Cli, saved: dict[str, Any]) -> None:
     assert cli("certify", "s.json").code == 0
 
 
+@pytest.mark.slow
 def test_check_and_its_exit_codes(cli: Cli, saved: dict[str, Any], tmp_path: Path) -> None:
     np.save(tmp_path / "W.npy", saved["metric"])
     np.save(tmp_path / "2W.npy", 2 * np.array(saved["metric"]))
@@ -88,6 +89,7 @@ TAMPERED: dict[str, tuple[set[int], Change]] = {
 }
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("kind", TAMPERED)
 def test_a_tampered_file_does_not_pass(cli: Cli, saved: dict[str, Any], tmp_path: Path, kind: str) -> None:
     codes, change = TAMPERED[kind]

@@ -420,6 +420,7 @@ def test_the_command(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
         assert "there is: mlsvm" in refused.err
 
 
+@pytest.mark.slow
 def test_cvxpy_is_not_loaded() -> None:
     done = subprocess.run(
         [sys.executable, "-X", "importtime", "-m", "cvxml", "show", "ssvm"],

@@ -62,6 +62,7 @@ def psd(rng: np.random.Generator, d: int, size: float = 1.0) -> FloatArray:
     return square
 
 
+@pytest.mark.quick(7)
 @pytest.mark.parametrize(("method", "params"), CASES)
 @pytest.mark.parametrize("where", ["optimum", "elsewhere"])
 def test_the_interval_is_that_of_the_certificate(method: str, params: dict[str, Any], where: str) -> None:
@@ -86,6 +87,7 @@ def test_the_interval_is_that_of_the_certificate(method: str, params: dict[str, 
 
 
 # mlkr has no dual, and its step is of first order: tests/methods/mlkr/test_exact_mlkr.py
+@pytest.mark.quick(7)
 @pytest.mark.parametrize("method", [m for m in names() if m != "mlkr"])
 @settings(max_examples=4, deadline=None)
 @given(st.integers(0, 10**6), st.floats(-2, 2))
@@ -165,6 +167,7 @@ def test_exact_arithmetic_decides_where_double_precision_cannot() -> None:
     assert cvxml.check("mlsvm", X, [0, 0, 1, 0, 0, 1], best, **params).verdict is Verdict.INCONCLUSIVE
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("offset", [0.0, 1e4, 1e7])
 @pytest.mark.parametrize(("method", "params"), CASES)
 def test_rounding_covers_what_an_offset_of_the_features_loses(
@@ -242,6 +245,7 @@ def test_rounding_covers_a_class_that_is_tight_beside_the_others(width: float, s
     assert abs(float(interval.gap) - solution.gap) <= solution.certificate.rounding
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("method", ["mlsvm", "kernel_mlsvm", "glml"])
 def test_check_certifies_an_optimum_and_refutes_another(method: str) -> None:
     X, y = data(method)
@@ -348,6 +352,7 @@ def test_an_interval_is_printed_outward() -> None:
         assert said["gap"] > t > said["scale"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("L", "lam"), [(2.0**20, 8006.32), (2.0**21, 7064.4)])
 def test_exact_arithmetic_judges_the_matrix_itself_where_it_is_psd(L: float, lam: float) -> None:
     """A matrix made of its eigenvectors has lost what the points see of this one: 1e-5 of the scale and more."""

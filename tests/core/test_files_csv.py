@@ -31,7 +31,7 @@ from tests.core.test_files import QUICK, READERS, put, refusal
         ('1,2,3\n4,"5"x,6\n', "expected"),
         ('1,2,3\n4,"5', ""),
         ("1,2\r3,4\r", ""),
-        (b"1,2\n\xff,4\n", "utf-8"),
+        (b"1,2\n\xff,4\n", "line 2 is not UTF-8 (byte 0xff)"),
         ("1," + "2" * 200_000 + "\n", "limit"),
     ],
 )
@@ -62,7 +62,7 @@ def test_gzip_bomb(
     monkeypatch.setattr("cvxml.core.files.common.MAX_BYTES", 100_000)
     many = gzip.compress((b"1." + b"0" * 1000 + b",2\n") * 100)
     assert "100000 in all" in refusal(read, put(tmp_path / "a.csv.gz", many))
-    monkeypatch.setattr("cvxml.core.files.csv_files.MAX_LINE_BYTES", 1000)
+    monkeypatch.setattr("cvxml.core.files.cells.MAX_LINE_BYTES", 1000)
     long = gzip.compress(bytes(50_000))
     assert "1000 bytes in a line" in refusal(read, put(tmp_path / "a.csv.gz", long))
 

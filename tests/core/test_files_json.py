@@ -81,6 +81,7 @@ JSON = st.recursive(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @QUICK
 @given(value=JSON)
 def test_json_round_trip(tmp_path: Path, value: object) -> None:

@@ -49,7 +49,7 @@ def test_npy_tables_refused(tmp_path: Path, table: list[Any]) -> None:
         [True, False],
         [1, "a"],
         [1, 2, 3],
-        [[1, 2]],
+        [[1, 2], [2, 1]],
         [1, 2**63],
         ["a", ""],
         ["a", "b" * 1001],
@@ -69,7 +69,7 @@ def test_json_labels_refused(tmp_path: Path, y: object) -> None:
         np.zeros(2),
         np.ones(2, bool),
         np.zeros(3, int),
-        np.zeros((2, 1), int),
+        np.zeros((2, 2), int),
         np.int64(1),
         np.array([2**63, 1], np.uint64),
         np.array([b"a", b"b"]),
@@ -85,9 +85,18 @@ def test_tables_without_both_or_with_nothing_in_them(tmp_path: Path) -> None:
     for value in ({"X": [[1]]}, {"y": [1]}, [[1, 2]], {"X": [], "y": []}, {"X": [1], "y": [1]}):
         assert "read" in refusal(files.read_table, put(tmp_path / "a.json", json.dumps(value)))
     files.write_npz(tmp_path / "a.npz", X=[[1.0]])
-    assert "both X and y" in refusal(files.read_table, tmp_path / "a.npz")
+    assert "it holds 'X'; save the features (n, d) as X" in refusal(files.read_table, tmp_path / "a.npz")
+
+
+def test_labels_in_a_column(tmp_path: Path) -> None:
+    files.write_npz(tmp_path / "a.npz", X=[[1.0], [2.0]], y=[[3], [4]])
+    put(tmp_path / "a.json", json.dumps({"X": [[1], [2]], "y": [[3], [4]]}))
+    for name in ("a.npz", "a.json"):
+        assert files.read_table(tmp_path / name)[1].tolist() == [3, 4]
 
 
 def test_label_names_are_for_csv(tmp_path: Path) -> None:
     files.write_npz(tmp_path / "a.npz", X=[[1.0]], y=[1])
-    assert "CSV" in refusal(lambda p: files.read_table(p, label="y"), tmp_path / "a.npz")
+    assert "--label is for CSV and the like, and .npy" in refusal(
+        lambda p: files.read_table(p, label="y"), tmp_path / "a.npz"
+    )

@@ -131,6 +131,7 @@ def test_labels_of_any_form_are_the_same_codes(form: str) -> None:
 
 
 # every method takes its labels through check_labels: one form that keeps the order of the classes, one that does not
+@pytest.mark.quick(11)
 @pytest.mark.parametrize("method", [m for m in names() if m != "mlkr"])  # whose y are numbers
 @pytest.mark.parametrize("form", ["strings", "unicode"])
 def test_labels_are_names_only(method: str, form: str) -> None:
@@ -156,6 +157,7 @@ def test_labels_are_names_only(method: str, form: str) -> None:
 
 
 # of nca the supremum is at infinity on these labels: tests/methods/nca/test_nca_solve.py
+@pytest.mark.quick(7)
 @pytest.mark.parametrize("method", [m for m in names() if m not in ("nca", "mlkr")])
 @pytest.mark.parametrize("form", [bool, str])
 def test_two_classes_in_any_type(method: str, form: Any) -> None:
@@ -188,6 +190,7 @@ def test_features_of_any_form_are_the_same_numbers(form: str) -> None:
     assert np.array_equal(array, GRID > 2 if form == "bools" else GRID)
 
 
+@pytest.mark.quick(13)
 @every_method  # each takes its features through check_X
 @pytest.mark.parametrize("form", ["fortran", "float32", "bools"])
 def test_features_in_any_form_are_computed_in_float64(method: str, form: str) -> None:
@@ -206,6 +209,7 @@ def test_nothing_is_rounded_to_single_precision() -> None:
     assert same(certified("mlsvm", single, Y), certified("mlsvm", single.astype(float), Y))
 
 
+@pytest.mark.quick(3)
 @every_method
 def test_inputs_are_read_only_and_untouched(method: str) -> None:
     first = solved(method)
@@ -227,6 +231,7 @@ def test_inputs_are_read_only_and_untouched(method: str) -> None:
     assert all(np.array_equal(a, c) for a, c in zip(arrays, copies, strict=True))
 
 
+@pytest.mark.slow
 @every_method
 def test_every_function_can_be_called_twice(method: str) -> None:
     params = WEIGHT[method] if method == "nca" else {}  # of f the supremum is at infinity on these data
@@ -309,6 +314,7 @@ def test_degenerate_data(kind: str, case: str) -> None:
     assert cvxml.check(method, data, labels, solution.metric, **explicit).verdict is Verdict.CERTIFIED
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("offset", [0.0, 10.0, 64.0, 300.0])
 @pytest.mark.parametrize(
     "params",
@@ -364,6 +370,7 @@ def test_units_do_not_matter_where_lam_follows(method: str, factor: float) -> No
     assert np.linalg.norm(back - plain.metric) <= 1e-3 * np.linalg.norm(plain.metric)
 
 
+@pytest.mark.quick(11)
 @pytest.mark.parametrize("factor", [1e150, 1e100, 1e20, 1e8, 1e3, 1e-3, 1e-8, 1e-20, 1e-100, 1e-150, 1e-200])
 @pytest.mark.parametrize("case", PARAMS)
 def test_units_alone_end_in_a_proof_or_in_a_word(case: str, factor: float) -> None:

@@ -100,6 +100,7 @@ def complaint(case: list[str], place: str, name: str, got: list[Any]) -> str:
     return "" if code == 2 and not out and one_line else f"{words}: {code} {out[:100]} {err[:300]}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", PLACES)
 def test_a_hostile_file_is_one_line_and_code_2(
     hostile: tuple[Path, list[str], list[str]], command: str
@@ -116,6 +117,7 @@ def test_a_hostile_file_is_one_line_and_code_2(
     assert not (folder / "loaded").exists()
 
 
+@pytest.mark.slow
 def test_good_files_pass_under_the_same_limit(hostile: tuple[Path, list[str], list[str]]) -> None:
     folder = hostile[0]
     same = (Y[:, None] == Y) & ~np.eye(14, dtype=bool)
@@ -150,6 +152,7 @@ def test_the_payload_of_these_tests_does_what_it_says(tmp_path: Path) -> None:
     assert (tmp_path / "loaded").exists()
 
 
+@pytest.mark.slow
 def test_a_folder_of_hostile_cases_is_one_line_and_code_2(
     hostile: tuple[Path, list[str], list[str]],
 ) -> None:

@@ -83,6 +83,22 @@ def test_lists_that_were_given_are_said_to_be() -> None:
     assert about.params["targets"] == ("25 x 2", "given")
 
 
+def test_what_is_long_is_said_in_short_and_lists_that_follow_from_others_are_not_chosen() -> None:
+    X, y = data()
+    pairs = {"similar": [[0, 1], [2, 3]], "dissimilar": [[0, 20], [1, 21], [2, 22]]}
+    ragged = [[0, 1][: 1 + i % 2] if i > 1 else [2] for i in range(25)]
+    for method, given, said in (
+        ("itml", {"pairs": pairs}, "2 similar, 3 dissimilar"),
+        ("lmnn", {"triplets": [[0, 1, 20], [1, 2, 21]]}, "2 x 3"),
+        ("mlsvm", {"neighbors": ragged}, "25 lists"),
+    ):
+        about = cvxml.check(method, X, y, np.eye(4), diagnosed=False, **given).about
+        assert about is not None
+        ((name, _),) = given.items()
+        assert about.params[name] == (said, "given")
+        assert about.lists == {}
+
+
 def test_no_word_of_a_report_is_markup() -> None:
     X, y = data()
     for metric in (np.eye(4), -np.eye(4)):

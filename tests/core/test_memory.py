@@ -91,6 +91,7 @@ def test_what_is_listed_in_full_is_refused(
         cvxml.solve(method, points, y, tol=1e-2, **params)
 
 
+@pytest.mark.quick(5)
 @pytest.mark.parametrize(
     "method",
     ["frobmetric", "rtml", "boostmetric", "ldml", "plml", "lsml", "mcml", "mmc", "itml", "dml_eig", "nca"],

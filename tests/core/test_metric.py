@@ -130,7 +130,7 @@ BAD: dict[str, Any] = {
     "NaN": [[np.nan, 0], [0, 1]],
     "inf": [[np.inf, 0], [0, 1]],
     "complex": np.eye(2) + 0j,
-    "objects": np.eye(2).astype(object),
+    "objects": np.array([[1.0, "0"], [0.0, 1.0]], dtype=object),
     "strings": [["1", "0"], ["0", "1"]],
     "ragged": [[1.0], [1.0, 2.0]],
     "sparse": csr_array(np.eye(2)),
@@ -206,6 +206,7 @@ def test_the_unit_scale_of_the_largest_and_least_numbers_is_finite(size: float) 
     assert np.isfinite(size / s)
 
 
+@pytest.mark.quick(14)
 @every_method
 @pytest.mark.parametrize("size", [1e200, -1e200, 1e308, -1e308])
 def test_a_metric_too_large_to_square_is_never_certified(method: str, size: float) -> None:
@@ -229,6 +230,7 @@ def test_an_objective_that_overflows_is_refuted_and_said(size: float) -> None:
     assert found == pytest.approx(report.witness.objective, rel=1e-12)
 
 
+@pytest.mark.quick(13)
 @every_method
 @pytest.mark.parametrize("kind", ["asymmetry", "least eigenvalue -"])
 def test_what_is_no_metric_beyond_tolerance(method: str, kind: str) -> None:
@@ -270,6 +272,7 @@ INSIDE = (
 )  # their optimum on these data is definite, or 0
 
 
+@pytest.mark.quick(10)
 @pytest.mark.parametrize(
     ("method", "kind"),
     # of a method whose optimum is at the boundary of the cone, or may be (test_mmc.py has the diagonal one)
@@ -338,6 +341,7 @@ def test_what_is_not_psd_in_its_own_units_is_projected(entry: float) -> None:
     assert not np.array_equal(examine(wide)[0], wide)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["mlsvm", "ssvm", "nca", "itml", "mcml", "lmnn"])
 def test_a_metric_is_one_in_the_units_of_the_features_too(method: str) -> None:
     """What is a millionth of the norm, and negative, of a feature that spreads over a million is most of a distance."""

@@ -67,6 +67,7 @@ def disagreement(X: FloatArray, rows: IntArray, columns: IntArray, k: int) -> st
     return ""
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_fast_slow_and_definition_agree(kind: str) -> None:
     wrong = []
@@ -265,6 +266,7 @@ def test_neighbors_and_ties_in_the_feature_space(degree: int, offset: int) -> No
     assert [{*t, *m} for t, m in zip(found.targets, found.impostors, strict=True)] == lists
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("degree", [1, 2, 3])
 def test_ties_in_the_feature_space_never_refute(degree: int) -> None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import cvxml
-from cvxml.core.predictions import certainly_nearer, predictions
+from cvxml.core import predictions as searching
+from cvxml.core.predictions import certainly_nearer, predictions, votes_of
 from tests.instances import random_data, real_data
 
 
@@ -57,15 +59,123 @@ def test_without_a_radius_nothing_is_certain_and_with_none_left_all_but_ties_is(
     assert not certainly_nearer(twins[5] - twins[[0, 20]], D, 0.0).any()  # equally far
 
 
-def test_two_metrics_that_disagree_are_never_called_the_same() -> None:
-    """A query between two points that a small change of the metric puts in another order."""
-    X, codes = np.array([[1.0, 0.0], [0.0, 1.0], [5.0, 5.0]]), np.array([0, 1, 1])
-    M, query = np.diag([1.0, 1.001]), [[0.0, 0.0]]
-    apart = math.sqrt(2)  # of the two outer products
+@pytest.mark.parametrize(
+    ("a", "b", "apart"),
+    [((1.0, 0.0), (0.0, 1.0), math.sqrt(2)), ((1.0, 0.0), (1.0, 1.0), math.sqrt(3))],
+)
+def test_two_metrics_that_disagree_are_never_called_the_same(a: Any, b: Any, apart: float) -> None:
+    """A query between two points that a small change of the metric puts in another order.
+
+    apart: of the two outer products.
+    """
+    X, codes = np.array([a, b, (5.0, 5.0)]), np.array([0, 1, 1])
+    M, query = np.diag([1.0, 1.001 if a[0] > b[0] else 0.001]), [[0.0, 0.0]]
     assert predictions(X, codes, M, 0.0009 / apart, 1, query).same_vote.tolist() == [True]
     assert predictions(X, codes, M, 0.0011 / apart, 1, query).same_vote.tolist() == [False]
 
 
+@pytest.mark.parametrize(
+    ("k", "classes", "pairs", "same"),
+    [
+        # either of two of one class is the nearest, and a third point is further than one of them
+        (1, "aab", [(0, 2)], False),
+        # two that must be there leave one place to both of the others
+        (3, "aabb", [(0, 2), (0, 3), (1, 2), (1, 3)], False),
+        # three of four places are left to a class that has all points but one
+        (2, "aaab", [], None),
+        (3, "aaab", [], False),
+        (2, "abb", [(0, 1), (0, 2)], None),
+        (2, "aab", [(0, 2), (1, 2)], True),
+    ],
+)
+def test_a_vote_follows_from_pairs_that_are_certain(
+    k: int, classes: str, pairs: list[tuple[int, int]], same: bool | None
+) -> None:
+    """Certain as soon as the pairs leave no other, and no sooner: None where another set has as many votes."""
+    of = np.array([ord(c) for c in classes])
+    nearer = np.zeros((len(of), len(of)), dtype=bool)
+    for a, b in pairs:
+        nearer[a, b] = True
+    found = votes_of(nearer, np.arange(len(of)), of, k)
+    assert found.sure == (same is not None)
+    assert not found.sure or (found.same, found.vote) == (same, ord("a"))
+
+
+class FewKnown:
+    """A region in which each pair that is asked of is as by one metric, and no bound holds for all."""
+
+    def __init__(self, X: Any, M: Any, affordable: int, others: tuple[Any, ...] = ()):
+        self.X, self.M, self.affordable, self.asked = X, M, affordable, list[tuple[int, int, int]]()
+        self.box: Any = None
+        self.unknown, self.turned = "of too many features", others
+
+    def closer(self, query: int, a: int, b: int) -> bool:
+        self.asked.append((query, a, b))
+        near, far = (
+            float((self.X[query] - self.X[j]) @ self.M @ (self.X[query] - self.X[j])) for j in (a, b)
+        )
+        return near < far
+
+    def others(self, E: Any) -> Any:
+        yield from self.turned
+
+
+def test_pairs_at_the_boundary_have_proofs_of_their_own_as_long_as_there_are_not_too_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X, codes, M = np.array([[0.0], [1.0], [3.0], [6.0], [10.0]]), np.array([0, 0, 1, 1, 1]), np.eye(1)
+    region = FewKnown(X, M, 100)
+    found = predictions(X, codes, M, math.inf, 1, region=region)
+    assert found.same_vote.all()
+    # of one query, the nearest against those of the other class
+    assert [pair for pair in region.asked if pair[0] == 0] == [(0, 1, 2), (0, 1, 3), (0, 1, 4)]
+    few = FewKnown(X, M, 4)
+    found = predictions(X, codes, M, math.inf, 1, region=few)
+    assert len(few.asked) == 4
+    assert found.same_vote.tolist() == [True, False, False, False, False]
+    assert "4 pairs of points had a proof of their own, and more would need one" in str(found)
+    monkeypatch.setattr(searching, "PAIRS", 2)
+    none = FewKnown(X, M, 100)
+    found = predictions(X, codes, M, math.inf, 1, region=none)
+    assert {query for query, _, _ in none.asked} == {2, 3, 4}
+    monkeypatch.setattr(searching, "PAIRS", 1)
+    found = predictions(X, codes, M, math.inf, 1, region=FewKnown(X, M, 100))
+    assert not found.same_vote.any()
+    assert "the bounds leave a doubt of more than 1 pairs of points of a query" in str(found)
+    found = predictions(X, codes, M, math.inf, 1, X[:1], region=FewKnown(X, M, 100))
+    assert "nothing is proved: of too many features" in str(found)  # of a query no pair is asked
+
+
+def test_a_metric_that_votes_otherwise_is_shown_only_where_both_votes_are_certain() -> None:
+    X, codes, query = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]), np.array([0, 1, 1]), [[0.0, 0.0]]
+
+    def disputed(M: Any, *others: Any, points: int = 2) -> int:
+        here = X[:points]
+        region = FewKnown(here, M, 0, others)
+        return len(predictions(here, codes[:points], M, math.inf, 1, query, region=region).disagree)
+
+    assert disputed(np.diag([1.0, 2.0]), np.diag([2.0, 1.0])) == 1
+    assert disputed(np.diag([1.0, 2.0]), np.diag([1.0, 3.0])) == 0
+    assert disputed(np.diag([1.0, 2.0]), np.eye(2), np.diag([2.0, 1.0])) == 1  # not by a tie
+    assert disputed(np.diag([2.0, 1.0]), np.diag([1.0, 2.0]), points=3) == 0  # the first and the last are one
+    assert disputed(np.diag([1.0, 2.0]), np.diag([2.0, 1.0]), points=3) == 0
+
+
+def test_what_the_radius_leaves_no_doubt_of_needs_no_box() -> None:
+    X, codes, M = np.array([[0.0], [1.0], [3.0]]), np.array([0, 0, 1]), np.eye(1)
+    region = FewKnown(X, M, 0)
+    region.box = SimpleNamespace(nearer=lambda E, rows: np.zeros((len(rows), len(E)), dtype=bool))
+    assert predictions(X, codes, M, 0.01, 1, region=region).same_vote.all()
+
+
+def test_a_metric_that_is_not_quite_psd_has_the_votes_of_the_one_that_is_next_to_it() -> None:
+    X, M = np.array([[1.0, 0.0], [1.0, 10.0], [2.0, 0.0]]), np.diag([1.0, -1e-7])
+    found = predictions(X, np.array([0, 1, 1]), M, 0.0, 1, [[0.0, 0.0]])
+    assert not found.same_vote.any()  # equally far
+    assert found.neighbors.tolist() == [[0]]
+
+
+@pytest.mark.slow
 def test_a_refuted_metric_may_have_the_votes_of_the_optimum() -> None:
     X, y = real_data("wine")
     rough = cvxml.solve("mlsvm", X, y, tol=1e-9)

@@ -249,13 +249,13 @@ def test_where_the_labels_are(tmp_path: Path, case: str) -> None:
     table = np.column_stack([POINTS, Y])
     table[:, 0] = Y  # so that nothing could be told
     (tmp_path / "a.csv").write_text(lines("abcd", *table.tolist()))
-    read = files.load_table(tmp_path / "a.csv", label=label)
+    read = files.load_table(tmp_path / "a.csv", files.settled(label))
     assert np.array_equal(read.X, np.delete(table, column, axis=1))
     assert np.array_equal(read.y, table[:, column])
     assert "abcd"[column] in read.where
     if column in (0, 3):  # of a file without names, whose labels must be whole
         np.save(tmp_path / "a.npy", table)
-        read = files.load_table(tmp_path / "a.npy", label=label)
+        read = files.load_table(tmp_path / "a.npy", files.settled(label))
         assert np.array_equal(read.X, np.delete(table, column, axis=1))
 
 
@@ -345,6 +345,8 @@ SAID: dict[str, tuple[list[str], str]] = {
         "many.csv: 14 points, 3 features; labels in the last column, 14 classes: "
         "0 1, 1 1, 2 1, 3 1, 4 1, 5 1, 6 1, 7 1, and 6 more; not standardized",
     ),
+    "floats": (["floats.txt"], "floats.txt: 14 points, 3 features; labels in the last column, 2 classes: 0 7, 1 7; "
+               "spaces between cells; not standardized"),
     "set": (["balance"], "balance: 625 points, 4 features; labels in the set, 3 classes: -1 288, 0 49, 1 288; "
             "not standardized"),
     "escapes": (["escape.csv"], r"escape.csv: 14 points, 3 features; labels in column 4 ('kind'), 2 classes: "
@@ -356,6 +358,7 @@ SAID: dict[str, tuple[list[str], str]] = {
 def test_what_was_read_is_said_in_one_line(cli: Cli, capsys: pytest.CaptureFixture[str], case: str) -> None:
     Path("kind.csv").write_text(lines("abcd", *with_labels(WORDS)).replace("d\n", "kind\n", 1))
     Path("many.csv").write_text(lines(*with_labels(range(N))))
+    np.savetxt("floats.txt", np.column_stack([POINTS, Y]))
     strange = ["x" * 40 if label else "\x1b[31m" for label in Y]
     Path("escape.csv").write_text(lines(["a", "b", "c", "kind"], *with_labels(strange)))
     words, says = SAID[case]
@@ -384,8 +387,8 @@ def test_what_was_read_is_said_in_one_line(cli: Cli, capsys: pytest.CaptureFixtu
     ("out", "says"),
     [
         ("no/such/out.json", "there is no folder"),
-        ("out.txt", ".json or .npz"),
-        ("out", ".json or .npz"),
+        ("out.txt", "must end in .json, .npz, .npy, .csv"),
+        ("out", "must end in .json, .npz, .npy, .csv"),
         ("folder.json", "it is a folder"),
         ("data.json/out.json", "there is no folder"),
         ("shut/out.npz", "Permission denied"),
@@ -418,7 +421,7 @@ def test_out_is_looked_at_before_any_work(
 
 
 def test_junit_is_looked_at_before_any_work(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cvxml.oracle.conform.conform", lambda *_, **__: pytest.fail("work was done"))
+    monkeypatch.setattr("cvxml.oracle.conform.conform_case", lambda *_, **__: pytest.fail("work was done"))
     answer = cli("conform", "--junit", "no/such.xml", "--only", "mlsvm-line", "--", "true")
     assert answer.code == 2
     assert "there is no folder" in answer.err

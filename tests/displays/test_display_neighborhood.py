@@ -38,6 +38,7 @@ def test_lines_lead_to_targets_and_impostors(index: int) -> None:
     assert f"{at.xi[index]:.3g}" in display.ax_.get_title(loc="left")
 
 
+@pytest.mark.slow
 def test_lines_lead_to_h_star_and_h_hat_of_an_estimator() -> None:
     estimator = fitted(cvxml.Gerrymandering(n_neighbors=3, C=0.5))
     at = cvxml.evaluate("ssvm", X, y, estimator.solution_.metric, n_neighbors=3, C=0.5)

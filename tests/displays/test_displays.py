@@ -110,6 +110,7 @@ SPECIAL: dict[str, Any] = {
 }
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("draw", [*DRAWN.values(), *SPECIAL.values()], ids=[*DRAWN, *SPECIAL])
 def test_text_is_readable_within_the_picture_and_apart(draw: Any) -> None:
     display = draw()
@@ -160,6 +161,7 @@ def test_without_matplotlib_it_is_said_how_to_get_it(draw: Any, monkeypatch: pyt
         draw()
 
 
+@pytest.mark.slow
 def test_importing_displays_loads_neither_matplotlib_nor_scikit_learn() -> None:
     code = "import sys, cvxml.displays; print([m for m in ('matplotlib', 'sklearn', 'cvxpy') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

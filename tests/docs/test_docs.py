@@ -30,13 +30,22 @@ import cvxml
 from tests.instances import random_data
 
 ROOT = Path(__file__).parents[2]
+PACKAGE = Path(cvxml.__file__).parent
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 TEXTS = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 every_text = pytest.mark.parametrize("page", TEXTS, ids=lambda page: page.name)
 
 
-DIRECTIVES = {"{toctree}", "{include}", "{eval-rst}", "{options}", "{statement}", "{literalinclude}"}
+DIRECTIVES = {
+    "{toctree}",
+    "{include}",
+    "{eval-rst}",
+    "{options}",
+    "{parameters}",
+    "{statement}",
+    "{literalinclude}",
+}
 FENCE = re.compile(r"^```(\S*) ?([^\n]*)\n(.*?)^```$", flags=re.DOTALL | re.MULTILINE)
 
 
@@ -57,10 +66,15 @@ def read(page: Path) -> str:
 
 
 def located(name: str) -> Path:
-    """A file by its path in the repository or in the package."""
-    found = [path for path in (ROOT / name, ROOT / "cvxml" / name) if path.is_file()]
-    assert len(found) == 1, f"{name}: {found}"
-    return found[0]
+    """A file by its path in the repository or in the package, which may be installed elsewhere."""
+    (found,) = {path for path in (ROOT / name, PACKAGE.parent / name, PACKAGE / name) if path.is_file()}
+    return found
+
+
+def linked(page: Path, target: str) -> Path:
+    """What a link leads to; the package may be installed elsewhere."""
+    name = os.path.relpath(page.parent / target, ROOT)
+    return (PACKAGE.parent if Path(name).parts[0] == PACKAGE.name else ROOT) / name
 
 
 def definitions(path: Path) -> dict[str, ast.AST]:
@@ -127,6 +141,7 @@ def run_console(block: Block, folder: Path) -> None:
         assert done.stdout.splitlines()[: len(shown)] == shown, command
 
 
+@pytest.mark.quick(2)
 @every_page
 def test_the_blocks_of_a_page_run(
     page: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -184,13 +199,13 @@ def test_files_and_links_exist(page: Path) -> None:
     for name in re.findall(r"`([\w./-]+\.py)`", read(page)):
         located(name)
     for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", read(page)):
-        assert (page.parent / target).exists(), target
+        assert linked(page, target).exists(), target
 
 
 @every_text
 def test_links_to_sections_lead_to_one(page: Path) -> None:
     for target, section in re.findall(r"\]\(([^)#:]*)#([^)]*)\)", read(page)):
-        text = read(page.parent / target if target else page)
+        text = read(linked(page, target) if target else page)
         headings = re.findall(r"^#+ (.*)$", text, flags=re.MULTILINE)
         slugs = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
         assert section in slugs, f"{target}#{section}"

@@ -1,20 +1,18 @@
 """The site that Sphinx makes of docs/: no dead link, nothing from a network, nothing left out, no LaTeX left as it is.
 
-Slow: the site is built once a session. Skipped where the extra `docs` is not installed.
+Slow: the site is built once a session (conftest.py). Skipped where the extra `docs` is not installed.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib
+import inspect
 import pickle
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
-from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import unquote
 
 import pytest
@@ -22,90 +20,14 @@ import pytest
 import cvxml
 from cvxml import displays
 from cvxml.cli.main import _parser
+from cvxml.core.references import bibtex
 from cvxml.methods import get
+from tests.docs.pages import Site
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-LOADED = {
-    "script": "src",
-    "img": "src",
-    "iframe": "src",
-    "source": "src",
-    "video": "src",
-    "audio": "src",
-    "object": "data",
-}
 FAR = re.compile(r"(?:[a-z]+:)?//|data:text", flags=re.IGNORECASE)
-
-
-class Page(HTMLParser):
-    """What a page loads, where it leads, which places it has, and its text outside of code."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__()
-        self.loads: list[str] = []
-        self.leads: list[str] = []
-        self.ids: set[str] = set()
-        self.formulas = 0
-        self.codes: list[str] = []
-        self.words: list[str] = []
-        self._within: list[str] = []
-        self.feed(path.read_text(encoding="utf-8"))
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = {name: value or "" for name, value in attrs}
-        if tag in ("pre", "code", "script", "style"):
-            self._within.append(tag)
-            self.codes.append("")
-        self.formulas += tag == "math"
-        if "id" in given:
-            self.ids.add(given["id"])
-        if tag == "link" and given.get("rel") not in ("canonical", "next", "prev", "index", "search"):
-            self.loads.append(given["href"])
-        if given.get(LOADED.get(tag, "")):
-            self.loads.append(given[LOADED[tag]])
-        self.loads += re.findall(r"url\((.*?)\)", given.get("style", ""))
-        if tag == "a" and "href" in given:
-            self.leads.append(given["href"])
-
-    def handle_endtag(self, tag: str) -> None:
-        if self._within and tag == self._within[-1]:
-            self._within.pop()
-
-    def handle_data(self, data: str) -> None:
-        if self._within:
-            self.codes[-1] += data
-        else:
-            self.words.append(data)
-
-
-class Site(NamedTuple):
-    """The folder, its pages by path in it, and where Sphinx left what it read."""
-
-    folder: Path
-    pages: dict[str, Page]
-    doctrees: Path
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
-    for module in ("sphinx", "myst_parser", "furo"):
-        pytest.importorskip(module)
-    folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-n", "-q", "-b", "html"]
-    done = subprocess.run(
-        [*command, "-d", str(folder / "doctrees"), "docs", str(folder / "html")],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    html = folder / "html"
-    pages = {str(path.relative_to(html)): Page(path) for path in html.rglob("*.html")}
-    assert len(pages) > len(list((ROOT / "docs").glob("*.md")))
-    return Site(html, pages, folder / "doctrees")
 
 
 def test_no_page_loads_anything_from_a_network(site: Site) -> None:
@@ -138,7 +60,8 @@ def test_no_link_is_dead(site: Site) -> None:
 
 def test_every_public_name_is_in_the_reference(site: Site) -> None:
     there = site.pages["api.html"].ids
-    wanted = {f"cvxml.{name}" for name in cvxml.__all__ if not name.startswith("__")}
+    public = {name: getattr(cvxml, name) for name in cvxml.__all__ if not name.startswith("__")}
+    wanted = {f"{'module-' * inspect.ismodule(each)}cvxml.{name}" for name, each in public.items()}
     wanted |= {f"cvxml.displays.{name}" for name in displays.__all__}
     wanted |= {f"cvxml.datasets.{name}" for name in ("load", "names", "standardize", "subsample")}
     assert wanted <= there, wanted - there
@@ -175,6 +98,46 @@ def test_formulas_are_drawn_and_stand_with_their_code(site: Site, method: str) -
     assert all(row.tag in words for row, _ in rows)
 
 
+def uses(document: Any, word: str) -> bool:
+    """Whether a paragraph has the word where it could be a link."""
+    nodes, addnodes = importlib.import_module("docutils.nodes"), importlib.import_module("sphinx.addnodes")
+    code = (nodes.literal, nodes.literal_block, nodes.math, nodes.math_block, nodes.raw)
+    passed = (*code, nodes.title, nodes.reference, addnodes.pending_xref, addnodes.download_reference)
+
+    def is_prose(node: Any) -> bool:
+        while node is not None and not isinstance(node, passed):
+            node = node.parent
+        return node is None
+
+    return any(
+        re.search(rf"(?<![\w-]){word}(?![\w-])", text, flags=re.IGNORECASE)
+        for text in document.findall(nodes.Text)
+        if is_prose(text)
+    )
+
+
+@pytest.mark.parametrize(
+    "word", ["gap", "dual variable", "repaired", "usable", "misreading", "attained", "price"]
+)
+def test_the_first_use_of_a_word_leads_to_the_glossary(site: Site, word: str) -> None:
+    assert word.replace(" ", "-") in site.pages["glossary.html"].ids
+    using = []
+    for path in site.doctrees.rglob("*.doctree"):
+        name = str(path.relative_to(site.doctrees).with_suffix(""))
+        if name not in ("glossary", "changelog") and uses(pickle.loads(path.read_bytes()), word):
+            using.append(name)
+            leads = site.pages[f"{name}.html"].leads
+            home = "../" * name.count("/") + f"glossary.html#{word.replace(' ', '-')}"
+            assert leads.count(home) == 1, f"{name}: {word}"
+    assert using
+
+
+def test_the_page_of_a_method_has_its_papers(site: Site) -> None:
+    for method in cvxml.list_methods():
+        page = {"kernel_mlsvm": "mlsvm", "ssvm": "gerrymandering"}.get(method, method.partition(":")[0])
+        assert bibtex(method) in "".join(site.pages[f"{page}.html"].codes), method
+
+
 def test_every_block_of_code_is_run_or_known_not_to_be(site: Site) -> None:
     nodes = importlib.import_module("docutils.nodes")
     seen = set()
@@ -183,7 +146,10 @@ def test_every_block_of_code_is_run_or_known_not_to_be(site: Site) -> None:
         document: Any = pickle.loads(path.read_bytes())
         for block in document.findall(nodes.literal_block):
             language = block.get("language")
-            if "source" in block and str(block["source"]).endswith(".py") and language == "python":
+            if name.parts[0] == "gallery":
+                # of the examples, which tests/docs/test_examples.py runs, and what they printed
+                assert language in ("Python", "none"), (name, block.astext()[:80])
+            elif "source" in block and str(block["source"]).endswith(".py") and language == "python":
                 assert (ROOT / "cvxml") in Path(block["source"]).resolve().parents, name
             elif language == "sh":
                 # commands of a folder that needs packages of its own
@@ -195,7 +161,33 @@ def test_every_block_of_code_is_run_or_known_not_to_be(site: Site) -> None:
                     f"{name}: tests/docs/test_docs.py runs the pages of docs/ alone"
                 )
             seen.add(language)
-    assert seen == {"python", "console", "text", "sh"}
+    assert seen == {"python", "console", "text", "sh", "Python", "none"}
+
+
+def test_every_example_is_in_the_gallery_with_a_picture(site: Site) -> None:
+    examples = sorted(path.stem for path in (ROOT / "examples").glob("*.py"))
+    assert len(examples) >= 12
+    index = site.pages["gallery/index.html"]
+    for name in examples:
+        assert f"{name}.html" in {target.partition("#")[0] for target in index.leads}
+        assert any(f"sphx_glr_{name}_thumb" in target for target in index.loads)
+        page = site.pages[f"gallery/{name}.html"]
+        assert any(f"sphx_glr_{name}_001" in target for target in page.loads), name
+
+
+def test_no_page_shows_a_word_to_the_linter(site: Site) -> None:
+    for name, page in site.pages.items():
+        assert not [code for code in page.codes if re.search(r"# noqa", code)], name
+
+
+def test_every_estimator_says_its_formula_and_every_function_its_parameters(site: Site) -> None:
+    assert "".join(site.pages["api.html"].words).count("formulas, proof and papers") >= 24
+    for name in ("solve", "check", "certify_estimator", "evaluate", "certify", "problem", "load"):
+        said = inspect.signature(getattr(cvxml, name)).parameters
+        html = (site.folder / "api.html").read_text(encoding="utf-8")
+        own = html.split(f'id="cvxml.{name}"')[1].split('<dt class="sig')[0]
+        for parameter in said:
+            assert f"<strong>{parameter}</strong>" in own, (name, parameter)
 
 
 def test_every_report_is_a_page(site: Site) -> None:

@@ -71,13 +71,32 @@ def data() -> tuple[np.ndarray, np.ndarray]:
     return random_data(9, n=40, d=4)
 
 
-@pytest.mark.filterwarnings(
+CHECKED = [*(e for e, _ in LEARNERS), *FEW_STEPS, *BASELINES, *CLASSIFIERS]
+QUICK = (
+    cvxml.MLSVM,
+    cvxml.LSML,
+    cvxml.MMC,
+    cvxml.RCA,
+    cvxml.GMML,
+    cvxml.LFDA,
+    cvxml.GLML,
+    *map(type, BASELINES),
+)
+ignored = pytest.mark.filterwarnings(
     "ignore::sklearn.exceptions.ConvergenceWarning", "ignore:nca. classes of a single"
 )
-@parametrize_with_checks(
-    [*(e for e, _ in LEARNERS), cvxml.NCA(max_iter=30), cvxml.MLKR(max_iter=30), *BASELINES, *CLASSIFIERS]
-)
+
+
+@ignored
+@parametrize_with_checks([e for e in CHECKED if isinstance(e, QUICK)])
 def test_scikit_learn_checks(estimator: object, check: object) -> None:
+    check(estimator)  # type: ignore[operator]
+
+
+@pytest.mark.slow
+@ignored
+@parametrize_with_checks([e for e in CHECKED if not isinstance(e, QUICK)])
+def test_scikit_learn_checks_of_what_takes_longer(estimator: object, check: object) -> None:
     check(estimator)  # type: ignore[operator]
 
 
@@ -121,6 +140,7 @@ def test_the_components_are_a_factor_of_a_metric_that_is_certified(estimator: Le
 not_attained = pytest.mark.filterwarnings("ignore:nca. not certified. the infimum")
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize(
     ("estimator", "grid"),
     [pytest.param(e, grid, marks=not_attained if isinstance(e, cvxml.NCA) else ()) for e, grid in LEARNERS],
@@ -250,6 +270,7 @@ ASKED: list[tuple[Learner, str, dict[str, Any]]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.quick(8)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(("estimator", "method", "params"), ASKED, ids=lambda value: str(value)[:40])
 def test_an_estimator_solves_what_its_parameters_say(

@@ -54,6 +54,7 @@ def test_a_large_gamma_is_the_euclidean_metric() -> None:
     )
 
 
+@pytest.mark.slow
 def test_batches_processes_and_the_whole_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = real_data("iris", 90)
     whole = cvxml.GLML(3, alpha=0.1).fit(X[:60], y[:60])

@@ -285,6 +285,7 @@ def solved(method: str, X: FloatArray, y: IntArray, tol: float = 1e-6) -> Soluti
     return cvxml.solve(method, X, y, tol=tol)
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("method", METHODS)
 def test_many_points_are_solved_as_few_are(method: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:

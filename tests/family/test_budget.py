@@ -173,6 +173,7 @@ def judged(method: str, X: FloatArray, y: Any) -> tuple[Solution | None, str]:
         return None, str(error)
 
 
+@pytest.mark.quick(1)
 @methods
 @pytest.mark.parametrize(
     "kind", ["plain", "collinear", "nearly", "sum", "duplicates", "apart", "nearly apart", "scales", "far"]

@@ -152,6 +152,7 @@ def attacks(case: Case) -> list[np.ndarray]:
     return made
 
 
+@pytest.mark.quick(1)
 @every_method
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("k", [10, 22, 30, 36, 40, 44, 50, 56, 60])

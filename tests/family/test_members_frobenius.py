@@ -62,6 +62,7 @@ def holds(
     assert exact.scale == pytest.approx(own.scale, rel=1e-9)
 
 
+@pytest.mark.quick(6)
 @SEEDS
 @pytest.mark.parametrize("neighborhood", ["knn", "per-class"])
 def test_mlsvm_of_any_metric_and_prices(seed: int, neighborhood: str) -> None:
@@ -128,6 +129,7 @@ def test_a_dual_of_mlsvm_may_name_pairs_in_any_order_twice_or_beside_the_lists()
             MLSVM.read(given, wrong)
 
 
+@pytest.mark.quick(4)
 @SEEDS
 @pytest.mark.parametrize("name", ["poly", "rbf"])
 def test_kernel_mlsvm_of_any_metric_and_prices(seed: int, name: str) -> None:

@@ -48,7 +48,7 @@ def table(rows: Triplets, z: np.ndarray) -> dict[int, float]:
     return {
         row * n + l: float(np.sum((z[i] - z[l]) ** 2) - np.sum((z[i] - z[j]) ** 2))
         for row, (i, j) in enumerate(rows.targets.tolist())
-        for l in range(n)  # noqa: E741
+        for l in range(n)
         if np.asarray(rows.impostors)[row, l]
     }
 

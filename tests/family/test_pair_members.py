@@ -94,6 +94,7 @@ def duals(dual: dict[str, FloatArray], seed: int) -> list[dict[str, FloatArray]]
     return [dual, noisy, wild]
 
 
+@pytest.mark.quick(12)
 @EVERY
 @SEEDS
 def test_double_precision_is_within_rounding_of_exact_arithmetic(method: str, seed: int) -> None:
@@ -332,7 +333,7 @@ def test_mmc_in_fractions(method: str, seed: int) -> None:
     def summed(pairs: Any, w: list[Fraction]) -> list[list[Fraction]]:
         rows = [[a - b for a, b in zip(X[i], X[j], strict=True)] for i, j in pairs.tolist()]
         return [
-            [sum((v * e[k] * e[l] for e, v in zip(rows, w, strict=True)), Fraction(0)) for l in range(d)]  # noqa: E741
+            [sum((v * e[k] * e[l] for e, v in zip(rows, w, strict=True)), Fraction(0)) for l in range(d)]
             for k in range(d)
         ]
 

@@ -200,6 +200,7 @@ def test_distances_between_images_to_twice_the_digits_are_those_of_the_metric(se
         assert abs(Fraction(float(D[t])) - true) <= Fraction(float(off[t]))
 
 
+@pytest.mark.slow
 def test_wide_points_are_seen_as_narrow_ones_are() -> None:
     """A metric of rank 5 in 120 features: roots that only rounding made are left out, and are counted."""
     rng = np.random.default_rng(1)

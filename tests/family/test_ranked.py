@@ -78,6 +78,7 @@ def candidates(count: int) -> list[FloatArray]:
     return [*found, rng.standard_normal(count), *(100.0 * np.eye(count)[rng.integers(0, count, 3)])]
 
 
+@pytest.mark.quick(1)
 @EVERY
 def test_no_prices_prove_more_than_the_optimum(measure: str) -> None:
     """In floats and exactly; what is returned is feasible, and worth what it says."""

@@ -42,7 +42,7 @@ def test_rows_of_known_distances_are_off_by_their_rounding(seed: int) -> None:
     exact = [[Fraction(x) for x in row] for row in D.tolist()]
     (block,) = TRIPLETS.blocks(Known(D), UNPRICED)
     rows = [(0, 1, 2), (0, 1, 3), (1, 0, 2)]
-    for (i, j, l), v, off in zip(rows, block.v.tolist(), block.off.tolist(), strict=True):  # noqa: E741
+    for (i, j, l), v, off in zip(rows, block.v.tolist(), block.off.tolist(), strict=True):
         assert abs(exact[i][l] - exact[i][j] - Fraction(v)) <= Fraction(off)
     pairs = PairRows(np.array([[0, 1], [2, 3], [1, 3]]), unit)
     (block,) = pairs.blocks(Known(D), UNPRICED)

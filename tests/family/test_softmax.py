@@ -278,6 +278,7 @@ def some_prices(n: int, rng):
     yield {"q": np.eye(n)}
 
 
+@pytest.mark.quick(6)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(3))
 def test_no_bound_is_above_any_value_and_none_below_the_trivial_one(kind, seed):
@@ -295,6 +296,7 @@ def test_no_bound_is_above_any_value_and_none_below_the_trivial_one(kind, seed):
             assert new.dual["q"].sum(axis=1) == pytest.approx(weights(given.y).c)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_exact_arithmetic_agrees(kind):
     rng = np.random.default_rng(0)

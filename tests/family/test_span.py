@@ -46,6 +46,7 @@ def points(kind: str, rng: np.random.Generator) -> np.ndarray:
     return np.repeat(X, rng.integers(1, 3, size=len(X)), axis=0) if rng.integers(2) else X
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("kind", ["normal", "whole", "sums", "copies", "tiny", "scales"])
 def test_ranks_and_cosets_are_those_of_fractions(kind: str) -> None:
     rng = np.random.default_rng(7)

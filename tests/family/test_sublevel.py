@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
+import cvxpy as cp
 import numpy as np
 import pytest
 
 import cvxml
 from cvxml.core.metric import project_psd
 from cvxml.core.predictions import predictions
+from cvxml.family import sublevel as bounding
 from cvxml.family.bound import value
+from cvxml.family.budget import budget, most
 from cvxml.family.method import FamilyMethod
 from cvxml.family.rows import Weights
-from cvxml.family.sublevel import Sublevel
-from cvxml.family.symmetric import svec
+from cvxml.family.sublevel import Box, Sublevel
+from cvxml.family.symmetric import smat, svec
 from cvxml.methods import get
 from tests.instances import real_data
 
@@ -77,6 +81,7 @@ def members(method: str, given: Any, region: Sublevel) -> list[Any]:
     return found
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("method", METHODS)
 def test_no_metric_that_is_drawn_contradicts_what_is_proved(method: str) -> None:
     X, y = data()
@@ -110,12 +115,38 @@ def test_no_metric_that_is_drawn_contradicts_what_is_proved(method: str) -> None
         assert votes.argmax() == turned.vote != found.votes[turned.query]
 
 
+# what a bound may leave: a share of how far the largest is from what our own metric has; kinks are followed roughly
+LOOSE = {"frobmetric": 2.0, "mmc": 15.0, "mcml": 0.25, "ldml": 0.25, "boostmetric": 0.25, "itml": 0.25}
+
+
+@pytest.mark.parametrize("method", LOOSE)
+def test_a_bound_is_near_the_largest_that_the_literal_problem_has(method: str) -> None:
+    """Of all metrics that the statement calls feasible and no worse; and not below that."""
+    rng, y = np.random.default_rng(0), np.arange(8) % 2
+    X = rng.standard_normal((8, 2))
+    X[:, 0] += 2 * y
+    given, best = get(method).instance(X, y), cvxml.solve(method, X, y, tol=1e-9).metric
+    tilted = best + 0.03 * np.linalg.norm(best) * np.diag([1.0, -0.5 if method == "mmc" else 0.5])
+    region = sublevel(method, X, y, kept(method, given, tilted))
+    stated = cvxml.problem(method, X, y)
+    A = next(each for each in stated.variables() if each.shape == (2, 2))
+    pairs = np.array([[0, 1], [0, 7]])
+    E = X[pairs[:, 0]] - X[pairs[:, 1]]
+    for w in (np.array([1.0, -1.0]), np.array([-1.0, 1.0])):
+        D = np.einsum("t,ta,tb->ab", w, E, E)
+        no_worse = stated.objective.args[0] <= region.F.value
+        most = cp.Problem(cp.Maximize(cp.trace(D @ A)), [*stated.constraints, no_worse]).solve(cp.CLARABEL)
+        far, above = most - float(np.sum(D * best)), region.above(Weights(pairs, w))
+        assert -1e-4 * far <= above - most <= LOOSE[method] * far
+
+
 def nearest(X: Any, i: int, A: Any) -> Any:
     D = np.einsum("nk,kl,nl->n", X[i] - X, A, X[i] - X)
     D[i] = math.inf
     return np.argsort(D)[:3]
 
 
+@pytest.mark.slow
 def test_two_metrics_within_the_gap_that_disagree_are_shown() -> None:
     X, y = data()
     M = worse(cvxml.solve("lmnn", X, y, tol=1e-7).metric)
@@ -153,6 +184,51 @@ def test_points_that_no_price_can_reach_have_no_bound() -> None:
     assert "no bound" in region.unknown
 
 
+def test_of_an_infimum_that_no_metric_attains_nothing_is_predicted() -> None:
+    """The second feature alone moves a dissimilar pair apart, at no cost: no metric is optimal."""
+    X = [[0.0, 0.0], [1.0, 0.0], [2.0, 0.0], [3.0, 0.0], [4.0, 0.0], [0.0, 1.0]]
+    pairs = {"similar": [[0, 1]], "dissimilar": [[1, 2], [2, 3], [3, 4], [0, 5]]}
+    report = cvxml.check("ldml", X, [0, 0, 1, 1, 0, 1], np.eye(2), pairs=pairs, b=1.0, diagnosed=False)
+    found = report.predictions(1)
+    assert set(found.state) == {"not proved"}
+    assert "no metric attains the infimum" in str(found)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_of_two_points_at_one_place_neither_is_nearer(method: str) -> None:
+    """Tilted by their difference, which is 0, the problem is what it was."""
+    rng = np.random.default_rng(0)
+    X, y = (
+        rng.standard_normal((11, 2)) + np.array([1.0, 0.0]) * (np.arange(11) % 2)[:, None],
+        np.arange(11) % 2,
+    )
+    X[2::4] = X[0::4]
+    for scale in (1.0,) if method == "frobmetric" else (1e-3, 1.0, 1e3):  # its norm has units
+        units = {"itml": {"prior": "covariance"}, "boostmetric": {"v": 0.5 * scale**2}}
+        region = sublevel(method, scale * X, y, **units.get(method, {}))
+        for query in (1, 3, 5, 8):
+            for a, b in ((0, 2), (4, 6)):
+                assert not region.closer(query, a, b)
+                assert not region.closer(query, b, a)
+
+
+def test_no_sum_of_distances_with_signs_is_less_than_that_of_the_metric_0() -> None:
+    """Within a budget 0 is a metric: minus a distance is at most 0, and no less."""
+    at = budget(np.eye(2), 2)
+    assert most(at, np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([-1.0, -1.0])).value == 0
+    cancelled = most(at, np.array([[3.0, 1.0], [3.0, 1.0]]), np.array([1.0, -1.0]))
+    assert cancelled.value > 0  # each of the two is rounded
+
+
+@pytest.mark.parametrize("method", ["itml", "mmc", "ldml"])
+def test_votes_are_of_the_labels_where_pairs_were_given(method: str) -> None:
+    X, y = data()
+    pairs = {"similar": [[0, 1], [7, 8], [13, 14]], "dissimilar": [[0, 7], [1, 13], [8, 14]]}
+    report = cvxml.check(method, X, y, 1e-3 * np.eye(3), pairs=pairs, diagnosed=False)
+    found = report.predictions(1)
+    assert found.votes.tolist() == [int(y[row[0]]) for row in found.neighbors]
+
+
 def test_where_the_problem_is_its_own_mirror_no_point_is_nearer_than_its_mirror() -> None:
     """With every metric its mirror is as good, and has the other of the two nearer."""
     rng = np.random.default_rng(1)
@@ -167,3 +243,73 @@ def test_where_the_problem_is_its_own_mirror_no_point_is_nearer_than_its_mirror(
         nearer = box.nearer(E, np.arange(24))
         assert not nearer[np.arange(12), np.arange(12, 24)].any()
         assert not nearer[np.arange(12, 24), np.arange(12)].any()
+
+
+def test_a_box_says_of_two_points_what_all_its_corners_agree_on() -> None:
+    """Directions that are the entries of a matrix: a corner is M with each entry moved by its r."""
+    units, M = np.array([2.0, 0.5]), np.array([[2.0, 0.3], [0.3, 1.0]])
+    r = np.array([0.6, 0.8, 0.3])
+    box = Box(units, M, np.eye(3), r, 0.0, 1.0)
+    corners = [
+        (M + smat(np.array(signs) * r, 2)) / units / units[:, None]
+        for signs in itertools.product((-1.0, 1.0), repeat=3)
+    ]
+    E = np.random.default_rng(0).standard_normal((30, 2))
+    D = np.array([np.einsum("tk,kl,tl->t", E, A, E) for A in corners])
+    agreed = np.array([(D[:, [a]] < D - 1e-9).all(axis=0) for a in range(30)])
+    assert 100 < agreed.sum() < 400
+    np.testing.assert_array_equal(box.nearer(E, np.arange(30)), agreed)
+
+
+@pytest.mark.parametrize("best", [1 / 9, 1 / 3, 1.0, 3.0, 27.0])
+def test_the_best_tilt_is_looked_for_on_both_sides(best: float) -> None:
+    X, y = data()
+    tried: list[float] = []
+
+    def off(tilt: float) -> float:
+        tried.append(tilt)
+        return abs(math.log(tilt / best))
+
+    assert sublevel("frobmetric", X, y)._best(off, 1.0) == pytest.approx(0.0, abs=1e-9)
+    assert len(tried) <= 6
+
+
+def test_what_is_no_metric_or_beyond_the_budget_is_none_of_the_region() -> None:
+    X, y = data()
+    of_lmnn, within = sublevel("lmnn", X, y), sublevel("dml_eig", X, y)
+    values, vectors = np.linalg.eigh(of_lmnn.beside)
+    indefinite = of_lmnn.beside - 1e-3 * values[-1] * np.outer(vectors[:, 0], vectors[:, 0])
+    assert value(of_lmnn.family, indefinite).value < of_lmnn.F.value
+    assert value(within.family, 1.5 * within.beside).value < within.F.value
+    for region, wrong in ((of_lmnn, indefinite), (within, 1.5 * within.beside)):
+        size = np.linalg.norm(region.beside)
+        assert region.holds((1 - 1e-5) * region.beside + 1e-7 * size * np.eye(3))
+        assert not region.holds(wrong)
+        assert not region.holds(region.M + 10 * (region.M - region.beside))
+
+
+def test_what_rounding_may_do_to_the_objective_is_counted_against_what_is_said() -> None:
+    """LMNN on a line: .4 from 1/8 to 1/3, and beyond with slope 1.2."""
+    X, y = np.array([[0.0], [1.0], [3.0], [3.0]]), np.array([0, 0, 1, 1])
+    for off, largest in ((0.0, 1 / 3 + 0.1), (0.12, 1 / 3 + 0.2)):
+        region = sublevel("lmnn", X, y, np.array([[0.2]]), mu=0.4, triplets=[(0, 1, 2), (1, 0, 2)])
+        region.F = region.F._replace(value=0.52, off=off)
+        assert region.above(Weights(np.array([[0, 1]]), np.array([1.0]))) >= largest
+        assert region.holds(np.array([[1 / 3 + 0.05]])) == (off == 0)
+
+
+@pytest.mark.parametrize("method", ["mcml", "ldml", "boostmetric"])
+def test_a_share_that_is_too_large_proves_nothing(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Prices are looked at again once they are mixed: however the share came about."""
+    X, y = data()
+    region = sublevel(method, X, y)
+    assert region.response is not None
+    D = Weights(np.array([[0, 1]]), np.array([1.0]))
+    along = region.response.along(D)
+    assert along is not None
+    moves, tilt = along
+    still = [0 * move for move in moves]
+    here = float((X[0] - X[1]) @ region.M @ (X[0] - X[1]))
+    assert here <= region._at(D, still, 100 * tilt) < math.inf
+    monkeypatch.setattr(bounding, "share_of", lambda strict, other: 1.0)
+    assert region._at(D, still, 100 * tilt) == math.inf

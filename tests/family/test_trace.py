@@ -27,7 +27,7 @@ def listed(seed: int, n: int = 8, m: int = 12) -> np.ndarray:
 def outer_sum(X: FloatArray, rows: np.ndarray, a: FloatArray) -> FloatArray:
     """sum a_t H_t, triplet by triplet."""
     total = np.zeros((X.shape[1],) * 2)
-    for (i, j, l), price in zip(rows.tolist(), a, strict=True):  # noqa: E741 (the paper's l)
+    for (i, j, l), price in zip(rows.tolist(), a, strict=True):
         total += price * (np.outer(X[i] - X[l], X[i] - X[l]) - np.outer(X[i] - X[j], X[i] - X[j]))
     return total
 
@@ -104,7 +104,7 @@ def test_derivatives_are_those_of_differences_of_values() -> None:
     M = of.outside(G @ G.T)
     np.testing.assert_allclose(of.inside(M), G @ G.T, atol=1e-10)
     rows = listed(4)
-    for (i, j, l), margin in zip(rows.tolist(), f.margins(G @ G.T), strict=True):  # noqa: E741
+    for (i, j, l), margin in zip(rows.tolist(), f.margins(G @ G.T), strict=True):
         far, near = X[i] - X[l], X[i] - X[j]
         assert far @ M @ far - near @ M @ near == pytest.approx(margin, abs=1e-10)
 

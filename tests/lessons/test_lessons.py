@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import itertools
 import re
 import socket
@@ -54,6 +55,7 @@ def figures_of(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 # --- every lesson ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.quick(1)
 @every_lesson
 def test_a_lesson_has_text_pictures_and_questions_and_needs_no_network(name: str) -> None:
     outputs, _ = lesson(name).app.run()
@@ -70,6 +72,7 @@ def test_a_lesson_has_text_pictures_and_questions_and_needs_no_network(name: str
     assert not re.search(r"https?://|//cdn", path_of(name).read_text(encoding="utf-8"))
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("name", "controls"),
     [
@@ -81,6 +84,12 @@ def test_a_lesson_has_text_pictures_and_questions_and_needs_no_network(name: str
         ("glml", {"scene": "equal covariances", "query": (0.0, 0.0)}),
         ("nca", {"kind": "every class two points", "log2_t": 6.0, "angle": 45, "mix": 0.0}),
         ("stranger", {"stranger": "not psd", "times": 2.0, "tol": "loose"}),
+        ("theorem", {"regularizer": "½ ‖M‖²: M small", "loss": "log Σ exp, one a point", "w": 10.0}),
+        ("theorem", {"along": 1.0, "paid": 1.0}),
+        ("triplets", {"mu": 0.01, "k": 4, "point": 0}),
+        ("comparisons", {"wide": 10.0, "gamma": 100.0, "wrong": 10}),
+        ("weight", {"took": 10.0, "asked": 0.1, "stopped": 1e-3}),
+        ("votes", {"method": "mlsvm", "away": 1.0, "k": 5}),
     ],
 )
 def test_no_words_leave_the_picture_or_run_into_each_other(
@@ -101,9 +110,45 @@ def test_no_words_leave_the_picture_or_run_into_each_other(
                     box = one.get_window_extent()
                     assert frame.x0 <= box.x0 <= box.x1 <= frame.x1, one
                     assert frame.y0 <= box.y0 <= box.y1 <= frame.y1, one
-        panels = [axes.get_tightbbox() for axes in figure.axes if axes.get_title(loc="left")]
-        for left, right in itertools.pairwise(panels):
-            assert left.x1 <= right.x0 + 2
+            names = [one.get_window_extent() for one in axes.texts]
+            names = [box for box in names if axes.bbox.overlaps(box)]
+            for one, other in itertools.combinations(names, 2):
+                assert not one.padded(-1).overlaps(other.padded(-1))
+
+
+@pytest.mark.slow
+@every_lesson
+def test_black_white_and_what_is_pale_are_those_of_the_page(name: str) -> None:
+    page = lesson(name).app.run()[0][-1].text
+    pictures = re.findall(r"<img src='data:image/svg\+xml;base64,([^']+)'", page)
+    assert pictures
+    for picture in pictures:
+        drawing = base64.b64decode(picture).decode().split("</style>", 1)[1]
+        assert "#000000" not in drawing
+        assert "#ffffff" not in drawing
+        assert "var(--ink)" in drawing
+    assert '# theme = "system"' in path_of(name).read_text(encoding="utf-8").split('"""')[0]
+
+
+def test_names_are_beside_their_points_and_apart() -> None:
+    from matplotlib.figure import Figure
+
+    from cvxml.lessons._page import name_points
+
+    close = np.array([[0.5, 0.5], [0.502, 0.5], [0.5, 0.504], [0.0, 0.0], [1.0, 1.0]])
+    figure = Figure(figsize=(4, 4))
+    ax = figure.subplots()
+    ax.set_xlim(0, 1)
+    ax.set_ylim(0, 1)
+    name_points(ax, close, "abcde")
+    figure.draw_without_rendering()
+    boxes = [one.get_window_extent() for one in ax.texts]
+    assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
+    for box, point in zip(boxes, ax.transData.transform(close), strict=True):
+        assert ax.bbox.padded(1).contains(box.x0, box.y0)
+        assert ax.bbox.padded(1).contains(box.x1, box.y1)
+        assert not box.contains(*point)
+        assert np.linalg.norm(np.mean(box.get_points(), axis=0) - point) < 25 * figure.dpi / 72
 
 
 def test_the_list_of_lessons_is_that_of_the_files() -> None:
@@ -133,6 +178,7 @@ def own_optimum(X: np.ndarray, y: np.ndarray, lam: float, margins: np.ndarray, K
     return float(problem.solve(solver="CLARABEL"))
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(("lam", "point"), [(0.001, 9), (0.02, 9), (0.02, 2), (10.0, 16)])
 def test_a_price_bounds_what_relaxing_its_constraint_wins(lam: float, point: int) -> None:
     shown = run("mlsvm", lam=lam, point=point)
@@ -149,6 +195,7 @@ def test_a_price_bounds_what_relaxing_its_constraint_wins(lam: float, point: int
         assert solved >= line - 2e-7
 
 
+@pytest.mark.slow
 def test_a_price_is_the_derivative_of_the_optimum() -> None:
     shown = run("mlsvm", lam=0.02, point=9)
     X, y, h = shown["X"], shown["y"], 1e-2
@@ -161,6 +208,7 @@ def test_a_price_is_the_derivative_of_the_optimum() -> None:
         assert slope * len(X) == pytest.approx(prices[i], abs=2e-3)
 
 
+@pytest.mark.slow
 def test_the_reading_of_a_price_is_that_of_its_slack() -> None:
     for lam in (0.001, 0.05, 10.0):
         shown = run("mlsvm", lam=lam, point=9)
@@ -174,17 +222,19 @@ def test_the_reading_of_a_price_is_that_of_its_slack() -> None:
     assert np.allclose(s[shown["usable"]], 1 / n)  # at lam = 10 nothing else is worth its price
 
 
+@pytest.mark.slow
 def test_the_bars_are_prices_and_slacks(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = figures_of(monkeypatch)
     shown = run("mlsvm", lam=0.02)
     X, y, usable = shown["X"], shown["y"], shown["usable"]
-    bars = seen[0].axes[1].containers
+    ax = seen[1].axes[0]
+    bars = ax.containers
     slack = cvxml.evaluate("mlsvm", X, y, shown["solution"].metric, lam=0.02).values["xi"][usable]
     dual = shown["solution"].certificate.dual
     paid = [18 * dual["w"][dual["w_index"][:, 0] == i].sum() for i in usable]
     assert [bar.get_height() for bar in bars[0]] == pytest.approx(paid, abs=1e-9)
     assert [bar.get_height() for bar in bars[1]] == pytest.approx(slack)
-    legend = [text.get_text() for text in seen[0].axes[1].get_legend().get_texts()]
+    legend = [text.get_text() for text in ax.get_legend().get_texts()]
     assert [name for name in legend if "price," in name or "slack" in name] == [
         "price, $n s_i$",
         r"slack $\xi_i$",
@@ -194,6 +244,7 @@ def test_the_bars_are_prices_and_slacks(monkeypatch: pytest.MonkeyPatch) -> None
 # --- argmin ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("data", "lam", "least"),
     [("balance", 0.1, 10.0), ("balance", 0.02, 10.0), ("iris", 1.0, 0.01), ("wine", 1.0, 1.0)],
@@ -220,6 +271,7 @@ def test_the_misprint_stays_above_a_bound_that_another_solver_confirms(
     assert (corrected.gaps > 0).all()
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("n_steps", [50, 400])
 def test_time_helps_the_corrected_version_alone(n_steps: int) -> None:
     shown = run("argmin", data="balance", lam=0.1, n_steps=n_steps)
@@ -246,6 +298,7 @@ def by_hand(X: np.ndarray, y: np.ndarray, W: np.ndarray, k: int) -> tuple[float,
     return float(cheapest), float(worst)
 
 
+@pytest.mark.slow
 def test_greedy_pays_421_for_330() -> None:
     shown = run("gerrymandering", scene="four classes, k = 5", query=(0.0, 0.0), stretch=1.0)
     assert shown["cost"]["printed"] == pytest.approx(4.21)
@@ -275,6 +328,7 @@ def test_fig_1_has_the_sets_that_the_paper_names_and_the_greedy_is_right_there()
     assert np.abs(shown["excess"]).max() <= 1e-12
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("scene", "query", "stretch"),
     [
@@ -294,6 +348,7 @@ def test_wherever_the_query_goes_exact_inference_is_exact(
     assert shown["cost"]["printed"] >= cheapest * (1 - 1e-12)
 
 
+@pytest.mark.slow
 def test_the_map_of_the_greedys_mistakes_is_right() -> None:
     shown = run("gerrymandering", scene="four classes, k = 5", query=(0.0, 0.0), stretch=1.0)
     ticks, excess, X = shown["ticks"], shown["excess"], shown["X"].copy()
@@ -309,6 +364,7 @@ def test_the_map_of_the_greedys_mistakes_is_right() -> None:
 # --- cccp ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("data", "angle", "elongation", "low", "high"),
     [
@@ -338,6 +394,7 @@ def test_cccp_descends_and_may_end_above_the_optimum(
     assert naive[:-2] == pytest.approx(objectives[1:])
 
 
+@pytest.mark.slow
 def test_no_colour_of_the_disc_is_below_the_bound() -> None:
     shown = run("cccp", data="8 points, k = 1, others", angle=45, elongation=1.0)
     a, b, F = shown["disc"]
@@ -361,6 +418,7 @@ def own_B(scene: str, x: np.ndarray) -> np.ndarray:
     return B / np.linalg.norm(B)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("scene", "query", "case"),
     [
@@ -388,6 +446,7 @@ def test_the_local_metric_is_the_one_its_case_asks_for(
         assert shown["local_traces"][0] == pytest.approx(shown["local_traces"][1])
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("query", "case", "status"), [((0.3, 0.0), "singular", "NOT_ATTAINED"), ((0.0, 0.0), "zero", "CONVERGED")]
 )
@@ -399,6 +458,7 @@ def test_equal_covariances_are_flat_in_the_middle_and_singular_on_the_line(
     assert shown["solution"].status.name == status
 
 
+@pytest.mark.slow
 def test_the_densities_at_a_distance_are_what_is_drawn() -> None:
     scene, x = "two classes that differ", np.array([0.5, 0.4])
     shown = run("glml", scene=scene, query=tuple(x))
@@ -411,11 +471,18 @@ def test_the_densities_at_a_distance_are_what_is_drawn() -> None:
             assert (second[1, c] - 1) / 0.1**2 == pytest.approx((near - 1) / 0.02**2, abs=2e-2)
 
 
+@pytest.mark.slow
 def test_each_panel_shows_the_metric_it_names(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = figures_of(monkeypatch)
     shown = run("glml", scene="two classes that differ", query=(0.5, 0.4))
-    for ax, traces in zip(seen[1].axes, (shown["euclid_traces"], shown["local_traces"]), strict=True):
-        assert ax.get_title(loc="left") == {0: "Euclidean metric", 1: "local metric"}[seen[1].axes.index(ax)]
+    for figure, name, traces in zip(
+        seen[1:],
+        ("Euclidean metric", "local metric"),
+        (shown["euclid_traces"], shown["local_traces"]),
+        strict=True,
+    ):
+        ax = figure.axes[0]
+        assert ax.get_title(loc="left") == name
         lines = [line for line in ax.lines if line.get_label().startswith("class")]
         assert [line.get_ydata()[-1] for line in lines] == pytest.approx(
             [1 + t / 4 for t in traces]
@@ -441,6 +508,7 @@ def own_f_and_g(X: np.ndarray, y: np.ndarray, Q: np.ndarray) -> tuple[float, flo
     return float(np.exp(log_p_i).sum()), float(log_p_i.sum())
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("kind", range(3))
 @pytest.mark.parametrize(("log2_t", "angle", "mix"), [(0.0, 0, 0.5), (2.0, 40, 0.0), (-4.0, 90, 1.0)])
 def test_f_and_g_are_those_of_the_definition(kind: int, log2_t: float, angle: int, mix: float) -> None:
@@ -454,6 +522,7 @@ def test_f_and_g_are_those_of_the_definition(kind: int, log2_t: float, angle: in
     assert 1 <= shown["neighbors"] <= len(shown["X"])
 
 
+@pytest.mark.slow
 def test_pairs_are_convex_and_overlapping_classes_are_not() -> None:
     module = lesson("nca")
     for angle, log2_t in itertools.product((0, 35, 90), (-2.0, 1.0, 6.0)):
@@ -472,6 +541,7 @@ def test_pairs_are_convex_and_overlapping_classes_are_not() -> None:
     assert run("nca", kind=module.KINDS[0], log2_t=6.0, angle=15, mix=0.5)["above_chord"] > 1
 
 
+@pytest.mark.slow
 def test_what_is_proved_of_each_kind_of_data() -> None:
     kinds = lesson("nca").KINDS
     names = {
@@ -493,6 +563,7 @@ def test_what_is_proved_of_each_kind_of_data() -> None:
 # --- stranger --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     ("stranger", "verdict", "diagnosis"),
     [
@@ -525,11 +596,12 @@ def test_each_stranger_gets_the_verdict_and_the_name(stranger: str, verdict: str
         assert theirs - ours == pytest.approx(report.witness.better_by, rel=1e-3)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("stranger", ["λ halved", "nothing wrong"])
 def test_the_bar_is_as_long_as_the_gap(stranger: str, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = figures_of(monkeypatch)
     shown = run("stranger", stranger=stranger, times=1.0, tol="normal")
-    bar = seen[0].axes[1].patches[0]
+    bar = seen[1].axes[0].patches[0]
     assert bar.get_width() == pytest.approx(max(shown["report"].rel_gap, 2e-14))
 
 
@@ -538,6 +610,7 @@ def test_every_stranger_is_in_the_table_above() -> None:
     assert [row[0] for row in told] == list(lesson("stranger").strangers())
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("times", "tol", "verdict"),
     [
@@ -556,6 +629,191 @@ def test_a_multiple_is_judged_by_the_tolerance(times: float, tol: str, verdict: 
     assert np.linalg.norm(shown["judged"]) / np.linalg.norm(shown["ours"].metric) == pytest.approx(
         times, rel=1e-3
     )
+
+
+# --- theorem ---------------------------------------------------------------------------------------------------
+
+
+def own_composed(X: np.ndarray, y: np.ndarray, M: np.ndarray, regularizer: str, loss: str, w: float) -> float:
+    """R + w times the loss, from the table of all distances."""
+    D = np.einsum("ijd,de,ije->ij", X[:, None] - X, M, X[:, None] - X)
+    n, names = len(X), lesson("theorem")
+    same = {i: [j for j in range(n) if y[j] == y[i] and j != i] for i in range(n)}
+    other = {i: [j for j in range(n) if y[j] != y[i]] for i in range(n)}
+    missed = [max(0.0, 1 + D[i, j] - D[i, k]) for i in range(n) for j in same[i] for k in other[i]]
+    R = np.sum(M**2) / 2 if regularizer == names.NORM else sum(D[i, j] for i in range(n) for j in same[i])
+    losses = {
+        names.TRIPLET: sum(missed),
+        names.SQUARED: sum(each**2 for each in missed),
+        names.POINT: sum(max(0.0, 1 + max(D[i, same[i]]) - min(D[i, other[i]])) for i in range(n)),
+        names.SOFT: sum(np.log(np.exp(-np.delete(D[i], i)).sum()) for i in range(n)),
+    }
+    return float(R + w * losses[loss])
+
+
+@pytest.mark.quick(2)
+@pytest.mark.parametrize("regularizer", ["PULL", "NORM"])
+@pytest.mark.parametrize("loss", ["TRIPLET", "SQUARED", "POINT", "SOFT"])
+@pytest.mark.parametrize("w", [0.2, 5.0])
+def test_every_choice_is_proved_by_the_one_theorem(regularizer: str, loss: str, w: float) -> None:
+    names = lesson("theorem")
+    chosen = {"regularizer": getattr(names, regularizer), "loss": getattr(names, loss), "w": w}
+    shown = run("theorem", along=0.3, paid=0.8, **chosen)
+    X, y = shown["X"], shown["y"]
+    objectives, bounds = shown["objectives"], shown["bounds"]
+    scale = max(1.0, abs(objectives[-1]))
+    for share, objective in zip(shown["shares"][::5], objectives[::5], strict=True):
+        M = (1 - share) * shown["start"] + share * shown["best"]
+        assert objective == pytest.approx(own_composed(X, y, M, **chosen), abs=1e-9 * scale)
+    assert objectives.min() >= bounds.max() - 1e-9 * scale
+    assert objectives[-1] - bounds[-1] <= 1e-4 * scale
+    assert shown["of_regularizer"] >= 0
+    assert shown["of_loss"] >= 0
+    gap = shown["of_regularizer"] + shown["of_loss"]
+    assert gap == pytest.approx(shown["primal"] - shown["dual"], abs=1e-9 * scale)
+    if shown["method"]:
+        theirs, times = shown["theirs"], shown["times"]
+        assert times * theirs.lower_bound <= objectives[-1] + 1e-9 * scale
+        assert bounds[-1] <= times * theirs.objective + 1e-9 * scale
+
+
+def test_the_settings_that_have_a_name_are_these() -> None:
+    names = lesson("theorem")
+    found = {
+        (regularizer, loss, w): names.known_as(regularizer, loss, w, 12)[0]
+        for regularizer in (names.PULL, names.NORM)
+        for loss in (names.TRIPLET, names.SQUARED, names.POINT, names.SOFT)
+        for w in (1.0, 5.0)
+    }
+    assert {key: name for key, name in found.items() if name} == {
+        (names.PULL, names.TRIPLET, 1.0): "lmnn",
+        (names.PULL, names.TRIPLET, 5.0): "lmnn",
+        (names.PULL, names.SQUARED, 1.0): "lmnn:squared_hinge",
+        (names.PULL, names.SQUARED, 5.0): "lmnn:squared_hinge",
+        (names.NORM, names.POINT, 1.0): "mlsvm",
+        (names.NORM, names.POINT, 5.0): "mlsvm",
+        (names.PULL, names.SOFT, 5.0): "mcml",
+    }
+
+
+# --- triplets --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.quick(1)
+@pytest.mark.parametrize(("mu", "k"), [(0.01, 1), (0.5, 2), (0.9, 4)])
+def test_all_prices_are_on_the_step_and_prove_the_bound(mu: float, k: int) -> None:
+    shown = run("triplets", mu=mu, k=k, point=4)
+    X, solution = shown["X"], shown["solution"]
+    triplets, margin, price = shown["triplets"], shown["margin"], shown["price"]
+    assert len(triplets) == 21 * k * 14
+    assert price.min() >= 0
+    assert price.max() <= mu
+    assert price.sum() == pytest.approx(solution.lower_bound, rel=1e-9)
+    M, C = solution.metric, np.zeros((2, 2))
+    for t, (i, j, l) in enumerate(triplets):
+        e, f = X[i] - X[l], X[i] - X[j]
+        assert margin[t] == pytest.approx(e @ M @ e - f @ M @ f, abs=1e-9)
+        C -= price[t] * (np.outer(e, e) - np.outer(f, f))
+    for i, j in {(i, j) for i, j, _ in triplets.tolist()}:
+        C += (1 - mu) * np.outer(X[i] - X[j], X[i] - X[j])
+    assert np.linalg.eigvalsh(C)[0] >= -1e-9 * np.trace(abs(C))
+    for name, mine in shown["groups"].items():
+        low, high = {"room": (1, np.inf), "just": (1, 1), "miss": (-np.inf, 1)}[name[:4]]
+        assert np.all((margin[mine] >= low - 1e-3) & (margin[mine] <= high + 1e-3))
+    assert sum(mine.sum() for mine in shown["groups"].values()) == len(triplets)
+
+
+# --- comparisons -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_only_itml_looks_at_the_bounds() -> None:
+    small, large = (run("comparisons", wide=wide, gamma=1.0, wrong=0) for wide in (0.1, 10.0))
+    assert np.array_equal(small["lsml"].metric, large["lsml"].metric)
+    assert np.trace(large["itml"].metric) > 10 * np.trace(small["itml"].metric)
+
+
+@pytest.mark.quick(1)
+@pytest.mark.parametrize("wrong", [0, 7])
+def test_what_both_are_told_and_what_they_keep(wrong: int) -> None:
+    shown = run("comparisons", wide=1.0, gamma=1.0, wrong=wrong)
+    X, y, similar, dissimilar = shown["X"], shown["y"], shown["similar"], shown["dissimilar"]
+    assert sum(y[i] != y[j] for i, j in similar) == sum(y[i] == y[j] for i, j in dissimilar) == wrong
+    M = shown["lsml"].metric
+    near, far = ([(X[i] - X[j]) @ M @ (X[i] - X[j]) for i, j in told] for told in (similar, dissimilar))
+    residuals = [max(0.0, a**0.5 - b**0.5) ** 2 for a, b in zip(near, far, strict=True)]
+    own = np.trace(M) - np.log(np.linalg.det(M)) - 2 + np.mean(residuals)
+    assert shown["lsml"].objective == pytest.approx(own)
+    assert shown["kept"]["LSML"][1] == f"{sum(a < b for a, b in zip(near, far, strict=True))} of 20"
+    u, l = shown["bounds"]
+    assert shown["kept"]["LSML"][0] == f"{sum(a <= u for a in near)} + {sum(b >= l for b in far)} of 40"
+
+
+# --- weight ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("took", "asked"), [(5.0, 1.0), (0.2, 5.0)])
+def test_the_weight_is_named_and_the_line_touches_there(took: float, asked: float) -> None:
+    shown = run("weight", took=took, asked=asked, stopped=1e-9)
+    assert shown["report"].verdict == "refuted"
+    said = re.search(r"optimal for C = (\S+) .* from (\S+) to (\S+);", shown["report"].diagnosis[0])
+    assert said is not None
+    named, low, high = map(float, said.groups())
+    assert low <= named <= high
+    assert named == pytest.approx(took, rel=0.05)
+    span = lesson("weight").SPAN
+    assert span[int(np.argmin(shown["left"]))] == took
+    assert np.all(shown["line"] >= shown["bounds"] - 1e-9)
+    X, y, M = shown["X"], shown["y"], shown["theirs"]
+    for C in (0.5, 7.0):
+        objective = cvxml.evaluate("frobmetric", X, y, M, C=C).objective
+        assert shown["norm"] + C * shown["missed"] == pytest.approx(objective)
+
+
+@pytest.mark.slow
+def test_the_weight_that_was_asked_for_is_certified() -> None:
+    assert run("weight", took=1.0, asked=1.0, stopped=1e-9)["report"].verdict == "certified"
+
+
+# --- votes -----------------------------------------------------------------------------------------------------
+
+
+def own_votes(X: np.ndarray, y: np.ndarray, M: np.ndarray, queries: np.ndarray, k: int) -> list[int]:
+    """The class with most of the k nearest; -1 where two have."""
+    found = []
+    for q in queries:
+        nearest = np.argsort([(q - x) @ M @ (q - x) for x in X])[:k]
+        counts = np.bincount(y[nearest], minlength=3)
+        found.append(int(counts.argmax()) if (counts == counts.max()).sum() == 1 else -1)
+    return found
+
+
+@pytest.mark.quick(1)
+@pytest.mark.parametrize(("method", "away"), [("frobmetric", 0.05), ("mlsvm", 0.01)])
+def test_votes_that_are_certain_are_those_of_the_optimum(method: str, away: float) -> None:
+    shown = run("votes", method=method, away=away, k=3)
+    X, y, grid, found = shown["X"], shown["y"], shown["grid"], shown["found"]
+    optimum = own_votes(X, y, shown["optimum"], grid, 3)
+    certain = shown["state"] == "certain"
+    assert 0 < certain.sum() < len(grid)
+    assert all(found.votes[i] == optimum[i] for i in np.flatnonzero(certain))
+    judged = cvxml.evaluate(method, X, y, shown["metric"], **shown["params"]).objective
+    for each in found.disagree:
+        query, vote, metric = each.query, each.vote, each.metric
+        assert own_votes(X, y, metric, grid[[query]], 3) == [vote] != [found.votes[query]]
+        better = cvxml.evaluate(method, X, y, metric, **shown["params"]).objective
+        assert better <= judged * (1 + 1e-9)
+
+
+@pytest.mark.slow
+def test_certainty_goes_as_the_gap_grows() -> None:
+    certain = [
+        int(np.sum(run("votes", method="frobmetric", away=away, k=1)["state"] == "certain"))
+        for away in (0.0, 0.1, 1.0)
+    ]
+    assert certain[0] > 0.95 * lesson("votes").SIDE ** 2
+    assert certain[0] > certain[1] > certain[2]
 
 
 # --- the command -----------------------------------------------------------------------------------------------
@@ -590,6 +848,7 @@ def test_a_port_that_cannot_be_had_is_refused(cli: Cli) -> None:
             assert f"--port {port} cannot be had" in answer.err
 
 
+@pytest.mark.slow
 def test_nothing_heavy_is_imported_before_a_lesson_is_opened() -> None:
     heavy = "{'marimo', 'matplotlib', 'uvicorn'}"
     code = f"import sys, cvxml, cvxml.cli.lesson, cvxml.lessons; print(sorted({heavy} & set(sys.modules)))"

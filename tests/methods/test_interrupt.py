@@ -62,6 +62,7 @@ def test_an_interrupt_at_once_is_a_solution_with_a_bound(method: str) -> None:
     assert stopped.lower_bound <= stopped.objective
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("method", LATER)
 def test_a_later_interrupt_keeps_more_and_can_be_resumed(method: str) -> None:
     points, y = real_data("wine", 60)
@@ -102,6 +103,7 @@ def test_of_a_back_end_nothing_is_kept(cli: Cli, monkeypatch: pytest.MonkeyPatch
     assert not Path("s.json").exists()
 
 
+@pytest.mark.quick(8)
 @pytest.mark.parametrize(
     "method", [name for name in WITH_STEPS if name not in ("nca", "mlkr")]
 )  # judged without a solve
@@ -144,6 +146,7 @@ def ctrl_c(arguments: list[str], folder: Path, after: str) -> tuple[int, str, st
     return child.wait(timeout=120), (folder / "out").read_text(), shown
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs a terminal of its own")
 @pytest.mark.parametrize("method", ["lmnn", "itml"])
 def test_ctrl_c_in_a_shell_saves_what_there_is(tmp_path: Path, method: str) -> None:
@@ -163,6 +166,7 @@ def test_ctrl_c_in_a_shell_saves_what_there_is(tmp_path: Path, method: str) -> N
     assert again.certificate.lower_bound == pytest.approx(saved["lower_bound"])
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs a terminal of its own")
 def test_ctrl_c_in_a_check_is_one_line(tmp_path: Path) -> None:
     np.save(tmp_path / "m.npy", np.eye(21))

@@ -13,7 +13,6 @@ from cvxml.core.result import Step
 from cvxml.methods import get, names
 from tests.instances import (
     CLOSED_FORM,
-    NOT_OPTIMAL,
     OF_DETERMINANT_1,
     objective_of,
     random_data,
@@ -55,6 +54,7 @@ def solved(method: str, data: Any = X, y: Any = Y, **params: Any) -> cvxml.Solut
 # ---------------------------------------------------------------- what it tells
 
 
+@pytest.mark.quick(8)
 @pytest.mark.parametrize("method", STARTED)
 def test_the_history_is_what_the_callback_saw(method: str) -> None:
     seen: list[Step] = []
@@ -66,6 +66,7 @@ def test_the_history_is_what_the_callback_saw(method: str) -> None:
     assert iterations[-1] == solution.n_iter
 
 
+@pytest.mark.quick(8)
 @pytest.mark.parametrize("method", PROVED_BY_STEPS)
 def test_every_step_is_between_the_bounds_of_the_optimum(method: str) -> None:
     best = solved(method, tol=1e-9)
@@ -89,6 +90,7 @@ GRADIENTS = {
 }  # fmt: skip
 
 
+@pytest.mark.quick(8)
 @pytest.mark.parametrize("method", GRADIENTS)
 def test_the_gradient_of_evaluate_is_that_of_the_objective(method: str) -> None:
     rng, params = np.random.default_rng(0), GIVEN.get(method, {})
@@ -101,17 +103,18 @@ def test_the_gradient_of_evaluate_is_that_of_the_objective(method: str) -> None:
         assert np.sum(gradient * E) == pytest.approx((up - down) / 2e-6, rel=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "method", [name for name in CONVEX if name not in ("glml", "mcml")]
 )  # with tests of their own
 def test_a_metric_at_random_gets_no_diagnosis_but_a_factor(method: str) -> None:
     rng = np.random.default_rng(0)
     best = solved(method).metric
-    for share in (0.3, 1.0):
+    for share in (0.5, 1.0):
         noise = drawn(rng, len(best))
         wrong = (1 - share) * best + share * np.linalg.norm(best) * noise / np.linalg.norm(noise)
         report = cvxml.check(method, X, Y, within(method, wrong), **GIVEN.get(method, {}))
-        assert report.verdict in NOT_OPTIMAL
+        assert report.verdict == "refuted"
         assert not [said for said in report.diagnosis if "factor" not in said]
 
 
@@ -137,6 +140,7 @@ def within(method: str, A: FloatArray) -> FloatArray:
     return A / cvxml.evaluate(method, X, Y, A).spent if method in ("mmc", "mmc:diagonal", "dml_eig") else A
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize(
     "method",
     [
@@ -167,6 +171,7 @@ def test_the_optimum_lies_within_the_radius(method: str) -> None:
 HOSTILE = (0.0, -1.0, 1e-320, 1e-300, 1e-3, 1e3, 1e300, 1.7e308)
 
 
+@pytest.mark.quick(20)
 @pytest.mark.parametrize("every", [1, 2])
 @pytest.mark.parametrize("method", [name for name in CONVEX if name != "glml"])
 def test_no_dual_lifts_the_bound_above_the_optimum(method: str, every: int) -> None:
@@ -186,6 +191,7 @@ def test_no_dual_lifts_the_bound_above_the_optimum(method: str, every: int) -> N
 # ---------------------------------------------------------------- where it starts from
 
 
+@pytest.mark.quick(8)
 @pytest.mark.parametrize("method", STARTED)
 def test_a_run_goes_on_from_a_solution(method: str) -> None:
     first = solved(method, tol=1e-4)
@@ -253,17 +259,20 @@ def assert_same(
     np.testing.assert_allclose(back, plain.metric, atol=share * np.linalg.norm(plain.metric))
 
 
+@pytest.mark.quick(8)
 @pytest.mark.parametrize("method", [name for name in names() if name not in (*DIAGONAL, "sdml")])
 def test_turning_the_features_turns_the_metric(method: str) -> None:
     assert_same(method, *moved(method, TURN), TURN)
 
 
+@pytest.mark.quick(6)
 @pytest.mark.parametrize("method", names())
 def test_neither_the_order_of_the_features_nor_the_origin_matters(method: str) -> None:
     backwards = np.eye(4)[::-1]
     assert_same(method, *moved(method, backwards, shift=np.array([0.0, 50.0, -2000.0, 1024.0])), backwards)
 
 
+@pytest.mark.quick(5)
 @pytest.mark.parametrize(
     "method", [name for name in names() if name not in (*OF_DETERMINANT_1, "gmml", "sdml")]
 )
@@ -285,12 +294,14 @@ LINEAR = [
 ]  # of distances alone, not of a norm
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("method", [*LINEAR, "mmc:diagonal"])
 def test_units_of_single_features_do_not_matter(method: str) -> None:
     T = np.diag([1e-6, 1e-2, 1.0, 1e6])
     assert_same(method, *moved(method, T), T)
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("method", LINEAR)
 def test_any_linear_map_of_the_features_maps_the_metric(method: str) -> None:
     T = np.random.default_rng(0).standard_normal((4, 4))

@@ -15,6 +15,7 @@ from tests.instances import random_data, real_data
 BASIS = np.random.default_rng(5).integers(-3, 4, (12, 4)) + np.tile(np.eye(4), (3, 1))
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     ("method", "seed", "count", "given"),
     [
@@ -31,7 +32,7 @@ def test_triplets_the_other_way_around_are_named(
     X, _ = real_data("iris", 30)
     rng = np.random.default_rng(seed)
     found = [rng.permutation(30)[:3].tolist() for _ in range(count)]
-    other = [[i, l, j] for i, j, l in found]  # noqa: E741
+    other = [[i, l, j] for i, j, l in found]
     theirs = cvxml.solve(method, X, None, triplets=other, tol=1e-9, **given)
     assert theirs.metric.any()
     report = cvxml.check(method, X, None, theirs.metric, triplets=found, **given)

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
+import cvxml
 from cvxml.cli.main import run
 from cvxml.oracle.cases import load_cases
-from cvxml.oracle.conform import Row, as_junit, as_table, conform
+from cvxml.oracle.conform import Row, _gaps, as_junit, as_table, conform
 from tests.schemas import schema
 
 PROGRAMS = Path(__file__).parents[2] / "validation" / "programs"
@@ -24,6 +26,7 @@ def rows_of(program: str, pattern: str) -> dict[str, Row]:
     return {row.case: row for row in conform(command, load_cases(pattern=pattern))}
 
 
+@pytest.mark.slow
 def test_the_correct_program_is_certified_wherever_it_answers() -> None:
     rows = rows_of("correct.py", "*")
     verdicts = {row.verdict for row in rows.values()}
@@ -36,6 +39,7 @@ def test_the_correct_program_is_certified_wherever_it_answers() -> None:
     assert not answered & skipped
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("program", "diagnosis"),
     [
@@ -52,6 +56,7 @@ def test_a_wrong_program_is_refuted_and_told_why(program: str, diagnosis: str) -
     assert row.gap > 1e-4
 
 
+@pytest.mark.slow
 def test_wrong_parts_are_refuted_with_the_first_entry_that_is() -> None:
     rows = rows_of("wrong_cone.py", "part-*")
     assert rows["part-neighbors"].verdict == "refuted"
@@ -66,6 +71,7 @@ def program(tmp_path: Path, body: str) -> list[str]:
     return [sys.executable, str(path)]
 
 
+@pytest.mark.quick(6)
 @pytest.mark.parametrize(
     ("body", "verdict", "message"),
     [
@@ -177,6 +183,7 @@ def test_answers_that_programs_give_meet_the_schema() -> None:
     assert not schema("answer").is_valid({"metrics": [[1.0]]})
 
 
+@pytest.mark.slow
 def test_the_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     right, wrong = ([sys.executable, str(PROGRAMS / name)] for name in ("correct.py", "wrong_lam.py"))
     junit = tmp_path / "rows.xml"
@@ -190,6 +197,30 @@ def test_the_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) ->
     schema("conformance").validate(content)
     assert [row["verdict"] for row in content["rows"]] == ["refuted", "refuted", "certified"]
     assert run(["conform", "--only", "ssvm-iris", "--", *right]) == 3  # all skipped: nothing was shown
+
+
+def test_close_is_a_failure_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (case,) = load_cases(pattern="rca-crosses")
+    A = np.array(case.content["proof"]["metric"])
+    near = json.dumps({"metric": (A + 3e-3 * np.linalg.norm(A) * np.eye(2)).tolist()})
+    command, junit = program(tmp_path, f"print('{near}')"), tmp_path / "rows.xml"
+    assert run(["conform", "--only", "rca-crosses", "--junit", str(junit), "--", *command]) == 5
+    assert "1 cases: 0 certified, 1 close, 0 refuted" in capsys.readouterr().out
+    suite = ElementTree.parse(junit).getroot()
+    assert suite.get("failures") == "1"
+    assert [child.tag for test in suite for child in test] == ["failure"]
+    # an error outweighs it: the other has four features
+    assert run(["conform", "--only", "rca-[ci]r*", "--", *command]) == 1
+    assert "1 close, 0 refuted, 0 inconclusive, 0 skipped, 1 error" in capsys.readouterr().out
+
+
+def test_of_a_convex_step_the_gap_is_shown_as_a_share_of_its_scale() -> None:
+    (case,) = load_cases(pattern="nca-f")
+    metric = 2 * np.array(case.content["proof"]["metric"])
+    report = cvxml.check(case.formula, case.X, case.y, metric, diagnosed=False, **case.params)
+    assert report.step_gap is not None
+    assert report.step_gap != report.gap
+    assert _gaps(report) == (report.step_gap, report.step_gap / report.scale)
 
 
 @pytest.mark.parametrize(
@@ -233,6 +264,7 @@ def test_junit_holds_what_a_program_printed_whatever_it_is() -> None:
     assert [child.tag for case in root for child in case] == ["error", "skipped"]
 
 
+@pytest.mark.slow
 def test_skipped_cases_are_not_passed_unless_that_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
     right = [sys.executable, str(PROGRAMS / "correct.py")]
     assert run(["conform", "--only", "part-[nim]*", "--", *right]) == 3

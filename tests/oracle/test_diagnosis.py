@@ -97,6 +97,7 @@ MISTAKES: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_mistake_in_the_objective_is_named(name: str) -> None:
     sentence, how = MISTAKES[name]
@@ -113,6 +114,7 @@ def test_a_mean_over_the_usable_points_is_named() -> None:
     assert any("the mean of xi over the usable points" in line for line in report.diagnosis)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
@@ -156,6 +158,7 @@ def test_the_printed_argmin_is_named() -> None:
     assert any("as Algorithm 1 is printed" in line for line in report.diagnosis), report.diagnosis
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("sentence", "lists"),
     [
@@ -172,6 +175,7 @@ def test_a_mistake_in_the_lists_is_named(
     assert any(sentence in line for line in report.diagnosis), report.diagnosis
 
 
+@pytest.mark.slow
 def test_the_other_kind_of_neighbourhood_is_named() -> None:
     X, y = real_data("wine", 45)
     X, y = X[:, [0, 6, 9]], np.unique(y, return_inverse=True)[1]
@@ -240,6 +244,7 @@ def test_a_transposed_factor_and_an_inverse_are_named() -> None:
     assert any("M^-1 was given for M" in line for line in report.diagnosis)
 
 
+@pytest.mark.slow
 def test_a_misreading_met_less_accurately_than_asked_is_named_with_the_figure() -> None:
     X, y, lists = data()
     theirs = mistaken(X, y, lists, weight=1.0)
@@ -248,6 +253,7 @@ def test_a_misreading_met_less_accurately_than_asked_is_named_with_the_figure() 
     assert any(line.startswith("to ") and "lam ||A||^2 where" in line for line in report.diagnosis)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("kernel", [{"kernel": "poly", "degree": 2}, {"kernel": "rbf", "gamma": 0.3}])
 def test_the_mistakes_are_named_through_a_kernel(kernel: dict[str, Any]) -> None:
     X, y, _ = data()
@@ -263,7 +269,8 @@ def test_the_mistakes_are_named_through_a_kernel(kernel: dict[str, Any]) -> None
         assert any("2 gamma^2" in line for line in report.diagnosis), report.diagnosis
 
 
-@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(k, marks=pytest.mark.slow) for k in range(2, 10))])
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(10))
 def test_wrong_metrics_of_any_kind_get_no_diagnosis(seed: int) -> None:
     """Fifty a seed, five hundred in all: of any size, rank and distance from the optimum."""
     X, y, _ = data()
@@ -291,6 +298,7 @@ def test_neighbours_of_the_input_space_are_named_for_a_kernel() -> None:
     assert any("the neighbours of the input space" in line for line in report.diagnosis), report.diagnosis
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(("by", "sentence"), [(-1, "K - 1 neighbours"), (1, "K + 1 neighbours")])
 def test_another_number_of_neighbours_is_named_for_a_kernel(by: int, sentence: str) -> None:
     X, y, _ = data()
@@ -302,6 +310,7 @@ def test_another_number_of_neighbours_is_named_for_a_kernel(by: int, sentence: s
     assert any(sentence in line for line in report.diagnosis), report.diagnosis
 
 
+@pytest.mark.slow
 def test_a_misreading_with_too_many_pairs_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y, lists = data()
     others = [[j for j in range(len(X)) if y[j] != y[i]] for i in range(len(X))]
@@ -311,6 +320,7 @@ def test_a_misreading_with_too_many_pairs_is_not_tried(monkeypatch: pytest.Monke
     assert judged(X, y, theirs).diagnosis == ()
 
 
+@pytest.mark.slow
 def test_a_metric_near_the_optimum_is_refuted_and_its_looser_tolerance_told() -> None:
     X, y = datasets.load("wine")
     X = datasets.standardize(X)
@@ -326,6 +336,7 @@ def test_a_metric_near_the_optimum_is_refuted_and_its_looser_tolerance_told() ->
         assert not any("tolerance" in note for note in report.notes)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("method", ["mlsvm", "ssvm"])
 def test_that_no_misreading_was_found_is_said_where_it_was_looked_for(method: str) -> None:
     X, y = real_data("iris", 40)

@@ -17,6 +17,7 @@ from tests.instances import checked, objective_of, random_data
 from tests.oracle.test_diagnosis import LAM, K, data, judged, mistaken
 
 
+@pytest.mark.slow
 def test_next_to_nothing_is_not_zero_where_the_optimum_is_zero() -> None:
     """There is no scale that a solver's rounding could be a share of: it is judged as any matrix."""
     rng = np.random.default_rng(3)
@@ -36,6 +37,7 @@ def test_next_to_nothing_is_not_zero_where_the_optimum_is_zero() -> None:
     assert cvxml.check("mlsvm", X, y, 0 * noise, lam=LAM).verdict is Verdict.CERTIFIED
 
 
+@pytest.mark.slow
 def test_a_saturated_metric_is_no_multiple_of_a_stationary_one() -> None:
     """f is flat where all probabilities are 0 or 1: a huge multiple of anything looks stationary there."""
     rng = np.random.default_rng(1)
@@ -55,6 +57,7 @@ def test_what_is_as_good_as_zero_gets_no_diagnosis() -> None:
         assert judged(X, y, size * np.eye(3)).diagnosis == ()
 
 
+@pytest.mark.slow
 def test_a_step_of_gerrymandering_ends_where_its_metric_is_next_to_nothing() -> None:
     """Newton rounds there once went on for ever: an off-diagonal slip made ||W||^2 tiny beside F."""
     rng = np.random.default_rng(0)
@@ -97,6 +100,7 @@ def test_a_matrix_whose_norm_overflows_is_no_metric() -> None:
         cvxml.evaluate("mlsvm", X, y, bad, lam=1.0, neighbors=[[1, 2], [], []])
 
 
+@pytest.mark.slow
 def test_what_the_data_do_not_see_does_not_hide_what_they_see() -> None:
     """A feature that is constant takes any weight; the norm it gives must not make a negative eigenvalue small."""
     rng = np.random.default_rng(0)
@@ -139,6 +143,7 @@ def test_a_metric_that_underflows_is_judged(size: float, verdict: Verdict) -> No
         cvxml.check("ssvm", X, y, np.eye(2), C=1e-160)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("seed", range(3))
 def test_what_a_misreading_explains_hardly_better_is_not_named(seed: int) -> None:
     """Noise of a hundredth leaves about 1e-4 of the scale; the best multiple of it leaves hardly less."""
@@ -172,6 +177,7 @@ def test_a_metric_near_to_one_of_many_optima_by_luck_is_not_named() -> None:
     assert report.diagnosis == ()
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("kind", ["no_cone", "squared", "mean"])
 @pytest.mark.parametrize("seed", range(5))
 def test_any_prices_bound_the_misread_problems(seed: int, kind: str) -> None:
@@ -205,6 +211,7 @@ def test_a_large_metric_is_refuted_and_its_squares_are_no_reason_to_fail() -> No
     assert report.verdict is Verdict.REFUTED
 
 
+@pytest.mark.slow
 def test_a_tolerance_of_a_larger_scale_names_no_misreading() -> None:
     """ITML with a small gamma: near the prior every metric is optimal to 1e-3 of the scale of some other problem."""
     X, y = datasets.load("iris")
@@ -221,6 +228,7 @@ def test_a_tolerance_of_a_larger_scale_names_no_misreading() -> None:
         assert report.nearest == ()
 
 
+@pytest.mark.slow
 def test_next_to_an_optimum_of_nothing_no_factor_and_no_transform_is_named() -> None:
     """With impostors that weigh next to nothing 0 is optimal, and so is 1e-9 times anything."""
     rng = np.random.default_rng(0)
@@ -231,6 +239,7 @@ def test_next_to_an_optimum_of_nothing_no_factor_and_no_transform_is_named() -> 
         assert report.diagnosis == ()
 
 
+@pytest.mark.slow
 def test_a_metric_that_is_not_exact_is_no_factor_of_one() -> None:
     X, y = datasets.load("iris")
     X, y = datasets.standardize(X)[::5], y[::5]

@@ -13,6 +13,7 @@ import pytest
 import cvxml
 from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
+from cvxml.core.tolerance import check_tol
 from cvxml.methods import get_exact
 from cvxml.oracle.asked import Asked
 from cvxml.oracle.exactly import judge_exactly
@@ -24,7 +25,14 @@ LINE = ([[0.0], [1.0], [3.0]], [0, 0, 1], {"lam": 1.0, "neighbors": [[1, 2], [],
 def asked(method: str, X: Any, y: Any, params: dict[str, Any], tol: str = "normal") -> Asked:
     """Whether a metric is optimal, exactly."""
     return Asked(
-        method, X, y, params, checked(method, X, y, **params)[1], tol_name=tol, exact=True, diagnosed=False
+        method,
+        X,
+        y,
+        params,
+        checked(method, X, y, **params)[1],
+        tol=check_tol(tol),
+        exact=True,
+        diagnosed=False,
     )
 
 

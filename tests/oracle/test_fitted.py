@@ -132,6 +132,7 @@ RIGHT = {
 }
 
 
+@pytest.mark.quick(8)
 @pytest.mark.parametrize("name", RIGHT)
 def test_what_solves_the_problem_of_its_parameters_is_certified_and_what_does_not_is_not(name: str) -> None:
     module, learner, params, kept, (points, y), given, method, asked = RIGHT[name]
@@ -252,6 +253,7 @@ def test_what_cannot_be_mapped_is_refused_with_a_sentence() -> None:
     refused(r"NCA has a metric of 3 features; X has shape \(14, 2\)", nca, X, Y)
 
 
+@pytest.mark.slow
 def test_no_other_package_is_imported() -> None:
     line = "import cvxml, sys; print([n for n in ('sklearn', 'metric_learn', 'pylmnn', 'dml') if n in sys.modules])"
     done = subprocess.run([sys.executable, "-c", line], capture_output=True, text=True, check=True)

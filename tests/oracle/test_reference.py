@@ -29,6 +29,7 @@ def many(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MANY", 0)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("method", CONVEX)
 def test_verdicts_are_those_beside_a_tight_solution(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = data()
@@ -123,6 +124,7 @@ def test_what_a_metric_loses_is_not_overstated_beside_a_rough_solution(size: flo
     assert lost - 2 * ROUGH * best.certificate.scale <= own.gap <= lost <= upper.gap
 
 
+@pytest.mark.slow
 def test_diagnoses_are_those_beside_tight_solutions(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = data()
     best = cvxml.solve("lmnn", X, y, tol=1e-9).metric

@@ -62,6 +62,7 @@ def program(name: str, folder: Path) -> list[str]:
 SLOW = [pytest.param(name, marks=pytest.mark.slow) if name == "stub.cpp" else name for name in ANSWERED]
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("name", SLOW)
 def test_a_program_to_copy_answers_what_it_says(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

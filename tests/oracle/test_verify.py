@@ -37,6 +37,7 @@ def test_it_agrees_and_tells_its_progress() -> None:
     assert all(set(row.rel_gaps) == {"clarabel", "scs", "fast"} for row in rows)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("broken", ["clarabel", "fast"])
 def test_a_wrong_metric_is_noticed(monkeypatch: pytest.MonkeyPatch, broken: str) -> None:
     solve = api.solve
@@ -112,6 +113,7 @@ def test_a_metric_that_is_not_proved_is_noticed(monkeypatch: pytest.MonkeyPatch)
     assert row.why == "fast is not certified"
 
 
+@pytest.mark.slow
 def test_no_solver_but_those_of_the_table_is_run() -> None:
     """Nor the search for the global optimum of gerrymandering, which may take minutes."""
     (case,) = (case for case in cases() if case.method == "ssvm" and "rings" in str(case.example[0]))

@@ -15,7 +15,7 @@ import numpy as np
 from flint import arb
 
 import cvxml
-from cvxml.core.result import TOLERANCES
+from cvxml.core.tolerance import TOLERANCES
 from cvxml.methods import get_exact
 from cvxml.methods.boostmetric import threshold
 from validation import recompute

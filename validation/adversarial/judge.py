@@ -53,11 +53,11 @@ def remembered(name: str) -> Iterator[None]:
     own, before, kept = vars(module).get("solve"), module.solve, {}
     steps = {"max_iter": STEPS[name]} if name in STEPS else {}
 
-    def solve(given: Any, *, tol: float = 1e-6, **rest: Any) -> Any:
+    def solve(given: Any, *, tol: Any = 1e-6, **rest: Any) -> Any:
         if "init" in rest:
             return before(given, tol=tol, **rest)
         if tol not in kept:
-            kept[tol] = before(given, tol=tol, **steps, **rest)
+            kept[tol] = before(given, tol=tol, **{**rest, **steps})
         return kept[tol]
 
     module.solve = solve

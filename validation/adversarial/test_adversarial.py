@@ -287,12 +287,14 @@ def told(monkeypatch: pytest.MonkeyPatch, method: str, lie: Lie) -> set[str]:
     return {wrong.split(":")[0] for each in attacked(name, 0, count=6) for wrong in each.wrong}
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("method", ["mlsvm", "lmnn", "mmc", "mcml", "itml", "dml_eig", "rca", "gmml"])
 @pytest.mark.parametrize("lie", LIES)
 def test_a_certificate_that_lies_is_caught(monkeypatch: pytest.MonkeyPatch, method: str, lie: str):
     assert lie in told(monkeypatch, method, LIES[lie])
 
 
+@pytest.mark.slow
 def test_a_step_that_lies_is_caught(monkeypatch: pytest.MonkeyPatch):
     def lie(proof: Any) -> Any:
         return dataclasses.replace(proof, step=dataclasses.replace(proof.step, gap=0.0))
@@ -313,6 +315,7 @@ def test_a_refusal_that_is_false_is_caught(monkeypatch: pytest.MonkeyPatch):
     assert only.wrong == ["refused: the maximum is infinite"]
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("validation.adversarial.__main__.CHUNK", 2)
     found = kept(tmp_path, "mmc", 0)
@@ -323,6 +326,7 @@ def test_a_run_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.Monk
     assert rows[2].replace("| mmc |", "| all |") == rows[-1]
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("method", METHODS)
 def test_nothing_is_wrong(method: str):
     """Of about 200 candidates; `python -m validation.adversarial` looks at twenty thousand."""
@@ -353,6 +357,7 @@ FALSE_ONCE = (
 )
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(("method", "seed"), FALSE_ONCE)
 def test_what_was_false_is_not_said_any_more(method: str, seed: int):
     assert not [(each.what, each.tol, each.wrong) for each in attacked(method, seed) if each.wrong]

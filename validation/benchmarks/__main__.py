@@ -1,4 +1,4 @@
-"""python -m validation.benchmarks: measure, and write the report and the table of README.md.
+"""python -m validation.benchmarks: measure, and write the report and the tables of docs/speed.md.
 
 --only mlsvm,nca    some of the benchmarks: nothing is written but their results and, where the others have theirs, the
                     report
@@ -6,7 +6,7 @@
 --learners PYTHON   a Python with what validation/foreign/requirements.txt lists, for metric-learn
 --folder DIR        results, a file each part, default results/benchmarks; begin again and they are not redone
 --note TEXT         a sentence for the report: what else the machine was doing
---render            only write report and README anew, from recorded.json
+--render            only write report and page anew, from recorded.json
 """
 
 from __future__ import annotations
@@ -93,13 +93,13 @@ def kept(plan: dict[str, list[Task]], folder: Path) -> tuple[Results, list[Task]
 
 
 def render() -> None:
-    """report.md and README.md, from recorded.json."""
+    """report.md and docs/speed.md, from recorded.json."""
     recorded: Record = json.loads(RECORDED.read_text(encoding="utf-8"))
     write(ROOT / summary.REPORT, "\n".join(page.report(recorded)))
     if grown := summary.collected(recorded, "growth", "size"):
         picture.growth(grown, (ROOT / summary.REPORT).with_name(page.GROWTH))
-    readme = ROOT / "README.md"
-    write(readme, summary.with_section(readme.read_text(encoding="utf-8"), summary.readme(recorded)))
+    speed = ROOT / summary.PAGE
+    write(speed, summary.with_section(speed.read_text(encoding="utf-8"), summary.quoted(recorded)))
     print(summary.REPORT)
 
 

@@ -1,4 +1,4 @@
-"""One line for each method: its best alternative, the ratios, growth; and what README.md quotes of it."""
+"""One line for each method: its best alternative, the ratios, growth; and what docs/speed.md quotes of it."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ NEVER = "never"  # where ours does not reach what an alternative did
 COLUMNS = ("its seconds", "reached", "ours to that", "ratio")
 BEGIN, END = "<!-- speed: python -m validation.benchmarks -->", "<!-- end of speed -->"
 REPORT = "validation/benchmarks/report.md"
+PAGE = "docs/speed.md"
 
 Record = dict[str, Any]
 
@@ -121,12 +122,12 @@ def short(value: float) -> str:
     return f"{value:.0f}" if value >= 10 else f"{value:.2g}"
 
 
-def readme(recorded: Record | None) -> list[str]:
-    """What stands in README.md between the two marks."""
+def quoted(recorded: Record | None) -> list[str]:
+    """What stands in docs/speed.md between the two marks."""
     if recorded is None:
         return [
             "Not measured yet by `python -m validation.benchmarks`, which writes a table here; figures of earlier",
-            f"scripts: [{REPORT}]({REPORT}).",
+            f"scripts: [{REPORT}](../{REPORT}).",
         ]
     made = recorded["environment"]
     return [
@@ -134,7 +135,7 @@ def readme(recorded: Record | None) -> list[str]:
         "For each method its largest problem with an alternative, the best of these, the gap that our certificate",
         "proves of its answer, and the seconds until ours has proved the same; a ratio below 1 means that the",
         "alternative is faster. *all ratios*: over every problem and every alternative that solves it, in",
-        f"[{REPORT}]({REPORT}).",
+        f"[{REPORT}](../{REPORT}).",
         "",
         *summary(recorded),
         "",
@@ -167,8 +168,8 @@ def sizes(recorded: Record) -> list[str]:
 
 
 def with_section(text: str, lines: list[str]) -> str:
-    """README with this between the marks. Raises ValueError where it has not each once."""
+    """The page with this between the marks. Raises ValueError where it has not each once."""
     if text.count(BEGIN) != 1 or text.count(END) != 1:
-        raise ValueError(f"README.md must have {BEGIN} and {END}, each once")
+        raise ValueError(f"{PAGE} must have {BEGIN} and {END}, each once")
     before, rest = text.split(BEGIN)
     return "\n".join([before + BEGIN, "", *lines, "", END]) + rest.split(END)[1]

@@ -75,7 +75,7 @@ def lmnn(p: Any, solve: Solve, squared: bool = False) -> FloatArray:
     """Rounds of constraint generation, from Euclid's metric with targets at 1 on average."""
     M = Metric(p.X.shape[1])
     target = M.rows(p.X[p.targets[:, 0]] - p.X[p.targets[:, 1]])
-    of, l = np.nonzero(p.impostors)  # noqa: E741 (the paper's l)
+    of, l = np.nonzero(p.impostors)
     difference = M.rows(p.X[p.targets[of, 0]] - p.X[l]) - target[of]
     euclid = np.eye(p.X.shape[1])[M.at]
     found = euclid / np.mean(target @ euclid)
@@ -94,7 +94,7 @@ def lmnn(p: Any, solve: Solve, squared: bool = False) -> FloatArray:
 def plml(p: Any, solve: Solve) -> FloatArray:
     """The metrics, for the weights there are: a triplet is a row of each, with the weight of its first point."""
     M = [Metric(p.X.shape[1]) for _ in range(p.m)]
-    i, j, l = p.triplets().T  # noqa: E741 (the paper's l)
+    i, j, l = p.triplets().T
     H = M[0].rows(p.X[i] - p.X[l]) - M[0].rows(p.X[i] - p.X[j])
     first, target = p.targets.T
     near = M[0].rows(p.X[first] - p.X[target])
@@ -112,7 +112,7 @@ def itml(p: Any, solve: Solve) -> FloatArray:
     S, D = (M.rows(p.X[listed[:, 0]] - p.X[listed[:, 1]]) @ M.entries for listed in p.pairs)
     ratio = cp.Variable(len(p.xi_0), pos=True)  # xi / xi_0
     similar = len(p.pairs.similar)
-    u, l = p.bounds  # noqa: E741
+    u, l = p.bounds
     bounds = [u * ratio[:similar] >= S, l * ratio[similar:] <= D]
     divergence = cp.trace(M.matrix @ np.linalg.inv(p.prior)) - cp.log_det(M.matrix)
     solve(cp.Problem(cp.Minimize(divergence + p.gamma * cp.sum(ratio - cp.log(ratio))), bounds))
@@ -121,7 +121,7 @@ def itml(p: Any, solve: Solve) -> FloatArray:
 
 def boostmetric(p: Any, solve: Solve) -> FloatArray:
     """One log_sum_exp over the rows of a matrix."""
-    M, (i, j, l) = Metric(p.X.shape[1]), p.triplets().T  # noqa: E741 (the paper's l)
+    M, (i, j, l) = Metric(p.X.shape[1]), p.triplets().T
     margins = (M.rows(p.X[i] - p.X[l]) - M.rows(p.X[i] - p.X[j])) @ M.entries
     solve(cp.Problem(cp.Minimize(cp.log_sum_exp(-margins) + p.v * cp.trace(M.matrix)), [M.matrix >> 0]))
     return M.value()
@@ -187,7 +187,7 @@ def lfda(p: Any, solve: Solve) -> FloatArray:
 
 def combination(p: Any, solve: Solve, beta: float = 0.0, C: float = 0.0) -> FloatArray:
     """The weights alone: a squared norm as a square of the root of L, or a sum."""
-    i, j, l = p.triplets().T  # noqa: E741
+    i, j, l = p.triplets().T
     h = ((p.X[i] - p.X[l]) @ p.basis.T) ** 2 - ((p.X[i] - p.X[j]) @ p.basis.T) ** 2
     w = cp.Variable(len(p.basis), nonneg=True)
     missed = cp.pos(1 - h @ w)

@@ -262,6 +262,7 @@ def training_rows(X: np.ndarray, y: np.ndarray) -> list[int]:
     return rows
 
 
+@pytest.mark.quick(1)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("method", ["CCCP k=3", "SGD k=3", "SGD printed k=3"])
 def test_the_same_numbers_again(method: str) -> None:

@@ -105,6 +105,7 @@ def test_generative_against_loops() -> None:
     assert found["GLML"]["status"] == ["CONVERGED"]
 
 
+@pytest.mark.slow
 def test_learnt_against_the_estimators_on_the_features_themselves() -> None:
     drawn = realisation("wine", 0, 20)
     (X, y), Q = drawn.training(10), drawn.X_test
@@ -119,6 +120,7 @@ def test_learnt_against_the_estimators_on_the_features_themselves() -> None:
         assert found["accuracy"][0] == pytest.approx(weighted(plain, drawn), abs=0.02)
 
 
+@pytest.mark.slow
 def test_no_test_point_reaches_what_is_fitted(monkeypatch: pytest.MonkeyPatch) -> None:
     before = {method: measured(method) for method in glml.BOTH}
 
@@ -136,6 +138,7 @@ def test_no_test_point_reaches_what_is_fitted(monkeypatch: pytest.MonkeyPatch) -
     assert measured("generative")["Euclid"]["accuracy"] != before["generative"]["Euclid"]["accuracy"]
 
 
+@pytest.mark.slow
 def test_the_same_again_and_for_json() -> None:
     for method in glml.BOTH:
         first = measured(method, split=1, sizes=[5])
@@ -169,6 +172,7 @@ def test_waveform_has_the_two_classes_of_the_benchmark() -> None:
     assert y.tolist() == [int(c == 1) for c in three]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.environ.get("CVXML_DATA"), reason="CVXML_DATA is not set: no USPS")
 def test_usps_is_resized_by_means() -> None:
     X = cvxml.datasets.load("usps")[0]

@@ -100,6 +100,7 @@ def test_pca_and_lda_are_what_they_are_called() -> None:
     assert measured("wine", "LDA 2") == plain_accuracy(root @ basis.T @ basis @ root.T, part)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(("method", "rank"), [("NCA", None), ("NCA 2", 2)])
 def test_nca(method: str, rank: int | None) -> None:
@@ -121,6 +122,7 @@ def test_nca(method: str, rank: int | None) -> None:
     assert found["test"] == found["starts"][found["start"]]["test"]
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("method", ["NCA", "NCA 2", "RCA", "LDA 2"])
 def test_nothing_is_fitted_to_the_test_part(monkeypatch: pytest.MonkeyPatch, method: str) -> None:
     """What is fitted does not depend on the test part: all accuracies but those on it stay."""
@@ -141,6 +143,7 @@ def test_nothing_is_fitted_to_the_test_part(monkeypatch: pytest.MonkeyPatch, met
     assert after["test"] != before["test"]
 
 
+@pytest.mark.slow
 def test_a_task_gives_the_same_numbers_again() -> None:
     for task in nca.tasks(Preset(("iris",), 1)):
         first = timed(nca.measure, 0, task)[1]

@@ -68,6 +68,7 @@ def test_a_report_is_of_the_whole_preset(path: Path) -> None:
     assert "--only" not in recorded["environment"]["command"]
 
 
+@pytest.mark.quick(1)
 @every_record
 def test_a_report_is_what_its_record_says(path: Path, tmp_path: Path) -> None:
     recorded = record(path)
@@ -76,6 +77,7 @@ def test_a_report_is_what_its_record_says(path: Path, tmp_path: Path) -> None:
     assert path.with_suffix(".png").read_bytes()[:4] == b"\x89PNG"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     not os.environ.get("CVXML_DATA"), reason="CVXML_DATA names no folder with the papers' data sets"
 )

@@ -195,6 +195,7 @@ def serial(tmp_path_factory: pytest.TempPathFactory) -> page.Results:
     return run.run(nca.measure, iris_tasks(), Store(tmp_path_factory.mktemp("serial")))
 
 
+@pytest.mark.slow
 def test_two_processes_compute_what_one_does(tmp_path: Path, serial: page.Results) -> None:
     assert numbers(run.run(nca.measure, iris_tasks(), Store(tmp_path), 2)) == numbers(serial)
     read = run.run(nca.measure, iris_tasks(), Store(tmp_path))  # from disk
@@ -313,6 +314,7 @@ def check_figures(name: str, scaled: bool) -> tuple[float, float]:
     return float(np.mean(errors)), float(np.std(errors, ddof=1))
 
 
+@pytest.mark.quick(5)
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in CHECK]
 )

@@ -125,7 +125,7 @@ def own_bounds(each: Judged) -> list[str]:
     """ITML's percentiles of plain distances."""
     if each.squares is None or is_tight(each):
         return []
-    u, l = each.run["bounds_"]  # noqa: E741
+    u, l = each.run["bounds_"]
     return [
         f"{name(each)}: {u:.4g} and {l:.4g} are percentiles of plain distances (itml.py 44-45), and squared distances "
         f"are held to them. For {u**2:.4g} and {l**2:.4g}, their squares, the same matrix is "

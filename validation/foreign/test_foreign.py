@@ -288,6 +288,7 @@ def solved(learner: str, **more: Any) -> FloatArray:
     return cvxml.solve(question.method, X, Y, tol=1e-9, **question.params).metric
 
 
+@pytest.mark.slow
 def test_a_right_matrix_is_certified_a_wrong_one_refuted_and_the_report_says_so(tmp_path: Path) -> None:
     best = asked("MMC", solved("MMC"))
     limits = [
@@ -334,6 +335,7 @@ def test_a_right_matrix_is_certified_a_wrong_one_refuted_and_the_report_says_so(
     assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_own_bounds_are_judged_against_their_squares_too() -> None:
     """Certified for the bounds it was given; for their squares refuted, unless they are 1."""
     judge = module("judge")
@@ -355,6 +357,7 @@ def judged_remarks(judged: list[Any]) -> list[str]:
     return own
 
 
+@pytest.mark.slow
 def test_the_report_is_of_the_recorded_runs() -> None:
     """One learner's rows, judged again; the file holds no more than the judge needs."""
     judge, page = module("judge"), module("page")

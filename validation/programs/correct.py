@@ -131,7 +131,7 @@ def lmnn(given, squared=False):
     pull, push = 0, 0
     if "triplets" in given:
         compared = {(i, j): [] for i, j, _ in given["triplets"]}
-        for i, j, l in given["triplets"]:  # noqa: E741
+        for i, j, l in given["triplets"]:
             compared[i, j].append(l)
     else:
         compared = {(i, j): y != y[i] for i, listed in enumerate(given["targets"]) for j in listed}

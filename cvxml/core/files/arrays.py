@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cvxml.core.files import common
-from cvxml.core.files.common import REMEDIES, Path, Unsettled, naming, suffix_of
+from cvxml.core.files.cells import Settled
+from cvxml.core.files.common import COLUMNS, REMEDIES, Path, Unsettled, naming, suffix_of
 from cvxml.core.files.csv_files import load_csv
 from cvxml.core.files.numpy_files import load_npy, load_npz
 from cvxml.core.files.strict_json import load_json, read_json
@@ -57,8 +58,8 @@ def _choose(held: Mapping[str, Any], prefer: Sequence[str]) -> Any:
 def read_array(path: Path, *, prefer: Sequence[str] = PREFER, square: bool = False) -> NDArray[np.float64]:
     """The real array in a file, float64 and C-contiguous, of at least one dimension.
 
-    .npy; .npz (its only array, else the first of `prefer` it has); .csv or .csv.gz (always (n, d);
-    a first line without any number is a header, and 0, 1, 2, ... may be one and is refused, unless
+    .npy; .npz (its only array, else the first of `prefer` it has); .csv, .tsv, .txt, .data or one of them with .gz
+    (always (n, d); a first line without any number is a header, and 0, 1, 2, ... may be one and is refused, unless
     the lines are as many as the columns of what is `square`); .json (nested lists, or an object
     holding one of `prefer`). NaN passes, except in JSON. Raises ValueError for anything else.
     """
@@ -72,25 +73,27 @@ def read_array(path: Path, *, prefer: Sequence[str] = PREFER, square: bool = Fal
         if suffix == ".json":
             value = load_json(path)
             return nested(_choose(value, prefer) if isinstance(value, dict) else value)
-        return load_csv(path, suffix == ".csv.gz", labelled=False, square=square).numbers
+        return load_csv(path, suffix.endswith(".gz"), labelled=False, square=square).numbers
 
 
 def read_indices(path: Path) -> object:
-    """Rows of whole numbers, as points are counted: of .csv or .csv.gz as lists; .json holds what it holds.
+    """Rows of whole numbers, as points are counted: of lines of cells as lists; .json holds what it holds.
 
     Raises ValueError for anything else. A first line of 0, 1, 2 is a row here, and no header.
     """
     suffix = suffix_of(path)
     if suffix == ".json":
         return read_json(path)
-    if suffix not in (".csv", ".csv.gz"):
-        raise ValueError(f"{path}: rows of indices are read from .csv, .csv.gz or .json, not from {suffix}")
+    if not suffix.startswith(COLUMNS):
+        raise ValueError(
+            f"{path}: rows of indices are read from {', '.join(COLUMNS)} or .json, not from {suffix}"
+        )
     with naming(path, "read", REMEDIES[suffix]):
-        packed = suffix == ".csv.gz"
+        packed = suffix.endswith(".gz")
         try:
             rows = load_csv(path, packed, labelled=False).numbers
         except Unsettled:
-            rows = load_csv(path, packed, labelled=False, header=False).numbers
+            rows = load_csv(path, packed, labelled=False, settled=Settled(header=False)).numbers
         wrong = rows[(rows != np.round(rows)) | (np.abs(rows) > LARGEST_INDEX)]
         if len(wrong):
             raise ValueError(f"{wrong[0]:g} is no index")

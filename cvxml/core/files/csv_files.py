@@ -1,12 +1,10 @@
-"""Comma separated cells, with or without a header and gzip around them: numbers, and the text of what may be labels."""
+"""Columns of cells, with or without a header: numbers, and the text of what may be labels."""
 
 from __future__ import annotations
 
-import csv
-import gzip
 import re
 from array import array
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -14,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cvxml.core.files import common
-from cvxml.core.files.common import Path, Unsettled, open_regular
+from cvxml.core.files.cells import NOTHING, Cells, Settled, number
+from cvxml.core.files.common import Path, Unsettled
 
-MAX_LINE_BYTES = 16 * 1024**2  # one line of CSV
-MAX_BLANK = 10**5  # so many more blank lines than others: 2 GiB of them pack into 2 MiB, and take minutes
+MISSING = ("", "na", "n/a", "?", "null", "none", "-", "nan")
 SETTLE = "give --header yes if it names the columns, --header no if it is data"
 
 
@@ -30,6 +28,7 @@ class Columns:
     texts: dict[int, list[str]] = field(default_factory=dict)  # the cells of some columns
     # of each of those columns, the row and the text of the first cell that is no number
     slips: dict[int, tuple[int, str]] = field(default_factory=dict)
+    written: str = ""  # how the file is written, where that is not as most are, in words
 
     @property
     def width(self) -> int:
@@ -43,44 +42,11 @@ class Columns:
         return {0: "the first column", self.width - 1: "the last column"}.get(column, f"column {column + 1}")
 
 
-def _lines(readline: Callable[[int], bytes]) -> Iterator[str]:
-    total, encoding = 0, "utf-8-sig"
-    while raw := readline(MAX_LINE_BYTES + 1):
-        total += len(raw)
-        if len(raw) > MAX_LINE_BYTES or total > common.MAX_BYTES:
-            raise ValueError(f"over {MAX_LINE_BYTES} bytes in a line or {common.MAX_BYTES} in all")
-        yield raw.decode(encoding)
-        encoding = "utf-8"
-
-
-def _rows(path: Path, packed: bool) -> Iterator[tuple[int, list[str]]]:
-    with open_regular(path) as stream:
-        readline = gzip.GzipFile(fileobj=stream).readline if packed else stream.readline
-        reader = csv.reader(_lines(readline), strict=True)
-        blank = 0
-        for row in reader:
-            blank += not row
-            if 2 * blank - reader.line_num > MAX_BLANK:
-                raise ValueError(f"it has {blank} blank lines among its first {reader.line_num}")
-            if row:
-                yield reader.line_num, row
-
-
-def _number(cell: str) -> float | None:
-    # float() also takes 1_000 and digits of other scripts, which are likelier to be mistakes.
-    if "_" in cell or not cell.isascii():
-        return None
-    try:
-        return float(cell)
-    except ValueError:
-        return None
-
-
 def _names(line: int, cells: list[str], header: bool | None, labelled: bool) -> list[str]:
     """The cells of the first line if they are names, else nothing: then it is data, or refused later (_doubt)."""
     if header is not None:
         return cells if header else []
-    words = [cell for cell in cells if _number(cell) is None]
+    words = [cell for cell in cells if number(cell) is None]
     if len(words) == len(cells):
         return cells
     if words and not (labelled and len(words) == 1):  # one word may be the label of a point
@@ -90,9 +56,9 @@ def _names(line: int, cells: list[str], header: bool | None, labelled: bool) -> 
 
 def _neither(line: int, cells: list[str]) -> Unsettled:
     # It may be a slip in the data. Taken for a header the whole line would be lost.
-    word = next(cell for cell in cells if _number(cell) is None)
-    number = next(cell for cell in cells if _number(cell) is not None)
-    names = f"{word[:40]!r} is no number but {number[:40]!r} is"
+    word = next(cell for cell in cells if number(cell) is None)
+    figure = next(cell for cell in cells if number(cell) is not None)
+    names = f"{word[:40]!r} is no number but {figure[:40]!r} is"
     return Unsettled(f"line {line}: {names}, so it is neither data nor a header; {SETTLE}")
 
 
@@ -107,7 +73,7 @@ def counting(cells: list[str]) -> bool:
 
 def _doubt(line: int, first: list[str], found: Columns) -> None:
     """Refuse a table without a header whose first line may be one: no other line is like it."""
-    word = next((column for column, cell in enumerate(first) if _number(cell) is None), None)
+    word = next((column for column, cell in enumerate(first) if number(cell) is None), None)
     below = found.numbers[1:]
     if word is not None and first[word].strip() in found.texts[word][1:]:
         return  # a name of a column does not come again in it: this is a label
@@ -137,16 +103,18 @@ def load_csv(
     path: Path,
     packed: bool,
     labelled: bool,
-    header: bool | None = None,
+    settled: Settled = NOTHING,
     kept: Callable[[list[str], int], Collection[int]] = lambda names, width: (),
     square: bool = False,
 ) -> Columns:
     """The columns of a file; all are numbers but those that are `kept` as text, of the names and their number.
 
-    header: whether the first line is one; None refuses what may be either. labelled: one column may be words.
-    square: the numbers are a square matrix, whose first line may count.
+    labelled: it is a table, in which one column may be words. square: the numbers are a square matrix, whose first line
+    may count.
     """
-    rows = _rows(path, packed)
+    header = settled.header
+    written = Cells(path, packed, settled, labelled)
+    rows = iter(written)
     first = next(rows, None)
     if first is None:
         raise ValueError("it is empty")
@@ -157,15 +125,15 @@ def load_csv(
     numbers, begun = array("d"), False
     for line, cells in rows if names else chain([first], rows):
         if len(cells) != width:
-            raise ValueError(f"line {line} has {len(cells)} cells, the first one {width}")
+            raise _ragged(line, len(cells), width, first_below=bool(names) and not begun)
         if not begun and labelled:  # words anywhere in the first line of data may be labels
-            words = [column for column, cell in enumerate(cells) if _number(cell) is None]
+            words = [column for column, cell in enumerate(cells) if number(cell) is None]
             texts |= {column: [] for column in words[:2]}
         begun = True
         for column, cell in enumerate(cells):
             if column in texts:
                 texts[column].append(cell.strip())
-            value = _number(cell)
+            value = number(cell)
             if value is None:
                 if column not in texts:
                     raise not_a_number(line, column, cell)
@@ -176,7 +144,7 @@ def load_csv(
             raise ValueError(f"it holds more than {common.MAX_BYTES // 8} numbers")
     if not numbers:
         raise ValueError("it has no line below its header")
-    found = Columns(names, np.array(numbers, dtype=np.float64).reshape(-1, width), texts, slips)
+    found = Columns(names, np.array(numbers, dtype=np.float64).reshape(-1, width), texts, slips, str(written))
     if header is None and not names:
         if labelled:
             _doubt(*first, found)
@@ -188,6 +156,20 @@ def load_csv(
     return found
 
 
+def _ragged(line: int, cells: int, width: int, first_below: bool) -> ValueError:
+    message = f"line {line} has {cells} cells, the first one {width}"
+    if first_below and cells == width + 1:
+        return Unsettled(
+            f"{message}; if the names of the rows have no name above them, as R writes it, give them one"
+        )
+    return ValueError(message)
+
+
 def not_a_number(line: int, column: int, cell: str) -> ValueError:
     """The complaint about a cell that should be a number."""
+    if cell.strip().lower() in MISSING:
+        shown = repr(cell.strip()) if cell.strip() else "an empty cell"
+        return Unsettled(
+            f"line {line}, column {column + 1}: {shown} is no number; drop such lines, or fill them in"
+        )
     return ValueError(f"line {line}, column {column + 1}: {cell[:40]!r} is no number")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,8 @@ from numpy.typing import NDArray
 
 from cvxml.core.files import common
 from cvxml.core.files.arrays import nested, real
-from cvxml.core.files.common import REMEDIES, Path, Unsettled, naming, suffix_of
+from cvxml.core.files.cells import NOTHING, Settled, number, settled
+from cvxml.core.files.common import COLUMNS, REMEDIES, Path, Unsettled, naming, suffix_of
 from cvxml.core.files.csv_files import Columns, load_csv, not_a_number
 from cvxml.core.files.numpy_files import load_npy, load_npz
 from cvxml.core.files.strict_json import load_json
@@ -29,11 +31,12 @@ LABEL = "give --label first, last, a name of the header, or a number from 0 on"
 
 
 class Table(NamedTuple):
-    """Features X (n, d), labels y (n,), and where the labels were, in words."""
+    """Features X (n, d), labels y (n,), and in words where the labels were and how the file is written."""
 
     X: NDArray[np.float64]
     y: NDArray[Any]
     where: str
+    written: str = ""
 
 
 def _labels(values: Sequence[int] | Sequence[str]) -> NDArray[Any]:
@@ -51,17 +54,10 @@ def _cell_labels(cells: list[str]) -> NDArray[Any]:
     if integers:
         return _labels([int(cell) for cell in cells])
     # Where not all numbers are written as integers they stay numbers, and whoever wants classes can refuse them.
-    numbers = [_number(cell) for cell in cells]
+    numbers = [number(cell) for cell in cells]
     if None not in numbers and not all(cell.lstrip("+-").isdecimal() for cell in cells):
         return np.array(numbers, dtype=np.float64)
     return _labels(cells)
-
-
-def _number(cell: str) -> float | None:
-    try:
-        return float(cell)
-    except ValueError:
-        return None
 
 
 def _kept(names: list[str], width: int, label: str | None, index: bool | None) -> set[int]:
@@ -187,7 +183,8 @@ def _columns(held: Columns, label: str | None, index: bool | None) -> tuple[int,
     for column in features:
         if column in held.slips:
             error = not_a_number(held.slips[column][0], column, held.slips[column][1])
-            raise Unsettled(f"{error}; if it names the rows, {INDEX}") if column == 0 else error
+            names = column == 0 and not isinstance(error, Unsettled)  # a cell that is missing names nothing
+            raise Unsettled(f"{error}; if it names the rows, {INDEX}") if names else error
     return at, features
 
 
@@ -195,87 +192,60 @@ def _split(held: Columns, label: str | None, index: bool | None) -> Table:
     at, features = _columns(held, label, index)
     X = np.ascontiguousarray(held.numbers[:, features])
     if at in held.texts:
-        return Table(X, _cell_labels(held.texts[at]), held.called(at))
+        return Table(X, _cell_labels(held.texts[at]), held.called(at), held.written)
     labels = held.numbers[:, at]
     if not np.all((np.abs(labels) <= 2.0**53) & (labels == np.round(labels))):
         raise ValueError(f"the labels in {held.called(at)} are not all integers")
-    return Table(X, labels.astype(np.int64), held.called(at))
+    return Table(X, labels.astype(np.int64), held.called(at), held.written)
 
 
-def _load_table(path: Path, suffix: str, label: str | None, header: bool | None, index: bool | None) -> Table:
-    if suffix.startswith(".csv"):
-        held = load_csv(
-            path,
-            suffix == ".csv.gz",
-            labelled=True,
-            header=header,
-            kept=lambda names, width: _kept(names, width, label, index),
-        )
+def _load_table(path: Path, suffix: str, asked: Settled) -> Table:
+    label, index = asked.label, asked.index
+    if suffix.startswith(COLUMNS):
+        packed = suffix.endswith(".gz")
+        held = load_csv(path, packed, True, asked, lambda names, width: _kept(names, width, label, index))
         return _split(held, label, index)
-    if header is not None:
-        raise ValueError("only CSV has a header; leave --header out")
+    able = ("label", "index") if suffix == ".npy" else ()
+    for name, value in asdict(asked).items():
+        if value is not None and name not in able:
+            what = "CSV and the like, and .npy" if name in ("label", "index") else "lines of cells"
+            raise Unsettled(f"--{name} is for {what}; leave it out")
     if suffix == ".npy":
         table = real(load_npy(path))
         if table.ndim != 2 or table.shape[1] < 2:
             raise ValueError(f"shape {table.shape} is not rows of features and a label")
         return _split(Columns([], table), label, index)
-    if label is not None or index is not None:
-        raise ValueError(
-            "only CSV and .npy have a column of labels or an index; leave --label and --index out"
-        )
     loaded = load_json(path) if suffix == ".json" else load_npz(path)
     if not isinstance(loaded, dict) or not {"X", "y"} <= loaded.keys():
-        raise ValueError("it does not hold both X and y")
+        names = ", ".join(map(repr, loaded))[:100] if isinstance(loaded, dict) else ""
+        raise Unsettled(
+            f"it holds {names or 'nothing by name'}; save the features (n, d) as X and the labels (n,) as y"
+        )
     X = nested(loaded["X"]) if suffix == ".json" else real(loaded["X"])
     y = loaded["y"] if suffix == ".json" else loaded["y"].tolist()
     if not isinstance(y, list):
         raise TypeError("y is not a list of labels")
+    if all(isinstance(row, list) and len(row) == 1 for row in y):  # a column
+        y = [row[0] for row in y]
     return Table(X, _labels(y), "y")
 
 
-def _choice(name: str, value: object) -> bool | None:
-    if value not in (None, True, False, "yes", "no"):
-        raise ValueError(f"{name} must be yes or no, got {str(value)[:40]!r}")
-    return value == "yes" if isinstance(value, str) else None if value is None else bool(value)
+def load_table(path: Path, asked: Settled = NOTHING) -> Table:
+    """Features and labels, where the labels were found, and how the file is written.
 
+    .npz and .json hold X and y. In .npy and in lines of cells (.csv, .tsv, .txt, .data, with .gz or without) the labels
+    are a column, and what may be read in two ways is refused until it is settled; `cvxml.datasets.read` says how.
 
-def load_table(
-    path: Path,
-    *,
-    label: str | int | None = None,
-    header: str | bool | None = None,
-    index: str | bool | None = None,
-) -> Table:
-    """As `read_table`, and where the labels were found."""
+    Labels are int64 if every one is an integer (of up to 18 digits). Raises ValueError, in one sentence.
+    """
     suffix = suffix_of(path)
-    named = _choice("header", header), _choice("index", index)
     with naming(path, "read", REMEDIES[suffix]):
-        table = _load_table(path, suffix, None if label is None else str(label), *named)
+        table = _load_table(path, suffix, asked)
         if table.X.ndim != 2 or table.X.size == 0 or table.y.shape != (len(table.X),):
             raise ValueError(f"X has shape {table.X.shape} and y {table.y.shape}, not (n, d) and (n,)")
         return table
 
 
-def read_table(
-    path: Path,
-    *,
-    label: str | int | None = None,
-    header: str | bool | None = None,
-    index: str | bool | None = None,
-) -> tuple[NDArray[np.float64], NDArray[Any]]:
-    """Features X (n, d) float64 and labels y (n,), int64, float64 or str, with n and d at least 1.
-
-    .npz and .json hold X and y. In .csv, .csv.gz and .npy the labels are a column, and what may be read in two ways is
-    refused until it is settled.
-
-    header: "yes" or "no" (or True, False). By default a first line without any number is a header; one that may be
-    either (0, 1, 2, ..., or alone in being whole, or outside of all below it) is refused.
-    index: "yes" leaves the first column out. By default one that has no name or that of an index, or that numbers or
-    names the rows, is refused.
-    label: "first", "last", a name of the header, or a number from 0 on, all without the index. By default the column
-    named label; or class, target or species; the only one of words; the last, if it looks like classes and the first
-    does not. All else is refused.
-
-    Labels are int64 if every one is an integer (of up to 18 digits). Raises ValueError, in one sentence.
-    """
-    return load_table(path, label=label, header=header, index=index)[:2]
+def read_table(path: Path, **asked: Any) -> tuple[NDArray[np.float64], NDArray[Any]]:
+    """X (n, d) float64 and y (n,), int64, float64 or str, n and d at least 1. asked: as `settled` takes it."""
+    return load_table(path, settled(**asked))[:2]

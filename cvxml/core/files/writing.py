@@ -60,6 +60,26 @@ def write_json(path: Path, obj: object) -> None:
         _replace(path, lambda stream: stream.write(text.encode("utf-8")))
 
 
+def write_matrix(path: Path, values: ArrayLike) -> None:
+    """Write numbers (n, d) as .npy, or as .csv with every digit that tells them apart, replacing the file at once.
+
+    `read_array` reads the same numbers; (q, d, d) is written as .npy alone. Raises ValueError for what is not finite,
+    and if the file cannot be written.
+    """
+    matrix = np.asarray(values, dtype=np.float64)
+
+    def write(stream: BinaryIO) -> None:
+        if os.fspath(path).endswith(".npy"):
+            npy.write_array(stream, matrix, allow_pickle=False)
+        else:
+            stream.writelines((",".join(map(repr, row)) + "\n").encode() for row in matrix.tolist())
+
+    with naming(path, "written", "give finite numbers, two-dimensional ones for .csv, and a writable path"):
+        if not np.isfinite(matrix).all() or (matrix.ndim != 2 and not os.fspath(path).endswith(".npy")):
+            raise ValueError(f"shape {matrix.shape}, not all finite or not two-dimensional")
+        _replace(path, write)
+
+
 def write_npz(path: Path, /, **arrays: ArrayLike) -> None:
     """Write `arrays` as an uncompressed .npz that read_npz reads, replacing the file at once.
 

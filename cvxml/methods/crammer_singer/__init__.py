@@ -30,6 +30,7 @@ from cvxml.core.metric import Feasibility, FloatArray, IntArray
 from cvxml.core.result import Certificate
 from cvxml.core.squares import whole
 from cvxml.core.threads import one_blas_thread
+from cvxml.core.tolerance import Tolerance, check_tol
 from cvxml.methods.crammer_singer.interior import Interior
 
 EPS = float(np.finfo(float).eps)
@@ -65,7 +66,7 @@ def dual(X: FloatArray, y: IntArray, C: float) -> Any:
     return cp.Problem(cp.Maximize(cp.sum(mu) - cp.sum_squares(W) / 2), constraints)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Instance:
     """Checked data."""
 
@@ -213,9 +214,9 @@ class Solved(NamedTuple):
     n_iter: int
 
 
-def solve(given: Instance, tol: float = 1e-6, max_iter: int = 100) -> Solved:
+def solve(given: Instance, tol: Tolerance = 1e-6, max_iter: int = 100) -> Solved:
     """The optimum, to a certified gap of tol of 1/2 ||W||^2. Raises ValueError for bad input; warns otherwise."""
-    tol, max_iter = check_positive(tol, "tol"), check_count(max_iter, "max_iter")
+    tol, max_iter = check_tol(tol), check_count(max_iter, "max_iter")
     with one_blas_thread(), np.errstate(all="ignore"):  # what overflows is no better, and is left out
         at = Interior(given.x, given.y, given.C)
         least, best, without, n_iter = math.inf, (at.W, at.mu), 0, 0

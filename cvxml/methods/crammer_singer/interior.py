@@ -99,7 +99,7 @@ class Interior:
         rest = np.where(rest > 0, rest, 1 - share)
         blocks = np.zeros((R, p, R, p))
         for m in range(R):
-            for l in range(m, R):  # noqa: E741
+            for l in range(m, R):
                 others = rest[:, m] if m == l else -share[:, l]
                 blocks[m, :, l] = (self.x * (theta[:, m] * others)[:, None]).T @ self.x
                 blocks[l, :, m] = blocks[m, :, l].T

@@ -22,7 +22,7 @@ from cvxml.core.example import drawn, sample, verified
 from cvxml.core.inputs import real_array
 from cvxml.core.method import ConvexMethod
 from cvxml.core.metric import FloatArray, as_matrix, as_metric
-from cvxml.core.parameter import COUNT, NUMBER, NUMBERS, POINTS, WORD, Parameter, words
+from cvxml.core.parameter import COUNT, MODEL, NUMBER, NUMBERS, POINTS, Parameter, words
 from cvxml.core.result import Certificate, Dual, SavedSolution, Solution, Status
 from cvxml.core.run import Callback, Found, Start, in_one_step
 from cvxml.core.statement import Statement
@@ -53,7 +53,7 @@ class GLML(ConvexMethod[Instance]):
         ),
         "model": Parameter(
             '"gaussian", one for each class, "mixture", or an object with log_densities and curvatures',
-            WORD,
+            MODEL,
             "gaussian",
         ),
         "n_components": Parameter("of the mixture of a class", COUNT, 2),

@@ -62,7 +62,7 @@ def _share(B: FloatArray, question: Question, noise: float) -> float:
 # other densities and curvatures
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Gaussians:
     """One Gaussian a class, and what is left out of it. Everything is in (x - origin) / unit, the curvatures too."""
 

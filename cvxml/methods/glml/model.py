@@ -33,7 +33,7 @@ class Generative(Protocol):
         """G_c(x), (q, C, d, d), symmetric."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Mixtures:
     """A mixture of Gaussians for each class; one Gaussian for each is the case of the papers.
 

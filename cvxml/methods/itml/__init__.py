@@ -35,6 +35,7 @@ from cvxml.core.parameter import NUMBER, NUMBERS, Parameter
 from cvxml.core.prior import PRIOR, inverse_covariance, prior_of
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Found
+from cvxml.core.shown import cut
 from cvxml.core.statement import Statement
 from cvxml.family import logdet_path
 from cvxml.family.bound import Family, Term
@@ -52,7 +53,7 @@ HARD = 1e8  # times gamma: as good as no slack, where no slack is needed
 HELD = 1e-6  # relative, by which a metric of hard constraints may miss a bound
 
 
-def problem(X: FloatArray, pairs: Pairs, A_0: FloatArray, gamma: float, u: float, l: float) -> Any:  # noqa: E741
+def problem(X: FloatArray, pairs: Pairs, A_0: FloatArray, gamma: float, u: float, l: float) -> Any:
     """The problem as printed, pair by pair. Variables: "A" (d, d) and "xi" (pairs,), similar ones first."""
     import cvxpy as cp
 
@@ -93,7 +94,7 @@ def problem(X: FloatArray, pairs: Pairs, A_0: FloatArray, gamma: float, u: float
     return cp.Problem(cp.Minimize(divergence(A, A_0) + gamma * slack), constraints)
 
 
-def dual(X: FloatArray, pairs: Pairs, A_0: FloatArray, gamma: float, u: float, l: float) -> Any:  # noqa: E741
+def dual(X: FloatArray, pairs: Pairs, A_0: FloatArray, gamma: float, u: float, l: float) -> Any:
     """Its dual. Variables: "lam_S" and "lam_D", one entry a pair; either is missing where there are no such pairs."""
     import cvxpy as cp
 
@@ -132,7 +133,7 @@ def divergence(A: Any, A_0: FloatArray) -> Any:
     return cp.trace(A @ np.linalg.inv(A_0)) - cp.log_det(A) + np.linalg.slogdet(A_0)[1] - len(A_0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Instance(Paired):
     """Checked data, and every parameter."""
 
@@ -143,7 +144,7 @@ class Instance(Paired):
     @property
     def xi_0(self) -> FloatArray:
         """u for every similar pair, then l for every dissimilar one."""
-        u, l = self.bounds  # noqa: E741
+        u, l = self.bounds
         return np.repeat([u, l], [len(self.pairs.similar), len(self.pairs.dissimilar)])
 
     @cached_property
@@ -173,7 +174,7 @@ def instance(
             f"points {apart[0, 0]} and {apart[0, 1]} are equal and a dissimilar pair: no metric keeps them apart, so "
             "the problem is infeasible; drop one of them, or give pairs without them"
         )
-    u, l = default_bounds(p.X, A_0) if bounds is None else check_bounds(bounds)  # noqa: E741
+    u, l = default_bounds(p.X, A_0) if bounds is None else check_bounds(bounds)
     given = Instance(p.X, p.y, p.listed, gamma=gamma, prior=A_0, bounds=(u, l))
     _check_range(given)
     return given
@@ -186,7 +187,7 @@ def default_bounds(X: FloatArray, A_0: FloatArray) -> tuple[float, float]:
     distances = squared_distances(X, A_0)
     if not distances.max() <= LARGEST:
         raise ValueError("X: squared distances under the prior overflow; rescale X, or the prior with it")
-    u, l = np.percentile(distances, PERCENTILES)  # noqa: E741
+    u, l = np.percentile(distances, PERCENTILES)
     if not u > 0:
         raise ValueError(
             f"bounds: the {PERCENTILES[0]:g}th percentile of the squared distances is 0, as many points are equal; "
@@ -208,9 +209,9 @@ def check_bounds(bounds: Any) -> tuple[float, float]:
     if not isinstance(values, (list, tuple)) or len(values) != 2:
         raise ValueError(
             "bounds must be (u, l): u for similar and l for dissimilar pairs, two positive numbers that bound "
-            f"squared distances; got {bounds!r:.60}"
+            f"squared distances; got {cut(repr(bounds), 60)}"
         )
-    u, l = (check_positive(value, f"bounds[{k}]") for k, value in enumerate(values))  # noqa: E741
+    u, l = (check_positive(value, f"bounds[{k}]") for k, value in enumerate(values))
     return u, l
 
 
@@ -237,7 +238,7 @@ def objective(p: Instance, A: FloatArray) -> float:
 
     The best xi_c is max(d_A, u) for a similar pair, min(d_A, l) for a dissimilar one.
     """
-    u, l = p.bounds  # noqa: E741
+    u, l = p.bounds
     slack = [_term(max(_distance(p.X, A, i, j), u) / u) for i, j in p.pairs.similar]
     slack += [_term(min(_distance(p.X, A, i, j), l) / l) for i, j in p.pairs.dissimilar]
     return _divergence(A, p.prior) + p.gamma * math.fsum(slack)
@@ -264,7 +265,7 @@ def _distance(X: FloatArray, A: FloatArray, i: int, j: int) -> float:
 
 def evaluate(p: Instance, A: FloatArray) -> dict[str, Any]:
     """Intermediates at A: distances, xi, the prices lambda they imply, the two divergences, the gradient in A."""
-    (u, l), gamma = p.bounds, p.gamma  # noqa: E741
+    (u, l), gamma = p.bounds, p.gamma
     d_S = np.array([_distance(p.X, A, i, j) for i, j in p.pairs.similar])
     d_D = np.array([_distance(p.X, A, i, j) for i, j in p.pairs.dissimilar])
     xi_S, xi_D = np.maximum(d_S, u), np.minimum(d_D, l)
@@ -359,7 +360,7 @@ def _percentiles_of(values: Callable[[Instance], FloatArray], at: tuple[float, f
     def change(p: Instance, question: Question) -> dict[str, Any] | None:
         if question.params.get("bounds") is not None:
             return None
-        u, l = np.percentile(values(p), at)  # noqa: E741
+        u, l = np.percentile(values(p), at)
         return {"bounds": (float(u), float(l))} if (u, l) != p.bounds else None
 
     return _with_params(change)
@@ -390,7 +391,7 @@ def _plain_whole_matrix(p: Instance) -> FloatArray:
 
 def _hard(p: Instance, question: Question) -> dict[str, Any] | None:
     """Only if the metric keeps all bounds: else it is no answer to that."""
-    A, (u, l) = question.metric, p.bounds  # noqa: E741
+    A, (u, l) = question.metric, p.bounds
     if quadratic(p.similar, A).max(initial=u) > u * (1 + HELD):
         return None
     if quadratic(p.dissimilar, A).min(initial=l) < l * (1 - HELD):
@@ -399,7 +400,7 @@ def _hard(p: Instance, question: Question) -> dict[str, Any] | None:
 
 
 def _printed(p: Instance, _: Question) -> dict[str, Any] | None:
-    u, l = p.bounds  # noqa: E741
+    u, l = p.bounds
     return {"gamma": 1.0, "bounds": (u / p.gamma, l / p.gamma)} if p.gamma != 1 else None
 
 
@@ -461,13 +462,13 @@ MISREADINGS: dict[str, Misreading] = {
     ),
     "roots": Misreading(
         "bounds sqrt(u) and sqrt(l): distances where the paper has squared ones",
-        _bounds_by(lambda u, l: (u**0.5, l**0.5)),  # noqa: E741
+        _bounds_by(lambda u, l: (u**0.5, l**0.5)),
     ),
     "squares": Misreading(
         "bounds u^2 and l^2, which are bounds of squared distances already",
-        _bounds_by(lambda u, l: (u * u, l * l)),  # noqa: E741
+        _bounds_by(lambda u, l: (u * u, l * l)),
     ),
-    "exchanged_bounds": Misreading("u and l exchanged", _bounds_by(lambda u, l: (l, u))),  # noqa: E741
+    "exchanged_bounds": Misreading("u and l exchanged", _bounds_by(lambda u, l: (l, u))),
     "exchanged_pairs": Misreading("similar and dissimilar pairs exchanged", _with_params(_exchanged)),
     "similar_only": Misreading("the similar pairs alone", _with_params(_only("similar"))),
     "dissimilar_only": Misreading("the dissimilar pairs alone", _with_params(_only("dissimilar"))),
@@ -580,7 +581,7 @@ class ITML(FamilyMethod[Instance]):
 
     def member(self, given: Instance, number: Callable[[float], Any] = float) -> Family:
         """The divergence, and two losses on distances divided by their bounds."""
-        gamma, (u, l) = number(given.gamma), map(number, given.bounds)  # noqa: E741
+        gamma, (u, l) = number(given.gamma), map(number, given.bounds)
         terms = (
             Term(Bounded(gamma, above=True), PairRows(given.pairs.similar[given.differ], u)),
             Term(Bounded(gamma, above=False), PairRows(given.pairs.dissimilar, l)),
@@ -592,14 +593,14 @@ class ITML(FamilyMethod[Instance]):
         lam_S, lam_D = (
             dual_array(dual, name, (len(kind),)) for name, kind in zip(NAMES, given.pairs, strict=True)
         )
-        u, l = given.bounds  # noqa: E741
+        u, l = given.bounds
         with np.errstate(over="ignore"):
             similar, dissimilar = -lam_S[given.differ] * u, lam_D * l
         return [Prices(a, np.arange(len(a))) for a in (similar, dissimilar)]
 
     def named(self, given: Instance, *prices: Prices) -> Dual:
         """0 where a pair has none."""
-        (similar, dissimilar), (u, l) = prices, given.bounds  # noqa: E741
+        (similar, dissimilar), (u, l) = prices, given.bounds
         lam_S, lam_D = (np.zeros(len(listed)) for listed in given.pairs)
         lam_S[given.differ[similar.key]] = -similar.a / u
         lam_D[dissimilar.key] = dissimilar.a / l

@@ -26,9 +26,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.core.inputs import check_count, check_positive
+from cvxml.core.inputs import check_count
 from cvxml.core.metric import FloatArray
 from cvxml.core.result import Certificate, Step, step_of
+from cvxml.core.tolerance import Tolerance, check_tol
 from cvxml.methods.itml import METHOD, Instance
 
 
@@ -84,7 +85,7 @@ def projections(
     y: ArrayLike | None = None,
     *,
     sweeps: int = 100,
-    tol: float = 1e-6,
+    tol: Tolerance = 1e-6,
     printed: bool = False,
     callback: Callable[[Step], None] | None = None,
     **params: Any,
@@ -95,7 +96,7 @@ def projections(
     `cvxml.core.result.Step` after every sweep. Raises ValueError for bad input.
     """
     p = METHOD.instance(X, y, **params)
-    sweeps, tol = check_count(sweeps, "sweeps"), check_positive(tol, "tol")
+    sweeps, tol = check_count(sweeps, "sweeps"), check_tol(tol)
     began, history = time.perf_counter(), []
     at = _Point(p, printed)
     for sweep in range(1, sweeps + 1):

@@ -28,13 +28,13 @@ def optimum(known: Known) -> Any:
 
 def price(known: Known) -> float:
     """s between l_{r+1} and l_r."""
-    l, r = known.l, known.r  # noqa: E741
+    l, r = known.l, known.r
     return 0.0 if r == len(l) else (float(l[r - 1]) + float(l[r])) / 2
 
 
 def radius(known: Known, embedding: str, gap: float) -> float:
     """How far in Frobenius norm the optimum may be from a metric of the embedding."""
-    l, r = known.l, known.r  # noqa: E741
+    l, r = known.l, known.r
     d = len(l)
     if r == d:
         return 0.0

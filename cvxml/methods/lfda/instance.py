@@ -14,6 +14,7 @@ from cvxml.core.balls import floats, precision, with_enough_bits
 from cvxml.core.exact import flint
 from cvxml.core.inputs import check_choice, check_count, check_labels, check_number, check_X, class_names
 from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.shown import cut
 from cvxml.core.squares import whole
 from cvxml.methods.lfda.embedding import EMBEDDINGS, axes
 from cvxml.methods.lfda.figures import figures
@@ -22,7 +23,7 @@ from cvxml.methods.lfda.known import Known, known, scatter
 USUAL = 7  # K by default, where no class is too small
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Instance:
     """Checked data, of which S_w has its full rank."""
 
@@ -80,8 +81,8 @@ def instance(
     if sizes.min() <= k:
         c = int(sizes.argmin())
         raise ValueError(
-            f"class {class_names(y)[c]:.40} has {sizes[c]} point(s), so at most {sizes[c] - 1} neighbours each, not "
-            f"n_neighbors={k}: lower n_neighbors, or leave the class out"
+            f"class {cut(class_names(y)[c], 40)} has {sizes[c]} point(s), so at most {sizes[c] - 1} neighbours each, "
+            f"not n_neighbors={k}: lower n_neighbors, or leave the class out"
         )
     given = Instance(points, codes, r, k, embedding, alpha)
     _check_attained(given)

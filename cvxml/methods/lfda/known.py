@@ -23,7 +23,7 @@ class Known(NamedTuple):
     S_w: Any
     S_b: Any
     inverse: Any  # of S_w
-    l: list[Any]  # the eigenvalues of (S_b, S_w), falling  # noqa: E741
+    l: list[Any]  # the eigenvalues of (S_b, S_w), falling
     unique: bool  # l_r > l_{r+1}, or there is no l_{r+1}
     top: FloatArray  # near the plain metric
 
@@ -35,7 +35,7 @@ def known(S_w: Any, S_b: Any, r: int) -> Known:
     found = enclosed(product)
     # by the balls themselves: floats of eigenvalues that are next to each other may be equal
     order = sorted(range(len(found)), key=lambda k: found[k].mid(), reverse=True)
-    l = [found[k] for k in order]  # noqa: E741
+    l = [found[k] for k in order]
     unique = r == len(l) or all(a > b for a in l[:r] for b in l[r:])
     sharp = all(float(each.rad()) <= SHARP * float(l[0]) for each in l)
     if not sharp or (not unique and flint().ctx.prec < MORE[-1]):

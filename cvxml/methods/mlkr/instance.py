@@ -15,7 +15,7 @@ from cvxml.core.squares import basis_of, from_the_first
 from cvxml.family.coordinates import Coordinates, coordinates
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Instance:
     """Checked data."""
 

@@ -102,7 +102,7 @@ def limit(Y: FloatArray, y: FloatArray, A: FloatArray) -> float:
     return float(np.sum((y - tied @ y / tied.sum(axis=1)) ** 2))
 
 
-@dataclass
+@dataclass(eq=False)
 class Run:
     """One descent from one start, in the coordinates."""
 

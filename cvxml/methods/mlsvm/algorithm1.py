@@ -23,7 +23,7 @@ from cvxml.methods.mlsvm.evaluate import objective
 from cvxml.methods.mlsvm.neighborhood import Neighborhood
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Run:
     """What Algorithm 1 did. `gaps[k]` is objective - lower_bound after iteration `iterations[k]`."""
 

@@ -24,8 +24,8 @@ def objective(X: FloatArray, N: Neighborhood, A: FloatArray, lam: float) -> floa
 def margin(X: FloatArray, N: Neighborhood, A: FloatArray, i: int) -> tuple[float, int, int]:
     """min_j d_A(i, j) - max_l d_A(i, l), and the first j and l where they are reached."""
     to_impostors = [distance(X, A, i, j) for j in N.impostors[i]]
-    to_targets = [distance(X, A, i, l) for l in N.targets[i]]  # noqa: E741
-    j, l = int(np.argmin(to_impostors)), int(np.argmax(to_targets))  # noqa: E741
+    to_targets = [distance(X, A, i, l) for l in N.targets[i]]
+    j, l = int(np.argmin(to_impostors)), int(np.argmax(to_targets))
     return to_impostors[j] - to_targets[l], int(N.impostors[i][j]), int(N.targets[i][l])
 
 

@@ -36,7 +36,7 @@ SHORT = 0.1  # of a Newton step: less is none
 Callback = Callable[[Step], None]
 
 
-@dataclass
+@dataclass(eq=False)
 class Point:
     """A feasible v with what was computed at it."""
 
@@ -51,7 +51,7 @@ class Point:
     gap: float
 
 
-@dataclass
+@dataclass(eq=False)
 class Search:
     """The state of one solve: the best point so far, the history, the work spent."""
 

@@ -30,7 +30,7 @@ class Rows(NamedTuple):
     r: FloatArray  # (rows,): r, or its slack xi
 
 
-@dataclass
+@dataclass(eq=False)
 class Iterate:
     """A strictly feasible primal-dual pair."""
 

@@ -99,7 +99,7 @@ def _last_target(given: Instance, _: Question) -> list[Row]:
 
 
 def _first_impostor(given: Instance, _: Question) -> list[Row]:
-    I = [_by_distance(given.X, i, listed)[:1] for i, listed in enumerate(given.N.impostors)]  # noqa: E741
+    I = [_by_distance(given.X, i, listed)[:1] for i, listed in enumerate(given.N.impostors)]
     return usable_rows(given, impostors=I)
 
 
@@ -123,12 +123,12 @@ def _argmin(given: Instance, question: Question) -> list[Row]:
 
 
 def _each_pair(given: Instance, _: Question) -> list[Row]:
-    return [Row(i, [l], [j]) for i, T, I in usable_rows(given) for l in T for j in I]  # noqa: E741
+    return [Row(i, [l], [j]) for i, T, I in usable_rows(given) for l in T for j in I]
 
 
 def _self_as_target(given: Instance, _: Question) -> list[Row]:
     """Only points whose targets it changes differ: those without any."""
-    T, I = given.N.targets, given.N.impostors  # noqa: E741
+    T, I = given.N.targets, given.N.impostors
     return [Row(i, [*T[i], i], I[i]) for i in range(len(T)) if len(I[i])]
 
 
@@ -153,7 +153,7 @@ def _last_index(given: Instance, question: Question) -> list[Row] | None:
     scale = unit_scale(given.X)
     nearest = (n - 1 - k_nearest(given.X[::-1] / scale, everyone, everyone, K)[0])[::-1]
     T = [listed[given.y[listed] == given.y[i]] for i, listed in enumerate(nearest)]
-    I = [listed[given.y[listed] != given.y[i]] for i, listed in enumerate(nearest)]  # noqa: E741
+    I = [listed[given.y[listed] != given.y[i]] for i, listed in enumerate(nearest)]
     return usable_rows(given, T, I)
 
 
@@ -211,7 +211,7 @@ def _bound(X: FloatArray, N: Neighborhood, lam: float, kind: str, u: FloatArray,
     n, d = X.shape
     G, total, at_u, at_w = np.zeros((d, d)), 0.0, 0, 0
     for i in N.usable:
-        I, T = N.impostors[i], N.targets[i]  # noqa: E741
+        I, T = N.impostors[i], N.targets[i]
         u_i, w_i = np.maximum(u[at_u : at_u + len(I)], 0), np.maximum(w[at_w : at_w + len(T)], 0)
         at_u, at_w = at_u + len(I), at_w + len(T)
         if kind == "mean":

@@ -16,7 +16,7 @@ KINDS = ("knn", "per-class")
 NearestOf = Callable[[IntArray, IntArray, int], tuple[IntArray, np.ndarray]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Neighborhood:
     """T_i and I_i of every point, as index arrays, and how many of them a tie decided."""
 

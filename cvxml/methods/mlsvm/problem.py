@@ -44,7 +44,7 @@ def problem(X: FloatArray, N: Neighborhood, lam: float) -> cp.Problem:
         if len(impostors) == 0 or len(targets) == 0:
             continue
         nearest_impostor = cp.min(cp.hstack([d_A(i, j) for j in impostors]))
-        furthest_target = cp.max(cp.hstack([d_A(i, l) for l in targets]))  # noqa: E741 (the paper's l)
+        furthest_target = cp.max(cp.hstack([d_A(i, l) for l in targets]))
         #: for every i:  min_{j in I_i} d_A(x_i, x_j) >= max_{l in T_i} d_A(x_i, x_l) + 1 - xi_i
         #:   | \min_{j \in I_i} d_{\mathbf{A}}(\mathbf{x}_i, \mathbf{x}_j)
         #:     \ge \max_{l \in T_i} d_{\mathbf{A}}(\mathbf{x}_i, \mathbf{x}_l) + 1 - \xi_i
@@ -76,7 +76,7 @@ def dual(X: FloatArray, N: Neighborhood, lam: float) -> cp.Problem:
         return np.outer(X[i] - X[j], X[i] - X[j]).ravel()
 
     X_ij = np.array([outer(i, j) for i in usable for j in N.impostors[i]])
-    X_il = np.array([outer(i, l) for i in usable for l in N.targets[i]])  # noqa: E741
+    X_il = np.array([outer(i, l) for i in usable for l in N.targets[i]])
     #: G = sum_i ( sum_j u_ij X_ij - sum_l w_il X_il )
     #:   | G = \sum_i \Bigl( \sum_j u_{ij} X_{ij} - \sum_l w_{il} X_{il} \Bigr)
     G = cp.reshape(X_ij.T @ u - X_il.T @ w, (d, d), order="C")

@@ -171,7 +171,7 @@ def notes_on(N: Neighborhood, certificate: Certificate, proved: bool) -> list[st
     if N.ties:
         notes.append(f"{N.ties} neighbourhoods have a boundary tie, decided by the index")
     if usable == 0:
-        notes.append("no constraint binds, so A = 0; a larger n_neighbors or per-class would help")
+        notes.append('no constraint binds, so A = 0: take a larger n_neighbors, or neighborhood="per-class"')
     elif not proved:
         pass  # of an optimum that is not known nothing is said
     elif scale == 0:
@@ -179,7 +179,7 @@ def notes_on(N: Neighborhood, certificate: Certificate, proved: bool) -> list[st
     elif scale < UNMOVED * objective:
         notes.append(
             f"at this lam the data hardly move the metric: lam/2 ||A||^2 is {scale / objective:.1g} of the "
-            "objective; a smaller lam would"
+            "objective; a smaller lam lets them move it more"
         )
     return notes
 

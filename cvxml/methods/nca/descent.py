@@ -23,7 +23,7 @@ CG_STEPS = 200
 LARGEST = 1e8  # of |A| in coordinates of unit covariance: beyond it no distance means anything
 
 
-@dataclass
+@dataclass(eq=False)
 class Point:
     """A metric A (m, r), its objective and gradient."""
 

@@ -1,7 +1,7 @@
 """Neighbourhood components analysis (Goldberger et al. 2004), as cvxml.core.method asks for it.
 
 Reference: J. Goldberger, S. Roweis, G. Hinton, R. Salakhutdinov, Neighbourhood Components Analysis, NIPS 2004, as
-described in the note.
+described in their note.
 """
 
 from __future__ import annotations

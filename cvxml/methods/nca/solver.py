@@ -30,7 +30,7 @@ WRITTEN = 1e-6  # of a distance: what its matrix may lose of it by rounding
 SHIFTS = (1e-2, 1e-4, 1e-6)  # of T: how far inside the dual cone the interior rows are looked for
 
 
-@dataclass
+@dataclass(eq=False)
 class Run:
     """One descent from one start, in the coordinates."""
 

@@ -28,7 +28,7 @@ def local(given: Instance, metrics: FloatArray, i: int) -> FloatArray:
 def _margins(given: Instance, metrics: FloatArray) -> list[float]:
     """<M(x_i), H_t> of every triplet."""
     X, found = given.X, []
-    for i, j, l in given.triplets().tolist():  # noqa: E741 (the paper's l)
+    for i, j, l in given.triplets().tolist():
         M, far, near = local(given, metrics, i), X[i] - X[l], X[i] - X[j]
         found.append(float(far @ M @ far - near @ M @ near))
     return found
@@ -47,7 +47,7 @@ def evaluate(given: Instance, M: FloatArray) -> dict[str, Any]:
     X, metrics = given.X, blocks_of(M, given.m)
     margins = np.array(_margins(given, metrics))
     slope = 2 * given.alpha1 * metrics
-    for (i, j, l), v in zip(given.triplets().tolist(), margins.tolist(), strict=True):  # noqa: E741
+    for (i, j, l), v in zip(given.triplets().tolist(), margins.tolist(), strict=True):
         far, near = X[i] - X[l], X[i] - X[j]
         slope = slope - (v < 1) * given.W[i][:, None, None] * (np.outer(far, far) - np.outer(near, near))
     for i, j in given.targets.tolist():

@@ -20,7 +20,7 @@ FURTHEST = 1e30  # of a spread of points and anchors: as of points alone
 LARGEST = 1e15  # of a weight without a unit, of a similarity, and of their inverses
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Instance(Compared):
     """Checked data. smooth: the problem of the weights, None where they were given without anchors."""
 

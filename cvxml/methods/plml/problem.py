@@ -61,7 +61,7 @@ def problem(
     M_at = {i: sum(W[i, b] * M[b] for b in range(m)) for i in sorted({*triplets[:, 0].tolist()})}
     #: M_b psd,  xi >= 0 | \mathbf{M}_b \succeq 0, \quad \xi \ge 0
     constraints = [*(M_b >> 0 for M_b in M), xi >= 0]
-    for t, (i, j, l) in enumerate(triplets.tolist()):  # noqa: E741 (the paper's l)
+    for t, (i, j, l) in enumerate(triplets.tolist()):
         #: H_t = (x_i - x_l)(x_i - x_l)^T - (x_i - x_j)(x_i - x_j)^T
         #:   | H_t = (\mathbf{x}_i - \mathbf{x}_l)(\mathbf{x}_i - \mathbf{x}_l)^T
         #:     - (\mathbf{x}_i - \mathbf{x}_j)(\mathbf{x}_i - \mathbf{x}_j)^T
@@ -87,7 +87,7 @@ def dual(
     d, m = X.shape[1], W.shape[1]
     c = cp.Variable(len(triplets), name="c")
     S = [cp.Variable((d, d), symmetric=True, name=f"S_{b}") for b in range(m)]
-    i, j, l = triplets.T  # noqa: E741
+    i, j, l = triplets.T
     H = np.einsum("ta,tb->tab", X[i] - X[l], X[i] - X[l]) - np.einsum("ta,tb->tab", X[i] - X[j], X[i] - X[j])
     e = X[pairs[:, 0]] - X[pairs[:, 1]]
     paid = []

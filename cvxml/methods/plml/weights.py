@@ -28,7 +28,7 @@ MAX_ITER = 20000
 OFTEN = 10  # steps between two looks at the gap
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Smooth:
     """The problem: points X (n, d), anchors U (m, d), a symmetric similarity (n, n) >= 0, and two weights."""
 

@@ -18,7 +18,7 @@ from cvxml.methods.ssvm.point import Point, point_at, rescaled
 from cvxml.methods.ssvm.step import StepSolver
 
 
-@dataclass
+@dataclass(eq=False)
 class Run:
     """One run of CCCP from one start."""
 

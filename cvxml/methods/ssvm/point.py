@@ -14,7 +14,7 @@ from cvxml.methods.ssvm.nearest import Nearest, nearest
 EPS = float(np.finfo(float).eps)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Point:
     """What the two inferences say at W."""
 

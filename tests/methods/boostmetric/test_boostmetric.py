@@ -20,7 +20,7 @@ from cvxml.family.threshold import BELOW
 from cvxml.methods import get
 from cvxml.methods.boostmetric import threshold
 from cvxml.oracle.saved import recertify
-from tests.instances import NOT_OPTIMAL, fractions, random_data, real_data
+from tests.instances import fractions, random_data, real_data
 from tests.methods.frobmetric.test_frobmetric import triplets
 from tests.methods.rtml.test_rtml import outer
 from tests.recomputed import assert_proved, assert_refused, dual_of, recompute
@@ -77,7 +77,7 @@ def test_zero_is_optimal_from_the_largest_eigenvalue_of_the_mean_of_H(share: flo
     H = outer(X, triplets(y, X, 2))
     v = share * float(np.linalg.eigvalsh(np.mean(H, axis=0))[-1])
     report = cvxml.check("boostmetric", X, y, np.zeros((4, 4)), v=v, n_neighbors=2)
-    assert report.verdict in ((Verdict.CERTIFIED,) if share > 1 else NOT_OPTIMAL)
+    assert report.verdict is (Verdict.CERTIFIED if share > 1 else Verdict.CLOSE)  # 7e-4 of the scale
 
 
 def test_any_prices_bound_any_metric() -> None:
@@ -134,6 +134,7 @@ def test_v_star_lies_between_its_sides(data: tuple[Any, Any]) -> None:
     assert best_of_v(X, found) == pytest.approx(low, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_below_v_star_there_is_no_optimum_and_nothing_that_looks_like_one() -> None:
     X, y = real_data("wine", 40)
     low, high, M, _ = threshold(X, y)
@@ -160,7 +161,7 @@ def test_the_direction_proves_it_in_rationals() -> None:
     values, vectors = np.linalg.eigh(threshold(X, y).metric)
     root = fractions(vectors * np.sqrt(np.maximum(values, 0)))
     z, trace = fractions(X) @ root, np.sum(root * root)
-    margins = [np.sum((z[i] - z[l]) ** 2) - np.sum((z[i] - z[j]) ** 2) for i, j, l in found]  # noqa: E741
+    margins = [np.sum((z[i] - z[l]) ** 2) - np.sum((z[i] - z[j]) ** 2) for i, j, l in found]
     assert min(margins) > v * trace
     given = METHOD.instance(X, y, v=v)
     M = (root @ root.T).astype(float)
@@ -267,7 +268,9 @@ def test_another_v_is_named() -> None:
     theirs = cvxml.solve("boostmetric", X, y, v=0.2, tol=1e-9)
     report = cvxml.check("boostmetric", X, y, theirs.metric, v=0.4)
     assert report.verdict is Verdict.REFUTED
-    assert any("another v" in line for line in report.diagnosis)
+    (said,) = (line for line in report.diagnosis if "another v" in line)
+    assert said.endswith(" (asked: 0.4)")
+    assert float(said.split("v = ")[1].split()[0]) == pytest.approx(0.2, rel=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -295,6 +298,7 @@ def test_the_estimator_takes_triplets() -> None:
     np.testing.assert_allclose(model.get_mahalanobis_matrix(), known.metric, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("solver", ["fast", "clarabel"])
 def test_a_saved_file_is_proved_without_the_package(solver: str, tmp_path: Path) -> None:
     X, y = real_data("iris", 24)

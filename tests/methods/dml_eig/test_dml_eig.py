@@ -70,6 +70,7 @@ def test_the_optimum_is_that_of_cvxpy_from_scratch(seed: int) -> None:
     assert cvxml.check("dml_eig", X, y, A, tol="loose").verdict is Verdict.CERTIFIED
 
 
+@pytest.mark.slow
 @given(seeds)
 @settings(max_examples=30, deadline=None)
 def test_any_weights_bound_any_metric(seed: int) -> None:
@@ -194,6 +195,7 @@ def misread() -> dict[str, tuple[np.ndarray, Any, Any]]:
     return {name: (M, X, y) for name, M in made.items()}
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("name", misread())
 def test_a_misreading_is_named(name: str) -> None:
     M, X, y = misread()[name]
@@ -207,6 +209,7 @@ def test_every_misreading_is_tested() -> None:
     assert set(get("dml_eig").MISREADINGS) == set(misread())
 
 
+@pytest.mark.slow
 def test_the_minimum_is_off_by_no_more_than_its_rounding() -> None:
     """Two pairs are next to equally near: which one is nearest, rounding cannot tell."""
     u, v = np.array([3.0, 5.0]), np.array([5.0, -3.0])

@@ -25,15 +25,15 @@ def triplets(y: Any, X: Any, k: int) -> list[tuple[int, int, int]]:
     for i in range(len(X)):
         near = sorted(range(len(X)), key=lambda j: (np.sum((X[i] - X[j]) ** 2), j))
         own = [j for j in near if y[j] == y[i] and j != i][:k]
-        rest = [l for l in near if y[l] != y[i]][:k]  # noqa: E741
-        found += [(i, j, l) for j in own for l in rest]  # noqa: E741
+        rest = [l for l in near if y[l] != y[i]][:k]
+        found += [(i, j, l) for j in own for l in rest]
     return found
 
 
 def value(X: Any, y: Any, k: int, C: float, M: Any) -> float:
     """The objective, one triplet after another."""
     X, losses = np.asarray(X), []
-    for i, j, l in triplets(y, X, k):  # noqa: E741
+    for i, j, l in triplets(y, X, k):
         far, near = X[i] - X[l], X[i] - X[j]
         losses.append(max(0.0, 1 - far @ M @ far + near @ M @ near))
     return float(np.sum(np.square(M)) / 2 + C * np.mean(losses))
@@ -62,7 +62,7 @@ def test_against_cvxpy_from_scratch(data: tuple[Any, Any]) -> None:
     M = cp.Variable((X.shape[1],) * 2, PSD=True)
     H = [
         np.outer(X[i] - X[l], X[i] - X[l]) - np.outer(X[i] - X[j], X[i] - X[j])
-        for i, j, l in triplets(y, X, k)  # noqa: E741
+        for i, j, l in triplets(y, X, k)
     ]
     losses = cp.sum(cp.hstack([cp.pos(1 - cp.trace(M @ h)) for h in H]))
     optimum = cp.Problem(cp.Minimize(cp.sum_squares(M) / 2 + C / len(H) * losses)).solve(cp.CLARABEL)

@@ -20,7 +20,8 @@ from sklearn.exceptions import ConvergenceWarning
 import cvxml
 from cvxml import datasets
 from cvxml.core.report import Verdict
-from cvxml.core.result import TOLERANCES, Status
+from cvxml.core.result import Status
+from cvxml.core.tolerance import TOLERANCES
 from cvxml.methods.glml.certify import best_dual, certify_at, sign_of
 from cvxml.methods.glml.curvature import curvature
 from cvxml.methods.glml.instance import instance
@@ -135,6 +136,7 @@ def collinear_wine() -> tuple[np.ndarray, np.ndarray]:
     return np.column_stack([X, X[:, 0] + X[:, 1]]), y[two]
 
 
+@pytest.mark.slow
 def test_a_sum_of_two_features_is_certified_only_where_it_is_true() -> None:
     """In double precision B of these data has nothing to do with B: its rounding is that of Sigma^-1, 1e9."""
     X, y = collinear_wine()
@@ -175,6 +177,7 @@ def squeezed(spread: float) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray
             yield X @ turn, np.repeat([0, 1], 8), X[:8].mean(axis=0) @ turn
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("spread", [1e-3, 1e-5, 3e-6, 1e-7])
 def test_flat_classes_are_certified_only_where_it_is_true(spread: float) -> None:
     proved = 0

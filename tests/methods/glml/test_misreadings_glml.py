@@ -116,6 +116,7 @@ def test_the_loops_themselves_make_no_mistake(seed: int) -> None:
         assert report.diagnosis == ()
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("name", MADE)
 @pytest.mark.parametrize("seed", range(3))
 def test_a_misreading_is_named(name: str, seed: int) -> None:
@@ -128,6 +129,7 @@ def test_a_misreading_is_named(name: str, seed: int) -> None:
         assert any(MISREADINGS[name].sentence in line for line in report.diagnosis), report.diagnosis
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["no_difference", "no_alpha"])
 def test_a_misreading_is_named_for_definite_and_indefinite_B(name: str) -> None:
     X, y = data(0)
@@ -140,6 +142,7 @@ def test_a_misreading_is_named_for_definite_and_indefinite_B(name: str) -> None:
     assert found == {True, False}
 
 
+@pytest.mark.slow
 def test_d_plus_and_d_minus_left_out_is_named_where_it_matters() -> None:
     X, y = data(0)
     named = 0
@@ -184,6 +187,7 @@ def test_any_optimum_of_a_misreading_is_named_where_there_are_many() -> None:
     assert len(report.diagnosis) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("d", [2, 3, 5])
 def test_random_wrong_metrics_get_no_diagnosis(d: int) -> None:
     rng = np.random.default_rng(d)

@@ -51,7 +51,7 @@ PRIOR0 = random_metric(np.random.default_rng(7), 3)
 
 def dual_value(p: Any, lam_S: FloatArray, lam_D: FloatArray) -> float:
     """As the paper would print it, by loops; nan where it is not feasible."""
-    (u, l), Z = p.bounds, np.linalg.inv(p.prior)  # noqa: E741
+    (u, l), Z = p.bounds, np.linalg.inv(p.prior)
     for (i, j), lam in zip(p.pairs.similar, lam_S, strict=True):
         Z = Z + lam * outer(p.X[i] - p.X[j])
     for (i, j), lam in zip(p.pairs.dissimilar, lam_D, strict=True):

@@ -13,7 +13,7 @@ import cvxml
 from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
 from cvxml.methods.itml import instance
-from tests.instances import NOT_OPTIMAL, objective_of, random_data, real_data
+from tests.instances import objective_of, random_data, real_data
 from tests.methods.itml.problems import dual_value, outer, random_metric, solved
 
 ONE = {"similar": [[0, 1]], "dissimilar": []}
@@ -44,7 +44,7 @@ def test_one_pair_on_a_line_by_hand(gamma: float, prior: float) -> None:
 def test_pairs_along_different_axes_do_not_meet() -> None:
     """For one similar pair along the first axis and one dissimilar along the second, each entry is that of a line."""
     X = np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 1.0]])
-    gamma, u, l = 0.7, 1.0, 6.0  # noqa: E741
+    gamma, u, l = 0.7, 1.0, 6.0
     pairs = {"similar": [[0, 1]], "dissimilar": [[0, 2]]}
     solution = solved(X, gamma=gamma, bounds=(u, l), pairs=pairs)
     expected = [(1 + gamma) / (1 + gamma * 4 / u), (1 + gamma) / (1 + gamma / l)]
@@ -62,7 +62,7 @@ def built_from_kkt(seed: int, d: int = 4, n: int = 9) -> tuple[FloatArray, Float
     rng.shuffle(index)
     pairs = {"similar": index[:12], "dissimilar": index[12:24]}
     D = {k: [float((X[i] - X[j]) @ A @ (X[i] - X[j])) for i, j in v] for k, v in pairs.items()}
-    u, l = float(np.median(D["similar"])), float(np.median(D["dissimilar"]))  # noqa: E741
+    u, l = float(np.median(D["similar"])), float(np.median(D["dissimilar"]))
     push = np.zeros((d, d))
     for (i, j), D_ij in zip(pairs["similar"], D["similar"], strict=True):
         push += max(1 / u - 1 / D_ij, 0) * outer(X[i] - X[j])
@@ -165,6 +165,7 @@ def test_weak_duality_for_any_metric_and_any_dual(seed: int, log_gamma: float, l
     assert again.lower_bound == pytest.approx(proof.lower_bound, rel=1e-9, abs=proof.rounding)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10**6), st.floats(-2, 0.5))
 def test_prices_near_the_best_prove_nearly_as_much(seed: int, log_noise: float) -> None:
@@ -197,7 +198,7 @@ def test_the_bound_is_the_dual_and_the_gap_a_sum_of_parts(params: dict[str, Any]
         def phi(r: Any) -> Any:
             return r - 1 - np.log(r)
 
-        at, (u, l), gamma = cvxml.evaluate("itml", X, y, A, **params), p.bounds, p.gamma  # noqa: E741
+        at, (u, l), gamma = cvxml.evaluate("itml", X, y, A, **params), p.bounds, p.gamma
         Z = np.linalg.inv(p.prior)
         for (i, j), lam in zip([*p.pairs.similar, *p.pairs.dissimilar], [*lam_S, *-lam_D], strict=True):
             Z = Z + lam * outer(X[i] - X[j])
@@ -268,6 +269,7 @@ def test_the_radius_is_attained_where_one_eigenvalue_takes_the_whole_gap(log_rat
     assert proof.radius == pytest.approx(np.linalg.norm(A - prior), rel=1e-5)
 
 
+@pytest.mark.slow
 def test_wrong_metrics_are_refuted() -> None:
     X, y = random_data(5, n=14, d=3)
     best = solved(X, y)
@@ -276,7 +278,8 @@ def test_wrong_metrics_are_refuted() -> None:
     for wrong in (np.eye(3), 1.01 * best.metric, 0.99 * best.metric, tilted, 0 * best.metric, rank_one,
                   np.diag(np.diag(best.metric)), best.metric - 2 * np.eye(3)):  # fmt: skip
         report = cvxml.check("itml", X, y, wrong)
-        assert report.verdict in NOT_OPTIMAL
+        # 8e-5 of the scale; a multiple is nearer, and its factor is named
+        assert report.verdict is (Verdict.CLOSE if wrong is tilted else Verdict.REFUTED)
         str(report)
         report.to_json()
     assert cvxml.check("itml", X, y, best.metric, tol="strict").verdict is Verdict.CERTIFIED

@@ -47,6 +47,7 @@ DEGENERATE: dict[str, tuple[FloatArray, Any, dict[str, Any]]] = {
 }
 
 
+@pytest.mark.quick(6)
 @pytest.mark.parametrize("case", DEGENERATE)
 def test_degenerate_data(case: str) -> None:
     X, y, params = DEGENERATE[case]
@@ -67,6 +68,7 @@ def test_what_no_pair_shows_stays_as_in_the_prior() -> None:
     assert rotated.objective == pytest.approx(wide.objective, rel=1e-9)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**6), st.floats(-8, 8), st.floats(-6, 6), st.floats(-6, 6))
 def test_the_solver_certifies_whatever_the_parameters(
@@ -170,10 +172,11 @@ def test_each_projection_keeps_its_pair_and_lifts_the_dual() -> None:
     assert value > 0
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("gamma", [0.3, 4.0])
 def test_algorithm_1_as_printed_solves_another_problem(gamma: float) -> None:
     X, _ = random_data(6, n=10, d=3)
-    u, l = instance(X, None, pairs=FEW).bounds  # noqa: E741
+    u, l = instance(X, None, pairs=FEW).bounds
     printed = projections(X, sweeps=500, tol=1e-9, printed=True, pairs=FEW, gamma=gamma)
     assert not printed.converged
     other = solved(X, pairs=FEW, gamma=1.0, bounds=(u / gamma, l / gamma))

@@ -38,7 +38,7 @@ def trace_of_product(A: Rows, B: Rows) -> Fraction:
 
 def truth(p: Instance, A: np.ndarray, dual: dict[str, np.ndarray]) -> tuple[Fraction, Fraction]:
     """The objective at A, and the value of the dual."""
-    (u, l), gamma, d = map(Fraction, p.bounds), Fraction(p.gamma), len(A)  # noqa: E741
+    (u, l), gamma, d = map(Fraction, p.bounds), Fraction(p.gamma), len(A)
     prior_inverse, prior_det = inverse(fractions(p.prior))
     metric, Z = fractions(A), [row[:] for row in prior_inverse]
     above = trace_of_product(metric, prior_inverse) - log(inverse(metric)[1] / prior_det) - d
@@ -81,6 +81,7 @@ def problem(seed: int) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
     return X, y, params
 
 
+@pytest.mark.quick(8)
 @pytest.mark.parametrize("seed", range(35))
 def test_rounding_covers_the_condition_of_the_prior_and_of_the_metric(seed: int) -> None:
     X, y, params = problem(seed)

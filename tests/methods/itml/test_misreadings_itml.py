@@ -18,7 +18,7 @@ from tests.methods.itml.problems import FEW, N0, PAIRS0, PRIOR0, X1, Y1
 def as_metric_learn(X: FloatArray, pairs: dict[str, Any], gamma: float) -> FloatArray:
     """What that package computes: bounds from the full matrix of plain distances."""
     distances = np.linalg.norm(X[:, None] - X, axis=2)
-    u, l = np.percentile(distances, (5, 95))  # noqa: E741
+    u, l = np.percentile(distances, (5, 95))
     A, lam, xi = np.eye(X.shape[1]), {}, {}
     for _ in range(1000):
         for kind, sign, start in (("similar", 1.0, u), ("dissimilar", -1.0, l)):
@@ -40,7 +40,7 @@ def test_the_answer_of_metric_learn_is_named() -> None:
     report = cvxml.check("itml", X, None, A, **params)
     assert report.verdict is Verdict.REFUTED
     assert any("metric-learn" in line for line in report.diagnosis), report.diagnosis
-    u, l = np.percentile(np.linalg.norm(X[:, None] - X, axis=2), (5, 95))  # noqa: E741
+    u, l = np.percentile(np.linalg.norm(X[:, None] - X, axis=2), (5, 95))
     assert cvxml.check("itml", X, None, A, bounds=(u, l), **params).verdict is Verdict.CERTIFIED
 
 
@@ -90,6 +90,7 @@ def test_every_misreading_is_made() -> None:
     assert set(MADE) == set(METHOD.MISREADINGS)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("name", MADE)
 def test_a_misreading_is_named(name: str) -> None:
     asked, instead = MADE[name]

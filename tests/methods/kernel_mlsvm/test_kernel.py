@@ -25,6 +25,7 @@ def test_degree_one_is_the_linear_problem() -> None:
     assert np.linalg.norm(M - linear.metric) <= linear.certificate.radius + other.certificate.radius
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("params", KERNELS)
 def test_exact_and_iterative_agree_within_the_certified_gap(params: dict) -> None:
     X, y = random_data(1, n=18, d=3)
@@ -171,6 +172,7 @@ def test_only_the_metric_in_the_feature_space_has_to_be_psd() -> None:
     assert at_other == pytest.approx(at_best, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_a_small_direction_of_the_kernel_is_not_dropped() -> None:
     # a feature near 1e6 beside a binary one that alone separates: exactly representable, K has two directions
     n = 16

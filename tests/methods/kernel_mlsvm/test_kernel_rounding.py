@@ -28,6 +28,7 @@ KERNELS: list[dict[str, Any]] = [
 OFFSETS = [0.0, 10.0, 1e3, 1e5]
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("offset", OFFSETS)
 @pytest.mark.parametrize("params", KERNELS, ids=str)
 @pytest.mark.parametrize("lam", [0.1, 1e-3])
@@ -104,6 +105,7 @@ def test_exactly_is_not_said_of_another_metric() -> None:
     )
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("params", KERNELS, ids=str)
 @pytest.mark.parametrize("shape", ["graded", "many equal terms"])
 def test_no_entry_of_the_kernel_is_off_by_more_than_is_counted(params: dict[str, Any], shape: str) -> None:

@@ -228,6 +228,7 @@ def test_all_pairs_equally_far_have_an_optimum() -> None:
 # ---------------------------------------------------------------- misreadings, input, files
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     ("theirs", "asked", "says"),
     [
@@ -299,6 +300,7 @@ def test_the_estimator_takes_pairs() -> None:
     assert model.get_mahalanobis_matrix()[0, 0] == pytest.approx(2 + math.log(3), abs=1e-2)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("b", ["free", 2.0])
 def test_a_saved_file_is_proved_without_the_package(b: Any, tmp_path: Path) -> None:
     X, y = random_data(5, n=10, d=3, classes=2)
@@ -311,3 +313,15 @@ def test_a_saved_file_is_proved_without_the_package(b: Any, tmp_path: Path) -> N
         code, said = recompute(path, dual=dual)
         assert code != 0
         assert "leaves what is allowed" in said if k == 0 else "balance" in said or b != "free"
+
+
+@pytest.mark.parametrize("asked", [1.0, "free"])
+def test_another_b_is_named_with_its_value(asked: Any) -> None:
+    """In three features: with one, every metric is optimal for some b."""
+    X, y = random_data(8, 14, 3, 2)
+    theirs = cvxml.solve("ldml", X, y, b=3.0, tol=1e-10).metric
+    report = cvxml.check("ldml", X, y, theirs, b=asked)
+    assert report.verdict is Verdict.REFUTED
+    (said,) = (line for line in report.diagnosis if "another b" in line)
+    assert float(said.split("b = ")[1].split()[0]) == pytest.approx(3.0, rel=1e-3)
+    assert said.endswith(f"(asked: {asked:g})" if asked != "free" else "(asked: free)")

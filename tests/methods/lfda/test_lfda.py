@@ -126,7 +126,7 @@ def test_s_b_is_no_less_than_fishers() -> None:
 
 @pytest.mark.parametrize("s", [-1.0, 0.0, 1e-300, 0.3, 1.0, 3.0, 30.0, 1e300, np.inf, -np.inf])
 def test_any_s_bounds_any_metric(s: float) -> None:
-    l = eigh(*scatters(X, Y, 3)[::-1])[0]  # noqa: E741
+    l = eigh(*scatters(X, Y, 3)[::-1])[0]
     proof = cvxml.certify("lfda", X, Y, np.eye(4), {"s": np.array([s])}, **GIVEN)
     printed = -(2 * s + np.maximum(l - s, 0).sum()) if np.isfinite(s) else -np.inf
     assert proof.lower_bound == pytest.approx(max(printed, -l.sum()), rel=1e-9)
@@ -303,7 +303,7 @@ def test_a_tie_within_the_range_changes_nothing() -> None:
     points = np.concatenate([2 * square, up, 6 * square, up])
     y = np.repeat([0, 1], 6)
     found = cvxml.solve("lfda", points, y, n_components=2, n_neighbors=2, embedding="orthonormal")
-    l = cvxml.evaluate("lfda", points, y, found.metric, n_components=2, n_neighbors=2).l  # noqa: E741
+    l = cvxml.evaluate("lfda", points, y, found.metric, n_components=2, n_neighbors=2).l
     tied = int(np.argmin(np.abs(np.diff(l))))
     assert abs(np.diff(l)[tied]) < 1e-9 * l[0]
     r = {0: 2, 1: 1}[tied]
@@ -452,6 +452,7 @@ def mistakes() -> dict[str, FloatArray]:
     }
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("name", mistakes())
 def test_a_mistake_is_named(name: str) -> None:
     report = cvxml.check("lfda", X, Y, mistakes()[name], **GIVEN)
@@ -472,6 +473,7 @@ def test_mistakes_of_other_parameters_are_named() -> None:
         assert MISREADINGS[name].sentence in report.diagnosis[0]
 
 
+@pytest.mark.slow
 def test_what_metric_learn_computes_is_named() -> None:
     points, y = real_data("iris")
     wrong = by_metric_learn(points, y, 2)

@@ -91,6 +91,7 @@ def test_three_points_on_a_line_by_hand(method: str) -> None:
     assert solution.dual["price"] == pytest.approx([price], rel=1e-4)
 
 
+@pytest.mark.quick(3)
 @every_hinge
 @pytest.mark.parametrize("mu", [0.2, 0.5, 0.95])
 def test_the_optimum_is_that_of_cvxpy_from_scratch(method: str, mu: float) -> None:
@@ -105,6 +106,7 @@ def test_the_optimum_is_that_of_cvxpy_from_scratch(method: str, mu: float) -> No
     assert cvxml.check(method, X, y, M, mu=mu, n_neighbors=2).verdict is Verdict.CERTIFIED
 
 
+@pytest.mark.slow
 @every_hinge
 @given(seeds)
 @settings(max_examples=25, deadline=None)
@@ -158,6 +160,7 @@ def test_the_optimality_conditions_hold(method: str) -> None:
     assert abs(np.sum(Z * M)) <= 1e-8 * solution.objective
 
 
+@pytest.mark.quick(1)
 @every_hinge
 def test_all_triplets_are_covered_though_few_are_used(method: str) -> None:
     X, y = real_data("wine")
@@ -172,6 +175,7 @@ def test_all_triplets_are_covered_though_few_are_used(method: str) -> None:
     assert solution.status is Status.CONVERGED
 
 
+@pytest.mark.quick(1)
 @every_hinge
 @pytest.mark.parametrize("solver", ["clarabel", "scs"])
 def test_literal_constraint_generation_ends_at_the_optimum_of_all(method: str, solver: str) -> None:
@@ -209,6 +213,7 @@ def degenerate() -> dict[str, tuple[Any, Any, dict[str, Any]]]:
     }
 
 
+@pytest.mark.quick(11)
 @every_hinge
 @pytest.mark.parametrize("case", degenerate())
 def test_degenerate_data(method: str, case: str) -> None:
@@ -333,6 +338,7 @@ def misread_data(name: str = "") -> tuple[Any, Any]:
     return unit * (2 * rng.standard_normal((n, 2)) * noise + apart * y[:, None]), y
 
 
+@pytest.mark.quick(1)
 @every_hinge
 @pytest.mark.parametrize("name", misreadings(*misread_data()))
 def test_a_misreading_made_with_cvxpy_is_named(method: str, name: str) -> None:
@@ -345,6 +351,7 @@ def test_a_misreading_made_with_cvxpy_is_named(method: str, name: str) -> None:
     assert any(sentence in said for said in report.diagnosis), report.diagnosis
 
 
+@pytest.mark.quick(1)
 @every_hinge
 def test_the_other_hinge_is_named(method: str) -> None:
     X, y = misread_data()
@@ -362,6 +369,7 @@ def test_every_misreading_is_tested() -> None:
         assert set(get(method).MISREADINGS) == {*misreadings(*misread_data()), *others}
 
 
+@pytest.mark.slow
 def test_one_impostor_of_each_target_in_place_of_all_is_named() -> None:
     """max for sum; what any other metric leaves is never said to be less than it is."""
     X, y = misread_data("ten")
@@ -405,6 +413,7 @@ def pulled(listed: Any) -> list[Any]:
     return sorted({(i, j) for i, j, _ in listed})
 
 
+@pytest.mark.quick(1)
 @every_hinge
 @pytest.mark.parametrize("mu", [0.7, 0.9])  # of less 0 is optimal
 def test_given_triplets_are_solved_like_cvxpy_from_scratch(method: str, mu: float) -> None:
@@ -458,6 +467,7 @@ def test_what_is_no_list_of_triplets_is_refused() -> None:
         cvxml.solve("lmnn", X, None)
 
 
+@pytest.mark.slow
 def test_given_triplets_the_other_way_around_are_named() -> None:
     X, listed = compared(11, count=60)
     other = cvxml.solve("lmnn", X, None, mu=0.9, triplets=[(i, far, j) for i, j, far in listed], tol=1e-8)
@@ -477,6 +487,7 @@ def test_without_triplets_the_dual_is_zero(method: str) -> None:
     assert primal.solve(solver="CLARABEL") == pytest.approx(0, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_a_tie_never_refutes_unless_targets_are_given() -> None:
     X = np.array([[0.0], [1.0], [-1.0], [3.0], [4.0], [5.0]])
     y = [0, 0, 0, 1, 1, 1]

@@ -23,7 +23,7 @@ from cvxml.core.result import Status
 from cvxml.family import logdet_path
 from cvxml.methods import get
 from tests.cli.commands import Cli
-from tests.instances import NOT_OPTIMAL, random_data, real_data
+from tests.instances import random_data, real_data
 from tests.recomputed import assert_proved, assert_refused, dual_of
 
 # one comparison that counts: a near pair 3 along the first axis, a far one 1 along the other
@@ -111,8 +111,9 @@ def test_from_kkt(seed: int) -> None:
     assert solution.objective == pytest.approx(best, rel=1e-8)
     assert np.linalg.norm(solution.metric - known.M) <= solution.certificate.radius * (1 + 1e-6) + 1e-9
     assert cvxml.check("lsml", known.X, None, known.M, **given).verdict is Verdict.CERTIFIED
-    wrong = cvxml.check("lsml", known.X, None, 1.01 * known.M, diagnosed=False, **given)
-    assert wrong.verdict in NOT_OPTIMAL
+    for factor, verdict in ((1.004, Verdict.CLOSE), (1.1, Verdict.REFUTED)):
+        wrong = cvxml.check("lsml", known.X, None, factor * known.M, diagnosed=False, **given)
+        assert wrong.verdict is verdict
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -255,6 +256,7 @@ def asked(changes: dict[str, Any]) -> tuple[Any, Any, Any, dict[str, Any]]:
     return X, y, get("lsml").instance(X, y, **params), params
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("mistake", "says"),
     [
@@ -358,6 +360,7 @@ def test_the_estimator_takes_quadruplets() -> None:
         cvxml.LSML().fit(X, y, weights=w)
 
 
+@pytest.mark.slow
 def test_a_saved_file_is_proved_without_the_package(tmp_path: Path) -> None:
     X, y = real_data("iris", 24)
     path = tmp_path / "solution.json"

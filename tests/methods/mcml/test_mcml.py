@@ -21,7 +21,7 @@ from cvxml.family.mixing import Anchors
 from cvxml.family.softmax import Objective, OfDiagonal, Softmaxes
 from cvxml.family.symmetric import svec
 from cvxml.methods.mcml import METHOD, weights
-from tests.instances import NOT_OPTIMAL, objective_of, random_data
+from tests.instances import objective_of, random_data
 from tests.methods.mcml.problems import SETS, Data, solved
 
 every_set = pytest.mark.parametrize("name", SETS)
@@ -377,7 +377,7 @@ def test_another_metric_is_refuted(wrong: float) -> None:
     X, y = SETS["random"]
     metric = wrong * solved("random").metric
     report = cvxml.check("mcml", X, y, metric, diagnosed=False)
-    assert report.verdict in NOT_OPTIMAL
+    assert report.verdict == ("close" if abs(wrong - 1) < 0.1 else "refuted")
     assert report.witness is not None
     better = objective_of("mcml", X, y, metric) - objective_of("mcml", X, y, report.witness.metric)
     assert better == pytest.approx(report.witness.better_by, rel=1e-6)

@@ -89,6 +89,7 @@ def hostile_to_the_cone() -> Data:
     return np.column_stack([X, np.concatenate([rng.permutation(np.linspace(-2, 2, n)) for n in UNEVEN])]), y
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("name", MADE)
 def test_the_answer_of_a_misreading_is_named(name: str) -> None:
     X, y = hostile_to_the_cone() if name in ("no_cone", "diagonal") else data()
@@ -105,6 +106,7 @@ def test_every_misreading_is_made_here() -> None:
     assert set(MADE) == set(METHOD.MISREADINGS)
 
 
+@pytest.mark.slow
 def test_random_wrong_metrics_are_the_answer_of_nothing() -> None:
     X, y = data(d=3)
     rng = np.random.default_rng(0)

@@ -98,6 +98,7 @@ def test_a_free_row_counts() -> None:
     assert found.gap > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("m", [None, 1, 2])
 def test_check_certifies_what_is_stationary_and_refutes_another(m: int | None) -> None:
     X, Y = data(0 if m is None else 2)

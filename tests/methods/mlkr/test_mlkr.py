@@ -94,6 +94,7 @@ def test_gradients_are_those_of_the_error() -> None:
 # ---------------------------------------------------------------- the convex step
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("scale", [0.3, 2.0])
 def test_the_step_touches_the_error_and_lies_above_it_and_its_dual_is_its_own(scale: float) -> None:
     points, y = data(1, n=8, d=2)
@@ -187,6 +188,7 @@ def test_units_of_single_features_and_of_targets_do_not_matter(unit: float) -> N
     assert other.objective == pytest.approx(49 * BEST.objective, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_a_mean_is_the_same_and_claims_are_judged() -> None:
     assert cvxml.check("mlkr", X, Y, BEST.metric).verdict is Verdict.CERTIFIED
     report = cvxml.check("mlkr", X, Y, BEST.metric, claim="optimal")
@@ -266,7 +268,7 @@ def test_targets_are_kept_as_they_are_in_files(tmp_path: Any) -> None:
         (None, "y is None"),
         (["a"] * 14, "real numbers"),
         (np.ones(13), "13 numbers"),
-        (np.ones((14, 1)), "one-dimensional"),
+        (np.ones((14, 2)), "one-dimensional"),
         ([math.nan] * 14, "NaN"),
         (np.ones(14), "the same for all points"),
     ],

@@ -53,6 +53,7 @@ def test_on_a_line_by_hand(C: float) -> None:
     assert solution.metric[0, 0] == pytest.approx(best, rel=1e-6, abs=1e-9)
 
 
+@pytest.mark.quick(2)
 @EVERY
 def test_against_cvxpy_from_scratch_and_by_all_permutations(measure: str) -> None:
     """The worst ranking as a maximum over all permutations."""
@@ -114,6 +115,7 @@ def test_rankings_that_differ(P: int, N: int, count: int) -> None:
     assert len(rankings(range(P), range(P, P + N))) == count
 
 
+@pytest.mark.quick(1)
 @EVERY
 def test_up_to_some_weight_0_is_optimal(measure: str) -> None:
     """And a little above it is not: then the fast solver finds another metric, and 0 is refuted."""
@@ -263,6 +265,7 @@ SOLVED: dict[str, dict[str, Any]] = {  # instead, of 6 points with 2 features
 }
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("name", MISREADINGS)
 def test_a_misreading_is_the_problem_that_it_says(name: str) -> None:
     """Its optimum is that of the misread objective, by all permutations, is refuted, and looked for."""
@@ -276,7 +279,9 @@ def test_a_misreading_is_the_problem_that_it_says(name: str) -> None:
     for size in (1e-3, 1e-1, 0.5):
         turn = np.eye(2) + size * rng.standard_normal((2, 2))
         assert misread(name, turn @ metric @ turn.T, *asked) >= best - 1e-8 * best
-    assert cvxml.check("mlr", X, y, metric, diagnosed=False, **params).verdict in NOT_OPTIMAL
+    assert cvxml.check("mlr", X, y, metric, diagnosed=False, **params).verdict is (
+        Verdict.REFUTED if name in ("zero_one", "auc") else Verdict.CLOSE
+    )
     stated = MISREADINGS[name].problem
     assert stated is not None
     other = stated(Question(X, y, metric, 1e-6, params))

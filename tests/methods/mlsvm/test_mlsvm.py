@@ -70,6 +70,7 @@ def test_the_bound_holds_for_every_metric_near_and_far() -> None:
             assert objective_of("mlsvm", X, y, other, lam=0.1) >= solution.lower_bound
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("lam", [1.0, 1e3, 1e8])
 def test_the_scale_trap(lam: float) -> None:
     # raw iris at lam = 1: the scale is 1e-6 of the objective; at 1e8, 1e-14: a difference of objectives has no digit
@@ -99,6 +100,7 @@ def test_zero_is_certified_where_it_is_optimal() -> None:
         assert report.verdict is Verdict.REFUTED
 
 
+@pytest.mark.slow
 def test_ties_without_lists_never_refute() -> None:
     X, y = real_data("iris", standardized=False)
     wrong = np.eye(4)
@@ -161,6 +163,7 @@ def test_algorithm_1_starts_in_the_ball_of_the_paper() -> None:
         algorithm1(X, y, lam=0.1, n_steps=1, start=1.01 * on_it)
 
 
+@pytest.mark.slow
 def test_the_misprint_stalls_and_the_correction_does_not() -> None:
     X, y = random_data(7, n=60)
     corrected = algorithm1(X, y, lam=0.1, n_steps=1500, every=500)
@@ -182,6 +185,7 @@ def test_the_printed_step_erases_the_start() -> None:
     assert np.linalg.norm(corrected[1] - corrected[0]) > 1e-6
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("misreading", "lam_factor"), [("lam ||A||^2", 2.0), ("sum_i xi_i", 1 / 60), ("usable", None)]
 )
@@ -225,6 +229,7 @@ def test_a_warm_start_along_a_path_saves_work() -> None:
     assert warm.rel_gap <= 1e-6
 
 
+@pytest.mark.slow
 def test_where_rounding_exceeds_the_tolerance_nothing_is_certified() -> None:
     # at lam = 1e-16 the scale drowns in rounding: 2A* must not pass as optimal, nor A* itself be called so
     X, y = real_data("wine")
@@ -245,6 +250,7 @@ def test_a_symmetric_part_is_not_called_a_missing_projection() -> None:
     assert not any("P_+" in line for line in report.diagnosis)
 
 
+@pytest.mark.quick(6)
 @pytest.mark.parametrize("eps", [1e-2, 1e-3, 1e-4, 1e-5, 1e-8])
 @pytest.mark.parametrize("tol", ["strict", "normal", "loose"])
 def test_rounding_covers_what_cancels_in_nearly_collinear_features(eps: float, tol: str) -> None:

@@ -51,6 +51,7 @@ def project_row_slow(v: FloatArray, sign: FloatArray, cap: float) -> FloatArray:
     return result
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from([0.01, 0.3, 5.0]), st.booleans(), st.sampled_from([7, 45]))
 def test_project_rows_against_bisection(seed: int, cap: float, integers: bool, width: int) -> None:

@@ -125,6 +125,7 @@ def solved(p: Posed, **options: Any) -> cvxml.Solution:
         return cvxml.solve("mlsvm", p.X, p.y, lam=p.lam, neighbors=p.neighbors, max_iter=300, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(25))
 @pytest.mark.parametrize("shape", SHAPES)
 def test_rounding_covers_the_figures_of_a_solution(shape: str, seed: int) -> None:
@@ -154,6 +155,7 @@ def two_far_apart() -> tuple[FloatArray, np.ndarray]:
     return np.array([[0.0, 0], [0, 1], [9, 9], [9, 10]]), np.array([0, 0, 1, 1])
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("exact", [False, True])
 @pytest.mark.parametrize("method", ["mlsvm", "kernel_mlsvm"])
 @pytest.mark.parametrize("lam", [0.1, 1e-15, 1e-18, 1e-60])
@@ -184,6 +186,7 @@ def test_a_file_of_next_to_nothing_is_not_certified_where_the_optimum_is_zero() 
         assert not proof.proves(1e-3)
 
 
+@pytest.mark.quick(7)
 @pytest.mark.parametrize("seed", range(20))
 def test_zero_is_certified_by_prices_that_prove_it_in_fractions(seed: int) -> None:
     """Random labels: often no metric beats 0, and then prices with room for rounding show it."""
@@ -195,6 +198,7 @@ def test_zero_is_certified_by_prices_that_prove_it_in_fractions(seed: int) -> No
     assert solution.certificate.proves(1e-6)
 
 
+@pytest.mark.slow
 def test_a_lam_next_to_nothing_gives_a_metric_near_that_of_none() -> None:
     """Features of 1e8 with lam = 0.1, or of scales 1e-12, 1, 1e12: once the zero matrix, after many iterations."""
     rng = np.random.default_rng(0)
@@ -210,6 +214,7 @@ def test_a_lam_next_to_nothing_gives_a_metric_near_that_of_none() -> None:
     assert graded.n_iter < 2000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", ["poly", "rbf"])
 @pytest.mark.parametrize(("n", "places"), [(12, 1), (12, 2), (120, 2)])
 def test_neighbours_at_the_same_place_leave_nothing_to_learn_in_any_kernel(

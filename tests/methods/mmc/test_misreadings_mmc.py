@@ -13,7 +13,7 @@ import cvxml
 from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
 from cvxml.methods import get
-from tests.instances import NOT_OPTIMAL, random_data, real_data
+from tests.instances import random_data, real_data
 from tests.methods.mmc.problems import both, differences, distances, judged
 
 
@@ -100,6 +100,15 @@ def test_every_misreading_is_made(method: str) -> None:
     assert set(NAMES) == set(get(method).MISREADINGS)
 
 
+def test_a_full_metric_is_no_answer_of_a_diagonal_misreading() -> None:
+    """The optimum of a misreading over all metrics may beat that over the diagonal ones, whose answer it is not."""
+    X, y = random_data(11, n=16, d=3)
+    for name in ("squared", "plain_budget"):
+        report = judged("mmc:diagonal", X, y, misread(name, X, y, diagonal=False))
+        assert report.verdict is Verdict.REFUTED
+        assert not any(get("mmc:diagonal").MISREADINGS[name].sentence in line for line in report.diagnosis)
+
+
 @both
 def test_bfgs_itself_makes_no_mistake(method: str) -> None:
     X, y = random_data(11, n=16, d=3)
@@ -110,6 +119,7 @@ def test_bfgs_itself_makes_no_mistake(method: str) -> None:
     assert report.diagnosis == ()
 
 
+@pytest.mark.quick(3)
 @both
 @pytest.mark.parametrize("name", NAMES)
 def test_a_misreading_is_named(method: str, name: str) -> None:
@@ -135,6 +145,7 @@ def test_the_papers_newton_objective_has_half_the_solution() -> None:
     assert any(get("mmc:diagonal").MISREADINGS["half"].sentence in line for line in report.diagnosis)
 
 
+@pytest.mark.slow
 def test_a_vector_pinned_elsewhere_is_no_minimiser() -> None:
     """diag(0, 0, 1.2102, 1.2286), all pairs of iris, for sum_similar D - log sum_dissimilar sqrt(D): not by far."""
     X, y = real_data("iris", standardized=False)
@@ -150,6 +161,5 @@ def test_a_vector_pinned_elsewhere_is_no_minimiser() -> None:
     assert g(np.diag(best.metric) / 2) == pytest.approx(-5.47176, abs=1e-5)
     # whatever the multiple, it is off: its direction is no solution of the problem either
     report = judged("mmc:diagonal", X, y, np.diag(pinned) / (s @ pinned))
-    assert report.verdict in NOT_OPTIMAL
-    assert report.rel_gap is not None
-    assert report.rel_gap > 0.005
+    assert report.verdict is Verdict.CLOSE
+    assert report.rel_gap == pytest.approx(0.0086, rel=0.01)

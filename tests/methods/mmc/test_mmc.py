@@ -127,6 +127,7 @@ def test_optimality_conditions(method: str) -> None:
 # the proof
 
 
+@pytest.mark.quick(1)
 @both
 @settings(max_examples=80, deadline=None)
 @given(st.integers(0, 10**6), st.floats(-3, 3), st.sampled_from([1e-3, 1.0, 1e3]))
@@ -207,7 +208,7 @@ def test_rounding_covers_what_cancels_in_nearly_collinear_features(method: str, 
         missed = max(missed, abs(objective - proof.objective) / -objective)
         P = sum((1 / Fraction(value) for value in proof.dual["c"]), Fraction(0))
         mu = Fraction(-proof.lower_bound) ** 2 / P
-        (a, b), (_, e) = [[mu * S[k][l] - C[k][l] for l in range(2)] for k in range(2)]  # noqa: E741
+        (a, b), (_, e) = [[mu * S[k][l] - C[k][l] for l in range(2)] for k in range(2)]
         assert a >= 0
         assert e >= 0
         assert method == "mmc:diagonal" or a * e >= b * b
@@ -224,10 +225,10 @@ def exactly(X: FloatArray, y: Any, c: FloatArray, A: FloatArray) -> tuple[Any, A
             e = [a - b for a, b in zip(of[i], of[j], strict=True)]
             weight, to = (Fraction(1), S) if y[i] == y[j] else (Fraction(next(weights)), C)
             for k in range(2):
-                for l in range(2):  # noqa: E741
+                for l in range(2):
                     to[k][l] += weight * e[k] * e[l]
             if y[i] != y[j]:
-                D.append(sum(Fraction(A[k, l]) * e[k] * e[l] for k in range(2) for l in range(2)))  # noqa: E741
+                D.append(sum(Fraction(A[k, l]) * e[k] * e[l] for k in range(2) for l in range(2)))
     return C, S, D
 
 
@@ -362,6 +363,7 @@ def test_what_is_no_dual(method: str, c: Any) -> None:
 # what is not a metric within the budget
 
 
+@pytest.mark.quick(1)
 @both
 def test_beyond_the_budget_is_refuted_with_the_sum(method: str) -> None:
     X, y = random_data(1, n=16, d=3)

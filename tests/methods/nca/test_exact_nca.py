@@ -72,6 +72,7 @@ def test_a_free_row_counts() -> None:
     assert found.gap > 0
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(("m", "criterion"), [(1, "g"), (2, "g"), (1, "f")])
 def test_check_certifies_what_is_stationary_and_refutes_another(m: int, criterion: str) -> None:
     points, classes = random_data(3, n=24, d=3, classes=3)

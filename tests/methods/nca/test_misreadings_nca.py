@@ -149,6 +149,7 @@ def test_bfgs_itself_makes_no_mistake(criterion: str, m: int) -> None:
     assert report.diagnosis == ()
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(("name", "criterion", "m"), CASES)
 def test_a_misreading_is_named(name: str, criterion: str, m: int) -> None:
     X, y = data(8 if name == "plain" else 11)  # a finite optimum for each
@@ -158,6 +159,7 @@ def test_a_misreading_is_named(name: str, criterion: str, m: int) -> None:
     assert any(MISREADINGS[name].sentence in line for line in report.diagnosis), report.diagnosis
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("m", [1, 2])
 def test_points_that_single_precision_drops(m: int) -> None:
     X, y = data(11)
@@ -170,6 +172,7 @@ def test_points_that_single_precision_drops(m: int) -> None:
     assert MISREADINGS["dropped"].problem(Question(X, y, 1e-6 * A.T @ A, 1e-6, {"criterion": "g"})) is None
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("criterion", ["f", "g"])
 @pytest.mark.parametrize("m", [1, 2])
 def test_a_denominator_of_the_others_alone(criterion: str, m: int) -> None:
@@ -184,6 +187,7 @@ def test_a_denominator_of_the_others_alone(criterion: str, m: int) -> None:
     assert any(MISREADINGS["others"].sentence in line for line in report.diagnosis), report.diagnosis
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS)
 def test_soft_labels_have_misreadings_too(name: str) -> None:
     X, _ = data(11)
@@ -202,6 +206,7 @@ def test_a_metric_of_the_printed_cost_has_no_gradient_of_it() -> None:
     assert definitions.continuous_cost(X, s, A) < definitions.continuous_cost(X, s, 1.01 * A)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("criterion", ["f", "g"])
 @pytest.mark.parametrize(("m", "count"), [(1, 20), (2, 10)])
 def test_random_wrong_metrics_get_no_diagnosis(criterion: str, m: int, count: int) -> None:
@@ -214,6 +219,7 @@ def test_random_wrong_metrics_get_no_diagnosis(criterion: str, m: int, count: in
         assert report.diagnosis == ()
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("kind", ALL)
 def test_random_wrong_metrics_are_stationary_for_nothing(kind: str) -> None:
     X, y = data(1, d=3)

@@ -52,6 +52,7 @@ def naive_gradient(p: Instance, A: FloatArray) -> FloatArray:
 every_form = pytest.mark.parametrize(("criterion", "soft"), [(c, s) for c in "fg" for s in (False, True)])
 
 
+@pytest.mark.quick(1)
 @every_form
 @pytest.mark.parametrize("block", [1, 40, 1 << 17])
 @given(seed=seeds)
@@ -69,6 +70,7 @@ def test_the_fast_form_is_the_printed_one(criterion: str, soft: bool, block: int
     np.testing.assert_allclose(gradient, expected, rtol=1e-7, atol=noise)
 
 
+@pytest.mark.quick(1)
 @every_form
 @given(seed=seeds)
 @quick
@@ -160,6 +162,7 @@ def test_a_step_touches_the_objective_and_lies_above(criterion: str, soft: bool,
         assert pairs.value_and_gradient(other)[0] - value <= above + 1e-9 * (1 + abs(above))
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("criterion", ["f", "g"])
 def test_single_precision_and_threads_change_no_more_than_they_may(criterion: str) -> None:
     X, y = random_data(0, n=620, d=6)
@@ -185,6 +188,7 @@ def test_no_block_is_larger_than_it_says() -> None:
 # ---------------------------------------------------------------- the certificate
 
 
+@pytest.mark.quick(1)
 @every_form
 @given(seed=seeds)
 @settings(max_examples=40, deadline=None)
@@ -309,6 +313,7 @@ def recession(p: Instance, at: FloatArray, D: FloatArray) -> float:
     return total
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(("criterion", "seed"), [("g", 3), ("g", 1), ("f", 9), ("f", 6)])
 def test_interior_rows_exist_exactly_where_a_step_has_bounded_minimisers(criterion: str, seed: int) -> None:
     """Rows with Z > 0 say that the step grows in every direction; where one direction does not grow there are none."""

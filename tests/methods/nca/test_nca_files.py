@@ -46,6 +46,7 @@ def solved(case: str, **options: Any) -> Solution:
         return cvxml.solve("nca", X, y, **params, **options)
 
 
+@pytest.mark.quick(14)
 @pytest.mark.parametrize("suffix", ["json", "npz"])
 @pytest.mark.parametrize("options", [{}, {"max_iter": 2}, {"tol": 1e-10}], ids=str)
 @pytest.mark.parametrize("case", CASES)
@@ -121,6 +122,7 @@ def test_what_is_no_proof_is_refused_in_one_line(
     assert says in capsys.readouterr().out.splitlines()[0]
 
 
+@pytest.mark.slow
 def test_the_command_line(cli: Cli, tmp_path: Path) -> None:
     X, y = CASES["g"][0]
     (tmp_path / "poor.json").write_text(json.dumps({"X": X.tolist(), "y": y.tolist()}), encoding="utf-8")

@@ -66,6 +66,7 @@ def test_scs_solves_the_step_too() -> None:
         assert literal.value - 1e-6 <= problem.objective.value <= literal.value + 1e-3 * abs(literal.value)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("criterion", ["f", "g"])
 @pytest.mark.parametrize("solver", ["clarabel", "scs"])
 def test_cccp_never_ascends(criterion: str, solver: str) -> None:
@@ -85,6 +86,7 @@ def test_cccp_never_ascends(criterion: str, solver: str) -> None:
     assert solution.objective <= seen[-1] + 1e-12
 
 
+@pytest.mark.slow
 def test_what_is_certified_stationary_is_not_refuted_for_what_a_descent_finds() -> None:
     """CCCP creeps: its own step gains a thousandth, and a descent from there many times that."""
     solution = cvxml.solve("nca", X, Y, criterion="g", solver="clarabel", init="identity", tol=1e-3)
@@ -106,6 +108,7 @@ def test_a_step_that_ascends_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> No
 # ---------------------------------------------------------------- every class has two points
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("seed", range(6))
 def test_descent_reaches_the_global_optimum_of_pairs(seed: int) -> None:
     """The literal concave problem, its dual bound, and L-BFGS on A from four starts: one value, to 1e-8."""
@@ -131,6 +134,7 @@ def test_the_step_of_pairs_is_the_problem_itself() -> None:
             assert one.objective.value == pytest.approx(whole.objective.value, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_a_literal_run_of_pairs_is_optimal_after_a_step_and_check_says_so() -> None:
     points, y = two_of_each(2, n=14)
     solution = cvxml.solve("nca", points, y, criterion="g", solver="clarabel")

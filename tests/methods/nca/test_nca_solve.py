@@ -28,6 +28,7 @@ X, Y = random_data(0, n=60, d=3)
 POOR = random_data(7, n=14, d=3, classes=2)  # f has a finite optimum here
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("criterion", ["f", "g"])
 @pytest.mark.parametrize("m", [1, 2, 3])
 def test_a_stationary_metric_of_each_rank(criterion: str, m: int) -> None:
@@ -59,6 +60,7 @@ def test_a_stationary_metric_of_each_rank(criterion: str, m: int) -> None:
         assert report.verdict is Verdict.CERTIFIED
 
 
+@pytest.mark.slow
 def test_a_larger_rank_is_better_where_the_residual_says_so() -> None:
     data = random_data(3, n=60, d=3)
     low = cvxml.solve("nca", *data, criterion="g", n_components=1)
@@ -146,6 +148,7 @@ def test_lda_is_a_start_where_there_are_classes_enough() -> None:
         cvxml.solve("nca", np.eye(3, 4), None, similarity=[[0, 1, 0], [1, 0, 0], [0, 1, 0]], init="pca")
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(("criterion", "bound"), [("f", -60.0), ("g", 0.0)])
 def test_separable_data_have_no_best_metric(criterion: str, bound: float) -> None:
     points = X + 30 * np.outer(Y, [1, 0, 0])
@@ -225,6 +228,7 @@ def test_a_run_out_of_iterations_is_not_said_to_leave(monkeypatch: pytest.Monkey
         cvxml.solve("nca", X, Y, max_iter=2)
 
 
+@pytest.mark.slow
 def test_single_precision_comes_first_and_never_last() -> None:
     points, y = random_data(0, n=620, d=3)
     p = instance(points, y, criterion="g")
@@ -243,6 +247,7 @@ def test_single_precision_comes_first_and_never_last() -> None:
 # ---------------------------------------------------------------- what would be a false proof
 
 
+@pytest.mark.slow
 def test_a_direction_of_little_spread_is_not_forgotten() -> None:
     """The difference of two features tells the pairs apart: nothing may be called optimal that does not look at it."""
     rng = np.random.default_rng(0)
@@ -275,6 +280,7 @@ def test_digits_lost_in_a_small_spread_are_allowed_for(size: float) -> None:
     assert proof.rounding >= 1e-16 / size
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("size", [0.0, 1e-16, 1e-8, 1e-6])
 def test_a_tiny_metric_of_limited_rank_is_no_end(size: float) -> None:
     rng = np.random.default_rng(0)
@@ -288,6 +294,7 @@ def test_a_tiny_metric_of_limited_rank_is_no_end(size: float) -> None:
         assert solution.objective < 0.5 * 27.505  # that of the start
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_check_certifies_no_more_than_the_certificate(seed: int) -> None:
     """On the way to a plateau another metric is far better, and far less certain: it lends the candidate nothing."""
@@ -303,6 +310,7 @@ def test_check_certifies_no_more_than_the_certificate(seed: int) -> None:
             assert report.verdict is Verdict.REFUTED
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("scale", [0.5, 0.7, 1.0, 2.0])
 def test_a_plateau_is_not_stationary_whichever_way_it_leans(scale: float) -> None:
     """On a grid f along a ray falls towards its limit, from above it: flat, and nowhere an optimum."""
@@ -351,6 +359,7 @@ def test_units_that_no_metric_can_be_written_in(size: float) -> None:
             getattr(cvxml, place)("nca", size * X, Y, *given, criterion="g")
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("size", [1e-120, 1e-20, 1e20, 1e120])
 def test_units_alone_change_nothing(size: float) -> None:
     plain = cvxml.solve("nca", X, Y, criterion="g")
@@ -466,6 +475,7 @@ def test_widths_and_targets_that_are_none() -> None:
 # ---------------------------------------------------------------- scikit-learn
 
 
+@pytest.mark.slow
 def test_check_judges_what_scikit_learn_returns() -> None:
     """On iris its f stops short of a supremum at infinity; elsewhere, what it calls converged need not be."""
     theirs = NeighborhoodComponentsAnalysis(n_components=2, random_state=0).fit(*load_iris(return_X_y=True))

@@ -17,7 +17,8 @@ from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 import cvxml
 from cvxml.core.metric import FloatArray, examine
 from cvxml.core.report import Verdict
-from cvxml.core.result import TOLERANCES, Certificate, Status
+from cvxml.core.result import Certificate, Status
+from cvxml.core.tolerance import TOLERANCES
 from cvxml.family.coordinates import coordinates
 from cvxml.methods.nca.instance import instance
 from cvxml.methods.nca.rows import Metric, Softmax
@@ -161,6 +162,7 @@ def proofs(X: FloatArray, y: FloatArray, Q: FloatArray, **params: Any) -> Certif
     return cvxml.certify("nca", X, y, Q, dual, **params)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("criterion", ["f", "g"])
 @pytest.mark.parametrize("block", range(20))
 def test_objective_and_gradient_are_within_their_rounding(block: int, criterion: str) -> None:
@@ -238,6 +240,7 @@ def surplus(X: FloatArray, at: Truth, q: Softmax) -> Any:
 # ---------------------------------------------------------------- what is certified
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("criterion", ["f", "g"])
 @pytest.mark.parametrize("block", range(8))
 def test_what_is_solved_is_stationary_in_truth_or_not_said_to_be(block: int, criterion: str) -> None:
@@ -287,6 +290,7 @@ def six() -> tuple[FloatArray, FloatArray]:
     ], np.arange(6) % 2
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("size", [1e2, 1e3, 1e6, 1e12, 1e50])
 @pytest.mark.parametrize("n_components", [1, 2])
 def test_where_every_probability_underflows_nothing_is_certified(size: float, n_components: int) -> None:
@@ -304,6 +308,7 @@ def test_where_every_probability_underflows_nothing_is_certified(size: float, n_
         assert "nothing can be a share" in cvxml.check("nca", X, y, Q, n_components=n_components).reasons[0]
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("exponent", [-20, -33, -40, -48, -60])
 @pytest.mark.parametrize("criterion", ["f", "g"])
 def test_nearly_collinear_features_give_no_metric_worse_than_its_start(exponent: int, criterion: str) -> None:

@@ -47,7 +47,7 @@ def from_scratch(given: Any) -> float:
         e = given.X[i] - given.X[j]
         return np.kron(np.diag(given.W[i]), np.outer(e, e))
 
-    margins = [cp.sum(cp.multiply(M, seen(i, l) - seen(i, j))) for i, j, l in given.triplets().tolist()]  # noqa: E741
+    margins = [cp.sum(cp.multiply(M, seen(i, l) - seen(i, j))) for i, j, l in given.triplets().tolist()]
     pairs = {(i, j) for i, j, _ in given.triplets().tolist()}
     pull = cp.sum(cp.multiply(M, sum(seen(i, j) for i, j in pairs)))
     cost = given.alpha1 * cp.sum_squares(M) + cp.sum(cp.pos(1 - cp.hstack(margins))) + given.alpha2 * pull
@@ -171,6 +171,7 @@ def test_bad_input_is_a_sentence(params: dict[str, Any], says: str) -> None:
         cvxml.solve("plml", X, Y, **params)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("name", get("plml").MISREADINGS)
 def test_a_misreading_is_named(name: str) -> None:
     """Each mistake is made, and its answer judged."""
@@ -202,13 +203,14 @@ def both_ends(given: Any) -> Any:
         e, share = given.X[i] - given.X[j], (given.W[i] + given.W[j]) / 2
         return sum(s * cp.trace(np.outer(e, e) @ own) for s, own in zip(share, M, strict=True))
 
-    slacks = [cp.pos(1 + distance(i, j) - distance(i, l)) for i, j, l in given.triplets().tolist()]  # noqa: E741
+    slacks = [cp.pos(1 + distance(i, j) - distance(i, l)) for i, j, l in given.triplets().tolist()]
     pull = sum(distance(i, j) for i, j in given.targets.tolist())
     norm = sum(cp.sum_squares(own) for own in M)
     cp.Problem(cp.Minimize(given.alpha1 * norm + sum(slacks) + given.alpha2 * pull)).solve(cp.CLARABEL)
     return in_blocks(np.array([own.value for own in M]))
 
 
+@pytest.mark.slow
 def test_a_file_is_certified_and_recomputed(tmp_path: Path, cli: Cli) -> None:
     path = tmp_path / "s.json"
     options = ["--n-anchors", "2", "--n-neighbors", "1", "--alpha1", "10"]

@@ -16,7 +16,7 @@ from cvxml.core.report import Verdict
 from cvxml.core.result import Status
 from cvxml.methods import get
 from tests.cli.commands import Cli
-from tests.instances import NOT_OPTIMAL, random_data, real_data
+from tests.instances import random_data, real_data
 from tests.methods.frobmetric.test_frobmetric import LINE, triplets
 from tests.recomputed import assert_proved, assert_refused, dual_of
 
@@ -24,10 +24,7 @@ from tests.recomputed import assert_proved, assert_refused, dual_of
 def outer(X: Any, found: Any) -> list[FloatArray]:
     """H_t of every triplet."""
     X = np.asarray(X)
-    return [
-        np.outer(X[i] - X[l], X[i] - X[l]) - np.outer(X[i] - X[j], X[i] - X[j])
-        for i, j, l in found  # noqa: E741
-    ]
+    return [np.outer(X[i] - X[l], X[i] - X[l]) - np.outer(X[i] - X[j], X[i] - X[j]) for i, j, l in found]
 
 
 def value(H: list[FloatArray], lam: float, width: float, M: Any) -> float:
@@ -123,8 +120,9 @@ def test_from_kkt(seed: int) -> None:
     assert np.linalg.norm(solution.metric - known.M) <= solution.certificate.radius * (1 + 1e-6) + 1e-9
     report = cvxml.check("rtml", known.X, None, known.M, **given)
     assert report.verdict is Verdict.CERTIFIED
-    wrong = cvxml.check("rtml", known.X, None, 1.01 * known.M, diagnosed=False, **given)
-    assert wrong.verdict in NOT_OPTIMAL
+    for factor, verdict in ((1.01, Verdict.CLOSE), (1.2, Verdict.REFUTED)):
+        wrong = cvxml.check("rtml", known.X, None, factor * known.M, diagnosed=False, **given)
+        assert wrong.verdict is verdict
 
 
 def test_without_a_width_it_is_frobmetric() -> None:
@@ -188,6 +186,7 @@ def test_any_prices_bound_any_metric() -> None:
             assert proof.gap >= -proof.rounding
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("mistake", "says"),
     [
@@ -251,7 +250,7 @@ def test_triplets_are_rows_of_a_table(cli: Cli, tmp_path: Path, header: str) -> 
     """0, 1, 2 in the first line is a triplet, and no header."""
     found = [[0, 1, 2], *triplets(real_data("iris")[1], real_data("iris")[0], 1)[:20]]
     path = tmp_path / "t.csv"
-    path.write_text(header + "".join(f"{i},{j},{l}\n" for i, j, l in found))  # noqa: E741
+    path.write_text(header + "".join(f"{i},{j},{l}\n" for i, j, l in found))
     answer = cli("solve", "rtml", "iris", "--standardize", "--triplets", str(path), "--lam", "7", "--json")
     known = cvxml.solve("rtml", *real_data("iris"), triplets=found, lam=7)
     assert json.loads(answer.out)["objective"] == pytest.approx(known.objective, rel=1e-9)
@@ -268,6 +267,7 @@ def test_what_is_no_index_is_refused(cli: Cli, tmp_path: Path, text: str, says: 
     assert says in answer.err
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("width", [0.0, 0.05, 1.0])
 def test_a_saved_file_is_proved_without_the_package(width: float, tmp_path: Path) -> None:
     X, y = real_data("iris", 24)

@@ -14,7 +14,7 @@ from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
 from cvxml.methods import get
-from tests.instances import NOT_OPTIMAL, random_data, real_data
+from tests.instances import random_data, real_data
 from tests.methods.frobmetric.test_frobmetric import LINE, triplets
 from tests.recomputed import assert_proved, assert_refused
 
@@ -24,7 +24,7 @@ ID = "schultz_joachims"
 def rows(X: Any, found: Any, A: Any) -> FloatArray:
     """h_t of every triplet (m, r)."""
     Z = np.asarray(X) @ A
-    i, j, l = np.asarray(found).T  # noqa: E741
+    i, j, l = np.asarray(found).T
     return np.asarray((Z[i] - Z[l]) ** 2 - (Z[i] - Z[j]) ** 2)
 
 
@@ -80,6 +80,7 @@ def directions(kind: str, X: FloatArray) -> FloatArray | None:
     }[kind]
 
 
+@pytest.mark.quick(9)
 @pytest.mark.parametrize("kind", ["features", "few", "many", "points", "twice"])
 @pytest.mark.parametrize(
     "data", [random_data(2, n=16, d=3, classes=2), real_data("iris", 24), real_data("wine", 16)]
@@ -98,6 +99,7 @@ def test_against_cvxpy_from_scratch(data: tuple[Any, Any], kind: str) -> None:
     assert solution.objective == pytest.approx(value(h, C, own, weights), rel=1e-9)
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize(
     "X",
     [
@@ -158,6 +160,7 @@ def from_kkt(seed: int) -> Known:
     return Known(np.array(points), listed, C, w, objective)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("seed", range(6))
 def test_from_kkt(seed: int) -> None:
     known = from_kkt(seed)
@@ -167,8 +170,9 @@ def test_from_kkt(seed: int) -> None:
     M = np.diag(known.w)
     assert np.linalg.norm(solution.metric - M) <= solution.certificate.radius * (1 + 1e-6) + 1e-9
     assert cvxml.check(ID, known.X, None, M, **given).verdict is Verdict.CERTIFIED
-    wrong = cvxml.check(ID, known.X, None, 1.01 * M, diagnosed=False, **given)
-    assert wrong.verdict in NOT_OPTIMAL
+    for factor, verdict in ((1.002, Verdict.CLOSE), (1.05, Verdict.REFUTED)):
+        wrong = cvxml.check(ID, known.X, None, factor * M, diagnosed=False, **given)
+        assert wrong.verdict is verdict
 
 
 def test_columns_there_twice_share_a_weight_and_the_metric_is_the_same() -> None:
@@ -238,6 +242,7 @@ def test_what_is_not_of_the_form_is_refused(kind: str) -> None:
     assert psd.objective <= cvxml.solve(ID, X, y, C=0.1, A=A).objective
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("mistake", "says"),
     [
@@ -285,6 +290,7 @@ def test_bad_parameters(params: dict[str, Any], says: str) -> None:
         cvxml.solve(ID, X, y, **params)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("kind", ["features", "many", "twice"])
 def test_a_saved_file_is_proved_without_the_package(kind: str, tmp_path: Path) -> None:
     X, y = real_data("iris", 24)

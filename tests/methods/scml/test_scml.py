@@ -16,7 +16,7 @@ from cvxml.core.report import Verdict
 from cvxml.core.result import Status
 from cvxml.methods import get
 from cvxml.methods.scml import basis_of
-from tests.instances import NOT_OPTIMAL, random_data, real_data
+from tests.instances import random_data, real_data
 from tests.methods.frobmetric.test_frobmetric import LINE, triplets
 from tests.recomputed import assert_proved, assert_refused
 
@@ -26,7 +26,7 @@ ID = "scml"
 def rows(X: Any, found: Any, B: Any) -> FloatArray:
     """b_k^T H_t b_k (m, K)."""
     Z = np.asarray(X) @ np.asarray(B).T
-    i, j, l = np.asarray(found).T  # noqa: E741
+    i, j, l = np.asarray(found).T
     return np.asarray((Z[i] - Z[l]) ** 2 - (Z[i] - Z[j]) ** 2)
 
 
@@ -52,7 +52,9 @@ def test_on_a_line_by_hand(beta: float) -> None:
     assert solution.status is Status.CONVERGED
     assert solution.objective == pytest.approx(expected, rel=1e-8)
     assert cvxml.check(ID, X, y, [[w]], beta=beta, n_neighbors=1).verdict is Verdict.CERTIFIED
-    assert cvxml.check(ID, X, y, [[w + 0.01]], beta=beta, n_neighbors=1).verdict in NOT_OPTIMAL
+    for off, verdict in ((0.001, Verdict.CLOSE), (0.1, Verdict.REFUTED)):
+        report = cvxml.check(ID, X, y, [[w + off]], beta=beta, n_neighbors=1, diagnosed=False)
+        assert report.verdict is verdict
 
 
 def basis(kind: str, X: FloatArray) -> FloatArray:
@@ -67,6 +69,7 @@ def basis(kind: str, X: FloatArray) -> FloatArray:
     }[kind]
 
 
+@pytest.mark.quick(5)
 @pytest.mark.parametrize("kind", ["features", "few", "many", "points", "multiples"])
 @pytest.mark.parametrize("beta", [1e-4, 0.05])
 @pytest.mark.parametrize(
@@ -133,7 +136,7 @@ def test_zero_is_optimal_from_a_beta_on(above: bool) -> None:
     solution = cvxml.solve(ID, X, y, tol=1e-9, **given)
     assert solution.metric.any() != above
     report = cvxml.check(ID, X, y, np.zeros((4, 4)), tol="strict", exact=True, **given)
-    assert report.verdict in ((Verdict.CERTIFIED,) if above else NOT_OPTIMAL)
+    assert report.verdict is (Verdict.CERTIFIED if above else Verdict.CLOSE)  # 2e-4 of the scale
 
 
 def test_the_basis_that_is_made() -> None:
@@ -189,6 +192,7 @@ def test_what_is_no_combination_is_refused() -> None:
         cvxml.evaluate(ID, X, y, np.eye(4), basis=B)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("mistake", "says"),
     [
@@ -240,6 +244,7 @@ def test_bad_parameters(params: dict[str, Any], says: str) -> None:
         cvxml.solve(ID, X, y, **params)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("kind", ["features", "many", "multiples"])
 def test_a_saved_file_is_proved_without_the_package(kind: str, tmp_path: Path) -> None:
     X, y = real_data("iris", 24)

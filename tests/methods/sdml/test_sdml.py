@@ -390,6 +390,7 @@ def mistakes() -> dict[str, FloatArray]:
     }
 
 
+@pytest.mark.slow
 def test_every_mistake_is_named() -> None:
     found = mistakes()
     assert set(found) == set(sdml.MISREADINGS)

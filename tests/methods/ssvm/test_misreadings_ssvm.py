@@ -143,6 +143,7 @@ MADE: dict[str, dict[str, Any]] = {
 SEED = dict.fromkeys(MADE, 4) | {"half": 1, "fewer": 1, "self": 1, "no_cone": 7}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MADE)
 def test_a_misreading_is_named(name: str) -> None:
     X, y = data(SEED[name])
@@ -160,6 +161,7 @@ def test_what_does_not_apply_is_not_asked() -> None:
     assert cvxml.check("ssvm", X, y, np.eye(4), n_neighbors=1, C=1.0).diagnosis == ()
 
 
+@pytest.mark.slow
 def test_random_wrong_metrics_get_no_diagnosis() -> None:
     X, y = data(4, n=9)
     rng = np.random.default_rng(0)
@@ -170,6 +172,7 @@ def test_random_wrong_metrics_get_no_diagnosis() -> None:
         assert report.diagnosis == ()
 
 
+@pytest.mark.slow
 def test_random_wrong_metrics_are_stationary_for_no_misreading() -> None:
     X, y = data(4)
     rng = np.random.default_rng(0)

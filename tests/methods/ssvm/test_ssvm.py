@@ -158,6 +158,7 @@ def test_columns_are_taken_in_once_and_dropped_when_idle() -> None:
     assert (columns.sets[:, 0] == columns.latent).all()
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("tol", [1e-3, 1e-9])
 def test_a_step_is_solved_to_its_tolerance(seed: int, tol: float) -> None:
@@ -178,6 +179,7 @@ def test_a_step_is_solved_to_its_tolerance(seed: int, tol: float) -> None:
         assert result.bound <= value
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("start", ["zero", "identity", "relieff", "random"])
 def test_cccp_never_increases_F_and_ends_stationary(seed: int, start: str) -> None:
@@ -196,6 +198,7 @@ def test_cccp_never_increases_F_and_ends_stationary(seed: int, start: str) -> No
     )
 
 
+@pytest.mark.slow
 def test_the_best_of_several_starts_is_kept() -> None:
     X, y = real_data("iris", 60)
     runs = {
@@ -225,6 +228,7 @@ def test_where_the_data_are_hopeless_the_metric_is_zero() -> None:
     assert cvxml.check("ssvm", X, y, solution.metric, C=1e-3, n_neighbors=2).verdict is Verdict.CERTIFIED
 
 
+@pytest.mark.slow
 def test_the_history_is_in_the_units_of_the_problem() -> None:
     X, y = real_data("wine", 40)
     seen: list[Any] = []
@@ -233,6 +237,7 @@ def test_the_history_is_in_the_units_of_the_problem() -> None:
     assert solution.history[-1].objective == pytest.approx(solution.objective, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_from_where_it_stopped() -> None:
     X, y = real_data("wine", 60)
     with pytest.warns(match="not certified"):
@@ -280,6 +285,7 @@ def test_the_parts_of_evaluate_make_its_loss_and_its_step() -> None:
     np.testing.assert_allclose(evaluation.W_half, W - evaluation.eta * evaluation.subgradient)
 
 
+@pytest.mark.slow
 def test_sgd_corrected_descends_and_as_printed_does_not() -> None:
     X, y = real_data("iris", 60)
     p = instance(X, y, n_neighbors=3, C=1 / 60)
@@ -368,6 +374,7 @@ def test_who_can_win_is_what_enumeration_says(seed: int) -> None:
                 instance(X, y, n_neighbors=k)
 
 
+@pytest.mark.slow
 def test_check_names_a_misreading_and_shows_a_better_metric() -> None:
     X, y = real_data("iris", 45)
     half = cvxml.solve("ssvm", X, y, C=0.2, tol=1e-9)
@@ -380,6 +387,7 @@ def test_check_names_a_misreading_and_shows_a_better_metric() -> None:
     )
 
 
+@pytest.mark.slow
 def test_check_judges_the_claim_to_be_optimal_apart() -> None:
     X, y = real_data("iris", 150)
     runs = [cvxml.solve("ssvm", X, y, C=0.1, init=start, tol=1e-8) for start in ("relieff", "random")]
@@ -403,6 +411,7 @@ def test_a_value_alone_cannot_be_judged() -> None:
         cvxml.check("ssvm", X, y, solution.metric, claim="best")
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("dear", "patience", "asked"), [(np.inf, 10**9, True), (0, 10**9, False), (0, 0, True)]
 )

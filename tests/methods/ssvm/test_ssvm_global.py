@@ -48,6 +48,7 @@ def winning(y: np.ndarray, i: int, k: int, R: int) -> list[enumeration.Neighbors
     ]
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     "given",
     [
@@ -128,6 +129,7 @@ def test_exchanges_say_what_holds_for_every_cheapest_set(seed: int) -> None:
     assert said > 0
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("seed", range(20))
 def test_any_multipliers_bound_F_at_every_metric_of_their_leaf(seed: int) -> None:
     """Weak duality, and which leaf a metric belongs to is settled by enumeration."""
@@ -152,6 +154,7 @@ def test_any_multipliers_bound_F_at_every_metric_of_their_leaf(seed: int) -> Non
     assert met
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("seed", range(6))
 def test_the_bounds_of_a_solved_tree_hold_where_they_are_tight(seed: int) -> None:
     k = 1 + 2 * (seed % 2)
@@ -212,6 +215,7 @@ def solved() -> tuple[Known, Any]:
     return given, cvxml.solve("ssvm", X, y, solver="global", **params)
 
 
+@pytest.mark.slow
 def test_the_certificate_needs_its_multipliers_and_its_branches(solved: tuple[Known, Any]) -> None:
     (X, y, params), solution = solved
     whole = cvxml.certify("ssvm", X, y, solution.metric, solution.dual, **params)
@@ -231,6 +235,7 @@ def test_the_certificate_needs_its_multipliers_and_its_branches(solved: tuple[Kn
     assert not cvxml.certify("ssvm", X, y, solution.metric, uncut, **params).proves(1e-3)
 
 
+@pytest.mark.slow
 def test_a_tree_with_a_hole_is_refused(solved: tuple[Known, Any]) -> None:
     (X, y, params), solution = solved
     dual = dict(solution.dual)
@@ -266,6 +271,7 @@ def test_a_tree_with_a_hole_is_refused(solved: tuple[Known, Any]) -> None:
             cvxml.certify("ssvm", X, y, solution.metric, lost, **params)
 
 
+@pytest.mark.slow
 def test_check_says_optimal_or_shows_the_better_metric(solved: tuple[Known, Any]) -> None:
     (X, y, params), solution = solved
     report = cvxml.check("ssvm", X, y, solution.metric, claim="optimal", **params)
@@ -275,6 +281,7 @@ def test_check_says_optimal_or_shows_the_better_metric(solved: tuple[Known, Any]
     assert report.lower_bound == pytest.approx(solution.objective, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_check_refutes_a_stationary_metric_by_the_optimum() -> None:
     X, y, params = data(0, n=6, k=3)
     best = cvxml.solve("ssvm", X, y, solver="global", **params)
@@ -295,6 +302,7 @@ def test_check_refutes_a_stationary_metric_by_the_optimum() -> None:
     assert theirs - ours == pytest.approx(report.witness.better_by, rel=1e-6)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("seed", [0, 1])  # with seed 1 no metric is better than 0
 @pytest.mark.parametrize("s", [1e-3, 1e4])
 def test_units_do_not_matter(s: float, seed: int) -> None:
@@ -305,6 +313,7 @@ def test_units_do_not_matter(s: float, seed: int) -> None:
     assert other.objective * s**4 == pytest.approx(one.objective, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_more_features_than_points_and_copies_of_features() -> None:
     X, y, params = data(2, n=6, k=1, d=9)
     solution = cvxml.solve("ssvm", X, y, solver="global", **params)
@@ -354,6 +363,7 @@ def test_an_interrupt_keeps_what_is_proved() -> None:
     assert all(step.objective >= step.lower_bound for step in seen)
 
 
+@pytest.mark.slow
 def test_the_bound_of_a_leaf_is_not_more_than_the_literal_optimum_whatever_is_tampered() -> None:
     given = data(4, n=6, k=1)
     X, y, params = given
@@ -418,6 +428,7 @@ def test_weights_of_a_point_are_repaired_to_sum_at_most_one(solved: tuple[Known,
     assert cvxml.certify("ssvm", X, y, zero.metric, more, **params).lower_bound <= 6.0 + 1e-12
 
 
+@pytest.mark.slow
 def test_the_radius_holds_for_metrics_that_are_not_optimal(solved: tuple[Known, Any]) -> None:
     (X, y, params), solution = solved
     rng = np.random.default_rng(0)
@@ -430,6 +441,7 @@ def test_the_radius_holds_for_metrics_that_are_not_optimal(solved: tuple[Known, 
             assert not proof.proves(1e-6)
 
 
+@pytest.mark.slow
 def test_the_radius_is_that_of_the_leaf_which_says_least(solved: tuple[Known, Any]) -> None:
     (X, y, params), solution = solved
     p, dual, W = checked((X, y, params)), solution.dual, 1.5 * solution.metric

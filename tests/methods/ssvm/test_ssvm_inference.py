@@ -34,6 +34,7 @@ def same(a: float, b: float) -> bool:
     return a == b or abs(a - b) <= 1e-12 * (1 + abs(a))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", range(6))
 @pytest.mark.parametrize("tau", [0, 1])
 def test_targeted_is_the_cheapest_set_by_vote_counts(block: int, tau: int) -> None:

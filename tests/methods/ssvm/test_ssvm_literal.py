@@ -99,6 +99,7 @@ def test_all_sets_and_vote_counts_agree(R: int, k: int, integers: bool) -> None:
         assert enumeration.loss_augmented(D, y, i, k, Lam, nearest_sets)[1] == best
 
 
+@pytest.mark.quick(6)
 @pytest.mark.parametrize("integers", [True, False])
 @pytest.mark.parametrize(("R", "k"), SIZES)
 def test_the_integer_programs_agree(R: int, k: int, integers: bool) -> None:
@@ -273,6 +274,7 @@ def test_cccp_never_increases_the_objective() -> None:
 # --- the step, four times -------------------------------------------------------------------------------------
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("seed", "n", "k", "R", "C", "rounded"),
     [
@@ -345,6 +347,7 @@ def G_of(
     return G
 
 
+@pytest.mark.slow
 def test_the_polynomial_statement_through_scs() -> None:
     X, y, Lam = data(10, 10, 3)
     latent = enumeration.h_star(X, y, np.eye(2), 3)

@@ -210,6 +210,7 @@ def test_figures_of_any_metric_and_weights(shape: str, seed: int) -> None:
     assert_step_covered(given, W, certified(given, W, dual), tried(rng, W, given.size))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_bound_of_a_tree_is_below_F_everywhere(shape: str, seed: int) -> None:

@@ -34,7 +34,7 @@ VIOLATED = 1e-9
 WEIGHT = 1e-8  # multipliers below this are dropped, and a point's that sum to 1 but for this are made to
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Proof:
     """Multipliers, and the bound they give."""
 
@@ -45,7 +45,7 @@ class Proof:
     exchanges: IntArray  # (e, 3): i, j, l
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Relaxed:
     """The last round's answer."""
 

@@ -54,7 +54,7 @@ def reduced(p: Instance) -> Reduced:
     return Reduced(unit._replace(X=X @ axes[used].T), axes[used] / scale, scale)
 
 
-@dataclass
+@dataclass(eq=False)
 class Node:
     """What is settled, and the best proof so far."""
 

@@ -1,0 +1,198 @@
+"""Lines of cells: in which encoding, separated by what, with which decimal mark.
+
+The module csv splits the lines. What it leaves open is decided here, or refused where there are two ways: its Sniffer
+guesses, and so does pandas.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+
+from cvxml.core.files import common
+from cvxml.core.files.common import Path, Unsettled, open_regular
+from cvxml.core.inputs import check_choice
+
+MAX_LINE_BYTES = 16 * 1024**2  # one line of CSV
+MAX_BLANK = 10**5  # so many more blank lines than others: 2 GiB of them pack into 2 MiB, and take minutes
+SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "space": " "}
+MARKS = ("point", "comma")
+UNICODE = "utf-8-sig"  # with the mark that Excel puts in front, or without
+
+_WITH_COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*", re.ASCII)
+_THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2},\d{3}\s*", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Settled:
+    """What was asked about a file that may be read in two ways. None: decide, or refuse."""
+
+    label: str | None = None  # first, last, a name of the header, or a number from 0 on
+    header: bool | None = None  # whether the first line is one
+    index: bool | None = None  # whether the first column only numbers or names the rows
+    separator: str | None = None  # one of SEPARATORS
+    decimal: str | None = None  # one of MARKS
+    encoding: str | None = None  # as Python names it
+
+
+NOTHING = Settled()
+
+
+def settled(
+    label: str | int | None = None,
+    header: str | bool | None = None,
+    index: str | bool | None = None,
+    separator: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+) -> Settled:
+    """What was asked, checked. Raises ValueError for words that are not known."""
+    if separator is not None:
+        check_choice(separator, "separator", tuple(SEPARATORS))
+    if decimal is not None:
+        check_choice(decimal, "decimal", MARKS)
+    try:
+        if encoding is not None:
+            "".encode(encoding)
+    except LookupError:
+        raise ValueError(f"encoding {encoding!r:.40} is not known; give utf-8, latin-1 or the like") from None
+    asked = _choice("header", header), _choice("index", index), separator, decimal, encoding
+    return Settled(None if label is None else str(label), *asked)
+
+
+def _choice(name: str, value: object) -> bool | None:
+    if value not in (None, True, False, "yes", "no"):
+        raise ValueError(f"{name} must be yes or no, got {str(value)[:40]!r}")
+    return value == "yes" if isinstance(value, str) else None if value is None else bool(value)
+
+
+def number(cell: str) -> float | None:
+    """The number in a cell; None if there is none."""
+    # float() also takes 1_000 and digits of other scripts, which are likelier to be mistakes.
+    if "_" in cell or not cell.isascii():
+        return None
+    try:
+        return float(cell)
+    except ValueError:
+        return None
+
+
+class Cells:
+    """The lines of a file that are not blank, each with its number from 1 on; numbers have points."""
+
+    def __init__(self, path: Path, packed: bool, asked: Settled, table: bool):
+        self.path, self.packed, self.asked = path, packed, asked
+        # what is no table, such as a matrix, has no options that would settle it
+        self.plainly = "" if table else "write it with commas between the cells and points in the numbers"
+        self.separator, self.comma, self.point = ",", "", ""  # of the last two, the first cell that has one
+        self.told_apart = False  # some number with a comma cannot be one of thousands
+
+    def __iter__(self) -> Iterator[tuple[int, list[str]]]:
+        with open_regular(self.path) as stream:
+            readline = gzip.GzipFile(fileobj=stream).readline if self.packed else stream.readline
+            lines = self._lines(readline)
+            skipped, first = 0, next(lines, "")
+            while first and not first.strip():
+                skipped, first = self._blank(skipped + 1, 0), next(lines, "")
+            if named := re.fullmatch(r"sep=(.)\s*", first):  # Excel's own line
+                skipped, first, self.separator = skipped + 1, next(lines, ""), named[1]
+            else:
+                self.separator = self._separator(skipped + 1, first)
+            yield from self._rows(skipped, chain([first], lines))
+        self._settle_thousands()
+
+    def __str__(self) -> str:
+        """What is not as in most files, in words."""
+        names = {sign: name for name, sign in SEPARATORS.items()}
+        said = (
+            [] if self.separator == "," else [f"{names.get(self.separator, self.separator)}s between cells"]
+        )
+        said += ["decimal commas"] if self.comma else []
+        return ", ".join([*said, *([str(self.asked.encoding)] if self.asked.encoding else [])])
+
+    def _lines(self, readline: Callable[[int], bytes]) -> Iterator[str]:
+        total, encoding = 0, self.asked.encoding or UNICODE
+        count = 0
+        while raw := readline(MAX_LINE_BYTES + 1):
+            total, count = total + len(raw), count + 1
+            if len(raw) > MAX_LINE_BYTES or total > common.MAX_BYTES:
+                raise ValueError(f"over {MAX_LINE_BYTES} bytes in a line or {common.MAX_BYTES} in all")
+            try:
+                yield raw.decode(encoding)
+            except UnicodeDecodeError as error:
+                raise self._undecoded(count, raw, error) from None
+            encoding = "utf-8" if encoding == UNICODE else encoding
+
+    def _undecoded(self, line: int, raw: bytes, error: UnicodeDecodeError) -> Unsettled:
+        if line == 1 and raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            return Unsettled("it is UTF-16; save it as UTF-8 (in Excel: CSV UTF-8)")
+        or_else = "" if self.plainly else ", or give --encoding, such as latin-1"
+        named = "UTF-8" if error.encoding == "utf-8" else error.encoding
+        what = f"line {line} is not {named} (byte {raw[error.start]:#x})"
+        return Unsettled(f"{what}; save it as UTF-8 (in Excel: CSV UTF-8){or_else}")
+
+    def _blank(self, blank: int, line: int) -> int:
+        if 2 * blank - max(line, blank) > MAX_BLANK:
+            raise ValueError(f"it has {blank} blank lines among its first {max(line, blank)}")
+        return blank
+
+    def _separator(self, line: int, first: str) -> str:
+        """The one that splits the first line; of two, the one that leaves the other in decimal commas alone."""
+        if self.asked.separator is not None:
+            return SEPARATORS[self.asked.separator]
+        bare = re.sub(r'"[^"]*("|$)', "q", first.rstrip("\r\n"))
+        found = [sign for sign in ",;\t" if sign in bare]
+        if not found:
+            return " " if " " in bare.strip() else ","
+
+        def leaves_numbers(sign: str) -> bool:
+            others = [cell for cell in bare.split(sign) if any(other in cell for other in found)]
+            return all(map(_WITH_COMMA.fullmatch, others))
+
+        able = [sign for sign in found if leaves_numbers(sign)]
+        if len(able) == 1:
+            return able[0]
+        names = [name + "s" for name, sign in SEPARATORS.items() if sign in found]
+        settle = self.plainly or f"give --separator {' or '.join(name[:-1] for name in names)}"
+        raise Unsettled(f"line {line} may be separated by {' or '.join(names)}; {settle}")
+
+    def _rows(self, skipped: int, lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
+        # any run of blanks is one separator
+        spaced = self.separator == " "
+        given = (line.strip(" \r\n") + "\n" for line in lines) if spaced else lines
+        reader = csv.reader(given, delimiter=self.separator, skipinitialspace=spaced, strict=True)
+        blank = 0
+        for row in reader:
+            if not row:
+                blank = self._blank(blank + 1, reader.line_num)
+                continue
+            line = skipped + reader.line_num
+            yield line, row if self.separator == "," else [self._with_point(line, cell) for cell in row]
+
+    def _with_point(self, line: int, cell: str) -> str:
+        """A cell in which the decimal mark is a point."""
+        if "," in cell and self.asked.decimal != "point" and _WITH_COMMA.fullmatch(cell):
+            self.comma = self.comma or cell.strip()
+            self.told_apart = self.told_apart or not _THOUSANDS.fullmatch(cell)
+            self._one_mark(line, cell)
+            return cell.replace(",", ".")
+        if "." in cell and not self.point and number(cell) is not None:
+            self.point = cell.strip()
+            self._one_mark(line, cell)
+        return cell
+
+    def _one_mark(self, line: int, cell: str) -> None:
+        if self.point and (self.comma or self.asked.decimal == "comma"):
+            both = "decimal commas" if not self.comma else f"{self.comma!r} and {self.point!r}"
+            raise Unsettled(f"line {line}: {cell[:40]!r} in a file of {both}; write all numbers with points")
+
+    def _settle_thousands(self) -> None:
+        if self.comma and not self.told_apart and self.asked.decimal is None:
+            settle = self.plainly or "give --decimal comma, or write thousands without commas"
+            read = self.comma.replace(",", ".")
+            raise Unsettled(f"{self.comma!r} may be {read} or {self.comma.replace(',', '')}; {settle}")

@@ -1,0 +1,25 @@
+"""The papers of the methods, as BibTeX: `references.bib`, whose `keywords` name the methods."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib.resources import files
+
+ENTRY = re.compile(r"^@\w+\{.*?^\}$", flags=re.DOTALL | re.MULTILINE)
+
+
+@cache
+def entries() -> tuple[tuple[str, frozenset[str]], ...]:
+    """Every entry, without the line of its keywords, and these: ids of methods."""
+    found = []
+    for text in ENTRY.findall((files("cvxml.core") / "references.bib").read_text(encoding="utf-8")):
+        named = re.search(r"^ *keywords *= *\{(.*?)\},\n", text, flags=re.MULTILINE)
+        ids = frozenset(named[1].split(", ")) if named else frozenset()
+        found.append((text.replace(named[0], "") if named else text, ids))
+    return tuple(found)
+
+
+def bibtex(method: str) -> str:
+    """The entries of a method's papers, the first to be published first; "" for a method that has none."""
+    return "\n\n".join(text for text, methods in entries() if method in methods)

@@ -1,0 +1,340 @@
+# /// script
+# [tool.marimo.display]
+# theme = "system"
+# ///
+"""Lesson: the one theorem behind every convex method: a regularizer, a loss, any metric above, any prices below."""
+
+import marimo
+
+app = marimo.App(width="full", app_title="One theorem")
+
+with app.setup:
+    from collections.abc import Iterator
+    from typing import Any, NamedTuple
+
+    import cvxpy as cp
+    import marimo as mo
+    import numpy as np
+
+    import cvxml
+    from cvxml.core.backend import solve_problem
+    from cvxml.core.metric import FloatArray, IntArray, project_psd
+    from cvxml.displays import MetricEllipseDisplay
+    from cvxml.family.bound import Family, Proof, Term, prove, value
+    from cvxml.family.frobenius import Frobenius
+    from cvxml.family.groups import Spread
+    from cvxml.family.losses import Hinge, LogSumExp, SquaredHinge
+    from cvxml.family.mixing import Anchors
+    from cvxml.family.regularizers import Linear
+    from cvxml.family.rows import Block, ByPoint, PairRows, Prices, Triplets, View, Weights
+    from cvxml.lessons._page import BENEATH, COLOURS, drawn, page
+
+    PULL, NORM = "⟨C, M⟩: targets near", "½ ‖M‖²: M small"
+    TRIPLET, SQUARED, POINT, SOFT = (
+        "hinge, each triplet",
+        "squared hinge, each triplet",
+        "hinge, one a point",
+        "log Σ exp, one a point",
+    )
+
+
+@app.class_definition
+class Anywhere(Anchors):
+    """Under a norm any prices are feasible."""
+
+    def feasible(self, own: Prices, others: list[Prices]) -> list[Prices]:
+        """Themselves."""
+        return [own]
+
+
+@app.class_definition
+class ByPairs(ByPoint):
+    """The distances of each point from all, one by one, as any metric gives them."""
+
+    def blocks(self, view: View, prices: Prices, kept: float = np.inf) -> Iterator[Block]:
+        """One group a point."""
+        D, off = view.pairs(np.argwhere(np.ones((self.n, self.n))))
+        yield Block(D.reshape(self.n, self.n), off.reshape(self.n, self.n), self.table(prices))
+
+
+@app.class_definition
+class Setting(NamedTuple):
+    """A regularizer and a loss on points, as the theorem has them; the pairs of its rows, and where their prices go."""
+
+    family: Family
+    V: FloatArray  # (t, 4) of each row the matrix V_t, so that v = <M, V_t>
+    key: IntArray  # (t,) its key
+    alike: FloatArray  # (t,) prices that know nothing
+    phi: Any  # of a cvxpy expression v (t,)
+
+    def proof(self, a: FloatArray) -> Proof:
+        """The bound of any prices (t,), repaired."""
+        return prove(self.family, [Prices(a, self.key)])
+
+
+@app.function
+def points() -> tuple[FloatArray, IntArray]:
+    """Two classes, six points each, that overlap a little across and not along."""
+    rng = np.random.default_rng(5)
+    y = np.arange(12) % 2
+    X = rng.standard_normal((12, 2)) * [0.4, 1.0]
+    X[:, 0] += 1.0 * y
+    return X.round(2), y
+
+
+@app.function
+def setting(X: FloatArray, y: IntArray, regularizer: str, loss: str, w: float) -> Setting:
+    """The regularizer, and w times the loss. Targets of a point are all others of its class, impostors the rest."""
+    n = len(X)
+    apart = X[:, None] - X
+    outer = np.einsum("ijk,ijl->ijkl", apart, apart).reshape(n, n, 4)
+    same, other = (y[:, None] == y) & ~np.eye(n, dtype=bool), y[:, None] != y
+    targets = np.argwhere(same)
+    R: Any = (
+        Frobenius(X, 1.0)
+        if regularizer == NORM
+        else Linear(X, Weights(targets, np.ones(len(targets))), "targets differ from their points")
+    )
+    if loss in (TRIPLET, SQUARED):
+        rows = Triplets(targets, other[targets[:, 0]])
+        i, j, l = rows.named(Prices(np.zeros(0), rows.keys())).T
+        hinge = Hinge(w) if loss == TRIPLET else SquaredHinge(w)
+
+        def hinges(v: Any) -> Any:
+            missed = cp.pos(1 - v)
+            return w * cp.sum(missed if loss == TRIPLET else cp.square(missed))
+
+        return Setting(
+            Family(R, (Term(hinge, rows),)),
+            outer[i, l] - outer[i, j],
+            rows.keys(),
+            np.full(len(i), w / 2),
+            hinges,
+        )
+    pairs = np.argwhere(~np.eye(n, dtype=bool))
+    if loss == POINT:
+        near = other[tuple(pairs.T)]
+
+        def spread(v: Any) -> Any:
+            return w * sum(
+                cp.pos(1 + cp.max(v[(pairs[:, 0] == i) & ~near]) - cp.min(v[(pairs[:, 0] == i) & near]))
+                for i in range(n)
+            )
+
+        term = Term(Spread(w, pairs[:, 0], near), PairRows(pairs))
+        alike = w * np.where(near, 1 / near.sum(), -1 / (~near).sum()) * n
+        return Setting(Family(R, (term,)), outer[tuple(pairs.T)], np.arange(len(pairs)), alike, spread)
+
+    among, by_point = ~np.eye(n, dtype=bool), ByPairs(np.arange(n), n)
+    softmax = LogSumExp(np.full(n, w), among)
+    anchors = (Anchors if regularizer == PULL else Anywhere)(R, softmax, by_point)
+
+    def soft(v: Any) -> Any:
+        return w * cp.sum(cp.log_sum_exp(-cp.reshape(v, (n, n - 1), order="C"), axis=1))
+
+    family = Family(R, (Term(softmax, by_point),), anchors=anchors)
+    return Setting(family, outer[tuple(pairs.T)], pairs @ (n, 1), np.full(len(pairs), w / (n - 1)), soft)
+
+
+@app.function
+def solved(here: Setting, regularizer: str) -> tuple[FloatArray, FloatArray]:
+    """A metric (2, 2) and prices (t,) near the best, from a solver that need not be believed."""
+    M, v = cp.Variable((2, 2), PSD=True), cp.Variable(len(here.V))
+    R: Any = cp.sum_squares(M) / 2
+    if regularizer == PULL:
+        C = here.family.regularizer.C  # type: ignore[attr-defined]
+        E = here.family.regularizer.X[C.pairs[:, 0]] - here.family.regularizer.X[C.pairs[:, 1]]
+        R = cp.trace((E.T * C.w) @ E @ M)
+    link = v == here.V @ cp.vec(M, order="C")
+    solve_problem(cp.Problem(cp.Minimize(R + here.phi(v)), [link]), "clarabel")
+    return project_psd(np.asarray(M.value)), np.asarray(link.dual_value)
+
+
+@app.function
+def left_over(here: Setting, M: FloatArray, proof: Proof) -> tuple[float, float]:
+    """What the two inequalities leave at M: of the regularizer and of the loss. Their sum is the gap."""
+    R, ((loss, rows),) = here.family.regularizer, here.family.terms
+    view = R.look(M).view
+    of_loss = sum(loss.part(block).excess.value for block in rows.blocks(view, proof.prices[0], loss.kept))
+    return max(0.0, R.excess(view, proof.G).value), of_loss
+
+
+@app.function
+def known_as(regularizer: str, loss: str, w: float, n: int) -> tuple[str, dict[str, Any], float, str]:
+    """The method that this is, its parameters, how many times its objective ours is, and the words for it."""
+    of_class = n // 2 - 1  # targets of a point
+    mu = w / (1 + w)
+    if (regularizer, loss) in ((PULL, TRIPLET), (PULL, SQUARED)):
+        name = "lmnn" if loss == TRIPLET else "lmnn:squared_hinge"
+        words = "LMNN" if loss == TRIPLET else "LMNN with its hinge squared"
+        return name, {"mu": mu, "n_neighbors": of_class}, 1 + w, f"{words}, μ = {mu:.3g}"
+    if (regularizer, loss) == (NORM, POINT):
+        lam = 1 / (n * w)
+        return "mlsvm", {"lam": lam, "n_neighbors": n - 1}, 1 / lam, f"MLSVM, λ = {lam:.3g}"
+    if (regularizer, loss) == (PULL, SOFT) and w == of_class:
+        return "mcml", {}, float(of_class), "MCML"
+    return "", {}, 1.0, ""
+
+
+@app.cell
+def _():
+    regularizer_menu = mo.ui.dropdown([PULL, NORM], value=PULL, label="regularizer R", full_width=True)
+    loss_menu = mo.ui.dropdown(
+        [TRIPLET, SQUARED, POINT, SOFT], value=TRIPLET, label="loss φ", full_width=True
+    )
+    w_slider, metric_slider, prices_slider = (
+        mo.ui.slider(steps=steps, value=value, label=label, show_value=True, full_width=True)
+        for label, value, steps in (
+            ("weight w of the loss", 1.0, [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0]),
+            ("metric: 0 a multiple of I, 1 the best", 0.5, np.linspace(0, 1, 21).round(2).tolist()),
+            ("prices: 0 all alike, 1 the best", 0.5, np.linspace(0, 1, 21).round(2).tolist()),
+        )
+    )
+    return loss_menu, metric_slider, prices_slider, regularizer_menu, w_slider
+
+
+@app.cell
+def _(loss_menu, regularizer_menu, w_slider):
+    regularizer, loss, w = regularizer_menu.value, loss_menu.value, w_slider.value
+    return loss, regularizer, w
+
+
+@app.cell
+def _(metric_slider, prices_slider):
+    along, paid = metric_slider.value, prices_slider.value
+    return along, paid
+
+
+@app.cell
+def _(loss, regularizer, w):
+    X, y = points()
+    here = setting(X, y, regularizer, loss, w)
+    best, best_prices = solved(here, regularizer)
+    start = np.eye(2) * max(float(np.trace(best)) / 2, 1e-3)
+    shares = np.linspace(0, 1, 21)
+    objectives = np.array([value(here.family, (1 - s) * start + s * best).value for s in shares])
+    bounds = np.array([here.proof((1 - s) * here.alike + s * best_prices).bound.value for s in shares])
+    return X, best, best_prices, bounds, here, objectives, shares, start, y
+
+
+@app.cell
+def _(loss, objectives, regularizer, w, X, y):
+    method, params, times, words = known_as(regularizer, loss, w, len(X))
+    theirs = cvxml.solve(method, X, y, **params) if method else None
+    if theirs is None:
+        known = mo.md("**No method of this package**; the bound is proved all the same.")
+    else:
+        known = mo.md(
+            f'**This is {words}.** By `cvxml.solve("{method}")` {times:.3g} times its optimum is between '
+            f"{times * theirs.lower_bound:.7g} and {times * theirs.objective:.7g}; ours is {objectives[-1]:.7g}."
+        )
+    return known, method, theirs, times
+
+
+@app.cell
+def _(X, along, best, best_prices, bounds, here, objectives, paid, shares, start, y):
+    metric = (1 - along) * start + along * best
+    proof = here.proof((1 - paid) * here.alike + paid * best_prices)
+    primal, dual = value(here.family, metric).value, proof.bound.value
+    of_regularizer, of_loss = left_over(here, metric, proof)
+
+    def draw_bounds(ax):
+        ax.plot(shares, objectives, color=COLOURS[0], lw=2, label="objective of the metric")
+        ax.plot(shares, bounds, "--", color=COLOURS[3], lw=2, label="bound of the prices")
+        ax.plot(along, primal, "o", color=COLOURS[0], ms=10)
+        ax.plot(paid, dual, "D", color=COLOURS[3], ms=9)
+        ax.axhspan(dual, primal, color=COLOURS[5], alpha=0.3, lw=0, label="the gap: the optimum is in here")
+        ax.set_xlabel("share of the way to the best")
+        high = objectives.max() - objectives[-1]
+        low = max(
+            bounds.min(), objectives[-1] - 1.5 * high - 0.1
+        )  # prices all alike may prove next to nothing
+        ax.set_ylim(low - 0.1 * (high + 0.1), objectives.max() + 0.1 * (high + 0.1))
+        ax.set_title(f"{dual:.5g} ≤ optimum ≤ {primal:.5g}", loc="left")
+        ax.legend()
+
+    def draw_parts(ax):
+        ax.barh([1], [of_regularizer], color=COLOURS[4], height=0.5)
+        ax.barh([0], [of_loss], color=COLOURS[2], height=0.5)
+        ax.set_yticks([1, 0], ["R - ⟨M, G⟩ - r", "φ - k + a v"])
+        ax.set_xlim(0, 1.05 * max(of_regularizer, of_loss, 1e-6))
+        ax.set_ylim(-0.6, 1.6)
+        ax.set_title(f"gap {primal - dual:.3g}: what the two inequalities leave", loc="left")
+
+    def draw_metric(ax):
+        MetricEllipseDisplay.from_metric(metric, X, y, ax=ax)
+        ax.set_title("balls of M", loc="left")
+        ax.legend(**BENEATH)
+
+    between = drawn(
+        draw_bounds, "the objective of metrics above the bound of prices, and the gap between", (5.2, 4.0)
+    )
+    parts = drawn(draw_parts, "the two parts of the gap: of the regularizer, and of the loss", (5.2, 1.9))
+    balls = drawn(draw_metric, "the points with the unit ball of the metric chosen", (5.2, 5.4))
+    return balls, between, dual, metric, of_loss, of_regularizer, parts, primal
+
+
+@app.cell
+def _():
+    text = mo.md(
+        r"""
+        # One theorem
+
+        LMNN, MLSVM, MCML and a dozen more are one problem, with a regularizer $R$ and losses $\varphi$ chosen:
+
+        $$\min_{M \succeq 0}\ R(M) + \varphi(v), \qquad v_t = \langle M, V_t \rangle.$$
+
+        $M \succeq 0$: symmetric, with no negative eigenvalue. A row $v_t$ is made of squared distances
+        $D_{ij} = (x_i - x_j)^T M (x_i - x_j)$: for a triplet, $v = D_{il} - D_{ij}$ with $j$ of the class of $i$, its
+        target, and $l$ of another, an impostor; or it is a distance itself.
+
+        **The bound.** Put any price $a_t$ on each row, and add them up: $G = \sum_t a_t V_t$. If
+
+        $$\varphi(v) \ge k(a) - a^T v \quad \text{for every } v,$$
+
+        $$R(M) - \langle M, G \rangle \ge r(G) \quad \text{for every } M \succeq 0,$$
+
+        then add the two: $a^T v$ is $\langle M, G \rangle$, and cancels. *No metric is below* $k(a) + r(G)$.
+
+        | | bound |
+        |---|---|
+        | hinges $w[1 - v]_+$ | $k = \sum a$, $0 \le a \le w$ |
+        | their squares | $k = \sum a - a^2/4w$, $a \ge 0$ |
+        | $w \log \sum e^{-v}$ | $k = -\sum a \log (a/w)$, $\sum a = w$ |
+        | $\langle C, M \rangle$ | $r = 0$ where $C - G \succeq 0$ |
+        | $\frac12\|M\|^2$ | $r = -\frac12\|P_+(G)\|^2$ |
+
+        $P_+(G)$ is $G$ with its negative eigenvalues set to 0. $C$ is $\sum (x_i - x_j)(x_i - x_j)^T$ over targets.
+
+        **What you should see.** Any metric gives a number above the optimum, any prices one below; move either. The
+        two meet at the best of both, and only there. The gap is what the two inequalities leave: neither part is ever
+        negative, and both must vanish.
+
+        **What is proved.** The shaded band, by `family/bound.py` alone, whatever you choose. A solver found the ends
+        of the two sliders; nothing rests on it. Prices outside of their domain are moved into it first.
+
+        ### Try
+
+        1. Leave the metric at 1 and move the prices, then the other way round. Which of the two parts is left each
+           time?
+        2. Find LMNN, LMNN with squared hinges, MLSVM and MCML. Which weight makes it MCML, and why that one?
+        3. Take the norm with $\log \sum \exp$. No class stands in it anywhere: what does its metric do?
+        """
+    )
+    return (text,)
+
+
+@app.cell
+def _(
+    balls, between, known, loss_menu, metric_slider, parts, prices_slider, regularizer_menu, text, w_slider
+):
+    page(
+        text,
+        [regularizer_menu, loss_menu, w_slider, metric_slider, prices_slider, known],
+        [between, parts, balls],
+    )
+    return
+
+
+if __name__ == "__main__":
+    app.run()

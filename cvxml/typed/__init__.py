@@ -1,0 +1,81 @@
+"""Each method with its own parameters: `typed.mlsvm.solve(X, y, lam=0.1)` is `cvxml.solve("mlsvm", X, y, lam=0.1)`.
+
+Here an editor completes what a method takes, and a type checker refuses `lamda=` and a method that there is not. The
+functions of cvxml take a method's id as text, and learn what is wrong when they run. Names are the ids, with _ for ":".
+__init__.pyi says it to type checkers; `python docs/_ext/stubs.py` writes it from what each method says of itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from inspect import Parameter, Signature, signature
+from typing import Any
+
+from cvxml.api import certify, evaluate, problem, solve
+from cvxml.core.inputs import did_you_mean
+from cvxml.methods import get, names
+from cvxml.oracle.check import check
+
+FUNCTIONS: tuple[Callable[..., Any], ...] = (solve, check, evaluate, certify, problem)
+
+
+class OneMethod:
+    """The functions of cvxml, of one method."""
+
+    def __init__(self, method: str):
+        for function in FUNCTIONS:
+            setattr(self, function.__name__, _bound(function, method))
+
+
+def named() -> dict[str, str]:
+    """The id of each method by its name here."""
+    return {method.replace(":", "_"): method for method in names()}
+
+
+def signature_of(function: Callable[..., Any], method: str) -> Signature:
+    """That of one of `FUNCTIONS`, with what the method takes in place of its id and of **params."""
+    of, given = get(method), signature(function)
+    own = {**of.PARAMETERS, **(of.SOLVE_PARAMETERS if function is solve else {})}
+    takes = {
+        name: Parameter(
+            name,
+            Parameter.KEYWORD_ONLY,
+            default=each.default,
+            annotation=each.kind.takes if each.default is not None else f"{each.kind.takes} | None",
+        )
+        for name, each in own.items()
+    }
+    if function is problem and of.CLAIM == "stationary":
+        takes["at"] = Parameter("at", Parameter.KEYWORD_ONLY, default=None, annotation="ArrayLike | None")
+    shared = {name: each for name, each in given.parameters.items() if each.kind is not Parameter.VAR_KEYWORD}
+    del shared["method"]
+    for name in ELSEWHERE - of.PARAMETERS.keys():
+        shared.pop(name, None)
+    if "solver" in shared:
+        known = ", ".join(f'"{solver}"' for solver in of.SOLVERS)
+        shared["solver"] = shared["solver"].replace(annotation=f"Literal[{known}]")
+    return given.replace(parameters=list({**shared, **takes}.values()))
+
+
+ELSEWHERE = {"neighbors", "query", "targets", "pairs"}  # of `check`: where a method has them
+
+
+def _bound(function: Callable[..., Any], method: str) -> Callable[..., Any]:
+    def bound(*args: Any, **params: Any) -> Any:
+        return function(method, *args, **params)
+
+    bound.__name__ = bound.__qualname__ = function.__name__
+    bound.__doc__ = f"{function.__doc__}\n\n    {method}: {get(method).TITLE}"
+    bound.__signature__ = signature_of(function, method)  # type: ignore[attr-defined]
+    return bound
+
+
+def __getattr__(name: str) -> OneMethod:
+    known = named()
+    if name not in known:
+        raise AttributeError(f"cvxml.typed has no method {name!r}{did_you_mean(name, known)}")
+    return OneMethod(known[name])
+
+
+def __dir__() -> list[str]:
+    return list(named())

@@ -1,0 +1,172 @@
+"""The command line as a newcomer meets it: what is mistyped, help, what is saved, what ends early."""
+
+from __future__ import annotations
+
+import json
+import signal
+import threading
+import time
+from _thread import interrupt_main
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cvxml
+from cvxml.cli.limit import limited
+from cvxml.cli.main import run
+from cvxml.core import files
+from cvxml.core.run import TimeUp
+from cvxml.methods import get, names
+from tests.cli.commands import Cli, X, Y, solved
+
+TYPED = {
+    "slove mlsvm data.json": "no command 'slove'; .*; did you mean 'solve'",
+    "mlsvm data.json": "mlsvm is a method, not a command: cvxml solve mlsvm DATA, or cvxml show mlsvm",
+    "solve mlsvm data.json --lamda 1": r"there is no option --lamda; did you mean '--lam'\? \(see cvxml solve --help\)",
+    "solve mlsvm data.json --lamda=1": "there is no option --lamda; did you mean '--lam'",
+    "solve mlsvm data.json --stand": "there is no option --stand",  # no abbreviations
+    "solve lmnn data.json --lam 1": "lmnn has no parameter 'lam'; it has: ",
+    "check mlsvm data.json --metrc m.npy": "did you mean '--metric'",
+    "certify s.json --exakt": "did you mean '--exact'",
+    "show lmn": "no method 'lmn'; .*; did you mean 'lmnn'",
+    "schema repotr": "did you mean 'report'",
+    "lesson mlsmv": "did you mean 'mlsvm'",
+    "solve mlsvm wnie": "'wnie' is no data set; .*; did you mean 'wine'",
+    "solve mlsvm dat.json": "No such file or directory; did you mean 'data.json'",
+    "solve mlsvm data": r"; did you mean 'data\.json'",
+    "solve mlsvm data.json --solver clarabell": "did you mean 'clarabel'",
+    "check mlsvm data.json --metric m.npy --tol norml": "did you mean 'normal'",
+}
+
+
+@pytest.mark.parametrize("words", TYPED)
+def test_what_is_mistyped_is_answered_with_what_was_meant(cli: Cli, words: str) -> None:
+    np.save("m.npy", np.eye(3))
+    answer = cli(*words.split())
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.count("\n") == 1
+    with pytest.raises(ValueError, match=TYPED[words]):
+        raise ValueError(answer.err)
+
+
+@pytest.mark.parametrize("command", ["solve", "check", "evaluate"])
+def test_help_has_the_parameters_of_the_method(capsys: pytest.CaptureFixture[str], command: str) -> None:
+    for method in names():
+        assert run([command, method, "--help"]) == 0
+        said = " ".join(capsys.readouterr().out.split())
+        assert said.startswith(f"usage: cvxml {command} METHOD DATA [OPTION ...]")
+        assert f"parameters of {method}: " in said
+        own = {*get(method).PARAMETERS, *(get(method).SOLVE_PARAMETERS if command == "solve" else ())}
+        of_all = {name for each in names() for name in get(each).PARAMETERS}
+        for name in own | of_all:
+            assert (f" --{name.replace('_', '-')} " in said) == (name in own), name
+        for name, parameter in get(method).PARAMETERS.items():
+            assert " ".join(str(parameter).split())[:30] in said, name
+    assert run([command, "--help"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert f"cvxml {command} METHOD --help shows them" in said
+    assert "--lam " not in said
+
+
+@pytest.mark.parametrize("ending", [".npy", ".csv"])
+def test_a_metric_alone_is_saved_and_read_back(cli: Cli, ending: str) -> None:
+    out = f"m{ending}"
+    assert cli("solve", "mlsvm", "data.json", "--n-neighbors", "2", "--out", out).code == 0
+    expected = cvxml.solve("mlsvm", X, Y, n_neighbors=2).metric
+    assert np.array_equal(files.read_array(out, square=True), expected)
+    assert cli("check", "mlsvm", "data.json", "--n-neighbors", "2", "--metric", out).code == 0
+    assert "is not a saved solution" in cli("certify", out).err
+
+
+def test_what_no_csv_holds(tmp_path: Path) -> None:
+    local = cvxml.solve("glml", X, Y, query=X[:2])
+    local.save(tmp_path / "m.npy")
+    assert np.array_equal(np.load(tmp_path / "m.npy"), local.metric)
+    with pytest.raises(ValueError, match="two-dimensional"):
+        local.save(tmp_path / "m.csv")
+    assert not (tmp_path / "m.csv").exists()
+
+
+# --- limits, and Ctrl-C where there are no steps ---
+
+
+def endless() -> None:
+    while True:
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("ignored", [False, True])
+def test_a_limit_ends_what_has_no_steps(ignored: bool) -> None:
+    before = signal.getsignal(signal.SIGINT)
+    if ignored:  # as in the background of a script
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with pytest.raises(TimeUp), limited(0.05):
+            endless()
+    finally:
+        assert signal.getsignal(signal.SIGINT) == (signal.SIG_IGN if ignored else before)
+        signal.signal(signal.SIGINT, before)
+
+
+def test_within_a_limit_ctrl_c_is_what_it_was() -> None:
+    threading.Timer(0.05, interrupt_main).start()
+    with pytest.raises(KeyboardInterrupt) as caught, limited(60):
+        endless()
+    assert not isinstance(caught.value, TimeUp)
+    with limited(60), limited(None):
+        pass
+    with pytest.raises(ValueError, match="--time-limit"), limited(-1):
+        pass
+
+
+def test_certify_gives_up_at_its_limit(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    solved("mlsvm").save("s.json")
+    assert cli("certify", "s.json", "--exact", "--time-limit", "600").code == 0
+    monkeypatch.setattr("cvxml.oracle.saved.recertify", lambda *_: endless())
+    answer = cli("certify", "s.json", "--exact", "--time-limit", "0.05")
+    assert answer == (3, "", "cvxml: nothing is proved within the time limit; raise --time-limit\n")
+
+
+@pytest.mark.parametrize("error", [TimeUp, KeyboardInterrupt])
+def test_verify_keeps_the_rows_that_there_are(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
+) -> None:
+    from cvxml.oracle import verify
+
+    case = next(each for each in verify.cases() if each.method == "rca")
+    whole = verify.verify
+
+    def stopped(say: Any) -> Iterator[verify.Row]:
+        yield from whole(say, [case])
+        raise error
+
+    monkeypatch.setattr(verify, "verify", stopped)
+    for words in ([], ["--json"]):
+        answer = cli("verify", *words)
+        assert answer.code == (3 if error is TimeUp else 130)
+        assert answer.err.splitlines()[-1].endswith("; not all was verified")
+        assert "rca" in answer.out
+    assert [row["method"] for row in json.loads(answer.out)] == ["rca"]
+
+
+def test_conform_keeps_the_rows_that_there_are(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    from cvxml.oracle import conform
+
+    judged, calls = conform.conform_case, []
+
+    def stopped(*given: Any, **options: Any) -> conform.Row:
+        calls.append(given)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return judged(*given, **options)
+
+    monkeypatch.setattr(conform, "conform_case", stopped)
+    answer = cli("conform", "--only", "mlsvm-*", "--json", "--junit", "rows.xml", "--", "false")
+    assert answer.code == 130
+    assert answer.err.splitlines()[-1].startswith("cvxml: interrupted; 1 of ")
+    (row,) = json.loads(answer.out)["rows"]
+    assert row["verdict"] == "error"
+    assert row["case"] in Path("rows.xml").read_text()

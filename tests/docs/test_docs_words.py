@@ -1,0 +1,97 @@
+"""Words of the pages: the glossary, all verdicts and exit codes, counts, papers by authors, rendered formulas."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from cvxml.cli import main
+from cvxml.methods import get
+from tests.docs.test_docs import PAGES, ROOT, blocks, every_page, read
+
+GLOSSARY = ROOT / "docs" / "glossary.md"
+WORDS = (
+    "gap",
+    "scale",
+    "dual variable",
+    "repaired",
+    "usable",
+    "misreading",
+    "attained",
+    "radius",
+    "stationary",
+    "kink",
+)
+EVERYWHERE = [
+    *PAGES,
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md")),
+    *ROOT.glob("validation/**/*.md"),
+]
+
+
+def entries() -> dict[str, str]:
+    """A heading of the glossary -> what stands below it."""
+    parts = re.split(r"^## (.*)$", read(GLOSSARY), flags=re.MULTILINE)[1:]
+    return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+def test_the_glossary_has_the_words_in_order() -> None:
+    assert set(WORDS) | {"certified", "close", "refuted", "inconclusive"} <= set(entries())
+    assert list(entries()) == sorted(entries(), key=lambda word: re.sub(r"\W", "", word.lower()))
+
+
+@pytest.mark.parametrize("word", entries())
+def test_an_entry_is_short_and_leads_on(word: str) -> None:
+    said = entries()[word].strip()
+    assert re.search(r"\]\([\w.]*#?[\w-]*\)", said), "no link to where it is defined"
+    prose = re.sub(r"\[[^\]]*\]\([^)]*\)", "", said)
+    assert 1 <= len(re.findall(r"[.:] ?(?=[A-Z\n]|$)", prose)) <= 5
+    assert len(prose) < 500
+
+
+@pytest.mark.parametrize("path", EVERYWHERE, ids=lambda path: str(path.relative_to(ROOT)))
+def test_papers_have_authors(path: Path) -> None:
+    assert not re.findall(r"\bpapers? '?0\d\d\b", read(path), flags=re.IGNORECASE)
+
+
+CODES = {
+    name: getattr(main, name)
+    for name in ("CERTIFIED", "REFUTED", "BAD_INPUT", "INCONCLUSIVE", "INTERNAL", "CLOSE", "INTERRUPTED")
+}
+
+
+@pytest.mark.parametrize(
+    "path", [*EVERYWHERE, ROOT / "cvxml" / "cli" / "main.py"], ids=lambda path: path.name
+)
+def test_a_list_of_exit_codes_has_them_all(path: Path) -> None:
+    listed = re.findall(r"\b0 certified.*?\n\n", read(path) + "\n\n", flags=re.DOTALL)
+    needed = (ROOT / "README.md", ROOT / "cvxml" / "cli" / "main.py", ROOT / "docs" / "mlsvm.md")
+    assert listed or path not in needed
+    for text in listed:
+        assert {str(code) for code in CODES.values()} <= set(re.findall(r"\b\d+\b", text)), text
+
+
+def test_the_verdicts_of_a_table_are_all() -> None:
+    for name in ("oracle.md", "duality.md", "cheat_sheet.md"):
+        table = re.search(
+            r"^\| verdict \|.*?\n\n", read(ROOT / "docs" / name), flags=re.DOTALL | re.MULTILINE
+        )
+        assert table
+        verdicts = re.findall(r"^\| (\w+) \|", table[0], flags=re.MULTILINE)[1:]
+        assert sorted(verdicts) == ["certified", "close", "inconclusive", "refuted"], name
+
+
+def test_counts_of_misreadings_are_right() -> None:
+    counted = re.findall(r"\[(\d+) of ([^\]]+)\]\((\w+)\.md", read(ROOT / "docs" / "oracle.md"))
+    assert len(counted) > 8
+    for count, _, method in counted:
+        assert int(count) == len(get(method).MISREADINGS), method
+
+
+@every_page
+def test_formulas_are_rendered(page: Path) -> None:
+    for block in blocks(page):
+        if block.language == "text" and "diagnosis: " not in block.text:  # which is what a command prints
+            assert not re.search(r"\|\||>= |\bsum_|\^T\b|\blam/", block.text), block.text

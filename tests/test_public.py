@@ -1,0 +1,47 @@
+"""The package as somebody finds it who types `import cvxml` and looks around."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import subprocess
+import sys
+from types import ModuleType
+
+import cvxml
+
+
+def test_dir_lists_what_is_public_and_all_of_it_is_there() -> None:
+    assert dir(cvxml) == sorted(cvxml.__all__)
+    assert {"MLSVM", "GLML", "datasets", "displays", "solve", "typed"} <= set(dir(cvxml))
+    for name in dir(cvxml):
+        assert getattr(cvxml, name) is not None
+
+
+def test_nothing_need_be_imported_first_and_nothing_is_that_takes_long() -> None:
+    program = """
+import sys
+import cvxml
+cvxml.testing.assert_certified, cvxml.typed.mlsvm.solve, cvxml.methods.get, dir(cvxml)
+assert not {"sklearn", "cvxpy", "matplotlib", "cvxml.datasets", "cvxml.displays"} & set(sys.modules)
+cvxml.datasets.load, cvxml.displays.SpectrumDisplay
+"""
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert found.returncode == 0, found.stderr
+
+
+def test_no_function_has_the_name_of_a_package() -> None:
+    for module in pkgutil.iter_modules(cvxml.__path__):
+        if not module.name.startswith("_"):
+            imported = importlib.import_module(f"cvxml.{module.name}")
+            assert getattr(cvxml, module.name) is imported, module.name
+
+
+def test_methods_is_the_package() -> None:
+    import cvxml.methods as package
+    from cvxml import methods
+
+    assert isinstance(methods, ModuleType)
+    assert methods is package
+    assert methods.get("mlsvm").id == "mlsvm"
+    assert cvxml.list_methods()[0] == "mlsvm"

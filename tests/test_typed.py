@@ -1,0 +1,115 @@
+"""`cvxml.typed`: what each method takes, for editors and type checkers, in step with what the methods say."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cvxml
+from cvxml import typed
+from cvxml.methods import get, names
+
+ROOT = Path(cvxml.__file__).parent.parent
+X, Y = [[0.0], [4.0], [12.0]], [0, 0, 1]
+RIGHT = """
+import cvxml
+from cvxml import typed
+
+X, y = [[0.0], [4.0], [12.0]], [0, 0, 1]
+solution = typed.mlsvm.solve(X, y, lam=0.1, n_neighbors=2, solver="scs", tol="loose")
+report = typed.lmnn_squared_hinge.check(X, y, solution, mu=0.5, triplets=[[0, 1, 2]], tol=1e-4)
+typed.mmc_diagonal.problem(X, None, pairs={"similar": [[0, 1]], "dissimilar": [[0, 2]]}, dual=True)
+typed.ssvm.solve(X, y, init=["zero", "identity"])
+typed.itml.evaluate(X, y, [[1.0]], t=2, prior="identity", bounds=(1.0, 2.0))
+for method in cvxml.list_methods():
+    cvxml.solve(method, X, y, tol="strict", max_iter=5, whatever=1)
+if report.verdict == "certified":
+    print(solution.gap)
+cvxml.LMNN(mu=0.5, tol="loose").fit(X, y)
+cvxml.datasets.load("iris"), cvxml.displays.SpectrumDisplay
+"""
+WRONG = {
+    "typed.mlsvm.solve(X, y, lamda=0.1)": 'Unexpected keyword argument "lamda" for "solve"',
+    "typed.mlsvm.check(X, y, [[1.0]], mu=0.1)": 'Unexpected keyword argument "mu" for "check"',
+    "typed.mlsvm.problem(X, y, solver='scs')": 'Unexpected keyword argument "solver" for "problem"',
+    "typed.mlsvm.solve(X, y, lam='much')": 'Argument "lam" to "solve"',
+    "typed.mlkr.solve(X, y, solver='scs')": 'Argument "solver" to "solve"',
+    "typed.mlsvm.solve(X, y, tol='lose')": 'Argument "tol" to "solve"',
+    "cvxml.solve('mlsvm', X, y, tol='lose')": 'Argument "tol" to "solve"',
+    "typed.mlsmv.solve(X, y)": 'has no attribute "mlsmv"',
+}
+
+
+def test_the_stub_is_what_the_methods_say() -> None:
+    """To write it anew: python docs/_ext/stubs.py."""
+    program = "import sys; sys.path.insert(0, 'docs/_ext'); import stubs; sys.stdout.write(stubs.stub())"
+    clone = Path(__file__).parent.parent
+    said = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=clone,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert said.returncode == 0, said.stderr
+    assert (ROOT / "cvxml" / "typed" / "__init__.pyi").read_text() == said.stdout
+
+
+def test_every_method_is_there_by_its_id() -> None:
+    assert dir(typed) == sorted(name.replace(":", "_") for name in names())
+    with pytest.raises(AttributeError, match=r"no method 'mlsmv'; did you mean 'mlsvm'\?"):
+        _ = typed.mlsmv  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("name", typed.named())
+def test_it_takes_what_the_method_takes(name: str) -> None:
+    of, one = get(typed.named()[name]), getattr(typed, name)
+    for function in typed.FUNCTIONS:
+        shown = inspect.signature(getattr(one, function.__name__)).parameters
+        assert shown.keys() >= {"X", "y", *of.PARAMETERS}
+        assert not shown.keys() & ({"method", "params"} | (typed.ELSEWHERE - of.PARAMETERS.keys()))
+        assert all(shown[name].default == each.default for name, each in of.PARAMETERS.items())
+    assert inspect.signature(one.solve).parameters.keys() >= of.SOLVE_PARAMETERS.keys()
+
+
+def test_it_does_what_the_functions_do() -> None:
+    given: dict[str, Any] = {"lam": 0.5, "n_neighbors": 2}
+    solution, one = cvxml.solve("mlsvm", X, Y, **given), typed.mlsvm
+    assert one.solve(X, Y, **given).params == solution.params
+    assert one.check(X, Y, solution, **given).verdict == "certified"
+    assert one.evaluate(X, Y, solution.metric, **given).objective == pytest.approx(solution.objective)
+    assert one.certify(X, Y, solution.metric, solution.dual, **given).proves("normal")
+    assert one.problem(X, Y, **given).is_dcp()
+    assert "MLSVM" in str(one.solve.__doc__)
+    assert typed.nca.problem(X, Y, at=[[2.0]]) is not None
+
+
+@pytest.mark.slow
+def test_a_type_checker_sees_what_is_wrong(tmp_path: Path) -> None:
+    pytest.importorskip("mypy")
+    head = "\n".join(RIGHT.splitlines()[:5])
+    (tmp_path / "right.py").write_text(RIGHT)
+    (tmp_path / "wrong.py").write_text("\n".join([head, *WRONG]))
+    said = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--no-incremental", "right.py", "wrong.py"],
+        cwd=tmp_path,
+        env={**os.environ, "MYPYPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    errors = {
+        int(line.split(":")[1]): line
+        for line in said.stdout.splitlines()
+        if line.startswith(("right.py", "wrong.py")) and ": error:" in line
+    }
+    assert "right.py" not in said.stdout, said.stdout
+    first = len(head.splitlines()) + 1
+    assert list(errors) == list(range(first, first + len(WRONG))), said.stdout
+    for line, words in zip(errors.values(), WRONG.values(), strict=True):
+        assert words in line
