@@ -39,15 +39,18 @@ def sgd(
     paper: bool = False,
     random_state: int = 0,
     printed_inference: bool | None = None,
+    target: float = -np.inf,
 ) -> SgdRun:
-    """`n_epochs` passes over the points in random order from W (d, d); F is measured exactly after each pass.
+    """At most `n_epochs` passes over the points in random order from W (d, d); F is measured exactly after each pass.
 
     paper: the step as printed, and the inference. printed_inference, default None: as `paper`; True with paper False
-    tells what the inference alone does.
+    tells what the inference alone does. target: no pass is begun once F is that or less.
     """
     printed = paper if printed_inference is None else printed_inference
     with one_blas_thread():
-        return _epochs(p, W, n_epochs, batch_size, paper, printed, np.random.default_rng(random_state))
+        return _epochs(
+            p, W, n_epochs, batch_size, paper, printed, np.random.default_rng(random_state), target
+        )
 
 
 def _epochs(
@@ -58,15 +61,16 @@ def _epochs(
     paper: bool,
     printed_inference: bool,
     rng: np.random.Generator,
+    target: float,
 ) -> SgdRun:
     n, t = len(p.X), 0
     best, F = W, [point_at(p, W).F]
-    for _ in range(n_epochs):
+    while len(F) <= n_epochs and min(F) > target:
         order = rng.permutation(n)
         for start in range(0, n, batch_size):
             t += 1
             batch = order[start : start + batch_size]
-            dW = _mean_change(p, W, batch, printed_inference)
+            dW = mean_change(p, W, batch, printed_inference)
             if paper:
                 W = project_psd((1 - 1 / t) * W - p.C * dW)
             else:
@@ -78,7 +82,7 @@ def _epochs(
     return SgdRun(W, best, F)
 
 
-def _mean_change(p: Instance, W: FloatArray, batch: IntArray, printed_inference: bool) -> FloatArray:
+def mean_change(p: Instance, W: FloatArray, batch: IntArray, printed_inference: bool = False) -> FloatArray:
     """The mean of Psi_{i, h^} - Psi_{i, h*} over the batch: pull h*, push h^."""
     near = nearest(p.X, p.y, p.R, W, p.k, batch)
     own = p.y[batch]

@@ -1,0 +1,79 @@
+"""What the paper found inferior to ||W||^2 (section 7): tr W, and ||W - I||^2, in F's place of the regularizer.
+
+    F_R(W) = R(W) + C sum_i ( max_h { S(x_i, h) + Delta(y_i, h) } - max_{h in H*} S(x_i, h) ) over psd W
+
+By Algorithm 1 with the corrected step for ||W||^2 and ||W - I||^2, which are as strongly convex as each other; tr W is
+linear, and takes a step that asks for no curvature: the diameter over the root of the sum of squared subgradients.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from cvxml.core.metric import FloatArray, project_psd
+from cvxml.methods.ssvm.instance import Instance
+from cvxml.methods.ssvm.point import point_at
+from cvxml.methods.ssvm.study.sgd import mean_change
+
+
+class Regularizer(NamedTuple):
+    """R(W) of W (d, d) and its gradient. curved: whether R has the curvature of ||W||^2.
+
+    power: C = c / (n s^power), s the root of the mean squared norm of the centred points, sets C's units right: for
+    ||W||^2 those of W^2, for tr W those of W. ||W - I||^2 has no units of its own; next to I it is as linear as tr W.
+    """
+
+    value: Callable[[FloatArray], float]
+    gradient: Callable[[FloatArray], FloatArray]
+    curved: bool
+    power: int
+
+
+REGULARIZERS = {
+    "tr W": Regularizer(lambda W: float(np.trace(W)), lambda W: np.eye(len(W)), False, 2),
+    "||W - I||^2": Regularizer(
+        lambda W: float(np.sum((W - np.eye(len(W))) ** 2)), lambda W: 2 * (W - np.eye(len(W))), True, 2
+    ),
+    "||W||^2": Regularizer(lambda W: float(np.sum(W**2)), lambda W: 2 * W, True, 4),
+}
+
+
+def objective(p: Instance, W: FloatArray, regularizer: Regularizer) -> float:
+    """F_R at W."""
+    at = point_at(p, W)
+    return regularizer.value(W) + at.F - at.norm2
+
+
+def regularized_sgd(
+    p: Instance,
+    W: FloatArray,
+    regularizer: Regularizer,
+    n_epochs: int,
+    batch_size: int,
+    random_state: int = 0,
+) -> tuple[FloatArray, list[float]]:
+    """The metric of least F_R after an epoch or at the start, and F_R at the start and after each epoch."""
+    rng, n, t, squares = np.random.default_rng(random_state), len(p.X), 0, 0.0
+    best, found = W, [objective(p, W, regularizer)]
+    for _ in range(n_epochs):
+        order = rng.permutation(n)
+        for start in range(0, n, batch_size):
+            t += 1
+            change = p.C * n * mean_change(p, W, order[start : start + batch_size])
+            slope = regularizer.gradient(W) + change
+            squares += float(np.sum(slope**2))
+            step = 1 / (2 * (t + 1)) if regularizer.curved else diameter(p) / np.sqrt(squares)
+            W = project_psd(W - step * slope)
+        found.append(objective(p, W, regularizer))
+        if found[-1] <= min(found):
+            best = W
+    return best, found
+
+
+def diameter(p: Instance) -> float:
+    """The norm of the multiple of the identity under which points are 1 from their centre, in the mean."""
+    X = p.X - p.X.mean(axis=0)
+    return float(np.sqrt(X.shape[1]) * len(X) / np.sum(X**2))
