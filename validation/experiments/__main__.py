@@ -23,7 +23,7 @@ from validation.experiments.page import record, write_report
 from validation.experiments.run import exit_code, run
 from validation.experiments.tasks import Preset, Store
 
-EXPERIMENTS = ("mlsvm", "gerrymandering", "glml", "nca")
+EXPERIMENTS = ("mlsvm", "gerrymandering", "table1", "glml", "nca")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

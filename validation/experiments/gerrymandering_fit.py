@@ -1,9 +1,7 @@
-"""The methods that gerrymandering is compared with: what they learn from a training part, and how it is selected."""
+"""Metrics of the gerrymandering experiment: what is learnt from a training part, and how it is selected."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from time import process_time
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,18 +9,22 @@ from sklearn.model_selection import train_test_split
 
 import cvxml
 from cvxml import datasets
-from cvxml.core.metric import FloatArray, IntArray
-from validation.experiments.gerrymandering_vote import errors_of
+from cvxml.core.metric import FloatArray, IntArray, components_of, project_psd
+from cvxml.core.neighbors import k_nearest, majority
+from cvxml.methods.ssvm import inference
+from cvxml.methods.ssvm.instance import Instance, instance
+from cvxml.methods.ssvm.nearest import nearest
+from cvxml.methods.ssvm.point import point_at, rescaled
+from cvxml.methods.ssvm.relieff import relieff
+from cvxml.methods.ssvm.study import greedy
+from cvxml.methods.ssvm.study.sgd import sgd
+from validation.experiments.gerrymandering_report import OURS
 from validation.experiments.splits import Split, some_pairs
 
-TOL, CHOOSING = (
-    1e-4,
-    1e-2,
-)  # relative to the objective: of the metric that is tested, and while a weight is chosen
+TOL = 1e-4  # of CCCP: what the metric's own step may still gain, over ||W||^2; of the others, relative to the objective
+GAMMAS = (0.1, 1.0, 10.0)  # of ITML
+BATCHES = 64  # of an epoch of SGD
 TARGETS, NCA_STEPS = 3, 200
-SHARES = (0.25, 0.5, 1.0)  # of the features: how many NCA may have components
-
-ErrorOf = Callable[[float], dict[str, float]]  # weight -> k -> error on the quarter to choose by
 
 
 class Fit(NamedTuple):
@@ -32,27 +34,29 @@ class Fit(NamedTuple):
     facts: dict[str, Any]
 
 
-class Choice(NamedTuple):
-    """The weight of least error; edge: whether it is the last that was tried, and a further one might be better."""
-
-    weight: float
-    edge: bool
-
-
-def range_of(X: FloatArray, most: int | None = None) -> FloatArray:
+def range_of(X: FloatArray) -> FloatArray:
     """An orthonormal basis (d, r) of the range of the centred points X (n, d); the identity where n > d.
-
-    most: no more axes than so many, the principal ones; with fewer than d the problem is another.
 
     Distances between the points are the same along it, and so is ||W|| for a W that lives there, as every optimum does:
     F has W through the points only, and a part of W outside has norm and no use. A point to be tested loses what is
     orthogonal to all of them, which would add the same to its distance to each.
     """
-    if len(X) > X.shape[1] <= (most or X.shape[1]):
+    if len(X) > X.shape[1]:
         return np.eye(X.shape[1])
     _, sizes, axes = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
-    basis: FloatArray = axes[sizes > 1e-10 * sizes[0]][:most].T
+    basis: FloatArray = axes[sizes > 1e-10 * sizes[0]].T
     return basis
+
+
+def error_of(part: Split, k: int, components: FloatArray | None = None) -> float:
+    """The share of the test part that kNN gets wrong after x -> L x; a tie goes to the nearest of the tied classes."""
+    X, X_test = part.X, part.X_test
+    if components is not None:
+        X, X_test = X @ components.T, X_test @ components.T
+    classes, codes = np.unique(part.y, return_inverse=True)
+    rows = np.arange(len(X), len(X) + len(X_test))
+    near = k_nearest(np.concatenate([X, X_test]), rows, np.arange(len(X)), k)[0]
+    return float(np.mean(classes[majority(codes[near], len(classes))] != part.y_test))
 
 
 def inner(part: Split, seed: int) -> Split:
@@ -63,131 +67,115 @@ def inner(part: Split, seed: int) -> Split:
     return Split(X, y, X_test, y_test)
 
 
-def fewer(part: Split, rows: int | None, seed: int) -> Split:
-    """A part with at most so many training points, drawn at random."""
-    if rows is None or rows >= len(part.X):
-        return part
-    return part._replace(**dict(zip("Xy", datasets.subsample(part.X, part.y, rows, seed), strict=True)))
-
-
-def choose(error_of: ErrorOf, grid: Iterable[float], factor: float, further: int) -> dict[str, Choice]:
-    """For every k the weight of least error, of equal ones the least.
-
-    While only the least weight, or only the largest, is the best for some k the grid goes on there by the factor, at
-    most `further` times. factor 1: the grid is all there is, and has no edge.
-    """
-    errors = {float(weight): error_of(float(weight)) for weight in sorted(grid)}
-    ks = list(next(iter(errors.values())))
-
-    def best(k: str) -> list[float]:
-        least = min(round(found[k], 12) for found in errors.values())
-        return sorted(weight for weight, found in errors.items() if round(found[k], 12) == least)
-
-    for end, step in ((min, 1 / factor), (max, factor)):
-        for _ in range(further if factor > 1 else 0):
-            if not any(best(k) == [end(errors)] for k in ks):
-                break
-            weight = end(errors) * step
-            errors[weight] = error_of(weight)
-    ends = {min(errors), max(errors)} if factor > 1 else set()
-    return {k: Choice(best(k)[0], len(errors) > 1 and set(best(k)) <= ends) for k in ks}
-
-
-# --- other methods: one metric for all k, but for the weight
-
-
-def fit_other(method: str, part: Split, seed: int, settings: dict[str, Any]) -> dict[str, Any]:
-    """Errors of a method for each k, with the weight that is chosen for that k; the test part is only counted."""
-    ks = tuple(settings["k"])
-    grid, factor = WEIGHTS[method]
-    rows = settings["rows"].get(method)
+def fit(method: str, k: int, part: Split, seed: int, settings: dict[str, Any]) -> Fit:
+    """The metric of a method from the training part; the test part is not looked at."""
+    if method == "Euclidean":
+        return Fit(np.eye(part.X.shape[1]), {})
     small = inner(part, seed)
-    learning = fewer(small, rows, seed)
-
-    def error_of(weight: float) -> dict[str, float]:
-        return errors_of(small, ks, relative(method, weight, learning, CHOOSING).components)[settings["ties"]]
-
-    chosen = choose(error_of, grid, factor, settings["further"])
-    last = fewer(part, rows, seed)
-    made = {
-        weight: relative(method, weight, last, TOL)
-        for weight in {choice.weight for choice in chosen.values()}
-    }
-    found: dict[str, Any] = {"errors": {}, "other_ties": {}, "weight": {}, "edge": {}}
-    for k, choice in chosen.items():
-        errors = errors_of(part, (int(k),), made[choice.weight].components)
-        found["weight"][k], found["edge"][k] = choice
-        found["errors"][k] = errors[settings["ties"]][k]
-        found["other_ties"][k] = errors[other_rule(settings["ties"])][k]
-    return {**found, **together([fit.facts for fit in made.values()])}
-
-
-def together(facts: list[dict[str, Any]]) -> dict[str, Any]:
-    """What is true of all metrics: the largest gap, proved only if all are."""
-    found: dict[str, Any] = {
-        "proved": all(fact["proved"] for fact in facts),
-        "status": "/".join(sorted({fact["status"] for fact in facts})),
-        "steps": max(fact["steps"] for fact in facts),
-        "fit_seconds": round(sum(fact["fit_seconds"] for fact in facts), 3),
-    }
-    gaps = [fact["rel_gap"] for fact in facts if "rel_gap" in fact]
-    return {**found, **({"rel_gap": max(gaps)} if gaps else {})}
+    facts: dict[str, Any] = {}
+    if method in OURS:
+        diagonal = np.diag(np.sqrt(weights(small)))
+        facts["start"] = "ReliefF" if error_of(small, k, diagonal) < error_of(small, k) else "zero"
+    given = {**settings, **facts}
+    # all three of ours have the C that SGD is given: they minimise the same F
+    tried = GAMMAS if method == "ITML" else settings["c"] if method in OURS else (1.0,)
+    weight = float(tried[0])
+    if len(tried) > 1:
+        chooser = "SGD" if method in OURS else method
+        errors = [error_of(small, k, learnt(chooser, k, w, small, seed, given).components) for w in tried]
+        weight = float(tried[int(np.argmin(np.round(errors, 12)))])
+    rows = settings["rows"].get(method)
+    if rows is not None and rows < len(part.X):
+        part = part._replace(**dict(zip("Xy", datasets.subsample(part.X, part.y, rows, seed), strict=True)))
+    made = learnt(method, k, weight, part, seed, given)
+    return Fit(made.components, {**facts, "weight": weight, **made.facts})
 
 
-def other_rule(rule: str) -> str:
-    """The other of two."""
-    return {"sum": "nearest", "nearest": "sum"}[rule]
+def learnt(method: str, k: int, weight: float, part: Split, seed: int, settings: dict[str, Any]) -> Fit:
+    """The metric from all of the training part: weight is gamma of ITML, and c of C = c / (n s^4) of our own."""
+    basis = range_of(part.X)
+    X, y = part.X @ basis, np.unique(part.y, return_inverse=True)[1]
+    if method not in OURS:
+        L, facts = relative(method, weight, X, y)
+    else:
+        p = problem(X, y, k, weight)
+        W = np.zeros((p.X.shape[1],) * 2)
+        if settings["start"] == "ReliefF":
+            W = rescaled(p, point_at(p, project_psd(basis.T @ (weights(part)[:, None] * basis)))).W
+        if method == "CCCP":
+            W, facts = by_cccp(p, W, settings["steps"])
+        else:
+            W, facts = by_sgd(p, W, seed, settings["epochs"], printed_inference=method == "SGD printed")
+        L = components_of(W)
+    return Fit(L @ basis.T, facts)
 
 
-def of_lmnn(weight: float, X: FloatArray, y: IntArray, tol: float) -> Any:
-    """weight: mu / (1 - mu), of the hinges to the distances of targets."""
-    return cvxml.LMNN(weight / (1 + weight), n_neighbors=TARGETS, tol=tol).fit(X, y)
+def problem(X: FloatArray, y: IntArray, k: int, c: float) -> Instance:
+    """C = c / (n s^4), s^2 the mean squared norm of the centred points: c means the same at every n and scale."""
+    square = float(np.sum((X - X.mean(axis=0)) ** 2)) / len(X)
+    return instance(X, y, n_neighbors=k, C=c / (len(X) * square**2))
 
 
-def of_itml(weight: float, X: FloatArray, y: IntArray, tol: float) -> Any:
-    """weight: gamma."""
-    return cvxml.ITML(weight, tol=tol).fit(X, pairs=some_pairs(y))
+def weights(part: Split) -> FloatArray:
+    """ReliefF's, of the features as they are given."""
+    classes, codes = np.unique(part.y, return_inverse=True)
+    return relieff(part.X, codes, len(classes))
 
 
-def of_nca(weight: float, X: FloatArray, y: IntArray, tol: float) -> Any:
-    """weight: the share of the features' number that there are components. The number of steps is what ends it."""
-    components = max(1, round(weight * X.shape[1]))
-    return cvxml.NCA(components, max_iter=NCA_STEPS).fit(X, y)
-
-
-def of_mlr(weight: float, X: FloatArray, y: IntArray, tol: float) -> Any:
-    """weight: C, of the slack for the area under the curve."""
-    return cvxml.MLR("auc", C=weight, tol=max(tol, 1e-3)).fit(X, y)
-
-
-LEARNERS: dict[str, Callable[[float, FloatArray, IntArray, float], Any]] = {
-    "LMNN": of_lmnn,
-    "ITML": of_itml,
-    "NCA": of_nca,
-    "MLR": of_mlr,
-}
-MOST_AXES = {"MLR": 40}  # a step of its solver is a system of d (d + 1) / 2 equations
-# the first weights to be tried, and the factor by which they go on
-WEIGHTS: dict[str, tuple[tuple[float, ...], float]] = {
-    "LMNN": ((0.1, 1.0, 10.0), 10.0),
-    "ITML": ((0.1, 1.0, 10.0), 10.0),
-    "NCA": (SHARES, 1.0),
-    "MLR": ((1.0, 100.0, 1e4), 100.0),
-}
-
-
-def relative(method: str, weight: float, part: Split, tol: float) -> Fit:
-    """Another method's metric, in the range of the training points, and what its certificate says."""
-    basis = range_of(part.X, MOST_AXES.get(method))
-    start = process_time()
-    metric = LEARNERS[method](weight, part.X @ basis, np.unique(part.y, return_inverse=True)[1], tol)
-    solution = metric.solution_
-    facts = {
-        "proved": bool(solution.certificate.proves(metric.tol)),
+def by_cccp(p: Instance, W: FloatArray, steps: int) -> tuple[FloatArray, dict[str, Any]]:
+    """The certified solver, with exact inference."""
+    given: dict[str, Any] = {"n_neighbors": p.k, "C": p.C, "init": W if W.any() else "zero"}
+    solution = cvxml.solve("ssvm", p.X, p.y, **given, tol=TOL, max_iter=steps)
+    step = solution.certificate.step
+    assert step is not None
+    return solution.metric, {
+        "F": float(solution.certificate.objective) / (p.C * len(p.X)),
+        "rel_gap": float(step.gap / step.scale) if step.scale else 0.0,
+        "proved": bool(solution.certificate.proves(TOL)),
         "status": solution.status.name,
-        "steps": int(solution.n_iter),
-        "fit_seconds": process_time() - start,
+        "steps": solution.n_iter,
     }
+
+
+def by_sgd(
+    p: Instance, W: FloatArray, seed: int, epochs: int, printed_inference: bool
+) -> tuple[FloatArray, dict[str, Any]]:
+    """Algorithm 1 with the corrected step; the metric of least F after an epoch."""
+    size = max(1, len(p.X) // BATCHES)
+    run = sgd(p, W, epochs, size, random_state=seed, printed_inference=printed_inference)
+    return run.W, {
+        "F": min(run.F) / (p.C * len(p.X)),
+        "steps": epochs,
+        "missed": missed(p, run.W),
+    }
+
+
+def missed(p: Instance, W: FloatArray) -> dict[str, float]:
+    """The share of points for which Algorithm 2 finds a dearer h* than the best, and Algorithm 3 a lesser S + Delta."""
+    near = nearest(p.X, p.y, p.R, W, p.k)
+    star, best = greedy.targeted(near, p.y).value, inference.targeted(near, p.y).value
+    hat, worst = (
+        greedy.loss_augmented(near, p.y, p.Lam).value,
+        inference.loss_augmented(near, p.y, p.Lam).value,
+    )
+    return {
+        "h_star": float(np.mean(star > best + 1e-9 * np.abs(best))),
+        "h_hat": float(np.mean(hat < worst - 1e-9 * (1 + np.abs(worst)))),
+    }
+
+
+def relative(method: str, gamma: float, X: FloatArray, y: IntArray) -> tuple[FloatArray, dict[str, Any]]:
+    """LMNN, ITML or NCA: components, and what the certificate says."""
+    metric: Any
+    if method == "ITML":
+        metric = cvxml.ITML(gamma, tol=TOL).fit(X, pairs=some_pairs(y))
+    elif method == "LMNN":
+        metric = cvxml.LMNN(n_neighbors=TARGETS, tol=TOL).fit(X, y)
+    else:
+        metric = cvxml.NCA(max_iter=NCA_STEPS).fit(X, y)
+    solution = metric.solution_
+    proved = bool(solution.certificate.proves(metric.tol))
+    facts = {"proved": proved, "status": solution.status.name, "steps": int(solution.n_iter)}
     if method != "NCA":
         facts["rel_gap"] = float(solution.rel_gap)
-    return Fit(metric.components_ @ basis.T, facts)
+    return metric.components_, facts

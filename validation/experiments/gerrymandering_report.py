@@ -53,14 +53,11 @@ def tables(results: Results, preset: Preset) -> list[str]:
 
 
 def arranged(results: Results) -> Errors:
-    """The results of each data set, method and k, in the order of the folds. A task of ours has several methods."""
+    """The results of each data set, method and k, in the order of the folds."""
     found: Errors = {}
     for task, result in sorted(results, key=lambda pair: pair[0].split):
-        shared = {name: value for name, value in result.items() if name != "of"}
-        for method, made in result.get("of", {task.method.split(" k=")[0]: {}}).items():
-            each = {**shared, **made}
-            for k in each["errors"]:
-                found.setdefault((task.data, method, int(k)), []).append(each)
+        for k in result["errors"]:
+            found.setdefault((task.data, task.method.split(" k=")[0], int(k)), []).append(result)
     return found
 
 

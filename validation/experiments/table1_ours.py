@@ -16,10 +16,10 @@ from cvxml.methods.ssvm.point import point_at, rescaled
 from cvxml.methods.ssvm.relieff import relieff
 from cvxml.methods.ssvm.study import greedy
 from cvxml.methods.ssvm.study.sgd import sgd
-from validation.experiments.gerrymandering_fit import choose, inner, other_rule, range_of
-from validation.experiments.gerrymandering_regularized import REGULARIZERS, regularized_sgd
-from validation.experiments.gerrymandering_vote import error_of, errors_of
 from validation.experiments.splits import Split
+from validation.experiments.table1_others import choose, inner, range_of
+from validation.experiments.table1_regularized import REGULARIZERS, regularized_sgd
+from validation.experiments.vote import error_of
 
 STEP_GAIN = 1e-4  # of CCCP: what the metric's own step may still gain, over ||W||^2
 ARRIVED = 1e-3  # SGD has reached the F of CCCP where it is no more than this above it, relatively
@@ -47,13 +47,8 @@ def fit_ours(k: int, part: Split, seed: int, settings: dict[str, Any]) -> dict[s
 
     def keep(name: str, W: FloatArray, facts: dict[str, Any], since: float) -> None:
         seconds = round(process_time() - since, 3)
-        errors = errors_of(part, (k,), components_of(W) @ basis.T)
-        found[name] = {
-            "errors": errors[rule],
-            "other_ties": errors[other_rule(rule)],
-            **facts,
-            "fit_seconds": seconds,
-        }
+        facts = {**facts, "fit_seconds": seconds}
+        found[name] = {**facts_of(part, (k,), rule, components_of(W) @ basis.T), **facts}
 
     for each in (start, *(name for name in STARTS if settings["starts"] and name != start)):
         since = process_time()

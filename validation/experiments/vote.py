@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from cvxml.core.metric import FloatArray, IntArray
@@ -13,24 +15,38 @@ from validation.experiments.splits import Split
 RULES = ("nearest", "sum")
 
 
-def errors_of(
+def wrong_of(
     part: Split, ks: tuple[int, ...], components: FloatArray | None = None
-) -> dict[str, dict[str, float]]:
-    """rule -> k -> the share of the test part that kNN gets wrong after x -> L x, the components L (m, d)."""
+) -> dict[str, dict[str, list[int]]]:
+    """rule -> k -> the rows of the test part that kNN gets wrong after x -> L x, the components L (m, d)."""
     codes, classes, near, D = neighbours(part, max(ks), components)
-    found: dict[str, dict[str, float]] = {rule: {} for rule in RULES}
+    found: dict[str, dict[str, list[int]]] = {rule: {} for rule in RULES}
     for k in ks:
-        for rule, winner in (
-            ("nearest", majority(codes[near[:, :k]], len(classes))),
-            ("sum", least_sum(codes[near[:, :k]], D[:, :k], len(classes))),
-        ):
-            found[rule][str(k)] = float(np.mean(classes[winner] != part.y_test))
+        labels = codes[near[:, :k]]
+        winners = {
+            "nearest": majority(labels, len(classes)),
+            "sum": least_sum(labels, D[:, :k], len(classes)),
+        }
+        for rule, winner in winners.items():
+            found[rule][str(k)] = np.flatnonzero(classes[winner] != part.y_test).tolist()
     return found
 
 
 def error_of(part: Split, k: int, components: FloatArray | None = None, rule: str = "nearest") -> float:
     """The share of the test part that kNN gets wrong after x -> L x."""
-    return errors_of(part, (k,), components)[rule][str(k)]
+    return len(wrong_of(part, (k,), components)[rule][str(k)]) / len(part.y_test)
+
+
+def facts_of(
+    part: Split, ks: tuple[int, ...], rule: str, components: FloatArray | None = None
+) -> dict[str, Any]:
+    """What is kept of a metric: errors and wrong rows for each k by one rule, errors by the other rule."""
+    wrong = wrong_of(part, ks, components)
+    errors = {
+        each: {k: len(rows) / len(part.y_test) for k, rows in found.items()} for each, found in wrong.items()
+    }
+    (other,) = set(RULES) - {rule}
+    return {"errors": errors[rule], "other_ties": errors[other], "wrong": wrong[rule]}
 
 
 def neighbours(
