@@ -19,7 +19,7 @@ from cvxml.methods.ssvm.study.sgd import sgd
 from validation.experiments.splits import Split
 from validation.experiments.table1_others import choose, inner, range_of
 from validation.experiments.table1_regularized import REGULARIZERS, regularized_sgd
-from validation.experiments.vote import error_of
+from validation.experiments.vote import error_of, facts_of
 
 STEP_GAIN = 1e-4  # of CCCP: what the metric's own step may still gain, over ||W||^2
 ARRIVED = 1e-3  # SGD has reached the F of CCCP where it is no more than this above it, relatively
