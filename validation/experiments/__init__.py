@@ -2,7 +2,7 @@
 
     CVXML_DATA=FOLDER python -m validation.experiments NAME [--preset small|paper|full] [--n-jobs 2]
 
-from the root of the repository. NAME is mlsvm, gerrymandering, glml or nca. An
+from the root of the repository. NAME is mlsvm, gerrymandering, table1, glml or nca. An
 experiment is a module here with
 
     TITLE, WHAT          what the report begins with

@@ -5,6 +5,8 @@
 --dask ADDRESS      a dask scheduler to send the work to; "local" starts one here
 --folder DIR        results, a file each split, default results/NAME-PRESET; begin again and they are not redone
 --report DIR        where NAME-PRESET.md, .png and .json go, default the same folder
+--begin FILE        take the results of a NAME-PRESET.json for done, and go on from there
+--so-far            run nothing: write the report of what has a result
 --render FILE       only write the report anew, from a NAME-PRESET.json
 """
 
@@ -17,9 +19,10 @@ from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from cvxml import datasets
-from validation.experiments.page import record, write_report
+from validation.experiments.page import record, results_of, write_report
 from validation.experiments.run import exit_code, run
 from validation.experiments.tasks import Preset, Store
 
@@ -42,20 +45,36 @@ def perform(asked: argparse.Namespace) -> None:
     check_data(preset, asked.only)
     tasks = [task for task in experiment.tasks(preset) if asked.only is None or task.data in asked.only]
     folder = asked.folder or Path("results") / stem
-    results = run(experiment.measure, tasks, Store(folder), asked.n_jobs, asked.dask)
+    store = Store(folder)
+    if asked.begin is not None:
+        for task, result in results_of(recorded_in(asked.begin)):
+            if store.load(task) is None:
+                store.save(task, result)
+    if asked.so_far:
+        results = [(task, result) for task in tasks if (result := store.load(task)) is not None]
+        if not results:
+            raise ValueError(f"nothing in {folder} has a result yet; leave --so-far out")
+    else:
+        results = run(experiment.measure, tasks, store, asked.n_jobs, asked.dask)
     recorded = record(asked.name, asked.preset, results, asked.only)
     print(write_report(recorded, experiment, asked.report or folder, stem + chosen))
 
 
 def render(path: Path) -> None:
     """Write the report of a recorded run anew, beside it."""
+    recorded = recorded_in(path)
+    print(write_report(recorded, of(recorded["experiment"]), path.parent, path.stem))
+
+
+def recorded_in(path: Path) -> dict[str, Any]:
+    """What a NAME-PRESET.json holds. ValueError where it is none."""
     try:
-        recorded = json.loads(path.read_text(encoding="utf-8"))
+        recorded: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         if recorded["experiment"] not in EXPERIMENTS or not recorded["results"]:
             raise ValueError("no experiment, or no results")
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{path} is no record of a run ({error}); give a NAME-PRESET.json") from error
-    print(write_report(recorded, of(recorded["experiment"]), path.parent, path.stem))
+    return recorded
 
 
 def check_data(preset: Preset, only: Sequence[str] | None) -> None:
@@ -108,6 +127,8 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--dask", metavar="ADDRESS")
     made.add_argument("--folder", type=Path)
     made.add_argument("--report", type=Path)
+    made.add_argument("--begin", type=Path, metavar="FILE")
+    made.add_argument("--so-far", action="store_true")
     made.add_argument("--render", type=Path, metavar="FILE")
     return made
 

@@ -443,6 +443,25 @@ def test_render_makes_the_same_report_again(toy: SimpleNamespace) -> None:
     assert len(calls(toy.calls)) == 6
 
 
+def test_a_run_goes_on_from_a_report(toy: SimpleNamespace, capsys: pytest.CaptureFixture[str]) -> None:
+    """What a report has is not computed again, in whatever folder; what a folder has stays."""
+    assert command.main(["nca", "--only", "wine", "--folder", "out"]) == 0
+    part = "out/nca-small-wine.json"
+    assert command.main(["nca", "--begin", part, "--so-far", "--folder", "new"]) == 0
+    text = Path("new/nca-small.md").read_text(encoding="utf-8")
+    assert ("wine/root/002" in text, "iris/root" in text) == (True, False)
+    assert len(calls(toy.calls)) == 3
+    assert command.main(["nca", "--begin", part, "--folder", "new"]) == 0
+    assert calls(toy.calls)[:3] == [f"iris_root_00{i}" for i in range(3)]
+    assert len(calls(toy.calls)) == 6
+    capsys.readouterr()
+    assert command.main(["nca", "--begin", "out/nca-small-wine.md"]) == 2
+    assert "is no record of a run" in capsys.readouterr().err
+    assert command.main(["nca", "--so-far", "--folder", "empty"]) == 2
+    assert "nothing in empty has a result yet" in capsys.readouterr().err
+    assert not Path("empty").exists()
+
+
 def test_only(toy: SimpleNamespace, capsys: pytest.CaptureFixture[str]) -> None:
     assert command.main(["nca", "--only", "wine", "--folder", "out"]) == 0
     assert calls(toy.calls) == [f"wine_root_00{i}" for i in range(3)]

@@ -1,0 +1,97 @@
+"""Three verdicts on what a paper claims, with what the data can tell: supported, contradicted, undecided at this power.
+
+A claim here is that one method has less error than another. It is supported where that is significant, contradicted
+where the reverse is, at 5 % for all comparisons of a table together (Holm, A simple sequentially rejective multiple
+test procedure, Scandinavian Journal of Statistics 1979), and else undecided, which is never "does not hold".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Mapping
+from enum import StrEnum
+from typing import NamedTuple, TypeVar
+
+from scipy.stats import binomtest
+
+LEVEL = 0.05
+Name = TypeVar("Name", bound=Hashable)
+
+
+class Verdict(StrEnum):
+    """What becomes of a claim."""
+
+    SUPPORTED = "supported"
+    CONTRADICTED = "contradicted"
+    UNDECIDED = "undecided at this power"
+
+
+class Interval(NamedTuple):
+    """From, to."""
+
+    low: float
+    high: float
+
+
+def share_interval(wrong: int, of: int) -> Interval:
+    """Of a share of so many points, 95 %, exact (Clopper, Pearson 1934)."""
+    found = binomtest(wrong, of).proportion_ci(1 - LEVEL)
+    return Interval(float(found.low), float(found.high))
+
+
+class Pair(NamedTuple):
+    """Two metrics on the same test points: those that only the first gets wrong, only the second, and all."""
+
+    first: int
+    second: int
+    points: int
+
+    @property
+    def difference(self) -> float:
+        """The error of the first less that of the second, as shares."""
+        return (self.first - self.second) / self.points
+
+    @property
+    def p_value(self) -> float:
+        """Of McNemar's exact test, two-sided: a point that only one gets wrong is as likely the one's as the other's.
+
+        The metrics are taken as given, learnt from these training points; the test is of new points.
+        """
+        apart = self.first + self.second
+        return float(binomtest(self.first, apart).pvalue) if apart else 1.0
+
+    @property
+    def interval(self) -> Interval:
+        """Of the difference, 95 %: that of the first's share of the points that only one gets wrong, these as given."""
+        apart = self.first + self.second
+        if not apart:
+            return Interval(0.0, 0.0)
+        low, high = share_interval(self.first, apart)
+        return Interval((2 * low - 1) * apart / self.points, (2 * high - 1) * apart / self.points)
+
+
+def pair(first: Collection[Hashable], second: Collection[Hashable], points: int) -> Pair:
+    """From the points that each gets wrong."""
+    a, b = set(first), set(second)
+    return Pair(len(a - b), len(b - a), points)
+
+
+def holm(p_values: Mapping[Name, float]) -> dict[Name, float]:
+    """Adjusted so that all below a level are significant together at that level."""
+    adjusted: dict[Name, float] = {}
+    largest = 0.0
+    for rank, name in enumerate(sorted(p_values, key=lambda name: p_values[name])):
+        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[name]))
+        adjusted[name] = largest
+    return adjusted
+
+
+def verdicts(claims: Mapping[Name, Pair]) -> dict[Name, Verdict]:
+    """Of the claims of one table, each that the first metric of its pair has less error than the second."""
+    adjusted = holm({name: each.p_value for name, each in claims.items()})
+
+    def verdict(name: Name) -> Verdict:
+        if adjusted[name] >= LEVEL:
+            return Verdict.UNDECIDED
+        return Verdict.SUPPORTED if claims[name].difference < 0 else Verdict.CONTRADICTED
+
+    return {name: verdict(name) for name in claims}
