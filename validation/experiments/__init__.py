@@ -1,6 +1,6 @@
 """The papers' experiments on the papers' data: one command, and the table beside the paper's.
 
-    CVXML_DATA=FOLDER python -m validation.experiments NAME [--preset small|paper|full] [--n-jobs 2]
+    CVXML_DATA=FOLDER python -m validation.experiments NAME [--preset small|reduced|full] [--n-jobs 2]
 
 from the root of the repository. NAME is mlsvm, gerrymandering, table1, glml or nca. An
 experiment is a module here with

@@ -1,4 +1,4 @@
-"""python -m validation.experiments NAME [--preset small|paper|full]: run an experiment, and write its report.
+"""python -m validation.experiments NAME [--preset small|reduced|full]: run an experiment, and write its report.
 
 --only iris,wine    some of the data sets, for a look; the names of the report say which
 --n-jobs 2          processes
@@ -40,6 +40,10 @@ def perform(asked: argparse.Namespace) -> None:
     if asked.name is None:
         raise ValueError(f"no experiment named; give one of {', '.join(EXPERIMENTS)}")
     experiment, stem = of(asked.name), f"{asked.name}-{asked.preset}"
+    if asked.preset not in experiment.PRESETS:
+        raise ValueError(
+            f"{asked.name} has no preset {asked.preset!r}; give one of {', '.join(experiment.PRESETS)}"
+        )
     chosen = f"-{'-'.join(asked.only)}" if asked.only else ""  # not to replace the report on all
     preset: Preset = experiment.PRESETS[asked.preset]
     check_data(preset, asked.only)
@@ -121,7 +125,7 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     made.add_argument("name", nargs="?", choices=EXPERIMENTS)
-    made.add_argument("--preset", choices=("small", "paper", "full"), default="small")
+    made.add_argument("--preset", choices=("small", "reduced", "full"), default="small")
     made.add_argument("--only", type=names)
     made.add_argument("--n-jobs", type=positive, default=1)
     made.add_argument("--dask", metavar="ADDRESS")

@@ -84,7 +84,7 @@ PRESETS = {
             "2 epochs of SGD.",
         ),
     ),
-    "paper": Preset(
+    "reduced": Preset(
         ("usps", "letter", "office_webcam", "office_dslr"),
         FOLDS,
         {

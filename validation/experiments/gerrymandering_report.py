@@ -23,7 +23,7 @@ ONLY_PAPER = ("GB-LMNN", "MLR", "k-NCA")
 
 LETTER = f"{QUOTED['letter']['LMNN from 500 points']:.1f}"
 USPS = ", ".join(f"{error:.2f}" for error in QUOTED["usps"].values())
-# Why a method differs where it does in the report of the preset "paper": data and method, for all k.
+# Why a method differs where it does in the report of the preset "reduced": data and method, for all k.
 REMARKS: dict[tuple[str, str], str] = {
     ("letter", "LMNN"): f"learnt from 1000 of 16000 points; from 500 it has {LETTER} at k = 3 (`looks.py`).",
     (

@@ -85,7 +85,7 @@ PRESETS = {
             "at most 100 training points a class, and 500 points to test",
         ),
     ),
-    "paper": Preset(
+    "reduced": Preset(
         ALL,
         20,
         {

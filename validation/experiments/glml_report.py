@@ -39,7 +39,7 @@ def poor(data: str, count: int, size: int, better: str) -> str:
     )
 
 
-# (claim, data) -> why it does not hold there in the report of the preset "paper".
+# (claim, data) -> why it does not hold there in the report of the preset "reduced".
 REMARKS: dict[tuple[str, str], str] = {
     ("Bayes", "ionosphere"): poor("ionosphere", 12, 50, "0.01"),
     ("Bayes", "german_ida"): poor("german_ida", 8, 100, "1"),

@@ -96,7 +96,7 @@ def usps() -> dict[str, float]:
 
 
 def letter() -> dict[str, float]:
-    """Errors at k = 3, per cent, of LMNN on letter, learnt from half as many points as in the preset "paper"."""
+    """Errors at k = 3, per cent, of LMNN on letter, learnt from half as many points as in the preset "reduced"."""
     settings = {"rows": {"LMNN": 500}, "c": (1.0,)}
     parts = [gerrymandering.prepared("letter", fold) for fold in range(3)]
     errors = [error_of(part, 3, fit("LMNN", 3, part, i, settings).components) for i, part in enumerate(parts)]

@@ -35,7 +35,7 @@ NOISE = (
     "not explained. The least of {count} errors on the test part itself (below) is within two standard errors of the "
     "paper's best, but it would be low for metrics that are no better, too."
 )
-# Why MLSVM differs where it does in the report of the preset "paper".
+# Why MLSVM differs where it does in the report of the preset "reduced".
 REMARKS: dict[str, str] = {
     "spambase": "the paper does not say how features are scaled, and here much depends on it: kNN has, in per cent, "
     + ", ".join(f"{error:.1f} of {name}" for name, error in QUOTED["spambase"].items())

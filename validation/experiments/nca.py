@@ -68,7 +68,7 @@ supremum of f / n, and where one has a better training accuracy than NCA's, NCA 
 ALL = ("usps", "balance", "housing", "ionosphere", "wine", "iris", "rings")
 PRESETS = {
     "small": Preset(("wine", "iris", "rings"), 3, thinner=("3 splits of 40", "three sets of seven")),
-    "paper": Preset(
+    "reduced": Preset(
         ALL,
         40,
         {"splits": {"usps": 10}, "starts": {"usps": {"NCA": ("auto",)}}},

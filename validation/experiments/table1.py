@@ -95,28 +95,6 @@ PRESETS = {
             "at most 2 epochs of SGD.",
         ),
     ),
-    "reduced": Preset(
-        ("usps", "letter", "office_webcam", "office_dslr"),
-        FOLDS,
-        {
-            **THIN,
-            "of": {
-                "usps": {"c": (1e3, 1e4), "without": ("LMNN", "NCA", "MLR")},
-                "letter": {"c": (1e3, 1e4), "folds": 3, "rows": {"LMNN": 1000, "NCA": 2000, "MLR": 500}},
-                "office_webcam": {"batches": 8, "without": ("LMNN", "MLR")},
-                "office_dslr": {"batches": 8, "without": ("MLR",)},
-            },
-        },
-        (
-            "isolet, office_amazon and office_caltech are left out;",
-            "c is 10 or 100 for the office sets, else 1000 or 10^4; no grid goes on;",
-            "at most 100 steps of CCCP and 2 epochs of SGD;",
-            "letter: 3 of the 5 folds; LMNN learns from 1000, NCA from 2000, MLR from 500 of 16000 points, and kNN "
-            "looks among all;",
-            "LMNN is not run on usps and office_webcam, NCA not on usps, MLR on letter alone.",
-        ),
-        remarks=True,
-    ),
     "full": Preset(
         ("office_dslr", "office_webcam", "isolet 617", *SETS),
         FOLDS,

@@ -238,7 +238,7 @@ def test_tasks_of_every_preset() -> None:
             assert task.settings["largest"] >= max(task.settings["sizes"])
     full = glml.tasks(glml.PRESETS["full"])
     assert all(task.settings["sizes"] == list(PANELS[task.data].sizes) for task in full)
-    assert not any(t.data == "usps 8x8" and t.method == "LMNN" for t in glml.tasks(glml.PRESETS["paper"]))
+    assert not any(t.data == "usps 8x8" and t.method == "LMNN" for t in glml.tasks(glml.PRESETS["reduced"]))
 
 
 def test_what_the_papers_print() -> None:
@@ -358,7 +358,7 @@ def test_what_nothing_was_run_for_is_not_tested() -> None:
 def test_remarks_belong_to_the_run_that_they_were_written_for() -> None:
     results = made({**AS_PRINTED, "Bayes": 0.1}, "ionosphere")
     of = {name: "\n".join(glml.tables(results, preset)) for name, preset in glml.PRESETS.items()}
-    assert "against it ionosphere; alpha decides" in of["paper"]
+    assert "against it ionosphere; alpha decides" in of["reduced"]
     for name in ("small", "full"):
         assert "against it ionosphere; not explained." in of[name]
 

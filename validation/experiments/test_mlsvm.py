@@ -166,7 +166,7 @@ def test_pairs_are_of_their_kind_once_and_as_many_as_said() -> None:
     assert len(splits.some_pairs(np.array([0, 0, 0, 1]))["similar"]) == 3
 
 
-@pytest.mark.parametrize("preset", ["small", "paper", "full"])
+@pytest.mark.parametrize("preset", ["small", "reduced", "full"])
 def test_every_cell_of_the_table_has_its_task(preset: str) -> None:
     given = mlsvm.PRESETS[preset]
     keys = {task.key for task in mlsvm.tasks(given)}
@@ -176,12 +176,12 @@ def test_every_cell_of_the_table_has_its_task(preset: str) -> None:
 
 def test_the_paper_presets_have_the_papers_grid() -> None:
     full = mlsvm.PRESETS["full"]
-    assert full.splits == mlsvm.PRESETS["paper"].splits == 10
+    assert full.splits == mlsvm.PRESETS["reduced"].splits == 10
     choices = mlsvm.choices("MLSVM", {**full.settings, "rows": {}})
     assert {c.degree for c in choices} == {1, 2, 3, 4, 5}
     assert sorted({c.weight for c in choices}) == pytest.approx([1e-3, 1e-2, 0.1, 1, 10, 100, 1e3])
     assert len(choices) == 35
-    assert len(mlsvm.choices("SVM", {**mlsvm.PRESETS["paper"].settings, "rows": {}})) == 35
+    assert len(mlsvm.choices("SVM", {**mlsvm.PRESETS["reduced"].settings, "rows": {}})) == 35
     assert len(mlsvm.choices("ITML", {**full.settings, "rows": {}})) == 7
 
 
@@ -247,9 +247,9 @@ def test_remarks_belong_to_the_run_that_they_were_written_for() -> None:
     far = [0.30, 0.31] * 5
     results = [each for data in ("heart", "wine") for each in made(dict.fromkeys(methods, far), data)]
     of = {name: "\n".join(mlsvm_report.tables(results, preset)) for name, preset in mlsvm.PRESETS.items()}
-    assert "- heart: not explained. The least of 23 errors" in of["paper"]
-    assert len(mlsvm.choices("MLSVM", mlsvm.PRESETS["paper"].settings)) == 23
-    assert "- wine: not explained.\n" in of["paper"]
+    assert "- heart: not explained. The least of 23 errors" in of["reduced"]
+    assert len(mlsvm.choices("MLSVM", mlsvm.PRESETS["reduced"].settings)) == 23
+    assert "- wine: not explained.\n" in of["reduced"]
     assert "- heart: not explained.\n" in of["full"]
     assert "- heart: there are 2 trials" in of["small"]
 
@@ -259,7 +259,7 @@ def test_lmnn_that_learnt_from_fewer_points_is_said_to_have() -> None:
     results = [
         each for data in ("heart", "spambase") for each in made({key: [0.1, 0.2] for key in methods}, data)
     ]
-    text = "\n".join(mlsvm_report.tables(results, mlsvm.PRESETS["paper"]))
+    text = "\n".join(mlsvm_report.tables(results, mlsvm.PRESETS["reduced"]))
     assert text.count("15.00 ± 5.00 (200 points)") == 1
     assert "On spambase the place of LMNN, learnt from fewer points, says nothing." in text
 

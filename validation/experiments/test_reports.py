@@ -17,20 +17,20 @@ from validation.experiments.quoted import QUOTED
 FOLDER = Path(command.__file__).with_name("reports")
 RECORDS = sorted(FOLDER.glob("*.json"))
 AGAIN = {  # a few tasks of little work, by the names of their files
-    "mlsvm-paper": (
+    "mlsvm-reduced": (
         *("iris/MLSVM/000", "wine/MLSVM per class/003", "heart/kNN/009", "iris/MLSVM in hindsight/002"),
         *("iris/SVM/000", "iris/LMNN/000", "wine/ITML/000"),
     ),
-    "gerrymandering-paper": (
+    "gerrymandering-reduced": (
         *("office_dslr/Euclidean/000", "office_dslr/SGD k=3/001"),
         *("office_dslr/SGD printed k=3/002", "office_dslr/ITML/003", "letter/Euclidean/001"),
     ),
-    "glml-paper": ("wine/generative/007", "wine/ITML/011", "wine/LMNN/002", "ionosphere/DML-eig/000"),
-    "nca-paper": ("wine/NCA/000", "iris/NCA 2/001", "ionosphere/RCA/005", "rings/LDA 2/003"),
+    "glml-reduced": ("wine/generative/007", "wine/ITML/011", "wine/LMNN/002", "ionosphere/DML-eig/000"),
+    "nca-reduced": ("wine/NCA/000", "iris/NCA 2/001", "ionosphere/RCA/005", "rings/LDA 2/003"),
 }
 # where the last digits of a matrix product choose where a run ends, these facts of it are the same all the same
 CHAOTIC = {
-    "gerrymandering-paper": {
+    "gerrymandering-reduced": {
         "office_dslr/CCCP k=3/000": ("test", "start", "proved", "status"),
         "office_dslr/NCA/002": ("test", "proved", "status"),
     }

@@ -389,7 +389,7 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
         WHAT="\nRoots.\n",
         PRESETS={
             "small": Preset(("iris", "wine"), 3, thinner=("almost everything",)),
-            "paper": Preset(("iris", "absent", "gone 8x8"), 3),
+            "reduced": Preset(("iris", "absent", "gone 8x8"), 3),
             "full": Preset(("iris",), 3),
         },
         tasks=lambda preset: [
@@ -476,14 +476,22 @@ def test_only(toy: SimpleNamespace, capsys: pytest.CaptureFixture[str]) -> None:
 def test_missing_data_are_named_before_any_work(
     toy: SimpleNamespace, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert command.main(["nca", "--preset", "paper"]) == 2
+    assert command.main(["nca", "--preset", "reduced"]) == 2
     error = capsys.readouterr().err
     assert error.startswith(
         "error: absent, gone 8x8 not found; let CVXML_DATA name the folder that holds absent.csv"
     )
     assert calls(toy.calls) == []
     assert not Path("results").exists()
-    assert command.main(["nca", "--preset", "paper", "--only", "iris"]) == 0
+    assert command.main(["nca", "--preset", "reduced", "--only", "iris"]) == 0
+
+
+def test_a_preset_that_an_experiment_has_not(
+    toy: SimpleNamespace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    del toy.PRESETS["reduced"]
+    assert command.main(["nca", "--preset", "reduced"]) == 2
+    assert capsys.readouterr().err == "error: nca has no preset 'reduced'; give one of small, full\n"
 
 
 def test_a_folder_of_data_that_is_none(
@@ -546,7 +554,7 @@ def test_every_experiment_has_what_the_command_uses(name: str) -> None:
     experiment = command.of(name)
     assert experiment.TITLE
     assert experiment.WHAT.strip()
-    assert {"small", "paper", "full"} == set(experiment.PRESETS)
+    assert {"small", "full"} <= set(experiment.PRESETS) <= {"small", "reduced", "full"}
     assert callable(experiment.measure)
     assert callable(experiment.tables)
     assert callable(experiment.draw)
