@@ -220,6 +220,16 @@ def test_our_own(model: Any, fit: dict[str, Any]) -> None:
     assert cvxml.certify_estimator(model, 2 * X, Y, diagnosed=False).verdict != "certified"
 
 
+def test_what_is_given_goes_before_the_estimator_s_own() -> None:
+    """A metric for lam = 0.3 is that of lam = 0.3, whatever the estimator says, and not that of lam = 3."""
+    model = cvxml.MLSVM(lam=0.3, n_neighbors=2).fit(X, Y)
+    assert cvxml.certify_estimator(model, X, Y, lam=0.3, diagnosed=False).verdict == "certified"
+    other = cvxml.certify_estimator(model, X, Y, lam=3.0, diagnosed=False)
+    assert other.verdict == "refuted"
+    assert other.about is not None
+    assert other.about.params["lam"] == ("3", "given")
+
+
 def refused(sentence: str, model: Any, *of: Any, **given: Any) -> None:
     with pytest.raises(ValueError, match=sentence):
         cvxml.certify_estimator(model, *of, **given)
