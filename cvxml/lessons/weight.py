@@ -29,7 +29,7 @@ def points() -> tuple[FloatArray, IntArray]:
     rng = np.random.default_rng(4)
     y = np.arange(20) % 2
     X: FloatArray = rng.standard_normal((20, 4)) * [0.6, 0.8, 1.0, 1.2]
-    X[:, 0] += 0.8 * y
+    X[:, 0] += 2.4 * y
     return X, y
 
 

@@ -761,7 +761,8 @@ def test_the_weight_is_named_and_the_line_touches_there(took: float, asked: floa
     assert said is not None
     named, low, high = map(float, said.groups())
     assert low <= named <= high
-    assert named == pytest.approx(took, rel=0.05)
+    assert low <= took <= high
+    assert named == pytest.approx(took, rel=0.02)
     span = lesson("weight").SPAN
     assert span[int(np.argmin(shown["left"]))] == took
     assert np.all(shown["line"] >= shown["bounds"] - 1e-9)
