@@ -7,8 +7,21 @@ from math import comb
 
 import numpy as np
 import pytest
+from scipy.stats import ttest_rel
 
-from validation.experiments.verdicts import Pair, Verdict, holm, pair, share_interval, verdicts
+from validation.experiments.verdicts import (
+    Difference,
+    Interval,
+    Pair,
+    Verdict,
+    alike,
+    difference,
+    holm,
+    more,
+    pair,
+    share_interval,
+    verdicts,
+)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -73,3 +86,37 @@ def test_three_verdicts_and_holm_within_the_table() -> None:
         "just": Verdict.UNDECIDED,  # of four claims; alone it would be supported
     }
     assert verdicts({"just": claims["just"]})["just"] == Verdict.SUPPORTED
+
+
+def test_a_difference_is_a_paired_t_test_and_wider_where_splits_overlap() -> None:
+    random = np.random.RandomState(5)
+    first, second = random.rand(2, 12)
+    plain, other = difference(first.tolist(), second.tolist(), 0.0), ttest_rel(first, second)
+    assert plain.p_value == pytest.approx(other.pvalue)
+    assert plain.interval == pytest.approx(tuple(other.confidence_interval()))
+    wide = difference(first.tolist(), second.tolist(), 3 / 7)
+    assert wide.mean == plain.mean == pytest.approx(float(np.mean(first - second)))
+    reach = [each.interval.high - each.mean for each in (wide, plain)]
+    assert reach[0] / reach[1] == pytest.approx(np.sqrt((1 / 12 + 3 / 7) * 12))
+    equal = difference([0.5, 0.7], [0.5, 0.7], 0.0)
+    assert equal == (0, (0, 0), 1)
+    assert difference([0.5, 0.75], [0.25, 0.5], 0.0).p_value == 0
+
+
+def test_more_and_alike_have_three_verdicts() -> None:
+    claims = {
+        "more": Difference(0.2, Interval(0.1, 0.3), 1e-4),
+        "less": Difference(-0.2, Interval(-0.3, -0.1), 1e-4),
+        "unsure": Difference(0.2, Interval(0.01, 0.4), 0.03),
+    }
+    verdict = more(claims)
+    assert list(verdict.values()) == [Verdict.SUPPORTED, Verdict.CONTRADICTED, Verdict.SUPPORTED]
+    assert more({**claims, "other": claims["unsure"]})["unsure"] == Verdict.UNDECIDED
+    inside, across, outside = (
+        Difference(0.0, Interval(low, high), 0.5) for low, high in ((-0.1, 0.1), (-0.1, 0.3), (0.21, 0.3))
+    )
+    assert [alike(each, 0.2) for each in (inside, across, outside)] == [
+        Verdict.SUPPORTED,
+        Verdict.UNDECIDED,
+        Verdict.CONTRADICTED,
+    ]

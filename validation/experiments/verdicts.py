@@ -7,11 +7,13 @@ test procedure, Scandinavian Journal of Statistics 1979), and else undecided, wh
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple, TypeVar
 
+import numpy as np
 from scipy.stats import binomtest
+from scipy.stats import t as student
 
 LEVEL = 0.05
 Name = TypeVar("Name", bound=Hashable)
@@ -95,3 +97,42 @@ def verdicts(claims: Mapping[Name, Pair]) -> dict[Name, Verdict]:
         return Verdict.SUPPORTED if claims[name].difference < 0 else Verdict.CONTRADICTED
 
     return {name: verdict(name) for name in claims}
+
+
+class Difference(NamedTuple):
+    """The mean difference of two methods over splits of the same points, the interval for new points, and its p."""
+
+    mean: float
+    interval: Interval
+    p_value: float
+
+
+def difference(first: Sequence[float], second: Sequence[float], overlap: float) -> Difference:
+    """Of the first less the second, split by split; overlap: test points over training points.
+
+    Splits of the same points share most of them, so that the standard error of the mean is s sqrt(1/splits + overlap)
+    (Nadeau, Bengio, Inference for the generalization error, Machine Learning 2003). Needs two splits.
+    """
+    each = np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64)
+    error = float(each.std(ddof=1) * np.sqrt(1 / len(each) + overlap))
+    mean, reach = float(each.mean()), float(student.isf(LEVEL / 2, len(each) - 1)) * error
+    p = float(2 * student.sf(abs(mean) / error, len(each) - 1)) if error else float(mean == 0)
+    return Difference(mean, Interval(mean - reach, mean + reach), p)
+
+
+def more(claims: Mapping[Name, Difference]) -> dict[Name, Verdict]:
+    """Of the claims of one table, each that the first method has more than the second."""
+    adjusted = holm({name: each.p_value for name, each in claims.items()})
+    found = {}
+    for name, each in claims.items():
+        sure = Verdict.SUPPORTED if each.mean > 0 else Verdict.CONTRADICTED
+        found[name] = sure if adjusted[name] < LEVEL else Verdict.UNDECIDED
+    return found
+
+
+def alike(each: Difference, within: float) -> Verdict:
+    """Of the claim that two methods differ by no more than `within`: by the interval, inside, outside or across."""
+    low, high = each.interval
+    if -within <= low and high <= within:
+        return Verdict.SUPPORTED
+    return Verdict.CONTRADICTED if low > within or high < -within else Verdict.UNDECIDED

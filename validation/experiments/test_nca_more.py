@@ -1,0 +1,151 @@
+"""What the note on NCA says beyond its figures: what is measured, and the verdicts of its report."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cvxml
+from validation.experiments import nca, nca_more, nca_more_report
+from validation.experiments.page import grouped
+from validation.experiments.run import timed
+from validation.experiments.splits import Split
+from validation.experiments.tasks import Preset, Result, Task
+
+
+def blobs(n: int = 60, d: int = 3) -> Split:
+    random = np.random.RandomState(0)
+    y = np.arange(2 * n) % 3
+    X = random.standard_normal((2 * n, d)) + 2 * random.standard_normal((3, d))[y]
+    return Split(X[:n], y[:n], X[n:], y[n:])
+
+
+def test_fewer_points_are_a_share_of_each_class_and_those_of_less_are_among_those_of_more() -> None:
+    part = blobs(n=61)
+    quarter, half = (nca_more.fewer(part, share, 3) for share in (1 / 4, 1 / 2))
+    assert Counter(quarter.y.tolist()) == {0: 5, 1: 5, 2: 5}
+    assert {*map(tuple, quarter.X)} < {*map(tuple, half.X)} < {*map(tuple, part.X)}
+    assert all(
+        np.array_equal(part.y[np.all(x == part.X, axis=1)], [c]) for x, c in zip(half.X, half.y, strict=True)
+    )
+    assert Counter(nca_more.fewer(part, 0.01, 3).y.tolist()) == {0: 2, 1: 2, 2: 2}
+    assert quarter.X_test is part.X_test
+
+
+def test_chunklets_are_of_one_class_and_of_their_size() -> None:
+    y = np.array([0] * 12 + [1] * 6 + [2] * 3)
+    chunklets = nca_more.dealt(y, 1)
+    sizes = Counter(chunklets[chunklets >= 0].tolist())
+    assert sorted(sizes.values()) == [2, 3, 5, 5, 5]
+    assert np.sum(chunklets == -1) == 1  # the sixth of class 1
+    assert all(len(set(y[chunklets == c].tolist())) == 1 for c in sizes)
+
+
+def test_the_end_is_where_it_is_best_on_the_last_quarter(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = {1: 0.5, 3: 0.75, 10: 0.75, 30: 0.25, 100: 0.5, None: 0.5}
+    asked: list[Any] = []
+
+    class Fake:
+        def __init__(self, rank: int | None, init: str, max_iter: int | None = None):
+            assert (rank, init) == (2, "auto")
+            self.steps = max_iter
+
+        def fit(self, X: Any, y: Any) -> Fake:
+            assert len(X) == 45
+            return self
+
+        def transform(self, X: Any) -> Any:
+            return X
+
+    class Rule:
+        def __init__(self, k: int, algorithm: str):
+            assert k == 1
+
+        def fit(self, X: Any, y: Any) -> Rule:
+            return self
+
+        def score(self, X: Any, y: Any) -> float:
+            assert len(X) == 15
+            asked.append(len(asked))
+            return list(right.values())[asked[-1]]
+
+    monkeypatch.setattr(cvxml, "NCA", Fake)
+    monkeypatch.setattr(nca_more, "KNeighborsClassifier", Rule)
+    assert nca_more.best_steps(blobs(), 2, 0) == 3
+    assert len(asked) == len(right)
+
+
+@pytest.mark.quick(2)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("method", nca_more.MORE)
+def test_each_is_measured(method: str) -> None:
+    result = timed(nca.measure, 0, Task("iris", method, 0, {}))[1]
+    assert 0.5 < result["test"] <= 1
+    assert 0.5 < result["train"] <= 1
+    assert result.get("proved", True)
+    if method in ("a quarter", "Euclid a quarter"):
+        assert result["points"] == 26  # of 105: 8.75, 9 and 8.5 of the classes, rounded
+
+
+def test_the_span_keeps_distances_of_what_is_in_it() -> None:
+    random = np.random.RandomState(2)
+    flat = random.standard_normal((20, 2)) @ random.standard_normal((2, 5))
+    part = Split(flat[:10], np.arange(10) % 2, flat[10:], np.arange(10) % 2)
+    inside = nca_more.within(part, flat - flat.mean(axis=0))
+    assert inside.X.shape == (10, 2)
+    for i in range(10):
+        assert np.linalg.norm(inside.X[i] - inside.X_test[i]) == pytest.approx(
+            np.linalg.norm(flat[i] - flat[10 + i])
+        )
+
+
+def made(data: str, method: str, accuracies: list[float], **facts: Any) -> list[tuple[Task, Result]]:
+    return [
+        (Task(data, method, split, {}), {"train": 1.0, "test": accuracy, **facts})
+        for split, accuracy in enumerate(accuracies)
+    ]
+
+
+def by_hand() -> list[tuple[Task, Result]]:
+    """f at .90 in ten splits; whatever else is more or less by a constant and a little."""
+    little = np.array([1, -1] * 5) * 1e-4
+    f = (0.9 + little).tolist()
+    results = [
+        (task, {**result, "starts": {"auto": {"test": result["test"]}, "pca": {"test": 0.1}}})
+        for task, result in made("iris", "NCA", f)
+    ]
+    results += made("iris", "stopped", [0.93] * 10, steps=3)
+    results += made("iris", "g", [0.905] * 10)
+    results += made("iris", "MMC", [0.7] * 4)  # of four splits only
+    results += made("iris", "half", [0.95] * 10)
+    results += made("iris", "a quarter", [0.8] * 10) + made("iris", "an eighth", [0.8] * 10)
+    for share in ("half", "a quarter", "an eighth"):
+        results += made("iris", f"Euclid {share}", [0.6] * 10)
+    return results + made("iris", "Euclid", [0.6] * 10)
+
+
+def test_the_report_gives_each_sentence_its_verdict() -> None:
+    lines = nca_more_report.beyond(grouped(by_hand()))
+    rows = [line for line in lines if line.startswith("| iris")]
+    stopped, alike, shares, plain, better = rows
+    assert "| stopped - NCA | +3.00 |" in stopped
+    assert "| contradicted | 3 (10) |" in stopped
+    assert "| g - NCA | +0.50 |" in alike
+    assert alike.endswith("| supported |")
+    # from an eighth to a quarter nothing, then more, then less
+    assert shares.endswith("| undecided at this power (1), supported (1), contradicted (1) |")
+    assert "60.00" in plain
+    assert "| NCA - MMC | +20.00 |" in better
+    assert better.endswith("| supported |")
+    assert nca_more_report.beyond(grouped(by_hand()[:10])) == []
+
+
+def test_the_preset_full_has_them_and_the_rings_only_what_is_in_the_plane() -> None:
+    tasks = nca.tasks(nca.PRESETS["full"])
+    assert {task.method for task in tasks if task.data == "wine"} > {*nca_more.MORE}
+    assert {task.method for task in tasks if task.data == "rings"} & {*nca_more.MORE} == {"g 2", "stopped 2"}
+    assert sum(task.method == "g" and task.data == "usps" for task in tasks) == 10
+    assert not {task.method for task in nca.tasks(Preset(("wine",), 3))} & {*nca_more.MORE}
