@@ -31,6 +31,7 @@ PAPER: dict[str, tuple[float, tuple[str, ...]]] = {
 ROWS: dict[str, dict[str, int]] = {"spambase": {"LMNN": 200, "kernel": 200}}
 TRIALS = 10  # of fewer, a standard error says little
 
+BALANCE = QUOTED["balance"]
 NOISE = (
     "not explained. The least of {count} errors on the test part itself (below) is within two standard errors of the "
     "paper's best, but it would be low for metrics that are no better, too."
@@ -46,8 +47,17 @@ REMARKS: dict[str, str] = {
     "dermatology": "not explained. With 4 neighbours per class the error is the least of ours, and still beyond two "
     "standard errors of the paper's best. The paper's Table 1 gives it 179 points, half of them.",
     "heart": NOISE.format(count=23),
-    "balance": "not the selection, for no degree and lam comes near even in hindsight (below). SVM of degree 2 is next "
-    "to exact, for the classes are the sign of a quadratic form; 4-NN, in the metrics learnt here, does not find them.",
+    "balance": "explained but for the paper's own figure. The classes are the signs of f0 f1 - f2 f3, so that in "
+    "degree 2 a metric of rank one has no error, and SVM is next to exact. The problem (2) does not choose it: its "
+    "best multiple costs more than the certified optimum, by "
+    + ", ".join(
+        f"{BALANCE[f'dearer, lam = {lam}']:.2f} % at lam = {lam}" for lam in ("1e-06", "0.001", "0.1")
+    )
+    + ", and these optima have errors of "
+    + ", ".join(f"{BALANCE[f'optimum, lam = {lam}']:.1f}" for lam in ("1e-06", "0.001", "0.1"))
+    + " % (`looks.py`). The hinges ask that every target among the four neighbours be nearer than every impostor, and "
+    "points of a class are far apart under the metric of rank one. So an accurate solution of (2) in these features has not "
+    "the paper's error.",
     "iris": NOISE.format(count=23),
 }
 
@@ -71,7 +81,7 @@ def fewer(data: str) -> str:
 
 
 def errors_table(groups: Groups) -> list[str]:
-    """Mean and standard error; * where MLSVM as printed is further than two standard errors from the paper's best."""
+    """Mean and standard error; * where MLSVM as printed is too far from the paper's best (`is_marked`)."""
     rows = []
     for data, methods in groups.items():
         cells = [str(mean(errors_of(methods[method]))) for method in METHODS]
@@ -87,18 +97,24 @@ def errors_of(results: list[Result]) -> list[float]:
 
 
 def is_marked(groups: Groups, data: str) -> bool:
-    """True where MLSVM, always among the paper's best, is further from them than two standard errors."""
-    return differs(mean(errors_of(groups[data]["MLSVM"])), PAPER[data][0])
+    """True where MLSVM, always among the paper's best, is further from them than two standard errors of a difference.
+
+    The paper prints no standard error of the figure: it is taken to have ours.
+    """
+    ours = mean(errors_of(groups[data]["MLSVM"]))
+    return differs(ours, PAPER[data][0], ours.error)
 
 
 def marked(groups: Groups, preset: Preset) -> list[str]:
     """A sentence on every difference that is marked."""
     differing = [data for data in groups if is_marked(groups, data)]
     if not differing:
-        return ["No mean of MLSVM differs from the paper's best by more than two standard errors."]
+        return [
+            "No mean of MLSVM differs from the paper's best by more than two standard errors of the difference."
+        ]
     head = (
         "\\* MLSVM, which in the paper is among the best models everywhere, differs from the paper's best by more "
-        "than two standard errors (ours: the paper prints none):"
+        "than two standard errors of the difference (the paper prints none: its figure is taken to have ours):"
     )
     few = f"there are {preset.splits} trials, of whose standard error little can be said."
     none = "not explained." if preset.splits >= TRIALS else few
