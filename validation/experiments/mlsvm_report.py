@@ -56,8 +56,8 @@ REMARKS: dict[str, str] = {
     + ", and these optima have errors of "
     + ", ".join(f"{BALANCE[f'optimum, lam = {lam}']:.1f}" for lam in ("1e-06", "0.001", "0.1"))
     + " % (`looks.py`). The hinges ask that every target among the four neighbours be nearer than every impostor, and "
-    "points of a class are far apart under the metric of rank one. So an accurate solution of (2) in these features has not "
-    "the paper's error.",
+    "points of a class are far apart under the metric of rank one. So an accurate solution of (2) in these features "
+    "has not the paper's error.",
     "iris": NOISE.format(count=23),
 }
 
