@@ -3,8 +3,8 @@
     CVXML_DATA=FOLDER python validation/glml_isomap.py
 
 USPS takes the place of MNIST, which is not at hand: 200 images of each of 1, 3 and 8, 16 x 16 pixels averaged to 8 x 8.
-The paper says neither how many images nor neighbours there were. Isomap looks for 8 neighbours. Under GLML each image has
-a metric of its own: the distance of two is the mean of the two that their metrics give.
+The paper says neither how many images nor neighbours there were. Isomap looks for 8 neighbours. Under GLML each image
+has a metric of its own: the distance of two is the mean of the two that their metrics give.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ COLOURS, MARKERS = ("#0072b2", "#d55e00", "#009e73"), "os^"
 HERE = Path(__file__)
 TEXT = f"""# Isomap of digits in four metrics (Noh et al. 2018, Fig. 7)
 
-`python validation/glml_isomap.py`, which says what was done: USPS in place of MNIST, {EACH} images of each of 1, 3 and 8,
-{NEIGHBORS} neighbours, Sigma + {ALPHA:g} I, A + {GAMMA:g} I.
+`python validation/glml_isomap.py`, which says what was done: USPS in place of MNIST, {EACH} images of each of 1, 3 and
+8, {NEIGHBORS} neighbours, Sigma + {ALPHA:g} I, A + {GAMMA:g} I.
 
 How separate the classes are: images whose nearest other image in the plane is of another digit.
 
