@@ -41,7 +41,7 @@ FIRST, SECOND = (f"{QUOTED['waveform'][which]:.1f}" for which in ("class 1", "cl
 WHAT = f"""
 The same number of points of each class to train on, at random, the others to test; a larger training part contains the
 smaller. Sizes are the marks of the papers' axes. Panel (a), synthetic data, is in `validation/glml_synthetic.md`;
-TI46, panel (i), is not at hand, and BoostMetric and PLML are not in this package.
+TI46, panel (i), is not at hand. BoostMetric and PLML, which are in the papers' figures, are not run here yet.
 
 The papers print curves and no numbers, so their sentences are tested: two methods are told apart where a paired t-test
 over the realisations does so at the 95 % level. For waveform and twonorm, drawn anew, it is a test for new points; for
