@@ -76,8 +76,8 @@ PRESETS = {
         {**EVERY, "kernel_weights": (1e-3, 1e-2, 1e-1, 1.0), "extra": EXTRA},
         (
             "for degrees 2 to 5 of MLSVM lam is 10^-3, 10^-2, 10^-1 or 1;",
-            "spambase: LMNN, and MLSVM and Crammer-Singer for degrees above 1, learn from the first 200 training points; "
-            "4-NN looks among all of them.",
+            "spambase: LMNN, and MLSVM and Crammer-Singer for degrees above 1, learn from the first 200 training "
+            "points; 4-NN looks among all of them.",
         ),
         remarks=True,
     ),
