@@ -72,8 +72,8 @@ def header(recorded: dict[str, Any], experiment: ModuleType, preset: Preset) -> 
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
-    """A table in Markdown; columns of numbers to the right."""
-    cells = [[str(cell) for cell in row] for row in rows]
+    """A table in Markdown; columns of numbers to the right. A bar in a cell, as of a norm, is no border."""
+    cells = [[str(cell).replace("|", "\\|") for cell in row] for row in rows]
     columns = list(zip(*cells, strict=True)) or [()] * len(head)
     numbers = [all(cell[:1] in "0123456789-" for cell in column) for column in columns]
     lines = [

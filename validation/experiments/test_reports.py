@@ -25,15 +25,23 @@ AGAIN = {  # a few tasks of little work, by the names of their files
         *("office_dslr/Euclidean/000", "office_dslr/SGD k=3/001"),
         *("office_dslr/SGD printed k=3/002", "office_dslr/ITML/003", "letter/Euclidean/001"),
     ),
+    "table1-full": (
+        *("office_dslr/Euclidean/002", "office_dslr/ITML/003", "office_webcam/Euclidean/001"),
+        *("letter/Euclidean/001", "usps/Euclidean/000"),
+    ),
     "glml-reduced": ("wine/generative/007", "wine/ITML/011", "wine/LMNN/002", "ionosphere/DML-eig/000"),
     "nca-reduced": ("wine/NCA/000", "iris/NCA 2/001", "ionosphere/RCA/005", "rings/LDA 2/003"),
 }
 # where the last digits of a matrix product choose where a run ends, these facts of it are the same all the same
 CHAOTIC = {
+    "table1-full": {
+        "office_dslr/ours k=3/000": ("test", "start", "weight", "edge"),
+        "office_dslr/LMNN/001": ("test", "weight", "edge"),
+    },
     "gerrymandering-reduced": {
         "office_dslr/CCCP k=3/000": ("test", "start", "proved", "status"),
         "office_dslr/NCA/002": ("test", "proved", "status"),
-    }
+    },
 }
 assert RECORDS
 every_record = pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.stem)
@@ -47,7 +55,7 @@ def record(path: Path) -> dict[str, Any]:
 def to_six_digits(value: Any) -> Any:
     """Without the seconds, the gaps and what was left to win, which are rounding in part."""
     if isinstance(value, dict):
-        without = ("seconds", "rel_gap", "gap", "left")
+        without = ("seconds", "fit_seconds", "rel_gap", "gap", "left")
         return {k: to_six_digits(v) for k, v in value.items() if k not in without}
     if isinstance(value, (list, tuple)):
         return [to_six_digits(v) for v in value]
@@ -101,6 +109,6 @@ def test_some_numbers_come_out_again(path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", looks.LOOKS)
 def test_figures_that_remarks_quote_come_out_again(name: str) -> None:
-    if name != "waveform" and name not in datasets.names():  # waveform is drawn
+    if name != "waveform" and name.split(",")[0] not in datasets.names():  # waveform is drawn
         pytest.skip("CVXML_DATA names no folder with the papers' data sets")
     assert looks.LOOKS[name]() == pytest.approx(QUOTED[name], abs=0.006)

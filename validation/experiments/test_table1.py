@@ -499,8 +499,8 @@ def test_the_report_marks_what_is_beyond_two_standard_errors() -> None:
     assert "not run" in rows["LMNN"]
     assert "(21.65 ± 4.8)" in rows["GB-LMNN, the paper's"]
     text = "\n".join(lines)
-    assert "- office_dslr, CCCP, k = 3\n" in text
-    assert "- usps, CCCP, k = 3\n" in text
+    assert "- office_dslr, CCCP, k = 3: open.\n" in text
+    assert "- usps, CCCP, k = 3: open.\n" in text
     assert "another method is better than its own (k = 3: isolet)" in text
     assert "| office_dslr, CCCP, k = 3 | 10 (2), 10 * (1) | zero (3) |" in text
     assert "| office_dslr, SGD, k = 3 | 0.5000 | 3 of 3 | 3 | 1.0 | 25.0 | 50.0 |" in text
