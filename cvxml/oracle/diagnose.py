@@ -80,11 +80,11 @@ def diagnose(asked: Asked, optimum: Reference | None = None) -> Diagnosis:
         if not any(
             _is_exact(each, own, asked.tol) for each in [*listed, *(w for w in written if not w.fitted)]
         ):
-            found += other_weights(judge, metric)
+            found += sifted(other_weights(judge, metric))
         if math.isfinite(own.share) and not any(_is_near(each, own) for each in found):
             shares = [each.left.share for each in read]
             found += sifted(two_misreadings(judge, metric, shares, own.share / PART))
-            found += misread_weights(judge, metric, shares, own.share / PART)
+            found += sifted(misread_weights(judge, metric, shares, own.share / PART))
     return told(found, own, asked.tol, numbers(metric))
 
 
@@ -135,7 +135,11 @@ def numbers(metric: FloatArray) -> int:
 
 
 def turned(judge: Judge) -> list[FloatArray]:
-    """Metrics (d, d) with the error of the candidate, what it is more than the best, in other directions."""
+    """Metrics (d, d) with the error of the candidate, what it is more than the best, in other directions.
+
+    The last is on the way to the multiple of the identity with the trace of the best: what a program may return that
+    began there and stopped early.
+    """
     metric = judge.asked.candidate
     if metric is None or not examine(metric)[1].feasible:
         return []
@@ -145,7 +149,10 @@ def turned(judge: Judge) -> list[FloatArray]:
         return []
     rng = np.random.default_rng(0)
     turns = (np.linalg.qr(rng.standard_normal(metric.shape))[0] for _ in range(TURNS))
-    return [project_psd(judge.better + turn @ error @ turn.T) for turn in turns]
+    plain = np.trace(judge.better) / len(metric) * np.eye(len(metric)) - judge.better
+    size = float(np.linalg.norm(plain))
+    way = [judge.better + min(1.0, float(np.linalg.norm(error)) / size) * plain] if size > 0 else []
+    return [*(project_psd(judge.better + turn @ error @ turn.T) for turn in turns), *way]
 
 
 def by_chance(each: Explanation, others: Sequence[FloatArray], tol: float) -> bool:

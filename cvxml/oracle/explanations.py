@@ -171,7 +171,8 @@ def _two_at_best(judge: Judge, metric: FloatArray, pair: tuple[str, str]) -> Exp
         other = at_weight(other, name, float(value))
     values = " and ".join(f"{name} = {other.params[name]:.4g}" for name in pair)
     said = f"{judge.claim} for {values} (asked: {' and '.join(f'{value:g}' for value in asked)})"
-    return Explanation(judge.left(metric, other), said, 2)
+    again = partial(_left_at, judge, other)
+    return Explanation(again(metric), said, 2, again=again)
 
 
 def misread_weights(
@@ -199,7 +200,8 @@ def _at_best(judge: Judge, metric: FloatArray, base: Other, name: str) -> tuple[
         ends = inward(around(tried, most, enough, at))
         weight = between(*ends, most) if ends[0] <= ends[1] else best.weight
         other = at_weight(base, name, weight)
-        left = judge.left(metric, other)
+        again = partial(_left_at, judge, other)
+        left = again(metric)
     except NO_ANSWER:
         return None
     parts = [f"asked: {asked:g}", *ratio(ends, asked, most, given)]
@@ -207,7 +209,11 @@ def _at_best(judge: Judge, metric: FloatArray, base: Other, name: str) -> tuple[
         parts.insert(0, f"to {enough:.2g} of the scale at least from {ends[0]:.6g} to {ends[1]:.6g}")
     slight = math.isclose(weight, asked, rel_tol=SLIGHT)
     sentence = f"{judge.claim} for {name} = {weight:.6g} ({'; '.join(parts)})"
-    return other, Explanation(left, sentence, 1, slight)
+    return other, Explanation(left, sentence, 1, slight, again)
+
+
+def _left_at(judge: Judge, other: Other, metric: FloatArray) -> Left:
+    return judge.left(metric, other)
 
 
 def of_representation(judge: Judge, metric: FloatArray) -> Iterator[Explanation]:
