@@ -417,3 +417,24 @@ class Points(NamedTuple):
 def test_a_ratio_in_words(low: float, high: float, said: list[str]) -> None:
     """To 0.1, of seven points in three features."""
     assert weights.ratio((low, high), 0.1, math.inf, Points(np.zeros((7, 3)))) == said
+
+
+@pytest.mark.parametrize(
+    ("method", "points", "way"),
+    [
+        # L^T L, and two slips of svec, undo what the way to the identity has done
+        ("lsml", "drawn(7)", 0.3),
+        ("lsml", "drawn(7)", 0.5),
+        # with six points every metric is near optimal at a small C, which leaves the loss out
+        pytest.param("mlr", "wine[6] z", 0.01, marks=pytest.mark.slow),
+    ],
+)
+def test_what_stopped_on_its_way_from_the_identity_is_called_nothing_else(
+    method: str, points: str, way: float
+) -> None:
+    example = next(each for each in get(method).EXAMPLES if str(each.points) == points)
+    X, y = datasets.of_example(example)
+    best = cvxml.solve(method, X, y, **example.params).metric
+    metric = (1 - way) * best + way * np.trace(best) / len(best) * np.eye(len(best))
+    report = cvxml.check(method, X, y, metric, **example.params)
+    assert (report.verdict, report.diagnosis, report.nearest) == ("refuted", (), ())
