@@ -126,7 +126,19 @@ def marked(groups: Groups, preset: Preset) -> list[str]:
     few = f"there are {preset.splits} trials, of whose standard error little can be said."
     none = "not explained." if preset.splits >= TRIALS else few
     why = [REMARKS.get(data, none) if preset.remarks else none for data in differing]
-    return [head, "", *bullets(f"{data}: {remark}" for data, remark in zip(differing, why, strict=True))]
+    said = [f"{data}: {remark} {tried(groups[data])}" for data, remark in zip(differing, why, strict=True)]
+    return [head, "", *bullets(said)]
+
+
+def tried(methods: dict[str, list[Result]]) -> str:
+    """What might have explained a difference, with what it comes to."""
+    instead = {
+        "the choice in hindsight": HINDSIGHT,
+        "neighbours per class": "MLSVM per class",
+        "Algorithm 1 as printed": "MLSVM printed",
+    }
+    found = {name: mean(errors_of(methods[method])) for name, method in instead.items() if method in methods}
+    return f"Tried: {', '.join(f'{name}, {error}' for name, error in found.items())}."
 
 
 def best_models(groups: Groups) -> list[str]:

@@ -20,6 +20,7 @@ AGAIN = {  # a few tasks of little work, by the names of their files
     "mlsvm-reduced": (
         *("iris/MLSVM/000", "wine/MLSVM per class/003", "heart/kNN/009", "iris/MLSVM in hindsight/002"),
         *("iris/SVM/000", "iris/LMNN/000", "wine/ITML/000"),
+        *("iris/Crammer-Singer/000", "wine/MCML/003", "iris/MLSVM printed/001"),
     ),
     "gerrymandering-reduced": (
         *("office_dslr/Euclidean/000", "office_dslr/SGD k=3/001"),
