@@ -31,7 +31,9 @@ for method in cvxml.list_methods():
     cvxml.solve(method, X, y, tol="strict", max_iter=5, whatever=1)
 if report.verdict == "certified":
     print(solution.gap)
-cvxml.LMNN(mu=0.5, tol="loose").fit(X, y)
+cvxml.LMNN(mu=0.5, tol="loose").fit(X, y).set_output(transform="pandas").transform(X)
+cvxml.GLML(1, 0.5).fit(X, y).score(X, y) + cvxml.Gerrymandering(3).set_params(C=1.0).fit(X, y).n_features_in_
+cvxml.MLKR().fit_transform(X, y), cvxml.RCA().get_feature_names_out(), cvxml.MMC(diagonal=True).get_params()
 cvxml.datasets.load("iris"), cvxml.displays.SpectrumDisplay
 """
 WRONG = {
@@ -43,6 +45,11 @@ WRONG = {
     "typed.mlsvm.solve(X, y, tol='lose')": 'Argument "tol" to "solve"',
     "cvxml.solve('mlsvm', X, y, tol='lose')": 'Argument "tol" to "solve"',
     "typed.mlsmv.solve(X, y)": 'has no attribute "mlsmv"',
+    "cvxml.MLSVM(lamda=0.1)": 'Unexpected keyword argument "lamda" for "MLSVM"',
+    "cvxml.LMNN(mu='much')": 'Argument "mu" to "LMNN"',
+    "cvxml.PLML(anchor=3)": 'Unexpected keyword argument "anchor" for "PLML"',
+    "cvxml.CrammerSingerSVM(lam=1)": 'Unexpected keyword argument "lam" for "CrammerSingerSVM"',
+    "cvxml.Gerrymandering(k=3)": 'Unexpected keyword argument "k" for "Gerrymandering"',
 }
 
 

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -16,10 +15,11 @@ from cvxml import api
 from cvxml.core.metric import FloatArray, components_of
 from cvxml.core.result import Certificate, Solution
 from cvxml.core.tolerance import Tolerance
+from cvxml.estimators.scikit import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from cvxml.methods import get
 
 
-class MetricEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class MetricEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A transformer x -> L x with M = L^T L a metric, which `fit` learns."""
 
     components_: FloatArray

@@ -6,17 +6,17 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cvxml.core.metric import FloatArray
 from cvxml.core.result import Certificate
 from cvxml.core.tolerance import Tolerance
+from cvxml.estimators.scikit import BaseEstimator, ClassifierMixin
 from cvxml.methods.crammer_singer import instance, solve
 
 
-class CrammerSingerSVM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class CrammerSingerSVM(ClassifierMixin, BaseEstimator):
     """The linear SVM of Crammer and Singer (2001), solved to a certified gap.
 
     Parameters

@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cvxml.core.inputs import check_count
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.neighbors import majority
 from cvxml.core.threads import one_blas_thread
+from cvxml.estimators.scikit import BaseEstimator, ClassifierMixin
 from cvxml.methods.glml.classify import batches, nearest
 
 
-class LocalMetricClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class LocalMetricClassifier(ClassifierMixin, BaseEstimator):
     """A vote of the nearest training points, each query by its own metric. `fit` sets classes_, _codes and _X."""
 
     n_jobs: int | None

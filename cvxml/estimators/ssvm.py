@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from cvxml.core.metric import FloatArray
@@ -15,10 +14,11 @@ from cvxml.core.neighbors import k_nearest, majority
 from cvxml.core.tolerance import Tolerance
 from cvxml.estimators.base import Learner
 from cvxml.estimators.parameters import estimator
+from cvxml.estimators.scikit import ClassifierMixin
 
 
 @estimator
-class Gerrymandering(ClassifierMixin, Learner):  # type: ignore[misc]
+class Gerrymandering(ClassifierMixin, Learner):
     """A metric by neighbourhood gerrymandering (Trivedi et al. 2014), and the kNN vote it was learnt for."""
 
     n_neighbors: int = 3
