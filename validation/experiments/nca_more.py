@@ -1,6 +1,6 @@
 """What the note on NCA says beyond its figures: f and g alike, no overfitting, no harm in more points; MMC and RCA.
 
-Each is a method of its own on the splits of the experiment.
+Each is a method of its own on the splits of the experiment. With g the number of neighbours that its scale suggests.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy.spatial.distance import cdist
+from scipy.special import entr, softmax
 from sklearn.neighbors import KNeighborsClassifier
 
 import cvxml
@@ -19,6 +21,7 @@ from validation.experiments.tasks import Result
 STEPS = (1, 3, 10, 30, 100)  # at which an early end is tried
 SHARES = {"an eighth": 1 / 8, "a quarter": 1 / 4, "half": 1 / 2}  # of the training part
 SIZE = 5  # of a chunklet
+KS = (1, 3, 5, 7, 9, 11, 15, 21, 31)  # numbers of neighbours beside the one that the scale of A suggests
 START = "auto"  # of every NCA here: what differs is not the start
 Accuracy = Callable[[Any, Split], Result]
 MORE = (
@@ -52,7 +55,25 @@ def measured(method: str, part: Split, split: int, accuracy: Accuracy) -> Result
     if method == "MMC":
         return of_mmc(part, accuracy)
     learner = cvxml.NCA(rank, criterion="g", init=START).fit(part.X, part.y)
-    return {**accuracy(learner, part), "status": learner.solution_.status.name}
+    return {
+        **accuracy(learner, part),
+        "status": learner.solution_.status.name,
+        **by_neighbours(learner, part),
+    }
+
+
+def by_neighbours(learner: cvxml.NCA, part: Split) -> Result:
+    """The accuracy on the test part of kNN for several k, and for the k that the scale of A suggests.
+
+    That is how many neighbours p_i spreads over, e to its entropy, the median over the training points.
+    """
+    points, queries = learner.transform(part.X), learner.transform(part.X_test)
+    away = cdist(points, points, "sqeuclidean")
+    np.fill_diagonal(away, np.inf)
+    suggested = round(float(np.median(np.exp(entr(softmax(-away, axis=1)).sum(axis=1)))))
+    rule = KNeighborsClassifier(algorithm="kd_tree").fit(points, part.y)
+    at = {k: float(rule.set_params(n_neighbors=k).score(queries, part.y_test)) for k in {*KS, suggested}}
+    return {"suggested": suggested, "at_suggested": at[suggested], "at": {str(k): at[k] for k in KS}}
 
 
 def fewer(part: Split, share: float, seed: int) -> Split:
