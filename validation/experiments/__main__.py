@@ -5,7 +5,7 @@
 --dask ADDRESS      a dask scheduler to send the work to; "local" starts one here
 --folder DIR        results, a file each split, default results/NAME-PRESET; begin again and they are not redone
 --report DIR        where NAME-PRESET.md, .png and .json go, default the same folder
---begin FILE        take the results of a NAME-PRESET.json for done, and go on from there
+--begin FILE        take what a NAME-PRESET.json has of these tasks for done, and go on from there; the report says so
 --so-far            run nothing: write the report of what has a result
 --render FILE       only write the report anew, from a NAME-PRESET.json
 """
@@ -24,7 +24,7 @@ from typing import Any
 from cvxml import datasets
 from validation.experiments.page import record, results_of, write_report
 from validation.experiments.run import exit_code, run
-from validation.experiments.tasks import Preset, Store
+from validation.experiments.tasks import Preset, Store, Task, as_stored
 
 EXPERIMENTS = ("mlsvm", "gerrymandering", "table1", "glml", "nca")
 
@@ -50,18 +50,25 @@ def perform(asked: argparse.Namespace) -> None:
     tasks = [task for task in experiment.tasks(preset) if asked.only is None or task.data in asked.only]
     folder = asked.folder or Path("results") / stem
     store = Store(folder)
-    if asked.begin is not None:
-        for task, result in results_of(recorded_in(asked.begin)):
-            if store.load(task) is None:
-                store.save(task, result)
+    begun = None if asked.begin is None else recorded_in(asked.begin)
+    take(begun, tasks, store)
     if asked.so_far:
         results = [(task, result) for task in tasks if (result := store.load(task)) is not None]
         if not results:
             raise ValueError(f"nothing in {folder} has a result yet; leave --so-far out")
     else:
         results = run(experiment.measure, tasks, store, asked.n_jobs, asked.dask)
-    recorded = record(asked.name, asked.preset, results, asked.only)
+    recorded = record(asked.name, asked.preset, results, asked.only, begun)
     print(write_report(recorded, experiment, asked.report or folder, stem + chosen))
+
+
+def take(begun: dict[str, Any] | None, tasks: Sequence[Task], store: Store) -> None:
+    """Keep the results of another run for the tasks that it has with the same settings, where there are none yet."""
+    asked = {task.key: task for task in tasks}
+    for other, result in results_of(begun) if begun else ():
+        task = asked.get(other.key)
+        if task is not None and as_stored(task.settings) == other.settings and store.load(task) is None:
+            store.save(task, result)
 
 
 def render(path: Path) -> None:

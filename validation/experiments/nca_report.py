@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from validation.experiments.page import Results, bullets, grouped, table
-from validation.experiments.statistics import LEVEL, mean, p_value
+from validation.experiments.nca_claims import (
+    FULL,
+    PANELS,
+    PLANE,
+    Judged,
+    Panel,
+    accuracies,
+    of_set,
+    shown,
+    those_of,
+)
+from validation.experiments.page import Groups, Results, bullets, grouped, table
+from validation.experiments.statistics import mean
 from validation.experiments.tasks import Preset, Result
+from validation.experiments.verdicts import Verdict
 
-NEAR = 0.01  # of accuracy: what "near the top" is taken to mean
-SHARE = 0.7  # of the points to train on; of the digits so many images each to train and to test
-DIGITS, TRAIN, TEST = "usps", 200, 500
-FULL, PLANE = ("Euclid", "whitened", "RCA", "NCA"), ("PCA 2", "LDA 2", "NCA 2")
 # Okabe and Ito's colours
 STYLES = {
     "Euclid": ("#56B4E9", "s"),
@@ -25,116 +33,53 @@ STYLES = {
     "NCA": ("#000000", "o"),
     "NCA 2": ("#000000", "o"),
 }
-
-
-class Panel(NamedTuple):
-    """A table: methods, NCA the last, by accuracy on one part, and what the note says of these sets."""
-
-    name: str
-    methods: tuple[str, ...]
-    part: str
-    claim: str
-    near: bool  # the claim is "at or near the top", and not "better"
-    data: tuple[str, ...] = ()  # all, if none is named
-
-
-class Verdict(NamedTuple):
-    """What accuracies say of a claim. kind: of those that a table counts; ahead: the methods that are better."""
-
-    text: str
-    kind: str
-    holds: bool
-    ahead: tuple[str, ...] = ()
-
-
-TRAINING = "NCA method consistently performed better on training data"
-TOP = "test data performance was always at or near the top"
-BOTH = "performed better consistently for both training and test data"
-SIX = ("balance", "ionosphere", "iris", "wine", "housing", DIGITS)  # of the first sentence, in d = 2 as well
-DRAWN = ("rings", "wine", DIGITS)  # and the faces, of the second
-PANELS = (
-    Panel("Full rank, train", FULL, "train", TRAINING, False, SIX),
-    Panel("Full rank, test", FULL, "test", TOP, True, SIX),
-    Panel("d = 2, train", PLANE, "train", TRAINING, False, SIX),
-    Panel("d = 2, test", PLANE, "test", TOP, True, SIX),
-    Panel("d = 2, train, the sets whose projections are drawn", PLANE, "train", BOTH, False, DRAWN),
-    Panel("d = 2, test, the sets whose projections are drawn", PLANE, "test", BOTH, False, DRAWN),
-)
 PICTURE = (  # whatever the note says of them
     Panel("Full rank, train", FULL, "train", "", False),
     Panel("Full rank, test", FULL, "test", "", False),
     Panel("d = 2, train", PLANE, "train", "", False),
     Panel("d = 2, test", PLANE, "test", "", False),
 )
-Values = dict[str, list[float]]
 
 
-def tables(results: Results, preset: Preset) -> list[str]:
-    """The tables with their verdicts, what stands behind every *, and how NCA's descents ended."""
-    groups = grouped(results)
+def tables(groups: Groups, claims: list[Judged]) -> list[str]:
+    """The tables with their verdicts, what stands behind what is contradicted, and how NCA's descents ended."""
     lines, reasons = [], []
-    for panel in PANELS:
-        rows, kinds = [], []
+    for panel, claim in zip(PANELS, claims, strict=True):
+        rows = []
         for data, methods in those_of(groups, panel).items():
             values = accuracies(methods, panel)
-            found = verdict(values, panel.near)
-            kinds.append(found.kind)
-            if not found.holds:
-                said = [reason(methods, panel, found), *corrected(values, data, panel, found)]
-                reasons.append(f"{data}, {panel.name}: {found.text}. {' '.join(said)}")
             cells = [str(mean(values[method])) for method in panel.methods]
-            rows.append([data, len(values[panel.methods[-1]]), *cells, found.text + " *" * (not found.holds)])
+            rows.append([data, len(values[panel.methods[-1]]), *cells, *against(claim, data)])
+            if Verdict.CONTRADICTED in [claim.here[key] for key in claim.pairs if key[0] == data]:
+                reasons.append(f"{data}, {panel.name}: {reason(methods, panel, claim, data)}")
         if rows:
-            head = ("data", "splits", *(method.removesuffix(" 2") for method in panel.methods), "NCA is")
-            counts = ", ".join(f"{count} {kind}" for kind, count in Counter(kinds).items())
+            columns = ("NCA less the best other", "95 %, new points", "effect", "these points", "new points")
+            head = ("data", "splits", *map(name, panel.methods), *columns)
             lines += ["", f'## {panel.name}: "{panel.claim}"', "", *table(head, rows)]
-            lines += ["", f"Sets: {len(rows)}, of these {counts}."]
-    behind = ["", "## What is behind each *", "", *bullets(reasons)] if reasons else []
+    behind = ["", "## What is behind what these points contradict", "", *bullets(reasons)] if reasons else []
     return [*lines, *behind, *descents(groups)]
 
 
-def those_of(groups: dict[str, dict[str, list[Result]]], panel: Panel) -> dict[str, dict[str, list[Result]]]:
-    """Those of its data sets that all its methods were run on."""
-    asked = panel.data or tuple(groups)
-    return {
-        data: found for data, found in groups.items() if data in asked and set(panel.methods) <= set(found)
-    }
+def against(claim: Judged, data: str) -> list[str]:
+    """NCA beside the best of the others, and the verdicts against all of them."""
+    of_data = {other: each for (found, other), each in claim.pairs.items() if found == data}
+    if not of_data:
+        return ["one split"] + [""] * 4
+    best = min(of_data, key=lambda other: of_data[other].beyond().mean)
+    difference, interval, effect = shown(of_data[best])
+    verdicts = [of_set(found, data) for found in (claim.here, claim.new)]
+    return [f"{difference} ({name(best)})", interval, effect, *verdicts]
 
 
-def accuracies(found: dict[str, list[Result]], panel: Panel) -> Values:
-    """method -> accuracy on every split, in the order of the panel."""
-    return {method: [result[panel.part] for result in found[method]] for method in panel.methods}
-
-
-def verdict(values: Values, near: bool) -> Verdict:
-    """What the accuracies of the methods on the same splits, NCA's the last, say of the claim."""
-    *others, ours = values
-    means = {method: float(np.mean(values[method])) for method in values}
-    apart = [method for method in others if p_value(values[method], values[ours]) < LEVEL]
-    ahead = tuple(method for method in apart if means[method] > means[ours])
-    level = [name(method) for method in others if method not in apart]
-    if not near:
-        if ahead:
-            return Verdict(f"worse than {', '.join(map(name, ahead))}", "with a better one (*)", False, ahead)
-        if level:
-            return Verdict(f"level with {', '.join(level)}", "level with another", True)
-        return Verdict("better than all", "better than all", True)
-    if not ahead:
-        return Verdict("at the top", "at the top", True)
-    top = max(ahead, key=lambda method: means[method])
-    behind = means[top] - means[ours]
-    text = f"{100 * behind:.2f} behind {name(top)}"
-    if behind <= NEAR + 1e-12:
-        return Verdict(f"near the top, {text}", "near the top", True, ahead)
-    return Verdict(text, "further down (*)", False, ahead)
-
-
-def reason(found: dict[str, list[Result]], panel: Panel, verdict: Verdict) -> str:
-    """A sentence for a *: whether NCA is ahead of the better methods on the training part, or behind there too."""
+def reason(found: dict[str, list[Result]], panel: Panel, claim: Judged, data: str) -> str:
+    """Whether NCA is ahead of the better methods on the training part, or behind there too."""
+    ahead = [
+        other for (of, other), verdict in claim.here.items() if of == data and verdict is Verdict.CONTRADICTED
+    ]
     train = {
         method: float(np.mean([result["train"] for result in found[method]])) for method in panel.methods
     }
-    margins = {method: 100 * (train[panel.methods[-1]] - train[method]) for method in verdict.ahead}
+    margins = {method: 100 * (train[panel.methods[-1]] - train[method]) for method in ahead}
     overfits = [f"{name(method)} by {margin:.2f}" for method, margin in margins.items() if margin >= 0]
     local = [f"{name(method)} by {-margin:.2f}" for method, margin in margins.items() if margin < 0]
     said = []
@@ -148,24 +93,12 @@ def reason(found: dict[str, list[Result]], panel: Panel, verdict: Verdict) -> st
     return " ".join(said)
 
 
-def corrected(values: Values, data: str, panel: Panel, verdict: Verdict) -> list[str]:
-    """A sentence for a * of a test part: whether the means of new points would differ."""
-    if panel.part == "train":
-        return []
-    overlap = TEST / TRAIN if data == DIGITS else (1 - SHARE) / SHARE
-    of_method = {
-        method: p_value(values[method], values[panel.methods[-1]], overlap) for method in verdict.ahead
-    }
-    said = ", ".join(f"p = {p:.2f} against {name(method)}" for method, p in of_method.items())
-    return [f"For new points: {said}."]
-
-
 def name(method: str) -> str:
     """As the tables have it."""
     return method.removesuffix(" 2")
 
 
-def descents(groups: dict[str, dict[str, list[Result]]]) -> list[str]:
+def descents(groups: Groups) -> list[str]:
     """Every start of NCA: how often it was the best, where it ended, how much was left, and its accuracy."""
     rows = []
     for data, methods in groups.items():

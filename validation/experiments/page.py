@@ -20,14 +20,27 @@ Results = list[tuple[Task, Result]]
 Groups = dict[str, dict[str, list[Result]]]  # data -> method -> the results in the order of the splits
 
 
-def record(name: str, preset: str, results: Results, only: Sequence[str] | None = None) -> dict[str, Any]:
-    """Everything the report is made from, for JSON: with the command, the versions and the size of the machine."""
+def record(
+    name: str,
+    preset: str,
+    results: Results,
+    only: Sequence[str] | None = None,
+    begun: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Everything the report is made from, for JSON: with the command, the versions and the size of the machine.
+
+    begun: the record of another run that some of the results are taken from.
+    """
     chosen = ["--only", ",".join(only)] if only else []
     made = {
         "command": shlex.join(["python", "-m", "validation.experiments", name, "--preset", preset, *chosen]),
         "versions": {"python": platform.python_version()} | {each: version(each) for each in PACKAGES},
         "cores": os.cpu_count(),
     }
+    if begun is not None:
+        theirs = {task.key: result for task, result in results_of(begun)}
+        taken = sum(theirs.get(task.key) == result for task, result in results)
+        made["begun"] = {**begun["environment"], "taken": taken}
     kept = [{**task._asdict(), "result": result} for task, result in results]
     return {"experiment": name, "preset": preset, "environment": made, "results": kept}
 
@@ -60,15 +73,22 @@ def header(recorded: dict[str, Any], experiment: ModuleType, preset: Preset) -> 
     """What was run, how much of it, where and how long."""
     made = recorded["environment"]
     hours = sum(each["result"]["seconds"] for each in recorded["results"]) / 3600
-    versions = ", ".join(f"{name} {number}" for name, number in made["versions"].items())
     lines = [f"# {experiment.TITLE}", "", f"`{made['command']}`", "", experiment.WHAT.strip(), ""]
     if preset.thinner:
         lines += [f"Preset *{recorded['preset']}*; less than in the paper:", "", *bullets(preset.thinner), ""]
     count = len(recorded["results"])
     lines.append(
-        f"{count} tasks, whose times add up to {hours:.2f} hours, on a machine with {made['cores']} cores. {versions}."
+        f"{count} tasks, whose times add up to {hours:.2f} hours, on a machine with {made['cores']} cores. "
+        f"{_versions(made)}."
     )
+    if "begun" in made:
+        begun = made["begun"]
+        lines.append(f"Of these {begun['taken']} are those of `{begun['command']}`. {_versions(begun)}.")
     return lines
+
+
+def _versions(made: dict[str, Any]) -> str:
+    return ", ".join(f"{name} {number}" for name, number in made["versions"].items())
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:

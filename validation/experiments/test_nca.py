@@ -2,38 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from typing import Any
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
-from scipy import stats
 
 import cvxml
 from cvxml import datasets
 from cvxml.core.metric import FloatArray
-from validation.experiments import nca, nca_report
+from validation.experiments import nca, nca_claims
 from validation.experiments.nca_more import MORE
-from validation.experiments.page import Results
 from validation.experiments.run import timed
 from validation.experiments.splits import Split, shuffled
 from validation.experiments.tasks import Preset, Result, Task
-
-# The note, experimental results
-NOTE = (
-    "Among the six data sets that were used, 5 were from the UCI repository one was a generated data set. In the test, "
-    "NCA method consistently performed better on training data, and test data performance was always at or near the "
-    "top as shown in the figures below. [...] The data sets used from UCI repository included balance, ionosphere, "
-    "iris, wine and housing and on the USPS handwritten digits. [...] Top panels show distance metric learning "
-    "(square A) and the bottom panels show linear dimensionality reduction down to d = 2.",
-    'The Figures below show comparison of PCA, LDA, and NCA applied to "concentric ring", "wine", "faces", and '
-    '"digits" data sets. [...] Note that NCA produced better 2D projections of the data. Using these 2D projections '
-    "for classification, NCA performed better consistently for both training and test data. When a two-dimensional "
-    "projection is used, the classes are consistently much better separated by the NCA transformation than by either "
-    "PCA, or LDA.",
-)
 
 
 def measured(data: str, method: str, split: int = 0, **settings: Any) -> Result:
@@ -201,7 +183,7 @@ def test_tasks_cover_what_the_report_needs(name: str) -> None:
     made = nca.tasks(preset)
     splits = {data: Counter(task.method for task in made if task.data == data) for data in preset.data}
     for data, found in splits.items():
-        methods = nca_report.PLANE if data == "rings" else nca_report.FULL + nca_report.PLANE
+        methods = nca_claims.PLANE if data == "rings" else nca_claims.FULL + nca_claims.PLANE
         counts = {method: count for method, count in found.items() if method not in MORE}
         assert set(counts) == set(methods)
         assert len(set(counts.values())) == 1  # the same splits for all methods: the tests are paired
@@ -209,133 +191,3 @@ def test_tasks_cover_what_the_report_needs(name: str) -> None:
             assert set(counts.values()) == {40}
     assert all(bool(task.settings.get("starts")) == task.method.startswith("NCA") for task in made)
     assert preset.thinner
-
-
-# --- the report ---
-
-
-def test_the_claims_are_the_notes_of_the_sets_it_names() -> None:
-    called = {"rings": "concentric ring", "usps": ("USPS handwritten digits", "digits")}
-    for panel in nca_report.PANELS:
-        (sentence,) = (line for line in NOTE if panel.claim in line)
-        for data in panel.data:
-            names = called.get(data, data)
-            assert any(name in sentence for name in ([names] if isinstance(names, str) else names)), data
-        assert len(panel.data) == (6 if "six data sets" in sentence else 3)  # the faces are not at hand
-        assert panel.near == ("near the top" in panel.claim)
-
-
-def test_a_better_method_is_looked_at_for_new_points_too() -> None:
-    """By the formula of Nadeau and Bengio, t = mean / (s sqrt(1/J + n_test/n_train))."""
-    found = values(0, 0.02, 0.10, 0.05)
-    panel = next(p for p in nca_report.PANELS if p.name == "Full rank, test")
-    verdict = nca_report.verdict(found, panel.near)
-    assert verdict.ahead == ("RCA",)
-    for data, share in (("wine", 3 / 7), ("usps", 5 / 2)):
-        d = [a - b for a, b in zip(found["RCA"], found["NCA"], strict=True)]
-        t = np.mean(d) / (np.std(d, ddof=1) * np.sqrt(1 / 5 + share))
-        (said,) = nca_report.corrected(found, data, panel, verdict)
-        assert said == f"For new points: p = {2 * stats.t.sf(t, 4):.2f} against RCA."
-    assert nca_report.corrected(found, "wine", panel._replace(part="train"), verdict) == []
-
-
-BASE = (0.80, 0.84, 0.79, 0.83, 0.81)
-
-
-def values(*shifts: float) -> dict[str, list[float]]:
-    """method -> accuracies on five splits, NCA's the last; apart by the shifts, and a little noise."""
-    random = np.random.RandomState(0)
-    names = nca_report.PLANE if len(shifts) == 3 else nca_report.FULL
-    return {
-        name: [share + shift + 0.001 * random.standard_normal() for share in BASE]
-        for name, shift in zip(names, shifts, strict=True)
-    }
-
-
-@pytest.mark.parametrize(
-    ("near", "shifts", "text", "holds"),
-    [
-        (False, (0, 0.02, 0.05), "better than all", True),
-        (False, (0, 0.05, 0.05), "level with LDA", True),
-        (False, (0.1, 0.02, 0.05), "worse than PCA", False),
-        (False, (0.1, 0.2, 0.05), "worse than PCA, LDA", False),
-        (False, (0.1, 0.05, 0.05), "worse than PCA", False),
-        (True, (0, 0.02, 0.05), "at the top", True),
-        (True, (0, 0.05, 0.05), "at the top", True),
-        (True, (0, 0.055, 0.05), r"near the top, 0\.[3-7]. behind LDA", True),
-        (True, (0.07, 0.08, 0.05), r"[23]\.\d\d behind LDA", False),
-    ],
-)
-def test_verdict(near: bool, shifts: tuple[float, ...], text: str, holds: bool) -> None:
-    found = nca_report.verdict(values(*shifts), near)
-    assert found.holds == holds
-    assert re.fullmatch(text, found.text)
-
-
-def made(data: str, train: dict[str, list[float]], test: dict[str, list[float]]) -> Results:
-    """Results on five splits; NCA has one start."""
-    results: Results = []
-    for method in train:
-        for i in range(5):
-            result: Result = {"train": train[method][i], "test": test[method][i], "seconds": 1.0}
-            if method.startswith("NCA"):
-                status = "NOT_ATTAINED" if i else "AT_INFINITY"
-                run = {**result, "f": train[method][i], "status": status, "left": 0.25, "iterations": 3}
-                result |= {"start": "auto", "starts": {"auto": run}}
-            results.append((Task(data, method, i, {}), result))
-    return results
-
-
-def test_the_report_marks_what_does_not_hold() -> None:
-    results = [
-        *made("wine", values(0, 0.02, 0.01, 0.1), values(0, 0.02, 0.01, -0.1)),
-        *made("wine", values(0.0, 0.2, 0.1), values(0.0, 0.1, 0.2)),
-        *made("rings", values(0, 0.1, 0.2), values(0, 0.1, 0.2)),
-        *made("iris", values(0, 0.1, 0.2), values(0, 0.105, 0.1)),
-    ]
-    lines = nca_report.tables(results[::-1], nca.PRESETS["small"])
-    marked = [line for line in lines if line.startswith("|") and line.endswith("* |")]
-    assert len(marked) == 3
-    assert marked[0].startswith("| wine | 5 | 81.")
-    assert "behind whitened * |" in marked[0]
-    assert "worse than LDA * |" in marked[1]
-    assert marked[2] == marked[1]  # by either sentence
-    assert sum("near the top, 0." in line for line in lines if line.startswith("| iris | 5 |")) == 1
-    start = lines.index("## What is behind each *")
-    reasons = [line for line in lines[start:] if line.startswith("- ")]
-    assert len(reasons) == 3
-    assert "wine, Full rank, test" in reasons[0]
-    assert re.search(r"For new points: p = 0\.\d\d against Euclid, p = 0\.\d\d against whitened", reasons[0])
-    assert "On the training part NCA is ahead of " in reasons[0]
-    assert "it overfits" in reasons[0]
-    assert "wine, d = 2, train: worse than LDA. On the training part it is behind LDA by 9.94" in reasons[1]
-    assert reasons[1].endswith("from none of its starts has NCA found the global maximum.")
-    two = ("1 with a better one (*)", "1 better than all")
-    assert any(f"Sets: 2, of these {a}, {b}." in lines for a, b in (two, two[::-1]))
-    assert "| wine | full | auto | 5 | 4 NOT_ATTAINED, 1 AT_INFINITY | 2.5e-01 |" in "\n".join(lines)
-
-
-def test_the_picture_has_every_method_and_set() -> None:
-    results = [
-        *made("one", values(0, 0.02, 0.01, 0.1), values(0, 0.02, 0.01, -0.1)),
-        *made("one", values(0.0, 0.2, 0.1), values(0.0, 0.1, 0.2)),
-        *made("two", values(0, 0.1, 0.2), values(0, 0.1, 0.2)),
-    ]
-    figure = Figure(layout="constrained")
-    nca_report.draw(results, nca.PRESETS["small"], figure)
-    assert [ax.get_title() for ax in figure.axes] == [
-        "Full rank, train",
-        "Full rank, test",
-        "d = 2, train",
-        "d = 2, test",
-    ]
-    labels = [[text.get_text() for text in ax.get_xticklabels()] for ax in figure.axes]
-    assert labels == [["one"], ["one"], ["one", "two"], ["one", "two"]]
-    for ax, legend in (
-        (figure.axes[1], ["Euclid", "whitened", "RCA", "NCA"]),
-        (figure.axes[3], ["PCA", "LDA", "NCA"]),
-    ):
-        assert [text.get_text() for text in ax.get_legend().get_texts()] == legend
-    styles = set(nca_report.STYLES.values())
-    assert len(styles) == 6  # NCA has the same in both rows
-    assert len({colour for colour, _ in styles}) == 6

@@ -102,6 +102,33 @@ def test_the_span_keeps_distances_of_what_is_in_it() -> None:
         )
 
 
+def test_the_scale_suggests_the_number_of_neighbours_that_p_spreads_over() -> None:
+    part = blobs(40)
+
+    class Scaled:
+        def __init__(self, scale: float):
+            self.scale = scale
+
+        def transform(self, X: Any) -> Any:
+            return self.scale * X
+
+    for scale in (0.1, 1.0, 3.0):
+        found = nca_more.by_neighbours(Scaled(scale), part)
+        spread = []
+        for i, x in enumerate(part.X):
+            weight = np.array(
+                [np.exp(-(scale**2) * np.sum((x - z) ** 2)) for z in np.delete(part.X, i, axis=0)]
+            )
+            p = weight / weight.sum()
+            spread.append(np.exp(-np.sum(p * np.log(p))))
+        assert found["suggested"] == round(np.median(spread))
+    assert nca_more.by_neighbours(Scaled(100.0), part)["suggested"] == 1
+    votes = [
+        np.bincount(part.y[np.argsort(np.sum((part.X - x) ** 2, axis=1))[:3]]).argmax() for x in part.X_test
+    ]
+    assert found["at"]["3"] == np.mean(votes == part.y_test)
+
+
 def made(data: str, method: str, accuracies: list[float], **facts: Any) -> list[tuple[Task, Result]]:
     return [
         (Task(data, method, split, {}), {"train": 1.0, "test": accuracy, **facts})
@@ -118,7 +145,8 @@ def by_hand() -> list[tuple[Task, Result]]:
         for task, result in made("iris", "NCA", f)
     ]
     results += made("iris", "stopped", [0.93] * 10, steps=3)
-    results += made("iris", "g", [0.905] * 10)
+    at = {str(k): 0.94 if k in (3, 7) else 0.9 for k in nca_more.KS}
+    results += made("iris", "g", [0.905] * 10, suggested=2, at_suggested=0.9, at=at)
     results += made("iris", "MMC", [0.7] * 4)  # of four splits only
     results += made("iris", "half", [0.95] * 10)
     results += made("iris", "a quarter", [0.8] * 10) + made("iris", "an eighth", [0.8] * 10)
@@ -128,19 +156,42 @@ def by_hand() -> list[tuple[Task, Result]]:
 
 
 def test_the_report_gives_each_sentence_its_verdict() -> None:
-    lines = nca_more_report.beyond(grouped(by_hand()))
+    groups = grouped(by_hand())
+    found = nca_more_report.sentences(groups)
+    verdicts = {
+        name: [claim.here[key].value.split()[0] for key in claim.pairs] for name, claim in found.items()
+    }
+    assert verdicts == {
+        "low rank": [],
+        "stopping": ["contradicted"],
+        "criteria": ["supported"],
+        "sizes": [
+            "supported",
+            "supported",
+            "contradicted",
+        ],  # no more from an eighth to a quarter, more, less
+        "neighbours": ["contradicted"],
+        "others": ["supported"],
+    }
+    lines = nca_more_report.beyond(groups, found)
     rows = [line for line in lines if line.startswith("| iris")]
-    stopped, alike, shares, plain, better = rows
-    assert "| stopped - NCA | +3.00 |" in stopped
-    assert "| contradicted | 3 (10) |" in stopped
-    assert "| g - NCA | +0.50 |" in alike
-    assert alike.endswith("| supported |")
-    # from an eighth to a quarter nothing, then more, then less
-    assert shares.endswith("| undecided at this power (1), supported (1), contradicted (1) |")
-    assert "60.00" in plain
-    assert "| NCA - MMC | +20.00 |" in better
-    assert better.endswith("| supported |")
-    assert nca_more_report.beyond(grouped(by_hand()[:10])) == []
+    assert rows[0].startswith("| iris | NCA - stopped | -3.00 |")
+    assert rows[0].endswith("| 3 (10) |")
+    assert "| g - NCA | +0.50 |" in rows[1]
+    assert rows[2].startswith("| iris | 80.00 ± 0.00 | 80.00 ± 0.00 | 95.00 ± 0.00 | 90.00 ± 0.00 |")
+    assert rows[3].startswith("| iris, Euclid | 60.00")
+    assert "| full rank: suggested - 3 | -4.00 |" in rows[7]
+    assert rows[7].endswith("| 2 (10) |")
+    assert "| NCA - MMC | +20.00 |" in rows[8]
+    assert nca_more_report.beyond({}, nca_more_report.sentences({})) == []
+
+
+def test_low_rank_is_judged_by_what_the_training_part_is_ahead() -> None:
+    little = np.array([1, -1] * 5) * 1e-3
+    results = made("iris", "NCA", (0.9 + little).tolist()) + made("iris", "NCA 2", (0.95 - little).tolist())
+    (each,) = nca_more_report.sentences(grouped(results))["low rank"].pairs.values()
+    assert each.beyond().mean == pytest.approx(0.05)  # .1 and .05, both of 1
+    assert each.overlap == pytest.approx(7 / 3)
 
 
 def test_the_preset_full_has_them_and_the_rings_only_what_is_in_the_plane() -> None:

@@ -454,12 +454,30 @@ def test_a_run_goes_on_from_a_report(toy: SimpleNamespace, capsys: pytest.Captur
     assert command.main(["nca", "--begin", part, "--folder", "new"]) == 0
     assert calls(toy.calls)[:3] == [f"iris_root_00{i}" for i in range(3)]
     assert len(calls(toy.calls)) == 6
+    said = Path("new/nca-small.md").read_text(encoding="utf-8")
+    assert (
+        "Of these 3 are those of `python -m validation.experiments nca --preset small --only wine`. python"
+        in said
+    )
     capsys.readouterr()
     assert command.main(["nca", "--begin", "out/nca-small-wine.md"]) == 2
     assert "is no record of a run" in capsys.readouterr().err
     assert command.main(["nca", "--so-far", "--folder", "empty"]) == 2
     assert "nothing in empty has a result yet" in capsys.readouterr().err
     assert not Path("empty").exists()
+
+
+def test_only_results_of_the_same_settings_are_taken(toy: SimpleNamespace) -> None:
+    assert command.main(["nca", "--only", "wine", "--folder", "out"]) == 0
+    part = Path("out/nca-small-wine.json")
+    found = json.loads(part.read_text(encoding="utf-8"))
+    found["results"][0]["settings"]["other"] = 1
+    found["results"][1]["split"] = 99  # no task of this preset
+    part.write_text(json.dumps(found), encoding="utf-8")
+    assert command.main(["nca", "--begin", str(part), "--only", "wine", "--folder", "new"]) == 0
+    assert len(calls(toy.calls)) == 5
+    assert not Path("new/wine/root/099.json").exists()
+    assert "Of these 1 are those of" in Path("new/nca-small-wine.md").read_text(encoding="utf-8")
 
 
 def test_only(toy: SimpleNamespace, capsys: pytest.CaptureFixture[str]) -> None:

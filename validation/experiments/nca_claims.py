@@ -1,0 +1,141 @@
+"""What the note on NCA says of accuracies, and how a sentence is judged: on these points, and for new ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from validation.experiments.margins import Compared, more_than, together
+from validation.experiments.page import Groups, counted, table
+from validation.experiments.tasks import Result
+from validation.experiments.verdicts import Verdict
+
+NEAR = 0.01  # of accuracy: what "near the top" is taken to mean
+SHARE = 0.7  # of the points to train on; of the digits so many images each to train and to test
+DIGITS, TRAIN, TEST = "usps", 200, 500
+FULL, PLANE = ("Euclid", "whitened", "RCA", "NCA"), ("PCA 2", "LDA 2", "NCA 2")
+TRAINING = "NCA method consistently performed better on training data"
+TOP = "test data performance was always at or near the top"
+BOTH = "performed better consistently for both training and test data"
+SIX = ("balance", "ionosphere", "iris", "wine", "housing", DIGITS)  # of the first sentence, in d = 2 as well
+DRAWN = ("rings", "wine", DIGITS)  # and the faces, of the second
+
+Values = dict[str, list[float]]
+Key = tuple[str, str]  # a data set, and what is compared on it
+Pairs = dict[Key, Compared]
+
+
+class Panel(NamedTuple):
+    """A table: methods, NCA the last, by accuracy on one part, and what the note says of these sets."""
+
+    name: str
+    methods: tuple[str, ...]
+    part: str
+    claim: str
+    near: bool  # the claim is "at or near the top", and not "better"
+    data: tuple[str, ...] = ()  # all, if none is named
+
+
+PANELS = (
+    Panel("Full rank, train", FULL, "train", TRAINING, False, SIX),
+    Panel("Full rank, test", FULL, "test", TOP, True, SIX),
+    Panel("d = 2, train", PLANE, "train", TRAINING, False, SIX),
+    Panel("d = 2, test", PLANE, "test", TOP, True, SIX),
+    Panel("d = 2, train, the sets whose projections are drawn", PLANE, "train", BOTH, False, DRAWN),
+    Panel("d = 2, test, the sets whose projections are drawn", PLANE, "test", BOTH, False, DRAWN),
+)
+
+
+class Judged(NamedTuple):
+    """A sentence, where it is looked at, its comparisons, and the verdict of each: on these points, for new ones."""
+
+    sentence: str
+    where: str
+    pairs: Pairs
+    here: dict[Key, Verdict]
+    new: dict[Key, Verdict]
+
+
+def judged(sentence: str, where: str, pairs: Pairs, judge: Callable[[Pairs], dict[Key, Verdict]]) -> Judged:
+    """Both verdicts of each comparison. On these points the splits are a sample of all splits, and overlap or not."""
+    plain = {key: each._replace(overlap=0.0) for key, each in pairs.items()}
+    return Judged(sentence, where, pairs, judge(plain), judge(pairs))
+
+
+def of_panel(groups: Groups, panel: Panel) -> Judged:
+    """NCA against every other method of a table, on every set that the sentence is about."""
+    pairs = {}
+    for data, methods in those_of(groups, panel).items():
+        values = accuracies(methods, panel)
+        *others, ours = values
+        for other in others:
+            if len(values[ours]) > 1:
+                pairs[data, other] = Compared(values[ours], values[other], overlap(data, panel.part))
+    return judged(panel.claim, panel.name, pairs, lambda each: more_than(each, -NEAR if panel.near else 0.0))
+
+
+def overlap(data: str, part: str) -> float:
+    """Of the splits of a set: for the test part points tested over points trained on, for the training part reversed.
+
+    Nadeau and Bengio speak of the test part. Behind it is that two splits share a point with the probability that it is
+    in a part; so for means over the training part the shares are exchanged.
+    """
+    found = TEST / TRAIN if data == DIGITS else (1 - SHARE) / SHARE
+    return found if part == "test" else 1 / found
+
+
+def those_of(groups: Groups, panel: Panel) -> Groups:
+    """Those of its data sets that all its methods were run on."""
+    asked = panel.data or tuple(groups)
+    return {
+        data: found for data, found in groups.items() if data in asked and set(panel.methods) <= set(found)
+    }
+
+
+def accuracies(found: dict[str, list[Result]], panel: Panel) -> Values:
+    """method -> accuracy on every split, in the order of the panel."""
+    return {method: [result[panel.part] for result in found[method]] for method in panel.methods}
+
+
+def of_set(found: dict[Key, Verdict], data: str) -> Verdict:
+    """That of all comparisons on a set."""
+    return together([verdict for key, verdict in found.items() if key[0] == data])
+
+
+def sets(claim: Judged) -> list[str]:
+    """Those that it is judged on."""
+    return list(dict.fromkeys(data for data, _ in claim.pairs))
+
+
+def shown(each: Compared) -> list[str]:
+    """The difference in points, the interval for new points, and the effect."""
+    found = each.beyond()
+    interval = "{:+.2f} to {:+.2f}".format(*(100 * end for end in found.interval))
+    return [f"{100 * found.mean:+.2f}", interval, f"{each.effect:+.1f}"]
+
+
+SHOWN = ("difference", "95 %, new points", "effect")
+VERDICTS = ("these points", "new points")
+
+
+def comparisons(claim: Judged, more: Sequence[tuple[str, dict[Key, str]]] = ()) -> list[str]:
+    """A row for each comparison, with further columns."""
+    rows = [
+        [*key, *shown(each), claim.here[key], claim.new[key], *(cells[key] for _, cells in more)]
+        for key, each in claim.pairs.items()
+    ]
+    return table(["data", "", *SHOWN, *VERDICTS, *(name for name, _ in more)], rows)
+
+
+def summary(claims: Iterable[Judged]) -> list[str]:
+    """A row for each sentence: the verdict on all its sets together, and on how many it is which."""
+    rows = []
+    for claim in claims:
+        if claim.pairs:
+            row = [f'"{claim.sentence}"', claim.where]
+            for found in (claim.here, claim.new):
+                each = [of_set(found, data) for data in sets(claim)]
+                row.append(f"**{together(each)}** ({counted(each)})")
+            rows.append(row)
+    head = ("the note", "where", *(f"{name}: all together (sets)" for name in VERDICTS))
+    return table(head, rows)

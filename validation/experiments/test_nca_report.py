@@ -1,0 +1,175 @@
+"""What the report on NCA says of hand-made results: the note's sentences, their verdicts, the picture."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from scipy import stats
+
+from validation.experiments import nca, nca_claims, nca_report
+from validation.experiments.page import Results, grouped
+from validation.experiments.tasks import Result, Task
+from validation.experiments.verdicts import Verdict
+
+# The note, experimental results
+NOTE = (
+    "Among the six data sets that were used, 5 were from the UCI repository one was a generated data set. In the test, "
+    "NCA method consistently performed better on training data, and test data performance was always at or near the "
+    "top as shown in the figures below. [...] The data sets used from UCI repository included balance, ionosphere, "
+    "iris, wine and housing and on the USPS handwritten digits. [...] Top panels show distance metric learning "
+    "(square A) and the bottom panels show linear dimensionality reduction down to d = 2.",
+    'The Figures below show comparison of PCA, LDA, and NCA applied to "concentric ring", "wine", "faces", and '
+    '"digits" data sets. [...] Note that NCA produced better 2D projections of the data. Using these 2D projections '
+    "for classification, NCA performed better consistently for both training and test data. When a two-dimensional "
+    "projection is used, the classes are consistently much better separated by the NCA transformation than by either "
+    "PCA, or LDA.",
+)
+
+
+def test_the_claims_are_the_notes_of_the_sets_it_names() -> None:
+    called = {"rings": "concentric ring", "usps": ("USPS handwritten digits", "digits")}
+    for panel in nca_claims.PANELS:
+        (sentence,) = (line for line in NOTE if panel.claim in line)
+        for data in panel.data:
+            names = called.get(data, data)
+            assert any(name in sentence for name in ([names] if isinstance(names, str) else names)), data
+        assert len(panel.data) == (6 if "six data sets" in sentence else 3)  # the faces are not at hand
+        assert panel.near == ("near the top" in panel.claim)
+
+
+BASE = (0.80, 0.84, 0.79, 0.83, 0.81)
+
+
+def values(*shifts: float) -> dict[str, list[float]]:
+    """method -> accuracies on five splits, NCA's the last; apart by the shifts, and a little noise."""
+    random = np.random.RandomState(0)
+    names = nca_claims.PLANE if len(shifts) == 3 else nca_claims.FULL
+    return {
+        name: [share + shift + 0.001 * random.standard_normal() for share in BASE]
+        for name, shift in zip(names, shifts, strict=True)
+    }
+
+
+def made(data: str, train: dict[str, list[float]], test: dict[str, list[float]]) -> Results:
+    """Results on five splits; NCA has one start."""
+    results: Results = []
+    for method in train:
+        for i in range(5):
+            result: Result = {"train": train[method][i], "test": test[method][i], "seconds": 1.0}
+            if method.startswith("NCA"):
+                status = "NOT_ATTAINED" if i else "AT_INFINITY"
+                run = {**result, "f": train[method][i], "status": status, "left": 0.25, "iterations": 3}
+                result |= {"start": "auto", "starts": {"auto": run}}
+            results.append((Task(data, method, i, {}), result))
+    return results
+
+
+def by_hand() -> Results:
+    """Wine: NCA behind all on the test part at full rank, behind one on the training part in the plane."""
+    return [
+        *made("wine", values(0, 0.02, 0.01, 0.1), values(0, 0.02, 0.01, -0.1)),
+        *made("wine", values(0.0, 0.2, 0.1), values(0.0, 0.1, 0.2)),
+        *made("rings", values(0, 0.1, 0.2), values(0, 0.1, 0.2)),
+        *made("iris", values(0, 0.1, 0.2), values(0, 0.105, 0.1)),
+    ]
+
+
+def test_splits_overlap_in_what_they_average() -> None:
+    """Two splits share a point of a part with the share of that part: rho / (1 - rho) of Nadeau and Bengio."""
+    assert nca_claims.overlap("wine", "test") == pytest.approx(0.3 / 0.7)
+    assert nca_claims.overlap("wine", "train") == pytest.approx(0.7 / 0.3)
+    assert nca_claims.overlap("usps", "test") == pytest.approx(5000 / 2000)
+    assert nca_claims.overlap("usps", "train") == pytest.approx(2000 / 5000)
+
+
+def test_a_sentence_is_judged_on_these_points_and_for_new_ones() -> None:
+    """By the formula of Nadeau and Bengio, t = mean / (s sqrt(1/J + n_test/n_train)), from a point behind."""
+    panel = next(p for p in nca_claims.PANELS if p.name == "Full rank, test")
+    found = nca_claims.of_panel(grouped(by_hand()), panel)
+    assert set(found.pairs) == {("wine", other) for other in ("Euclid", "whitened", "RCA")}
+    ours, other = by_hand_accuracies("wine", "NCA"), by_hand_accuracies("wine", "RCA")
+    d = np.subtract(ours, other) + 0.01
+    t = d.mean() / (d.std(ddof=1) * np.sqrt(1 / 5 + 3 / 7))
+    assert found.pairs["wine", "RCA"].beyond(-0.01).p_value == pytest.approx(2 * stats.t.sf(abs(t), 4))
+    assert set(found.here.values()) == set(found.new.values()) == {Verdict.CONTRADICTED}
+    noisy = [
+        (task, {**result, "test": result["test"] + (task.method == "NCA") * 0.04 * (-1) ** task.split})
+        for task, result in by_hand()
+    ]
+    unsure = nca_claims.of_panel(grouped(noisy), panel)
+    assert set(unsure.here.values()) == {Verdict.CONTRADICTED}
+    assert set(unsure.new.values()) == {Verdict.UNDECIDED}
+
+
+def by_hand_accuracies(data: str, method: str) -> list[float]:
+    return [result["test"] for task, result in by_hand() if (task.data, task.method) == (data, method)]
+
+
+def report(results: Results) -> list[str]:
+    groups = grouped(results)
+    return nca_report.tables(groups, [nca_claims.of_panel(groups, panel) for panel in nca_claims.PANELS])
+
+
+def test_the_report_has_a_verdict_for_each_set_and_says_what_is_behind_it() -> None:
+    lines = report(by_hand()[::-1])
+    wine = [line for line in lines if line.startswith("| wine | 5 |")]
+    assert "| +8.0" in wine[0]
+    assert wine[0].endswith("| supported | supported |")
+    assert "(whitened) |" in wine[1]
+    assert wine[1].endswith("| contradicted | contradicted |")
+    assert "| -9.94 (LDA) |" in wine[2]
+    start = lines.index("## What is behind what these points contradict")
+    reasons = [line for line in lines[start:] if line.startswith("- ")]
+    assert len(reasons) == 3
+    assert reasons[0].startswith("- wine, Full rank, test: On the training part NCA is ahead of Euclid by ")
+    assert reasons[0].endswith("it overfits.")
+    assert "wine, d = 2, train: On the training part it is behind LDA by 9.94" in reasons[1]
+    assert reasons[1].endswith("from none of its starts has NCA found the global maximum.")
+    iris = [line for line in lines if line.startswith("| iris | 5 |")][1]
+    assert "| -0." in iris  # less than a point behind
+    assert iris.endswith("| supported | supported |")
+    assert "| wine | full | auto | 5 | 4 NOT_ATTAINED, 1 AT_INFINITY | 2.5e-01 |" in "\n".join(lines)
+
+
+def test_a_single_split_has_no_verdict() -> None:
+    first = [(task, result) for task, result in by_hand() if task.split == 0]
+    rows = [line for line in report(first) if line.startswith("| wine | 1 |")]
+    assert all("one split" in row for row in rows)
+    assert rows
+
+
+def test_the_summary_counts_sets_and_says_what_is_missing() -> None:
+    lines = nca.tables(by_hand(), nca.PRESETS["small"])
+    (top,) = (line for line in lines if line.startswith('| "test data') and "| Full rank, test |" in line)
+    assert top.count("**contradicted** (contradicted (1))") == 2
+    (missing,) = (line for line in lines if line.startswith("Not run yet"))
+    assert missing == "Not run yet, by data set (tasks): iris (12)."
+    whole = [(task, by_hand()[0][1]) for task in nca.tasks(nca.PRESETS["small"])]
+    assert nca.missing(whole, nca.PRESETS["small"]) == []
+
+
+def test_the_picture_has_every_method_and_set() -> None:
+    results = [
+        *made("one", values(0, 0.02, 0.01, 0.1), values(0, 0.02, 0.01, -0.1)),
+        *made("one", values(0.0, 0.2, 0.1), values(0.0, 0.1, 0.2)),
+        *made("two", values(0, 0.1, 0.2), values(0, 0.1, 0.2)),
+    ]
+    figure = Figure(layout="constrained")
+    nca_report.draw(results, nca.PRESETS["small"], figure)
+    assert [ax.get_title() for ax in figure.axes] == [
+        "Full rank, train",
+        "Full rank, test",
+        "d = 2, train",
+        "d = 2, test",
+    ]
+    labels = [[text.get_text() for text in ax.get_xticklabels()] for ax in figure.axes]
+    assert labels == [["one"], ["one"], ["one", "two"], ["one", "two"]]
+    for ax, legend in (
+        (figure.axes[1], ["Euclid", "whitened", "RCA", "NCA"]),
+        (figure.axes[3], ["PCA", "LDA", "NCA"]),
+    ):
+        assert [text.get_text() for text in ax.get_legend().get_texts()] == legend
+    styles = set(nca_report.STYLES.values())
+    assert len(styles) == 6  # NCA has the same in both rows
+    assert len({colour for colour, _ in styles}) == 6
