@@ -307,7 +307,7 @@ def test_a_full_batch_of_sgd_is_the_subgradient_step() -> None:
 
 
 def test_an_update_has_rank_2k_at_most() -> None:
-    """Section 5.1.3: twice the points of h^ that h* has not, at most, and that often. For one sample: not for a batch."""
+    """Section 5.1.3: twice the points of h^ that h* has not. For one sample: not for a batch."""
     k, rng = 3, np.random.default_rng(0)
     p = instance(rng.integers(-4, 5, (40, 12)), np.arange(40) % 3, n_neighbors=k)
     W, found = np.eye(12), []
