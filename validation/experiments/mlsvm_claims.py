@@ -39,8 +39,8 @@ def claims(groups: Groups, thinned: Mapping[str, Mapping[str, int]]) -> list[str
 
     return [
         "Differences of errors in points, trial by trial, with 95 % intervals for new points (Nadeau, Bengio 2003). "
-        "Two verdicts: by the paper's own test, which is of the means over all splits of these very points, and for new "
-        "points from the same source, of which the splits, that share most of their points, say much less. 5 % for "
+        "Two verdicts: by the paper's own test, which is of the means over all splits of these very points, and for "
+        "new points from the same source, of which the splits, that share most of their points, say much less. 5 % for "
         "all comparisons of a sentence together (Holm). What is undecided at this power is no evidence for either.",
         *of_one(
             '"all three metric learning methods (MLSVM, ITML and LMNN) significantly improved the KNN classification '
