@@ -208,11 +208,19 @@ def _off_square(A: FloatArray) -> FloatArray:
     """How far some R R^T, which is psd whatever R is, may be from `A` (d, d), entry by entry.
 
     Eigenvectors of A with a unit diagonal find R: entries that are small because their features are large keep digits.
+    Where an entry of the diagonal is no more than rounding, those of A as it is are nearer.
     """
     if not np.isfinite(A).all():
         return np.full(A.shape, np.inf)
     diagonal = np.diag(A)
-    unit = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+    off = _off_with(A, np.sqrt(np.where(diagonal > 0, diagonal, 1.0)))
+    if off.sum() <= 100 * len(A) * EPS * np.abs(A).sum():
+        return off
+    return min(off, _off_with(A, np.ones(len(A))), key=np.sum)
+
+
+def _off_with(A: FloatArray, unit: FloatArray) -> FloatArray:
+    """The same, with eigenvectors of A in units (d,)."""
     values, vectors = np.linalg.eigh(A / unit / unit[:, None])
     R = unit[:, None] * vectors * np.sqrt(np.maximum(values, 0))
     square = R @ R.T

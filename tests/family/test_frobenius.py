@@ -184,6 +184,15 @@ def test_a_matrix_that_is_psd_but_for_rounding_is_as_far_from_one_that_is() -> N
     assert D[0] + off[0] >= 0
 
 
+def test_a_diagonal_entry_that_is_rounding_costs_no_more_than_rounding() -> None:
+    """In the middle of the diagonal stands half of what a psd matrix with this row would have there."""
+    a, b = 1e-3, 9e-12
+    A = np.array([[a, b, 9 * a], [b, b * b / a / 2, 9 * b], [9 * a, 9 * b, 81 * a]])
+    looked = Frobenius(np.eye(3), 1.0, features=False).look(A)
+    assert looked.feasibility.feasible
+    assert b * b / a / 2 <= looked.view.off.sum() <= 1e-14 * np.abs(looked.view.A).sum()
+
+
 def test_the_radius_counts_what_was_projected_away() -> None:
     of = Frobenius(np.array([[0.0, 0.0], [1.0, -1.0]]), 2.0)
     looked = of.look(np.array([[1.0, 2e-7], [0.0, 1.0]]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from validation.experiments.mlsvm_claims import claims
 from validation.experiments.page import Groups, Results, bullets, counted, grouped, table
 from validation.experiments.quoted import QUOTED
 from validation.experiments.statistics import differs, mean, not_worse, percent
@@ -70,6 +71,7 @@ def tables(results: Results, preset: Preset) -> list[str]:
     return [
         *["", "## Errors, in per cent", "", *errors_table(groups)],
         *["", *marked(groups, preset)],
+        *["", "## What becomes of the paper's claims", "", *claims(groups, ROWS)],
         *["", "## The best models", "", *best_models(groups)],
         *["", "## What no selection could mend", "", *hindsight(groups)],
         *["", "## What was selected, and what was proved", "", *proofs(groups)],

@@ -62,6 +62,7 @@ def arranged(results: Results) -> Cells:
     for task, result in sorted(results, key=lambda pair: pair[0].split):
         shared = {name: value for name, value in result.items() if name != "of"}
         shared |= {"fold": task.split, "starts": task.settings.get("starts", False)}
+        shared["rows"] = task.settings.get("rows", {}).get(task.method)
         for method, made in result.get("of", {task.method: {}}).items():
             each = {**shared, **made}
             names = (
@@ -135,13 +136,20 @@ def errors_table(cells: Cells, k: int) -> list[str]:
         ours = str(mean_of(cells[data, method, k], k)) if (data, method, k) in cells else "not run"
         paper = paper_of(data, method, k)
         star = " *" if is_marked(cells, data, method, k) else ""
-        return f"{ours}{star} ({shown(paper)})" if paper else ours
+        learnt = f" from {rows} points" if (rows := rows_of(cells, data, method, k)) else ""
+        return f"{ours}{star}{learnt} ({shown(paper)})" if paper else ours + learnt
 
     rows = [[method, *(cell(data, method) for data in sets)] for method in COLUMNS]
     for method in ONLY_PAPER:
         papers = [printed(data.split(" ")[0], method, k) for data in sets]
         rows.append([f"{method}, the paper's", *(f"({shown(paper)})" if paper else "" for paper in papers)])
     return table([f"k = {k}", *sets], rows)
+
+
+def rows_of(cells: Cells, data: str, method: str, k: int) -> int | None:
+    """How many training points its metric was learnt from, where that is not all."""
+    folds = cells.get((data, method, k), [])
+    return next((each["rows"] for each in folds if each["rows"]), None)
 
 
 def shown(paper: tuple[float, float | None]) -> str:
@@ -184,6 +192,8 @@ def claims(cells: Cells, ks: Iterable[int]) -> Iterator[tuple[str, str, str, int
     for data in sets_of(cells):
         for k in ks:
             for other in OTHERS:
+                if rows_of(cells, data, other, k):  # it might be better of all points
+                    continue
                 yield from _compared(cells, "ours has less error than the others", data, k, "CCCP", other)
             for other in STARTS:
                 yield from _compared(cells, "a Euclidean start is worse", data, k, other, "CCCP from Euclid")

@@ -523,6 +523,22 @@ def test_claims_are_decided_by_the_points_that_one_gets_wrong() -> None:
     assert "| office_dslr: CCCP before Euclidean, k = 3 | -35.00 |" in text
 
 
+def test_a_metric_of_fewer_points_is_said_to_be_and_speaks_for_no_claim() -> None:
+    made = [
+        (Task(task.data, task.method, task.split, {**task.settings, "rows": {"Euclidean": 200}}), result)
+        for task, result in by_hand()
+    ]
+    text = "\n".join(report.tables(made, PRESET))
+    assert "75.00 ± 0.58 from 200 points (75.20 ± 3.0)" in text
+    assert "ours has less error" not in text
+    few = [task for task in experiment.tasks(experiment.PRESETS["full"]) if task.settings["rows"]]
+    assert {(task.data, *task.settings["rows"]) for task in few} == {
+        *((data, "MLR") for data in ("isolet", "isolet 617", "usps", "letter")),
+        *((f"office_{data}", "MLR") for data in ("amazon", "caltech")),
+        ("letter", "NCA"),
+    }
+
+
 def test_without_differences_the_report_says_so() -> None:
     lines = report.tables(by_hand()[:3], PRESET)
     assert "No error differs from the paper's by more than two standard errors." in lines

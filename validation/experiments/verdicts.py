@@ -130,6 +130,21 @@ def more(claims: Mapping[Name, Difference]) -> dict[Name, Verdict]:
     return found
 
 
+def no_better(claims: Mapping[Name, Difference], within: float) -> dict[Name, Verdict]:
+    """Of the claims of one table, each that the first method is no better than the second, of which more is better.
+
+    Contradicted where it is, significantly; supported where it is by less than `within`, by the interval.
+    """
+    better = more(claims)
+
+    def verdict(name: Name) -> Verdict:
+        if better[name] is Verdict.SUPPORTED:
+            return Verdict.CONTRADICTED
+        return Verdict.SUPPORTED if claims[name].interval.high <= within else Verdict.UNDECIDED
+
+    return {name: verdict(name) for name in claims}
+
+
 def alike(each: Difference, within: float) -> Verdict:
     """Of the claim that two methods differ by no more than `within`: by the interval, inside, outside or across."""
     low, high = each.interval

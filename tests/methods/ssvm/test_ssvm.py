@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from flint import fmpz_mat
 from scipy.optimize import minimize_scalar
 
 import cvxml
@@ -19,13 +20,14 @@ from cvxml.core.result import Status
 from cvxml.methods.ssvm import enumeration, step
 from cvxml.methods.ssvm.columns import Columns, Descent, project_simplices
 from cvxml.methods.ssvm.evaluate import scores
-from cvxml.methods.ssvm.inference import loss_augmented
+from cvxml.methods.ssvm.inference import loss_augmented, targeted
 from cvxml.methods.ssvm.instance import Instance, instance
+from cvxml.methods.ssvm.nearest import nearest
 from cvxml.methods.ssvm.newton import gradient_steps, newton_direction
 from cvxml.methods.ssvm.point import best_scale, point_at, rescaled
 from cvxml.methods.ssvm.relieff import relieff
 from cvxml.methods.ssvm.step import StepSolver
-from cvxml.methods.ssvm.study.sgd import sgd
+from cvxml.methods.ssvm.study.sgd import mean_change, sgd
 from tests.instances import objective_of, real_data
 
 
@@ -302,6 +304,24 @@ def test_a_full_batch_of_sgd_is_the_subgradient_step() -> None:
     evaluation = cvxml.evaluate("ssvm", p.X, p.y, W, n_neighbors=p.k, C=p.C, loss_matrix=p.Lam, t=1)
     run = sgd(p, W, 1, batch_size=len(p.y))
     np.testing.assert_allclose(run.last, evaluation.W_next, rtol=1e-9, atol=1e-12)
+
+
+def test_an_update_has_rank_2k_at_most() -> None:
+    """Section 5.1.3: twice the points of h^ that h* has not. For one sample: not for a batch."""
+    k, rng = 3, np.random.default_rng(0)
+    p = instance(rng.integers(-4, 5, (40, 12)), np.arange(40) % 3, n_neighbors=k)
+    W, found = np.eye(12), []
+    near = nearest(p.X, p.y, p.R, W, k)
+    star, hat = targeted(near, p.y).sets, loss_augmented(near, p.y, p.Lam).sets
+    for i in range(40):
+        dW = mean_change(p, W, np.array([i]))
+        assert (dW == dW.astype(int)).all()  # of points in integers: the rank is exact
+        apart = k - len(set(star[i]) & set(hat[i]))
+        assert fmpz_mat(dW.astype(int).tolist()).rank() == 2 * apart
+        found.append(apart)
+    assert 0 < max(found) <= k
+    batch = 40 * mean_change(p, W, np.arange(40))
+    assert fmpz_mat(batch.round().astype(int).tolist()).rank() > 2 * k
 
 
 def test_relieff_finds_the_feature_that_matters() -> None:
