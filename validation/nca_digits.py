@@ -189,10 +189,10 @@ CLOSE = (
 POLAR = (
     '## "The feedforward neural network discovered polar coordinates"',
     "",
-    "Angle and height are read off the plane: polar, by a line from the angle and one from the distance about a centre,",
-    "or straight, each by a linear function of the plane. Both have six numbers, fitted to other pairs. Errors are roots",
-    "of mean squares in per cent of the label's standard deviation: 100 is knowing nothing. The difference is of the",
-    "squares of both labels together, straight less polar: above 0 polar coordinates say more.",
+    "Angle and height are read off the plane: polar, by a line from the angle and one from the distance about a",
+    "centre, or straight, each by a linear function of the plane. Both have six numbers, fitted to other pairs. Errors",
+    "are roots of mean squares in per cent of the label's standard deviation: 100 is knowing nothing. The difference",
+    "is of the squares of both labels together, straight less polar: above 0 polar coordinates say more.",
 )
 TEXT = f"""# Digits by orientation and size (Goldberger et al. 2004, continuous labels)
 
@@ -212,12 +212,12 @@ pairs, which share no image; 5 % for all rows of a table together (Holm); *effec
 over the pairs.
 
 That pairs agree horizontally, and vertically not, is how the four examples are made, here as in the note. That nobody
-decides how orientation and size are represented is so by the cost, which knows pairs and weights alone; -g knows labels.
+decides how orientation and size are represented is so by the cost: it knows pairs and weights alone; -g knows labels.
 """
 
 
 def draw(runs: dict[str, Trained], late: Pairs, test: Pairs, figure: Any) -> None:
-    """Four examples; the plane of each run, a dot for an image, coloured by angle; images where the first run put them."""
+    """Four examples; the plane of each run, a dot an image, coloured by angle; images where the first run put them."""
     figure.set_size_inches(15, 9)
     grid = figure.add_gridspec(2, 4)
     few = grid[0, 0].subgridspec(2, 2)
@@ -247,8 +247,8 @@ def draw(runs: dict[str, Trained], late: Pairs, test: Pairs, figure: Any) -> Non
     figure.colorbar(dots, ax=figure.axes[4:], label="angle, degrees", shrink=0.6)
     places(figure.add_subplot(grid[1, 3]), outputs(next(iter(runs.values())).weights, test.X), test.X)
     figure.suptitle(
-        f"Top left: two pairs, a row each. Then {TESTS} test images in the plane by cost, larger dots for larger images; "
-        "+: the centre of polar coordinates, where it is near",
+        f"Top left: two pairs, a row each. Then {TESTS} test images in the plane by cost, larger dots for larger "
+        "images; +: the centre of polar coordinates, where it is near",
         fontsize=11,
     )
 

@@ -143,11 +143,3 @@ def no_better(claims: Mapping[Name, Difference], within: float) -> dict[Name, Ve
         return Verdict.SUPPORTED if claims[name].interval.high <= within else Verdict.UNDECIDED
 
     return {name: verdict(name) for name in claims}
-
-
-def alike(each: Difference, within: float) -> Verdict:
-    """Of the claim that two methods differ by no more than `within`: by the interval, inside, outside or across."""
-    low, high = each.interval
-    if -within <= low and high <= within:
-        return Verdict.SUPPORTED
-    return Verdict.CONTRADICTED if low > within or high < -within else Verdict.UNDECIDED
