@@ -36,11 +36,12 @@ class Weights(NamedTuple):
 
 
 class Trained(NamedTuple):
-    """The weights that are kept, those at the start, and after how many steps they were found."""
+    """The weights that are kept, those at the start, after how many steps, and the cost of the late pairs there."""
 
     weights: Weights
     first: Weights
     step: int
+    late: float
 
 
 Cost = Callable[[FloatArray], tuple[float, FloatArray]]
@@ -178,4 +179,4 @@ def trained(name: str, train: Pairs, late: Pairs, start: int) -> Trained:
 
     minimize(value, flat(first), jac=True, method="L-BFGS-B", callback=keep, options={"maxiter": STEPS})
     step = int(np.argmin([late_value for late_value, _ in found]))
-    return Trained(shaped(found[step][1], first), first, step + 1)
+    return Trained(shaped(found[step][1], first), first, step + 1, found[step][0])

@@ -31,6 +31,13 @@ AGAIN = {  # a few tasks of little work, by the names of their files
         *("letter/Euclidean/001", "usps/Euclidean/000"),
     ),
     "glml-reduced": ("wine/generative/007", "wine/ITML/011", "wine/LMNN/002", "ionosphere/DML-eig/000"),
+    "nca-full": (
+        "wine/g/003",
+        "iris/stopped 2/001",
+        "ionosphere/half/005",
+        "wine/MMC/002",
+        "iris/chunklets/004",
+    ),
     "nca-reduced": ("wine/NCA/000", "iris/NCA 2/001", "ionosphere/RCA/005", "rings/LDA 2/003"),
 }
 # where the last digits of a matrix product choose where a run ends, these facts of it are the same all the same
