@@ -202,8 +202,8 @@ POLAR = (
     "centre, or straight, each by a linear function of the plane. Both have six numbers, fitted to other pairs. Errors",
     "are roots of mean squares in per cent of the label's standard deviation: 100 is knowing nothing. The difference",
     "is of the squares of both labels together, straight less polar: above 0 polar coordinates say more. A strip may",
-    "be bent round a centre, or be twisted so that large and small images change sides on the way, which neither reads.",
-    "Of several starts the sentence is about each: where they differ, what is discovered depends on the start.",
+    "be bent round a centre, or be twisted so that large and small images change sides on the way, which neither",
+    "reads. Of several starts the sentence is about each: where they differ, what is discovered depends on the start.",
 )
 TEXT = f"""# Digits by orientation and size (Goldberger et al. 2004, continuous labels)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from validation.experiments.tasks import Preset, Result, Task, write
+from validation.experiments.tasks import Preset, Result, Task, as_stored, write
 
 PACKAGES = ("cvxml", "numpy", "scipy", "scikit-learn", "joblib")
 Results = list[tuple[Task, Result]]
@@ -38,8 +38,8 @@ def record(
         "cores": os.cpu_count(),
     }
     if begun is not None:
-        theirs = {task.key: result for task, result in results_of(begun)}
-        taken = sum(theirs.get(task.key) == result for task, result in results)
+        theirs = {task.key: (task.settings, result) for task, result in results_of(begun)}
+        taken = sum(theirs.get(task.key) == (as_stored(task.settings), result) for task, result in results)
         made["begun"] = {**begun["environment"], "taken": taken}
     kept = [{**task._asdict(), "result": result} for task, result in results]
     return {"experiment": name, "preset": preset, "environment": made, "results": kept}
