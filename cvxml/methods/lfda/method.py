@@ -137,8 +137,8 @@ class LFDA(ConvexMethod[Instance]):
         with precision(given.known.bits):
             if not judged(given, metric)[1].feasible:
                 raise ValueError(
-                    "features are next to linearly dependent: the closed form in doubles is not the metric; leave "
-                    "features out, or give alpha > 0"
+                    "features are next to linearly dependent: the closed form in double precision is not the "
+                    "metric; leave features out, or give alpha > 0"
                 )
         return in_one_step(metric, dual, partial(certify, given), callback)
 
