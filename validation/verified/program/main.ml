@@ -1,0 +1,213 @@
+(* checker FILE.json SIDE.json [--fractions]: an interval of the optimum that is proved, or why none is.
+
+   This reads the files, calls the proved functions and prints; whether an interval is right is decided by them. *)
+
+open Json
+open Data
+
+let div a b = if Z.sign b = 0 then Z.zero else Z.div a b
+
+type side = {
+  over : Z.t;
+  prices : Json.t list;
+  factor : Verified.factor;
+  root : (Z.t list list * Z.t) option;  (* vectors over a number; None: the metric of the file *)
+  doc : document;
+}
+
+let read_side path of_method =
+  let doc = read path in
+  let json = doc.json in
+  if string "format" (field "format" json) <> "cvxml-side" then reject "the side file is none";
+  if string "method" (field "method" json) <> of_method then reject "the side file is of another method";
+  let factor = field "factor" json in
+  let vectors, beneath = doubles doc "vectors" (field "vectors" factor) in
+  let paid =
+    match string "rest" (field "rest" factor) with
+    | "psd" -> false
+    | "norm" -> true
+    | _ -> reject "rest is neither psd nor norm"
+  in
+  let root = match field "root" json with Null -> None | root -> Some (doubles doc "root" root) in
+  {
+    over = positive "over" (field "over" json);
+    prices = list "prices" (field "prices" json);
+    factor = { vectors; beneath; paid };
+    root;
+    doc;
+  }
+
+(* The psd metric whose objective is the upper end *)
+let metric_of side (rows, over) : Verified.metric =
+  match side.root with
+  | Some (vectors, under) -> Square (vectors, under)
+  | None -> (
+      match triangle rows with
+      | Some upper -> Given (upper, over)
+      | None -> reject "the metric of the file is not symmetric, and the side file has no root")
+
+let triplet_prices side : (Verified.triplet * Z.t) list =
+  map
+    (fun row ->
+      match list "a price" row with
+      | [ i; j; l; a ] ->
+          let index = natural side.doc "a price" in
+          (((index i, index j), index l), whole "a price" a)
+      | _ -> reject "a price must be i, j, l and a number")
+    side.prices
+
+let point_prices side : Verified.prices =
+  let index = natural side.doc "a price" in
+  let share row =
+    match list "a price" row with
+    | [ j; a ] -> (index j, whole "a price" a)
+    | _ -> reject "a price must be a point and a number"
+  in
+  map
+    (fun row ->
+      match list "prices" row with
+      | [ i; u; w ] -> (index i, (map share (list "prices" u), map share (list "prices" w)))
+      | _ -> reject "prices must be a point and two lists")
+    side.prices
+
+(* Why a check failed, as far as its parts tell; only a message hangs on it. *)
+let because parts = match List.find_opt (fun (held, _) -> not held) parts with Some (_, why) -> why | None -> "no bound is proved of these prices"
+
+let of_problem (x : Verified.points) metric =
+  [
+    (Verified.fits x.features (Verified.triangle_of metric), "the metric has too many features");
+    (Verified.metric_shown div x.features metric, "the metric is not positive semidefinite");
+  ]
+
+let of_triplets loss listed side prices =
+  [
+    (Verified.loss_ok loss, "the weight of the loss must be positive");
+    (Verified.within Verified.same_triplet fst prices listed, "a price is of no triplet of the problem, or they are out of order");
+    (List.for_all (fun (_, a) -> Verified.price_ok loss side.over a) prices, "a price is negative, or more than it may be");
+  ]
+
+type problem = { x : Verified.points; n : Z.t; metric : Verified.metric; labels : Z.t list Lazy.t }
+
+(* What came of a check, and what to say where it failed *)
+type outcome = (Verified.q * Verified.q) option * (bool * string) list Lazy.t
+
+let params doc = field "params" doc.json
+let number doc name = fraction doc name (field name (params doc))
+
+let mlsvm doc side p : outcome =
+  let y = Lazy.force p.labels and near = lists doc "neighbors" p.n (field "neighbors" doc.json) in
+  let prices = point_prices side in
+  ( Verified.check_mlsvm div p.x y near (number doc "lam") side.over prices side.factor p.metric,
+    lazy
+      [
+        ( List.for_all (Verified.point_ok (Verified.table y) (Verified.table near) p.n side.over) prices,
+          "a price is negative or of no neighbour on its side, or sums disagree or are more than 1/n" );
+      ] )
+
+let lmnn squared doc side p : outcome =
+  let mu = number doc "mu" and prices = triplet_prices side in
+  let loss = if squared then Verified.Squared mu else Verified.Hinge mu in
+  match (optional "targets" (params doc), optional "triplets" (params doc)) with
+  | Some (List _ as targets), (None | Some Null) ->
+      let y = Lazy.force p.labels and targets = lists doc "targets" p.n targets in
+      let classes = Array.of_list y in
+      List.iteri
+        (fun i row ->
+          if List.exists (fun j -> not (Z.equal classes.(Z.to_int j) classes.(i))) row then
+            reject (Printf.sprintf "targets: point %d has one of another class" i))
+        targets;
+      ( Verified.check_lmnn_labels div p.x squared mu y targets side.over prices side.factor p.metric,
+        lazy (of_triplets loss (Verified.made_triplets y targets) side prices) )
+  | (None | Some Null), Some (List _ as listed) ->
+      let listed = triplets doc p.n listed in
+      ( Verified.check_lmnn_triplets div p.x squared mu listed side.over prices side.factor p.metric,
+        lazy (of_triplets loss listed side prices) )
+  | _ -> reject "params must have targets or triplets"
+
+let frobmetric doc side p : outcome =
+  let listed = triplets doc p.n (field "triplets" (params doc)) and prices = triplet_prices side in
+  let c = number doc "C" in
+  ( Verified.check_frobmetric div p.x c listed side.over prices side.factor p.metric,
+    lazy
+      (let count = Z.max Z.one (Verified.count listed) in
+       of_triplets (Verified.Hinge { c with qden = Z.mul c.qden count }) listed side prices) )
+
+let rtml doc side p : outcome =
+  let listed = triplets doc p.n (field "triplets" (params doc)) and prices = triplet_prices side in
+  let width = number doc "width" in
+  if Z.sign width.qnum < 0 then reject "width is negative";
+  ( Verified.check_rtml div p.x (number doc "lam") width listed side.over prices side.factor p.metric,
+    lazy (of_triplets (Verified.rtml_loss width) listed side prices) )
+
+let methods = [ ("mlsvm", mlsvm); ("lmnn", lmnn false); ("lmnn:squared_hinge", lmnn true); ("frobmetric", frobmetric); ("rtml", rtml) ]
+
+(* ||A - A'||^2 of the metric of the file and the one that attains the upper end: said, and no part of the proof *)
+let apart (rows, over) metric =
+  let wanted = Verified.triangle_of metric and beneath = Verified.over_of metric in
+  let full = Array.make_matrix (List.length rows) (List.length rows) Z.zero in
+  List.iteri
+    (fun i row ->
+      List.iteri
+        (fun k a ->
+          full.(i).(i + k) <- a;
+          full.(i + k).(i) <- a)
+        row)
+    wanted;
+  let total = ref Z.zero in
+  List.iteri
+    (fun i row ->
+      List.iteri
+        (fun j a ->
+          let off = Z.sub (Z.mul a beneath) (Z.mul full.(i).(j) over) in
+          total := Z.add !total (Z.mul off off))
+        row)
+    rows;
+  let scale = Z.mul over beneath in
+  Print.root_above (Q.make !total (Z.mul scale scale))
+
+let rational (value : Verified.q) = Q.make value.qnum value.qden
+
+let check file side_path fractions =
+  let doc = read file in
+  if string "format" (field "format" doc.json) <> "cvxml-solution" then reject "the file holds no solution of cvxml";
+  let name = string "method" (field "method" doc.json) in
+  let of_method =
+    match List.assoc_opt name methods with
+    | Some found -> found
+    | None -> reject ("no method of this program: it knows " ^ String.concat ", " (List.map fst methods))
+  in
+  let side = read_side side_path name in
+  let x = points doc (field "X" doc.json) in
+  let n = Verified.count x.rows in
+  let labels =
+    lazy
+      (let y = map (natural doc "y") (list "y" (field "y" doc.json)) in
+       if not (Z.equal (Verified.count y) n) then reject "y has not a class a point";
+       y)
+  in
+  let given = square doc (List.length (List.hd x.rows)) (field "metric" doc.json) in
+  let metric = metric_of side given in
+  match of_method doc side { x; n; metric; labels } with
+  | Some (low, high), _ ->
+      let low = rational low and high = rational high in
+      Printf.printf "PROVED [%s, %s]\n" (Print.decimal Down low) (Print.decimal Up high);
+      (match side.root with
+      | None -> Printf.printf "%s: the upper end is the objective of the metric of the file\n" name
+      | Some _ ->
+          Printf.printf "%s: the upper end is the objective of a positive semidefinite matrix within %s of the metric of the file\n"
+            name
+            (Print.decimal Up (apart given metric)));
+      if fractions then Printf.printf "lower %s\nupper %s\n" (Q.to_string low) (Q.to_string high)
+  | None, parts -> reject (because (Lazy.force parts @ of_problem x metric))
+
+let () =
+  let fractions = Array.mem "--fractions" Sys.argv in
+  match List.filter (fun word -> word <> "--fractions") (List.tl (Array.to_list Sys.argv)) with
+  | [ file; side ] -> (
+      try check file side fractions with
+      | Malformed why -> Printf.printf "REJECTED: %s\n" why; exit 1
+      | Stack_overflow | Out_of_memory -> print_endline "REJECTED: too large for this machine"; exit 1
+      | _ -> print_endline "REJECTED: the files do not hold what they should"; exit 1)
+  | _ ->
+      prerr_endline "usage: checker FILE.json SIDE.json [--fractions]";
+      exit 2
