@@ -112,28 +112,27 @@ let lists doc what n json =
     rows;
   rows
 
-let ascending compare what rows =
+(* In ascending order, as a sum does not mind; none twice. *)
+let sorted compare what rows =
+  let rows = List.sort compare rows in
   let rec check = function
-    | a :: (b :: _ as rest) ->
-        if compare a b >= 0 then reject (what ^ " are not in ascending order, or one is there twice") else check rest
+    | a :: (b :: _ as rest) -> if compare a b = 0 then reject ("one of the " ^ what ^ " is there twice") else check rest
     | _ -> ()
   in
-  check rows
+  check rows;
+  rows
 
 let compare_pair (a, b) (i, j) = match Z.compare a i with 0 -> Z.compare b j | c -> c
 let compare_triplet (s, a) (t, b) = match compare_pair s t with 0 -> Z.compare a b | c -> c
 
-(* Pairs of two points, in ascending order *)
+(* Pairs of two points *)
 let pairs doc what n json =
-  let found =
-    map
-      (fun row ->
-        match indices doc what n row with
-        | [ i; j ] when not (Z.equal i j) -> (i, j)
-        | _ -> reject (what ^ " must be pairs of two points"))
-      (list what json)
-  in
-  found
+  map
+    (fun row ->
+      match indices doc what n row with
+      | [ i; j ] when not (Z.equal i j) -> (i, j)
+      | _ -> reject (what ^ " must be pairs of two points"))
+    (list what json)
 
 let triplets doc n json : Verified.triplet list =
   let what = "triplets" in
@@ -145,8 +144,7 @@ let triplets doc n json : Verified.triplet list =
         | _ -> reject "triplets must be three points i, j, l, i another than j and l")
       (list what json)
   in
-  ascending compare_triplet what found;
-  found
+  sorted compare_triplet what found
 
 (* The metric of the file, symmetric as it stands or not *)
 let square doc d json =

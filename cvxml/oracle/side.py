@@ -1,0 +1,117 @@
+"""The side file of a saved solution: prices and factors, from which validation/verified/ proves an interval.
+
+The checker there is a program whose proof was checked by Coq. Data, lists and parameters it reads from the saved file
+itself. What it is told here it believes nothing of: prices that exact mode (family/exact.py) has moved into their
+domain, as whole numbers over one denominator, and vectors whose squares prove a matrix psd. So its interval is that of
+exact mode, to the last digit.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cvxml.core.balls import precision
+from cvxml.core.metric import FloatArray
+from cvxml.core.result import SavedSolution
+from cvxml.core.squares import is_psd, root_of
+from cvxml.core.threads import one_blas_thread
+from cvxml.family.bound import Family, prove
+from cvxml.family.exact import feasible_prices
+from cvxml.family.frobenius import Frobenius, missing
+from cvxml.family.method import FamilyMethod
+from cvxml.family.rational import judged, plane
+from cvxml.family.regularizers import fractions
+from cvxml.family.rows import Prices, joined
+from cvxml.methods import get_exact
+from cvxml.oracle.saved import params_of
+
+FORMAT, VERSION = "cvxml-side", 1
+Whole = Callable[[Fraction], str]
+
+
+def write_side(saved: SavedSolution, path: str | Path) -> None:
+    """See `side`."""
+    content = json.dumps(side(saved), separators=(",", ":"), allow_nan=False)
+    Path(path).write_text(content + "\n", encoding="utf-8")
+
+
+def side(saved: SavedSolution) -> dict[str, Any]:
+    """What the verified checker needs beside the file. Raises ValueError for a method that it does not know."""
+    if saved.method not in PRICES:
+        raise ValueError(f"the verified checker knows {', '.join(PRICES)}, not {saved.method}")
+    of, params = get_exact(saved.method), params_of(saved)
+    assert isinstance(of, FamilyMethod)
+    given = of.instance(saved.X, saved.y if np.any(saved.y) else None, **params)
+    metric = of.matrix(given, saved.metric)
+    with one_blas_thread(), precision():
+        proof = prove(of.member(given), of.read(given, saved.dual))
+        family = of.member(given, Fraction)
+        (prices,) = feasible_prices(family, proof.prices)
+        over = math.lcm(*(price.denominator for price in prices.a.tolist()))
+        content = {
+            "format": FORMAT,
+            "version": VERSION,
+            "method": saved.method,
+            "root": _root(metric),
+            "over": hex(over),
+            "prices": PRICES[saved.method](family, given, prices, lambda price: hex(int(price * over))),
+            "factor": _factor(family, prices),
+        }
+    return content
+
+
+def _root(A: FloatArray) -> list[list[float]] | None:
+    """None where the metric is psd as it stands; else vectors whose squares have a sum near it."""
+    if judged(A).distance == 0:
+        return None
+    return _columns(root_of(A))
+
+
+def _columns(L: FloatArray) -> list[list[float]]:
+    return [column.tolist() for column in L.T if column.any()]
+
+
+def _factor(family: Family, prices: Prices) -> dict[str, Any]:
+    """Vectors whose squares are the part that G lacks; what is left is psd, or the norm pays for it."""
+    regularizer = family.regularizer
+    if not isinstance(regularizer, Frobenius):
+        return {"vectors": [], "rest": "psd"}
+    X, G = plane(regularizer.X), joined([family.terms[0].rows.weights(prices)])
+    M, common = X.outer(G.pairs, fractions(G.w))
+    if is_psd(-M):
+        return {"vectors": [], "rest": "psd"}
+    return {"vectors": _columns(missing(M, common, 2 * X.at)), "rest": "norm"}
+
+
+def _of_triplets(family: Family, given: Any, prices: Prices, whole: Whole) -> list[list[Any]]:
+    """[i, j, l, price], in the order of the targets and then of l."""
+    order = np.argsort(prices.key)
+    priced = Prices(prices.a[order], prices.key[order])
+    triplets = family.terms[0].rows.named(priced)
+    return [[*t, whole(a)] for t, a in zip(triplets.tolist(), priced.a.tolist(), strict=True) if a > 0]
+
+
+def _of_points(family: Family, given: Any, prices: Prices, whole: Whole) -> list[list[Any]]:
+    """[i, prices of its impostors, prices of its targets] for each point that has any; a price is [j, price]."""
+    pairs = family.terms[0].rows.listed[prices.key].tolist()
+    of: dict[int, tuple[list[Any], list[Any]]] = {}
+    for (i, j), up, a in zip(pairs, family.terms[0].loss.near[prices.key], prices.a.tolist(), strict=True):
+        if a:
+            of.setdefault(i, ([], []))[0 if up else 1].append([j, whole(abs(a))])
+    return [[i, u, w] for i, (u, w) in sorted(of.items())]
+
+
+PRICES: dict[str, Callable[[Family, Any, Prices, Whole], Sequence[Any]]] = {
+    "mlsvm": _of_points,
+    "lmnn": _of_triplets,
+    "lmnn:squared_hinge": _of_triplets,
+    "frobmetric": _of_triplets,
+    "rtml": _of_triplets,
+}
