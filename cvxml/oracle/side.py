@@ -22,12 +22,13 @@ from cvxml.core.metric import FloatArray
 from cvxml.core.result import SavedSolution
 from cvxml.core.squares import is_psd, root_of
 from cvxml.core.threads import one_blas_thread
+from cvxml.family.all_budget import Across
 from cvxml.family.bound import Family, prove
 from cvxml.family.exact import feasible_prices
 from cvxml.family.frobenius import Frobenius, missing
 from cvxml.family.method import FamilyMethod
 from cvxml.family.rational import judged, plane
-from cvxml.family.regularizers import fractions
+from cvxml.family.regularizers import Budget, fractions
 from cvxml.family.rows import Prices, joined
 from cvxml.methods import get_exact
 from cvxml.oracle.saved import params_of
@@ -64,6 +65,9 @@ def side(saved: SavedSolution) -> dict[str, Any]:
             "prices": PRICES[saved.method](family, given, prices, lambda price: hex(int(price * over))),
             "factor": _factor(family, prices),
         }
+        if isinstance(family.regularizer, Budget):
+            most = -family.regularizer.exact_bound(plane(saved.X), family.terms[0].rows.weights(prices))
+            content["most"] = [hex(most.numerator), hex(most.denominator)]
     return content
 
 
@@ -108,10 +112,19 @@ def _of_points(family: Family, given: Any, prices: Prices, whole: Whole) -> list
     return [[i, u, w] for i, (u, w) in sorted(of.items())]
 
 
+def _of_pairs(family: Family, given: Any, prices: Prices, whole: Whole) -> list[list[Any]]:
+    """[i, j, price] of the dissimilar pairs that have any, in order."""
+    rows = family.terms[0].rows
+    pairs = rows.listed(prices.key) if isinstance(rows, Across) else rows.listed[prices.key]
+    named = sorted((*pair, a) for pair, a in zip(pairs.tolist(), prices.a.tolist(), strict=True) if a > 0)
+    return [[i, j, whole(a)] for i, j, a in named]
+
+
 PRICES: dict[str, Callable[[Family, Any, Prices, Whole], Sequence[Any]]] = {
     "mlsvm": _of_points,
     "lmnn": _of_triplets,
     "lmnn:squared_hinge": _of_triplets,
     "frobmetric": _of_triplets,
     "rtml": _of_triplets,
+    "dml_eig": _of_pairs,
 }

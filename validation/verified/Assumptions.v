@@ -1,6 +1,6 @@
 (** What the theorems rest on. *)
 
-From Verified Require Import Margins Spread.
+From Verified Require Import Margins Spread Budget.
 
 Print Assumptions mlsvm_sound.
 Print Assumptions lmnn_sound.
@@ -10,3 +10,5 @@ Print Assumptions made_triplets_correct.
 Print Assumptions targets_in_order_correct.
 Print Assumptions frobmetric_sound.
 Print Assumptions rtml_sound.
+Print Assumptions dml_eig_sound.
+Print Assumptions made_pairs_correct.

@@ -10,7 +10,7 @@ if [ "${2:-}" = coq ]; then
     mkdir -p "$into/coq"
     cp "$here"/*.v "$into/coq"
     cd "$into/coq"
-    modules="Bound Arithmetic Check Losses Triplets Methods Margins Spread"
+    modules="Bound Arithmetic Check Losses Triplets Methods Margins Spread Budget"
     for module in $modules; do coqc -Q . Verified "$module.v"; done
     coqc -Q . Verified Extract.v
     coqc -Q . Verified Assumptions.v

@@ -125,14 +125,18 @@ let sorted compare what rows =
 let compare_pair (a, b) (i, j) = match Z.compare a i with 0 -> Z.compare b j | c -> c
 let compare_triplet (s, a) (t, b) = match compare_pair s t with 0 -> Z.compare a b | c -> c
 
-(* Pairs of two points *)
+(* Pairs of two points, none twice, not the other way round either *)
 let pairs doc what n json =
-  map
-    (fun row ->
-      match indices doc what n row with
-      | [ i; j ] when not (Z.equal i j) -> (i, j)
-      | _ -> reject (what ^ " must be pairs of two points"))
-    (list what json)
+  let found =
+    map
+      (fun row ->
+        match indices doc what n row with
+        | [ i; j ] when not (Z.equal i j) -> (i, j)
+        | _ -> reject (what ^ " must be pairs of two points"))
+      (list what json)
+  in
+  ignore (sorted compare_pair what (map (fun (i, j) -> (Z.min i j, Z.max i j)) found));
+  sorted compare_pair what found
 
 let triplets doc n json : Verified.triplet list =
   let what = "triplets" in

@@ -37,6 +37,11 @@ let compOpp = function
 | Lt -> Gt
 | Gt -> Lt
 
+(** val eqb : bool -> bool -> bool **)
+
+let eqb b1 b2 =
+  if b1 then b2 else if b2 then false else true
+
 module Nat =
  struct
   (** val eqb : nat -> nat -> bool **)
@@ -1207,4 +1212,82 @@ let check_mlsvm div x y lists lam p a f m =
            ((fun p -> Integer.shift_left p 1) Integer.one) }) { qnum =
          (summed (fun s -> share (fst (snd s))) a); qden = p }
          (weights_of_points a) p f m (mlsvm_value ty tn all (Z.to_pos n0))
+  else None
+
+(** val made_pairs : Integer.t list -> bool -> pair list **)
+
+let made_pairs y alike =
+  let t = table y in
+  let all = numbers y in
+  gathered (fun i ->
+    let c = look Integer.zero t i in
+    gathered (fun j ->
+      if (&&) (N.ltb i j) (eqb (Z.eqb c (look Integer.zero t j)) alike)
+      then (i, j) :: []
+      else []) all) all
+
+(** val within_budget : points -> pair list -> metric -> metric **)
+
+let within_budget x similar m =
+  let t = triangle_of m in
+  let whole = whole_distance (images t x.rows) in
+  let spent = summed (fun s -> whole (fst s) (snd s)) similar in
+  if Z.leb spent ((fun p -> p) (Pos.mul (Pos.mul x.over x.over) (over_of m)))
+  then m
+  else Given ((times ((fun p -> p) (Pos.mul x.over x.over)) t),
+         (Z.to_pos spent))
+
+(** val same_pair : pair -> pair -> bool **)
+
+let same_pair s t =
+  (&&) (N.eqb (fst s) (fst t)) (N.eqb (snd s) (snd t))
+
+(** val weights_of_pairs :
+    Integer.t -> pair list -> weighted list -> weighted list **)
+
+let weights_of_pairs c pairs p =
+  fold_left (fun p0 s -> { weight = c; one = (fst s); other =
+    (snd s) } :: p0) pairs p
+
+(** val weights_of_least :
+    Integer.t -> (pair * Integer.t) list -> weighted list -> weighted list **)
+
+let weights_of_least c q0 p =
+  fold_left (fun p0 s -> { weight = (Z.opp (Z.mul c (snd s))); one =
+    (fst (fst s)); other = (snd (fst s)) } :: p0) q0 p
+
+(** val least_value :
+    pair list -> pair list -> (Integer.t -> Integer.t -> Integer.t) ->
+    Integer.t -> q option **)
+
+let least_value similar dissimilar whole unit0 =
+  if Z.leb (summed (fun s -> whole (fst s) (snd s)) similar) ((fun p -> p)
+       unit0)
+  then (match dissimilar with
+        | [] -> None
+        | s :: rest ->
+          Some
+            (qopp { qnum =
+              (fold_left (fun b s0 -> Z.min b (whole (fst s0) (snd s0))) rest
+                (whole (fst s) (snd s))); qden = unit0 }))
+  else None
+
+(** val check_dml_eig :
+    (Integer.t -> Integer.t -> Integer.t) -> points -> pair list -> pair list
+    -> q -> Integer.t -> (pair * Integer.t) list -> factor -> metric ->
+    (q * q) option **)
+
+let check_dml_eig div x similar dissimilar mu p q0 f m =
+  if (&&)
+       ((&&)
+         ((&&) (Z.leb Integer.zero mu.qnum)
+           (within same_pair fst q0 dissimilar))
+         (forallb (fun s -> Z.leb Integer.zero (snd s)) q0))
+       (Z.eqb (summed snd q0) ((fun p -> p) p))
+  then let p0 =
+         weights_of_pairs (Z.mul mu.qnum ((fun p -> p) p)) similar
+           (weights_of_least ((fun p -> p) mu.qden) q0 [])
+       in
+       check div x { qnum = Integer.zero; qden = Integer.one } (qopp mu) p0
+         (Pos.mul p mu.qden) f m (least_value similar dissimilar)
   else None

@@ -18,6 +18,8 @@ type comparison =
 
 val compOpp : comparison -> comparison
 
+val eqb : bool -> bool -> bool
+
 module Nat :
  sig
   val eqb : nat -> nat -> bool
@@ -354,3 +356,24 @@ val check_mlsvm :
   (Integer.t -> Integer.t -> Integer.t) -> points -> Integer.t list ->
   Integer.t list list -> q -> Integer.t -> prices -> factor -> metric ->
   (q * q) option
+
+val made_pairs : Integer.t list -> bool -> pair list
+
+val within_budget : points -> pair list -> metric -> metric
+
+val same_pair : pair -> pair -> bool
+
+val weights_of_pairs :
+  Integer.t -> pair list -> weighted list -> weighted list
+
+val weights_of_least :
+  Integer.t -> (pair * Integer.t) list -> weighted list -> weighted list
+
+val least_value :
+  pair list -> pair list -> (Integer.t -> Integer.t -> Integer.t) ->
+  Integer.t -> q option
+
+val check_dml_eig :
+  (Integer.t -> Integer.t -> Integer.t) -> points -> pair list -> pair list
+  -> q -> Integer.t -> (pair * Integer.t) list -> factor -> metric -> (q * q)
+  option
