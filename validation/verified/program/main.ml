@@ -15,10 +15,14 @@ type side = {
   doc : document;
 }
 
+let known doc format =
+  if string "format" (field "format" doc.json) <> format then reject ("no file of the format " ^ format);
+  if token doc "version" (field "version" doc.json) <> "1" then reject "of a version that this program does not know"
+
 let read_side path of_method =
   let doc = read path in
   let json = doc.json in
-  if string "format" (field "format" json) <> "cvxml-side" then reject "the side file is none";
+  known doc "cvxml-side";
   if string "method" (field "method" json) <> of_method then reject "the side file is of another method";
   let factor = field "factor" json in
   let vectors, beneath = doubles doc "vectors" (field "vectors" factor) in
@@ -235,7 +239,7 @@ let rational (value : Verified.q) = Q.make value.qnum value.qden
 
 let check file side_path fractions =
   let doc = read file in
-  if string "format" (field "format" doc.json) <> "cvxml-solution" then reject "the file holds no solution of cvxml";
+  known doc "cvxml-solution";
   let name = string "method" (field "method" doc.json) in
   let of_method =
     match List.assoc_opt name methods with
