@@ -143,3 +143,16 @@ Proof.
       rewrite total_times. apply (Rmult_le_reg_l (IZR (Zpos unit))); auto.
       rewrite <- Rmult_assoc, Rinv_r by lra. lra.
 Qed.
+
+(** Every two points are a pair. *)
+Definition check_dml_eig_labels div X (y : list Z) mu p q f m :=
+  check_dml_eig div X (made_pairs y true) (made_pairs y false) mu p q f m.
+
+Theorem dml_eig_labels_sound div X y mu p q f m lo hi :
+  check_dml_eig_labels div X y mu p q f m = Some (lo, hi) ->
+  let similar := pairs_by_labels y true in let dissimilar := pairs_by_labels y false in
+  (forall A, dml_eig_feasible X similar A -> Q2R lo <= dml_eig_cost X dissimilar A)%R /\
+  dml_eig_feasible X similar (value_of m) /\ dml_eig_cost X dissimilar (value_of m) = Q2R hi.
+Proof.
+  unfold check_dml_eig_labels. rewrite !made_pairs_correct. intros H. eapply dml_eig_sound. exact H.
+Qed.

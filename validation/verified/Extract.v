@@ -37,4 +37,4 @@ Extract Constant N.eqb => "Integer.equal".
 Extract Constant N.ltb => "Integer.lt".
 
 Extraction "verified.ml" check_mlsvm check_lmnn_labels check_lmnn_triplets check_frobmetric check_rtml
-  check_dml_eig within_budget made_pairs   triangle_of over_of.
+  check_dml_eig check_dml_eig_labels within_budget made_pairs   triangle_of over_of.

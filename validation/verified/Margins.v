@@ -223,3 +223,27 @@ Definition check_lmnn_triplets div X (squared : bool) mu L p prices f m :=
   | None => None
   | Some targets => (if squared then check_lmnn_squared else check_lmnn) div X mu targets L p prices f m
   end.
+
+Definition lmnn_problem (squared : bool) := if squared then lmnn_squared_cost else lmnn_cost.
+
+Theorem lmnn_labels_sound div X squared mu y T p prices f m lo hi :
+  check_lmnn_labels div X squared mu y T p prices f m = Some (lo, hi) ->
+  let cost := lmnn_problem squared X (targets_by_lists T) (triplets_by_labels y T) mu in
+  (forall A xi, triplets_feasible X (triplets_by_labels y T) A xi -> Q2R lo <= cost A xi)%R /\
+  exists xi, triplets_feasible X (triplets_by_labels y T) (value_of m) xi /\ cost (value_of m) xi = Q2R hi.
+Proof.
+  unfold check_lmnn_labels. rewrite made_targets_correct, made_triplets_correct.
+  destruct squared; intros H; [eapply lmnn_squared_sound|eapply lmnn_sound]; exact H.
+Qed.
+
+Theorem lmnn_triplets_sound div X squared mu L p prices f m lo hi :
+  check_lmnn_triplets div X squared mu L p prices f m = Some (lo, hi) ->
+  exists targets, targets_of_triplets targets L /\
+  let cost := lmnn_problem squared X targets L mu in
+  (forall A xi, triplets_feasible X L A xi -> Q2R lo <= cost A xi)%R /\
+  exists xi, triplets_feasible X L (value_of m) xi /\ cost (value_of m) xi = Q2R hi.
+Proof.
+  unfold check_lmnn_triplets. destruct (targets_in_order L) as [targets|] eqn:E; [|discriminate].
+  intros H. exists targets. split; [apply targets_in_order_correct; auto|].
+  destruct squared; [eapply lmnn_squared_sound|eapply lmnn_sound]; exact H.
+Qed.

@@ -7,7 +7,7 @@ import subprocess
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import pytest
@@ -17,6 +17,7 @@ from cvxml.core.result import load
 from cvxml.oracle.side import write_side
 
 HERE = Path(__file__).parent
+FOLDER = TemporaryDirectory(prefix="verified")  # removed at the end
 
 
 class Said(NamedTuple):
@@ -34,9 +35,8 @@ def checker() -> Path:
         pytest.skip("no ocamlfind: the verified checker is not built")
     if subprocess.run(["ocamlfind", "query", "zarith"], capture_output=True, check=False).returncode:
         pytest.skip("no zarith: the verified checker is not built")
-    folder = Path(mkdtemp(prefix="verified"))
-    subprocess.run([str(HERE / "build.sh"), str(folder)], check=True)
-    return folder / "checker"
+    subprocess.run([str(HERE / "build.sh"), FOLDER.name], check=True)
+    return Path(FOLDER.name) / "checker"
 
 
 def run(file: Path, side: Path) -> Said:

@@ -180,7 +180,9 @@ def test_what_is_no_file_is_rejected(text: bytes, tmp_path: Path) -> None:
     assert not judged(file, text, tmp_path)
 
 
-@pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity", "1e999", "01", "+1", ".5", "1.", "0x1", "1e"])
+@pytest.mark.parametrize(
+    "value", ["NaN", "Infinity", "-Infinity", "1e999", "01", "+1", ".5", "1.", "0x1", "1e"]
+)
 def test_what_is_no_number_of_json_is_rejected(value: str, tmp_path: Path) -> None:
     file, side = files("lmnn", tmp_path)
     content = json.loads(file)

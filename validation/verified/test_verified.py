@@ -218,6 +218,7 @@ def test_the_twin_finds_the_same(tmp_path: Path) -> None:
     """Which is what judges tampered files (test_tampered.py)."""
     for method in PRICES:
         file, beside, *_ = edited(method, tmp_path)
-        assert twin.interval(twin.read(file.read_bytes()), twin.read(beside.read_bytes())) == run(
-            file, beside
-        ).interval
+        assert (
+            twin.interval(twin.read(file.read_bytes()), twin.read(beside.read_bytes()))
+            == run(file, beside).interval
+        )

@@ -19,20 +19,25 @@ let known doc format =
   if string "format" (field "format" doc.json) <> format then reject ("no file of the format " ^ format);
   if token doc "version" (field "version" doc.json) <> "1" then reject "of a version that this program does not know"
 
-let read_side path of_method =
+let read_side path of_method d =
   let doc = read path in
   let json = doc.json in
   known doc "cvxml-side";
   if string "method" (field "method" json) <> of_method then reject "the side file is of another method";
   let factor = field "factor" json in
-  let vectors, beneath = doubles doc "vectors" (field "vectors" factor) in
+  let of_features what json =
+    let vectors, over = doubles doc what json in
+    equal_lengths what d vectors;
+    (vectors, over)
+  in
+  let vectors, beneath = of_features "vectors" (field "vectors" factor) in
   let paid =
     match string "rest" (field "rest" factor) with
     | "psd" -> false
     | "norm" -> true
     | _ -> reject "rest is neither psd nor norm"
   in
-  let root = match field "root" json with Null -> None | root -> Some (doubles doc "root" root) in
+  let root = match field "root" json with Null -> None | root -> Some (of_features "root" root) in
   {
     over = positive "over" (field "over" json);
     prices = list "prices" (field "prices" json);
@@ -75,7 +80,10 @@ let point_prices side : Verified.prices =
     side.prices
 
 (* Why a check failed, as far as its parts tell; only a message hangs on it. *)
-let because parts = match List.find_opt (fun (held, _) -> not held) parts with Some (_, why) -> why | None -> "no bound is proved of these prices"
+let because parts =
+  match List.find_opt (fun (held, _) -> not held) parts with
+  | Some (_, why) -> why
+  | None -> "no bound is proved of these prices"
 
 let of_problem (x : Verified.points) metric =
   [
@@ -86,7 +94,8 @@ let of_problem (x : Verified.points) metric =
 let of_triplets loss listed side prices =
   [
     (Verified.loss_ok loss, "the weight of the loss must be positive");
-    (Verified.within Verified.same_triplet fst prices listed, "a price is of no triplet of the problem, or they are out of order");
+    ( Verified.within Verified.same_triplet fst prices listed,
+      "a price is of no triplet of the problem, or they are out of order" );
     (List.for_all (fun (_, a) -> Verified.price_ok loss side.over a) prices, "a price is negative, or more than it may be");
   ]
 
@@ -165,13 +174,15 @@ let rtml doc side p : outcome =
   }
 
 let dml_eig doc side p : outcome =
-  let similar, dissimilar =
+  let similar, dissimilar, check =
     match field "pairs" (params doc) with
     | Null ->
         let y = Lazy.force p.labels in
-        (Verified.made_pairs y true, Verified.made_pairs y false)
+        (Verified.made_pairs y true, Verified.made_pairs y false, Verified.check_dml_eig_labels div p.x y)
     | given ->
-        (pairs doc "similar pairs" p.n (field "similar" given), pairs doc "dissimilar pairs" p.n (field "dissimilar" given))
+        let of_kind kind = pairs doc (kind ^ " pairs") p.n (field kind given) in
+        let similar = of_kind "similar" and dissimilar = of_kind "dissimilar" in
+        (similar, dissimilar, Verified.check_dml_eig div p.x similar dissimilar)
   in
   let prices =
     map
@@ -188,7 +199,7 @@ let dml_eig doc side p : outcome =
   in
   let attained = Verified.within_budget p.x similar p.metric in
   {
-    interval = Verified.check_dml_eig div p.x similar dissimilar mu side.over prices side.factor attained;
+    interval = check mu side.over prices side.factor attained;
     attained;
     failed =
       lazy
@@ -246,8 +257,9 @@ let check file side_path fractions =
     | Some found -> found
     | None -> reject ("no method of this program: it knows " ^ String.concat ", " (List.map fst methods))
   in
-  let side = read_side side_path name in
   let x = points doc (field "X" doc.json) in
+  let d = List.length (List.hd x.rows) in
+  let side = read_side side_path name d in
   let n = Verified.count x.rows in
   let labels =
     lazy
@@ -255,7 +267,7 @@ let check file side_path fractions =
        if not (Z.equal (Verified.count y) n) then reject "y has not a class a point";
        y)
   in
-  let given = square doc (List.length (List.hd x.rows)) (field "metric" doc.json) in
+  let given = square doc d (field "metric" doc.json) in
   let metric = metric_of side given in
   let { interval; attained; failed } = of_method doc side { x; n; metric; labels } in
   match interval with

@@ -1291,3 +1291,10 @@ let check_dml_eig div x similar dissimilar mu p q0 f m =
        check div x { qnum = Integer.zero; qden = Integer.one } (qopp mu) p0
          (Pos.mul p mu.qden) f m (least_value similar dissimilar)
   else None
+
+(** val check_dml_eig_labels :
+    (Integer.t -> Integer.t -> Integer.t) -> points -> Integer.t list -> q ->
+    Integer.t -> (pair * Integer.t) list -> factor -> metric -> (q * q) option **)
+
+let check_dml_eig_labels div x y mu p q0 f m =
+  check_dml_eig div x (made_pairs y true) (made_pairs y false) mu p q0 f m

@@ -377,3 +377,7 @@ val check_dml_eig :
   (Integer.t -> Integer.t -> Integer.t) -> points -> pair list -> pair list
   -> q -> Integer.t -> (pair * Integer.t) list -> factor -> metric -> (q * q)
   option
+
+val check_dml_eig_labels :
+  (Integer.t -> Integer.t -> Integer.t) -> points -> Integer.t list -> q ->
+  Integer.t -> (pair * Integer.t) list -> factor -> metric -> (q * q) option
