@@ -62,7 +62,7 @@ def side(saved: SavedSolution) -> dict[str, Any]:
             "method": saved.method,
             "root": _root(metric),
             "over": hex(over),
-            "prices": PRICES[saved.method](family, given, prices, lambda price: hex(int(price * over))),
+            "prices": PRICES[saved.method](family, prices, lambda price: hex(int(price * over))),
             "factor": _factor(family, prices),
         }
         if isinstance(family.regularizer, Budget):
@@ -94,33 +94,36 @@ def _factor(family: Family, prices: Prices) -> dict[str, Any]:
     return {"vectors": _columns(missing(M, common, 2 * X.at)), "rest": "norm"}
 
 
-def _of_triplets(family: Family, given: Any, prices: Prices, whole: Whole) -> list[list[Any]]:
+def _of_triplets(family: Family, prices: Prices, whole: Whole) -> list[list[Any]]:
     """[i, j, l, price], in the order of the targets and then of l."""
     order = np.argsort(prices.key)
     priced = Prices(prices.a[order], prices.key[order])
-    triplets = family.terms[0].rows.named(priced)
+    rows: Any = family.terms[0].rows
+    triplets = rows.named(priced)
     return [[*t, whole(a)] for t, a in zip(triplets.tolist(), priced.a.tolist(), strict=True) if a > 0]
 
 
-def _of_points(family: Family, given: Any, prices: Prices, whole: Whole) -> list[list[Any]]:
+def _of_points(family: Family, prices: Prices, whole: Whole) -> list[list[Any]]:
     """[i, prices of its impostors, prices of its targets] for each point that has any; a price is [j, price]."""
-    pairs = family.terms[0].rows.listed[prices.key].tolist()
+    rows: Any = family.terms[0].rows
+    spread: Any = family.terms[0].loss
+    pairs, near = rows.listed[prices.key].tolist(), spread.near[prices.key]
     of: dict[int, tuple[list[Any], list[Any]]] = {}
-    for (i, j), up, a in zip(pairs, family.terms[0].loss.near[prices.key], prices.a.tolist(), strict=True):
+    for (i, j), up, a in zip(pairs, near, prices.a.tolist(), strict=True):
         if a:
             of.setdefault(i, ([], []))[0 if up else 1].append([j, whole(abs(a))])
     return [[i, u, w] for i, (u, w) in sorted(of.items())]
 
 
-def _of_pairs(family: Family, given: Any, prices: Prices, whole: Whole) -> list[list[Any]]:
+def _of_pairs(family: Family, prices: Prices, whole: Whole) -> list[list[Any]]:
     """[i, j, price] of the dissimilar pairs that have any, in order."""
-    rows = family.terms[0].rows
+    rows: Any = family.terms[0].rows
     pairs = rows.listed(prices.key) if isinstance(rows, Across) else rows.listed[prices.key]
     named = sorted((*pair, a) for pair, a in zip(pairs.tolist(), prices.a.tolist(), strict=True) if a > 0)
     return [[i, j, whole(a)] for i, j, a in named]
 
 
-PRICES: dict[str, Callable[[Family, Any, Prices, Whole], Sequence[Any]]] = {
+PRICES: dict[str, Callable[[Family, Prices, Whole], Sequence[Any]]] = {
     "mlsvm": _of_points,
     "lmnn": _of_triplets,
     "lmnn:squared_hinge": _of_triplets,

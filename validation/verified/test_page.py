@@ -13,8 +13,7 @@ SOURCES = "\n".join(path.read_text(encoding="utf-8") for path in sorted(HERE.glo
 def test_what_is_quoted_is_in_the_sources() -> None:
     quoted = [
         part.strip()
-        for block in re.findall(r"^```text\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
-        if re.match(r"Fixpoint|Definition|Theorem", block)
+        for block in re.findall(r"^```coq\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
         for part in block.split("\n\n")
     ]
     assert len(quoted) >= 15
