@@ -18,18 +18,20 @@ from typing import Any
 import numpy as np
 
 from cvxml.core.balls import precision
+from cvxml.core.bases import weighted
 from cvxml.core.metric import FloatArray
 from cvxml.core.result import SavedSolution
 from cvxml.core.squares import is_psd, root_of
 from cvxml.core.threads import one_blas_thread
 from cvxml.family.all_budget import Across
 from cvxml.family.bound import Family, prove
+from cvxml.family.combinations import Combinations, NormOfCombination
 from cvxml.family.exact import feasible_prices
 from cvxml.family.frobenius import Frobenius, missing
 from cvxml.family.method import FamilyMethod
-from cvxml.family.rational import judged, plane
-from cvxml.family.regularizers import Budget, fractions
-from cvxml.family.rows import Prices, joined
+from cvxml.family.rational import Plane, judged, plane
+from cvxml.family.regularizers import Budget, Regularizer, fractions
+from cvxml.family.rows import Prices, Weights, joined
 from cvxml.methods import get_exact
 from cvxml.oracle.saved import params_of
 
@@ -56,19 +58,37 @@ def side(saved: SavedSolution) -> dict[str, Any]:
         family = of.member(given, Fraction)
         (prices,) = feasible_prices(family, proof.prices)
         over = math.lcm(*(price.denominator for price in prices.a.tolist()))
-        content = {
+        return {
             "format": FORMAT,
             "version": VERSION,
             "method": saved.method,
-            "root": _root(metric),
             "over": hex(over),
             "prices": PRICES[saved.method](family, prices, lambda price: hex(int(price * over))),
-            "factor": _factor(family, prices),
+            **_hints(family, prices, metric),
         }
-        if isinstance(family.regularizer, Budget):
-            most = -family.regularizer.exact_bound(plane(saved.X), family.terms[0].rows.weights(prices))
-            content["most"] = [hex(most.numerator), hex(most.denominator)]
-    return content
+
+
+def _hints(family: Family, prices: Prices, A: FloatArray) -> dict[str, Any]:
+    """What the regularizer's part of the interval needs."""
+    regularizer = family.regularizer
+    X, G = plane(regularizer.X), joined([family.terms[0].rows.weights(prices)])
+    if isinstance(regularizer, Combinations):
+        return _of_combination(regularizer, X, G, A)
+    hints: dict[str, Any] = {"root": _root(A), "factor": _factor(regularizer, X, G)}
+    if isinstance(regularizer, Budget):
+        most = -regularizer.exact_bound(X, G)
+        hints["most"] = [hex(most.numerator), hex(most.denominator)]
+    return hints
+
+
+def _of_combination(regularizer: Combinations, X: Plane, G: Weights, A: FloatArray) -> dict[str, Any]:
+    """The weights of the metric, and for Schultz and Joachims those of N, over one denominator."""
+    hints: dict[str, Any] = {"weights": weighted(A, regularizer.B, regularizer.X).w.tolist()}
+    if isinstance(regularizer, NormOfCombination):
+        z = regularizer.exact_norm(X, G)
+        over = math.lcm(*(each.denominator for each in z))
+        hints |= {"paid": [hex(int(each * over)) for each in z], "paid_over": hex(over)}
+    return hints
 
 
 def _root(A: FloatArray) -> list[list[float]] | None:
@@ -82,12 +102,10 @@ def _columns(L: FloatArray) -> list[list[float]]:
     return [column.tolist() for column in L.T if column.any()]
 
 
-def _factor(family: Family, prices: Prices) -> dict[str, Any]:
+def _factor(regularizer: Regularizer, X: Plane, G: Weights) -> dict[str, Any]:
     """Vectors whose squares are the part that G lacks; what is left is psd, or the norm pays for it."""
-    regularizer = family.regularizer
     if not isinstance(regularizer, Frobenius):
         return {"vectors": [], "rest": "psd"}
-    X, G = plane(regularizer.X), joined([family.terms[0].rows.weights(prices)])
     M, common = X.outer(G.pairs, fractions(G.w))
     if is_psd(-M):
         return {"vectors": [], "rest": "psd"}
@@ -130,4 +148,6 @@ PRICES: dict[str, Callable[[Family, Prices, Whole], Sequence[Any]]] = {
     "frobmetric": _of_triplets,
     "rtml": _of_triplets,
     "dml_eig": _of_pairs,
+    "schultz_joachims": _of_triplets,
+    "scml": _of_triplets,
 }

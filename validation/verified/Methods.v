@@ -68,3 +68,19 @@ Definition dml_eig_cost (X : points) (dissimilar : list pair) (A : matrix) : R :
 Definition pairs_by_labels (y : list Z) (alike : bool) : list pair :=
   flat_map (fun i => map (fun j => (i, j))
     (filter (fun j => (i <? j)%N && Bool.eqb (class y i =? class y j) alike) (indices y))) (indices y).
+
+(** Combinations M = sum_k w_k b_k b_k^T of given vectors, w >= 0: SCML, Schultz and Joachims *)
+Definition combined (B : list row) (over : positive) (w : N -> R) : matrix := fun i j =>
+  total (fun k => w k * (real_point (at_ [] B k) over i * real_point (at_ [] B k) over j))%R (indices B).
+
+Definition combination_feasible (X : points) (B : list row) (over : positive) (L : list triplet)
+    (w : N -> R) (xi : triplet -> R) : Prop :=
+  (forall k, In k (indices B) -> 0 <= w k)%R /\
+  forall t, In t L -> (0 <= xi t /\ margin (D X (combined B over w)) t >= 1 - xi t)%R.
+
+Definition schultz_joachims_cost (X : points) (B : list row) (over : positive) (L : list triplet) (C : Q)
+    (w : N -> R) (xi : triplet -> R) : R :=
+  (1 / 2 * norm2 (features X) (combined B over w) + Q2R C * total xi L)%R.
+
+Definition scml_cost (B : list row) (L : list triplet) (beta : Q) (w : N -> R) (xi : triplet -> R) : R :=
+  (Q2R beta * total w (indices B) + 1 / INR (length L) * total xi L)%R.

@@ -77,6 +77,49 @@ Proof.
   rewrite E. simpl. ring.
 Qed.
 
+(** The affine function of the prices is below the loss. *)
+Lemma triplets_below c targets l L p prices (D : N -> N -> R) :
+  loss_ok l = true -> within same_triplet fst prices L = true ->
+  forallb (fun s => price_ok l p (snd s)) prices = true ->
+  (Q2R (summed (fun s => price_term l p (snd s)) prices # price_over l p)
+   + total (fun w => IZR (weight w) / IZR (Zpos (p * Qden c)) * D (one w) (other w))
+       (weights_of_targets c p targets (weights_of_prices c prices))
+   <= triplet_loss c targets l L D)%R.
+Proof.
+  intros Ok W A. assert (Pp := pos_IZR p). assert (Pc := pos_IZR (Qden c)).
+  rewrite total_targets, total_prices by (apply pos_IZR). unfold triplet_loss.
+  rewrite Q2R_make, summed_correct.
+  assert (T : (total (fun s => IZR (price_term l p (snd s)) / IZR (Zpos (price_over l p))
+     - IZR (snd s) / IZR (Zpos p) * margin D (fst s)) prices <= total (fun t => phi l (margin D t)) L)%R).
+  { apply Rle_trans with (total (fun s => phi l (margin D (fst s))) prices).
+    - apply total_le. intros s Hs. apply price_correct; auto. apply (forallb_in _ _ A s Hs).
+    - apply (within_total same_triplet fst (fun t => phi l (margin D t)) same_triplet_correct); auto.
+      intros. apply phi_pos. auto. }
+  rewrite (total_ext _ (fun s => / IZR (Zpos (price_over l p)) * IZR (price_term l p (snd s))
+     + -1 * (IZR (snd s) / IZR (Zpos p) * margin D (fst s)))%R) in T by (intros; unfold Rdiv; ring).
+  rewrite total_plus, !total_times in T.
+  rewrite (total_ext (fun s => IZR (Zpos (Qden c)) * IZR (snd s) / IZR (Zpos (p * Qden c)) * margin D (fst s))%R
+    (fun s => IZR (snd s) / IZR (Zpos p) * margin D (fst s))%R)
+    by (intros; rewrite Pos2Z.inj_mul, mult_IZR; field; lra).
+  rewrite (total_ext (fun s : pair => IZR (Qnum c * Zpos p) / IZR (Zpos (p * Qden c)) * D (fst s) (snd s))%R
+    (fun s => Q2R c * D (fst s) (snd s))%R)
+    by (intros; rewrite Pos2Z.inj_mul, !mult_IZR; unfold Q2R; field; lra).
+  rewrite total_times. unfold Rdiv at 1. rewrite (Rmult_comm (total _ prices)). unfold pair, triplet in *. lra.
+Qed.
+
+Lemma triplet_value_correct c targets l L (D : N -> N -> R) whole unit v : loss_ok l = true ->
+  (forall i j, IZR (whole i j) / IZR (Zpos unit) = D i j)%R ->
+  triplet_value c targets l L whole unit = Some v -> triplet_loss c targets l L D = Q2R v.
+Proof.
+  intros Ok E V. unfold triplet_value in V. inversion V; subst; clear V.
+  rewrite Q2R_plus, Q2R_mult, !Q2R_make, !summed_correct. unfold triplet_loss. assert (U := pos_IZR unit).
+  f_equal.
+  + f_equal. unfold Rdiv. rewrite Rmult_comm, <- total_times. apply total_ext. intros. rewrite <- E. unfold Rdiv. ring.
+  + unfold Rdiv. rewrite Rmult_comm, <- total_times. apply total_ext. intros [[i j] k] _. unfold margin.
+    rewrite Rmult_comm. change (?a * / ?b)%R with (a / b)%R. rewrite <- loss_correct by auto. f_equal.
+    rewrite <- !E, minus_IZR. field. lra.
+Qed.
+
 Theorem triplets_sound div X h c targets l L p prices f m lo hi :
   check_triplets div X h c targets l L p prices f m = Some (lo, hi) ->
   (forall A, psd (features X) A ->
@@ -88,32 +131,8 @@ Proof.
   destruct (loss_ok l) eqn:Ok; simpl in H; [|discriminate].
   destruct (within same_triplet fst prices L) eqn:W; simpl in H; [|discriminate].
   destruct (forallb (fun s => price_ok l p (snd s)) prices) eqn:A; [|discriminate].
-  assert (Pp := pos_IZR p). assert (Pc := pos_IZR (Qden c)).
   apply check_sound with (loss := triplet_loss c targets l L) (allowed := fun _ => True) in H.
   - destruct H as [Lo [Psd [_ Hi]]]. split; [|split]; auto.
-  - clear H. intros D _ _. rewrite total_targets, total_prices by (apply pos_IZR). unfold triplet_loss.
-    rewrite Q2R_make, summed_correct.
-    assert (T : (total (fun s => IZR (price_term l p (snd s)) / IZR (Zpos (price_over l p))
-       - IZR (snd s) / IZR (Zpos p) * margin D (fst s)) prices <= total (fun t => phi l (margin D t)) L)%R).
-    { apply Rle_trans with (total (fun s => phi l (margin D (fst s))) prices).
-      - apply total_le. intros s Hs. apply price_correct; auto. apply (forallb_in _ _ A s Hs).
-      - apply (within_total same_triplet fst (fun t => phi l (margin D t)) same_triplet_correct); auto.
-        intros. apply phi_pos. auto. }
-    rewrite (total_ext _ (fun s => / IZR (Zpos (price_over l p)) * IZR (price_term l p (snd s))
-       + -1 * (IZR (snd s) / IZR (Zpos p) * margin D (fst s)))%R) in T by (intros; unfold Rdiv; ring).
-    rewrite total_plus, !total_times in T.
-    rewrite (total_ext (fun s => IZR (Zpos (Qden c)) * IZR (snd s) / IZR (Zpos (p * Qden c)) * margin D (fst s))%R
-      (fun s => IZR (snd s) / IZR (Zpos p) * margin D (fst s))%R)
-      by (intros; rewrite Pos2Z.inj_mul, mult_IZR; field; lra).
-    rewrite (total_ext (fun s : pair => IZR (Qnum c * Zpos p) / IZR (Zpos (p * Qden c)) * D (fst s) (snd s))%R
-      (fun s => Q2R c * D (fst s) (snd s))%R)
-      by (intros; rewrite Pos2Z.inj_mul, !mult_IZR; unfold Q2R; field; lra).
-    rewrite total_times. unfold Rdiv at 1. rewrite (Rmult_comm (total _ prices)). unfold pair, triplet in *. lra.
-  - clear H. intros D whole unit v E V. split; [|exact I]. unfold triplet_value in V. inversion V; subst; clear V.
-    rewrite Q2R_plus, Q2R_mult, !Q2R_make, !summed_correct. unfold triplet_loss. assert (U := pos_IZR unit).
-    f_equal.
-    + f_equal. unfold Rdiv. rewrite Rmult_comm, <- total_times. apply total_ext. intros. rewrite <- E. unfold Rdiv. ring.
-    + unfold Rdiv. rewrite Rmult_comm, <- total_times. apply total_ext. intros [[i j] k] _. unfold margin.
-      rewrite Rmult_comm. change (?a * / ?b)%R with (a / b)%R. rewrite <- loss_correct by auto. f_equal.
-      rewrite <- !E, minus_IZR. field. lra.
+  - intros D _ _. apply triplets_below; auto.
+  - intros D whole unit v E V. split; [|exact I]. apply (triplet_value_correct c targets l L D whole unit); auto.
 Qed.

@@ -104,13 +104,14 @@ class Problem:
         self.n, self.d = len(self.X), len(self.X[0])
         self.A = array(file["metric"], self.d)
         require(len(self.A) == self.d, "metric")
-        if side["root"] is not None:
+        if "weights" not in side and side["root"] is not None:
             vectors = array(side["root"], self.d) if side["root"] else []
             self.A = [[Fraction(0)] * self.d for _ in range(self.d)]
             for v in vectors:
                 added(self.A, Fraction(1), v)
-        symmetric = all(self.A[i][j] == self.A[j][i] for i in range(self.d) for j in range(i))
-        require(symmetric and is_psd(self.A), "no metric")
+        if "weights" not in side:
+            symmetric = all(self.A[i][j] == self.A[j][i] for i in range(self.d) for j in range(i))
+            require(symmetric and is_psd(self.A), "no metric")
         self.over = self.whole(side["over"])
         require(self.over > 0, "over")
         self.known: dict[tuple[int, int], Fraction] = {}
@@ -309,6 +310,54 @@ def dml_eig(p: Problem) -> tuple[Fraction, Fraction]:
     return -most + p.below(Fraction(0), weights), value
 
 
+def combination(p: Problem, B: Matrix, h: Fraction, beta: Fraction, c: Fraction) -> tuple[Fraction, Fraction]:
+    """h ||A||^2 + beta sum w + sum hinge, for A = sum w b b^T, w >= 0"""
+    require(B and all(len(b) == p.d for b in B), "vectors")
+    w = [number(value) for value in p.side["weights"]]
+    require(len(w) == len(B) and min(w) >= 0, "weights")
+    p.A = [[Fraction(0)] * p.d for _ in range(p.d)]
+    N = [[Fraction(0)] * p.d for _ in range(p.d)]
+    for share, b in zip(w, B, strict=True):
+        added(p.A, share, b)
+    if h:
+        over = p.whole(p.side["paid_over"])
+        require(over > 0, "over")
+        # what is missing counts as 0, and what is too much not at all
+        z = [Fraction(p.whole(value), over) for value in p.side["paid"]]
+        for share, b in zip(z, B, strict=False):
+            added(N, share, b)
+    triplets = p.triplets(p.params["triplets"])
+    require(triplets or p.file["method"] != "scml", "no triplet")
+    loss, bound = hinge(c / len(triplets) if p.file["method"] == "scml" else c)
+    value = h * norm(p.A) + beta * sum(w) + sum(loss(p.D(i, l) - p.D(i, j)) for i, j, l in triplets)
+    place, last, low = {t: k for k, t in enumerate(triplets)}, -1, Fraction(0)
+    G = [[Fraction(0)] * p.d for _ in range(p.d)]
+    for i, j, l, a in p.side["prices"]:
+        require((i, j, l) in place and place[i, j, l] > last, "no triplet, or out of order")
+        last, price = place[i, j, l], p.price(a)
+        low += bound(price)
+        added(G, price, p.edge(i, l))
+        added(G, -price, p.edge(i, j))
+    require(all(form(G, b) <= beta + form(N, b) for b in B), "a gain too large")
+    return low - norm(N) / 2, value
+
+
+def schultz_joachims(p: Problem) -> tuple[Fraction, Fraction]:
+    """1/2 ||A||^2 + C sum hinge, for the columns of A"""
+    if p.params["A"] is None:
+        B = [[Fraction(int(i == j)) for j in range(p.d)] for i in range(p.d)]
+    else:
+        rows = array(p.params["A"])
+        require(len(rows) == p.d, "A")
+        B = [list(column) for column in zip(*rows, strict=True)]
+    return combination(p, B, Fraction(1, 2), Fraction(0), number(p.params["C"]))
+
+
+def scml(p: Problem) -> tuple[Fraction, Fraction]:
+    """beta sum w + 1/m sum hinge"""
+    return combination(p, array(p.params["basis"], p.d), Fraction(0), number(p.params["beta"]), Fraction(1))
+
+
 METHODS = {
     "mlsvm": mlsvm,
     "lmnn": lmnn,
@@ -316,6 +365,8 @@ METHODS = {
     "frobmetric": frobmetric,
     "rtml": rtml,
     "dml_eig": dml_eig,
+    "schultz_joachims": schultz_joachims,
+    "scml": scml,
 }
 
 

@@ -10,8 +10,8 @@ let div a b = if Z.sign b = 0 then Z.zero else Z.div a b
 type side = {
   over : Z.t;
   prices : Json.t list;
-  factor : Verified.factor;
-  root : (Z.t list list * Z.t) option;  (* vectors over a number; None: the metric of the file *)
+  factor : Verified.factor Lazy.t;
+  root : (Z.t list list * Z.t) option Lazy.t;  (* vectors over a number; None: the metric of the file *)
   doc : document;
 }
 
@@ -24,31 +24,31 @@ let read_side path of_method d =
   let json = doc.json in
   known doc "cvxml-side";
   if string "method" (field "method" json) <> of_method then reject "the side file is of another method";
-  let factor = field "factor" json in
   let of_features what json =
     let vectors, over = doubles doc what json in
     equal_lengths what d vectors;
     (vectors, over)
   in
-  let vectors, beneath = of_features "vectors" (field "vectors" factor) in
-  let paid =
+  let factor () : Verified.factor =
+    let factor = field "factor" json in
+    let vectors, beneath = of_features "vectors" (field "vectors" factor) in
     match string "rest" (field "rest" factor) with
-    | "psd" -> false
-    | "norm" -> true
+    | "psd" -> { vectors; beneath; paid = false }
+    | "norm" -> { vectors; beneath; paid = true }
     | _ -> reject "rest is neither psd nor norm"
   in
-  let root = match field "root" json with Null -> None | root -> Some (of_features "root" root) in
+  let root () = match field "root" json with Null -> None | root -> Some (of_features "root" root) in
   {
     over = positive "over" (field "over" json);
     prices = list "prices" (field "prices" json);
-    factor = { vectors; beneath; paid };
-    root;
+    factor = lazy (factor ());
+    root = lazy (root ());
     doc;
   }
 
 (* The psd metric whose objective is the upper end *)
 let metric_of side (rows, over) : Verified.metric =
-  match side.root with
+  match Lazy.force side.root with
   | Some (vectors, under) -> Square (vectors, under)
   | None -> (
       match triangle rows with
@@ -99,7 +99,7 @@ let of_triplets loss listed side prices =
     (List.for_all (fun (_, a) -> Verified.price_ok loss side.over a) prices, "a price is negative, or more than it may be");
   ]
 
-type problem = { x : Verified.points; n : Z.t; metric : Verified.metric; labels : Z.t list Lazy.t }
+type problem = { x : Verified.points; n : Z.t; metric : Verified.metric Lazy.t; labels : Z.t list Lazy.t }
 
 (* What came of a check, of which metric, and what to say where it failed *)
 type outcome = {
@@ -115,8 +115,8 @@ let mlsvm doc side p : outcome =
   let y = Lazy.force p.labels and near = lists doc "neighbors" p.n (field "neighbors" doc.json) in
   let prices = point_prices side in
   {
-    interval = Verified.check_mlsvm div p.x y near (number doc "lam") side.over prices side.factor p.metric;
-    attained = p.metric;
+    interval = Verified.check_mlsvm div p.x y near (number doc "lam") side.over prices (Lazy.force side.factor) (Lazy.force p.metric);
+    attained = Lazy.force p.metric;
     failed =
       lazy
         [
@@ -138,15 +138,15 @@ let lmnn squared doc side p : outcome =
             reject (Printf.sprintf "targets: point %d has one of another class" i))
         targets;
       {
-        interval = Verified.check_lmnn_labels div p.x squared mu y targets side.over prices side.factor p.metric;
-        attained = p.metric;
+        interval = Verified.check_lmnn_labels div p.x squared mu y targets side.over prices (Lazy.force side.factor) (Lazy.force p.metric);
+        attained = Lazy.force p.metric;
         failed = lazy (of_triplets loss (Verified.made_triplets y targets) side prices);
       }
   | (None | Some Null), Some (List _ as listed) ->
       let listed = triplets doc p.n listed in
       {
-        interval = Verified.check_lmnn_triplets div p.x squared mu listed side.over prices side.factor p.metric;
-        attained = p.metric;
+        interval = Verified.check_lmnn_triplets div p.x squared mu listed side.over prices (Lazy.force side.factor) (Lazy.force p.metric);
+        attained = Lazy.force p.metric;
         failed = lazy (of_triplets loss listed side prices);
       }
   | _ -> reject "params must have targets or triplets"
@@ -155,8 +155,8 @@ let frobmetric doc side p : outcome =
   let listed = triplets doc p.n (field "triplets" (params doc)) and prices = triplet_prices side in
   let c = number doc "C" in
   {
-    interval = Verified.check_frobmetric div p.x c listed side.over prices side.factor p.metric;
-    attained = p.metric;
+    interval = Verified.check_frobmetric div p.x c listed side.over prices (Lazy.force side.factor) (Lazy.force p.metric);
+    attained = Lazy.force p.metric;
     failed =
       lazy
         (let count = Z.max Z.one (Verified.count listed) in
@@ -168,8 +168,8 @@ let rtml doc side p : outcome =
   let width = number doc "width" in
   if Z.sign width.qnum < 0 then reject "width is negative";
   {
-    interval = Verified.check_rtml div p.x (number doc "lam") width listed side.over prices side.factor p.metric;
-    attained = p.metric;
+    interval = Verified.check_rtml div p.x (number doc "lam") width listed side.over prices (Lazy.force side.factor) (Lazy.force p.metric);
+    attained = Lazy.force p.metric;
     failed = lazy (of_triplets (Verified.rtml_loss width) listed side prices);
   }
 
@@ -197,9 +197,9 @@ let dml_eig doc side p : outcome =
     | [ a; b ] -> { qnum = whole "most" a; qden = positive "most" b }
     | _ -> reject "most is no fraction"
   in
-  let attained = Verified.within_budget p.x similar p.metric in
+  let attained = Verified.within_budget p.x similar (Lazy.force p.metric) in
   {
-    interval = check mu side.over prices side.factor attained;
+    interval = check mu side.over prices (Lazy.force side.factor) attained;
     attained;
     failed =
       lazy
@@ -212,6 +212,57 @@ let dml_eig doc side p : outcome =
         ];
   }
 
+(* Of a combination of vectors: prices, and the weights of the one that attains the upper end *)
+let combination doc side p basis over_basis loss check : outcome =
+  let listed = triplets doc p.n (field "triplets" (params doc)) and prices = triplet_prices side in
+  let weights, over =
+    match doubles side.doc "weights" (List [ field "weights" side.doc.json ]) with
+    | [ weights ], over when List.compare_lengths weights basis = 0 -> (weights, over)
+    | _ -> reject "weights are not one a vector"
+  in
+  if List.exists (fun w -> Z.sign w < 0) weights then reject "a weight is negative";
+  let loss = loss (Z.max Z.one (Verified.count listed)) in
+  {
+    interval = check listed prices weights over;
+    attained = Given (Verified.combination basis weights, Z.mul over (Z.mul over_basis over_basis));
+    failed = lazy (of_triplets loss listed side prices);
+  }
+
+let vectors doc what d json =
+  let rows, over = doubles doc what json in
+  if rows = [] then reject (what ^ " has no vectors");
+  equal_lengths what d rows;
+  (rows, over)
+
+let schultz_joachims doc side p : outcome =
+  let d = List.length (List.hd p.x.rows) in
+  let basis, over_basis =
+    match field "A" (params doc) with
+    | Null -> (List.init d (fun i -> List.init d (fun j -> if i = j then Z.one else Z.zero)), Z.one)
+    | given ->
+        let rows, over = doubles doc "A" given in
+        if List.length rows <> d then reject "A has not a row a feature";
+        let columns = List.length (List.hd rows) in
+        if columns = 0 then reject "A has no columns";
+        equal_lengths "A" columns rows;
+        let rows = List.map Array.of_list rows in
+        (List.init columns (fun k -> List.map (fun row -> row.(k)) rows), over)
+  in
+  let c = number doc "C" and paid = map (whole "paid") (list "paid" (field "paid" side.doc.json)) in
+  let paid_over = positive "paid_over" (field "paid_over" side.doc.json) in
+  combination doc side p basis over_basis
+    (fun _ -> Verified.Hinge c)
+    (fun listed prices weights over ->
+      Verified.check_schultz_joachims p.x c basis over_basis listed side.over prices paid paid_over weights over)
+
+let scml doc side p : outcome =
+  let d = List.length (List.hd p.x.rows) in
+  let basis, over_basis = vectors doc "basis" d (field "basis" (params doc)) in
+  combination doc side p basis over_basis
+    (fun count -> Verified.Hinge { qnum = Z.one; qden = count })
+    (fun listed prices weights over ->
+      Verified.check_scml p.x (number doc "beta") basis over_basis listed side.over prices weights over)
+
 let methods =
   [
     ("mlsvm", mlsvm);
@@ -220,6 +271,8 @@ let methods =
     ("frobmetric", frobmetric);
     ("rtml", rtml);
     ("dml_eig", dml_eig);
+    ("schultz_joachims", schultz_joachims);
+    ("scml", scml);
   ]
 
 (* ||A - A'||^2 of the metric of the file and the one that attains the upper end: said, and no part of the proof *)
@@ -268,7 +321,7 @@ let check file side_path fractions =
        y)
   in
   let given = square doc d (field "metric" doc.json) in
-  let metric = metric_of side given in
+  let metric = lazy (metric_of side given) in
   let { interval; attained; failed } = of_method doc side { x; n; metric; labels } in
   match interval with
   | None -> reject (because (Lazy.force failed @ of_problem x attained))

@@ -1298,3 +1298,118 @@ let check_dml_eig div x similar dissimilar mu p q0 f m =
 
 let check_dml_eig_labels div x y mu p q0 f m =
   check_dml_eig div x (made_pairs y true) (made_pairs y false) mu p q0 f m
+
+(** val weighted_squares :
+    row tree -> Integer.t tree -> Integer.t list -> triangle **)
+
+let weighted_squares t tw l =
+  fold_left (fun t0 k ->
+    add_square (look Integer.zero tw k) (look [] t k) t0) l []
+
+(** val whole_form : triangle -> row -> Integer.t **)
+
+let whole_form t b =
+  dot b (image t b)
+
+(** val combination : row list -> Integer.t list -> triangle **)
+
+let combination b ws =
+  weighted_squares (table b) (table ws) (numbers b)
+
+(** val gains_ok :
+    nat -> q -> triangle -> Integer.t -> row list -> Integer.t -> triangle ->
+    Integer.t -> bool **)
+
+let gains_ok d beta z0 per b over0 n0 r =
+  forallb (fun b0 ->
+    (&&) (Nat.eqb (length b0) d)
+      (Z.leb Integer.zero
+        (Z.add
+          (Z.mul beta.qnum
+            (Z.mul (Z.mul ((fun p -> p) per) ((fun p -> p) r))
+              (Z.mul ((fun p -> p) over0) ((fun p -> p) over0))))
+          (Z.mul ((fun p -> p) beta.qden)
+            (Z.add (Z.mul ((fun p -> p) r) (whole_form z0 b0))
+              (Z.mul ((fun p -> p) per) (whole_form n0 b0))))))) b
+
+(** val check_combination :
+    points -> q -> q -> row list -> Integer.t -> margin_loss -> triplet list
+    -> Integer.t -> (triplet * Integer.t) list -> Integer.t list -> Integer.t
+    -> Integer.t list -> Integer.t -> (q * q) option **)
+
+let check_combination x h beta b over_B l l0 p prices0 zs q0 ws v =
+  let d = x.features in
+  let m = combination b ws in
+  let over_M = Pos.mul v (Pos.mul over_B over_B) in
+  let n0 =
+    if qle_bool h { qnum = Integer.zero; qden = Integer.one }
+    then []
+    else combination b zs
+  in
+  let over_N = Pos.mul q0 (Pos.mul over_B over_B) in
+  let per = Pos.mul p (Pos.mul x.over x.over) in
+  let tw = table ws in
+  if (&&)
+       ((&&)
+         ((&&)
+           ((&&)
+             ((&&)
+               ((&&)
+                 ((&&) ((&&) (short x) (loss_ok l))
+                   (within same_triplet fst prices0 l0))
+                 (forallb (fun s -> price_ok l p (snd s)) prices0))
+               (qle_bool { qnum = Integer.zero; qden = Integer.one } h))
+             (forallb (fun w -> Z.leb Integer.zero w) ws)) (fits d m))
+         (fits d n0))
+       (gains_ok d beta
+         (squares (table x.rows)
+           (weights_of_prices { qnum = Integer.zero; qden = Integer.one }
+             prices0)) per b over_B n0 over_N)
+  then let k = { qnum = (summed (fun s -> price_term l p (snd s)) prices0);
+         qden = (price_over l p) }
+       in
+       let paid0 =
+         if qle_bool h { qnum = Integer.zero; qden = Integer.one }
+         then { qnum = Integer.zero; qden = Integer.one }
+         else qdiv { qnum = (norm n0); qden = (Pos.mul over_N over_N) }
+                (qmult { qnum = ((fun p -> p)
+                  ((fun p -> Integer.shift_left p 1)
+                  ((fun p -> Integer.shift_left p 1) Integer.one))); qden =
+                  Integer.one } h)
+       in
+       (match triplet_value { qnum = Integer.zero; qden = Integer.one } [] l
+                l0 (whole_distance (images m x.rows))
+                (Pos.mul (Pos.mul x.over x.over) over_M) with
+        | Some value ->
+          Some ((qminus k paid0),
+            (qplus
+              (qplus
+                (qmult h { qnum = (norm m); qden = (Pos.mul over_M over_M) })
+                (qmult beta { qnum =
+                  (summed (look Integer.zero tw) (numbers b)); qden = v }))
+              value))
+        | None -> None)
+  else None
+
+(** val check_schultz_joachims :
+    points -> q -> row list -> Integer.t -> triplet list -> Integer.t ->
+    (triplet * Integer.t) list -> Integer.t list -> Integer.t -> Integer.t
+    list -> Integer.t -> (q * q) option **)
+
+let check_schultz_joachims x c b over_B l p prices0 zs q0 ws v =
+  check_combination x { qnum = ((fun p -> p) Integer.one); qden =
+    ((fun p -> Integer.shift_left p 1) Integer.one) } { qnum = Integer.zero;
+    qden = Integer.one } b over_B (Hinge c) l p prices0 zs q0 ws v
+
+(** val check_scml :
+    points -> q -> row list -> Integer.t -> triplet list -> Integer.t ->
+    (triplet * Integer.t) list -> Integer.t list -> Integer.t -> (q * q)
+    option **)
+
+let check_scml x beta b over_B l p prices0 ws v =
+  let n0 = count l in
+  if Z.ltb Integer.zero n0
+  then check_combination x { qnum = Integer.zero; qden = Integer.one } beta b
+         over_B (Hinge { qnum = ((fun p -> p) Integer.one); qden =
+         (Z.to_pos n0) }) l p prices0 [] Integer.one ws v
+  else None

@@ -381,3 +381,28 @@ val check_dml_eig :
 val check_dml_eig_labels :
   (Integer.t -> Integer.t -> Integer.t) -> points -> Integer.t list -> q ->
   Integer.t -> (pair * Integer.t) list -> factor -> metric -> (q * q) option
+
+val weighted_squares :
+  row tree -> Integer.t tree -> Integer.t list -> triangle
+
+val whole_form : triangle -> row -> Integer.t
+
+val combination : row list -> Integer.t list -> triangle
+
+val gains_ok :
+  nat -> q -> triangle -> Integer.t -> row list -> Integer.t -> triangle ->
+  Integer.t -> bool
+
+val check_combination :
+  points -> q -> q -> row list -> Integer.t -> margin_loss -> triplet list ->
+  Integer.t -> (triplet * Integer.t) list -> Integer.t list -> Integer.t ->
+  Integer.t list -> Integer.t -> (q * q) option
+
+val check_schultz_joachims :
+  points -> q -> row list -> Integer.t -> triplet list -> Integer.t ->
+  (triplet * Integer.t) list -> Integer.t list -> Integer.t -> Integer.t list
+  -> Integer.t -> (q * q) option
+
+val check_scml :
+  points -> q -> row list -> Integer.t -> triplet list -> Integer.t ->
+  (triplet * Integer.t) list -> Integer.t list -> Integer.t -> (q * q) option
