@@ -57,6 +57,35 @@ def test_random_instances_have_the_interval_of_exact_mode(method: str, seed: int
     same_as_exact(cvxml.solve(method, X, y, **PARAMS.get(method, {}), **k), tmp_path)
 
 
+VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "a hinge that is not smoothed": ("rtml", {"width": 0.0}),
+    "columns that are given": ("schultz_joachims", {"A": [[1, 0, 1], [0, 1, 1], [0, 0, 1], [1, 1, 0.25]]}),
+    "triplets in no order": (
+        "lmnn",
+        {"triplets": [[20, 19, 2], [0, 2, 21], [0, 1, 20], [3, 1, 12], [0, 1, 9]]},
+    ),
+    "pairs in no order": (
+        "dml_eig",
+        {"pairs": {"similar": [[3, 2], [0, 1], [5, 9], [7, 1], [4, 8]], "dissimilar": [[14, 2], [1, 13]]}},
+    ),
+    "neighbours of each class": ("mlsvm", {"neighborhood": "per-class"}),
+    "a weight that keeps the metric small": ("mlsvm", {"lam": 1e3}),
+}
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_variants_have_the_interval_of_exact_mode(name: str, tmp_path: Path) -> None:
+    method, params = VARIANTS[name]
+    X, y = real_data("iris", 25)
+    same_as_exact(cvxml.solve(method, X, y, **params), tmp_path)
+
+
+def test_pairs_of_many_points_that_are_not_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cvxml.core.pairs.MANY", 10)
+    X, y = real_data("iris", 25)
+    same_as_exact(cvxml.solve("dml_eig", X, y), tmp_path)
+
+
 @pytest.mark.parametrize("method", PRICES)
 def test_many_thousand_times_smaller_and_larger_units(method: str, tmp_path: Path) -> None:
     X, y = random_data(3, n=15, d=3, classes=2)
