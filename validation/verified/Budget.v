@@ -120,7 +120,8 @@ Proof.
     intros B [HB AB]. specialize (Lo B HB AB). lra.
   - clear H. intros D _ Al. rewrite total_pairs, total_least, Q2R_opp. cbn [weight one other].
     assert (L := mean_least D dissimilar p q W A S).
-    rewrite (total_ext (fun s : pair * Z => IZR (- (Zpos (Qden mu) * snd s)) / IZR (Zpos (p * Qden mu)) * D (fst (fst s)) (snd (fst s)))%R
+    rewrite (total_ext (fun s : pair * Z =>
+        IZR (- (Zpos (Qden mu) * snd s)) / IZR (Zpos (p * Qden mu)) * D (fst (fst s)) (snd (fst s)))%R
       (fun s => -1 * (IZR (snd s) / IZR (Zpos p) * D (fst (fst s)) (snd (fst s))))%R)
       by (intros; rewrite Pos2Z.inj_mul, opp_IZR, !mult_IZR; field; lra).
     rewrite (total_ext (fun s : pair => IZR (Qnum mu * Zpos p) / IZR (Zpos (p * Qden mu)) * D (fst s) (snd s))%R

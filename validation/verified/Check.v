@@ -192,7 +192,8 @@ Proof.
   rewrite IH, inner_add_square. unfold D at 2. unfold dist. rewrite !look_table.
   set (x := at_ [] (rows X) (one p)). set (y := at_ [] (rows X) (other p)).
   assert (Pq := pos_IZR (over X)). set (q := IZR (Zpos (over X))) in *.
-  rewrite (form_ext _ A (fun k => IZR (nth k (minus x y) 0%Z)) (fun k => q * (real_point x (over X) k - real_point y (over X) k))%R).
+  rewrite (form_ext _ A (fun k => IZR (nth k (minus x y) 0%Z))
+    (fun k => q * (real_point x (over X) k - real_point y (over X) k))%R).
   - rewrite form_times. ring.
   - intros k _. rewrite minus_nth, minus_IZR. unfold real_point. fold q. field. lra.
 Qed.
@@ -222,7 +223,8 @@ Definition of_vector (d : nat) (A : matrix) (v : row) : R :=
 Lemma inner_of_vectors d A c L : forall T, inner d A (reals (of_vectors c L T))
   = (inner d A (reals T) + IZR c * total (of_vector d A) L)%R.
 Proof.
-  induction L as [|v L IH]; intros T; simpl; [ring|]. unfold of_vectors in *. simpl. rewrite IH, inner_add_square. unfold of_vector at 2. ring.
+  induction L as [|v L IH]; intros T; simpl; [ring|]. unfold of_vectors in *. simpl.
+  rewrite IH, inner_add_square. unfold of_vector at 2. ring.
 Qed.
 
 Lemma total_pos {T} (f : T -> R) l : (forall t, In t l -> (0 <= f t)%R) -> (0 <= total f l)%R.
@@ -320,7 +322,8 @@ Proof.
       * replace (Q2R 4) with 4%R by (unfold Q2R; simpl; lra). rewrite !Pos2Z.inj_mul, !mult_IZR.
         unfold Rdiv in *. lra.
       * intros C. apply Qeq_eqR in C. rewrite Q2R_mult in C.
-        replace (Q2R 4) with 4%R in C by (unfold Q2R; simpl; lra). replace (Q2R 0) with 0%R in C by (unfold Q2R; simpl; lra). lra.
+        replace (Q2R 4) with 4%R in C by (unfold Q2R; simpl; lra).
+        replace (Q2R 0) with 0%R in C by (unfold Q2R; simpl; lra). lra.
     + rewrite <- (norm_correct _ d F). unfold norm2, Rdiv. rewrite Rmult_comm, <- sum_times. apply sum_ext. intros i _.
       rewrite <- sum_times. apply sum_ext. intros j _. field. lra.
   - destruct (Qle_bool 0 h) eqn:Hh; simpl in H; [|discriminate].

@@ -95,7 +95,8 @@ Definition check_combination (X : points) (h beta : Q) (B : list row) (over_B : 
     let k := (summed (fun s => price_term l p (snd s)) prices # price_over l p)%Q in
     let paid := if Qle_bool h 0 then 0%Q else ((norm N # (over_N * over_N)) / (4 * h))%Q in
     match triplet_value 0 [] l L (whole_distance (images M (rows X))) (over X * over X * over_M)%positive with
-    | Some value => Some (k - paid, h * (norm M # (over_M * over_M)) + beta * (summed (look 0%Z tw) (numbers B) # v) + value)%Q
+    | Some value =>
+        Some (k - paid, h * (norm M # (over_M * over_M)) + beta * (summed (look 0%Z tw) (numbers B) # v) + value)%Q
     | None => None
     end
   else None.
@@ -201,7 +202,8 @@ Proof.
       assert (0 <= Q2R h * norm2 d (combined B over_B w))%R by (apply Rmult_le_pos; auto). lra.
     + assert (Hp : (0 < Q2R h)%R).
       { rewrite <- Q2R_0. apply Qlt_Rlt. apply Qnot_le_lt. intros C. apply Qle_bool_iff in C. congruence. }
-      assert (Pay := norm_pays d (combined B over_B w) (fun i j => -1 * real_matrix (combination B zs) over_N i j)%R (Q2R h) Hp).
+      assert (Pay := norm_pays d (combined B over_B w)
+        (fun i j => -1 * real_matrix (combination B zs) over_N i j)%R (Q2R h) Hp).
       rewrite inner_times in Pay.
       assert (S : norm2 d (fun i j => -1 * real_matrix (combination B zs) over_N i j)%R
         = Q2R (norm (combination B zs) # (over_N * over_N))).

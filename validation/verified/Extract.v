@@ -9,7 +9,8 @@ Extract Inductive positive => "Integer.t"
   "(fun odd even one p -> if Integer.leq p Integer.one then one ()
     else if Integer.testbit p 0 then odd (Integer.shift_right p 1) else even (Integer.shift_right p 1))".
 Extract Inductive Z => "Integer.t" ["Integer.zero" "(fun p -> p)" "Integer.neg"]
-  "(fun zero pos neg z -> let s = Integer.sign z in if s = 0 then zero () else if s > 0 then pos z else neg (Integer.neg z))".
+  "(fun zero pos neg z -> let s = Integer.sign z in
+    if s = 0 then zero () else if s > 0 then pos z else neg (Integer.neg z))".
 Extract Inductive N => "Integer.t" ["Integer.zero" "(fun p -> p)"]
   "(fun zero pos n -> if Integer.sign n <= 0 then zero () else pos n)".
 
@@ -37,4 +38,5 @@ Extract Constant N.eqb => "Integer.equal".
 Extract Constant N.ltb => "Integer.lt".
 
 Extraction "verified.ml" check_mlsvm check_lmnn_labels check_lmnn_triplets check_frobmetric check_rtml
-  check_schultz_joachims check_scml combination gains_ok check_dml_eig check_dml_eig_labels within_budget made_pairs   triangle_of over_of.
+  check_schultz_joachims check_scml combination gains_ok check_dml_eig check_dml_eig_labels within_budget
+  made_pairs triangle_of over_of.

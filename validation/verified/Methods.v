@@ -17,8 +17,10 @@ Definition minimum (l : list R) : R := match l with [] => 0%R | x :: l => fold_r
 Definition maximum (l : list R) : R := match l with [] => 0%R | x :: l => fold_right Rmax x l end.
 
 (** MLSVM. lists: the neighbours N(i) of each point; T of its class, I of the others. *)
-Definition T_of (y : list Z) (lists : list (list N)) (i : N) := filter (fun j => class y j =? class y i) (at_ [] lists i).
-Definition I_of (y : list Z) (lists : list (list N)) (i : N) := filter (fun j => negb (class y j =? class y i)) (at_ [] lists i).
+Definition T_of (y : list Z) (lists : list (list N)) (i : N) :=
+  filter (fun j => class y j =? class y i) (at_ [] lists i).
+Definition I_of (y : list Z) (lists : list (list N)) (i : N) :=
+  filter (fun j => negb (class y j =? class y i)) (at_ [] lists i).
 
 Definition mlsvm_feasible (X : points) (y : list Z) (lists : list (list N)) (A : matrix) (xi : N -> R) : Prop :=
   psd (features X) A /\

@@ -18,7 +18,10 @@ Proof.
 Qed.
 
 Lemma minimum_le l x : In x l -> (minimum l <= x)%R.
-Proof. destruct l as [|z l]; [contradiction|]. intros [<-|I]; [apply (proj1 (fold_min_le l z))|apply (proj2 (fold_min_le l z)); auto]. Qed.
+Proof.
+  destruct l as [|z l]; [contradiction|]. intros [<-|I]; [apply (proj1 (fold_min_le l z))|].
+  apply (proj2 (fold_min_le l z)); auto.
+Qed.
 
 Lemma minimum_in l : l <> [] -> In (minimum l) l.
 Proof.
@@ -34,7 +37,10 @@ Proof.
 Qed.
 
 Lemma maximum_ge l x : In x l -> (x <= maximum l)%R.
-Proof. destruct l as [|z l]; [contradiction|]. intros [<-|I]; [apply (proj1 (fold_max_ge l z))|apply (proj2 (fold_max_ge l z)); auto]. Qed.
+Proof.
+  destruct l as [|z l]; [contradiction|]. intros [<-|I]; [apply (proj1 (fold_max_ge l z))|].
+  apply (proj2 (fold_max_ge l z)); auto.
+Qed.
 
 Lemma maximum_in l : l <> [] -> In (maximum l) l.
 Proof.
@@ -220,7 +226,8 @@ Proof.
 Qed.
 
 (** What is priced without a sum is priced 0. *)
-Lemma paid_nothing D i s : (forall j, 0 <= D i j)%R -> (forall a, In a s -> 0 <= snd a) -> share s = 0 -> paid_of D i s = 0%R.
+Lemma paid_nothing D i s : (forall j, 0 <= D i j)%R -> (forall a, In a s -> 0 <= snd a) -> share s = 0 ->
+  paid_of D i s = 0%R.
 Proof.
   intros D0 H. unfold paid_of. intros E. assert (S : total (fun a => IZR (snd a)) s = 0%R).
   { unfold share in E. apply (f_equal IZR) in E. rewrite summed_correct in E. exact E. }

@@ -208,7 +208,8 @@ module Z =
   (** val double : Integer.t -> Integer.t **)
 
   let double x =
-    (fun zero pos neg z -> let s = Integer.sign z in if s = 0 then zero () else if s > 0 then pos z else neg (Integer.neg z))
+    (fun zero pos neg z -> let s = Integer.sign z in
+    if s = 0 then zero () else if s > 0 then pos z else neg (Integer.neg z))
       (fun _ -> Integer.zero)
       (fun p -> (fun p -> p) ((fun p -> Integer.shift_left p 1) p))
       (fun p -> Integer.neg ((fun p -> Integer.shift_left p 1) p))
@@ -217,7 +218,8 @@ module Z =
   (** val succ_double : Integer.t -> Integer.t **)
 
   let succ_double x =
-    (fun zero pos neg z -> let s = Integer.sign z in if s = 0 then zero () else if s > 0 then pos z else neg (Integer.neg z))
+    (fun zero pos neg z -> let s = Integer.sign z in
+    if s = 0 then zero () else if s > 0 then pos z else neg (Integer.neg z))
       (fun _ -> (fun p -> p) Integer.one)
       (fun p -> (fun p -> p)
       ((fun p -> Integer.succ (Integer.shift_left p 1)) p))
@@ -227,7 +229,8 @@ module Z =
   (** val pred_double : Integer.t -> Integer.t **)
 
   let pred_double x =
-    (fun zero pos neg z -> let s = Integer.sign z in if s = 0 then zero () else if s > 0 then pos z else neg (Integer.neg z))
+    (fun zero pos neg z -> let s = Integer.sign z in
+    if s = 0 then zero () else if s > 0 then pos z else neg (Integer.neg z))
       (fun _ -> Integer.neg Integer.one)
       (fun p -> (fun p -> p) (Pos.pred_double p))
       (fun p -> Integer.neg ((fun p -> Integer.succ (Integer.shift_left p 1))
@@ -282,21 +285,25 @@ module Z =
   (** val compare : Integer.t -> Integer.t -> comparison **)
 
   let compare x y =
-    (fun zero pos neg z -> let s = Integer.sign z in if s = 0 then zero () else if s > 0 then pos z else neg (Integer.neg z))
+    (fun zero pos neg z -> let s = Integer.sign z in
+    if s = 0 then zero () else if s > 0 then pos z else neg (Integer.neg z))
       (fun _ ->
-      (fun zero pos neg z -> let s = Integer.sign z in if s = 0 then zero () else if s > 0 then pos z else neg (Integer.neg z))
+      (fun zero pos neg z -> let s = Integer.sign z in
+    if s = 0 then zero () else if s > 0 then pos z else neg (Integer.neg z))
         (fun _ -> Eq)
         (fun _ -> Lt)
         (fun _ -> Gt)
         y)
       (fun x' ->
-      (fun zero pos neg z -> let s = Integer.sign z in if s = 0 then zero () else if s > 0 then pos z else neg (Integer.neg z))
+      (fun zero pos neg z -> let s = Integer.sign z in
+    if s = 0 then zero () else if s > 0 then pos z else neg (Integer.neg z))
         (fun _ -> Gt)
         (fun y' -> Pos.compare x' y')
         (fun _ -> Gt)
         y)
       (fun x' ->
-      (fun zero pos neg z -> let s = Integer.sign z in if s = 0 then zero () else if s > 0 then pos z else neg (Integer.neg z))
+      (fun zero pos neg z -> let s = Integer.sign z in
+    if s = 0 then zero () else if s > 0 then pos z else neg (Integer.neg z))
         (fun _ -> Lt)
         (fun _ -> Lt)
         (fun y' -> compOpp (Pos.compare x' y'))
@@ -448,7 +455,8 @@ let qminus x y =
 (** val qinv : q -> q **)
 
 let qinv x =
-  (fun zero pos neg z -> let s = Integer.sign z in if s = 0 then zero () else if s > 0 then pos z else neg (Integer.neg z))
+  (fun zero pos neg z -> let s = Integer.sign z in
+    if s = 0 then zero () else if s > 0 then pos z else neg (Integer.neg z))
     (fun _ -> { qnum = Integer.zero; qden = Integer.one })
     (fun p -> { qnum = ((fun p -> p) x.qden); qden = p })
     (fun p -> { qnum = (Integer.neg x.qden); qden = p })
