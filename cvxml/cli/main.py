@@ -182,6 +182,11 @@ def _parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentParser:
     add_tol(command)
     command.add_argument("--exact", action="store_true", help="in rational arithmetic")
     command.add_argument(
+        "--side",
+        metavar="SIDE.json",
+        help="also write the prices and factors from which the checker of validation/verified proves an interval",
+    )
+    command.add_argument(
         "--time-limit", type=float, metavar="SECONDS", help="give up after so long (exit code 3)"
     )
     command.add_argument("--json", action="store_true")
@@ -349,9 +354,13 @@ def _certify(parsed: argparse.Namespace) -> int:
     from cvxml.cli.limit import limited
     from cvxml.core.result import load, plain
     from cvxml.oracle.saved import recertify
+    from cvxml.oracle.side import write_side
 
+    saved = load(parsed.file)
     with limited(parsed.time_limit):
-        result = recertify(load(parsed.file), parsed.tol, parsed.exact)
+        result = recertify(saved, parsed.tol, parsed.exact)
+        if parsed.side:
+            write_side(saved, parsed.side)
     if parsed.json:
         print(json.dumps(plain(result.to_dict()), indent=1, sort_keys=True))
     else:

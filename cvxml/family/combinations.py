@@ -253,9 +253,14 @@ class NormOfCombination(Combinations):
 
     def exact_bound(self, X: rational.Plane, G: Weights, hint: ArrayLike | None = None) -> Fraction:
         """-1/2 ||N||^2; z (K,) is the hint."""
+        V, at = _combination(self.B, self.exact_norm(X, G, hint))
+        return -scaled(sum_of_squares(V), 2 * at) / 2
+
+    def exact_norm(self, X: rational.Plane, G: Weights, hint: ArrayLike | None = None) -> list[Fraction]:
+        """z (K,) of N = sum z_k b_k b_k^T, whose forms are no less than c_k."""
         c = self.exact_gains(X, G)
         if max(c) <= 0:
-            return Fraction(0)
+            return [Fraction(0)] * len(c)
         known = _known(hint, len(self.B))
         if known is not None:
             z = fractions(known)
@@ -266,12 +271,10 @@ class NormOfCombination(Combinations):
         V, at = _combination(self.B, z)
         lengths = [sum((Fraction(b) ** 2 for b in row), Fraction(0)) for row in self.B.tolist()]
         s = [value * scaled(1, at) for value in _exact_forms(self.B, V)]
-        z = [
+        return [
             own + next_above((gain - paid) / length**2, SHARES)
             for own, gain, paid, length in zip(z, c, s, lengths, strict=True)
         ]
-        V, at = _combination(self.B, z)
-        return -scaled(sum_of_squares(V), 2 * at) / 2
 
 
 def seen(X: FloatArray, B: FloatArray, w: FloatArray) -> Seen:

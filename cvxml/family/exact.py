@@ -61,15 +61,36 @@ def interval(
 
 def _bound(family: Family, X: Plane, own: Sequence[Prices], hint: Any) -> Fraction:
     """Of the prices, shrunk a little where they are not feasible."""
-    for k in SHRINKING:
-        t = 1 - Fraction(1, 1 << k) if k else Fraction(1)
-        found = _bound_of(family, X, [prices._replace(a=prices.a * t) for prices in own], hint)
-        if found is not None:
-            return found
+    found = _shrunk(family, X, own, hint)
+    if found is not None:
+        return found[1]
     r = family.regularizer.exact_bound(X, Weights(np.zeros((0, 2), dtype=np.intp), np.zeros(0, dtype=object)))
     if r is None:
         raise Unproved(UNPROVED)
     return end([r], up=False)
+
+
+def _shrunk(
+    family: Family, X: Plane, own: Sequence[Prices], hint: Any = None
+) -> tuple[list[Prices], Fraction] | None:
+    """The first of the prices, less and less of them, that are feasible, and their bound; None where none are."""
+    for k in SHRINKING:
+        t = 1 - Fraction(1, 1 << k) if k else Fraction(1)
+        prices = [each._replace(a=each.a * t) for each in own]
+        found = _bound_of(family, X, prices, hint)
+        if found is not None:
+            return prices, found
+    return None
+
+
+def feasible_prices(family: Family, prices: Sequence[Prices]) -> list[Prices]:
+    """The prices, fractions, whose bound `interval` takes, from repaired ones, of a family without anchors.
+
+    Where none are feasible they are 0, and the bound is that of R alone.
+    """
+    own = [_exact_prices(term, given) for term, given in zip(family.terms, prices, strict=True)]
+    found = _shrunk(family, plane(family.regularizer.X), own)
+    return [each._replace(a=each.a * 0) for each in own] if found is None else found[0]
 
 
 def _best_mixed(family: Family, X: Plane, own: Prices, strict: Prices | None) -> Fraction:

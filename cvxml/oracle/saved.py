@@ -93,7 +93,7 @@ def recertify(saved: SavedSolution, tol: Tolerance, exact: bool = False) -> Rece
 
 
 def _recertify(saved: SavedSolution, tol: float, exact: bool) -> Recertified:
-    of, params = get_exact(saved.method) if exact else get(saved.method), _params(saved)
+    of, params = get_exact(saved.method) if exact else get(saved.method), params_of(saved)
     # without labels a solution has zeros in their place, which are no labels
     y = saved.y if np.any(saved.y) else None
     given = of.instance(saved.X, y, **params)
@@ -130,7 +130,7 @@ def _recertify(saved: SavedSolution, tol: float, exact: bool) -> Recertified:
     return Recertified(saved.method, verdict, reason, proof, saved.claimed, interval)
 
 
-def _params(saved: SavedSolution) -> dict[str, Any]:
+def params_of(saved: SavedSolution) -> dict[str, Any]:
     """The parameters of the file; where lists are an input, its lists in place of what names them."""
     params, known = dict(saved.params), get(saved.method).PARAMETERS
     if "neighbors" in known:

@@ -7,6 +7,7 @@ are defined in it; in the column "measured" of a table, the figures are those of
 
 Not run is ```text, which is mathematics, output that differs from run to run (seconds), or shell lines with files,
 hosts and folders of the reader's own; and ```sh of CONTRIBUTING.md, which installs (.ci/run does that).
+```coq is compared with the sources by validation/verified/test_page.py.
 {literalinclude} shows source that other tests run. README's blocks run in tests/docs/test_readme.py. What a method's
 page must have is in tests/docs/test_docs_methods.py, what becomes of the pages in tests/docs/test_site.py.
 """
@@ -161,7 +162,7 @@ def test_the_blocks_of_a_page_run(
 def test_every_block_is_run_or_known_not_to_be(page: Path) -> None:
     found = blocks(page)
     assert len(found) * 2 == len(re.findall(r"^ *(?:```|~~~)", read(page), flags=re.MULTILINE))
-    assert {block.language for block in found} <= {"python", "console", "text", *DIRECTIVES}
+    assert {block.language for block in found} <= {"python", "console", "text", "coq", *DIRECTIVES}
     # four spaces would make a block that nobody runs
     assert not re.findall(r"^(?: {4}|\t).*", FENCE.sub("", read(page)), flags=re.MULTILINE)
 

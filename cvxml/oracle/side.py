@@ -1,0 +1,153 @@
+"""The side file of a saved solution: prices and factors, from which validation/verified/ proves an interval.
+
+The checker there is a program whose proof was checked by Coq. Data, lists and parameters it reads from the saved file
+itself. What it is told here it believes nothing of: prices that exact mode (family/exact.py) has moved into their
+domain, as whole numbers over one denominator, and vectors whose squares prove a matrix psd. So its interval is that of
+exact mode, to the last digit.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cvxml.core.balls import precision
+from cvxml.core.bases import weighted
+from cvxml.core.metric import FloatArray
+from cvxml.core.result import SavedSolution
+from cvxml.core.squares import is_psd, root_of
+from cvxml.core.threads import one_blas_thread
+from cvxml.family.all_budget import Across
+from cvxml.family.bound import Family, prove
+from cvxml.family.combinations import Combinations, NormOfCombination
+from cvxml.family.exact import feasible_prices
+from cvxml.family.frobenius import Frobenius, missing
+from cvxml.family.method import FamilyMethod
+from cvxml.family.rational import Plane, judged, plane
+from cvxml.family.regularizers import Budget, Regularizer, fractions
+from cvxml.family.rows import Prices, Weights, joined
+from cvxml.methods import get_exact
+from cvxml.oracle.saved import params_of
+
+FORMAT, VERSION = "cvxml-side", 1
+Whole = Callable[[Fraction], str]
+
+
+def write_side(saved: SavedSolution, path: str | Path) -> None:
+    """See `side`."""
+    content = json.dumps(side(saved), separators=(",", ":"), allow_nan=False)
+    Path(path).write_text(content + "\n", encoding="utf-8")
+
+
+def side(saved: SavedSolution) -> dict[str, Any]:
+    """What the verified checker needs beside the file. Raises ValueError for a method that it does not know."""
+    if saved.method not in PRICES:
+        raise ValueError(f"the verified checker knows {', '.join(PRICES)}, not {saved.method}")
+    of, params = get_exact(saved.method), params_of(saved)
+    assert isinstance(of, FamilyMethod)
+    given = of.instance(saved.X, saved.y if np.any(saved.y) else None, **params)
+    metric = of.matrix(given, saved.metric)
+    with one_blas_thread(), precision():
+        proof = prove(of.member(given), of.read(given, saved.dual))
+        family = of.member(given, Fraction)
+        (prices,) = feasible_prices(family, proof.prices)
+        over = math.lcm(*(price.denominator for price in prices.a.tolist()))
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "method": saved.method,
+            "over": hex(over),
+            "prices": PRICES[saved.method](family, prices, lambda price: hex(int(price * over))),
+            **_hints(family, prices, metric),
+        }
+
+
+def _hints(family: Family, prices: Prices, A: FloatArray) -> dict[str, Any]:
+    """What the regularizer's part of the interval needs."""
+    regularizer = family.regularizer
+    X, G = plane(regularizer.X), joined([family.terms[0].rows.weights(prices)])
+    if isinstance(regularizer, Combinations):
+        return _of_combination(regularizer, X, G, A)
+    hints: dict[str, Any] = {"root": _root(A), "factor": _factor(regularizer, X, G)}
+    if isinstance(regularizer, Budget):
+        most = -regularizer.exact_bound(X, G)
+        hints["most"] = [hex(most.numerator), hex(most.denominator)]
+    return hints
+
+
+def _of_combination(regularizer: Combinations, X: Plane, G: Weights, A: FloatArray) -> dict[str, Any]:
+    """The weights of the metric, and for Schultz and Joachims those of N, over one denominator."""
+    hints: dict[str, Any] = {"weights": weighted(A, regularizer.B, regularizer.X).w.tolist()}
+    if isinstance(regularizer, NormOfCombination):
+        z = regularizer.exact_norm(X, G)
+        over = math.lcm(*(each.denominator for each in z))
+        hints |= {"paid": [hex(int(each * over)) for each in z], "paid_over": hex(over)}
+    return hints
+
+
+def _root(A: FloatArray) -> list[list[float]] | None:
+    """None where the metric is psd as it stands; else vectors whose squares have a sum near it."""
+    if judged(A).distance == 0:
+        return None
+    return _columns(root_of(A))
+
+
+def _columns(L: FloatArray) -> list[list[float]]:
+    return [column.tolist() for column in L.T if column.any()]
+
+
+def _factor(regularizer: Regularizer, X: Plane, G: Weights) -> dict[str, Any]:
+    """Vectors whose squares are the part that G lacks; what is left is psd, or the norm pays for it."""
+    if not isinstance(regularizer, Frobenius):
+        return {"vectors": [], "rest": "psd"}
+    M, common = X.outer(G.pairs, fractions(G.w))
+    if is_psd(-M):
+        return {"vectors": [], "rest": "psd"}
+    return {"vectors": _columns(missing(M, common, 2 * X.at)), "rest": "norm"}
+
+
+def _of_triplets(family: Family, prices: Prices, whole: Whole) -> list[list[Any]]:
+    """[i, j, l, price], in the order of the targets and then of l."""
+    order = np.argsort(prices.key)
+    priced = Prices(prices.a[order], prices.key[order])
+    rows: Any = family.terms[0].rows
+    triplets = rows.named(priced)
+    return [[*t, whole(a)] for t, a in zip(triplets.tolist(), priced.a.tolist(), strict=True) if a > 0]
+
+
+def _of_points(family: Family, prices: Prices, whole: Whole) -> list[list[Any]]:
+    """[i, prices of its impostors, prices of its targets] for each point that has any; a price is [j, price]."""
+    rows: Any = family.terms[0].rows
+    spread: Any = family.terms[0].loss
+    pairs, near = rows.listed[prices.key].tolist(), spread.near[prices.key]
+    of: dict[int, tuple[list[Any], list[Any]]] = {}
+    for (i, j), up, a in zip(pairs, near, prices.a.tolist(), strict=True):
+        if a:
+            of.setdefault(i, ([], []))[0 if up else 1].append([j, whole(abs(a))])
+    return [[i, u, w] for i, (u, w) in sorted(of.items())]
+
+
+def _of_pairs(family: Family, prices: Prices, whole: Whole) -> list[list[Any]]:
+    """[i, j, price] of the dissimilar pairs that have any, in order."""
+    rows: Any = family.terms[0].rows
+    pairs = rows.listed(prices.key) if isinstance(rows, Across) else rows.listed[prices.key]
+    named = sorted((*pair, a) for pair, a in zip(pairs.tolist(), prices.a.tolist(), strict=True) if a > 0)
+    return [[i, j, whole(a)] for i, j, a in named]
+
+
+PRICES: dict[str, Callable[[Family, Prices, Whole], Sequence[Any]]] = {
+    "mlsvm": _of_points,
+    "lmnn": _of_triplets,
+    "lmnn:squared_hinge": _of_triplets,
+    "frobmetric": _of_triplets,
+    "rtml": _of_triplets,
+    "dml_eig": _of_pairs,
+    "schultz_joachims": _of_triplets,
+    "scml": _of_triplets,
+}

@@ -1,0 +1,64 @@
+"""The checker, built from the committed OCaml for the tests, and a run of it."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+import pytest
+
+import cvxml
+from cvxml.core.result import load
+from cvxml.oracle.side import write_side
+
+HERE = Path(__file__).parent
+FOLDER = TemporaryDirectory(prefix="verified")  # removed at the end
+
+
+class Said(NamedTuple):
+    """What a run said."""
+
+    proved: bool
+    reason: str  # the first line
+    interval: tuple[Fraction, Fraction] | None
+
+
+@cache
+def checker() -> Path:
+    """The program. Skips the test, with the reason, where it cannot be built."""
+    if shutil.which("ocamlfind") is None:
+        pytest.skip("no ocamlfind: the verified checker is not built")
+    if subprocess.run(["ocamlfind", "query", "zarith"], capture_output=True, check=False).returncode:
+        pytest.skip("no zarith: the verified checker is not built")
+    subprocess.run([str(HERE / "build.sh"), FOLDER.name], check=True)
+    return Path(FOLDER.name) / "checker"
+
+
+def run(file: Path, side: Path) -> Said:
+    """On these files. That it ends with one of the two words and its code is part of what is tested."""
+    done = subprocess.run(
+        [str(checker()), str(file), str(side), "--fractions"], capture_output=True, text=True, check=False
+    )
+    lines = done.stdout.splitlines()
+    assert not done.stderr, done.stderr
+    if done.returncode == 1:
+        assert len(lines) == 1, lines
+        assert lines[0].startswith("REJECTED: ")
+        return Said(False, lines[0], None)
+    assert done.returncode == 0
+    assert lines[0].startswith("PROVED [")
+    found = dict(line.split(" ", 1) for line in lines[2:])
+    return Said(True, lines[0], (Fraction(found["lower"]), Fraction(found["upper"])))
+
+
+def saved(solution: cvxml.Solution, folder: Path) -> tuple[Path, Path]:
+    """The file of a solution and its side file."""
+    file, side = folder / "solution.json", folder / "side.json"
+    solution.save(file)
+    write_side(load(file), side)
+    return file, side

@@ -1,0 +1,1423 @@
+
+(** val negb : bool -> bool **)
+
+let negb = function
+| true -> false
+| false -> true
+
+type nat =
+| O
+| S of nat
+
+(** val fst : ('a1 * 'a2) -> 'a1 **)
+
+let fst = function
+| (x, _) -> x
+
+(** val snd : ('a1 * 'a2) -> 'a2 **)
+
+let snd = function
+| (_, y) -> y
+
+(** val length : 'a1 list -> nat **)
+
+let rec length = function
+| [] -> O
+| _ :: l' -> S (length l')
+
+type comparison =
+| Eq
+| Lt
+| Gt
+
+(** val compOpp : comparison -> comparison **)
+
+let compOpp = function
+| Eq -> Eq
+| Lt -> Gt
+| Gt -> Lt
+
+(** val eqb : bool -> bool -> bool **)
+
+let eqb b1 b2 =
+  if b1 then b2 else if b2 then false else true
+
+module Nat =
+ struct
+  (** val eqb : nat -> nat -> bool **)
+
+  let rec eqb n0 m =
+    match n0 with
+    | O -> (match m with
+            | O -> true
+            | S _ -> false)
+    | S n' -> (match m with
+               | O -> false
+               | S m' -> eqb n' m')
+
+  (** val leb : nat -> nat -> bool **)
+
+  let rec leb n0 m =
+    match n0 with
+    | O -> true
+    | S n' -> (match m with
+               | O -> false
+               | S m' -> leb n' m')
+ end
+
+module Pos =
+ struct
+  (** val succ : Integer.t -> Integer.t **)
+
+  let rec succ = Integer.succ
+
+  (** val add : Integer.t -> Integer.t -> Integer.t **)
+
+  let rec add = Integer.add
+
+  (** val add_carry : Integer.t -> Integer.t -> Integer.t **)
+
+  and add_carry x y =
+    (fun odd even one p -> if Integer.leq p Integer.one then one ()
+    else if Integer.testbit p 0 then odd (Integer.shift_right p 1) else even (Integer.shift_right p 1))
+      (fun p ->
+      (fun odd even one p -> if Integer.leq p Integer.one then one ()
+    else if Integer.testbit p 0 then odd (Integer.shift_right p 1) else even (Integer.shift_right p 1))
+        (fun q0 -> (fun p -> Integer.succ (Integer.shift_left p 1))
+        (add_carry p q0))
+        (fun q0 -> (fun p -> Integer.shift_left p 1)
+        (add_carry p q0))
+        (fun _ -> (fun p -> Integer.succ (Integer.shift_left p 1)) (succ p))
+        y)
+      (fun p ->
+      (fun odd even one p -> if Integer.leq p Integer.one then one ()
+    else if Integer.testbit p 0 then odd (Integer.shift_right p 1) else even (Integer.shift_right p 1))
+        (fun q0 -> (fun p -> Integer.shift_left p 1)
+        (add_carry p q0))
+        (fun q0 -> (fun p -> Integer.succ (Integer.shift_left p 1))
+        (add p q0))
+        (fun _ -> (fun p -> Integer.shift_left p 1) (succ p))
+        y)
+      (fun _ ->
+      (fun odd even one p -> if Integer.leq p Integer.one then one ()
+    else if Integer.testbit p 0 then odd (Integer.shift_right p 1) else even (Integer.shift_right p 1))
+        (fun q0 -> (fun p -> Integer.succ (Integer.shift_left p 1))
+        (succ q0))
+        (fun q0 -> (fun p -> Integer.shift_left p 1) (succ q0))
+        (fun _ -> (fun p -> Integer.succ (Integer.shift_left p 1))
+        Integer.one)
+        y)
+      x
+
+  (** val pred_double : Integer.t -> Integer.t **)
+
+  let rec pred_double x =
+    (fun odd even one p -> if Integer.leq p Integer.one then one ()
+    else if Integer.testbit p 0 then odd (Integer.shift_right p 1) else even (Integer.shift_right p 1))
+      (fun p -> (fun p -> Integer.succ (Integer.shift_left p 1))
+      ((fun p -> Integer.shift_left p 1) p))
+      (fun p -> (fun p -> Integer.succ (Integer.shift_left p 1))
+      (pred_double p))
+      (fun _ -> Integer.one)
+      x
+
+  (** val mul : Integer.t -> Integer.t -> Integer.t **)
+
+  let rec mul = Integer.mul
+
+  (** val compare_cont :
+      comparison -> Integer.t -> Integer.t -> comparison **)
+
+  let rec compare_cont r x y =
+    (fun odd even one p -> if Integer.leq p Integer.one then one ()
+    else if Integer.testbit p 0 then odd (Integer.shift_right p 1) else even (Integer.shift_right p 1))
+      (fun p ->
+      (fun odd even one p -> if Integer.leq p Integer.one then one ()
+    else if Integer.testbit p 0 then odd (Integer.shift_right p 1) else even (Integer.shift_right p 1))
+        (fun q0 -> compare_cont r p q0)
+        (fun q0 -> compare_cont Gt p q0)
+        (fun _ -> Gt)
+        y)
+      (fun p ->
+      (fun odd even one p -> if Integer.leq p Integer.one then one ()
+    else if Integer.testbit p 0 then odd (Integer.shift_right p 1) else even (Integer.shift_right p 1))
+        (fun q0 -> compare_cont Lt p q0)
+        (fun q0 -> compare_cont r p q0)
+        (fun _ -> Gt)
+        y)
+      (fun _ ->
+      (fun odd even one p -> if Integer.leq p Integer.one then one ()
+    else if Integer.testbit p 0 then odd (Integer.shift_right p 1) else even (Integer.shift_right p 1))
+        (fun _ -> Lt)
+        (fun _ -> Lt)
+        (fun _ -> r)
+        y)
+      x
+
+  (** val compare : Integer.t -> Integer.t -> comparison **)
+
+  let compare =
+    compare_cont Eq
+
+  (** val eqb : Integer.t -> Integer.t -> bool **)
+
+  let rec eqb = Integer.equal
+
+  (** val eq_dec : Integer.t -> Integer.t -> bool **)
+
+  let rec eq_dec = Integer.equal
+ end
+
+module N =
+ struct
+  (** val succ : Integer.t -> Integer.t **)
+
+  let succ = Integer.succ
+
+  (** val succ_pos : Integer.t -> Integer.t **)
+
+  let succ_pos = Integer.succ
+
+  (** val compare : Integer.t -> Integer.t -> comparison **)
+
+  let compare n0 m =
+    (fun zero pos n -> if Integer.sign n <= 0 then zero () else pos n)
+      (fun _ ->
+      (fun zero pos n -> if Integer.sign n <= 0 then zero () else pos n)
+        (fun _ -> Eq)
+        (fun _ -> Lt)
+        m)
+      (fun n' ->
+      (fun zero pos n -> if Integer.sign n <= 0 then zero () else pos n)
+        (fun _ -> Gt)
+        (fun m' -> Pos.compare n' m')
+        m)
+      n0
+
+  (** val eqb : Integer.t -> Integer.t -> bool **)
+
+  let eqb = Integer.equal
+
+  (** val ltb : Integer.t -> Integer.t -> bool **)
+
+  let ltb = Integer.lt
+ end
+
+module Z =
+ struct
+  (** val double : Integer.t -> Integer.t **)
+
+  let double x =
+    (fun zero pos neg z -> let s = Integer.sign z in
+    if s = 0 then zero () else if s > 0 then pos z else neg (Integer.neg z))
+      (fun _ -> Integer.zero)
+      (fun p -> (fun p -> p) ((fun p -> Integer.shift_left p 1) p))
+      (fun p -> Integer.neg ((fun p -> Integer.shift_left p 1) p))
+      x
+
+  (** val succ_double : Integer.t -> Integer.t **)
+
+  let succ_double x =
+    (fun zero pos neg z -> let s = Integer.sign z in
+    if s = 0 then zero () else if s > 0 then pos z else neg (Integer.neg z))
+      (fun _ -> (fun p -> p) Integer.one)
+      (fun p -> (fun p -> p)
+      ((fun p -> Integer.succ (Integer.shift_left p 1)) p))
+      (fun p -> Integer.neg (Pos.pred_double p))
+      x
+
+  (** val pred_double : Integer.t -> Integer.t **)
+
+  let pred_double x =
+    (fun zero pos neg z -> let s = Integer.sign z in
+    if s = 0 then zero () else if s > 0 then pos z else neg (Integer.neg z))
+      (fun _ -> Integer.neg Integer.one)
+      (fun p -> (fun p -> p) (Pos.pred_double p))
+      (fun p -> Integer.neg ((fun p -> Integer.succ (Integer.shift_left p 1))
+      p))
+      x
+
+  (** val pos_sub : Integer.t -> Integer.t -> Integer.t **)
+
+  let rec pos_sub x y =
+    (fun odd even one p -> if Integer.leq p Integer.one then one ()
+    else if Integer.testbit p 0 then odd (Integer.shift_right p 1) else even (Integer.shift_right p 1))
+      (fun p ->
+      (fun odd even one p -> if Integer.leq p Integer.one then one ()
+    else if Integer.testbit p 0 then odd (Integer.shift_right p 1) else even (Integer.shift_right p 1))
+        (fun q0 -> double (pos_sub p q0))
+        (fun q0 -> succ_double (pos_sub p q0))
+        (fun _ -> (fun p -> p) ((fun p -> Integer.shift_left p 1) p))
+        y)
+      (fun p ->
+      (fun odd even one p -> if Integer.leq p Integer.one then one ()
+    else if Integer.testbit p 0 then odd (Integer.shift_right p 1) else even (Integer.shift_right p 1))
+        (fun q0 -> pred_double (pos_sub p q0))
+        (fun q0 -> double (pos_sub p q0))
+        (fun _ -> (fun p -> p) (Pos.pred_double p))
+        y)
+      (fun _ ->
+      (fun odd even one p -> if Integer.leq p Integer.one then one ()
+    else if Integer.testbit p 0 then odd (Integer.shift_right p 1) else even (Integer.shift_right p 1))
+        (fun q0 -> Integer.neg ((fun p -> Integer.shift_left p 1)
+        q0))
+        (fun q0 -> Integer.neg (Pos.pred_double q0))
+        (fun _ -> Integer.zero)
+        y)
+      x
+
+  (** val add : Integer.t -> Integer.t -> Integer.t **)
+
+  let add = Integer.add
+
+  (** val opp : Integer.t -> Integer.t **)
+
+  let opp = Integer.neg
+
+  (** val sub : Integer.t -> Integer.t -> Integer.t **)
+
+  let sub = Integer.sub
+
+  (** val mul : Integer.t -> Integer.t -> Integer.t **)
+
+  let mul = Integer.mul
+
+  (** val compare : Integer.t -> Integer.t -> comparison **)
+
+  let compare x y =
+    (fun zero pos neg z -> let s = Integer.sign z in
+    if s = 0 then zero () else if s > 0 then pos z else neg (Integer.neg z))
+      (fun _ ->
+      (fun zero pos neg z -> let s = Integer.sign z in
+    if s = 0 then zero () else if s > 0 then pos z else neg (Integer.neg z))
+        (fun _ -> Eq)
+        (fun _ -> Lt)
+        (fun _ -> Gt)
+        y)
+      (fun x' ->
+      (fun zero pos neg z -> let s = Integer.sign z in
+    if s = 0 then zero () else if s > 0 then pos z else neg (Integer.neg z))
+        (fun _ -> Gt)
+        (fun y' -> Pos.compare x' y')
+        (fun _ -> Gt)
+        y)
+      (fun x' ->
+      (fun zero pos neg z -> let s = Integer.sign z in
+    if s = 0 then zero () else if s > 0 then pos z else neg (Integer.neg z))
+        (fun _ -> Lt)
+        (fun _ -> Lt)
+        (fun y' -> compOpp (Pos.compare x' y'))
+        y)
+      x
+
+  (** val leb : Integer.t -> Integer.t -> bool **)
+
+  let leb = Integer.leq
+
+  (** val ltb : Integer.t -> Integer.t -> bool **)
+
+  let ltb = Integer.lt
+
+  (** val eqb : Integer.t -> Integer.t -> bool **)
+
+  let eqb = Integer.equal
+
+  (** val max : Integer.t -> Integer.t -> Integer.t **)
+
+  let max = Integer.max
+
+  (** val min : Integer.t -> Integer.t -> Integer.t **)
+
+  let min = Integer.min
+
+  (** val abs : Integer.t -> Integer.t **)
+
+  let abs = Integer.abs
+
+  (** val to_N : Integer.t -> Integer.t **)
+
+  let to_N = (fun z -> if Integer.sign z < 0 then Integer.zero else z)
+
+  (** val to_pos : Integer.t -> Integer.t **)
+
+  let to_pos = (fun z -> if Integer.sign z <= 0 then Integer.one else z)
+
+  (** val eq_dec : Integer.t -> Integer.t -> bool **)
+
+  let eq_dec = Integer.equal
+ end
+
+(** val zeq_bool : Integer.t -> Integer.t -> bool **)
+
+let zeq_bool x y =
+  match Z.compare x y with
+  | Eq -> true
+  | _ -> false
+
+(** val hd : 'a1 -> 'a1 list -> 'a1 **)
+
+let hd default = function
+| [] -> default
+| x :: _ -> x
+
+(** val tl : 'a1 list -> 'a1 list **)
+
+let tl = function
+| [] -> []
+| _ :: m -> m
+
+(** val rev_append : 'a1 list -> 'a1 list -> 'a1 list **)
+
+let rec rev_append l l' =
+  match l with
+  | [] -> l'
+  | a :: l0 -> rev_append l0 (a :: l')
+
+(** val list_eq_dec : ('a1 -> 'a1 -> bool) -> 'a1 list -> 'a1 list -> bool **)
+
+let rec list_eq_dec eq_dec0 l l' =
+  match l with
+  | [] -> (match l' with
+           | [] -> true
+           | _ :: _ -> false)
+  | y :: l0 ->
+    (match l' with
+     | [] -> false
+     | a :: l1 -> if eq_dec0 y a then list_eq_dec eq_dec0 l0 l1 else false)
+
+(** val map : ('a1 -> 'a2) -> 'a1 list -> 'a2 list **)
+
+let rec map f = function
+| [] -> []
+| a :: t -> (f a) :: (map f t)
+
+(** val fold_left : ('a1 -> 'a2 -> 'a1) -> 'a2 list -> 'a1 -> 'a1 **)
+
+let rec fold_left f l a0 =
+  match l with
+  | [] -> a0
+  | b :: t -> fold_left f t (f a0 b)
+
+(** val existsb : ('a1 -> bool) -> 'a1 list -> bool **)
+
+let rec existsb f = function
+| [] -> false
+| a :: l0 -> (||) (f a) (existsb f l0)
+
+(** val forallb : ('a1 -> bool) -> 'a1 list -> bool **)
+
+let rec forallb f = function
+| [] -> true
+| a :: l0 -> (&&) (f a) (forallb f l0)
+
+(** val filter : ('a1 -> bool) -> 'a1 list -> 'a1 list **)
+
+let rec filter f = function
+| [] -> []
+| x :: l0 -> if f x then x :: (filter f l0) else filter f l0
+
+type q = { qnum : Integer.t; qden : Integer.t }
+
+(** val qeq_bool : q -> q -> bool **)
+
+let qeq_bool x y =
+  zeq_bool (Z.mul x.qnum ((fun p -> p) y.qden))
+    (Z.mul y.qnum ((fun p -> p) x.qden))
+
+(** val qle_bool : q -> q -> bool **)
+
+let qle_bool x y =
+  Z.leb (Z.mul x.qnum ((fun p -> p) y.qden))
+    (Z.mul y.qnum ((fun p -> p) x.qden))
+
+(** val qplus : q -> q -> q **)
+
+let qplus x y =
+  { qnum =
+    (Z.add (Z.mul x.qnum ((fun p -> p) y.qden))
+      (Z.mul y.qnum ((fun p -> p) x.qden))); qden = (Pos.mul x.qden y.qden) }
+
+(** val qmult : q -> q -> q **)
+
+let qmult x y =
+  { qnum = (Z.mul x.qnum y.qnum); qden = (Pos.mul x.qden y.qden) }
+
+(** val qopp : q -> q **)
+
+let qopp x =
+  { qnum = (Z.opp x.qnum); qden = x.qden }
+
+(** val qminus : q -> q -> q **)
+
+let qminus x y =
+  qplus x (qopp y)
+
+(** val qinv : q -> q **)
+
+let qinv x =
+  (fun zero pos neg z -> let s = Integer.sign z in
+    if s = 0 then zero () else if s > 0 then pos z else neg (Integer.neg z))
+    (fun _ -> { qnum = Integer.zero; qden = Integer.one })
+    (fun p -> { qnum = ((fun p -> p) x.qden); qden = p })
+    (fun p -> { qnum = (Integer.neg x.qden); qden = p })
+    x.qnum
+
+(** val qdiv : q -> q -> q **)
+
+let qdiv x y =
+  qmult x (qinv y)
+
+type row = Integer.t list
+
+type triangle = row list
+
+type points = { features : nat; over : Integer.t; rows : row list }
+
+(** val addmul : Integer.t -> row -> row -> row **)
+
+let rec addmul c v r =
+  match v with
+  | [] -> r
+  | x :: v0 ->
+    (match r with
+     | [] -> (Z.mul c x) :: (addmul c v0 [])
+     | a :: r0 -> (Z.add a (Z.mul c x)) :: (addmul c v0 r0))
+
+(** val minus : row -> row -> row **)
+
+let rec minus u v =
+  match u with
+  | [] -> map Z.opp v
+  | x :: u0 ->
+    (match v with
+     | [] -> u
+     | y :: v0 -> (Z.sub x y) :: (minus u0 v0))
+
+(** val dot : row -> row -> Integer.t **)
+
+let rec dot u v =
+  match u with
+  | [] -> Integer.zero
+  | x :: u0 ->
+    (match v with
+     | [] -> Integer.zero
+     | y :: v0 -> Z.add (Z.mul x y) (dot u0 v0))
+
+(** val add_square : Integer.t -> row -> triangle -> triangle **)
+
+let rec add_square w v t =
+  match v with
+  | [] -> t
+  | x :: v' -> (addmul (Z.mul w x) v (hd [] t)) :: (add_square w v' (tl t))
+
+(** val times : Integer.t -> triangle -> triangle **)
+
+let times c t =
+  map (map (Z.mul c)) t
+
+(** val fits : nat -> triangle -> bool **)
+
+let rec fits d = function
+| [] -> true
+| r :: t0 ->
+  (match d with
+   | O -> false
+   | S d0 -> (&&) (Nat.leb (length r) (S d0)) (fits d0 t0))
+
+(** val norm : triangle -> Integer.t **)
+
+let rec norm = function
+| [] -> Integer.zero
+| r0 :: t0 ->
+  (match r0 with
+   | [] -> norm t0
+   | z0 :: r ->
+     Z.add (Z.mul z0 z0)
+       (Z.add
+         (Z.mul ((fun p -> p) ((fun p -> Integer.shift_left p 1)
+           Integer.one)) (dot r r)) (norm t0)))
+
+(** val same : triangle -> triangle -> bool **)
+
+let same s t =
+  if list_eq_dec (list_eq_dec Z.eq_dec) s t then true else false
+
+(** val divided :
+    (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> triangle ->
+    triangle * Integer.t **)
+
+let divided div p t =
+  let shorter = map (map (fun a -> div a p)) t in
+  if same (times p shorter) t
+  then (shorter, p)
+  else (t, ((fun p -> p) Integer.one))
+
+(** val eliminated :
+    (Integer.t -> Integer.t -> Integer.t) -> nat -> Integer.t -> triangle ->
+    bool **)
+
+let rec eliminated div d p t =
+  match d with
+  | O -> true
+  | S d0 ->
+    (match t with
+     | [] -> false
+     | r0 :: rest ->
+       (match r0 with
+        | [] -> false
+        | z0 :: r ->
+          if Z.eqb z0 Integer.zero
+          then (&&) (forallb (Z.eqb Integer.zero) r)
+                 (eliminated div d0 p rest)
+          else if Z.ltb Integer.zero z0
+               then let (next, _) =
+                      divided div p
+                        (add_square (Integer.neg Integer.one) r
+                          (times z0 rest))
+                    in
+                    eliminated div d0 z0 next
+               else false))
+
+(** val less_diagonal : row -> triangle -> triangle **)
+
+let rec less_diagonal r t =
+  match r with
+  | [] -> t
+  | x :: r0 ->
+    (match t with
+     | [] -> ((Z.opp (Z.abs x)) :: []) :: (less_diagonal r0 [])
+     | r1 :: t0 ->
+       (match r1 with
+        | [] -> ((Z.opp (Z.abs x)) :: []) :: (less_diagonal r0 t0)
+        | z0 :: s -> ((Z.sub z0 (Z.abs x)) :: s) :: (less_diagonal r0 t0)))
+
+(** val dominant : nat -> triangle -> bool **)
+
+let rec dominant d t =
+  match d with
+  | O -> true
+  | S d0 ->
+    (match t with
+     | [] -> true
+     | r0 :: rest ->
+       (match r0 with
+        | [] -> dominant d0 rest
+        | z0 :: r ->
+          (&&)
+            ((&&)
+              (Z.leb
+                (fold_left (fun s x -> Z.add s (Z.abs x)) r Integer.zero) z0)
+              (Nat.leb (length r) d0)) (dominant d0 (less_diagonal r rest))))
+
+(** val psd_shown :
+    (Integer.t -> Integer.t -> Integer.t) -> nat -> triangle -> bool **)
+
+let psd_shown div d t =
+  (||) (dominant d t) (eliminated div d ((fun p -> p) Integer.one) t)
+
+type 'v tree =
+| Leaf
+| Node of 'v tree * 'v option * 'v tree
+
+(** val find : 'a1 tree -> Integer.t -> 'a1 option **)
+
+let rec find t p =
+  match t with
+  | Leaf -> None
+  | Node (l, v, r) ->
+    ((fun odd even one p -> if Integer.leq p Integer.one then one ()
+    else if Integer.testbit p 0 then odd (Integer.shift_right p 1) else even (Integer.shift_right p 1))
+       (fun p0 -> find r p0)
+       (fun p0 -> find l p0)
+       (fun _ -> v)
+       p)
+
+(** val put : 'a1 tree -> Integer.t -> 'a1 -> 'a1 tree **)
+
+let rec put t p v =
+  match t with
+  | Leaf ->
+    ((fun odd even one p -> if Integer.leq p Integer.one then one ()
+    else if Integer.testbit p 0 then odd (Integer.shift_right p 1) else even (Integer.shift_right p 1))
+       (fun p0 -> Node (Leaf, None, (put Leaf p0 v)))
+       (fun p0 -> Node ((put Leaf p0 v), None, Leaf))
+       (fun _ -> Node (Leaf, (Some v), Leaf))
+       p)
+  | Node (l, w, r) ->
+    ((fun odd even one p -> if Integer.leq p Integer.one then one ()
+    else if Integer.testbit p 0 then odd (Integer.shift_right p 1) else even (Integer.shift_right p 1))
+       (fun p0 -> Node (l, w, (put r p0 v)))
+       (fun p0 -> Node ((put l p0 v), w, r))
+       (fun _ -> Node (l, (Some v), r))
+       p)
+
+(** val table : 'a1 list -> 'a1 tree **)
+
+let table l =
+  fst
+    (fold_left (fun s v -> ((put (fst s) (snd s) v), (Pos.succ (snd s)))) l
+      (Leaf, Integer.one))
+
+(** val look : 'a1 -> 'a1 tree -> Integer.t -> 'a1 **)
+
+let look none t i =
+  match find t (N.succ_pos i) with
+  | Some v -> v
+  | None -> none
+
+(** val summed : ('a1 -> Integer.t) -> 'a1 list -> Integer.t **)
+
+let summed f l =
+  fold_left (fun s t -> Z.add s (f t)) l Integer.zero
+
+(** val image : triangle -> row -> row **)
+
+let rec image t x =
+  match t with
+  | [] -> []
+  | r :: t0 ->
+    (match x with
+     | [] -> []
+     | a :: x0 -> (dot r (a :: x0)) :: (addmul a (tl r) (image t0 x0)))
+
+type pair_ = row * row
+
+(** val images : triangle -> row list -> pair_ tree **)
+
+let images t l =
+  table (rev_append (fold_left (fun s x -> (x, (image t x)) :: s) l []) [])
+
+(** val whole_distance : pair_ tree -> Integer.t -> Integer.t -> Integer.t **)
+
+let whole_distance t i j =
+  let (x, a) = look ([], []) t i in
+  let (y, b) = look ([], []) t j in dot (minus x y) (minus a b)
+
+(** val short : points -> bool **)
+
+let short x =
+  forallb (fun x0 -> Nat.eqb (length x0) x.features) x.rows
+
+type weighted = { weight : Integer.t; one : Integer.t; other : Integer.t }
+
+(** val squares : row tree -> weighted list -> triangle **)
+
+let squares t p =
+  fold_left (fun t0 p0 ->
+    add_square p0.weight (minus (look [] t p0.one) (look [] t p0.other)) t0)
+    p []
+
+type metric =
+| Given of triangle * Integer.t
+| Square of row list * Integer.t
+
+(** val of_vectors : Integer.t -> row list -> triangle -> triangle **)
+
+let of_vectors c vectors0 t =
+  fold_left (fun t0 v -> add_square c v t0) vectors0 t
+
+(** val triangle_of : metric -> triangle **)
+
+let triangle_of = function
+| Given (t, _) -> t
+| Square (l, _) -> of_vectors ((fun p -> p) Integer.one) l []
+
+(** val over_of : metric -> Integer.t **)
+
+let over_of = function
+| Given (_, p) -> p
+| Square (_, p) -> Pos.mul p p
+
+(** val metric_shown :
+    (Integer.t -> Integer.t -> Integer.t) -> nat -> metric -> bool **)
+
+let metric_shown div d = function
+| Given (t, _) -> psd_shown div d t
+| Square (_, _) -> true
+
+(** val norm_of : q -> metric -> q **)
+
+let norm_of h m =
+  qmult h { qnum = (norm (triangle_of m)); qden =
+    (Pos.mul (over_of m) (over_of m)) }
+
+type factor = { vectors : row list; beneath : Integer.t; paid : bool }
+
+(** val below :
+    (Integer.t -> Integer.t -> Integer.t) -> points -> q -> weighted list ->
+    Integer.t -> factor -> q option **)
+
+let below div x h p p0 f =
+  let per = Pos.mul p0 (Pos.mul x.over x.over) in
+  let b = Pos.mul f.beneath f.beneath in
+  let z0 = squares (table x.rows) p in
+  let rest =
+    of_vectors (Z.opp ((fun p -> p) per)) f.vectors
+      (times ((fun p -> p) b) z0)
+  in
+  if f.paid
+  then if (||) (qle_bool h { qnum = Integer.zero; qden = Integer.one })
+            (negb (fits x.features rest))
+       then None
+       else Some
+              (qopp
+                (qdiv { qnum = (norm rest); qden =
+                  (Pos.mul (Pos.mul per b) (Pos.mul per b)) }
+                  (qmult { qnum = ((fun p -> p)
+                    ((fun p -> Integer.shift_left p 1)
+                    ((fun p -> Integer.shift_left p 1) Integer.one))); qden =
+                    Integer.one } h)))
+  else if (&&) (qle_bool { qnum = Integer.zero; qden = Integer.one } h)
+            (psd_shown div x.features rest)
+       then Some { qnum = Integer.zero; qden = Integer.one }
+       else None
+
+(** val check :
+    (Integer.t -> Integer.t -> Integer.t) -> points -> q -> q -> weighted
+    list -> Integer.t -> factor -> metric -> ((Integer.t -> Integer.t ->
+    Integer.t) -> Integer.t -> q option) -> (q * q) option **)
+
+let check div x h k p p0 f m value =
+  if (&&) ((&&) (short x) (fits x.features (triangle_of m)))
+       (metric_shown div x.features m)
+  then (match below div x h p p0 f with
+        | Some b ->
+          let t = images (triangle_of m) x.rows in
+          (match value (whole_distance t)
+                   (Pos.mul (Pos.mul x.over x.over) (over_of m)) with
+           | Some v -> Some ((qplus k b), (qplus (norm_of h m) v))
+           | None -> None)
+        | None -> None)
+  else None
+
+type margin_loss =
+| Hinge of q
+| Squared of q
+| Smoothed of q
+
+(** val count : 'a1 list -> Integer.t **)
+
+let count l =
+  fold_left (fun s _ -> Z.add s ((fun p -> p) Integer.one)) l Integer.zero
+
+(** val numbers : 'a1 list -> Integer.t list **)
+
+let numbers l =
+  rev_append
+    (fst
+      (fold_left (fun s _ -> (((snd s) :: (fst s)), (N.succ (snd s)))) l ([],
+        Integer.zero))) []
+
+(** val gathered : ('a1 -> 'a2 list) -> 'a1 list -> 'a2 list **)
+
+let gathered g l =
+  rev_append (fold_left (fun s x -> rev_append (g x) s) l []) []
+
+(** val within :
+    ('a1 -> 'a1 -> bool) -> ('a2 -> 'a1) -> 'a2 list -> 'a1 list -> bool **)
+
+let rec within same0 key prices0 = function
+| [] -> (match prices0 with
+         | [] -> true
+         | _ :: _ -> false)
+| k :: l0 ->
+  (match prices0 with
+   | [] -> true
+   | a :: rest ->
+     if same0 (key a) k
+     then within same0 key rest l0
+     else within same0 key prices0 l0)
+
+(** val whole_missed : Integer.t -> Integer.t -> Integer.t **)
+
+let whole_missed u v =
+  Z.max Integer.zero (Z.sub ((fun p -> p) u) v)
+
+(** val loss_ok : margin_loss -> bool **)
+
+let loss_ok = function
+| Hinge c -> qle_bool { qnum = Integer.zero; qden = Integer.one } c
+| Squared c -> Z.ltb Integer.zero c.qnum
+| Smoothed g -> Z.ltb Integer.zero g.qnum
+
+(** val loss_term : margin_loss -> Integer.t -> Integer.t -> Integer.t **)
+
+let loss_term l u v =
+  let m = whole_missed u v in
+  (match l with
+   | Hinge c -> Z.mul c.qnum m
+   | Squared c -> Z.mul c.qnum (Z.mul m m)
+   | Smoothed g ->
+     let a = Z.mul g.qnum ((fun p -> p) u) in
+     let b = Z.mul ((fun p -> p) g.qden) m in
+     if Z.leb a b
+     then Z.mul a
+            (Z.sub
+              (Z.mul ((fun p -> p) ((fun p -> Integer.shift_left p 1)
+                Integer.one)) b) a)
+     else Z.mul b b)
+
+(** val loss_over : margin_loss -> Integer.t -> Integer.t **)
+
+let loss_over l u =
+  match l with
+  | Hinge c -> Pos.mul c.qden u
+  | Squared c -> Pos.mul c.qden (Pos.mul u u)
+  | Smoothed g ->
+    Pos.mul ((fun p -> Integer.shift_left p 1) Integer.one)
+      (Pos.mul (Z.to_pos g.qnum) (Pos.mul g.qden (Pos.mul u u)))
+
+(** val price_ok : margin_loss -> Integer.t -> Integer.t -> bool **)
+
+let price_ok l p a =
+  (&&) (Z.leb Integer.zero a)
+    (match l with
+     | Hinge c ->
+       Z.leb (Z.mul a ((fun p -> p) c.qden)) (Z.mul c.qnum ((fun p -> p) p))
+     | Squared _ -> true
+     | Smoothed _ -> Z.leb a ((fun p -> p) p))
+
+(** val price_term : margin_loss -> Integer.t -> Integer.t -> Integer.t **)
+
+let price_term l p a =
+  match l with
+  | Hinge _ -> a
+  | Squared c ->
+    Z.sub
+      (Z.mul
+        (Z.mul
+          (Z.mul ((fun p -> p) ((fun p -> Integer.shift_left p 1)
+            ((fun p -> Integer.shift_left p 1) Integer.one))) c.qnum)
+          ((fun p -> p) p)) a) (Z.mul ((fun p -> p) c.qden) (Z.mul a a))
+  | Smoothed g ->
+    Z.sub
+      (Z.mul
+        (Z.mul
+          (Z.mul ((fun p -> p) ((fun p -> Integer.shift_left p 1)
+            Integer.one)) ((fun p -> p) g.qden)) ((fun p -> p) p)) a)
+      (Z.mul g.qnum (Z.mul a a))
+
+(** val price_over : margin_loss -> Integer.t -> Integer.t **)
+
+let price_over l p =
+  match l with
+  | Hinge _ -> p
+  | Squared c ->
+    Pos.mul ((fun p -> Integer.shift_left p 1)
+      ((fun p -> Integer.shift_left p 1) Integer.one))
+      (Pos.mul (Z.to_pos c.qnum) (Pos.mul p p))
+  | Smoothed g ->
+    Pos.mul ((fun p -> Integer.shift_left p 1) Integer.one)
+      (Pos.mul g.qden (Pos.mul p p))
+
+type pair = Integer.t * Integer.t
+
+type triplet = (Integer.t * Integer.t) * Integer.t
+
+(** val same_triplet : triplet -> triplet -> bool **)
+
+let same_triplet s t =
+  let (p, c) = s in
+  let (a, b) = p in
+  let (p0, l) = t in
+  let (i, j) = p0 in (&&) ((&&) (N.eqb a i) (N.eqb b j)) (N.eqb c l)
+
+(** val weights_of_targets :
+    q -> Integer.t -> pair list -> weighted list -> weighted list **)
+
+let weights_of_targets c p targets p0 =
+  fold_left (fun p1 s -> { weight = (Z.mul c.qnum ((fun p -> p) p)); one =
+    (fst s); other = (snd s) } :: p1) targets p0
+
+(** val weights_of_prices :
+    q -> (triplet * Integer.t) list -> weighted list **)
+
+let weights_of_prices c prices0 =
+  fold_left (fun p s ->
+    let (t, a) = s in
+    let (p0, l) = t in
+    let (i, j) = p0 in
+    let w = Z.mul ((fun p -> p) c.qden) a in
+    { weight = (Z.opp w); one = i; other = l } :: ({ weight = w; one = i;
+    other = j } :: p)) prices0 []
+
+(** val triplet_value :
+    q -> pair list -> margin_loss -> triplet list -> (Integer.t -> Integer.t
+    -> Integer.t) -> Integer.t -> q option **)
+
+let triplet_value c targets l l0 whole unit0 =
+  let pull = summed (fun s -> whole (fst s) (snd s)) targets in
+  let push =
+    summed (fun t ->
+      let (p, k) = t in
+      let (i, j) = p in loss_term l unit0 (Z.sub (whole i k) (whole i j))) l0
+  in
+  Some
+  (qplus (qmult c { qnum = pull; qden = unit0 }) { qnum = push; qden =
+    (loss_over l unit0) })
+
+(** val check_triplets :
+    (Integer.t -> Integer.t -> Integer.t) -> points -> q -> q -> pair list ->
+    margin_loss -> triplet list -> Integer.t -> (triplet * Integer.t) list ->
+    factor -> metric -> (q * q) option **)
+
+let check_triplets div x h c targets l l0 p prices0 f m =
+  if (&&) ((&&) (loss_ok l) (within same_triplet fst prices0 l0))
+       (forallb (fun s -> price_ok l p (snd s)) prices0)
+  then let k = { qnum = (summed (fun s -> price_term l p (snd s)) prices0);
+         qden = (price_over l p) }
+       in
+       let p0 = weights_of_targets c p targets (weights_of_prices c prices0)
+       in
+       check div x h k p0 (Pos.mul p c.qden) f m
+         (triplet_value c targets l l0)
+  else None
+
+(** val rtml_loss : q -> margin_loss **)
+
+let rtml_loss width =
+  if qeq_bool width { qnum = Integer.zero; qden = Integer.one }
+  then Hinge { qnum = ((fun p -> p) Integer.one); qden = Integer.one }
+  else Smoothed width
+
+(** val check_lmnn :
+    (Integer.t -> Integer.t -> Integer.t) -> points -> q -> pair list ->
+    triplet list -> Integer.t -> (triplet * Integer.t) list -> factor ->
+    metric -> (q * q) option **)
+
+let check_lmnn div x mu targets l p prices0 f m =
+  check_triplets div x { qnum = Integer.zero; qden = Integer.one }
+    (qminus { qnum = ((fun p -> p) Integer.one); qden = Integer.one } mu)
+    targets (Hinge mu) l p prices0 f m
+
+(** val check_lmnn_squared :
+    (Integer.t -> Integer.t -> Integer.t) -> points -> q -> pair list ->
+    triplet list -> Integer.t -> (triplet * Integer.t) list -> factor ->
+    metric -> (q * q) option **)
+
+let check_lmnn_squared div x mu targets l p prices0 f m =
+  check_triplets div x { qnum = Integer.zero; qden = Integer.one }
+    (qminus { qnum = ((fun p -> p) Integer.one); qden = Integer.one } mu)
+    targets (Squared mu) l p prices0 f m
+
+(** val check_frobmetric :
+    (Integer.t -> Integer.t -> Integer.t) -> points -> q -> triplet list ->
+    Integer.t -> (triplet * Integer.t) list -> factor -> metric -> (q * q)
+    option **)
+
+let check_frobmetric div x c l p prices0 f m =
+  let n0 = count l in
+  if Z.ltb Integer.zero n0
+  then check_triplets div x { qnum = ((fun p -> p) Integer.one); qden =
+         ((fun p -> Integer.shift_left p 1) Integer.one) } { qnum =
+         Integer.zero; qden = Integer.one } [] (Hinge
+         (qmult c { qnum = ((fun p -> p) Integer.one); qden = (Z.to_pos n0) }))
+         l p prices0 f m
+  else None
+
+(** val check_rtml :
+    (Integer.t -> Integer.t -> Integer.t) -> points -> q -> q -> triplet list
+    -> Integer.t -> (triplet * Integer.t) list -> factor -> metric -> (q * q)
+    option **)
+
+let check_rtml div x lam width l p prices0 f m =
+  check_triplets div x
+    (qmult lam { qnum = ((fun p -> p) Integer.one); qden =
+      ((fun p -> Integer.shift_left p 1) Integer.one) }) { qnum =
+    Integer.zero; qden = Integer.one } [] (rtml_loss width) l p prices0 f m
+
+(** val made_targets : Integer.t list list -> pair list **)
+
+let made_targets t =
+  let t0 = table t in
+  gathered (fun i -> map (fun j -> (i, j)) (look [] t0 i)) (numbers t)
+
+(** val made_triplets :
+    Integer.t list -> Integer.t list list -> triplet list **)
+
+let made_triplets y t =
+  let t0 = table y in
+  let all = numbers y in
+  gathered (fun s ->
+    let c = look Integer.zero t0 (fst s) in
+    gathered (fun l ->
+      if Z.eqb (look Integer.zero t0 l) c then [] else (s, l) :: []) all)
+    (made_targets t)
+
+(** val before_pair : pair -> pair -> bool **)
+
+let before_pair s t =
+  let (a, b) = s in
+  let (i, j) = t in (||) (N.ltb a i) ((&&) (N.eqb a i) (N.ltb b j))
+
+(** val starts : triplet list -> pair list **)
+
+let starts l =
+  fold_left (fun p t ->
+    match p with
+    | [] -> (fst t) :: []
+    | s :: _ ->
+      if (&&) (N.eqb (fst s) (fst (fst t))) (N.eqb (snd s) (snd (fst t)))
+      then p
+      else (fst t) :: p) l []
+
+(** val falling : pair list -> bool **)
+
+let rec falling = function
+| [] -> true
+| s :: rest ->
+  (match rest with
+   | [] -> true
+   | r :: _ -> (&&) (before_pair r s) (falling rest))
+
+(** val targets_in_order : triplet list -> pair list option **)
+
+let targets_in_order l =
+  let p = starts l in if falling p then Some p else None
+
+(** val check_lmnn_labels :
+    (Integer.t -> Integer.t -> Integer.t) -> points -> bool -> q -> Integer.t
+    list -> Integer.t list list -> Integer.t -> (triplet * Integer.t) list ->
+    factor -> metric -> (q * q) option **)
+
+let check_lmnn_labels div x squared mu y t p prices0 f m =
+  if squared
+  then check_lmnn_squared div x mu (made_targets t) (made_triplets y t) p
+         prices0 f m
+  else check_lmnn div x mu (made_targets t) (made_triplets y t) p prices0 f m
+
+(** val check_lmnn_triplets :
+    (Integer.t -> Integer.t -> Integer.t) -> points -> bool -> q -> triplet
+    list -> Integer.t -> (triplet * Integer.t) list -> factor -> metric ->
+    (q * q) option **)
+
+let check_lmnn_triplets div x squared mu l p prices0 f m =
+  match targets_in_order l with
+  | Some targets ->
+    if squared
+    then check_lmnn_squared div x mu targets l p prices0 f m
+    else check_lmnn div x mu targets l p prices0 f m
+  | None -> None
+
+(** val least : Integer.t list -> Integer.t **)
+
+let least = function
+| [] -> Integer.zero
+| x :: l0 -> fold_left Z.min l0 x
+
+(** val largest : Integer.t list -> Integer.t **)
+
+let largest = function
+| [] -> Integer.zero
+| x :: l0 -> fold_left Z.max l0 x
+
+type shares = (Integer.t * Integer.t) list
+
+type prices = (Integer.t * (shares * shares)) list
+
+(** val share : shares -> Integer.t **)
+
+let share s =
+  summed snd s
+
+(** val shares_ok :
+    Integer.t list -> (Integer.t -> bool) -> shares -> bool **)
+
+let shares_ok listed of_side s =
+  forallb (fun a ->
+    (&&) ((&&) (Z.leb Integer.zero (snd a)) (existsb (N.eqb (fst a)) listed))
+      (of_side (fst a))) s
+
+(** val point_ok :
+    Integer.t tree -> Integer.t list tree -> Integer.t -> Integer.t ->
+    (Integer.t * (shares * shares)) -> bool **)
+
+let point_ok ty tn n0 p = function
+| (i, p0) ->
+  let (u, w) = p0 in
+  let c = look Integer.zero ty i in
+  let listed = look [] tn i in
+  (&&)
+    ((&&)
+      ((&&)
+        (shares_ok listed (fun j -> negb (Z.eqb (look Integer.zero ty j) c))
+          u) (shares_ok listed (fun l -> Z.eqb (look Integer.zero ty l) c) w))
+      (Z.eqb (share u) (share w)))
+    (Z.leb (Z.mul n0 (share u)) ((fun p -> p) p))
+
+(** val weights_of :
+    Integer.t -> Integer.t -> shares -> weighted list -> weighted list **)
+
+let weights_of sign i s p =
+  fold_left (fun p0 a -> { weight = (Z.mul sign (snd a)); one = i; other =
+    (fst a) } :: p0) s p
+
+(** val weights_of_points : prices -> weighted list **)
+
+let weights_of_points a =
+  fold_left (fun p s ->
+    let (i, p0) = s in
+    let (u, w) = p0 in
+    weights_of ((fun p -> p) Integer.one) i w
+      (weights_of (Integer.neg Integer.one) i u p)) a []
+
+(** val whole_spread :
+    (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t list ->
+    Integer.t list -> Integer.t -> Integer.t **)
+
+let whole_spread whole unit0 t i i0 =
+  match t with
+  | [] -> Integer.zero
+  | _ :: _ ->
+    (match i with
+     | [] -> Integer.zero
+     | _ :: _ ->
+       Z.max Integer.zero
+         (Z.sub (Z.add ((fun p -> p) unit0) (largest (map (whole i0) t)))
+           (least (map (whole i0) i))))
+
+(** val mlsvm_value :
+    Integer.t tree -> Integer.t list tree -> Integer.t list -> Integer.t ->
+    (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> q option **)
+
+let mlsvm_value ty tn all n0 whole unit0 =
+  let missed = fun i ->
+    let c = look Integer.zero ty i in
+    let listed = look [] tn i in
+    whole_spread whole unit0
+      (filter (fun j -> Z.eqb (look Integer.zero ty j) c) listed)
+      (filter (fun j -> negb (Z.eqb (look Integer.zero ty j) c)) listed) i
+  in
+  Some { qnum = (summed missed all); qden = (Pos.mul n0 unit0) }
+
+(** val lists_ok : Integer.t -> Integer.t list list -> bool **)
+
+let lists_ok n0 lists =
+  fst
+    (fold_left (fun s l ->
+      (((&&) (fst s)
+         (forallb (fun j -> (&&) (N.ltb j n0) (negb (N.eqb j (snd s)))) l)),
+      (N.succ (snd s)))) lists (true, Integer.zero))
+
+(** val check_mlsvm :
+    (Integer.t -> Integer.t -> Integer.t) -> points -> Integer.t list ->
+    Integer.t list list -> q -> Integer.t -> prices -> factor -> metric ->
+    (q * q) option **)
+
+let check_mlsvm div x y lists lam p a f m =
+  let n0 = count x.rows in
+  let ty = table y in
+  let tn = table lists in
+  let all = numbers x.rows in
+  if (&&)
+       ((&&)
+         ((&&)
+           ((&&) ((&&) (Z.ltb Integer.zero n0) (Z.eqb (count y) n0))
+             (Z.eqb (count lists) n0)) (lists_ok (Z.to_N n0) lists))
+         (within N.eqb fst a all)) (forallb (point_ok ty tn n0 p) a)
+  then check div x
+         (qmult lam { qnum = ((fun p -> p) Integer.one); qden =
+           ((fun p -> Integer.shift_left p 1) Integer.one) }) { qnum =
+         (summed (fun s -> share (fst (snd s))) a); qden = p }
+         (weights_of_points a) p f m (mlsvm_value ty tn all (Z.to_pos n0))
+  else None
+
+(** val made_pairs : Integer.t list -> bool -> pair list **)
+
+let made_pairs y alike =
+  let t = table y in
+  let all = numbers y in
+  gathered (fun i ->
+    let c = look Integer.zero t i in
+    gathered (fun j ->
+      if (&&) (N.ltb i j) (eqb (Z.eqb c (look Integer.zero t j)) alike)
+      then (i, j) :: []
+      else []) all) all
+
+(** val within_budget : points -> pair list -> metric -> metric **)
+
+let within_budget x similar m =
+  let t = triangle_of m in
+  let whole = whole_distance (images t x.rows) in
+  let spent = summed (fun s -> whole (fst s) (snd s)) similar in
+  if Z.leb spent ((fun p -> p) (Pos.mul (Pos.mul x.over x.over) (over_of m)))
+  then m
+  else Given ((times ((fun p -> p) (Pos.mul x.over x.over)) t),
+         (Z.to_pos spent))
+
+(** val same_pair : pair -> pair -> bool **)
+
+let same_pair s t =
+  (&&) (N.eqb (fst s) (fst t)) (N.eqb (snd s) (snd t))
+
+(** val weights_of_pairs :
+    Integer.t -> pair list -> weighted list -> weighted list **)
+
+let weights_of_pairs c pairs p =
+  fold_left (fun p0 s -> { weight = c; one = (fst s); other =
+    (snd s) } :: p0) pairs p
+
+(** val weights_of_least :
+    Integer.t -> (pair * Integer.t) list -> weighted list -> weighted list **)
+
+let weights_of_least c q0 p =
+  fold_left (fun p0 s -> { weight = (Z.opp (Z.mul c (snd s))); one =
+    (fst (fst s)); other = (snd (fst s)) } :: p0) q0 p
+
+(** val least_value :
+    pair list -> pair list -> (Integer.t -> Integer.t -> Integer.t) ->
+    Integer.t -> q option **)
+
+let least_value similar dissimilar whole unit0 =
+  if Z.leb (summed (fun s -> whole (fst s) (snd s)) similar) ((fun p -> p)
+       unit0)
+  then (match dissimilar with
+        | [] -> None
+        | s :: rest ->
+          Some
+            (qopp { qnum =
+              (fold_left (fun b s0 -> Z.min b (whole (fst s0) (snd s0))) rest
+                (whole (fst s) (snd s))); qden = unit0 }))
+  else None
+
+(** val check_dml_eig :
+    (Integer.t -> Integer.t -> Integer.t) -> points -> pair list -> pair list
+    -> q -> Integer.t -> (pair * Integer.t) list -> factor -> metric ->
+    (q * q) option **)
+
+let check_dml_eig div x similar dissimilar mu p q0 f m =
+  if (&&)
+       ((&&)
+         ((&&) (Z.leb Integer.zero mu.qnum)
+           (within same_pair fst q0 dissimilar))
+         (forallb (fun s -> Z.leb Integer.zero (snd s)) q0))
+       (Z.eqb (summed snd q0) ((fun p -> p) p))
+  then let p0 =
+         weights_of_pairs (Z.mul mu.qnum ((fun p -> p) p)) similar
+           (weights_of_least ((fun p -> p) mu.qden) q0 [])
+       in
+       check div x { qnum = Integer.zero; qden = Integer.one } (qopp mu) p0
+         (Pos.mul p mu.qden) f m (least_value similar dissimilar)
+  else None
+
+(** val check_dml_eig_labels :
+    (Integer.t -> Integer.t -> Integer.t) -> points -> Integer.t list -> q ->
+    Integer.t -> (pair * Integer.t) list -> factor -> metric -> (q * q) option **)
+
+let check_dml_eig_labels div x y mu p q0 f m =
+  check_dml_eig div x (made_pairs y true) (made_pairs y false) mu p q0 f m
+
+(** val weighted_squares :
+    row tree -> Integer.t tree -> Integer.t list -> triangle **)
+
+let weighted_squares t tw l =
+  fold_left (fun t0 k ->
+    add_square (look Integer.zero tw k) (look [] t k) t0) l []
+
+(** val whole_form : triangle -> row -> Integer.t **)
+
+let whole_form t b =
+  dot b (image t b)
+
+(** val combination : row list -> Integer.t list -> triangle **)
+
+let combination b ws =
+  weighted_squares (table b) (table ws) (numbers b)
+
+(** val gains_ok :
+    nat -> q -> triangle -> Integer.t -> row list -> Integer.t -> triangle ->
+    Integer.t -> bool **)
+
+let gains_ok d beta z0 per b over0 n0 r =
+  forallb (fun b0 ->
+    (&&) (Nat.eqb (length b0) d)
+      (Z.leb Integer.zero
+        (Z.add
+          (Z.mul beta.qnum
+            (Z.mul (Z.mul ((fun p -> p) per) ((fun p -> p) r))
+              (Z.mul ((fun p -> p) over0) ((fun p -> p) over0))))
+          (Z.mul ((fun p -> p) beta.qden)
+            (Z.add (Z.mul ((fun p -> p) r) (whole_form z0 b0))
+              (Z.mul ((fun p -> p) per) (whole_form n0 b0))))))) b
+
+(** val check_combination :
+    points -> q -> q -> row list -> Integer.t -> margin_loss -> triplet list
+    -> Integer.t -> (triplet * Integer.t) list -> Integer.t list -> Integer.t
+    -> Integer.t list -> Integer.t -> (q * q) option **)
+
+let check_combination x h beta b over_B l l0 p prices0 zs q0 ws v =
+  let d = x.features in
+  let m = combination b ws in
+  let over_M = Pos.mul v (Pos.mul over_B over_B) in
+  let n0 =
+    if qle_bool h { qnum = Integer.zero; qden = Integer.one }
+    then []
+    else combination b zs
+  in
+  let over_N = Pos.mul q0 (Pos.mul over_B over_B) in
+  let per = Pos.mul p (Pos.mul x.over x.over) in
+  let tw = table ws in
+  if (&&)
+       ((&&)
+         ((&&)
+           ((&&)
+             ((&&)
+               ((&&)
+                 ((&&) ((&&) (short x) (loss_ok l))
+                   (within same_triplet fst prices0 l0))
+                 (forallb (fun s -> price_ok l p (snd s)) prices0))
+               (qle_bool { qnum = Integer.zero; qden = Integer.one } h))
+             (forallb (fun w -> Z.leb Integer.zero w) ws)) (fits d m))
+         (fits d n0))
+       (gains_ok d beta
+         (squares (table x.rows)
+           (weights_of_prices { qnum = Integer.zero; qden = Integer.one }
+             prices0)) per b over_B n0 over_N)
+  then let k = { qnum = (summed (fun s -> price_term l p (snd s)) prices0);
+         qden = (price_over l p) }
+       in
+       let paid0 =
+         if qle_bool h { qnum = Integer.zero; qden = Integer.one }
+         then { qnum = Integer.zero; qden = Integer.one }
+         else qdiv { qnum = (norm n0); qden = (Pos.mul over_N over_N) }
+                (qmult { qnum = ((fun p -> p)
+                  ((fun p -> Integer.shift_left p 1)
+                  ((fun p -> Integer.shift_left p 1) Integer.one))); qden =
+                  Integer.one } h)
+       in
+       (match triplet_value { qnum = Integer.zero; qden = Integer.one } [] l
+                l0 (whole_distance (images m x.rows))
+                (Pos.mul (Pos.mul x.over x.over) over_M) with
+        | Some value ->
+          Some ((qminus k paid0),
+            (qplus
+              (qplus
+                (qmult h { qnum = (norm m); qden = (Pos.mul over_M over_M) })
+                (qmult beta { qnum =
+                  (summed (look Integer.zero tw) (numbers b)); qden = v }))
+              value))
+        | None -> None)
+  else None
+
+(** val check_schultz_joachims :
+    points -> q -> row list -> Integer.t -> triplet list -> Integer.t ->
+    (triplet * Integer.t) list -> Integer.t list -> Integer.t -> Integer.t
+    list -> Integer.t -> (q * q) option **)
+
+let check_schultz_joachims x c b over_B l p prices0 zs q0 ws v =
+  check_combination x { qnum = ((fun p -> p) Integer.one); qden =
+    ((fun p -> Integer.shift_left p 1) Integer.one) } { qnum = Integer.zero;
+    qden = Integer.one } b over_B (Hinge c) l p prices0 zs q0 ws v
+
+(** val check_scml :
+    points -> q -> row list -> Integer.t -> triplet list -> Integer.t ->
+    (triplet * Integer.t) list -> Integer.t list -> Integer.t -> (q * q)
+    option **)
+
+let check_scml x beta b over_B l p prices0 ws v =
+  let n0 = count l in
+  if Z.ltb Integer.zero n0
+  then check_combination x { qnum = Integer.zero; qden = Integer.one } beta b
+         over_B (Hinge { qnum = ((fun p -> p) Integer.one); qden =
+         (Z.to_pos n0) }) l p prices0 [] Integer.one ws v
+  else None

@@ -1,0 +1,408 @@
+
+val negb : bool -> bool
+
+type nat =
+| O
+| S of nat
+
+val fst : ('a1 * 'a2) -> 'a1
+
+val snd : ('a1 * 'a2) -> 'a2
+
+val length : 'a1 list -> nat
+
+type comparison =
+| Eq
+| Lt
+| Gt
+
+val compOpp : comparison -> comparison
+
+val eqb : bool -> bool -> bool
+
+module Nat :
+ sig
+  val eqb : nat -> nat -> bool
+
+  val leb : nat -> nat -> bool
+ end
+
+module Pos :
+ sig
+  val succ : Integer.t -> Integer.t
+
+  val add : Integer.t -> Integer.t -> Integer.t
+
+  val add_carry : Integer.t -> Integer.t -> Integer.t
+
+  val pred_double : Integer.t -> Integer.t
+
+  val mul : Integer.t -> Integer.t -> Integer.t
+
+  val compare_cont : comparison -> Integer.t -> Integer.t -> comparison
+
+  val compare : Integer.t -> Integer.t -> comparison
+
+  val eqb : Integer.t -> Integer.t -> bool
+
+  val eq_dec : Integer.t -> Integer.t -> bool
+ end
+
+module N :
+ sig
+  val succ : Integer.t -> Integer.t
+
+  val succ_pos : Integer.t -> Integer.t
+
+  val compare : Integer.t -> Integer.t -> comparison
+
+  val eqb : Integer.t -> Integer.t -> bool
+
+  val ltb : Integer.t -> Integer.t -> bool
+ end
+
+module Z :
+ sig
+  val double : Integer.t -> Integer.t
+
+  val succ_double : Integer.t -> Integer.t
+
+  val pred_double : Integer.t -> Integer.t
+
+  val pos_sub : Integer.t -> Integer.t -> Integer.t
+
+  val add : Integer.t -> Integer.t -> Integer.t
+
+  val opp : Integer.t -> Integer.t
+
+  val sub : Integer.t -> Integer.t -> Integer.t
+
+  val mul : Integer.t -> Integer.t -> Integer.t
+
+  val compare : Integer.t -> Integer.t -> comparison
+
+  val leb : Integer.t -> Integer.t -> bool
+
+  val ltb : Integer.t -> Integer.t -> bool
+
+  val eqb : Integer.t -> Integer.t -> bool
+
+  val max : Integer.t -> Integer.t -> Integer.t
+
+  val min : Integer.t -> Integer.t -> Integer.t
+
+  val abs : Integer.t -> Integer.t
+
+  val to_N : Integer.t -> Integer.t
+
+  val to_pos : Integer.t -> Integer.t
+
+  val eq_dec : Integer.t -> Integer.t -> bool
+ end
+
+val zeq_bool : Integer.t -> Integer.t -> bool
+
+val hd : 'a1 -> 'a1 list -> 'a1
+
+val tl : 'a1 list -> 'a1 list
+
+val rev_append : 'a1 list -> 'a1 list -> 'a1 list
+
+val list_eq_dec : ('a1 -> 'a1 -> bool) -> 'a1 list -> 'a1 list -> bool
+
+val map : ('a1 -> 'a2) -> 'a1 list -> 'a2 list
+
+val fold_left : ('a1 -> 'a2 -> 'a1) -> 'a2 list -> 'a1 -> 'a1
+
+val existsb : ('a1 -> bool) -> 'a1 list -> bool
+
+val forallb : ('a1 -> bool) -> 'a1 list -> bool
+
+val filter : ('a1 -> bool) -> 'a1 list -> 'a1 list
+
+type q = { qnum : Integer.t; qden : Integer.t }
+
+val qeq_bool : q -> q -> bool
+
+val qle_bool : q -> q -> bool
+
+val qplus : q -> q -> q
+
+val qmult : q -> q -> q
+
+val qopp : q -> q
+
+val qminus : q -> q -> q
+
+val qinv : q -> q
+
+val qdiv : q -> q -> q
+
+type row = Integer.t list
+
+type triangle = row list
+
+type points = { features : nat; over : Integer.t; rows : row list }
+
+val addmul : Integer.t -> row -> row -> row
+
+val minus : row -> row -> row
+
+val dot : row -> row -> Integer.t
+
+val add_square : Integer.t -> row -> triangle -> triangle
+
+val times : Integer.t -> triangle -> triangle
+
+val fits : nat -> triangle -> bool
+
+val norm : triangle -> Integer.t
+
+val same : triangle -> triangle -> bool
+
+val divided :
+  (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> triangle ->
+  triangle * Integer.t
+
+val eliminated :
+  (Integer.t -> Integer.t -> Integer.t) -> nat -> Integer.t -> triangle ->
+  bool
+
+val less_diagonal : row -> triangle -> triangle
+
+val dominant : nat -> triangle -> bool
+
+val psd_shown :
+  (Integer.t -> Integer.t -> Integer.t) -> nat -> triangle -> bool
+
+type 'v tree =
+| Leaf
+| Node of 'v tree * 'v option * 'v tree
+
+val find : 'a1 tree -> Integer.t -> 'a1 option
+
+val put : 'a1 tree -> Integer.t -> 'a1 -> 'a1 tree
+
+val table : 'a1 list -> 'a1 tree
+
+val look : 'a1 -> 'a1 tree -> Integer.t -> 'a1
+
+val summed : ('a1 -> Integer.t) -> 'a1 list -> Integer.t
+
+val image : triangle -> row -> row
+
+type pair_ = row * row
+
+val images : triangle -> row list -> pair_ tree
+
+val whole_distance : pair_ tree -> Integer.t -> Integer.t -> Integer.t
+
+val short : points -> bool
+
+type weighted = { weight : Integer.t; one : Integer.t; other : Integer.t }
+
+val squares : row tree -> weighted list -> triangle
+
+type metric =
+| Given of triangle * Integer.t
+| Square of row list * Integer.t
+
+val of_vectors : Integer.t -> row list -> triangle -> triangle
+
+val triangle_of : metric -> triangle
+
+val over_of : metric -> Integer.t
+
+val metric_shown :
+  (Integer.t -> Integer.t -> Integer.t) -> nat -> metric -> bool
+
+val norm_of : q -> metric -> q
+
+type factor = { vectors : row list; beneath : Integer.t; paid : bool }
+
+val below :
+  (Integer.t -> Integer.t -> Integer.t) -> points -> q -> weighted list ->
+  Integer.t -> factor -> q option
+
+val check :
+  (Integer.t -> Integer.t -> Integer.t) -> points -> q -> q -> weighted list
+  -> Integer.t -> factor -> metric -> ((Integer.t -> Integer.t -> Integer.t)
+  -> Integer.t -> q option) -> (q * q) option
+
+type margin_loss =
+| Hinge of q
+| Squared of q
+| Smoothed of q
+
+val count : 'a1 list -> Integer.t
+
+val numbers : 'a1 list -> Integer.t list
+
+val gathered : ('a1 -> 'a2 list) -> 'a1 list -> 'a2 list
+
+val within :
+  ('a1 -> 'a1 -> bool) -> ('a2 -> 'a1) -> 'a2 list -> 'a1 list -> bool
+
+val whole_missed : Integer.t -> Integer.t -> Integer.t
+
+val loss_ok : margin_loss -> bool
+
+val loss_term : margin_loss -> Integer.t -> Integer.t -> Integer.t
+
+val loss_over : margin_loss -> Integer.t -> Integer.t
+
+val price_ok : margin_loss -> Integer.t -> Integer.t -> bool
+
+val price_term : margin_loss -> Integer.t -> Integer.t -> Integer.t
+
+val price_over : margin_loss -> Integer.t -> Integer.t
+
+type pair = Integer.t * Integer.t
+
+type triplet = (Integer.t * Integer.t) * Integer.t
+
+val same_triplet : triplet -> triplet -> bool
+
+val weights_of_targets :
+  q -> Integer.t -> pair list -> weighted list -> weighted list
+
+val weights_of_prices : q -> (triplet * Integer.t) list -> weighted list
+
+val triplet_value :
+  q -> pair list -> margin_loss -> triplet list -> (Integer.t -> Integer.t ->
+  Integer.t) -> Integer.t -> q option
+
+val check_triplets :
+  (Integer.t -> Integer.t -> Integer.t) -> points -> q -> q -> pair list ->
+  margin_loss -> triplet list -> Integer.t -> (triplet * Integer.t) list ->
+  factor -> metric -> (q * q) option
+
+val rtml_loss : q -> margin_loss
+
+val check_lmnn :
+  (Integer.t -> Integer.t -> Integer.t) -> points -> q -> pair list ->
+  triplet list -> Integer.t -> (triplet * Integer.t) list -> factor -> metric
+  -> (q * q) option
+
+val check_lmnn_squared :
+  (Integer.t -> Integer.t -> Integer.t) -> points -> q -> pair list ->
+  triplet list -> Integer.t -> (triplet * Integer.t) list -> factor -> metric
+  -> (q * q) option
+
+val check_frobmetric :
+  (Integer.t -> Integer.t -> Integer.t) -> points -> q -> triplet list ->
+  Integer.t -> (triplet * Integer.t) list -> factor -> metric -> (q * q)
+  option
+
+val check_rtml :
+  (Integer.t -> Integer.t -> Integer.t) -> points -> q -> q -> triplet list
+  -> Integer.t -> (triplet * Integer.t) list -> factor -> metric -> (q * q)
+  option
+
+val made_targets : Integer.t list list -> pair list
+
+val made_triplets : Integer.t list -> Integer.t list list -> triplet list
+
+val before_pair : pair -> pair -> bool
+
+val starts : triplet list -> pair list
+
+val falling : pair list -> bool
+
+val targets_in_order : triplet list -> pair list option
+
+val check_lmnn_labels :
+  (Integer.t -> Integer.t -> Integer.t) -> points -> bool -> q -> Integer.t
+  list -> Integer.t list list -> Integer.t -> (triplet * Integer.t) list ->
+  factor -> metric -> (q * q) option
+
+val check_lmnn_triplets :
+  (Integer.t -> Integer.t -> Integer.t) -> points -> bool -> q -> triplet
+  list -> Integer.t -> (triplet * Integer.t) list -> factor -> metric ->
+  (q * q) option
+
+val least : Integer.t list -> Integer.t
+
+val largest : Integer.t list -> Integer.t
+
+type shares = (Integer.t * Integer.t) list
+
+type prices = (Integer.t * (shares * shares)) list
+
+val share : shares -> Integer.t
+
+val shares_ok : Integer.t list -> (Integer.t -> bool) -> shares -> bool
+
+val point_ok :
+  Integer.t tree -> Integer.t list tree -> Integer.t -> Integer.t ->
+  (Integer.t * (shares * shares)) -> bool
+
+val weights_of :
+  Integer.t -> Integer.t -> shares -> weighted list -> weighted list
+
+val weights_of_points : prices -> weighted list
+
+val whole_spread :
+  (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t list ->
+  Integer.t list -> Integer.t -> Integer.t
+
+val mlsvm_value :
+  Integer.t tree -> Integer.t list tree -> Integer.t list -> Integer.t ->
+  (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> q option
+
+val lists_ok : Integer.t -> Integer.t list list -> bool
+
+val check_mlsvm :
+  (Integer.t -> Integer.t -> Integer.t) -> points -> Integer.t list ->
+  Integer.t list list -> q -> Integer.t -> prices -> factor -> metric ->
+  (q * q) option
+
+val made_pairs : Integer.t list -> bool -> pair list
+
+val within_budget : points -> pair list -> metric -> metric
+
+val same_pair : pair -> pair -> bool
+
+val weights_of_pairs :
+  Integer.t -> pair list -> weighted list -> weighted list
+
+val weights_of_least :
+  Integer.t -> (pair * Integer.t) list -> weighted list -> weighted list
+
+val least_value :
+  pair list -> pair list -> (Integer.t -> Integer.t -> Integer.t) ->
+  Integer.t -> q option
+
+val check_dml_eig :
+  (Integer.t -> Integer.t -> Integer.t) -> points -> pair list -> pair list
+  -> q -> Integer.t -> (pair * Integer.t) list -> factor -> metric -> (q * q)
+  option
+
+val check_dml_eig_labels :
+  (Integer.t -> Integer.t -> Integer.t) -> points -> Integer.t list -> q ->
+  Integer.t -> (pair * Integer.t) list -> factor -> metric -> (q * q) option
+
+val weighted_squares :
+  row tree -> Integer.t tree -> Integer.t list -> triangle
+
+val whole_form : triangle -> row -> Integer.t
+
+val combination : row list -> Integer.t list -> triangle
+
+val gains_ok :
+  nat -> q -> triangle -> Integer.t -> row list -> Integer.t -> triangle ->
+  Integer.t -> bool
+
+val check_combination :
+  points -> q -> q -> row list -> Integer.t -> margin_loss -> triplet list ->
+  Integer.t -> (triplet * Integer.t) list -> Integer.t list -> Integer.t ->
+  Integer.t list -> Integer.t -> (q * q) option
+
+val check_schultz_joachims :
+  points -> q -> row list -> Integer.t -> triplet list -> Integer.t ->
+  (triplet * Integer.t) list -> Integer.t list -> Integer.t -> Integer.t list
+  -> Integer.t -> (q * q) option
+
+val check_scml :
+  points -> q -> row list -> Integer.t -> triplet list -> Integer.t ->
+  (triplet * Integer.t) list -> Integer.t list -> Integer.t -> (q * q) option

@@ -1,0 +1,208 @@
+"""Files that were tampered with: none is proved wrongly, and none ends the checker in another way than it should.
+
+What is still proved must be what twin.py proves, in fractions, of the tampered problem: twin.py shares nothing with the
+checker. What twin.py refuses must be rejected.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cvxml
+from cvxml.oracle.side import PRICES
+from tests.instances import random_data
+from validation.verified import twin
+from validation.verified.built import run, saved
+from validation.verified.test_verified import PARAMS
+
+HUGE = 10**400
+VALUES: tuple[Any, ...] = (
+    None,
+    True,
+    -1,
+    0,
+    1,
+    2,
+    0.5,
+    -0.25,
+    1e300,
+    1e-300,
+    5e-324,
+    HUGE,
+    "",
+    "0x1",
+    "-0x1",
+    "0x",
+    "0xg",
+    [],
+    [[]],
+    {},
+    [1, 2],
+)
+
+
+def files(method: str, folder: Path) -> tuple[bytes, bytes]:
+    """Of a small solution, without what no theorem reads."""
+    X, y = random_data(5, n=9, d=2, classes=2)
+    k = {} if method == "dml_eig" else {"n_neighbors": 4 if method == "mlsvm" else 1}
+    file, side = saved(cvxml.solve(method, np.round(X, 1), y, **PARAMS.get(method, {}), **k), folder)
+    content = json.loads(file.read_text())
+    for name in ("dual", "notes", "solver", "status", "n_iter"):
+        del content[name]
+    return json.dumps(content).encode(), side.read_bytes()
+
+
+def judged(file: bytes, side: bytes, folder: Path) -> bool:
+    """True if it is proved, and then as the twin has it."""
+    paths = folder / "file.json", folder / "side.json"
+    for path, text in zip(paths, (file, side), strict=True):
+        path.write_bytes(text)
+    said = run(*paths)
+    try:
+        expected = twin.interval(twin.read(file), twin.read(side))
+    except ValueError:
+        assert not said.proved, said
+        return False
+    if said.proved:
+        assert said.interval == expected
+    return said.proved
+
+
+def places(content: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Where something is: of a list the first, the second and the last."""
+    if at:
+        yield at
+    if isinstance(content, dict):
+        keys = list(content)
+    elif isinstance(content, list):
+        keys = sorted({0, 1, len(content) - 1} & set(range(len(content))))
+    else:
+        return
+    for key in keys:
+        yield from places(content[key], (*at, key))
+
+
+def changed(content: Any, at: tuple[Any, ...]) -> Iterator[Any]:
+    """The content without what is there, with it twice where it is in a list, and with other values in its place."""
+
+    def edit() -> tuple[Any, Any]:
+        whole = copy.deepcopy(content)
+        part = whole
+        for key in at[:-1]:
+            part = part[key]
+        return whole, part
+
+    whole, part = edit()
+    del part[at[-1]]
+    yield whole
+    whole, part = edit()
+    if isinstance(part, list):
+        part.insert(at[-1], copy.deepcopy(part[at[-1]]))
+        yield whole
+    for value in VALUES:
+        whole, part = edit()
+        if isinstance(part[at[-1]], float) and value == 1e-300:
+            value = part[at[-1]] * (1 + 2.0**-52)  # the next number
+        part[at[-1]] = value
+        yield whole
+
+
+@pytest.mark.parametrize("method", [*PRICES])
+@pytest.mark.parametrize("which", [0, 1])
+@pytest.mark.slow
+def test_every_field_one_at_a_time(method: str, which: int, tmp_path: Path) -> None:
+    both = files(method, tmp_path)
+    assert judged(*both, tmp_path)
+    content, tried = json.loads(both[which]), 0
+    for at in places(content):
+        for other in changed(content, at):
+            texts = list(both)
+            texts[which] = json.dumps(other).encode()
+            judged(texts[0], texts[1], tmp_path)
+            tried += 1
+    assert tried > 300
+
+
+def flips(method: str, count: int, seed: int, folder: Path) -> int:
+    """Some single bits, of either file; how many are still proved."""
+    both, rng = files(method, folder), np.random.default_rng(seed)
+    proved = 0
+    for _ in range(count):
+        which = int(rng.integers(2))
+        text = bytearray(both[which])
+        text[rng.integers(len(text))] ^= 1 << int(rng.integers(8))
+        texts = list(both)
+        texts[which] = bytes(text)
+        proved += judged(texts[0], texts[1], folder)
+    return proved
+
+
+@pytest.mark.parametrize("method", [*PRICES])
+def test_a_bit_here_and_there(method: str, tmp_path: Path) -> None:
+    assert flips(method, 15, 0, tmp_path) < 15
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", [*PRICES])
+def test_a_thousand_bits(method: str, tmp_path: Path) -> None:
+    assert flips(method, 1000, 1, tmp_path) < 1000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"",
+        b"\x00\xff\xfe" * 1000,
+        b"PK\x03\x04",
+        b"[" * 10**6,
+        b'{"a":' * 10**6,
+        b"1" * 10**6,
+        b"null",
+        b"[]",
+        b"{}",
+        b'{"format": "cvxml-solution"',
+        b'{"format": "cvxml-solution", "version": 1, "method": "itml"}',
+        b'"' + b"\\u" * 1000,
+        b'{"X": NaN}',
+    ],
+    ids=lambda text: repr(text[:12]),
+)
+def test_what_is_no_file_is_rejected(text: bytes, tmp_path: Path) -> None:
+    file, side = files("lmnn", tmp_path)
+    assert not judged(text, side, tmp_path)
+    assert not judged(file, text, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "value", ["NaN", "Infinity", "-Infinity", "1e999", "01", "+1", ".5", "1.", "0x1", "1e"]
+)
+def test_what_is_no_number_of_json_is_rejected(value: str, tmp_path: Path) -> None:
+    file, side = files("lmnn", tmp_path)
+    content = json.loads(file)
+    content["X"][0][0] = "here"
+    assert not judged(json.dumps(content).replace('"here"', value).encode(), side, tmp_path)
+
+
+def test_a_field_twice_is_rejected(tmp_path: Path) -> None:
+    file, side = files("lmnn", tmp_path)
+    for text in (b'{"X": [[0.0]], ', b'{"\\u0058": [[0.0]], '):
+        assert not judged(text + file[1:], side, tmp_path)
+
+
+def test_a_file_that_is_not_there_is_rejected(tmp_path: Path) -> None:
+    assert not run(tmp_path / "none.json", tmp_path / "none.json").proved
+    assert not run(tmp_path, tmp_path).proved
+
+
+def test_a_file_of_arrays_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    X, y = random_data(5, n=9, d=2, classes=2)
+    cvxml.solve("lmnn", X, y, n_neighbors=1).save(tmp_path / "solution.npz")
+    said = run(tmp_path / "solution.npz", tmp_path / "solution.npz")
+    assert said.reason.endswith("is a .npz file; save the solution as .json")

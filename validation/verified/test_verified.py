@@ -1,0 +1,256 @@
+"""The verified checker proves the interval of exact mode, to the last digit, and nothing else.
+
+It is built from the committed OCaml; where there is no OCaml or no zarith these tests skip, and say so.
+"""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cvxml
+from cvxml.cli.main import run as command
+from cvxml.core.result import load
+from cvxml.oracle.cases import load_cases
+from cvxml.oracle.saved import recertify
+from cvxml.oracle.side import PRICES, side
+from tests.instances import objective_of, random_data, real_data
+from validation.verified import twin
+from validation.verified.built import run, saved
+
+CASES = {case.id: case for case in load_cases() if case.formula in PRICES}
+# whose metric is a combination of vectors, and is judged by its weights
+COMBINATIONS = ("schultz_joachims", "scml")
+PARAMS: dict[str, dict[str, Any]] = {"mlsvm": {"lam": 0.1}}
+
+
+def same_as_exact(solution: cvxml.Solution, folder: Path) -> None:
+    """The interval is that of exact mode."""
+    file, beside = saved(solution, folder)
+    found, exact = run(file, beside), recertify(load(file), 1e-3, exact=True).exact
+    assert found.proved, found.reason
+    assert exact is not None
+    assert found.interval == (exact.lower_bound, exact.objective)
+
+
+@pytest.mark.quick(8)
+@pytest.mark.parametrize("name", CASES)
+def test_golden_cases_have_the_interval_of_exact_mode(name: str, tmp_path: Path) -> None:
+    case = CASES[name]
+    same_as_exact(cvxml.solve(case.formula, case.X, case.y, **case.params), tmp_path)
+
+
+@pytest.mark.quick(6)
+@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("method", PRICES)
+def test_random_instances_have_the_interval_of_exact_mode(method: str, seed: int, tmp_path: Path) -> None:
+    d = 2 + seed % 4
+    X, y = random_data(seed, n=18, d=d, classes=2 + seed % 2)
+    if seed % 3 == 0:  # a feature that others name, and one that is the same everywhere
+        X = np.column_stack([np.round(X * 8) / 8, np.round(X[:, 0] * 8) / 4, np.ones(len(X))])
+    k = {} if method == "dml_eig" else {"n_neighbors": 4 if method == "mlsvm" else 1 + seed % 2}
+    same_as_exact(cvxml.solve(method, X, y, **PARAMS.get(method, {}), **k), tmp_path)
+
+
+VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "a hinge that is not smoothed": ("rtml", {"width": 0.0}),
+    "columns that are given": ("schultz_joachims", {"A": [[1, 0, 1], [0, 1, 1], [0, 0, 1], [1, 1, 0.25]]}),
+    "triplets in no order": (
+        "lmnn",
+        {"triplets": [[20, 19, 2], [0, 2, 21], [0, 1, 20], [3, 1, 12], [0, 1, 9]]},
+    ),
+    "pairs in no order": (
+        "dml_eig",
+        {"pairs": {"similar": [[3, 2], [0, 1], [5, 9], [7, 1], [4, 8]], "dissimilar": [[14, 2], [1, 13]]}},
+    ),
+    "neighbours of each class": ("mlsvm", {"neighborhood": "per-class"}),
+    "a weight that keeps the metric small": ("mlsvm", {"lam": 1e3}),
+}
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_variants_have_the_interval_of_exact_mode(name: str, tmp_path: Path) -> None:
+    method, params = VARIANTS[name]
+    X, y = real_data("iris", 25)
+    same_as_exact(cvxml.solve(method, X, y, **params), tmp_path)
+
+
+def test_pairs_of_many_points_that_are_not_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cvxml.core.pairs.MANY", 10)
+    X, y = real_data("iris", 25)
+    same_as_exact(cvxml.solve("dml_eig", X, y), tmp_path)
+
+
+@pytest.mark.parametrize("method", PRICES)
+def test_many_thousand_times_smaller_and_larger_units(method: str, tmp_path: Path) -> None:
+    X, y = random_data(3, n=15, d=3, classes=2)
+    of_a_norm = method in ("frobmetric", "rtml", "schultz_joachims", "scml")
+    units = np.full(3, 0.01) if of_a_norm else np.array([1e-3, 1.0, 1e3])
+    same_as_exact(cvxml.solve(method, X * units, y, **PARAMS.get(method, {})), tmp_path)
+
+
+def edited(method: str, folder: Path) -> tuple[Path, Path, Any, Any]:
+    """The files of a solution of some flowers, and their content."""
+    X, y = real_data("iris", 30)
+    file, beside = saved(cvxml.solve(method, X, y, **PARAMS.get(method, {})), folder)
+    return file, beside, json.loads(file.read_text()), json.loads(beside.read_text())
+
+
+def prices_of(method: str, content: Any) -> list[Any]:
+    """Where the prices are, each a list that ends with it."""
+    if method == "mlsvm":
+        return [share for _, u, w in content["prices"] for share in (*u, *w)]
+    return list(content["prices"])
+
+
+@pytest.mark.parametrize("method", PRICES)
+def test_a_negative_price_is_rejected(method: str, tmp_path: Path) -> None:
+    file, beside, _, content = edited(method, tmp_path)
+    prices_of(method, content)[0][-1] = "-0x1"
+    beside.write_text(json.dumps(content))
+    found = run(file, beside)
+    assert not found.proved
+    assert "negative" in found.reason
+
+
+@pytest.mark.parametrize("method", sorted({*PRICES} - {"lmnn:squared_hinge", "scml"}))  # none is at a limit
+def test_a_price_that_is_too_large_by_2_to_the_minus_80_is_rejected(method: str, tmp_path: Path) -> None:
+    file, beside, _, content = edited(method, tmp_path)
+    fine = 1 << 80
+    prices = prices_of(method, content)
+    for price in prices:
+        price[-1] = hex(int(price[-1], 16) * fine)
+    content["over"] = hex(int(content["over"], 16) * fine)
+    beside.write_text(json.dumps(content))
+    assert run(file, beside).proved
+    largest = max(prices, key=lambda price: int(price[-1], 16))
+    largest[-1] = hex(int(largest[-1], 16) + 1)
+    beside.write_text(json.dumps(content))
+    assert not run(file, beside).proved
+
+
+def test_a_point_in_its_own_list_is_rejected(tmp_path: Path) -> None:
+    file, beside, content, _ = edited("mlsvm", tmp_path)
+    content["neighbors"][4][0] = 4
+    file.write_text(json.dumps(content))
+    assert run(file, beside).reason == "REJECTED: neighbors: point 4 is in its own list"
+
+
+def test_a_target_of_another_class_is_rejected(tmp_path: Path) -> None:
+    file, beside, content, _ = edited("lmnn", tmp_path)
+    content["params"]["targets"][0][0] = len(content["y"]) - 1
+    file.write_text(json.dumps(content))
+    assert "another class" in run(file, beside).reason
+
+
+@pytest.mark.parametrize("method", sorted({*PRICES} - {*COMBINATIONS}))
+def test_what_is_slightly_below_zero_is_no_metric(method: str, tmp_path: Path) -> None:
+    file, beside, content, aside = edited(method, tmp_path)
+    content["metric"] = np.diag([1.0, 1.0, 1.0, -(2.0**-1000)]).tolist()
+    aside["root"] = None
+    file.write_text(json.dumps(content))
+    beside.write_text(json.dumps(aside))
+    assert run(file, beside).reason == "REJECTED: the metric is not positive semidefinite"
+
+
+def test_shrinking_is_not_left_out(tmp_path: Path) -> None:
+    """Prices 2^-20 of themselves larger leave the cone, or the bound would be no bound."""
+    file, beside, _, content = edited("lmnn:squared_hinge", tmp_path)
+    for price in content["prices"]:
+        price[-1] = hex(int(price[-1], 16) * (1 + (1 << 10)))
+    content["over"] = hex(int(content["over"], 16) << 10)
+    beside.write_text(json.dumps(content))
+    found = run(file, beside)
+    assert found.reason == "REJECTED: no bound is proved of these prices"
+
+
+@pytest.mark.parametrize("method", PRICES)
+def test_the_ends_hold_for_other_metrics(method: str, tmp_path: Path) -> None:
+    """The lower end is below the objective of any metric, by the package's own definition of it."""
+    X, y = real_data("iris", 30)
+    solution = cvxml.solve(method, X, y, **PARAMS.get(method, {}))
+    found = run(*saved(solution, tmp_path))
+    assert found.interval is not None
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        L = rng.normal(size=(4, 4)) * 10.0 ** rng.uniform(-3, 0) * (method not in COMBINATIONS)
+        M = L @ L.T + solution.metric * rng.uniform(0, 2)
+        there = objective_of(method, X, y, M, **PARAMS.get(method, {}))
+        if method == "dml_eig":
+            same = [(i, j) for i in range(len(y)) for j in range(i) if y[i] == y[j]]
+            there = there / max(1.0, sum((X[i] - X[j]) @ M @ (X[i] - X[j]) for i, j in same))
+        assert float(found.interval[0]) <= there * (1 + 1e-12 * np.sign(there))
+
+
+@pytest.mark.slow
+def test_a_million_triplets_and_prices(tmp_path: Path) -> None:
+    n = 1000
+    X = np.random.default_rng(1).integers(0, 64, size=(n, 3)) / 8
+    targets = [[(i + 2) % n, (i + 4) % n] for i in range(n)]
+    file, beside = tmp_path / "solution.json", tmp_path / "side.json"
+    listed = [(i, j, l) for i in range(n) for j in targets[i] for l in range(1 - i % 2, n, 2)]
+    content = {
+        "format": "cvxml-solution",
+        "version": 1,
+        "method": "lmnn",
+        "X": X.tolist(),
+        "y": [i % 2 for i in range(n)],
+        "params": {"mu": 0.5, "targets": targets},
+        "metric": (np.eye(3) / 4).tolist(),
+    }
+    prices = [[i, j, l, hex(1 + (i + j + l) % 5)] for i, j, l in listed]
+    aside = {
+        "format": "cvxml-side",
+        "version": 1,
+        "method": "lmnn",
+        "root": None,
+        "over": hex(1 << 30),
+        "prices": prices,
+        "factor": {"vectors": [], "rest": "psd"},
+    }
+    file.write_text(json.dumps(content))
+    beside.write_text(json.dumps(aside))
+    assert len(listed) == 10**6
+    D = np.rint(((X[:, None] - X[None]) ** 2).sum(axis=-1) * 64).astype(np.int64)  # in units of 1/256
+    i, j, l = np.array(listed).T
+    push = int(np.maximum(0, 256 + D[i, j] - D[i, l]).sum())
+    pull = int(sum(D[i, j] for i in range(n) for j in targets[i]))
+    found = run(file, beside).interval
+    assert found == (
+        Fraction(sum(int(price[-1], 16) for price in prices), 1 << 30),
+        Fraction(push + pull, 512),
+    )
+
+
+def test_the_command_writes_what_the_checker_reads(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, beside, _, content = edited("lmnn", tmp_path)
+    again = tmp_path / "again.json"
+    assert command(["certify", str(file), "--tol", "loose", "--side", str(again)]) == 0
+    assert json.loads(again.read_text()) == content
+    assert run(file, again) == run(file, beside)
+    assert "CERTIFIED" in capsys.readouterr().out
+
+
+def test_a_method_without_a_theorem_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    X, y = real_data("iris", 30)
+    path = tmp_path / "itml.json"
+    cvxml.solve("itml", X, y).save(path)
+    with pytest.raises(ValueError, match="the verified checker knows mlsvm, lmnn"):
+        side(load(path))
+
+
+def test_the_twin_finds_the_same(tmp_path: Path) -> None:
+    """Which is what judges tampered files (test_tampered.py)."""
+    for method in PRICES:
+        file, beside, *_ = edited(method, tmp_path)
+        assert (
+            twin.interval(twin.read(file.read_bytes()), twin.read(beside.read_bytes()))
+            == run(file, beside).interval
+        )

@@ -1,0 +1,379 @@
+"""What the checker proves, computed again in fractions: for its tests. No line is shared with it or with cvxml.
+
+`interval(file, side)` takes both documents as `read` reads them, and raises ValueError where nothing is proved. It
+checks as the page docs/verified.md says, from the definitions, and slowly.
+"""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from itertools import combinations
+from typing import Any
+
+Matrix = list[list[Fraction]]
+
+
+def require(holds: Any, why: str) -> None:
+    """Refuse unless it holds."""
+    if not holds:
+        raise ValueError(why)
+
+
+def read(text: bytes) -> Any:
+    """A JSON document; what is no JSON, or names a field twice, raises ValueError."""
+
+    def once(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        require(len({key for key, _ in items}) == len(items), "a field twice")
+        return dict(items)
+
+    def constant(name: str) -> None:
+        raise ValueError(name)
+
+    try:
+        return json.loads(text.decode("latin-1"), object_pairs_hook=once, parse_constant=constant)
+    except RecursionError as error:
+        raise ValueError("too deeply nested") from error
+
+
+def number(value: Any) -> Fraction:
+    """A double."""
+    require(isinstance(value, (int, float)) and not isinstance(value, bool), "no number")
+    found = float(value)
+    require(abs(found) < float("inf"), "not finite")
+    return Fraction(found)
+
+
+def index(value: Any, n: int) -> int:
+    """0 to n - 1."""
+    require(isinstance(value, int) and not isinstance(value, bool) and 0 <= value < n, "no index")
+    return int(value)
+
+
+def array(rows: Any, width: int | None = None) -> Matrix:
+    """Rows of doubles of one width."""
+    require(isinstance(rows, list), "no list")
+    found = [[number(value) for value in row] for row in rows]
+    require(all(len(row) == (width or len(found[0])) for row in found), "ragged")
+    return found
+
+
+def form(A: Matrix, e: list[Fraction]) -> Fraction:
+    """e^T A e"""
+    return sum(
+        (x * a * y for x, row in zip(e, A, strict=True) for a, y in zip(row, e, strict=True)), Fraction(0)
+    )
+
+
+def added(A: Matrix, c: Fraction, e: list[Fraction]) -> None:
+    """A + c e e^T, in place."""
+    for i, x in enumerate(e):
+        if x:
+            for j, y in enumerate(e):
+                A[i][j] += c * x * y
+
+
+def is_psd(A: Matrix) -> bool:
+    """By elimination, with the largest pivot first."""
+    A, left = [row[:] for row in A], set(range(len(A)))
+    while left:
+        k = max(left, key=lambda i: A[i][i])
+        if A[k][k] <= 0:
+            return all(A[i][j] == 0 for i in left for j in left)
+        left.remove(k)
+        for i in left:
+            for j in left:
+                A[i][j] -= A[i][k] * A[k][j] / A[k][k]
+    return True
+
+
+def norm(A: Matrix) -> Fraction:
+    """||A||^2"""
+    return sum((a * a for row in A for a in row), Fraction(0))
+
+
+class Problem:
+    """The points, the metric that is judged, and what a side file says of the rest."""
+
+    def __init__(self, file: Any, side: Any):
+        require(file["format"] == "cvxml-solution" and side["format"] == "cvxml-side", "formats")
+        require(file["version"] == 1 and side["version"] == 1, "versions")
+        require(file["method"] == side["method"], "methods")
+        self.file, self.params, self.side = file, file["params"], side
+        self.X = array(file["X"])
+        self.n, self.d = len(self.X), len(self.X[0])
+        self.A = array(file["metric"], self.d)
+        require(len(self.A) == self.d, "metric")
+        if "weights" not in side and side["root"] is not None:
+            vectors = array(side["root"], self.d) if side["root"] else []
+            self.A = [[Fraction(0)] * self.d for _ in range(self.d)]
+            for v in vectors:
+                added(self.A, Fraction(1), v)
+        if "weights" not in side:
+            symmetric = all(self.A[i][j] == self.A[j][i] for i in range(self.d) for j in range(i))
+            require(symmetric and is_psd(self.A), "no metric")
+        self.over = self.whole(side["over"])
+        require(self.over > 0, "over")
+        self.known: dict[tuple[int, int], Fraction] = {}
+
+    @staticmethod
+    def whole(text: Any) -> int:
+        """A number in hexadecimal."""
+        require(isinstance(text, str) and text.removeprefix("-").startswith("0x"), "no hexadecimal number")
+        require(set(text.removeprefix("-")[2:]) <= set("0123456789abcdef"), "no hexadecimal number")
+        return int(text, 16)
+
+    def price(self, text: Any) -> Fraction:
+        """At least 0."""
+        found = Fraction(self.whole(text), self.over)
+        require(found >= 0, "a negative price")
+        return found
+
+    def classes(self) -> list[int]:
+        """One a point."""
+        require(len(self.file["y"]) == self.n, "classes")
+        return [index(value, 10**18) for value in self.file["y"]]
+
+    def lists(self, rows: Any) -> list[list[int]]:
+        """Of each point some others, none twice."""
+        require(isinstance(rows, list) and len(rows) == self.n, "lists")
+        found = [[index(j, self.n) for j in row] for row in rows]
+        require(all(i not in row and len(set(row)) == len(row) for i, row in enumerate(found)), "lists")
+        return found
+
+    def triplets(self, rows: Any) -> list[tuple[int, int, int]]:
+        """i, j, l, in order."""
+        require(isinstance(rows, list), "triplets")
+        found = sorted((index(i, self.n), index(j, self.n), index(l, self.n)) for i, j, l in rows)
+        require(len(set(found)) == len(found), "a triplet twice")
+        require(all(i not in (j, l) for i, j, l in found), "a point and itself")
+        return found
+
+    def edge(self, i: int, j: int) -> list[Fraction]:
+        """x_i - x_j"""
+        return [a - b for a, b in zip(self.X[i], self.X[j], strict=True)]
+
+    def D(self, i: int, j: int) -> Fraction:
+        """The distance in the metric."""
+        if (i, j) not in self.known:
+            self.known[i, j] = form(self.A, self.edge(i, j))
+        return self.known[i, j]
+
+    def below(self, h: Fraction, weights: dict[tuple[int, int], Fraction]) -> Fraction:
+        """What h ||A||^2 + sum w D is at least, for every psd A."""
+        Z = [[Fraction(0)] * self.d for _ in range(self.d)]
+        for (i, j), w in weights.items():
+            added(Z, w, self.edge(i, j))
+        factor = self.side["factor"]
+        for v in array(factor["vectors"], self.d) if factor["vectors"] else []:
+            added(Z, Fraction(-1), v)
+        require(factor["rest"] in ("psd", "norm"), "rest")
+        if factor["rest"] == "norm":
+            require(h > 0, "no norm")
+            return -norm(Z) / (4 * h)
+        require(h >= 0 and is_psd(Z), "not psd")
+        return Fraction(0)
+
+
+def mlsvm(p: Problem) -> tuple[Fraction, Fraction]:
+    """lam/2 ||A||^2 + 1/n sum [1 + max_T D - min_I D]_+"""
+    y, lists, lam = p.classes(), p.lists(p.file["neighbors"]), number(p.params["lam"])
+    value, bound, weights = lam / 2 * norm(p.A), Fraction(0), dict[tuple[int, int], Fraction]()
+    for i, row in enumerate(lists):
+        near, far = ([j for j in row if (y[j] == y[i]) == same] for same in (True, False))
+        if near and far:
+            worst = max(p.D(i, j) for j in near) - min(p.D(i, j) for j in far)
+            value += max(Fraction(0), 1 + worst) / p.n
+    last = -1
+    for i, u, w in p.side["prices"]:
+        require(last < index(i, p.n), "order")
+        last = i
+        sums = []
+        for sign, part in ((-1, u), (1, w)):
+            sums.append(sum((p.price(a) for _, a in part), Fraction(0)))
+            for j, a in part:
+                require(index(j, p.n) in lists[i] and (y[j] == y[i]) == (sign == 1), "no neighbour")
+                weights[i, j] = weights.get((i, j), Fraction(0)) + sign * p.price(a)
+        require(sums[0] == sums[1] and sums[0] * p.n <= 1, "sums")
+        bound += sums[0]
+    return bound + p.below(lam / 2, weights), value
+
+
+def over_triplets(
+    p: Problem, h: Fraction, c: Fraction, targets: list[tuple[int, int]], triplets: Any, loss: Any, bound: Any
+) -> tuple[Fraction, Fraction]:
+    """h ||A||^2 + c sum_targets D + sum loss(D_il - D_ij)"""
+    value = h * norm(p.A) + c * sum((p.D(i, j) for i, j in targets), Fraction(0))
+    value += sum((loss(p.D(i, l) - p.D(i, j)) for i, j, l in triplets), Fraction(0))
+    weights: dict[tuple[int, int], Fraction] = {}
+
+    def more(pair: tuple[int, int], w: Fraction) -> None:
+        weights[pair] = weights.get(pair, Fraction(0)) + w
+
+    for i, j in targets:
+        more((i, j), c)
+    place, last, low = {t: k for k, t in enumerate(triplets)}, -1, Fraction(0)
+    for i, j, l, a in p.side["prices"]:
+        require((i, j, l) in place and place[i, j, l] > last, "no triplet, or out of order")
+        last, price = place[i, j, l], p.price(a)
+        low += bound(price)
+        more((i, l), -price)
+        more((i, j), price)
+    return low + p.below(h, weights), value
+
+
+def hinge(c: Fraction) -> tuple[Any, Any]:
+    """c [1 - v]_+ and its bound."""
+
+    def bound(a: Fraction) -> Fraction:
+        require(a <= c, "too large a price")
+        return a
+
+    require(c >= 0, "weight")
+    return lambda v: c * max(Fraction(0), 1 - v), bound
+
+
+def lmnn(p: Problem) -> tuple[Fraction, Fraction]:
+    """(1 - mu) sum D + mu sum hinge, or its square"""
+    mu, listed = number(p.params["mu"]), p.params.get("targets")
+    if listed is not None:
+        require(p.params.get("triplets") is None, "both")
+        y, lists = p.classes(), p.lists(listed)
+        require(all(y[j] == y[i] for i, row in enumerate(lists) for j in row), "a target of another class")
+        targets = [(i, j) for i, row in enumerate(lists) for j in row]
+        triplets = [(i, j, l) for i, j in targets for l in range(p.n) if y[l] != y[i]]
+    else:
+        triplets = p.triplets(p.params["triplets"])
+        targets = sorted({(i, j) for i, j, _ in triplets})
+    loss, bound = hinge(mu)
+    if p.file["method"] == "lmnn:squared_hinge":
+        require(mu > 0, "mu")
+        loss, bound = lambda v: mu * max(Fraction(0), 1 - v) ** 2, lambda a: a - a * a / (4 * mu)
+    return over_triplets(p, Fraction(0), 1 - mu, targets, triplets, loss, bound)
+
+
+def frobmetric(p: Problem) -> tuple[Fraction, Fraction]:
+    """1/2 ||A||^2 + C/m sum hinge"""
+    triplets = p.triplets(p.params["triplets"])
+    require(triplets, "no triplet")
+    return over_triplets(
+        p, Fraction(1, 2), Fraction(0), [], triplets, *hinge(number(p.params["C"]) / len(triplets))
+    )
+
+
+def rtml(p: Problem) -> tuple[Fraction, Fraction]:
+    """lam/2 ||A||^2 + sum smoothed hinge"""
+    lam, g = number(p.params["lam"]), number(p.params["width"])
+    require(g >= 0, "width")
+    triplets = p.triplets(p.params["triplets"])
+    loss, bound = hinge(Fraction(1))
+    if g:
+        straight, capped = loss, bound
+
+        def smooth(v: Fraction) -> Fraction:
+            missed: Fraction = straight(v)
+            return missed - g / 2 if missed >= g else missed**2 / (2 * g)
+
+        return over_triplets(
+            p, lam / 2, Fraction(0), [], triplets, smooth, lambda a: capped(a) - g / 2 * a * a
+        )
+    return over_triplets(p, lam / 2, Fraction(0), [], triplets, loss, bound)
+
+
+def dml_eig(p: Problem) -> tuple[Fraction, Fraction]:
+    """- min_D D, for sum_S D <= 1"""
+    given = p.params["pairs"]
+    if given is None:
+        y = p.classes()
+        both = list(combinations(range(p.n), 2))
+        kinds = [[(i, j) for i, j in both if (y[i] == y[j]) == same] for same in (True, False)]
+    else:
+        kinds = [
+            sorted((index(i, p.n), index(j, p.n)) for i, j in given[kind])
+            for kind in ("similar", "dissimilar")
+        ]
+        for kind in kinds:
+            require(len({frozenset(pair) for pair in kind}) == len(kind), "a pair twice")
+            require(all(i != j for i, j in kind), "a point and itself")
+    similar, dissimilar = kinds
+    require(dissimilar, "no dissimilar pair")
+    spent = sum((p.D(i, j) for i, j in similar), Fraction(0))
+    value = -min(p.D(i, j) for i, j in dissimilar) / max(Fraction(1), spent)
+    most = Fraction(p.whole(p.side["most"][0]), p.whole(p.side["most"][1]))
+    require(most >= 0 and p.whole(p.side["most"][1]) > 0, "most")
+    weights = dict.fromkeys(similar, most)
+    priced = [(i, j) for i, j, _ in p.side["prices"]]
+    require(priced == sorted(set(priced)) and set(priced) <= set(dissimilar), "pairs")
+    for i, j, a in p.side["prices"]:
+        weights[i, j] = weights.get((i, j), Fraction(0)) - p.price(a)
+    require(sum(p.price(a) for _, _, a in p.side["prices"]) == 1, "no simplex")
+    return -most + p.below(Fraction(0), weights), value
+
+
+def combination(p: Problem, B: Matrix, h: Fraction, beta: Fraction, c: Fraction) -> tuple[Fraction, Fraction]:
+    """h ||A||^2 + beta sum w + sum hinge, for A = sum w b b^T, w >= 0"""
+    require(B and all(len(b) == p.d for b in B), "vectors")
+    w = [number(value) for value in p.side["weights"]]
+    require(len(w) == len(B) and min(w) >= 0, "weights")
+    p.A = [[Fraction(0)] * p.d for _ in range(p.d)]
+    N = [[Fraction(0)] * p.d for _ in range(p.d)]
+    for share, b in zip(w, B, strict=True):
+        added(p.A, share, b)
+    if h:
+        over = p.whole(p.side["paid_over"])
+        require(over > 0, "over")
+        # what is missing counts as 0, and what is too much not at all
+        z = [Fraction(p.whole(value), over) for value in p.side["paid"]]
+        for share, b in zip(z, B, strict=False):
+            added(N, share, b)
+    triplets = p.triplets(p.params["triplets"])
+    require(triplets or p.file["method"] != "scml", "no triplet")
+    loss, bound = hinge(c / len(triplets) if p.file["method"] == "scml" else c)
+    value = h * norm(p.A) + beta * sum(w) + sum(loss(p.D(i, l) - p.D(i, j)) for i, j, l in triplets)
+    place, last, low = {t: k for k, t in enumerate(triplets)}, -1, Fraction(0)
+    G = [[Fraction(0)] * p.d for _ in range(p.d)]
+    for i, j, l, a in p.side["prices"]:
+        require((i, j, l) in place and place[i, j, l] > last, "no triplet, or out of order")
+        last, price = place[i, j, l], p.price(a)
+        low += bound(price)
+        added(G, price, p.edge(i, l))
+        added(G, -price, p.edge(i, j))
+    require(all(form(G, b) <= beta + form(N, b) for b in B), "a gain too large")
+    return low - norm(N) / 2, value
+
+
+def schultz_joachims(p: Problem) -> tuple[Fraction, Fraction]:
+    """1/2 ||A||^2 + C sum hinge, for the columns of A"""
+    if p.params["A"] is None:
+        B = [[Fraction(int(i == j)) for j in range(p.d)] for i in range(p.d)]
+    else:
+        rows = array(p.params["A"])
+        require(len(rows) == p.d, "A")
+        B = [list(column) for column in zip(*rows, strict=True)]
+    return combination(p, B, Fraction(1, 2), Fraction(0), number(p.params["C"]))
+
+
+def scml(p: Problem) -> tuple[Fraction, Fraction]:
+    """beta sum w + 1/m sum hinge"""
+    return combination(p, array(p.params["basis"], p.d), Fraction(0), number(p.params["beta"]), Fraction(1))
+
+
+METHODS = {
+    "mlsvm": mlsvm,
+    "lmnn": lmnn,
+    "lmnn:squared_hinge": lmnn,
+    "frobmetric": frobmetric,
+    "rtml": rtml,
+    "dml_eig": dml_eig,
+    "schultz_joachims": schultz_joachims,
+    "scml": scml,
+}
+
+
+def interval(file: Any, side: Any) -> tuple[Fraction, Fraction]:
+    """lower and upper end. Raises ValueError where nothing is proved."""
+    try:
+        found = METHODS[file["method"]](Problem(file, side))
+    except (KeyError, TypeError, IndexError, AttributeError, OverflowError) as error:
+        raise ValueError(str(error)) from error
+    return found
