@@ -61,11 +61,12 @@ The papers leave open what is said here. Features are as they come, without any 
 standardised): with raw features Euclid on wine begins where their axis does, at 70 %; z-scored it is above 90 %. Where
 a set is called *z-scored*, the training points of each realisation and size give means and deviations; the features of
 twonorm all have the same variance, and need none. What is left to test has another mix of classes than the set, so the
-accuracies of the classes are weighted by their shares in the whole set. waveform and twonorm are drawn anew for each realisation, 5000 and 7400 points, as many as in the IDA
-benchmark. Its waveform has two classes, one of the three against the others. Ours is the class that mixes the first and
-the third triangle: an SVM with 400 training points errs there in {FIRST} %, next to the 9.9 % known of the benchmark
-(Raetsch, Onoda, Mueller 2001), and in {SECOND} % for the class of the second and third (`looks.py`). USPS is resized by
-means of 2 x 2 pixels; ours has 708 points in its least class, so sizes end at 500, and not at 1000.
+accuracies of the classes are weighted by their shares in the whole set. waveform and twonorm are drawn anew for each
+realisation, 5000 and 7400 points, as many as in the IDA benchmark. Its waveform has two classes, one of the three
+against the others. Ours is the class that mixes the first and the third triangle: an SVM with 400 training points errs
+there in {FIRST} %, next to the 9.9 % known of the benchmark (Raetsch, Onoda, Mueller 2001), and in {SECOND} % for the
+class of the second and third (`looks.py`). USPS is resized by means of 2 x 2 pixels; ours has 708 points in its least
+class, so sizes end at 500, and not at 1000.
 
 Parameters are chosen by {FOLDS} folds of the training part of each realisation, its first {SUBSET} points at most. A
 grid goes on while only its first or only its last value is the best, as often as the preset says; what is at an edge

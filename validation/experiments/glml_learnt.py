@@ -14,7 +14,7 @@ from cvxml.core.neighbors import k_nearest
 from cvxml.family.threshold import sides
 from cvxml.family.together import Together
 from cvxml.methods import boostmetric
-from validation.experiments.glml_methods import FINAL, Found, folds, one_nn
+from validation.experiments.glml_methods import FINAL, Found, folds, nn, once, subset
 from validation.experiments.splits import some_pairs
 from validation.experiments.table1_others import CHOOSING, WEIGHTS, Choice, choose, of_lmnn
 
@@ -57,7 +57,7 @@ def learnt(
     further: how often the grid may go on; None for the closed one. ValueError where the method has no metric for these
     points: DML-eig where a maximum need not exist.
     """
-    choice = chosen(method, X, y, seed, further)
+    choice: Choice = once(chosen, method, *subset(X, y), seed, further)
     flat = spanned(method, X, y)
     fitted = solver(method, flat.X, y, seed)(choice.weight, FINAL)
     own = (choice.weight,) if further is not None or len(CLOSED[method]) > 1 else ()
@@ -65,7 +65,7 @@ def learnt(
     return {method: Found(predicted(fitted, flat, Q), gap, status, own, choice.edge)}
 
 
-def chosen(method: str, X: FloatArray, y: IntArray, seed: int, further: int | None) -> Choice:
+def chosen(method: str, X: FloatArray, y: IntArray, seed: int, further: int | None, votes: int = 1) -> Choice:
     """The parameter with the best accuracy over the folds, the first of equal ones."""
     grid, factor = OPEN[method] if further is not None else (CLOSED[method], 1.0)
     if len(grid) == 1:
@@ -79,7 +79,7 @@ def chosen(method: str, X: FloatArray, y: IntArray, seed: int, further: int | No
         wrong = 0
         for flat, solve, (Q, q) in parts:
             try:
-                wrong += int(np.sum(predicted(solve(value, CHOOSING), flat, Q) != q))
+                wrong += int(np.sum(predicted(solve(value, CHOOSING), flat, Q, votes) != q))
             except ValueError:
                 if method not in MAY_HAVE_NONE:
                     raise
@@ -89,12 +89,12 @@ def chosen(method: str, X: FloatArray, y: IntArray, seed: int, further: int | No
     return choose(errors_at, grid, factor, further or 0)["1"]
 
 
-def predicted(fitted: Any, flat: Flat, Q: FloatArray) -> IntArray:
-    """Classes (q,) of the nearest training points, by the one metric or by each query's own."""
+def predicted(fitted: Any, flat: Flat, Q: FloatArray, votes: int = 1) -> IntArray:
+    """Classes (q,) by a vote of the nearest training points, by the one metric or by each query's own."""
     if isinstance(fitted, cvxml.PLML):
-        own: IntArray = fitted.predict(flat.of(Q))
+        own: IntArray = fitted.set_params(n_votes=votes).predict(flat.of(Q))
         return own
-    return one_nn(fitted.transform(flat.X), flat.y, fitted.transform(flat.of(Q)))
+    return nn(fitted.transform(flat.X), flat.y, fitted.transform(flat.of(Q)), votes)
 
 
 def spanned(method: str, X: FloatArray, y: IntArray) -> Flat:
