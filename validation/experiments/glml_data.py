@@ -1,4 +1,7 @@
-"""The data of Noh et al., Fig. 3 of 2010 and Fig. 5 of 2018, (b) to (h): some points of a class to train on."""
+"""The data of Noh et al., Fig. 3 of 2010 and Fig. 5 of 2018, (b) to (h): some points of a class to train on.
+
+A set has its features as they come; "wine z-scored" is wine with z-scores by the training points.
+"""
 
 from __future__ import annotations
 
@@ -9,29 +12,39 @@ import numpy as np
 
 from cvxml import datasets
 from cvxml.core.metric import FloatArray, IntArray
+from validation.experiments.splits import Split, z_scored
 
+Z_SCORED = " z-scored"
 POOLS = {"waveform": 5000, "twonorm": 7400}  # points, as many as the IDA benchmark has of each
 ONE_OF_WAVEFORM = 1  # the class that IDA sets against the two others
 
 
 class Panel(NamedTuple):
-    """A panel of the figure: its letter, the marks of its axes (training points a class, accuracy), realisations."""
+    """A panel of the figure: its letter, the marks of its axes (training points a class, accuracy), realisations.
+
+    Then how many points and classes the set has.
+    """
 
     letter: str
     sizes: tuple[int, ...]
     axis: tuple[float, float]
     realisations: int
+    points: int
+    classes: int
 
 
 PANELS = {
-    "ionosphere": Panel("b", (10, 30, 50, 100), (0.6, 0.9), 100),
-    "german_ida": Panel("c", (100, 150, 200, 250), (0.62, 0.66), 100),
-    "image_ida": Panel("d", (300, 500, 700, 900), (0.8, 1.0), 100),
-    "waveform": Panel("e", (200, 500, 1000, 1500), (0.78, 0.86), 100),
-    "twonorm": Panel("f", (500, 1000, 2000, 3000), (0.9, 0.96), 20),
-    "wine": Panel("g", (10, 20, 30, 40), (0.7, 1.0), 200),
-    "usps 8x8": Panel("h", (100, 300, 500), (0.9, 1.0), 10),  # the papers go to 1000; our least class has 708
+    "ionosphere": Panel("b", (10, 30, 50, 100), (0.6, 0.9), 100, 351, 2),
+    "german_ida": Panel("c", (100, 150, 200, 250), (0.62, 0.66), 100, 1000, 2),
+    "image_ida": Panel("d", (300, 500, 700, 900), (0.8, 1.0), 100, 2310, 2),
+    "waveform": Panel("e", (200, 500, 1000, 1500), (0.78, 0.86), 100, POOLS["waveform"], 2),
+    "twonorm": Panel("f", (500, 1000, 2000, 3000), (0.9, 0.96), 20, POOLS["twonorm"], 2),
+    "wine": Panel("g", (10, 20, 30, 40), (0.7, 1.0), 200, 178, 3),
+    # the papers go to 1000; our least class has 708
+    "usps 8x8": Panel("h", (100, 300, 500), (0.9, 1.0), 10, 9298, 10),
 }
+# german and image are stored standardised, and the features of twonorm all have the same variance
+SCALED = tuple(f"{data}{Z_SCORED}" for data in ("ionosphere", "waveform", "wine", "usps 8x8"))
 
 
 class Realisation(NamedTuple):
@@ -57,6 +70,33 @@ class Realisation(NamedTuple):
         return float(self.shares @ of_class)
 
 
+def panel(data: str) -> Panel:
+    """That of a set, whatever its features are divided by."""
+    return PANELS[unscaled(data)]
+
+
+def unscaled(data: str) -> str:
+    """The name of a set with its features as they come."""
+    return data.removesuffix(Z_SCORED)
+
+
+def overlap(data: str, size: int, largest: int, most: int | None) -> float:
+    """Test points over training points, which realisations share; 0 for what is drawn anew for each."""
+    if unscaled(data) in POOLS:
+        return 0.0
+    of = panel(data)
+    left = of.points - of.classes * largest
+    return (left if most is None else min(left, most)) / (of.classes * size)
+
+
+def prepared(data: str, X: FloatArray, y: IntArray, Q: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Training and test points, their features z-scored by the former where the name of the set says so."""
+    if unscaled(data) == data:
+        return X, Q
+    part = z_scored(Split(X, y, Q, np.zeros(len(Q), dtype=np.intp)))
+    return part.X, part.X_test
+
+
 def realisation(data: str, split: int, largest: int, most: int | None = None) -> Realisation:
     """The split-th: `largest` points of each class at random to train on, and `most` of the others (or all) to test.
 
@@ -77,6 +117,7 @@ def realisation(data: str, split: int, largest: int, most: int | None = None) ->
 
 def points_of(data: str, split: int) -> tuple[FloatArray, IntArray]:
     """All points (n, d), the features as they come, and their classes as codes (n,)."""
+    data = unscaled(data)
     if data == "twonorm":
         return datasets.twonorm(POOLS[data], seed=1 + split)
     if data == "waveform":

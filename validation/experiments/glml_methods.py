@@ -1,50 +1,55 @@
-"""1-NN with each metric of Noh et al., Fig. 3 of 2010 and Fig. 5 of 2018, its parameters chosen on training data."""
+"""1-NN with each metric of Noh et al., Fig. 3 of 2010 and Fig. 5 of 2018: those of generative models of the classes.
+
+Their parameters, like those of the metrics in `glml_learnt`, are chosen on training data.
+"""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import cache
 from typing import Any, NamedTuple
 
+import joblib
 import numpy as np
-from sklearn.decomposition import PCA
 from sklearn.model_selection import StratifiedKFold
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import NearestNeighbors
 
 import cvxml
 from cvxml.core.metric import FloatArray, IntArray
-from cvxml.core.neighbors import k_nearest, squared_euclidean
+from cvxml.core.neighbors import majority, squared_euclidean
 from cvxml.core.result import Certificate
 from cvxml.methods.glml.classify import batches, nearest, squared_distances
 from cvxml.methods.glml.fisher import fisher_metrics
 from cvxml.methods.glml.model import Mixtures, fit_gaussians
-from validation.experiments.splits import some_pairs
+from validation.experiments.table1_others import Choice, choose
 
 GENERATIVE = ("Euclid", "GLML", "Fisher", "Fisher, one Gaussian", "Bayes")  # of one task: they share alpha
-LEARNT = ("LMNN", "ITML", "DML-eig")  # a task each
-MAY_HAVE_NONE = ("DML-eig",)  # no metric for some points: a ValueError
+MIXTURES = "GLML, mixtures"
 ALPHAS, GAMMAS = tuple(10.0**i for i in range(-4, 3)), (0.0, *(10.0**i for i in range(-3, 4)))
-GRIDS: dict[str, tuple[float, ...]] = {
-    "LMNN": (),
-    "ITML": (1e-2, 1e-1, 1.0, 10.0, 100.0),
-    "DML-eig": (1, 3, 10),
-}
+FACTOR = 10.0  # by which these grids go on
+COMPONENTS = (2, 3)  # Gaussians a class, of mixtures
 SUBSET, FOLDS = 1000, 3  # training points that parameters are chosen on, at most
-SELECT, FINAL = 1e-2, 1e-4  # certified relative gaps: while choosing, and of the metric that is tested
+FINAL = 1e-4  # certified relative gap of the metric that is tested
 PROVED = 10  # test points whose local metric is certified
-SIMILAR = 3  # of DML-eig: similar are a point and this many nearest of its class
-SPAN = 1e-12  # of the largest variance: a principal component with less is rounding
+SHARED = "generative"  # the task of Euclid, GLML, Fisher and Bayes
+
+REMEMBERED = 4  # choices
+_FOUND: dict[tuple[str, str], Any] = {}
 
 Sample = tuple[FloatArray, IntArray]
 
 
 class Found(NamedTuple):
-    """Predictions of a method, the certified relative gap of its metric and its status, the parameters chosen."""
+    """Predictions of a method, the certified relative gap of its metric and its status, the parameters chosen.
+
+    edge: whether one of these is the last that was tried, and a further one might be better.
+    """
 
     predicted: IntArray
     gap: float | None = None
     status: str | None = None
     chosen: tuple[float, ...] = ()
+    edge: bool = False
 
 
 def subset(X: FloatArray, y: IntArray) -> Sample:
@@ -54,51 +59,115 @@ def subset(X: FloatArray, y: IntArray) -> Sample:
     return X[:most], y[:most]
 
 
+def once(find: Callable[..., Any], *given: Any) -> Any:
+    """What `find` makes of these arrays and numbers; the larger training parts of a task have the same to choose by."""
+    key = (find.__name__, joblib.hash(given))
+    if key not in _FOUND:
+        _FOUND[key] = find(*given)
+        while len(_FOUND) > REMEMBERED:
+            del _FOUND[next(iter(_FOUND))]
+    return _FOUND[key]
+
+
 def folds(X: FloatArray, y: IntArray) -> list[tuple[Sample, Sample]]:
-    """(train, test) of each fold of the subset."""
-    X, y = subset(X, y)
+    """(train, test) of each fold."""
     cut = StratifiedKFold(FOLDS).split(X, y)
     return [((X[train], y[train]), (X[test], y[test])) for train, test in cut]
 
 
-def one_nn(X: FloatArray, y: IntArray, Q: FloatArray) -> IntArray:
-    """Predictions (q,) of 1-NN trained on X, y."""
-    predicted: IntArray = KNeighborsClassifier(1, algorithm="kd_tree").fit(X, y).predict(Q)  # no BLAS
-    return predicted
+def nn(X: FloatArray, y: IntArray, Q: FloatArray, votes: int = 1) -> IntArray:
+    """Classes (q,) by a vote of the nearest of X, y, a tie to the nearest tied class."""
+    near = (
+        NearestNeighbors(n_neighbors=votes, algorithm="kd_tree").fit(X).kneighbors(Q, return_distance=False)
+    )
+    voted: IntArray = majority(y[near], int(y.max()) + 1)  # a tree needs no BLAS
+    return voted
 
 
-# ---- generative: Euclid, GLML, Fisher, Bayes
+def nn_of(D: FloatArray, y: IntArray, votes: int) -> IntArray:
+    """The same by distances D (q, n)."""
+    if votes == 1:
+        nearest_one: IntArray = y[D.argmin(axis=1)]
+        return nearest_one
+    voted: IntArray = majority(y[np.argsort(D, axis=1, kind="stable")[:, :votes]], int(y.max()) + 1)
+    return voted
 
 
-def generative(X: FloatArray, y: IntArray, Q: FloatArray) -> dict[str, Found]:
-    """Everything that needs no solver; alpha and gamma are GLML's choice."""
-    alpha, gamma = choose_glml(X, y)
-    model = fit_gaussians(X, y, [str(c) for c in range(int(y.max()) + 1)], alpha)
-    one = fit_gaussians(X, np.zeros_like(y), ["all"], alpha)
-    proof = cvxml.solve("glml", X, y, query=Q[:PROVED], alpha=alpha, tol=FINAL)
-    local = cvxml.GLML(1, gamma, alpha).fit(X, y).predict(Q)
+def generative(X: FloatArray, y: IntArray, Q: FloatArray, further: int) -> dict[str, Found]:
+    """Euclid, GLML, Fisher, Bayes: all with GLML's choice of alpha. further: how often grids may go on."""
+    best: Local = once(choose_glml, *subset(X, y), further, {})
+    model = fit_gaussians(X, y, [str(c) for c in range(int(y.max()) + 1)], best.alpha)
+    one = fit_gaussians(X, np.zeros_like(y), ["all"], best.alpha)
     return {
-        "Euclid": Found(one_nn(X, y, Q)),
-        "GLML": Found(local, worst_gap(proof.certificate), proof.status.name, (alpha, gamma)),
+        "Euclid": Found(nn(X, y, Q)),
+        "GLML": glml(X, y, Q, best, {}),
         "Fisher": Found(fisher_predicted(model, X, y, Q)),
         "Fisher, one Gaussian": Found(fisher_predicted(one, X, y, Q)),
         "Bayes": Found(model.log_densities(Q).argmax(axis=1)),
     }
 
 
-def choose_glml(X: FloatArray, y: IntArray) -> tuple[float, float]:
-    """alpha and gamma with the best accuracy over the folds; the first of equal ones.
+def mixtures(X: FloatArray, y: IntArray, Q: FloatArray, further: int) -> dict[str, Found]:
+    """GLML with a mixture of Gaussians for each class; chosen: their number, alpha, gamma."""
+    models = {K: {"model": "mixture", "n_components": K} for K in COMPONENTS}
+    best: dict[int, Local] = {
+        K: once(choose_glml, *subset(X, y), further, model) for K, model in models.items()
+    }
+    K = min(best, key=lambda K: best[K].error)
+    found = glml(X, y, Q, best[K], models[K])
+    return {MIXTURES: found._replace(chosen=(K, *found.chosen))}
+
+
+def glml(X: FloatArray, y: IntArray, Q: FloatArray, best: Local, model: dict[str, Any]) -> Found:
+    """1-NN by the local metrics of GLML with a model of the classes; those of the first queries are certified."""
+    proof = cvxml.solve("glml", X, y, query=Q[:PROVED], alpha=best.alpha, tol=FINAL, **model)
+    predicted = cvxml.GLML(1, best.gamma, best.alpha, **model).fit(X, y).predict(Q)
+    chosen = (best.alpha, best.gamma)
+    return Found(predicted, worst_gap(proof.certificate), proof.status.name, chosen, best.edge)
+
+
+class Local(NamedTuple):
+    """alpha and gamma of the best accuracy over the folds, whether at an edge, and the share that is wrong there."""
+
+    alpha: float
+    gamma: float
+    edge: bool
+    error: float
+
+
+def choose_glml(X: FloatArray, y: IntArray, further: int, model: dict[str, Any], votes: int = 1) -> Local:
+    """The first of equal ones: the least alpha, with its least gamma. A gamma of 0 is no edge: there is none below.
 
     The metric A + gamma I is linear in gamma: distances under A and under I are computed once for all gamma.
     """
-    score: dict[tuple[float, float], float] = dict.fromkeys(itertools.product(ALPHAS, GAMMAS), 0.0)
-    for ((T, t), (Q, q)), alpha in itertools.product(folds(X, y), ALPHAS):
-        A = cvxml.GLML(1, 0.0, alpha).fit(T, t).metric_at(Q)
-        learnt, plain = squared_distances(T, Q, A), squared_euclidean(Q, T)
-        for gamma in GAMMAS:
-            nearest_one = (learnt + gamma * plain).argmin(axis=1)
-            score[alpha, gamma] += float(np.sum(t[nearest_one] == q))
-    return max(score, key=lambda pair: score[pair])
+    parts = folds(X, y)
+
+    @cache
+    def distances(alpha: float) -> list[tuple[FloatArray, FloatArray]]:
+        made = []
+        for (T, t), (Q, _) in parts:
+            A = cvxml.GLML(1, 0.0, alpha, **model).fit(T, t).metric_at(Q)
+            made.append((squared_distances(T, Q, A), squared_euclidean(Q, T)))
+        return made
+
+    @cache
+    def error(alpha: float, gamma: float) -> float:
+        wrong, asked = 0, 0
+        for ((_, t), (_, q)), (learnt, plain) in zip(parts, distances(alpha), strict=True):
+            wrong += int(np.sum(nn_of(learnt + gamma * plain, t, votes) != q))
+            asked += len(q)
+        return wrong / asked
+
+    @cache
+    def gamma_of(alpha: float) -> Choice:
+        return choose(lambda gamma: {"1": error(alpha, gamma)}, GAMMAS, FACTOR, further)["1"]
+
+    def error_of(alpha: float) -> dict[str, float]:
+        return {"1": error(alpha, gamma_of(alpha).weight)}
+
+    alpha, edge = choose(error_of, ALPHAS, FACTOR, further)["1"]
+    gamma, gamma_edge = gamma_of(alpha)
+    return Local(alpha, gamma, edge or (gamma_edge and gamma > 0), error(alpha, gamma))
 
 
 def fisher_predicted(model: Mixtures, X: FloatArray, y: IntArray, Q: FloatArray) -> IntArray:
@@ -111,79 +180,3 @@ def fisher_predicted(model: Mixtures, X: FloatArray, y: IntArray, Q: FloatArray)
 def worst_gap(certificate: Certificate) -> float:
     """The largest relative gap: of the metrics of several queries, or of the one."""
     return float(max((part.rel_gap for part in certificate.parts), default=certificate.rel_gap))
-
-
-# ---- learnt: one metric everywhere
-
-
-def learnt(method: str, X: FloatArray, y: IntArray, Q: FloatArray, seed: int) -> Found:
-    """A global metric, learnt on the span of the training points, its parameter chosen over the folds.
-
-    ValueError where the method has no metric for these points: DML-eig where a maximum need not exist.
-    """
-    chosen = choose(method, X, y, seed)
-    flat = span(X)
-    fitted = fit(method, chosen, flat(X), y, seed, FINAL)
-    predicted = one_nn(fitted.transform(flat(X)), y, fitted.transform(flat(Q)))
-    return Found(predicted, float(fitted.certificate_.rel_gap), fitted.solution_.status.name, chosen)
-
-
-def choose(method: str, X: FloatArray, y: IntArray, seed: int) -> tuple[float, ...]:
-    """The parameter with the best accuracy over the folds, the first of equal ones; () where none is to be chosen."""
-    if not GRIDS[method]:
-        return ()
-    score = dict.fromkeys(GRIDS[method], 0.0)
-    for ((T, t), (Q, q)), value in itertools.product(folds(X, y), GRIDS[method]):
-        flat = span(T)
-        try:
-            fitted = fit(method, (value,), flat(T), t, seed, SELECT)
-        except ValueError:
-            if method not in MAY_HAVE_NONE:
-                raise
-            continue  # no point of this fold is right
-        score[value] += float(np.sum(one_nn(fitted.transform(flat(T)), t, fitted.transform(flat(Q))) == q))
-    return (max(score, key=lambda value: score[value]),)
-
-
-def fit(method: str, chosen: Sequence[float], X: FloatArray, y: IntArray, seed: int, tol: float) -> Any:
-    """The fitted estimator of a method with its chosen parameter."""
-    if method == "LMNN":
-        return cvxml.LMNN(tol=tol).fit(X, y)
-    if method == "ITML":
-        return cvxml.ITML(chosen[0], tol=tol).fit(X, y, pairs=without_twins(X, some_pairs(y, seed)))
-    return cvxml.DMLEig(tol=tol).fit(X, y, pairs=near_pairs(X, y, int(chosen[0])))
-
-
-def span(X: FloatArray) -> Callable[[FloatArray], FloatArray]:
-    """The map to the principal components of X (n, d) without those that are rounding: distances of X stay.
-
-    Features of image_ida depend linearly on others; on such a direction LMNN can prove nothing.
-    """
-    made = PCA(svd_solver="full").fit(X)
-    kept = made.components_[made.explained_variance_ > SPAN * made.explained_variance_[0]]
-    return lambda points: (points - made.mean_) @ kept.T
-
-
-def near_pairs(X: FloatArray, y: IntArray, k: int) -> dict[str, list[list[int]]]:
-    """Each point with its `SIMILAR` nearest of its class, and with its k nearest of the others; no twins apart."""
-    similar, dissimilar = [], []
-    for c in np.unique(y):
-        own, others = np.flatnonzero(y == c), np.flatnonzero(y != c)
-        similar.append(_paired(own, k_nearest(X, own, own, min(SIMILAR, len(own) - 1))[0]))
-        dissimilar.append(_paired(own, k_nearest(X, own, others, min(k, len(others)))[0]))
-    kinds = {"similar": similar, "dissimilar": dissimilar}
-    pairs = {kind: np.unique(np.concatenate(parts), axis=0).tolist() for kind, parts in kinds.items()}
-    return without_twins(X, pairs)
-
-
-def without_twins(X: FloatArray, pairs: dict[str, list[list[int]]]) -> dict[str, list[list[int]]]:
-    """The pairs without dissimilar ones at the same place: no metric sets them apart."""
-    apart = [[i, j] for i, j in pairs["dissimilar"] if (X[i] != X[j]).any()]
-    return {"similar": pairs["similar"], "dissimilar": apart}
-
-
-def _paired(points: IntArray, neighbors: IntArray) -> IntArray:
-    """(p k, 2), the lower index first."""
-    k = neighbors.shape[1]
-    paired: IntArray = np.sort(np.stack([np.repeat(points, k), neighbors.ravel()], axis=1), axis=1)
-    return paired

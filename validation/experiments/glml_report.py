@@ -1,4 +1,4 @@
-"""What the experiment of GLML reports: the curves of Fig. 3 (2010) and Fig. 5 (2018), and the papers' claims."""
+"""What the experiment of GLML reports: accuracies, what becomes of the papers' claims, proofs, choices and time."""
 
 from __future__ import annotations
 
@@ -6,27 +6,29 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from validation.experiments.glml_claims import CLAIMS, SHARED, Accuracies, accuracies, seconds
-from validation.experiments.glml_data import PANELS
-from validation.experiments.glml_methods import GENERATIVE, LEARNT
-from validation.experiments.page import Groups, Results, bullets, grouped, table
+from validation.experiments.glml_claims import (
+    CLAIMS,
+    TIME,
+    TIME_MEANS,
+    Claim,
+    Found,
+    found_of,
+    seconds,
+    time_found,
+)
+from validation.experiments.glml_compare import Cells, Comparison, as_they_come, cells_of, standardised
+from validation.experiments.glml_data import PANELS, panel
+from validation.experiments.glml_learnt import LEARNT
+from validation.experiments.glml_methods import GENERATIVE, MIXTURES, SHARED
+from validation.experiments.page import Groups, Results, bullets, counted, grouped, table
 from validation.experiments.quoted import QUOTED
 from validation.experiments.statistics import mean
 from validation.experiments.tasks import Preset
+from validation.experiments.verdicts import Verdict
 
-VERDICTS = {True: "holds", False: "does not hold *", None: "not tested"}
-METHODS = ("Euclid", "GLML", *LEARNT, *GENERATIVE[2:])
-# Okabe and Ito's colours
-STYLES = {
-    "Euclid": ("#000000", "s"),
-    "GLML": ("#D55E00", "o"),
-    "LMNN": ("#E69F00", "v"),
-    "ITML": ("#56B4E9", "^"),
-    "DML-eig": ("#009E73", "D"),
-    "Fisher": ("#CC79A7", "P"),
-    "Fisher, one Gaussian": ("#0072B2", "X"),
-    "Bayes": ("#999999", "x"),
-}
+METHODS = ("Euclid", "GLML", MIXTURES, *LEARNT, *GENERATIVE[2:])
+MARKS = {Verdict.SUPPORTED: "s", Verdict.CONTRADICTED: "c", Verdict.UNDECIDED: ""}
+NOT_RUN = "nothing run for it"
 
 
 def poor(data: str, count: int, size: int, better: str) -> str:
@@ -39,7 +41,7 @@ def poor(data: str, count: int, size: int, better: str) -> str:
     )
 
 
-# (claim, data) -> why it does not hold there in the report of the preset "reduced".
+# (claim, data) -> what explains that it is contradicted there in the report of the preset "reduced".
 REMARKS: dict[tuple[str, str], str] = {
     ("Bayes", "ionosphere"): poor("ionosphere", 12, 50, "0.01"),
     ("Bayes", "german_ida"): poor("german_ida", 8, 100, "1"),
@@ -48,80 +50,179 @@ REMARKS: dict[tuple[str, str], str] = {
 
 def tables(results: Results, preset: Preset) -> list[str]:
     """The accuracies, the claims, how well the metrics are proved, and the time."""
-    groups = grouped(results)
-    cells = accuracies(groups)
-    return [
-        *["", "## Accuracy of 1-NN, in per cent, by training points a class", "", *accuracy_table(cells)],
-        *["", "## What the papers say", "", *claims(cells, groups, preset)],
-        *["", "## What was proved, and what was chosen", "", *proofs(groups)],
-        *["", "## Seconds", "", *times(groups)],
-    ]
+    groups, cells = grouped(results), cells_of(results)
+    lines = ["", "## Accuracy of 1-NN, in per cent, by training points a class", "", *accuracy_table(cells)]
+    lines += ["", "## What becomes of the papers' claims", "", *HOW]
+    readings = {"features as they come": as_they_come(cells), "z-scored features": standardised(cells)}
+    if readings["z-scored features"] == readings["features as they come"]:
+        del readings["z-scored features"]
+    readings = {name: sets for name, sets in readings.items() if sets}
+    for name, sets in readings.items():
+        own = {key: found_of(claim, cells.only(sets)) for key, claim in CLAIMS.items()}
+        title = ["", f"### {name[0].upper()}{name[1:]}", ""] if len(readings) > 1 else [""]
+        lines += [*title, *claims_table(own, groups, sets), *against(own, preset)]
+        shown = [data for data in sets if data not in PANELS] or sets  # what is the same is said once
+        for key, found in own.items():
+            lines += details(CLAIMS[key], found, cells, shown)
+    lines += ["", "## What was proved, and what was chosen", "", *proofs(groups)]
+    return [*lines, "", "## Seconds", "", *times(groups)]
 
 
-def accuracy_table(cells: Accuracies) -> list[str]:
+HOW = [
+    "A claim is taken apart into comparisons of two methods, one for each set and number of training points, by the "
+    "differences of their accuracies over the realisations (paired t-tests, two-sided, 5 % for all comparisons of a "
+    "claim together by Holm). It is *supported* where as many comparisons as its words need are significant in its "
+    "favour, *contradicted* where so many are significant against it that these words cannot hold, else *undecided "
+    "at this power*, which is no evidence for either. Twice: for *these points*, the mean over all ways of drawing "
+    "training points from this very set, of which the realisations are a sample, as the papers' curves are; and for "
+    "*new points* from the same source, as realisations share most of their test points (Nadeau, Bengio, Inference "
+    "for the generalization error, Machine Learning 2003; it is cautious where few points are trained on). For "
+    "waveform and twonorm, drawn anew, both are the same.",
+]
+
+
+# ---- accuracies
+
+
+def run_methods(cells: Cells) -> list[str]:
+    """Those with a result, in the order of the columns."""
+    there = {name for found in cells.accuracies.values() for name in found}
+    return [name for name in METHODS if name in there]
+
+
+def accuracy_table(cells: Cells) -> list[str]:
     """Mean and standard error; beside them the marks of the axis that the papers draw this in."""
-    rows = []
-    for (data, size), methods in cells.items():
-        panel, count = PANELS[data], len(methods["Euclid"])
-        axis = f"{100 * panel.axis[0]:g} to {100 * panel.axis[1]:g}"
-        cell = [of(methods.get(name, [])) for name in METHODS]
-        rows.append([f"({panel.letter}) {data}", size, count, *cell, axis])
-    return table(["data", "points", "realisations", *METHODS, "the papers' axis"], rows)
+    rows, names = [], run_methods(cells)
+    for (data, size), methods in cells.accuracies.items():
+        own = panel(data)
+        axis = f"{100 * own.axis[0]:g} to {100 * own.axis[1]:g}"
+        most = max(len(values) for values in methods.values())
+        values = [of(list(methods.get(name, {}).values()), most) for name in names]
+        rows.append([f"({own.letter}) {data}", size, most, *values, axis])
+    lines = table(["data", "points", "realisations", *names, "the papers' axis"], rows)
+    return [*lines, "", "In brackets: realisations, where fewer than all were run or had a metric."]
 
 
-def of(values: list[float | None]) -> str:
+def of(values: list[float | None], most: int) -> str:
     """A cell: "" where a method was not run, "none" where it has no metric, its number where it has one for some."""
     there = [value for value in values if value is not None]
     if not there:
         return "none" if values else ""
-    return f"{mean(there)}" + (f" ({len(there)})" if len(there) < len(values) else "")
+    return f"{mean(there)}" + (f" ({len(there)})" if len(there) < most else "")
 
 
-def claims(cells: Accuracies, groups: Groups, preset: Preset) -> list[str]:
-    """Each claim with what was found; * where it does not hold, and a sentence for each set that speaks against it."""
-    verdicts = {key: test(cells, groups) for key, (_, test) in CLAIMS.items()}
-    rows = [[CLAIMS[key][0], found.found, VERDICTS[found.holds]] for key, found in verdicts.items()]
+# ---- claims
+
+
+def claims_table(own: dict[str, Found], groups: Groups, sets: list[str]) -> list[str]:
+    """A line for each claim."""
+    rows = []
+    for key, found in own.items():
+        claim = CLAIMS[key]
+        comparisons = counted(found.these.verdicts.values()) or NOT_RUN
+        verdicts = [each or NOT_RUN for each in (found.verdict, found.verdict_new)]
+        rows.append([claim.said, claim.means, comparisons, by_verdict(found.sets), *verdicts])
+    of_time, verdict = time_found(groups, sets)
+    rows.append([TIME, TIME_MEANS, counted(of_time.values()) or NOT_RUN, "", verdict or NOT_RUN, ""])
+    head = ["the papers", "taken as", "comparisons", "sets, these points", "these points", "new points"]
+    return table(head, rows)
+
+
+def by_verdict(of_sets: dict[str, Verdict]) -> str:
+    """The sets by verdict."""
+    said = []
+    for verdict in Verdict:
+        names = [data for data, each in of_sets.items() if each is verdict]
+        if names:
+            said.append(f"{verdict}: {', '.join(names)}")
+    return "; ".join(said)
+
+
+def against(own: dict[str, Found], preset: Preset) -> list[str]:
+    """A sentence on each set that contradicts a claim, those that nothing explains first."""
     known = REMARKS if preset.remarks else {}
-    marked = [
-        f"{CLAIMS[key][0]}: against it {data}; {known.get((key, data), 'not explained.')}"
-        for key, found in verdicts.items()
-        if found.holds is False
-        for data in found.against
+    sentences = [
+        f"{CLAIMS[key].said}: contradicted on {data}; {known.get((key, data), 'open.')}"
+        for key, found in own.items()
+        for data, verdict in found.sets.items()
+        if verdict is Verdict.CONTRADICTED
     ]
-    reasons = ["", "\\* By data set:", "", *bullets(marked)] if marked else []
-    return [*table(["the papers", "found", "verdict"], rows), *reasons]
+    if not sentences:
+        return []
+    head = "Sets that contradict a claim, for these points. *Open* is what no run explains yet:"
+    return ["", head, "", *bullets(sorted(sentences, key=lambda sentence: not sentence.endswith("open.")))]
+
+
+def details(claim: Claim, found: Found, cells: Cells, sets: list[str]) -> list[str]:
+    """Every comparison with its interval for new points, a line for each set and pair of methods."""
+    rows: dict[tuple[str, str, str], list[str]] = {}
+    for which in found.these.verdicts:
+        if which.cell[0] in sets:
+            key = (which.cell[0], which.first, which.second)
+            rows.setdefault(key, []).append(f"{which.cell[1]}: {difference_of(found, which)}")
+    if not rows:
+        return []
+    margin = f", after {100 * claim.margin:g} point for the first" if claim.margin else ""
+    return [
+        "",
+        f"**{claim.said}**: differences of accuracies in points{margin}, with their 95 % intervals for new points, by "
+        "training points a class. S supported, C contradicted; s, c for these points alone; no letter: undecided.",
+        "",
+        *table(
+            ["data", "", "differences"],
+            ([data, f"{first} - {second}", "; ".join(each)] for (data, first, second), each in rows.items()),
+        ),
+    ]
+
+
+def difference_of(found: Found, which: Comparison) -> str:
+    """The difference, its interval, and its letter."""
+    each, new = found.new.differences[which], MARKS[found.new.verdicts[which]]
+    low, high = each.interval
+    letter = new.upper() or MARKS[found.these.verdicts[which]]
+    return f"{100 * each.mean:+.1f} ({100 * low:+.1f} to {100 * high:+.1f}) {letter}".strip()
+
+
+# ---- proofs and time
 
 
 def proofs(groups: Groups) -> list[str]:
-    """The largest certified gap, how often the gap asked for was not met or no metric exists, and what was chosen."""
+    """The largest gap, how often the gap asked for was not met or no metric exists, what was chosen, and edges."""
     rows = []
     for data, method, found in by_method(groups):
-        gaps = [gap for gap, _, _ in found if gap is not None]
-        missed = sum(status not in (None, "CONVERGED") for _, status, _ in found)
-        absent = sum(status is None for _, status, _ in found)
-        chosen = Counter(", ".join(f"{value:g}" for value in chosen) for _, _, chosen in found if chosen)
-        frequent = "; ".join(f"{value} ({count})" for value, count in chosen.most_common(3))
-        rows.append(
-            [data, method, f"{max(gaps):.1e}" if gaps else "", f"{missed} of {len(found)}", absent, frequent]
+        gaps = [each["gap"] for each in found if each["gap"] is not None]
+        missed = sum(each["status"] not in (None, "CONVERGED") for each in found)
+        absent = sum(each["status"] is None for each in found)
+        chosen = Counter(
+            ", ".join(f"{value:g}" for value in each["chosen"]) for each in found if each["chosen"]
         )
-    head = ["data", "method", "largest gap", "not met", "no metric", "most often chosen"]
+        frequent = "; ".join(f"{value} ({count})" for value, count in chosen.most_common(3))
+        edges = [each["edge"] for each in found if each.get("edge") is not None]
+        edge = f"{sum(edges)} of {len(edges)}" if edges else ""
+        largest = f"{max(gaps):.1e}" if gaps else ""
+        rows.append([data, method, largest, f"{missed} of {len(found)}", absent, frequent, edge])
+    head = ["data", "method", "largest gap", "not met", "no metric", "most often chosen", "at an edge"]
     return [
         "Relative gaps of the metrics that were tested; of GLML those at the first test points. Chosen: alpha, gamma "
-        "of GLML; gamma of ITML; k of DML-eig.",
+        "of GLML; of mixtures the number of Gaussians before them; mu / (1 - mu) of LMNN; gamma of ITML; k of DML-eig; "
+        "the share of the way from v* of BoostMetric; alpha2 of PLML. *At an edge*: the best parameter was the last "
+        "that was tried when the grid had gone on as often as it may; empty where grids do not go on.",
         "",
         *table(head, rows),
     ]
 
 
-def by_method(groups: Groups) -> Iterator[tuple[str, str, list[tuple[Any, Any, Any]]]]:
-    """Data, method, and (gap, status, chosen) of every metric."""
+def by_method(groups: Groups) -> Iterator[tuple[str, str, list[dict[str, Any]]]]:
+    """Data, method, and what is known of every metric: gap, status, chosen, and edge where grids go on."""
     for data, tasks in groups.items():
-        for method in ("GLML", *LEARNT):
+        for method in ("GLML", MIXTURES, *LEARNT):
             results = tasks.get(SHARED if method == "GLML" else method, [])
-            each = [result["methods"][method] for result in results]
-            found = [
-                row for one in each for row in zip(one["gap"], one["status"], one["chosen"], strict=True)
-            ]
+            found = []
+            for result in results:
+                kept = result["methods"][method]
+                names = [name for name in ("gap", "status", "chosen", "edge") if name in kept]
+                each = zip(*(kept[name] for name in names), strict=True)
+                found += [dict(zip(names, values, strict=True)) for values in each]
             if found:
                 yield data, method, found
 
@@ -130,72 +231,16 @@ def times(groups: Groups) -> list[str]:
     """The median of a realisation, with the sizes where they are not all."""
     rows = []
     for data, tasks in groups.items():
-        sizes = tasks[SHARED][0]["sizes"]
-        cells = []
-        for method in (SHARED, *LEARNT):
+        sizes = tasks[SHARED][0]["sizes"] if SHARED in tasks else []
+        values = []
+        for method in (SHARED, MIXTURES, *LEARNT):
             own = tasks[method][0]["sizes"] if method in tasks else []
             note = "" if own == sizes else f" (to {own[-1]})" if own else ""
-            cells.append(f"{seconds(groups, data, method):.1f}{note}" if own else "")
-        rows.append([data, *cells])
+            values.append(f"{seconds(groups, data, method):.1f}{note}" if own else "")
+        rows.append([data, *values])
     return [
         "The median of a realisation, all sizes, parameters chosen and test points classified. The first column is of "
         "Euclid, GLML, Fisher in both readings and Bayes together.",
         "",
-        *table(["data", "GLML and others", *LEARNT], rows),
+        *table(["data", "GLML and others", MIXTURES, *LEARNT], rows),
     ]
-
-
-def draw(results: Results, preset: Preset, figure: Any) -> None:
-    """Fig. 5: a panel for each set, accuracy against training points a class, with standard errors."""
-    cells = accuracies(grouped(results))
-    names = list(dict.fromkeys(data for data, _ in cells))
-    columns = min(4, len(names) + 1)
-    rows = -(-(len(names) + 1) // columns)
-    figure.set_size_inches(3.6 * columns, 3.4 * rows)
-    places = figure.subplots(rows, columns, squeeze=False).ravel()
-    for axes, data in zip(places, names, strict=False):
-        panel_of(axes, data, cells)
-    for axes in places[len(names) :]:
-        axes.axis("off")
-    shown = {
-        label: line for axes in places for line, label in zip(*axes.get_legend_handles_labels(), strict=True)
-    }
-    ordered = [name for name in METHODS if name in shown]
-    places[len(names)].legend(
-        [shown[name] for name in ordered], ordered, loc="center", title="metric of 1-NN"
-    )
-    figure.supxlabel(
-        "bars: a standard error of the mean; grey: between the marks of the papers' axis", fontsize=9
-    )
-
-
-def panel_of(axes: Any, data: str, cells: Accuracies) -> None:
-    """The curves of a set, over the range that the papers' axis marks."""
-    low, high = PANELS[data].axis
-    axes.axhspan(100 * low, 100 * high, color="#eeeeee", zorder=0)
-    ticks = [size for name, size in cells if name == data]
-    for method in METHODS:
-        found = {size: [v for v in cells[data, size].get(method, []) if v is not None] for size in ticks}
-        sizes = [size for size in ticks if found[size]]
-        if not sizes:
-            continue
-        means = [mean(found[size]) for size in sizes]
-        colour, marker = STYLES[method]
-        values, errors = [100 * m.value for m in means], [100 * m.error for m in means]
-        bold = method in ("Euclid", "GLML")
-        axes.errorbar(
-            sizes,
-            values,
-            errors,
-            color=colour,
-            marker=marker,
-            ms=5,
-            capsize=2,
-            label=method,
-            lw=2 if bold else 1,
-        )
-    axes.set_xticks(ticks)
-    axes.set_title(f"({PANELS[data].letter}) {data}")
-    axes.set_xlabel("training points a class")
-    axes.set_ylabel("accuracy, %")
-    axes.grid(alpha=0.3)
