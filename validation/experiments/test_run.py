@@ -295,10 +295,11 @@ CHECK = {
     "wine": (0.0685, 0.0251, None, None),
     "balance": (0.1588, 0.0184, None, None),
 }
-# Neighbours at one distance, in the grid and among integers: which are taken depends on the order of the rows, which
-# for the grid is not stated, and in scikit-learn on the number of threads (german_numeric raw: .0211 on one, .0204 on
-# two)
-TIED = {"balance": 5e-3, "german_numeric": 1e-3, "office_amazon": 1e-3}
+# Neighbours at one distance, in the grid, among integers and among rows that stand there twice (the fourth and fifth
+# neighbour of 8 % of spambase's points): which are taken depends on the order of the rows, which for the grid is not
+# stated, and in scikit-learn on the number of threads (german_numeric raw: .0211 on one, .0204 on two) and on the
+# last digits of a matrix product (spambase raw: .0088, .0089 without fused multiply-add)
+TIED = {"balance": 5e-3, "german_numeric": 1e-3, "office_amazon": 1e-3, "spambase": 2e-4}
 SLOW = ("spambase", "image_ida", "usps", "isolet", "letter", "office_amazon", "office_caltech")
 
 
