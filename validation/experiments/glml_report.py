@@ -41,8 +41,35 @@ def poor(data: str, count: int, size: int, better: str) -> str:
     )
 
 
+def of_wine(*methods: str) -> str:
+    """What z-scores do on wine."""
+    few, many = QUOTED["wine, 10 a class"], QUOTED["wine, 40 a class"]
+    figures = ", ".join(f"{method} {few[method]:.1f} and {many[method]:.1f} %" for method in methods)
+    return (
+        f"scale decides much: as they come, one of 13 features (proline) makes {few['proline']:.1f} % of the squared "
+        "distances, and alpha I is of one size for all; z-scored, over 20 realisations, at 10 and 40 points a class: "
+        f"{figures}."
+    )
+
+
+def of_twonorm(method: str) -> str:
+    """What the Gaussians that twonorm is drawn from give, to which nothing is fitted."""
+    found = QUOTED["twonorm"]
+    return (
+        "the classes are Gaussians of unit covariance, which is the model; with the true ones in place of fitted ones "
+        f"{method} has {found[method]:.1f} %, and Euclid {found['Euclid']:.1f} % with 500 points a class."
+    )
+
+
 # (claim, data) -> what explains that it is contradicted there in the report of the preset "reduced".
 REMARKS: dict[tuple[str, str], str] = {
+    ("most", "wine"): of_wine("GLML", "LMNN", "ITML", "DML-eig"),
+    ("others", "wine"): of_wine("Euclid", "LMNN", "ITML", "DML-eig", "Fisher, one Gaussian"),
+    ("Bayes", "wine"): of_wine("Euclid", "Bayes"),
+    ("Fisher", "wine"): of_wine("Euclid", "Fisher"),
+    ("Fisher, one Gaussian", "wine"): of_wine("Euclid", "Fisher, one Gaussian"),
+    ("Bayes", "twonorm"): of_twonorm("Bayes"),
+    ("Fisher", "twonorm"): of_twonorm("Fisher"),
     ("Bayes", "ionosphere"): poor("ionosphere", 12, 50, "0.01"),
     ("Bayes", "german_ida"): poor("german_ida", 8, 100, "1"),
 }

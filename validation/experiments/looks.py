@@ -19,12 +19,14 @@ from sklearn.svm import SVC
 import cvxml
 from cvxml import datasets
 from cvxml.core.metric import FloatArray, components_of
-from cvxml.methods.glml.model import fit_gaussians
+from cvxml.methods.glml.model import Mixtures, fit_gaussians
 from validation.experiments import gerrymandering
 from validation.experiments.gerrymandering import FOLDS
 from validation.experiments.gerrymandering_fit import error_of, fit
 from validation.experiments.gerrymandering_paper import KS
-from validation.experiments.glml_data import Realisation, realisation
+from validation.experiments.glml_data import Realisation, prepared, realisation
+from validation.experiments.glml_learnt import learnt
+from validation.experiments.glml_methods import fisher_predicted, generative, nn
 from validation.experiments.mlsvm import K, scaled
 from validation.experiments.quoted import FILE
 from validation.experiments.splits import Split, shuffled, z_scored
@@ -177,6 +179,42 @@ def bayes(data: str, size: int, alphas: tuple[float, ...], count: int) -> dict[s
     return {**found, "Euclid": 100 * float(np.mean(plain))}
 
 
+def wine(size: int, count: int) -> dict[str, float]:
+    """Accuracies, per cent, with z-scored training points; the share of proline in raw squared distances."""
+    X, _ = datasets.load("wine")
+    variances = X.var(axis=0)
+    right: dict[str, list[float]] = {}
+    for split in range(count):
+        drawn = realisation("wine", split, 40)
+        X, y = drawn.training(size)
+        X, Q = prepared("wine z-scored", X, y, drawn.X_test)
+        found = generative(X, y, Q, 0)
+        for method in ("LMNN", "ITML", "DML-eig"):
+            found |= learnt(method, X, y, Q, split, None)
+        for method, one in found.items():
+            right.setdefault(method, []).append(100 * drawn.accuracy(one.predicted))
+    means = {method: float(np.mean(values)) for method, values in right.items()}
+    return {"proline": 100 * float(variances.max() / variances.sum()), **means}
+
+
+def twonorm(size: int, count: int) -> dict[str, float]:
+    """Accuracies, per cent, by the Gaussians that twonorm is drawn from: no fitted ones, no alpha."""
+    mean = 2 / np.sqrt(20) * np.ones(20)
+    true = Mixtures(np.array([mean, -mean]), np.array([np.eye(20)] * 2), np.log([0.5, 0.5]), np.arange(2), 2)
+    right: dict[str, list[float]] = {}
+    for split in range(count):
+        drawn = realisation("twonorm", split, 3000, 2000)
+        X, y = drawn.training(size)
+        found = {
+            "Euclid": nn(X, y, drawn.X_test),
+            "Fisher": fisher_predicted(true, X, y, drawn.X_test),
+            "Bayes": true.log_densities(drawn.X_test).argmax(axis=1),
+        }
+        for method, predicted in found.items():
+            right.setdefault(method, []).append(100 * drawn.accuracy(predicted))
+    return {method: float(np.mean(values)) for method, values in right.items()}
+
+
 def waveform() -> dict[str, float]:
     """Errors of an SVM with 400 training points, per cent, where one class is set against the two others."""
     errors: dict[str, list[float]] = {f"class {c}": [] for c in range(3)}
@@ -198,6 +236,9 @@ LOOKS: dict[str, Callable[[], dict[str, float]]] = {
     "usps, smoothed": smoothed,
     "ionosphere": lambda: bayes("ionosphere", 50, (1e-4, 1e-2), 12),
     "german_ida": lambda: bayes("german_ida", 100, (1e-4, 1.0), 8),
+    "wine, 10 a class": lambda: wine(10, 20),
+    "wine, 40 a class": lambda: wine(40, 20),
+    "twonorm": lambda: twonorm(500, 10),
     "waveform": waveform,
 }
 
