@@ -50,10 +50,18 @@ def fit_ours(k: int, part: Split, seed: int, settings: dict[str, Any]) -> dict[s
         facts = {**facts, "fit_seconds": seconds}
         found[name] = {**facts_of(part, (k,), rule, components_of(W) @ basis.T), **facts}
 
+    begun: dict[str, FloatArray] = {}
     for each in (start, *(name for name in STARTS if settings["starts"] and name != start)):
         since = process_time()
         name = "CCCP" if each == start else f"CCCP from {each}"
-        keep(name, *by_cccp(p, started(p, basis, part, each), settings["steps"]), since)
+        begin = started(p, basis, part, each)
+        # where no multiple of a start is better than zero, it is zero, and has been run
+        same = next((other for other, W in begun.items() if np.array_equal(W, begin)), None)
+        if same is None:
+            begun[name] = begin
+            keep(name, *by_cccp(p, begin, settings["steps"]), since)
+        else:
+            found[name] = found[same]
     F = found["CCCP"]["F"]
     for name in ("SGD", "SGD printed"):
         since = process_time()

@@ -292,6 +292,24 @@ def test_start_and_weight_are_those_of_least_error_on_a_quarter(
     ]
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_starts_that_are_one_are_run_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, by_cccp = [], ours.by_cccp
+    of = {"zero": 0.0, "Euclid": 0.0, "ReliefF": 0.01}
+
+    def counted(p: Any, W: Any, steps: int) -> Any:
+        begun.append(W[0, 0])
+        return by_cccp(p, W, steps)
+
+    monkeypatch.setattr(ours, "by_cccp", counted)
+    monkeypatch.setattr(ours, "started", lambda p, basis, given, name: of[name] * np.eye(4))
+    found = ours.fit_ours(3, blobs(), 0, {**SETTINGS, "starts": True})["of"]
+    assert sorted(begun) == [0.0, 0.01]
+    names = {each: "CCCP" if f"CCCP from {each}" not in found else f"CCCP from {each}" for each in of}
+    assert found[names["zero"]] == found[names["Euclid"]] != found[names["ReliefF"]]
+    assert len(set(names.values())) == 3
+
+
 def test_a_weight_is_chosen_for_every_k_on_a_quarter(monkeypatch: pytest.MonkeyPatch) -> None:
     asked, errors = [], {0.1: {"3": 0.3, "7": 0.4}, 1.0: {"3": 0.2, "7": 0.3}, 10.0: {"3": 0.4, "7": 0.2}}
 
