@@ -30,6 +30,7 @@ from cvxml.core.metric import IntArray
 from validation.experiments.glml_compare import Need, every, half, joined
 from validation.experiments.glml_learnt import MAY_HAVE_NONE, chosen, predicted, solver, spanned
 from validation.experiments.glml_methods import choose_glml, nn
+from validation.experiments.glml_picture import curve
 from validation.experiments.page import counted, table
 from validation.experiments.splits import Split
 from validation.experiments.statistics import mean
@@ -46,13 +47,6 @@ MOST = {
     "LMNN": 10,
 }  # components: with 100 the larger sets take minutes, and LMNN is not in the paper's figure
 GAIN = 0.01  # to increase the accuracy is by a point or more
-STYLES = dict(
-    zip(
-        METHODS,
-        (("#000000", "s"), ("#D55E00", "o"), ("#E69F00", "v"), ("#009E73", "D"), ("#999933", ">")),
-        strict=True,
-    )
-)
 HERE = Path(__file__)
 TEXT = f"""# 5-NN on words of images (Noh et al. 2018, Fig. 8a)
 
@@ -242,18 +236,7 @@ def draw(right: Seen) -> None:
         every_tick = [m for name, m in right if name == data]
         for method in METHODS:
             ticks = [m for m in every_tick if len(right[data, m].get(method, [])) == SPLITS]
-            means = [mean(right[data, m][method]) for m in ticks]
-            colour, marker = STYLES[method]
-            axes.errorbar(
-                ticks,
-                [100 * each.value for each in means],
-                [100 * each.error for each in means],
-                color=colour,
-                marker=marker,
-                ms=5,
-                capsize=2,
-                label=method,
-            )
+            curve(axes, method, {m: right[data, m][method] for m in ticks})
         axes.set_xscale("log")
         axes.set_xticks(every_tick, [str(m) for m in every_tick])
         axes.set_xticks([], minor=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from validation.experiments.glml_compare import Cells, cells_of
@@ -63,17 +64,10 @@ def panel_of(axes: Any, data: str, cells: Cells) -> None:
         sizes = [size for size in ticks if found[size]]
         if not sizes:
             continue
-        means = [mean(found[size]) for size in sizes]
-        colour, marker = STYLES[method]
-        axes.errorbar(
-            sizes,
-            [100 * each.value for each in means],
-            [100 * each.error for each in means],
-            color=colour,
-            marker=marker,
-            ms=5,
-            capsize=2,
-            label=method,
+        curve(
+            axes,
+            method,
+            {size: found[size] for size in sizes},
             lw=2 if method in ("Euclid", "GLML") else 1,
             ls="--" if method == MIXTURES else "-",
         )
@@ -82,6 +76,23 @@ def panel_of(axes: Any, data: str, cells: Cells) -> None:
     axes.set_xlabel("training points a class")
     axes.set_ylabel("accuracy, %")
     axes.grid(alpha=0.3)
+
+
+def curve(axes: Any, method: str, found: Mapping[int, Sequence[float]], **style: Any) -> None:
+    """The mean accuracies of a method with their standard errors, in per cent, over what `found` has them for."""
+    means = [mean(values) for values in found.values()]
+    colour, marker = STYLES[method]
+    axes.errorbar(
+        list(found),
+        [100 * each.value for each in means],
+        [100 * each.error for each in means],
+        color=colour,
+        marker=marker,
+        ms=5,
+        capsize=2,
+        label=method,
+        **style,
+    )
 
 
 def values_of(cells: Cells, data: str, size: int, method: str) -> list[float]:
