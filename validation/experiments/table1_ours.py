@@ -23,6 +23,7 @@ from validation.experiments.vote import error_of, facts_of
 
 STEP_GAIN = 1e-4  # of CCCP: what the metric's own step may still gain, over ||W||^2
 ARRIVED = 1e-3  # SGD has reached the F of CCCP where it is no more than this above it, relatively
+NEXT_TO_0 = 1e-10  # ||W||^2 over F of a start that is 0 but for its direction
 STARTS = ("ReliefF", "zero", "Euclid")
 
 
@@ -55,7 +56,7 @@ def fit_ours(k: int, part: Split, seed: int, settings: dict[str, Any]) -> dict[s
         since = process_time()
         name = "CCCP" if each == start else f"CCCP from {each}"
         begin = started(p, basis, part, each)
-        # where no multiple of a start is better than zero, it is zero, and has been run
+        # where no multiple of Euclid is better than 0, it is the start called zero, and has been run
         same = next((other for other, W in begun.items() if np.array_equal(W, begin)), None)
         if same is None:
             begun[name] = begin
@@ -116,11 +117,18 @@ def problem(part: Split, k: int, c: float, power: int = 4) -> tuple[Instance, Fl
 
 
 def started(p: Instance, basis: FloatArray, part: Split, start: str) -> FloatArray:
-    """A start in the range of the training points, at the multiple of least F."""
-    if start == "zero":
-        return np.zeros((p.X.shape[1],) * 2)
+    """A start in the range of the training points, at the multiple of least F.
+
+    Where that is 0, at one next to it, which says what the nearest sets are: at 0 all tie. "zero" is next to 0 in the
+    direction of Euclid.
+    """
     diagonal = weights(part) if start == "ReliefF" else np.ones(part.X.shape[1])
-    return rescaled(p, point_at(p, project_psd(basis.T @ (diagonal[:, None] * basis)))).W
+    at = point_at(p, project_psd(basis.T @ (diagonal[:, None] * basis)))
+    best = rescaled(p, at)
+    if start != "zero" and best.norm2 > NEXT_TO_0 * best.F:
+        return best.W
+    small: FloatArray = at.W * np.sqrt(NEXT_TO_0 * best.F / at.norm2)
+    return small
 
 
 def weights(part: Split) -> FloatArray:
@@ -131,7 +139,7 @@ def weights(part: Split) -> FloatArray:
 
 def by_cccp(p: Instance, W: FloatArray, steps: int) -> tuple[FloatArray, dict[str, Any]]:
     """The certified solver, with exact inference."""
-    given: dict[str, Any] = {"n_neighbors": p.k, "C": p.C, "init": W if W.any() else "zero"}
+    given: dict[str, Any] = {"n_neighbors": p.k, "C": p.C, "init": W}
     solution = cvxml.solve("ssvm", p.X, p.y, **given, tol=STEP_GAIN, max_iter=steps)
     step = solution.certificate.step
     assert step is not None

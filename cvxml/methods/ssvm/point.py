@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -77,12 +77,16 @@ def best_scale(p: Instance, at: Point) -> float:
 
 
 def rescaled(p: Instance, at: Point) -> Point:
-    """The best multiple of `at`; `at` itself where it is 0, or where none is better."""
+    """The best multiple of `at`; `at` itself where it is 0, or where none is better.
+
+    Where it is the multiple 0 its h* stay, which are those of every other multiple: at 0 all sets tie, so they are right
+    there too, and they are what is left of a start that is not at its best size.
+    """
     if at.norm2 == 0:
         return at
     s = best_scale(p, at)
     if s * s * at.norm2 <= EPS * at.F:  # nothing but noise is left of W
-        other = point_at(p, 0 * at.W)
+        other = replace(point_at(p, 0 * at.W), latent=at.latent)
     else:
         other = point_at(p, s * at.W, Nearest(s * at.near.D, at.near.J))
     return other if other.F < at.F else at

@@ -71,6 +71,22 @@ def test_the_best_scale_is_the_minimum_along_the_ray(seed: int) -> None:
     assert (values[2:] + values[:-2] - 2 * values[1:-1] >= -1e-9 * np.abs(values).max()).all()
 
 
+def test_a_start_whose_best_multiple_is_0_keeps_its_sets() -> None:
+    # the noisy feature is worth nothing, and a metric that has it alone is best at 0; its nearest sets are its own
+    rng = np.random.default_rng(3)
+    y = np.arange(24) % 2
+    X = np.column_stack([y + 0.1 * rng.standard_normal(24), rng.standard_normal(24)])
+    p = instance(X, y, n_neighbors=3, C=1e-3)
+    at = point_at(p, np.diag([0.0, 1.0]))
+    best, zero = rescaled(p, at), point_at(p, np.zeros((2, 2)))
+    assert best.norm2 == 0
+    assert np.array_equal(best.latent, at.latent)
+    assert not np.array_equal(best.latent, zero.latent)  # those of the identity
+    assert best.F == zero.F < at.F
+    one, other = (cvxml.solve("ssvm", X, y, n_neighbors=3, C=1e-3, init=init) for init in (at.W, "zero"))
+    assert one.status.name == other.status.name == "STATIONARY"
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_simplices_are_projected_exactly(seed: int) -> None:
     """Optimality: sum 1, and a common threshold t with q = max(v - t, 0)."""
