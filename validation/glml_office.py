@@ -9,6 +9,8 @@ paper: 70 % of each class to train on, at random, five times; 5 neighbours; prin
 
 from __future__ import annotations
 
+import argparse
+import json
 import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -31,11 +33,12 @@ from validation.experiments.glml_compare import Need, every, half, joined
 from validation.experiments.glml_learnt import MAY_HAVE_NONE, chosen, predicted, solver, spanned
 from validation.experiments.glml_methods import choose_glml, nn
 from validation.experiments.glml_picture import curve
+from validation.experiments.margins import Compared, Judge, alike, more_than
 from validation.experiments.page import counted, table
 from validation.experiments.splits import Split
 from validation.experiments.statistics import mean
 from validation.experiments.table1_others import Choice
-from validation.experiments.verdicts import Difference, Verdict, difference, more
+from validation.experiments.verdicts import Difference, Verdict
 
 SETS = ("office_caltech", "office_webcam", "office_dslr", "office_amazon")
 DIMENSIONS = (10, 100)
@@ -46,7 +49,8 @@ MOST = {
     "PLML": 10,
     "LMNN": 10,
 }  # components: with 100 the larger sets take minutes, and LMNN is not in the paper's figure
-GAIN = 0.01  # to increase the accuracy is by a point or more
+PAPERS = ("DML-eig", "PLML")  # that the paper's figure has beside Euclid and GLML
+GAIN, POINT = 0.01, "a point"  # to increase the accuracy is by this or more
 HERE = Path(__file__)
 TEXT = f"""# 5-NN on words of images (Noh et al. 2018, Fig. 8a)
 
@@ -71,36 +75,38 @@ that it took to learn and to classify, without the choice of parameters.
 
 
 class Claim(NamedTuple):
-    """What is said, of which firsts that are better than which seconds, and of how many of the cells."""
+    """What is said, of which firsts against which seconds, how a comparison is judged, of how many of the cells."""
 
     said: str
     firsts: tuple[str, ...]
     seconds: tuple[str, ...]
-    margin: float
+    judge: Judge[Any]
     need: Need
 
 
 CLAIMS = (
     Claim(
+        f'"DML-eig shows very similar accuracy to the original 5-nearest neighbor classification": within {POINT}, in '
+        "every cell",
+        ("DML-eig",),
+        ("Euclid",),
+        lambda found: alike(found, GAIN),
+        every,
+    ),
+    Claim(
         '"In all experiments, GLML increases the original 5-nearest neighbor classification accuracy": in every cell',
         ("GLML",),
         ("Euclid",),
-        0.0,
+        lambda found: more_than(found, 0.0),
         every,
     ),
     Claim(
-        '"other recent metric learning methods fail to increase the accuracy": less than a point, in half of the cells',
+        '"other recent metric learning methods fail to increase the accuracy with large numbers of data and labels", '
+        f"of ten labels here: by less than {POINT}, in half of the cells",
         ("Euclid",),
-        LEARNT,
-        GAIN,
+        PAPERS,
+        lambda found: more_than(found, -GAIN),
         half,
-    ),
-    Claim(
-        '"the accuracy is increased with the largest margin among the results from various metrics": in every cell',
-        ("GLML",),
-        LEARNT,
-        0.0,
-        every,
     ),
 )
 Cell = tuple[str, int]  # data, components
@@ -189,15 +195,13 @@ def accuracy_lines(found: Found) -> list[str]:
 def judged(right: Seen, claim: Claim) -> tuple[dict[Any, Difference], Mapping[Any, Verdict]]:
     """Each comparison of a claim, for new points: splits share images."""
     found = {
-        (cell, first, second): difference(
-            [value + claim.margin for value in of[first]], of[second], (1 - SHARE) / SHARE
-        )
+        (cell, first, second): Compared(of[first], of[second], (1 - SHARE) / SHARE)
         for cell, of in right.items()
         for first in claim.firsts
         for second in claim.seconds
-        if len(of.get(second, [])) == len(of[first])
+        if len(of.get(first, [])) == len(of.get(second, [])) > 1
     }
-    return found, more(found)
+    return {name: each.beyond() for name, each in found.items()}, claim.judge(found)
 
 
 def claim_lines(right: Seen) -> list[str]:
@@ -208,24 +212,22 @@ def claim_lines(right: Seen) -> list[str]:
         rows.append([claim.said, counted(verdicts.values()), joined(list(verdicts.values()), claim.need)])
         for ((data, m), first, second), each in found.items():
             low, high = (100 * end for end in each.interval)
-            margin = f" + {100 * claim.margin:g}" if claim.margin else ""
+            difference = [f"{100 * each.mean:+.1f}", f"{low:+.1f} to {high:+.1f}"]
+            verdict = verdicts[(data, m), first, second]
             details.append(
-                [
-                    f"{data}, {m}: {first}{margin} - {second}",
-                    f"{100 * each.mean:+.1f}",
-                    f"{low:+.1f} to {high:+.1f}",
-                    verdicts[(data, m), first, second],
-                ]
+                [claim.said.split('"')[1], f"{data}, {m}: {first} - {second}", *difference, verdict]
             )
     return [
         "",
-        "What the paper says of its figure, with these images: differences of accuracies split by split, intervals of "
-        "95 % and verdicts for new images (Nadeau, Bengio 2003), 5 % for all comparisons of a claim together (Holm). "
-        "What is undecided at this power is no evidence for either.",
+        "What the paper says of Fig. 8a and of all its experiments with images, on these images: differences of "
+        "accuracies split by split, intervals of 95 % and verdicts for new images (Nadeau, Bengio 2003), 5 % for all "
+        "comparisons of a claim together (Holm). What is undecided at this power is no evidence for either. "
+        '"PLML shows some increase with 500 dimensionalities" is of what is not run here, "the largest margin among the '
+        'results" of Fig. 8b.',
         "",
         *table(["claim", "comparisons", "verdict"], rows),
         "",
-        *table(["comparison", "points", "95 %", "verdict"], details),
+        *table(["of", "comparison", "points", "95 %", "verdict"], details),
     ]
 
 
@@ -249,12 +251,38 @@ def draw(right: Seen) -> None:
     figure.savefig(HERE.with_suffix(".png"), dpi=110)
 
 
+def stored(found: Found) -> None:
+    """What was found, in a file; `read` takes it back."""
+    cells = [
+        {"data": data, "components": m, "right": found.right[data, m], "seconds": found.seconds[data, m]}
+        for data, m in found.right
+    ]
+    text = json.dumps({"cells": cells, "edges": found.edges}, indent=1)
+    HERE.with_suffix(".json").write_text(text + "\n", encoding="utf-8")
+
+
+def read() -> Found:
+    """What the file of `stored` has."""
+    made = json.loads(HERE.with_suffix(".json").read_text(encoding="utf-8"))
+    right, seconds = (
+        {(cell["data"], cell["components"]): cell[what] for cell in made["cells"]}
+        for what in ("right", "seconds")
+    )
+    return Found(right, seconds, made["edges"])
+
+
 def main() -> None:
+    asked = argparse.ArgumentParser(description="5-NN on words of images, and the page of it.")
+    asked.add_argument("--render", action="store_true", help="only write the page anew")
+    if asked.parse_args().render:
+        write(read())
+        return
     found = Found({}, {}, {})
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what does not meet its gap in the choice of parameters
         for data in SETS:
             measure(data, found)
+            stored(found)
             write(found)
             print(data, f"{process_time():.0f} s", flush=True)
 
