@@ -222,8 +222,8 @@ def claim_lines(right: Seen) -> list[str]:
         "What the paper says of Fig. 8a and of all its experiments with images, on these images: differences of "
         "accuracies split by split, intervals of 95 % and verdicts for new images (Nadeau, Bengio 2003), 5 % for all "
         "comparisons of a claim together (Holm). What is undecided at this power is no evidence for either. "
-        '"PLML shows some increase with 500 dimensionalities" is of what is not run here, "the largest margin among the '
-        'results" of Fig. 8b.',
+        '"PLML shows some increase with 500 dimensionalities" is of what is not run here, "the largest margin among '
+        'the results" of Fig. 8b.',
         "",
         *table(["claim", "comparisons", "verdict"], rows),
         "",

@@ -95,8 +95,8 @@ def test_each_method_is_measured_once_for_each_split_and_size(
 @pytest.mark.skipif(not office.HERE.with_suffix(".json").exists(), reason="in the clone alone")
 def test_the_page_is_that_of_the_figures() -> None:
     found = office.read()
-    monkey = [*office.accuracy_lines(found), *office.claim_lines(found.right)]
-    assert "\n".join(monkey) in office.HERE.with_suffix(".md").read_text(encoding="utf-8")
+    lines = [*office.accuracy_lines(found), *office.claim_lines(found.right)]
+    assert "\n".join(lines) in office.HERE.with_suffix(".md").read_text(encoding="utf-8")
 
 
 def test_claims_are_the_paper_s_and_judged_for_new_images() -> None:
