@@ -28,9 +28,8 @@ from validation.experiments.glml_methods import SHARED
 from validation.experiments.page import Groups
 from validation.experiments.verdicts import Difference, Verdict, difference, more
 
-FISHER = ("Fisher", "Fisher, one Gaussian")
-METRICS = (*LEARNT, *FISHER)  # what GLML is compared with, beside Euclid
-GAIN = 0.01  # to outperform is a point or more
+METRICS = (*LEARNT, "Fisher, one Gaussian")  # what the papers compare GLML with, beside Euclid
+GAIN = 0.01  # to outperform, and to be worse, is by a point or more; a gain may be smaller
 
 
 class Claim(NamedTuple):
@@ -62,7 +61,9 @@ CLAIMS = {
         ("GLML",),
         METRICS,
         (most, most, most),
-        "above more than half of the metrics, each in more than half of its cells, on more than half of the sets",
+        "a point above more than half of the metrics, each in more than half of its cells, on more than half of the "
+        "sets",
+        margin=-GAIN,
     ),
     "others": Claim(
         '"On quite a number of datasets, many of the other methods do not outperform the original Euclidean '
@@ -78,22 +79,25 @@ CLAIMS = {
         ("Euclid",),
         ("Bayes",),
         (most, every, half),
-        "Bayes below Euclid in more than half of the cells, on half of the sets",
-    ),
-    "Fisher": Claim(
-        'Fisher is "much worse than the naive nearest neighbor classifier" in (f) to (h)',
-        ("Euclid",),
-        ("Fisher",),
-        (every, every, every),
-        "below Euclid in every cell",
-        letters="fgh",
+        "Bayes a point below Euclid in more than half of the cells, on half of the sets",
+        margin=-GAIN,
     ),
     "Fisher, one Gaussian": Claim(
-        "the same, of Fisher with one Gaussian",
+        'Fisher, of one Gaussian, is "much worse than the naive nearest neighbor classifier" in (f) to (h)',
         ("Euclid",),
         ("Fisher, one Gaussian",),
         (every, every, every),
-        "below Euclid in every cell",
+        "a point below Euclid in every cell",
+        margin=-GAIN,
+        letters="fgh",
+    ),
+    "Fisher": Claim(
+        "the same, of Fisher of the classes' mixture, which is our reading",
+        ("Euclid",),
+        ("Fisher",),
+        (every, every, every),
+        "a point below Euclid in every cell",
+        margin=-GAIN,
         letters="fgh",
     ),
     "BoostMetric": Claim(
@@ -101,7 +105,8 @@ CLAIMS = {
         ("Euclid",),
         ("BoostMetric",),
         (every, every, every),
-        "below Euclid in every cell",
+        "a point below Euclid in every cell",
+        margin=-GAIN,
         letters="h",
     ),
 }
