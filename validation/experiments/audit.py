@@ -150,10 +150,14 @@ def of_maps() -> Iterator[Figure]:
         yield "nca-reduced", {"iris": "iris: RCA", "wine": "wine: PCA"}[name], with_error(values)
 
 
+PARTS = {"isolet": of_isolet, "kNN": of_knn, "printed": of_printed, "maps": of_maps}
+
+
 def main() -> int:
+    """Of all parts, or of those that are named."""
     differing = 0
-    for figures in (of_isolet, of_knn, of_printed, of_maps):
-        for report, what, figure in figures():
+    for part in sys.argv[1:] or PARTS:
+        for report, what, figure in PARTS[part]():
             rows = [
                 line
                 for line in (REPORTS / f"{report}.md").read_text(encoding="utf-8").splitlines()

@@ -45,6 +45,6 @@ def test_a_wrong_figure_is_seen(tmp_path: Path) -> None:
         text = report.read_text(encoding="utf-8").replace("6.85 ± 0.79", "6.75 ± 0.79")
         (tmp_path / "reports" / report.name).write_text(text, encoding="utf-8")
     (tmp_path / "audit.py").write_text(AUDIT.read_text(encoding="utf-8"), encoding="utf-8")
-    done = subprocess.run([sys.executable, str(tmp_path / "audit.py")], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, str(tmp_path / "audit.py"), "kNN"], capture_output=True, text=True)
     assert done.returncode == 1
     assert [line.split()[1] for line in done.stdout.splitlines() if "DIFFERS" in line] == ["wine:"]

@@ -17,7 +17,6 @@ from validation.experiments.verdicts import (
     difference,
     holm,
     more,
-    no_better,
     pair,
     share_interval,
     verdicts,
@@ -112,18 +111,3 @@ def test_more_has_three_verdicts() -> None:
     verdict = more(claims)
     assert list(verdict.values()) == [Verdict.SUPPORTED, Verdict.CONTRADICTED, Verdict.SUPPORTED]
     assert more({**claims, "other": claims["unsure"]})["unsure"] == Verdict.UNDECIDED
-
-
-def test_no_better_is_told_from_better_and_from_unsure() -> None:
-    """A point is what may be missing: surely less, surely more than nothing, and both possible."""
-    claims = {
-        "worse": difference([0.1, 0.11, 0.1, 0.11], [0.2, 0.21, 0.21, 0.2], 1.0),
-        "hardly better": difference([0.203, 0.203, 0.204, 0.204], [0.2, 0.2, 0.2, 0.2], 0.0),
-        "better": difference([0.3, 0.31, 0.3, 0.31], [0.2, 0.21, 0.21, 0.2], 1.0),
-        "unsure": difference([0.2, 0.3, 0.1, 0.25], [0.2, 0.2, 0.2, 0.2], 1.0),
-    }
-    found = no_better(claims, 0.01)
-    assert found["worse"] is Verdict.SUPPORTED
-    assert found["hardly better"] is Verdict.CONTRADICTED  # significantly, however little
-    assert found["better"] is Verdict.CONTRADICTED
-    assert found["unsure"] is Verdict.UNDECIDED

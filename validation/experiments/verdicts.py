@@ -128,18 +128,3 @@ def more(claims: Mapping[Name, Difference]) -> dict[Name, Verdict]:
         sure = Verdict.SUPPORTED if each.mean > 0 else Verdict.CONTRADICTED
         found[name] = sure if adjusted[name] < LEVEL else Verdict.UNDECIDED
     return found
-
-
-def no_better(claims: Mapping[Name, Difference], within: float) -> dict[Name, Verdict]:
-    """Of the claims of one table, each that the first method is no better than the second, of which more is better.
-
-    Contradicted where it is, significantly; supported where it is by less than `within`, by the interval.
-    """
-    better = more(claims)
-
-    def verdict(name: Name) -> Verdict:
-        if better[name] is Verdict.SUPPORTED:
-            return Verdict.CONTRADICTED
-        return Verdict.SUPPORTED if claims[name].interval.high <= within else Verdict.UNDECIDED
-
-    return {name: verdict(name) for name in claims}
