@@ -165,7 +165,8 @@ def hindsight(groups: Groups) -> list[str]:
         "The least test error of MLSVM over all degrees and lam of the preset, chosen by the test part itself, with "
         "metrics as accurate as while selecting: no method, but no way of selecting among them can do better, and the "
         "least of many errors is low by chance alone. \\* where this too is more than two standard errors of a "
-        "difference above the paper's best. *usable*: per cent of the training points among whose nearest are both kinds, for degree 1; as printed, the constraints of all others are empty.",
+        "difference above the paper's best. *usable*: per cent of the training points among whose nearest are both "
+        "kinds, for degree 1; as printed, the constraints of all others are empty.",
         "",
         *table(["data", "MLSVM in hindsight", "best in the paper", "usable"], rows),
     ]

@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 from scipy.stats import binomtest
+from scipy.stats import norm as normal
 from scipy.stats import t as student
 
 LEVEL = 0.05
@@ -63,12 +64,17 @@ class Pair(NamedTuple):
 
     @property
     def interval(self) -> Interval:
-        """Of the difference, 95 %: that of the first's share of the points that only one gets wrong, these as given."""
-        apart = self.first + self.second
-        if not apart:
-            return Interval(0.0, 0.0)
-        low, high = share_interval(self.first, apart)
-        return Interval((2 * low - 1) * apart / self.points, (2 * high - 1) * apart / self.points)
+        """Of the difference, 95 %, for new points: Wald's after half a point more of each of the four kinds.
+
+        Agresti, Min, Simple improved confidence intervals for comparing matched proportions, Statistics in Medicine
+        2005. Near 5 % it may decide otherwise than McNemar's test, which is exact.
+        """
+        first, second, points = self.first + 0.5, self.second + 0.5, self.points + 2
+        middle = (first - second) / points
+        reach = float(normal.isf(LEVEL / 2)) * float(
+            np.sqrt((first + second) / points - middle**2) / np.sqrt(points)
+        )
+        return Interval(middle - reach, middle + reach)
 
 
 def pair(first: Collection[Hashable], second: Collection[Hashable], points: int) -> Pair:
