@@ -47,19 +47,29 @@ PANELS = (
 
 
 class Judged(NamedTuple):
-    """A sentence, where it is looked at, its comparisons, and the verdict of each: on these points, for new ones."""
+    """A sentence, where it is looked at, its comparisons, and the verdict of each: on these points, for new ones.
+
+    about: the sets that the note says it of.
+    """
 
     sentence: str
     where: str
     pairs: Pairs
     here: dict[Key, Verdict]
     new: dict[Key, Verdict]
+    about: tuple[str, ...]
 
 
-def judged(sentence: str, where: str, pairs: Pairs, judge: Callable[[Pairs], dict[Key, Verdict]]) -> Judged:
+def judged(
+    sentence: str,
+    where: str,
+    pairs: Pairs,
+    judge: Callable[[Pairs], dict[Key, Verdict]],
+    about: tuple[str, ...] = SIX,
+) -> Judged:
     """Both verdicts of each comparison. On these points the splits are a sample of all splits, and overlap or not."""
     plain = {key: each._replace(overlap=0.0) for key, each in pairs.items()}
-    return Judged(sentence, where, pairs, judge(plain), judge(pairs))
+    return Judged(sentence, where, pairs, judge(plain), judge(pairs), about)
 
 
 def of_panel(groups: Groups, panel: Panel) -> Judged:
@@ -71,7 +81,8 @@ def of_panel(groups: Groups, panel: Panel) -> Judged:
         for other in others:
             if len(values[ours]) > 1:
                 pairs[data, other] = Compared(values[ours], values[other], overlap(data, panel.part))
-    return judged(panel.claim, panel.name, pairs, lambda each: more_than(each, -NEAR if panel.near else 0.0))
+    margin = -NEAR if panel.near else 0.0
+    return judged(panel.claim, panel.name, pairs, lambda each: more_than(each, margin), panel.data)
 
 
 def overlap(data: str, part: str) -> float:
@@ -128,14 +139,21 @@ def comparisons(claim: Judged, more: Sequence[tuple[str, dict[Key, str]]] = ()) 
 
 
 def summary(claims: Iterable[Judged]) -> list[str]:
-    """A row for each sentence: the verdict on all its sets together, and on how many it is which."""
+    """A row for each sentence: the verdict on all its sets together, and on how many it is which.
+
+    Supported it is where it is so on every set that the note says it of: of some that are missing it says so.
+    """
     rows = []
     for claim in claims:
         if claim.pairs:
-            row = [f'"{claim.sentence}"', claim.where]
+            missing = [data for data in claim.about if data not in sets(claim)]
+            absent = f"; not run: {', '.join(missing)}" if missing else ""
+            row = [f'"{claim.sentence}"', claim.where + absent]
             for found in (claim.here, claim.new):
                 each = [of_set(found, data) for data in sets(claim)]
-                row.append(f"**{together(each)}** ({counted(each)})")
+                verdict = together(each)
+                so_far = " where run" if missing and verdict is Verdict.SUPPORTED else ""
+                row.append(f"**{verdict}{so_far}** ({counted(each)})")
             rows.append(row)
     head = ("the note", "where", *(f"{name}: all together (sets)" for name in VERDICTS))
     return table(head, rows)

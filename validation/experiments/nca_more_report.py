@@ -69,7 +69,8 @@ def beyond(groups: Groups, found: dict[str, Judged]) -> list[str]:
         f"{points()} for sure.",
         "neighbours": "After g the rows of p have the entropy of so many neighbours, by the median over the training "
         f"points. kNN with as many is held against the k of {', '.join(map(str, KS))} that is best on the test parts, "
-        "a choice in hindsight.",
+        "a choice in hindsight, which no rule can be expected to equal. The note speaks of the directions of the rows "
+        "of A as well, which are not looked at.",
         "others": f"Of the methods in the note's figures, those that the tables above do not have; {points()} or less "
         "behind is the same.",
     }

@@ -80,11 +80,11 @@ def reason(found: dict[str, list[Result]], panel: Panel, claim: Judged, data: st
         method: float(np.mean([result["train"] for result in found[method]])) for method in panel.methods
     }
     margins = {method: 100 * (train[panel.methods[-1]] - train[method]) for method in ahead}
-    overfits = [f"{name(method)} by {margin:.2f}" for method, margin in margins.items() if margin >= 0]
+    there = [f"{name(method)} by {margin:.2f}" for method, margin in margins.items() if margin >= 0]
     local = [f"{name(method)} by {-margin:.2f}" for method, margin in margins.items() if margin < 0]
     said = []
-    if overfits:
-        said.append(f"On the training part NCA is ahead of {', '.join(overfits)} points: it overfits.")
+    if there:
+        said.append(f"Only on the test part: on the training part NCA is ahead of {', '.join(there)} points.")
     if local:
         said.append(
             f"On the training part it is behind {', '.join(local)} points: large multiples of such a metric have a "

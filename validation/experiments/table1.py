@@ -41,12 +41,13 @@ metric of least F after an epoch or at the start. *SGD printed* differs in nothi
 Algorithm 2, and Algorithm 3 with its tau = 1. The step as printed is not run. CCCP with the printed inference is left
 out: its step is solved by adding the worst sets, and with sets that are not the worst it would end without a proof.
 
-As in the paper the start is ReliefF's diagonal where it is better than Euclid, else zero, and C is tuned, both
-on a 75/25 split of the training part (stratified; of equal values of C the least). A start that is not zero is
-multiplied by the number at which F is least. C is tuned with SGD, and the others take it, so that all minimise the
-same F from the same start. The paper gives no grid: here C = c / (n s^4), s^2 the mean squared norm of the centred
-training points, so that c means the same for every set; where the least or the largest c is the best, the grid goes
-on by powers of ten.
+As in the paper the start is ReliefF's diagonal where it is better than Euclid, else zero, and C is tuned, both on a
+75/25 split of the training part (stratified; of equal values of C the least). A start is multiplied by the number at
+which F is least. Where that is 0, and for the start *zero*, where all sets tie, what is left of it is a direction,
+which says what the nearest sets are: its own, and Euclid's for zero. C is tuned with SGD, and the others take it, so
+that all minimise the same F from the same start. The paper gives no grid: here C = c / (n s^4), s^2 the mean squared
+norm of the centred training points, so that c means the same for every set; where the least or the largest c is the
+best, the grid goes on by powers of ten.
 
 The others learn one metric for all k, but for a weight that is chosen for each k on the same 75/25 split: LMNN
 ({TARGETS} targets) mu, ITML gamma, NCA (criterion f, {NCA_STEPS} iterations) the number of components, MLR (area
