@@ -22,6 +22,11 @@ def test_what_is_quoted_is_in_the_sources() -> None:
         assert part in SOURCES, part
 
 
+def test_what_a_comment_says_is_no_source() -> None:
+    assert "what a reader must believe" in (HERE / "Methods.v").read_text(encoding="utf-8")
+    assert "what a reader must believe" not in SOURCES
+
+
 def test_every_file_is_in_the_table() -> None:
     rows = [line for line in PAGE.splitlines() if line.startswith("| `")]
     named = {name for row in rows for name in re.findall(r"`(\w+\.v)`", row.split("|")[1])}
