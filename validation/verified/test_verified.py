@@ -226,7 +226,7 @@ def test_the_upper_end_of_scml_is_that_of_weights(tmp_path: Path) -> None:
     ):
         beside.write_text(json.dumps({"format": "cvxml-side", "version": 1, **aside, "weights": weights}))
         found = run(file, beside)
-        assert found.interval == (0, upper)
+        assert found.interval == (Fraction(0), upper)
         assert (
             found.whose == f"scml: the upper end is the objective of weights whose combination {combination}"
         )
