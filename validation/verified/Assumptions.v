@@ -13,5 +13,6 @@ Print Assumptions rtml_sound.
 Print Assumptions dml_eig_sound.
 Print Assumptions dml_eig_labels_sound.
 Print Assumptions combination_sound.
+Print Assumptions combination_value_sound.
 Print Assumptions schultz_joachims_sound.
 Print Assumptions scml_sound.

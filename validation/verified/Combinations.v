@@ -21,11 +21,8 @@ Proof.
   rewrite <- IH, <- inner_square, <- inner_times, <- inner_plus. reflexivity.
 Qed.
 
-(** The weights are whole numbers over q. *)
 Definition weighted_squares (t : tree row) (tw : tree Z) (l : list N) : triangle :=
   fold_left (fun T k => add_square (look 0 tw k) (look [] t k) T) l [].
-
-Definition whole_weights (ws : list Z) (q : positive) : N -> R := fun k => (IZR (at_ 0%Z ws k) / IZR (Zpos q))%R.
 
 Lemma weighted_squares_entry B ws l i j : forall T,
   IZR (entry (fold_left (fun T k => add_square (look 0 (table ws) k) (look [] (table B) k) T) l T) i j)
@@ -71,6 +68,13 @@ Qed.
     <M, Z> >= - <M, N>, and h ||M||^2 pays for that. *)
 
 Definition combination (B : list row) (ws : list Z) : triangle := weighted_squares (table B) (table ws) (numbers B).
+
+(** It is the matrix of the weights. *)
+Theorem combination_value_sound B over_B ws v i j :
+  value_of (Given (combination B ws) (v * (over_B * over_B))) i j = combined B over_B (whole_weights ws v) i j.
+Proof.
+  unfold value_of, combination. cbn [triangle_of over_of]. rewrite numbers_indices. apply weighted_squares_combined.
+Qed.
 
 (** Of Z over [per] and N over r. *)
 Definition gains_ok (d : nat) (beta : Q) (Z : triangle) (per : positive) (B : list row) (over : positive)
@@ -143,7 +147,7 @@ Theorem combination_sound X h beta B over_B l L p prices zs q ws v lo hi :
   let cost w := (Q2R h * norm2 (features X) (combined B over_B w) + Q2R beta * total w (indices B)
     + triplet_loss 0 [] l L (D X (combined B over_B w)))%R in
   (forall w, (forall k, In k (indices B) -> 0 <= w k) -> Q2R lo <= cost w)%R /\
-  exists w, (forall k, In k (indices B) -> 0 <= w k)%R /\ cost w = Q2R hi.
+  (forall k, In k (indices B) -> 0 <= whole_weights ws v k)%R /\ cost (whole_weights ws v) = Q2R hi.
 Proof.
   unfold check_combination. set (d := features X). set (over_M := (v * (over_B * over_B))%positive).
   set (over_N := (q * (over_B * over_B))%positive). set (per := (p * (over X * over X))%positive).
@@ -212,9 +216,8 @@ Proof.
       * replace (Q2R 4) with 4%R by (unfold Q2R; simpl; lra). lra.
       * intros C. apply Qeq_eqR in C. rewrite Q2R_mult, Q2R_0 in C.
         replace (Q2R 4) with 4%R in C by (unfold Q2R; simpl; lra). lra.
-  - exists (whole_weights ws v).
-    assert (E : forall i j, real_matrix M over_M i j = combined B over_B (whole_weights ws v) i j).
-    { intros. unfold M, combination. rewrite numbers_indices. apply weighted_squares_combined. }
+  - assert (E : forall i j, real_matrix M over_M i j = combined B over_B (whole_weights ws v) i j)
+      by (intros; apply combination_value_sound).
     split.
     + intros k _. unfold whole_weights, at_. apply Rmult_le_pos; [|left; apply Rinv_0_lt_compat; auto].
       apply IZR_le. destruct (nth_in_or_default (N.to_nat k) ws 0) as [Iw|Ew].
@@ -244,18 +247,19 @@ Proof. unfold triplet_loss. rewrite Q2R_0. simpl. ring. Qed.
 Theorem schultz_joachims_sound X C B over_B L p prices zs q ws v lo hi :
   check_schultz_joachims X C B over_B L p prices zs q ws v = Some (lo, hi) ->
   (forall w xi, combination_feasible X B over_B L w xi -> Q2R lo <= schultz_joachims_cost X B over_B L C w xi)%R /\
-  exists w xi, combination_feasible X B over_B L w xi /\ schultz_joachims_cost X B over_B L C w xi = Q2R hi.
+  exists xi, combination_feasible X B over_B L (whole_weights ws v) xi /\
+    schultz_joachims_cost X B over_B L C (whole_weights ws v) xi = Q2R hi.
 Proof.
   unfold check_schultz_joachims. intros H. assert (Ok := combination_loss_ok _ _ _ _ _ _ _ _ _ _ _ _ _ _ H).
   simpl in Ok. apply Qle_bool_iff in Ok. apply Qle_Rle in Ok. rewrite Q2R_0 in Ok.
-  apply combination_sound in H. cbv zeta in H. destruct H as [Lo [w [Hw Hi]]].
+  apply combination_sound in H. cbv zeta in H. destruct H as [Lo [Hw Hi]].
   assert (Half : Q2R (1 # 2) = (1 / 2)%R) by (unfold Q2R; simpl; lra).
   unfold schultz_joachims_cost. rewrite Half, Q2R_0 in *. split.
   - intros u xi [Hu F]. specialize (Lo u Hu). rewrite no_targets in Lo. cbn [phi] in Lo. rewrite total_times in Lo.
     assert (M : (total (fun t => missed (margin (D X (combined B over_B u)) t)) L <= total xi L)%R).
     { apply total_le. intros t Ht. destruct (F t Ht). apply missed_least; auto. }
     apply (Rmult_le_compat_l _ _ _ Ok) in M. lra.
-  - exists w, (fun t => missed (margin (D X (combined B over_B w)) t)). split.
+  - exists (fun t => missed (margin (D X (combined B over_B (whole_weights ws v))) t)). split.
     + split; [auto|]. intros. apply missed_enough.
     + rewrite no_targets in Hi. cbn [phi] in Hi. rewrite total_times in Hi. lra.
 Qed.
@@ -269,10 +273,11 @@ Definition check_scml X (beta : Q) B over_B L p prices ws v :=
 Theorem scml_sound X beta B over_B L p prices ws v lo hi :
   check_scml X beta B over_B L p prices ws v = Some (lo, hi) ->
   (forall w xi, combination_feasible X B over_B L w xi -> Q2R lo <= scml_cost B L beta w xi)%R /\
-  exists w xi, combination_feasible X B over_B L w xi /\ scml_cost B L beta w xi = Q2R hi.
+  exists xi, combination_feasible X B over_B L (whole_weights ws v) xi /\
+    scml_cost B L beta (whole_weights ws v) xi = Q2R hi.
 Proof.
   unfold check_scml. destruct (0 <? count L) eqn:N0; [|discriminate]. apply Z.ltb_lt in N0. intros H.
-  apply combination_sound in H. cbv zeta in H. destruct H as [Lo [w [Hw Hi]]].
+  apply combination_sound in H. cbv zeta in H. destruct H as [Lo [Hw Hi]].
   assert (Inv : (0 <= 1 / IZR (count L))%R).
   { apply IZR_lt in N0. apply Rmult_le_pos; [lra|]. left. apply Rinv_0_lt_compat. auto. }
   unfold scml_cost. rewrite <- count_INR, Q2R_0 in *. split.
@@ -281,7 +286,7 @@ Proof.
     assert (M : (total (fun t => missed (margin (D X (combined B over_B u)) t)) L <= total xi L)%R).
     { apply total_le. intros t Ht. destruct (F t Ht). apply missed_least; auto. }
     apply (Rmult_le_compat_l _ _ _ Inv) in M. lra.
-  - exists w, (fun t => missed (margin (D X (combined B over_B w)) t)). split.
+  - exists (fun t => missed (margin (D X (combined B over_B (whole_weights ws v))) t)). split.
     + split; [auto|]. intros. apply missed_enough.
     + rewrite no_targets in Hi. cbn [phi] in Hi. rewrite total_times, Q2R_one_of in Hi by auto. lra.
 Qed.

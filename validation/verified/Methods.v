@@ -1,7 +1,8 @@
 (** The methods, each as its paper prints it, and for each: what is accepted is proved of that problem.
 
     Every theorem says of an interval (lo, hi) that the check accepts: lo is at most the objective of EVERY feasible
-    real metric, and hi is the objective of one, [value_of m]. *)
+    real metric, and hi is the objective of a feasible one that the check is given: of the matrix [value_of m], or, of
+    combinations, of the weights [whole_weights ws v]. *)
 
 Require Import Reals Lra Lia List NArith ZArith QArith Qreals Bool.
 From Verified Require Import Bound Arithmetic Check Losses Triplets.
@@ -74,6 +75,9 @@ Definition pairs_by_labels (y : list Z) (alike : bool) : list pair :=
 (** Combinations M = sum_k w_k b_k b_k^T of given vectors, w >= 0: SCML, Schultz and Joachims *)
 Definition combined (B : list row) (over : positive) (w : N -> R) : matrix := fun i j =>
   total (fun k => w k * (real_point (at_ [] B k) over i * real_point (at_ [] B k) over j))%R (indices B).
+
+(** Weights as whole numbers over q, one a vector *)
+Definition whole_weights (ws : list Z) (q : positive) : N -> R := fun k => (IZR (at_ 0%Z ws k) / IZR (Zpos q))%R.
 
 Definition combination_feasible (X : points) (B : list row) (over : positive) (L : list triplet)
     (w : N -> R) (xi : triplet -> R) : Prop :=

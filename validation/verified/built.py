@@ -1,7 +1,8 @@
-"""The checker, built from the committed OCaml for the tests, and a run of it."""
+"""What the tests share: the checker, built from the committed OCaml, a run of it, and Coq without comments."""
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from fractions import Fraction
@@ -26,6 +27,7 @@ class Said(NamedTuple):
     proved: bool
     reason: str  # the first line
     interval: tuple[Fraction, Fraction] | None
+    whose: str = ""  # whose objective the upper end is, in a sentence
 
 
 @cache
@@ -53,7 +55,7 @@ def run(file: Path, side: Path) -> Said:
     assert done.returncode == 0
     assert lines[0].startswith("PROVED [")
     found = dict(line.split(" ", 1) for line in lines[2:])
-    return Said(True, lines[0], (Fraction(found["lower"]), Fraction(found["upper"])))
+    return Said(True, lines[0], (Fraction(found["lower"]), Fraction(found["upper"])), lines[1])
 
 
 def saved(solution: cvxml.Solution, folder: Path) -> tuple[Path, Path]:
@@ -62,3 +64,13 @@ def saved(solution: cvxml.Solution, folder: Path) -> tuple[Path, Path]:
     solution.save(file)
     write_side(load(file), side)
     return file, side
+
+
+def without_comments(text: str) -> str:
+    """Of Coq: comments may be nested."""
+    found, depth = [], 0
+    for part in re.split(r"(\(\*|\*\))", text):
+        depth += {"(*": 1, "*)": -1}.get(part, 0)
+        if depth == 0 and part != "*)":
+            found.append(part)
+    return "".join(found)

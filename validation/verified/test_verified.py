@@ -6,6 +6,7 @@ It is built from the committed OCaml; where there is no OCaml or no zarith these
 from __future__ import annotations
 
 import json
+import subprocess
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -16,12 +17,14 @@ import pytest
 import cvxml
 from cvxml.cli.main import run as command
 from cvxml.core.result import load
+from cvxml.methods.lmnn import LEAST
+from cvxml.methods.rtml import LEAST_WIDTH
 from cvxml.oracle.cases import load_cases
 from cvxml.oracle.saved import recertify
 from cvxml.oracle.side import PRICES, side
 from tests.instances import objective_of, random_data, real_data
 from validation.verified import twin
-from validation.verified.built import run, saved
+from validation.verified.built import checker, run, saved
 
 CASES = {case.id: case for case in load_cases() if case.formula in PRICES}
 # whose metric is a combination of vectors, and is judged by its weights
@@ -146,6 +149,100 @@ def test_a_target_of_another_class_is_rejected(tmp_path: Path) -> None:
     content["params"]["targets"][0][0] = len(content["y"]) - 1
     file.write_text(json.dumps(content))
     assert "another class" in run(file, beside).reason
+
+
+@pytest.mark.parametrize("method", PRICES)
+def test_a_parameter_that_is_not_known_is_rejected(method: str, tmp_path: Path) -> None:
+    file, beside, content, _ = edited(method, tmp_path)
+    assert run(file, beside).proved
+    content["params"]["loss"] = None
+    file.write_text(json.dumps(content))
+    assert run(file, beside).reason == f'REJECTED: params of {method}: "loss" is not known'
+
+
+@pytest.mark.parametrize("method", sorted({*PRICES} - {"mlsvm"}))
+def test_lists_of_a_method_that_takes_none_are_rejected(method: str, tmp_path: Path) -> None:
+    file, beside, content, _ = edited(method, tmp_path)
+    content["neighbors"] = [[(i + 1) % 30] for i in range(30)]
+    file.write_text(json.dumps(content))
+    assert run(file, beside).reason == f"REJECTED: neighbors has lists, and {method} takes none"
+
+
+LOW, HIGH = -np.inf, np.inf
+RANGES = [
+    *((method, name, 0.0, LOW) for method, name in [("mlsvm", "lam"), ("rtml", "lam"), ("scml", "beta")]),
+    *((method, "C", 0.0, LOW) for method in ("frobmetric", "schultz_joachims")),
+    *(
+        (m, "mu", end, to)
+        for m in ("lmnn", "lmnn:squared_hinge")
+        for end, to in [(LEAST, LOW), (1 - LEAST, HIGH)]
+    ),
+    *(("rtml", "width", end, to) for end, to in [(0.0, LOW), (LEAST_WIDTH, LOW), (1.0, HIGH)]),
+]
+
+
+@pytest.mark.parametrize(("method", "name", "end", "to"), RANGES)
+def test_a_parameter_that_cvxml_does_not_take_is_rejected(
+    method: str, name: str, end: float, to: float, tmp_path: Path
+) -> None:
+    """The last double of its range is taken, or is 0, and the next is not."""
+    file, beside, content, _ = edited(method, tmp_path)
+    said = f"REJECTED: {name} is "
+    for value, taken in [(end, end > 0 or name == "width"), (float(np.nextafter(end, to)), False)]:
+        content["params"][name] = value
+        file.write_text(json.dumps(content))
+        assert run(file, beside).reason.startswith(said) != taken
+
+
+def test_a_pair_of_both_kinds_is_rejected(tmp_path: Path) -> None:
+    X, y = real_data("iris", 25)
+    file, beside = saved(cvxml.solve("dml_eig", X, y, **VARIANTS["pairs in no order"][1]), tmp_path)
+    content = json.loads(file.read_text())
+    content["params"]["pairs"]["dissimilar"].append([1, 7])
+    file.write_text(json.dumps(content))
+    assert run(file, beside).reason == "REJECTED: one of the pairs of both kinds is there twice"
+    content["params"]["pairs"]["dissimilar"].pop()
+    content["params"]["pairs"]["equal"] = []
+    file.write_text(json.dumps(content))
+    assert run(file, beside).reason == 'REJECTED: pairs: "equal" is not known'
+
+
+def test_the_upper_end_of_scml_is_that_of_weights(tmp_path: Path) -> None:
+    """A vector and its double: weights of one matrix have several sums, and cvxml takes the least."""
+    X, basis, triplets = (
+        [[0.0, 0.0], [0.0, 1.0], [2.0, 0.0]],
+        [[1.0, 0.0], [2.0, 0.0], [0.0, 1.0]],
+        [[0, 1, 2]],
+    )
+    params = {"beta": 0.5, "basis": basis, "triplets": triplets}
+    content = {"method": "scml", "X": X, "params": params, "metric": [[1.0, 0.0], [0.0, 0.0]]}
+    aside = {"method": "scml", "over": "0x1", "prices": []}
+    file, beside = tmp_path / "solution.json", tmp_path / "side.json"
+    file.write_text(json.dumps({"format": "cvxml-solution", "version": 1, **content}))
+    for weights, upper, combination in (
+        ([1, 0, 0], Fraction(1, 2), "is the metric of the file"),
+        ([0, 0.25, 0], Fraction(1, 8), "is the metric of the file"),
+        ([3, 0, 0], Fraction(3, 2), "is within 2 of the metric of the file"),
+    ):
+        beside.write_text(json.dumps({"format": "cvxml-side", "version": 1, **aside, "weights": weights}))
+        found = run(file, beside)
+        assert found.interval == (Fraction(0), upper)
+        assert (
+            found.whose == f"scml: the upper end is the objective of weights whose combination {combination}"
+        )
+    assert objective_of("scml", np.array(X), None, np.diag([1.0, 0.0]), **params) == 0.125
+
+
+def test_an_answer_that_cannot_be_written_is_none(tmp_path: Path) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full")
+    file, beside, *_ = edited("lmnn", tmp_path)
+    for other in (beside, tmp_path / "none.json"):
+        with Path("/dev/full").open("w") as full:
+            words = [str(checker()), str(file), str(other)]
+            done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        assert done.returncode == 2
+        assert done.stderr == "checker: the answer cannot be written: No space left on device\n"
 
 
 @pytest.mark.parametrize("method", sorted({*PRICES} - {*COMBINATIONS}))

@@ -44,6 +44,13 @@ def number(value: Any) -> Fraction:
     return Fraction(found)
 
 
+def positive(value: Any) -> Fraction:
+    """A double > 0."""
+    found = number(value)
+    require(found > 0, "not positive")
+    return found
+
+
 def index(value: Any, n: int) -> int:
     """0 to n - 1."""
     require(isinstance(value, int) and not isinstance(value, bool) and 0 <= value < n, "no index")
@@ -177,7 +184,7 @@ class Problem:
 
 def mlsvm(p: Problem) -> tuple[Fraction, Fraction]:
     """lam/2 ||A||^2 + 1/n sum [1 + max_T D - min_I D]_+"""
-    y, lists, lam = p.classes(), p.lists(p.file["neighbors"]), number(p.params["lam"])
+    y, lists, lam = p.classes(), p.lists(p.file["neighbors"]), positive(p.params["lam"])
     value, bound, weights = lam / 2 * norm(p.A), Fraction(0), dict[tuple[int, int], Fraction]()
     for i, row in enumerate(lists):
         near, far = ([j for j in row if (y[j] == y[i]) == same] for same in (True, False))
@@ -236,6 +243,7 @@ def hinge(c: Fraction) -> tuple[Any, Any]:
 def lmnn(p: Problem) -> tuple[Fraction, Fraction]:
     """(1 - mu) sum D + mu sum hinge, or its square"""
     mu, listed = number(p.params["mu"]), p.params.get("targets")
+    require(Fraction(1e-12) <= mu <= Fraction(1 - 1e-12), "mu")
     if listed is not None:
         require(p.params.get("triplets") is None, "both")
         y, lists = p.classes(), p.lists(listed)
@@ -247,7 +255,6 @@ def lmnn(p: Problem) -> tuple[Fraction, Fraction]:
         targets = sorted({(i, j) for i, j, _ in triplets})
     loss, bound = hinge(mu)
     if p.file["method"] == "lmnn:squared_hinge":
-        require(mu > 0, "mu")
         loss, bound = lambda v: mu * max(Fraction(0), 1 - v) ** 2, lambda a: a - a * a / (4 * mu)
     return over_triplets(p, Fraction(0), 1 - mu, targets, triplets, loss, bound)
 
@@ -257,14 +264,14 @@ def frobmetric(p: Problem) -> tuple[Fraction, Fraction]:
     triplets = p.triplets(p.params["triplets"])
     require(triplets, "no triplet")
     return over_triplets(
-        p, Fraction(1, 2), Fraction(0), [], triplets, *hinge(number(p.params["C"]) / len(triplets))
+        p, Fraction(1, 2), Fraction(0), [], triplets, *hinge(positive(p.params["C"]) / len(triplets))
     )
 
 
 def rtml(p: Problem) -> tuple[Fraction, Fraction]:
     """lam/2 ||A||^2 + sum smoothed hinge"""
-    lam, g = number(p.params["lam"]), number(p.params["width"])
-    require(g >= 0, "width")
+    lam, g = positive(p.params["lam"]), number(p.params["width"])
+    require(g == 0 or Fraction(1e-9) <= g <= 1, "width")
     triplets = p.triplets(p.params["triplets"])
     loss, bound = hinge(Fraction(1))
     if g:
@@ -288,6 +295,7 @@ def dml_eig(p: Problem) -> tuple[Fraction, Fraction]:
         both = list(combinations(range(p.n), 2))
         kinds = [[(i, j) for i, j in both if (y[i] == y[j]) == same] for same in (True, False)]
     else:
+        require(set(given) == {"similar", "dissimilar"}, "pairs")
         kinds = [
             sorted((index(i, p.n), index(j, p.n)) for i, j in given[kind])
             for kind in ("similar", "dissimilar")
@@ -295,6 +303,9 @@ def dml_eig(p: Problem) -> tuple[Fraction, Fraction]:
         for kind in kinds:
             require(len({frozenset(pair) for pair in kind}) == len(kind), "a pair twice")
             require(all(i != j for i, j in kind), "a point and itself")
+        require(
+            not set.intersection(*({frozenset(pair) for pair in kind} for kind in kinds)), "of both kinds"
+        )
     similar, dissimilar = kinds
     require(dissimilar, "no dissimilar pair")
     spent = sum((p.D(i, j) for i, j in similar), Fraction(0))
@@ -350,14 +361,24 @@ def schultz_joachims(p: Problem) -> tuple[Fraction, Fraction]:
         rows = array(p.params["A"])
         require(len(rows) == p.d, "A")
         B = [list(column) for column in zip(*rows, strict=True)]
-    return combination(p, B, Fraction(1, 2), Fraction(0), number(p.params["C"]))
+    return combination(p, B, Fraction(1, 2), Fraction(0), positive(p.params["C"]))
 
 
 def scml(p: Problem) -> tuple[Fraction, Fraction]:
     """beta sum w + 1/m sum hinge"""
-    return combination(p, array(p.params["basis"], p.d), Fraction(0), number(p.params["beta"]), Fraction(1))
+    return combination(p, array(p.params["basis"], p.d), Fraction(0), positive(p.params["beta"]), Fraction(1))
 
 
+PARAMS = {
+    "mlsvm": {"lam", "n_neighbors", "neighborhood"},
+    "lmnn": {"mu", "n_neighbors", "targets", "triplets"},
+    "lmnn:squared_hinge": {"mu", "n_neighbors", "targets", "triplets"},
+    "frobmetric": {"C", "n_neighbors", "triplets"},
+    "rtml": {"lam", "width", "n_neighbors", "triplets"},
+    "dml_eig": {"pairs"},
+    "schultz_joachims": {"C", "A", "n_neighbors", "triplets"},
+    "scml": {"beta", "basis", "n_basis", "n_neighbors", "triplets"},
+}
 METHODS = {
     "mlsvm": mlsvm,
     "lmnn": lmnn,
@@ -373,6 +394,8 @@ METHODS = {
 def interval(file: Any, side: Any) -> tuple[Fraction, Fraction]:
     """lower and upper end. Raises ValueError where nothing is proved."""
     try:
+        require(set(file["params"]) <= PARAMS[file["method"]], "params")
+        require(file["method"] == "mlsvm" or not file.get("neighbors"), "lists")
         found = METHODS[file["method"]](Problem(file, side))
     except (KeyError, TypeError, IndexError, AttributeError, OverflowError) as error:
         raise ValueError(str(error)) from error

@@ -125,6 +125,8 @@ let sorted compare what rows =
 let compare_pair (a, b) (i, j) = match Z.compare a i with 0 -> Z.compare b j | c -> c
 let compare_triplet (s, a) (t, b) = match compare_pair s t with 0 -> Z.compare a b | c -> c
 
+let ascending (i, j) = (Z.min i j, Z.max i j)
+
 (* Pairs of two points, none twice, not the other way round either *)
 let pairs doc what n json =
   let found =
@@ -135,7 +137,7 @@ let pairs doc what n json =
         | _ -> reject (what ^ " must be pairs of two points"))
       (list what json)
   in
-  ignore (sorted compare_pair what (map (fun (i, j) -> (Z.min i j, Z.max i j)) found));
+  ignore (sorted compare_pair what (map ascending found));
   sorted compare_pair what found
 
 let triplets doc n json : Verified.triplet list =

@@ -108,14 +108,36 @@ type outcome = {
   failed : (bool * string) list Lazy.t;
 }
 
+let rational (value : Verified.q) = Q.make value.qnum value.qden
+
 let params doc = field "params" doc.json
 let number doc name = fraction doc name (field name (params doc))
+
+let above_zero doc name =
+  let value = number doc name in
+  if Z.sign value.qnum <= 0 then reject (name ^ " is not greater than 0");
+  value
+
+let between doc name least most =
+  let value = number doc name in
+  let q = rational value in
+  if Q.lt q (Q.of_float least) || Q.gt q (Q.of_float most) then reject (Printf.sprintf "%s is out of its range" name);
+  value
+
+(* A name that is not known might change the problem, so that it is not passed over. *)
+let only what known json =
+  match json with
+  | Object items ->
+      List.iter
+        (fun (name, _) -> if not (List.mem name known) then reject (Printf.sprintf "%s: %S is not known" what name))
+        items
+  | _ -> reject (what ^ " is no object")
 
 let mlsvm doc side p : outcome =
   let y = Lazy.force p.labels and near = lists doc "neighbors" p.n (field "neighbors" doc.json) in
   let prices = point_prices side in
   {
-    interval = Verified.check_mlsvm div p.x y near (number doc "lam") side.over prices (Lazy.force side.factor) (Lazy.force p.metric);
+    interval = Verified.check_mlsvm div p.x y near (above_zero doc "lam") side.over prices (Lazy.force side.factor) (Lazy.force p.metric);
     attained = Lazy.force p.metric;
     failed =
       lazy
@@ -125,8 +147,12 @@ let mlsvm doc side p : outcome =
         ];
   }
 
+(* As cvxml has them: of mu and of 1 - mu, and of a width that is not 0 *)
+let least_mu = 1e-12
+let least_width = 1e-9
+
 let lmnn squared doc side p : outcome =
-  let mu = number doc "mu" and prices = triplet_prices side in
+  let mu = between doc "mu" least_mu (1. -. least_mu) and prices = triplet_prices side in
   let loss = if squared then Verified.Squared mu else Verified.Hinge mu in
   match (optional "targets" (params doc), optional "triplets" (params doc)) with
   | Some (List _ as targets), (None | Some Null) ->
@@ -153,7 +179,7 @@ let lmnn squared doc side p : outcome =
 
 let frobmetric doc side p : outcome =
   let listed = triplets doc p.n (field "triplets" (params doc)) and prices = triplet_prices side in
-  let c = number doc "C" in
+  let c = above_zero doc "C" in
   {
     interval = Verified.check_frobmetric div p.x c listed side.over prices (Lazy.force side.factor) (Lazy.force p.metric);
     attained = Lazy.force p.metric;
@@ -166,9 +192,9 @@ let frobmetric doc side p : outcome =
 let rtml doc side p : outcome =
   let listed = triplets doc p.n (field "triplets" (params doc)) and prices = triplet_prices side in
   let width = number doc "width" in
-  if Z.sign width.qnum < 0 then reject "width is negative";
+  let width = if Z.sign width.qnum = 0 then width else between doc "width" least_width 1. in
   {
-    interval = Verified.check_rtml div p.x (number doc "lam") width listed side.over prices (Lazy.force side.factor) (Lazy.force p.metric);
+    interval = Verified.check_rtml div p.x (above_zero doc "lam") width listed side.over prices (Lazy.force side.factor) (Lazy.force p.metric);
     attained = Lazy.force p.metric;
     failed = lazy (of_triplets (Verified.rtml_loss width) listed side prices);
   }
@@ -180,8 +206,10 @@ let dml_eig doc side p : outcome =
         let y = Lazy.force p.labels in
         (Verified.made_pairs y true, Verified.made_pairs y false, Verified.check_dml_eig_labels div p.x y)
     | given ->
+        only "pairs" [ "similar"; "dissimilar" ] given;
         let of_kind kind = pairs doc (kind ^ " pairs") p.n (field kind given) in
         let similar = of_kind "similar" and dissimilar = of_kind "dissimilar" in
+        ignore (sorted compare_pair "pairs of both kinds" (map ascending (List.rev_append similar dissimilar)));
         (similar, dissimilar, Verified.check_dml_eig div p.x similar dissimilar)
   in
   let prices =
@@ -248,7 +276,7 @@ let schultz_joachims doc side p : outcome =
         let rows = List.map Array.of_list rows in
         (List.init columns (fun k -> List.map (fun row -> row.(k)) rows), over)
   in
-  let c = number doc "C" and paid = map (whole "paid") (list "paid" (field "paid" side.doc.json)) in
+  let c = above_zero doc "C" and paid = map (whole "paid") (list "paid" (field "paid" side.doc.json)) in
   let paid_over = positive "paid_over" (field "paid_over" side.doc.json) in
   combination doc side p basis over_basis
     (fun _ -> Verified.Hinge c)
@@ -261,18 +289,20 @@ let scml doc side p : outcome =
   combination doc side p basis over_basis
     (fun count -> Verified.Hinge { qnum = Z.one; qden = count })
     (fun listed prices weights over ->
-      Verified.check_scml p.x (number doc "beta") basis over_basis listed side.over prices weights over)
+      Verified.check_scml p.x (above_zero doc "beta") basis over_basis listed side.over prices weights over)
 
+(* Each with the params that cvxml saves. Those that say how lists or vectors were chosen are not read. *)
 let methods =
+  let by_triplets = [ "n_neighbors"; "triplets" ] in
   [
-    ("mlsvm", mlsvm);
-    ("lmnn", lmnn false);
-    ("lmnn:squared_hinge", lmnn true);
-    ("frobmetric", frobmetric);
-    ("rtml", rtml);
-    ("dml_eig", dml_eig);
-    ("schultz_joachims", schultz_joachims);
-    ("scml", scml);
+    ("mlsvm", (mlsvm, [ "lam"; "n_neighbors"; "neighborhood" ]));
+    ("lmnn", (lmnn false, "mu" :: "targets" :: by_triplets));
+    ("lmnn:squared_hinge", (lmnn true, "mu" :: "targets" :: by_triplets));
+    ("frobmetric", (frobmetric, "C" :: by_triplets));
+    ("rtml", (rtml, "lam" :: "width" :: by_triplets));
+    ("dml_eig", (dml_eig, [ "pairs" ]));
+    ("schultz_joachims", (schultz_joachims, "C" :: "A" :: by_triplets));
+    ("scml", (scml, "beta" :: "basis" :: "n_basis" :: by_triplets));
   ]
 
 (* ||A - A'||^2 of the metric of the file and the one that attains the upper end: said, and no part of the proof *)
@@ -299,17 +329,26 @@ let apart (rows, over) metric =
   let scale = Z.mul over beneath in
   Print.root_above (Q.make !total (Z.mul scale scale))
 
-let rational (value : Verified.q) = Q.make value.qnum value.qden
+(* Whose objective the upper end is. That of SCML is one of weights: others may have the same matrix and a smaller sum. *)
+let of_what name off =
+  let one = if name = "scml" then "weights whose combination is " else if Q.sign off = 0 then "" else "a feasible matrix " in
+  let near = if Q.sign off = 0 then "" else Printf.sprintf "within %s of " (Print.decimal Up off) in
+  one ^ near ^ "the metric of the file"
 
+(* What is printed of files of which an interval is proved *)
 let check file side_path fractions =
   let doc = read file in
   known doc "cvxml-solution";
   let name = string "method" (field "method" doc.json) in
-  let of_method =
+  let of_method, known_params =
     match List.assoc_opt name methods with
     | Some found -> found
     | None -> reject ("no method of this program: it knows " ^ String.concat ", " (List.map fst methods))
   in
+  only ("params of " ^ name) known_params (params doc);
+  (match optional "neighbors" doc.json with
+  | None | Some (List []) -> ()
+  | Some _ -> if name <> "mlsvm" then reject ("neighbors has lists, and " ^ name ^ " takes none"));
   let x = points doc (field "X" doc.json) in
   let d = List.length (List.hd x.rows) in
   let side = read_side side_path name d in
@@ -327,22 +366,28 @@ let check file side_path fractions =
   | None -> reject (because (Lazy.force failed @ of_problem x attained))
   | Some (low, high) ->
       let low = rational low and high = rational high in
-      Printf.printf "PROVED [%s, %s]\n" (Print.decimal Down low) (Print.decimal Up high);
-      let off = apart given attained in
-      if Q.sign off = 0 then Printf.printf "%s: the upper end is the objective of the metric of the file\n" name
-      else
-        Printf.printf "%s: the upper end is the objective of a feasible matrix within %s of the metric of the file\n" name
-          (Print.decimal Up off);
-      if fractions then Printf.printf "lower %s\nupper %s\n" (Q.to_string low) (Q.to_string high)
+      let ends = Printf.sprintf "PROVED [%s, %s]\n" (Print.decimal Down low) (Print.decimal Up high) in
+      let whose = Printf.sprintf "%s: the upper end is the objective of %s\n" name (of_what name (apart given attained)) in
+      let exactly = if fractions then Printf.sprintf "lower %s\nupper %s\n" (Q.to_string low) (Q.to_string high) else "" in
+      ends ^ whose ^ exactly
 
 let () =
   let fractions = Array.mem "--fractions" Sys.argv in
   match List.filter (fun word -> word <> "--fractions") (List.tl (Array.to_list Sys.argv)) with
   | [ file; side ] -> (
-      try check file side fractions with
-      | Malformed why -> Printf.printf "REJECTED: %s\n" why; exit 1
-      | Stack_overflow | Out_of_memory -> print_endline "REJECTED: too large for this machine"; exit 1
-      | _ -> print_endline "REJECTED: the files do not hold what they should"; exit 1)
+      let answer, code =
+        try (check file side fractions, 0) with
+        | Malformed why -> (Printf.sprintf "REJECTED: %s\n" why, 1)
+        | Stack_overflow | Out_of_memory -> ("REJECTED: too large for this machine\n", 1)
+        | _ -> ("REJECTED: the files do not hold what they should\n", 1)
+      in
+      (* an answer that is not written is none, whatever it was *)
+      match print_string answer; flush stdout with
+      | () -> exit code
+      | exception Sys_error why ->
+          close_out_noerr stdout;  (* or exit would try once more, and raise *)
+          prerr_endline ("checker: the answer cannot be written: " ^ why);
+          exit 2)
   | _ ->
       prerr_endline "usage: checker FILE.json SIDE.json [--fractions]";
       exit 2
