@@ -79,8 +79,8 @@ def best_scale(p: Instance, at: Point) -> float:
 def rescaled(p: Instance, at: Point) -> Point:
     """The best multiple of `at`; `at` itself where it is 0, or where none is better.
 
-    Where it is the multiple 0 its h* stay, which are those of every other multiple: at 0 all sets tie, so they are right
-    there too, and they are what is left of a start that is not at its best size.
+    Where it is the multiple 0 its h* stay, which are those of every other multiple: at 0 all sets tie, so that they are
+    right there too, and they are what is left of a start that is not at its best size.
     """
     if at.norm2 == 0:
         return at

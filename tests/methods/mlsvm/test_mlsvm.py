@@ -272,3 +272,17 @@ def test_rounding_covers_what_cancels_in_nearly_collinear_features(eps: float, t
     if proof.proves(1e-6):  # never the zero metric, the optimum of which is 1/3
         assert proof.rounding <= 1e-4 * proof.scale
         assert proof.scale > 0
+
+
+def test_the_number_of_constraints_is_linear_in_the_points() -> None:
+    """One for every point with both kinds of neighbours, and the two of the cone and the slacks."""
+    counts = {}
+    for copies in (1, 2, 4):
+        X, y = random_data(0, n=20, d=3)
+        far = 100.0 * np.arange(copies)[:, None, None]  # so that neighbours are those of one copy
+        many = (X[None] + far).reshape(-1, 3)
+        counts[copies] = (
+            len(cvxml.problem("mlsvm", many, np.tile(y, copies), lam=0.1, n_neighbors=4).constraints) - 2
+        )
+    assert 0 < counts[1] <= 20
+    assert counts == {1: counts[1], 2: 2 * counts[1], 4: 4 * counts[1]}

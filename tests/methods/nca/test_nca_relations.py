@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import multivariate_normal
+from scipy.stats import entropy, multivariate_normal
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KDTree, KNeighborsClassifier
 
@@ -84,3 +84,17 @@ def test_a_plane_takes_less_storage_and_less_search() -> None:
         tree.query(each, k=2)
         terms.append(tree.get_n_calls() * each.shape[1])
     assert terms[1] < terms[0] / 5
+
+
+def test_g_is_minus_a_sum_of_divergences() -> None:
+    """Of the classes drawn, given a point, from the class that it has: the note's reason for g."""
+    random = np.random.RandomState(0)
+    X, y = random.standard_normal((12, 3)), np.arange(12) % 3
+    root = random.standard_normal((3, 3))
+    total = 0.0
+    for i in range(12):
+        weights = [0.0 if j == i else np.exp(-np.sum((root @ (X[i] - X[j])) ** 2)) for j in range(12)]
+        drawn = np.bincount(y, weights) / sum(weights)
+        total += entropy(np.eye(3)[y[i]], drawn)
+    found = cvxml.evaluate("nca", X, y, root.T @ root, criterion="g")
+    assert float(found.objective) == pytest.approx(total)  # what is minimised is -g
