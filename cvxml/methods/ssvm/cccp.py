@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.result import Status, Step
 from cvxml.methods.ssvm.instance import Instance
-from cvxml.methods.ssvm.point import Point, point_at, rescaled
+from cvxml.methods.ssvm.point import Point, as_certified, point_at, rescaled
 from cvxml.methods.ssvm.step import StepSolver
 
 
@@ -54,12 +54,13 @@ def cccp(
             run.dual = solver.dual()
             if callback is not None:
                 callback(step)
-            if open_gap <= tol * at.norm2 + at.rounding(p.C):
-                run.status = Status.STATIONARY
-            elif new.F >= at.F:
-                run.status = Status.STALLED
-            else:
+            proved = open_gap <= tol * at.norm2 + at.rounding(p.C)
+            if not proved and new.F < at.F:
                 run.at = at = new
+            elif (other := as_certified(p, at)) is not at:
+                run.at = at = other
+            else:
+                run.status = Status.STATIONARY if proved else Status.STALLED
     except KeyboardInterrupt:
         run.status = Status.INTERRUPTED
     return run

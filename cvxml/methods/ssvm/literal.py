@@ -12,7 +12,7 @@ from cvxml.core.result import Status, Step
 from cvxml.methods.ssvm.cccp import Run
 from cvxml.methods.ssvm.certify import certify
 from cvxml.methods.ssvm.instance import Instance
-from cvxml.methods.ssvm.point import point_at, rescaled
+from cvxml.methods.ssvm.point import as_certified, point_at, rescaled
 
 
 def literal_cccp(
@@ -47,10 +47,13 @@ def literal_cccp(
             run.status = Status.STATIONARY
             break
         new = rescaled(p, point_at(p, metric))
-        if new.F >= at.F:
+        if new.F < at.F:
+            run.at = at = new
+        elif (other := as_certified(p, at)) is not at:
+            run.at = at = other
+        else:
             run.status = Status.BACKEND
             break
-        run.at = at = new
     return run
 
 

@@ -90,3 +90,14 @@ def rescaled(p: Instance, at: Point) -> Point:
     else:
         other = point_at(p, s * at.W, Nearest(s * at.near.D, at.near.J))
     return other if other.F < at.F else at
+
+
+def as_certified(p: Instance, at: Point) -> Point:
+    """The same W with the h* that its certificate takes; `at` itself where it has them.
+
+    Only at W = 0 can they be others (`rescaled`). Stationary for these, it may not be so for those.
+    """
+    if at.norm2 > 0:
+        return at
+    other = point_at(p, at.W)
+    return at if np.array_equal(other.latent, at.latent) else other

@@ -87,6 +87,23 @@ def test_a_start_whose_best_multiple_is_0_keeps_its_sets() -> None:
     assert one.status.name == other.status.name == "STATIONARY"
 
 
+@pytest.mark.parametrize("solver", ["fast", "clarabel"])
+@pytest.mark.parametrize(("seed", "leaves"), [(0, False), (9, True)])
+def test_what_ends_at_0_is_stationary_for_the_sets_of_its_certificate(
+    seed: int, leaves: bool, solver: str
+) -> None:
+    """From 0 with the sets of another start no step goes on; with those of the identity it may."""
+    rng = np.random.default_rng(seed)
+    X, y = np.round(rng.standard_normal((8, 2)), 1), np.arange(8) % 2
+    given = {"n_neighbors": 1, "C": 1.0, "init": np.diag([0.0, 1.0])}
+    solution = cvxml.solve("ssvm", X, y, solver=solver, **given)
+    assert solution.status.name == "STATIONARY"
+    assert (solution.objective < 7.0) == leaves
+    assert solution.metric.any() == leaves
+    plain = cvxml.solve("ssvm", X, y, **{**given, "init": "zero"})
+    assert solution.objective == pytest.approx(plain.objective)
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_simplices_are_projected_exactly(seed: int) -> None:
     """Optimality: sum 1, and a common threshold t with q = max(v - t, 0)."""
