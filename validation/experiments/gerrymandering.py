@@ -45,12 +45,13 @@ the inference: the greedy Algorithm 2, and Algorithm 3 with its tau = 1. The ste
 with the printed inference is left out: its step is solved by adding the worst sets, and with sets that are not
 the worst it would end without a proof.
 
-As in the paper the start is ReliefF's diagonal where it is better than Euclid, else zero, and C is tuned, both
-on a 75/25 split of the training part (stratified; of equal values of C the least). ReliefF's diagonal is then
+As in the paper the start is ReliefF's diagonal where it is better than Euclid, else zero, and C is tuned, both on
+a 75/25 split of the training part (stratified; of equal values of C the least). ReliefF's diagonal is then
 multiplied by the number at which F is least. On DSLR, and mostly on Webcam, that is 0, and it is the start zero
 (`table1` keeps its direction). C is tuned with SGD, and the other two take it, so that all three minimise the
-same F from the same start (where CCCP learns from fewer points, its F is that of those, with the same c). The paper gives no grid: here C = c / (n s^4), s^2 the mean squared norm of the centred training points,
-so that c means the same for every set.
+same F from the same start (where CCCP learns from fewer points, its F is that of those, with the same c). The
+paper gives no grid: here C = c / (n s^4), s^2 the mean squared norm of the centred training points, so that c
+means the same for every set.
 
 LMNN: {TARGETS} targets, mu = 0.5. ITML: gamma of {GAMMAS}, tuned in the same way at the least k; at most 20 R^2
 pairs of each kind for R classes. NCA: criterion f, full rank, {NCA_STEPS} iterations. These learn one metric
