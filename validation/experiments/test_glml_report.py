@@ -91,6 +91,13 @@ def test_what_contradicts_a_claim_and_what_leaves_it_undecided(
     assert verdicts(made({**AS_PRINTED, **change})) == ALL_SUPPORTED | verdict
 
 
+def test_the_point_that_a_comparison_is_after_is_said() -> None:
+    text = "\n".join(glml.tables(made(AS_PRINTED), glml.PRESETS["small"]))
+    after = {"gain": "", "most": ", after 1 point for the second", "others": ", after 1 point for the first"}
+    for key, words in after.items():
+        assert f"**{CLAIMS[key].said}**: differences of accuracies in points{words}, with" in text
+
+
 def test_an_undecided_claim_is_never_said_not_to_hold() -> None:
     point = {"GLML": 0.01, **dict.fromkeys((*GLOBAL, "Bayes", "Fisher", "Fisher, one Gaussian"), 0.0)}
     worse = dict.fromkeys(("Bayes", "Fisher", "Fisher, one Gaussian"), -0.01)

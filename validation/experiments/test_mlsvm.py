@@ -312,6 +312,11 @@ def test_the_paper_s_sentences_are_judged_here_and_for_new_points() -> None:
     assert "supported / undecided |  |" in first  # LMNN on german is excepted
     assert second.count("contradicted / contradicted") == 2  # SVM, sure in both ways
     assert "undecided at this power (4). For new points: undecided at this power (4)." in third
+    close = errors | {"SVM": [e - (0.004, 0.006)[i % 2] for i, e in enumerate(base)]}
+    text = "\n".join(claims(mlsvm_report.grouped(made(close, "wine"))))
+    _, second, _ = text.split('**"all three')[1].split("\n**")
+    assert second.count("-0.50 (") == 1
+    assert second.split("-0.50 (")[1].split(") ")[1].startswith("contradicted / ")  # half a point, for sure
 
 
 def test_remarks_belong_to_the_run_that_they_were_written_for() -> None:

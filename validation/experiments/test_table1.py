@@ -292,6 +292,21 @@ def test_start_and_weight_are_those_of_least_error_on_a_quarter(
     ]
 
 
+def test_a_start_has_its_best_size_and_where_that_is_0_its_direction() -> None:
+    apart = blobs()
+    random = np.random.RandomState(0)
+    twins = np.repeat(random.standard_normal((15, 4)), 2, axis=0) + 0.01 * random.standard_normal((30, 4))
+    mixed = Split(twins, np.arange(30) % 2, twins, np.arange(30) % 2)  # the nearest is of the other class
+    for part, zero in ((apart, False), (mixed, True)):
+        p, basis = ours.problem(part, 3, 100.0)
+        for name in ours.STARTS:
+            W = ours.started(p, basis, part, name)
+            diagonal = ours.weights(part) if name == "ReliefF" else np.ones(4)
+            expected = np.maximum(diagonal, 0) * np.linalg.norm(W) / np.linalg.norm(np.maximum(diagonal, 0))
+            np.testing.assert_allclose(W, np.diag(expected), atol=1e-12 * np.linalg.norm(W))
+            assert (0 < np.sum(W**2) < 1e-9 * ours.point_at(p, W).F) == (zero or name == "zero"), (zero, name)
+
+
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_starts_that_are_one_are_run_once(monkeypatch: pytest.MonkeyPatch) -> None:
     begun, by_cccp = [], ours.by_cccp
