@@ -8,6 +8,7 @@ figure is written as its report has it, and compared with the text of the report
 
 from __future__ import annotations
 
+import argparse
 import csv
 import gzip
 import os
@@ -156,7 +157,14 @@ PARTS = {"isolet": of_isolet, "kNN": of_knn, "printed": of_printed, "maps": of_m
 def main() -> int:
     """Of all parts, or of those that are named."""
     differing = 0
-    for part in sys.argv[1:] or PARTS:
+    asked = argparse.ArgumentParser(description="Figures of the reports, computed again.")
+    asked.add_argument(
+        "parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; all, if none is named"
+    )
+    named = asked.parse_args().parts
+    if unknown := set(named) - set(PARTS):
+        asked.error(f"no part is called {', '.join(sorted(unknown))}: there are {', '.join(PARTS)}")
+    for part in named or PARTS:
         for report, what, figure in PARTS[part]():
             rows = [
                 line

@@ -60,14 +60,13 @@ def panel_of(axes: Any, data: str, cells: Cells) -> None:
     axes.axhspan(100 * low, 100 * high, color="#eeeeee", zorder=0)
     ticks = [size for name, size in cells.accuracies if name == data]
     for method in METHODS:
-        found = {size: values_of(cells, data, size, method) for size in ticks}
-        sizes = [size for size in ticks if found[size]]
-        if not sizes:
+        found = {size: values for size in ticks if (values := values_of(cells, data, size, method))}
+        if not found:
             continue
         curve(
             axes,
             method,
-            {size: found[size] for size in sizes},
+            found,
             lw=2 if method in ("Euclid", "GLML") else 1,
             ls="--" if method == MIXTURES else "-",
         )

@@ -2,7 +2,8 @@
 
 Every step keeps the W it started from among its candidates and its objective majorises F, so F never increases
 (asserted). It ends where the step's certified bound leaves at most tol * ||W||^2 to gain: W is then, to that
-tolerance, optimal for its own convex step. That is stationarity, and no proof of a global optimum.
+tolerance, optimal for its own convex step. That is stationarity, and no proof of a global optimum. At W = 0 all sets
+tie for h*: what ends there with others than the certificate takes goes on with those.
 """
 
 from __future__ import annotations

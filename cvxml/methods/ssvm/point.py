@@ -95,7 +95,8 @@ def rescaled(p: Instance, at: Point) -> Point:
 def as_certified(p: Instance, at: Point) -> Point:
     """The same W with the h* that its certificate takes; `at` itself where it has them.
 
-    Only at W = 0 can they be others (`rescaled`). Stationary for these, it may not be so for those.
+    Only where ||W||^2 is 0, or underflows, can they be others (`rescaled`). Stationary for these, it may not be so for
+    those.
     """
     if at.norm2 > 0:
         return at
