@@ -26,7 +26,7 @@ from validation.experiments.page import record, results_of, write_report
 from validation.experiments.run import exit_code, run
 from validation.experiments.tasks import Preset, Store, Task, as_stored
 
-EXPERIMENTS = ("mlsvm", "gerrymandering", "table1", "glml", "nca")
+EXPERIMENTS = ("mlsvm", "gerrymandering", "table1", "glml", "synthetic", "nca")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -46,7 +46,7 @@ def perform(asked: argparse.Namespace) -> None:
         )
     chosen = f"-{'-'.join(asked.only)}" if asked.only else ""  # not to replace the report on all
     preset: Preset = experiment.PRESETS[asked.preset]
-    check_data(preset, asked.only)
+    check_data(preset, asked.only, getattr(experiment, "DRAWN", ()))
     tasks = [task for task in experiment.tasks(preset) if asked.only is None or task.data in asked.only]
     folder = asked.folder or Path("results") / stem
     store = Store(folder)
@@ -88,12 +88,16 @@ def recorded_in(path: Path) -> dict[str, Any]:
     return recorded
 
 
-def check_data(preset: Preset, only: Sequence[str] | None) -> None:
-    """ValueError before any work, where a data set is not part of the preset or not at hand."""
+def check_data(preset: Preset, only: Sequence[str] | None, drawn: Sequence[str] = ()) -> None:
+    """ValueError before any work, where a data set is not part of the preset or not at hand.
+
+    drawn: those that the experiment draws itself.
+    """
     unknown = [name for name in only or () if name not in preset.data]
     if unknown:
         raise ValueError(f"{unknown[0]!r} is not in this preset; give some of {', '.join(preset.data)}")
-    absent = [name for name in only or preset.data if source(name) not in datasets.names()]
+    known = (*drawn, *datasets.names())
+    absent = [name for name in only or preset.data if name not in known and source(name) not in known]
     if absent:
         raise ValueError(
             f"{', '.join(absent)} not found; let CVXML_DATA name the folder that holds {source(absent[0])}.csv or "

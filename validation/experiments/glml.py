@@ -51,8 +51,8 @@ LIKE = " or ".join(map(str, COMPONENTS))
 FIRST, SECOND = (f"{QUOTED['waveform'][which]:.1f}" for which in ("class 1", "class 2"))
 WHAT = f"""
 The same number of points of each class to train on, at random, the others to test; a larger training part contains the
-smaller. Sizes are the marks of the papers' axes. Panel (a), synthetic data, is in `validation/glml_synthetic.md`;
-TI46, panel (i), is not at hand. Fig. 8 is in `validation/glml_office.md`, with other images.
+smaller. Sizes are the marks of the papers' axes. Panel (a), synthetic data, is the experiment `synthetic`; TI46, panel
+(i), is not at hand. Fig. 8 is in `validation/glml_office.md`, with other images.
 
 The papers print curves and no numbers, so their sentences are tested. Beside the accuracies stand the marks of the
 papers' axes, grey in the picture, which say where their curves lie.
@@ -193,13 +193,17 @@ def of_method(preset: Preset, data: str, method: str) -> list[Task]:
 
 
 def measure(task: Task) -> Result:
+    """What the method of a task does with a realisation of its set."""
+    return measured(task, realisation(task.data, task.split, task.settings["largest"], task.settings["test"]))
+
+
+def measured(task: Task, drawn: Realisation) -> Result:
     """{"sizes": [...], "methods": {name: {"accuracy", "gap", "status", "chosen"}}}, lists by size.
 
     An entry is null where it does not apply, and an accuracy where the method has no metric. "edge", too, where grids
     go on.
     """
     sizes: list[int] = task.settings["sizes"]
-    drawn = realisation(task.data, task.split, task.settings["largest"], task.settings["test"])
     kept = ("gap", "status", "chosen", "edge") if "further" in task.settings else ("gap", "status", "chosen")
     methods: dict[str, dict[str, list[Any]]] = {}
     for size in sizes:

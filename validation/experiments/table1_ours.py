@@ -87,13 +87,13 @@ def fit_ours(k: int, part: Split, seed: int, settings: dict[str, Any]) -> dict[s
 def regularized(
     name: str, k: int, part: Split, small: Split, seed: int, settings: dict[str, Any]
 ) -> tuple[FloatArray, dict[str, Any]]:
-    """Another regularizer, with a c of its own, chosen in the same way; from zero."""
+    """Another regularizer, with a c of its own, chosen in the same way; from the start called zero."""
     regularizer, rule = REGULARIZERS[name], settings["ties"]
 
     def learnt(given: Split, c: float, epochs: int) -> tuple[FloatArray, FloatArray, list[float]]:
         p, basis = problem(given, k, c, regularizer.power)
-        size = max(1, len(p.X) // settings["batches"])
-        W, objectives = regularized_sgd(p, np.zeros((p.X.shape[1],) * 2), regularizer, epochs, size, seed)
+        size, W = max(1, len(p.X) // settings["batches"]), started(p, basis, given, "zero")
+        W, objectives = regularized_sgd(p, W, regularizer, epochs, size, seed)
         return W, basis, objectives
 
     def error_at(c: float) -> dict[str, float]:

@@ -377,6 +377,25 @@ def without(found: Any, *names: str) -> Any:
     )
 
 
+def test_regularizers_start_next_to_0_in_the_direction_of_euclid(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At 0 itself all sets tie, and the first in order would be taken."""
+    begun = []
+
+    def descent(p: Any, W: Any, *given: Any) -> Any:
+        begun.append((W, p))
+        return W, [0.0]
+
+    monkeypatch.setattr(ours, "regularized_sgd", descent)
+    part = blobs()
+    ours.regularized("tr W", 3, part, ours.inner(part, 0), 0, SETTINGS)
+    assert len(begun) > 1
+    for W, p in begun:
+        assert 0 < W[0, 0] < 1e-3 * ours.problem(part, 3, 1.0)[0].X.std() ** -2
+        np.testing.assert_array_equal(W, W[0, 0] * np.eye(4))
+        near, plain = (nearest(p.X, p.y, p.R, metric, 3).J for metric in (W, np.eye(4)))
+        np.testing.assert_array_equal(near, plain)
+
+
 @pytest.mark.parametrize("name", regularized.REGULARIZERS)
 def test_each_regularizer_has_its_own_gradient_and_descent(name: str) -> None:
     chosen, (p, _) = regularized.REGULARIZERS[name], ours.problem(blobs(), 3, 50.0)

@@ -1,0 +1,240 @@
+"""What the experiment on drawn data reports: accuracies, what becomes of the papers' sentences, proofs, a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from validation.experiments.glml_claims import GAIN
+from validation.experiments.glml_compare import Need, every, joined, most
+from validation.experiments.glml_learnt import LEARNT
+from validation.experiments.glml_picture import curve
+from validation.experiments.glml_report import METHODS, of, proofs, times
+from validation.experiments.page import Results, counted, grouped, table
+from validation.experiments.statistics import mean
+from validation.experiments.tasks import Preset
+from validation.experiments.verdicts import Difference, Verdict, difference, more
+
+MIXTURE = "mixtures"
+KIND = "gaussians "
+NOT_RUN = "nothing run for it"
+DISCRIMINATIVE = ("Euclid", *LEARNT)
+OTHERS = (*DISCRIMINATIVE, "Fisher, one Gaussian")  # what the papers draw beside GLML
+
+Accuracies = dict[str, dict[str, list[float | None]]]  # data -> method -> by realisation
+Side = tuple[str, str]  # data, method
+
+
+class Comparison(NamedTuple):
+    """The claim that the accuracy of the first, and a margin, is above that of the second."""
+
+    first: Side
+    second: Side
+    margin: float = 0.0
+
+    def __str__(self) -> str:
+        (data, a), (other, b) = self.first, self.second
+        return f"{a} - {b}, {data}" if data == other else f"{a}, {data} - {other}"
+
+
+class Claim(NamedTuple):
+    """What is said, what it is taken as, its comparisons, and how many of them it needs."""
+
+    said: str
+    means: str
+    comparisons: list[Comparison]
+    needs: Need
+
+
+def named(d: int) -> str:
+    """The set of two Gaussians in so many dimensions."""
+    return f"{KIND}{d}"
+
+
+def dimension(data: str) -> int:
+    """Of a set."""
+    return 5 if data == MIXTURE else int(data.removeprefix(KIND))
+
+
+def claims(sets: Iterable[str]) -> list[Claim]:
+    """The papers' sentences, of the sets there are."""
+    drawn = sorted((data for data in sets if data != MIXTURE), key=dimension)
+    low, high = drawn[:1], drawn[-1:] if len(drawn) > 1 else []
+    upper = drawn[len(drawn) // 2 :] if len(drawn) > 1 else []
+    of_upper = " and ".join(str(dimension(data)) for data in upper) or "more"
+    ends = [(a, b) for a in low for b in high]
+    where = (
+        f"from D = {dimension(drawn[0])} to {dimension(drawn[-1])}"
+        if drawn
+        else "from the least D to the most"
+    )
+    return [
+        Claim(
+            'GLML "substantially outperforms the discriminative nearest neighbor performance in a high dimensional '
+            'space"',
+            f"a point above Euclid and every learnt metric at D = {of_upper}",
+            [Comparison((a, "GLML"), (a, m), -GAIN) for a in upper for m in DISCRIMINATIVE],
+            every,
+        ),
+        Claim(
+            '"GLML continues to improve its performance vastly over other methods"',
+            "GLML a point better at each D than at the D before",
+            [Comparison((b, "GLML"), (a, "GLML"), -GAIN) for a, b in pairwise(drawn)],
+            every,
+        ),
+        Claim(
+            '"As the dimensionality grows, the original nearest neighbor performance degrades"',
+            f"Euclid worse {where}",
+            [Comparison((a, "Euclid"), (b, "Euclid")) for a, b in ends],
+            every,
+        ),
+        Claim(
+            '"accuracies of many methods degrade"; "most", in 2010, "except GLML and LMNN"',
+            f"more than half of Euclid, ITML, DML-eig, BoostMetric, PLML, Fisher of one Gaussian worse {where}",
+            [Comparison((a, m), (b, m)) for a, b in ends for m in OTHERS if m != "LMNN"],
+            most,
+        ),
+        Claim(
+            "the same caption: not so LMNN (2010)",
+            f"LMNN at least as good, but for a point, {where}",
+            [Comparison((b, "LMNN"), (a, "LMNN"), GAIN) for a, b in ends],
+            every,
+        ),
+        Claim(
+            'Bayes "is outperformed by the nearest neighbor classification" where the model is wrong (6.3)',
+            "Euclid a point above Bayes on the mixtures",
+            [Comparison((MIXTURE, "Euclid"), (MIXTURE, "Bayes"), -GAIN)],
+            every,
+        ),
+        Claim(
+            '"Compared with the LMNN result, GLML greatly improves the accuracy" there (6.3)',
+            "GLML a point above LMNN on the mixtures",
+            [Comparison((MIXTURE, "GLML"), (MIXTURE, "LMNN"), -GAIN)],
+            every,
+        ),
+    ]
+
+
+# ---- comparisons
+
+
+def accuracies_of(results: Results) -> Accuracies:
+    """By set, method and realisation."""
+    found: Accuracies = {}
+    for data, methods in grouped(results).items():
+        for results_of_task in methods.values():
+            for result in results_of_task:
+                for name, values in result["methods"].items():
+                    found.setdefault(data, {}).setdefault(name, []).append(values["accuracy"][0])
+    return dict(sorted(found.items(), key=lambda each: (each[0] == MIXTURE, dimension(each[0]))))
+
+
+def compared(found: Accuracies, which: Comparison) -> Difference | None:
+    """Over the realisations that both have; None where there are no two. They are drawn anew, and share no points."""
+    first, second = (found.get(data, {}).get(method, []) for data, method in which[:2])
+    both = [
+        (a + which.margin, b)
+        for a, b in zip(first, second, strict=False)  # realisations are in order from the first
+        if a is not None and b is not None
+    ]
+    return difference(*zip(*both, strict=True), overlap=0.0) if len(both) > 1 else None
+
+
+def judged(found: Accuracies, claim: Claim) -> tuple[dict[Comparison, Difference], dict[Comparison, Verdict]]:
+    """All of a claim's that there is something to compare in, at 5 % together (Holm)."""
+    there = {which: each for which in claim.comparisons if (each := compared(found, which)) is not None}
+    return there, more(there)
+
+
+# ---- the page
+
+
+def tables(results: Results, preset: Preset) -> list[str]:
+    """The accuracies, the sentences with their verdicts, every comparison, how well the metrics are proved, time."""
+    found, groups = accuracies_of(results), grouped(results)
+    names = [name for name in METHODS if any(name in methods for methods in found.values())]
+    rows = []
+    for data, methods in found.items():
+        count = max(map(len, methods.values()))
+        rows.append([data, count, *(of(methods.get(name, []), count) for name in names)])
+    lines = ["", "## Accuracy of 1-NN, in per cent", "", *table(["data", "realisations", *names], rows)]
+    lines += ["", "In brackets: realisations, where fewer than all were run or had a metric."]
+    head = ["the papers", "taken as", "comparisons", "verdict"]
+    said, details = [], []
+    for claim in claims(found):
+        there, verdicts = judged(found, claim)
+        verdict = joined(list(verdicts.values()), claim.needs)
+        said.append([claim.said, claim.means, counted(verdicts.values()) or NOT_RUN, verdict or NOT_RUN])
+        details += [[which, difference_of(each, which), verdicts[which]] for which, each in there.items()]
+    lines += ["", "## What becomes of the papers' sentences", "", HOW, "", *table(head, said)]
+    lines += ["", *table(["", "points (95 %)", "verdict"], details)]
+    lines += ["", "## What was proved, and what was chosen", "", *proofs(groups)]
+    return [*lines, "", "## Seconds", "", *times(groups)]
+
+
+HOW = (
+    "By paired t-tests over the realisations, which are drawn anew: those of one D beside those of another are paired "
+    "by their number alone. Two-sided, 5 % for all comparisons of a sentence together (Holm). A sentence is "
+    "*supported* where as many comparisons as its words need are significant in its favour, *contradicted* where so "
+    "many are significant against it that these words cannot hold, else *undecided at this power*, which is no "
+    "evidence for either. Differences are those of the accuracies, in points, after the point that the words ask for."
+)
+
+
+def difference_of(each: Difference, which: Comparison) -> str:
+    """In points, with its interval; the margin is in it."""
+    low, high = each.interval
+    return f"{100 * each.mean:+.1f} ({100 * low:+.1f} to {100 * high:+.1f})" + (
+        f", after {100 * which.margin:+g}" if which.margin else ""
+    )
+
+
+# ---- the picture
+
+
+def draw(results: Results, preset: Preset, figure: Any) -> None:
+    """Accuracy by dimension, and on the mixtures."""
+    found = accuracies_of(results)
+    figure.set_size_inches(11, 4.6)
+    left, right = figure.subplots(1, 2, width_ratios=(3, 2))
+    for method in METHODS:
+        by_dimension = {
+            dimension(data): values
+            for data, methods in found.items()
+            if data != MIXTURE and (values := present(methods.get(method, [])))
+        }
+        if by_dimension:
+            curve(left, method, by_dimension, lw=2 if method in ("Euclid", "GLML") else 1)
+    left.set_xscale("log")
+    ticks = [dimension(data) for data in found if data != MIXTURE]
+    left.set_xticks(ticks, [str(d) for d in ticks])
+    left.minorticks_off()
+    left.set_xlabel("dimensions D")
+    left.set_ylabel("accuracy, %")
+    left.set_title("two Gaussians, 500 training points")
+    left.legend(title="metric of 1-NN", fontsize=8, ncols=2)
+    left.grid(alpha=0.3)
+    bars(right, {name: present(values) for name, values in found.get(MIXTURE, {}).items()})
+
+
+def bars(axes: Any, found: dict[str, list[float]]) -> None:
+    """The mean accuracies on the mixtures, with their standard errors, the best above."""
+    names = sorted((name for name in found if found[name]), key=lambda name: -mean(found[name]).value)
+    means = [mean(found[name]) for name in names]
+    axes.barh(
+        names,
+        [100 * each.value for each in means],
+        xerr=[100 * each.error for each in means],
+        color=["#D55E00" if name == "GLML" else "#999999" for name in names],
+    )
+    axes.invert_yaxis()
+    if means:
+        axes.set_xlim(100 * min(each.value for each in means) - 3, 100)
+    axes.set_xlabel("accuracy, % (the axis does not begin at 0)")
+    axes.set_title("two mixtures, one Gaussian fitted to each")
+
+
+def present(values: Sequence[float | None]) -> list[float]:
+    """Of the realisations with a metric."""
+    return [value for value in values if value is not None]
