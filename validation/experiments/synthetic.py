@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from cvxml.core.metric import FloatArray, IntArray
-from validation.experiments.glml import measured
+from validation.experiments.glml import listed, measured
 from validation.experiments.glml_data import Realisation
-from validation.experiments.glml_learnt import ANCHORS, LEARNT
-from validation.experiments.glml_methods import ALPHAS, FOLDS, GAMMAS, SHARED
+from validation.experiments.glml_learnt import ANCHORS, CLOSED, LEARNT
+from validation.experiments.glml_methods import ALPHAS, COMPONENTS, FOLDS, GAMMAS, MIXTURES, SHARED
 from validation.experiments.synthetic_report import MIXTURE, dimension, draw, named, tables
 from validation.experiments.tasks import Preset, Result, Task
 
@@ -33,15 +35,16 @@ The methods, and how their parameters are chosen, are those of the experiment `g
 points of each realisation. GLML: alpha among {len(ALPHAS)} powers of ten from {ALPHAS[0]:g}, gamma 0 or among
 {len(GAMMAS) - 1} from {GAMMAS[1]:g}; LMNN: 3 targets, and mu / (1 - mu), ITML: gamma, PLML: alpha2 with {ANCHORS}
 anchors, DML-eig: the number of dissimilar neighbours, BoostMetric: how far v is from where there is no optimum. Where
-the first or the last value is the best, a grid goes on twice; for D of 50 or more it does not. *Fisher* is the local
-metric of the mixture of the classes' Gaussians; *Fisher, one Gaussian* has one for all classes, as the papers say, and
-is the same everywhere. *Bayes* is the rule of the fitted Gaussians.
+the first or the last value is the best, a grid goes on as often as the preset says. *Fisher* is the local metric of the
+mixture of the classes' Gaussians; *Fisher, one Gaussian* has one for all classes, as the papers say, and is the same
+everywhere. *{MIXTURES}* has {COMPONENTS[0]} or {COMPONENTS[1]} Gaussians for each class, which the papers name as an
+extension. *Bayes* is the rule of the fitted Gaussians.
 """
 
 DIMENSIONS = (5, 20, 50, 100)  # the marks of the axis of 2010
-HIGH = 50  # dimensions from which grids end, and the dearest methods are left out
+HIGH = 50  # dimensions from which grids end where they end, and the dearest methods are left out
 DRAWN = (MIXTURE, *map(named, DIMENSIONS))
-DEAREST = {"PLML": 20, "BoostMetric": 50}  # dimensions at most
+DEAREST = ("PLML", "BoostMetric", MIXTURES)
 PRESETS = {
     "small": Preset(
         (named(5), MIXTURE),
@@ -52,9 +55,12 @@ PRESETS = {
     "full": Preset(
         DRAWN,
         20,
-        {"methods": (SHARED, *LEARNT), "further": 2},
+        {"methods": (SHARED, *LEARNT, MIXTURES), "further": 2},
         (
-            "PLML up to 20 dimensions, BoostMetric, whose steps are systems of D (D + 1) / 2 equations, up to 50",
+            f"for D of {HIGH} or more neither PLML nor {MIXTURES} nor BoostMetric, whose steps are systems of "
+            "D (D + 1) / 2 equations",
+            f"grids end there: gamma of ITML among {listed(CLOSED['ITML'])}, k of DML-eig among "
+            f"{listed(CLOSED['DML-eig'])}; LMNN with mu = 0.5",
         ),
     ),
 }
@@ -63,18 +69,18 @@ PRESETS = {
 def tasks(preset: Preset) -> list[Task]:
     """A task for every set, realisation and method, in rounds of a realisation of all sets."""
     return [
-        Task(data, method, split, {"sizes": [POINTS // 2], "further": further(preset, data)})
+        Task(data, method, split, settings_of(preset, data))
         for split in range(preset.splits)
         for data in preset.data
         for method in preset.settings["methods"]
-        if dimension(data) <= DEAREST.get(method, dimension(data))
+        if dimension(data) < HIGH or method not in DEAREST
     ]
 
 
-def further(preset: Preset, data: str) -> int:
-    """How often a grid may go on."""
-    given: int = preset.settings["further"]
-    return given if dimension(data) < HIGH else 0
+def settings_of(preset: Preset, data: str) -> dict[str, Any]:
+    """The number of points of a class, and how often a grid may go on, where it may."""
+    on = {"further": preset.settings["further"]} if dimension(data) < HIGH else {}
+    return {"sizes": [POINTS // 2], **on}
 
 
 def measure(task: Task) -> Result:
