@@ -52,11 +52,17 @@ class Feasibility:
 
 def project_psd(M: FloatArray) -> FloatArray:
     """P_+(M): the nearest psd matrix to the symmetric part of `M` (d, d), in Frobenius norm."""
+    T = psd_root(M)
+    projected: FloatArray = T @ T.T
+    return (projected + projected.T) / 2
+
+
+def psd_root(M: FloatArray) -> FloatArray:
+    """T (d, rank) with T T^T = P_+(M)."""
     values, vectors = np.linalg.eigh((M + M.T) / 2)
     keep = values > 0
-    scaled = vectors[:, keep] * np.sqrt(values[keep])
-    projected: FloatArray = scaled @ scaled.T
-    return (projected + projected.T) / 2
+    T: FloatArray = vectors[:, keep] * np.sqrt(values[keep])
+    return T
 
 
 def examine(M: FloatArray, X: FloatArray | None = None) -> tuple[FloatArray, Feasibility]:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cvxml.core.metric import FloatArray, project_psd
+from cvxml.core.metric import FloatArray, psd_root
 from cvxml.methods.ssvm.instance import Instance
 from cvxml.methods.ssvm.point import point_at
 from cvxml.methods.ssvm.study.sgd import mean_change
@@ -57,16 +57,17 @@ def regularized_sgd(
 ) -> tuple[FloatArray, list[float]]:
     """The metric of least F_R after an epoch or at the start, and F_R at the start and after each epoch."""
     rng, n, t, squares = np.random.default_rng(random_state), len(p.X), 0, 0.0
-    best, found = W, [objective(p, W, regularizer)]
+    best, found, root = W, [objective(p, W, regularizer)], psd_root(W)
     for _ in range(n_epochs):
         order = rng.permutation(n)
         for start in range(0, n, batch_size):
             t += 1
-            change = p.C * n * mean_change(p, W, order[start : start + batch_size])
+            change = p.C * n * mean_change(p, W, order[start : start + batch_size], root=root)
             slope = regularizer.gradient(W) + change
             squares += float(np.sum(slope**2))
             step = 1 / (2 * (t + 1)) if regularizer.curved else diameter(p) / np.sqrt(squares)
-            W = project_psd(W - step * slope)
+            root = psd_root(W - step * slope)
+            W = root @ root.T
         found.append(objective(p, W, regularizer))
         if found[-1] <= min(found):
             best = W

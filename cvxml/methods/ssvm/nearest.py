@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.metric import FloatArray, IntArray, psd_root
 
 BLOCK = 400_000  # distances at a time: 3 MB, which a cache holds
 
@@ -23,28 +23,27 @@ class Nearest(NamedTuple):
     J: IntArray  # (n, R, k)
 
 
-def root_of(W: FloatArray) -> FloatArray:
-    """T (d, rank W) with T T^T the psd part of `W` (d, d)."""
-    values, vectors = np.linalg.eigh(W)
-    keep = values > 0
-    T: FloatArray = vectors[:, keep] * np.sqrt(values[keep])
-    return T
-
-
-def mapped(X: FloatArray, W: FloatArray) -> FloatArray:
-    """X in coordinates (n, rank W) whose Euclidean distance is that of the psd part of W; centred."""
-    coordinates: FloatArray = (X - X.mean(axis=0)) @ root_of(W)
+def mapped(X: FloatArray, T: FloatArray) -> FloatArray:
+    """X in coordinates (n, m) whose Euclidean distance is that of T T^T, T (d, m); centred."""
+    coordinates: FloatArray = (X - X.mean(axis=0)) @ T
     return coordinates
 
 
 def nearest(
-    X: FloatArray, y: IntArray, R: int, W: FloatArray, k: int, rows: IntArray | None = None
+    X: FloatArray,
+    y: IntArray,
+    R: int,
+    W: FloatArray,
+    k: int,
+    rows: IntArray | None = None,
+    root: FloatArray | None = None,
 ) -> Nearest:
     """The k nearest of each of R classes in the metric W (d, d), for the points `rows` (default: all of X).
 
-    A point is never its own neighbour. Of points at equal distance the one of lower index comes first.
+    A point is never its own neighbour. Of points at equal distance the one of lower index comes first. root: that of W,
+    where it is known already.
     """
-    Z = mapped(X, W)
+    Z = mapped(X, psd_root(W) if root is None else root)
     rows = np.arange(len(Z)) if rows is None else rows
     J = _candidates(Z, y, R, k, rows)
     D = np.empty(J.shape)

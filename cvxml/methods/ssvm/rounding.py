@@ -13,13 +13,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cvxml.core.metric import FloatArray, IntArray, examine, unit_scale
+from cvxml.core.metric import FloatArray, IntArray, examine, psd_root, unit_scale
 from cvxml.family.frobenius import Frobenius
 from cvxml.family.proved import Seen, images
 from cvxml.family.rows import View
 from cvxml.methods.ssvm.inference import loss_augmented, table, task_loss
 from cvxml.methods.ssvm.instance import Instance
-from cvxml.methods.ssvm.nearest import nearest, root_of
+from cvxml.methods.ssvm.nearest import nearest
 from cvxml.methods.ssvm.point import EPS, point_at
 
 ROOM = 1.01  # for products of errors
@@ -87,7 +87,7 @@ def _distances(view: View, J: IntArray, side: float) -> FloatArray:
 
 def _off_products(X: FloatArray, W: FloatArray) -> FloatArray:
     """(n,): what those of nearest.py are off by, for points i and j the sum of both; a feature's unit is its width."""
-    T, P = root_of(W), X - X.mean(axis=0)
+    T, P = psd_root(W), X - X.mean(axis=0)
     width = np.abs(P).max(axis=0)
     off = np.abs(W - T @ T.T) + (len(W) + 2) * EPS * (np.abs(T) @ np.abs(T).T)
     miss = float(np.linalg.norm(off * np.outer(width, width))) * ROOM

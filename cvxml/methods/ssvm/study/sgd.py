@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cvxml.core.metric import FloatArray, IntArray, project_psd
+from cvxml.core.metric import FloatArray, IntArray, psd_root
 from cvxml.core.threads import one_blas_thread
 from cvxml.methods.ssvm.inference import loss_augmented, targeted
 from cvxml.methods.ssvm.instance import Instance
@@ -64,27 +64,34 @@ def _epochs(
     target: float,
 ) -> SgdRun:
     n, t = len(p.X), 0
-    best, F = W, [point_at(p, W).F]
+    best, F, root = W, [point_at(p, W).F], psd_root(W)
     while len(F) <= n_epochs and min(F) > target:
         order = rng.permutation(n)
         for start in range(0, n, batch_size):
             t += 1
             batch = order[start : start + batch_size]
-            dW = mean_change(p, W, batch, printed_inference)
+            dW = mean_change(p, W, batch, printed_inference, root)
             if paper:
-                W = project_psd((1 - 1 / t) * W - p.C * dW)
+                root = psd_root((1 - 1 / t) * W - p.C * dW)
             else:
                 eta = 1 / (2 * (t + 1))
-                W = project_psd((1 - 2 * eta) * W - eta * p.C * n * dW)
+                root = psd_root((1 - 2 * eta) * W - eta * p.C * n * dW)
+            W = root @ root.T
         F.append(point_at(p, W).F)
         if F[-1] <= min(F):
             best = W
     return SgdRun(W, best, F)
 
 
-def mean_change(p: Instance, W: FloatArray, batch: IntArray, printed_inference: bool = False) -> FloatArray:
-    """The mean of Psi_{i, h^} - Psi_{i, h*} over the batch: pull h*, push h^."""
-    near = nearest(p.X, p.y, p.R, W, p.k, batch)
+def mean_change(
+    p: Instance,
+    W: FloatArray,
+    batch: IntArray,
+    printed_inference: bool = False,
+    root: FloatArray | None = None,
+) -> FloatArray:
+    """The mean of Psi_{i, h^} - Psi_{i, h*} over the batch: pull h*, push h^. root: that of W, where it is known."""
+    near = nearest(p.X, p.y, p.R, W, p.k, batch, root)
     own = p.y[batch]
     if printed_inference:
         star, hat = greedy.targeted(near, own).sets, greedy.loss_augmented(near, own, p.Lam).sets
