@@ -31,6 +31,10 @@ AGAIN = {  # a few tasks of little work, by the names of their files
         *("letter/Euclidean/001", "usps/Euclidean/000"),
     ),
     "glml-reduced": ("wine/generative/007", "wine/ITML/011", "wine/LMNN/002", "ionosphere/DML-eig/000"),
+    "synthetic-full": (
+        *("mixtures/generative/001", "gaussians 20/generative/000", "gaussians 5/ITML/000"),
+        *("mixtures/DML-eig/000", "mixtures/GLML, mixtures/000"),
+    ),
     "nca-full": (
         "wine/g/003",
         "iris/stopped 2/001",
