@@ -33,8 +33,8 @@ other three; a single Gaussian is fitted to each class all the same.
 
 The methods, and how their parameters are chosen, are those of the experiment `glml`: by {FOLDS} folds of the training
 points of each realisation. GLML: alpha among {len(ALPHAS)} powers of ten from {ALPHAS[0]:g}, gamma 0 or among
-{len(GAMMAS) - 1} from {GAMMAS[1]:g}; LMNN: 3 targets, and mu / (1 - mu), ITML: gamma, PLML: alpha2 with {ANCHORS}
-anchors, DML-eig: the number of dissimilar neighbours, BoostMetric: how far v is from where there is no optimum. Where
+{len(GAMMAS) - 1} from {GAMMAS[1]:g}; LMNN: 3 targets, and mu / (1 - mu); ITML: gamma; PLML: alpha2 with {ANCHORS}
+anchors; DML-eig: the number of dissimilar neighbours; BoostMetric: how far v is from where there is no optimum. Where
 the first or the last value is the best, a grid goes on as often as the preset says. *Fisher* is the local metric of the
 mixture of the classes' Gaussians; *Fisher, one Gaussian* has one for all classes, as the papers say, and is the same
 everywhere. *{MIXTURES}* has {COMPONENTS[0]} or {COMPONENTS[1]} Gaussians for each class, which the papers name as an

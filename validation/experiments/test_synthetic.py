@@ -174,6 +174,10 @@ def test_the_report_has_every_sentence_and_number() -> None:
     assert "nothing run" not in text
     assert "GLML - Euclid, gaussians 100" in text
     assert "Euclid, gaussians 5 - gaussians 100" in text
+    assert "open." not in text
+    worse = "\n".join(synthetic.tables(made(AS_PRINTED | {(MIXTURE, "GLML"): 0.8}), FULL))
+    assert worse.count("contradicted; open.") == 1
+    assert "sentence 7" in worse
     assert "nothing run for it" in "\n".join(synthetic.tables(made({(MIXTURE, "Euclid"): 0.9}), FULL))
 
 
