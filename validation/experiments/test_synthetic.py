@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from scipy.stats import ttest_rel
 from sklearn.neighbors import KNeighborsClassifier
 
+from validation.experiments import __main__ as command
 from validation.experiments import synthetic, synthetic_report
 from validation.experiments.glml_methods import GENERATIVE, SHARED
 from validation.experiments.page import Results
@@ -67,6 +68,14 @@ def test_realisations_differ_and_each_is_the_same_again() -> None:
         np.testing.assert_array_equal(first.X_test, again.X_test)
         assert not np.array_equal(first.X_test, other.X_test)
         assert not np.array_equal(first.X_test[:250], first.classes[0])
+
+
+def test_what_is_drawn_needs_no_data_at_hand() -> None:
+    command.check_data(FULL, None, synthetic.DRAWN)
+    with pytest.raises(ValueError, match="not found"):
+        command.check_data(FULL, None)
+    with pytest.raises(ValueError, match="not in this preset"):
+        command.check_data(FULL, ["iris"], synthetic.DRAWN)
 
 
 def test_tasks_leave_out_what_the_report_says() -> None:

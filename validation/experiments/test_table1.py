@@ -396,6 +396,14 @@ def test_regularizers_start_next_to_0_in_the_direction_of_euclid(monkeypatch: py
         np.testing.assert_array_equal(near, plain)
 
 
+def test_the_paper_s_regularizer_is_descended_as_algorithm_1_does() -> None:
+    p, W = ours.problem(blobs(), 3, 50.0)[0], np.diag([1.0, 2.0, 0.1, 0.5])
+    best, found = regularized.regularized_sgd(p, W, regularized.REGULARIZERS["||W||^2"], 4, 5, 7)
+    run = sgd(p, W, 4, 5, random_state=7)
+    np.testing.assert_allclose(best, run.W, rtol=1e-9, atol=1e-12)
+    assert found == pytest.approx(run.F)
+
+
 @pytest.mark.parametrize("name", regularized.REGULARIZERS)
 def test_each_regularizer_has_its_own_gradient_and_descent(name: str) -> None:
     chosen, (p, _) = regularized.REGULARIZERS[name], ours.problem(blobs(), 3, 50.0)
