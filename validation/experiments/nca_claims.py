@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from validation.experiments.margins import Compared, more_than, together
-from validation.experiments.page import Groups, counted, table
+from validation.experiments.page import Groups, bullets, counted, table
 from validation.experiments.tasks import Result
 from validation.experiments.verdicts import Verdict
 
@@ -141,9 +141,10 @@ def comparisons(claim: Judged, more: Sequence[tuple[str, dict[Key, str]]] = ()) 
 def summary(claims: Iterable[Judged]) -> list[str]:
     """A row for each sentence: the verdict on all its sets together, and on how many it is which.
 
-    Supported it is where it is so on every set that the note says it of: of some that are missing it says so.
+    Supported it is where it is so on every set that the note says it of: of some that are missing it says so. What is
+    contradicted stands above.
     """
-    rows = []
+    rows, against = [], []
     for claim in claims:
         if claim.pairs:
             missing = [data for data in claim.about if data not in sets(claim)]
@@ -155,5 +156,10 @@ def summary(claims: Iterable[Judged]) -> list[str]:
                 so_far = " where run" if missing and verdict is Verdict.SUPPORTED else ""
                 row.append(f"**{verdict}{so_far}** ({counted(each)})")
             rows.append(row)
+            contrary = [data for data in sets(claim) if of_set(claim.here, data) is Verdict.CONTRADICTED]
+            if contrary:
+                where = f"{claim.where}: contradicted on {', '.join(contrary)}; open."
+                against.append(f'"{claim.sentence}", {where}')
     head = ("the note", "where", *(f"{name}: all together (sets)" for name in VERDICTS))
-    return table(head, rows)
+    intro = "Sets that contradict a sentence, for these points. *Open* is what no run explains yet:"
+    return [*([intro, "", *bullets(against), ""] if against else []), *table(head, rows)]

@@ -144,6 +144,7 @@ def test_the_summary_counts_sets_and_says_what_is_missing() -> None:
     lines = nca.tables(by_hand(), nca.PRESETS["small"])
     (top,) = (line for line in lines if line.startswith('| "test data') and "| Full rank, test; not" in line)
     assert top.count("**contradicted** (contradicted (1))") == 2
+    assert any(line.endswith("Full rank, test: contradicted on wine; open.") for line in lines)
     assert "| Full rank, test; not run: balance, ionosphere, iris, housing, usps |" in top
     (train,) = (line for line in lines if "| Full rank, train; not" in line)
     assert train.count("**supported where run** (supported (1))") == 2
