@@ -81,9 +81,9 @@ def header(recorded: dict[str, Any], experiment: ModuleType, preset: Preset) -> 
         f"{count} tasks, whose times add up to {hours:.2f} hours, on a machine with {made['cores']} cores. "
         f"{_versions(made)}."
     )
-    if "begun" in made:
-        begun = made["begun"]
-        lines.append(f"Of these {begun['taken']} are those of `{begun['command']}`. {_versions(begun)}.")
+    while "begun" in made:  # a run that went on from another may be gone on from
+        made = made["begun"]
+        lines.append(f"Of these {made['taken']} are those of `{made['command']}`. {_versions(made)}.")
     return lines
 
 

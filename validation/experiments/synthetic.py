@@ -45,6 +45,7 @@ DIMENSIONS = (5, 20, 50, 100)  # the marks of the axis of 2010
 HIGH = 50  # dimensions from which grids end where they end, and the dearest methods are left out
 DRAWN = (MIXTURE, *map(named, DIMENSIONS))
 DEAREST = ("PLML", "BoostMetric", MIXTURES)
+FURTHER = 2  # times that a grid may go on at either end
 PRESETS = {
     "small": Preset(
         (named(5), MIXTURE),
@@ -55,11 +56,12 @@ PRESETS = {
     "full": Preset(
         DRAWN,
         20,
-        {"methods": (SHARED, *LEARNT, MIXTURES), "further": 2},
+        {"methods": (SHARED, *LEARNT, MIXTURES), "further": FURTHER},
         (
             f"for D of {HIGH} or more neither PLML nor {MIXTURES} nor BoostMetric, whose steps are systems of "
             "D (D + 1) / 2 equations",
-            f"grids end there: gamma of ITML among {listed(CLOSED['ITML'])}, k of DML-eig among "
+            f"grids go on {FURTHER} times at most",
+            f"for D of {HIGH} or more they do not: gamma of ITML among {listed(CLOSED['ITML'])}, k of DML-eig among "
             f"{listed(CLOSED['DML-eig'])}; LMNN with mu = 0.5",
         ),
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -22,7 +22,7 @@ NOT_RUN = "nothing run for it"
 DISCRIMINATIVE = ("Euclid", *LEARNT)
 OTHERS = (*DISCRIMINATIVE, "Fisher, one Gaussian")  # what the papers draw beside GLML
 
-Accuracies = dict[str, dict[str, list[float | None]]]  # data -> method -> by realisation
+Accuracies = dict[str, dict[str, dict[int, float | None]]]  # data -> method -> realisation
 Side = tuple[str, str]  # data, method
 
 
@@ -73,7 +73,7 @@ def claims(sets: Iterable[str]) -> list[Claim]:
         Claim(
             'GLML "substantially outperforms the discriminative nearest neighbor performance in a high dimensional '
             'space"',
-            f"a point above Euclid and every learnt metric at D = {of_upper}",
+            f"a point above Euclid and every learnt metric that is run at D = {of_upper}",
             [Comparison((a, "GLML"), (a, m), -GAIN) for a in upper for m in DISCRIMINATIVE],
             every,
         ),
@@ -122,21 +122,19 @@ def claims(sets: Iterable[str]) -> list[Claim]:
 def accuracies_of(results: Results) -> Accuracies:
     """By set, method and realisation."""
     found: Accuracies = {}
-    for data, methods in grouped(results).items():
-        for results_of_task in methods.values():
-            for result in results_of_task:
-                for name, values in result["methods"].items():
-                    found.setdefault(data, {}).setdefault(name, []).append(values["accuracy"][0])
+    for task, result in results:
+        for name, values in result["methods"].items():
+            found.setdefault(task.data, {}).setdefault(name, {})[task.split] = values["accuracy"][0]
     return dict(sorted(found.items(), key=lambda each: (each[0] == MIXTURE, dimension(each[0]))))
 
 
 def compared(found: Accuracies, which: Comparison) -> Difference | None:
     """Over the realisations that both have; None where there are no two. They are drawn anew, and share no points."""
-    first, second = (found.get(data, {}).get(method, []) for data, method in which[:2])
+    first, second = (found.get(data, {}).get(method, {}) for data, method in which[:2])
     both = [
         (a + which.margin, b)
-        for a, b in zip(first, second, strict=False)  # realisations are in order from the first
-        if a is not None and b is not None
+        for split in sorted(first)
+        if (a := first[split]) is not None and (b := second.get(split)) is not None
     ]
     return difference(*zip(*both, strict=True), overlap=0.0) if len(both) > 1 else None
 
@@ -157,7 +155,7 @@ def tables(results: Results, preset: Preset) -> list[str]:
     rows = []
     for data, methods in found.items():
         count = max(map(len, methods.values()))
-        rows.append([data, count, *(of(methods.get(name, []), count) for name in names)])
+        rows.append([data, count, *(of(list(methods.get(name, {}).values()), count) for name in names)])
     lines = ["", "## Accuracy of 1-NN, in per cent", "", *table(["data", "realisations", *names], rows)]
     lines += ["", "In brackets: realisations, where fewer than all were run or had a metric."]
     head = ["", "the papers", "taken as", "comparisons", "verdict"]
@@ -209,7 +207,7 @@ def draw(results: Results, preset: Preset, figure: Any) -> None:
         by_dimension = {
             dimension(data): values
             for data, methods in found.items()
-            if data != MIXTURE and (values := present(methods.get(method, [])))
+            if data != MIXTURE and (values := present(methods.get(method, {})))
         }
         if by_dimension:
             curve(left, method, by_dimension, lw=2 if method in ("Euclid", "GLML") else 1)
@@ -242,6 +240,6 @@ def bars(axes: Any, found: dict[str, list[float]]) -> None:
     axes.set_title("two mixtures, one Gaussian fitted to each")
 
 
-def present(values: Sequence[float | None]) -> list[float]:
+def present(by_realisation: Mapping[int, float | None]) -> list[float]:
     """Of the realisations with a metric."""
-    return [value for value in values if value is not None]
+    return [value for value in by_realisation.values() if value is not None]

@@ -47,7 +47,7 @@ which F is least. Where that is 0, and for the start *zero*, where all sets tie,
 which says what the nearest sets are: its own, and Euclid's for zero. C is tuned with SGD, and the others take it, so
 that all minimise the same F from the same start. The paper gives no grid: here C = c / (n s^4), s^2 the mean squared
 norm of the centred training points, so that c means the same for every set; where the least or the largest c is the
-best, the grid goes on by powers of ten. The other regularizers, and ||W||^2 beside them, start from *zero* too.
+best, the grid goes on by powers of ten. The other regularizers, and ||W||^2 beside them, always start from *zero*.
 
 The others learn one metric for all k, but for a weight that is chosen for each k on the same 75/25 split: LMNN
 ({TARGETS} targets) mu, ITML gamma, NCA (criterion f, {NCA_STEPS} iterations) the number of components, MLR (area

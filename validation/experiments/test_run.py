@@ -460,6 +460,13 @@ def test_a_run_goes_on_from_a_report(toy: SimpleNamespace, capsys: pytest.Captur
         "Of these 3 are those of `python -m validation.experiments nca --preset small --only wine`. python"
         in said
     )
+    # of a run that went on from one that had gone on itself, the first is still named, with its versions
+    assert command.main(["nca", "--begin", "new/nca-small.json", "--folder", "third"]) == 0
+    third = Path("third/nca-small.md").read_text(encoding="utf-8")
+    assert "Of these 6 are those of `python -m validation.experiments nca --preset small`. python" in third
+    assert (
+        "Of these 3 are those of `python -m validation.experiments nca --preset small --only wine`" in third
+    )
     capsys.readouterr()
     assert command.main(["nca", "--begin", "out/nca-small-wine.md"]) == 2
     assert "is no record of a run" in capsys.readouterr().err
