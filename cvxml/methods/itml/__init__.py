@@ -24,6 +24,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.spatial.distance import pdist
 
 from cvxml.core.backend import SolverFailure, solve_problem
 from cvxml.core.example import drawn, sample, timed, verified
@@ -200,6 +201,9 @@ def squared_distances(X: FloatArray, A_0: FloatArray) -> FloatArray:
     """(x_i - x_j)^T A_0 (x_i - x_j) of all i < j, row by row."""
     C = np.linalg.cholesky(A_0)
     with np.errstate(over="ignore", invalid="ignore"):
+        if np.array_equal(C, np.eye(len(C))):
+            euclidean: FloatArray = pdist(X, "sqeuclidean")
+            return euclidean
         return np.concatenate([np.sum(((X[i + 1 :] - X[i]) @ C) ** 2, axis=1) for i in range(len(X))])
 
 
