@@ -153,8 +153,9 @@ def seconds_of_both(groups: Groups, sets: list[str]) -> Iterator[tuple[str, str,
     for data in sets:
         methods = groups[data]
         for method in LEARNT:
-            own, shared = methods.get(method, []), methods.get(SHARED, [])
-            both = list(zip(shared, own, strict=False))  # realisations are in order from the first
+            own = {result["split"]: result for result in methods.get(method, [])}
+            shared = methods.get(SHARED, [])
+            both = [(result, own[result["split"]]) for result in shared if result["split"] in own]
             if both and both[0][0]["sizes"] == both[0][1]["sizes"]:
                 yield data, method, [(ours["seconds"], theirs["seconds"]) for ours, theirs in both]
 

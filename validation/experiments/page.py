@@ -114,8 +114,8 @@ def bullets(sentences: Iterable[str]) -> list[str]:
 
 
 def grouped(results: Results) -> Groups:
-    """The results by data set and method."""
+    """The results by data set and method, in the order of their splits; split: which it is of."""
     groups: Groups = {}
     for task, result in sorted(results, key=lambda pair: pair[0].split):
-        groups.setdefault(task.data, {}).setdefault(task.method, []).append(result)
+        groups.setdefault(task.data, {}).setdefault(task.method, []).append({**result, "split": task.split})
     return groups

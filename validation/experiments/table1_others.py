@@ -13,7 +13,7 @@ import cvxml
 from cvxml import datasets
 from cvxml.core.metric import FloatArray, IntArray
 from validation.experiments.splits import Split, some_pairs
-from validation.experiments.vote import error_of, facts_of
+from validation.experiments.vote import facts_of
 
 TOL, CHOOSING = (
     1e-4,
@@ -106,7 +106,8 @@ def fit_other(method: str, part: Split, seed: int, settings: dict[str, Any]) -> 
 
     def errors_at(weight: float) -> dict[str, float]:
         L = relative(method, weight, learning, CHOOSING).components
-        return {str(k): error_of(small, k, L, settings["ties"]) for k in ks}
+        errors: dict[str, float] = facts_of(small, ks, settings["ties"], L)["errors"]
+        return errors
 
     chosen = choose(errors_at, grid, factor, settings["further"])
     last = fewer(part, rows, seed)

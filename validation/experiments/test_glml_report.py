@@ -227,6 +227,17 @@ def test_time_is_compared_where_the_sizes_are_the_same() -> None:
     assert claim_lines(results)["time"].endswith("| supported |  |")
 
 
+def test_times_are_those_of_one_realisation() -> None:
+    """The first of LMNN is missing; by place, the second of GLML would be paired with the third of LMNN."""
+    results = [
+        (task, {**each, "seconds": float(1 + task.split + 100 * (task.method == "LMNN"))})
+        for task, each in made(AS_PRINTED, count=4)
+        if (task.method, task.split) != ("LMNN", 0)
+    ]
+    pairs = {method: both for _, method, both in glml_claims.seconds_of_both(grouped(results), ["twonorm"])}
+    assert pairs["LMNN"] == [(2.0, 102.0), (3.0, 103.0), (4.0, 104.0)]
+
+
 def test_the_tables() -> None:
     results = made(AS_PRINTED, "wine")
     for task, result in results:

@@ -333,14 +333,10 @@ def test_a_weight_is_chosen_for_every_k_on_a_quarter(monkeypatch: pytest.MonkeyP
         facts = {"proved": True, "status": "CONVERGED", "steps": 3, "fit_seconds": 1.0, "rel_gap": weight}
         return fitting.Fit(np.full((1, 1), weight), facts)
 
-    def error_of(given: Split, k: int, L: Any, rule: str) -> float:
-        return errors[float(L[0, 0])][str(k)]
-
     def facts_of(given: Split, ks: Any, rule: str, L: Any) -> dict[str, Any]:
         return {"errors": {str(k): errors[float(L[0, 0])][str(k)] for k in ks}}
 
     monkeypatch.setattr(fitting, "relative", relative)
-    monkeypatch.setattr(fitting, "error_of", error_of)
     monkeypatch.setattr(fitting, "facts_of", facts_of)
     found = fitting.fit_other("ITML", blobs(), 0, {**SETTINGS, "k": [3, 7], "further": 0})
     choosing = [("ITML", weight, 22, fitting.CHOOSING) for weight in errors]
