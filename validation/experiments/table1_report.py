@@ -48,7 +48,7 @@ def tables(results: Results, preset: Preset) -> list[str]:
     lines = ["", *amount(cells, preset)]
     for k in ks:
         head = f"## k = {k}: errors in per cent, the paper's in brackets"
-        lines += ["", head, "", *errors_table(cells, k)]
+        lines += ["", head, "", *errors_table(cells, k, preset)]
     lines += ["", *marked(cells), "", "## What becomes of the paper's claims", "", *claims_table(cells, ks)]
     lines += ["", "## The rule for ties of votes", "", *ties(cells)]
     lines += ["", "## What was selected", "", *selected(cells)]
@@ -128,16 +128,21 @@ def is_marked(cells: Cells, data: str, method: str, k: int) -> bool:
     return differs(mean_of(folds, k), paper[0] / 100, (paper[1] or 0.0) / 100)
 
 
-def errors_table(cells: Cells, k: int) -> list[str]:
+def errors_table(cells: Cells, k: int, preset: Preset) -> list[str]:
     """A row for a method, a column for a set; * where ours is beyond two standard errors from the paper's."""
     sets = sets_of(cells)
+
+    def share(data: str, method: str) -> str:
+        done, folds = len(cells.get((data, method, k), [])), folds_of(data, preset)
+        return f", {done} of {folds} folds" if 0 < done < folds else ""
 
     def cell(data: str, method: str) -> str:
         ours = str(mean_of(cells[data, method, k], k)) if (data, method, k) in cells else "not run"
         paper = paper_of(data, method, k)
         star = " *" if is_marked(cells, data, method, k) else ""
         learnt = f" from {rows} points" if (rows := rows_of(cells, data, method, k)) else ""
-        return f"{ours}{star}{learnt} ({shown(paper)})" if paper else ours + learnt
+        said = ours + star + learnt + share(data, method)
+        return f"{said} ({shown(paper)})" if paper else said
 
     rows = [[method, *(cell(data, method) for data in sets)] for method in COLUMNS]
     for method in ONLY_PAPER:
@@ -206,12 +211,11 @@ def claims(cells: Cells, ks: Iterable[int]) -> Iterator[tuple[str, str, str, int
 def _compared(
     cells: Cells, claim: str, data: str, k: int, better: str, worse: str
 ) -> Iterator[tuple[str, str, str, int, Pair]]:
-    folds = [cells.get((data, method, k), []) for method in (better, worse)]
+    every = [cells.get((data, method, k), []) for method in (better, worse)]
+    common = {each["fold"] for each in every[0]} & {each["fold"] for each in every[1]}
+    folds = [[each for each in of if each["fold"] in common] for of in every]
     wrong = [{(each["fold"], row) for each in of for row in each["wrong"][str(k)]} for of in folds]
-    same_folds = [each["fold"] for each in folds[0]] == [each["fold"] for each in folds[1]]
-    if (
-        all(folds) and same_folds and folds[0] != folds[1]
-    ):  # the start Euclid may be the start zero, and one run
+    if common and folds[0] != folds[1]:  # the start Euclid may be the start zero, and one run
         points = sum(each["test"] for each in folds[0])
         yield claim, f"{data}: {better} before {worse}", data, k, pair(*wrong, points)
 
@@ -221,10 +225,10 @@ def claims_table(cells: Cells, ks: Iterable[int]) -> list[str]:
     found = list(claims(cells, ks))
     lines = [
         "Each point is tested once, by a metric that was learnt without it. Two metrics are compared by McNemar's "
-        "exact test on the points that only one of them gets wrong; the intervals (95 %) are for new points and these "
-        "training sets. Significance is at 5 % for all comparisons of a claim together (Holm). What is not significant "
-        "is undecided at this power, and no claim of equality. Rows that are undecided are counted, not shown. Starts "
-        "that are one and the same (the best multiple of Euclid is 0) are not compared.",
+        "exact test on the points that only one of them gets wrong, of the folds that both have; the intervals (95 %) "
+        "are for new points and these training sets. Significance is at 5 % for all comparisons of a claim together "
+        "(Holm). What is not significant is undecided at this power, and no claim of equality. Rows that are undecided "
+        "are counted, not shown. Starts that are one and the same (the best multiple of Euclid is 0) are not compared.",
     ]
     for claim in dict.fromkeys(each[0] for each in found):
         pairs = {(what, k): two for c, what, _, k, two in found if c == claim}

@@ -550,7 +550,7 @@ def test_the_report_marks_what_is_beyond_two_standard_errors() -> None:
     assert "40.00 ± 0.58 * (17.18 ± 4.7)" in rows["CCCP"]
     assert "30.00 ± 4.58 * (5.18)" in rows["CCCP"]
     assert rows["CCCP"].count("*") == 2
-    assert "90.00 ± 0.00 |" in rows["CCCP"]
+    assert "90.00 ± 0.00, 2 of 3 folds |" in rows["CCCP"]
     assert "*" not in rows["SGD"]
     assert "not run" in rows["LMNN"]
     assert "(21.65 ± 4.8)" in rows["GB-LMNN, the paper's"]
@@ -577,6 +577,17 @@ def test_claims_are_decided_by_the_points_that_one_gets_wrong() -> None:
     assert "ours has less error than the others.** 2 comparisons: contradicted (1), supported (1)." in text
     assert "a Euclidean start is worse.** 1 comparisons: supported (1)." in text
     assert "| office_dslr: CCCP before Euclidean, k = 3 | -35.00 |" in text
+
+
+def test_two_methods_are_compared_on_the_folds_that_both_have() -> None:
+    """Without Euclid's second fold two are left, and without all of it no comparison."""
+    rest = [each for each in by_hand() if (each[0].method, each[0].split) != ("Euclidean", 1)]
+    found = {two[1]: two[4] for two in report.claims(report.arranged(rest), [3])}
+    assert found["office_dslr: CCCP before Euclidean"] == (0, 70, 200)
+    none = [each for each in by_hand() if each[0].data != "office_dslr" or each[0].method != "Euclidean"]
+    assert not any(
+        "office_dslr" in two[1] and "Euclidean" in two[1] for two in report.claims(report.arranged(none), [3])
+    )
 
 
 def test_a_run_is_not_compared_with_itself() -> None:
