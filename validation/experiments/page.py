@@ -81,9 +81,11 @@ def header(recorded: dict[str, Any], experiment: ModuleType, preset: Preset) -> 
         f"{count} tasks, whose times add up to {hours:.2f} hours, on a machine with {made['cores']} cores. "
         f"{_versions(made)}."
     )
+    of = "these"
     while "begun" in made:  # a run that went on from another may be gone on from
         made = made["begun"]
-        lines.append(f"Of these {made['taken']} are those of `{made['command']}`. {_versions(made)}.")
+        lines.append(f"Of {of} {made['taken']} are of a run before, `{made['command']}`. {_versions(made)}.")
+        of = "that run's tasks"
     return lines
 
 

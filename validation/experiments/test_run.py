@@ -457,15 +457,19 @@ def test_a_run_goes_on_from_a_report(toy: SimpleNamespace, capsys: pytest.Captur
     assert len(calls(toy.calls)) == 6
     said = Path("new/nca-small.md").read_text(encoding="utf-8")
     assert (
-        "Of these 3 are those of `python -m validation.experiments nca --preset small --only wine`. python"
+        "Of these 3 are of a run before, `python -m validation.experiments nca --preset small --only wine`. python"
         in said
     )
     # of a run that went on from one that had gone on itself, the first is still named, with its versions
     assert command.main(["nca", "--begin", "new/nca-small.json", "--folder", "third"]) == 0
     third = Path("third/nca-small.md").read_text(encoding="utf-8")
-    assert "Of these 6 are those of `python -m validation.experiments nca --preset small`. python" in third
     assert (
-        "Of these 3 are those of `python -m validation.experiments nca --preset small --only wine`" in third
+        "Of these 6 are of a run before, `python -m validation.experiments nca --preset small`. python"
+        in third
+    )
+    assert (
+        "Of that run's tasks 3 are of a run before, `python -m validation.experiments nca --preset small --only wine`"
+        in third
     )
     capsys.readouterr()
     assert command.main(["nca", "--begin", "out/nca-small-wine.md"]) == 2
@@ -485,7 +489,7 @@ def test_only_results_of_the_same_settings_are_taken(toy: SimpleNamespace) -> No
     assert command.main(["nca", "--begin", str(part), "--only", "wine", "--folder", "new"]) == 0
     assert len(calls(toy.calls)) == 5
     assert not Path("new/wine/root/099.json").exists()
-    assert "Of these 1 are those of" in Path("new/nca-small-wine.md").read_text(encoding="utf-8")
+    assert "Of these 1 are of a run before" in Path("new/nca-small-wine.md").read_text(encoding="utf-8")
 
 
 def test_only(toy: SimpleNamespace, capsys: pytest.CaptureFixture[str]) -> None:
@@ -607,6 +611,7 @@ def test_tables() -> None:
 
 def test_results_are_grouped_in_the_order_of_the_splits() -> None:
     results = [(Task("b", "m", i, {}), {"i": i}) for i in (2, 0, 1)] + [(Task("a", "n", 0, {}), {"i": 0})]
-    assert page.grouped(results) == {"b": {"m": [{"i": 0}, {"i": 1}, {"i": 2}]}, "a": {"n": [{"i": 0}]}}
+    of_b = [{"i": i, "split": i} for i in range(3)]
+    assert page.grouped(results) == {"b": {"m": of_b}, "a": {"n": [{"i": 0, "split": 0}]}}
     recorded = json.loads(json.dumps(page.record("nca", "small", results)))
     assert page.results_of(recorded) == results
