@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pytest
 from scipy.spatial import cKDTree
+from scipy.stats import multivariate_normal, norm
 
 from cvxml.methods.glml import definitions, theory
 from cvxml.methods.glml.closed import Case, closed_form
@@ -144,6 +145,62 @@ def test_the_asymptotic_error_is_one_minus_a_divergence_and_no_metric_moves_it()
     # stretched by 3: densities a third, volumes three times
     assert theory.asymptotic_error(c.p1 / 3, c.p2 / 3, 3 * c.volume) == pytest.approx(error)
     assert theory.asymptotic_error(c.p1, c.p1, c.volume) == pytest.approx(0.5)
+
+
+def test_stretching_space_moves_neither_the_asymptotic_error_nor_a_divergence() -> None:
+    """Figs. 1, 2 and (16): two Gaussians and their images under a map, each on a grid of its own."""
+    means, covariances = ([0.0, 0.0], [1.5, 0.5]), (np.diag([1.0, 0.5]), np.array([[0.7, 0.3], [0.3, 1.2]]))
+    divergences = {
+        "Kullback, Leibler": lambda t: t * np.log(np.maximum(t, 1e-300)),
+        "total variation": lambda t: np.abs(t - 1) / 2,
+        "Hellinger": lambda t: (np.sqrt(t) - 1) ** 2,
+    }
+
+    def found(L: np.ndarray) -> list[float]:
+        reach = (
+            7 * np.sqrt(max(np.linalg.eigvalsh(L @ S @ L.T)[-1] for S in covariances)) + np.abs(L).sum() * 2
+        )
+        side = np.linspace(-reach, reach, 801)
+        grid = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
+        volume = (side[1] - side[0]) ** 2
+        p1, p2 = (
+            multivariate_normal(L @ mean, L @ S @ L.T).pdf(grid)
+            for mean, S in zip(means, covariances, strict=True)
+        )
+        some = p2 > 1e-14 * p2.max()
+        values = [float(np.sum(p2[some] * f(p1[some] / p2[some])) * volume) for f in divergences.values()]
+        return [theory.asymptotic_error(p1, p2, volume), *values]
+
+    plain = found(np.eye(2))
+    assert 0.1 < plain[0] < 0.4
+    assert min(plain[1:]) > 0.1
+    for L in (np.diag([3.0, 0.4]), np.array([[1.0, 2.0], [-0.5, 1.0]])):
+        assert found(L) == pytest.approx(plain, rel=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_asymptotic_error_is_at_most_twice_that_of_bayes(seed: int) -> None:
+    p1, p2 = np.random.default_rng(seed).dirichlet(np.full(30, 0.3), 2)
+    bayes = float(np.minimum(p1, p2).sum()) / 2
+    assert bayes < theory.asymptotic_error(p1, p2, 1.0) < 2 * bayes
+    apart = np.array([[1.0, 1e-6], [0.0, 1.0]])  # the bound is sharp where the classes hardly meet
+    assert theory.asymptotic_error(*apart, 1.0) == pytest.approx(float(np.minimum(*apart).sum()), rel=1e-5)
+
+
+def test_lda_has_the_largest_bhattacharyya_divergence_where_covariances_are_one() -> None:
+    """Of two Gaussians seen along a line, by sums over a grid."""
+    S, apart = np.array([[1.0, 0.8], [0.8, 2.0]]), np.array([1.0, -0.3])
+
+    def divergence(w: np.ndarray) -> float:
+        spread, t = float(np.sqrt(w @ S @ w)), np.linspace(-12, 12, 4001)
+        p = [norm(sign * (w @ apart) / 2, spread).pdf(t) for sign in (-1, 1)]
+        return -float(np.log(np.sum(np.sqrt(p[0] * p[1])) * (t[1] - t[0])))
+
+    lda = np.linalg.solve(S, apart)
+    largest = divergence(lda / np.linalg.norm(lda))
+    for angle in np.linspace(0, np.pi, 50):
+        assert divergence(np.array([np.cos(angle), np.sin(angle)])) <= largest * (1 + 1e-9)
+    assert divergence(apart / np.linalg.norm(apart)) < 0.9 * largest
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -175,6 +175,36 @@ def test_the_misprint_stalls_and_the_correction_does_not() -> None:
     assert printed.gaps[-1] >= 10 * corrected.gaps[-1]
 
 
+def test_the_nearest_target_alone_makes_it_stall() -> None:
+    """With the corrected step; by loops that are the method's own where the target is the furthest."""
+    X, y = random_data(7, n=60)
+    lam, steps = 0.1, 600
+    optimum = algorithm1(X, y, lam=lam, n_steps=1).lower_bound
+    near = [k_nearest_slow(X, np.array([i]), np.arange(60), 4)[0][0] for i in range(60)]
+    found = {}
+    for name, of in (("furthest", max), ("nearest", min)):
+        A = np.zeros((5, 5))
+        for t in range(1, steps + 1):
+            push = np.zeros((5, 5))
+            for i, around in enumerate(near):
+                targets = [X[i] - X[j] for j in around if y[j] == y[i]]
+                impostors = [X[i] - X[j] for j in around if y[j] != y[i]]
+                if not targets or not impostors:
+                    continue
+                D = [[z @ A @ z for z in each] for each in (targets, impostors)]
+                if min(D[1]) - max(D[0]) < 1:
+                    plus, minus = targets[D[0].index(of(D[0]))], impostors[D[1].index(min(D[1]))]
+                    push += np.outer(minus, minus) - np.outer(plus, plus)
+            eta = 1 / (lam * (t + 1))
+            values, vectors = np.linalg.eigh((1 - eta * lam) * A + eta / 60 * push)
+            A = (vectors * np.maximum(values, 0)) @ vectors.T
+            A *= min(1.0, 1 / np.sqrt(lam) / max(np.linalg.norm(A), 1e-300))
+        found[name] = objective_of("mlsvm", X, y, A, lam=lam) - optimum
+    own = algorithm1(X, y, lam=lam, n_steps=steps, every=steps)
+    assert found["furthest"] == pytest.approx(own.gaps[-1], rel=1e-6)
+    assert found["nearest"] >= 10 * found["furthest"]
+
+
 def test_the_printed_step_erases_the_start() -> None:
     X, y = random_data(8)
     starts = [1e-3 * np.eye(5), 2e-3 * np.eye(5)]  # small: every usable point violates its margin at both

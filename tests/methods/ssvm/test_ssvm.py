@@ -330,6 +330,23 @@ def test_sgd_corrected_descends_and_as_printed_does_not() -> None:
     assert min(right.F) <= 1.05 * optimum
     assert printed.F[-1] > 1.5 * optimum
     assert pytest.approx(min(right.F)) == point_at(p, right.W).F
+    step_alone = sgd(p, np.zeros((4, 4)), 30, paper=True, printed_inference=False)
+    assert step_alone.F[-1] > 1.5 * optimum
+    inference_alone = sgd(p, np.zeros((4, 4)), 30, printed_inference=True)
+    assert min(inference_alone.F) < 1.5 * optimum
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_change_of_sgd_is_the_derivative_of_the_mean_loss(seed: int) -> None:
+    """(12): differences of F from its definition, where no two sets tie, so that it has a derivative."""
+    p, rng = some(seed), np.random.default_rng(seed)
+    W, E = random_psd(seed) + 0.1 * np.eye(3), rng.standard_normal((3, 3))
+    E, n = (E + E.T) / 2, len(p.y)
+    given: dict[str, Any] = {"n_neighbors": p.k, "C": p.C, "loss_matrix": p.Lam}
+    h = 1e-6
+    ahead, behind = (objective_of("ssvm", p.X, p.y, W + t * E, **given) for t in (h, -h))
+    slope = np.sum((2 * W + p.C * n * mean_change(p, W, np.arange(n))) * E)
+    assert (ahead - behind) / (2 * h) == pytest.approx(slope, rel=1e-5, abs=1e-5)
 
 
 def test_a_full_batch_of_sgd_is_the_subgradient_step() -> None:
