@@ -6,7 +6,16 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from validation.experiments.glml_data import PANELS, SCALED, Realisation, panel, prepared, realisation
-from validation.experiments.glml_learnt import ANCHORS, CLOSED, LEARNT, MAY_HAVE_NONE, OPEN, SIMILAR, learnt
+from validation.experiments.glml_learnt import (
+    ANCHORS,
+    CLOSED,
+    LEARNT,
+    MAY_HAVE_NONE,
+    OPEN,
+    PARAMETERS,
+    SIMILAR,
+    learnt,
+)
 from validation.experiments.glml_methods import (
     ALPHAS,
     COMPONENTS,
@@ -79,13 +88,13 @@ mu / (1 - mu) among {grid_of("LMNN")}. ITML: 20 C^2 similar and 20 C^2 dissimila
 at the 5th and 95th percentile, gamma among {grid_of("ITML")}. DML-eig: similar are a point and its {SIMILAR} nearest of
 its class, dissimilar a point and its k nearest of the other classes, k among {grid_of("DML-eig")}; where classes differ
 in a direction in which no similar pair does, it need not have a maximum (*none*). BoostMetric: triplets of the 3
-nearest of each kind. It has an optimum for v above v*, which every training part has another of, and the metric 0 from
-some larger v on; the share of the way from v* (or 0, where that is more) to there is among {grid_of("BoostMetric")}.
-PLML: {ANCHORS} anchors by k-means, the same triplets, lam1 = 1, lam2 = 100, alpha1 = 1, features divided by one number,
-alpha2 among {grid_of("PLML")}. All these are learnt on the span of the training points, for four features of image
-follow from others. Certified relative gaps: {CHOOSING:g} while parameters are chosen, {FINAL:g} of the metric that is
-tested; GLML, in closed form, is certified at the first {PROVED} test points. The weights of PLML have a proof of their
-own.
+nearest of each kind, s among {grid_of("BoostMetric")}. PLML: {ANCHORS} anchors by k-means, the same triplets,
+lam1 = 1, lam2 = 100, alpha1 = 1, features divided by one number, alpha2 among {grid_of("PLML")}. All these are learnt
+on the span of the training points, for four features of image follow from others. Certified relative gaps:
+{CHOOSING:g} while parameters are chosen, {FINAL:g} of the metric that is tested; GLML, in closed form, is certified at
+the first {PROVED} test points. The weights of PLML have a proof of their own.
+
+What the parameters are. {PARAMETERS.strip()}
 """
 
 ALL = (  # by what they decide

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from validation.experiments.glml_data import PANELS, Z_SCORED, overlap, panel, unscaled
+from validation.experiments.margins import apart
 from validation.experiments.page import Results
-from validation.experiments.verdicts import Difference, Verdict, difference, more
+from validation.experiments.verdicts import Difference, Verdict, difference
 
 Cell = tuple[str, int]  # data, training points a class
 Accuracies = dict[Cell, dict[str, dict[int, float | None]]]
@@ -114,10 +115,11 @@ class Judged(NamedTuple):
 
 
 def judged(cells: Cells, comparisons: Iterable[Comparison], new: bool) -> Judged:
-    """All that there is something to compare in."""
+    """All that there is something to compare in. A margin against the first is ours: no tie contradicts by it."""
     found = {which: compared(cells, which, new) for which in comparisons}
     there = {which: each for which, each in found.items() if each is not None}
-    return Judged(there, more(there))
+    against = {which: compared(cells, which._replace(margin=max(which.margin, 0.0)), new) for which in there}
+    return Judged(there, apart(there, {which: each for which, each in against.items() if each is not None}))
 
 
 # ---- how many are needed

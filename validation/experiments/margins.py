@@ -50,10 +50,21 @@ def never_less(claims: Claims[Name], within: float) -> dict[Name, Verdict]:
     Contradicted where it is less significantly, however little. Supported where it is not, and is less by no more than
     `within` significantly: what is not less at all no test can tell from what is a little less.
     """
-    plain, near = more_than(claims, 0.0), more_than(claims, -within)
+    plain, near = ({name: each.beyond(margin) for name, each in claims.items()} for margin in (0.0, -within))
+    return apart(near, plain)
+
+
+def apart(favour: Mapping[Name, Difference], against: Mapping[Name, Difference]) -> dict[Name, Verdict]:
+    """Of each claim that the first is more than the second, with one margin to support it and one to contradict it.
+
+    A margin that is ours, and not the paper's, can so be asked for without making a tie a contradiction.
+    """
+    supports, contradicts = more(favour), more(against)
     return {
-        name: plain[name] if plain[name] is Verdict.CONTRADICTED else _only_support(near[name])
-        for name in near
+        name: contradicts[name]
+        if contradicts[name] is Verdict.CONTRADICTED
+        else _only_support(supports[name])
+        for name in favour
     }
 
 

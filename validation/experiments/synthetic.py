@@ -9,7 +9,7 @@ import numpy as np
 from cvxml.core.metric import FloatArray, IntArray
 from validation.experiments.glml import listed, measured
 from validation.experiments.glml_data import Realisation
-from validation.experiments.glml_learnt import ANCHORS, CLOSED, LEARNT
+from validation.experiments.glml_learnt import ANCHORS, CLOSED, LEARNT, PARAMETERS
 from validation.experiments.glml_methods import ALPHAS, COMPONENTS, FOLDS, GAMMAS, MIXTURES, SHARED
 from validation.experiments.synthetic_report import MIXTURE, dimension, draw, named, tables
 from validation.experiments.tasks import Preset, Result, Task
@@ -21,24 +21,34 @@ POINTS = 500  # to train on, and as many to test
 EIGENVALUES = (0.1, 2.0)  # of covariances, uniform
 CENTRES = np.array([[[-3, 0], [0, 0.8], [3, 0]], [[-3, 1.6], [0, -0.8], [3, 1.6]]], dtype=float)
 SPREAD = np.array([0.8, 0.3])  # of a Gaussian of the mixtures, in the first two dimensions
+
+
+def centres(c: int) -> str:
+    """Those of a class of the mixtures."""
+    return ", ".join(f"({x:g}, {y:g})" for x, y in CENTRES[c])
+
+
 WHAT = f"""
 Accuracy of 1-NN in per cent, with {POINTS} points to train on, half of each class, and {POINTS} to test, over 20
-realisations, as in the papers. The papers print curves and no numbers of their data, so what is drawn is like theirs
-in kind.
+realisations. The papers have these numbers for Fig. 5a (3a of 2010), and print none for Fig. 6. They print curves, and
+neither means nor covariances of what they drew, so what is drawn here is like theirs in kind.
 
 *gaussians D*: two classes in D dimensions, with means 0 and (1, ..., 1) / sqrt(D), and covariances of random orthogonal
 eigenvectors and eigenvalues uniform on [{EIGENVALUES[0]:g}, {EIGENVALUES[1]:g}]; the means are fixed, 1 apart at every
-D. *mixtures*: five dimensions, each class three Gaussians in the first two of them, with noise of unit variance in the
-other three; a single Gaussian is fitted to each class all the same.
+D. *mixtures*: five dimensions; in the first two, each class has three Gaussians of equal weight, with centres
+{centres(0)} and {centres(1)}, and standard deviations {SPREAD[0]:g} and {SPREAD[1]:g} along the
+two axes; the other three dimensions are noise of unit variance. A single Gaussian is fitted to each class all the same.
 
 The methods, and how their parameters are chosen, are those of the experiment `glml`: by {FOLDS} folds of the training
 points of each realisation. GLML: alpha among {len(ALPHAS)} powers of ten from {ALPHAS[0]:g}, gamma 0 or among
 {len(GAMMAS) - 1} from {GAMMAS[1]:g}; LMNN: 3 targets, and mu / (1 - mu); ITML: gamma; PLML: alpha2 with {ANCHORS}
-anchors; DML-eig: the number of dissimilar neighbours; BoostMetric: how far v is from where there is no optimum. Where
-the first or the last value is the best, a grid goes on as often as the preset says. *Fisher* is the local metric of the
-mixture of the classes' Gaussians; *Fisher, one Gaussian* has one for all classes, as the papers say, and is the same
-everywhere. *{MIXTURES}* has {COMPONENTS[0]} or {COMPONENTS[1]} Gaussians for each class, which the papers name as an
-extension. *Bayes* is the rule of the fitted Gaussians.
+anchors; DML-eig: the number of dissimilar neighbours; BoostMetric: s. Where the first or the last value is the best, a
+grid goes on as often as the preset says. *Fisher* is the local metric of the mixture of the classes' Gaussians;
+*Fisher, one Gaussian* has one for all classes, as the papers say, and is the same everywhere. *{MIXTURES}* has
+{COMPONENTS[0]} or {COMPONENTS[1]} Gaussians for each class, which the papers name as an extension. *Bayes* is the rule
+of the fitted Gaussians.
+
+What the parameters are. {PARAMETERS.strip()}
 """
 
 DIMENSIONS = (5, 20, 50, 100)  # the marks of the axis of 2010

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_1samp
 
+from validation.experiments import margins
 from validation.experiments.margins import Compared, alike, more_than, never_less, together
 from validation.experiments.verdicts import Verdict
 
@@ -56,6 +57,15 @@ def test_verdicts_within_two_points(mean: float, more: Verdict, never: Verdict, 
     assert more_than(claim, -0.02) == {"": more}
     assert never_less(claim, 0.02) == {"": never}
     assert alike(claim, 0.02) == {"": same}
+
+
+@pytest.mark.parametrize(
+    ("mean", "verdict"), [(0.1, SUPPORTED), (0.01, UNDECIDED), (0.0, UNDECIDED), (-0.1, CONTRADICTED)]
+)
+def test_a_margin_of_ours_makes_no_tie_a_contradiction(mean: float, verdict: Verdict) -> None:
+    claim = apart(mean, noise=0.001)
+    found = margins.apart({"": claim.beyond(0.02)}, {"": claim.beyond()})
+    assert found == {"": verdict}
 
 
 def test_with_much_noise_nothing_is_decided() -> None:
