@@ -4,86 +4,146 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import numpy as np
-
 from validation.experiments.margins import Compared, alike, more_than, never_less
-from validation.experiments.nca_claims import NEAR, Judged, Key, Pairs, comparisons, judged, overlap
-from validation.experiments.nca_more import KS, SHARES
-from validation.experiments.page import Groups, counted, table
+from validation.experiments.nca_claims import (
+    FULL,
+    NEAR,
+    PLANE,
+    Judged,
+    Key,
+    Pairs,
+    comparisons,
+    in_points,
+    judged,
+    overlap,
+)
+from validation.experiments.nca_more import KS, SHARES, START
+from validation.experiments.page import Groups, bullets, counted, table
 from validation.experiments.statistics import mean
 from validation.experiments.tasks import Result
+from validation.experiments.verdicts import Verdict
 
 RANKS = (("", "full rank"), (" 2", "d = 2"))
+OVERFITTING = "never observed any effects of over fitting"
+OTHERS = "consistently the same as or better than that of other Mahalanobis distance measures"
+SCALE = "The scale of A [...] can provide an estimate to the optimal number of neighbours"
+MITCHELL = "NCA against maps that it fits better than"
+
+
+def of_start(method: str) -> str:
+    """NCA's name where it is of the one start that all in MORE have."""
+    return f"{method} ({START})"
 
 
 def sentences(groups: Groups) -> dict[str, Judged]:
     """What is judged, by the names of the sections below."""
+    full, plane = of_start("NCA"), of_start("NCA 2")
+    others = [("NCA", "MMC"), ("NCA", "chunklets")]
     return {
         "low rank": low_rank(groups),
+        "fitting": judged(OVERFITTING, MITCHELL, fits_better(groups), not_behind),
         "stopping": judged(
-            "never observed any effects of over fitting",
-            "NCA against an early end",
-            tested_pairs(groups, [("NCA", "stopped"), ("NCA 2", "stopped 2")]),
-            lambda each: never_less(each, NEAR),
+            OVERFITTING,
+            f"{full} against an early end",
+            part_pairs(groups, [(full, "stopped"), (plane, "stopped 2")]),
+            not_behind,
         ),
         "criteria": judged(
             "performance is very similar",
-            "g against f",
-            tested_pairs(groups, [("g", "NCA"), ("g 2", "NCA 2")]),
-            lambda each: alike(each, NEAR),
+            "g against f, both of the same start and of f's best",
+            part_pairs(groups, [("g", full), ("g", "NCA"), ("g 2", plane), ("g 2", "NCA 2")]),
+            alike_in_both,
         ),
         "sizes": judged(
             "performance never decreased as the training set size increased",
             "twice as many points",
-            tested_pairs(groups, zip((*list(SHARES)[1:], "NCA"), SHARES, strict=True)),
-            lambda each: never_less(each, NEAR),
+            part_pairs(groups, zip((*list(SHARES)[1:], full), SHARES, strict=True)),
+            not_behind,
         ),
-        "neighbours": judged(
-            "The scale of A [...] can provide an estimate to the optimal number of neighbours",
-            "kNN with it against the best k",
-            suggestions(groups),
-            lambda each: never_less(each, NEAR),
-        ),
-        "others": judged(
-            "consistently the same as or better than that of other Mahalanobis distance measures",
-            "MMC and chunklets, test",
-            tested_pairs(groups, [("NCA", "MMC"), ("NCA", "chunklets")]),
+        "others, train": judged(
+            OTHERS,
+            "MMC and chunklets, train",
+            part_pairs(groups, others, "train"),
             lambda each: more_than(each, -NEAR),
         ),
+        "others": judged(
+            OTHERS, "MMC and chunklets, test", part_pairs(groups, others), lambda each: more_than(each, -NEAR)
+        ),
     }
+
+
+def not_behind(pairs: Pairs) -> dict[Key, Verdict]:
+    """Contradicted where the first is behind for sure, supported where it is not by what counts as little."""
+    return never_less(pairs, NEAR)
+
+
+def alike_in_both(pairs: Pairs) -> dict[Key, Verdict]:
+    """Of g the verdict that it has against f from the same start and against f from its best, and else undecided.
+
+    From one start f may end in a poor local maximum, which tells of the descent and not of the criterion; the best of
+    several starts has had more tries than g.
+    """
+    by_itself = alike(pairs, NEAR)
+
+    def agreed(key: Key) -> Verdict:
+        both = [other for other in pairs if other[0] == key[0] and of_first(other) == of_first(key)]
+        sides = {pairs[other].beyond().mean > 0 for other in both}
+        same = {by_itself[other] for other in both} == {by_itself[key]}
+        if same and (len(sides) == 1 or by_itself[key] is Verdict.SUPPORTED):
+            return by_itself[key]
+        return Verdict.UNDECIDED
+
+    return {key: agreed(key) for key in pairs}
+
+
+def of_first(key: Key) -> str:
+    """The first method of a comparison."""
+    return key[1].split(" - ")[0]
 
 
 def beyond(groups: Groups, found: dict[str, Judged]) -> list[str]:
     """A section for each sentence that anything was run for."""
     steps = {
-        (data, f"{ours} - {theirs}"): steps_of(groups[data][theirs]) for data, ours, theirs in stopped(groups)
+        (data, f"{of_start(ours)} - {theirs}"): steps_of(groups[data][theirs])
+        for data, ours, theirs in stopped(groups)
     }
+    same = f"Supported where NCA is not behind by {points()} for sure, contradicted where it is for sure."
     texts = {
         "low rank": "The accuracy on the training part less that on the test part, at full rank less the same in the "
-        "plane. Above 0, the plane overfits less.",
-        "stopping": f"Supported where an early end, at the number of steps in the last column, gains less than "
-        f"{points()} for sure, contradicted where it gains anything for sure.",
-        "criteria": f"Similar is taken to be within {points()}.",
+        "plane. Above 0, the plane overfits less; the verdict is on that.",
+        "fitting": "An effect of overfitting is taken to be what Mitchell defines (Machine Learning, 1997, 3.7): of "
+        "two maps of the rank allowed the one that fits the training part better is worse on the test part. Here is "
+        "the test accuracy of NCA less that of each other map, NCA from a single start among them, that it is ahead of "
+        "on the training part for sure on these points; *fit* is by how many points. Contradicted where NCA is behind "
+        f"for sure, supported where it is not behind by {points()} for sure.",
+        "stopping": "The verdict is on early stopping alone, at the number of steps in the last column: supported "
+        f"where it gains less than {points()} for sure, contradicted where it gains anything for sure. Another effect "
+        "of overfitting is looked for above.",
+        "criteria": f"Similar is taken to be within {points()}: supported where the two are for sure, contradicted "
+        "where they are not for sure. All g here are from the start *auto*. Beside f from the same start stands f from "
+        "its best: from one start f may end in a poor local maximum, which tells of the descent and not of the "
+        "criterion, and the best of several has had more tries than g. So a verdict is on both comparisons, which must "
+        "agree; *alone* is what each says by itself of these points. NCA (likelihood) begins where some steps of g "
+        "from *auto* lead, so that it and g differ by little but the criterion.",
         "sizes": "The accuracy on the test part by the share of the training points; the verdicts are on the three "
-        f"steps from one to the next: contradicted where accuracy falls for sure, supported where it does not fall by "
+        "steps from one to the next: contradicted where accuracy falls for sure, supported where it does not fall by "
         f"{points()} for sure.",
-        "neighbours": "After g the rows of p have the entropy of so many neighbours, by the median over the training "
-        f"points. kNN with as many is held against the k of {', '.join(map(str, KS))} that is best on the test parts, "
-        "a choice in hindsight, which no rule can be expected to equal. The note speaks of the directions of the rows "
-        "of A as well, which are not looked at.",
-        "others": f"Of the methods in the note's figures, those that the tables above do not have; {points()} or less "
-        "behind is the same.",
+        "others, train": f"Of the methods in the note's figures, those that the tables above do not have. {same}",
+        "others": same,
     }
     more = {
+        "fitting": [("fit", fits(groups, found["fitting"]))],
         "stopping": [("steps (splits)", steps)],
-        "neighbours": [("suggested k (splits)", suggested(groups))],
+        "criteria": [("alone", alone(found["criteria"]))],
     }
+    before = {"sizes": shares, "criteria": by_start}
     lines = []
     for name, claim in found.items():
         if claim.pairs:
-            lines += ["", f'### "{claim.sentence}"', "", texts[name], ""]
-            lines += shares(groups, claim) if name == "sizes" else []
+            lines += ["", f'### "{claim.sentence}": {claim.where}', "", texts[name], ""]
+            lines += before[name](groups, claim) if name in before else []
             lines += comparisons(claim, more.get(name, ()))
+    lines += scale(groups)
     return ["", "## Beyond the figures", *lines] if lines else []
 
 
@@ -106,23 +166,48 @@ def low_rank(groups: Groups) -> Judged:
     return judged("relatively immune to over fitting", "low rank", pairs, lambda each: more_than(each, 0.0))
 
 
-def tested_pairs(groups: Groups, names: Iterable[tuple[str, str]]) -> Pairs:
-    """The accuracies on the test part of two methods, for every set that has both, on the splits of both."""
+def fits_better(groups: Groups) -> Pairs:
+    """The test accuracies of NCA and of each map of its rank that it is ahead of on the training part for sure."""
+    names = rivals(groups)
+    train, test = (part_pairs(groups, names, part) for part in ("train", "test"))
+    sure = more_than({key: each._replace(overlap=0.0) for key, each in train.items()}, 0.0)
+    return {key: test[key] for key, verdict in sure.items() if verdict is Verdict.SUPPORTED}
+
+
+def rivals(groups: Groups) -> list[tuple[str, str]]:
+    """NCA and another map of its rank, NCA from a single start among them."""
+    found = []
+    for *others, ours in (FULL, PLANE):
+        runs = [each for methods in groups.values() for each in methods.get(ours, [])]
+        starts = sorted({start for each in runs for start in each.get("starts", ())})
+        found += [(ours, other) for other in (*others, *(f"{ours} ({start})" for start in starts))]
+    return found
+
+
+def fits(groups: Groups, claim: Judged) -> dict[Key, str]:
+    """By how many points NCA is ahead on the training part, of those of `fits_better`."""
+    train = part_pairs(groups, rivals(groups), "train")
+    return {key: in_points(train[key].beyond().mean) for key in claim.pairs}
+
+
+def part_pairs(groups: Groups, names: Iterable[tuple[str, str]], part: str = "test") -> Pairs:
+    """The accuracies of two methods on a part, for every set that has both, on the splits of both."""
     pairs: Pairs = {}
     both = list(names)
     for data, methods in groups.items():
         for first, second in both:
-            a, b = tested(methods, first), tested(methods, second)
+            a, b = accuracies(methods, first, part), accuracies(methods, second, part)
             count = min(len(a), len(b))  # splits are in order from the first
             if count > 1:
-                pairs[data, f"{first} - {second}"] = Compared(a[:count], b[:count], overlap(data, "test"))
+                pairs[data, f"{first} - {second}"] = Compared(a[:count], b[:count], overlap(data, part))
     return pairs
 
 
-def tested(methods: dict[str, list[Result]], method: str) -> list[float]:
-    """The accuracies on the test part; of NCA from the start that all here have."""
-    found = methods.get(method, [])
-    return [each["starts"]["auto"]["test"] if "starts" in each else each["test"] for each in found]
+def accuracies(methods: dict[str, list[Result]], name: str, part: str = "test") -> list[float]:
+    """Those on a part; of "NCA (start)" from that start alone, of "NCA" from its best, as in the tables."""
+    method, _, start = name.removesuffix(")").partition(" (")
+    runs = [each.get("starts", {}).get(start) if start else each for each in methods.get(method, [])]
+    return [run[part] for run in runs if run]
 
 
 def stopped(groups: Groups) -> list[tuple[str, str, str]]:
@@ -136,45 +221,78 @@ def steps_of(results: list[Result]) -> str:
     return counted(result["steps"] or "to the end" for result in results)
 
 
-def suggestions(groups: Groups) -> Pairs:
-    """kNN after g with as many neighbours as its scale suggests, and with the k that is best in hindsight."""
-    pairs: Pairs = {}
+def alone(claim: Judged) -> dict[Key, str]:
+    """Of g and f, what each comparison says by itself of these points."""
+    return dict(alike({key: each._replace(overlap=0.0) for key, each in claim.pairs.items()}, NEAR))
+
+
+def by_start(groups: Groups, claim: Judged) -> list[str]:
+    """The test accuracies of g, and of f from two starts and from its best; what the starts explain."""
+    rows = []
+    for data in dict.fromkeys(data for data, _ in claim.pairs):
+        for suffix, rank in RANKS:
+            names = [f"NCA{suffix}{start}" for start in (f" ({START})", " (likelihood)", "")]
+            columns = [accuracies(groups[data], name) for name in (f"g{suffix}", *names)]
+            if columns[0]:
+                rows.append([data, rank, *(str(mean(each)) if each else "not run" for each in columns)])
+    head = ("data", "rank", "g", f"NCA ({START})", "NCA (likelihood)", "NCA")
+    said = set_apart(claim)
+    return [*table(head, rows), "", *([*bullets(said), ""] if said else [])]
+
+
+def set_apart(claim: Judged) -> list[str]:
+    """Where one of the two comparisons of g is contradicted by itself and the other is not, and what explains that."""
+    said, by_itself = [], alone(claim)
+    for data, name in claim.pairs:
+        best, same = (data, name), (data, of_start(name))
+        if same in claim.pairs and Verdict.CONTRADICTED in (by_itself[best], by_itself[same]):
+            figures = [in_points(claim.pairs[key].beyond().mean) for key in (same, best)]
+            if by_itself[best] is Verdict.SUPPORTED:
+                why = "from this start f, and not g, ends in a poor local maximum"
+            elif by_itself[same] is not Verdict.CONTRADICTED:
+                why = "that f has had several starts and g one may be what sets them apart"
+            else:
+                continue
+            said.append(
+                f"{data}, {name}: {figures[0]} points with f from the same start, {figures[1]} with f's best: {why}."
+            )
+    return said
+
+
+def scale(groups: Groups) -> list[str]:
+    """kNN after g with as many neighbours as its scale suggests, beside other numbers: figures, and no verdict."""
+    rows = []
     for data, methods in groups.items():
         for suffix, rank in RANKS:
-            results = methods.get(f"g{suffix}", [])
-            if len(results) > 1:
-                best = best_k(results)
-                pairs[data, f"{rank}: suggested - {best}"] = Compared(
-                    [each["at_suggested"] for each in results],
-                    [each["at"][best] for each in results],
-                    overlap(data, "test"),
+            if results := methods.get(f"g{suffix}", []):
+                at = {k: mean([each["at"][str(k)] for each in results]) for k in KS}
+                best, worst = (pick(at, key=lambda k: round(at[k].value, 12)) for pick in (max, min))
+                ours = mean([each["at_suggested"] for each in results])
+                counts = counted(each["suggested"] for each in results)
+                rows.append(
+                    [data, rank, ours, at[1], f"{at[best]} ({best})", f"{at[worst]} ({worst})", counts]
                 )
-    return pairs
-
-
-def best_k(results: list[Result]) -> str:
-    """That of the best mean accuracy on the test parts; of equal ones the least."""
-    return max(map(str, KS), key=lambda k: round(float(np.mean([each["at"][k] for each in results])), 12))
-
-
-def suggested(groups: Groups) -> dict[Key, str]:
-    """How often which number of neighbours was suggested."""
-    return {
-        (data, f"{rank}: suggested - {best_k(results)}"): counted(each["suggested"] for each in results)
-        for data, methods in groups.items()
-        for suffix, rank in RANKS
-        if (results := methods.get(f"g{suffix}", []))
-    }
+    if not rows:
+        return []
+    text = (
+        "After g, p of a training point spreads over e to its entropy neighbours, and the median of these over the "
+        "training points, rounded, is the k suggested. Its accuracy of kNN on the test part stands beside that of "
+        f"k = 1 and of the best and the worst of {', '.join(map(str, KS))}, by the mean over the test parts (k in "
+        "brackets). The best is known in hindsight only, and no k was chosen on the training parts, so there is no "
+        "verdict. The note speaks of the directions of the rows of A as well, which are not looked at."
+    )
+    head = ("data", "rank", "suggested k", "k = 1", "best k", "worst k", "suggested k (splits)")
+    return ["", f'### "{SCALE}": no verdict', "", text, "", *table(head, rows)]
 
 
 def shares(groups: Groups, claim: Judged) -> list[str]:
-    """The accuracies by the share of the training points, NCA's from the start that all here have, and Euclid's."""
+    """The accuracies on the test part by the share of the training points, NCA's and Euclid's."""
     rows = []
     for data in dict.fromkeys(data for data, _ in claim.pairs):
         for label, names in (
-            (data, (*SHARES, "NCA")),
+            (f"{data}, {of_start('NCA')}", (*SHARES, of_start("NCA"))),
             (f"{data}, Euclid", (*(f"Euclid {share}" for share in SHARES), "Euclid")),
         ):
-            found = [tested(groups[data], name) for name in names]
+            found = [accuracies(groups[data], name) for name in names]
             rows.append([label, *(str(mean(each)) if each else "not run" for each in found)])
     return [*table(["data", *SHARES, "all"], rows), ""]

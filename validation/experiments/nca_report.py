@@ -34,10 +34,10 @@ STYLES = {
     "NCA 2": ("#000000", "o"),
 }
 PICTURE = (  # whatever the note says of them
-    Panel("Full rank, train", FULL, "train", "", False),
-    Panel("Full rank, test", FULL, "test", "", False),
-    Panel("d = 2, train", PLANE, "train", "", False),
-    Panel("d = 2, test", PLANE, "test", "", False),
+    Panel("Full rank, train", FULL, "train", "", 0.0),
+    Panel("Full rank, test", FULL, "test", "", 0.0),
+    Panel("d = 2, train", PLANE, "train", "", 0.0),
+    Panel("d = 2, test", PLANE, "test", "", 0.0),
 )
 
 

@@ -10,6 +10,7 @@ import pytest
 
 import cvxml
 from validation.experiments import nca, nca_more, nca_more_report
+from validation.experiments.nca_claims import Judged
 from validation.experiments.page import grouped
 from validation.experiments.run import timed
 from validation.experiments.splits import Split
@@ -137,53 +138,135 @@ def made(data: str, method: str, accuracies: list[float], **facts: Any) -> list[
 
 
 def by_hand() -> list[tuple[Task, Result]]:
-    """f at .90 in ten splits; whatever else is more or less by a constant and a little."""
+    """f at .90 in ten splits from one start, .91 from its best; else more or less by a constant and a little."""
     little = np.array([1, -1] * 5) * 1e-4
     f = (0.9 + little).tolist()
     results = [
-        (task, {**result, "starts": {"auto": {"test": result["test"]}, "pca": {"test": 0.1}}})
+        (
+            task,
+            {
+                **result,
+                "test": result["test"] + 0.01,
+                "starts": {
+                    "auto": {"train": 0.95, "test": result["test"]},
+                    "likelihood": {"train": 1.0, "test": 0.1},
+                },
+            },
+        )
         for task, result in made("iris", "NCA", f)
     ]
     results += made("iris", "stopped", [0.93] * 10, steps=3)
-    at = {str(k): 0.94 if k in (3, 7) else 0.9 for k in nca_more.KS}
-    results += made("iris", "g", [0.905] * 10, suggested=2, at_suggested=0.9, at=at)
-    results += made("iris", "MMC", [0.7] * 4)  # of four splits only
+    at = {str(k): 0.94 if k in (3, 7) else 0.7 if k == 31 else 0.9 for k in nca_more.KS}
+    results += made("iris", "g", [0.905] * 10, suggested=2, at_suggested=0.92, at=at)
+    results += [
+        (task, {**result, "train": 0.9}) for task, result in made("iris", "MMC", [0.7] * 4)
+    ]  # of four splits
     results += made("iris", "half", [0.95] * 10)
     results += made("iris", "a quarter", [0.8] * 10) + made("iris", "an eighth", [0.8] * 10)
     for share in ("half", "a quarter", "an eighth"):
         results += made("iris", f"Euclid {share}", [0.6] * 10)
-    return results + made("iris", "Euclid", [0.6] * 10)
+    results += [(task, {**result, "train": 0.9}) for task, result in made("iris", "Euclid", [0.6] * 10)]
+    results += [(task, {**result, "train": 0.9}) for task, result in made("iris", "RCA", [0.95] * 10)]
+    return results + made("iris", "whitened", [0.99] * 10)  # as good as NCA in training
 
 
 def test_the_report_gives_each_sentence_its_verdict() -> None:
     groups = grouped(by_hand())
     found = nca_more_report.sentences(groups)
     verdicts = {
-        name: [claim.here[key].value.split()[0] for key in claim.pairs] for name, claim in found.items()
+        name: {key[1]: claim.here[key].value.split()[0] for key in claim.pairs}
+        for name, claim in found.items()
     }
     assert verdicts == {
-        "low rank": [],
-        "stopping": ["contradicted"],
-        "criteria": ["supported"],
-        "sizes": [
-            "supported",
-            "supported",
-            "contradicted",
-        ],  # no more from an eighth to a quarter, more, less
-        "neighbours": ["contradicted"],
-        "others": ["supported"],
+        "low rank": {},
+        "fitting": {
+            "NCA - Euclid": "supported",
+            "NCA - RCA": "contradicted",
+            "NCA - NCA (auto)": "supported",
+        },
+        "stopping": {"NCA (auto) - stopped": "contradicted"},
+        "criteria": {"g - NCA (auto)": "supported", "g - NCA": "supported"},
+        "sizes": {  # no more from an eighth to a quarter, more, less
+            "a quarter - an eighth": "supported",
+            "half - a quarter": "supported",
+            "NCA (auto) - half": "contradicted",
+        },
+        "others, train": {"NCA - MMC": "supported"},
+        "others": {"NCA - MMC": "supported"},
     }
     lines = nca_more_report.beyond(groups, found)
     rows = [line for line in lines if line.startswith("| iris")]
-    assert rows[0].startswith("| iris | NCA - stopped | -3.00 |")
-    assert rows[0].endswith("| 3 (10) |")
-    assert "| g - NCA | +0.50 |" in rows[1]
-    assert rows[2].startswith("| iris | 80.00 ± 0.00 | 80.00 ± 0.00 | 95.00 ± 0.00 | 90.00 ± 0.00 |")
-    assert rows[3].startswith("| iris, Euclid | 60.00")
-    assert "| full rank: suggested - 3 | -4.00 |" in rows[7]
-    assert rows[7].endswith("| 2 (10) |")
-    assert "| NCA - MMC | +20.00 |" in rows[8]
+    assert rows[1].startswith("| iris | NCA - RCA | -4.00 |")
+    assert rows[1].endswith("| contradicted | contradicted | +10.00 |")
+    assert rows[3].startswith("| iris | NCA (auto) - stopped | -3.00 |")
+    assert rows[3].endswith("| 3 (10) |")
+    assert rows[4].startswith(
+        "| iris | full rank | 90.50 ± 0.00 | 90.00 ± 0.00 | 10.00 ± 0.00 | 91.00 ± 0.00 |"
+    )
+    assert "| g - NCA (auto) | +0.50 |" in rows[5]
+    assert "| g - NCA | -0.50 |" in rows[6]
+    assert rows[7].startswith(
+        "| iris, NCA (auto) | 80.00 ± 0.00 | 80.00 ± 0.00 | 95.00 ± 0.00 | 90.00 ± 0.00 |"
+    )
+    assert rows[8].startswith("| iris, Euclid | 60.00")
+    assert "| NCA - MMC | +10.00 |" in rows[12]
+    assert "| NCA - MMC | +21.00 |" in rows[13]
+    figures = "92.00 ± 0.00 | 90.00 ± 0.00 | 94.00 ± 0.00 (3) | 70.00 ± 0.00 (31) | 2 (10)"
+    assert rows[14] == f"| iris | full rank | {figures} |"
     assert nca_more_report.beyond({}, nca_more_report.sentences({})) == []
+
+
+def criteria(g: float, same: float, best: float) -> Judged:
+    """g against f of the same start and of its best, by their accuracies."""
+    little = np.array([1, -1] * 5) * 1e-4
+    results = made("iris", "g", [g] * 10)
+    for task, result in made("iris", "NCA", (best + little).tolist()):
+        starts = {"auto": {"train": 1.0, "test": same + result["test"] - best}}
+        results.append((task, {**result, "starts": starts}))
+    return nca_more_report.sentences(grouped(results))["criteria"]
+
+
+@pytest.mark.parametrize(
+    ("g", "same", "best", "verdict", "said"),
+    [
+        (0.90, 0.90, 0.90, "supported", ""),
+        (0.90, 0.85, 0.86, "contradicted", ""),
+        (
+            0.90,
+            0.85,
+            0.90,
+            "undecided",
+            "+5.00 points with f from the same start, +0.00 with f's best: from this start f,",
+        ),
+        (
+            0.90,
+            0.90,
+            0.95,
+            "undecided",
+            "+0.00 points with f from the same start, -5.00 with f's best: that f has had",
+        ),
+        (0.90, 0.85, 0.95, "undecided", ""),  # above one, below the other
+    ],
+)
+def test_f_and_g_differ_only_where_no_start_explains_it(
+    g: float, same: float, best: float, verdict: str, said: str
+) -> None:
+    claim = criteria(g, same, best)
+    assert {each.value.split()[0] for each in claim.here.values()} == {verdict}
+    bullets = nca_more_report.set_apart(claim)
+    assert len(bullets) == bool(said)
+    assert said in "".join(bullets)
+
+
+def test_the_scale_has_figures_and_no_verdict() -> None:
+    only_g = [(task, result) for task, result in by_hand() if task.method == "g"]
+    lines = nca.tables(only_g, Preset(("iris",), 10, {"more": True}))
+    named = [line for line in lines if nca_more_report.SCALE in line]
+    assert named == [
+        f'Of "{nca_more_report.SCALE}" there are figures below, and no verdict.',
+        f'### "{nca_more_report.SCALE}": no verdict',
+    ]
+    assert sum("so there is no verdict" in line for line in lines) == 1
 
 
 def test_low_rank_is_judged_by_what_the_training_part_is_ahead() -> None:

@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from scipy import stats
 
 from validation.experiments import nca, nca_claims, nca_report
+from validation.experiments.margins import Compared, more_than
 from validation.experiments.page import Results, grouped
 from validation.experiments.tasks import Result, Task
 from validation.experiments.verdicts import Verdict
@@ -29,13 +30,14 @@ NOTE = (
 
 def test_the_claims_are_the_notes_of_the_sets_it_names() -> None:
     called = {"rings": "concentric ring", "usps": ("USPS handwritten digits", "digits")}
-    for panel in nca_claims.PANELS:
+    for panel in (*nca_claims.PANELS, nca_claims.SEPARATED):
         (sentence,) = (line for line in NOTE if panel.claim in line)
         for data in panel.data:
             names = called.get(data, data)
             assert any(name in sentence for name in ([names] if isinstance(names, str) else names)), data
         assert len(panel.data) == (6 if "six data sets" in sentence else 3)  # the faces are not at hand
-        assert panel.near == ("near the top" in panel.claim)
+        assert (panel.margin < 0) == ("near the top" in panel.claim)
+        assert (panel.margin > 0) == ("much better" in panel.claim)
 
 
 BASE = (0.80, 0.84, 0.79, 0.83, 0.81)
@@ -145,13 +147,60 @@ def test_the_summary_counts_sets_and_says_what_is_missing() -> None:
     (top,) = (line for line in lines if line.startswith('| "test data') and "| Full rank, test; not" in line)
     assert top.count("**contradicted** (contradicted (1))") == 2
     assert any(line.endswith("Full rank, test: contradicted on wine; open.") for line in lines)
-    assert "| Full rank, test; not run: balance, ionosphere, iris, housing, usps |" in top
+    assert (
+        "| Full rank, test; not run: balance, ionosphere, iris, housing, usps; wine: 5 of 40 splits |" in top
+    )
+    assert any(
+        nca_claims.MUCH in line and "| d = 2, train, by more than 1 point; not run: usps;" in line
+        for line in lines
+    )
     (train,) = (line for line in lines if "| Full rank, train; not" in line)
     assert train.count("**supported where run** (supported (1))") == 2
-    (missing,) = (line for line in lines if line.startswith("Not run yet"))
-    assert missing == "Not run yet, by data set (tasks): iris (12)."
+    (missing,) = (k for k, line in enumerate(lines) if line.startswith("Not run yet"))
+    assert lines[missing] == "Not run yet, by data set (tasks): iris (12). With all methods:"
+    assert lines[missing + 2] == "- iris: d = 2 on 3 of 3 splits, full rank on none of 3 splits."
     whole = [(task, by_hand()[0][1]) for task in nca.tasks(nca.PRESETS["small"])]
     assert nca.missing(whole, nca.PRESETS["small"]) == []
+
+
+@pytest.mark.parametrize(
+    ("lead", "verdict"),
+    [(0.1, Verdict.SUPPORTED), (0.004, Verdict.UNDECIDED), (-0.004, Verdict.CONTRADICTED)],
+)
+def test_much_better_is_by_more_than_a_point_and_a_little_better_contradicts_nothing(
+    lead: float, verdict: Verdict
+) -> None:
+    little = [0.0, 0.001, 0.0, 0.001, 0.0]
+    shares = {"PCA 2": [0.5] * 5, "LDA 2": [0.8] * 5, "NCA 2": [0.8 + lead + each for each in little]}
+    claim = nca_claims.of_panel(grouped(made("wine", shares, shares)), nca_claims.SEPARATED)
+    assert claim.here == {("wine", "PCA 2"): Verdict.SUPPORTED, ("wine", "LDA 2"): verdict}
+
+
+def test_a_difference_that_rounds_to_nothing_has_no_minus() -> None:
+    assert [nca_claims.in_points(share) for share in (-0.00001, 0.0, -0.0126, 0.03047)] == [
+        "+0.00",
+        "+0.00",
+        "-1.26",
+        "+3.05",
+    ]
+
+
+def test_a_verdict_on_fewer_splits_than_the_notes_says_so_unless_it_contradicts() -> None:
+    pair = Compared([0.9] * 40, [0.8] * 40, 0.0)
+    for count, where, verdict in (
+        (40, "all", "supported"),
+        (39, "all; wine: 39 of 40 splits", "supported where run"),
+    ):
+        cut = pair._replace(first=pair.first[:count], second=pair.second[:count])
+        claim = nca_claims.judged(
+            "it is", "all", {("wine", "a - b"): cut}, lambda each: more_than(each, 0.0), ("wine",)
+        )
+        row = nca_claims.summary([claim])[-1]
+        assert row.startswith(f'| "it is" | {where} | **{verdict}** (supported (1)) |')
+    against = claim._replace(here={("wine", "a - b"): Verdict.CONTRADICTED})
+    assert (
+        "| **contradicted** (contradicted (1)) | **supported where run**" in nca_claims.summary([against])[-1]
+    )
 
 
 def test_the_picture_has_every_method_and_set() -> None:
