@@ -52,7 +52,15 @@ def tables(results: Results, preset: Preset) -> list[str]:
     for k in ks:
         head = f"## k = {k}: errors in per cent, the paper's in brackets"
         lines += ["", head, "", *errors_table(cells, k, preset)]
-    lines += ["", *marked(cells), "", "## What becomes of the paper's claims", "", *claims_table(cells, ks)]
+    lines += [
+        "",
+        *marked(cells),
+        *unfinished(cells),
+        "",
+        "## What becomes of the paper's claims",
+        "",
+        *claims_table(cells, ks),
+    ]
     lines += ["", "## The rule for ties of votes", "", *ties(cells)]
     lines += ["", "## What was selected", "", *selected(cells)]
     lines += ["", "## What was reached", "", *reached(cells)]
@@ -148,7 +156,8 @@ def errors_table(cells: Cells, k: int, preset: Preset) -> list[str]:
         paper = paper_of(data, method, k)
         star = " *" if is_marked(cells, data, method, k) else ""
         learnt = less_of(cells, data, method, k)
-        said = ours + star + learnt + share(data, method)
+        early = " †" if ended_early(cells.get((data, method, k), [])) else ""
+        said = ours + star + early + learnt + share(data, method)
         return f"{said} ({shown(paper)})" if paper else said
 
     rows = [[method, *(cell(data, method) for data in sets)] for method in COLUMNS]
@@ -162,6 +171,11 @@ def rows_of(cells: Cells, data: str, method: str, k: int) -> int | None:
     """How many training points its metric was learnt from, where that is not all."""
     folds = cells.get((data, method, k), [])
     return next((each["rows"] for each in folds if each["rows"]), None)
+
+
+def ended_early(folds: list[Result]) -> bool:
+    """True where a solve left a gap that is more than asked, and more than rounding of an optimum of 0."""
+    return any(not each["proved"] and each["rel_gap"] > COLLAPSED for each in folds if "rel_gap" in each)
 
 
 def less_of(cells: Cells, data: str, method: str, k: int) -> str:
@@ -201,6 +215,21 @@ def marked(cells: Cells) -> list[str]:
         "beyond half a test point). *Open* is what no run explains yet:",
         "",
         *bullets(sorted(sentences, key=lambda sentence: not sentence.endswith("open."))),
+    ]
+
+
+def unfinished(cells: Cells) -> list[str]:
+    """What the dagger means, where there is one."""
+    found = {(data, method): folds for (data, method, _), folds in cells.items() if ended_early(folds)}
+    if not found:
+        return []
+    worst = [
+        f"{data}, {method}: {max(each['rel_gap'] for each in of):.1e}" for (data, method), of in found.items()
+    ]
+    return [
+        "",
+        "† A solve ended with a larger gap than asked, so that the optimum may have another error. Of a method with a "
+        f"weight for each k it may be that of another k. The largest relative gaps: {'; '.join(worst)}.",
     ]
 
 

@@ -637,6 +637,18 @@ def test_a_method_on_some_axes_is_said_to_be_and_speaks_for_no_claim() -> None:
         assert (data in report.FEW_FEATURES) == (features <= fitting.MOST_AXES["MLR"])
 
 
+def test_a_solve_that_ended_early_is_marked_in_its_cell() -> None:
+    facts = {"proved": False, "status": "STALLED", "weight": 1e6, "edge": False, "fit_seconds": 1.0}
+    found = {}
+    for name, gap in (("early", 0.5), ("rounding", 1e-20)):
+        made = by_hand() + folds("usps", "MLR", [96], **facts, rel_gap=gap)
+        found[name] = "\n".join(report.tables(made, PRESET))
+    assert "96.00 ± 1.96 * † on 40 axes (8.27)" in found["early"]
+    assert "† A solve ended with a larger gap than asked" in found["early"]
+    assert "usps, MLR: 5.0e-01" in found["early"]
+    assert "†" not in found["rounding"]
+
+
 def test_seconds_are_means_over_folds_and_classes_that_are_points_are_said_to_be() -> None:
     facts = {"proved": False, "status": "STALLED", "weight": 0.1, "edge": False}
     made = by_hand()
