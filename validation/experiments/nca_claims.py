@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from validation.experiments.margins import Compared, more_than, together
+from validation.experiments.margins import Compared, apart, more_than, together
 from validation.experiments.page import Groups, bullets, counted, table
 from validation.experiments.tasks import Result
 from validation.experiments.verdicts import Verdict
@@ -96,15 +96,10 @@ def ahead(pairs: Pairs, margin: float) -> dict[Key, Verdict]:
 
     A margin above 0 is ours, not the note's: to be ahead by less contradicts nothing, only to be behind does.
     """
-    found = more_than(pairs, margin)
     if margin <= 0:
-        return found
-    any_lead = more_than(pairs, 0.0)
-    little = {key for key in pairs if any_lead[key] is not Verdict.CONTRADICTED}
-    return {
-        key: Verdict.UNDECIDED if key in little and each is Verdict.CONTRADICTED else each
-        for key, each in found.items()
-    }
+        return more_than(pairs, margin)
+    favour, against = ({key: each.beyond(at) for key, each in pairs.items()} for at in (margin, 0.0))
+    return apart(favour, against)
 
 
 def overlap(data: str, part: str) -> float:

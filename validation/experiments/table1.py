@@ -44,12 +44,13 @@ out: its step is solved by adding the worst sets, and with sets that are not the
 As in the paper the start is ReliefF's diagonal where it is better than Euclid, else zero, and C is tuned, both on a
 75/25 split of the training part (stratified; of equal values of C the least). A start is multiplied by the number at
 which F is least; CCCP asks it only which sets are the nearest, and these are the same for every multiple. Where that
-number is 0, the start is next to 0 in its own direction. The start *zero*, at which all sets tie, is next to 0 in the
-direction of Euclid: where Euclid's number is 0, *Euclid* and *zero* are one start. C is tuned with a few epochs of SGD,
-and the others take it, so that all minimise the same F from the same start. The paper gives no grid: here C =
-c / (n s^4), s^2 the mean squared norm of the centred training points, so that c means the same for every set; for the
-other regularizers, which are linear in W or next to it, C = c / (n s^2). Where the least or the largest c is the best,
-the grid goes on by powers of ten. The other regularizers, and ||W||^2 beside them, always start from *zero*.
+leaves next to nothing of it, the start is next to 0 in its own direction. The start *zero*, at which all sets tie, is
+next to 0 in the direction of Euclid: where next to nothing is left of Euclid, *Euclid* and *zero* are one start.
+C is tuned with a few epochs of SGD, and the others take it, so that all minimise the same F from the same start. The
+paper gives no grid: here C = c / (n s^4), s^2 the mean squared norm of the centred training points, so that c means the
+same for every set; for the other regularizers, which are linear in W or next to it, C = c / (n s^2). Where the least or
+the largest c is the best, the grid goes on by powers of ten. The other regularizers, and ||W||^2 beside them, always
+start from *zero*.
 
 The others learn one metric for all k, but for a weight that is chosen for each k on the same 75/25 split: LMNN
 ({TARGETS} targets) mu / (1 - mu), ITML gamma, NCA (criterion f, {NCA_STEPS} iterations) the share of the features that
@@ -98,7 +99,7 @@ PRESETS = {
         {**THIN, "k": (3, 7)},
         (
             "two sets that the paper does not have, 2 of 5 folds, k = 3 and 7, c = 10 and 100;",
-            "at most 2 epochs of SGD, also while c is chosen; MLR on 40 principal axes at most.",
+            "at most 2 epochs of SGD, also while c is chosen.",
         ),
     ),
     "full": Preset(

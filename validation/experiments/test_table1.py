@@ -581,7 +581,7 @@ def test_claims_are_decided_by_the_points_that_one_gets_wrong() -> None:
     )
     assert "ours has less error than the others, by SGD.** 1 comparisons: supported (1)." in text
     assert (
-        "a Euclidean start is worse.** 1 comparisons: supported (1). In 0 of 3 fits the best multiple" in text
+        "a Euclidean start is worse.** 1 comparisons: supported (1). In 0 of 3 fits next to nothing" in text
     )
     assert "| office_dslr: CCCP before Euclidean, k = 3 | -35.00 |" in text
 
@@ -607,7 +607,7 @@ def test_a_run_is_not_compared_with_itself() -> None:
     assert made != by_hand()
     cells = report.arranged(made)
     assert not any("from Euclid" in two[1] for two in report.claims(cells, [3]))
-    assert report.same_starts(cells).startswith("In 3 of 3 fits the best multiple of Euclid is 0")
+    assert report.same_starts(cells).startswith("In 3 of 3 fits next to nothing is left of Euclid")
 
 
 def test_a_variant_of_a_set_is_no_further_cell_of_the_paper_s_table() -> None:
@@ -633,8 +633,10 @@ def test_a_method_on_some_axes_is_said_to_be_and_speaks_for_no_claim() -> None:
     found = {two[1] for two in report.claims(report.arranged(made), [3])}
     assert "letter: CCCP before MLR" in found
     assert "office_dslr: CCCP before MLR" not in found
-    for data, features in (("letter", 16), ("office_dslr", 800)):
-        assert (data in report.FEW_FEATURES) == (features <= fitting.MOST_AXES["MLR"])
+    there = {experiment.source(data) for preset in experiment.PRESETS.values() for data in preset.data}
+    for data in there & set(datasets.names()):
+        features = datasets.load(data)[0].shape[1]
+        assert (data in report.FEW_FEATURES) == (features <= fitting.MOST_AXES["MLR"]), data
 
 
 def test_a_solve_that_ended_early_is_marked_in_its_cell() -> None:
@@ -657,7 +659,7 @@ def test_seconds_are_means_over_folds_and_classes_that_are_points_are_said_to_be
         made.append((Task("office_dslr", "LMNN", split, {"k": [3]}), one))
     text = "\n".join(report.tables(made, PRESET))
     assert "| office_dslr | 4.0 |  |  |  | 1.0 | 1.0 |  |" in text
-    assert "On office_dslr the optimum of LMNN is 0 in 2 folds" in text
+    assert "On office_dslr the optimum of LMNN is 0 but for rounding in 2 folds" in text
     assert "the optimum of LMNN is 0" not in "\n".join(report.tables(by_hand(), PRESET))
 
 
