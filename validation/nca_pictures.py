@@ -1,10 +1,11 @@
-"""Two dimensions by PCA, LDA and NCA: concentric rings, wine and digits, as Goldberger et al. 2004 draw them.
+"""Two dimensions by PCA, LDA and NCA: rings, wine, faces and digits, as Goldberger et al. 2004 draw them.
 
-    python validation/nca_pictures.py        (a minute; writes nca_pictures.png and nca_pictures.md)
+    CVXML_DATA=FOLDER python validation/nca_pictures.py        (writes nca_pictures.png and nca_pictures.md)
 
 The rings are the package's, three classes in the plane, beside a third coordinate of pure noise, normal with standard
-deviation 4, larger than any ring, which is what PCA keeps. Wine is z-scored, digits are raw. Leave-one-out: the share
-of points whose nearest neighbour in the picture has their class.
+deviation 4, larger than any ring, which is what PCA keeps. Wine is z-scored. The faces are those of `packaged`, which
+says how to get them; the digits the first 200 of each of USPS; both are raw. Leave-one-out: the share of points whose
+nearest neighbour in the picture has their class.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ from sklearn.neighbors import NearestNeighbors
 import cvxml
 from cvxml import datasets
 from cvxml.displays._scatter import scatter
+from validation import packaged
 
+EACH = 200  # of a digit
 HERE = Path(__file__).with_suffix("")
 
 
@@ -31,10 +34,13 @@ def data() -> dict[str, tuple[Any, Any]]:
     rings, y = datasets.rings(400)
     noise = 4 * np.random.RandomState(1).standard_normal(400)
     wine, kind = datasets.load("wine")
+    pixels, digit = datasets.load("usps")
+    some = np.concatenate([np.flatnonzero(digit == each)[:EACH] for each in np.unique(digit)])
     return {
         "rings and noise, d = 3": (np.column_stack([rings, noise]), y),
         "wine, d = 13": (datasets.standardize(wine), kind),
-        "digits, d = 64": datasets.load("digits"),
+        "faces, d = 560": packaged.faces(),
+        "digits, d = 256": (pixels[some], digit[some]),
     }
 
 

@@ -15,8 +15,9 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import coo_array
 
-from cvxml.core.metric import FloatArray
+from cvxml.core.metric import FloatArray, IntArray
 from cvxml.family.bound import Family
 from cvxml.family.losses import Bounded
 from cvxml.family.residual import Residual
@@ -24,11 +25,38 @@ from cvxml.family.rows import PairRows
 from cvxml.family.symmetric import quadratic, squares, weighted
 
 
+APART = 1e7  # squared lengths of points over that of a row: with more, differences of products are rounding
+
+
+class Ends(NamedTuple):
+    """Rows sqrt c_t (x_i - x_j) of few points: products of the points cost less than those of the rows."""
+
+    x: FloatArray  # (n, k)
+    pairs: IntArray  # (t, 2)
+    c: FloatArray  # (t,)
+
+    def quadratic(self, V: FloatArray) -> FloatArray:
+        """e_t^T V e_t of every row (t,)."""
+        (i, j), Q = self.pairs.T, self.x @ V @ self.x.T
+        own = Q.diagonal()
+        values: FloatArray = self.c * (own[i] + own[j] - Q[i, j] - Q[j, i])
+        return values
+
+    def weighted(self, w: FloatArray) -> FloatArray:
+        """sum_t w_t e_t e_t^T (k, k)."""
+        (i, j), n, w = self.pairs.T, len(self.x), self.c * w
+        at = (np.concatenate([i, j, i, j]), np.concatenate([i, j, j, i]))
+        laplacian = coo_array((np.concatenate([w, w, -w, -w]), at), (n, n)).tocsr()
+        S: FloatArray = self.x.T @ (laplacian @ self.x)
+        return (S + S.T) / 2
+
+
 class Ranks(NamedTuple):
-    """Symmetric matrices F_t = p_t p_t^T - m_t m_t^T."""
+    """Symmetric matrices F_t = p_t p_t^T - m_t m_t^T. ends: the same p by their ends, where that is quicker."""
 
     p: FloatArray  # (t, k)
     m: FloatArray | None = None  # (t, k)
+    ends: Ends | None = None
 
     def __len__(self) -> int:
         return len(self.p)
@@ -43,10 +71,14 @@ class Ranks(NamedTuple):
 
     def products(self, V: FloatArray) -> FloatArray:
         """<F_t, V> (t,)"""
+        if self.ends is not None:
+            return self.ends.quadratic(V)
         return quadratic(self.p, V) - (0.0 if self.m is None else quadratic(self.m, V))
 
     def total(self, y: FloatArray) -> FloatArray:
         """sum y_t F_t (k, k)"""
+        if self.ends is not None:
+            return self.ends.weighted(y)
         return weighted(self.p, y) - (0.0 if self.m is None else weighted(self.m, y))
 
     def rows(self, some: slice) -> FloatArray:
@@ -117,6 +149,7 @@ class Bounds(NamedTuple):
     similar: NDArray[np.bool_]  # (t,)
     counts: list[int]  # of each term
     gamma: float
+    ends: Ends  # of the rows
 
     def at(self, G: FloatArray) -> Sides:
         """See `Cost`."""
@@ -124,7 +157,8 @@ class Bounds(NamedTuple):
         D = np.einsum("tk,tk->t", e, e)
         violated = np.where(self.similar, D > 1, D < 1)
         u, w = e[violated] / np.sqrt(D[violated])[:, None], D[violated] - 1
-        return Sides(e, D, self.similar, float(np.sum(away(D[violated]))), weighted(u, w), Ranks(u))
+        F = Ranks(u, ends=quicker(self.ends, G, violated, D))
+        return Sides(e, D, self.similar, float(np.sum(away(D[violated]))), weighted(u, w), F)
 
     def prices(self, point: Point) -> list[FloatArray]:
         """gamma (1 / D - 1) where a bound is violated."""
@@ -132,6 +166,20 @@ class Bounds(NamedTuple):
         a = self.gamma * (1 / point.D - 1)
         a = np.where(self.similar, np.minimum(a, 0), np.maximum(a, 0))
         return np.split(a, np.cumsum(self.counts)[:-1])
+
+
+def quicker(ends: Ends, G: FloatArray, some: NDArray[np.bool_], D: FloatArray) -> Ends | None:
+    """Some of the rows by their ends at the metric G G^T, divided by roots of D; None where that saves nothing.
+
+    Nor where a row is so short beside its points that they do not say what it is.
+    """
+    rows, (n, k) = int(np.count_nonzero(some)), ends.x.shape
+    if n * (n + 2 * k) > rows * k:
+        return None
+    x, c = ends.x @ G, ends.c[some] / D[some]
+    if float(np.max(np.sum(x**2, axis=1))) * float(np.max(c)) > APART:
+        return None
+    return Ends(x, ends.pairs[some], c)
 
 
 class Compared(NamedTuple):
@@ -205,7 +253,9 @@ def cost_of(family: Family, C: FloatArray) -> tuple[FloatArray | None, Cost]:
     losses = [term.loss for term in terms if isinstance(term.loss, Bounded)]
     counts = [len(_pairs(term.rows).listed) for term in terms]
     assert len(losses) == len(terms)
-    return basis, Bounds(rows, np.repeat([loss.above for loss in losses], counts), counts, float(losses[0].c))
+    similar = np.repeat([loss.above for loss in losses], counts)
+    ends = _ends(X @ C if basis is None else X @ C @ basis, [_pairs(term.rows) for term in terms])
+    return basis, Bounds(rows, similar, counts, float(losses[0].c), ends)
 
 
 def _pairs(rows: object) -> PairRows:
@@ -218,6 +268,14 @@ def _differences(X: FloatArray, rows: PairRows) -> FloatArray:
     i, j = rows.listed.T
     E: FloatArray = (X[i] - X[j]) / np.sqrt(rows.unit)
     return E
+
+
+def _ends(X: FloatArray, rows: list[PairRows]) -> Ends:
+    """The points that are in a pair, about their mean, and the pairs."""
+    used, pairs = np.unique(np.concatenate([each.listed for each in rows]), return_inverse=True)
+    x = X[used] - X[used].mean(axis=0)
+    c = np.concatenate([np.full(len(each.listed), 1 / each.unit) for each in rows])
+    return Ends(x, pairs.reshape(-1, 2), c)
 
 
 def _basis(e: FloatArray, X: FloatArray, C: FloatArray) -> FloatArray | None:

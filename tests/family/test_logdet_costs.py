@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cvxml.family.logdet_costs import Bounds, Ranks, Residuals
+from cvxml.family.logdet_costs import APART, Bounds, Ends, Ranks, Residuals, quicker
 from cvxml.family.symmetric import svec
 
 SEEDS = pytest.mark.parametrize("seed", range(6))
@@ -32,13 +32,63 @@ def test_sums_of_ranks_are_those_of_the_matrices(two: bool) -> None:
     np.testing.assert_allclose(F.rows(slice(2, 5)), [svec(a) for a in each[2:5]], atol=1e-12)
 
 
+def of_rows(rows: Any) -> Ends:
+    """Each from a point of its own to 0."""
+    n = len(rows)
+    points = np.vstack([rows, np.zeros(rows.shape[1])])
+    return Ends(points, np.column_stack([np.arange(n), np.full(n, n)]), np.ones(n))
+
+
+def between(n: int, t: int) -> tuple[Ends, Any]:
+    """Pairs of a few points, and their rows one by one."""
+    rng = np.random.default_rng(n)
+    x, c = rng.standard_normal((n, 3)), rng.uniform(0.1, 2.0, t)
+    pairs = np.array([rng.choice(n, 2, replace=False) for _ in range(t)])
+    rows = np.array([np.sqrt(a) * (x[i] - x[j]) for a, (i, j) in zip(c, pairs, strict=True)])
+    return Ends(x, pairs, c), rows
+
+
+def test_rows_by_their_ends_are_the_rows() -> None:
+    ends, rows = between(5, 60)
+    rng = np.random.default_rng(1)
+    V, w = rng.standard_normal((3, 3)), rng.standard_normal(60)
+    V = V + V.T
+    plain, few = Ranks(rows), Ranks(rows, ends=ends)
+    np.testing.assert_allclose(few.products(V), [e @ V @ e for e in rows], atol=1e-12)
+    total = sum(a * np.outer(e, e) for a, e in zip(w, rows, strict=True))
+    np.testing.assert_allclose(few.total(w), total, atol=1e-12)
+    np.testing.assert_allclose(few.gram(), plain.gram())
+
+
+def test_ends_are_those_of_the_rows_that_cost_something() -> None:
+    ends, rows = between(4, 80)
+    G = np.random.default_rng(2).standard_normal((3, 3))
+    cost = Bounds(rows, np.arange(80) % 2 == 0, [80], 0.7, ends)
+    at = cost.at(G)
+    assert at.F.ends is not None
+    V = np.diag([1.0, 2.0, -1.0])
+    assert 0 < len(at.F) < 80
+    np.testing.assert_allclose(at.F.products(V), [e @ V @ e for e in at.F.p], atol=1e-12)
+
+
+def test_ends_are_left_where_they_save_nothing_or_points_are_far_from_a_short_row() -> None:
+    ends, _ = between(4, 80)
+    G, every = np.eye(3), np.ones(80, dtype=bool)
+    D = np.ones(80)
+    assert quicker(ends, G, every, D) is not None
+    assert quicker(ends, G, np.arange(80) < 10, D) is None
+    short = np.where(np.arange(80) == 3, 1e-2 / APART, 1.0)
+    assert quicker(ends, G, every, short) is None
+    assert quicker(ends, G, np.zeros(80, dtype=bool), D) is None
+
+
 def costs(seed: int) -> list[Any]:
     rng = np.random.default_rng(seed)
     rows = rng.standard_normal((8, 3))
     residuals = rows.copy()
     residuals[7] = 0.0  # a far pair of equal points
     return [
-        Bounds(rows, np.arange(8) % 2 == 0, [8], 0.7),
+        Bounds(rows, np.arange(8) % 2 == 0, [8], 0.7, of_rows(rows)),
         Residuals(residuals, rng.uniform(0.1, 1.0, 4)),
     ]
 

@@ -22,6 +22,7 @@ from types import ModuleType
 from typing import Any
 
 from cvxml import datasets
+from validation import packaged
 from validation.experiments.page import record, results_of, write_report
 from validation.experiments.run import exit_code, run
 from validation.experiments.tasks import Preset, Store, Task, as_stored
@@ -96,8 +97,11 @@ def check_data(preset: Preset, only: Sequence[str] | None, drawn: Sequence[str] 
     unknown = [name for name in only or () if name not in preset.data]
     if unknown:
         raise ValueError(f"{unknown[0]!r} is not in this preset; give some of {', '.join(preset.data)}")
-    known = (*drawn, *datasets.names())
+    known = (*drawn, *datasets.names(), *packaged.names())
     absent = [name for name in only or preset.data if name not in known and source(name) not in known]
+    packed = [source(name) for name in absent if source(name) in packaged.PACKAGES]
+    if packed:
+        raise ValueError(f"{packaged.missing(packed[0])}; or choose others with --only")
     if absent:
         raise ValueError(
             f"{', '.join(absent)} not found; let CVXML_DATA name the folder that holds {source(absent[0])}.csv or "

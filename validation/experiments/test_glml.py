@@ -30,6 +30,7 @@ FIGURE = {
     "twonorm": "5001000200030000.90.920.940.96# tr. data",
     "wine": "102030400.70.80.91# tr. data",
     "usps 8x8": "10030050010000.90.951# tr. data",
+    "spoken": "1001802703500.550.60.650.70.75# tr. data",
 }
 SAID = (
     "The experiments were done on 20 data sampling realizations for Twonorm and TI46, 10 for USPS, 200 for Wine, and "
@@ -350,10 +351,10 @@ def test_a_run_of_the_full_preset_has_every_set_early() -> None:
 def test_what_the_papers_print() -> None:
     for data, panel in PANELS.items():
         marks = FIGURE[data].removesuffix("# tr. data")
-        sizes = (*panel.sizes, 1000) if data == "usps 8x8" else panel.sizes
+        sizes = (*panel.sizes, *{"usps 8x8": (1000,), "spoken": (350,)}.get(data, ()))
         assert marks.startswith("".join(map(str, sizes)) + f"{panel.axis[0]:g}")
         assert marks.endswith(f"{panel.axis[1]:g}")
-    by_set = {"twonorm": 20, "usps 8x8": 10, "wine": 200}
+    by_set = {"twonorm": 20, "spoken": 20, "usps 8x8": 10, "wine": 200}
     assert {data: panel.realisations for data, panel in PANELS.items()} == {
         data: by_set.get(data, 100) for data in PANELS
     }
