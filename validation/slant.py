@@ -15,8 +15,8 @@ from validation.experiments.verdicts import LEVEL, Interval, Verdict, holm
 class Axis(NamedTuple):
     """Along an axis: Spearman's correlation with the slant, of either sign, and the parabola through it.
 
-    bend: the coefficient of the square, of an axis and slants of unit variance; interval: 95 %. inside: its extremum is between the
-    least and the largest place on the axis.
+    bend: the coefficient of the square, of an axis and slants of unit variance; interval: 95 %. inside: its extremum is
+    between the least and the largest place on the axis.
     """
 
     correlation: float

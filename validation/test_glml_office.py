@@ -121,3 +121,10 @@ def test_claims_are_the_paper_s_and_judged_for_new_images() -> None:
     own = np.array(right["any", 3]["GLML"]) - right["any", 3]["Euclid"]
     half = 2.776445105 * own.std(ddof=1) * np.sqrt(1 / 5 + 3 / 7)  # Student's t of 4
     assert each.interval == pytest.approx((own.mean() - half, own.mean() + half))
+
+
+def test_times_are_compared_split_by_split_and_only_where_both_are_run() -> None:
+    seconds = {("a", 10): {"GLML": [1.0, 2.0, 4.0], "PLML": [90.0, 100.0, 4.0]}, ("a", 100): {"GLML": [1.0]}}
+    lines = office.time_lines(seconds)
+    assert lines[-1] == "| a | 10 | 50 | 1 to 90 |"  # not 90 / 2, the ratio of medians
+    assert office.time_lines({("a", 100): {"GLML": [1.0]}}) == []

@@ -24,7 +24,6 @@ from cvxml.family.residual import Residual
 from cvxml.family.rows import PairRows
 from cvxml.family.symmetric import quadratic, squares, weighted
 
-
 APART = 1e7  # squared lengths of points over that of a row: with more, differences of products are rounding
 
 
