@@ -13,7 +13,7 @@ from validation.experiments.page import Results
 from validation.experiments.statistics import mean
 from validation.experiments.tasks import Preset
 
-COLUMNS = 4
+COLUMNS = 3
 # Okabe and Ito's colours, and three of Tol's
 STYLES = {
     "Euclid": ("#000000", "s"),

