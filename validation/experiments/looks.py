@@ -136,7 +136,7 @@ def caltech() -> dict[str, float]:
 
 
 def axes_first(data: str) -> dict[str, float]:
-    """Errors at k = 3, per cent, of Euclid, and of NCA with a quarter as many components, on the first principal axes."""
+    """Errors at k = 3, per cent, on the first principal axes: of Euclid, and of NCA with a quarter as many rows."""
     errors: dict[str, list[float]] = {}
     for fold in range(FOLDS):
         part = table1.prepared(data, fold)

@@ -42,10 +42,10 @@ REMARKS = {
     (
         "office_amazon",
         "NCA",
-    ): "there are nearly as many features as points, of which NCA gets each right. In their first "
-    f"40, 100 and 200 principal axes, with a quarter as many components, it has {AXES['NCA, 40 axes']:.1f}, "
-    f"{AXES['NCA, 100 axes']:.1f} and {AXES['NCA, 200 axes']:.1f} % at k = 3, Euclid {AXES['Euclid, 40 axes']:.1f}, "
-    f"{AXES['Euclid, 100 axes']:.1f} and {AXES['Euclid, 200 axes']:.1f} % (`looks.py`).",
+    ): "there are nearly as many features as points, of which NCA gets each right. In the "
+    "first 40, 100 and 200 principal axes, with a quarter as many components, it has "
+    f"{AXES['NCA, 40 axes']:.1f}, {AXES['NCA, 100 axes']:.1f} and {AXES['NCA, 200 axes']:.1f} % at k = 3, Euclid "
+    f"{AXES['Euclid, 40 axes']:.1f}, {AXES['Euclid, 100 axes']:.1f} and {AXES['Euclid, 200 axes']:.1f} % (`looks.py`).",
     ("isolet", "Euclidean"): "the paper's counts are those of all 617 features: *isolet 617*.",
 }
 
