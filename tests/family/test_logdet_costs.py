@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cvxml.family.logdet_costs import APART, Bounds, Ends, Ranks, Residuals, quicker
+from cvxml.family import logdet_costs
+from cvxml.family.logdet_costs import APART, Bounds, Ends, Ranks, Residuals, cost_of, ends_if_quicker
 from cvxml.family.symmetric import svec
+from cvxml.methods import itml
 
 SEEDS = pytest.mark.parametrize("seed", range(6))
 
@@ -32,11 +34,10 @@ def test_sums_of_ranks_are_those_of_the_matrices(two: bool) -> None:
     np.testing.assert_allclose(F.rows(slice(2, 5)), [svec(a) for a in each[2:5]], atol=1e-12)
 
 
-def of_rows(rows: Any) -> Ends:
-    """Each from a point of its own to 0."""
-    n = len(rows)
-    points = np.vstack([rows, np.zeros(rows.shape[1])])
-    return Ends(points, np.column_stack([np.arange(n), np.full(n, n)]), np.ones(n))
+@pytest.fixture(autouse=True)
+def of_few_features(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows by their ends, however few features they have."""
+    monkeypatch.setattr(logdet_costs, "FEWEST", 1)
 
 
 def between(n: int, t: int) -> tuple[Ends, Any]:
@@ -57,7 +58,9 @@ def test_rows_by_their_ends_are_the_rows() -> None:
     np.testing.assert_allclose(few.products(V), [e @ V @ e for e in rows], atol=1e-12)
     total = sum(a * np.outer(e, e) for a, e in zip(w, rows, strict=True))
     np.testing.assert_allclose(few.total(w), total, atol=1e-12)
-    np.testing.assert_allclose(few.gram(), plain.gram())
+    both = Ranks(rows, 2 * rows, ends)
+    np.testing.assert_allclose(both.products(V), -3 * plain.products(V), atol=1e-11)
+    np.testing.assert_allclose(both.total(w), -3 * total, atol=1e-11)
 
 
 def test_ends_are_those_of_the_rows_that_cost_something() -> None:
@@ -71,15 +74,49 @@ def test_ends_are_those_of_the_rows_that_cost_something() -> None:
     np.testing.assert_allclose(at.F.products(V), [e @ V @ e for e in at.F.p], atol=1e-12)
 
 
-def test_ends_are_left_where_they_save_nothing_or_points_are_far_from_a_short_row() -> None:
+def test_ends_are_left_where_they_save_nothing_or_points_are_far_from_a_short_row(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     ends, _ = between(4, 80)
     G, every = np.eye(3), np.ones(80, dtype=bool)
     D = np.ones(80)
-    assert quicker(ends, G, every, D) is not None
-    assert quicker(ends, G, np.arange(80) < 10, D) is None
-    short = np.where(np.arange(80) == 3, 1e-2 / APART, 1.0)
-    assert quicker(ends, G, every, short) is None
-    assert quicker(ends, G, np.zeros(80, dtype=bool), D) is None
+    assert ends_if_quicker(ends, G, every, D) is not None
+    assert ends_if_quicker(ends, G, np.arange(80) < 10, D) is None
+    for length in (1e-2 / APART, 0.0, np.nan):
+        short = np.where(np.arange(80) == 3, length, 1.0)
+        assert ends_if_quicker(ends, G, every, short) is None
+    assert ends_if_quicker(ends, G, np.zeros(80, dtype=bool), D) is None
+    same = Ends(np.zeros((4, 3)), ends.pairs, ends.c)  # 0 times infinity
+    assert ends_if_quicker(same, G, every, np.zeros(80)) is None
+    monkeypatch.setattr(logdet_costs, "FEWEST", 4)
+    assert ends_if_quicker(ends, G, every, D) is None
+
+
+@pytest.mark.parametrize(("n", "d"), [(12, 5), (8, 30)], ids=["all-of-space", "a-basis"])
+def test_the_ends_of_a_problem_are_its_rows(n: int, d: int) -> None:
+    """Two terms of different units, a prior, and what the rows show where that is less than space."""
+    rng = np.random.default_rng(n)
+    X, root = 3 + rng.standard_normal((n, d)), rng.standard_normal((d, d))
+    i, j = np.triu_indices(n, 1)
+    kinds = {"similar": (i + j) % 2 == 0, "dissimilar": (i + j) % 2 == 1}
+    pairs = {kind: np.column_stack([i[some], j[some]]).tolist() for kind, some in kinds.items()}
+    given = itml.instance(X, prior=root @ root.T + np.eye(d), bounds=(0.3, 70.0), pairs=pairs)
+    family = itml.METHOD.family(given)
+    basis, cost = cost_of(family, family.regularizer.C)
+    assert (basis is None) == (n > d)
+    assert isinstance(cost, Bounds)
+    k = cost.rows.shape[1]
+    G = rng.standard_normal((k, k))
+    V = G + G.T
+    np.testing.assert_allclose(cost.ends.quadratic(V), [e @ V @ e for e in cost.rows], rtol=1e-9, atol=1e-9)
+    D = np.sum((cost.rows @ G) ** 2, axis=1)
+    often = Ends(
+        cost.ends.x, np.repeat(cost.ends.pairs, 9, axis=0), np.repeat(cost.ends.c, 9)
+    )  # worth it then
+    found = ends_if_quicker(often, G, np.ones(9 * len(D), dtype=bool), np.repeat(D, 9))
+    assert found is not None
+    u = cost.rows @ G / np.sqrt(D)[:, None]
+    np.testing.assert_allclose(found.quadratic(V)[::9], [e @ V @ e for e in u], rtol=1e-9, atol=1e-9)
 
 
 def costs(seed: int) -> list[Any]:
@@ -87,8 +124,9 @@ def costs(seed: int) -> list[Any]:
     rows = rng.standard_normal((8, 3))
     residuals = rows.copy()
     residuals[7] = 0.0  # a far pair of equal points
+    ends, many = between(4, 40)
     return [
-        Bounds(rows, np.arange(8) % 2 == 0, [8], 0.7, of_rows(rows)),
+        Bounds(many, np.arange(40) % 2 == 0, [40], 0.7, ends),
         Residuals(residuals, rng.uniform(0.1, 1.0, 4)),
     ]
 

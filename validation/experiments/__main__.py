@@ -99,14 +99,16 @@ def check_data(preset: Preset, only: Sequence[str] | None, drawn: Sequence[str] 
         raise ValueError(f"{unknown[0]!r} is not in this preset; give some of {', '.join(preset.data)}")
     known = (*drawn, *datasets.names(), *packaged.names())
     absent = [name for name in only or preset.data if name not in known and source(name) not in known]
-    packed = [source(name) for name in absent if source(name) in packaged.PACKAGES]
-    if packed:
-        raise ValueError(f"{packaged.missing(packed[0])}; or choose others with --only")
-    if absent:
-        raise ValueError(
-            f"{', '.join(absent)} not found; let CVXML_DATA name the folder that holds {source(absent[0])}.csv or "
-            ".csv.gz, or choose others with --only"
+    in_packages = [name for name in absent if source(name) in packaged.PACKAGES]
+    in_files = [name for name in absent if name not in in_packages]
+    said = [packaged.missing(name) for name in dict.fromkeys(map(source, in_packages))]
+    if in_files:
+        said.append(
+            f"{', '.join(in_files)} not found; let CVXML_DATA name the folder that holds {source(in_files[0])}.csv or "
+            ".csv.gz"
         )
+    if said:
+        raise ValueError(f"{'; '.join(said)}, or choose others with --only")
 
 
 def source(name: str) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from scipy.ndimage import gaussian_filter
@@ -21,13 +22,14 @@ import cvxml
 from cvxml import datasets
 from cvxml.core.metric import FloatArray, components_of
 from cvxml.methods.glml.model import Mixtures, fit_gaussians
-from validation.experiments import gerrymandering, table1
+from validation.experiments import gerrymandering, glml, table1
 from validation.experiments.gerrymandering import FOLDS
 from validation.experiments.gerrymandering_fit import error_of, fit
 from validation.experiments.gerrymandering_paper import KS
 from validation.experiments.glml_data import Z_SCORED, Realisation, panel, points_of, prepared, realisation
 from validation.experiments.glml_learnt import learnt
 from validation.experiments.glml_methods import fisher_predicted, generative, nn
+from validation.experiments.glml_report import Z_SCORES
 from validation.experiments.mlsvm import K, scaled
 from validation.experiments.quoted import FILE
 from validation.experiments.splits import Split, shuffled, z_scored
@@ -216,11 +218,12 @@ def z_scores(data: str, size: int, count: int) -> dict[str, float]:
 
 def open_grids(data: str, size: int, count: int) -> dict[str, float]:
     """Accuracies, per cent, of GLML and Fisher where alpha and gamma go on as in the preset "full"."""
+    further = glml.PRESETS["full"].settings["further"]
     right: dict[str, list[float]] = {}
     for split in range(count):
         drawn = realisation(data, split, panel(data).sizes[-1])
         X, y = drawn.training(size)
-        for method, one in generative(X, y, drawn.X_test, 4).items():
+        for method, one in generative(X, y, drawn.X_test, further).items():
             right.setdefault(method, []).append(100 * drawn.accuracy(one.predicted))
     return {method: float(np.mean(values)) for method, values in right.items()}
 
@@ -265,12 +268,17 @@ LOOKS: dict[str, Callable[[], dict[str, float]]] = {
     "usps, smoothed": smoothed,
     "ionosphere": lambda: bayes("ionosphere", 50, (1e-4, 1e-2), 12),
     "german_ida": lambda: bayes("german_ida", 100, (1e-4, 1.0), 8),
-    "wine, 10 a class": lambda: z_scores("wine", 10, 20),
-    "wine, 40 a class": lambda: z_scores("wine", 40, 20),
-    "spoken, 100 a class": lambda: z_scores(SPOKEN, 100, 10),
-    "spoken, 270 a class": lambda: z_scores(SPOKEN, 270, 10),
-    "spoken, open grids, 100 a class": lambda: open_grids(SPOKEN, 100, 10),
-    "spoken, open grids, 270 a class": lambda: open_grids(SPOKEN, 270, 10),
+    **{
+        f"{data}, {size} a class": partial(z_scores, data, size, looked.realisations)
+        for data, looked in Z_SCORES.items()
+        for size in looked.sizes
+    },
+    **{
+        f"{SPOKEN}, open grids, {size} a class": partial(
+            open_grids, SPOKEN, size, Z_SCORES[SPOKEN].realisations
+        )
+        for size in Z_SCORES[SPOKEN].sizes
+    },
     "twonorm": lambda: twonorm(500, 10),
     "waveform": waveform,
 }

@@ -118,15 +118,16 @@ def test_some_numbers_come_out_again(path: Path) -> None:
     recorded = record(path)
     experiment = command.of(recorded["experiment"])
     results = {task.key: (task, result) for task, result in page.results_of(recorded)}
-    for key in AGAIN[path.stem]:
+    absent = [key for key in AGAIN[path.stem] if not at_hand(results[key][0].data)]
+    for key in set(AGAIN[path.stem]) - set(absent):
         task, result = results[key]
-        if not at_hand(task.data):
-            continue
         assert to_six_digits(run.timed(experiment.measure, 0, task)[1]) == to_six_digits(result), key
     for key, facts in CHAOTIC.get(path.stem, {}).items():
         task, result = results[key]
         again = run.timed(experiment.measure, 0, task)[1]
         assert {fact: again[fact] for fact in facts} == {fact: result[fact] for fact in facts}, key
+    if absent:
+        pytest.skip(f"all but {', '.join(absent)}: {packaged.missing(results[absent[0]][0].data)}")
 
 
 @pytest.mark.slow

