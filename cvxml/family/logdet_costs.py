@@ -24,9 +24,8 @@ from cvxml.family.residual import Residual
 from cvxml.family.rows import PairRows
 from cvxml.family.symmetric import quadratic, squares, weighted
 
-APART = (
-    1e7  # squared lengths of points over that of a row: with more, cancellation leaves less than nine digits
-)
+# squared lengths of points over that of a row: with more, cancellation leaves less than nine digits
+APART = 1e7
 FEWEST = 64  # features: with fewer, to sum by points costs more than it saves
 
 
