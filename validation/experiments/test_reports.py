@@ -59,6 +59,7 @@ CHAOTIC = {
         "office_dslr/NCA/002": ("test", "proved", "status"),
     },
 }
+CHAOTIC_LOOKS = {("office_amazon, axes", "NCA")}  # the same, in points: under two kernels they were 1.0 apart
 assert RECORDS
 every_record = pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.stem)
 
@@ -138,4 +139,8 @@ def test_figures_that_remarks_quote_come_out_again(name: str) -> None:
         pytest.skip(packaged.missing(data))
     if data not in ("waveform", *packaged.PACKAGES, *datasets.names()):  # waveform is drawn
         pytest.skip("CVXML_DATA names no folder with the papers' data sets")
-    assert looks.LOOKS[name]() == pytest.approx(QUOTED[name], abs=0.006)
+    found = looks.LOOKS[name]()
+    for what, value in QUOTED[name].items():
+        reach = 2.0 if (name, what[:3]) in CHAOTIC_LOOKS else 0.006
+        assert found.pop(what) == pytest.approx(value, abs=reach), what
+    assert not found
