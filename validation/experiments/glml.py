@@ -11,6 +11,7 @@ from validation.experiments.glml_data import (
     SCALED,
     Z_SCORED,
     Realisation,
+    asked,
     panel,
     prepared,
     realisation,
@@ -184,6 +185,7 @@ PRESETS = {
             "leaves most of this out)",
             "USPS: no BoostMetric, whose steps are systems of 2080 equations there (the papers leave it out, too)",
         ),
+        remarks=True,
     ),
 }
 
@@ -212,8 +214,7 @@ def of_method(preset: Preset, data: str, method: str) -> list[Task]:
         return []
     if "further" in of:
         settings["further"] = of["further"]
-    count = min(of.get("realisations", {}).get(data, preset.splits), panel(data).realisations)
-    return [Task(data, method, split, settings) for split in range(count)]
+    return [Task(data, method, split, settings) for split in range(asked(preset, data))]
 
 
 def measure(task: Task) -> Result:

@@ -14,6 +14,7 @@ from cvxml import datasets
 from cvxml.core.metric import FloatArray, IntArray
 from validation import packaged
 from validation.experiments.splits import Split, z_scored
+from validation.experiments.tasks import Preset
 
 Z_SCORED = " z-scored"
 POOLS = {"waveform": 5000, "twonorm": 7400}  # points, as many as the IDA benchmark has of each
@@ -78,6 +79,12 @@ class Realisation(NamedTuple):
 def panel(data: str) -> Panel:
     """That of a set, whatever its features are divided by."""
     return PANELS[unscaled(data)]
+
+
+def asked(preset: Preset, data: str) -> int:
+    """How many realisations of a set a preset has."""
+    count: int = preset.settings.get("realisations", {}).get(data, preset.splits)
+    return min(count, panel(data).realisations)
 
 
 def unscaled(data: str) -> str:

@@ -21,7 +21,7 @@ from validation.experiments.glml_claims import (
     without_point,
 )
 from validation.experiments.glml_compare import Cells, Comparison, as_they_come, cells_of, standardised
-from validation.experiments.glml_data import PANELS, panel
+from validation.experiments.glml_data import PANELS, asked, panel
 from validation.experiments.glml_learnt import LEARNT
 from validation.experiments.glml_methods import GENERATIVE, MIXTURES, SHARED
 from validation.experiments.page import Groups, Results, bullets, counted, grouped, table
@@ -93,7 +93,7 @@ def of_twonorm(method: str) -> str:
 FEW = "by scale with few points, and not with 40 a class"
 EUCLID_GAINS = "in part by scale, by which Euclid gains most"
 OTHERS, ONE = ("LMNN", "ITML", "DML-eig"), "Fisher, one Gaussian"
-# (claim, data) -> what explains that it is contradicted there in the report of the preset "reduced".
+# (claim, data) -> what explains that it is contradicted there in the reports that have remarks.
 REMARKS: dict[tuple[str, str], str] = {
     ("most", "wine"): of_scale("wine", "in part by scale", "GLML", *OTHERS),
     ("others", "wine"): of_scale("wine", FEW, "Euclid", *OTHERS, ONE),
@@ -115,7 +115,8 @@ REMARKS: dict[tuple[str, str], str] = {
 def tables(results: Results, preset: Preset) -> list[str]:
     """The accuracies, the claims, how well the metrics are proved, and the time."""
     groups, cells = grouped(results), cells_of(results)
-    lines = ["", "## Accuracy of 1-NN, in per cent, by training points a class", "", *accuracy_table(cells)]
+    lines = so_far(cells, preset)
+    lines += ["", "## Accuracy of 1-NN, in per cent, by training points a class", "", *accuracy_table(cells)]
     lines += ["", "## What becomes of the papers' claims", "", *HOW]
     readings = {"features as they come": as_they_come(cells), "z-scored features": standardised(cells)}
     if readings["z-scored features"] == readings["features as they come"]:
@@ -131,6 +132,21 @@ def tables(results: Results, preset: Preset) -> list[str]:
             lines += details(CLAIMS[key], found, cells, shown)
     lines += ["", "## What was proved, and what was chosen", "", *proofs(groups)]
     return [*lines, "", "## Seconds", "", *times(groups)]
+
+
+def so_far(cells: Cells, preset: Preset) -> list[str]:
+    """How much of the preset is run, where that is not all."""
+    there: dict[str, int] = {}
+    for (data, _), methods in cells.accuracies.items():
+        there[data] = max([there.get(data, 0), *map(len, methods.values())])
+    whole = {data: asked(preset, data) for data in preset.data}
+    parts = [f"{data} {count} of {whole[data]}" for data, count in there.items() if count < whole.get(data, 0)]
+    missing = [data for data in whole if data not in there]
+    if not (parts or missing):
+        return []
+    said = f"realisations of {listed(parts)}" if parts else "all of the sets below"
+    nothing = f", nothing of {listed(missing)}" if missing else ""
+    return ["", f"**Not all is run**: {said}{nothing}. What is said of the sets is of those below."]
 
 
 HOW = [
@@ -318,7 +334,7 @@ def details(claim: Claim, found: Found, cells: Cells, sets: list[str]) -> list[s
     return [
         "",
         f"**{claim.said}**: differences of accuracies in points, with their 95 % intervals for new points, by training "
-        f"points a class. S supported{asked(claim.margin)}; s, c for these points alone; no letter: undecided.",
+        f"points a class. S supported{reach_of(claim.margin)}; s, c for these points alone; no letter: undecided.",
         "",
         *table(
             ["data", "", "differences"],
@@ -327,7 +343,7 @@ def details(claim: Claim, found: Found, cells: Cells, sets: list[str]) -> list[s
     ]
 
 
-def asked(margin: float) -> str:
+def reach_of(margin: float) -> str:
     """Of which difference a comparison is supported and contradicted."""
     if not margin:
         return ", C contradicted"

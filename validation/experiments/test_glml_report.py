@@ -14,7 +14,7 @@ from validation.experiments import glml, glml_claims, glml_compare, glml_methods
 from validation.experiments.glml_claims import CLAIMS, found_of
 from validation.experiments.glml_compare import Comparison, cells_of
 from validation.experiments.page import Results, grouped
-from validation.experiments.tasks import Result, Task
+from validation.experiments.tasks import Preset, Result, Task
 from validation.experiments.verdicts import Verdict
 
 S, C, U = Verdict.SUPPORTED, Verdict.CONTRADICTED, Verdict.UNDECIDED
@@ -271,9 +271,19 @@ def test_both_readings_of_the_features() -> None:
 def test_remarks_belong_to_the_run_that_they_were_written_for() -> None:
     results = made({**AS_PRINTED, "Bayes": 0.1}, "ionosphere")
     of = {name: "\n".join(glml.tables(results, preset)) for name, preset in glml.PRESETS.items()}
-    assert "contradicted on ionosphere; by alpha in part" in of["reduced"]
-    for name in ("small", "full"):
-        assert "contradicted on ionosphere; open." in of[name]
+    for name in ("reduced", "full"):
+        assert "contradicted on ionosphere; by alpha in part" in of[name]
+    assert "contradicted on ionosphere; open." in of["small"]
+
+
+def test_what_is_not_run_of_a_preset_is_said() -> None:
+    preset = Preset(("twonorm", "wine", "ionosphere"), 12, {"realisations": {"wine": 200}})
+    part = glml_report.so_far(cells_of([*made({}), *made({}, "wine", 7)]), preset)[1]
+    assert part.startswith("**Not all is run**: realisations of wine 7 of 200, nothing of ionosphere.")
+    whole = Preset(("twonorm",), 12)
+    assert glml_report.so_far(cells_of(made({})), whole) == []
+    missing = glml_report.so_far(cells_of(made({})), Preset(("twonorm", "wine"), 12))[1]
+    assert missing.startswith("**Not all is run**: all of the sets below, nothing of wine.")
 
 
 def test_time_is_compared_where_the_sizes_are_the_same() -> None:

@@ -35,6 +35,12 @@ AGAIN = {  # a few tasks of little work, by the names of their files
         *("wine/generative/007", "wine/ITML/011", "wine/LMNN/002", "ionosphere/DML-eig/000"),
         "spoken/generative/003",
     ),
+    "glml-full": (
+        "wine/generative/001",
+        "wine z-scored/ITML/002",
+        "wine/DML-eig/000",
+        "wine/GLML, mixtures/003",
+    ),
     "synthetic-full": (
         *("mixtures/generative/001", "gaussians 20/generative/000", "gaussians 5/ITML/000"),
         *("mixtures/DML-eig/000", "mixtures/GLML, mixtures/000"),
