@@ -271,9 +271,9 @@ def _differences(X: FloatArray, rows: PairRows) -> FloatArray:
 
 
 def _ends(X: FloatArray, rows: list[PairRows]) -> Ends:
-    """The points that are in a pair, about the mean of all, and the pairs."""
+    """The points that are in a pair, about the first of them, and the pairs."""
     used, pairs = np.unique(np.concatenate([each.listed for each in rows]), return_inverse=True)
-    x = X[used] - X.mean(axis=0)
+    x = X[used] - X[used[:1]].sum(axis=0)
     c = np.concatenate([np.full(len(each.listed), 1 / each.unit) for each in rows])
     return Ends(x, pairs.reshape(-1, 2), c)
 
