@@ -89,6 +89,11 @@ def test_verdicts(shape: str, follows: Verdict, unfolds: Verdict) -> None:
     assert found == {("GLML", "follows"): follows, ("GLML", "unfolds"): unfolds}
 
 
+def test_both_halves_must_be_sure() -> None:
+    half = [Axis(Rank(0.5, 1500), Rank(0.6, 750), Rank(-0.01, 750))]
+    assert judged({"GLML": half}, [("GLML", "unfolds")]) == {("GLML", "unfolds"): Verdict.UNDECIDED}
+
+
 def test_what_no_axis_has_is_contradicted() -> None:
     straight = made("line")[:1] * 2
     assert judged({"GLML": straight}, [("GLML", "unfolds")]) == {("GLML", "unfolds"): Verdict.CONTRADICTED}

@@ -140,7 +140,9 @@ def so_far(cells: Cells, preset: Preset) -> list[str]:
     for (data, _), methods in cells.accuracies.items():
         there[data] = max([there.get(data, 0), *map(len, methods.values())])
     whole = {data: asked(preset, data) for data in preset.data}
-    parts = [f"{data} {count} of {whole[data]}" for data, count in there.items() if count < whole.get(data, 0)]
+    parts = [
+        f"{data} {count} of {whole[data]}" for data, count in there.items() if count < whole.get(data, 0)
+    ]
     missing = [data for data in whole if data not in there]
     if not (parts or missing):
         return []

@@ -16,6 +16,7 @@ from sklearn.model_selection import StratifiedKFold
 
 import cvxml
 from cvxml.core.metric import FloatArray, IntArray
+from validation import packaged
 from validation.experiments import glml, glml_claims, glml_data, glml_learnt, glml_methods
 from validation.experiments.glml_data import PANELS, Realisation, realisation
 from validation.experiments.run import timed
@@ -278,6 +279,15 @@ def test_points_and_classes_of_the_stored_sets() -> None:
         assert (len(X), y.max() + 1) == (PANELS[data].points, PANELS[data].classes)
     for data in ("german_ida", "image_ida"):  # so no z-scored variant
         assert glml_data.points_of(data, 0)[0].std(axis=0) == pytest.approx(1.0, abs=1e-2)
+
+
+def test_points_and_classes_of_the_spoken_digits() -> None:
+    if "spoken" not in packaged.names():
+        pytest.skip(packaged.missing("spoken"))
+    X, y = glml_data.points_of("spoken", 0)
+    assert X.shape == (PANELS["spoken"].points, 10)  # "10 different filters"
+    assert y.max() + 1 == PANELS["spoken"].classes
+    assert np.array_equal(glml_data.points_of("spoken z-scored", 0)[0], X)
 
 
 @pytest.mark.slow

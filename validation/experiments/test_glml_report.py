@@ -209,6 +209,8 @@ def test_fisher_is_judged_in_its_panels_alone() -> None:
     assert found["Fisher"] is found["Fisher, one Gaussian"] is found["BoostMetric"] is None
     usps = made({**AS_PRINTED, "BoostMetric": -0.1}, "usps 8x8", learnt=(*GLOBAL, "BoostMetric"))
     assert verdicts(usps)["BoostMetric"] is S
+    spoken = verdicts(made(AS_PRINTED, "spoken"))
+    assert spoken["Fisher"] is spoken["Fisher, one Gaussian"] is S
 
 
 def test_a_metric_that_was_not_run_speaks_for_nothing() -> None:
