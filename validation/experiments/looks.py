@@ -6,6 +6,7 @@ Each is computed on the trials or realisations of its experiment. They explain; 
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable
 from functools import partial
 
@@ -13,6 +14,7 @@ import numpy as np
 from scipy.ndimage import gaussian_filter
 from scipy.optimize import minimize_scalar
 from sklearn.decomposition import PCA
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import Normalizer
@@ -145,7 +147,9 @@ def axes_first(data: str) -> dict[str, float]:
         for axes in (40, 100, 200):
             made = PCA(axes, svd_solver="full").fit(part.X)
             few = part._replace(X=made.transform(part.X), X_test=made.transform(part.X_test))
-            learnt_map = of_nca(SHARES[0], few.X, few.y, 0.0).components_
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)  # a number of iterations is what ends it
+                learnt_map = of_nca(SHARES[0], few.X, few.y, 0.0).components_
             for name, L in (("Euclid", None), ("NCA", learnt_map)):
                 wrong = facts_of(few, (3,), "sum", L)["errors"]["3"]
                 errors.setdefault(f"{name}, {axes} axes", []).append(100 * wrong)
