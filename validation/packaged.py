@@ -10,8 +10,7 @@ speakers, as cepstral coefficients (MFCC).
 from __future__ import annotations
 
 import gzip
-from importlib.metadata import version
-from importlib.util import find_spec
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +26,7 @@ DAMAGED = {("s8", "10"), ("s9", "8")}  # a pixel 13 before a 10 is missing, of s
 
 
 def names() -> list[str]:
-    """The sets whose packages are installed, of whatever version."""
+    """The sets whose packages are installed."""
     return [name for name in PACKAGES if folder(name) is not None]
 
 
@@ -37,20 +36,20 @@ def missing(name: str) -> str:
 
 
 def folder(name: str) -> Path | None:
-    """Where the package of a set is; None where it is not installed."""
-    spec = find_spec(PACKAGES[name].split("==")[0])
-    return Path(spec.origin).parent if spec is not None and spec.origin else None
+    """Where the package of a set is; None where this version of it is not installed: another may have other data."""
+    package, asked = PACKAGES[name].split("==")
+    try:
+        there = distribution(package)
+    except PackageNotFoundError:
+        return None
+    return Path(str(there.locate_file(package))) if there.version == asked else None
 
 
 def found(name: str) -> Path:
-    """The folder of its package. ValueError where this version of it is not installed, with what to do."""
-    there, (package, asked) = folder(name), PACKAGES[name].split("==")
+    """The folder of its package. ValueError where there is none, with what to do."""
+    there = folder(name)
     if there is None:
         raise ValueError(missing(name))
-    if version(package) != asked:
-        raise ValueError(
-            f"{package} {version(package)} is installed, and its data may be others; {missing(name)}"
-        )
     return there
 
 

@@ -13,9 +13,8 @@ from cvxml.core.metric import FloatArray, IntArray
 from validation.experiments.verdicts import LEVEL, Interval, Verdict, holm
 
 SEEN = 0.3  # a correlation of less is not seen in a picture; the number is ours
-FIELLER = (
-    1.03  # the standard error of artanh of Spearman's correlation, times sqrt(n - 3) (Fieller et al. 1957)
-)
+# the standard error of artanh of Spearman's correlation, times sqrt(n - 3) (Fieller, Hartley, Pearson 1957)
+FIELLER = 1.03
 Claim = tuple[str, str]  # a picture; "follows" or "unfolds"
 
 

@@ -126,8 +126,10 @@ def test_some_numbers_come_out_again(path: Path) -> None:
     experiment = command.of(recorded["experiment"])
     results = {task.key: (task, result) for task, result in page.results_of(recorded)}
     absent = [key for key in AGAIN[path.stem] if not at_hand(results[key][0].data)]
-    for key in set(AGAIN[path.stem]) - set(absent):
+    for key in AGAIN[path.stem]:
         task, result = results[key]
+        if key in absent:
+            continue  # and said at the end
         assert to_six_digits(run.timed(experiment.measure, 0, task)[1]) == to_six_digits(result), key
     for key, facts in CHAOTIC.get(path.stem, {}).items():
         task, result = results[key]
