@@ -25,19 +25,25 @@ class Rank(NamedTuple):
     count: int
 
     @property
+    def stretched(self) -> float:
+        """artanh of the value, which is nearly normal; infinite for 1 and -1."""
+        with np.errstate(divide="ignore"):
+            return float(np.arctanh(self.value))
+
+    @property
     def error(self) -> float:
-        """Of artanh of the value."""
+        """Of what is stretched."""
         return FIELLER / float(np.sqrt(self.count - 3))
 
     @property
     def interval(self) -> Interval:
         """95 %."""
-        middle, reach = np.arctanh(self.value), float(normal.isf(LEVEL / 2)) * self.error
+        middle, reach = self.stretched, float(normal.isf(LEVEL / 2)) * self.error
         return Interval(float(np.tanh(middle - reach)), float(np.tanh(middle + reach)))
 
     def p_value(self, size: float = 0.0) -> float:
         """Of the two-sided test that its size is this one."""
-        return float(2 * normal.sf(abs(np.arctanh(abs(self.value)) - np.arctanh(size)) / self.error))
+        return float(2 * normal.sf(abs(abs(self.stretched) - np.arctanh(size)) / self.error))
 
 
 class Axis(NamedTuple):

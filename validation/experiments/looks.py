@@ -31,7 +31,7 @@ from validation.experiments.gerrymandering_paper import KS
 from validation.experiments.glml_data import Z_SCORED, Realisation, panel, points_of, prepared, realisation
 from validation.experiments.glml_learnt import learnt
 from validation.experiments.glml_methods import fisher_predicted, generative, nn
-from validation.experiments.glml_report import Z_SCORES
+from validation.experiments.glml_remarks import Z_SCORES
 from validation.experiments.mlsvm import K, scaled
 from validation.experiments.quoted import FILE
 from validation.experiments.splits import Split, shuffled, z_scored
