@@ -144,7 +144,10 @@ def other_weights(judge: Judge, metric: FloatArray) -> Iterator[Explanation]:
 
 
 def _two_at_best(judge: Judge, metric: FloatArray, pair: tuple[str, str]) -> Explanation:
-    """Both weights where `metric` leaves least: that is convex in the two, with the slopes of each for a gradient."""
+    """Both weights where `metric` leaves least: that is convex in the two, with the slopes of each for a gradient.
+
+    Raises ValueError where a tangent shows that it leaves much at every two.
+    """
     asked = [float(getattr(judge.given, name)) for name in pair]
     if min(asked) <= 0:
         raise ValueError("a weight is 0: others have no ratio to it")
@@ -162,6 +165,10 @@ def _two_at_best(judge: Judge, metric: FloatArray, pair: tuple[str, str]) -> Exp
             here = tried(np.exp(logarithms))
         except ValueError:  # too far: there is no optimum
             return math.inf, np.zeros(2)
+        if min(each.slope for each in here) >= 0:  # then the tangent is least where both weights are 0
+            floor = here[0].gap - sum(each.slope * each.weight for each in here)
+            if floor > FAR * max(here[0].scale, unit):
+                raise ValueError("the metric leaves much at every two weights")
         return here[0].gap / unit, np.array([each.slope * each.weight / unit for each in here])
 
     options = {"maxiter": STEPS, "gtol": judge.tol / 10}

@@ -211,13 +211,19 @@ def test_a_stationary_metric_has_no_other_bound_and_no_radius(tmp_path: Path) ->
         assert f"claims {figure} " in reason
 
 
+@pytest.fixture(scope="module")
+def gerrymandered() -> dict[str, Any]:
+    return content_of(solved("ssvm", random_data(2), C=0.1))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["objective", "gap", "radius", "step_gap", "step_lower_bound"])
 @pytest.mark.parametrize("value", ["0", True, [0.0], 10**400], ids=lambda v: repr(v)[:9])
-def test_a_figure_of_a_step_that_is_no_number_is_an_error(name: str, value: Any, tmp_path: Path) -> None:
-    content = content_of(solved("ssvm", random_data(2), C=0.1))
+def test_a_figure_of_a_step_that_is_no_number_is_an_error(
+    name: str, value: Any, gerrymandered: dict[str, Any], tmp_path: Path
+) -> None:
     with pytest.raises(ValueError, match=f"{name} must be a finite number"):
-        verdict_on({**content, name: value}, tmp_path / "s.json")
+        verdict_on({**gerrymandered, name: value}, tmp_path / "s.json")
 
 
 @pytest.mark.quick(8)

@@ -26,7 +26,7 @@ from tests.instances import CLOSED_FORM, random_data, real_data
 LEARNERS: list[tuple[Learner, dict[str, list[Any]]]] = [
     (cvxml.MLSVM(), {"lam": [0.01, 1.0]}),
     (cvxml.KernelMLSVM(), {"lam": [0.01, 1.0]}),
-    (cvxml.Gerrymandering(), {"C": [0.01, 1.0]}),
+    (cvxml.Gerrymandering(1), {"C": [0.01, 1.0]}),
     (cvxml.NCA(2, criterion="g"), {"tol": [1e-5, 1e-4]}),
     (cvxml.LMNN(n_neighbors=1), {"mu": [0.1, 0.5]}),
     (cvxml.FrobMetric(n_neighbors=1), {"C": [0.1, 5.0]}),

@@ -27,6 +27,7 @@ image = pytest.importorskip("matplotlib.image", reason="the lessons draw")
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
+DESKTOP, TELEPHONE = 1280, 400  # pixels across
 WAIT = 60_000  # milliseconds, for a machine that does other things too
 WIDER_THAN_ITS_COLUMN = """
     [...document.querySelectorAll(".katex-html, pre, img, table")].filter(one => {
@@ -67,7 +68,7 @@ def opened(name: str) -> Iterator[str]:
 class Watched:
     """A page, whatever it asked of other hosts, and whatever went wrong in it."""
 
-    def __init__(self, browser: Any, address: str, width: int = 1400, scheme: str = "light"):
+    def __init__(self, browser: Any, address: str, width: int, scheme: str = "light"):
         self.elsewhere: list[str] = []
         self.errors: list[str] = []
         self.page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
@@ -136,49 +137,57 @@ MOVES = {
 }
 
 
-@pytest.mark.parametrize("name", LESSONS)
-def test_a_lesson_answers_to_its_controls(name: str, browser: Any) -> None:
-    with opened(name) as address:
-        watched = Watched(browser, address)
-        try:
-            page = watched.page
-            assert page.locator("h1").count() == 1
-            page.wait_for_selector(".katex")
-            for move in MOVES[name]:
-                assert watched.changed_by(move)
-            assert page.locator(".katex-error").count() == 0
-            assert page.locator("text=/Traceback|This cell raised/").count() == 0
-            assert page.evaluate(WIDER_THAN_ITS_COLUMN) == []
-            assert watched.elsewhere == []
-            assert watched.errors == []
-        finally:
-            watched.page.close()
+@pytest.fixture(scope="module", params=LESSONS)
+def lesson(request: pytest.FixtureRequest) -> Iterator[tuple[str, str]]:
+    """The name of one and where it is served: once for the tests that open it."""
+    with opened(request.param) as address:
+        yield request.param, address
 
 
-@pytest.mark.parametrize("name", LESSONS)
-def test_a_lesson_fits_desktop_and_phone_light_and_dark(name: str, browser: Any) -> None:
-    with opened(name) as address:
-        for width, scheme in ((1280, "light"), (400, "dark")):
-            watched = Watched(browser, address, width, scheme)
-            try:
-                page = watched.page
-                page.wait_for_selector(".katex")
-                assert page.evaluate(WIDER_THAN_ITS_COLUMN) == []
-                assert not page.evaluate(SIDEWAYS)
-                controls = page.locator(".controls").bounding_box()
-                picture = page.locator(PICTURES).first.bounding_box()
-                assert picture["x"] + picture["width"] <= width
-                for menu in page.locator(".controls select").all():
-                    box = menu.bounding_box()
-                    assert box["x"] + box["width"] <= controls["x"] + controls["width"] + 2
-                if width == 400:
-                    assert picture["y"] >= controls["y"] + controls["height"]
-                else:
-                    assert picture["x"] >= controls["x"] + controls["width"]
-                    assert picture["y"] < controls["y"] + controls["height"]
-                shown = page.locator(PICTURES).first.screenshot()
-                grey = image.imread(io.BytesIO(shown), format="png")[..., :3].mean(axis=2)
-                assert bool(np.median(grey) < 0.5) == (scheme == "dark")
-                assert grey.std() > 0.05  # and something is seen on it
-            finally:
-                watched.page.close()
+def assert_it_fits(page: Any, width: int, dark: bool) -> None:
+    page.wait_for_selector(".katex")
+    assert page.evaluate(WIDER_THAN_ITS_COLUMN) == []
+    assert not page.evaluate(SIDEWAYS)
+    controls = page.locator(".controls").bounding_box()
+    picture = page.locator(PICTURES).first.bounding_box()
+    assert picture["x"] + picture["width"] <= width
+    for menu in page.locator(".controls select").all():
+        box = menu.bounding_box()
+        assert box["x"] + box["width"] <= controls["x"] + controls["width"] + 2
+    if width == TELEPHONE:
+        assert picture["y"] >= controls["y"] + controls["height"]
+    else:
+        assert picture["x"] >= controls["x"] + controls["width"]
+        assert picture["y"] < controls["y"] + controls["height"]
+    shown = page.locator(PICTURES).first.screenshot()
+    grey = image.imread(io.BytesIO(shown), format="png")[..., :3].mean(axis=2)
+    assert bool(np.median(grey) < 0.5) == dark
+    assert grey.std() > 0.05  # and something is seen on it
+
+
+def test_a_lesson_fits_a_desktop_in_light_and_answers_to_its_controls(
+    lesson: tuple[str, str], browser: Any
+) -> None:
+    name, address = lesson
+    watched = Watched(browser, address, DESKTOP)
+    try:
+        page = watched.page
+        assert_it_fits(page, DESKTOP, dark=False)
+        assert page.locator("h1").count() == 1
+        for move in MOVES[name]:
+            assert watched.changed_by(move)
+        assert page.locator(".katex-error").count() == 0
+        assert page.locator("text=/Traceback|This cell raised/").count() == 0
+        assert page.evaluate(WIDER_THAN_ITS_COLUMN) == []
+        assert watched.elsewhere == []
+        assert watched.errors == []
+    finally:
+        watched.page.close()
+
+
+def test_a_lesson_fits_a_telephone_in_dark(lesson: tuple[str, str], browser: Any) -> None:
+    watched = Watched(browser, lesson[1], TELEPHONE, "dark")
+    try:
+        assert_it_fits(watched.page, TELEPHONE, dark=True)
+    finally:
+        watched.page.close()

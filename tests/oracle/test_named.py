@@ -153,6 +153,19 @@ def test_two_weights_are_named_where_one_explains_too_little() -> None:
     assert lam == pytest.approx(0.05, rel=0.02)
 
 
+def test_two_weights_are_not_looked_for_where_a_tangent_shows_that_none_explains_the_metric(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X, y = points()
+    params = {"n_neighbors": 2, "n_anchors": 1}
+    tried, looks = Judge.tried, []
+    monkeypatch.setattr(Judge, "tried", lambda *given: looks.append(given) or tried(*given))
+    report = cvxml.check("plml", X, y, np.eye(4), **params)
+    assert report.verdict is Verdict.REFUTED
+    assert not report.diagnosis
+    assert len(looks) <= 12  # two weights took 70 tries here
+
+
 @pytest.mark.slow
 def test_two_misreadings_at_once_are_named() -> None:
     """K + 1 neighbours and lam/2 without its half."""

@@ -105,11 +105,12 @@ def test_ties_without_lists_never_refute() -> None:
     X, y = real_data("iris", standardized=False)
     wrong = np.eye(4)
     assert ties("mlsvm", X, y) == 29
-    report = cvxml.check("mlsvm", X, y, wrong, lam=0.1)
+    report = cvxml.check("mlsvm", X, y, wrong, lam=0.1, diagnosed=False)
     assert report.verdict is Verdict.INCONCLUSIVE
     assert "tie" in str(report)
     neighbors = cvxml.solve("mlsvm", X, y, lam=0.1).neighbors
-    assert cvxml.check("mlsvm", X, y, wrong, lam=0.1, neighbors=neighbors).verdict is Verdict.REFUTED
+    given = cvxml.check("mlsvm", X, y, wrong, lam=0.1, neighbors=neighbors, diagnosed=False)
+    assert given.verdict is Verdict.REFUTED
 
 
 def test_usable_points_and_the_vacuous_rest() -> None:
