@@ -2,7 +2,7 @@
 
     CVXML_DATA=FOLDER python -m validation.experiments NAME [--preset small|reduced|full] [--n-jobs 2]
 
-from the root of the repository. NAME is mlsvm, gerrymandering, table1, glml or nca. An
+from the root of the repository. NAME is mlsvm, table1, glml, synthetic or nca. An
 experiment is a module here with
 
     TITLE, WHAT          what the report begins with

@@ -27,7 +27,7 @@ from validation.experiments.page import record, results_of, write_report
 from validation.experiments.run import exit_code, run
 from validation.experiments.tasks import Preset, Store, Task, as_stored
 
-EXPERIMENTS = ("mlsvm", "gerrymandering", "table1", "glml", "synthetic", "nca")
+EXPERIMENTS = ("mlsvm", "table1", "glml", "synthetic", "nca")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

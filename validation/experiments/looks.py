@@ -24,10 +24,7 @@ import cvxml
 from cvxml import datasets
 from cvxml.core.metric import FloatArray, components_of
 from cvxml.methods.glml.model import Mixtures, fit_gaussians
-from validation.experiments import gerrymandering, glml, table1
-from validation.experiments.gerrymandering import FOLDS
-from validation.experiments.gerrymandering_fit import error_of, fit
-from validation.experiments.gerrymandering_paper import KS
+from validation.experiments import glml, table1
 from validation.experiments.glml_data import Z_SCORED, Realisation, panel, points_of, prepared, realisation
 from validation.experiments.glml_learnt import learnt
 from validation.experiments.glml_methods import fisher_predicted, generative, nn
@@ -35,8 +32,10 @@ from validation.experiments.glml_remarks import Z_SCORES
 from validation.experiments.mlsvm import K, scaled
 from validation.experiments.quoted import FILE
 from validation.experiments.splits import Split, shuffled, z_scored
+from validation.experiments.table1 import FOLDS, STANDARD
 from validation.experiments.table1_others import SHARES, of_nca
-from validation.experiments.vote import facts_of, wrong_of
+from validation.experiments.table1_paper import KS
+from validation.experiments.vote import error_of, facts_of, wrong_of
 from validation.packaged import SPOKEN
 
 Pair = tuple[FloatArray, FloatArray]  # training and test points
@@ -156,32 +155,16 @@ def axes_first(data: str) -> dict[str, float]:
     return {name: float(np.mean(found)) for name, found in errors.items()}
 
 
-def usps() -> dict[str, float]:
-    """Euclidean errors at k = 3, 7, 11, per cent, of the digits as they are."""
-    X, y = datasets.load("usps")
-    first = gerrymandering.STANDARD["usps"]
-    part = Split(X[:first], y[:first], X[first:], y[first:])
-    return {f"k = {k}": 100 * error_of(part, k) for k in KS}
-
-
 def smoothed() -> dict[str, float]:
     """Digits that Euclid gets wrong, z-scored, where a tie goes to the least sum, after smoothing by a Gaussian."""
     X, y = datasets.load("usps")
-    first, found = gerrymandering.STANDARD["usps"], {}
+    first, found = STANDARD["usps"], {}
     for width in (0.0, 0.75, 1.0):
         images = gaussian_filter(X.reshape(-1, 16, 16), (0, width, width)).reshape(X.shape)
         part = z_scored(Split(images[:first], y[:first], images[first:], y[first:]))
         wrong = wrong_of(part, KS)["sum"]
         found |= {f"{width:g} pixels, k = {k}": float(len(rows)) for k, rows in wrong.items()}
     return found
-
-
-def letter() -> dict[str, float]:
-    """Errors at k = 3, per cent, of LMNN on letter, learnt from half as many points as in the preset "reduced"."""
-    settings = {"rows": {"LMNN": 500}, "c": (1.0,)}
-    parts = [gerrymandering.prepared("letter", fold) for fold in range(3)]
-    errors = [error_of(part, 3, fit("LMNN", 3, part, i, settings).components) for i, part in enumerate(parts)]
-    return {"LMNN from 500 points": 100 * float(np.mean(errors))}
 
 
 def bayes(data: str, size: int, alphas: tuple[float, ...], count: int) -> dict[str, float]:
@@ -267,8 +250,6 @@ LOOKS: dict[str, Callable[[], dict[str, float]]] = {
     "office_dslr": dslr,
     "office_caltech": caltech,
     "office_amazon, axes": lambda: axes_first("office_amazon"),
-    "letter": letter,
-    "usps": usps,
     "usps, smoothed": smoothed,
     "ionosphere": lambda: bayes("ionosphere", 50, (1e-4, 1e-2), 12),
     "german_ida": lambda: bayes("german_ida", 100, (1e-4, 1.0), 8),

@@ -9,11 +9,11 @@ from sklearn.decomposition import PCA
 from sklearn.model_selection import StratifiedKFold
 
 from cvxml import datasets
-from validation.experiments.gerrymandering_paper import KS, SETS
 from validation.experiments.quoted import QUOTED
 from validation.experiments.splits import Split, z_scored
 from validation.experiments.table1_others import MOST_AXES, NCA_STEPS, TARGETS, WEIGHTS, fit_other
 from validation.experiments.table1_ours import ARRIVED, STEP_GAIN, fit_ours
+from validation.experiments.table1_paper import KS, SETS
 from validation.experiments.table1_report import draw, tables
 from validation.experiments.tasks import Preset, Result, Task
 from validation.experiments.vote import facts_of

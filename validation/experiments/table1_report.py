@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from validation.experiments.gerrymandering_paper import KS, METHODS, SETS, not_best, printed
 from validation.experiments.page import Results, bullets, counted, table
 from validation.experiments.quoted import QUOTED
 from validation.experiments.statistics import Mean, differs, mean
 from validation.experiments.table1_others import MOST_AXES
+from validation.experiments.table1_paper import KS, METHODS, SETS, not_best, printed
 from validation.experiments.tasks import Preset, Result
 from validation.experiments.verdicts import Pair, Verdict, holm, pair, share_interval, verdicts
 

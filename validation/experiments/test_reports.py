@@ -23,10 +23,6 @@ AGAIN = {  # a few tasks of little work, by the names of their files
         *("iris/SVM/000", "iris/LMNN/000", "wine/ITML/000"),
         *("iris/Crammer-Singer/000", "wine/MCML/003", "iris/MLSVM printed/001"),
     ),
-    "gerrymandering-reduced": (
-        *("office_dslr/Euclidean/000", "office_dslr/SGD k=3/001"),
-        *("office_dslr/SGD printed k=3/002", "office_dslr/ITML/003", "letter/Euclidean/001"),
-    ),
     "table1-full": (
         *("office_dslr/Euclidean/002", "office_dslr/ITML/003", "office_webcam/Euclidean/001"),
         *("letter/Euclidean/001", "usps/Euclidean/000"),
@@ -59,10 +55,6 @@ CHAOTIC = {
     "table1-full": {
         "office_dslr/ours k=3/000": ("test", "start", "weight", "edge"),
         "office_dslr/LMNN/001": ("test", "weight", "edge"),
-    },
-    "gerrymandering-reduced": {
-        "office_dslr/CCCP k=3/000": ("test", "start", "proved", "status"),
-        "office_dslr/NCA/002": ("test", "proved", "status"),
     },
 }
 CHAOTIC_LOOKS = {("office_amazon, axes", "NCA")}  # the same, in points: under two kernels they were 1.0 apart
