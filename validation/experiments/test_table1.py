@@ -504,6 +504,24 @@ def test_tasks_of_every_preset_are_what_the_report_needs() -> None:
             assert len([task for task in tasks if task.data == data]) == len(methods) * len(splits)
 
 
+def test_starts_and_regularizers_are_run_on_the_folds_that_are_named() -> None:
+    tasks = experiment.tasks(experiment.PRESETS["full"])
+    of = {
+        (task.data, task.method, task.split)
+        for task in tasks
+        if task.method.startswith("ours") and task.settings["starts"]
+    }
+    assert all(task.settings["starts"] == task.settings["regularizers"] for task in tasks)
+    whole = {
+        (data, f"ours k={k}", fold)
+        for data in ("office_dslr", "office_webcam")
+        for k in (3, 7, 11)
+        for fold in range(5)
+    }
+    some = {("letter", "ours k=3", 0), ("letter", "ours k=3", 1), ("office_amazon", "ours k=3", 0)}
+    assert of == whole | some
+
+
 def counted(wrong: list[list[int]], **facts: Any) -> Result:
     """Facts of one method on one fold of 100 points: the rows that are wrong at k = 3."""
     (rows,) = wrong
