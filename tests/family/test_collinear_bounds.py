@@ -155,7 +155,7 @@ def attacks(case: Case) -> list[np.ndarray]:
 @pytest.mark.quick(1)
 @every_method
 @pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("k", [10, 22, 30, 36, 40, 44, 50, 56, 60])
+@pytest.mark.parametrize("k", [10, 30, 40, 50, 56, 60])
 def test_no_bound_is_above_what_floats_attain(method: str, name: str, k: int) -> None:
     case = CASES[name](k)
     solution = solved(method, case)
