@@ -146,7 +146,8 @@ def other_weights(judge: Judge, metric: FloatArray) -> Iterator[Explanation]:
 def _two_at_best(judge: Judge, metric: FloatArray, pair: tuple[str, str]) -> Explanation:
     """Both weights where `metric` leaves least: that is convex in the two, with the slopes of each for a gradient.
 
-    Raises ValueError where a tangent shows that it leaves much at every two.
+    Raises ValueError where a tangent shows that it leaves much at every two, measured by the scales at hand: as `least`
+    does for one. Then no explanation is told; no verdict depends on it.
     """
     asked = [float(getattr(judge.given, name)) for name in pair]
     if min(asked) <= 0:

@@ -127,7 +127,7 @@ PRESETS = {
             f"MLR learns on the first {MOST_AXES['MLR']} principal axes of the training part, on letter on all 16 "
             "features;",
             "other starts and regularizers are run on DSLR, on Webcam, and at k = 3 on two folds of letter and one of "
-            "Amazon, where CCCP takes up to half an hour a start;",
+            "Amazon, since CCCP takes up to 22 minutes a start on these;",
             f"of sets with more than 300 points MLR learns from {FEW['MLR']} of the training points, drawn at "
             "random, NCA on isolet and usps from 3000 and on letter from 4000: kNN looks among all of them.",
         ),
