@@ -154,6 +154,17 @@ def test_two_weights_are_named_where_one_explains_too_little() -> None:
     assert lam == pytest.approx(0.05, rel=0.02)
 
 
+@pytest.mark.slow
+def test_two_weights_are_named_where_both_that_are_asked_are_larger() -> None:
+    """There the tangent is least at no weights at all, and that is not much."""
+    X, y = random_data(0, n=16, d=3, classes=3)
+    params = {"n_neighbors": 2, "n_anchors": 1}
+    theirs = cvxml.solve("plml", X, y, alpha1=0.5, alpha2=0.2, tol=1e-9, **params).metric
+    (said,) = cvxml.check("plml", X, y, theirs, **params).diagnosis
+    assert "alpha1 = " in said
+    assert " and alpha2 = " in said
+
+
 def test_two_weights_are_not_looked_for_where_a_tangent_shows_that_none_explains_the_metric(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
