@@ -23,7 +23,7 @@ TOWARDS = 0.15  # of the path's parameter, from one step to the next
 STEPS = 40  # between two looks at all rows, at most
 BOUNDARY = 0.95  # of the way to it
 IDLE = 8  # looks without a price, after which a row goes
-FAINT = 1e-3  # of an even share of c: no price to speak of
+FAINT = 1e-3  # of an even share of c, and of the mean price where c is far from what prices need: none to speak of
 NEW = 0.05  # what goes to new rows
 NEW_WINS = 1e-3  # of its share of the gap: what a row that is let in wins at least
 
@@ -104,7 +104,8 @@ class CuttingPlanes:
         np.maximum.at(known, self.cuts.group, self.cuts.short(self.M))
         new = self.value - known > NEW_WINS * gap / (self.c * self.groups)
         counts = np.bincount(self.cuts.group, minlength=self.groups)
-        faint = self.price <= FAINT * self.c / np.maximum(1, counts)[self.cuts.group]
+        mean = float(self.price.sum()) / max(1, len(self.price))
+        faint = self.price <= FAINT * np.minimum(mean, self.c / np.maximum(1, counts)[self.cuts.group])
         self.idle = np.where(faint, self.idle + 1, 0)
         kept = self.idle < IDLE
         more = self.found.some(new)

@@ -207,6 +207,17 @@ def test_fewer_rows_give_less() -> None:
     assert problem(*stated, [own[:1] for own in every]).solve(cp.CLARABEL) <= whole + 1e-6
 
 
+def test_where_every_ranking_can_be_right_no_weight_is_too_large() -> None:
+    """Then a metric without a slack is best from some weight on, and the solver is to find it for any."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((30, 20)), np.arange(30) % 3
+    X[:, 0] += 4 * y
+    some, large = (cvxml.solve("mlr", X, y, C=C, tol=1e-3) for C in (1e4, 1e6))
+    assert some.status is large.status is Status.CONVERGED
+    assert large.lower_bound >= some.lower_bound * (1 - 1e-3)
+    assert large.objective <= some.objective * (1 + 3e-3)
+
+
 def test_lists_of_relevant_points() -> None:
     """Those of the classes are the default; a point without any is no query, and a note says so."""
     X, y = random_data(8, n=10, d=2, classes=2)
