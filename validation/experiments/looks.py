@@ -6,16 +6,11 @@ Each is computed on the trials or realisations of its experiment. They explain; 
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-from scipy.ndimage import gaussian_filter
 from scipy.optimize import minimize_scalar
-from sklearn.decomposition import PCA
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import Normalizer
 from sklearn.svm import SVC
@@ -24,7 +19,7 @@ import cvxml
 from cvxml import datasets
 from cvxml.core.metric import FloatArray, components_of
 from cvxml.methods.glml.model import Mixtures, fit_gaussians
-from validation.experiments import glml, table1
+from validation.experiments import glml, table1_looks
 from validation.experiments.glml_data import Z_SCORED, Realisation, panel, points_of, prepared, realisation
 from validation.experiments.glml_learnt import learnt
 from validation.experiments.glml_methods import fisher_predicted, generative, nn
@@ -32,10 +27,7 @@ from validation.experiments.glml_remarks import Z_SCORES
 from validation.experiments.mlsvm import K, scaled
 from validation.experiments.quoted import FILE
 from validation.experiments.splits import Split, shuffled, z_scored
-from validation.experiments.table1 import FOLDS, STANDARD
-from validation.experiments.table1_others import SHARES, of_nca
-from validation.experiments.table1_paper import KS
-from validation.experiments.vote import error_of, facts_of, wrong_of
+from validation.experiments.vote import error_of
 from validation.packaged import SPOKEN
 
 Pair = tuple[FloatArray, FloatArray]  # training and test points
@@ -112,59 +104,6 @@ def products(X: FloatArray) -> FloatArray:
     """All x_a x_b, a <= b, with the weights that make their inner products <x, x'>^2."""
     a, b = np.triu_indices(X.shape[1])
     return X[:, a] * X[:, b] * np.where(a == b, 1.0, np.sqrt(2))
-
-
-def dslr() -> dict[str, float]:
-    """Euclidean errors at k = 3, per cent, of counts of visual words, and of counts over their sums."""
-    X, y = datasets.load("office_dslr")
-    shares = X / X.sum(axis=1, keepdims=True)
-    folds = list(StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(X, y))
-
-    def of(points: FloatArray) -> float:
-        parts = (z_scored(Split(points[train], y[train], points[test], y[test])) for train, test in folds)
-        return 100 * float(np.mean([error_of(part, 3) for part in parts]))
-
-    return {"counts": of(X), "shares": of(shares)}
-
-
-def caltech() -> dict[str, float]:
-    """Standard deviations over 20 folds, in points, of the Euclidean error on office_caltech at k = 3, 7, 11."""
-    X, y = datasets.load("office_caltech")
-    parts = [
-        z_scored(Split(X[train], y[train], X[test], y[test]))
-        for seed in range(4)
-        for train, test in StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(X, y)
-    ]
-    return {f"k = {k}": 100 * float(np.std([error_of(part, k) for part in parts], ddof=1)) for k in KS}
-
-
-def axes_first(data: str) -> dict[str, float]:
-    """Errors at k = 3, per cent, on the first principal axes: of Euclid, and of NCA with a quarter as many rows."""
-    errors: dict[str, list[float]] = {}
-    for fold in range(FOLDS):
-        part = table1.prepared(data, fold)
-        for axes in (40, 100, 200):
-            made = PCA(axes, svd_solver="full").fit(part.X)
-            few = part._replace(X=made.transform(part.X), X_test=made.transform(part.X_test))
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)  # a number of iterations is what ends it
-                learnt_map = of_nca(SHARES[0], few.X, few.y, 0.0).components_
-            for name, L in (("Euclid", None), ("NCA", learnt_map)):
-                wrong = facts_of(few, (3,), "sum", L)["errors"]["3"]
-                errors.setdefault(f"{name}, {axes} axes", []).append(100 * wrong)
-    return {name: float(np.mean(found)) for name, found in errors.items()}
-
-
-def smoothed() -> dict[str, float]:
-    """Digits that Euclid gets wrong, z-scored, where a tie goes to the least sum, after smoothing by a Gaussian."""
-    X, y = datasets.load("usps")
-    first, found = STANDARD["usps"], {}
-    for width in (0.0, 0.75, 1.0):
-        images = gaussian_filter(X.reshape(-1, 16, 16), (0, width, width)).reshape(X.shape)
-        part = z_scored(Split(images[:first], y[:first], images[first:], y[first:]))
-        wrong = wrong_of(part, KS)["sum"]
-        found |= {f"{width:g} pixels, k = {k}": float(len(rows)) for k, rows in wrong.items()}
-    return found
 
 
 def bayes(data: str, size: int, alphas: tuple[float, ...], count: int) -> dict[str, float]:
@@ -247,10 +186,8 @@ def waveform() -> dict[str, float]:
 LOOKS: dict[str, Callable[[], dict[str, float]]] = {
     "spambase": spambase,
     "balance": balance,
-    "office_dslr": dslr,
-    "office_caltech": caltech,
-    "office_amazon, axes": lambda: axes_first("office_amazon"),
-    "usps, smoothed": smoothed,
+    **table1_looks.LOOKS,
+    **table1_looks.LONG,
     "ionosphere": lambda: bayes("ionosphere", 50, (1e-4, 1e-2), 12),
     "german_ida": lambda: bayes("german_ida", 100, (1e-4, 1.0), 8),
     **{

@@ -12,7 +12,7 @@ import pytest
 from cvxml import datasets
 from validation import packaged
 from validation.experiments import __main__ as command
-from validation.experiments import looks, page, run, tasks
+from validation.experiments import looks, page, run, table1_looks, tasks
 from validation.experiments.quoted import QUOTED
 
 FOLDER = Path(command.__file__).with_name("reports")
@@ -59,7 +59,7 @@ CHAOTIC = {
 }
 # minutes each: `python -m validation.experiments.looks` computes them, these tests do not
 LONG = (
-    "office_amazon, axes",
+    *table1_looks.LONG,
     *(f"spoken, open grids, {size} a class" for size in (100, 270)),
     "spoken, 270 a class",
 )
