@@ -138,9 +138,8 @@ def errors(method: str, weight: float, parts: list[Split], rows: int | None = No
     found = []
     for seed, part in enumerate(parts):
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore", ConvergenceWarning
-            )  # of NCA a number of iterations is what ends it
+            if method == "NCA":  # a number of iterations is what ends it
+                warnings.simplefilter("ignore", ConvergenceWarning)
             L = relative(method, weight, fewer(part, rows, seed), TOL).components
         found.append(facts_of(part, KS, "sum", L)["errors"])
     return {f"k = {k}": 100 * float(np.mean([of[str(k)] for of in found])) for k in KS}
