@@ -23,7 +23,7 @@ TOWARDS = 0.15  # of the path's parameter, from one step to the next
 STEPS = 40  # between two looks at all rows, at most
 BOUNDARY = 0.95  # of the way to it
 IDLE = 8  # looks without a price, after which a row goes
-FAINT = 1e-3  # of an even share of c, and of the mean price where c is far from what prices need: none to speak of
+FAINT = 1e-3  # of an even share of c, or of the mean price if that is less: no price to speak of
 NEW = 0.05  # what goes to new rows
 NEW_WINS = 1e-3  # of its share of the gap: what a row that is let in wins at least
 

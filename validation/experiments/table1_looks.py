@@ -16,12 +16,12 @@ import cvxml
 from cvxml import datasets
 from cvxml.core.metric import FloatArray
 from validation.experiments.splits import Split, z_scored
-from validation.experiments.table1 import FOLDS, STANDARD, prepared
+from validation.experiments.table1 import FOLDS, PRESETS, STANDARD, prepared
 from validation.experiments.table1_others import SHARES, TOL, fewer, of_nca, range_of, relative
 from validation.experiments.table1_paper import KS
 from validation.experiments.vote import error_of, facts_of, wrong_of
 
-NCA_ROWS = 3000  # of usps, as in the preset "full"
+NCA_ROWS = PRESETS["full"].settings["of"]["usps"]["rows"]["NCA"]
 
 
 def dslr() -> dict[str, float]:

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from validation.experiments.page import Results, bullets, counted, table
-from validation.experiments.quoted import QUOTED
 from validation.experiments.statistics import Mean, differs, mean
 from validation.experiments.table1_others import MOST_AXES
 from validation.experiments.table1_paper import KS, METHODS, SETS, not_best, printed
+from validation.experiments.table1_remarks import REMARKS
 from validation.experiments.tasks import Preset, Result
 from validation.experiments.verdicts import Pair, Verdict, holm, pair, share_interval, verdicts
 
@@ -27,83 +27,6 @@ MARKERS = ("x", "v", "^", "s", "<", "o", "D", "P")
 ROWS_OF = {"NCA": "1-NCA", **dict.fromkeys(OURS, "ours")}  # of the paper's table, where the name is another
 ONLY_PAPER = ("GB-LMNN", "k-NCA")
 TICKS = (0.5, 1, 1.5, 2, 3, 4, 5, 6, 7, 8, 10, 15, 20, 30, 40, 60, 80)
-
-SMOOTHED = {
-    width: ", ".join(f"{QUOTED['usps, smoothed'][f'{width} pixels, k = {k}']:.0f}" for k in KS)
-    for width in ("0", "0.75", "1")
-}
-
-
-def looked(look: str, *names: str) -> str:
-    """Figures of looks.py."""
-    return ", ".join(f"{QUOTED[look][name]:.1f}" for name in names)
-
-
-def at_ks(look: str, what: str = "") -> str:
-    """Errors at k = 3, 7, 11."""
-    return looked(look, *(f"{what}, k = {k}" if what else f"k = {k}" for k in KS))
-
-
-def many_axes(data: str) -> str:
-    """Of NCA where there are nearly as many features as points."""
-    nca, euclid = (
-        looked(f"{data}, axes", *(f"{method}, {axes} axes" for axes in (40, 100, 200)))
-        for method in ("NCA", "Euclid")
-    )
-    return (
-        "there are nearly as many features as points, of which NCA gets each right. In the first 40, 100 and 200 "
-        f"principal axes, with a quarter as many components, it has {nca} % at k = 3, Euclid {euclid} % (`looks.py`)."
-    )
-
-
-def by_gamma(data: str, *gammas: str) -> str:
-    """Of ITML, of which the paper does not say the gamma."""
-    found = "; ".join(f"{gamma}: {at_ks(f'{data}, ITML by gamma', gamma)}" for gamma in gammas)
-    return (
-        f"it may be gamma, which the paper does not give. In per cent at k = {KS_SAID}, with gamma = {found} "
-        "(`looks.py`)."
-    )
-
-
-def by_points(data: str) -> str:
-    """Of MLR, which learns from few points."""
-    few, more = (at_ks(f"{data}, MLR by points", f"{rows} points") for rows in (200, 400))
-    return (
-        f"in part by the number of points. With C = 100 it has {few} % at k = {KS_SAID} from 200 points, and {more} % "
-        "from 400 (`looks.py`)."
-    )
-
-
-KS_SAID = ", ".join(map(str, KS))
-SMOOTH_ITML = (
-    "the paper's digits are likely smoother than ours (Euclid). Smoothed by a Gaussian of 0.75 pixels, with gamma = "
-    f".1, ITML has {at_ks('usps, smoothed, ITML')} % at k = {KS_SAID} (`looks.py`)."
-)
-OVERFITTED = (
-    f"in part by overfitting: after 5 iterations it has {at_ks('usps, NCA after 5 iterations')} % at k = {KS_SAID}. "
-    f"Fewer axes are no better: in the first 40 {at_ks('usps, NCA by axes', '40 axes')} %, in 100 "
-    f"{at_ks('usps, NCA by axes', '100 axes')} % (`looks.py`). And the paper's digits are likely smoother (Euclid)."
-)
-WEBCAM = "; ".join(f"{axes}: {at_ks('office_webcam, MLR by axes', f'{axes} axes')}" for axes in (10, 20, 40))
-BY_AXES = (
-    "it may be the principal axes, of which the paper says nothing. In per cent at k = "
-    f"{KS_SAID}, with C = 1, on {WEBCAM} (`looks.py`)."
-)
-# data and method -> what explains a difference
-REMARKS = {
-    ("usps", "Euclidean"): "the paper's are 124, 122 and 138 of 2007. Of our digits, z-scored, "
-    f"{SMOOTHED['0']} are wrong; smoothed first by a Gaussian of 0.75 pixels {SMOOTHED['0.75']}, of 1 pixel "
-    f"{SMOOTHED['1']} (`looks.py`). Files of these digits with smoother grey values are in circulation: the paper's is "
-    "likely one of them.",
-    ("usps", "ITML"): SMOOTH_ITML,
-    ("usps", "NCA"): OVERFITTED,
-    ("isolet", "Euclidean"): "the paper's counts are those of all 617 features: *isolet 617*.",
-    ("isolet", "ITML"): by_gamma("isolet", "0.01", "0.1", "1"),
-    ("letter", "ITML"): by_gamma("letter", "0.01", "0.1", "1"),
-    ("office_webcam", "MLR"): BY_AXES,
-    **{(data, "NCA"): many_axes(data) for data in ("office_amazon", "office_caltech")},
-    **{(data, "MLR"): by_points(data) for data in ("usps", "isolet")},
-}
 
 Cell = tuple[str, str, int]  # data, method, k
 Cells = dict[Cell, list[Result]]  # -> the folds
