@@ -187,7 +187,12 @@ def shares(Z, better, otherwise="the prices leave the dual cone"):
 
 
 def positive_square(G):
-    """At least ||P_+(G)||^2 of the integers G: ||G + S||^2, S the psd matrix L L^T near the negative part."""
+    """At least ||P_+(G)||^2 of the integers G: ||G + S||^2, S the psd matrix L L^T near the negative part.
+
+    0 where -G is psd, which pivots say without rounding.
+    """
+    if psd(-G):
+        return Fraction(0)
     size = int(np.abs(G).max(initial=0)) or 1
     values, vectors = np.linalg.eigh((G / size).astype(float))
     L, unit = whole(vectors * np.sqrt(np.maximum(-values, 0)))
@@ -484,11 +489,14 @@ def recompute_ssvm(content):
         "no loss_matrix",
     )
     Lam, values, latents = [[Fraction(float(v)) for v in row] for row in Lam], [], []
+    plain = distances(X, np.diag([1] * X.shape[1]).astype(object))
     for D, by, A, of in found:
         losses, latents = Fraction(0), []
+        order = D if A.any() else plain  # at W = 0 all sets tie: h* is that of the identity
         for i in range(n):
             near = [
-                sorted((j for j in range(n) if y[j] == c and j != i), key=D[i].__getitem__) for c in range(R)
+                sorted((j for j in range(n) if y[j] == c and j != i), key=order[i].__getitem__)
+                for c in range(R)
             ]
             # the sets of some numbers of votes that cost least: the nearest points of each class
             sets = [
@@ -496,7 +504,7 @@ def recompute_ssvm(content):
             ]
             wins = [h for v, h in sets if all(v[y[i]] > v[c] for c in range(R) if c != y[i])]
             require(wins, f"the class of point {i} cannot win")
-            latents.append(min(wins, key=lambda h, row=D[i]: row[h].sum()))
+            latents.append(min(wins, key=lambda h, row=order[i]: row[h].sum()))
             losses += max(task_loss(Lam[y[i]], v) - by * D[i][h].sum() for v, h in sets)
             losses += by * D[i][latents[-1]].sum()
         values.append((A * A).sum() * of**2 + C * losses)

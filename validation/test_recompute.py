@@ -90,6 +90,23 @@ def test_it_finds_the_same_figures_of_a_step(
     assert "proved: stationary" in capsys.readouterr().out
 
 
+@pytest.mark.quick(2)
+@pytest.mark.parametrize("seed", [2, 3, 6, 7])
+def test_at_the_metric_0_it_takes_the_sets_nearest_in_the_data(seed: int, tmp_path: Path) -> None:
+    """The classes are mixed, so that 0 is the best: which sets the step takes for h* decides whether it is proved."""
+    random = np.random.RandomState(seed)
+    X, y = random.standard_normal((16, 2)), random.permutation(np.arange(16) % 2)
+    solution = cvxml.solve("ssvm", X, y, C=0.01)
+    assert not solution.metric.any()
+    path = tmp_path / "s.json"
+    solution.save(path)
+    assert recompute.main(str(path))
+    content = json.loads(path.read_text(encoding="utf-8"))
+    content["X"] = content["X"][::-1]
+    path.write_text(json.dumps(content), encoding="utf-8")
+    assert not recompute.main(str(path))
+
+
 def test_it_does_not_prove_a_metric_that_is_not_stationary(tmp_path: Path) -> None:
     path = tmp_path / "s.json"
     content = saved_step(path)

@@ -846,7 +846,8 @@ def ssvm_sets(given, D, i):
 def ssvm_step(given, W):
     """The step's value less the bound of the stored prices; the step; rounding."""
     C, (D, size) = given["C"], rows(given, W)
-    latent = [ssvm_sets(given, D, i)[1] for i in range(given.n)]
+    order = D if W.any() else rows(given, np.eye(given.d))[0]  # at 0 all sets tie: h* is that of the identity
+    latent = [ssvm_sets(given, order, i)[1] for i in range(given.n)]
 
     def value(A):
         D = rows(given, A)[0]

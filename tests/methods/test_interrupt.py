@@ -20,6 +20,7 @@ import cvxml
 from cvxml.core.result import Status, Step
 from cvxml.core.run import Callback, Found, Interrupted, Keep, interruptible
 from cvxml.methods import get, names
+from cvxml.methods.mlsvm.fast import fast
 from cvxml.oracle.saved import recertify
 from tests.cli.commands import Cli, X, Y
 from tests.instances import CLOSED_FORM, real_data
@@ -79,6 +80,29 @@ def test_a_later_interrupt_keeps_more_and_can_be_resumed(method: str) -> None:
     assert later.objective - later.lower_bound < first.objective - first.lower_bound
     assert resumed.status in (Status.CONVERGED, Status.STATIONARY)
     assert resumed.lower_bound <= later.objective
+
+
+@pytest.mark.parametrize("call", [1, 2, 4])
+def test_an_interrupt_on_the_way_to_a_lam_that_is_next_to_nothing(
+    monkeypatch: pytest.MonkeyPatch, call: int
+) -> None:
+    """Of the solver inside at a larger lam, or where the metric 0 is proved: no further one is begun."""
+    points, y = real_data("wine", 60)
+    calls, ended = [], []
+
+    def stopped(problem: Any, starts: Any, tol: float, max_iter: int, callback: Any = None) -> Any:
+        calls.append(max_iter)
+        found = fast(problem, starts, tol, max_iter, stop_at(2) if len(calls) == call else callback)
+        ended.append(found[1])
+        return found
+
+    monkeypatch.setattr("cvxml.methods.mlsvm.solve.fast", stopped)
+    with pytest.warns(match="interrupted"):
+        solution = cvxml.solve("mlsvm", points, y, lam=1e-15)
+    assert ended[call - 1] is Status.INTERRUPTED
+    assert solution.status is Status.INTERRUPTED
+    assert calls[call:] in ([], [0])  # at most a look at where it stands
+    assert solution.lower_bound <= solution.objective
 
 
 def test_before_the_first_metric_there_is_nothing_to_keep() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from time import process_time
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,13 +20,55 @@ from cvxml.methods.ssvm.study import greedy
 from cvxml.methods.ssvm.study.sgd import sgd
 from validation.experiments.splits import Split
 from validation.experiments.table1_others import choose, inner, range_of
-from validation.experiments.table1_regularized import REGULARIZERS, regularized_sgd
+from validation.experiments.table1_regularized import (
+    BY_CCCP,
+    BY_SGD,
+    REGULARIZERS,
+    cccp_around_I,
+    regularized_sgd,
+)
 from validation.experiments.vote import error_of, facts_of
 
 STEP_GAIN = 1e-4  # of CCCP: what the metric's own step may still gain, over ||W||^2
-ARRIVED = 1e-3  # SGD has reached the F of CCCP where it is no more than this above it, relatively
+ARRIVED = (
+    1e-3  # SGD has reached the F of CCCP where this share of it, and of what CCCP wins over W = 0, is missing
+)
 NEXT_TO_0 = 1e-10  # ||W||^2 over F of a start that is 0 but for its direction
 STARTS = ("ReliefF", "zero", "Euclid")
+
+Made = tuple[FloatArray, dict[str, Any]]  # a metric and what is said of it
+
+
+class Trial(NamedTuple):
+    """What all metrics of a training part have: the quarter to choose by, the start and the c chosen there."""
+
+    k: int
+    part: Split
+    small: Split
+    seed: int
+    settings: dict[str, Any]
+    start: str
+    c: float
+
+    @property
+    def rule(self) -> str:
+        """That of ties of votes."""
+        return str(self.settings["ties"])
+
+    def batch(self, p: Instance) -> int:
+        """Points a step of SGD."""
+        return max(1, len(p.X) // int(self.settings["batches"]))
+
+    def kept(self, basis: FloatArray, make: Callable[[], Made]) -> dict[str, Any]:
+        """The errors and facts of a metric in the range `basis`, with the seconds that it takes to make."""
+        since = process_time()
+        W, facts = make()
+        seconds = round(process_time() - since, 3)
+        found = facts_of(self.part, (self.k,), self.rule, components_of(W) @ basis.T)
+        return {**found, **facts, "fit_seconds": seconds}
+
+
+Solve = Callable[[Trial, str, Instance, FloatArray, int], Made]
 
 
 def fit_ours(k: int, part: Split, seed: int, settings: dict[str, Any]) -> dict[str, Any]:
@@ -43,66 +87,82 @@ def fit_ours(k: int, part: Split, seed: int, settings: dict[str, Any]) -> dict[s
         return {"c": error_of(small, k, components_of(W) @ basis.T, rule)}
 
     chosen = choose(error_at, settings["c"], 10.0, settings["further"])["c"]
-    p, basis = problem(part, k, chosen.weight)
-    found: dict[str, Any] = {}
+    trial = Trial(k, part, small, seed, settings, start, chosen.weight)
+    found = from_starts(trial)
+    found |= descended(trial, found["CCCP"]["F"])
+    if settings["regularizers"]:
+        found |= regularized(trial)
+    return {"start": start, "weight": chosen.weight, "edge": chosen.edge, "of": found}
 
-    def keep(name: str, W: FloatArray, facts: dict[str, Any], since: float) -> None:
-        seconds = round(process_time() - since, 3)
-        facts = {**facts, "fit_seconds": seconds}
-        found[name] = {**facts_of(part, (k,), rule, components_of(W) @ basis.T), **facts}
 
+def from_starts(trial: Trial) -> dict[str, dict[str, Any]]:
+    """CCCP from the start that was chosen, and from the others where the settings say so."""
+    p, basis = problem(trial.part, trial.k, trial.c)
+    found: dict[str, dict[str, Any]] = {}
     begun: dict[str, FloatArray] = {}
-    for each in (start, *(name for name in STARTS if settings["starts"] and name != start)):
-        since = process_time()
-        name = "CCCP" if each == start else f"CCCP from {each}"
-        begin = started(p, basis, part, each)
+    for each in (trial.start, *(name for name in STARTS if trial.settings["starts"] and name != trial.start)):
+        name = "CCCP" if each == trial.start else f"CCCP from {each}"
+        begin = started(p, basis, trial.part, each)
         # where no multiple of Euclid is better than 0, it is the start called zero, and has been run
         same = next((other for other, W in begun.items() if np.array_equal(W, begin)), None)
         if same is None:
             begun[name] = begin
-            keep(name, *by_cccp(p, begin, settings["steps"]), since)
+            found[name] = trial.kept(basis, partial(by_cccp, p, begin, trial.settings["steps"]))
         else:
             found[name] = found[same]
-    F = found["CCCP"]["F"]
-    for name in ("SGD", "SGD printed"):
-        since = process_time()
-        W, facts = by_sgd(
-            p,
-            started(p, basis, part, start),
-            seed,
-            settings,
-            settings["epochs"],
-            F * (1 + ARRIVED),
-            "printed" in name,
-        )
-        arrived = facts["F"] <= F * (1 + ARRIVED)
-        keep(name, W, {**facts, "arrived": arrived, "missed": missed(p, W)}, since)
-    if settings["regularizers"]:
-        for name in REGULARIZERS:
-            since = process_time()
-            keep(f"SGD, {name}", *regularized(name, k, part, small, seed, settings), since)
-    return {"start": start, "weight": chosen.weight, "edge": chosen.edge, "of": found}
+    return found
 
 
-def regularized(
-    name: str, k: int, part: Split, small: Split, seed: int, settings: dict[str, Any]
-) -> tuple[FloatArray, dict[str, Any]]:
-    """Another regularizer, with a c of its own, chosen in the same way; from the start called zero."""
-    regularizer, rule = REGULARIZERS[name], settings["ties"]
+def descended(trial: Trial, F: float) -> dict[str, dict[str, Any]]:
+    """SGD until it has arrived at this F / (C n), that of CCCP; and from W = I itself, where starts are compared."""
+    p, basis = problem(trial.part, trial.k, trial.c)
+    begin, enough = started(p, basis, trial.part, trial.start), F + ARRIVED * min(F, 1 - F)
+    plans = {"SGD": (begin, False), "SGD printed": (begin, True)}
+    if trial.settings["starts"]:
+        plans["SGD from I"] = (np.eye(len(begin)), False)
 
-    def learnt(given: Split, c: float, epochs: int) -> tuple[FloatArray, FloatArray, list[float]]:
-        p, basis = problem(given, k, c, regularizer.power)
-        size, W = max(1, len(p.X) // settings["batches"]), started(p, basis, given, "zero")
-        W, objectives = regularized_sgd(p, W, regularizer, epochs, size, seed)
-        return W, basis, objectives
+    def made(W: FloatArray, printed: bool) -> Made:
+        W, facts = by_sgd(p, W, trial.seed, trial.settings, trial.settings["epochs"], enough, printed)
+        return W, {**facts, "arrived": facts["F"] <= enough, "missed": missed(p, W)}
+
+    return {name: trial.kept(basis, partial(made, *plan)) for name, plan in plans.items()}
+
+
+def regularized(trial: Trial) -> dict[str, dict[str, Any]]:
+    """Other regularizers, and ||W||^2 beside them, each with a c of its own, from the start called zero."""
+    found = {f"SGD, {name}": of_regularizer(trial, by_steps, name) for name in BY_SGD}
+    return {**found, f"CCCP, {BY_CCCP}": of_regularizer(trial, around_I, BY_CCCP)}
+
+
+def of_regularizer(trial: Trial, solve: Solve, name: str) -> dict[str, Any]:
+    """c is chosen as it is for ||W||^2, by the same solver."""
+    settings = trial.settings
+
+    def given(part: Split, c: float) -> tuple[Instance, FloatArray, FloatArray]:
+        p, basis = problem(part, trial.k, c, REGULARIZERS[name].power)
+        return p, basis, started(p, basis, part, "zero")
 
     def error_at(c: float) -> dict[str, float]:
-        W, basis, _ = learnt(small, c, settings["choosing"])
-        return {"c": error_of(small, k, components_of(W) @ basis.T, rule)}
+        p, basis, W = given(trial.small, c)
+        W, _ = solve(trial, name, p, W, settings["choosing"])
+        return {"c": error_of(trial.small, trial.k, components_of(W) @ basis.T, trial.rule)}
 
     chosen = choose(error_at, settings["c"], 10.0, settings["further"])["c"]
-    W, _, objectives = learnt(part, chosen.weight, settings["epochs"])
-    return W, {"weight": chosen.weight, "edge": chosen.edge, "steps": len(objectives) - 1}
+    p, basis, W = given(trial.part, chosen.weight)
+    found = trial.kept(basis, partial(solve, trial, name, p, W, settings["epochs"]))
+    return {**found, "weight": chosen.weight, "edge": chosen.edge}
+
+
+def by_steps(trial: Trial, name: str, p: Instance, W: FloatArray, epochs: int) -> Made:
+    """By SGD. "falls": the share by which F_R fell in the second half of the epochs."""
+    W, F = regularized_sgd(p, W, REGULARIZERS[name], epochs, trial.batch(p), trial.seed)
+    falls = 1 - min(F) / min(F[: epochs // 2 + 1])
+    return W, {"F": min(F) / (p.C * len(p.X)), "falls": falls, "steps": epochs}
+
+
+def around_I(trial: Trial, name: str, p: Instance, W: FloatArray, epochs: int) -> Made:
+    """By CCCP, which has no epochs: to the end, also while c is chosen."""
+    return cccp_around_I(p, W, STEP_GAIN / 10, trial.settings["steps"])
 
 
 def problem(part: Split, k: int, c: float, power: int = 4) -> tuple[Instance, FloatArray]:

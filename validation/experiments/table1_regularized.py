@@ -2,20 +2,25 @@
 
     F_R(W) = R(W) + C sum_i ( max_h { S(x_i, h) + Delta(y_i, h) } - max_{h in H*} S(x_i, h) ) over psd W
 
-By Algorithm 1 with the corrected step for ||W||^2 and ||W - I||^2, which are as strongly convex as each other; tr W is
-linear, and takes a step that asks for no curvature: the diameter over the root of the sum of squared subgradients.
+||W - I||^2 by CCCP: it is ||W||^2 - <2 I, W> and a constant, so that M of a step's dual (columns.py) has 2 I added and
+all else is as it was. tr W is linear; by SGD with a step that asks for no curvature, the diameter over the root of the
+sum of squared subgradients, and beside it ||W||^2 by Algorithm 1 with the corrected step.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from cvxml.core.metric import FloatArray, psd_root
+from cvxml.core.metric import FloatArray, IntArray, psd_root
+from cvxml.core.result import Status
+from cvxml.core.threads import one_blas_thread
+from cvxml.methods.ssvm.columns import Columns
 from cvxml.methods.ssvm.instance import Instance
-from cvxml.methods.ssvm.point import point_at
+from cvxml.methods.ssvm.point import Point, point_at
+from cvxml.methods.ssvm.step import StepSolver
 from cvxml.methods.ssvm.study.sgd import mean_change
 
 
@@ -39,12 +44,58 @@ REGULARIZERS = {
     ),
     "||W||^2": Regularizer(lambda W: float(np.sum(W**2)), lambda W: 2 * W, True, 4),
 }
+BY_SGD, BY_CCCP = ("tr W", "||W||^2"), "||W - I||^2"
 
 
 def objective(p: Instance, W: FloatArray, regularizer: Regularizer) -> float:
     """F_R at W."""
     at = point_at(p, W)
     return regularizer.value(W) + at.F - at.norm2
+
+
+class AroundI(Columns):
+    """The dual of a step with ||W - I||^2: W = P_+(M) / 2 for an M with 2 I in it."""
+
+    def image(self, q: FloatArray) -> FloatArray:
+        """M (d, d)."""
+        return super().image(q) + 2 * np.eye(self.X.shape[1])
+
+
+class StepAroundI(StepSolver):
+    """A step with ||W - I||^2, without the constant ||I||^2."""
+
+    def __init__(self, p: Instance, latent: IntArray):
+        super().__init__(p, latent)
+        self.columns = AroundI(p, latent)
+
+    def _objective(self, here: Point, own: FloatArray) -> float:
+        return super()._objective(here, own) - 2 * float(np.trace(here.W))
+
+
+def cccp_around_I(p: Instance, W: FloatArray, tol: float, max_iter: int) -> tuple[FloatArray, dict[str, Any]]:
+    """CCCP from W until the metric's own step is proved to gain at most tol ||I||^2. "rel_gap": the gain over it."""
+    at, scale = point_at(p, W), float(len(W))
+    solver, status = StepAroundI(p, at.latent), Status.MAX_ITER
+    with one_blas_thread():
+        for steps in range(1, max_iter + 1):
+            found = solver.solve(at, tol * scale / max(at.norm2, scale))
+            here = at.F - 2 * float(np.trace(at.W))
+            gain = here - found.bound
+            if gain <= tol * scale + at.rounding(p.C):
+                status = Status.STATIONARY
+                break
+            if found.objective >= here:
+                status = Status.STALLED
+                break
+            if steps < max_iter:
+                at = found.best
+    return at.W, {
+        "F": objective(p, at.W, REGULARIZERS[BY_CCCP]) / (p.C * len(p.X)),
+        "rel_gap": gain / scale,
+        "proved": status is Status.STATIONARY,
+        "status": status.name,
+        "steps": steps,
+    }
 
 
 def regularized_sgd(

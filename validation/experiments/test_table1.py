@@ -7,6 +7,7 @@ from itertools import combinations
 from types import SimpleNamespace
 from typing import Any
 
+import cvxpy as cp
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
@@ -395,12 +396,18 @@ def test_regularizers_start_next_to_0_in_the_direction_of_euclid(monkeypatch: py
 
     def descent(p: Any, W: Any, *given: Any) -> Any:
         begun.append((W, p))
-        return W, [0.0]
+        return W, [1.0]
+
+    def solved(p: Any, W: Any, *given: Any) -> Any:
+        begun.append((W, p))
+        return W, {}
 
     monkeypatch.setattr(ours, "regularized_sgd", descent)
+    monkeypatch.setattr(ours, "cccp_around_I", solved)
     part = blobs()
-    ours.regularized("tr W", 3, part, ours.inner(part, 0), 0, SETTINGS)
-    assert len(begun) > 1
+    found = ours.regularized(ours.Trial(3, part, ours.inner(part, 0), 0, SETTINGS, "ReliefF", 1.0))
+    assert set(found) == {"SGD, tr W", "SGD, ||W||^2", "CCCP, ||W - I||^2"}
+    assert len(begun) > 3
     for W, p in begun:
         assert 0 < W[0, 0] < 1e-3 * ours.problem(part, 3, 1.0)[0].X.std() ** -2
         np.testing.assert_array_equal(W, W[0, 0] * np.eye(4))
@@ -427,6 +434,45 @@ def test_each_regularizer_has_its_own_gradient_and_descent(name: str) -> None:
     assert regularized.objective(p, best, chosen) == pytest.approx(min(found))
     assert min(found) < found[0]
     assert np.linalg.eigvalsh(best)[0] >= -1e-12
+
+
+@pytest.mark.parametrize("c", [1.0, 30.0, 1e3])
+def test_cccp_around_I_is_stationary_for_the_literal_step(c: float) -> None:
+    """By cvxpy, over all sets of three neighbours: with h* fixed there is nothing to gain."""
+    p = ours.problem(blobs(n=18, d=3, classes=2), 3, c, 2)[0]
+    W, facts = regularized.cccp_around_I(p, np.eye(3) / 10, 1e-6, 100)
+    assert facts["proved"]
+    V = cp.Variable((3, 3), PSD=True)
+    losses = []
+    for i in range(len(p.X)):
+        others = [j for j in range(len(p.X)) if j != i]
+        G = {j: np.outer(p.X[i] - p.X[j], p.X[i] - p.X[j]) for j in others}
+        scores, right = [], {}
+        for h in combinations(others, 3):
+            votes = [sum(p.y[j] == r for j in h) for r in range(p.R)]
+            S = -sum(G[j] for j in h)
+            lost = max(float(p.y[i] != r) for r in range(p.R) if votes[r] == max(votes))
+            scores.append(cp.sum(cp.multiply(S, V)) + lost)
+            if votes[p.y[i]] > max(v for r, v in enumerate(votes) if r != p.y[i]):
+                right[h] = S
+        star = max(right.values(), key=lambda S: float(np.sum(S * (W + 1e-9 * np.eye(3)))))  # Euclid's at 0
+        losses.append(cp.max(cp.hstack(scores)) - cp.sum(cp.multiply(star, V)))
+    literal = cp.Problem(cp.Minimize(cp.sum_squares(V - np.eye(3)) + p.C * sum(losses)))
+    least = literal.solve(solver=cp.CLARABEL)
+    here = facts["F"] * p.C * len(p.X)
+    assert here == pytest.approx(least, rel=1e-5)
+    assert here == pytest.approx(regularized.objective(p, W, regularized.REGULARIZERS["||W - I||^2"]))
+    wrong = regularized.objective(p, W + np.eye(3) / 10, regularized.REGULARIZERS["||W - I||^2"])
+    assert wrong > here * (1 + 1e-4)
+
+
+def test_cccp_around_I_says_where_it_was_cut_short() -> None:
+    p = ours.problem(blobs(n=60), 3, 1e3, 2)[0]
+    _, cut = regularized.cccp_around_I(p, np.eye(4) / 1e6, 1e-9, 1)
+    _, whole = regularized.cccp_around_I(p, np.eye(4) / 1e6, 1e-9, 100)
+    assert (cut["status"], cut["proved"], cut["steps"]) == ("MAX_ITER", False, 1)
+    assert cut["rel_gap"] > 1e-9 >= whole["rel_gap"]
+    assert whole["F"] < cut["F"]
 
 
 def test_the_objective_is_the_regularizer_and_the_losses() -> None:
@@ -480,7 +526,7 @@ def test_the_same_numbers_again() -> None:
     assert without(first, "fit_seconds") == without(experiment.measure(task), "fit_seconds")
     assert first["weight"] in SETTINGS["c"]
     assert first["start"] in ("zero", "ReliefF")
-    assert len(first["of"]) == 5
+    assert len(first["of"]) == 6
     assert all(0 <= made["F"] <= 1 + 1e-9 for made in first["of"].values())
     cccp = first["of"]["CCCP"]
     assert cccp["proved"] == (cccp["status"] == "STATIONARY")

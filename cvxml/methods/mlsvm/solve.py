@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -37,19 +37,25 @@ def search(
     starts: list[FloatArray] = [np.zeros(problem.J.shape), problem.saturated()]
     if start is not None:
         starts.append(_as_start(prove(*start).dual, problem))
-    steps, spare = max_iter, list[tuple[FloatArray, Dual]]()
+    steps, spare, cut_short = max_iter, list[tuple[FloatArray, Dual]](), Status.STALLED
     if unit_lam < SMALL and start is None:
-        way = _way_to(unit, p.N, unit_lam, tol, max_iter, silent(callback))
+        way, ended = _way_to(unit, p.N, unit_lam, tol, max_iter, silent(callback))
         spare = [(_metric(there, v) / scale**2, _as_pairs(there, v)) for there, v in way]
         last, v = way[-1]
         starts.append(v * (unit_lam / last.lam))
         steps = max_iter if last.lam * DOWN <= unit_lam else min(max_iter, LAST_STEPS)
+        if ended is Status.INTERRUPTED:
+            steps, cut_short = 0, ended
     v, status, done = fast(problem, starts, tol, steps, callback)
     if steps < max_iter and status is Status.MAX_ITER:
-        status = Status.STALLED
+        status = cut_short
     metric, dual = _metric(problem, v) / scale**2, _as_pairs(problem, v)
     if not prove(metric, dual).proves(tol):
-        metric, dual = _or_simpler(p, prove, metric, dual, spare)
+        try:
+            more = () if status is Status.INTERRUPTED else duals_of_zero(p)
+            metric, dual = _or_simpler(prove, metric, dual, more, spare)
+        except KeyboardInterrupt:
+            status = Status.INTERRUPTED
     return Found(metric, dual, status, done.iteration, tuple(done.history))
 
 
@@ -75,7 +81,7 @@ def through_cvxpy(p: Instance, prove: Prove, solver: str) -> Found:
         "w": prices["w"],
         "w_index": np.array(w_index, dtype=np.intp),
     }
-    return Found(*_or_simpler(p, prove, A, found), Status.CONVERGED, 0)
+    return Found(*_or_simpler(prove, A, found, duals_of_zero(p)), Status.CONVERGED, 0)
 
 
 def _nothing(p: Instance) -> Found:
@@ -86,16 +92,19 @@ def _nothing(p: Instance) -> Found:
 
 
 def _or_simpler(
-    p: Instance,
     prove: Prove,
     metric: FloatArray,
     dual: Dual,
+    more: Iterable[Dual],
     spare: Sequence[tuple[FloatArray, Dual]] = (),
 ) -> tuple[FloatArray, Dual]:
-    """The metric and its dual, or what is proved better: the zero metric, or one of a larger lam (`spare`)."""
+    """The metric and its dual, or what is proved better: the zero metric, or one of a larger lam (`spare`).
+
+    more: prices that may prove the zero metric, asked for only where it may be the best.
+    """
     best, zero = prove(metric, dual), prove(0 * metric, dual)
     if spare or may_be_zero(zero):
-        prices = [*(other for _, other in spare), *duals_of_zero(p)]
+        prices = [*(other for _, other in spare), *more]
         tried = [zero, *(prove(0 * metric, other) for other in prices)]
         zero = max(tried, key=lambda proof: (proof.lower_bound - proof.value_rounding, -proof.rounding))
     found = metric, dual
@@ -108,8 +117,8 @@ def _or_simpler(
 
 def _way_to(
     unit: FloatArray, N: Neighborhood, lam: float, tol: float, max_iter: int, callback: Callback
-) -> list[tuple[CompactDual, FloatArray]]:
-    """The problem at larger lam, each with its prices, down towards a lam that is next to nothing.
+) -> tuple[list[tuple[CompactDual, FloatArray]], Status]:
+    """The problem at larger lam, each with its prices, down towards a lam that is next to nothing; how it ended.
 
     Prices below the cap are all but in proportion to lam: from one lam to the next they need hardly a step. It ends
     early where G is no longer more than the rounding of prices at the cap.
@@ -123,7 +132,7 @@ def _way_to(
         v, status, _ = fast(problem, [*both, *starts], tol, min(max_iter, MOST_STEPS), callback)
         found.append((problem, v))
         if status is not Status.CONVERGED or at * DOWN <= lam:
-            return found
+            return found, status
         at, starts = at * DOWN, [v * DOWN]
 
 
@@ -155,7 +164,9 @@ def duals_of_zero(p: Instance) -> Iterator[Dual]:
         lists = Neighborhood([*targets, *none], [*N.impostors, *none], 0)
         there = CompactDual(np.concatenate([unit, *nearer]), lists, unit_lam * n / ends[-1])
         starts = [np.zeros(there.J.shape), there.saturated()]
-        v, _, _ = fast(there, starts, 1e-9, MOST_STEPS)
+        v, status, _ = fast(there, starts, 1e-9, MOST_STEPS)
+        if status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
         yield _as_pairs(problem, v * (ends[-1] / n))
 
 

@@ -61,21 +61,26 @@ class StepSolver:
         early: a gap of `ENOUGH` of the decrease will do, while there is more than tol * ||at.W||^2 to win.
         """
         self.columns.set_latent(at.latent)
-        here, best, lowest, bound = at, at, at.F, -np.inf
+        start = self._objective(at, at.own)
+        here, best, lowest, bound = at, at, start, -np.inf
         for _ in range(MAX_ROUNDS):
             self._take_in(here)
             W, value, solved = self._restricted(lowest, tol)
             bound = max(bound, value)
             here = point_at(self.p, W)
-            objective = here.norm2 + self.p.C * float(np.sum(here.worst + self._latent_cost(W)))
+            objective = self._objective(here, self._latent_cost(W))
             if objective < lowest:
                 best, lowest = here, objective
             gap, rounding = lowest - bound, here.rounding(self.p.C)
-            if gap <= 0.5 * tol * here.norm2 + rounding or at.F - bound <= 0.5 * tol * at.norm2 + rounding:
+            if gap <= 0.5 * tol * here.norm2 + rounding or start - bound <= 0.5 * tol * at.norm2 + rounding:
                 break
-            if not solved or (early and gap <= ENOUGH * (at.F - lowest)):
+            if not solved or (early and gap <= ENOUGH * (start - lowest)):
                 break
         return StepResult(best, lowest, bound)
+
+    def _objective(self, here: Point, own: FloatArray) -> float:
+        """What the step minimises; own (n,): the sums of distances over h*."""
+        return here.norm2 + self.p.C * float(np.sum(here.worst + own))
 
     def _take_in(self, here: Point) -> None:
         """Add the best sets at `here` of the classes whose value is above all that is known."""

@@ -17,6 +17,7 @@ from cvxml.core.result import Status
 from cvxml.methods.ssvm import enumeration
 from cvxml.methods.ssvm.instance import Instance, instance
 from cvxml.methods.ssvm.problem import best_assignment
+from cvxml.methods.ssvm.step import StepSolver
 from cvxml.methods.ssvm.tree.certify import Leaf, _bound, _leaves, certify_tree, repair
 from cvxml.methods.ssvm.tree.membership import IN, OPEN, OUT, follow, is_exchange, unknown
 from cvxml.methods.ssvm.tree.search import Search, reduced
@@ -361,6 +362,26 @@ def test_an_interrupt_keeps_what_is_proved() -> None:
     assert bounds[-1] > 0
     assert solution.lower_bound >= bounds[-1] * (1 - 1e-9)
     assert all(step.objective >= step.lower_bound for step in seen)
+
+
+@pytest.mark.parametrize("call", [1, 2])
+def test_an_interrupt_of_the_solver_inside_ends_the_tree(monkeypatch: pytest.MonkeyPatch, call: int) -> None:
+    """Of a start, or of a point in the tree: CCCP keeps what it has, and nothing more is grown."""
+    X, y, params = data(0, n=10, d=3, k=3)
+    calls, solve = [], StepSolver.solve
+
+    def stopped(solver: StepSolver, *given: Any) -> Any:
+        calls.append(solver)
+        if len(set(map(id, calls))) == call:
+            raise KeyboardInterrupt
+        return solve(solver, *given)
+
+    monkeypatch.setattr(StepSolver, "solve", stopped)
+    with pytest.warns(ConvergenceWarning, match="interrupted"):
+        solution = cvxml.solve("ssvm", X, y, solver="global", **params)
+    assert solution.status is Status.INTERRUPTED
+    assert len(set(map(id, calls))) == call
+    assert 0 <= solution.lower_bound <= solution.objective
 
 
 @pytest.mark.slow

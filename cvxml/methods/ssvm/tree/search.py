@@ -83,7 +83,13 @@ class Search:
         self.open: list[tuple[float, int, Node]] = []
         self.closed_at = np.inf  # the least bound of what is closed
         self.nodes = 0
-        self.best = min((self._polished(W) for W in starts), key=lambda point: point.F)
+        self.interrupted = False  # while a point was polished
+        polished = []
+        for W in starts:
+            polished.append(self._polished(W))
+            if self.interrupted:
+                break
+        self.best = min(polished, key=lambda point: point.F)
         known = unknown(len(p.y))
         for i in range(len(p.y)):
             known[i] = self._follow(known[i], i)
@@ -101,17 +107,16 @@ class Search:
 
     def run(self, callback: Callable[[Step], None] | None = None) -> Status:
         """Grow until closed, or the user interrupts. Open nodes become leaves of the tree."""
-        status = Status.CONVERGED
         try:
-            while self.open and self.open[0][0] < self.threshold:
+            while not self.interrupted and self.open and self.open[0][0] < self.threshold:
                 self._grow()
                 if callback is not None:
                     callback(self.step())
         except KeyboardInterrupt:
-            status = Status.INTERRUPTED
+            self.interrupted = True
         for _, _, node in self.open:
             self.tree.proofs[node.at] = node.proof
-        return status
+        return Status.INTERRUPTED if self.interrupted else Status.CONVERGED
 
     def step(self) -> Step:
         """Where it stands."""
@@ -168,7 +173,9 @@ class Search:
             self.best = min(at, self._polished(at.W), key=lambda point: point.F)
 
     def _polished(self, W: FloatArray) -> Point:
-        return cccp(self.p, W, self.tol / 10, POLISH).at
+        run = cccp(self.p, W, self.tol / 10, POLISH)
+        self.interrupted |= run.status is Status.INTERRUPTED
+        return run.at
 
     def dual(self, scale: float) -> Dual:
         """The tree and its multipliers, as certify.py takes them, for X = scale times that of p."""
