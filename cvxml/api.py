@@ -34,7 +34,8 @@ def solve(
 ) -> Solution:
     """The optimal metric of `method` on X (n, d), y (n,), with its certificate.
 
-    solver: "fast", or the literal problem through "clarabel" or "scs". tol: a share of the problem's scale, a number or
+    solver: "fast", or the literal problem through "clarabel" or "scs"; "global" for ssvm, too, and none but "fast" for
+    mlkr. tol: a share of the problem's scale, a number or
     "strict" 1e-9, "normal" 1e-6, "loose" 1e-3. max_iter: of the fast solver, by default the method's own. warm_start: a
     solution of the same data. callback: called with a Step each time the gap is measured. time_limit: seconds, looked
     at between steps: what is found by then is returned with its bound, as Status.TIME_LIMIT. params: the method's

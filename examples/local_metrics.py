@@ -48,8 +48,8 @@ plt.show()
 # --------------------
 #
 # PLML goes the other way: a handful of metrics, learnt from triplets, which each point
-# mixes with weights that change smoothly from place to place. That is one convex
-# problem, and proved as one.
+# mixes with weights that change smoothly from place to place. That is two convex
+# problems, one after the other, each proved.
 
 half = np.arange(len(X)) % 2 == 0
 plml = cvxml.PLML(tol=1e-3).fit(X[half], y[half])

@@ -217,16 +217,16 @@ def dual_array(dual: Any, name: str, shape: tuple[int, ...]) -> FloatArray:
     return values
 
 
-def check_neighbors(neighbors: Sequence[Sequence[int]], n: int) -> list[IntArray]:
+def check_neighbors(neighbors: Sequence[Sequence[int]], n: int, name: str = "neighbors") -> list[IntArray]:
     """Explicit neighbour lists, one a point: n lists of distinct indices in 0..n-1, never the point itself.
 
-    Raises ValueError naming the first list that is wrong.
+    Raises ValueError naming the first list that is wrong, under the name of the parameter.
     """
     if not isinstance(neighbors, (list, tuple, np.ndarray)) or len(neighbors) != n:
         given = len(neighbors) if hasattr(neighbors, "__len__") else type(neighbors).__name__
-        raise ValueError(f"neighbors must hold one list a point: {n} lists, got {given}")
+        raise ValueError(f"{name} must hold one list a point: {n} lists, got {given}")
     try:
-        return [_neighbor_list(i, listed, n) for i, listed in enumerate(neighbors)]
+        return [_neighbor_list(f"{name}[{i}]", i, listed, n) for i, listed in enumerate(neighbors)]
     except Elsewhere as error:
         plain = [listed.tolist() if isinstance(listed, np.ndarray) else listed for listed in neighbors]
         lists = [listed for listed in plain if isinstance(listed, (list, tuple))]
@@ -245,16 +245,16 @@ def from_one(indices: Sequence[Any] | IntArray, n: int) -> str:
     return "; points are counted from 0"
 
 
-def _neighbor_list(i: int, given: Any, n: int) -> IntArray:
+def _neighbor_list(name: str, i: int, given: Any, n: int) -> IntArray:
     values = given.tolist() if isinstance(given, np.ndarray) else given
     if not isinstance(values, (list, tuple)) or not all(
         isinstance(j, numbers.Integral) and not isinstance(j, (bool, np.bool_)) for j in values
     ):
-        raise ValueError(f"neighbors[{i}] must be a list of integer indices, got {cut(repr(given), 80)}")
+        raise ValueError(f"{name} must be a list of integer indices, got {cut(repr(given), 80)}")
     if any(j < 0 or j >= n for j in values):
-        raise Elsewhere(f"neighbors[{i}] has an index outside 0..{n - 1}: {cut(repr(given), 80)}")
+        raise Elsewhere(f"{name} has an index outside 0..{n - 1}: {cut(repr(given), 80)}")
     if i in values:
-        raise Elsewhere(f"neighbors[{i}] lists the point itself; it is never its own neighbour")
+        raise Elsewhere(f"{name} lists the point itself; it is never its own neighbour")
     if len(set(values)) != len(values):
-        raise ValueError(f"neighbors[{i}] lists a point twice: {cut(repr(given), 80)}")
+        raise ValueError(f"{name} lists a point twice: {cut(repr(given), 80)}")
     return np.array(values, dtype=np.intp)

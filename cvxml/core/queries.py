@@ -57,19 +57,10 @@ def queried(X: FloatArray, y: ArrayLike | None, relevant: Any) -> Queried:
     table = codes[:, None] == codes if relevant is None else np.zeros((n, n), dtype=bool)
     np.fill_diagonal(table, False)
     if relevant is not None:
-        for i, listed in enumerate(_checked(relevant, n)):
+        for i, listed in enumerate(check_neighbors(relevant, n, "relevant")):
             table[i, listed] = True
     count = table.sum(axis=1)
     queries = np.flatnonzero((count > 0) & (count < n - 1))
     if len(queries) == 0:
         raise ValueError("no point has relevant and irrelevant others: there is nothing to rank")
     return Queried(X, codes, table, queries)
-
-
-def _checked(relevant: Any, n: int) -> list[IntArray]:
-    try:
-        return check_neighbors(relevant, n)
-    except ValueError as error:
-        raise ValueError(
-            str(error).replace("neighbors", "relevant").replace(" neighbour", " point")
-        ) from None

@@ -68,10 +68,7 @@ def nearest_of_class(X: FloatArray, codes: IntArray, k: int, names: list[str]) -
 
 def given_targets(targets: Any, codes: IntArray) -> IntArray:
     """(p, 2) the pairs of explicit lists, one a point, of points of its class. Raises ValueError for others."""
-    try:
-        lists = check_neighbors(targets, len(codes))
-    except ValueError as error:
-        raise ValueError(str(error).replace("neighbors", "targets")) from None
+    lists = check_neighbors(targets, len(codes), "targets")
     pairs = np.array([(i, j) for i, listed in enumerate(lists) for j in listed.tolist()], dtype=np.intp)
     if len(pairs) == 0:
         raise ValueError("targets lists no point at all: give at least one target")

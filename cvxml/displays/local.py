@@ -120,10 +120,10 @@ class LocalMetricDisplay:
         X, d = solution.X, solution.X.shape[1]
         Q = np.reshape(solution.params["query"], (-1, d))
         at = api.evaluate("glml", X, solution.y, solution.metric, **solution.params)
-        named = [at.case] if isinstance(at.case, str) else at.case
+        seen = [at.seen] if isinstance(at.seen, str) else at.seen
         A = np.reshape(solution.metric, (-1, d, d))
         chosen = check_features(features, d)
-        return cls._drawn(X, X, solution.y, Q, chosen, A, [Case(name) for name in named], None, ax)
+        return cls._drawn(X, X, solution.y, Q, chosen, A, [Case(name) for name in seen], None, ax)
 
     @classmethod
     def _drawn(

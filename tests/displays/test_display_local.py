@@ -34,6 +34,18 @@ def test_ellipses_are_those_of_the_local_metrics_and_equally_long() -> None:
         assert len(drawn) == 1
 
 
+def test_a_case_that_is_not_proved_is_drawn_as_double_precision_sees_it() -> None:
+    """The second feature is next to constant: whether B is singular is within rounding."""
+    points = np.column_stack([X[:, 0], 1 + 1e-8 * X[:, 1]])
+    queries = points[:3]
+    with pytest.warns(match="not certified"):
+        solution = cvxml.solve("glml", points, y, query=queries, alpha=1.0)
+    found = cvxml.evaluate("glml", points, y, solution.metric, query=queries, alpha=1.0)
+    assert any(case.startswith("not decided") for case in found.case)
+    display = displays.LocalMetricDisplay.from_solution(solution)
+    assert display.cases == cvxml.GLML(alpha=1.0).fit(points, y).cases_at(queries)
+
+
 def test_all_cases_have_a_look_of_their_own() -> None:
     display = displays.LocalMetricDisplay(
         X=PLANE, y=y, queries=PLANE[:4], metrics=np.array([np.eye(2)] * 4), cases=list(Case), length=0.1

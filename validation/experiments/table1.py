@@ -25,52 +25,7 @@ AXES = {"isolet": 172}  # principal axes; "isolet 617" is the same set without
 OTHERS = ("Euclidean", *WEIGHTS)  # one metric for all k, but for a weight that is chosen for each
 SHARES, COUNTS = (f"{QUOTED['office_dslr'][what]:.0f}" for what in ("shares", "counts"))
 DEVIATIONS = ", ".join(f"{value:.1f}" for value in QUOTED["office_caltech"].values())
-WHAT = f"""
-Errors of kNN in the metric learnt for that k. isolet and usps have their standard training and test part, the
-others {FOLDS} stratified folds, the same for all methods. Features are z-scored by the training part; isolet is
-then reduced to {AXES["isolet"]} principal axes of it, as the paper's text has it (its Table 1 says 170), and *isolet
-617* is not. The counts of the paper's Euclidean row on isolet, 135, 116 and 125 of 1559, are those of all 617 features
-where a tie of votes goes to the class of the least sum of squared distances. So this is the rule here (*sum*) unless
-the preset says otherwise; errors by the 1-NN vote, which the paper names, are kept beside them.
-
-*CCCP*, *SGD* and *SGD printed* minimise the paper's F. *CCCP* is the package's solver: its inference is exact,
-and it goes on until the metric's own convex step is proved to gain at most {STEP_GAIN:g} ||W||^2. *SGD* is Algorithm
-1 with the step corrected (the loss needs the step size; eta = 1/(2 (t+1))) and exact inference, in mini-batches: it
-ends where F is within {ARRIVED:g} of that of CCCP, else after the epochs of the preset, and has not arrived then; the
-metric of least F after an epoch or at the start. *SGD printed* differs in nothing but the inference: the greedy
-Algorithm 2, and Algorithm 3 with its tau = 1. The step as printed is not run. CCCP with the printed inference is left
-out: its step is solved by adding the worst sets, and with sets that are not the worst it would end without a proof.
-
-As in the paper the start is ReliefF's diagonal where it is better than Euclid, else zero, and C is tuned, both on a
-75/25 split of the training part (stratified; of equal values of C the least). A start is multiplied by the number at
-which F is least; CCCP asks it only which sets are the nearest, and these are the same for every multiple. Where that
-leaves next to nothing of it, the start is next to 0 in its own direction. The start *zero*, at which all sets tie, is
-next to 0 in the direction of Euclid: where next to nothing is left of Euclid, *Euclid* and *zero* are one start.
-C is tuned with a few epochs of SGD, and the others take it, so that all minimise the same F from the same start. The
-paper gives no grid: here C = c / (n s^4), s^2 the mean squared norm of the centred training points, so that c means the
-same for every set; for the other regularizers, which are linear in W or next to it, C = c / (n s^2). Where the least or
-the largest c is the best, the grid goes on by powers of ten. The other regularizers, and ||W||^2 beside them, always
-start from *zero*.
-
-The others learn one metric for all k, but for a weight that is chosen for each k on the same 75/25 split: LMNN
-({TARGETS} targets) mu / (1 - mu), ITML gamma, NCA (criterion f, {NCA_STEPS} iterations) the share of the features that
-there are components, MLR (area under the curve) C. ITML has at most 20 R^2 pairs of each kind for R classes. An
-asterisk at a weight: it is the last that was tried.
-
-The office sets are counts of visual words. The paper says no more than z-scores. Divided by their row sums
-first, which is usual, DSLR has a Euclidean error of {SHARES} at k = 3; as counts it has {COUNTS}, as in
-the paper (75.20), and the other three sets match the paper's Euclidean row too. So counts are z-scored as they
-are. Where there are more features than points, W is sought in the range of the training points, which is the same
-problem; but MLR in their first {MOST_AXES["MLR"]} principal axes, which is another.
-
-± is the standard error over the folds; on a standard partition, where the paper gives none, the binomial one of
-a share of the test points. The paper's are taken as it calls them, standard errors. On office_caltech they are larger
-even than the standard deviations over folds, sqrt(5) times that: 4.6, 3.7, 4.2 for Euclid, where we find deviations of
-{DEVIATIONS} over 20 folds (`looks.py`); so few differences are marked there. In most other cells they are not.
-Euclid learns nothing, so on a standard partition it is marked where it differs by more than half a test point.
-"""
-
-# of: what is different for a set. without: methods left out. rows: another method's metric is learnt from so many
+# of: what is different for a set. rows: another method's metric is learnt from so many
 # training points, drawn at random, and kNN looks among all of them. batches: of an epoch of SGD. epochs, choosing: of
 # SGD at most, and while c is chosen. further: by how many factors a grid may go on at either end. starts, regularizers:
 # whether those that the paper found inferior are run. variants: k -> on how many folds these are; on all, if not given.
@@ -93,6 +48,59 @@ FEW = {
     "MLR": 200
 }  # of 200 points a solve takes one to two minutes, and its time grows faster than their square
 WIDE = {"batches": 8, "starts": True, "regularizers": True}  # of more features than points
+WHAT = f"""
+Errors of kNN. isolet and usps have their standard training and test part, the others {FOLDS} stratified folds, the
+same for all methods. Features are z-scored by the training part; isolet is then reduced to {AXES["isolet"]} principal
+axes of it, as the paper's text has it (its Table 1 says 170), and *isolet 617* is not. The counts of the paper's
+Euclidean row on isolet, 135, 116 and 125 of 1559, are those of all 617 features where a tie of votes goes to the
+class of the least sum of squared distances. So this is the rule here; errors by the 1-NN vote, which the paper names,
+are kept beside them.
+
+*CCCP*, *SGD* and *SGD printed* minimise the paper's F, one metric for each k. A set h in which two classes tie for
+most votes costs as much as the wrong one of them would, where the paper has a heuristic (its Algorithm 3) for what it
+leaves open in (4). *CCCP* is the package's solver: its inference is exact, and it goes on until the metric's own
+convex step is proved to gain at most {STEP_GAIN:g} ||W||^2. *SGD* is Algorithm 1 with the step corrected (the loss
+needs the step size; eta = 1/(2 (t+1))) and exact inference, in mini-batches, {EVERY["batches"]} an epoch and
+{WIDE["batches"]} on the office sets, where the paper takes a point a step. It ends where no more than {ARRIVED:g} of
+the F of CCCP, and of what CCCP wins over W = 0, is missing, else after the epochs of the preset, and has not arrived
+then; the metric of least F after an epoch or at the start. *SGD printed* differs in nothing but the inference: the
+greedy Algorithm 2, and Algorithm 3 with its tau = 1. The step as printed is not run. CCCP with the printed inference
+is left out: its step is solved by adding the worst sets, and with sets that are not the worst it would end without a
+proof.
+
+As in the paper the start is ReliefF's diagonal where it is better than Euclid, else zero, and C is tuned on a 75/25
+split of the training part (stratified; of equal values of C the least); so is the start here. A start is multiplied
+by the number at which F is least; CCCP asks it only which sets are the nearest, and these are the same for every
+multiple. Where that leaves next to nothing of it, the start is next to 0 in its own direction. The start *zero*, at
+which all sets tie, is next to 0 in the direction of Euclid: where next to nothing is left of Euclid, *Euclid* and
+*zero* are one start. C is tuned with a few epochs of SGD, and the others take it, so that all minimise the same F
+from the same start. The paper gives no grid: here C = c / (n s^4), s^2 the mean squared norm of the centred training
+points, so that c means the same for every set; for the other regularizers, which are linear in W or next to it, C = c
+/ (n s^2). Where the least or the largest c is the best, the grid goes on by powers of ten.
+
+What the paper found inferior is run beside this. *SGD from I* starts at the identity itself, of its own size, as the
+paper does. With tr W for a regularizer SGD has steps that need no curvature, and *SGD, ||W||^2* is beside it; with
+||W - I||^2 CCCP goes on until its step is proved to gain at most {STEP_GAIN / 10:g} ||I||^2 (SGD would need far more
+epochs there). These choose a C of their own, and start from *zero*.
+
+The others learn one metric for all k, but for a weight that is chosen for each k on the same 75/25 split: LMNN
+({TARGETS} targets) mu / (1 - mu), ITML gamma, NCA (criterion f, {NCA_STEPS} iterations) the share of the features
+that there are components, MLR (area under the curve) C. ITML has at most 20 R^2 pairs of each kind for R classes.
+
+The office sets are counts of visual words. The paper says no more than z-scores. Divided by their row sums first,
+which is usual, DSLR has a Euclidean error of {SHARES} at k = 3; as counts it has {COUNTS}, as in the paper (75.20),
+and the other three sets match the paper's Euclidean row too. So counts are z-scored as they are. Where there are more
+features than points, W is sought in the range of the training points, which is the same problem; but MLR in their
+first {MOST_AXES["MLR"]} principal axes, which is another.
+
+± is the standard error over the folds; of one fold, and on a standard partition, where the paper gives none, the
+binomial one of a share of the test points; that of two folds has one degree of freedom. The paper's are taken as it
+calls them, standard errors. On office_caltech they are larger even than the standard deviations over folds, sqrt(5)
+times that: 4.6, 3.7, 4.2 for Euclid, where we find deviations of {DEVIATIONS} over 20 folds (`looks.py`), and on
+letter the paper's are larger than our deviations in most cells; so few differences are marked on these two. Euclid
+learns nothing, so on a standard partition it is marked where it differs by more than half a test point.
+"""
+
 PRESETS = {
     "small": Preset(
         ("wine", "iris"),
@@ -142,15 +150,14 @@ def tasks(preset: Preset) -> list[Task]:
     found = []
     for data in dict.fromkeys(preset.data):
         given = {**preset.settings, **preset.settings.get("of", {}).get(data, {})}
-        folds, without = given.pop("folds", preset.splits), given.pop("without", ())
         given.pop("of", None)
         variants = given.pop("variants", None)
         ours = [(f"ours k={k}", (k,)) for k in sorted(given["k"], reverse=True)]
-        others = [(method, given["k"]) for method in OTHERS if method not in without]
+        others = [(method, given["k"]) for method in OTHERS]
         rows = given.pop("rows")
         for method, ks in [*ours, *others]:
             settings = {**given, "k": ks, "rows": {m: n for m, n in rows.items() if m == method}}
-            for i in range(1 if source(data) in STANDARD else folds):
+            for i in range(1 if source(data) in STANDARD else preset.splits):
                 plain = method not in OTHERS and variants is not None and i >= variants.get(ks[0], 0)
                 found.append(Task(data, method, i, {**settings, **(PLAIN if plain else {})}))
     return found

@@ -119,7 +119,8 @@ class GLML(ConvexMethod[Instance]):
         """The intermediates by the paper's names; one entry a query where there are several.
 
         log_p (C,) with the priors; p, which may underflow or overflow; G (C, d, d); B (d, d) of norm 1 and log_scale:
-        the printed B is exp(log_scale) times it; eigenvalues (d,) of B; case; A, the closed form.
+        the printed B is exp(log_scale) times it; eigenvalues (d,) of B; case, as it is proved; seen, the case as double
+        precision sees it; A, the closed form.
         """
         found = known(given)
         local = closed_form(found.B, found.noise)
@@ -137,6 +138,7 @@ class GLML(ConvexMethod[Instance]):
                 proved.value if proved else f"not decided; {seen.name.lower()} as double precision sees it"
                 for proved, seen in zip(found.cases, local.cases, strict=True)
             ],
+            "seen": [seen.value for seen in local.cases],
             "A": _closed(found),
         }
         if given.one:

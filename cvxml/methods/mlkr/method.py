@@ -142,7 +142,7 @@ class MLKR(StationaryMethod[Instance]):
         """A metric with no higher objective, by descent from M."""
         A, most = rows_of(given, M), 100 if early else 2000
         begun = A if A.any() else starts(given, "auto", 0)[0][1]
-        run = descend(given, "candidate", begun, tol, most, None)
+        run = descend(given, "candidate", begun, most, None)
         return given.at.outside(run.A.T @ run.A), {}
 
     def remarks(self, given: Instance, M: FloatArray) -> tuple[str, ...]:

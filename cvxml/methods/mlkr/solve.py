@@ -44,7 +44,7 @@ def search(
     began = starts(given, init, random_state) if start is None else [("warm", _warm(given, start.metric))]
     runs: list[Run] = []
     for name, A in began:
-        runs.append(descend(given, name, A, tol, max_iter, callback))
+        runs.append(descend(given, name, A, max_iter, callback))
         if runs[-1].status is Status.INTERRUPTED:
             break
     best = min(runs, key=lambda run: run.value)
@@ -113,8 +113,8 @@ class Run:
     history: list[Step] = field(default_factory=list)
 
 
-def descend(given: Instance, name: str, A: FloatArray, tol: float, max_iter: int, callback: Callback) -> Run:
-    """L-BFGS from A (m, r), then Newton's steps where unknowns are few."""
+def descend(given: Instance, name: str, A: FloatArray, max_iter: int, callback: Callback) -> Run:
+    """L-BFGS from A (m, r) to its end, whatever is asked, then Newton's steps where unknowns are few."""
     Y, y, shape, began = given.at.Y, given.y, A.shape, time.perf_counter()
     run = Run(name, A, value_and_gradient(Y, y, A)[0])
 

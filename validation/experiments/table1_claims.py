@@ -1,0 +1,207 @@
+"""What becomes of the paper's claims on Table 1, by the points that one metric gets wrong and another does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from validation.experiments.page import counted, table
+from validation.experiments.table1_cells import (
+    FROM_I,
+    OTHERS,
+    OURS,
+    REGULARIZERS,
+    STARTS,
+    Cells,
+    is_marked,
+    less_of,
+    sets_of,
+)
+from validation.experiments.table1_paper import KS, not_best
+from validation.experiments.verdicts import Pair, Verdict, holm, pair, verdicts
+
+ALTERNATIVES = (
+    *((start, "CCCP from Euclid", "a Euclidean start is worse, by CCCP") for start in STARTS),
+    ("SGD", FROM_I, "a Euclidean start is worse, by SGD"),
+    ("SGD, ||W||^2", "SGD, tr W", "the regularizer tr W is inferior, by SGD"),
+    ("CCCP from zero", "CCCP, ||W - I||^2", "the regularizer ||W - I||^2 is inferior, by CCCP"),
+)  # what is said to be better, and worse
+
+
+def claims(cells: Cells, ks: Iterable[int]) -> Iterator[tuple[str, str, str, int, Pair]]:
+    """The claim, the method that is said to be better, the other, k, and the pair on the points of one set."""
+    for data in sets_of(cells):
+        for k in ks:
+            for other in OTHERS:
+                if less_of(cells, data, other, k):  # it might be better of all points and axes
+                    continue
+                for own in OURS[:2]:
+                    claim = f"ours has less error than the others, by {own}"
+                    yield from _compared(cells, claim, data, k, own, other)
+            for better, worse, claim in ALTERNATIVES:
+                yield from _compared(cells, claim, data, k, better, worse)
+
+
+def _compared(
+    cells: Cells, claim: str, data: str, k: int, better: str, worse: str
+) -> Iterator[tuple[str, str, str, int, Pair]]:
+    every = [cells.get((data, method, k), []) for method in (better, worse)]
+    common = {each["fold"] for each in every[0]} & {each["fold"] for each in every[1]}
+    one, other = ([each for each in of if each["fold"] in common] for of in every)
+    if common and one != other:  # the start Euclid may be the start zero, and one run
+        wrong, theirs = (
+            {(each["fold"], row) for each in of for row in each["wrong"][str(k)]} for of in (one, other)
+        )
+        points = sum(each["test"] for each in one)
+        yield claim, f"{data}: {better} before {worse}", data, k, pair(wrong, theirs, points)
+
+
+def claims_table(cells: Cells, ks: Iterable[int]) -> list[str]:
+    """A row for each comparison that decides something; how many are undecided."""
+    found = list(claims(cells, ks))
+    lines = [
+        "Each point is tested once, by a metric that was learnt without it. Two metrics are compared by McNemar's "
+        "exact test on the points that only one of them gets wrong, of the folds that both have; the intervals (95 %) "
+        "are for new points and these training sets. Significance is at 5 % for all comparisons of a claim together "
+        "(Holm). What is not significant is undecided at this power, and no claim of equality. Rows that are undecided "
+        "are counted, not shown. A metric of fewer points or axes than there are is in no comparison. The paper's own "
+        f"algorithm is SGD; CCCP minimises the same F, and further in {further(cells)} fits.",
+    ]
+    for claim in dict.fromkeys(each[0] for each in found):
+        pairs = {(what, k): two for c, what, _, k, two in found if c == claim}
+        verdict, adjusted = verdicts(pairs), holm({name: two.p_value for name, two in pairs.items()})
+        rows = [
+            [
+                f"{what}, k = {k}",
+                f"{100 * pairs[what, k].difference:+.2f}",
+                "{:+.2f} to {:+.2f}".format(*(100 * end for end in pairs[what, k].interval)),
+                f"{adjusted[what, k]:.3g}",
+                verdict[what, k],
+            ]
+            for what, k in pairs
+            if verdict[what, k] is not Verdict.UNDECIDED
+        ]
+        count = counted(verdict[name] for name in pairs)
+        more = f" {MORE[claim](cells)}" if claim in MORE else ""
+        lines += ["", f"**The paper: {claim}.** {len(pairs)} comparisons: {count}.{more}"]
+        if "others" in claim:
+            lines += ["", *by_rival(verdict, pairs, cells)]
+        if rows:
+            head = ["", "difference of errors, points", "95 %", "p (Holm)", "verdict"]
+            lines += ["", *table(head, rows)]
+    lines += alternatives_table(cells)
+    places = "; ".join(f"k = {k}: {', '.join(not_best(k))}" for k in ks if k in KS)
+    if places:
+        lines += ["", f"In the paper's own table another method is better than its own ({places})."]
+    return lines
+
+
+def by_rival(
+    verdict: dict[tuple[str, int], Verdict], pairs: dict[tuple[str, int], Pair], cells: Cells
+) -> list[str]:
+    """How the comparisons with each of the others end; in brackets those where its cell is not the paper's."""
+    rows = []
+    for other in OTHERS:
+        names = [name for name in pairs if name[0].endswith(f"before {other}")]
+        marked = {name for name in names if is_marked(cells, name[0].split(":")[0], other, name[1])}
+
+        def count(kind: Verdict, names: list[tuple[str, int]] = names, marked: Any = marked) -> str:
+            found = [name for name in names if verdict[name] is kind]
+            starred = len(marked.intersection(found))
+            return f"{len(found)}" + (f" ({starred})" if starred else "")
+
+        if names:
+            rows.append([f"before {other}", len(names), *map(count, Verdict)])
+    return [
+        *table(["", "comparisons", *(kind.value for kind in Verdict)], rows),
+        "",
+        "In brackets: of these, with a cell of the other method that has an asterisk above, so that it may not be what "
+        "the paper compared with.",
+    ]
+
+
+def further(cells: Cells) -> str:
+    """In how many fits the F of CCCP is less than that of SGD."""
+    found = [
+        cccp["F"] < sgd["F"]
+        for (data, method, k), folds in cells.items()
+        if method == "CCCP"
+        for cccp in folds
+        for sgd in cells.get((data, "SGD", k), [])
+        if cccp["fold"] == sgd["fold"]
+    ]
+    return f"{sum(found)} of {len(found)}"
+
+
+def still_falling(cells: Cells) -> str:
+    """How far SGD was from its end with tr W."""
+    found = [
+        100 * each["falls"]
+        for (_, method, _), folds in cells.items()
+        if method == "SGD, tr W"
+        for each in folds
+    ]
+    return (
+        f"Its objective still fell by {min(found):.1f} to {max(found):.1f} % in the second half of the epochs: where "
+        "it is not at its end, so that the comparison is of SGD as it was run."
+    )
+
+
+def around_identity(cells: Cells) -> str:
+    """Whether the steps of CCCP are proved."""
+    found = [
+        each for (_, method, _), folds in cells.items() if method == "CCCP, ||W - I||^2" for each in folds
+    ]
+    proved = sum(each["proved"] for each in found)
+    return f"In {proved} of {len(found)} fits with ||W - I||^2 its own step is proved to gain no more than asked."
+
+
+def same_starts(cells: Cells) -> str:
+    """In how many fits the start Euclid is the start zero, so that one run stands under both names."""
+    found = [
+        each == other
+        for (data, method, k), folds in cells.items()
+        if method == "CCCP from Euclid"
+        for each in folds
+        for other in cells.get((data, "CCCP from zero", k), [])
+        if each["fold"] == other["fold"]
+    ]
+    return (
+        f"In {sum(found)} of {len(found)} fits next to nothing is left of Euclid at its best multiple, and *Euclid* "
+        "and *zero* are one start: these are not compared with each other, and what is compared there is ReliefF with "
+        "Euclid's direction."
+    )
+
+
+MORE: dict[str, Callable[[Cells], str]] = {
+    ALTERNATIVES[0][2]: same_starts,
+    ALTERNATIVES[-2][2]: still_falling,
+    ALTERNATIVES[-1][2]: around_identity,
+}
+
+
+def alternatives_table(cells: Cells) -> list[str]:
+    """The errors of the starts and regularizers that the paper found inferior, beside its own."""
+    names = ("SGD", FROM_I, *STARTS, *REGULARIZERS)
+    rows = []
+    for data in sets_of(cells):
+        for k in sorted({k for d, method, k in cells if d == data and method == REGULARIZERS[0]}):
+            folds = {each["fold"] for each in cells[data, REGULARIZERS[0], k]}
+
+            def error(method: str, data: str = data, k: int = k, folds: set[int] = folds) -> str:
+                found = [each for each in cells.get((data, method, k), []) if each["fold"] in folds]
+                return (
+                    f"{100 * sum(each['errors'][str(k)] for each in found) / len(found):.2f}" if found else ""
+                )
+
+            rows.append([f"{data}, k = {k}, folds: {len(folds)}", *map(error, names)])
+    if not rows:
+        return []
+    return [
+        "",
+        "**Errors in per cent from other starts, and with other regularizers**, the mean over the folds that have "
+        "these. *SGD* and *CCCP from ...* have ||W||^2 and one C, *from I* the identity itself for a start; of the "
+        "regularizers each has a C of its own, and the start *zero*.",
+        "",
+        *table(["", *names], rows),
+    ]
