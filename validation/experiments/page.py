@@ -83,8 +83,15 @@ def header(recorded: dict[str, Any], experiment: ModuleType, preset: Preset) -> 
     )
     of = "these"
     while "begun" in made:  # a run that went on from another may be gone on from
-        made = made["begun"]
-        lines.append(f"Of {of} {made['taken']} are of a run before, `{made['command']}`. {_versions(made)}.")
+        after, made = made, made["begun"]
+        if any(made[what] != after[what] for what in ("command", "versions")):
+            lines.append(
+                f"Of {of} {made['taken']} are of a run before, `{made['command']}`. {_versions(made)}."
+            )
+        elif of == "these":
+            lines.append(
+                f"Of these {made['taken']} are of runs before, by the same command with the same versions."
+            )
         of = "that run's tasks"
     return lines
 

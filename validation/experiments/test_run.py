@@ -464,10 +464,7 @@ def test_a_run_goes_on_from_a_report(toy: SimpleNamespace, capsys: pytest.Captur
     # of a run that went on from one that had gone on itself, the first is still named, with its versions
     assert command.main(["nca", "--begin", "new/nca-small.json", "--folder", "third"]) == 0
     third = Path("third/nca-small.md").read_text(encoding="utf-8")
-    assert (
-        "Of these 6 are of a run before, `python -m validation.experiments nca --preset small`. python"
-        in third
-    )
+    assert "Of these 6 are of runs before, by the same command with the same versions.\n" in third
     assert (
         "Of that run's tasks 3 are of a run before, `python -m validation.experiments nca --preset small --only wine`"
         in third
@@ -490,7 +487,7 @@ def test_only_results_of_the_same_settings_are_taken(toy: SimpleNamespace) -> No
     assert command.main(["nca", "--begin", str(part), "--only", "wine", "--folder", "new"]) == 0
     assert len(calls(toy.calls)) == 5
     assert not Path("new/wine/root/099.json").exists()
-    assert "Of these 1 are of a run before" in Path("new/nca-small-wine.md").read_text(encoding="utf-8")
+    assert "Of these 1 are of runs before" in Path("new/nca-small-wine.md").read_text(encoding="utf-8")
 
 
 def test_only(toy: SimpleNamespace, capsys: pytest.CaptureFixture[str]) -> None:
