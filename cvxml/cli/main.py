@@ -104,8 +104,8 @@ def _parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentParser:
         prog="cvxml",
         description="Metric learning, stated literally, solved exactly, proved.",
         epilog="Exit codes: 0 certified or done, 1 refuted, 2 bad usage or input, 3 inconclusive, 4 internal error, "
-        "5 close, 130 interrupted, 141 what reads the output has gone. What was read of DATA is said in one line on the "
-        "standard error.",
+        "5 close, 130 interrupted, 141 what reads the output has gone. What was read of DATA is said in one line on "
+        "the standard error.",
     )
     parser.add_argument("--version", action="version", version=f"cvxml {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)

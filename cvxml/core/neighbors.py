@@ -58,18 +58,17 @@ def are_tied(kth: FloatArray, following: FloatArray, error: float) -> np.ndarray
 
 
 def k_nearest_by_kernel(
-    K: FloatArray, rows: IntArray, columns: IntArray, k: int, error: float = 0.0
+    K: FloatArray, rows: IntArray, columns: IntArray, k: int
 ) -> tuple[IntArray, np.ndarray]:
     """As `k_nearest` in the feature space of a kernel matrix K (n, n): distance K_ii + K_jj - 2 K_ij, then index.
 
-    A tie is a difference of at most TIE_TOL times K_ii + K_jj, the numbers whose difference the distance is, plus
-    2 `error`: what rounding of the points may have done to either distance, where that can be more.
+    A tie is a difference of at most TIE_TOL times K_ii + K_jj, the numbers whose difference the distance is.
     """
     diagonal = np.diag(K)
     size = diagonal[rows, None] + diagonal[columns]
     distance = size - 2 * K[np.ix_(rows, columns)]
     distance[rows[:, None] == columns] = np.inf
-    slack = TIE_TOL * size.max(axis=1) + 2 * error
+    slack = TIE_TOL * size.max(axis=1)
     order = np.argsort(distance, axis=1, kind="stable")
     ordered = np.take_along_axis(distance, order, axis=1)
     if ordered.shape[1] > k:

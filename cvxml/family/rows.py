@@ -134,12 +134,12 @@ class Plain(NamedTuple):
         return Distances(D, np.zeros(len(D)))
 
     def products(self) -> Products:
-        """See `View`."""
+        """See `WideView`."""
         lengths = np.sum(self.z**2, axis=1)
         return Products(self.z, self.z, lengths, np.zeros(len(self.z)))
 
     def from_points(self, i: IntArray) -> Distances:
-        """See `View`."""
+        """See `WideView`."""
         between = self.products()
         D = np.maximum(0.0, between.length[i, None] + between.length - 2 * self.z[i] @ self.z.T)
         return Distances(D, np.zeros_like(D))
@@ -353,7 +353,7 @@ class Triplets(NamedTuple):
         return np.flatnonzero(np.asarray(self.impostors))
 
     def entries(self, key: IntArray) -> Entries:
-        """See `Rows`."""
+        """See `MarginRows`."""
         t = np.arange(len(key))
         i, j, l = self.named(Prices(np.zeros(len(key)), key)).T
         pairs = np.stack([np.concatenate([i, i]), np.concatenate([l, j])], axis=1)

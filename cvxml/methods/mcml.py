@@ -363,7 +363,7 @@ def _counts(given: Instance) -> FloatArray:
     return np.bincount(given.y)[given.y].astype(np.float64)
 
 
-def _others(w: Softmaxes, given: Instance) -> FloatArray:
+def _others(given: Instance) -> FloatArray:
     """n_c - 1 where it is not 0, else 1: (n, 1)."""
     return np.maximum(_counts(given) - 1, 1.0)[:, None]
 
@@ -381,11 +381,11 @@ def _self_in_p0(w: Softmaxes, given: Instance) -> Misread:
 
 
 def _sum(w: Softmaxes, given: Instance) -> Misread:
-    return Misread(w._replace(w=w.w * _others(w, given)))
+    return Misread(w._replace(w=w.w * _others(given)))
 
 
 def _pairs(w: Softmaxes, given: Instance) -> Misread:
-    return Misread(w._replace(w=w.w * _others(w, given), c=w.c * _others(w, given)[:, 0]))
+    return Misread(w._replace(w=w.w * _others(given), c=w.c * _others(given)[:, 0]))
 
 
 def _per_class(w: Softmaxes, given: Instance) -> Misread:

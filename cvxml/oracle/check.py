@@ -104,9 +104,8 @@ def check(
             each = _of_each_query(metric, components, claimed_objective, at, points.shape[1])
             own = [{**params, "query": x} for x in at]
             questions = [asked(p, module.instance(X, y, **p), one) for p, one in zip(own, each, strict=True)]
-            return replace(
-                of_all([check_convex(question) for question in questions]), about=about(questions[0])
-            )
+            report = of_all([check_convex(question) for question in questions])
+            return replace(report, about=about(questions[0]._replace(params={**params, "query": at})))
         nothing = metric is None and components is None
         if nothing and claimed_objective is None:
             raise ValueError("nothing to check: give metric, components or claimed_objective")

@@ -11,7 +11,10 @@ SHOWN = 20  # queries with a reason of their own
 
 
 def of_all(reports: list[Report]) -> Report:
-    """One report: refuted if any is, certified if all are; sums of the figures, the largest rel_gap."""
+    """One report: refuted if any is, certified if all are; sums of the figures, the largest rel_gap.
+
+    A better metric (witness) is that of the worst query, which a note names.
+    """
     order = {Verdict.REFUTED: 3, Verdict.CLOSE: 2, Verdict.INCONCLUSIVE: 1, Verdict.CERTIFIED: 0}
     worst = max(reports, key=lambda report: (order[report.verdict], report.rel_gap or 0.0))
     counts = ", ".join(
@@ -22,6 +25,7 @@ def of_all(reports: list[Report]) -> Report:
         for i, report in enumerate(reports)
         if report.verdict is not Verdict.CERTIFIED
     ]
+    of_one = () if worst.witness is None else (f"the better metric is for query {reports.index(worst)}",)
     more = [f"and {len(said) - SHOWN} more queries"] if len(said) > SHOWN else []
     return replace(
         worst,
@@ -36,5 +40,6 @@ def of_all(reports: list[Report]) -> Report:
         radius=math.hypot(*(math.inf if report.radius is None else report.radius for report in reports)),
         exact=None,  # that of one query says nothing of all
         judged=None,
+        notes=tuple(dict.fromkeys(note for report in reports for note in report.notes)) + of_one,
         diagnosis=tuple(dict.fromkeys(line for report in reports for line in report.diagnosis)),
     )

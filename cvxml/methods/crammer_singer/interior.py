@@ -44,7 +44,7 @@ class Interior:
         self.lag: FloatArray = np.zeros_like(self.W)
 
     def _rows(self, mu: FloatArray) -> FloatArray:
-        """W (R, p) of these prices. That of the own class is not used: it is C but for what the others make of it."""
+        """W (R, p) of these prices. The own class's price is not read: it is C less the sum of the others."""
         others = np.where(self.own > 0, 0.0, mu)
         rows: FloatArray = (self.own * others.sum(axis=1, keepdims=True) - others).T @ self.x
         return rows
@@ -93,9 +93,8 @@ class Interior:
         """Of the system (R p, R p): I + sum_i (diag theta_i - theta_i theta_i^T / sum theta_i) (x) x_i x_i^T."""
         R, p = theta.shape[1], self.x.shape[1]
         share = theta / theta.sum(axis=1, keepdims=True)
-        rest = _balanced(
-            -share, theta
-        )  # of which the largest share is the sum of the others, and not 1 less itself
+        # 1 - share: for the largest share it is the sum of the others, which loses no digits
+        rest = _balanced(-share, theta)
         rest = np.where(rest > 0, rest, 1 - share)
         blocks = np.zeros((R, p, R, p))
         for m in range(R):
@@ -107,7 +106,8 @@ class Interior:
         diagonal = H.diagonal().copy()
         for damped in (0.0, *DAMPED):
             H[np.diag_indices(R * p)] = 1 + diagonal + damped * float(diagonal.max())
-            with suppress(np.linalg.LinAlgError):  # of rounding: the last is more than that
+            # rounding may leave an eigenvalue below 0; the last damping is more than rounding can do
+            with suppress(np.linalg.LinAlgError):
                 return cho_factor(H, lower=True, check_finite=False)  # type: ignore[no-any-return]
         raise np.linalg.LinAlgError("of such sizes nothing is solved in doubles")
 

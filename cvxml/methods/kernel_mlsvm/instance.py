@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from cvxml.core.inputs import check_choice, check_count, check_labels, check_positive, check_X, class_names
 from cvxml.core.memory import FLOAT, check_room
 from cvxml.core.metric import FloatArray, IntArray, unit_scale
-from cvxml.core.neighbors import inner_products, k_nearest_by_kernel, resolution, squared_euclidean
+from cvxml.core.neighbors import inner_products, k_nearest, k_nearest_by_kernel, squared_euclidean
 from cvxml.methods.mlsvm.instance import Instance as Linear
 from cvxml.methods.mlsvm.instance import named, scaled_lam
 from cvxml.methods.mlsvm.neighborhood import Neighborhood, neighborhood_of
@@ -83,22 +83,11 @@ def instance(
         )
     E, back = factor(K)
     scaled_lam(lam, unit_scale(E))
-    nearest = partial(k_nearest_by_kernel, K, error=rounding_of_distances(points, **settings))
+    # 2 - 2 exp(-gamma t^2) grows with t, also where it rounds to 0 or to 2
+    nearest = partial(k_nearest, points) if kernel == "rbf" else partial(k_nearest_by_kernel, K)
     N = neighborhood_of(E, codes, n_neighbors, neighborhood, neighbors, class_names(y), nearest)
     names = named(n_neighbors, neighborhood, neighbors)
     return Instance(points, codes, K, E, back, N, lam, *names, settings)
-
-
-def rounding_of_distances(X: FloatArray, kernel: str, degree: int, gamma: float | None) -> float:
-    """What rounding of the points (n, d) may do to a squared distance in the feature space, beyond TIE_TOL.
-
-    "poly": nothing, as that is relative to the kernel values. "rbf": 2 - 2 exp(-gamma t^2) grows by 1.72 sqrt(gamma)
-    at most for each unit of t, the distance of the points.
-    """
-    if kernel == "poly":
-        return 0.0
-    width = 1 / X.shape[1] if gamma is None else gamma
-    return 2 * float(np.sqrt(width)) * resolution(X)
 
 
 def factor(K: FloatArray) -> tuple[FloatArray, FloatArray]:

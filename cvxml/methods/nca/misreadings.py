@@ -111,7 +111,7 @@ def _misread(p: Instance, at: Coordinates, A: FloatArray, kind: str, metric: Flo
     Y, E = at.Y, at.Y @ A.T
     n, r = Y.shape
     of_pairs = kind.startswith("pairs")
-    log_sum = _over_pairs(p, E, n if kind == "pairs_self" else 0) if of_pairs else 0.0
+    log_sum = _over_pairs(E, n if kind == "pairs_self" else 0) if of_pairs else 0.0
     total = sum(float(rows.s.sum()) for rows in _rows(p, E)) if of_pairs else 0.0
     row_sums, column_sums, cross, size = np.zeros(n), np.zeros(n), np.zeros((r, r)), 0.0
     lengths = np.sum(Y**2, axis=1)
@@ -146,7 +146,7 @@ def _rows(p: Instance, E: FloatArray) -> Iterator[Rows]:
         yield Rows(at, d, s)
 
 
-def _over_pairs(p: Instance, E: FloatArray, own: int) -> float:
+def _over_pairs(E: FloatArray, own: int) -> float:
     """log sum_{c != d} e^-d_cd, over all points, and `own` times 1 more."""
     step = max(1, BLOCK // len(E))
     logs = [np.log(own) if own else -np.inf]

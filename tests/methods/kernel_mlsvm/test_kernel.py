@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 
 import cvxml
+from cvxml import datasets
 from cvxml.core.metric import project_psd
 from cvxml.methods.kernel_mlsvm import instance as kernel_instance
 from cvxml.methods.kernel_mlsvm import method as kernel
@@ -186,3 +189,25 @@ def test_a_small_direction_of_the_kernel_is_not_dropped() -> None:
         warnings.simplefilter("ignore")
         solution = cvxml.solve("kernel_mlsvm", X, y, max_iter=2000, **params)
     assert solution.lower_bound <= attainable
+
+
+@pytest.mark.parametrize("gamma", [1e-300, 1e-9, None, 1e6])
+def test_neighbours_of_the_rbf_are_those_of_the_points_at_every_gamma(gamma: float | None) -> None:
+    """exp is monotone, also where the kernel rounds to 1 or to 0. By fractions, nothing rounded."""
+    X, y = datasets.load("wine")
+    X, y = X[::9], y[::9]
+    exact = [[Fraction(v) for v in x] for x in X.tolist()]
+
+    def distance(i: int, j: int) -> Fraction:
+        return sum(((a - b) ** 2 for a, b in zip(exact[i], exact[j], strict=True)), Fraction(0))
+
+    lists = [sorted(set(range(len(X))) - {i}, key=lambda j, i=i: distance(i, j))[:4] for i in range(len(X))]
+    given: dict[str, Any] = {"kernel": "rbf", "gamma": gamma, "tol": 1e-3}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ours = cvxml.solve("kernel_mlsvm", X, y, **given)
+        theirs = cvxml.solve("kernel_mlsvm", X, y, neighbors=lists, **given)
+    assert (ours.objective, ours.lower_bound) == (theirs.objective, theirs.lower_bound)
+    chosen = kernel_instance.instance(X, y, kernel="rbf", gamma=gamma).N
+    for i, listed in enumerate(lists):
+        assert {*chosen.targets[i].tolist(), *chosen.impostors[i].tolist()} == set(listed)

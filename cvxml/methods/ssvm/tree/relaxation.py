@@ -31,7 +31,9 @@ from cvxml.methods.ssvm.tree.membership import IN, OUT
 ROUNDS = 20
 ENOUGH = 0.1  # of what is missing: a relaxation that cannot reach the threshold need not be solved further
 VIOLATED = 1e-9
-WEIGHT = 1e-8  # multipliers below this are dropped, and a point's that sum to 1 but for this are made to
+WEIGHT = (
+    1e-8  # smaller multipliers are dropped; where a point's sum to 1 up to this, they are scaled to sum to 1
+)
 
 
 @dataclass(frozen=True, eq=False)
