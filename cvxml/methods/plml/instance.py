@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,17 +13,22 @@ from cvxml.core.inputs import check_count, check_number, check_positive, check_X
 from cvxml.core.memory import FLOAT, check_room
 from cvxml.core.metric import FloatArray, real_array, unit_scale
 from cvxml.core.neighbors import k_nearest
+from cvxml.core.result import Certificate
 from cvxml.core.threads import one_blas_thread
 from cvxml.core.triplets import Compared, check_units, compared
-from cvxml.methods.plml.weights import Smooth, check_weights, solve
+from cvxml.methods.plml.weights import Smooth, certify, check_weights, solve
 
 FURTHEST = 1e30  # of a spread of points and anchors: as of points alone
+WELL = 1e-6  # of their objective: how near to their optimum weights have to be that were solved for
 LARGEST = 1e15  # of a weight without a unit, of a similarity, and of their inverses
 
 
 @dataclass(frozen=True, eq=False)
 class Instance(Compared):
-    """Checked data. smooth: the problem of the weights, None where they were given without anchors."""
+    """Checked data. smooth: the problem of the weights, None where they were given without anchors.
+
+    solved: whether the weights were solved for, and not given.
+    """
 
     W: FloatArray  # (n, m)
     alpha1: float
@@ -33,6 +39,23 @@ class Instance(Compared):
     similarity: list[list[float]] | None  # as it was given
     lam1: float
     lam2: float
+    solved: bool
+
+    @cached_property
+    def of_weights(self) -> Certificate | None:
+        """What is proved of the weights in their own problem, where there is one."""
+        return None if self.smooth is None else certify(self.smooth, self.W)
+
+    @property
+    def unsolved(self) -> str:
+        """That weights which were solved for are not proved, as a sentence; empty otherwise."""
+        proof = self.of_weights if self.solved else None
+        if proof is None or proof.rel_gap <= WELL:
+            return ""
+        return (
+            f"the weights, which the metrics depend on, are no proved solution of their own problem: they leave up to "
+            f"{proof.rel_gap:.2g} of its value to gain, and {WELL:g} is allowed; give a smaller lam2, or the weights"
+        )
 
     @property
     def m(self) -> int:
@@ -84,13 +107,14 @@ def instance(
     if U is not None:
         graph = nearest_graph(points, min(k, n - 1)) if soft is None else soft
         smooth = Smooth(points, U, graph, lam1, lam2)
+    solved = own is None
     if own is None:
         assert smooth is not None
         with one_blas_thread():
             own = solve(smooth)
     listed = None if soft is None else soft.tolist()
     return Instance(**vars(given), W=own, alpha1=alpha1, alpha2=alpha2, smooth=smooth, random_state=seed,
-                    graph_neighbors=k, similarity=listed, lam1=lam1, lam2=lam2)  # fmt: skip
+                    graph_neighbors=k, similarity=listed, lam1=lam1, lam2=lam2, solved=solved)  # fmt: skip
 
 
 def _not_negative(value: Any, name: str) -> float:

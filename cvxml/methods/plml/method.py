@@ -22,12 +22,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.backend import solve_problem
+from cvxml.core.exact import Exact, Unproved
 from cvxml.core.example import drawn, sample, timed, verified
 from cvxml.core.metric import FEASIBILITY_TOL, FloatArray, blocks_of, in_blocks, project_psd, real_array
 from cvxml.core.parameter import COUNT, MATRIX, NUMBER, POINTS, Parameter
@@ -40,7 +42,6 @@ from cvxml.family.bound import Family, Term
 from cvxml.family.losses import Hinge, Straight
 from cvxml.family.rows import PairRows, Prices, Triplets
 from cvxml.family.triplets import TripletMethod
-from cvxml.methods.plml import weights as of_weights
 from cvxml.methods.plml.evaluate import evaluate, objective
 from cvxml.methods.plml.instance import Instance, instance
 from cvxml.methods.plml.misreadings import MISREADINGS
@@ -181,12 +182,24 @@ class PLML(TripletMethod[Instance]):
         metrics = np.array([project_psd(primal[f"M_{b}"]) for b in range(given.m)])
         return Found(in_blocks(metrics), self.prices(given, values), Status.CONVERGED, 0)
 
+    def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
+        """Of the metrics; nothing is decided where the weights were solved for, and are not proved."""
+        certificate = super().certify(given, M, dual)
+        return replace(certificate, undecided=certificate.undecided or given.unsolved)
+
+    def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
+        """The same."""
+        if given.unsolved:
+            raise Unproved(given.unsolved)
+        return super().exact(given, M, dual, root=root)
+
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
         """What is proved of the weights, and that there are two claims."""
         if given.smooth is None:
             own = "the weights were given without anchors: nothing is said of how they came about"
         else:
-            proof = of_weights.certify(given.smooth, given.W)
+            proof = given.of_weights
+            assert proof is not None
             own = (
                 f"the weights leave at most {proof.gap:.2g} of their own problem to gain, {proof.rel_gap:.2g} of "
                 f"its value {proof.objective:.6g}"

@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import csr_array, eye_array, kron
+from scipy.sparse.linalg import spsolve
 
 from cvxml.core.exact import integers, nearest, scaled, upward
 from cvxml.core.inputs import real_array
@@ -26,6 +28,11 @@ from cvxml.family.firstorder import accelerated
 TOL = 1e-10  # of g: where the solver stops, if it can
 MAX_ITER = 20000
 OFTEN = 10  # steps between two looks at the gap
+BATCH = 500  # gradient steps before Newton is tried
+NEWTON_STEPS = 50
+SHORTEST = 1e-6  # of a Newton step
+DAMPED = 1e-14  # of the largest entry of the diagonal, added to it: a face may have flat directions
+FEW = 20_000  # weights, for Newton's step
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,16 +173,39 @@ def _smoothness(given: Smooth, W: Any, w_at: int) -> Fraction:
 
 
 def solve(given: Smooth, tol: float = TOL) -> FloatArray:
-    """W (n, m), by accelerated projected gradients from even weights; nothing is proved here."""
+    """W (n, m), by accelerated projected gradients from even weights; nothing is proved here.
+
+    Where lam2 is large beside the distances of the points the gradients need very many steps. So Newton's step on the
+    face that holds W is tried between batches of them.
+    """
     at = _Gradients(given)
     W = np.full((len(given.X), len(given.U)), 1 / len(given.U))
     steps: Iterator[Any] = accelerated(at, W, 1 / at.steepest)
     for k in range(MAX_ITER):
-        if k % OFTEN == 0:
-            gradient = at.gradient(W)
-            if np.sum(W * (gradient - gradient.min(axis=1, keepdims=True))) <= tol * at.value(W):
-                break
+        if k % OFTEN == 0 and at.gap(W) <= tol * at.value(W):
+            break
+        if k % BATCH == BATCH - 1 and W.size <= FEW:
+            moved = _newton(at, W, tol)
+            if moved is not W:
+                W, steps = moved, accelerated(at, moved, 1 / at.steepest)
+                continue
         W = next(steps).v
+    return W
+
+
+def _newton(at: _Gradients, W: FloatArray, tol: float) -> FloatArray:
+    """Newton's steps on faces from W, each as long as g falls; W itself where the first does not."""
+    for _ in range(NEWTON_STEPS):
+        if at.gap(W) <= tol * at.value(W):
+            break
+        direction, t = at.newton(W), 1.0
+        new = onto_simplices(W + direction)
+        while at.value(new) >= at.value(W) and t > SHORTEST:
+            t /= 4
+            new = onto_simplices(W + t * direction)
+        if at.value(new) >= at.value(W):
+            break
+        W = new
     return W
 
 
@@ -203,6 +233,32 @@ class _Gradients:
     def value(self, W: FloatArray) -> float:
         """g"""
         return float(np.sum((self.X - W @ self.U) ** 2) + np.sum(self.near * W) + np.sum(W * (self.L @ W)))
+
+    def gap(self, W: FloatArray) -> float:
+        """<W, gradient> less the least of it over the simplices: g is at most so much above its least."""
+        slope = self.gradient(W)
+        return float(np.sum(W * (slope - slope.min(axis=1, keepdims=True))))
+
+    def newton(self, W: FloatArray) -> FloatArray:
+        """The step (n, m) to the least of g where rows keep their sum and what is 0 and would fall stays 0."""
+        (n, m), slope = W.shape, self.gradient(W)
+        leader = W.argmax(axis=1)
+        free = (W > 0) | (slope < slope[np.arange(n), leader][:, None])
+        free[np.arange(n), leader] = False
+        row, column = np.nonzero(free)
+        step = np.zeros((n, m))
+        if len(row) == 0:
+            return step
+        # a free weight grows at the cost of the largest of its row
+        p = np.arange(len(row))
+        entries = np.concatenate([np.ones(len(p)), -np.ones(len(p))])
+        places = np.concatenate([row * m + column, row * m + leader[row]])
+        Z = csr_array((entries, (places, np.concatenate([p, p]))), shape=(n * m, len(p)))
+        H = kron(eye_array(n), 2 * self.U @ self.U.T) + kron(csr_array(2 * self.L), eye_array(m))
+        reduced = (Z.T @ H @ Z).tocsc()
+        damped = reduced + DAMPED * float(reduced.diagonal().max()) * eye_array(len(p), format="csc")
+        moved = Z @ spsolve(damped, -(Z.T @ slope.ravel()))
+        return np.asarray(moved, dtype=np.float64).reshape(n, m)
 
     def descent(self, v: FloatArray, image: FloatArray) -> _Descent:
         """The gradient at v."""

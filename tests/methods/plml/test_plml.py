@@ -230,3 +230,31 @@ def test_a_file_is_certified_and_recomputed(tmp_path: Path, cli: Cli) -> None:
     np.save(tmp_path / "m.npy", content["metric"])
     asked = ["iris", "--standardize", "--metric", str(tmp_path / "m.npy"), *options]
     assert cli("check", "plml", *asked, "--weights", str(weights)).code == 0
+
+
+def test_metrics_for_weights_that_are_not_solved_for_are_not_certified(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """They are optimal for these weights, and say nothing of those that are asked for."""
+    X, y = real_data("iris", 24)
+    given = {"n_anchors": 2, "n_neighbors": 2, "alpha1": 10.0}
+    good = cvxml.solve("plml", X, y, **given)
+    monkeypatch.setattr("cvxml.methods.plml.weights.MAX_ITER", 3)
+    with pytest.warns(match="not certified"):
+        solution = cvxml.solve("plml", X, y, **given)
+    assert solution.status is not Status.CONVERGED
+    assert "weights" in solution.certificate.undecided
+    own = {**given, "diagnosed": False}
+    for exact in (False, True):
+        report = cvxml.check("plml", X, y, solution.metric, exact=exact, **own)
+        assert report.verdict is Verdict.INCONCLUSIVE
+        assert "no proved solution of their own problem" in report.reasons[0]
+    assert (
+        cvxml.check("plml", X, y, claimed_objective=solution.objective, **own).verdict is Verdict.INCONCLUSIVE
+    )
+    weights = solution.params["weights"]
+    assert cvxml.check("plml", X, y, solution.metric, weights=weights, **own).verdict is Verdict.CERTIFIED
+    assert (
+        cvxml.check("plml", X, y, good.metric, weights=good.params["weights"], **own).verdict
+        is Verdict.CERTIFIED
+    )

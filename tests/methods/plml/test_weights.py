@@ -178,3 +178,31 @@ def test_weights_next_to_the_simplex_gain_nothing_by_what_is_negative() -> None:
     assert proof.feasibility.distance >= 1e-9
     assert proof.objective == 0
     assert proof.lower_bound <= 0 <= proof.gap
+
+
+@pytest.mark.parametrize("shrunk", [1.0, 30.0, 100.0])
+def test_a_large_lam2_is_solved_too(shrunk: float) -> None:
+    """Gradients alone leave 2 % of g at a hundredth of the size, where lam2 weighs 10^4 times as much."""
+    X, y = real_data("iris", 60)
+    given = checked_instance(X / shrunk, y)
+    assert given.of_weights is not None
+    assert given.of_weights.proves(1e-8)
+    assert given.unsolved == ""
+
+
+def test_a_newton_step_ends_at_the_least_of_its_face() -> None:
+    """With all weights inside the simplices one step solves the system with a multiplier for each row, by loops."""
+    rng = np.random.default_rng(0)
+    n, m = 6, 3
+    S = np.triu(rng.random((n, n)), 1)
+    given = Smooth(rng.standard_normal((n, 2)), rng.standard_normal((m, 2)), S + S.T, 0.5, 2.0)
+    at, W = plml._Gradients(given), np.full((n, m), 1 / m)
+    H = np.zeros((n * m + n, n * m + n))
+    for i in range(n):
+        for b in range(m):
+            for j in range(n):
+                for c in range(m):
+                    H[i * m + b, j * m + c] = 2 * (i == j) * at.U[b] @ at.U[c] + 2 * (b == c) * at.L[i, j]
+            H[n * m + i, i * m + b] = H[i * m + b, n * m + i] = 1.0
+    solved = np.linalg.solve(H, np.concatenate([-at.gradient(W).ravel(), np.zeros(n)]))
+    np.testing.assert_allclose(at.newton(W).ravel(), solved[: n * m], rtol=1e-8, atol=1e-9)
