@@ -582,7 +582,8 @@ class MCML(FamilyMethod[Instance]):
                 lambda M, dual: keep(at.outside(M), dual),
             )
             status, zero = ended.status, 0 * ended.M
-            if status is Status.STALLED and recedes(given.X, at, of, ended.M) == NOT_ATTAINED:
+            ended_itself = status in (Status.STALLED, Status.CONVERGED)
+            if ended_itself and recedes(given.X, at, of, ended.M) == NOT_ATTAINED:
                 status = Status.NOT_ATTAINED
             # no proof allows more, and rounding may be as much as that again
             as_good = f.value(zero) * (1 - AT_MOST * tol) <= f.value(ended.M) * (1 + NEXT_TO_NOTHING)
@@ -590,6 +591,18 @@ class MCML(FamilyMethod[Instance]):
             return Found(at.outside(best), ended.dual, status, ended.n_iter, ended.history)
 
         return interruptible(callback, solve)
+
+    def unattained(self, given: Instance) -> str:
+        """Where classes can collapse in a direction that the data show without a metric."""
+        if self.everyone(given) is not None:
+            return ""
+        at = _coordinates(given)
+        said = recedes(given.X, at, _weights(given), np.eye(at.Y.shape[1]))
+        return said if said == NOT_ATTAINED else ""
+
+    def status(self, found: Status, certificate: Certificate, tol: float, solver: str) -> Status:
+        """That none is optimal stays, however near to the infimum this one is."""
+        return found if found is Status.NOT_ATTAINED else super().status(found, certificate, tol, solver)
 
     def stored(self, given: Instance) -> dict[str, Any]:
         """There is no parameter."""
