@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.metric import FloatArray, IntArray, refuse_masked
 from cvxml.core.metric import real_array as real_array  # one of the checks, offered here with the others
 from cvxml.core.shown import cut
 
@@ -23,8 +23,6 @@ def check_X(X: ArrayLike, name: str = "X") -> FloatArray:
     Raises ValueError for sparse, complex, object or string data, for any other number of
     dimensions, for an empty array, and for NaN or infinity.
     """
-    if hasattr(X, "toarray"):
-        raise ValueError(f"{name} is a sparse matrix; a dense array is needed: use {name}.toarray()")
     array = real_array(X, name)
     if array.ndim != 2:
         raise ValueError(f"{name} must be two-dimensional, (points, features), got {array.ndim} dimension(s)")
@@ -80,6 +78,7 @@ def check_targets(y: ArrayLike | None, n: int) -> FloatArray:
     Of (n, 1) it warns, as scikit-learn does. Raises ValueError for None, a wrong length or another shape, what are no
     numbers, and NaN or infinity.
     """
+    refuse_masked(y, "y")
     if y is None:
         raise ValueError("y is None: it must be one-dimensional, one number a point")
     targets = _flat(real_array(y, "y"))
@@ -107,6 +106,7 @@ def _label_list(y: ArrayLike | None) -> list[Any]:
     """The labels as Python objects, one a point: a list is taken as it is, so that numpy merges no types."""
     if isinstance(y, (list, tuple)) and not any(isinstance(v, (list, tuple, np.ndarray)) for v in y):
         return [v.item() if isinstance(v, np.generic) else v for v in y]
+    refuse_masked(y, "y")
     if y is None:
         raise ValueError("y is None: it must be one-dimensional, one label a point")
     if hasattr(y, "toarray"):
@@ -119,7 +119,12 @@ def _label_list(y: ArrayLike | None) -> list[Any]:
         raise ValueError(f"y must be one-dimensional, one label a point, got shape {labels.shape}")
     if labels.dtype.kind not in "fiubOUS":
         raise ValueError(f"y has dtype {labels.dtype}; class labels must be integers or strings")
-    return [v.decode("utf-8", "replace") if isinstance(v, bytes) else v for v in labels.tolist()]
+    try:
+        return [v.decode("utf-8") if isinstance(v, bytes) else v for v in labels.tolist()]
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"y holds the label {error.object!r}, which is no UTF-8: decode labels to text"
+        ) from None
 
 
 def _flat(values: np.ndarray) -> np.ndarray:
@@ -182,7 +187,7 @@ def check_choice(value: Any, name: str, allowed: Sequence[str]) -> str:
 
 def did_you_mean(given: object, known: Iterable[str], shown: Mapping[str, str] | None = None) -> str:
     """ "; did you mean 'this'?", of what is known and nearly given; empty where nothing is. shown: in other words."""
-    by_letters = {each.lower(): each for each in known}
+    by_letters = {each.lower(): each for each in known if each != given}
     near = get_close_matches(str(given)[:100].lower(), by_letters, n=1)
     if not near:
         return ""

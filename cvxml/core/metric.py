@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -143,8 +144,20 @@ def as_matrix(metric: ArrayLike, d: int, name: str = "metric") -> FloatArray:
     return M
 
 
+def refuse_masked(values: Any, name: str) -> None:
+    """Raises ValueError for a masked array with masked entries: what is behind the mask is no number of anybody's."""
+    if np.ma.isMaskedArray(values) and np.ma.getmaskarray(values).any():
+        count = int(np.ma.getmaskarray(values).sum())
+        raise ValueError(
+            f"{name} has {count} masked entries; leave these points out, or fill them (`.filled(...)`)"
+        )
+
+
 def real_array(values: ArrayLike, name: str) -> FloatArray:
     """`values` as a new C-ordered float64 array of whatever shape; ValueError unless they are real numbers."""
+    refuse_masked(values, name)
+    if hasattr(values, "toarray"):
+        raise ValueError(f"{name} is a sparse matrix; a dense array is needed: use {name}.toarray()")
     try:
         array = np.asarray(values)
     except (ValueError, TypeError) as error:

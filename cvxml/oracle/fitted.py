@@ -5,6 +5,7 @@ It is known by its module and its class, and read by its attributes: none of the
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -53,8 +54,8 @@ def certify_estimator(
     preprocessor. given: what it does not keep, by the names of `check`: pairs, triplets, quadruplets, chunklets (of
     indices into X) that it drew by itself, its basis, its weights. The rest as in `check`.
 
-    Raises ValueError for an estimator that is not known, is not fitted, or was fitted with what has no counterpart, and
-    where something was drawn that it does not keep.
+    Raises ValueError for an estimator that is not known, is not fitted, was fitted with what has no counterpart, or was
+    changed since; and where something was drawn that it does not keep.
     """
     options: dict[str, Any] = {
         "tol": tol,
@@ -69,11 +70,29 @@ def certify_estimator(
             raise ValueError(
                 f"{type(estimator).__name__} has no solution_: fit it, if it is one that learns a metric"
             )
+        _refuse_changed(estimator, set(given))
         params = {name: value for name, value in solution.params.items() if value is not None}
         return check(solution.method, X, y, solution, **options, **params | given)
     fitted = read(estimator, X, y, given)
     asked = question(fitted)
     return check(asked.method, fitted.X, fitted.y, asked.metric, **options, **asked.params)
+
+
+def _refuse_changed(estimator: Any, given: set[str]) -> None:
+    """Raises ValueError where a parameter, or the map, is no longer that of the fit; not for a parameter in `given`."""
+    plain, kind = (bool, int, float, str), type(estimator).__name__
+    for name, now in estimator.get_params(deep=False).items():
+        then = estimator.solution_.params.get(name)
+        if name not in given and isinstance(now, plain) and isinstance(then, plain) and now != then:
+            raise ValueError(f"{name} is {now!r}, and was {then!r} when this {kind} was fitted: fit it again")
+    if hasattr(estimator, "components_"):
+        again = copy(estimator)
+        again._keep(estimator.solution_.X)
+        L, now = again.components_, estimator.components_
+        if np.shape(L) != np.shape(now) or np.linalg.norm(L - now) > 1e-9 * np.linalg.norm(L):
+            raise ValueError(
+                f"components_ of this {kind} were changed after its fit: cvxml.check judges them by themselves"
+            )
 
 
 def read(estimator: Any, X: ArrayLike, y: ArrayLike | None, given: dict[str, Any]) -> Fitted:

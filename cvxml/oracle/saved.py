@@ -229,6 +229,9 @@ def _false_claim(proof: Certificate, claimed: dict[str, Any], slack: float) -> s
         computed["stationarity"] = relative = proof.stationarity.relative
         noise = 2 * proof.rounding / proof.stationarity.of if proof.stationarity.of > 0 else math.inf
         least["stationarity"] = max(0.0, relative * (1 - SAME) - noise)
+    for name in ("step_lower_bound", "step_gap", "stationarity"):
+        if claimed.get(name) is not None and name not in computed:
+            return f"it states a {name}, which there is none of in its problem"
     for name, value in computed.items():
         if claimed.get(name) is None:  # not claimed, or infinite
             continue

@@ -76,6 +76,10 @@ def test_decimal_commas_are_read(tmp_path: Path, separator: str, header: bool) -
         ("1 1:0.5 2:1\n2 1:0.25 3:1\n", {}, "is no number"),  # libsvm
         ("a,b,k\n1,?,x\n2,3,y\n", {}, "line 2, column 2: '?' is no number; drop such lines, or fill them in"),
         ("a,b,k\n1,,x\n2,3,y\n", {}, "line 2, column 2: an empty cell is no number; drop"),
+        # a missing label is no class
+        ("a,b,k\n1.5,2,x\n2,3,NA\n3,1,y\n4,1,NA\n", {}, "hold 'NA' in 2 row(s), the first of them row 2 of the data"),
+        ("a,b,k\n1.5,2,1\n2,3,?\n3,1,2\n", {"label": "last"}, "hold '?' in 1 row(s)"),
+        ("a,b,k\n1.5,2,x\n2,3,None\n3,1,y\n", {}, "give the class another word if it is one"),
     ],
 )  # fmt: skip
 def test_what_is_no_table_or_two_is_refused(

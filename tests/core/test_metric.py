@@ -134,6 +134,7 @@ BAD: dict[str, Any] = {
     "strings": [["1", "0"], ["0", "1"]],
     "ragged": [[1.0], [1.0, 2.0]],
     "sparse": csr_array(np.eye(2)),
+    "masked": np.ma.masked_array(np.eye(2), mask=[[True, False], [False, False]]),
 }
 
 

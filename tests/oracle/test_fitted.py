@@ -220,6 +220,19 @@ def test_our_own(model: Any, fit: dict[str, Any]) -> None:
     assert cvxml.certify_estimator(model, 2 * X, Y, diagnosed=False).verdict != "certified"
 
 
+def test_an_estimator_that_was_changed_after_its_fit_is_refused() -> None:
+    """What it would be judged by is no longer what it does, or says."""
+    model = cvxml.MLSVM(lam=0.3, n_neighbors=2).fit(X, Y)
+    model.set_params(lam=3.0)
+    with pytest.raises(ValueError, match=r"lam is 3\.0, and was 0\.3 when this MLSVM was fitted"):
+        cvxml.certify_estimator(model, X, Y)
+    assert cvxml.certify_estimator(model, X, Y, lam=0.3).verdict == "certified"
+    model.set_params(lam=0.3)
+    model.components_ = np.eye(len(model.components_))
+    with pytest.raises(ValueError, match="components_ of this MLSVM were changed"):
+        cvxml.certify_estimator(model, X, Y)
+
+
 def test_what_is_given_goes_before_the_estimator_s_own() -> None:
     """A metric for lam = 0.3 is that of lam = 0.3, whatever the estimator says, and not that of lam = 3."""
     model = cvxml.MLSVM(lam=0.3, n_neighbors=2).fit(X, Y)

@@ -18,7 +18,7 @@ from cvxml.core.files import common
 from cvxml.core.files.arrays import nested, real
 from cvxml.core.files.cells import NOTHING, Settled, number, settled
 from cvxml.core.files.common import COLUMNS, REMEDIES, Path, Unsettled, naming, suffix_of
-from cvxml.core.files.csv_files import Columns, load_csv, not_a_number
+from cvxml.core.files.csv_files import MISSING, Columns, load_csv, not_a_number
 from cvxml.core.files.numpy_files import load_npy, load_npz
 from cvxml.core.files.strict_json import load_json
 
@@ -58,6 +58,16 @@ def _cell_labels(cells: list[str]) -> NDArray[Any]:
     if None not in numbers and not all(cell.lstrip("+-").isdecimal() for cell in cells):
         return np.array(numbers, dtype=np.float64)
     return _labels(cells)
+
+
+def _refuse_missing(cells: list[str], called: str) -> None:
+    """What stands for a missing cell is no class. Raises ValueError that says where the first is."""
+    rows = [row for row, cell in enumerate(cells) if cell and cell.lower() in MISSING]
+    if rows:
+        raise Unsettled(
+            f"the labels in {called} hold {cells[rows[0]]!r} in {len(rows)} row(s), the first of them row "
+            f"{rows[0] + 1} of the data; drop such lines, or give the class another word if it is one"
+        )
 
 
 def _kept(names: list[str], width: int, label: str | None, index: bool | None) -> set[int]:
@@ -192,6 +202,7 @@ def _split(held: Columns, label: str | None, index: bool | None) -> Table:
     at, features = _columns(held, label, index)
     X = np.ascontiguousarray(held.numbers[:, features])
     if at in held.texts:
+        _refuse_missing(held.texts[at], held.called(at))
         return Table(X, _cell_labels(held.texts[at]), held.called(at), held.written)
     labels = held.numbers[:, at]
     if not np.all((np.abs(labels) <= 2.0**53) & (labels == np.round(labels))):

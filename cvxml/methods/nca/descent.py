@@ -127,7 +127,10 @@ class Descent:
                 return self.pairs.hessian_product(at.A, b.reshape(at.A.shape), self.held).ravel()
 
             H = LinearOperator((size, size), matvec=product, dtype=np.float64)
-            move, _ = cg(H, -at.gradient.ravel(), rtol=1e-3, maxiter=CG_STEPS)
+            with np.errstate(divide="ignore", invalid="ignore"):  # of a direction without any curvature
+                move, _ = cg(H, -at.gradient.ravel(), rtol=1e-3, maxiter=CG_STEPS)
+            if not np.isfinite(move).all():
+                return False
             new = self._evaluate(at.A + move.reshape(at.A.shape))
             slip = 1e-12 * (1 + abs(at.value))
             if not (new.value <= at.value + slip and new.change < 0.5 * at.change):

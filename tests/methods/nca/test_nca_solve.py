@@ -501,6 +501,15 @@ def test_check_judges_what_scikit_learn_returns() -> None:
     assert report.objective == pytest.approx(-definitions.f(POOR[0], s, metric), rel=1e-12)
 
 
+def test_points_that_are_the_same_in_both_classes_warn_of_nothing() -> None:
+    """Newton's equations have a direction without curvature there."""
+    half = np.random.default_rng(0).normal(size=(6, 3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        solution = cvxml.solve("nca", np.concatenate([half, half]), np.repeat([0, 1], 6))
+    assert solution.status is Status.STATIONARY
+
+
 def test_the_estimator_has_rows_along_principal_axes() -> None:
     model = cvxml.NCA(2, criterion="g").fit(X, Y)
     assert model.components_.shape == (2, 3)
