@@ -69,7 +69,8 @@ def check_convex(asked: Asked) -> Report:
     if verdict is Verdict.CERTIFIED and (never := module.unattained(given)):
         verdict, reasons = Verdict.INCONCLUSIVE, [f"{never}; {reasons[0]} of the infimum"]
     cut = reference.status is Status.TIME_LIMIT
-    if cut and verdict is Verdict.CERTIFIED and proof is not None and not proof.proves(asked.tol):
+    unsolved = cut or (reference.status is not Status.CONVERGED and exact is None)
+    if unsolved and verdict is Verdict.CERTIFIED and proof is not None and not proof.proves(asked.tol):
         verdict, reasons = (
             Verdict.INCONCLUSIVE,
             ["the scale is that of a metric of ours which is not optimal"],
