@@ -33,17 +33,25 @@ def mean(values: Sequence[float]) -> Mean:
 def p_value(a: Sequence[float] | FloatArray, b: Sequence[float] | FloatArray, overlap: float = 0.0) -> float:
     """Of the two-sided paired t-test that two methods have the same mean over the splits; 1 where all are equal.
 
-    overlap: 0 for the mean over all splits of the points at hand, of which those are a sample. For new points from the
-    same source, as splits of the same points share most of them: test points over training points. The standard error
-    is then s sqrt(1/splits + overlap) (Nadeau, Bengio, Inference for the generalization error, Machine Learning 2003).
+    overlap: as of `corrected_error`.
     """
     difference = np.asarray(a, dtype=np.float64) - np.asarray(b, dtype=np.float64)
     if len(difference) < 2 or not difference.any():
         return 1.0
     if np.ptp(difference) == 0:
         return 0.0  # the same difference on every split: t is infinite
-    error = difference.std(ddof=1) * np.sqrt(1 / len(difference) + overlap)
+    error = corrected_error(difference, overlap)
     return float(2 * student.sf(abs(difference.mean()) / error, len(difference) - 1))
+
+
+def corrected_error(difference: FloatArray, overlap: float) -> float:
+    """The standard error of the mean of a difference over splits, at least two.
+
+    overlap: 0 for the mean over all splits of the points at hand, of which those are a sample. For new points from the
+    same source, as splits of the same points share most of them: test points over training points. The standard error
+    is then s sqrt(1/splits + overlap) (Nadeau, Bengio, Inference for the generalization error, Machine Learning 2003).
+    """
+    return float(difference.std(ddof=1) * np.sqrt(1 / len(difference) + overlap))
 
 
 def not_worse(values: dict[str, Sequence[float]], level: float = LEVEL) -> list[str]:

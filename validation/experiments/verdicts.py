@@ -16,7 +16,8 @@ from scipy.stats import binomtest
 from scipy.stats import norm as normal
 from scipy.stats import t as student
 
-LEVEL = 0.05
+from validation.experiments.statistics import LEVEL, corrected_error, p_value
+
 Name = TypeVar("Name", bound=Hashable)
 
 
@@ -114,16 +115,11 @@ class Difference(NamedTuple):
 
 
 def difference(first: Sequence[float], second: Sequence[float], overlap: float) -> Difference:
-    """Of the first less the second, split by split; overlap: test points over training points.
-
-    Splits of the same points share most of them, so that the standard error of the mean is s sqrt(1/splits + overlap)
-    (Nadeau, Bengio, Inference for the generalization error, Machine Learning 2003). Needs two splits.
-    """
+    """Of the first less the second, split by split; overlap: as of `corrected_error`. Needs two splits."""
     each = np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64)
-    error = float(each.std(ddof=1) * np.sqrt(1 / len(each) + overlap))
-    mean, reach = float(each.mean()), float(student.isf(LEVEL / 2, len(each) - 1)) * error
-    p = float(2 * student.sf(abs(mean) / error, len(each) - 1)) if error else float(mean == 0)
-    return Difference(mean, Interval(mean - reach, mean + reach), p)
+    reach = float(student.isf(LEVEL / 2, len(each) - 1)) * corrected_error(each, overlap)
+    mean = float(each.mean())
+    return Difference(mean, Interval(mean - reach, mean + reach), p_value(first, second, overlap))
 
 
 def more(claims: Mapping[Name, Difference]) -> dict[Name, Verdict]:
