@@ -15,10 +15,9 @@ bounded, and some alpha are strict: sum t alpha X is definite. Those of the midd
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from functools import cached_property
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit
@@ -30,11 +29,10 @@ from cvxml.family import rational
 from cvxml.family.barrier import path
 from cvxml.family.bound import Family
 from cvxml.family.coordinates import coordinates
+from cvxml.family.free import Free
 from cvxml.family.logistic import Labelled, Logistic, best
-from cvxml.family.losses import Sum
 from cvxml.family.mixing import Anchor, Anchors, share_of
-from cvxml.family.regularizers import Linear, Surplus, fractions, product
-from cvxml.family.rows import Prices, Weights
+from cvxml.family.rows import Prices
 from cvxml.family.symmetric import quadratic, smat, squares
 from cvxml.family.task import Along, Task, inside_the_cone
 
@@ -43,35 +41,6 @@ LOOK = 60  # steps of the path for a definite gradient
 AWAY = 1e-3  # of a start, so that it is no boundary point
 PATIENCE = 5  # steps without a better gap
 LESS = (0.0, 1e-12, 1e-9, 1e-6, 1e-3)  # of a share of other prices: rounding may need that
-
-
-class Free(Linear):
-    """0 for every psd M. pairs (p, 2): the similar ones, within whose span prices are."""
-
-    def __init__(self, X: FloatArray, pairs: IntArray):
-        super().__init__(X, Weights(pairs, np.ones(len(pairs))), "similar pairs differ")
-
-    def value(self, view: Any) -> Sum:
-        """0"""
-        return Sum(0.0, 0.0)
-
-    def surplus(self, G: Weights) -> Surplus:
-        """T^T (-G) T. Also where every price is rounded a few times more."""
-        if self.ground.undecided:
-            return Surplus(np.zeros((0, 0)), np.inf)
-        return self._on_ground(G._replace(w=-G.w))
-
-    def excess(self, view: Any, G: Weights) -> Sum:
-        """<-G, M>"""
-        return product(view, G._replace(w=-G.w))
-
-    def exact_value(self, metric: rational.Squares, D: rational.Distances) -> Fraction:
-        """0"""
-        return Fraction(0)
-
-    def exact_bound(self, X: rational.Plane, G: Weights, hint: Any = None) -> Fraction | None:
-        """0 where -G is psd"""
-        return Fraction(0) if X.psd(G.pairs, [-w for w in fractions(G.w)]) else None
 
 
 class OfPairs(NamedTuple):

@@ -5,7 +5,7 @@
 | 0 where <S, M> <= 1 | -max(0, lambda_max of G against S) | lambda_max - <G, M>      |
 
 More are in files of their own: frobenius.py (lam/2 ||M||^2), logdet.py (the divergence from a prior), diagonal.py
-(these two where M is diagonal), trace.py, blocks.py and combinations.py.
+(these two where M is diagonal), trace.py, blocks.py, combinations.py and free.py (R = 0).
 
 G = sum_t a_t V_t is known by its weights on pairs of points. Each knows how a matrix is judged, which rows may have a
 price at all, and the multiple of prices that is best or feasible; what rounding may have moved is counted.

@@ -23,10 +23,10 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from cvxml.core.metric import FloatArray, IntArray, middle, units_of
 from cvxml.family.bound import Family, Term
+from cvxml.family.free import Free
 from cvxml.family.frobenius import Frobenius
 from cvxml.family.logdet import LogDet
 from cvxml.family.logistic import Labelled, Logistic
-from cvxml.family.logistic_path import Free
 from cvxml.family.losses import Bounded, Hinge, Least, LogSumExp, Root, SmoothedHinge, SquaredHinge, Straight
 from cvxml.family.regularizers import Budget, Linear
 from cvxml.family.rows import ByPoint, PairRows, Prices, Triplets, Weights, joined

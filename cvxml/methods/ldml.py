@@ -36,8 +36,9 @@ from cvxml.core.run import Found
 from cvxml.core.statement import Statement
 from cvxml.family import logistic_path
 from cvxml.family.bound import Family, Term
+from cvxml.family.free import Free
 from cvxml.family.logistic import Labelled, Logistic
-from cvxml.family.logistic_path import ACROSS, Free, MiddleOfThePath, Shown
+from cvxml.family.logistic_path import ACROSS, MiddleOfThePath, Shown
 from cvxml.family.method import FamilyMethod
 from cvxml.family.rows import Prices
 

@@ -10,8 +10,9 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from cvxml.core.balls import ends, precision
+from cvxml.family.free import Free
 from cvxml.family.logistic import Labelled, Logistic, best
-from cvxml.family.logistic_path import Free, MiddleOfThePath, of_pairs, separated
+from cvxml.family.logistic_path import MiddleOfThePath, of_pairs, separated
 from cvxml.family.rational import plane
 from cvxml.family.rows import Block, Weights
 from tests.family.derivatives import assert_derivatives
