@@ -159,6 +159,8 @@ LONG: dict[str, Callable[[], dict[str, float]]] = {  # minutes each
     "usps, NCA by axes": partial(by_axes, "usps", "NCA", SHARES[0], (40, 100), 1, NCA_ROWS),
     "usps, MLR by points": partial(by_rows, "usps", "MLR", 100.0, (200, 400)),
     "isolet, MLR by points": partial(by_rows, "isolet", "MLR", 100.0, (200, 400)),
+    "office_amazon, MLR by points": partial(by_rows, "office_amazon", "MLR", 100.0, (200, 400)),
+    "office_amazon, MLR by axes": partial(by_axes, "office_amazon", "MLR", 100.0, (10, 20, 80), 1, 200),
     "isolet, ITML by gamma": partial(by_weight, "isolet", "ITML", (0.01, 0.1, 1.0), 1),
     "letter, ITML by gamma": partial(by_weight, "letter", "ITML", (0.01, 0.1, 1.0), FOLDS),
 }

@@ -138,7 +138,7 @@ def marked(cells: Cells) -> list[str]:
         f"beyond half a test point); of {compared} cells chance alone may mark about {chance}. *Open* is what no run "
         "explains yet:",
         "",
-        *bullets(sorted(sentences, key=lambda sentence: not sentence.endswith("open."))),
+        *bullets(sorted(sentences, key=lambda sentence: ": open." not in sentence)),
     ]
 
 
