@@ -106,7 +106,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
     columns = list(zip(*cells, strict=True)) or [()] * len(head)
     numbers = [all(cell[:1] in "0123456789-" for cell in column) for column in columns]
     lines = [
-        "| " + " | ".join(head) + " |",
+        "| " + " | ".join(name.replace("|", "\\|") for name in head) + " |",
         "|" + "|".join("---:" if right else "---" for right in numbers) + "|",
     ]
     return lines + ["| " + " | ".join(row) + " |" for row in cells]

@@ -133,6 +133,15 @@ def further(cells: Cells) -> str:
     return f"{sum(found)} of {len(found)}"
 
 
+def from_identity(cells: Cells) -> str:
+    """How often SGD from I came to its end."""
+    found = [each["arrived"] for (_, method, _), folds in cells.items() if method == FROM_I for each in folds]
+    return (
+        f"From I it came as near to the F of CCCP as it is asked in {sum(found)} of {len(found)} fits before its "
+        "epochs were over: what is compared is the same number of steps."
+    )
+
+
 def still_falling(cells: Cells) -> str:
     """How far SGD was from its end with tr W."""
     found = [
@@ -175,6 +184,7 @@ def same_starts(cells: Cells) -> str:
 
 MORE: dict[str, Callable[[Cells], str]] = {
     ALTERNATIVES[0][2]: same_starts,
+    ALTERNATIVES[-3][2]: from_identity,
     ALTERNATIVES[-2][2]: still_falling,
     ALTERNATIVES[-1][2]: around_identity,
 }

@@ -632,3 +632,9 @@ def test_results_are_grouped_in_the_order_of_the_splits() -> None:
     assert page.grouped(results) == {"b": {"m": of_b}, "a": {"n": [{"i": 0, "split": 0}]}}
     recorded = json.loads(json.dumps(page.record("nca", "small", results)))
     assert page.results_of(recorded) == results
+
+
+def test_a_bar_in_a_table_is_no_border_of_it() -> None:
+    head, _, row = page.table(("", "||W||^2"), [("||W||^2", 1)])
+    assert head == r"|  | \|\|W\|\|^2 |"
+    assert row == r"| \|\|W\|\|^2 | 1 |"

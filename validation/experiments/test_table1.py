@@ -678,6 +678,8 @@ def test_what_the_paper_found_inferior_is_compared_with_its_own() -> None:
         result["of"]["SGD, tr W"]["falls"] = 0.125
     made[1][1]["of"]["CCCP, ||W - I||^2"]["proved"] = False
     made[1][1]["of"]["SGD"]["F"] = 0.6
+    for split, arrived in enumerate((True, False)):
+        made[split][1]["of"]["SGD from I"]["arrived"] = arrived
     cells = cells_of.arranged(made)
     found = {(two[0], two[1]): two[4] for two in claiming.claims(cells, [3])}
     assert found == {
@@ -695,6 +697,7 @@ def test_what_the_paper_found_inferior_is_compared_with_its_own() -> None:
     text = "\n".join(report.tables(made, PRESET))
     assert "and further in 1 of 2 fits" in text
     assert "still fell by 12.5 to 12.5 %" in text
+    assert "as it is asked in 1 of 2 fits" in text
     assert "In 1 of 2 fits with ||W - I||^2 its own step" in text
     assert "| office_dslr, k = 3, folds: 2 | 41.00 | 71.00 |  | 40.50 |  | 10.50 | 43.00 | 60.50 |" in text
     assert "other starts" not in "\n".join(report.tables(by_hand(), PRESET))
