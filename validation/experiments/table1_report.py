@@ -326,19 +326,22 @@ def draw(results: Results, preset: Preset, figure: Any) -> None:
     figure.set_size_inches(13, 1.2 + 3.8 * lines)
     panels = list(figure.subplots(lines, columns, squeeze=False).flat)
     for panel, data in zip(panels, sets, strict=False):
-        fill(panel, cells, data, ks)
+        fill(panel, cells, data, ks, folds_of(data, preset))
     for panel in panels[len(sets) :]:
         panel.set_axis_off()
     styles = zip(COLUMNS, COLOURS, MARKERS, strict=True)
     handles = [panels[0].plot([], [], marker, color=colour, label=name)[0] for name, colour, marker in styles]
     label = "pale, hollow: the paper's (its own method beside CCCP)"
     handles += panels[0].plot([], [], "o", color="#777777", mfc="white", label=label)
+    handles += panels[0].plot(
+        [], [], "o", color="#777777", fillstyle="bottom", label="half filled: not all folds yet"
+    )
     figure.legend(handles=handles, ncols=5, loc="outside lower center", frameon=False)
     figure.suptitle("Errors of kNN and standard errors, on a logarithmic scale")
 
 
-def fill(panel: Any, cells: Cells, data: str, ks: list[int]) -> None:
-    """The panel of one set."""
+def fill(panel: Any, cells: Cells, data: str, ks: list[int], whole: int) -> None:
+    """The panel of one set, which has so many folds when it is whole."""
     heights = []
     for at, method in enumerate(COLUMNS):
         style = {"fmt": MARKERS[at], "color": COLOURS[at], "capsize": 2, "ms": 6}
@@ -347,7 +350,8 @@ def fill(panel: Any, cells: Cells, data: str, ks: list[int]) -> None:
             if (data, method, k) in cells:
                 ours = mean_of(cells[data, method, k], k)
                 heights.append(100 * ours.value)
-                panel.errorbar(place - 0.015, 100 * ours.value, 100 * ours.error, **style)
+                filled = "full" if len(cells[data, method, k]) == whole else "bottom"
+                panel.errorbar(place - 0.015, 100 * ours.value, 100 * ours.error, fillstyle=filled, **style)
             paper = paper_of(data, method, k)
             if paper is not None and method not in OURS[1:]:
                 heights.append(paper[0])
