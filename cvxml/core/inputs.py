@@ -187,7 +187,7 @@ def check_choice(value: Any, name: str, allowed: Sequence[str]) -> str:
 
 def did_you_mean(given: object, known: Iterable[str], shown: Mapping[str, str] | None = None) -> str:
     """ "; did you mean 'this'?", of what is known and nearly given; empty where nothing is. shown: in other words."""
-    by_letters = {each.lower(): each for each in known if each != given}
+    by_letters = {each.lower(): each for each in known if each != str(given)}
     near = get_close_matches(str(given)[:100].lower(), by_letters, n=1)
     if not near:
         return ""

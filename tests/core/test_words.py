@@ -143,3 +143,10 @@ def test_a_file_that_is_nearly_named(tmp_path: Any, monkeypatch: pytest.MonkeyPa
         datasets.load("wines")
     with pytest.raises(ValueError, match=r"'else\.csv' cannot be read: No such file or directory$"):
         datasets.read("else.csv")  # though the endings are alike
+
+
+def test_a_word_is_not_meant_for_itself() -> None:
+    """As of a parameter that `check` takes by itself, and the method has not."""
+    assert did_you_mean("query", ("query", "tol")) == ""
+    assert did_you_mean("querry", ("query", "tol")) == "; did you mean 'query'?"
+    assert did_you_mean("LAM", ("lam",)) == "; did you mean 'lam'?"
