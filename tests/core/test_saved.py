@@ -121,6 +121,15 @@ def test_a_figure_too_small_is_refuted(figure: str, lam: float, factor: float, t
     assert f"claims {figure} " in reason
 
 
+@pytest.mark.parametrize("figure", ["stationarity", "step_gap", "step_lower_bound"])
+def test_a_figure_that_a_problem_has_not_is_refuted(figure: str, tmp_path: Path) -> None:
+    """A convex problem has no step, and no share that is won to first order."""
+    content = content_of(solved("mlsvm", SOME, lam=0.1, tol=1e-3))
+    verdict, reason = verdict_on({**content, figure: 0.0}, tmp_path / "s.json")
+    assert verdict is Verdict.REFUTED
+    assert f"it states a {figure}" in reason
+
+
 @pytest.mark.parametrize("figure", FIGURES)
 def test_a_figure_too_large_or_infinite_claims_nothing_false(figure: str, tmp_path: Path) -> None:
     content = content_of(solved("mlsvm", SOME, lam=0.1, tol=1e-3))
