@@ -392,6 +392,26 @@ def without(found: Any, *names: str) -> Any:
     )
 
 
+@pytest.mark.parametrize(("F", "enough"), [(0.3, 0.3003), (0.999, 0.999001)])
+def test_sgd_goes_on_until_a_thousandth_is_missing_of_F_and_of_what_is_won(
+    monkeypatch: pytest.MonkeyPatch, F: float, enough: float
+) -> None:
+    """Where F is next to that of W = 0 a thousandth of it would be all that CCCP wins."""
+    targets: list[float] = []
+
+    def by_sgd(p: Any, W: Any, seed: int, settings: Any, epochs: int, target: float, printed: bool) -> Any:
+        targets.append(target)
+        return W, {"F": F + 0.0005, "steps": 1}
+
+    monkeypatch.setattr(ours, "by_sgd", by_sgd)
+    part = blobs()
+    trial = ours.Trial(3, part, ours.inner(part, 0), 0, {**SETTINGS, "starts": True}, "zero", 10.0)
+    found = ours.descended(trial, F)
+    assert set(found) == {"SGD", "SGD printed", "SGD from I"}
+    assert targets == pytest.approx([enough] * 3, rel=1e-12)
+    assert not any(each["arrived"] for each in found.values())
+
+
 def test_regularizers_start_next_to_0_in_the_direction_of_euclid(monkeypatch: pytest.MonkeyPatch) -> None:
     """At 0 itself all sets tie, and the first in order would be taken."""
     begun = []
