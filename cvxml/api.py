@@ -35,11 +35,10 @@ def solve(
     """The optimal metric of `method` on X (n, d), y (n,), with its certificate.
 
     solver: "fast", or the literal problem through "clarabel" or "scs"; "global" for ssvm, too, and none but "fast" for
-    mlkr. tol: a share of the problem's scale, a number or
-    "strict" 1e-9, "normal" 1e-6, "loose" 1e-3. max_iter: of the fast solver, by default the method's own. warm_start: a
-    solution of the same data. callback: called with a Step each time the gap is measured. time_limit: seconds, looked
-    at between steps: what is found by then is returned with its bound, as Status.TIME_LIMIT. params: the method's
-    (`cvxml show METHOD`).
+    mlkr. tol: a share of the problem's scale, a number or "strict" 1e-9, "normal" 1e-6, "loose" 1e-3. max_iter: of the
+    fast solver, by default the method's own. warm_start: a solution of the same data. callback: called with a Step each
+    time the gap is measured. time_limit: seconds, looked at between steps: what is found by then is returned with its
+    bound, as Status.TIME_LIMIT. params: the method's (`cvxml show METHOD`).
     Raises ValueError for bad input, and cvxml.core.backend.SolverFailure where a back end of cvxpy gives no answer;
     warns (ConvergenceWarning) whenever tol is not met.
     """

@@ -1,7 +1,7 @@
 """The command line: list, show, solve, check, evaluate, certify, verify; cases, conform, schema (cases.py); lesson.
 
 Exit codes: 0 certified, 1 refuted, 2 bad usage or input, 3 inconclusive, 4 internal error, 5 close, 130 interrupted,
-141 what reads the output has gone.
+141 where whoever read the output closed it.
 Results go to stdout (JSON with --json), what was read (data.py) and progress (core/progress.py) to stderr.
 """
 
@@ -104,8 +104,8 @@ def _parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentParser:
         prog="cvxml",
         description="Metric learning, stated literally, solved exactly, proved.",
         epilog="Exit codes: 0 certified or done, 1 refuted, 2 bad usage or input, 3 inconclusive, 4 internal error, "
-        "5 close, 130 interrupted, 141 what reads the output has gone. What was read of DATA is said in one line on "
-        "the standard error.",
+        "5 close, 130 interrupted, 141 where whoever read the output closed it. What was read of DATA is said in one "
+        "line on the standard error.",
     )
     parser.add_argument("--version", action="version", version=f"cvxml {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)

@@ -78,7 +78,6 @@ def check_targets(y: ArrayLike | None, n: int) -> FloatArray:
     Of (n, 1) it warns, as scikit-learn does. Raises ValueError for None, a wrong length or another shape, what are no
     numbers, and NaN or infinity.
     """
-    refuse_masked(y, "y")
     if y is None:
         raise ValueError("y is None: it must be one-dimensional, one number a point")
     targets = _flat(real_array(y, "y"))

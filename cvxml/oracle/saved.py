@@ -231,7 +231,7 @@ def _false_claim(proof: Certificate, claimed: dict[str, Any], slack: float) -> s
         least["stationarity"] = max(0.0, relative * (1 - SAME) - noise)
     for name in ("step_lower_bound", "step_gap", "stationarity"):
         if claimed.get(name) is not None and name not in computed:
-            return f"it states a {name}, which there is none of in its problem"
+            return f"it states a {name}, a figure that this problem has not"
     for name, value in computed.items():
         if claimed.get(name) is None:  # not claimed, or infinite
             continue

@@ -92,6 +92,13 @@ def test_what_is_no_table_or_two_is_refused(
     assert "\n" not in message
 
 
+def test_signs_are_labels(tmp_path: Path) -> None:
+    path = put(tmp_path / "a.csv", "a,b,k\n1.5,2,+\n2,3,-\n3,1,+\n")
+    assert datasets.read(path)[1].tolist() == ["+", "-", "+"]
+    put(path, "a,b,k\n1.5,2,x\n2,3,-\n3,1,y\n")
+    assert "hold '-' in 1 row(s)" in refusal(files.read_table, path)
+
+
 def test_what_settles_it_is_read(tmp_path: Path) -> None:
     path = put(tmp_path / "a.csv", "a;b;k\n1,234;2;x\n2,345;3;y\n")
     assert datasets.read(path, decimal="comma")[0].tolist() == [[1.234, 2.0], [2.345, 3.0]]

@@ -105,6 +105,34 @@ def test_an_interrupt_on_the_way_to_a_lam_that_is_next_to_nothing(
     assert solution.lower_bound <= solution.objective
 
 
+def test_an_interrupt_where_a_kernel_s_metric_0_is_proved_keeps_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At this gamma all points are one in the feature space."""
+    points, y = real_data("wine", 30)
+    given: dict[str, Any] = {"kernel": "rbf", "gamma": 1e-300}
+    calls: list[int] = []
+
+    def counted(*asked: Any) -> Any:
+        calls.append(len(calls))
+        return fast(*asked[:4], stop_at(1) if len(calls) == at else asked[4] if len(asked) > 4 else None)
+
+    monkeypatch.setattr("cvxml.methods.mlsvm.solve.fast", counted)
+    def solved(call: int) -> Any:
+        nonlocal at
+        at = call
+        calls.clear()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return cvxml.solve("kernel_mlsvm", points, y, **given)
+
+    at = 0
+    assert not solved(0).metric.any()
+    assert len(calls) > 2  # the problem itself, and those that may prove its 0
+    for call in range(1, len(calls) + 1):
+        solution = solved(call)
+        assert not solution.metric.any()
+        assert solution.status is Status.INTERRUPTED, call
+
+
 def test_before_the_first_metric_there_is_nothing_to_keep() -> None:
     def algorithm(keep: Keep, told: Callback) -> Found:
         raise KeyboardInterrupt

@@ -61,8 +61,12 @@ def _cell_labels(cells: list[str]) -> NDArray[Any]:
 
 
 def _refuse_missing(cells: list[str], called: str) -> None:
-    """What stands for a missing cell is no class. Raises ValueError that says where the first is."""
-    rows = [row for row, cell in enumerate(cells) if cell and cell.lower() in MISSING]
+    """What stands for a missing cell is no class. Raises ValueError that says where the first is.
+
+    "-" beside "+" is a sign.
+    """
+    signs = {"-"} if "+" in cells else set()
+    rows = [row for row, cell in enumerate(cells) if cell and cell.lower() in {*MISSING} - signs]
     if rows:
         raise Unsettled(
             f"the labels in {called} hold {cells[rows[0]]!r} in {len(rows)} row(s), the first of them row "

@@ -201,14 +201,18 @@ class KernelMLSVM(FamilyMethod[Instance]):
         """phi of a metric of the points E. It is what is certified: going back through K may cost digits."""
         phi = given.back.T @ linear.metric @ given.back
         found = linear._replace(metric=(phi + phi.T) / 2)
-        if found.metric.any() or not may_be_zero(self.certify(given, found.metric, found.dual)):
+        done = found.status is Status.INTERRUPTED or found.metric.any()
+        if done or not may_be_zero(self.certify(given, found.metric, found.dual)):
             return found
         exactly = (
             dual
             for dual in duals_of_zero(given.linear)
             if self.certify(given, found.metric, dual).rounding == 0
         )
-        return found._replace(dual=next(exactly, found.dual))
+        try:
+            return found._replace(dual=next(exactly, found.dual))
+        except KeyboardInterrupt:
+            return found._replace(status=Status.INTERRUPTED)
 
     def stored(self, given: Instance) -> dict[str, Any]:
         """What names the neighbourhoods, and the kernel."""

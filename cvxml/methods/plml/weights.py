@@ -9,6 +9,7 @@ Everything is a float, that is a rational number: objective and bound are comput
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, eye_array, kron
-from scipy.sparse.linalg import spsolve
+from scipy.sparse.linalg import MatrixRankWarning, spsolve
 
 from cvxml.core.exact import integers, nearest, scaled, upward
 from cvxml.core.inputs import real_array
@@ -200,10 +201,10 @@ def _newton(at: _Gradients, W: FloatArray, tol: float) -> FloatArray:
             break
         direction, t = at.newton(W), 1.0
         new = onto_simplices(W + direction)
-        while at.value(new) >= at.value(W) and t > SHORTEST:
+        while not at.value(new) < at.value(W) and t > SHORTEST:
             t /= 4
             new = onto_simplices(W + t * direction)
-        if at.value(new) >= at.value(W):
+        if not at.value(new) < at.value(W):  # nor where a system without a solution gave no numbers
             break
         W = new
     return W
@@ -257,7 +258,9 @@ class _Gradients:
         H = kron(eye_array(n), 2 * self.U @ self.U.T) + kron(csr_array(2 * self.L), eye_array(m))
         reduced = (Z.T @ H @ Z).tocsc()
         damped = reduced + DAMPED * float(reduced.diagonal().max()) * eye_array(len(p), format="csc")
-        moved = Z @ spsolve(damped, -(Z.T @ slope.ravel()))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", MatrixRankWarning)  # the step is then nan, and is not taken
+            moved = Z @ spsolve(damped, -(Z.T @ slope.ravel()))
         return np.asarray(moved, dtype=np.float64).reshape(n, m)
 
     def descent(self, v: FloatArray, image: FloatArray) -> _Descent:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from fractions import Fraction
 from typing import Any
 
@@ -188,6 +189,18 @@ def test_a_large_lam2_is_solved_too(shrunk: float) -> None:
     assert given.of_weights is not None
     assert given.of_weights.proves(1e-8)
     assert given.unsolved == ""
+
+
+def test_a_system_without_a_solution_moves_nothing() -> None:
+    """Equal anchors and no graph: every entry of the system is 0. No warning, and no weights that are no numbers."""
+    X = np.random.default_rng(0).standard_normal((5, 2))
+    at = plml._Gradients(Smooth(X, np.zeros((3, 2)), np.zeros((5, 5)), 1.0, 1.0))
+    W = np.full((5, 3), 1 / 3)
+    at.near = at.near + np.array([0.0, 0.1, 0.2])  # what is to be won, along which nothing curves
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert not np.isfinite(at.newton(W)).all()
+        assert plml._newton(at, W, 1e-10) is W
 
 
 def test_a_newton_step_ends_at_the_least_of_its_face() -> None:

@@ -32,7 +32,7 @@ ROUNDS = 20
 ENOUGH = 0.1  # of what is missing: a relaxation that cannot reach the threshold need not be solved further
 VIOLATED = 1e-9
 WEIGHT = (
-    1e-8  # smaller multipliers are dropped; where a point's sum to 1 up to this, they are scaled to sum to 1
+    1e-8  # smaller multipliers are dropped; those of a point that miss the sum 1 by less are scaled to it
 )
 
 

@@ -83,7 +83,7 @@ class Search:
         self.open: list[tuple[float, int, Node]] = []
         self.closed_at = np.inf  # the least bound of what is closed
         self.nodes = 0
-        self.interrupted = False  # while a point was polished
+        self.interrupted = False  # by the user, or the end of the time
         polished = []
         for W in starts:
             polished.append(self._polished(W))
