@@ -557,6 +557,13 @@ class MCML(FamilyMethod[Instance]):
         _coordinates(given).inside(M)
         return super().certify(given, M, dual)
 
+    def find(self, given: Instance, *asked: Any, **own: Any) -> Found:
+        """See `ConvexMethod`; where its metric shows that none is optimal, that is the status, but of an interrupt."""
+        found = super().find(given, *asked, **own)
+        ended = found.status in (Status.STALLED, Status.CONVERGED)
+        none = ended and self._recedes(given, found.metric) == NOT_ATTAINED
+        return found._replace(status=Status.NOT_ATTAINED) if none else found
+
     def search(
         self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
@@ -581,24 +588,25 @@ class MCML(FamilyMethod[Instance]):
                 told,
                 lambda M, dual: keep(at.outside(M), dual),
             )
-            status, zero = ended.status, 0 * ended.M
-            ended_itself = status in (Status.STALLED, Status.CONVERGED)
-            if ended_itself and recedes(given.X, at, of, ended.M) == NOT_ATTAINED:
-                status = Status.NOT_ATTAINED
+            zero = 0 * ended.M
             # no proof allows more, and rounding may be as much as that again
             as_good = f.value(zero) * (1 - AT_MOST * tol) <= f.value(ended.M) * (1 + NEXT_TO_NOTHING)
             best = zero if as_good and prove(zero, ended.dual).proves(tol) else _best(member, at, ended)
-            return Found(at.outside(best), ended.dual, status, ended.n_iter, ended.history)
+            return Found(at.outside(best), ended.dual, ended.status, ended.n_iter, ended.history)
 
         return interruptible(callback, solve)
 
     def unattained(self, given: Instance) -> str:
         """Where classes can collapse in a direction that the data show without a metric."""
+        said = self._recedes(given, np.zeros((given.X.shape[1],) * 2))
+        return said if said == NOT_ATTAINED else ""
+
+    def _recedes(self, given: Instance, M: FloatArray) -> str:
+        """See `recedes`; nothing is said of so many points that no table of them is made."""
         if self.everyone(given) is not None:
             return ""
         at = _coordinates(given)
-        said = recedes(given.X, at, _weights(given), np.eye(at.Y.shape[1]))
-        return said if said == NOT_ATTAINED else ""
+        return recedes(given.X, at, _weights(given), at.inside(M))
 
     def status(self, found: Status, certificate: Certificate, tol: float, solver: str) -> Status:
         """That none is optimal stays, however near to the infimum this one is."""
@@ -610,10 +618,7 @@ class MCML(FamilyMethod[Instance]):
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
         """Who is left out; and where the infimum is not attained, proved to tol or not."""
-        dropped, said = alone(given.y), ""
-        if self.everyone(given) is None:
-            at = _coordinates(given)
-            said = recedes(given.X, at, _weights(given), at.inside(found.metric))
+        dropped, said = alone(given.y), self._recedes(given, found.metric)
         left_out = f"{dropped} points are alone in their class: left out of the sum over i, not of the k"
         return [*([left_out] if dropped else []), *([said] if said else [])]
 

@@ -116,6 +116,7 @@ def test_an_interrupt_where_a_kernel_s_metric_0_is_proved_keeps_it(monkeypatch: 
         return fast(*asked[:4], stop_at(1) if len(calls) == at else asked[4] if len(asked) > 4 else None)
 
     monkeypatch.setattr("cvxml.methods.mlsvm.solve.fast", counted)
+
     def solved(call: int) -> Any:
         nonlocal at
         at = call
