@@ -211,7 +211,7 @@ def alternatives_table(cells: Cells) -> list[str]:
         "",
         "**Errors in per cent from other starts, and with other regularizers**, the mean over the folds that have "
         "these. *SGD* and *CCCP from ...* have ||W||^2 and one C, *from I* the identity itself for a start; of the "
-        "regularizers each has a C of its own, and the start *zero*.",
+        "regularizers each has a C of its own, and the start *zero*. What is empty is not run yet.",
         "",
         *table(["", *names], rows),
     ]

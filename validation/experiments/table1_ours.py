@@ -30,6 +30,7 @@ from validation.experiments.table1_regularized import (
 from validation.experiments.vote import error_of, facts_of
 
 STEP_GAIN = 1e-4  # of CCCP: what the metric's own step may still gain, over ||W||^2
+AROUND_GAIN = 1e-5  # the same with ||W - I||^2, over ||I||^2
 ARRIVED = (
     1e-3  # SGD has reached the F of CCCP where so much of it, and of what CCCP wins over W = 0, is missing
 )
@@ -54,10 +55,6 @@ class Trial(NamedTuple):
     def rule(self) -> str:
         """That of ties of votes."""
         return str(self.settings["ties"])
-
-    def batch(self, p: Instance) -> int:
-        """Points a step of SGD."""
-        return max(1, len(p.X) // int(self.settings["batches"]))
 
     def kept(self, basis: FloatArray, make: Callable[[], Made]) -> dict[str, Any]:
         """The errors and facts of a metric in the range `basis`, with the seconds that it takes to make."""
@@ -155,14 +152,14 @@ def of_regularizer(trial: Trial, solve: Solve, name: str) -> dict[str, Any]:
 
 def by_steps(trial: Trial, name: str, p: Instance, W: FloatArray, epochs: int) -> Made:
     """By SGD. "falls": the share by which F_R fell in the second half of the epochs."""
-    W, F = regularized_sgd(p, W, REGULARIZERS[name], epochs, trial.batch(p), trial.seed)
+    W, F = regularized_sgd(p, W, REGULARIZERS[name], epochs, batch_of(p, trial.settings), trial.seed)
     falls = 1 - min(F) / min(F[: epochs // 2 + 1])
     return W, {"F": min(F) / (p.C * len(p.X)), "falls": falls, "steps": epochs}
 
 
 def around_I(trial: Trial, name: str, p: Instance, W: FloatArray, epochs: int) -> Made:
     """By CCCP, which has no epochs: to the end, also while c is chosen."""
-    return cccp_around_I(p, W, STEP_GAIN / 10, trial.settings["steps"])
+    return cccp_around_I(p, W, AROUND_GAIN, trial.settings["steps"])
 
 
 def problem(part: Split, k: int, c: float, power: int = 4) -> tuple[Instance, FloatArray]:
@@ -222,11 +219,16 @@ def by_sgd(
     printed_inference: bool = False,
 ) -> tuple[FloatArray, dict[str, Any]]:
     """Algorithm 1 with the corrected step; the metric of least F after an epoch. target: F / (C n) that is enough."""
-    size, total = max(1, len(p.X) // settings["batches"]), p.C * len(p.X)
+    size, total = batch_of(p, settings), p.C * len(p.X)
     run = sgd(
         p, W, epochs, size, random_state=seed, printed_inference=printed_inference, target=target * total
     )
     return run.W, {"F": min(run.F) / total, "steps": len(run.F) - 1}
+
+
+def batch_of(p: Instance, settings: dict[str, Any]) -> int:
+    """Points a step of SGD."""
+    return max(1, len(p.X) // int(settings["batches"]))
 
 
 def missed(p: Instance, W: FloatArray) -> dict[str, float]:
