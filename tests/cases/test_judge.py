@@ -66,6 +66,18 @@ def test_the_right_answer_is_certified(case: Case) -> None:
     assert judged(case, case.content["proof"]["metric"]).verdict == "certified"
 
 
+@pytest.mark.parametrize("seed", [43, 49, 58])
+def test_at_the_metric_0_of_gerrymandering_h_is_that_of_the_data(seed: int) -> None:
+    """The certificate's h* there, with which nothing is to be won; with the first by index the bound is lower."""
+    X, y = np.random.default_rng(seed).integers(0, 4, (8, 2)).astype(float), np.arange(8) % 2
+    solution = cvxml.solve("ssvm", X, y, C=0.02, n_neighbors=1)
+    assert not solution.metric.any()
+    inputs = {"X": X.tolist(), "y": y.tolist(), "C": 0.02, "n_neighbors": 1, "loss_matrix": [[0, 1], [1, 0]]}
+    proof = {name: np.asarray(solution.dual[name]).tolist() for name in ("q", "q_index")}
+    left, _, rounding = judging.ssvm_step(judging.Given({"inputs": inputs, "proof": proof}), np.zeros((2, 2)))
+    assert abs(left) <= rounding
+
+
 @each(ATTAINED)
 def test_no_wrong_answer_is_certified_and_most_are_refuted(case: Case) -> None:
     for wrong in case.content["wrong"]:

@@ -10,7 +10,7 @@ import pytest
 
 import cvxml
 from cvxml.core.report import Verdict
-from cvxml.core.result import Certificate, Solution
+from cvxml.core.result import Certificate, Solution, Status
 from cvxml.oracle import convex
 from cvxml.oracle.asked import Asked
 from cvxml.oracle.diagnose import Diagnosis
@@ -58,6 +58,23 @@ def test_a_tolerance_is_a_share_of_the_scale_of_the_reference(
         t *= (share * TOL * best.certificate.scale / multiple(1 + t, best).gap) ** 0.5
     report = cvxml.check("mlsvm", KNOWN.X, KNOWN.y, (1 + t) * KNOWN.A, tol="loose", exact=exact, **GIVEN)
     assert report.verdict is (CERTIFIED if share < 1 else Verdict.CLOSE)
+
+
+@pytest.mark.parametrize("status", [Status.CONVERGED, Status.STALLED, Status.MAX_ITER])
+def test_a_scale_is_not_that_of_a_solve_that_did_not_end(
+    best: Solution, monkeypatch: pytest.MonkeyPatch, status: Status
+) -> None:
+    """Of a reference far from its optimum the scale may be so large that any gap is a small share of it."""
+    own = convex.beside
+
+    def far(*asked: Any, **named: Any) -> Any:
+        known = own(*asked, **named)
+        proof = replace(known.solution.certificate, scale=1e9 * known.solution.certificate.scale)
+        return known._replace(solution=replace(known.solution, status=status, certificate=proof))
+
+    monkeypatch.setattr(convex, "beside", far)
+    report = cvxml.check("mlsvm", KNOWN.X, KNOWN.y, 1.1 * KNOWN.A, diagnosed=False, **GIVEN)
+    assert report.verdict is (CERTIFIED if status is Status.CONVERGED else INCONCLUSIVE)
 
 
 def test_a_metric_is_judged_only_by_bounds_that_are_tight_and_figures_that_are_numbers(

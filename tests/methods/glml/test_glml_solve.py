@@ -56,6 +56,9 @@ def test_a_certificate_of_many_is_as_good_as_the_worst() -> None:
     assert report.reasons[1].startswith("query 2: refuted")
     assert report.witness is not None
     assert report.witness.metric.shape == (3, 3)
+    assert "the better metric is for query 2" in report.notes
+    assert report.about is not None
+    assert report.about.params["query"][0] == "4 x 3"
     assert cvxml.check("glml", X, y, solution.metric, query=Q).verdict is Verdict.CERTIFIED
     L = np.linalg.cholesky(solution.metric).transpose(0, 2, 1)
     assert cvxml.check("glml", X, y, components=L, query=Q).verdict is Verdict.CERTIFIED
