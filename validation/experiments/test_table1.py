@@ -839,6 +839,16 @@ def test_the_picture_has_a_panel_a_set() -> None:
     figure = Figure(layout="constrained")
     report.draw(by_hand(), PRESET, figure)
     assert [panel.get_title() for panel in figure.axes] == ["usps", "office_dslr", "wine", ""]
+    # two of three folds of wine; of the others all
+    filled = [
+        {
+            line.get_fillstyle()
+            for line in panel.lines
+            if line.get_marker() == "o" and len(line.get_xdata()) == 1
+        }
+        for panel in figure.axes[1:3]
+    ]
+    assert filled == [{"full"}, {"bottom"}]
 
 
 def test_pairs_of_itml_are_distinct_and_of_their_kind() -> None:
