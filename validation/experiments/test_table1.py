@@ -1,4 +1,4 @@
-"""The experiment of Table 1: what it measures against plain computations, and what its report marks."""
+"""Table 1: what is fitted, to which points, by what is chosen, and the tasks; its report is in test_table1_report.py."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 
 from cvxml import datasets
 from cvxml.core.metric import project_psd
@@ -20,16 +19,13 @@ from cvxml.methods.ssvm.point import point_at
 from cvxml.methods.ssvm.study import greedy
 from cvxml.methods.ssvm.study.sgd import sgd
 from validation.experiments import table1 as experiment
-from validation.experiments import table1_cells as cells_of
-from validation.experiments import table1_claims as claiming
 from validation.experiments import table1_others as fitting
 from validation.experiments import table1_ours as ours
 from validation.experiments import table1_paper as paper
 from validation.experiments import table1_regularized as regularized
-from validation.experiments import table1_report as report
 from validation.experiments import vote as vote
 from validation.experiments.splits import FEW, Split
-from validation.experiments.tasks import Preset, Result, Task
+from validation.experiments.tasks import Task
 
 SETTINGS: dict[str, Any] = {**experiment.THIN, "k": [3], "c": [10.0, 20.0], "steps": 3, "epochs": 1}
 
@@ -588,267 +584,6 @@ def test_starts_and_regularizers_are_run_on_the_folds_that_are_named() -> None:
     }
     some = {("letter", "ours k=3", 0), ("letter", "ours k=3", 1), ("office_amazon", "ours k=3", 0)}
     assert of == whole | some
-
-
-def counted(wrong: list[list[int]], **facts: Any) -> Result:
-    """Facts of one method on one fold of 100 points: the rows that are wrong at k = 3."""
-    (rows,) = wrong
-    return {
-        "errors": {"3": len(rows) / 100},
-        "other_ties": {"3": 0.5},
-        "wrong": {"3": rows},
-        "test": 100,
-        **facts,
-    }
-
-
-def folds(data: str, method: str, counts: list[int], **facts: Any) -> list[tuple[Task, Result]]:
-    """Results by hand: so many of the first rows of each fold are wrong."""
-    return [
-        (Task(data, method, split, {"k": [3]}), counted([[*range(count)]], **facts))
-        for split, count in enumerate(counts)
-    ]
-
-
-def ours_by_hand(data: str, counts: dict[str, list[int]], start: str = "zero") -> list[tuple[Task, Result]]:
-    """A task of ours a fold, with several methods."""
-    gap = {"proved": True, "status": "STATIONARY", "rel_gap": 1e-5, "F": 0.5, "steps": 3, "fit_seconds": 1.0}
-    miss = {
-        "missed": {"h_star": 0.25, "h_hat": 0.5},
-        "arrived": True,
-        "F": 0.5,
-        "steps": 3,
-        "fit_seconds": 1.0,
-    }
-    results = []
-    for split in range(len(counts["CCCP"])):
-        of = {
-            method: counted([[*range(found[split])]], **(miss if method == "SGD" else gap))
-            for method, found in counts.items()
-        }
-        shared = {"weight": 10.0, "edge": split == 0, "start": start, "test": 100}
-        results.append((Task(data, "ours k=3", split, {"k": [3], "starts": True}), {**shared, "of": of}))
-    return results
-
-
-def by_hand() -> list[tuple[Task, Result]]:
-    results = folds("office_dslr", "Euclidean", [75, 76, 74])
-    counts = {"CCCP": [40, 41, 39], "SGD": [17, 20, 23], "CCCP from Euclid": [42, 44, 60]}
-    results += ours_by_hand("office_dslr", counts)
-    results += folds("usps", "Euclidean", [7])
-    results += ours_by_hand("usps", {"CCCP": [30]}, "ReliefF")
-    results += ours_by_hand("wine", {"CCCP": [90, 90]})
-    return results
-
-
-PRESET = Preset(("office_dslr", "usps", "wine", "iris"), 3, {"k": [3]})
-
-
-def test_the_report_marks_what_is_beyond_two_standard_errors() -> None:
-    lines = report.tables(by_hand(), PRESET)
-    rows = {line.split(" | ")[0].strip("| "): line for line in reversed(lines) if line.startswith("|")}
-    assert "75.00 ± 0.58 (75.20 ± 3.0)" in rows["Euclidean"]
-    assert "75.00 ± 0.58 *" not in rows["Euclidean"]
-    assert "40.00 ± 0.58 * (17.18 ± 4.7)" in rows["CCCP"]
-    assert "30.00 ± 4.58 * (5.18)" in rows["CCCP"]
-    assert rows["CCCP"].count("*") == 2
-    assert "90.00 ± 0.00, 2 of 3 folds |" in rows["CCCP"]
-    assert "*" not in rows["SGD"]
-    assert "not run" in rows["LMNN"]
-    assert "(21.65 ± 4.8)" in rows["GB-LMNN, the paper's"]
-    text = "\n".join(lines)
-    assert "- office_dslr, CCCP, k = 3: open.\n" in text
-    assert "- usps, CCCP, k = 3: open.\n" in text
-    assert "another method is better than its own (k = 3: isolet)" in text
-    assert "| office_dslr, CCCP, k = 3 | 10 (2), 10 * (1) | zero (3) |" in text
-    assert "| office_dslr, SGD, k = 3 | 0.5000 | 3 of 3 | 3 | 1.0 | 25.0 | 50.0 |" in text
-    assert "office_dslr, CCCP: 3 of 3 proved, largest relative gap 1.0e-05; STATIONARY (3)" in text
-    # Euclid and our own of two sets, of 8 methods, 3 k, 7 sets
-    assert "4 of the 168 cells of Table 1 are here, 4 of them with all folds, points and axes" in text
-    assert "of 5 cells chance alone may mark about 0" in text
-    assert "Not run yet: iris. Not all folds are run yet of wine." in text
-
-
-def test_claims_are_decided_by_the_points_that_one_gets_wrong() -> None:
-    """CCCP's wrong rows are among Euclid's: 105 fewer in three folds. A Euclidean start has 26 more."""
-    text = "\n".join(report.tables(by_hand(), PRESET))
-    found = {two[1]: two[4] for two in claiming.claims(cells_of.arranged(by_hand()), [3])}
-    assert found["office_dslr: CCCP before Euclidean"] == (0, 105, 300)
-    assert found["office_dslr: CCCP from zero before CCCP from Euclid"] == (0, 26, 300)
-    assert found["usps: CCCP before Euclidean"] == (23, 0, 100)
-    assert found["office_dslr: SGD before Euclidean"] == (0, 165, 300)
-    assert len(found) == 4
-    assert (
-        "ours has less error than the others, by CCCP.** 2 comparisons: contradicted (1), supported (1)."
-        in text
-    )
-    assert "ours has less error than the others, by SGD.** 1 comparisons: supported (1)." in text
-    start = "a Euclidean start is worse, by CCCP.** 1 comparisons: supported (1)."
-    assert f"{start} In 0 of 3 fits next to nothing" in text
-    assert "| office_dslr: CCCP before Euclidean, k = 3 | -35.00 |" in text
-    # of the two comparisons with Euclid one is on usps, where its 7 of 100 are not the paper's 6.18 %
-    assert "| before Euclidean | 2 | 1 | 1 (1) | 0 |" in text
-
-
-def test_what_the_paper_found_inferior_is_compared_with_its_own() -> None:
-    """A claim each: SGD from I with SGD, tr W with ||W||^2 by SGD, ||W - I||^2 by CCCP with the start zero."""
-    counts = {"CCCP": [40, 41], "SGD": [40, 42], "SGD from I": [70, 72], "SGD, tr W": [10, 11]}
-    made = ours_by_hand("office_dslr", {**counts, "SGD, ||W||^2": [42, 44], "CCCP, ||W - I||^2": [60, 61]})
-    for _, result in made:
-        result["of"]["SGD, tr W"]["falls"] = 0.125
-    made[1][1]["of"]["CCCP, ||W - I||^2"]["proved"] = False
-    made[1][1]["of"]["SGD"]["F"] = 0.6
-    for split, arrived in enumerate((True, False)):
-        made[split][1]["of"]["SGD from I"]["arrived"] = arrived
-    cells = cells_of.arranged(made)
-    found = {(two[0], two[1]): two[4] for two in claiming.claims(cells, [3])}
-    assert found == {
-        ("a Euclidean start is worse, by SGD", "office_dslr: SGD before SGD from I"): (0, 60, 200),
-        ("the regularizer tr W is inferior, by SGD", "office_dslr: SGD, ||W||^2 before SGD, tr W"): (
-            65,
-            0,
-            200,
-        ),
-        (
-            "the regularizer ||W - I||^2 is inferior, by CCCP",
-            "office_dslr: CCCP from zero before CCCP, ||W - I||^2",
-        ): (0, 40, 200),
-    }
-    text = "\n".join(report.tables(made, PRESET))
-    assert "and further in 1 of 2 fits" in text
-    assert "still fell by 12.5 to 12.5 %" in text
-    assert "as it is asked in 1 of 2 fits" in text
-    assert "In 1 of 2 fits with ||W - I||^2 its own step" in text
-    assert "| office_dslr, k = 3, folds: 2 | 41.00 | 71.00 |  | 40.50 |  | 10.50 | 43.00 | 60.50 |" in text
-    assert "other starts" not in "\n".join(report.tables(by_hand(), PRESET))
-
-
-def test_two_methods_are_compared_on_the_folds_that_both_have() -> None:
-    """Without Euclid's second fold two are left, and without all of it no comparison."""
-    rest = [each for each in by_hand() if (each[0].method, each[0].split) != ("Euclidean", 1)]
-    found = {two[1]: two[4] for two in claiming.claims(cells_of.arranged(rest), [3])}
-    assert found["office_dslr: CCCP before Euclidean"] == (0, 70, 200)
-    none = [each for each in by_hand() if each[0].data != "office_dslr" or each[0].method != "Euclidean"]
-    assert not any(
-        "office_dslr" in two[1] and "Euclidean" in two[1]
-        for two in claiming.claims(cells_of.arranged(none), [3])
-    )
-
-
-def test_a_run_is_not_compared_with_itself() -> None:
-    """Where the start called Euclid is the start called zero, one run stands under both names."""
-    made = []
-    for task, result in by_hand():
-        if "CCCP from Euclid" in result.get("of", {}):
-            result = {**result, "of": {**result["of"], "CCCP from Euclid": result["of"]["CCCP"]}}
-        made.append((task, result))
-    assert made != by_hand()
-    cells = cells_of.arranged(made)
-    assert not any("from Euclid" in two[1] for two in claiming.claims(cells, [3]))
-    assert claiming.same_starts(cells).startswith("In 3 of 3 fits next to nothing is left of Euclid")
-    for _, result in made:
-        if "CCCP from Euclid" in result.get("of", {}):  # another run, with the same errors
-            result["of"]["CCCP from Euclid"] = {**result["of"]["CCCP"], "F": 0.4}
-    assert claiming.same_starts(cells_of.arranged(made)).startswith("In 0 of 3 fits")
-
-
-def test_a_variant_of_a_set_is_no_further_cell_of_the_paper_s_table() -> None:
-    made = by_hand() + folds("isolet", "Euclidean", [8]) + folds("isolet 617", "Euclidean", [9])
-    assert "5 of the 168 cells of Table 1 are here" in "\n".join(report.tables(made, PRESET))
-
-
-def test_a_method_on_some_axes_is_said_to_be_and_speaks_for_no_claim() -> None:
-    gap = {
-        "proved": True,
-        "status": "CONVERGED",
-        "rel_gap": 1e-5,
-        "fit_seconds": 2.5,
-        "weight": 1.0,
-        "edge": False,
-    }
-    made = (
-        by_hand() + folds("office_dslr", "MLR", [60, 60, 60], **gap) + folds("letter", "MLR", [60] * 3, **gap)
-    )
-    made += ours_by_hand("letter", {"CCCP": [40] * 3})
-    text = "\n".join(report.tables(made, PRESET))
-    assert "60.00 ± 0.00 * on 40 axes (36.93 ± 2.6)" in text
-    found = {two[1] for two in claiming.claims(cells_of.arranged(made), [3])}
-    assert "letter: CCCP before MLR" in found
-    assert "office_dslr: CCCP before MLR" not in found
-    there = {experiment.source(data) for preset in experiment.PRESETS.values() for data in preset.data}
-    for data in there & set(datasets.names()):
-        features = datasets.load(data)[0].shape[1]
-        assert (data in cells_of.FEW_FEATURES) == (features <= fitting.MOST_AXES["MLR"]), data
-
-
-def test_a_solve_that_ended_early_is_marked_in_its_cell() -> None:
-    facts = {"proved": False, "status": "STALLED", "weight": 1e6, "edge": False, "fit_seconds": 1.0}
-    found = {}
-    for name, gap in (("early", 0.5), ("rounding", 1e-20)):
-        made = by_hand() + folds("usps", "MLR", [96], **facts, rel_gap=gap)
-        found[name] = "\n".join(report.tables(made, PRESET))
-    assert "96.00 ± 1.96 * † on 40 axes (8.27)" in found["early"]
-    assert "† A solve ended with a larger gap than asked" in found["early"]
-    assert "usps, MLR: 5.0e-01" in found["early"]
-    assert "†" not in found["rounding"]
-
-
-def test_seconds_are_means_over_folds_and_classes_that_are_points_are_said_to_be() -> None:
-    facts = {"proved": False, "status": "STALLED", "weight": 0.1, "edge": False}
-    made = by_hand()
-    for split, (seconds, gap) in enumerate([(2.0, 1e-20), (3.0, 1e-20), (7.0, 1e-3)]):
-        one = counted([[*range(20)]], **facts, fit_seconds=seconds, rel_gap=gap)
-        made.append((Task("office_dslr", "LMNN", split, {"k": [3]}), one))
-    text = "\n".join(report.tables(made, PRESET))
-    assert "| office_dslr | 4.0 |  |  |  | 1.0 | 1.0 |  |" in text
-    assert "On office_dslr the optimum of LMNN is 0 but for rounding in 2 folds" in text
-    assert "the optimum of LMNN is 0" not in "\n".join(report.tables(by_hand(), PRESET))
-
-
-def test_a_metric_of_fewer_points_is_said_to_be_and_speaks_for_no_claim() -> None:
-    made = [
-        (Task(task.data, task.method, task.split, {**task.settings, "rows": {"Euclidean": 200}}), result)
-        for task, result in by_hand()
-    ]
-    text = "\n".join(report.tables(made, PRESET))
-    assert "75.00 ± 0.58 from 200 points (75.20 ± 3.0)" in text
-    assert "ours has less error" not in text
-    few = [task for task in experiment.tasks(experiment.PRESETS["full"]) if task.settings["rows"]]
-    assert {(task.data, *task.settings["rows"]) for task in few} == {
-        *((data, "MLR") for data in ("isolet", "isolet 617", "usps", "letter")),
-        *((f"office_{data}", "MLR") for data in ("amazon", "caltech")),
-        *((data, "NCA") for data in ("isolet", "isolet 617", "usps", "letter")),
-    }
-
-
-def test_without_differences_the_report_says_so() -> None:
-    lines = report.tables(by_hand()[:3], PRESET)
-    assert "No error differs from the paper's by more than two standard errors." in lines
-
-
-@pytest.mark.parametrize(("wrong", "star"), [(123, True), (124, False), (125, True)])
-def test_euclid_on_a_standard_partition_is_marked_where_a_point_differs(wrong: int, star: bool) -> None:
-    assert paper.printed("usps", "Euclidean", 3) == (6.18, None)  # 124 of 2007
-    errors = cells_of.arranged(
-        [(Task("usps", "Euclidean", 0, {}), {"errors": {"3": wrong / 2007}, "test": 2007})]
-    )
-    assert cells_of.is_marked(errors, "usps", "Euclidean", 3) is star
-
-
-def test_the_picture_has_a_panel_a_set() -> None:
-    figure = Figure(layout="constrained")
-    report.draw(by_hand(), PRESET, figure)
-    assert [panel.get_title() for panel in figure.axes] == ["usps", "office_dslr", "wine", ""]
-    # two of three folds of wine; of the others all
-    filled = [
-        {
-            line.get_fillstyle()
-            for line in panel.lines
-            if line.get_marker() == "o" and len(line.get_xdata()) == 1
-        }
-        for panel in figure.axes[1:3]
-    ]
-    assert filled == [{"full"}, {"bottom"}]
 
 
 def test_pairs_of_itml_are_distinct_and_of_their_kind() -> None:
