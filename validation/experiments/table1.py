@@ -13,14 +13,13 @@ from validation.experiments.quoted import QUOTED
 from validation.experiments.splits import Split, z_scored
 from validation.experiments.table1_others import MOST_AXES, NCA_STEPS, TARGETS, WEIGHTS, fit_other
 from validation.experiments.table1_ours import AROUND_GAIN, ARRIVED, STEP_GAIN, fit_ours
-from validation.experiments.table1_paper import KS, SETS
+from validation.experiments.table1_paper import KS, SETS, STANDARD, source
 from validation.experiments.table1_report import draw, tables
 from validation.experiments.tasks import Preset, Result, Task
 from validation.experiments.vote import facts_of
 
 TITLE = "Gerrymandering: Table 1 of Trivedi et al. 2014"
 FOLDS = 5
-STANDARD = {"isolet": 6238, "usps": 7291}  # the rows before are the training part
 AXES = {"isolet": 172}  # principal axes; "isolet 617" is the same set without
 OTHERS = ("Euclidean", *WEIGHTS)  # one metric for all k, but for a weight that is chosen for each
 SHARES, COUNTS = (f"{QUOTED['office_dslr'][what]:.0f}" for what in ("shares", "counts"))
@@ -172,11 +171,6 @@ def measure(task: Task) -> Result:
         return {**fit_other(task.method, part, task.split, settings), **test}
     (k,) = settings["k"]
     return {**fit_ours(k, part, task.split, settings), **test}
-
-
-def source(data: str) -> str:
-    """The set that it is made from: isolet of "isolet 617"."""
-    return data.split(" ")[0]
 
 
 def prepared(data: str, split: int) -> Split:

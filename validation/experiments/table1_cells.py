@@ -7,7 +7,7 @@ import numpy as np
 from validation.experiments.page import Results
 from validation.experiments.statistics import Mean, differs, mean
 from validation.experiments.table1_others import MOST_AXES
-from validation.experiments.table1_paper import SETS, printed
+from validation.experiments.table1_paper import SETS, STANDARD, printed, source
 from validation.experiments.tasks import Preset, Result
 
 OURS = ("CCCP", "SGD", "SGD printed")
@@ -45,7 +45,7 @@ def arranged(results: Results) -> Cells:
 
 def folds_of(data: str, preset: Preset) -> int:
     """How many folds a set has."""
-    return 1 if data.split(" ")[0] in ("isolet", "usps") else preset.splits
+    return 1 if source(data) in STANDARD else preset.splits
 
 
 def mean_of(folds: list[Result], k: int) -> Mean:
@@ -58,7 +58,7 @@ def mean_of(folds: list[Result], k: int) -> Mean:
 
 def paper_of(data: str, method: str, k: int) -> tuple[float, float | None] | None:
     """The cell of Table 1 that a method of ours is held against."""
-    return printed(data.split(" ")[0], ROWS_OF.get(method, method), k)
+    return printed(source(data), ROWS_OF.get(method, method), k)
 
 
 def is_marked(cells: Cells, data: str, method: str, k: int) -> bool:
@@ -70,7 +70,7 @@ def is_marked(cells: Cells, data: str, method: str, k: int) -> bool:
     if paper is None or (data, method, k) not in cells:
         return False
     folds = cells[data, method, k]
-    if method == "Euclidean" and data.split(" ")[0] in ("isolet", "usps"):
+    if method == "Euclidean" and source(data) in STANDARD:
         return abs(folds[0]["errors"][str(k)] - paper[0] / 100) * folds[0]["test"] > 0.5
     return differs(mean_of(folds, k), paper[0] / 100, (paper[1] or 0.0) / 100)
 
@@ -98,4 +98,4 @@ def sets_of(cells: Cells) -> list[str]:
     """Those of the results, in the paper's order, a variant after its set, others last."""
     names = dict.fromkeys(data for data, _, _ in cells)
     order = {data: i for i, data in enumerate(SETS)}
-    return sorted(names, key=lambda data: (order.get(data.split(" ")[0], len(SETS)), data))
+    return sorted(names, key=lambda data: (order.get(source(data), len(SETS)), data))

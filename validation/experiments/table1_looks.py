@@ -16,9 +16,9 @@ import cvxml
 from cvxml import datasets
 from cvxml.core.metric import FloatArray
 from validation.experiments.splits import Split, z_scored
-from validation.experiments.table1 import FOLDS, PRESETS, STANDARD, prepared
+from validation.experiments.table1 import FOLDS, PRESETS, prepared
 from validation.experiments.table1_others import SHARES, TOL, fewer, of_nca, range_of, relative
-from validation.experiments.table1_paper import KS
+from validation.experiments.table1_paper import KS, STANDARD
 from validation.experiments.vote import error_of, facts_of, wrong_of
 
 NCA_ROWS = PRESETS["full"].settings["of"]["usps"]["rows"]["NCA"]

@@ -26,7 +26,7 @@ from validation.experiments.table1_cells import (
     sets_of,
 )
 from validation.experiments.table1_claims import claims_table
-from validation.experiments.table1_paper import KS, METHODS, SETS, printed
+from validation.experiments.table1_paper import KS, METHODS, SETS, printed, source
 from validation.experiments.table1_remarks import REMARKS
 from validation.experiments.tasks import Preset, Result
 from validation.experiments.verdicts import share_interval
@@ -62,7 +62,7 @@ def tables(results: Results, preset: Preset) -> list[str]:
 def amount(cells: Cells, preset: Preset) -> list[str]:
     """How many cells of the paper's table there are, and how many folds."""
     own = {
-        (data.split(" ")[0], ROWS_OF.get(method, method), k)
+        (source(data), ROWS_OF.get(method, method), k)
         for data, method, k in cells
         if paper_of(data, method, k)
     }
@@ -70,7 +70,7 @@ def amount(cells: Cells, preset: Preset) -> list[str]:
     short = {cell for cell in cells if len(cells[cell]) < folds_of(cell[0], preset)}
     partial = sorted({data for data, _, _ in short})
     whole = {
-        (data.split(" ")[0], ROWS_OF.get(method, method), k)
+        (source(data), ROWS_OF.get(method, method), k)
         for data, method, k in cells
         if paper_of(data, method, k)
         and (data, method, k) not in short
@@ -109,7 +109,7 @@ def errors_table(cells: Cells, k: int, preset: Preset) -> list[str]:
 
     rows = [[method, *(cell(data, method) for data in sets)] for method in COLUMNS]
     for method in ONLY_PAPER:
-        papers = [printed(data.split(" ")[0], method, k) for data in sets]
+        papers = [printed(source(data), method, k) for data in sets]
         rows.append([f"{method}, the paper's", *(f"({shown(paper)})" if paper else "" for paper in papers)])
     return table([f"k = {k}", *sets], rows)
 
@@ -170,7 +170,7 @@ def ties(cells: Cells) -> list[str]:
             sum(round(each[name][str(k)] * each["test"]) for each in folds)
             for name in ("errors", "other_ties")
         ]
-        paper = printed(data.split(" ")[0], "Euclidean", k)
+        paper = printed(source(data), "Euclidean", k)
         said = f"{paper[0] * test / 100:.1f}" if paper else ""
         low, high = share_interval(counts[0], test)
         rows.append([f"{data}, k = {k}", *counts, said, test, f"{100 * low:.2f} to {100 * high:.2f}"])

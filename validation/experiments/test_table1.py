@@ -1,4 +1,4 @@
-"""Table 1: what is fitted, to which points, by what is chosen, and the tasks; its report is in test_table1_report.py."""
+"""Table 1: what is fitted, to which points, by what is chosen; its report is in test_table1_report.py."""
 
 from __future__ import annotations
 
@@ -564,7 +564,7 @@ def test_tasks_of_every_preset_are_what_the_report_needs() -> None:
             assert methods <= {*experiment.OTHERS, *own}
             folds = preset.splits
             splits = {task.split for task in tasks if task.data == data}
-            assert splits == set(range(1 if experiment.source(data) in experiment.STANDARD else folds))
+            assert splits == set(range(1 if paper.source(data) in experiment.STANDARD else folds))
             assert len([task for task in tasks if task.data == data]) == len(methods) * len(splits)
 
 
