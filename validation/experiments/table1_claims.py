@@ -138,7 +138,7 @@ def from_identity(cells: Cells) -> str:
     found = [each["arrived"] for (_, method, _), folds in cells.items() if method == FROM_I for each in folds]
     return (
         f"From I it came as near to the F of CCCP as it is asked in {sum(found)} of {len(found)} fits before its "
-        "epochs were over: what is compared is the same number of steps."
+        "epochs were over. Both have the same most epochs, and with more the start may matter less."
     )
 
 
