@@ -180,10 +180,11 @@ class LinearMargins:
         """The best multiple of M for a sample, from large ones, in which few margins are missed, downwards."""
         rows = self.rows.sample(every)
         # What costs more by itself than 0 does is no better than 0.
-        most = self._at_zero(rows) * every / float(self.spread @ np.diag(M))
+        at_zero = self._at_zero(rows)
+        most = at_zero * every / float(self.spread @ np.diag(M))
         scale = 2.0 ** min(30, math.ceil(math.log2(most))) if 0 < most < math.inf else 2.0**30
         best, least = M, math.inf
-        while scale > 2.0**-30:
+        while scale > 2.0**-30 and least > NEAREST * at_zero:
             value = self._objective(rows, every, scale * M)
             if value > least:
                 break
@@ -222,7 +223,9 @@ class LinearMargins:
                 return False
             return self.solver.step()
         every, W = self.stage
-        if self.solver.left() > CLOSE * self.solver.value() and self.solver.step():
+        # Of a sample without a price all that is looked at could shrink for ever.
+        nothing = NEAREST * self._at_zero(self.solver.rows) if every > 1 else 0.0
+        if self.solver.left() > max(CLOSE * self.solver.value(), nothing) and self.solver.step():
             return True
         if every > 1:
             stage = Stage(every // STEP, W)

@@ -216,7 +216,8 @@ def seen(X: FloatArray, A: FloatArray) -> Seen:
     some = ~(values < d * EPS * max(values[-1], 0))
     root = vectors[:, some] * np.sqrt(values[some])
     miss = np.linalg.norm(scaled - root @ root.T)
-    miss += (d + 4) * EPS * (np.sum(root**2) + np.linalg.norm(scaled))
+    # An entry of that product is a sum of so many numbers as there are columns.
+    miss += EPS * ((root.shape[1] + 4) * np.sum(root**2) + 4 * np.linalg.norm(scaled))
     whole = unit[:, None] * root
     return Seen(whole, unit, float(miss) * (1 + 1e-6), images(P, whole), P * unit)
 

@@ -12,6 +12,7 @@ from cvxml.core.result import Status
 from cvxml.family import active, linear
 from cvxml.family.active import Active, Curvature
 from cvxml.family.linear import WHOLE, LinearMargins
+from cvxml.family.multipliers import Multipliers
 from cvxml.family.rows import Triplets
 from cvxml.family.search import PARTS, _sizes
 from cvxml.family.symmetric import squares
@@ -58,6 +59,24 @@ def test_few_directions_first_end_at_the_same_optimum(
     # each lies between the other's bound and objective
     assert found.objective + found.certificate.rounding >= at_once.lower_bound - at_once.certificate.rounding
     assert at_once.objective + at_once.certificate.rounding >= found.lower_bound - found.certificate.rounding
+
+
+@METHODS
+def test_a_sample_without_a_price_is_left_at_once(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What separates the classes costs nothing, so the rest could shrink for ever: each round to a quarter."""
+    rng, rounds = np.random.default_rng(0), [0]
+    y = np.repeat(np.arange(3), 200)
+    X = np.column_stack([rng.standard_normal((600, 2)), y])
+    step = Multipliers.step
+
+    def counted(self: Multipliers) -> bool:
+        rounds[0] += 1
+        return step(self)
+
+    monkeypatch.setattr(Multipliers, "step", counted)
+    found = cvxml.solve(method, X, y, tol=1e-6)
+    assert found.certificate.proves(1e-6)
+    assert rounds[0] < 40
 
 
 @pytest.mark.usefixtures("few")

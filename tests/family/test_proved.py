@@ -92,6 +92,22 @@ def test_sums_of_squares_and_their_least_eigenvalue(seed: int) -> None:
     assert least >= np.linalg.eigvalsh(S)[0] - 1e-12 * np.linalg.norm(S)
 
 
+@SEEDS
+def test_few_directions_of_many_features_lose_no_more_digits_than_of_few(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    L, X = rng.standard_normal((2, 150)), np.vstack([np.zeros(150), rng.choice([-1.0, 1.0], (3, 150))])
+    A = L.T @ L
+    sight, entries, exact = seen(X, A), whole(A), whole(X)
+    near = sight.from_points(np.arange(1))
+    for k in range(1, 4):
+        e = exact[k]
+        D = sum(entries[a][b] * e[a] * e[b] for a in range(150) for b in range(150))
+        assert abs(Fraction(float(near.D[0, k])) - D) <= Fraction(float(near.off[0, k]))
+    # (d + 4) eps of the trace would be 150 eps and more, and its root has two columns
+    assert sight.root.shape == (150, 2)
+    assert sight.miss <= 40 * EPS * np.sum(sight.root**2 / sight.unit[:, None] ** 2)
+
+
 def test_a_matrix_that_is_psd_but_for_rounding_is_seen_as_it_is_too() -> None:
     """Along (1, -1) it is -2^-46, and what sees it is psd: either may be meant."""
     X = np.array([[0.0, 0.0], [1.0, -1.0], [3.0, 1.0]])
