@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import linprog, lsq_linear, nnls
 
 from cvxml.core.metric import (
+    EPS,
     FEASIBILITY_TOL,
     LEAST,
     Feasibility,
@@ -43,7 +44,6 @@ AS_GOOD = (
 ROUNDING = 1e-13  # of a norm: less is not worth a word
 SLIGHT = 1e-5  # of a matrix: what the cost of weights counts beside what they miss
 UNUSED = 1e-9  # of the largest weight: smaller ones are none
-EPS = float(np.finfo(float).eps)
 TINY = 1e-290  # more than underflow takes from anything that is summed here
 
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
+EPS = float(np.finfo(float).eps)  # from 1 to the next float
 
 # Asymmetry and negative eigenvalues up to this share of the Frobenius norm are projected away and
 # reported; more than that is not a metric.
@@ -40,7 +41,7 @@ class Feasibility:
     @property
     def exact(self) -> bool:
         """True if nothing but rounding had to be projected away."""
-        return math.isfinite(self.norm) and bool(self.distance <= 64 * np.finfo(float).eps * self.norm)
+        return math.isfinite(self.norm) and bool(self.distance <= 64 * EPS * self.norm)
 
     def __str__(self) -> str:
         if self.exact:
@@ -128,7 +129,7 @@ def _psd_in_own_units(S: FloatArray) -> bool:
     if not root.size:
         return True
     scaled = S[np.ix_(used, used)] / root[:, None] / root
-    rounding = 64 * len(S) * float(np.finfo(float).eps)
+    rounding = 64 * len(S) * EPS
     return bool(np.isfinite(scaled).all() and np.linalg.eigvalsh(scaled)[0] >= -rounding)
 
 

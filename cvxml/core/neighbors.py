@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.metric import EPS, FloatArray, IntArray
 
 TIE_TOL = 1e-12  # relative: closer than this, two squared distances are a tie
-EPS = float(np.finfo(float).eps)
 _BLOCK = 2**22  # entries of one block of the distance matrix
 
 
@@ -104,7 +103,7 @@ def k_nearest(X: FloatArray, rows: IntArray, columns: IntArray, k: int) -> tuple
     Z = X - X[columns].mean(axis=0)
     squares = np.einsum("id,id->i", Z, Z)
     # |computed - true| of a squared distance, by the product and by the ordered sum together
-    error = 16 * (X.shape[1] + 8) * np.finfo(float).eps * 4 * float(squares.max())
+    error = 16 * (X.shape[1] + 8) * EPS * 4 * float(squares.max())
     error += 64 * (X.shape[1] + 8) * 5e-324  # squares that underflow
     nearest = np.empty((len(rows), k), dtype=np.intp)
     tied = np.zeros(len(rows), dtype=bool)

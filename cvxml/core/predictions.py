@@ -20,10 +20,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.inputs import check_count, real_array
-from cvxml.core.metric import FloatArray, IntArray, examine
+from cvxml.core.metric import EPS, FloatArray, IntArray, examine
 from cvxml.core.shown import shown
 
-EPS = float(np.finfo(float).eps)
 TINY = 1e-290  # more than underflow takes, of numbers that are at most about 1
 BEYOND = 16  # points after the k nearest of which the box is asked whether they are nearer than others
 PAIRS = 100  # of one query, each with a proof of its own

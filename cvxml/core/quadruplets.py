@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.inputs import check_count, check_labels, check_rows, check_X, class_names, real_array
-from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.metric import EPS, FloatArray, IntArray
 from cvxml.core.parameter import COUNT, INDICES, POINTS, Parameter
 
 A_PAIR_OF_CLASSES = 20  # quadruplets, for every two classes in either order, and every class with itself
@@ -105,7 +105,7 @@ def check_weights(weights: Any, count: int) -> FloatArray:
     if not (np.isfinite(given).all() and given.min() >= 0 and 1e-300 < given.max() < 1e300):
         raise ValueError("weights must be finite and not negative, and one of them greater than 0")
     total = float(given.sum())
-    settled = abs(total - 1) <= count * np.finfo(float).eps
+    settled = abs(total - 1) <= count * EPS
     return given if settled else given / total
 
 

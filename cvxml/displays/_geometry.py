@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from cvxml.core.metric import FloatArray, components_of
+from cvxml.core.metric import EPS, FloatArray, components_of
 
 SLICE, PROJECTION = BALLS = ("slice", "projection")
 LONG = 1e3  # a ball that many times as long as wide is a strip in any picture
-EPS = float(np.finfo(float).eps)
 
 
 def in_plane(M: FloatArray, features: tuple[int, int], ball: str = SLICE) -> FloatArray:

@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cvxml.core.metric import FloatArray, IntArray, units_of
+from cvxml.core.metric import EPS, FloatArray, IntArray, units_of
 from cvxml.core.pairs import pairs_by_labels
 from cvxml.core.threads import side_by_side
 from cvxml.family.all_pairs import ROOM, Classes, Table, classes, off_of, rounded
 from cvxml.family.budget import budget, examine_budget
-from cvxml.family.proved import EPS, Distances, Images, Seen, least_eigenvalue, points, seen
+from cvxml.family.proved import Distances, Images, Seen, least_eigenvalue, points, seen
 from cvxml.family.regularizers import Budget, Looked
 from cvxml.family.rows import Block, Entries, Prices, Weights, between
 

@@ -12,10 +12,10 @@ from typing import NamedTuple, Protocol, TypeVar
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 
-from cvxml.core.metric import FloatArray, IntArray, as_matrix, examine
+from cvxml.core.metric import EPS, FloatArray, IntArray, as_matrix, examine
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found
-from cvxml.family.proved import EPS, TINY, Images, Points, Seen
+from cvxml.family.proved import TINY, Images, Points, Seen
 
 METRIC = "metric"  # in a dual: it stands for its prices
 BLOCK = 2**19  # numbers of a table at a time

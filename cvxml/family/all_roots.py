@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.metric import EPS, FloatArray, IntArray
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found, run
 from cvxml.core.threads import side_by_side
@@ -33,7 +33,7 @@ from cvxml.family.all_pairs import (
 )
 from cvxml.family.budget_path import AWAY, PATIENCE
 from cvxml.family.curvature import radius
-from cvxml.family.proved import EPS, Images, Seen, least_eigenvalue, seen
+from cvxml.family.proved import Images, Seen, least_eigenvalue, seen
 
 SOME = 150  # points that tell how far the optimum is
 WITHIN = 1 - 1e-14  # of the budget: rounding takes few metrics of a solver out of it

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cvxml.core.metric import FloatArray, IntArray, examine
+from cvxml.core.metric import EPS, FloatArray, IntArray, examine
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found, run
 from cvxml.core.threads import side_by_side
@@ -34,7 +34,7 @@ from cvxml.family.all_pairs import (
 )
 from cvxml.family.coordinates import coordinates
 from cvxml.family.mixing import ENOUGH, MULTIPLES, share_of
-from cvxml.family.proved import EPS, Images, least_eigenvalue, points, seen
+from cvxml.family.proved import Images, least_eigenvalue, points, seen
 from cvxml.family.regularizers import Surplus
 from cvxml.family.span import cosets
 

@@ -28,10 +28,9 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from cvxml.core.metric import FloatArray
+from cvxml.core.metric import EPS, FloatArray
 from cvxml.family.symmetric import smat, svec
 
-EPS = float(np.finfo(float).eps)
 SHRINK = 1e-4
 AHEAD = 0.1  # of the distance of S from the gradient, a dimension: rho stays above
 APART = 1e4  # an eigenvalue of S from rho, as a factor

@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.exact import flint, root_upward, scaled, sum_of_squares
 from cvxml.core.metric import (
+    EPS,
     FEASIBILITY_TOL,
     Feasibility,
     FloatArray,
@@ -34,7 +35,7 @@ from cvxml.core.squares import whole
 from cvxml.family import rational
 from cvxml.family.frobenius import TINY, Flat, Frobenius
 from cvxml.family.losses import Sum
-from cvxml.family.proved import EPS, Distances
+from cvxml.family.proved import Distances
 from cvxml.family.regularizers import Looked
 from cvxml.family.rows import Block, Prices, Triplets, View, Weights
 

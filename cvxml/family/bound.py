@@ -23,11 +23,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cvxml.core.metric import FloatArray
+from cvxml.core.metric import EPS, FloatArray
 from cvxml.core.result import Certificate
 from cvxml.family.losses import Loss, Sum, summed, together
 from cvxml.family.mixing import Anchors
-from cvxml.family.proved import EPS
 from cvxml.family.regularizers import Looked, Regularizer
 from cvxml.family.rows import Prices, Rows, Weights, joined
 from cvxml.family.zero import zero_is_optimal

@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cvxml.core.metric import (
+    EPS,
     FEASIBILITY_TOL,
     Feasibility,
     FloatArray,
@@ -34,7 +35,6 @@ from cvxml.core.result import Step
 from cvxml.family.coordinates import RANK, UNITS, hidden_directions
 from cvxml.family.symmetric import quadratic, weighted
 
-EPS = float(np.finfo(float).eps)
 FLOOR = 2.0**-1000  # more than what underflows in a few products of numbers near 1
 FARTHEST = 1e50  # of a dissimilar pair, in units of the similar ones: powers of it are no overflow
 BLOCK = 512  # rows that are summed before blocks are: rounding grows with the terms of a sum

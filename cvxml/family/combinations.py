@@ -23,11 +23,11 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.bases import ROUNDING, ConeFeasibility, combined, is_identity, nearest, squares, weighted
 from cvxml.core.exact import next_above, root_upward, scaled, sum_of_squares
-from cvxml.core.metric import FloatArray, IntArray, middle
+from cvxml.core.metric import EPS, FloatArray, IntArray, middle
 from cvxml.core.squares import given_rows, whole
 from cvxml.family import rational
 from cvxml.family.losses import SHARES, Ray, Sum, summed
-from cvxml.family.proved import BLOCK, EPS, TINY, Distances, Products, Seen, doubled, images, points
+from cvxml.family.proved import BLOCK, TINY, Distances, Products, Seen, doubled, images, points
 from cvxml.family.regularizers import Everywhere, Looked, SeenBy, best, fractions, of_last
 from cvxml.family.rows import Weights
 

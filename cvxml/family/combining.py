@@ -15,7 +15,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from cvxml.core.bases import combined
-from cvxml.core.metric import FloatArray, middle
+from cvxml.core.metric import EPS, FloatArray, middle
 from cvxml.family.bound import Family
 from cvxml.family.combinations import NormOfCombination, SumOfWeights
 from cvxml.family.losses import Hinge
@@ -25,7 +25,6 @@ MOST = 0.995  # of the way to the boundary
 NOISE = 1e-12  # of the terms of a sum: what its sign is not to be told from
 DEAREST = 1e130  # the norm of weights that move a margin by about 1: those that cost more are of no use
 LEAST_STEP = 1e-10  # a shorter one is none
-EPS = float(np.finfo(float).eps)
 
 
 class Point(NamedTuple):

@@ -11,10 +11,9 @@ import math
 
 import numpy as np
 
-from cvxml.core.metric import FloatArray
+from cvxml.core.metric import EPS, FloatArray
 from cvxml.family.budget import FLOOR, BudgetFeasibility
 from cvxml.family.diagonal import DiagonalBudget
-from cvxml.family.proved import EPS
 from cvxml.family.regularizers import Budget, Looked
 from cvxml.family.symmetric import squares
 

@@ -13,9 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from cvxml.core.metric import FloatArray
+from cvxml.core.metric import EPS, FloatArray
 from cvxml.family.losses import Sum, away
-from cvxml.family.proved import EPS
 
 
 class Definite(NamedTuple):

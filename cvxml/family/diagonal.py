@@ -21,13 +21,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.exact import root_upward, scaled, sum_of_squares
-from cvxml.core.metric import FEASIBILITY_TOL, FloatArray, IntArray, in_units, units_of
+from cvxml.core.metric import EPS, FEASIBILITY_TOL, FloatArray, IntArray, in_units, units_of
 from cvxml.core.squares import whole
 from cvxml.family import rational
 from cvxml.family.budget import FLOOR, BudgetFeasibility, Judged, examine_budget
 from cvxml.family.ground import Ground
 from cvxml.family.losses import Sum
-from cvxml.family.proved import EPS, points, squares_of_pairs
+from cvxml.family.proved import points, squares_of_pairs
 from cvxml.family.regularizers import Budget, Linear, Looked, Surplus, Within, fractions, of_last
 from cvxml.family.rows import Weights
 

@@ -15,9 +15,8 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from cvxml.core.metric import FloatArray
+from cvxml.core.metric import EPS, FloatArray
 
-EPS = float(np.finfo(float).eps)
 MOST = 0.99  # of the way to the boundary
 HALVINGS = 40
 

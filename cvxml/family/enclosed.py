@@ -14,10 +14,9 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.balls import ends, precision
 from cvxml.core.exact import upward
-from cvxml.core.metric import Feasibility, FloatArray
+from cvxml.core.metric import EPS, Feasibility, FloatArray
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.squares import is_definite
-from cvxml.family.proved import EPS
 from cvxml.family.rational import Squares, judged
 
 

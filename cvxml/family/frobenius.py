@@ -23,11 +23,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.exact import scaled, sum_of_squares
-from cvxml.core.metric import FloatArray, IntArray, examine, middle, unit_scale
+from cvxml.core.metric import EPS, FloatArray, IntArray, examine, middle, unit_scale
 from cvxml.core.squares import given_rows, is_psd, missing_to_psd, whole
 from cvxml.family import rational
 from cvxml.family.losses import Ray, Sum, summed
-from cvxml.family.proved import EPS, Distances, Products
+from cvxml.family.proved import Distances, Products
 from cvxml.family.regularizers import Everywhere, Looked, best, fractions
 from cvxml.family.rows import Weights
 

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.metric import EPS, FloatArray, IntArray
 from cvxml.family.coordinates import coordinates
-from cvxml.family.proved import BLOCK, EPS, Points, least_eigenvalue, points, squares_of_pairs
+from cvxml.family.proved import BLOCK, Points, least_eigenvalue, points, squares_of_pairs
 from cvxml.family.rows import Weights
 from cvxml.family.span import cosets
 

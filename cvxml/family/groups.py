@@ -24,9 +24,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.metric import EPS, FloatArray, IntArray
 from cvxml.family.losses import NONE, Part, Ray, Sum, summed
-from cvxml.family.proved import EPS
 from cvxml.family.rows import Block
 
 AT_THE_CAP = 1 - 1e-12  # of c: a sum above is c but for rounding

@@ -17,10 +17,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.metric import EPS, FloatArray, IntArray
 from cvxml.core.queries import Queried
 from cvxml.core.ranking import earned, earned_exactly
-from cvxml.family.proved import EPS
 
 BLOCK = 2**24  # numbers of a table at a time
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.metric import EPS, FloatArray, IntArray
 from cvxml.core.targets import count
 from cvxml.family.active import Active
 from cvxml.family.bound import Family
@@ -26,7 +26,7 @@ STEP = 4  # from one sample to the next
 NEAR = 0.1  # what the optimum of a sample leaves of the objective of a larger one
 NEAREST = 1e-6  # of the objective: a start is made no better use of where less is left
 CLOSE = 0.03  # to the optimum of a sample, of its objective
-NOISE = 64 * float(np.finfo(float).eps)  # of a coordinate that has lost no digits
+NOISE = 64 * EPS  # of a coordinate that has lost no digits
 IDLE = 1e-3  # of what is left of the gap, as a share of M: without such a direction it is as good
 FAINT = 1e-6  # of a metric that is given: a direction that has less is none of it
 SLIGHT = 1e-3  # of a direction: what is that near to others is no new one
@@ -224,7 +224,7 @@ class LinearMargins:
             return self.solver.step()
         every, W = self.stage
         # Of a sample without a price all that is looked at could shrink for ever.
-        nothing = NEAREST * self._at_zero(self.solver.rows) if every > 1 else 0.0
+        nothing = NEAREST * self._at_zero(self.rows.sample(every)) if every > 1 else 0.0
         if self.solver.left() > max(CLOSE * self.solver.value(), nothing) and self.solver.step():
             return True
         if every > 1:

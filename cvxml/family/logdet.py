@@ -24,12 +24,12 @@ from numpy.typing import ArrayLike
 from scipy.linalg import solve_triangular
 
 from cvxml.core.balls import ball
-from cvxml.core.metric import FloatArray, IntArray, examine
+from cvxml.core.metric import EPS, FloatArray, IntArray, examine
 from cvxml.core.squares import is_psd, is_singular, whole
 from cvxml.family import rational
 from cvxml.family.definite import Definite, definite, few
 from cvxml.family.losses import Ray, Sum
-from cvxml.family.proved import EPS, Distances
+from cvxml.family.proved import Distances
 from cvxml.family.regularizers import Everywhere, Looked, best, fractions, of_last
 from cvxml.family.rows import Weights
 from cvxml.family.symmetric import quadratic

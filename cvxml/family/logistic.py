@@ -21,9 +21,9 @@ from scipy.special import expit, xlog1py, xlogy
 
 from cvxml.core.balls import ball
 from cvxml.core.balls import total as total_of
-from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.metric import EPS, FloatArray, IntArray
 from cvxml.family.losses import NONE, Part, Ray, Sum, sharp_total
-from cvxml.family.proved import EPS, TINY
+from cvxml.family.proved import TINY
 from cvxml.family.rows import Block, PairRows, Prices, View, Weights
 
 BITS = 50  # of a sum of alpha, with b free

@@ -34,8 +34,8 @@ from scipy.special import xlogy
 
 from cvxml.core.balls import ball
 from cvxml.core.balls import total as total_of
-from cvxml.core.metric import FloatArray
-from cvxml.family.proved import EPS, doubled
+from cvxml.core.metric import EPS, FloatArray
+from cvxml.family.proved import doubled
 from cvxml.family.rows import Block
 
 NONE = Fraction(0)

@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cvxml.core.metric import FloatArray
+from cvxml.core.metric import EPS, FloatArray
 from cvxml.family.logistic import Labelled, Logistic
 from cvxml.family.losses import LogSumExp
-from cvxml.family.proved import EPS, least_eigenvalue
+from cvxml.family.proved import least_eigenvalue
 from cvxml.family.regularizers import Linear, Surplus
 from cvxml.family.rows import ByPoint, Plain, Prices
 from cvxml.family.together import Together

@@ -13,9 +13,8 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 
-from cvxml.core.metric import FloatArray, IntArray, middle
+from cvxml.core.metric import EPS, FloatArray, IntArray, middle
 
-EPS = float(np.finfo(float).eps)
 SLICES = 5  # of a number, in a product to twice the digits
 LOW = 2**15  # less than minus this is no exponent of a float or of a product of three
 BLOCK = 2**21  # numbers at a time

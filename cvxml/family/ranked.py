@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.balls import precision
 from cvxml.core.exact import Exact
-from cvxml.core.metric import FloatArray, unit_scale
+from cvxml.core.metric import EPS, FloatArray, unit_scale
 from cvxml.core.queries import Queried
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found, Start, run
@@ -27,7 +27,6 @@ from cvxml.family.cutting import Cuts, CuttingPlanes
 from cvxml.family.exact import interval
 from cvxml.family.groups import Slack
 from cvxml.family.interleaving import Interleavings
-from cvxml.family.proved import EPS
 from cvxml.family.rankings import Rankings, distances, named, read, with_worst
 from cvxml.family.rational import plane
 from cvxml.family.rows import Plain, Prices

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from cvxml.core.inputs import real_array
-from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.metric import EPS, FloatArray, IntArray
 from cvxml.core.ranking import earned_exactly
 from cvxml.core.result import Dual
 from cvxml.family.interleaving import Interleavings, Worst
-from cvxml.family.proved import EPS, doubled
+from cvxml.family.proved import doubled
 from cvxml.family.rows import Block, Prices, View, Weights
 
 PAIRS = 2**18  # at a time

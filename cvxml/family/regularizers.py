@@ -24,13 +24,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import fminbound
 
-from cvxml.core.metric import Feasibility, FloatArray, IntArray, examine
+from cvxml.core.metric import EPS, Feasibility, FloatArray, IntArray, examine
 from cvxml.family import rational
 from cvxml.family.budget import Judged, budget, examine_budget, most
 from cvxml.family.ground import Ground, ground
 from cvxml.family.losses import Ray, Sum, sharp, summed
 from cvxml.family.proved import (
-    EPS,
     WIDE,
     Distances,
     Points,

@@ -19,9 +19,8 @@ import numpy as np
 from cvxml.core.balls import ball
 from cvxml.core.balls import total as total_of
 from cvxml.core.exact import next_above
-from cvxml.core.metric import FloatArray
+from cvxml.core.metric import EPS, FloatArray
 from cvxml.family.losses import NONE, SHARES, Part, Ray, Sum, sharp_total
-from cvxml.family.proved import EPS
 from cvxml.family.rows import Block
 
 BELOW_ONE = 1 - 1e-12  # of w: what -w s at its limit, or beyond, becomes

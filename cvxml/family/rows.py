@@ -12,10 +12,10 @@ from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
-from cvxml.core.metric import FloatArray, IntArray, real_array
+from cvxml.core.metric import EPS, FloatArray, IntArray, real_array
 from cvxml.core.targets import OtherClasses
 from cvxml.core.threads import side_by_side
-from cvxml.family.proved import EPS, Distances, Products
+from cvxml.family.proved import Distances, Products
 
 BLOCK = 2**21  # rows at a time
 UNSEEN = 1e-180  # a squared distance that is as good as 0

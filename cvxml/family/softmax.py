@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from cvxml.core.metric import FloatArray
+from cvxml.core.metric import EPS, FloatArray
 from cvxml.core.result import Certificate, Dual, Status, Step, step_of
 from cvxml.family.barrier import path
 from cvxml.family.coordinates import Coordinates
@@ -33,7 +33,6 @@ LOOK = 20  # steps of the path for a definite gradient
 NEAR = 3.0  # times tol: an estimate of the gap from which a proof is tried
 FALLEN = 1e-9  # of the objective at 0: an objective that low goes to 0
 TINY = 1e-100
-EPS = float(np.finfo(float).eps)
 Prove = Callable[[FloatArray, Dual], Certificate]
 
 

@@ -17,11 +17,10 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.balls import ball, balls, ends, floats, pivots, total
 from cvxml.core.exact import Exact, flint, root_upward
-from cvxml.core.metric import FloatArray
+from cvxml.core.metric import EPS, FloatArray
 from cvxml.core.spectrum import inverted
 from cvxml.core.squares import basis_of, distance_to_square, given_rows, whole
 from cvxml.family.coordinates import Coordinates
-from cvxml.family.proved import EPS
 from cvxml.family.rank import INVISIBLE, examine_rank
 from cvxml.family.rational import Squares
 

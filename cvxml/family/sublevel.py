@@ -20,13 +20,12 @@ import numpy as np
 from numpy.linalg import LinAlgError
 from scipy.linalg import qr
 
-from cvxml.core.metric import FloatArray, IntArray, examine, project_psd
+from cvxml.core.metric import EPS, FloatArray, IntArray, examine, project_psd
 from cvxml.family.bound import Family, added, in_domain, value
 from cvxml.family.budget import BudgetFeasibility
 from cvxml.family.logdet import LogDet
 from cvxml.family.losses import LogSumExp, Ray
 from cvxml.family.mixing import Anchors, share_of
-from cvxml.family.proved import EPS
 from cvxml.family.regularizers import Linear, Looked
 from cvxml.family.response import Response, respond
 from cvxml.family.rows import Prices, Weights, joined

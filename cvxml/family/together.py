@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cvxml.core.metric import FloatArray, IntArray
-from cvxml.family.proved import EPS
+from cvxml.core.metric import EPS, FloatArray, IntArray
 from cvxml.family.rows import Block, Prices, View, Weights
 
 

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from cvxml.core.exact import flint, scaled
-from cvxml.core.metric import FloatArray, examine
+from cvxml.core.metric import EPS, FloatArray, examine
 from cvxml.core.squares import is_psd
 from cvxml.family import rational
 from cvxml.family.ground import Ground
 from cvxml.family.losses import Sum, sharp
-from cvxml.family.proved import EPS, Seen, points
+from cvxml.family.proved import Seen, points
 from cvxml.family.regularizers import Linear, Looked, SeenBy, Surplus, fractions, product
 from cvxml.family.rows import Weights
 

@@ -44,7 +44,7 @@ from cvxml.core.exact import Exact, flint, scaled, upward
 from cvxml.core.example import drawn, sample, timed, verified
 from cvxml.core.inputs import check_number, dual_array
 from cvxml.core.method import ConvexMethod
-from cvxml.core.metric import FloatArray, examine
+from cvxml.core.metric import EPS, FloatArray, examine
 from cvxml.core.misreading import Misreading, Question, changed, exchanged, multiple, other_pairs
 from cvxml.core.pairs import BY_PAIRS, Paired, Pairs, paired
 from cvxml.core.parameter import NUMBER, Parameter
@@ -54,7 +54,6 @@ from cvxml.core.spectrum import eigenvectors, enclosed, inverted
 from cvxml.core.squares import is_definite, rationals, symmetric_whole, whole
 from cvxml.core.statement import Statement
 from cvxml.family.enclosed import certificate, definite
-from cvxml.family.proved import EPS
 
 LARGEST = 1e280  # of an objective, and of its inverse
 UNMOVED = 1e-6  # times d: the least scale for t other than 1/2, where the optimum is 0 if D is S^-1

@@ -11,9 +11,8 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 
-import numpy as np
-
 from cvxml.core.exact import Exact, Unproved
+from cvxml.core.metric import EPS
 from cvxml.core.report import Report, Verdict, Witness
 from cvxml.core.result import Certificate, Solution, Status
 from cvxml.core.tolerance import TOLERANCES
@@ -24,7 +23,6 @@ from cvxml.oracle.judged import judged_of
 from cvxml.oracle.reference import reference as beside
 
 ABOVE = "but the objective of the candidate may be less by {:.3g} than what is computed"
-EPS = float(np.finfo(float).eps)
 CLOSE = 1e-2  # of the scale: what a program that has not arrived leaves
 
 

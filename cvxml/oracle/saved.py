@@ -15,6 +15,7 @@ import numpy as np
 
 from cvxml.core.exact import Exact, Unproved, decimal
 from cvxml.core.inputs import check_number
+from cvxml.core.metric import EPS
 from cvxml.core.report import Verdict
 from cvxml.core.result import Certificate, SavedSolution, plain
 from cvxml.core.shown import cut
@@ -24,7 +25,6 @@ from cvxml.methods import check_params, get, get_exact
 from cvxml.oracle.exactly import ANOTHER, stands_for
 
 SAME = 1e-9  # relative: figures closer than this are the same
-EPS = float(np.finfo(float).eps)
 BY_LISTS = {"n_neighbors", "neighborhood"}  # numbers and names that stand beside the lists they name
 
 

@@ -13,10 +13,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from cvxml import api, datasets
 from cvxml.core.example import Example
+from cvxml.core.metric import EPS
 from cvxml.core.report import Verdict
 from cvxml.core.result import Solution
 from cvxml.core.tolerance import TOLERANCES, Tolerance
@@ -119,7 +118,7 @@ def _disagreement(solutions: dict[str, Solution], verdicts: dict[str, Verdict]) 
         return ""
     highest = max(s.lower_bound for s in solutions.values())
     lowest = min(s.objective for s in solutions.values())
-    if highest > lowest + 64 * float(np.finfo(float).eps) * (1 + abs(lowest)):
+    if highest > lowest + 64 * EPS * (1 + abs(lowest)):
         return f"a lower bound {highest:.15g} lies above an objective {lowest:.15g}"
     return ""
 

@@ -14,6 +14,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import cvxml
+from cvxml.core.metric import EPS
 from cvxml.core.report import Verdict
 from cvxml.core.result import Solution, Status
 from cvxml.methods.kernel_mlsvm import instance as kernel_instance
@@ -85,7 +86,7 @@ def test_another_machine_does_not_refute_a_kernel(
     def elsewhere(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         noise = rng.standard_normal(K.shape)
         noise = noise + noise.T
-        return factor(K + 2 * kernel_instance.EPS * np.linalg.norm(K, 2) / np.linalg.norm(noise, 2) * noise)
+        return factor(K + 2 * EPS * np.linalg.norm(K, 2) / np.linalg.norm(noise, 2) * noise)
 
     monkeypatch.setattr(kernel_instance, "factor", elsewhere)
     for _ in range(3):

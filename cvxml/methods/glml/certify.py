@@ -33,12 +33,11 @@ import numpy as np
 from scipy.optimize import brentq
 
 from cvxml.core.balls import balls, pivots, precision, total
-from cvxml.core.metric import FEASIBILITY_TOL, Feasibility, FloatArray, examine
+from cvxml.core.metric import EPS, FEASIBILITY_TOL, Feasibility, FloatArray, examine
 from cvxml.core.result import Certificate
 from cvxml.core.squares import whole
 from cvxml.methods.glml.whitening import departure, whitening
 
-EPS = float(np.finfo(float).eps)
 LARGEST = 64  # a metric that is all but singular is looked at exactly up to this size
 
 

@@ -15,9 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cvxml.core.metric import FloatArray
+from cvxml.core.metric import EPS, FloatArray
 from cvxml.methods.glml import errors
-from cvxml.methods.glml.errors import EPS
 from cvxml.methods.glml.model import Generative, Mixtures
 
 ROUNDING = 64 * EPS

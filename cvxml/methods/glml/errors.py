@@ -14,10 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cvxml.core.metric import FloatArray
+from cvxml.core.metric import EPS, FloatArray
 from cvxml.methods.glml.model import Mixtures
 
-EPS = float(np.finfo(float).eps)  # twice the error of an operation: pays for second orders
 TINY = 1e-290  # for what underflows
 
 

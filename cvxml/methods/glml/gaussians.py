@@ -14,11 +14,10 @@ import numpy as np
 
 from cvxml.core.balls import TooFewBits, ball, balls, total, with_enough_bits
 from cvxml.core.exact import flint
-from cvxml.core.metric import FloatArray
+from cvxml.core.metric import EPS, FloatArray
 from cvxml.core.squares import whole
 from cvxml.methods.glml.instance import Instance
 
-EPS = float(np.finfo(float).eps)
 LARGEST = 12  # features, of a matrix of rationals that is inverted to decide what no precision decides
 
 

@@ -15,10 +15,9 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from scipy.special import logsumexp
 
-from cvxml.core.metric import FloatArray, IntArray, middle, unit_scale
+from cvxml.core.metric import EPS, FloatArray, IntArray, middle, unit_scale
 from cvxml.methods.glml.whitening import departure, whitening
 
-EPS = float(np.finfo(float).eps)
 SINGULAR = 1e-12  # a covariance with a lower ratio of eigenvalues than this times d is singular
 
 

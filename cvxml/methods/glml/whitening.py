@@ -6,9 +6,7 @@ import math
 
 import numpy as np
 
-from cvxml.core.metric import FloatArray
-
-EPS = float(np.finfo(float).eps)
+from cvxml.core.metric import EPS, FloatArray
 
 
 def whitening(S: FloatArray) -> FloatArray:

@@ -10,14 +10,13 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.inputs import check_choice, check_count, check_labels, check_positive, check_X, class_names
 from cvxml.core.memory import FLOAT, check_room
-from cvxml.core.metric import FloatArray, IntArray, unit_scale
+from cvxml.core.metric import EPS, FloatArray, IntArray, unit_scale
 from cvxml.core.neighbors import inner_products, k_nearest, k_nearest_by_kernel, squared_euclidean
 from cvxml.methods.mlsvm.instance import Instance as Linear
 from cvxml.methods.mlsvm.instance import named, scaled_lam
 from cvxml.methods.mlsvm.neighborhood import Neighborhood, neighborhood_of
 
 TABLES = 6  # of n x n floats, at least, that K becomes
-EPS = float(np.finfo(float).eps)  # n EPS of the largest eigenvalue of K is where its null space begins
 
 
 class Instance(NamedTuple):

@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike
 from cvxml.core.exact import Exact
 from cvxml.core.example import drawn, sample, verified
 from cvxml.core.inputs import check_count
-from cvxml.core.metric import FloatArray, IntArray, as_metric, examine, project_psd
+from cvxml.core.metric import EPS, FloatArray, IntArray, as_metric, examine, project_psd
 from cvxml.core.parameter import COUNT, LISTS, NUMBER, WORD, Parameter
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Callback, Found, Start
@@ -45,7 +45,6 @@ from cvxml.methods.mlsvm.evaluate import evaluate as evaluate_metric
 from cvxml.methods.mlsvm.method import MLSVM, member_of
 from cvxml.methods.mlsvm.solve import duals_of_zero, may_be_zero, notes_on, search, through_cvxpy
 
-EPS = float(np.finfo(float).eps)
 LINEAR = MLSVM()  # on the points E
 
 

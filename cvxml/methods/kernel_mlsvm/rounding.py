@@ -19,11 +19,9 @@ import math
 
 import numpy as np
 
-from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.metric import EPS, FloatArray, IntArray
 from cvxml.core.result import Certificate, Dual
 from cvxml.methods.kernel_mlsvm.instance import Instance
-
-EPS = float(np.finfo(float).eps)
 
 
 def with_kernel_rounding(given: Instance, phi: FloatArray, proof: Certificate) -> Certificate:

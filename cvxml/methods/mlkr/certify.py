@@ -10,10 +10,9 @@ import numpy as np
 
 from cvxml.core.balls import ball, ends, precision, total
 from cvxml.core.exact import flint
-from cvxml.core.metric import FloatArray, examine
+from cvxml.core.metric import EPS, FloatArray, examine
 from cvxml.core.result import Certificate, Stationarity
 from cvxml.core.squares import whole
-from cvxml.family.proved import EPS
 from cvxml.family.rank import examine_rank
 from cvxml.family.rational import Plane, Squares
 from cvxml.family.stationary import (

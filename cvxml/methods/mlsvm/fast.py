@@ -18,7 +18,7 @@ from itertools import islice
 
 import numpy as np
 
-from cvxml.core.metric import FloatArray
+from cvxml.core.metric import EPS, FloatArray
 from cvxml.core.result import Status, Step
 from cvxml.family.firstorder import State, accelerated
 from cvxml.family.newton import MAX_ENTRIES
@@ -26,7 +26,6 @@ from cvxml.methods.mlsvm.dual import CompactDual
 from cvxml.methods.mlsvm.interior import interior
 from cvxml.methods.mlsvm.newton import newton_point, reach_of
 
-EPS = float(np.finfo(float).eps)
 CHECK_EVERY = 10
 LONG = 1500  # iterations without a smaller gap
 LONGEST_BATCH = 150  # gradient steps before Newton is tried

@@ -32,11 +32,10 @@ from dataclasses import replace
 import numpy as np
 
 from cvxml.core.inputs import real_array
-from cvxml.core.metric import FloatArray, examine
+from cvxml.core.metric import EPS, FloatArray, examine
 from cvxml.core.result import Certificate, Dual, Stationarity
 from cvxml.family.coordinates import Coordinates, coordinates
 from cvxml.family.mixing import least_share
-from cvxml.family.proved import EPS
 from cvxml.family.rank import examine_rank
 from cvxml.family.stationary import NOTHING, PLENTY
 from cvxml.methods.nca.infinity import limit

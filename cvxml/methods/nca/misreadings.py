@@ -30,10 +30,9 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from scipy.special import logsumexp, xlogy
 
-from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.metric import EPS, FloatArray, IntArray
 from cvxml.core.misreading import Misreading, Other, Question, changed
 from cvxml.family.coordinates import Coordinates, coordinates
-from cvxml.family.proved import EPS
 from cvxml.family.rank import INVISIBLE, examine_rank
 from cvxml.family.stationary import NOTHING
 from cvxml.methods.nca.infinity import limit

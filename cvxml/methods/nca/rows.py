@@ -20,9 +20,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cvxml.core.metric import FloatArray
+from cvxml.core.metric import EPS, FloatArray
 from cvxml.family.coordinates import Coordinates
-from cvxml.family.proved import EPS, two_sum
+from cvxml.family.proved import two_sum
 from cvxml.family.rank import INVISIBLE
 from cvxml.methods.nca.instance import Instance
 

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from cvxml.core.metric import FloatArray
+from cvxml.core.metric import EPS, FloatArray
 from cvxml.core.result import Dual, Status, Step
 from cvxml.family.coordinates import Coordinates, coordinates
-from cvxml.family.proved import EPS
 from cvxml.family.rank import INVISIBLE, examine_rank
 from cvxml.methods.nca.certify import certify
 from cvxml.methods.nca.descent import LARGEST, Descent, Point

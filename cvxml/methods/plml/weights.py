@@ -22,7 +22,7 @@ from scipy.sparse.linalg import MatrixRankWarning, spsolve
 
 from cvxml.core.exact import integers, nearest, scaled, upward
 from cvxml.core.inputs import real_array
-from cvxml.core.metric import FEASIBILITY_TOL, Feasibility, FloatArray, middle, unit_scale
+from cvxml.core.metric import EPS, FEASIBILITY_TOL, Feasibility, FloatArray, middle, unit_scale
 from cvxml.core.result import Certificate
 from cvxml.family.firstorder import accelerated
 
@@ -108,7 +108,7 @@ def certify(given: Smooth, W: FloatArray, V: FloatArray | None = None) -> Certif
         radius=math.inf,
         feasibility=feasibility,
         dual={"V": V},
-        value_rounding=4 * float(np.finfo(float).eps) * nearest(max(abs(value), abs(bound))),
+        value_rounding=4 * EPS * nearest(max(abs(value), abs(bound))),
     )
 
 

@@ -21,12 +21,11 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from cvxml.core.inputs import real_array
-from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.metric import EPS, FloatArray, IntArray
 from cvxml.core.result import Dual
 from cvxml.family.bound import Family, Term
 from cvxml.family.frobenius import Frobenius
 from cvxml.family.groups import Slack
-from cvxml.family.proved import EPS
 from cvxml.family.rational import plane
 from cvxml.family.rows import Block, Prices, View, Weights
 from cvxml.methods.ssvm.inference import task_loss

@@ -18,12 +18,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cvxml.core.metric import FloatArray, IntArray, examine, unit_scale
+from cvxml.core.metric import EPS, FloatArray, IntArray, examine, unit_scale
 from cvxml.core.misreading import FAR, MULTIPLES, Question
 from cvxml.core.threads import one_blas_thread
 from cvxml.methods.ssvm.columns import Columns, Descent
 from cvxml.methods.ssvm.instance import Instance, instance
-from cvxml.methods.ssvm.point import EPS
 from cvxml.methods.ssvm.step import CLASSES, MAX_ROUNDS, StepSolver
 
 MOST_ASKED = 600  # times, in a round, whether the restricted dual is solved

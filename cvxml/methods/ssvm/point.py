@@ -6,12 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.metric import EPS, FloatArray, IntArray
 from cvxml.methods.ssvm.inference import Table, table, targeted
 from cvxml.methods.ssvm.instance import Instance
 from cvxml.methods.ssvm.nearest import Nearest, nearest
-
-EPS = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,14 +13,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cvxml.core.metric import FloatArray, IntArray, examine, psd_root, unit_scale
+from cvxml.core.metric import EPS, FloatArray, IntArray, examine, psd_root, unit_scale
 from cvxml.family.frobenius import Frobenius
 from cvxml.family.proved import Seen, images
 from cvxml.family.rows import View
 from cvxml.methods.ssvm.inference import loss_augmented, table, task_loss
 from cvxml.methods.ssvm.instance import Instance
 from cvxml.methods.ssvm.nearest import nearest
-from cvxml.methods.ssvm.point import EPS, point_at
+from cvxml.methods.ssvm.point import point_at
 
 ROOM = 1.01  # for products of errors
 TINY = 1e-300  # more than all that underflow loses

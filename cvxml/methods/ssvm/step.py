@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.metric import EPS, FloatArray, IntArray
 from cvxml.family.firstorder import accelerated
 from cvxml.methods.ssvm.columns import Columns, Descent
 from cvxml.methods.ssvm.inference import sets_of
 from cvxml.methods.ssvm.instance import Instance
 from cvxml.methods.ssvm.newton import gradient_steps, newton_direction
-from cvxml.methods.ssvm.point import EPS, Point, point_at
+from cvxml.methods.ssvm.point import Point, point_at
 
 CLASSES = 3  # whose best sets are taken in, for each point and round
 SHARE = 0.2  # of what is open, to which the restricted dual is solved

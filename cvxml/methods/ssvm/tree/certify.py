@@ -25,12 +25,11 @@ from typing import NamedTuple
 import numpy as np
 
 from cvxml.core.inputs import real_array
-from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.metric import EPS, FloatArray, IntArray
 from cvxml.core.result import Certificate, Dual
 from cvxml.family import bound as family_bound
 from cvxml.family.frobenius import Frobenius
 from cvxml.family.groups import Slack
-from cvxml.family.proved import EPS
 from cvxml.family.rows import Prices
 from cvxml.methods.ssvm.instance import Instance
 from cvxml.methods.ssvm.member import (

@@ -20,11 +20,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cvxml.core.metric import FloatArray, IntArray, project_psd, unit_scale
+from cvxml.core.metric import EPS, FloatArray, IntArray, project_psd, unit_scale
 from cvxml.core.result import Dual, Status, Step
 from cvxml.methods.ssvm.cccp import cccp
 from cvxml.methods.ssvm.instance import Instance
-from cvxml.methods.ssvm.point import EPS, Point, point_at, rescaled
+from cvxml.methods.ssvm.point import Point, point_at, rescaled
 from cvxml.methods.ssvm.tree.membership import IN, OPEN, OUT, follow, unknown
 from cvxml.methods.ssvm.tree.relaxation import Proof, Relaxation, nothing
 
