@@ -71,7 +71,8 @@ def panel_of(axes: Any, data: str, cells: Cells) -> None:
             ls="--" if method == MIXTURES else "-",
         )
     axes.set_xticks(ticks)
-    axes.set_title(f"({panel(data).letter}) {data}")
+    runs = {len(values) for size in ticks for values in cells.accuracies[data, size].values()}
+    axes.set_title(f"({panel(data).letter}) {data}" + (", one realisation" if runs == {1} else ""))
     axes.set_xlabel("training points a class")
     axes.set_ylabel("accuracy, %")
     axes.grid(alpha=0.3)

@@ -112,8 +112,9 @@ def beyond(groups: Groups, found: dict[str, Judged]) -> list[str]:
         "low rank": "The accuracy on the training part less that on the test part, at full rank less the same in the "
         "plane. Above 0, the plane overfits less; the verdict is on that.",
         "fitting": "An effect of overfitting is taken to be what Mitchell defines (Machine Learning, 1997, 3.7): of "
-        "two maps of the rank allowed the one that fits the training part better is worse on the test part. Here is "
-        "the test accuracy of NCA less that of each other map, NCA from a single start among them, that it is ahead of "
+        "two maps of the rank allowed the one that fits the training part better is worse over all points there are. "
+        "Of these *new points* tells, and *these points* of this very set. Here is the test accuracy of NCA less that "
+        "of each other map, NCA from a single start among them, that it is ahead of "
         "on the training part for sure on these points; *fit* is by how many points. Contradicted where NCA is behind "
         f"for sure, supported where it is not behind by {points()} for sure.",
         "stopping": "The verdict is on early stopping alone, at the number of steps in the last column: supported "
@@ -128,7 +129,7 @@ def beyond(groups: Groups, found: dict[str, Judged]) -> list[str]:
         "sizes": "The accuracy on the test part by the share of the training points; the verdicts are on the three "
         "steps from one to the next: contradicted where accuracy falls for sure, supported where it does not fall by "
         f"{points()} for sure.",
-        "others, train": f"Of the methods in the note's figures, those that the tables above do not have. {same}",
+        "others, train": f"Methods that the note relates NCA to and the tables above do not have. {same}",
         "others": same,
     }
     more = {
@@ -248,7 +249,7 @@ def set_apart(claim: Judged) -> list[str]:
         if same in claim.pairs and Verdict.CONTRADICTED in (by_itself[best], by_itself[same]):
             figures = [in_points(claim.pairs[key].beyond().mean) for key in (same, best)]
             if by_itself[best] is Verdict.SUPPORTED:
-                why = "from this start f, and not g, ends in a poor local maximum"
+                why = "from this start f ends lower than from its best, which may be what sets them apart"
             elif by_itself[same] is not Verdict.CONTRADICTED:
                 why = "that f has had several starts and g one may be what sets them apart"
             else:

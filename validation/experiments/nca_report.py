@@ -40,6 +40,11 @@ PICTURE = (  # whatever the note says of them
     Panel("d = 2, test", PLANE, "test", "", 0.0),
 )
 
+OPEN = (
+    "That NCA is ahead on the training part and not on the test part is what overfitting does; what brings it about on "
+    "these sets and not on others, and whether another k than 1 would do away with it, is open."
+)
+
 
 def tables(groups: Groups, claims: list[Judged]) -> list[str]:
     """The tables with their verdicts, what stands behind what is contradicted, and how NCA's descents ended."""
@@ -56,7 +61,11 @@ def tables(groups: Groups, claims: list[Judged]) -> list[str]:
             columns = ("NCA less the best other", "95 %, new points", "effect", "these points", "new points")
             head = ("data", "splits", *map(name, panel.methods), *columns)
             lines += ["", f'## {panel.name}: "{panel.claim}"', "", *table(head, rows)]
-    behind = ["", "## What is behind what these points contradict", "", *bullets(reasons)] if reasons else []
+    behind = (
+        ["", "## What is behind what these points contradict", "", OPEN, "", *bullets(reasons)]
+        if reasons
+        else []
+    )
     return [*lines, *behind, *descents(groups)]
 
 

@@ -80,30 +80,56 @@ def test_generative_against_loops() -> None:
     alpha, gamma = found["GLML"]["chosen"][0]
     eye = np.eye(13)
     local = cvxml.solve("glml", X, y, query=Q, alpha=alpha).metric
-    S = np.linalg.inv(np.cov(X.T, bias=True) + alpha * eye)
+    plain = {"Euclid": by_loop(X, y, Q, [eye] * len(Q)), "GLML": by_loop(X, y, Q, local + gamma * eye)}
+    for name, predicted in plain.items():
+        assert found[name]["accuracy"][0] == pytest.approx(weighted(predicted, drawn), abs=1e-12), name
+    assert set(found) == set(plain)
+    assert found["GLML"]["gap"][0] <= glml_methods.FINAL
+    assert found["GLML"]["status"] == ["CONVERGED"]
+
+
+def test_densities_against_loops() -> None:
+    found = measured("densities", sizes=[20])
+    drawn = realisation("wine", 0, 20)
+    (X, y), Q = drawn.training(20), drawn.X_test
+    eye = np.eye(13)
+    (one,), (own,) = found["Fisher, one Gaussian"]["chosen"][0], found["Bayes"]["chosen"][0]
+    S = np.linalg.inv(np.cov(X.T, bias=True) + one * eye)
     plain = {
-        "Euclid": by_loop(X, y, Q, [eye] * len(Q)),
-        "GLML": by_loop(X, y, Q, local + gamma * eye),
         "Fisher, one Gaussian": by_loop(X, y, Q, [S] * len(Q)),
-        "Bayes": [
-            int(
-                np.argmax(
-                    [
-                        multivariate_normal.logpdf(
-                            q, X[y == c].mean(axis=0), np.cov(X[y == c].T, bias=True) + alpha * eye
-                        )
-                        for c in range(3)
-                    ]
-                )
-            )
-            for q in Q
-        ],
+        "Bayes": by_bayes(X, y, Q, own),
     }
     for name, predicted in plain.items():
         assert found[name]["accuracy"][0] == pytest.approx(weighted(predicted, drawn), abs=1e-12), name
     assert set(found) == {*plain, "Fisher"}
-    assert found["GLML"]["gap"][0] <= glml_methods.FINAL
-    assert found["GLML"]["status"] == ["CONVERGED"]
+
+
+def by_bayes(X: FloatArray, y: IntArray, Q: FloatArray, alpha: float) -> list[int]:
+    """The class of the largest density of its fitted Gaussian."""
+    fitted = [
+        multivariate_normal(
+            X[y == c].mean(axis=0), np.cov(X[y == c].T, bias=True) + alpha * np.eye(X.shape[1])
+        )
+        for c in range(int(y.max()) + 1)
+    ]
+    return [int(np.argmax([one.logpdf(q) for one in fitted])) for q in Q]
+
+
+def test_each_density_has_the_alpha_that_it_does_best_with_itself() -> None:
+    drawn = realisation("wine", 1, 20)
+    X, y = drawn.training(20)
+    best = glml_methods.choose_alphas(X, y, 0)
+    errors = []
+    for alpha in glml_methods.ALPHAS:
+        wrong = [
+            c != q
+            for (T, t), (Q, own) in glml_methods.folds(X, y)
+            for c, q in zip(by_bayes(T, t, Q, alpha), own, strict=True)
+        ]
+        errors.append(sum(wrong) / len(wrong))
+    assert len(set(errors)) > 1
+    assert best["Bayes"].weight == glml_methods.ALPHAS[int(np.argmin(errors))]
+    assert len({choice.weight for choice in best.values()}) > 1
 
 
 @pytest.mark.slow
@@ -342,7 +368,7 @@ def test_tasks_of_every_preset() -> None:
             assert task.settings["largest"] >= max(task.settings["sizes"])
     reduced, full = (glml.tasks(glml.PRESETS[name]) for name in ("reduced", "full"))
     assert not any(t.data == "usps 8x8" and t.method == "LMNN" for t in reduced)
-    assert {t.method for t in reduced} == {"generative", *CHEAP}
+    assert {t.method for t in reduced} == {"generative", "densities", *CHEAP}
     assert not any("further" in t.settings for t in reduced)
     assert {t.method for t in full} == set(glml.EVERY)
     for task in full:

@@ -28,8 +28,9 @@ def made(
     """Euclid at 80 %, and the others so much above it, but for noise; all of two sizes."""
     rng = np.random.default_rng(0)
     found: Results = []
-    for method in ("generative", *learnt):
-        names = glml_methods.GENERATIVE if method == "generative" else (method,)
+    of = {"generative": glml_methods.GENERATIVE, "densities": glml_methods.DENSITIES}
+    for method in ("generative", "densities", *learnt):
+        names = of.get(method, (method,))
         for split in range(count):
             methods: Result = {
                 name: {
@@ -91,6 +92,18 @@ def test_what_contradicts_a_claim_and_what_leaves_it_undecided(
     assert verdicts(made({**AS_PRINTED, **change})) == ALL_SUPPORTED | verdict
 
 
+def test_a_sentence_on_many_sets_has_no_verdict_by_one() -> None:
+    """But one that speaks of every cell is contradicted by one set."""
+    claim, every_cell = CLAIMS["others"], CLAIMS["gain"]
+    three, four = (dict.fromkeys("abcd"[:count], S) for count in (3, 4))
+    assert glml_report.of_enough(claim, three, S) == "none: compared on 3 of 8 sets"
+    assert glml_report.of_enough(claim, three, C) == "none: compared on 3 of 8 sets"
+    assert glml_report.of_enough(claim, four, S) is S
+    assert glml_report.of_enough(every_cell, three, S) == "none: compared on 3 of 8 sets"
+    assert glml_report.of_enough(every_cell, three, C) is C
+    assert glml_report.of_enough(CLAIMS["BoostMetric"], {"usps 8x8": S}, S) is S  # one of two
+
+
 def test_what_each_letter_asks_for_is_said() -> None:
     text = "\n".join(glml.tables(made(AS_PRINTED), glml.PRESETS["small"]))
     letters = {
@@ -144,8 +157,10 @@ def test_claims_with_a_point_are_said_without_it_too() -> None:
             ]
     text = glml.tables(noisy, glml.PRESETS["small"])
     rows = [line for line in text if line.startswith(f"| {CLAIMS['others'].said} |")]
-    assert [line.split(" | ")[-2] for line in rows] == ["supported", "contradicted"]
-    assert rows[1].count("contradicted: twonorm") == 1
+    assert [
+        row.count(said) for row, said in zip(rows, ("| supported: two", "| contradicted: two"), strict=True)
+    ] == [1, 1]
+    assert [line.split(" | ")[-2] for line in rows] == ["none: compared on 1 of 8 sets"] * 2
     (better,) = [line for line in text if line.startswith("Significantly above Euclid for these points")]
     for name in (*GLOBAL, "Fisher, one Gaussian"):
         assert f"{name} on twonorm at 10 and 20" in better
@@ -305,7 +320,9 @@ def test_time_is_compared_where_the_sizes_are_the_same() -> None:
     assert found(slow) == (1, C)
     other = [(task, {**each, "sizes": [10, 30]} if task.method == "LMNN" else each) for task, each in quick]
     assert len(glml_claims.time_found(grouped(other), ["twonorm"])[0]) == 2
-    assert claim_lines(results)["time"].endswith("| supported |  |")
+    assert claim_lines(results)["time"].endswith("| none: compared on 1 of 8 sets |  |")
+    half = [pair for data in ("twonorm", "waveform", "wine", "ionosphere") for pair in made(AS_PRINTED, data)]
+    assert claim_lines(half)["time"].endswith("| supported |  |")
 
 
 def test_times_are_those_of_one_realisation() -> None:

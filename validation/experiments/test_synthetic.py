@@ -12,7 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from validation.experiments import __main__ as command
 from validation.experiments import synthetic, synthetic_report
-from validation.experiments.glml_methods import GENERATIVE, SHARED
+from validation.experiments.glml_methods import DENSITIES, FITTED, GENERATIVE, SHARED
 from validation.experiments.page import Results
 from validation.experiments.run import timed
 from validation.experiments.synthetic_report import MIXTURE, claims, judged, named
@@ -127,11 +127,12 @@ def made(means: dict[tuple[str, str], float], count: int = 20, noise: float = 0.
         for split in range(count):
             values: dict[str, Any] = {"accuracy": [mean + noise * rng.standard_normal()]}
             values |= {"gap": [1e-5], "status": ["CONVERGED"], "chosen": [[1.0]], "edge": [False]}
-            found.setdefault((data, SHARED if name in GENERATIVE else name, split), {})[name] = values
+            task = SHARED if name in GENERATIVE else FITTED if name in DENSITIES else name
+            found.setdefault((data, task, split), {})[name] = values
     for (_, task, _), methods in found.items():
-        if task == SHARED:
+        for name in {SHARED: ("GLML",), FITTED: DENSITIES}.get(task, ()):
             methods.setdefault(
-                "GLML", {"accuracy": [None]} | {key: [None] for key in ("gap", "status", "chosen")}
+                name, {"accuracy": [None]} | {key: [None] for key in ("gap", "status", "chosen")}
             )
     return [
         (Task(data, task, split, {}), {"sizes": [250], "methods": methods, "seconds": 1.0})
@@ -163,11 +164,11 @@ def found_of(results: Results) -> list[Verdict | None]:
 
 
 def test_what_is_as_printed_is_supported_and_its_reverse_contradicted() -> None:
-    assert found_of(made(AS_PRINTED)) == [Verdict.SUPPORTED] * 12
+    assert found_of(made(AS_PRINTED)) == [Verdict.SUPPORTED] * 13
     reverse = {(data, name): 1.4 - value for (data, name), value in AS_PRINTED.items() if name != "LMNN"}
     reverse |= {(named(d), "LMNN"): 0.9 - d / 500 for d in (5, 20, 50, 100)} | {(MIXTURE, "LMNN"): 0.8}
-    assert found_of(made(reverse)) == [Verdict.CONTRADICTED] * 12
-    assert found_of(made(AS_PRINTED, noise=3.0)) == [Verdict.UNDECIDED] * 12
+    assert found_of(made(reverse)) == [Verdict.CONTRADICTED] * 13
+    assert found_of(made(AS_PRINTED, noise=3.0)) == [Verdict.UNDECIDED] * 13
 
 
 def test_a_gain_of_less_than_a_point_does_not_outperform() -> None:
@@ -205,6 +206,17 @@ def test_every_other_method_counts_at_every_dimension() -> None:
     assert one_gaussian[2] is Verdict.CONTRADICTED
 
 
+def test_what_rises_first_and_falls_then_is_said_with_what_it_loses() -> None:
+    risen = made(AS_PRINTED | {(named(20), "Euclid"): 0.75}, noise=1e-3)
+    found = synthetic_report.accuracies_of(risen)
+    loss = ttest_rel(*(list(found[named(d)]["Euclid"].values()) for d in (20, 100)))
+    (line,) = synthetic_report.falls(found)[1:]
+    low, high = (100 * end for end in loss.confidence_interval())
+    assert f"Euclid from D = 20 by {(low + high) / 2:+.1f} ({low:+.1f} to {high:+.1f}), p" in line
+    assert line.count("from D =") == 1
+    assert synthetic_report.falls(synthetic_report.accuracies_of(made(AS_PRINTED, noise=1e-3))) == []
+
+
 def test_one_method_that_is_as_good_is_enough_against_every() -> None:
     level = AS_PRINTED | {(named(100), "ITML"): 0.97}
     assert found_of(made(level, noise=1e-3))[0] is Verdict.CONTRADICTED
@@ -237,10 +249,11 @@ def test_the_report_has_every_sentence_and_number() -> None:
     assert "Euclid, gaussians 5 - gaussians 100" in text
     assert "open." not in text
     worse = "\n".join(synthetic.tables(made(AS_PRINTED | {(MIXTURE, "GLML"): 0.8}), FULL))
-    assert worse.count(": not so on our mixtures; open.") == 1
+    assert worse.count(": not so on our mixtures; open.") == 2
     assert "- sentence 12, " in worse
+    assert "- sentence 13, " in worse
     assert "| not so on our Gaussians |" not in worse
-    assert worse.count("| not so on our mixtures |") == 1
+    assert worse.count("| not so on our mixtures |") == 2
     assert "nothing run for it" in "\n".join(synthetic.tables(made({(MIXTURE, "Euclid"): 0.9}), FULL))
 
 

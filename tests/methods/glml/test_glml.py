@@ -257,6 +257,15 @@ def test_the_literal_value_of_an_indefinite_B_is_0(solver: str) -> None:
     assert dual.value == pytest.approx(0.0, abs=1e-8)
 
 
+def test_the_problem_is_not_convex_in_A() -> None:
+    """Half way between two metrics of determinant 1 it is not 1, and the objective is above their mean, not below."""
+    ends, B = (np.diag([2.0, 0.5]), np.diag([0.5, 2.0])), -np.eye(2)
+    middle = sum(ends) / 2
+    assert [np.linalg.det(A) for A in (*ends, middle)] == pytest.approx([1, 1, 1.5625])
+    values = [np.trace(np.linalg.inv(A) @ B) for A in (*ends, middle)]
+    assert values[2] > (values[0] + values[1]) / 2 + 0.5
+
+
 def test_the_problem_in_M_has_the_value_of_that_in_A() -> None:
     """|M| >= 1 in place of |A| = 1: dividing M by |M|^(1/D) never raises the objective."""
     rng = np.random.default_rng(0)

@@ -131,6 +131,14 @@ def test_one_distribution_over_all_pairs_is_not_one_a_row() -> None:
     )  # four pairs share one distribution: no scale makes them certain
 
 
+@pytest.mark.parametrize("size", [0.1, 1.0, 10.0])
+def test_the_continuous_cost_has_no_pair_of_a_point_with_itself(size: float) -> None:
+    """Of two points there are two pairs, as likely as each other whatever A is; with c = d there would be four."""
+    X, w, A = np.array([[0.0], [1.0]]), np.array([[0.0, 1.0], [0.0, 0.0]]), size * np.eye(1)
+    assert definitions.continuous_cost(X, w, A) == pytest.approx(np.log(2))
+    assert definitions.continuous_gradient(X, w, A) == pytest.approx(0)
+
+
 @every_form
 @given(seed=seeds)
 @settings(max_examples=25, deadline=None)

@@ -61,6 +61,36 @@ def test_mmc_wants_a_class_in_one_piece_and_nca_does_not() -> None:
     assert left_out(theirs.transform(X), y) < left_out(ours.transform(X), y) == 1
 
 
+def test_rca_takes_two_pieces_for_one_wide_gaussian() -> None:
+    """The feature that tells the classes apart is the one in which the class of two pieces is wide."""
+    X, y = two_pieces()
+    theirs = cvxml.RCA().fit(X, y)
+    weights = np.diag(theirs.get_mahalanobis_matrix())
+    assert weights[0] < 0.5 * weights[1]
+    assert left_out(theirs.transform(X), y) < left_out(X, y)
+
+
+def test_the_error_of_the_nearest_neighbour_jumps_where_f_does_not() -> None:
+    X, y = two_pieces()
+
+    def at(t: float) -> np.ndarray:
+        return X * [np.cos(t), np.sin(t)]
+
+    def f(t: float) -> float:
+        D = np.sum((at(t)[:, None] - at(t)) ** 2, axis=2)
+        p = np.exp(-D) * (1 - np.eye(len(X)))
+        return float(np.sum(p * (y[:, None] == y) / p.sum(axis=1, keepdims=True)))
+
+    low, high = 0.0, np.pi / 2
+    before, after = left_out(at(low), y), left_out(at(high), y)
+    assert before != after
+    while high - low > 1e-10:
+        middle = (low + high) / 2
+        low, high = (middle, high) if left_out(at(middle), y) == before else (low, middle)
+    assert abs(left_out(at(low), y) - left_out(at(high), y)) >= 1 / len(X) - 1e-12
+    assert abs(f(low) - f(high)) < 1e-6
+
+
 def test_few_points_of_many_features_have_no_inverse_within_covariance_and_nca_needs_none() -> None:
     random = np.random.RandomState(1)
     y = np.arange(12) % 2

@@ -327,13 +327,13 @@ def test_sgd_corrected_descends_and_as_printed_does_not() -> None:
     right = sgd(p, np.zeros((4, 4)), 30)
     printed = sgd(p, np.zeros((4, 4)), 30, paper=True)
     optimum = cvxml.solve("ssvm", X, y, C=1 / 60, init=["zero", "identity"]).objective
-    assert min(right.F) <= 1.05 * optimum
-    assert printed.F[-1] > 1.5 * optimum
+    assert min(right.F) <= right.F[-1] <= 1.05 * optimum
+    assert printed.F[-1] > 1.5 * optimum  # it comes near in its first pass, and drifts away
     assert pytest.approx(min(right.F)) == point_at(p, right.W).F
     step_alone = sgd(p, np.zeros((4, 4)), 30, paper=True, printed_inference=False)
     assert step_alone.F[-1] > 1.5 * optimum
     inference_alone = sgd(p, np.zeros((4, 4)), 30, printed_inference=True)
-    assert min(inference_alone.F) < 1.5 * optimum
+    assert inference_alone.F[-1] < 1.5 * optimum
 
 
 @pytest.mark.parametrize("seed", range(3))
