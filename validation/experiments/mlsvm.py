@@ -60,7 +60,9 @@ rest (fewer where a class has no more). While parameters are selected a certifie
 for, of the metric that is tested {FINAL:g}. Above degree 1 all distances are those of the feature space, the
 neighbourhoods of MLSVM too; the paper speaks of Euclid's. Votes that tie, 2 to 2, go to the class whose label is first
 in order. The paper gives no rule, and it matters: kNN has, if they go to the first class, to the nearest tied one and
-to the last, {TIED_VOTES} (`looks.py`). A verdict that rests on a point of error may be another by another rule.
+to the last,
+{TIED_VOTES} (`looks.py`).
+A verdict that rests on a point of error may be another by another rule.
 
 SVM has the loss of libsvm, one class against one; the paper's is that of Crammer and Singer. Its Table 1 gives
 dermatology 179 and spambase 2300 points, about half of either, and does not say which half: ours are whole, 358 and

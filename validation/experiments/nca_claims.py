@@ -102,6 +102,20 @@ def ahead(pairs: Pairs, margin: float) -> dict[Key, Verdict]:
     return apart(favour, against)
 
 
+def by_less(claim: Judged, margin: float) -> list[str]:
+    """Of these points: what is undecided though NCA is for sure ahead by less than the margin."""
+    short = more_than({key: each._replace(overlap=0.0) for key, each in claim.pairs.items()}, margin)
+    found = [
+        f"{data} (before {other.removesuffix(' 2')}, {in_points(claim.pairs[data, other].beyond().mean)})"
+        for (data, other), verdict in short.items()
+        if verdict is Verdict.CONTRADICTED and claim.here[data, other] is Verdict.UNDECIDED
+    ]
+    if not found:
+        return []
+    said = f"for these points ahead by less than {100 * margin:g} point for sure: {', '.join(found)}; open."
+    return ["", f'"{claim.sentence}": {said}']
+
+
 def overlap(data: str, part: str) -> float:
     """Of the splits of a set: for the test part points tested over points trained on, for the training part reversed.
 

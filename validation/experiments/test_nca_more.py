@@ -236,7 +236,7 @@ def criteria(g: float, same: float, best: float) -> Judged:
             0.85,
             0.90,
             "undecided",
-            "+5.00 points with f from the same start, +0.00 with f's best: from this start f,",
+            "+5.00 points with f from the same start, +0.00 with f's best: from this start f ends",
         ),
         (
             0.90,

@@ -174,6 +174,9 @@ def test_much_better_is_by_more_than_a_point_and_a_little_better_contradicts_not
     shares = {"PCA 2": [0.5] * 5, "LDA 2": [0.8] * 5, "NCA 2": [0.8 + lead + each for each in little]}
     claim = nca_claims.of_panel(grouped(made("wine", shares, shares)), nca_claims.SEPARATED)
     assert claim.here == {("wine", "PCA 2"): Verdict.SUPPORTED, ("wine", "LDA 2"): verdict}
+    said = "\n".join(nca_claims.by_less(claim, 0.01))
+    assert ("wine (before LDA, +0.44)" in said) == (verdict is Verdict.UNDECIDED)
+    assert "before PCA" not in said
 
 
 def test_a_difference_that_rounds_to_nothing_has_no_minus() -> None:

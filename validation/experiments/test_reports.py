@@ -29,7 +29,7 @@ AGAIN = {  # a few tasks of little work, by the names of their files
     ),
     "glml-reduced": (
         *("wine/generative/007", "wine/ITML/011", "wine/LMNN/002", "ionosphere/DML-eig/000"),
-        "spoken/generative/003",
+        *("spoken/generative/003", "wine/densities/005", "german_ida/densities/001"),
     ),
     "glml-full": (
         "wine/generative/001",
@@ -39,7 +39,7 @@ AGAIN = {  # a few tasks of little work, by the names of their files
     ),
     "synthetic-full": (
         *("mixtures/generative/001", "gaussians 20/generative/000", "gaussians 5/ITML/000"),
-        *("mixtures/DML-eig/000", "mixtures/GLML, mixtures/000"),
+        *("mixtures/DML-eig/000", "mixtures/GLML, mixtures/000", "mixtures/densities/002"),
     ),
     "nca-full": (
         "wine/g/003",
@@ -62,6 +62,7 @@ LONG = (
     *table1_looks.LONG,
     *(f"spoken, open grids, {size} a class" for size in (100, 270)),
     "spoken, 270 a class",
+    *(f"{data}, every lam" for data in looks.EVERY_LAM),
 )
 assert RECORDS
 every_record = pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.stem)
