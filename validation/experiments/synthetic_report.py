@@ -349,7 +349,7 @@ def bars(axes: Any, found: dict[str, list[float]]) -> None:
     if means:
         axes.set_xlim(100 * min(each.value for each in means) - 3, 100)
     axes.set_xlabel("accuracy, % (the axis does not begin at 0)")
-    axes.set_title("two mixtures, by metric of 1-NN (Bayes: the rule)")
+    axes.set_title("mixtures: Bayes, 1-NN by metric")
 
 
 def present(by_realisation: Mapping[int, float | None]) -> list[float]:

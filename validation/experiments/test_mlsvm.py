@@ -416,10 +416,10 @@ def test_remarks_belong_to_the_run_that_they_were_written_for() -> None:
     far = [0.30, 0.31] * 5
     results = [each for data in ("heart", "wine") for each in made(dict.fromkeys(methods, far), data)]
     of = {name: "\n".join(mlsvm_report.tables(results, preset)) for name, preset in mlsvm.PRESETS.items()}
-    assert "- heart: not explained. The least of 23 errors" in of["reduced"]
+    assert "- heart: open. The least of 23 errors" in of["reduced"]
     assert len(mlsvm.choices("MLSVM", mlsvm.PRESETS["reduced"].settings)) == 23
-    assert "- wine: not explained. Tried: the choice in hindsight, 30.50 ± " in of["reduced"]
-    assert "- heart: not explained. Tried: " in of["full"]
+    assert "- wine: open. Tried: the choice in hindsight, 30.50 ± " in of["reduced"]
+    assert "- heart: open. Tried: " in of["full"]
     assert "- heart: there are 2 trials" in of["small"]
 
 
