@@ -82,7 +82,7 @@ def in_axes(data: str) -> str:
     found = "; ".join(
         f"{axes} axes: {at_ks(f'{data}, LMNN by axes', f'{axes} axes')}" for axes in (40, 100, 200)
     )
-    return f"In the first principal axes, with mu = .5, it has on the first fold at k = {KS_SAID}: {found} (`looks.py`)."
+    return f"In the first principal axes, with mu = .5, it has on one fold at k = {KS_SAID}: {found} (`looks.py`)."
 
 
 INTERPOLATED = (
