@@ -142,6 +142,19 @@ def test_every_figure_that_remarks_quote_has_a_look() -> None:
     assert QUOTED.keys() == looks.LOOKS.keys() > set(LONG)
 
 
+@pytest.mark.parametrize("data", looks.TIED)
+def test_the_first_class_is_the_rule_for_ties_of_the_report(data: str) -> None:
+    recorded = record(FOLDER / "mlsvm-reduced.json")
+    errors = [
+        result["error"]
+        for task, result in page.results_of(recorded)
+        if (task.data, task.method) == (data, "kNN")
+    ]
+    found = QUOTED[f"{data}, tied votes"]
+    assert found["the first class"] == pytest.approx(100 * sum(errors) / len(errors), abs=0.006)
+    assert found["the first class"] != pytest.approx(found["the last class"], abs=0.5)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in looks.LOOKS if name not in LONG])
 def test_figures_that_remarks_quote_come_out_again(name: str) -> None:
