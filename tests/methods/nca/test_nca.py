@@ -131,6 +131,16 @@ def test_one_distribution_over_all_pairs_is_not_one_a_row() -> None:
     )  # four pairs share one distribution: no scale makes them certain
 
 
+def test_the_printed_distance_is_a_square() -> None:
+    """By itself it is no distance; p has differences of it in the exponent."""
+    X, Q = np.array([[0.0], [1.0], [2.0]]), np.eye(1)
+    d = np.array([[(a - b) @ Q @ (a - b) for b in X] for a in X])
+    assert d[0, 2] > d[0, 1] + d[1, 2]
+    assert np.sqrt(d[0, 2]) <= np.sqrt(d[0, 1]) + np.sqrt(d[1, 2])
+    log_p = definitions.log_p_ij(X, Q, 0)
+    assert log_p[1] - log_p[2] == pytest.approx(d[0, 2] - d[0, 1])
+
+
 @pytest.mark.parametrize("size", [0.1, 1.0, 10.0])
 def test_the_continuous_cost_has_no_pair_of_a_point_with_itself(size: float) -> None:
     """Of two points there are two pairs, as likely as each other whatever A is; with c = d there would be four."""
