@@ -10,6 +10,7 @@ from validation.experiments.glml_claims import (
     CLAIMS,
     GLML_TOO,
     IN_TIME,
+    SPEEDS,
     TIME,
     TIME_MEANS,
     Claim,
@@ -359,7 +360,8 @@ def times(groups: Groups) -> list[str]:
         rows.append([data, *values])
     return [
         "The median of a realisation, all sizes, parameters chosen and test points classified. The first column is of "
-        "Euclid and GLML together (in runs before also of Fisher and Bayes, with GLML's alpha), the last of these.",
+        "Euclid and GLML together (in runs before also of Fisher and Bayes, with GLML's alpha), the last of these. "
+        f"Runs were on machines of different speeds, up to {SPEEDS:g} times: what is less than that apart is not told.",
         "",
         *table(["data", "GLML, Euclid", MIXTURES, *LEARNT, "Fisher, Bayes"], rows),
     ]

@@ -43,7 +43,7 @@ def made(
                 }
                 for name in names
             }
-            seconds = (1.0 if method == "generative" else 2.0) * (1 + 0.1 * rng.random())
+            seconds = (1.0 if method == "generative" else 8.0) * (1 + 0.1 * rng.random())
             found.append(
                 (Task(data, method, split, WINE), {"sizes": [10, 20], "methods": methods, "seconds": seconds})
             )
@@ -289,7 +289,7 @@ def test_remarks_belong_to_the_run_that_they_were_written_for() -> None:
     results = made({**AS_PRINTED, "Bayes": 0.1}, "ionosphere")
     of = {name: "\n".join(glml.tables(results, preset)) for name, preset in glml.PRESETS.items()}
     for name in ("reduced", "full"):
-        assert "contradicted on ionosphere; by alpha in part" in of[name]
+        assert "contradicted on ionosphere; by alpha" in of[name]
     assert "contradicted on ionosphere; open." in of["small"]
 
 
@@ -317,7 +317,7 @@ def test_time_is_compared_where_the_sizes_are_the_same() -> None:
     ]
     assert found(quick) == (2, S)
     slow = [(task, {**each, "seconds": 1 / each["seconds"]}) for task, each in quick]
-    assert found(slow) == (1, C)
+    assert found(slow) == (0, C)
     other = [(task, {**each, "sizes": [10, 30]} if task.method == "LMNN" else each) for task, each in quick]
     assert len(glml_claims.time_found(grouped(other), ["twonorm"])[0]) == 2
     assert claim_lines(results)["time"].endswith("| none: compared on 1 of 8 sets |  |")
