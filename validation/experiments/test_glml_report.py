@@ -38,7 +38,8 @@ def made(
                         0.8 + differences.get(name, 0.0) + 0.01 * rng.standard_normal() for _ in range(2)
                     ],
                     "gap": [1e-5, 1e-6] if name in ("GLML", method) else [None, None],
-                    "status": ["CONVERGED", "MAX_ITER"] if name == "ITML" else ["CONVERGED"] * 2,
+                    "status": [None if method == "densities" else "CONVERGED"]
+                    + [None if method == "densities" else "MAX_ITER" if name == "ITML" else "CONVERGED"],
                     "chosen": [[0.1, 1.0], [0.1, 1.0]] if name == "GLML" else [[], []],
                 }
                 for name in names
