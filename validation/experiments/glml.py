@@ -97,13 +97,12 @@ class, so sizes end at 500, and not at 1000. *spoken* has 300 points in each cla
 Parameters are chosen by {FOLDS} folds of the training part of each realisation, its first {SUBSET} points at most. A
 grid goes on while only its first or only its last value is the best, as often as the preset says (*reduced*: never);
 what is at an edge even so is counted below where grids go on. GLML: alpha among {listed(ALPHAS)} and gamma among
-{listed(GAMMAS)}, and on by factors of 10.
-*{MIXTURES}* has {LIKE} Gaussians for each class, which the papers name as an extension, with an alpha and gamma of its
-own. *Fisher* is the local metric of the mixture of the classes' Gaussians; *Fisher, one Gaussian* has a single one for
-all classes, as the papers put it, and is then one metric everywhere, the inverse covariance. *Bayes* is the rule of the
-fitted Gaussians, with equal priors as in the papers. These three have the grid of GLML's alpha, and each the one that
-it does best with itself; of equal ones the least (1e-4 is next to maximum likelihood). The papers do not say how theirs
-are chosen. LMNN: 3 targets,
+{listed(GAMMAS)}, and on by factors of 10. *{MIXTURES}* has {LIKE} Gaussians for each class, which the papers name as
+an extension, with an alpha and gamma of its own. *Fisher* is the local metric of the mixture of the classes' Gaussians;
+*Fisher, one Gaussian* has a single one for all classes, as the papers put it, and is then one metric everywhere, the
+inverse covariance. *Bayes* is the rule of the fitted Gaussians, with equal priors as in the papers. These three have
+the grid of GLML's alpha, and each the one that it does best with itself, of equal ones the least. The papers do not say
+how theirs are chosen. LMNN: 3 targets,
 mu / (1 - mu) among {grid_of("LMNN")}. ITML: 20 C^2 similar and 20 C^2 dissimilar pairs of C classes at random, bounds
 at the 5th and 95th percentile, gamma among {grid_of("ITML")}. DML-eig: similar are a point and its {SIMILAR} nearest of
 its class, dissimilar a point and its k nearest of the other classes, k among {grid_of("DML-eig")}; where classes differ

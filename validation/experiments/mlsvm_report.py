@@ -71,8 +71,8 @@ REMARKS: dict[str, str] = {
     + ", ".join(f"{BALANCE[f'gains, lam = {lam}']:.0f} % at lam = {lam}" for lam in LAMS)
     + ", and these optima have errors of "
     + ", ".join(f"{BALANCE[f'optimum, lam = {lam}']:.1f}" for lam in LAMS)
-    + " % (`looks.py`). So it is neither the solver nor lam: a metric that solves the paper's problem in these "
-    "features does not have this error.",
+    + " % (`looks.py`). So it is neither the solver nor, of those tried, lam: a metric that solves the paper's problem "
+    "in these features does not have this error.",
     "iris": NOISE.format(count=23),
 }
 

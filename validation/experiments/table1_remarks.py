@@ -87,11 +87,11 @@ def in_axes(data: str) -> str:
 
 INTERPOLATED = (
     "the optimum shrinks every class to a point (see *Proved*). There are nearly as many points as features, and the "
-    "few directions in which no target differs from its point fit noise; no metric with this optimum sees another, "
-    f"whatever mu is. {in_axes('office_amazon')} On DSLR and Webcam, with far fewer points, the errors are nearly the "
-    "paper's."
+    "few directions in which no target differs from its point seem to fit noise; no metric with this optimum sees "
+    f"another, whatever mu is. {in_axes('office_amazon')} On DSLR and Webcam, with far fewer points, the errors are "
+    "nearly the paper's."
 )
-OVERFITS = f"by overfitting: there are about as many points as features. {in_axes('office_caltech')}"
+OVERFITS = f"it may be overfitting: there are about as many points as features. {in_axes('office_caltech')}"
 # data and method -> what explains a difference
 REMARKS = {
     ("usps", "Euclidean"): "the paper's are 124, 122 and 138 of 2007. Of our digits, z-scored, "

@@ -19,6 +19,7 @@ from validation.experiments.verdicts import Verdict
 
 S, C, U = Verdict.SUPPORTED, Verdict.CONTRADICTED, Verdict.UNDECIDED
 GLOBAL = ("LMNN", "ITML", "DML-eig")
+STATUS = {"ITML": ["CONVERGED", "MAX_ITER"]}  # the others converge, or have none to have
 WINE = {"largest": 40, "test": None}
 
 
@@ -38,8 +39,7 @@ def made(
                         0.8 + differences.get(name, 0.0) + 0.01 * rng.standard_normal() for _ in range(2)
                     ],
                     "gap": [1e-5, 1e-6] if name in ("GLML", method) else [None, None],
-                    "status": [None if method == "densities" else "CONVERGED"]
-                    + [None if method == "densities" else "MAX_ITER" if name == "ITML" else "CONVERGED"],
+                    "status": STATUS.get(name, [None if method == "densities" else "CONVERGED"] * 2),
                     "chosen": [[0.1, 1.0], [0.1, 1.0]] if name == "GLML" else [[], []],
                 }
                 for name in names
