@@ -23,8 +23,8 @@ from cvxml.methods.ssvm.nearest import Nearest
 class Table(NamedTuple):
     """For each point and class r, the cheapest set of H_r(tau): its cost (inf: there is none) and its votes for r."""
 
-    cost: FloatArray  # (n, R)
-    votes: IntArray  # (n, R)
+    cost: FloatArray  # (n, classes)
+    votes: IntArray  # (n, classes)
 
 
 class Chosen(NamedTuple):
@@ -39,25 +39,29 @@ def fewest_votes(k: int, R: int, tau: int) -> int:
     return -(-(k + tau * (R - 1)) // R)
 
 
-def table(D: FloatArray, tau: int) -> Table:
-    """The least sum of distances over H_r(tau), for each point and each r; of equal ones that with fewest votes."""
+def table(D: FloatArray, tau: int, classes: IntArray | None = None) -> Table:
+    """The least sum of distances over H_r(tau), for each point and each r; of equal ones that with fewest votes.
+
+    classes (n, c): the r of each point that are asked for; default: all R, in order.
+    """
     n, R, k = D.shape
-    own = np.cumsum(D, axis=2)
-    cost, votes = np.full((n, R), np.inf), np.zeros((n, R), dtype=np.intp)
+    asked = np.broadcast_to(np.arange(R), (n, R)) if classes is None else classes
+    own = np.cumsum(np.take_along_axis(D, asked[:, :, None], axis=1), axis=2)
+    cost, votes = np.full(asked.shape, np.inf), np.zeros(asked.shape, dtype=np.intp)
     for m in range(fewest_votes(k, R, tau), k + 1):
-        total = own[:, :, m - 1] + _rest(D, k - m, m - tau)
+        total = own[:, :, m - 1] + _rest(D, asked, k - m, m - tau)
         better = total < cost
         cost[better], votes[better] = total[better], m
     return Table(cost, votes)
 
 
-def _rest(D: FloatArray, count: int, most: int) -> FloatArray:
-    """(n, R): the `count` least distances outside class r, at most `most` of a class; inf where there are too few."""
-    n, R, _ = D.shape
+def _rest(D: FloatArray, asked: IntArray, count: int, most: int) -> FloatArray:
+    """(n, c): the `count` least distances outside class r, at most `most` of a class; inf where there are too few."""
+    n = len(D)
     if count == 0:
-        return np.zeros((n, R))
+        return np.zeros(asked.shape)
     if most <= 0:
-        return np.full((n, R), np.inf)
+        return np.full(asked.shape, np.inf)
     pool = D[:, :, :most].reshape(n, -1)
     enough = min(count + most, pool.shape[1])  # r itself takes up at most `most` places
     if enough < pool.shape[1]:
@@ -68,10 +72,10 @@ def _rest(D: FloatArray, count: int, most: int) -> FloatArray:
     order = np.argsort(distance, axis=1)
     distance = np.take_along_axis(distance, order, axis=1)
     label = np.take_along_axis(near, order, axis=1) // most
-    left = np.zeros((n, R), dtype=np.intp) + count
-    total = np.zeros((n, R))
+    left = np.full(asked.shape, count)
+    total = np.zeros(asked.shape)
     for t in range(enough):
-        take = (left > 0) & (label[:, t, None] != np.arange(R))
+        take = (left > 0) & (label[:, t, None] != asked)
         total += np.where(take, distance[:, t, None], 0.0)
         left -= take
     total[left > 0] = np.inf
@@ -96,12 +100,11 @@ def sets_of(near: Nearest, r: IntArray, votes: IntArray, tau: int) -> IntArray:
 
 def targeted(near: Nearest, r: IntArray, tau: int = 1) -> Chosen:
     """The cheapest set of H_r(tau) for the class r (n,) of each point. ValueError where there is none."""
-    cost, votes = table(near.D, tau)
-    rows = np.arange(len(r))
-    if not np.isfinite(cost[rows, r]).all():
-        i = int(np.flatnonzero(~np.isfinite(cost[rows, r]))[0])
+    cost, votes = (found[:, 0] for found in table(near.D, tau, r[:, None]))
+    if not np.isfinite(cost).all():
+        i = int(np.flatnonzero(~np.isfinite(cost))[0])
         raise ValueError(f"no set of {near.D.shape[2]} neighbours of point {i} lets class {r[i]} win")
-    return Chosen(sets_of(near, r, votes[rows, r], tau), cost[rows, r])
+    return Chosen(sets_of(near, r, votes, tau), cost)
 
 
 def loss_augmented(near: Nearest, y: IntArray, Lam: FloatArray) -> Chosen:

@@ -64,7 +64,7 @@ def _missed(p: Instance, W: FloatArray, latent: IntArray, worst: IntArray) -> Fl
     beyond = low.max(axis=2, keepdims=True) - 2 * ROOM * (off + off.max())[:, None, None]
     low = np.sort(np.maximum(np.minimum(low, beyond), 0.0), axis=2)[:, :, :k]
     largest = (p.Lam[p.y] - table(low, 0).cost).max(axis=1)
-    cheapest = table(low, 1).cost[np.arange(len(J)), p.y]
+    cheapest = table(low, 1, p.y[:, None]).cost[:, 0]
     own, far = (_distances(view, sets, 1.0).sum(axis=1) for sets in (latent, worst))
     delta = task_loss(p.y[worst], p.y, p.Lam)
     missed = (largest - delta + far) + (own - cheapest)

@@ -21,8 +21,8 @@ from cvxml.methods.ssvm.newton import gradient_steps, newton_direction
 from cvxml.methods.ssvm.point import Point, point_at
 
 CLASSES = 3  # whose best sets are taken in, for each point and round
-SHARE = 0.2  # of what is open, to which the restricted dual is solved
-ENOUGH = 0.3  # a step may end where its gap is this share of what it won
+SHARE = 0.5  # of what is open, to which the restricted dual is solved
+ENOUGH = 2.0  # a step may end where its gap is at most so many times what it won
 CHECK_EVERY = 10
 BATCH = 100  # gradient steps before Newton is tried
 LONGEST = 2000  # gradient steps in a round
@@ -58,7 +58,7 @@ class StepSolver:
     def solve(self, at: Point, tol: float, early: bool = True) -> StepResult:
         """The step at `at` until its gap is at most tol * ||W||^2.
 
-        early: a gap of `ENOUGH` of the decrease will do, while there is more than tol * ||at.W||^2 to win.
+        early: a gap of `ENOUGH` times the decrease will do, while there is more than tol * ||at.W||^2 to win.
         """
         self.columns.set_latent(at.latent)
         start = self._objective(at, at.own)

@@ -109,7 +109,7 @@ class Relaxation:
         large = 1e6 * (1 + float(D[np.isfinite(D)].max()))
         near = self.nearest(np.where(known == OUT, np.inf, np.where(known == IN, D - large, D)))
         r = self.p.y
-        return sets_of(near, r, table(near.D, 1).votes[np.arange(len(r)), r], 1)
+        return sets_of(near, r, table(near.D, 1, r[:, None]).votes[:, 0], 1)
 
     def solve(self, known: IntArray, start: Proof, threshold: float) -> Relaxed:
         """Rounds until the bound reaches `threshold` or cannot. `start`: multipliers of a node above."""
@@ -136,7 +136,7 @@ class Relaxation:
             worst = sets_of(near, r, offending.votes[rows, r], 0)[wanted]
             sets = np.concatenate([proof.sets, np.column_stack([wanted, worst])])
             exchanges = np.concatenate([proof.exchanges, pairs])
-        own = table(near.D, 1).cost[rows, p.y]
+        own = table(near.D, 1, p.y[:, None]).cost[:, 0]
         F = float(w @ w) + p.C * float((values[rows, r] + own).sum())
         share: FloatArray = np.bincount(best.sets[:, 0], best.q, minlength=len(p.y)).astype(np.float64)
         return Relaxed(w, F, D, share, best)
