@@ -18,7 +18,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve_triangular
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.family.symmetric import ROOT2, smat, svec, triangle
 
-SHARE = 0.2  # of the gap of the whole problem, to which what is listed is solved
+SHARE = 0.5  # of the gap of the whole problem, to which what is listed is solved
 TOWARDS = 0.15  # of the path's parameter, from one step to the next
 STEPS = 40  # between two looks at all rows, at most
 BOUNDARY = 0.95  # of the way to it
