@@ -161,6 +161,8 @@ LONG: dict[str, Callable[[], dict[str, float]]] = {  # minutes each
     "isolet, MLR by points": partial(by_rows, "isolet", "MLR", 100.0, (200, 400)),
     "office_amazon, MLR by points": partial(by_rows, "office_amazon", "MLR", 100.0, (200, 400)),
     "office_amazon, MLR by axes": partial(by_axes, "office_amazon", "MLR", 100.0, (10, 20, 80), 1, 200),
+    "office_caltech, MLR by points": partial(by_rows, "office_caltech", "MLR", 100.0, (200, 400)),
+    "office_caltech, MLR by axes": partial(by_axes, "office_caltech", "MLR", 100.0, (10, 20, 80), 1, 200),
     "office_amazon, LMNN by axes": partial(by_axes, "office_amazon", "LMNN", 1.0, (40, 100, 200), 1),
     "office_caltech, LMNN by axes": partial(by_axes, "office_caltech", "LMNN", 1.0, (40, 100, 200), 1),
     "isolet, ITML by gamma": partial(by_weight, "isolet", "ITML", (0.01, 0.1, 1.0), 1),
