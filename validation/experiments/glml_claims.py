@@ -142,8 +142,13 @@ def found_of(claim: Claim, cells: Cells) -> Found:
     """Of all the cells."""
     comparisons = list(pairs(cells, claim.firsts, claim.seconds, claim.margin, claim.letters))
     these, new = judged(cells, comparisons, new=False), judged(cells, comparisons, new=True)
-    sets, sets_new = by_set(these, claim.needs[:2]), by_set(new, claim.needs[:2])
+    sets, sets_new = (by_set(each, claim.needs[:2], enough(claim)) for each in (these, new))
     return Found(these, new, sets, sets_new, overall(sets, claim.needs[2]), overall(sets_new, claim.needs[2]))
+
+
+def enough(claim: Claim) -> int:
+    """How many pairs of methods a set needs for a verdict: half of those that the claim speaks of."""
+    return half(len(claim.firsts) * len(claim.seconds))
 
 
 def without_point(claim: Claim, cells: Cells) -> Found:
@@ -153,7 +158,9 @@ def without_point(claim: Claim, cells: Cells) -> Found:
 
 def not_by_a_point(found: Found, claim: Claim) -> list[str]:
     """The sets, for these points, that would contradict the claim if a tie did: the first is not a point above."""
-    strict = by_set(Judged(found.these.differences, more(found.these.differences)), claim.needs[:2])
+    strict = by_set(
+        Judged(found.these.differences, more(found.these.differences)), claim.needs[:2], enough(claim)
+    )
     return [
         data for data, verdict in strict.items() if verdict is Verdict.CONTRADICTED is not found.sets[data]
     ]

@@ -151,14 +151,15 @@ def joined(found: Sequence[Verdict], need: Need) -> Verdict | None:
     return Verdict.CONTRADICTED if possible < needed else Verdict.UNDECIDED
 
 
-def by_set(found: Judged, needs: tuple[Need, Need]) -> dict[str, Verdict]:
-    """The verdict on each set: of the cells of a pair of methods, and of the pairs."""
+def by_set(found: Judged, needs: tuple[Need, Need], enough: int) -> dict[str, Verdict]:
+    """The verdict on each set where enough pairs of methods are compared: of the cells of a pair, and of the pairs."""
     own: dict[str, dict[tuple[str, str], list[Verdict]]] = {}
     for which, verdict in found.verdicts.items():
         own.setdefault(which.cell[0], {}).setdefault((which.first, which.second), []).append(verdict)
     joint = {
         data: joined([present(joined(cells, needs[0])) for cells in of_pairs.values()], needs[1])
         for data, of_pairs in own.items()
+        if len(of_pairs) >= enough
     }
     return {data: present(verdict) for data, verdict in joint.items()}
 

@@ -100,7 +100,8 @@ def sets_of(near: Nearest, r: IntArray, votes: IntArray, tau: int) -> IntArray:
 
 def targeted(near: Nearest, r: IntArray, tau: int = 1) -> Chosen:
     """The cheapest set of H_r(tau) for the class r (n,) of each point. ValueError where there is none."""
-    cost, votes = (found[:, 0] for found in table(near.D, tau, r[:, None]))
+    found = table(near.D, tau, r[:, None])
+    cost, votes = found.cost[:, 0], found.votes[:, 0]
     if not np.isfinite(cost).all():
         i = int(np.flatnonzero(~np.isfinite(cost))[0])
         raise ValueError(f"no set of {near.D.shape[2]} neighbours of point {i} lets class {r[i]} win")
