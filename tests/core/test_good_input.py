@@ -238,7 +238,9 @@ def test_every_function_can_be_called_twice(method: str) -> None:
     metric = cvxml.solve(method, X, Y, **params).metric
     solver = "clarabel" if "clarabel" in get(method).SOLVERS else "fast"
     literal = cvxml.solve(method, X, Y, solver=solver, tol=1e-3, **params)
-    at = literal.metric if method in ("nca", "ssvm") else metric  # a dual of another metric's step is none of its own
+    at = (
+        literal.metric if method in ("nca", "ssvm") else metric
+    )  # a dual of another metric's step is none of its own
     for _ in range(2):
         few = (X[: FEW.get(method)], Y[: FEW.get(method)])
         assert cvxml.problem(method, *few, **params).is_dcp()
