@@ -13,6 +13,8 @@ import pytest
 import cvxml
 from cvxml.core.metric import FloatArray, examine, unit_scale
 from cvxml.core.result import Certificate
+from cvxml.methods.ssvm import rounding
+from cvxml.methods.ssvm.inference import loss_augmented
 from cvxml.methods.ssvm.instance import Instance, instance
 from cvxml.methods.ssvm.point import point_at
 from tests.instances import fractions, random_data
@@ -270,6 +272,24 @@ def test_a_set_that_is_not_the_cheapest_is_counted() -> None:
         assert off <= step.rounding
         missed.append(off / step.objective)
     assert max(missed) > 1e-3  # some were
+
+
+@pytest.mark.parametrize("seed", [0, 2, 3, 4])  # of 1 every point has one winning set alone
+def test_a_dearer_set_is_missed_by_what_it_costs_more(seed: int) -> None:
+    """The dearest winning set in place of the cheapest, at every point."""
+    given = drawn("plain", 3000 + seed)
+    p, truth = given.p, Truth(given.p)
+    W = few_bits(given.rng, p.X.shape[1], 1.0)
+    D = truth.losses(fractions(W))[2]
+    dearest, more = [], []
+    for i, sets in enumerate(truth.sets):
+        costs = [(sum(D[i, j] for j in h), h) for h, _, wins in sets if wins]
+        dearest.append(max(costs)[1])
+        more.append(max(costs)[0] - min(costs)[0])
+    worst = loss_augmented(point_at(p, W).near, p.y, p.Lam).sets
+    missed = rounding._missed(p, W, np.array(dearest), worst)
+    assert all(Fraction(each) >= least for each, least in zip(missed.tolist(), more, strict=True))
+    assert max(more) > 0
 
 
 def hopeless(seed: int) -> Drawn:
