@@ -23,8 +23,8 @@ from cvxml.methods.ssvm.nearest import Nearest
 class Table(NamedTuple):
     """For each point and class r, the cheapest set of H_r(tau): its cost (inf: there is none) and its votes for r."""
 
-    cost: FloatArray  # (n, classes)
-    votes: IntArray  # (n, classes)
+    cost: FloatArray  # (n, c), (n, R) of all classes
+    votes: IntArray  # the same
 
 
 class Chosen(NamedTuple):
@@ -45,23 +45,27 @@ def table(D: FloatArray, tau: int, classes: IntArray | None = None) -> Table:
     classes (n, c): the r of each point that are asked for; default: all R, in order.
     """
     n, R, k = D.shape
-    asked = np.broadcast_to(np.arange(R), (n, R)) if classes is None else classes
-    own = np.cumsum(np.take_along_axis(D, asked[:, :, None], axis=1), axis=2)
-    cost, votes = np.full(asked.shape, np.inf), np.zeros(asked.shape, dtype=np.intp)
+    if classes is None:
+        classes = np.broadcast_to(np.arange(R), (n, R))
+    own = np.cumsum(np.take_along_axis(D, classes[:, :, None], axis=1), axis=2)
+    cost, votes = np.full(classes.shape, np.inf), np.zeros(classes.shape, dtype=np.intp)
     for m in range(fewest_votes(k, R, tau), k + 1):
-        total = own[:, :, m - 1] + _rest(D, asked, k - m, m - tau)
+        total = own[:, :, m - 1] + _rest(D, classes, k - m, m - tau)
         better = total < cost
         cost[better], votes[better] = total[better], m
     return Table(cost, votes)
 
 
-def _rest(D: FloatArray, asked: IntArray, count: int, most: int) -> FloatArray:
-    """(n, c): the `count` least distances outside class r, at most `most` of a class; inf where there are too few."""
+def _rest(D: FloatArray, classes: IntArray, count: int, most: int) -> FloatArray:
+    """(n, c): the `count` least distances outside each class r, at most `most` of a class; inf where there are too few.
+
+    classes (n, c): the r of each point.
+    """
     n = len(D)
     if count == 0:
-        return np.zeros(asked.shape)
+        return np.zeros(classes.shape)
     if most <= 0:
-        return np.full(asked.shape, np.inf)
+        return np.full(classes.shape, np.inf)
     pool = D[:, :, :most].reshape(n, -1)
     enough = min(count + most, pool.shape[1])  # r itself takes up at most `most` places
     if enough < pool.shape[1]:
@@ -72,10 +76,10 @@ def _rest(D: FloatArray, asked: IntArray, count: int, most: int) -> FloatArray:
     order = np.argsort(distance, axis=1)
     distance = np.take_along_axis(distance, order, axis=1)
     label = np.take_along_axis(near, order, axis=1) // most
-    left = np.full(asked.shape, count)
-    total = np.zeros(asked.shape)
+    left = np.full(classes.shape, count)
+    total = np.zeros(classes.shape)
     for t in range(enough):
-        take = (left > 0) & (label[:, t, None] != asked)
+        take = (left > 0) & (label[:, t, None] != classes)
         total += np.where(take, distance[:, t, None], 0.0)
         left -= take
     total[left > 0] = np.inf

@@ -20,6 +20,7 @@ from cvxml.methods.ssvm.problem import best_assignment
 from cvxml.methods.ssvm.step import StepSolver
 from cvxml.methods.ssvm.tree.certify import Leaf, _bound, _leaves, certify_tree, repair
 from cvxml.methods.ssvm.tree.membership import IN, OPEN, OUT, follow, is_exchange, unknown
+from cvxml.methods.ssvm.tree.relaxation import Proof, Relaxation
 from cvxml.methods.ssvm.tree.search import Search, reduced
 from tests.cli.commands import Cli
 from validation import recompute
@@ -509,3 +510,19 @@ def test_next_to_an_optimum_of_zero_nothing_is_optimal_but_zero() -> None:
     asked = {"claim": "optimal", "diagnosed": False, **params}
     assert cvxml.check("ssvm", X, y, zero.metric, **asked).verdict == "certified"
     assert cvxml.check("ssvm", X, y, np.array([[1e-12]]), **asked).verdict != "certified"
+
+
+@pytest.mark.parametrize("R", [2, 3])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_value_of_a_relaxation_is_F_at_its_metric(seed: int, R: int) -> None:
+    """By every set: the search looks for better metrics where it says that they are."""
+    p = checked(data(seed, n=9, R=R, C=5.0))
+    nothing = Proof(
+        -np.inf, np.empty(0), np.empty((0, 1 + p.k), np.intp), np.empty(0), np.empty((0, 3), np.intp)
+    )
+    relaxation = Relaxation(p)
+    found = relaxation.solve(unknown(len(p.X)), nothing, np.inf)
+    W = project_psd(relaxation.matrix(found.w))
+    assert W.any()
+    value = enumeration.objective(p.X, p.y, W, p.k, p.C, p.Lam)
+    assert abs(found.F - value) <= 1e-6 * value
