@@ -83,8 +83,8 @@ HOW = [
     "claim together by Holm). It is *supported* where as many comparisons as its words need are significant in its "
     "favour, *contradicted* where so many are significant against it that these words cannot hold, else *undecided "
     "at this power*, which is no evidence for either. Where fewer than half of the sets that a claim speaks of were "
-    "compared there is none on the claim, unless it is one of every cell and contradicted; a set is compared where at "
-    "least half of the metrics were that the claim speaks of. Twice: for *these points*, "
+    "compared there is none on the claim, unless it is one of every cell and contradicted; a set counts as "
+    "compared where at least half of the metrics that the claim speaks of were. Twice: for *these points*, "
     "the mean over all ways of drawing training points from this very set, of which the realisations are a sample, as "
     "the papers' curves are; and for *new points* from the same source, as realisations share most of their test "
     "points (Nadeau, Bengio, Inference for the generalization error, Machine Learning 2003: to the 1 / n of the "
@@ -138,8 +138,9 @@ def claims_table(own: dict[str, Found], groups: Groups, sets: list[str]) -> list
     for key, found in own.items():
         claim = CLAIMS[key]
         comparisons = counted(found.these.verdicts.values()) or NOT_RUN
-        verdicts = [of_enough(claim, found.sets, each) for each in (found.verdict, found.verdict_new)]
-        verdicts = verdicts if found.these.verdicts else [NOT_RUN] * 2
+        verdicts = [NOT_RUN] * 2
+        if found.these.verdicts:
+            verdicts = [of_enough(claim, found.sets, each) for each in (found.verdict, found.verdict_new)]
         rows.append([claim.said, claim.means, comparisons, by_verdict(found.sets), *verdicts])
     of_time, verdict = time_found(groups, sets)
     timed = of_enough(IN_TIME, {data: verdict for data, _ in of_time}, verdict) if of_time else NOT_RUN
