@@ -15,6 +15,7 @@ from validation.experiments.glml_data import (
     panel,
     prepared,
     realisation,
+    sizes_of,
 )
 from validation.experiments.glml_learnt import (
     ANCHORS,
@@ -206,17 +207,11 @@ def tasks(preset: Preset) -> list[Task]:
 
 def of_method(preset: Preset, data: str, method: str) -> list[Task]:
     """The realisations of a method on a set; none where the preset leaves it out."""
-    of = preset.settings
-    sizes = of.get("sizes", {}).get(data, panel(data).sizes)
-    limits = of.get("largest", {}).get(method, {})
-    most = limits.get(data, limits.get("all", sizes[-1]))
-    settings = {
-        "sizes": [size for size in sizes if size <= most],
-        "largest": sizes[-1],
-        "test": of.get("test"),
-    }
-    if not settings["sizes"]:
+    of, sizes = preset.settings, sizes_of(preset, data, method)
+    if not sizes:
         return []
+    largest = of.get("sizes", {}).get(data, panel(data).sizes)[-1]
+    settings = {"sizes": sizes, "largest": largest, "test": of.get("test")}
     if "further" in of:
         settings["further"] = of["further"]
     return [Task(data, method, split, settings) for split in range(asked(preset, data))]

@@ -143,7 +143,8 @@ def found_of(claim: Claim, cells: Cells) -> Found:
     comparisons = list(pairs(cells, claim.firsts, claim.seconds, claim.margin, claim.letters))
     these, new = judged(cells, comparisons, new=False), judged(cells, comparisons, new=True)
     sets, sets_new = (by_set(each, claim.needs[:2], enough(claim)) for each in (these, new))
-    return Found(these, new, sets, sets_new, overall(sets, claim.needs[2]), overall(sets_new, claim.needs[2]))
+    verdicts = (overall(each, claim.needs[2], claim.letters) for each in (sets, sets_new))
+    return Found(these, new, sets, sets_new, *verdicts)
 
 
 def enough(claim: Claim) -> int:

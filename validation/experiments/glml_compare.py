@@ -140,15 +140,19 @@ def half(count: int) -> int:
     return (count + 1) // 2
 
 
-def joined(found: Sequence[Verdict], need: Need) -> Verdict | None:
-    """The verdict on a sentence that holds of as many as are needed; None of nothing."""
+def joined(found: Sequence[Verdict], need: Need, of: int | None = None) -> Verdict | None:
+    """The verdict on a sentence that holds of as many as are needed; None of nothing.
+
+    of: how many the sentence speaks of, where not all were compared. The others may hold or not.
+    """
     if not found:
         return None
-    needed = need(len(found))
+    of = len(found) if of is None else of
+    needed = need(of)
     if sum(verdict is Verdict.SUPPORTED for verdict in found) >= needed:
         return Verdict.SUPPORTED
-    possible = sum(verdict is not Verdict.CONTRADICTED for verdict in found)
-    return Verdict.CONTRADICTED if possible < needed else Verdict.UNDECIDED
+    impossible = sum(verdict is Verdict.CONTRADICTED for verdict in found)
+    return Verdict.CONTRADICTED if of - impossible < needed else Verdict.UNDECIDED
 
 
 def by_set(found: Judged, needs: tuple[Need, Need], enough: int) -> dict[str, Verdict]:
@@ -170,6 +174,11 @@ def present(verdict: Verdict | None) -> Verdict:
     return verdict
 
 
-def overall(of_sets: Mapping[str, Verdict], need: Need) -> Verdict | None:
-    """The verdict on all sets."""
-    return joined(list(of_sets.values()), need)
+def overall(of_sets: Mapping[str, Verdict], need: Need, letters: str) -> Verdict | None:
+    """The verdict on the sets of these panels of the papers, compared or not; of all panels where none is named."""
+    return joined(list(of_sets.values()), need, len(panels_of(letters)))
+
+
+def panels_of(letters: str) -> list[str]:
+    """The sets of these panels of the papers; all if none is named."""
+    return [data for data, each in PANELS.items() if not letters or each.letter in letters]

@@ -87,6 +87,15 @@ def asked(preset: Preset, data: str) -> int:
     return min(count, panel(data).realisations)
 
 
+def sizes_of(preset: Preset, data: str, method: str) -> list[int]:
+    """The training points a class that a preset has of a task's method on a set; none where it leaves this out."""
+    of = preset.settings
+    sizes = of.get("sizes", {}).get(data, panel(data).sizes)
+    limits = of.get("largest", {}).get(method, {})
+    most = limits.get(data, limits.get("all", sizes[-1]))
+    return [size for size in sizes if size <= most]
+
+
 def unscaled(data: str) -> str:
     """The name of a set with its features as they come."""
     return data.removesuffix(Z_SCORED)

@@ -50,7 +50,8 @@ def draw(results: Results, preset: Preset, figure: Any) -> None:
         [shown[name] for name in ordered], ordered, loc="center", title="metric of 1-NN"
     )
     figure.supxlabel(
-        "bars: a standard error of the mean; grey: between the marks of the papers' axis", fontsize=9
+        "bars: a standard error of the mean; hollow: one realisation; grey: between the marks of the papers' axis",
+        fontsize=9,
     )
 
 
@@ -71,8 +72,7 @@ def panel_of(axes: Any, data: str, cells: Cells) -> None:
             ls="--" if method == MIXTURES else "-",
         )
     axes.set_xticks(ticks)
-    runs = {len(values) for size in ticks for values in cells.accuracies[data, size].values()}
-    axes.set_title(f"({panel(data).letter}) {data}" + (", one realisation" if runs == {1} else ""))
+    axes.set_title(f"({panel(data).letter}) {data}")
     axes.set_xlabel("training points a class")
     axes.set_ylabel("accuracy, %")
     axes.grid(alpha=0.3)
@@ -88,6 +88,7 @@ def curve(axes: Any, method: str, found: Mapping[int, Sequence[float]], **style:
         [100 * each.error for each in means],
         color=colour,
         marker=marker,
+        mfc="white" if max(map(len, found.values())) == 1 else colour,
         ms=5,
         capsize=2,
         label=method,

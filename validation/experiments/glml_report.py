@@ -22,18 +22,36 @@ from validation.experiments.glml_claims import (
     time_found,
     without_point,
 )
-from validation.experiments.glml_compare import Cells, Comparison, as_they_come, cells_of, every, standardised
-from validation.experiments.glml_data import PANELS, asked, panel
-from validation.experiments.glml_learnt import LEARNT
-from validation.experiments.glml_methods import DENSITIES, FITTED, GENERATIVE, MIXTURES, SHARED
+from validation.experiments.glml_compare import (
+    Cell,
+    Cells,
+    Comparison,
+    as_they_come,
+    cells_of,
+    every,
+    panels_of,
+    standardised,
+)
+from validation.experiments.glml_data import PANELS, asked, panel, sizes_of
+from validation.experiments.glml_learnt import CLOSED, LEARNT
+from validation.experiments.glml_methods import (
+    ALPHAS,
+    DENSITIES,
+    FITTED,
+    GAMMAS,
+    GENERATIVE,
+    MIXTURES,
+    SHARED,
+)
 from validation.experiments.glml_remarks import REMARKS
-from validation.experiments.page import Groups, Results, bullets, counted, grouped, table
+from validation.experiments.page import Groups, Results, bullets, counted, grouped, open_first, table
 from validation.experiments.statistics import mean
 from validation.experiments.tasks import Preset
 from validation.experiments.verdicts import Verdict
 
 METHODS = (*GENERATIVE, MIXTURES, *LEARNT, *DENSITIES)
-TASK_OF = {"GLML": SHARED, **dict.fromkeys(DENSITIES, FITTED)}
+OF_TASK = {SHARED: GENERATIVE, FITTED: DENSITIES}  # of several methods
+TASK_OF = {method: task for task, methods in OF_TASK.items() for method in methods}
 MARKS = {Verdict.SUPPORTED: "s", Verdict.CONTRADICTED: "c", Verdict.UNDECIDED: ""}
 NOT_RUN = "nothing run for it"
 
@@ -41,8 +59,13 @@ NOT_RUN = "nothing run for it"
 def tables(results: Results, preset: Preset) -> list[str]:
     """The accuracies, the claims, how well the metrics are proved, and the time."""
     groups, cells = grouped(results), cells_of(results)
-    lines = so_far(cells, preset)
-    lines += ["", "## Accuracy of 1-NN, in per cent, by training points a class", "", *accuracy_table(cells)]
+    lines = so_far(groups, preset)
+    lines += [
+        "",
+        "## Accuracy of 1-NN, in per cent, by training points a class",
+        "",
+        *accuracy_table(cells, gaps_missed(results)),
+    ]
     lines += ["", "## What becomes of the papers' claims", "", *HOW]
     readings = {"features as they come": as_they_come(cells), "z-scored features": standardised(cells)}
     if readings["z-scored features"] == readings["features as they come"]:
@@ -57,24 +80,35 @@ def tables(results: Results, preset: Preset) -> list[str]:
         for key, found in own.items():
             lines += details(CLAIMS[key], found, cells, shown)
     lines += ["", "## What was proved, and what was chosen", "", *proofs(groups)]
-    return [*lines, "", "## Seconds", "", *times(groups)]
+    lines += ["", "## Seconds", "", *times(groups)]
+    return [*so_far(groups, preset), *open_first(lines)]
 
 
-def so_far(cells: Cells, preset: Preset) -> list[str]:
-    """How much of the preset is run, where that is not all."""
-    there: dict[str, int] = {}
-    for (data, _), methods in cells.accuracies.items():
-        there[data] = max([there.get(data, 0), *map(len, methods.values())])
-    whole = {data: asked(preset, data) for data in preset.data}
-    parts = [
-        f"{data} {count} of {whole[data]}" for data, count in there.items() if count < whole.get(data, 0)
-    ]
-    missing = [data for data in whole if data not in there]
+def so_far(groups: Groups, preset: Preset) -> list[str]:
+    """How much of the preset is run, where that is not all: by set, the realisations of its methods."""
+    parts, missing = [], [data for data in preset.data if data not in groups]
+    for data, tasks in groups.items():
+        whole, planned = asked(preset, data), (SHARED, FITTED, MIXTURES, *LEARNT)
+        counts = {task: len(tasks.get(task, [])) for task in planned if sizes_of(preset, data, task)}
+        if min(counts.values()) < whole:
+            of: dict[int, list[str]] = {}
+            for task, count in counts.items():
+                of.setdefault(count, []).extend(OF_TASK.get(task, (task,)))
+            said = [f"{count or 'none'} of {listed(names)}" for count, names in of.items()]
+            parts.append(f"{data} ({whole}): {', '.join(said)}")
     if not (parts or missing):
         return []
-    said = f"realisations of {listed(parts)}" if parts else "all of the sets below"
-    nothing = f", nothing of {listed(missing)}" if missing else ""
-    return ["", f"**Not all is run**: {said}{nothing}. What is said of the sets is of those below."]
+    nothing = [f"Nothing is run of {listed(missing)}."] if missing else []
+    head = (
+        "**Not all is run.** Of the realisations that the preset has of a set, in brackets, these; an empty place in "
+        "the table is a method that was not run."
+    )
+    return [
+        "",
+        " ".join([head, *nothing, "What is said of the sets is of those below."]),
+        "",
+        *bullets(parts),
+    ]
 
 
 HOW = [
@@ -82,9 +116,10 @@ HOW = [
     "differences of their accuracies over the realisations (paired t-tests, two-sided, 5 % for all comparisons of a "
     "claim together by Holm). It is *supported* where as many comparisons as its words need are significant in its "
     "favour, *contradicted* where so many are significant against it that these words cannot hold, else *undecided "
-    "at this power*, which is no evidence for either. Where fewer than half of the sets that a claim speaks of were "
-    "compared there is none on the claim, unless it is one of every cell and contradicted; a set counts as "
-    "compared where at least half of the metrics that the claim speaks of were. Twice: for *these points*, "
+    "at this power*, which is no evidence for either. A set counts as compared where at least half of the metrics that "
+    "the claim speaks of were. What was not compared may be either way: a claim is contradicted only if it fails "
+    "whatever is so on the other sets of the papers that it speaks of, and where fewer than half of these were "
+    "compared, and do not contradict it, it has no verdict. Twice: for *these points*, "
     "the mean over all ways of drawing training points from this very set, of which the realisations are a sample, as "
     "the papers' curves are; and for *new points* from the same source, as realisations share most of their test "
     "points (Nadeau, Bengio, Inference for the generalization error, Machine Learning 2003: to the 1 / n of the "
@@ -95,7 +130,8 @@ HOW = [
     "supported where the one is significantly more than a point above the other. Only where it is significantly below, "
     "by however little, is it contradicted: a tie is undecided. *Do not outperform* is supported where the other "
     "metric is significantly less than a point above Euclid, and contradicted where it is significantly more; there "
-    "the point works for the papers. What becomes of all these without the point is said below.",
+    "the point works for the papers. What becomes of all these without the point is said below. "
+    "Effects are differences of accuracies, in points.",
 ]
 
 
@@ -108,25 +144,47 @@ def run_methods(cells: Cells) -> list[str]:
     return [name for name in METHODS if name in there]
 
 
-def accuracy_table(cells: Cells) -> list[str]:
+def accuracy_table(cells: Cells, unmet: Counter[tuple[Cell, str]]) -> list[str]:
     """Mean and standard error; beside them the marks of the axis that the papers draw this in."""
     rows, names = [], run_methods(cells)
     for (data, size), methods in cells.accuracies.items():
         own = panel(data)
         axis = f"{100 * own.axis[0]:g} to {100 * own.axis[1]:g}"
         most = max(len(values) for values in methods.values())
-        values = [of(list(methods.get(name, {}).values()), most) for name in names]
+        cell = (data, size)
+        values = [of(list(methods.get(name, {}).values()), most, unmet[cell, name]) for name in names]
         rows.append([f"({own.letter}) {data}", size, most, *values, axis])
     lines = table(["data", "points", "realisations", *names, "the papers' axis"], rows)
-    return [*lines, "", "In brackets: realisations, where fewer than all were run or had a metric."]
+    said = (
+        "In brackets: realisations, where fewer than all were run or had a metric. †: the metrics of so many "
+        "realisations did not meet their gap (*not met* below). Empty: not run."
+    )
+    return [*lines, "", said]
 
 
-def of(values: list[float | None], most: int) -> str:
+def of(values: list[float | None], most: int, unmet: int = 0) -> str:
     """A cell: "" where a method was not run, "none" where it has no metric, its number where it has one for some."""
     there = [value for value in values if value is not None]
     if not there:
         return "none" if values else ""
-    return f"{mean(there)}" + (f" ({len(there)})" if len(there) < most else "")
+    few = f" ({len(there)})" if len(there) < most else ""
+    return f"{mean(there)}{few}" + (f" †{unmet}" if unmet else "")
+
+
+def gaps_missed(results: Results) -> Counter[tuple[Cell, str]]:
+    """By cell and method, how many metrics did not meet their gap."""
+    return Counter(
+        ((task.data, size), method)
+        for task, result in results
+        for method, kept in result["methods"].items()
+        for size, status in zip(result["sizes"], kept["status"], strict=True)
+        if missed(status)
+    )
+
+
+def missed(status: str | None) -> bool:
+    """Whether there is a metric with a gap, and not all of it was met."""
+    return status not in (None, "CONVERGED")
 
 
 # ---- claims
@@ -151,7 +209,7 @@ def claims_table(own: dict[str, Found], groups: Groups, sets: list[str]) -> list
 
 def of_enough(claim: Claim, there: Mapping[str, Any], verdict: Verdict | None) -> str:
     """The verdict, where the sets that were compared are half of those it speaks of; of every one, one is enough."""
-    asked_of = [panel for panel in PANELS.values() if not claim.letters or panel.letter in claim.letters]
+    asked_of = panels_of(claim.letters)
     if 2 * len(there) < len(asked_of) and not (claim.needs[2] is every and verdict is Verdict.CONTRADICTED):
         return f"none: compared on {len(there)} of {len(asked_of)} sets"
     return verdict
@@ -251,15 +309,16 @@ def against(own: dict[str, Found], preset: Preset) -> list[str]:
 def ties(own: dict[str, Found]) -> list[str]:
     """Where a claim neither holds by the point nor is contradicted."""
     sentences = [
-        f"{CLAIMS[key].said}: on {listed(names)}; open."
+        f"{CLAIMS[key].said}: undecided on {listed(names)}, by the point alone; open."
         for key, found in own.items()
         if (names := not_by_a_point(found, CLAIMS[key]))
     ]
     if not sentences:
         return []
     head = (
-        "Sets that are undecided above, though for these points what is said to be better is, in too many comparisons, "
-        "significantly less than a point above the other:"
+        "Undecided above *by the point alone*: what the claim says is better by a point is, for these points, in so "
+        "many comparisons significantly less than a point above the other that the set would contradict the claim, if "
+        "this counted against it as being below does:"
     )
     return ["", head, "", *bullets(sentences)]
 
@@ -309,25 +368,28 @@ def proofs(groups: Groups) -> list[str]:
     rows = []
     for data, method, found in by_method(groups):
         gaps = [each["gap"] for each in found if each["gap"] is not None]
-        missed = sum(each["status"] not in (None, "CONVERGED") for each in found)
+        unmet = sum(missed(each["status"]) for each in found)
         absent = 0 if method in DENSITIES else sum(each["status"] is None for each in found)
         chosen = Counter(
             ", ".join(f"{value:g}" for value in each["chosen"]) for each in found if each["chosen"]
         )
         frequent = "; ".join(f"{value} ({count})" for value, count in chosen.most_common(3))
-        edges = [each["edge"] for each in found if each.get("edge") is not None]
+        edges = [edge for each in found if (edge := at_edge(method, each)) is not None]
         edge = f"{sum(edges)} of {len(edges)}" if edges else ""
         largest = f"{max(gaps):.1e}" if gaps else ""
-        not_met = "" if method in DENSITIES else f"{missed} of {len(found)}"
+        not_met = "" if method in DENSITIES else f"{unmet} of {len(found)}"
         rows.append([data, method, largest, not_met, absent, frequent, edge])
     head = ["data", "method", "largest gap", "not met", "no metric", "most often chosen", "at an edge"]
     return [
         "Relative gaps of the metrics that were tested; of GLML those at the first test points. Chosen: alpha, gamma "
         "of GLML; of mixtures the number of Gaussians before them; mu / (1 - mu) of LMNN; gamma of ITML; k of DML-eig; "
         "the share s of v of BoostMetric; alpha2 of PLML; alpha of Fisher and Bayes, which have no gap. *At an edge*: "
-        "the best parameter was the last that was tried "
-        "when the grid had gone on as often as it may; empty where grids do not go on. What did not meet its gap is in "
-        "the accuracies and comparisons all the same.",
+        "the best parameter was the last that was tried when the grid had gone on as often as it may, or, where grids "
+        "do not go on, the first or last of the grid (but a gamma of 0 of GLML and a k of 1 of DML-eig: there are none "
+        "below). A further one might be better. *Not met*: no proof that the gap is at most what is asked for and what "
+        "rounding may add. So where the optimum is next to 0 a larger gap may meet it, and where rounding may be more "
+        "than a hundred times what is asked for a smaller one may not. What did not meet its gap is in the accuracies "
+        "and comparisons all the same.",
         "",
         *table(head, rows),
     ]
@@ -346,6 +408,19 @@ def by_method(groups: Groups) -> Iterator[tuple[str, str, list[dict[str, Any]]]]
                 found += [dict(zip(names, values, strict=True)) for values in each]
             if found:
                 yield data, method, found
+
+
+def at_edge(method: str, known: Mapping[str, Any]) -> bool | None:
+    """Whether a better parameter may be beyond those that were tried; None where none was chosen.
+
+    known: of a metric, with its edge where grids go on.
+    """
+    if "edge" in known or not known["chosen"]:
+        return known.get("edge")
+    first, *second = known["chosen"]
+    if method in CLOSED:
+        return first == CLOSED[method][-1] or (first == CLOSED[method][0] and method != "DML-eig")
+    return first in (ALPHAS[0], ALPHAS[-1]) or GAMMAS[-1] in second  # alpha, and gamma of GLML
 
 
 def times(groups: Groups) -> list[str]:

@@ -55,10 +55,11 @@ The note prints pictures and no numbers, so its sentences are tested, each on th
 sets, at full rank and in the plane, one on the sets whose projections it draws. *Near* the top is taken to be within
 {100 * NEAR:g} point of the best. Two methods are compared by a paired t-test over the splits, twice. *These points*: of
 the mean over all splits of these very points, which is what the note averages. *New points*: of others from the same
-source, of which the splits say less, as they share most of their points (the correction of Nadeau and Bengio 2003: to
-the 1 / n of the variance of a mean over n splits .3 / .7 is added, of USPS {TEST} / {TRAIN}, also where only a share is
-learnt from; with the shares exchanged, which is much more cautious, for the training part and for differences from
-it). A verdict is *supported* or *contradicted* where that is significant at 5 % for all comparisons of a table together
+source, of which the splits say less, as they share most of their points (Nadeau and Bengio 2003: to
+the 1 / n of the variance of a mean over n splits the number of test points over that of training points is added, .3 /
+.7, of USPS {TEST} / {TRAIN}; the same where a method learns from a share of the training part only. For accuracies on
+the training part, and differences from these, the two change places, .7 / .3, which is much more cautious).
+A verdict is *supported* or *contradicted* where that is significant at 5 % for all comparisons of a table together
 (Holm), and else *undecided at this power*, which is no evidence for either. A sentence that speaks of all sets is
 contradicted where it is on one of them, and supported where it is on each; *where run*, if sets or splits of the note's
 {SPLITS} are missing. *Much* better separated is taken to be ahead by more than {100 * NEAR:g} point on the training

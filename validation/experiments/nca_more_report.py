@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 from validation.experiments.margins import Compared, alike, more_than, never_less
 from validation.experiments.nca_claims import (
@@ -137,7 +138,12 @@ def beyond(groups: Groups, found: dict[str, Judged]) -> list[str]:
         "stopping": [("steps (splits)", steps)],
         "criteria": [("alone", alone(found["criteria"]))],
     }
-    before = {"sizes": shares, "criteria": by_start}
+    before = {
+        "sizes": shares,
+        "criteria": by_start,
+        "others, train": partial(relatives, part="train"),
+        "others": relatives,
+    }
     lines = []
     for name, claim in found.items():
         if claim.pairs:
@@ -270,20 +276,30 @@ def scale(groups: Groups) -> list[str]:
                 best, worst = (pick(at, key=lambda k: round(at[k].value, 12)) for pick in (max, min))
                 ours = mean([each["at_suggested"] for each in results])
                 counts = counted(each["suggested"] for each in results)
-                rows.append(
-                    [data, rank, ours, at[1], f"{at[best]} ({best})", f"{at[worst]} ({worst})", counts]
-                )
+                ends = (f"{at[k]} ({k})" for k in (best, worst))
+                rows.append([data, rank, len(results), ours, at[1], *ends, counts])
     if not rows:
         return []
     text = (
         "After g, p of a training point spreads over e to its entropy neighbours, and the median of these over the "
         "training points, rounded, is the k suggested. Its accuracy of kNN on the test part stands beside that of "
         f"k = 1 and of the best and the worst of {', '.join(map(str, KS))}, by the mean over the test parts (k in "
-        "brackets). The best is known in hindsight only, and no k was chosen on the training parts, so there is no "
-        "verdict. The note speaks of the directions of the rows of A as well, which are not looked at."
+        "brackets); the k suggested need not be one of these. Of classes that tie for most votes the first is taken. "
+        "The best is known in hindsight only, and no k was chosen on the training parts, so there is no verdict. The "
+        "note speaks of the directions of the rows of A as well, which are not looked at."
     )
-    head = ("data", "rank", "suggested k", "k = 1", "best k", "worst k", "suggested k (splits)")
+    head = ("data", "rank", "splits", "suggested k", "k = 1", "best k", "worst k", "suggested k (splits)")
     return ["", f'### "{SCALE}": no verdict', "", text, "", *table(head, rows)]
+
+
+def relatives(groups: Groups, claim: Judged, part: str = "test") -> list[str]:
+    """The accuracies of NCA, MMC and chunklets on a part."""
+    names = ("NCA", "MMC", "chunklets")
+    rows = []
+    for data in dict.fromkeys(data for data, _ in claim.pairs):
+        found = [accuracies(groups[data], name, part) for name in names]
+        rows.append([data, *(str(mean(each)) if each else "not run" for each in found)])
+    return [*table(["data", *names], rows), ""]
 
 
 def shares(groups: Groups, claim: Judged) -> list[str]:

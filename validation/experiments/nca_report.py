@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,7 @@ def tables(groups: Groups, claims: list[Judged]) -> list[str]:
         for data, methods in those_of(groups, panel).items():
             values = accuracies(methods, panel)
             cells = [str(mean(values[method])) for method in panel.methods]
-            rows.append([data, len(values[panel.methods[-1]]), *cells, *against(claim, data)])
+            rows.append([data, splits_of(values), *cells, *against(claim, data)])
             if Verdict.CONTRADICTED in [claim.here[key] for key in claim.pairs if key[0] == data]:
                 reasons.append(f"{data}, {panel.name}: {reason(methods, panel, claim, data)}")
         if rows:
@@ -67,6 +68,12 @@ def tables(groups: Groups, claims: list[Judged]) -> list[str]:
         else []
     )
     return [*lines, *behind, *descents(groups)]
+
+
+def splits_of(values: Mapping[str, Sequence[float]]) -> str:
+    """How many, and of NCA, the last of the methods, if it has fewer."""
+    *others, ours = map(len, values.values())
+    return f"{max(others)}" + (f" (NCA {ours})" if ours < max(others) else "")
 
 
 def against(claim: Judged, data: str) -> list[str]:
@@ -117,6 +124,9 @@ def descents(groups: Groups) -> list[str]:
                 best = sum(result["start"] == start for result in found)
                 rank = "2" if method in PLANE else "full"
                 rows.append([data, rank, start, best, *ended([result["starts"][start] for result in found])])
+        for method, rank in (("g", "full"), ("g 2", "2")):
+            if found := methods.get(method, []):
+                rows.append([data, rank, "g", "", *ended(found)])
     head = ("data", "rank", "start", "best", "how it ended", "left", "f / n", "train", "test")
     text = (
         "NOT_ATTAINED: f = n is approached by multiples of the metric, and nothing is better. AT_INFINITY: larger "
@@ -124,7 +134,8 @@ def descents(groups: Groups) -> list[str]:
         "STALLED: by rounding. f is not concave, and its global maximum is certified nowhere but where it is n. left: "
         "what a relative change of the metric would still win of f / n, to first order, the largest of all splits (it "
         "can exceed what there is to win; above 1e-3 a run is not stationary); not given where f = n is approached. "
-        "best: the splits in which this start was taken."
+        "best: the splits in which this start was taken. In the rows *g* the other criterion is maximised, from the "
+        "start auto; of it the status alone is kept."
     )
     return ["", "## The descents of NCA", "", text, "", *table(head, rows)]
 
@@ -132,11 +143,14 @@ def descents(groups: Groups) -> list[str]:
 def ended(runs: list[Result]) -> list[object]:
     """The columns of a start."""
     counts = Counter(run["status"] for run in runs)
-    left = [run["left"] for run in runs if run["status"] != "NOT_ATTAINED"]
+    left = [run["left"] for run in runs if run["status"] != "NOT_ATTAINED" and "left" in run]
     return [
         ", ".join(f"{count} {status}" for status, count in counts.most_common()),
         f"{max(left):.1e}" if left else "-",
-        *(str(mean([run[share] for run in runs])) for share in ("f", "train", "test")),
+        *(
+            str(mean([run[share] for run in runs])) if share in runs[0] else "-"
+            for share in ("f", "train", "test")
+        ),
     ]
 
 
@@ -150,8 +164,9 @@ def draw(results: Results, preset: Preset, figure: Any) -> None:
         for k, method in enumerate(panel.methods):
             means = [mean([result[panel.part] for result in methods[method]]) for methods in found.values()]
             colour, marker = STYLES[method]
+            places = np.arange(len(means)) + 0.16 * (k - (len(panel.methods) - 1) / 2)
             ax.errorbar(
-                np.arange(len(means)) + 0.16 * (k - (len(panel.methods) - 1) / 2),
+                places,
                 [100 * each.value for each in means],
                 [200 * each.error for each in means],
                 fmt=marker,
@@ -160,6 +175,11 @@ def draw(results: Results, preset: Preset, figure: Any) -> None:
                 markersize=7,
                 capsize=3,
             )
+            for place, methods, each in zip(places, found.values(), means, strict=True):
+                if len(methods[method]) == 1:
+                    ax.plot(
+                        place, 100 * each.value, marker, color=colour, mfc="white", markersize=7, zorder=3
+                    )
         ax.set_xticks(range(len(found)), list(found), rotation=20)
         ax.set_title(panel.name)
         ax.grid(axis="y", alpha=0.3)
@@ -167,4 +187,4 @@ def draw(results: Results, preset: Preset, figure: Any) -> None:
             ax.set_ylabel("accuracy of 1-NN, %")
         else:
             ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
-    figure.supxlabel("bars: two standard errors of the mean over the splits", fontsize=9)
+    figure.supxlabel("bars: two standard errors of the mean over the splits; hollow: one split", fontsize=9)

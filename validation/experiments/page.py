@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -16,6 +17,10 @@ from typing import Any
 from validation.experiments.tasks import Preset, Result, Task, as_stored, write
 
 PACKAGES = ("cvxml", "numpy", "scipy", "scikit-learn", "joblib")
+LOOKS = (
+    "Figures of `looks.py` are of runs beside these tasks, by `validation/experiments/looks.py`, which keeps them in "
+    "`quoted.json` there."
+)
 Results = list[tuple[Task, Result]]
 Groups = dict[str, dict[str, list[Result]]]  # data -> method -> the results in the order of the splits
 
@@ -62,8 +67,9 @@ def write_report(recorded: dict[str, Any], experiment: ModuleType, folder: Path,
     figure = Figure(layout="constrained")
     experiment.draw(results, preset, figure)
     figure.savefig(folder / f"{stem}.png", dpi=110)
-    lines = [*header(recorded, experiment, preset), *experiment.tables(results, preset)]
-    lines += ["", f"![{experiment.TITLE}]({stem}.png)", ""]
+    head, tables = header(recorded, experiment, preset), experiment.tables(results, preset)
+    looked = ["", LOOKS] if any("`looks.py`" in line for line in (*head, *tables)) else []
+    lines = [*head, *looked, *tables, "", f"![{experiment.TITLE}]({stem}.png)", ""]
     write(folder / f"{stem}.md", "\n".join(lines))
     write(folder / f"{stem}.json", json.dumps(recorded, indent=1) + "\n")
     return folder / f"{stem}.md"
@@ -120,6 +126,18 @@ def counted(values: Iterable[object]) -> str:
 def bullets(sentences: Iterable[str]) -> list[str]:
     """A list in Markdown."""
     return [f"- {sentence}" for sentence in sentences]
+
+
+def open_first(lines: list[str]) -> list[str]:
+    """The lines of a report, and before them those of its lists that say *open*: what no run explains yet."""
+    found = dict.fromkeys(line[2:] for line in lines if re.match(r"- .*[:;] open\b", line))
+    return [*opened(found), *lines]
+
+
+def opened(sentences: Iterable[str]) -> list[str]:
+    """The section of what no run explains yet, where there is anything."""
+    said = bullets(sentences)
+    return ["", "## Open: what no run explains yet", "", *said] if said else []
 
 
 def grouped(results: Results) -> Groups:

@@ -30,9 +30,10 @@ def centres(c: int) -> str:
 
 WHAT = f"""
 Accuracy of 1-NN in per cent, with {POINTS} points to train on, half of each class, and {POINTS} to test, over 20
-realisations; ± and the bars of the picture are the standard error of the mean over these. The papers have these numbers
-for Fig. 5a (3a of 2010), and print none for Fig. 6. They print curves, and neither means nor covariances of what they
-drew, so what is drawn here is like theirs in kind.
+realisations; ± and the bars of the picture are the standard error of the mean over these. So many points
+and realisations the papers have for Fig. 5a (3a of 2010), and they say neither for Fig. 6. Of accuracies they print
+curves and no numbers, and of what they drew neither means nor covariances, so what is drawn here is like theirs in
+kind.
 
 *gaussians D*: two classes in D dimensions, with means 0 and (1, ..., 1) / sqrt(D), and covariances of random orthogonal
 eigenvectors and eigenvalues uniform on [{EIGENVALUES[0]:g}, {EIGENVALUES[1]:g}]; the means are fixed, 1 apart at every

@@ -12,7 +12,7 @@ from validation.experiments.glml_learnt import LEARNT
 from validation.experiments.glml_picture import curve
 from validation.experiments.glml_report import METHODS, of, proofs, times
 from validation.experiments.margins import apart
-from validation.experiments.page import Results, bullets, counted, grouped, table
+from validation.experiments.page import Results, counted, grouped, opened, table
 from validation.experiments.statistics import mean
 from validation.experiments.tasks import Preset
 from validation.experiments.verdicts import Difference, Verdict, difference
@@ -229,9 +229,8 @@ def tables(results: Results, preset: Preset) -> list[str]:
         )
         details += [[number, which, difference_of(each), verdicts[which]] for which, each in there.items()]
         if verdict is Verdict.CONTRADICTED:
-            against.append(f"sentence {number}, {claim.said}: {claim.worded(verdict)}; open.")
+            against.append(f"sentence {number}, {claim.said}: {claim.worded(verdict)}.")
     lines += ["", "## What becomes of the papers' sentences", "", HOW, ""]
-    lines += ["*Open* is what no run explains yet:", "", *bullets(against), ""] if against else []
     lines += [
         *table(head, said),
         *ahead(found),
@@ -240,7 +239,7 @@ def tables(results: Results, preset: Preset) -> list[str]:
         *table(["", "", "points (95 %)", "verdict"], details),
     ]
     lines += ["", "## What was proved, and what was chosen", "", *proofs(groups)]
-    return [*lines, "", "## Seconds", "", *times(groups)]
+    return [*opened(against), *lines, "", "## Seconds", "", *times(groups)]
 
 
 HOW = (

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from validation.experiments.page import Results, bullets, counted, table
+from validation.experiments.page import Results, bullets, counted, open_first, table
 from validation.experiments.table1_cells import (
     COLLAPSED,
     COLUMNS,
@@ -40,7 +40,7 @@ TICKS = (0.5, 1, 1.5, 2, 3, 4, 5, 6, 7, 8, 10, 15, 20, 30, 40, 60, 80)
 def tables(results: Results, preset: Preset) -> list[str]:
     """How much there is; for every k errors beside the paper's; claims; then what was selected, reached and proved."""
     cells, ks = arranged(results), preset.settings["k"]
-    lines = ["", *amount(cells, preset)]
+    lines = []
     for k in ks:
         head = f"## k = {k}: errors in per cent, the paper's in brackets"
         lines += ["", head, "", *errors_table(cells, k, preset)]
@@ -56,7 +56,8 @@ def tables(results: Results, preset: Preset) -> list[str]:
     lines += ["", "## The rule for ties of votes", "", *ties(cells)]
     lines += ["", "## What was selected", "", *selected(cells)]
     lines += ["", "## What was reached", "", *reached(cells)]
-    return [*lines, "", "## What is proved", "", *proofs(cells)]
+    lines += ["", "## What is proved", "", *proofs(cells)]
+    return ["", *amount(cells, preset), *open_first(lines)]
 
 
 def amount(cells: Cells, preset: Preset) -> list[str]:

@@ -11,7 +11,15 @@ import pytest
 from matplotlib.figure import Figure
 from scipy.stats import ttest_rel
 
-from validation.experiments import glml, glml_claims, glml_compare, glml_methods, glml_picture, glml_report
+from validation.experiments import (
+    glml,
+    glml_claims,
+    glml_compare,
+    glml_data,
+    glml_methods,
+    glml_picture,
+    glml_report,
+)
 from validation.experiments.glml_claims import CLAIMS, found_of
 from validation.experiments.glml_compare import Comparison, cells_of
 from validation.experiments.page import Results, grouped
@@ -56,9 +64,10 @@ AS_PRINTED = {"GLML": 0.1, "Fisher": -0.1, "Fisher, one Gaussian": -0.1, "Bayes"
 
 
 def verdicts(results: Results) -> dict[str, Verdict | None]:
-    """For these points."""
+    """For these points, if the sets that were compared were all that the papers have."""
     cells = cells_of(results)
-    return {key: found_of(claim, cells).verdict for key, claim in CLAIMS.items()}
+    sets = {key: list(found_of(claim, cells).sets.values()) for key, claim in CLAIMS.items()}
+    return {key: glml_compare.joined(sets[key], claim.needs[2]) for key, claim in CLAIMS.items()}
 
 
 ALL_SUPPORTED = {
@@ -136,7 +145,7 @@ def test_a_tie_contradicts_no_metric_that_outperforms(by: float, verdict: Verdic
     results = level(made({}, "usps 8x8", learnt=GLOBAL), GLOBAL, by)
     found = found_of(CLAIMS["most"], cells_of(results))
     assert found.sets == {"usps 8x8": verdict}
-    open_on = f"- {CLAIMS['most'].said}: on usps 8x8; open."
+    open_on = f"- {CLAIMS['most'].said}: undecided on usps 8x8, by the point alone; open."
     assert (open_on in glml.tables(results, glml.PRESETS["small"])) == (verdict is U)
 
 
@@ -198,13 +207,15 @@ def test_how_many_are_needed() -> None:
     """Whatever the undecided turn out to be: all ways to decide them are tried."""
     for found in product((S, C, U), repeat=4):
         for need in (glml_compare.every, glml_compare.most, glml_compare.half):
-            ends = set()
-            for way in product((S, C), repeat=found.count(U)):
-                rest = iter(way)
-                decided = [next(rest) if each is U else each for each in found]
-                ends.add(decided.count(S) >= need(4))
-            wanted = {True: S, False: C}[ends.pop()] if len(ends) == 1 else U
-            assert glml_compare.joined(found, need) is wanted, (found, need)
+            for unknown in range(3):  # what was not compared is as undecided
+                ends = set()
+                for way in product((S, C), repeat=found.count(U) + unknown):
+                    rest = iter(way)
+                    decided = [next(rest) if each is U else each for each in (*found, *[U] * unknown)]
+                    ends.add(decided.count(S) >= need(4 + unknown))
+                wanted = {True: S, False: C}[ends.pop()] if len(ends) == 1 else U
+                assert glml_compare.joined(found, need, 4 + unknown) is wanted, (found, need, unknown)
+            assert glml_compare.joined(found, need) is glml_compare.joined(found, need, 4)
     assert [need(5) for need in (glml_compare.every, glml_compare.most, glml_compare.half)] == [5, 3, 3]
     assert [need(4) for need in (glml_compare.every, glml_compare.most, glml_compare.half)] == [4, 3, 2]
     assert glml_compare.joined([], glml_compare.every) is None
@@ -221,6 +232,24 @@ def test_how_many_sets_a_claim_needs() -> None:
     assert (found["gain"], found["most"]) == (C, S)
     of_sets = found_of(CLAIMS["gain"], cells_of(good + bad)).sets
     assert of_sets == {"waveform": C, "twonorm": S}
+
+
+def test_a_set_that_was_not_compared_may_be_either_way() -> None:
+    """The sets that the papers have count, and not those that were run; of Fisher those of four panels."""
+    names = list(glml_data.PANELS)
+
+    def found(key: str, *of_sets: Verdict) -> Verdict | None:
+        claim = CLAIMS[key]
+        return glml_compare.overall(dict(zip(names, of_sets, strict=False)), claim.needs[2], claim.letters)
+
+    assert (found("Bayes", *[C] * 4, U, S, S), found("Bayes", *[C] * 5)) == (U, C)
+    assert (found("Bayes", *[S] * 3), found("Bayes", *[S] * 4)) == (U, S)
+    assert (found("gain", *[S] * 7), found("gain", *[S] * 8), found("gain", C)) == (U, S, C)
+    assert (found("Fisher", *[S] * 3), found("Fisher", *[S] * 4)) == (U, S)
+    assert found("Bayes") is None
+    drawn = cells_of(made(AS_PRINTED))
+    assert found_of(CLAIMS["gain"], drawn).verdict is U
+    assert found_of(CLAIMS["gain"], cells_of(made({"GLML": -0.1}))).verdict is C
 
 
 def test_fisher_is_judged_in_its_panels_alone() -> None:
@@ -268,8 +297,8 @@ def test_new_points_ask_for_more_than_these() -> None:
     """The same results of a set of few points, and of one that is drawn anew."""
     change = {**AS_PRINTED, "GLML": 0.012}
     wine, drawn = (found_of(CLAIMS["gain"], cells_of(made(change, data))) for data in ("wine", "twonorm"))
-    assert (wine.verdict, wine.verdict_new) == (S, U)
-    assert drawn.verdict is drawn.verdict_new
+    assert (wine.sets, wine.sets_new) == ({"wine": S}, {"wine": U})
+    assert drawn.sets == drawn.sets_new
     for which, each in wine.these.differences.items():
         wide, narrow = wine.new.differences[which].interval, each.interval
         assert wide.low < narrow.low < narrow.high < wide.high
@@ -315,12 +344,50 @@ def test_remarks_belong_to_the_run_that_they_were_written_for() -> None:
 
 def test_what_is_not_run_of_a_preset_is_said() -> None:
     preset = Preset(("twonorm", "wine", "ionosphere"), 12, {"realisations": {"wine": 200}})
-    part = glml_report.so_far(cells_of([*made({}), *made({}, "wine", 7)]), preset)[1]
-    assert part.startswith("**Not all is run**: realisations of wine 7 of 200, nothing of ionosphere.")
-    whole = Preset(("twonorm",), 12)
-    assert glml_report.so_far(cells_of(made({})), whole) == []
-    missing = glml_report.so_far(cells_of(made({})), Preset(("twonorm", "wine"), 12))[1]
-    assert missing.startswith("**Not all is run**: all of the sets below, nothing of wine.")
+    every = (*GLOBAL, "GLML, mixtures", "BoostMetric", "PLML")
+    head, _, *parts = glml_report.so_far(
+        grouped([*made({}, learnt=every), *made({}, "wine", 7, GLOBAL[:2])]), preset
+    )[1:]
+    assert "**Not all is run.**" in head
+    assert "Nothing is run of ionosphere." in head
+    (part,) = parts
+    assert part == (
+        '- wine (200): 7 of Euclid, GLML, Fisher, "Fisher, one Gaussian", Bayes, LMNN and ITML, '
+        'none of "GLML, mixtures", DML-eig, BoostMetric and PLML'
+    )
+    drawn = grouped(made({}))
+    largest = {method: {"all": 0} for method in ("GLML, mixtures", "BoostMetric", "PLML")}
+    assert glml_report.so_far(drawn, Preset(("twonorm",), 12, {"largest": largest})) == []
+    (missing,) = glml_report.so_far(drawn, Preset(("twonorm", "wine"), 12, {"largest": largest}))[1:2]
+    assert "Nothing is run of wine." in missing
+
+
+def test_the_ends_of_a_grid_that_does_not_go_on() -> None:
+    def found(method: str, *chosen: float) -> bool | None:
+        return glml_report.at_edge(method, {"chosen": list(chosen)})
+
+    assert [found("GLML", *chosen) for chosen in ((1e-4, 1), (100, 1), (1, 1000), (1, 0), (1, 100))] == [
+        True,
+        True,
+        True,
+        False,
+        False,
+    ]
+    assert [found("Bayes", alpha) for alpha in (1e-4, 1, 100)] == [True, False, True]
+    assert [found("ITML", gamma) for gamma in (0.01, 1, 100)] == [True, False, True]
+    assert [found("DML-eig", k) for k in (1, 3, 10)] == [False, False, True]  # no k is below 1
+    assert found("LMNN") is None
+    assert glml_report.at_edge("Bayes", {"chosen": [100.0], "edge": False}) is False  # it went on
+
+
+def test_a_metric_that_does_not_meet_its_gap_is_marked() -> None:
+    """ITML of `STATUS` at the second size; what stopped short is in the mean all the same."""
+    text = glml.tables(made({}, count=3), glml.PRESETS["small"])
+    head = next(line for line in text if line.startswith("| data | points"))
+    names = head.split(" | ")
+    for size, mark in ((10, []), (20, ["ITML"])):
+        row = next(line for line in text if line.startswith(f"| (f) twonorm | {size} ")).split(" | ")
+        assert [name for name, cell in zip(names, row, strict=True) if cell.endswith(" †3")] == mark
 
 
 def test_time_is_compared_where_the_sizes_are_the_same() -> None:
@@ -412,3 +479,12 @@ def test_the_picture_has_every_method() -> None:
     assert legend is not None
     assert [text.get_text() for text in legend.get_texts()] == list(glml_report.METHODS)
     assert len(set(glml_picture.STYLES.values())) == len(glml_report.METHODS)
+
+
+def test_a_curve_of_one_realisation_is_hollow() -> None:
+    figure = Figure(layout="constrained")
+    glml.draw(made({}, learnt=()) + made({}, count=1, learnt=("LMNN",))[-1:], glml.PRESETS["small"], figure)
+    of = {each.get_label(): each.lines[0] for each in figure.axes[0].containers}
+    hollow = [name for name, line in of.items() if line.get_markerfacecolor() == "white"]
+    assert hollow == ["LMNN"]
+    assert len(of) == 6

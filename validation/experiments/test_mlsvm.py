@@ -366,6 +366,18 @@ def test_competitive_is_less_than_a_point_worse() -> None:
     assert "on 1 of 1 sets, and less than any of MLSVM, ITML, LMNN on 0." in fourth
 
 
+def test_what_is_not_proved_is_marked_where_its_error_stands() -> None:
+    results = made(ALIKE, "wine")
+    assert "†" not in "\n".join(mlsvm_report.errors_table(mlsvm_report.grouped(results)))
+    for task, result in results:
+        result["proved"] = task.method != "ITML" or task.split > 1
+    *_, row, _, note = mlsvm_report.errors_table(mlsvm_report.grouped(results))
+    at = mlsvm_report.METHODS.index("ITML") + 2  # after the border and the data
+    assert [i for i, cell in enumerate(row.split("|")) if "†" in cell] == [at]
+    assert " †2 " in row.split("|")[at]
+    assert note.startswith("†: the metrics of so many trials")
+
+
 def test_the_best_among_the_paper_s_models_and_how_often() -> None:
     errors = ALIKE | {"MLSVM per class": beside(-0.1), "LMNN": beside(0.1), "ITML": beside(0.01, 0.03)}
     groups = mlsvm_report.grouped(

@@ -157,7 +157,7 @@ def by_hand() -> list[tuple[Task, Result]]:
     ]
     results += made("iris", "stopped", [0.93] * 10, steps=3)
     at = {str(k): 0.94 if k in (3, 7) else 0.7 if k == 31 else 0.9 for k in nca_more.KS}
-    results += made("iris", "g", [0.905] * 10, suggested=2, at_suggested=0.92, at=at)
+    results += made("iris", "g", [0.905] * 10, suggested=2, at_suggested=0.92, at=at, status="STALLED")
     results += [
         (task, {**result, "train": 0.9}) for task, result in made("iris", "MMC", [0.7] * 4)
     ]  # of four splits
@@ -209,10 +209,12 @@ def test_the_report_gives_each_sentence_its_verdict() -> None:
         "| iris, NCA (auto) | 80.00 ± 0.00 | 80.00 ± 0.00 | 95.00 ± 0.00 | 90.00 ± 0.00 |"
     )
     assert rows[8].startswith("| iris, Euclid | 60.00")
-    assert "| NCA - MMC | +10.00 |" in rows[12]
-    assert "| NCA - MMC | +21.00 |" in rows[13]
+    assert rows[12] == "| iris | 100.00 ± 0.00 | 90.00 ± 0.00 | not run |"  # train: NCA, MMC, chunklets
+    assert "| NCA - MMC | +10.00 |" in rows[13]
+    assert rows[14].startswith("| iris | 91.00 ± 0.00 | 70.00")
+    assert "| NCA - MMC | +21.00 |" in rows[15]
     figures = "92.00 ± 0.00 | 90.00 ± 0.00 | 94.00 ± 0.00 (3) | 70.00 ± 0.00 (31) | 2 (10)"
-    assert rows[14] == f"| iris | full rank | {figures} |"
+    assert rows[16] == f"| iris | full rank | 10 | {figures} |"
     assert nca_more_report.beyond({}, nca_more_report.sentences({})) == []
 
 
@@ -267,6 +269,9 @@ def test_the_scale_has_figures_and_no_verdict() -> None:
         f'### "{nca_more_report.SCALE}": no verdict',
     ]
     assert sum("so there is no verdict" in line for line in lines) == 1
+    assert (
+        "| iris | full | g |  | 10 STALLED | - | - | 100.00 ± 0.00 | 90.50 ± 0.00 |" in lines
+    )  # how it ended
 
 
 def test_low_rank_is_judged_by_what_the_training_part_is_ahead() -> None:

@@ -142,6 +142,24 @@ def test_a_single_split_has_no_verdict() -> None:
     assert rows
 
 
+def test_fewer_splits_of_nca_are_said_and_drawn_hollow() -> None:
+    """One split of NCA beside five of the others, on wine alone."""
+    few = [
+        (task, result)
+        for task, result in by_hand()
+        if task.split == 0 or task.data != "wine" or task.method not in ("NCA", "NCA 2")
+    ]
+    rows = [line for line in report(few) if line.startswith("| wine | 5 (NCA 1) |")]
+    assert len(rows) == len(nca_claims.PANELS)
+    counts = []
+    for results in (by_hand(), few):
+        figure = Figure(layout="constrained")
+        nca_report.draw(results, nca.PRESETS["small"], figure)
+        marks = [line for ax in figure.axes for line in ax.lines]
+        counts.append(sum(line.get_markerfacecolor() == "white" for line in marks))
+    assert counts == [0, 4]
+
+
 def test_the_summary_counts_sets_and_says_what_is_missing() -> None:
     lines = nca.tables(by_hand(), nca.PRESETS["small"])
     (top,) = (line for line in lines if line.startswith('| "test data') and "| Full rank, test; not" in line)

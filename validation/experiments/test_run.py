@@ -626,6 +626,15 @@ def test_tables() -> None:
     assert page.counted([3, 1, 3]) == "3 (2), 1 (1)"
 
 
+def test_what_is_open_stands_first() -> None:
+    """Once, though it may be said twice below; a table and what only speaks of opening are no such sentences."""
+    lines = ["## A", "", "- one: open.", "- two; known.", "- three; open, and not by C: 1.", "- one: open."]
+    others = ["- four is opened: openly.", "| - five: open. |"]
+    first = ["", "## Open: what no run explains yet", "", lines[2], lines[4]]
+    assert page.open_first([*lines, *others]) == [*first, *lines, *others]
+    assert page.open_first(others) == others
+
+
 def test_results_are_grouped_in_the_order_of_the_splits() -> None:
     results = [(Task("b", "m", i, {}), {"i": i}) for i in (2, 0, 1)] + [(Task("a", "n", 0, {}), {"i": 0})]
     of_b = [{"i": i, "split": i} for i in range(3)]

@@ -460,7 +460,9 @@ def test_check_names_a_misreading_and_shows_a_better_metric() -> None:
 @pytest.mark.slow
 def test_check_judges_the_claim_to_be_optimal_apart() -> None:
     X, y = real_data("iris", 150)
-    runs = [cvxml.solve("ssvm", X, y, C=1.0, init=start, tol=1e-8) for start in ("zero", "identity", "random")]
+    runs = [
+        cvxml.solve("ssvm", X, y, C=1.0, init=start, tol=1e-8) for start in ("zero", "identity", "random")
+    ]
     best, *_, worse = sorted(runs, key=lambda run: run.objective)
     assert worse.objective > 1.05 * best.objective, "the starts lead to one value: no longer a test"
     assert cvxml.check("ssvm", X, y, worse.metric, C=1.0).verdict is Verdict.CERTIFIED
