@@ -47,6 +47,15 @@ FEW = {
     "MLR": 200
 }  # of 200 points a solve takes one to two minutes, and its time grows faster than their square
 WIDE = {"batches": 8, "starts": True, "regularizers": True}  # of more features than points
+
+
+def grid(method: str) -> str:
+    """The weights that are tried first, and how they go on."""
+    values, factor = WEIGHTS[method]
+    more = f" and on by factors of {factor:g}" if factor > 1 else " and no other"
+    return "among " + ", ".join(f"{value:g}" for value in values) + more
+
+
 WHAT = f"""
 Errors of kNN. isolet and usps have their standard training and test part, the others {FOLDS} stratified folds, the
 same for all methods. Features are z-scored by the training part; isolet is then reduced to {AXES["isolet"]} principal
@@ -55,16 +64,18 @@ Euclidean row on isolet, 135, 116 and 125 of 1559, are those of all 617 features
 class of the least sum of squared distances. So this is the rule here; errors by the 1-NN vote, which the paper names,
 are kept beside them.
 
-*CCCP*, *SGD* and *SGD printed* minimise the paper's F, one metric for each k. A set h in which two classes tie for
+*CCCP*, *SGD* and *SGD printed* minimise the paper's objective (10), called F here, one metric for each k. A set h in
+which two classes tie for
 most votes costs as much as the dearer one would; the paper's (4) leaves such ties to a heuristic. *CCCP* is the
 package's solver: its inference is exact, and it goes on until the metric's own convex step is proved to gain at most
-{STEP_GAIN:g} ||W||^2. *SGD* is Algorithm 1 with the step corrected (the loss needs the step size; eta = 1/(2 (t+1)))
-and exact inference, in mini-batches, {EVERY["batches"]} an epoch and {WIDE["batches"]} on the office sets, where the
-paper takes a point a step. It ends where no more than {ARRIVED:g} of the F of CCCP, and of what CCCP wins over W = 0,
-is missing, else after the epochs of the preset, and has not arrived then; the metric of least F after an epoch or at
-the start. *SGD printed* differs in nothing but the inference: the greedy Algorithm 2, and Algorithm 3 with its tau =
-1. The step as printed is not run. CCCP with the printed inference is left out: its step is solved by adding the worst
-sets, and with sets that are not the worst it would end without a proof.
+{STEP_GAIN:g} ||W||^2. *SGD* is Algorithm 1 with the step corrected (the loss needs the step size; eta = 1/(2 (t+1)), t
+from 1) and exact inference, in mini-batches, {EVERY["batches"]} an epoch and {WIDE["batches"]} on the office sets,
+where the paper takes a point a step. It ends where no more than {ARRIVED:g} of the F of CCCP, and of what
+CCCP wins over W = 0, is missing, else after the epochs of the preset, and has not arrived then; the metric of least F
+after an epoch or at the start. *SGD printed* differs in nothing but the inference: the greedy Algorithm 2, and
+Algorithm 3 with tau = 1, as its listing has it (the text beside it has 0). The step as printed is not run. CCCP with
+the printed inference is left out: its step is solved by adding the worst sets, and with sets that are not the worst it
+would end without a proof.
 
 As in the paper the start is ReliefF's diagonal where it is better than Euclid, else zero, and C is tuned on a 75/25
 split of the training part (stratified; of equal values of C the least); so is the start here. A start is multiplied
@@ -79,11 +90,14 @@ points, so that c means the same for every set; for the other regularizers, whic
 What the paper found inferior is run beside this. *SGD from I* starts at the identity itself, of its own size, which
 the paper's euclidean initialization may be. With tr W for a regularizer SGD has steps that need no curvature, and
 *SGD, ||W||^2* is beside it; with ||W - I||^2 CCCP goes on until its step is proved to gain at most {AROUND_GAIN:g}
-||I||^2 (SGD would need far more epochs there). These choose a C of their own, and start from *zero*.
+||I||^2. These choose a C of their own, and start from *zero*.
 
-The others learn one metric for all k, but for a weight that is chosen for each k on the same 75/25 split: LMNN
-({TARGETS} targets) mu / (1 - mu), ITML gamma, NCA (criterion f, {NCA_STEPS} iterations) the share of the features
-that there are components, MLR (area under the curve) C. ITML has at most 20 R^2 pairs of each kind for R classes.
+The others learn one metric for all k, but for a weight that is chosen for each k on the same 75/25 split; the paper
+tests for each k "the metric learned for that k". LMNN ({TARGETS} targets for all k): mu / (1 - mu), of the hinges to
+the distances of targets, {grid("LMNN")}. ITML: gamma, of what the distances miss of their bounds, {grid("ITML")}; it
+has at most 20 R^2 pairs of each kind for R classes. NCA (the expected number of right points, {NCA_STEPS} iterations):
+the share of the features that there are components, {grid("NCA")}. MLR (area under the curve): C, of the slack,
+{grid("MLR")}.
 
 The office sets are counts of visual words. The paper says no more than z-scores. Divided by their row sums first,
 which is usual, DSLR has a Euclidean error of {SHARES} at k = 3; as counts it has {COUNTS}, as in the paper (75.20),
@@ -95,7 +109,7 @@ first {MOST_AXES["MLR"]} principal axes, which is another.
 binomial one of a share of the test points; that of two folds has one degree of freedom. The paper's are taken as it
 calls them, standard errors. On office_caltech they are larger even than the standard deviations over folds, sqrt(5)
 times that: 4.6, 3.7, 4.2 for Euclid, where we find deviations of {DEVIATIONS} over 20 folds (`looks.py`), and on
-letter the paper's are larger than our deviations in most cells; so few differences are marked on these two. Euclid
+letter the paper's are larger than our deviations in most cells: a difference must be large there to be marked. Euclid
 learns nothing, so on a standard partition it is marked where it differs by more than half a test point.
 """
 
@@ -132,8 +146,10 @@ PRESETS = {
             f"and {EVERY['choosing']} while c is chosen;",
             f"MLR learns on the first {MOST_AXES['MLR']} principal axes of the training part, on letter on all 16 "
             "features;",
-            "other starts and regularizers are run on DSLR, on Webcam, and at k = 3 on two folds of letter and one of "
-            "Amazon, since CCCP takes up to 22 minutes a start on these;",
+            "other starts and tr W are run on DSLR, on Webcam, and at k = 3 on two folds of letter and one of Amazon, "
+            "since CCCP takes up to 22 minutes a start on these; ||W - I||^2 on DSLR and Webcam alone;",
+            "the methods compared with learn one metric for all k, but for their weight;",
+            "without PCA (*isolet 617*) Euclid alone is run;",
             f"of sets with more than 300 points MLR learns from {FEW['MLR']} of the training points, drawn at "
             "random, NCA on isolet and usps from 3000 and on letter from 4000: kNN looks among all of them.",
         ),

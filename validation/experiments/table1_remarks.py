@@ -48,7 +48,8 @@ def by_points(data: str) -> str:
     """Of MLR, which learns from few points."""
     few, more = (at_ks(f"{data}, MLR by points", f"{rows} points") for rows in (200, 400))
     return (
-        f"in part by the number of points. With C = 100 it has {few} % at k = {KS_SAID} from 200 points, and {more} % "
+        f"it may be in part the number of points. With C = 100 and one draw of points it has {few} % at k = "
+        f"{KS_SAID} from 200 points, and {more} % "
         "from 400 (`looks.py`)."
     )
 
@@ -58,9 +59,10 @@ SMOOTH_ITML = (
     f".1, ITML has {at_ks('usps, smoothed, ITML')} % at k = {KS_SAID} (`looks.py`)."
 )
 OVERFITTED = (
-    f"in part by overfitting: after 5 iterations it has {at_ks('usps, NCA after 5 iterations')} % at k = {KS_SAID}. "
-    f"Fewer axes are no better: in the first 40 {at_ks('usps, NCA by axes', '40 axes')} %, in 100 "
-    f"{at_ks('usps, NCA by axes', '100 axes')} % (`looks.py`). And the paper's digits may be smoother (Euclid)."
+    "it may be in part overfitting: after 5 iterations it has "
+    f"{at_ks('usps, NCA after 5 iterations')} % at k = {KS_SAID}. Fewer axes change little: in the first 40 it has "
+    f"{at_ks('usps, NCA by axes', '40 axes')} %, in 100 {at_ks('usps, NCA by axes', '100 axes')} % (`looks.py`). "
+    "And the paper's digits may be smoother (Euclid)."
 )
 WEBCAM = "; ".join(f"{axes}: {at_ks('office_webcam, MLR by axes', f'{axes} axes')}" for axes in (10, 20, 40))
 BY_AXES = (
@@ -90,15 +92,17 @@ def in_axes(data: str) -> str:
 
 
 INTERPOLATED = (
-    "the optimum shrinks every class to a point (see *Proved*). There are nearly as many points as features, and the "
-    "few directions in which no target differs from its point seem to fit noise; no metric with this optimum sees "
-    f"another, whatever mu is. {in_axes('office_amazon')} On DSLR and Webcam, with far fewer points, the errors are "
+    "the optimum shrinks every class to a point (*What is proved*). There are nearly as many points as features, and "
+    "the few directions in which no target differs from its point seem to fit noise. These metrics "
+    f"are optimal for every mu, so that no choice of it helps. {in_axes('office_amazon')} On DSLR and Webcam, with far "
+    "fewer points, the errors are "
     "nearly the paper's."
 )
 OVERFITS = f"it may be overfitting: there are about as many points as features. {in_axes('office_caltech')}"
 CALTECH_MLR = (
     f"it may be in part the number of points and of axes. {points_and_axes('office_caltech')} Two metrics from 200 "
-    "points on 40 axes, both within the proved gap of 1e-3, differed by up to 1.8 points of error."
+    "points on 40 axes, by two states of our solver and both within the gap of 1e-3, differed by up to 1.8 points of "
+    "error."
 )
 # data and method -> what explains a difference
 REMARKS = {

@@ -20,12 +20,14 @@ from validation.experiments.table1_cells import (
     ended_early,
     folds_of,
     is_marked,
+    left_a_gap,
     less_of,
     mean_of,
     paper_of,
     sets_of,
 )
 from validation.experiments.table1_claims import claims_table
+from validation.experiments.table1_others import SHARES
 from validation.experiments.table1_paper import KS, METHODS, SETS, printed, source
 from validation.experiments.table1_remarks import REMARKS
 from validation.experiments.tasks import Preset, Result
@@ -34,6 +36,7 @@ from validation.experiments.verdicts import share_interval
 COLOURS = ("#000000", "#e69f00", "#56b4e9", "#cc79a7", "#999933", "#d55e00", "#009e73", "#0072b2")
 MARKERS = ("x", "v", "^", "s", "<", "o", "D", "P")
 ONLY_PAPER = ("GB-LMNN", "k-NCA")
+RING: dict[str, Any] = {"color": "#777777", "mfc": "none", "ms": 12, "mew": 0.8}
 TICKS = (0.5, 1, 1.5, 2, 3, 4, 5, 6, 7, 8, 10, 15, 20, 30, 40, 60, 80)
 
 
@@ -100,8 +103,10 @@ def errors_table(cells: Cells, k: int, preset: Preset) -> list[str]:
         return f", {done} of {folds} folds" if 0 < done < folds else ""
 
     def cell(data: str, method: str) -> str:
-        ours = str(mean_of(cells[data, method, k], k)) if (data, method, k) in cells else "not run"
         paper = paper_of(data, method, k)
+        if (data, method, k) not in cells:
+            return f"not run ({shown(paper)})" if paper else ""
+        ours = str(mean_of(cells[data, method, k], k))
         star = " *" if is_marked(cells, data, method, k) else ""
         learnt = less_of(cells, data, method, k)
         early = " †" if ended_early(cells.get((data, method, k), [])) else ""
@@ -110,7 +115,7 @@ def errors_table(cells: Cells, k: int, preset: Preset) -> list[str]:
 
     rows = [[method, *(cell(data, method) for data in sets)] for method in COLUMNS]
     for method in ONLY_PAPER:
-        papers = [printed(source(data), method, k) for data in sets]
+        papers = [paper_of(data, method, k) for data in sets]
         rows.append([f"{method}, the paper's", *(f"({shown(paper)})" if paper else "" for paper in papers)])
     return table([f"k = {k}", *sets], rows)
 
@@ -133,11 +138,11 @@ def marked(cells: Cells) -> list[str]:
         for (data, method), ks in found.items()
     ]
     compared = sum(paper_of(*cell) is not None for cell in cells)
-    chance = round(0.05 * compared)
     return [
         "\\* Beyond two standard errors, the paper's included where it prints one (Euclid on a standard partition: "
-        f"beyond half a test point); of {compared} cells chance alone may mark about {chance}. *Open* is what no run "
-        "explains yet:",
+        f"beyond half a test point), of {compared} comparisons, of ours by three solvers. Chance alone marks about one "
+        "in twenty where standard errors are of many folds, and more of five or of one. *Open* is what no run explains "
+        "yet:",
         "",
         *bullets(sorted(sentences, key=lambda sentence: ": open." not in sentence)),
     ]
@@ -145,16 +150,21 @@ def marked(cells: Cells) -> list[str]:
 
 def unfinished(cells: Cells) -> list[str]:
     """What the dagger means, where there is one."""
-    found = {(data, method): folds for (data, method, _), folds in cells.items() if ended_early(folds)}
-    if not found:
+    if not any(ended_early(folds) for (_, method, _), folds in cells.items() if method in COLUMNS):
         return []
-    worst = [
-        f"{data}, {method}: {max(each['rel_gap'] for each in of):.1e}" for (data, method), of in found.items()
-    ]
+    worst: dict[str, float] = {}
+    for (data, method, _), folds in cells.items():
+        for each in filter(left_a_gap, folds):
+            name = f"{data}, {method}"
+            worst[name] = max(worst.get(name, 0.0), each["rel_gap"])
+    gaps = "; ".join(f"{name}: {gap:.1e}" for name, gap in worst.items())
+    left = f" The largest relative gaps that were left: {gaps}." if gaps else ""
     return [
         "",
-        "† A solve ended with a larger gap than asked, so that the optimum may have another error. Of a method with a "
-        f"weight for each k it may be that of another k. The largest relative gaps: {'; '.join(worst)}.",
+        "† On some fold the fit ended before it was where it should be, and there the error may be another: SGD had "
+        "not arrived at the F of CCCP when its epochs were over (how often: *What was reached*), NCA had more "
+        "iterations to go, or a solve left a larger gap than asked (*What is proved*). Of a method with a weight for "
+        f"each k it may be that of another k.{left}",
     ]
 
 
@@ -175,7 +185,14 @@ def ties(cells: Cells) -> list[str]:
         said = f"{paper[0] * test / 100:.1f}" if paper else ""
         low, high = share_interval(counts[0], test)
         rows.append([f"{data}, k = {k}", *counts, said, test, f"{100 * low:.2f} to {100 * high:.2f}"])
-    head = ["Euclid", "wrong, least sum", "wrong, 1-NN vote", "the paper's", "of", "95 % for new points"]
+    head = [
+        "Euclid",
+        "wrong, least sum",
+        "wrong, 1-NN vote",
+        "the paper's",
+        "of",
+        "95 % for new points, per cent",
+    ]
     return [
         "Points that Euclid gets wrong, all folds together; the paper's mean error times the number of points.",
         "",
@@ -190,11 +207,13 @@ def selected(cells: Cells) -> list[str]:
         if method == "Euclidean" or method in OURS[1:] or method in STARTS:
             continue
 
-        def weight(each: Result, k: int = k) -> str:
+        ended = SHARES[0] if method == "NCA" else None  # its grid does not go on
+
+        def weight(each: Result, k: int = k, ended: float | None = ended) -> str:
             value, edge = each["weight"], each["edge"]
             if isinstance(value, dict):
                 value, edge = value[str(k)], edge[str(k)]
-            return f"{value:g}" + (" *" if edge else "")
+            return f"{value:g}" + (" *" if edge or value == ended else "")
 
         start = counted(each["start"] for each in folds) if method == "CCCP" else ""
         rows.append([f"{data}, {method}, k = {k}", counted(map(weight, folds)), start])
@@ -282,8 +301,9 @@ def proofs(cells: Cells) -> list[str]:
         "Proved: of CCCP that the metric's own convex step gains no more than asked (with ||W - I||^2 gaps are "
         "relative to ||I||^2), of LMNN, ITML and MLR the optimum (of MLR on its points and axes), of NCA "
         "stationarity. NOT_ATTAINED: the largest criterion of NCA is approached by multiples of the metric, and "
-        "nothing is better; AT_INFINITY: it still grows along a direction. STALLED with next to no gap: the optimum "
-        "is so near to 0 that what rounding may have done to the gap is more than was asked."
+        "nothing is better; AT_INFINITY: it still grows along a direction; MAX_ITER: not at its end when its "
+        "iterations were over. STALLED with next to no gap: the optimum is so near to 0 that what rounding "
+        "may have done to the gap is more than was asked."
     )
     return [head, "", *bullets(sentences), *collapsed(cells)]
 
@@ -304,8 +324,8 @@ def collapsed(cells: Cells) -> list[str]:
         "",
         f"On {', '.join(sets)} the optimum of LMNN is 0 but for rounding in {len(at_zero)} folds: with more features "
         "than points some metric takes every class of the training points to one point, and these 1 apart. Many do, "
-        "and the one tested is where the solver ended. For every k the neighbours are of the same class: the errors "
-        "are the same at k = 3, 7 and 11, which the paper's are not.",
+        "and the one tested is where the solver ended. Most neighbours are then of one class whatever k is, and the "
+        "errors at k = 3, 7 and 11 are nearly the same, which the paper's are not.",
     ]
 
 
@@ -332,11 +352,13 @@ def draw(results: Results, preset: Preset, figure: Any) -> None:
         panel.set_axis_off()
     styles = zip(COLUMNS, COLOURS, MARKERS, strict=True)
     handles = [panels[0].plot([], [], marker, color=colour, label=name)[0] for name, colour, marker in styles]
-    label = "pale, hollow: the paper's (its own method beside CCCP)"
-    handles += panels[0].plot([], [], "o", color="#777777", mfc="white", label=label)
-    handles += panels[0].plot(
-        [], [], "o", color="#777777", fillstyle="bottom", label="half filled: not all folds yet"
-    )
+    for label, style in (
+        ("pale, hollow: the paper's (its own method beside CCCP)", {"mfc": "white"}),
+        ("lower half filled: not all folds yet", {"fillstyle": "bottom"}),
+        ("left half filled: from fewer points or axes", {"fillstyle": "left"}),
+        ("ring: beyond two standard errors (* in the table)", RING),
+    ):
+        handles += panels[0].plot([], [], "o", **{"color": "#777777", "label": label, **style})
     figure.legend(handles=handles, ncols=5, loc="outside lower center", frameon=False)
     figure.suptitle("Errors of kNN and standard errors, on a logarithmic scale")
 
@@ -349,15 +371,18 @@ def fill(panel: Any, cells: Cells, data: str, ks: list[int], whole: int) -> None
         for i, k in enumerate(ks):
             place = i + (at - (len(COLUMNS) - 1) / 2) * 0.8 / len(COLUMNS)
             if (data, method, k) in cells:
-                ours = mean_of(cells[data, method, k], k)
-                heights.append(100 * ours.value)
-                filled = "full" if len(cells[data, method, k]) == whole else "bottom"
-                panel.errorbar(place - 0.015, 100 * ours.value, 100 * ours.error, fillstyle=filled, **style)
+                value, error = (100 * each for each in mean_of(cells[data, method, k], k))
+                heights += [value - error, value + error]
+                part = len(cells[data, method, k]) < whole
+                filled = "left" if less_of(cells, data, method, k) else "bottom" if part else "full"
+                panel.errorbar(place - 0.015, value, error, fillstyle=filled, **style)
+                if is_marked(cells, data, method, k):
+                    panel.plot(place - 0.015, value, "o", **RING)
             paper = paper_of(data, method, k)
             if paper is not None and method not in OURS[1:]:
-                heights.append(paper[0])
+                heights += [paper[0] - (paper[1] or 0.0), paper[0] + (paper[1] or 0.0)]
                 panel.errorbar(place + 0.03, paper[0], paper[1], mfc="white", alpha=0.5, **style)
-    low, high = 0.7 * max(min(heights), 0.5), 1.3 * max(heights)
+    low, high = 0.8 * max(min(heights), 0.5), 1.2 * max(heights)
     panel.set_title(data)
     panel.set_yscale("log")
     panel.set_yticks([tick for tick in TICKS if low < tick < high])

@@ -92,7 +92,7 @@ def test_the_report_marks_what_is_beyond_two_standard_errors() -> None:
     assert "office_dslr, CCCP: 3 of 3 proved, largest relative gap 1.0e-05; STATIONARY (3)" in text
     # Euclid and our own of two sets, of 8 methods, 3 k, 7 sets
     assert "4 of the 168 cells of Table 1 are here, 4 of them with all folds, points and axes" in text
-    assert "of 5 cells chance alone may mark about 0" in text
+    assert "of 5 comparisons, of ours by three solvers." in text
     assert "Not run yet: iris. Not all folds are run yet of wine." in text
 
 
@@ -215,9 +215,33 @@ def test_a_solve_that_ended_early_is_marked_in_its_cell() -> None:
         made = by_hand() + folds("usps", "MLR", [96], **facts, rel_gap=gap)
         found[name] = "\n".join(report.tables(made, PRESET))
     assert "96.00 ± 1.96 * † on 40 axes (8.27)" in found["early"]
-    assert "† A solve ended with a larger gap than asked" in found["early"]
-    assert "usps, MLR: 5.0e-01" in found["early"]
+    assert "† On some fold the fit ended before" in found["early"]
+    assert "The largest relative gaps that were left: usps, MLR: 5.0e-01." in found["early"]
     assert "†" not in found["rounding"]
+
+
+def test_sgd_that_did_not_arrive_and_nca_that_did_not_end_are_marked() -> None:
+    late = by_hand()
+    for task, result in late:
+        if task.data == "office_dslr" and task.split == 0 and "of" in result:
+            result["of"]["SGD"]["arrived"] = False
+    nca = {"weight": 0.25, "edge": False, "fit_seconds": 1.0}
+    for status, mark in (("NOT_ATTAINED", ""), ("MAX_ITER", " †")):
+        made = [*late, *folds("usps", "NCA", [30], **nca, proved=not mark, status=status)]
+        text = "\n".join(report.tables(made, PRESET))
+        assert "20.00 ± 1.73 † (17.18 ± 4.7)" in text
+        assert f"30.00 ± 4.58 *{mark} (5.23)" in text
+        assert "gaps that were left" not in text
+        assert "| usps, NCA, k = 3 | 0.25 * (1) |" in text  # the least share of a grid that does not go on
+
+
+def test_without_pca_the_paper_has_no_cell_but_that_of_euclid() -> None:
+    assert cells_of.paper_of("isolet 617", "Euclidean", 3) == paper.printed("isolet", "Euclidean", 3)
+    assert cells_of.paper_of("isolet 617", "LMNN", 3) is None
+    assert cells_of.paper_of("isolet", "LMNN", 3) == paper.printed("isolet", "LMNN", 3)
+    made = by_hand() + folds("isolet 617", "Euclidean", [8])
+    rows = [line for line in report.tables(made, PRESET) if line.startswith(("| LMNN |", "| k-NCA"))]
+    assert [row.split(" | ")[1] for row in rows] == ["", ""]
 
 
 def test_seconds_are_means_over_folds_and_classes_that_are_points_are_said_to_be() -> None:
@@ -240,6 +264,7 @@ def test_a_metric_of_fewer_points_is_said_to_be_and_speaks_for_no_claim() -> Non
     text = "\n".join(report.tables(made, PRESET))
     assert "75.00 ± 0.58 from 200 points (75.20 ± 3.0)" in text
     assert "ours has less error" not in text
+    assert "in no comparison (Euclidean on office_dslr, usps)." in text
     few = [task for task in experiment.tasks(experiment.PRESETS["full"]) if task.settings["rows"]]
     assert {(task.data, *task.settings["rows"]) for task in few} == {
         *((data, "MLR") for data in ("isolet", "isolet 617", "usps", "letter")),
@@ -276,3 +301,18 @@ def test_the_picture_has_a_panel_a_set() -> None:
         for panel in figure.axes[1:3]
     ]
     assert filled == [{"full"}, {"bottom"}]
+    rings = [sum(line.get_markersize() == 12 for line in panel.lines) for panel in figure.axes]
+    assert rings == [2 + 1, 1, 0, 0]  # the cells with an asterisk, and the legend's
+    few = folds("wine", "MLR", [50, 50, 50], weight=1.0, edge=False, fit_seconds=1.0, proved=True, status="x")
+    for task, _ in few:
+        task.settings["rows"] = {"MLR": 200}
+    figure = Figure(layout="constrained")
+    report.draw(by_hand() + few, PRESET, figure)
+    marks = {line.get_fillstyle() for line in figure.axes[2].lines if line.get_marker() == "<"}
+    assert marks == {"left"}
+    for panel in figure.axes[:3]:  # no bar is cut
+        low, high = panel.get_ylim()
+        for each in panel.collections:
+            for segment in each.get_segments():
+                assert max(0.5, low) < max(0.51, segment[:, 1].min())
+                assert segment[:, 1].max() < high
