@@ -257,9 +257,15 @@ def standardize(X: ArrayLike) -> NDArray[np.float64]:
     Raises ValueError unless X is two-dimensional and finite with at least one row.
     """
     values = np.asarray(X, dtype=np.float64)
-    if values.ndim != 2 or len(values) == 0 or not np.all(np.isfinite(values)):
-        message = f"X has shape {values.shape}, but must be (n, d), finite, n >= 1; clean it first"
-        raise ValueError(message)
+    if values.ndim != 2 or len(values) == 0:
+        raise ValueError(f"X has shape {values.shape}, but must be (n, d), n >= 1; give rows of features")
+    wrong = np.argwhere(~np.isfinite(values))
+    if len(wrong):
+        (row, column), value = wrong[0], values[tuple(wrong[0])]
+        raise ValueError(
+            f"X has {len(wrong)} entries that are not finite, the first {value} at row {row}, column {column}; "
+            "clean it first"
+        )
     spread = values.std(axis=0)
     # The spread of equal numbers may be a rounding error instead of 0, and that of tiny ones 0.
     varies = (values.max(axis=0) > values.min(axis=0)) & (spread > 0)

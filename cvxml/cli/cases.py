@@ -46,7 +46,9 @@ def add_commands(commands: Any) -> None:
     )
     command.set_defaults(run=_conform)
 
-    command = commands.add_parser("schema", help="the JSON schema of what is read and written")
+    command = commands.add_parser(
+        "schema", help="the JSON schema of a report, a case, a question, an answer, a conformance"
+    )
     command.add_argument("name", help=f"one of: {', '.join(SCHEMAS)}")
     command.set_defaults(run=_schema)
 

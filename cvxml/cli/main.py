@@ -301,7 +301,12 @@ def _check(parsed: argparse.Namespace) -> int:
     content, text = report.to_dict(), str(report)
     if parsed.predictions is not None:
         feasible = report.feasibility is not None and report.feasibility.feasible
-        found = report.predictions(parsed.predictions, queries) if report.judged and feasible else None
+        found = None
+        if report.judged and feasible:
+            try:
+                found = report.predictions(parsed.predictions, queries)
+            except ValueError as error:
+                raise ValueError(f"--predictions: {error}") from error
         content["predictions"] = None if found is None else found.to_dict()
         text += f"\n  {'predictions':<28}{found or 'none: no metric was judged that is one'}"
     print(json.dumps(content, indent=1, sort_keys=True, allow_nan=False) if parsed.json else text)

@@ -166,14 +166,19 @@ def real_array(values: ArrayLike, name: str) -> FloatArray:
     if array.dtype.kind == "O":  # such as a DataFrame of which one column is text
         wrong = next((at for at, value in np.ndenumerate(array) if not isinstance(value, numbers.Real)), None)
         if wrong is not None:
+            at = f" at {', '.join(map(str, wrong))}" if wrong else ""
             raise ValueError(
-                f"{name} must hold real numbers, got {array[wrong]!r:.40} at {', '.join(map(str, wrong))}; convert it, "
-                "and encode categories as numbers"
+                f"{name} must hold real numbers, got {array[wrong]!r:.40}{at}; convert it, and encode categories as "
+                "numbers"
             )
         try:
             array = array.astype(np.float64)
         except (TypeError, OverflowError) as error:
             raise ValueError(f"{name} is no array of numbers: {error}") from error
+    if array.dtype.kind == "U" and array.ndim == 0:
+        raise ValueError(
+            f"{name} must be an array of real numbers, got {str(array)[:40]!r}; read the file first"
+        )
     if array.dtype.kind not in "fiub":
         raise ValueError(
             f"{name} must hold real numbers, got dtype {array.dtype}; convert it, and encode categories as numbers"

@@ -430,7 +430,7 @@ def load(path: str | Path) -> SavedSolution:
         RecursionError,
         MemoryError,
     ) as error:
-        reason = str(error) or type(error).__name__
+        reason = f"it has no {error}" if isinstance(error, KeyError) else str(error) or type(error).__name__
         raise ValueError(f"{path} is not a saved solution: {cut(reason, 800)}") from error
 
 

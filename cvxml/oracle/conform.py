@@ -235,7 +235,7 @@ def _gaps(report: Report) -> tuple[float | None, float | None]:
 
 def as_table(rows: Sequence[Row]) -> str:
     """Case, verdict, gap, seconds; below each row that is not certified, why."""
-    width = max(len(row.case) for row in rows) + 2
+    width = max((len(row.case) for row in rows), default=len("case")) + 2
     lines = [f"{'case':<{width}}{'verdict':<14}{'gap / scale':>12}{'seconds':>9}"]
     for row in rows:
         gap = "" if row.rel_gap is None else f"{row.rel_gap:.1e}"

@@ -195,7 +195,12 @@ def unnamed(asked: Asked) -> str:
         return "no misreading is named: not all were tried before time_limit"
     method = asked.method
     count = len(get(method).MISREADINGS)
+    if asked.candidate is not None and asked.candidate.size == 1:
+        return (
+            "no misreading is named: with one feature a metric is one number, which is a multiple of the right one "
+            "whatever is wrong with it; judge it with two features or more"
+        )
     return (
         f"no misreading is named: none of the {count} that are known of {method} leaves {NEARER} times less to gain "
-        "than the problem itself"
+        "than the problem itself, and less than an error in some other direction would"
     )

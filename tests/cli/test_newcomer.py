@@ -174,3 +174,58 @@ def test_conform_keeps_the_rows_that_there_are(cli: Cli, monkeypatch: pytest.Mon
     (row,) = json.loads(answer.out)["rows"]
     assert row["verdict"] == "error"
     assert row["case"] in Path("rows.xml").read_text()
+
+
+def test_real_targets_are_read_from_every_kind_of_file(cli: Cli) -> None:
+    targets = X[:, 0] + 0.25
+    np.savez("t.npz", X=X[:, 1:], y=targets)
+    Path("t.json").write_text(json.dumps({"X": X[:, 1:].tolist(), "y": targets.tolist()}))
+    for name in ("t.npz", "t.json"):
+        assert cli("solve", "mlkr", name, "--out", "s.json").code == 0
+    assert cli("check", "mlkr", "s.json", "--metric", "s.json").code == 0  # what it wrote is data, too
+    refused = cli("solve", "mlsvm", "t.npz")
+    assert refused.code == 2
+    assert "class" in refused.err
+
+
+def test_a_matrix_as_pandas_writes_it_is_refused_with_the_way_to_write_it(cli: Cli) -> None:
+    lines = [",0,1,2", *(f"{i},{','.join(map(str, row))}" for i, row in enumerate(np.eye(3)))]
+    Path("m.csv").write_text("\n".join(lines))
+    answer = cli("check", "mlsvm", "data.json", "--metric", "m.csv")
+    assert answer.code == 2
+    assert answer.err.rstrip().endswith("to_csv(index=False, header=False)")
+    Path("m.csv").write_text("\n".join(line.partition(",")[2] for line in lines[1:]))
+    assert cli("check", "mlsvm", "data.json", "--metric", "m.csv").code in (1, 5)
+
+
+@pytest.mark.parametrize("count", ["0", "500"])
+def test_predictions_of_so_many_neighbours_name_their_option(cli: Cli, count: str) -> None:
+    np.save("m.npy", np.eye(3))
+    answer = cli("check", "mlsvm", "data.json", "--metric", "m.npy", "--predictions", count)
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.startswith("cvxml: --predictions: ")
+
+
+def test_a_saved_file_without_a_part_is_told_which(cli: Cli) -> None:
+    assert cli("solve", "mlsvm", "data.json", "--out", "s.json").code == 0
+    saved = json.loads(Path("s.json").read_text())
+    for part in ("dual", "metric"):
+        Path("t.json").write_text(json.dumps({name: value for name, value in saved.items() if name != part}))
+        assert f"is not a saved solution: it has no '{part}'" in cli("certify", "t.json").err
+
+
+def test_a_metric_that_is_a_name_or_nothing() -> None:
+    with pytest.raises(ValueError, match=r"an array of real numbers, got 'm\.npy'; read the file first"):
+        cvxml.check("mlsvm", X, Y, "m.npy")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="got None; convert it"):
+        cvxml.evaluate("mlsvm", X, Y, None)  # type: ignore[arg-type]
+
+
+def test_of_one_feature_nothing_is_named_and_why() -> None:
+    """Another C: named with three features, and with one any error is a factor."""
+    for d, note in ((3, False), (1, True)):
+        wrong = cvxml.solve("frobmetric", X[:, :d], Y, C=3.0, tol=1e-10).metric
+        report = cvxml.check("frobmetric", X[:, :d], Y, wrong, C=1.0)
+        assert report.verdict == "refuted"
+        assert any("with one feature a metric is one number" in each for each in report.notes) is note
+        assert bool(report.diagnosis) is not note

@@ -100,3 +100,29 @@ def test_label_names_are_for_csv(tmp_path: Path) -> None:
     assert "--label is for CSV and the like, and .npy" in refusal(
         lambda p: files.read_table(p, label="y"), tmp_path / "a.npz"
     )
+
+
+@pytest.mark.parametrize(
+    ("labels", "read"),
+    [
+        ([1.0, -2.0], [1, -2]),
+        ([1, 2.0], [1, 2]),
+        ([True, False], [1, 0]),
+        ([0.5, 1.0], [0.5, 1.0]),  # targets, as of mlkr
+    ],
+)
+def test_labels_may_be_any_numbers(tmp_path: Path, labels: list[Any], read: list[Any]) -> None:
+    np.savez(tmp_path / "a.npz", X=[[1, 2], [3, 4]], y=labels)
+    put(tmp_path / "a.json", json.dumps({"X": [[1, 2], [3, 4]], "y": labels}))
+    for name in ("a.npz", "a.json"):
+        y = files.read_table(tmp_path / name)[1]
+        assert y.tolist() == read
+        assert y.dtype == (np.float64 if isinstance(read[0], float) else np.int64)
+
+
+def test_a_table_of_other_names_or_lengths_is_told_so_and_no_more(tmp_path: Path) -> None:
+    """What the file is made of is not at fault, and nothing is said of that."""
+    put(tmp_path / "a.json", json.dumps({"X": [[1, 2], [3, 4]], "y": [1]}))
+    assert refusal(files.read_table, tmp_path / "a.json").endswith("give a label for every row of features")
+    put(tmp_path / "b.json", json.dumps({"foo": [[1]]}))
+    assert refusal(files.read_array, tmp_path / "b.json").endswith("save the array by one of these names")

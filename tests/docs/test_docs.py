@@ -121,7 +121,14 @@ def run_python(block: Block, page: Path, names: dict[str, object], capsys: pytes
     return len(expected)
 
 
-def run_console(block: Block, folder: Path) -> None:
+def masked(line: str) -> str:
+    """Without digits, of which seconds and last figures are another time others, and the space around them."""
+    return " ".join(re.sub(r"[\d.e+-]*\d", "0", line).split())
+
+
+def run_console(block: Block, folder: Path) -> list[str]:
+    """The lines that its last command printed."""
+    printed: list[str] = []
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
         command, *shown = part.strip().splitlines()
@@ -139,7 +146,9 @@ def run_console(block: Block, folder: Path) -> None:
             check=False,
         )
         assert done.returncode == code, (command, done.stdout, done.stderr)
-        assert done.stdout.splitlines()[: len(shown)] == shown, command
+        printed = done.stdout.splitlines()
+        assert printed[: len(shown)] == shown, command
+    return printed
 
 
 @pytest.mark.quick(2)
@@ -149,12 +158,16 @@ def test_the_blocks_of_a_page_run(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
-    compared = 0
+    compared, printed = 0, None
     for block in blocks(page):
         if block.language == "python":
             compared += run_python(block, page, names, capsys)
         elif block.language == "console":
-            run_console(block, tmp_path)
+            printed = run_console(block, tmp_path)
+            continue
+        elif block.language == "text" and printed is not None:  # what it printed, shown apart
+            assert list(map(masked, block.text.splitlines())) == list(map(masked, printed)), block.text
+        printed = None
     assert compared > 0 or not any(block.language == "python" for block in blocks(page))
 
 

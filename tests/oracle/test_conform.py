@@ -318,3 +318,12 @@ def test_the_textbook_projection_of_a_negative_matrix_is_right(tmp_path: Path) -
     )
     rows = conform(program(tmp_path, body), load_cases(pattern="part-psd-*"), time_limit=20.0)
     assert {row.verdict for row in rows} == {"certified"}
+
+
+def test_a_table_of_no_rows() -> None:
+    """An interrupt may come before the first case ends."""
+    assert as_table([]).splitlines() == [
+        "case  verdict        gap / scale  seconds",
+        "",
+        "0 cases: 0 certified, 0 close, 0 refuted, 0 inconclusive, 0 skipped, 0 error",
+    ]

@@ -52,7 +52,7 @@ def _choose(held: Mapping[str, Any], prefer: Sequence[str]) -> Any:
         if name in held:
             return held[name]
     names = ", ".join(map(repr, held))[:150] or "nothing"
-    raise ValueError(f"it holds {names} but none of {', '.join(prefer)}")
+    raise Unsettled(f"it holds {names} but none of {', '.join(prefer)}; save the array by one of these names")
 
 
 def read_array(path: Path, *, prefer: Sequence[str] = PREFER, square: bool = False) -> NDArray[np.float64]:

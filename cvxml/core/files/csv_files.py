@@ -50,8 +50,17 @@ def _names(line: int, cells: list[str], header: bool | None, labelled: bool) -> 
     if len(words) == len(cells):
         return cells
     if words and not (labelled and len(words) == 1):  # one word may be the label of a point
-        raise _neither(line, cells)
+        raise _neither(line, cells) if labelled else _named(line, cells)
     return []
+
+
+def _named(line: int, cells: list[str]) -> ValueError:
+    """The complaint about names in what should be numbers alone, such as pandas writes beside a matrix."""
+    word = next(cell for cell in cells if number(cell) is None)
+    return Unsettled(
+        f"line {line}: {word[:40]!r} is no number; leave names and numbers of rows and columns out, with pandas by "
+        "to_csv(index=False, header=False)"
+    )
 
 
 def _neither(line: int, cells: list[str]) -> Unsettled:

@@ -39,11 +39,17 @@ class Table(NamedTuple):
     written: str = ""
 
 
-def _labels(values: Sequence[int] | Sequence[str]) -> NDArray[Any]:
-    if all(isinstance(value, int) and not isinstance(value, bool) for value in values):
+def _labels(values: Sequence[float] | Sequence[str]) -> NDArray[Any]:
+    if all(isinstance(value, int) for value in values):  # False and True are classes, too
         return np.array(values, dtype=np.int64)
+    if all(
+        isinstance(value, int | float) for value in values
+    ):  # as 1.0; and real targets, for who wants these
+        numbers = np.array(values, dtype=np.float64)
+        whole = np.all((np.abs(numbers) <= 2.0**53) & (numbers == np.round(numbers)))
+        return numbers.astype(np.int64) if whole else numbers
     if not all(isinstance(value, str) and 0 < len(value) <= MAX_LABEL for value in values):
-        raise ValueError(f"labels must be all integers or all strings of 1 to {MAX_LABEL} letters")
+        raise ValueError(f"labels must be all numbers or all strings of 1 to {MAX_LABEL} letters")
     if 4 * len(values) * max((len(str(value)) for value in values), default=0) > common.MAX_BYTES:
         raise ValueError(f"{len(values)} labels, padded to the longest, are over {common.MAX_BYTES} bytes")
     return np.array(values, dtype=np.str_)
@@ -257,7 +263,8 @@ def load_table(path: Path, asked: Settled = NOTHING) -> Table:
     with naming(path, "read", REMEDIES[suffix]):
         table = _load_table(path, suffix, asked)
         if table.X.ndim != 2 or table.X.size == 0 or table.y.shape != (len(table.X),):
-            raise ValueError(f"X has shape {table.X.shape} and y {table.y.shape}, not (n, d) and (n,)")
+            shapes = f"X has shape {table.X.shape} and y {table.y.shape}, not (n, d) and (n,)"
+            raise Unsettled(f"{shapes}; give a label for every row of features")
         return table
 
 

@@ -65,7 +65,7 @@ class UnitFeasibility(Feasibility):
         det = (
             f"its determinant is exp({self.log_det:.6g}), not 1"
             if math.isfinite(self.log_det)
-            else "it is singular"
+            else "it is singular, where the determinant must be 1"
         )
         return f"{super().__str__()}; {det}"
 
