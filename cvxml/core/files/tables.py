@@ -46,6 +46,8 @@ def _labels(values: Sequence[float] | Sequence[str]) -> NDArray[Any]:
         isinstance(value, int | float) for value in values
     ):  # as 1.0; and real targets, for who wants these
         numbers = np.array(values, dtype=np.float64)
+        if not np.isfinite(numbers).all():
+            raise ValueError("labels must be finite numbers")
         whole = np.all((np.abs(numbers) <= 2.0**53) & (numbers == np.round(numbers)))
         return numbers.astype(np.int64) if whole else numbers
     if not all(isinstance(value, str) and 0 < len(value) <= MAX_LABEL for value in values):
