@@ -16,6 +16,10 @@ from cvxml.core.metric import FloatArray, IntArray, refuse_masked
 from cvxml.core.metric import real_array as real_array  # one of the checks, offered here with the others
 from cvxml.core.shown import cut
 
+NEAR = (
+    0.7  # of two names: more of their letters are the same, so that "random_state" does not mean "warm_start"
+)
+
 
 def check_X(X: ArrayLike, name: str = "X") -> FloatArray:
     """`X` as a finite float64 C-ordered array (n, d), n and d at least 1; the input is untouched.
@@ -187,7 +191,7 @@ def check_choice(value: Any, name: str, allowed: Sequence[str]) -> str:
 def did_you_mean(given: object, known: Iterable[str], shown: Mapping[str, str] | None = None) -> str:
     """ "; did you mean 'this'?", of what is known and nearly given; empty where nothing is. shown: in other words."""
     by_letters = {each.lower(): each for each in known if each != str(given)}
-    near = get_close_matches(str(given)[:100].lower(), by_letters, n=1)
+    near = get_close_matches(str(given)[:100].lower(), by_letters, n=1, cutoff=NEAR)
     if not near:
         return ""
     found = by_letters[near[0]]

@@ -206,6 +206,13 @@ def test_predictions_of_so_many_neighbours_name_their_option(cli: Cli, count: st
     assert answer.err.startswith("cvxml: --predictions: ")
 
 
+def test_what_is_far_is_not_meant() -> None:
+    with pytest.raises(ValueError, match=r"lmnn has no parameter 'random_state'; it has: [a-z_, ]*$"):
+        cvxml.solve("lmnn", X, Y, random_state=0)
+    with pytest.raises(ValueError, match=r"mcml has no parameter 'c'; it has: none$"):
+        cvxml.solve("mcml", X, Y, c=1.0)
+
+
 def test_a_saved_file_without_a_part_is_told_which(cli: Cli) -> None:
     assert cli("solve", "mlsvm", "data.json", "--out", "s.json").code == 0
     saved = json.loads(Path("s.json").read_text())
