@@ -17,7 +17,7 @@ from cvxml.core.metric import real_array as real_array  # one of the checks, off
 from cvxml.core.shown import cut
 
 NEAR = (
-    0.7  # of two names: more of their letters are the same, so that "random_state" does not mean "warm_start"
+    0.7  # how alike two names are, of 1, where one may be meant: "random_state" and "warm_start" are at .64
 )
 
 

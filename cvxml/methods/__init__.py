@@ -82,6 +82,5 @@ def check_params(
     unknown = [name for name in params if name not in known]
     if unknown:
         near = did_you_mean(unknown[0], (*known, *(beside or ())))
-        raise ValueError(
-            f"{method} has no parameter {unknown[0]!r}; it has: {', '.join(known) or 'none'}{near}"
-        )
+        has = ", ".join(known) or "none"
+        raise ValueError(f"{method} has no parameter {unknown[0]!r}; it has: {has}{near}")

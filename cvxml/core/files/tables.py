@@ -42,9 +42,7 @@ class Table(NamedTuple):
 def _labels(values: Sequence[float] | Sequence[str]) -> NDArray[Any]:
     if all(isinstance(value, int) for value in values):  # False and True are classes, too
         return np.array(values, dtype=np.int64)
-    if all(
-        isinstance(value, int | float) for value in values
-    ):  # as 1.0; and real targets, for who wants these
+    if all(isinstance(value, int | float) for value in values):  # as 1.0; and real targets, as of MLKR
         numbers = np.array(values, dtype=np.float64)
         if not np.isfinite(numbers).all():
             raise ValueError("labels must be finite numbers")

@@ -54,9 +54,7 @@ def write_json(path: Path, obj: object) -> None:
     something JSON has no form for, if it is nested deeper than MAX_DEPTH (which read_json refuses),
     or if the file cannot be written.
     """
-    with naming(
-        path, "written", "give finite plain values, and a file in a folder that exists and may be written to"
-    ):
+    with naming(path, "written", "give finite plain values, and a file in a folder that exists"):
         text = json.dumps(obj, allow_nan=False, sort_keys=True, indent=1) + "\n"
         check_depth(text)
         _replace(path, lambda stream: stream.write(text.encode("utf-8")))
