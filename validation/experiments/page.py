@@ -96,8 +96,8 @@ def header(recorded: dict[str, Any], experiment: ModuleType, preset: Preset) -> 
             )
         elif of == "these":
             lines.append(
-                f"Of these {made['taken']} are of runs before, by the same command with the same versions, not all by "
-                "the code of today."
+                f"Of these {made['taken']} are of runs before, by the same command with the same versions, perhaps "
+                "by other states of the code."
             )
         of = "that run's tasks"
     return lines

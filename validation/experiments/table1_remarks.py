@@ -124,7 +124,7 @@ REMARKS = {
     ("usps", "NCA"): OVERFITTED,
     ("isolet", "Euclidean"): "the paper's counts are those of all 617 features: *isolet 617*.",
     ("isolet", "ITML"): by_gamma("isolet", "0.01", "0.1", "1"),
-    ("letter", "LMNN"): by_targets("letter"),
+    **{(data, "LMNN"): by_targets(data) for data in ("letter", "usps")},
     ("letter", "ITML"): by_gamma("letter", "0.01", "0.1", "1"),
     ("office_webcam", "MLR"): BY_AXES,
     ("office_amazon", "MLR"): "open. Neither more points nor another number of axes brings it nearer. "
