@@ -67,6 +67,7 @@ def test_json_labels_refused(tmp_path: Path, y: object) -> None:
     [
         np.array([1.0, np.nan]),
         np.array([np.inf, 1.0]),
+        np.array([1e18, 1.0]),
         np.zeros(3, int),
         np.zeros((2, 2), int),
         np.int64(1),

@@ -165,7 +165,9 @@ def test_the_blocks_of_a_page_run(
         elif block.language == "console":
             printed = run_console(block, tmp_path)
             continue
-        elif block.language == "text" and printed is not None:  # what it printed, shown apart
+        elif printed is not None and f"```\n\n```text\n{block.text}" in read(
+            page
+        ):  # what it printed, shown apart
             assert list(map(masked, block.text.splitlines())) == list(map(masked, printed)), block.text
         printed = None
     assert compared > 0 or not any(block.language == "python" for block in blocks(page))

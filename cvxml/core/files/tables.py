@@ -44,10 +44,9 @@ def _labels(values: Sequence[float] | Sequence[str]) -> NDArray[Any]:
         return np.array(values, dtype=np.int64)
     if all(isinstance(value, int | float) for value in values):  # as 1.0; and real targets, as of MLKR
         numbers = np.array(values, dtype=np.float64)
-        if not np.isfinite(numbers).all():
-            raise ValueError("labels must be finite numbers")
-        whole = np.all((np.abs(numbers) <= 2.0**53) & (numbers == np.round(numbers)))
-        return numbers.astype(np.int64) if whole else numbers
+        if not np.all(np.abs(numbers) <= 2.0**53):
+            raise ValueError("labels that are numbers must be of -2^53 to 2^53")
+        return numbers.astype(np.int64) if np.all(numbers == np.round(numbers)) else numbers
     if not all(isinstance(value, str) and 0 < len(value) <= MAX_LABEL for value in values):
         raise ValueError(f"labels must be all numbers or all strings of 1 to {MAX_LABEL} letters")
     if 4 * len(values) * max((len(str(value)) for value in values), default=0) > common.MAX_BYTES:
