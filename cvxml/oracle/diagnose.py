@@ -197,8 +197,8 @@ def unnamed(asked: Asked) -> str:
     count = len(get(method).MISREADINGS)
     if asked.candidate is not None and asked.candidate.size == 1:
         return (
-            "no misreading is named: with one feature a metric is one number, which is a multiple of the right one "
-            "whatever is wrong with it; judge it with two features or more"
+            "no misreading is named: with one feature a metric is one number, which tells too little of what was "
+            "computed; judge it with two features or more"
         )
     return (
         f"no misreading is named: none of the {count} that are known of {method} leaves {NEARER} times less to gain "

@@ -126,6 +126,11 @@ def masked(line: str) -> str:
     return " ".join(re.sub(r"[\d.e+-]*\d", "0", line).split())
 
 
+def is_next(block: Block, page: Path) -> bool:
+    """Whether a block of text follows another block at once."""
+    return f"```\n\n```text\n{block.text}" in read(page)
+
+
 def run_console(block: Block, folder: Path) -> list[str]:
     """The lines that its last command printed."""
     printed: list[str] = []
@@ -165,9 +170,7 @@ def test_the_blocks_of_a_page_run(
         elif block.language == "console":
             printed = run_console(block, tmp_path)
             continue
-        elif printed is not None and f"```\n\n```text\n{block.text}" in read(
-            page
-        ):  # what it printed, shown apart
+        elif printed is not None and is_next(block, page):  # what it printed, shown apart
             assert list(map(masked, block.text.splitlines())) == list(map(masked, printed)), block.text
         printed = None
     assert compared > 0 or not any(block.language == "python" for block in blocks(page))

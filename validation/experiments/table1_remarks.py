@@ -93,8 +93,9 @@ def in_axes(data: str) -> str:
 
 INTERPOLATED = (
     "the optimum shrinks every class to a point (*What is proved*). There are nearly as many points as features, and "
-    "the few directions in which no target differs from its point seem to fit noise. These metrics "
-    f"are optimal for every mu, so that no choice of it helps. {in_axes('office_amazon')} On DSLR and Webcam, with far "
+    "the few directions in which no target differs from its point seem to fit noise. Where an "
+    f"optimum is 0, as these are but for rounding, it is so for every mu, and no choice of it helps. "
+    f"{in_axes('office_amazon')} On DSLR and Webcam, with far "
     "fewer points, the errors are "
     "nearly the paper's."
 )

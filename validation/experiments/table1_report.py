@@ -141,7 +141,7 @@ def marked(cells: Cells) -> list[str]:
     return [
         "\\* Beyond two standard errors, the paper's included where it prints one (Euclid on a standard partition: "
         f"beyond half a test point), of {compared} comparisons, of ours by three solvers. Chance alone marks about one "
-        "in twenty where standard errors are of many folds, and more of five or of one. *Open* is what no run explains "
+        "in twenty where standard errors are of many folds, and more of five or of two. *Open* is what no run explains "
         "yet:",
         "",
         *bullets(sorted(sentences, key=lambda sentence: ": open." not in sentence)),

@@ -350,6 +350,7 @@ def test_what_is_not_run_of_a_preset_is_said() -> None:
     )[1:]
     assert "**Not all is run.**" in head
     assert "Nothing is run of ionosphere." in head
+    assert "\n".join(glml.tables(made({}), preset)).count("**Not all is run.**") == 1
     (part,) = parts
     assert part == (
         '- wine (200): 7 of Euclid, GLML, Fisher, "Fisher, one Gaussian", Bayes, LMNN and ITML, '
@@ -376,7 +377,7 @@ def test_the_ends_of_a_grid_that_does_not_go_on() -> None:
     assert [found("Bayes", alpha) for alpha in (1e-4, 1, 100)] == [True, False, True]
     assert [found("ITML", gamma) for gamma in (0.01, 1, 100)] == [True, False, True]
     assert [found("DML-eig", k) for k in (1, 3, 10)] == [False, False, True]  # no k is below 1
-    assert found("LMNN") is None
+    assert found("LMNN") is found("PLML", 10.0) is found("GLML, mixtures", 2, 100.0, 0.0) is None
     assert glml_report.at_edge("Bayes", {"chosen": [100.0], "edge": False}) is False  # it went on
 
 
