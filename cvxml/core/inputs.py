@@ -16,9 +16,7 @@ from cvxml.core.metric import FloatArray, IntArray, refuse_masked
 from cvxml.core.metric import real_array as real_array  # one of the checks, offered here with the others
 from cvxml.core.shown import cut
 
-NEAR = (
-    0.7  # how alike two names are, of 1, where one may be meant: "random_state" and "warm_start" are at .64
-)
+NEAR = 0.7  # how alike names are, of 1, where one may be meant: random_state and warm_start are at .64
 
 
 def check_X(X: ArrayLike, name: str = "X") -> FloatArray:

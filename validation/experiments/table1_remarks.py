@@ -93,11 +93,9 @@ def in_axes(data: str) -> str:
 
 INTERPOLATED = (
     "the optimum shrinks every class to a point (*What is proved*). There are nearly as many points as features, and "
-    "the few directions in which no target differs from its point seem to fit noise. Where an "
-    f"optimum is 0, as these are but for rounding, it is so for every mu, and no choice of it helps. "
-    f"{in_axes('office_amazon')} On DSLR and Webcam, with far "
-    "fewer points, the errors are "
-    "nearly the paper's."
+    "the few directions in which no target differs from its point seem to fit noise. Where an optimum is 0, as these "
+    "are but for rounding, it is so for every mu, and no choice of it helps. "
+    f"{in_axes('office_amazon')} On DSLR and Webcam, with far fewer points, the errors are nearly the paper's."
 )
 OVERFITS = f"it may be overfitting: there are about as many points as features. {in_axes('office_caltech')}"
 CALTECH_MLR = (

@@ -30,9 +30,16 @@ def test_looks_are_means_over_folds_and_all_points_and_axes_are_no_restriction()
 def test_with_k_targets_each_error_is_of_a_metric_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     """At k of LMNN with k targets and mu = .1 / 1.1, as its estimator has it on the part itself."""
     monkeypatch.setattr(table1_looks, "KS", (3, 2, 5))
-    part = table1.prepared("iris", 0)
+    part, asked, LMNN = table1.prepared("iris", 0), [], cvxml.LMNN
+
+    def asked_for(mu: float, n_neighbors: int, tol: float) -> cvxml.LMNN:
+        asked.append((mu, n_neighbors))
+        return LMNN(mu, n_neighbors=n_neighbors, tol=tol)
+
+    monkeypatch.setattr(cvxml, "LMNN", asked_for)
     found = table1_looks.with_k_targets("iris", 0.1)
     assert list(found) == ["k = 2", "k = 5"]
+    assert asked == [(0.1 / 1.1, 2), (0.1 / 1.1, 5)]
     for k in (2, 5):
-        fitted = cvxml.LMNN(0.1 / 1.1, n_neighbors=k, tol=1e-6).fit(part.X, part.y)
+        fitted = LMNN(0.1 / 1.1, n_neighbors=k, tol=1e-6).fit(part.X, part.y)
         assert found[f"k = {k}"] == pytest.approx(100 * error_of(part, k, fitted.components_))
