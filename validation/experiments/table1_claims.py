@@ -46,7 +46,7 @@ def left_out(cells: Cells) -> str:
     """Which methods are not compared on which sets, as they learn from less."""
     found: dict[str, dict[str, None]] = {}
     for data, method, k in cells:
-        if method in OTHERS and less_of(cells, data, method, k):
+        if less_of(cells, data, method, k):
             found.setdefault(method, {})[data] = None
     said = "; ".join(f"{method} on {', '.join(sets)}" for method, sets in found.items())
     return f" ({said})" if said else ""
