@@ -13,16 +13,16 @@ from cvxml.core.backend import SolverFailure, solve_problem
 @pytest.mark.parametrize("solver", ["clarabel", "scs"])
 def test_a_problem_without_a_solution_is_a_failure(solver: str) -> None:
     x = cp.Variable()
-    with pytest.raises(SolverFailure, match="returned no solution"):
+    with pytest.raises(SolverFailure, match=rf"{solver}.*infeasible"):
         solve_problem(cp.Problem(cp.Minimize(x), [x >= 1, x <= 0]), solver)
 
 
 def test_what_a_solver_raises_is_a_failure() -> None:
     class Broken:
         def solve(self, **_: Any) -> None:
-            raise RuntimeError("out of luck")
+            raise RuntimeError("unlucky")
 
-    with pytest.raises(SolverFailure, match="out of luck"):
+    with pytest.raises(SolverFailure, match=r"clarabel.*unlucky"):
         solve_problem(Broken(), "clarabel")  # type: ignore[arg-type]
 
 

@@ -62,8 +62,8 @@ def test_what_is_no_combination_is_no_metric(seed: int) -> None:
     A = combined(B, w) + root @ root.T
     found = weighted(A, B, X)
     assert not found.feasibility.feasible
-    assert "distance to the nearest combination" in str(found.feasibility)
-    with pytest.raises(ValueError, match=r"is not a metric of this method.*allowed is 1e-06 of the norm"):
+    assert "nearest" in str(found.feasibility)
+    with pytest.raises(ValueError, match=r"^metric.*1e-06"):
         as_combination(A, B, X, "metric")
     V, target = squares(B).T, A.ravel()
     nearest_w = nearest(V, target)
@@ -80,7 +80,7 @@ def test_a_matrix_off_by_little_is_judged_as_the_combination_beside_it(size: flo
     found = weighted(M + size * np.linalg.norm(M) * off / np.linalg.norm(off), B, X)
     assert found.feasibility.feasible == (size < 1e-6)
     assert found.feasibility.away <= size * np.linalg.norm(M) * (1 + 1e-6) + 1e-12
-    assert ("distance to the nearest" in str(found.feasibility)) == (size > 0)
+    assert ("nearest" in str(found.feasibility)) == (size > 0)
 
 
 def test_with_the_features_it_is_the_diagonal_and_nothing_is_searched() -> None:
@@ -93,7 +93,7 @@ def test_with_the_features_it_is_the_diagonal_and_nothing_is_searched() -> None:
     # a share of 1e-9 of the norm in these units; the entry (0, 1) is large in those of the features
     assert other.away < 1e-6 * other.norm
     assert not other.feasible
-    assert "nearest diagonal metric" in str(other)
+    assert "diagonal" in str(other)
 
 
 def test_units_of_features_do_not_matter() -> None:
@@ -125,8 +125,8 @@ def test_a_direction_without_weight_uses_no_vector_that_has_it() -> None:
         (np.zeros((0, 2)), "2 features"),
         (np.ones(2), "2 features"),
         ([[1.0, np.nan]], "NaN"),
-        ([[1.0, 0.0], [0.0, 0.0]], "vector 1 has the largest entry 0"),
-        ([[1e20, 0.0]], "vector 0 has the largest entry 1e"),
+        ([[1.0, 0.0], [0.0, 0.0]], r"^basis.*vector 1.* 0"),
+        ([[1e20, 0.0]], r"^basis.*vector 0.*1e\+20"),
         ([["a", "b"]], "real numbers"),
     ],
 )

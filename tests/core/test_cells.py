@@ -41,7 +41,7 @@ def test_the_separator_is_found(tmp_path: Path, separator: str, name: str, heade
     content = written(SIGNS[separator], header=header).encode()
     path = put(tmp_path / name, gzip.compress(content) if name.endswith(".gz") else content)
     said, _ = read(path)
-    assert said == ("" if separator == "comma" else f"{separator}s between cells")
+    assert (separator in said) if separator != "comma" else (said == "")
     assert read(path, separator=separator)[0] == said
 
 
@@ -49,8 +49,10 @@ def test_the_separator_is_found(tmp_path: Path, separator: str, name: str, heade
 @pytest.mark.parametrize("separator", ["semicolon", "tab"])
 def test_decimal_commas_are_read(tmp_path: Path, separator: str, header: bool) -> None:
     path = put(tmp_path / "a.csv", written(SIGNS[separator], ",", header))
-    said = f"{separator}s between cells, decimal commas"
-    assert read(path)[0] == read(path, decimal="comma")[0] == said
+    said = read(path)[0]
+    assert separator in said
+    assert "decimal commas" in said
+    assert read(path, decimal="comma")[0] == said
     assert attempt(lambda: files.read_table(path, decimal="point"))[1]
 
 
@@ -58,37 +60,37 @@ def test_decimal_commas_are_read(tmp_path: Path, separator: str, header: bool) -
     ("text", "asked", "says"),
     [
         # thousands in English, thousandths elsewhere
-        ("a;b;k\n1,234;2;x\n2,345;3;y\n", {}, "'1,234' may be 1.234 or 1234; give --decimal comma"),
+        ("a;b;k\n1,234;2;x\n2,345;3;y\n", {}, ["'1,234'", "1.234", "1234", "--decimal"]),
         # German thousands and decimals, and a slip
-        ("a;b;k\n1.234;2,5;x\n2.345;3,5;y\n", {}, "line 2: '2,5' in a file of '2,5' and '1.234'"),
-        ("a;b;k\n1;2,5;x\n2.3;3,5;y\n", {}, "line 3: '2.3' in a file of '2,5' and '2.3'"),
-        ("a;b;k\n1.5;2;x\n2.3;3;y\n", {"decimal": "comma"}, "'1.5' in a file of decimal commas"),
+        ("a;b;k\n1.234;2,5;x\n2.345;3,5;y\n", {}, ["line 2", "'2,5'", "'1.234'"]),
+        ("a;b;k\n1;2,5;x\n2.3;3,5;y\n", {}, ["line 3", "'2.3'", "'2,5'"]),
+        ("a;b;k\n1.5;2;x\n2.3;3;y\n", {"decimal": "comma"}, ["'1.5'", "decimal"]),
         # names with commas, or cells with semicolons
-        ("a, cm;b, cm;k\n1;2;x\n", {}, "separated by commas or semicolons; give --separator comma or semicolon"),
-        ("1,a;b\n2,a;c\n", {}, "--separator comma or semicolon"),
-        ("a\tb;c\n1\t2;3\n", {}, "--separator semicolon or tab"),
-        ("a;b;k\n1;2;x\n", {"separator": "comma"}, "it has one column"),
-        ("a;b;k\n1;2;x\n", {"separator": ";"}, "separator must be one of 'comma', 'semicolon'"),
-        ("a;b;k\n1;2;x\n", {"decimal": "dot"}, "decimal must be one of 'point', 'comma'"),
-        ("a;b;k\n1;2;x\n", {"encoding": "klingon"}, "encoding 'klingon' is not known"),
+        ("a, cm;b, cm;k\n1;2;x\n", {}, ["--separator", "comma", "semicolon"]),
+        ("1,a;b\n2,a;c\n", {}, ["--separator", "comma", "semicolon"]),
+        ("a\tb;c\n1\t2;3\n", {}, ["--separator", "semicolon", "tab"]),
+        ("a;b;k\n1;2;x\n", {"separator": "comma"}, ["one column"]),
+        ("a;b;k\n1;2;x\n", {"separator": ";"}, ["separator", "';'", "'comma'", "'semicolon'"]),
+        ("a;b;k\n1;2;x\n", {"decimal": "dot"}, ["decimal", "'dot'", "'point'", "'comma'"]),
+        ("a;b;k\n1;2;x\n", {"encoding": "klingon"}, ["encoding", "'klingon'"]),
         # R's write.table: no name above those of the rows
-        ('"a" "b" "k"\n"1" 1.5 2.5 "x"\n', {}, "line 2 has 4 cells, the first one 3; if the names of the rows"),
-        ("1 1:0.5 2:1\n2 1:0.25 3:1\n", {}, "is no number"),  # libsvm
-        ("a,b,k\n1,?,x\n2,3,y\n", {}, "line 2, column 2: '?' is no number; drop such lines, or fill them in"),
-        ("a,b,k\n1,,x\n2,3,y\n", {}, "line 2, column 2: an empty cell is no number; drop"),
+        ('"a" "b" "k"\n"1" 1.5 2.5 "x"\n', {}, ["line 2", " 4 ", " 3"]),
+        ("1 1:0.5 2:1\n2 1:0.25 3:1\n", {}, ["'1:0.5'"]),  # libsvm
+        ("a,b,k\n1,?,x\n2,3,y\n", {}, ["line 2", "column 2", "'?'", "drop"]),
+        ("a,b,k\n1,,x\n2,3,y\n", {}, ["line 2", "column 2", "empty", "drop"]),
         # a missing label is no class
-        ("a,b,k\n1.5,2,x\n2,3,NA\n3,1,y\n4,1,NA\n", {}, "hold 'NA' in 2 row(s), the first of them row 2 of the data"),
-        ("a,b,k\n1.5,2,1\n2,3,?\n3,1,2\n", {"label": "last"}, "hold '?' in 1 row(s)"),
-        ("a,b,k\n1.5,2,x\n2,3,None\n3,1,y\n", {}, "give the class another word if it is one"),
+        ("a,b,k\n1.5,2,x\n2,3,NA\n3,1,y\n4,1,NA\n", {}, ["'NA'", "2 row", "row 2"]),
+        ("a,b,k\n1.5,2,1\n2,3,?\n3,1,2\n", {"label": "last"}, ["'?'", "1 row"]),
+        ("a,b,k\n1.5,2,x\n2,3,None\n3,1,y\n", {}, ["'None'", "class"]),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_table_or_two_is_refused(
-    tmp_path: Path, text: str, asked: dict[str, str], says: str
+    tmp_path: Path, text: str, asked: dict[str, str], says: list[str]
 ) -> None:
     path = put(tmp_path / "a.csv", text)
     table, message = attempt(lambda: datasets.read(path, **asked))  # type: ignore[arg-type]
     assert table is None
-    assert says in message
+    assert [token for token in says if token not in message] == []
     assert "\n" not in message
 
 
@@ -96,7 +98,7 @@ def test_signs_are_labels(tmp_path: Path) -> None:
     path = put(tmp_path / "a.csv", "a,b,k\n1.5,2,+\n2,3,-\n3,1,+\n")
     assert datasets.read(path)[1].tolist() == ["+", "-", "+"]
     put(path, "a,b,k\n1.5,2,x\n2,3,-\n3,1,y\n")
-    assert "hold '-' in 1 row(s)" in refusal(files.read_table, path)
+    assert "'-'" in refusal(files.read_table, path)
 
 
 def test_what_settles_it_is_read(tmp_path: Path) -> None:
@@ -118,17 +120,21 @@ def test_a_comma_in_quotes_separates_nothing(tmp_path: Path) -> None:
 def test_encodings(tmp_path: Path) -> None:
     text = written(";", ",")
     path = put(tmp_path / "a.csv", text.encode("utf-8-sig"))  # as Excel has it
-    assert read(path)[0] == "semicolons between cells, decimal commas"
+    said = read(path)[0]
     put(path, text.encode("latin-1"))
     message = refusal(files.read_table, path)
-    assert "line 1 is not UTF-8 (byte 0xe4); save it as UTF-8" in message
-    assert message.endswith("or give --encoding, such as latin-1")
-    assert read(path, encoding="latin-1")[0] == "semicolons between cells, decimal commas, latin-1"
+    for token in ("line 1", "0xe4", "UTF-8", "--encoding"):
+        assert token in message
+    assert read(path, encoding="latin-1")[0] == f"{said}, latin-1"
     put(path, text.encode("utf-16"))
-    assert "it is UTF-16; save it as UTF-8 (in Excel: CSV UTF-8)" in refusal(files.read_table, path)
+    message = refusal(files.read_table, path)
+    assert "UTF-16" in message
+    assert "UTF-8" in message
     put(path, b"1;2\n3;\xe4\n")  # a matrix has no options
-    assert refusal(files.read_array, path).endswith("line 2 is not UTF-8 (byte 0xe4); save it as UTF-8 "
-                                                    "(in Excel: CSV UTF-8)")  # fmt: skip
+    message = refusal(files.read_array, path)
+    for token in ("line 2", "0xe4", "UTF-8"):
+        assert token in message
+    assert "--encoding" not in message
 
 
 def test_the_line_with_which_excel_names_the_separator(tmp_path: Path) -> None:
@@ -147,7 +153,8 @@ def test_a_matrix_by_any_program(tmp_path: Path, separator: str) -> None:
         put(tmp_path / "m.csv", buffer.getvalue().replace(".", ","))
         assert np.array_equal(files.read_array(tmp_path / "m.csv"), M)
     message = refusal(files.read_array, put(tmp_path / "m.csv", "1,234;2,345\n3,456;4,567\n"))
-    assert message.endswith("write it with commas between the cells and points in the numbers")
+    assert "'1,234'" in message
+    assert "--" not in message
 
 
 def test_pandas_writes_what_is_read(tmp_path: Path) -> None:
@@ -174,7 +181,8 @@ def test_the_shell_says_how_it_was_written(cli: Cli, capsys: pytest.CaptureFixtu
     words = ["evaluate", "mlsvm", "a.csv", "--metric", "m.npy", "--n-neighbors", "1"]
     assert run(words) == 2
     assert run([*words, "--encoding", "latin-1"]) == 0
-    assert capsys.readouterr().err.splitlines()[-1] == (
-        "data: a.csv: 4 points, 2 features; labels in column 3 ('art'), 2 classes: blau 2, grün 2; "
-        "semicolons between cells, decimal commas, latin-1; not standardized"
-    )
+    said = capsys.readouterr().err.splitlines()[-1]
+    for token in ("a.csv", "4 points", "2 features", "'art'", "2 classes", "blau 2", "grün 2"):
+        assert token in said
+    for token in ("semicolons", "decimal commas", "latin-1", "not standardized"):
+        assert token in said

@@ -60,7 +60,7 @@ def put_npz(path: Path, **members: bytes) -> Path:
 @pytest.mark.parametrize("read", [*READERS, files.read_json, files.read_neighbors, files.read_npz])
 @pytest.mark.parametrize("name", ["a.json", "a.npy", "a.npz", "a.csv", "a.csv.gz"])
 def test_missing_folder_and_empty(tmp_path: Path, read: Callable[[Path], Any], name: str) -> None:
-    assert "No such file" in refusal(read, tmp_path / name)
+    assert repr(str(tmp_path / name)) in refusal(read, tmp_path / name)
     (tmp_path / name).mkdir()
     assert "folder" in refusal(read, tmp_path / name)
     (tmp_path / name).rmdir()
@@ -79,11 +79,11 @@ def test_a_pipe_does_not_block(tmp_path: Path) -> None:
 
 
 def test_a_newline_in_the_name_stays_out_of_the_message(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="cannot be read") as caught:
+    with pytest.raises(ValueError, match=r"b\.json") as caught:
         files.read_json(tmp_path / "a\nb.json")
     assert "\n" not in str(caught.value)
 
 
 def test_a_null_character_in_the_name() -> None:
-    with pytest.raises(ValueError, match="cannot be read"):
+    with pytest.raises(ValueError, match="null"):
         files.read_json("a\0.json")

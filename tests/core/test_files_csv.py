@@ -19,8 +19,8 @@ from tests.core.test_files import QUICK, READERS, put, refusal
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("1,2,3\n4,5\n", "line 2 has 2 cells"),
-        ("f0,f1,label\n1,2,3\n\n4,5,6,7\n", "line 4 has 4 cells"),
+        ("1,2,3\n4,5\n", "line 2"),
+        ("f0,f1,label\n1,2,3\n\n4,5,6,7\n", "line 4"),
         ("1,2,3\n4,x,6\n", "line 2, column 2"),
         ("1,5,3\n,5,6\n", "line 2, column 1"),
         ("1,2,3\n4,1_0,6\n", "line 2, column 2"),
@@ -31,7 +31,7 @@ from tests.core.test_files import QUICK, READERS, put, refusal
         ('1,2,3\n4,"5"x,6\n', "expected"),
         ('1,2,3\n4,"5', ""),
         ("1,2\r3,4\r", ""),
-        (b"1,2\n\xff,4\n", "line 2 is not UTF-8 (byte 0xff)"),
+        (b"1,2\n\xff,4\n", "byte 0xff"),
         ("1," + "2" * 200_000 + "\n", "limit"),
     ],
 )
@@ -64,13 +64,13 @@ def test_gzip_bomb(
     assert "100000 in all" in refusal(read, put(tmp_path / "a.csv.gz", many))
     monkeypatch.setattr("cvxml.core.files.cells.MAX_LINE_BYTES", 1000)
     long = gzip.compress(bytes(50_000))
-    assert "1000 bytes in a line" in refusal(read, put(tmp_path / "a.csv.gz", long))
+    assert "1000 bytes" in refusal(read, put(tmp_path / "a.csv.gz", long))
 
 
 def test_csv_number_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = put(tmp_path / "a.csv", "1,2\n" * 10)
     monkeypatch.setattr("cvxml.core.files.common.MAX_BYTES", 159)
-    assert "more than 19 numbers" in refusal(files.read_array, path)
+    assert "19 numbers" in refusal(files.read_array, path)
 
 
 def test_csv_array(tmp_path: Path) -> None:
@@ -153,8 +153,9 @@ def test_a_first_line_with_a_slip_is_no_header(
     tmp_path: Path, read: Callable[[Path], Any], first: str, cell: str
 ) -> None:
     message = refusal(read, put(tmp_path / "a.csv", f"{first}\n1,2,3\n4,5,6\n"))
-    assert f"line 1: {cell} is no number" in message
-    assert "line 3: " in refusal(read, put(tmp_path / "a.csv", f"\n\n{first}\n1,2,3\n"))
+    assert "line 1" in message
+    assert cell in message
+    assert "line 3" in refusal(read, put(tmp_path / "a.csv", f"\n\n{first}\n1,2,3\n"))
 
 
 @pytest.mark.parametrize("first", ["a,b,c", "a,,", ",b,c", "x1,2nd,1_0"])

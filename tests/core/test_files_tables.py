@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from cvxml.core import files
+from cvxml.core.files.common import REMEDIES
 from tests.core.test_files import npy_bytes, put, refusal
 
 
@@ -85,7 +86,7 @@ def test_tables_without_both_or_with_nothing_in_them(tmp_path: Path) -> None:
     for value in ({"X": [[1]]}, {"y": [1]}, [[1, 2]], {"X": [], "y": []}, {"X": [1], "y": [1]}):
         assert "read" in refusal(files.read_table, put(tmp_path / "a.json", json.dumps(value)))
     files.write_npz(tmp_path / "a.npz", X=[[1.0]])
-    assert "it holds 'X'; save the features (n, d) as X" in refusal(files.read_table, tmp_path / "a.npz")
+    assert "'X'" in refusal(files.read_table, tmp_path / "a.npz")
 
 
 def test_labels_in_a_column(tmp_path: Path) -> None:
@@ -97,9 +98,9 @@ def test_labels_in_a_column(tmp_path: Path) -> None:
 
 def test_label_names_are_for_csv(tmp_path: Path) -> None:
     files.write_npz(tmp_path / "a.npz", X=[[1.0]], y=[1])
-    assert "--label is for CSV and the like, and .npy" in refusal(
-        lambda p: files.read_table(p, label="y"), tmp_path / "a.npz"
-    )
+    message = refusal(lambda path: files.read_table(path, label="y"), tmp_path / "a.npz")
+    for token in ("--label", "CSV", ".npy"):
+        assert token in message
 
 
 @pytest.mark.parametrize(
@@ -123,6 +124,10 @@ def test_labels_may_be_any_numbers(tmp_path: Path, labels: list[Any], read: list
 def test_a_table_of_other_names_or_lengths_is_told_so_and_no_more(tmp_path: Path) -> None:
     """What the file is made of is not at fault, and nothing is said of that."""
     put(tmp_path / "a.json", json.dumps({"X": [[1, 2], [3, 4]], "y": [1]}))
-    assert refusal(files.read_table, tmp_path / "a.json").endswith("give a label for every row of features")
+    message = refusal(files.read_table, tmp_path / "a.json")
+    assert "label" in message
+    assert REMEDIES[".json"] not in message
     put(tmp_path / "b.json", json.dumps({"foo": [[1]]}))
-    assert refusal(files.read_array, tmp_path / "b.json").endswith("save the array by one of these names")
+    message = refusal(files.read_array, tmp_path / "b.json")
+    assert "foo" in message
+    assert REMEDIES[".json"] not in message

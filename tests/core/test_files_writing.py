@@ -45,7 +45,7 @@ def test_npz_write_failure_changes_nothing(tmp_path: Path, bad: Any) -> None:
 
 
 @pytest.mark.parametrize("step", ["fsync", "replace"])
-@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+@pytest.mark.parametrize("error", [OSError(28, "disk full"), KeyboardInterrupt()])
 def test_interrupted_writes_change_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, error: BaseException
 ) -> None:
@@ -57,7 +57,7 @@ def test_interrupted_writes_change_nothing(
     with pytest.raises((ValueError, KeyboardInterrupt)) as caught:
         files.write_json(path, [1])
     monkeypatch.undo()
-    assert isinstance(caught.value, KeyboardInterrupt) or "No space" in str(caught.value)
+    assert isinstance(caught.value, KeyboardInterrupt) or "disk full" in str(caught.value)
     assert path.read_bytes() == b"old"
     assert os.listdir(tmp_path) == ["a.json"]
 
@@ -65,21 +65,21 @@ def test_interrupted_writes_change_nothing(
 def test_the_data_are_on_disk_before_the_name_changes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    steps: list[str] = []
+    steps: list[tuple[str, int]] = []
     fsync, replace = os.fsync, os.replace
 
     def seen_fsync(descriptor: int) -> None:
-        steps.append(f"fsync of {os.fstat(descriptor).st_size} bytes")
+        steps.append(("fsync", os.fstat(descriptor).st_size))
         fsync(descriptor)
 
     def seen_replace(source: str, target: str) -> None:
-        steps.append(f"replace within {os.path.dirname(source) == os.path.dirname(target)}")
+        steps.append(("replace", os.path.dirname(source) == os.path.dirname(target)))
         replace(source, target)
 
     monkeypatch.setattr(os, "fsync", seen_fsync)
     monkeypatch.setattr(os, "replace", seen_replace)
     files.write_json(tmp_path / "a.json", 12)
-    assert steps == ["fsync of 3 bytes", "replace within True"]
+    assert steps == [("fsync", 3), ("replace", True)]
 
 
 def test_unwritable_places(tmp_path: Path) -> None:

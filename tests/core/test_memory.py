@@ -26,9 +26,8 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_refusal_says_what_is_needed_what_there_is_and_what_to_do(small: None) -> None:
-    with pytest.raises(TooLarge) as refused:
-        check_room(3_200_000_000, "a table", "give less")
-    assert str(refused.value) == "a table would take 3.2 GB of memory at least, and 1 kB are free: give less"
+    with pytest.raises(TooLarge, match=r"table.*3\.2 GB.*1 kB.*less"):
+        check_room(3_200_000_000, "table", "less")
     check_room(FREE, "a table")  # just so
 
 
@@ -61,22 +60,22 @@ def test_a_limit_of_the_process_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 0 < left < 10**14  # what is taken already is not there
     monkeypatch.setattr(resource, "getrlimit", lambda which: (1, resource.RLIM_INFINITY))
     assert available() == 0
-    with pytest.raises(TooLarge, match="0 bytes are free"):
+    with pytest.raises(TooLarge, match=r"1 bytes.*0 bytes"):
         check_room(1, "a byte")
 
 
 TABLES: list[tuple[str, dict[str, Any], str]] = [
-    ("frobmetric", {}, "tables of 30 points, and of 90 targets, beside 30 points"),
-    ("frobmetric", {"triplets": [[i, i + 1, j] for i in range(20) for j in range(22, 30)]}, "a table of 20 pairs"),
-    ("rtml", {}, "tables of 30 points, and of 90 targets, beside 30 points"),
-    ("boostmetric", {}, "tables of 30 points, and of 90 targets, beside 30 points"),
-    ("plml", {}, "tables of 30 points, and of 90 targets, beside 30 points"),
-    ("kernel_mlsvm", {}, "kernel values of every two of 30 points"),
-    ("mcml", {}, "tables of every two points"),
-    ("mmc", {}, "a list of every two of 30 points"),
-    ("ldml", {}, "a list of every two of 30 points"),
-    ("itml", {}, "a list of every two of 30 points"),
-    ("dml_eig", {}, "a list of every two of 30 points"),
+    ("frobmetric", {}, "30 points.*90 targets"),
+    ("frobmetric", {"triplets": [[i, i + 1, j] for i in range(20) for j in range(22, 30)]}, "20 pairs"),
+    ("rtml", {}, "30 points.*90 targets"),
+    ("boostmetric", {}, "30 points.*90 targets"),
+    ("plml", {}, "30 points.*90 targets"),
+    ("kernel_mlsvm", {}, "30 points"),
+    ("mcml", {}, "tables"),
+    ("mmc", {}, "30 points"),
+    ("ldml", {}, "30 points"),
+    ("itml", {}, "30 points"),
+    ("dml_eig", {}, "30 points"),
 ]  # fmt: skip
 
 
@@ -112,7 +111,7 @@ def test_a_literal_problem_is_refused_before_cvxpy_is_asked(
 
     monkeypatch.setattr("cvxpy.Problem.solve", asked)
     monkeypatch.setattr(memory, "available", lambda: 100_000)
-    with pytest.raises(TooLarge, match=r'the literal problem, of .* take solver="fast"'):
+    with pytest.raises(TooLarge, match=r'solver="fast"'):
         of.solve(given, solver="clarabel")
     monkeypatch.setattr(memory, "available", lambda: 10**9)
     with pytest.raises(SolverFailure, match="was asked"):
@@ -131,5 +130,7 @@ def test_many_points_of_pairs_need_no_list(monkeypatch: pytest.MonkeyPatch) -> N
 def test_on_the_command_line_it_is_one_line(cli: Cli, small: None) -> None:
     answer = cli("solve", "mmc", "iris")
     assert (answer.code, answer.out) == (2, "")
-    assert answer.err.splitlines()[-1].startswith("cvxml: a list of every two of 150 points, with")
-    assert answer.err.splitlines()[-1].endswith("1 kB are free: give pairs, or fewer points")
+    last = answer.err.splitlines()[-1]
+    assert last.startswith("cvxml: ")
+    for token in ("150 points", "1 kB", "pairs"):
+        assert token in last

@@ -93,7 +93,8 @@ def test_a_psd_matrix_is_a_metric_and_stays_what_it_is(seed: int, rank: int) -> 
     assert np.linalg.norm(psd - M) <= 64 * EPS * np.linalg.norm(M)
     assert feasibility.feasible
     assert feasibility.exact
-    assert str(feasibility) == "symmetric and psd"
+    assert "psd" in str(feasibility)
+    assert "distance" not in str(feasibility)
     assert np.array_equal(as_metric(M, len(M)), psd)
     assert np.array_equal(M, before)
     definite = M + np.eye(len(M)) * np.trace(M)
@@ -117,7 +118,7 @@ def test_tolerance_is_a_share_of_the_norm_whatever_the_units(share: float, power
             assert np.linalg.eigvalsh(as_metric(M * size, 2) / size)[0] >= -8 * EPS
             assert np.array_equal(as_metric(M * size, 2), psd)
         else:
-            with pytest.raises(ValueError, match="distance to the psd cone"):
+            with pytest.raises(ValueError, match=r"^metric.*1e-06"):
                 as_metric(M * size, 2)
 
 
@@ -237,7 +238,7 @@ def test_an_objective_that_overflows_is_refuted_and_said(size: float) -> None:
 def test_what_is_no_metric_beyond_tolerance(method: str, kind: str) -> None:
     size = len(solved(method).metric)
     bad = -0.25 * np.eye(size) if "least" in kind else np.eye(size) + 0.25 * np.eye(size, k=1)
-    with pytest.raises(ValueError, match=f"not a metric.*{kind}.*allowed is 1e-06"):
+    with pytest.raises(ValueError, match=f"{kind}.*1e-06"):
         cvxml.evaluate(method, X, Y, bad)
     report = cvxml.check(method, X, Y, bad, diagnosed=False)
     assert report.verdict is Verdict.REFUTED
@@ -245,7 +246,7 @@ def test_what_is_no_metric_beyond_tolerance(method: str, kind: str) -> None:
     assert not report.feasibility.feasible
     assert kind in str(report)
     assert report.to_dict()["feasibility"]["feasible"] is False
-    assert report.reasons[0].startswith("not a metric: ")
+    assert kind in report.reasons[0]
     best = solved(method, CLOSE.get(method, 1e-10)).metric
     turned = best + 0.1 * np.linalg.norm(best) * (np.eye(size, k=1) - np.eye(size, k=-1))
     # though its symmetric part is optimal
@@ -298,8 +299,9 @@ def test_what_is_off_by_less_is_projected_and_said(method: str, kind: str) -> No
     assert report.feasibility.distance > 0
     evaluation = cvxml.evaluate(method, X, Y, bad)
     assert evaluation.objective == pytest.approx(best.objective, rel=1e-6)
+    said = f"{report.feasibility.distance:.3g}"
     for text in (str(report), str(evaluation)):
-        assert "distance to the psd cone" in text
+        assert said in text
 
 
 def test_a_gap_below_zero_by_more_than_rounding_proves_nothing() -> None:
@@ -353,7 +355,8 @@ def test_a_metric_is_one_in_the_units_of_the_features_too(method: str) -> None:
     given = {"n_neighbors": 2} if method == "lmnn" else {}
     report = cvxml.check(method, X, y, A, tol="loose", diagnosed=False, **given)
     assert report.verdict is Verdict.REFUTED
-    assert "not a metric" in report.reasons[0]
+    assert report.feasibility is not None
+    assert not report.feasibility.feasible
 
 
 def test_the_least_of_all_floats_is_no_negative_eigenvalue() -> None:

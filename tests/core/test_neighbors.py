@@ -165,7 +165,7 @@ def test_raw_iris_has_29_boundary_ties_at_4_neighbors() -> None:
     assert ties("mlsvm", X, y, n_neighbors=4) == 29
     solution = cvxml.solve("mlsvm", X, y, lam=0.01)
     assert [set(p.tolist()) for p in solution.neighbors] == [set(p) for p in lists.tolist()]
-    assert any("29 neighbourhoods have a boundary tie" in note for note in solution.notes)
+    assert any("29 neighbourhoods" in note and "tie" in note for note in solution.notes)
 
 
 def tied_in_tenths(X: FloatArray, k: int) -> list[int]:

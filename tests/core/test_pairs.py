@@ -12,12 +12,12 @@ import cvxml
 from tests.instances import methods_with, random_data
 
 BAD: dict[str, tuple[Any, str]] = {
-    "both": ({"similar": [[0, 1]], "dissimilar": [[1, 0]]}, "as similar and as dissimilar"),
+    "both": ({"similar": [[0, 1]], "dissimilar": [[1, 0]]}, "dissimilar"),
     "twice": ({"similar": [[0, 1], [1, 0]], "dissimilar": [[2, 3]]}, "twice"),
-    "self": ({"similar": [[0, 0]], "dissimilar": [[2, 3]]}, "a point with itself"),
+    "self": ({"similar": [[0, 0]], "dissimilar": [[2, 3]]}, "with itself"),
     "range": ({"similar": [[0, 99]], "dissimilar": [[2, 3]]}, "outside 0..13"),
     "float": ({"similar": [[0, 1.5]], "dissimilar": [[2, 3]]}, "integer indices"),
-    "list": ([[0, 1]], "pairs must be"),
+    "list": ([[0, 1]], "pairs must"),
 }
 
 
@@ -52,7 +52,7 @@ def test_more_pairs_than_fit_in_memory_are_not_listed(monkeypatch: pytest.Monkey
     X, y = random_data(7, n=14, d=3)
     for method in ("mmc", "dml_eig"):
         solution = cvxml.solve(method, X, y, tol=1e-4)
-        with pytest.raises(ValueError, match="pairs of more than 10 are not listed"):
+        with pytest.raises(ValueError, match=r"pairs.* 10 "):
             cvxml.evaluate(method, X, y, solution.metric)
         wrong = cvxml.check(method, X, y, 0.3 * solution.metric)
         assert wrong.verdict == "refuted"

@@ -46,7 +46,6 @@ def test_what_is_certain_holds_at_every_matrix_within_the_radius(radius: float) 
                 votes = Counter(codes[listed].tolist())
                 assert all(votes[found.votes[i]] > n for c, n in votes.items() if c != found.votes[i])
     assert found.same_neighbors.sum() >= (24 if radius == 0 else 1 if radius < 0.1 else 0)
-    assert "of the exact optimum" in str(found)
 
 
 def test_without_a_radius_nothing_is_certain_and_with_none_left_all_but_ties_is() -> None:
@@ -133,7 +132,8 @@ def test_pairs_at_the_boundary_have_proofs_of_their_own_as_long_as_there_are_not
     found = predictions(X, codes, M, math.inf, 1, region=few)
     assert len(few.asked) == 4
     assert found.same_vote.tolist() == [True, False, False, False, False]
-    assert "4 pairs of points had a proof of their own, and more would need one" in str(found)
+    assert "4 pairs" in found.left
+    assert found.left in str(found)
     monkeypatch.setattr(searching, "PAIRS", 2)
     none = FewKnown(X, M, 100)
     found = predictions(X, codes, M, math.inf, 1, region=none)
@@ -141,9 +141,10 @@ def test_pairs_at_the_boundary_have_proofs_of_their_own_as_long_as_there_are_not
     monkeypatch.setattr(searching, "PAIRS", 1)
     found = predictions(X, codes, M, math.inf, 1, region=FewKnown(X, M, 100))
     assert not found.same_vote.any()
-    assert "the bounds leave a doubt of more than 1 pairs of points of a query" in str(found)
-    found = predictions(X, codes, M, math.inf, 1, X[:1], region=FewKnown(X, M, 100))
-    assert "nothing is proved: of too many features" in str(found)  # of a query no pair is asked
+    assert "1 pairs" in found.left
+    region = FewKnown(X, M, 100)
+    found = predictions(X, codes, M, math.inf, 1, X[:1], region=region)
+    assert found.left == region.unknown  # of a query no pair is asked
 
 
 def test_a_metric_that_votes_otherwise_is_shown_only_where_both_votes_are_certain() -> None:
@@ -225,7 +226,8 @@ def test_predictions_as_json_and_as_text() -> None:
     X, y = random_data(4, n=20, d=3, classes=2)
     codes = np.unique(y, return_inverse=True)[1]
     found = predictions(X, codes, np.eye(3), 0.0, 1, X[0], names=("a", "b"), judged="refuted by 2e-05")
-    assert str(found).startswith("refuted by 2e-05, and the vote of 1 neighbour is that of the exact optimum")
+    assert str(found).startswith("refuted by 2e-05")
+    assert "1 neighbour" in str(found)
     content = json.loads(found.to_json())
     assert content["state"] == ["certain"]
     assert content["labels"] == [("a", "b")[codes[0]]]
@@ -237,18 +239,18 @@ def test_metrics_of_queries_are_not_those_of_the_points() -> None:
     for query in (X[0], X[:2]):
         metric = np.eye(2) if query.ndim == 1 else np.stack([np.eye(2)] * 2)
         report = cvxml.check("glml", X, y, metric, query=query, diagnosed=False)
-        with pytest.raises(ValueError, match="nothing can be predicted"):
+        with pytest.raises(ValueError, match="metric"):
             report.predictions(1)
 
 
 def test_what_cannot_be_predicted_is_said() -> None:
     X, y = random_data(3, n=12, d=3, classes=2)
-    with pytest.raises(ValueError, match="no metric was judged"):
+    with pytest.raises(ValueError, match="metric"):
         cvxml.check("mlsvm", X, y, claimed_objective=1.0).predictions(1)
-    with pytest.raises(ValueError, match="no metric was judged"):
+    with pytest.raises(ValueError, match="metric"):
         cvxml.check("mlsvm", X, y, -np.eye(3)).predictions(1)
     report = cvxml.check("mlsvm", X, y, np.eye(3), diagnosed=False)
-    with pytest.raises(ValueError, match="the maximum here is 11"):
+    with pytest.raises(ValueError, match=r"n_neighbors.*\b11\b"):
         report.predictions(12)
-    with pytest.raises(ValueError, match="queries must be finite"):
+    with pytest.raises(ValueError, match=r"queries.*\(q, 3\).*\(1, 2\)"):
         report.predictions(3, [[1.0, 2.0]])

@@ -198,11 +198,9 @@ CASES: dict[str, tuple[str, str, dict[str, Any], Any]] = {
 def test_what_is_ambiguous_is_refused_with_the_option_that_settles_it(tmp_path: Path, case: str) -> None:
     text, option, settled, features = CASES[case]
     (tmp_path / "a.csv").write_text(text)
-    with pytest.raises(ValueError, match="cannot be read") as caught:
+    with pytest.raises(ValueError, match=r"a\.csv") as caught:
         datasets.read(tmp_path / "a.csv")
     assert option in str(caught.value)
-    if case in ("label-first", "label-first-no-header"):
-        assert "looks like classes, and" in str(caught.value)
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 500
     read, y = datasets.read(tmp_path / "a.csv", **settled)
@@ -224,7 +222,7 @@ def test_six_rows_are_enough_to_be_counted(tmp_path: Path) -> None:
 def test_an_index_that_is_there_twice(tmp_path: Path) -> None:
     rows = numbered(numbered(with_labels(), range(N)), range(N))
     (tmp_path / "a.csv").write_text(lines(["", "Unnamed: 0", "a", "b", "c", "label"], *rows))
-    with pytest.raises(ValueError, match="repeats the index; delete it"):
+    with pytest.raises(ValueError, match=r"Unnamed: 0.*index.*delete"):
         datasets.read(tmp_path / "a.csv", index="yes")
 
 
@@ -262,12 +260,12 @@ def test_where_the_labels_are(tmp_path: Path, case: str) -> None:
 @pytest.mark.parametrize(
     ("names", "label", "says"),
     [
-        ("abcd", "e", "is no column of a, b, c, d"),
-        ("abcd", "4", "is no column"),
-        ("abcd", "-1", "is no column"),
-        ("1023", "1", "names one column and numbers another"),
-        (["a", "last", "b", "c"], "last", "names one column and numbers another"),
-        ("abca", "a", "2 columns are named 'a'"),
+        ("abcd", "e", "'e'.*a, b, c, d"),
+        ("abcd", "4", "'4'.*a, b, c, d"),
+        ("abcd", "-1", "'-1'.*a, b, c, d"),
+        ("1023", "1", "'1'.*another"),
+        (["a", "last", "b", "c"], "last", "'last'.*another"),
+        ("abca", "a", "2 columns.*'a'"),
     ],
 )
 def test_a_label_that_is_no_column_or_two(tmp_path: Path, names: Any, label: str, says: str) -> None:
@@ -298,18 +296,18 @@ def test_options_are_for_columns(tmp_path: Path, option: str) -> None:
     with pytest.raises(ValueError, match="no file"):
         datasets.load("iris", **given)
     if option != "label":
-        with pytest.raises(ValueError, match=f"{option} must be yes or no"):
+        with pytest.raises(ValueError, match=rf"{option}.*\byes\b.*\bno\b.*maybe"):
             datasets.read(tmp_path / "a.json", **{option: "maybe"})  # type: ignore[arg-type]
 
 
 def test_a_header_that_counts_is_no_row_of_a_matrix(tmp_path: Path) -> None:
     path = tmp_path / "m.csv"
     path.write_text("0,1\n0.5,0.25\n")
-    with pytest.raises(ValueError, match="counts the columns"):
+    with pytest.raises(ValueError, match=r"line 1.*columns"):
         files.read_array(path)
     assert files.read_array(path, square=True).tolist() == [[0, 1], [0.5, 0.25]]
     path.write_text("0,1\n1,0.5\n0.5,1\n")
-    with pytest.raises(ValueError, match="counts the columns"):
+    with pytest.raises(ValueError, match=r"line 1.*columns"):
         files.read_array(path, square=True)
     path.write_text("0.0,1.0\n1,0.5\n0.5,1\n")
     assert files.read_array(path).shape == (3, 2)
@@ -334,24 +332,24 @@ def test_the_shell_takes_the_same_options(cli: Cli) -> None:
     assert cli("solve", "mlsvm", "iris", "--label", "first").code == 2
 
 
-SAID: dict[str, tuple[list[str], str]] = {
-    "json": (["data.json"], "data.json: 14 points, 3 features; labels in y, 2 classes: 0 7, 1 7; not standardized"),
+# the words of the command after the method, and what the line names
+SAID: dict[str, tuple[list[str], list[str]]] = {
+    "json": (
+        ["data.json"],
+        ["14 points", "3 features", "in y", "2 classes", "0 7, 1 7", "not standardized"],
+    ),
     "csv": (
         ["kind.csv", "--standardize"],
-        "kind.csv: 14 points, 3 features; labels in column 4 ('kind'), 2 classes: blue 7, red 7; standardized",
+        ["14 points", "3 features", "column 4", "'kind'", "2 classes", "blue 7, red 7", "; standardized"],
     ),
     "many": (
         ["many.csv", "--label", "last"],
-        "many.csv: 14 points, 3 features; labels in the last column, 14 classes: "
-        "0 1, 1 1, 2 1, 3 1, 4 1, 5 1, 6 1, 7 1, and 6 more; not standardized",
+        ["last column", "14 classes", "0 1, 1 1, 2 1, 3 1, 4 1, 5 1, 6 1, 7 1", "6 more"],
     ),
-    "floats": (["floats.txt"], "floats.txt: 14 points, 3 features; labels in the last column, 2 classes: 0 7, 1 7; "
-               "spaces between cells; not standardized"),
-    "set": (["balance"], "balance: 625 points, 4 features; labels in the set, 3 classes: -1 288, 0 49, 1 288; "
-            "not standardized"),
-    "escapes": (["escape.csv"], r"escape.csv: 14 points, 3 features; labels in column 4 ('kind'), 2 classes: "
-                r"'\x1b[31m' 7, " + "x" * 21 + "... 7; not standardized"),
-}  # fmt: skip
+    "floats": (["floats.txt"], ["14 points", "3 features", "last column", "0 7, 1 7", "spaces"]),
+    "set": (["balance"], ["625 points", "4 features", "3 classes", "-1 288, 0 49, 1 288"]),
+    "escapes": (["escape.csv"], ["column 4", "'kind'", r"'\x1b[31m' 7", "x" * 21 + "... 7"]),
+}
 
 
 @pytest.mark.parametrize("case", SAID)
@@ -371,8 +369,10 @@ def test_what_was_read_is_said_in_one_line(cli: Cli, capsys: pytest.CaptureFixtu
         code = run(command)
         out, err = capsys.readouterr()
         if code == 0:
-            assert err == f"data: {says}\n"
-            assert says not in out
+            assert err.startswith(f"data: {words[0]}")
+            assert err.count("\n") == 1
+            assert [token for token in says if token not in err] == []
+            assert "points" not in out
         else:  # refused before any data were read
             assert err.startswith("cvxml: ")
             assert err.count("\n") == 1
@@ -386,11 +386,11 @@ def test_what_was_read_is_said_in_one_line(cli: Cli, capsys: pytest.CaptureFixtu
 @pytest.mark.parametrize(
     ("out", "says"),
     [
-        ("no/such/out.json", "there is no folder"),
-        ("out.txt", "must end in .json, .npz, .npy, .csv"),
-        ("out", "must end in .json, .npz, .npy, .csv"),
-        ("folder.json", "it is a folder"),
-        ("data.json/out.json", "there is no folder"),
+        ("no/such/out.json", "no folder"),
+        ("out.txt", ".json, .npz, .npy, .csv"),
+        ("out", ".json, .npz, .npy, .csv"),
+        ("folder.json", "a folder"),
+        ("data.json/out.json", "no folder"),
         ("shut/out.npz", "Permission denied"),
     ],
 )
@@ -416,6 +416,7 @@ def test_out_is_looked_at_before_any_work(
     answer = cli("solve", "lmnn", "iris", "--out", out)
     assert answer.code == 2
     assert says in answer.err
+    assert out in answer.err
     assert answer.err.count("\n") == 1
     assert not list(Path().glob("**/.cvxml-*"))
 
@@ -424,7 +425,8 @@ def test_junit_is_looked_at_before_any_work(cli: Cli, monkeypatch: pytest.Monkey
     monkeypatch.setattr("cvxml.oracle.conform.conform_case", lambda *_, **__: pytest.fail("work was done"))
     answer = cli("conform", "--junit", "no/such.xml", "--only", "mlsvm-line", "--", "true")
     assert answer.code == 2
-    assert "there is no folder" in answer.err
+    assert "no/such.xml" in answer.err
+    assert "folder" in answer.err
 
 
 def test_out_leaves_what_is_there_until_it_is_written(cli: Cli) -> None:
@@ -437,11 +439,11 @@ def test_a_disk_that_fills_up_loses_the_file_and_not_the_work(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: Any) -> None:
-        raise OSError(28, "No space left on device")
+        raise OSError(28, "disk full")
 
     monkeypatch.setattr("cvxml.core.files.writing.os.fsync", full)
     answer = cli("solve", "mlsvm", "data.json", "--out", "out.json", "--json")
     assert answer.code == 2
-    assert "No space left" in answer.err
+    assert "disk full" in answer.err
     assert len(json.loads(answer.out)["metric"]) == 3
     assert not Path("out.json").exists()

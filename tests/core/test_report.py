@@ -40,9 +40,9 @@ def test_an_inconclusive_verdict_is_a_string_too() -> None:
 @pytest.mark.parametrize("verdict", CANDIDATES)
 def test_a_report_is_neither_true_nor_false(verdict: str) -> None:
     report = cvxml.check("mlsvm", X, Y, CANDIDATES[verdict])
-    with pytest.raises(TypeError, match=r'write report\.verdict == "certified"'):
+    with pytest.raises(TypeError, match=r"report\.verdict"):
         assert report
-    with pytest.raises(TypeError, match="neither true nor false"):
+    with pytest.raises(TypeError, match=r"report\.verdict"):
         bool(report)
 
 

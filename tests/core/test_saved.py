@@ -119,7 +119,7 @@ def test_a_figure_too_small_is_refuted(figure: str, lam: float, factor: float, t
     assert verdict_on(content, tmp_path / "s.json")[0] is Verdict.CERTIFIED
     verdict, reason = verdict_on({**content, figure: factor * content[figure]}, tmp_path / "s.json")
     assert verdict is Verdict.REFUTED
-    assert f"claims {figure} " in reason
+    assert f" {figure} " in reason
 
 
 @pytest.mark.parametrize("figure", ["stationarity", "step_gap", "step_lower_bound"])
@@ -128,7 +128,7 @@ def test_a_figure_that_a_problem_has_not_is_refuted(figure: str, tmp_path: Path)
     content = content_of(solved("mlsvm", SOME, lam=0.1, tol=1e-3))
     verdict, reason = verdict_on({**content, figure: 0.0}, tmp_path / "s.json")
     assert verdict is Verdict.REFUTED
-    assert f"it states a {figure}" in reason
+    assert figure in reason
 
 
 @pytest.mark.parametrize("figure", FIGURES)
@@ -150,7 +150,7 @@ def test_the_figures_of_another_metric_are_refuted(method: str, figure: str, tmp
     assert verdict_on({**good, **claims}, tmp_path / "s.json")[0] is not Verdict.REFUTED
     verdict, reason = verdict_on({**good, **claims, figure: good[figure]}, tmp_path / "s.json")
     assert verdict is Verdict.REFUTED
-    assert f"claims {figure} " in reason
+    assert f" {figure} " in reason
 
 
 def test_a_gap_of_zero_is_refuted_where_the_scale_is_zero(tmp_path: Path) -> None:
@@ -201,7 +201,7 @@ def test_a_figure_of_a_step_too_small_is_refuted(
         assert verdict_on({**content, figure: value}, tmp_path / "s.json")[0] is Verdict.CERTIFIED
     verdict, reason = verdict_on({**content, figure: factor * content[figure]}, tmp_path / "s.json")
     assert verdict is Verdict.REFUTED
-    assert f"claims {figure} " in reason
+    assert f" {figure} " in reason
 
 
 def test_a_stationary_metric_has_no_other_bound_and_no_radius(tmp_path: Path) -> None:
@@ -218,7 +218,7 @@ def test_a_stationary_metric_has_no_other_bound_and_no_radius(tmp_path: Path) ->
     ):
         verdict, reason = verdict_on({**content, figure: value}, tmp_path / "s.json")
         assert verdict is Verdict.REFUTED, figure
-        assert f"claims {figure} " in reason
+        assert f" {figure} " in reason
 
 
 @pytest.fixture(scope="module")
@@ -232,7 +232,7 @@ def gerrymandered() -> dict[str, Any]:
 def test_a_figure_of_a_step_that_is_no_number_is_an_error(
     name: str, value: Any, gerrymandered: dict[str, Any], tmp_path: Path
 ) -> None:
-    with pytest.raises(ValueError, match=f"{name} must be a finite number"):
+    with pytest.raises(ValueError, match=f"{name}.*finite"):
         verdict_on({**gerrymandered, name: value}, tmp_path / "s.json")
 
 
@@ -241,7 +241,7 @@ def test_a_figure_of_a_step_that_is_no_number_is_an_error(
 @pytest.mark.parametrize("value", ["0", True, [0.0], 10**400], ids=lambda v: repr(v)[:9])
 def test_a_figure_that_is_no_number_is_an_error(name: str, value: Any, tmp_path: Path) -> None:
     content = content_of(solved("mlsvm", random_data(2), lam=0.1))
-    with pytest.raises(ValueError, match=f"{name} must be a finite number"):
+    with pytest.raises(ValueError, match=f"{name}.*finite"):
         verdict_on({**content, name: value}, tmp_path / "s.json")
 
 
@@ -251,7 +251,7 @@ def test_a_figure_in_a_header_of_npz_that_is_not_finite_is_an_error(value: str, 
     arrays = dict(np.load(tmp_path / "s.npz"))
     header = {**json.loads(str(arrays["header"])), "objective": float(value)}
     np.savez(tmp_path / "s.npz", **{**arrays, "header": np.array(json.dumps(header))})
-    with pytest.raises(ValueError, match="objective must be a finite number"):
+    with pytest.raises(ValueError, match=r"objective.*finite"):
         recertify(cvxml.load(tmp_path / "s.npz"), 1e-6)
 
 
@@ -260,8 +260,7 @@ def test_what_is_printed_is_what_the_file_says(name: str, tmp_path: Path) -> Non
     solution = solved("mlsvm", SOME, lam=0.1)
     solution.save(tmp_path / name)
     printed = str(recertify(cvxml.load(tmp_path / name), 1e-6)).splitlines()[-1]
-    heading, claims = printed.strip().split(": ")
-    assert heading == "the file claims"
+    claims = printed.strip().split(": ")[1]
     found = dict(claim.rsplit(" ", 1) for claim in claims.split(", "))
     assert found.pop("status") == solution.status.name
     certificate = solution.certificate
@@ -279,7 +278,7 @@ def test_a_figure_that_the_file_leaves_out_is_not_printed(tmp_path: Path) -> Non
 
 
 def test_a_file_of_no_known_kind_is_not_written(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="must end in"):
+    with pytest.raises(ValueError, match=r"solution\.txt.*\.json"):
         solved("mlsvm", SOME, lam=0.1).save(tmp_path / "solution.txt")
     assert list(tmp_path.iterdir()) == []
 
@@ -310,7 +309,8 @@ def test_targets_that_are_not_the_nearest_are_not_called_so(tmp_path: Path) -> N
     for k in (2, 30):  # a class has no 30 points
         verdict, reason = verdict_on({**given, "params": {**given["params"], "n_neighbors": k}}, path)
         assert verdict is Verdict.REFUTED
-        assert f"not those of {k} neighbours" in reason
+        assert "targets" in reason
+        assert f"{k} neighbours" in reason
 
 
 @pytest.mark.parametrize(
@@ -330,7 +330,8 @@ def test_triplets_that_are_not_drawn_so_are_not_said_to_be(
     for content, k in ((drawn, 2), (drawn, 30), (some, 1)):
         verdict, reason = verdict_on({**content, "params": {**content["params"], "n_neighbors": k}}, path)
         assert verdict is Verdict.REFUTED
-        assert f"triplets are not those of {k} neighbours" in reason
+        assert "triplets" in reason
+        assert f"{k} neighbours" in reason
     turned = {**drawn["params"], "triplets": listed[::-1]}
     assert verdict_on({**drawn, "params": turned}, path)[0] is Verdict.CERTIFIED
 
@@ -376,5 +377,5 @@ def test_what_is_not_decided_is_said_and_what_is_unbounded_has_no_bound() -> Non
     for name in ("lower_bound", *FIGURES):
         verdict, reason = _judge(unbounded, {name: getattr(proof, name)}, 1e-6, 0.0)
         assert verdict is Verdict.REFUTED
-        assert f"claims {name} " in reason
+        assert f" {name} " in reason
     assert _judge(replace(proof, objective=math.inf, gap=math.inf), {}, 1e-6, 0.0)[0] is Verdict.REFUTED

@@ -35,10 +35,10 @@ def test_words_and_numbers() -> None:
 
 @pytest.mark.parametrize("tol", ["1e-6", "", "tight", 0, -1e-6, np.nan, np.inf, None, True, [1e-6]])
 def test_anything_else_is_refused_with_what_is_allowed(tol: Any) -> None:
-    allowed = 'tol must be a number greater than 0, or "strict" (1e-09) or "normal" (1e-06) or "loose" (0.001); got '
-    with pytest.raises(ValueError, match="tol must be") as raised:
+    with pytest.raises(ValueError, match=r"^tol .*\b0\b") as raised:
         check_tol(tol)
-    assert str(raised.value) == f"{allowed}{tol!r}"
+    for token in ('"strict" (1e-09)', '"normal" (1e-06)', '"loose" (0.001)', repr(tol)):
+        assert token in str(raised.value)
 
 
 def saved(folder: Path) -> Any:
@@ -84,7 +84,7 @@ def fitted() -> Any:
 def test_every_function_takes_words_and_numbers(name: str, tmp_path: Path) -> None:
     for tol in ("strict", "normal", "loose", 1e-4):
         TAKES[name](tol, tmp_path)
-    with pytest.raises(ValueError, match=r"got 'lose'; did you mean 'loose'\?"):
+    with pytest.raises(ValueError, match=r"'lose'.*'loose'\?"):
         TAKES[name]("lose", tmp_path)
 
 
@@ -115,5 +115,6 @@ def test_the_command_line_takes_both(capsys: pytest.CaptureFixture[str], tmp_pat
         ["check", "mlsvm", "iris", "--metric", out],
     ):
         assert run([*command, "--tol", "lose"]) == 2
-        assert "tol must be a number greater than 0, or" in (said := capsys.readouterr().err)
-        assert "got 'lose'; did you mean 'loose'?" in said
+        said = capsys.readouterr().err
+        for token in ("tol", "'lose'", "'loose'?"):
+            assert token in said

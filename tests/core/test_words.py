@@ -39,17 +39,15 @@ FROM_1: dict[str, tuple[str, dict[str, Any]]] = {
 @pytest.mark.parametrize("case", FROM_1)
 def test_lists_that_count_from_1(case: str) -> None:
     method, given = FROM_1[case]
-    with pytest.raises(
-        ValueError, match="are counted from 0, and these seem to be counted from 1: subtract 1"
-    ):
+    with pytest.raises(ValueError, match=rf"{case}.*from 0.*subtract 1"):
         cvxml.solve(method, X, Y, **given)
 
 
 def test_points_are_counted_from_0() -> None:
     assert from_one([1, 5], 5).endswith("subtract 1")
     for other in ([0, 5], [1, 6], [-1, 2]):
-        assert from_one(other, 5) == "; points are counted from 0"
-    with pytest.raises(ValueError, match=r"the point itself.*points are counted from 0"):
+        assert from_one(other, 5).endswith("from 0")
+    with pytest.raises(ValueError, match=r"neighbors.*itself.*from 0"):
         cvxml.solve("mlsvm", X, Y, neighbors=[[i, (i + 1) % N] for i in range(N)])
 
 
@@ -69,7 +67,7 @@ MEANT: dict[str, tuple[Callable[[], Any], str]] = {
 @pytest.mark.parametrize("case", MEANT)
 def test_what_was_meant_is_named(case: str) -> None:
     call, meant = MEANT[case]
-    with pytest.raises(ValueError, match=rf"; did you mean {meant}\?$"):
+    with pytest.raises(ValueError, match=rf"{meant}\?$"):
         call()
 
 
@@ -80,7 +78,7 @@ def test_nothing_is_named_that_is_not_near() -> None:
 
 @pytest.mark.parametrize("given", [cvxml.Status, ["mlsvm"], X])
 def test_a_method_is_named_by_its_id(given: Any) -> None:
-    with pytest.raises(ValueError, match=r"no method '.*'; there is: mlsvm, "):
+    with pytest.raises(ValueError, match=r"method '.*'.*\bmlsvm, "):
         cvxml.solve(given, X, Y)
 
 
@@ -107,23 +105,20 @@ def test_frames_and_objects_are_taken_as_numbers() -> None:
         frame = pandas.DataFrame(X).astype("Float64")
         labels = pandas.Series(Y).map({0: "a", 1: "b"}).astype("category")
         assert cvxml.solve("mlsvm", frame, labels).objective == cvxml.solve("mlsvm", X, Y).objective
-    with pytest.raises(ValueError, match="X must hold real numbers, got 'b' at 1, 0; convert it"):
+    with pytest.raises(ValueError, match=r"^X .*numbers.*'b' at 1, 0"):
         real_array(np.array([[1, 2], ["b", 3]], dtype=object), "X")
-    with pytest.raises(ValueError, match="no array of numbers"):
+    with pytest.raises(ValueError, match=r"^X .*numbers"):
         real_array(np.array([[10**400]], dtype=object), "X")
 
 
 SENTENCES: dict[str, tuple[Callable[[], Any], str]] = {
-    "sparse-X": (lambda: cvxml.solve("mlsvm", csr_array(X), Y), r"use X\.toarray\(\)"),
-    "sparse-y": (lambda: cvxml.solve("mlsvm", X, csr_array(Y[:, None])), r"use y\.toarray\(\)\.ravel\(\)"),
+    "sparse-X": (lambda: cvxml.solve("mlsvm", csr_array(X), Y), r"X\.toarray\(\)"),
+    "sparse-y": (lambda: cvxml.solve("mlsvm", X, csr_array(Y[:, None])), r"y\.toarray\(\)\.ravel\(\)"),
     "no-y": (lambda: cvxml.solve("mlsvm", X, None), "y is None"),
-    "transform": (
-        lambda: cvxml.check("mlsvm", X, Y, np.ones((2, 3))),
-        "a transform L is given as components",
-    ),
-    "file": (lambda: datasets.load("iris.csv"), r"cvxml\.datasets\.read reads one"),
-    "folder": (lambda: datasets.read("."), "is a folder; name a file in it"),
-    "missing": (lambda: datasets.read("wine.csv"), "'wine.csv' cannot be read: No such file or directory$"),
+    "transform": (lambda: cvxml.check("mlsvm", X, Y, np.ones((2, 3))), "components"),
+    "file": (lambda: datasets.load("iris.csv"), r"cvxml\.datasets\.read"),
+    "folder": (lambda: datasets.read("."), r"'\.'.*folder"),
+    "missing": (lambda: datasets.read("wine.csv"), r"'wine\.csv'.*[^?]$"),
 }
 
 
@@ -137,16 +132,16 @@ def test_what_it_is_instead_is_said(case: str) -> None:
 def test_a_file_that_is_nearly_named(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "wines.csv").write_text("a,label\n1,0\n2,1\n")
-    with pytest.raises(ValueError, match=r"No such file or directory; did you mean 'wines\.csv'\?"):
+    with pytest.raises(ValueError, match=r"'wine\.csv'.*'wines\.csv'\?"):
         datasets.read("wine.csv")
-    with pytest.raises(ValueError, match=r"; did you mean 'wines\.csv'\?"):
+    with pytest.raises(ValueError, match=r"'wines\.csv'\?"):
         datasets.load("wines")
-    with pytest.raises(ValueError, match=r"'else\.csv' cannot be read: No such file or directory$"):
+    with pytest.raises(ValueError, match=r"'else\.csv'.*[^?]$"):
         datasets.read("else.csv")  # though the endings are alike
 
 
 def test_a_word_is_not_meant_for_itself() -> None:
     """As of a parameter that `check` takes by itself, and the method has not."""
     assert did_you_mean("query", ("query", "tol")) == ""
-    assert did_you_mean("querry", ("query", "tol")) == "; did you mean 'query'?"
-    assert did_you_mean("LAM", ("lam",)) == "; did you mean 'lam'?"
+    assert did_you_mean("querry", ("query", "tol")).endswith("'query'?")
+    assert did_you_mean("LAM", ("lam",)).endswith("'lam'?")
