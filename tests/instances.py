@@ -20,9 +20,22 @@ START: dict[str, dict[str, Any]] = {"nca": {"init": np.eye(3)}}
 # of a metric that is proved not to be optimal
 NOT_OPTIMAL = (Verdict.REFUTED, Verdict.CLOSE)
 # methods with a solution in closed form: no steps to run out of, one that is told of
-CLOSED_FORM = ("glml", "rca", "gmml", "lfda")
-# whose metric has determinant 1, in any units
-OF_DETERMINANT_1 = ("glml", "rca")
+CLOSED_FORM = tuple(name for name in names() if get(name).MAX_ITER == 1)
+
+
+def small(method: str, **params: Any) -> dict[str, Any]:
+    """The parameters of `method` that suit few points, and these."""
+    return {**get(method).SMALL, **params}
+
+
+def allowed(method: str, X: Any, y: Any, M: FloatArray, **params: Any) -> FloatArray:
+    """A metric that the problem allows, made of a psd M (d, d) by the method's own rule."""
+    of, given = checked(method, X, y, **params)
+    size = of.metric_size(given)
+    if len(M) < size:  # several metrics (plml): M for each
+        M = np.kron(np.eye(size // len(M)), M)
+    made: FloatArray = of.allowed(given, M)
+    return made
 
 
 def methods_with(parameter: str) -> list[str]:

@@ -40,6 +40,16 @@ class Example(NamedTuple):
     params: dict[str, Any]
 
 
+class Hand(NamedTuple):
+    """A problem that can be solved by hand, with its optimum."""
+
+    X: list[list[float]]  # (n, d)
+    y: list[Any] | None  # labels (n,); None where the method needs none
+    params: dict[str, Any]
+    metric: list[list[float]] | None  # (d, d); None where the optimum is not unique
+    objective: float
+
+
 def sample(name: str, n: int, *, raw: bool = False, **params: Any) -> Example:
     """n points of a set, few: a test solves it many times."""
     return Example(Named(name, n, raw), "tested", params)

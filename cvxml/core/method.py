@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.backend import solve_problem
 from cvxml.core.exact import Exact
-from cvxml.core.example import Example
+from cvxml.core.example import Example, Hand
 from cvxml.core.inputs import check_choice, check_count, check_positive
 from cvxml.core.memory import check_literal
 from cvxml.core.metric import FloatArray, IntArray, as_matrix, as_metric, examine, project_psd
@@ -39,6 +39,8 @@ class HasData(Protocol):
 
 
 Given = TypeVar("Given", bound=HasData)
+# maps of the features, each kind with those after it: any; of single features; turns; an exchange of features
+MAPS = ("linear", "scaling", "rotation", "order")
 METRIC_IS = ("A", "B", "M", "W", "X")  # the variable that is the metric, as a paper names it
 
 
@@ -67,6 +69,21 @@ class Method(ABC, Generic[Given]):
     EXPONENTIAL = False  # the literal problem has exponential cones
     STATEMENT: Statement  # the mathematics, row by row
 
+    # What the contract's tests need to know; they name what is missing (tests/methods/test_contract.py).
+    DUAL: ClassVar[
+        Mapping[str, str]
+    ]  # the parts that a dual must have, with their dimensions: {"price": "m"}
+    SMALL: ClassVar[Mapping[str, Any]] = MappingProxyType(
+        {}
+    )  # parameters that suit sixteen points of three classes
+    BAD: ClassVar[Mapping[str, tuple[Any, ...]]] = MappingProxyType(
+        {}
+    )  # values that are refused: {"C": (0, -1.0)}
+    HAND: ClassVar[tuple[Hand, ...]] = ()  # problems whose optimum is known by hand
+    FOLLOWS = "rotation"  # the maps of the features that the metric follows, one of `MAPS`
+    # Features times s: each parameter times s to this power, and "objective" too. None: no parameter makes up for it.
+    UNITS: ClassVar[Mapping[str, float] | None] = MappingProxyType({})
+
     @abstractmethod
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Given:
         """Everything checked. Raises ValueError for bad input."""
@@ -86,6 +103,10 @@ class Method(ABC, Generic[Given]):
     def feasibility(self, given: Given, M: FloatArray) -> str | list[str]:
         """How far M is from a metric, as a sentence; one for each of several."""
         return str(examine(M)[1])
+
+    def allowed(self, given: Given, M: FloatArray) -> FloatArray:
+        """A metric that the problem allows, made of a psd M: within the budget, of determinant 1, diagonal."""
+        return M
 
     @abstractmethod
     def problem(self, given: Given) -> Any:

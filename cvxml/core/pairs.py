@@ -29,6 +29,21 @@ BY_PAIRS = {
         otherwise="every two points, by their labels",
     )
 }
+BAD_PAIRS: dict[str, tuple[Any, ...]] = {
+    "pairs": (
+        {"similar": [[0, 99]], "dissimilar": [[0, 1]]},
+        {"similar": [[0, 0]], "dissimilar": [[0, 1]]},
+        {"similar": [[0, 1]], "dissimilar": [[0, 1]]},
+        {"alike": [[0, 1]], "dissimilar": [[0, 1]]},
+    )
+}
+BAD_PAIRS_OF_ONE_KIND = {
+    "pairs": (
+        *BAD_PAIRS["pairs"],
+        {"similar": [[0, 3]], "dissimilar": []},
+        {"similar": [], "dissimilar": [[0, 1]]},
+    )
+}
 
 
 class Pairs(NamedTuple):

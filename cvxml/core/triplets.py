@@ -24,6 +24,10 @@ BY_TRIPLETS = {
     "n_neighbors": Parameter("targets of a point, and as many impostors", COUNT, 3),
     "triplets": GIVEN_TRIPLETS,
 }
+BAD_TRIPLETS: dict[str, tuple[Any, ...]] = {
+    "n_neighbors": (0, 99),
+    "triplets": ([[0, 1]], [[0, 1, 99]], [[0, 0, 1]], [[0, 3, 1], [0, 3, 1]]),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,5 +150,7 @@ def given_triplets(triplets: Any, n: int) -> tuple[IntArray, np.ndarray]:
     counts = np.zeros((len(pairs), n), dtype=bool)
     counts[row.reshape(-1), given[:, 2]] = True
     if counts.sum() != len(given):
-        raise ValueError("a triplet is there twice")
+        first = np.unique(given, axis=0, return_index=True)[1]
+        k = min(set(range(len(given))) - set(first.tolist()))
+        raise ValueError(f"triplets[{k}], {given[k].tolist()}, is listed before; list each triplet once")
     return pairs, counts

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,6 +23,8 @@ WithBasis = TypeVar("WithBasis", bound=WithVectors)
 
 class TripletMethod(FamilyMethod[Data]):
     """A method whose dual is "price" (t,) with "triplets" (t, 3)."""
+
+    DUAL: ClassVar = {"price": "t", "triplets": "t 3"}
 
     def rows(self, given: Data) -> Triplets:
         """All of them."""
@@ -51,6 +53,10 @@ class TripletMethod(FamilyMethod[Data]):
 
 class CombinationMethod(TripletMethod[WithBasis]):
     """The same, of metrics that are combinations of the vectors `basis` (K, d) with weights >= 0 (core/bases.py)."""
+
+    def allowed(self, given: WithBasis, M: FloatArray) -> FloatArray:
+        """The combination nearest to M."""
+        return weighted(M, given.basis, given.X).M
 
     def metric(self, given: WithBasis, metric: ArrayLike, name: str = "metric") -> FloatArray:
         """A candidate as the combination it stands for. Raises ValueError for what is none."""

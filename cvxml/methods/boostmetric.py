@@ -37,7 +37,7 @@ from cvxml.core.parameter import NUMBER, Parameter
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Found
 from cvxml.core.statement import Statement
-from cvxml.core.triplets import BY_TRIPLETS, Compared, check_units, compared
+from cvxml.core.triplets import BAD_TRIPLETS, BY_TRIPLETS, Compared, check_units, compared
 from cvxml.family import trace_path
 from cvxml.family.bound import Family, Term
 from cvxml.family.losses import LogSumExp
@@ -204,6 +204,9 @@ class BoostMetric(TripletMethod[Instance]):
     STATEMENT = Statement("cvxml.methods.boostmetric", ("problem", "dual"))
     MISREADINGS: ClassVar = MISREADINGS
     WEIGHTS: ClassVar = {"v": math.inf}
+    SMALL: ClassVar = {"n_neighbors": 2, "v": 2.0}
+    UNITS: ClassVar = {"v": 2}
+    BAD: ClassVar = {**BAD_TRIPLETS, "v": (0, -1.0, 1e-200)}
     EXAMPLES: ClassVar = (
         drawn(5, 18, 3, v=0.1),
         drawn(6, 12, 14, 2, v=4.5, n_neighbors=1),  # more features than points

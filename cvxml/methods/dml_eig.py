@@ -27,7 +27,7 @@ from cvxml.core.example import drawn, sample, timed, verified
 from cvxml.core.inputs import dual_array
 from cvxml.core.metric import FloatArray, IntArray, project_psd
 from cvxml.core.misreading import Misreading, Other, Question, exchanged, multiple, other_pairs
-from cvxml.core.pairs import BY_PAIRS, KINDS, Paired, Pairs, check_budget, paired
+from cvxml.core.pairs import BAD_PAIRS_OF_ONE_KIND, BY_PAIRS, KINDS, Paired, Pairs, check_budget, paired
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Found
 from cvxml.core.statement import Statement
@@ -277,6 +277,9 @@ class DMLEig(FamilyMethod[Instance]):
     }
     STATEMENT = Statement("cvxml.methods.dml_eig", ("inverse_root", "problem", "dual"))
     MISREADINGS: ClassVar = MISREADINGS
+    DUAL: ClassVar = {"q": "t"}
+    FOLLOWS = "linear"
+    BAD: ClassVar = BAD_PAIRS_OF_ONE_KIND
     EXAMPLES: ClassVar = (
         drawn(7, 20, 3),
         drawn(7, 14, 5, degenerate=True),
@@ -289,6 +292,11 @@ class DMLEig(FamilyMethod[Instance]):
         timed("iris"),
         timed("wine"),
     )
+
+    def allowed(self, given: Instance, M: FloatArray) -> FloatArray:
+        """M times the factor that spends the budget."""
+        spent = sum(_squared(given.X, M, i, j) for i, j in given.pairs.similar)
+        return M / spent if spent > 0 else M
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
         """See `instance`."""

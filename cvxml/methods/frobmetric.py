@@ -27,7 +27,7 @@ from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.misreading import Misreading, changed
 from cvxml.core.parameter import NUMBER, Parameter
 from cvxml.core.statement import Statement
-from cvxml.core.triplets import BY_TRIPLETS, Compared, check_units, compared
+from cvxml.core.triplets import BAD_TRIPLETS, BY_TRIPLETS, Compared, check_units, compared
 from cvxml.family.bound import Family, Term
 from cvxml.family.frobenius import Frobenius
 from cvxml.family.losses import Hinge
@@ -123,6 +123,9 @@ class FrobMetric(TripletMethod[Instance]):
     STATEMENT = Statement("cvxml.methods.frobmetric", ("problem", "dual"))
     MISREADINGS: ClassVar = MISREADINGS
     WEIGHTS: ClassVar = {"C": math.inf}
+    SMALL: ClassVar = {"n_neighbors": 2, "C": 30.0}
+    UNITS: ClassVar = {"C": -4, "objective": -4}
+    BAD: ClassVar = {**BAD_TRIPLETS, "C": (0, -1.0, 1e-300)}
     EXAMPLES: ClassVar = (
         drawn(5, 18, 3),
         drawn(6, 12, 14, 2, C=0.1, n_neighbors=1),  # more features than points

@@ -46,7 +46,7 @@ from cvxml.core.inputs import check_number, dual_array
 from cvxml.core.method import ConvexMethod
 from cvxml.core.metric import EPS, FloatArray, examine
 from cvxml.core.misreading import Misreading, Question, changed, exchanged, multiple, other_pairs
-from cvxml.core.pairs import BY_PAIRS, Paired, Pairs, paired
+from cvxml.core.pairs import BAD_PAIRS, BY_PAIRS, Paired, Pairs, paired
 from cvxml.core.parameter import NUMBER, Parameter
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found, Start, in_one_step
@@ -362,6 +362,7 @@ class GMML(ConvexMethod[Instance]):
 
     id = "gmml"
     TITLE = "GMML: geometric mean metric learning (Zadeh, Hosseini, Sra 2016)"
+    MAX_ITER = 1  # a closed form
     PARAMETERS: ClassVar = {
         "weight": Parameter("t of the paper: where between S^-1 (0) and D (1) the metric lies", NUMBER, 0.5),
         "mu": Parameter("added to the diagonal of both sums over pairs, >= 0", NUMBER, 0.0),
@@ -369,6 +370,10 @@ class GMML(ConvexMethod[Instance]):
     }
     STATEMENT = Statement("cvxml.methods.gmml", ("problem", "sums", "dual"))
     MISREADINGS: ClassVar = MISREADINGS
+    DUAL: ClassVar = {"Y": "d d"}
+    SMALL: ClassVar = {"mu": 0.1}
+    UNITS = None  # the mean of two matrices of which one shrinks as the other grows
+    BAD: ClassVar = {**BAD_PAIRS, "weight": (-0.1, 1.5), "mu": (-1.0,)}
     EXAMPLES: ClassVar = (
         drawn(5, 18, 3),
         drawn(7, 14, 5, degenerate=True, mu=0.1),

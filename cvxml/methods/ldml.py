@@ -29,7 +29,7 @@ from cvxml.core.example import drawn, sample, timed, verified
 from cvxml.core.inputs import check_number, dual_array
 from cvxml.core.metric import FloatArray
 from cvxml.core.misreading import Misreading, Question, changed, exchanged, other_pairs
-from cvxml.core.pairs import BY_PAIRS, KINDS, Paired, Pairs, paired
+from cvxml.core.pairs import BAD_PAIRS_OF_ONE_KIND, BY_PAIRS, KINDS, Paired, Pairs, paired
 from cvxml.core.parameter import NUMBER, Parameter, words
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Found
@@ -256,6 +256,9 @@ class LDML(FamilyMethod[Instance]):
     }
     STATEMENT = Statement("cvxml.methods.ldml", ("problem", "dual"))
     MISREADINGS: ClassVar = MISREADINGS
+    DUAL: ClassVar = {"a": "t"}
+    SMALL: ClassVar = {"b": 1.0}
+    BAD: ClassVar = {**BAD_PAIRS_OF_ONE_KIND, "b": ("best", 1e9)}
     EXAMPLES: ClassVar = (
         drawn(5, 12, 3),
         drawn(7, 12, 4, degenerate=True),

@@ -298,6 +298,10 @@ class LMNN(FamilyMethod[Instance]):
         "triplets": GIVEN_TRIPLETS,
     }
     WEIGHTS: ClassVar = {"mu": 1.0}
+    DUAL: ClassVar = {"price": "t", "triplets": "t 3"}
+    SMALL: ClassVar = {"n_neighbors": 2}
+    FOLLOWS = "linear"
+    BAD: ClassVar = {"mu": (0, 1, -0.5, 1.5), "n_neighbors": (0, 99)}
     EXAMPLES: ClassVar = (
         drawn(5, 18, 3, mu=0.3),
         drawn(6, 16, 4, 2, mu=0.8, n_neighbors=1),

@@ -260,6 +260,15 @@ class LSML(FamilyMethod[Instance]):
     PARAMETERS: ClassVar = {"prior": PRIOR, **BY_QUADRUPLETS}
     STATEMENT = Statement("cvxml.methods.lsml", ("problem", "comparison", "dual"))
     MISREADINGS: ClassVar = MISREADINGS
+    DUAL: ClassVar = {"s": "t"}
+    SMALL: ClassVar = {"n_quadruplets": 30}
+    FOLLOWS = "linear"
+    BAD: ClassVar = {
+        "quadruplets": ([[0, 1, 2]], [], [[0.0, 1, 2, 3]], [[0, 1, 2, 99]], [[0, 1, 2, 2]]),
+        "weights": ([1.0], [-1.0] * 30, [math.nan] * 30),
+        "n_quadruplets": (0,),
+        "prior": (np.zeros((3, 3)), "nothing", 1e120 * np.eye(3)),
+    }
     EXAMPLES: ClassVar = (
         drawn(6, 14, 3),
         drawn(7, 10, 14, n_quadruplets=40),  # more features than points

@@ -480,6 +480,8 @@ class MCML(FamilyMethod[Instance]):
     PARAMETERS: ClassVar = {}
     STATEMENT = Statement("cvxml.methods.mcml", ("problem", "dual", "mates"))
     MISREADINGS = MISREADINGS
+    DUAL: ClassVar = {"q": "n n"}
+    FOLLOWS = "linear"
     EXAMPLES: ClassVar = (
         drawn(3, 12, 3),
         drawn(1, 30, 6),

@@ -309,6 +309,15 @@ class MLR(ConvexMethod[Instance]):
     STATEMENT = Statement("cvxml.methods.mlr", ("problem", "psi", "delta", "dual"))
     MISREADINGS: ClassVar = MISREADINGS
     WEIGHTS: ClassVar = {"C": math.inf}
+    DUAL: ClassVar = {"price": "t", "rankings": "t n"}
+    SMALL: ClassVar = {"C": 10.0}
+    UNITS: ClassVar = {"C": -2, "objective": -2}
+    BAD: ClassVar = {
+        "measure": ("knn",),
+        "C": (0, 1e300),
+        "k": (0,),
+        "relevant": ([[1]], [[0]] * 16, [[]] * 16),
+    }
     EXAMPLES: ClassVar = (
         drawn(5, 6, 3, 2, C=20.0),
         drawn(6, 6, 8, 2, measure="map", C=20.0),  # more features than points

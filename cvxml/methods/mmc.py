@@ -31,7 +31,7 @@ from cvxml.core.example import drawn, sample, timed, verified
 from cvxml.core.inputs import dual_array
 from cvxml.core.metric import FloatArray, IntArray, examine, project_psd
 from cvxml.core.misreading import LOOSE, Misreading, Other, Question, exchanged, multiple, other_pairs
-from cvxml.core.pairs import BY_PAIRS, KINDS, Paired, Pairs, check_budget, paired
+from cvxml.core.pairs import BAD_PAIRS_OF_ONE_KIND, BY_PAIRS, KINDS, Paired, Pairs, check_budget, paired
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Found
 from cvxml.core.statement import Statement
@@ -252,6 +252,8 @@ class MMC(FamilyMethod[Instance]):
     }
     PATH = staticmethod(budget_path.search)
     EXPONENTIAL = True  # there is no exponential cone, but SCS crawls on square roots too
+    DUAL: ClassVar = {"c": "t"}
+    BAD: ClassVar = BAD_PAIRS_OF_ONE_KIND
     EXAMPLES: ClassVar = (
         drawn(3, 14, 3),
         drawn(7, 14, 5, degenerate=True),
@@ -267,6 +269,7 @@ class MMC(FamilyMethod[Instance]):
 
     def __init__(self, diagonal: bool):
         self.diagonal = diagonal
+        self.FOLLOWS = "scaling" if diagonal else "linear"
         self.id = "mmc:diagonal" if diagonal else "mmc"
         only = ", A diagonal" if diagonal else ""
         self.TITLE = f"MMC: distance metric learning with side-information{only} (Xing et al. 2002)"
@@ -276,6 +279,12 @@ class MMC(FamilyMethod[Instance]):
     def MISREADINGS(self) -> dict[str, Misreading]:  # type: ignore[override]
         """See `misreadings`."""
         return misreadings(self)
+
+    def allowed(self, given: Instance, M: FloatArray) -> FloatArray:
+        """M, or its diagonal, times the factor that spends the budget."""
+        M = np.diag(np.diag(M)) if self.diagonal else M
+        spent = float(np.sum(quadratic(given.similar, M)))
+        return M / spent if spent > 0 else M
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
         """See `instance`."""

@@ -350,6 +350,7 @@ class RCA(ConvexMethod[Instance]):
     id = "rca"
     TITLE = "RCA: relevant component analysis (Shental et al. 2002, Bar-Hillel et al. 2005)"
     EXPONENTIAL = True
+    MAX_ITER = 1  # a closed form
     PARAMETERS: ClassVar = {
         "chunklets": Parameter(
             "of each point its chunklet, 0 or more, or -1 for none; y is then not looked at",
@@ -360,6 +361,10 @@ class RCA(ConvexMethod[Instance]):
     }
     STATEMENT = Statement("cvxml.methods.rca", ("problem", "dual"))
     MISREADINGS: ClassVar = MISREADINGS
+    DUAL: ClassVar = {"l": "1"}
+    SMALL: ClassVar = {"alpha": 0.1}
+    UNITS = None  # the determinant is 1 in any units
+    BAD: ClassVar = {"alpha": (-1.0,)}
     EXAMPLES: ClassVar = (
         drawn(5, 18, 3),
         drawn(7, 14, 5, degenerate=True, alpha=0.1),
@@ -370,6 +375,11 @@ class RCA(ConvexMethod[Instance]):
         timed("iris"),
         timed("wine"),
     )
+
+    def allowed(self, given: Instance, M: FloatArray) -> FloatArray:
+        """M times the factor that makes the determinant 1."""
+        scaled: FloatArray = M / np.linalg.det(M) ** (1 / len(M))
+        return scaled
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
         """See `instance`."""

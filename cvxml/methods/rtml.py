@@ -30,7 +30,7 @@ from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.misreading import Misreading, changed, triplets_exchanged
 from cvxml.core.parameter import NUMBER, Parameter
 from cvxml.core.statement import Statement
-from cvxml.core.triplets import BY_TRIPLETS, Compared, check_units, compared
+from cvxml.core.triplets import BAD_TRIPLETS, BY_TRIPLETS, Compared, check_units, compared
 from cvxml.family.bound import Family, Term
 from cvxml.family.frobenius import Frobenius
 from cvxml.family.losses import Hinge, SmoothedHinge
@@ -190,6 +190,9 @@ class RTML(TripletMethod[Instance]):
     STATEMENT = Statement("cvxml.methods.rtml", ("problem", "loss", "dual"))
     MISREADINGS: ClassVar = MISREADINGS
     WEIGHTS: ClassVar = {"lam": math.inf}
+    SMALL: ClassVar = {"n_neighbors": 2, "lam": 10.0}
+    UNITS: ClassVar = {"lam": 4}
+    BAD: ClassVar = {**BAD_TRIPLETS, "lam": (0, 1e-200), "width": (-0.1, 1.5, 1e-300)}
     EXAMPLES: ClassVar = (
         drawn(5, 18, 3),
         drawn(6, 12, 14, 2, lam=100.0, width=1.0, n_neighbors=1),  # more features than points

@@ -30,7 +30,7 @@ from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.misreading import Misreading, Question, changed, triplets_exchanged
 from cvxml.core.parameter import NUMBER, VECTORS, Parameter
 from cvxml.core.statement import Statement
-from cvxml.core.triplets import BY_TRIPLETS, WithVectors, check_units, compared
+from cvxml.core.triplets import BAD_TRIPLETS, BY_TRIPLETS, WithVectors, check_units, compared
 from cvxml.family.bound import Family, Term
 from cvxml.family.combinations import NormOfCombination
 from cvxml.family.losses import Hinge
@@ -170,6 +170,10 @@ class SchultzJoachims(CombinationMethod[Instance]):
     STATEMENT = Statement("cvxml.methods.schultz_joachims", ("problem", "dual"))
     MISREADINGS: ClassVar = MISREADINGS
     WEIGHTS: ClassVar = {"C": math.inf}
+    SMALL: ClassVar = {"n_neighbors": 2, "C": 0.1}
+    FOLLOWS = "order"
+    UNITS: ClassVar = {"C": -4, "objective": -4}
+    BAD: ClassVar = {**BAD_TRIPLETS, "C": (0, 1e-200), "A": (np.eye(2), np.zeros((3, 1)), [1.0, 2.0, 3.0])}
     EXAMPLES: ClassVar = (
         drawn(5, 18, 3),
         drawn(

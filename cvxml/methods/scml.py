@@ -31,7 +31,7 @@ from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.misreading import Misreading, Question, changed, triplets_exchanged
 from cvxml.core.parameter import COUNT, NUMBER, VECTORS, Parameter
 from cvxml.core.statement import Statement
-from cvxml.core.triplets import BY_TRIPLETS, WithVectors, check_units, compared
+from cvxml.core.triplets import BAD_TRIPLETS, BY_TRIPLETS, WithVectors, check_units, compared
 from cvxml.family.bound import Family, Term
 from cvxml.family.combinations import SumOfWeights
 from cvxml.family.losses import Hinge
@@ -206,6 +206,9 @@ class SCML(CombinationMethod[Instance]):
     STATEMENT = Statement("cvxml.methods.scml", ("problem", "dual"))
     MISREADINGS: ClassVar = MISREADINGS
     WEIGHTS: ClassVar = {"beta": math.inf}
+    SMALL: ClassVar = {"n_neighbors": 2, "beta": 0.01}
+    UNITS: ClassVar = {"beta": 2}
+    BAD: ClassVar = {**BAD_TRIPLETS, "beta": (0, 1e-200), "basis": (np.eye(2), [[0.0] * 3]), "n_basis": (0,)}
     EXAMPLES: ClassVar = (
         drawn(5, 18, 3, beta=0.01, n_basis=12),
         drawn(

@@ -33,7 +33,7 @@ from cvxml.core.inputs import check_number, check_positive, dual_array
 from cvxml.core.method import ConvexMethod
 from cvxml.core.metric import FloatArray, examine
 from cvxml.core.misreading import Misreading, Other, Question, exchanged
-from cvxml.core.pairs import BY_PAIRS, Paired, Pairs, paired, pairs_by_labels
+from cvxml.core.pairs import BAD_PAIRS, BY_PAIRS, Paired, Pairs, paired, pairs_by_labels
 from cvxml.core.parameter import NUMBER, Parameter
 from cvxml.core.prior import PRIOR, prior_of
 from cvxml.core.result import Certificate, Dual
@@ -328,6 +328,11 @@ class SDML(ConvexMethod[Instance]):
     STATEMENT = Statement("cvxml.methods.sdml", ("problem", "weighted", "dual"))
     MISREADINGS: ClassVar = MISREADINGS
     WEIGHTS: ClassVar = {"eta": math.inf, "lam": math.inf}
+    DUAL: ClassVar = {"U": "d d"}
+    SMALL: ClassVar = {"lam": 0.1}
+    FOLLOWS = "order"
+    UNITS = None  # the default of eta, the prior and the penalty follow three powers
+    BAD: ClassVar = {**BAD_PAIRS, "eta": (0, -1.0), "lam": (-1.0,)}
     EXAMPLES: ClassVar = (
         drawn(5, 18, 3, lam=0.1),
         drawn(7, 14, 5, degenerate=True, eta=0.002, lam=0.2),  # S is indefinite

@@ -18,49 +18,12 @@ from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
 from cvxml.core.result import Solution, Status
 from cvxml.methods import get, names
-from tests.instances import objective_of, random_data, ties
+from tests.instances import objective_of, random_data, small, ties
 
 X, Y = random_data(0, n=16, d=3, classes=3)
 TWO = Y % 2
 GRID = np.random.default_rng(2).integers(0, 5, (16, 3)).astype(float)
 ROUNDING = 128 * float(np.finfo(float).eps)  # 64 eps (1 + objective), the objective being at most about 1
-PAIRS = {  # dissimilar ones that no set here has as twins
-    "similar": [[0, 3], [1, 4], [2, 5], [3, 6]],
-    "dissimilar": [
-        [i, j] for i in range(6) for j in range(i) if (i - j) % 3 and ((GRID[i] > 2) != (GRID[j] > 2)).any()
-    ],
-}
-WEIGHT: dict[str, dict[str, Any]] = {
-    "mlsvm": {"lam": 0.1},
-    "kernel_mlsvm": {"lam": 100.0},
-    "ssvm": {"C": 0.1},
-    "glml": {"alpha": 0.1},
-    "nca": {"criterion": "g"},
-    "lmnn": {"n_neighbors": 2},
-    "lmnn:squared_hinge": {"n_neighbors": 2},
-    "frobmetric": {"n_neighbors": 2},
-    "rtml": {"n_neighbors": 2},
-    "schultz_joachims": {"n_neighbors": 2},
-    "scml": {"n_neighbors": 2, "beta": 0.01},
-    "boostmetric": {"n_neighbors": 2, "v": 2.0},
-    "plml": {"n_neighbors": 2, "n_anchors": 1},
-    "lsml": {"n_quadruplets": 30},
-    "rca": {"alpha": 0.1},
-    "ldml": {"b": 1.0},
-    "gmml": {"mu": 0.1},
-    "mlkr": {},
-    "lfda": {"n_components": 2, "n_neighbors": 2, "alpha": 0.1},
-    "sdml": {"lam": 0.1},
-    "mlr": {"C": 10.0},
-    "itml": {"pairs": PAIRS, "bounds": (0.5, 2.0)},
-    "mcml": {},
-    "mmc": {},
-    "mmc:diagonal": {},
-    "dml_eig": {
-        "pairs": {**PAIRS, "similar": [[i, j] for i in range(16) for j in range(i) if (i - j) % 3 == 0]}
-    },
-}
-FEW = {"mlr": 5}  # points of which all rankings are listed
 PROVED = (Status.CONVERGED, Status.STATIONARY)
 every_method = pytest.mark.parametrize("method", names())
 method_with_lists = pytest.mark.parametrize(
@@ -98,6 +61,12 @@ def same(one: Solution, other: Solution) -> bool:
     return bool(abs(one.objective - other.objective) <= 1e-9 * abs(one.objective))
 
 
+def few(method: str) -> int:
+    """Points for the literal problem: all, or as few as the examples of a method that lists all rankings."""
+    least = min(each.points.n or len(X) for each in get(method).EXAMPLES if each.use == "tested")
+    return least if least < 8 else len(X)
+
+
 LABELS: dict[str, Callable[[np.ndarray], Any]] = {
     "list": lambda y: y.tolist(),
     "strings": lambda y: [f"class {c}" for c in y],
@@ -115,9 +84,7 @@ LABELS: dict[str, Callable[[np.ndarray], Any]] = {
 
 @cache
 def solved(method: str, data: str = "X") -> Solution:
-    return certified(
-        method, {"X": X, "grid": GRID, "bools": (GRID > 2) * 1.0}[data], Y, tol=1e-6, **WEIGHT[method]
-    )
+    return certified(method, {"X": X, "grid": GRID}[data], Y, tol=1e-6, **small(method))
 
 
 @pytest.mark.parametrize("form", LABELS)
@@ -136,7 +103,7 @@ def test_labels_of_any_form_are_the_same_codes(form: str) -> None:
 @pytest.mark.parametrize("form", ["strings", "unicode"])
 def test_labels_are_names_only(method: str, form: str) -> None:
     plain = solved(method)
-    other = cvxml.solve(method, X, LABELS[form](Y), **WEIGHT[method])
+    other = cvxml.solve(method, X, LABELS[form](Y), **small(method))
     if method == "glml":  # the order of the classes is the order of a sum
         np.testing.assert_allclose(other.metric, plain.metric, rtol=1e-9)
         return
@@ -147,10 +114,10 @@ def test_labels_are_names_only(method: str, form: str) -> None:
     if (
         method == "ssvm"
     ):  # another order of the classes is another order of summation, which CCCP may follow elsewhere
-        assert objective_of(method, X, Y, other.metric, **WEIGHT[method]) == pytest.approx(
+        assert objective_of(method, X, Y, other.metric, **small(method)) == pytest.approx(
             other.objective, rel=1e-12
         )
-        assert cvxml.check(method, X, Y, other.metric, **WEIGHT[method]).verdict is Verdict.CERTIFIED
+        assert cvxml.check(method, X, Y, other.metric, **small(method)).verdict is Verdict.CERTIFIED
         return
     assert np.array_equal(other.metric, plain.metric)
     assert other.objective == plain.objective
@@ -161,7 +128,7 @@ def test_labels_are_names_only(method: str, form: str) -> None:
 @pytest.mark.parametrize("method", [m for m in names() if m not in ("nca", "mlkr")])
 @pytest.mark.parametrize("form", [bool, str])
 def test_two_classes_in_any_type(method: str, form: Any) -> None:
-    params = WEIGHT[method] if method == "ssvm" else {}
+    params = small(method)
     plain = certified(method, X, TWO, tol=1e-6, **params)
     other = certified(method, X, [form(c) for c in TWO], tol=1e-6, **params)
     assert np.array_equal(other.metric, plain.metric)
@@ -192,16 +159,16 @@ def test_features_of_any_form_are_the_same_numbers(form: str) -> None:
 
 @pytest.mark.quick(13)
 @every_method  # each takes its features through check_X
-@pytest.mark.parametrize("form", ["fortran", "float32", "bools"])
+@pytest.mark.parametrize("form", ["fortran", "float32"])
 def test_features_in_any_form_are_computed_in_float64(method: str, form: str) -> None:
     given = FEATURES[form](GRID)
-    plain = solved(method, "bools" if form == "bools" else "grid")
-    other = cvxml.solve(method, given, Y, **WEIGHT[method])
+    plain = solved(method, "grid")
+    other = cvxml.solve(method, given, Y, **small(method))
     assert other.metric.dtype == other.X.dtype == np.float64
     assert np.array_equal(other.metric, plain.metric)
-    evaluation = cvxml.evaluate(method, given, Y, plain.metric, **WEIGHT[method])
+    evaluation = cvxml.evaluate(method, given, Y, plain.metric, **small(method))
     assert evaluation.objective == pytest.approx(plain.objective, rel=1e-9)
-    assert ties(method, given, Y, **WEIGHT[method]) == ties(method, plain.X, Y, **WEIGHT[method])
+    assert ties(method, given, Y, **small(method)) == ties(method, plain.X, Y, **small(method))
 
 
 def test_nothing_is_rounded_to_single_precision() -> None:
@@ -219,11 +186,12 @@ def test_inputs_are_read_only_and_untouched(method: str) -> None:
     copies = [a.copy() for a in arrays]
     for a in arrays:
         a.setflags(write=False)
-    params = {**WEIGHT[method], **({"neighbors": neighbors} if neighbors else {})}
+    params = {**small(method), **({"neighbors": neighbors} if neighbors else {})}
     data = (method, points, labels)
     solution = cvxml.solve(*data, **params)
     solution.metric[:] = 0  # what comes back is the caller's
-    cvxml.problem(method, points[: FEW.get(method)], labels[: FEW.get(method)], **params)
+    n = few(method)
+    cvxml.problem(method, points[:n], labels[:n], **params)
     cvxml.evaluate(*data, metric, **params)
     cvxml.certify(*data, metric, dual, **params)
     assert cvxml.check(*data, metric, **params).verdict is Verdict.CERTIFIED
@@ -234,7 +202,7 @@ def test_inputs_are_read_only_and_untouched(method: str) -> None:
 @pytest.mark.slow
 @every_method
 def test_every_function_can_be_called_twice(method: str) -> None:
-    params = WEIGHT[method] if method == "nca" else {}  # of f the supremum is at infinity on these data
+    params = small(method)
     metric = cvxml.solve(method, X, Y, **params).metric
     solver = "clarabel" if "clarabel" in get(method).SOLVERS else "fast"
     literal = cvxml.solve(method, X, Y, solver=solver, tol=1e-3, **params)
@@ -242,9 +210,9 @@ def test_every_function_can_be_called_twice(method: str) -> None:
         literal.metric if method in ("nca", "ssvm") else metric
     )  # a dual of another metric's step is none of its own
     for _ in range(2):
-        few = (X[: FEW.get(method)], Y[: FEW.get(method)])
-        assert cvxml.problem(method, *few, **params).is_dcp()
-        assert cvxml.problem(method, *few, dual=True, **params).is_dcp()
+        listed = (X[: few(method)], Y[: few(method)])
+        assert cvxml.problem(method, *listed, **params).is_dcp()
+        assert cvxml.problem(method, *listed, dual=True, **params).is_dcp()
         assert cvxml.evaluate(method, X, Y, metric, **params).objective != 0
         assert cvxml.certify(method, X, Y, at, literal.dual, **params).proves(1e-2)
         assert cvxml.check(method, X, Y, metric, **params).verdict is Verdict.CERTIFIED
@@ -253,7 +221,7 @@ def test_every_function_can_be_called_twice(method: str) -> None:
 @every_method
 def test_a_solution_keeps_the_data_it_was_given(method: str, tmp_path: Any) -> None:
     points, labels = X.copy(), Y.copy()
-    weight = WEIGHT[method] if method == "nca" else {}
+    weight = small(method)
     solution = cvxml.solve(method, points, labels, **weight)
     points *= 2
     labels[:] = labels[::-1]
@@ -261,8 +229,7 @@ def test_a_solution_keeps_the_data_it_was_given(method: str, tmp_path: Any) -> N
     solution.save(tmp_path / "s.npz")
     saved = cvxml.load(tmp_path / "s.npz")
     lists = {"neighbors": saved.neighbors} if saved.neighbors else {}
-    params = {"lam": 0.1} if lists else weight
-    proof = cvxml.certify(method, saved.X, saved.y, saved.metric, saved.dual, **params, **lists)
+    proof = cvxml.certify(method, saved.X, saved.y, saved.metric, saved.dual, **weight, **lists)
     assert proof.proves(1e-6)
 
 

@@ -41,6 +41,7 @@ class GLML(ConvexMethod[Instance]):
     id = "glml"
     TITLE = "GLML: a local metric from generative models (Noh et al. 2010, 2018)"
     SCALE = "candidate"
+    MAX_ITER = 1  # a closed form
     PARAMETERS: ClassVar[dict[str, Parameter]] = {
         "query": Parameter(
             "where the metric is wanted: (d,), or (q, d) for q metrics", POINTS, otherwise="the mean of X"
@@ -60,6 +61,15 @@ class GLML(ConvexMethod[Instance]):
     }
     STATEMENT = Statement("cvxml.methods.glml.problem", ("problem", "dual"))
     MISREADINGS = MISREADINGS
+    DUAL: ClassVar = {"y": "1", "u": "1"}
+    SMALL: ClassVar = {"alpha": 0.1}
+    UNITS = None  # the determinant is 1 in any units
+    BAD: ClassVar = {
+        "alpha": (-1.0,),
+        "query": (np.ones(2), np.ones((2, 2)), np.ones((1, 1, 3)), np.full(3, np.nan), "0,0,0", []),
+        "priors": ([0.5], [1, -1, 1], [1, 0, 1], [np.nan, 1, 1], "uniform"),
+        "model": ("kde", "", 3),
+    }
     EXAMPLES: ClassVar = (
         drawn(4, 30, 5),
         drawn(5, 30, 3, alpha=0.1, query=[0.3, -0.2, 0.1], priors="empirical"),
@@ -70,6 +80,11 @@ class GLML(ConvexMethod[Instance]):
         verified("iris", alpha=0.01),
         verified("breast_cancer", 200, alpha=0.01),
     )
+
+    def allowed(self, given: Instance, M: FloatArray) -> FloatArray:
+        """M (d, d) times the factor that makes the determinant 1."""
+        scaled: FloatArray = M / np.linalg.det(M) ** (1 / len(M))
+        return scaled
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
         """Everything checked, the model fitted. Raises ValueError for bad input."""

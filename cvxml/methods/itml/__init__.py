@@ -533,6 +533,10 @@ class ITML(FamilyMethod[Instance]):
     STATEMENT = Statement("cvxml.methods.itml", ("problem", "divergence", "dual"))
     MISREADINGS: ClassVar = MISREADINGS
     WEIGHTS: ClassVar = {"gamma": math.inf}
+    DUAL: ClassVar = {"lam_S": "s", "lam_D": "t"}
+    SMALL: ClassVar = {"bounds": (0.5, 2.0)}
+    FOLLOWS = "linear"
+    BAD: ClassVar = {"gamma": (0, -1.0)}
     EXAMPLES: ClassVar = (
         drawn(6, 14, 3),
         drawn(7, 10, 14, gamma=0.1),  # more features than points

@@ -74,6 +74,10 @@ class KernelMLSVM(FamilyMethod[Instance]):
     STATEMENT = Statement("cvxml.methods.kernel_mlsvm.instance", ("factor",), further=MLSVM.STATEMENT)
     MISREADINGS = MISREADINGS
     WEIGHTS: ClassVar = {"lam": math.inf}
+    DUAL: ClassVar = {"u": "p", "u_index": "p 2", "w": "q", "w_index": "q 2"}
+    SMALL: ClassVar = {"lam": 0.1, "kernel": "rbf", "gamma": 0.25}
+    UNITS: ClassVar = {"gamma": -2}
+    BAD: ClassVar = {"lam": (0, -1.0), "gamma": (0, -1.0), "kernel": ("linear", ""), "degree": (6, -1, 2.0)}
     EXAMPLES: ClassVar = (
         drawn(2, 20, 5),
         drawn(7, 15, 5, degenerate=True),

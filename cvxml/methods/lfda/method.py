@@ -50,6 +50,7 @@ class LFDA(ConvexMethod[Instance]):
 
     id = "lfda"
     TITLE = "LFDA: local Fisher discriminant analysis (Sugiyama 2007)"
+    MAX_ITER = 1  # a closed form
     PARAMETERS: ClassVar = {
         "n_components": Parameter("r, the rank of the metric", COUNT, otherwise="all d features"),
         "n_neighbors": Parameter(
@@ -72,6 +73,15 @@ class LFDA(ConvexMethod[Instance]):
         ),
     )
     MISREADINGS: ClassVar = MISREADINGS
+    DUAL: ClassVar = {"s": "1"}
+    SMALL: ClassVar = {"n_components": 2, "n_neighbors": 2, "alpha": 0.1}
+    UNITS: ClassVar = {"alpha": 2}
+    BAD: ClassVar = {
+        "n_components": (0, 5),
+        "n_neighbors": (0, 10),
+        "embedding": ("whitened",),
+        "alpha": (-1.0,),
+    }
     EXAMPLES: ClassVar = (
         drawn(5, 24, 3, n_components=1, n_neighbors=2, embedding="plain"),
         drawn(7, 18, 5, degenerate=True, n_components=2, n_neighbors=2, alpha=0.1),
@@ -82,6 +92,10 @@ class LFDA(ConvexMethod[Instance]):
         timed("iris", n_components=2),
         timed("wine", n_components=3),
     )
+
+    def allowed(self, given: Instance, M: FloatArray) -> FloatArray:
+        """The metric of the embedding onto the range of M."""
+        return given.embedded(M)
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
         """See `instance`."""

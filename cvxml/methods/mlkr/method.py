@@ -67,6 +67,8 @@ class MLKR(StationaryMethod[Instance]):
     }
     STATEMENT = Statement("cvxml.methods.mlkr.problem", ("problem", "dual"))
     MISREADINGS = MISREADINGS
+    DUAL: ClassVar = {}
+    BAD: ClassVar = {"n_components": (0, 4)}
     EXAMPLES: ClassVar = (
         drawn(3, 20, 3),
         drawn(4, 20, 3),

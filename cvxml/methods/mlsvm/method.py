@@ -62,6 +62,10 @@ class MLSVM(FamilyMethod[Instance]):
     STATEMENT = Statement("cvxml.methods.mlsvm.problem", ("problem", "dual"))
     MISREADINGS = MISREADINGS
     WEIGHTS: ClassVar = {"lam": math.inf}
+    DUAL: ClassVar = {"u": "p", "u_index": "p 2", "w": "q", "w_index": "q 2"}
+    SMALL: ClassVar = {"lam": 0.1}
+    UNITS: ClassVar = {"lam": 4}
+    BAD: ClassVar = {"lam": (0, -1.0)}
     EXAMPLES: ClassVar = (
         drawn(0, 40, 5),
         drawn(1, 24, 30, degenerate=True, lam=0.01, n_neighbors=6),  # more features than points

@@ -36,7 +36,7 @@ from cvxml.core.parameter import COUNT, MATRIX, NUMBER, POINTS, Parameter
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Found
 from cvxml.core.statement import Statement
-from cvxml.core.triplets import BY_TRIPLETS
+from cvxml.core.triplets import BAD_TRIPLETS, BY_TRIPLETS
 from cvxml.family.blocks import Blocks, Listed, examine_blocks
 from cvxml.family.bound import Family, Term
 from cvxml.family.losses import Hinge, Straight
@@ -80,6 +80,9 @@ class PLML(TripletMethod[Instance]):
     )
     MISREADINGS: ClassVar = MISREADINGS
     WEIGHTS: ClassVar = {"alpha1": math.inf, "alpha2": math.inf}
+    SMALL: ClassVar = {"n_neighbors": 2, "n_anchors": 1}
+    UNITS: ClassVar = {"alpha1": 4}
+    BAD: ClassVar = {**BAD_TRIPLETS, "alpha1": (0, -1.0)}
     EXAMPLES: ClassVar = (
         drawn(5, 15, 3, n_anchors=2, n_neighbors=2),
         # more features than points
@@ -90,6 +93,10 @@ class PLML(TripletMethod[Instance]):
         timed("iris"),
         timed("wine", n_anchors=10),
     )
+
+    def allowed(self, given: Instance, M: FloatArray) -> FloatArray:
+        """The blocks of the anchors' metrics on the diagonal of M."""
+        return in_blocks(blocks_of(M, len(M) // given.X.shape[1]))
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
         """See `instance`."""

@@ -62,6 +62,10 @@ class SSVM(StationaryMethod[Instance]):
 
     STATEMENT = Statement("cvxml.methods.ssvm.problem")
     MISREADINGS = MISREADINGS
+    DUAL: ClassVar = {"q": "w", "q_index": "w 1+k"}
+    SMALL: ClassVar = {"C": 0.1}
+    UNITS: ClassVar = {"C": -4, "objective": -4}
+    BAD: ClassVar = {"C": (0, -1.0)}
     EXAMPLES: ClassVar = (
         drawn(3, 10, 5, C=0.2),
         drawn(3, 10, 5, degenerate=True, C=1.0),
