@@ -96,7 +96,8 @@ def make_map(root: Path, package: str, target: Path, arguments: list[str]) -> No
         command += ["--durations=0", "--durations-min=0", *arguments]
         env = {**os.environ, "PYTHONPATH": str(root), "COVERAGE_FILE": str(target.resolve())}
         said = subprocess.run(command, cwd=root, env=env, text=True, stdout=subprocess.PIPE).stdout
-    print(said[-5000:])
+    lines = said.splitlines()
+    print(*(line for line in lines if line.startswith(("FAILED", "ERROR"))), *lines[-1:], sep="\n")
     timed = re.findall(r"^([\d.]+)s (?:setup|call|teardown) +(\S.*)$", said, re.MULTILINE)
     rows = [json.dumps({"id": test, "s": float(seconds)}) for seconds, test in timed]
     Path(f"{target}.jsonl").write_text("\n".join(rows))
