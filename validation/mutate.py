@@ -50,7 +50,7 @@ UNKNOWN_QUICK, UNKNOWN_SLOW = 0.05, 5.0  # seconds assumed of a test that was no
 
 
 def mirrored(root: Path, file: str) -> str:
-    """How the ids of the tests begin whose folder mirrors the file: tests/family/ for cvxml/family/losses.py."""
+    """Return the beginning of the ids of the mirrored tests: tests/family/ for cvxml/family/losses.py."""
     parts = Path(file).with_suffix("").parts[1:]
     for k in range(len(parts), 0, -1):
         if Path(root, "tests", *parts[:k]).is_dir():
@@ -59,12 +59,12 @@ def mirrored(root: Path, file: str) -> str:
 
 
 def slice_of_the_rest(file: str) -> tuple[str, ...]:
-    """How the ids of the further slow tests begin that a landing runs after a change of the file: none so far."""
+    """Return the beginnings of the ids of further slow tests of a landing that changes the file: none so far."""
     return ()
 
 
 def in_turn(tests: Iterable[str], seconds: dict[str, float], budget: float) -> list[str]:
-    """Tests that take at most `budget` seconds together, from as many files as possible.
+    """Choose tests that take at most `budget` seconds together, from as many files as possible.
 
     The shortest test of each file is chosen first, then the second of each file, and so on. The first tests of all
     files run first. The others run file by file, because each change of file sets up the fixtures of a module again.
@@ -129,13 +129,13 @@ class Tests:
 
     @staticmethod
     def _of(contexts: Iterable[str]) -> set[str]:
-        """The tests of contexts such as `id|call`. What ran outside tests has the empty context."""
+        """Return the tests of contexts such as `id|call`. Lines that ran outside a test have the empty context."""
         return {context.rpartition("|")[0] for context in contexts if context}
 
     def executing(self, mutation: Mutation) -> set[str]:
-        """The tests that execute the mutated lines, else its statement, else any line of the file.
+        """Return the tests that execute the mutated lines, else its statement, else any line of the file.
 
-        Outside functions they are those of the whole file, because only the first test executes what an import does.
+        Lines outside functions run only once, at the import. For these, return the tests of the whole file.
         """
         lines: dict[int, set[str]] = defaultdict(set)
         for data in self.data:
@@ -149,7 +149,7 @@ class Tests:
         return set().union(*lines.values())
 
     def chosen(self, mutation: Mutation, begins: tuple[str, ...], budget: float) -> tuple[list[str], int]:
-        """The tests to run, quick ones first, and the number of tests for which the budget is too small.
+        """Return the tests to run, quick ones first, and the number of tests for which the budget is too small.
 
         The ids of slow tests must begin with one of `begins`. Slow tests in no map may execute the line, so they count
         too. Their budget is what the quick tests leave, and at least half of the whole.

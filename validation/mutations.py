@@ -29,7 +29,7 @@ PER_FILE = 5  # at most so many mutations of one file
 PASSED_OVER = ("annotation", "returns", "msg", "decorator_list", "type_params")  # parts of the syntax tree
 FOR_TESTS = ("EXAMPLES", "BAD", "SMALL", "UNITS", "HAND")  # attributes of a method
 
-OPERATORS: dict[type[ast.AST], tuple[str, tuple[str, ...]]] = {  # its pattern, and what replaces it
+OPERATORS: dict[type[ast.AST], tuple[str, tuple[str, ...]]] = {  # the pattern, and its replacements
     ast.Lt: ("<", ("<=", ">")),
     ast.LtE: ("<=", ("<", ">=")),
     ast.Gt: (">", (">=", "<")),
@@ -56,7 +56,7 @@ SWAPPED |= {new: old for old, new in SWAPPED.items()}
 
 @dataclass(frozen=True)
 class Mutation:
-    """Bytes `first` to `last` of a file are replaced by `text`, which has as many line ends."""
+    """Replace the bytes `first` to `last` of a file by `text`, which has the same number of line ends."""
 
     file: str  # relative to the repository
     first: int
@@ -86,7 +86,7 @@ def _same(a: str, b: str) -> int:
 
 
 def _statement(source: bytes, place: tuple[int, int]) -> str:
-    """The statement that begins there; of an `if`, a loop or a function its head alone."""
+    """Return the statement that begins there. Of an `if`, a loop or a function, return the head only."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.stmt) and (node.lineno, node.col_offset) == place:
             for name in ("body", "orelse", "handlers", "finalbody", "decorator_list"):
@@ -99,8 +99,8 @@ def _statement(source: bytes, place: tuple[int, int]) -> str:
 class Mutations:
     """All mutations of one file, in `found`.
 
-    Left out are strings, f-strings, what a `raise` says, messages of assertions, annotations, decorators, blocks under
-    TYPE_CHECKING, the argument `strict` of `zip`, and attributes of a method that are data of tests.
+    These are left out: strings, f-strings, arguments of a `raise`, messages of assertions, annotations, decorators, blocks
+    under TYPE_CHECKING, the argument `strict` of `zip`, and attributes of a method that are data of tests.
     """
 
     def __init__(self, file: str, source: bytes):
@@ -154,7 +154,7 @@ class Mutations:
                 yield start + first, start + last, other
 
     def _changes(self, node: ast.AST) -> Iterator[tuple[int, int, str]]:
-        """What can be changed of the node itself: first byte, last byte, new text."""
+        """Yield the changes of the node itself: first byte, last byte, new text."""
         match node:
             case ast.BinOp():
                 yield from self._between(node.left, node.right, node.op)

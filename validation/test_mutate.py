@@ -1,4 +1,4 @@
-"""The program that mutates the package, on a package of two functions of which one has no test."""
+"""The mutation program, on a package of two functions. A test checks only one of the two."""
 
 from __future__ import annotations
 
