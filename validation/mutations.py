@@ -99,8 +99,8 @@ def _statement(source: bytes, place: tuple[int, int]) -> str:
 class Mutations:
     """All mutations of one file, in `found`.
 
-    These are left out: strings, f-strings, arguments of a `raise`, messages of assertions, annotations, decorators, blocks
-    under TYPE_CHECKING, the argument `strict` of `zip`, and attributes of a method that are data of tests.
+    These are left out: strings, f-strings, arguments of a `raise`, messages of assertions, annotations, decorators,
+    blocks under TYPE_CHECKING, the argument `strict` of `zip`, and attributes of a method that are data of tests.
     """
 
     def __init__(self, file: str, source: bytes):
