@@ -80,6 +80,7 @@ class Method(ABC, Generic[Given]):
         {}
     )  # values that are refused: {"C": (0, -1.0)}
     HAND: ClassVar[tuple[Hand, ...]] = ()  # problems whose optimum is known by hand
+    RADIUS = False  # the certificate bounds the distance to the optimum
     FOLLOWS = "rotation"  # the maps of the features that the metric follows, one of `MAPS`
     # Features times s: each parameter times s to this power, and "objective" too. None: no parameter makes up for it.
     UNITS: ClassVar[Mapping[str, float] | None] = MappingProxyType({})

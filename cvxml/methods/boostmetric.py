@@ -204,7 +204,7 @@ class BoostMetric(TripletMethod[Instance]):
     STATEMENT = Statement("cvxml.methods.boostmetric", ("problem", "dual"))
     MISREADINGS: ClassVar = MISREADINGS
     WEIGHTS: ClassVar = {"v": math.inf}
-    SMALL: ClassVar = {"n_neighbors": 2, "v": 2.0}
+    SMALL: ClassVar = {"n_neighbors": 2, "v": 0.5}
     UNITS: ClassVar = {"v": 2}
     BAD: ClassVar = {**BAD_TRIPLETS, "v": (0, -1.0, 1e-200)}
     EXAMPLES: ClassVar = (

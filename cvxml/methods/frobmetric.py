@@ -126,6 +126,7 @@ class FrobMetric(TripletMethod[Instance]):
     SMALL: ClassVar = {"n_neighbors": 2, "C": 30.0}
     UNITS: ClassVar = {"C": -4, "objective": -4}
     BAD: ClassVar = {**BAD_TRIPLETS, "C": (0, -1.0, 1e-300)}
+    RADIUS = True
     EXAMPLES: ClassVar = (
         drawn(5, 18, 3),
         drawn(6, 12, 14, 2, C=0.1, n_neighbors=1),  # more features than points

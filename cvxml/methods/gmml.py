@@ -374,6 +374,7 @@ class GMML(ConvexMethod[Instance]):
     SMALL: ClassVar = {"mu": 0.1}
     UNITS = None  # the mean of two matrices of which one shrinks as the other grows
     BAD: ClassVar = {**BAD_PAIRS, "weight": (-0.1, 1.5), "mu": (-1.0,)}
+    RADIUS = True
     EXAMPLES: ClassVar = (
         drawn(5, 18, 3),
         drawn(7, 14, 5, degenerate=True, mu=0.1),

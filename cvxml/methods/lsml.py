@@ -269,6 +269,7 @@ class LSML(FamilyMethod[Instance]):
         "n_quadruplets": (0,),
         "prior": (np.zeros((3, 3)), "nothing", 1e120 * np.eye(3)),
     }
+    RADIUS = True
     EXAMPLES: ClassVar = (
         drawn(6, 14, 3),
         drawn(7, 10, 14, n_quadruplets=40),  # more features than points

@@ -310,7 +310,7 @@ class MLR(ConvexMethod[Instance]):
     MISREADINGS: ClassVar = MISREADINGS
     WEIGHTS: ClassVar = {"C": math.inf}
     DUAL: ClassVar = {"price": "t", "rankings": "t n"}
-    SMALL: ClassVar = {"C": 10.0}
+    SMALL: ClassVar = {"C": 1.0}
     UNITS: ClassVar = {"C": -2, "objective": -2}
     BAD: ClassVar = {
         "measure": ("knn",),

@@ -254,6 +254,7 @@ class MMC(FamilyMethod[Instance]):
     EXPONENTIAL = True  # there is no exponential cone, but SCS crawls on square roots too
     DUAL: ClassVar = {"c": "t"}
     BAD: ClassVar = BAD_PAIRS_OF_ONE_KIND
+    RADIUS = True
     EXAMPLES: ClassVar = (
         drawn(3, 14, 3),
         drawn(7, 14, 5, degenerate=True),

@@ -365,6 +365,7 @@ class RCA(ConvexMethod[Instance]):
     SMALL: ClassVar = {"alpha": 0.1}
     UNITS = None  # the determinant is 1 in any units
     BAD: ClassVar = {"alpha": (-1.0,)}
+    RADIUS = True
     EXAMPLES: ClassVar = (
         drawn(5, 18, 3),
         drawn(7, 14, 5, degenerate=True, alpha=0.1),
@@ -378,7 +379,10 @@ class RCA(ConvexMethod[Instance]):
 
     def allowed(self, given: Instance, M: FloatArray) -> FloatArray:
         """M times the factor that makes the determinant 1."""
-        scaled: FloatArray = M / np.linalg.det(M) ** (1 / len(M))
+        determinant = float(np.linalg.det(M))
+        if determinant <= 0:
+            raise ValueError("no multiple of a singular matrix has determinant 1")
+        scaled: FloatArray = M / determinant ** (1 / len(M))
         return scaled
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:

@@ -193,6 +193,7 @@ class RTML(TripletMethod[Instance]):
     SMALL: ClassVar = {"n_neighbors": 2, "lam": 10.0}
     UNITS: ClassVar = {"lam": 4}
     BAD: ClassVar = {**BAD_TRIPLETS, "lam": (0, 1e-200), "width": (-0.1, 1.5, 1e-300)}
+    RADIUS = True
     EXAMPLES: ClassVar = (
         drawn(5, 18, 3),
         drawn(6, 12, 14, 2, lam=100.0, width=1.0, n_neighbors=1),  # more features than points

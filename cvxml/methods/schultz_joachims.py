@@ -174,6 +174,7 @@ class SchultzJoachims(CombinationMethod[Instance]):
     FOLLOWS = "order"
     UNITS: ClassVar = {"C": -4, "objective": -4}
     BAD: ClassVar = {**BAD_TRIPLETS, "C": (0, 1e-200), "A": (np.eye(2), np.zeros((3, 1)), [1.0, 2.0, 3.0])}
+    RADIUS = True
     EXAMPLES: ClassVar = (
         drawn(5, 18, 3),
         drawn(

@@ -333,6 +333,7 @@ class SDML(ConvexMethod[Instance]):
     FOLLOWS = "order"
     UNITS = None  # the default of eta, the prior and the penalty follow three powers
     BAD: ClassVar = {**BAD_PAIRS, "eta": (0, -1.0), "lam": (-1.0,)}
+    RADIUS = True
     EXAMPLES: ClassVar = (
         drawn(5, 18, 3, lam=0.1),
         drawn(7, 14, 5, degenerate=True, eta=0.002, lam=0.2),  # S is indefinite

@@ -83,7 +83,10 @@ class GLML(ConvexMethod[Instance]):
 
     def allowed(self, given: Instance, M: FloatArray) -> FloatArray:
         """M (d, d) times the factor that makes the determinant 1."""
-        scaled: FloatArray = M / np.linalg.det(M) ** (1 / len(M))
+        determinant = float(np.linalg.det(M))
+        if determinant <= 0:
+            raise ValueError("no multiple of a singular matrix has determinant 1")
+        scaled: FloatArray = M / determinant ** (1 / len(M))
         return scaled
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:

@@ -537,6 +537,7 @@ class ITML(FamilyMethod[Instance]):
     SMALL: ClassVar = {"bounds": (0.5, 2.0)}
     FOLLOWS = "linear"
     BAD: ClassVar = {"gamma": (0, -1.0)}
+    RADIUS = True
     EXAMPLES: ClassVar = (
         drawn(6, 14, 3),
         drawn(7, 10, 14, gamma=0.1),  # more features than points

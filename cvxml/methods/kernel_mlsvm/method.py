@@ -78,6 +78,7 @@ class KernelMLSVM(FamilyMethod[Instance]):
     SMALL: ClassVar = {"lam": 0.1, "kernel": "rbf", "gamma": 0.25}
     UNITS: ClassVar = {"gamma": -2}
     BAD: ClassVar = {"lam": (0, -1.0), "gamma": (0, -1.0), "kernel": ("linear", ""), "degree": (6, -1, 2.0)}
+    RADIUS = True
     EXAMPLES: ClassVar = (
         drawn(2, 20, 5),
         drawn(7, 15, 5, degenerate=True),

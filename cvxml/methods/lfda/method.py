@@ -82,6 +82,7 @@ class LFDA(ConvexMethod[Instance]):
         "embedding": ("whitened",),
         "alpha": (-1.0,),
     }
+    RADIUS = True
     EXAMPLES: ClassVar = (
         drawn(5, 24, 3, n_components=1, n_neighbors=2, embedding="plain"),
         drawn(7, 18, 5, degenerate=True, n_components=2, n_neighbors=2, alpha=0.1),

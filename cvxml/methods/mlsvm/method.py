@@ -66,6 +66,7 @@ class MLSVM(FamilyMethod[Instance]):
     SMALL: ClassVar = {"lam": 0.1}
     UNITS: ClassVar = {"lam": 4}
     BAD: ClassVar = {"lam": (0, -1.0)}
+    RADIUS = True
     EXAMPLES: ClassVar = (
         drawn(0, 40, 5),
         drawn(1, 24, 30, degenerate=True, lam=0.01, n_neighbors=6),  # more features than points

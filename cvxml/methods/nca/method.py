@@ -62,7 +62,7 @@ class NCA(StationaryMethod[Instance]):
     STATEMENT = Statement("cvxml.methods.nca.problem", ("step", "at", "dual", "pairs"))
     MISREADINGS = MISREADINGS
     DUAL: ClassVar = {"R": "d d", "interior": "d d"}
-    SMALL: ClassVar = {"criterion": "g"}
+    SMALL: ClassVar = {"n_components": 2, "criterion": "g"}
     BAD: ClassVar = {"n_components": (0, 4), "criterion": ("h",)}
     EXAMPLES: ClassVar = (
         drawn(3, 12, 3, criterion="g"),

@@ -83,6 +83,7 @@ class PLML(TripletMethod[Instance]):
     SMALL: ClassVar = {"n_neighbors": 2, "n_anchors": 1}
     UNITS: ClassVar = {"alpha1": 4}
     BAD: ClassVar = {**BAD_TRIPLETS, "alpha1": (0, -1.0)}
+    RADIUS = True
     EXAMPLES: ClassVar = (
         drawn(5, 15, 3, n_anchors=2, n_neighbors=2),
         # more features than points
