@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 
+import cvxml
 from cvxml import datasets
 from cvxml.core.exact import Exact
 from cvxml.core.metric import FloatArray
-from cvxml.core.report import Verdict
+from cvxml.core.report import Report, Verdict
 from cvxml.core.result import Status
 from cvxml.methods import get, names
 
@@ -36,6 +38,33 @@ def allowed(method: str, X: Any, y: Any, M: FloatArray, **params: Any) -> FloatA
         M = np.kron(np.eye(size // len(M)), M)
     made: FloatArray = of.allowed(given, M)
     return made
+
+
+def wild_dual(rng: np.random.Generator, dual: Mapping[str, Any], size: float, points: int) -> dict[str, Any]:
+    """Values at random, of any sign, in place of the values of a dual; its rows of indices in another order.
+
+    Half of the time the indices themselves are at random, where a row has at most three: a longer one may have to be
+    a permutation.
+    """
+    wild: dict[str, Any] = {}
+    for name, part in dual.items():
+        values = np.asarray(part)
+        if values.dtype.kind == "f":
+            wild[name] = size * rng.standard_normal(values.shape) * rng.choice([1e-3, 1.0, 1e3])
+        elif values.shape[1] <= 3 and rng.random() < 0.5:
+            wild[name] = rng.integers(0, points, values.shape)
+        else:
+            wild[name] = rng.permutation(values)
+    return wild
+
+
+def assert_named(method: str, misreading: str, X: Any, y: Any, metric: Any, **params: Any) -> Report:
+    """`check` refutes the metric and names this entry of the method's `MISREADINGS`. Returns the report."""
+    report = cvxml.check(method, X, y, metric, **params)
+    assert report.verdict is Verdict.REFUTED, str(report)
+    sentence = get(method).MISREADINGS[misreading].sentence
+    assert any(sentence in line for line in report.diagnosis), f"{sentence!r} is not in: {report}"
+    return report
 
 
 def methods_with(parameter: str) -> list[str]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
+import cvxpy as cp
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
@@ -11,12 +13,22 @@ from sklearn.exceptions import ConvergenceWarning
 import cvxml
 from cvxml import datasets
 from cvxml.core.backend import solve_problem
-from cvxml.core.example import Drawn
+from cvxml.core.example import Drawn, Hand
+from cvxml.core.method import METRIC_IS, ConvexMethod
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
 from cvxml.methods import get, names
 from cvxml.oracle.saved import recertify
-from tests.instances import CLOSED_FORM, NOT_OPTIMAL, checked, objective_of, with_lists
+from tests.instances import (
+    CLOSED_FORM,
+    NOT_OPTIMAL,
+    checked,
+    objective_of,
+    random_data,
+    small,
+    wild_dual,
+    with_lists,
+)
 
 
 def instances(method: str) -> list[tuple[Any, dict[str, Any]]]:
@@ -53,14 +65,13 @@ def worse_points(method: str, X: Any, y: Any, metric: Any, **params: Any) -> lis
     candidates = [1.1 * metric, 2 * metric, np.eye(d), longer]
     if of.CLAIM == "optimal":  # where the problem is not convex, 0 may be stationary
         candidates.insert(0, 0 * metric)
-    worse = []
+    values = []
     for M in candidates:
-        try:
+        with suppress(ValueError):  # 0 has no multiple of determinant 1
             feasible = of.metric(given, of.allowed(given, M))
-        except ValueError:  # 0 has no multiple of determinant 1
-            continue
-        if of.objective(given, feasible) > best + 1e-4 * abs(best):
-            worse.append(feasible)
+            values.append((of.objective(given, feasible), feasible))
+    usual = max(abs(value) for value, _ in values if np.isfinite(value))
+    worse = [feasible for value, feasible in values if value > best + 1e-4 * usual]
     assert worse, f"{method}: no candidate is worse; `allowed` or the example is degenerate"
     return worse
 
@@ -309,6 +320,66 @@ def test_the_objective_is_invariant(method: str, X: Any, y: Any, params: dict[st
     scaled = {**params, "C": params["C"] / 8.0**4} if weighted else params
     per = 8.0**4 if weighted else 1.0
     assert objective_of(method, 8 * X, y, W / 64, **scaled) == pytest.approx(F / per, rel=1e-11)
+
+
+HAND = [
+    pytest.param(method, hand, id=f"{method}-{k}")
+    for method in names()
+    for k, hand in enumerate(get(method).HAND)
+]
+
+
+@pytest.mark.parametrize(("method", "hand"), HAND)
+def test_an_optimum_known_by_hand_is_found_and_certified(method: str, hand: Hand) -> None:
+    X, y, exact = hand.X, hand.y, get(method).has_exact
+    solution = cvxml.solve(method, X, y, tol=1e-9, **hand.params)
+    assert solution.objective == pytest.approx(hand.objective, rel=1e-8, abs=1e-12)
+    metric = solution.metric
+    if hand.metric is not None:
+        np.testing.assert_allclose(metric, hand.metric, rtol=1e-4, atol=1e-4 * np.linalg.norm(metric))
+        metric = np.array(hand.metric)
+    report = cvxml.check(method, X, y, metric, exact=exact, **hand.params)
+    assert report.verdict is Verdict.CERTIFIED, str(report)
+    if report.exact is not None:
+        slip = 1e-6 * abs(hand.objective)
+        assert (
+            hand.objective - slip <= float(report.exact.lower_bound) <= hand.objective * (1 + 1e-12) + 1e-15
+        )
+
+
+@pytest.mark.quick(10)
+@pytest.mark.parametrize("method", names())
+def test_any_dual_bounds_any_metric(method: str) -> None:
+    """Weak duality, in floats: whatever the dual, no metric is below the bound, and the gap is none below 0."""
+    X, y = random_data(0, n=16, d=3)
+    rng, params = np.random.default_rng(0), small(method)
+    (of, given), best = checked(method, X, y, **params), cvxml.solve(method, X, y, **params)
+    for size in 10.0 ** rng.uniform(-4, 2, 8):
+        root = rng.standard_normal((of.metric_size(given),) * 2) * 10.0 ** rng.uniform(-3, 1)
+        M = of.allowed(given, root @ root.T)
+        proof = of.certify(given, M, wild_dual(rng, best.dual, size, len(X)))
+        assert np.isfinite(proof.lower_bound)
+        value = of.objective(given, M)
+        assert proof.lower_bound <= value + 1e-12 * abs(value) + proof.value_rounding
+        assert proof.gap >= -proof.rounding
+
+
+@convex_case
+def test_the_literal_problem_at_a_metric_has_the_naive_objective(
+    method: str, X: Any, y: Any, params: dict[str, Any]
+) -> None:
+    """Two statements of the same objective: cvxpy's with the metric held fixed, and the loops."""
+    of, given = checked(method, X, y, **params)
+    if type(of).through_cvxpy is not ConvexMethod.through_cvxpy:
+        return  # the variable is not the metric itself
+    rng, d = np.random.default_rng(0), of.metric_size(given)
+    root = rng.standard_normal((d, d)) / d
+    M = of.allowed(given, root @ root.T + np.eye(d))
+    problem = of.problem(given)
+    metric = next(v for v in problem.variables() if v.name() in METRIC_IS)
+    fixed = cp.Problem(problem.objective, [*problem.constraints, metric == M])
+    solve_problem(fixed, "clarabel")
+    assert fixed.value == pytest.approx(of.objective(given, M), rel=1e-5)
 
 
 @pytest.mark.parametrize("method", names())
