@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 
 import cvxml
 from cvxml.cli.main import run
+from cvxml.methods import get
 from cvxml.oracle.cases import load_cases
 from cvxml.oracle.conform import Row, _gaps, as_junit, as_table, conform
 from tests.schemas import schema
@@ -41,17 +43,14 @@ def test_the_correct_program_is_certified_wherever_it_answers() -> None:
 
 @pytest.mark.quick(1)
 @pytest.mark.parametrize(
-    ("program", "diagnosis"),
-    [
-        ("wrong_lam.py", "optimal for lam ||A||^2 where the paper has lam/2 ||A||^2"),
-        ("wrong_argmin.py", "x+ = argmin, as Algorithm 1 is printed"),
-        ("wrong_cone.py", "optimal for the problem without A psd"),
-    ],
+    ("program", "misreading"),
+    [("wrong_lam.py", "lam"), ("wrong_argmin.py", "argmin"), ("wrong_cone.py", "no_cone")],
 )
-def test_a_wrong_program_is_refuted_and_told_why(program: str, diagnosis: str) -> None:
+def test_a_wrong_program_is_refuted_and_told_why(program: str, misreading: str) -> None:
     row = rows_of(program, "mlsvm-iris")["mlsvm-iris"]
     assert row.verdict == "refuted"
-    assert any(diagnosis in line for line in row.diagnosis), row
+    sentence = get("mlsvm").MISREADINGS[misreading].sentence
+    assert any(sentence in line for line in row.diagnosis), row
     assert row.gap is not None
     assert row.gap > 1e-4
 
@@ -76,21 +75,21 @@ def program(tmp_path: Path, body: str) -> list[str]:
     ("body", "verdict", "message"),
     [
         ("print('hello')", "error", "no JSON"),
-        ("print('hello', 'x' * 1000, 'the', chr(10), 'end')", "error", "xxx the end'"),
-        ("print('{\"metric\": [[0.125]]')", "error", "it printed '{\"metric\": [[0.125]]'"),
-        ("sys.stdout.buffer.write(bytes([255, 254]))", "error", "it printed '"),
-        ("pass", "error", "it printed ''"),
-        ("print(json.dumps([1]))", "error", "no JSON object"),
+        ("print('a', 'x' * 1000, 'y', chr(10), 'z')", "error", "xxx y z'"),
+        ("print('{\"metric\": [[0.125]]')", "error", "'{\"metric\": [[0.125]]'"),
+        ("sys.stdout.buffer.write(bytes([255, 254]))", "error", "printed '"),
+        ("pass", "error", "''"),
+        ("print(json.dumps([1]))", "error", "JSON object"),
         ("print('{\"metric\": [[NaN]]}')", "error", "NaN"),
         ("print('[' * 100000)", "error", "no JSON"),
         ("print(json.dumps({'metric': 'text'}))", "error", ""),
         ("print(json.dumps({'metric': [[1, 2], [3]]}))", "error", ""),
         ("print(json.dumps({'metric': [[1.0, 0.0], [0.0, 1.0]]}))", "error", "shape"),
         ("print(json.dumps({'sorry': 1}))", "error", "neither"),
-        ("raise SystemExit('no idea')", "error", "exit code 1: no idea"),
-        ("time.sleep(60)", "error", "no answer within"),
+        ("raise SystemExit('sorry')", "error", "1: sorry"),
+        ("time.sleep(60)", "error", "within 5"),
         ("while True: print('x' * 100000)", "error", ""),
-        ("import os; os.fork() or time.sleep(60); time.sleep(60)", "error", "no answer within"),
+        ("import os; os.fork() or time.sleep(60); time.sleep(60)", "error", "within 5"),
         ("print(json.dumps({'unsupported': 'not yet'}))", "skipped", "not yet"),
         ("print(json.dumps({'status': 'not attained'}))", "refuted", "one is"),
         ("print(json.dumps({'metric': [[0.125]], 'objective': 0.5}))", "refuted", "claimed objective"),
@@ -189,7 +188,8 @@ def test_the_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) ->
     junit = tmp_path / "rows.xml"
     assert run(["conform", "--only", QUICK, "--junit", str(junit), "--", *right]) == 0
     table = capsys.readouterr().out
-    assert "3 cases: 3 certified, 0 close, 0 refuted" in table
+    assert "3 cases" in table
+    assert "3 certified" in table
     suite = ElementTree.parse(junit).getroot()
     assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("3", "0", "0")
     assert run(["conform", "--only", QUICK, "--json", "--", *wrong]) == 1
@@ -205,13 +205,15 @@ def test_close_is_a_failure_of_its_own(tmp_path: Path, capsys: pytest.CaptureFix
     near = json.dumps({"metric": (A + 3e-3 * np.linalg.norm(A) * np.eye(2)).tolist()})
     command, junit = program(tmp_path, f"print('{near}')"), tmp_path / "rows.xml"
     assert run(["conform", "--only", "rca-crosses", "--junit", str(junit), "--", *command]) == 5
-    assert "1 cases: 0 certified, 1 close, 0 refuted" in capsys.readouterr().out
+    assert "1 close" in capsys.readouterr().out
     suite = ElementTree.parse(junit).getroot()
     assert suite.get("failures") == "1"
     assert [child.tag for test in suite for child in test] == ["failure"]
     # an error outweighs it: the other has four features
     assert run(["conform", "--only", "rca-[ci]r*", "--", *command]) == 1
-    assert "1 close, 0 refuted, 0 inconclusive, 0 skipped, 1 error" in capsys.readouterr().out
+    total = capsys.readouterr().out
+    assert "1 close" in total
+    assert "1 error" in total
 
 
 def test_of_a_convex_step_the_gap_is_shown_as_a_share_of_its_scale() -> None:
@@ -227,14 +229,14 @@ def test_of_a_convex_step_the_gap_is_shown_as_a_share_of_its_scale() -> None:
     ("arguments", "complaint"),
     [
         (["conform"], "COMMAND"),
-        (["conform", "--", "/no/such/program"], "cannot be started"),
-        (["conform", "--only", "nothing", "--", "true"], "no case matches"),
-        (["conform", "--folder", "no/such/folder", "--", "true"], "holds no cases"),
+        (["conform", "--", "/no/such/program"], "/no/such/program"),
+        (["conform", "--only", "nothing", "--", "true"], "'nothing'"),
+        (["conform", "--folder", "no/such/folder", "--", "true"], "no/such/folder"),
         (["conform", "--time-limit", "0", "--", "true"], "time-limit"),
         (["conform", "--tol", "tight", "--", "true"], "strict"),
         (["conform", "--only", "mlsvm-line", "--junit", "/no/such/folder/a.xml", "--", "true"], "junit"),
         (["schema", "nothing"], "report"),
-        (["cases", "nothing"], "no case matches"),
+        (["cases", "nothing"], "'nothing'"),
     ],
 )
 def test_bad_use_is_one_sentence(
@@ -322,8 +324,6 @@ def test_the_textbook_projection_of_a_negative_matrix_is_right(tmp_path: Path) -
 
 def test_a_table_of_no_rows() -> None:
     """An interrupt may come before the first case ends."""
-    assert as_table([]).splitlines() == [
-        "case  verdict        gap / scale  seconds",
-        "",
-        "0 cases: 0 certified, 0 close, 0 refuted, 0 inconclusive, 0 skipped, 0 error",
-    ]
+    head, _, total = as_table([]).splitlines()
+    assert head.split() == ["case", "verdict", "gap", "/", "scale", "seconds"]
+    assert re.findall(r"\d+", total) == ["0"] * 7  # cases, and of each verdict

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -86,24 +87,33 @@ def judged(X: FloatArray, y: Any, metric: FloatArray, **params: Any) -> cvxml.co
     return report
 
 
-MISTAKES: dict[str, tuple[str, dict[str, Any]]] = {
-    "lam": ("optimal for lam ||A||^2 where", {"weight": 1.0}),
-    "sum": ("optimal for sum_i xi_i where", {"share": 1.0}),
-    "lam_sum": ("optimal for lam ||A||^2 + sum_i xi_i where", {"weight": 1.0, "share": 1.0}),
-    "lam_on_losses": ("optimal for 1/2 ||A||^2 + lam/n sum", {"lam": 1.0, "share": LAM / 36}),
-    "squared_hinge": ("sum_i xi_i^2 where", {"power": 2}),
-    "no_cone": ("the problem without A psd", {"cone": False}),
-    "mean_target": ("the mean over a point's targets", {"far": cp.mean}),
+def names(report: cvxml.core.report.Report, misreading: str, method: str = "mlsvm") -> bool:
+    """Whether the misreading of this name is among the report's diagnoses."""
+    sentence = get(method).MISREADINGS[misreading].sentence
+    return any(sentence in line for line in report.diagnosis)
+
+
+def says(report: cvxml.core.report.Report, token: str) -> bool:
+    return any(token in line for line in report.diagnosis)
+
+
+MISTAKES: dict[str, dict[str, Any]] = {
+    "lam": {"weight": 1.0},
+    "sum": {"share": 1.0},
+    "lam_sum": {"weight": 1.0, "share": 1.0},
+    "lam_on_losses": {"lam": 1.0, "share": LAM / 36},
+    "squared_hinge": {"power": 2},
+    "no_cone": {"cone": False},
+    "mean_target": {"far": cp.mean},
 }
 
 
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_mistake_in_the_objective_is_named(name: str) -> None:
-    sentence, how = MISTAKES[name]
     X, y, lists = data()
-    report = judged(X, y, mistaken(X, y, lists, **how))
-    assert any(sentence in line for line in report.diagnosis), report.diagnosis
+    report = judged(X, y, mistaken(X, y, lists, **MISTAKES[name]))
+    assert names(report, name), report.diagnosis
 
 
 def test_a_mean_over_the_usable_points_is_named() -> None:
@@ -111,22 +121,14 @@ def test_a_mean_over_the_usable_points_is_named() -> None:
     usable = sum(len({y[j] == y[i] for j in listed}) == 2 for i, listed in enumerate(lists))
     assert 0 < usable < len(X)
     report = judged(X, y, mistaken(X, y, lists, share=1 / usable))
-    assert any("the mean of xi over the usable points" in line for line in report.diagnosis)
+    assert names(report, "usable")
 
 
 @pytest.mark.quick(1)
 @pytest.mark.parametrize(
-    ("name", "sentence"),
-    [
-        ("last_target", "the target that is furthest by Euclid"),
-        ("first_impostor", "the impostor that is nearest by Euclid"),
-        ("fixed_pairs", "chosen once, by Euclid"),
-        ("each_pair", "a slack for each pair of a target and an impostor"),
-        ("all_impostors", "all points of other classes as impostors"),
-        ("empty", "a distance of 0 to the targets of a point that has none"),
-    ],
+    "name", ["last_target", "first_impostor", "fixed_pairs", "each_pair", "all_impostors", "empty"]
 )
-def test_a_mistake_in_the_rows_is_named(name: str, sentence: str) -> None:
+def test_a_mistake_in_the_rows_is_named(name: str) -> None:
     X, y, lists = data()
     others = [[j for j in range(len(X)) if y[j] != y[i]] for i in range(len(X))]
     rows: dict[str, Callable[..., Any]] = {
@@ -138,7 +140,7 @@ def test_a_mistake_in_the_rows_is_named(name: str, sentence: str) -> None:
         "empty": lambda i, T, J: [(T or [i], J)],
     }
     report = judged(X, y, mistaken(X, y, lists, rows=rows[name]))
-    assert any(sentence in line for line in report.diagnosis), report.diagnosis
+    assert names(report, name), report.diagnosis
 
 
 def test_the_printed_argmin_is_named() -> None:
@@ -155,24 +157,22 @@ def test_the_printed_argmin_is_named() -> None:
         before, A = A, mistaken(X, y, lists, rows=nearest_by_A)
     assert np.linalg.norm(A - before) < 1e-9
     report = judged(X, y, A)
-    assert any("as Algorithm 1 is printed" in line for line in report.diagnosis), report.diagnosis
+    assert names(report, "argmin"), report.diagnosis
 
 
 @pytest.mark.quick(1)
 @pytest.mark.parametrize(
-    ("sentence", "lists"),
+    ("name", "lists"),
     [
-        ("the point itself as one of its K neighbours", lambda X, i: nearest(X, i, K, itself=True)),
-        ("K - 1 neighbours", lambda X, i: nearest(X, i, K - 1)),
-        ("K + 1 neighbours", lambda X, i: nearest(X, i, K + 1)),
+        ("self", lambda X, i: nearest(X, i, K, itself=True)),
+        ("fewer", lambda X, i: nearest(X, i, K - 1)),
+        ("more", lambda X, i: nearest(X, i, K + 1)),
     ],
 )
-def test_a_mistake_in_the_lists_is_named(
-    sentence: str, lists: Callable[[FloatArray, int], list[int]]
-) -> None:
+def test_a_mistake_in_the_lists_is_named(name: str, lists: Callable[[FloatArray, int], list[int]]) -> None:
     X, y, _ = data()
     report = judged(X, y, mistaken(X, y, [lists(X, i) for i in range(len(X))]))
-    assert any(sentence in line for line in report.diagnosis), report.diagnosis
+    assert names(report, name), report.diagnosis
 
 
 @pytest.mark.slow
@@ -185,9 +185,9 @@ def test_the_other_kind_of_neighbourhood_is_named() -> None:
         ordered = nearest(X, i, 44)
         per_class.append([j for j in ordered if y[j] == y[i]][:K] + [j for j in ordered if y[j] != y[i]][:K])
     report = judged(X, y, mistaken(X, y, per_class))
-    assert any("the other kind of neighbourhood" in line for line in report.diagnosis)
+    assert names(report, "neighborhood")
     report = judged(X, y, mistaken(X, y, printed), neighborhood="per-class")
-    assert any("the other kind of neighbourhood" in line for line in report.diagnosis)
+    assert names(report, "neighborhood")
 
 
 def test_another_rule_for_ties_is_named() -> None:
@@ -198,7 +198,7 @@ def test_another_rule_for_ties_is_named() -> None:
     report = cvxml.check("mlsvm", X, y, theirs, lam=LAM, n_neighbors=4)
     assert report.verdict is Verdict.INCONCLUSIVE
     assert "tie" in report.reasons[0]
-    assert any("the last index where a tie decides" in line for line in report.diagnosis), report.diagnosis
+    assert names(report, "last_index"), report.diagnosis
 
 
 def test_features_scaled_first_are_named() -> None:
@@ -207,11 +207,10 @@ def test_features_scaled_first_are_named() -> None:
     Z = datasets.standardize(X)
     y = np.unique(y, return_inverse=True)[1]
     theirs = mistaken(Z, y, [nearest(Z, i, K) for i in range(40)])
-    report = judged(X, y, theirs)
-    assert "optimal for features that were z-scored first" in report.diagnosis
     back = np.diag(1 / X.std(axis=0))
-    report = judged(X, y, back @ theirs @ back)
-    assert "optimal for features that were z-scored first, and mapped back" in report.diagnosis
+    for metric, mapped in ((theirs, False), (back @ theirs @ back, True)):
+        scaled = [line for line in judged(X, y, metric).diagnosis if "z-scored" in line]
+        assert ["mapped back" in line for line in scaled] == [mapped]
 
 
 def test_slips_with_transforms_are_named() -> None:
@@ -222,12 +221,13 @@ def test_slips_with_transforms_are_named() -> None:
     given = {"lam": LAM, "n_neighbors": K}
     assert cvxml.check("mlsvm", X, y, components=L, **given).verdict is Verdict.CERTIFIED
     turned = cvxml.check("mlsvm", X, y, components=L.T, **given)
-    assert any("components L^T in place of L" in line for line in turned.diagnosis)
-    assert any("L^T L is optimal" in line for line in judged(X, y, L).diagnosis)
-    assert any("L L^T is optimal" in line for line in judged(X, y, L.T).diagnosis)
-    assert any("M^T M was given for M" in line for line in judged(X, y, best @ best).diagnosis)
+    assert says(turned, "components L^T")
+    assert says(judged(X, y, L), "L^T L")
+    assert says(judged(X, y, L.T), "L L^T")
+    assert says(judged(X, y, best @ best), "M^T M")
     given_M = cvxml.check("mlsvm", X, y, components=best, **given)
-    assert any("M was given for L" in line for line in given_M.diagnosis)
+    assert says(given_M, "as components")
+    assert not says(given_M, "L^T")
 
 
 def test_a_transposed_factor_and_an_inverse_are_named() -> None:
@@ -239,9 +239,9 @@ def test_a_transposed_factor_and_an_inverse_are_named() -> None:
     assert np.linalg.eigvalsh(best)[0] > 1e-3 * np.trace(best)
     L = np.linalg.cholesky(best)
     report = judged(X, y, L.T @ L, lam=0.01)
-    assert any("L L^T was given for L^T L" in line for line in report.diagnosis), report.diagnosis
+    assert says(report, "Cholesky"), report.diagnosis
     report = judged(X, y, np.linalg.inv(best), lam=0.01)
-    assert any("M^-1 was given for M" in line for line in report.diagnosis)
+    assert says(report, "M^-1")
 
 
 @pytest.mark.slow
@@ -250,7 +250,10 @@ def test_a_misreading_met_less_accurately_than_asked_is_named_with_the_figure() 
     theirs = mistaken(X, y, lists, weight=1.0)
     rough = theirs + 2e-6 * np.linalg.norm(theirs) * np.eye(3)
     report = judged(X, y, rough)
-    assert any(line.startswith("to ") and "lam ||A||^2 where" in line for line in report.diagnosis)
+    sentence = get("mlsvm").MISREADINGS["lam"].sentence
+    (said,) = [line for line in report.diagnosis if sentence in line]
+    share = float(re.findall(r"\d[\d.e-]*", said)[0])  # what is left, of the scale
+    assert 1e-6 < share < 1e-3
 
 
 @pytest.mark.quick(1)
@@ -262,11 +265,11 @@ def test_the_mistakes_are_named_through_a_kernel(kernel: dict[str, Any]) -> None
     others = cvxml.solve("kernel_mlsvm", X, y, **{**given, "lam": 2 * LAM}, tol=1e-9).metric
     report = cvxml.check("kernel_mlsvm", X, y, others, **given)
     assert report.verdict is Verdict.REFUTED
-    assert any("optimal for lam ||A||^2 where" in line for line in report.diagnosis), report.diagnosis
+    assert names(report, "lam", "kernel_mlsvm"), report.diagnosis
     if kernel["kernel"] == "rbf":
         wide = cvxml.solve("kernel_mlsvm", X, y, **{**given, "gamma": 1 / (2 * 0.3**2)}, tol=1e-9).metric
         report = cvxml.check("kernel_mlsvm", X, y, wide, **given)
-        assert any("2 gamma^2" in line for line in report.diagnosis), report.diagnosis
+        assert names(report, "bandwidth", "kernel_mlsvm"), report.diagnosis
 
 
 @pytest.mark.slow
@@ -295,19 +298,19 @@ def test_neighbours_of_the_input_space_are_named_for_a_kernel() -> None:
     theirs = cvxml.solve("kernel_mlsvm", X, y, **given, neighbors=lists, tol=1e-9).metric
     report = cvxml.check("kernel_mlsvm", X, y, theirs, **given)
     assert report.verdict is Verdict.REFUTED
-    assert any("the neighbours of the input space" in line for line in report.diagnosis), report.diagnosis
+    assert names(report, "input_space", "kernel_mlsvm"), report.diagnosis
 
 
 @pytest.mark.quick(1)
-@pytest.mark.parametrize(("by", "sentence"), [(-1, "K - 1 neighbours"), (1, "K + 1 neighbours")])
-def test_another_number_of_neighbours_is_named_for_a_kernel(by: int, sentence: str) -> None:
+@pytest.mark.parametrize(("by", "name"), [(-1, "fewer"), (1, "more")])
+def test_another_number_of_neighbours_is_named_for_a_kernel(by: int, name: str) -> None:
     X, y, _ = data()
     X, y = X[:18], y[:18]
     given = {"lam": LAM, "kernel": "poly", "degree": 2}
     theirs = cvxml.solve("kernel_mlsvm", X, y, **given, n_neighbors=K + by, tol=1e-7).metric
     report = cvxml.check("kernel_mlsvm", X, y, theirs, **given, n_neighbors=K)
     assert report.verdict is Verdict.REFUTED
-    assert any(sentence in line for line in report.diagnosis), report.diagnosis
+    assert names(report, name, "kernel_mlsvm"), report.diagnosis
 
 
 @pytest.mark.slow
@@ -315,7 +318,7 @@ def test_a_misreading_with_too_many_pairs_is_not_tried(monkeypatch: pytest.Monke
     X, y, lists = data()
     others = [[j for j in range(len(X)) if y[j] != y[i]] for i in range(len(X))]
     theirs = mistaken(X, y, lists, rows=lambda i, T, J: [(T, others[i])])
-    assert any("all points of other classes" in line for line in judged(X, y, theirs).diagnosis)
+    assert names(judged(X, y, theirs), "all_impostors")
     monkeypatch.setattr(misreadings, "MOST_PAIRS", 500)
     assert judged(X, y, theirs).diagnosis == ()
 
@@ -326,9 +329,8 @@ def test_a_metric_near_the_optimum_is_refuted_and_its_looser_tolerance_told() ->
     X = datasets.standardize(X)
     A = (1 + 3e-4) * cvxml.solve("mlsvm", X, y).metric
     told = [note for note in cvxml.check("mlsvm", X, y, A).notes if "tolerance" in note]
-    assert told == [
-        "at the tolerance loose (0.001) the metric is certified: it is near the optimum, and not at it"
-    ]
+    assert len(told) == 1
+    assert "loose (0.001)" in told[0]
     assert cvxml.check("mlsvm", X, y, A, tol="loose").verdict is Verdict.CERTIFIED
     for wrong in (1.01 * A, -np.eye(13)):
         report = cvxml.check("mlsvm", X, y, wrong)
@@ -345,7 +347,7 @@ def test_that_no_misreading_was_found_is_said_where_it_was_looked_for(method: st
     count = len(get(method).MISREADINGS)
     assert report.verdict is Verdict.REFUTED
     assert not report.diagnosis
-    assert any(f"none of the {count}" in note for note in report.notes)
+    assert any("misreading" in note and f" {count} " in note for note in report.notes)
     silent = cvxml.check(method, X, y, L @ L.T, diagnosed=False)
     assert not any("misreading" in note for note in silent.notes)
     named = cvxml.check("mlsvm", X, y, cvxml.solve("mlsvm", X, y, lam=0.2).metric, lam=0.1)

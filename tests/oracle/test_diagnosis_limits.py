@@ -26,14 +26,15 @@ def test_next_to_nothing_is_not_zero_where_the_optimum_is_zero() -> None:
     for size in (1.0, 1e11):
         report = cvxml.check("mlsvm", X, y, size * noise, lam=LAM)
         assert report.verdict is Verdict.REFUTED
-        assert "not a metric" in report.reasons[0]
+        assert report.feasibility is not None
+        assert not report.feasibility.feasible
     report = cvxml.check("mlsvm", X, y, noise @ noise.T, lam=LAM)
     assert report.verdict is Verdict.INCONCLUSIVE
     assert "tie" in report.reasons[0]
     lists = cvxml.solve("mlsvm", X, y, n_neighbors=4).neighbors
     report = cvxml.check("mlsvm", X, y, noise @ noise.T, lam=LAM, neighbors=lists)
     assert report.verdict is Verdict.REFUTED
-    assert "the optimum is the zero matrix" in report.reasons[0]
+    assert "zero matrix" in report.reasons[0]
     assert cvxml.check("mlsvm", X, y, 0 * noise, lam=LAM).verdict is Verdict.CERTIFIED
 
 
@@ -96,7 +97,7 @@ def test_a_matrix_whose_norm_overflows_is_no_metric() -> None:
     for exact in (False, True):
         report = cvxml.check("mlsvm", X, y, bad, lam=1.0, neighbors=[[1, 2], [], []], exact=exact)
         assert report.verdict is Verdict.REFUTED
-    with pytest.raises(ValueError, match="not a metric"):
+    with pytest.raises(ValueError, match=r"^metric.*1e-06"):
         cvxml.evaluate("mlsvm", X, y, bad, lam=1.0, neighbors=[[1, 2], [], []])
 
 
@@ -139,7 +140,7 @@ def test_a_metric_that_underflows_is_judged(size: float, verdict: Verdict) -> No
     report = cvxml.check("ssvm", X, y, size * np.eye(2), C=0.3)
     assert report.verdict is verdict
     assert cvxml.check("ssvm", X, y, np.zeros((2, 2)), C=0.3).verdict is Verdict.CERTIFIED
-    with pytest.raises(ValueError, match="cannot be computed in double precision"):
+    with pytest.raises(ValueError, match="double precision"):
         cvxml.check("ssvm", X, y, np.eye(2), C=1e-160)
 
 

@@ -224,12 +224,12 @@ def test_an_estimator_that_was_changed_after_its_fit_is_refused() -> None:
     """What it would be judged by is no longer what it does, or says."""
     model = cvxml.MLSVM(lam=0.3, n_neighbors=2).fit(X, Y)
     model.set_params(lam=3.0)
-    with pytest.raises(ValueError, match=r"lam is 3\.0, and was 0\.3 when this MLSVM was fitted"):
+    with pytest.raises(ValueError, match=r"^lam.*3\.0.*0\.3.*MLSVM"):
         cvxml.certify_estimator(model, X, Y)
     assert cvxml.certify_estimator(model, X, Y, lam=0.3).verdict == "certified"
     model.set_params(lam=0.3)
     model.components_ = np.eye(len(model.components_))
-    with pytest.raises(ValueError, match="components_ of this MLSVM were changed"):
+    with pytest.raises(ValueError, match=r"components_.*MLSVM"):
         cvxml.certify_estimator(model, X, Y)
 
 

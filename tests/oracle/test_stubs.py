@@ -79,5 +79,6 @@ def test_a_program_to_copy_answers_what_it_says(
 def test_a_program_to_copy_is_short_and_says_how_to_run_it(name: str) -> None:
     lines = (PROGRAMS / name).read_text(encoding="utf-8").splitlines()
     assert len(lines) < 80
-    assert "cvxml conform --allow-skipped -- " in "".join(lines[:3])
+    assert "cvxml conform" in "".join(lines[:3])
+    assert "--allow-skipped -- " in "".join(lines[:3])
     assert all(len(line) <= 130 for line in lines)

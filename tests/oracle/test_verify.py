@@ -32,7 +32,7 @@ def test_it_agrees_and_tells_its_progress() -> None:
     rows = list(verify.verify(said.append, SMALL))
     assert all(row.agrees for row in rows)
     assert len(said) == len(SMALL) * 3
-    assert "2 of 2 cases agree" in as_sum(rows)
+    assert "2 of 2" in as_sum(rows)
     assert all(f"{row.objective:.9g}" in as_line(row) for row in rows)
     assert all(set(row.rel_gaps) == {"clarabel", "scs", "fast"} for row in rows)
 
@@ -53,7 +53,7 @@ def test_a_wrong_metric_is_noticed(monkeypatch: pytest.MonkeyPatch, broken: str)
     assert not rows[0].agrees
     assert broken in rows[0].why
     assert "DISAGREE" in as_line(rows[0])
-    assert "0 of 1 cases agree" in as_sum(rows)
+    assert "0 of 1" in as_sum(rows)
 
 
 def test_a_wrong_bound_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,7 +66,7 @@ def test_a_wrong_bound_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(get("mlsvm"), "certify", too_high)
     rows = list(verify.verify(chosen=SMALL[:1]))
     assert not rows[0].agrees
-    assert "lies above an objective" in rows[0].why
+    assert "above" in rows[0].why
 
 
 def test_the_exit_code_says_whether_they_agree(
@@ -94,7 +94,7 @@ def test_each_row_is_printed_as_it_comes(
     monkeypatch.setattr(verify, "verify", slowly)
     assert cli.run(["verify"]) == cli.CERTIFIED
     assert seen[0].splitlines() == [*verify.HEAD.splitlines(), as_line(rows[0])]
-    assert capsys.readouterr().out.splitlines()[-1].startswith("2 of 2 cases agree")
+    assert "2 of 2" in capsys.readouterr().out.splitlines()[-1]
 
 
 def test_a_metric_that_is_not_proved_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,7 +110,8 @@ def test_a_metric_that_is_not_proved_is_noticed(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(verify.api, "solve", sabotage)
     (row,) = verify.verify(lambda _: None, SMALL[:1])
     assert not row.agrees
-    assert row.why == "fast is not certified"
+    assert "fast" in row.why
+    assert "not certified" in row.why
 
 
 @pytest.mark.slow
