@@ -76,12 +76,12 @@ def test_solve_check_and_certify(cli: Cli, case: str) -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--pairs", "targets.json"], "pairs must be"),
+        (["--pairs", "targets.json"], "pairs"),
         (["--pairs", "none.json"], "none.json"),
         (["--bounds", "a,b"], "--bounds"),
         (["--bounds", "1"], "bounds"),
         (["--prior", "none.npy"], "none.npy"),
-        (["--mu", "0.5"], "has no parameter 'mu'"),
+        (["--mu", "0.5"], "'mu'"),
     ],
 )
 def test_bad_options(cli: Cli, options: list[str], says: str) -> None:
@@ -95,4 +95,5 @@ def test_rows_that_are_no_pairs_are_refused(cli: Cli) -> None:
     Path("pairs.csv").write_text("0,2,1\n1,3,0\n")
     answer = cli("solve", "itml", "data.json", "--pairs", "pairs.csv")
     assert answer.code == 2
-    assert "rows of pairs must be i, j and 1 for a similar pair, -1 for a dissimilar one" in answer.err
+    for token in ("pairs", "1 for", "-1 for"):
+        assert token in answer.err

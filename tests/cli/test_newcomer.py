@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import threading
 import time
@@ -23,22 +24,22 @@ from cvxml.methods import get, names
 from tests.cli.commands import Cli, X, Y, solved
 
 TYPED = {
-    "slove mlsvm data.json": "no command 'slove'; .*; did you mean 'solve'",
-    "mlsvm data.json": "mlsvm is a method, not a command: cvxml solve mlsvm DATA, or cvxml show mlsvm",
-    "solve mlsvm data.json --lamda 1": r"there is no option --lamda; did you mean '--lam'\? \(see cvxml solve --help\)",
-    "solve mlsvm data.json --lamda=1": "there is no option --lamda; did you mean '--lam'",
-    "solve mlsvm data.json --stand": "there is no option --stand",  # no abbreviations
-    "solve lmnn data.json --lam 1": "lmnn has no parameter 'lam'; it has: ",
-    "check mlsvm data.json --metrc m.npy": "did you mean '--metric'",
-    "certify s.json --exakt": "did you mean '--exact'",
-    "show lmn": "no method 'lmn'; .*; did you mean 'lmnn'",
-    "schema repotr": "did you mean 'report'",
-    "lesson mlsmv": "did you mean 'mlsvm'",
-    "solve mlsvm wnie": "'wnie' is no data set; .*; did you mean 'wine'",
-    "solve mlsvm dat.json": "No such file or directory; did you mean 'data.json'",
-    "solve mlsvm data": r"; did you mean 'data\.json'",
-    "solve mlsvm data.json --solver clarabell": "did you mean 'clarabel'",
-    "check mlsvm data.json --metric m.npy --tol norml": "did you mean 'normal'",
+    "slove mlsvm data.json": r"'slove'.*'solve'\?",
+    "mlsvm data.json": r"\bmlsvm\b.*cvxml solve mlsvm",
+    "solve mlsvm data.json --lamda 1": r"--lamda\b.*'--lam'\?.*cvxml solve --help",
+    "solve mlsvm data.json --lamda=1": r"--lamda\b.*'--lam'\?",
+    "solve mlsvm data.json --stand": r"--stand\b",  # no abbreviations
+    "solve lmnn data.json --lam 1": r"\blmnn\b.*'lam'.*\bmu\b",
+    "check mlsvm data.json --metrc m.npy": r"'--metric'\?",
+    "certify s.json --exakt": r"'--exact'\?",
+    "show lmn": r"'lmn'.*'lmnn'\?",
+    "schema repotr": r"'report'\?",
+    "lesson mlsmv": r"'mlsvm'\?",
+    "solve mlsvm wnie": r"'wnie'.*'wine'\?",
+    "solve mlsvm dat.json": r"'dat\.json'.*'data\.json'\?",
+    "solve mlsvm data": r"'data\.json'\?",
+    "solve mlsvm data.json --solver clarabell": r"'clarabel'\?",
+    "check mlsvm data.json --metric m.npy --tol norml": r"'normal'\?",
 }
 
 
@@ -48,8 +49,7 @@ def test_what_is_mistyped_is_answered_with_what_was_meant(cli: Cli, words: str) 
     answer = cli(*words.split())
     assert (answer.code, answer.out) == (2, "")
     assert answer.err.count("\n") == 1
-    with pytest.raises(ValueError, match=TYPED[words]):
-        raise ValueError(answer.err)
+    assert re.search(TYPED[words], answer.err)
 
 
 @pytest.mark.parametrize("command", ["solve", "check", "evaluate"])
@@ -57,8 +57,9 @@ def test_help_has_the_parameters_of_the_method(capsys: pytest.CaptureFixture[str
     for method in names():
         assert run([command, method, "--help"]) == 0
         said = " ".join(capsys.readouterr().out.split())
-        assert said.startswith(f"usage: cvxml {command} METHOD DATA [OPTION ...]")
-        assert f"parameters of {method}: " in said
+        assert said.startswith("usage: ")
+        assert f"cvxml {command} METHOD" in said
+        assert f"of {method}: " in said
         own = {*get(method).PARAMETERS, *(get(method).SOLVE_PARAMETERS if command == "solve" else ())}
         of_all = {name for each in names() for name in get(each).PARAMETERS}
         for name in own | of_all:
@@ -67,7 +68,7 @@ def test_help_has_the_parameters_of_the_method(capsys: pytest.CaptureFixture[str
             assert " ".join(str(parameter).split())[:30] in said, name
     assert run([command, "--help"]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert f"cvxml {command} METHOD --help shows them" in said
+    assert f"cvxml {command} METHOD --help" in said
     assert "--lam " not in said
 
 
@@ -78,7 +79,9 @@ def test_a_metric_alone_is_saved_and_read_back(cli: Cli, ending: str) -> None:
     expected = cvxml.solve("mlsvm", X, Y, n_neighbors=2).metric
     assert np.array_equal(files.read_array(out, square=True), expected)
     assert cli("check", "mlsvm", "data.json", "--n-neighbors", "2", "--metric", out).code == 0
-    assert "is not a saved solution" in cli("certify", out).err
+    answer = cli("certify", out)
+    assert answer.code == 2
+    assert out in answer.err
 
 
 def test_what_no_csv_holds(tmp_path: Path) -> None:
@@ -131,7 +134,9 @@ def test_certify_gives_up_at_its_limit(cli: Cli, monkeypatch: pytest.MonkeyPatch
     assert cli("certify", "s.json", "--exact", "--time-limit", "600").code == 0
     monkeypatch.setattr("cvxml.oracle.saved.recertify", lambda *_: endless())
     answer = cli("certify", "s.json", "--exact", "--time-limit", "0.05")
-    assert answer == (3, "", "cvxml: nothing is proved within the time limit; raise --time-limit\n")
+    assert (answer.code, answer.out) == (3, "")
+    assert "--time-limit" in answer.err
+    assert answer.err.count("\n") == 1
 
 
 @pytest.mark.parametrize("error", [TimeUp, KeyboardInterrupt])
@@ -151,7 +156,7 @@ def test_verify_keeps_the_rows_that_there_are(
     for words in ([], ["--json"]):
         answer = cli("verify", *words)
         assert answer.code == (3 if error is TimeUp else 130)
-        assert answer.err.splitlines()[-1].endswith("; not all was verified")
+        assert "not all" in answer.err.splitlines()[-1]
         assert "rca" in answer.out
     assert [row["method"] for row in json.loads(answer.out)] == ["rca"]
 
@@ -170,7 +175,9 @@ def test_conform_keeps_the_rows_that_there_are(cli: Cli, monkeypatch: pytest.Mon
     monkeypatch.setattr(conform, "conform_case", stopped)
     answer = cli("conform", "--only", "mlsvm-*", "--json", "--junit", "rows.xml", "--", "false")
     assert answer.code == 130
-    assert answer.err.splitlines()[-1].startswith("cvxml: interrupted; 1 of ")
+    last = answer.err.splitlines()[-1]
+    assert "interrupted" in last
+    assert "1 of " in last
     (row,) = json.loads(answer.out)["rows"]
     assert row["verdict"] == "error"
     assert row["case"] in Path("rows.xml").read_text()
@@ -207,9 +214,9 @@ def test_predictions_of_so_many_neighbours_name_their_option(cli: Cli, count: st
 
 
 def test_what_is_far_is_not_meant() -> None:
-    with pytest.raises(ValueError, match=r"lmnn has no parameter 'random_state'; it has: [a-z_, ]*$"):
+    with pytest.raises(ValueError, match=r"lmnn.*'random_state'.*\bmu\b.*[^?]$"):
         cvxml.solve("lmnn", X, Y, random_state=0)
-    with pytest.raises(ValueError, match=r"mcml has no parameter 'c'; it has: none$"):
+    with pytest.raises(ValueError, match=r"mcml.*'c'.*none$"):
         cvxml.solve("mcml", X, Y, c=1.0)
 
 
@@ -218,13 +225,15 @@ def test_a_saved_file_without_a_part_is_told_which(cli: Cli) -> None:
     saved = json.loads(Path("s.json").read_text())
     for part in ("dual", "metric"):
         Path("t.json").write_text(json.dumps({name: value for name, value in saved.items() if name != part}))
-        assert f"is not a saved solution: it has no '{part}'" in cli("certify", "t.json").err
+        answer = cli("certify", "t.json")
+        assert answer.code == 2
+        assert f"'{part}'" in answer.err
 
 
 def test_a_metric_that_is_a_name_or_nothing() -> None:
-    with pytest.raises(ValueError, match=r"an array of real numbers, got 'm\.npy'; read the file first"):
+    with pytest.raises(ValueError, match=r"^metric.*'m\.npy'.*read"):
         cvxml.check("mlsvm", X, Y, "m.npy")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="got None; convert it"):
+    with pytest.raises(ValueError, match=r"^metric.*None"):
         cvxml.evaluate("mlsvm", X, Y, None)  # type: ignore[arg-type]
 
 
@@ -234,5 +243,5 @@ def test_of_one_feature_nothing_is_named_and_why() -> None:
         wrong = cvxml.solve("frobmetric", X[:, :d], Y, C=3.0, tol=1e-10).metric
         report = cvxml.check("frobmetric", X[:, :d], Y, wrong, C=1.0)
         assert report.verdict == "refuted"
-        assert any("with one feature a metric is one number" in each for each in report.notes) is note
+        assert any("one feature" in each for each in report.notes) is note
         assert bool(report.diagnosis) is not note
