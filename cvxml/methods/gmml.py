@@ -41,7 +41,7 @@ from cvxml.core.balls import (
     with_enough_bits,
 )
 from cvxml.core.exact import Exact, flint, scaled, upward
-from cvxml.core.example import drawn, sample, timed, verified
+from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_number, dual_array
 from cvxml.core.method import ConvexMethod
 from cvxml.core.metric import EPS, FloatArray, examine
@@ -357,6 +357,11 @@ MISREADINGS = {
 }
 
 
+# S = I by similar pairs, D = diag(4, 9) by dissimilar pairs
+_CROSS = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [2.0, 0.0], [0.0, 3.0]]
+_OF_CROSS = {"similar": [[0, 1], [0, 2]], "dissimilar": [[0, 3], [0, 4]]}
+
+
 class GMML(ConvexMethod[Instance]):
     """The geometric mean of the inverse of a sum over similar pairs and of one over dissimilar pairs."""
 
@@ -373,7 +378,19 @@ class GMML(ConvexMethod[Instance]):
     DUAL: ClassVar = {"Y": "d d"}
     SMALL: ClassVar = {"mu": 0.1}
     UNITS = None  # the mean of two matrices of which one shrinks as the other grows
-    BAD: ClassVar = {**BAD_PAIRS, "weight": (-0.1, 1.5), "mu": (-1.0,)}
+    BAD: ClassVar = {**BAD_PAIRS, "weight": (-0.1, 0, 1, 1.5), "mu": (-1.0,)}
+    HAND: ClassVar = (
+        # S = I and D = diag(4, 9): the metric is D^t; for t = 1/2 the optimum is 2 tr D^(1/2)
+        Hand(_CROSS, None, {"pairs": _OF_CROSS}, [[2.0, 0.0], [0.0, 3.0]], 10.0),
+        # for another t the optimum is t (1 - t) (log^2 4 + log^2 9)
+        Hand(
+            _CROSS,
+            None,
+            {"pairs": _OF_CROSS, "weight": 0.25},
+            [[math.sqrt(2), 0.0], [0.0, math.sqrt(3)]],
+            0.75 * (math.log(2) ** 2 + math.log(3) ** 2),
+        ),
+    )
     RADIUS = True
     EXAMPLES: ClassVar = (
         drawn(5, 18, 3),

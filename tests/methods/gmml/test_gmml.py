@@ -1,4 +1,4 @@
-"""GMML: known optima, any Y, both problems in t, ranks, what changes the metric and how, its mistakes."""
+"""GMML: the closed form, the repair of Y, another t, singular sums, units, misreadings."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
-import cvxpy as cp
 import numpy as np
 import pytest
 from scipy.linalg import sqrtm
@@ -18,9 +17,8 @@ from cvxml.core.exact import flint
 from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
-from cvxml.core.squares import whole
 from cvxml.methods import get, gmml
-from tests.instances import checked, exact_of, fractions, objective_of, random_data, real_data
+from tests.instances import assert_named, checked, fractions, objective_of, random_data
 
 X, Y = random_data(3, n=24, d=4, classes=3)
 PAIRS = {
@@ -49,23 +47,7 @@ def mean(S: FloatArray, D: FloatArray, t: float = 0.5) -> FloatArray:
     return (found + found.T) / 2
 
 
-def definite(rng: np.random.Generator, d: int) -> FloatArray:
-    root = rng.standard_normal((d, 2 * d))
-    found: FloatArray = root @ root.T / d
-    return found
-
-
 # ---------------------------------------------------------------- the optimum
-
-
-def test_by_hand() -> None:
-    """S = I and D = diag(4, 9): A = diag(2, 3), and the optimum is 2 (2 + 3)."""
-    points = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [2.0, 0.0], [0.0, 3.0]]
-    pairs = {"similar": [[0, 1], [0, 2]], "dissimilar": [[0, 3], [0, 4]]}
-    solution = cvxml.solve("gmml", points, None, pairs=pairs)
-    assert solution.status is Status.CONVERGED
-    np.testing.assert_allclose(solution.metric, np.diag([2.0, 3.0]), atol=1e-12)
-    assert solution.objective == pytest.approx(10.0, rel=1e-12)
 
 
 @pytest.mark.parametrize("t", [0.1, 0.5, 0.8])
@@ -75,107 +57,36 @@ def test_the_solution_is_the_geometric_mean(t: float, mu: float) -> None:
     S, D = (M + mu * np.eye(4) for M in sums(X, Y))
     assert solution.status is Status.CONVERGED
     np.testing.assert_allclose(solution.metric, mean(S, D, t), rtol=1e-8, atol=1e-9)
-
-
-def test_the_value_is_that_of_the_closed_form() -> None:
-    S, D = sums(X, Y)
-    root = np.real(sqrtm(S))
-    value = 2 * np.trace(np.real(sqrtm(root @ D @ root)))
-    assert cvxml.solve("gmml", X, Y).objective == pytest.approx(value, rel=1e-10)
-
-
-def test_against_cvxpy_from_scratch() -> None:
-    """The statement in another form: a quadratic over a linear term for each dissimilar pair."""
-    A = cp.Variable((4, 4), PSD=True)
-    near = [(X[i] - X[j]) @ A @ (X[i] - X[j]) for i, j in PAIRS["similar"]]
-    far = [cp.matrix_frac(X[i] - X[j], A) for i, j in PAIRS["dissimilar"]]
-    optimum = cp.Problem(cp.Minimize(cp.sum(cp.hstack(near + far)))).solve(cp.CLARABEL)
-    solution = cvxml.solve("gmml", X, None, pairs=PAIRS)
-    assert solution.objective == pytest.approx(optimum, rel=1e-6)
-
-
-@pytest.mark.parametrize("seed", [0, 1])
-def test_built_from_its_optimum(seed: int) -> None:
-    """Similar pairs along the columns of a root of S, dissimilar ones along those of a root of A S A."""
-    rng = np.random.default_rng(seed)
-    A, root = definite(rng, 3), rng.standard_normal((3, 3))
-    points = np.concatenate([np.zeros((1, 3)), root.T, (A @ root).T])
-    pairs = {"similar": [[0, k] for k in (1, 2, 3)], "dissimilar": [[0, k] for k in (4, 5, 6)]}
-    solution = cvxml.solve("gmml", points, None, pairs=pairs)
-    np.testing.assert_allclose(solution.metric, A, atol=1e-7 * np.linalg.norm(A))
-
-
-def test_pairs_by_labels_are_all_pairs() -> None:
-    listed = {"similar": [], "dissimilar": []}
-    for i in range(24):
-        for j in range(i):
-            listed["similar" if Y[i] == Y[j] else "dissimilar"].append([i, j])
-    one, other = cvxml.solve("gmml", X, Y), cvxml.solve("gmml", X, None, pairs=listed)
-    np.testing.assert_allclose(one.metric, other.metric, rtol=1e-10)
+    if t == 0.5:
+        root = np.real(sqrtm(S))
+        value = 2 * np.trace(np.real(sqrtm(root @ D @ root)))
+        assert solution.objective == pytest.approx(value, rel=1e-10)
 
 
 # ---------------------------------------------------------------- the bound
 
 
-def test_any_y_bounds_any_metric() -> None:
-    rng, best = np.random.default_rng(0), cvxml.solve("gmml", X, Y)
-    for _ in range(20):
-        A, Z = definite(rng, 4), rng.standard_normal((4, 4)) * 10 ** rng.uniform(-3, 3)
-        proof = cvxml.certify("gmml", X, Y, A, {"Y": Z})
-        assert 0 <= proof.lower_bound <= best.lower_bound * (1 + 1e-12)
-        assert proof.objective >= best.objective * (1 - 1e-12)
-
-
-def test_a_feasible_y_is_taken_as_it_is_and_another_as_large_as_it_may_be() -> None:
+def test_a_feasible_y_is_kept_and_another_is_shrunk_to_the_largest_feasible_multiple() -> None:
     S, D = sums(X, Y)
     Z = np.eye(4) + 0.1
     largest = 1 / np.sqrt(np.linalg.eigvals(np.linalg.solve(D, Z @ S @ Z)).real.max())
-    for factor in (1e-3, 0.5, 0.999):
+    for factor in (1e-3, 0.999):
         proof = cvxml.certify("gmml", X, Y, np.eye(4), {"Y": factor * largest * Z})
         assert proof.lower_bound == pytest.approx(2 * factor * largest * np.trace(S @ Z), rel=1e-10)
         np.testing.assert_array_equal(proof.dual["Y"], factor * largest * Z)
-    for factor in (1.001, 1e3, 1e200):
+    for factor in (1.001, 1e200):
         proof = cvxml.certify("gmml", X, Y, np.eye(4), {"Y": factor * largest * Z})
         assert proof.lower_bound == pytest.approx(2 * largest * np.trace(S @ Z), rel=1e-9)
         assert np.linalg.eigvalsh(D - proof.dual["Y"] @ S @ proof.dual["Y"])[0] >= -1e-9 * np.trace(D)
-
-
-def test_a_y_without_a_bound_counts_as_0() -> None:
-    for Z in (-np.eye(4), np.zeros((4, 4)), np.full((4, 4), np.inf), np.diag([1.0, -1e3, 0, 0])):
-        assert cvxml.certify("gmml", X, Y, np.eye(4), {"Y": Z}).lower_bound == 0
-
-
-@pytest.mark.parametrize("t", [0.2, 0.5, 0.9])
-def test_the_exact_interval_holds_the_optimum(t: float) -> None:
-    points, of = real_data("iris", 20)
-    solution = cvxml.solve("gmml", points, of, weight=t)
-    interval = exact_of("gmml", points, of, solution.metric, solution.dual, weight=t)
-    S, D = sums(points, of)
-    if t == 0.5:
-        value = 2 * np.sqrt(np.linalg.eigvals(S @ D).real).sum()
-    else:
-        value = t * (1 - t) * np.sum(np.log(np.linalg.eigvals(S @ D).real) ** 2)
-    assert interval.lower_bound <= interval.objective
-    assert float(interval.gap) <= 1e-10 * float(interval.scale)
-    assert float(interval.objective) == pytest.approx(value, rel=1e-9)
-
-
-@pytest.mark.parametrize("t", [0.25, 0.5, 0.7])
-def test_the_optimum_lies_within_the_radius(t: float) -> None:
-    best, rng = cvxml.solve("gmml", X, Y, weight=t), np.random.default_rng(1)
-    for size in (1e-6, 1e-3, 1e-1, 0.5):
-        turn = np.eye(4) + size * rng.standard_normal((4, 4))
-        near = turn @ best.metric @ turn.T
-        proof = cvxml.certify("gmml", X, Y, near, best.dual, weight=t)
-        assert np.linalg.norm(near - best.metric) <= proof.radius + best.certificate.radius
-        assert np.isfinite(proof.radius)
+    for without_bound in (-np.eye(4), np.full((4, 4), np.inf), np.diag([1.0, -1e3, 0, 0])):
+        assert cvxml.certify("gmml", X, Y, np.eye(4), {"Y": without_bound}).lower_bound == 0
 
 
 # ---------------------------------------------------------------- another t
 
 
 @pytest.mark.parametrize("t", [0.2, 0.7])
-def test_no_metric_goes_below_the_bound_of_another_t(t: float) -> None:
+def test_bound_and_radius_hold_for_another_t(t: float) -> None:
     S, D = sums(X, Y)
     best, rng = cvxml.solve("gmml", X, Y, weight=t), np.random.default_rng(0)
 
@@ -184,56 +95,53 @@ def test_no_metric_goes_below_the_bound_of_another_t(t: float) -> None:
         return float((1 - t) * a + t * b)
 
     assert best.objective == pytest.approx(value(best.metric), rel=1e-9)
-    for _ in range(30):
+    for _ in range(20):
         turn = np.eye(4) + 10 ** rng.uniform(-3, 0) * rng.standard_normal((4, 4))
         A = turn @ best.metric @ turn.T
+        proof = cvxml.certify("gmml", X, Y, A, best.dual, weight=t)
         assert objective_of("gmml", X, Y, A, weight=t) == pytest.approx(value(A), rel=1e-8)
+        assert proof.objective == pytest.approx(value(A), rel=1e-8)
         assert value(A) >= best.lower_bound * (1 - 1e-12)
+        assert np.linalg.norm(A - best.metric) <= proof.radius + best.certificate.radius < np.inf
 
 
 def test_another_t_has_no_literal_problem() -> None:
-    for call in (
-        lambda: cvxml.problem("gmml", X, Y, weight=0.3),
-        lambda: cvxml.problem("gmml", X, Y, weight=0.3, dual=True),
-    ):
-        with pytest.raises(ValueError, match="geodesics only"):
-            call()
-    with pytest.raises(ValueError, match="geodesics only"):
+    for given in ({}, {"dual": True}):
+        with pytest.raises(ValueError, match="weight"):
+            cvxml.problem("gmml", X, Y, weight=0.3, **given)
+    with pytest.raises(ValueError, match="weight"):
         cvxml.solve("gmml", X, Y, weight=0.3, solver="clarabel")
 
 
 def test_where_the_ends_of_the_geodesic_are_one_the_optimum_is_0() -> None:
     """S = I and D = I: every point of the geodesic is I."""
     points = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]]
-    pairs = {"similar": [[0, 1], [0, 2]], "dissimilar": [[0, 3], [0, 4]]}
-    solution = cvxml.solve("gmml", points, None, pairs=pairs, weight=0.3)
-    assert solution.objective == pytest.approx(0.0, abs=1e-20)
-    assert cvxml.check("gmml", points, None, np.eye(2), pairs=pairs, weight=0.3).verdict is Verdict.CERTIFIED
-    assert (
-        cvxml.check("gmml", points, None, 1.1 * np.eye(2), pairs=pairs, weight=0.3).verdict is Verdict.REFUTED
-    )
-
-
-@pytest.mark.parametrize("t", [0, 1, -0.5, 2.0, np.nan, "1/2", True])
-def test_what_is_no_t(t: Any) -> None:
-    with pytest.raises(ValueError, match="weight must"):
-        cvxml.solve("gmml", X, Y, weight=t)
-
-
-@pytest.mark.parametrize("mu", [-1.0, np.inf, "1"])
-def test_what_is_no_mu(mu: Any) -> None:
-    with pytest.raises(ValueError, match="mu must"):
-        cvxml.solve("gmml", X, Y, mu=mu)
+    given: dict[str, Any] = {
+        "pairs": {"similar": [[0, 1], [0, 2]], "dissimilar": [[0, 3], [0, 4]]},
+        "weight": 0.3,
+    }
+    assert cvxml.solve("gmml", points, None, **given).objective == pytest.approx(0.0, abs=1e-20)
+    assert cvxml.check("gmml", points, None, np.eye(2), **given).verdict is Verdict.CERTIFIED
+    assert cvxml.check("gmml", points, None, 1.1 * np.eye(2), **given).verdict is Verdict.REFUTED
 
 
 # ---------------------------------------------------------------- what changes the metric, and how
 
 
-@pytest.mark.parametrize("unit", [1e-60, 1e-3, 1024.0, 1e60])
+@pytest.mark.parametrize("unit", [1e-60, 1024.0, 1e60])
 def test_a_unit_of_all_features_changes_the_value_alone(unit: float) -> None:
     plain, other = cvxml.solve("gmml", X, Y, mu=0.5), cvxml.solve("gmml", unit * X, Y, mu=0.5 * unit**2)
     np.testing.assert_allclose(other.metric, plain.metric, rtol=1e-8, atol=1e-10)
     assert other.objective / unit**2 == pytest.approx(plain.objective, rel=1e-9)
+
+
+@pytest.mark.parametrize("t", [0.5, 0.2])
+def test_exchanged_pairs_and_1_minus_t_give_the_inverse(t: float) -> None:
+    exchanged = {"similar": PAIRS["dissimilar"], "dissimilar": PAIRS["similar"]}
+    one = cvxml.solve("gmml", X, None, pairs=PAIRS, weight=t)
+    other = cvxml.solve("gmml", X, None, pairs=exchanged, weight=1 - t)
+    np.testing.assert_allclose(one.metric @ other.metric, np.eye(4), atol=1e-7)
+    assert one.objective == pytest.approx(other.objective, rel=1e-9)
 
 
 @pytest.mark.parametrize("unit", [1e-100, 1e-130])
@@ -256,7 +164,7 @@ def test_a_metric_that_is_symmetric_but_for_rounding_stands_for_its_symmetric_pa
 def test_an_infinite_objective_is_not_saved(tmp_path: Path) -> None:
     found = cvxml.solve("gmml", X, Y)
     stalled = dataclasses.replace(found, certificate=dataclasses.replace(found.certificate, objective=np.inf))
-    with pytest.raises(ValueError, match="the objective is inf"):
+    with pytest.raises(ValueError, match="inf"):
         stalled.save(tmp_path / "saved.json")
 
 
@@ -278,22 +186,6 @@ def test_similar_and_dissimilar_pairs_may_have_other_units(near: float, far: flo
     assert 0 < any_price.lower_bound <= solution.objective
 
 
-def test_pairs_exchanged_give_the_inverse() -> None:
-    one = cvxml.solve("gmml", X, None, pairs=PAIRS)
-    other = cvxml.solve(
-        "gmml", X, None, pairs={"similar": PAIRS["dissimilar"], "dissimilar": PAIRS["similar"]}
-    )
-    np.testing.assert_allclose(one.metric @ other.metric, np.eye(4), atol=1e-7)
-    assert one.objective == pytest.approx(other.objective, rel=1e-9)
-
-
-def test_t_and_1_less_t_with_pairs_exchanged_are_inverse() -> None:
-    one = cvxml.solve("gmml", X, None, pairs=PAIRS, weight=0.2)
-    swapped = {"similar": PAIRS["dissimilar"], "dissimilar": PAIRS["similar"]}
-    other = cvxml.solve("gmml", X, None, pairs=swapped, weight=0.8)
-    assert one.objective == pytest.approx(other.objective, rel=1e-9)
-
-
 # ---------------------------------------------------------------- singular sums
 
 
@@ -307,42 +199,29 @@ def axes(similar: list[int], dissimilar: list[int]) -> tuple[FloatArray, dict[st
 @pytest.mark.parametrize(
     ("similar", "dissimilar", "says"),
     [
-        ([0, 1], [0, 1, 2], "in 2 of 3 directions, dissimilar pairs in 3.*not attained"),
-        ([0, 1, 2], [0, 1], "in 3 of 3 directions, dissimilar pairs in 2.*not attained"),
-        ([0, 1], [0, 2], "in 2 of 3 directions, dissimilar pairs in 2.*not attained"),
-        ([0, 1], [0, 1], "in 2 of 3 directions, dissimilar pairs in 2.*many optimal metrics"),
-        ([], [0, 1, 2], "in 0 of 3 directions, dissimilar pairs in 3.*not attained"),
+        ([0, 1], [0, 1, 2], "not attained"),
+        ([0, 1, 2], [0, 1], "not attained"),
+        ([0, 1], [0, 2], "not attained"),
+        ([0, 1], [0, 1], "many"),
+        ([], [0, 1, 2], "not attained"),
     ],
 )
 def test_singular_sums_are_refused(similar: list[int], dissimilar: list[int], says: str) -> None:
     points, pairs = axes(similar, dissimilar)
-    with pytest.raises(ValueError, match=says):
+    with pytest.raises(ValueError, match=f"{len(similar)} of 3 .* {len(dissimilar)}: .*{says}"):
         cvxml.solve("gmml", points, None, pairs=pairs)
-    solution = cvxml.solve("gmml", points, None, pairs=pairs, mu=1e-3)
-    assert solution.status is Status.CONVERGED
+    assert cvxml.solve("gmml", points, None, pairs=pairs, mu=1e-3).status is Status.CONVERGED
 
 
-def test_of_equal_ranks_many_are_optimal_where_the_rank_of_the_product_is_theirs() -> None:
-    """A null space of D that is not that of S: e_3 for S, e_3 - e_2 for D; rank SD is 2 all the same."""
+def test_many_metrics_are_optimal_where_s_d_and_their_product_have_one_rank() -> None:
+    """The null spaces of S and of D differ: e_3 and e_3 - e_2. The rank of S D is 2 all the same."""
     S, D = np.diag([1.0, 1.0, 0.0]), np.array([[1.0, 0, 0], [0, 1.0, 1.0], [0, 1.0, 1.0]])
-    # in coordinates along the range of S and the null space of D, A is the mean of blocks, and anything beside it
-    T = np.column_stack([[1.0, 0, 0], [0, 1.0, 0], [0, -1.0, 1.0]])  # the null space of D last
-    inner = np.linalg.inv(T)
-    s, d = inner @ S @ inner.T, T.T @ D @ T
-    assert np.allclose(s[2], 0)
-    assert np.allclose(d[2], 0)
-    values = []
-    for own in (0.5, 1.0, 7.0):
-        block = np.zeros((3, 3))
-        block[:2, :2], block[2, 2] = mean(s[:2, :2], d[:2, :2]), own
-        A = inner.T @ block @ inner
-        assert np.linalg.eigvalsh(A)[0] > 0
-        np.testing.assert_allclose(A @ S @ A, D, atol=1e-9)
-        values.append(np.trace(A @ S) + np.trace(np.linalg.solve(A, D)))
-    assert values == pytest.approx([values[0]] * 3, rel=1e-9)
+    for own in (0.5, 7.0):  # two solutions of A S A = D, for each of which tr A S + tr A^-1 D = 2 tr A S = 4
+        A = np.array([[1.0, 0, 0], [0, 1, 1], [0, 1, 1 + own]])
+        np.testing.assert_allclose(A @ S @ A, D, atol=1e-12)
     points = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [-1, 0, 0], [0, 1, 1]])
     pairs = {"similar": [[0, 1], [0, 2]], "dissimilar": [[0, 3], [0, 4]]}
-    with pytest.raises(ValueError, match="many optimal metrics"):
+    with pytest.raises(ValueError, match="many"):
         cvxml.solve("gmml", points, None, pairs=pairs)
 
 
@@ -362,7 +241,7 @@ def test_ranks_are_decided_in_rationals() -> None:
     points = rng.integers(-8, 8, (12, 3)).astype(float)
     points[:, 2] = points[:, 0] + points[:, 1]
     y = np.arange(12) % 2
-    with pytest.raises(ValueError, match="in 2 of 3 directions"):
+    with pytest.raises(ValueError, match="2 of 3"):
         cvxml.solve("gmml", points, y)
     points[3, 2] += 2.0**-40
     given = get("gmml").instance(points, y)
@@ -371,7 +250,7 @@ def test_ranks_are_decided_in_rationals() -> None:
 
 def test_what_is_no_float_is_refused() -> None:
     for unit in (1e-145, 1e145):
-        with pytest.raises(ValueError, match="rescale X"):
+        with pytest.raises(ValueError, match="rescale"):
             cvxml.solve("gmml", unit * X, Y)
 
 
@@ -388,46 +267,33 @@ def test_a_singular_metric_costs_infinity(t: float) -> None:
 # ---------------------------------------------------------------- misreadings, made here without the package
 
 
-def mistakes(mu: float) -> dict[str, FloatArray]:
+def mistake(name: str) -> tuple[FloatArray, float]:
+    """The metric of a program that makes the mistake, and mu."""
     S, D = sums(X, Y)
-    similar = sum(int(Y[i] == Y[j]) for i in range(24) for j in range(i))
-    own = mu * np.eye(4)
-    found = {
-        "exchanged": mean(D + own, S + own),
-        "another_weight": mean(S + own, D + own, 0.3),
-    }
-    if mu:
-        found |= {"no_mu": mean(S, D), "ordered": mean(2 * S + own, 2 * D + own)}
-    else:
-        found["mean"] = mean(S / similar, D / (276 - similar))
-    return found
+    similar, own = sum(int(Y[i] == Y[j]) for i in range(24) for j in range(i)), 20 * np.eye(4)
+    return {
+        "mean": (mean(S / similar, D / (276 - similar)), 0.0),
+        "exchanged": (mean(D, S), 0.0),
+        "another_weight": (mean(S + own, D + own, 0.3), 20.0),
+        "no_mu": (mean(S, D), 20.0),
+        "ordered": (mean(2 * S + own, 2 * D + own), 20.0),
+    }[name]
 
 
-@pytest.mark.parametrize("mu", [0.0, 20.0])
-def test_a_mistake_is_named(mu: float) -> None:
-    for name, wrong in mistakes(mu).items():
-        report = cvxml.check("gmml", X, Y, wrong, mu=mu)
-        assert report.verdict is Verdict.REFUTED
-        assert any(gmml.MISREADINGS[name].sentence in sentence for sentence in report.diagnosis), name
-
-
-def test_every_misreading_has_a_mistake_here() -> None:
-    assert {*mistakes(0.0), *mistakes(1.0)} == set(gmml.MISREADINGS)
+@pytest.mark.parametrize("name", gmml.MISREADINGS)
+def test_a_mistake_is_named(name: str) -> None:
+    wrong, mu = mistake(name)
+    assert_named("gmml", name, X, Y, wrong, mu=mu)
 
 
 @pytest.mark.parametrize("t", [0.2, 0.5, 0.9])
 def test_what_the_authors_code_computes_is_optimal(t: float) -> None:
     """Its geodesic, written anew: with Cholesky factors R of the ends, Z = R_B R_A^-1, Z^T Z = U V U^T."""
     S, D = sums(X, Y)
-    A, B = np.linalg.inv(S), D
-    if np.linalg.cond(A) > np.linalg.cond(B):
-        A, B, u = B, A, 1 - t
-    else:
-        u = t
-    RA, RB = np.linalg.cholesky((A + A.T) / 2).T, np.linalg.cholesky((B + B.T) / 2).T
+    RA, RB = np.linalg.cholesky(np.linalg.inv(S)).T, np.linalg.cholesky(D).T
     Z = RB @ np.linalg.inv(RA)
     V, U = np.linalg.eigh(Z.T @ Z)
-    T = np.diag(V ** (u / 2)) @ U.T @ RA
+    T = np.diag(V ** (t / 2)) @ U.T @ RA
     assert cvxml.check("gmml", X, Y, T.T @ T, weight=t).verdict is Verdict.CERTIFIED
 
 
@@ -443,22 +309,10 @@ def test_eigenvalues_are_enclosed_where_some_are_equal() -> None:
             assert max(float(one.rad()) for one in found) < 1e-60
 
 
-def test_balls_hold_what_floats_show() -> None:
-    for t in (0.5, 0.3):
-        _, given = checked("gmml", X, Y, weight=t)
-        A = np.diag([1.0, 2.0, 3.0, 4.0]) + 0.1
-        found = gmml.value(given, *whole(A))
-        assert float(found) == pytest.approx(gmml.objective(given, A), rel=1e-10)
-
-
-def test_eigenvalues_are_in_the_balls_whatever_the_coordinates_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In coordinates in which the product is far from diagonal the discs are wide, and must be."""
+def test_an_eigenvalue_next_to_0_needs_more_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In coordinates where the product is far from diagonal the discs are wide, and one of them holds 0."""
     with precision():
         same = flint().acb_mat([[1, 0], [0, 1]])
         monkeypatch.setattr(spectrum, "eigenvectors", lambda of: ([], same))
         with pytest.raises(gmml.TooFewBits):
             gmml.spectrum(flint().arb_mat([[1, 1], [1, 3]]) / 4)
-        found = gmml.spectrum(flint().arb_mat([[20, 1], [1, 30]]))
-        for root in (25 - flint().arb(26).sqrt(), 25 + flint().arb(26).sqrt()):
-            assert any(each.contains(root) for each in found)
-        assert not any(each.contains(25) for each in found)
