@@ -29,7 +29,7 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.balls import TooFewBits, ball, ends, precision, with_enough_bits
 from cvxml.core.exact import Exact, flint, scaled, upward
-from cvxml.core.example import drawn, sample, timed, verified
+from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_labels, check_number, check_X, dual_array
 from cvxml.core.method import ConvexMethod
 from cvxml.core.metric import FloatArray, IntArray, examine
@@ -364,7 +364,20 @@ class RCA(ConvexMethod[Instance]):
     DUAL: ClassVar = {"l": "1"}
     SMALL: ClassVar = {"alpha": 0.1}
     UNITS = None  # the determinant is 1 in any units
-    BAD: ClassVar = {"alpha": (-1.0,)}
+    BAD: ClassVar = {
+        "alpha": (-1.0,),
+        "chunklets": ([0] * 15, [0.0] * 16, [[0]] * 16, [-2] + [0] * 15, [-1] * 16, "classes"),
+    }
+    HAND: ClassVar = (
+        # a chunklet along each axis, and a point in none: C = diag(1/2, 2), whose determinant is 1
+        Hand(
+            [[1.0, 7.0], [-1.0, 7.0], [3.0, 2.0], [3.0, -2.0], [9.0, 9.0]],
+            None,
+            {"chunklets": [0, 0, 4, 4, -1]},
+            [[2.0, 0.0], [0.0, 0.5]],
+            2.0,
+        ),
+    )
     RADIUS = True
     EXAMPLES: ClassVar = (
         drawn(5, 18, 3),
