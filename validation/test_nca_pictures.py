@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from validation.experiments.verdicts import Verdict
 from validation.nca_pictures import claim_lines, leave_one_out, missed
 
 
@@ -39,6 +40,6 @@ def test_nca_is_compared_with_both_on_every_set() -> None:
     }
     assert ("a", "NCA (g) before PCA", "0, 40", "supported") in rows
     assert ("a", "NCA (f) before PCA", "0, 39", "supported") in rows
-    assert ("a", "NCA (f) before LDA", "0, 0", "undecided at this power") in rows
+    assert ("a", "NCA (f) before LDA", "0, 0", Verdict.UNDECIDED) in rows
     assert ("b", "NCA (g) before LDA", "40, 0", "contradicted") in rows
     assert len(rows) == 8

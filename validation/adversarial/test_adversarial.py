@@ -308,11 +308,12 @@ def test_a_step_that_lies_is_caught(monkeypatch: pytest.MonkeyPatch):
 
 def test_a_refusal_that_is_false_is_caught(monkeypatch: pytest.MonkeyPatch):
     def refuse(*arguments: Any, **rest: Any) -> Any:
-        raise ValueError("the maximum is infinite")
+        raise ValueError("infinite maximum")
 
     monkeypatch.setattr(get("mmc"), "solve", refuse, raising=False)
     (only,) = attacked("mmc", 0)
-    assert only.wrong == ["refused: the maximum is infinite"]
+    (wrong,) = only.wrong
+    assert "infinite maximum" in wrong
 
 
 @pytest.mark.slow

@@ -250,7 +250,7 @@ def test_every_part_has_a_name_of_its_own() -> None:
 def test_quick_needs_no_folder_of_data(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CVXML_DATA", raising=False)
     command.check_data([task for module in MODULES.values() for task in module.tasks(True)])
-    with pytest.raises(ValueError, match=r"ionosphere, letter not found; let CVXML_DATA name the folder"):
+    with pytest.raises(ValueError, match=r"ionosphere, letter.*CVXML_DATA"):
         command.check_data(gerrymandering.tasks(False))
 
 
@@ -320,11 +320,8 @@ def test_parts_of_nca() -> None:
     assert len(result["claims"][0]["rivals"]) == 2
     assert result["facts"][0].startswith("Memory, 2 components: ")
     grown = small(nca, "growth", sizes=[60, 90])["growth"]
-    assert [each["timed"] for each in grown] == [
-        "a value and gradient",
-        "the same, single precision",
-        "scikit-learn's",
-    ]
+    assert len({each["timed"] for each in grown}) == 3  # ours, in single precision, and scikit-learn's
+    assert "scikit-learn" in grown[2]["timed"]
     run = nca.Timed([(1.0, 5.0), (2.0, 7.0)], 3.0, None)
     assert [run.until(f) for f in (5.0, 6.0, 8.0, None)] == [1.0, 2.0, None, None]
     assert nca.least([None, 3.0, 2.0]) == 2.0
@@ -452,9 +449,11 @@ def test_quick_prints_and_writes_nothing(
     assert written() == before
     assert list(tmp_path.iterdir()) == []
     text = capsys.readouterr().out
-    assert text.startswith("# Speed\n\n`python -m validation.benchmarks --only glml,nca --quick`, ")
-    assert "- nca was timed." in text
-    assert "metric-learn: not run" in text
+    assert text.startswith("# Speed\n")
+    assert "validation.benchmarks --only glml,nca --quick`" in text
+    assert "- nca was timed." in text  # the fact of the part above
+    (line,) = [line for line in text.splitlines() if "metric-learn" in line]
+    assert "not run" in line
     assert {key.split("/")[0] for key in here} == {"glml", "nca"}
     assert not any("metric-learn" in key for key in here)
 
@@ -472,7 +471,7 @@ def test_a_run_goes_on_where_it_was_and_writes_when_all_is_there(
     folder = ["--folder", str(tmp_path / "results")]
     assert command.main(["--only", "nca", *folder]) == 0
     assert len(here) == 3  # 2 and 64 components, growth
-    assert "no report written" in capsys.readouterr().out
+    assert "no report" in capsys.readouterr().out
     assert not (tmp_path / "recorded.json").exists()
     assert command.main(folder) == 0
     assert len(here) == len(set(here))  # none of nca again
@@ -480,7 +479,8 @@ def test_a_run_goes_on_where_it_was_and_writes_when_all_is_there(
     assert [f"{each['benchmark']}/" for each in recorded["parts"]].count("nca/") == 3
     assert (tmp_path / summary.REPORT).read_text(encoding="utf-8") == "\n".join(page.report(recorded))
     text = (tmp_path / summary.PAGE).read_text(encoding="utf-8")
-    assert text.startswith(f"a\n{summary.BEGIN}\n\nMeasured by `python -m validation.benchmarks` on ")
+    assert text.startswith(f"a\n{summary.BEGIN}\n\n")
+    assert "`python -m validation.benchmarks`" in text
     assert text.endswith(f"{summary.END}\nb\n")
     assert "old" not in text
     os.utime(tmp_path / summary.PAGE, (0, 0))
@@ -502,8 +502,8 @@ def test_metric_learn_is_measured_where_a_python_has_it(here: list[str], tmp_pat
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--quick", "--learners", "no-such-python"], "--learners no-such-python: no such program"),
-        (["--only", "gerrymandering"], "ionosphere, letter not found; let CVXML_DATA name the folder"),
+        (["--quick", "--learners", "no-such-python"], "--learners no-such-python"),
+        (["--only", "gerrymandering"], "ionosphere, letter"),
     ],
 )
 def test_what_cannot_be_run_is_said(
@@ -517,7 +517,7 @@ def test_what_cannot_be_run_is_said(
 def test_names_that_are_none(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
         command.main(["--only", "mlsvm,svm"])
-    assert "must be some of mlsvm,gerrymandering,glml,nca,convex" in capsys.readouterr().err
+    assert "mlsvm,gerrymandering,glml,nca,convex" in capsys.readouterr().err
 
 
 # --- the report, and docs/speed.md ---
@@ -574,7 +574,8 @@ def test_the_summary_has_the_best_alternative_of_the_largest_problem() -> None:
 
 def test_the_page_has_a_line_for_each_gap_of_what_is_large() -> None:
     recorded = made()
-    assert summary.sizes(recorded) == ["Not measured yet."]
+    (none,) = summary.sizes(recorded)
+    assert not none.startswith("|")
     ours = [
         {"to": to, "seconds": took, "reached": f"gap {to}"} for to, took in (("1e-03", 5.0), ("1e-06", 9.0))
     ]
@@ -597,9 +598,9 @@ def test_the_report_has_every_claim() -> None:
     assert sum(line.startswith("| `lmnn` | wine, 178 x 13 |") for line in lines) == 1 + 3
     assert "| `lmnn` | b: t | 10: 0.010 s, 100: 1.00 s | 2.00 |" in lines
     assert "- One fact." in lines
-    assert "- Peak memory of a part: 0.50 GiB (iris, lmnn, cvxpy)." in lines
+    assert any("0.50 GiB (iris, lmnn, cvxpy)" in line for line in lines)
     assert ", 2 minutes. python " in lines[2]
-    assert "Processor time was 90 % of wall clock: well below 100 % the machine had other work." in lines
+    assert any("90 % of wall" in line for line in lines)
 
 
 def test_parts_of_several_days_are_dated_so_and_versions_are_not_mixed() -> None:

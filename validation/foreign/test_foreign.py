@@ -247,11 +247,11 @@ def test_all_pairs_are_those_of_the_labels() -> None:
 
 
 def test_what_has_no_counterpart_is_refused() -> None:
-    with pytest.raises(ValueError, match="only 'identity'"):
+    with pytest.raises(ValueError, match="'identity'"):
         asked("ITML", params={"prior": "covariance"})
-    with pytest.raises(ValueError, match="only 'identity' and 'covariance'"):
+    with pytest.raises(ValueError, match=r"'identity'.*'covariance'"):
         asked("SDML", params={"prior": "random"})
-    with pytest.raises(ValueError, match="no mapping for 'metric-learn XDML'"):
+    with pytest.raises(ValueError, match="'metric-learn XDML'"):
         module("mapping").question({**run("NCA", M), "learner": "XDML"}, given())
 
 
@@ -288,6 +288,10 @@ def solved(learner: str, **more: Any) -> FloatArray:
     return cvxml.solve(question.method, X, Y, tol=1e-9, **question.params).metric
 
 
+def lines_with(token: str, text: str) -> list[str]:
+    return [line for line in text.splitlines() if token in line]
+
+
 @pytest.mark.slow
 def test_a_right_matrix_is_certified_a_wrong_one_refuted_and_the_report_says_so(tmp_path: Path) -> None:
     best = asked("MMC", solved("MMC"))
@@ -319,18 +323,21 @@ def test_a_right_matrix_is_certified_a_wrong_one_refuted_and_the_report_says_so(
     text = module("page").page(judgement, "picture.png")
     assert text.count("| certified | certified |") == 4
     assert text.count("| refuted | ") == 4 + (judgement.judged[-1].normal.verdict.value == "refuted")
-    assert "In 2 runs the learner's own code" in text
-    assert "In 1 its value is another, by 1.0e+00 at most" in text  # the last, of which half is claimed
+    assert "In 2 runs" in text  # of those with a value of the learner's own code
+    assert "1.0e+00 at most" in text  # the last, of which half is claimed
     better = [each.figures.witness.better_by for each in judgement.judged[:-1] if each.figures.witness]
-    assert f"ITML, wrong ({better[1]:.6g}); MMC, wrong ({better[2]:.6g})." in text
+    for name, by in (("ITML", better[1]), ("MMC", better[2])):
+        assert f"{name}, wrong ({by:.6g})" in text
     assert "ITML, right (" not in text
-    assert 'ITML, wrong: prints "itml converged at iter: 8, conv = 0.5" at its limit of 9' in text
-    assert "MMC, wrong: `converged_` is True, and the matrix returned is its start" in text
+    said_so = lines_with('"itml converged', text)
+    assert {line.split(":")[0] for line in said_so} == {"- ITML, right", "- ITML, wrong"}
+    assert all(" 9" in line for line in said_so)  # its limit of iterations
+    assert any("MMC, wrong: " in line for line in lines_with("`converged_` is", text))
     assert "MMC, right 7;" in text  # 7 times the budget that is 1 here
     least = module("mapping").least_g(-judgement.judged[7].figures.lower_bound, 1.0)
     assert judgement.judged[7].g[1] == pytest.approx(least, abs=1e-8)
     returned = module("mapping").g(X, wrong, Y, PAIRS, 1.0)
-    assert f"is {returned:.8g} at the matrix returned" in text
+    assert f" {returned:.8g} " in text
     module("picture").draw(judgement.judged, tmp_path / "picture.png")
     assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
 
@@ -388,7 +395,8 @@ def test_a_finding_is_there_only_where_its_figures_show_it() -> None:
     assert [len(findings.findings(judged_all(**found))) for found in (wrong, right)] == [4, 0]
     weights = [{"balance_param": weight, "error": "raised"} for weight in (1e-9, 50.0)]
     (line,) = findings.findings(judged_all(sdml_weights={"tiny": weights}))
-    assert "raises at 1e-09, 50, and of these the problem is proved to be unbounded at 50" in line
+    assert "1e-09, 50" in line  # where it raises
+    assert "unbounded at 50" in line
     best = run("vector_normalizer_frobmetric", M, "identity prior", components=np.eye(2).tolist())
     assert not any("TᵀT" in line for line in findings.findings(judged_all(identity_prior={"tiny": best})))
     T = np.eye(2) + np.array([[1.0, 0.5], [0.0, 1.0]])
@@ -397,4 +405,5 @@ def test_a_finding_is_there_only_where_its_figures_show_it() -> None:
     X_of = np.eye(2) + (T - np.eye(2)).T @ (T - np.eye(2))
     values = [findings.with_identity(given(), other, each) for each in (T.T @ T, X_of)]
     assert values[1] < values[0]
-    assert f"tiny: {values[0]:.6g} at TᵀT and {values[1]:.6g} at X" in lines[0]
+    for token in ("tiny: ", f"{values[0]:.6g} at TᵀT", f"{values[1]:.6g} at X"):
+        assert token in lines[0]

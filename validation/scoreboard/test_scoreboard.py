@@ -114,10 +114,13 @@ def test_a_run_is_recorded_and_shown(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert [each["verdict"] for each in rows] == ["refuted", "refuted"]
     assert "mine 1" in (tmp_path / "index.html").read_text(encoding="utf-8")
     assert json.loads((tmp_path / "badges" / "mine-zero.json").read_text())["color"] == "red"
-    with pytest.raises(ValueError, match="no group 'other'; there is: mine"):
+    with pytest.raises(ValueError, match=r"'other'.*mine"):
         run("other", sys.executable, {}, 60, tmp_path)
 
 
 def test_an_error_is_kept_without_places() -> None:
-    said = "exit code 1: File /somewhere/else.py line 3 error: no such thing"
-    assert plainly(row("error", None, said))["message"] == "exit code 1: ... File line 3 error: no such thing"
+    said = "exit code 1: File /somewhere/else.py line 3 error: gone"
+    kept = plainly(row("error", None, said))["message"]
+    assert "/" not in kept
+    for token in ("code 1", "line 3", "gone"):
+        assert token in kept

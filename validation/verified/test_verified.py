@@ -104,6 +104,12 @@ def edited(method: str, folder: Path) -> tuple[Path, Path, Any, Any]:
     return file, beside, json.loads(file.read_text()), json.loads(beside.read_text())
 
 
+def rejected(file: Path, beside: Path, *tokens: str) -> bool:
+    """Whether the checker rejects the files, and its reason names all of the tokens."""
+    reason = run(file, beside).reason
+    return reason.startswith("REJECTED: ") and all(token in reason for token in tokens)
+
+
 def prices_of(method: str, content: Any) -> list[Any]:
     """Where the prices are, each a list that ends with it."""
     if method == "mlsvm":
@@ -141,7 +147,7 @@ def test_a_point_in_its_own_list_is_rejected(tmp_path: Path) -> None:
     file, beside, content, _ = edited("mlsvm", tmp_path)
     content["neighbors"][4][0] = 4
     file.write_text(json.dumps(content))
-    assert run(file, beside).reason == "REJECTED: neighbors: point 4 is in its own list"
+    assert rejected(file, beside, "neighbors", "point 4")
 
 
 def test_a_target_of_another_class_is_rejected(tmp_path: Path) -> None:
@@ -157,7 +163,7 @@ def test_a_parameter_that_is_not_known_is_rejected(method: str, tmp_path: Path) 
     assert run(file, beside).proved
     content["params"]["loss"] = None
     file.write_text(json.dumps(content))
-    assert run(file, beside).reason == f'REJECTED: params of {method}: "loss" is not known'
+    assert rejected(file, beside, method, '"loss"')
 
 
 @pytest.mark.parametrize("method", sorted({*PRICES} - {"mlsvm"}))
@@ -165,7 +171,7 @@ def test_lists_of_a_method_that_takes_none_are_rejected(method: str, tmp_path: P
     file, beside, content, _ = edited(method, tmp_path)
     content["neighbors"] = [[(i + 1) % 30] for i in range(30)]
     file.write_text(json.dumps(content))
-    assert run(file, beside).reason == f"REJECTED: neighbors has lists, and {method} takes none"
+    assert rejected(file, beside, "neighbors", method)
 
 
 LOW, HIGH = -np.inf, np.inf
@@ -200,11 +206,11 @@ def test_a_pair_of_both_kinds_is_rejected(tmp_path: Path) -> None:
     content = json.loads(file.read_text())
     content["params"]["pairs"]["dissimilar"].append([1, 7])
     file.write_text(json.dumps(content))
-    assert run(file, beside).reason == "REJECTED: one of the pairs of both kinds is there twice"
+    assert rejected(file, beside, "both kinds", "twice")
     content["params"]["pairs"]["dissimilar"].pop()
     content["params"]["pairs"]["equal"] = []
     file.write_text(json.dumps(content))
-    assert run(file, beside).reason == 'REJECTED: pairs: "equal" is not known'
+    assert rejected(file, beside, "pairs", '"equal"')
 
 
 def test_the_upper_end_of_scml_is_that_of_weights(tmp_path: Path) -> None:
@@ -219,17 +225,17 @@ def test_the_upper_end_of_scml_is_that_of_weights(tmp_path: Path) -> None:
     aside = {"method": "scml", "over": "0x1", "prices": []}
     file, beside = tmp_path / "solution.json", tmp_path / "side.json"
     file.write_text(json.dumps({"format": "cvxml-solution", "version": 1, **content}))
-    for weights, upper, combination in (
-        ([1, 0, 0], Fraction(1, 2), "is the metric of the file"),
-        ([0, 0.25, 0], Fraction(1, 8), "is the metric of the file"),
-        ([3, 0, 0], Fraction(3, 2), "is within 2 of the metric of the file"),
+    for weights, upper, apart in (
+        ([1, 0, 0], Fraction(1, 2), False),
+        ([0, 0.25, 0], Fraction(1, 8), False),
+        ([3, 0, 0], Fraction(3, 2), True),  # by 2 from the metric of the file
     ):
         beside.write_text(json.dumps({"format": "cvxml-side", "version": 1, **aside, "weights": weights}))
         found = run(file, beside)
         assert found.interval == (Fraction(0), upper)
-        assert (
-            found.whose == f"scml: the upper end is the objective of weights whose combination {combination}"
-        )
+        assert found.whose.startswith("scml: ")
+        assert "weights" in found.whose
+        assert ("within 2" in found.whose) is apart
     assert objective_of("scml", np.array(X), None, np.diag([1.0, 0.0]), **params) == 0.125
 
 
@@ -242,7 +248,8 @@ def test_an_answer_that_cannot_be_written_is_none(tmp_path: Path) -> None:
             words = [str(checker()), str(file), str(other)]
             done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
         assert done.returncode == 2
-        assert done.stderr == "checker: the answer cannot be written: No space left on device\n"
+        assert done.stderr.startswith("checker: ")
+        assert done.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize("method", sorted({*PRICES} - {*COMBINATIONS}))
@@ -252,7 +259,7 @@ def test_what_is_slightly_below_zero_is_no_metric(method: str, tmp_path: Path) -
     aside["root"] = None
     file.write_text(json.dumps(content))
     beside.write_text(json.dumps(aside))
-    assert run(file, beside).reason == "REJECTED: the metric is not positive semidefinite"
+    assert rejected(file, beside, "metric", "semidefinite")
 
 
 def test_shrinking_is_not_left_out(tmp_path: Path) -> None:
@@ -263,7 +270,8 @@ def test_shrinking_is_not_left_out(tmp_path: Path) -> None:
     content["over"] = hex(int(content["over"], 16) << 10)
     beside.write_text(json.dumps(content))
     found = run(file, beside)
-    assert found.reason == "REJECTED: no bound is proved of these prices"
+    assert found.reason.startswith("REJECTED: ")
+    assert "bound" in found.reason
 
 
 @pytest.mark.parametrize("method", PRICES)
@@ -339,7 +347,7 @@ def test_a_method_without_a_theorem_is_refused_in_a_sentence(tmp_path: Path) -> 
     X, y = real_data("iris", 30)
     path = tmp_path / "itml.json"
     cvxml.solve("itml", X, y).save(path)
-    with pytest.raises(ValueError, match="the verified checker knows mlsvm, lmnn"):
+    with pytest.raises(ValueError, match="mlsvm, lmnn"):
         side(load(path))
 
 
