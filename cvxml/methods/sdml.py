@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.balls import ball, ends, rounded, total, with_enough_bits
 from cvxml.core.exact import Exact, flint, scaled
-from cvxml.core.example import drawn, sample, timed, verified
+from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_number, check_positive, dual_array
 from cvxml.core.method import ConvexMethod
 from cvxml.core.metric import FloatArray, examine
@@ -332,7 +332,23 @@ class SDML(ConvexMethod[Instance]):
     SMALL: ClassVar = {"lam": 0.1}
     FOLLOWS = "order"
     UNITS = None  # the default of eta, the prior and the penalty follow three powers
-    BAD: ClassVar = {**BAD_PAIRS, "eta": (0, -1.0), "lam": (-1.0,)}
+    BAD: ClassVar = {
+        **BAD_PAIRS,
+        "eta": (0, -1.0),
+        "lam": (-1.0,),
+        "prior": (np.diag([1.0, 1.0, 0.0]), np.eye(2), "nothing"),
+    }
+    # S = [[3/2, 1/2], [1/2, 3/2]]: lam takes up to lam off the 1/2, what is left is w, and M = [[3/2, w], [w, 3/2]]^-1
+    HAND: ClassVar = tuple(
+        Hand(
+            [[0.0, 0.0], [1.0, 1.0]],
+            None,
+            {"pairs": {"similar": [[0, 1]], "dissimilar": []}, "eta": 0.5, "lam": lam},
+            [[1.5 / (2.25 - w**2), -w / (2.25 - w**2)], [-w / (2.25 - w**2), 1.5 / (2.25 - w**2)]],
+            2 + math.log(2.25 - w**2),
+        )
+        for lam, w in ((0.0, 0.5), (0.25, 0.25), (0.75, 0.0))
+    )
     RADIUS = True
     EXAMPLES: ClassVar = (
         drawn(5, 18, 3, lam=0.1),

@@ -11,15 +11,14 @@ import pytest
 from sklearn.covariance import graphical_lasso
 
 import cvxml
-from cvxml.core.balls import precision, rounded
+from cvxml.core.balls import rounded
 from cvxml.core.exact import flint
 from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
-from cvxml.core.squares import whole
 from cvxml.family.box_proof import ROUNDED, descent, directions, repaired
 from cvxml.methods import sdml
-from tests.instances import checked, exact_of, fractions, objective_of, random_data, real_data
+from tests.instances import assert_named, checked, fractions, objective_of, random_data
 
 X, Y = random_data(3, n=24, d=4, classes=3)
 PAIRS = {
@@ -61,24 +60,7 @@ def axes(*rows: list[float]) -> FloatArray:
 # ---------------------------------------------------------------- the optimum
 
 
-def test_by_hand() -> None:
-    """S = [[3/2, 1/2], [1/2, 3/2]]; lam takes 1/4 off 1/2, and all of it where it is 3/4."""
-    points, pairs = axes([1.0, 1.0]), {"similar": [[0, 1]], "dissimilar": []}
-    for lam, w in ((0.25, 0.25), (0.5, 0.0), (0.75, 0.0), (0.0, 0.5)):
-        solution = cvxml.solve("sdml", points, None, pairs=pairs, eta=0.5, lam=lam, tol=1e-9)
-        W = np.array([[1.5, w], [w, 1.5]])
-        assert solution.status is Status.CONVERGED
-        np.testing.assert_allclose(solution.metric, np.linalg.inv(W), atol=1e-6)
-        assert solution.objective == pytest.approx(2 + np.log(1.5**2 - w**2), rel=1e-9)
-
-
-@pytest.mark.parametrize("lam", [0.01, 0.2, 1.0])
-def test_against_cvxpy_from_scratch(lam: float) -> None:
-    solution = cvxml.solve("sdml", X, None, **{**GIVEN, "lam": lam}, tol=1e-9)
-    np.testing.assert_allclose(solution.metric, optimum(weighted(), lam), atol=1e-4)
-
-
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("seed", [0, 1])
 def test_built_from_its_optimum(seed: int) -> None:
     """M sparse, W = M^-1 and S = W - U for a U of the box: S is a prior's inverse, and no pair counts (eta small)."""
     rng = np.random.default_rng(seed)
@@ -98,16 +80,6 @@ def test_built_from_its_optimum(seed: int) -> None:
     assert ((solution.metric != 0) == (M != 0)).all()
 
 
-def test_pairs_by_labels_are_all_pairs() -> None:
-    listed: dict[str, list[list[int]]] = {"similar": [], "dissimilar": []}
-    for i in range(24):
-        for j in range(i):
-            listed["similar" if Y[i] == Y[j] else "dissimilar"].append([i, j])
-    one = cvxml.solve("sdml", X, Y, eta=1e-4, lam=0.1)
-    other = cvxml.solve("sdml", X, None, pairs=listed, eta=1e-4, lam=0.1)
-    np.testing.assert_allclose(one.metric, other.metric, rtol=1e-9, atol=1e-12)
-
-
 def test_by_default_the_pairs_weigh_half_of_the_prior() -> None:
     for prior in (np.eye(4), PRIOR):
         eta = cvxml.solve("sdml", X, None, pairs=PAIRS, prior=prior).params["eta"]
@@ -121,17 +93,6 @@ def test_by_default_the_pairs_weigh_half_of_the_prior() -> None:
 
 
 # ---------------------------------------------------------------- the bound
-
-
-def test_any_u_bounds_any_metric() -> None:
-    rng, best = np.random.default_rng(0), cvxml.solve("sdml", X, None, **GIVEN, tol=1e-9)
-    for _ in range(20):
-        root = rng.standard_normal((4, 8))
-        U = rng.standard_normal((4, 4)) * 10 ** rng.uniform(-3, 3)
-        proof = cvxml.certify("sdml", X, None, root @ root.T, {"U": U}, **GIVEN)
-        assert proof.lower_bound <= best.lower_bound + 1e-9
-        assert proof.objective >= best.objective - 1e-9
-        assert np.isfinite(proof.lower_bound)
 
 
 def test_a_feasible_u_is_taken_as_it_is() -> None:
@@ -155,24 +116,6 @@ def test_a_u_outside_is_clipped_and_one_that_is_not_definite_is_mixed() -> None:
     assert proof.lower_bound >= 4 + np.linalg.slogdet(weighted())[1] - 1e-9
 
 
-def test_the_exact_interval_holds_the_optimum() -> None:
-    points, of = real_data("iris", 30)
-    solution = cvxml.solve("sdml", points, of, lam=0.2, tol=1e-9)
-    interval = exact_of("sdml", points, of, solution.metric, solution.dual, **solution.params)
-    assert interval.lower_bound <= interval.objective
-    assert float(interval.gap) <= 1e-8 * float(interval.scale)
-    assert float(interval.objective) == pytest.approx(solution.objective, rel=1e-9)
-
-
-def test_balls_hold_what_floats_show() -> None:
-    _, given = checked("sdml", X, None, **GIVEN)
-    M = np.diag([1.0, 2.0, 3.0, 4.0]) + 0.1
-    with precision():
-        value = sdml.value(given, *whole(M))
-    assert float(value) == pytest.approx(sdml.objective(given, M), rel=1e-12)
-    np.testing.assert_allclose(rounded(given.S), weighted(), rtol=1e-12)
-
-
 def test_a_singular_metric_costs_infinity() -> None:
     singular = np.diag([1.0, 1.0, 1.0, 0.0])
     assert objective_of("sdml", X, None, singular, **GIVEN) == np.inf
@@ -182,7 +125,7 @@ def test_a_singular_metric_costs_infinity() -> None:
         of.exact(given, singular, {"U": np.zeros((4, 4))})
 
 
-@pytest.mark.parametrize("unit", [1e-60, 1e-3, 1024.0, 1e60])
+@pytest.mark.parametrize("unit", [1e-60, 1024.0, 1e60])
 def test_units_change_the_value_alone_where_parameters_follow(unit: float) -> None:
     """log det M falls by 2 d log(unit)."""
     plain = cvxml.solve("sdml", X, None, **GIVEN, tol=1e-9)
@@ -190,6 +133,15 @@ def test_units_change_the_value_alone_where_parameters_follow(unit: float) -> No
     moved = cvxml.solve("sdml", unit * X, None, **other, tol=1e-9)
     np.testing.assert_allclose(moved.metric * unit**2, plain.metric, rtol=1e-4, atol=1e-7)
     assert moved.objective - 8 * np.log(unit) == pytest.approx(plain.objective, abs=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("unit", "params"),
+    [(1e-145, {}), (1e145, {}), *((unit, {"prior": "covariance"}) for unit in (1e-290, 1e-160, 1e290))],
+)
+def test_what_is_no_float_is_refused(unit: float, params: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="rescale"):
+        cvxml.solve("sdml", unit * X, Y, **params)
 
 
 # ---------------------------------------------------------------- S that is not positive definite
@@ -208,7 +160,7 @@ def test_an_indefinite_s_is_solved_where_the_problem_is_bounded(eta: float, lam:
     assert np.linalg.eigvalsh(np.eye(2) - eta)[0] < 0
     assert solution.status is Status.CONVERGED
     np.testing.assert_allclose(solution.metric, np.linalg.inv(W), rtol=1e-4, atol=1e-6)
-    assert any("not positive definite" in note for note in solution.notes)
+    assert any("definite" in note for note in solution.notes)
 
 
 @pytest.mark.parametrize(
@@ -216,10 +168,10 @@ def test_an_indefinite_s_is_solved_where_the_problem_is_bounded(eta: float, lam:
     [
         (1.0, 0.5, r"S\[0, 0\] is 0"),  # exactly 0
         (1.5, 5.0, r"S\[0, 0\] is -0.5"),
-        (0.75, 0.25, "along a psd D"),  # W_12 = -1/2 is below -1/4
-        (0.75, 0.5, "along a psd D"),  # W_12 = -1/4 = -W_11: singular, no more
-        (0.5, 0.0, "lam is 0"),  # S is singular
-        (0.75, 0.0, "lam is 0"),
+        (0.75, 0.25, "psd"),  # W_12 = -1/2 is below -1/4
+        (0.75, 0.5, "psd"),  # W_12 = -1/4 = -W_11: singular, no more
+        (0.5, 0.0, "lam"),  # S is singular
+        (0.75, 0.0, "lam"),
     ],
 )
 def test_what_is_unbounded_is_refused_with_a_proof(eta: float, lam: float, says: str) -> None:
@@ -235,19 +187,9 @@ def test_what_is_definite_by_rounding_alone_is_no_start() -> None:
         entries = [flint().fmpq(*Fraction(entry).as_integer_ratio()) for entry in own]
         S = flint().fmpq_mat([entries[:2], entries[1:]])
         definite += bool(np.linalg.eigvalsh(rounded(S))[0] > 0)
-        with pytest.raises(ValueError, match="unbounded: lam is 0, and S is not positive definite"):
+        with pytest.raises(ValueError, match="unbounded"):
             sdml.start_of(S, rounded(S), 0.0)
     assert definite
-
-
-def test_along_the_direction_the_objective_falls_without_end() -> None:
-    D = np.ones((2, 2))
-    S = np.eye(2) - 0.75
-    values = []
-    for t in (1.0, 1e2, 1e4, 1e8):
-        M = np.eye(2) + t * D
-        values.append(np.trace(S @ M) - np.linalg.slogdet(M)[1] + 0.5 * 2 * abs(M[0, 1]))
-    assert (np.diff(values) < -1).all()
 
 
 @pytest.mark.parametrize("d", [1, 2, 5])
@@ -274,8 +216,6 @@ def test_directions_are_the_matrix_and_what_is_of_rank_1_beside_it(d: int) -> No
 
 def test_a_direction_that_is_exact_only_once_it_is_rounded_proves_it() -> None:
     """S = [[1, -3/2], [-3/2, 1]] in a box of half a unit: singular, and no float eigenvector says so."""
-    from cvxml.core.exact import flint
-
     fmpq = flint().fmpq
     S = flint().fmpq_mat([[fmpq(1), fmpq(-3, 2)], [fmpq(-3, 2), fmpq(1)]])
     off = np.array([[1.0, 1 + 1e-12], [1 + 1e-12, 1 + 3e-12]])
@@ -292,13 +232,6 @@ def test_a_lam_that_allows_everything_has_the_diagonal(points: Any) -> None:
     assert solution.status is Status.CONVERGED
     S = cvxml.evaluate("sdml", points, None, solution.metric, lam=1.7e308, **given).S
     np.testing.assert_allclose(solution.metric, np.diag(1 / np.diag(S)), atol=1e-4)
-
-
-@pytest.mark.parametrize("unit", [1e-290, 1e-160, 1e160, 1e290])
-def test_a_covariance_that_is_no_float_is_refused(unit: float) -> None:
-    X, y = random_data(0, n=10, d=2, classes=2)
-    with pytest.raises(ValueError, match="rescale X"):
-        cvxml.solve("sdml", unit * X, y, prior="covariance")
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -320,27 +253,6 @@ def test_what_is_refused_at_random_has_no_definite_matrix_in_its_box(seed: int) 
     else:
         with pytest.raises(ValueError, match="unbounded"):
             cvxml.solve("sdml", points, None, **params)
-
-
-@pytest.mark.parametrize(
-    ("params", "says"),
-    [
-        ({"eta": 0.0}, "eta must be greater"),
-        ({"eta": -1.0}, "eta must be greater"),
-        ({"lam": -1.0}, "lam must be at least 0"),
-        ({"lam": np.inf}, "lam must be a finite"),
-        ({"prior": np.diag([1.0, 1.0, 1.0, 0.0])}, "prior must be positive definite"),
-    ],
-)
-def test_what_is_no_parameter(params: dict[str, Any], says: str) -> None:
-    with pytest.raises(ValueError, match=says):
-        cvxml.solve("sdml", X, Y, **params)
-
-
-def test_what_is_no_float_is_refused() -> None:
-    for unit in (1e-145, 1e145):
-        with pytest.raises(ValueError, match="rescale X"):
-            cvxml.solve("sdml", unit * X, Y)
 
 
 # ---------------------------------------------------------------- what a "dual gap" is
@@ -373,33 +285,32 @@ def test_graphical_lasso_ends_at_a_metric_that_is_judged() -> None:
 # ---------------------------------------------------------------- misreadings, made here without the package
 
 
-def mistakes() -> dict[str, FloatArray]:
-    S = weighted()
-    upper = np.triu(np.ones((4, 4)), 1)
+def mistake(name: str) -> FloatArray:
+    """The metric of a program that makes the mistake."""
+    S, upper = weighted(), np.triu(np.ones((4, 4)), 1)
+    if name == "diagonal":
+        return optimum(S, 0.2, 2 * upper + np.eye(4))
+    if name == "once":
+        return optimum(S, 0.2, upper)
     others = [[i, j] for i in range(24) for j in range(i + 1, 24) if [i, j] not in PAIRS["similar"]]
     count = len(PAIRS["similar"]) + len(PAIRS["dissimilar"])
     swapped = {"similar": PAIRS["dissimilar"], "dissimilar": PAIRS["similar"]}
-    return {
-        "prior": optimum(S - np.linalg.inv(PRIOR) + PRIOR, 0.2),
-        "not_listed": optimum(weighted({"similar": PAIRS["similar"], "dissimilar": others}, 5e-4), 0.2),
-        "diagonal": optimum(S, 0.2, 2 * upper + np.eye(4)),
-        "once": optimum(S, 0.2, upper),
-        "mean": optimum(weighted(eta=0.005 / count), 0.2),
-        "ordered": optimum(weighted(eta=0.01), 0.2),
-        "exchanged": optimum(weighted(swapped), 0.2),
+    of_pairs = {
+        "prior": S - np.linalg.inv(PRIOR) + PRIOR,
+        "not_listed": weighted({"similar": PAIRS["similar"], "dissimilar": others}, 5e-4),
+        "mean": weighted(eta=0.005 / count),
+        "ordered": weighted(eta=0.01),
+        "exchanged": weighted(swapped),
     }
+    return optimum(of_pairs[name], 0.2)
 
 
-@pytest.mark.slow
-def test_every_mistake_is_named() -> None:
-    found = mistakes()
-    assert set(found) == set(sdml.MISREADINGS)
-    for name, wrong in found.items():
-        # of all other pairs together the weight must be less, or the problem is unbounded
-        params = {**GIVEN, "eta": 5e-4} if name == "not_listed" else GIVEN
-        report = cvxml.check("sdml", X, None, wrong, **params)
-        assert report.verdict is Verdict.REFUTED
-        assert any(sdml.MISREADINGS[name].sentence in sentence for sentence in report.diagnosis), name
+@pytest.mark.quick(2)
+@pytest.mark.parametrize("name", sdml.MISREADINGS)
+def test_a_mistake_is_named(name: str) -> None:
+    # of all other pairs together the weight must be less, or the problem is unbounded
+    params = {**GIVEN, "eta": 5e-4} if name == "not_listed" else GIVEN
+    assert_named("sdml", name, X, None, mistake(name), **params)
 
 
 def test_what_is_clipped_is_in_the_box_where_its_half_is_rounded() -> None:
