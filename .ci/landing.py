@@ -1,0 +1,167 @@
+"""What a landing runs of the slow tests.
+
+A landing runs the slow tests of the places that changed since the full suite last passed, and one eighth of the
+others. A place is a folder of tests with the code that they test. `.ci/full` runs everything, and then stores a
+fingerprint of each place in `.ci/passed.json`. `.ci/turn` has the number of the eighth; `python .ci/landing.py next`
+moves on to the next one. Eight landings in a row run every slow test.
+
+If the slow tests of the changed places would take more than `MOST` seconds, a share of them runs, drawn anew at each
+turn. `.ci/seconds.json` has the seconds of the slow tests of each file, as `.ci/full` measured them.
+
+The tests of the site, the browser, the package, the Coq proofs and the reports are stages: they run only when one of
+their inputs changed.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+HERE = ROOT / ".ci"
+PARTS = 8
+MOST = 600  # processor seconds for the slow tests of changed places: five minutes of two workers
+READ = ("cvxml", "tests", "validation", "docs", "examples")  # folders with files that are looked at
+MADE = ("__pycache__", "build", "gallery", "results", "__cache__", "outputs")  # folders that programs write
+
+
+class Stage(NamedTuple):
+    """Tests that run only if one of their inputs changed. A path that ends in / stands for all files below it."""
+
+    tests: tuple[str, ...]
+    inputs: tuple[str, ...]
+
+
+STAGES = {
+    "site": Stage(
+        ("tests/docs/test_site.py", "tests/docs/test_site_browser.py"),
+        ("docs/", "examples/", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "tests/docs/"),
+    ),
+    "browser": Stage(("tests/lessons/test_lessons_browser.py",), ("cvxml/lessons/", "tests/lessons/")),
+    "package": Stage(("tests/test_package.py",), ("pyproject.toml", "MANIFEST.in", "tests/test_package.py")),
+    "proofs": Stage(
+        ("validation/verified/",),
+        ("validation/verified/", "cvxml/core/exact.py", "cvxml/family/exact.py", "cvxml/oracle/saved.py"),
+    ),
+    "reports": Stage(("validation/experiments/",), ("validation/experiments/",)),
+}
+
+
+def files() -> Iterator[str]:
+    """The paths of all files that are looked at, relative to the root."""
+    found = [path for folder in READ for path in (ROOT / folder).rglob("*")]
+    for path in [*found, *ROOT.glob("*.md"), *ROOT.glob("*.toml"), ROOT / "MANIFEST.in"]:
+        inside = path.relative_to(ROOT)
+        if path.is_file() and not set(inside.parts) & set(MADE):
+            yield inside.as_posix()
+
+
+def place_of(path: str) -> str:
+    """Where the tests of a file are: a folder, or the start of file names. Empty for pages and pictures.
+
+    cvxml/family/rows.py is tested in tests/family/, cvxml/methods/lmnn.py in tests/methods/lmnn/, and
+    cvxml/datasets.py in tests/test_datasets. The file of a test is in its own place.
+    """
+    top, *parts = path.removesuffix(".py").split("/")
+    if path.endswith((".md", ".png", ".svg")) or top not in ("cvxml", "tests", "validation"):
+        return ""
+    if top == "validation":
+        name = parts[0].removeprefix("test_")
+        return f"validation/{parts[0]}/" if len(parts) > 1 else f"validation/test_{name}"
+    if parts[0] == "methods" and len(parts) > 1:
+        if parts[1].startswith("test_") or parts[1] == "__init__":
+            return f"tests/methods/{parts[1]}"
+        return f"tests/methods/{parts[1]}/"
+    return f"tests/{parts[0]}/" if len(parts) > 1 else f"tests/test_{parts[0].removeprefix('test_')}"
+
+
+def lies_in(path: str, inputs: Iterable[str]) -> bool:
+    """True if `path` is one of the inputs, or below one that ends in /."""
+    return any(path == one or (one.endswith("/") and path.startswith(one)) for one in inputs)
+
+
+def fingerprints() -> dict[str, str]:
+    """A hash of the files of each place, and of the inputs of each stage."""
+    hashes: dict[str, Any] = defaultdict(sha256)
+    for path in sorted(files()):
+        names = [name for name, stage in STAGES.items() if lies_in(path, stage.inputs)]
+        for name in [place_of(path), *names]:
+            hashes[name].update(f"{path}\0".encode() + (ROOT / path).read_bytes())
+    return {name: found.hexdigest() for name, found in sorted(hashes.items()) if name}
+
+
+def changed(passed: Mapping[str, str]) -> list[str]:
+    """The places and stages that are not as they were when the full suite passed."""
+    return [name for name, found in fingerprints().items() if passed.get(name) != found]
+
+
+def share(places: Iterable[str], seconds: Mapping[str, float], most: float = MOST) -> float:
+    """The share of the slow tests of these places that fits into `most` seconds, at most 1."""
+    starts = tuple(places)
+    total = sum(taken for path, taken in seconds.items() if path.startswith(starts))
+    return min(1.0, most / total) if total else 1.0
+
+
+def left_out(names: Iterable[str]) -> list[str]:
+    """The tests of the stages that are not among these names."""
+    return [test for name, stage in STAGES.items() if name not in names for test in stage.tests]
+
+
+def read(name: str) -> Any:
+    """A JSON file of this folder; {} where there is none."""
+    path = HERE / name
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+
+
+def write(name: str, content: Any) -> None:
+    """Write a JSON file of this folder."""
+    (HERE / name).write_text(json.dumps(content, indent=0) + "\n", encoding="utf-8")
+
+
+def turn() -> int:
+    """The number of the part that this landing runs."""
+    return int(read("turn"))
+
+
+def arguments() -> list[str]:
+    """The arguments of `pytest -m slow` at a landing."""
+    names = changed(read("passed.json"))
+    places = [name for name in names if name not in STAGES]
+    part = share(places, read("seconds.json"))
+    whole = [test for name in names if name in STAGES for test in STAGES[name].tests]
+    ignored = [f"--ignore={path.rstrip('/')}" for path in left_out(names)]
+    touched = [f"--touched={part:.3f}:{','.join(places)}", f"--touched=1:{','.join(whole)}"]
+    return [f"--part={turn()}/{PARTS}", *touched, *ignored]
+
+
+def measured(lines: Iterable[str]) -> dict[str, float]:
+    """The seconds of the tests of each file, of the lines that `pytest --durations-file` wrote."""
+    seconds: dict[str, float] = defaultdict(float)
+    for line in lines:
+        test, taken = json.loads(line)
+        seconds[test.split("::")[0]] += taken
+    return {path: round(taken, 1) for path, taken in sorted(seconds.items())}
+
+
+def main(command: str, file: str = "") -> None:
+    """arguments: print them. stages: print those that changed. next: move on to the next part. passed: all is well."""
+    if command == "arguments":
+        print(*arguments(), sep="\n")
+    elif command == "stages":
+        print(*(name for name in changed(read("passed.json")) if name in STAGES), sep="\n")
+    elif command == "next":
+        write("turn", (turn() + 1) % PARTS)
+    elif command == "passed":
+        write("passed.json", fingerprints())
+        write("seconds.json", measured(Path(file).read_text(encoding="utf-8").splitlines()))
+    else:
+        raise SystemExit("landing.py takes arguments, stages, next, or passed FILE")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
