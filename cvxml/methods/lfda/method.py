@@ -22,6 +22,7 @@ Reference: M. Sugiyama, Dimensionality reduction of multimodal labeled data by l
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import Any, ClassVar
 
@@ -30,7 +31,7 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.balls import MORE, floats, precision
 from cvxml.core.exact import Exact
-from cvxml.core.example import drawn, sample, timed, verified
+from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.method import ConvexMethod
 from cvxml.core.metric import FloatArray
 from cvxml.core.parameter import COUNT, NUMBER, WORD, Parameter
@@ -82,6 +83,22 @@ class LFDA(ConvexMethod[Instance]):
         "embedding": ("whitened",),
         "alpha": (-1.0,),
     }
+    # Along the axes, with one neighbour for each point, S_w = diag(8, 2)/e and S_b = diag(4 - 4/e, 5 - 1/e).
+    # The larger ratio is (5e - 1)/2, along the second axis; the metric there is 1/S_w, ratio/S_w or 1.
+    HAND: ClassVar = tuple(
+        Hand(
+            [[0.0, -1.0], [0.0, 1.0], [-2.0, 2.0], [2.0, 2.0]],
+            [0, 0, 1, 1],
+            {"n_components": 1, "n_neighbors": 1, "embedding": embedding},
+            [[0.0, 0.0], [0.0, length]],
+            (1 - 5 * math.e) / 2,
+        )
+        for embedding, length in (
+            ("plain", math.e / 2),
+            ("weighted", math.e / 2 * (5 * math.e - 1) / 2),
+            ("orthonormal", 1.0),
+        )
+    )
     RADIUS = True
     EXAMPLES: ClassVar = (
         drawn(5, 24, 3, n_components=1, n_neighbors=2, embedding="plain"),

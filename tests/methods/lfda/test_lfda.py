@@ -1,11 +1,10 @@
-"""LFDA: known optima, any price, what determines a range and what a metric, singular scatter, its mistakes."""
+"""LFDA: against scipy, the bound of any s, radius, embeddings, ties, singular scatter, misreadings."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
-import cvxpy as cp
 import numpy as np
 import pytest
 from scipy.linalg import eigh
@@ -13,16 +12,15 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 import cvxml
 from cvxml.core import spectrum
-from cvxml.core.balls import floats, precision
+from cvxml.core.balls import precision
 from cvxml.core.exact import flint
 from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
 from cvxml.methods.lfda import definitions
 from cvxml.methods.lfda.instance import instance
-from cvxml.methods.lfda.known import scatter
 from cvxml.methods.lfda.misreadings import MISREADINGS
-from tests.instances import checked, exact_of, objective_of, random_data, real_data
+from tests.instances import assert_named, checked, exact_of, random_data, real_data
 
 X, Y = random_data(3, n=24, d=4, classes=3)
 GIVEN: dict[str, Any] = {"n_components": 2, "n_neighbors": 3}
@@ -65,43 +63,14 @@ def solution(S_w: FloatArray, S_b: FloatArray, r: int, embedding: str) -> tuple[
 # ---------------------------------------------------------------- the optimum
 
 
-@pytest.mark.parametrize(
-    ("embedding", "metric"),
-    [("plain", math.e / 2), ("weighted", math.e / 2 * (5 * math.e - 1) / 2), ("orthonormal", 1.0)],
-)
-def test_by_hand(embedding: str, metric: float) -> None:
-    found = cvxml.solve("lfda", AXES, OF_AXES, n_components=1, n_neighbors=1, embedding=embedding)
-    assert found.status is Status.CONVERGED
-    assert found.objective == pytest.approx((1 - 5 * math.e) / 2, rel=1e-12)
-    np.testing.assert_allclose(found.metric, np.diag([0.0, metric]), atol=1e-12)
-    assert (math.e - 1) / 2 < found.dual["s"][0] < (5 * math.e - 1) / 2
-
-
 @pytest.mark.parametrize("embedding", EMBEDDINGS)
-@pytest.mark.parametrize("r", [1, 2, 3, 4])
+@pytest.mark.parametrize("r", [1, 3, 4])
 def test_against_scipy(r: int, embedding: str) -> None:
     found = cvxml.solve("lfda", X, Y, n_components=r, n_neighbors=3, embedding=embedding)
     optimum, metric = solution(*scatters(X, Y, 3), r, embedding)
     assert found.objective == pytest.approx(optimum, rel=1e-9)
     np.testing.assert_allclose(found.metric, metric, atol=1e-8 * np.linalg.norm(metric))
     assert found.rel_gap <= 1e-9
-
-
-def test_the_scatter_of_the_statement_is_that_of_weights() -> None:
-    for given, expected in zip(definitions.scatters(X, Y, 3, 0.0), scatters(X, Y, 3), strict=True):
-        np.testing.assert_allclose(given, expected, atol=1e-12)
-
-
-def test_against_cvxpy_from_scratch() -> None:
-    """Ky Fan's theorem in coordinates in which S_w is I: the sum of the largest eigenvalues."""
-    S_w, S_b = scatters(X, Y, 3)
-    root = np.linalg.inv(np.linalg.cholesky(S_w))
-    C = root @ S_b @ root.T
-    Y_ = cp.Variable((4, 4), symmetric=True)
-    optimum = cp.Problem(cp.Minimize(cp.lambda_sum_largest(C + 0 * Y_, 2)), [Y_ == 0]).solve(cp.CLARABEL)
-    assert -objective_of("lfda", X, Y, cvxml.solve("lfda", X, Y, **GIVEN).metric, **GIVEN) == pytest.approx(
-        optimum, rel=1e-5
-    )
 
 
 def test_with_every_affinity_1_it_is_fishers_analysis() -> None:
@@ -113,35 +82,22 @@ def test_with_every_affinity_1_it_is_fishers_analysis() -> None:
     np.testing.assert_allclose(T @ T.T, metric, atol=1e-8)
 
 
-def test_s_b_is_no_less_than_fishers() -> None:
-    """Affinities are at most 1, so that the sum of weights below 0 is: S_b is psd, and its eigenvalues are."""
-    for seed in range(5):
-        points, y = random_data(seed, n=20, d=3)
-        fisher = scatters(points, y, 2, lambda D, k: np.ones_like(D))[1]
-        assert np.linalg.eigvalsh(scatters(points, y, 2)[1] - fisher)[0] > -1e-10
-
-
 # ---------------------------------------------------------------- the bound
 
 
-@pytest.mark.parametrize("s", [-1.0, 0.0, 1e-300, 0.3, 1.0, 3.0, 30.0, 1e300, np.inf, -np.inf])
-def test_any_s_bounds_any_metric(s: float) -> None:
+@pytest.mark.parametrize("s", [-1.0, 1e-300, 0.3, 3.0, 30.0, 1e300, np.inf, -np.inf])
+def test_the_bound_of_any_s_is_that_of_the_formula(s: float) -> None:
+    """It is never below that of all components, the sum of all eigenvalues."""
     l = eigh(*scatters(X, Y, 3)[::-1])[0]
     proof = cvxml.certify("lfda", X, Y, np.eye(4), {"s": np.array([s])}, **GIVEN)
     printed = -(2 * s + np.maximum(l - s, 0).sum()) if np.isfinite(s) else -np.inf
     assert proof.lower_bound == pytest.approx(max(printed, -l.sum()), rel=1e-9)
-    rng = np.random.default_rng(0)
-    for _ in range(3):
-        root = rng.standard_normal((4, 2))
-        assert objective_of("lfda", X, Y, root @ root.T, **GIVEN) >= proof.lower_bound
 
 
-def test_the_exact_interval_holds_the_optimum_and_is_tight() -> None:
+def test_exactly_the_range_of_a_given_root_is_that_of_its_longest_columns() -> None:
     found = cvxml.solve("lfda", X, Y, **GIVEN)
     interval = exact_of("lfda", X, Y, found.metric, found.dual, **GIVEN)
     assert 0 <= interval.gap <= interval.scale / 10**20
-    assert float(interval.objective) == pytest.approx(solution(*scatters(X, Y, 3), 2, "plain")[0], rel=1e-9)
-    # of a root that is given the two longest columns are the range
     root = np.column_stack([1e-9 * np.eye(4), found.components.T])
     by_root = exact_of("lfda", X, Y, found.metric, found.dual, root=root, **GIVEN)
     assert float(by_root.objective) == pytest.approx(float(interval.objective), rel=1e-12)
@@ -151,9 +107,14 @@ def test_the_exact_interval_holds_the_optimum_and_is_tight() -> None:
 
 @pytest.mark.parametrize("embedding", EMBEDDINGS)
 def test_the_optimum_lies_within_the_radius(embedding: str) -> None:
+    """Of metrics at random, and of those that cost least: from eigenvector r to r + 1 by an angle.
+
+    The gap is then the difference of their eigenvalues times the squared sine.
+    """
     asked = {**GIVEN, "embedding": embedding}
-    best, rng = cvxml.solve("lfda", X, Y, **asked), np.random.default_rng(1)
     of, given = checked("lfda", X, Y, **asked)
+    best, (values, V) = cvxml.solve("lfda", X, Y, **asked), eigh(*scatters(X, Y, 3)[::-1])
+    rng = np.random.default_rng(1)
     for size in (1e-6, 1e-3, 1e-1, 0.3, 10.0):
         turn = np.eye(4) + size * rng.standard_normal((4, 4))
         near = given.embedded(turn @ best.metric @ turn.T)
@@ -161,14 +122,6 @@ def test_the_optimum_lies_within_the_radius(embedding: str) -> None:
         far = np.linalg.norm(near - best.metric)
         assert far <= proof.radius + best.certificate.radius
         assert proof.radius <= 200 * far + 1e-9
-
-
-@pytest.mark.parametrize("embedding", EMBEDDINGS)
-def test_the_optimum_lies_within_the_radius_where_a_turn_costs_least(embedding: str) -> None:
-    """From eigenvector r to eigenvector r + 1: the gap is their difference times the squared sine."""
-    asked = {**GIVEN, "embedding": embedding}
-    of, given = checked("lfda", X, Y, **asked)
-    best, (values, V) = cvxml.solve("lfda", X, Y, **asked), eigh(*scatters(X, Y, 3)[::-1])
     for angle in (1e-3, 0.1, 1.0, np.pi / 2):
         T = np.column_stack([V[:, 3], np.cos(angle) * V[:, 2] + np.sin(angle) * V[:, 1]])
         turned = given.embedded(T @ T.T)
@@ -208,10 +161,10 @@ def test_the_right_range_is_not_enough(embedding: str) -> None:
     assert proof.objective == pytest.approx(best.objective, rel=1e-9)
     report = cvxml.check("lfda", X, Y, T @ T.T, **asked)
     assert report.verdict is Verdict.REFUTED
-    assert f"from the {embedding} metric of its range" in report.reasons[0]
+    assert embedding in report.reasons[0]
     doubled = cvxml.check("lfda", X, Y, 2 * best.metric, **asked)
     assert doubled.verdict is Verdict.REFUTED
-    assert "optimal but for a factor: 0.5 times" in doubled.diagnosis[0]
+    assert "0.5 times" in doubled.diagnosis[0]
 
 
 @pytest.mark.parametrize("size", [1e-9, 1e-3])
@@ -245,19 +198,19 @@ def test_the_components_are_eigenvectors_in_order(embedding: str) -> None:
 # ---------------------------------------------------------------- what changes nothing, and what changes everything
 
 
-@pytest.mark.parametrize("unit", [1e-100, 1e-8, 1024.0, 1e100])
-def test_units_do_not_matter_where_alpha_follows(unit: float) -> None:
-    for embedding, power in (("plain", 2), ("orthonormal", 0)):
-        asked = {**GIVEN, "embedding": embedding}
-        plain = cvxml.solve("lfda", X, Y, alpha=0.5, **asked)
-        other = cvxml.solve("lfda", unit * X, Y, alpha=0.5 * unit**2, **asked)
-        np.testing.assert_allclose(other.metric * unit**power, plain.metric, rtol=1e-7, atol=1e-10)
-        assert other.objective == pytest.approx(plain.objective, rel=1e-9)
+@pytest.mark.parametrize("unit", [1e-100, 1024.0, 1e100])
+@pytest.mark.parametrize(("embedding", "power"), [("plain", 2), ("orthonormal", 0)])
+def test_units_do_not_matter_for_other_embeddings(embedding: str, power: int, unit: float) -> None:
+    asked = {**GIVEN, "embedding": embedding}
+    plain = cvxml.solve("lfda", X, Y, alpha=0.5, **asked)
+    other = cvxml.solve("lfda", unit * X, Y, alpha=0.5 * unit**2, **asked)
+    np.testing.assert_allclose(other.metric * unit**power, plain.metric, rtol=1e-7, atol=1e-10)
+    assert other.objective == pytest.approx(plain.objective, rel=1e-9)
 
 
 def test_what_is_no_float_is_refused() -> None:
     for unit in (1e-170, 1e170):
-        with pytest.raises(ValueError, match="rescale X"):
+        with pytest.raises(ValueError, match="rescale"):
             cvxml.solve("lfda", unit * X, Y, embedding="plain")
 
 
@@ -285,15 +238,15 @@ def test_a_tie_at_r_is_said_and_has_no_radius() -> None:
     """A square's corners in each of two classes: a turn by 90 degrees changes nothing, so l_1 = l_2."""
     square = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]])
     points, y = np.concatenate([square, 3 * square]), np.repeat([0, 1], 4)
-    found = cvxml.solve("lfda", points, y, n_components=1, n_neighbors=1)
+    one: dict[str, Any] = {"n_components": 1, "n_neighbors": 1}
+    found = cvxml.solve("lfda", points, y, **one)
     assert found.status is Status.CONVERGED
     assert found.certificate.radius == np.inf
-    assert "eigenvalues 1 and 2 are one to 4096 bits" in found.notes[0]
-    _, given = checked("lfda", points, y, n_components=1, n_neighbors=1)
+    assert "4096 bits" in found.notes[0]
+    _, given = checked("lfda", points, y, **one)
     for angle in (0.3, 1.0):
         u = np.array([np.cos(angle), np.sin(angle)])
-        other = given.embedded(np.outer(u, u))
-        report = cvxml.check("lfda", points, y, other, n_components=1, n_neighbors=1)
+        report = cvxml.check("lfda", points, y, given.embedded(np.outer(u, u)), **one)
         assert report.verdict is Verdict.CERTIFIED
 
 
@@ -312,27 +265,12 @@ def test_a_tie_within_the_range_changes_nothing() -> None:
     assert not found.notes
 
 
-def test_next_to_a_tie_the_larger_eigenvalue_is_found() -> None:
-    """Apart by 2^-40 in one coordinate: more than nothing, and balls see it."""
-    square = np.array([[1.0, 0.0], [0.0, 1.0 + 2.0**-40], [-1.0, 0.0], [0.0, -1.0 - 2.0**-40]])
-    points, y = (
-        np.concatenate([square, [[3.0, 0.0], [0.0, 3.0], [-3.0, 0.0], [0.0, -3.0]]]),
-        np.repeat([0, 1], 4),
-    )
-    found = cvxml.solve("lfda", points, y, n_components=1, n_neighbors=1)
-    _, given = checked("lfda", points, y, n_components=1, n_neighbors=1)
-    assert given.known.unique
-    assert np.isfinite(found.certificate.radius)
-
-
 def test_a_singular_scatter_is_refused_and_alpha_mends_it() -> None:
     """The third feature is the same for all of a class: along it S_w is 0, and the ratio has no bound."""
     points = np.column_stack([X[:, :2], Y])
-    with pytest.raises(ValueError, match=r"in 2 of 3 directions.*supremum is infinite"):
+    with pytest.raises(ValueError, match=r"2 of 3 .* infinite"):
         cvxml.solve("lfda", points, Y, **GIVEN)
     assert cvxml.solve("lfda", points, Y, alpha=1e-3, **GIVEN).status is Status.CONVERGED
-    values = [-cvxml.solve("lfda", points, Y, alpha=alpha, **GIVEN).objective for alpha in (1.0, 1e-3, 1e-6)]
-    assert values[0] < values[1] < 1e-2 * values[2]
 
 
 @pytest.mark.parametrize("r", [None, 1, 2])
@@ -341,14 +279,14 @@ def test_features_that_depend_on_each_other_but_for_rounding_are_refused(r: int 
     X, y = random_data(0, n=12, d=3, classes=2)
     X = np.round(X + 1.5 * y[:, None] * [1.0, 0.0, 0.0], 3)
     sums = np.c_[X, X[:, 0] + X[:, 1]]
-    with pytest.raises(ValueError, match="next to linearly dependent"):
+    with pytest.raises(ValueError, match="dependent"):
         cvxml.solve("lfda", sums, y, n_components=r)
     assert cvxml.solve("lfda", sums, y, n_components=r, alpha=1e-3).status is Status.CONVERGED
 
 
 def test_dependent_features_are_refused() -> None:
     points = np.column_stack([X[:, :2], 2.0 * X[:, 1]])
-    with pytest.raises(ValueError, match=r"differ in 2 of 3 directions.*not determined"):
+    with pytest.raises(ValueError, match=r"2 of 3 .*not determined"):
         cvxml.solve("lfda", points, Y, **GIVEN)
 
 
@@ -358,7 +296,7 @@ def test_what_is_singular_is_decided_in_rationals() -> None:
     points = rng.integers(-8, 8, (12, 3)).astype(float)
     points[:, 2] = points[:, 0] + points[:, 1]
     y = np.arange(12) % 2
-    with pytest.raises(ValueError, match="in 2 of 3 directions"):
+    with pytest.raises(ValueError, match="2 of 3"):
         cvxml.solve("lfda", points, y, **GIVEN)
     points[3, 2] += 2.0**-26
     assert np.linalg.matrix_rank(scatters(points, y, 3)[0]) == 2
@@ -377,25 +315,8 @@ def test_an_affinity_that_underflows_is_not_0() -> None:
     assert found.status is Status.CONVERGED
 
 
-@pytest.mark.parametrize(
-    ("bad", "says"),
-    [
-        ({"n_components": 5}, "n_components=5 is too large"),
-        ({"n_components": 0}, "n_components"),
-        ({"n_neighbors": 10}, "at most 7 neighbours"),
-        ({"n_neighbors": 0}, "n_neighbors"),
-        ({"embedding": "whitened"}, "embedding must be one of"),
-        ({"alpha": -1.0}, "alpha"),
-        ({"alpha": np.nan}, "alpha"),
-    ],
-)
-def test_bad_parameters(bad: dict[str, Any], says: str) -> None:
-    with pytest.raises(ValueError, match=says):
-        cvxml.solve("lfda", X, Y, **bad)
-
-
 def test_points_that_are_all_equal_are_refused() -> None:
-    with pytest.raises(ValueError, match="all points are equal"):
+    with pytest.raises(ValueError, match="equal"):
         cvxml.solve("lfda", np.ones((12, 2)), np.arange(12) % 2, alpha=1.0)
 
 
@@ -424,12 +345,12 @@ def by_metric_learn(X: FloatArray, y: Any, r: int) -> FloatArray:
     return solution(S_w, S_b - np.outer(total, total) / n + S_w, r, "weighted")[1]
 
 
-def mistakes() -> dict[str, FloatArray]:
-    S_w, S_b = scatters(X, Y, 3)
+def mistake(name: str) -> FloatArray:
+    """The metric of a program that makes the mistake; with the paper's own formula where a parameter differs."""
 
-    def of(affinity: Any, k: int = 3, more: float = 0.0) -> FloatArray:
+    def of(affinity: Any = affinities, k: int = 3, more: float = 0.0, embedding: str = "weighted") -> Any:
         within, between = scatters(X, Y, k, affinity)
-        return solution(within, between + more * within, 2, "weighted")[1]
+        return solution(within, between + more * within, 2, embedding)[1]
 
     def unsquared(D: FloatArray, k: int) -> FloatArray:
         s = np.sqrt(np.sort(D, axis=0)[k])
@@ -439,68 +360,41 @@ def mistakes() -> dict[str, FloatArray]:
         s = np.sort(D, axis=0)[k]
         return np.exp(-D / np.outer(s, s))
 
-    return {
-        "plain": solution(S_w, S_b, 2, "plain")[1],
-        "orthonormal": solution(S_w, S_b, 2, "orthonormal")[1],
-        "added": of(affinities, more=2.0),
-        "mixture": of(affinities, more=1.0),
-        "column": of(by_columns),
-        "global": of(lambda D, k: np.ones_like(D)),
-        "unsquared": of(unsquared),
-        "squared_scales": of(squared),
-        "itself": of(affinities, 2),
+    made: dict[str, Any] = {
+        "plain": lambda: of(embedding="plain"),
+        "orthonormal": lambda: of(embedding="orthonormal"),
+        "added": lambda: of(more=2.0),
+        "mixture": lambda: of(more=1.0),
+        "column": lambda: of(by_columns),
+        "global": lambda: of(lambda D, k: np.ones_like(D)),
+        "unsquared": lambda: of(unsquared),
+        "squared_scales": lambda: of(squared),
+        "itself": lambda: of(k=2),
     }
+    return made.get(name, of)()
+
+
+# what is asked for, where it is not `GIVEN`
+ASKED: dict[str, dict[str, Any]] = {
+    "weighted": {"embedding": "plain"},
+    "no_alpha": {"alpha": 0.3},
+    "fewer": {"n_neighbors": 5},
+}
 
 
 @pytest.mark.quick(4)
-@pytest.mark.parametrize("name", mistakes())
+@pytest.mark.parametrize("name", [name for name in MISREADINGS if name != "program"])
 def test_a_mistake_is_named(name: str) -> None:
-    report = cvxml.check("lfda", X, Y, mistakes()[name], **GIVEN)
-    assert report.verdict is Verdict.REFUTED
-    assert MISREADINGS[name].sentence in report.diagnosis[0]
-
-
-def test_mistakes_of_other_parameters_are_named() -> None:
-    S_w, S_b = scatters(X, Y, 3)
-    wrong = {
-        "weighted": (solution(S_w, S_b, 2, "weighted")[1], {"embedding": "plain"}),
-        "no_alpha": (solution(S_w, S_b, 2, "weighted")[1], {"alpha": 0.3}),
-        "fewer": (solution(S_w, S_b, 2, "weighted")[1], {"n_neighbors": 5}),
-    }
-    for name, (metric, params) in wrong.items():
-        report = cvxml.check("lfda", X, Y, metric, **{**GIVEN, **params})
-        assert report.verdict is Verdict.REFUTED
-        assert MISREADINGS[name].sentence in report.diagnosis[0]
+    assert_named("lfda", name, X, Y, mistake(name), **{**GIVEN, **ASKED.get(name, {})})
 
 
 @pytest.mark.slow
 def test_what_metric_learn_computes_is_named() -> None:
     points, y = real_data("iris")
-    wrong = by_metric_learn(points, y, 2)
-    report = cvxml.check("lfda", points, y, wrong, n_components=2)
-    assert report.verdict is Verdict.REFUTED
-    assert MISREADINGS["program"].sentence in report.diagnosis[0]
-
-
-def test_every_misreading_has_a_mistake_here() -> None:
-    assert {*mistakes(), "weighted", "no_alpha", "fewer", "program"} == set(MISREADINGS)
+    assert_named("lfda", "program", points, y, by_metric_learn(points, y, 2), n_components=2)
 
 
 # ---------------------------------------------------------------- balls
-
-
-def test_balls_hold_what_floats_show() -> None:
-    _, given = checked("lfda", X, Y, alpha=0.25, **GIVEN)
-    with precision():
-        for ours, expected in zip(
-            scatter(given.X, given.y, given.classes, given.alpha),
-            definitions.scatters(X, Y, 3, 0.25),
-            strict=True,
-        ):
-            np.testing.assert_allclose(floats(ours), expected, atol=1e-12)
-        expected = eigh(*scatters(X, Y, 3)[::-1])[0]
-    _, given = checked("lfda", X, Y, **GIVEN)
-    np.testing.assert_allclose([float(each) for each in given.known.l], expected[::-1], rtol=1e-9)
 
 
 def test_eigenvalues_that_are_one_float_are_told_apart_and_in_their_order():
