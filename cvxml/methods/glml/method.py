@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.exact import Exact
-from cvxml.core.example import drawn, sample, verified
+from cvxml.core.example import Hand, drawn, sample, verified
 from cvxml.core.inputs import real_array
 from cvxml.core.method import ConvexMethod
 from cvxml.core.metric import FloatArray, as_matrix, as_metric
@@ -33,6 +33,10 @@ from cvxml.methods.glml.curvature import curvature
 from cvxml.methods.glml.instance import Instance, instance
 from cvxml.methods.glml.known import Known, known
 from cvxml.methods.glml.misreadings import MISREADINGS
+
+CROSS: list[list[float]] = [[2, 0], [-2, 0], [0, 2], [0, -2]]  # of covariance 2 I
+CLASSES = [0, 0, 0, 0, 1, 1, 1, 1]
+ROOT = math.sqrt(20)
 
 
 class GLML(ConvexMethod[Instance]):
@@ -70,6 +74,15 @@ class GLML(ConvexMethod[Instance]):
         "priors": ([0.5], [1, -1, 1], [1, 0, 1], [np.nan, 1, 1], "uniform"),
         "model": ("kde", "", 3),
     }
+    # Two classes of mean 0 with diagonal covariances; at 0 B is the difference of their inverses over its norm.
+    HAND: ClassVar = (
+        # (1/2, 1/2) - (1/8, 1/32) = 3/32 (4, 5): A is that over the root of its determinant, the objective 4 det B
+        Hand(
+            [*CROSS, [4, 0], [-4, 0], [0, 8], [0, -8]], CLASSES, {}, [[4 / ROOT, 0], [0, 5 / ROOT]], 80 / 41
+        ),
+        # (1/2, 1/2) - (1/32, 2) = 3/32 (5, -16): B is indefinite, and many metrics have the objective 0
+        Hand([*CROSS, [8, 0], [-8, 0], [0, 1], [0, -1]], CLASSES, {}, None, 0.0),
+    )
     EXAMPLES: ClassVar = (
         drawn(4, 30, 5),
         drawn(5, 30, 3, alpha=0.1, query=[0.3, -0.2, 0.1], priors="empirical"),

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.exact import Exact
-from cvxml.core.example import drawn, sample, verified
+from cvxml.core.example import Hand, drawn, sample, verified
 from cvxml.core.inputs import check_count
 from cvxml.core.metric import EPS, FloatArray, IntArray, as_metric, examine, project_psd
 from cvxml.core.parameter import COUNT, LISTS, NUMBER, WORD, Parameter
@@ -78,6 +78,17 @@ class KernelMLSVM(FamilyMethod[Instance]):
     SMALL: ClassVar = {"lam": 0.1, "kernel": "rbf", "gamma": 0.25}
     UNITS: ClassVar = {"gamma": -2}
     BAD: ClassVar = {"lam": (0, -1.0), "gamma": (0, -1.0), "kernel": ("linear", ""), "degree": (6, -1, 2.0)}
+    # The features x^2 of 0, 1, 2, 3 are 0, 1, 4, 9: margins of 15, 8, -16 and 39 times A. All are missed at this lam,
+    # so lam A = 46 / 4. Many phi give this A.
+    HAND: ClassVar = (
+        Hand(
+            [[0.0], [1.0], [2.0], [3.0]],
+            [0, 0, 1, 1],
+            {"lam": 1000.0, "neighborhood": "per-class", "n_neighbors": 1},
+            None,
+            1 - 11.5**2 / 2000,
+        ),
+    )
     RADIUS = True
     EXAMPLES: ClassVar = (
         drawn(2, 20, 5),

@@ -22,6 +22,7 @@ not at hand: docs/mlkr.md says what was read.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -29,7 +30,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.exact import Exact
-from cvxml.core.example import drawn, verified
+from cvxml.core.example import Hand, drawn, verified
 from cvxml.core.method import StationaryMethod
 from cvxml.core.metric import FloatArray, low_rank_components
 from cvxml.core.parameter import COUNT, START, Parameter
@@ -69,6 +70,9 @@ class MLKR(StationaryMethod[Instance]):
     MISREADINGS = MISREADINGS
     DUAL: ClassVar = {}
     BAD: ClassVar = {"n_components": (0, 4)}
+    # Points 0, 1, 2 with targets 0, 1, 0.8; w is the weight of the far one of the other two for either end. The error
+    # (1 - w/5)^2 + (w - 1/5)^2 + (3/5)^2 is least at w = 5/13, and 3 q = log((1 - w) / w).
+    HAND: ClassVar = (Hand([[0.0], [1.0], [2.0]], [0.0, 1.0, 0.8], {}, [[math.log(8 / 5) / 3]], 81 / 65),)
     EXAMPLES: ClassVar = (
         drawn(3, 20, 3),
         drawn(4, 20, 3),

@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.core.example import drawn, sample, verified
+from cvxml.core.example import Hand, drawn, sample, verified
 from cvxml.core.inputs import check_count, real_array
 from cvxml.core.metric import FloatArray, IntArray, as_metric
 from cvxml.core.parameter import COUNT, LISTS, NUMBER, WORD, Parameter
@@ -39,6 +39,8 @@ from cvxml.methods.mlsvm.instance import Instance, instance
 from cvxml.methods.mlsvm.misreadings import MISREADINGS
 from cvxml.methods.mlsvm.neighborhood import Neighborhood
 from cvxml.methods.mlsvm.solve import notes_on, search, through_cvxpy
+
+LINE = ([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1])
 
 
 class MLSVM(FamilyMethod[Instance]):
@@ -66,6 +68,11 @@ class MLSVM(FamilyMethod[Instance]):
     SMALL: ClassVar = {"lam": 0.1}
     UNITS: ClassVar = {"lam": 4}
     BAD: ClassVar = {"lam": (0, -1.0)}
+    # Points 0, 1, 3, 4 of two classes: two margins of 3 A and two of 8 A, and lam/2 A^2 + 1/4 sum [1 - margin]_+.
+    HAND: ClassVar = (
+        Hand(*LINE, {"lam": 50.0, "n_neighbors": 2}, [[0.11]], 0.6975),  # lam A = (2 x 3 + 2 x 8) / 4
+        Hand(*LINE, {"lam": 0.1, "n_neighbors": 2}, [[1 / 3]], 1 / 180),  # the last kink, 3 A = 1
+    )
     RADIUS = True
     EXAMPLES: ClassVar = (
         drawn(0, 40, 5),

@@ -6,6 +6,7 @@ described in their note.
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any, ClassVar
 
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.exact import Exact
-from cvxml.core.example import drawn, sample, verified
+from cvxml.core.example import Hand, drawn, sample, verified
 from cvxml.core.memory import check_literal
 from cvxml.core.method import StationaryMethod
 from cvxml.core.metric import FloatArray, low_rank_components
@@ -30,6 +31,8 @@ from cvxml.methods.nca.instance import Instance, instance
 from cvxml.methods.nca.misreadings import MISREADINGS
 from cvxml.methods.nca.solve import search
 from cvxml.methods.nca.solver import Solver
+
+OTHERS = 1 - np.eye(16)  # a similarity of sixteen points, constant off the diagonal
 
 
 class NCA(StationaryMethod[Instance]):
@@ -63,7 +66,31 @@ class NCA(StationaryMethod[Instance]):
     MISREADINGS = MISREADINGS
     DUAL: ClassVar = {"R": "d d", "interior": "d d"}
     SMALL: ClassVar = {"n_components": 2, "criterion": "g"}
-    BAD: ClassVar = {"n_components": (0, 4), "criterion": ("h",)}
+    BAD: ClassVar = {
+        "n_components": (0, 4),
+        "criterion": ("h",),
+        "similarity": (
+            OTHERS[:3, :3],
+            -OTHERS,
+            np.ones((16, 16)),
+            0 * OTHERS,
+            0.3 * OTHERS,
+            np.nan * OTHERS,
+            np.full((16, 16), "a"),
+            1e-200 * OTHERS * np.arange(16),  # next to underflow
+        ),
+    }
+    # Points 0, 1, 2 and v = exp(-3 q). The middle one is right with 1/2 whatever q is, the first with 1 / (1 + v), the
+    # last with (1 + 4 v) / (1 + v): the product is largest at v = 1/2, where it is 2/3.
+    HAND: ClassVar = (
+        Hand(
+            [[0.0], [1.0], [2.0]],
+            None,
+            {"criterion": "g", "similarity": [[0, 1, 0], [1, 0, 0], [4, 1, 0]]},
+            [[math.log(2) / 3]],
+            math.log(3 / 2),
+        ),
+    )
     EXAMPLES: ClassVar = (
         drawn(3, 12, 3, criterion="g"),
         drawn(9, 12, 2),

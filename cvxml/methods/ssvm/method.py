@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.exact import Exact
-from cvxml.core.example import drawn, sample, verified
+from cvxml.core.example import Hand, drawn, sample, verified
 from cvxml.core.method import StationaryMethod
 from cvxml.core.metric import FloatArray, unit_scale
 from cvxml.core.parameter import COUNT, MATRIX, NUMBER, START, Parameter
@@ -32,6 +32,9 @@ from cvxml.methods.ssvm.step import StepSolver
 
 TREE_SECONDS = 600.0  # for branch and bound, by default
 TINY, TINY_SECONDS = 8, 30.0  # points up to which `check` tries to prove a global optimum
+
+
+LINE = ([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1])
 
 
 class SSVM(StationaryMethod[Instance]):
@@ -66,6 +69,11 @@ class SSVM(StationaryMethod[Instance]):
     SMALL: ClassVar = {"C": 0.1}
     UNITS: ClassVar = {"C": -4, "objective": -4}
     BAD: ClassVar = {"C": (0, -1.0)}
+    # Points 0, 1, 3, 4 of two classes, one neighbour: W^2 + C (2 [1 - 3 W]_+ + 2 [1 - 8 W]_+).
+    HAND: ClassVar = (
+        Hand(*LINE, {"C": 0.01, "n_neighbors": 1}, [[0.11]], 0.0279),  # 2 W = (2 x 3 + 2 x 8) C
+        Hand(*LINE, {"C": 1.0, "n_neighbors": 1}, [[1 / 3]], 1 / 9),  # the last kink, 3 W = 1
+    )
     EXAMPLES: ClassVar = (
         drawn(3, 10, 5, C=0.2),
         drawn(3, 10, 5, degenerate=True, C=1.0),
