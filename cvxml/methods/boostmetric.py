@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.exact import Exact
-from cvxml.core.example import drawn, sample, timed, verified
+from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_positive, check_X
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.misreading import Misreading, Question, changed, triplets_exchanged
@@ -190,6 +190,10 @@ MISREADINGS = {
 }
 
 
+_LINE = [[0.0], [1.0], [3.0], [-1.0]]
+_OF_LINE = [[0, 1, 2], [0, 1, 3]]  # margins of 8 and 0 times the metric
+
+
 class BoostMetric(TripletMethod[Instance]):
     """Triplets with an exponential loss, and the trace."""
 
@@ -207,6 +211,24 @@ class BoostMetric(TripletMethod[Instance]):
     SMALL: ClassVar = {"n_neighbors": 2, "v": 0.5}
     UNITS: ClassVar = {"v": 2}
     BAD: ClassVar = {**BAD_TRIPLETS, "v": (0, -1.0, 1e-200)}
+    # log(1 + exp(-8 X)) + v X has the derivative 0 where exp(8 X) = 8 / v - 1.
+    HAND: ClassVar = (
+        Hand(
+            _LINE,
+            None,
+            {"v": 0.5, "triplets": _OF_LINE},
+            [[math.log(15) / 8]],
+            math.log(16 / 15) + math.log(15) / 16,
+        ),
+        Hand(
+            _LINE,
+            None,
+            {"v": 2.0, "triplets": _OF_LINE},
+            [[math.log(3) / 8]],
+            math.log(4 / 3) + math.log(3) / 4,
+        ),
+        Hand(_LINE, None, {"v": 5.0, "triplets": _OF_LINE}, [[0.0]], math.log(2)),
+    )
     EXAMPLES: ClassVar = (
         drawn(5, 18, 3, v=0.1),
         drawn(6, 12, 14, 2, v=4.5, n_neighbors=1),  # more features than points

@@ -139,14 +139,20 @@ def test_a_saved_solution_is_proved_without_the_package(width: float) -> None:
         recompute.recompute(content)
 
 
-@pytest.mark.parametrize("estimator", [cvxml.RTML(7.0), cvxml.FrobMetric(7.0)])
-def test_the_estimators_take_triplets(estimator: Any) -> None:
+@pytest.mark.parametrize(
+    ("estimator", "method", "weight"),
+    [
+        (cvxml.RTML(7.0), "rtml", "lam"),
+        (cvxml.FrobMetric(7.0), "frobmetric", "C"),
+        (cvxml.BoostMetric(7.0), "boostmetric", "v"),
+    ],
+)
+def test_the_estimators_take_triplets(estimator: Any, method: str, weight: str) -> None:
     X, y = real_data("iris", 30)
     found = triplets(y, X, 1)[:20]
-    model = estimator.fit(X, triplets=found)
-    method, weight = ("rtml", "lam") if isinstance(estimator, cvxml.RTML) else ("frobmetric", "C")
     known = cvxml.solve(method, X, None, triplets=found, **{weight: 7.0})
-    np.testing.assert_allclose(model.get_mahalanobis_matrix(), known.metric, rtol=1e-9, atol=1e-12)
+    M = estimator.fit(X, triplets=found).get_mahalanobis_matrix()
+    np.testing.assert_allclose(M, known.metric, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("header", ["", "i,j,l\n"])
