@@ -25,7 +25,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.core.example import drawn, sample, timed, verified
+from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import dual_array
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.misreading import Misreading, Other, Question, changed
@@ -264,11 +264,48 @@ class LSML(FamilyMethod[Instance]):
     SMALL: ClassVar = {"n_quadruplets": 30}
     FOLLOWS = "linear"
     BAD: ClassVar = {
-        "quadruplets": ([[0, 1, 2]], [], [[0.0, 1, 2, 3]], [[0, 1, 2, 99]], [[0, 1, 2, 2]]),
-        "weights": ([1.0], [-1.0] * 30, [math.nan] * 30),
+        "quadruplets": (
+            [[0, 1, 2]],
+            [[0, 1, 2], [0, 1, 2, 3]],
+            [],
+            [[0.0, 1, 2, 3]],
+            [[0, 1, 2, 99]],
+            [[-1, 1, 2, 3]],
+            [[0, 1, 2, 3], [0, 0, 1, 2]],
+            [[0, 1, 2, 2]],
+        ),
+        "weights": ([1.0], [0.0] * 30, [-1.0] * 30, [math.nan] * 30),
         "n_quadruplets": (0,),
         "prior": (np.zeros((3, 3)), "nothing", 1e120 * np.eye(3)),
     }
+    HAND: ClassVar = (
+        # A near pair of length 3 along one axis, a far one of length 1 along the other: M = diag(m, 5 m), because
+        # 10 m - 3 sqrt(m n) = 1 and 2 n - 3 sqrt(m n) = 1 have n = 5 m. The second comparison has no weight.
+        Hand(
+            [[0.0, 0.0], [3.0, 0.0], [0.0, 1.0], [0.0, 9.0]],
+            None,
+            {"quadruplets": [[0, 1, 0, 2], [0, 2, 0, 3]], "weights": [1.0, 0.0]},
+            [[1 / (10 - 3 * math.sqrt(5)), 0.0], [0.0, 5 / (10 - 3 * math.sqrt(5))]],
+            2 * math.log(10 - 3 * math.sqrt(5)) - math.log(5),
+        ),
+        # A far pair of equal points: the near difference e costs <M, e e^T>, so that M = (I + e e^T)^-1 and the
+        # optimum is log(1 + |e|^2), for e = (2, 1).
+        Hand(
+            [[0.0, 0.0], [2.0, 1.0], [5.0, 5.0], [5.0, 5.0]],
+            None,
+            {"quadruplets": [[0, 1, 2, 3]]},
+            [[1 / 3, -1 / 3], [-1 / 3, 5 / 6]],
+            math.log(6),
+        ),
+        # no comparison is violated: the prior
+        Hand(
+            [[0.0, 0.0], [0.0, 1.0], [0.0, 9.0]],
+            None,
+            {"quadruplets": [[0, 1, 0, 2]], "prior": [[2.0, 0.0], [0.0, 0.5]]},
+            [[2.0, 0.0], [0.0, 0.5]],
+            0.0,
+        ),
+    )
     RADIUS = True
     EXAMPLES: ClassVar = (
         drawn(6, 14, 3),
