@@ -30,7 +30,7 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.backend import solve_problem
 from cvxml.core.exact import Exact, Unproved
-from cvxml.core.example import drawn, sample, timed, verified
+from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.metric import FEASIBILITY_TOL, FloatArray, blocks_of, in_blocks, project_psd, real_array
 from cvxml.core.parameter import COUNT, MATRIX, NUMBER, POINTS, Parameter
 from cvxml.core.result import Certificate, Dual, Status
@@ -49,6 +49,15 @@ from cvxml.methods.plml.misreadings import MISREADINGS
 ONE_CLAIM_EACH = (
     "weights and metrics are optima of two problems, one after the other: no joint optimum is claimed"
 )
+
+
+_LINE = [[0.0], [1.0], [3.0]]
+_ON_LINE = {"weights": [[0.5, 0.5], [1.0, 0.0], [0.0, 1.0]], "triplets": [[0, 1, 2]]}
+
+
+def _even(a: float) -> list[list[float]]:
+    """Two metrics on a line, both a."""
+    return [[a, 0.0], [0.0, a]]
 
 
 class PLML(TripletMethod[Instance]):
@@ -82,7 +91,25 @@ class PLML(TripletMethod[Instance]):
     WEIGHTS: ClassVar = {"alpha1": math.inf, "alpha2": math.inf}
     SMALL: ClassVar = {"n_neighbors": 2, "n_anchors": 1}
     UNITS: ClassVar = {"alpha1": 4}
-    BAD: ClassVar = {**BAD_TRIPLETS, "alpha1": (0, -1.0)}
+    BAD: ClassVar = {
+        **BAD_TRIPLETS,
+        "alpha1": (0, -1.0),
+        "alpha2": (-1.0, 1e20),
+        "lam1": (-1.0,),
+        "lam2": (-1.0, 1e200),
+        "n_anchors": (0, 17),
+        "anchors": ([[1.0, 2.0]], [[1.0, 2.0, math.nan]], [[1e31, 0.0, 0.0]]),
+        "weights": (np.ones((15, 1)), np.full((16, 2), 0.45), [[2.0, -1.0]] * 16),
+        "similarity": (np.ones((16, 16)), np.eye(3)),
+        "graph_neighbors": (0,),
+    }
+    # Both metrics are a, at most 1/8: 2 alpha1 a^2 + [1 - 8 a]_+ + alpha2 a.
+    HAND: ClassVar = (
+        Hand(_LINE, None, {"alpha1": 1.0, "alpha2": 0.5, **_ON_LINE}, _even(1 / 8), 2 / 64 + 1 / 16),
+        Hand(_LINE, None, {"alpha1": 3.0, "alpha2": 0.0, **_ON_LINE}, _even(1 / 8), 6 / 64),
+        Hand(_LINE, None, {"alpha1": 100.0, "alpha2": 1.0, **_ON_LINE}, _even(7 / 400), 1 - 49 / 800),
+        Hand(_LINE, None, {"alpha1": 1.0, "alpha2": 100.0, **_ON_LINE}, _even(0.0), 1.0),
+    )
     RADIUS = True
     EXAMPLES: ClassVar = (
         drawn(5, 15, 3, n_anchors=2, n_neighbors=2),

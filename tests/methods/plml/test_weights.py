@@ -82,24 +82,17 @@ def test_rounding_covers_a_bound_that_is_far_below() -> None:
 
 
 @SEEDS
-def test_the_solver_is_proved_and_cvxpy_agrees_by_problem_and_dual(seed: int) -> None:
-    given = smooth(seed)
+def test_the_solver_is_proved_cvxpy_agrees_and_no_V_lifts_the_bound(seed: int) -> None:
+    given, rng = smooth(seed), np.random.default_rng(seed)
     W = plml.solve(given)
     proof = plml.certify(given, W)
     assert proof.proves(1e-8)
     for problem in (weights_problem(given), weights_dual(given)):
         solve_problem(problem, "clarabel")
         assert problem.value == pytest.approx(proof.objective, rel=1e-6)
-
-
-@SEEDS
-def test_no_V_lifts_the_bound_above_any_weights(seed: int) -> None:
-    given, rng = smooth(seed), np.random.default_rng(seed)
-    W = plml.solve(given)
-    best = plml.certify(given, W).objective
     for size in (1e-3, 1.0, 1e3, 1e100):
         V = W + size * rng.standard_normal(W.shape)
-        assert plml.exact_bound(given, V) <= Fraction(best) * (1 + Fraction(1, 10**12))
+        assert plml.exact_bound(given, V) <= Fraction(proof.objective) * (1 + Fraction(1, 10**12))
 
 
 def test_weights_that_are_not_optimal_or_no_weights_are_not_proved() -> None:
@@ -112,7 +105,6 @@ def test_weights_that_are_not_optimal_or_no_weights_are_not_proved() -> None:
         proof = plml.certify(given, wrong)
         assert not proof.feasibility.feasible
         assert not proof.proves(1.0)
-    assert "distance to the simplices" in str(plml.certify(given, W).feasibility)
 
 
 @pytest.mark.parametrize("size", [1e160, 1e300])
@@ -126,11 +118,10 @@ def test_what_is_beyond_all_floats_is_not_proved(size: float) -> None:
     assert plml.certify(far, np.array([[0.0, 1.0]] * 2), 1e100 * np.ones((2, 2))).gap == np.inf
 
 
-def test_anchors_out_of_reach_are_refused() -> None:
+def test_anchors_may_be_far_but_not_out_of_reach() -> None:
     X, y = random_data(0, n=8, d=2, classes=2)
-    for far in (1e31, 1e200):
-        with pytest.raises(ValueError, match="give anchors near the points"):
-            checked_instance(X, y, anchors=[[far, 0.0], [0.0, 0.0]], n_neighbors=1)
+    with pytest.raises(ValueError, match="anchors"):
+        checked_instance(X, y, anchors=[[1e200, 0.0], [0.0, 0.0]], n_neighbors=1)
     assert checked_instance(X, y, anchors=[[1e20, 0.0], [0.0, 0.0]], n_neighbors=1).W[:, 1].min() == 1
 
 
@@ -167,7 +158,7 @@ def test_means_and_graph() -> None:
     nearest = np.argsort(D, axis=1, kind="stable")[:, :2]
     expected = [[j in nearest[i] or i in nearest[j] for j in range(30)] for i in range(30)]
     np.testing.assert_array_equal(nearest_graph(X, 2), np.array(expected) * 1.0)
-    with pytest.raises(ValueError, match="X has 2 different point"):
+    with pytest.raises(ValueError, match="2 different"):
         k_means(X[[0, 1, 1, 0]], 3, 0)
 
 
@@ -204,18 +195,14 @@ def test_a_system_without_a_solution_moves_nothing() -> None:
 
 
 def test_a_newton_step_ends_at_the_least_of_its_face() -> None:
-    """With all weights inside the simplices one step solves the system with a multiplier for each row, by loops."""
+    """With all weights inside the simplices one step solves the system with a multiplier for each row."""
     rng = np.random.default_rng(0)
     n, m = 6, 3
     S = np.triu(rng.random((n, n)), 1)
     given = Smooth(rng.standard_normal((n, 2)), rng.standard_normal((m, 2)), S + S.T, 0.5, 2.0)
     at, W = plml._Gradients(given), np.full((n, m), 1 / m)
-    H = np.zeros((n * m + n, n * m + n))
-    for i in range(n):
-        for b in range(m):
-            for j in range(n):
-                for c in range(m):
-                    H[i * m + b, j * m + c] = 2 * (i == j) * at.U[b] @ at.U[c] + 2 * (b == c) * at.L[i, j]
-            H[n * m + i, i * m + b] = H[i * m + b, n * m + i] = 1.0
+    hessian = 2 * np.kron(np.eye(n), at.U @ at.U.T) + 2 * np.kron(at.L, np.eye(m))
+    sums = np.kron(np.eye(n), np.ones((1, m)))  # of every row of weights
+    H = np.block([[hessian, sums.T], [sums, np.zeros((n, n))]])
     solved = np.linalg.solve(H, np.concatenate([-at.gradient(W).ravel(), np.zeros(n)]))
     np.testing.assert_allclose(at.newton(W).ravel(), solved[: n * m], rtol=1e-8, atol=1e-9)
