@@ -117,9 +117,15 @@ def middle(method: str, width: int) -> tuple[list[str], int]:
     return lines[first : last + 1], bar
 
 
+def columns(method: str, mathematics: int) -> int:
+    """The width of a terminal that has so many columns beside the code of a method."""
+    return max(map(len, code_of(method))) + 3 + mathematics
+
+
 @every_method
-@pytest.mark.parametrize("width", [160, 175, 300])
-def test_on_a_wide_terminal_each_row_stands_at_its_line_of_code(method: str, width: int) -> None:
+@pytest.mark.parametrize("mathematics", [NARROWEST, 50, 200])
+def test_on_a_wide_terminal_each_row_stands_at_its_line_of_code(method: str, mathematics: int) -> None:
+    width = columns(method, mathematics)
     lines, bar = middle(method, width)
     assert max(map(len, lines)) <= width
     assert all(line[bar] in "|:" for line in lines)
@@ -139,8 +145,9 @@ def test_on_a_wide_terminal_each_row_stands_at_its_line_of_code(method: str, wid
 
 
 @every_method
-@pytest.mark.parametrize("width", [50, 80, 130])
-def test_on_a_narrow_terminal_each_row_stands_above_its_line_of_code(method: str, width: int) -> None:
+@pytest.mark.parametrize("mathematics", [-10, NARROWEST - 1])
+def test_on_a_narrow_terminal_each_row_stands_above_its_line_of_code(method: str, mathematics: int) -> None:
+    width = columns(method, mathematics)
     lines = side_by_side(get(method).STATEMENT, width)
     code, places = code_of(method), expected(method)
     first = lines.index(code[0]) - sum(line.startswith("#: ") for line in lines[: lines.index(code[0])])
