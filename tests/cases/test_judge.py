@@ -118,15 +118,16 @@ def test_every_formula_is_known_and_another_is_not_guessed() -> None:
     assert {case.formula for case in ATTAINED} == judging.OBJECTIVES.keys() | judging.STEPS.keys()
     (case,) = load_cases(pattern="mlsvm-line")
     found = judging.judge({**case.content, "formula": "another"}, {"metric": [[0.125]]})
-    assert (found.verdict, found.reasons) == ("inconclusive", ("the objective of another is not known here",))
+    assert found.verdict == "inconclusive"
+    assert "another" in found.reasons[0]
 
 
 def test_a_judgement_says_why() -> None:
     (case,) = load_cases(pattern="mlsvm-iris")
     found = judged(case, case.content["wrong"][0]["metric"])
     assert found.case == "mlsvm-iris"
-    assert "above the optimum by" in found.reasons[0]
     least, most = found.gap
+    assert f"{float(case.content['reference']['scale']):.6g}" in found.reasons[0]
     worse_by = float(case.content["wrong"][0]["worse_by"]) / float(case.content["reference"]["scale"])
     assert least <= worse_by <= most
     assert most - least <= 1e-9 * most
@@ -191,16 +192,12 @@ def test_a_claim_must_be_the_value_of_the_metric_and_no_less_than_the_bound() ->
         (
             "plml-iris",
             lambda A: A + 0.1 * (1 - np.kron(np.eye(len(A) // 4), np.ones((4, 4)))),
-            "beside its blocks",
+            "blocks",
         ),
-        ("glml-definite", lambda A: 2 * A, "its determinant is not 1"),
-        (
-            "lfda-iris",
-            lambda A: A + 0.1 * np.linalg.norm(A) * np.eye(len(A)),
-            "not of the embedding asked for",
-        ),
-        ("mmc-iris", lambda A: 2 * A, "the sum over similar pairs exceeds 1"),
-        ("mmc-diagonal-wine", lambda A: 0.5 * A + 1e-6 * np.ones_like(A), "it is not diagonal"),
+        ("glml-definite", lambda A: 2 * A, "determinant"),
+        ("lfda-iris", lambda A: A + 0.1 * np.linalg.norm(A) * np.eye(len(A)), "embedding"),
+        ("mmc-iris", lambda A: 2 * A, "similar pairs"),
+        ("mmc-diagonal-wine", lambda A: 0.5 * A + 1e-6 * np.ones_like(A), "diagonal"),
     ],
 )
 def test_what_a_problem_asks_for_besides_is_looked_at(
@@ -215,7 +212,8 @@ def test_what_a_problem_asks_for_besides_is_looked_at(
 def test_zero_has_no_objective_where_metrics_are_definite() -> None:
     (case,) = load_cases(pattern="rca-iris")
     found = judged(case, np.zeros((4, 4)))
-    assert (found.verdict, found.reasons) == ("refuted", ("singular: its objective is infinite",))
+    assert found.verdict == "refuted"
+    assert "singular" in found.reasons[0]
 
 
 def test_neighbours_in_another_order_are_the_same() -> None:
@@ -241,7 +239,7 @@ def test_a_combination_with_a_negative_weight_is_none_though_it_is_psd(name: str
         assert np.linalg.eigvalsh(M)[0] > 0
         found = judged(case, M)
         assert found.verdict == verdict
-        assert ("no combination with weights >= 0" in found.reasons[0]) == (least < 0)
+        assert ("combination" in found.reasons[0]) == (least < 0)
 
 
 def test_what_is_psd_but_for_the_units_of_the_features_is_not_decided() -> None:
@@ -340,13 +338,19 @@ def test_a_copy_of_the_folder_judges_a_folder_of_answers(tmp_path: Path) -> None
         command = [sys.executable, "-I", str(copy / "judge.py"), str(answers)]
         return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
 
+    def verdicts(done: subprocess.CompletedProcess[str]) -> dict[str, str]:
+        rows = [line.split() for line in done.stdout.splitlines()]
+        return {row[0]: row[1] for row in rows if len(row) > 1 and row[1] in ("certified", "error")}
+
     done = answer("mlsvm-line", '{"metric": [[0.125]]}')
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.split()[:2] == ["mlsvm-line", "certified"]
+    assert verdicts(done) == {"mlsvm-line": "certified"}
     done = answer("mlsvm-line-capped", "hello")
     assert done.returncode == 1
-    assert "mlsvm-line-capped       error" in done.stdout
-    assert "there is no such case" in answer("another", "{}").stdout
+    assert verdicts(done) == {"mlsvm-line": "certified", "mlsvm-line-capped": "error"}
+    done = answer("another", "{}")
+    assert done.returncode == 1
+    assert verdicts(done)["another"] == "error"
 
 
 def test_the_readme_names_every_flag_and_field() -> None:

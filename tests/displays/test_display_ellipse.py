@@ -153,7 +153,7 @@ def test_a_strip_is_called_singular_where_it_is_and_long_elsewhere(M: np.ndarray
     assert display.shape == "strip"
     title = display.ax_.get_title(loc="left").replace("\n", " ")
     assert ("singular" in title) is singular
-    assert ("more than 1000 times as long as wide" in title) is not singular
+    assert ("1000 times" in title) is not singular
 
 
 def test_the_shape_is_that_of_the_metric() -> None:
@@ -232,23 +232,23 @@ def test_a_long_ball_does_not_hide_the_points() -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"metric": np.eye(3)}, "metric must have shape"),
-        ({"metric": np.diag([1.0, 1, 1, -1])}, "not a metric"),
-        ({"X": np.ones((4, 1)), "y": None, "metric": [[1.0]]}, "needs two features"),
-        ({"y": [0, 1]}, "y must have shape"),
-        ({"y": [np.nan, *y[1:]]}, "a label for every point, got NaN"),
-        ({"y": np.where(y == 0, np.inf, y)}, "a label for every point"),
-        ({"y": [None, *y[1:]]}, "strings only or numbers only.*NoneType"),
-        ({"y": ["a", *y[1:]]}, "strings only or numbers only.*str"),
-        ({"y": np.array(["a", *y[1:]], dtype=object)}, "strings only or numbers only"),
-        ({"y": [[0], *y[1:]]}, "y is no array of labels"),
-        ({"metric": np.eye(4) * 1e-300}, "entries of about 1e-300"),
-        ({"metric": np.eye(4) * 1e300}, "entries of about 1e\\+300"),
+        ({"metric": np.eye(3)}, r"^metric.*\(4, 4\).*\(3, 3\)"),
+        ({"metric": np.diag([1.0, 1, 1, -1])}, "^metric.*eigenvalue -1"),
+        ({"X": np.ones((4, 1)), "y": None, "metric": [[1.0]]}, "two features"),
+        ({"y": [0, 1]}, r"^y .*\(2,\)"),
+        ({"y": [np.nan, *y[1:]]}, "^y .*NaN"),
+        ({"y": np.where(y == 0, np.inf, y)}, "^y .*infinity"),
+        ({"y": [None, *y[1:]]}, "^y .*strings.*NoneType"),
+        ({"y": ["a", *y[1:]]}, "^y .*strings.*str"),
+        ({"y": np.array(["a", *y[1:]], dtype=object)}, "^y .*strings"),
+        ({"y": [[0], *y[1:]]}, "^y .*labels"),
+        ({"metric": np.eye(4) * 1e-300}, "^metric.*1e-300"),
+        ({"metric": np.eye(4) * 1e300}, r"^metric.*1e\+300"),
         ({"features": (0, 4)}, "features"),
         ({"features": (1, 1)}, "two different"),
         ({"features": 3}, "two indices"),
-        ({"ball": "shadow"}, "ball must be one of"),
-        ({"radius": 0}, "radius must be greater"),
+        ({"ball": "shadow"}, "^ball.*'slice'.*'shadow'"),
+        ({"radius": 0}, r"^radius.*\b0\b"),
         ({"centers": [[0, 1, 2, 3]]}, "centers"),
         ({"centers": [[0, np.nan]]}, "centers"),
     ],

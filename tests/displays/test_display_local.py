@@ -173,11 +173,11 @@ def test_a_flat_model_has_circles_and_no_contours() -> None:
 
 
 def test_what_has_no_local_metrics_is_refused() -> None:
-    with pytest.raises(ValueError, match="MLSVM has no local metrics"):
+    with pytest.raises(ValueError, match=r"MLSVM.*local"):
         displays.LocalMetricDisplay.from_estimator(fitted(cvxml.MLSVM()), X, y)
-    with pytest.raises(ValueError, match='solution of "glml"'):
+    with pytest.raises(ValueError, match='"glml"'):
         displays.LocalMetricDisplay.from_solution(solved("mlsvm"))
-    with pytest.raises(ValueError, match="queries must be finite"):
+    with pytest.raises(ValueError, match=r"^queries.*\(1, 3\)"):
         displays.LocalMetricDisplay.from_estimator(fitted(cvxml.GLML(), PLANE), PLANE, y, [[0.0, 1.0, 2.0]])
-    with pytest.raises(ValueError, match="n_queries must be at least 1"):
+    with pytest.raises(ValueError, match=r"^n_queries.*\b1\b.*\b0\b"):
         displays.LocalMetricDisplay.from_estimator(fitted(cvxml.GLML(), PLANE), PLANE, y, n_queries=0)

@@ -128,13 +128,13 @@ def test_neighbours_are_within_the_picture_and_not_pale() -> None:
 
 
 def test_what_has_no_neighbours_is_refused() -> None:
-    with pytest.raises(ValueError, match="'nca' has no neighbours to draw; mlsvm"):
+    with pytest.raises(ValueError, match=r"'nca'.*neighbours.*mlsvm"):
         displays.NeighborhoodDisplay.from_metric("nca", X, y, np.eye(4))
-    with pytest.raises(ValueError, match="'itml' has no neighbours"):
+    with pytest.raises(ValueError, match=r"'itml'.*neighbours"):
         displays.NeighborhoodDisplay.from_estimator(fitted(cvxml.ITML()), X, y)
-    with pytest.raises(ValueError, match="Euclidean has no neighbours"):
+    with pytest.raises(ValueError, match=r"Euclidean.*neighbours"):
         displays.NeighborhoodDisplay.from_estimator(fitted(cvxml.Euclidean()), X, y)
-    with pytest.raises(ValueError, match="index=30 is too large"):
+    with pytest.raises(ValueError, match=r"index.*\b30\b.*\b29\b"):
         displays.NeighborhoodDisplay.from_metric("mlsvm", X, y, np.eye(4), 30)
-    with pytest.raises(ValueError, match="no parameter 'k'"):
+    with pytest.raises(ValueError, match=r"mlsvm.*'k'"):
         displays.NeighborhoodDisplay.from_metric("mlsvm", X, y, np.eye(4), 3, k=2)

@@ -61,7 +61,7 @@ def test_a_negative_eigenvalue_is_shown_and_named(scale: str) -> None:
     _, zero, negative = display.marks_["theirs"]
     assert len(zero.get_ydata()) == 1
     assert negative.get_ydata().tolist() == [0.5 if scale == "log" else -0.5]
-    assert "theirs: negative, no metric" in texts(display.legend_)
+    assert any("theirs" in text and "negative" in text for text in texts(display.legend_))
 
 
 def test_zero_is_a_share_of_the_largest_in_size_whatever_its_sign() -> None:
@@ -112,13 +112,13 @@ def test_spectra_of_estimators() -> None:
         (np.ones((2, 3)), {}, "square"),
         (np.array([[1.0, 0.5], [0.0, 1.0]]), {}, "not symmetric"),
         (np.full((2, 2), np.nan), {}, "NaN"),
-        (np.eye(2) * 1e-300, {}, "entries of about 1e-300"),
-        (np.eye(2) * 1e300, {}, "entries of about"),
+        (np.eye(2) * 1e-300, {}, "1e-300"),
+        (np.eye(2) * 1e300, {}, r"1e\+300"),
         (np.array([[1.0, 0.5], [0.0, 1.0]]) * 1e200, {}, "not symmetric"),
-        ({}, {}, "at least one"),
+        ({}, {}, "metric.*one"),
         (np.eye(2), {"tol": 0}, "greater than 0"),
         (np.eye(2), {"tol": 1.5}, "below 1"),
-        (np.eye(2), {"scale": "symlog"}, "scale must be one of"),
+        (np.eye(2), {"scale": "symlog"}, "^scale.*'log'.*'symlog'"),
     ],
 )
 def test_bad_input_for_a_spectrum_is_refused(metric: Any, options: dict[str, Any], words: str) -> None:

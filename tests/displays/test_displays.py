@@ -157,7 +157,7 @@ def test_without_matplotlib_it_is_said_how_to_get_it(draw: Any, monkeypatch: pyt
         return real(name, *rest, **more)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(ImportError, match=r"pip install 'cvxml\[plot\]'"):
+    with pytest.raises(ImportError, match=r"'cvxml\[plot\]'"):
         draw()
 
 
@@ -186,7 +186,7 @@ def test_an_estimator_that_is_not_fitted_is_refused(display: Any, estimator: Any
 def test_metrics_of_another_kind_are_refused() -> None:
     with pytest.raises(ValueError, match="LocalMetricDisplay"):
         displays.MetricEllipseDisplay.from_estimator(fitted(cvxml.GLML()), X, y)
-    with pytest.raises(ValueError, match="features of its kernel"):
+    with pytest.raises(ValueError, match="kernel"):
         displays.MetricEllipseDisplay.from_estimator(fitted(cvxml.KernelMLSVM(degree=1)), X, y)
     with pytest.raises(ValueError, match="LocalMetricDisplay"):
         displays.SpectrumDisplay.from_estimator(fitted(cvxml.GLML()))
