@@ -185,7 +185,7 @@ def test_what_is_no_matrix_of_psd_blocks_is_said_to_be_none() -> None:
     beside[0, 4] = beside[4, 0] = 0.01 * np.linalg.norm(M)
     found = examine_blocks(beside, X, 3)[1]
     assert not found.feasible
-    assert "an entry beside the blocks is" in str(found)
+    assert "blocks" in str(found)
     assert found.distance >= 0.01 * np.linalg.norm(M)
     not_psd = M - 2 * np.linalg.norm(M) * np.diag(np.arange(9) == 4)
     assert not examine_blocks(not_psd, X, 3)[1].feasible

@@ -188,7 +188,7 @@ def test_no_float_metric_beats_a_bound_and_what_is_called_infinite_is(method: st
         solution, said = judged(method, X, y)
         if solution is None:
             assert any(unlimited) or any(why in said for why in ("cannot be written", "points of"))
-            if "maximum is infinite" in said:
+            if "infinite" in said:
                 assert all(unlimited) if method == "dml_eig" else any(unlimited)
             seen["refused"] += 1
             continue
@@ -254,7 +254,7 @@ def test_what_rounding_alone_may_span_is_no_coordinate_of_a_proof() -> None:
     wide[:, -1] = wide[:, :-1].sum(axis=1) + rng.integers(-9, 10, size=90) * 2.0**-34
     at = budget(wide, 60)
     assert at.hidden == 0
-    assert "rounding may be all there is of it" in at.undecided
+    assert "rounding" in at.undecided
     assert most(at, wide, np.ones(90)).value == math.inf
 
 
@@ -270,11 +270,12 @@ def test_a_sum_of_columns_in_floats_is_not_decided(method: str, reached: float) 
     assert solution.status is Status.STALLED
     assert solution.lower_bound == -math.inf
     assert all(step.lower_bound == -math.inf for step in solution.history)
-    assert "similar pairs differ in 1 direction(s)" in str(solution)
-    assert "1 direction(s)" in solution.to_dict()["undecided"]
+    undecided = solution.to_dict()["undecided"]
+    assert "1 direction" in undecided
+    assert "1 direction" in str(solution)
     report = cvxml.check(method, X, y, solution.metric)
     assert report.verdict is Verdict.INCONCLUSIVE
-    assert any("1 direction(s)" in reason for reason in report.reasons)
+    assert any("1 direction" in reason for reason in report.reasons)
     told: list[Any] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -297,7 +298,7 @@ def test_classes_that_are_apart_along_a_tiny_direction_have_no_maximum(method: s
     X = np.stack([line + tiny * y, line - tiny * y], axis=1)
     if tiny == 2.0**-60:  # 0.25 + 2^-60 is no float: the same along another line
         X = np.stack([line, tiny * y], axis=1)
-    with pytest.raises(ValueError, match="the maximum is infinite"):
+    with pytest.raises(ValueError, match="infinite"):
         cvxml.solve(method, X, y)
     # a similar pair that has it too: there is a maximum, and nothing more is said of it
     X = np.vstack([X, X[:1] + (X[3] - X[0]) / 2])
@@ -399,4 +400,4 @@ def test_a_metric_is_one_in_units_of_its_features_too(method: str) -> None:
         beside = np.array([[2.0**60, 2.0**29], [2.0**29, 1.0]])
         wide = cvxml.check(method, X, None, beside, pairs=pairs)
         assert wide.verdict is Verdict.REFUTED
-        assert "an entry off the diagonal" in str(wide)
+        assert "the diagonal" in str(wide)

@@ -184,10 +184,10 @@ def test_a_column_that_is_a_rounded_sum_is_not_decided(method: str) -> None:
         solution = cvxml.solve(method, X, y, **params)
     trivial = sum(np.log(np.bincount(y)[y] - 1)) if method == "mcml" else 0.0
     assert solution.lower_bound == pytest.approx(trivial, rel=1e-14)
-    assert "differ in 1 direction" in solution.certificate.undecided
+    assert "1 direction" in solution.certificate.undecided
     report = cvxml.check(method, X, y, solution.metric, **params)
     assert report.verdict == "inconclusive"
-    assert "as rational numbers" in report.reasons[0]
+    assert "rational" in report.reasons[0]
 
 
 @pytest.mark.parametrize("method", HINGES)

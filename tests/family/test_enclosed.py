@@ -65,11 +65,11 @@ def test_a_metric_that_is_not_definite_is_not_judged_exactly() -> None:
 @pytest.mark.parametrize(
     ("dual", "says"),
     [
-        (None, "must be a mapping"),
-        ({}, "there is no 'Y'"),
+        (None, "mapping"),
+        ({}, "'Y'"),
         ({"Y": np.zeros(3)}, r"shape \(2,\), got \(3,\)"),
-        ({"Y": [0.0, math.nan]}, "holds NaN"),
-        ({"Y": ["a", "b"]}, "must hold real numbers"),
+        ({"Y": [0.0, math.nan]}, "Y.*NaN"),
+        ({"Y": ["a", "b"]}, "Y.*numbers"),
     ],
 )
 def test_what_is_no_array_of_a_dual(dual: Any, says: str) -> None:

@@ -98,5 +98,5 @@ def test_what_vanishes_modulo_the_prime_is_looked_at_over_the_integers(
     assert span.rank(np.array([[0.0, 0.0], [3.0, 0.0], [0.0, 3.0]])) == 2
     assert span.rank(np.array([[0.0, 0.0], [3.0, 0.0], [6.0, 0.0]])) == 1
     # modulo 3 the third point is the first but for what the pair spans
-    with pytest.raises(ArithmeticError, match="is not the rank over the rationals"):
+    with pytest.raises(ArithmeticError, match="rationals"):
         span.cosets(np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 3.0], [0.0, 1.0]]), np.array([[0, 1]]))

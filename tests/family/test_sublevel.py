@@ -154,7 +154,7 @@ def test_two_metrics_within_the_gap_that_disagree_are_shown() -> None:
     found = report.predictions(3)
     assert found.disagree
     assert set(found.state) >= {"disputed"}
-    assert "two metrics within the gap disagree" in str(found)
+    assert "disagree" in str(found)
     for turned in found.disagree:
         assert report.objective is not None
         given = get("lmnn").instance(X, y)
@@ -191,7 +191,8 @@ def test_of_an_infimum_that_no_metric_attains_nothing_is_predicted() -> None:
     report = cvxml.check("ldml", X, [0, 0, 1, 1, 0, 1], np.eye(2), pairs=pairs, b=1.0, diagnosed=False)
     found = report.predictions(1)
     assert set(found.state) == {"not proved"}
-    assert "no metric attains the infimum" in str(found)
+    assert "infimum" in found.left
+    assert found.left in str(found)
 
 
 @pytest.mark.parametrize("method", METHODS)
