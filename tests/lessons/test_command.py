@@ -23,8 +23,10 @@ def test_the_command_without_a_name_lists_the_lessons(cli: Cli) -> None:
 def test_an_unknown_lesson_is_refused(cli: Cli) -> None:
     answer = cli("lesson", "algebra")
     assert answer.code == 2
-    assert answer.err == f"cvxml: no lesson 'algebra'; there is: {', '.join(LESSONS)}\n"
-    with pytest.raises(ValueError, match="no lesson '_page'"):
+    assert answer.err.startswith("cvxml: ")
+    assert "'algebra'" in answer.err
+    assert ", ".join(LESSONS) in answer.err
+    with pytest.raises(ValueError, match="'_page'"):
         path_of("_page")
 
 
@@ -32,7 +34,9 @@ def test_without_marimo_the_command_says_what_to_install(cli: Cli, monkeypatch: 
     monkeypatch.setattr(cli_lesson, "find_spec", lambda name: None if name == "marimo" else object())
     answer = cli("lesson", "mlsvm")
     assert answer.code == 2
-    assert answer.err == "cvxml: a lesson needs marimo: pip install 'cvxml[lessons]'\n"
+    assert answer.err.startswith("cvxml: ")
+    assert "marimo" in answer.err
+    assert "'cvxml[lessons]'" in answer.err
 
 
 def test_a_port_that_cannot_be_had_is_refused(cli: Cli) -> None:
@@ -40,7 +44,7 @@ def test_a_port_that_cannot_be_had_is_refused(cli: Cli) -> None:
         for port in (taken.getsockname()[1], 70000, -1):
             answer = cli("lesson", "mlsvm", "--port", port)
             assert answer.code == 2
-            assert f"--port {port} cannot be had" in answer.err
+            assert f"--port {port} " in answer.err
 
 
 @pytest.mark.slow

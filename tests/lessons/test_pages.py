@@ -29,7 +29,7 @@ def test_a_lesson_has_text_pictures_and_questions_and_needs_no_network(name: str
     assert page.count("<marimo-slider") + page.count("<marimo-dropdown") >= 2
     assert page.count("marimo-tex") >= 3
     assert 2 <= page.split("Try</h3>")[1].split("</ol>")[0].count("<li") <= 3
-    assert "What is proved" in page
+    assert "proved" in page
     assert not re.search(r"https?://|//cdn", path_of(name).read_text(encoding="utf-8"))
 
 

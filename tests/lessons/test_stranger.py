@@ -7,7 +7,10 @@ import pytest
 
 import cvxml
 from cvxml.core.metric import project_psd
+from cvxml.methods import get
 from tests.lessons.run import figures_of, lesson, run
+
+KNOWN = get("mlsvm").MISREADINGS
 
 
 @pytest.mark.quick(2)
@@ -15,12 +18,12 @@ from tests.lessons.run import figures_of, lesson, run
     ("stranger", "verdict", "diagnosis"),
     [
         ("nothing wrong", "certified", ""),
-        ("λ‖A‖² for λ/2 ‖A‖²", "refuted", "lam ||A||^2 where the paper has lam/2"),
-        ("λ halved", "refuted", "optimal for lam = 0.0025"),
-        ("Σ ξ for the mean", "refuted", "sum_i xi_i where the paper has 1/n"),
-        ("itself among its neighbours", "refuted", "K - 1 neighbours"),
-        ("L transposed", "refuted", "L^T in place of L"),
-        ("L given as the metric", "refuted", "a transform L given as the metric"),
+        ("λ‖A‖² for λ/2 ‖A‖²", "refuted", KNOWN["lam"].sentence),
+        ("λ halved", "refuted", "lam = 0.0025"),
+        ("Σ ξ for the mean", "refuted", KNOWN["sum"].sentence),
+        ("itself among its neighbours", "refuted", KNOWN["fewer"].sentence),
+        ("L transposed", "refuted", "components L^T"),
+        ("L given as the metric", "refuted", "L^T L"),
         ("off-diagonal doubled", "refuted", "svec"),
         ("not symmetric", "refuted", "not symmetric"),
         ("not psd", "refuted", ""),
