@@ -80,12 +80,12 @@ def test_shrinkage_goes_to_the_mean_variance() -> None:
 
 
 @pytest.mark.parametrize(("X", "y", "says"), [
-    (np.column_stack([random_data(0, n=12, d=2)[0], np.ones(12)]), np.arange(12) % 2, "feature 2 is constant"),
-    (random_data(0, n=6, d=8)[0], np.arange(6) % 2, "singular, of rank 4 for 8 features"),
-    (np.repeat(random_data(0, n=12, d=2)[0], 2, axis=1), np.arange(12) % 2, "singular, of rank 2 for 4 features"),
-    (random_data(0, n=6, d=2)[0], np.arange(6), "constant within every class"),
+    (np.column_stack([random_data(0, n=12, d=2)[0], np.ones(12)]), np.arange(12) % 2, "feature 2"),
+    (random_data(0, n=6, d=8)[0], np.arange(6) % 2, "rank 4.*8 features"),
+    (np.repeat(random_data(0, n=12, d=2)[0], 2, axis=1), np.arange(12) % 2, "rank 2.*4 features"),
+    (random_data(0, n=6, d=2)[0], np.arange(6), "every class"),
     (np.eye(3), [0, 0, 0], "one class"),
-    (np.eye(3), [0, 1], "3 points but y has 2"),
+    (np.eye(3), [0, 1], "3 points.*2"),
     (np.full((3, 2), np.nan), [0, 0, 1], "NaN"),
     (1e200 * random_data(0, n=12, d=2)[0], np.arange(12) % 2, "too large"),
 ], ids=lambda v: v if isinstance(v, str) else "")  # fmt: skip
@@ -99,7 +99,7 @@ def test_shrinkage_mends_what_is_singular() -> None:
     A = within_class(X, y, 0.1)
     np.testing.assert_allclose(A @ within_class_covariance(X, y, 0.1), np.eye(8), atol=1e-10)
     for bad in (-0.1, 1.1, np.nan, "0.1", None):
-        with pytest.raises(ValueError, match="shrinkage must be"):
+        with pytest.raises(ValueError, match=r"^shrinkage"):
             within_class(X, y, bad)  # type: ignore[arg-type]
 
 

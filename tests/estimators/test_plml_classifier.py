@@ -50,5 +50,5 @@ def test_anchors_may_be_given_and_too_many_votes_are_refused() -> None:
     X, y = real_data("iris", 30)
     given = cvxml.PLML(n_neighbors=1, anchors=X[[0, 12, 25]]).fit(X, y)
     np.testing.assert_array_equal(given.anchors_, X[[0, 12, 25]])
-    with pytest.raises(ValueError, match="n_votes=31 is too large"):
+    with pytest.raises(ValueError, match=r"n_votes.*\b31\b.*\b30\b"):
         cvxml.PLML(n_neighbors=1, n_votes=31).fit(X, y)
