@@ -163,7 +163,7 @@ def test_no_name_leads_out_of_the_folder(tmp_path: Path, monkeypatch: pytest.Mon
     (tmp_path / "secret.csv").write_text("f0,label\n1,0\n")
     monkeypatch.setenv("CVXML_DATA", str(tmp_path / "inside"))
     for name in ("../secret", str(tmp_path / "secret")):
-        with pytest.raises(ValueError, match="is no data set"):
+        with pytest.raises(ValueError, match=r"secret.*iris"):
             datasets.load(name)
 
 
@@ -235,14 +235,14 @@ def test_openml_sparse(monkeypatch: pytest.MonkeyPatch) -> None:
     ("answer", "message"),
     [
         (URLError("no route"), r"'openml:some'.*no route.*some\.csv.*CVXML_DATA"),
-        (TimeoutError("timed out"), "needs a connection"),
-        (ValueError("No active dataset some found."), "'openml:some' cannot be used: No active"),
-        (IndexError("index -9223372036854775808"), "labels that are missing"),
-        (bunch(None), "no target"),
-        (bunch(np.array([[1, 2], [3, 4]])), "no target, or more than one"),
+        (TimeoutError("timed out"), "connection"),
+        (ValueError("gone"), "'openml:some'.*gone"),
+        (IndexError("index -9223372036854775808"), "labels.*missing"),
+        (bunch(None), "target"),
+        (bunch(np.array([[1, 2], [3, 4]])), "target"),
         (bunch(np.array([1.0, np.nan])), "1 missing"),
         (bunch(np.array([1, 2]), [[1, np.nan], [np.nan, 4]]), "2 missing"),
-        (bunch(np.array([1, 2]), categories={"sex": ["f", "m"]}), "1 features that are not numbers .'sex'"),
+        (bunch(np.array([1, 2]), categories={"sex": ["f", "m"]}), "1 features.*numbers.*'sex'"),
     ],
 )
 def test_openml_refuses(monkeypatch: pytest.MonkeyPatch, answer: object, message: str) -> None:
@@ -296,8 +296,8 @@ def test_standardize_known_values() -> None:
     [
         ([1.0, 2.0], r"shape \(2,\)"),
         (np.zeros((0, 2)), r"shape \(0, 2\)"),
-        ([[np.nan]], "1 entries that are not finite, the first nan at row 0, column 0"),
-        ([[1.0, 0.0], [2.0, np.inf]], "the first inf at row 1, column 1"),
+        ([[np.nan]], "1 entries.*nan at row 0, column 0"),
+        ([[1.0, 0.0], [2.0, np.inf]], "inf at row 1, column 1"),
     ],
 )
 def test_standardize_refuses(X: object, said: str) -> None:

@@ -74,4 +74,5 @@ def test_mutated_candidates_get_no_wrong_verdict() -> None:
         [sys.executable, script, "--n", "300"], capture_output=True, text=True, timeout=600, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "300 candidates, 0 wrong verdicts" in done.stdout
+    assert "300 candidates" in done.stdout
+    assert "0 wrong" in done.stdout

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -78,15 +79,15 @@ def test_every_case_is_a_test_and_expected_failures_stay_true(tmp_path: Path) ->
 def test_mine(row):
     assert row.seconds < 60
 
-@parametrize_with_cases(program, pattern="mlsvm-line*", expected_failures={"mlsvm-line": "was wrong once"})
+@parametrize_with_cases(program, pattern="mlsvm-line*", expected_failures={"mlsvm-line": "mended"})
 def test_fixed(row):
     pass
 """,
     )
     assert said == {"mlsvm-kkt": "FAILED", "mlsvm-line": "FAILED", "mlsvm-line-capped": "FAILED"}, all_of_it
     assert "test_mine[mlsvm-line]" in all_of_it
-    assert "XPASS(strict)] was wrong once" in all_of_it
-    assert "mlsvm-kkt: error: OSError: no disk" in all_of_it
+    assert "XPASS(strict)] mended" in all_of_it
+    assert re.search(r"mlsvm-kkt: error.*OSError: no disk", all_of_it)
     assert "1 passed" in all_of_it
     assert "1 xfailed" in all_of_it
     assert "3 failed" in all_of_it
@@ -114,8 +115,8 @@ def test_further(row):
     )
     assert "1 skipped" in all_of_it
     assert "2 failed" in all_of_it
-    assert "expected to fail (ties), and it does not: mlsvm-grid: skipped: one feature only" in all_of_it
-    assert "assert 'mlsvm-line' == 'another'" in all_of_it
+    assert re.search(r"RuntimeError.*\(ties\).*mlsvm-grid: skipped.*one feature", all_of_it)
+    assert "'mlsvm-line' == 'another'" in all_of_it
 
 
 @pytest.mark.slow
@@ -135,13 +136,13 @@ def test_mine(row):
 
 
 def test_what_is_asked_for_wrongly_is_refused() -> None:
-    with pytest.raises(ValueError, match="none of these cases: mlsvm-lin"):
+    with pytest.raises(ValueError, match=r"expected_failures.*mlsvm-lin$"):
         parametrize_with_cases(["true"], expected_failures={"mlsvm-lin": "why"})
-    with pytest.raises(ValueError, match="no reason for mlsvm-line"):
+    with pytest.raises(ValueError, match=r"expected_failures.*mlsvm-line$"):
         parametrize_with_cases(["true"], expected_failures={"mlsvm-line": " "})
     with pytest.raises(ValueError, match="a list"):
         parametrize_with_cases("true")
-    with pytest.raises(ValueError, match="no case matches"):
+    with pytest.raises(ValueError, match="'nothing-of-the-kind'"):
         parametrize_with_cases(["true"], pattern="nothing-of-the-kind")
 
 

@@ -70,7 +70,7 @@ def test_the_stub_is_what_the_methods_say() -> None:
 
 def test_every_method_is_there_by_its_id() -> None:
     assert dir(typed) == sorted(name.replace(":", "_") for name in names())
-    with pytest.raises(AttributeError, match=r"no method 'mlsmv'; did you mean 'mlsvm'\?"):
+    with pytest.raises(AttributeError, match=r"'mlsmv'.*'mlsvm'\?"):
         _ = typed.mlsmv  # type: ignore[attr-defined]
 
 

@@ -40,8 +40,10 @@ def test_the_iterations_are_those_of_the_methods() -> None:
     (cell,) = re.findall(r"\| (20000 for [^|]*) \|", read(PAGE))
     most, others = re.findall(r"\d+", cell)
     assert {method for method in names() if int(most) == get(method).MAX_ITER} == named(cell)
-    assert {get(method).MAX_ITER for method in set(names()) - named(cell)} == {int(others)}
-    assert f"a `max_iter` of {Learner.max_iter}" in read(PAGE)
+    closed = 1  # the steps of a closed form
+    assert {get(method).MAX_ITER for method in set(names()) - named(cell)} - {closed} == {int(others)}
+    (line,) = [line for line in read(PAGE).splitlines() if line.startswith("Estimators")]
+    assert f"`max_iter` of {Learner.max_iter}" in line
 
 
 @pytest.mark.parametrize(("solver", "settings"), [(name, SETTINGS[name]) for name in SETTINGS])
@@ -59,7 +61,7 @@ def test_the_tolerances_are_those_that_back_ends_are_asked_for(
 
 
 def test_exponential_cones_are_where_it_says() -> None:
-    (line,) = re.findall(r"^Exponential cones are in (.*)$", read(PAGE), flags=re.MULTILINE)
+    (line,) = re.findall(r"^Exponential cones.*$", read(PAGE), flags=re.MULTILINE)
     assert named(line) == {method for method in names() if get(method).EXPONENTIAL}
 
 
