@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.backend import solve_problem
-from cvxml.core.example import drawn, sample, timed, verified
+from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import dual_array
 from cvxml.core.metric import FloatArray, IntArray, project_psd
 from cvxml.core.misreading import Misreading, Other, Question, exchanged, multiple, other_pairs
@@ -280,6 +280,19 @@ class DMLEig(FamilyMethod[Instance]):
     DUAL: ClassVar = {"q": "t"}
     FOLLOWS = "linear"
     BAD: ClassVar = BAD_PAIRS_OF_ONE_KIND
+    HAND: ClassVar = (
+        # S = 1 + 4, so that the metric is 1/5; the nearest dissimilar pair is at the distance 4/5
+        Hand([[0.0], [1.0], [3.0], [5.0]], [0, 0, 1, 1], {}, [[0.2]], -0.8),
+        # S = I, and dissimilar pairs of squared length 1 and 4 along the axes: diag(4, 1) / 5, both at 4/5. Entries off
+        # the diagonal are free.
+        Hand(
+            [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 2.0], [-1.0, 0.0]],
+            None,
+            {"pairs": {"similar": [[0, 1], [0, 2]], "dissimilar": [[4, 0], [3, 0]]}},
+            None,
+            -0.8,
+        ),
+    )
     EXAMPLES: ClassVar = (
         drawn(7, 20, 3),
         drawn(7, 14, 5, degenerate=True),

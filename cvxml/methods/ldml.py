@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
-from cvxml.core.example import drawn, sample, timed, verified
+from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_number, dual_array
 from cvxml.core.metric import FloatArray
 from cvxml.core.misreading import Misreading, Question, changed, exchanged, other_pairs
@@ -258,7 +258,24 @@ class LDML(FamilyMethod[Instance]):
     MISREADINGS: ClassVar = MISREADINGS
     DUAL: ClassVar = {"a": "t"}
     SMALL: ClassVar = {"b": 1.0}
-    BAD: ClassVar = {**BAD_PAIRS_OF_ONE_KIND, "b": ("best", 1e9)}
+    BAD: ClassVar = {**BAD_PAIRS_OF_ONE_KIND, "b": ("best", math.nan, 1e9)}
+    # One similar and three dissimilar pairs, all at the distance M. The optimum has M - b = log 3; for b = -3, where
+    # that M would be negative, M = 0 is optimal. A free b makes up for any M.
+    HAND: ClassVar = tuple(
+        Hand(
+            [[0.0], [1.0], [2.0], [3.0], [4.0]],
+            None,
+            {"pairs": {"similar": [[0, 1]], "dissimilar": [[1, 2], [2, 3], [3, 4]]}, "b": b},
+            metric,
+            objective,
+        )
+        for b, metric, objective in (
+            (2.0, [[2 + math.log(3)]], math.log(4) + 3 * math.log(4 / 3)),
+            (-0.5, [[math.log(3) - 0.5]], math.log(4) + 3 * math.log(4 / 3)),
+            (-3.0, None, math.log1p(math.exp(3)) + 3 * math.log1p(math.exp(-3))),
+            (FREE, None, math.log(4) + 3 * math.log(4 / 3)),
+        )
+    )
     EXAMPLES: ClassVar = (
         drawn(5, 12, 3),
         drawn(7, 12, 4, degenerate=True),

@@ -1,24 +1,19 @@
-"""DML-eig: by hand, against its dual from scratch, its bound for any weights, degenerate pairs, its misreadings."""
+"""DML-eig: against cvxpy from scratch, its bound for any weights, degenerate pairs, its misreadings."""
 
 from __future__ import annotations
 
-import re
 from fractions import Fraction
 from typing import Any
 
 import cvxpy as cp
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import cvxml
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
 from cvxml.methods import get
-from tests.instances import random_data, real_data
-
-seeds = st.integers(0, 10**6)
+from tests.instances import assert_named, random_data, real_data
 
 
 def pairs_by(y: Any) -> tuple[list[Any], list[Any]]:
@@ -30,9 +25,9 @@ def distances(X: Any, A: Any, pairs: Any) -> np.ndarray:
     return np.array([(X[i] - X[j]) @ A @ (X[i] - X[j]) for i, j in pairs])
 
 
-def by_cvxpy(X: Any, similar: Any, dissimilar: Any, budget: Any = None) -> np.ndarray:
-    """argmax min_dissimilar D_A with <S, A> <= 1, another matrix in place of S on request."""
-    S = sum(np.outer(X[i] - X[j], X[i] - X[j]) for i, j in similar) if budget is None else budget
+def by_cvxpy(X: Any, similar: Any, dissimilar: Any) -> np.ndarray:
+    """argmax min_dissimilar D_A with <S, A> <= 1."""
+    S = sum(np.outer(X[i] - X[j], X[i] - X[j]) for i, j in similar)
     A = cp.Variable(S.shape, PSD=True)
     D = cp.hstack([cp.sum(cp.multiply(np.outer(X[i] - X[j], X[i] - X[j]), A)) for i, j in dissimilar])
     exactly = {"tol_gap_rel": 1e-11, "tol_gap_abs": 1e-11, "tol_feas": 1e-11}
@@ -41,25 +36,7 @@ def by_cvxpy(X: Any, similar: Any, dissimilar: Any, budget: Any = None) -> np.nd
     return found
 
 
-def test_on_a_line_there_is_one_metric() -> None:
-    """Points 0, 1 | 3, 5: S = 1 + 4, a = 1/5; the nearest dissimilar pair is 1, 3, at 4 a."""
-    X, y = np.array([[0.0], [1.0], [3.0], [5.0]]), [0, 0, 1, 1]
-    solution = cvxml.solve("dml_eig", X, y, tol=1e-9)
-    assert solution.metric[0, 0] == pytest.approx(0.2, rel=1e-9)
-    assert solution.objective == pytest.approx(-0.8, rel=1e-9)
-
-
-def test_two_pairs_at_right_angles_by_hand() -> None:
-    """S = I, dissimilar along the axes, of squared length 1 and 4: A = diag(4, 1) / 5, both at 4/5; q = (4, 1) / 5."""
-    X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 2.0], [-1.0, 0.0]])
-    pairs = {"similar": [[0, 1], [0, 2]], "dissimilar": [[4, 0], [3, 0]]}
-    solution = cvxml.solve("dml_eig", X, None, pairs=pairs, tol=1e-10)
-    assert solution.objective == pytest.approx(-0.8, rel=1e-9)
-    assert np.diag(solution.metric) == pytest.approx([0.8, 0.2], rel=1e-4)
-    assert solution.dual["q"] == pytest.approx([0.8, 0.2], rel=1e-4)
-
-
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_optimum_is_that_of_cvxpy_from_scratch(seed: int) -> None:
     X, y = random_data(seed, n=16, d=3, classes=2)
     similar, dissimilar = pairs_by(y)
@@ -70,28 +47,18 @@ def test_the_optimum_is_that_of_cvxpy_from_scratch(seed: int) -> None:
     assert cvxml.check("dml_eig", X, y, A, tol="loose").verdict is Verdict.CERTIFIED
 
 
-@pytest.mark.slow
-@given(seeds)
-@settings(max_examples=30, deadline=None)
-def test_any_weights_bound_any_metric(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    d = int(rng.integers(1, 5))
-    X, y = random_data(seed, n=int(rng.integers(d + 4, 14)), d=d, classes=2)
+@pytest.mark.parametrize("seed", range(4))
+def test_the_bound_of_any_weights_is_that_of_the_formula(seed: int) -> None:
+    """Weights are repaired to max(q, 0) with sum 1; the bound is the largest eigenvalue of S^-1 sum q X."""
+    rng, d = np.random.default_rng(seed), 1 + seed
+    X, y = random_data(seed, n=12, d=d, classes=2)
     similar, dissimilar = pairs_by(y)
-    root = rng.standard_normal((d, d))
-    A = root @ root.T
-    A = A / distances(X, A, similar).sum()
     q = rng.standard_normal(len(dissimilar)) * 10 ** rng.uniform(-3, 3)
-    proof = cvxml.certify("dml_eig", X, y, A, {"q": q})
-    assert proof.objective == pytest.approx(-distances(X, A, dissimilar).min(), rel=1e-8)
-    best = cvxml.solve("dml_eig", X, y, tol=1e-7)
-    assert proof.lower_bound <= best.objective + 1e-12 * abs(best.objective)
-    # what is stored proves it with numpy alone
-    kept = proof.dual["q"]
+    proof = cvxml.certify("dml_eig", X, y, np.eye(d) / distances(X, np.eye(d), similar).sum(), {"q": q})
+    kept = np.maximum(q, 0) / np.maximum(q, 0).sum()
+    assert proof.dual["q"] == pytest.approx(kept, rel=1e-12)
     S = sum(np.outer(X[i] - X[j], X[i] - X[j]) for i, j in similar)
     total = sum(w * np.outer(X[i] - X[j], X[i] - X[j]) for w, (i, j) in zip(kept, dissimilar, strict=True))
-    assert kept * np.maximum(q, 0).sum() == pytest.approx(np.maximum(q, 0), rel=1e-12)
-    assert kept.sum() == pytest.approx(1.0, rel=1e-12)
     largest = np.linalg.eigvals(np.linalg.solve(S, total)).real.max()
     assert -proof.lower_bound == pytest.approx(largest, rel=1e-8)
 
@@ -105,31 +72,30 @@ def test_pairs_with_a_weight_are_the_nearest() -> None:
     assert distances(X, solution.metric, pairs_by(y)[0]).sum() == pytest.approx(1.0, rel=1e-10)
 
 
-@pytest.mark.parametrize("n", [40, 60, 100])
-def test_long_steps_do_not_end_next_to_the_boundary(n: int) -> None:
-    """With 60 points eigenvalues of 1e-12 were left behind, from which no Newton step led away."""
-    X, y = real_data("wine", n)
+def test_long_steps_do_not_end_next_to_the_boundary() -> None:
+    """Eigenvalues of 1e-12 were left behind, from which no Newton step led away."""
+    X, y = real_data("wine", 60)
     assert cvxml.solve("dml_eig", X, y, tol=1e-6).certificate.proves(1e-6)
 
 
-def degenerate() -> dict[str, tuple[Any, Any, dict[str, Any]]]:
+def degenerate() -> dict[str, tuple[Any, Any]]:
     X, y = random_data(2, n=14, d=3, classes=2)
     # rank 3 minus one, exactly
     turned = np.round(X * 2**20) / 2**20 @ np.array([[1.0, 2, 3], [0, 1, 1], [1, 3, 4]])
     return {
-        "similar twins": (np.vstack([X, X[:1]]), [*y, y[0]], {}),
-        "constant feature": (np.column_stack([X, np.ones(14)]), y, {}),
-        "collinear": (turned, y, {}),
-        "offset": (X + 1e5, y, {}),
-        "scales": (X * [1e-6, 1.0, 1e6], y, {}),
-        "tiny": (X * 1e-30, y, {}),
+        "similar twins": (np.vstack([X, X[:1]]), [*y, y[0]]),
+        "constant feature": (np.column_stack([X, np.ones(14)]), y),
+        "collinear": (turned, y),
+        "offset": (X + 1e5, y),
+        "scales": (X * [1e-6, 1.0, 1e6], y),
+        "tiny": (X * 1e-30, y),
     }
 
 
 @pytest.mark.parametrize("case", degenerate())
 def test_degenerate_data(case: str) -> None:
-    X, y, params = degenerate()[case]
-    solution = cvxml.solve("dml_eig", X, y, **params)
+    X, y = degenerate()[case]
+    solution = cvxml.solve("dml_eig", X, y)
     assert solution.status is Status.CONVERGED
     similar, dissimilar = pairs_by(y)
     assert distances(X, solution.metric, similar).sum() <= 1 + 1e-6
@@ -142,71 +108,56 @@ def test_a_metric_over_the_budget_is_refuted_and_one_of_rounding_is_not() -> Non
     A = cvxml.solve("dml_eig", X, y, tol=1e-9).metric
     over = cvxml.check("dml_eig", X, y, 2 * A)
     assert over.verdict is Verdict.REFUTED
-    assert "sum over similar pairs 2, allowed 1" in str(over)
+    assert "pairs 2, " in str(over)
     assert any("factor" in said for said in over.diagnosis)
     assert cvxml.check("dml_eig", X, y, A * (1 + 1e-9)).verdict is Verdict.CERTIFIED
 
 
-BAD: dict[str, tuple[Any, str]] = {
-    "no similar": ({"similar": [], "dissimilar": [[0, 1]]}, "no similar pair"),
-    "no dissimilar": ({"similar": [[0, 1]], "dissimilar": []}, "no dissimilar pair"),
-    "free": ({"similar": [[0, 1]], "dissimilar": [[2, 3]]}, "costs nothing"),
-    "twins": ({"similar": [[0, 1]], "dissimilar": [[2, 13]]}, "are equal: the least distance is 0"),
-}
-
-
-@pytest.mark.parametrize("case", BAD)
-def test_bad_pairs(case: str) -> None:
+@pytest.mark.parametrize(
+    ("dissimilar", "says"), [([2, 3], "costs nothing"), ([2, 13], "equal")], ids=["free", "twins"]
+)
+def test_bad_pairs(dissimilar: list[int], says: str) -> None:
     X, y = random_data(7, n=14, d=3, classes=2)
     X[13] = X[2]
-    pairs, says = BAD[case]
-    with pytest.raises(ValueError, match=re.escape(says)):
-        cvxml.solve("dml_eig", X, y, pairs=pairs)
+    with pytest.raises(ValueError, match=says):
+        cvxml.solve("dml_eig", X, y, pairs={"similar": [[0, 1]], "dissimilar": [dissimilar]})
 
 
-def misread() -> dict[str, tuple[np.ndarray, Any, Any]]:
-    """name -> a metric made with cvxpy or by hand, X, y."""
+def misread(name: str) -> tuple[Any, Any, np.ndarray]:
+    """X, y, and the metric of a program that makes the mistake."""
     X, y = random_data(21, n=14, d=2, classes=2)
     X = X * [1.0, 3.0]
     similar, dissimilar = pairs_by(y)
-    A = by_cvxpy(X, similar, dissimilar)
-    A = A / distances(X, A, similar).sum()
-    S = sum(np.outer(X[i] - X[j], X[i] - X[j]) for i, j in similar)
+    S, D = (sum(np.outer(X[i] - X[j], X[i] - X[j]) for i, j in pairs) for pairs in (similar, dissimilar))
     values, vectors = np.linalg.eigh(S)
     root = (vectors * np.sqrt(values)) @ vectors.T
+    inverse = np.linalg.inv(root)
 
-    def budgeted(some: Any, other: Any) -> np.ndarray:
+    def budgeted(some: Any = similar, other: Any = dissimilar) -> np.ndarray:
         found = by_cvxpy(X, some, other)
         scaled: np.ndarray = found / distances(X, found, some).sum()
         return scaled
 
-    D = sum(np.outer(X[i] - X[j], X[i] - X[j]) for i, j in dissimilar)
-    top = np.linalg.eigh(np.linalg.inv(root) @ D @ np.linalg.inv(root))[1][:, -1]
-    w = np.linalg.inv(root) @ top
-    made = {
-        "mean_budget": A * len(similar),
-        "reverse": A / distances(X, A, dissimilar).min(),
-        "whitened": root @ A @ root,
-        "exchanged": budgeted(dissimilar, similar),
-        "half_similar": budgeted(similar[: len(similar) // 2], dissimilar),
-        "half_dissimilar": budgeted(similar, dissimilar[: len(dissimilar) // 2]),
-        "sum": np.outer(w, w),
+    def of_the_sum() -> np.ndarray:
+        top = inverse @ np.linalg.eigh(inverse @ D @ inverse)[1][:, -1]
+        return np.outer(top, top)
+
+    made: dict[str, Any] = {
+        "mean_budget": lambda: budgeted() * len(similar),
+        "reverse": lambda: budgeted() / distances(X, budgeted(), dissimilar).min(),
+        "whitened": lambda: root @ budgeted() @ root,
+        "exchanged": lambda: budgeted(dissimilar, similar),
+        "half_similar": lambda: budgeted(some=similar[: len(similar) // 2]),
+        "half_dissimilar": lambda: budgeted(other=dissimilar[: len(dissimilar) // 2]),
+        "sum": of_the_sum,
     }
-    return {name: (M, X, y) for name, M in made.items()}
+    return X, y, made[name]()
 
 
 @pytest.mark.quick(1)
-@pytest.mark.parametrize("name", misread())
+@pytest.mark.parametrize("name", get("dml_eig").MISREADINGS)
 def test_a_misreading_is_named(name: str) -> None:
-    M, X, y = misread()[name]
-    report = cvxml.check("dml_eig", X, y, M, tol="normal")
-    assert report.verdict is Verdict.REFUTED
-    sentence = get("dml_eig").MISREADINGS[name].sentence
-    assert any(sentence in said for said in report.diagnosis), str(report)
-
-
-def test_every_misreading_is_tested() -> None:
-    assert set(get("dml_eig").MISREADINGS) == set(misread())
+    assert_named("dml_eig", name, *misread(name))
 
 
 @pytest.mark.slow
@@ -216,7 +167,7 @@ def test_the_minimum_is_off_by_no_more_than_its_rounding() -> None:
     X = np.array([[0.0, 0.0], u, v * 2.0**-17, u * 2.0**10, v * 2.0**-16])
     pairs = {"similar": [[0, 1], [0, 2]], "dissimilar": [[0, 3], [0, 4]]}
     rng = np.random.default_rng(0)
-    for _ in range(1000):
+    for _ in range(300):
         a, b = 2.0 ** rng.uniform(20, 34) / 34**2, 2.0 ** rng.uniform(-24, -14) / 34**2
         A = a * np.outer(v, v) + b * np.outer(u, u)
         proof = cvxml.certify("dml_eig", X, None, A, {"q": np.ones(2)}, pairs=pairs)
