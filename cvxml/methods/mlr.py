@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.backend import solve_problem
 from cvxml.core.exact import Exact
-from cvxml.core.example import drawn, sample, verified
+from cvxml.core.example import Hand, drawn, sample, verified
 from cvxml.core.inputs import check_choice, check_count, check_positive, check_X
 from cvxml.core.memory import check_literal
 from cvxml.core.method import ConvexMethod
@@ -295,6 +295,10 @@ def _stated(given: Instance) -> tuple[FloatArray, Instance, str, int, float]:
     return given.X, given, given.measure, given.k, given.C
 
 
+_LINE = [[0.0], [1.0], [3.0], [4.0]]
+_OF_LINE = [0, 0, 1, 1]
+
+
 class MLR(ConvexMethod[Instance]):
     """A structural SVM over rankings, and the trace."""
 
@@ -318,6 +322,12 @@ class MLR(ConvexMethod[Instance]):
         "k": (0,),
         "relevant": ([[1]], [[0]] * 16, [[]] * 16),
     }
+    # AUC: M + C * the mean of [1 - 2 a M]_+ over a = 8, 15, 3, 8; its slope changes its sign at M.
+    HAND: ClassVar = (
+        Hand(_LINE, _OF_LINE, {"C": 0.05}, [[0.0]], 0.05),
+        Hand(_LINE, _OF_LINE, {"C": 0.09}, [[1 / 30]], 1 / 30 + 0.09 * (14 + 24 + 14) / 30 / 4),
+        Hand(_LINE, _OF_LINE, {"C": 1.0}, [[1 / 6]], 1 / 6),
+    )
     EXAMPLES: ClassVar = (
         drawn(5, 6, 3, 2, C=20.0),
         drawn(6, 6, 8, 2, measure="map", C=20.0),  # more features than points
