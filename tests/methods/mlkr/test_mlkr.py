@@ -1,4 +1,4 @@
-"""MLKR: by hand, the gradient, the convex step and its dual, what is stationary, the infimum, its mistakes."""
+"""MLKR: the gradient, the convex step and its dual, what is stationary, the infimum, its mistakes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cvxml.core.report import Verdict
 from cvxml.core.result import Status
 from cvxml.methods import get
 from cvxml.methods.mlkr import certify, misreadings, solve
-from tests.instances import checked, objective_of
+from tests.instances import assert_named, checked, objective_of
 
 
 def data(seed: int = 0, n: int = 14, d: int = 3) -> tuple[FloatArray, FloatArray]:
@@ -43,37 +43,24 @@ def error(A: FloatArray, X: FloatArray = X, y: FloatArray = Y) -> float:
 # ---------------------------------------------------------------- the problem
 
 
-def test_by_hand() -> None:
-    """Two points predict each other; a third is at distance 1 of one and 2 of the other."""
+def test_two_points_predict_each_other() -> None:
     assert objective_of("mlkr", [[0.0], [5.0]], [1.0, 3.0], [[2.0]]) == 8.0
-    points, y, e = [[0.0], [1.0], [3.0]], [0.0, 1.0, 5.0], np.exp
-    predicted = [
-        (1 * e(-1) + 5 * e(-9)) / (e(-1) + e(-9)),
-        (0 * e(-1) + 5 * e(-4)) / (e(-1) + e(-4)),
-        (0 * e(-9) + 1 * e(-4)) / (e(-9) + e(-4)),
-    ]
-    expected = sum((a - b) ** 2 for a, b in zip(predicted, y, strict=True))
-    assert objective_of("mlkr", points, y, [[1.0]]) == pytest.approx(expected, rel=1e-12)
+    assert objective_of("mlkr", X, Y, np.diag([1.0, 4.0, 9.0])) == pytest.approx(error(np.diag([1.0, 2, 3])))
 
 
 @pytest.mark.parametrize("m", [None, 1, 2])
 def test_the_solution_is_a_stationary_point_of_the_error(m: int | None) -> None:
-    X, y = data(0 if m is None else 2)
-    found = cvxml.solve("mlkr", X, y, n_components=m, tol=1e-9)
+    points, y = data(0 if m is None else 2)
+    found = cvxml.solve("mlkr", points, y, n_components=m, tol=1e-9)
     assert found.status is Status.STATIONARY
     A = found.components
-    assert error(A, X, y) == pytest.approx(found.objective, rel=1e-9)
-    step = 1e-5
-    for i in range(A.shape[0]):
-        for j in range(A.shape[1]):
-            E = np.zeros_like(A)
-            E[i, j] = step
-            assert abs(error(A + E, X, y) - error(A - E, X, y)) / (2 * step) < 1e-6
+    assert A is not None
+    assert error(A, points, y) == pytest.approx(found.objective, rel=1e-9)
+    for unit in 1e-5 * np.eye(A.size).reshape(-1, *A.shape):
+        assert abs(error(A + unit, points, y) - error(A - unit, points, y)) / 2e-5 < 1e-6
     # another descent, from nearby, comes back
-    rng = np.random.default_rng(0)
-    near = minimize(
-        lambda a: error(a.reshape(A.shape), X, y), (A + 1e-3 * rng.standard_normal(A.shape)).ravel()
-    )
+    start = A + 1e-3 * np.random.default_rng(0).standard_normal(A.shape)
+    near = minimize(lambda a: error(a.reshape(A.shape), points, y), start.ravel())
     assert near.fun == pytest.approx(found.objective, rel=1e-6)
 
 
@@ -94,12 +81,11 @@ def test_gradients_are_those_of_the_error() -> None:
 # ---------------------------------------------------------------- the convex step
 
 
-@pytest.mark.quick(1)
-@pytest.mark.parametrize("scale", [0.3, 2.0])
-def test_the_step_touches_the_error_and_lies_above_it_and_its_dual_is_its_own(scale: float) -> None:
+@pytest.mark.slow
+def test_the_step_touches_the_error_and_lies_above_it_and_its_dual_is_its_own() -> None:
     points, y = data(1, n=8, d=2)
     of, given = checked("mlkr", points, y)
-    Q0 = scale * np.array([[1.0, 0.2], [0.2, 0.5]])
+    Q0 = np.array([[0.3, 0.06], [0.06, 0.15]])
     step, dual = of.problem(given, Q0), of.dual(given, Q0)
     (Q,) = step.variables()
     rng = np.random.default_rng(0)
@@ -114,15 +100,11 @@ def test_the_step_touches_the_error_and_lies_above_it_and_its_dual_is_its_own(sc
         solve_problem(problem, "clarabel", True)
     assert dual.value == pytest.approx(step.value, rel=1e-5)
     assert of.objective(given, Q.value) <= step.value * (1 + 1e-9) < of.objective(given, Q0)
-
-
-def test_a_stationary_metric_is_the_answer_of_its_own_step() -> None:
-    points, y = data(1, n=8, d=2)
-    found = cvxml.solve("mlkr", points, y, tol=1e-9)
-    assert found.status is Status.STATIONARY
-    step = cvxml.problem("mlkr", points, y, at=found.metric)
-    solve_problem(step, "clarabel", True)
-    assert step.value == pytest.approx(found.objective, rel=1e-5)
+    # a stationary metric is the answer of its own step
+    best = cvxml.solve("mlkr", points, y, tol=1e-9)
+    own = cvxml.problem("mlkr", points, y, at=best.metric)
+    solve_problem(own, "clarabel", True)
+    assert own.value == pytest.approx(best.objective, rel=1e-5)
 
 
 # ---------------------------------------------------------------- what is stationary
@@ -159,10 +141,7 @@ def test_zero_is_stationary_to_first_order_and_not_certified() -> None:
     proof = cvxml.certify("mlkr", X, Y, np.zeros((3, 3)), {})
     assert proof.stationarity.gradient == 0
     assert proof.stationarity.dc_residual > 0
-    report = cvxml.check("mlkr", X, Y, np.zeros((3, 3)))
-    assert report.verdict is Verdict.REFUTED
-    with pytest.raises(ValueError, match="not all 0"):
-        cvxml.solve("mlkr", X, Y, init=np.zeros((3, 3)))
+    assert cvxml.check("mlkr", X, Y, np.zeros((3, 3)), diagnosed=False).verdict is Verdict.REFUTED
 
 
 def test_dependent_features_change_nothing() -> None:
@@ -188,25 +167,14 @@ def test_units_of_single_features_and_of_targets_do_not_matter(unit: float) -> N
     assert other.objective == pytest.approx(49 * BEST.objective, rel=1e-9)
 
 
-@pytest.mark.slow
-def test_a_mean_is_the_same_and_claims_are_judged() -> None:
-    assert cvxml.check("mlkr", X, Y, BEST.metric).verdict is Verdict.CERTIFIED
-    report = cvxml.check("mlkr", X, Y, BEST.metric, claim="optimal")
-    assert report.verdict in (Verdict.INCONCLUSIVE, Verdict.REFUTED)
-    for wrong in (1.1 * BEST.metric, np.eye(3)):
-        assert cvxml.check("mlkr", X, Y, wrong).verdict is Verdict.REFUTED
-
-
 # ---------------------------------------------------------------- infinity
 
 
 def test_where_nearest_neighbours_have_their_targets_no_metric_is_optimal() -> None:
     points = [[0.0], [0.1], [5.0], [5.1], [9.0], [9.2]]
-    y = [1.0, 1.0, 2.5, 2.5, 0.0, 0.0]
-    with pytest.warns(ConvergenceWarning, match="not attained"):
-        found = cvxml.solve("mlkr", points, y)
+    with pytest.warns(ConvergenceWarning):
+        found = cvxml.solve("mlkr", points, [1.0, 1.0, 2.5, 2.5, 0.0, 0.0])
     assert found.status is Status.NOT_ATTAINED
-    assert "tends to 0" in found.notes[0]
     assert 0 <= found.objective < 1e-3  # which underflows
     assert not found.certificate.proves(1e-3)
 
@@ -235,8 +203,8 @@ def test_what_doubles_see_of_infinity_is_not_said_to_be_proved() -> None:
     """In the note, and in the status: no root of a metric is looked at in integers there."""
     _, given = checked("mlkr", [[0.0], [0.1], [5.0], [5.1], [5.3]], [1.0, 1.0, 2.0, 2.0, 3.0])
     (said,) = get("mlkr").remarks(given, np.array([[1e4]]))
-    assert said.startswith("as far as double precision sees")
-    assert "as far as double precision sees" in Status.AT_INFINITY.sentence
+    assert "double precision" in said
+    assert "double precision" in Status.AT_INFINITY.sentence
 
 
 def test_a_run_to_infinity_is_not_called_stationary() -> None:
@@ -254,23 +222,15 @@ def test_a_run_to_infinity_is_not_called_stationary() -> None:
 # ---------------------------------------------------------------- targets
 
 
-def test_targets_are_kept_as_they_are_in_files(tmp_path: Any) -> None:
-    for name in ("s.json", "s.npz"):
-        BEST.save(tmp_path / name)
-        saved = cvxml.load(tmp_path / name)
-        np.testing.assert_array_equal(saved.y, Y)
-        assert cvxml.certify("mlkr", saved.X, saved.y, saved.metric, saved.dual).proves(1e-6)
-
-
 @pytest.mark.parametrize(
     ("y", "says"),
     [
         (None, "y is None"),
-        (["a"] * 14, "real numbers"),
-        (np.ones(13), "13 numbers"),
+        (["a"] * 14, "y"),
+        (np.ones(13), "13"),
         (np.ones((14, 2)), "one-dimensional"),
         ([math.nan] * 14, "NaN"),
-        (np.ones(14), "the same for all points"),
+        (np.ones(14), "the same"),
     ],
 )
 def test_what_are_no_targets(y: Any, says: str) -> None:
@@ -279,18 +239,12 @@ def test_what_are_no_targets(y: Any, says: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("bad", "says"),
-    [
-        ({"n_components": 4}, "too large"),
-        ({"init": "lda"}, "init must be one of"),
-        ({"init": np.eye(2)}, "finite components"),
-        ({"random_state": -1}, "random_state"),
-        ({"solver": "clarabel"}, "solver must be one of 'fast'"),
-    ],
+    ("option", "value"),
+    [("init", "lda"), ("init", np.zeros((3, 3))), ("random_state", -1), ("solver", "clarabel")],
 )
-def test_bad_parameters(bad: dict[str, Any], says: str) -> None:
-    with pytest.raises(ValueError, match=says):
-        cvxml.solve("mlkr", X, Y, **bad)
+def test_what_solve_does_not_take(option: str, value: Any) -> None:
+    with pytest.raises(ValueError, match=option):
+        cvxml.solve("mlkr", X, Y, **{option: value})
 
 
 def test_the_estimator_predicts_better_than_euclid() -> None:
@@ -322,9 +276,7 @@ def test_a_mistake_is_named(kind: str) -> None:
     start = math.sqrt(2) * cvxml.solve("mlkr", points, y).components.ravel()
     found = minimize(wrong_error, start, (kind, points, y), method="BFGS", options={"gtol": 1e-9})
     A = found.x.reshape(3, 3)
-    report = cvxml.check("mlkr", points, y, A.T @ A)
-    assert report.verdict is Verdict.REFUTED
-    assert any(misreadings.MISREADINGS[kind].sentence in said for said in report.diagnosis), report.diagnosis
+    assert_named("mlkr", kind, points, y, A.T @ A)
 
 
 @pytest.mark.parametrize("kind", sorted(misreadings.MISREADINGS))

@@ -14,14 +14,13 @@ from cvxml.methods.nca import definitions, fast
 from cvxml.methods.nca.certify import certify
 from cvxml.methods.nca.infinity import collapsible, limit
 from cvxml.methods.nca.instance import Instance, instance
-from cvxml.methods.nca.method import METHOD
 from cvxml.methods.nca.rows import Metric, Softmax
 from cvxml.methods.nca.similarity import by_known_class
 from cvxml.methods.nca.solver import Solver
 from tests.instances import random_data, soft_labels
 
 seeds = st.integers(0, 10**6)
-quick = settings(max_examples=60, deadline=None)
+quick = settings(max_examples=20, deadline=None)
 
 
 def drawn(seed: int, criterion: str, soft: bool, m: int = 2) -> tuple[Instance, FloatArray]:
@@ -97,7 +96,7 @@ def test_the_continuous_cost_and_its_gradient(seed: int) -> None:
 
 
 @every_form
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_evaluate_says_what_the_loops_say(criterion: str, soft: bool, seed: int) -> None:
     p, A = drawn(seed, criterion, soft)
     A, s = A / np.linalg.norm(A), p.weights()
@@ -151,7 +150,7 @@ def test_the_continuous_cost_has_no_pair_of_a_point_with_itself(size: float) -> 
 
 @every_form
 @given(seed=seeds)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_the_second_derivative(criterion: str, soft: bool, seed: int) -> None:
     p, A = drawn(seed, criterion, soft)
     pairs, A = fast.Pairs(p), A / np.linalg.norm(A)
@@ -165,7 +164,7 @@ def test_the_second_derivative(criterion: str, soft: bool, seed: int) -> None:
 
 @every_form
 @given(seed=seeds)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_a_step_touches_the_objective_and_lies_above(criterion: str, soft: bool, seed: int) -> None:
     p, A = drawn(seed, criterion, soft)
     pairs, rng = fast.Pairs(p), np.random.default_rng(seed)
@@ -180,18 +179,21 @@ def test_a_step_touches_the_objective_and_lies_above(criterion: str, soft: bool,
         assert pairs.value_and_gradient(other)[0] - value <= above + 1e-9 * (1 + abs(above))
 
 
-@pytest.mark.quick(1)
 @pytest.mark.parametrize("criterion", ["f", "g"])
-def test_single_precision_and_threads_change_no_more_than_they_may(criterion: str) -> None:
+def test_single_precision_and_threads_change_no_more_than_they_may(
+    criterion: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     X, y = random_data(0, n=620, d=6)
-    p = instance(X, y, criterion=criterion)
-    pairs, A = fast.Pairs(p), 0.7 * np.eye(3, 6)
+    pairs, A = fast.Pairs(instance(X, y, criterion=criterion)), 0.7 * np.eye(3, 6)
     assert len(X) >= fast.THREADED
     value, gradient = pairs.value_and_gradient(A)
     rough, slope = pairs.value_and_gradient(A, rough=True)
-    assert value == pytest.approx(naive(p, A), rel=1e-12)
     assert 0 < abs(rough - value) <= 1e-5 * abs(value)
     np.testing.assert_allclose(slope, gradient, rtol=1e-3, atol=1e-4 * np.abs(gradient).max())
+    monkeypatch.setattr(fast, "THREADED", len(X) + 1)
+    alone, same = pairs.value_and_gradient(A)
+    assert value == pytest.approx(alone, rel=1e-12)
+    np.testing.assert_allclose(same, gradient, rtol=1e-9, atol=1e-12 * np.abs(gradient).max())
 
 
 def test_no_block_is_larger_than_it_says() -> None:
@@ -209,7 +211,7 @@ def test_no_block_is_larger_than_it_says() -> None:
 @pytest.mark.quick(1)
 @every_form
 @given(seed=seeds)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_no_rows_lift_the_bound_of_a_step(criterion: str, soft: bool, seed: int) -> None:
     """Weak duality: whatever R and interior, the bound lies below the step at every metric."""
     p, A = drawn(seed, criterion, soft)
@@ -275,9 +277,11 @@ def test_a_direction_not_in_use_is_seen() -> None:
 
 def test_a_rank_beyond_the_one_asked_for_is_no_metric() -> None:
     X, y = random_data(0, n=30, d=3)
-    report = cvxml.check("nca", X, y, np.diag([1.0, 1.0, 0.1]), n_components=2)
+    proof = cvxml.certify("nca", X, y, np.diag([1.0, 1.0, 0.1]), {}, n_components=2)
+    assert not proof.feasibility.feasible
+    report = cvxml.check("nca", X, y, np.diag([1.0, 1.0, 0.1]), n_components=2, diagnosed=False)
     assert report.verdict.value == "refuted"
-    assert "rank 2 is asked for, and eigenvalue 3" in report.reasons[0]
+    assert "rank 2" in report.reasons[0]
 
 
 @pytest.mark.parametrize("m", [1, 2, 3])
@@ -310,13 +314,6 @@ def test_a_certificate_looks_outside_the_metric_and_at_its_rank_in_the_units_of_
         assert proof.rounding > 0
 
 
-def test_softmax_rows_by_hand() -> None:
-    Y = np.array([[0.0], [1.0], [3.0]])
-    row = Softmax(Y, np.array([[-0.5]])).row(0)  # R need not be psd
-    expected = np.exp([0.5, 4.5]) / np.exp([0.5, 4.5]).sum()
-    np.testing.assert_allclose(np.exp(row), [0, *expected], rtol=1e-13)
-
-
 # ---------------------------------------------------------------- infinity
 
 
@@ -332,7 +329,7 @@ def recession(p: Instance, at: FloatArray, D: FloatArray) -> float:
 
 
 @pytest.mark.quick(1)
-@pytest.mark.parametrize(("criterion", "seed"), [("g", 3), ("g", 1), ("f", 9), ("f", 6)])
+@pytest.mark.parametrize(("criterion", "seed"), [("g", 3), ("f", 9)])
 def test_interior_rows_exist_exactly_where_a_step_has_bounded_minimisers(criterion: str, seed: int) -> None:
     """Rows with Z > 0 say that the step grows in every direction; where one direction does not grow there are none."""
     X, y = random_data(seed, n=12, d=2 if criterion == "f" else 3)
@@ -356,7 +353,7 @@ def test_interior_rows_exist_exactly_where_a_step_has_bounded_minimisers(criteri
 
 @every_form
 @given(seed=seeds)
-@settings(max_examples=40, deadline=None)
+@quick
 def test_the_limit_is_where_multiples_tend(criterion: str, soft: bool, seed: int) -> None:
     p, A = drawn(seed, criterion, soft)
     at = coordinates(p.X)
@@ -416,7 +413,7 @@ def test_the_bound_is_one() -> None:
         assert bound <= values[-1] < bound + 1e-9
 
 
-@pytest.mark.parametrize("unit", [1e-5, 1e-3, 1.0, 2.0**20])
+@pytest.mark.parametrize("unit", [1e-5, 2.0**20])
 def test_units_of_single_features_do_not_matter(unit: float) -> None:
     X, y = random_data(3, n=12, d=3)
     scaled = X * np.array([1.0, unit, 1.0])
@@ -429,16 +426,3 @@ def test_units_of_single_features_do_not_matter(unit: float) -> None:
         for points, row in ((X, [[0.5, 0.1, 0.2]]), (scaled, [[0.5, 0.1 / unit, 0.2]]))
     ]
     assert lines[1].objective == pytest.approx(lines[0].objective, rel=1e-9)
-
-
-@pytest.mark.parametrize(("criterion", "n"), [("f", 14), ("g", 24)])
-def test_the_exact_interval_of_a_step_is_no_wider_than_double_precision_proves(
-    criterion: str, n: int
-) -> None:
-    """From the same rows, of the same matrices, mixed in the least share that balls allow."""
-    X, y = random_data(7, n=n, d=3, classes=2)
-    solution = cvxml.solve("nca", X, y, criterion=criterion, init=np.eye(3))
-    step = solution.certificate.step or pytest.fail("no step")
-    assert step.proves(1e-6)
-    exact = METHOD.exact(instance(X, y, criterion=criterion), solution.metric, solution.dual)
-    assert 0 <= float(exact.gap) <= step.gap + step.rounding

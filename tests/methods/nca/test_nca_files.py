@@ -46,15 +46,12 @@ def solved(case: str, **options: Any) -> Solution:
         return cvxml.solve("nca", X, y, **params, **options)
 
 
-@pytest.mark.quick(14)
-@pytest.mark.parametrize("suffix", ["json", "npz"])
-@pytest.mark.parametrize("options", [{}, {"max_iter": 2}, {"tol": 1e-10}], ids=str)
+@pytest.mark.quick(11)
+@pytest.mark.parametrize("options", [{}, {"max_iter": 2}], ids=str)
 @pytest.mark.parametrize("case", CASES)
-def test_an_honest_file_is_never_refuted(
-    case: str, options: dict[str, Any], suffix: str, tmp_path: Path
-) -> None:
+def test_an_honest_file_is_never_refuted(case: str, options: dict[str, Any], tmp_path: Path) -> None:
     solution = solved(case, **options)
-    path = tmp_path / f"s.{suffix}"
+    path = tmp_path / "s.json"
     solution.save(path)
     found = recertify(cvxml.load(path), 1e-6)
     assert found.verdict is not Verdict.REFUTED, str(found)
@@ -126,39 +123,18 @@ def test_what_is_no_proof_is_refused_in_one_line(
 def test_the_command_line(cli: Cli, tmp_path: Path) -> None:
     X, y = CASES["g"][0]
     (tmp_path / "poor.json").write_text(json.dumps({"X": X.tolist(), "y": y.tolist()}), encoding="utf-8")
-    answer = cli(
-        "solve",
-        "nca",
-        "poor.json",
-        "--criterion",
-        "g",
-        "--n-components",
-        1,
-        "--init",
-        "pca",
-        "--out",
-        "s.json",
-    )
+    given = ("nca", "poor.json", "--criterion", "g", "--n-components", 1)
+    answer = cli("solve", *given, "--init", "pca", "--out", "s.json")
     assert answer.code == 0, answer.err
-    assert "gradient" in answer.out
     solution = cvxml.solve("nca", X, y, criterion="g", n_components=1, init="pca")
     assert json.loads((tmp_path / "s.json").read_text(encoding="utf-8")) == as_json(solution.to_dict())
     assert cli("certify", "s.json").code == 0
-    np.save(tmp_path / "A.npy", solution.components)
     np.save(tmp_path / "2A.npy", 2 * np.asarray(solution.components))
-    given = ("check", "nca", "poor.json", "--criterion", "g", "--n-components", 1, "--components")
-    assert cli(*given, "A.npy").code == 0
-    assert cli(*given, "2A.npy").code == 1
-    report = json.loads(cli(*given, "2A.npy", "--json").out)
+    wrong = cli("check", *given, "--components", "2A.npy", "--json")
+    assert wrong.code == 1
+    report = json.loads(wrong.out)
     assert report["stationarity"]["gradient"] > 1e-3
     assert report["witness"]["better_by"] > 0
-    evaluated = cli("evaluate", "nca", "poor.json", "--n-components", 1, "--components", "A.npy", "--json")
-    A = np.asarray(solution.components)
-    assert json.loads(evaluated.out) == as_json(
-        cvxml.evaluate("nca", X, y, A.T @ A, n_components=1).to_dict()
-    )
-    assert refused(cli("solve", "nca", "poor.json", "--criterion", "h"))
-    assert refused(cli("solve", "nca", "poor.json", "--n-components", 4))
     assert refused(cli("solve", "nca", "poor.json", "--init", "zero"))
 
 
