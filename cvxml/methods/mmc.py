@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.backend import solve_problem
-from cvxml.core.example import drawn, sample, timed, verified
+from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import dual_array
 from cvxml.core.metric import FloatArray, IntArray, examine, project_psd
 from cvxml.core.misreading import LOOSE, Misreading, Other, Question, exchanged, multiple, other_pairs
@@ -254,6 +254,28 @@ class MMC(FamilyMethod[Instance]):
     EXPONENTIAL = True  # there is no exponential cone, but SCS crawls on square roots too
     DUAL: ClassVar = {"c": "t"}
     BAD: ClassVar = BAD_PAIRS_OF_ONE_KIND
+    HAND: ClassVar = (
+        # On a line the metric is 1 over the sum of squared similar differences. Similar 1, dissimilar 3 and 2:
+        Hand([[0.0], [1.0], [3.0]], [0, 0, 1], {}, [[1.0]], -5.0),
+        # similar 2 and 4, dissimilar 1, 5, 1 and 3:
+        Hand([[0.0], [2.0], [1.0], [5.0]], [0, 0, 1, 1], {}, [[0.05]], -10 / math.sqrt(20)),
+        # similar 1 and 3, dissimilar 0 and 3:
+        Hand(
+            [[0.0], [1.0], [0.0], [3.0]],
+            None,
+            {"pairs": {"similar": [[0, 1], [2, 3]], "dissimilar": [[0, 2], [0, 3]]}},
+            [[0.1]],
+            -3 / math.sqrt(10),
+        ),
+        # S = I, dissimilar pairs of length 3 and 4 along the axes: the diagonal is (9, 16) / 25, the rest is free
+        Hand(
+            [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [3.0, 0.0], [0.0, 4.0]],
+            None,
+            {"pairs": {"similar": [[0, 1], [0, 2]], "dissimilar": [[0, 3], [0, 4]]}},
+            None,
+            -5.0,
+        ),
+    )
     RADIUS = True
     EXAMPLES: ClassVar = (
         drawn(3, 14, 3),

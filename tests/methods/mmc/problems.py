@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 import pytest
 
-import cvxml
 from cvxml.core.metric import FloatArray
-from cvxml.core.report import Report
 
 IDS = ("mmc", "mmc:diagonal")
 
@@ -33,9 +30,3 @@ def spent(E: FloatArray, A: FloatArray) -> float:
 
 def distances(E: FloatArray, A: FloatArray) -> FloatArray:
     return np.sqrt(np.array([max(0.0, e @ A @ e) for e in E]))
-
-
-def judged(method: str, X: FloatArray, y: Any, A: FloatArray) -> Report:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return cvxml.check(method, X, y, A)

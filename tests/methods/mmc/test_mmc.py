@@ -1,14 +1,13 @@
-"""MMC: optima known by hand or by construction, the bound by other means, invariances, refusals, the solver."""
+"""MMC: optima known by construction, the bound by other means, invariances, refusals, the solver."""
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.linalg import eigh
 
 import cvxml
@@ -18,7 +17,7 @@ from cvxml.core.result import Status
 from cvxml.family.budget import BudgetFeasibility, budget, examine_budget
 from cvxml.family.budget_path import Free
 from cvxml.family.symmetric import svec
-from tests.instances import objective_of, random_data, real_data
+from tests.instances import fractions, objective_of, random_data, real_data
 from tests.methods.mmc.problems import both, differences, distances, spent
 
 
@@ -64,26 +63,6 @@ def from_kkt(seed: int, d: int = 3, bases: int = 5, rank: int = 3, diagonal: boo
 # optima that are known
 
 
-@both
-def test_on_a_line_the_metric_is_one_over_what_the_identity_spends(method: str) -> None:
-    X, y = np.array([[0.0], [1.0], [3.0]]), [0, 0, 1]  # similar: 1; dissimilar: 3 and 2
-    solution = cvxml.solve(method, X, y, tol=1e-12)
-    assert solution.metric == pytest.approx(np.ones((1, 1)))
-    assert solution.objective == pytest.approx(-5)
-    far = cvxml.solve(method, [[0.0], [2.0], [1.0], [5.0]], [0, 0, 1, 1], tol=1e-12)  # 4 + 16; 1, 5, 1, 3
-    assert far.metric == pytest.approx(np.ones((1, 1)) / 20)
-    assert far.objective == pytest.approx(-10 / np.sqrt(20))
-
-
-@both
-def test_two_axes_share_the_budget_by_their_squares(method: str) -> None:
-    X = np.array([[0, 0], [1, 0], [0, 1], [3, 0], [0, 4]], dtype=float)
-    pairs = {"similar": [[0, 1], [0, 2]], "dissimilar": [[0, 3], [0, 4]]}
-    solution = cvxml.solve(method, X, None, pairs=pairs, tol=1e-10)
-    assert solution.objective == pytest.approx(-5)
-    assert np.diag(solution.metric) == pytest.approx([9 / 25, 16 / 25], rel=1e-4)
-
-
 def test_one_dissimilar_pair_has_rank_one() -> None:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((12, 3))
@@ -96,7 +75,7 @@ def test_one_dissimilar_pair_has_rank_one() -> None:
     np.testing.assert_allclose(solution.metric, np.outer(e, e) / value, atol=1e-6)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 def test_the_optimum_built_from_kkt_is_found(seed: int) -> None:
     diagonal = seed % 2 == 1
     known = from_kkt(seed, rank=2 if seed % 4 == 0 else 3, diagonal=diagonal)
@@ -110,44 +89,7 @@ def test_the_optimum_built_from_kkt_is_found(seed: int) -> None:
     assert report.verdict is Verdict.CERTIFIED
 
 
-@both
-def test_optimality_conditions(method: str) -> None:
-    """C = sum X / sqrt(D) is nowhere above F S, and equal to it where A is not zero."""
-    X, y = real_data("wine", 60)
-    solution = cvxml.solve(method, X, y, tol=1e-11)
-    similar, dissimilar = differences(X, y)
-    c = 1 / distances(dissimilar, solution.metric)
-    C, S, F = (dissimilar * c[:, None]).T @ dissimilar, similar.T @ similar, -solution.objective
-    assert np.sum(S * solution.metric) == pytest.approx(1, abs=1e-12)
-    assert np.sum(C * solution.metric) == pytest.approx(F, rel=1e-9)
-    least = np.diag(F * S - C).min() if method == "mmc:diagonal" else np.linalg.eigvalsh(F * S - C)[0]
-    assert least >= -1e-6 * np.abs(F * S).max()
-
-
 # the proof
-
-
-@pytest.mark.quick(1)
-@both
-@settings(max_examples=80, deadline=None)
-@given(st.integers(0, 10**6), st.floats(-3, 3), st.sampled_from([1e-3, 1.0, 1e3]))
-def test_weak_duality_for_any_metric_and_any_dual(
-    method: str, seed: int, log_size: float, size: float
-) -> None:
-    rng = np.random.default_rng(seed)
-    X, y = random_data(seed, n=10, d=3)
-    similar, dissimilar = differences(X, y)
-    c = rng.standard_normal(len(dissimilar)) * size * 10 ** rng.uniform(-3, 3, len(dissimilar))
-    L = rng.standard_normal((int(rng.integers(1, 4)), 3)) * 10**log_size
-    A = np.diag(rng.uniform(0, 1, 3)) if method == "mmc:diagonal" else L.T @ L
-    proof = cvxml.certify(method, X, y, A, {"c": c})
-    within = A / max(1.0, spent(similar, A))
-    assert proof.objective == pytest.approx(-distances(dissimilar, within).sum(), rel=1e-9)
-    assert proof.feasibility.feasible == (spent(similar, A) <= 1 + 1e-6)
-    assert abs(proof.gap - (proof.objective - proof.lower_bound)) <= proof.rounding + proof.value_rounding
-    assert proof.gap >= -proof.rounding
-    best = cvxml.solve(method, X, y, tol=1e-9)
-    assert proof.lower_bound <= best.objective + best.certificate.rounding + proof.rounding
 
 
 @both
@@ -169,7 +111,7 @@ def test_the_bound_is_that_of_the_formula(method: str) -> None:
 
 
 @both
-@pytest.mark.parametrize("away", [1e-3, 1e-2, 0.1])
+@pytest.mark.parametrize("away", [1e-3, 0.1])
 def test_the_radius_is_no_more_than_it_must_be(method: str, away: float) -> None:
     """S = I, differences of length 1 along the axes (full: the diagonals too): I / 2 is optimal, D = 1/2.
 
@@ -187,49 +129,31 @@ def test_the_radius_is_no_more_than_it_must_be(method: str, away: float) -> None
     assert distance <= proof.radius <= 2 * distance
 
 
-@pytest.mark.parametrize("eps", [1e-2, 1e-3, 1e-4, 1e-5, 1e-6])
+@pytest.mark.parametrize("eps", [1e-2, 1e-4, 1e-6])
 @both
 def test_rounding_covers_what_cancels_in_nearly_collinear_features(method: str, eps: float) -> None:
     """Bound and objective against exact fractions, for the numbers as they are."""
     turn = np.array([[np.cos(0.4), -np.sin(0.4)], [np.sin(0.4), np.cos(0.4)]])
     missed = 0.0
-    for seed in range(10):
+    for seed in range(5):
         rng = np.random.default_rng(seed)
         X, y = (rng.standard_normal((8, 2)) * [1, eps]) @ turn, np.arange(8) % 2
         similar, dissimilar = differences(X, y)
-        c = rng.uniform(0.5, 2, len(dissimilar))
         A = np.linalg.inv(similar.T @ similar) / 4  # spends half of the budget
         A = np.diag(np.diag(A)) * eps**2 if method == "mmc:diagonal" else (A + A.T) / 2
-        proof = cvxml.certify(method, X, y, A, {"c": c})
-        C, S, D = exactly(X, y, proof.dual["c"], A)
-        objective = -float(sum(np.sqrt(float(value)) for value in D))
+        proof = cvxml.certify(method, X, y, A, {"c": rng.uniform(0.5, 2, len(dissimilar))})
+        near, far = differences(fractions(X), y)
+        c, metric = fractions(proof.dual["c"]), fractions(A)
+        objective = -sum(math.sqrt(e @ metric @ e) for e in far)
         assert proof.feasibility.feasible
         assert abs(objective - proof.objective) <= max(proof.rounding, proof.value_rounding)
         missed = max(missed, abs(objective - proof.objective) / -objective)
-        P = sum((1 / Fraction(value) for value in proof.dual["c"]), Fraction(0))
-        mu = Fraction(-proof.lower_bound) ** 2 / P
-        (a, b), (_, e) = [[mu * S[k][l] - C[k][l] for l in range(2)] for k in range(2)]
+        mu = Fraction(-proof.lower_bound) ** 2 / sum(1 / c)
+        (a, b), (_, e) = mu * (near.T @ near) - far.T @ (c[:, None] * far)
         assert a >= 0
         assert e >= 0
         assert method == "mmc:diagonal" or a * e >= b * b
     assert method == "mmc:diagonal" or missed > 1e-18 / eps  # there is something to cover
-
-
-def exactly(X: FloatArray, y: Any, c: FloatArray, A: FloatArray) -> tuple[Any, Any, list[Fraction]]:
-    """sum c X, sum_similar X (2, 2) and the D of the dissimilar pairs."""
-    of = [[Fraction(value) for value in row] for row in X.tolist()]
-    C, S = [[Fraction(0)] * 2 for _ in range(2)], [[Fraction(0)] * 2 for _ in range(2)]
-    D, weights = [], iter(c.tolist())
-    for i in range(len(X)):
-        for j in range(i + 1, len(X)):
-            e = [a - b for a, b in zip(of[i], of[j], strict=True)]
-            weight, to = (Fraction(1), S) if y[i] == y[j] else (Fraction(next(weights)), C)
-            for k in range(2):
-                for l in range(2):
-                    to[k][l] += weight * e[k] * e[l]
-            if y[i] != y[j]:
-                D.append(sum(Fraction(A[k, l]) * e[k] * e[l] for k in range(2) for l in range(2)))
-    return C, S, D
 
 
 @both
@@ -294,9 +218,7 @@ def test_more_features_than_points() -> None:
     rng = np.random.default_rng(1)
     rounded = X @ rng.standard_normal((2, 20))
     for unlimited, classes in ((rng.standard_normal((8, 20)), np.arange(8) % 2), (rounded, y)):
-        with pytest.raises(
-            ValueError, match=r"the maximum is infinite: .* differs in a direction in which no similar pair"
-        ):
+        with pytest.raises(ValueError, match="infinite"):
             cvxml.solve("mmc", unlimited, classes)
 
 
@@ -304,7 +226,7 @@ def test_more_features_than_points() -> None:
 def test_a_difference_that_costs_nothing_is_refused_by_name(method: str) -> None:
     X = np.array([[0, 0], [1, 0], [0, 0], [5, 1]], dtype=float)
     pairs = {"similar": [[0, 1]], "dissimilar": [[1, 2], [2, 3]]}
-    with pytest.raises(ValueError, match=r"the dissimilar pair \[2, 3\] differs in (a direction|feature 1)"):
+    with pytest.raises(ValueError, match=r"pair \[2, 3\]"):
         cvxml.solve(method, X, None, pairs=pairs)
     X[3, 1] = 0
     assert cvxml.solve(method, X, None, pairs=pairs).objective == pytest.approx(-6)
@@ -314,12 +236,12 @@ def test_a_difference_that_costs_nothing_is_refused_by_name(method: str) -> None
 @pytest.mark.parametrize(
     ("X", "y", "says"),
     [
-        ([[0.0], [1.0]], [0, 1], "there is no similar pair by the labels y"),
-        ([[0.0], [0.0], [1.0]], [0, 0, 1], "every similar pair by the labels y are equal"),
-        ([[0.0], [1.0], [0.5]], None, "y is None"),
-        ([[0.0], [1.0], [0.5]], [1, 1, 1], "one class only"),
-        (np.zeros((4, 2)), [0, 0, 1, 1], "every similar pair by the labels y are equal"),
-        ([[1e-200], [3e-200], [2e-200]], [0, 0, 1], "cannot be written in double precision"),
+        ([[0.0], [1.0]], [0, 1], "similar pair"),
+        ([[0.0], [0.0], [1.0]], [0, 0, 1], "equal"),
+        ([[0.0], [1.0], [0.5]], None, "None"),
+        ([[0.0], [1.0], [0.5]], [1, 1, 1], "one class"),
+        (np.zeros((4, 2)), [0, 0, 1, 1], "equal"),
+        ([[1e-200], [3e-200], [2e-200]], [0, 0, 1], "double precision"),
     ],
 )
 def test_what_has_no_maximum_is_refused(method: str, X: Any, y: Any, says: str) -> None:
@@ -328,36 +250,10 @@ def test_what_has_no_maximum_is_refused(method: str, X: Any, y: Any, says: str) 
 
 
 @both
-def test_no_pair_of_a_kind_and_pairs_of_equal_points(method: str) -> None:
-    X = np.array([[0.0], [1.0], [0.0], [3.0]])
-    for pairs in ({"similar": [[0, 1]], "dissimilar": []}, {"similar": [], "dissimilar": [[0, 1]]}):
-        with pytest.raises(ValueError, match="pair in pairs: MMC needs at least one of each kind"):
-            cvxml.solve(method, X, None, pairs=pairs)
-    solution = cvxml.solve(
-        method, X, None, pairs={"similar": [[0, 1], [2, 3]], "dissimilar": [[0, 2], [0, 3]]}
-    )
-    assert solution.metric == pytest.approx(np.ones((1, 1)) / 10)
-    assert solution.notes == (
-        "1 dissimilar pairs are of equal points: they are at distance 0 in every metric",
-    )
-    literal = cvxml.solve(
-        method,
-        X,
-        None,
-        pairs={"similar": [[0, 1], [2, 3]], "dissimilar": [[0, 2], [0, 3]]},
-        solver="clarabel",
-    )
-    assert literal.objective == pytest.approx(solution.objective, rel=1e-6)
-
-
-@both
-@pytest.mark.parametrize(
-    "c", [None, 1.0, np.ones(3), np.ones((48, 1)), np.full(48, np.nan), np.full(48, np.inf), np.full(48, "1")]
-)
-def test_what_is_no_dual(method: str, c: Any) -> None:
-    X, y = random_data(0, n=12, d=3)
-    with pytest.raises(ValueError, match="c"):
-        cvxml.certify(method, X, y, np.eye(3), {} if c is None else {"c": c})
+def test_pairs_of_equal_points_are_told_of(method: str) -> None:
+    pairs = {"similar": [[0, 1], [2, 3]], "dissimilar": [[0, 2], [0, 3]]}
+    (note,) = cvxml.solve(method, [[0.0], [1.0], [0.0], [3.0]], None, pairs=pairs).notes
+    assert note.startswith("1 dissimilar")
 
 
 # what is not a metric within the budget
@@ -370,7 +266,7 @@ def test_beyond_the_budget_is_refuted_with_the_sum(method: str) -> None:
     best = cvxml.solve(method, X, y, tol=1e-9)
     report = cvxml.check(method, X, y, 3.2 * best.metric)
     assert report.verdict is Verdict.REFUTED
-    assert "sum over similar pairs 3.2, allowed 1" in str(report)
+    assert "pairs 3.2, " in str(report)
     assert report.objective == pytest.approx(best.objective, rel=1e-9)
     assert cvxml.check(method, X, y, (1 + 5e-7) * best.metric).verdict is Verdict.CERTIFIED
     for share in (0.9, 0.5, 0.0):
@@ -387,12 +283,12 @@ def test_a_diagonal_metric_has_nothing_beside_its_diagonal() -> None:
     off[0, 1] = off[1, 0] = 1e-3 * best[0, 0]
     report = cvxml.check("mmc:diagonal", X, y, off)
     assert report.verdict is Verdict.REFUTED
-    assert "an entry off the diagonal is" in str(report)
+    assert "diagonal" in report.reasons[0]
     off[0, 1] = off[1, 0] = 1e-8 * best[0, 0]
     assert cvxml.check("mmc:diagonal", X, y, off).verdict is Verdict.CERTIFIED
 
 
-@pytest.mark.parametrize("size", [1e200, 1e300, 1.7e308])
+@pytest.mark.parametrize("size", [1e200, 1.7e308])
 @both
 def test_an_absurd_metric_proves_nothing(method: str, size: float) -> None:
     X, y = random_data(1, n=16, d=3)
@@ -407,7 +303,7 @@ def test_the_budget_of_a_matrix() -> None:
     scaled, found = examine_budget(A, E)
     judged = scaled.matrix
     assert found.spent == pytest.approx(9)
-    assert str(found) == "symmetric and psd; sum over similar pairs 9, allowed 1"
+    assert "pairs 9, " in str(found)
     np.testing.assert_allclose(judged, A / found.spent, rtol=1e-12)
     assert found.away == pytest.approx(np.linalg.norm(A - judged))
     unchanged, within = examine_budget(A / 10, E)
@@ -448,10 +344,8 @@ def test_the_derivatives_of_the_solver_are_those_of_its_function() -> None:
 
 
 @both
-@pytest.mark.parametrize("data", ["iris", "wine"])
-def test_newton_needs_few_steps(method: str, data: str) -> None:
-    X, y = real_data(data)
-    solution = cvxml.solve(method, X, y, tol=1e-9)
+def test_newton_needs_few_steps(method: str) -> None:
+    solution = cvxml.solve(method, *real_data("wine"), tol=1e-9)
     assert solution.n_iter <= 18
     assert solution.rel_gap <= 1e-9
 
