@@ -25,21 +25,29 @@ class Judged(NamedTuple):
 
 
 def judge_exactly(asked: Asked, candidate: FloatArray, reference: Solution) -> Judged:
-    """Is `candidate` (d, d), psd to tolerance, optimal to the tolerance times the scale of the reference?"""
-    module = get_exact(asked.method)
+    """Judge `candidate` (d, d), psd to tolerance: is its gap at most the tolerance times the scale, without rounding?
+
+    The scale is that of the reference if the exact interval certifies the reference. Otherwise the reference may be
+    far from the optimum, and so may its scale: then the gap must also be within the tolerance of the candidate's own
+    scale, and a refutation must exceed the larger of the two.
+    """
+    module, tol = get_exact(asked.method), Fraction(asked.tol)
     theirs = module.exact(asked.given, candidate, reference.dual)
     ours = module.exact(asked.given, reference.metric, reference.dual)
+    scales = [theirs.scale if module.SCALE == "candidate" else ours.scale]
+    if ours.gap > tol * ours.scale:
+        scales.append(theirs.scale)
     # where the optimum is 0 there is no scale: nothing is allowed, and 0 alone is optimal
-    allowed = Fraction(asked.tol) * (theirs if module.SCALE == "candidate" else ours).scale
+    allowed, most = tol * min(scales), tol * max(scales)
     if not stands_for(theirs, module.certify(asked.given, candidate, reference.dual), allowed):
         return Judged(Verdict.INCONCLUSIVE, ANOTHER, theirs)
     said = f"in exact arithmetic the gap is {decimal(theirs.gap, up=True)}, allowed is {decimal(allowed, up=False)}"
     if theirs.gap <= allowed:
         return Judged(Verdict.CERTIFIED, said, theirs)
     better_by = theirs.objective - ours.objective
-    if better_by > allowed:
+    if better_by > most:
         least = decimal(better_by, up=False)
-        why = f"a psd matrix is better by {least}, exactly; allowed is {decimal(allowed, up=True)}"
+        why = f"a psd matrix is better by {least}, exactly; allowed is {decimal(most, up=True)}"
         return Judged(Verdict.REFUTED, why, theirs)
     return Judged(Verdict.INCONCLUSIVE, f"the bound is not tight enough: {said}", theirs)
 
