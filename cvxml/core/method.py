@@ -39,7 +39,7 @@ class HasData(Protocol):
 
 
 Given = TypeVar("Given", bound=HasData)
-# maps of the features, each kind with those after it: any; of single features; turns; an exchange of features
+# maps of the features: any linear map; a factor for each feature; rotations; another order of the features
 MAPS = ("linear", "scaling", "rotation", "order")
 METRIC_IS = ("A", "B", "M", "W", "X")  # the variable that is the metric, as a paper names it
 
@@ -60,29 +60,28 @@ class Method(ABC, Generic[Given]):
     MAX_ITER = 1000  # of the fast solver, by default
     PARAMETERS: ClassVar[dict[str, Parameter]]  # by name: the options of the command line follow from them
     SOLVE_PARAMETERS: ClassVar[dict[str, Parameter]] = {}  # the same for what only `solve` takes
-    MISREADINGS: ClassVar[dict[str, Misreading]]  # the common misreadings, by name
+    MISREADINGS: ClassVar[dict[str, Misreading]] = {}  # the common misreadings, by name
     # the numbers among the parameters that the objective is linear in, and what each is less than
     WEIGHTS: ClassVar[Mapping[str, float]] = MappingProxyType({})
-    EXAMPLES: ClassVar[tuple[Example, ...]]  # what tests, `cvxml verify` and the benchmarks run
+    EXAMPLES: ClassVar[tuple[Example, ...]] = ()  # what tests, `cvxml verify` and the benchmarks run
     # where the problem is not convex: the starts whose solutions a claim to be optimal is compared with
     STARTS: tuple[str, ...] = ()
     EXPONENTIAL = False  # the literal problem has exponential cones
     STATEMENT: Statement  # the mathematics, row by row
 
-    # What the contract's tests need to know; they name what is missing (tests/methods/test_contract.py).
-    DUAL: ClassVar[
-        Mapping[str, str]
-    ]  # the parts that a dual must have, with their dimensions: {"price": "m"}
-    SMALL: ClassVar[Mapping[str, Any]] = MappingProxyType(
-        {}
-    )  # parameters that suit sixteen points of three classes
-    BAD: ClassVar[Mapping[str, tuple[Any, ...]]] = MappingProxyType(
-        {}
-    )  # values that are refused: {"C": (0, -1.0)}
+    # What the contract's tests ask of a method. tests/methods/test_contract.py checks each of these attributes, and a
+    # failure says what to add.
+    # The parts of the dual with their dimensions, for example {"price": "t", "triplets": "t 3"}; {} if there is no dual.
+    DUAL: ClassVar[Mapping[str, str] | None] = None
+    # parameters for sixteen points of three classes
+    SMALL: ClassVar[Mapping[str, Any]] = MappingProxyType({})
+    # values that `instance` must refuse, for example {"C": (0, -1.0)}
+    BAD: ClassVar[Mapping[str, tuple[Any, ...]]] = MappingProxyType({})
     HAND: ClassVar[tuple[Hand, ...]] = ()  # problems whose optimum is known by hand
-    RADIUS = False  # the certificate bounds the distance to the optimum
-    FOLLOWS = "rotation"  # the maps of the features that the metric follows, one of `MAPS`
-    # Features times s: each parameter times s to this power, and "objective" too. None: no parameter makes up for it.
+    RADIUS = False  # True if the certificate bounds the distance to the optimum
+    FOLLOWS = "rotation"  # one of `MAPS`: the maps of the features that the metric follows
+    # If the features are multiplied by s, each parameter is multiplied by s to this power, and so is the "objective".
+    # For example {"C": -4, "objective": -4}. None if no choice of the parameters gives the same problem.
     UNITS: ClassVar[Mapping[str, float] | None] = MappingProxyType({})
 
     @abstractmethod
