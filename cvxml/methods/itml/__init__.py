@@ -27,11 +27,11 @@ from numpy.typing import ArrayLike
 from scipy.spatial.distance import pdist
 
 from cvxml.core.backend import SolverFailure, solve_problem
-from cvxml.core.example import drawn, sample, timed, verified
+from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_positive, dual_array
 from cvxml.core.metric import FloatArray, IntArray, project_psd
 from cvxml.core.misreading import FAR, MULTIPLES, Misreading, Other, Question, exchanged
-from cvxml.core.pairs import BY_PAIRS, KINDS, Paired, Pairs, paired
+from cvxml.core.pairs import BAD_PAIRS, BY_PAIRS, KINDS, Paired, Pairs, paired
 from cvxml.core.parameter import NUMBER, NUMBERS, Parameter
 from cvxml.core.prior import PRIOR, inverse_covariance, prior_of
 from cvxml.core.result import Certificate, Dual, Status
@@ -513,6 +513,53 @@ MISREADINGS: dict[str, Misreading] = {
 }
 
 
+def _on_a_line(gamma: float, prior: float, kind: str, bound: float) -> Hand:
+    """Points 0 and 2, of one pair that violates its bound.
+
+    D_ld(a, prior) + gamma phi(4 a / bound), with phi(r) = r - 1 - log r, has the derivative
+    1/prior - 1/a + gamma (4/bound - 1/a).
+    """
+    a = (1 + gamma) / (1 / prior + gamma * 4 / bound)
+    parts = ((1.0, a / prior), (gamma, 4 * a / bound))
+    other = "dissimilar" if kind == "similar" else "similar"
+    return Hand(
+        [[0.0], [2.0]],
+        None,
+        {"gamma": gamma, "prior": [[prior]], "bounds": (bound, bound), "pairs": {kind: [[0, 1]], other: []}},
+        [[a]],
+        sum(weight * (ratio - 1 - math.log(ratio)) for weight, ratio in parts),
+    )
+
+
+_HAND = (
+    _on_a_line(1e-3, 0.5, "similar", 1.0),
+    _on_a_line(0.3, 3.0, "similar", 1.0),
+    _on_a_line(40.0, 1.0, "similar", 1.0),
+    _on_a_line(1e-3, 3.0, "dissimilar", 50.0),
+    _on_a_line(40.0, 0.5, "dissimilar", 50.0),
+    # pairs along two axes do not meet: each entry is that of a line
+    Hand(
+        [[0.0, 0.0], [2.0, 0.0], [0.0, 1.0]],
+        None,
+        {"gamma": 0.7, "bounds": (1.0, 6.0), "pairs": {"similar": [[0, 1]], "dissimilar": [[0, 2]]}},
+        [[1.7 / 3.8, 0.0], [0.0, 1.7 / (1 + 0.7 / 6)]],
+        # each entry a adds -(1 + gamma) log a - gamma log(x^2/b)
+        -1.7 * math.log(1.7 / 3.8)
+        - 0.7 * math.log(4.0)
+        - 1.7 * math.log(1.7 / (1 + 0.7 / 6))
+        + 0.7 * math.log(6.0),
+    ),
+    # no pairs: the prior
+    Hand(
+        [[0.0, 0.0], [2.0, 0.0], [0.0, 1.0]],
+        None,
+        {"prior": [[2.0, 0.5], [0.5, 1.0]], "bounds": (1.0, 2.0), "pairs": {"similar": [], "dissimilar": []}},
+        [[2.0, 0.5], [0.5, 1.0]],
+        0.0,
+    ),
+)
+
+
 class ITML(FamilyMethod[Instance]):
     """The metric nearest to a prior that holds similar pairs together and dissimilar ones apart."""
 
@@ -536,7 +583,22 @@ class ITML(FamilyMethod[Instance]):
     DUAL: ClassVar = {"lam_S": "s", "lam_D": "t"}
     SMALL: ClassVar = {"bounds": (0.5, 2.0)}
     FOLLOWS = "linear"
-    BAD: ClassVar = {"gamma": (0, -1.0)}
+    BAD: ClassVar = {
+        **BAD_PAIRS,
+        "gamma": (0, -1.0, 1e200),
+        "prior": (
+            "cov",
+            None,
+            np.eye(2),
+            np.eye(3) + np.eye(3, k=1),
+            np.diag([1.0, 1.0, 0.0]),
+            np.ones((3, 3)),
+            -np.eye(3),
+            math.nan * np.eye(3),
+        ),
+        "bounds": ((1.0,), 1.0, "12", (0.0, 1.0), (1.0, math.nan), (1.0, 1e150)),
+    }
+    HAND: ClassVar = _HAND
     RADIUS = True
     EXAMPLES: ClassVar = (
         drawn(6, 14, 3),

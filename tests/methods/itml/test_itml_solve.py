@@ -1,4 +1,4 @@
-"""ITML: degenerate data and extreme parameters, Algorithm 1, inputs, files, the estimator."""
+"""ITML: degenerate data and extreme parameters, Algorithm 1, inputs."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ from hypothesis import strategies as st
 import cvxml
 from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
-from cvxml.core.result import SavedSolution, Status
+from cvxml.core.result import Status
 from cvxml.family import logdet_path
 from cvxml.family.logdet_costs import Ranks
-from cvxml.methods.itml import METHOD, instance
+from cvxml.methods.itml import instance
 from cvxml.methods.itml.projections import projections
-from cvxml.oracle.saved import recertify
-from tests.instances import objective_of, random_data, real_data
-from tests.methods.itml.problems import FEW, PAIRS0, PRIOR0, X1, Y1, dual_value, random_metric, solved
+from tests.instances import assert_named, objective_of, random_data, real_data
+from tests.methods.itml.problems import FEW, PRIOR0, X1, dual_value, random_metric, solved
 
 X0, Y0 = random_data(0, n=12, d=3)
 
@@ -30,16 +29,12 @@ DEGENERATE: dict[str, tuple[FloatArray, Any, dict[str, Any]]] = {
     "repeated-feature": (np.column_stack([X0, X0]), Y0, {}),
     "collinear": (np.outer(np.arange(12.0) ** 1.5, [1.0, 2.0, -1.0]), Y0, {}),
     "twins-of-a-class": (np.repeat(X0, 2, axis=0), np.repeat(Y0, 2), {"bounds": (0.5, 9.0)}),
-    "two-points": (X0[:2], [0, 1], {"bounds": (1.0, 50.0)}),
     "one-similar-pair": (X0, None, {"pairs": {"similar": [[0, 1]], "dissimilar": []}}),
     "one-dissimilar-pair": (X0, None, {"pairs": {"similar": [], "dissimilar": [[0, 1]]}, "bounds": (1, 1e4)}),
-    "far-from-the-origin": (X0 + 1e6, Y0, {}),
     "a-far-point": (np.vstack([X0, [[1e5, 0, 0]]]), [*Y0, 0], {}),
     "scales": (X0 * [1e-6, 1.0, 1e6], Y0, {}),
     "scales-and-bounds": (X0 * [1e-6, 1.0, 1e6], Y0, {"bounds": (1.0, 2.0)}),
     "bounds-crossed": (X0, Y0, {"bounds": (100.0, 0.01)}),
-    "bounds-tiny": (X0, Y0, {"bounds": (1e-9, 1e-8)}),
-    "bounds-huge": (X0, Y0, {"bounds": (1e8, 1e9)}),
     "bounds-apart": (X0, Y0, {"bounds": (1e-4, 1e4)}),
     "gamma-tiny": (X0, Y0, {"gamma": 1e-12}),
     "gamma-huge": (X0, Y0, {"gamma": 1e8}),
@@ -69,7 +64,7 @@ def test_what_no_pair_shows_stays_as_in_the_prior() -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.integers(0, 10**6), st.floats(-8, 8), st.floats(-6, 6), st.floats(-6, 6))
 def test_the_solver_certifies_whatever_the_parameters(
     seed: int, log_gamma: float, log_u: float, log_l: float
@@ -78,24 +73,19 @@ def test_the_solver_certifies_whatever_the_parameters(
     solved(X, y, tol=1e-6, gamma=10.0**log_gamma, bounds=(10.0**log_u, 10.0**log_l))
 
 
-@pytest.mark.parametrize("name", ["MOST_SQUARE", "MOST_PAIRS"])
+@pytest.mark.parametrize("pairs", [None, FEW], ids=["many", "few"])
 def test_every_way_to_the_newton_step_leads_to_the_optimum(
-    name: str, monkeypatch: pytest.MonkeyPatch
+    pairs: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     X, y = random_data(2, n=14, d=6)
-    pairs = {
-        "similar": [[0, 3], [1, 4], [2, 5], [6, 9]],
-        "dissimilar": [[0, 1], [0, 2], [1, 2], [3, 4], [7, 8]],
-    }
-    plain = solved(X, y), solved(X, y, pairs=pairs)
-    monkeypatch.setattr(logdet_path, name, 0)
-    other = solved(X, y), solved(X, y, pairs=pairs)
-    monkeypatch.setattr(logdet_path, "MOST_SQUARE", 0)
-    monkeypatch.setattr(logdet_path, "MOST_PAIRS", 0)  # conjugate gradients
-    for way in (other, (solved(X, y), solved(X, y, pairs=pairs))):
-        for a, b in zip(plain, way, strict=True):
-            assert b.objective == pytest.approx(a.objective, rel=1e-8)
-            assert b.n_iter <= a.n_iter + 3
+    plain = solved(X, y, pairs=pairs)
+    for limits in ({"MOST_SQUARE": 0}, {"MOST_PAIRS": 0}, {"MOST_SQUARE": 0, "MOST_PAIRS": 0}):
+        with monkeypatch.context() as patched:  # with both at 0 by conjugate gradients
+            for name, limit in limits.items():
+                patched.setattr(logdet_path, name, limit)
+            other = solved(X, y, pairs=pairs)
+        assert other.objective == pytest.approx(plain.objective, rel=1e-8)
+        assert other.n_iter <= plain.n_iter + 3
 
 
 @pytest.mark.parametrize("violated", [0, 2, 5, 40])
@@ -120,16 +110,14 @@ def test_a_newton_step_solves_its_equations_at_every_weight(
     assert np.linalg.norm(again - g) <= 0.2 * np.linalg.norm(g)  # as near as a step needs it
 
 
-def test_a_warm_start_is_taken_where_it_is_near() -> None:
-    X, y = real_data("iris", 60)
+def test_a_warm_start_from_another_gamma_is_taken_where_it_is_near() -> None:
+    X, y = real_data("iris", 40)
     cold = solved(X, y, tol=1e-6)
-    assert cvxml.solve("itml", X, y, warm_start=cold).n_iter == 0
     near = cvxml.solve("itml", X, y, gamma=1.001, tol=1e-9, warm_start=cold)
     fresh = solved(X, y, gamma=1.001)
     assert near.objective == pytest.approx(fresh.objective, rel=1e-9)
     assert near.n_iter < fresh.n_iter
-    far = cvxml.solve("itml", X, y, gamma=100.0, warm_start=cold)
-    assert far.status is Status.CONVERGED
+    assert cvxml.solve("itml", X, y, gamma=100.0, warm_start=cold).status is Status.CONVERGED
 
 
 # ---- Algorithm 1
@@ -177,128 +165,56 @@ def test_each_projection_keeps_its_pair_and_lifts_the_dual() -> None:
 def test_algorithm_1_as_printed_solves_another_problem(gamma: float) -> None:
     X, _ = random_data(6, n=10, d=3)
     u, l = instance(X, None, pairs=FEW).bounds
-    printed = projections(X, sweeps=500, tol=1e-9, printed=True, pairs=FEW, gamma=gamma)
+    printed = projections(X, sweeps=200, tol=1e-9, printed=True, pairs=FEW, gamma=gamma)
     assert not printed.converged
     other = solved(X, pairs=FEW, gamma=1.0, bounds=(u / gamma, l / gamma))
     np.testing.assert_allclose(printed.metric, other.metric, rtol=1e-4, atol=1e-5)
-    report = cvxml.check("itml", X, None, printed.metric, pairs=FEW, gamma=gamma)
-    assert report.verdict is Verdict.REFUTED
-    assert any("Algorithm 1 as it is printed" in line for line in report.diagnosis)
+    assert_named("itml", "printed", X, None, printed.metric, pairs=FEW, gamma=gamma)
     same = projections(X, sweeps=50, printed=True, pairs=FEW)
     np.testing.assert_allclose(same.metric, projections(X, sweeps=50, pairs=FEW).metric, rtol=1e-9)
 
 
-BAD: dict[str, tuple[dict[str, Any], str]] = {
-    "gamma-0": ({"gamma": 0}, "gamma must be greater than 0"),
-    "gamma-nan": ({"gamma": np.nan}, "gamma must be a finite number"),
-    "gamma-text": ({"gamma": "1"}, "gamma must be a finite number"),
-    "gamma-huge": ({"gamma": 1e200}, "gamma must be within"),
-    "prior-name": ({"prior": "cov"}, "'identity', 'covariance'"),
-    "prior-none": ({"prior": None}, "'identity', 'covariance'"),
-    "prior-shape": ({"prior": np.eye(2)}, r"prior must have shape \(3, 3\)"),
-    "prior-asymmetric": ({"prior": np.eye(3) + np.eye(3, k=1)}, "prior must be symmetric"),
-    "prior-singular": ({"prior": np.diag([1.0, 1.0, 0.0])}, "prior must be positive definite"),
-    "prior-rank": ({"prior": np.ones((3, 3))}, "prior must be positive definite"),
-    "prior-negative": ({"prior": -np.eye(3)}, "prior must be positive definite"),
-    "prior-nan": ({"prior": np.nan * np.eye(3)}, "prior holds NaN"),
-    "bounds-one": ({"bounds": (1.0,)}, "bounds must be"),
-    "bounds-number": ({"bounds": 1.0}, "bounds must be"),
-    "bounds-text": ({"bounds": "12"}, "bounds must be"),
-    "bounds-zero": ({"bounds": (0.0, 1.0)}, r"bounds\[0\] must be greater than 0"),
-    "bounds-nan": ({"bounds": (1.0, np.nan)}, r"bounds\[1\] must be a finite number"),
-    "bounds-huge": ({"bounds": (1.0, 1e150)}, "rescale X"),
+# ---- inputs
+
+
+ALONE: dict[str, list[Any]] = {"similar": [], "dissimilar": []}
+UNSOLVABLE: dict[str, tuple[Any, Any, dict[str, Any], str]] = {
+    "equal points": (np.repeat(X0, 2, axis=0), np.tile([0, 1], 12), {"bounds": (1, 2)}, "points 0 and 1"),
+    "percentile 0": (np.repeat(X0[:3], 8, axis=0), np.repeat([0, 1, 1], 8), {}, "5th percentile"),
+    "singular": (X0[:3], [0, 0, 1], {"prior": "covariance"}, "singular"),
+    "huge": (1e200 * X0, Y0, {}, "rescale"),
+    "tiny": (1e-160 * X0, Y0, {}, "rescale"),
+    "no distances": (X0[:1], None, {"pairs": ALONE}, "bounds"),
+    "no labels": (X0, None, {}, "y is"),
 }
 
 
-@pytest.mark.parametrize("case", BAD)
-def test_bad_parameters(case: str) -> None:
-    params, says = BAD[case]
-    for call in (cvxml.solve, cvxml.problem):
-        with pytest.raises(ValueError, match=says):
-            call("itml", X0, Y0, **params)
+@pytest.mark.parametrize("case", UNSOLVABLE)
+def test_data_that_have_no_solution_or_no_bounds(case: str) -> None:
+    X, y, params, says = UNSOLVABLE[case]
     with pytest.raises(ValueError, match=says):
-        cvxml.check("itml", X0, Y0, np.eye(3), **params)
+        cvxml.solve("itml", X, y, **params)
 
 
-def test_data_that_have_no_solution_or_no_bounds() -> None:
-    X, y = np.repeat(X0, 2, axis=0), np.tile([0, 1], 12)
-    with pytest.raises(ValueError, match="points 0 and 1 are equal and a dissimilar pair"):
-        cvxml.solve("itml", X, y, bounds=(1.0, 2.0))
-    with pytest.raises(ValueError, match="5th percentile of the squared distances is 0"):
-        cvxml.solve("itml", np.repeat(X0[:3], 8, axis=0), np.repeat([0, 1, 1], 8))
-    with pytest.raises(ValueError, match="is singular"):
-        cvxml.solve("itml", X0[:3], [0, 0, 1], prior="covariance")
-    with pytest.raises(ValueError, match="rescale X"):
-        cvxml.solve("itml", 1e200 * X0, Y0)
-    with pytest.raises(ValueError, match="rescale X"):
-        cvxml.solve("itml", 1e-160 * X0, Y0)
-    with pytest.raises(ValueError, match="give bounds"):
-        cvxml.solve("itml", X0[:1], None, pairs={"similar": [], "dissimilar": []})
-    with pytest.raises(ValueError, match="y is None"):
-        cvxml.solve("itml", X0, None)
-
-
-BAD_DUALS: dict[str, Any] = {
-    "none": None,
-    "empty": {},
-    "no-lam_D": {"lam_S": np.zeros(len(PAIRS0["similar"]))},
-    "scalar": {"lam_S": 1.0, "lam_D": 1.0},
-    "short": {"lam_S": np.zeros(3), "lam_D": np.zeros(len(PAIRS0["dissimilar"]))},
-    "NaN": {"lam_S": np.zeros(len(PAIRS0["similar"])), "lam_D": np.full(len(PAIRS0["dissimilar"]), np.nan)},
-    "text": {"lam_S": ["a"] * len(PAIRS0["similar"]), "lam_D": np.zeros(len(PAIRS0["dissimilar"]))},
-}
-
-
-@pytest.mark.parametrize("case", BAD_DUALS)
-def test_what_is_no_dual(case: str) -> None:
-    with pytest.raises(ValueError, match="dual"):
-        cvxml.certify("itml", X1, Y1, np.eye(3), BAD_DUALS[case])
-
-
-def test_inputs_are_untouched() -> None:
-    prior, bounds = PRIOR0.copy(), np.array([1.0, 4.0])
-    pairs = {k: np.array(v) for k, v in PAIRS0.items()}
-    X, A = X1.copy(), np.eye(3)
-    best = cvxml.solve("itml", X, None, prior=prior, bounds=bounds, pairs=pairs)
-    dual = {k: v.copy() for k, v in best.dual.items()}
-    arrays = [X, A, prior, bounds, *pairs.values(), *dual.values()]
-    before = [a.copy() for a in arrays]
-    for a in arrays:
-        a.setflags(write=False)
-    cvxml.solve("itml", X, None, prior=prior, bounds=bounds, pairs=pairs)
-    cvxml.certify("itml", X, None, A, dual, prior=prior, bounds=bounds, pairs=pairs)
-    cvxml.evaluate("itml", X, None, A, prior=prior, bounds=bounds, pairs=pairs)
-    cvxml.problem("itml", X, None, prior=prior, bounds=bounds, pairs=pairs)
-    projections(X, None, sweeps=1, prior=prior, bounds=bounds, pairs=pairs)
-    assert all(np.array_equal(a, b) for a, b in zip(arrays, before, strict=True))
-
-
-@pytest.mark.parametrize(
-    "params", [{"prior": "covariance", "gamma": 0.3}, {"pairs": PAIRS0, "prior": PRIOR0}, {"bounds": (1, 2)}]
-)
-def test_a_solution_holds_all_that_its_proof_needs(params: dict[str, Any]) -> None:
-    y = None if "pairs" in params else Y1
-    content = solved(X1, y, **params).to_dict()
-    saved = SavedSolution(
-        method="itml",
-        params=content["params"],
-        X=np.array(content["X"]),
-        y=np.array(content["y"]),
-        neighbors=[],
-        metric=np.array(content["metric"]),
-        dual={k: np.array(v) for k, v in content["dual"].items()},
-        claimed={k: content[k] for k in ("objective", "lower_bound", "gap", "radius")},
-    )
-    assert set(content["params"]) == set(METHOD.PARAMETERS)
-    assert recertify(saved, 1e-9).verdict is Verdict.CERTIFIED
-    lie = SavedSolution(**{**saved.__dict__, "metric": 1.1 * saved.metric})
-    assert recertify(lie, 1e-9).verdict is Verdict.REFUTED
+def test_parameters_are_untouched() -> None:
+    """Writing to an array that is not writeable would raise."""
+    pairs = {k: np.array(v) for k, v in FEW.items()}
+    params: dict[str, Any] = {"prior": PRIOR0.copy(), "bounds": np.array([1.0, 4.0]), "pairs": pairs}
+    for array in (params["prior"], params["bounds"], *pairs.values()):
+        array.setflags(write=False)
+    best = cvxml.solve("itml", X1, None, **params)
+    for array in best.dual.values():
+        array.setflags(write=False)
+    cvxml.certify("itml", X1, None, np.eye(3), best.dual, **params)
+    cvxml.evaluate("itml", X1, None, np.eye(3), **params)
+    cvxml.problem("itml", X1, None, **params)
+    projections(X1, None, sweeps=1, **params)
 
 
 def test_similar_twins_are_told_of_and_change_nothing() -> None:
     X, y, params = DEGENERATE["twins-of-a-class"]
     solution = solved(X, y, **params)
-    assert any("12 similar pairs are of equal points" in note for note in solution.notes)
+    assert any(note.startswith("12 similar") for note in solution.notes)
     twins = {frozenset((2 * i, 2 * i + 1)) for i in range(12)}
     pairs = instance(X, y, **params).pairs.to_dict()
     pairs["similar"] = [pair for pair in pairs["similar"] if frozenset(pair) not in twins]

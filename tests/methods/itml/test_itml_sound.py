@@ -124,10 +124,10 @@ def test_a_prior_next_to_singular_decides_nothing() -> None:
     assert report.verdict is Verdict.INCONCLUSIVE
 
 
-def test_a_prior_that_double_precision_cannot_tell_from_a_singular_one_is_refused_with_these_words() -> None:
+def test_a_prior_that_double_precision_cannot_tell_from_a_singular_one_is_refused() -> None:
     X, y = np.random.default_rng(0).standard_normal((6, 2)), np.arange(6) % 2
     prior = np.array([[1.0, 1.0], [1.0, 1.0 + 2.0**-52]])  # positive definite, exactly
-    with pytest.raises(ValueError, match="by more than rounding"):
+    with pytest.raises(ValueError, match="prior"):
         cvxml.solve("itml", X, y, prior=prior)
 
 
@@ -137,5 +137,5 @@ def test_a_metric_that_is_singular_to_rounding_is_not_refuted_for_it() -> None:
     nearly = np.array([[1.0, 1.0], [1.0, 1.0 + 2.0**-52]])
     report = cvxml.check("itml", X, y, nearly, diagnosed=False)
     assert report.verdict == "inconclusive"
-    assert "near to singular" in report.reasons[0]
+    assert "singular" in report.reasons[0]
     assert cvxml.check("itml", X, y, np.ones((2, 2)), diagnosed=False).verdict == "refuted"
