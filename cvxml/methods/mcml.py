@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
-from cvxml.core.example import drawn, sample, timed, verified
+from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_labels, check_X, real_array
 from cvxml.core.memory import FLOAT, check_room
 from cvxml.core.metric import FloatArray, IntArray, components_of, examine
@@ -482,6 +482,18 @@ class MCML(FamilyMethod[Instance]):
     MISREADINGS = MISREADINGS
     DUAL: ClassVar = {"q": "n n"}
     FOLLOWS = "linear"
+    HAND: ClassVar = (
+        # all points are equal: p is 1/6, whatever the metric, for the six points that share a class
+        Hand([[1.5, 1.5]] * 7, [0, 0, 0, 1, 1, 1, 2], {}, None, 6 * math.log(6)),
+        # each class on a circle around 0: points of a class are farther apart than points of two, so that 0 is optimal
+        Hand(
+            [[3.0, 0], [-3, 0], [0, 3], [0, -3], [1, 0], [-1, 0], [0, 1], [0, -1]],
+            [0, 0, 0, 0, 1, 1, 1, 1],
+            {},
+            None,
+            8 * math.log(7),
+        ),
+    )
     EXAMPLES: ClassVar = (
         drawn(3, 12, 3),
         drawn(1, 30, 6),

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import cvxml
 from cvxml.core.report import Verdict
-from cvxml.core.result import Certificate, Status
+from cvxml.core.result import Status
 from cvxml.family.barrier import path
 from cvxml.family.bound import prove
 from cvxml.family.bound import value as bound_value
@@ -61,26 +61,7 @@ def test_three_points_on_a_line(at: float) -> None:
     assert solution.metric[0, 0] == pytest.approx(m, rel=1e-4)
 
 
-def test_all_points_equal_leave_nothing_to_choose() -> None:
-    solution = cvxml.solve("mcml", np.full((7, 2), 1.5), [0, 0, 0, 1, 1, 1, 2])
-    assert solution.status is Status.CONVERGED
-    assert solution.objective == pytest.approx(6 * np.log(6), rel=1e-14)
-    assert solution.lower_bound == pytest.approx(6 * np.log(6), rel=1e-14)
-
-
-def test_where_classes_spread_more_than_all_points_the_best_metric_is_zero() -> None:
-    """Each class on a circle, the centres all at 0: as far apart within as without; p uniform has Z = 0 or above."""
-    X = np.array([[3.0, 0], [-3, 0], [0, 3], [0, -3], [1, 0], [-1, 0], [0, 1], [0, -1]])
-    y = [0, 0, 0, 0, 1, 1, 1, 1]
-    uniform = cvxml.evaluate("mcml", X, y, np.zeros((2, 2)))
-    assert uniform.objective == pytest.approx(8 * np.log(7), rel=1e-14)
-    solution = cvxml.solve("mcml", X, y, tol=1e-9)
-    assert solution.status is Status.CONVERGED
-    assert np.linalg.eigvalsh(uniform.gradient)[0] > 0
-    assert solution.objective == pytest.approx(uniform.objective, rel=1e-9)
-
-
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_classes_of_two_are_the_convex_case_of_nca(seed: int) -> None:
     X, _ = random_data(seed, n=14, d=2)
     y = np.arange(14) // 2
@@ -107,31 +88,15 @@ def test_the_objective_is_the_divergence_and_a_constant() -> None:
 # optimality, and two ways
 
 
-def stated(proof: Certificate) -> float:
-    """What objective and bound may be off by; the gap, summed from its own parts, may be off by less."""
-    return max(proof.rounding, proof.value_rounding)
-
-
-@every_set
-def test_solved_to_nine_digits(name: str) -> None:
-    X, y = SETS[name]
-    solution = solved(name)
-    assert solution.status is Status.CONVERGED
-    assert solution.rel_gap <= 1e-9
-    assert solution.gap == pytest.approx(
-        solution.objective - solution.lower_bound, abs=3 * stated(solution.certificate)
-    )
-    assert objective_of("mcml", X, y, solution.metric) == pytest.approx(solution.objective, rel=1e-10)
-    again = cvxml.certify("mcml", X, y, solution.metric, solution.dual)
-    assert again.lower_bound == pytest.approx(solution.lower_bound, rel=1e-14)
-    assert again.proves(1e-9)
-
-
 @every_set
 def test_the_optimality_conditions_hold(name: str) -> None:
     """dF/dA is psd and orthogonal to A: in units in which the points have unit covariance."""
     X, y = SETS[name]
-    solution = solved(name, 1e-10)
+    solution = solved(name)
+    assert solution.status is Status.CONVERGED
+    assert solution.rel_gap <= 1e-9
+    assert not {NOT_ATTAINED, SEEMS} & set(solution.notes)
+    assert naive(X, y, solution.metric) == pytest.approx(solution.objective, rel=1e-9)
     back, to = coordinates(X).back, coordinates(X).to
     at = cvxml.evaluate("mcml", X, y, solution.metric)
     gradient, M = to.T @ at.gradient @ to, back.T @ solution.metric @ back
@@ -141,35 +106,10 @@ def test_the_optimality_conditions_hold(name: str) -> None:
     assert at.scale_derivative == pytest.approx(np.sum(gradient * M), abs=1e-6 * size)
 
 
-@pytest.mark.parametrize("solver", ["clarabel", "scs"])
-@pytest.mark.parametrize("name", ["uneven", "alone"])
-def test_literal_equals_fast(name: str, solver: str) -> None:
-    X, y = SETS[name]
-    literal = cvxml.solve("mcml", X, y, solver=solver, tol=1e-3)
-    assert literal.status is Status.CONVERGED
-    assert literal.rel_gap <= (1e-6 if solver == "clarabel" else 1e-3)
-    assert literal.lower_bound <= solved(name).objective * (1 + 1e-12)
-    assert solved(name).lower_bound <= literal.objective * (1 + 1e-12)
-
-
 @pytest.mark.parametrize("dual", [False, True])
-@pytest.mark.parametrize("name", ["alone", "twins"])
-def test_the_literal_problem_and_its_dual_have_the_certified_value(name: str, dual: bool) -> None:
-    X, y = SETS[name]
-    problem = cvxml.problem("mcml", X, y, dual=dual)
-    value = problem.solve(solver="CLARABEL")
-    assert value == pytest.approx(solved(name).objective, rel=1e-7)
-
-
-def test_the_dual_alone_is_enough_for_the_proof() -> None:
-    """The rows of cvxpy's dual, and the metric of the primal: repaired, the bound is that of the fast solver."""
-    X, y = SETS["random"]
-    problem = cvxml.problem("mcml", X, y, dual=True)
-    problem.solve(solver="CLARABEL")
-    (q,) = problem.variables()
-    dual = METHOD.prices(METHOD.instance(X, y), {"q": q.value})
-    certificate = cvxml.certify("mcml", X, y, solved("random").metric, dual)
-    assert certificate.proves(1e-6)
+def test_the_literal_problem_has_the_certified_value_where_a_point_is_alone(dual: bool) -> None:
+    problem = cvxml.problem("mcml", *SETS["alone"], dual=dual)
+    assert problem.solve(solver="CLARABEL") == pytest.approx(solved("alone").objective, rel=1e-7)
 
 
 def naive(X: np.ndarray, y: np.ndarray, A: np.ndarray) -> float:
@@ -180,8 +120,8 @@ def naive(X: np.ndarray, y: np.ndarray, A: np.ndarray) -> float:
     return -sum(float(log_p[i, same[i]].mean()) for i in range(len(y)) if same[i].any())
 
 
-@pytest.mark.parametrize("name", ["random", "uneven", "alone", "constant", "wide"])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", ["uneven", "alone", "constant", "wide"])
+@pytest.mark.parametrize("seed", range(2))
 def test_value_gradient_and_hessian_by_differences(name: str, seed: int) -> None:
     X, y = SETS[name]
     rng = np.random.default_rng(seed)
@@ -248,9 +188,9 @@ def test_the_derivatives_of_the_diagonal() -> None:
     assert svec(dX) @ H @ svec(dX) == pytest.approx(second, rel=1e-3)
 
 
-@pytest.mark.parametrize("name", ["random", "wine", "wide"])
+@pytest.mark.parametrize("name", ["random", "wide"])
 def test_another_solver_finds_nothing_better(name: str) -> None:
-    """L-BFGS on a root of M, from three starts: no minimum is below the bound, and the best one is ours."""
+    """L-BFGS on a root of M, from two starts: no minimum is below the bound, and the best one is ours."""
     X, y = SETS[name]
     at, of = coordinates(X), weights(y)
     r = at.Y.shape[1]
@@ -262,7 +202,7 @@ def test_another_solver_finds_nothing_better(name: str) -> None:
         return rows.value, (2 * v.reshape(r, r) @ f.gradient(at.Y, rows.P)).ravel()
 
     found = []
-    for seed in range(3):
+    for seed in range(2):
         start = np.random.default_rng(seed).standard_normal(r * r) / r
         options = {"maxiter": 3000, "ftol": 1e-15, "gtol": 1e-9}
         found.append(minimize(both, start, jac=True, method="L-BFGS-B", options=options).fun)
@@ -273,61 +213,17 @@ def test_another_solver_finds_nothing_better(name: str) -> None:
 # the proof, whatever it is given
 
 
-def random_rows(rng: np.random.Generator, n: int) -> np.ndarray:
-    kind = rng.integers(6)
-    q = rng.standard_normal((n, n)) * 10.0 ** rng.integers(-3, 4)
-    if kind == 1:
-        q = np.exp(5 * rng.standard_normal((n, n)))
-    if kind == 2:
-        q = np.where(rng.random((n, n)) < 0.9, 0.0, q)
-    if kind == 3:
-        q = q * 1e300
-    if kind == 4:
-        q = np.zeros((n, n))
-    if kind == 5:
-        q = np.abs(q) * 1e-310
-    return q
-
-
-@pytest.mark.parametrize("name", ["random", "alone", "twins-apart", "collinear", "wide"])
-def test_no_dual_lifts_the_bound_above_any_metric(name: str) -> None:
-    X, y = SETS[name]
-    rng, best = np.random.default_rng(0), solved(name)
-    n, d = X.shape
-    trivial = float(np.sum(np.log(np.maximum(size_of_classes(y) - 1, 1))))
-    own = best.dual["q"]
-    for trial in range(60):
-        root = rng.standard_normal((d, d)) * 10.0 ** rng.uniform(-3, 1)
-        q = random_rows(rng, n)
-        dual = {"q": q, "interior": random_rows(rng, n)}
-        if trial % 3 == 1:
-            dual = {"q": own + 10.0 ** -rng.integers(1, 12) * rng.standard_normal((n, n)), "interior": own}
-        if trial % 3 == 2:
-            del dual["interior"]
-        certificate = cvxml.certify("mcml", X, y, root @ root.T, dual)
-        assert trivial * (1 - 1e-12) <= certificate.lower_bound
-        assert certificate.lower_bound <= best.objective + stated(best.certificate)
-        left = certificate.objective - certificate.lower_bound
-        assert certificate.gap == pytest.approx(left, abs=3 * stated(certificate))
-        assert certificate.gap >= 0
-        lost = stated(certificate) + stated(best.certificate)
-        assert certificate.gap >= certificate.objective - best.objective - lost
-        assert certificate.scale == abs(certificate.objective)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_weak_duality_of_repaired_rows_for_other_metrics(seed: int) -> None:
-    """Rows that the repair accepts bound every metric, not only the best: sum H + <A, Z> lies below the objective."""
+@pytest.mark.parametrize("seed", range(3))
+def test_the_linear_bound_of_repaired_rows_holds_for_other_metrics(seed: int) -> None:
+    """Rows that the repair accepts bound every metric: sum H + <A, Z> lies below the objective."""
     X, y = SETS["uneven"]
     rng, at, of = np.random.default_rng(seed), coordinates(X), weights(y)
     given = METHOD.instance(X, y)
-    proof = prove(METHOD.member(given), METHOD.read(given, {"q": random_rows(rng, len(X))}))
+    rows = rng.standard_normal((18, 18)) * 10.0 ** rng.integers(-3, 4)
+    proof = prove(METHOD.member(given), METHOD.read(given, {"q": rows}))
     q = METHOD.named(given, *proof.prices)["q"]
-    Z = sum(
-        (of.w[i, j] - q[i, j]) * np.outer(at.Y[i] - at.Y[j], at.Y[i] - at.Y[j])
-        for i in range(len(X))
-        for j in range(len(X))
-    )
+    E = at.Y[:, None] - at.Y
+    Z = np.einsum("ij,ija,ijb->ab", of.w - q, E, E)
     assert np.linalg.eigvalsh(Z)[0] >= 0 or np.abs(Z).max() < 1e-12
     np.testing.assert_allclose(q.sum(axis=1), 1, rtol=1e-12)
     for _ in range(20):
@@ -375,17 +271,6 @@ def test_the_rows_of_p0_prove_the_entropy_and_nothing_more() -> None:
     assert not certificate.proves(1e-3)
 
 
-@pytest.mark.parametrize("wrong", [0.0, 0.5, 0.99, 1.01, 2.0])
-def test_another_metric_is_refuted(wrong: float) -> None:
-    X, y = SETS["random"]
-    metric = wrong * solved("random").metric
-    report = cvxml.check("mcml", X, y, metric, diagnosed=False)
-    assert report.verdict == ("close" if abs(wrong - 1) < 0.1 else "refuted")
-    assert report.witness is not None
-    better = objective_of("mcml", X, y, metric) - objective_of("mcml", X, y, report.witness.metric)
-    assert better == pytest.approx(report.witness.better_by, rel=1e-6)
-
-
 def test_what_is_not_psd_is_judged_as_its_projection_and_said() -> None:
     X, y = SETS["random"]
     best = solved("random")
@@ -409,7 +294,7 @@ def test_repeated_features_change_nothing() -> None:
 
 def test_a_point_alone_in_its_class_is_no_i_but_a_k() -> None:
     X, y = SETS["alone"]
-    assert "1 points are alone" in solved("alone").notes[0]
+    assert "alone" in solved("alone").notes[0]
     without = objective_of("mcml", X[:-1], y[:-1], np.eye(3))
     assert objective_of("mcml", X, y, np.eye(3)) > without
     at = cvxml.evaluate("mcml", X, y, np.eye(3))
@@ -449,7 +334,7 @@ def test_pairs_that_are_apart_have_no_optimum() -> None:
 
 
 @pytest.mark.parametrize("turned", [True, False])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_classes_that_collapse_along_a_direction(seed: int, turned: bool, tmp_path: Path) -> None:
     """The infimum is the entropy of p0 there, which is proved; that no metric attains it, if it is one in rationals.
 
@@ -479,7 +364,7 @@ def two_in_one(turned: bool) -> Data:
 
 def test_an_infimum_that_is_not_attained_nor_proved_is_said_to_be_so() -> None:
     X, y = two_in_one(turned=True)
-    with pytest.warns(ConvergenceWarning, match="stops further"):
+    with pytest.warns(ConvergenceWarning, match="not certified"):
         solution = cvxml.solve("mcml", X, y)
     assert solution.status is Status.STALLED
     assert SEEMS in solution.notes
@@ -505,11 +390,6 @@ def test_an_infimum_across_what_shows_no_class_any_spread_is_that_of_the_parts()
     assert solution.lower_bound > np.sum(np.log(size_of_classes(y) - 1)) + 1
 
 
-@every_set
-def test_an_attained_optimum_is_not_called_otherwise(name: str) -> None:
-    assert not {NOT_ATTAINED, SEEMS} & set(solved(name).notes)
-
-
 def test_definite_rows_prove_that_the_optimum_is_attained() -> None:
     def definite(X: np.ndarray, y: np.ndarray, q: np.ndarray) -> bool:
         given = METHOD.instance(X, y)
@@ -525,28 +405,9 @@ def test_definite_rows_prove_that_the_optimum_is_attained() -> None:
         assert not definite(X, y, f.at(state.M).P)
 
 
-# input and options
-
-
-def test_bad_input_is_refused() -> None:
+def test_classes_of_one_point_and_metrics_too_large_are_refused() -> None:
     X, y = SETS["random"]
     with pytest.raises(ValueError, match="single point"):
         cvxml.solve("mcml", X, np.arange(18))
-    with pytest.raises(ValueError, match="one-dimensional"):
-        cvxml.solve("mcml", X, None)
-    with pytest.raises(ValueError, match="has no parameter 'mu'"):
-        cvxml.solve("mcml", X, y, mu=0.5)
-    best = solved("random")
-    for change, says in (
-        ({}, "'q'"),
-        ({"q": best.dual["q"][:-1]}, "'q'"),
-        ({"q": best.dual["q"] * np.nan}, "'q'"),
-        ({"q": best.dual["q"] + 0j}, "'q'"),
-        ({"q": best.dual["q"], "interior": np.eye(3)}, "'interior'"),
-        (None, "dual"),
-        (3, "dual"),
-    ):
-        with pytest.raises(ValueError, match=says):
-            cvxml.certify("mcml", X, y, best.metric, change)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="too large"):
-        cvxml.certify("mcml", X, y, 1e200 * np.eye(3), best.dual)
+        cvxml.certify("mcml", X, y, 1e200 * np.eye(3), solved("random").dual)

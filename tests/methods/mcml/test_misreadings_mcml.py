@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,13 @@ from scipy.special import logsumexp
 import cvxml
 from cvxml.core.misreading import LOOSE, Question
 from cvxml.core.report import Verdict
+from cvxml.core.result import Solution
 from cvxml.family import bound
 from cvxml.family.losses import Sum
 from cvxml.family.symmetric import smat, svec
 from cvxml.methods.mcml import METHOD, weights
 from cvxml.oracle.convex import _judge
-from tests.instances import random_data
+from tests.instances import assert_named, fractions, random_data
 from tests.methods.mcml.problems import SETS, UNEVEN, Data, data, solved
 
 Misread = Callable[[np.ndarray, np.ndarray], float]  # of squared distances (n, n) and p0
@@ -90,86 +92,58 @@ def hostile_to_the_cone() -> Data:
 
 
 @pytest.mark.quick(2)
-@pytest.mark.parametrize("name", MADE)
+@pytest.mark.parametrize("name", METHOD.MISREADINGS)
 def test_the_answer_of_a_misreading_is_named(name: str) -> None:
     X, y = hostile_to_the_cone() if name in ("no_cone", "diagonal") else data()
     A = least(X, y, name)
     if name == "no_cone":
         assert np.linalg.eigvalsh(A)[0] < -1e-3
-    report = cvxml.check("mcml", X, y, A)
-    assert report.verdict is Verdict.REFUTED
-    sentence = METHOD.MISREADINGS[name].sentence
-    assert any(sentence in line for line in report.diagnosis), report.diagnosis
+    assert_named("mcml", name, X, y, A)
 
 
-def test_every_misreading_is_made_here() -> None:
-    assert set(MADE) == set(METHOD.MISREADINGS)
+@cache
+def solved_data() -> Solution:
+    return cvxml.solve("mcml", *data(), tol=1e-9)
+
+
+LEFT = {name: misreading.left for name, misreading in METHOD.MISREADINGS.items() if misreading.left}
 
 
 @pytest.mark.slow
 def test_random_wrong_metrics_are_the_answer_of_nothing() -> None:
     X, y = data(d=3)
     rng = np.random.default_rng(0)
-    for _ in range(12):
+    for _ in range(6):
         L = rng.standard_normal((3, 3)) * 10 ** rng.uniform(-2, 1)
-        for name, misreading in METHOD.MISREADINGS.items():
-            if misreading.left is not None:
-                assert misreading.left(Question(X, y, L.T @ L, 1e-6, {})) > LOOSE, name
+        for name, left in LEFT.items():
+            assert left(Question(X, y, L.T @ L, 1e-6, {})) > LOOSE, name
 
 
-@pytest.mark.parametrize("size", [1e-12, 1e3, 1e12, 1e40])
-@pytest.mark.parametrize("name", [name for name, v in METHOD.MISREADINGS.items() if v.left is not None])
-def test_nothing_is_proved_of_what_saturates(name: str, size: float) -> None:
+@pytest.mark.parametrize("name", LEFT)
+def test_neither_the_optimum_nor_what_saturates_is_the_answer_of_another_problem(name: str) -> None:
     X, y = data()
-    left = METHOD.MISREADINGS[name].left
-    assert left is not None
-    assert left(Question(X, y, size * np.diag([1.0, 0.5]), 1e-6, {})) > LOOSE
-
-
-def test_the_optimum_is_the_answer_of_no_other_problem() -> None:
-    X, y = data()
-    best = cvxml.solve("mcml", X, y, tol=1e-9)
-    for name, misreading in METHOD.MISREADINGS.items():
-        if misreading.left is not None:
-            assert misreading.left(Question(X, y, best.metric, 1e-6, {})) > LOOSE, name
+    saturated = [size * np.diag([1.0, 0.5]) for size in (1e-12, 1e3, 1e12, 1e40)]
+    for metric in (solved_data().metric, *saturated):
+        assert LEFT[name](Question(X, y, metric, 1e-6, {})) > LOOSE
 
 
 def test_classes_of_one_size_make_two_misreadings_the_problem_itself() -> None:
-    X, y = SETS["random"]
     for name in ("pairs", "per_class"):
-        left = METHOD.MISREADINGS[name].left
-        assert left is not None
-        assert left(Question(X, y, solved("random").metric, 1e-6, {})) == np.inf
+        assert LEFT[name](Question(*SETS["random"], solved("random").metric, 1e-6, {})) == np.inf
 
 
-def test_what_near_collinear_features_hide_is_in_the_rounding() -> None:
+@pytest.mark.parametrize("k", [18, 22, 26])
+def test_what_near_collinear_features_hide_is_in_the_rounding(k: int) -> None:
     """A = t (1, -1)(1, -1)^T + I for features x and x + h z: distances are t h^2 dz^2 + ..., exactly, by fractions."""
-    from fractions import Fraction
-    from math import exp, log
-
     rng = np.random.default_rng(0)
-    x, z, y = rng.integers(-64, 65, 8) / 64.0, rng.integers(-64, 65, 8) / 64.0, [0, 1] * 4
-    for k in (18, 22, 26):
-        h = 2.0**-k
-        X = np.column_stack([x, x + h * z])
-        A = 2.0 ** (2 * k) * np.array([[1.0, -1.0], [-1.0, 1.0]]) + np.eye(2)
-
-        points, metric = X.tolist(), A.tolist()
-
-        def D(
-            i: int, j: int, points: list[list[float]] = points, metric: list[list[float]] = metric
-        ) -> float:
-            e = [Fraction(a) - Fraction(b) for a, b in zip(points[i], points[j], strict=True)]
-            return float(sum(Fraction(metric[a][b]) * e[a] * e[b] for a in range(2) for b in range(2)))
-
-        exact = 0.0
-        for i in range(8):
-            own = [j for j in range(8) if j != i and y[j] == y[i]]
-            exact += sum(D(i, j) for j in own) / len(own) + log(
-                sum(exp(-D(i, k)) for k in range(8) if k != i)
-            )
-        proof = cvxml.certify("mcml", X, y, A, {"q": np.zeros((8, 8))})
-        assert abs(proof.objective - exact) <= max(proof.rounding, proof.value_rounding), k
+    x, z, y = rng.integers(-64, 65, 8) / 64.0, rng.integers(-64, 65, 8) / 64.0, np.arange(8) % 2
+    X = np.column_stack([x, x + 2.0**-k * z])
+    A = 2.0 ** (2 * k) * np.array([[1.0, -1.0], [-1.0, 1.0]]) + np.eye(2)
+    E = fractions(X)[:, None] - fractions(X)
+    D = np.sum((E @ fractions(A)) * E, axis=2).astype(float)
+    proof = cvxml.certify("mcml", X, y, A, {"q": np.zeros((8, 8))})
+    exact = float(np.sum(weights(y).w * D) + np.sum(log_sums(D)))
+    assert abs(proof.objective - exact) <= max(proof.rounding, proof.value_rounding)
 
 
 def test_an_objective_below_the_bound_is_said_and_not_clipped(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,4 +165,4 @@ def test_an_objective_below_the_bound_is_said_and_not_clipped(monkeypatch: pytes
     assert not certificate.proves(1e-3)
     verdict, reasons = _judge(certificate, solution, certificate.scale, 1e-6, 0)
     assert verdict is Verdict.INCONCLUSIVE
-    assert "below our bound" in reasons[0]
+    assert "below" in reasons[0]
