@@ -69,9 +69,10 @@ class Method(ABC, Generic[Given]):
     EXPONENTIAL = False  # the literal problem has exponential cones
     STATEMENT: Statement  # the mathematics, row by row
 
-    # What the contract's tests ask of a method. tests/methods/test_contract.py checks each of these attributes, and a
+    # What the contract's tests ask of a method: tests/methods/test_contract.py checks each of these attributes, and a
     # failure says what to add.
-    # The parts of the dual with their dimensions, for example {"price": "t", "triplets": "t 3"}; {} if there is no dual.
+    #
+    # The parts of the dual with their dimensions, for example {"price": "t", "triplets": "t 3"}. {} if there is no dual
     DUAL: ClassVar[Mapping[str, str] | None] = None
     # parameters for sixteen points of three classes
     SMALL: ClassVar[Mapping[str, Any]] = MappingProxyType({})

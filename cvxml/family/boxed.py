@@ -1,11 +1,14 @@
-"""How a metric is found for lam/2 ||M||^2 with a hinge: its dual over a box, by gradients and then by Newton's method.
+"""The solver for lam/2 ||M||^2 with hinges: the dual over a box, by projected gradients and Newton's method.
 
-    min_{0 <= a <= c}  ||P_+(G)||^2 / (2 lam) + g/2 ||a||^2 - sum a,      G = sum_t a_t V_t - C,      M = P_+(G) / lam,
-g the width of a smoothed hinge, else 0, and <C, M> the straight loss beside it, if there is one. The gradient is
-v - 1 + g a, v the margins of M. Accelerated gradient steps (firstorder.py) find which prices are neither 0 nor c; on
-that face regularised semismooth Newton steps (newton.py) reach any accuracy in a few rounds. In units of the points in
-which they are about 1, the problem is the same with another lam. Several metrics (blocks.py) have a G each, (m, d, d)
-in all; one is m = 1.
+Each loss has k(a) = sum a - g/2 ||a||^2 over low <= a <= high (`Box` of losses.py). The dual is
+
+    min_{low <= a <= high}  ||P_+(G)||^2 / (2 lam) + g/2 ||a||^2 - sum a,    G = sum_t a_t V_t - C,    M = P_+(G) / lam,
+
+where g is the width of a smoothed hinge, else 0, and <C, M> is the straight loss, if there is one. The gradient is
+v - 1 + g a, with the margins v of M. Accelerated gradient steps (firstorder.py) find which prices are neither low nor
+high; on that face regularised semismooth Newton steps (newton.py) reach any accuracy in a few rounds. The problem is
+solved in units of the points in which they are about 1, with lam in these units. Several metrics (blocks.py) have a G
+each, (m, d, d) in all; one metric is m = 1.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from cvxml.core.metric import FloatArray, IntArray, in_blocks
 from cvxml.family.bound import Family
 from cvxml.family.firstorder import accelerated
 from cvxml.family.frobenius import Frobenius
-from cvxml.family.losses import Hinge, SmoothedHinge, Straight
+from cvxml.family.losses import Box, Straight
 from cvxml.family.newton import MAX_ENTRIES, derivative_weights, solve_regularised
 from cvxml.family.rows import PairRows, Prices, Triplets
 from cvxml.family.symmetric import quadratic, weighted
@@ -28,30 +31,48 @@ REACH = 1e6  # sigma of newton.py, in gradient steps
 HALVINGS = 20
 
 
+def boxed_terms(family: Family) -> list[tuple[Box, Triplets | PairRows]]:
+    """The box and the rows of each loss that is not straight. Raises TypeError for a loss or rows without a solver."""
+    found = []
+    for loss, rows in family.terms:
+        if isinstance(loss, Straight) and isinstance(rows, PairRows):
+            continue
+        box = getattr(loss, "box", None)
+        if not isinstance(box, Box) or not isinstance(rows, (Triplets, PairRows)):
+            raise TypeError(
+                f"no solver takes {type(loss).__name__} on {type(rows).__name__} with the Frobenius norm: give the "
+                "loss a `box` (family/losses.py) and use Triplets or PairRows, or set PATH to a solver of your own"
+            )
+        found.append((box, rows))
+    return found
+
+
 class BoxDual:
-    """The dual, as firstorder.py takes it."""
+    """The dual, as firstorder.py takes it. The prices a (t,) are those of all terms, one term after the other."""
 
     def __init__(self, family: Family):
-        regularizer, ((hinge, rows), *beside) = family.regularizer, family.terms
+        regularizer, terms = family.regularizer, boxed_terms(family)
         assert isinstance(regularizer, Frobenius)
-        assert isinstance(hinge, (Hinge, SmoothedHinge))
-        assert isinstance(rows, Triplets)
         self.lam, self.scale = regularizer.weight, regularizer.scale
         self.points, self.shares_of = regularizer.unit, regularizer.shares
-        self.cap, self.g = (float(hinge.c), 0.0) if isinstance(hinge, Hinge) else (1.0, float(hinge.g))
-        self.key = rows.keys()
-        entries = rows.entries(self.key)
-        pairs, place = np.unique(entries.pairs, axis=0, return_inverse=True)
-        shape = (len(self.key), len(pairs))
-        self.B = csr_array((entries.sign, (entries.row, place.reshape(-1))), shape=shape)
+        self.keys = [rows.keys() for _, rows in terms]
+        sizes = [len(key) for key in self.keys]
+        boxes = zip(*(box for box, _ in terms), strict=True)
+        self.low, self.high, self.g = (np.repeat(bounds, sizes) for bounds in boxes)
+        entries = [rows.entries(key) for (_, rows), key in zip(terms, self.keys, strict=True)]
+        first = np.cumsum([0, *sizes])
+        row = np.concatenate([each.row + start for each, start in zip(entries, first[:-1], strict=True)])
+        sign = np.concatenate([each.sign for each in entries])
+        pairs = np.concatenate([each.pairs for each in entries])
+        pairs, place = np.unique(pairs, axis=0, return_inverse=True)
+        self.B = csr_array((sign, (row, place.reshape(-1))), shape=(first[-1], len(pairs)))
         self.E, self.shares = self._seen(pairs)
         size = abs(self.B) @ (np.sum(self.E**2, axis=1) * np.linalg.norm(self.shares, axis=1))
         self.steps: FloatArray = 1 / np.maximum(size, 1e-9 * float(size.max(initial=1e-100))) ** 2
         self.C: FloatArray = np.zeros((self.shares.shape[1], *[self.E.shape[1]] * 2))
-        for loss, straight in beside:
-            assert isinstance(loss, Straight)
-            assert isinstance(straight, PairRows)
-            self.C += float(loss.c) * _squares(*self._seen(straight.listed))
+        for loss, rows in family.terms:
+            if isinstance(loss, Straight) and isinstance(rows, PairRows):
+                self.C += float(loss.c) * _squares(*self._seen(rows.listed))
 
     def _seen(self, pairs: IntArray) -> tuple[FloatArray, FloatArray]:
         """Differences (p, d) of pairs, and what each metric has of them (p, m)."""
@@ -61,7 +82,7 @@ class BoxDual:
     def image(self, a: FloatArray) -> FloatArray:
         """G and, of a smoothed hinge, a in units in which its part of the dual has the same form: (m * d * d + t,)."""
         G = _squares(self.E, self.shares * (self.B.T @ a)[:, None]) - self.C
-        return np.concatenate([G.ravel(), np.sqrt(self.lam * self.g) * a if self.g else a[:0]])
+        return np.concatenate([G.ravel(), np.sqrt(self.lam * self.g) * a if self.g.any() else a[:0]])
 
     def descent(self, a: FloatArray, image: FloatArray) -> Descent:
         """The gradient at a."""
@@ -86,11 +107,11 @@ class Descent:
         self.v: FloatArray = dual.B @ np.sum(dual.shares * D, axis=1)
         self.gradient: FloatArray = self.v - 1 + dual.g * a
         square = float(np.sum(np.maximum(self.values, 0) ** 2)) / (2 * dual.lam)
-        self.value = square + dual.g / 2 * float(a @ a) - float(a.sum())
+        self.value = square + float(dual.g @ a**2) / 2 - float(a.sum())
 
     def step(self, step: float) -> FloatArray:
         """A projected gradient step."""
-        return np.clip(self.a - step * self.dual.steps * self.gradient, 0, self.dual.cap)
+        return np.clip(self.a - step * self.dual.steps * self.gradient, self.dual.low, self.dual.high)
 
     def curvature(self, new_image: FloatArray, enough: float) -> float:
         """||dG||^2 / lam + g ||da||^2, since P_+ does not expand."""
@@ -98,13 +119,14 @@ class Descent:
 
     def newton(self) -> Descent:
         """Where a Newton step on the face leads, if that is lower; else here."""
-        dual, free = self.dual, (self.a > 0) & (self.a < self.dual.cap)
-        free |= ((self.a == 0) & (self.gradient < 0)) | ((self.a == dual.cap) & (self.gradient > 0))
+        dual, free = self.dual, (self.a > self.dual.low) & (self.a < self.dual.high)
+        free |= (self.a == dual.low) & (self.gradient < 0)
+        free |= (self.a == dual.high) & (self.gradient > 0)
         each = [derivative_weights(values) for values in self.values]
         columns = sum(len(p) for _, p, _ in each)
         if not free.any() or not columns or max(free.sum(), len(dual.E)) * columns > MAX_ENTRIES:
             return self
-        size = 1 / np.sqrt(1 / (REACH * dual.lam * dual.steps[free]) + dual.g)
+        size = 1 / np.sqrt(1 / (REACH * dual.lam * dual.steps[free]) + dual.g[free])
         rows = [
             dual.B[free] @ (share[:, None] * turned[:, p] * turned[:, q] * (weights / np.sqrt(dual.lam)))
             for turned, share, (weights, p, q) in zip(dual.E @ self.vectors, dual.shares.T, each, strict=True)
@@ -113,7 +135,7 @@ class Descent:
         direction = np.zeros(len(self.a))
         direction[free] = -solve_regularised(B * size[:, None], self.gradient[free] * size) * size
         for k in range(HALVINGS):
-            a = np.clip(self.a + 0.5**k * direction, 0, dual.cap)
+            a = np.clip(self.a + 0.5**k * direction, dual.low, dual.high)
             there = Descent(dual, a, dual.image(a))
             # Next to the optimum two values agree but for rounding, and only the gaps tell which is better.
             if there.value < self.value or there.gap < self.gap / 2:
@@ -122,12 +144,12 @@ class Descent:
 
     @property
     def gap(self) -> float:
-        """Of M and a: what the hinges leave (losses.py)."""
-        a, g, cap = self.a, self.dual.g, self.dual.cap
+        """The gap of M and a: with p the price that has no excess at v, (p - a) z - g/2 (p^2 - a^2) for z = 1 - v."""
+        a, g, low, high = self.a, self.dual.g, self.dual.low, self.dual.high
         z = 1 - self.v
-        p = np.clip(z / g, 0, cap) if g else a
-        left = (cap - a) @ np.maximum(z - g, 0) + a @ np.maximum(-z, 0)
-        return float(left + g / 2 * np.sum((p - a) ** 2))
+        p = np.clip(np.divide(z, g, out=a.copy(), where=g > 0), low, high)
+        left = (high - a) @ np.maximum(z - g * high, 0) + (a - low) @ np.maximum(g * low - z, 0)
+        return float(left + g @ (p - a) ** 2 / 2)
 
 
 class Boxed:
@@ -135,7 +157,7 @@ class Boxed:
 
     def __init__(self, dual: BoxDual):
         self.dual = dual
-        starts = (np.zeros(len(dual.key)), np.full(len(dual.key), dual.cap))
+        starts = (np.zeros(len(dual.low)), np.where(dual.high > 0, dual.high, dual.low))
         self.at = min((Descent(dual, a, dual.image(a)) for a in starts), key=lambda at: at.value)
 
     def step(self) -> bool:
@@ -155,7 +177,8 @@ class Boxed:
         M: FloatArray = in_blocks(self.at.M) / self.dual.scale**2
         return (M + M.T) / 2
 
-    def prices(self) -> Prices:
-        """Of all rows."""
-        used = self.at.a > 0
-        return Prices(self.at.a[used], self.dual.key[used])
+    def prices(self) -> list[Prices]:
+        """The prices of each term that are not 0."""
+        sizes = [len(key) for key in self.dual.keys]
+        each = zip(np.split(self.at.a, np.cumsum(sizes)[:-1]), self.dual.keys, strict=True)
+        return [Prices(a[a != 0], key[a != 0]) for a, key in each]

@@ -79,6 +79,17 @@ def together(rays: Sequence[Ray]) -> Ray:
 FIXED = Ray(lambda t: 0.0, 0.0)  # of prices of which no multiple is in the domain
 
 
+class Box(NamedTuple):
+    """The domain low <= a <= high of a loss with k(a) = sum a - width/2 ||a||^2; the solver of boxed.py takes these.
+
+    0 is between low and high.
+    """
+
+    low: float
+    high: float
+    width: float = 0.0
+
+
 class Loss(Protocol):
     """phi, and what a proof needs of it."""
 
@@ -147,6 +158,11 @@ class Hinge(NamedTuple):
     """c [1 - v]_+"""
 
     c: Any  # a float, or a fraction for exact arithmetic
+
+    @property
+    def box(self) -> Box:
+        """0 <= a <= c"""
+        return Box(0.0, float(self.c))
 
     @property
     def kept(self) -> float:
@@ -251,6 +267,11 @@ class SmoothedHinge(NamedTuple):
     """(1 - v)^2 / (2 g) for v within 1 - g and 1, a straight line before that, and 0 after it."""
 
     g: Any  # > 0, a float, or a fraction for exact arithmetic
+
+    @property
+    def box(self) -> Box:
+        """0 <= a <= 1, with the width g"""
+        return Box(0.0, 1.0, float(self.g))
 
     @property
     def kept(self) -> float:

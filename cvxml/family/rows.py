@@ -53,7 +53,7 @@ class Block(NamedTuple):
 
 
 class Entries(NamedTuple):
-    """B of some rows: entry k is sign_k, of the row row_k, at the pair pairs_k."""
+    """B of some rows: entry k is sign_k, of the row row_k, at the pair pairs_k; +1 or -1 where rows have no unit."""
 
     row: IntArray
     pairs: IntArray  # (e, 2)
@@ -196,21 +196,25 @@ class PairRows(NamedTuple):
 
     def margins(self, z: FloatArray, key: IntArray) -> FloatArray:
         """See `MarginRows`."""
-        return between(z, *self._of(key).T)
+        return between(z, *self._of(key).T) / float(self.unit)
 
     def near(self, z: FloatArray, below: float) -> tuple[IntArray, FloatArray]:
         """See `MarginRows`."""
-        v = between(z, *self.listed.T)
+        v = between(z, *self.listed.T) / float(self.unit)
         key = np.flatnonzero(v < below)
         return key, v[key]
 
+    def keys(self) -> IntArray:
+        """Of all rows."""
+        return np.arange(len(self.listed))
+
     def entries(self, key: IntArray) -> Entries:
         """See `MarginRows`."""
-        return Entries(np.arange(len(key)), self.listed[key], np.ones(len(key)))
+        return Entries(np.arange(len(key)), self.listed[key], np.full(len(key), 1 / float(self.unit)))
 
     def least(self, z: FloatArray) -> float:
         """See `Nearest`."""
-        v = between(z, *self.listed.T)
+        v = between(z, *self.listed.T) / float(self.unit)
         return float(np.min(v, where=v > UNSEEN, initial=math.inf))
 
     @property

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -74,7 +74,7 @@ class _Iterate(NamedTuple):
     """A solver under way, its prices by the method's own names."""
 
     solver: LinearMargins | LeastMargin | Boxed | Combining
-    named: Callable[..., Dual]
+    named: Callable[[Any], Dual]
 
     def metric(self) -> FloatArray:
         return self.solver.metric()
@@ -92,7 +92,8 @@ def search(task: Task) -> Found:
     if isinstance(family.regularizer, Linear):
         return _linear(task)
     if isinstance(family.regularizer, Frobenius):
-        return _or_zero(task, _Iterate(Boxed(BoxDual(family)), named), "dual", math.inf)
+        boxed = _Iterate(Boxed(BoxDual(family)), lambda prices: named(*prices))
+        return _or_zero(task, boxed, "dual", math.inf)
     if isinstance(family.regularizer, (SumOfWeights, NormOfCombination)):
         return _or_zero(task, _Iterate(Combining(family), named), "interior", PATIENCE)
     return within_budget(task, _Iterate(LeastMargin(family, task.near), named), "multipliers", PATIENCE)

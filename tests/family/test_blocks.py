@@ -215,7 +215,7 @@ def test_any_prices_bound_every_metric_and_the_solver_closes_the_gap(alpha2: flo
     solver = Boxed(BoxDual(family))
     while solver.step():
         pass
-    best, proof = certify(family, solver.metric(), (solver.prices(), *straight))
+    best, proof = certify(family, solver.metric(), (*solver.prices(), *straight))
     assert best.proves(1e-8)
     for _ in range(20):
         prices = Prices(rng.uniform(-1, 2, len(rows.keys())), rows.keys())
@@ -227,7 +227,7 @@ def test_any_prices_bound_every_metric_and_the_solver_closes_the_gap(alpha2: flo
         np.testing.assert_array_equal(proof.prices[1].a, -alpha2)
     # the gradient of the dual is that of its value
     at = BoxDual(family)
-    a = np.full(len(at.key), 0.3)
+    a = np.full(len(at.low), 0.3)
     here = at.descent(a, at.image(a))
     for t in range(0, len(a), 11):
         step = 1e-6 * (np.arange(len(a)) == t)

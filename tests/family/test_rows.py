@@ -11,7 +11,7 @@ import pytest
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.family.bound import UNPRICED
 from cvxml.family.proved import Distances, Products
-from cvxml.family.rows import PairRows, Prices, Triplets
+from cvxml.family.rows import PairRows, Plain, Prices, Triplets
 
 IMPOSTORS = np.array([[False, False, True, True], [False, False, True, False]])
 TRIPLETS = Triplets(np.array([[0, 1], [1, 0]]), IMPOSTORS)
@@ -63,3 +63,18 @@ def test_pairs_are_picked_out_by_their_keys_and_all_of_them_are_the_list() -> No
     for key in ([2, 0, 1], [0, 2], [], [1]):
         found = pairs.weights(Prices(np.ones(len(key)), np.array(key, dtype=np.intp))).pairs
         assert found.tolist() == [pairs.listed[k].tolist() for k in key]
+
+
+def test_solvers_see_the_distances_of_pairs_in_the_unit_that_proofs_see() -> None:
+    z = np.array([[0.0], [1.0], [3.0], [7.0]])
+    pairs = PairRows(np.array([[0, 1], [2, 3], [1, 3]]), 2.0)
+    halves = [0.5, 8.0, 18.0]
+    assert pairs.margins(z, np.array([2, 0])).tolist() == [18.0, 0.5]
+    key, v = pairs.near(z, 10.0)
+    assert (key.tolist(), v.tolist()) == ([0, 1], [0.5, 8.0])
+    assert pairs.least(z) == 0.5
+    entries = pairs.entries(pairs.keys())
+    D = np.sum((z[entries.pairs[:, 0]] - z[entries.pairs[:, 1]]) ** 2, axis=1)
+    assert np.bincount(entries.row, entries.sign * D).tolist() == halves
+    (block,) = pairs.blocks(Plain(z), UNPRICED)
+    assert block.v.tolist() == halves
