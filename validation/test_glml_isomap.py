@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from validation import glml_isomap
+from validation.experiments.verdicts import Verdict
 from validation.glml_isomap import local_distances, other_parameters, slope_lines, wrong
 
 
@@ -36,11 +37,12 @@ def test_slopes_are_those_of_the_pictures_that_the_sentences_are_of() -> None:
         "t-SNE": flat,
     }
     lines = slope_lines(panels, slant)
-    assert "| Euclid: the slope is captured along an axis | supported |" in lines
-    assert "| GLML: along an axis as well | contradicted |" in lines
+    euclid, glml, unfolded = glml_isomap.SENTENCES
+    assert f"| {euclid} | {Verdict.SUPPORTED} |" in lines
+    assert f"| {glml} | {Verdict.CONTRADICTED} |" in lines
     assert sum(line.startswith(("| Euclidean |", "| LMNN |", "| GLML |", "| t-SNE |")) for line in lines) == 8
     panels["Isomap, GLML"] = np.column_stack([other, random.choice([-1.0, 1.0], 900) * (3 - slant)])
-    assert "| GLML: clockwise up to the middle, then back | supported |" in slope_lines(panels, slant)
+    assert f"| {unfolded} | {Verdict.SUPPORTED} |" in slope_lines(panels, slant)
 
 
 def test_other_parameters_are_those_of_their_row_and_column(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -121,8 +121,8 @@ def test_a_dual_of_mlsvm_may_name_pairs_in_any_order_twice_or_beside_the_lists()
     }
     np.testing.assert_array_equal(MLSVM.read(given, halves)[0].a, MLSVM.read(given, dual)[0].a)
     for wrong, words in (
-        ({}, "there is no 'u'"),
-        ({**dual, "w": dual["w"][1:]}, "one number a pair"),
+        ({}, "'u'"),
+        ({**dual, "w": dual["w"][1:]}, "pair"),
         ({**dual, "w_index": dual["w_index"] + 11}, "outside 0..10"),
     ):
         with pytest.raises(ValueError, match=words):

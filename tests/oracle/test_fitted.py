@@ -243,37 +243,37 @@ def test_what_is_given_goes_before_the_estimator_s_own() -> None:
     assert other.about.params["lam"] == ("3", "given")
 
 
-def refused(sentence: str, model: Any, *of: Any, **given: Any) -> None:
-    with pytest.raises(ValueError, match=sentence):
+def refused(tokens: str, model: Any, *of: Any, **given: Any) -> None:
+    with pytest.raises(ValueError, match=tokens):
         cvxml.certify_estimator(model, *of, **given)
 
 
 def test_what_cannot_be_mapped_is_refused_with_a_sentence() -> None:
     L, lmnn = np.eye(2), {"regularization": 0.3, "n_neighbors": 2}
-    refused("GraphicalLasso is no estimator that is known", GraphicalLasso(), X, Y)
-    refused("LMNN has no solution_: fit it", cvxml.LMNN(), X, Y)
-    refused("LMNN is not fitted", fake("metric_learn.lmnn", "LMNN", lmnn), X, Y)
+    refused("GraphicalLasso", GraphicalLasso(), X, Y)
+    refused("LMNN.*solution_.*fit", cvxml.LMNN(), X, Y)
+    refused("LMNN.*fitted", fake("metric_learn.lmnn", "LMNN", lmnn), X, Y)
     of_one = fake("metric_learn.lmnn", "LMNN", {**lmnn, "n_components": 1}, components_=L[:1])
-    refused("n_components=1: its problem is not convex", of_one, X, Y)
+    refused("n_components=1.*convex", of_one, X, Y)
     drawn = fake("metric_learn.mmc", "MMC_Supervised", {"diagonal": False}, components_=L)
-    refused("MMC_Supervised drew pairs and does not keep them: give pairs=", drawn, X, Y)
+    refused("MMC_Supervised.*pairs=", drawn, X, Y)
     scml = fake("metric_learn.scml", "SCML", {"beta": 0.1, "basis": "triplet_diffs"}, components_=L)
-    refused("SCML does not keep the basis that it drew: give basis=", scml, X[TRIPLETS])
+    refused("SCML.*basis=", scml, X[TRIPLETS])
     mmc = fake("metric_learn.mmc", "MMC", {"diagonal": False}, components_=L)
-    refused(r"MMC is fitted to pairs, X of shape \(n, 2, d\)", mmc, X, Y)
+    refused(r"MMC.*pairs.*\(n, 2, d\)", mmc, X, Y)
     refused("y of .1 and -1", mmc, X[TOGETHER], np.arange(18))
     lsml = fake("metric_learn.lsml", "LSML", {"prior": "random"}, components_=L)
-    refused("prior='random': only 'identity' is mapped", lsml, X[QUADRUPLETS])
+    refused("prior='random'.*'identity'", lsml, X[QUADRUPLETS])
     refused(
-        "SDML .* only 'identity' and",
+        "SDML.*'identity'",
         fake("metric_learn.sdml", "SDML", {**SDML, "prior": "random"}, components_=L),
         X[TOGETHER],
         SIDES,
     )
     lsi = fake("dml.lsi", "LSI", None, supv_=False, M_=L)
-    refused("LSI does not keep its sets of pairs as indices: give pairs=", lsi, X)
+    refused("LSI.*pairs=", lsi, X)
     nca = fake("metric_learn.nca", "NCA", {"n_components": None}, components_=np.eye(3))
-    refused(r"NCA has a metric of 3 features; X has shape \(14, 2\)", nca, X, Y)
+    refused(r"NCA.*3 features.*\(14, 2\)", nca, X, Y)
 
 
 @pytest.mark.slow
