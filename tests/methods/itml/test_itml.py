@@ -109,35 +109,17 @@ def test_prices_near_the_best_prove_nearly_as_much(seed: int, log_noise: float) 
 
 
 @pytest.mark.parametrize("params", [{}, {"gamma": 0.1, "prior": "covariance"}, {"bounds": (3.0, 0.5)}])
-def test_the_bound_is_the_dual_and_the_gap_a_sum_of_parts(params: dict[str, Any]) -> None:
+def test_the_bound_is_the_dual_at_the_best_multiple(params: dict[str, Any]) -> None:
     X, y = random_data(1, n=12, d=3)
     p, rng = instance(X, y, **params), np.random.default_rng(0)
     best = cvxml.solve("itml", X, y, **params)
-    for _ in range(10):
-        A = random_metric(rng, 3, 0.7)
+    for _ in range(5):
         dual = {k: lam * rng.uniform(0.5, 1.5, len(lam)) for k, lam in best.dual.items()}
-        proof = cvxml.certify("itml", X, y, A, dual, **params)
+        proof = cvxml.certify("itml", X, y, random_metric(rng, 3, 0.7), dual, **params)
         lam_S, lam_D = proof.dual["lam_S"], proof.dual["lam_D"]
         assert proof.lower_bound == pytest.approx(dual_value(p, lam_S, lam_D), rel=1e-10)
-        assert dual_value(p, 1.001 * lam_S, 1.001 * lam_D) <= proof.lower_bound * (1 + 1e-9)
-        assert dual_value(p, 0.999 * lam_S, 0.999 * lam_D) <= proof.lower_bound * (1 + 1e-9)
-
-        def phi(r: Any) -> Any:
-            return r - 1 - np.log(r)
-
-        at, (u, l), gamma = cvxml.evaluate("itml", X, y, A, **params), p.bounds, p.gamma
-        Z = np.linalg.inv(p.prior)
-        for (i, j), lam in zip([*p.pairs.similar, *p.pairs.dissimilar], [*lam_S, *-lam_D], strict=True):
-            Z = Z + lam * outer(X[i] - X[j])
-        parts = [
-            float(np.sum(phi(np.linalg.eigvals(A @ Z).real))),
-            gamma * float(np.sum(phi(at.xi_S / u * (1 - lam_S * u / gamma)))),
-            gamma * float(np.sum(phi(at.xi_D / l * (1 + lam_D * l / gamma)))),
-            float(lam_S @ (at.xi_S - at.d_S)),
-            float(lam_D @ (at.d_D - at.xi_D)),
-        ]
-        assert min(parts) >= 0
-        assert sum(parts) == pytest.approx(proof.gap, rel=1e-9)
+        for multiple in (0.999, 1.001):
+            assert dual_value(p, multiple * lam_S, multiple * lam_D) <= proof.lower_bound * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("log_ratio", [-5.0, -0.1, -1e-3])
@@ -170,20 +152,21 @@ def test_a_singular_metric_has_an_infinite_objective() -> None:
 
 
 def test_xi_is_the_best_there_is() -> None:
+    """xi keeps to its side of the distance, and no other xi that does is nearer to the bound."""
     X, y = random_data(3, n=8, d=2)
-    A = np.array([[0.5, 0.1], [0.1, 2.0]])
-    at = cvxml.evaluate("itml", X, y, A)
+    at = cvxml.evaluate("itml", X, y, np.array([[0.5, 0.1], [0.1, 2.0]]))
 
-    def slack(r: FloatArray) -> FloatArray:
+    def divergence(r: FloatArray) -> FloatArray:
         values: FloatArray = r - np.log(r) - 1
         return values
 
-    for xi, xi_0, D, sign in ((at.xi_S, at.u, at.d_S, 1), (at.xi_D, at.l, at.d_D, -1)):
-        assert (sign * (xi - D) >= 0).all()
-        for factor in (0.99, 1.01):
-            moved = np.where(sign * (factor * xi - D) >= 0, factor * xi, xi)
-            assert (slack(moved / xi_0) >= slack(xi / xi_0) - 1e-15).all()
-    total = np.sum(slack(at.xi_S / at.u)) + np.sum(slack(at.xi_D / at.l))
+    total = 0.0
+    for xi, bound, D, sign in ((at.xi_S, at.u, at.d_S, 1), (at.xi_D, at.l, at.d_D, -1)):
+        for factor in (0.99, 1.0, 1.01):
+            allowed = sign * (factor * xi - D) >= 0
+            assert allowed.all() or factor != 1
+            assert (divergence(factor * xi / bound) >= divergence(xi / bound) - 1e-15)[allowed].all()
+        total += float(np.sum(divergence(xi / bound)))
     assert at.D_ld_xi == pytest.approx(total)
     assert at.objective == pytest.approx(at.D_ld + total)
     assert at.violated_S == np.count_nonzero(at.lam_S > 0) > 0

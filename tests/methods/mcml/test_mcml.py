@@ -21,9 +21,9 @@ from cvxml.family.coordinates import coordinates
 from cvxml.family.infinity import NOT_ATTAINED, SEEMS
 from cvxml.family.mixing import Anchors
 from cvxml.family.softmax import Objective, OfDiagonal, Softmaxes
-from cvxml.family.symmetric import svec
 from cvxml.methods.mcml import METHOD, weights
 from cvxml.oracle.saved import recertify
+from tests.family.derivatives import assert_derivatives
 from tests.instances import objective_of, random_data
 from tests.methods.mcml.problems import SETS, Data, solved
 
@@ -121,12 +121,11 @@ def naive(X: np.ndarray, y: np.ndarray, A: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize("name", ["uneven", "alone", "constant", "wide"])
-@pytest.mark.parametrize("seed", range(2))
-def test_value_gradient_and_hessian_by_differences(name: str, seed: int) -> None:
+def test_value_and_derivatives(name: str) -> None:
     X, y = SETS[name]
-    rng = np.random.default_rng(seed)
-    at, d = coordinates(X), X.shape[1]
-    f, r = Objective(at, weights(y)), at.Y.shape[1]
+    rng, at, of = np.random.default_rng(0), coordinates(X), weights(y)
+    r, n = at.Y.shape[1], len(y)
+    f = Objective(at, of)
     G = rng.standard_normal((r, r)) / r
     A = at.outside(G @ G.T)
     value = naive(X, y, A)
@@ -135,79 +134,10 @@ def test_value_gradient_and_hessian_by_differences(name: str, seed: int) -> None
     found = bound_value(METHOD.member(METHOD.instance(X, y)), A)
     assert found.value == pytest.approx(value, rel=1e-11)
     assert abs(found.value - value) <= found.off
-    g, H = f.derivatives(G)
-    dX = rng.standard_normal((r, r))
-    dX, h = (dX + dX.T) / 2, 1e-4
-
-    def along(t: float) -> float:
-        return naive(X, y, at.outside(G @ (np.eye(r) + t * dX) @ G.T))
-
-    first = (8 * (along(h) - along(-h)) - (along(2 * h) - along(-2 * h))) / (12 * h)
-    assert np.sum(g * dX) == pytest.approx(first, rel=1e-6, abs=1e-7 * value)
-    h = 1e-3
-    second = (16 * (along(h) + along(-h)) - (along(2 * h) + along(-2 * h)) - 30 * along(0)) / (12 * h**2)
-    assert svec(dX) @ H @ svec(dX) == pytest.approx(second, rel=1e-5, abs=1e-6 * value)
-    assert np.linalg.eigvalsh(H)[0] >= -1e-10 * np.abs(H).max()
-    E = rng.standard_normal((d, d))
-    slope = (naive(X, y, A + 1e-5 * (E + E.T)) - naive(X, y, A - 1e-5 * (E + E.T))) / 2e-5
-    at_A = cvxml.evaluate("mcml", X, y, A)
-    assert np.sum(at_A.gradient * (E + E.T)) == pytest.approx(slope, rel=1e-4, abs=1e-5 * value)
-
-
-def test_the_hessian_is_that_of_the_pairs() -> None:
-    """Every pair's svec(e e^T), as the formula reads, against the multiplied-out one; other weights too."""
-    X, y = SETS["uneven"]
-    rng, at, n = np.random.default_rng(0), coordinates(X), len(y)
-    own = Softmaxes(weights(y).w * 0.7, rng.uniform(0.5, 2, n), np.ones((n, n), dtype=bool))
-    for of in (weights(y), own):
-        f, G = Objective(at, of), rng.standard_normal((3, 3))
-        z = at.Y @ G
-        P = f.rows(z).P
-        H = np.zeros((6, 6))
-        for i in range(n):
-            F = np.array([svec(np.outer(z[i] - z[k], z[i] - z[k])) for k in range(n)])
-            mean = P[i] @ F / of.c[i]
-            H += F.T @ (P[i][:, None] * F) - of.c[i] * np.outer(mean, mean)
-        np.testing.assert_allclose(f.derivatives(G)[1], H, rtol=1e-10, atol=1e-10 * np.abs(H).max())
-
-
-def test_the_derivatives_of_the_diagonal() -> None:
-    X, y = SETS["random"]
-    at, of = coordinates(X), weights(y)
-    f, rng = OfDiagonal(at, of), np.random.default_rng(0)
-    G, dX = rng.standard_normal((3, 3)), rng.standard_normal((3, 3))
-    dX = dX + dX.T
-    g, H = f.derivatives(G)
-
-    def along(t: float) -> float:
-        return f.value(G @ (np.eye(3) + t * dX) @ G.T)
-
-    h = 1e-3
-    assert np.sum(g * dX) == pytest.approx((along(h) - along(-h)) / (2 * h), rel=1e-4)
-    second = (along(h) + along(-h) - 2 * along(0)) / h**2
-    assert svec(dX) @ H @ svec(dX) == pytest.approx(second, rel=1e-3)
-
-
-@pytest.mark.parametrize("name", ["random", "wide"])
-def test_another_solver_finds_nothing_better(name: str) -> None:
-    """L-BFGS on a root of M, from two starts: no minimum is below the bound, and the best one is ours."""
-    X, y = SETS[name]
-    at, of = coordinates(X), weights(y)
-    r = at.Y.shape[1]
-    f = Objective(at, of)
-
-    def both(v: np.ndarray) -> tuple[float, np.ndarray]:
-        z = at.Y @ v.reshape(r, r).T
-        rows = f.rows(z)
-        return rows.value, (2 * v.reshape(r, r) @ f.gradient(at.Y, rows.P)).ravel()
-
-    found = []
-    for seed in range(2):
-        start = np.random.default_rng(seed).standard_normal(r * r) / r
-        options = {"maxiter": 3000, "ftol": 1e-15, "gtol": 1e-9}
-        found.append(minimize(both, start, jac=True, method="L-BFGS-B", options=options).fun)
-    assert min(found) >= solved(name).lower_bound
-    assert min(found) == pytest.approx(solved(name).objective, rel=1e-6)
+    other = Softmaxes(of.w * 0.7, rng.uniform(0.5, 2, n), np.ones((n, n), dtype=bool))
+    for smooth in (f, Objective(at, other), OfDiagonal(at, of)):
+        assert_derivatives(smooth, G, rng, first=1e-6, second=1e-5)
+    assert np.linalg.eigvalsh(f.derivatives(G)[1])[0] >= -1e-10 * np.abs(f.derivatives(G)[1]).max()
 
 
 # the proof, whatever it is given
