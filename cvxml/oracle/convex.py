@@ -177,6 +177,11 @@ def _judge(
     ]
 
 
+def _certain_scale(proof: Certificate, reference: Solution, scale: float, tol: float) -> float:
+    """`scale`, or the candidate's own where that is less and our reference is not certified."""
+    return scale if reference.certificate.proves(tol) else min(scale, proof.scale)
+
+
 def _judge_beside_zero(proof: Certificate) -> tuple[Verdict, list[str]]:
     """The verdict where the optimum is proved to be 0: there is no scale, so that nothing but 0 is optimal."""
     norm = proof.feasibility.norm
@@ -213,7 +218,10 @@ def _judge_value(
     near = best - allowed <= value <= bound + allowed
     if value < bound - allowed:
         wrong = f"the claimed objective {value:.12g} is below the certified lower bound {bound:.12g}"
-    elif proof is not None and abs(value - proof.objective) > tol * abs(proof.objective) + rounding:
+    elif (
+        proof is not None
+        and abs(value - proof.objective) > tol * _certain_scale(proof, reference, scale, tol) + rounding
+    ):
         wrong = f"the claimed objective {value:.12g} is not the metric's, {proof.objective:.12g}"
     elif proof is None and value > best + allowed:
         wrong = f"the claimed optimum {value:.12g} is above the objective {best:.12g} of a feasible metric"

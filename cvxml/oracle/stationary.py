@@ -48,7 +48,7 @@ def check_stationary(asked: Asked) -> Report:
         judged = _judge(asked, candidate)
     verdict, reasons, proof, ours, witness, bound = judged[:6]
     if asked.value is not None:
-        allowed = tol * abs(proof.objective) + proof.rounding
+        allowed = tol * _scale(method, proof, judged.ours) + proof.rounding
         if abs(asked.value - proof.objective) > allowed:
             verdict = Verdict.REFUTED
             wrong = f"the claimed objective {asked.value:.12g} is not the metric's, {proof.objective:.12g}"

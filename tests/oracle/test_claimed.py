@@ -1,39 +1,40 @@
-"""A value alone: certified where it is as near to the optimum as is allowed, wherever in its interval that lies."""
+"""A claimed objective: one scale for it, whether the metric is given or not, and whatever the objective is."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from types import SimpleNamespace
-from typing import Any
-
+import numpy as np
 import pytest
 
 import cvxml
 from cvxml.core.report import Verdict
-from cvxml.oracle.convex import _judge_value
-from tests.instances import real_data
+from cvxml.methods import get, names
+from tests.instances import random_data, small
 
-TOL, GAP = 1e-3, 5e-4  # shares of the objective
+X, Y = random_data(0, n=16, d=3)
 
 
-@pytest.mark.parametrize(
-    ("off", "verdict"),
-    [
-        (-1.4 * TOL, Verdict.INCONCLUSIVE),
-        (-1.6 * TOL, Verdict.REFUTED),
-        (-0.9 * TOL, Verdict.CERTIFIED),
-        (0.4 * TOL, Verdict.CERTIFIED),
-        (0.6 * TOL, Verdict.INCONCLUSIVE),
-        (1.1 * TOL, Verdict.REFUTED),
-    ],
-)
-def test_a_value_is_certified_only_if_it_is_near_to_both_ends(off: float, verdict: Verdict) -> None:
-    """The optimum is between 1 - GAP and 1 times the objective."""
-    X, y = real_data("iris", 20)
-    best = cvxml.solve("lmnn", X, y, tol=1e-9)
-    value = best.objective
-    known = replace(
-        best, certificate=replace(best.certificate, lower_bound=(1 - GAP) * value, gap=GAP * value)
-    )
-    asked: Any = SimpleNamespace(value=(1 + off) * value, tol=TOL)
-    assert _judge_value(asked, None, known, value, 0, None, [])[0] is verdict
+@pytest.mark.quick(12)
+@pytest.mark.parametrize("method", names())
+def test_a_claimed_objective_is_judged_on_the_scale_of_the_problem(method: str) -> None:
+    """Half of the tolerance beside the optimum is certified; three times the tolerance is refuted."""
+    params, tol = small(method), 1e-3
+    best = cvxml.solve(method, X, Y, tol=1e-9, **params)
+    scale, convex = best.certificate.scale, get(method).CLAIM == "optimal"
+    for share, expected in ((0.5, Verdict.CERTIFIED), (3.0, Verdict.REFUTED)):
+        for sign in (1, -1):
+            given = {**params, "claimed_objective": best.objective + sign * share * tol * scale, "tol": tol}
+            with_metric = cvxml.check(method, X, Y, best.metric, diagnosed=False, **given)
+            assert with_metric.verdict is expected, (share, sign, str(with_metric))
+            if convex:
+                alone = cvxml.check(method, X, Y, diagnosed=False, **given)
+                assert alone.verdict is expected, (share, sign, str(alone))
+
+
+def test_an_objective_near_zero_is_not_judged_by_its_own_size() -> None:
+    """SDML: the objective changes its sign with the units, so that a share of it says nothing."""
+    for unit in (1.0, 1.2):
+        solution = cvxml.solve("sdml", unit * X, Y, lam=0.1, tol=1e-9)
+        claimed = solution.objective + 0.5e-6 * solution.certificate.scale
+        report = cvxml.check("sdml", unit * X, Y, solution.metric, claimed_objective=claimed, lam=0.1)
+        assert report.verdict is Verdict.CERTIFIED
+        assert np.isfinite(report.scale)
