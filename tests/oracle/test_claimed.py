@@ -31,10 +31,18 @@ def test_a_claimed_objective_is_judged_on_the_scale_of_the_problem(method: str) 
 
 
 def test_an_objective_near_zero_is_not_judged_by_its_own_size() -> None:
-    """SDML: the objective changes its sign with the units, so that a share of it says nothing."""
-    for unit in (1.0, 1.2):
-        solution = cvxml.solve("sdml", unit * X, Y, lam=0.1, tol=1e-9)
-        claimed = solution.objective + 0.5e-6 * solution.certificate.scale
-        report = cvxml.check("sdml", unit * X, Y, solution.metric, claimed_objective=claimed, lam=0.1)
-        assert report.verdict is Verdict.CERTIFIED
-        assert np.isfinite(report.scale)
+    """SDML with the prior c I: the objective is about 3 - 3 log c, and 0 for some c near e."""
+
+    def solved(c: float) -> cvxml.Solution:
+        return cvxml.solve("sdml", X, Y, eta=1e-4, prior=c * np.eye(3), tol=1e-9)
+
+    low, high = 1.0, 10.0
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if solved(middle).objective > 0 else (low, middle)
+    best = solved(low)
+    scale = best.certificate.scale
+    assert abs(best.objective) < 1e-9 * scale
+    claimed = best.objective + 0.5e-6 * scale
+    given = {"eta": 1e-4, "prior": low * np.eye(3), "claimed_objective": claimed}
+    assert cvxml.check("sdml", X, Y, best.metric, **given).verdict is Verdict.CERTIFIED
