@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.linalg import eigh
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 import cvxml
 from cvxml.core import spectrum
@@ -71,15 +70,6 @@ def test_against_scipy(r: int, embedding: str) -> None:
     assert found.objective == pytest.approx(optimum, rel=1e-9)
     np.testing.assert_allclose(found.metric, metric, atol=1e-8 * np.linalg.norm(metric))
     assert found.rel_gap <= 1e-9
-
-
-def test_with_every_affinity_1_it_is_fishers_analysis() -> None:
-    """The twin of the claim that what is `global` in the misreadings is what scikit-learn computes."""
-    S_w, S_b = scatters(X, Y, 3, lambda D, k: np.ones_like(D))
-    _, metric = solution(S_w, S_b, 2, "orthonormal")
-    of = LinearDiscriminantAnalysis(solver="eigen").fit(X, Y)
-    T = np.linalg.qr(of.scalings_[:, :2])[0]
-    np.testing.assert_allclose(T @ T.T, metric, atol=1e-8)
 
 
 # ---------------------------------------------------------------- the bound

@@ -14,7 +14,7 @@ import cvxml
 from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
-from cvxml.family.budget import budget, examine_budget
+from cvxml.family.budget import examine_budget
 from cvxml.family.budget_path import Free
 from tests.family.derivatives import assert_derivatives
 from tests.instances import fractions, objective_of, random_data, real_data
@@ -311,19 +311,6 @@ def test_the_budget_of_a_matrix() -> None:
     clipped, negative = examine_budget(np.diag([0.01, -1.0]), E)
     assert not negative.feasible
     np.testing.assert_allclose(clipped.matrix, np.diag([0.01, 0.0]), atol=1e-15)
-
-
-def test_the_coordinates_of_the_budget() -> None:
-    rng = np.random.default_rng(0)
-    E = rng.standard_normal((30, 2)) @ rng.standard_normal((2, 4)) * [1.0, 1e-6, 1e6, 1.0]  # but for rounding
-    at = budget(E, 2)
-    assert not at.undecided
-    Z = E @ at.to
-    np.testing.assert_allclose(Z.T @ Z, np.eye(2), atol=1e-9)
-    np.testing.assert_allclose(Z @ at.back.T, E, rtol=1e-9, atol=1e-9 * np.abs(E).max(axis=0).min())
-    M = np.array([[2.0, 1.0], [1.0, 3.0]])
-    np.testing.assert_allclose(at.inside(at.outside(M)), M, rtol=1e-9)
-    assert spent(E, at.outside(M)) == pytest.approx(5, rel=1e-9)
 
 
 # solver and estimator
