@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.backend import solve_problem
-from cvxml.core.example import drawn, sample, timed, verified
+from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_count, check_labels, check_number, check_X, class_names
 from cvxml.core.metric import FloatArray, IntArray, project_psd
 from cvxml.core.misreading import Misreading, Other, Question, changed
@@ -34,7 +34,7 @@ from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Found
 from cvxml.core.statement import Statement
 from cvxml.core.targets import OtherClasses, count, given_targets, nearest_of_class
-from cvxml.core.triplets import GIVEN_TRIPLETS, given_triplets
+from cvxml.core.triplets import BAD_TRIPLETS, GIVEN_TRIPLETS, given_triplets
 from cvxml.family.bound import Family, Term
 from cvxml.family.losses import Hinge, SquaredHinge
 from cvxml.family.method import FamilyMethod
@@ -284,6 +284,15 @@ def _missed(given: Instance, M: FloatArray) -> FloatArray:
     return found
 
 
+def _on_a_line(mu: float, m: float, objective: float) -> Hand:
+    """A point, its target at 1 and an impostor at 3; the optimum."""
+    return Hand([[0.0], [1.0], [3.0]], [0, 0, 1], {"mu": mu, "targets": [[1], [], []]}, [[m]], objective)
+
+
+# the second feature separates the impostor, and the target does not differ in it
+_FREE = Hand([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]], [0, 0, 1], {"targets": [[1], [], []]}, None, 0.0)
+
+
 class LMNN(FamilyMethod[Instance]):
     """Large margin nearest neighbours; squared: with the squared hinge."""
 
@@ -301,7 +310,11 @@ class LMNN(FamilyMethod[Instance]):
     DUAL: ClassVar = {"price": "t", "triplets": "t 3"}
     SMALL: ClassVar = {"n_neighbors": 2}
     FOLLOWS = "linear"
-    BAD: ClassVar = {"mu": (0, 1, -0.5, 1.5), "n_neighbors": (0, 99)}
+    BAD: ClassVar = {
+        **BAD_TRIPLETS,
+        "mu": (0, 1, -0.5, 1.5, "half"),
+        "targets": ([[]] * 16, [[0]] + [[]] * 15, [[1]] + [[]] * 15, [[2]]),
+    }
     EXAMPLES: ClassVar = (
         drawn(5, 18, 3, mu=0.3),
         drawn(6, 16, 4, 2, mu=0.8, n_neighbors=1),
@@ -319,6 +332,14 @@ class LMNN(FamilyMethod[Instance]):
         hinge = ", squared hinge" if squared else ""
         self.TITLE = f"LMNN: large margin nearest neighbours{hinge} (Weinberger, Saul 2009)"
         self.STATEMENT = Statement("cvxml.methods.lmnn", ("problem", "dual"), {"squared": squared})
+
+    @property
+    def HAND(self) -> tuple[Hand, ...]:  # type: ignore[override]
+        """One triplet on a line: (1 - mu) m + mu [1 - 8 m]_+, whose hinge may be squared."""
+        if self.squared:  # 1/2 - 8 (1 - 8 m) = 0
+            return (_on_a_line(0.5, 15 / 128, 15 / 256 + 1 / 512), _FREE)
+        # the slope of the hinge, -8 mu, is below -(1 - mu), or above it
+        return (_on_a_line(0.5, 1 / 8, 1 / 16), _on_a_line(0.1, 0.0, 0.1), _FREE)
 
     @property
     def MISREADINGS(self) -> dict[str, Misreading]:  # type: ignore[override]
