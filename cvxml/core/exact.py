@@ -25,6 +25,10 @@ class Unproved(ArithmeticError):
     """Prices of which no bound is proved, and none is known."""
 
 
+class SingularMetric(Unproved, ValueError):
+    """A metric that is singular, of a problem whose objective there is infinite: there is no interval."""
+
+
 @dataclass(frozen=True, repr=False)
 class Exact:
     """lower_bound <= optimum <= objective, as fractions; objective is that of a psd matrix at `distance` from A."""

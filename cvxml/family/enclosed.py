@@ -13,7 +13,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from cvxml.core.balls import ends, precision
-from cvxml.core.exact import upward
+from cvxml.core.exact import SingularMetric, upward
 from cvxml.core.metric import EPS, Feasibility, FloatArray
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.squares import is_definite
@@ -51,8 +51,8 @@ def certificate(
 
 
 def definite(A: FloatArray, root: ArrayLike | None = None) -> Squares:
-    """The metric A (d, d) as exact arithmetic judges it. Raises ValueError for a singular one."""
+    """The metric A (d, d) as exact arithmetic judges it. Raises SingularMetric for a singular one."""
     metric = judged(A, root)
     if not is_definite(metric.V):
-        raise ValueError("the metric is singular, and its objective infinite: nothing is between bounds")
+        raise SingularMetric("the metric is singular, so its objective is infinite")
     return metric

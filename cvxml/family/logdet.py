@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import solve_triangular
 
 from cvxml.core.balls import ball
+from cvxml.core.exact import SingularMetric
 from cvxml.core.metric import EPS, FloatArray, IntArray, examine
 from cvxml.core.squares import is_psd, is_singular, whole
 from cvxml.family import rational
@@ -200,12 +201,10 @@ class LogDet(Everywhere):
         return beside
 
     def exact_metric(self, A: FloatArray, root: ArrayLike | None) -> rational.Squares:
-        """See `Regularizer`. Raises ValueError where it is singular."""
+        """See `Regularizer`. Raises SingularMetric where it is singular."""
         metric = rational.judged(A, root)
         if int(metric.V.det()) == 0:
-            raise ValueError(
-                "the metric is singular, and its log det divergence infinite: nothing is between bounds"
-            )
+            raise SingularMetric("the metric is singular, so its log det divergence is infinite")
         return metric
 
     def exact_distances(self, X: rational.Plane, metric: rational.Squares) -> rational.Distances:

@@ -22,9 +22,10 @@ from cvxml.family.combinations import NormOfCombination, SumOfWeights
 from cvxml.family.combining import Combining
 from cvxml.family.frobenius import Frobenius
 from cvxml.family.linear import LinearMargins
+from cvxml.family.losses import Hinge, Least, SquaredHinge
 from cvxml.family.multipliers import Margin, Multipliers, images
 from cvxml.family.regularizers import Budget, Linear
-from cvxml.family.rows import UNSEEN, Nearest, Prices
+from cvxml.family.rows import UNSEEN, Nearest, Prices, Triplets
 from cvxml.family.task import Task
 
 AHEAD_OF_LEAST = 2.0  # of the least distance, where pairs are let in
@@ -86,14 +87,38 @@ class _Iterate(NamedTuple):
         return self.solver.step()
 
 
+# A regularizer that `search` takes with one term: the losses and the rows of this term. Rows of a budget are `Nearest`.
+ONE_TERM = (
+    (Linear, (Hinge, SquaredHinge), Triplets),
+    (SumOfWeights, Hinge, Triplets),
+    (NormOfCombination, Hinge, Triplets),
+    (Budget, Least, object),
+)
+
+
+def check_solvable(family: Family) -> None:
+    """Raise TypeError if `search` has no solver for these terms. The Frobenius norm has its own check (boxed.py)."""
+    for regularizer, losses, rows in ONE_TERM:
+        if isinstance(family.regularizer, regularizer) and len(family.terms) == 1:
+            (term,) = family.terms
+            if isinstance(term.loss, losses) and isinstance(term.rows, rows):
+                return
+    terms = ", ".join(f"{type(loss).__name__} on {type(rows).__name__}" for loss, rows in family.terms)
+    raise TypeError(
+        f"`search` has no solver for {type(family.regularizer).__name__} with {terms}: set PATH of the method to a "
+        "solver of a Task; CONTRIBUTING.md has a table of the solvers that there are"
+    )
+
+
 def search(task: Task) -> Found:
-    """Solve to a gap of `tol`, certified after every step."""
+    """Solve to a gap of `tol`, certified after every step. Raises TypeError for terms without a solver."""
     family, named = task.family, task.named
-    if isinstance(family.regularizer, Linear):
-        return _linear(task)
     if isinstance(family.regularizer, Frobenius):
         boxed = _Iterate(Boxed(BoxDual(family)), lambda prices: named(*prices))
         return _or_zero(task, boxed, "dual", math.inf)
+    check_solvable(family)
+    if isinstance(family.regularizer, Linear):
+        return _linear(task)
     if isinstance(family.regularizer, (SumOfWeights, NormOfCombination)):
         return _or_zero(task, _Iterate(Combining(family), named), "interior", PATIENCE)
     return within_budget(task, _Iterate(LeastMargin(family, task.near), named), "multipliers", PATIENCE)

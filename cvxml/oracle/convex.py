@@ -45,9 +45,10 @@ def check_convex(asked: Asked) -> Report:
     if asked.exact and candidate is not None and _may_be_judged_exactly(proof, verdict, ties):
         try:
             verdict, reason, exact = judge_exactly(asked, candidate, reference)
+            reasons = [reason]
         except Unproved as error:
-            verdict, reason = Verdict.INCONCLUSIVE, str(error)
-        reasons = [reason]
+            if verdict is not Verdict.REFUTED:
+                verdict, reasons = Verdict.INCONCLUSIVE, [str(error)]
     if (
         verdict is Verdict.REFUTED
         and candidate is not None

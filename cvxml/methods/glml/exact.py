@@ -21,7 +21,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from cvxml.core.balls import TooFewBits, ball, balls, ends, pivots, total, with_enough_bits
-from cvxml.core.exact import Exact, flint, root_upward
+from cvxml.core.exact import Exact, SingularMetric, flint, root_upward
 from cvxml.core.inputs import real_array
 from cvxml.core.metric import FloatArray
 from cvxml.core.result import Dual
@@ -46,7 +46,7 @@ def exact_interval(p: Instance, A: FloatArray, dual: Dual, *, root: ArrayLike | 
     V = rows * rows.transpose()  # in units of a power of two, which cancel below
     det = int(V.det())
     if det == 0:
-        raise ValueError(
+        raise SingularMetric(
             "M M^T, of which the exact mode judges, is singular; a local metric has determinant 1"
         )
     model, x = Gaussians(p), p.Q[0]
