@@ -16,13 +16,12 @@ from cvxml.methods.glml.certify import best_dual, certify_at
 from cvxml.methods.glml.closed import Case, closed_form
 from cvxml.methods.glml.curvature import curvature, pair_weights
 from cvxml.methods.glml.model import Mixtures, fit_gaussians, fit_mixtures
-from tests.instances import real_data
 from tests.methods.glml.local_metrics import SOLVERS, classes, definite, names, random_unit
 
 # B
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("C", [2, 3, 5])
 def test_B_as_printed_over_pairs_and_batched_are_one_direction(seed: int, C: int) -> None:
     X, y = classes(seed, C)
@@ -44,7 +43,7 @@ def test_B_as_printed_over_pairs_and_batched_are_one_direction(seed: int, C: int
     assert found.log_scale[0] == pytest.approx(math.log(np.linalg.norm(printed)) + equal_priors, abs=1e-8)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_hessians_are_second_differences(seed: int) -> None:
     X, y = classes(seed, 2)
     step = 1e-3
@@ -100,13 +99,6 @@ def test_plain_densities_vanish_where_logarithms_do_not() -> None:
     assert proof.proves(1e-6)
 
 
-def test_the_digits_have_a_direction_everywhere() -> None:
-    X, y = real_data("digits", 300, standardized=False)
-    found = curvature(fit_gaussians(X, y, names(10), alpha=0.1), X[:40])
-    np.testing.assert_allclose(np.linalg.norm(found.B, axis=(1, 2)), 1.0)
-    assert found.log_scale.min() < -300
-
-
 def test_pair_weights_are_antisymmetric_sums() -> None:
     log_p = np.random.default_rng(0).normal(size=(7, 4))
     a, size = pair_weights(log_p)
@@ -152,7 +144,7 @@ def test_two_classes_of_equal_density_take_the_limit() -> None:
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 6])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_definite_B_has_its_absolute_value_as_metric(seed: int, d: int) -> None:
     B = definite(seed, d)
     local = closed_form(B[None])
@@ -230,7 +222,7 @@ def test_equal_covariances_leave_rank_two() -> None:
 
 
 @SOLVERS
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_literal_and_closed_form_have_one_value(seed: int, solver: str) -> None:
     B = definite(seed, 3)
     literal = problem.problem(B)
@@ -248,13 +240,10 @@ def test_literal_and_closed_form_have_one_value(seed: int, solver: str) -> None:
 
 @SOLVERS
 def test_the_literal_value_of_an_indefinite_B_is_0(solver: str) -> None:
-    B = np.diag([0.6, -0.8])
-    literal = problem.problem(B)
-    solve_problem(literal, solver)
-    assert literal.value == pytest.approx(0.0, abs=1e-8)
-    dual = problem.dual(B)
-    solve_problem(dual, solver)
-    assert dual.value == pytest.approx(0.0, abs=1e-8)
+    for stated in (problem.problem, problem.dual):
+        literal = stated(np.diag([0.6, -0.8]))
+        solve_problem(literal, solver)
+        assert literal.value == pytest.approx(0.0, abs=1e-8)
 
 
 def test_the_problem_is_not_convex_in_A() -> None:
@@ -281,23 +270,22 @@ def test_the_problem_in_M_has_the_value_of_that_in_A() -> None:
         assert np.trace(unit @ B) ** 2 <= np.trace(M @ B) ** 2 * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_any_dual_variables_bound_any_metric(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    d = int(rng.integers(1, 6))
-    B = definite(seed, d) if seed % 3 else rng.standard_normal((d, d))
-    B = (B + B.T) / np.linalg.norm(B + B.T)
-    for _ in range(30):
+def test_any_dual_variables_bound_no_more_than_the_best_ones() -> None:
+    """The bound of any of them is below that of `best_dual`, which is the optimum."""
+    rng = np.random.default_rng(0)
+    for seed in range(20):
+        d = int(rng.integers(1, 6))
+        B = definite(seed, d) if seed % 3 else rng.standard_normal((d, d))
+        B = (B + B.T) / np.linalg.norm(B + B.T)
         y, u = rng.normal(size=2) * 10 ** rng.uniform(-2, 1)
         A = random_unit(rng, d)
-        proof = certify_at(B, A, y, u)
+        proof, best = certify_at(B, A, y, u), certify_at(B, A, *best_dual(B))
         assert proof.objective == pytest.approx(definitions.objective(B, A), rel=1e-8, abs=1e-12)
         assert proof.lower_bound <= proof.objective + proof.rounding
-        best = certify_at(B, A, *best_dual(B))
         assert proof.lower_bound <= best.lower_bound + best.rounding
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(3))
 def test_the_optimum_lies_within_the_radius(seed: int) -> None:
     rng = np.random.default_rng(seed)
     B = definite(seed, 4)

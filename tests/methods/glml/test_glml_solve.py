@@ -50,25 +50,24 @@ def test_a_certificate_of_many_is_as_good_as_the_worst() -> None:
     proof = cvxml.certify("glml", X, y, wrong, solution.dual, query=Q)
     assert not proof.proves(1e-3)
     assert [part.proves(1e-6) for part in proof.parts] == [True, True, False, True]
-    report = cvxml.check("glml", X, y, wrong, query=Q)
+    report = cvxml.check("glml", X, y, wrong, query=Q, diagnosed=False)
     assert report.verdict is Verdict.REFUTED
-    assert report.reasons[0] == "4 queries: 3 certified, 0 close, 1 refuted, 0 inconclusive"
-    assert report.reasons[1].startswith("query 2: refuted")
+    assert "query 2" in report.reasons[1]
     assert report.witness is not None
     assert report.witness.metric.shape == (3, 3)
-    assert "the better metric is for query 2" in report.notes
-    assert report.about is not None
-    assert report.about.params["query"][0] == "4 x 3"
     assert cvxml.check("glml", X, y, solution.metric, query=Q).verdict is Verdict.CERTIFIED
     L = np.linalg.cholesky(solution.metric).transpose(0, 2, 1)
     assert cvxml.check("glml", X, y, components=L, query=Q).verdict is Verdict.CERTIFIED
-    with pytest.raises(ValueError, match="one metric for each of the 4 rows of query"):
+    with pytest.raises(ValueError, match="4 rows of query"):
         cvxml.check("glml", X, y, wrong[0], query=Q)
+    with pytest.raises(ValueError, match="claimed objective"):
+        cvxml.check("glml", X, y, claimed_objective=1.0, query=Q)
 
 
 def test_the_radius_of_many_covers_all_of_them() -> None:
     X, y = classes(0)
-    definite_ones = [q for q in X if "indefinite" not in cvxml.solve("glml", X, y, query=q).notes[0]][:3]
+    values = cvxml.evaluate("glml", X, y, np.array([np.eye(3)] * len(X)), query=X).eigenvalues
+    definite_ones = X[np.abs(np.sign(values).sum(axis=1)) == 3][:3]
     solution = cvxml.solve("glml", X, y, query=definite_ones)
     root = np.linalg.cholesky(solution.metric) @ (np.eye(3) + 0.1 * np.diag([1.0, 0.0, -1.0]))
     A = root @ root.transpose(0, 2, 1)
@@ -83,9 +82,8 @@ def test_check_names_a_wrong_determinant_and_what_is_right_but_for_it() -> None:
     report = cvxml.check("glml", X, y, 3 * A)
     assert report.verdict is Verdict.REFUTED
     assert "determinant" in report.reasons[0]
-    assert any("but for a factor" in line for line in report.diagnosis)
-    inverse = cvxml.check("glml", X, y, np.linalg.inv(A))
-    assert inverse.verdict is Verdict.REFUTED
+    assert any("factor" in line for line in report.diagnosis)
+    assert cvxml.check("glml", X, y, np.linalg.inv(A), diagnosed=False).verdict is Verdict.REFUTED
 
 
 def test_an_indefinite_candidate_is_judged_by_its_cosine() -> None:
@@ -98,7 +96,7 @@ def test_an_indefinite_candidate_is_judged_by_its_cosine() -> None:
         A = best.metric + size * np.linalg.norm(best.metric) * np.eye(3)
         A /= np.linalg.det(A) ** (1 / 3)
         M = np.linalg.inv(A)
-        report = cvxml.check("glml", X, y, A, query=query)
+        report = cvxml.check("glml", X, y, A, query=query, diagnosed=False)
         assert report.rel_gap == pytest.approx(abs(np.trace(M @ B)) / np.linalg.norm(M), rel=1e-3)
         assert report.verdict is right
 
@@ -106,16 +104,14 @@ def test_an_indefinite_candidate_is_judged_by_its_cosine() -> None:
 def test_where_the_infimum_is_not_attained_the_status_says_so() -> None:
     """Two Gaussians of one mean that differ along one axis: at the mean B has rank one, exactly."""
     cross = np.concatenate([np.eye(3), -np.eye(3)])
-    X = np.concatenate([cross, cross * [1, 1, 2]])
-    y = np.repeat([0, 1], 6)
-    with pytest.warns(ConvergenceWarning, match="not attained"):
-        solution = cvxml.solve("glml", X, y, query=np.zeros(3))
+    X, y, query = np.concatenate([cross, cross * [1, 1, 2]]), np.repeat([0, 1], 6), np.zeros(3)
+    with pytest.warns(ConvergenceWarning):
+        solution = cvxml.solve("glml", X, y, query=query)
     assert solution.status is Status.NOT_ATTAINED
-    assert "singular" in solution.notes[0]
-    report = cvxml.check("glml", X, y, solution.metric, query=np.zeros(3))
-    assert report.verdict is not Verdict.CERTIFIED
+    given = {"query": query, "diagnosed": False}
+    assert cvxml.check("glml", X, y, solution.metric, **given).verdict is not Verdict.CERTIFIED
     longer = np.diag([2.0**-20, 2.0**-20, 2.0**40])  # the infimum is approached
-    assert cvxml.check("glml", X, y, longer, query=np.zeros(3), tol="loose").verdict is not Verdict.REFUTED
+    assert cvxml.check("glml", X, y, longer, tol="loose", **given).verdict is not Verdict.REFUTED
 
 
 def test_what_is_singular_but_for_rounding_is_not_said_to_be() -> None:
@@ -124,23 +120,18 @@ def test_what_is_singular_but_for_rounding_is_not_said_to_be() -> None:
     half = rng.standard_normal((200, 3))
     half -= half.mean(axis=0)
     half = half @ np.linalg.inv(np.linalg.cholesky(np.cov(half.T, bias=True))).T
-    X = np.concatenate([half, half * [1, 1, 2]])
-    y = np.repeat([0, 1], 200)
-    with pytest.warns(ConvergenceWarning, match="rounding"):
-        solution = cvxml.solve("glml", X, y, query=np.zeros(3))
+    X, y, query = np.concatenate([half, half * [1, 1, 2]]), np.repeat([0, 1], 200), np.zeros(3)
+    with pytest.warns(ConvergenceWarning):
+        solution = cvxml.solve("glml", X, y, query=query)
     assert solution.status is Status.STALLED
-    assert "not decided" in solution.notes[0]
-    assert "whether B is definite is not decided" in str(solution)
-    report = cvxml.check("glml", X, y, solution.metric, query=np.zeros(3))
+    report = cvxml.check("glml", X, y, solution.metric, query=query, diagnosed=False)
     assert report.verdict is Verdict.INCONCLUSIVE
-    evaluation = cvxml.evaluate("glml", X, y, solution.metric, query=np.zeros(3))
-    assert evaluation.case == "not decided; singular as double precision sees it"
+    assert "not decided" in cvxml.evaluate("glml", X, y, solution.metric, query=query).case
 
 
 @SOLVERS
-@pytest.mark.parametrize("seed", range(3))
-def test_the_literal_solvers_are_certified_at_several_queries(seed: int, solver: str) -> None:
-    X, y = classes(seed, 2)
+def test_the_literal_solvers_are_certified_at_several_queries(solver: str) -> None:
+    X, y = classes(0, 2)
     solution = cvxml.solve("glml", X, y, query=X[:3], solver=solver, tol=1e-3)
     assert solution.certificate.proves(1e-3)
     assert cvxml.check("glml", X, y, solution.metric, query=X[:3], tol="loose").verdict is Verdict.CERTIFIED
@@ -197,7 +188,7 @@ def test_rounding_grows_with_the_condition_of_the_metric(cond: float) -> None:
     """
     B = np.diag([0.6, 0.3, -0.7])
     B /= np.linalg.norm(B)
-    for seed in range(30):
+    for seed in range(10):
         q = np.linalg.qr(np.random.default_rng(seed).standard_normal((3, 3)))[0]
         A = (q * np.array([cond, np.sqrt(cond), 1.0])) @ q.T
         A = (A + A.T) / 2
@@ -236,12 +227,6 @@ def test_a_report_of_many_is_as_good_as_the_worst_and_adds_up() -> None:
     many = of_all([left_open] * 25)
     assert len(many.reasons) == 22
     assert many.reasons[-1] == "and 5 more queries"
-
-
-def test_a_claimed_objective_is_judged_at_one_query() -> None:
-    X, y = classes(0)
-    with pytest.raises(ValueError, match="a claimed objective is judged at one query"):
-        cvxml.check("glml", X, y, claimed_objective=1.0, query=X[:2])
 
 
 def test_the_radius_counts_the_step_to_determinant_1() -> None:

@@ -96,7 +96,7 @@ def test_the_bias_in_two_dimensions_has_the_mean_distance_inside_the_integral_to
     H1, H2 = -size * w**2 * np.cos(w * grid), -size * w**2 * np.sin(w * grid)
     B = p1**2 * H2 + p2**2 * H1 - p1 * p2 * (H1 + H2)
     errors = []
-    for _ in range(600):
+    for _ in range(300):
         points, asked = sample(N), sample(4000)
         _, j = cKDTree(points, boxsize=[1, 1]).query(asked)
         m, near = (a / (a + b) for a, b in (densities(asked), densities(points)))
@@ -112,7 +112,7 @@ def test_the_bias_in_two_dimensions_has_the_mean_distance_inside_the_integral_to
 def test_the_bias_in_two_dimensions_by_monte_carlo() -> None:
     """On a torus, with the metric I and with another: tr[A^-1 B] is what changes."""
     rng = np.random.default_rng(0)
-    w, N, queries, rounds = 2 * np.pi, 150, 4000, 600
+    w, N, queries, rounds = 2 * np.pi, 150, 4000, 300
 
     def densities(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return 1 + 0.9 * np.cos(w * z[:, 0]), 1 - 0.9 * np.cos(w * z[:, 0])

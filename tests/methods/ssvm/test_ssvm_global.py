@@ -54,13 +54,10 @@ def winning(y: np.ndarray, i: int, k: int, R: int) -> list[enumeration.Neighbors
 @pytest.mark.parametrize(
     "given",
     [
-        data(0, k=1),
         data(1, k=1, R=3, d=3),
-        data(2, k=1, C=10.0),
         data(0, k=3),
-        data(1, k=3, d=3, C=0.2),
     ],
-    ids=["k1", "k1 R3", "k1 C10", "k3", "k3 d3"],
+    ids=["k1 R3", "k3"],
 )
 def test_branch_and_bound_finds_the_best_of_all_assignments(given: Known) -> None:
     X, y, params = given
@@ -87,7 +84,7 @@ def test_a_loss_matrix_and_three_classes() -> None:
     )
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(30))
 def test_what_follows_is_what_all_sets_left_share(seed: int) -> None:
     rng = np.random.default_rng(seed)
     n, R, k = int(rng.integers(5, 9)), int(rng.integers(2, 4)), int(rng.integers(1, 5))
@@ -111,7 +108,7 @@ def test_what_follows_is_what_all_sets_left_share(seed: int) -> None:
         assert set(np.flatnonzero(settled != OUT)) == set.union(*left)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(10))
 def test_exchanges_say_what_holds_for_every_cheapest_set(seed: int) -> None:
     rng = np.random.default_rng(seed)
     n, R, k = 8, 3, 3
@@ -131,8 +128,8 @@ def test_exchanges_say_what_holds_for_every_cheapest_set(seed: int) -> None:
     assert said > 0
 
 
-@pytest.mark.quick(3)
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.quick(2)
+@pytest.mark.parametrize("seed", range(6))
 def test_any_multipliers_bound_F_at_every_metric_of_their_leaf(seed: int) -> None:
     """Weak duality, and which leaf a metric belongs to is settled by enumeration."""
     rng = np.random.default_rng(seed)
@@ -156,8 +153,8 @@ def test_any_multipliers_bound_F_at_every_metric_of_their_leaf(seed: int) -> Non
     assert met
 
 
-@pytest.mark.quick(2)
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.quick(1)
+@pytest.mark.parametrize("seed", range(2))
 def test_the_bounds_of_a_solved_tree_hold_where_they_are_tight(seed: int) -> None:
     k = 1 + 2 * (seed % 2)
     given = data(seed, n=6, d=2, k=k, C=2.0)
@@ -212,7 +209,7 @@ def random_multipliers(rng: np.random.Generator, p: Instance, F: float) -> Leaf:
 
 @pytest.fixture(scope="module")
 def solved() -> tuple[Known, Any]:
-    given = data(0, n=8, d=2, k=3)
+    given = data(0, n=7, d=2, k=3)
     X, y, params = given
     return given, cvxml.solve("ssvm", X, y, solver="global", **params)
 
@@ -293,9 +290,8 @@ def test_check_refutes_a_stationary_metric_by_the_optimum() -> None:
             break
     assert stuck.objective > 1.01 * best.objective, "no longer an example: CCCP reaches the optimum from both"
     assert cvxml.check("ssvm", X, y, stuck.metric, **params).verdict is Verdict.CERTIFIED  # stationary
-    report = cvxml.check("ssvm", X, y, stuck.metric, claim="optimal", **params)
+    report = cvxml.check("ssvm", X, y, stuck.metric, claim="optimal", diagnosed=False, **params)
     assert report.verdict is Verdict.REFUTED
-    assert report.diagnosis == ()
     assert report.witness is not None
     p = checked((X, y, params))
     theirs, ours = (
@@ -304,9 +300,7 @@ def test_check_refutes_a_stationary_metric_by_the_optimum() -> None:
     assert theirs - ours == pytest.approx(report.witness.better_by, rel=1e-6)
 
 
-@pytest.mark.quick(2)
-@pytest.mark.parametrize("seed", [0, 1])  # with seed 1 no metric is better than 0
-@pytest.mark.parametrize("s", [1e-3, 1e4])
+@pytest.mark.parametrize(("s", "seed"), [(1e-3, 0), (1e4, 1)])  # with seed 1 no metric is better than 0
 def test_units_do_not_matter(s: float, seed: int) -> None:
     X, y, params = data(seed, n=6, k=3)
     one = cvxml.solve("ssvm", X, y, solver="global", **params)
@@ -393,7 +387,7 @@ def test_the_bound_of_a_leaf_is_not_more_than_the_literal_optimum_whatever_is_ta
     least = best_assignment(p.X, p.y, p.k, p.C, p.Lam).value
     solution = cvxml.solve("ssvm", X, y, solver="global", **params)
     rng = np.random.default_rng(0)
-    for _ in range(200):
+    for _ in range(60):
         dual = {k: v.copy() for k, v in solution.dual.items()}
         dual["q"] *= rng.exponential(2.0, len(dual["q"]))
         dual["nu"] *= rng.exponential(2.0, len(dual["nu"])) * rng.choice([1.0, 100.0])

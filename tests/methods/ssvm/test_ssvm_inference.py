@@ -35,12 +35,11 @@ def same(a: float, b: float) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("block", range(3))
 @pytest.mark.parametrize("tau", [0, 1])
-def test_targeted_is_the_cheapest_set_by_vote_counts(block: int, tau: int) -> None:
-    """Thousands of (point, class) pairs, feasible or not; the set that is returned is in H_r and has that cost."""
+def test_targeted_is_the_cheapest_set_by_vote_counts(tau: int) -> None:
+    """A thousand (point, class) pairs, feasible or not; the set that is returned is in H_r and has that cost."""
     infeasible = 0
-    for seed in range(16 * block, 16 * block + 16):
+    for seed in range(16):
         X, y, R, k = drawn(seed)
         near = nearest(X, y, R, np.eye(2), k)
         found = table(near.D, tau)
@@ -59,7 +58,7 @@ def test_targeted_is_the_cheapest_set_by_vote_counts(block: int, tau: int) -> No
     assert infeasible > 0
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(15))
 def test_both_inferences_agree_with_all_sets_and_with_the_integer_program(seed: int) -> None:
     rng = np.random.default_rng(seed)
     X, y, R, k = drawn(seed, largest=12)
@@ -78,7 +77,7 @@ def test_both_inferences_agree_with_all_sets_and_with_the_integer_program(seed: 
     assert same(task_loss(y[h], y[i], Lam) - D[h].sum(), worst.value[i])
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(5))
 def test_task_loss_is_pessimistic(seed: int) -> None:
     rng = np.random.default_rng(seed)
     R, k = int(rng.integers(2, 6)), int(rng.integers(1, 7))
@@ -111,7 +110,7 @@ def test_the_example_that_the_greedy_gets_wrong() -> None:
 @pytest.mark.parametrize("tau", [0, 1])
 def test_the_greedy_is_never_better_and_fails_only_where_it_can(tau: int) -> None:
     wrong, right_where_it_may_fail = 0, 0
-    for seed in range(150):
+    for seed in range(100):
         X, y, R, k = drawn(seed)
         near = nearest(X, y, R, np.eye(2), k)
         exact, (cost, _) = table(near.D, tau).cost, greedy.table(near.D, tau)
@@ -128,7 +127,7 @@ def test_the_greedy_is_never_better_and_fails_only_where_it_can(tau: int) -> Non
     assert right_where_it_may_fail > 50
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(5))
 def test_the_sets_of_the_greedy_are_what_it_counts(seed: int) -> None:
     X, y, R, k = drawn(2 * seed)
     near = nearest(X, y, R, np.eye(2), k)
@@ -141,7 +140,7 @@ def test_the_sets_of_the_greedy_are_what_it_counts(seed: int) -> None:
         assert same(float(enumeration.distances(X, np.eye(2), i)[h].sum()), cost)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(6))
 def test_nearest_of_each_class_is_a_sort(seed: int) -> None:
     """In any metric, singular ones too; ties to the lower index where distances are exact."""
     rng = np.random.default_rng(seed)

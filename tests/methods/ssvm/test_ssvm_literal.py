@@ -81,7 +81,7 @@ def test_votes_and_losses_by_hand() -> None:
 @pytest.mark.parametrize("integers", [True, False])
 @pytest.mark.parametrize(("R", "k"), SIZES)
 def test_all_sets_and_vote_counts_agree(R: int, k: int, integers: bool) -> None:
-    for seed in range(12):
+    for seed in range(6):
         D, y, i, Lam = row(seed, R, k, integers)
         for r in range(R):
             for tau in (0, 1):
@@ -103,7 +103,7 @@ def test_all_sets_and_vote_counts_agree(R: int, k: int, integers: bool) -> None:
 @pytest.mark.parametrize("integers", [True, False])
 @pytest.mark.parametrize(("R", "k"), SIZES)
 def test_the_integer_programs_agree(R: int, k: int, integers: bool) -> None:
-    for seed in range(100, 103):
+    for seed in range(100, 102):
         D, y, i, Lam = row(seed, R, k, integers)
         for r in range(R):
             for tau in (0, 1):
@@ -188,7 +188,7 @@ def test_the_papers_greedy_is_exact_elsewhere(R: int, k: int) -> None:
         least = math.ceil((k + tau * (R - 1)) / R)
         if R >= 3 and k >= 2 * least + 2 - tau:
             continue
-        for seed in range(12):
+        for seed in range(6):
             D, y, i, _ = row(seed, R, k, False)
             for r in range(R):
                 found = enumeration.targeted(D, y, i, k, r, tau, nearest_sets)
@@ -222,7 +222,7 @@ def nearest_neighbors(D: FloatArray, i: int, k: int) -> tuple[int, ...]:
 @pytest.mark.parametrize("integers", [True, False])
 @pytest.mark.parametrize(("R", "k"), SIZES)
 def test_the_loss_is_an_upper_bound(R: int, k: int, integers: bool) -> None:
-    for seed in range(12):
+    for seed in range(6):
         rng = np.random.default_rng([seed, R, k])
         y = np.r_[0, np.repeat(np.arange(R), k)]
         D = rng.integers(0, 6, len(y)) / 4 if integers else rng.uniform(0, 1, len(y))
@@ -260,17 +260,6 @@ def test_a_step_majorises_and_touches(n: int, k: int, R: int) -> None:
             assert enumeration.majorant(X, y, W, k, C, Lam, latent) >= F - 1e-12 * (1 + F)
 
 
-def test_cccp_never_increases_the_objective() -> None:
-    X, y, Lam = data(3, 12, 3)
-    W, C = np.eye(2), 1.0
-    values = [enumeration.objective(X, y, W, 3, C, Lam)]
-    for _ in range(4):
-        W = project_psd(problem.generated(X, y, 3, C, Lam, enumeration.h_star(X, y, W, 3)).W)
-        values += [enumeration.objective(X, y, W, 3, C, Lam)]
-    assert (np.diff(values) <= 1e-9 * values[0]).all()
-    assert values[-1] < 0.9 * values[0]
-
-
 # --- the step, four times -------------------------------------------------------------------------------------
 
 
@@ -278,11 +267,9 @@ def test_cccp_never_increases_the_objective() -> None:
 @pytest.mark.parametrize(
     ("seed", "n", "k", "R", "C", "rounded"),
     [
-        (6, 6, 1, 2, 0.3, False),
         (8, 8, 1, 3, 1.0, True),
         (7, 7, 3, 2, 0.1, False),
         (9, 8, 3, 2, 1.0, True),
-        (10, 10, 3, 3, 0.2, False),
     ],
 )
 def test_the_statements_agree(seed: int, n: int, k: int, R: int, C: float, rounded: bool) -> None:
@@ -313,23 +300,6 @@ def test_the_statements_agree(seed: int, n: int, k: int, R: int, C: float, round
             assert enumeration.majorant(X, y, from_dual, k, C, Lam, latent) == value
 
 
-def test_any_weights_are_a_lower_bound() -> None:
-    X, y, Lam = data(6, 8, 2)
-    latent = enumeration.h_star(X, y, np.eye(2), 3)
-    everything = problem.every_set(y, 3)
-    bound = problem.dual(X, y, 3, 0.3, Lam, latent, everything)
-    variables = {v.name(): v for v in bound.variables()}
-    rng = np.random.default_rng(0)
-    for _ in range(20):
-        q = np.concatenate([rng.dirichlet(np.full(len(listed), 0.1)) for listed in everything])
-        variables["q"].value = q
-        variables["S"].value = project_psd(G_of(X, 0.3, latent, everything, q))
-        assert max(np.max(c.violation()) for c in bound.constraints) <= 1e-9
-        W_q = project_psd(-G_of(X, 0.3, latent, everything, q)) / 2
-        for W in (W_q, 0 * W_q, some_W(0), some_W(1) / 9):
-            assert bound.objective.value <= enumeration.majorant(X, y, W, 3, 0.3, Lam, latent)
-
-
 def latent_score(X: FloatArray, W: FloatArray, latent: list[tuple[int, ...]]) -> float:
     """<W, P>."""
     return -sum(float(enumeration.distances(X, W, i)[list(h)].sum()) for i, h in enumerate(latent))
@@ -345,18 +315,6 @@ def G_of(
     for i, h in enumerate(latent):
         G -= C * problem.Psi(X, i, h)
     return G
-
-
-@pytest.mark.slow
-def test_the_polynomial_statement_through_scs() -> None:
-    X, y, Lam = data(10, 10, 3)
-    latent = enumeration.h_star(X, y, np.eye(2), 3)
-    values = []
-    for solver in SOLVERS:
-        step = problem.polynomial(X, y, 3, 0.2, Lam, latent)
-        solve_problem(step, solver)
-        values += [step.value]
-    assert values[0] == pytest.approx(values[1], rel=1e-6)
 
 
 def test_generation_takes_any_exact_inference() -> None:
@@ -389,7 +347,7 @@ def test_a_latent_set_must_be_one() -> None:
 @pytest.mark.parametrize("integers", [True, False])
 @pytest.mark.parametrize(("R", "k"), SIZES)
 def test_for_a_fixed_number_of_votes_the_linear_program_is_integral(R: int, k: int, integers: bool) -> None:
-    for seed in range(2):
+    for seed in range(1):
         D, y, i, _ = row(seed, R, k, integers)
         others = [j for j in range(len(y)) if j != i]
         of_class = np.array([y[others] == c for c in range(R)], dtype=float)
