@@ -601,7 +601,7 @@ class ITML(FamilyMethod[Instance]):
     HAND: ClassVar = _HAND
     RADIUS = True
     EXAMPLES: ClassVar = (
-        drawn(6, 14, 3),
+        drawn(6, 14, 3, gamma=0.5),
         drawn(7, 10, 14, gamma=0.1),  # more features than points
         drawn(7, 14, 5, degenerate=True),
         sample("wine", 20, prior="covariance", gamma=0.1),

@@ -63,18 +63,6 @@ def from_kkt(seed: int, d: int = 3, bases: int = 5, rank: int = 3, diagonal: boo
 # optima that are known
 
 
-def test_one_dissimilar_pair_has_rank_one() -> None:
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((12, 3))
-    pairs = {"similar": [[i, i + 1] for i in range(2, 11)], "dissimilar": [[1, 0]]}
-    E = np.array([X[i] - X[j] for i, j in pairs["similar"]])
-    e = np.linalg.solve(E.T @ E, X[1] - X[0])
-    value = (X[1] - X[0]) @ e
-    solution = cvxml.solve("mmc", X, None, pairs=pairs, tol=1e-9)
-    assert solution.objective == pytest.approx(-np.sqrt(value), rel=1e-9)
-    np.testing.assert_allclose(solution.metric, np.outer(e, e) / value, atol=1e-6)
-
-
 @pytest.mark.parametrize("seed", range(4))
 def test_the_optimum_built_from_kkt_is_found(seed: int) -> None:
     diagonal = seed % 2 == 1
