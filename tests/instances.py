@@ -58,6 +58,28 @@ def wild_dual(rng: np.random.Generator, dual: Mapping[str, Any], size: float, po
     return wild
 
 
+def wrong_dimensions(
+    stated: Mapping[str, str], shapes: Mapping[str, tuple[int, ...]], known: Mapping[str, int]
+) -> list[str]:
+    """What of the dimensions stated of a dual, {"price": "t", "triplets": "t 3"}, is not so; a sentence for each part.
+
+    shapes: the shapes of the parts of a dual. known: sizes of some letters. Equal letters stand for equal sizes.
+    """
+    sizes, wrong = dict(known), []
+    for name, dimensions in stated.items():
+        letters, shape = dimensions.split(), shapes.get(name)
+        if shape is None:
+            wrong.append(f"the dual has no part {name!r}, it has {list(shapes)}")
+            continue
+        expected = tuple(
+            int(letter) if letter.isdigit() else sizes.setdefault(letter, size)
+            for letter, size in zip(letters, shape, strict=False)
+        )
+        if len(letters) != len(shape) or expected != shape:
+            wrong.append(f"the part {name!r} of dimensions {dimensions!r} has shape {shape}")
+    return wrong
+
+
 def assert_named(method: str, misreading: str, X: Any, y: Any, metric: Any, **params: Any) -> Report:
     """`check` refutes the metric and names this entry of the method's `MISREADINGS`. Returns the report."""
     report = cvxml.check(method, X, y, metric, **params)

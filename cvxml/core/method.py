@@ -286,8 +286,13 @@ class ConvexMethod(Method[Given]):
         """The literal problem gives the metric, its dual, stated on its own, the prices. Neither is believed."""
         primal = solve_problem(self.problem(given), solver, self.EXPONENTIAL)
         values = solve_problem(self.dual(given), solver, self.EXPONENTIAL)
-        metric = next(primal[name] for name in METRIC_IS if name in primal)
-        return Found(project_psd(metric), self.prices(given, values), Status.CONVERGED, 0)
+        named = [name for name in METRIC_IS if name in primal]
+        if len(named) != 1:
+            raise TypeError(
+                f"{self.id}: the metric must be the one variable of `problem` whose name is among {METRIC_IS}; its "
+                f"variables are {tuple(primal)}"
+            )
+        return Found(project_psd(primal[named[0]]), self.prices(given, values), Status.CONVERGED, 0)
 
     def find(
         self,

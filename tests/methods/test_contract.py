@@ -1,8 +1,14 @@
-"""The same promises for every method: a new one gets this suite by what it has in EXAMPLES."""
+"""The same promises for every method. A new method gets these tests by its line in the registry and its EXAMPLES.
+
+The first tests look at what the class of a method says of itself. A failure names the method, the attribute to add or
+to change, and an example.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
+from functools import cache
 from typing import Any
 
 import cvxpy as cp
@@ -14,7 +20,7 @@ import cvxml
 from cvxml import datasets
 from cvxml.core.backend import solve_problem
 from cvxml.core.example import Drawn, Hand
-from cvxml.core.method import METRIC_IS, ConvexMethod
+from cvxml.core.method import MAPS, METRIC_IS, ConvexMethod
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
 from cvxml.methods import get, names
@@ -22,13 +28,128 @@ from cvxml.oracle.saved import recertify
 from tests.instances import (
     CLOSED_FORM,
     NOT_OPTIMAL,
+    START,
     checked,
     objective_of,
     random_data,
     small,
     wild_dual,
     with_lists,
+    wrong_dimensions,
 )
+
+every_method = pytest.mark.parametrize("method", names())
+
+# ---------------------------------------------------------------- what the class of a method says of itself
+
+SIXTEEN_POINTS = random_data(0, n=16, d=3)  # of three classes, for the parameters of SMALL
+FOURTEEN_POINTS = random_data(7, n=14, d=3, classes=2)  # for the default parameters
+
+
+@cache
+def solved_small(method: str) -> cvxml.Solution:
+    """A solution for sixteen points with the parameters of `SMALL`."""
+    try:
+        return cvxml.solve(method, *SIXTEEN_POINTS, **small(method))
+    except ValueError as error:
+        pytest.fail(
+            f"{method}: add or change SMALL, parameters that suit sixteen points of three classes, for example "
+            f'SMALL = {{"n_neighbors": 2}}. It is {dict(get(method).SMALL)}, and solve says: {error}'
+        )
+
+
+def unknown(method: str, given: Iterable[str], *also: str) -> list[str]:
+    """Which names are no parameters of the method."""
+    return [name for name in given if name not in (*get(method).PARAMETERS, *also)]
+
+
+@every_method
+def test_dual_names_the_parts_of_a_dual_and_their_dimensions(method: str) -> None:
+    of, given = checked(method, *FOURTEEN_POINTS)
+    dual = cvxml.solve(method, *FOURTEEN_POINTS, **START.get(method, {})).dual
+    shapes = {name: np.shape(part) for name, part in dual.items()}
+    assert of.DUAL or (of.DUAL == {} and not shapes), (
+        f'{method}: add DUAL, for example DUAL = {{"price": "t", "triplets": "t 3"}}: the parts that every dual has, '
+        f"with their dimensions. Of fourteen points and three features, the dual has {shapes}"
+    )
+    wrong = wrong_dimensions(of.DUAL, shapes, {"n": 14, "d": of.metric_size(given)})
+    assert wrong == [], (
+        f"{method}: change DUAL = {dict(of.DUAL)}. Of fourteen points and three features, {'; '.join(wrong)}"
+    )
+
+
+@every_method
+def test_small_has_parameters_for_sixteen_points(method: str) -> None:
+    assert solved_small(method).X.shape == (16, 3)
+
+
+@every_method
+def test_small_bad_weights_and_units_name_parameters(method: str) -> None:
+    of = get(method)
+    for attribute, example in (
+        ("SMALL", '{"lam": 10.0}'),
+        ("BAD", '{"lam": (0, -1.0)}'),
+        ("WEIGHTS", '{"lam": inf}'),
+    ):
+        strange = unknown(method, getattr(of, attribute))
+        assert strange == [], (
+            f"{method}: {attribute} has {strange}, which are no parameters; for example {attribute} = {example}. "
+            f"The parameters are {list(of.PARAMETERS)}"
+        )
+    strange = unknown(method, of.UNITS or {}, "objective")
+    assert strange == [], (
+        f'{method}: UNITS has {strange}, which are neither parameters nor "objective"; for example '
+        f'UNITS = {{"C": -4, "objective": -4}}. The parameters are {list(of.PARAMETERS)}'
+    )
+
+
+@every_method
+def test_bad_has_a_tuple_of_values_for_each_parameter(method: str) -> None:
+    for name, values in get(method).BAD.items():
+        assert isinstance(values, tuple), (
+            f'{method}: BAD["{name}"] must be a tuple of values that are refused, for example BAD = '
+            f'{{"{name}": (0, -1.0)}}; it is {values!r}'
+        )
+
+
+@every_method
+def test_follows_is_a_map_of_the_features(method: str) -> None:
+    follows = get(method).FOLLOWS
+    assert follows in MAPS, (
+        f'{method}: FOLLOWS must be one of {MAPS}, for example FOLLOWS = "rotation"; it is {follows!r}'
+    )
+
+
+@every_method
+def test_hand_has_optima_with_parameters_of_the_method(method: str) -> None:
+    of = get(method)
+    example = 'HAND = (Hand([[0.0], [1.0], [3.0]], [0, 0, 1], {"C": 1.0}, [[0.25]], 9 / 32),)'
+    for k, hand in enumerate(of.HAND):
+        strange = unknown(method, hand.params)
+        assert strange == [], (
+            f"{method}: HAND[{k}] has {strange}, which are no parameters; for example {example}"
+        )
+        labels = len(hand.X) if hand.y is None else len(hand.y)
+        assert labels == len(hand.X), (
+            f"{method}: HAND[{k}] has {labels} labels for {len(hand.X)} points; for example {example}"
+        )
+
+
+@every_method
+def test_examples_are_there_to_be_tested_and_to_be_verified(method: str) -> None:
+    examples = get(method).EXAMPLES
+    told = (
+        f"{method}: add to EXAMPLES, for example EXAMPLES = "
+        '(drawn(5, 18, 3), drawn(7, 18, 5, degenerate=True), verified("iris", 60), timed("iris"))'
+    )
+    assert {each.use for each in examples} >= {"tested", "verified"}, told
+    assert any(isinstance(each.points, Drawn) and each.points.degenerate for each in examples), told
+    for each in examples:
+        strange = unknown(method, each.params)
+        assert strange == [], f"{method}: {each.points} of EXAMPLES has {strange}, which are no parameters"
+
+
+# ---------------------------------------------------------------- what is solved and proved
 
 
 def instances(method: str) -> list[tuple[Any, dict[str, Any]]]:
@@ -72,15 +193,11 @@ def worse_points(method: str, X: Any, y: Any, metric: Any, **params: Any) -> lis
             values.append((of.objective(given, feasible), feasible))
     usual = max(abs(value) for value, _ in values if np.isfinite(value))
     worse = [feasible for value, feasible in values if value > best + 1e-4 * usual]
-    assert worse, f"{method}: no candidate is worse; `allowed` or the example is degenerate"
+    assert worse, (
+        f"{method}: no candidate is worse than the optimum. Define `allowed`, which makes a metric that the problem "
+        "allows of any psd M, or choose other points in EXAMPLES, for example drawn(5, 18, 3)"
+    )
     return worse
-
-
-@pytest.mark.parametrize("method", names())
-def test_every_method_has_examples_to_be_tested_and_verified(method: str) -> None:
-    examples = get(method).EXAMPLES
-    assert {each.use for each in examples} >= {"tested", "verified"}
-    assert any(isinstance(each.points, Drawn) and each.points.degenerate for each in examples)
 
 
 @convex_case
@@ -147,7 +264,9 @@ def test_the_metric_is_psd_and_saved_proofs_hold(
 ) -> None:
     solution = cvxml.solve(method, X, y, **params)
     assert solution.certificate.feasibility.feasible
-    assert np.array_equal(solution.metric, solution.metric.T)
+    assert np.array_equal(solution.metric, solution.metric.T), (
+        f"{method}: return (M + M.T) / 2 from the solver: a metric must be symmetric to the last bit"
+    )
     for name in ("s.json", "s.npz"):
         solution.save(tmp_path / name)
         saved = cvxml.load(tmp_path / name)
@@ -333,17 +452,24 @@ HAND = [
 def test_an_optimum_known_by_hand_is_found_and_certified(method: str, hand: Hand) -> None:
     X, y, exact = hand.X, hand.y, get(method).has_exact
     solution = cvxml.solve(method, X, y, tol=1e-9, **hand.params)
-    assert solution.objective == pytest.approx(hand.objective, rel=1e-8, abs=1e-12)
+    assert solution.objective == pytest.approx(hand.objective, rel=1e-8, abs=1e-12), (
+        f"{method}: the optimum of {hand} is {solution.objective}, between it and {solution.lower_bound}"
+    )
     metric = solution.metric
     if hand.metric is not None:
-        np.testing.assert_allclose(metric, hand.metric, rtol=1e-4, atol=1e-4 * np.linalg.norm(metric))
+        told = (
+            f"{method}: the metric of {hand} is another one; it is None in HAND if the optimum is not unique"
+        )
+        np.testing.assert_allclose(
+            metric, hand.metric, rtol=1e-4, atol=1e-4 * np.linalg.norm(metric), err_msg=told
+        )
         metric = np.array(hand.metric)
     report = cvxml.check(method, X, y, metric, exact=exact, **hand.params)
     assert report.verdict is Verdict.CERTIFIED, str(report)
     if report.exact is not None:
-        slip = 1e-6 * abs(hand.objective)
-        assert (
-            hand.objective - slip <= float(report.exact.lower_bound) <= hand.objective * (1 + 1e-12) + 1e-15
+        size, bound = abs(hand.objective), float(report.exact.lower_bound)
+        assert hand.objective - 1e-6 * size <= bound <= hand.objective + 1e-12 * size + 1e-15, (
+            f"{method}: the exact bound of {hand} is {bound}"
         )
 
 
@@ -351,9 +477,9 @@ def test_an_optimum_known_by_hand_is_found_and_certified(method: str, hand: Hand
 @pytest.mark.parametrize("method", names())
 def test_any_dual_bounds_any_metric(method: str) -> None:
     """Weak duality, in floats: whatever the dual, no metric is below the bound, and the gap is none below 0."""
-    X, y = random_data(0, n=16, d=3)
+    X, y = SIXTEEN_POINTS
     rng, params = np.random.default_rng(0), small(method)
-    (of, given), best = checked(method, X, y, **params), cvxml.solve(method, X, y, **params)
+    (of, given), best = checked(method, X, y, **params), solved_small(method)
     for size in 10.0 ** rng.uniform(-4, 2, 8):
         root = rng.standard_normal((of.metric_size(given),) * 2) * 10.0 ** rng.uniform(-3, 1)
         M = of.allowed(given, root @ root.T)
@@ -376,17 +502,25 @@ def test_the_literal_problem_at_a_metric_has_the_naive_objective(
     root = rng.standard_normal((d, d)) / d
     M = of.allowed(given, root @ root.T + np.eye(d))
     problem = of.problem(given)
-    metric = next(v for v in problem.variables() if v.name() in METRIC_IS)
-    fixed = cp.Problem(problem.objective, [*problem.constraints, metric == M])
+    variables = {v.name(): v for v in problem.variables()}
+    metrics = [v for name, v in variables.items() if name in METRIC_IS]
+    assert len(metrics) == 1, (
+        f"{method}: the metric must be the one variable of `problem` whose name is among {METRIC_IS}, for example "
+        f'cp.Variable((d, d), symmetric=True, name="M"); its variables are {list(variables)}'
+    )
+    fixed = cp.Problem(problem.objective, [*problem.constraints, metrics[0] == M])
     solve_problem(fixed, "clarabel")
     assert fixed.value == pytest.approx(of.objective(given, M), rel=1e-5)
 
 
 @pytest.mark.parametrize("method", names())
 def test_a_method_tells_its_statement_and_source(method: str) -> None:
-    module = get(method)
-    assert any("cp.Problem(" in line for section in module.STATEMENT.sections for line in section.code)
-    assert "min" in str(module.STATEMENT)
+    statement = getattr(get(method), "STATEMENT", None)
+    assert statement is not None, (
+        f'{method}: add STATEMENT, for example STATEMENT = Statement("cvxml.methods.frobmetric", ("problem", "dual"))'
+    )
+    assert any("cp.Problem(" in line for section in statement.sections for line in section.code)
+    assert "min" in str(statement)
 
 
 @pytest.mark.quick(5)
