@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import cvxml
+from cvxml.core.method import MAPS
 from cvxml.core.metric import FloatArray
 from cvxml.core.result import Step
 from cvxml.methods import get, names
@@ -132,8 +133,10 @@ def distance(method: str, one: FloatArray, other: FloatArray) -> float:
 @pytest.mark.parametrize("method", CONVEX)
 def test_the_optimum_lies_within_the_radius(method: str) -> None:
     best, rng = solved(method, tol=1e-10), np.random.default_rng(1)
-    assert np.isfinite(best.certificate.radius) == get(method).RADIUS, (
-        f"{method}: RADIUS = True says that the certificate bounds the distance to the optimum"
+    radius = best.certificate.radius
+    assert np.isfinite(radius) == get(method).RADIUS, (
+        f"{method}: change RADIUS = {get(method).RADIUS}. RADIUS = True says that the certificate bounds the distance "
+        f"to the optimum, and its radius is {radius}"
     )
     d = len(best.metric)
     for size in (1e-4, 1e-3, 1e-2, 1e-1, 0.3):
@@ -216,17 +219,33 @@ def moved(method: str, T: np.ndarray, shift: Any = 0.0, unit: float = 1.0) -> Pa
 
 
 def assert_same(
-    method: str, plain: cvxml.Solution, other: cvxml.Solution, T: np.ndarray, per: float = 1.0
+    method: str, plain: cvxml.Solution, other: cvxml.Solution, T: np.ndarray, told: str, per: float = 1.0
 ) -> None:
-    assert other.status is plain.status
-    assert per * other.objective == pytest.approx(plain.objective, rel=1e-9, abs=1e-12)
+    """told: the attribute of the method that says that both are the same."""
+    told = f"{method}: change {told}. The objective or the metric is another one in these features"
+    assert other.status is plain.status, told
+    assert per * other.objective == pytest.approx(plain.objective, rel=1e-9, abs=1e-12), told
     if len(other.metric) == len(X):  # a metric of points, not of features (kernel_mlsvm)
         back = other.metric
     else:  # of each of several metrics (plml)
         turn = np.kron(np.eye(len(other.metric) // len(T)), T)
         back = turn @ other.metric @ turn.T
     share = 1e-7 if get(method).RADIUS else 1e-6  # without a radius a gap of 1e-9 says less of the metric
-    np.testing.assert_allclose(back, plain.metric, atol=share * np.linalg.norm(plain.metric))
+    size = np.linalg.norm(plain.metric)
+    np.testing.assert_allclose(back, plain.metric, atol=share * size, err_msg=told)
+
+
+def follows(method: str) -> str:
+    """What the method says of maps of the features, for a failure."""
+    return f'FOLLOWS = "{get(method).FOLLOWS}", which is one of {MAPS}, from all linear maps to another order'
+
+
+def units(method: str) -> str:
+    """What the method says of the units of the features, for a failure."""
+    return (
+        f"UNITS = {dict(get(method).UNITS or {})}, the powers of the unit that the parameters follow, for example "
+        'UNITS = {"C": -4, "objective": -4}; UNITS = None if no choice of the parameters gives the same problem'
+    )
 
 
 def following(*maps: str) -> list[str]:
@@ -237,14 +256,15 @@ def following(*maps: str) -> list[str]:
 @pytest.mark.quick(8)
 @pytest.mark.parametrize("method", following("linear", "rotation"))
 def test_turning_the_features_turns_the_metric(method: str) -> None:
-    assert_same(method, *moved(method, TURN), TURN)
+    assert_same(method, *moved(method, TURN), TURN, follows(method))
 
 
 @pytest.mark.quick(6)
 @pytest.mark.parametrize("method", names())
 def test_neither_the_order_of_the_features_nor_the_origin_matters(method: str) -> None:
     backwards = np.eye(4)[::-1]
-    assert_same(method, *moved(method, backwards, shift=np.array([0.0, 50.0, -2000.0, 1024.0])), backwards)
+    solutions = moved(method, backwards, shift=np.array([0.0, 50.0, -2000.0, 1024.0]))
+    assert_same(method, *solutions, backwards, follows(method))
 
 
 @pytest.mark.quick(5)
@@ -253,18 +273,18 @@ def test_neither_the_order_of_the_features_nor_the_origin_matters(method: str) -
 def test_units_do_not_matter_where_the_parameters_follow(method: str, unit: float) -> None:
     T = unit * np.eye(4)
     power = get(method).UNITS.get("objective", 0)
-    assert_same(method, *moved(method, T, unit=unit), T, unit**-power)
+    assert_same(method, *moved(method, T, unit=unit), T, units(method), unit**-power)
 
 
 @pytest.mark.quick(3)
 @pytest.mark.parametrize("method", following("linear", "scaling"))
 def test_units_of_single_features_do_not_matter(method: str) -> None:
     T = np.diag([1e-6, 1e-2, 1.0, 1e6])
-    assert_same(method, *moved(method, T), T)
+    assert_same(method, *moved(method, T), T, follows(method))
 
 
 @pytest.mark.quick(3)
 @pytest.mark.parametrize("method", following("linear"))
 def test_any_linear_map_of_the_features_maps_the_metric(method: str) -> None:
     T = np.random.default_rng(0).standard_normal((4, 4))
-    assert_same(method, *moved(method, T), T)
+    assert_same(method, *moved(method, T), T, follows(method))
