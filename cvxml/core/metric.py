@@ -16,6 +16,8 @@ EPS = float(np.finfo(float).eps)  # from 1 to the next float
 
 # Asymmetry and negative eigenvalues up to this share of the Frobenius norm are projected away and
 # reported; more than that is not a metric.
+EXACT_INTEGERS = 2.0**53  # double precision has every integer up to this one
+ROUNDED = "which double precision rounds; subtract an offset, or divide by a unit, so that integers stay below 2**53"
 FEASIBILITY_TOL = 1e-6
 # Floats below this have few digits or only one, so that products of such entries are nothing but rounding.
 LEAST = 2.0**-1060
@@ -184,7 +186,42 @@ def real_array(values: ArrayLike, name: str) -> FloatArray:
             f"{name} must hold real numbers, got dtype {array.dtype}; convert it, and encode categories as numbers"
         )
     with np.errstate(over="ignore"):  # a long double too large becomes infinity, and is refused as such
-        return np.array(array, dtype=np.float64, order="C")
+        floats = np.array(array, dtype=np.float64, order="C")
+    refuse_rounded_integers(values, floats, name)
+    return floats
+
+
+def refuse_rounded_integers(values: Any, floats: FloatArray, name: str) -> None:
+    """Raise ValueError if an integer of `values` is not the same number in `floats`, which has the same shape.
+
+    Double precision has every integer up to 2^53, and rounds most of the larger ones: two points could become one.
+    """
+    with np.errstate(invalid="ignore"):
+        large = np.argwhere(np.abs(floats) >= EXACT_INTEGERS)
+    for at in map(tuple, large.tolist()):
+        value = _entry(values, at)
+        rounded = floats[at]
+        if isinstance(value, numbers.Integral) and is_rounded(int(value), float(rounded)):
+            place = ", ".join(map(str, at))
+            raise ValueError(
+                f"{name} holds the integer {int(value)!r:.40} at {place or 'its only place'}, {ROUNDED}"
+            )
+
+
+def is_rounded(value: int, as_float: float) -> bool:
+    """True if a float is not the same number as an integer."""
+    return not (math.isfinite(as_float) and int(as_float) == value)
+
+
+def _entry(values: Any, at: tuple[int, ...]) -> Any:
+    """The entry of nested lists, of a data frame or of an array, of the type that it has there."""
+    if hasattr(values, "iloc"):
+        return values.iloc[at] if at else values
+    for step, k in enumerate(at):
+        if not isinstance(values, (list, tuple)):
+            return np.asarray(values)[at[step:]]
+        values = values[k]
+    return values
 
 
 def _finite(values: ArrayLike, name: str) -> FloatArray:

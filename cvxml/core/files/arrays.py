@@ -15,6 +15,7 @@ from cvxml.core.files.common import COLUMNS, REMEDIES, Path, Unsettled, naming, 
 from cvxml.core.files.csv_files import load_csv
 from cvxml.core.files.numpy_files import load_npy, load_npz
 from cvxml.core.files.strict_json import load_json, read_json
+from cvxml.core.metric import ROUNDED, is_rounded, refuse_rounded_integers
 
 LARGEST_INDEX = 2**53
 PREFER = ("metric", "A", "M", "components", "X")
@@ -26,7 +27,9 @@ def real(values: NDArray[Any]) -> NDArray[np.float64]:
     if values.size * 8 > common.MAX_BYTES:
         raise ValueError(f"{values.size} numbers are more than {common.MAX_BYTES // 8}")
     with np.errstate(over="ignore"):  # a long double may become infinite: the caller looks
-        return np.array(values, dtype=np.float64, order="C")
+        floats = np.array(values, dtype=np.float64, order="C")
+    refuse_rounded_integers(values, floats, "it")
+    return floats
 
 
 def _shape(value: object, numbers: array[float]) -> tuple[int, ...]:
@@ -37,7 +40,10 @@ def _shape(value: object, numbers: array[float]) -> tuple[int, ...]:
         return (len(value), *(shapes.pop() if shapes else ()))
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError(f"{str(value)[:40]!r} is not a number")
-    numbers.append(float(value))
+    as_float = float(value)
+    if isinstance(value, int) and is_rounded(value, as_float):
+        raise ValueError(f"it holds the integer {value!r:.40}, {ROUNDED}")
+    numbers.append(as_float)
     return ()
 
 
@@ -73,7 +79,9 @@ def read_array(path: Path, *, prefer: Sequence[str] = PREFER, square: bool = Fal
         if suffix == ".json":
             value = load_json(path)
             return nested(_choose(value, prefer) if isinstance(value, dict) else value)
-        return load_csv(path, suffix.endswith(".gz"), labelled=False, square=square).numbers
+        held = load_csv(path, suffix.endswith(".gz"), labelled=False, square=square)
+        held.refuse_rounded(range(held.width))
+        return held.numbers
 
 
 def read_indices(path: Path) -> object:

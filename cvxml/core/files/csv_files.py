@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from cvxml.core.files import common
 from cvxml.core.files.cells import NOTHING, Cells, Settled, number
 from cvxml.core.files.common import Path, Unsettled
+from cvxml.core.metric import EXACT_INTEGERS, ROUNDED, is_rounded
 
+WHOLE = re.compile(r"[+-]?[0-9]+")
 MISSING = ("", "na", "n/a", "?", "null", "none", "-", "nan")
 SETTLE = "give --header yes if it names the columns, --header no if it is data"
 
@@ -28,12 +30,23 @@ class Columns:
     texts: dict[int, list[str]] = field(default_factory=dict)  # the cells of some columns
     # of each of those columns, the row and the text of the first cell that is no number
     slips: dict[int, tuple[int, str]] = field(default_factory=dict)
+    # of each column of numbers, the line and the text of the first integer that double precision rounds
+    rounded: dict[int, tuple[int, str]] = field(default_factory=dict)
     written: str = ""  # how the file is written, where that is not as most are, in words
 
     @property
     def width(self) -> int:
         """How many columns there are."""
         return int(self.numbers.shape[1])
+
+    def refuse_rounded(self, columns: Iterable[int]) -> None:
+        """Raise ValueError if one of these columns has an integer that double precision rounds."""
+        for column in columns:
+            if column in self.rounded:
+                line, cell = self.rounded[column]
+                raise ValueError(
+                    f"line {line}, {self.called(column)}: the integer {cell.strip()[:40]}, {ROUNDED}"
+                )
 
     def called(self, column: int) -> str:
         """A column in the words of messages."""
@@ -131,6 +144,7 @@ def load_csv(
     width = len(first[1])
     texts: dict[int, list[str]] = {column: [] for column in kept(names, width)}
     slips: dict[int, tuple[int, str]] = {}
+    rounded: dict[int, tuple[int, str]] = {}
     numbers, begun = array("d"), False
     for line, cells in rows if names else chain([first], rows):
         if len(cells) != width:
@@ -148,12 +162,20 @@ def load_csv(
                     raise not_a_number(line, column, cell)
                 slips.setdefault(column, (line, cell))
                 value = np.nan
+            elif (
+                abs(value) >= EXACT_INTEGERS
+                and WHOLE.fullmatch(cell.strip())
+                and is_rounded(int(cell), value)
+            ):
+                rounded.setdefault(column, (line, cell))
             numbers.append(value)
         if len(numbers) * 8 > common.MAX_BYTES:
             raise ValueError(f"it holds more than {common.MAX_BYTES // 8} numbers")
     if not numbers:
         raise ValueError("it has no line below its header")
-    found = Columns(names, np.array(numbers, dtype=np.float64).reshape(-1, width), texts, slips, str(written))
+    found = Columns(
+        names, np.array(numbers, dtype=np.float64).reshape(-1, width), texts, slips, rounded, str(written)
+    )
     if header is None and not names:
         if labelled:
             _doubt(*first, found)

@@ -199,6 +199,7 @@ def _columns(held: Columns, label: str | None, index: bool | None) -> tuple[int,
     at = _label_column(held, columns, label, index)
     features = [column for column in columns if column != at]
     _refuse_index(held, features, index)
+    held.refuse_rounded(features)
     for column in features:
         if column in held.slips:
             error = not_a_number(held.slips[column][0], column, held.slips[column][1])
