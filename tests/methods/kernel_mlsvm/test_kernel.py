@@ -29,13 +29,13 @@ def test_degree_one_is_the_linear_problem() -> None:
 
 
 @pytest.mark.quick(1)
-@pytest.mark.parametrize("params", KERNELS)
+@pytest.mark.parametrize("params", [KERNELS[0], KERNELS[2], KERNELS[-1]])
 def test_exact_and_iterative_agree_within_the_certified_gap(params: dict) -> None:
     X, y = random_data(1, n=18, d=3)
     X = X / 2
     exact = cvxml.solve("kernel_mlsvm", X, y, lam=0.5, tol=1e-9, **params)
     early = kernel.algorithm1(X, y, lam=0.5, n_steps=30, **params)
-    phi = kernel.algorithm1(X, y, lam=0.5, n_steps=1000, **params)
+    phi = kernel.algorithm1(X, y, lam=0.5, n_steps=600, **params)
     early_gap = cvxml.certify("kernel_mlsvm", X, y, early, exact.dual, lam=0.5, **params).gap
     proof = cvxml.certify("kernel_mlsvm", X, y, phi, exact.dual, lam=0.5, **params)
     assert proof.feasibility.feasible
@@ -132,21 +132,6 @@ def test_training_points_keep_their_distances() -> None:
             assert np.sum((Z[i] - Z[j]) ** 2) == pytest.approx(d, rel=1e-6, abs=1e-10)
 
 
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        ({"kernel": "sigmoid"}, "kernel must be one of"),
-        ({"degree": 6}, "maximum here is 5"),
-        ({"degree": 1.5}, "integer"),
-        ({"kernel": "rbf", "gamma": 0}, "greater than 0"),
-    ],
-)
-def test_kernel_parameters_are_checked(params: dict, message: str) -> None:
-    X, y = random_data(5, n=12)
-    with pytest.raises(ValueError, match=message):
-        cvxml.solve("kernel_mlsvm", X, y, **params)
-
-
 def test_an_overflowing_kernel_is_an_error() -> None:
     X, y = random_data(6, n=12)
     with pytest.raises(ValueError, match="overflows"):
@@ -187,7 +172,7 @@ def test_a_small_direction_of_the_kernel_is_not_dropped() -> None:
     attainable = objective_of("kernel_mlsvm", X, y, 0.25 * np.outer(p, p), **params)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        solution = cvxml.solve("kernel_mlsvm", X, y, max_iter=2000, **params)
+        solution = cvxml.solve("kernel_mlsvm", X, y, max_iter=400, **params)
     assert solution.lower_bound <= attainable
 
 

@@ -6,8 +6,6 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 import cvxml
@@ -15,71 +13,33 @@ from cvxml.core.neighbors import k_nearest_slow
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
 from cvxml.methods.mlsvm.method import algorithm1
-from tests.instances import mlsvm_from_kkt, objective_of, random_data, real_data, ties
+from tests.instances import assert_named, mlsvm_from_kkt, objective_of, random_data, real_data, ties
+
+BIGGER = {"d": 9, "interior": 3, "capped": 3, "slack": 4}
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_the_optimum_built_from_kkt_is_found(seed: int) -> None:
-    known = mlsvm_from_kkt(seed)
-    solution = cvxml.solve("mlsvm", known.X, known.y, lam=known.lam, neighbors=known.neighbors, tol=1e-9)
+@pytest.mark.parametrize(("seed", "sizes"), [*((seed, {}) for seed in range(5)), (5, BIGGER)])
+def test_the_optimum_built_from_kkt_is_found(seed: int, sizes: dict[str, int]) -> None:
+    known = mlsvm_from_kkt(seed, **sizes)
+    given = {"lam": known.lam, "neighbors": known.neighbors}
+    solution = cvxml.solve("mlsvm", known.X, known.y, tol=1e-9, **given)
     distance = np.linalg.norm(solution.metric - known.A)
     assert solution.objective == pytest.approx(known.objective, rel=1e-9)
     assert distance <= solution.certificate.radius + 1e-12 * np.linalg.norm(known.A)
     assert distance <= 1e-4 * np.linalg.norm(known.A)
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_check_certifies_the_optimum_built_from_kkt(seed: int) -> None:
-    known = mlsvm_from_kkt(seed, d=9, interior=3, capped=3, slack=4)
-    report = cvxml.check(
-        "mlsvm", known.X, known.y, known.A, lam=known.lam, neighbors=known.neighbors, tol="strict"
-    )
+    report = cvxml.check("mlsvm", known.X, known.y, known.A, tol="strict", **given)
     assert report.verdict is Verdict.CERTIFIED
 
 
-@settings(max_examples=150, deadline=None)
-@given(st.integers(0, 10**6), st.floats(-3, 3), st.floats(-3, 3))
-def test_weak_duality_for_any_metric_and_any_dual(seed: int, log_lam: float, log_size: float) -> None:
-    rng = np.random.default_rng(seed)
-    X, y = random_data(seed, n=12, d=3)
-    lam = 10**log_lam
-    L = rng.standard_normal((int(rng.integers(1, 4)), 3)) * 10**log_size
-    n = len(X)
-    pairs = rng.integers(0, n, (40, 2))
-    dual = {
-        "u": rng.standard_normal(40) * rng.choice([1e-3, 1, 1e3]),
-        "u_index": pairs,
-        "w": rng.standard_normal(40) * rng.choice([1e-3, 1, 1e3]),
-        "w_index": pairs[::-1],
-    }
-    proof = cvxml.certify("mlsvm", X, y, L.T @ L, dual, lam=lam)
-    objective = objective_of("mlsvm", X, y, L.T @ L, lam=lam)
-    assert proof.lower_bound <= objective * (1 + 1e-12) + 1e-12
-    assert proof.gap == pytest.approx(objective - proof.lower_bound, rel=1e-9, abs=1e-11)
-    assert proof.gap >= 0
-
-
-def test_the_bound_holds_for_every_metric_near_and_far() -> None:
-    X, y = real_data("iris", 60)
-    solution = cvxml.solve("mlsvm", X, y, lam=0.1, tol=1e-9)
-    rng = np.random.default_rng(0)
-    for size in (1e-9, 1e-6, 1e-3, 1.0):
-        for _ in range(20):
-            N = rng.standard_normal((4, 4)) * size
-            other = solution.metric + N @ N.T
-            assert objective_of("mlsvm", X, y, other, lam=0.1) >= solution.lower_bound
-
-
 @pytest.mark.quick(1)
-@pytest.mark.parametrize("lam", [1.0, 1e3, 1e8])
+@pytest.mark.parametrize("lam", [1.0, 1e8])
 def test_the_scale_trap(lam: float) -> None:
     # raw iris at lam = 1: the scale is 1e-6 of the objective; at 1e8, 1e-14: a difference of objectives has no digit
     X, y = real_data("iris", standardized=False)
     solution = cvxml.solve("mlsvm", X, y, lam=lam)
     assert solution.rel_gap <= 1e-6
     assert solution.certificate.scale < 1e-5 * solution.objective
-    assert any("hardly move" in note for note in solution.notes)
-    explicit = {"lam": lam, "neighbors": solution.neighbors}
+    explicit = {"lam": lam, "neighbors": solution.neighbors, "diagnosed": False}
     assert cvxml.check("mlsvm", X, y, solution.metric, **explicit).verdict is Verdict.CERTIFIED
     for wrong in (np.zeros((4, 4)), 2 * solution.metric):
         assert cvxml.check("mlsvm", X, y, wrong, **explicit).verdict is Verdict.REFUTED
@@ -88,16 +48,19 @@ def test_the_scale_trap(lam: float) -> None:
 def test_zero_is_certified_where_it_is_optimal() -> None:
     # impostors coincide with their point and targets do not: every metric only makes it worse
     X = np.array([[0.0, 0.0], [0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
-    y = np.array([0, 1, 0, 1])
-    neighbors = [[1, 2], [0, 3], [], []]
+    y, neighbors = np.array([0, 1, 0, 1]), [[1, 2], [0, 3], [], []]
     for lam in (1e-6, 1.0, 1e6):
-        solution = cvxml.solve("mlsvm", X, y, lam=lam, neighbors=neighbors)
+        given = {"lam": lam, "neighbors": neighbors}
+        solution = cvxml.solve("mlsvm", X, y, **given)
         assert solution.status is Status.CONVERGED
         assert not solution.metric.any()
         assert solution.gap == 0
-        assert any("A* = 0" in note for note in solution.notes)
-        report = cvxml.check("mlsvm", X, y, np.eye(2) * 1e-9, lam=lam, neighbors=neighbors)
+        report = cvxml.check("mlsvm", X, y, np.eye(2) * 1e-9, diagnosed=False, **given)
         assert report.verdict is Verdict.REFUTED
+    # without a point that has both kinds of neighbours too
+    solution = cvxml.solve("mlsvm", [[0.0], [0.1], [9.0], [9.1]], [0, 0, 1, 1], n_neighbors=1)
+    assert solution.status is Status.CONVERGED
+    assert (solution.objective, solution.metric.any()) == (0, False)
 
 
 @pytest.mark.slow
@@ -123,14 +86,6 @@ def test_usable_points_and_the_vacuous_rest() -> None:
     assert len(vacuous) == 150 - evaluation.usable
     assert not evaluation.xi[vacuous].any()
     assert evaluation.objective == pytest.approx(evaluation.usable / 150)
-
-
-def test_no_usable_point_means_zero() -> None:
-    X = np.array([[0.0], [0.1], [9.0], [9.1]])
-    solution = cvxml.solve("mlsvm", X, [0, 0, 1, 1], n_neighbors=1)
-    assert solution.status is Status.CONVERGED
-    assert solution.objective == 0
-    assert not solution.metric.any()
 
 
 def test_the_subgradient_is_one() -> None:
@@ -166,22 +121,22 @@ def test_algorithm_1_starts_in_the_ball_of_the_paper() -> None:
 
 @pytest.mark.slow
 def test_the_misprint_stalls_and_the_correction_does_not() -> None:
-    X, y = random_data(7, n=60)
-    corrected = algorithm1(X, y, lam=0.1, n_steps=1500, every=500)
-    printed = algorithm1(X, y, lam=0.1, n_steps=1500, every=500, paper=True)
+    X, y = random_data(7, n=40)
+    corrected = algorithm1(X, y, lam=0.1, n_steps=900, every=300)
+    printed = algorithm1(X, y, lam=0.1, n_steps=900, every=300, paper=True)
     assert (corrected.gaps >= 0).all()
     assert corrected.gaps[-1] <= 0.6 * corrected.gaps[0]
-    assert corrected.gaps[-1] <= 1 / (0.1 * 1500)
+    assert corrected.gaps[-1] <= 1 / (0.1 * 900)
     assert printed.gaps[-1] >= 0.03 * printed.lower_bound
     assert printed.gaps[-1] >= 10 * corrected.gaps[-1]
 
 
 def test_the_nearest_target_alone_makes_it_stall() -> None:
     """With the corrected step; by loops that are the method's own where the target is the furthest."""
-    X, y = random_data(7, n=60)
-    lam, steps = 0.1, 600
+    X, y = random_data(7, n=40)
+    lam, steps = 0.1, 300
     optimum = algorithm1(X, y, lam=lam, n_steps=1).lower_bound
-    near = [k_nearest_slow(X, np.array([i]), np.arange(60), 4)[0][0] for i in range(60)]
+    near = [k_nearest_slow(X, np.array([i]), np.arange(40), 4)[0][0] for i in range(40)]
     found = {}
     for name, of in (("furthest", max), ("nearest", min)):
         A = np.zeros((5, 5))
@@ -197,7 +152,7 @@ def test_the_nearest_target_alone_makes_it_stall() -> None:
                     plus, minus = targets[D[0].index(of(D[0]))], impostors[D[1].index(min(D[1]))]
                     push += np.outer(minus, minus) - np.outer(plus, plus)
             eta = 1 / (lam * (t + 1))
-            values, vectors = np.linalg.eigh((1 - eta * lam) * A + eta / 60 * push)
+            values, vectors = np.linalg.eigh((1 - eta * lam) * A + eta / 40 * push)
             A = (vectors * np.maximum(values, 0)) @ vectors.T
             A *= min(1.0, 1 / np.sqrt(lam) / max(np.linalg.norm(A), 1e-300))
         found[name] = objective_of("mlsvm", X, y, A, lam=lam) - optimum
@@ -217,36 +172,33 @@ def test_the_printed_step_erases_the_start() -> None:
 
 
 @pytest.mark.quick(1)
-@pytest.mark.parametrize(
-    ("misreading", "lam_factor"), [("lam ||A||^2", 2.0), ("sum_i xi_i", 1 / 60), ("usable", None)]
-)
-def test_misreadings_are_named(misreading: str, lam_factor: float | None) -> None:
+@pytest.mark.parametrize(("misreading", "factor"), [("lam", 2.0), ("sum", 1 / 60), ("usable", None)])
+def test_misreadings_are_named(misreading: str, factor: float | None) -> None:
     X, y = real_data("wine", 60)
-    ours = cvxml.solve("mlsvm", X, y, lam=0.5, n_neighbors=6)
-    usable = cvxml.evaluate("mlsvm", X, y, ours.metric, lam=0.5, n_neighbors=6).usable
-    factor = usable / 60 if lam_factor is None else lam_factor
-    theirs = cvxml.solve("mlsvm", X, y, lam=0.5 * factor, n_neighbors=6, tol=1e-9)
-    report = cvxml.check("mlsvm", X, y, theirs.metric, lam=0.5, n_neighbors=6)
-    assert report.verdict is Verdict.REFUTED
-    assert any(misreading in line for line in report.diagnosis), report.diagnosis
+    given = {"lam": 0.5, "n_neighbors": 6}
+    usable = cvxml.evaluate("mlsvm", X, y, np.eye(13), **given).usable
+    lam = 0.5 * (usable / 60 if factor is None else factor)
+    theirs = cvxml.solve("mlsvm", X, y, lam=lam, n_neighbors=6, tol=1e-9)
+    assert_named("mlsvm", misreading, X, y, theirs.metric, **given)
 
 
 def test_slips_of_representation_are_named() -> None:
     X, y = real_data("wine", 60)
     best = cvxml.solve("mlsvm", X, y, lam=0.5, tol=1e-9).metric
-    slipped = best * np.sqrt(2)
+    vector = np.linalg.eigh(best)[1][:, 0]
+    slipped, skew = best * np.sqrt(2), np.triu(np.ones((13, 13)), 1)
     np.fill_diagonal(slipped, np.diag(best))
-    report = cvxml.check("mlsvm", X, y, slipped, lam=0.5)
-    assert report.verdict is Verdict.REFUTED
-    assert any("svec" in line for line in report.diagnosis)
-    report = cvxml.check("mlsvm", X, y, 3 * best, lam=0.5)
-    assert any("factor" in line for line in report.diagnosis)
-    values, vectors = np.linalg.eigh(best)
-    unprojected = best - 0.3 * np.outer(vectors[:, 0], vectors[:, 0])
-    report = cvxml.check("mlsvm", X, y, unprojected, lam=0.5)
-    assert values[0] < 1e-6
-    assert report.verdict is Verdict.REFUTED
-    assert any("P_+ is missing" in line for line in report.diagnosis)
+    wrong = {
+        "svec": slipped,
+        "factor": 3 * best,
+        "P_+": best - 0.3 * np.outer(vector, vector),
+        "symmetric": best + 0.01 * (skew - skew.T),
+    }
+    for name, metric in wrong.items():
+        report = cvxml.check("mlsvm", X, y, metric, lam=0.5)
+        assert report.verdict is Verdict.REFUTED
+        assert any(name in line for line in report.diagnosis), name
+        assert any("P_+" in line for line in report.diagnosis) == (name == "P_+")
 
 
 def test_a_warm_start_along_a_path_saves_work() -> None:
@@ -263,27 +215,18 @@ def test_a_warm_start_along_a_path_saves_work() -> None:
 @pytest.mark.slow
 def test_where_rounding_exceeds_the_tolerance_nothing_is_certified() -> None:
     # at lam = 1e-16 the scale drowns in rounding: 2A* must not pass as optimal, nor A* itself be called so
-    X, y = real_data("wine")
+    X, y = real_data("wine", 60)
     with pytest.warns(match="not certified"):
         solution = cvxml.solve("mlsvm", X, y, lam=1e-16)
     assert solution.status is not Status.CONVERGED
     for metric in (solution.metric, 2 * solution.metric):
-        assert cvxml.check("mlsvm", X, y, metric, lam=1e-16).verdict is not Verdict.CERTIFIED
-
-
-def test_a_symmetric_part_is_not_called_a_missing_projection() -> None:
-    X, y = real_data("wine", 60)
-    best = cvxml.solve("mlsvm", X, y, lam=0.5, tol=1e-9).metric
-    skew = np.triu(np.ones((13, 13)), 1)
-    report = cvxml.check("mlsvm", X, y, best + 0.01 * (skew - skew.T), lam=0.5)
-    assert report.verdict is Verdict.REFUTED
-    assert any("symmetric part" in line for line in report.diagnosis)
-    assert not any("P_+" in line for line in report.diagnosis)
+        report = cvxml.check("mlsvm", X, y, metric, lam=1e-16, diagnosed=False)
+        assert report.verdict is not Verdict.CERTIFIED
 
 
 @pytest.mark.quick(6)
-@pytest.mark.parametrize("eps", [1e-2, 1e-3, 1e-4, 1e-5, 1e-8])
-@pytest.mark.parametrize("tol", ["strict", "normal", "loose"])
+@pytest.mark.parametrize("eps", [1e-2, 1e-4, 1e-8])
+@pytest.mark.parametrize("tol", ["strict", "loose"])
 def test_rounding_covers_what_cancels_in_nearly_collinear_features(eps: float, tol: str) -> None:
     """Two triples (own at distance 1, impostor eps further up), turned out of the axes; the optimum is known.
 

@@ -52,7 +52,7 @@ def project_row_slow(v: FloatArray, sign: FloatArray, cap: float) -> FloatArray:
 
 
 @pytest.mark.slow
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from([0.01, 0.3, 5.0]), st.booleans(), st.sampled_from([7, 45]))
 def test_project_rows_against_bisection(seed: int, cap: float, integers: bool, width: int) -> None:
     """Few neighbours and many take different ways through the code."""
@@ -82,7 +82,7 @@ def test_a_long_step_leaves_the_projection_its_digits(width: int) -> None:
     np.testing.assert_allclose(project_rows(v + 2.0**20, sign, cap), expected, rtol=0, atol=1e-14 * cap)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**6))
 def test_project_rows_leaves_feasible_rows_and_is_nearest(seed: int) -> None:
     problem = compact(seed % 7)
