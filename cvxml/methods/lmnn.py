@@ -336,10 +336,10 @@ class LMNN(FamilyMethod[Instance]):
     @property
     def HAND(self) -> tuple[Hand, ...]:  # type: ignore[override]
         """One triplet on a line: (1 - mu) m + mu [1 - 8 m]_+, whose hinge may be squared."""
-        if self.squared:  # 1/2 - 8 (1 - 8 m) = 0
-            return (_on_a_line(0.5, 15 / 128, 15 / 256 + 1 / 512), _FREE)
+        if self.squared:  # the derivative 0.4 - 9.6 (1 - 8 m) is 0
+            return (_on_a_line(0.6, 23 / 192, 0.4 * 23 / 192 + 0.6 / 24**2), _FREE)
         # the slope of the hinge, -8 mu, is below -(1 - mu), or above it
-        return (_on_a_line(0.5, 1 / 8, 1 / 16), _on_a_line(0.1, 0.0, 0.1), _FREE)
+        return (_on_a_line(0.6, 1 / 8, 0.05), _on_a_line(0.1, 0.0, 0.1), _FREE)
 
     @property
     def MISREADINGS(self) -> dict[str, Misreading]:  # type: ignore[override]
