@@ -72,31 +72,15 @@ def data() -> tuple[np.ndarray, np.ndarray]:
 
 
 CHECKED = [*(e for e, _ in LEARNERS), *FEW_STEPS, *BASELINES, *CLASSIFIERS]
-QUICK = (
-    cvxml.MLSVM,
-    cvxml.LSML,
-    cvxml.MMC,
-    cvxml.RCA,
-    cvxml.GMML,
-    cvxml.LFDA,
-    cvxml.GLML,
-    *map(type, BASELINES),
-)
 ignored = pytest.mark.filterwarnings(
     "ignore::sklearn.exceptions.ConvergenceWarning", "ignore:nca. classes of a single"
 )
 
 
+@pytest.mark.quick(100)
 @ignored
-@parametrize_with_checks([e for e in CHECKED if isinstance(e, QUICK)])
+@parametrize_with_checks(CHECKED)
 def test_scikit_learn_checks(estimator: object, check: object) -> None:
-    check(estimator)  # type: ignore[operator]
-
-
-@pytest.mark.slow
-@ignored
-@parametrize_with_checks([e for e in CHECKED if not isinstance(e, QUICK)])
-def test_scikit_learn_checks_of_what_takes_longer(estimator: object, check: object) -> None:
     check(estimator)  # type: ignore[operator]
 
 

@@ -22,6 +22,9 @@ from validation.verified import twin
 from validation.verified.built import run, saved
 from validation.verified.test_verified import PARAMS
 
+pytestmark = pytest.mark.slow  # a landing runs these where `.ci/landing.py` says so
+
+
 HUGE = 10**400
 VALUES: tuple[Any, ...] = (
     None,
@@ -116,7 +119,6 @@ def changed(content: Any, at: tuple[Any, ...]) -> Iterator[Any]:
 
 @pytest.mark.parametrize("method", [*PRICES])
 @pytest.mark.parametrize("which", [0, 1])
-@pytest.mark.slow
 def test_every_field_one_at_a_time(method: str, which: int, tmp_path: Path) -> None:
     both = files(method, tmp_path)
     assert judged(*both, tmp_path)
@@ -149,7 +151,6 @@ def test_a_bit_here_and_there(method: str, tmp_path: Path) -> None:
     assert flips(method, 15, 0, tmp_path) < 15
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("method", [*PRICES])
 def test_a_thousand_bits(method: str, tmp_path: Path) -> None:
     assert flips(method, 1000, 1, tmp_path) < 1000

@@ -26,6 +26,8 @@ from tests.instances import objective_of, random_data, real_data
 from validation.verified import twin
 from validation.verified.built import checker, run, saved
 
+pytestmark = pytest.mark.slow  # a landing runs these where `.ci/landing.py` says so
+
 CASES = {case.id: case for case in load_cases() if case.formula in PRICES}
 # whose metric is a combination of vectors, and is judged by its weights
 COMBINATIONS = ("schultz_joachims", "scml")
@@ -41,14 +43,12 @@ def same_as_exact(solution: cvxml.Solution, folder: Path) -> None:
     assert found.interval == (exact.lower_bound, exact.objective)
 
 
-@pytest.mark.quick(8)
 @pytest.mark.parametrize("name", CASES)
 def test_golden_cases_have_the_interval_of_exact_mode(name: str, tmp_path: Path) -> None:
     case = CASES[name]
     same_as_exact(cvxml.solve(case.formula, case.X, case.y, **case.params), tmp_path)
 
 
-@pytest.mark.quick(6)
 @pytest.mark.parametrize("seed", range(40))
 @pytest.mark.parametrize("method", PRICES)
 def test_random_instances_have_the_interval_of_exact_mode(method: str, seed: int, tmp_path: Path) -> None:
@@ -292,7 +292,6 @@ def test_the_ends_hold_for_other_metrics(method: str, tmp_path: Path) -> None:
         assert float(found.interval[0]) <= there * (1 + 1e-12 * np.sign(there))
 
 
-@pytest.mark.slow
 def test_a_million_triplets_and_prices(tmp_path: Path) -> None:
     n = 1000
     X = np.random.default_rng(1).integers(0, 64, size=(n, 3)) / 8
