@@ -357,14 +357,16 @@ def test_a_refused_solve_leaves_the_next_one_alone(method: str) -> None:
     assert np.array_equal(after.metric, before.metric)
 
 
-def refusal(function: Callable[..., Any], *given: Any, **params: Any) -> str:
+def refusal(function: Callable[..., Any], method: str, *given: Any, **params: Any) -> str:
     """The sentence of the ValueError; a failure where the call is accepted."""
     try:
-        function(*given, **params)
+        function(method, *given, **params)
     except ValueError as error:
         return str(error)
-    methods = [each for each in given if isinstance(each, str)]
-    pytest.fail(f"{', '.join(methods)}: {function.__name__} accepts bad input, with the parameters {params}")
+    pytest.fail(
+        f"{method}: {function.__name__} accepts bad input, with the parameters {params}. Refuse it in `instance`, or "
+        'change BAD, the values of parameters to be refused, for example BAD = {"lam": (0, -1.0)}'
+    )
 
 
 def bad_parts(dual: Mapping[str, Any]) -> dict[str, tuple[str, Any]]:
@@ -450,8 +452,8 @@ def test_bad_parameters(method: str) -> None:
             for function in (cvxml.solve, cvxml.problem):
                 said = refusal(function, method, X, y, **given)
                 assert name in said, (
-                    f"{method}: {function.__name__} refuses {name}={value!r}, a value of `BAD` or of no {name}, but "
-                    f"the message does not name the parameter. Raise ValueError in `instance`, for example "
+                    f"{method}: {function.__name__} refuses {name}={value!r}, a value of BAD or of no {name}, but "
+                    "the message does not name the parameter. Raise ValueError in `instance`, for example "
                     f'"{name} must be positive, got ...". The message is: {said}'
                 )
 

@@ -1,0 +1,321 @@
+"""The worked example of CONTRIBUTING.md, docs/adding/pair_margin.py, registered as a contributor would do it.
+
+The tests that every method must pass are run on it, so that the example stays right. Further tests break one attribute
+of its class at a time: the failure must name the method, the attribute and an example.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import cvxml
+from cvxml.core.backend import solve_problem
+from cvxml.core.example import Hand
+from cvxml.core.method import Method
+from cvxml.family.method import FamilyMethod
+from cvxml.family.rows import Block
+from cvxml.methods import get
+from tests.core import test_bad_input as bad_input
+from tests.instances import assert_named, objective_of, random_data, wrong_dimensions
+from tests.methods import test_contract as contract
+from tests.methods import test_properties as properties
+
+NAME = "pair_margin"
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "docs" / "adding"
+methods = import_module("cvxml.methods")  # as an attribute of the package it is a function
+LINE, OF_LINE = (
+    [[0.0], [1.0], [3.0], [5.0]],
+    [0, 0, 1, 1],
+)  # similar D = M, 4 M; dissimilar D = 4, 9, 16, 25 M
+
+
+@pytest.fixture(autouse=True)
+def example(monkeypatch: pytest.MonkeyPatch) -> Iterator[Method[Any]]:
+    """The example as a method of the registry, for the time of a test."""
+    monkeypatch.setattr(methods, "__path__", [*methods.__path__, str(FOLDER)])
+    monkeypatch.setitem(methods.METHODS, NAME, f"cvxml.methods.{NAME}:METHOD")
+    contract.solved_small.cache_clear()
+    yield get(NAME)
+    sys.modules.pop(f"cvxml.methods.{NAME}", None)
+
+
+# ---------------------------------------------------------------- the new loss, from its definition in fractions
+
+
+def left(c: Fraction, a: Fraction, v: Fraction) -> Fraction:
+    """phi(v) - k(a) + a v of c [v - 1]_+ and k(a) = a."""
+    return c * max(Fraction(0), v - 1) - a + a * v
+
+
+def test_the_conjugate_bounds_the_loss_and_is_tight() -> None:
+    loss = sys.modules[f"cvxml.methods.{NAME}"].HingeFromAbove(Fraction(1, 3))
+    values = [Fraction(k, 7) for k in range(-7, 28)]
+    prices = loss.exact_prices([Fraction(k, 9) for k in range(-6, 4)])
+    assert set(prices) == {Fraction(k, 9) for k in range(-3, 1)}
+    assert loss.exact_conjugate(prices) == sum(prices)
+    assert all(left(loss.c, a, v) >= 0 for a in prices for v in values)
+    assert all(min(left(loss.c, a, v) for v in values) == 0 for a in prices)
+    assert all(min(left(loss.c, a, v) for a in prices) == 0 for v in values)
+
+
+def test_value_and_excess_are_off_by_no_more_than_is_said() -> None:
+    c, rng = 1 / 3, np.random.default_rng(0)
+    loss = sys.modules[f"cvxml.methods.{NAME}"].HingeFromAbove(c)
+    v = np.concatenate([rng.uniform(0, 3, 40), 1 + rng.uniform(-1, 1, 20) * 1e-15, [1.0]])
+    a = loss.repaired(np.concatenate([rng.uniform(-0.5, 0.2, 60), [np.nan]]))
+    assert ((a >= -c) & (a <= 0)).all()
+    off = 1e-16 * np.abs(v)
+    value, excess = loss.part(Block(v, off, a))
+    for moved in (v, v - off, v + off):
+        exact = [Fraction(x) for x in moved.tolist()]
+        assert abs(loss.exactly(exact) - Fraction(value.value)) <= Fraction(value.off)
+        each = [left(Fraction(c), Fraction(p), x) for p, x in zip(a.tolist(), exact, strict=True)]
+        assert abs(sum(each) - Fraction(excess.value)) <= Fraction(excess.off)
+    ray = loss.ray(a)
+    assert ray.longest == pytest.approx(c / -a.min())
+    assert ray.value(0.5) == pytest.approx(0.5 * a.sum())
+
+
+# ---------------------------------------------------------------- what every method must keep to
+
+
+def test_the_optima_by_hand(example: Method[Any]) -> None:
+    assert len(example.HAND) == 4
+    for hand in example.HAND:
+        contract.test_an_optimum_known_by_hand_is_found_and_certified(NAME, hand)
+
+
+def test_what_its_class_says(example: Method[Any]) -> None:
+    contract.test_dual_names_the_parts_of_a_dual_and_their_dimensions(NAME)
+    contract.test_small_has_parameters_for_sixteen_points(NAME)
+    contract.test_small_bad_weights_and_units_name_parameters(NAME)
+    contract.test_bad_has_a_tuple_of_values_for_each_parameter(NAME)
+    contract.test_follows_is_a_map_of_the_features(NAME)
+    contract.test_hand_has_optima_with_parameters_of_the_method(NAME)
+    contract.test_examples_are_there_to_be_tested_and_to_be_verified(NAME)
+
+
+def test_the_contract_on_its_first_example(example: Method[Any], tmp_path: Path) -> None:
+    (X, y), params = contract.instances(NAME)[0]
+    one: tuple[Any, ...] = (NAME, X, y, params)
+    contract.test_literal_equals_fast_within_the_certified_gaps(*one, solver="clarabel")
+    contract.test_the_literal_problem_at_a_metric_has_the_naive_objective(*one)
+    contract.test_the_objective_is_what_the_certificate_says(*one)
+    contract.test_check_certifies_the_optimum_and_refutes_worse_points(*one)
+    contract.test_the_metric_is_psd_and_saved_proofs_hold(*one, tmp_path)
+    contract.test_any_dual_bounds_any_metric(NAME)
+
+
+def test_bad_input(example: Method[Any]) -> None:
+    for bad, says in bad_input.BAD_X.values():
+        assert bad_input.complaints(says, places=("solve", "check"), methods=[NAME], X=bad) == []
+    for bad, says in bad_input.BAD_Y.values():
+        assert bad_input.complaints(says, places=("solve", "check"), methods=[NAME], y=bad) == []
+    bad_input.test_bad_parameters(NAME)
+    bad_input.test_bad_duals(NAME)
+
+
+def misread(X: Any, near: Any, far: Any, weight: float) -> Any:
+    """The metric of weight ||M||^2 with the mean of [D - 1]_+ over the pairs `near` and of [2 - D]_+ over `far`."""
+    M = cp.Variable((X.shape[1],) * 2, symmetric=True)
+    D_near, D_far = (
+        cp.hstack([(X[i] - X[j]) @ M @ (X[i] - X[j]) for i, j in pairs.tolist()]) for pairs in (near, far)
+    )
+    missed = cp.sum(cp.pos(D_near - 1)) / len(near) + cp.sum(cp.pos(2 - D_far)) / len(far)
+    problem = cp.Problem(cp.Minimize(weight * cp.sum_squares(M) + missed), [M >> 0])
+    solve_problem(problem, "clarabel")
+    return M.value
+
+
+def test_the_misreadings_are_named(example: Method[Any]) -> None:
+    X, y = random_data(0, n=12, d=2, classes=2)
+    pairs = example.instance(X, y, lam=2.0).pairs
+    assert_named(NAME, "no_half", X, y, misread(X, *pairs, weight=2.0), lam=2.0)
+    assert_named(NAME, "exchanged", X, y, misread(X, *reversed(pairs), weight=1.0), lam=2.0)
+
+
+def test_a_metric_between_the_margins_costs_its_norm_alone() -> None:
+    pairs = {"similar": [[0, 1]], "dissimilar": [[0, 2]]}
+    assert objective_of(NAME, LINE, None, [[0.5]], lam=3.0, pairs=pairs) == 3 / 2 * 0.25
+
+
+FILES = (
+    "tests/methods/test_contract.py",
+    "tests/methods/test_properties.py",
+    "tests/methods/test_parameters.py",
+    "tests/core/test_bad_input.py",
+    "tests/core/test_good_input.py",
+    "tests/core/test_exact.py",
+    "tests/cli/test_show.py",
+)
+
+
+@pytest.mark.slow
+def test_all_tests_of_every_method(tmp_path: Path) -> None:
+    """pytest itself, with the example in the registry from the start."""
+    registers = [
+        "from importlib import import_module",
+        'methods = import_module("cvxml.methods")',
+        f"methods.__path__.append({str(FOLDER)!r})",
+        f'methods.METHODS[{NAME!r}] = "cvxml.methods.{NAME}:METHOD"',
+    ]
+    (tmp_path / "registers_the_example.py").write_text("\n".join(registers), encoding="utf-8")
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    options = ["-p", "registers_the_example", "-p", "no:cacheprovider", "-q", "-n", "0", "-m", "", "-k", NAME]
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", *options, *FILES],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout[-5000:]
+    passed = int(run.stdout.rpartition(" passed")[0].split()[-1])
+    assert passed >= 90
+
+
+# ---------------------------------------------------------------- failures say what to do
+
+ONE_HAND = Hand(LINE, OF_LINE, {"C": 1.0}, None, 0.0)
+BROKEN: dict[str, tuple[str, Any, Callable[..., None], tuple[Any, ...]]] = {
+    "no dual": ("DUAL", None, contract.test_dual_names_the_parts_of_a_dual_and_their_dimensions, ()),
+    "empty dual": ("DUAL", {}, contract.test_dual_names_the_parts_of_a_dual_and_their_dimensions, ()),
+    "other part": ("DUAL", {"a": "p"}, contract.test_dual_names_the_parts_of_a_dual_and_their_dimensions, ()),
+    "equal letters": (
+        "DUAL",
+        {"similar": "p", "dissimilar": "p"},
+        contract.test_dual_names_the_parts_of_a_dual_and_their_dimensions,
+        (),
+    ),
+    "strange SMALL": ("SMALL", {"C": 1.0}, contract.test_small_bad_weights_and_units_name_parameters, ()),
+    "unsolvable SMALL": ("SMALL", {"lam": -1.0}, contract.test_small_has_parameters_for_sixteen_points, ()),
+    "strange BAD": ("BAD", {"C": (0,)}, contract.test_small_bad_weights_and_units_name_parameters, ()),
+    "single BAD": ("BAD", {"lam": 0}, contract.test_bad_has_a_tuple_of_values_for_each_parameter, ()),
+    "good BAD": ("BAD", {"lam": (1.0,)}, bad_input.test_bad_parameters, ()),
+    "strange WEIGHTS": ("WEIGHTS", {"C": math.inf}, contract.test_small_bad_weights_and_units_name_parameters, ()),
+    "strange UNITS": ("UNITS", {"C": 2}, contract.test_small_bad_weights_and_units_name_parameters, ()),
+    "other UNITS": (
+        "UNITS",
+        {"lam": 2},
+        properties.test_units_do_not_matter_where_the_parameters_follow,
+        (0.3,),
+    ),
+    "strange FOLLOWS": ("FOLLOWS", "turns", contract.test_follows_is_a_map_of_the_features, ()),
+    "other FOLLOWS": ("FOLLOWS", "linear", properties.test_any_linear_map_of_the_features_maps_the_metric, ()),
+    "strange HAND": ("HAND", (ONE_HAND,), contract.test_hand_has_optima_with_parameters_of_the_method, ()),
+    "no EXAMPLES": ("EXAMPLES", (), contract.test_examples_are_there_to_be_tested_and_to_be_verified, ()),
+    "no RADIUS": ("RADIUS", False, properties.test_the_optimum_lies_within_the_radius, ()),
+    "no STATEMENT": ("STATEMENT", None, contract.test_a_method_tells_its_statement_and_source, ()),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_failure_names_the_method_the_attribute_and_an_example(
+    example: Method[Any], monkeypatch: pytest.MonkeyPatch, case: str
+) -> None:
+    attribute, value, test, further = BROKEN[case]
+    monkeypatch.setattr(type(example), attribute, value)
+    with pytest.raises((AssertionError, pytest.fail.Exception)) as failed:
+        test(NAME, *further)
+    said = str(failed.value)
+    assert NAME in said
+    assert f"{attribute} = " in said
+
+
+def test_dimensions_are_compared() -> None:
+    shapes = {"price": (5,), "triplets": (5, 3)}
+    assert wrong_dimensions({"price": "t", "triplets": "t 3"}, shapes, {}) == []
+    assert wrong_dimensions({"price": "n"}, shapes, {"n": 5}) == []
+    for wrong in (
+        {"price": "n"},
+        {"price": "t 1"},
+        {"triplets": "t t"},
+        {"triplets": "t 2"},
+        {"triplets": "t"},
+    ):
+        assert len(wrong_dimensions(wrong, shapes, {"n": 4})) == 1, wrong
+
+
+def test_a_loss_without_a_solver_is_named(example: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    family = example.member(example.instance(LINE, OF_LINE))
+
+    class Unknown:
+        """A loss without a box."""
+
+    terms = (family.terms[0]._replace(loss=Unknown()),)
+    monkeypatch.setattr(
+        type(example), "member", lambda self, given, number=float: family._replace(terms=terms)
+    )
+    with pytest.raises(TypeError) as refused:
+        example.search(example.instance(LINE, OF_LINE), 1e-6, 10, None, None)
+    assert all(word in str(refused.value) for word in ("Unknown", "PairRows", "box", "PATH"))
+
+
+# what a method may lack: a test names it, and all other tests are collected
+OPTIONAL = (
+    "DUAL",
+    "SMALL",
+    "BAD",
+    "HAND",
+    "EXAMPLES",
+    "MISREADINGS",
+    "WEIGHTS",
+    "RADIUS",
+    "UNITS",
+    "STATEMENT",
+)
+
+
+def test_every_test_is_collected_where_a_method_lacks_attributes(
+    example: Method[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The modules of tests that list methods are read anew; their parameters are made at that time."""
+    kept = {name: value for name, value in vars(type(example)).items() if name not in OPTIONAL}
+    kept["id"] = "bare"
+    bare = ModuleType("cvxml.methods.bare")
+    bare.METHOD = type("Bare", (FamilyMethod,), kept)()  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "cvxml.methods.bare", bare)
+    monkeypatch.setitem(methods.METHODS, "bare", "cvxml.methods.bare:METHOD")
+    assert get("bare").DUAL is None
+    listing = [
+        path
+        for folder in ("tests", "validation")
+        for path in (ROOT / folder).rglob("*.py")
+        if "names()" in (text := path.read_text(encoding="utf-8")) or "list_methods()" in text
+    ]
+    assert len(listing) > 20
+    seen = 0
+    for path in listing:
+        spec = importlib.util.spec_from_file_location(f"anew_{path.stem}", path)
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        seen += any(
+            "bare" in str(value) for value in vars(module).values() if isinstance(value, (list, tuple))
+        )
+    assert seen > 3
+
+
+def test_a_solution_holds_the_duals_by_their_names() -> None:
+    solution = cvxml.solve(NAME, *random_data(0, n=16, d=3), lam=0.3)
+    given = get(NAME).instance(*random_data(0, n=16, d=3), lam=0.3)
+    similar, dissimilar = (solution.dual[name] for name in ("similar", "dissimilar"))
+    assert 0 <= similar.min() < similar.max() <= 1 / len(given.pairs.similar)
+    assert 0 <= dissimilar.min() < dissimilar.max() <= 1 / len(given.pairs.dissimilar)
