@@ -32,7 +32,7 @@ from cvxml.methods.nca.misreadings import MISREADINGS
 from cvxml.methods.nca.solve import search
 from cvxml.methods.nca.solver import Solver
 
-OTHERS = 1 - np.eye(16)  # a similarity of sixteen points, constant off the diagonal
+SOFT = np.arange(1.0, 17) * (1 - np.eye(16))  # a similarity of sixteen points, to be spoilt in `BAD`
 
 
 class NCA(StationaryMethod[Instance]):
@@ -70,14 +70,14 @@ class NCA(StationaryMethod[Instance]):
         "n_components": (0, 4),
         "criterion": ("h",),
         "similarity": (
-            OTHERS[:3, :3],
-            -OTHERS,
-            np.ones((16, 16)),
-            0 * OTHERS,
-            0.3 * OTHERS,
-            np.nan * OTHERS,
+            SOFT[:3, :3],
+            SOFT - 2 * (SOFT == 1),  # negative in one column
+            SOFT + np.eye(16),
+            0 * SOFT,
+            np.sign(SOFT),  # constant off the diagonal
+            np.nan * SOFT,
             np.full((16, 16), "a"),
-            1e-200 * OTHERS * np.arange(16),  # next to underflow
+            1e-200 * SOFT,
         ),
     }
     # Points 0, 1, 2 and v = exp(-3 q). The middle one is right with 1/2 whatever q is, the first with 1 / (1 + v), the
