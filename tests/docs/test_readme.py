@@ -94,10 +94,12 @@ def test_the_check_command_line_works_as_shown(tmp_path: Path) -> None:
 
 
 def test_ci_runs_the_two_commands() -> None:
-    ci = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
-    for marker in ("main command", "test command"):
-        assert f"<!-- {marker} -->" in README
-        assert marker in ci
+    common = (ROOT / ".ci" / "common.sh").read_text(encoding="utf-8")
+    for name in ("main", "test"):
+        assert f"<!-- {name} command -->" in README
+        assert f"$(readme {name})" in common
+    for script in ("run", "full"):
+        assert "readme_commands" in (ROOT / ".ci" / script).read_text(encoding="utf-8")
     assert "cvxml verify" in README
     assert "pytest" in README
 
