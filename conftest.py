@@ -75,9 +75,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def mark_slow(items: list[pytest.Item]) -> None:
-    """Of a test with the mark quick(n) only n of its parameters stay quick, spread evenly: the others are slow."""
+    """Of a test with the mark quick(n) only n of its parameters stay quick, spread evenly: the others are slow.
+
+    A test with the mark `full` is slow too.
+    """
     parametrized: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
+        if item.get_closest_marker("full"):
+            item.add_marker("slow")
         if item.get_closest_marker("quick"):
             parametrized[item.nodeid.split("[")[0]].append(item)
     for each in parametrized.values():

@@ -8,8 +8,8 @@ moves on to the next one. Eight landings in a row run every slow test.
 If the slow tests of the changed places would take more than `MOST` seconds, a share of them runs, drawn anew at each
 turn. `.ci/seconds.json` has the seconds of the slow tests of each file, as `.ci/full` measured them.
 
-The tests of the site, the browser, the package, the Coq proofs and the reports are stages: they run only when one of
-their inputs changed.
+The tests of the site, the browser, the package and the Coq proofs are stages: they run only when one of their inputs
+changed. Tests with the mark `full` (figures of reports, audits) are left to the full suite.
 """
 
 from __future__ import annotations
@@ -48,7 +48,6 @@ STAGES = {
         ("validation/verified/",),
         ("validation/verified/", "cvxml/core/exact.py", "cvxml/family/exact.py", "cvxml/oracle/saved.py"),
     ),
-    "reports": Stage(("validation/experiments/",), ("validation/experiments/",)),
 }
 
 
@@ -129,7 +128,7 @@ def turn() -> int:
 
 
 def arguments() -> list[str]:
-    """The arguments of `pytest -m slow` at a landing."""
+    """The arguments of `pytest -m "slow and not full"` at a landing."""
     names = changed(read("passed.json"))
     places = [name for name in names if name not in STAGES]
     part = share(places, read("seconds.json"))

@@ -26,7 +26,7 @@ def test_the_audit_shares_nothing() -> None:
     assert {"numpy", "sklearn"} <= imported
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.skipif("isolet" not in datasets.names(), reason="CVXML_DATA names no folder with isolet")
 def test_every_figure_is_as_reported() -> None:
     done = subprocess.run(
@@ -36,7 +36,7 @@ def test_every_figure_is_as_reported() -> None:
     assert done.stdout.count("as reported") == 10
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.skipif("isolet" not in datasets.names(), reason="CVXML_DATA names no folder with isolet")
 def test_a_wrong_figure_is_seen(tmp_path: Path) -> None:
     """A copy of the reports with one figure changed."""

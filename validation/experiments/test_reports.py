@@ -114,7 +114,7 @@ def test_a_report_is_what_its_record_says(path: Path, tmp_path: Path) -> None:
     assert path.with_suffix(".png").read_bytes()[:4] == b"\x89PNG"
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.skipif(
     not os.environ.get("CVXML_DATA"), reason="CVXML_DATA names no folder with the papers' data sets"
 )
@@ -155,7 +155,7 @@ def test_the_first_class_is_the_rule_for_ties_of_the_report(data: str) -> None:
     assert found["the first class"] != pytest.approx(found["the last class"], abs=0.5)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("name", [name for name in looks.LOOKS if name not in LONG])
 def test_figures_that_remarks_quote_come_out_again(name: str) -> None:
     data = name.split(",")[0]
