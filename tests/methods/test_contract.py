@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
+from fractions import Fraction
 from functools import cache
 from typing import Any
 
@@ -23,6 +24,7 @@ from cvxml.core.example import Drawn, Hand
 from cvxml.core.method import MAPS, METRIC_IS, ConvexMethod
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
+from cvxml.family.method import FamilyMethod
 from cvxml.methods import get, names
 from cvxml.oracle.saved import recertify
 from tests.instances import (
@@ -488,6 +490,30 @@ def test_any_dual_bounds_any_metric(method: str) -> None:
         value = of.objective(given, M)
         assert proof.lower_bound <= value + 1e-12 * abs(value) + proof.value_rounding
         assert proof.gap >= -proof.rounding
+
+
+@pytest.mark.parametrize("method", [name for name in names() if isinstance(get(name), FamilyMethod)])
+def test_the_exact_member_has_no_constant_that_is_rounded(method: str) -> None:
+    """1/3 as a float is another number than 1/3: with such a constant the exact interval is that of another problem."""
+    of, given = checked(method, *SIXTEEN_POINTS, **small(method))
+    family = of.member(given, Fraction)
+    constants = {
+        f"{type(loss).__name__}.{name}": value
+        for loss, rows in family.terms
+        for name, value in (*loss._asdict().items(), ("unit", getattr(rows, "unit", 1)))
+    }
+    constants |= {
+        name: value for name, value in vars(family.regularizer).items() if name in ("lam", "beta", "v")
+    }
+    rounded = {
+        name: value
+        for name, value in constants.items()
+        if np.asarray(value).dtype.kind == "f" and not np.array_equal(value, np.round(value))
+    }
+    assert rounded == {}, (
+        f"{method}: make each constant in `member` with `number`, for example Hinge(number(1) / given.count). Floats "
+        f"where Fractions were asked for: {rounded}"
+    )
 
 
 @convex_case

@@ -86,6 +86,7 @@ def test_value_and_excess_are_off_by_no_more_than_is_said() -> None:
         assert abs(loss.exactly(exact) - Fraction(value.value)) <= Fraction(value.off)
         each = [left(Fraction(c), Fraction(p), x) for p, x in zip(a.tolist(), exact, strict=True)]
         assert abs(sum(each) - Fraction(excess.value)) <= Fraction(excess.off)
+    assert (np.maximum(v - 1, 0)[v >= loss.kept] == 0).all()
     ray = loss.ray(a)
     assert ray.longest == pytest.approx(c / -a.min())
     assert ray.value(0.5) == pytest.approx(0.5 * a.sum())
@@ -119,6 +120,8 @@ def test_the_contract_on_its_first_example(example: Method[Any], tmp_path: Path)
     contract.test_check_certifies_the_optimum_and_refutes_worse_points(*one)
     contract.test_the_metric_is_psd_and_saved_proofs_hold(*one, tmp_path)
     contract.test_any_dual_bounds_any_metric(NAME)
+    contract.test_the_exact_member_has_no_constant_that_is_rounded(NAME)
+    properties.test_units_do_not_matter_where_the_parameters_follow(NAME, 0.3)
 
 
 def test_bad_input(example: Method[Any]) -> None:
