@@ -86,7 +86,7 @@ class Learner(MetricEstimator):
 
     solver: str = "fast"
     tol: Tolerance = 1e-6
-    max_iter: int = 200
+    max_iter: int = 1000
     warm_start: bool = False
 
     _method: ClassVar[str]

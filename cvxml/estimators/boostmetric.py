@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY
 from typing import ClassVar
 
 from cvxml.estimators.base import TripletsEstimator
@@ -15,8 +14,6 @@ class BoostMetric(TripletsEstimator):
 
     v: float = 0.5
     n_neighbors: int = 3
-    _: KW_ONLY
-    max_iter: int = 1000
 
     _method: ClassVar[str] = "boostmetric"
     _says: ClassVar = {"tol": "Certified gap, relative to the objective, and to 1 at least"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY
 from typing import ClassVar
 
 from cvxml.estimators.base import TripletsEstimator
@@ -15,8 +14,6 @@ class FrobMetric(TripletsEstimator):
 
     C: float = 1.0
     n_neighbors: int = 3
-    _: KW_ONLY
-    max_iter: int = 1000
 
     _method: ClassVar[str] = "frobmetric"
     _says: ClassVar = {"tol": "Certified gap, relative to half the squared norm of the metric"}

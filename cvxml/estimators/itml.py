@@ -17,6 +17,5 @@ class ITML(PairsEstimator):
     _: KW_ONLY
     prior: Any = "identity"
     bounds: Any = None
-    max_iter: int = 1000
 
     _method: ClassVar[str] = "itml"

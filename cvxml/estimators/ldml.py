@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY
 from typing import ClassVar
 
 from cvxml.estimators.base import PairsEstimator
@@ -14,7 +13,5 @@ class LDML(PairsEstimator):
     """The metric of logistic discriminant metric learning (Guillaumin et al. 2009), solved to a certified gap."""
 
     b: float | str = "free"
-    _: KW_ONLY
-    max_iter: int = 1000
 
     _method: ClassVar[str] = "ldml"

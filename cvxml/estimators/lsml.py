@@ -19,7 +19,6 @@ class LSML(Learner):
     _: KW_ONLY
     n_quadruplets: int | None = None
     random_state: int = 0
-    max_iter: int = 1000
 
     _method: ClassVar[str] = "lsml"
 

@@ -21,7 +21,6 @@ class MLKR(Learner):
     n_components: int | None = None
     _: KW_ONLY
     init: Any = "auto"
-    max_iter: int = 1000
     random_state: int = 0
 
     _method: ClassVar[str] = "mlkr"

@@ -24,7 +24,6 @@ class NCA(Learner):
     criterion: str = "f"
     init: Any = "auto"
     tol: Tolerance = 1e-5
-    max_iter: int = 1000
     random_state: int = 0
 
     _method: ClassVar[str] = "nca"

@@ -40,7 +40,7 @@ class PLML(LocalMetricClassifier):
     n_jobs: int | None = None
     solver: str = "fast"
     tol: Tolerance = 1e-6
-    max_iter: int = 200
+    max_iter: int = 1000
 
     _method: ClassVar[str] = "plml"
     _says: ClassVar = {

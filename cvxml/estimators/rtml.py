@@ -17,7 +17,6 @@ class RTML(TripletsEstimator):
     n_neighbors: int = 3
     _: KW_ONLY
     width: float = 0.05
-    max_iter: int = 1000
 
     _method: ClassVar[str] = "rtml"
     _says: ClassVar = {"tol": "Certified gap, relative to lam/2 times the squared norm of the metric"}

@@ -27,7 +27,6 @@ class Gerrymandering(ClassifierMixin, Learner):
     loss_matrix: Any = None
     init: Any = "zero"
     tol: Tolerance = 1e-4
-    max_iter: int = 1000
     random_state: int = 0
 
     _method: ClassVar[str] = "ssvm"

@@ -20,6 +20,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import cvxml
 from cvxml.estimators.base import Learner, MetricEstimator, PairsEstimator
 from cvxml.estimators.baselines import Euclidean, WithinClass
+from cvxml.methods import get
 from tests.instances import CLOSED_FORM, random_data, real_data
 
 # those that learn a metric by a method, and a grid of parameters for each
@@ -82,6 +83,13 @@ ignored = pytest.mark.filterwarnings(
 @parametrize_with_checks(CHECKED)
 def test_scikit_learn_checks(estimator: object, check: object) -> None:
     check(estimator)  # type: ignore[operator]
+
+
+def test_the_default_of_max_iter_is_that_of_the_method() -> None:
+    """A closed form has no iterations to limit."""
+    for estimator, _ in LEARNERS:
+        method = get(estimator._method)
+        assert method.MAX_ITER in (1, estimator.max_iter), type(estimator).__name__
 
 
 @every_estimator
