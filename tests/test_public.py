@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import re
 import subprocess
 import sys
+from pathlib import Path
 from types import ModuleType
 
 import cvxml
@@ -45,3 +47,15 @@ def test_methods_is_the_package() -> None:
     assert methods is package
     assert methods.get("mlsvm").id == "mlsvm"
     assert cvxml.list_methods()[0] == "mlsvm"
+
+
+def test_nobody_is_told_to_install_a_name_from_an_index() -> None:
+    """The project is on no index: anybody could register its name there."""
+    root = Path(cvxml.__file__).parents[1]
+    pages = [*root.glob("*.md"), *(root / "docs").glob("*.md"), *(root / "cvxml").rglob("*.py")]
+    told = re.compile(r"(pip|pipx|uv|conda) (install|add|run) (-\S+ )*['\"]?cvxml\b")
+    assert len(pages) > 100
+    assert told.search("pip install -q 'cvxml[plot]'")
+    for page in pages:
+        if page.name not in ("CHANGELOG.md", "RELEASING.md"):  # which say that it must not be done
+            assert not told.search(page.read_text(encoding="utf-8")), page

@@ -32,7 +32,7 @@ def _lesson(parsed: argparse.Namespace) -> int:
     path = path_of(parsed.name)
     missing = [package for package in ("marimo", "matplotlib") if find_spec(package) is None]
     if missing:
-        raise ValueError(f"a lesson needs {' and '.join(missing)}: pip install 'cvxml[lessons]'")
+        raise ValueError(f"a lesson needs {' and '.join(missing)}: pip install {' '.join(missing)}")
     listening = _listen(parsed.port)
     address = f"http://127.0.0.1:{listening.getsockname()[1]}"
     print(f"lesson {parsed.name}: {address}   (Ctrl-C ends it)", flush=True)

@@ -18,7 +18,7 @@ def pyplot() -> Any:
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
-        raise ImportError("a picture needs matplotlib: pip install 'cvxml[plot]'") from error
+        raise ImportError("a picture needs matplotlib: pip install matplotlib") from error
     return plt
 
 

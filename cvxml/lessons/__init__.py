@@ -1,4 +1,4 @@
-"""Lessons: one marimo notebook a file, opened by `cvxml lesson NAME`. Needs marimo and matplotlib: cvxml[lessons].
+"""Lessons: one marimo notebook a file, opened by `cvxml lesson NAME`. Needs marimo and matplotlib.
 
 Each is a page for a student who has the paper open: a few paragraphs, controls, pictures that answer at once, what is
 proved and what is not, and questions to try. The metrics, bounds and verdicts are the package's own.

@@ -36,7 +36,7 @@ def test_without_marimo_the_command_says_what_to_install(cli: Cli, monkeypatch: 
     assert answer.code == 2
     assert answer.err.startswith("cvxml: ")
     assert "marimo" in answer.err
-    assert "'cvxml[lessons]'" in answer.err
+    assert "pip install marimo" in answer.err
 
 
 def test_a_port_that_cannot_be_had_is_refused(cli: Cli) -> None:
