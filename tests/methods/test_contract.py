@@ -466,6 +466,8 @@ def test_an_optimum_known_by_hand_is_found_and_certified(method: str, hand: Hand
             metric, hand.metric, rtol=1e-4, atol=1e-4 * np.linalg.norm(metric), err_msg=told
         )
         metric = np.array(hand.metric)
+        naive = objective_of(method, X, y, metric, **hand.params)
+        assert naive == pytest.approx(hand.objective, rel=1e-9, abs=1e-12), f"{method}: `objective` of {hand}"
     report = cvxml.check(method, X, y, metric, exact=exact, **hand.params)
     assert report.verdict is Verdict.CERTIFIED, str(report)
     if report.exact is not None:
@@ -490,6 +492,15 @@ def test_any_dual_bounds_any_metric(method: str) -> None:
         value = of.objective(given, M)
         assert proof.lower_bound <= value + 1e-12 * abs(value) + proof.value_rounding
         assert proof.gap >= -proof.rounding
+    # duals near the optimum: a bound that is too high by a factor is seen here, and not far below
+    value = of.objective(given, best.metric)
+    for factor in (0.5, 1.0, 1.5, 4.0):
+        near = {
+            name: factor * part if np.asarray(part).dtype.kind == "f" else part
+            for name, part in best.dual.items()
+        }
+        proof = of.certify(given, best.metric, near)
+        assert proof.lower_bound <= value + 1e-12 * abs(value) + proof.value_rounding
 
 
 @pytest.mark.parametrize("method", [name for name in names() if isinstance(get(name), FamilyMethod)])
