@@ -6,6 +6,7 @@ import json
 import math
 import warnings
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -105,17 +106,28 @@ def verdict_on(content: dict[str, Any], path: Path) -> tuple[Verdict, str]:
     return found.verdict, found.reason
 
 
+@cache
+def longer(lam: float) -> dict[str, Any]:
+    """A file whose metric is slightly longer than the optimum, with the figures of that metric."""
+    # a gap of up to 1e-3 of the scale, which at lam = 1 is 1e-6 of the objective: rounding is far below
+    found = solved("mlsvm", SOME, lam=lam, tol=1e-3)
+    metric = (1 + 1e-5) * found.metric
+    proof = cvxml.certify("mlsvm", *SOME, metric, found.dual, lam=lam, neighbors=found.neighbors)
+    assert proof.gap > 1e5 * proof.rounding
+    return content_of(replace(found, metric=metric, certificate=proof))
+
+
+@cache
+def loose() -> dict[str, Any]:
+    return content_of(solved("mlsvm", SOME, lam=0.1, tol=1e-3))
+
+
 @pytest.mark.quick(13)
 @pytest.mark.parametrize("figure", FIGURES)
 @pytest.mark.parametrize("lam", [1e-6, 0.1, 1.0])
 @pytest.mark.parametrize("factor", [0.999, 0.5, 0.0, -1.0])
 def test_a_figure_too_small_is_refuted(figure: str, lam: float, factor: float, tmp_path: Path) -> None:
-    # a gap of up to 1e-3 of the scale, which at lam = 1 is 1e-6 of the objective: rounding is far below
-    found = solved("mlsvm", SOME, lam=lam, tol=1e-3)
-    longer = (1 + 1e-5) * found.metric
-    proof = cvxml.certify("mlsvm", *SOME, longer, found.dual, lam=lam, neighbors=found.neighbors)
-    content = content_of(replace(found, metric=longer, certificate=proof))
-    assert proof.gap > 1e5 * proof.rounding
+    content = longer(lam)
     assert verdict_on(content, tmp_path / "s.json")[0] is Verdict.CERTIFIED
     verdict, reason = verdict_on({**content, figure: factor * content[figure]}, tmp_path / "s.json")
     assert verdict is Verdict.REFUTED
@@ -125,22 +137,20 @@ def test_a_figure_too_small_is_refuted(figure: str, lam: float, factor: float, t
 @pytest.mark.parametrize("figure", ["stationarity", "step_gap", "step_lower_bound"])
 def test_a_figure_that_a_problem_has_not_is_refuted(figure: str, tmp_path: Path) -> None:
     """A convex problem has no step, and no share that is won to first order."""
-    content = content_of(solved("mlsvm", SOME, lam=0.1, tol=1e-3))
-    verdict, reason = verdict_on({**content, figure: 0.0}, tmp_path / "s.json")
+    verdict, reason = verdict_on({**loose(), figure: 0.0}, tmp_path / "s.json")
     assert verdict is Verdict.REFUTED
     assert figure in reason
 
 
 @pytest.mark.parametrize("figure", FIGURES)
 def test_a_figure_too_large_or_infinite_claims_nothing_false(figure: str, tmp_path: Path) -> None:
-    content = content_of(solved("mlsvm", SOME, lam=0.1, tol=1e-3))
+    content = loose()
     for value in (2 * content[figure], None):
         assert verdict_on({**content, figure: value}, tmp_path / "s.json")[0] is Verdict.CERTIFIED
 
 
-@pytest.mark.parametrize("figure", FIGURES)
 @pytest.mark.parametrize("method", ["mlsvm", "kernel_mlsvm"])
-def test_the_figures_of_another_metric_are_refuted(method: str, figure: str, tmp_path: Path) -> None:
+def test_the_figures_of_another_metric_are_refuted(method: str, tmp_path: Path) -> None:
     X, y = random_data(0, n=20)
     good = content_of(solved(method, (X, y), lam=0.1, tol=1e-9))
     metric = 1.001 * np.array(good["metric"])
@@ -148,9 +158,10 @@ def test_the_figures_of_another_metric_are_refuted(method: str, figure: str, tmp
     claims = {"objective": proof.objective, "lower_bound": proof.lower_bound, "metric": metric.tolist()}
     claims |= dict.fromkeys(FIGURES)
     assert verdict_on({**good, **claims}, tmp_path / "s.json")[0] is not Verdict.REFUTED
-    verdict, reason = verdict_on({**good, **claims, figure: good[figure]}, tmp_path / "s.json")
-    assert verdict is Verdict.REFUTED
-    assert f" {figure} " in reason
+    for figure in FIGURES:
+        verdict, reason = verdict_on({**good, **claims, figure: good[figure]}, tmp_path / "s.json")
+        assert verdict is Verdict.REFUTED
+        assert f" {figure} " in reason
 
 
 def test_a_gap_of_zero_is_refuted_where_the_scale_is_zero(tmp_path: Path) -> None:
@@ -187,6 +198,11 @@ def test_an_honest_file_of_a_stationary_metric_is_never_refuted(
                 assert found.verdict is Verdict.CERTIFIED
 
 
+@cache
+def loose_step(C: float) -> dict[str, Any]:
+    return content_of(solved("ssvm", SOME, C=C, tol=1e-3))
+
+
 @pytest.mark.quick(3)
 @pytest.mark.parametrize("figure", ["gap", "rel_gap", "step_gap"])
 @pytest.mark.parametrize("C", [1e-2, 1.0])
@@ -194,7 +210,7 @@ def test_an_honest_file_of_a_stationary_metric_is_never_refuted(
 def test_a_figure_of_a_step_too_small_is_refuted(
     figure: str, C: float, factor: float, tmp_path: Path
 ) -> None:
-    content = content_of(solved("ssvm", SOME, C=C, tol=1e-3))
+    content = loose_step(C)
     assert content["step_gap"] > 1e-10
     assert verdict_on(content, tmp_path / "s.json")[0] is Verdict.CERTIFIED
     for value in (2 * content[figure], None):
@@ -240,9 +256,8 @@ def test_a_figure_of_a_step_that_is_no_number_is_an_error(
 @pytest.mark.parametrize("name", ["objective", "lower_bound", *FIGURES])
 @pytest.mark.parametrize("value", ["0", True, [0.0], 10**400], ids=lambda v: repr(v)[:9])
 def test_a_figure_that_is_no_number_is_an_error(name: str, value: Any, tmp_path: Path) -> None:
-    content = content_of(solved("mlsvm", random_data(2), lam=0.1))
     with pytest.raises(ValueError, match=f"{name}.*finite"):
-        verdict_on({**content, name: value}, tmp_path / "s.json")
+        verdict_on({**loose(), name: value}, tmp_path / "s.json")
 
 
 @pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity"])
