@@ -9,8 +9,10 @@ from __future__ import annotations
 import importlib.util
 import math
 import os
+import re
 import subprocess
 import sys
+import textwrap
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from importlib import import_module
@@ -52,6 +54,16 @@ def example(monkeypatch: pytest.MonkeyPatch) -> Iterator[Method[Any]]:
     contract.solved_small.cache_clear()
     yield get(NAME)
     sys.modules.pop(f"cvxml.methods.{NAME}", None)
+
+
+def test_the_page_shows_the_file() -> None:
+    source = (FOLDER / f"{NAME}.py").read_text(encoding="utf-8")
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    shown = re.findall(r"^```python\n(.*?)^```$", page, flags=re.DOTALL | re.MULTILINE)
+    assert len(shown) >= 3
+    for block in shown:
+        inside = [textwrap.indent(block, " " * indent) for indent in (0, 4, 8)]
+        assert any(text in source for text in inside), block
 
 
 # ---------------------------------------------------------------- the new loss, from its definition in fractions
