@@ -510,16 +510,17 @@ def plain(value: Any) -> Any:
 
 
 def warn_unless_converged(solution: Solution, tol: float) -> None:
-    """A ConvergenceWarning, always, if the tolerance was not met."""
+    """Warn (ConvergenceWarning) if the tolerance was not met, with the reason that the certificate knows."""
     if solution.status in (Status.CONVERGED, Status.STATIONARY):
         return
     # imported here: scikit-learn takes a second to load, and `check` should not
     from sklearn.exceptions import ConvergenceWarning
 
     judged = solution.certificate.step or solution.certificate
+    reason = judged.undecided or solution.certificate.undecided
     warnings.warn(
         f"{solution.method}: {solution.status.sentence} (gap {judged.gap:.3g}, relative {judged.rel_gap:.3g}, "
-        f"tol {tol:g})",
+        f"tol {tol:g})" + (f"; {reason}" if reason else ""),
         ConvergenceWarning,
         stacklevel=4,
     )

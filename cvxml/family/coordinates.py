@@ -9,6 +9,7 @@ and certificates allow for it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,8 @@ from cvxml.family.span import rank
 LARGEST = 1e100
 UNITS = 1e130
 RANK = 1e-13
+MIXED = 0.1  # of a direction's length 1: a feature with more of it belongs to the direction
+NAMED = 10  # features in a message
 
 
 class Coordinates(NamedTuple):
@@ -29,11 +32,12 @@ class Coordinates(NamedTuple):
     back: FloatArray
     lost: FloatArray  # (r,) the largest spread over that of each coordinate
     hidden: int  # directions in which the points differ, and which are not among the coordinates
+    entangled: tuple[int, ...] = ()  # the features of directions that are not among the coordinates
 
     @property
     def undecided(self) -> str:
         """Why nothing is proved in these coordinates, as a sentence; empty where something may be."""
-        return hidden_directions(self.hidden, "the points") if self.hidden else ""
+        return hidden_directions(self.hidden, "the points", self.entangled) if self.hidden else ""
 
     def inside(self, Q: FloatArray, name: str = "metric") -> FloatArray:
         """The matrix (r, r) of the same distances as Q (d, d). Raises ValueError where these are next to overflow."""
@@ -52,11 +56,14 @@ class Coordinates(NamedTuple):
         return (M + M.T) / 2
 
 
-def hidden_directions(count: int, what: str) -> str:
-    """That so many directions in which these differ are lost in rounding."""
+def hidden_directions(count: int, what: str, features: Sequence[int] = ()) -> str:
+    """That so many directions in which these differ are lost in rounding. features: the columns of X that they mix."""
+    named = ", ".join(map(str, features[:NAMED])) + (", ..." if len(features) > NAMED else "")
+    which = f" (look at columns {named} of X, counted from 0)" if features else ""
     return (
         f"{what} differ in {count} direction(s) of less than {RANK:g} of their spread, as rational numbers, and double "
-        "precision cannot see how: leave out features that others nearly determine, or round them so that they do"
+        f"precision cannot see how: leave out features that others nearly determine{which}, or round them so that "
+        "they do"
     )
 
 
@@ -77,6 +84,10 @@ def coordinates(X: FloatArray) -> Coordinates:
     hidden = rank(X) - int(keep.sum())
     if not keep.any():
         keep, s = np.arange(len(s)) == 0, np.ones(len(s))
+    away = np.abs(Vt[~keep]).max(axis=0, initial=0.0) * (spread > 0)
+    entangled = tuple(np.flatnonzero(away > MIXED).tolist())
     size, V = s[keep] / np.sqrt(len(X)), Vt[keep].T
     to, back = V / size / unit[:, None], V * size * unit[:, None]
-    return Coordinates(np.ascontiguousarray(D @ (V / size)), to, back, size[0] / size, max(hidden, 0))
+    return Coordinates(
+        np.ascontiguousarray(D @ (V / size)), to, back, size[0] / size, max(hidden, 0), entangled
+    )

@@ -457,6 +457,7 @@ def test_an_optimum_known_by_hand_is_found_and_certified(method: str, hand: Hand
     assert solution.objective == pytest.approx(hand.objective, rel=1e-8, abs=1e-12), (
         f"{method}: the optimum of {hand} is {solution.objective}, between it and {solution.lower_bound}"
     )
+    assert solution.lower_bound <= hand.objective + 1e-12 * abs(hand.objective) + 1e-15, f"{method}: {hand}"
     metric = solution.metric
     if hand.metric is not None:
         told = (
