@@ -10,7 +10,6 @@ import pytest
 from cvxml.core.backend import EXPONENTIAL, SETTINGS
 from cvxml.core.method import Method
 from cvxml.core.tolerance import TOLERANCES
-from cvxml.estimators.base import Learner
 from cvxml.methods import get, names
 from tests.docs.test_docs import ROOT, columns, read
 
@@ -42,8 +41,6 @@ def test_the_iterations_are_those_of_the_methods() -> None:
     assert {method for method in names() if int(most) == get(method).MAX_ITER} == named(cell)
     closed = 1  # the steps of a closed form
     assert {get(method).MAX_ITER for method in set(names()) - named(cell)} - {closed} == {int(others)}
-    (line,) = [line for line in read(PAGE).splitlines() if line.startswith("Estimators")]
-    assert f"`max_iter` of {Learner.max_iter}" in line
 
 
 @pytest.mark.parametrize(("solver", "settings"), [(name, SETTINGS[name]) for name in SETTINGS])
