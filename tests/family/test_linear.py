@@ -64,18 +64,25 @@ def test_few_directions_first_end_at_the_same_optimum(
 @METHODS
 def test_a_sample_without_a_price_is_left_at_once(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What separates the classes costs nothing, so the rest could shrink for ever: each round to a quarter."""
-    rng, rounds = np.random.default_rng(0), [0]
-    y = np.repeat(np.arange(3), 200)
-    X = np.column_stack([rng.standard_normal((600, 2)), y])
-    step = Multipliers.step
+    monkeypatch.setattr(linear, "ENOUGH_ROWS", 30)
+    rng, rounds, stages = np.random.default_rng(0), [0], []
+    y = np.repeat(np.arange(3), 20)
+    X = np.column_stack([rng.standard_normal((60, 2)), y])
+    step, enter = Multipliers.step, LinearMargins._enter
 
     def counted(self: Multipliers) -> bool:
         rounds[0] += 1
         return step(self)
 
+    def noted(self: LinearMargins, stage: linear.Stage, *given: Any) -> None:
+        stages.append(stage.every)
+        enter(self, stage, *given)
+
     monkeypatch.setattr(Multipliers, "step", counted)
+    monkeypatch.setattr(LinearMargins, "_enter", noted)
     found = cvxml.solve(method, X, y, tol=1e-6)
     assert found.certificate.proves(1e-6)
+    assert stages == [4, 1]  # a sample of a quarter came first
     assert rounds[0] < 40
 
 

@@ -92,6 +92,7 @@ def test_sums_of_squares_and_their_least_eigenvalue(seed: int) -> None:
     assert least >= np.linalg.eigvalsh(S)[0] - 1e-12 * np.linalg.norm(S)
 
 
+@pytest.mark.quick(1)
 @SEEDS
 def test_few_directions_of_many_features_lose_no_more_digits_than_of_few(seed: int) -> None:
     rng = np.random.default_rng(seed)
