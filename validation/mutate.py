@@ -27,6 +27,7 @@ import json
 import os
 import re
 import resource
+import runpy
 import shutil
 import signal
 import subprocess
@@ -47,20 +48,6 @@ PYTEST = [sys.executable, "-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider"]
 NOT_COPIED = shutil.ignore_patterns(".git", ".venv*", "build", "dist", "results", "__pycache__", ".*_cache")
 MEMORY = 12 * 2**30  # bytes of address space of each process of a test run
 UNKNOWN_QUICK, UNKNOWN_SLOW = 0.05, 5.0  # seconds assumed of a test that was not timed
-
-
-def mirrored(root: Path, file: str) -> str:
-    """Return the beginning of the ids of the mirrored tests: tests/family/ for cvxml/family/losses.py."""
-    parts = Path(file).with_suffix("").parts[1:]
-    for k in range(len(parts), 0, -1):
-        if Path(root, "tests", *parts[:k]).is_dir():
-            return "/".join(["tests", *parts[:k], ""])
-    return "tests/test_"
-
-
-def slice_of_the_rest(file: str) -> tuple[str, ...]:
-    """Return the beginnings of the ids of further slow tests of a landing that changes the file: none so far."""
-    return ()
 
 
 def in_turn(tests: Iterable[str], seconds: dict[str, float], budget: float) -> list[str]:
@@ -99,32 +86,33 @@ def make_map(root: Path, package: str, target: Path, arguments: list[str]) -> No
     lines = said.splitlines()
     print(*(line for line in lines if line.startswith(("FAILED", "ERROR"))), *lines[-1:], sep="\n")
     timed = re.findall(r"^([\d.]+)s (?:setup|call|teardown) +(\S.*)$", said, re.MULTILINE)
-    rows = [json.dumps({"id": test, "s": float(seconds)}) for seconds, test in timed]
+    rows = [json.dumps([test, float(seconds)]) for seconds, test in timed]
     Path(f"{target}.jsonl").write_text("\n".join(rows))
 
 
 class Tests:
     """Which tests execute which lines, and how long each test takes."""
 
-    def __init__(self, maps: list[Path], durations: list[Path], slow: list[str]):
-        """`slow`: the ids of all slow tests. `durations`: JSON Lines with id and s, a line for each phase of a test."""
+    def __init__(
+        self, maps: list[Path], durations: list[Path], quick: set[str], slow: set[str], part: set[str]
+    ):
+        """`slow`: the ids of the slow tests that may run. `part`: those that run after a change of any file."""
         from coverage import CoverageData
 
-        self.slow = set(slow)
+        self.quick, self.slow, self.part = quick, slow, part
         self.data = [CoverageData(str(path)) for path in maps]
         self.measured: set[str] = set()
         for data in self.data:
             data.read()
             self.measured |= self._of(data.measured_contexts())
-        self.seconds = dict.fromkeys(self.measured, UNKNOWN_QUICK) | dict.fromkeys(self.slow, UNKNOWN_SLOW)
+        self.seconds = dict.fromkeys(self.quick, UNKNOWN_QUICK) | dict.fromkeys(self.slow, UNKNOWN_SLOW)
         for path in [
             *(Path(f"{each}.jsonl") for each in maps),
             *durations,
         ]:  # later files replace earlier ones
             taken: dict[str, float] = defaultdict(float)
-            for row in map(json.loads, path.read_text().splitlines()):
-                if "id" in row:
-                    taken[row["id"]] += row["s"]
+            for test, seconds in map(json.loads, path.read_text().splitlines()):
+                taken[test] += seconds
             self.seconds |= taken
 
     @staticmethod
@@ -148,18 +136,19 @@ class Tests:
                     return found
         return set().union(*lines.values())
 
-    def chosen(self, mutation: Mutation, begins: tuple[str, ...], budget: float) -> tuple[list[str], int]:
+    def chosen(self, mutation: Mutation, place: str, budget: float) -> tuple[list[str], int]:
         """Return the tests to run, quick ones first, and the number of tests for which the budget is too small.
 
-        The ids of slow tests must begin with one of `begins`. Slow tests in no map may execute the line, so they count
-        too. Their budget is what the quick tests leave, and at least half of the whole.
+        Slow tests are those of `part`, and those with an id that begins with `place`. A slow test in no map may execute
+        the line, so it counts too. The slow tests have the rest of the budget, and at least half of the whole.
         """
         executing = self.executing(mutation)
-        slow = {test for test in self.slow & executing | self.slow - self.measured if test.startswith(begins)}
-        chosen = in_turn(executing - self.slow, self.seconds, budget)
+        slow = self.slow & executing | self.slow - self.measured
+        slow = {test for test in slow if test in self.part or test.startswith(place)}
+        chosen = in_turn(executing & self.quick, self.seconds, budget)
         used = sum(self.seconds[test] for test in chosen)
         chosen += in_turn(slow, self.seconds, max(budget - used, budget / 2))
-        return chosen, len(executing - self.slow) + len(slow) - len(chosen)
+        return chosen, len(executing & self.quick) + len(slow) - len(chosen)
 
 
 class Copy:
@@ -180,9 +169,10 @@ class Copy:
     def _said(self, command: list[str]) -> str:
         return subprocess.run(command, cwd=self.tree, env=self.env, text=True, stdout=subprocess.PIPE).stdout
 
-    def slow_tests(self) -> list[str]:
-        lines = self._said([*PYTEST, "--collect-only", "-m", "slow"]).splitlines()
-        return [line for line in lines if "::" in line and not line.startswith(("ERROR", "FAILED"))]
+    def listed(self, marks: str, *options: str) -> set[str]:
+        """Return the ids of the tests with these marks."""
+        lines = self._said([*PYTEST, "--collect-only", "-m", marks, *options]).splitlines()
+        return {line for line in lines if "::" in line and not line.startswith(("ERROR", "FAILED"))}
 
     def pytest(self, tests: list[str], limit: float) -> tuple[str, str]:
         """Run tests until one fails: "passed", "failed" or "timeout", and the first failing test."""
@@ -266,16 +256,17 @@ def run(sample: list[tuple[Mutation, dict[str, Any]]], given: argparse.Namespace
         ThreadPoolExecutor(given.jobs) as pool,
     ):
         copies = [Copy(root, given.package, Path(tempfile.mkdtemp(dir=folder))) for _ in range(given.jobs)]
-        tests = Tests(given.map, given.durations, copies[0].slow_tests())
+        slow = "slow" if given.tests == "whole" else "slow and not full"
+        part = copies[0].listed(slow, f"--part={given.part}") if given.part else set()
+        tests = Tests(given.map, given.durations, copies[0].listed("not slow"), copies[0].listed(slow), part)
+        place_of = runpy.run_path(str(ROOT / ".ci" / "landing.py"))["place_of"]
         free: SimpleQueue[Copy] = SimpleQueue()
         for copy in copies:
             free.put(copy)
 
         def judged(mutation: Mutation) -> dict[str, Any]:
-            begins = (mirrored(root, mutation.file), *slice_of_the_rest(mutation.file))
-            chosen, left_out = tests.chosen(
-                mutation, ("",) if given.tests == "whole" else begins, given.budget
-            )
+            place = "" if given.tests == "whole" else place_of(mutation.file)
+            chosen, left_out = tests.chosen(mutation, place, given.budget)
             copy = free.get()
             try:
                 return copy.judged(mutation, chosen, tests.seconds) | {"left_out": left_out}
@@ -303,7 +294,13 @@ def main(arguments: list[str] | None = None) -> None:
     add("--package", default="cvxml", help="the package that is mutated")
     add("--make-map", type=Path, metavar="FILE", help="record which test executes which line")
     add("--map", type=Path, nargs="+", default=[], help="files of --make-map")
-    add("--durations", type=Path, nargs="+", default=[], help="seconds of tests: JSON Lines with id and s")
+    add(
+        "--durations",
+        type=Path,
+        nargs="+",
+        default=[],
+        help="seconds of tests, as --durations-file of pytest writes them",
+    )
     add("--n", type=int, default=80)
     add("--seed", type=int, default=0)
     add("--out", type=Path, help="file of results (JSON Lines); without it the sample is only listed")
@@ -311,8 +308,9 @@ def main(arguments: list[str] | None = None) -> None:
         "--tests",
         choices=("landing", "whole"),
         default="landing",
-        help="slow tests: of the mirrored folder, or all",
+        help="slow tests: of the changed place, or all",
     )
+    add("--part", metavar="K/N", help="with landing: also the slow tests of this part, for example 0/8")
     add("--budget", type=float, default=240.0, help="seconds of tests for each mutation")
     add("--jobs", type=int, default=1)
     add("pytest", nargs="*", help="after --: arguments of pytest for --make-map")

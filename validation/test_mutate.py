@@ -141,13 +141,10 @@ def test_tests_are_spread_over_files_and_keep_to_the_budget() -> None:
     assert mutate.in_turn(seconds, seconds, 200.0) == ["a::1", "b::1", "c::1", "a::2", "a::3", "b::2"]
 
 
-def test_the_folder_that_mirrors_a_file() -> None:
-    folders = {
-        "cvxml/family/losses.py": "tests/family/",
-        "cvxml/methods/lmnn.py": "tests/methods/lmnn/",
-        "cvxml/methods/mlsvm/solve.py": "tests/methods/mlsvm/",
-        "cvxml/methods/ssvm/tree/certify.py": "tests/methods/ssvm/",
-        "cvxml/core/files/cells.py": "tests/core/",
-        "cvxml/api.py": "tests/test_",
-    }
-    assert {file: mutate.mirrored(mutate.ROOT, file) for file in folders} == folders
+def test_a_landing_runs_the_slow_tests_of_the_place_and_of_the_part() -> None:
+    pytest.importorskip("coverage", reason="the map is made by coverage")
+    (mutation,) = Mutations("m.py", b"f()").found
+    slow = {"tests/a/test.py::one", "tests/b/test.py::one", "tests/c/test.py::one"}
+    tests = mutate.Tests([], [], quick=set(), slow=slow, part={"tests/c/test.py::one"})
+    assert tests.chosen(mutation, "tests/a/", 100.0) == (["tests/a/test.py::one", "tests/c/test.py::one"], 0)
+    assert tests.chosen(mutation, "tests/a/", 1.0) == ([], 2)
