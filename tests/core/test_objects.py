@@ -23,7 +23,7 @@ import cvxml
 from cvxml.core.html import picture
 from cvxml.core.shown import LINES, brief, cut, few
 from cvxml.oracle.cases import load_cases
-from cvxml.oracle.conform import conform
+from cvxml.oracle.conform import Rows, conform
 from cvxml.oracle.saved import recertify
 from tests.core.test_html import Reader
 from tests.instances import real_data
@@ -72,7 +72,7 @@ def objects() -> dict[str, Any]:
         "evaluation": cvxml.evaluate("mlsvm", X, Y, solution.metric),
         "predictions": exact.predictions(3),
         "case": case,
-        "rows": conform(lambda question: {"metric": [[0.0]]}, [case] * 30),
+        "rows": Rows(30 * conform(lambda question: {"metric": [[0.0]]}, [case])),
         "step": solution.history[0],
     }
 

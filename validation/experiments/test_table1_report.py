@@ -219,6 +219,10 @@ def test_a_method_on_some_axes_is_said_to_be_and_speaks_for_no_claim() -> None:
     found = {two[1] for two in claiming.claims(cells_of.arranged(made), [3])}
     assert "letter: CCCP before MLR" in found
     assert "office_dslr: CCCP before MLR" not in found
+
+
+@pytest.mark.slow
+def test_the_sets_with_few_features_are_known() -> None:
     there = {paper.source(data) for preset in experiment.PRESETS.values() for data in preset.data}
     for data in there & set(datasets.names()):
         features = datasets.load(data)[0].shape[1]

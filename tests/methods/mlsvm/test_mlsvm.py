@@ -63,7 +63,6 @@ def test_zero_is_certified_where_it_is_optimal() -> None:
     assert (solution.objective, solution.metric.any()) == (0, False)
 
 
-@pytest.mark.slow
 def test_ties_without_lists_never_refute() -> None:
     X, y = real_data("iris", standardized=False)
     wrong = np.eye(4)
