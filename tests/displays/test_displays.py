@@ -157,7 +157,7 @@ def test_without_matplotlib_it_is_said_how_to_get_it(draw: Any, monkeypatch: pyt
         return real(name, *rest, **more)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(ImportError, match=r"pip install matplotlib"):
+    with pytest.raises(ImportError, match="pip install matplotlib"):
         draw()
 
 
