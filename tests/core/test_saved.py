@@ -24,11 +24,12 @@ from tests.instances import random_data, real_data
 
 IRIS = real_data("iris", standardized=False)
 SOME = real_data("iris", 40, standardized=False)
+FEW = real_data("iris", 20, standardized=False)  # where solvers take long
 HONEST: dict[str, tuple[str, Any, dict[str, Any]]] = {
     "knn": ("mlsvm", IRIS, {}),
-    "per-class": ("mlsvm", SOME, {"neighborhood": "per-class", "n_neighbors": 3}),
+    "per-class": ("mlsvm", FEW, {"neighborhood": "per-class", "n_neighbors": 3}),
     "tiny-features": ("mlsvm", (SOME[0] * 1e-3, SOME[1]), {}),
-    "large-features": ("mlsvm", (SOME[0] * 1e3, SOME[1]), {}),
+    "large-features": ("mlsvm", (FEW[0] * 1e3, FEW[1]), {}),
     "far-features": ("mlsvm", (SOME[0] + 1e4, SOME[1]), {}),
     "no-usable-point": ("mlsvm", ([[0.0], [0.1], [9.0], [9.1]], [0, 0, 1, 1]), {"n_neighbors": 1}),
     "poly": ("kernel_mlsvm", SOME, {"degree": 2}),
@@ -67,9 +68,8 @@ def test_an_honest_file_is_never_refuted(case: str, lam: float, tmp_path: Path) 
 @pytest.mark.parametrize("solver", ["clarabel", "scs"])
 @pytest.mark.parametrize("lam", [1e-5, 1.0, 1e3])
 def test_an_honest_file_of_a_general_solver_is_never_refuted(solver: str, lam: float, tmp_path: Path) -> None:
-    for case in ("knn", "poly"):
-        method, data, params = HONEST[case]
-        solved(method, data, lam=lam, solver=solver, **params).save(tmp_path / "s.npz")
+    for method, params in (("mlsvm", {}), ("kernel_mlsvm", {"degree": 2})):
+        solved(method, FEW, lam=lam, solver=solver, **params).save(tmp_path / "s.npz")
         assert recertify(cvxml.load(tmp_path / "s.npz"), 1e-6).verdict is not Verdict.REFUTED
 
 
