@@ -6,6 +6,7 @@ Gerrymandering, NIPS 2014.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -15,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.exact import Exact
 from cvxml.core.example import Hand, drawn, sample, verified
+from cvxml.core.memory import TooLarge
 from cvxml.core.method import StationaryMethod
 from cvxml.core.metric import FloatArray, unit_scale
 from cvxml.core.parameter import COUNT, MATRIX, NUMBER, START, Parameter
@@ -31,10 +33,20 @@ from cvxml.methods.ssvm.solve import notes_on, search, search_globally
 from cvxml.methods.ssvm.step import StepSolver
 
 TREE_SECONDS = 600.0  # for branch and bound, by default
+MOST_SETS = 20_000  # rows of the literal step: cvxpy takes about a millisecond for each
 TINY, TINY_SECONDS = 8, 30.0  # points up to which `check` tries to prove a global optimum
-
-
 LINE = ([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1])
+
+
+def _check_sets(given: Instance) -> None:
+    """Raise TooLarge where the sets of k neighbours of all points are more than cvxpy can take as rows."""
+    n, k = len(given.X), given.k
+    rows = n * math.comb(n - 1, k)
+    if rows > MOST_SETS:
+        raise TooLarge(
+            f"the literal step lists every set of {k} neighbours of each of {n} points, {rows} rows; at most "
+            f"{MOST_SETS} are listed: give fewer points, or lower n_neighbors"
+        )
 
 
 class SSVM(StationaryMethod[Instance]):
@@ -91,12 +103,14 @@ class SSVM(StationaryMethod[Instance]):
         """The convex step of CCCP at `at`; variables "W" (d, d) and "t" (n,), a row for each set."""
         from cvxml.methods.ssvm.problem import enumerated
 
+        _check_sets(given)
         return enumerated(given.X, given.y, given.k, given.C, given.Lam, _latent(given, at))
 
     def dual(self, given: Instance, at: FloatArray | None = None) -> Any:
         """Its dual; variables "q", an entry a set, and "S" (d, d)."""
         from cvxml.methods.ssvm.problem import dual, every_set
 
+        _check_sets(given)
         sets = every_set(given.y, given.k)
         return dual(given.X, given.y, given.k, given.C, given.Lam, _latent(given, at), sets)
 

@@ -9,11 +9,14 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+import cvxml
 from cvxml.core.backend import solve_problem
+from cvxml.core.memory import TooLarge
 from cvxml.core.metric import FloatArray, IntArray, project_psd
 from cvxml.methods.ssvm import enumeration, problem
 from cvxml.methods.ssvm.enumeration import all_sets, nearest_sets
 from cvxml.methods.ssvm.study import integer
+from tests.instances import random_data
 from tests.test_architecture import modules, uses
 
 SIZES = [(R, k) for R in (2, 3, 4, 5) for k in (1, 2, 3, 4, 5)]
@@ -397,3 +400,12 @@ def test_the_literal_side_stands_alone() -> None:
         ours = {i.split(".")[3] for i in imports if i.startswith("cvxml.methods.") and i.count(".") > 2}
         assert ours <= allowed, (name, ours)
         assert not uses(imports, "cvxml.core.neighbors")
+
+
+def test_more_sets_than_cvxpy_can_take_are_refused_at_once() -> None:
+    """40 points with 3 neighbours: 40 * 9139 rows."""
+    X, y = random_data(0, n=40, d=2, classes=2)
+    for dual in (False, True):
+        with pytest.raises(TooLarge, match="365560 rows"):
+            cvxml.problem("ssvm", X, y, dual=dual)
+    assert cvxml.problem("ssvm", X[:12], y[:12], n_neighbors=1).is_dcp()
