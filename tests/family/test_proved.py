@@ -12,10 +12,12 @@ from cvxml.family.proved import (
     EPS,
     Images,
     Points,
+    Products,
     Seen,
     _by_points,
     _squared,
     doubled,
+    images,
     least_eigenvalue,
     points,
     seen,
@@ -68,6 +70,59 @@ def test_distances_are_those_of_the_metric_as_it_is(seed: int) -> None:
                 assert abs(Fraction(float(distance)) - D) <= Fraction(float(off))
             product = float(z[i] @ z[i] + z[k] @ z[k] - 2 * z[i] @ z[k])
             assert abs(Fraction(product) - D) <= Fraction(float(reach[i] + reach[k]))
+
+
+@SEEDS
+def test_images_of_rows_that_floats_round_are_off_by_no_more_than_is_said(seed: int) -> None:
+    """The rows are known to half an ulp, and the product is rounded too; the columns of T have any size."""
+    rng = np.random.default_rng(seed)
+    P, T = rng.standard_normal((6, 4)), rng.standard_normal((4, 3)) * 10.0 ** rng.integers(-6, 7, 3)
+    z, off = images(P, T)
+    rows, columns = whole(P), whole(T.T)
+    half_ulps = whole(np.spacing(np.abs(P)) / 2)
+    for i, row in enumerate(rows):
+        for sign in (-1, 0, 1):
+            exact = [entry + sign * half for entry, half in zip(row, half_ulps[i], strict=True)]
+            missed = [
+                sum(p * t for p, t in zip(exact, column, strict=True)) - Fraction(float(z[i, c]))
+                for c, column in enumerate(columns)
+            ]
+            assert sum(m**2 for m in missed) <= Fraction(float(off[i])) ** 2
+    assert (off <= 1e-14 * np.linalg.norm(np.abs(P) @ np.abs(T), axis=1)).all()
+
+
+def test_an_image_that_cancels_is_off_by_half_an_ulp_of_what_cancelled() -> None:
+    """1 + 2^-53 is 1 as a float: its difference from 1 is 2^-53, and the image says 0."""
+    z, off = images(np.array([[1.0, 1.0]]), np.array([[1.0], [-1.0]]))
+    assert z[0, 0] == 0
+    assert 2.0**-53 <= off[0] <= 1e-14
+
+
+@pytest.mark.parametrize("reach", [(0.25, 0.0), (0.0, 0.25), (0.125, 0.125)])
+def test_distances_that_may_be_less_than_a_limit_are_listed(reach: tuple[float, float]) -> None:
+    """The points 0 and 1 are 1 apart but for 1/4, so 3/4 or 5/4 apart."""
+    z = np.array([[0.0], [1.0]])
+    products = Products(z, z, z[:, 0] ** 2, np.array(reach))
+    for limit, listed in ((-1.0, False), (0.8, True), (0.99, True), (1.2, True)):
+        own, k, D, off = products.below(np.array([0]), np.array([limit]))
+        assert (1 in k.tolist()) == listed
+        assert not own.any()
+        np.testing.assert_array_equal(D, np.where(k == 1, 1.0, 0.0))
+        assert (off[k == 1] == 0.25).all()
+
+
+@SEEDS
+def test_distances_below_a_limit_are_those_of_fractions(seed: int) -> None:
+    """Far from the origin the products lose nearly all digits; the limit is just above an exact distance."""
+    rng = np.random.default_rng(seed)
+    z = 1e6 + rng.standard_normal((8, 2))
+    sight = Seen(np.eye(2), np.ones(2), 0.0, Images(z, np.full(8, 1e-290)), z)
+    products, exact = SeenBy(z, sight).products(), whole(z)
+    for i in range(8):
+        D = [sum((a - b) ** 2 for a, b in zip(exact[i], other, strict=True)) for other in exact]
+        for limit in np.nextafter([float(one) for one in D], np.inf).tolist():
+            nearer = {k for k in range(8) if D[k] < Fraction(limit)}
+            assert nearer <= set(products.below(np.array([i]), np.array([limit]))[1].tolist())
 
 
 @SEEDS
