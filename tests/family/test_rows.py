@@ -78,3 +78,34 @@ def test_solvers_see_the_distances_of_pairs_in_the_unit_that_proofs_see() -> Non
     assert np.bincount(entries.row, entries.sign * D).tolist() == halves
     (block,) = pairs.blocks(Plain(z), UNPRICED)
     assert block.v.tolist() == halves
+
+
+class Blurred(NamedTuple):
+    """Points on a line whose distances may be off, as pairs and as products."""
+
+    x: FloatArray
+    of_pairs: float
+    of_products: float
+
+    def pairs(self, index: IntArray) -> Distances:
+        D = (self.x[index[:, 0]] - self.x[index[:, 1]]) ** 2
+        return Distances(D, np.full(len(D), self.of_pairs))
+
+    def products(self) -> Products:
+        z = self.x[:, None]
+        return Products(z, z, self.x**2, np.full(len(self.x), self.of_products / 2))
+
+
+@pytest.mark.parametrize(("of_pairs", "of_products"), [(0.25, 0.0), (0.0, 0.25), (0.125, 0.125)])
+def test_a_row_that_may_be_below_what_is_kept_is_kept(of_pairs: float, of_products: float) -> None:
+    """D_01 = 1 and D_02 = 2.125 give v = 1.125, which may be .875 too: below 1, where a hinge has a loss."""
+    rows = Triplets(np.array([[0, 1]]), np.array([[False, False, True]]))
+    view = Blurred(np.array([0.0, 1.0, -(2.125**0.5)]), of_pairs, of_products)
+    (block,) = rows.blocks(view, UNPRICED, 1.0)
+    assert block.v == pytest.approx([1.125])
+    assert 0.25 <= block.off[0] <= 0.26
+    # without the blur it has no loss
+    assert (
+        sum(len(block.v) for block in rows.blocks(view._replace(of_pairs=0, of_products=0), UNPRICED, 1.0))
+        == 0
+    )
