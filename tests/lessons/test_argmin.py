@@ -8,7 +8,7 @@ import cvxml
 from tests.lessons.run import lesson, run
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("data", "lam", "least"),
     [("balance", 0.1, 10.0), ("balance", 0.02, 10.0), ("iris", 1.0, 0.01), ("wine", 1.0, 1.0)],
@@ -35,7 +35,7 @@ def test_the_misprint_stays_above_a_bound_that_another_solver_confirms(
     assert (corrected.gaps > 0).all()
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("n_steps", [50, 400])
 def test_time_helps_the_corrected_version_alone(n_steps: int) -> None:
     shown = run("argmin", data="balance", lam=0.1, n_steps=n_steps)

@@ -13,7 +13,7 @@ from tests.lessons.run import figures_of, lesson, run
 KNOWN = get("mlsvm").MISREADINGS
 
 
-@pytest.mark.quick(2)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("stranger", "verdict", "diagnosis"),
     [
@@ -46,7 +46,7 @@ def test_each_stranger_gets_the_verdict_and_the_name(stranger: str, verdict: str
         assert theirs - ours == pytest.approx(report.witness.better_by, rel=1e-3)
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("stranger", ["λ halved", "nothing wrong"])
 def test_the_bar_is_as_long_as_the_gap(stranger: str, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = figures_of(monkeypatch)
