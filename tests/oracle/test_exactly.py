@@ -11,12 +11,14 @@ import numpy as np
 import pytest
 
 import cvxml
-from cvxml.core.metric import FloatArray
+from cvxml.core.exact import Exact
+from cvxml.core.metric import Feasibility, FloatArray
 from cvxml.core.report import Verdict
+from cvxml.core.result import Certificate
 from cvxml.core.tolerance import check_tol
 from cvxml.methods import get_exact
 from cvxml.oracle.asked import Asked
-from cvxml.oracle.exactly import judge_exactly
+from cvxml.oracle.exactly import NEAR, judge_exactly, stands_for
 from tests.instances import checked, exact_of, random_data
 
 LINE = ([[0.0], [1.0], [3.0]], [0, 0, 1], {"lam": 1.0, "neighbors": [[1, 2], [], []]})
@@ -97,3 +99,61 @@ def test_the_tolerance_of_a_local_metric_is_a_share_of_its_own_scale(share: floa
         t *= share * 1e-3 / cvxml.certify("glml", X, y, near(t), best.dual, query=X[0]).rel_gap
     found = judge_exactly(asked("glml", X, y, {"query": X[0]}, "loose"), near(t), best)
     assert found.verdict is (Verdict.CERTIFIED if share < 1 else Verdict.REFUTED)
+
+
+def test_a_root_of_a_matrix_next_to_it_that_is_worse_proves_nothing_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A root of the optimum is near enough to a multiple by 1 + 5e-6, whose gap is 1e-5 of the scale: 10 times tol."""
+    X, y, params = LINE
+    best = cvxml.solve("mlsvm", X, y, tol=1e-10, **params)
+    module = get_exact("mlsvm")
+    worse = np.array([[0.125 * (1 + 5e-6)]])
+    question = asked("mlsvm", X, y, params)
+    assert judge_exactly(question, worse, best).verdict is not Verdict.CERTIFIED
+    monkeypatch.setattr(module, "exact", partial(module.exact, root=[[0.125**0.5]]))
+    found = judge_exactly(question, worse, best)
+    assert 0 < found.interval.distance <= NEAR * 0.125
+    assert found.verdict is Verdict.INCONCLUSIVE
+
+
+# the matrix has norm 2 and the objective 1 to a rounding of 2^-20; 2^-10 is allowed
+FIGURES = {"objective": 1.0, "rounding": 2.0**-20, "value_rounding": 2.0**-20}
+ALLOWED = Fraction(1, 2**10)
+
+
+@pytest.mark.parametrize(
+    ("objective", "distance", "changed", "stands"),
+    [
+        (1, 1e-6, {}, True),
+        (1 + 2.0**-10, 1e-6, {}, True),
+        (1 - 2.0**-10, 1e-6, {}, True),
+        (1 + 2.0**-9, 1e-6, {}, False),
+        (1 - 2.0**-9, 1e-6, {}, False),
+        (2.0, 0.0, {}, True),  # it is the matrix itself
+        (1, 2 * 1.01e-5, {}, False),  # too far: 1e-5 of the norm is allowed
+        (1, 2 * 0.99e-5, {}, True),
+        (1, 1e-6, {"rounding": 2.0**-9}, False),  # rounding hides more than is allowed
+        (
+            1 + 2.0**-9,
+            1e-6,
+            {"value_rounding": 2.0**-9},
+            True,
+        ),  # the difference may be rounding of the objective
+    ],
+)
+def test_a_root_stands_for_a_matrix_near_it_of_the_same_objective(
+    objective: float, distance: float, changed: dict[str, float], stands: bool
+) -> None:
+    proof = Certificate(
+        kind="global",
+        lower_bound=0.0,
+        gap=1.0,
+        scale=1.0,
+        radius=1.0,
+        feasibility=Feasibility(asymmetry=0.0, min_eigenvalue=0.0, distance=0.0, norm=2.0),
+        dual={},
+        **{**FIGURES, **changed},
+    )
+    interval = Exact(Fraction(0), Fraction(objective), distance, Fraction(1))
+    assert stands_for(interval, proof, ALLOWED) == stands
