@@ -11,6 +11,7 @@ from cvxml.core.result import Certificate, Dual, Evaluation, SavedSolution, Solu
 from cvxml.core.run import Callback
 from cvxml.core.threads import one_blas_thread
 from cvxml.core.tolerance import Tolerance, check_tol
+from cvxml.core.tuples import refuse_tuples
 from cvxml.methods import check_params, get, get_stationary, names
 
 
@@ -46,6 +47,7 @@ def solve(
     check_params(method, params, (*of.SOLVE_PARAMETERS,), solve.__kwdefaults__)
     own = {name: params.pop(name) for name in of.SOLVE_PARAMETERS if name in params}
     check_tol(tol)  # before the work that an instance may be
+    refuse_tuples(X, of.PARAMETERS)
     given = of.instance(X, y, **params)
     return of.solve(
         given,
@@ -68,6 +70,7 @@ def evaluate(
     """
     of = get(method)
     check_params(method, params, ("t",))
+    refuse_tuples(X, of.PARAMETERS)
     given = of.instance(X, y, **params)
     step = check_count(t, "t", at_most=10**15)
     feasibility = of.feasibility(given, of.matrix(given, metric))
@@ -81,6 +84,7 @@ def certify(
     """The certificate of `metric` from any dual variables. Raises ValueError for bad input."""
     of = get(method)
     check_params(method, params)
+    refuse_tuples(X, of.PARAMETERS)
     given = of.instance(X, y, **params)
     with one_blas_thread():
         return of.certify(given, of.matrix(given, metric), dual)
@@ -94,6 +98,7 @@ def problem(method: str, X: ArrayLike, y: ArrayLike | None, *, dual: bool = Fals
     of = get(method)
     check_params(method, params, ("at",) if of.CLAIM == "stationary" else ())
     at = params.pop("at", None)
+    refuse_tuples(X, of.PARAMETERS)
     given = of.instance(X, y, **params)
     if at is None:
         return of.dual(given) if dual else of.problem(given)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -15,8 +14,22 @@ from cvxml import api
 from cvxml.core.metric import FloatArray, components_of
 from cvxml.core.result import Certificate, Solution
 from cvxml.core.tolerance import Tolerance
+from cvxml.core.tuples import refuse_tuples
+from cvxml.estimators.distance import Features, LearntDistance
 from cvxml.estimators.scikit import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from cvxml.methods import get
+
+OF_THE_INPUT = ("n_features_in_", "feature_names_in_")  # scikit-learn sets them while it checks X
+
+
+def forget_fit(estimator: Any) -> None:
+    """Delete the attributes of an earlier fit, so that no attribute is left that the new fit does not set.
+
+    Those that scikit-learn has just set from the new X stay.
+    """
+    for name in list(vars(estimator)):
+        if name.endswith("_") and not name.startswith("_") and name not in OF_THE_INPUT:
+            delattr(estimator, name)
 
 
 class MetricEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -38,15 +51,25 @@ class MetricEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
         Raises ValueError for bad input; warns (ConvergenceWarning) whenever tol is not met.
         """
+        self._refuse_tuples(X)
         points, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
         check_classification_targets(y)
-        self.classes_ = np.unique(y)
         self._solve(points, y)
+        self.classes_ = np.unique(y)
         return self
+
+    def _refuse_tuples(self, X: Any) -> None:
+        """Raise ValueError, with what to give here, if X has three dimensions."""
+        refuse_tuples(X, ())
+
+    def _feature_map(self) -> Features | None:
+        """The map from points (n, d) to the coordinates that the metric acts on; None if they are the features."""
+        return None
 
     def _features(self, X: FloatArray) -> FloatArray:
         """The coordinates that the metric acts on, (n, m)."""
-        return X
+        mapped = self._feature_map()
+        return X if mapped is None else mapped(X)
 
     def transform(self, X: ArrayLike) -> FloatArray:
         """L x for each row; Euclidean distances between results are the learnt distances."""
@@ -70,14 +93,18 @@ class MetricEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         distances: FloatArray = np.linalg.norm(difference @ self.components_.T, axis=1)
         return distances
 
-    def get_metric(self) -> Callable[[ArrayLike, ArrayLike], float]:
-        """A function of two points (d,) that returns their learnt distance: for scikit-learn's `metric=`."""
+    def pair_score(self, pairs: ArrayLike) -> FloatArray:
+        """The score of each pair in `pairs` (p, 2, d), larger for more similar points: minus the learnt distance."""
+        return -self.pair_distance(pairs)
+
+    def get_metric(self) -> LearntDistance:
+        """Return the learnt distance as a function of two points (d,): for scikit-learn's `metric=`.
+
+        `get_metric()(u, v, squared=True)` is the square of the distance. The function can be pickled. It stays the
+        same if the estimator is fitted again.
+        """
         check_is_fitted(self)
-
-        def distance(a: ArrayLike, b: ArrayLike) -> float:
-            return float(self.pair_distance(np.array([[a, b]], dtype=np.float64))[0])
-
-        return distance
+        return LearntDistance(self.components_, self.n_features_in_, self._feature_map())
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -104,7 +131,7 @@ class Learner(MetricEstimator):
         method = get(self._method)
         own = {*method.PARAMETERS, *method.SOLVE_PARAMETERS}
         start = getattr(self, "solution_", None) if self.warm_start else None
-        self.solution_: Solution = api.solve(
+        solution = api.solve(
             self._method,
             points,
             y,
@@ -115,6 +142,8 @@ class Learner(MetricEstimator):
             **{name: value for name, value in self.get_params(deep=False).items() if name in own},
             **extra,
         )
+        forget_fit(self)
+        self.solution_: Solution = solution
         self.certificate_: Certificate = self.solution_.certificate
         self.gap_ = self.solution_.gap
         self.n_iter_ = max(1, self.solution_.n_iter)
@@ -125,9 +154,13 @@ class Learner(MetricEstimator):
         """From labels; from what is given in their place, if anything is, y then unused."""
         if all(value is None for value in given.values()):
             return MetricEstimator.fit(self, X, y)  # type: ignore[arg-type]
+        self._refuse_tuples(X)
         points = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         self._solve(points, None, **given)
         return self
+
+    def _refuse_tuples(self, X: Any) -> None:
+        refuse_tuples(X, get(self._method).PARAMETERS)
 
     def _may_start_from(self, start: Solution | None, n: int) -> bool:
         """True for a solution of the same method with as many points."""

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from cvxml.core.inputs import check_labels, check_number, check_X
 from cvxml.core.metric import FloatArray, components_of
 from cvxml.estimators.base import MetricEstimator
+from cvxml.estimators.parameters import refuse_a_preprocessor
 
 RANK = 1e-13  # of W scaled to unit diagonal: below this a least eigenvalue may be 0
 
@@ -80,6 +81,7 @@ class _Baseline(MetricEstimator):
         self._n_features_out = len(metric)
 
 
+@refuse_a_preprocessor
 class Euclidean(_Baseline):
     """The metric of the features as they are.
 
@@ -87,6 +89,9 @@ class Euclidean(_Baseline):
     ----------
     metric_ : (d, d), the identity; components_ : the same. n_features_in_ : as scikit-learn has it.
     """
+
+    def __init__(self) -> None:
+        pass
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -97,10 +102,12 @@ class Euclidean(_Baseline):
         """Take the number of features from X (n, d); y is not used. Raises ValueError for bad X."""
         from sklearn.utils.validation import validate_data
 
+        self._refuse_tuples(X)
         self._set(euclidean(validate_data(self, X, dtype=np.float64)))
         return self
 
 
+@refuse_a_preprocessor
 class WithinClass(_Baseline):
     """The Mahalanobis metric of the pooled within-class covariance W, A = W^-1; ValueError where W is singular.
 

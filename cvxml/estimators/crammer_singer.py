@@ -12,10 +12,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from cvxml.core.metric import FloatArray
 from cvxml.core.result import Certificate
 from cvxml.core.tolerance import Tolerance
+from cvxml.core.tuples import refuse_tuples
+from cvxml.estimators.parameters import refuse_a_preprocessor
 from cvxml.estimators.scikit import BaseEstimator, ClassifierMixin
 from cvxml.methods.crammer_singer import instance, solve
 
 
+@refuse_a_preprocessor
 class CrammerSingerSVM(ClassifierMixin, BaseEstimator):
     """The linear SVM of Crammer and Singer (2001), solved to a certified gap.
 
@@ -40,6 +43,7 @@ class CrammerSingerSVM(ClassifierMixin, BaseEstimator):
 
         Raises ValueError for bad input; warns (ConvergenceWarning) whenever tol is not met.
         """
+        refuse_tuples(X, ())
         points, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)

@@ -12,6 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from cvxml.core.inputs import check_count, check_number
 from cvxml.core.metric import FloatArray
+from cvxml.core.tuples import refuse_tuples
 from cvxml.estimators.local import LocalMetricClassifier
 from cvxml.estimators.parameters import estimator
 from cvxml.methods.glml.closed import Case, Local, closed_form
@@ -51,6 +52,7 @@ class GLML(LocalMetricClassifier):
 
         Raises ValueError for bad input, a class of one point, or a singular covariance (class and rank named).
         """
+        refuse_tuples(X, ())
         points, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
         check_classification_targets(y)
         self.classes_, self._codes = np.unique(y, return_inverse=True)

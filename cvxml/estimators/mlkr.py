@@ -41,6 +41,7 @@ class MLKR(Learner):
         Raises ValueError for bad input; warns (ConvergenceWarning) whenever tol is not met, as where the infimum is at
         infinity.
         """
+        self._refuse_tuples(X)
         points, targets = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2, y_numeric=True)
         self._solve(points, targets)
         return self

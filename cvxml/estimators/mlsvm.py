@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from cvxml.core.metric import FloatArray, components_of
 from cvxml.estimators.base import Learner
+from cvxml.estimators.distance import Features
 from cvxml.estimators.parameters import estimator
 from cvxml.methods.kernel_mlsvm import instance as _kernel_instance
 
@@ -25,6 +26,20 @@ class MLSVM(Learner):
 
     _method: ClassVar[str] = "mlsvm"
     _says: ClassVar = {"tol": "Certified gap, relative to lam/2 ||A||^2"}
+
+
+@dataclass(frozen=True, eq=False)
+class KernelFeatures:
+    """The map x -> K^(+1/2) k_x, which the metric of a kernel acts on."""
+
+    points: FloatArray  # the training points (n, d)
+    back: FloatArray  # K^(+1/2), (r, n)
+    kernel: dict[str, Any]
+
+    def __call__(self, X: FloatArray) -> FloatArray:
+        """Return the features (q, r) of points (q, d)."""
+        features: FloatArray = _kernel_instance.kernel_matrix(X, self.points, **self.kernel) @ self.back.T
+        return np.ascontiguousarray(features)
 
 
 @estimator
@@ -56,8 +71,5 @@ class KernelMLSVM(MLSVM):
         E, self._back = _kernel_instance.factor(K)
         self.components_ = components_of(E.T @ self.phi_ @ E)
 
-    def _features(self, X: FloatArray) -> FloatArray:
-        features: FloatArray = (
-            _kernel_instance.kernel_matrix(X, self.X_fit_, **self._kernel_params()) @ self._back.T
-        )
-        return np.ascontiguousarray(features)
+    def _feature_map(self) -> Features:
+        return KernelFeatures(self.X_fit_, self._back, self._kernel_params())

@@ -49,6 +49,7 @@ class NCA(Learner):
         """
         if similarity is None:
             return super().fit(X, y)  # type: ignore[arg-type]
+        self._refuse_tuples(X)
         points = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         self._solve(points, None, similarity=similarity)
         return self

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import textwrap
 from typing import Any, TypeVar, dataclass_transform
 
 from cvxml.core.parameter import Parameter
+from cvxml.core.tuples import refuse_preprocessor
 from cvxml.methods import get
 
 WIDTH = 110
@@ -27,9 +29,23 @@ def estimator(cls: type[Estimator]) -> type[Estimator]:
     The fields are public parameters, as scikit-learn wants them; `_method` is the id of a method of the package.
     """
     made: Any = dataclasses.dataclass(eq=False, repr=False)(cls)
+    refuse_a_preprocessor(made)
     sections = {"Parameters": _parameters(made), "Attributes": textwrap.dedent(made._attributes).strip()}
     text = [f"{title}\n{'-' * len(title)}\n{lines}" for title, lines in sections.items()]
     cls.__doc__ = "\n\n".join([textwrap.dedent(f"    {cls.__doc__}").strip(), *text])
+    return cls
+
+
+def refuse_a_preprocessor(cls: type[Estimator]) -> type[Estimator]:
+    """Let the `__init__` of a class say what to give here in place of metric-learn's `preprocessor`."""
+    init: Any = cls.__dict__["__init__"]
+
+    @functools.wraps(init)
+    def checked(self: Any, *args: Any, **kwargs: Any) -> None:
+        refuse_preprocessor(kwargs)
+        init(self, *args, **kwargs)
+
+    cls.__init__ = checked  # type: ignore[method-assign]
     return cls
 
 

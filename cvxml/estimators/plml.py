@@ -16,6 +16,7 @@ from cvxml.core.metric import FloatArray, blocks_of
 from cvxml.core.neighbors import squared_euclidean
 from cvxml.core.result import Certificate, Solution
 from cvxml.core.tolerance import Tolerance
+from cvxml.core.tuples import refuse_tuples
 from cvxml.estimators.local import LocalMetricClassifier
 from cvxml.estimators.parameters import estimator
 from cvxml.methods import get
@@ -60,6 +61,7 @@ class PLML(LocalMetricClassifier):
 
         Raises ValueError for bad input; warns (ConvergenceWarning) whenever tol is not met.
         """
+        refuse_tuples(X, ())
         points, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
         check_classification_targets(y)
         self.classes_, self._codes = np.unique(y, return_inverse=True)

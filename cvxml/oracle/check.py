@@ -21,6 +21,7 @@ from cvxml.core.result import SavedSolution, Solution
 from cvxml.core.run import Callback
 from cvxml.core.threads import one_blas_thread
 from cvxml.core.tolerance import Tolerance, check_tol
+from cvxml.core.tuples import refuse_tuples
 from cvxml.methods import check_params, get, get_exact
 from cvxml.oracle.about import about
 from cvxml.oracle.asked import Asked
@@ -69,6 +70,8 @@ def check(
     more than that; close, if the problem is convex, the witness is better by no more than a hundredth of the scale,
     and no misreading explains it. Else inconclusive, with the reason. Raises ValueError for bad input.
     """
+    module = get(method)
+    refuse_tuples(X, module.PARAMETERS)
     points = check_X(X)
     notes: tuple[str, ...] = ()
     if isinstance(metric, (Solution, SavedSolution)):
@@ -76,7 +79,6 @@ def check(
             notes = (f"the solution is one of {metric.method}: its metric alone is judged here",)
         metric = metric.metric
     tolerance = check_tol(tol)
-    module = get(method)
     allowed = ("optimal",) if module.CLAIM == "optimal" else ("stationary", "optimal")
     claim = check_choice(module.CLAIM if claim is None else claim, "claim", allowed)
     named = {"neighbors": neighbors, "query": query, "targets": targets, "pairs": pairs}

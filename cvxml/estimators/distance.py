@@ -1,0 +1,47 @@
+"""The distance of a fitted estimator, as an object of its own that can be saved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cvxml.core.metric import FloatArray
+
+Features = Callable[[FloatArray], FloatArray]
+
+
+class LearntDistance:
+    """The distance of two points by a learnt metric: for the `metric=` of scikit-learn.
+
+    It holds the map L and keeps it: the estimator may be fitted again, and this distance stays the same. It can be
+    pickled, and so can a nearest neighbour classifier that has it as its `metric`.
+    """
+
+    def __init__(self, components: FloatArray, n_features: int, features: Features | None = None):
+        """Keep a copy of L (m, r), the number of features d, and the map from points (n, d) to features (n, r)."""
+        self.components = components.copy()
+        self.n_features = n_features
+        self.features = features
+
+    def __call__(self, u: ArrayLike, v: ArrayLike, squared: bool = False) -> float:
+        """Return the learnt distance of the points u (d,) and v (d,), or its square.
+
+        Raises ValueError for another shape.
+        """
+        points = np.stack([self._point(u, "u"), self._point(v, "v")])
+        if self.features is not None:
+            points = self.features(points)
+        mapped = self.components @ (points[0] - points[1])
+        distance = float(np.linalg.norm(mapped))
+        return distance * distance if squared else distance
+
+    def _point(self, given: ArrayLike, name: str) -> FloatArray:
+        point = np.asarray(given, dtype=np.float64)
+        if point.shape != (self.n_features,):
+            raise ValueError(
+                f"{name} must be one point of shape ({self.n_features},), got shape {point.shape}; "
+                "`pair_distance` takes many pairs at once"
+            )
+        return point

@@ -1,0 +1,89 @@
+"""A second fit leaves no attribute of the first that it does not set itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import cvxml
+from cvxml.estimators.base import Learner
+from tests.instances import random_data
+
+X, Y = random_data(9, n=30, d=3)
+I, J = np.triu_indices(len(X), 1)
+SAME = Y[I] == Y[J]
+INDEX = np.stack([I, J], axis=1)
+PAIRS = {"similar": INDEX[SAME].tolist(), "dissimilar": INDEX[~SAME].tolist()}
+TRIPLETS = [
+    [i, j, k] for i in range(30) for j in range(30) for k in range(30) if i != j and Y[i] == Y[j] != Y[k]
+][::40]
+QUADRUPLETS = np.concatenate([INDEX[SAME][:40], INDEX[~SAME][:40]], axis=1).tolist()
+# Every learner that can be fitted without labels, and what is given in their place.
+WITHOUT_LABELS: list[tuple[Learner, dict[str, Any]]] = [
+    *((learner, {"pairs": PAIRS}) for learner in (
+        cvxml.ITML(), cvxml.MMC(), cvxml.MMC(diagonal=True), cvxml.DMLEig(), cvxml.LDML(1.0), cvxml.GMML(mu=0.1),
+        cvxml.SDML(lam=0.2),
+    )),
+    *((learner, {"triplets": TRIPLETS}) for learner in (
+        cvxml.LMNN(), cvxml.FrobMetric(), cvxml.RTML(), cvxml.SchultzJoachims(), cvxml.SCML(1e-3),
+        cvxml.BoostMetric(20.0),
+    )),
+    (cvxml.LSML(), {"quadruplets": QUADRUPLETS}),
+    (cvxml.RCA(alpha=0.1), {"chunklets": Y.tolist()}),
+    (cvxml.MLR(C=5.0), {"relevant": [[j for j in range(30) if j != i and Y[j] == Y[i]] for i in range(30)]}),
+    (cvxml.NCA(2, criterion="g"), {"similarity": (Y[:, None] == Y) & ~np.eye(30, dtype=bool)}),
+]  # fmt: skip
+
+
+def public(model: Learner) -> set[str]:
+    return {name for name in vars(model) if name.endswith("_")}
+
+
+ignored = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+@pytest.mark.quick(6)
+@ignored
+@pytest.mark.parametrize(("learner", "given"), WITHOUT_LABELS, ids=lambda value: str(value)[:30])
+def test_attributes_of_a_fit_to_labels_do_not_outlive_a_fit_without(
+    learner: Learner, given: dict[str, Any]
+) -> None:
+    fresh = clone(learner).fit(X, **given)
+    model = clone(learner).fit(X, Y)
+    assert "classes_" in public(model)
+    model.fit(X, **given)
+    assert public(model) == public(fresh)
+    assert "classes_" not in public(model)
+
+
+def test_a_warm_start_goes_on_from_the_last_fit_and_forgets_its_classes() -> None:
+    model = cvxml.ITML(warm_start=True).fit(X, Y)
+    steps = model.solution_.n_iter
+    assert model.fit(X, pairs=PAIRS).solution_.n_iter <= 1 < steps
+    assert not hasattr(model, "classes_")
+
+
+def test_labels_again_bring_the_classes_back() -> None:
+    model = cvxml.ITML().fit(X, pairs=PAIRS)
+    assert not hasattr(model, "classes_")
+    assert model.fit(X, np.array(["u", "v", "w"])[Y]).classes_.tolist() == ["u", "v", "w"]
+
+
+def test_a_fit_that_fails_leaves_the_metric_of_the_last_one() -> None:
+    model = cvxml.ITML().fit(X, Y)
+    before = model.components_
+    with pytest.raises(ValueError, match="pairs"):
+        model.fit(X, pairs={"similar": [[0, 99]], "dissimilar": [[0, 1]]})
+    assert model.components_ is before
+    assert model.classes_.tolist() == [0, 1, 2]
+
+
+def test_a_kernel_s_map_is_that_of_the_last_fit() -> None:
+    model = cvxml.KernelMLSVM(n_neighbors=2).fit(X, Y)
+    again = model.fit(X[:20], Y[:20])
+    fresh = cvxml.KernelMLSVM(n_neighbors=2).fit(X[:20], Y[:20])
+    assert public(again) == public(fresh)
+    np.testing.assert_array_equal(again.transform(X), fresh.transform(X))
