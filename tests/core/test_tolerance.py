@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import cvxml
 from cvxml import testing
 from cvxml.cli.main import run
 from cvxml.core.tolerance import TOLERANCES, check_tol, tol_name
-from cvxml.oracle.cases import load_cases
+from cvxml.oracle.cases import Case, load_cases
 from cvxml.oracle.conform import conform
 from cvxml.oracle.saved import recertify
 
@@ -24,7 +25,7 @@ LINE = "mlsvm-line"
 
 def slightly_off(share: float) -> Any:
     """A metric that leaves about this share of the scale."""
-    return [[cvxml.solve("mlsvm", X, Y, **PARAMS).metric[0, 0] * (1 + share)]]
+    return [[_solution().metric[0, 0] * (1 + share)]]
 
 
 def test_words_and_numbers() -> None:
@@ -42,19 +43,24 @@ def test_anything_else_is_refused_with_what_is_allowed(tol: Any) -> None:
 
 
 def saved(folder: Path) -> Any:
-    cvxml.solve("mlsvm", X, Y, **PARAMS).save(folder / "a.json")
+    _solution().save(folder / "a.json")
     return cvxml.load(folder / "a.json")
 
 
+@cache
+def line() -> list[Case]:
+    return load_cases(pattern=LINE)
+
+
 def of_case(tol: Any) -> Any:
-    return conform(lambda question: {"metric": slightly_off(1e-4)}, load_cases(pattern=LINE), tol=tol)
+    return conform(lambda question: {"metric": slightly_off(0.0)}, line(), tol=tol)
 
 
 TAKES: dict[str, Callable[[Any, Path], Any]] = {
     "solve": lambda tol, _: cvxml.solve("mlsvm", X, Y, tol=tol, **PARAMS),
     "solve scs": lambda tol, _: cvxml.solve("mlsvm", X, Y, solver="scs", tol=tol, **PARAMS),
     "check": lambda tol, _: cvxml.check("mlsvm", X, Y, [[1.0]], tol=tol, **PARAMS),
-    "Certificate.proves": lambda tol, _: cvxml.solve("mlsvm", X, Y, **PARAMS).certificate.proves(tol),
+    "Certificate.proves": lambda tol, _: _solution().certificate.proves(tol),
     "certify_estimator": lambda tol, _: cvxml.certify_estimator(fitted(), X, Y, tol=tol),
     "estimator": lambda tol, _: cvxml.MLSVM(**PARAMS, tol=tol).fit(X, Y),
     "CrammerSingerSVM": lambda tol, _: cvxml.CrammerSingerSVM(tol=tol).fit(X, Y),
@@ -68,6 +74,7 @@ TAKES: dict[str, Callable[[Any, Path], Any]] = {
 }
 
 
+@cache
 def _solution() -> Any:
     return cvxml.solve("mlsvm", X, Y, **PARAMS)
 
