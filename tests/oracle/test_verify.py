@@ -123,3 +123,13 @@ def test_no_solver_but_those_of_the_table_is_run() -> None:
     (alone,) = (case for case in cases() if case.method == "mlkr")
     (row,) = verify.verify(chosen=[alone])
     assert set(row.seconds) == {"fast"}
+
+
+def test_a_method_without_another_solver_is_not_said_to_agree() -> None:
+    (row,) = verify.verify(chosen=[case for case in verify.cases() if case.method == "mlkr"][:1])
+    assert row.agrees
+    assert set(row.rel_gaps) == {"fast"}
+    assert row.rel_gaps["fast"] <= 1e-6  # of stationarity, not the gap to the bound 0
+    assert "agree" not in verify.as_line(row).split()
+    assert "0 of 0 cases agree" in verify.as_sum([row])
+    assert "1 certified" in verify.as_sum([row])
