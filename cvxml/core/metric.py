@@ -25,11 +25,14 @@ LEAST = 2.0**-1060
 
 @dataclass(frozen=True)
 class Feasibility:
-    """How far a matrix is from the psd cone, in the matrix's own units."""
+    """How far a matrix is from the metrics that a method allows, in the matrix's own units.
+
+    Most methods allow the psd cone. A method that allows fewer metrics has a class of its own, with its own `nearest`.
+    """
 
     asymmetry: float  # max |M - M^T|
     min_eigenvalue: float  # of the symmetric part
-    distance: float  # ||M - P_+(M)||, Frobenius
+    distance: float  # Frobenius, to the metric that is judged: ||M - P_+(M)|| for the psd cone
     norm: float  # ||M||, Frobenius
 
     @property
@@ -45,12 +48,17 @@ class Feasibility:
         """True if nothing but rounding had to be projected away."""
         return math.isfinite(self.norm) and bool(self.distance <= 64 * EPS * self.norm)
 
+    @property
+    def nearest(self) -> str:
+        """The set that `distance` is the distance to, in words."""
+        return "the psd cone"
+
     def __str__(self) -> str:
         if self.exact:
             return "symmetric and psd"
         return (
             f"asymmetry {self.asymmetry:.3g}, least eigenvalue {self.min_eigenvalue:.3g}, "
-            f"distance to the psd cone {self.distance:.3g} (norm {self.norm:.3g})"
+            f"distance to {self.nearest} {self.distance:.3g} (norm {self.norm:.3g})"
         )
 
 

@@ -215,7 +215,8 @@ class Report:
                 "feasible": feasibility.feasible,
                 "asymmetry": feasibility.asymmetry,
                 "min_eigenvalue": feasibility.min_eigenvalue,
-                "distance_to_psd": feasibility.distance,
+                "distance_to_psd": feasibility.distance,  # to fewer metrics, if the method allows fewer
+                "distance_to": feasibility.nearest,
             },
             "witness": None
             if self.witness is None

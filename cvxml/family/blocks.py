@@ -55,6 +55,11 @@ class BlocksFeasibility(Feasibility):
     def _in_blocks(self) -> bool:
         return self.beyond <= FEASIBILITY_TOL * self.norm
 
+    @property
+    def nearest(self) -> str:
+        """Matrices of psd blocks, if an entry beside the blocks is too large."""
+        return super().nearest if self._in_blocks else "the matrices of psd blocks"
+
     def __str__(self) -> str:
         if self._in_blocks:
             return super().__str__()

@@ -27,6 +27,13 @@ class RankFeasibility(Feasibility):
         """True within `FEASIBILITY_TOL`, relative to the norm."""
         return self.beyond <= FEASIBILITY_TOL and super().feasible
 
+    @property
+    def nearest(self) -> str:
+        """The psd matrices of this rank, if the rank is too large; the distance is to the one that is judged."""
+        if self.beyond <= FEASIBILITY_TOL:
+            return super().nearest
+        return f"a psd matrix of rank {self.rank}"
+
     def __str__(self) -> str:
         if self.beyond <= FEASIBILITY_TOL:
             return super().__str__()

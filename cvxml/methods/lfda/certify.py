@@ -50,7 +50,11 @@ def exact_interval(given: Instance, M: FloatArray, dual: Dual, root: ArrayLike |
 
 @dataclass(frozen=True)
 class Embedded(Feasibility):
-    """Of a metric that is to be of an embedding; `off` relative to the one of its range that is."""
+    """Of a metric that must be that of an embedding. `distance` is a bound, by the triangle inequality.
+
+    `off` is the distance of P_+(M) to the embedding's metric of the same range, as a share of the norm of that metric.
+    Both are in coordinates in which S_w is the identity.
+    """
 
     embedding: str = ""
     off: float = 0.0
@@ -60,11 +64,19 @@ class Embedded(Feasibility):
         """True within `FEASIBILITY_TOL`, relative to the norm."""
         return self.off <= FEASIBILITY_TOL and super().feasible
 
+    @property
+    def nearest(self) -> str:
+        """The metric of the embedding that has the range of this metric, if the two differ."""
+        if self.off <= FEASIBILITY_TOL:
+            return super().nearest
+        return f"the {self.embedding} metric of its range at most"
+
     def __str__(self) -> str:
         if self.off <= FEASIBILITY_TOL:
             return super().__str__()
         return (
-            f"{super().__str__()}; it is off by {self.off:.3g} from the {self.embedding} metric of its range"
+            f"{super().__str__()}; in coordinates in which S_w is the identity, it is {self.off:.3g} of that metric's "
+            "norm"
         )
 
 
