@@ -14,6 +14,7 @@ import cvxml
 from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
+from cvxml.family.logistic_path import ACROSS
 from cvxml.methods import get
 from cvxml.oracle.saved import recertify
 from tests.instances import assert_named, fractions, random_data, real_data
@@ -94,6 +95,27 @@ def test_separable_pairs_have_no_optimum_where_b_is_free() -> None:
     for metric in ([[1.0]], [[100.0]], solution.metric):
         assert cvxml.check("ldml", X, y, metric).verdict is not Verdict.CERTIFIED
     assert cvxml.solve("ldml", X, y, b=1.0).status is Status.CONVERGED  # a distance has to be near b
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_a_metric_next_to_the_infimum_of_separable_pairs_is_not_certified(exact: bool) -> None:
+    """At b = 25 the three nearest pairs cost log(1 + exp(-15)) each, which is nearly the infimum 0."""
+    assert value(np.array(APART["X"]), APART["y"], np.array([[10.0]]), 25.0) <= 1e-6
+    report = cvxml.check("ldml", **APART, metric=[[10.0]], tol="loose", exact=exact, diagnosed=False)
+    assert report.verdict is Verdict.INCONCLUSIVE
+
+
+def test_both_reasons_why_no_metric_attains_the_infimum_are_told() -> None:
+    """Separable pairs; a dissimilar pair that moves at no cost, which counts at any b; and neither."""
+    X = [[*x, 0.0] for x in LINE["X"]] + [[0.0, 1.0]]
+    pairs = {**LINE["pairs"], "dissimilar": [*LINE["pairs"]["dissimilar"], [0, 5]]}
+    separable = METHOD.instance(APART["X"], APART["y"])
+    free, given = (METHOD.instance(X, None, pairs=pairs, b=b) for b in ("free", 1.0))
+    assert METHOD.unattained(separable) != ""
+    for moving in (free, given):
+        assert METHOD.unattained(moving) == ACROSS.format(count=1) != METHOD.unattained(separable)
+    for attained in (METHOD.instance(LINE["X"], None, pairs=LINE["pairs"]), METHOD.instance(**APART, b=1.0)):
+        assert METHOD.unattained(attained) == ""
 
 
 @pytest.mark.parametrize("solver", ["fast", "clarabel"])
