@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -202,6 +203,16 @@ def test_every_layer_imports_only_those_below() -> None:
         assert not ours & set(above), (name, ours)
         if layer in ("core", "family", "methods"):
             assert "cvxml" not in imports, name
+
+
+@pytest.mark.parametrize("layer", ["family", "methods", "oracle"])
+def test_no_module_imports_itself_by_way_of_others(layer: str) -> None:
+    """Imports within functions count too."""
+    known = {f"cvxml.{name}".removesuffix(".__init__"): imports for name, imports in modules().items()}
+    own = {name: imports for name, imports in known.items() if name.startswith(f"cvxml.{layer}.")}
+    graph = {name: {i for i in imports if i in own and i != name} for name, imports in own.items()}
+    assert len(graph) > 10
+    TopologicalSorter(graph).prepare()  # raises CycleError
 
 
 def test_there_are_few_things_at_the_top() -> None:

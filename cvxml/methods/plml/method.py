@@ -32,6 +32,7 @@ from cvxml.core.backend import solve_problem
 from cvxml.core.exact import Exact, Unproved
 from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.metric import FEASIBILITY_TOL, FloatArray, blocks_of, in_blocks, project_psd, real_array
+from cvxml.core.misreading import Misreading, Question
 from cvxml.core.parameter import COUNT, MATRIX, NUMBER, POINTS, Parameter
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Found
@@ -42,6 +43,7 @@ from cvxml.family.bound import Family, Term
 from cvxml.family.losses import Hinge, Straight
 from cvxml.family.rows import PairRows, Prices, Triplets
 from cvxml.family.triplets import TripletMethod
+from cvxml.methods.plml.both_ends import MeanShares
 from cvxml.methods.plml.evaluate import evaluate, objective
 from cvxml.methods.plml.instance import Instance, instance
 from cvxml.methods.plml.misreadings import MISREADINGS
@@ -58,6 +60,11 @@ _ON_LINE = {"weights": [[0.5, 0.5], [1.0, 0.0], [0.0, 1.0]], "triplets": [[0, 1,
 def _even(a: float) -> list[list[float]]:
     """Two metrics on a line, both a."""
     return [[a, 0.0], [0.0, a]]
+
+
+def _both_ends(question: Question) -> float:
+    """What the metric may still gain with `BothEnds`, as a share of its objective."""
+    return BothEnds().left(question.checked(instance), question)
 
 
 class PLML(TripletMethod[Instance]):
@@ -87,7 +94,13 @@ class PLML(TripletMethod[Instance]):
     STATEMENT = Statement(
         "cvxml.methods.plml.problem", ("weights_problem", "weights_dual", "problem", "dual")
     )
-    MISREADINGS: ClassVar = MISREADINGS
+    MISREADINGS: ClassVar = {
+        **MISREADINGS,
+        "both_ends": Misreading(
+            "the weights of both points of a pair where there are those of the first",
+            left=_both_ends,
+        ),
+    }
     WEIGHTS: ClassVar = {"alpha1": math.inf, "alpha2": math.inf}
     SMALL: ClassVar = {"n_neighbors": 2, "n_anchors": 1}
     UNITS: ClassVar = {"alpha1": 4}
@@ -256,6 +269,15 @@ class PLML(TripletMethod[Instance]):
             "random_state": given.random_state,
             **given.stored,
         }
+
+
+class BothEnds(PLML):
+    """A misreading that is another problem: PLML with the mean of the weights of both points of a pair."""
+
+    def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
+        """The terms of PLML, with `MeanShares`."""
+        norm = MeanShares(given.X, given.W, 2 * number(given.alpha1))
+        return super().member(given, number)._replace(regularizer=norm, radius=norm.around)
 
 
 METHOD = PLML()

@@ -1,4 +1,4 @@
-"""What implementations of PLML compute instead."""
+"""What implementations of PLML compute instead. Another one, `BothEnds`, is in method.py: it is made of PLML."""
 
 from __future__ import annotations
 
@@ -35,12 +35,6 @@ def _mean(question: Question) -> Other:
     return Other(question.X, question.y, {**question.params, **alphas})
 
 
-def _both_ends(question: Question) -> float:
-    from cvxml.methods.plml.both_ends import left
-
-    return left(question)
-
-
 MISREADINGS = {
     "half": Misreading(
         "alpha1/2 where there is alpha1", changed("alpha1", lambda q: q.checked(instance).alpha1 / 2)
@@ -54,9 +48,6 @@ MISREADINGS = {
     "even": Misreading(
         "the mean of the basis metrics at every point",
         _weights(lambda given: np.full(given.W.shape, 1 / given.m)),
-    ),
-    "both_ends": Misreading(
-        "the weights of both points of a pair where there are those of the first", left=_both_ends
     ),
     "exchanged": triplets_exchanged(instance),
 }
