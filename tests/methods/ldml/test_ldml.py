@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 from typing import Any
@@ -98,11 +99,28 @@ def test_separable_pairs_have_no_optimum_where_b_is_free() -> None:
 
 
 @pytest.mark.parametrize("exact", [False, True])
-def test_a_metric_next_to_the_infimum_of_separable_pairs_is_not_certified(exact: bool) -> None:
-    """At b = 25 the three nearest pairs cost log(1 + exp(-15)) each, which is nearly the infimum 0."""
-    assert value(np.array(APART["X"]), APART["y"], np.array([[10.0]]), 25.0) <= 1e-6
-    report = cvxml.check("ldml", **APART, metric=[[10.0]], tol="loose", exact=exact, diagnosed=False)
+def test_where_pairs_just_meet_a_metric_next_to_the_infimum_is_not_certified(
+    exact: bool, tmp_path: Path
+) -> None:
+    """A similar and a dissimilar pair at 1, another dissimilar pair at 4: the infimum is 2 log 2.
+
+    For b = M the objective exceeds it by log(1 + exp(-3 M)), which is 1e-13 at M = 10.
+    """
+    pairs = {"similar": [[0, 1]], "dissimilar": [[1, 2], [2, 3]]}
+    given: dict[str, Any] = {"X": [[0.0], [1.0], [2.0], [4.0]], "y": None, "pairs": pairs}
+    with pytest.warns(match="not attained"):
+        solution = cvxml.solve("ldml", **given)
+    proof = cvxml.certify("ldml", **given, metric=[[10.0]], dual={"a": [0.5, 0.5, 0.0]})
+    assert proof.objective == pytest.approx(2 * math.log(2), rel=1e-12)
+    assert proof.proves(1e-6)  # it is as near to the infimum
+    report = cvxml.check("ldml", **given, metric=[[10.0]], exact=exact, diagnosed=False)
     assert report.verdict is Verdict.INCONCLUSIVE
+    solution.save(tmp_path / "solution.json")
+    content = json.loads((tmp_path / "solution.json").read_text())
+    content |= {"metric": [[10.0]], "status": "CONVERGED", "dual": {"a": [0.5, 0.5, 0.0]}}
+    content |= {"objective": proof.objective, "lower_bound": proof.lower_bound}
+    (tmp_path / "solution.json").write_text(json.dumps(content))
+    assert recertify(cvxml.load(tmp_path / "solution.json"), 1e-6, exact).verdict is Verdict.INCONCLUSIVE
 
 
 def test_both_reasons_why_no_metric_attains_the_infimum_are_told() -> None:
