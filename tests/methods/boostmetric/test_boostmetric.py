@@ -131,6 +131,14 @@ def test_nothing_is_certified_at_v_star_or_below(v: float, tmp_path: Path) -> No
                 assert report.verdict is Verdict.INCONCLUSIVE
 
 
+@pytest.mark.parametrize(("v", "attained"), [(2.5, False), (3.0, False), (3.5, True), (9.0, True)])
+def test_where_no_metric_is_optimal_a_reason_is_told(v: float, attained: bool) -> None:
+    """Margins 8 and 3: v* is 3."""
+    triplets = [[0, 1, 2], [0, 1, 3]]
+    given = METHOD.instance([[0.0], [1.0], [3.0], [2.0]], None, v=v, triplets=triplets)
+    assert (METHOD.unattained(given) == "") == attained
+
+
 def test_what_is_below_v_star_by_rounding_alone_is_not_refused() -> None:
     """Of one triplet on a line v* is a rational number, and v the least float that is no less."""
     for seed in range(8):
