@@ -10,7 +10,6 @@ what it fetched.
 
 import importlib
 import os
-import re
 from collections.abc import Callable
 from dataclasses import asdict
 from itertools import product
@@ -228,6 +227,8 @@ def _openml(name: str) -> Table:
     )
     y = _labels(np.asarray(found.target))
     missing = int(np.count_nonzero(~np.isfinite(X))) + int(y.dtype == np.float64 and (~np.isfinite(y)).sum())
+    if np.asarray(found.target).dtype.kind == "O":  # NaN is the value that differs from itself
+        missing += sum(label is None or label != label for label in found.target)
     if missing:
         raise ValueError(
             f"{name!r} has {missing} missing values; give a set that is complete, or fill it in yourself"
@@ -236,14 +237,11 @@ def _openml(name: str) -> Table:
 
 
 def _labels(target: NDArray[Any]) -> NDArray[Any]:
-    """int64 where every label is an integer, as text too; else float64 for numbers, and str."""
+    """int64 if every label is an integer, as text too (01 stays text); else float64 for numbers, and str."""
     if target.dtype.kind in "OUS":
-        labels = np.array([str(label) for label in target])
-        return (
-            labels.astype(np.int64)
-            if all(re.fullmatch(r"[+-]?[0-9]{1,18}", label) for label in labels)
-            else labels
-        )
+        texts = [str(label) for label in target]
+        integers = files.integers(texts)
+        return np.array(texts) if integers is None else integers
     numbers = target.astype(np.float64)
     whole = np.isfinite(numbers).all() and np.all(
         (numbers == np.round(numbers)) & (np.abs(numbers) <= 2.0**53)

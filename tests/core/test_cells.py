@@ -186,3 +186,127 @@ def test_the_shell_says_how_it_was_written(cli: Cli, capsys: pytest.CaptureFixtu
         assert token in said
     for token in ("semicolons", "decimal commas", "latin-1", "not standardized"):
         assert token in said
+
+
+# --- comments ---
+
+DATA = "1.5,2,1\n2,3,1\n3,4,2\n4,5.5,2\n"
+FEATURES = [[1.5, 2.0], [2.0, 3.0], [3.0, 4.0], [4.0, 5.5]]
+COMMENTED: dict[str, str] = {
+    "prose": "# measured in May\n" + DATA,
+    "two-and-a-blank-line": "# measured in May\n\n  # and June\n" + DATA,
+    "empty": "#\n" + DATA,
+    "names": "# a,b,kind\n" + DATA,
+    "names-without-a-blank": "#a,b,kind\n" + DATA,
+    "prose-and-names": "# measured in May, June\n# a,b,kind\n" + DATA,
+    "fewer-names": "# a,b\n" + DATA,
+    "prose-above-a-header": "# measured in May\na,b,kind\n" + DATA,
+    "names-above-a-header": "# x,y,z\n# 1,2,3\na,b,kind\n" + DATA,
+    "spaces": "# a b kind\n" + DATA.replace(",", " "),
+    "tabs": "#a\tb\tkind\n" + DATA.replace(",", "\t"),
+    "prose-with-the-other-separator": "# a; b\n" + DATA,
+    "quotes": '# it is "so-called" data\n' + DATA,
+}
+
+
+@pytest.mark.parametrize("header", [None, "yes"])
+@pytest.mark.parametrize("case", COMMENTED)
+def test_a_comment_above_the_data_is_no_point(tmp_path: Path, case: str, header: str | None) -> None:
+    path = put(tmp_path / "a.csv", COMMENTED[case])
+    has_names = "names" in case or "header" in case or case in ("spaces", "tabs")
+    if has_names and case != "fewer-names":
+        table = files.load_table(path, files.settled(header=header))
+        assert table.X.tolist() == FEATURES
+        assert table.y.tolist() == [1, 1, 2, 2]
+        assert "'kind'" in table.where
+        assert datasets.read(path, header=header, label="kind")[1].tolist() == [1, 1, 2, 2]
+    elif header is None:
+        table = files.load_table(path)
+        assert table.X.tolist() == FEATURES
+        assert "'" not in table.where
+    else:  # asked for a header, there is the first line that is no comment
+        assert datasets.read(path, header=header, label="last", index="no")[0].tolist() == FEATURES[1:]
+
+
+def test_names_in_a_comment_say_where_the_labels_are(tmp_path: Path) -> None:
+    path = put(tmp_path / "a.csv", "# label,a,b\n1,1.5,7\n2,2.5,7\n1,3.5,8\n2,4.5,8\n")
+    X, y = datasets.read(path)
+    assert y.tolist() == [1, 2, 1, 2]
+    assert X.tolist() == [[1.5, 7.0], [2.5, 7.0], [3.5, 8.0], [4.5, 8.0]]
+    assert "--label" in attempt(lambda: datasets.read(path, header="no"))[1]  # the names do not count then
+
+
+def test_numpy_writes_a_header_that_is_read(tmp_path: Path) -> None:
+    for separator in (" ", ",", ";", "\t"):
+        table = np.column_stack([FEATURES, [1, 1, 2, 2]])
+        np.savetxt(tmp_path / "a.txt", table, delimiter=separator, header=separator.join(["u", "v", "class"]))
+        read_table = files.load_table(tmp_path / "a.txt")
+        assert read_table.X.tolist() == FEATURES
+        assert "'class'" in read_table.where
+        np.savetxt(tmp_path / "m.txt", FEATURES, delimiter=separator, header="two lines\nof prose")
+        assert files.read_array(tmp_path / "m.txt").tolist() == FEATURES
+        np.savetxt(
+            tmp_path / "p.txt", [[0, 1], [2, 3]], fmt="%d", delimiter=separator, header="pairs of mine"
+        )
+        assert files.read_indices(tmp_path / "p.txt") == [[0, 1], [2, 3]]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("#1.5,2,1\n" + DATA, ["line 1", "#"]),  # a point that was left out, or one of a class #1.5
+        ("# 0,1,2\n" + DATA, ["line 1", "#"]),
+        ("#x,2,3.5\nred,3,4\n#x,4,5\n", ["line 1", "#"]),
+        ("# a,b,label\n# label,a,b\n" + DATA, ["lines 1 and 2", "#"]),
+        ("a,b,label\n# prose\n" + DATA, ["line 2", "#"]),
+        (DATA + "# the end\n", ["line 5", "#"]),
+        ("kind,a,b\nx,1.5,2\n#y,2,3\nx,3,4\ny,4,5.5\n", ["line 3", "#"]),
+        ("kind,a,b\n\n#x,1.5,2\n#y,2,3\nx,3,4\ny,4,5.5\n", ["line 3", "line 5", "#"]),
+        ("# only\n# prose\n", ["#"]),
+        ("a,b,label\n1.5,2,1 # seen twice\n2,3,1\n3,4,2\n", ["line 2", "'1 # seen twice'"]),
+        ("a,b,label\n1.5,2,x y\n2,3,x y # twice\n3,4,z\n", ["line 3", "'x y # twice'"]),
+    ],
+)
+def test_a_comment_that_may_be_data_is_refused(tmp_path: Path, text: str, says: list[str]) -> None:
+    message = refusal(files.read_table, put(tmp_path / "a.csv", text))
+    assert [token for token in says if token not in message] == []
+
+
+def test_labels_may_begin_with_a_number_sign(tmp_path: Path) -> None:
+    path = put(tmp_path / "a.csv", "kind,a,b\n#x,2,3.5\n#y,3,4\n#x,3,4\n#y,4,5\n")
+    assert datasets.read(path)[1].tolist() == ["#x", "#y", "#x", "#y"]
+    put(path, "a,b,kind\n2,3.5,C #\n3,4,F #\n3,4,C #\n")
+    assert datasets.read(path)[1].tolist() == ["C #", "F #", "C #"]
+
+
+def test_comments_without_end_are_refused(tmp_path: Path) -> None:
+    path = put(tmp_path / "a.csv.gz", gzip.compress(b"#\n" * 200_000 + DATA.encode()))
+    assert "100001" in refusal(files.read_table, path)
+
+
+# --- empty cells and columns ---
+
+
+@pytest.mark.parametrize("header", ["", "a\t\tb\tlabel\n"])
+def test_two_tabs_between_two_cells(tmp_path: Path, header: str) -> None:
+    text = header + DATA.replace(",", "\t").replace("\t", "\t\t").replace("\t\t1\n", "\t1\n").replace(
+        "\t\t2\n", "\t2\n"
+    )
+    message = refusal(files.read_table, put(tmp_path / "a.tsv", text))
+    for token in ("lines 1 and 2", "column 2", "empty", "tab"):
+        assert token in message
+    message = refusal(files.read_array, put(tmp_path / "m.tsv", "1.5\t\t2\n3\t\t4\n"))
+    for token in ("lines 1 and 2", "column 2", "empty", "tab"):
+        assert token in message
+
+
+def test_a_separator_at_the_end_of_every_line(tmp_path: Path) -> None:
+    message = refusal(files.read_table, put(tmp_path / "a.csv", "a,b,label,\n" + DATA.replace("\n", ",\n")))
+    for token in ("lines 1 and 2", "column 4", "empty"):
+        assert token in message
+
+
+def test_tabs_that_line_cells_up(tmp_path: Path) -> None:
+    message = refusal(files.read_table, put(tmp_path / "a.tsv", "1.5\t\t2\t1\n100.25\t3\t1\n3\t\t4\t2\n"))
+    for token in ("line 2", "empty", "tab"):
+        assert token in message

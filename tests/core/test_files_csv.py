@@ -30,7 +30,10 @@ from tests.core.test_files import QUICK, READERS, put, refusal
         ("\n\n", "empty"),
         ('1,2,3\n4,"5"x,6\n', "expected"),
         ('1,2,3\n4,"5', ""),
-        ("1,2\r3,4\r", ""),
+        ("1,2\r3,4\r", "line 1"),
+        ("1.5,2\n\n2.5,4\r3.5,5\n", "line 3"),
+        ('"a","b"\r"1.5","2"\r', "line 1"),
+        ("# by me\r1.5,2\r", "line 1"),
         (b"1,2\n\xff,4\n", "byte 0xff"),
         ("1," + "2" * 200_000 + "\n", "limit"),
     ],
@@ -74,11 +77,20 @@ def test_csv_number_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_csv_array(tmp_path: Path) -> None:
-    path = put(tmp_path / "a.csv", b"\xef\xbb\xbf1, 2.\r\n\r\n-3e0,nan")
-    np.testing.assert_array_equal(files.read_array(path), [[1.0, 2.0], [-3.0, np.nan]])
+    path = put(tmp_path / "a.csv", b"\xef\xbb\xbf1, 2.\r\n\r\n-3e0,.5")
+    assert files.read_array(path).tolist() == [[1.0, 2.0], [-3.0, 0.5]]
     put(path, 'a,"b,\nc"\n1,2\n')
     assert files.read_array(path).tolist() == [[1.0, 2.0]]
     assert files.read_array(put(tmp_path / "B.CSV", "7")).tolist() == [[7.0]]
+
+
+@pytest.mark.parametrize("cell", ["nan", "NaN", "inf", "-inf", "1e999"])
+def test_a_matrix_that_is_not_finite_is_refused_with_its_line(tmp_path: Path, cell: str) -> None:
+    message = refusal(files.read_array, put(tmp_path / "a.csv", f"# mine\n1.5,2\n\n3,{cell}\n4,5\n"))
+    assert "line 4" in message
+    assert "column" in message
+    message = refusal(files.read_indices, put(tmp_path / "a.csv", f"1,2\n3,{cell}\n4,5\n"))
+    assert "line 2, column 2" in message
 
 
 def test_csv_table_labels(tmp_path: Path) -> None:
@@ -124,7 +136,7 @@ def test_csv_labels_refused(tmp_path: Path, text: str, label: str | None) -> Non
     X=hnp.arrays(
         np.float64,
         hnp.array_shapes(min_dims=2, max_dims=2, max_side=5),
-        elements=st.floats(allow_nan=False),
+        elements=st.floats(allow_nan=False, allow_infinity=False),
     ),
     labels=st.lists(st.integers(-(10**18) + 1, 10**18 - 1), min_size=5, max_size=5),
 )

@@ -131,3 +131,87 @@ def test_a_table_of_other_names_or_lengths_is_told_so_and_no_more(tmp_path: Path
     message = refusal(files.read_array, tmp_path / "b.json")
     assert "foo" in message
     assert REMEDIES[".json"] not in message
+
+
+FOUR = [[1.5, 2.0], [2.0, 3.0], [3.0, 4.0], [4.0, 5.5]]
+# labels that are refused, and what the message names
+BAD_LABELS: dict[str, tuple[np.ndarray[Any, Any], list[str]]] = {
+    "bytes": (np.array([b"a", b"b", b"a", b"b"]), ["bytes", "decode"]),
+    "one-hot": (np.eye(2)[[0, 1, 0, 1]], ["(4, 2)", "argmax(axis=1)"]),
+    "one-hot-integers": (np.eye(3, dtype=np.int64)[[0, 1, 2, 1]], ["(4, 3)", "argmax(axis=1)"]),
+    "one-hot-booleans": (np.eye(4, dtype=bool), ["(4, 4)", "argmax(axis=1)"]),
+    "nan": (np.array([1, np.nan, 1, 2]), ["y[1]", "nan"]),
+    "inf": (np.array([1, 2, 1, -np.inf]), ["y[3]", "inf"]),
+    "uint64": (np.array([1, 2, 2**63, 2**63 + 1], np.uint64), ["y[2]", str(2**63), "return_inverse"]),
+    "float-beyond-2^53": (np.array([1, 2, 2.0**53 + 2, 1]), ["y[2]", "9007199254740994"]),
+    "long-double": (np.array([1, 2, 1, 2], np.longdouble), ["dtype"]),
+    "complex": (np.array([1, 2, 1, 2], complex), ["complex"]),
+    "text-of-nan": (np.array(["a", np.nan, "a", "b"]), ["y[1]", "'nan'"]),
+    "text-of-none": (np.array(["a", "b", "a", str(None)]), ["y[3]", "'None'"]),
+    "empty-text": (np.array(["a", "b", "", "b"]), ["y[2]", "empty"]),
+}
+
+
+@pytest.mark.parametrize("case", BAD_LABELS)
+def test_bad_labels_in_npz_are_refused_with_what_to_do(tmp_path: Path, case: str) -> None:
+    y, says = BAD_LABELS[case]
+    np.savez(tmp_path / "a.npz", X=FOUR, y=y)
+    message = refusal(files.read_table, tmp_path / "a.npz")
+    assert [token for token in says if token not in message] == []
+    assert REMEDIES[".npz"] not in message
+
+
+def test_integer_labels_keep_every_digit(tmp_path: Path) -> None:
+    large = [2**53, 2**53 + 1, 2**63 - 1, 1]
+    np.savez(tmp_path / "a.npz", X=FOUR, y=np.array(large, np.uint64))
+    put(tmp_path / "a.json", json.dumps({"X": FOUR, "y": large}))
+    for name in ("a.npz", "a.json"):
+        assert files.read_table(tmp_path / name)[1].tolist() == large
+
+
+def test_text_labels_in_npz_and_json_stay_text(tmp_path: Path) -> None:
+    labels = ["01", "1", "1.0", "+1"]
+    np.savez(tmp_path / "a.npz", X=FOUR, y=labels)
+    put(tmp_path / "a.json", json.dumps({"X": FOUR, "y": labels}))
+    for name in ("a.npz", "a.json"):
+        assert files.read_table(tmp_path / name)[1].tolist() == labels
+
+
+@pytest.mark.parametrize(
+    ("y", "says"),
+    [
+        ([[1, 0], [0, 1], [1, 0], [0, 1]], ["(4, 2)", "argmax(axis=1)"]),
+        ([1, 2, 2**63, 2**63 + 1], ["y[2]", str(2**63)]),
+        ([1.5, 2, 2**53 + 1, 2], ["y[2]", str(2**53 + 1)]),
+        ([True, 1, False, 0], ["y[0]", "y[1]"]),  # Python takes True and 1 for the same label
+        (["a", "b", None, "b"], ["y[2]"]),
+        (["a", "b", "NA", "b"], ["y[2]", "'NA'"]),
+        (["a", "b", 1, "b"], ["y[0]", "y[2]"]),
+    ],
+)
+def test_bad_labels_in_json_are_refused_with_their_place(
+    tmp_path: Path, y: list[Any], says: list[str]
+) -> None:
+    put(tmp_path / "a.json", json.dumps({"X": FOUR, "y": y}))
+    message = refusal(files.read_table, tmp_path / "a.json")
+    assert [token for token in says if token not in message] == []
+
+
+def test_features_that_are_not_finite_are_refused_with_their_place(tmp_path: Path) -> None:
+    for value in (np.nan, np.inf):
+        X = np.array(FOUR)
+        X[2, 1] = value
+        np.savez(tmp_path / "a.npz", X=X, y=[1, 2, 1, 2])
+        assert "X[2, 1]" in refusal(files.read_table, tmp_path / "a.npz")
+        np.save(tmp_path / "a.npy", np.column_stack([X, [1, 2, 1, 2]]))
+        message = refusal(files.read_table, tmp_path / "a.npy")
+        assert "row 3" in message
+        assert "column 2" in message
+
+
+@pytest.mark.parametrize("label", [np.nan, np.inf, 0.5, 2.0**53 + 2])
+def test_labels_of_npy_are_refused_with_their_row(tmp_path: Path, label: float) -> None:
+    np.save(tmp_path / "a.npy", np.column_stack([FOUR, [1, 2, label, 2]]))
+    message = refusal(lambda path: files.read_table(path, label="last"), tmp_path / "a.npy")
+    assert "row 3" in message
+    assert str(label) in message

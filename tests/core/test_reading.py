@@ -14,6 +14,7 @@ from cvxml import datasets
 from cvxml.cli.main import run
 from cvxml.core import files
 from tests.cli.commands import Cli, X, Y
+from tests.test_datasets import bunch, fetching
 
 POINTS = np.round(X, 3).tolist()  # (14, 3), whose labels Y are 0, 1, 0, 1, ...
 WORDS = ["red" if label else "blue" for label in Y]
@@ -378,6 +379,146 @@ def test_what_was_read_is_said_in_one_line(cli: Cli, capsys: pytest.CaptureFixtu
             assert err.count("\n") == 1
     assert run(["evaluate", "mlsvm", *words, "--metric", "m.npy", "--json"]) == 0
     json.loads(capsys.readouterr().out)
+
+
+# --- labels: what differs stays different ---
+
+
+def labelled(labels: list[str], header: bool = True) -> str:
+    return lines(
+        *[["a", "b", "label"]] * header, *[[i + 0.5, i * i, label] for i, label in enumerate(labels)]
+    )
+
+
+@pytest.mark.parametrize("header", [True, False])
+@pytest.mark.parametrize(
+    ("labels", "kind"),
+    [
+        (["01", "1", "01", "1"], "U"),
+        (["001", "002", "002", "001"], "U"),
+        (["+1", "1", "+1", "1"], "U"),
+        (["-0", "0", "0", "-0"], "U"),
+        (["1", "2", "9223372036854775809", "9223372036854775808"], "U"),
+        (["+1", "-1", "-1", "+1"], "i"),
+        (["0", "1", "10", "0"], "i"),
+        (["9007199254740993", "9007199254740992", "3", "3"], "i"),
+    ],
+)
+def test_labels_that_differ_stay_different(
+    tmp_path: Path, labels: list[str], kind: str, header: bool
+) -> None:
+    (tmp_path / "a.csv").write_text(labelled(labels, header))
+    table = files.load_table(tmp_path / "a.csv", files.settled(label="last"))
+    assert table.y.dtype.kind == kind
+    assert table.y.tolist() == (labels if kind == "U" else [int(label) for label in labels])
+    assert ("text" in table.written) == (kind == "U")
+
+
+def test_labels_that_differ_as_text_look_like_classes(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(labelled(["01", "1", "01", "1"], header=False))
+    assert datasets.read(tmp_path / "a.csv")[1].tolist() == ["01", "1", "01", "1"]
+
+
+@pytest.mark.parametrize(
+    ("labels", "says"),
+    [
+        (["1", "1.0", "2", "2.0"], ["line 2", "'1'", "line 3", "'1.0'"]),
+        (["1e0", "2", "1", "2"], ["line 2", "'1e0'", "line 4", "'1'"]),
+        (["01", "1.0", "2", "2"], ["line 2", "'01'", "line 3", "'1.0'"]),
+        (["9007199254740995.0", "1", "9007199254740995.0", "1"], ["line 2", "2^53"]),
+        (["1.5", "2.5", "inf", "2.5"], ["line 4", "inf"]),
+        (["1", "2.0", "1e999", "2.0"], ["line 4", "inf"]),
+        (["x", "y", "", "y"], ["line 4", "empty"]),
+        (["x", "y", "nan", "y"], ["line 4", "'nan'"]),
+    ],
+)
+def test_labels_that_would_be_merged_rounded_or_missing(
+    tmp_path: Path, labels: list[str], says: list[str]
+) -> None:
+    (tmp_path / "a.csv").write_text(labelled(labels))
+    with pytest.raises(ValueError, match="'label'") as caught:
+        datasets.read(tmp_path / "a.csv")
+    assert [token for token in says if token not in str(caught.value)] == []
+
+
+def test_real_targets_may_be_written_in_two_ways(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(labelled(["1.10", "1.1", "2", "2.0"]))
+    assert datasets.read(tmp_path / "a.csv")[1].tolist() == [1.1, 1.1, 2.0, 2.0]
+
+
+def test_labels_of_openml_that_differ_stay_different(monkeypatch: pytest.MonkeyPatch) -> None:
+    fetching(monkeypatch, bunch(np.array(["01", "1"], dtype=object)))
+    assert datasets.load("openml:some")[1].tolist() == ["01", "1"]
+    for missing in (None, np.nan):
+        fetching(monkeypatch, bunch(np.array(["a", missing], dtype=object)))
+        with pytest.raises(ValueError, match="1 missing"):
+            datasets.load("openml:some")
+
+
+# --- cells that are no numbers ---
+
+
+@pytest.mark.parametrize("cell", ["nan", "NaN", "inf", "-Infinity", "1e999"])
+def test_a_feature_that_is_not_finite_is_refused_with_its_line(tmp_path: Path, cell: str) -> None:
+    rows = with_labels()
+    rows[4] = [rows[4][0], cell, *rows[4][2:]]
+    for above, line in (("", 5), (lines("abcd"), 6), ("# mine\n\n" + lines("abcd"), 8)):
+        (tmp_path / "a.csv").write_text(above + lines(*rows))
+        with pytest.raises(ValueError, match=rf"line {line}\b.*column 2\b"):
+            datasets.read(tmp_path / "a.csv")
+
+
+FIRST: dict[str, list[str]] = {
+    "dates": [f"2020-01-{i + 1:02d}" for i in range(N)],
+    "days": [f"{i + 1}/2/2020" for i in range(N)],
+    "months": [f"{1 + i % 12} Mar {2000 + i}" for i in range(N)],
+    "times": [f"12:{i:02d}" for i in range(N)],
+    "percent": [f"{i}.5%" for i in range(N)],
+    "percent-again": [f"{i % 3} %" for i in range(N)],
+    "money": [f"${i}.25" for i in range(N)],
+    "thousands": [f'"{i + 1},250"' for i in range(N)],
+    "words": [["low", "mid", "high"][i % 3] for i in range(N)],
+    "names": [f"plant {i}" for i in range(N)],
+}
+MAY_NAME_ROWS = ("dates", "days", "months", "times", "names")
+
+
+@pytest.mark.parametrize("labels", ["label", "kind"])
+@pytest.mark.parametrize("case", FIRST)
+def test_a_first_column_of_no_numbers_is_a_feature_unless_it_may_name_rows(
+    tmp_path: Path, case: str, labels: str
+) -> None:
+    """Where --index yes is offered, the message says that it leaves a feature out."""
+    table = numbered(with_labels(), FIRST[case])
+    (tmp_path / "a.csv").write_text(lines(["when", "a", "b", "c", labels], *table))
+    with pytest.raises(ValueError, match=r"a\.csv") as caught:
+        datasets.read(tmp_path / "a.csv")
+    message = str(caught.value)
+    assert ("--index yes" in message) == (case in MAY_NAME_ROWS)
+    assert ("features" in message) >= (case in MAY_NAME_ROWS)
+    if labels == "label":
+        assert "line 2, column 1" in message
+        assert "number" in message
+
+
+@pytest.mark.parametrize("case", [case for case in FIRST if case not in ("words", "names")])
+def test_quantities_are_no_labels_unless_they_are_asked_for(tmp_path: Path, case: str) -> None:
+    (tmp_path / "a.csv").write_text(lines("abcd", *with_labels(FIRST[case])))
+    with pytest.raises(ValueError, match=r"line 2, column 4\b.*--label last"):
+        datasets.read(tmp_path / "a.csv")
+    asked = datasets.read(tmp_path / "a.csv", label="last")[1].tolist()
+    assert asked == [cell.strip('"') for cell in FIRST[case]]
+    (tmp_path / "b.csv").write_text(lines(*numbered(with_labels(WORDS), FIRST[case])))
+    with pytest.raises(ValueError, match="line 1, column 1"):
+        datasets.read(tmp_path / "b.csv", header="no")
+
+
+def test_words_beside_numbers_that_look_like_classes(tmp_path: Path) -> None:
+    table = numbered(with_labels(), WORDS)
+    (tmp_path / "a.csv").write_text(lines(["sex", "a", "b", "c", "rings"], *table))
+    with pytest.raises(ValueError, match=r"'sex'.*'rings'.*--label"):
+        datasets.read(tmp_path / "a.csv")
+    assert datasets.read(tmp_path / "a.csv", label="sex")[1].tolist() == WORDS
 
 
 # --- --out, before any work ---

@@ -67,7 +67,7 @@ def read_array(path: Path, *, prefer: Sequence[str] = PREFER, square: bool = Fal
     .npy; .npz (its only array, else the first of `prefer` it has); .csv, .tsv, .txt, .data or one of them with .gz
     (always (n, d); a first line without any number is a header, and 0, 1, 2, ... may be one and is refused, unless
     the lines are as many as the columns of what is `square`); .json (nested lists, or an object
-    holding one of `prefer`). NaN passes, except in JSON. Raises ValueError for anything else.
+    holding one of `prefer`). NaN and infinity pass in .npy and .npz alone. Raises ValueError for anything else.
     """
     suffix = suffix_of(path)
     with naming(path, "read", REMEDIES[suffix]):
@@ -81,6 +81,7 @@ def read_array(path: Path, *, prefer: Sequence[str] = PREFER, square: bool = Fal
             return nested(_choose(value, prefer) if isinstance(value, dict) else value)
         held = load_csv(path, suffix.endswith(".gz"), labelled=False, square=square)
         held.refuse_rounded(range(held.width))
+        held.refuse_infinite(list(range(held.width)))
         return held.numbers
 
 
@@ -99,10 +100,14 @@ def read_indices(path: Path) -> object:
     with naming(path, "read", REMEDIES[suffix]):
         packed = suffix.endswith(".gz")
         try:
-            rows = load_csv(path, packed, labelled=False).numbers
+            held = load_csv(path, packed, labelled=False)
         except Unsettled:
-            rows = load_csv(path, packed, labelled=False, settled=Settled(header=False)).numbers
-        wrong = rows[(rows != np.round(rows)) | (np.abs(rows) > LARGEST_INDEX)]
+            held = load_csv(path, packed, labelled=False, settled=Settled(header=False))
+        rows = held.numbers
+        wrong = np.argwhere((rows != np.round(rows)) | ~(np.abs(rows) <= LARGEST_INDEX))
         if len(wrong):
-            raise ValueError(f"{wrong[0]:g} is no index")
+            row, column = wrong[0].tolist()
+            raise ValueError(
+                f"line {held.lines[row]}, column {column + 1}: {rows[row, column]:g} is no index"
+            )
         return rows.astype(np.intp).tolist()

@@ -10,9 +10,10 @@ import codecs
 import csv
 import gzip
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
+from typing import Any
 
 from cvxml.core.files import common
 from cvxml.core.files.common import Path, Unsettled, open_regular
@@ -26,6 +27,7 @@ UNICODE = "utf-8-sig"  # with the mark that Excel puts in front, or without
 
 _WITH_COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*", re.ASCII)
 _THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2},\d{3}\s*", re.ASCII)
+_QUOTED = re.compile(r'"[^"]*("|$)')
 
 
 @dataclass(frozen=True)
@@ -82,8 +84,21 @@ def number(cell: str) -> float | None:
         return None
 
 
+def _refuse_returns(count: int, line: str) -> None:
+    """Refuse old Mac line ends: a carriage return without a line feed, outside of quotes."""
+    body = line.rstrip("\r\n")
+    if "\r" in body and "\r" in _QUOTED.sub("", body):
+        raise Unsettled(
+            f"line {count} has a carriage return without a line feed, as lines of old Macs end; save the file with "
+            "the line ends of Unix or Windows (in Excel: CSV UTF-8)"
+        )
+
+
 class Cells:
-    """The lines of a file that are not blank, each with its number from 1 on; numbers have points."""
+    """The lines of a file that are not blank, each with its number from 1 on; numbers have points.
+
+    Lines above the first one of these that begin with # are `comments`. A # further down is part of a cell.
+    """
 
     def __init__(self, path: Path, packed: bool, asked: Settled, table: bool):
         self.path, self.packed, self.asked = path, packed, asked
@@ -91,16 +106,16 @@ class Cells:
         self.plainly = "" if table else "write it with commas between the cells and points in the numbers"
         self.separator, self.comma, self.point = ",", "", ""  # of the last two, the first cell that has one
         self.told_apart = False  # some number with a comma cannot be one of thousands
+        self.comments: list[tuple[int, str]] = []  # the lines above the data that begin with #, without it
 
     def __iter__(self) -> Iterator[tuple[int, list[str]]]:
         with open_regular(self.path) as stream:
             readline = gzip.GzipFile(fileobj=stream).readline if self.packed else stream.readline
             lines = self._lines(readline)
-            skipped, first = 0, next(lines, "")
-            while first and not first.strip():
-                skipped, first = self._blank(skipped + 1, 0), next(lines, "")
+            skipped, first = self._preamble(0, lines)
             if named := re.fullmatch(r"sep=(.)\s*", first):  # Excel's own line
-                skipped, first, self.separator = skipped + 1, next(lines, ""), named[1]
+                skipped, first = self._preamble(skipped + 1, lines)
+                self.separator = named[1]
             else:
                 self.separator = self._separator(skipped + 1, first)
             yield from self._rows(skipped, chain([first], lines))
@@ -115,6 +130,27 @@ class Cells:
         said += ["decimal commas"] if self.comma else []
         return ", ".join([*said, *([str(self.asked.encoding)] if self.asked.encoding else [])])
 
+    def _preamble(self, above: int, lines: Iterator[str]) -> tuple[int, str]:
+        """The first line that is neither blank nor a comment ("" at the end), and how many lines are above it."""
+        for line in lines:
+            text = line.strip()
+            if text and not text.startswith("#"):
+                return above, line
+            above = self._blank(above + 1, 0)
+            if text:
+                self.comments.append((above, line.strip(" \r\n").lstrip("#").strip(" ")))
+        return above, ""
+
+    def commented(self) -> list[tuple[int, list[str]]]:
+        """The comments above the data as cells, each with its line; for use once the first row was read."""
+        return [(line, self._comment(text)) for line, text in self.comments]
+
+    def _comment(self, text: str) -> list[str]:
+        try:
+            return [cell.strip() for row in self._reader([text]) for cell in row]
+        except csv.Error:  # quotes as prose has them
+            return [text]
+
     def _lines(self, readline: Callable[[int], bytes]) -> Iterator[str]:
         total, encoding = 0, self.asked.encoding or UNICODE
         count = 0
@@ -123,9 +159,11 @@ class Cells:
             if len(raw) > MAX_LINE_BYTES or total > common.MAX_BYTES:
                 raise ValueError(f"over {MAX_LINE_BYTES} bytes in a line or {common.MAX_BYTES} in all")
             try:
-                yield raw.decode(encoding)
+                line = raw.decode(encoding)
             except UnicodeDecodeError as error:
                 raise self._undecoded(count, raw, error) from None
+            _refuse_returns(count, line)
+            yield line
             encoding = "utf-8" if encoding == UNICODE else encoding
 
     def _undecoded(self, line: int, raw: bytes, error: UnicodeDecodeError) -> Unsettled:
@@ -138,14 +176,14 @@ class Cells:
 
     def _blank(self, blank: int, line: int) -> int:
         if 2 * blank - max(line, blank) > MAX_BLANK:
-            raise ValueError(f"it has {blank} blank lines among its first {max(line, blank)}")
+            raise ValueError(f"it has {blank} blank lines or comments among its first {max(line, blank)}")
         return blank
 
     def _separator(self, line: int, first: str) -> str:
         """The one that splits the first line; of two, the one that leaves the other in decimal commas alone."""
         if self.asked.separator is not None:
             return SEPARATORS[self.asked.separator]
-        bare = re.sub(r'"[^"]*("|$)', "q", first.rstrip("\r\n"))
+        bare = _QUOTED.sub("q", first.rstrip("\r\n"))
         found = [sign for sign in ",;\t" if sign in bare]
         if not found:
             return " " if " " in bare.strip() else ","
@@ -161,11 +199,15 @@ class Cells:
         settle = self.plainly or f"give --separator {' or '.join(name[:-1] for name in names)}"
         raise Unsettled(f"line {line} may be separated by {' or '.join(names)}; {settle}")
 
-    def _rows(self, skipped: int, lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
+    def _reader(self, lines: Iterable[str]) -> Any:
+        """The module csv's reader of these lines."""
         # any run of blanks is one separator
         spaced = self.separator == " "
         given = (line.strip(" \r\n") + "\n" for line in lines) if spaced else lines
-        reader = csv.reader(given, delimiter=self.separator, skipinitialspace=spaced, strict=True)
+        return csv.reader(given, delimiter=self.separator, skipinitialspace=spaced, strict=True)
+
+    def _rows(self, skipped: int, lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
+        reader = self._reader(lines)
         blank = 0
         for row in reader:
             if not row:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +14,27 @@ from numpy.typing import NDArray
 from cvxml.core.files import common
 from cvxml.core.files.cells import NOTHING, Cells, Settled, number
 from cvxml.core.files.common import Path, Unsettled
+from cvxml.core.files.labels import MISSING
 from cvxml.core.metric import EXACT_INTEGERS, ROUNDED, is_rounded
 
 WHOLE = re.compile(r"[+-]?[0-9]+")
-MISSING = ("", "na", "n/a", "?", "null", "none", "-", "nan")
 SETTLE = "give --header yes if it names the columns, --header no if it is data"
+
+_MONTH = r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
+# cells that are quantities, although they are no numbers: what they are, how they look, how to write them
+_QUANTITIES = (
+    ("a percentage", r"[+-]?[0-9.,]+\s*%", "write it without the sign, all in percent or all as fractions"),
+    (
+        "a date",
+        r"[0-9]{1,4}([-/.])[0-9]{1,2}\1[0-9]{1,4}([t ].*)?|[0-9]{4}[-/][0-9]{1,2}|[0-9]{4}[- ]?[qw][0-9]{1,2}"
+        rf"|([0-9]{{1,4}}[-. ]*)?{_MONTH}[-., ]*[0-9]{{1,4}}([-., ]+[0-9]{{2,4}})?",
+        "write dates as numbers, such as days since the first one",
+    ),
+    ("a time", r"[0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?", "write times as numbers, such as seconds"),
+    ("an amount of money", r"[+-]?[$€£¥]\s*[+-]?[0-9.,]+|[+-]?[0-9.,]+\s*[$€£¥]", "write the amount alone"),
+    ("a number with thousands", r"[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?", "write it without the commas"),
+)
+DATED = ("a date", "a time")  # quantities that may name rows
 
 
 @dataclass
@@ -33,11 +49,28 @@ class Columns:
     # of each column of numbers, the line and the text of the first integer that double precision rounds
     rounded: dict[int, tuple[int, str]] = field(default_factory=dict)
     written: str = ""  # how the file is written, where that is not as most are, in words
+    lines: Sequence[int] = ()  # the line of each row, if it is of a file of lines
 
     @property
     def width(self) -> int:
         """How many columns there are."""
         return int(self.numbers.shape[1])
+
+    def place(self, row: int) -> str:
+        """A row, counted from 0, in the words of messages: line 3, row 2 of the data."""
+        line = f"line {self.lines[row]}, " if len(self.lines) else ""
+        return f"{line}row {row + 1} of the data"
+
+    def refuse_infinite(self, columns: list[int]) -> None:
+        """Raise ValueError if one of these columns of numbers holds NaN or infinity."""
+        wrong = np.argwhere(~np.isfinite(self.numbers[:, columns]))
+        if len(wrong):
+            row, column = int(wrong[0, 0]), columns[int(wrong[0, 1])]
+            value = self.numbers[row, column]
+            what = "no number" if np.isnan(value) else "not finite, or beyond 1.8e308"
+            raise Unsettled(
+                f"{self.place(row)}, {self.called(column)}: {value:g} is {what}; drop such lines, or fill in numbers"
+            )
 
     def refuse_rounded(self, columns: Iterable[int]) -> None:
         """Raise ValueError if one of these columns has an integer that double precision rounds."""
@@ -82,6 +115,67 @@ def _neither(line: int, cells: list[str]) -> Unsettled:
     figure = next(cell for cell in cells if number(cell) is not None)
     names = f"{word[:40]!r} is no number but {figure[:40]!r} is"
     return Unsettled(f"line {line}: {names}, so it is neither data nor a header; {SETTLE}")
+
+
+def _commented(written: Cells, width: int, named: bool) -> list[str]:
+    """The names of the columns in a comment above the data, as numpy.savetxt writes with header=; else nothing.
+
+    Only a comment with as many cells as the data has names. named: the names count. Raises ValueError for a comment
+    that may be a point, and if the names count and two comments may have them.
+    """
+    found = [(line, cells) for line, cells in written.commented() if len(cells) == width]
+    for line, cells in found:
+        if any(number(cell) is not None for cell in cells):
+            raise Unsettled(
+                f"line {line} begins with # and has {width} cells, numbers among them: it may be a comment, a header "
+                "or a point; delete the line if it is a comment, or else the #"
+            )
+    if named and len(found) > 1:
+        raise Unsettled(
+            f"lines {found[0][0]} and {found[1][0]} begin with # and have {width} cells each, so either may name the "
+            "columns; delete one of them"
+        )
+    return found[0][1] if found else []
+
+
+def _header(
+    first: tuple[int, list[str]], written: Cells, header: bool | None, labelled: bool
+) -> tuple[list[str], bool]:
+    """The names of the columns, and whether the first line that is no comment is a header."""
+    line, cells = first
+    if any(number(cell) is not None for cell in cells):  # a line without numbers is itself a header
+        names = _commented(written, len(cells), labelled and header is not False)
+        if names and header is not False:
+            return names, False
+    names = _names(line, cells, header, labelled)
+    return names, bool(names)
+
+
+def _refuse_empty(rows: list[tuple[int, list[str]]]) -> None:
+    """Refuse a column that is empty in the first two lines, as two tabs between two cells make it."""
+    if len(rows) < 2 or len(rows[0][1]) != len(rows[1][1]):
+        return
+    (line, above), (other, below) = rows
+    for column in range(len(above)):
+        if not above[column].strip() and not below[column].strip():
+            raise Unsettled(
+                f"lines {line} and {other} are empty in column {column + 1}; write one separator, such as one tab, "
+                "between two cells and none at the end, or fill in the cells that are missing"
+            )
+
+
+def _refuse_comment(line: int, cells: list[str], width: int, start: tuple[int, bool]) -> None:
+    """Refuse a comment among the data. start: the first line of data, and whether it begins with #."""
+    begins = cells[0].startswith("#")
+    if begins and (len(cells) != width or not start[1]):
+        raise Unsettled(
+            f"line {line} begins with #, and comments may only stand above the header and the data; delete the line "
+            "if it is a comment, or else the #"
+        )
+    if start[1] and not begins:
+        raise Unsettled(
+            f"line {start[0]} begins with # and line {line} does not; delete the lines that are comments, or else the #"
+        )
 
 
 def counting(cells: list[str]) -> bool:
@@ -134,25 +228,28 @@ def load_csv(
     labelled: it is a table, in which one column may be words. square: the numbers are a square matrix, whose first line
     may count.
     """
-    header = settled.header
     written = Cells(path, packed, settled, labelled)
     rows = iter(written)
-    first = next(rows, None)
-    if first is None:
-        raise ValueError("it is empty")
-    names = _names(*first, header, labelled)
-    width = len(first[1])
+    top = list(islice(rows, 2))
+    if not top:
+        raise ValueError("all its lines begin with #" if written.comments else "it is empty")
+    first, width = top[0], len(top[0][1])
+    _refuse_empty(top)
+    names, is_header = _header(first, written, settled.header, labelled)
     texts: dict[int, list[str]] = {column: [] for column in kept(names, width)}
     slips: dict[int, tuple[int, str]] = {}
     rounded: dict[int, tuple[int, str]] = {}
-    numbers, begun = array("d"), False
-    for line, cells in rows if names else chain([first], rows):
+    numbers, lines = array("d"), array("q")
+    start: tuple[int, bool] | None = None
+    for line, cells in chain(top[is_header:], rows):
+        start = start or (line, cells[0].startswith("#"))
+        _refuse_comment(line, cells, width, start)
         if len(cells) != width:
-            raise _ragged(line, len(cells), width, first_below=bool(names) and not begun)
-        if not begun and labelled:  # words anywhere in the first line of data may be labels
+            raise _ragged(line, cells, first[1], first_below=is_header and not lines)
+        if not lines and labelled:  # words anywhere in the first line of data may be labels
             words = [column for column, cell in enumerate(cells) if number(cell) is None]
             texts |= {column: [] for column in words[:2]}
-        begun = True
+        lines.append(line)
         for column, cell in enumerate(cells):
             if column in texts:
                 texts[column].append(cell.strip())
@@ -173,10 +270,9 @@ def load_csv(
             raise ValueError(f"it holds more than {common.MAX_BYTES // 8} numbers")
     if not numbers:
         raise ValueError("it has no line below its header")
-    found = Columns(
-        names, np.array(numbers, dtype=np.float64).reshape(-1, width), texts, slips, rounded, str(written)
-    )
-    if header is None and not names:
+    table = np.array(numbers, dtype=np.float64).reshape(-1, width)
+    found = Columns(names, table, texts, slips, rounded, str(written), lines)
+    if settled.header is None and not names:
         if labelled:
             _doubt(*first, found)
         elif counting(first[1]) and len(found.numbers) != (width if square else 1):
@@ -187,20 +283,38 @@ def load_csv(
     return found
 
 
-def _ragged(line: int, cells: int, width: int, first_below: bool) -> ValueError:
-    message = f"line {line} has {cells} cells, the first one {width}"
-    if first_below and cells == width + 1:
+def _ragged(line: int, cells: list[str], first: list[str], first_below: bool) -> ValueError:
+    message = f"line {line} has {len(cells)} cells, the first one {len(first)}"
+    if first_below and len(cells) == len(first) + 1:
         return Unsettled(
             f"{message}; if the names of the rows have no name above them, as R writes it, give them one"
+        )
+    if not all(cell.strip() for cell in [*first, *cells]):
+        return Unsettled(
+            f"{message}, and some of them are empty; write one separator, such as one tab, between two cells"
         )
     return ValueError(message)
 
 
-def not_a_number(line: int, column: int, cell: str) -> ValueError:
+def not_a_number(line: int, column: int, cell: str) -> Unsettled:
     """The complaint about a cell that should be a number."""
-    if cell.strip().lower() in MISSING:
-        shown = repr(cell.strip()) if cell.strip() else "an empty cell"
-        return Unsettled(
-            f"line {line}, column {column + 1}: {shown} is no number; drop such lines, or fill them in"
-        )
-    return ValueError(f"line {line}, column {column + 1}: {cell[:40]!r} is no number")
+    text = cell.strip()
+    place = f"line {line}, column {column + 1}"
+    if text.lower() in MISSING:
+        shown = repr(text) if text else "an empty cell"
+        return Unsettled(f"{place}: {shown} is no number; drop such lines, or fill them in")
+    kind, remedy = quantity(text)
+    if kind:
+        return Unsettled(f"{place}: {text[:40]!r} is {kind}, and no number; {remedy}")
+    return Unsettled(
+        f"{place}: {text[:40]!r} is no number; correct the cell, or turn words into numbers, such as a column of 0 and "
+        "1 for each word"
+    )
+
+
+def quantity(cell: str) -> tuple[str, str]:
+    """What a cell is that is a quantity and no number, such as a date, and how to write it; else two empty texts."""
+    for kind, looks, remedy in _QUANTITIES:
+        if re.fullmatch(looks, cell.strip(), re.IGNORECASE):
+            return kind, remedy
+    return "", ""

@@ -7,26 +7,32 @@ asked, else from the names of a header, else from what the columns hold. What ma
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cvxml.core.files import common
 from cvxml.core.files.arrays import nested, real
-from cvxml.core.files.cells import NOTHING, Settled, number, settled
+from cvxml.core.files.cells import NOTHING, Settled, settled
 from cvxml.core.files.common import COLUMNS, REMEDIES, Path, Unsettled, naming, suffix_of
-from cvxml.core.files.csv_files import MISSING, Columns, load_csv, not_a_number
+from cvxml.core.files.csv_files import DATED, Columns, load_csv, not_a_number, quantity
+from cvxml.core.files.labels import (
+    MISSING,
+    array_labels,
+    cell_labels,
+    kept_as_text,
+    list_labels,
+    whole_labels,
+)
 from cvxml.core.files.numpy_files import load_npy, load_npz
 from cvxml.core.files.strict_json import load_json
 
-MAX_LABEL = 1000  # characters: numpy pads every label to the longest one
 SURE = ("label",)  # a name before all others: "x,y,label" are points of the plane
 LIKELY = ("labels", "class", "classes", "target", "species")
 ROWS = ("", "index", "id", "rownames", "row.names", "row_names")  # and pandas' "Unnamed: 0"
-INDEX = "give --index yes to leave it out, --index no to keep it"
+INDEX = "give --index yes to leave it out of the features, --index no to keep it as a feature"
+LEFT_OUT = "give --index yes, which leaves it out of the features"
 LABEL = "give --label first, last, a name of the header, or a number from 0 on"
 
 
@@ -37,46 +43,6 @@ class Table(NamedTuple):
     y: NDArray[Any]
     where: str
     written: str = ""
-
-
-def _labels(values: Sequence[float] | Sequence[str]) -> NDArray[Any]:
-    if all(isinstance(value, int) for value in values):  # False and True are classes, too
-        return np.array(values, dtype=np.int64)
-    if all(isinstance(value, int | float) for value in values):  # as 1.0; and real targets, as of MLKR
-        numbers = np.array(values, dtype=np.float64)
-        if not np.all(np.abs(numbers) <= 2.0**53):
-            raise ValueError("labels that are numbers must be of -2^53 to 2^53")
-        return numbers.astype(np.int64) if np.all(numbers == np.round(numbers)) else numbers
-    if not all(isinstance(value, str) and 0 < len(value) <= MAX_LABEL for value in values):
-        raise ValueError(f"labels must be all numbers or all strings of 1 to {MAX_LABEL} letters")
-    if 4 * len(values) * max((len(str(value)) for value in values), default=0) > common.MAX_BYTES:
-        raise ValueError(f"{len(values)} labels, padded to the longest, are over {common.MAX_BYTES} bytes")
-    return np.array(values, dtype=np.str_)
-
-
-def _cell_labels(cells: list[str]) -> NDArray[Any]:
-    integers = all(re.fullmatch(r"[+-]?[0-9]{1,18}", cell) for cell in cells)
-    if integers:
-        return _labels([int(cell) for cell in cells])
-    # Where not all numbers are written as integers they stay numbers, and whoever wants classes can refuse them.
-    numbers = [number(cell) for cell in cells]
-    if None not in numbers and not all(cell.lstrip("+-").isdecimal() for cell in cells):
-        return np.array(numbers, dtype=np.float64)
-    return _labels(cells)
-
-
-def _refuse_missing(cells: list[str], called: str) -> None:
-    """What stands for a missing cell is no class. Raises ValueError that says where the first is.
-
-    "-" beside "+" is a sign.
-    """
-    signs = {"-"} if "+" in cells else set()
-    rows = [row for row, cell in enumerate(cells) if cell and cell.lower() in {*MISSING} - signs]
-    if rows:
-        raise Unsettled(
-            f"the labels in {called} hold {cells[rows[0]]!r} in {len(rows)} row(s), the first of them row "
-            f"{rows[0] + 1} of the data; drop such lines, or give the class another word if it is one"
-        )
 
 
 def _kept(names: list[str], width: int, label: str | None, index: bool | None) -> set[int]:
@@ -122,17 +88,10 @@ def _label_column(held: Columns, columns: list[int], label: str | None, index: b
             return found[0]
     first, last = columns[0], columns[-1]
     words = [column for column in columns if _words(held, column, last)]
-    for column in set(columns) & held.slips.keys() - {*words}:
-        raise not_a_number(held.slips[column][0], column, held.slips[column][1])
-    if len(words) > 1:
-        what = " and ".join(held.called(column) for column in words[:3])
-        raise Unsettled(f"{what} hold words; give --index yes if the first only names the rows, or --label")
+    for column in sorted(set(columns) & held.slips.keys() - {*words}):
+        raise _no_feature(held, column, index)
     if words:
-        if words[0] == 0 and index is None and 2 * len(set(held.texts[0])) > len(held.numbers) > 2:
-            raise Unsettled(
-                f"{held.called(0)} holds names of the rows, or labels; "
-                "give --index yes to leave it out, or --label first"
-            )
+        _refuse_words(held, columns, words, index)
         return words[0]
     if names.get(last) == "y":
         return last
@@ -150,9 +109,52 @@ def _label_column(held: Columns, columns: list[int], label: str | None, index: b
     )
 
 
+def _refuse_words(held: Columns, columns: list[int], words: list[int], index: bool | None) -> None:
+    """Refuse words that may be labels, names of the rows, or a feature."""
+    names = index is None and words[0] == 0 and _all_differ(held.texts[0])
+    if len(words) > 1:
+        what = " and ".join(held.called(column) for column in words[:3])
+        left = f"; if the first only names the rows, {LEFT_OUT}" if names else ""
+        raise Unsettled(
+            f"{what} hold words, and one column at most has labels; {LABEL}, and turn the words of the others into "
+            f"numbers{left}"
+        )
+    at, last = words[0], columns[-1]
+    if index is None and at == 0 and 2 * len(set(held.texts[0])) > len(held.numbers) > 2:
+        raise Unsettled(
+            f"{held.called(0)} holds labels, or names of the rows; give --label first if they are labels; if they only "
+            f"name the rows, {LEFT_OUT}"
+        )
+    if at != last and _plausible(held, last):
+        raise Unsettled(
+            f"{held.called(at)} holds words, and {held.called(last)} looks like classes; {LABEL}; words of a feature "
+            "must be turned into numbers"
+        )
+
+
+def _all_differ(cells: list[str]) -> bool:
+    return len(set(cells)) == len(cells)
+
+
+def _no_feature(held: Columns, column: int, index: bool | None) -> Unsettled:
+    """The complaint about a column of features with a cell that is no number."""
+    line, cell = held.slips[column]
+    complaint = not_a_number(line, column, cell)
+    kind = quantity(cell)[0]
+    missing = cell.strip().lower() in MISSING
+    # a quantity such as 5 % is a feature, and a word that comes twice names no row
+    if column == 0 and index is None and not missing and kind in ("", *DATED) and _all_differ(held.texts[0]):
+        return Unsettled(f"{complaint}; if the column only names the rows, {LEFT_OUT}")
+    if column == held.width - 1 and kind:
+        return Unsettled(f"{complaint}; if these are classes, give --label last")
+    return complaint
+
+
 def _words(held: Columns, column: int, last: int) -> bool:
-    """True if the cells of a column are words; in the last one numbers may be among them."""
-    return column in held.slips and (column == last or not np.isfinite(held.numbers[:, column]).any())
+    """True if the cells of a column are words, no quantities such as dates. In the last one some may be numbers."""
+    if column not in held.slips or quantity(held.slips[column][1])[0]:
+        return False
+    return column == last or bool(np.isnan(held.numbers[:, column]).all())
 
 
 def _plausible(held: Columns, column: int) -> bool:
@@ -160,7 +162,8 @@ def _plausible(held: Columns, column: int) -> bool:
     values = held.numbers[:, column]
     if not np.all((np.abs(values) <= 2.0**53) & (values == np.round(values))):
         return False
-    return 2 <= len(np.unique(values)) <= len(values) / 2
+    different = set(held.texts[column]) if column in held.texts else np.unique(values)  # 01 and 1 are two
+    return 2 <= len(different) <= len(values) / 2
 
 
 def _numbers_rows(values: NDArray[np.float64]) -> bool:
@@ -202,22 +205,20 @@ def _columns(held: Columns, label: str | None, index: bool | None) -> tuple[int,
     held.refuse_rounded(features)
     for column in features:
         if column in held.slips:
-            error = not_a_number(held.slips[column][0], column, held.slips[column][1])
-            names = column == 0 and not isinstance(error, Unsettled)  # a cell that is missing names nothing
-            raise Unsettled(f"{error}; if it names the rows, {INDEX}") if names else error
+            raise _no_feature(held, column, index)
+    held.refuse_infinite(features)
     return at, features
 
 
 def _split(held: Columns, label: str | None, index: bool | None) -> Table:
     at, features = _columns(held, label, index)
     X = np.ascontiguousarray(held.numbers[:, features])
-    if at in held.texts:
-        _refuse_missing(held.texts[at], held.called(at))
-        return Table(X, _cell_labels(held.texts[at]), held.called(at), held.written)
-    labels = held.numbers[:, at]
-    if not np.all((np.abs(labels) <= 2.0**53) & (labels == np.round(labels))):
-        raise ValueError(f"the labels in {held.called(at)} are not all integers")
-    return Table(X, labels.astype(np.int64), held.called(at), held.written)
+    called = held.called(at)
+    if at not in held.texts:
+        return Table(X, whole_labels(held.numbers[:, at], called, held.place), called, held.written)
+    cells = held.texts[at]
+    notes = [note for note in (held.written, kept_as_text(cells)) if note]
+    return Table(X, cell_labels(cells, called, held.place), called, ", ".join(notes))
 
 
 def _load_table(path: Path, suffix: str, asked: Settled) -> Table:
@@ -242,13 +243,20 @@ def _load_table(path: Path, suffix: str, asked: Settled) -> Table:
         raise Unsettled(
             f"it holds {names or 'nothing by name'}; save the features (n, d) as X and the labels (n,) as y"
         )
-    X = nested(loaded["X"]) if suffix == ".json" else real(loaded["X"])
-    y = loaded["y"] if suffix == ".json" else loaded["y"].tolist()
-    if not isinstance(y, list):
+    if suffix == ".npz":
+        X = real(loaded["X"])
+        _refuse_infinite(X)
+        return Table(X, array_labels(loaded["y"]), "y")
+    if not isinstance(loaded["y"], list):
         raise TypeError("y is not a list of labels")
-    if all(isinstance(row, list) and len(row) == 1 for row in y):  # a column
-        y = [row[0] for row in y]
-    return Table(X, _labels(y), "y")
+    return Table(nested(loaded["X"]), list_labels(loaded["y"]), "y")
+
+
+def _refuse_infinite(X: NDArray[np.float64]) -> None:
+    wrong = np.argwhere(~np.isfinite(X))
+    if len(wrong):
+        at = tuple(wrong[0].tolist())
+        raise Unsettled(f"X{[*at]} is {X[at]:g}; drop such points, or fill in numbers")
 
 
 def load_table(path: Path, asked: Settled = NOTHING) -> Table:
@@ -257,7 +265,8 @@ def load_table(path: Path, asked: Settled = NOTHING) -> Table:
     .npz and .json hold X and y. In .npy and in lines of cells (.csv, .tsv, .txt, .data, with .gz or without) the labels
     are a column, and what may be read in two ways is refused until it is settled; `cvxml.datasets.read` says how.
 
-    Labels are int64 if every one is an integer (of up to 18 digits). Raises ValueError, in one sentence.
+    Labels are int64 if every one is an integer (of up to 18 digits), and no text is changed by that: 01 stays text.
+    Raises ValueError, in one sentence.
     """
     suffix = suffix_of(path)
     with naming(path, "read", REMEDIES[suffix]):

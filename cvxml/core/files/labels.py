@@ -1,0 +1,237 @@
+"""Labels as files hold them: cells of a column, arrays, and JSON lists. Two labels that differ stay different.
+
+Two classes that become one, such as 01 and 1, would give a certificate of another problem.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cvxml.core.files import common
+from cvxml.core.files.cells import number
+from cvxml.core.files.common import Unsettled
+from cvxml.core.metric import is_rounded
+
+MAX_LABEL = 1000  # characters: numpy pads every label to the longest one
+MISSING = ("", "na", "n/a", "?", "null", "none", "-", "nan")
+LARGEST = 2**53  # double precision has every integer up to it
+ANEW = "number the classes anew with np.unique(y, return_inverse=True)[1]"
+
+_WHOLE = re.compile(r"[+-]?[0-9]+")
+_PLAIN = re.compile(r"0|[+-]?[1-9][0-9]{0,17}")  # an integer of up to 18 digits, without leading zeros
+_REMARK = re.compile(r"(.*\S)\s+#.*")
+
+
+def integers(texts: Sequence[str]) -> NDArray[np.int64] | None:
+    """The texts as integers; None if one of them is no integer, or is changed when it is read as one.
+
+    Read as an integer, 01 would be 1, and -0 would be 0. +1 is read as 1, unless 1 is there too.
+    """
+    if not all(map(_PLAIN.fullmatch, texts)):
+        return None
+    different = set(texts)
+    if len({int(text) for text in different}) < len(different):
+        return None
+    return np.array([int(text) for text in texts], dtype=np.int64)
+
+
+def kept_as_text(texts: Sequence[str]) -> str:
+    """A note if whole numbers are kept as text, with the first label that a number would change; else nothing."""
+    if not all(map(_WHOLE.fullmatch, texts)) or integers(texts) is not None:
+        return ""
+    changed = next((text for text in texts if not _PLAIN.fullmatch(text)), "")
+    changed = changed or next(text for text in texts if text.startswith("+"))
+    return f"labels kept as text, because a number would change {changed[:40]!r}"
+
+
+def cell_labels(cells: Sequence[str], called: str, place: Callable[[int], str]) -> NDArray[Any]:
+    """The labels in a column: int64, float64 or str.
+
+    cells: without blanks at their ends. called: the column in words. place: the words for a row, counted from 0.
+    Raises ValueError for missing labels, and for different texts of one whole number.
+    """
+    _refuse_missing(cells, called, place)
+    _refuse_remark(cells, called, place)
+    whole = integers(cells)
+    if whole is not None:
+        return whole
+    numbers = [number(cell) for cell in cells]
+    if None in numbers or all(map(_WHOLE.fullmatch, cells)):
+        return _texts(cells, lambda row: f"{place(row)}, {called}")
+    # Where not all numbers are written as integers they stay numbers, and whoever wants classes can refuse them.
+    values = np.array(numbers, dtype=np.float64)
+    refuse_extreme(values, called, place)
+    if np.all(values == np.round(values)):
+        _refuse_two_ways(cells, values, called, place)
+    return values
+
+
+def _refuse_missing(cells: Sequence[str], called: str, place: Callable[[int], str]) -> None:
+    """What stands for a missing cell is no class. "-" beside "+" is a sign."""
+    signs = {"-"} if "+" in cells else set()
+    rows = [row for row, cell in enumerate(cells) if cell.lower() in {*MISSING} - signs]
+    if rows:
+        shown = repr(cells[rows[0]]) if cells[rows[0]] else "an empty cell"
+        raise Unsettled(
+            f"the labels in {called} hold {shown} in {len(rows)} row(s), first in {place(rows[0])}; "
+            "drop such points, or give the class another word if it is one"
+        )
+
+
+def _refuse_remark(cells: Sequence[str], called: str, place: Callable[[int], str]) -> None:
+    """A label with a remark behind it, such as `1 # seen twice`, is no class of its own."""
+    known = set(cells)
+    for row, cell in enumerate(cells):
+        found = _REMARK.fullmatch(cell) if "#" in cell else None
+        if found and (found[1] in known or number(found[1]) is not None):
+            raise Unsettled(
+                f"{place(row)}, {called}: {cell[:40]!r} may be {found[1][:40]!r} with a remark behind it; delete the "
+                "remark, or write the # of a label without a blank before it"
+            )
+
+
+def _refuse_two_ways(
+    cells: Sequence[str], values: NDArray[np.float64], called: str, place: Callable[[int], str]
+) -> None:
+    """Refuse 1 and 1.0 in one column: they are one class or two."""
+    first: dict[float, int] = {}
+    for row, value in enumerate(values.tolist()):
+        before = first.setdefault(value, row)
+        if cells[before] != cells[row]:
+            raise Unsettled(
+                f"the labels in {called} hold {cells[before][:40]!r} ({place(before)}) and {cells[row][:40]!r} "
+                f"({place(row)}), which are the same number; write a class in one way, or give the classes names"
+            )
+
+
+def refuse_extreme(values: NDArray[np.float64], called: str, place: Callable[[int], str]) -> None:
+    """Raise ValueError for labels that are NaN, infinite, or beyond 2^53, where double precision rounds."""
+    rows = np.flatnonzero(~(np.abs(values) <= LARGEST))
+    if len(rows):
+        value = float(values[rows[0]])
+        what = "drop such points" if np.isnan(value) else "use a unit in which labels are of -2^53 to 2^53"
+        raise Unsettled(
+            f"the labels in {called} hold {value} in {len(rows)} row(s), first in {place(int(rows[0]))}; {what}"
+        )
+
+
+def whole_labels(values: NDArray[np.float64], called: str, place: Callable[[int], str]) -> NDArray[np.int64]:
+    """The labels in a column of numbers, int64. Raises ValueError for fractions, NaN and what is beyond 2^53."""
+    refuse_extreme(values, called, place)
+    rows = np.flatnonzero(values != np.round(values))
+    if len(rows):
+        value = float(values[rows[0]])
+        raise Unsettled(
+            f"the labels in {called} are not all integers: {value} in {place(int(rows[0]))}; give --label for another "
+            "column, or save X and y in .npz if y are real numbers"
+        )
+    return values.astype(np.int64)
+
+
+def array_labels(y: NDArray[Any]) -> NDArray[Any]:
+    """The labels in an array (n,) or (n, 1) of a file of numpy. Raises ValueError for what is no list of labels."""
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y[:, 0]
+    if y.ndim != 1:
+        raise _not_one_each(y)
+    if y.dtype.kind == "S":
+        raise Unsettled('y holds bytes, and labels are text or numbers; save np.char.decode(y, "utf-8")')
+    if y.dtype.kind not in "biufU":
+        raise Unsettled(
+            f"y has dtype {y.dtype}, and labels are integers, real numbers or text; save one of these"
+        )
+    if y.dtype.kind == "f" and y.dtype.itemsize > 8:
+        raise Unsettled(
+            f"y has dtype {y.dtype}, which double precision rounds; save y.astype(float), or {ANEW}"
+        )
+    return list_labels(y.tolist())
+
+
+def list_labels(values: list[Any]) -> NDArray[Any]:
+    """The labels in a list, or in a list of lists of one label each. Raises ValueError that says the place."""
+    if values and all(isinstance(value, list) and len(value) == 1 for value in values):
+        values = [value[0] for value in values]
+    if any(isinstance(value, list) for value in values):
+        raise _not_one_each(values)
+    _refuse_other_types(values)
+    if all(isinstance(value, str) for value in values):
+        _refuse_missing(values, "y", "y[{}]".format)
+        return _texts(values, "y[{}]".format)
+    if all(isinstance(value, int) for value in values):
+        return _within_int64(values)
+    return _reals(values)
+
+
+def _refuse_other_types(values: list[Any]) -> None:
+    """Raise ValueError unless the labels are all booleans, all numbers, or all text."""
+    kinds: dict[str, int] = {}
+    for place, value in enumerate(values):
+        kinds.setdefault(_kind(value), place)
+    known = {"numbers", "text", "true or false"}
+    for kind, place in kinds.items():
+        if kind not in known:
+            raise Unsettled(
+                f"y[{place}] is {kind}, and a label is text or a number; give every point a label"
+            )
+    if len(kinds) > 1:
+        told = " and ".join(f"{kind} (y[{place}])" for kind, place in kinds.items())
+        raise Unsettled(f"y mixes {told}; give labels that are all text or all numbers")
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true or false"
+    if isinstance(value, int | float):
+        return "numbers"
+    return "text" if isinstance(value, str) else f"{str(value)[:40]!r}"
+
+
+def _within_int64(values: list[int]) -> NDArray[np.int64]:
+    """Integers, or booleans as 0 and 1. Raises ValueError for one that int64 does not have."""
+    for place, value in enumerate(values):
+        if not -(2**63) <= value < 2**63:
+            raise Unsettled(
+                f"y[{place}] is {value!r:.40}, and integer labels are of -2^63 to 2^63 - 1; {ANEW}"
+            )
+    return np.array(values, dtype=np.int64)
+
+
+def _reals(values: list[float]) -> NDArray[Any]:
+    """Numbers as float64, and as int64 if all are whole. Raises ValueError for one that float64 does not have."""
+    for place, value in enumerate(values):
+        if isinstance(value, int) and abs(value) >= LARGEST and is_rounded(value, float(value)):
+            raise Unsettled(
+                f"y[{place}] is {value!r:.40} beside fractions, and double precision rounds it; {ANEW}"
+            )
+    numbers = np.array(values, dtype=np.float64)
+    refuse_extreme(numbers, "y", "y[{}]".format)
+    return numbers.astype(np.int64) if np.all(numbers == np.round(numbers)) else numbers
+
+
+def _texts(values: Sequence[str], place: Callable[[int], str]) -> NDArray[Any]:
+    for row, value in enumerate(values):
+        if not 0 < len(value) <= MAX_LABEL:
+            raise Unsettled(
+                f"{place(row)}: a label has 1 to {MAX_LABEL} letters, and this one has {len(value)}"
+            )
+    if 4 * len(values) * max(map(len, values), default=0) > common.MAX_BYTES:
+        raise ValueError(f"{len(values)} labels, padded to the longest, are over {common.MAX_BYTES} bytes")
+    return np.array(values, dtype=np.str_)
+
+
+def _not_one_each(y: Any) -> Unsettled:
+    """The complaint about labels that are a matrix, or lists."""
+    try:
+        table = np.asarray(y)
+    except ValueError:  # lists of different lengths
+        return Unsettled("y holds lists of different lengths; give one label a point")
+    shape = f"y has shape {table.shape}, and one label a point, (n,), is needed"
+    one_hot = table.ndim == 2 and table.dtype.kind in "biuf" and np.all((table == 0) | (table == 1))
+    if one_hot and table.size and np.all(table.sum(axis=1) == 1):
+        return Unsettled(f"{shape}: of one-hot labels save np.asarray(y).argmax(axis=1)")
+    return Unsettled(f"{shape}; give one label a point, such as one column of y")
