@@ -14,12 +14,14 @@ from cvxml.core.report import Verdict
 from cvxml.core.result import Status
 from cvxml.methods import get
 from cvxml.methods.scml import basis_of
-from tests.instances import assert_named, random_data, real_data
+from tests.core.test_bases import UNLIKE
+from tests.instances import NOT_OPTIMAL, assert_named, random_data, real_data
 from tests.methods.frobmetric.test_frobmetric import triplets
 from tests.methods.schultz_joachims.test_schultz_joachims import POINTS, rows
 from validation import recompute
 
 ID = "scml"
+METHOD: Any = get(ID)
 
 
 def by_simplex(h: FloatArray, beta: float) -> tuple[float, FloatArray]:
@@ -174,7 +176,34 @@ def test_an_optimum_whose_least_sum_of_weights_is_not_found_is_not_refuted() -> 
     assert w.sum() + np.maximum(0, 1 - h).mean() == pytest.approx(1, abs=1e-12)
     assert cvxml.check(ID, X, [0, 0, 1] * 2, 0 * M, **asked).verdict is Verdict.CERTIFIED
     for tol in ("normal", "strict"):
-        assert cvxml.check(ID, X, [0, 0, 1] * 2, M, **asked, tol=tol).verdict is not Verdict.REFUTED
+        assert cvxml.check(ID, X, [0, 0, 1] * 2, M, **asked, tol=tol).verdict not in NOT_OPTIMAL
     # what is worse by more than the sum may be is refuted as before
     worse = np.outer(B[0], B[0])
     assert cvxml.check(ID, X, [0, 0, 1] * 2, worse, **asked).verdict is Verdict.REFUTED
+
+
+@pytest.mark.parametrize("power", [18, 20, 22, 26])
+@pytest.mark.parametrize("beta", [1.0, 3.0])
+def test_a_sum_of_weights_that_is_not_the_least_is_above_it_by_no_more_than_is_said(
+    beta: float, power: int
+) -> None:
+    """Two of these vectors make M with weights of the sum 2^-16 + 2^-power; the weights that are found have more."""
+    own = np.array([2.0**-16, 0.0, 0.0, 2.0**-power])
+    M = UNLIKE.T @ (UNLIKE * own[:, None])
+    given = METHOD.instance(
+        np.vstack([np.zeros(2), np.eye(2)]), None, beta=beta, basis=UNLIKE, triplets=[[0, 1, 2]]
+    )
+    found = METHOD.evaluate(given, M)["w"]
+    np.testing.assert_allclose(UNLIKE.T @ (UNLIKE * found[:, None]), M, rtol=1e-6)
+    excess = found.sum() - own.sum()
+    assert excess > 0.2 * own.sum()
+    # the weights that are found are those of M but for its rounding
+    above = METHOD.above(given, M) / beta
+    assert excess - 1e-6 * own.sum() <= above <= found.sum() * (1 + 1e-9)
+
+
+def test_nothing_is_above_the_least_sum_of_weights_where_it_is_found() -> None:
+    """Of the features alone there are no two sums that give the same matrix."""
+    given = METHOD.instance(np.vstack([np.zeros(2), np.eye(2)]), None, basis=np.eye(2), triplets=[[0, 1, 2]])
+    assert METHOD.above(given, np.diag([1.0, 2.0])) <= 1e-12
+    assert METHOD.above(given, np.zeros((2, 2))) == 0
