@@ -150,12 +150,16 @@ def read(
     .npz and .json hold X and y; in .npy and in lines of cells (.csv, .tsv, .txt, .data, all with .gz or without) the
     labels are a column. What may be read in two ways is refused, with the option that settles it.
 
+    Labels are int64 only if that changes none of them: 01 and 1 stay text. Lines above the data that begin with # are
+    comments; one with as many cells as the data names the columns.
+
     label: "first", "last", a name of the header or a number from 0 on, without the index; by default the column named
-    label, else class, target or species, else the only one of words, else the last if it looks like classes and the
-    first does not. header: "yes" or "no"; by default a first line without any number is one, and one that may be either
-    (0, 1, 2, ..., or alone in being whole, or outside of all below it) is refused. index: "yes" leaves the first column
-    out, "no" keeps what numbers or names the rows. separator: "comma", "semicolon", "tab" or "space"; by default that
-    which the first line has. decimal: "point" or "comma"; by default either, but not both. encoding: UTF-8 by default.
+    label, else class, target or species, else the only one of words unless the last one looks like classes, else the
+    last if it looks like classes and the first does not. header: "yes" or "no"; by default a first line without any
+    number is one, and one that may be either (0, 1, 2, ..., or alone in being whole, or outside of all below it) is
+    refused. index: "yes" leaves the first column out of the features, "no" keeps what numbers or names the rows.
+    separator: "comma", "semicolon", "tab" or "space"; by default that which the first line has. decimal: "point" or
+    "comma"; by default either, but not both. encoding: UTF-8 by default.
     Raises ValueError.
     """
     return files.load_table(path, files.settled(label, header, index, separator, decimal, encoding))[:2]
