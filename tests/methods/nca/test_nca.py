@@ -426,3 +426,25 @@ def test_units_of_single_features_do_not_matter(unit: float) -> None:
         for points, row in ((X, [[0.5, 0.1, 0.2]]), (scaled, [[0.5, 0.1 / unit, 0.2]]))
     ]
     assert lines[1].objective == pytest.approx(lines[0].objective, rel=1e-9)
+
+
+@pytest.mark.parametrize("criterion", ["f", "g"])
+@pytest.mark.parametrize(("exponent", "decided"), [(20, True), (30, True), (36, False), (38, False)])
+def test_where_rounding_may_move_the_points_by_a_thousandth_nothing_is_decided(
+    criterion: str, exponent: int, decided: bool
+) -> None:
+    """The second feature is x + 2^-e r, so the points (x, r) and whether 0 is stationary do not depend on e.
+
+    Half an ulp of x is 2^-53 of it. Of r that is 2^(e - 53) of x, and sums of several such errors reach 1e-3 of it from
+    e = 34 on.
+    """
+    x = np.array([0.0, 3.0, 1.0, 5.0, 2.0, 7.0, 4.0, 6.0])
+    r = np.array([0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 1.0])
+    X = np.column_stack([x, x + 2.0**-exponent * r])
+    assert ((X[:, 1] - x) * 2.0**exponent == r).all()
+    p = instance(X, np.array([0, 0, 1, 1, 0, 0, 1, 1]), criterion=criterion)
+    nothing = np.zeros((2, 2))
+    proof = certify(p, nothing, {"R": nothing, "interior": nothing})
+    for tol in (1e-3, 1e-6):
+        assert proof.proves(tol) == proof.decides(tol) == decided
+    assert (proof.undecided == "") == decided
