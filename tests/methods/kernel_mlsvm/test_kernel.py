@@ -47,6 +47,14 @@ def test_exact_and_iterative_agree_within_the_certified_gap(params: dict) -> Non
     assert distance <= proof.radius + exact.certificate.radius
 
 
+@pytest.mark.parametrize(("lam", "expected"), [(0.25, 2.0), (4.0, 0.5), (400.0, 80 / 2400)])
+def test_the_first_step_of_the_iteration_ends_in_the_ball(lam: float, expected: float) -> None:
+    """The kernel of degree 1 on a line. From 0 the point 0 pushes by 81 - 1, and eta / n is 1 / (6 lam)."""
+    X, y, neighbors = np.array([[0.0], [1.0], [9.0]]), [0, 0, 1], [[1, 2], [], []]
+    phi = kernel.algorithm1(X, y, lam=lam, degree=1, neighbors=neighbors, n_steps=1)
+    assert (X.T @ phi @ X)[0, 0] == pytest.approx(expected)
+
+
 @pytest.mark.parametrize("params", KERNELS)
 def test_the_psd_step_is_the_projection_in_the_feature_space(params: dict) -> None:
     X, _ = random_data(2, n=8, d=3)
