@@ -12,6 +12,7 @@ import pytest
 
 import cvxml
 from cvxml.core.misreading import Question
+from cvxml.core.ranking import length
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
 from cvxml.methods import get
@@ -85,6 +86,41 @@ def test_the_loss_of_every_ranking(measure: str) -> None:
     for y in permutations(range(5)):
         for k in (1, 2, 9):
             assert delta(measure, k, [0, 3], y) == pytest.approx(loss(measure, k, [0, 3], y), abs=1e-14)
+
+
+@EVERY
+def test_the_loss_of_every_ranking_where_most_points_are_relevant(measure: str) -> None:
+    """One irrelevant point among five, or two: the first k of a precision are no more than these."""
+    for plus in ([0, 1, 3, 4], [0, 3, 4]):
+        for y in permutations(range(5)):
+            for k in (1, 2, 9):
+                assert delta(measure, k, plus, y) == pytest.approx(loss(measure, k, plus, y), abs=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("y", "k", "counted", "expected"),
+    [
+        # three relevant points and one irrelevant
+        ([0, 1, 2, 3], 3, 1, 0.0),
+        ([0, 1, 3, 2], 3, 1, 0.0),
+        ([3, 0, 1, 2], 3, 1, 1.0),
+        ([3, 0, 1, 2], 1, 1, 1.0),
+        # three and two
+        ([0, 3, 1, 2, 4], 3, 2, 0.5),
+        ([0, 1, 3, 4, 2], 9, 2, 0.0),
+        ([3, 4, 0, 1, 2], 9, 2, 1.0),
+        # one and three
+        ([3, 0, 4, 5], 3, 1, 1.0),
+        ([0, 3, 4, 5], 3, 1, 0.0),
+    ],
+)
+def test_a_precision_counts_no_more_points_than_there_are_of_either_kind(
+    y: list[int], k: int, counted: int, expected: float
+) -> None:
+    """The points 0, 1 and 2 are relevant. Some ranking has the loss 0, and some ranking has the loss 1."""
+    plus = [i for i in y if i < 3]
+    assert delta("precision", k, plus, y) == expected
+    assert length("precision", k, len(plus), len(y) - len(plus)) == counted
 
 
 @pytest.mark.parametrize(("P", "N", "count"), [(1, 1, 2), (1, 4, 16), (2, 2, 14), (2, 3, 46), (3, 3, 230)])
