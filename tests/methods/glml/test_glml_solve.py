@@ -18,7 +18,7 @@ from cvxml.core.result import Status
 from cvxml.methods.glml.certify import certify_at
 from cvxml.oracle.local import of_all
 from tests.cli.commands import Cli, refused
-from tests.instances import objective_of
+from tests.instances import NOT_OPTIMAL, objective_of
 from tests.methods.glml.local_metrics import SOLVERS, Student, classes
 from validation import recompute
 
@@ -111,7 +111,7 @@ def test_where_the_infimum_is_not_attained_the_status_says_so() -> None:
     given = {"query": query, "diagnosed": False}
     assert cvxml.check("glml", X, y, solution.metric, **given).verdict is not Verdict.CERTIFIED
     longer = np.diag([2.0**-20, 2.0**-20, 2.0**40])  # the infimum is approached
-    assert cvxml.check("glml", X, y, longer, tol="loose", **given).verdict is not Verdict.REFUTED
+    assert cvxml.check("glml", X, y, longer, tol="loose", **given).verdict not in NOT_OPTIMAL
 
 
 def test_what_is_singular_but_for_rounding_is_not_said_to_be() -> None:
