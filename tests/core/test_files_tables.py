@@ -197,6 +197,24 @@ def test_bad_labels_in_json_are_refused_with_their_place(
     assert [token for token in says if token not in message] == []
 
 
+@pytest.mark.parametrize("value", [None, "4", True, [1], 2**53 + 1, 10**400])
+def test_features_of_json_that_are_no_numbers_are_refused_with_their_place(
+    tmp_path: Path, value: object
+) -> None:
+    X: list[list[Any]] = [[1, 2], [3, 4], [5, 6], [7, 8]]
+    X[2][1] = value
+    put(tmp_path / "a.json", json.dumps({"X": X, "y": [1, 2, 1, 2]}))
+    assert "X[2, 1]" in refusal(files.read_table, tmp_path / "a.json")
+    put(tmp_path / "m.json", json.dumps(X))
+    assert "[2, 1]" in refusal(files.read_array, tmp_path / "m.json")
+
+
+def test_a_row_of_json_of_another_length_is_named(tmp_path: Path) -> None:
+    for X, place in (([[1, 2], [3], [4, 5]], "X[1]"), ([[1, 2], [3, 4], 5], "X[2]"), ([], "X")):
+        put(tmp_path / "a.json", json.dumps({"X": X, "y": [1, 2, 1][: len(X)]}))
+        assert place in refusal(files.read_table, tmp_path / "a.json")
+
+
 def test_features_that_are_not_finite_are_refused_with_their_place(tmp_path: Path) -> None:
     for value in (np.nan, np.inf):
         X = np.array(FOUR)

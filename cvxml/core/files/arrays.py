@@ -32,24 +32,52 @@ def real(values: NDArray[Any]) -> NDArray[np.float64]:
     return floats
 
 
+class _Refused(ValueError):
+    """What is wrong in nested lists; `place` has the indices of the list or number, from the outermost list on."""
+
+    def __init__(self, message: str):
+        super().__init__(message)
+        self.place: list[int] = []
+
+
 def _shape(value: object, numbers: array[float]) -> tuple[int, ...]:
+    """The shape of nested lists, whose numbers are appended to `numbers`."""
     if isinstance(value, list):
-        shapes = {_shape(item, numbers) for item in value}
-        if len(shapes) > 1:
-            raise ValueError("its lists have different lengths")
-        return (len(value), *(shapes.pop() if shapes else ()))
+        return _shape_of_list(value, numbers)
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise TypeError(f"{str(value)[:40]!r} is not a number")
-    as_float = float(value)
+        raise _Refused(f"{str(value)[:40]!r} is not a number")
+    try:
+        as_float = float(value)
+    except OverflowError:
+        as_float = np.inf
     if isinstance(value, int) and is_rounded(value, as_float):
-        raise ValueError(f"it holds the integer {value!r:.40}, {ROUNDED}")
+        raise _Refused(f"it holds the integer {value!r:.40}, {ROUNDED}")
     numbers.append(as_float)
     return ()
 
 
-def nested(value: object) -> NDArray[np.float64]:
+def _shape_of_list(values: list[object], numbers: array[float]) -> tuple[int, ...]:
+    first: tuple[int, ...] = ()
+    for k, value in enumerate(values):
+        try:
+            shape = _shape(value, numbers)
+            if k and shape != first:
+                raise _Refused(f"its shape {shape} is not {first}, the shape of the lists before it")
+        except _Refused as error:
+            error.place.insert(0, k)
+            raise
+        first = shape
+    return (len(values), *first)
+
+
+def nested(value: object, name: str = "") -> NDArray[np.float64]:
+    """The array in nested lists, as JSON has them. Raises ValueError that says the place, as X[1, 0]."""
     numbers = array("d")
-    shape = _shape(value, numbers)
+    try:
+        shape = _shape(value, numbers)
+    except _Refused as error:
+        place = f"{name or 'entry '}{error.place}: " if error.place else ""
+        raise ValueError(f"{place}{error}") from None
     return real(np.array(numbers, dtype=np.float64).reshape(shape))
 
 

@@ -63,7 +63,7 @@ def cell_labels(cells: Sequence[str], called: str, place: Callable[[int], str]) 
     numbers = [number(cell) for cell in cells]
     if None in numbers or all(map(_WHOLE.fullmatch, cells)):
         return _texts(cells, lambda row: f"{place(row)}, {called}")
-    # Where not all numbers are written as integers they stay numbers, and whoever wants classes can refuse them.
+    # Decimals stay numbers: some methods take real targets, and methods that need classes refuse them.
     values = np.array(numbers, dtype=np.float64)
     refuse_extreme(values, called, place)
     if np.all(values == np.round(values)):
@@ -72,7 +72,7 @@ def cell_labels(cells: Sequence[str], called: str, place: Callable[[int], str]) 
 
 
 def _refuse_missing(cells: Sequence[str], called: str, place: Callable[[int], str]) -> None:
-    """What stands for a missing cell is no class. "-" beside "+" is a sign."""
+    """Refuse cells that stand for a missing label, such as NA. "-" beside "+" is a sign, and allowed."""
     signs = {"-"} if "+" in cells else set()
     rows = [row for row, cell in enumerate(cells) if cell.lower() in {*MISSING} - signs]
     if rows:
@@ -84,7 +84,7 @@ def _refuse_missing(cells: Sequence[str], called: str, place: Callable[[int], st
 
 
 def _refuse_remark(cells: Sequence[str], called: str, place: Callable[[int], str]) -> None:
-    """A label with a remark behind it, such as `1 # seen twice`, is no class of its own."""
+    """Refuse a label with a remark behind it, such as `1 # seen twice`: it would be another class than 1."""
     known = set(cells)
     for row, cell in enumerate(cells):
         found = _REMARK.fullmatch(cell) if "#" in cell else None
@@ -98,7 +98,7 @@ def _refuse_remark(cells: Sequence[str], called: str, place: Callable[[int], str
 def _refuse_two_ways(
     cells: Sequence[str], values: NDArray[np.float64], called: str, place: Callable[[int], str]
 ) -> None:
-    """Refuse 1 and 1.0 in one column: they are one class or two."""
+    """Refuse 1 and 1.0 in one column: they may be one class or two."""
     first: dict[float, int] = {}
     for row, value in enumerate(values.tolist()):
         before = first.setdefault(value, row)
@@ -121,7 +121,7 @@ def refuse_extreme(values: NDArray[np.float64], called: str, place: Callable[[in
 
 
 def whole_labels(values: NDArray[np.float64], called: str, place: Callable[[int], str]) -> NDArray[np.int64]:
-    """The labels in a column of numbers, int64. Raises ValueError for fractions, NaN and what is beyond 2^53."""
+    """The labels in a column of numbers, int64. Raises ValueError for fractions, NaN and numbers beyond 2^53."""
     refuse_extreme(values, called, place)
     rows = np.flatnonzero(values != np.round(values))
     if len(rows):
@@ -134,7 +134,7 @@ def whole_labels(values: NDArray[np.float64], called: str, place: Callable[[int]
 
 
 def array_labels(y: NDArray[Any]) -> NDArray[Any]:
-    """The labels in an array (n,) or (n, 1) of a file of numpy. Raises ValueError for what is no list of labels."""
+    """The labels in an array (n,) or (n, 1) of a file of numpy. Raises ValueError for anything else."""
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
     if y.ndim != 1:

@@ -249,7 +249,7 @@ def _load_table(path: Path, suffix: str, asked: Settled) -> Table:
         return Table(X, array_labels(loaded["y"]), "y")
     if not isinstance(loaded["y"], list):
         raise TypeError("y is not a list of labels")
-    return Table(nested(loaded["X"]), list_labels(loaded["y"]), "y")
+    return Table(nested(loaded["X"], "X"), list_labels(loaded["y"]), "y")
 
 
 def _refuse_infinite(X: NDArray[np.float64]) -> None:
