@@ -41,6 +41,8 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
+import pytest
+
 from validation.mutations import Mutation, drawn
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -167,7 +169,10 @@ class Copy:
             raise RuntimeError(f"Python imports {imported.strip()} instead of the copy in {self.tree}.")
 
     def _said(self, command: list[str]) -> str:
-        return subprocess.run(command, cwd=self.tree, env=self.env, text=True, stdout=subprocess.PIPE).stdout
+        done = subprocess.run(command, cwd=self.tree, env=self.env, text=True, stdout=subprocess.PIPE)
+        if done.returncode not in (0, pytest.ExitCode.NO_TESTS_COLLECTED):
+            raise RuntimeError(f"{' '.join(command)} failed: {done.stdout[-2000:]}")
+        return done.stdout
 
     def listed(self, marks: str, *options: str) -> set[str]:
         """Return the ids of the tests with these marks."""
@@ -256,7 +261,7 @@ def run(sample: list[tuple[Mutation, dict[str, Any]]], given: argparse.Namespace
         ThreadPoolExecutor(given.jobs) as pool,
     ):
         copies = [Copy(root, given.package, Path(tempfile.mkdtemp(dir=folder))) for _ in range(given.jobs)]
-        slow = "slow" if given.tests == "whole" else "slow and not full"
+        slow = given.slow or ("slow" if given.tests == "whole" else "slow and not full")
         part = copies[0].listed(slow, f"--part={given.part}") if given.part else set()
         tests = Tests(given.map, given.durations, copies[0].listed("not slow"), copies[0].listed(slow), part)
         place_of = runpy.run_path(str(ROOT / ".ci" / "landing.py"))["place_of"]
@@ -310,6 +315,7 @@ def main(arguments: list[str] | None = None) -> None:
         default="landing",
         help="slow tests: of the changed place, or all",
     )
+    add("--slow", metavar="MARKS", help="slow tests; default: slow and not full, or slow with --tests whole")
     add("--part", metavar="K/N", help="with landing: also the slow tests of this part, for example 0/8")
     add("--budget", type=float, default=240.0, help="seconds of tests for each mutation")
     add("--jobs", type=int, default=1)

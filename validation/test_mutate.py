@@ -47,7 +47,7 @@ def toy(tmp_path: Path) -> Path:
         path = root / file
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    (root / "pytest.ini").write_text("[pytest]\nmarkers = slow: slow tests\n")
+    (root / "pytest.ini").write_text("[pytest]\nmarkers = slow\n    full\n")
     return root
 
 
