@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from fractions import Fraction
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,7 @@ from cvxml.core.tolerance import check_tol
 from cvxml.methods import get_exact
 from cvxml.oracle.asked import Asked
 from cvxml.oracle.exactly import NEAR, judge_exactly, stands_for
+from cvxml.oracle.saved import recertify
 from tests.instances import checked, exact_of, random_data
 
 LINE = ([[0.0], [1.0], [3.0]], [0, 0, 1], {"lam": 1.0, "neighbors": [[1, 2], [], []]})
@@ -115,6 +118,48 @@ def test_a_root_of_a_matrix_next_to_it_that_is_worse_proves_nothing_of_it(
     found = judge_exactly(question, worse, best)
     assert 0 < found.interval.distance <= NEAR * 0.125
     assert found.verdict is Verdict.INCONCLUSIVE
+
+
+def test_a_file_is_not_certified_by_a_root_of_a_matrix_next_to_its_metric(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """As above: the file's metric is a multiple by 1 + 5e-6, and the root is that of the optimum."""
+    X, y, params = LINE
+    best = cvxml.solve("mlsvm", X, y, tol=1e-10, **params)
+    best.save(tmp_path / "best.json")
+    content = json.loads((tmp_path / "best.json").read_text())
+    worse = [[0.125 * (1 + 5e-6)]]
+    proof = cvxml.certify("mlsvm", X, y, worse, best.dual, **params)
+    content |= {
+        name: getattr(proof, name) for name in ("objective", "lower_bound", "gap", "rel_gap", "radius")
+    }
+    (tmp_path / "worse.json").write_text(json.dumps({**content, "metric": worse}))
+    module = get_exact("mlsvm")
+    monkeypatch.setattr(module, "exact", partial(module.exact, root=[[0.125**0.5]]))
+    assert recertify(cvxml.load(tmp_path / "best.json"), 1e-6, exact=True).verdict is Verdict.CERTIFIED
+    assert recertify(cvxml.load(tmp_path / "worse.json"), 1e-6, exact=True).verdict is Verdict.INCONCLUSIVE
+
+
+def test_a_stationary_metric_is_not_certified_by_an_interval_of_another_objective(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An interval without a gap, of a matrix near the metric, 1e-3 of the objective above it."""
+    X, y = random_data(7, n=14, d=3, classes=2)
+    metric = cvxml.solve("nca", X, y, tol=1e-8, init=np.eye(3)).metric
+    module = get_exact("nca")
+    own = module.exact
+
+    def verdict_of(share: Fraction) -> Verdict:
+        def moved(*asked: Any, **named: Any) -> Exact:
+            interval = own(*asked, **named)
+            value = interval.objective * (1 + share)
+            return dataclasses.replace(interval, objective=value, lower_bound=value, distance=1e-9)
+
+        monkeypatch.setattr(module, "exact", moved)
+        return cvxml.check("nca", X, y, metric, claim="stationary", exact=True, diagnosed=False).verdict
+
+    assert verdict_of(Fraction(0)) is Verdict.CERTIFIED
+    assert verdict_of(Fraction(1, 1000)) is Verdict.INCONCLUSIVE
 
 
 # the matrix has norm 2 and the objective 1 to a rounding of 2^-20; 2^-10 is allowed
