@@ -14,6 +14,7 @@ import cvxml
 from cvxml.core.metric import FloatArray, examine, unit_scale
 from cvxml.core.result import Certificate
 from cvxml.methods.ssvm import rounding
+from cvxml.methods.ssvm.certify import certify
 from cvxml.methods.ssvm.inference import loss_augmented
 from cvxml.methods.ssvm.instance import Instance, instance
 from cvxml.methods.ssvm.point import point_at
@@ -368,3 +369,20 @@ def test_weight_on_what_is_no_set_of_others_is_dropped(improper: list[int]) -> N
 
 def test_the_radius_of_a_step_counts_what_is_not_symmetric() -> None:
     assert step_of([], [], skew=1e-7).radius > step_of([], []).radius
+
+
+@pytest.mark.parametrize("index", [[[0, 1], [1, 0], [2, 3], [3, 2]], [[0, 1]], [[0, 2], [1, 2], [2, 1]]])
+def test_zero_is_not_proved_by_weights_on_other_sets_than_the_worst_of_every_point(
+    index: list[list[int]],
+) -> None:
+    """On a line, with the nearest of the own class at 1 and of the other at 4 or 5.
+
+    At W = 1/15 every loss is 0: 16 W - 1 W is 1. So the step is no more than W^2 there, and at 0 it is 4 C = 1.
+    """
+    p = instance(np.array([[0.0], [1], [5], [6]]), np.array([0, 0, 1, 1]), n_neighbors=1, C=0.25)
+    dual = {"q": np.ones(len(index)), "q_index": np.array(index)}
+    proof = certify(p, np.zeros((1, 1)), dual).step
+    assert proof is not None
+    assert proof.objective == pytest.approx(1)
+    assert proof.lower_bound <= 1 / 225
+    assert not proof.proves(1e-3)
