@@ -16,7 +16,7 @@ repository and runs the tests that execute the mutated line, until one fails. Th
 
 The results file has one JSON object per mutation. The same command continues an interrupted run. After a finished run
 it prints the counts and the survivors. Coverage does not follow subprocesses. A test that only starts another process
-is therefore not known to execute any line.
+is therefore not known to execute any line. The second command needs Linux.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ import contextlib
 import json
 import os
 import re
-import resource
 import runpy
 import shutil
 import signal
@@ -179,8 +178,13 @@ class Copy:
         lines = self._said([*PYTEST, "--collect-only", "-m", marks, *options]).splitlines()
         return {line for line in lines if "::" in line and not line.startswith(("ERROR", "FAILED"))}
 
-    def pytest(self, tests: list[str], limit: float) -> tuple[str, str]:
-        """Run tests until one fails: "passed", "failed" or "timeout", and the first failing test."""
+    def pytest(self, tests: list[str], limit: int) -> tuple[str, str]:
+        """Run tests until one fails: "passed", "failed" or "timeout", and the first failing test.
+
+        The limit is in seconds of the processor, so that a busy machine causes no timeout; ten times that ends any run.
+        """
+        import resource  # not on Windows; prlimit is on Linux alone
+
         listed, said = self.folder / "tests", self.folder / "said"
         listed.write_text("\n".join(tests))
         command = [*PYTEST, "-x", "-m", "", f"@{listed}"]
@@ -195,14 +199,17 @@ class Copy:
                 start_new_session=True,
             )
         resource.prlimit(self.running.pid, resource.RLIMIT_AS, (MEMORY, MEMORY))
+        resource.prlimit(self.running.pid, resource.RLIMIT_CPU, (limit, limit + 10))
         try:
-            code = self.running.wait(limit)
+            code = self.running.wait(10 * limit)
         except subprocess.TimeoutExpired:
             return "timeout", ""
         finally:
             self.end()
         if self.stopped:
             raise KeyboardInterrupt
+        if code in (-signal.SIGXCPU, -signal.SIGKILL):
+            return "timeout", ""
         failed = re.search(
             r"^(?:FAILED|ERROR) (\S.*?)(?: - .*)?$", said.read_text(errors="replace"), re.MULTILINE
         )
@@ -225,7 +232,7 @@ class Copy:
             start = time.monotonic()
             try:
                 _write(path, mutation.applied(source))
-                outcome, failing = self.pytest(tests, 120 + 3 * sum(seconds[test] for test in tests))
+                outcome, failing = self.pytest(tests, 120 + int(3 * sum(seconds[test] for test in tests)))
             finally:
                 _write(path, source)
             taken += time.monotonic() - start
