@@ -57,11 +57,13 @@ class Solver:
     def coarse(self) -> Solver:
         """The same without the coordinates of so little spread that a metric of them cannot be written in floats."""
         seen = EPS * self.at.lost**2 <= WRITTEN
-        Y, to, back, lost, hidden = self.at
-        return Solver(
-            self.p,
-            Coordinates(np.ascontiguousarray(Y[:, seen]), to[:, seen], back[:, seen], lost[seen], hidden),
+        kept = self.at._replace(
+            Y=np.ascontiguousarray(self.at.Y[:, seen]),
+            to=self.at.to[:, seen],
+            back=self.at.back[:, seen],
+            lost=self.at.lost[seen],
         )
+        return Solver(self.p, kept)
 
     def inside(self, A: FloatArray) -> FloatArray:
         """A (m, d) in the coordinates, with as many rows as its rank may have."""
