@@ -15,8 +15,9 @@ MLSVM in rationals), and compared with the interval; nothing is solved. tol is 1
     skipped, error  the program does not support it; there is no metric in the answer
 
 For the methods that are not convex (`STEPS`) the interval is that of the stored metric's convex step, and no other
-metric's. What the answer's own step leaves to gain is bounded with the stored prices: small is certified. A point of
-it that is better, the stored metric, is refuted. MLKR has no such step: what is looked at is its gradient.
+metric's. The gain of the answer's own step is bounded from above with the stored prices, and from below by the stored
+metric. At most tol of the scale is certified, at most 1e-2 is close, and more is refuted. MLKR has no such step. Its
+gradient is looked at instead. A gradient bounds no gain, so an answer of MLKR is never called close here.
 
 What this file cannot do and `cvxml.check` can: find a price of its own, so that of an answer to a case that is not
 convex far from the stored metric little can be said; name the mistake; judge metrics of inputs that are no case.
@@ -137,7 +138,7 @@ def verdict_on(case, M, claimed=None):
         )
     if scale == 0 and not M.any():
         return "certified", "the optimum is 0, and so is the metric", (0.0, 0.0)
-    return (*by_gap(least, most, scale, rounding, formula not in STEPS), shares)
+    return (*by_gap(least, most, scale, rounding), shares)
 
 
 def agrees(claimed, values, low, scale, rounding):
@@ -151,7 +152,7 @@ def agrees(claimed, values, low, scale, rounding):
     )
 
 
-def by_gap(least, most, scale, rounding, may_be_close=True):
+def by_gap(least, most, scale, rounding):
     """The verdict where the gap is between `least` and `most`."""
     said = "its objective is above the optimum by {:.6g} to {:.6g}; the scale is {:.6g}".format(
         max(least, 0.0), most, scale
@@ -160,7 +161,7 @@ def by_gap(least, most, scale, rounding, may_be_close=True):
         return "inconclusive", "its objective is below what is proved: {}".format(said)
     if most <= TOL * scale * (1 - BORDER):
         return "certified", said
-    if least > (CLOSE if may_be_close else TOL) * scale * (1 + BORDER):
+    if least > CLOSE * scale * (1 + BORDER):
         return "refuted", said
     if most <= CLOSE * scale * (1 - BORDER) and least > TOL * scale * (1 + BORDER):
         return "close", said
@@ -782,11 +783,16 @@ def on_step(case, given, forms, scale):
     towards = (surrogate(forms[-1] + 2.0**-k * (stored - forms[-1])) for k in range(12))
     least = at - min(towards)
     said = "its step could gain {:.3g} to {:.3g}; the scale is {:.3g}".format(max(least, 0.0), most, scale)
-    # the scale of an answer that is not the stored metric is another: a tenth is left for that
+    # The scale of an answer that is not the stored metric differs. The factors 0.5 and 10 allow for that.
+    above = min(least, most) - rounding
     if most + rounding <= 0.5 * TOL * scale:
         return "certified", "stationary: " + said
-    if min(least, most) - rounding > 10 * TOL * scale:
+    first_order = case["formula"] == "mlkr"
+    steep = first_order and above > 10 * TOL * scale and most - rounding > 2 * CLOSE * scale
+    if above > 10 * CLOSE * scale or steep:
         return "refuted", "improvable: " + said
+    if above > 10 * TOL * scale and most + rounding <= 0.5 * CLOSE * scale and not first_order:
+        return "close", "nearly stationary: " + said
     return "inconclusive", "with the stored prices and metric no more is known than that " + said
 
 

@@ -143,6 +143,7 @@ class Learner(MetricEstimator):
             **extra,
         )
         forget_fit(self)
+        self._fitted_to = self.tol  # at which `certify_estimator` judges the metric
         self.solution_: Solution = solution
         self.certificate_: Certificate = self.solution_.certificate
         self.gap_ = self.solution_.gap

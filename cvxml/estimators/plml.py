@@ -68,6 +68,7 @@ class PLML(LocalMetricClassifier):
         check_count(self.n_votes, "n_votes", at_most=len(points))
         own = {k: v for k, v in self.get_params(deep=False).items() if k in get(self._method).PARAMETERS}
         options: dict[str, Any] = {"solver": self.solver, "tol": self.tol, "max_iter": self.max_iter}
+        self._fitted_to = self.tol  # at which `certify_estimator` judges the metrics
         self.solution_: Solution = api.solve(self._method, points, self._codes, **options, **own)
         given = get(self._method).instance(points, self._codes, **self.solution_.params)
         self._X: FloatArray = points

@@ -39,7 +39,7 @@ def certify_estimator(
     X: ArrayLike,
     y: ArrayLike | None = None,
     *,
-    tol: Tolerance = "normal",
+    tol: Tolerance | None = None,
     exact: bool = False,
     diagnosed: bool = True,
     time_limit: float | None = None,
@@ -52,13 +52,14 @@ def certify_estimator(
     does. X, y: what its `fit` was given: points (n, d) and labels, chunks or targets (n,), or as metric-learn's weakly
     supervised learners have it, tuples of points (t, 2 to 4, d), y of pairs +1 and -1; indices where it has a
     preprocessor. given: what it does not keep, by the names of `check`: pairs, triplets, quadruplets, chunklets (of
-    indices into X) that it drew by itself, its basis, its weights. The rest as in `check`.
+    indices into X) that it drew by itself, its basis, its weights. tol: by default the tolerance that an estimator of
+    cvxml was fitted to, and "normal" for any other estimator. The rest as in `check`.
 
     Raises ValueError for an estimator that is not known, is not fitted, was fitted with what has no counterpart, or was
     changed since; and where something was drawn that it does not keep.
     """
     options: dict[str, Any] = {
-        "tol": tol,
+        "tol": getattr(estimator, "_fitted_to", "normal") if tol is None else tol,
         "exact": exact,
         "diagnosed": diagnosed,
         "time_limit": time_limit,

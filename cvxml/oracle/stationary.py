@@ -1,7 +1,8 @@
-"""Judge a metric of a method that is not convex: stationary, improvable, or better known elsewhere.
+"""Judge a metric of a method that is not convex: stationary, close to it, improvable, or better known elsewhere.
 
 The method's convex step at the candidate is solved by us. Its dual, repaired, bounds what the step could gain;
-its metric is a witness if it gains that much. A better metric from starts of our own refutes the claim to be
+its metric is a witness if it gains that much. A refuted metric is close if its step and the descent from it gain at
+most `CLOSE` of the scale. A better metric from starts of our own refutes the claim to be
 optimal; nothing but a bound of F proves it, which `StationaryMethod.enumerated` gives where the problem is tiny.
 """
 
@@ -17,6 +18,7 @@ from cvxml.core.report import Report, Verdict, Witness
 from cvxml.core.result import Certificate
 from cvxml.methods import get, get_stationary
 from cvxml.oracle.asked import LATE, Asked, uninterrupted
+from cvxml.oracle.convex import CLOSE
 from cvxml.oracle.diagnose import Diagnosis, diagnose, unnamed
 from cvxml.oracle.exactly import ANOTHER, stands_for
 
@@ -34,6 +36,7 @@ class Judged(NamedTuple):
     bound: float | None = None  # of the objective at all metrics, where one was computed
     stationary: bool = False
     exact: Exact | None = None  # of the step
+    share: float = math.inf  # an upper bound of what the step could gain, as a share of the scale
 
 
 def check_stationary(asked: Asked) -> Report:
@@ -47,18 +50,22 @@ def check_stationary(asked: Asked) -> Report:
         warnings.simplefilter("ignore")  # what is not tight shows in the verdict
         judged = _judge(asked, candidate)
     verdict, reasons, proof, ours, witness, bound = judged[:6]
+    diagnosis = Diagnosis()
+    undiagnosed: tuple[str, ...] = ()
+    # A stationary metric solves the right problem: no misreading is looked for.
+    if verdict is Verdict.REFUTED and not judged.stationary:
+        looked_for = asked.diagnosed and not asked.late
+        diagnosis = diagnose(asked) if looked_for else diagnosis
+        if not any(diagnosis) and _is_close(asked, judged):
+            verdict, reasons = Verdict.CLOSE, (*reasons, _close(judged, looked_for))
+        elif not any(diagnosis) and asked.diagnosed:
+            undiagnosed = (unnamed(asked),)
     if asked.value is not None:
         allowed = tol * _scale(method, proof, judged.ours) + proof.rounding
         if abs(asked.value - proof.objective) > allowed:
             verdict = Verdict.REFUTED
             wrong = f"the claimed objective {asked.value:.12g} is not the metric's, {proof.objective:.12g}"
             reasons = (*(reasons if judged.verdict is Verdict.REFUTED else ()), wrong)
-    diagnosis = Diagnosis()
-    # a stationary one is the right problem's
-    undiagnosed: tuple[str, ...] = ()
-    if judged.verdict is Verdict.REFUTED and not judged.stationary and asked.diagnosed:
-        diagnosis = Diagnosis() if asked.late else diagnose(asked)
-        undiagnosed = () if any(diagnosis) else (unnamed(asked),)
     lower_bound, psd = proof.lower_bound if bound is None else bound, examine(candidate)[0]
     gap = proof.objective - lower_bound
     return Report(
@@ -126,7 +133,30 @@ def _judge(asked: Asked, candidate: FloatArray) -> Judged:
         near = stands_for(interval, proof, own) and proof.rounding <= LOOSE * scale
         proved = left <= own and scale > 0 and near
     found = _verdict(asked, psd, proof, ours, better, (left, name, own, allowed), proved)
-    return found._replace(exact=interval)
+    scale = _scale(method, proof, ours)
+    beyond = 0.0 if asked.exact else judged.rounding
+    return found._replace(exact=interval, share=(left + beyond) / scale if scale > 0 else math.inf)
+
+
+def _is_close(asked: Asked, judged: Judged) -> bool:
+    """True for a claim to be stationary, if the step and the descent from it both gain at most `CLOSE` of the scale.
+
+    The descent counts because of metrics next to 0, for example: their step gains little, and the descent much.
+    """
+    if asked.claim != "stationary" or not judged.share <= CLOSE:
+        return False
+    won = 0.0 if judged.witness is None else judged.witness.better_by
+    return won <= CLOSE * _scale(asked.method, judged.proof, judged.ours)
+
+
+def _close(judged: Judged, looked_for: bool) -> str:
+    """The sentence of the verdict `close`."""
+    share = f"at most {100 * judged.share:.2g} % of the scale"
+    what = f"close to stationary: {_left(judged.proof)[1]} gains {share}"
+    if judged.proof.claim == "optimal":
+        what = f"close to optimal: no metric is better by more than {share.removeprefix('at most ')}"
+    unsought = "" if looked_for else "; misreadings were not looked for"
+    return f"{what}. Either the run stopped early, or its problem differs slightly from this one{unsought}"
 
 
 def _verdict(

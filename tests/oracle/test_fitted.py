@@ -16,7 +16,7 @@ import cvxml
 from cvxml.core.metric import FloatArray, components_of
 from cvxml.oracle.fitted import PACKAGES
 from cvxml.oracle.foreign import METHODS
-from tests.instances import random_data
+from tests.instances import random_data, real_data
 
 X, Y = random_data(3, 14, 2)
 TARGETS = [[j for j in range(14) if Y[i] == Y[j] and j != i][:2] for i in range(14)]
@@ -218,6 +218,33 @@ def test_our_own(model: Any, fit: dict[str, Any]) -> None:
     report = cvxml.certify_estimator(model, X, Y)
     assert (report.method, report.verdict) == (model.solution_.method, "certified")
     assert cvxml.certify_estimator(model, 2 * X, Y, diagnosed=False).verdict != "certified"
+
+
+def test_an_estimator_is_judged_at_the_tolerance_of_its_fit() -> None:
+    """Gerrymandering is fitted at 1e-4, and leaves more than 1e-6 to gain."""
+    points, y = real_data("iris", 60)
+    model = cvxml.Gerrymandering().fit(points, y)
+    report = cvxml.certify_estimator(model, points, y)
+    assert (report.tol, report.verdict) == (1e-4, "certified")
+    stricter = cvxml.certify_estimator(model, points, y, tol="normal", diagnosed=False)
+    assert (stricter.tol, stricter.verdict) == (1e-6, "close")
+    model.set_params(tol=1e-2)  # says nothing of the last fit
+    assert cvxml.certify_estimator(model, points, y).tol == 1e-4
+    assert cvxml.certify_estimator(model.fit(points, y), points, y).tol == 1e-2
+
+
+@pytest.mark.parametrize(
+    "model", [cvxml.MLSVM(n_neighbors=2, tol="loose"), cvxml.PLML(2, 2, graph_neighbors=2, tol=1e-4)], ids=str
+)
+def test_a_tolerance_of_a_fit_may_be_a_word(model: Any) -> None:
+    report = cvxml.certify_estimator(model.fit(X, Y), X, Y)
+    assert (report.tol, report.verdict) == ({"loose": 1e-3}.get(model.tol, model.tol), "certified")
+
+
+def test_an_estimator_of_another_package_is_judged_at_1e_6() -> None:
+    points, y = MIXED
+    model = NeighborhoodComponentsAnalysis(init="identity", n_components=1, tol=1e-12, max_iter=500)
+    assert cvxml.certify_estimator(model.fit(points, y), points, y, diagnosed=False).tol == 1e-6
 
 
 def test_an_estimator_that_was_changed_after_its_fit_is_refused() -> None:
