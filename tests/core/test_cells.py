@@ -113,6 +113,8 @@ def test_a_comma_in_quotes_separates_nothing(tmp_path: Path) -> None:
     X, y = datasets.read(path)
     assert X.tolist() == [[1.0, 2.0], [3.0, 4.0]]
     assert y.tolist() == ["x;y, z", "w"]
+    put(path, 'a,b,k\n1,2,"x\ry"\n3,4,w\n')  # nor does a carriage return
+    assert datasets.read(path)[1].tolist() == ["x\ry", "w"]
     put(path, 'a;b;k\n"1,5";2;x\n3;4;w\n')
     assert datasets.read(path)[0].tolist() == [[1.5, 2.0], [3.0, 4.0]]
 

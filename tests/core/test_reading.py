@@ -513,6 +513,15 @@ def test_quantities_are_no_labels_unless_they_are_asked_for(tmp_path: Path, case
         datasets.read(tmp_path / "b.csv", header="no")
 
 
+@pytest.mark.parametrize("case", ["words", "names"])
+def test_two_columns_of_words(tmp_path: Path, case: str) -> None:
+    (tmp_path / "a.csv").write_text(lines("wabck", *numbered(with_labels(WORDS), FIRST[case])))
+    with pytest.raises(ValueError, match=r"'w'.*'k'.*--label") as caught:
+        datasets.read(tmp_path / "a.csv")
+    assert ("--index yes" in str(caught.value)) == (case == "names")
+    assert datasets.read(tmp_path / "a.csv", index="yes")[1].tolist() == WORDS
+
+
 def test_words_beside_numbers_that_look_like_classes(tmp_path: Path) -> None:
     table = numbered(with_labels(), WORDS)
     (tmp_path / "a.csv").write_text(lines(["sex", "a", "b", "c", "rings"], *table))
