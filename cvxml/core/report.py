@@ -26,7 +26,7 @@ class Verdict(StrEnum):
     """What `check` says of a claim."""
 
     CERTIFIED = "certified"
-    CLOSE = "close"  # not optimal, and worse than the optimum by no more than a hundredth of the scale
+    CLOSE = "close"  # neither optimal nor stationary, with at most a hundredth of the scale to gain
     REFUTED = "refuted"
     INCONCLUSIVE = "inconclusive"
 

@@ -67,8 +67,9 @@ def check(
     with a Step of that search each time the gap is measured. params: the method's.
 
     Certified: feasible, and gap <= tol * scale + rounding. Refuted: not feasible, or our witness is better by
-    more than that; close, if the problem is convex, the witness is better by no more than a hundredth of the scale,
-    and no misreading explains it. Else inconclusive, with the reason. Raises ValueError for bad input.
+    more than that. Close: refuted, but the witness is better by at most a hundredth of the scale, and no known
+    misreading explains the metric; if the problem is not convex, the step must gain as little too, and the claim be
+    "stationary". Else inconclusive, with the reason. Raises ValueError for bad input.
     """
     module = get(method)
     refuse_tuples(X, module.PARAMETERS)
