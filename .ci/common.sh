@@ -1,6 +1,9 @@
 # Shared by .ci/run and .ci/full; they source it from the root of the repository.
 set -euo pipefail
 
+work="$(mktemp -d)" # what the stages write; it goes with the run
+trap 'rm -rf "$work"' EXIT
+
 # Real data, where they are at hand: tests that need them skip with a reason otherwise.
 if [ -d ../shared/data ]; then
   CVXML_DATA="$(cd ../shared/data && pwd)"
@@ -75,13 +78,13 @@ second_kernel=Sandybridge
 
 # The README's two commands in a fresh environment. The second is a single process: it runs in a copy, beside the tests.
 readme_commands() {
-  local copy
-  copy="$(mktemp -d)"
-  trap 'rm -rf "$copy" "$copy.said"' RETURN
+  local copy="$work/copy"
+  mkdir "$copy"
   cp -R . "$copy"
-  (cd "$copy" && bash -c "$(readme main)") > "$copy.said" 2>&1 &
+  (cd "$copy" && bash -c "$(readme main)") > "$work/said" 2>&1 &
   local main=$!
   OPENBLAS_CORETYPE=$first_kernel bash -c "$(readme test)"
-  wait "$main" || { cat "$copy.said"; return 1; }
-  cat "$copy.said"
+  wait "$main" || { cat "$work/said"; return 1; }
+  cat "$work/said"
+  rm -rf "$copy"
 }
