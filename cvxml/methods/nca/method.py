@@ -42,6 +42,7 @@ class NCA(StationaryMethod[Instance]):
     TITLE = "NCA: neighbourhood components analysis (Goldberger et al. 2004)"
     SCALE = "candidate"
     STARTS = ("auto", "pca", "identity", "random")
+    EXPONENTIAL = True
     PARAMETERS: ClassVar[dict[str, Parameter]] = {
         "n_components": Parameter("m, the rank that the metric may have", COUNT, otherwise="all d features"),
         "criterion": Parameter(
