@@ -40,6 +40,7 @@ from cvxml.core.balls import (
     total,
     with_enough_bits,
 )
+from cvxml.core.dependent import refuse_inaccurate
 from cvxml.core.exact import Exact, flint, scaled, upward
 from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_number, dual_array
@@ -451,9 +452,10 @@ class GMML(ConvexMethod[Instance]):
     def search(
         self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
-        """The closed form."""
+        """The closed form. Raises ValueError where features are so nearly dependent that floats cannot hold it."""
         A = closed_form(given)
-        return in_one_step(A, {"Y": A}, partial(self.certify, given), callback)
+        found = in_one_step(A, {"Y": A}, partial(self.certify, given), callback)
+        return refuse_inaccurate(found, given.X, "give mu > 0")
 
     def stored(self, given: Instance) -> dict[str, Any]:
         """The pairs where they were given; else the labels say it."""

@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.balls import TooFewBits, ball, ends, precision, with_enough_bits
+from cvxml.core.dependent import refuse_inaccurate
 from cvxml.core.exact import Exact, flint, scaled, upward
 from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_labels, check_number, check_X, dual_array
@@ -453,9 +454,10 @@ class RCA(ConvexMethod[Instance]):
     def search(
         self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
-        """The closed form."""
+        """The closed form. Raises ValueError where features are so nearly dependent that floats cannot hold it."""
         metric, l = closed_form(given)
-        return in_one_step(metric, {"l": np.array([l])}, partial(self.certify, given), callback)
+        found = in_one_step(metric, {"l": np.array([l])}, partial(self.certify, given), callback)
+        return refuse_inaccurate(found, given.X, "give alpha > 0")
 
     def stored(self, given: Instance) -> dict[str, Any]:
         """Chunklets where they were given; else the labels say it."""
