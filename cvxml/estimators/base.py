@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -130,18 +132,17 @@ class Learner(MetricEstimator):
         """Solve for checked points (n, d), and set the attributes of a fit. extra: of the method, beside its own."""
         method = get(self._method)
         own = {*method.PARAMETERS, *method.SOLVE_PARAMETERS}
-        start = getattr(self, "solution_", None) if self.warm_start else None
-        solution = api.solve(
-            self._method,
-            points,
-            y,
-            solver=self.solver,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            warm_start=start if self._may_start_from(start, len(points)) else None,
-            **{name: value for name, value in self.get_params(deep=False).items() if name in own},
-            **extra,
-        )
+        params = {name: value for name, value in self.get_params(deep=False).items() if name in own}
+        options: dict[str, Any] = {"solver": self.solver, "tol": self.tol, "max_iter": self.max_iter}
+        solve = partial(api.solve, self._method, points, y, **options, **params, **extra)
+        earlier = getattr(self, "solution_", None) if self.warm_start else None
+        solution = None
+        if self._may_start_from(earlier, len(points)):
+            # The earlier solution may be of other pairs or triplets, and not fit. Any other error comes again below.
+            with suppress(ValueError):
+                solution = solve(warm_start=earlier)
+        if solution is None:
+            solution = solve()
         forget_fit(self)
         self._fitted_to = self.tol  # at which `certify_estimator` judges the metric
         self.solution_: Solution = solution

@@ -66,6 +66,20 @@ def test_a_warm_start_goes_on_from_the_last_fit_and_forgets_its_classes() -> Non
     assert not hasattr(model, "classes_")
 
 
+@ignored
+@pytest.mark.parametrize(
+    ("learner", "given"), [WITHOUT_LABELS[i] for i in (1, 11, 13, 14)], ids=lambda v: str(v)[:20]
+)
+def test_a_warm_start_that_does_not_fit_is_left_out(learner: Learner, given: dict[str, Any]) -> None:
+    """The dual variables of the first fit have another length, or its metric is not one of the second problem."""
+    cold = clone(learner).fit(X, **given)
+    warm = clone(learner).set_params(warm_start=True).fit(X, Y).fit(X, **given)
+    assert warm.certificate_.proves(1e-5)
+    assert warm.solution_.objective == pytest.approx(cold.solution_.objective, rel=1e-4)
+    with pytest.raises(ValueError, match=next(iter(given))):
+        warm.fit(X, **{name: [[0, 99]] for name in given})
+
+
 def test_labels_again_bring_the_classes_back() -> None:
     model = cvxml.ITML().fit(X, pairs=PAIRS)
     assert not hasattr(model, "classes_")
