@@ -60,3 +60,11 @@ def examine_rank(Q: FloatArray, m: int, at: Coordinates) -> tuple[FloatArray, Fe
         found.asymmetry, found.min_eigenvalue, distance, found.norm, rank=m, beyond=beyond
     )
     return (metric + metric.T) / 2, feasibility
+
+
+def of_rank(M: FloatArray, rank: int) -> FloatArray:
+    """The matrix of at most this rank that is nearest to a psd M (d, d)."""
+    values, vectors = np.linalg.eigh(M)
+    values[: len(M) - rank] = 0.0
+    near: FloatArray = (vectors * values) @ vectors.T
+    return (near + near.T) / 2

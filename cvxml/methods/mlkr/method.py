@@ -37,7 +37,7 @@ from cvxml.core.parameter import COUNT, START, Parameter
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Callback, Found, Start
 from cvxml.core.statement import Statement
-from cvxml.family.rank import examine_rank
+from cvxml.family.rank import examine_rank, of_rank
 from cvxml.methods.mlkr.certify import certify, rows_of, tends_to_0
 from cvxml.methods.mlkr.evaluate import evaluate, objective
 from cvxml.methods.mlkr.instance import Instance, instance
@@ -79,6 +79,10 @@ class MLKR(StationaryMethod[Instance]):
         drawn(8, 16, 4, degenerate=True),
         verified("rings", 24),
     )
+
+    def allowed(self, given: Instance, M: FloatArray) -> FloatArray:
+        """The metric nearest to M of the rank that is allowed."""
+        return of_rank(M, given.m)
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
         """See `instance`."""

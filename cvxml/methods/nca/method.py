@@ -23,7 +23,7 @@ from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found, Start
 from cvxml.core.statement import Statement
 from cvxml.family.coordinates import coordinates
-from cvxml.family.rank import examine_rank
+from cvxml.family.rank import examine_rank, of_rank
 from cvxml.methods.nca import definitions
 from cvxml.methods.nca.certify import certify as certify_metric
 from cvxml.methods.nca.evaluate import evaluate as evaluate_metric
@@ -106,6 +106,10 @@ class NCA(StationaryMethod[Instance]):
         sample("rings", 18, raw=True, criterion="g"),
         verified("rings", 24, criterion="g"),
     )
+
+    def allowed(self, given: Instance, M: FloatArray) -> FloatArray:
+        """The metric nearest to M of the rank that is allowed."""
+        return of_rank(M, given.m)
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
         """Everything checked; y may be None where similarity is given. Raises ValueError for bad input."""
