@@ -27,6 +27,7 @@ HERE = ROOT / ".ci"
 PARTS = 8
 MOST = 600  # processor seconds for the slow tests of changed places: five minutes of two workers
 READ = ("cvxml", "tests", "validation", "docs", "examples")  # folders with files that are looked at
+BESIDE = (ROOT / "conftest.py", HERE / "landing.py")
 MADE = ("__pycache__", "build", "gallery", "results", "__cache__", "outputs")  # folders that programs write
 
 
@@ -54,7 +55,7 @@ STAGES = {
 def files() -> Iterator[str]:
     """The paths of all files that are looked at, relative to the root."""
     found = [path for folder in READ for path in (ROOT / folder).rglob("*")]
-    for path in [*found, *ROOT.glob("*.md"), *ROOT.glob("*.toml"), ROOT / "MANIFEST.in"]:
+    for path in [*found, *ROOT.glob("*.md"), *ROOT.glob("*.toml"), ROOT / "MANIFEST.in", *BESIDE]:
         inside = path.relative_to(ROOT)
         if path.is_file() and not set(inside.parts) & set(MADE):
             yield inside.as_posix()
@@ -66,6 +67,10 @@ def place_of(path: str) -> str:
     cvxml/family/rows.py is tested in tests/family/, cvxml/methods/lmnn.py in tests/methods/lmnn/, and
     cvxml/datasets.py in tests/test_datasets. The file of a test is in its own place.
     """
+    if path.startswith("docs/adding/"):
+        return "tests/methods/test_worked_example"
+    if path in ("conftest.py", ".ci/landing.py"):
+        return "tests/test_landing"
     top, *parts = path.removesuffix(".py").split("/")
     if path.endswith((".md", ".png", ".svg")) or top not in ("cvxml", "tests", "validation"):
         return ""
