@@ -184,7 +184,8 @@ def _():
         - **certified**: it is a metric, and a lower bound, from prices $(u, w)$ that were repaired and evaluated by our
           own arithmetic, shows its objective within the tolerance of the optimum;
         - **refuted**: it is no metric, or a *witness* is better, a metric anybody can evaluate;
-        - **close**: refuted, by less than a hundredth of the scale, and nothing explains it better: stop later;
+        - **close**: refuted by less than a hundredth of the scale, and no misreading explains it: either the
+          run stopped early, or it solves a slightly different problem;
         - **inconclusive**: neither could be shown, and the reason is given.
 
         The gap is judged as a share of the scale $\frac\lambda2\|A\|^2$. By strong convexity

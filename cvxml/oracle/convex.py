@@ -80,12 +80,7 @@ def check_convex(asked: Asked) -> Report:
     diagnosis = diagnose(asked, known) if wrong and asked.diagnosed and not asked.late else Diagnosis()
     if verdict is Verdict.REFUTED and proof is not None and _is_close(proof, scale) and not any(diagnosis):
         verdict = Verdict.CLOSE
-        share = f"{_relative(proof, scale):.2g} of the scale"
-        unsought = "" if asked.diagnosed else ", unless a misreading explains it, which was not looked for"
-        reasons = [
-            *reasons,
-            f"near the optimum of this problem, and not at it: {share}; stop later{unsought}",
-        ]
+        reasons = [*reasons, _close(asked, _relative(proof, scale))]
     verdict, reasons = _judge_value(asked, proof, reference, scale, ties, verdict, reasons)
     if cut and verdict is Verdict.INCONCLUSIVE:
         reasons = [*reasons, LATE]
@@ -99,6 +94,16 @@ def check_convex(asked: Asked) -> Report:
         notes += [unnamed(asked)]
     judged_by = None if proof is None else judged_of(asked, proof, reference.metric)
     return replace(report, notes=(*report.notes, *notes), judged=judged_by)
+
+
+def _close(asked: Asked, share: float) -> str:
+    """The sentence of the verdict `close`. A closed form has no run that could stop early."""
+    early = "the run stopped early" if asked.module.MAX_ITER > 1 else "the closed form lost digits"
+    unsought = "" if asked.diagnosed else "; misreadings were not looked for"
+    return (
+        f"{100 * share:.2g} % of the scale above the optimum: either {early}, or it solves a slightly different "
+        f"problem{unsought}"
+    )
 
 
 def _is_close(proof: Certificate, scale: float) -> bool:

@@ -149,7 +149,7 @@ def test_close_has_an_exit_code_of_its_own(cli: Cli) -> None:
     answer = cli("check", "mlsvm", "data.json", "--metric", "m.npy", "--no-diagnosis")
     assert answer.code == 5
     assert answer.out.startswith("CLOSE: mlsvm")
-    assert "stop later" in answer.out
+    assert "% of the scale" in answer.out
 
 
 @pytest.mark.slow

@@ -98,7 +98,8 @@ def test_a_right_program_that_stopped_early_is_close(method: str, share: float) 
     report = cvxml.check(method, X, y, noisy(best.metric, small), **ASKED[method])
     assert report.verdict is Verdict.CLOSE, str(report)
     assert not report.diagnosis
-    assert any("stop later" in line for line in report.reasons)
+    share = report.gap / report.scale
+    assert any(f"{100 * share:.2g} %" in line for line in report.reasons)
 
 
 @pytest.mark.slow
@@ -472,3 +473,12 @@ def test_what_stopped_on_its_way_from_the_identity_is_called_nothing_else(
     metric = (1 - way) * best + way * np.trace(best) / len(best) * np.eye(len(best))
     report = cvxml.check(method, X, y, metric, **example.params)
     assert (report.verdict, report.diagnosis, report.nearest) == ("refuted", (), ())
+
+
+@pytest.mark.parametrize(("method", "early"), [("gmml", False), ("frobmetric", True)])
+def test_a_closed_form_is_not_told_that_it_stopped_early(method: str, early: bool) -> None:
+    X, y = random_data(9, n=40, d=4)
+    metric = cvxml.solve(method, X, y, **get(method).SMALL).metric
+    report = cvxml.check(method, X, y, 1.01 * metric, diagnosed=False, **get(method).SMALL)
+    assert report.verdict is Verdict.CLOSE, str(report)
+    assert any("early" in line for line in report.reasons) is early
