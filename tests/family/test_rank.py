@@ -14,4 +14,6 @@ def test_the_nearest_of_a_rank_keeps_the_largest_eigenvalues(rank: int) -> None:
     values = np.array([5.0, 2.0, 0.5])
     near = of_rank((turn * values) @ turn.T, rank)
     assert np.array_equal(near, near.T)
-    np.testing.assert_allclose(np.linalg.eigvalsh(near)[::-1], np.where(np.arange(3) < rank, values, 0), atol=1e-12)
+    np.testing.assert_allclose(
+        np.linalg.eigvalsh(near)[::-1], np.where(np.arange(3) < rank, values, 0), atol=1e-12
+    )

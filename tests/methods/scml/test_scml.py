@@ -59,7 +59,9 @@ def test_against_the_simplex_method(points: str, beta: float, kind: str) -> None
     h = rows(X, found, B.T)
     optimum, w = by_simplex(h, beta)
     given: dict[str, Any] = {"beta": beta, "basis": B, "triplets": found}
-    tol = 1e-8 if beta > 1e-3 else 1e-7  # at a small beta the last digit of the gap depends on the BLAS kernel
+    tol = (
+        1e-8 if beta > 1e-3 else 1e-7
+    )  # at a small beta the last digit of the gap depends on the BLAS kernel
     solution = cvxml.solve(ID, X, None, tol=tol, **given)
     assert solution.status is Status.CONVERGED
     assert solution.lower_bound - 1e-7 <= optimum <= solution.objective + 1e-7
