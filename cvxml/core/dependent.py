@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from cvxml.core.metric import FloatArray
-from cvxml.core.run import Found
+from cvxml.core.result import Certificate
 
 MIXED = 0.1  # of a direction's length 1: a feature with more of it belongs to the direction
 NAMED = 10  # features in a message
-INACCURATE = 1e-2  # of the objective: a closed form that misses the optimum by more is no answer
+INACCURATE = 1e-2  # of the scale: a closed form that misses the optimum by more is no answer
+
+
+def mixed(directions: FloatArray) -> FloatArray:
+    """True (d,) for the features that belong to one of these directions (k, d), each of length 1."""
+    belongs: FloatArray = np.abs(directions).max(axis=0, initial=0.0) > MIXED
+    return belongs
+
+
+def named(columns: Sequence[int]) -> str:
+    """The first of these columns of X, for a message."""
+    return ", ".join(map(str, columns[:NAMED])) + (", ..." if len(columns) > NAMED else "")
 
 
 def least_spread(X: FloatArray) -> list[int]:
@@ -19,19 +32,20 @@ def least_spread(X: FloatArray) -> list[int]:
     used = np.flatnonzero(spread > 0)
     if len(used) == 0:
         return []
-    direction = np.linalg.svd(D[:, used] / spread[used], full_matrices=True)[2][-1]
-    columns: list[int] = used[np.abs(direction) > MIXED].tolist()
+    triangle = np.linalg.qr(
+        D[:, used] / spread[used], mode="r"
+    )  # few rows, so that the next step needs little memory
+    direction = np.linalg.svd(triangle, full_matrices=True)[2][-1:]
+    columns: list[int] = used[mixed(direction)].tolist()
     return columns
 
 
-def refuse_inaccurate(found: Found, X: FloatArray, remedy: str) -> Found:
-    """`found`, the closed form. Raises ValueError where rounding to floats moves it by more than `INACCURATE`."""
-    step = found.history[-1]
-    if np.isfinite(step.gap) and step.gap <= INACCURATE * abs(step.objective):
-        return found
-    columns = ", ".join(map(str, least_spread(X)[:NAMED]))
+def refuse_inaccurate(proof: Certificate, X: FloatArray, remedy: str) -> None:
+    """Raise ValueError if a closed form in floats misses the optimum by more than `INACCURATE` of the scale."""
+    if np.isfinite(proof.gap) and proof.gap <= INACCURATE * proof.scale:
+        return
     raise ValueError(
         "features are nearly dependent, so that the closed form in double precision is not the optimum (gap "
-        f"{step.gap:.3g}, objective {step.objective:.3g}): leave out one of the columns {columns} of X (counted from "
-        f"0), or {remedy}"
+        f"{proof.gap:.3g}, scale {proof.scale:.3g}): leave out one of the columns {named(least_spread(X))} of X "
+        f"(counted from 0), or {remedy}"
     )

@@ -50,6 +50,10 @@ class Hand(NamedTuple):
     objective: float
 
 
+# Points and classes for `HAND`: with one target and one impostor a point, margins of 8, 3, 1.75 and 10 times the metric
+LINE: tuple[list[list[float]], list[Any]] = ([[0.0], [1.0], [3.0], [4.5]], [0, 0, 1, 1])
+
+
 def sample(name: str, n: int, *, raw: bool = False, **params: Any) -> Example:
     """n points of a set, few: a test solves it many times."""
     return Example(Named(name, n, raw), "tested", params)

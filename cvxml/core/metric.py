@@ -195,7 +195,10 @@ def real_array(values: ArrayLike, name: str) -> FloatArray:
         )
     with np.errstate(over="ignore"):  # a long double too large becomes infinity, and is refused as such
         floats = np.array(array, dtype=np.float64, order="C")
-    refuse_rounded_integers(values, floats, name)
+    if not (
+        isinstance(values, np.ndarray) and values.dtype.kind == "f"
+    ):  # an array of floats holds no integers
+        refuse_rounded_integers(values, floats, name)
     return floats
 
 
@@ -205,8 +208,10 @@ def refuse_rounded_integers(values: Any, floats: FloatArray, name: str) -> None:
     Double precision has every integer up to 2^53, and rounds most of the larger ones: two points could become one.
     """
     with np.errstate(invalid="ignore"):
-        large = np.argwhere(np.abs(floats) >= EXACT_INTEGERS)
-    for at in map(tuple, large.tolist()):
+        large = np.abs(floats) >= EXACT_INTEGERS
+    if hasattr(values, "dtypes") and floats.ndim == 2:  # a data frame: its columns of floats hold no integers
+        large &= [getattr(kind, "kind", "O") != "f" for kind in values.dtypes]
+    for at in map(tuple, np.argwhere(large).tolist()):
         value = _entry(values, at)
         rounded = floats[at]
         if isinstance(value, numbers.Integral) and is_rounded(int(value), float(rounded)):
@@ -299,6 +304,15 @@ def blocks_of(M: FloatArray, m: int) -> FloatArray:
     d = len(M) // m
     blocks: FloatArray = np.array([M[b * d : (b + 1) * d, b * d : (b + 1) * d] for b in range(m)])
     return blocks
+
+
+def of_determinant_1(M: FloatArray) -> FloatArray:
+    """The multiple of a psd M (d, d) whose determinant is 1. Raises ValueError for a singular M."""
+    sign, log_det = np.linalg.slogdet(M)
+    if not sign > 0:
+        raise ValueError("no multiple of a singular matrix has determinant 1")
+    scaled: FloatArray = M / np.exp(log_det / len(M))
+    return scaled
 
 
 def middle(X: FloatArray) -> FloatArray:

@@ -14,14 +14,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cvxml.core.dependent import mixed, named
 from cvxml.core.metric import FloatArray
 from cvxml.family.span import rank
 
 LARGEST = 1e100
 UNITS = 1e130
 RANK = 1e-13
-MIXED = 0.1  # of a direction's length 1: a feature with more of it belongs to the direction
-NAMED = 10  # features in a message
 
 
 class Coordinates(NamedTuple):
@@ -58,8 +57,7 @@ class Coordinates(NamedTuple):
 
 def hidden_directions(count: int, what: str, features: Sequence[int] = ()) -> str:
     """That so many directions in which these differ are lost in rounding. features: the columns of X that they mix."""
-    named = ", ".join(map(str, features[:NAMED])) + (", ..." if len(features) > NAMED else "")
-    which = f" (look at columns {named} of X, counted from 0)" if features else ""
+    which = f" (look at columns {named(features)} of X, counted from 0)" if features else ""
     return (
         f"{what} differ in {count} direction(s) of less than {RANK:g} of their spread, as rational numbers, and double "
         f"precision cannot see how: leave out features that others nearly determine{which}, or round them so that "
@@ -84,8 +82,7 @@ def coordinates(X: FloatArray) -> Coordinates:
     hidden = rank(X) - int(keep.sum())
     if not keep.any():
         keep, s = np.arange(len(s)) == 0, np.ones(len(s))
-    away = np.abs(Vt[~keep]).max(axis=0, initial=0.0) * (spread > 0)
-    entangled = tuple(np.flatnonzero(away > MIXED).tolist())
+    entangled = tuple(np.flatnonzero(mixed(Vt[~keep]) & (spread > 0)).tolist())
     size, V = s[keep] / np.sqrt(len(X)), Vt[keep].T
     to, back = V / size / unit[:, None], V * size * unit[:, None]
     return Coordinates(

@@ -212,22 +212,13 @@ class BoostMetric(TripletMethod[Instance]):
     UNITS: ClassVar = {"v": 2}
     BAD: ClassVar = {**BAD_TRIPLETS, "v": (0, -1.0, 1e-200)}
     # log(1 + exp(-8 X)) + v X has the derivative 0 where exp(8 X) = 8 / v - 1.
-    HAND: ClassVar = (
-        Hand(
-            _LINE,
-            None,
-            {"v": 0.5, "triplets": _OF_LINE},
-            [[math.log(15) / 8]],
-            math.log(16 / 15) + math.log(15) / 16,
-        ),
-        Hand(
-            _LINE,
-            None,
-            {"v": 2.0, "triplets": _OF_LINE},
-            [[math.log(3) / 8]],
-            math.log(4 / 3) + math.log(3) / 4,
-        ),
-        Hand(_LINE, None, {"v": 5.0, "triplets": _OF_LINE}, [[0.0]], math.log(2)),
+    HAND: ClassVar = tuple(
+        Hand(_LINE, None, {"v": v, "triplets": _OF_LINE}, [[metric]], objective)
+        for v, metric, objective in (
+            (0.5, math.log(15) / 8, math.log(16 / 15) + math.log(15) / 16),
+            (2.0, math.log(3) / 8, math.log(4 / 3) + math.log(3) / 4),
+            (5.0, 0.0, math.log(2)),
+        )
     )
     EXAMPLES: ClassVar = (
         drawn(5, 18, 3, v=0.1),

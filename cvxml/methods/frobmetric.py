@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.core.example import Hand, drawn, sample, timed, verified
+from cvxml.core.example import LINE, Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_positive, check_X
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.misreading import Misreading, changed
@@ -111,10 +111,6 @@ MISREADINGS = {
 }
 
 
-_LINE = [[0.0], [1.0], [3.0], [4.5]]  # with classes 0, 0, 1, 1: margins of 8, 3, 1.75 and 10 times the metric
-_OF_LINE = [0, 0, 1, 1]
-
-
 class FrobMetric(TripletMethod[Instance]):
     """Triplets with a margin, and the Frobenius norm."""
 
@@ -132,9 +128,9 @@ class FrobMetric(TripletMethod[Instance]):
     BAD: ClassVar = {**BAD_TRIPLETS, "C": (0, -1.0, 1e-300)}
     # The derivative X - C/4 (sum of the factors of missed margins) is 0 or changes its sign at X.
     HAND: ClassVar = (
-        Hand(_LINE, _OF_LINE, {"C": 0.1, "n_neighbors": 1}, [[1 / 8]], 1 / 128 + 0.025 * (2 - 4.75 / 8)),
-        Hand(_LINE, _OF_LINE, {"C": 1.0, "n_neighbors": 1}, [[7 / 16]], 1 / 4 - (7 / 16) ** 2 / 2),
-        Hand(_LINE, _OF_LINE, {"C": 100.0, "n_neighbors": 1}, [[4 / 7]], (4 / 7) ** 2 / 2),
+        Hand(*LINE, {"C": 0.1, "n_neighbors": 1}, [[1 / 8]], 1 / 128 + 0.025 * (2 - 4.75 / 8)),
+        Hand(*LINE, {"C": 1.0, "n_neighbors": 1}, [[7 / 16]], 1 / 4 - (7 / 16) ** 2 / 2),
+        Hand(*LINE, {"C": 100.0, "n_neighbors": 1}, [[4 / 7]], (4 / 7) ** 2 / 2),
     )
     RADIUS = True
     EXAMPLES: ClassVar = (

@@ -454,8 +454,9 @@ class GMML(ConvexMethod[Instance]):
     ) -> Found:
         """The closed form. Raises ValueError where features are so nearly dependent that floats cannot hold it."""
         A = closed_form(given)
-        found = in_one_step(A, {"Y": A}, partial(self.certify, given), callback)
-        return refuse_inaccurate(found, given.X, "give mu > 0")
+        proof = self.certify(given, A, {"Y": A})
+        refuse_inaccurate(proof, given.X, "give mu > 0")
+        return in_one_step(A, {"Y": A}, lambda *_: proof, callback)
 
     def stored(self, given: Instance) -> dict[str, Any]:
         """The pairs where they were given; else the labels say it."""

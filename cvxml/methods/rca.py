@@ -21,7 +21,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -33,7 +33,7 @@ from cvxml.core.exact import Exact, flint, scaled, upward
 from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_labels, check_number, check_X, dual_array
 from cvxml.core.method import ConvexMethod
-from cvxml.core.metric import FloatArray, IntArray, examine
+from cvxml.core.metric import FloatArray, IntArray, examine, of_determinant_1
 from cvxml.core.misreading import Misreading, Other, Question
 from cvxml.core.parameter import MEMBERS, NUMBER, Parameter
 from cvxml.core.result import Certificate, Dual
@@ -393,11 +393,7 @@ class RCA(ConvexMethod[Instance]):
 
     def allowed(self, given: Instance, M: FloatArray) -> FloatArray:
         """M times the factor that makes the determinant 1."""
-        determinant = float(np.linalg.det(M))
-        if determinant <= 0:
-            raise ValueError("no multiple of a singular matrix has determinant 1")
-        scaled: FloatArray = M / determinant ** (1 / len(M))
-        return scaled
+        return of_determinant_1(M)
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
         """See `instance`."""
@@ -456,8 +452,10 @@ class RCA(ConvexMethod[Instance]):
     ) -> Found:
         """The closed form. Raises ValueError where features are so nearly dependent that floats cannot hold it."""
         metric, l = closed_form(given)
-        found = in_one_step(metric, {"l": np.array([l])}, partial(self.certify, given), callback)
-        return refuse_inaccurate(found, given.X, "give alpha > 0")
+        dual = {"l": np.array([l])}
+        proof = self.certify(given, metric, dual)
+        refuse_inaccurate(proof, given.X, "give alpha > 0")
+        return in_one_step(metric, dual, lambda *_: proof, callback)
 
     def stored(self, given: Instance) -> dict[str, Any]:
         """Chunklets where they were given; else the labels say it."""

@@ -24,7 +24,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.core.example import Hand, drawn, sample, timed, verified
+from cvxml.core.example import LINE, Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_number, check_positive, check_X
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.misreading import Misreading, changed, triplets_exchanged
@@ -175,10 +175,6 @@ MISREADINGS = {
 }
 
 
-_LINE = [[0.0], [1.0], [3.0], [4.5]]  # with classes 0, 0, 1, 1: margins of 8, 3, 1.75 and 10 times the metric
-_OF_LINE = [0, 0, 1, 1]
-
-
 class RTML(TripletMethod[Instance]):
     """Triplets with a margin, a smoothed hinge, and the Frobenius norm."""
 
@@ -202,17 +198,16 @@ class RTML(TripletMethod[Instance]):
         # one triplet: 32 M = 8 (1 - 8 M) / 0.5
         Hand([[0.0], [1.0], [3.0]], None, {"lam": 32.0, "width": 0.5, "triplets": [[0, 1, 2]]}, [[0.1]], 0.2),
         # the hinge: 10 M lies between the slopes on both sides of the margin of 3 M
-        Hand(_LINE, _OF_LINE, {"lam": 10.0, "width": 0, "n_neighbors": 1}, [[1 / 3]], 5 / 9 + 5 / 12),
+        Hand(*LINE, {"lam": 10.0, "width": 0, "n_neighbors": 1}, [[1 / 3]], 5 / 9 + 5 / 12),
         # every loss is quadratic: the sum is (4 - 2 * 22.75 M + 176.0625 M^2) / 2
         Hand(
-            _LINE,
-            _OF_LINE,
+            *LINE,
             {"lam": 300.0, "width": 1.0, "n_neighbors": 1},
             [[22.75 / 476.0625]],
             2 - 22.75**2 / (2 * 476.0625),
         ),
         # every loss is straight: the sum is 4 - 22.75 M - 4 * width / 2
-        Hand(_LINE, _OF_LINE, {"lam": 1e4, "n_neighbors": 1}, [[22.75e-4]], 3.9 - 22.75**2 / 2e4),
+        Hand(*LINE, {"lam": 1e4, "n_neighbors": 1}, [[22.75e-4]], 3.9 - 22.75**2 / 2e4),
     )
     RADIUS = True
     EXAMPLES: ClassVar = (

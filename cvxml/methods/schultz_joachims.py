@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.bases import check_bases, is_identity, weighted
-from cvxml.core.example import Hand, drawn, sample, timed, verified
+from cvxml.core.example import LINE, Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_positive, check_X
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.misreading import Misreading, Question, changed, triplets_exchanged
@@ -157,10 +157,6 @@ MISREADINGS = {
 }
 
 
-_LINE = [[0.0], [1.0], [3.0], [4.5]]  # with classes 0, 0, 1, 1: margins of 8, 3, 1.75 and 10 times the metric
-_OF_LINE = [0, 0, 1, 1]
-
-
 class SchultzJoachims(CombinationMethod[Instance]):
     """Triplets with a margin, and the norm of a metric of weighted columns."""
 
@@ -188,8 +184,8 @@ class SchultzJoachims(CombinationMethod[Instance]):
             0.01 - 73e-4 / 2,
         ),
         # The derivative w - C (sum of the factors of missed margins) changes its sign at w.
-        Hand(_LINE, _OF_LINE, {"C": 0.1, "n_neighbors": 1}, [[1 / 3]], 1 / 18 + 0.1 * (1 - 1.75 / 3)),
-        Hand(_LINE, _OF_LINE, {"C": 1.0, "n_neighbors": 1}, [[4 / 7]], (4 / 7) ** 2 / 2),
+        Hand(*LINE, {"C": 0.1, "n_neighbors": 1}, [[1 / 3]], 1 / 18 + 0.1 * (1 - 1.75 / 3)),
+        Hand(*LINE, {"C": 1.0, "n_neighbors": 1}, [[4 / 7]], (4 / 7) ** 2 / 2),
     )
     RADIUS = True
     EXAMPLES: ClassVar = (

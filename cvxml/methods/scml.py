@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.bases import above_least, check_bases, weighted
-from cvxml.core.example import Hand, drawn, sample, timed, verified
+from cvxml.core.example import LINE, Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_count, check_positive, check_X
 from cvxml.core.memory import check_room
 from cvxml.core.metric import FloatArray, IntArray
@@ -186,10 +186,6 @@ MISREADINGS = {
 }
 
 
-_LINE = [[0.0], [1.0], [3.0], [4.5]]  # with classes 0, 0, 1, 1: margins of 8, 3, 1.75 and 10 times the metric
-_OF_LINE = [0, 0, 1, 1]
-
-
 class SCML(CombinationMethod[Instance]):
     """Triplets with a margin, and a small sum of weights of given rank-one metrics."""
 
@@ -223,9 +219,9 @@ class SCML(CombinationMethod[Instance]):
             1 / 4,
         ),
         # The derivative beta - (sum of the factors of missed margins) / 4 changes its sign at w.
-        Hand(_LINE, _OF_LINE, {"beta": 0.1, "n_neighbors": 1}, [[4 / 7]], 0.4 / 7),
-        Hand(_LINE, _OF_LINE, {"beta": 4.0, "n_neighbors": 1}, [[0.1]], 0.4 + (0.2 + 0.7 + 0.825) / 4),
-        Hand(_LINE, _OF_LINE, {"beta": 7.0, "n_neighbors": 1}, [[0.0]], 1.0),
+        Hand(*LINE, {"beta": 0.1, "n_neighbors": 1}, [[4 / 7]], 0.4 / 7),
+        Hand(*LINE, {"beta": 4.0, "n_neighbors": 1}, [[0.1]], 0.4 + (0.2 + 0.7 + 0.825) / 4),
+        Hand(*LINE, {"beta": 7.0, "n_neighbors": 1}, [[0.0]], 1.0),
     )
     EXAMPLES: ClassVar = (
         drawn(5, 18, 3, beta=0.01, n_basis=12),

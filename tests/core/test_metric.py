@@ -23,6 +23,7 @@ from cvxml.core.metric import (
     components_of,
     examine,
     from_components,
+    of_determinant_1,
     project_psd,
     unit_scale,
 )
@@ -353,3 +354,14 @@ def test_the_least_of_all_floats_is_no_negative_eigenvalue() -> None:
     least = 5e-324
     assert examine(np.array([[0.0, least], [least, 0.0]]))[1].feasible
     assert not examine(np.array([[0.0, 1e-300], [1e-300, 0.0]]))[1].feasible
+
+
+@pytest.mark.parametrize("size", [1e-200, 1.0, 1e200])
+def test_the_multiple_of_determinant_1_has_any_units(size: float) -> None:
+    """The determinant of 1e200 I overflows."""
+    M = size * np.array([[2.0, 1.0], [1.0, 2.0]])
+    np.testing.assert_allclose(
+        of_determinant_1(M), np.array([[2.0, 1.0], [1.0, 2.0]]) / np.sqrt(3), rtol=1e-12
+    )
+    with pytest.raises(ValueError, match="singular"):
+        of_determinant_1(np.zeros((2, 2)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +11,7 @@ import pytest
 
 import cvxml
 from cvxml import datasets
-from cvxml.core.dependent import least_spread
+from cvxml.core.dependent import least_spread, refuse_inaccurate
 
 POINTS, Y = datasets.load("wine")
 POINTS = datasets.standardize(POINTS)
@@ -36,3 +38,32 @@ def test_the_direction_of_least_spread_names_its_features() -> None:
     dependent = np.column_stack([X, np.full(30, 7.0), 1e6 * X[:, 0] - X[:, 1]])
     assert least_spread(dependent) == [0, 1, 5]
     assert least_spread(np.ones((3, 2))) == []
+
+
+def test_many_points_need_no_square_table() -> None:
+    """A table of every two of 30,000 points would take 7 GB."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30_000, 3))
+    assert least_spread(np.column_stack([X, X[:, 0] - X[:, 2]])) == [0, 2, 3]
+
+
+def test_fewer_points_than_features_have_a_direction_without_spread() -> None:
+    X = np.eye(2, 3)  # the third feature is constant, the first two add up to 1
+    assert least_spread(X) == [0, 1]
+
+
+def test_an_optimum_of_zero_is_no_sign_of_dependent_features() -> None:
+    """GMML with D = S^-1: for a weight other than 1/2 the optimum is 0, at D, and rounding leaves a gap above it."""
+    X = [[0.0, 0.0], [0.7, 0.0], [0.0, 1.3], [1 / 0.7, 0.0], [0.0, 1 / 1.3]]
+    pairs = {"similar": [[0, 1], [0, 2]], "dissimilar": [[0, 3], [0, 4]]}
+    solution = cvxml.solve("gmml", X, None, pairs=pairs, weight=0.25)
+    assert solution.status.name == "CONVERGED"
+    assert solution.objective < 1e-12
+    np.testing.assert_allclose(solution.metric, np.diag([1 / 0.49, 1 / 1.69]), rtol=1e-9)
+
+
+def test_a_closed_form_of_infinite_objective_is_refused() -> None:
+    proof = cvxml.solve("gmml", POINTS, Y).certificate
+    refuse_inaccurate(proof, X, "give mu > 0")
+    with pytest.raises(ValueError, match="mu > 0"):
+        refuse_inaccurate(replace(proof, gap=math.inf, scale=math.inf), X, "give mu > 0")

@@ -14,7 +14,9 @@ from tests.instances import random_data
 
 # a feature that is the sum of two others, but for rounding: rationals see a direction, double precision does not
 POINTS, Y = random_data(1, n=40, d=4)
-X = np.column_stack([POINTS, POINTS[:, 0] + POINTS[:, 2]])
+X = np.column_stack(
+    [POINTS, POINTS[:, 0] + POINTS[:, 2], np.ones(40)]
+)  # and a constant one, which is not to blame
 
 
 @pytest.mark.quick(6)

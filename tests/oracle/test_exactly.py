@@ -7,7 +7,7 @@ import json
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -202,3 +202,47 @@ def test_a_root_stands_for_a_matrix_near_it_of_the_same_objective(
     )
     interval = Exact(Fraction(0), Fraction(objective), distance, Fraction(1))
     assert stands_for(interval, proof, ALLOWED) == stands
+
+
+class Told(NamedTuple):
+    """A method whose exact intervals are given: of the candidate 1, and of our reference 0."""
+
+    theirs: Exact
+    ours: Exact
+    SCALE: str = "reference"
+
+    def exact(self, given: Any, metric: FloatArray, dual: Any) -> Exact:
+        return self.theirs if metric[0, 0] == 1 else self.ours
+
+    def certify(self, *_: Any) -> None:
+        return None
+
+
+def interval(low: float, high: float, scale: float) -> Exact:
+    return Exact(Fraction(low), Fraction(high), 0.0, Fraction(scale))
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours", "verdict"),
+    [
+        # our reference is certified (gap 0): its scale alone counts
+        (interval(0, 0.5, 1e9), interval(0, 0, 1e3), Verdict.CERTIFIED),
+        (interval(0, 2, 1e9), interval(0, 0, 1e3), Verdict.REFUTED),
+        # it is not: certified within the smaller scale, refuted beyond the larger one
+        (interval(-0.4, 0.5, 1e3), interval(-2e6, 0, 1e9), Verdict.CERTIFIED),
+        (interval(-0.6, 0.5, 1e3), interval(-2e6, 0, 1e9), Verdict.INCONCLUSIVE),
+        (interval(-0.4, 0.5, 1e9), interval(-0.4, 0, 10), Verdict.INCONCLUSIVE),
+        (interval(-0.4, 0.5, 1e3), interval(-0.4, 0, 10), Verdict.INCONCLUSIVE),
+        (interval(-0.4, 2, 1e3), interval(-0.4, 0, 10), Verdict.REFUTED),
+    ],
+)
+def test_the_two_limits_beside_a_reference_that_is_not_certified(
+    theirs: Exact, ours: Exact, verdict: Verdict, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The tolerance is 1e-3."""
+    X, y, params = LINE
+    solution = cvxml.solve("mlsvm", X, y, **params)
+    monkeypatch.setattr("cvxml.oracle.exactly.get_exact", lambda method: Told(theirs, ours))
+    reference = dataclasses.replace(solution, metric=np.zeros((1, 1)))
+    found = judge_exactly(asked("mlsvm", X, y, params, tol="loose"), np.ones((1, 1)), reference)
+    assert found.verdict is verdict

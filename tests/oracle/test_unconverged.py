@@ -65,3 +65,30 @@ def test_an_unconverged_reference_certifies_no_more_than_a_converged_one(
                 assert excess <= 1.001e-3 * best.certificate.scale, factor
             if report.verdict is Verdict.REFUTED:
                 assert excess >= 0.999e-3 * best.certificate.scale, factor
+
+
+def test_a_claimed_objective_beside_an_unconverged_reference_keeps_to_the_candidate_s_scale(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The scale of the reference is 10^8 times too large: a claim that is wrong by half of the objective is refuted."""
+    X, y = random_data(9, n=20, d=3)
+    params = small("frobmetric")
+    best = cvxml.solve("frobmetric", X, y, tol=1e-9, **params)
+
+    def early(module: Any, given: Any, *_: Any, **__: Any) -> Reference:
+        M = 1e4 * best.metric
+        proof = module.certify(given, M, best.dual)
+        return Reference(replace(best, metric=M, certificate=proof), tight=True)
+
+    monkeypatch.setattr(convex, "beside", early)
+    report = cvxml.check(
+        "frobmetric",
+        X,
+        y,
+        best.metric,
+        claimed_objective=1.5 * best.objective,
+        tol="loose",
+        diagnosed=False,
+        **params,
+    )
+    assert report.verdict is Verdict.REFUTED

@@ -21,7 +21,7 @@ from cvxml.core.exact import Exact
 from cvxml.core.example import Hand, drawn, sample, verified
 from cvxml.core.inputs import real_array
 from cvxml.core.method import ConvexMethod
-from cvxml.core.metric import FloatArray, as_matrix, as_metric
+from cvxml.core.metric import FloatArray, as_matrix, as_metric, of_determinant_1
 from cvxml.core.parameter import COUNT, MODEL, NUMBER, NUMBERS, POINTS, Parameter, words
 from cvxml.core.result import Certificate, Dual, SavedSolution, Solution, Status
 from cvxml.core.run import Callback, Found, Start, in_one_step
@@ -96,11 +96,7 @@ class GLML(ConvexMethod[Instance]):
 
     def allowed(self, given: Instance, M: FloatArray) -> FloatArray:
         """M (d, d) times the factor that makes the determinant 1."""
-        determinant = float(np.linalg.det(M))
-        if determinant <= 0:
-            raise ValueError("no multiple of a singular matrix has determinant 1")
-        scaled: FloatArray = M / determinant ** (1 / len(M))
-        return scaled
+        return of_determinant_1(M)
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
         """Everything checked, the model fitted. Raises ValueError for bad input."""

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.balls import MORE, floats, precision
-from cvxml.core.dependent import NAMED, least_spread
+from cvxml.core.dependent import least_spread, named
 from cvxml.core.exact import Exact
 from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.method import ConvexMethod
@@ -169,7 +169,7 @@ class LFDA(ConvexMethod[Instance]):
         metric, dual = given.closed_form, {"s": np.array([price(given.known)])}
         with precision(given.known.bits):
             if not judged(given, metric)[1].feasible:
-                columns = ", ".join(map(str, least_spread(given.X)[:NAMED]))
+                columns = named(least_spread(given.X))
                 raise ValueError(
                     "features are nearly dependent, so that the closed form in double precision is not the metric: "
                     f"leave out one of the columns {columns} of X (counted from 0), or give alpha > 0"
