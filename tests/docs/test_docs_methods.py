@@ -90,6 +90,31 @@ def test_the_defaults_that_pages_name_are_parameters() -> None:
         assert set(valued(dict(defaults_of(page))["ours"])) <= known, page.name
 
 
+def sources() -> dict[str, str]:
+    """method -> which source its problem is from, by the table of errata.md."""
+    ids, source = (columns(ROOT / "docs" / "errata.md", heading) for heading in ("id", "source"))
+    pairs = zip(ids, source, strict=True)
+    return {method: found for cell, found in pairs for method in re.findall(r"`([\w:]+)`", cell)}
+
+
+def test_it_is_told_of_every_method_whether_its_problem_is_the_printed_one() -> None:
+    assert sorted(sources()) == sorted(cvxml.list_methods())
+    assert set(sources().values()) == {"the paper", "not compared", "not at hand"}
+    for method, page in pages_of_methods().items():
+        text = " ".join(read(page).split())
+        missing = re.search(r"(printed (equations|problem)|paper itself)[^.]{0,20} (were|was) not at hand", text)
+        assert bool(missing) == (sources()[method] == "not at hand"), method
+
+
+def test_the_readme_says_the_same_of_what_is_literal() -> None:
+    start = " ".join(read(ROOT / "README.md").split("\n![")[0].split())
+    count = sum(source == "not at hand" for source in sources().values())
+    assert f"For {count} methods the printed equations were not at hand" in start
+    (steps,) = re.findall(r"((?:`\w+`[, ]*(?:and )?)+) are not convex, so their cvxpy problem", start)
+    stationary = {method for method in cvxml.list_methods() if get(method).CLAIM == "stationary"}
+    assert set(re.findall(r"`(\w+)`", steps)) == stationary
+
+
 def test_every_method_has_its_row_in_which_method() -> None:
     page = ROOT / "docs" / "which_method.md"
     for heading in ("id", "formula", "method"):
