@@ -56,7 +56,9 @@ def defaults_of(page: Path) -> list[list[str]]:
     heading = "## Defaults of the authors, of known packages, and ours\n"
     (section,) = read(page).split(heading)[1:]
     lines = section.split("\n## ")[0].splitlines()
-    rows = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines if line.startswith("| ")]
+    rows = [
+        [cell.strip() for cell in line.strip("|").split(" | ")] for line in lines if line.startswith("| ")
+    ]
     return rows[1:]
 
 
@@ -102,7 +104,9 @@ def test_it_is_told_of_every_method_whether_its_problem_is_the_printed_one() -> 
     assert set(sources().values()) == {"the paper", "not compared", "not at hand"}
     for method, page in pages_of_methods().items():
         text = " ".join(read(page).split())
-        missing = re.search(r"(printed (equations|problem)|paper itself)[^.]{0,20} (were|was) not at hand", text)
+        missing = re.search(
+            r"(printed (equations|problem)|paper itself)[^.]{0,20} (were|was) not at hand", text
+        )
         assert bool(missing) == (sources()[method] == "not at hand"), method
 
 

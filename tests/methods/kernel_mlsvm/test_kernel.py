@@ -21,7 +21,7 @@ KERNELS = [{"kernel": "poly", "degree": p} for p in range(1, 6)] + [{"kernel": "
 
 
 def features(X: np.ndarray, kernel: str, degree: int = 1, gamma: float = 1.0) -> np.ndarray:
-    """Phi of each row of X, written out. For the rbf, X has one column, and its series stops where terms are below 1e-16."""
+    """Phi of each row of X, written out. For the rbf, X has one column, and 50 terms of its series are enough."""
     if kernel == "poly":
         products = X
         for _ in range(degree - 1):
