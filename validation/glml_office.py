@@ -67,7 +67,8 @@ grids that go on {FURTHER} time at most: alpha and gamma of GLML for each number
 DML-eig and alpha2 of PLML with {DIMENSIONS[0]} components, kept for more. The certified relative gap that is asked of
 the three is {TOL:g}. LMNN, which is not in the paper's figure, and PLML are run with {MOST["PLML"]} components alone;
 in the paper PLML takes 33 hours, and all of GLML 20 minutes. Where classes differ in a direction in which no similar
-pair does, DML-eig need not have a maximum (*no metric*).
+pair does, DML-eig need not have a maximum (*no metric*). The paper on PLML was not at hand: every figure on PLML rests
+on our reading of its first problem (docs/plml.md).
 
 Accuracy of {VOTES}-NN in per cent, its standard error over the splits, and the median of the seconds of processor time
 that it took to learn and to classify, without the choice of parameters.

@@ -25,18 +25,23 @@ class CrammerSingerSVM(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     C : float, default 1.0. Weight of each loss.
+    fit_intercept : bool, default True. Whether each class has an intercept, which is regularized like the other
+        weights. The paper has no intercept: False.
     tol : float, default 1e-06. Certified gap, relative to 1/2 ||W||^2.
     max_iter : int, default 100. Iterations of the interior point method.
 
     Attributes
     ----------
-    coef_ : (R, d), intercept_ : (R,), of every class, of two as well; W = [coef_, intercept_].
+    coef_ : (R, d), intercept_ : (R,), of every class, also where there are two. W = [coef_, intercept_]; without
+        intercept W = coef_, and intercept_ is 0.
     certificate_ : the proof; gap_ : its absolute gap; its radius : how far W may be from the optimum.
     n_iter_, n_features_in_, classes_ : as scikit-learn has them.
     """
 
-    def __init__(self, C: float = 1.0, *, tol: Tolerance = 1e-6, max_iter: int = 100):
-        self.C, self.tol, self.max_iter = C, tol, max_iter
+    def __init__(
+        self, C: float = 1.0, *, fit_intercept: bool = True, tol: Tolerance = 1e-6, max_iter: int = 100
+    ):
+        self.C, self.fit_intercept, self.tol, self.max_iter = C, fit_intercept, tol, max_iter
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn W from X (n, d) and labels y (n,).
@@ -47,9 +52,10 @@ class CrammerSingerSVM(ClassifierMixin, BaseEstimator):
         points, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
-        found = solve(instance(points, codes, self.C), self.tol, self.max_iter)
-        self.coef_: FloatArray = found.W[:, :-1]
-        self.intercept_: FloatArray = found.W[:, -1]
+        found = solve(instance(points, codes, self.C, self.fit_intercept), self.tol, self.max_iter)
+        d = points.shape[1]
+        self.coef_: FloatArray = found.W[:, :d]
+        self.intercept_: FloatArray = found.W[:, d] if self.fit_intercept else np.zeros(len(self.classes_))
         self.certificate_: Certificate = found.certificate
         self.gap_ = found.certificate.gap
         self.n_iter_ = found.n_iter

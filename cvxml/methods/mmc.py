@@ -1,6 +1,6 @@
 """MMC, the first metric from pairs (Xing, Ng, Jordan, Russell 2002): dissimilar pairs move apart within a budget.
 
-Problem, equations (6) to (8) as printed
+Problem, equations (6) to (8) as quoted
     max_{A psd}  sum over dissimilar pairs of sqrt(D_A)     such that  sum over similar pairs of D_A  <=  1,
 A any psd matrix, or diagonal ("mmc:diagonal"); what is maximised is minimised with its sign changed. Every line of
 `problem` is literal. The paper derives it from (3) to (5), the least sum over S of squares where the sum over D of
@@ -58,7 +58,7 @@ NOT_BY_LUCK = 1e-6  # what a metric may leave where it need not be the only one
 
 
 def problem(X: FloatArray, pairs: Pairs, diagonal: bool, budget: float = 1.0) -> Any:
-    """The problem as printed, what is maximised negated. Variable: "A" (d, d).
+    """The problem, pair by pair, with the maximum negated. Variable: "A" (d, d).
 
     budget: the 1 of (7); with another the solution is `budget` times A, in which a back end may have it easier.
     """

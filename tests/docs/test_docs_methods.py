@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -47,6 +49,74 @@ def test_every_method_has_a_page_with_all_that_one_needs(method: str) -> None:
     sources = [block.argument for block in blocks(page) if block.language == "{literalinclude}"]
     assert any(source.startswith("../cvxml/methods/") for source in sources)
     assert page.name in read(ROOT / "docs" / "which_method.md")
+
+
+def defaults_of(page: Path) -> list[list[str]]:
+    """The rows of the table of defaults: whose, and which."""
+    heading = "## Defaults of the authors, of known packages, and ours\n"
+    (section,) = read(page).split(heading)[1:]
+    lines = section.split("\n## ")[0].splitlines()
+    rows = [
+        [cell.strip() for cell in line.strip("|").split(" | ")] for line in lines if line.startswith("| ")
+    ]
+    return rows[1:]
+
+
+def valued(row: str) -> dict[str, Any]:
+    """The `name=value` of a row of defaults; a value is a literal of Python."""
+    return {name: ast.literal_eval(value) for name, value in re.findall(r"`(\w+)=([^`]+)`", row)}
+
+
+@pytest.mark.parametrize("method", cvxml.list_methods())
+def test_the_page_has_the_defaults_of_the_authors_of_packages_and_ours(method: str) -> None:
+    """Ours are those of the class; the row names every parameter, with its value or in words."""
+    rows = dict(defaults_of(pages_of_methods()[method.partition(":")[0]]))
+    assert next(iter(rows)) == "the authors"
+    assert next(reversed(rows)) == "ours"
+    assert len(rows) >= 3
+    assert all(rows.values())
+    known, named = get(method).PARAMETERS | get(method).SOLVE_PARAMETERS, valued(rows["ours"])
+    for name, parameter in known.items():
+        assert re.search(rf"`{name}[=`]", rows["ours"]), name
+        if parameter.default is not None:
+            assert named[name] == parameter.default, name
+            assert type(named[name]) is type(parameter.default), name
+        else:
+            assert name not in named
+
+
+def test_the_defaults_that_pages_name_are_parameters() -> None:
+    for page in set(pages_of_methods().values()):
+        methods = [method for method, found in pages_of_methods().items() if found == page]
+        known = {name for method in methods for name in get(method).PARAMETERS | get(method).SOLVE_PARAMETERS}
+        assert set(valued(dict(defaults_of(page))["ours"])) <= known, page.name
+
+
+def sources() -> dict[str, str]:
+    """method -> which source its problem is from, by the table of errata.md."""
+    ids, source = (columns(ROOT / "docs" / "errata.md", heading) for heading in ("id", "source"))
+    pairs = zip(ids, source, strict=True)
+    return {method: found for cell, found in pairs for method in re.findall(r"`([\w:]+)`", cell)}
+
+
+def test_it_is_told_of_every_method_whether_its_problem_is_the_printed_one() -> None:
+    assert sorted(sources()) == sorted(cvxml.list_methods())
+    assert set(sources().values()) == {"the paper", "not compared", "not at hand"}
+    for method, page in pages_of_methods().items():
+        text = " ".join(read(page).split())
+        missing = re.search(
+            r"(printed (equations|problem)|paper itself)[^.]{0,20} (were|was) not at hand", text
+        )
+        assert bool(missing) == (sources()[method] == "not at hand"), method
+
+
+def test_the_readme_says_the_same_of_what_is_literal() -> None:
+    start = " ".join(read(ROOT / "README.md").split("\n![")[0].split())
+    count = sum(source == "not at hand" for source in sources().values())
+    assert f"For {count} methods the printed equations were not at hand" in start
+    (steps,) = re.findall(r"((?:`\w+`[, ]*(?:and )?)+) are not convex, so their cvxpy problem", start)
+    stationary = {method for method in cvxml.list_methods() if get(method).CLAIM == "stationary"}
+    assert set(re.findall(r"`(\w+)`", steps)) == stationary
 
 
 def test_every_method_has_its_row_in_which_method() -> None:

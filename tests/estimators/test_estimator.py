@@ -55,6 +55,7 @@ CLASSIFIERS = [
     cvxml.PLML(2, 2, graph_neighbors=2),
     cvxml.GLML(3, gamma=1.0, alpha=1.0, model="mixture", n_components=1),
     cvxml.CrammerSingerSVM(),
+    cvxml.CrammerSingerSVM(fit_intercept=False),
 ]
 
 

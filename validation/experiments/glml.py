@@ -112,7 +112,8 @@ nearest of each kind, s among {grid_of("BoostMetric")}. PLML: {ANCHORS} anchors 
 lam1 = 1, lam2 = 100, alpha1 = 1, features divided by one number, alpha2 among {grid_of("PLML")}. All these are learnt
 on the span of the training points, for four features of image follow from others. Certified relative gaps:
 {CHOOSING:g} while parameters are chosen, {FINAL:g} of the metric that is tested; GLML, in closed form, is certified at
-the first {PROVED} test points. The weights of PLML have a proof of their own.
+the first {PROVED} test points. The weights of PLML have a proof of their own. The paper on PLML was not at hand: every
+figure and verdict on PLML rests on our reading of its first problem (docs/plml.md).
 
 What the parameters are. {PARAMETERS.strip()}
 """

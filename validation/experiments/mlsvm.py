@@ -69,9 +69,10 @@ dermatology 179 and spambase 2300 points, about half of either, and does not say
 4601. ± is the standard error of the mean over the trials.
 
 Beyond the preset *small*: *Crammer-Singer* is the SVM that the paper has, its losses not summed over pairs of classes,
-at degrees 1 to {LOW_DEGREES} of 5; *MCML*, which the paper describes; *MLSVM printed*, {PRINTED} steps of Algorithm 1
-as the transcript at hand prints it, at degree 1: its line for the neighbours that count, and that for the step, are
-wrong, and it does not come to the optimum (docs/errata.md).
+at degrees 1 to {LOW_DEGREES} of 5. Each class has an intercept here, which Crammer and Singer's paper has not. *MCML*
+is described in the paper. *MLSVM printed* is {PRINTED} steps of Algorithm 1 as the transcript at hand prints it, at
+degree 1: its line for the neighbours that count, and that for the step, are wrong, and it does not come to the optimum
+(docs/errata.md).
 """
 
 EVERY = {"degrees": DEGREES, "weights": GRID, "kernel_weights": GRID}

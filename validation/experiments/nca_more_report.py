@@ -29,6 +29,7 @@ OVERFITTING = "never observed any effects of over fitting"
 OTHERS = "consistently the same as or better than that of other Mahalanobis distance measures"
 SCALE = "The scale of A [...] can provide an estimate to the optimal number of neighbours"
 MITCHELL = "NCA against maps that it fits better than"
+NAMED = ("stopping", "criteria", "sizes")  # sentences that are judged with the starts that they name
 
 
 def of_start(method: str) -> str:

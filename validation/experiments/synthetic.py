@@ -48,7 +48,9 @@ anchors; DML-eig: the number of dissimilar neighbours; BoostMetric: s. Where the
 grid goes on as often as the preset says. *Fisher* is the local metric of the mixture of the classes' Gaussians;
 *Fisher, one Gaussian* has one for all classes, as the papers say, and is the same everywhere. *{MIXTURES}* has
 {COMPONENTS[0]} or {COMPONENTS[1]} Gaussians for each class, which the papers name as an extension. *Bayes* is the rule
-of the fitted Gaussians. These three have the grid of GLML's alpha, and each the one that it does best with itself.
+of the fitted Gaussians. These three have the grid of GLML's alpha, and each the one that it does best with itself. The
+paper on PLML was not at hand: every figure and verdict on PLML rests on our reading of its first problem
+(docs/plml.md).
 
 What the parameters are. {PARAMETERS.strip()}
 """

@@ -26,6 +26,9 @@ ALTERNATIVES = (
     ("SGD, ||W||^2", "SGD, tr W", "the regularizer tr W is inferior, by SGD"),
     ("CCCP from zero", "CCCP, ||W - I||^2", "the regularizer ||W - I||^2 is inferior, by CCCP"),
 )  # what is said to be better, and worse
+BY_SGD = {claim: (better, worse) for better, worse, claim in ALTERNATIVES if "by SGD" in claim}
+ENDED = 0.001  # of F: an objective that falls by no more in the second half of the epochs is at its end
+NOT_DECIDABLE = "not decidable"
 
 
 def claims(cells: Cells, ks: Iterable[int]) -> Iterator[tuple[str, str, str, int, Pair]]:
@@ -40,6 +43,21 @@ def claims(cells: Cells, ks: Iterable[int]) -> Iterator[tuple[str, str, str, int
                     yield from _compared(cells, claim, data, k, own, other)
             for better, worse, claim in ALTERNATIVES:
                 yield from _compared(cells, claim, data, k, better, worse)
+
+
+def arrived(cells: Cells, method: str, data: str, k: int, folds: set[int]) -> bool:
+    """Whether each of these folds' runs by SGD came to its end before its epochs were over."""
+    runs = [each for each in cells[data, method, k] if each["fold"] in folds]
+    return all(each["falls"] <= ENDED if "falls" in each else each["arrived"] for each in runs)
+
+
+def decidable(cells: Cells, claim: str, data: str, k: int) -> bool:
+    """Whether both runs of a comparison by SGD arrived: else the metrics are not those of their problems or starts."""
+    if claim not in BY_SGD:
+        return True
+    methods = BY_SGD[claim]
+    better, worse = ({each["fold"] for each in cells[data, method, k]} for method in methods)
+    return all(arrived(cells, method, data, k, better & worse) for method in methods)
 
 
 def left_out(cells: Cells) -> str:
@@ -74,25 +92,31 @@ def claims_table(cells: Cells, ks: Iterable[int]) -> list[str]:
         "exact test on the points that only one of them gets wrong, of the folds that both have; the intervals (95 %) "
         "are for new points and these training sets. Significance is at 5 % for all comparisons of a claim together "
         "(Holm). What is not significant is undecided at this power, and no claim of equality. Rows that are undecided "
-        "are counted, not shown. A metric of fewer points or axes than there are is in no comparison"
+        f"are counted, not shown. A comparison of two starts or two regularizers by SGD is *{NOT_DECIDABLE}* unless "
+        "all its runs arrived: else the difference may be that of two numbers of epochs. A metric of fewer points or "
+        "axes than there are is in no comparison"
         f"{left_out(cells)}. The paper's own algorithm is SGD; CCCP minimises the same F, and further in "
         f"{further(cells)} fits.",
     ]
     for claim in dict.fromkeys(each[0] for each in found):
         pairs = {(what, k): two for c, what, _, k, two in found if c == claim}
         verdict, adjusted = verdicts(pairs), holm({name: two.p_value for name, two in pairs.items()})
+        open_ones = {
+            (what, k) for c, what, data, k, _ in found if c == claim and not decidable(cells, claim, data, k)
+        }
+        said = {name: NOT_DECIDABLE if name in open_ones else str(verdict[name]) for name in pairs}
         rows = [
             [
                 f"{what}, k = {k}",
                 f"{100 * pairs[what, k].difference:+.2f}",
                 "{:+.2f} to {:+.2f}".format(*(100 * end for end in pairs[what, k].interval)),
                 f"{adjusted[what, k]:.3g}",
-                verdict[what, k],
+                said[what, k],
             ]
             for what, k in pairs
             if verdict[what, k] is not Verdict.UNDECIDED
         ]
-        count = counted(verdict[name] for name in pairs)
+        count = counted(said[name] for name in pairs)
         more = f" {MORE[claim](cells)}" if claim in MORE else ""
         lines += ["", f"**The paper: {claim}.** {len(pairs)} comparisons: {count}.{more}"]
         if "others" in claim:
@@ -146,10 +170,12 @@ def further(cells: Cells) -> str:
 
 def from_identity(cells: Cells) -> str:
     """How often SGD from I came to its end."""
-    found = [each["arrived"] for (_, method, _), folds in cells.items() if method == FROM_I for each in folds]
+    runs = [each for (_, method, _), folds in cells.items() if method == FROM_I for each in folds]
     return (
-        f"From I it came as near to the F of CCCP as it is asked in {sum(found)} of {len(found)} fits before its "
-        "epochs were over. Both have the same most epochs, and with more the start may matter less."
+        f"From I it came as near to the F of CCCP as it is asked in {sum(each['arrived'] for each in runs)} of "
+        f"{len(runs)} fits before its epochs were over. In the others F / (C n) is up to "
+        f"{max((each['F'] for each in runs if not each['arrived']), default=0.0):,.0f}, where W = 0 has 1. Both have "
+        "the same most epochs, and with more the start may matter less."
     )
 
 
@@ -162,8 +188,8 @@ def still_falling(cells: Cells) -> str:
         for each in folds
     ]
     return (
-        f"Its objective still fell by {min(found):.1f} to {max(found):.1f} % in the second half of the epochs, so that "
-        "it was not at its end in all fits, and SGD is compared as it was run."
+        f"Its objective still fell by {min(found):.1f} to {max(found):.1f} % in the second half of the epochs. A "
+        f"run is at its end if its objective falls by at most {100 * ENDED:g} %."
     )
 
 

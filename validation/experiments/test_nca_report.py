@@ -7,7 +7,7 @@ import pytest
 from matplotlib.figure import Figure
 from scipy import stats
 
-from validation.experiments import nca, nca_claims, nca_report
+from validation.experiments import nca, nca_claims, nca_report, nca_starts
 from validation.experiments.margins import Compared, more_than
 from validation.experiments.page import Results, grouped
 from validation.experiments.tasks import Result, Task
@@ -229,6 +229,78 @@ def test_a_verdict_on_fewer_splits_than_the_notes_says_so_unless_it_contradicts(
         assert ("wine: 39 of 40" in row) == (count == 39)
     against = claim._replace(here={("wine", "a - b"): C})
     assert f"| **{C}** ({C} (1)) | **{S} " in nca_claims.summary([against])[-1]
+
+
+def starts(**runs: tuple[float, float]) -> dict[str, Result]:
+    """start -> its run, with f and the accuracy on both parts."""
+    return {start: {"f": f, "train": share, "test": share} for start, (f, share) in runs.items()}
+
+
+def test_the_three_choices_of_a_start() -> None:
+    equal = starts(auto=(0.9, 0.1), likelihood=(0.95, 0.2), pca=(0.95000001, 0.3))
+    assert [nca_starts.start_of(equal, choice) for choice in nca_starts.CHOICES] == [
+        "likelihood",
+        "pca",
+        "auto",
+    ]
+    alone = starts(likelihood=(0.95, 0.2))
+    assert {nca_starts.start_of(alone, choice) for choice in nca_starts.CHOICES} == {"likelihood"}
+
+
+def two_starts(data: str, first: float, last: float, auto: float) -> Results:
+    """NCA ahead of all on the training part; on the test part by so much, as the start is chosen."""
+    results = made(data, values(0, 0.02, 0.01, 0.1), values(0, 0.02, 0.01, 0))
+    for task, result in results:
+        if task.method == "NCA":
+            level = BASE[task.split] + 0.02 + 0.001 * (-1) ** task.split
+            of = {"likelihood": (0.99, first), "pca": (0.99, last), "auto": (0.98, auto)}
+            result["starts"] = {
+                start: {**result["starts"]["auto"], "f": f, "test": level + lead}
+                for start, (f, lead) in of.items()
+            }
+            result |= {"start": "likelihood", "test": level + first}
+    return results
+
+
+@pytest.mark.parametrize(
+    ("leads", "verdict"),
+    [((-0.1, -0.1, -0.1), C), ((-0.1, -0.1, 0.1), Verdict.UNDECIDED), ((-0.1, 0.1, -0.1), Verdict.UNDECIDED)],
+)
+def test_a_verdict_that_depends_on_the_start_is_undecided_and_the_report_names_the_set(
+    leads: tuple[float, float, float], verdict: Verdict
+) -> None:
+    lines = nca.tables(two_starts("wine", *leads), nca.PRESETS["small"])
+    (row,) = [line for line in lines if line.startswith(f'| "{nca_claims.TOP}" | Full rank, test')]
+    assert f"**{verdict}" in row.split(" | ")[2]
+    named = [line for line in lines if f'"{nca_claims.TOP}", Full rank, test, wine: ' in line]
+    assert len(named) == (verdict is Verdict.UNDECIDED)
+    for choice, lead in zip(nca_starts.CHOICES, leads, strict=True):
+        assert all(f"{choice}: {C if lead < 0 else S}" in line for line in named)
+
+
+def test_a_choice_without_a_comparison_has_no_say() -> None:
+    panel = PANEL[nca_claims.FULL, "test", nca_claims.TOP]
+    claim = nca_claims.of_panel(grouped(by_hand()), panel)
+    other = claim._replace(here={("wine", "Euclid"): S})
+    found = nca_starts.agreed([claim, other])
+    assert found.here["wine", "Euclid"] is Verdict.UNDECIDED
+    assert found.here["wine", "RCA"] is C
+    assert found.new == claim.new
+
+
+@pytest.mark.parametrize(
+    ("sets", "ours"), [(("housing",), True), (("housing", "wine"), False), (("wine",), False)]
+)
+def test_what_only_housing_contradicts_is_contradicted_on_our_classes(
+    sets: tuple[str, ...], ours: bool
+) -> None:
+    """The note does not say which classes housing has."""
+    results = [each for data in sets for each in made(data, values(0, 0, 0, 0.1), values(0, 0, 0, -0.1))]
+    lines = nca.tables(results, nca.PRESETS["small"])
+    (row,) = [line for line in lines if line.startswith(f'| "{nca_claims.TOP}" | Full rank, test')]
+    assert ("on our classes" in row) == ours
+    (against,) = [line for line in lines if f'"{nca_claims.TOP}", Full rank, test: {C} on' in line]
+    assert ("housing (on our classes)" in against) == ("housing" in sets)
 
 
 def test_the_picture_has_every_method_and_set() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +113,14 @@ def test_a_report_is_what_its_record_says(path: Path, tmp_path: Path) -> None:
     made = page.write_report(recorded, command.of(recorded["experiment"]), tmp_path, path.stem)
     assert made.read_text(encoding="utf-8") == path.with_suffix(".md").read_text(encoding="utf-8")
     assert path.with_suffix(".png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_every_page_with_figures_of_plml_says_that_they_rest_on_our_reading() -> None:
+    pages = [path.with_suffix(".md") for path in RECORDS] + [FOLDER.parents[1] / "glml_office.md"]
+    texts = [path.read_text(encoding="utf-8") for path in pages]
+    with_plml = [text for text in texts if re.search(r"^\|.*\bPLML\b", text, flags=re.MULTILINE)]
+    assert len(with_plml) >= 3
+    assert all("docs/plml.md" in text for text in with_plml)
 
 
 @pytest.mark.full

@@ -141,7 +141,7 @@ def test_what_the_paper_found_inferior_is_compared_with_its_own() -> None:
     counts = {"CCCP": [40, 41], "SGD": [40, 42], "SGD from I": [70, 72], "SGD, tr W": [10, 11]}
     made = ours_by_hand("office_dslr", {**counts, "SGD, ||W||^2": [42, 44], "CCCP, ||W - I||^2": [60, 61]})
     for _, result in made:
-        result["of"]["SGD, tr W"]["falls"] = 0.125
+        result["of"]["SGD, tr W"]["falls"] = result["of"]["SGD, ||W||^2"]["falls"] = 0.125
     made[1][1]["of"]["CCCP, ||W - I||^2"]["proved"] = False
     made[1][1]["of"]["SGD"]["F"] = 0.6
     for split, arrived in enumerate((True, False)):
@@ -165,6 +165,33 @@ def test_what_the_paper_found_inferior_is_compared_with_its_own() -> None:
         assert claiming.MORE[claim](cells) in line_on(claim, text)
     assert "| office_dslr, k = 3, folds: 2 | 41.00 | 71.00 |  | 40.50 |  | 10.50 | 43.00 | 60.50 |" in text
     assert claiming.alternatives_table(cells_of.arranged(by_hand())) == []
+
+
+@pytest.mark.parametrize("late", [None, "SGD", "SGD from I", "SGD, tr W", "SGD, ||W||^2"])
+def test_runs_by_sgd_that_did_not_arrive_decide_nothing(late: str | None) -> None:
+    """Whichever of the two did not arrive, in one fold: the errors are far apart, and nothing follows."""
+    errors = {"CCCP": [40, 41], "SGD": [40, 42], "SGD from I": [70, 72], "SGD, tr W": [10, 11]}
+    made = ours_by_hand("office_dslr", {**errors, "SGD, ||W||^2": [42, 44]})
+    for split, (_, result) in enumerate(made):
+        for method, run in result["of"].items():
+            over = method == late and split == 1
+            run |= (
+                {"falls": 0.002 if over else 0.0005} if "W" in method else {"arrived": not over, "F": 6580.4}
+            )
+    text = "\n".join(report.tables(made, PRESET))
+    for (better, worse, claim), verdict in zip(claiming.ALTERNATIVES[-3:-1], (S, C), strict=True):
+        expected = claiming.NOT_DECIDABLE if late in (better, worse) else verdict
+        (row,) = [
+            line for line in text.splitlines() if line.startswith(f"| office_dslr: {escaped(better)} before")
+        ]
+        assert row.endswith(f"| {expected} |")
+        assert f"1 comparisons: {expected} (1)." in line_on(claim, text)
+    assert ("6,580" in line_on(claiming.ALTERNATIVES[-3][2], text)) == (late == "SGD from I")
+
+
+def escaped(cell: str) -> str:
+    """As a table of Markdown has it."""
+    return cell.replace("|", "\\|")
 
 
 def test_two_methods_are_compared_on_the_folds_that_both_have() -> None:

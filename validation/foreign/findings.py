@@ -25,6 +25,7 @@ def findings(judgement: Judgement) -> list[str]:
         line
         for each in (
             of_metric_learn,
+            of_diagonal_mmc,
             of_sdml,
             of_scml,
             of_lfda,
@@ -103,6 +104,25 @@ def of_metric_learn(judgement: Judgement) -> Iterator[str]:
             "second. As printed it is not convex. That of LSML prints tr M M_0 where the code has tr M M_0⁻¹, and a "
             "sum "
             "where it has a mean; that of LMNN a factor c that is no parameter."
+        )
+
+
+def of_diagonal_mmc(judgement: Judgement) -> Iterator[str]:
+    """The sign in its line search, and where the sign is from."""
+    cells = []
+    for each in runs_of(judgement, "metric-learn", "MMC"):
+        tight = each.run["settings"].endswith(", tight")
+        if each.g is not None and each.g[0] > each.g[1] + 1e-6 * abs(each.g[1]) and not tight:
+            cells.append(f"{each.run['data']}, {each.run['settings']}: {each.g[0]:.6g} and {each.g[1]:.6g}")
+    if cells:
+        yield (
+            f"**{ML}, MMC with diagonal=True: the line search has the other sign** (mmc.py 200, 213-214, 224-225) "
+            "than the step (204-206). The step is Newton's for g = Σ_similar d² - c log Σ_dissimilar d. The line "
+            "search lowers Σ_similar d² + c log Σ_dissimilar d. g at the matrix returned, and the least g: "
+            f"{'; '.join(cells)}. The sign is not metric-learn's own: the authors' program has it in lines 67, 87 and "
+            "102 of Newton.m (E. Xing, January 15, 2002), and the other sign in line 70. Newton.m was read in "
+            "phanein/focused-clustering at 3c3f179, where later edits are marked BP; these lines bear no mark. "
+            "The archive that the authors published was not at hand. [with_metric_learn]"
         )
 
 

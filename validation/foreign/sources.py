@@ -15,6 +15,11 @@ class Source(NamedTuple):
     documented: str
 
 
+XING = (
+    "The authors' own program has both signs: Newton.m (E. Xing, January 15, 2002) in phanein/focused-clustering at "
+    "3c3f179, line 70; 67, 87, 102"
+)
+
 SOURCES = (
     Source(
         "metric-learn LMNN",
@@ -46,7 +51,7 @@ SOURCES = (
         "metric-learn MMC, diagonal",
         "two functions: its Newton step is that of g = Σ_similar d² - c log Σ_dissimilar d, c = diagonal_c; its line "
         "search and its stop go by Σ_similar d² + c log Σ_dissimilar d (1e-6 under each root)",
-        "mmc.py 204-206; 200, 213-214, 224-225, 292-295",
+        "mmc.py 204-206; 200, 213-214, 224-225, 292-295. " + XING,
         "`mmc:diagonal`, its pairs, M divided by what it spends; a minimum of g spends c/2, and has the direction of "
         "the maximum of MMC",
         "as of MMC",

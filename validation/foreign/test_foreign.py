@@ -381,6 +381,29 @@ def test_the_report_is_of_the_recorded_runs() -> None:
         assert row in report
 
 
+def test_the_sources_of_the_report_are_those_of_the_program() -> None:
+    report = (FOLDER / "report.md").read_text(encoding="utf-8").splitlines()
+    for row in module("page").sources():
+        assert row in report
+
+
+def test_the_sign_of_diagonal_mmc_is_traced_to_the_authors_and_told_only_where_g_is_not_least() -> None:
+    both = {"newton": [0.0, 1.0], "line_search": [0.0, 2.0]}
+    diagonal: dict[str, Any] = {"params": {"diagonal": True}, "own_objective": both}
+    best = 1 / 2 * solved("MMC", **diagonal)  # spends c/2, as a minimum of g does
+    told, silent = (
+        list(module("findings").of_diagonal_mmc(judged_all(run("MMC", metric, "one", **diagonal))))
+        for metric in (np.diag([1.0, 9.0]), best)
+    )
+    assert silent == []
+    assert len(told) == 1
+    assert f"{module('mapping').g(X, np.diag([1.0, 9.0]), Y, PAIRS, 1.0):.6g}" in told[0]
+    assert "Newton.m" in told[0]
+    report = (FOLDER / "report.md").read_text(encoding="utf-8")
+    (line,) = lines_with("MMC with diagonal=True", report)
+    assert "Newton.m" in line
+
+
 def test_a_finding_is_there_only_where_its_figures_show_it() -> None:
     findings = module("findings")
     wrong = {"q": 9, "gradient": 2.0, "differences": 1.0, "comparisons_divided_by_q": 1.0}

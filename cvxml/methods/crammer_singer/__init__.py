@@ -1,9 +1,12 @@
 """The multiclass SVM of Crammer and Singer (2001): a linear classifier that papers put beside learnt metrics.
 
-Problem, over a row w_m of W for each class, with a 1 appended to every x, so that the intercept is regularized too
+Problem, over a row w_m of W for each class
     min_W  1/2 ||W||^2 + C sum_i max_m ( [m != y_i] + w_m x_i - w_{y_i} x_i ).
-It is what scikit-learn's LinearSVC(multi_class="crammer_singer") states. It learns no metric, so it is none of
-`cvxml.methods`; it has a problem, a dual, an objective, a certificate and an exact mode like these.
+The paper has no intercept: `fit_intercept=False`. With `fit_intercept=True`, the default, a 1 is appended to every x.
+The last column of W is then the intercepts, and ||W|| includes them. scikit-learn's
+LinearSVC(multi_class="crammer_singer") states the same problem, with the same argument and default. The SVM learns no
+metric, so it is none of `cvxml.methods`; it has a problem, a dual, an objective, a certificate and an exact mode of
+its own.
 
 Dual and bound: mu >= 0, mu_im = 0 for m = y_i, sum_m mu_im <= C give sum mu - 1/2 ||W(mu)||^2 (`dual`). A mu that is
 none is clipped, its rows scaled. Data, W and mu are floats, so all of it is rational: floats come last. Scale:
@@ -37,12 +40,15 @@ LARGEST = 1e100  # of an entry of X, of C, and of its inverse
 AGAIN = 4  # gaps without a better one, after which rounding is to blame
 
 
-def problem(X: FloatArray, y: IntArray, C: float) -> Any:
-    """The problem, point by point, as a `cvxpy.Problem`. Variable: "W" (R, d + 1), intercepts last. y: codes 0..R-1."""
+def problem(X: FloatArray, y: IntArray, C: float, fit_intercept: bool = True) -> Any:
+    """The problem, point by point, as a `cvxpy.Problem`. y: codes 0..R-1.
+
+    Variable: "W" (R, d + 1), intercepts last; without intercept (R, d).
+    """
     import cvxpy as cp
 
     n, R = len(X), int(y.max()) + 1
-    x = np.hstack([X, np.ones((n, 1))])
+    x = np.hstack([X, np.ones((n, 1))]) if fit_intercept else X
     W = cp.Variable((R, x.shape[1]), name="W")
     losses = []
     for i in range(n):
@@ -51,12 +57,12 @@ def problem(X: FloatArray, y: IntArray, C: float) -> Any:
     return cp.Problem(cp.Minimize(cp.sum_squares(W) / 2 + C * cp.sum(cp.hstack(losses))))
 
 
-def dual(X: FloatArray, y: IntArray, C: float) -> Any:
+def dual(X: FloatArray, y: IntArray, C: float, fit_intercept: bool = True) -> Any:
     """Its dual as a `cvxpy.Problem`. Variable: "mu" (n, R)."""
     import cvxpy as cp
 
     n, R = len(X), int(y.max()) + 1
-    x = np.hstack([X, np.ones((n, 1))])
+    x = np.hstack([X, np.ones((n, 1))]) if fit_intercept else X
     mu = cp.Variable((n, R), nonneg=True, name="mu")
     own = np.eye(R)[y]
     # w_m = sum_i ( [y_i = m] sum_l mu_il - mu_im ) x_i
@@ -72,11 +78,12 @@ class Instance:
     X: FloatArray  # (n, d)
     y: IntArray  # (n,) codes 0..R-1
     C: float
+    fit_intercept: bool = True
 
     @cached_property
     def x(self) -> FloatArray:
-        """(n, d + 1), with a 1 appended."""
-        return np.hstack([self.X, np.ones((len(self.X), 1))])
+        """(n, d + 1), X with a 1 appended to each row; without intercept X (n, d) itself."""
+        return np.hstack([self.X, np.ones((len(self.X), 1))]) if self.fit_intercept else self.X
 
     @property
     def classes(self) -> int:
@@ -84,16 +91,21 @@ class Instance:
         return int(self.y.max()) + 1
 
 
-def instance(X: ArrayLike, y: ArrayLike, C: float = 1.0) -> Instance:
-    """Everything checked. Raises ValueError for bad input."""
+def instance(X: ArrayLike, y: ArrayLike, C: float = 1.0, fit_intercept: bool = True) -> Instance:
+    """Everything checked. fit_intercept: whether a 1 is appended to every x; the paper has no intercept.
+
+    Raises ValueError for bad input.
+    """
     points, C = check_X(X), check_positive(C, "C")
+    if not isinstance(fit_intercept, (bool, np.bool_)):
+        raise ValueError(f"fit_intercept must be True or False, got {fit_intercept!r}")
     if not (np.abs(points).max() <= LARGEST and 1 / LARGEST <= C <= LARGEST):
         raise ValueError(f"entries of X and C must not be beyond {LARGEST:g}; rescale X")
-    return Instance(points, check_labels(y, len(points)), C)
+    return Instance(points, check_labels(y, len(points)), C, bool(fit_intercept))
 
 
 def objective(given: Instance, W: FloatArray) -> float:
-    """1/2 ||W||^2 + C sum of the losses at W (R, d + 1), point by point."""
+    """1/2 ||W||^2 + C sum of the losses, point by point. W: (R, d + 1), without intercept (R, d)."""
     losses = []
     for x, own in zip(given.x, given.y.tolist(), strict=True):
         losses.append(max(float(m != own) + float(W[m] @ x) - float(W[own] @ x) for m in range(len(W))))
@@ -101,7 +113,7 @@ def objective(given: Instance, W: FloatArray) -> float:
 
 
 def evaluate(given: Instance, W: FloatArray) -> dict[str, Any]:
-    """Intermediates at W (R, d + 1).
+    """Intermediates at W (R, d + 1), without intercept (R, d).
 
     objective; scores (n, R); losses (n,); margins (n,), by which the own class leads the best of the others.
     """
@@ -137,9 +149,9 @@ def repaired(given: Instance, mu: ArrayLike) -> FloatArray:
 
 
 def exact(given: Instance, W: ArrayLike, mu: ArrayLike) -> Exact:
-    """The objective at W (R, d + 1), the bound of mu (n, R) and the scale, without rounding.
+    """The objective at W, the bound of mu (n, R) and the scale, without rounding. W: (R, d + 1), or (R, d).
 
-    Raises ValueError for what is no W or no mu.
+    Raises ValueError for a W or mu of another shape, or with entries that are not finite (W) or NaN (mu).
     """
     rows = _checked(given, W)
     return _exact(given, rows, repaired(given, mu))
@@ -148,9 +160,8 @@ def exact(given: Instance, W: ArrayLike, mu: ArrayLike) -> Exact:
 def _checked(given: Instance, W: ArrayLike) -> FloatArray:
     rows, shape = real_array(W, "W"), (given.classes, given.x.shape[1])
     if rows.shape != shape or not np.isfinite(rows).all():
-        raise ValueError(
-            f"W must be finite, of shape {shape}: a row a class, the intercept last; got {rows.shape}"
-        )
+        last = "the intercept last" if given.fit_intercept else "no intercept (fit_intercept=False)"
+        raise ValueError(f"W must be finite, of shape {shape}: a row a class, {last}; got {rows.shape}")
     return rows
 
 
@@ -183,9 +194,9 @@ def _as_integer(number: float) -> tuple[int, int]:
 
 
 def certify(given: Instance, W: ArrayLike, mu: ArrayLike) -> Certificate:
-    """The proof for any W (R, d + 1) from any mu (n, R): rational numbers, rounded at the end.
+    """The proof for any W from any mu (n, R): rational numbers, rounded at the end. W: (R, d + 1), or (R, d).
 
-    Raises ValueError for what is no W or no mu.
+    Raises ValueError for a W or mu of another shape, or with entries that are not finite (W) or NaN (mu).
     """
     rows, prices = _checked(given, W), repaired(given, mu)
     found = _exact(given, rows, prices)
@@ -206,7 +217,7 @@ def certify(given: Instance, W: ArrayLike, mu: ArrayLike) -> Certificate:
 
 
 class Solved(NamedTuple):
-    """W (R, d + 1), intercepts last, with its proof."""
+    """W (R, d + 1), intercepts last, or without intercept (R, d); with its proof."""
 
     W: FloatArray
     certificate: Certificate

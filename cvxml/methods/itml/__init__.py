@@ -1,6 +1,6 @@
 """ITML, information-theoretic metric learning (Davis, Kulis, Jain, Sra, Dhillon 2007): the metric nearest to a prior.
 
-Problem, as printed, with slack variables: over psd A and xi, one entry a pair,
+Problem, as quoted (the paper was not at hand), with slack variables: over psd A and xi, one entry a pair,
     min  D_ld(A, A_0) + gamma D_ld(diag(xi), diag(xi_0))     such that  d_A <= xi in S,  d_A >= xi in D,
 xi_0 = u for similar pairs S and l for dissimilar pairs D. Every line of `problem` is literal. u and l bound squared
 distances. For diagonal matrices D_ld is a sum over the pairs. Algorithm 1 of the paper is in projections.py.
@@ -55,7 +55,7 @@ HELD = 1e-6  # relative, by which a metric of hard constraints may miss a bound
 
 
 def problem(X: FloatArray, pairs: Pairs, A_0: FloatArray, gamma: float, u: float, l: float) -> Any:
-    """The problem as printed, pair by pair. Variables: "A" (d, d) and "xi" (pairs,), similar ones first."""
+    """The problem with slack, pair by pair. Variables: "A" (d, d) and "xi" (pairs,), similar ones first."""
     import cvxpy as cp
 
     d = X.shape[1]

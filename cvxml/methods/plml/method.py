@@ -15,7 +15,8 @@ Dual and bound: family/bound.py, with the Frobenius norm of blocks (family/block
 the pairs. The metrics are unique, and within sqrt(gap / alpha1). Gaps are relative to alpha1 sum_b ||M_b||^2.
 
 Reference: J. Wang, A. Woznica, A. Kalousis, Parametric local metric learning for nearest neighbor classification, NIPS
-2012. The printed equations were not at hand: docs/plml.md says what was read.
+2012. The printed equations were not at hand: docs/plml.md has the sources. That G_bi is a squared distance, and which
+similarity the graph has, is our reading; every verdict on PLML rests on it.
 """
 
 from __future__ import annotations

@@ -23,6 +23,8 @@ from tests.test_architecture import reached
 
 X, Y = random_data(3, n=24, d=3, classes=3)
 GIVEN = svm.instance(X, Y, 0.5)
+WITHOUT = svm.instance(X, Y, 0.5, fit_intercept=False)  # as the paper has it
+both = pytest.mark.parametrize("given", [GIVEN, WITHOUT], ids=["intercept", "no intercept"])
 
 
 def solved(given: svm.Instance, tol: float = 1e-8) -> svm.Solved:
@@ -58,17 +60,44 @@ def test_by_hand(C: float, a: float) -> None:
     assert found.certificate.proves(1e-9)
 
 
+@pytest.mark.parametrize(("C", "a"), [(0.01, 0.02), (0.05, 0.1), (1.0, 1 / 6), (100.0, 1 / 6)])
+def test_by_hand_without_intercept(C: float, a: float) -> None:
+    """A class at 1, one at 3: W = [[-a], [a]] costs a^2 + C (1 + 2 a) + C max(0, 1 - 6 a), least at min(2 C, 1/6).
+
+    All scores of a class have one sign, so the point at 1 is lost for any a.
+    """
+    found = solved(svm.instance([[1.0], [3.0]], [0, 1], C, fit_intercept=False), 1e-9)
+    np.testing.assert_allclose(found.W, [[-a], [a]], atol=1e-4)
+    assert found.certificate.objective == pytest.approx(a**2 + C * (2 + 2 * a - 6 * a), rel=1e-7)
+    assert found.certificate.proves(1e-9)
+
+
+def test_an_intercept_is_a_feature_that_is_1() -> None:
+    X1 = np.hstack([X, np.ones((24, 1))])
+    as_feature = svm.instance(X1, Y, 0.5, fit_intercept=False)
+    found = solved(GIVEN)
+    mu = found.certificate.dual["mu"]
+    assert svm.exact(as_feature, found.W, mu) == svm.exact(GIVEN, found.W, mu)
+    assert svm.objective(as_feature, found.W) == svm.objective(GIVEN, found.W)
+    assert solved(WITHOUT).certificate.lower_bound > found.certificate.objective
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("C", [0.01, 0.5, 20.0])
 @pytest.mark.parametrize("degenerate", [False, True])
-def test_literal_equals_fast_within_the_certified_gaps(C: float, degenerate: bool) -> None:
+def test_literal_equals_fast_within_the_certified_gaps(
+    C: float, degenerate: bool, fit_intercept: bool
+) -> None:
     """Degenerate: a feature twice, another the same for all, and points twice."""
     points, y = X.copy(), Y
     if degenerate:
         points[:, 1], points[:, 2] = points[:, 0], 7.0
         points[:4] = points[4:8]
-    given = svm.instance(points, y, C)
+    given = svm.instance(points, y, C, fit_intercept)
     found = solved(given)
-    primal, dual = svm.problem(given.X, given.y, C), svm.dual(given.X, given.y, C)
+    primal, dual = (
+        stated(given.X, given.y, C, fit_intercept=fit_intercept) for stated in (svm.problem, svm.dual)
+    )
     W = solve_problem(primal, "clarabel", False)["W"]
     mu = solve_problem(dual, "clarabel", False)["mu"]
     assert primal.value == pytest.approx(found.certificate.objective, rel=1e-6)
@@ -80,15 +109,23 @@ def test_literal_equals_fast_within_the_certified_gaps(C: float, degenerate: boo
     assert np.linalg.norm(W - found.W) <= literal.radius + found.certificate.radius
 
 
+@pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize(("name", "C"), [("iris", 0.05), ("wine", 1.0)])
-def test_liblinear_finds_the_same(name: str, C: float) -> None:
+def test_liblinear_finds_the_same(name: str, C: float, fit_intercept: bool) -> None:
     points, y = real_data(name, 60)
-    given = svm.instance(points, y, C)
+    given = svm.instance(points, y, C, fit_intercept)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        theirs = LinearSVC(multi_class="crammer_singer", C=C, tol=1e-6, max_iter=20_000, random_state=0)
+        theirs = LinearSVC(
+            multi_class="crammer_singer",
+            C=C,
+            fit_intercept=fit_intercept,
+            tol=1e-6,
+            max_iter=20_000,
+            random_state=0,
+        )
         theirs.fit(points, y)
-    W = np.column_stack([theirs.coef_, theirs.intercept_])
+    W = np.column_stack([theirs.coef_, theirs.intercept_]) if fit_intercept else theirs.coef_
     found = solved(given)
     np.testing.assert_allclose(found.W, W, atol=1e-3 * np.linalg.norm(W))
     proof = svm.certify(given, W, found.certificate.dual["mu"])
@@ -114,19 +151,21 @@ def test_classes_and_points_may_come_in_any_order_and_rows_add_up_to_0() -> None
 # ---------------------------------------------------------------- the proof
 
 
-def test_figures_are_those_of_fractions() -> None:
+@both
+def test_figures_are_those_of_fractions(given: svm.Instance) -> None:
     rng = np.random.default_rng(0)
     for size in (1e-3, 1.0, 1e3):
-        W, mu = size * rng.standard_normal((3, 4)), svm.repaired(GIVEN, rng.standard_normal((24, 3)))
-        value, bound = slow(GIVEN, W, mu)
-        found = svm.exact(GIVEN, W, mu)
+        W = size * rng.standard_normal((3, given.x.shape[1]))
+        mu = svm.repaired(given, rng.standard_normal((24, 3)))
+        value, bound = slow(given, W, mu)
+        found = svm.exact(given, W, mu)
         assert (found.objective, found.lower_bound) == (value, bound)
         assert found.scale == sum(v * v for v in fractions(W).flat) / 2
-        proof = svm.certify(GIVEN, W, mu)
+        proof = svm.certify(given, W, mu)
         assert proof.gap == float(value - bound)
         assert abs(Fraction(proof.gap) - (value - bound)) <= Fraction(proof.rounding) <= proof.gap / 10**15
         assert abs(Fraction(proof.objective) - value) <= Fraction(proof.value_rounding) <= value / 10**15
-        assert proof.objective == pytest.approx(svm.objective(GIVEN, W), rel=1e-12)
+        assert proof.objective == pytest.approx(svm.objective(given, W), rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -141,12 +180,13 @@ def test_figures_are_those_of_fractions_in_any_unit(X_unit: float, W_unit: float
     assert (found.objective, found.lower_bound) == slow(given, W, mu)
 
 
-def test_any_mu_bounds_any_w() -> None:
-    best, rng = solved(GIVEN), np.random.default_rng(0)
+@both
+def test_any_mu_bounds_any_w(given: svm.Instance) -> None:
+    best, rng = solved(given), np.random.default_rng(0)
     for _ in range(40):
         mu = rng.standard_normal((24, 3)) * 10 ** rng.uniform(-4, 4)
-        W = rng.standard_normal((3, 4)) * 10 ** rng.uniform(-2, 2)
-        proof = svm.certify(GIVEN, W, mu)
+        W = rng.standard_normal((3, given.x.shape[1])) * 10 ** rng.uniform(-2, 2)
+        proof = svm.certify(given, W, mu)
         assert proof.lower_bound <= best.certificate.objective
         assert proof.objective >= best.certificate.lower_bound
         assert not proof.proves(1e-6)
@@ -267,6 +307,9 @@ def test_it_warns_unless_certified() -> None:
         ({"X": [[1e200], [1.0]]}, "X"),
         ({"y": [0, 0]}, "y"),
         ({"y": [0, 1, 1]}, "3 labels"),
+        ({"fit_intercept": 1}, "fit_intercept"),
+        ({"fit_intercept": "False"}, "fit_intercept"),
+        ({"fit_intercept": None}, "fit_intercept"),
     ],
 )
 def test_bad_input(change: dict[str, Any], named: str) -> None:
@@ -279,6 +322,8 @@ def test_what_is_no_w_or_no_mu() -> None:
     for bad in (W[:, :3], W[0], W * np.nan, W + np.inf, W + 0j):
         with pytest.raises(ValueError, match="W"):
             svm.certify(GIVEN, bad, mu)
+    with pytest.raises(ValueError, match="fit_intercept"):
+        svm.certify(WITHOUT, W, mu)
     for bad in (mu[:3], mu[:, :2], mu * np.nan, mu + 0j):
         with pytest.raises(ValueError, match="mu"):
             svm.certify(GIVEN, W, bad)
@@ -327,10 +372,25 @@ def test_the_estimator_is_the_solver_and_predicts_what_linear_svc_does() -> None
     np.testing.assert_array_equal(model.predict(points), theirs.predict(points))
 
 
-def test_two_classes_have_one_score() -> None:
+def test_the_estimator_has_no_intercept_if_asked() -> None:
+    points, y = real_data("wine", 60)
+    points = points + 1.0  # away from the origin, where an intercept counts
+    model = cvxml.CrammerSingerSVM(fit_intercept=False, tol=1e-8).fit(points, y)
+    found = svm.solve(svm.instance(points, y, 1.0, fit_intercept=False), 1e-8)
+    np.testing.assert_array_equal(model.coef_, found.W)
+    np.testing.assert_array_equal(model.intercept_, np.zeros(3))
+    assert model.certificate_.proves(1e-8)
+    np.testing.assert_allclose(model.decision_function(points), points @ found.W.T, atol=1e-12)
+    default = cvxml.CrammerSingerSVM(tol=1e-8).fit(points, y)
+    assert default.get_params()["fit_intercept"] is True
+    assert default.certificate_.objective < model.certificate_.lower_bound
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_two_classes_have_one_score(fit_intercept: bool) -> None:
     points, y = real_data("iris", 30)
     two = np.where(np.asarray(y) == 0, "one", "other")
-    model = cvxml.CrammerSingerSVM().fit(points, two)
+    model = cvxml.CrammerSingerSVM(fit_intercept=fit_intercept).fit(points, two)
     assert model.coef_.shape == (2, 4)
     scores = model.decision_function(points)
     assert scores.shape == (30,)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from fractions import Fraction
 from typing import Any
@@ -19,13 +20,60 @@ from tests.instances import objective_of, random_data, real_data
 KERNELS = [{"kernel": "poly", "degree": p} for p in range(1, 6)] + [{"kernel": "rbf", "gamma": 0.3}]
 
 
-def test_degree_one_is_the_linear_problem() -> None:
-    X, y = random_data(0, n=30)
-    linear = cvxml.solve("mlsvm", X, y, tol=1e-9)
-    other = cvxml.solve("kernel_mlsvm", X, y, degree=1, tol=1e-9, neighbors=linear.neighbors)
-    assert other.objective == pytest.approx(linear.objective, rel=1e-9)
-    M = X.T @ other.metric @ X  # sum phi_ij x_i x_j^T
-    assert np.linalg.norm(M - linear.metric) <= linear.certificate.radius + other.certificate.radius
+def features(X: np.ndarray, kernel: str, degree: int = 1, gamma: float = 1.0) -> np.ndarray:
+    """Phi of each row of X, written out. For the rbf, X has one column, and 50 terms of its series are enough."""
+    if kernel == "poly":
+        products = X
+        for _ in range(degree - 1):
+            products = np.einsum("ni,nj->nij", products, X).reshape(len(X), -1)
+        return products
+    # exp(-gamma (x - y)^2) = exp(-gamma x^2) exp(-gamma y^2) sum_m (2 gamma x y)^m / m!
+    orders = [math.sqrt((2 * gamma) ** m / math.factorial(m)) * X**m for m in range(50)]
+    columns: np.ndarray = np.exp(-gamma * X**2) * np.hstack(orders)
+    return columns
+
+
+EXPLICIT = [{"kernel": "poly", "degree": p} for p in (1, 2, 3)] + [{"kernel": "rbf", "gamma": 0.7}]
+
+
+def explicit_data(params: dict) -> tuple[np.ndarray, np.ndarray]:
+    X, y = random_data(0, n=14, d=1 if params["kernel"] == "rbf" else 3)
+    return X / 2, y
+
+
+@pytest.mark.parametrize("params", EXPLICIT, ids=str)
+def test_it_is_the_linear_problem_of_the_features_written_out(params: dict) -> None:
+    X, y = explicit_data(params)
+    P = features(X, **params)
+    np.testing.assert_allclose(P @ P.T, kernel_instance.kernel_matrix(X, X, **params), atol=1e-13)
+    linear = cvxml.solve("mlsvm", P, y, tol=1e-9)
+    other = cvxml.solve("kernel_mlsvm", X, y, tol=1e-9, neighbors=linear.neighbors, **params)
+    assert other.objective == pytest.approx(linear.objective, rel=1e-8)
+    A = P.T @ other.metric @ P  # sum phi_ij Phi(x_i) Phi(x_j)^T
+    assert np.linalg.norm(A - linear.metric) <= linear.certificate.radius + other.certificate.radius
+
+
+@pytest.mark.parametrize("params", EXPLICIT, ids=str)
+def test_eigenvectors_of_A_are_combinations_of_the_points_and_solve_8(params: dict) -> None:
+    """Equations (4) to (8), with Phi written out on one side and kernel values alone on the other."""
+    X, _ = explicit_data(params)
+    X = X[:6]
+    P, K = features(X, **params), kernel_instance.kernel_matrix(X, X, **params)
+    phi = np.random.default_rng(0).standard_normal((6, 6))
+    phi = phi + phi.T
+    values, vectors = np.linalg.eigh(P.T @ phi @ P)
+    size = np.abs(values).max()
+    found = 0
+    for value, v in zip(values, vectors.T, strict=True):
+        if abs(value) < 1e-6 * size:
+            continue
+        # (4) gives the coefficients of (6): v = A v / lambda = sum_i ( phi P v )_i Phi(x_i) / lambda
+        alpha = phi @ P @ v / value
+        np.testing.assert_allclose(P.T @ alpha, v, atol=1e-7)  # (6)
+        np.testing.assert_allclose(value * P @ v, K @ phi @ K @ alpha, atol=1e-7 * size)  # (5), (7)
+        np.testing.assert_allclose(value * K @ alpha, K @ phi @ K @ alpha, atol=1e-7 * size)  # (8)
+        found += 1
+    assert found == np.linalg.matrix_rank(K, tol=1e-6 * size)
 
 
 @pytest.mark.quick(1)

@@ -324,6 +324,24 @@ def test_a_full_batch_of_sgd_is_the_subgradient_step() -> None:
     np.testing.assert_allclose(run.last, evaluation.W_next, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("paper", [False, True])
+def test_each_pass_of_sgd_takes_each_point_once_also_as_printed(
+    paper: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The paper draws each sample from all points: docs/errata.md says that a pass here does not."""
+    p, taken = some(1), []
+
+    def recorded(p: Any, W: FloatArray, batch: Any, *given: Any) -> FloatArray:
+        taken.extend(batch.tolist())
+        return mean_change(p, W, batch, *given)
+
+    monkeypatch.setattr("cvxml.methods.ssvm.study.sgd.mean_change", recorded)
+    n = len(p.y)
+    sgd(p, np.eye(3), 2, paper=paper)
+    assert sorted(taken[:n]) == sorted(taken[n:]) == list(range(n))
+    assert taken[:n] != taken[n:]
+
+
 def test_an_update_has_rank_2k_at_most() -> None:
     """Section 5.1.3: twice the points of h^ that h* has not. For one sample: not for a batch."""
     k, rng = 3, np.random.default_rng(0)

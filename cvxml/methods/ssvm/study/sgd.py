@@ -5,7 +5,8 @@ Corrected. A sample i gives the unbiased subgradient 2 W + C n dW of F, dW = Psi
 where eta = 1 / (2 t) would erase the start at t = 1. A mini-batch takes the mean of its dW.
 As printed: W <- P_+( (1 - eta) W - C dW ), eta = 1/t. The loss has no step size; t = 0 divides by zero, so it
 starts at t = 1, which erases the start; and h* and h^ come from the greedy inference with ties forbidden in
-both (Algorithms 2 and 3).
+both (Algorithms 2 and 3). One thing is not as printed in either version: the paper draws each sample from all points,
+and a pass here takes each point once, in a random order.
 """
 
 from __future__ import annotations
