@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 from numpy.typing import ArrayLike
 
 from cvxml.core.backend import solve_problem
+from cvxml.core.derived import Derived, alike
 from cvxml.core.exact import Exact
 from cvxml.core.example import Example, Hand
 from cvxml.core.inputs import check_choice, check_count, check_positive
@@ -63,6 +64,8 @@ class Method(ABC, Generic[Given]):
     MISREADINGS: ClassVar[dict[str, Misreading]] = {}  # the common misreadings, by name
     # the numbers among the parameters that the objective is linear in, and what each is less than
     WEIGHTS: ClassVar[Mapping[str, float]] = MappingProxyType({})
+    # the stored parameters that other fields of a saved file name, in the order in which `instance` makes them
+    DERIVED: ClassVar[Mapping[str, Derived]] = MappingProxyType({})
     EXAMPLES: ClassVar[tuple[Example, ...]] = ()  # what tests, `cvxml verify` and the benchmarks run
     # where the problem is not convex: the starts whose solutions a claim to be optimal is compared with
     STARTS: tuple[str, ...] = ()
@@ -167,6 +170,21 @@ class Method(ABC, Generic[Given]):
     def stored(self, given: Given) -> dict[str, Any]:
         """The value of every parameter, as a file can hold it, explicit lists in place of what names them."""
 
+    def derived(self, given: Given) -> tuple[str, ...]:
+        """Which of `DERIVED` were not given: `instance` made them."""
+        return ()
+
+    def differs(self, given: Given, name: str, params: Mapping[str, Any]) -> str:
+        """Why the stored parameter `name` is not the one that the fields `DERIVED[name].by` name; empty if it is.
+
+        given: the instance of all stored `params`. Raises ValueError where these fields name none.
+        """
+        others = {other: value for other, value in params.items() if other != name}
+        again = self.instance(given.X, given.y if given.y.any() else None, **others)
+        if alike(self.PARAMETERS[name].kind, self.stored(again).get(name), self.stored(given)[name]):
+            return ""
+        return self.DERIVED[name].differs(name, params)
+
     def components(self, given: Given, M: FloatArray) -> FloatArray | None:
         """L (m, d) with L^T L = M, where the method is about L."""
         return None
@@ -246,6 +264,7 @@ class Method(ABC, Generic[Given]):
             notes=tuple(self.notes(given, found, certificate)),
             solver=solver,
             components=self.components(given, found.metric),
+            derived=self.derived(given),
         )
         warn_unless_converged(solution, tol)
         return solution

@@ -35,6 +35,9 @@ class Quadrupled:
     y: IntArray  # (n,) codes, zeros where quadruplets were given without labels
     quadruplets: IntArray  # (q, 4)
     weights: FloatArray  # (q,) of sum 1, none negative
+    n_quadruplets: int | None  # as it was asked
+    random_state: int
+    by_labels: bool  # False where quadruplets were given
 
     @property
     def near(self) -> FloatArray:
@@ -52,9 +55,15 @@ class Quadrupled:
 
     @property
     def stored(self) -> dict[str, Any]:
-        """As parameters, explicit: nothing is drawn."""
+        """As parameters, explicit."""
         rows, weights = self.quadruplets.tolist(), self.weights.tolist()
-        return {"quadruplets": rows, "weights": weights, "n_quadruplets": None, "random_state": 0}
+        count = None if self.n_quadruplets is None else len(rows)
+        return {
+            "quadruplets": rows,
+            "weights": weights,
+            "n_quadruplets": count,
+            "random_state": self.random_state,
+        }
 
 
 def quadrupled(
@@ -78,7 +87,8 @@ def quadrupled(
         rows = drawn(
             codes, count if n_quadruplets is None else check_count(n_quadruplets, "n_quadruplets"), seed
         )
-    return Quadrupled(points, codes, rows, check_weights(weights, len(rows)))
+    own = check_weights(weights, len(rows))
+    return Quadrupled(points, codes, rows, own, n_quadruplets, seed, quadruplets is None)
 
 
 def check_quadruplets(quadruplets: Any, n: int) -> IntArray:

@@ -30,6 +30,7 @@ class Queried:
     y: IntArray  # (n,) codes, zeros where lists were given without labels
     relevant: NDArray[np.bool_]  # (n, n) True where j is relevant to i
     queries: IntArray  # the points that have relevant and irrelevant others
+    by_labels: bool  # False where lists were given
 
     @property
     def lists(self) -> list[list[int]]:
@@ -63,4 +64,4 @@ def queried(X: FloatArray, y: ArrayLike | None, relevant: Any) -> Queried:
     queries = np.flatnonzero((count > 0) & (count < n - 1))
     if len(queries) == 0:
         raise ValueError("no point has relevant and irrelevant others: there is nothing to rank")
-    return Queried(X, codes, table, queries)
+    return Queried(X, codes, table, queries, relevant is None)

@@ -232,6 +232,8 @@ class Solution:
     solver: str = "fast"
     # (m, d) with metric = components^T components, where the method is about such a matrix
     components: FloatArray | None = None
+    # the parameters that were not given: they were made of the labels and the other parameters (core/derived.py)
+    derived: tuple[str, ...] = ()
 
     @property
     def dual(self) -> Dual:
@@ -327,6 +329,7 @@ class Solution:
             "method": self.method,
             "solver": self.solver,
             "params": dict(self.params),
+            "derived": list(self.derived),
             "status": self.status.name,
             "n_iter": self.n_iter,
             "notes": list(self.notes),
@@ -394,6 +397,9 @@ class SavedSolution:
     metric: FloatArray
     dual: dict[str, np.ndarray]
     claimed: dict[str, Any] = field(default_factory=dict)
+    derived: tuple[str, ...] | None = (
+        None  # as in `Solution`; None: the file does not say, as those of cvxml 0.2
+    )
 
     __repr__ = shown
 
@@ -420,6 +426,7 @@ def load(path: str | Path) -> SavedSolution:
             metric=real(np.asarray(content["metric"])),
             dual={name: np.asarray(values) for name, values in content["dual"].items()},
             claimed={k: content.get(k) for k in CLAIMS},
+            derived=_derived(content["derived"]) if "derived" in content else None,
         )
     except (
         KeyError,
@@ -432,6 +439,12 @@ def load(path: str | Path) -> SavedSolution:
     ) as error:
         reason = f"it has no {error}" if isinstance(error, KeyError) else str(error) or type(error).__name__
         raise ValueError(f"{path} is not a saved solution: {cut(reason, 800)}") from error
+
+
+def _derived(listed: Any) -> tuple[str, ...]:
+    if not isinstance(listed, list) or not all(isinstance(name, str) for name in listed):
+        raise ValueError("derived must be a list of names of parameters")
+    return tuple(listed)
 
 
 def _targets(values: Any) -> IntArray | FloatArray:

@@ -69,8 +69,8 @@ class Compared:
 
     @property
     def stored(self) -> dict[str, Any]:
-        """As parameters, with explicit triplets."""
-        return {"n_neighbors": self.n_neighbors, "triplets": self.triplets().tolist()}
+        """As parameters, with explicit triplets in order."""
+        return {"n_neighbors": self.n_neighbors, "triplets": sorted(self.triplets().tolist())}
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.backend import solve_problem
 from cvxml.core.bases import as_combination, combined, weighted
+from cvxml.core.derived import Derived
 from cvxml.core.metric import FloatArray
 from cvxml.core.result import Dual, Status
 from cvxml.core.run import Found
@@ -25,6 +26,11 @@ class TripletMethod(FamilyMethod[Data]):
     """A method whose dual is "price" (t,) with "triplets" (t, 3)."""
 
     DUAL: ClassVar = {"price": "t", "triplets": "t 3"}
+    DERIVED: ClassVar = {"triplets": Derived(("y", "n_neighbors"))}
+
+    def derived(self, given: Data) -> tuple[str, ...]:
+        """The triplets, where a number of neighbours names them."""
+        return () if given.n_neighbors is None else ("triplets",)
 
     def rows(self, given: Data) -> Triplets:
         """All of them."""

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.backend import solve_problem
+from cvxml.core.derived import Derived
 from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_count, check_labels, check_number, check_X, class_names
 from cvxml.core.metric import FloatArray, IntArray, project_psd
@@ -308,6 +309,7 @@ class LMNN(FamilyMethod[Instance]):
     }
     WEIGHTS: ClassVar = {"mu": 1.0}
     DUAL: ClassVar = {"price": "t", "triplets": "t 3"}
+    DERIVED: ClassVar = dict.fromkeys(("targets", "triplets"), Derived(("y", "n_neighbors")))
     SMALL: ClassVar = {"n_neighbors": 2}
     FOLLOWS = "linear"
     BAD: ClassVar = {
@@ -392,6 +394,10 @@ class LMNN(FamilyMethod[Instance]):
         if not given.labelled:
             return {"mu": given.mu, "n_neighbors": None, "triplets": given.triplets().tolist()}
         return {"mu": given.mu, "n_neighbors": given.n_neighbors, "targets": given.target_lists()}
+
+    def derived(self, given: Instance) -> tuple[str, ...]:
+        """The targets, where a number of neighbours names them."""
+        return () if given.n_neighbors is None else ("targets",)
 
     def ties(self, given: Instance) -> int:
         """How many points have a tie at the boundary of their targets."""

@@ -25,6 +25,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cvxml.core.derived import Derived
 from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import dual_array
 from cvxml.core.metric import FloatArray, IntArray
@@ -261,6 +262,8 @@ class LSML(FamilyMethod[Instance]):
     STATEMENT = Statement("cvxml.methods.lsml", ("problem", "comparison", "dual"))
     MISREADINGS: ClassVar = MISREADINGS
     DUAL: ClassVar = {"s": "t"}
+    # numpy may draw others in another version
+    DERIVED: ClassVar = {"quadruplets": Derived(("y", "n_quadruplets", "random_state"), repeats=False)}
     SMALL: ClassVar = {"n_quadruplets": 30}
     FOLLOWS = "linear"
     BAD: ClassVar = {
@@ -370,6 +373,10 @@ class LSML(FamilyMethod[Instance]):
     def stored(self, given: Instance) -> dict[str, Any]:
         """Prior, quadruplets and weights as numbers."""
         return {"prior": given.prior.tolist(), **given.stored}
+
+    def derived(self, given: Instance) -> tuple[str, ...]:
+        """The quadruplets, where they were drawn."""
+        return ("quadruplets",) if given.by_labels else ()
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
         """Where the prior itself is optimal, and where no metric helps."""

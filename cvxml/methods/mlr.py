@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.backend import solve_problem
+from cvxml.core.derived import Derived
 from cvxml.core.exact import Exact
 from cvxml.core.example import Hand, drawn, sample, verified
 from cvxml.core.inputs import check_choice, check_count, check_positive, check_X
@@ -314,6 +315,7 @@ class MLR(ConvexMethod[Instance]):
     MISREADINGS: ClassVar = MISREADINGS
     WEIGHTS: ClassVar = {"C": math.inf}
     DUAL: ClassVar = {"price": "t", "rankings": "t n"}
+    DERIVED: ClassVar = {"relevant": Derived(("y",))}
     SMALL: ClassVar = {"C": 1.0}
     UNITS: ClassVar = {"C": -2, "objective": -2}
     BAD: ClassVar = {
@@ -409,6 +411,10 @@ class MLR(ConvexMethod[Instance]):
     def stored(self, given: Instance) -> dict[str, Any]:
         """With explicit lists."""
         return {"measure": given.measure, "k": given.k, "C": given.C, "relevant": given.lists}
+
+    def derived(self, given: Instance) -> tuple[str, ...]:
+        """The lists, where the labels name them."""
+        return ("relevant",) if given.by_labels else ()
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
         """Where 0 is optimal, and who is no query."""

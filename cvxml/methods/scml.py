@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.bases import above_least, check_bases, weighted
+from cvxml.core.derived import Derived
 from cvxml.core.example import LINE, Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_count, check_positive, check_X
 from cvxml.core.memory import check_room
@@ -91,6 +92,8 @@ class Instance(WithVectors):
 
     beta: float
     vectors: FloatArray = field(repr=False)  # (K, d)
+    n_basis: int | None  # as it was asked
+    by_triplets: bool  # False where vectors were given
 
     @property
     def basis(self) -> FloatArray:
@@ -119,7 +122,8 @@ def instance(
         else check_bases(basis, points.shape[1], "basis")
     )
     check_room(given.count * len(vectors), f"what {len(vectors)} vectors say of {given.count} triplets")
-    return Instance(**vars(given), beta=beta, vectors=vectors)
+    asked = None if n_basis is None else count
+    return Instance(**vars(given), beta=beta, vectors=vectors, n_basis=asked, by_triplets=basis is None)
 
 
 def basis_of(X: FloatArray, triplets: IntArray, count: int) -> FloatArray:
@@ -206,6 +210,7 @@ class SCML(CombinationMethod[Instance]):
     STATEMENT = Statement("cvxml.methods.scml", ("problem", "dual"))
     MISREADINGS: ClassVar = MISREADINGS
     WEIGHTS: ClassVar = {"beta": math.inf}
+    DERIVED: ClassVar = {**CombinationMethod.DERIVED, "basis": Derived(("triplets", "n_basis"))}
     SMALL: ClassVar = {"n_neighbors": 2, "beta": 0.01}
     UNITS: ClassVar = {"beta": 2}
     BAD: ClassVar = {**BAD_TRIPLETS, "beta": (0, 1e-200), "basis": (np.eye(2), [[0.0] * 3]), "n_basis": (0,)}
@@ -273,7 +278,12 @@ class SCML(CombinationMethod[Instance]):
 
     def stored(self, given: Instance) -> dict[str, Any]:
         """With explicit triplets and vectors."""
-        return {"beta": given.beta, "basis": given.basis.tolist(), "n_basis": None, **given.stored}
+        count = None if given.n_basis is None else len(given.basis)
+        return {"beta": given.beta, "basis": given.basis.tolist(), "n_basis": count, **given.stored}
+
+    def derived(self, given: Instance) -> tuple[str, ...]:
+        """The triplets; the vectors too, where the triplets name them."""
+        return (*super().derived(given), *(("basis",) if given.by_triplets else ()))
 
 
 METHOD = SCML()

@@ -1,7 +1,7 @@
 """Recompute the proof in a saved solution: nothing of it is believed but the problem.
 
-That is the data, the parameters, and the lists where they are parameters themselves. Lists that n_neighbors names are
-made again, and must be the same: neighbours, and the targets of LMNN.
+That is the data, the parameters, and the lists where they are parameters themselves. Lists that other fields of the
+file name are made again, and must be the same: neighbours, and what the file says was `derived`.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from cvxml.core.exact import Exact, Unproved, decimal
-from cvxml.core.inputs import check_number
+from cvxml.core.inputs import check_choice, check_number
 from cvxml.core.metric import EPS
 from cvxml.core.report import Verdict
-from cvxml.core.result import Certificate, SavedSolution, plain
+from cvxml.core.result import Certificate, SavedSolution, Status, plain
 from cvxml.core.shown import cut
 from cvxml.core.threads import one_blas_thread
 from cvxml.core.tolerance import Tolerance, check_tol
@@ -25,7 +25,12 @@ from cvxml.methods import check_params, get, get_exact
 from cvxml.oracle.exactly import ANOTHER, stands_for
 
 SAME = 1e-9  # relative: figures closer than this are the same
+AS_GIVEN = "without their name in `derived` they count as given"
 BY_LISTS = {"n_neighbors", "neighborhood"}  # numbers and names that stand beside the lists they name
+BY_NUMBER = (
+    "targets",
+    "triplets",
+)  # lists that n_neighbors names: it is null in a file where they were given
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -100,7 +105,7 @@ def _recertify(saved: SavedSolution, tol: float, exact: bool) -> Recertified:
     missing = [name for name in of.stored(given) if name not in saved.params]
     if missing:
         raise ValueError(f"its params have no {missing[0]}")
-    metric = of.matrix(given, saved.metric)
+    metric, derived = of.matrix(given, saved.metric), _derived(saved)
     with one_blas_thread():
         proof = of.certify(given, metric, saved.dual)
         verdict, reason = _judge(proof, saved.claimed, tol, of.machine_slack(given, metric))
@@ -114,19 +119,8 @@ def _recertify(saved: SavedSolution, tol: float, exact: bool) -> Recertified:
         verdict, reason = _judge_exactly(interval, proof, Fraction(tol) * interval.scale)
     if verdict is Verdict.CERTIFIED and (never := of.unattained(given)):
         verdict, reason = Verdict.INCONCLUSIVE, f"{never}; of the infimum {reason}"
-    if verdict is Verdict.CERTIFIED and not _lists_are_as_claimed(saved, params):
-        verdict, reason = Verdict.REFUTED, "its neighbour lists are not those that its params name"
-    if verdict is Verdict.CERTIFIED and (name := _not_by_number(saved)):
-        k = saved.params["n_neighbors"]
-        verdict, reason = (
-            Verdict.REFUTED,
-            f"its {name} are not those of {k} neighbours, which its params name",
-        )
-    if verdict is Verdict.CERTIFIED and (name := _not_as_solved(saved, of.stored(given))):
-        verdict, reason = (
-            Verdict.REFUTED,
-            f"{name} is not {cut(repr(saved.params[name]), 40)}, as its params say",
-        )
+    if verdict is Verdict.CERTIFIED:
+        verdict, reason = _as_named(saved, given, params, derived, reason)
     return Recertified(saved.method, verdict, reason, proof, saved.claimed, interval)
 
 
@@ -142,6 +136,55 @@ def params_of(saved: SavedSolution) -> dict[str, Any]:
     return params
 
 
+def _as_named(
+    saved: SavedSolution, given: Any, params: dict[str, Any], derived: list[str], reason: str
+) -> tuple[Verdict, str]:
+    """The verdict on a proved file: refuted where its lists and numbers are not those that its other fields name.
+
+    Inconclusive where they may be those of another version of a library. `reason` is that of a certified file.
+    """
+    of = get(saved.method)
+    if not _lists_are_as_claimed(saved, params):
+        return Verdict.REFUTED, "its neighbour lists are not those that its params name"
+    if name := _not_as_solved(saved, of.stored(given)):
+        return Verdict.REFUTED, f"{name} is not {cut(repr(saved.params[name]), 40)}, as its params say"
+    for name in derived:
+        try:
+            wrong = of.differs(given, name, params)
+        except ValueError as error:  # for example there are no labels, or too few points
+            wrong = f"its {name} cannot be derived: {error}"
+        if wrong and of.DERIVED[name].repeats:
+            return Verdict.REFUTED, wrong
+        if wrong:
+            return Verdict.INCONCLUSIVE, f"{wrong}; another version of a library may find others: {AS_GIVEN}"
+    return Verdict.CERTIFIED, reason + _unsaid(saved)
+
+
+def _derived(saved: SavedSolution) -> list[str]:
+    """The parameters that the file says were derived. Raises ValueError for what cannot be."""
+    can, listed = get(saved.method).DERIVED, saved.derived or ()
+    for name in listed:
+        if name not in can:
+            raise ValueError(
+                f"derived has {cut(repr(name), 40)}; of {saved.method} it can have: {', '.join(can) or 'none'}"
+            )
+        if saved.params.get(name) is None:
+            raise ValueError(f"derived has {name}, and its params hold none")
+    by_number = () if saved.params.get("n_neighbors") is None else BY_NUMBER
+    return [name for name in can if saved.params.get(name) is not None and name in (*listed, *by_number)]
+
+
+def _unsaid(saved: SavedSolution) -> str:
+    """That a file of cvxml 0.2 does not say how its lists came about, as the end of a reason; else empty."""
+    if saved.derived is not None:
+        return ""
+    can = get(saved.method).DERIVED
+    found = [name for name in can if name not in BY_NUMBER and saved.params.get(name) is not None]
+    if not found:
+        return ""
+    return f"; for its {' and '.join(found)} as they are: the file does not say whether they were given or derived"
+
+
 def _lists_are_as_claimed(saved: SavedSolution, params: dict[str, Any]) -> bool:
     if "neighbors" not in params:
         return True
@@ -152,30 +195,6 @@ def _lists_are_as_claimed(saved: SavedSolution, params: dict[str, Any]) -> bool:
     of = get(saved.method)
     lists = of.neighbor_lists(of.instance(saved.X, saved.y, **named, **others))
     return [sorted(a.tolist()) for a in lists] == [sorted(b) for b in saved.neighbors]
-
-
-def _not_by_number(saved: SavedSolution) -> str:
-    """Which lists are not those that the number n_neighbors beside them names; empty if all are."""
-    of, k = get(saved.method), saved.params.get("n_neighbors")
-    for name in ("targets", "triplets"):
-        listed = saved.params.get(name)
-        if k is None or listed is None:
-            continue
-        others = {other: value for other, value in saved.params.items() if other != name}
-        try:
-            given = of.instance(saved.X, saved.y, **others)
-            if name == "triplets":
-                same = sorted(of.stored(given)[name]) == sorted(listed)
-            else:
-                nearest = np.asarray(of.evaluate(given, of.metric(given, saved.metric))[name]).reshape(-1, 2)
-                same = {(i, j) for i, row in enumerate(listed) for j in row} == set(
-                    map(tuple, nearest.tolist())
-                )
-        except ValueError:  # there are no labels, or too few points
-            same = False
-        if not same:
-            return name
-    return ""
 
 
 def _not_as_solved(saved: SavedSolution, params: dict[str, Any]) -> str:
@@ -220,6 +239,8 @@ def _false_claim(proof: Certificate, claimed: dict[str, Any], slack: float) -> s
 
     A gap, rel_gap, stationarity or radius that is stated larger than it is claims less than is proved, which is no lie.
     """
+    if wrong := _false_status(proof, claimed.get("status")):
+        return wrong
     least = _least(proof, slack)
     computed = {name: getattr(proof, name) for name in ("objective", "lower_bound", *least)}
     if proof.step is not None:
@@ -244,6 +265,21 @@ def _false_claim(proof: Certificate, claimed: dict[str, Any], slack: float) -> s
         if stated < least[name] if name in least else off:
             return f"the file claims {name} {stated:.12g}; recomputed, it is {value:.12g}"
     return ""
+
+
+def _false_status(proof: Certificate, status: Any) -> str:
+    """That the status claims an optimum where at most a stationary metric is proved; empty otherwise.
+
+    Every other status claims no more than is proved. Raises ValueError for a word that is no status.
+    """
+    if status is None:
+        return ""
+    check_choice(status, "status", tuple(Status.__members__))
+    if Status[status] is not Status.CONVERGED or proof.claim == "optimal":
+        return ""
+    return (
+        f"the file claims status {status}, an optimum; its dual can prove no more than a {proof.claim} metric"
+    )
 
 
 def _least(proof: Certificate, slack: float) -> dict[str, float]:

@@ -27,7 +27,7 @@ LARGEST = 1e15  # of a weight without a unit, of a similarity, and of their inve
 class Instance(Compared):
     """Checked data. smooth: the problem of the weights, None where they were given without anchors.
 
-    solved: whether the weights were solved for, and not given.
+    drawn: whether the anchors were drawn, and not given. solved: the same of the weights, which are solved for.
     """
 
     W: FloatArray  # (n, m)
@@ -39,6 +39,7 @@ class Instance(Compared):
     similarity: list[list[float]] | None  # as it was given
     lam1: float
     lam2: float
+    drawn: bool
     solved: bool
 
     @cached_property
@@ -97,6 +98,7 @@ def instance(
     U = None if anchors is None else _anchors(anchors, points)
     if U is None and weights is None:
         U = k_means(points, check_count(n_anchors, "n_anchors", at_most=n), seed)
+    drawn = U is not None and anchors is None
     own = None if weights is None else check_weights(weights, n, None if U is None else len(U))
     m = len(U) if U is not None else 0 if own is None else own.shape[1]
     check_room(
@@ -114,7 +116,7 @@ def instance(
             own = solve(smooth)
     listed = None if soft is None else soft.tolist()
     return Instance(**vars(given), W=own, alpha1=alpha1, alpha2=alpha2, smooth=smooth, random_state=seed,
-                    graph_neighbors=k, similarity=listed, lam1=lam1, lam2=lam2, solved=solved)  # fmt: skip
+                    graph_neighbors=k, similarity=listed, lam1=lam1, lam2=lam2, drawn=drawn, solved=solved)  # fmt: skip
 
 
 def _not_negative(value: Any, name: str) -> float:

@@ -22,7 +22,7 @@ similarity the graph has, is our reading; every verdict on PLML rests on it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.backend import solve_problem
+from cvxml.core.derived import Derived, alike
 from cvxml.core.exact import Exact, Unproved
 from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.metric import FEASIBILITY_TOL, FloatArray, blocks_of, in_blocks, project_psd, real_array
@@ -46,7 +47,7 @@ from cvxml.family.rows import PairRows, Prices, Triplets
 from cvxml.family.triplets import TripletMethod
 from cvxml.methods.plml.both_ends import MeanShares
 from cvxml.methods.plml.evaluate import evaluate, objective
-from cvxml.methods.plml.instance import Instance, instance
+from cvxml.methods.plml.instance import WELL, Instance, instance, k_means
 from cvxml.methods.plml.misreadings import MISREADINGS
 
 ONE_CLAIM_EACH = (
@@ -103,6 +104,11 @@ class PLML(TripletMethod[Instance]):
         ),
     }
     WEIGHTS: ClassVar = {"alpha1": math.inf, "alpha2": math.inf}
+    DERIVED: ClassVar = {
+        **TripletMethod.DERIVED,
+        "anchors": Derived(("n_anchors", "random_state"), repeats=False),
+        "weights": Derived(("anchors", "lam1", "lam2", "similarity", "graph_neighbors"), repeats=False),
+    }
     SMALL: ClassVar = {"n_neighbors": 2, "n_anchors": 1}
     UNITS: ClassVar = {"alpha1": 4}
     BAD: ClassVar = {
@@ -270,6 +276,26 @@ class PLML(TripletMethod[Instance]):
             "random_state": given.random_state,
             **given.stored,
         }
+
+    def derived(self, given: Instance) -> tuple[str, ...]:
+        """The triplets, the anchors and the weights, as far as they were not given."""
+        anchors, weights = ("anchors",) if given.drawn else (), ("weights",) if given.solved else ()
+        return (*super().derived(given), *anchors, *weights)
+
+    def differs(self, given: Instance, name: str, params: Mapping[str, Any]) -> str:
+        """Anchors are drawn again. Weights are judged by the proof in their own problem, so none is solved for."""
+        if name == "anchors":
+            drawn = k_means(given.X, given.m, given.random_state)
+            if given.smooth is not None and alike(POINTS, drawn, given.smooth.U):
+                return ""
+            return self.DERIVED[name].differs(name, params)
+        if name == "weights":
+            proof = given.of_weights
+            if proof is not None and proof.rel_gap <= WELL:
+                return ""
+            left = "" if proof is None else f": they leave up to {proof.rel_gap:.2g} of its value to gain"
+            return f"its weights are no proved solution of the problem that its anchors, lam1 and lam2 state{left}"
+        return super().differs(given, name, params)
 
 
 class BothEnds(PLML):
