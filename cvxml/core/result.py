@@ -444,6 +444,8 @@ def load(path: str | Path) -> SavedSolution:
 def _derived(listed: Any) -> tuple[str, ...]:
     if not isinstance(listed, list) or not all(isinstance(name, str) for name in listed):
         raise ValueError("derived must be a list of names of parameters")
+    if len(set(listed)) < len(listed):
+        raise ValueError("derived has a name twice")
     return tuple(listed)
 
 
