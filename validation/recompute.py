@@ -2,8 +2,10 @@
 
     python validation/recompute.py FILE        (.json or .npz)
 
-Believed is the problem: the data, the labels, the parameters and the lists (neighbours, targets, pairs) as they are in
-the file, which need not be those that n_neighbors names. Nothing else is: no figure, no metric, no dual, no solver.
+Believed is the problem: the data, the labels, the parameters, and the lists (neighbours, targets, pairs) that no other
+field of the file names. Lists that n_neighbors names, and those that the file says were derived, are made again. The
+anchors of plml (k-means) and the neighbours of kernel_mlsvm are not: these are believed too.
+Nothing else is: no figure, no metric, no dual, no solver.
 Exit code 0 if the metric is proved optimal to 1e-6 of the scale, else 1; also 1 where no metric attains the infimum.
 
 Nothing is decided within a tolerance. A float is an integer times a power of two, and every sum, product, elimination
@@ -1768,6 +1770,152 @@ def recompute_mlr(content):
     return max(objectives), bound - ALLOWED * abs(bound), max(objectives)
 
 
+# ---- lists and numbers that other fields of the file name ----
+
+
+def nearest(content, i, pool, k):
+    """The k nearest of `pool` to i: by squared differences summed over features in order, in floats, then by index."""
+    X, total = np.array(content["X"], float), np.zeros(len(content["X"]))
+    for column in X.T:
+        total += (column - column[i]) ** 2
+    others = [j for j in pool if j != i]
+    require(0 < k <= len(others), f"point {i} has no {k} nearest of {len(others)}")
+    return sorted(others, key=lambda j: (total[j], j))[:k]
+
+
+def classes_of(content, i):
+    """The points of the class of i, and all others."""
+    y = list(content["y"])
+    require(len(y) == len(content["X"]), f"there are {len(y)} labels for {len(content['X'])} points")
+    return [j for j, label in enumerate(y) if label == y[i]], [
+        j for j, label in enumerate(y) if label != y[i]
+    ]
+
+
+def own_neighbors(content):
+    """Of mlsvm: the nearest of any class, or as many of each side."""
+    k, kind = content["params"]["n_neighbors"], content["params"]["neighborhood"]
+    n = len(content["X"])
+    if kind == "knn":
+        return [sorted(nearest(content, i, range(n), k)) for i in range(n)]
+    sides = [classes_of(content, i) for i in range(n)]
+    return [sorted(j for side in own for j in nearest(content, i, side, k)) for i, own in enumerate(sides)]
+
+
+def own_targets(content):
+    """The nearest of the class of each point."""
+    k = content["params"]["n_neighbors"]
+    return [sorted(nearest(content, i, classes_of(content, i)[0], k)) for i in range(len(content["X"]))]
+
+
+def own_triplets(content):
+    """Every target of a point with each of as many nearest points of the other classes."""
+    k, found = content["params"]["n_neighbors"], []
+    for i, targets in enumerate(own_targets(content)):
+        impostors = nearest(content, i, classes_of(content, i)[1], k)
+        found += [[i, j, far] for j in targets for far in impostors]
+    return sorted(found)
+
+
+def own_relevant(content):
+    """The others of the class of each point."""
+    return [[j for j in classes_of(content, i)[0] if j != i] for i in range(len(content["X"]))]
+
+
+def own_quadruplets(content):
+    """A pair of one class and a pair of two, each drawn by numpy's generator; another version may draw others."""
+    y, params = list(content["y"]), content["params"]
+    classes = [[j for j, label in enumerate(y) if label == own] for own in dict.fromkeys(y)]
+    size, m = np.array([len(own) for own in classes], float), len(classes)
+    pairs, across = size * (size - 1), np.outer(size, size) * (1 - np.eye(m))
+    count, rng = params["n_quadruplets"] or 20 * m**2, np.random.default_rng(params["random_state"])
+    near = rng.choice(m, count, p=pairs / pairs.sum())
+    far = rng.choice(m * m, count, p=across.ravel() / across.sum())
+    found = []
+    for own, two in zip(near.tolist(), far.tolist(), strict=True):
+        a, b = rng.choice(classes[own], 2, replace=False)
+        c, d = rng.choice(classes[two // m]), rng.choice(classes[two % m])
+        found.append([int(j) for j in (a, b, c, d)])
+    return found
+
+
+def is_own_basis(content):
+    """True if the vectors are directions of the pairs of the triplets, every so many of them, to 1e-9."""
+    X, params = np.array(content["X"], float), content["params"]
+    pairs = sorted({tuple(sorted(pair)) for i, j, k in params["triplets"] for pair in ((i, j), (i, k))})
+    found = [X[i] - X[j] for i, j in pairs if (X[i] != X[j]).any()]
+    count = params["n_basis"] or 20 * X.shape[1]
+    if len(found) > count:
+        found = [found[k * len(found) // count] for k in range(count)]
+    given, own = np.array(params["basis"], float), np.array(found)
+    own = own / np.abs(own).max(axis=1, keepdims=True)
+    own = own / np.sqrt((own**2).sum(axis=1, keepdims=True))
+    return given.shape == own.shape and bool(np.abs(given - own).max() <= 1e-9)
+
+
+def are_best_weights(content):
+    """True if the weights W leave at most 1e-6 of g(W) to gain, in fractions.
+
+    g(W) = ||X - W U||^2 + lam1 sum W_ib |x_i - u_b|^2 + lam2 sum_{i<j} s_ij |W_i - W_j|^2 is convex, so over rows of
+    the simplex it is nowhere below g(W) - sum_i (<dg_i, W_i> - min_b dg_ib).
+    """
+    params, n = content["params"], len(content["X"])
+    X, U, W = (
+        np.array(of, float).astype(object) for of in (content["X"], params["anchors"], params["weights"])
+    )
+    X, U, W = (np.vectorize(Fraction, otypes=[object])(of) for of in (X, U, W))
+    for row in W:  # which sums to 1 but for rounding
+        row[row.argmax()] += 1 - row.sum()
+    s = np.array(params["similarity"] or graph(content, min(params["graph_neighbors"], n - 1)), float)
+    s = np.vectorize(Fraction, otypes=[object])(s)
+    lam1, lam2 = (Fraction(float(params[name])) for name in ("lam1", "lam2"))
+    D = np.array([[((x - u) ** 2).sum() for u in U] for x in X])
+    rest, apart = W.dot(U) - X, s.sum(axis=1)[:, None] * W - s.dot(W)
+    value = (rest**2).sum() + lam1 * (W * D).sum() + lam2 * (W * apart).sum()
+    slope = 2 * rest.dot(U.T) + lam1 * D + 2 * lam2 * apart
+    left = ((slope - slope.min(axis=1)[:, None]) * W).sum()
+    return (W >= 0).all() and left * 10**6 <= value
+
+
+def graph(content, k):
+    """1 where one of two points is among the k nearest of the other, else 0."""
+    n = len(content["X"])
+    near = np.zeros((n, n))
+    for i in range(n):
+        near[i, nearest(content, i, range(n), k)] = 1
+    return np.maximum(near, near.T)
+
+
+def sets(lists):
+    """Lists whose order does not matter."""
+    return [sorted(row) for row in lists]
+
+
+NAMED = {
+    "neighbors": lambda c: sets(c["neighbors"]) == own_neighbors(c),
+    "targets": lambda c: sets(c["params"]["targets"]) == own_targets(c),
+    "triplets": lambda c: sorted(c["params"]["triplets"]) == own_triplets(c),
+    "relevant": lambda c: sets(c["params"]["relevant"]) == own_relevant(c),
+    "quadruplets": lambda c: c["params"]["quadruplets"] == own_quadruplets(c),
+    "basis": is_own_basis,
+    "weights": are_best_weights,
+    "anchors": lambda c: True,  # believed: nothing but scikit-learn draws them
+}
+
+
+def require_named(content):
+    """Refuse a file with a list that is not the one that its other fields name."""
+    params = content["params"]
+    names = set(content.get("derived", ()))
+    if params.get("n_neighbors") is not None:
+        names |= {"targets", "triplets"} & set(params)
+    if content["method"] == "mlsvm" and params.get("neighborhood", "explicit") != "explicit":
+        names.add("neighbors")
+    for name in sorted(names):
+        require(name in NAMED, f"{name!r} is nothing that is derived")
+        require(NAMED[name](content), f"its {name} are not those that its other fields name")
+
+
 METHODS = {
     "mlsvm": recompute_mlsvm,
     "kernel_mlsvm": recompute_mlsvm,
@@ -1808,6 +1956,7 @@ def recompute(content):
     known = METHODS | RELATIVES
     require(content["method"] in known, f"the method {content['method']!r} is not known here")
     objective, bound, scale, *gap = known[content["method"]](content)
+    require_named(content)
     least = np.linalg.eigvalsh(np.array(content["metric"], float)).min(initial=math.inf)
     return objective, bound, gap[0] if gap else objective - bound, least, scale
 
@@ -1867,7 +2016,7 @@ def main(path):
             f"lower bound  {float(bound):.15g}   (the file says {says})",
             f"gap          {float(gap):.3g}   gap / scale {float(gap / scale) if scale else math.inf:.3g}",
             f"least eigenvalue of the metric {least:.3g}",
-            "believed: the data, the labels, the parameters, and the lists as they are in the file",
+            "believed: the data, the labels, the parameters, and the lists that no other field names",
         ]
     except (OSError, KeyError, TypeError, IndexError, ValueError, ArithmeticError, AttributeError) as error:
         print(f"not proved: {path} holds no proof: {error}")

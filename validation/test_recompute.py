@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import copy
 import json
 import math
 import subprocess
 import sys
 import warnings
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,10 @@ import numpy as np
 import pytest
 
 import cvxml
+from cvxml import datasets
+from cvxml.methods import get
 from cvxml.oracle.cases import Case, load_cases
+from tests.edits import swapped
 from tests.instances import exact_of, fractions, random_data, real_data
 from validation import recompute
 
@@ -473,6 +478,51 @@ def test_what_is_no_proof_of_a_relative_is_refused_in_one_line(
     (line,) = capsys.readouterr().out.splitlines()
     assert line.startswith("not proved: ")
     assert says in line
+
+
+# other fields than the lists they name, and lists that nothing names any more
+EDITED: dict[str, tuple[str, str, Callable[[dict[str, Any]], object]]] = {
+    "plml-lam1": ("plml", "weights", lambda c: c["params"].update(lam1=1.5)),
+    "plml-lam2": ("plml", "weights", lambda c: c["params"].update(lam2=90.0)),
+    "plml-graph": ("plml", "weights", lambda c: c["params"].update(graph_neighbors=3)),
+    "plml-anchors": ("plml", "weights", lambda c: c["params"]["anchors"][0].__setitem__(0, 9.0)),
+    "plml-number": ("plml", "triplets", lambda c: c["params"].update(n_neighbors=1)),
+    "mlr-labels": ("mlr", "relevant", lambda c: c.update(y=swapped(c["y"]))),
+    "lsml-labels": ("lsml", "quadruplets", lambda c: c.update(y=swapped(c["y"]))),
+    "lsml-seed": ("lsml", "quadruplets", lambda c: c["params"].update(random_state=1)),
+    "lsml-count": ("lsml", "quadruplets", lambda c: c["params"].update(n_quadruplets=50)),
+    "scml-count": ("scml", "basis", lambda c: c["params"].update(n_basis=11)),
+    "scml-basis": ("scml", "basis", lambda c: c["params"]["basis"].reverse()),
+    "lmnn-number": ("lmnn", "targets", lambda c: c["params"].update(n_neighbors=1)),
+    "frobmetric-labels": ("frobmetric", "triplets", lambda c: c.update(y=swapped(c["y"]))),
+    "mlsvm-number": ("mlsvm", "neighbors", lambda c: c["params"].update(n_neighbors=3)),
+    "mlsvm-kind": ("mlsvm", "neighbors", lambda c: c["params"].update(neighborhood="per-class")),
+    "unknown": ("mlr", "derived", lambda c: c["derived"].append("C")),
+}
+
+
+@cache
+def of_example(method: str) -> dict[str, Any]:
+    """The file of a solution of the first example of a method."""
+    example = next(each for each in get(method).EXAMPLES if each.use == "tested")
+    X, y = datasets.of_example(example)
+    content: dict[str, Any] = json.loads(json.dumps(cvxml.solve(method, X, y, **example.params).to_dict()))
+    return content
+
+
+@pytest.mark.parametrize("case", EDITED)
+def test_a_list_is_the_one_that_the_other_fields_name(
+    case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    method, names, change = EDITED[case]
+    path, content = tmp_path / "s.json", copy.deepcopy(of_example(method))
+    path.write_text(json.dumps(content), encoding="utf-8")
+    assert recompute.main(str(path))
+    change(content)
+    path.write_text(json.dumps(content), encoding="utf-8")
+    capsys.readouterr()
+    assert not recompute.main(str(path))
+    assert names in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("exponent", [-50, -30, -24, -17])
