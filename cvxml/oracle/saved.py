@@ -182,7 +182,7 @@ def _unsaid(saved: SavedSolution) -> str:
     found = [name for name in can if name not in BY_NUMBER and saved.params.get(name) is not None]
     if not found:
         return ""
-    return f"; for its {' and '.join(found)} as they are: the file does not say whether they were given or derived"
+    return f"; {' and '.join(found)} are taken as they are: the file does not say whether they were given or derived"
 
 
 def _lists_are_as_claimed(saved: SavedSolution, params: dict[str, Any]) -> bool:
