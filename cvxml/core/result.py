@@ -397,9 +397,8 @@ class SavedSolution:
     metric: FloatArray
     dual: dict[str, np.ndarray]
     claimed: dict[str, Any] = field(default_factory=dict)
-    derived: tuple[str, ...] | None = (
-        None  # as in `Solution`; None: the file does not say, as those of cvxml 0.2
-    )
+    # as in `Solution`; None where the file does not say, for example one of cvxml 0.2
+    derived: tuple[str, ...] | None = None
 
     __repr__ = shown
 
