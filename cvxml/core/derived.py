@@ -28,7 +28,9 @@ class Derived(NamedTuple):
             f"{field}={params[field]!r}" if isinstance(params.get(field), (int, float, str)) else field
             for field in self.by
         ]
-        return f"its {name} are not those that {' and '.join(by)} name"
+        another = "" if self.repeats else " here; another version of a library may draw others"
+        named = f"{', '.join(by[:-1])} and {by[-1]} name" if len(by) > 1 else f"{by[0]} names"
+        return f"the parameter {name} is not the one that {named}{another}"
 
 
 def alike(kind: Kind, own: Any, other: Any) -> bool:

@@ -25,7 +25,6 @@ from cvxml.methods import check_params, get, get_exact
 from cvxml.oracle.exactly import ANOTHER, stands_for
 
 SAME = 1e-9  # relative: figures closer than this are the same
-AS_GIVEN = "without their name in `derived` they count as given"
 BY_LISTS = {"n_neighbors", "neighborhood"}  # numbers and names that stand beside the lists they name
 BY_NUMBER = (
     "targets",
@@ -156,7 +155,7 @@ def _as_named(
         if wrong and of.DERIVED[name].repeats:
             return Verdict.REFUTED, wrong
         if wrong:
-            return Verdict.INCONCLUSIVE, f"{wrong}; another version of a library may find others: {AS_GIVEN}"
+            return Verdict.INCONCLUSIVE, f"{wrong}; without {name} in `derived` they count as given"
     return Verdict.CERTIFIED, reason + _unsaid(saved)
 
 
