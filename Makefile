@@ -6,7 +6,7 @@ PYTHON ?= $(if $(wildcard .venv/bin/python),.venv/bin/python,python3)
 BENCH ?= --quick
 
 .DEFAULT_GOAL := help
-.PHONY: help test lint landing full docs bench
+.PHONY: help test lint landing full lowest docs bench
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -24,6 +24,9 @@ landing: ## run what every change must pass (.ci/run); it removes .venv and make
 
 full: ## run the full suite (.ci/full), which a release must pass
 	bash .ci/full
+
+lowest: ## run the quick suite with the lowest versions that pyproject.toml allows
+	bash .ci/lowest
 
 docs: ## build the site in build/site
 	$(PYTHON) -m sphinx -W --keep-going -n -b html docs build/site

@@ -1,7 +1,6 @@
 """Print the lowest versions that pyproject.toml allows, as constraints for pip.
 
-python .ci/lowest.py test > lowest.txt
-python -m pip install --constraint lowest.txt '.[test]'
+`.ci/lowest` installs them and runs the quick suite.
 
 Each requirement `name>=bound` of the package and of the named extras becomes `name==bound`. Packages that
 pyproject.toml does not name are not constrained.

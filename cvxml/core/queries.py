@@ -63,5 +63,8 @@ def queried(X: FloatArray, y: ArrayLike | None, relevant: Any) -> Queried:
     count = table.sum(axis=1)
     queries = np.flatnonzero((count > 0) & (count < n - 1))
     if len(queries) == 0:
-        raise ValueError("no point has relevant and irrelevant others: there is nothing to rank")
+        raise ValueError(
+            f"none of the {n} points is a query: a query has relevant points (of its class, or listed) and "
+            "irrelevant ones. Give two classes, one of them with two points or more, or give relevant"
+        )
     return Queried(X, codes, table, queries, relevant is None)

@@ -36,7 +36,8 @@ def rank(X: FloatArray) -> int:
 def cosets(X: FloatArray, pairs: IntArray) -> Cosets:
     """The points X (n, d) by the span of x_i - x_j over `pairs` (p, 2), exactly."""
     n, points = len(X), _whole(X)
-    graph = csr_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
+    ends = pairs.astype(np.int32)  # scipy before 1.17.1 takes no wider indices for a spanning tree
+    graph = csr_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(n, n))
     # Along a path of pairs every difference is in the span, so one point stands for all that are connected.
     count, component = connected_components(graph, directed=False)
     tree = minimum_spanning_tree(graph).tocoo()
