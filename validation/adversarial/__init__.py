@@ -8,6 +8,11 @@ A seed makes an instance (instances.py: collinear, duplicate, underflowing ... p
 nothing with the package: floats are rational numbers (exact.py), logarithms, exponentials and roots are balls of 400
 bits (python-flint). attained.py looks for metrics, psd beyond doubt, of which no bound may be above the objective.
 
+Three attacks are about what stands beside a metric. Problems that are solved by hand (`HAND` of each method, in other
+units) give optima that must not be refuted. References of ours that did not converge, or that are up to 1e8 times too
+large (references.py), stand beside a candidate in exact mode. Saved files get another entry (files.py): if the file is
+still certified, that is judged for the problem that now stands in it.
+
 What is wrong, and must not occur (attack.py, attack_local.py, attack_step.py):
     certified    "certified" of what is no metric, or of a metric that is worse than another by more than is allowed:
                  tol * scale plus the stated rounding, which itself may not exceed what docs/duality.md says

@@ -22,7 +22,9 @@ from validation import recompute
 from validation.adversarial.attained import Attained
 from validation.adversarial.candidates import candidates, changed
 from validation.adversarial.exact import ball_of, orthogonal, rank, real, symmetric
+from validation.adversarial.files import edited_file
 from validation.adversarial.instances import Instance
+from validation.adversarial.references import beside_a_bad_reference
 from validation.adversarial.truth import CONVEX, BoostMetric, Budget, Image, Problem
 
 SHARE = 1 + 1e-9  # of a tolerance: what comparing at exactly the limit may differ by
@@ -68,6 +70,7 @@ class Attack:
 
     claims = True  # a value alone is judged too
     exact = True  # the interval of exact arithmetic is judged too
+    files = True  # saved files that were edited are judged too
 
     def __init__(self, given: Instance, rng: Any):
         self.given, self.rng = given, rng
@@ -106,6 +109,9 @@ class Attack:
         for what, A in listed[:: len(listed) // EXACT + 1]:
             if self.exact and np.isfinite(A).all():
                 yield self.exactly(what, A, solved[-1].dual)
+                yield from self.beside(what, A, solved[-1], what == "optimum")
+        if self.files:
+            yield self.edited(solved[0])
         if self.claims:
             yield self.claimed(solved[0])
         for _ in range(DUALS):
@@ -306,6 +312,22 @@ class Attack:
         ):
             wrong.append(f"exact: the objective {text(high)} is not {text(value)}")
         return said, "", "inconclusive", wrong
+
+    def beside(self, what: str, A: Any, best: Any, optimal: bool) -> Iterator[Said]:
+        """The verdict of exact mode beside a reference that did not converge."""
+        said = f"exact, bad reference, of {what}"
+        try:
+            verdict, wrong = beside_a_bad_reference(self, A, best, optimal)
+        except ValueError as error:
+            verdict, wrong = "refused", [] if "singular" in str(error) else self.refused(str(error))
+        except Exception as error:  # whatever it is, it is wrong
+            verdict, wrong = "raised", [f"raised: {type(error).__name__}: {error!s:.200}"]
+        yield said, "", verdict, wrong
+
+    def edited(self, solved: Any) -> Said:
+        """A saved file with another entry."""
+        what, verdict, wrong = edited_file(self, solved)
+        return what, "normal", verdict, wrong
 
     def figures(self, proof: Any, A: Any) -> list[str]:
         """What is wrong with the figures of a certificate of a matrix."""

@@ -15,7 +15,7 @@ from validation.adversarial.local import Local
 class LocalAttack(Attack):
     """On GLML, whose optimum is known exactly."""
 
-    claims = exact = False
+    claims = exact = files = False
 
     def of(self) -> Any:
         return Local(self.given.X, self.given.y, self.given.params["query"], self.given.params["alpha"])

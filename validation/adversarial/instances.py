@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from validation.adversarial.truth import float_distances, nearest
+from cvxml.methods import get
+from validation.adversarial.exact import precision
+from validation.adversarial.truth import CONVEX, float_distances, nearest
 
 METHODS = (
     "mlsvm:knn",
@@ -56,8 +59,13 @@ class Instance(NamedTuple):
     @property
     def id(self) -> str:
         """The method, for the package."""
-        name, _, rest = self.method.partition(":")
-        return name if name in ("mlsvm", "nca") else f"{name}:{rest}" if rest else name
+        return id_of(self.method)
+
+
+def id_of(method: str) -> str:
+    """The method of the package: `mlsvm:knn` and `nca:g:rank` are variants of one."""
+    name, _, rest = method.partition(":")
+    return name if name in ("mlsvm", "nca") else f"{name}:{rest}" if rest else name
 
 
 Points = tuple[Any, Any, list[Any]]
@@ -218,8 +226,11 @@ def instance(method: str, seed: int) -> Instance:
     rng = np.random.default_rng([seed, METHODS.index(method)])
     family = list(FAMILIES)[seed % len(FAMILIES)]
     name = method.split(":")[0]
-    if name == "mlsvm" and family == "plain" and rng.random() < 0.5:
-        return known(method, rng)
+    if family == "plain" and rng.random() < 0.5:
+        if solved := by_hand(id_of(method)):
+            return in_other_units(method, solved[int(rng.integers(len(solved)))], rng)
+        if name == "mlsvm":
+            return known(method, rng)
     X, y, directions = FAMILIES[family](rng, name in ("ssvm", "kernel_mlsvm", "mlr"))
     if name in ("ssvm", "glml"):
         y = y % 2
@@ -257,6 +268,51 @@ def known(method: str, rng: Any) -> Instance:
         lists[centre] = [centre + 1, centre + 2]
     X[9:] = coarse(rng, n - 9, axes + 1)
     return Instance(method, "known", X, y, {"lam": lam, "neighbors": lists}, [], np.diag(A))
+
+
+class Solved(NamedTuple):
+    """A problem with its optimum, both given explicitly."""
+
+    X: Any  # (n, d)
+    y: Any  # (n,) numbers
+    params: dict[str, Any]
+    optimum: Any  # (d, d)
+
+
+@cache
+def by_hand(name: str) -> tuple[Solved, ...]:
+    """The problems of `HAND` of the method that the truth of this folder can judge: it finds the same optimum there."""
+    found = []
+    for hand in get(name).HAND if name in CONVEX else ():
+        if hand.metric is None or "pairs" in hand.params:
+            continue
+        X, optimum = np.array(hand.X, float), np.array(hand.metric, float)
+        y = labels(len(X)) if hand.y is None else np.unique(hand.y, return_inverse=True)[1]
+        given = get(name).instance(X, hand.y, **hand.params)
+        params = {key: value for key, value in get(name).stored(given).items() if key != "pairs"}
+        if "neighbors" in get(name).PARAMETERS:
+            params = {
+                key: value for key, value in params.items() if key not in ("n_neighbors", "neighborhood")
+            }
+            params["neighbors"] = [listed.tolist() for listed in get(name).neighbor_lists(given)]
+        with precision():
+            problem = CONVEX[name](X, y, **params)
+            value = float(problem.value(problem.image(optimum)).mid())
+        if abs(value - hand.objective) <= 1e-9 * (1 + abs(hand.objective)):
+            found.append(Solved(X, y, params, optimum))
+    return tuple(found)
+
+
+def in_other_units(method: str, solved: Solved, rng: Any) -> Instance:
+    """The same problem with features in a unit that is a power of two, and the parameters that follow it."""
+    units, exponent = get(id_of(method)).UNITS, int(rng.integers(-6, 7))
+    if units is None or "basis" in solved.params:
+        exponent = 0
+    unit, params = 2.0**exponent, dict(solved.params)
+    for key, power in {**(units or {}), "prior": -2}.items():  # a prior is a metric
+        if key in params and not isinstance(params[key], str):
+            params[key] = (np.asarray(params[key]) * unit**power).tolist()
+    return Instance(method, "by hand", unit * solved.X, solved.y, params, [], solved.optimum / unit**2)
 
 
 def _mlsvm(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:

@@ -54,7 +54,7 @@ def remembered(name: str) -> Iterator[None]:
     steps = {"max_iter": STEPS[name]} if name in STEPS else {}
 
     def solve(given: Any, *, tol: Any = 1e-6, **rest: Any) -> Any:
-        if "init" in rest:
+        if "init" in rest or rest.get("max_iter") is not None:
             return before(given, tol=tol, **rest)
         if tol not in kept:
             kept[tol] = before(given, tol=tol, **{**rest, **steps})

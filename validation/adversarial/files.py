@@ -1,0 +1,155 @@
+"""Saved solutions of which one entry was changed: what a certificate of them claims of the problem that they state."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import io
+import json
+import math
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import cvxml
+from cvxml.core.result import load
+from cvxml.oracle.saved import recertify
+from validation import recompute
+from validation.adversarial.exact import real
+
+TOL = 1e-6  # what the independent script uses
+SHARE = 1 + 1e-9  # of a tolerance: two computations of the limit may differ by that much
+
+
+def numbers(content: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The places of all numbers and truth values in nested lists and dictionaries."""
+    if isinstance(content, dict):
+        for key, value in content.items():
+            yield from numbers(value, (*path, key))
+    elif isinstance(content, list):
+        for k, value in enumerate(content):
+            yield from numbers(value, (*path, k))
+    elif isinstance(content, (bool, int, float)):
+        yield path
+
+
+def part_of(path: tuple[Any, ...]) -> str:
+    """The name of a field, or of a parameter or dual variable: params.mu."""
+    return ".".join(key for key in path[:2] if isinstance(key, str))
+
+
+def at(content: Any, path: tuple[Any, ...]) -> Any:
+    """The value at a place."""
+    for key in path:
+        content = content[key]
+    return content
+
+
+def edited(content: dict[str, Any], rng: Any) -> tuple[dict[str, Any], tuple[Any, ...]]:
+    """A copy with another number at one place, and the place. Each part of the file is chosen equally often."""
+    places = list(numbers(content))
+    parts = sorted({part_of(path) for path in places})
+    part = parts[int(rng.integers(len(parts)))]
+    place = [path for path in places if part_of(path) == part]
+    path = place[int(rng.integers(len(place)))]
+    old = at(content, path)
+    if isinstance(old, bool):
+        new: Any = not old
+    elif isinstance(old, int):
+        new = old + int(rng.choice([-1, 1]))
+    else:
+        new = old * float(rng.choice([-1, 0, 0.5, 1.1, 1 + 1e-3, 1 + 1e-5])) + float(
+            rng.choice([0, 0, 1e-3, 1])
+        )
+    changed = copy.deepcopy(content)
+    at(changed, path[:-1])[path[-1]] = new
+    return changed, path
+
+
+def says(content: dict[str, Any], tol: float) -> tuple[list[str], str]:
+    """Who certifies the file (the package in floats, exactly, the independent script), and what it is refused for."""
+    certified, refused = [], ""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "saved.json"
+        path.write_text(json.dumps(content), encoding="utf-8")
+        try:
+            saved = load(path)
+            for name, exact in (("certify", False), ("certify --exact", True)):
+                if recertify(saved, tol, exact).verdict == "certified":
+                    certified.append(name)
+        except ValueError as error:
+            refused = str(error)
+        with contextlib.redirect_stdout(io.StringIO()):
+            if recompute.main(str(path)):
+                certified.append("recompute")
+    return certified, refused
+
+
+def problem_of(content: dict[str, Any], given: Any) -> Any:
+    """The instance that a file states. Raises KeyError or ValueError if it is no problem."""
+    X, y = np.array(content["X"], float), np.array(content["y"])
+    params = {key: value for key, value in content["params"].items() if key in given.params}
+    if "neighbors" in given.params:
+        params["neighbors"] = content["neighbors"]
+    if params.keys() != given.params.keys() or not np.isfinite(X).all():
+        raise ValueError("a parameter is missing, or X is not finite")
+    if "prior" in params:
+        params["prior"] = np.asarray(params["prior"], float)
+    return given._replace(X=X, y=y, params=params, optimum=None)
+
+
+def edited_file(attack: Any, solved: Any) -> tuple[str, str, list[str]]:
+    """Which entry was changed, the verdict, and what is wrong with it.
+
+    A certificate of the file is wrong if a metric attains less than its metric by more than is allowed, for the data
+    and parameters that stand in the file. The objective that it states must be that of its metric.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "saved.json"
+        solved.save(path)
+        content = json.loads(path.read_text(encoding="utf-8"))
+    content, place = edited(content, attack.rng)
+    what = f"file with another {part_of(place)}"
+    try:
+        certified, refused = says(content, TOL)
+    except Exception as error:  # whatever it is, it is wrong
+        return what, "raised", [f"raised: {type(error).__name__}: {error!s:.200}"]
+    if not certified:
+        return what, "refused" if refused else "inconclusive", []
+    if certified == ["recompute"]:
+        del content[
+            "objective"
+        ]  # the script computes the objective, and does not read the one that is stated
+    try:
+        wrong = judged(type(attack)(problem_of(content, attack.given), attack.rng), content, solved)
+    except (KeyError, IndexError, ValueError, TypeError) as error:
+        wrong = [f"certified: a file that states no problem: {type(error).__name__}: {error!s:.200}"]
+    return what, "certified", [f"{each} (by {', '.join(certified)})" for each in wrong]
+
+
+def judged(attack: Any, content: dict[str, Any], solved: Any) -> list[str]:
+    """What is wrong with a certificate of the file, on the problem that it states."""
+    A = np.array(content["metric"], float)
+    attack.look([solved])  # its metric is one that attains what it attains
+    with contextlib.suppress(ValueError):
+        attack.add(own_metric(attack))
+    if attack.excluded(A):
+        return ["certified: a file with no metric"]
+    wrong: list[str] = attack.beyond(A, TOL, 1e-12)
+    claimed = content.get("objective")
+    value = attack.problem.value(attack.problem.image(A))
+    if isinstance(claimed, float) and math.isfinite(claimed):
+        off = abs(value - real(claimed))
+        if bool(
+            off > real(1e-8) * (1 + abs(value)) + real(TOL) * attack.problem.scale(attack.problem.image(A))
+        ):
+            wrong.append(f"certified: a file that claims {claimed!r}")
+    return wrong
+
+
+def own_metric(attack: Any) -> Any:
+    """A good metric for the problem of the file."""
+    return cvxml.solve(*attack.asked, tol=1e-7, max_iter=2000, **attack.given.params).metric
