@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from numpy.typing import ArrayLike
 
-from cvxml.core.inputs import check_count
+from cvxml.core.clock import limited
+from cvxml.core.inputs import check_count, check_positive
 from cvxml.core.result import Certificate, Dual, Evaluation, SavedSolution, Solution
 from cvxml.core.run import Callback
 from cvxml.core.threads import one_blas_thread
@@ -38,27 +40,31 @@ def solve(
     solver: "fast", or the literal problem through "clarabel" or "scs"; "global" for ssvm, too, and none but "fast" for
     mlkr. tol: a share of the problem's scale, a number or "strict" 1e-9, "normal" 1e-6, "loose" 1e-3. max_iter: of the
     fast solver, by default the method's own. warm_start: a solution of the same data. callback: called with a Step each
-    time the gap is measured. time_limit: seconds, looked at between steps: what is found by then is returned with its
-    bound, as Status.TIME_LIMIT. params: the method's (`cvxml show METHOD`).
-    Raises ValueError for bad input, and cvxml.core.backend.SolverFailure where a back end of cvxpy gives no answer;
-    warns (ConvergenceWarning) whenever tol is not met.
+    time the gap is measured. time_limit: seconds, from the call on. At its end the best metric so far is returned with
+    its bound, as Status.TIME_LIMIT; the certificate of this metric may take as long again, or 10 s if that is longer.
+    params: the method's (`cvxml show METHOD`).
+    Raises ValueError for bad input; cvxml.core.clock.OutOfTime, a TimeoutError, where the time limit passes before
+    there is a metric with its certificate; and cvxml.core.backend.SolverFailure where a back end of cvxpy gives no
+    answer. Warns (ConvergenceWarning) whenever tol is not met.
     """
     of = get(method)
     check_params(method, params, (*of.SOLVE_PARAMETERS,), solve.__kwdefaults__)
     own = {name: params.pop(name) for name in of.SOLVE_PARAMETERS if name in params}
     check_tol(tol)  # before the work that an instance may be
     refuse_tuples(X, of.PARAMETERS)
-    given = of.instance(X, y, **params)
-    return of.solve(
-        given,
-        solver=solver,
-        tol=tol,
-        max_iter=max_iter,
-        warm_start=warm_start,
-        callback=callback,
-        time_limit=time_limit,
-        **own,
-    )
+    seconds = math.inf if time_limit is None else check_positive(time_limit, "time_limit")
+    with limited(seconds, f"time_limit of {seconds:g} s passed while the problem was being built"):
+        given = of.instance(X, y, **params)
+        return of.solve(
+            given,
+            solver=solver,
+            tol=tol,
+            max_iter=max_iter,
+            warm_start=warm_start,
+            callback=callback,
+            time_limit=time_limit,
+            **own,
+        )
 
 
 def evaluate(

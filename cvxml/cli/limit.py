@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from cvxml.core.clock import TimeUp
 from cvxml.core.inputs import check_positive
-from cvxml.core.run import TimeUp
 
 
 @contextmanager

@@ -18,8 +18,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from cvxml.core.clock import OutOfTime, TimeUp
 from cvxml.core.inputs import did_you_mean
-from cvxml.core.run import TimeUp
 
 CERTIFIED, REFUTED, BAD_INPUT, INCONCLUSIVE, INTERNAL, CLOSE = 0, 1, 2, 3, 4, 5
 INTERRUPTED, UNREAD = 130, 141  # as a shell says it: 128 and the number of the signal
@@ -63,6 +63,9 @@ def run(arguments: Sequence[str]) -> int:
     except BrokenPipeError:  # whoever reads has seen enough, as in `cvxml ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return UNREAD
+    except OutOfTime as error:
+        print(f"cvxml: not certified: {error}", file=sys.stderr)
+        return INCONCLUSIVE
     except TimeUp:
         print("cvxml: nothing is proved within the time limit; raise --time-limit", file=sys.stderr)
         return INCONCLUSIVE

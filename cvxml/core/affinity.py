@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cvxml.core.balls import ball
+from cvxml.core.clock import watched
 from cvxml.core.exact import flint
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.squares import all_distances, whole
@@ -35,7 +36,7 @@ def members(X: FloatArray, codes: IntArray, k: int) -> list[Members]:
     points, at = whole(X)
     rows = np.array(points.tolist(), dtype=object)
     found = []
-    for c in range(int(codes.max()) + 1):
+    for c in watched(range(int(codes.max()) + 1)):
         own = rows[codes == c]
         around = flint().fmpz_mat((own - own[0]).tolist())
         D = all_distances(around)

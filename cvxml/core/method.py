@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 from numpy.typing import ArrayLike
 
 from cvxml.core.backend import solve_problem
+from cvxml.core.clock import GRACE, TimeUp, limited
 from cvxml.core.derived import Derived, alike
 from cvxml.core.exact import Exact
 from cvxml.core.example import Example, Hand
@@ -235,21 +236,28 @@ class Method(ABC, Generic[Given]):
 
         solver: "fast", or "clarabel" / "scs": the literal problem and its dual through cvxpy. tol: stop at
         gap <= tol * scale. max_iter: iterations of the fast solver (default `MAX_ITER`). warm_start: a Solution to
-        start from. callback: called with a `cvxml.core.result.Step` each time the gap is measured. time_limit: seconds,
-        looked at between steps, of which a back end on a convex problem takes but one. own: as in `SOLVE_PARAMETERS`.
+        start from. callback: called with a `cvxml.core.result.Step` each time the gap is measured. time_limit: seconds;
+        the clock is looked at between the blocks of long steps (core/clock.py), but not within a back end. At its end
+        the best metric so far is certified, for at most as long again (10 s at least). own: as in `SOLVE_PARAMETERS`.
         Ctrl-C ends the fast solver with the best so far, as Status.INTERRUPTED, and the time limit does, as
-        Status.TIME_LIMIT. Raises ValueError for bad input; warns (ConvergenceWarning) whenever tol is not met.
+        Status.TIME_LIMIT. Raises ValueError for bad input, and OutOfTime where the time limit passes before there is a
+        metric with its certificate; warns (ConvergenceWarning) whenever tol is not met.
         """
         check_choice(solver, "solver", self.SOLVERS)
         tol = check_tol(tol)
         limit = self.MAX_ITER if max_iter is None else check_count(max_iter, "max_iter")
         seconds = self.seconds(solver) if time_limit is None else check_positive(time_limit, "time_limit")
-        watch = Watch(seconds, callback)
         with one_blas_thread():
-            start = None if warm_start is None else self.start(given, warm_start)
-            found = watch.named(self.find(given, solver, tol, limit, start, watch, **own))
-            certificate = self.certify(given, found.metric, found.dual)
-        found = found._replace(status=self.status(found.status, certificate, tol, solver))
+            late = f"time_limit of {seconds:g} s passed before there was a first metric"
+            with limited(seconds, late) as deadline:
+                watch = Watch(deadline, callback)
+                start = None if warm_start is None else self.start(given, warm_start)
+                found = watch.named(self.find(given, solver, tol, limit, start, watch, **own))
+            grace = max(seconds, GRACE)
+            with limited(grace, f"the certificate of the metric takes more than {grace:g} s", anew=True):
+                certificate = self.certify(given, found.metric, found.dual)
+                found = found._replace(status=self.status(found.status, certificate, tol, solver))
+                notes = self._noted(given, found, certificate)
         solution = Solution(
             method=self.id,
             metric=found.metric,
@@ -261,13 +269,20 @@ class Method(ABC, Generic[Given]):
             X=given.X,
             y=given.y,
             neighbors=self.neighbor_lists(given),
-            notes=tuple(self.notes(given, found, certificate)),
+            notes=notes,
             solver=solver,
             components=self.components(given, found.metric),
             derived=self.derived(given),
         )
         warn_unless_converged(solution, tol)
         return solution
+
+    def _noted(self, given: Given, found: Found, certificate: Certificate) -> tuple[str, ...]:
+        """See `notes`. At the end of the time limit the notes are left out, and a sentence says so."""
+        try:
+            return tuple(self.notes(given, found, certificate))
+        except TimeUp:
+            return (*found.notes, "further notes were left out at time_limit")
 
     def seconds(self, solver: str) -> float:
         """How long a solver may take where no time limit is given."""

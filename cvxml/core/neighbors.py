@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from cvxml.core.clock import watched
 from cvxml.core.metric import EPS, FloatArray, IntArray
 
 TIE_TOL = 1e-12  # relative: closer than this, two squared distances are a tie
@@ -108,7 +109,7 @@ def k_nearest(X: FloatArray, rows: IntArray, columns: IntArray, k: int) -> tuple
     nearest = np.empty((len(rows), k), dtype=np.intp)
     tied = np.zeros(len(rows), dtype=bool)
     step = max(1, _BLOCK // max(1, len(columns)))
-    for start in range(0, len(rows), step):
+    for start in watched(range(0, len(rows), step)):
         block = rows[start : start + step]
         rough = squares[block, None] + squares[columns] - 2 * Z[block] @ Z[columns].T
         rough[block[:, None] == columns] = np.inf

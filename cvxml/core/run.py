@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import NamedTuple, Protocol
 
+from cvxml.core.clock import Deadline, TimeUp
 from cvxml.core.metric import FloatArray
 from cvxml.core.result import Certificate, Dual, Status, Step, step_of
 
@@ -33,16 +34,11 @@ class Found(NamedTuple):
     notes: tuple[str, ...] = ()  # what only the algorithm knows, as sentences
 
 
-class TimeUp(KeyboardInterrupt):
-    """The end of a time limit: an algorithm ends as at the user's interrupt."""
-
-
 class Watch:
-    """A callback that tells another of each step, and raises TimeUp once `seconds` are over."""
+    """A callback that tells another of each step, and raises TimeUp once a time limit is over."""
 
-    def __init__(self, seconds: float, callback: Callback):
-        self.until, self.callback = time.perf_counter() + seconds, callback
-        self.up = False
+    def __init__(self, deadline: Deadline, callback: Callback):
+        self.deadline, self.callback = deadline, callback
 
     def __call__(self, step: Step) -> None:
         """Tell of the step, and look at the time."""
@@ -52,13 +48,11 @@ class Watch:
 
     def look(self, _: Step | None = None) -> None:
         """Look at the time, and tell nobody."""
-        if time.perf_counter() >= self.until:
-            self.up = True
-            raise TimeUp
+        self.deadline.look()
 
     def named(self, found: Found) -> Found:
         """What was found, its status that of the time where that ended the algorithm."""
-        ended = self.up and found.status is Status.INTERRUPTED
+        ended = self.deadline.up and found.status is Status.INTERRUPTED
         return found._replace(status=Status.TIME_LIMIT) if ended else found
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from cvxml.core.clock import watched
 from cvxml.core.inputs import check_neighbors
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.neighbors import k_nearest
@@ -59,7 +60,7 @@ def nearest_of_class(X: FloatArray, codes: IntArray, k: int, names: list[str]) -
             f"each, not n_neighbors={k}: lower n_neighbors, leave the class out, or give targets"
         )
     nearest, ties = np.empty((len(X), k), dtype=np.intp), 0
-    for code in range(len(sizes)):
+    for code in watched(range(len(sizes))):
         members = np.flatnonzero(codes == code)
         nearest[members], tied = k_nearest(X, members, members, k)
         ties += int(tied.sum())

@@ -6,23 +6,57 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from contextvars import copy_context
 from functools import cache
-from itertools import islice
+from itertools import chain, islice
+from threading import Lock
 from typing import Any, TypeVar
 
 import joblib
 from threadpoolctl import ThreadpoolController
 
+from cvxml.core.clock import look, watched
+
 Part = TypeVar("Part")
 Result = TypeVar("Result")
 
 
-def one_blas_thread() -> AbstractContextManager[Any]:
-    """Several BLAS threads gain little on small matrices, and stall when the machine is shared."""
-    limits: AbstractContextManager[Any] = _thread_pools().limit(limits=1, user_api="blas")
-    return limits
+class _OneBlasThread:
+    """The limit of the whole process: the first of several blocks sets it, the last one to end takes it back."""
+
+    def __init__(self) -> None:
+        self.lock, self.blocks = Lock(), 0
+        self.limit: Any = None  # of threadpoolctl, with the numbers of threads before
+
+    def begin(self) -> None:
+        with self.lock:
+            if self.blocks == 0:
+                self.limit = _thread_pools().limit(limits=1, user_api="blas")
+            self.blocks += 1
+
+    def end(self) -> None:
+        with self.lock:
+            self.blocks -= 1
+            if self.blocks == 0:
+                self.limit.restore_original_limits()
+                self.limit = None
+
+
+_ONE = _OneBlasThread()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """BLAS has one thread in the block: several gain little on small matrices, and stall when the machine is shared.
+
+    BLAS has one number of threads for the process. Blocks may be nested, and may overlap in several Python threads.
+    """
+    _ONE.begin()
+    try:
+        yield
+    finally:
+        _ONE.end()
 
 
 @cache
@@ -45,12 +79,12 @@ def side_by_side(work: Callable[[Part], Result], parts: Iterable[Part]) -> Itera
     """What `work` makes of each part, in their order, so that sums of it are the same on every machine.
 
     On a thread for each of the `cores`, with two parts for each under way at most. One part needs no thread.
+    The clock is looked at between two parts (core/clock.py).
     """
     rest = iter(parts)
     first = list(islice(rest, 2))
     if len(first) < 2 or cores() == 1:
-        yield from map(work, first)
-        yield from map(work, rest)
+        yield from map(work, watched(chain(first, rest)))
         return
     with ThreadPoolExecutor(cores()) as pool:
 
@@ -63,6 +97,8 @@ def side_by_side(work: Callable[[Part], Result], parts: Iterable[Part]) -> Itera
         try:
             while under_way:
                 yield under_way.popleft().result()
+                if under_way:
+                    look()
                 under_way.extend(map(begin, islice(rest, 1)))
         finally:  # the user's interrupt, or an error
             for future in under_way:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cvxml.core.clock import watched
 from cvxml.core.inputs import check_count, check_labels, check_rows, class_names
 from cvxml.core.memory import check_room
 from cvxml.core.metric import FloatArray, IntArray, unit_scale
@@ -117,7 +118,7 @@ def check_units(X: FloatArray, weight: float, name: str, follows: str) -> None:
 def nearest_of_the_rest(X: FloatArray, codes: IntArray, k: int, names: list[str]) -> tuple[np.ndarray, int]:
     """(n, n) True where l is one of the k nearest of other classes to i, and how many boundaries are ties."""
     near, ties = np.zeros((len(X), len(X)), dtype=bool), 0
-    for code in range(int(codes.max()) + 1):
+    for code in watched(range(int(codes.max()) + 1)):
         members, rest = np.flatnonzero(codes == code), np.flatnonzero(codes != code)
         if len(rest) < k:
             raise ValueError(

@@ -9,6 +9,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, cg
 
+from cvxml.core.clock import watched
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.family.rows import Entries
 from cvxml.family.symmetric import quadratic, smat, squares, svec, triangle, weighted
@@ -80,7 +81,7 @@ class Active(NamedTuple):
 
     def _of_pairs(self, values: Any) -> FloatArray:
         found, size = np.empty(len(self.i)), max(1, CACHED // max(1, self.Y.shape[1]))
-        for first in range(0, len(found), size):
+        for first in watched(range(0, len(found), size)):
             some = slice(first, first + size)
             found[some] = values(self.i[some], self.j[some])
         return found
@@ -153,7 +154,7 @@ class Curvature:
         t, p = self.rows.B.shape[0], first * (first + 1) // 2
         K, size = self.tau * np.eye(p), max(1, BLOCK // p)
         z = self.rows.Y[:, :first]
-        for start in range(0, t, size):
+        for start in watched(range(0, t, size)):
             some = self.rows.part(np.arange(start, min(t, start + size)))
             A = some.B @ squares(some.apart(z))
             K += self.weight * (A.T @ A)

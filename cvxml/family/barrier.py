@@ -28,6 +28,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from cvxml.core.clock import look, watched
 from cvxml.core.metric import EPS, FloatArray
 from cvxml.family.symmetric import smat, svec
 
@@ -87,6 +88,7 @@ def path(f: Smooth, M: FloatArray, rho: float, shrink: float = SHRINK) -> Iterat
     yield State(M, rho, value, math.inf)
     at = _Point(G, value, np.full(len(M), rho))
     while True:
+        look()
         direction = _direction(f, at, shrink)
         step = 0.0 if direction is None else _search(f, at, direction)
         if direction is None or step == 0:
@@ -146,7 +148,7 @@ def _search(f: Smooth, at: _Point, direction: _Direction) -> float:
     eigenvalues = np.linalg.eigvalsh(direction.dX)
     step = min(1.0, MOST * _to_boundary(np.ones(len(eigenvalues)), direction.dX))
     noise = 64 * EPS * max(1.0, abs(at.value))
-    for _ in range(HALVINGS):
+    for _ in watched(range(HALVINGS)):
         G = _ahead(at, direction, step)
         change = f.value(G @ G.T) - at.value - direction.rho * float(np.log1p(step * eigenvalues).sum())
         if change <= ENOUGH * step * direction.slope + noise:

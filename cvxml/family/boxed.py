@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
+from cvxml.core.clock import watched
 from cvxml.core.metric import FloatArray, IntArray, in_blocks
 from cvxml.family.bound import Family
 from cvxml.family.firstorder import accelerated
@@ -134,7 +135,7 @@ class Descent:
         B = np.hstack(rows)
         direction = np.zeros(len(self.a))
         direction[free] = -solve_regularised(B * size[:, None], self.gradient[free] * size) * size
-        for k in range(HALVINGS):
+        for k in watched(range(HALVINGS)):
             a = np.clip(self.a + 0.5**k * direction, dual.low, dual.high)
             there = Descent(dual, a, dual.image(a))
             # Next to the optimum two values agree but for rounding, and only the gaps tell which is better.

@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cvxml.core.clock import watched
 from cvxml.core.metric import (
     EPS,
     FEASIBILITY_TOL,
@@ -255,7 +256,7 @@ def _form(at: Budget, E: FloatArray, w: FloatArray) -> tuple[FloatArray, float]:
     r = Z.shape[1]
     M = np.zeros((r, r))
     with np.errstate(over="ignore", invalid="ignore"):
-        for start in range(0, len(Z), BLOCK):
+        for start in watched(range(0, len(Z), BLOCK)):
             M += weighted(Z[start : start + BLOCK], w[start : start + BLOCK])
         size, w = np.linalg.norm(Z, axis=1), np.abs(w)
         terms = min(len(Z), BLOCK) + len(Z) / BLOCK + 8

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cvxml.core.clock import watched
 from cvxml.core.metric import FloatArray, units_of
 from cvxml.core.run import Found
 from cvxml.family.barrier import path
@@ -54,7 +55,7 @@ class Free(NamedTuple):
         H = np.zeros((r * (r + 1) // 2,) * 2)
         root = c * np.sqrt(c) / 2  # of the second derivative of -sqrt(D)
         rows = max(1, BLOCK // len(H))
-        for start in range(0, len(Y), rows):
+        for start in watched(range(0, len(Y), rows)):
             Q = squares(Y[start : start + rows]) * root[start : start + rows, None]
             H += Q.T @ Q
         return (gradient + gradient.T) / 2, H

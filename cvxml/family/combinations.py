@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.bases import ROUNDING, ConeFeasibility, combined, is_identity, nearest, squares, weighted
+from cvxml.core.clock import watched
 from cvxml.core.exact import next_above, root_upward, scaled, sum_of_squares
 from cvxml.core.metric import EPS, FloatArray, IntArray, middle
 from cvxml.core.squares import given_rows, whole
@@ -102,7 +103,7 @@ class Combinations(Everywhere):
         w, pairs = G.w[used].astype(float), G.pairs[used]
         sums, size, moved = [np.zeros(K)], np.zeros(K), np.zeros(K)
         step = max(1, BLOCK // K)
-        for first in range(0, len(w), step):
+        for first in watched(range(0, len(w), step)):
             part = slice(first, first + step)
             z, off = self.images.apart(*pairs[part].T)
             sums.append(doubled((w[part, None] * z**2).T))
@@ -233,7 +234,7 @@ class NormOfCombination(Combinations):
         c, off = self.gains(G)
         above, lengths = np.maximum(c + off, 0.0), np.sum(self.B**2, axis=1)
         z = above if is_identity(self.B) else self.proposed(G)
-        for _ in range(ROUNDS):
+        for _ in watched(range(ROUNDS)):
             N, off_N = _rounded(self.B, z)
             s, off_s = _forms(self.B, N, off_N)
             missed = above - (s - off_s)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve_triangular
 
+from cvxml.core.clock import watched
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.family.symmetric import ROOT2, smat, svec, triangle
 
@@ -138,7 +139,7 @@ class CuttingPlanes:
 
     def _follow(self, goal: float) -> bool:
         """Steps along the path until the gap of what is listed is down to the goal; False where none is possible."""
-        for step in range(STEPS):
+        for step in watched(range(STEPS)):
             try:
                 gap = self._newton(goal)
             except (LinAlgError, ValueError):

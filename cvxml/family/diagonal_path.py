@@ -15,6 +15,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
+from cvxml.core.clock import look, watched
 from cvxml.core.metric import EPS, FloatArray
 
 MOST = 0.99  # of the way to the boundary
@@ -25,6 +26,7 @@ def path(F: FloatArray, a: FloatArray) -> Iterator[FloatArray]:
     """Follow the path from a (d,) > 0; yields a after every step. Ends where rounding leaves nothing to win."""
     z = np.full(len(a), 0.5)
     while True:
+        look()
         yield a
         D = F @ a
         gradient = 0.5 - F.T @ (0.5 / np.sqrt(D))
@@ -65,7 +67,7 @@ def _search(F: FloatArray, a: FloatArray, u: FloatArray, rho: float, slope: floa
     step = min(1.0, -MOST / least) if least < 0 else 1.0
     here = _value(F, a)
     noise = 64 * EPS * max(1.0, abs(here))
-    for _ in range(HALVINGS):
+    for _ in watched(range(HALVINGS)):
         change = _value(F, a * (1 + step * u)) - here - rho * float(np.log1p(step * u).sum())
         if change <= 1e-4 * step * slope + noise:
             return step

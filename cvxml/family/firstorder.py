@@ -12,6 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
+from cvxml.core.clock import look
 from cvxml.core.metric import FloatArray
 
 
@@ -61,6 +62,7 @@ def accelerated(problem: Dual, v: FloatArray, step: float) -> Iterator[State]:
         step *= 1.05
         descent = problem.descent(ahead, ahead_image)
         while True:
+            look()
             new = descent.step(step)
             new_image = problem.image(new)
             move = (new - ahead) / problem.steps

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cvxml.core.clock import watched
 from cvxml.core.metric import EPS, FloatArray, IntArray
 from cvxml.family.coordinates import coordinates
 from cvxml.family.proved import BLOCK, Points, least_eigenvalue, points, squares_of_pairs
@@ -58,7 +59,7 @@ def _triangle(images: Points, pairs: IntArray, root: FloatArray) -> FloatArray:
     """R of a QR decomposition of the differences over pairs, times `root`, some at a time."""
     r = images.high.shape[1]
     R, step = np.zeros((0, r)), max(r, BLOCK // r)
-    for first in range(0, len(pairs), step):
+    for first in watched(range(0, len(pairs), step)):
         part = slice(first, first + step)
         rows = root[part, None] * images.apart(*pairs[part].T).at
         R = np.asarray(np.linalg.qr(np.concatenate([R, rows]), mode="r"))

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cvxml.core.clock import watched
 from cvxml.core.metric import EPS, FloatArray, IntArray
 from cvxml.core.queries import Queried
 from cvxml.core.ranking import earned, earned_exactly
@@ -61,7 +62,7 @@ class Interleavings:
             N = n - 1 - P
             places, table = np.flatnonzero(self.P == P), earned(self.measure, self.k, P, N)
             size = max(1, BLOCK // (P * (N + 1)))
-            for first in range(0, len(places), size):
+            for first in watched(range(0, len(places), size)):
                 some = places[first : first + size]
                 plus = np.nonzero(self.relevant[some])[1].reshape(len(some), P)
                 minus = np.nonzero(others[some])[1].reshape(len(some), N)

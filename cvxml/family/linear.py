@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cvxml.core.clock import look
 from cvxml.core.metric import EPS, FloatArray, IntArray
 from cvxml.core.targets import count
 from cvxml.family.active import Active
@@ -126,6 +127,7 @@ class LinearMargins:
         W = self._first() if len(self.spread) > 2 * DIRECTIONS else None
         every, enough = 1, max(ENOUGH_ROWS, ROWS_A_FEATURE * (len(self.spread) if W is None else DIRECTIONS))
         while self.rows.size >= enough * every * STEP:
+            look()
             every *= STEP
         shapes = [1 / self.spread, np.ones(len(self.spread)), 1 / (self.spread + self.spread.mean())]
         rows = self.rows.sample(every)
@@ -133,6 +135,7 @@ class LinearMargins:
         M = min(starts, key=lambda M: self._objective(rows, every, M))
         self._enter(Stage(every, W), M, 1.0)
         while self.stage.every > 1:
+            look()
             self.step()
 
     def _of(self, M: FloatArray) -> FloatArray | None:
@@ -185,6 +188,7 @@ class LinearMargins:
         scale = 2.0 ** min(30, math.ceil(math.log2(most))) if 0 < most < math.inf else 2.0**30
         best, least = M, math.inf
         while scale > 2.0**-30 and least > NEAREST * at_zero:
+            look()
             value = self._objective(rows, every, scale * M)
             if value > least:
                 break
@@ -196,6 +200,7 @@ class LinearMargins:
         rows, scale = self.rows.sample(every), 1.0
         value = self._objective(rows, every, M)
         while (doubled := self._objective(rows, every, 2 * scale * M)) < value:
+            look()
             scale, value = 2 * scale, doubled
         return scale * M
 

@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import solve_triangular
 
 from cvxml.core.balls import ball
+from cvxml.core.clock import watched
 from cvxml.core.exact import SingularMetric
 from cvxml.core.metric import EPS, FloatArray, IntArray, examine
 from cvxml.core.squares import is_psd, is_singular, whole
@@ -180,7 +181,7 @@ class LogDet(Everywhere):
         W, unsigned = np.zeros((d, d)), np.zeros((d, d))
         priced = G.w != 0
         weights, pairs = G.w[priced], G.pairs[priced]
-        for start in range(0, len(weights), BLOCK):
+        for start in watched(range(0, len(weights), BLOCK)):
             w, (i, j) = weights[start : start + BLOCK, None], pairs[start : start + BLOCK].T
             x = self.X[i] - self.X[j]
             e, sizes = x @ self.C, np.abs(x) @ np.abs(self.C)

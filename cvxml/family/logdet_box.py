@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cvxml.core.clock import look, watched
 from cvxml.core.metric import FloatArray
 
 BELOW_ROUNDING = 1e-7  # what a step wins is not seen in log det if it promises no more
@@ -53,7 +54,7 @@ class Point:
         w, M = self.box.w, self.M
         free = ~self.at_bound()
         D = _newton_direction(M, free)
-        for k in range(HALVINGS):
+        for k in watched(range(HALVINGS)):
             U = np.clip(self.U + 0.5**k * D, -w, w)
             try:
                 there = Point(self.box, U)
@@ -84,7 +85,7 @@ def _newton_direction(M: FloatArray, free: Any) -> FloatArray:
     z = left / scale
     p, rest = z, float(np.sum(left * z))
     enough = min(1e-2, rest) * rest  # so that steps converge quadratically
-    for _ in range(ITERATIONS * len(M)):
+    for _ in watched(range(ITERATIONS * len(M))):
         if rest <= enough:
             break
         image = np.where(free, M @ p @ M, 0.0)
@@ -153,7 +154,9 @@ def decided(S: FloatArray, lam: float) -> Decided:
     t = max(0.0, -float(np.linalg.eigvalsh(own)[0])) + 1.0
     at = Point(Box(own + t * one, w), np.zeros_like(S))
     while t > LEAST:
+        look()
         while at.gap > NEAR:
+            look()
             before, at = at, at.newton()
             if at is before:
                 break

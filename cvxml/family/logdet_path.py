@@ -24,6 +24,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.linalg import LinearOperator, cg
 
+from cvxml.core.clock import look, watched
 from cvxml.core.metric import FloatArray
 from cvxml.core.result import Dual
 from cvxml.core.run import Found
@@ -59,7 +60,7 @@ class Curvature:
         """sum_t svec(F_t) svec(F_t)^T"""
         k = self.F.p.shape[1]
         H = np.zeros((k * (k + 1) // 2,) * 2)
-        for start in range(0, len(self.F), BLOCK):
+        for start in watched(range(0, len(self.F), BLOCK)):
             rows = self.F.rows(slice(start, start + BLOCK))
             H += rows.T @ rows
         return H
@@ -166,6 +167,7 @@ def _newton(cost: Cost, at: State, gamma: float) -> tuple[FloatArray, float]:
     if gamma < cost.gamma and decrement < NEAR:
         growth = GROWTH
         while True:
+            look()
             larger = min(cost.gamma, growth * gamma)
             V, _ = _step(at, larger)
             if np.abs(np.linalg.eigvalsh(V)).max() < WITHIN or growth < LEAST_GROWTH:
@@ -197,7 +199,7 @@ def _moved(at: State, V: FloatArray, gamma: float) -> FloatArray:
         while high < 1e100 and slope(high) < ENOUGH * first:
             low, high = high, min(2 * high, (high + end) / 2)
     t = high
-    for _ in range(200):
+    for _ in watched(range(200)):
         value = slope(t) if t < end else np.inf
         if abs(value) <= ENOUGH * abs(first):
             break

@@ -21,6 +21,7 @@ from scipy.special import expit, xlog1py, xlogy
 
 from cvxml.core.balls import ball
 from cvxml.core.balls import total as total_of
+from cvxml.core.clock import watched
 from cvxml.core.metric import EPS, FloatArray, IntArray
 from cvxml.family.losses import NONE, Part, Ray, Sum, sharp_total
 from cvxml.family.proved import TINY
@@ -177,7 +178,7 @@ def best(t: IntArray | FloatArray, D: FloatArray) -> tuple[float, float]:
         return 0.0, math.inf
     room = math.log(2 * len(t) + 2)
     low, high = float(D.min()) - room, float(D.max()) + room
-    for _ in range(HALVINGS):
+    for _ in watched(range(HALVINGS)):
         b = (low + high) / 2
         if not low < b < high:
             break

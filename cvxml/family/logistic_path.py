@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit
 
+from cvxml.core.clock import watched
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.run import Found
 from cvxml.core.squares import all_distances, whole
@@ -73,7 +74,7 @@ class OfPairs(NamedTuple):
         size = r * (r + 1) // 2
         g, H, mean = np.zeros(size), np.zeros((size, size)), np.zeros(size)
         step = max(1, ROWS // size)
-        for first in range(0, len(z), step):
+        for first in watched(range(0, len(z), step)):
             some = slice(first, first + step)
             h = squares(Y[some])
             g += slope[some] @ h
@@ -171,7 +172,7 @@ def _separates(
     values, vectors = np.linalg.eigh(M)
     root: FloatArray = to @ (vectors * np.sqrt(np.maximum(values, 0.0)))
     i, j = rows.listed.T
-    for m in range(root.shape[1]):
+    for m in watched(range(root.shape[1])):
         z = X @ root[:, m:]
         D = np.sum((z[i] - z[j]) ** 2, axis=1)
         if D[t > 0].max() <= D[t < 0].min() and separated(X, rows, t, root[:, m:]):

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import LinAlgError
 
+from cvxml.core.clock import watched
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.family.active import Active, Curvature
 from cvxml.family.rows import MarginRows, Prices
@@ -157,7 +158,7 @@ class Multipliers:
     def round(self) -> bool:
         """Newton steps until the slopes cancel; False where there was none."""
         self.decrement = before = np.inf
-        for k in range(STEPS):
+        for k in watched(range(STEPS)):
             if k and k % LOOK == 0:
                 if self.decrement > before / 2:
                     self.away()

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from cvxml.core.clock import watched
 from cvxml.core.inputs import real_array
 from cvxml.core.metric import EPS, FloatArray, IntArray
 from cvxml.core.ranking import earned_exactly
@@ -160,7 +161,7 @@ def distances(view: View, all_of: Interleavings) -> Any:
     queries, n = all_of.asked.queries, len(all_of.asked.X)
     D, off = np.empty((len(queries), n)), np.empty((len(queries), n))
     step = max(1, PAIRS // n)
-    for first in range(0, len(queries), step):
+    for first in watched(range(0, len(queries), step)):
         some = queries[first : first + step]
         index = np.stack([np.repeat(some, n), np.tile(np.arange(n), len(some))], axis=1)
         own = view.pairs(index)

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import fminbound
 
+from cvxml.core.clock import watched
 from cvxml.core.metric import EPS, Feasibility, FloatArray, IntArray, examine
 from cvxml.family import rational
 from cvxml.family.budget import Judged, budget, examine_budget, most
@@ -388,7 +389,7 @@ def fractions(w: Any) -> list[Fraction]:
 def product(view: View, G: Weights) -> Sum:
     """<G, M>, some pairs at a time."""
     values, moved = [], 0.0
-    for first in range(0, len(G.w), PAIRS):
+    for first in watched(range(0, len(G.w), PAIRS)):
         some = slice(first, first + PAIRS)
         pairs, w = G.pairs if len(G.w) <= PAIRS else G.pairs[some], G.w[some]
         D, off = view.pairs(pairs)

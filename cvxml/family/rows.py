@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
+from cvxml.core.clock import watched
 from cvxml.core.metric import EPS, FloatArray, IntArray, real_array
 from cvxml.core.targets import OtherClasses
 from cvxml.core.threads import side_by_side
@@ -148,7 +149,7 @@ class Plain(NamedTuple):
 def between(z: FloatArray, i: Any, k: Any) -> FloatArray:
     """Squared distances of the images i and k (t,), some at a time."""
     D = np.empty(len(i))
-    for first in range(0, len(i), BLOCK // 8):
+    for first in watched(range(0, len(i), BLOCK // 8)):
         some = slice(first, first + BLOCK // 8)
         D[some] = np.sum((z[i[some]] - z[k[some]]) ** 2, axis=1)
     return D
@@ -268,7 +269,7 @@ class Triplets(NamedTuple):
         def look(some: IntArray) -> list[tuple[IntArray, FloatArray, FloatArray]]:
             found = []
             own, l, D, off = between.below(points[some], limit[some])
-            for extra in range(int(count[some].max())):
+            for extra in watched(range(int(count[some].max()))):
                 has = count[some][own] > extra
                 row = by_point[first[some][own[has]] + extra]
                 keep = self.impostors[row, l[has]]
@@ -383,7 +384,7 @@ class ByPoint(NamedTuple):
     def blocks(self, view: WideView, prices: Prices, kept: float = math.inf) -> Iterator[Block]:
         """Some points at a time."""
         a, step = self.table(prices), max(1, BLOCK // self.n)
-        for first in range(0, len(self.points), step):
+        for first in watched(range(0, len(self.points), step)):
             groups = slice(first, first + step)
             D, off = view.from_points(self.points[groups])
             yield Block(D, off, a[groups], groups)

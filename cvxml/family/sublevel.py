@@ -20,6 +20,7 @@ import numpy as np
 from numpy.linalg import LinAlgError
 from scipy.linalg import qr
 
+from cvxml.core.clock import look, watched
 from cvxml.core.metric import EPS, FloatArray, IntArray, examine, project_psd
 from cvxml.family.bound import Family, added, in_domain, value
 from cvxml.family.budget import BudgetFeasibility
@@ -118,6 +119,7 @@ class Sublevel:
         """The least bound of the tilts tried: longer ones as long as that gains, else shorter ones."""
         least, tilt, factor, tries = of(s), s, LONGER, 1
         while tries < TRIES:
+            look()
             new, tries = of(tilt * factor), tries + 1
             if new < least:
                 least, tilt = new, tilt * factor
@@ -227,7 +229,7 @@ class Sublevel:
         size = np.abs(W) @ np.abs(F)  # what rounding of E is a share of
         moved = 4 * (p + d + 8) * EPS * (size @ np.abs(svec(M)))
         r = np.empty(p)
-        for i in range(p):
+        for i in watched(range(p)):
             ends = [self.above(Weights(pairs, sign * W[i])) - sign * at[i] for sign in (1.0, -1.0)]
             r[i] = (max(0.0, *ends) + moved[i]) * (1 + 8 * EPS)
             if not math.isfinite(r[i]):

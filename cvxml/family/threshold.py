@@ -24,6 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cvxml.core.clock import look, watched
 from cvxml.core.exact import scaled, sum_of_squares
 from cvxml.core.metric import FloatArray
 from cvxml.core.squares import all_distances, whole
@@ -57,6 +58,7 @@ def sides(X: FloatArray, rows: Together) -> Iterator[Sides]:
     r, eps, best = of.far.shape[1], 1.0, None
     M = ABOVE / r * np.eye(r)
     while eps >= FINEST:
+        look()
         f = OverTriplets(of, partial(_charge, eps))
         for k, state in enumerate(islice(path(f, M, BARRIER / r, shrink=1.0), STEPS)):
             M = state.M
@@ -144,5 +146,5 @@ def roots(M: FloatArray) -> Iterator[FloatArray]:
     """Of M (d, d), and of its largest parts."""
     values, vectors = np.linalg.eigh(M)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
-    for m in range(len(M)):
+    for m in watched(range(len(M))):
         yield root[:, m:]

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cvxml.core.clock import watched
 from cvxml.core.metric import FloatArray, middle
 from cvxml.core.result import Status
 from cvxml.core.run import Found
@@ -97,7 +98,7 @@ class OverTriplets(NamedTuple):
         size = len(svec(T))
         mean, H = np.zeros(size), curvature * np.outer(svec(T), svec(T))
         step = max(1, ROWS // size)
-        for first in range(0, len(p), step):
+        for first in watched(range(0, len(p), step)):
             some = slice(first, first + step)
             h = squares(far[some]) - squares(near[some])
             mean += p[some] @ h

@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
+from cvxml.core.clock import watched
 from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_number, dual_array
 from cvxml.core.metric import FloatArray
@@ -163,7 +164,7 @@ def threshold(given: Instance, near: list[float], far: list[float]) -> float:
         return given.number
     away = math.log(2 * (len(near) + len(far)))
     low, high = min(near + far) - away, max(near + far) + away
-    for _ in range(200):
+    for _ in watched(range(200)):
         b = (low + high) / 2
         too_far = math.fsum(_sigma(D - b) for D in near)
         too_near = math.fsum(_sigma(b - D) for D in far)

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.backend import solve_problem
+from cvxml.core.clock import watched
 from cvxml.core.derived import Derived
 from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_count, check_labels, check_number, check_X, class_names
@@ -260,7 +261,7 @@ def generated(given: Instance, squared: bool, solver: str) -> Found:
         np.mean(np.sum((given.X[given.targets[:, 0]] - given.X[given.targets[:, 1]]) ** 2, axis=1))
     )
     M = np.eye(given.X.shape[1]) / (length or 1.0)
-    for rounds in range(1, ROUNDS + 1):
+    for rounds in watched(range(1, ROUNDS + 1)):
         violated = (_missed(given, M) > VIOLATED) & ~taken
         if rounds > 1 and not violated.any():
             break

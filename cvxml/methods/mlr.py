@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.backend import solve_problem
+from cvxml.core.clock import watched
 from cvxml.core.derived import Derived
 from cvxml.core.exact import Exact
 from cvxml.core.example import Hand, drawn, sample, verified
@@ -355,7 +356,7 @@ class MLR(ConvexMethod[Instance]):
         """The literal problem of few rows, to which the worst ranking of each query is added until all hold."""
         n, W = len(given.queries), np.zeros((given.X.shape[1],) * 2)
         listed: Listed = [[] for _ in range(n)]
-        for _ in range(ROUNDS):
+        for _ in watched(range(ROUNDS)):
             worst, value = _worst(given, W), objective(given, W)
             known = [max([0.0, *(_slack(given, W, q, y) for y in own)]) for q, own in self._of(given, listed)]
             missed = [

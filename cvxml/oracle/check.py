@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cvxml.core.clock import OutOfTime
 from cvxml.core.exact import flint
 from cvxml.core.inputs import check_choice, check_number, check_positive, check_X, real_array
 from cvxml.core.metric import FloatArray, as_matrix, from_components
-from cvxml.core.report import Report
+from cvxml.core.report import Report, Verdict
 from cvxml.core.result import SavedSolution, Solution
 from cvxml.core.run import Callback
 from cvxml.core.threads import one_blas_thread
@@ -24,7 +25,7 @@ from cvxml.core.tolerance import Tolerance, check_tol
 from cvxml.core.tuples import refuse_tuples
 from cvxml.methods import check_params, get, get_exact
 from cvxml.oracle.about import about
-from cvxml.oracle.asked import Asked
+from cvxml.oracle.asked import LATE, Asked
 from cvxml.oracle.convex import check_convex
 from cvxml.oracle.local import of_all
 from cvxml.oracle.stationary import check_stationary
@@ -107,7 +108,7 @@ def check(
             each = _of_each_query(metric, components, claimed_objective, at, points.shape[1])
             own = [{**params, "query": x} for x in at]
             questions = [asked(p, module.instance(X, y, **p), one) for p, one in zip(own, each, strict=True)]
-            report = of_all([check_convex(question) for question in questions])
+            report = of_all([_judged(question) for question in questions])
             return replace(report, about=about(questions[0]._replace(params={**params, "query": at})))
         nothing = metric is None and components is None
         if nothing and claimed_objective is None:
@@ -118,8 +119,26 @@ def check(
         metric = None if metric is None else module.matrix(given, metric)
         candidate = _candidate(metric, components, module.metric_size(given))
         question = asked(params, given, candidate)
-        report = check_convex(question) if module.CLAIM == "optimal" else check_stationary(question)
+        report = _judged(question)
         return replace(report, about=about(question), notes=(*report.notes, *notes))
+
+
+def _judged(asked: Asked) -> Report:
+    """The report; inconclusive where our own search had no certified metric by the end of the time limit."""
+    try:
+        return check_convex(asked) if asked.module.CLAIM == "optimal" else check_stationary(asked)
+    except OutOfTime:
+        return Report(
+            method=asked.method,
+            verdict=Verdict.INCONCLUSIVE,
+            claim=asked.claim,
+            tol=asked.tol,
+            reasons=(LATE,),
+            lower_bound=-math.inf,
+            scale=math.nan,
+            reference_objective=math.inf,
+            claimed_objective=asked.value,
+        )
 
 
 def _candidate(metric: ArrayLike | None, components: ArrayLike | None, size: int) -> Candidate:

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from cvxml.core.backend import SolverFailure
+from cvxml.core.clock import OutOfTime
 from cvxml.core.metric import FloatArray
 from cvxml.core.misreading import FAR, Misreading, Other, Question
 from cvxml.methods import get
@@ -22,7 +23,7 @@ from cvxml.oracle.judge import NOTHING_KNOWN, Judge, Left, at_weight
 from cvxml.oracle.slips import Slip, slips
 from cvxml.oracle.weights import Tried, around, between, inward, least, ratio
 
-NO_ANSWER = (ValueError, ArithmeticError, SolverFailure)  # on these data, or in the time there is
+NO_ANSWER = (ValueError, ArithmeticError, SolverFailure, OutOfTime)  # on these data, or in the time there is
 BEST = 3  # misreadings that are combined with others, and with weights
 SLIGHT = 0.01  # relative: a number that is nearer to what was asked for was not meant
 STEPS = 30  # of a descent in two weights
@@ -233,7 +234,7 @@ def of_representation(judge: Judge, metric: FloatArray) -> Iterator[Explanation]
             if judge.nothing_is_optimal()
             else [*slips(metric, judge.components, judge.better, judge.claim)]
         )
-    except (ValueError, SolverFailure):
+    except (ValueError, SolverFailure, OutOfTime):
         return
     own = ((slip, judge.itself) for slip in written)
     for slip, other in chain(own, _other_features(judge, metric)):

@@ -19,7 +19,7 @@ import cvxml
 from cvxml.cli.limit import limited
 from cvxml.cli.main import run
 from cvxml.core import files
-from cvxml.core.run import TimeUp
+from cvxml.core.clock import TimeUp
 from cvxml.methods import get, names
 from tests.cli.commands import Cli, X, Y, solved
 

@@ -14,9 +14,11 @@ import pytest
 
 import cvxml
 from cvxml.core import run
+from cvxml.core.clock import Deadline, TimeUp
 from cvxml.core.metric import FloatArray
+from cvxml.core.progress import Progress
 from cvxml.core.result import Dual, Status, Step
-from cvxml.core.run import Callback, Found, Interrupted, Keep, TimeUp, Watch, interruptible, silent, untried
+from cvxml.core.run import Callback, Found, Interrupted, Keep, Watch, interruptible, silent, untried
 from cvxml.methods import get, names
 from tests.cli.commands import Cli
 from tests.instances import real_data
@@ -149,7 +151,7 @@ def test_between_what_is_told_the_time_is_looked_at(clock: Callable[[float], Non
             keep(k * np.eye(1), {})
         raise AssertionError("nobody looked")
 
-    watch = Watch(3.0, None)
+    watch = Watch(Deadline(3.0), None)
     with pytest.raises(Interrupted) as ended:
         interruptible(watch, algorithm)
     assert ended.value.found.metric == 4.0
@@ -158,10 +160,10 @@ def test_between_what_is_told_the_time_is_looked_at(clock: Callable[[float], Non
 
 def test_only_the_time_is_called_so() -> None:
     found = Found(np.eye(1), {}, Status.INTERRUPTED, 1)
-    watch = Watch(1e9, None)
+    watch = Watch(Deadline(1e9), None)
     watch.look()
     assert watch.named(found).status is Status.INTERRUPTED  # the user did it
-    over = Watch(0.0, None)
+    over = Watch(Deadline(0.0), None)
     with pytest.raises(TimeUp):
         over(Step(0, 0.0, 1.0, 0.0, 1.0))
     assert over.named(found).status is Status.TIME_LIMIT
@@ -266,17 +268,20 @@ def test_check_of_a_claim_to_be_optimal_says_that_the_time_was_up(clock: Callabl
 
 
 @pytest.mark.parametrize("method", ["lmnn", "mcml"])
-def test_on_the_command_line(cli: Cli, method: str) -> None:
+def test_on_the_command_line(
+    cli: Cli, method: str, clock: Callable[[float], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Progress, "__call__", lambda self, step: clock(1.0))
     points, y = real_data("wine", 60)
     np.savez("wine.npz", X=points, y=y)
-    answer = cli("solve", method, "wine.npz", "--time-limit", "1e-9", "--json", "--out", "s.json")
+    answer = cli("solve", method, "wine.npz", "--time-limit", "1", "--json", "--out", "s.json")
     assert answer.code == 3
     assert json.loads(answer.out)["status"] == "TIME_LIMIT"
     assert cvxml.load("s.json").claimed["status"] == "TIME_LIMIT"
     resumed = cli("solve", method, "wine.npz", "--warm-start", "s.json")
     assert resumed.code == 0
     np.save("m.npy", cvxml.solve(method, points, y, tol=1e-8).metric)
-    checked = cli("check", method, "wine.npz", "--metric", "m.npy", "--time-limit", "1e-9", "--json")
+    checked = cli("check", method, "wine.npz", "--metric", "m.npy", "--time-limit", "1", "--json")
     assert checked.code == 3
     assert "time_limit" in json.loads(checked.out)["reasons"][-1]
     assert cli("check", method, "wine.npz", "--metric", "m.npy", "--time-limit", "0").code == 2
@@ -300,6 +305,6 @@ def test_the_look_is_of_one_clock(clock: Callable[[float], None]) -> None:
     best = cvxml.solve("mlsvm", points, y).certificate
     never = dataclasses.replace(best, gap=best.scale)  # nothing is proved
     with pytest.raises(Interrupted) as ended:
-        run.run(Still(), lambda M, dual: never, 1e-6, 100, Watch(5.0, None), "still")
+        run.run(Still(), lambda M, dual: never, 1e-6, 100, Watch(Deadline(5.0), None), "still")
     assert [step.seconds for step in ended.value.found.history] == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
     assert ended.value.found.history[0].scale == best.scale

@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cvxml.core.clock import look
 from cvxml.core.exact import Exact, flint, nearest, root_upward, scaled
 from cvxml.core.inputs import check_count, check_labels, check_positive, check_X, real_array
 from cvxml.core.metric import EPS, Feasibility, FloatArray, IntArray
@@ -231,6 +232,7 @@ def solve(given: Instance, tol: Tolerance = 1e-6, max_iter: int = 100) -> Solved
         at = Interior(given.x, given.y, given.C)
         least, best, without, n_iter = math.inf, (at.W, at.mu), 0, 0
         while n_iter < max_iter:
+            look()
             try:
                 at.step()
             except np.linalg.LinAlgError:

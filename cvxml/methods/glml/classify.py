@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from cvxml.core.clock import watched
 from cvxml.core.metric import FloatArray, IntArray
 
 BYTES = 200_000_000  # of the largest arrays of a batch
@@ -14,7 +15,7 @@ BYTES = 200_000_000  # of the largest arrays of a batch
 def batches(q: int, n: int, d: int) -> Iterator[slice]:
     """Slices of q queries whose metrics and mapped points stay within `BYTES`."""
     size = max(1, BYTES // (8 * d * (n + 16 * d)))
-    for start in range(0, q, size):
+    for start in watched(range(0, q, size)):
         yield slice(start, min(start + size, q))
 
 

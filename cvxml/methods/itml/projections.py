@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cvxml.core.clock import watched
 from cvxml.core.inputs import check_count
 from cvxml.core.metric import FloatArray
 from cvxml.core.result import Certificate, Step, step_of
@@ -100,7 +101,7 @@ def projections(
     began, history = time.perf_counter(), []
     at = _Point(p, printed)
     for sweep in range(1, sweeps + 1):
-        for c in range(len(at.pairs)):
+        for c in watched(range(len(at.pairs))):
             at.project(c)
         proof = at.proof()
         converged = proof.proves(tol)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
+from cvxml.core.clock import watched
 from cvxml.core.inputs import check_count, real_array
 from cvxml.core.metric import FloatArray
 from cvxml.core.result import Status, Step
@@ -148,7 +149,7 @@ def descend(given: Instance, name: str, A: FloatArray, max_iter: int, callback: 
 def newton(of: Callable[[FloatArray], tuple[float, FloatArray]], a: FloatArray) -> Iterator[FloatArray]:
     """Steps with the second derivative by differences, as long as each makes the gradient smaller."""
     g = of(a)[1]
-    for _ in range(NEWTON_STEPS):
+    for _ in watched(range(NEWTON_STEPS)):
         h = 1e-5 * max(float(np.linalg.norm(a)), 1.0) / math.sqrt(len(a))
         H = np.array([(of(a + h * e)[1] - of(a - h * e)[1]) / (2 * h) for e in np.eye(len(a))])
         values, vectors = np.linalg.eigh((H + H.T) / 2)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
+from cvxml.core.clock import look, watched
 from cvxml.core.metric import FloatArray
 from cvxml.methods.mlsvm.neighborhood import Neighborhood
 
@@ -49,7 +50,7 @@ class CompactDual:
 
     def _edge_lengths(self) -> FloatArray:
         lengths = np.empty(self.J.shape)
-        for k in range(self.J.shape[1]):
+        for k in watched(range(self.J.shape[1])):
             difference = self.X[self.rows] - self.X[self.J[:, k]]
             lengths[:, k] = np.einsum("rd,rd->r", difference, difference)
         return lengths
@@ -82,7 +83,7 @@ class CompactDual:
         Z = self.X @ (vectors[:, keep] * np.sqrt(values[keep] / self.lam))
         D = np.empty(self.J.shape)
         Z_rows = Z[self.rows]
-        for k in range(self.J.shape[1]):
+        for k in watched(range(self.J.shape[1])):
             difference = Z_rows - Z[self.J[:, k]]
             D[:, k] = np.einsum("rm,rm->r", difference, difference)
         return D
@@ -141,7 +142,7 @@ class CompactDual:
         root = np.sqrt(self.steps)
         v = self._balance(rng.standard_normal(self.J.shape) * root)
         size = 1.0
-        for _ in range(8):
+        for _ in watched(range(8)):
             v /= max(float(np.linalg.norm(v / root)), 1e-300)
             G = self.image(v)
             v = self._balance(self._linear_distances(G)) * self.steps
@@ -151,7 +152,7 @@ class CompactDual:
     def _linear_distances(self, G: FloatArray) -> FloatArray:
         GX = self.X @ G
         D = np.empty(self.J.shape)
-        for k in range(self.J.shape[1]):
+        for k in watched(range(self.J.shape[1])):
             j = self.J[:, k]
             D[:, k] = np.einsum("rd,rd->r", GX[self.rows] - GX[j], self.X[self.rows] - self.X[j])
         signed: FloatArray = self.sign * D
@@ -249,6 +250,7 @@ def _balanced_total(A: FloatArray, B: FloatArray, most: FloatArray) -> FloatArra
     # alpha(s) + beta(s) is convex and falls: Newton from s = 0 climbs to its zero, from piece to piece
     rows, s = np.arange(len(A)), np.full(len(A), 0.0)
     while True:
+        look()
         at_k = ((A - s[:, None]) / k).argmax(axis=1)
         at_m = ((B - s[:, None]) / m).argmax(axis=1)
         k_, m_ = k[at_k], m[at_m]

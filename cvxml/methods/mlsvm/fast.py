@@ -18,6 +18,7 @@ from itertools import islice
 
 import numpy as np
 
+from cvxml.core.clock import look
 from cvxml.core.metric import EPS, FloatArray
 from cvxml.core.result import Status, Step
 from cvxml.family.firstorder import State, accelerated
@@ -121,6 +122,7 @@ def _run(search: Search, best: Point) -> Status:
     states = accelerated(problem, best.v, problem.first_step())
     patience, stalled = _patience(problem), 0
     while search.iteration < search.max_iter:
+        look()
         before = best.value
         here, step, finished = _gradient_batch(search, states)
         if finished:
@@ -179,6 +181,7 @@ def _newton_rounds(search: Search, best: Point, step: float) -> tuple[Point, boo
     problem, full = search.problem, False
     between = int(np.clip(SHARE * _relative_cost(problem, best), 1, BETWEEN))
     while search.iteration < search.max_iter:
+        look()
         reach = reach_of(problem, best.v, best.D, search.reach * step)
         goal = newton_point(problem, best.v, best.D, best.values, best.vectors, reach)
         if goal is None:
@@ -187,6 +190,7 @@ def _newton_rounds(search: Search, best: Point, step: float) -> tuple[Point, boo
         taken, trial = 1.0, search.point(goal)
         towards = trial.image - best.image
         while trial.value > best.value and taken > SHORT:
+            look()
             taken /= 2
             trial = search.point(best.v + taken * (goal - best.v), best.image + taken * towards)
         if trial.value <= best.value:

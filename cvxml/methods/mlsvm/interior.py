@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
+from cvxml.core.clock import watched
 from cvxml.core.metric import FloatArray
 from cvxml.methods.mlsvm.dual import CompactDual
 
@@ -113,7 +114,7 @@ class _Interior:
 
     def run(self) -> Iterator[FloatArray]:
         at = self.start()
-        for _ in range(200):
+        for _ in watched(range(200)):
             yield at.dual.v
             try:
                 with np.errstate(all="ignore"):  # what is no number ends the run

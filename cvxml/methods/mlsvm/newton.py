@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cvxml.core.clock import watched
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.family.newton import MAX_ENTRIES, contrasts, derivative_weights, solve_regularised
 from cvxml.methods.mlsvm.dual import CompactDual, project_rows
@@ -157,7 +158,7 @@ def newton_point(
     if model is None:
         return None
     at, there, lowest, best = v, model.D, np.inf, None
-    for _ in range(STEPS):
+    for _ in watched(range(STEPS)):
         new = model.step(at, there)
         if new is None:
             break

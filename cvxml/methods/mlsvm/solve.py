@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
+from cvxml.core.clock import look
 from cvxml.core.metric import FloatArray, project_psd, unit_scale
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Callback, Found, Start, silent
@@ -127,6 +128,7 @@ def _way_to(
     found: list[tuple[CompactDual, FloatArray]] = []
     starts: list[FloatArray] = []
     while True:
+        look()
         problem = CompactDual(unit, N, at)
         both = [np.zeros(problem.J.shape), problem.saturated()]
         v, status, _ = fast(problem, [*both, *starts], tol, min(max_iter, MOST_STEPS), callback)

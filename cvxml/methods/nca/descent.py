@@ -13,6 +13,7 @@ import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 from scipy.sparse.linalg import LinearOperator, cg
 
+from cvxml.core.clock import watched
 from cvxml.core.metric import FloatArray
 from cvxml.methods.nca.fast import Held, Pairs
 
@@ -119,7 +120,7 @@ class Descent:
 
     def _newton(self, max_iter: int) -> bool:
         """Newton steps while each makes the gradient smaller; no line search, whose values would be rounding."""
-        for _ in range(NEWTON_STEPS):
+        for _ in watched(range(NEWTON_STEPS)):
             at = self.at
             size = at.A.size
 

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cvxml.core.clock import watched
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.threads import side_by_side
 from cvxml.methods.nca.instance import Instance
@@ -77,14 +78,14 @@ class Pairs:
         n = len(self.X)
         size = max(1, BLOCK // n)
         if p.similarity is not None:
-            for start in range(0, self.usable, size):
+            for start in watched(range(0, self.usable, size)):
                 rows = slice(start, min(start + size, self.usable))
                 yield Block(rows, ALL, p.similarity[self.order[rows]][:, self.order])
             return
         codes = p.y[self.order[: self.usable]]
         ends = [0, *(np.flatnonzero(np.diff(codes)) + 1).tolist(), self.usable]
         for first, last in pairwise(ends):
-            for start in range(first, last, size):
+            for start in watched(range(first, last, size)):
                 yield Block(slice(start, min(start + size, last)), slice(first, last), None)
 
     def value_and_gradient(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from cvxml.core.clock import look
 from cvxml.core.metric import EPS, FloatArray
 from cvxml.core.result import Dual, Status, Step
 from cvxml.family.coordinates import Coordinates, coordinates
@@ -81,6 +82,7 @@ class Solver:
         best, least = 1.0, value(1.0)
         for factor in (2.0, 0.5):
             while LARGEST > best > 1 / LARGEST and (other := value(factor * best)) < least - SLIGHT:
+                look()
                 best, least = factor * best, other
         # a ray on which nothing is much better than A = 0 would lead there
         return best * unit if least < LEARNT * value(0.0) else unit
@@ -149,6 +151,7 @@ class Solver:
         if values[0] * length**2 >= -UNUSED * (descent.at.value - self.p.bound):
             return False
         while length > 1e-8:
+            look()
             new = _rows(np.vstack([A, length * vectors[:, 0]]), self.rank)
             if descent.move_to(new):
                 return True

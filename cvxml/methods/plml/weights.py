@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, eye_array, kron
 from scipy.sparse.linalg import MatrixRankWarning, spsolve
 
+from cvxml.core.clock import look, watched
 from cvxml.core.exact import integers, nearest, scaled, upward
 from cvxml.core.inputs import real_array
 from cvxml.core.metric import EPS, FEASIBILITY_TOL, Feasibility, FloatArray, middle, unit_scale
@@ -182,7 +183,7 @@ def solve(given: Smooth, tol: float = TOL) -> FloatArray:
     at = _Gradients(given)
     W = np.full((len(given.X), len(given.U)), 1 / len(given.U))
     steps: Iterator[Any] = accelerated(at, W, 1 / at.steepest)
-    for k in range(MAX_ITER):
+    for k in watched(range(MAX_ITER)):
         if k % OFTEN == 0 and at.gap(W) <= tol * at.value(W):
             break
         if k % BATCH == BATCH - 1 and W.size <= FEW:
@@ -196,12 +197,13 @@ def solve(given: Smooth, tol: float = TOL) -> FloatArray:
 
 def _newton(at: _Gradients, W: FloatArray, tol: float) -> FloatArray:
     """Newton's steps on faces from W, each as long as g falls; W itself where the first does not."""
-    for _ in range(NEWTON_STEPS):
+    for _ in watched(range(NEWTON_STEPS)):
         if at.gap(W) <= tol * at.value(W):
             break
         direction, t = at.newton(W), 1.0
         new = onto_simplices(W + direction)
         while not at.value(new) < at.value(W) and t > SHORTEST:
+            look()
             t /= 4
             new = onto_simplices(W + t * direction)
         if not at.value(new) < at.value(W):  # nor where a system without a solution gave no numbers

@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
+from cvxml.core.clock import watched
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.methods.ssvm.inference import task_loss
 from cvxml.methods.ssvm.instance import Instance
@@ -39,7 +40,7 @@ class Columns:
     def _lengths(self, sets: IntArray) -> FloatArray:
         """sum_{j in h} ||x_i - x_j||^2 for sets (n, m, k)."""
         total = np.zeros(sets.shape[:2])
-        for t in range(sets.shape[2]):
+        for t in watched(range(sets.shape[2])):
             difference = self.X[:, None, :] - self.X[sets[:, :, t]]
             total += np.einsum("nmd,nmd->nm", difference, difference)
         return total
@@ -104,7 +105,7 @@ class Columns:
         keep = values > 0
         Z = self.X @ (vectors[:, keep] * np.sqrt(values[keep] / 2))
         pairs = np.empty(len(self.first))
-        for start in range(0, len(pairs), BLOCK):
+        for start in watched(range(0, len(pairs), BLOCK)):
             some = slice(start, start + BLOCK)
             difference = Z[self.first[some]] - Z[self.second[some]]
             pairs[some] = np.einsum("md,md->m", difference, difference)

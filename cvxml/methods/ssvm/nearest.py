@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cvxml.core.clock import watched
 from cvxml.core.metric import FloatArray, IntArray, psd_root
 
 BLOCK = 400_000  # distances at a time: 3 MB, which a cache holds
@@ -48,7 +49,7 @@ def nearest(
     J = _candidates(Z, y, R, k, rows)
     D = np.empty(J.shape)
     step = max(1, BLOCK // max(1, R * k * Z.shape[1]))
-    for start in range(0, len(rows), step):
+    for start in watched(range(0, len(rows), step)):
         block = slice(start, start + step)
         difference = Z[rows[block], None, None] - Z[J[block]]
         D[block] = np.einsum("nrkd,nrkd->nrk", difference, difference)
@@ -69,7 +70,7 @@ def _candidates(Z: FloatArray, y: IntArray, R: int, k: int, rows: IntArray) -> I
     ends = np.cumsum(np.bincount(y, minlength=R)).tolist()
     for c, (first, last) in enumerate(zip([0, *ends[:-1]], ends, strict=True)):
         step = max(1, BLOCK // max(1, last - first))
-        for start in range(0, len(rows) if last > first else 0, step):
+        for start in watched(range(0, len(rows) if last > first else 0, step)):
             block = slice(start, start + step)
             away = left[block] @ right[first:last].T
             itself = np.flatnonzero(y[rows[block]] == c)
@@ -81,7 +82,7 @@ def _candidates(Z: FloatArray, y: IntArray, R: int, k: int, rows: IntArray) -> I
 def _take_smallest(away: FloatArray, members: IntArray, J: IntArray) -> None:
     """Write the members of the smallest entries of each row of `away` (overwritten) into J (rows, k)."""
     each = np.arange(len(away))
-    for t in range(min(J.shape[1], len(members))):
+    for t in watched(range(min(J.shape[1], len(members)))):
         column = away.argmin(axis=1)
         J[:, t] = np.where(away[each, column] < np.inf, members[column], -1)
         away[each, column] = np.inf

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from cvxml.core.clock import look
 from cvxml.core.metric import EPS, FloatArray, IntArray
 from cvxml.methods.ssvm.inference import Table, table, targeted
 from cvxml.methods.ssvm.instance import Instance
@@ -64,6 +65,7 @@ def best_scale(p: Instance, at: Point) -> float:
 
     low, high = 0.0, 1.0
     while linear(high) + 2 * high * at.norm2 < 0:
+        look()
         low, high = high, 2 * high
     for _ in range(60):
         middle = (low + high) / 2

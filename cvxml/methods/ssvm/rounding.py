@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cvxml.core.clock import watched
 from cvxml.core.metric import EPS, FloatArray, IntArray, examine, psd_root, unit_scale
 from cvxml.family.frobenius import Frobenius
 from cvxml.family.proved import Seen, images
@@ -77,7 +78,7 @@ def _distances(view: View, J: IntArray, side: float) -> FloatArray:
     """Of the points from J (n, ...), at least (side -1) or at most (1); inf where there is none."""
     n, count = len(J), J[0].size
     found, step = np.empty((n, count)), max(1, BLOCK // count)
-    for first in range(0, n, step):
+    for first in watched(range(0, n, step)):
         i = np.arange(first, min(first + step, n))
         j = J[i].reshape(len(i), count)
         D, off = view.pairs(np.stack([np.repeat(i, count), j.ravel()], axis=1))

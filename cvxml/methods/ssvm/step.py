@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cvxml.core.clock import look, watched
 from cvxml.core.metric import EPS, FloatArray, IntArray
 from cvxml.family.firstorder import accelerated
 from cvxml.methods.ssvm.columns import Columns, Descent
@@ -63,7 +64,7 @@ class StepSolver:
         self.columns.set_latent(at.latent)
         start = self._objective(at, at.own)
         here, best, lowest, bound = at, at, start, -np.inf
-        for _ in range(MAX_ROUNDS):
+        for _ in watched(range(MAX_ROUNDS)):
             self._take_in(here)
             W, value, solved = self._restricted(lowest, tol)
             bound = max(bound, value)
@@ -119,6 +120,7 @@ class StepSolver:
         here = Descent(columns, columns.q, columns.image(columns.q))
         states, used = accelerated(columns, here.q, self.step), 0
         while used < LONGEST and not self._enough(here, lowest, tol):
+            look()
             for count, state in enumerate(states, start=1):
                 if count % CHECK_EVERY:
                     continue
@@ -142,7 +144,9 @@ class StepSolver:
     def _newton(self, here: Descent, lowest: float, tol: float) -> Descent:
         """Newton rounds from `here` while they take most of their step; each begins with a gradient step."""
         columns, reach = self.columns, self.reach
-        for _ in range(NEWTON_ROUNDS):  # where ||W||^2 is next to nothing beside F they could go on for ever
+        for _ in watched(
+            range(NEWTON_ROUNDS)
+        ):  # where ||W||^2 is next to nothing beside F they could go on for ever
             if self._enough(here, lowest, tol):
                 break
             base = columns.at(here.step(self.step))
@@ -151,6 +155,7 @@ class StepSolver:
                 break
             taken, trial = 1.0, columns.at(columns.project(base.q + direction))
             while trial.value() > base.value() and taken > 0.1:
+                look()
                 taken /= 2
                 trial = columns.at(columns.project(base.q + taken * direction))
             if trial.value() > base.value():

@@ -22,6 +22,7 @@ import clarabel
 import numpy as np
 from scipy import sparse
 
+from cvxml.core.clock import watched
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.methods.ssvm.inference import sets_of, table, task_loss
 from cvxml.methods.ssvm.instance import Instance
@@ -115,7 +116,7 @@ class Relaxation:
         """Rounds until the bound reaches `threshold` or cannot. `start`: multipliers of a node above."""
         p, Y = self.p, self.settled(known)
         sets, exchanges, best = start.sets, start.exchanges, self.bound(Y, start)
-        for _ in range(ROUNDS):
+        for _ in watched(range(ROUNDS)):
             w, t, proof = self._program(Y, sets, exchanges)
             best = max(best, proof, key=lambda each: each.bound)
             D = self.distances(w)
