@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.clock import limited
 from cvxml.core.inputs import check_count, check_positive
+from cvxml.core.memory import enough_memory
 from cvxml.core.result import Certificate, Dual, Evaluation, SavedSolution, Solution
 from cvxml.core.run import Callback
 from cvxml.core.threads import one_blas_thread
@@ -53,7 +54,10 @@ def solve(
     check_tol(tol)  # before the work that an instance may be
     refuse_tuples(X, of.PARAMETERS)
     seconds = math.inf if time_limit is None else check_positive(time_limit, "time_limit")
-    with limited(seconds, f"time_limit of {seconds:g} s passed while the problem was being built"):
+    with (
+        enough_memory(),
+        limited(seconds, f"time_limit of {seconds:g} s passed while the problem was being built"),
+    ):
         given = of.instance(X, y, **params)
         return of.solve(
             given,
@@ -77,10 +81,11 @@ def evaluate(
     of = get(method)
     check_params(method, params, ("t",))
     refuse_tuples(X, of.PARAMETERS)
-    given = of.instance(X, y, **params)
-    step = check_count(t, "t", at_most=10**15)
-    feasibility = of.feasibility(given, of.matrix(given, metric))
-    values = of.evaluate(given, of.metric(given, metric), step)
+    with enough_memory():
+        given = of.instance(X, y, **params)
+        step = check_count(t, "t", at_most=10**15)
+        feasibility = of.feasibility(given, of.matrix(given, metric))
+        values = of.evaluate(given, of.metric(given, metric), step)
     return Evaluation(method, {**values, "feasibility": feasibility})
 
 
@@ -91,8 +96,8 @@ def certify(
     of = get(method)
     check_params(method, params)
     refuse_tuples(X, of.PARAMETERS)
-    given = of.instance(X, y, **params)
-    with one_blas_thread():
+    with enough_memory(), one_blas_thread():
+        given = of.instance(X, y, **params)
         return of.certify(given, of.matrix(given, metric), dual)
 
 
@@ -105,9 +110,10 @@ def problem(method: str, X: ArrayLike, y: ArrayLike | None, *, dual: bool = Fals
     check_params(method, params, ("at",) if of.CLAIM == "stationary" else ())
     at = params.pop("at", None)
     refuse_tuples(X, of.PARAMETERS)
-    given = of.instance(X, y, **params)
-    if at is None:
-        return of.dual(given) if dual else of.problem(given)
-    step = get_stationary(method)
-    metric = of.metric(given, at, "at")
-    return step.dual(given, metric) if dual else step.problem(given, metric)
+    with enough_memory():
+        given = of.instance(X, y, **params)
+        if at is None:
+            return of.dual(given) if dual else of.problem(given)
+        step = get_stationary(method)
+        metric = of.metric(given, at, "at")
+        return step.dual(given, metric) if dual else step.problem(given, metric)

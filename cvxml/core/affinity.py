@@ -13,6 +13,7 @@ import numpy as np
 from cvxml.core.balls import ball
 from cvxml.core.clock import watched
 from cvxml.core.exact import flint
+from cvxml.core.memory import BALL, INTEGER, check_room
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.squares import all_distances, whole
 
@@ -33,6 +34,11 @@ class Members(NamedTuple):
 
 def members(X: FloatArray, codes: IntArray, k: int) -> list[Members]:
     """Of every class, each of more than k points."""
+    sizes = np.bincount(codes)
+    check_room(
+        INTEGER * int(np.sum(sizes**2)) + (2 * INTEGER + 3 * BALL) * int(sizes.max()) ** 2,
+        f"exact distances of every two points of a class, up to {sizes.max()} points,",
+    )
     points, at = whole(X)
     rows = np.array(points.tolist(), dtype=object)
     found = []
@@ -54,7 +60,7 @@ def local_scatter(of: Members) -> Any:
     if len(inside) < 2:
         return arb_mat(of.points.ncols(), of.points.ncols())
     L = arb_mat(len(inside), len(inside))
-    for a, i in enumerate(inside):
+    for a, i in watched(enumerate(inside)):
         for b, j in enumerate(inside[:a]):
             product = ball(flint().fmpz(of.nearest[i] * of.nearest[j]))
             A = (-ball(flint().fmpz(of.D[i][j])) / product.sqrt()).exp()

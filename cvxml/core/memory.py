@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 FLOAT = 8  # bytes, and of an index too
 # bytes for each entry of the d x d coefficients of a constraint of cvxpy, which copies them: at least
 COPIED = 8 * FLOAT
+INTEGER = 48  # bytes of an integer of any size in a list
+BALL = 48  # bytes of a ball of a matrix (core/balls.py)
 UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
 
@@ -22,6 +27,21 @@ def check_room(needed: int, what: str, instead: str = "give fewer points") -> No
         raise TooLarge(
             f"{what} would take {said(needed)} of memory at least, and {said(there)} are free: {instead}"
         )
+
+
+@contextmanager
+def enough_memory() -> Iterator[None]:
+    """Raise TooLarge in place of a MemoryError of the block, with the size of the array where numpy knows it."""
+    try:
+        yield
+    except MemoryError as error:
+        shape, dtype = getattr(error, "shape", None), getattr(error, "dtype", None)
+        array = "an array"
+        if shape is not None and dtype is not None:
+            array = f"an array {shape} of {said(math.prod(shape) * dtype.itemsize)}"
+        there = available()
+        free = "" if there is None else f", and {said(there)} are free"
+        raise TooLarge(f"{array} does not fit into the memory{free}: give fewer points or features") from None
 
 
 def check_literal(rows: int, d: int) -> None:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.exact import flint
 from cvxml.core.inputs import check_labels, check_X, from_one
-from cvxml.core.memory import FLOAT, check_room
+from cvxml.core.memory import FLOAT, TooLarge, check_room, said
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.parameter import PAIRS, Parameter
 from cvxml.core.shown import cut
@@ -70,18 +70,25 @@ class Paired:
         """All of them. Raises ValueError for so many by labels that they would fill the memory."""
         if self.listed is not None:
             return self.listed
-        if len(self.X) > MOST:
-            raise ValueError(
-                f"every two of {len(self.X)} points are a pair, and pairs of more than {MOST} are not listed; give "
-                "pairs, or fewer points"
-            )
+        self.check_listable()
+        return pairs_by_labels(self.y)
+
+    def check_listable(self) -> None:
+        """Raise ValueError where pairs by labels are so many that their list would fill the memory."""
+        if self.listed is not None:
+            return
         n, d = self.X.shape
+        needed = n * (n - 1) // 2 * (2 + d) * FLOAT
+        if n > MOST:
+            raise TooLarge(
+                f"every two of {n} points are a pair, a list of {said(needed)}; pairs of more than {MOST} points are "
+                "not listed: give pairs, or fewer points"
+            )
         check_room(
-            n * (n - 1) // 2 * (2 + d) * FLOAT,
+            needed,
             f"a list of every two of {n} points, with their differences in {d} features,",
             "give pairs, or fewer points",
         )
-        return pairs_by_labels(self.y)
 
     @property
     def similar(self) -> FloatArray:
@@ -138,6 +145,19 @@ class Paired:
         first = np.searchsorted(self.y[order], self.y[order])  # the first of its class, in that order
         linked: IntArray = np.stack([order[first], order], axis=1)[first != np.arange(len(order))]
         return linked
+
+    @property
+    def parted(self) -> IntArray:
+        """Dissimilar pairs (s, 2) along which all of them connect the same points."""
+        if self.listed is not None:
+            return self.listed.dissimilar
+        other = np.flatnonzero(self.y != self.y[0])
+        if len(other) == 0:
+            return np.zeros((0, 2), dtype=np.intp)
+        own = np.flatnonzero(self.y == self.y[0])
+        ends = np.concatenate([np.zeros_like(other), np.full_like(own, other[0])])
+        parted: IntArray = np.stack([ends, np.concatenate([other, own])], axis=1)
+        return parted
 
     def widest(self, kind: str) -> FloatArray:
         """Differences (t, d), in every feature as wide as the widest of the pairs of a kind, for `KINDS`.

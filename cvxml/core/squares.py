@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cvxml.core.clock import watched
 from cvxml.core.exact import flint, integers, root_upward, scaled, sum_of_squares
 from cvxml.core.metric import FloatArray, IntArray, examine, real_array
 
@@ -128,11 +129,11 @@ def is_definite(M: Any) -> bool:
 
 def all_distances(images: Any) -> list[list[int]]:
     """The squared distances of every two rows of a matrix of integers, from their products: nothing cancels."""
-    products = [[int(entry) for entry in row] for row in (images * images.transpose()).tolist()]
+    products = [[int(entry) for entry in row] for row in watched((images * images.transpose()).tolist())]
     lengths = [row[i] for i, row in enumerate(products)]
     return [
         [a + b - 2 * product for b, product in zip(lengths, row, strict=True)]
-        for a, row in zip(lengths, products, strict=True)
+        for a, row in watched(zip(lengths, products, strict=True))
     ]
 
 

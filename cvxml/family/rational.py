@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from numpy.typing import ArrayLike
 
 from cvxml.core.balls import ends, total
+from cvxml.core.clock import watched
 from cvxml.core.exact import scaled
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.squares import distance_to_square, is_psd, root_of, weighted_outer, whole
@@ -58,7 +59,7 @@ class Plane(NamedTuple):
         lengths = [row[i] for i, row in enumerate(products)]
         D = [
             [int(a + b - 2 * product) for b, product in zip(lengths, row, strict=True)]
-            for a, row in zip(lengths, products, strict=True)
+            for a, row in watched(zip(lengths, products, strict=True))
         ]
         return Distances(D, scaled(1, 2 * self.at + metric.at))
 

@@ -30,28 +30,42 @@ class Cosets(NamedTuple):
 def rank(X: FloatArray) -> int:
     """The dimension of what the differences of the rows of X (n, d) span, exactly."""
     points = _whole(X)
-    return _rank(points[1:] - points[0])
+    return rank_of(points[1:] - points[0])
 
 
 def cosets(X: FloatArray, pairs: IntArray) -> Cosets:
     """The points X (n, d) by the span of x_i - x_j over `pairs` (p, 2), exactly."""
-    n, points = len(X), _whole(X)
-    ends = pairs.astype(np.int32)  # scipy before 1.17.1 takes no wider indices for a spanning tree
-    graph = csr_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(n, n))
+    points, graph = _whole(X), _graph(len(X), pairs)
     # Along a path of pairs every difference is in the span, so one point stands for all that are connected.
     count, component = connected_components(graph, directed=False)
-    tree = minimum_spanning_tree(graph).tocoo()
-    edges = points[tree.row] - points[tree.col]
-    dimension = _rank(edges)
+    edges = _edges(points, graph)
+    dimension = rank_of(edges)
     heads = points[np.unique(component, return_index=True)[1]]
     among = heads - heads[0]
-    if count == 1 or _rank(np.concatenate([edges, among])) == dimension:
-        return Cosets(np.zeros(n, dtype=np.intp), dimension)
+    if count == 1 or rank_of(np.concatenate([edges, among])) == dimension:
+        return Cosets(np.zeros(len(X), dtype=np.intp), dimension)
     first = _first_alike(edges, dimension, among)
     # Rows that differ modulo the prime do differ. Those that agree there are looked at again over the integers.
-    if _rank(np.concatenate([edges, among - among[first]])) != dimension:
+    if rank_of(np.concatenate([edges, among - among[first]])) != dimension:
         raise ArithmeticError(CHANCE)
     return Cosets(first[component], dimension)
+
+
+def rank_along(X: FloatArray, pairs: IntArray) -> int:
+    """The dimension of the span of x_i - x_j over `pairs` (p, 2) of the rows of X (n, d), exactly."""
+    return rank_of(_edges(_whole(X), _graph(len(X), pairs)))
+
+
+def _graph(n: int, pairs: IntArray) -> Any:
+    ends = pairs.astype(np.int32)  # scipy before 1.17.1 takes no wider indices for a spanning tree
+    return csr_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(n, n))
+
+
+def _edges(points: np.ndarray, graph: Any) -> np.ndarray:
+    """Differences of rows of integers along edges that connect the same points as all of the graph."""
+    tree = minimum_spanning_tree(graph).tocoo()
+    edges: np.ndarray = points[tree.row] - points[tree.col]
+    return edges
 
 
 def _first_alike(edges: np.ndarray, dimension: int, among: np.ndarray) -> IntArray:
@@ -87,8 +101,8 @@ def _matrix(rows: np.ndarray) -> Any:
     return flint().nmod_mat(flint().fmpz_mat(rows.tolist()), PRIME)
 
 
-def _rank(rows: np.ndarray) -> int:
-    """Of rows of integers, exactly."""
+def rank_of(rows: np.ndarray) -> int:
+    """The rank of rows (p, d) of integers of any size, exactly."""
     rows = rows[(rows != 0).any(axis=1)]
     rows = rows[:, (rows != 0).any(axis=0)]
     if rows.size == 0:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.balls import ball, balls, ends, floats, pivots, total
+from cvxml.core.clock import watched
 from cvxml.core.exact import Exact, flint, root_upward
 from cvxml.core.metric import EPS, FloatArray
 from cvxml.core.spectrum import inverted
@@ -76,7 +77,7 @@ def nearest(row: Sequence[int], i: int, largest: int) -> list[int]:
 def turns(D: list[list[int]], unit: int, weights: Any) -> Any:
     """The sum of the sizes of what the slope is a sum of, at |A| = 1 where |A| is less. D: times 2^unit."""
     n, parts = len(D), []
-    for i, row in enumerate(D):
+    for i, row in watched(enumerate(D)):
         least = min(each for k, each in enumerate(row) if k != i)
         parts += [
             abs(weights[i, k]) * ball(flint().fmpz(each - least), unit + 1)

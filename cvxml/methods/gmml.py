@@ -55,6 +55,7 @@ from cvxml.core.spectrum import eigenvectors, enclosed, inverted
 from cvxml.core.squares import is_definite, rationals, symmetric_whole, whole
 from cvxml.core.statement import Statement
 from cvxml.family.enclosed import certificate, definite
+from cvxml.family.span import rank_along
 
 LARGEST = 1e280  # of an objective, and of its inverse
 UNMOVED = 1e-6  # times d: the least scale for t other than 1/2, where the optimum is 0 if D is S^-1
@@ -167,10 +168,14 @@ def instance(
 
 def _check_attained(given: Instance) -> None:
     """ValueError where S or D is singular, which is decided in rationals, and where the optimum is no float."""
-    S, D, d = given.S, given.D, given.X.shape[1]
-    similar, dissimilar = S.rank(), D.rank()
+    d = given.X.shape[1]
+    if given.mu == 0:
+        # the rank of a sum of squares is that of its differences, which is found in much less time
+        similar, dissimilar = (rank_along(given.X, pairs) for pairs in (given.linked, given.parted))
+    else:
+        similar = dissimilar = d
     if min(similar, dissimilar) < d:
-        many = similar == dissimilar == (S * D).rank()
+        many = similar == dissimilar == (given.S * given.D).rank()
         raise ValueError(
             f"similar pairs differ in {similar} of {d} directions, dissimilar pairs in {dissimilar}: "
             + ("there are many optimal metrics" if many else "the infimum is not attained by any metric")

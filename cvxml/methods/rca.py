@@ -42,6 +42,7 @@ from cvxml.core.squares import is_definite, rationals, symmetric_whole, within_g
 from cvxml.core.statement import Statement
 from cvxml.family.enclosed import certificate, definite
 from cvxml.family.logdet import distance
+from cvxml.family.span import rank_along
 
 LARGEST = 1e280  # of the optimum, and of its inverse
 OUTSIDE = -1  # the chunklet of points that are in none
@@ -119,6 +120,14 @@ class Instance:
     alpha: float
     listed: list[int] | None  # the chunklets as they were given
 
+    @property
+    def linked(self) -> IntArray:
+        """Pairs (p, 2) of a point in a chunklet and the first point of the chunklet."""
+        inside = np.flatnonzero(self.chunklets != OUTSIDE)
+        _, first, own = np.unique(self.chunklets[inside], return_index=True, return_inverse=True)
+        linked: IntArray = np.stack([inside[first][own], inside], axis=1)
+        return linked
+
     @cached_property
     def C(self) -> Any:
         """The covariance within chunklets and alpha I, as flint's rationals (d, d): exactly."""
@@ -177,7 +186,8 @@ def _given_chunklets(chunklets: Any, n: int) -> tuple[IntArray, list[int]]:
 
 def _check_attained(given: Instance) -> None:
     """ValueError where C is singular, or 0, which is decided in rationals, and where the optimum is no float."""
-    d, rank = given.X.shape[1], given.C.rank()
+    d = given.X.shape[1]
+    rank = d if given.alpha > 0 else rank_along(given.X, given.linked)
     if rank == 0:
         raise ValueError(
             "no point differs from the mean of its chunklet: every metric is optimal; give others"

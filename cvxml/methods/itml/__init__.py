@@ -29,6 +29,7 @@ from scipy.spatial.distance import pdist
 from cvxml.core.backend import SolverFailure, solve_problem
 from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_positive, dual_array
+from cvxml.core.memory import FLOAT, check_room
 from cvxml.core.metric import FloatArray, IntArray, project_psd
 from cvxml.core.misreading import FAR, MULTIPLES, Misreading, Other, Question, exchanged
 from cvxml.core.pairs import BAD_PAIRS, BY_PAIRS, KINDS, Paired, Pairs, paired
@@ -168,6 +169,7 @@ def instance(
     if not 1 / LARGEST <= gamma <= LARGEST:
         raise ValueError(f"gamma must be within {1 / LARGEST:g} to {LARGEST:g}, got {gamma:g}")
     p = paired(X, y, pairs)
+    p.check_listable()  # before distances of so many pairs are computed
     A_0 = prior_of(p.X, prior)
     apart = p.equal
     if len(apart):
@@ -185,6 +187,12 @@ def default_bounds(X: FloatArray, A_0: FloatArray) -> tuple[float, float]:
     """u and l: the 5th and the 95th percentile of the squared distances of all i < j under A_0."""
     if len(X) < 2:
         raise ValueError("bounds: one point has no distances to take percentiles of; give bounds=(u, l)")
+    count = len(X) * (len(X) - 1) // 2
+    check_room(
+        2 * count * FLOAT,  # percentiles take a copy
+        f"bounds: the distances of every two of {len(X)} points, for the percentiles,",
+        "give bounds=(u, l), or fewer points",
+    )
     distances = squared_distances(X, A_0)
     if not distances.max() <= LARGEST:
         raise ValueError("X: squared distances under the prior overflow; rescale X, or the prior with it")

@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.affinity import Members, members
 from cvxml.core.balls import floats, precision, with_enough_bits
-from cvxml.core.exact import flint
 from cvxml.core.inputs import check_choice, check_count, check_labels, check_number, check_X, class_names
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.shown import cut
 from cvxml.core.squares import whole
+from cvxml.family.span import rank_of
 from cvxml.methods.lfda.embedding import EMBEDDINGS, axes
 from cvxml.methods.lfda.figures import figures
 from cvxml.methods.lfda.known import Known, known, scatter
@@ -119,7 +119,7 @@ def _from_first(rows: list[Any]) -> list[Any]:
 
 
 def _rank(rows: list[Any]) -> int:
-    return int(flint().fmpz_mat(rows).rank()) if rows else 0
+    return rank_of(np.array(rows, dtype=object)) if rows else 0
 
 
 def _check_floats(given: Instance) -> None:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cvxml.core.balls import ball, ends, precision, total
+from cvxml.core.clock import watched
 from cvxml.core.exact import flint
 from cvxml.core.metric import EPS, FloatArray, examine
 from cvxml.core.result import Certificate, Stationarity
@@ -44,7 +45,7 @@ def tends_to_0(given: Instance, Q: FloatArray) -> bool:
 
 def _nearest_have_its_target(given: Instance, Q: Squares) -> bool:
     (points, at), y = given.points, given.y
-    for i, row in enumerate(Plane(points, at).distances(Q).D):
+    for i, row in watched(enumerate(Plane(points, at).distances(Q).D)):
         least = min(D for k, D in enumerate(row) if k != i)
         if any(y[k] != y[i] for k, D in enumerate(row) if k != i and least == D):
             return False
@@ -64,7 +65,7 @@ def objective(given: Instance, Q: Squares) -> Any:
     """F, at the precision of now."""
     (points, at), y = given.points, [ball(value) for value in given.y.tolist()]
     found, unit = [], 2 * at + Q.at
-    for i, row in enumerate(Plane(points, at).distances(Q).D):
+    for i, row in watched(enumerate(Plane(points, at).distances(Q).D)):
         others = [k for k in range(len(row)) if k != i]
         least = min(row[k] for k in others)
         e = [ball(flint().fmpz(least - row[k]), unit).exp() for k in others]
@@ -81,7 +82,7 @@ def figures(given: Instance, Q: Squares) -> Figures:
     y = [ball(value) for value in given.y.tolist()]
     weights, squares, to = flint().arb_mat(n, n), [], arb(0)
     largest = max(map(max, D))
-    for i, row in enumerate(D):
+    for i, row in watched(enumerate(D)):
         least = min(row[k] for k in range(n) if k != i)
         e = [ball(flint().fmpz(least - D_ik), unit).exp() if k != i else arb(0) for k, D_ik in enumerate(row)]
         Z = total(e)

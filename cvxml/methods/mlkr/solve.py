@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from cvxml.core.clock import watched
+from cvxml.core.clock import look, watched
 from cvxml.core.inputs import check_count, real_array
+from cvxml.core.memory import BALL, INTEGER, check_room
 from cvxml.core.metric import FloatArray
 from cvxml.core.result import Status, Step
 from cvxml.core.run import Callback, Found, Start, untried
@@ -40,6 +41,8 @@ def search(
     callback: Callback,
 ) -> Found:
     """The best of the descents from all starts; NOT_ATTAINED or AT_INFINITY where the infimum is at infinity."""
+    n = len(given.X)
+    check_room((2 * INTEGER + 3 * BALL) * n**2, f"the exact distances and weights of every two of {n} points")
     if start is not None and start.metric.any() and certify(given, start.metric).proves(tol):
         return Found(start.metric, {}, Status.STATIONARY, 0)
     began = starts(given, init, random_state) if start is None else [("warm", _warm(given, start.metric))]
@@ -80,6 +83,7 @@ def distances(E: FloatArray) -> FloatArray:
 
 def value_and_gradient(Y: FloatArray, y: FloatArray, A: FloatArray) -> tuple[float, FloatArray]:
     """F at A (m, r) and its gradient, for points Y (n, r): the fast way."""
+    look()
     E = Y @ A.T
     D = distances(E)
     np.fill_diagonal(D, np.inf)

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cvxml.core.clock import OutOfTime
 from cvxml.core.exact import Exact
 from cvxml.core.example import Hand, drawn, sample, verified
 from cvxml.core.memory import TooLarge
@@ -188,7 +189,10 @@ class SSVM(StationaryMethod[Instance]):
             return None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # whoever asks looks at the bound
-            return self.solve(given, solver="global", tol=tol, time_limit=seconds)
+            try:
+                return self.solve(given, solver="global", tol=tol, time_limit=seconds)
+            except OutOfTime:
+                return None
 
     def stored(self, given: Instance) -> dict[str, Any]:
         """The loss as numbers."""
