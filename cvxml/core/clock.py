@@ -1,7 +1,7 @@
 """The clock of a solve: long work looks at it between its blocks, and ends once the time limit is over.
 
-`limited` begins a time limit, and `look` looks at it: whoever works for long calls `look` after each block of about a
-second or less. `side_by_side` (core/threads.py) and `watched` do so themselves. Outside every limit `look` does nothing.
+`limited` begins a time limit, and `look` looks at it. Whoever works for long calls `look` after each block of about a
+second or less; `side_by_side` (core/threads.py) and `watched` do so themselves. Outside a limit `look` does nothing.
 The end comes as Ctrl-C does: an algorithm that has a metric returns the best one. It comes from `look` once, so that an
 algorithm can finish the metric that it returns.
 """

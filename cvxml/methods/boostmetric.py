@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -274,6 +274,13 @@ class BoostMetric(TripletMethod[Instance]):
         has = np.flatnonzero(prices.a > 0)
         return {"price": prices.a[has], "triplets": given.triplets()[prices.key[has]]}
 
+    def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
+        """See family/bound.py. Without prices that are strictly feasible, which v > v* has, there may be no bound."""
+        certificate = super().certify(given, M, dual)
+        if math.isinf(certificate.lower_bound) and not certificate.undecided:
+            return replace(certificate, undecided=_next_to(self.decided(given), given.v))
+        return certificate
+
     def find(self, given: Instance, *asked: Any, **own: Any) -> Found:
         """See `ConvexMethod`. Raises ValueError for a v below v*, which is proved."""
         decided = self.decided(given)
@@ -312,12 +319,17 @@ class BoostMetric(TripletMethod[Instance]):
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
         """Where v is about v*."""
         decided, anchors = self.decided(given), self.family(given).anchors
-        lower, upper = decided.sides.lower, decided.sides.upper
         if decided.what == AT:
             return [NONE_IS_OPTIMAL.format(v=given.v)]
         if anchors is not None and anchors.strict is None:
-            return [f"v={given.v:g} is next to v*, within {lower:.9g} and {upper:.9g}: no bound is proved"]
+            return [_next_to(decided, given.v)]
         return []
+
+
+def _next_to(decided: Decided, v: float) -> str:
+    """Why nothing is proved of a v about v*."""
+    lower, upper = decided.sides.lower, decided.sides.upper
+    return f"v={v:g} is v* or next to it (v* is about {lower:.9g} to {upper:.9g}), where no lower bound is proved"
 
 
 METHOD = BoostMetric()

@@ -16,9 +16,13 @@ import numpy as np
 from scipy.special import logsumexp
 
 from cvxml.core.metric import EPS, FloatArray, IntArray, middle, unit_scale
-from cvxml.methods.glml.whitening import departure, whitening
+from cvxml.family.span import rank
+from cvxml.methods.glml.whitening import departure, whitening, whitening_of
 
-SINGULAR = 1e-12  # a covariance with a lower ratio of eigenvalues than this times d is singular
+# The least ratio of eigenvalues of a covariance, times d, from which it is inverted itself. Below, the inverse is
+# computed from the points, of which the condition is the square root.
+SINGULAR = 1e-12
+REMEDY = "give alpha > 0, which is added to its diagonal, or fewer features"
 
 
 @runtime_checkable
@@ -109,7 +113,8 @@ def fit_gaussians(
 ) -> Mixtures:
     """mu_c, Sigma_c (by 1/n) + alpha I for each class of codes y; priors (C,), default equal.
 
-    Raises ValueError for a class of one point, and for a singular covariance, naming the class and the rank.
+    Raises ValueError for a class of one point; for a singular covariance, naming the class and the rank, which is
+    exact; and where double precision has no inverse of a covariance.
     """
     C, unit = len(names), unit_scale(X)
     means, maps, origin = [], [], []
@@ -117,11 +122,18 @@ def fit_gaussians(
         origin.append(middle(X[y == c]))
         points = (X[y == c] - origin[c]) / unit
         _check_size(points, names[c])
-        Sigma = np.cov(points.T, bias=True).reshape(X.shape[1], X.shape[1]) + _in_units(alpha, unit) * np.eye(
-            X.shape[1]
-        )
+        ridge = _in_units(alpha, unit)
+        Sigma = np.cov(points.T, bias=True).reshape(X.shape[1], X.shape[1]) + ridge * np.eye(X.shape[1])
         means.append(points.mean(axis=0))
-        maps.append(_whitening(Sigma, names[c]))
+        if _condition(Sigma) < 1 / (SINGULAR * len(Sigma)):
+            maps.append(whitening(Sigma))
+            continue
+        if alpha == 0:
+            _check_rank(X[y == c], names[c])
+        T = whitening_of(points - means[-1], ridge)
+        if T is None:
+            raise _no_inverse(Sigma, names[c])
+        maps.append(T)
     log_priors = np.log(_priors(priors, C))
     return Mixtures(np.array(means), np.array(maps), log_priors, np.arange(C), C, unit, np.array(origin))
 
@@ -156,7 +168,9 @@ def fit_mixtures(
         for weight, mu, Sigma in zip(fitted.weights_, fitted.means_, fitted.covariances_, strict=True):
             means.append(mu)
             Sigma = np.tril(Sigma) + np.tril(Sigma, -1).T + ridge
-            maps.append(_whitening(Sigma, names[c]))
+            if not _condition(Sigma) < 1 / (SINGULAR * len(Sigma)):
+                raise _no_inverse(Sigma, names[c])
+            maps.append(whitening(Sigma))
             departures.append(departure(maps[-1], Sigma, EPS * np.abs(Sigma)))
             log_weights.append(np.log(prior * weight))
             of_class.append(c)
@@ -188,17 +202,28 @@ def _check_size(points: FloatArray, name: str) -> None:
         raise ValueError(f"class {name!r} has one point, and a Gaussian needs two; leave the class out")
 
 
-def _whitening(Sigma: FloatArray, name: str) -> FloatArray:
-    """T, lower triangular, with T^T T = Sigma^-1 up to rounding. Raises ValueError for a Sigma too near singular."""
+def _condition(Sigma: FloatArray) -> float:
+    """The ratio of the eigenvalues of Sigma (d, d), as double precision sees it."""
     values = np.linalg.eigvalsh(Sigma)
-    least = SINGULAR * len(Sigma) * float(values[-1])
-    if values[0] <= least:
+    return float(values[-1] / values[0]) if values[0] > 0 else math.inf
+
+
+def _check_rank(points: FloatArray, name: str) -> None:
+    """Raise ValueError where the covariance of points (n, d) is singular, which is decided in rationals."""
+    d, found = points.shape[1], rank(points)
+    if found < d:
         raise ValueError(
-            f"the covariance of class {name!r} is singular: rank {int((values > least).sum())} of "
-            f"{len(Sigma)} in double precision; "
-            "give alpha > 0, which is added to its diagonal, or fewer features"
+            f"the covariance of class {name!r} is singular: its points differ in {found} of {d} directions; "
+            f"{REMEDY}"
         )
-    return whitening(Sigma)
+
+
+def _no_inverse(Sigma: FloatArray, name: str) -> ValueError:
+    condition = _condition(Sigma)
+    beyond = f"{condition:.1e}" if condition < 1 / EPS else f"more than {1 / EPS:.1e}"
+    return ValueError(
+        f"the covariance of class {name!r} has condition {beyond}: double precision has no inverse of it; {REMEDY}"
+    )
 
 
 def _priors(priors: FloatArray | None, C: int) -> FloatArray:

@@ -8,11 +8,31 @@ import numpy as np
 
 from cvxml.core.metric import EPS, FloatArray
 
+ENOUGH = 100  # times rounding: what a least singular value is above, so that it has digits
+
 
 def whitening(S: FloatArray) -> FloatArray:
     """T (d, d), lower triangular, with T S T^T = I up to rounding. Raises LinAlgError where none is found."""
     T: FloatArray = np.linalg.inv(np.linalg.cholesky(S))
     return np.tril(T)
+
+
+def whitening_of(D: FloatArray, ridge: float) -> FloatArray | None:
+    """The same of S = D^T D / n + ridge I, from the rows of D (n, d): D has the square root of the condition of S.
+
+    None where double precision has no inverse of the rows either.
+    """
+    n, d = D.shape
+    rows = np.vstack([D / math.sqrt(n), math.sqrt(ridge) * np.eye(d)])
+    unit = np.linalg.norm(rows, axis=0)
+    if not unit.all():
+        return None
+    R = np.linalg.qr(rows / unit, mode="r")
+    values = np.linalg.svd(R, compute_uv=False)
+    if len(R) < d or values[-1] <= ENOUGH * d * EPS * values[0]:
+        return None
+    T: FloatArray = np.tril(np.linalg.inv(R).T / unit)
+    return T
 
 
 def departure(T: FloatArray, S: FloatArray, off: FloatArray | float = 0.0) -> float:

@@ -111,7 +111,7 @@ class Pairs:
         self, blocks: list[Block], E: FloatArray, left: FloatArray, right: FloatArray, held: Held | None
     ) -> tuple[float, Sums]:
         sums, value = Sums(E), 0.0
-        for block in blocks:
+        for block in watched(blocks):
             P, top = _exponentials(left, right, block, E.dtype)
             if held is not None:
                 c, PE = held.c[block.rows], P @ E
@@ -140,7 +140,7 @@ class Pairs:
         of_E, of_H = Sums(E), Sums(H)
         left, right = _factors(E)
         eh = np.sum(E[:, :-1] * H[:, :-1], axis=1)
-        for block in self.blocks:
+        for block in watched(self.blocks):
             P, top = _exponentials(left, right, block)
             # the change of |e_i - e_j|^2, and its means
             change = E[block.rows, :-1] @ H[:, :-1].T + H[block.rows, :-1] @ E[:, :-1].T
@@ -172,7 +172,7 @@ class Pairs:
         left, right = _factors(E)
         c = np.ones(self.usable)
         sums = Sums(_with_ones(self.X))
-        for block in self.blocks:
+        for block in watched(self.blocks):
             P, top = _exponentials(left, right, block)
             W, shift = _right_ones(P, top, left, right, block)
             total_own = W.sum(axis=1)

@@ -96,6 +96,8 @@ def instance(
     else:
         soft = check_similarity(similarity, n)
         p = Instance(points, np.zeros(n, dtype=np.intp), soft, m, criterion, ())
+    if (points == points[0]).all():
+        raise ValueError("all points are equal: every metric is the same; give others")
     if not p.usable.any():
         raise ValueError("every class has a single point: no point has another that would be right for it")
     return p
