@@ -13,6 +13,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 
+from cvxml.core.clock import watched
 from cvxml.core.metric import EPS, FloatArray, IntArray, middle
 
 SLICES = 5  # of a number, in a product to twice the digits
@@ -146,7 +147,7 @@ def points(X: FloatArray, T: FloatArray) -> Points:
         column, right = _slices(T.T, width[None, :], bits)
         unit = row[:, None] + column
         high, low = np.zeros(unit.shape), p @ T
-        for order in range(SLICES):
+        for order in watched(range(SLICES)):
             factors = (np.hstack(left[: order + 1]), np.hstack(right[order::-1]))
             high, rest = two_sum(high, np.ldexp(factors[0] @ factors[1].T, unit - (order + 2) * bits))
             low += rest
@@ -171,7 +172,7 @@ def _slices(A: FloatArray, shift: IntArray, bits: int) -> tuple[IntArray, list[F
     exponent = exponent.astype(np.intp) + shift
     largest = np.where(A != 0, exponent, -LOW).max(axis=1, initial=-LOW)
     rest, slices = np.ldexp(mantissa, exponent - largest[:, None]), []
-    for _ in range(SLICES):
+    for _ in watched(range(SLICES)):
         rest = np.ldexp(rest, bits)
         slices.append(np.rint(rest))
         rest = rest - slices[-1]
@@ -246,7 +247,7 @@ def squares_of_pairs(images: Points, pairs: Any, w: FloatArray) -> tuple[FloatAr
         return _by_points(images, pairs, w)
     S, step = np.zeros((r, r)), max(CACHED // max(r, 1), math.isqrt(len(w)), 1)
     blocks = range(0, len(w), step)
-    for first in blocks:
+    for first in watched(blocks):
         part = slice(first, first + step)
         apart = images.apart(*pairs[part].T)
         own, off = squares_of(apart, w[part])

@@ -11,10 +11,11 @@ import pytest
 import cvxml
 from cvxml.core import memory
 from cvxml.core.backend import SolverFailure
-from cvxml.core.memory import TooLarge, available, check_literal, check_room, said
-from cvxml.methods import get
+from cvxml.core.memory import TooLarge, available, check_literal, check_room, enough_memory, said
+from cvxml.methods import get, itml, names
 from tests.cli.commands import Cli
 from tests.instances import real_data
+from tests.methods.test_interrupt import PARAMS
 
 FREE = 1000  # bytes, for a machine that has next to none
 
@@ -76,9 +77,13 @@ TABLES: list[tuple[str, dict[str, Any], str]] = [
     ("ldml", {}, "30 points"),
     ("itml", {}, "30 points"),
     ("dml_eig", {}, "30 points"),
+    ("itml", {"pairs": {"similar": [[0, 1]], "dissimilar": [[0, 2]]}}, "bounds.*30 points"),
+    ("mlkr", {}, "30 points"),
+    ("lfda", {}, "13 points"),
 ]  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(("method", "params", "says"), TABLES)
 def test_what_is_listed_in_full_is_refused(
     method: str, params: dict[str, Any], says: str, monkeypatch: pytest.MonkeyPatch
@@ -88,6 +93,37 @@ def test_what_is_listed_in_full_is_refused(
     monkeypatch.setattr(memory, "available", lambda: 100)
     with pytest.raises(TooLarge, match=says):
         cvxml.solve(method, points, y, tol=1e-2, **params)
+
+
+@pytest.mark.quick(5)
+@pytest.mark.parametrize("method", names())
+@pytest.mark.parametrize("where", ["instance", "find", "certify"])
+def test_an_array_that_does_not_fit_is_a_refusal_with_its_size(
+    method: str, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def too_large(*_: Any, **__: Any) -> None:
+        np.empty((10**9, 10**9))
+
+    monkeypatch.setattr(type(get(method)), where, too_large)
+    points, y = real_data("wine", 60)
+    with pytest.raises(TooLarge, match=r"\(1000000000, 1000000000\).*8e\+06 TB"):
+        cvxml.solve(method, points, y, **PARAMS.get(method, {}))
+
+
+def test_an_error_of_memory_without_a_size_is_a_refusal_too() -> None:
+    with pytest.raises(TooLarge, match="fewer points"), enough_memory():
+        raise MemoryError
+
+
+def test_pairs_that_are_never_listed_are_refused_before_their_distances_are_computed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def asked(*_: Any) -> None:
+        raise AssertionError("distances were computed")
+
+    monkeypatch.setattr(itml, "squared_distances", asked)
+    with pytest.raises(TooLarge, match=r"6000 points.*576 MB"):
+        cvxml.solve("itml", np.random.default_rng(0).standard_normal((6000, 2)), np.arange(6000) % 2)
 
 
 @pytest.mark.quick(5)

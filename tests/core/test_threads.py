@@ -11,7 +11,7 @@ import pytest
 
 import cvxml
 from cvxml.core import pairs, threads
-from cvxml.core.threads import cores, side_by_side
+from cvxml.core.threads import cores, one_blas_thread, side_by_side
 from cvxml.family import all_pairs, all_softmaxes, rows
 from cvxml.methods import mcml
 from tests.instances import random_data
@@ -73,6 +73,74 @@ def test_overflows_are_treated_as_the_caller_said() -> None:
         warnings.simplefilter("error")
         with np.errstate(over="raise"), pytest.raises(FloatingPointError):
             list(side_by_side(overflow, [1.0, 1e30]))
+
+
+class Pools:
+    """What threadpoolctl is: one number of threads for the process, and limits that remember the number before."""
+
+    def __init__(self) -> None:
+        self.count = 4
+
+    def limit(self, limits: int, user_api: str) -> Pools:
+        made = Pools()
+        made.before, made.of = self.count, self  # type: ignore[attr-defined]
+        self.count = limits
+        return made
+
+    def restore_original_limits(self) -> None:
+        self.of.count = self.before  # type: ignore[attr-defined]
+
+    def __enter__(self) -> Pools:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.restore_original_limits()
+
+
+@pytest.fixture
+def pools(monkeypatch: pytest.MonkeyPatch) -> Pools:
+    made = Pools()
+    monkeypatch.setattr(threads, "_thread_pools", lambda: made)
+    return made
+
+
+def test_blocks_of_one_blas_thread_that_overlap_in_two_threads_leave_the_number_as_it_was(
+    pools: Pools,
+) -> None:
+    """The first block begins first and ends first."""
+    inside, first_is_over, seen = threading.Event(), threading.Event(), []
+
+    def second() -> None:
+        with one_blas_thread():
+            inside.set()
+            assert first_is_over.wait(30)
+            seen.append(pools.count)
+
+    other = threading.Thread(target=second)
+    with one_blas_thread():
+        other.start()
+        assert inside.wait(30)
+        seen.append(pools.count)
+    first_is_over.set()
+    other.join()
+    assert seen == [1, 1]
+    assert pools.count == 4
+
+
+def test_blocks_of_one_blas_thread_within_each_other_end_with_the_outer_one_and_with_an_error(
+    pools: Pools,
+) -> None:
+    def fail() -> None:
+        with one_blas_thread():
+            with one_blas_thread():
+                assert pools.count == 1
+            assert pools.count == 1
+            raise ArithmeticError
+
+    for _ in range(2):
+        with pytest.raises(ArithmeticError):
+            fail()
+        assert pools.count == 4
 
 
 @pytest.mark.parametrize(("asked", "most"), [("1", 1), ("2", 2), ("", None), ("0", None), ("many", None)])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cvxml.family import span
-from cvxml.family.span import cosets, rank
+from cvxml.family.span import cosets, rank, rank_along
 
 
 def rank_of(rows: list[list[Fraction]]) -> int:
@@ -58,7 +58,7 @@ def test_ranks_and_cosets_are_those_of_fractions(kind: str) -> None:
         pairs = rng.integers(0, n, size=(int(rng.integers(1, n + 1)), 2))
         edges = [difference(X, i, j) for i, j in pairs.tolist()]
         found, dimension = cosets(X, pairs), rank_of(edges)
-        assert found.rank == dimension
+        assert found.rank == rank_along(X, pairs) == dimension
         for i in range(n):
             for j in range(n):
                 inside = rank_of([*edges, difference(X, i, j)]) == dimension
@@ -89,6 +89,18 @@ def test_more_features_than_points_with_groups_apart() -> None:
     assert all(
         (found.labels[i] == found.labels[j]) == (group[i] == group[j]) for i in range(30) for j in range(30)
     )
+
+
+@pytest.mark.parametrize("rows", [5, 60])
+def test_of_many_rows_some_may_be_enough(rows: int) -> None:
+    """In three features; the last of the rows alone has the third direction."""
+    X = np.zeros((rows, 3))
+    X[:, :2] = np.random.default_rng(0).integers(-3, 4, (rows, 2))
+    assert rank(X) == 2
+    X[-1, 2] = 1.0
+    assert rank(X) == 3
+    X[:, 2] = np.arange(rows)
+    assert rank(X) == 3
 
 
 def test_what_vanishes_modulo_the_prime_is_looked_at_over_the_integers(

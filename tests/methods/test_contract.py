@@ -578,3 +578,20 @@ def test_a_back_end_that_proves_too_little_is_not_converged(
     with pytest.warns(ConvergenceWarning, match="try another solver"):
         solution = cvxml.solve(method, X, y, solver="clarabel", **params)
     assert solution.status is Status.BACKEND
+
+
+@every_method
+def test_what_no_metric_changes_is_not_called_stationary(method: str) -> None:
+    """All points are equal: an objective that is the same for every metric says nothing of this one."""
+    of, (_, y) = get(method), SIXTEEN_POINTS
+    if of.CLAIM == "optimal":
+        return
+    points, params = np.ones((16, 3)), small(method)
+    y = np.arange(16.0) if method == "mlkr" else y
+    if method in ("nca", "mlkr"):
+        with pytest.raises(ValueError, match="equal"):
+            of.instance(points, y, **params)
+        return
+    given = of.instance(points, y, **params)
+    values = [of.objective(given, M) for M in (np.zeros((3, 3)), np.eye(3), np.diag([1.0, 2.0, 3.0]))]
+    assert len(set(values)) > 1

@@ -7,6 +7,7 @@ import json
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import pytest
 
 import cvxml
 from cvxml.core import run
-from cvxml.core.clock import Deadline, TimeUp
+from cvxml.core.clock import GRACE, Deadline, OutOfTime, TimeUp, limited, look
 from cvxml.core.metric import FloatArray
 from cvxml.core.progress import Progress
 from cvxml.core.result import Dual, Status, Step
@@ -80,6 +81,155 @@ def test_one_that_is_not_reached_changes_nothing(method: str, clock: Callable[[f
         limited = cvxml.solve(method, points, y, time_limit=1.0, **given)
     assert (free.status, free.n_iter) == (limited.status, limited.n_iter)
     assert np.array_equal(free.metric, limited.metric)
+
+
+@pytest.fixture
+def looks(
+    monkeypatch: pytest.MonkeyPatch, clock: Callable[[float], None]
+) -> Callable[[int | None], list[int]]:
+    """Called with a number: the time is up at the look of that number. Returns a list that counts looks."""
+    real, counted = Deadline.look, [0, 0]
+
+    def look(self: Deadline) -> None:
+        counted[0] += 1
+        if counted[0] == counted[1]:
+            clock(1e6)
+        real(self)
+
+    def at(number: int | None) -> list[int]:
+        counted[:] = [0, number or 0]
+        return counted
+
+    monkeypatch.setattr(Deadline, "look", look)
+    return at
+
+
+@pytest.mark.quick(8)
+@pytest.mark.parametrize("method", names())
+def test_the_time_may_be_up_at_any_look(method: str, looks: Callable[[int | None], list[int]]) -> None:
+    """While the problem is built, in the midst of a step and at its end: a certified answer, or a sentence."""
+    points, y = real_data("wine", 60 if method in ("glml", "boostmetric") else 40)
+    given = {"time_limit": 100.0, **PARAMS.get(method, {})}
+    counted = looks(None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        cvxml.solve(method, points, y, **given)
+        total = counted[0]
+        for number in sorted({1, 2, total // 4, total // 2, total - 1} - {0, -1}):
+            looks(number)
+            try:
+                solution = cvxml.solve(method, points, y, **given)
+            except OutOfTime:
+                continue
+            assert solution.lower_bound <= solution.objective + solution.certificate.rounding
+            assert solution.status in (Status.TIME_LIMIT, Status.CONVERGED, Status.STATIONARY)
+
+
+SEARCHED = ("mlsvm", "lmnn", "frobmetric", "scml", "boostmetric", "rtml", "schultz_joachims", "plml")
+
+
+@pytest.mark.parametrize("method", SEARCHED)
+def test_the_clock_is_looked_at_while_neighbours_are_searched(
+    method: str, looks: Callable[[int | None], list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cvxml.core.neighbors._BLOCK", 1)
+    points, y = real_data("wine", 40)
+    counted = looks(None)
+    with limited(100.0, "late"):
+        get(method).instance(points, y)
+    assert counted[0] >= len(points) / 2
+    looks(len(points) // 2)
+    with pytest.raises(OutOfTime, match="time_limit of 100 s passed while the problem was being built"):
+        cvxml.solve(method, points, y, time_limit=100.0)
+
+
+IN_BLOCKS = {
+    "mcml": "cvxml.family.all_softmaxes.BLOCK",
+    "mmc": "cvxml.family.all_pairs.BLOCK",
+    "dml_eig": "cvxml.family.all_pairs.BLOCK",
+    "lmnn": "cvxml.family.rows.BLOCK",
+    "nca": "cvxml.methods.nca.fast.BLOCK",
+}
+
+
+@pytest.mark.parametrize("method", IN_BLOCKS)
+def test_the_clock_is_looked_at_within_a_pass_over_all_points(
+    method: str, looks: Callable[[int | None], list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One step has as many looks as it has blocks."""
+    monkeypatch.setattr("cvxml.core.pairs.MANY", 20)
+    monkeypatch.setattr("cvxml.methods.mcml.MANY", 20)
+    points, y = real_data("wine", 60)
+    found = []
+    for block in (10**9, 60):
+        with monkeypatch.context() as within:
+            within.setattr(IN_BLOCKS[method], block)
+            counted = looks(None)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                cvxml.solve(method, points, y, time_limit=100.0, max_iter=1)
+            found.append(counted[0])
+    assert found[1] >= found[0] + 2 * len(points) / 3
+
+
+def test_a_limit_within_another_one_ends_first_and_a_new_one_begins_anew(
+    clock: Callable[[float], None],
+) -> None:
+    with limited(10.0, "outer") as outer:
+        with limited(100.0, "inner") as inner:
+            assert inner.until == outer.until
+        with limited(3.0, "inner") as inner:
+            assert inner.until < outer.until
+        clock(11.0)
+        with limited(5.0, "anew", anew=True):
+            look()  # there are five seconds
+        with pytest.raises(TimeUp):
+            look()
+        look()  # it is told once
+    look()  # there is no limit
+
+
+@pytest.mark.parametrize("interrupt", [KeyboardInterrupt, TimeUp])
+def test_an_interrupt_of_another_is_no_end_of_the_limit(interrupt: type[BaseException]) -> None:
+    """The user's own, or that of the command line (cvxml/cli/limit.py)."""
+
+    def end() -> None:
+        with limited(1e9, "late"):
+            raise interrupt
+
+    with pytest.raises(interrupt) as ended:
+        end()
+    assert type(ended.value) is interrupt
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_certificate_that_takes_too_long_is_no_answer(
+    monkeypatch: pytest.MonkeyPatch, clock: Callable[[float], None]
+) -> None:
+    """At most as long as the limit, or 10 s, and the notes are left out where the certificate took that long."""
+    points, y = real_data("wine", 20)
+    module = get("nca")
+    certify, notes = module.certify, module.notes
+
+    def slow(*asked: Any, seconds: float) -> Any:
+        clock(seconds)
+        look()
+        return certify(*asked)
+
+    def noted(*asked: Any) -> Any:
+        clock(20.0)
+        look()
+        return notes(*asked)
+
+    with monkeypatch.context() as within:
+        within.setattr(module, "certify", partial(slow, seconds=GRACE - 1))
+        solution = cvxml.solve("nca", points[:, :2], y, time_limit=1.0)
+        assert solution.lower_bound <= solution.objective
+        within.setattr(module, "certify", partial(slow, seconds=GRACE + 1))
+        with pytest.raises(OutOfTime, match="certificate"):
+            cvxml.solve("nca", points[:, :2], y, time_limit=1.0)
+    monkeypatch.setattr(module, "notes", noted)
+    assert "left out" in cvxml.solve("nca", points[:, :2], y, time_limit=10.0).notes[-1]
 
 
 def test_what_is_proved_by_then_is_proved(clock: Callable[[float], None]) -> None:

@@ -129,3 +129,16 @@ def test_one_metric_is_to_be_given_in_one_way() -> None:
     for metric, says in ((None, "metric"), (KNOWN.A, r"metric.*components")):
         with pytest.raises(ValueError, match=says):
             cvxml.check("mlsvm", KNOWN.X, KNOWN.y, metric, components=metric, **GIVEN)
+
+
+def test_no_bound_is_no_overflow(best: Solution) -> None:
+    """The objective is a number, and our search found no lower bound."""
+    nothing = replace(best.certificate, lower_bound=-np.inf, gap=np.inf)
+    without = replace(best, certificate=nothing)
+    for reference, proof, overflows in (
+        (without, nothing, False),
+        (replace(best, certificate=replace(nothing, objective=np.inf)), nothing, True),
+    ):
+        verdict, reasons = convex._judge(proof, reference, 1.0, TOL, 0)
+        assert verdict is INCONCLUSIVE
+        assert ("overflows" in reasons[0]) == overflows

@@ -157,7 +157,11 @@ def test_where_every_metric_is_as_good_nothing_is_claimed() -> None:
     with pytest.warns(match="not certified"):
         solution = cvxml.solve("boostmetric", LINE, None, **given)
     assert "v*" in solution.notes[0]
-    assert cvxml.check("boostmetric", LINE, None, [[1.0]], **given).verdict is Verdict.INCONCLUSIVE
+    assert "v*" in solution.certificate.undecided
+    report = cvxml.check("boostmetric", LINE, None, [[1.0]], **given)
+    assert report.verdict is Verdict.INCONCLUSIVE
+    assert "v*" in report.reasons[0]
+    assert "overflow" not in str(report)
 
 
 def boosted(H: Any, rounds: int) -> FloatArray:

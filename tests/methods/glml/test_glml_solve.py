@@ -114,6 +114,44 @@ def test_where_the_infimum_is_not_attained_the_status_says_so() -> None:
     assert cvxml.check("glml", X, y, longer, tol="loose", **given).verdict not in NOT_OPTIMAL
 
 
+@pytest.mark.parametrize("unit", [2.0**-25, 2.0**-33])
+def test_features_in_units_far_apart_are_no_singular_covariance(unit: float) -> None:
+    """The conditions of the covariances are about 1e15 and 1e20. B is definite."""
+    half = np.random.default_rng(0).standard_normal((30, 3)) * [1, 1, unit]
+    X, y, query = np.concatenate([half, 3 * half]), np.repeat([0, 1], 30), half.mean(axis=0)
+    solution = cvxml.solve("glml", X, y, query=query)
+    assert solution.status is Status.CONVERGED
+    assert cvxml.check("glml", X, y, solution.metric, query=query).verdict is Verdict.CERTIFIED
+    scaled = cvxml.solve("glml", X / [1, 1, unit], y, query=query / [1, 1, unit]).metric
+    size = np.array([1, 1, unit]) * unit ** (-1 / 3)
+    np.testing.assert_allclose(solution.metric * np.outer(size, size), scaled, rtol=1e-6, atol=1e-6)
+
+
+def collinear(apart: float) -> tuple[Any, Any]:
+    """Two classes whose last feature is the first, or next to it."""
+    half = np.random.default_rng(0).standard_normal((30, 4))
+    half[:, 3] = half[:, 0] + apart * np.round(half[:, 3])
+    return np.concatenate([half, 3 * half]), np.repeat([0, 1], 30)
+
+
+@pytest.mark.parametrize(("apart", "singular"), [(0.0, True), (2.0**-45, False)])
+def test_a_covariance_is_called_singular_where_it_is(apart: float, singular: bool) -> None:
+    X, y = collinear(apart)
+    with pytest.raises(ValueError, match=r"class '0'.*alpha > 0") as refused_:
+        cvxml.solve("glml", X, y)
+    assert ("singular" in str(refused_.value)) == singular
+    assert ("3 of 4" in str(refused_.value)) == singular
+    assert ("condition" in str(refused_.value)) != singular
+
+
+def test_a_metric_without_digits_is_not_certified_and_no_covariance_is_called_singular() -> None:
+    """The condition is about 1e14, and the features are nearly collinear."""
+    with pytest.warns(ConvergenceWarning):
+        solution = cvxml.solve("glml", *collinear(2.0**-23))
+    assert solution.status is Status.STALLED
+    assert "singular" not in str(solution.notes) + solution.certificate.undecided
+
+
 def test_what_is_singular_but_for_rounding_is_not_said_to_be() -> None:
     """The same of covariances that agree to rounding: whether the infimum is attained is not known."""
     rng = np.random.default_rng(0)

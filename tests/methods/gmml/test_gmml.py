@@ -15,8 +15,10 @@ from cvxml.core import spectrum
 from cvxml.core.balls import ball, precision
 from cvxml.core.exact import flint
 from cvxml.core.metric import FloatArray
+from cvxml.core.pairs import paired
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
+from cvxml.family.span import rank_along
 from cvxml.methods import get, gmml
 from tests.instances import assert_named, checked, fractions, objective_of, random_data
 
@@ -316,3 +318,23 @@ def test_an_eigenvalue_next_to_0_needs_more_bits(monkeypatch: pytest.MonkeyPatch
         monkeypatch.setattr(spectrum, "eigenvectors", lambda of: ([], same))
         with pytest.raises(gmml.TooFewBits):
             gmml.spectrum(flint().arb_mat([[1, 1], [1, 3]]) / 4)
+
+
+@pytest.mark.parametrize("pairs", [None, PAIRS])
+def test_the_ranks_of_differences_are_those_of_their_sums(pairs: Any) -> None:
+    wide = np.random.default_rng(0).standard_normal((24, 30))
+    for points in (X, np.column_stack([X, X[:, 0] + X[:, 1]]), np.column_stack([X, 0 * X[:, 0]]), wide):
+        p = paired(points, Y, pairs)
+        given = gmml.Instance(p.X, p.y, p.listed, 0.5, 0.0)
+        for sum_of, linked in ((given.S, given.linked), (given.D, given.parted)):
+            assert rank_along(points, linked) == sum_of.rank()
+
+
+def test_too_few_points_are_refused_before_the_sums_are_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def asked(*_: Any) -> None:
+        raise AssertionError("the sums were computed")
+
+    monkeypatch.setattr(gmml, "rationals", asked)
+    points = np.random.default_rng(0).standard_normal((150, 200))
+    with pytest.raises(ValueError, match="similar pairs differ in 140 of 200"):
+        cvxml.solve("gmml", points, np.arange(150) % 10)

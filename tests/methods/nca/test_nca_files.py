@@ -34,7 +34,6 @@ CASES: dict[str, tuple[Any, dict[str, Any]]] = {
         (np.column_stack([random_data(3, n=12, d=3)[0]] * 2), np.arange(12) % 3),
         {"criterion": "g"},
     ),
-    "all equal": ((np.ones((10, 3)), np.arange(10) % 2), {"criterion": "g"}),
 }
 PROVED = ("g", "f", "soft", "rings", "pairs", "collinear")
 

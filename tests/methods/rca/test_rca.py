@@ -13,6 +13,7 @@ import cvxml
 from cvxml.core.metric import FloatArray, components_of
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
+from cvxml.family.span import rank_along
 from cvxml.methods import get, rca
 from tests.instances import assert_named, checked, fractions, objective_of, random_data
 
@@ -276,3 +277,29 @@ def test_the_transform_of_metric_learn_is_optimal() -> None:
     L = (V / np.sqrt(w)) @ V.T
     report = cvxml.check("rca", X, None, components=L, chunklets=CHUNKLETS, tol="strict")
     assert report.verdict is Verdict.CERTIFIED
+
+
+@pytest.mark.parametrize("chunklets", [CHUNKLETS, Y, np.arange(30) % 15, np.where(np.arange(30) < 4, 0, -1)])
+def test_the_rank_of_differences_is_that_of_their_covariance(chunklets: Any) -> None:
+    for points in (
+        X,
+        np.column_stack([X, X[:, 0] + X[:, 1]]),
+        np.column_stack([X, 0 * X[:, 0]]),
+        X[:, :1] * [[1, 2]],
+    ):
+        given = rca.Instance(points, Y, np.asarray(chunklets), 0.0, None)
+        assert rank_along(points, given.linked) == given.C.rank()
+
+
+def test_too_few_points_are_refused_before_the_covariance_is_inverted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """200 features, of which 150 points in ten chunklets see 140: their exact covariance takes long."""
+
+    def asked(*_: Any) -> None:
+        raise AssertionError("the covariance was computed")
+
+    monkeypatch.setattr(rca, "within_groups", asked)
+    points = np.random.default_rng(0).standard_normal((150, 200))
+    with pytest.raises(ValueError, match="140 of 200 directions"):
+        cvxml.solve("rca", points, np.arange(150) % 10)
