@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from cvxml.core.clock import watched
 from cvxml.core.metric import FloatArray
 from cvxml.core.shown import listed
 
@@ -86,7 +87,7 @@ def integers(array: FloatArray) -> tuple[list[list[int]], int]:
     least = int(used.min()) if used.size else 0
     rows = [
         [m << (e - least) if m else 0 for m, e in zip(ms, es, strict=True)]
-        for ms, es in zip(whole.tolist(), exponents.tolist(), strict=True)
+        for ms, es in watched(zip(whole.tolist(), exponents.tolist(), strict=True))
     ]
     return rows, least
 

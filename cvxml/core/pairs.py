@@ -127,12 +127,17 @@ class Paired:
     def sum_of_squares(self, kind: str) -> tuple[Any, int]:
         """sum (x_i - x_j)(x_i - x_j)^T (d, d) over the pairs of a kind, for `KINDS`: integers, times 2^exponent."""
         if self.listed is None:
-            found, at = within_groups(self.X, self.y, [1] * (int(self.y.max()) + 1))
+            found, at = self._within_classes
             return (found if kind == "similar" else within_groups(self.X, 0 * self.y, [1])[0] - found), at
         points, at = whole(self.X)
         rows, listed = np.array(points.tolist(), dtype=object), getattr(self.listed, kind)
         E = flint().fmpz_mat([*(rows[listed[:, 0]] - rows[listed[:, 1]]).tolist(), [0] * self.X.shape[1]])
         return E.transpose() * E, 2 * at
+
+    @cached_property
+    def _within_classes(self) -> tuple[Any, int]:
+        """`sum_of_squares` of the similar pairs by labels."""
+        return within_groups(self.X, self.y, [1] * (int(self.y.max()) + 1))
 
     # What of all pairs a check needs, without a list of them.
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.core.clock import watched
+from cvxml.core.clock import look, watched
 from cvxml.core.exact import flint, integers, root_upward, scaled, sum_of_squares
 from cvxml.core.metric import FloatArray, IntArray, examine, real_array
 
@@ -93,11 +93,15 @@ def within_groups(X: FloatArray, group: IntArray, weights: Sequence[int]) -> tup
     X (n, d); group (n,), codes c. Of n_c points it is n_c sum x x^T - (sum x)(sum x)^T.
     """
     points, at = whole(X)
+    look()
     rows, fmpz_mat = np.array(points.tolist(), dtype=object), flint().fmpz_mat
+    look()
     sums = np.zeros((len(weights), X.shape[1]), dtype=object)
     np.add.at(sums, group, rows)
+    look()
     weight = np.array(weights, dtype=object)
     heavy = rows * (weight * np.bincount(group, minlength=len(weights)))[group][:, None]
+    look()
     total = points.transpose() * fmpz_mat(heavy.tolist())
     return total - fmpz_mat(sums.tolist()).transpose() * fmpz_mat((sums * weight[:, None]).tolist()), 2 * at
 

@@ -110,10 +110,9 @@ def rank_of(rows: np.ndarray) -> int:
     if rows.size == 0:
         return 0
     look()
-    n, d = rows.shape
-    if (
-        n > ENOUGH * d and rank_of(rows[:: n // (ENOUGH * d // 2)]) == d
-    ):  # no more rows are needed to prove it
+    n, d = (int(size) for size in rows.shape)
+    # where some of the rows have the full rank, all have it
+    if n > ENOUGH * d and rank_of(rows[:: n // (ENOUGH * d // 2)]) == d:
         return d
     # FLINT is hundreds of times as fast where there are at least as many rows as columns.
     whole = flint().fmpz_mat((rows if rows.shape[0] >= rows.shape[1] else rows.T).tolist())

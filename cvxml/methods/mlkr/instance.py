@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.inputs import check_count, check_targets, check_X
+from cvxml.core.memory import BALL, INTEGER, check_room
 from cvxml.core.metric import FloatArray
 from cvxml.core.squares import basis_of, from_the_first
 from cvxml.family.coordinates import Coordinates, coordinates
@@ -44,6 +45,7 @@ def instance(X: ArrayLike, y: ArrayLike | None, *, n_components: int | None = No
         raise ValueError(
             "y is the same for all points: every metric predicts it, and there is nothing to learn"
         )
+    check_room((2 * INTEGER + 3 * BALL) * n**2, f"the exact distances and weights of every two of {n} points")
     given = Instance(points, targets, m)
     if not basis_of(given.points[0]):
         raise ValueError("all points are equal: every metric is the same; give others")

@@ -13,7 +13,6 @@ from scipy.optimize import minimize
 
 from cvxml.core.clock import look, watched
 from cvxml.core.inputs import check_count, real_array
-from cvxml.core.memory import BALL, INTEGER, check_room
 from cvxml.core.metric import FloatArray
 from cvxml.core.result import Status, Step
 from cvxml.core.run import Callback, Found, Start, untried
@@ -41,8 +40,6 @@ def search(
     callback: Callback,
 ) -> Found:
     """The best of the descents from all starts; NOT_ATTAINED or AT_INFINITY where the infimum is at infinity."""
-    n = len(given.X)
-    check_room((2 * INTEGER + 3 * BALL) * n**2, f"the exact distances and weights of every two of {n} points")
     if start is not None and start.metric.any() and certify(given, start.metric).proves(tol):
         return Found(start.metric, {}, Status.STATIONARY, 0)
     began = starts(given, init, random_state) if start is None else [("warm", _warm(given, start.metric))]
