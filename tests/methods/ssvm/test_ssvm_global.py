@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import time
 from pathlib import Path
 from typing import Any
 
@@ -331,10 +332,16 @@ def test_equal_points() -> None:
     assert solution.objective == pytest.approx(best_assignment(p.X, p.y, 1, 1.0, p.Lam).value, rel=1e-6)
 
 
-def test_the_time_limit_leaves_a_bound_and_a_warning() -> None:
+def test_the_time_limit_leaves_a_bound_and_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y, params = data(0, n=16, d=4, k=3)
+    now = [0.0]
+    monkeypatch.setattr(time, "perf_counter", lambda: now[0])
+
+    def tick(step: Any) -> None:
+        now[0] += 1.0
+
     with pytest.warns(ConvergenceWarning, match="time_limit"):
-        solution = cvxml.solve("ssvm", X, y, solver="global", time_limit=1e-9, **params)
+        solution = cvxml.solve("ssvm", X, y, solver="global", time_limit=1.0, callback=tick, **params)
     assert solution.status is Status.TIME_LIMIT
     assert solution.lower_bound >= 0
     assert not solution.certificate.proves(1e-6)
