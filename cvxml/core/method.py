@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.backend import solve_problem
 from cvxml.core.clock import GRACE, TimeUp, limited
+from cvxml.core.clock import TimeUp, finishing, limited
 from cvxml.core.derived import Derived, alike
 from cvxml.core.exact import Exact
 from cvxml.core.example import Example, Hand
@@ -238,7 +239,7 @@ class Method(ABC, Generic[Given]):
         gap <= tol * scale. max_iter: iterations of the fast solver (default `MAX_ITER`). warm_start: a Solution to
         start from. callback: called with a `cvxml.core.result.Step` each time the gap is measured. time_limit: seconds;
         the clock is looked at between the blocks of long steps (core/clock.py), but not within a back end. At its end
-        the best metric so far is certified, for at most as long again (10 s at least). own: as in `SOLVE_PARAMETERS`.
+        the best metric so far is finished and certified, within as long again, or 10 s. own: as in `SOLVE_PARAMETERS`.
         Ctrl-C ends the fast solver with the best so far, as Status.INTERRUPTED, and the time limit does, as
         Status.TIME_LIMIT. Raises ValueError for bad input, and OutOfTime where the time limit passes before there is a
         metric with its certificate; warns (ConvergenceWarning) whenever tol is not met.
@@ -253,8 +254,8 @@ class Method(ABC, Generic[Given]):
                 watch = Watch(deadline, callback)
                 start = None if warm_start is None else self.start(given, warm_start)
                 found = watch.named(self.find(given, solver, tol, limit, start, watch, **own))
-            grace = max(seconds, GRACE)
-            with limited(grace, f"the certificate of the metric takes more than {grace:g} s", anew=True):
+            late = f"time_limit of {seconds:g} s passed, and later there was no certificate of the metric yet"
+            with finishing(deadline, late):
                 certificate = self.certify(given, found.metric, found.dual)
                 found = found._replace(status=self.status(found.status, certificate, tol, solver))
                 notes = self._noted(given, found, certificate)

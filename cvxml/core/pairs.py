@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cvxml.core.clock import watched
 from cvxml.core.exact import flint
 from cvxml.core.inputs import check_labels, check_X, from_one
 from cvxml.core.memory import FLOAT, TooLarge, check_room, said
@@ -20,6 +21,7 @@ from cvxml.core.shown import cut
 from cvxml.core.squares import whole, within_groups
 
 KINDS = ("similar", "dissimilar")
+BLOCK = 2**18  # differences at a time
 MANY = 500  # points, beyond which solvers and proofs list no pairs by labels
 MOST = 5000  # points, beyond which nothing does
 BY_PAIRS = {
@@ -101,8 +103,12 @@ class Paired:
         return self._differences(self.pairs.dissimilar)
 
     def _differences(self, listed: IntArray) -> FloatArray:
+        E = np.empty((len(listed), self.X.shape[1]))
         with np.errstate(over="ignore"):  # what overflows is seen by whoever needs it finite
-            return self.X[listed[:, 0]] - self.X[listed[:, 1]]
+            for first in watched(range(0, len(listed), BLOCK)):
+                i, j = listed[first : first + BLOCK].T
+                E[first : first + BLOCK] = self.X[i] - self.X[j]
+        return E
 
     @property
     def by_labels(self) -> bool:

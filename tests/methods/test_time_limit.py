@@ -15,7 +15,7 @@ import pytest
 
 import cvxml
 from cvxml.core import run
-from cvxml.core.clock import GRACE, Deadline, OutOfTime, TimeUp, limited, look
+from cvxml.core.clock import GRACE, Deadline, OutOfTime, TimeUp, finishing, limited, look
 from cvxml.core.metric import FloatArray
 from cvxml.core.progress import Progress
 from cvxml.core.result import Dual, Status, Step
@@ -93,7 +93,7 @@ def looks(
     def look(self: Deadline) -> None:
         counted[0] += 1
         if counted[0] == counted[1]:
-            clock(1e6)
+            clock(150.0)
         real(self)
 
     def at(number: int | None) -> list[int]:
@@ -172,7 +172,7 @@ def test_the_clock_is_looked_at_within_a_pass_over_all_points(
     assert found[1] >= found[0] + 2 * len(points) / 3
 
 
-def test_a_limit_within_another_one_ends_first_and_a_new_one_begins_anew(
+def test_a_limit_within_another_one_ends_no_later_and_there_is_time_to_finish(
     clock: Callable[[float], None],
 ) -> None:
     with limited(10.0, "outer") as outer:
@@ -181,11 +181,17 @@ def test_a_limit_within_another_one_ends_first_and_a_new_one_begins_anew(
         with limited(3.0, "inner") as inner:
             assert inner.until < outer.until
         clock(11.0)
-        with limited(5.0, "anew", anew=True):
-            look()  # there are five seconds
         with pytest.raises(TimeUp):
             look()
         look()  # it is told once
+        with finishing(outer, "late"):
+            look()  # there are nine seconds
+        clock(9.0)
+        for _ in range(2):
+            with pytest.raises(TimeUp):
+                look()
+        with pytest.raises(OutOfTime, match="late"), finishing(outer, "late"):
+            look()
     look()  # there is no limit
 
 
@@ -225,7 +231,7 @@ def test_a_certificate_that_takes_too_long_is_no_answer(
         within.setattr(module, "certify", partial(slow, seconds=GRACE - 1))
         solution = cvxml.solve("nca", points[:, :2], y, time_limit=1.0)
         assert solution.lower_bound <= solution.objective
-        within.setattr(module, "certify", partial(slow, seconds=GRACE + 1))
+        within.setattr(module, "certify", partial(slow, seconds=GRACE + 2))
         with pytest.raises(OutOfTime, match="certificate"):
             cvxml.solve("nca", points[:, :2], y, time_limit=1.0)
     monkeypatch.setattr(module, "notes", noted)

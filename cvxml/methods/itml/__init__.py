@@ -27,6 +27,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial.distance import pdist
 
 from cvxml.core.backend import SolverFailure, solve_problem
+from cvxml.core.clock import watched
 from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_positive, dual_array
 from cvxml.core.memory import FLOAT, check_room
@@ -234,7 +235,7 @@ def _check_range(p: Instance) -> None:
             f"bounds: {p.bounds[0]:.3g} and {p.bounds[1]:.3g} are beyond {1 / LARGEST:g} to {LARGEST:g}; rescale X"
         )
     C = np.linalg.cholesky(p.prior)
-    for kind, bound in zip(KINDS, p.bounds, strict=True):
+    for kind, bound in watched(zip(KINDS, p.bounds, strict=True)):
         with np.errstate(over="ignore", invalid="ignore"):
             ratio = np.sum((getattr(p, kind) @ C) ** 2, axis=1) / bound
         too_near = kind == "dissimilar" and ratio.min(initial=1.0) < 1 / LARGEST

@@ -31,6 +31,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from cvxml.core.clock import watched
 from cvxml.core.inputs import real_array
 from cvxml.core.metric import EPS, FloatArray, examine
 from cvxml.core.result import Certificate, Dual, Stationarity
@@ -157,7 +158,7 @@ def _step_gap(
     with np.errstate(divide="ignore"):
         logs = np.log1p(-theta), np.log(theta)
     parts, off = [], []
-    for i in metric.points.tolist():
+    for i in watched(metric.points.tolist()):
         at = metric.point(i)
         rows = [at.log_p if row is None else row.row(i) for row in (R, interior)]
         log_q = np.logaddexp(logs[0] + rows[0], logs[1] + rows[1])

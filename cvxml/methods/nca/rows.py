@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cvxml.core.clock import watched
 from cvxml.core.metric import EPS, FloatArray
 from cvxml.family.coordinates import Coordinates
 from cvxml.family.proved import two_sum
@@ -224,7 +225,7 @@ class Metric:
     def value(self) -> tuple[float, float]:
         """-f or -g, and how far that may be off, and its bound."""
         terms, rounding = [], []
-        for i in self.points.tolist():
+        for i in watched(self.points.tolist()):
             at = self.point(i)
             terms.append(at.c if self.p.criterion == "f" else at.log_p_i)
             rounding.append(at.of_c if self.p.criterion == "f" else at.of_log_p_i)
@@ -249,7 +250,7 @@ class Metric:
     def _sum(self, q: Softmax | None) -> Surplus:
         Y = self.Y
         Z, off, size = np.zeros((Y.shape[1], Y.shape[1])), 0.0, 0.0
-        for i in self.points.tolist():
+        for i in watched(self.points.tolist()):
             weights, of_weights = self.point(i).weights(None if q is None else q.row(i))
             D = Y[i] - Y
             long = np.linalg.norm(D, axis=1)
@@ -266,7 +267,7 @@ class Metric:
         """dF/dA and dF/dQ; the second is not computed where it is not needed."""
         images, Y = self.images, self.Y
         total, off, size, slope, turns = np.zeros((images.shape[1], Y.shape[1])), 0.0, 0.0, [], 0.0
-        for i in self.points.tolist():
+        for i in watched(self.points.tolist()):
             at = self.point(i)
             weights, of_weights = at.own_weights()
             left, D = self.apart(i), Y[i] - Y
