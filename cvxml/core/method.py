@@ -249,7 +249,7 @@ class Method(ABC, Generic[Given]):
         limit = self.MAX_ITER if max_iter is None else check_count(max_iter, "max_iter")
         seconds = self.seconds(solver) if time_limit is None else check_positive(time_limit, "time_limit")
         with one_blas_thread():
-            late = f"time_limit of {seconds:g} s passed before there was a first metric"
+            late = f"time_limit of {seconds:g} s passed before a metric was ready"
             with limited(seconds, late) as deadline:
                 watch = Watch(deadline, callback)
                 start = None if warm_start is None else self.start(given, warm_start)

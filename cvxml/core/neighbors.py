@@ -24,7 +24,7 @@ def squared_euclidean(A: FloatArray, B: FloatArray) -> FloatArray:
     ties around.
     """
     total = np.zeros((len(A), len(B)))
-    for a, b in zip(A.T, B.T, strict=True):
+    for a, b in watched(zip(A.T, B.T, strict=True)):
         difference = a[:, None] - b[None, :]
         difference *= difference
         total += difference
@@ -34,7 +34,7 @@ def squared_euclidean(A: FloatArray, B: FloatArray) -> FloatArray:
 def inner_products(A: FloatArray, B: FloatArray) -> FloatArray:
     """<a, b> for every row of A (p, d) and B (q, d), summed feature by feature, for the same reason."""
     total = np.zeros((len(A), len(B)))
-    for a, b in zip(A.T, B.T, strict=True):
+    for a, b in watched(zip(A.T, B.T, strict=True)):
         total += a[:, None] * b[None, :]
     return total
 

@@ -149,6 +149,8 @@ IN_BLOCKS = {
     "dml_eig": "cvxml.family.all_pairs.BLOCK",
     "lmnn": "cvxml.family.rows.BLOCK",
     "nca": "cvxml.methods.nca.fast.BLOCK",
+    "itml": "cvxml.core.pairs.BLOCK",
+    "ldml": "cvxml.core.pairs.BLOCK",
 }
 
 
@@ -169,7 +171,7 @@ def test_the_clock_is_looked_at_within_a_pass_over_all_points(
                 warnings.simplefilter("ignore")
                 cvxml.solve(method, points, y, time_limit=100.0, max_iter=1)
             found.append(counted[0])
-    assert found[1] >= found[0] + 2 * len(points) / 3
+    assert found[1] >= found[0] + len(points) / 2
 
 
 def test_a_limit_within_another_one_ends_no_later_and_there_is_time_to_finish(
