@@ -55,7 +55,7 @@ from cvxml.core.spectrum import eigenvectors, enclosed, inverted
 from cvxml.core.squares import is_definite, rationals, symmetric_whole, whole
 from cvxml.core.statement import Statement
 from cvxml.family.enclosed import certificate, definite
-from cvxml.family.span import rank_along
+from cvxml.family.span import rank_along, rank_of
 
 LARGEST = 1e280  # of an objective, and of its inverse
 UNMOVED = 1e-6  # times d: the least scale for t other than 1/2, where the optimum is 0 if D is S^-1
@@ -175,7 +175,7 @@ def _check_attained(given: Instance) -> None:
     else:
         similar = dissimilar = d
     if min(similar, dissimilar) < d:
-        many = similar == dissimilar == (given.S * given.D).rank()
+        many = similar == dissimilar and _rank(given.S * given.D) == similar
         raise ValueError(
             f"similar pairs differ in {similar} of {d} directions, dissimilar pairs in {dissimilar}: "
             + ("there are many optimal metrics" if many else "the infimum is not attained by any metric")
@@ -184,6 +184,11 @@ def _check_attained(given: Instance) -> None:
     size = math.sqrt(np.trace(given.floats[0])) * math.sqrt(np.trace(given.floats[1]))
     if not 1 / LARGEST < size < LARGEST:
         raise ValueError("X: the sums over pairs are too large or too small for double precision; rescale X")
+
+
+def _rank(of: Any) -> int:
+    """The rank of a matrix of flint's rationals, exactly."""
+    return rank_of(np.array(of.numer_denom()[0].tolist(), dtype=object))
 
 
 def objective(given: Instance, A: FloatArray) -> float:
