@@ -15,7 +15,6 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 from numpy.typing import ArrayLike
 
 from cvxml.core.backend import solve_problem
-from cvxml.core.clock import GRACE, TimeUp, limited
 from cvxml.core.clock import TimeUp, finishing, limited
 from cvxml.core.derived import Derived, alike
 from cvxml.core.exact import Exact
