@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
@@ -43,14 +43,17 @@ class Other(NamedTuple):
     params: dict[str, Any]
     metric: FloatArray | None = None  # that of the question
     method: str | None = None  # that of the question
+    told: str = ""  # the choice among several problems, for the sentence: ": the pair [0, 1]"
 
 
 @dataclass(frozen=True)
 class Misreading:
-    """What somebody may have solved instead, as "X where the paper has Y", in one of two ways.
+    """What somebody may have solved instead, as "X where the paper has Y", in one of three ways.
 
     problem: the misreading is the method itself with other inputs; None where it does not apply.
-    left: it is not; what the metric may still gain in it, relative to its scale, proved; inf if nothing is.
+    several: it is the method itself with one of several inputs, of which the oracle takes the likeliest. Arguments:
+        the question, its checked inputs, and all parameters as explicit values, which `Method.stored` gives.
+    left: it is neither; what the metric may still gain in it, relative to its scale, proved; inf if nothing is.
     fits: the parameter that `problem` chooses to fit the metric, whose value is told.
     """
 
@@ -58,6 +61,7 @@ class Misreading:
     problem: Callable[[Question], Other | None] | None = None
     left: Callable[[Question], float] | None = None
     fits: str = ""
+    several: Callable[[Question, Any, dict[str, Any]], Iterable[Other]] | None = None
 
 
 def changed(name: str, value: Callable[[Question], Any]) -> Callable[[Question], Other | None]:

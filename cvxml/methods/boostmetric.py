@@ -33,6 +33,7 @@ from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_positive, check_X
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.misreading import Misreading, Question, changed, triplets_exchanged
+from cvxml.core.other_lists import TRIPLETS
 from cvxml.core.parameter import NUMBER, Parameter
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Found
@@ -186,6 +187,7 @@ MISREADINGS = {
         _v_times(lambda given, M: given.count * _without_logarithm(given, M)),
     ),
     "exchanged": triplets_exchanged(instance),
+    **TRIPLETS,
     "another_v": Misreading("another v than was asked for, or for none at all", _v_times(_another), fits="v"),
 }
 

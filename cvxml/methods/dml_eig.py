@@ -27,6 +27,7 @@ from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import dual_array
 from cvxml.core.metric import FloatArray, IntArray, project_psd
 from cvxml.core.misreading import Misreading, Other, Question, exchanged, multiple, other_pairs
+from cvxml.core.other_lists import PAIRS
 from cvxml.core.pairs import BAD_PAIRS_OF_ONE_KIND, BY_PAIRS, KINDS, Paired, Pairs, check_budget, paired
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Found
@@ -264,6 +265,7 @@ MISREADINGS: dict[str, Misreading] = {
     "half_similar": Misreading("the first half of the similar pairs", other_pairs(_half("similar"))),
     "half_dissimilar": Misreading("the first half of the dissimilar pairs", other_pairs(_half("dissimilar"))),
     "sum": Misreading("the sum over dissimilar pairs where there is the minimum", left=_sum),
+    **PAIRS,
 }
 
 

@@ -24,7 +24,8 @@ from numpy.typing import ArrayLike
 from cvxml.core.example import LINE, Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_positive, check_X
 from cvxml.core.metric import FloatArray, IntArray
-from cvxml.core.misreading import Misreading, changed
+from cvxml.core.misreading import Misreading, changed, triplets_exchanged
+from cvxml.core.other_lists import TRIPLETS
 from cvxml.core.parameter import NUMBER, Parameter
 from cvxml.core.statement import Statement
 from cvxml.core.triplets import BAD_TRIPLETS, BY_TRIPLETS, Compared, check_units, compared
@@ -108,6 +109,8 @@ MISREADINGS = {
     "no_half": Misreading(
         "||X||^2 where there is half of it", changed("C", lambda q: q.params.get("C", 1.0) / 2)
     ),
+    "exchanged": triplets_exchanged(instance),
+    **TRIPLETS,
 }
 
 

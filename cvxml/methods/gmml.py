@@ -47,6 +47,7 @@ from cvxml.core.inputs import check_number, dual_array
 from cvxml.core.method import ConvexMethod
 from cvxml.core.metric import EPS, FloatArray, examine
 from cvxml.core.misreading import Misreading, Question, changed, exchanged, multiple, other_pairs
+from cvxml.core.other_lists import PAIRS
 from cvxml.core.pairs import BAD_PAIRS, BY_PAIRS, Paired, Pairs, paired
 from cvxml.core.parameter import NUMBER, Parameter
 from cvxml.core.result import Certificate, Dual
@@ -365,6 +366,7 @@ MISREADINGS = {
         changed("mu", lambda q: q.params["mu"] / 2 if q.params.get("mu") else None),
     ),
     "another_weight": Misreading("another weight t than was asked for", changed("weight", _another_weight)),
+    **PAIRS,
 }
 
 

@@ -30,6 +30,7 @@ from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_number, dual_array
 from cvxml.core.metric import FloatArray
 from cvxml.core.misreading import Misreading, Question, changed, exchanged, other_pairs
+from cvxml.core.other_lists import PAIRS
 from cvxml.core.pairs import BAD_PAIRS_OF_ONE_KIND, BY_PAIRS, KINDS, Paired, Pairs, paired
 from cvxml.core.parameter import NUMBER, Parameter, words
 from cvxml.core.result import Certificate, Dual, Status
@@ -239,6 +240,7 @@ MISREADINGS = {
     ),
     "exchanged": Misreading("similar and dissimilar pairs exchanged", other_pairs(exchanged)),
     "another_b": Misreading("another b than was asked for", changed("b", _another), fits="b"),
+    **PAIRS,
 }
 
 

@@ -30,6 +30,7 @@ from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_count, check_labels, check_number, check_X, class_names
 from cvxml.core.metric import FloatArray, IntArray, project_psd
 from cvxml.core.misreading import Misreading, Other, Question, changed
+from cvxml.core.other_lists import TRIPLETS
 from cvxml.core.neighbors import squared_euclidean
 from cvxml.core.parameter import COUNT, LISTS, NUMBER, Parameter
 from cvxml.core.result import Certificate, Dual, Status
@@ -469,6 +470,7 @@ def misreadings(method: LMNN) -> dict[str, Misreading]:
             changed("triplets", _exchanged_points),
         ),
         "one_way": Misreading("pairs of a target listed both ways counted once", left=rows(_one_way)),
+        **TRIPLETS,
     }
 
 

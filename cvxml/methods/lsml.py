@@ -30,6 +30,7 @@ from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import dual_array
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.misreading import Misreading, Other, Question, changed
+from cvxml.core.other_lists import QUADRUPLETS
 from cvxml.core.prior import PRIOR, inverse_covariance, prior_of
 from cvxml.core.quadruplets import BY_QUADRUPLETS, Quadrupled, quadrupled
 from cvxml.core.result import Certificate, Dual
@@ -248,6 +249,7 @@ MISREADINGS = {
         "the same weight for every quadruplet",
         lambda q: None if q.params.get("weights") is None else Other(q.X, q.y, {**q.params, "weights": None}),
     ),
+    **QUADRUPLETS,
 }
 
 

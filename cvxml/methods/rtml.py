@@ -28,6 +28,7 @@ from cvxml.core.example import LINE, Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_number, check_positive, check_X
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.misreading import Misreading, changed, triplets_exchanged
+from cvxml.core.other_lists import TRIPLETS
 from cvxml.core.parameter import NUMBER, Parameter
 from cvxml.core.statement import Statement
 from cvxml.core.triplets import BAD_TRIPLETS, BY_TRIPLETS, Compared, check_units, compared
@@ -172,6 +173,7 @@ MISREADINGS = {
         changed("width", lambda q: 0.0 if q.checked(instance).width else None),
     ),
     "exchanged": triplets_exchanged(instance),
+    **TRIPLETS,
 }
 
 

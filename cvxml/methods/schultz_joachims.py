@@ -28,6 +28,7 @@ from cvxml.core.example import LINE, Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_positive, check_X
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.misreading import Misreading, Question, changed, triplets_exchanged
+from cvxml.core.other_lists import TRIPLETS
 from cvxml.core.parameter import NUMBER, VECTORS, Parameter
 from cvxml.core.statement import Statement
 from cvxml.core.triplets import BAD_TRIPLETS, BY_TRIPLETS, WithVectors, check_units, compared
@@ -153,6 +154,7 @@ MISREADINGS = {
         "||M||^2 where there is half of it", changed("C", lambda q: q.checked(instance).C / 2)
     ),
     "exchanged": triplets_exchanged(instance),
+    **TRIPLETS,
     "features": Misreading("weights of the features where there are those of A", changed("A", _of_features)),
 }
 

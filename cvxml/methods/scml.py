@@ -30,6 +30,7 @@ from cvxml.core.inputs import check_count, check_positive, check_X
 from cvxml.core.memory import check_room
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.misreading import Misreading, Question, changed, triplets_exchanged
+from cvxml.core.other_lists import TRIPLETS
 from cvxml.core.parameter import COUNT, NUMBER, VECTORS, Parameter
 from cvxml.core.statement import Statement
 from cvxml.core.triplets import BAD_TRIPLETS, BY_TRIPLETS, WithVectors, check_units, compared
@@ -183,6 +184,7 @@ MISREADINGS = {
         changed("basis", _of_length_one),
     ),
     "exchanged": triplets_exchanged(instance),
+    **TRIPLETS,
     "features": Misreading(
         "weights of the features where there are those of the basis",
         changed("basis", lambda q: np.eye(q.checked(instance).X.shape[1])),

@@ -33,6 +33,7 @@ from cvxml.core.inputs import check_number, check_positive, dual_array
 from cvxml.core.method import ConvexMethod
 from cvxml.core.metric import FloatArray, examine
 from cvxml.core.misreading import Misreading, Other, Question, exchanged
+from cvxml.core.other_lists import PAIRS
 from cvxml.core.pairs import BAD_PAIRS, BY_PAIRS, Paired, Pairs, paired, pairs_by_labels
 from cvxml.core.parameter import NUMBER, Parameter
 from cvxml.core.prior import PRIOR, prior_of
@@ -306,6 +307,7 @@ MISREADINGS = {
     "exchanged": _other(
         lambda p: {"pairs": exchanged(p.pairs).to_dict()}, "similar and dissimilar pairs exchanged"
     ),
+    **PAIRS,
 }  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from cvxml.core.metric import FloatArray
 from cvxml.core.misreading import FAR, Misreading, Other, Question
 from cvxml.methods import get
 from cvxml.oracle.judge import NOTHING_KNOWN, Judge, Left, at_weight
+from cvxml.oracle.likeliest import likeliest
 from cvxml.oracle.slips import Slip, slips
 from cvxml.oracle.weights import Tried, around, between, inward, least, ratio
 
@@ -56,19 +57,20 @@ def _read(
 
     def again(each: FloatArray) -> Left:
         question = _question(judge, base, each)
-        if misreading.problem is None:
-            assert misreading.left is not None
+        if misreading.left is not None:
             return Left(max(misreading.left(question), 0.0), unique=judge.unique)  # rounding may be below 0
-        other = known or _misread(misreading, question, base)
+        other = known or _misread(judge, misreading, question, base)
         return NOTHING_KNOWN if other is None else judge.left(each, other)
 
     known = None  # the problem misread, where it is the same of every metric, so that it is solved once
     said = f"{judge.claim} for {also}{misreading.sentence}"
+    fitted = int(bool(misreading.fits or misreading.several))
     try:
-        if misreading.problem is not None:
-            other = _misread(misreading, _question(judge, base, metric), base)
+        if misreading.left is None:
+            other = _misread(judge, misreading, _question(judge, base, metric), base)
             if other is None:
                 return None
+            said += other.told
             if misreading.fits:
                 said += _value(judge, other, misreading.fits)
             elif other.metric is None:
@@ -76,7 +78,7 @@ def _read(
         left = again(metric)
     except NO_ANSWER:
         return None
-    return Explanation(left, said, int(bool(misreading.fits)), again=again)
+    return Explanation(left, said, fitted, again=again)
 
 
 def _question(judge: Judge, base: Other, metric: FloatArray) -> Question:
@@ -90,7 +92,12 @@ def _value(judge: Judge, other: Other, name: str) -> str:
     return f": {name} = {other.params[name]:.6g} (asked: {shown})"
 
 
-def _misread(misreading: Misreading, question: Question, base: Other) -> Other | None:
+def _misread(judge: Judge, misreading: Misreading, question: Question, base: Other) -> Other | None:
+    if misreading.several is not None:
+        module = get(base.method or judge.method)
+        given = question.checked(module.instance)
+        found = misreading.several(question, given, module.stored(given))
+        return likeliest(judge, question.metric, (each._replace(method=base.method) for each in found))
     assert misreading.problem is not None
     other = misreading.problem(question)
     return None if other is None else other._replace(method=other.method or base.method)
@@ -99,11 +106,14 @@ def _misread(misreading: Misreading, question: Question, base: Other) -> Other |
 def two_misreadings(
     judge: Judge, metric: FloatArray, shares: Sequence[float], part: float
 ) -> Iterator[Explanation]:
-    """The misreadings that leave no more than `part`, each with another. shares: what all leave, in their order."""
+    """The misreadings that leave no more than `part`, each with another. shares: what all leave, in their order.
+
+    A choice among several lists is not tried as the second: it would be fitted anew to each first one.
+    """
     listed = [*get(judge.method).MISREADINGS.values()]
     for first, base in _partly(judge, metric, shares, part):
         for second in listed:
-            if second is first:
+            if second is first or second.several is not None:
                 continue
             if judge.asked.late:
                 return
@@ -118,11 +128,11 @@ def _partly(
     """The misreadings of the method itself that leave no more than `part`, the best first, and their inputs."""
     listed = [*get(judge.method).MISREADINGS.values()]
     for k in sorted(range(len(shares)), key=lambda k: shares[k])[:BEST]:
-        if shares[k] > part or listed[k].problem is None or judge.asked.late:
+        if shares[k] > part or listed[k].left is not None or judge.asked.late:
             continue
         question = Question(judge.X, judge.y, metric, judge.tol, judge.params)
         try:
-            base = _misread(listed[k], question, judge.itself)
+            base = _misread(judge, listed[k], question, judge.itself)
         except NO_ANSWER:
             continue
         # another method has other misreadings

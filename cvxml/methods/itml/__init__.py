@@ -33,6 +33,7 @@ from cvxml.core.inputs import check_positive, dual_array
 from cvxml.core.memory import FLOAT, check_room
 from cvxml.core.metric import FloatArray, IntArray, project_psd
 from cvxml.core.misreading import FAR, MULTIPLES, Misreading, Other, Question, exchanged
+from cvxml.core.other_lists import PAIRS
 from cvxml.core.pairs import BAD_PAIRS, BY_PAIRS, KINDS, Paired, Pairs, paired
 from cvxml.core.parameter import NUMBER, NUMBERS, Parameter
 from cvxml.core.prior import PRIOR, inverse_covariance, prior_of
@@ -519,6 +520,7 @@ MISREADINGS: dict[str, Misreading] = {
         "A_0^-1 as prior: the covariance in place of its inverse", _with_params(_inverse)
     ),
     "divisor": Misreading("the covariance with divisor n where it is n - 1", _with_params(_divisor)),
+    **PAIRS,
 }
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from cvxml.core.metric import FloatArray
 from cvxml.core.misreading import Misreading, Other, Question, changed, triplets_exchanged
+from cvxml.core.other_lists import TRIPLETS
 from cvxml.methods.plml.instance import Instance, instance
 
 
@@ -50,4 +51,5 @@ MISREADINGS = {
         _weights(lambda given: np.full(given.W.shape, 1 / given.m)),
     ),
     "exchanged": triplets_exchanged(instance),
+    **TRIPLETS,
 }

@@ -1,0 +1,329 @@
+"""Misreadings of lists that many methods share: targets, triplets, pairs and quadruplets that differ from those asked.
+
+For example a program loses the last pair, reads indices that count from 0 as indices that count from 1, or takes points
+of every class for impostors. Each is the same method with other explicit lists, so its own certificate proves it. All
+other parameters keep the values that they have in the problem asked, an automatic prior or basis too.
+
+`TARGETS`, `TRIPLETS`, `PAIRS` and `QUADRUPLETS` are parts of the `MISREADINGS` of the methods with such lists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from cvxml.core.inputs import check_labels, class_names
+from cvxml.core.metric import FloatArray, IntArray, project_psd
+from cvxml.core.misreading import Misreading, Other, Question
+from cvxml.core.neighbors import k_nearest, squared_euclidean
+from cvxml.core.pairs import KINDS
+from cvxml.core.targets import nearest_of_class
+from cvxml.core.triplets import nearest_of_the_rest
+
+MOST_ROWS = 100_000  # rows of explicit lists, beyond which a misreading is not tried
+MOST_POINTS = 2_000  # points of which all distances are sorted
+SEARCHED = 100  # rows of a given list, each of which may be the one that was lost; of more, the first and the last
+MOST_CLASSES = 8  # of which every two are tried
+
+Several = Callable[[Question, Any, dict[str, Any]], Iterable[Other]]
+
+
+def _codes(question: Question) -> tuple[IntArray, list[str]] | None:
+    """The labels as codes (n,), and their names; None without labels."""
+    if question.y is None:
+        return None
+    try:
+        return check_labels(question.y, len(np.asarray(question.X))), class_names(question.y)
+    except ValueError:  # real targets, or one class
+        return None
+
+
+def _with(question: Question, params: dict[str, Any], told: str = "", X: FloatArray | None = None) -> Other:
+    return Other(question.X if X is None else X, question.y, params, told=told)
+
+
+# indices
+
+
+def counted_from_one(*names: str) -> Misreading:
+    """The lists named are given, and a program reads their indices with another first index: the points move by one."""
+
+    def several(question: Question, given: Any, stored: dict[str, Any]) -> Iterator[Other]:
+        listed = [np.asarray(part).ravel() for part in _parts(question, names)]
+        if not listed:
+            return
+        yield _with(question, stored, ": each index less 1", np.roll(given.X, 1, axis=0))
+        if max(part.max(initial=0) for part in listed) < len(given.X) - 1:
+            yield _with(question, stored, ": each index plus 1", np.roll(given.X, -1, axis=0))
+
+    return Misreading(
+        f"indices of the {' or '.join(names)} that count from 1 where they count from 0, or the reverse",
+        several=several,
+    )
+
+
+def _parts(question: Question, names: Iterable[str]) -> Iterator[Any]:
+    """The lists that were given under these names."""
+    for name in names:
+        given = question.params.get(name)
+        if given is not None:
+            yield from given.values() if isinstance(given, dict) else [given]
+
+
+# triplets
+
+
+def _triplets(
+    question: Question, stored: dict[str, Any], rows: Any, told: str = "", X: FloatArray | None = None
+) -> Other:
+    """The problem with these triplets (t, 3) in place of its own."""
+    params = {name: value for name, value in stored.items() if name not in ("targets", "n_neighbors")}
+    return _with(question, {**params, "triplets": np.asarray(rows).tolist()}, told, X)
+
+
+def _by_class(question: Question) -> bool:
+    """True where the labels decide the targets, and no list was given."""
+    return question.params.get("targets") is None and question.params.get("triplets") is None
+
+
+def _size(given: Any) -> int:
+    """The number of triplets, which may be too many to list."""
+    counts = given.impostors
+    return int(counts.count()) if hasattr(counts, "count") else int(np.count_nonzero(counts))
+
+
+def _other_targets(
+    targets_of: Callable[[Question, Any], IntArray], embed: Callable[[Question, Any], FloatArray] | None = None
+) -> Several:
+    """Other targets (p, 2) of every point; impostors stay, or are the nearest in `embed`."""
+
+    def several(question: Question, given: Any, stored: dict[str, Any]) -> Iterator[Other]:
+        if not _by_class(question) or given.n_neighbors is None or len(given.X) > MOST_POINTS:
+            return
+        targets = targets_of(question, given)
+        if "targets" in stored:  # every point of another class is an impostor
+            if not _same(targets, given.targets):
+                lists: list[list[int]] = [[] for _ in given.X]
+                for i, j in targets.tolist():
+                    lists[i].append(j)
+                yield _with(question, {**stored, "targets": lists})
+            return
+        if embed is None:
+            first = np.unique(given.targets[:, 0], return_index=True)[1]
+            near = given.impostors[first]
+        else:
+            names = class_names(question.y)
+            near = nearest_of_the_rest(embed(question, given), given.y, given.n_neighbors, names)[0]
+        rows = _joined(targets, near)
+        if not _same(rows, given.triplets()):
+            yield _triplets(question, stored, rows)
+
+    return several
+
+
+def _joined(targets: IntArray, near: np.ndarray) -> IntArray:
+    """(t, 3) i, j, l: every target of i with every l that `near` (n, n) has in row i."""
+    row, l = np.nonzero(near[targets[:, 0]])
+    return np.concatenate([targets[row], l[:, None]], axis=1)
+
+
+def _same(some: IntArray, others: IntArray) -> bool:
+    return some.shape == others.shape and bool(
+        (np.unique(some, axis=0) == np.unique(others, axis=0)).all()
+    )
+
+
+def _second_to_last(question: Question, given: Any) -> IntArray:
+    k = given.n_neighbors
+    pairs, _ = nearest_of_class(given.X, given.y, k + 1, class_names(question.y))
+    later: IntArray = pairs.reshape(-1, k + 1, 2)[:, 1:].reshape(-1, 2)
+    return later
+
+
+def _furthest(_: Question, given: Any) -> IntArray:
+    D = squared_euclidean(given.X, given.X)
+    D[given.y[:, None] != given.y] = -1.0
+    np.fill_diagonal(D, -1.0)
+    j = np.argsort(-D, axis=1, kind="stable")[:, : given.n_neighbors]
+    return np.stack([np.repeat(np.arange(len(D)), j.shape[1]), j.ravel()], axis=1)
+
+
+def learnt_space(question: Question, given: Any) -> FloatArray:
+    """The points (n, d) where Euclid's distances are those of the metric. ValueError for a metric of other size."""
+    if len(question.metric) != given.X.shape[1]:
+        raise ValueError("the metric is of several spaces")
+    values, vectors = np.linalg.eigh(project_psd(question.metric))
+    embedded: FloatArray = given.X @ (vectors * np.sqrt(np.maximum(values, 0.0)))
+    return embedded
+
+
+def _nearest_as_learnt(question: Question, given: Any) -> IntArray:
+    X = learnt_space(question, given)
+    return nearest_of_class(X, given.y, given.n_neighbors, class_names(question.y))[0]
+
+
+def _any_label(question: Question, given: Any, stored: dict[str, Any]) -> Iterator[Other]:
+    """Impostors of which nobody asked whether their class is another one."""
+    n = len(given.X)
+    if not _by_class(question) or n > MOST_POINTS:
+        return
+    near = np.zeros((n, n), dtype=bool)
+    if "targets" in stored:
+        near[:] = True
+    else:
+        every = np.arange(n)
+        near[every[:, None], k_nearest(given.X, every, every, given.n_neighbors)[0]] = True
+    np.fill_diagonal(near, False)
+    rows = _joined(given.targets, near)
+    if len(rows) <= MOST_ROWS:
+        yield _triplets(question, stored, rows)
+
+
+def _lost_triplets(question: Question, given: Any, stored: dict[str, Any]) -> Iterator[Other]:
+    listed = question.params.get("triplets")
+    if listed is not None:
+        rows = np.asarray(listed)
+        for t in _one_of(len(rows)):
+            yield _triplets(question, stored, np.delete(rows, t, axis=0), f": {rows[t].tolist()}")
+    elif _size(given) <= MOST_ROWS:
+        rows = given.triplets()
+        for t in (0, len(rows) - 1):
+            yield _triplets(question, stored, np.delete(rows, t, axis=0), f": {rows[t].tolist()}")
+        for i in (0, len(given.X) - 1):
+            yield _triplets(question, stored, rows[rows[:, 0] != i], f": all of point {i}")
+
+
+def _one_of(count: int) -> Iterable[int]:
+    """The rows that may have been lost, where others are left."""
+    if count < 2:
+        return ()
+    return range(count) if count <= SEARCHED else (0, count - 1)
+
+
+def _without_two_classes(question: Question, given: Any, stored: dict[str, Any]) -> Iterator[Other]:
+    labels = _codes(question)
+    if labels is None or _size(given) > MOST_ROWS:
+        return
+    (codes, names), rows = labels, given.triplets()
+    for a, b in _two_classes(codes):
+        between = (np.minimum(*codes[rows[:, [0, 2]]].T) == a) & (np.maximum(*codes[rows[:, [0, 2]]].T) == b)
+        if between.any() and not between.all():
+            yield _triplets(question, stored, rows[~between], f": {names[a]} and {names[b]}")
+
+
+def _two_classes(codes: IntArray) -> Iterable[tuple[int, int]]:
+    """Every two of three classes or more."""
+    count = int(codes.max()) + 1
+    return combinations(range(count), 2) if 2 < count <= MOST_CLASSES else ()
+
+
+TRIPLETS: dict[str, Misreading] = {
+    "second_targets": Misreading(
+        "targets 2 to k + 1: the nearest point of the class was taken for the point itself",
+        several=_other_targets(_second_to_last),
+    ),
+    "furthest_targets": Misreading(
+        "the furthest points of the class as targets, where they are the nearest", several=_other_targets(_furthest)
+    ),
+    "learnt_neighbors": Misreading(
+        "neighbours in the learnt space, where they are those of the features",
+        several=_other_targets(_nearest_as_learnt, learnt_space),
+    ),
+    "any_label": Misreading("impostors of any label, where they are of other classes", several=_any_label),
+    "from_one": counted_from_one("triplets"),
+    "lost": Misreading("one triplet lost, or those of one point", several=_lost_triplets),
+    "class_pair": Misreading("one pair of classes left out of the triplets", several=_without_two_classes),
+}
+
+
+# pairs
+
+
+def _pairs(question: Question, stored: dict[str, Any], kind: str, rows: IntArray, others: IntArray, told: str) -> Other:
+    """The problem with these `rows` of a kind, and these `others` of the other kind."""
+    other = KINDS[1 - KINDS.index(kind)]
+    return _with(question, {**stored, "pairs": {kind: rows.tolist(), other: others.tolist()}}, told)
+
+
+def _listed(given: Any) -> dict[str, IntArray]:
+    return {kind: getattr(given.pairs, kind) for kind in KINDS}
+
+
+def _lost_pairs(question: Question, given: Any, stored: dict[str, Any]) -> Iterator[Other]:
+    if given.by_labels and len(given.X) * (len(given.X) - 1) // 2 > MOST_ROWS:
+        return
+    listed = _listed(given)
+    for kind in KINDS:
+        rows, others = listed[kind], listed[KINDS[1 - KINDS.index(kind)]]
+        for t in (0, len(rows) - 1) if given.by_labels else _one_of(len(rows)):
+            if len(rows) > 1:
+                told = f": the {kind} pair {rows[t].tolist()}"
+                yield _pairs(question, stored, kind, np.delete(rows, t, axis=0), others, told)
+    if given.by_labels:
+        for i in (0, len(given.X) - 1):
+            kept = [listed[kind][(listed[kind] != i).all(axis=1)] for kind in KINDS]
+            yield _pairs(question, stored, KINDS[0], kept[0], kept[1], f": all of point {i}")
+
+
+def _pairs_without_two_classes(question: Question, given: Any, stored: dict[str, Any]) -> Iterator[Other]:
+    labels = _codes(question)
+    if labels is None or (given.by_labels and len(given.X) * (len(given.X) - 1) // 2 > MOST_ROWS):
+        return
+    (codes, names), listed = labels, _listed(given)
+    rows = listed["dissimilar"]
+    of = np.sort(codes[rows], axis=1)
+    for a, b in _two_classes(codes):
+        between = (of == (a, b)).all(axis=1)
+        if between.any() and not between.all():
+            told = f": {names[a]} and {names[b]}"
+            yield _pairs(question, stored, "dissimilar", rows[~between], listed["similar"], told)
+
+
+PAIRS: dict[str, Misreading] = {
+    "from_one": counted_from_one("pairs"),
+    "lost": Misreading("one pair lost, or those of one point", several=_lost_pairs),
+    "class_pair": Misreading(
+        "one pair of classes left out of the dissimilar pairs", several=_pairs_without_two_classes
+    ),
+}
+
+
+# quadruplets
+
+
+def _quadruplets(question: Question, given: Any, stored: dict[str, Any], kept: np.ndarray, told: str) -> Other:
+    """The problem without some quadruplets; those that are left keep the ratios of their weights."""
+    rows = {"quadruplets": given.quadruplets[kept].tolist(), "weights": given.weights[kept].tolist()}
+    return _with(question, {**stored, **rows}, told)
+
+
+def _lost_quadruplets(question: Question, given: Any, stored: dict[str, Any]) -> Iterator[Other]:
+    count = len(given.quadruplets)
+    for t in _one_of(count):
+        if given.weights[t] > 0:
+            told = f": {given.quadruplets[t].tolist()}"
+            yield _quadruplets(question, given, stored, np.arange(count) != t, told)
+
+
+def _quadruplets_without_two_classes(question: Question, given: Any, stored: dict[str, Any]) -> Iterator[Other]:
+    labels = _codes(question)
+    if labels is None:
+        return
+    codes, names = labels
+    of = np.sort(codes[given.quadruplets[:, 2:]], axis=1)
+    for a, b in _two_classes(codes):
+        between = (of == (a, b)).all(axis=1)
+        if between.any() and given.weights[~between].any():
+            yield _quadruplets(question, given, stored, ~between, f": {names[a]} and {names[b]}")
+
+
+QUADRUPLETS: dict[str, Misreading] = {
+    "from_one": counted_from_one("quadruplets"),
+    "lost": Misreading("one quadruplet lost", several=_lost_quadruplets),
+    "class_pair": Misreading(
+        "one pair of classes left out of the far pairs", several=_quadruplets_without_two_classes
+    ),
+}
