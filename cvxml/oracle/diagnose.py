@@ -26,7 +26,6 @@ from cvxml.core.report import Nearest
 from cvxml.methods import get
 from cvxml.oracle.asked import Asked
 from cvxml.oracle.explanations import (
-    NO_ANSWER,
     Explanation,
     misread_weights,
     misreadings,
@@ -34,7 +33,7 @@ from cvxml.oracle.explanations import (
     other_weights,
     two_misreadings,
 )
-from cvxml.oracle.judge import Judge, Left
+from cvxml.oracle.judge import NO_ANSWER, Judge, Left
 from cvxml.oracle.reference import Reference
 
 BETTER = 100  # times less of its scale must be left in a misreading that is named beyond the tolerance
@@ -202,5 +201,7 @@ def unnamed(asked: Asked) -> str:
         )
     return (
         f"no misreading is named: none of the {count} that are known of {method} leaves {NEARER} times less to gain "
-        "than the problem itself, and less than an error in some other direction would"
+        "than the problem itself, and less than an error in some other direction would; next: compare the parts of "
+        f"your program with those of `cvxml evaluate {method} DATA --metric FILE`, in Python "
+        f"cvxml.evaluate({method!r}, X, y, metric)"
     )

@@ -19,12 +19,11 @@ from cvxml.core.clock import OutOfTime
 from cvxml.core.metric import FloatArray
 from cvxml.core.misreading import FAR, Misreading, Other, Question
 from cvxml.methods import get
-from cvxml.oracle.judge import NOTHING_KNOWN, Judge, Left, at_weight
+from cvxml.oracle.judge import NO_ANSWER, NOTHING_KNOWN, Judge, Left, at_weight
 from cvxml.oracle.likeliest import likeliest
 from cvxml.oracle.slips import Slip, slips
 from cvxml.oracle.weights import Tried, around, between, inward, least, ratio
 
-NO_ANSWER = (ValueError, ArithmeticError, SolverFailure, OutOfTime)  # on these data, or in the time there is
 BEST = 3  # misreadings that are combined with others, and with weights
 SLIGHT = 0.01  # relative: a number that is nearer to what was asked for was not meant
 STEPS = 30  # of a descent in two weights
@@ -281,6 +280,27 @@ def _other_features(judge: Judge, metric: FloatArray) -> Iterator[tuple[Slip, Ot
         said = f"{judge.claim} for features that were {name} first"
         yield Slip(said, np.asarray), other
         yield Slip(f"{said}, and mapped back", partial(_mapped, scale)), other
+    if (other := _normalised_rows(judge, X)) is not None:
+        # where the problem is convex, one that is clearly not the metric's needs no solve
+        if judge.claim == "optimal" and likeliest(judge, metric, [other]) is None:
+            return
+        yield Slip(f"{judge.claim} for points of which each was divided by its length first", np.asarray), other
+
+
+def _normalised_rows(judge: Judge, X: FloatArray) -> Other | None:
+    """Each point, and each query, divided by its length; None where that is the same for all."""
+
+    def normalised(points: FloatArray) -> FloatArray:
+        lengths = np.linalg.norm(points, axis=-1, keepdims=True)
+        divided: FloatArray = points / np.where(lengths > 0, lengths, 1.0)
+        return divided
+
+    if np.ptp(np.linalg.norm(X, axis=1)) <= SLIGHT * np.linalg.norm(X, axis=1).max():
+        return None
+    params = dict(judge.params)
+    if params.get("query") is not None:
+        params["query"] = normalised(np.asarray(params["query"], dtype=np.float64))
+    return Other(normalised(X), judge.y, params)
 
 
 def _mapped(scale: FloatArray, metric: FloatArray) -> FloatArray:

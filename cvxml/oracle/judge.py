@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cvxml.core.backend import SolverFailure
+from cvxml.core.clock import OutOfTime
 from cvxml.core.method import Method
 from cvxml.core.metric import FloatArray, examine, project_psd
 from cvxml.core.misreading import FAR, LOOSE, Other
@@ -18,6 +19,7 @@ from cvxml.oracle.asked import Asked
 from cvxml.oracle.reference import Reference, reference
 from cvxml.oracle.weights import Tried
 
+NO_ANSWER = (ValueError, ArithmeticError, SolverFailure, OutOfTime)  # on these data, or in the time there is
 NOTHING = 1e-12  # a scale below this share of the objective: as good as 0, and so is whatever is made of it
 SEARCH = 1e-6  # the tolerance of solutions among which a weight is looked for
 SMALL = 1e-3  # times a metric is next to 0, which is stationary

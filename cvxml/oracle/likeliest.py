@@ -3,25 +3,26 @@
 A few metrics are tried in each problem: the optimum of the problem asked, multiples of the candidate and of that
 optimum, mixtures of both, and metrics next to the candidate in random directions. If one of them is better than the
 candidate, the candidate is no answer of that problem, and the improvement is a lower bound of the gap. The problem with
-the least improvement is the likeliest, and only that one is solved.
+the least improvement is the likeliest. Problems in which none is better are solved, if they are few.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from cvxml.core.backend import SolverFailure
 from cvxml.core.metric import FloatArray
 from cvxml.core.misreading import FAR, MULTIPLES, Other
 from cvxml.methods import get
-from cvxml.oracle.judge import Judge
+from cvxml.oracle.judge import NO_ANSWER, Judge
 
 TOWARD_IT = (0.01, 0.1, 0.5)  # shares of the way from the candidate to it
 BESIDE, DIRECTIONS = 1e-3, 4  # relative: a step beside the candidate; random directions of such steps, and their reverse
+FEW = 3  # problems in which no metric tried is better, and that are solved
 FORBIDDEN = 1e-4  # of the largest entry: a metric that is further from all that a problem allows is no answer of it
 SAME = 1e-7  # of the objective: an improvement that small may be rounding, or the tolerance of a program
 TINY = 1e-300  # of an objective, so that a share of 0 is a number
@@ -37,20 +38,30 @@ class Improvement(NamedTuple):
 def likeliest(judge: Judge, metric: FloatArray, others: Iterable[Other]) -> Other | None:
     """The problem in which the metrics tried improve least; None where they improve by more than `FAR` in each.
 
-    Where none improves in several problems, that one is taken in which the optimum of the problem asked is worst: the
-    row that a program lost, for example, costs the program's metric most.
+    Where none improves in several problems, `FEW` of them are solved, and the proofs decide. First come those in which
+    the optimum of the problem asked is worst: the row that a program lost costs its metric much.
     """
-    best, least = None, Improvement(FAR, math.inf)
+    found: list[tuple[Improvement, Other]] = []
+    enough = FAR
     for other in others:
         if judge.asked.late:
             return None
         try:
-            found = improvement(judge, metric, other, least.best)
-        except (ValueError, ArithmeticError, SolverFailure):  # the problem has no answer, or forbids the metric
+            improved = improvement(judge, metric, other, enough)
+        except NO_ANSWER:  # the problem has no answer, or forbids the metric
             continue
-        if found < least:
-            best, least = other, found
-    return best
+        if improved.best <= enough:
+            found.append((improved, other))
+            enough = improved.best
+    likely = sorted((each for each in found if each[0].best <= enough), key=lambda each: each[0])[:FEW]
+    return min((other for _, other in likely), key=partial(_left, judge, metric), default=None)
+
+
+def _left(judge: Judge, metric: FloatArray, other: Other) -> float:
+    try:
+        return judge.left(metric, other).share
+    except NO_ANSWER:
+        return math.inf
 
 
 def improvement(judge: Judge, metric: FloatArray, other: Other, enough: float = math.inf) -> Improvement:

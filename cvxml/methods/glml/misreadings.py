@@ -17,6 +17,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from cvxml.methods.glml.instance import Instance, check_priors, instance
 from cvxml.methods.glml.model import SINGULAR, Generative
 
 VANISHES = 1e-6
+MOST_CLASSES = 8  # of which every two are tried
 
 Pair = tuple[FloatArray, FloatArray]  # B (1, d, d) of norm 1, and what rounding may have done to it (1,)
 Misread = Callable[[Question, Instance], Pair | None]  # None where it does not apply
@@ -197,8 +199,8 @@ def _log_densities(p: Instance) -> FloatArray:
     return shifted
 
 
-def _summed(weight: Callable[[float, float], float]) -> Misread:
-    """sum_{i<j} weight(p_i, p_j) (G_i - G_j), for three or more classes."""
+def _summed(weight: Callable[[float, float], float], without: tuple[int, int] | None = None) -> Misread:
+    """sum_{i<j} weight(p_i, p_j) (G_i - G_j), for three or more classes; without: a pair that is left out."""
 
     def misread(_: Question, p: Instance) -> Pair | None:
         densities = np.exp(_log_densities(p)).tolist()
@@ -208,6 +210,8 @@ def _summed(weight: Callable[[float, float], float]) -> Misread:
         a = np.zeros((1, C))
         for i in range(C):
             for j in range(i + 1, C):
+                if (i, j) == without:
+                    continue
                 a[0, i] += weight(densities[i], densities[j])
                 a[0, j] -= weight(densities[i], densities[j])
         if not np.abs(a).max() > 1e-200:  # the densities underflow
@@ -215,6 +219,17 @@ def _summed(weight: Callable[[float, float], float]) -> Misread:
         return normalised(*weighted(p.model, p.Q, a / np.abs(a).max()))[:2]
 
     return misread
+
+
+def _left_without_two(question: Question) -> float:
+    """The least of what the metric leaves where one pair of classes is left out of (14)."""
+    C = int(question.checked(instance).y.max()) + 1
+    if not 2 < C <= MOST_CLASSES:
+        return math.inf
+    by_paper = [
+        _summed(lambda a, b: a * b * (b - a), without) for without in combinations(range(C), 2)
+    ]
+    return min(left(question, misread) for misread in by_paper)
 
 
 def _no_counts(_: Question, p: Instance) -> Pair | None:
@@ -259,6 +274,7 @@ MISREADINGS: dict[str, Misreading] = {
         "pairs weighted by p_i p_j |p_j - p_i| where (14) has p_i p_j (p_j - p_i)",
         _summed(lambda a, b: a * b * abs(b - a)),
     ),
+    "class_pair": Misreading("one pair of classes left out of the sum (14)", left=_left_without_two),
     "no_pull": _misreading("the term of the means left out of (15): G = -S", _gaussian(pull=False)),
     "no_push": _misreading("the term -S left out of (15): G = S (x - mu)(x - mu)^T S", _gaussian(push=False)),
     "no_factor": _misreading("densities without their factor |Sigma|^(-1/2)", _gaussian(factor=False)),

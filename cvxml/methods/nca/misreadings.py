@@ -38,6 +38,7 @@ from cvxml.family.stationary import NOTHING
 from cvxml.methods.nca.infinity import limit
 from cvxml.methods.nca.instance import Instance, instance
 from cvxml.methods.nca.rows import Metric
+from cvxml.methods.nca.similarity import by_target
 
 SMALL = 1e-2  # a metric no larger in units of the covariance is next to A = 0, and no direction in use
 BLOCK = 1 << 20  # distances at a time
@@ -245,6 +246,28 @@ def _dropped(question: Question) -> Other | None:
     return Other(question.X, None, {**question.params, "similarity": np.where(gone[:, None], 0.0, s)})
 
 
+def _as_reals(question: Question) -> Other | None:
+    """Labels that are numbers, with the similarity of regression: exp(-(y_i - y_j)^2 / 2)."""
+    p = question.checked(instance)
+    if p.similarity is not None or len(p.X) > MOST_POINTS:
+        return None
+    labels = np.asarray(question.y)
+    y = labels if labels.dtype.kind in "iuf" else p.y  # a program reads text as codes
+    return Other(question.X, None, {**question.params, "similarity": by_target(y, 1.0)})
+
+
+def _class_weights(question: Question) -> Other | None:
+    """f with weights for points: n / (classes n_c). In g a weight is a factor of p_i, which adds a constant."""
+    p = question.checked(instance)
+    if p.criterion == "g" or p.similarity is not None or len(p.X) > MOST_POINTS:
+        return None
+    sizes = np.bincount(p.y)
+    if sizes.min() == sizes.max():
+        return None
+    by_point = len(p.y) / (len(sizes) * sizes[p.y])
+    return Other(question.X, None, {**question.params, "similarity": by_point[:, None] * p.weights()})
+
+
 def _squared_distances(X: FloatArray, M: FloatArray) -> FloatArray:
     """Squared distances in M (n, n), inf for a point itself."""
     values, vectors = np.linalg.eigh((M + M.T) / 2)
@@ -262,6 +285,12 @@ MISREADINGS: dict[str, Misreading] = {
     "g": _other_criterion("g"),
     "f": _other_criterion("f"),
     "mean": Misreading("p_i the mean of p_ij over the class where the note has the sum", _mean_in_class),
+    "reals": Misreading(
+        "labels read as real numbers: points are right for each other by exp(-(y_i - y_j)^2 / 2)", _as_reals
+    ),
+    "class_weights": Misreading(
+        "classes that weigh the same, whatever their sizes, where every point weighs the same", _class_weights
+    ),
     "self": _objective("the point itself in the denominator of p_ij, where the note has k != i", "self"),
     "dropped": Misreading(
         "the points left out of g whose p_i is 0 in single precision, where the note has all of them",

@@ -82,6 +82,12 @@ def _largest_one(_: Question, p: Instance) -> FloatArray | None:
     return None if p.Lam.max() == 1 else p.Lam / p.Lam.max()
 
 
+def _class_weights(_: Question, p: Instance) -> FloatArray | None:
+    """The losses of a class times n / (classes n_c)."""
+    sizes = np.bincount(p.y)
+    return None if sizes.min() == sizes.max() else p.Lam * (len(p.y) / (len(sizes) * sizes))[:, None]
+
+
 def _more_neighbors(by: int) -> Problem:
     """k + by; where a class cannot win such a vote the ValueError says that the misreading has no answer."""
 
@@ -115,6 +121,10 @@ MISREADINGS: dict[str, Misreading] = {
     ),
     "zero_one": Misreading("0/1 loss where loss_matrix was given", _with("loss_matrix", _zero_one)),
     "largest_one": Misreading("loss_matrix divided by its largest entry", _with("loss_matrix", _largest_one)),
+    "class_weights": Misreading(
+        "classes that weigh the same, whatever their sizes, where every point weighs the same",
+        _with("loss_matrix", _class_weights),
+    ),
     "fewer": Misreading(
         "k - 1 neighbours: the point itself took a place, without a vote", _more_neighbors(-1)
     ),

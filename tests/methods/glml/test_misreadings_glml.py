@@ -42,6 +42,7 @@ def B_of(
     push: float = 1.0,
     factor: bool = True,
     weight: Callable[[float, float], float] = printed,
+    without: tuple[int, int] | None = None,
 ) -> np.ndarray:
     p, G = [], []
     for c, prior in enumerate(priors):
@@ -51,7 +52,7 @@ def B_of(
         S, z = np.linalg.inv(Sigma), x - mu
         p.append(prior * np.exp(-z @ S @ z / 2) / (np.sqrt(np.linalg.det(Sigma)) if factor else 1.0))
         G.append(pull * S @ np.outer(z, z) @ S - push * S)
-    pairs = itertools.combinations(range(len(priors)), 2)
+    pairs = (pair for pair in itertools.combinations(range(len(priors)), 2) if pair != without)
     B: np.ndarray = sum(weight(p[i], p[j]) * (G[i] - G[j]) for i, j in pairs)
     return B
 
@@ -77,6 +78,7 @@ MADE: dict[str, dict[str, Any]] = {
     "no_difference": {"weight": lambda a, b: a * b},
     "difference_only": {"weight": lambda a, b: b - a},
     "no_sign": {"weight": lambda a, b: a * b * abs(b - a)},
+    "class_pair": {"without": (0, 2)},
     "no_pull": {"pull": 0.0},
     "no_push": {"push": 0.0},
     "no_factor": {"factor": False},

@@ -26,10 +26,17 @@ Loss = Callable[[list[int], int, np.ndarray], float | None]
 MISREADINGS = get("ssvm").MISREADINGS
 
 
-def data(seed: int, n: int = N, d: int = 2, R: int = 3) -> tuple[np.ndarray, np.ndarray]:
+def data(
+    seed: int, n: int = N, d: int = 2, R: int = 3, uneven: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
-    y = np.arange(n) % R
+    y = np.minimum(np.arange(n) % (R + 1), R - 1) if uneven else np.arange(n) % R
     return rng.standard_normal((n, d)) + 1.2 * rng.standard_normal((R, d))[y], y
+
+
+def points_for(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Points on which the misreading and (10) have different answers."""
+    return data(SEED[name], uneven=name == "class_weights")
 
 
 def pessimistic(votes: list[int], own: int, Lam: np.ndarray) -> float | None:
@@ -126,6 +133,7 @@ MADE: dict[str, dict[str, Any]] = {
     "transposed": {"Lam": LAM.T},
     "zero_one": {"Lam": 1 - np.eye(3)},
     "largest_one": {"Lam": LAM / 2},
+    "class_weights": {"Lam": LAM * (N / (3 * np.array([[3.0], [3.0], [6.0]])))},
     "fewer": {"k": K - 1},
     "more": {"k": K + 1},
     "self": {"itself": True},
@@ -138,14 +146,13 @@ MADE: dict[str, dict[str, Any]] = {
 }
 
 
-# on data where the misreading and (10) have different answers
 SEED = dict.fromkeys(MADE, 4) | {"half": 1, "fewer": 1, "self": 1, "no_cone": 7}
 
 
 @pytest.mark.quick(4)
 @pytest.mark.parametrize("name", MADE)
 def test_the_metric_of_a_misreading_is_its_answer_and_not_that_of_the_paper(name: str) -> None:
-    X, y = data(SEED[name])
+    X, y = points_for(name)
     W, misreading = cccp(X, y, **MADE[name]), MISREADINGS[name]
     if name != "no_cone":  # without the cone W need not be psd
         L = components(W)
@@ -165,10 +172,10 @@ def test_the_metric_of_a_misreading_is_its_answer_and_not_that_of_the_paper(name
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["mean", "fewer", "optimistic", "no_cone"])
+@pytest.mark.parametrize("name", ["mean", "class_weights", "fewer", "optimistic", "no_cone"])
 def test_a_misreading_is_named(name: str) -> None:
     """Of each kind of misreading one: `check` tries all of them, which takes seconds."""
-    X, y = data(SEED[name])
+    X, y = points_for(name)
     assert_named("ssvm", name, X, y, cccp(X, y, **MADE[name]), **PARAMS)
 
 
