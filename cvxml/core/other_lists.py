@@ -25,7 +25,9 @@ from cvxml.core.triplets import nearest_of_the_rest
 
 MOST_ROWS = 100_000  # rows of explicit lists, beyond which a misreading is not tried
 MOST_POINTS = 2_000  # points of which all distances are sorted
-SEARCHED = 100  # rows of a given list, each of which may be the one that was lost; of more, the first and the last
+SEARCHED = (
+    100  # rows of a given list, each of which may be the one that was lost; of more, the first and the last
+)
 MOST_CLASSES = 8  # of which every two are tried
 
 Several = Callable[[Question, Any, dict[str, Any]], Iterable[Other]]
@@ -96,7 +98,8 @@ def _size(given: Any) -> int:
 
 
 def _other_targets(
-    targets_of: Callable[[Question, Any], IntArray], embed: Callable[[Question, Any], FloatArray] | None = None
+    targets_of: Callable[[Question, Any], IntArray],
+    embed: Callable[[Question, Any], FloatArray] | None = None,
 ) -> Several:
     """Other targets (p, 2) of every point; impostors stay, or are the nearest in `embed`."""
 
@@ -131,9 +134,7 @@ def _joined(targets: IntArray, near: np.ndarray) -> IntArray:
 
 
 def _same(some: IntArray, others: IntArray) -> bool:
-    return some.shape == others.shape and bool(
-        (np.unique(some, axis=0) == np.unique(others, axis=0)).all()
-    )
+    return some.shape == others.shape and bool((np.unique(some, axis=0) == np.unique(others, axis=0)).all())
 
 
 def _second_to_last(question: Question, given: Any) -> IntArray:
@@ -208,13 +209,13 @@ def _without_two_classes(question: Question, given: Any, stored: dict[str, Any])
     if labels is None or _size(given) > MOST_ROWS:
         return
     (codes, names), rows = labels, given.triplets()
-    for a, b in _two_classes(codes):
+    for a, b in two_classes(codes):
         between = (np.minimum(*codes[rows[:, [0, 2]]].T) == a) & (np.maximum(*codes[rows[:, [0, 2]]].T) == b)
         if between.any() and not between.all():
             yield _triplets(question, stored, rows[~between], f": {names[a]} and {names[b]}")
 
 
-def _two_classes(codes: IntArray) -> Iterable[tuple[int, int]]:
+def two_classes(codes: IntArray) -> Iterable[tuple[int, int]]:
     """Every two of three classes or more."""
     count = int(codes.max()) + 1
     return combinations(range(count), 2) if 2 < count <= MOST_CLASSES else ()
@@ -226,7 +227,8 @@ TRIPLETS: dict[str, Misreading] = {
         several=_other_targets(_second_to_last),
     ),
     "furthest_targets": Misreading(
-        "the furthest points of the class as targets, where they are the nearest", several=_other_targets(_furthest)
+        "the furthest points of the class as targets, where they are the nearest",
+        several=_other_targets(_furthest),
     ),
     "learnt_neighbors": Misreading(
         "neighbours in the learnt space, where they are those of the features",
@@ -242,7 +244,9 @@ TRIPLETS: dict[str, Misreading] = {
 # pairs
 
 
-def _pairs(question: Question, stored: dict[str, Any], kind: str, rows: IntArray, others: IntArray, told: str) -> Other:
+def _pairs(
+    question: Question, stored: dict[str, Any], kind: str, rows: IntArray, others: IntArray, told: str
+) -> Other:
     """The problem with these `rows` of a kind, and these `others` of the other kind."""
     other = KINDS[1 - KINDS.index(kind)]
     return _with(question, {**stored, "pairs": {kind: rows.tolist(), other: others.tolist()}}, told)
@@ -275,7 +279,7 @@ def _pairs_without_two_classes(question: Question, given: Any, stored: dict[str,
     (codes, names), listed = labels, _listed(given)
     rows = listed["dissimilar"]
     of = np.sort(codes[rows], axis=1)
-    for a, b in _two_classes(codes):
+    for a, b in two_classes(codes):
         between = (of == (a, b)).all(axis=1)
         if between.any() and not between.all():
             told = f": {names[a]} and {names[b]}"
@@ -294,7 +298,9 @@ PAIRS: dict[str, Misreading] = {
 # quadruplets
 
 
-def _quadruplets(question: Question, given: Any, stored: dict[str, Any], kept: np.ndarray, told: str) -> Other:
+def _quadruplets(
+    question: Question, given: Any, stored: dict[str, Any], kept: np.ndarray, told: str
+) -> Other:
     """The problem without some quadruplets; those that are left keep the ratios of their weights."""
     rows = {"quadruplets": given.quadruplets[kept].tolist(), "weights": given.weights[kept].tolist()}
     return _with(question, {**stored, **rows}, told)
@@ -308,13 +314,15 @@ def _lost_quadruplets(question: Question, given: Any, stored: dict[str, Any]) ->
             yield _quadruplets(question, given, stored, np.arange(count) != t, told)
 
 
-def _quadruplets_without_two_classes(question: Question, given: Any, stored: dict[str, Any]) -> Iterator[Other]:
+def _quadruplets_without_two_classes(
+    question: Question, given: Any, stored: dict[str, Any]
+) -> Iterator[Other]:
     labels = _codes(question)
     if labels is None:
         return
     codes, names = labels
     of = np.sort(codes[given.quadruplets[:, 2:]], axis=1)
-    for a, b in _two_classes(codes):
+    for a, b in two_classes(codes):
         between = (of == (a, b)).all(axis=1)
         if between.any() and given.weights[~between].any():
             yield _quadruplets(question, given, stored, ~between, f": {names[a]} and {names[b]}")

@@ -24,11 +24,12 @@ from numpy.typing import ArrayLike
 from cvxml.core.example import LINE, Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_positive, check_X
 from cvxml.core.metric import FloatArray, IntArray
-from cvxml.core.misreading import Misreading, changed, triplets_exchanged
+from cvxml.core.misreading import Misreading, Question, changed, triplets_exchanged
 from cvxml.core.other_lists import TRIPLETS
 from cvxml.core.parameter import NUMBER, Parameter
 from cvxml.core.statement import Statement
 from cvxml.core.triplets import BAD_TRIPLETS, BY_TRIPLETS, Compared, check_units, compared
+from cvxml.family import triangle
 from cvxml.family.bound import Family, Term
 from cvxml.family.frobenius import Frobenius
 from cvxml.family.losses import Hinge
@@ -101,6 +102,11 @@ def objective(given: Instance, M: FloatArray) -> float:
     return float(np.sum(M**2)) / 2 + given.C * float(np.mean(losses))
 
 
+def _off_diagonals_once(question: Question) -> float:
+    given = question.checked(instance)
+    return triangle.left(question, given, 1.0, given.C / given.count)
+
+
 MISREADINGS = {
     "sum": Misreading(
         "the sum over triplets where there is their mean",
@@ -110,6 +116,7 @@ MISREADINGS = {
         "||X||^2 where there is half of it", changed("C", lambda q: q.params.get("C", 1.0) / 2)
     ),
     "exchanged": triplets_exchanged(instance),
+    "off_diagonals": Misreading(triangle.SENTENCE, left=_off_diagonals_once),
     **TRIPLETS,
 }
 

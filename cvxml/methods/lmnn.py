@@ -30,15 +30,15 @@ from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_count, check_labels, check_number, check_X, class_names
 from cvxml.core.metric import FloatArray, IntArray, project_psd
 from cvxml.core.misreading import Misreading, Other, Question, changed
-from cvxml.core.other_lists import TRIPLETS
 from cvxml.core.neighbors import squared_euclidean
+from cvxml.core.other_lists import TRIPLETS
 from cvxml.core.parameter import COUNT, LISTS, NUMBER, Parameter
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Found
 from cvxml.core.statement import Statement
 from cvxml.core.targets import OtherClasses, count, given_targets, nearest_of_class
 from cvxml.core.triplets import BAD_TRIPLETS, GIVEN_TRIPLETS, given_triplets
-from cvxml.family.bound import Family, Term
+from cvxml.family.bound import Family, Term, certify
 from cvxml.family.losses import Hinge, SquaredHinge
 from cvxml.family.method import FamilyMethod
 from cvxml.family.regularizers import Linear
@@ -49,6 +49,8 @@ NOTHING = 1e-9  # of what M = 0 costs: an objective below that counts as 0
 VIOLATED = 1e-9  # a margin that is missed by less is kept
 ROUNDS = 50  # of constraint generation
 MAX_ITER = 100
+AT_A_CUSP = 1e-9  # of the largest squared distance of a target: one that is as small has no derivative
+NEXT_TO_IT = 1e-2  # a margin that is kept by less may have a price
 FEW, MOST = 6, 20_000  # impostors of a target, and triplets, for the misreading that counts one impostor
 
 
@@ -470,6 +472,15 @@ def misreadings(method: LMNN) -> dict[str, Misreading]:
             changed("triplets", _exchanged_points),
         ),
         "one_way": Misreading("pairs of a target listed both ways counted once", left=rows(_one_way)),
+        "unsquared_pull": Misreading(
+            "targets pulled by their distance where the paper has its square (that problem is not convex: to first "
+            "order)",
+            left=lambda q: _left_of_unsquared(method, q),
+        ),
+        "class_weights": Misreading(
+            "classes that weigh the same, whatever their sizes, where every point weighs the same",
+            left=lambda q: _left_of_class_weights(method, q),
+        ),
         **TRIPLETS,
     }
 
@@ -584,6 +595,66 @@ def _left_of_hardest(method: LMNN, question: Question) -> float:
     sums = np.bincount(np.unique(point * len(D) + target, return_inverse=True)[1], price)
     bound = float(price.sum()) * p.mu / max(p.mu, float(sums.max(initial=0.0)))
     return max(0.0, objective - bound) / objective
+
+
+class WeightedTargets(LMNN):
+    """A misreading that is another problem: LMNN, where each target has a weight of its own (p,)."""
+
+    def __init__(self, squared: bool, weights: FloatArray):
+        super().__init__(squared)
+        self.weights = weights
+
+    def member(self, given: Instance, number: Callable[[float], Any] = float) -> Family:
+        """<C, M> with these weights, and the hinge of LMNN."""
+        C = Weights(given.targets, (1 - given.mu) * self.weights)
+        regularizer = Linear(given.X, C, "targets differ from their points")
+        return super().member(given, number)._replace(regularizer=regularizer)
+
+
+def _left_of_unsquared(method: LMNN, question: Question) -> float:
+    """sqrt D lies below its tangents D / (2 sqrt D_M) + constant: an M that is optimal for them is stationary."""
+    p = question.checked(method.instance)
+    e = p.X[p.targets[:, 0]] - p.X[p.targets[:, 1]]
+    D = np.sum((e @ question.metric) * e, axis=1)
+    if D.min() <= AT_A_CUSP * D.max():  # where a target is at distance 0 there is no tangent
+        return math.inf
+    return WeightedTargets(method.squared, 1 / (2 * np.sqrt(D))).left(p, question, MAX_ITER)
+
+
+def _left_of_class_weights(method: LMNN, question: Question) -> float:
+    """Points of a class weigh n / (classes n_c). Prices are found for the triplets that M misses, or next to it."""
+    import cvxpy as cp
+
+    p, M = question.checked(method.instance), question.metric
+    sizes = np.bincount(p.y)
+    if not p.labelled or sizes.min() == sizes.max() or len(M) != p.X.shape[1]:
+        return math.inf
+    weight = len(p.y) / (len(sizes) * sizes)
+    values, vectors = np.linalg.eigh(M)
+    z, (i, j) = p.X @ (vectors * np.sqrt(np.maximum(values, 0))), p.targets.T
+    D = squared_euclidean(z, z)
+    t, l = np.nonzero((D[i] - D[i, j][:, None] <= 1 + NEXT_TO_IT) & np.asarray(p.impostors))
+    if len(t) == 0 or len(t) > MOST:
+        return math.inf
+    by_target = weight[p.y[i]]
+    e, far = p.X[i] - p.X[j], p.X[i[t]] - p.X[l]
+    C = (1 - p.mu) * (e * by_target[:, None]).T @ e
+    H = np.einsum("ta,tb->tab", far, far) - np.einsum("ta,tb->tab", e[t], e[t])
+    prices, most = cp.Variable(len(t), nonneg=True, name="a"), p.mu * by_target[t]
+    slack = C - cp.reshape(H.reshape(len(t), -1).T @ prices, C.shape, order="C")
+    paid = cp.sum(cp.multiply(1 / (4 * most), prices**2)) if method.squared else 0
+    capped = [] if method.squared else [prices <= most]
+    stated = cp.Problem(cp.Maximize(cp.sum(prices) - paid), [slack >> 0, *capped])
+    found = {"price": solve_problem(stated, "clarabel")["a"], "triplets": np.column_stack([i[t], j[t], l])}
+    kind = SquaredHinge if method.squared else Hinge
+    impostors, pulled = np.asarray(p.impostors), Weights(p.targets, (1 - p.mu) * by_target)
+    rows = [Triplets(p.targets[p.y[i] == c], impostors[p.y[i] == c]) for c in range(len(sizes))]
+    terms = tuple(Term(kind(p.mu * by), own) for by, own in zip(weight.tolist(), rows, strict=True))
+    family = Family(Linear(p.X, pulled, "targets differ from their points"), terms)
+    proof, _ = certify(family, M, [own.read(found) for own in rows])
+    if not (proof.feasibility.feasible and proof.scale > 0 and proof.decides(question.tol)):
+        return math.inf
+    return max(0.0, proof.gap - proof.rounding) / proof.scale
 
 
 def _one_way(question: Question, p: Instance) -> Instance | None:

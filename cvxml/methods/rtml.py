@@ -27,11 +27,12 @@ from numpy.typing import ArrayLike
 from cvxml.core.example import LINE, Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_number, check_positive, check_X
 from cvxml.core.metric import FloatArray, IntArray
-from cvxml.core.misreading import Misreading, changed, triplets_exchanged
+from cvxml.core.misreading import Misreading, Question, changed, triplets_exchanged
 from cvxml.core.other_lists import TRIPLETS
 from cvxml.core.parameter import NUMBER, Parameter
 from cvxml.core.statement import Statement
 from cvxml.core.triplets import BAD_TRIPLETS, BY_TRIPLETS, Compared, check_units, compared
+from cvxml.family import triangle
 from cvxml.family.bound import Family, Term
 from cvxml.family.frobenius import Frobenius
 from cvxml.family.losses import Hinge, SmoothedHinge
@@ -162,6 +163,11 @@ def _lam_times(factor: Callable[[Instance], float]) -> Any:
     return changed("lam", lambda q: q.checked(instance).lam * factor(q.checked(instance)))
 
 
+def _off_diagonals_once(question: Question) -> float:
+    given = question.checked(instance)
+    return triangle.left(question, given, given.lam, 1.0, given.width)
+
+
 # Not named are distances where there are squared ones (dlib's documentation), which are not convex in M.
 MISREADINGS = {
     "mean": Misreading(
@@ -173,6 +179,7 @@ MISREADINGS = {
         changed("width", lambda q: 0.0 if q.checked(instance).width else None),
     ),
     "exchanged": triplets_exchanged(instance),
+    "off_diagonals": Misreading(triangle.SENTENCE, left=_off_diagonals_once),
     **TRIPLETS,
 }
 

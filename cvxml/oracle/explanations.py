@@ -280,11 +280,11 @@ def _other_features(judge: Judge, metric: FloatArray) -> Iterator[tuple[Slip, Ot
         said = f"{judge.claim} for features that were {name} first"
         yield Slip(said, np.asarray), other
         yield Slip(f"{said}, and mapped back", partial(_mapped, scale)), other
-    if (other := _normalised_rows(judge, X)) is not None:
-        # where the problem is convex, one that is clearly not the metric's needs no solve
-        if judge.claim == "optimal" and likeliest(judge, metric, [other]) is None:
-            return
-        yield Slip(f"{judge.claim} for points of which each was divided by its length first", np.asarray), other
+    divided = _normalised_rows(judge, X)
+    # where the problem is convex, one that is clearly not the metric's needs no solve
+    if divided is not None and (judge.claim != "optimal" or likeliest(judge, metric, [divided]) is not None):
+        said = f"{judge.claim} for points of which each was divided by its length first"
+        yield Slip(said, np.asarray), divided
 
 
 def _normalised_rows(judge: Judge, X: FloatArray) -> Other | None:

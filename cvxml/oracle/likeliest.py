@@ -21,9 +21,14 @@ from cvxml.methods import get
 from cvxml.oracle.judge import NO_ANSWER, Judge
 
 TOWARD_IT = (0.01, 0.1, 0.5)  # shares of the way from the candidate to it
-BESIDE, DIRECTIONS = 1e-3, 4  # relative: a step beside the candidate; random directions of such steps, and their reverse
+BESIDE, DIRECTIONS = (
+    1e-3,
+    4,
+)  # relative: a step beside the candidate; random directions of such steps, and their reverse
 FEW = 3  # problems in which no metric tried is better, and that are solved
-FORBIDDEN = 1e-4  # of the largest entry: a metric that is further from all that a problem allows is no answer of it
+FORBIDDEN = (
+    1e-4  # of the largest entry: a metric that is further from all that a problem allows is no answer of it
+)
 SAME = 1e-7  # of the objective: an improvement that small may be rounding, or the tolerance of a program
 TINY = 1e-300  # of an objective, so that a share of 0 is a number
 

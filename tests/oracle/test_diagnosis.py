@@ -37,6 +37,7 @@ def mistaken(
     share: float | None = None,
     cone: bool = True,
     power: int = 1,
+    norm: Callable[[Any], Any] = cp.sum_squares,
     far: Callable[[Any], Any] = cp.max,
     rows: Callable[[int, list[int], list[int]], list[tuple[list[int], list[int]]]] = lambda i, T, J: [(T, J)],
 ) -> FloatArray:
@@ -60,7 +61,7 @@ def mistaken(
             near = cp.min(cp.hstack([D(i, j) for j in impostors]))
             slacks.append(cp.pos(1 + far(cp.hstack([D(i, j) for j in targets])) - near))
     loss = cp.sum(cp.hstack(slacks) ** power)
-    value = weight * lam * cp.sum_squares(A) + (1 / n if share is None else share) * loss
+    value = weight * lam * norm(A) + (1 / n if share is None else share) * loss
     problem = cp.Problem(cp.Minimize(value), [A >> 0] if cone else [])
     problem.solve(solver="CLARABEL", tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
     found: FloatArray = A.value
@@ -126,7 +127,8 @@ def test_a_mean_over_the_usable_points_is_named() -> None:
 
 @pytest.mark.quick(1)
 @pytest.mark.parametrize(
-    "name", ["last_target", "first_impostor", "fixed_pairs", "each_pair", "all_impostors", "empty"]
+    "name",
+    ["last_target", "first_impostor", "fixed_pairs", "each_pair", "all_impostors", "empty", "any_label"],
 )
 def test_a_mistake_in_the_rows_is_named(name: str) -> None:
     X, y, lists = data()
@@ -138,6 +140,7 @@ def test_a_mistake_in_the_rows_is_named(name: str) -> None:
         "each_pair": lambda i, T, J: [([t], [j]) for t in T for j in J],
         "all_impostors": lambda i, T, J: [(T, others[i])],
         "empty": lambda i, T, J: [(T or [i], J)],
+        "any_label": lambda i, T, J: [(T, [*J, *T])] if J else [],
     }
     report = judged(X, y, mistaken(X, y, lists, rows=rows[name]))
     assert names(report, name), report.diagnosis
@@ -167,12 +170,58 @@ def test_the_printed_argmin_is_named() -> None:
         ("self", lambda X, i: nearest(X, i, K, itself=True)),
         ("fewer", lambda X, i: nearest(X, i, K - 1)),
         ("more", lambda X, i: nearest(X, i, K + 1)),
+        ("second_neighbors", lambda X, i: nearest(X, i, K + 1)[1:]),
+        ("furthest_neighbors", lambda X, i: nearest(X, i, len(X) - 1)[-K:]),
     ],
 )
 def test_a_mistake_in_the_lists_is_named(name: str, lists: Callable[[FloatArray, int], list[int]]) -> None:
     X, y, _ = data()
     report = judged(X, y, mistaken(X, y, [lists(X, i) for i in range(len(X))]))
     assert names(report, name), report.diagnosis
+
+
+@pytest.mark.slow
+def test_neighbours_in_the_learnt_space_are_named() -> None:
+    """The lists of the metric of the round before, until they stay."""
+    X, y, lists = data()
+    before: Any = None
+    while lists != before:
+        A = mistaken(X, y, lists)
+        values, vectors = np.linalg.eigh(A)
+        z = X @ vectors * np.sqrt(np.maximum(values, 0))
+        before, lists = lists, [nearest(z, i, K) for i in range(len(X))]
+    report = judged(X, y, A)
+    assert names(report, "learnt_neighbors"), report.diagnosis
+
+
+@pytest.mark.slow
+def test_neighbours_counted_from_one_are_named() -> None:
+    """Explicit lists, of which numpy reads the index before, that of the last point for 0."""
+    X, y, lists = data()
+    read = [[(j - 1) % len(X) for j in listed] for listed in lists]
+    report = judged(X, y, mistaken(X, y, read), neighbors=lists)
+    assert names(report, "from_one"), report.diagnosis
+
+
+@pytest.mark.slow
+def test_two_classes_left_out_of_the_impostors_are_named() -> None:
+    X, y, lists = data()
+    y = np.where(X[:, 1] > 1, 2, y)
+    kept = [[j for j in listed if {y[i], y[j]} != {0, 2}] for i, listed in enumerate(lists)]
+    report = judged(X, y, mistaken(X, y, kept))
+    assert names(report, "class_pair"), report.diagnosis
+    assert says(report, "0 and 2")
+
+
+@pytest.mark.slow
+def test_off_diagonals_counted_once_are_named() -> None:
+    X, y, lists = data()
+
+    def upper(A: Any) -> Any:
+        return cp.sum_squares(cp.upper_tri(A)) + cp.sum_squares(cp.diag(A))
+
+    report = judged(X, y, mistaken(X, y, lists, norm=upper))
+    assert names(report, "off_diagonals"), report.diagnosis
 
 
 @pytest.mark.slow

@@ -226,9 +226,7 @@ def _left_without_two(question: Question) -> float:
     C = int(question.checked(instance).y.max()) + 1
     if not 2 < C <= MOST_CLASSES:
         return math.inf
-    by_paper = [
-        _summed(lambda a, b: a * b * (b - a), without) for without in combinations(range(C), 2)
-    ]
+    by_paper = [_summed(lambda a, b: a * b * (b - a), without) for without in combinations(range(C), 2)]
     return min(left(question, misread) for misread in by_paper)
 
 

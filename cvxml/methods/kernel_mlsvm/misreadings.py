@@ -52,11 +52,21 @@ def _input_space(question: Question) -> list[list[int]] | None:
     return None if [sorted(a) for a in other] == [sorted(b.tolist()) for b in ours] else other
 
 
-_OF_LISTS = ("self", "fewer", "more", "last_index", "neighborhood")  # they need K, which explicit lists hide
+def _one_less(question: Question) -> Other | None:
+    return None if question.params.get("neighbors") is None else _lifted(LINEAR["from_one"]).problem(question)  # type: ignore[misc]
+
+
+# they need K, which explicit lists hide; or the norm depends on the basis of the feature space
+_NOT_LIFTED = (
+    *("self", "fewer", "more", "last_index", "neighborhood", "from_one", "class_pair"),
+    *("second_neighbors", "furthest_neighbors", "learnt_neighbors", "off_diagonals"),
+)
 MISREADINGS: dict[str, Misreading] = {
-    **{name: _lifted(misreading) for name, misreading in LINEAR.items() if name not in _OF_LISTS},
+    **{name: _lifted(misreading) for name, misreading in LINEAR.items() if name not in _NOT_LIFTED},
     "fewer": Misreading(LINEAR["fewer"].sentence, changed("n_neighbors", size(-1))),
     "more": Misreading(LINEAR["more"].sentence, changed("n_neighbors", size(1))),
+    "from_one": Misreading(LINEAR["from_one"].sentence, _one_less),
+    "class_pair": LINEAR["class_pair"],
     "input_space": Misreading(
         "the neighbours of the input space where the method takes those of the feature space",
         changed("neighbors", _input_space),

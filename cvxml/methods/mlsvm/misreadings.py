@@ -3,27 +3,32 @@
 Most are problem (2) again, with another lam or other rows. A row is a point with its targets and impostors; where a
 misreading has more than one row for a point, or the point itself among its targets, copies of the point are
 appended: n' points with lam n / n' have 1/n' sum xi in the same proportion to lam/2 ||A||^2 as n points with lam.
-Three are other problems, with duals of their own (misreadings_problem.py):
+Four are other problems, with duals of their own (misreadings_problem.py):
     no cone          lam/2 ||A||^2 + 1/n sum xi_i    over all A:   sum s - ||G||^2 / (2 lam),  s_i <= 1/n
     squared hinge    lam/2 ||A||^2 + 1/n sum xi_i^2:               sum s - n/4 sum s^2 - ||P_+(G)||^2 / (2 lam)
+    off-diagonals    lam/2 sum_{i <= j} A_ij^2 + 1/n sum xi_i:     sum s - ||W o (G + S)||^2 / (2 lam), W_ij^2 = 2, i != j
     mean of targets  the mean of a point's targets for the furthest: sum s - ||P_+(G)||^2 / (2 lam), w the same for each
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
+from typing import Any
 
 import numpy as np
 
-from cvxml.core.metric import FloatArray, IntArray, examine, unit_scale
+from cvxml.core.inputs import class_names
+from cvxml.core.metric import FloatArray, IntArray, examine, project_psd, unit_scale
 from cvxml.core.misreading import Misreading, Other, Question, changed
 from cvxml.core.neighbors import k_nearest, squared_euclidean
+from cvxml.core.other_lists import learnt_space, two_classes
 from cvxml.methods.mlsvm.instance import Instance, instance, scaled_lam
 from cvxml.methods.mlsvm.neighborhood import Neighborhood
 from cvxml.methods.mlsvm.rows import Row, losses, mean_losses, stays_at_scale, usable_rows
 
+MOST_POINTS = 2_000  # of which all distances are sorted
 MOST_PAIRS = 1_000_000  # a misreading with more pairs than this is not tried
 
 
@@ -157,6 +162,83 @@ def _last_index(given: Instance, question: Question) -> list[Row] | None:
     return usable_rows(given, T, I)
 
 
+def _with_distances(of: Callable[[Instance, Question], FloatArray]) -> Rows:
+    """The K points of the least `of` (n, n), where the lists are those of the nearest points of any class."""
+
+    def rows(given: Instance, question: Question) -> list[Row] | None:
+        K = question.params.get("n_neighbors", 4)
+        explicit = question.params.get("neighbors") is not None
+        if explicit or question.params.get("neighborhood", "knn") != "knn" or len(given.X) > MOST_POINTS:
+            return None
+        D = of(given, question)
+        np.fill_diagonal(D, np.inf)
+        listed = np.argsort(D, axis=1, kind="stable")[:, :K]
+        T = [own[given.y[own] == c] for own, c in zip(listed, given.y, strict=True)]
+        J = [own[given.y[own] != c] for own, c in zip(listed, given.y, strict=True)]
+        return usable_rows(given, T, J)
+
+    return rows
+
+
+def _squared_distances(given: Instance, _: Question) -> FloatArray:
+    return squared_euclidean(given.X, given.X)
+
+
+def _second(given: Instance, question: Question) -> FloatArray:
+    """The nearest point is as far as it gets."""
+    D = _squared_distances(given, question)
+    np.fill_diagonal(D, np.inf)
+    D[np.arange(len(D)), D.argmin(axis=1)] = np.inf
+    return D
+
+
+def _furthest(given: Instance, question: Question) -> FloatArray:
+    return -_squared_distances(given, question)
+
+
+def _as_learnt(given: Instance, question: Question) -> FloatArray:
+    z = learnt_space(question, given)
+    return squared_euclidean(z, z)
+
+
+def _any_label(question: Question) -> Other | None:
+    """Targets among the impostors: they count there as copies that have another class."""
+    given = question.checked(instance)
+    rows = usable_rows(given)
+    targets = sorted({int(j) for row in rows for j in row.targets})
+    n, place = len(given.X), {j: len(given.X) + at for at, j in enumerate(targets)}
+    # the class that follows is another one than that of every point whose target is copied
+    others = (given.y[targets] + 1) % (int(given.y.max()) + 1)
+    lists: list[list[int]] = [[] for _ in range(n + len(targets))]
+    for i, T, J in rows:
+        lists[i] = [*map(int, T), *map(int, J), *(place[int(j)] for j in T)]
+    X, y = np.concatenate([given.X, given.X[targets]]), np.concatenate([given.y, others])
+    return Other(X, y, {"lam": given.lam * n / len(X), "neighbors": lists})
+
+
+def _one_less(given: Instance, question: Question) -> list[Row] | None:
+    """Explicit lists, of which each index less 1 is read; a target that is the point itself is at distance 0."""
+    listed = question.params.get("neighbors")
+    if listed is None:
+        return None
+    rows = []
+    for i, own in enumerate(listed):
+        read = (np.asarray(own, dtype=np.intp) - 1) % len(given.X)
+        rows.append(Row(i, read[given.y[read] == given.y[i]], read[given.y[read] != given.y[i]]))
+    return [row for row in rows if len(row.targets) and len(row.impostors)]
+
+
+def without_two_classes(question: Question, given: Any, stored: dict[str, Any]) -> Iterator[Other]:
+    """No impostors between two of three classes or more."""
+    names = class_names(question.y)
+    for a, b in two_classes(given.y):
+        lists = [
+            [int(j) for j in own if {given.y[i], given.y[j]} != {a, b}] for i, own in enumerate(given.N.lists)
+        ]
+        params = {**stored, "neighbors": lists}
+        yield Other(question.X, question.y, params, told=f": {names[a]} and {names[b]}")
+
+
 def size(by: int) -> Callable[[Question], int | None]:
     """K + by, unless the lists are explicit, or the points too few."""
 
@@ -193,21 +275,27 @@ def other_problem(question: Question, kind: str) -> float:
         return math.inf
     power = 2 if kind == "squared" else 1
     margins = partial(mean_losses if kind == "mean" else losses, X, rows)
-    if not stays_at_scale(A, lam, len(X), margins, power):
+    normed = np.triu(A) if kind == "once" else A  # all that the norm counts
+    if not stays_at_scale(normed, lam, len(X), lambda _: margins(A), power):
         return math.inf
     from cvxml.methods.mlsvm.misreadings_problem import prices
 
     u, w = prices(X, N, lam, kind)
-    objective = lam / 2 * float(np.sum(A**2))
+    objective = lam / 2 * float(np.sum(normed**2))
     objective += float((np.maximum(0.0, 1 + margins(A)) ** power).sum()) / len(X)
-    bound = _bound(X, N, lam, kind, u, w)
-    scale = lam / 2 * float(np.sum(A**2))
+    bound = _bound(X, N, lam, kind, u, w, A)
+    scale = lam / 2 * float(np.sum(normed**2))
     rounding = 1e-13 * (abs(objective) + abs(bound))
     return (objective - bound + rounding) / scale if scale > 0 else math.inf
 
 
-def _bound(X: FloatArray, N: Neighborhood, lam: float, kind: str, u: FloatArray, w: FloatArray) -> float:
-    """The dual value of any prices, made feasible: u and w one number a pair, in the order of the lists."""
+def _bound(
+    X: FloatArray, N: Neighborhood, lam: float, kind: str, u: FloatArray, w: FloatArray, A: FloatArray
+) -> float:
+    """The dual value of any prices, made feasible: u and w one number a pair, in the order of the lists.
+
+    A: the metric, which tells S where the norm is another one: at the optimum lam (A + diag A)/2 = G + S.
+    """
     n, d = X.shape
     G, total, at_u, at_w = np.zeros((d, d)), 0.0, 0, 0
     for i in N.usable:
@@ -223,6 +311,11 @@ def _bound(X: FloatArray, N: Neighborhood, lam: float, kind: str, u: FloatArray,
         away, own = X[i] - X[I], X[i] - X[T]
         G += away.T @ (away * (s * u_i / u_i.sum())[:, None]) - own.T @ (own * (s * w_i / w_i.sum())[:, None])
         total += s - n / 4 * s**2 if kind == "squared" else s
+    if kind == "once":
+        from cvxml.methods.mlsvm.misreadings_problem import off_diagonal_weights
+
+        reached = G + project_psd(lam * (A + np.diag(np.diag(A))) / 2 - G)
+        return total - float(np.sum((off_diagonal_weights(d) * reached) ** 2)) / (2 * lam)
     values = np.linalg.eigvalsh(G)
     paid = values if kind == "no_cone" else np.maximum(values, 0)
     return total - float(np.sum(paid**2)) / (2 * lam)
@@ -255,6 +348,10 @@ MISREADINGS: dict[str, Misreading] = {
     "mean_target": Misreading(
         "the mean over a point's targets where the constraint has the furthest",
         left=partial(other_problem, kind="mean"),
+    ),
+    "off_diagonals": Misreading(
+        "entries off the diagonal counted once in the norm, where A_ij and A_ji both count",
+        left=partial(other_problem, kind="once"),
     ),
     "argmin": Misreading(
         "the nearest target where the constraint has the furthest: x+ = argmin, as Algorithm 1 is printed",
@@ -292,6 +389,23 @@ MISREADINGS: dict[str, Misreading] = {
         screened(changed("n_neighbors", size(-1))),
     ),
     "more": Misreading("K + 1 neighbours", screened(changed("n_neighbors", size(1)))),
+    "second_neighbors": Misreading(
+        "neighbours 2 to K + 1: the nearest point was taken for the point itself",
+        with_rows(_with_distances(_second)),
+    ),
+    "furthest_neighbors": Misreading(
+        "the furthest points as neighbours, where they are the nearest", with_rows(_with_distances(_furthest))
+    ),
+    "learnt_neighbors": Misreading(
+        "neighbours in the learnt space, where they are those of the features",
+        with_rows(_with_distances(_as_learnt)),
+    ),
+    "any_label": Misreading("impostors of any label, where they are of other classes", screened(_any_label)),
+    "from_one": Misreading(
+        "indices of the neighbours that count from 1 where they count from 0: each index less 1",
+        with_rows(_one_less),
+    ),
+    "class_pair": Misreading("one pair of classes left out of the impostors", several=without_two_classes),
     "last_index": Misreading(
         "the last index where a tie decides who is a neighbour: the rule is the first", with_rows(_last_index)
     ),

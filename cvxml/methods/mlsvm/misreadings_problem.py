@@ -1,4 +1,4 @@
-"""The duals of three misreadings of problem (2), in cvxpy: no A psd, xi squared, a mean of targets (misreadings.py)."""
+"""The duals of four misreadings of problem (2), in cvxpy: no A psd, xi squared, a mean of targets, half of the norm."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from cvxml.methods.mlsvm.neighborhood import Neighborhood
 def dual(X: FloatArray, N: Neighborhood, lam: float, kind: str) -> cp.Problem:
     """max sum s - ||G + S||^2 / (2 lam) over u, w >= 0 with sum_j u_ij = sum_l w_il = s_i.
 
+    "once": the same, S psd, with W_ij (G + S)_ij for (G + S)_ij in the norm: W_ii = 1, and sqrt(2) off the diagonal.
     "squared": less n/4 sum s^2, and S psd. Otherwise s_i <= 1/n, and "no_cone": S = 0, as nothing asks A to be psd;
     "mean": S psd, and all w_il of a point are the same.
     """
@@ -30,11 +31,20 @@ def dual(X: FloatArray, N: Neighborhood, lam: float, kind: str) -> cp.Problem:
         return cp.Problem(cp.Maximize(cp.sum(s) - cp.sum_squares(G) / (2 * lam)), [*constraints, s <= 1 / n])
     S = cp.Variable((d, d), symmetric=True, name="S")
     value = cp.sum(s) - cp.sum_squares(G + S) / (2 * lam)
+    if kind == "once":
+        value = cp.sum(s) - cp.sum_squares(cp.multiply(off_diagonal_weights(d), G + S)) / (2 * lam)
+        return cp.Problem(cp.Maximize(value), [*constraints, s <= 1 / n, S >> 0])
     if kind == "mean":
         counts = np.array([len(N.targets[i]) for i in N.usable])
         same = w == cp.multiply(s[owner_w], 1 / counts[owner_w])
         return cp.Problem(cp.Maximize(value), [*constraints, same, s <= 1 / n, S >> 0])
     return cp.Problem(cp.Maximize(value - n / 4 * cp.sum_squares(s)), [*constraints, S >> 0])
+
+
+def off_diagonal_weights(d: int) -> FloatArray:
+    """(d, d) 1 on the diagonal, sqrt(2) beside it: of the dual of a norm that counts M_ij and M_ji once."""
+    W: FloatArray = np.sqrt(2) - (np.sqrt(2) - 1) * np.eye(d)
+    return W
 
 
 def prices(X: FloatArray, N: Neighborhood, lam: float, kind: str) -> tuple[FloatArray, FloatArray]:

@@ -15,6 +15,7 @@ import pytest
 
 import cvxml
 from cvxml.core.misreading import Question
+from cvxml.core.other_lists import TRIPLETS
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
 from cvxml.methods import get, lmnn
@@ -262,7 +263,48 @@ def test_a_misreading_of_the_squared_hinge_is_the_problem_that_it_says(misreadin
 
 def test_every_misreading_is_tested() -> None:
     for method in IDS:
-        assert set(get(method).MISREADINGS) == {*misreadings(*misread_data()), "exchanged", "hardest"}
+        further = {"exchanged", "hardest", "unsquared_pull", "class_weights", *TRIPLETS}
+        assert set(get(method).MISREADINGS) == {*misreadings(*misread_data()), *further}
+
+
+@pytest.mark.slow
+@every_hinge
+def test_a_pull_that_is_not_squared_is_named(method: str) -> None:
+    """sqrt D is below its tangents: the weights 1 / (2 sqrt D) of the round before, until nothing changes."""
+    X, y = misread_data("push_per_point")
+    lists = nearest(X, y, 2)
+    pull, push = np.array(pairs(lists)), np.array(list(triplets(y, lists)))
+    M, before, e = np.eye(2) / 50, np.zeros((2, 2)), X[pull[:, 0]] - X[pull[:, 1]]
+    for _ in range(100):
+        if np.linalg.norm(M - before) <= 1e-9 * np.linalg.norm(M):
+            break
+        weights = 0.7 / (2 * np.sqrt(np.sum((e @ M) * e, axis=1)))
+        before, M = M, weighted(X, pull, push, weights, np.full(len(push), 0.3), "squared" in method)
+    assert_named(method, "unsquared_pull", X, y, M, **ASKED)
+
+
+def weighted(X: Any, pull: Any, push: Any, a: Any, b: Any, squared: bool) -> np.ndarray:
+    """The optimum, where every pair and every triplet has a weight of its own."""
+    M = cp.Variable((X.shape[1],) * 2, PSD=True)
+    hinge = cp.pos(1 + distances(X, M, push[:, 0], push[:, 1]) - distances(X, M, push[:, 0], push[:, 2]))
+    push_cost = b @ (cp.square(hinge) if squared else hinge)
+    problem = cp.Problem(cp.Minimize(a @ distances(X, M, *pull.T) + push_cost))
+    problem.solve(solver="CLARABEL", tol_gap_rel=1e-11, tol_gap_abs=1e-11, tol_feas=1e-11)
+    found: np.ndarray = M.value
+    return found
+
+
+@pytest.mark.slow
+@every_hinge
+def test_classes_that_weigh_the_same_are_named(method: str) -> None:
+    X, y = misread_data("push_per_point")
+    kept = np.flatnonzero((y == 0) | (np.arange(len(y)) < 9))
+    X, y = X[kept], y[kept]
+    lists = nearest(X, y, 2)
+    pull, push = np.array(pairs(lists)), np.array(list(triplets(y, lists)))
+    weight = len(y) / (2 * np.bincount(y))
+    a, b = 0.7 * weight[y[pull[:, 0]]], 0.3 * weight[y[push[:, 0]]]
+    assert_named(method, "class_weights", X, y, weighted(X, pull, push, a, b, "squared" in method), **ASKED)
 
 
 @pytest.mark.slow

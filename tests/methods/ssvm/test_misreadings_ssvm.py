@@ -146,7 +146,7 @@ MADE: dict[str, dict[str, Any]] = {
 }
 
 
-SEED = dict.fromkeys(MADE, 4) | {"half": 1, "fewer": 1, "self": 1, "no_cone": 7}
+SEED = dict.fromkeys(MADE, 4) | {"half": 1, "class_weights": 1, "fewer": 1, "self": 1, "no_cone": 7}
 
 
 @pytest.mark.quick(4)
