@@ -469,7 +469,9 @@ def upper(M: Any) -> Any:
 def test_off_diagonals_that_count_once_are_named(method: str) -> None:
     import cvxpy as cp
 
-    X, y = points()
+    rng, y = np.random.default_rng(3), np.arange(18) % 3
+    X = rng.standard_normal((18, 3)) * [0.9, 1.0, 1.5] + np.outer(y, [1.5, 0.0, 0.0])
+    X = X @ [[1.0, 1.0, 0.0], [0.0, 1.0, 1.0], [0.0, 0.0, 1.0]]
     rows = np.array(rows_of(nearest(distances(X), mates(y), K), others_of(method, distances(X), y)))
     M, r = psd(X), cp.Variable(len(rows))
     missed = 1 - margins(X, M, rows)

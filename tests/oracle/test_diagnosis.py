@@ -128,7 +128,7 @@ def test_a_mean_over_the_usable_points_is_named() -> None:
 @pytest.mark.quick(1)
 @pytest.mark.parametrize(
     "name",
-    ["last_target", "first_impostor", "fixed_pairs", "each_pair", "all_impostors", "empty", "any_label"],
+    ["last_target", "first_impostor", "fixed_pairs", "each_pair", "all_impostors", "empty"],
 )
 def test_a_mistake_in_the_rows_is_named(name: str) -> None:
     X, y, lists = data()
@@ -140,7 +140,6 @@ def test_a_mistake_in_the_rows_is_named(name: str) -> None:
         "each_pair": lambda i, T, J: [([t], [j]) for t in T for j in J],
         "all_impostors": lambda i, T, J: [(T, others[i])],
         "empty": lambda i, T, J: [(T or [i], J)],
-        "any_label": lambda i, T, J: [(T, [*J, *T])] if J else [],
     }
     report = judged(X, y, mistaken(X, y, lists, rows=rows[name]))
     assert names(report, name), report.diagnosis

@@ -3,10 +3,11 @@
 Most are problem (2) again, with another lam or other rows. A row is a point with its targets and impostors; where a
 misreading has more than one row for a point, or the point itself among its targets, copies of the point are
 appended: n' points with lam n / n' have 1/n' sum xi in the same proportion to lam/2 ||A||^2 as n points with lam.
+Not named are impostors of any label: then each point has a target among its impostors, and A = 0 is optimal.
 Four are other problems, with duals of their own (misreadings_problem.py):
     no cone          lam/2 ||A||^2 + 1/n sum xi_i    over all A:   sum s - ||G||^2 / (2 lam),  s_i <= 1/n
     squared hinge    lam/2 ||A||^2 + 1/n sum xi_i^2:               sum s - n/4 sum s^2 - ||P_+(G)||^2 / (2 lam)
-    off-diagonals    lam/2 sum_{i <= j} A_ij^2 + 1/n sum xi_i:     sum s - ||W o (G + S)||^2 / (2 lam), W_ij^2 = 2, i != j
+    off-diagonals    lam/2 sum_{i <= j} A_ij^2 + 1/n sum xi_i:   sum s - ||W o (G + S)||^2 / (2 lam), W_ij^2 = 2, i != j
     mean of targets  the mean of a point's targets for the furthest: sum s - ||P_+(G)||^2 / (2 lam), w the same for each
 """
 
@@ -201,21 +202,6 @@ def _as_learnt(given: Instance, question: Question) -> FloatArray:
     return squared_euclidean(z, z)
 
 
-def _any_label(question: Question) -> Other | None:
-    """Targets among the impostors: they count there as copies that have another class."""
-    given = question.checked(instance)
-    rows = usable_rows(given)
-    targets = sorted({int(j) for row in rows for j in row.targets})
-    n, place = len(given.X), {j: len(given.X) + at for at, j in enumerate(targets)}
-    # the class that follows is another one than that of every point whose target is copied
-    others = (given.y[targets] + 1) % (int(given.y.max()) + 1)
-    lists: list[list[int]] = [[] for _ in range(n + len(targets))]
-    for i, T, J in rows:
-        lists[i] = [*map(int, T), *map(int, J), *(place[int(j)] for j in T)]
-    X, y = np.concatenate([given.X, given.X[targets]]), np.concatenate([given.y, others])
-    return Other(X, y, {"lam": given.lam * n / len(X), "neighbors": lists})
-
-
 def _one_less(given: Instance, question: Question) -> list[Row] | None:
     """Explicit lists, of which each index less 1 is read; a target that is the point itself is at distance 0."""
     listed = question.params.get("neighbors")
@@ -400,7 +386,6 @@ MISREADINGS: dict[str, Misreading] = {
         "neighbours in the learnt space, where they are those of the features",
         with_rows(_with_distances(_as_learnt)),
     ),
-    "any_label": Misreading("impostors of any label, where they are of other classes", screened(_any_label)),
     "from_one": Misreading(
         "indices of the neighbours that count from 1 where they count from 0: each index less 1",
         with_rows(_one_less),
