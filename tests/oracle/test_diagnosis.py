@@ -180,20 +180,6 @@ def test_a_mistake_in_the_lists_is_named(name: str, lists: Callable[[FloatArray,
 
 
 @pytest.mark.slow
-def test_neighbours_in_the_learnt_space_are_named() -> None:
-    """The lists of the metric of the round before, until they stay."""
-    X, y, lists = data()
-    before: Any = None
-    while lists != before:
-        A = mistaken(X, y, lists)
-        values, vectors = np.linalg.eigh(A)
-        z = X @ vectors * np.sqrt(np.maximum(values, 0))
-        before, lists = lists, [nearest(z, i, K) for i in range(len(X))]
-    report = judged(X, y, A)
-    assert names(report, "learnt_neighbors"), report.diagnosis
-
-
-@pytest.mark.slow
 def test_neighbours_counted_from_one_are_named() -> None:
     """Explicit lists, of which numpy reads the index before, that of the last point for 0."""
     X, y, lists = data()

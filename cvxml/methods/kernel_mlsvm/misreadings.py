@@ -59,7 +59,7 @@ def _one_less(question: Question) -> Other | None:
 # they need K, which explicit lists hide; or the norm depends on the basis of the feature space
 _NOT_LIFTED = (
     *("self", "fewer", "more", "last_index", "neighborhood", "from_one", "class_pair"),
-    *("second_neighbors", "furthest_neighbors", "learnt_neighbors", "off_diagonals"),
+    *("second_neighbors", "furthest_neighbors", "off_diagonals"),
 )
 MISREADINGS: dict[str, Misreading] = {
     **{name: _lifted(misreading) for name, misreading in LINEAR.items() if name not in _NOT_LIFTED},

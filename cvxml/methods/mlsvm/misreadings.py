@@ -24,7 +24,7 @@ from cvxml.core.inputs import class_names
 from cvxml.core.metric import FloatArray, IntArray, examine, project_psd, unit_scale
 from cvxml.core.misreading import Misreading, Other, Question, changed
 from cvxml.core.neighbors import k_nearest, squared_euclidean
-from cvxml.core.other_lists import learnt_space, two_classes
+from cvxml.core.other_lists import two_classes
 from cvxml.methods.mlsvm.instance import Instance, instance, scaled_lam
 from cvxml.methods.mlsvm.neighborhood import Neighborhood
 from cvxml.methods.mlsvm.rows import Row, losses, mean_losses, stays_at_scale, usable_rows
@@ -195,11 +195,6 @@ def _second(given: Instance, question: Question) -> FloatArray:
 
 def _furthest(given: Instance, question: Question) -> FloatArray:
     return -_squared_distances(given, question)
-
-
-def _as_learnt(given: Instance, question: Question) -> FloatArray:
-    z = learnt_space(question, given)
-    return squared_euclidean(z, z)
 
 
 def _one_less(given: Instance, question: Question) -> list[Row] | None:
@@ -381,10 +376,6 @@ MISREADINGS: dict[str, Misreading] = {
     ),
     "furthest_neighbors": Misreading(
         "the furthest points as neighbours, where they are the nearest", with_rows(_with_distances(_furthest))
-    ),
-    "learnt_neighbors": Misreading(
-        "neighbours in the learnt space, where they are those of the features",
-        with_rows(_with_distances(_as_learnt)),
     ),
     "from_one": Misreading(
         "indices of the neighbours that count from 1 where they count from 0: each index less 1",
