@@ -30,6 +30,7 @@ from cvxml.oracle.explanations import (
     Explanation,
     misread_weights,
     misreadings,
+    multiples_at_weights,
     of_representation,
     other_weights,
     two_misreadings,
@@ -41,7 +42,8 @@ BETTER = 100  # times less of its scale must be left in a misreading that is nam
 LESS = 10  # times less must be left in a misreading, as a number
 NOT_BY_LUCK = 1e-6  # what may be left where the optimum is not unique
 NEARER = 10  # times less must be left in what is listed as nearest
-SURELY = 1000  # times less must be left at a number that is next to what was asked for
+SURELY = 1000  # times less must be left, as a share, in what is named without a figure
+FITTED = 1e-5  # of what the metric leaves in the problem itself: the most that a fitted number may leave
 LISTED = 3  # of these at most
 TURNS = 8  # of an error, none of which is explained nearly as well
 ROUNDED = 1e-3  # of the tolerance: what is left may be noise
@@ -65,6 +67,7 @@ def diagnose(asked: Asked, optimum: Reference | None = None) -> Diagnosis:
         warnings.simplefilter("ignore")
         judge = Judge(asked, optimum)
         own = judge.certain(metric)
+        judge.sharpen(FITTED * own.share)
         others = turned(judge)
 
         def sifted(found: Iterable[Explanation]) -> list[Explanation]:
@@ -81,6 +84,8 @@ def diagnose(asked: Asked, optimum: Reference | None = None) -> Diagnosis:
             _is_exact(each, own, asked.tol) for each in [*listed, *(w for w in written if not w.fitted)]
         ):
             found += sifted(other_weights(judge, metric))
+            if not any(_is_exact(each, own, asked.tol) for each in found):
+                found += sifted(multiples_at_weights(judge, metric))
         if math.isfinite(own.share) and not any(_is_near(each, own) for each in found):
             shares = [each.left.share for each in read]
             found += sifted(two_misreadings(judge, metric, shares, own.share / PART))
@@ -94,15 +99,11 @@ def told(found: list[Explanation], own: Left, tol: float, p: int) -> Diagnosis:
         each for each in found if _is_less(each.left, own) and luck(each, own, tol, p, len(found)) <= SELDOM
     ]
     named = [each for each in less if each.left.unique or each.left.share <= NOT_BY_LUCK]
-    exact = [
-        each.sentence
-        for each in named
-        if each.left.share <= tol and not (each.slight and SURELY * each.left.share > own.share)
-    ]
+    exact = [each.sentence for each in named if _is_exact(each, own, tol)]
     near = [
         f"to {each.left.share:.2g} of the scale, {each.sentence}"
         for each in named
-        if tol < each.left.share <= min(LOOSE, own.share / BETTER) and not each.slight
+        if tol < each.left.share <= min(LOOSE, own.share / BETTER) and not each.fitted
     ]
     if exact or near:
         return Diagnosis(tuple(dict.fromkeys(exact or near)))
@@ -181,12 +182,17 @@ def _is_less(left: Left, own: Left) -> bool:
 
 
 def _is_exact(each: Explanation, own: Left, tol: float) -> bool:
-    return _is_less(each.left, own) and each.left.share <= tol
+    """True where the metric is the answer to `tol`, and what is left is next to nothing of what is to be explained."""
+    part = FITTED if each.fitted else 1 / SURELY
+    return _is_less(each.left, own) and each.left.share <= min(tol, part * min(own.share, 1.0))
 
 
 def _is_near(each: Explanation, own: Left) -> bool:
-    known = math.isfinite(own.share) and not each.slight
-    return known and _is_less(each.left, own) and each.left.share <= min(FAR, own.share / NEARER)
+    """True of what may be listed: no number that was fitted, and no other number where much is left."""
+    if each.fitted or each.slight or not math.isfinite(own.share) or not _is_less(each.left, own):
+        return False
+    most = min(LOOSE, own.share / BETTER) if each.number else min(FAR, own.share / NEARER)
+    return each.left.share <= most
 
 
 def unnamed(asked: Asked) -> str:
