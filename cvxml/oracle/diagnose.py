@@ -103,7 +103,7 @@ def told(found: list[Explanation], own: Left, tol: float, p: int) -> Diagnosis:
     near = [
         f"to {each.left.share:.2g} of the scale, {each.sentence}"
         for each in named
-        if tol < each.left.share <= min(LOOSE, own.share / BETTER) and not each.fitted
+        if tol < each.left.share <= min(LOOSE, own.share / _times_less(each)) and not each.fitted
     ]
     if exact or near:
         return Diagnosis(tuple(dict.fromkeys(exact or near)))
@@ -191,8 +191,13 @@ def _is_near(each: Explanation, own: Left) -> bool:
     """True of what may be listed: no number that was fitted, and no other number where much is left."""
     if each.fitted or each.slight or not math.isfinite(own.share) or not _is_less(each.left, own):
         return False
-    most = min(LOOSE, own.share / BETTER) if each.number else min(FAR, own.share / NEARER)
+    most = min(LOOSE, own.share / SURELY) if each.number else min(FAR, own.share / NEARER)
     return each.left.share <= most
+
+
+def _times_less(each: Explanation) -> float:
+    """How many times less must be left in what is named with a figure."""
+    return SURELY if each.number else BETTER
 
 
 def unnamed(asked: Asked) -> str:

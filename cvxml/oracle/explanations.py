@@ -28,6 +28,7 @@ BEST = 3  # misreadings that are combined with others, and with weights
 SLIGHT = 0.01  # relative: a number that is nearer to what was asked for was not meant
 STEPS = 30  # of a descent in two weights
 STANDARD = 1e-6  # relative: how near to 1 the deviation of a standardized feature is
+BESIDE = 1e-5  # of a metric: how far off another one is, for which a fitted number is another one
 SAME = 1e-9  # relative: two numbers that are the same but for rounding
 
 
@@ -77,7 +78,7 @@ def _read(
             other = _misread(misreading, question, base)
             if other is None:
                 return None
-            number = _is_number(other, base)
+            number = _is_number(other, base, question.metric)
             fitted += _is_fitted(misreading, question, other)
             if misreading.fits:
                 said += _value(judge, other, misreading.fits)
@@ -89,18 +90,14 @@ def _read(
     return Explanation(left, said, fitted, number, again=again)
 
 
-def _is_number(other: Other, base: Other) -> bool:
-    """True where the two differ in a number alone."""
-    same = other.X is base.X and other.y is base.y and (other.method or base.method) == base.method
-    return (
-        same
-        and other.metric is None
-        and all(
-            isinstance(value, float)
-            for name, value in other.params.items()
-            if value is not base.params.get(name)
-        )
-    )
+def _is_number(other: Other, base: Other, metric: FloatArray) -> bool:
+    """True where the two differ in a number alone: a parameter, or a factor of the metric."""
+    if other.X is not base.X or other.y is not base.y or (other.method or base.method) != base.method:
+        return False
+    changed = [value for name, value in other.params.items() if value is not base.params.get(name)]
+    if not all(isinstance(value, float) for value in changed):
+        return False
+    return other.metric is base.metric or other.metric is None or _factor(other.metric, metric) is not None
 
 
 def _is_fitted(misreading: Misreading, question: Question, other: Other) -> bool:
@@ -110,7 +107,7 @@ def _is_fitted(misreading: Misreading, question: Question, other: Other) -> bool
     """
     assert misreading.problem is not None
     d, size = len(question.metric), float(np.linalg.norm(question.metric))
-    beside = question.metric.T @ question.metric / size + size / d * np.eye(d)
+    beside = question.metric + BESIDE * size / math.sqrt(d) * np.eye(d)
     try:
         found = misreading.problem(question._replace(metric=beside))
     except NO_ANSWER:

@@ -166,8 +166,8 @@ def alike(asked: float, most: float, off: Callable[[float, float], float], fine:
     """The weight whose optimum has nearly the shape of a metric; None where none is near.
 
     off: how far the optimum for a weight, solved to a tolerance, is from that shape, as `off_shape` measures it. fine:
-    the tolerance at the end. First weights `STEP` apart in log w are tried, then those between, each round to a finer
-    tolerance and nearer to the best. A round that leaves more than `UNLIKE` of what is off at the weight asked for is the last.
+    the tolerance at the end. First weights `STEP` apart in log w are tried, then those between: each round is finer and
+    nearer to the best. A round that leaves more than `UNLIKE` of what is off at the weight asked for is the last.
     """
     u = _alike_roughly(_place(asked, most), most, off)
     for tol, width in zip((*ROUNDS, fine), WIDTHS, strict=True):
