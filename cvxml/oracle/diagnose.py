@@ -21,7 +21,7 @@ import numpy as np
 from scipy.special import betainc
 
 from cvxml.core.metric import FloatArray, examine, project_psd
-from cvxml.core.misreading import FAR, LOOSE
+from cvxml.core.misreading import LOOSE
 from cvxml.core.report import Nearest
 from cvxml.methods import get
 from cvxml.oracle.asked import Asked
@@ -38,11 +38,11 @@ from cvxml.oracle.explanations import (
 from cvxml.oracle.judge import Judge, Left
 from cvxml.oracle.reference import Reference
 
-BETTER = 100  # times less of its scale must be left in a misreading that is named beyond the tolerance
+BETTER = 100  # times less of its scale must be left in what is listed as nearest
 LESS = 10  # times less must be left in a misreading, as a number
 NOT_BY_LUCK = 1e-6  # what may be left where the optimum is not unique
-NEARER = 10  # times less must be left in what is listed as nearest
-SURELY = 1000  # times less must be left, as a share, in what is named without a figure
+NEARER = 10  # times less must be left than a metric next to 0, or a turned error, leaves
+SURELY = 1000  # times less must be left, as a share, in what is named
 FITTED = 1e-5  # of what the metric leaves in the problem itself: the most that a fitted number may leave
 LISTED = 3  # of these at most
 TURNS = 8  # of an error, none of which is explained nearly as well
@@ -103,7 +103,7 @@ def told(found: list[Explanation], own: Left, tol: float, p: int) -> Diagnosis:
     near = [
         f"to {each.left.share:.2g} of the scale, {each.sentence}"
         for each in named
-        if tol < each.left.share <= min(LOOSE, own.share / _times_less(each)) and not each.fitted
+        if tol < each.left.share <= min(LOOSE, _whole(own) / SURELY) and not each.fitted
     ]
     if exact or near:
         return Diagnosis(tuple(dict.fromkeys(exact or near)))
@@ -122,7 +122,7 @@ def luck(explanation: Explanation, own: Left, tol: float, p: int, tried: int) ->
     directions and these f; and a misreading is a point, that as near to hits by the p-th power of the distance. That
     is no proof, but a measure of how little few numbers can tell.
     """
-    f, whole = explanation.fitted, min(own.share, 1.0)
+    f, whole = explanation.fitted, _whole(own)
     share = min(max(explanation.left.share, ROUNDED * tol) / whole, 1.0) if whole > 0 else 1.0
     if f == 0:
         return float(tried * share ** (p / 2))
@@ -172,7 +172,7 @@ def by_chance(each: Explanation, others: Sequence[FloatArray], tol: float) -> bo
 
 def _is_told(each: Explanation, own: Left, tol: float) -> bool:
     """True of all that may be named or listed."""
-    return _is_less(each.left, own) and each.left.share <= max(tol, min(FAR, own.share / NEARER))
+    return _is_less(each.left, own) and each.left.share <= max(tol, own.share / BETTER)
 
 
 def _is_less(left: Left, own: Left) -> bool:
@@ -184,20 +184,20 @@ def _is_less(left: Left, own: Left) -> bool:
 def _is_exact(each: Explanation, own: Left, tol: float) -> bool:
     """True where the metric is the answer to `tol`, and what is left is next to nothing of what is to be explained."""
     part = FITTED if each.fitted else 1 / SURELY
-    return _is_less(each.left, own) and each.left.share <= min(tol, part * min(own.share, 1.0))
+    return _is_less(each.left, own) and each.left.share <= min(tol, part * _whole(own))
 
 
 def _is_near(each: Explanation, own: Left) -> bool:
     """True of what may be listed: no number that was fitted, and no other number where much is left."""
     if each.fitted or each.slight or not math.isfinite(own.share) or not _is_less(each.left, own):
         return False
-    most = min(LOOSE, own.share / SURELY) if each.number else min(FAR, own.share / NEARER)
+    most = min(LOOSE, _whole(own) / SURELY) if each.number else _whole(own) / BETTER
     return each.left.share <= most
 
 
-def _times_less(each: Explanation) -> float:
-    """How many times less must be left in what is named with a figure."""
-    return SURELY if each.number else BETTER
+def _whole(own: Left) -> float:
+    """What is to be explained, as a share of the scale; beyond the scale gaps are no squares of distances."""
+    return min(own.share, 1.0)
 
 
 def unnamed(asked: Asked) -> str:
