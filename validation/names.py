@@ -10,9 +10,11 @@ A candidate is one of these:
 - a multiple of the optimum with noise: only a factor may be named;
 - a multiple of the optimum for another weight: only a factor, a weight or both may be named;
 - the metric of a wrong program that no misreading lists (`validation/wrong.py`).
-Any other name, and whatever is listed as nearest, is counted as false. A candidate that is optimal to the tolerance is
-left out. Candidates of one set of data share the solutions that they are compared with, as one `check` does for its
-misreadings; nothing else differs from `check`. Results are kept, one file for some candidates.
+Any other name, and whatever is listed as nearest, is counted as false. A factor or a weight is not, if a solution of
+this program certifies the metric with it. A candidate that is optimal to the tolerance is left out.
+
+Candidates of one set of data share the solutions that they are compared with, as one `check` does for its misreadings;
+nothing else differs from `check`. Results are kept, one file for some candidates.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
+import re
 import time
 import warnings
 from collections.abc import Iterator
@@ -43,6 +46,7 @@ from validation.wrong import SOLVED, bugs, changed
 TOL = 1e-6
 ROUND = 20  # candidates of a file
 FACTOR, MULTIPLE = "a factor and noise", "a multiple for another weight"
+NUMBER = r"[0-9.e+-]+"
 RIGHT = {FACTOR: ("but for a factor",), MULTIPLE: ("but for a factor", "times the metric", "for {} =")}
 
 
@@ -140,7 +144,11 @@ def judged(method: str, example: Example, seed: int, n: int) -> list[dict[str, A
                 "d": len(best),
                 "kind": kind,
                 "named": list(found.named),
-                "false": [each for each in found.named if not is_right(method, kind, each)],
+                "false": [
+                    each
+                    for each in found.named
+                    if not is_right(method, kind, each) and not holds(method, example, metric, each)
+                ],
                 "nearest": [str(each) for each in found.nearest],
                 "seconds": time.process_time() - started,
             }
@@ -153,6 +161,26 @@ def is_right(method: str, kind: str, name: str) -> bool:
     weights = get(method).WEIGHTS
     words = [word.format(weight) for word in RIGHT.get(kind, ()) for weight in weights or ("",)]
     return any(word in name for word in words)
+
+
+def holds(method: str, example: Example, metric: FloatArray, name: str) -> bool:
+    """True of a name that says no more than a factor and a weight, with which the metric is certified."""
+    module, (X, y) = get(method), datasets.of_example(example)
+    factor = re.search(rf"factor: ({NUMBER}) times", name)
+    times = re.match(rf"({NUMBER}) times the metric", name)
+    weights = {each: re.search(rf" for {each} = ({NUMBER}) \(", name) for each in module.WEIGHTS}
+    known = {each: float(found[1]) for each, found in weights.items() if found}
+    if (
+        not (factor or times or known)
+        or module.CLAIM != "optimal"
+        or name.startswith("to ")
+        or "), and " in name
+    ):
+        return False
+    by = (float(factor[1]) if factor else 1.0) / (float(times[1]) if times else 1.0)
+    given = module.instance(X, y, **{**example.params, **known})
+    ours = module.solve(given, tol=TOL / 10)
+    return bool(module.certify(given, by * metric, ours.dual).proves(TOL))
 
 
 def examples(method: str) -> list[Example]:

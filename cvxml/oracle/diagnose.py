@@ -46,6 +46,7 @@ SURELY = 1000  # times less must be left, as a share, in what is named
 FITTED = 1e-5  # of what the metric leaves in the problem itself: the most that a fitted number may leave
 LISTED = 3  # of these at most
 TURNS = 8  # of an error, none of which is explained nearly as well
+NEXT_TO_0 = 1e-6  # of the largest eigenvalue
 ROUNDED = 1e-3  # of the tolerance: what is left may be noise
 PART = 2  # times less must be left in one misreading before it is tried together with another
 SELDOM = 1e-3  # of random errors are explained as well by one of all that were tried
@@ -86,7 +87,8 @@ def diagnose(asked: Asked, optimum: Reference | None = None) -> Diagnosis:
             found += sifted(other_weights(judge, metric))
             if not any(_is_exact(each, own, asked.tol) for each in found):
                 found += sifted(multiples_at_weights(judge, metric))
-        if math.isfinite(own.share) and not any(_is_near(each, own) for each in found):
+        explained = any(_is_exact(each, own, asked.tol) or _is_near(each, own) for each in found)
+        if math.isfinite(own.share) and not explained:
             shares = [each.left.share for each in read]
             found += sifted(two_misreadings(judge, metric, shares, own.share / PART))
             found += sifted(misread_weights(judge, metric, shares, own.share / PART))
@@ -130,9 +132,17 @@ def luck(explanation: Explanation, own: Left, tol: float, p: int, tried: int) ->
 
 
 def numbers(metric: FloatArray) -> int:
-    """How many a metric (d, d) holds: d (d + 1)/2, or d where it is diagonal."""
+    """How many a metric (d, d) of its rank r holds: r d - r (r - 1)/2; where it is diagonal, how many are not 0."""
     d = len(metric)
-    return d if np.count_nonzero(metric - np.diag(np.diag(metric))) == 0 else d * (d + 1) // 2
+    if np.count_nonzero(metric - np.diag(np.diag(metric))) == 0:
+        return _count(np.asarray(np.diag(metric), dtype=np.float64))
+    r = _count(np.asarray(np.linalg.eigvalsh(metric / 2 + metric.T / 2), dtype=np.float64))
+    return r * d - r * (r - 1) // 2
+
+
+def _count(values: FloatArray) -> int:
+    """Of those that are not next to 0 beside the largest."""
+    return int(np.count_nonzero(np.abs(values) > NEXT_TO_0 * np.abs(values).max()))
 
 
 def turned(judge: Judge) -> list[FloatArray]:

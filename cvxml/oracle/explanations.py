@@ -12,21 +12,22 @@ from itertools import chain, combinations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import minimize, minimize_scalar
 
 from cvxml.core.backend import SolverFailure
 from cvxml.core.clock import OutOfTime
 from cvxml.core.metric import FloatArray
 from cvxml.core.misreading import FAR, Misreading, Other, Question
 from cvxml.methods import get
-from cvxml.oracle.judge import NOTHING_KNOWN, SEARCH, Judge, Left, at_weight
+from cvxml.oracle.judge import NOTHING_KNOWN, Judge, Left, at_weight
 from cvxml.oracle.slips import Slip, slips
-from cvxml.oracle.weights import Tried, alike, around, between, inward, least, off_shape, ratio
+from cvxml.oracle.weights import Tried, around, between, inward, least, least_share, ratio
 
 NO_ANSWER = (ValueError, ArithmeticError, SolverFailure, OutOfTime)  # on these data, or in the time there is
 BEST = 3  # misreadings that are combined with others, and with weights
 SLIGHT = 0.01  # relative: a number that is nearer to what was asked for was not meant
 STEPS = 30  # of a descent in two weights
+SPREAD = math.log(10)  # to both sides: where the best factor is looked for
 STANDARD = 1e-6  # relative: how near to 1 the deviation of a standardized feature is
 BESIDE = 1e-5  # of a metric: how far off another one is, for which a fitted number is another one
 SAME = 1e-9  # relative: two numbers that are the same but for rounding
@@ -218,27 +219,47 @@ def multiples_at_weights(judge: Judge, metric: FloatArray) -> Iterator[Explanati
 
 
 def _multiple_at_weight(judge: Judge, metric: FloatArray, name: str) -> Explanation | None:
-    """c and w are those of the optimum that has nearly the shape of `metric`; None where none has."""
-    most, asked = get(judge.method).WEIGHTS[name], float(getattr(judge.given, name))
+    """The weight is looked for at which the metric, multiplied by its best factor, leaves the least share."""
+    module = get(judge.method)
+    most, asked = module.WEIGHTS[name], float(getattr(judge.given, name))
     if not 0 < asked < most:
         return None
+    factors: dict[float, float] = {}
 
-    def off(weight: float, tol: float) -> float:
-        return off_shape(metric, judge.at(judge.itself, name, weight, tol)[2].metric)
+    def share(weight: float) -> float:
+        given, _, ours = judge.at(judge.itself, name, weight)
+        factors[weight] = best_factor(partial(module.objective, given), metric, ours.metric)
+        return judge.tried(factors[weight] * metric, judge.itself, name, weight).share
 
-    weight = alike(asked, most, off, min(SEARCH, judge.sharp) / 100)
+    weight = least_share(asked, most, judge.sharp / 10, share)
     if weight is None:
         return None
-    other = at_weight(judge.itself, name, weight)
-    ours = judge.optimum_of(other)
-    c = float(np.sum(metric * ours) / np.sum(ours * ours))
+    factor, other = factors[weight], at_weight(judge.itself, name, weight)
     parts = [f"asked: {asked:g}", *ratio((weight, weight), asked, most, judge.given)]
-    said = f"{c:.6g} times the metric that is {judge.claim} for {name} = {weight:.6g} ({'; '.join(parts)})"
+    said = f"{1 / factor:.6g} times the metric that is {judge.claim} for {name} = {weight:.6g} ({'; '.join(parts)})"
 
     def again(each: FloatArray) -> Left:
-        return judge.left(each / c, other)
+        return judge.left(factor * each, other)
 
     return Explanation(again(metric), said, 2, again=again)
+
+
+def best_factor(objective: Callable[[FloatArray], float], metric: FloatArray, near: FloatArray) -> float:
+    """By which `metric` is to be multiplied, so that the objective, which is convex, is least.
+
+    near: a metric whose size the multiple is near to. Raises ValueError where one of the two is 0.
+    """
+    sizes = float(np.linalg.norm(near)), float(np.linalg.norm(metric))
+    if min(sizes) == 0:
+        raise ValueError("no multiple of 0 is another metric")
+    start = math.log(sizes[0] / sizes[1])
+    found = minimize_scalar(
+        lambda u: objective(math.exp(u) * metric),
+        bounds=(start - SPREAD, start + SPREAD),
+        method="bounded",
+        options={"xatol": 1e-8},
+    )
+    return math.exp(found.x)
 
 
 def _two_at_best(judge: Judge, metric: FloatArray, pair: tuple[str, str]) -> Explanation:

@@ -89,10 +89,11 @@ class Judge:
         """Solve finely enough to see `share`, of the scale; not more finely than `FINEST` times the tolerance."""
         self.sharp = min(self.tol, max(share, FINEST * self.tol))
 
-    def at(self, base: Other, name: str, weight: float, tol: float) -> tuple[Any, Any, Solution]:
-        """The inputs where a weight of `base` is another, those beside them, and our solution to `tol`."""
+    def at(self, base: Other, name: str, weight: float) -> tuple[Any, Any, Solution]:
+        """The inputs where a weight of `base` is another, those beside them, and our solution."""
         if self.asked.late:
             raise SolverFailure("stopped at time_limit")
+        tol = min(SEARCH, self.sharp)
         key = id(base), name, weight, tol
         if key not in self.weighed:
             given, beside = (
@@ -107,7 +108,7 @@ class Judge:
         """What `metric` leaves where a weight of `base` is another, as `weights.least` takes it."""
         metric = metric if base.metric is None else base.metric
         module = get(base.method or self.method)
-        given, beside, ours = self.at(base, name, weight, min(SEARCH, self.sharp))
+        given, beside, ours = self.at(base, name, weight)
         metric = module.metric(given, metric)
         proof = module.certify(given, metric, ours.dual)
 
@@ -152,10 +153,6 @@ class Judge:
             return self._optimum(self.itself, self.given, None).metric
         start = project_psd(self.asked.candidate)
         return get_stationary(self.method).improve(self.given, start, tol=self.tol / 10)[0]
-
-    def optimum_of(self, other: Other) -> FloatArray:
-        """Our metric of a problem of the same method, tight."""
-        return self._optimum(other, self.inputs(other), None).metric
 
     def inputs(self, other: Other) -> Any:
         """The inputs of `other`, checked."""

@@ -14,10 +14,8 @@ from collections.abc import Callable, Iterator, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import Any, NamedTuple
 
-import numpy as np
 from scipy.optimize import minimize_scalar
 
-from cvxml.core.metric import FloatArray
 from cvxml.core.misreading import FAR
 
 WIDEST = 1e6  # the farthest factor from the weight asked for
@@ -30,10 +28,9 @@ EDGE, FURTHER, CLOSER = (
     8.0,
     1.5,
 )  # tries for an end, factors of a step outward, and between inside and outside
-ROUNDS = 1e-4, 1e-6  # tolerances of solutions whose shapes are compared, before the finest
-WIDTHS = math.log(STEP), 0.1, 0.01  # in log w: how far each round looks to both sides
-TRIED = 10  # weights of a round
-UNLIKE = 1e-2  # of what is off in shape at the weight asked for
+DOUBLE = 2.0  # the factors of weights that are tried where the share is no convex function of the weight
+ROUND = 10  # weights between two of these
+PROMISING = 1e-2  # of the share at the weight asked for: after the first round less must be left
 DIGITS = 6  # of an end
 SAME = 0.01  # relative: a ratio that is so near to a number is that number
 
@@ -152,50 +149,30 @@ def _end(
     return inside
 
 
-def off_shape(one: FloatArray, two: FloatArray) -> float:
-    """1 - cos^2 of the angle between two matrices: 0 where one is a multiple of the other, 1 where one is 0."""
-    sizes = float(np.linalg.norm(one)), float(np.linalg.norm(two))
-    if min(sizes) == 0:
-        return 1.0
-    one, two = one / sizes[0], two / sizes[1]
-    rest = one - float(np.sum(one * two)) * two  # 1 - cos^2 itself would cancel
-    return float(np.sum(rest * rest))
+def least_share(asked: float, most: float, enough: float, share: Callable[[float], float]) -> float | None:
+    """The weight at which the share is least, of any function of the weight; None where none leaves next to nothing.
 
-
-def alike(asked: float, most: float, off: Callable[[float, float], float], fine: float) -> float | None:
-    """The weight whose optimum has nearly the shape of a metric; None where none is near.
-
-    off: how far the optimum for a weight, solved to a tolerance, is from that shape, as `off_shape` measures it. fine:
-    the tolerance at the end. First weights `STEP` apart in log w are tried, then those between: each round is finer and
-    nearer to the best. A round that leaves more than `UNLIKE` of what is off at the weight asked for is the last.
+    Weights that differ by factors of `DOUBLE` are tried first, so that a margin of 2 or 1/2 is met at once.
     """
-    u = _alike_roughly(_place(asked, most), most, off)
-    for tol, width in zip((*ROUNDS, fine), WIDTHS, strict=True):
+    start, step, known = _place(asked, most), math.log(DOUBLE), dict[float, float]()
 
-        def at(u: float, tol: float = tol) -> float:
-            return off(_weight(u, most), tol)
+    def at(u: float) -> float:
+        if u not in known:
+            known[u] = share(_weight(u, most))
+        return known[u]
 
-        options = {"xatol": math.sqrt(tol) * width, "maxiter": TRIED}
-        found = minimize_scalar(at, bounds=(u - width, u + width), method="bounded", options=options)
-        if found.fun > UNLIKE * off(asked, tol) + tol:
+    best = min((start, start - step, start + step), key=at)
+    toward = best - start
+    while toward and at(best + toward) < at(best) and abs(best - start) < math.log(WIDEST):
+        best += toward
+    for width, part in ((step, PROMISING), (step / 10, 0.0)):
+        if at(best) > enough:
+            bounds, options = (best - width, best + width), {"xatol": NEAR * width, "maxiter": ROUND}
+            minimize_scalar(at, bounds=bounds, method="bounded", options=options)
+            best = min(known, key=at)
+        if at(best) > max(part * at(start), enough if part else FAR):
             return None
-        u = float(found.x)
-    return _weight(u, most)
-
-
-def _alike_roughly(start: float, most: float, off: Callable[[float, float], float]) -> float:
-    """The best in log w of those that are a number of steps from `start`."""
-    step, known = math.log(STEP), dict[int, float]()
-
-    def at(k: int) -> float:
-        if k not in known:
-            known[k] = off(_weight(start + k * step, most), ROUNDS[0])
-        return known[k]
-
-    side = best = min((0, -1, 1), key=at)
-    while side and at(best + side) < at(best) and abs(best) * step <= math.log(WIDEST):
-        best += side
-    return start + best * step
+    return _weight(best, most)
 
 
 def _place(weight: float, most: float) -> float:

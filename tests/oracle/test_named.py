@@ -17,7 +17,7 @@ from cvxml.methods import get, names
 from cvxml.oracle import weights
 from cvxml.oracle.asked import Asked
 from cvxml.oracle.diagnose import by_chance, numbers, told, turned
-from cvxml.oracle.explanations import Explanation, misreadings
+from cvxml.oracle.explanations import Explanation, best_factor, misreadings
 from cvxml.oracle.judge import Judge, Left
 from cvxml.oracle.reference import Reference
 from tests.instances import random_data
@@ -215,7 +215,8 @@ def test_what_chance_would_find_is_not_told() -> None:
         (1e-3, False),
     ):  # one number may be met by chance, if not to many digits
         assert any(told([Explanation(Left(0.0, 0.0), "")] * 10, own, tol, 1)) == is_told
-    assert [numbers(np.eye(3)), numbers(np.ones((3, 3)))] == [3, 6]
+    full = np.eye(3) + np.ones((3, 3))
+    assert [numbers(M) for M in (np.eye(3), full, np.ones((3, 3)), np.diag([1.0, 0.0, 1e-9]))] == [3, 6, 3, 1]
 
 
 def test_what_the_same_error_turned_explains_as_well_is_not_told() -> None:
@@ -308,7 +309,7 @@ def test_how_certain_the_words_are(share: float, own: float, how: dict[str, Any]
 
 
 def test_the_nearest_three_are_told_and_what_is_exact_alone() -> None:
-    shares = {"c": 0.02, "a": 0.005, "d": 0.03, "b": 0.01}
+    shares = {"c": 4e-3, "a": 1e-3, "d": 4.5e-3, "b": 2e-3}
     found = told([of(share, name) for name, share in shares.items()], Left(0.5, 0.5), 1e-6, 8)
     assert [each.sentence for each in found.nearest] == ["a", "b", "c"]
     exact = told([of(1e-4, "near"), of(1e-9, "a"), of(1e-9, "a"), of(1e-8, "b")], Left(0.5, 0.5), 1e-6, 8)
@@ -473,36 +474,16 @@ def test_the_ends_that_are_told_are_weights_for_which_the_metric_is_certified(me
         assert proof.gap <= enough * proof.scale * (1 + 1e-3)
 
 
-@pytest.mark.parametrize(("best", "most"), [(0.02, math.inf), (1.0, math.inf), (300.0, math.inf), (0.9, 1.0)])
-def test_the_weight_whose_optimum_has_a_shape_is_found(best: float, most: float) -> None:
-    """On a path of shapes that turns with log w, or with the logarithm of the odds."""
-    count = []
+def test_the_best_factor_is_where_the_objective_is_least() -> None:
+    M = np.diag([1.0, 2.0])
+    for best in (0.1, 1.0, 30.0):
 
-    def at(weight: float) -> FloatArray:
-        place = math.log(weight) if most == math.inf else math.log(weight / (most - weight))
-        return np.diag([1.0, math.exp(0.3 * place), 1.0])
+        def objective(A: FloatArray, best: float = best) -> float:
+            return float(np.sum((A - best * M) ** 2))
 
-    def off(weight: float, tol: float) -> float:
-        count.append(weight)
-        return weights.off_shape(7 * at(best), at(weight))
-
-    found = weights.alike(0.5, most, off, 1e-9)
-    assert found == pytest.approx(best, rel=1e-5)
-    assert len(count) <= 50
-
-
-def test_a_shape_that_no_optimum_has_takes_few_tries() -> None:
-    shape, count = np.diag([1.0, 2.0, 5.0]), []
-
-    def off(weight: float, tol: float) -> float:
-        count.append(weight)
-        return weights.off_shape(shape, np.diag([1.0, weight, 4.0]))
-
-    assert weights.alike(1.0, math.inf, off, 1e-9) is None
-    assert len(count) <= 18
-    assert weights.off_shape(shape, np.zeros((3, 3))) == 1.0
-    assert weights.off_shape(shape, np.diag([0.0, -5.0, 2.0])) == pytest.approx(1.0)
-    assert weights.off_shape(np.eye(2), np.diag([1.0, 0.0])) == pytest.approx(0.5)
+        assert best_factor(objective, M, 3 * best * M) == pytest.approx(best, rel=1e-6)
+    with pytest.raises(ValueError, match="0"):
+        best_factor(np.trace, M, 0 * M)
 
 
 def test_a_metric_that_no_weight_explains_takes_few_tries() -> None:
