@@ -198,11 +198,12 @@ def _is_exact(each: Explanation, own: Left, tol: float) -> bool:
 
 
 def _is_near(each: Explanation, own: Left) -> bool:
-    """True of what may be listed: no number that was fitted, and no other number where much is left."""
+    """True of what may be listed: no number that was fitted. Another number, or one of many optima, is near by luck."""
     if each.fitted or each.slight or not math.isfinite(own.share) or not _is_less(each.left, own):
         return False
-    most = min(LOOSE, _whole(own) / SURELY) if each.number else _whole(own) / BETTER
-    return each.left.share <= most
+    if each.number:
+        return each.left.share <= min(LOOSE, _whole(own) / SURELY)
+    return each.left.share <= _whole(own) / (BETTER if each.left.unique else SURELY)
 
 
 def _whole(own: Left) -> float:

@@ -29,7 +29,9 @@ EDGE, FURTHER, CLOSER = (
     1.5,
 )  # tries for an end, factors of a step outward, and between inside and outside
 DOUBLE = 2.0  # the factors of weights that are tried where the share is no convex function of the weight
-ROUND = 10  # weights between two of these
+DOUBLINGS = 6  # at most
+ROUND = 8  # weights between two of these
+BESIDE = 0.02  # of the scale: what the optimum for such a weight leaves at the nearest of these at most
 PROMISING = 1e-2  # of the share at the weight asked for: after the first round less must be left
 DIGITS = 6  # of an end
 SAME = 0.01  # relative: a ratio that is so near to a number is that number
@@ -163,8 +165,10 @@ def least_share(asked: float, most: float, enough: float, share: Callable[[float
 
     best = min((start, start - step, start + step), key=at)
     toward = best - start
-    while toward and at(best + toward) < at(best) and abs(best - start) < math.log(WIDEST):
+    while toward and at(best + toward) < at(best) and abs(best - start) < DOUBLINGS * step:
         best += toward
+    if at(best) > BESIDE:
+        return None
     for width, part in ((step, PROMISING), (step / 10, 0.0)):
         if at(best) > enough:
             bounds, options = (best - width, best + width), {"xatol": NEAR * width, "maxiter": ROUND}
