@@ -2,12 +2,14 @@
 
 Of everything that may explain it (explanations.py), what the metric leaves to gain there is compared with what it
 leaves in the problem itself, each as a share of its own scale. A misreading is named where the metric is certified for
-it at the tolerance asked for; or to `LOOSE`, with the figure, where it explains the metric a hundred times better. Its
-gap must be less as a number too: a tolerance of a problem of a large scale may be more than all that is wrong. Where 0
-is as good as optimal no slip in how a metric is written down is named.
+it at the tolerance asked for, or to `LOOSE`, with the figure; in both cases it must explain the metric a thousand times
+better. A number that was fitted to the metric, such as a factor or a weight, explains much of most errors: it is named
+only where it leaves at most the tolerance, and `FITTED` of what the problem itself leaves. The gap must be less as a
+number too: a tolerance of a problem of a large scale may be more than all that is wrong. Where 0 is as good as optimal
+no slip in how a metric is written down is named.
 
-Where none is named, a program may have stopped early: then those are listed that leave ten times less than the problem
-itself, with what they leave. None is told that an error in some random direction would be as near to (`luck`).
+Where none is named, a program may have stopped early: then those are listed that leave a hundred times less than the
+problem itself, with what they leave. None is told that an error in some random direction would be as near to (`luck`).
 """
 
 from __future__ import annotations
@@ -203,7 +205,8 @@ def _is_near(each: Explanation, own: Left) -> bool:
         return False
     if each.number:
         return each.left.share <= min(LOOSE, _whole(own) / SURELY)
-    return each.left.share <= _whole(own) / (BETTER if each.left.unique else SURELY)
+    many = each.left.gap is not None and not each.left.unique  # of a bound alone the optima are not known
+    return each.left.share <= _whole(own) / (SURELY if many else BETTER)
 
 
 def _whole(own: Left) -> float:

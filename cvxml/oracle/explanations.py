@@ -324,9 +324,9 @@ def _at_best(judge: Judge, metric: FloatArray, base: Other, name: str) -> tuple[
         tried = least(asked, most, judge.sharp / 10, at) if 0 < asked < most else ()
         if not tried or (best := min(tried, key=lambda each: each.share)).share > FAR:
             return None
-        enough = max(judge.sharp, 2 * best.share)
+        enough = max(judge.tol, 2 * best.share)
         ends = inward(around(tried, most, enough, at))
-        weight = between(*ends, most) if ends[0] <= ends[1] else best.weight
+        weight = between(*ends, most) if ends[0] <= ends[1] and judge.sharp == judge.tol else best.weight
         other = at_weight(base, name, weight)
         again = partial(_left_at, judge, other)
         left = again(metric)
