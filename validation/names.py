@@ -1,18 +1,28 @@
-"""How often a diagnosis names a misreading that nobody made: random and perturbed metrics of every method.
+"""How often a diagnosis names a misreading that nobody made: wrong metrics of every method, of many kinds.
 
     python -m validation.names --n 20000 --folder results/names
 
-Each candidate is a metric that no misreading led to: a random psd matrix of any size and rank; the optimum with noise
-of any size; or a metric on the way from the identity to the optimum, both of one trace: at another trace it would be
-the solution but for a factor, where that is nearly a multiple of the identity. Whatever `check` names of it, or lists
-as nearest, is wrong. Candidates of one set of data share the solutions that they are compared with, as one `check` does
-for its misreadings; nothing else differs from `check`. Results are kept, one file for some candidates.
+A candidate is one of these:
+- a random psd matrix of any size and rank;
+- the optimum with noise of any size;
+- a metric on the way from the identity to the optimum, both of one trace: at another trace it would be the solution but
+  for a factor, where that is nearly a multiple of the identity;
+- a multiple of the optimum with noise: only a factor may be named;
+- a multiple of the optimum for another weight: only a factor, a weight or both may be named;
+- the metric of a wrong program that no misreading lists (`validation/wrong.py`).
+Any other name, and whatever is listed as nearest, is counted as false. A factor or a weight is not, if a solution of
+this program certifies the metric with it. A candidate that is optimal to the tolerance is left out.
+
+Candidates of one set of data share the solutions that they are compared with, as one `check` does for its misreadings;
+nothing else differs from `check`. Results are kept, one file for some candidates.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
+import re
 import time
 import warnings
 from collections.abc import Iterator
@@ -31,9 +41,13 @@ from cvxml.oracle.asked import Asked
 from cvxml.oracle.diagnose import diagnose
 from cvxml.oracle.judge import Judge
 from cvxml.oracle.reference import Reference, reference
+from validation.wrong import SOLVED, bugs, changed
 
 TOL = 1e-6
-ROUND = 40  # candidates of a file
+ROUND = 20  # candidates of a file
+FACTOR, MULTIPLE = "a factor and noise", "a multiple for another weight"
+NUMBER = r"[0-9.e+-]+"
+RIGHT = {FACTOR: ("but for a factor",), MULTIPLE: ("but for a factor", "times the metric", "for {} =")}
 
 
 class Shared(Judge):
@@ -41,11 +55,13 @@ class Shared(Judge):
 
     known: dict[Any, Any]
     of_weights: dict[Any, Any]
+    fine: set[Any]
     same: Other
 
     def __init__(self, asked: Asked, optimum: Reference | None):
         super().__init__(asked, optimum)
         self.solved, self.weighed, self.itself = self.known, self.of_weights, self.same
+        self.sharpened = self.fine
 
     def _key(self, other: Other) -> Any:
         content = {name: np.asarray(value, dtype=object).tolist() for name, value in other.params.items()}
@@ -66,6 +82,34 @@ def candidates(best: FloatArray, rng: np.random.Generator) -> Iterator[tuple[str
         yield "noise", (vectors * np.maximum(values, 0)) @ vectors.T
         way = 10 ** rng.uniform(-4, 0)
         yield "on the way", (1 - way) * best + way * np.trace(best) / d * np.eye(d)
+        noise = np.eye(d) + 10 ** rng.uniform(-4, -1) * rng.standard_normal((d, d)) / d
+        yield FACTOR, 3 ** rng.uniform(-1, 1) * noise @ best @ noise.T
+
+
+def multiples(method: str, example: Example, rng: np.random.Generator) -> Iterator[tuple[str, FloatArray]]:
+    """Of the optima for other weights, without end; none where the method has no weight."""
+    module, (X, y) = get(method), datasets.of_example(example)
+    given, names = module.instance(X, y, **example.params), list(module.WEIGHTS)
+    while names:
+        name = names[rng.integers(len(names))]
+        by, most = 4 ** rng.uniform(-1, 1), module.WEIGHTS[name]
+        asked = float(getattr(given, name))
+        weight = asked * by if np.isinf(most) else asked * by / (asked * by + most - asked)
+        other = module.instance(X, y, **{**example.params, name: weight})
+        yield MULTIPLE, 2 ** rng.uniform(-1, 1) * module.solve(other, tol=SOLVED).metric
+
+
+def all_kinds(method: str, example: Example, best: FloatArray, seed: int) -> Iterator[tuple[str, FloatArray]]:
+    """The bugs once for each example, then one of each of the other kinds in turn."""
+    X, y = datasets.of_example(example)
+    rng = np.random.default_rng(seed)
+    if seed < len(examples(method)):
+        yield from bugs(method, X, y, example.params)
+    drawn, others = candidates(best, rng), multiples(method, example, rng)
+    wrong = changed(method, X, y, example.params, rng)
+    while True:
+        for source, n in ((drawn, 4), (others, 1), (wrong, 5)):
+            yield from itertools.islice(source, n)
 
 
 def judged(method: str, example: Example, seed: int, n: int) -> list[dict[str, Any]]:
@@ -79,15 +123,17 @@ def judged(method: str, example: Example, seed: int, n: int) -> list[dict[str, A
     else:
         best = module.solve(given, tol=TOL / 10).metric
     shape = Shared
-    shape.known, shape.of_weights, shape.same = {}, {}, Other(X, y, example.params)
+    shape.known, shape.of_weights, shape.fine, shape.same = {}, {}, set(), Other(X, y, example.params)
     import cvxml.oracle.diagnose as place
 
     place.Judge = shape  # type: ignore[misc]
     rows = []
     if best.ndim != 2:
         raise ValueError("blocks of metrics are not drawn")
-    drawn = candidates(best, np.random.default_rng(seed))
+    drawn = all_kinds(method, example, best, seed)
     for _, (kind, metric) in zip(range(n), drawn, strict=False):
+        if optimum is not None and module.certify(given, metric, optimum.solution.dual).proves(TOL):
+            continue
         asked = Asked(method, X, y, shape.same.params, given, metric)
         started = time.process_time()
         found = diagnose(asked, optimum)
@@ -98,11 +144,43 @@ def judged(method: str, example: Example, seed: int, n: int) -> list[dict[str, A
                 "d": len(best),
                 "kind": kind,
                 "named": list(found.named),
+                "false": [
+                    each
+                    for each in found.named
+                    if not is_right(method, kind, each) and not holds(method, example, metric, each)
+                ],
                 "nearest": [str(each) for each in found.nearest],
                 "seconds": time.process_time() - started,
             }
         )
     return rows
+
+
+def is_right(method: str, kind: str, name: str) -> bool:
+    """True of what may be named of a candidate of this kind."""
+    weights = get(method).WEIGHTS
+    words = [word.format(weight) for word in RIGHT.get(kind, ()) for weight in weights or ("",)]
+    return any(word in name for word in words)
+
+
+def holds(method: str, example: Example, metric: FloatArray, name: str) -> bool:
+    """True of a name that says no more than a factor and a weight, with which the metric is certified."""
+    module, (X, y) = get(method), datasets.of_example(example)
+    factor = re.search(rf"factor: ({NUMBER}) times", name)
+    times = re.match(rf"({NUMBER}) times the metric", name)
+    weights = {each: re.search(rf" for {each} = ({NUMBER}) \(", name) for each in module.WEIGHTS}
+    known = {each: float(found[1]) for each, found in weights.items() if found}
+    if (
+        not (factor or times or known)
+        or module.CLAIM != "optimal"
+        or name.startswith("to ")
+        or "), and " in name
+    ):
+        return False
+    by = (float(factor[1]) if factor else 1.0) / (float(times[1]) if times else 1.0)
+    given = module.instance(X, y, **{**example.params, **known})
+    ours = module.solve(given, tol=TOL / 10)
+    return bool(module.certify(given, by * metric, ours.dual).proves(TOL))
 
 
 def examples(method: str) -> list[Example]:
@@ -143,11 +221,18 @@ def main() -> int:
     rows = [
         row for path in sorted(options.folder.glob("*.json")) for row in json.loads(path.read_text("utf-8"))
     ]
-    wrong = [row for row in rows if row["named"] or row["nearest"]]
+    wrong = [row for row in rows if row["false"] or row["nearest"]]
     for row in wrong:
-        print(row["method"], row["data"], row["d"], row["kind"], *row["named"], *row["nearest"], sep=" | ")
+        print(row["method"], row["data"], row["d"], row["kind"], *row["false"], *row["nearest"], sep=" | ")
+    for kind in sorted({row["kind"] for row in rows}):
+        of = [row for row in rows if row["kind"] == kind]
+        right = sum(bool(row["named"]) and not row["false"] for row in of)
+        false, near = sum(bool(row["false"]) for row in of), sum(bool(row["nearest"]) for row in of)
+        print(
+            f"{kind}: {len(of)} candidates, {right} with right names, {false} with false ones, {near} with a nearest"
+        )
     print(
-        f"{len(rows)} candidates, {len(wrong)} with a name, {sum(bool(row['named']) for row in wrong)} of these certain"
+        f"{len(rows)} candidates, {len(wrong)} wrong, {sum(bool(row['false']) for row in wrong)} of these named"
     )
     return 0
 

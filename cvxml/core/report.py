@@ -19,7 +19,7 @@ from cvxml.core.shown import few, shown
 from cvxml.core.tolerance import tol_name
 
 SHOWN = 60  # characters of the sizes of classes
-SURE = 100  # times less is left in what is most likely
+SURE = 1000  # times less is left in what is most likely
 
 
 class Verdict(StrEnum):

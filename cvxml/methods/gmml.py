@@ -365,7 +365,9 @@ MISREADINGS = {
         "every pair in both orders, beside mu",
         changed("mu", lambda q: q.params["mu"] / 2 if q.params.get("mu") else None),
     ),
-    "another_weight": Misreading("another weight t than was asked for", changed("weight", _another_weight)),
+    "another_weight": Misreading(
+        "another weight t than was asked for", changed("weight", _another_weight), fits="weight"
+    ),
     **PAIRS,
 }
 

@@ -2,12 +2,14 @@
 
 Of everything that may explain it (explanations.py), what the metric leaves to gain there is compared with what it
 leaves in the problem itself, each as a share of its own scale. A misreading is named where the metric is certified for
-it at the tolerance asked for; or to `LOOSE`, with the figure, where it explains the metric a hundred times better. Its
-gap must be less as a number too: a tolerance of a problem of a large scale may be more than all that is wrong. Where 0
-is as good as optimal no slip in how a metric is written down is named.
+it at the tolerance asked for, or to `LOOSE`, with the figure; in both cases it must explain the metric a thousand times
+better. A number that was fitted to the metric, such as a factor or a weight, explains much of most errors: it is named
+only where it leaves at most the tolerance, and `FITTED` of what the problem itself leaves. The gap must be less as a
+number too: a tolerance of a problem of a large scale may be more than all that is wrong. Where 0 is as good as optimal
+no slip in how a metric is written down is named.
 
-Where none is named, a program may have stopped early: then those are listed that leave ten times less than the problem
-itself, with what they leave. None is told that an error in some random direction would be as near to (`luck`).
+Where none is named, a program may have stopped early: then those are listed that leave a hundred times less than the
+problem itself, with what they leave. None is told that an error in some random direction would be as near to (`luck`).
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ import numpy as np
 from scipy.special import betainc
 
 from cvxml.core.metric import FloatArray, examine, project_psd
-from cvxml.core.misreading import FAR, LOOSE
+from cvxml.core.misreading import LOOSE
 from cvxml.core.report import Nearest
 from cvxml.methods import get
 from cvxml.oracle.asked import Asked
@@ -29,6 +31,7 @@ from cvxml.oracle.explanations import (
     Explanation,
     misread_weights,
     misreadings,
+    multiples_at_weights,
     of_representation,
     other_weights,
     two_misreadings,
@@ -36,13 +39,15 @@ from cvxml.oracle.explanations import (
 from cvxml.oracle.judge import NO_ANSWER, Judge, Left
 from cvxml.oracle.reference import Reference
 
-BETTER = 100  # times less of its scale must be left in a misreading that is named beyond the tolerance
+BETTER = 100  # times less of its scale must be left in what is listed as nearest
 LESS = 10  # times less must be left in a misreading, as a number
 NOT_BY_LUCK = 1e-6  # what may be left where the optimum is not unique
-NEARER = 10  # times less must be left in what is listed as nearest
-SURELY = 1000  # times less must be left at a number that is next to what was asked for
+NEARER = 10  # times less must be left than a metric next to 0, or a turned error, leaves
+SURELY = 1000  # times less must be left, as a share, in what is named
+FITTED = 1e-5  # of what the metric leaves in the problem itself: the most that a fitted number may leave
 LISTED = 3  # of these at most
 TURNS = 8  # of an error, none of which is explained nearly as well
+NEXT_TO_0 = 1e-6  # of the largest eigenvalue
 ROUNDED = 1e-3  # of the tolerance: what is left may be noise
 PART = 2  # times less must be left in one misreading before it is tried together with another
 SELDOM = 1e-3  # of random errors are explained as well by one of all that were tried
@@ -64,6 +69,7 @@ def diagnose(asked: Asked, optimum: Reference | None = None) -> Diagnosis:
         warnings.simplefilter("ignore")
         judge = Judge(asked, optimum)
         own = judge.certain(metric)
+        judge.sharpen(FITTED * own.share)
         others = turned(judge)
 
         def sifted(found: Iterable[Explanation]) -> list[Explanation]:
@@ -80,7 +86,10 @@ def diagnose(asked: Asked, optimum: Reference | None = None) -> Diagnosis:
             _is_exact(each, own, asked.tol) for each in [*listed, *(w for w in written if not w.fitted)]
         ):
             found += sifted(other_weights(judge, metric))
-        if math.isfinite(own.share) and not any(_is_near(each, own) for each in found):
+            if not any(_is_exact(each, own, asked.tol) for each in found):
+                found += sifted(multiples_at_weights(judge, metric))
+        explained = any(_is_exact(each, own, asked.tol) or _is_near(each, own) for each in found)
+        if math.isfinite(own.share) and not explained:
             shares = [each.left.share for each in read]
             found += sifted(two_misreadings(judge, metric, shares, own.share / PART))
             found += sifted(misread_weights(judge, metric, shares, own.share / PART))
@@ -93,15 +102,11 @@ def told(found: list[Explanation], own: Left, tol: float, p: int) -> Diagnosis:
         each for each in found if _is_less(each.left, own) and luck(each, own, tol, p, len(found)) <= SELDOM
     ]
     named = [each for each in less if each.left.unique or each.left.share <= NOT_BY_LUCK]
-    exact = [
-        each.sentence
-        for each in named
-        if each.left.share <= tol and not (each.slight and SURELY * each.left.share > own.share)
-    ]
+    exact = [each.sentence for each in named if _is_exact(each, own, tol)]
     near = [
         f"to {each.left.share:.2g} of the scale, {each.sentence}"
         for each in named
-        if tol < each.left.share <= min(LOOSE, own.share / BETTER) and not each.slight
+        if tol < each.left.share <= min(LOOSE, _whole(own) / SURELY) and not each.fitted
     ]
     if exact or near:
         return Diagnosis(tuple(dict.fromkeys(exact or near)))
@@ -120,7 +125,7 @@ def luck(explanation: Explanation, own: Left, tol: float, p: int, tried: int) ->
     directions and these f; and a misreading is a point, that as near to hits by the p-th power of the distance. That
     is no proof, but a measure of how little few numbers can tell.
     """
-    f, whole = explanation.fitted, min(own.share, 1.0)
+    f, whole = explanation.fitted, _whole(own)
     share = min(max(explanation.left.share, ROUNDED * tol) / whole, 1.0) if whole > 0 else 1.0
     if f == 0:
         return float(tried * share ** (p / 2))
@@ -128,9 +133,17 @@ def luck(explanation: Explanation, own: Left, tol: float, p: int, tried: int) ->
 
 
 def numbers(metric: FloatArray) -> int:
-    """How many a metric (d, d) holds: d (d + 1)/2, or d where it is diagonal."""
+    """How many a metric (d, d) of its rank r holds: r d - r (r - 1)/2; where it is diagonal, how many are not 0."""
     d = len(metric)
-    return d if np.count_nonzero(metric - np.diag(np.diag(metric))) == 0 else d * (d + 1) // 2
+    if np.count_nonzero(metric - np.diag(np.diag(metric))) == 0:
+        return _count(np.asarray(np.diag(metric), dtype=np.float64))
+    r = _count(np.asarray(np.linalg.eigvalsh(metric / 2 + metric.T / 2), dtype=np.float64))
+    return r * d - r * (r - 1) // 2
+
+
+def _count(values: FloatArray) -> int:
+    """Of those that are not next to 0 beside the largest."""
+    return int(np.count_nonzero(np.abs(values) > NEXT_TO_0 * np.abs(values).max()))
 
 
 def turned(judge: Judge) -> list[FloatArray]:
@@ -170,7 +183,7 @@ def by_chance(each: Explanation, others: Sequence[FloatArray], tol: float) -> bo
 
 def _is_told(each: Explanation, own: Left, tol: float) -> bool:
     """True of all that may be named or listed."""
-    return _is_less(each.left, own) and each.left.share <= max(tol, min(FAR, own.share / NEARER))
+    return _is_less(each.left, own) and each.left.share <= max(tol, own.share / BETTER)
 
 
 def _is_less(left: Left, own: Left) -> bool:
@@ -180,12 +193,24 @@ def _is_less(left: Left, own: Left) -> bool:
 
 
 def _is_exact(each: Explanation, own: Left, tol: float) -> bool:
-    return _is_less(each.left, own) and each.left.share <= tol
+    """True where the metric is the answer to `tol`, and what is left is next to nothing of what is to be explained."""
+    part = FITTED if each.fitted else 1 / SURELY
+    return _is_less(each.left, own) and each.left.share <= min(tol, part * _whole(own))
 
 
 def _is_near(each: Explanation, own: Left) -> bool:
-    known = math.isfinite(own.share) and not each.slight
-    return known and _is_less(each.left, own) and each.left.share <= min(FAR, own.share / NEARER)
+    """True of what may be listed: no number that was fitted. Another number, or one of many optima, is near by luck."""
+    if each.fitted or each.slight or not math.isfinite(own.share) or not _is_less(each.left, own):
+        return False
+    if each.number:
+        return each.left.share <= min(LOOSE, _whole(own) / SURELY)
+    many = each.left.gap is not None and not each.left.unique  # of a bound alone the optima are not known
+    return each.left.share <= _whole(own) / (SURELY if many else BETTER)
+
+
+def _whole(own: Left) -> float:
+    """What is to be explained, as a share of the scale; beyond the scale gaps are no squares of distances."""
+    return min(own.share, 1.0)
 
 
 def unnamed(asked: Asked) -> str:

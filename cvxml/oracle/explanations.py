@@ -9,10 +9,10 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import chain, combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import minimize, minimize_scalar
 
 from cvxml.core.backend import SolverFailure
 from cvxml.core.clock import OutOfTime
@@ -22,11 +22,15 @@ from cvxml.methods import get
 from cvxml.oracle.judge import NO_ANSWER, NOTHING_KNOWN, Judge, Left, at_weight
 from cvxml.oracle.likeliest import likeliest
 from cvxml.oracle.slips import Slip, slips
-from cvxml.oracle.weights import Tried, around, between, inward, least, ratio
+from cvxml.oracle.weights import Tried, around, between, inward, least, least_share, ratio
 
 BEST = 3  # misreadings that are combined with others, and with weights
 SLIGHT = 0.01  # relative: a number that is nearer to what was asked for was not meant
 STEPS = 30  # of a descent in two weights
+SPREAD = math.log(10)  # to both sides: where the best factor is looked for
+STANDARD = 1e-6  # relative: how near to 1 the deviation of a standardized feature is
+BESIDE = 1e-5  # of a metric: how far off another one is, for which a fitted number is another one
+SAME = 1e-9  # relative: two numbers that are the same but for rounding
 
 
 class Explanation(NamedTuple):
@@ -35,6 +39,7 @@ class Explanation(NamedTuple):
     left: Left
     sentence: str
     fitted: int = 0  # numbers that were chosen to fit the metric
+    number: bool = False  # it says no more than that a number is another one than was asked for
     slight: bool = False  # the number is next to what was asked for, as where a program stopped early
     again: Callable[[FloatArray], Left] | None = (
         None  # what another metric leaves there, if that costs little
@@ -50,9 +55,12 @@ def misreadings(judge: Judge, metric: FloatArray) -> Iterator[Explanation]:
 
 
 def _read(
-    judge: Judge, metric: FloatArray, misreading: Misreading, base: Other, also: str = ""
+    judge: Judge, metric: FloatArray, misreading: Misreading, base: Other, also: str = "", fitted: int = 0
 ) -> Explanation | None:
-    """What `metric` leaves where `base` is misread; None where that is not known. also: what else was misread."""
+    """What `metric` leaves where `base` is misread; None where that is not known.
+
+    also: what else was misread, and how many numbers of it were fitted.
+    """
 
     def again(each: FloatArray) -> Left:
         question = _question(judge, base, each)
@@ -61,15 +69,18 @@ def _read(
         other = known or _misread(judge, misreading, question, base)
         return NOTHING_KNOWN if other is None else judge.left(each, other)
 
+    number = False
     known = None  # the problem misread, where it is the same of every metric, so that it is solved once
     said = f"{judge.claim} for {also}{misreading.sentence}"
-    fitted = int(bool(misreading.fits or misreading.several))
     try:
         if misreading.left is None:
-            other = _misread(judge, misreading, _question(judge, base, metric), base)
+            question = _question(judge, base, metric)
+            other = _misread(judge, misreading, question, base)
             if other is None:
                 return None
             said += other.told
+            number = _is_number(other, base, question.metric)
+            fitted += _is_fitted(misreading, question, other)
             if misreading.fits:
                 said += _value(judge, other, misreading.fits)
             elif other.metric is None:
@@ -77,7 +88,54 @@ def _read(
         left = again(metric)
     except NO_ANSWER:
         return None
-    return Explanation(left, said, fitted, again=again)
+    return Explanation(left, said, fitted, number, again=again)
+
+
+def _is_number(other: Other, base: Other, metric: FloatArray) -> bool:
+    """True where the two differ in a number alone: a parameter, or a factor of the metric."""
+    if other.X is not base.X or other.y is not base.y or (other.method or base.method) != base.method:
+        return False
+    changed = [value for name, value in other.params.items() if value is not base.params.get(name)]
+    if not all(isinstance(value, float) for value in changed):
+        return False
+    return other.metric is base.metric or other.metric is None or _factor(other.metric, metric) is not None
+
+
+def _is_fitted(misreading: Misreading, question: Question, other: Other) -> bool:
+    """True where the number that is another one, or the factor of the metric, was chosen to fit the metric.
+
+    Then it is another one for another metric, or there is none. Lists that follow from the metric are no number; one
+    of several lists is chosen to fit.
+    """
+    if misreading.problem is None:
+        return misreading.several is not None
+    d, size = len(question.metric), float(np.linalg.norm(question.metric))
+    beside = question.metric + BESIDE * size / math.sqrt(d) * np.eye(d)
+    try:
+        found = misreading.problem(question._replace(metric=beside))
+    except NO_ANSWER:
+        return True
+    if found is None:
+        return True
+    if other.metric is not None and found.metric is not None:
+        factors = _factor(other.metric, question.metric), _factor(found.metric, beside)
+        return None not in factors and not _is_same(*factors)
+    return any(
+        isinstance(value, float) and not _is_same(value, found.params.get(name))
+        for name, value in other.params.items()
+    )
+
+
+def _factor(of: FloatArray, metric: FloatArray) -> float | None:
+    """c where `of` is c times `metric`; None where it is no multiple."""
+    if of.shape != metric.shape or not metric.any():
+        return None
+    c = float(np.sum(of * metric) / np.sum(metric * metric))
+    return c if np.allclose(of, c * metric, rtol=SAME, atol=SAME * abs(c) * np.abs(metric).max()) else None
+
+
+def _is_same(one: Any, two: Any) -> bool:
+    return isinstance(one, float) and isinstance(two, float) and math.isclose(one, two, rel_tol=SAME)
 
 
 def _question(judge: Judge, base: Other, metric: FloatArray) -> Question:
@@ -86,7 +144,7 @@ def _question(judge: Judge, base: Other, metric: FloatArray) -> Question:
 
 def _value(judge: Judge, other: Other, name: str) -> str:
     """Of the parameter that was fitted, and what was asked."""
-    asked = getattr(judge.given, name)
+    asked = judge.asked.module.stored(judge.given)[name]
     shown = asked if isinstance(asked, str) else f"{asked:g}"
     return f": {name} = {other.params[name]:.6g} (asked: {shown})"
 
@@ -110,21 +168,24 @@ def two_misreadings(
     A choice among several lists is not tried as the second: it would be fitted anew to each first one.
     """
     listed = [*get(judge.method).MISREADINGS.values()]
-    for first, base in _partly(judge, metric, shares, part):
+    for first, base, fitted in _partly(judge, metric, shares, part):
         for second in listed:
             if second is first or second.several is not None:
                 continue
             if judge.asked.late:
                 return
-            found = _read(judge, metric, second, base, f"{first.sentence}, and ")
+            found = _read(judge, metric, second, base, f"{first.sentence}, and ", fitted)
             if found is not None:
                 yield found
 
 
 def _partly(
     judge: Judge, metric: FloatArray, shares: Sequence[float], part: float
-) -> Iterator[tuple[Misreading, Other]]:
-    """The misreadings of the method itself that leave no more than `part`, the best first, and their inputs."""
+) -> Iterator[tuple[Misreading, Other, int]]:
+    """The misreadings of the method itself that leave no more than `part`, the best first.
+
+    Each with its inputs, and how many numbers of it were fitted.
+    """
     listed = [*get(judge.method).MISREADINGS.values()]
     for k in sorted(range(len(shares)), key=lambda k: shares[k])[:BEST]:
         if shares[k] > part or listed[k].left is not None or judge.asked.late:
@@ -136,7 +197,7 @@ def _partly(
             continue
         # another method has other misreadings
         if base is not None and (base.method or judge.method) == judge.method:
-            yield listed[k], base
+            yield listed[k], base, int(_is_fitted(listed[k], question, base))
 
 
 def other_weights(judge: Judge, metric: FloatArray) -> Iterator[Explanation]:
@@ -151,6 +212,64 @@ def other_weights(judge: Judge, metric: FloatArray) -> Iterator[Explanation]:
             yield _two_at_best(judge, metric, pair)
         except NO_ANSWER:
             continue
+
+
+def multiples_at_weights(judge: Judge, metric: FloatArray) -> Iterator[Explanation]:
+    """For each weight w of the method: c times the optimum for w, at the c and w that are nearest to `metric`.
+
+    A margin other than 1, other units and another standardization are of this form.
+    """
+    for name in get(judge.method).WEIGHTS:
+        try:
+            found = _multiple_at_weight(judge, metric, name)
+        except NO_ANSWER:
+            continue
+        if found is not None:
+            yield found
+
+
+def _multiple_at_weight(judge: Judge, metric: FloatArray, name: str) -> Explanation | None:
+    """The weight is looked for at which the metric, multiplied by its best factor, leaves the least share."""
+    module = get(judge.method)
+    most, asked = module.WEIGHTS[name], float(getattr(judge.given, name))
+    if not 0 < asked < most:
+        return None
+    factors: dict[float, float] = {}
+
+    def share(weight: float) -> float:
+        given, _, ours = judge.at(judge.itself, name, weight)
+        factors[weight] = best_factor(partial(module.objective, given), metric, ours.metric)
+        return judge.tried(factors[weight] * metric, judge.itself, name, weight).share
+
+    weight = least_share(asked, most, judge.sharp / 10, share)
+    if weight is None:
+        return None
+    factor, other = factors[weight], at_weight(judge.itself, name, weight)
+    parts = [f"asked: {asked:g}", *ratio((weight, weight), asked, most, judge.given)]
+    said = f"{1 / factor:.6g} times the metric that is {judge.claim} for {name} = {weight:.6g} ({'; '.join(parts)})"
+
+    def again(each: FloatArray) -> Left:
+        return judge.left(factor * each, other)
+
+    return Explanation(again(metric), said, 2, again=again)
+
+
+def best_factor(objective: Callable[[FloatArray], float], metric: FloatArray, near: FloatArray) -> float:
+    """By which `metric` is to be multiplied, so that the objective, which is convex, is least.
+
+    near: a metric whose size the multiple is near to. Raises ValueError where one of the two is 0.
+    """
+    sizes = float(np.linalg.norm(near)), float(np.linalg.norm(metric))
+    if min(sizes) == 0:
+        raise ValueError("no multiple of 0 is another metric")
+    start = math.log(sizes[0] / sizes[1])
+    found = minimize_scalar(
+        lambda u: objective(math.exp(u) * metric),
+        bounds=(start - SPREAD, start + SPREAD),
+        method="bounded",
+        options={"xatol": 1e-8},
+    )
+    return math.exp(found.x)
 
 
 def _two_at_best(judge: Judge, metric: FloatArray, pair: tuple[str, str]) -> Explanation:
@@ -182,7 +301,7 @@ def _two_at_best(judge: Judge, metric: FloatArray, pair: tuple[str, str]) -> Exp
                 raise ValueError("the metric leaves much at every two weights")
         return here[0].gap / unit, np.array([each.slope * each.weight / unit for each in here])
 
-    options = {"maxiter": STEPS, "gtol": judge.tol / 10}
+    options = {"maxiter": STEPS, "gtol": judge.sharp / 10}
     found = minimize(left, np.log(asked), jac=True, method="BFGS", options=options)
     other = judge.itself
     for name, value in zip(pair, np.exp(found.x), strict=True):
@@ -197,11 +316,12 @@ def misread_weights(
     judge: Judge, metric: FloatArray, shares: Sequence[float], part: float
 ) -> Iterator[Explanation]:
     """The misreadings that leave no more than `part`, at another weight."""
-    for misreading, base in _partly(judge, metric, shares, part):
+    for misreading, base, fitted in _partly(judge, metric, shares, part):
         for name in get(judge.method).WEIGHTS:
             found = _at_best(judge, metric, base, name)
             if found is not None:
-                yield found[1]._replace(sentence=f"{found[1].sentence}, and {misreading.sentence}")
+                said = f"{found[1].sentence}, and {misreading.sentence}"
+                yield found[1]._replace(sentence=said, fitted=fitted + 1)
 
 
 def _at_best(judge: Judge, metric: FloatArray, base: Other, name: str) -> tuple[Other, Explanation] | None:
@@ -211,12 +331,12 @@ def _at_best(judge: Judge, metric: FloatArray, base: Other, name: str) -> tuple[
     try:
         given = judge.inputs(base)
         asked = float(getattr(given, name))
-        tried = least(asked, most, judge.tol / 10, at) if 0 < asked < most else ()
+        tried = least(asked, most, judge.sharp / 10, at) if 0 < asked < most else ()
         if not tried or (best := min(tried, key=lambda each: each.share)).share > FAR:
             return None
         enough = max(judge.tol, 2 * best.share)
         ends = inward(around(tried, most, enough, at))
-        weight = between(*ends, most) if ends[0] <= ends[1] else best.weight
+        weight = between(*ends, most) if ends[0] <= ends[1] and judge.sharp == judge.tol else best.weight
         other = at_weight(base, name, weight)
         again = partial(_left_at, judge, other)
         left = again(metric)
@@ -227,7 +347,7 @@ def _at_best(judge: Judge, metric: FloatArray, base: Other, name: str) -> tuple[
         parts.insert(0, f"to {enough:.2g} of the scale at least from {ends[0]:.6g} to {ends[1]:.6g}")
     slight = math.isclose(weight, asked, rel_tol=SLIGHT)
     sentence = f"{judge.claim} for {name} = {weight:.6g} ({'; '.join(parts)})"
-    return other, Explanation(left, sentence, 1, slight, again)
+    return other, Explanation(left, sentence, 1, slight=slight, again=again)
 
 
 def _left_at(judge: Judge, other: Other, metric: FloatArray) -> Left:
@@ -255,7 +375,8 @@ def of_representation(judge: Judge, metric: FloatArray) -> Iterator[Explanation]
         except NO_ANSWER:  # too large, or without an answer
             continue
         slight = slip.fitted == 1 and np.allclose(slip.mend(metric), metric, rtol=SLIGHT)
-        yield Explanation(left, slip.sentence, slip.fitted, slight, again if slip.of_metric else None)
+        again_or_none = again if slip.of_metric else None
+        yield Explanation(left, slip.sentence, slip.fitted, slight=slight, again=again_or_none)
 
 
 def _mended(judge: Judge, slip: Slip, other: Other, metric: FloatArray) -> Left:
@@ -272,14 +393,15 @@ def _other_features(judge: Judge, metric: FloatArray) -> Iterator[tuple[Slip, Ot
         scale = np.where(scale > 0, scale, 1.0)
         if np.allclose(scale, scale[0]):  # a factor of the metric, which is named as such
             continue
-        params = dict(judge.params)
-        if params.get("query") is not None:
-            params["query"] = (np.asarray(params["query"], dtype=np.float64) - X.mean(axis=0)) / scale
-        features = (X - X.mean(axis=0)) / scale
-        other = Other(features, judge.y, params)
+        other = _scaled(judge, X, scale)
         said = f"{judge.claim} for features that were {name} first"
         yield Slip(said, np.asarray), other
         yield Slip(f"{said}, and mapped back", partial(_mapped, scale)), other
+    for theirs, ours in ((1, 0), (0, 1)):
+        deviation = _deviation(X, theirs)
+        if _is_standardized(X, ours) and np.isfinite(deviation).all():
+            said = f"{judge.claim} for features standardized with ddof = {theirs}, where these are with ddof = {ours}"
+            yield Slip(said, np.asarray), _scaled(judge, X, deviation)
     divided = _normalised_rows(judge, X)
     # where the problem is convex, one that is clearly not the metric's needs no solve
     if divided is not None and (judge.claim != "optimal" or likeliest(judge, metric, [divided]) is not None):
@@ -301,6 +423,25 @@ def _normalised_rows(judge: Judge, X: FloatArray) -> Other | None:
     if params.get("query") is not None:
         params["query"] = normalised(np.asarray(params["query"], dtype=np.float64))
     return Other(normalised(X), judge.y, params)
+
+
+def _scaled(judge: Judge, X: FloatArray, scale: FloatArray) -> Other:
+    """The problem of the features that are centred and divided by `scale` (d,)."""
+    params = dict(judge.params)
+    if params.get("query") is not None:
+        params["query"] = (np.asarray(params["query"], dtype=np.float64) - X.mean(axis=0)) / scale
+    return Other((X - X.mean(axis=0)) / scale, judge.y, params)
+
+
+def _deviation(X: FloatArray, ddof: int) -> FloatArray:
+    """The standard deviations (d,); 1 where a feature is constant."""
+    deviation = X.std(axis=0, ddof=ddof) if len(X) > 1 else np.ones(X.shape[1])
+    found: FloatArray = np.where(deviation > 0, deviation, 1.0)
+    return found
+
+
+def _is_standardized(X: FloatArray, ddof: int) -> bool:
+    return len(X) > 1 and np.allclose(_deviation(X, ddof), 1.0, rtol=STANDARD)
 
 
 def _mapped(scale: FloatArray, metric: FloatArray) -> FloatArray:

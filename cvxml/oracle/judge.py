@@ -24,6 +24,7 @@ NOTHING = 1e-12  # a scale below this share of the objective: as good as 0, and 
 SEARCH = 1e-6  # the tolerance of solutions among which a weight is looked for
 SMALL = 1e-3  # times a metric is next to 0, which is stationary
 PATIENCE = 2000  # iterations for another problem
+FINEST = 1e-2  # of the tolerance
 BESIDE = 2.0**-10  # of a weight: how far off the next one is, for a slope
 
 
@@ -49,9 +50,11 @@ class Judge:
         self.claim = asked.module.CLAIM
         self.itself = Other(asked.X, asked.y, asked.params)
         self.given = asked.given
+        self.sharp = asked.tol  # the tolerance of our solutions: a small error needs a finer one
+        self.sharpened: set[tuple[int, int, int, str]] = set()  # problems that were solved once more for it
         # of each problem, by what it is made of, which is kept so that no other takes its place
         self.solved: dict[tuple[int, int, int, str], tuple[Other, Reference]] = {}
-        self.weighed: dict[tuple[int, str, float], tuple[Other, Any, Any, Solution]] = {}
+        self.weighed: dict[tuple[int, str, float, float], tuple[Other, Any, Any, Solution]] = {}
         self.unique = True
         if optimum is not None:
             self.solved[self._key(self.itself)] = self.itself, optimum
@@ -84,25 +87,30 @@ class Judge:
         nothing = math.inf if gap > FAR * scale else _nothing(module, given, metric, ours) / scale
         return Left(gap / scale, gap, math.isfinite(proof.radius), nothing)
 
-    def tried(self, metric: FloatArray, base: Other, name: str, weight: float) -> Tried:
-        """What `metric` leaves where a weight of `base` is another, as `weights.least` takes it."""
+    def sharpen(self, share: float) -> None:
+        """Solve finely enough to see `share`, of the scale; not more finely than `FINEST` times the tolerance."""
+        self.sharp = min(self.tol, max(share, FINEST * self.tol))
+
+    def at(self, base: Other, name: str, weight: float) -> tuple[Any, Any, Solution]:
+        """The inputs where a weight of `base` is another, those beside them, and our solution."""
         if self.asked.late:
             raise SolverFailure("stopped at time_limit")
-        metric = metric if base.metric is None else base.metric
-        module = get(base.method or self.method)
-        key = id(base), name, weight
+        tol = min(SEARCH, self.sharp)
+        key = id(base), name, weight, tol
         if key not in self.weighed:
             given, beside = (
                 self.inputs(at_weight(base, name, each)) for each in (weight, weight * (1 - BESIDE))
             )
-            ours = module.solve(
-                given,
-                tol=SEARCH,
-                max_iter=PATIENCE,
-                time_limit=self.asked.left,
-            )
+            module = get(base.method or self.method)
+            ours = module.solve(given, tol=tol, max_iter=PATIENCE, time_limit=self.asked.left)
             self.weighed[key] = base, given, beside, ours
-        _, given, beside, ours = self.weighed[key]
+        return self.weighed[key][1:]
+
+    def tried(self, metric: FloatArray, base: Other, name: str, weight: float) -> Tried:
+        """What `metric` leaves where a weight of `base` is another, as `weights.least` takes it."""
+        metric = metric if base.metric is None else base.metric
+        module = get(base.method or self.method)
+        given, beside, ours = self.at(base, name, weight)
         metric = module.metric(given, metric)
         proof = module.certify(given, metric, ours.dual)
 
@@ -116,7 +124,7 @@ class Judge:
     def _step(self, other: Other, given: Any, metric: FloatArray) -> Certificate:
         """The proof of a metric's own convex step."""
         module = get_stationary(other.method or self.method)
-        _, dual = module.improve(given, module.metric(given, metric), tol=self.tol / 10, early=True)
+        _, dual = module.improve(given, module.metric(given, metric), tol=self.sharp / 10, early=True)
         return module.certify(given, module.matrix(given, metric), dual)
 
     def certain(self, metric: FloatArray) -> Left:
@@ -158,12 +166,20 @@ class Judge:
         """Ours, as tight as `metric` needs; None: tight."""
         key = self._key(other)
         _, known = self.solved.get(key, (other, None))
+        if known is not None and known.tight and self._is_blunt(key, known):
+            known = known._replace(tight=False)
+            self.sharpened.add(key)
         options = {"max_iter": PATIENCE, "time_limit": self.asked.left}
-        best = reference(get(key[-1]), given, metric, self.tol, known, **options)
+        best = reference(get(key[-1]), given, metric, self.sharp, known, **options)
         if best.solution.status is Status.TIME_LIMIT:
             raise SolverFailure("stopped at time_limit")
         self.solved[key] = other, best
         return best.solution
+
+    def _is_blunt(self, key: tuple[int, int, int, str], known: Reference) -> bool:
+        """True of a solution that was found before `sharpen`, and is not as tight as is needed now."""
+        fine = self.sharp < self.tol and key not in self.sharpened
+        return fine and not known.solution.certificate.proves(self.sharp / 10)
 
     def _key(self, other: Other) -> tuple[int, int, int, str]:
         return id(other.X), id(other.y), id(other.params), other.method or self.method

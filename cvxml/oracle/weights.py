@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import Any, NamedTuple
 
+from scipy.optimize import minimize_scalar
+
 from cvxml.core.misreading import FAR
 
 WIDEST = 1e6  # the farthest factor from the weight asked for
@@ -26,6 +28,11 @@ EDGE, FURTHER, CLOSER = (
     8.0,
     1.5,
 )  # tries for an end, factors of a step outward, and between inside and outside
+DOUBLE = 2.0  # the factors of weights that are tried where the share is no convex function of the weight
+DOUBLINGS = 6  # at most
+ROUND = 8  # weights between two of these
+BESIDE = 0.02  # of the scale: what the optimum for such a weight leaves at the nearest of these at most
+PROMISING = 1e-2  # of the share at the weight asked for: after the first round less must be left
 DIGITS = 6  # of an end
 SAME = 0.01  # relative: a ratio that is so near to a number is that number
 
@@ -142,6 +149,34 @@ def _end(
         else:
             outside = distance, share
     return inside
+
+
+def least_share(asked: float, most: float, enough: float, share: Callable[[float], float]) -> float | None:
+    """The weight at which the share is least, of any function of the weight; None where none leaves next to nothing.
+
+    Weights that differ by factors of `DOUBLE` are tried first, so that a margin of 2 or 1/2 is met at once.
+    """
+    start, step, known = _place(asked, most), math.log(DOUBLE), dict[float, float]()
+
+    def at(u: float) -> float:
+        if u not in known:
+            known[u] = share(_weight(u, most))
+        return known[u]
+
+    best = min((start, start - step, start + step), key=at)
+    toward = best - start
+    while toward and at(best + toward) < at(best) and abs(best - start) < DOUBLINGS * step:
+        best += toward
+    if at(best) > BESIDE:
+        return None
+    for width, part in ((step, PROMISING), (step / 10, 0.0)):
+        if at(best) > enough:
+            bounds, options = (best - width, best + width), {"xatol": NEAR * width, "maxiter": ROUND}
+            minimize_scalar(at, bounds=bounds, method="bounded", options=options)
+            best = min(known, key=at)
+        if at(best) > max(part * at(start), enough if part else FAR):
+            return None
+    return _weight(best, most)
 
 
 def _place(weight: float, most: float) -> float:

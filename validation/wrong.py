@@ -1,0 +1,236 @@
+"""Metrics of programs that are wrong in a way that no misreading lists: whatever is named of them is a false name.
+
+`changed` asks the method itself with other inputs: a feature in other units, features with noise, a label that is
+wrong, pairs or triplets that are lost. `BUGS` are programs written down here, a line or a cvxpy problem each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from cvxml.core.metric import FloatArray
+from cvxml.core.pairs import Pairs, pairs_of
+from cvxml.methods import get
+
+SOLVED = 1e-9  # the tolerance of a wrong program
+LOST = 0.1  # of the pairs or triplets at most
+
+
+def changed(
+    method: str, X: FloatArray, y: Any, params: dict[str, Any], rng: np.random.Generator
+) -> Iterator[tuple[str, FloatArray]]:
+    """Each kind that the method has, one after the other, until it refuses all. Inputs that it refuses are left out."""
+    kinds = [_feature, _noise, _label, _lost_pairs, _lost_classes, _lost_triplets]
+    found = True
+    while found:
+        found = False
+        for kind in kinds:
+            try:
+                other = kind(method, np.asarray(X, dtype=np.float64), y, params, rng)
+                if other is None:
+                    continue
+                points, labels, own = other
+                given = get(method).instance(points, labels, **own)
+                metric = get(method).solve(given, tol=SOLVED).metric
+            except (ValueError, ArithmeticError, RuntimeError):
+                continue
+            found = True
+            yield (kind.__doc__ or "").strip(), metric
+
+
+def _feature(method: str, X: FloatArray, y: Any, params: dict[str, Any], rng: np.random.Generator) -> Any:
+    """a feature in other units"""
+    units = np.ones(X.shape[1])
+    units[rng.integers(X.shape[1])] = 2 ** rng.uniform(-1, 1)
+    return X * units, y, params
+
+
+def _noise(method: str, X: FloatArray, y: Any, params: dict[str, Any], rng: np.random.Generator) -> Any:
+    """features with noise"""
+    return X + 10 ** rng.uniform(-3, -0.5) * X.std(axis=0) * rng.standard_normal(X.shape), y, params
+
+
+def _label(method: str, X: FloatArray, y: Any, params: dict[str, Any], rng: np.random.Generator) -> Any:
+    """a label that is wrong"""
+    if y is None or {"pairs", "triplets", "targets", "chunklets"} & set(params) or len(np.unique(y)) > 5:
+        return None
+    labels = np.array(y)
+    labels[rng.integers(len(labels))] = rng.choice(np.unique(y))
+    return X, labels, params
+
+
+def _pairs(method: str, X: FloatArray, y: Any, params: dict[str, Any]) -> Pairs | None:
+    return pairs_of(params.get("pairs"), y, len(X)) if "pairs" in get(method).PARAMETERS else None
+
+
+def _lost_pairs(method: str, X: FloatArray, y: Any, params: dict[str, Any], rng: np.random.Generator) -> Any:
+    """some pairs are lost"""
+    pairs = _pairs(method, X, y, params)
+    if pairs is None:
+        return None
+    kept = [each[np.sort(_kept(len(each), rng))] for each in pairs]
+    return X, y, {**params, "pairs": Pairs(*kept).to_dict()}
+
+
+def _lost_classes(
+    method: str, X: FloatArray, y: Any, params: dict[str, Any], rng: np.random.Generator
+) -> Any:
+    """the pairs of two classes are lost"""
+    pairs = _pairs(method, X, y, params)
+    if pairs is None or params.get("pairs") is not None or len(np.unique(y)) < 3:
+        return None
+    one, two = rng.choice(np.unique(y), 2, replace=False)
+    of = np.asarray(y)[pairs.dissimilar]
+    apart = pairs.dissimilar[~(np.sort(of, axis=1) == np.sort([one, two])).all(axis=1)]
+    return X, y, {**params, "pairs": pairs._replace(dissimilar=apart).to_dict()}
+
+
+def _lost_triplets(
+    method: str, X: FloatArray, y: Any, params: dict[str, Any], rng: np.random.Generator
+) -> Any:
+    """some triplets are lost"""
+    given = get(method).instance(X, y, **params)
+    if "triplets" not in get(method).PARAMETERS or not callable(getattr(given, "triplets", None)):
+        return None
+    triplets = np.asarray(given.triplets())
+    left = {name: value for name, value in params.items() if name not in ("n_neighbors", "targets")}
+    return X, y, {**left, "triplets": triplets[np.sort(_kept(len(triplets), rng))].tolist()}
+
+
+def _kept(n: int, rng: np.random.Generator) -> Any:
+    lost = rng.integers(1, max(2, int(LOST * n) + 1))
+    return rng.permutation(n)[: max(1, n - lost)]
+
+
+def _power(A: FloatArray, p: float) -> FloatArray:
+    values, vectors = np.linalg.eigh(A)
+    found: FloatArray = (vectors * values**p) @ vectors.T
+    return found
+
+
+def _mean(A: FloatArray, B: FloatArray, t: float) -> FloatArray:
+    root, inverse = _power(A, 0.5), _power(A, -0.5)
+    return root @ _power(inverse @ B @ inverse, t) @ root
+
+
+def _differences(X: FloatArray, y: Any, params: dict[str, Any]) -> tuple[FloatArray, FloatArray]:
+    """Of similar pairs and of dissimilar pairs: (p, d) and (q, d)."""
+    near, far = (X[each[:, 0]] - X[each[:, 1]] for each in pairs_of(params.get("pairs"), y, len(X)))
+    return near, far
+
+
+def _sums(X: FloatArray, y: Any, params: dict[str, Any]) -> tuple[FloatArray, FloatArray]:
+    near, far = _differences(X, y, params)
+    ridge = params.get("mu", 0.0) * np.eye(X.shape[1])
+    return near.T @ near + ridge, far.T @ far + ridge
+
+
+def unit_differences(X: FloatArray, y: Any, params: dict[str, Any]) -> FloatArray:
+    """GMML with D = sum v v^T / |v|."""
+    S, _ = _sums(X, y, params)
+    _, far = _differences(X, y, params)
+    return _mean(
+        np.linalg.inv(S), (far / np.linalg.norm(far, axis=1)[:, None]).T @ far, params.get("weight", 0.5)
+    )
+
+
+def arithmetic_mean(X: FloatArray, y: Any, params: dict[str, Any]) -> FloatArray:
+    """GMML with the arithmetic mean of S^-1 and D."""
+    (S, D), t = _sums(X, y, params), params.get("weight", 0.5)
+    return (1 - t) * np.linalg.inv(S) + t * D
+
+
+def logarithmic_mean(X: FloatArray, y: Any, params: dict[str, Any]) -> FloatArray:
+    """GMML with the exponential of the mean logarithm."""
+    (S, D), t = _sums(X, y, params), params.get("weight", 0.5)
+    logs = []
+    for A in (np.linalg.inv(S), D):
+        values, vectors = np.linalg.eigh(A)
+        logs.append((vectors * np.log(values)) @ vectors.T)
+    values, vectors = np.linalg.eigh((1 - t) * logs[0] + t * logs[1])
+    found: FloatArray = (vectors * np.exp(values)) @ vectors.T
+    return found
+
+
+def medians(X: FloatArray, y: Any, params: dict[str, Any]) -> FloatArray:
+    """RCA around the medians of the chunklets."""
+    chunklets = np.asarray(params.get("chunklets", y))
+    centred = [
+        X[chunklets == j] - np.median(X[chunklets == j], axis=0) for j in np.unique(chunklets[chunklets >= 0])
+    ]
+    points = np.concatenate(centred)
+    C = points.T @ points / len(points) + params.get("alpha", 0.0) * np.eye(X.shape[1])
+    found: FloatArray = np.linalg.inv(C) * np.linalg.det(C) ** (1 / len(C))
+    return found
+
+
+def _distances(E: FloatArray, M: Any) -> Any:
+    """E_t^T M E_t of each row, in cvxpy."""
+    import cvxpy as cp
+
+    return np.einsum("ta,tb->tab", E, E).reshape(len(E), -1) @ cp.vec(M, order="C")
+
+
+def _solved(M: Any, objective: Any) -> FloatArray:
+    import cvxpy as cp
+
+    cp.Problem(cp.Minimize(objective)).solve(
+        solver="CLARABEL", tol_gap_rel=SOLVED, tol_gap_abs=SOLVED, tol_feas=SOLVED
+    )
+    values, vectors = np.linalg.eigh(M.value)
+    found: FloatArray = (vectors * np.maximum(values, 0)) @ vectors.T
+    return found
+
+
+def unsquared_pull(X: FloatArray, y: Any, params: dict[str, Any]) -> FloatArray:
+    """LMNN whose targets are pulled by D / |x_i - x_j|."""
+    import cvxpy as cp
+
+    given = get("lmnn").instance(X, y, **params)
+    i, j = given.targets.T
+    M = cp.Variable((X.shape[1],) * 2, PSD=True)
+    pulled = cp.sum(_distances((X[i] - X[j]) / np.linalg.norm(X[i] - X[j], axis=1)[:, None] ** 0.5, M))
+    a, b, c = np.asarray(given.triplets()).T
+    push = cp.sum(cp.pos(1 + _distances(X[a] - X[b], M) - _distances(X[a] - X[c], M)))
+    return _solved(M, (1 - given.mu) * pulled + given.mu * push)
+
+
+def off_diagonals_once(X: FloatArray, y: Any, params: dict[str, Any]) -> FloatArray:
+    """FrobMetric whose norm has the off-diagonal entries once."""
+    import cvxpy as cp
+
+    given = get("frobmetric").instance(X, y, **params)
+    i, j, l = np.asarray(given.triplets()).T
+    M = cp.Variable((X.shape[1],) * 2, PSD=True)
+    once = cp.sum(cp.multiply((1 + np.eye(X.shape[1])) / 2, cp.square(M)))
+    hinge = cp.pos(1 - _distances(X[i] - X[l], M) + _distances(X[i] - X[j], M))
+    return _solved(M, once / 2 + given.C * cp.sum(hinge) / len(i))
+
+
+def balanced(X: FloatArray, y: Any, params: dict[str, Any]) -> FloatArray:
+    """LDML of two means, of the similar and of the dissimilar pairs, with b = 1 or as given."""
+    import cvxpy as cp
+
+    near, far = _differences(X, y, params)
+    b = params["b"] if isinstance(params.get("b"), float) else 1.0
+    M = cp.Variable((X.shape[1],) * 2, PSD=True)
+    losses = cp.logistic(_distances(near, M) - b), cp.logistic(b - _distances(far, M))
+    return _solved(M, sum(cp.sum(loss) / loss.size for loss in losses))
+
+
+BUGS: dict[str, tuple[Callable[[FloatArray, Any, dict[str, Any]], FloatArray], ...]] = {
+    "gmml": (unit_differences, arithmetic_mean, logarithmic_mean),
+    "rca": (medians,),
+    "lmnn": (unsquared_pull,),
+    "frobmetric": (off_diagonals_once,),
+    "ldml": (balanced,),
+}
+
+
+def bugs(method: str, X: FloatArray, y: Any, params: dict[str, Any]) -> Iterator[tuple[str, FloatArray]]:
+    """The metric of each of the method's bugs."""
+    for bug in BUGS.get(method, ()):
+        yield bug.__name__, bug(X, y, params)
