@@ -2,7 +2,8 @@
 
 Of everything that may explain it (explanations.py), what the metric leaves to gain there is compared with what it
 leaves in the problem itself, each as a share of its own scale. A misreading is named where the metric is certified for
-it at the tolerance asked for; or to `LOOSE`, with the figure, where it explains the metric a hundred times better. Its
+it at the tolerance asked for; or to `LOOSE`, with the figure, where it explains the metric a hundred times better. One
+with a fitted number ("another b") is named only where no misreading without such a number explains the metric. The
 gap must be less as a number too: a tolerance of a problem of a large scale may be more than all that is wrong. Where 0
 is as good as optimal no slip in how a metric is written down is named.
 
@@ -95,23 +96,28 @@ def told(found: list[Explanation], own: Left, tol: float, p: int) -> Diagnosis:
     ]
     named = [each for each in less if each.left.unique or each.left.share <= NOT_BY_LUCK]
     exact = [
-        each.sentence
+        each
         for each in named
         if each.left.share <= tol and not (each.slight and SURELY * each.left.share > own.share)
     ]
     near = [
-        f"to {each.left.share:.2g} of the scale, {each.sentence}"
+        each._replace(sentence=f"to {each.left.share:.2g} of the scale, {each.sentence}")
         for each in named
         if tol < each.left.share <= min(LOOSE, own.share / BETTER) and not each.slight
     ]
     if exact or near:
-        return Diagnosis(tuple(dict.fromkeys(exact or near)))
+        return Diagnosis(tuple(dict.fromkeys(each.sentence for each in simplest(exact or near))))
     nearest = dict.fromkeys(
         Nearest(each.sentence, each.left.share, own.share)
         for each in sorted(less, key=lambda each: each.left.share)
         if _is_near(each, own)
     )
     return Diagnosis(nearest=tuple(nearest)[:LISTED])
+
+
+def simplest(found: list[Explanation]) -> list[Explanation]:
+    """Those for which no number was fitted, if there are any: with a number of its own more fits a metric."""
+    return [each for each in found if not each.fitted] or found
 
 
 def luck(explanation: Explanation, own: Left, tol: float, p: int, tried: int) -> float:
