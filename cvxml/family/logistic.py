@@ -159,10 +159,8 @@ class Logistic(NamedTuple):
     def exactly(self, v: Iterable[Fraction]) -> Any:
         """In balls; with b free at the float that is found, which is no less than the best."""
         D = list(v)
-        if self.b is None:
-            b = Fraction(best(self.t, np.array(D, dtype=float), self.weights)[0])
-        else:
-            b = Fraction(self.b)
+        floats = np.array(D, dtype=float)
+        b = Fraction(self.b) if self.b is not None else Fraction(best(self.t, floats, self.weights)[0])
         z = [t * (d - b) for t, d in zip(self.t.tolist(), D, strict=True)]
         losses = [ball(max(each, NONE)) + (1 + ball(-abs(each)).exp()).log() for each in z]
         return total_of([ball(w) * loss for w, loss in zip(self._fractions(), losses, strict=True)])

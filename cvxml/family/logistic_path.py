@@ -1,6 +1,6 @@
 """How a metric is found for the logistic loss of pairs, and whether there is an optimum: LDML.
 
-    f(M) = sum w log(1 + exp(t (D - b))), at a given b or at the best,    s = 1 / (1 + exp(-t (D - b))),  c = w s (1 - s)
+    f(M) = sum w log(1 + exp(t (D - b))), at a given b or at the best,   s = 1 / (1 + exp(-t (D - b))),  c = w s (1 - s)
 At M = G G^T for M = G (I + dX) G^T, h the svec of G^T X G of a pair:
     gradient  sum t w s h,    Hessian  sum c h h^T, with b free less (sum c h) (sum c h)^T / sum c,
 which is b eliminated from the Hessian of both. The path is that of barrier.py.

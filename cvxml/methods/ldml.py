@@ -69,7 +69,7 @@ def problem(X: FloatArray, pairs: Pairs, b: float | str, weighing: Weighing) -> 
     near, far, w_0 = weighed(pairs, weighing)
     M = cp.Variable((X.shape[1],) * 2, symmetric=True, name="M")
     # p_ij = 1 / (1 + exp(D_M - b)); cvxpy's logistic(x) is log(1 + exp(x)), so that -log p_ij is logistic(D_M - b)
-    threshold = cp.Variable(name="b") if b == FREE else b
+    threshold: Any = cp.Variable(name="b") if b == FREE else b
     losses = []
     for w_ij, (i, j) in zip(near, pairs.similar.tolist(), strict=True):
         #: D_M(i, j) = (x_i - x_j)^T M (x_i - x_j)
@@ -197,7 +197,9 @@ def instance(
             f"the points of every similar pair {p.source} are equal: moving others apart costs nothing; give similar "
             "pairs that differ"
         )
-    return Instance(p.X, p.y, p.listed, b, check_weighing(losses, weights, self_pairs, sum(map(len, p.pairs))))
+    return Instance(
+        p.X, p.y, p.listed, b, check_weighing(losses, weights, self_pairs, sum(map(len, p.pairs)))
+    )
 
 
 def check_weighing(losses: str, weights: Any, self_pairs: float, count: int) -> Weighing:
@@ -212,7 +214,7 @@ def check_weighing(losses: str, weights: Any, self_pairs: float, count: int) -> 
     w = w[:, 0] if w.ndim == 2 and w.shape[1] == 1 else w  # a column of a table
     if w.shape != (count,):
         raise ValueError(f"weights must be one number for each of {count} pairs, got shape {w.shape}")
-    if not (1 / HEAVIEST <= w.min() and w.max() <= HEAVIEST):
+    if not (w.min() >= 1 / HEAVIEST and w.max() <= HEAVIEST):
         raise ValueError(
             f"weights must be within {1 / HEAVIEST:g} and {HEAVIEST:g}, they are from {w.min():g} to {w.max():g}; "
             "leave a pair of weight 0 out of pairs"
@@ -370,7 +372,8 @@ MISREADINGS = {
     "exchanged": Misreading("similar and dissimilar pairs exchanged", other_pairs(exchanged)),
     "sum": Misreading("the sum of the losses of pairs, each pair once", _weighing(SUM, 0.0)),
     "ordered": Misreading(
-        "the sum over every pair in both orders and each point with itself (pyDML)", _weighing(SUM, ONCE_IN_TWO)
+        "the sum over every pair in both orders and each point with itself (pyDML)",
+        _weighing(SUM, ONCE_IN_TWO),
     ),
     "means": Misreading(
         "class means, the mean loss of similar pairs and that of dissimilar ones", _weighing(MEANS, 0.0)
@@ -425,17 +428,18 @@ class LDML(FamilyMethod[Instance]):
     }
     # One similar and three dissimilar pairs, all at the distance M. The optimum has M - b = log 3; for b = -3, where
     # that M would be negative, M = 0 is optimal. A free b makes up for any M.
-    HAND: ClassVar = tuple(
-        Hand(*_LINE, {"pairs": _ON_LINE, "b": b}, metric, objective)
-        for b, metric, objective in (
-            (2.0, [[2 + math.log(3)]], math.log(4) + 3 * math.log(4 / 3)),
-            (-0.5, [[math.log(3) - 0.5]], math.log(4) + 3 * math.log(4 / 3)),
-            (-3.0, None, math.log1p(math.exp(3)) + 3 * math.log1p(math.exp(-3))),
-            (FREE, None, math.log(4) + 3 * math.log(4 / 3)),
-        )
-    ) + (
-        # The same pairs: as much counts on either side by means, and by a weight of 3, so that M = b. The five points
-        # with themselves add 5/2 log(1 + exp(-b)) to a sum, over one similar pair.
+    HAND: ClassVar = (
+        *(
+            Hand(*_LINE, {"pairs": _ON_LINE, "b": b}, metric, objective)
+            for b, metric, objective in (
+                (2.0, [[2 + math.log(3)]], math.log(4) + 3 * math.log(4 / 3)),
+                (-0.5, [[math.log(3) - 0.5]], math.log(4) + 3 * math.log(4 / 3)),
+                (-3.0, None, math.log1p(math.exp(3)) + 3 * math.log1p(math.exp(-3))),
+                (FREE, None, math.log(4) + 3 * math.log(4 / 3)),
+            )
+        ),
+        # The same pairs. By means, and with a weight of 3, both kinds count as much, so that M = b. Five points with
+        # themselves add 5/2 log(1 + exp(-b)) to the mean over one similar pair.
         Hand(
             *_LINE,
             {"pairs": _ON_LINE, "b": 2.0, "losses": MEANS, "self_pairs": 0.5},
@@ -445,8 +449,8 @@ class LDML(FamilyMethod[Instance]):
         Hand(
             *_LINE, {"pairs": _ON_LINE, "b": 2.0, "weights": [3.0, 1.0, 1.0, 1.0]}, [[2.0]], 6 * math.log(2)
         ),
-        # A similar pair at 2 and a dissimilar one at 1: M = 0 is optimal, as 4 (1 - p) > p for the p of all, 5/7, of
-        # 1 + 3/2 similar ones beside one. Objectives of many M are near it.
+        # A similar pair at 2, a dissimilar one at 1, and 3 points with themselves, which count half. At M = 0 the best
+        # p is 5/7, the share of 1 + 3/2 among 1 + 3/2 + 1. M = 0 is optimal, because 4 (1 - p) > p.
         Hand(
             [[0.0], [2.0], [1.0]],
             None,
@@ -506,8 +510,9 @@ class LDML(FamilyMethod[Instance]):
     def read(self, given: Instance, dual: Dual) -> Sequence[Prices]:
         """ "a" (p,), one number a pair, the similar first, and one for points with themselves; any but NaN."""
         a = dual_array(dual, "a", (given.rows,))
-        ((loss, _),) = self.family(given).terms
-        return (Prices(-loss.t * a, np.arange(len(a))),)
+        similar = np.arange(len(a)) < len(given.pairs.similar)
+        similar[sum(map(len, given.pairs)) :] = True  # points with themselves
+        return (Prices(np.where(similar, -1, 1) * a, np.arange(len(a))),)
 
     def named(self, given: Instance, prices: Prices) -> Dual:
         """Without their signs."""

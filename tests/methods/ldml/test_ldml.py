@@ -19,7 +19,7 @@ from cvxml.core.result import Status
 from cvxml.family.logistic_path import ACROSS
 from cvxml.methods import get
 from cvxml.oracle.saved import recertify
-from tests.instances import assert_named, fractions, random_data, real_data
+from tests.instances import NOT_OPTIMAL, assert_named, fractions, random_data, real_data
 from validation import recompute
 
 METHOD: Any = get("ldml")
@@ -258,8 +258,8 @@ def theirs(X: Any, y: Any, w: tuple[float, float, float], b: float | None = None
     return np.asarray(M.value)
 
 
-@pytest.mark.quick(2)
-@pytest.mark.parametrize(("name", "w", "asked"), WEIGHED)
+@pytest.mark.quick(1)
+@pytest.mark.parametrize(("name", "w", "asked"), WEIGHED, ids=[name for name, *_ in WEIGHED])
 def test_losses_that_count_otherwise_are_named_alone(name: str, w: Any, asked: dict[str, Any]) -> None:
     """The metric is optimal for another given b too where points count with themselves; that is not the mistake."""
     X, y = random_data(8, 14, 3, 2)
@@ -270,6 +270,7 @@ def test_losses_that_count_otherwise_are_named_alone(name: str, w: Any, asked: d
     assert [METHOD.MISREADINGS[name].sentence in line for line in report.diagnosis] == [True], str(report)
 
 
+@pytest.mark.slow
 def test_the_authors_program_on_iris_is_named() -> None:
     """Its optimum is 1.1e-3 above that of a sum over pairs, which was taken for a run that stopped early."""
     X, y = real_data("iris")
@@ -299,7 +300,8 @@ def test_a_point_with_itself_matters_only_where_b_is_free() -> None:
         report = cvxml.check("ldml", X, y, plain.metric, b=2.0, self_pairs=w)
         assert report.verdict is Verdict.CERTIFIED
     free = cvxml.solve("ldml", X, y, tol=1e-8)
-    assert cvxml.check("ldml", X, y, free.metric, self_pairs=0.5).verdict is Verdict.REFUTED
+    report = cvxml.check("ldml", X, y, free.metric, self_pairs=0.5, diagnosed=False)
+    assert report.verdict in NOT_OPTIMAL
 
 
 def test_weights_of_whole_numbers_are_pairs_that_are_there_so_often() -> None:
