@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,9 @@ from cvxml.core.report import Verdict
 from cvxml.core.result import Status
 from cvxml.family.span import rank_along
 from cvxml.methods import get, gmml
-from tests.instances import assert_named, checked, fractions, objective_of, random_data
+from cvxml.oracle.saved import recertify
+from tests.cli.commands import Cli
+from tests.instances import assert_named, checked, fractions, objective_of, random_data, real_data
 
 X, Y = random_data(3, n=24, d=4, classes=3)
 PAIRS = {
@@ -106,6 +109,22 @@ def test_the_inverse_of_the_prior_is_that_of_rational_numbers() -> None:
     assert given.S.tolist() == [[1 + fmpq(1, 5), -fmpq(1, 10)], [-fmpq(1, 10), fmpq(3, 10)]]
     assert given.D.tolist() == [[fmpq(3, 2), fmpq(1, 2)], [fmpq(1, 2), fmpq(2)]]
     assert of.stored(given)["prior"] == [[3.0, 1.0], [1.0, 2.0]]
+
+
+def test_the_prior_reaches_the_problem_from_a_shell_a_fit_and_a_file(cli: Cli, tmp_path: Path) -> None:
+    points, y = real_data("iris")
+    np.savetxt(tmp_path / "prior.csv", PRIOR, delimiter=",")
+    told = ("--mu", "20", "--prior", str(tmp_path / "prior.csv"), "--out", str(tmp_path / "s.json"))
+    answer = cli("solve", "gmml", "iris", "--standardize", *told, "--json")
+    known = cvxml.solve("gmml", points, y, mu=20.0, prior=PRIOR)
+    assert json.loads(answer.out)["objective"] == pytest.approx(known.objective, rel=1e-9)
+    model = cvxml.GMML(mu=20.0, prior=PRIOR).fit(points, y)
+    np.testing.assert_allclose(model.get_mahalanobis_matrix(), known.metric, rtol=1e-9)
+    assert cvxml.certify_estimator(model, points, y).verdict is Verdict.CERTIFIED
+    saved = cvxml.load(tmp_path / "s.json")
+    assert recertify(saved, 1e-6).verdict is Verdict.CERTIFIED
+    others = {name: value for name, value in saved.params.items() if name != "prior"}
+    assert recertify(dataclasses.replace(saved, params=others), 1e-6).verdict is not Verdict.CERTIFIED
 
 
 # ---------------------------------------------------------------- another t

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 from pathlib import Path
@@ -19,6 +20,7 @@ from cvxml.core.result import Status
 from cvxml.family.logistic_path import ACROSS
 from cvxml.methods import get
 from cvxml.oracle.saved import recertify
+from tests.cli.commands import Cli
 from tests.instances import NOT_OPTIMAL, assert_named, fractions, random_data, real_data
 from validation import recompute
 
@@ -354,6 +356,31 @@ def test_similar_pairs_that_are_all_equal_are_refused() -> None:
 def test_the_estimator_takes_pairs() -> None:
     model = cvxml.LDML(2.0).fit(LINE["X"], pairs=LINE["pairs"])
     assert model.get_mahalanobis_matrix()[0, 0] == pytest.approx(2 + math.log(3), abs=1e-2)
+
+
+def test_weights_reach_the_problem_from_a_shell_a_fit_and_a_file(cli: Cli, tmp_path: Path) -> None:
+    listed = np.random.default_rng(0).permutation(80).reshape(40, 2).tolist()
+    pairs, w = {"similar": listed[:20], "dissimilar": listed[20:]}, np.arange(1.0, 41.0)
+    program: dict[str, Any] = {"losses": "means", "self_pairs": 0.5}
+    rows = [[*pair, sign] for sign, kind in ((1, "similar"), (-1, "dissimilar")) for pair in pairs[kind]]
+    np.savetxt(tmp_path / "pairs.csv", rows, fmt="%d", delimiter=",")
+    np.savetxt(tmp_path / "w.csv", w)
+    told = ("--pairs", str(tmp_path / "pairs.csv"), "--weights", str(tmp_path / "w.csv"), "--b", "2")
+    told += ("--losses", "means", "--self-pairs", "0.5", "--out", str(tmp_path / "s.json"))
+    answer = cli("solve", "ldml", "iris", "--standardize", *told, "--json")
+    X, y = real_data("iris")
+    known = cvxml.solve("ldml", X, None, b=2.0, pairs=pairs, weights=w, **program)
+    assert json.loads(answer.out)["objective"] == pytest.approx(known.objective, rel=1e-6)
+    model = cvxml.LDML(2.0, **program).fit(X, pairs=pairs, weights=w)
+    np.testing.assert_allclose(model.get_mahalanobis_matrix(), known.metric, atol=1e-9)
+    assert cvxml.certify_estimator(model, X).verdict is Verdict.CERTIFIED
+    saved = cvxml.load(tmp_path / "s.json")
+    assert recertify(saved, 1e-6).verdict is Verdict.CERTIFIED
+    others = {name: value for name, value in saved.params.items() if name != "weights"}
+    other = recertify(dataclasses.replace(saved, params=others), 1e-6)
+    assert other.verdict is not Verdict.CERTIFIED
+    with pytest.raises(ValueError, match="weights"):
+        cvxml.LDML().fit(X, y, weights=w)
 
 
 @pytest.mark.parametrize(("b", "share"), [("free", 2.0), ("free", 0.5), (2.0, 2.0)])
