@@ -99,8 +99,8 @@ def problem(X: FloatArray, pairs: Pairs, b: float | str, weighing: Weighing) -> 
 
 def weighed(pairs: Pairs, weighing: Weighing) -> tuple[list[float], list[float], float]:
     """Its weights: w_ij of similar and of dissimilar pairs, and w_0."""
-    #: w_ij = 1, or the weight that is given, and w_0 = `self_pairs`
-    #:   | w_{ij} = 1 \text{, or the weight that is given, and } w_0 = \text{self\_pairs}
+    #: w_ij = 1 and w_0 = 0, or as they are given
+    #:   | w_{ij} = 1 \text{ and } w_0 = 0 \text{, or as they are given}
     w_0, given = weighing.self_pairs, weighing.weights
     w = np.ones(sum(map(len, pairs))) if given is None else given
     near, far = w[: len(pairs.similar)].tolist(), w[len(pairs.similar) :].tolist()
