@@ -22,6 +22,7 @@ from cvxml.core.parameter import COUNT, INDICES, POINTS, WORD, Parameter
 
 A_PAIR_OF_CLASSES = 20  # quadruplets, for every two classes in either order, and every class with itself
 MEAN, SUM = "mean", "sum"
+HEAVIEST = 1e100  # of a weight that is not divided
 BY_QUADRUPLETS = {
     "quadruplets": Parameter(
         "a list of [a, b, c, d]: a and b should be nearer to each other than c and d",
@@ -135,6 +136,10 @@ def check_weights(weights: Any, count: int, losses: str) -> FloatArray:
         )
     if not (np.isfinite(given).all() and given.min() >= 0 and 1e-300 < given.max() < 1e300):
         raise ValueError("weights must be finite and not negative, and one of them greater than 0")
+    if losses == SUM and given.max() > HEAVIEST:
+        raise ValueError(
+            f"weights must be at most {HEAVIEST:g} where losses is {SUM!r}, the largest is {given.max():g}"
+        )
     total = float(given.sum())
     settled = losses == SUM or abs(total - 1) <= count * EPS
     return given if settled else given / total

@@ -139,6 +139,8 @@ def test_the_sum_has_the_weights_as_they_are() -> None:
         assert best == pytest.approx(found.objective, rel=1e-5, abs=1e-6)
     mean = cvxml.solve("lsml", X, None, quadruplets=rows, weights=w, tol=1e-9)
     assert found.objective == pytest.approx(mean.objective, rel=1e-8)
+    with pytest.raises(ValueError, match="weights"):
+        cvxml.solve("lsml", X, None, weights=1e250 * w, **given)
 
 
 @pytest.mark.parametrize("weights", [None, np.full(25, 1 / 25), 2.0 * np.arange(25)])
