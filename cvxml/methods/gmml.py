@@ -465,7 +465,7 @@ class GMML(ConvexMethod[Instance]):
             8, 14, 2, 2, pairs={"similar": [[0, 2], [4, 1], [5, 3]], "dissimilar": [[0, 1], [2, 3], [9, 4]]}
         ),
         drawn(6, 14, 3, mu=5.0, prior=[[2.0, 0.5, 0.0], [0.5, 1.0, 0.25], [0.0, 0.25, 0.5]]),
-        drawn(6, 14, 3, mu=5.0, prior="covariance", weight=0.3),
+        drawn(6, 14, 3, mu=5.0, prior="covariance"),
         sample("iris", 24),
         verified("iris", 60),
         verified("wine", 40, mu=1.0),
