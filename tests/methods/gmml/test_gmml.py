@@ -373,7 +373,7 @@ def test_the_ranks_of_differences_are_those_of_their_sums(pairs: Any) -> None:
     wide = np.random.default_rng(0).standard_normal((24, 30))
     for points in (X, np.column_stack([X, X[:, 0] + X[:, 1]]), np.column_stack([X, 0 * X[:, 0]]), wide):
         p = paired(points, Y, pairs)
-        given = gmml.Instance(p.X, p.y, p.listed, 0.5, 0.0)
+        given = gmml.Instance(p.X, p.y, p.listed, 0.5, 0.0, np.eye(points.shape[1]))
         for sum_of, linked in ((given.S, given.linked), (given.D, given.parted)):
             assert rank_along(points, linked) == sum_of.rank()
 
