@@ -31,15 +31,19 @@ scml      sum a, for 0 <= a <= 1/m with b_k^T G b_k <= beta for every vector of 
 boostmetric  H(u), for u of the simplex with v I - sum u_ijl (X_il - X_ij) psd. Scale: no less than 1
 plml      the metrics, for weights W as they are: sum a - sum_b ||P_+(K_b)||^2 / (4 alpha1), for 0 <= a <= 1, where
           K_b = sum a W_ib (X_il - X_ij) - alpha2 sum W_ib X_ij over the pairs i, j. Scale: alpha1 sum_b ||M_b||^2
-lsml      log det(A_0 Z), for 0 <= s < 1 with Z = A_0^-1 + sum w (s X_ab - s/(1-s) X_cd) positive definite
+lsml      log det(A_0 Z), for 0 <= s < 1 with Z = A_0^-1 + sum w (s X_ab - s/(1-s) X_cd) positive definite; w sums to 1
+          unless losses is "sum"
 itml      log det(A_0 Z) + gamma sum_S log(1 - lambda u/gamma) + gamma sum_D log(1 + lambda l/gamma), for lambda >= 0,
           lambda_S < gamma/u, Z = A_0^-1 + sum_S lambda X_ij - sum_D lambda X_ij positive definite
 mmc       -sqrt(mu sum 1/c), for c > 0 with mu sum_S X_ij - sum_D c X_ij psd; diagonal: with its diagonal >= 0
 dml_eig   -mu, for q of the simplex with mu sum_S X_ij - sum_D q X_ij psd
-ldml      sum H(a) - b sum t a, for 0 <= a <= 1 with sum t a X_ij psd, t = 1 in S and -1 in D, sum t a = 0 if b is free
+ldml      sum w H(a/w) - b sum t a, for 0 <= a <= w with sum t a X_ij psd, t = 1 in S and -1 in D, sum t a = 0 if b is
+          free; w is 1 or as given, and over its sum in S and in D if losses is "means". All points with themselves are
+          one more pair of S, at 0, whose w is n self_pairs, over the sum in S if losses is "means"
 rca       d l - d l log l + l log det C, for l > 0, C the covariance within chunklets plus alpha I; the metric is judged
           with its determinant made 1
-gmml      2 tr SY, for symmetric Y with D - Y S Y psd, S and D the sums of X_ij over these pairs, each plus mu I
+gmml      2 tr SY, for symmetric Y with D - Y S Y psd, S and D the sums of X_ij over these pairs, plus mu A_0^-1 and
+          mu A_0, for the prior A_0 or I
 lfda      -(r s + tr S_w N), for any s and psd N with S_w N S_w + s S_w - S_b psd, N found here; the metric is judged by
           its range, and must be to 1e-6 the one of its embedding. Scale: minus the objective
 sdml      d + log det(S + U), for symmetric U with U_ii = 0, |U_ij| <= lam and S + U positive definite, where S is
@@ -1350,7 +1354,10 @@ def recompute_lsml(content):
         len(weights) == len(rows) and min(weights, default=0) >= 0,
         "the weights are no weights of quadruplets",
     )
-    require(abs(sum(weights) - 1) <= Fraction(len(rows), 2**50), "the weights do not sum to 1")
+    losses = params.get("losses", "mean")
+    require(losses in ("mean", "sum"), f"losses {losses!r} are not known here")
+    to_one = abs(sum(weights) - 1) <= Fraction(len(rows), 2**50)
+    require(losses == "sum" or to_one, "the weights do not sum to 1")
     a, b, c, e = rows.T
     prior, of = symmetric_prior(params, d)
     objectives = []
@@ -1384,34 +1391,62 @@ def recompute_ldml(content):
     (similar, dissimilar), b = given_pairs(content), content["params"]["b"]
     free, listed = b == "free", [*map(tuple, similar.tolist()), *map(tuple, dissimilar.tolist())]
     t = np.array([1] * len(similar) + [-1] * len(dissimilar), dtype=object)
+    w, alone = pair_weights(content["params"], len(similar), len(dissimilar), len(X))
+    if alone:
+        listed, t, w = [*listed, (0, 0)], np.append(t, 1), [*w, alone]
     objectives = []
     for D, by, _, _ in found:
         values = np.array([D[pair] for pair in listed], dtype=object)
-        at = Fraction(even_odds(t, values, by) if free else float(b))
+        at = Fraction(even_odds(t, values, by, w) if free else float(b))
         common = math.lcm(by.denominator, at.denominator)
         z = t * (values * int(by * common) - int(at * common))
         e = exponentials(np.abs(z), Fraction(1, common))
-        total = sum(max(v, 0) for v in z) * Fraction(1, common)
-        objectives.append(total + sum(log(Fraction(ONE + v, ONE)) for v in e))
+        losses = [
+            Fraction(max(v, 0), common) + log(Fraction(ONE + u, ONE)) for v, u in zip(z, e, strict=True)
+        ]
+        objectives.append(sum((c * loss for c, loss in zip(w, losses, strict=True)), Fraction(0)))
     a, fine = numbers(content, "a", len(listed))
-    require((a >= 0).all() and (a * fine <= 1).all(), "a price leaves what is allowed: 0 to 1")
+    shares = [v * fine / c for v, c in zip(a, w, strict=True)]
+    fits = min(shares) >= 0 and max(shares) <= 1 + Fraction(1, 2**50)
+    require(fits, "a price leaves what is allowed: 0 to the weight of its pair")
     require(not free or (t * a).sum() == 0, "prices of similar and of dissimilar pairs do not balance")
     require(psd(outer_sum(X, at_pairs(len(X), listed, t * a))), "the prices leave the dual cone")
-    whole_unit = max(1, int(1 / fine))
-    bound = sum(entropy([int(v), whole_unit - int(v)]) for v in a if 0 < v < whole_unit)
-    bound -= 0 if free else Fraction(float(b)) * (t * a).sum() * fine
-    lost = ALLOWED * (1 + max(objectives))
+    less = Fraction(1) / max(1, *shares)  # a weight of 1/3 is no float: a price may be the float above
+    inside = [less * v for v in shares]
+    bound = sum(
+        c * entropy([v.numerator, v.denominator - v.numerator])
+        for c, v in zip(w, inside, strict=True)
+        if 0 < v < 1
+    )
+    bound -= 0 if free else Fraction(float(b)) * (t * a).sum() * fine * less
+    lost = ALLOWED * (1 + sum(w)) * (1 + max(objectives))
     return max(objectives) + lost, bound - lost, objectives[-1]
 
 
-def even_odds(t, D, unit):
+def pair_weights(params, similar, dissimilar, n):
+    """Of so many pairs, the similar first, and that of the n points with themselves in all: fractions."""
+    losses, given = params.get("losses", "sum"), params.get("weights")
+    require(losses in ("sum", "means"), f"losses {losses!r} are not known here")
+    w = [Fraction(1)] * (similar + dissimilar) if given is None else [Fraction(float(v)) for v in given]
+    alone = n * Fraction(float(params.get("self_pairs", 0)))
+    require(
+        len(w) == similar + dissimilar and min(w) > 0 and alone >= 0, "the weights are no weights of pairs"
+    )
+    near, far = w[:similar], w[similar:]
+    if losses == "means":
+        near, far, alone = [v / sum(near) for v in near], [v / sum(far) for v in far], alone / sum(near)
+    return [*near, *far], alone
+
+
+def even_odds(t, D, unit, w):
     """b with about as much of similar pairs beyond it as of dissimilar pairs within, by bisection."""
     D = np.array([float(v * unit) for v in D])
-    t = t.astype(float)
-    low, high = D.min() - math.log(2 * len(D)), D.max() + math.log(2 * len(D))
+    away = math.log(2 * sum(w) / min(w))
+    t = t.astype(float) * np.array([float(v) for v in w])
+    low, high = D.min() - away, D.max() + away
     for _ in range(200):
         b = (low + high) / 2
-        z = t * (D - b)
+        z = np.sign(t) * (D - b)
         e = np.exp(-np.abs(z))
         beyond = float(t @ np.where(z > 0, 1 / (1 + e), e / (1 + e)))
         low, high = (b, high) if beyond > 0 else (low, b)
@@ -1554,12 +1589,16 @@ def recompute_gmml(content):
     n, d = X.shape
     require(params["weight"] == 0.5, "a bound for another weight than 1/2 is not recomputed")
     mu = Fraction(float(params["mu"]))
-    one = Fraction(1, math.lcm((unit**2).denominator, mu.denominator))
-    added = np.diag([int(mu / one)] * d).astype(object)
-    # both in units of `one`
+    require(mu >= 0, "mu is negative")
+    prior, of = symmetric_prior({"prior": params.get("prior", np.eye(d))}, d)
+    volume, adjugate = inverse(prior)
+    # mu A_0^-1 and mu A_0 are integers of these units
+    units = mu / (of * volume), mu * of
+    one = Fraction(1, math.lcm((unit**2).denominator, *(each.denominator for each in units)))
+    # all in units of `one`
     S, D = (
-        outer_sum(X, at_pairs(n, listed, [1] * len(listed))) * int(unit**2 / one) + added
-        for listed in given_pairs(content)
+        outer_sum(X, at_pairs(n, listed, [1] * len(listed))) * int(unit**2 / one) + added * int(own / one)
+        for listed, added, own in zip(given_pairs(content), (adjugate, prior), units, strict=True)
     )
     objectives = []
     for A, by in candidates(content["metric"], d):
@@ -1948,13 +1987,52 @@ RELATIVES = {
 }
 
 
+# By method: those that are read, and those that say where the lists in the file come from.
+PARAMETERS = {
+    "mlsvm": {"lam", "n_neighbors", "neighborhood"},
+    "kernel_mlsvm": {"lam", "n_neighbors", "neighborhood", "kernel", "degree", "gamma"},
+    "ssvm": {"C", "n_neighbors", "loss_matrix"},
+    "nca": {"criterion", "n_components", "similarity"},
+    "mlkr": {"n_components"},
+    "glml": {"query", "model", "n_components", "alpha", "priors"},
+    "lmnn": {"mu", "n_neighbors", "targets", "triplets"},
+    "lmnn:squared_hinge": {"mu", "n_neighbors", "targets", "triplets"},
+    "frobmetric": {"C", "n_neighbors", "triplets"},
+    "rtml": {"lam", "width", "n_neighbors", "triplets"},
+    "schultz_joachims": {"C", "A", "n_neighbors", "triplets"},
+    "scml": {"beta", "basis", "n_basis", "n_neighbors", "triplets"},
+    "boostmetric": {"v", "n_neighbors", "triplets"},
+    "plml": {
+        *("alpha1", "alpha2", "triplets", "weights", "anchors", "n_anchors", "n_neighbors", "random_state"),
+        *("graph_neighbors", "lam1", "lam2", "similarity"),
+    },
+    "lsml": {"prior", "quadruplets", "weights", "losses", "n_quadruplets", "random_state"},
+    "itml": {"gamma", "prior", "bounds", "pairs"},
+    "mmc": {"pairs"},
+    "mmc:diagonal": {"pairs"},
+    "dml_eig": {"pairs"},
+    "mcml": set(),
+    "ldml": {"b", "losses", "weights", "self_pairs", "pairs"},
+    "rca": {"chunklets", "alpha"},
+    "gmml": {"weight", "mu", "prior", "pairs"},
+    "lfda": {"n_components", "n_neighbors", "embedding", "alpha"},
+    "sdml": {"eta", "lam", "prior", "pairs"},
+    "mlr": {"C", "measure", "k", "relevant"},
+}
+
+
 def recompute(content):
     """(objective, lower bound, gap, least eigenvalue of the metric, scale), from the definitions; all but one exact.
 
-    Raises ValueError if the lists are none, the metric is not symmetric or the dual variables are not feasible.
+    Raises ValueError if the lists are none, the metric is not symmetric, the dual variables are not feasible, or a
+    parameter is not known here.
     """
     known = METHODS | RELATIVES
     require(content["method"] in known, f"the method {content['method']!r} is not known here")
+    strange = sorted(set(content["params"]) - PARAMETERS[content["method"]])
+    require(
+        not strange, f"the parameters {strange} are not known here: the problem of the file is another one"
+    )
     objective, bound, scale, *gap = known[content["method"]](content)
     require_named(content)
     least = np.linalg.eigvalsh(np.array(content["metric"], float)).min(initial=math.inf)
@@ -1984,7 +2062,8 @@ def never(content):
     """True if no metric attains the infimum, as what is in the file proves in integers.
 
     LDML: dissimilar pairs differ where no similar one does; or, with b free, the metric has no similar pair further
-    than a dissimilar one. BoostMetric: no margin of the metric is below v times its trace, and some is above.
+    than a dissimilar one (points that count with themselves are similar, at 0). BoostMetric: no margin of the metric is
+    below v times its trace, and some is above.
     """
     if content["method"] not in ("ldml", "boostmetric"):
         return False
@@ -1998,8 +2077,9 @@ def never(content):
     S, both = (
         outer_sum(X, at_pairs(len(X), rows, [1] * len(rows))) for rows in (near, np.concatenate([near, far]))
     )
-    apart = [(D[tuple(near.T)], D[tuple(far.T)]) for D, *_ in found]
-    separates = any(s.max() <= t.min() and s.min() < t.max() for s, t in apart)
+    alone = content["params"].get("self_pairs", 0) != 0
+    apart = [([*D[tuple(near.T)], *[0] * alone], D[tuple(far.T)]) for D, *_ in found]
+    separates = any(max(s) <= t.min() and min(s) < t.max() for s, t in apart)
     return len(independent(both)) > len(independent(S)) or (content["params"]["b"] == "free" and separates)
 
 

@@ -276,6 +276,50 @@ def test_it_finds_the_same_figures_where_pairs_are_made_from_labels(
     same_figures(cvxml.solve(method, X * scales + 1e3 * scales, y, **params), str(tmp_path / "s.json"))
 
 
+PAIRS = {"similar": [[0, 3], [1, 4], [2, 5]], "dissimilar": [[0, 1], [2, 3], [4, 5]]}
+PRIOR = [[2.0, 0.5, 0.0], [0.5, 1.0, 0.25], [0.0, 0.25, 0.5]]
+# parameters without which the problem is another one, and the metric of the file not optimal for it
+READ: list[tuple[str, dict[str, Any], tuple[str, ...]]] = [
+    ("ldml", {"losses": "means", "b": 1.0}, ("losses",)),
+    ("ldml", {"losses": "means", "self_pairs": 0.5}, ("losses", "self_pairs")),
+    ("ldml", {"self_pairs": 0.5}, ("self_pairs",)),
+    (
+        "ldml",
+        {"losses": "means", "pairs": PAIRS, "weights": [3.0, 0.1, 1.0, 1.0, 0.7, 2.0], "b": 1.0},
+        ("weights",),
+    ),
+    ("lsml", {"losses": "sum", "n_quadruplets": 40}, ("losses",)),
+    ("gmml", {"mu": 20.0, "prior": PRIOR}, ("prior", "mu")),
+]
+
+
+@pytest.mark.quick(3)
+@pytest.mark.parametrize(("method", "params", "names"), READ)
+def test_a_parameter_that_may_be_missing_is_read(
+    method: str, params: dict[str, Any], names: tuple[str, ...], tmp_path: Path
+) -> None:
+    """With it the figures are the same. Of the file without it, or with another number in it, nothing is proved."""
+    X, y = random_data(8, n=14, d=3, classes=2)
+    solution = cvxml.solve(method, X, y, tol=1e-8, **params)
+    same_figures(solution, str(path := tmp_path / "s.json"))
+    content = json.loads(path.read_text(encoding="utf-8"))
+    for name in names:
+        others = {k: v for k, v in content["params"].items() if k != name}
+        path.write_text(json.dumps({**content, "params": others}), encoding="utf-8")
+        assert not recompute.main(str(path))
+        for other in ("another", -1.0):
+            path.write_text(json.dumps({**content, "params": {**others, name: other}}), encoding="utf-8")
+            assert not recompute.main(str(path))
+
+
+@pytest.mark.parametrize("method", recompute.METHODS | recompute.RELATIVES)
+def test_the_parameters_of_every_method_are_known_and_no_others(method: str) -> None:
+    """A file with a parameter that is not read holds another problem than the one that would be proved."""
+    assert recompute.PARAMETERS[method] == set(get(method).PARAMETERS) - {"neighbors"}
+    with pytest.raises(ValueError, match="another_one"):
+        recompute.recompute({"method": method, "params": {"another_one": 1.0}})
+
+
 def test_it_finds_the_same_figures_of_many_points(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cvxml.core.pairs.MANY", 10)
     X, y = random_data(3, n=30, d=3)
@@ -334,6 +378,7 @@ def test_pairs_that_the_metric_separates_are_seen() -> None:
     assert not recompute.never({**content, "params": {"pairs": pairs, "b": 1.0}})
     meeting = {**pairs, "dissimilar": [[1, 2]]}  # all at the same distance
     assert not recompute.never({**content, "params": {"pairs": meeting, "b": "free"}})
+    assert recompute.never({**content, "params": {"pairs": meeting, "b": "free", "self_pairs": 0.5}})
 
 
 def same_figures(solution: cvxml.Solution, path: str) -> None:

@@ -104,6 +104,9 @@ def verdict_on(case, M, claimed=None):
     if case["formula"] not in OBJECTIVES and case["formula"] not in STEPS:
         return "inconclusive", "the objective of {} is not known here".format(case["formula"])
     given, formula = Given(case), case["formula"]
+    strange = sorted(set(given.inputs) - {"X", "y"} - INPUTS[formula])
+    if strange:
+        return "inconclusive", "the inputs {} of {} are not known here".format(", ".join(strange), formula)
     low, high = map(float, case["reference"]["interval"])
     scale = float(case["reference"]["scale"])
     offs = [off for off in deviations(given, formula, M) if off.share > METRIC * (1 - BORDER)]
@@ -514,11 +517,13 @@ def divergence(M, prior):
 
 
 def lsml(given, M):
-    """D_ld + sum w (sqrt D(a, b) - sqrt D(c, e))_+^2."""
+    """D_ld + sum w (sqrt D(a, b) - sqrt D(c, e))_+^2. Of a mean the weights of a case sum to 1."""
     a, b, c, e = np.array(given["quadruplets"], int).T
     (near, size), (far, more) = squares(given.between(a, b), M), squares(given.between(c, e), M)
     loss = np.maximum(0.0, np.sqrt(np.maximum(near, 0)) - np.sqrt(np.maximum(far, 0))) ** 2
     w = np.array(given["weights"], float)
+    if given.inputs.get("losses", "mean") != "sum":
+        w = w / w.sum()
     return plus(divergence(M, given["prior"]), total(w * loss, w * (size + more)))
 
 
@@ -553,7 +558,8 @@ def gmml(given, A):
     """tr A S + tr A^-1 D."""
     if given["weight"] != 0.5:
         return Value(math.nan, math.nan)
-    S, D = (E.T @ E + given["mu"] * np.eye(given.d) for E in given.pairs())
+    A_0 = np.array(given.inputs.get("prior", np.eye(given.d)), float)
+    S, D = (E.T @ E + given["mu"] * beside for E, beside in zip(given.pairs(), (inverse(A_0), A_0)))
     if not math.isfinite(log_det(A).value):
         return Value(math.inf, math.inf)
     return plus(product(A, S), of_inverse(A, D))
@@ -605,21 +611,32 @@ def dml_eig(given, A):
 
 
 def ldml(given, M):
-    """log(1 + exp(D - b)) over similar pairs and log(1 + exp(b - D)) over others, at the best b if it is free."""
+    """w log(1 + exp(D - b)) over similar pairs and w log(1 + exp(b - D)) over others, at the best b if it is free.
+
+    For "means" w is over its sum of similar and of other pairs. All points with themselves are a similar pair at 0.
+    """
     (near, near_size), (far, far_size) = (squares(E, M) for E in given.pairs())
-    sizes = np.concatenate([near_size, far_size])
+    alone = given.n * given.inputs.get("self_pairs", 0.0)
+    w = np.array(given.inputs.get("weights", np.ones(len(near) + len(far))), float)
+    of_near, of_far = w[: len(near)], w[len(near) :]
+    if given.inputs.get("losses", "sum") == "means":
+        of_near, of_far, alone = of_near / of_near.sum(), of_far / of_far.sum(), alone / of_near.sum()
+    near, near_size, of_near = (
+        np.append(v, last) for v, last in ((near, 0), (near_size, 0), (of_near, alone))
+    )
+    sizes, w = np.concatenate([near_size, far_size]), np.concatenate([of_near, of_far])
 
     def loss(b):
         values = np.concatenate([np.logaddexp(0, near - b), np.logaddexp(0, b - far)])
-        return total(values, values + sizes + abs(b))
+        return total(w * values, w * (values + sizes + abs(b)))
 
     if given["b"] != "free":
         return loss(given["b"])
-    away = math.log(2 * len(sizes))
+    away = math.log(2 * w.sum() / w[w > 0].min())
     low, high = min(near.min(), far.min()) - away, max(near.max(), far.max()) + away
     for _ in range(200):
         b = (low + high) / 2
-        slope = (1 / (1 + np.exp(b - near))).sum() - (1 / (1 + np.exp(far - b))).sum()
+        slope = of_near @ (1 / (1 + np.exp(b - near))) - of_far @ (1 / (1 + np.exp(far - b)))
         low, high = (b, high) if slope > 0 else (low, b)
     return loss((low + high) / 2)
 
@@ -770,6 +787,36 @@ OBJECTIVES.update(
 )
 OBJECTIVES["lmnn:squared_hinge"] = lambda given, M: lmnn(given, M, 2)
 OBJECTIVES["mmc:diagonal"] = mmc_diagonal
+# What else than X and y is read of a case. A case with more is another problem.
+LISTS = {"neighbors", "targets", "impostors"}
+INPUTS = {
+    "mlsvm": {"lam"} | LISTS,
+    "kernel_mlsvm": {"lam", "kernel", "degree"} | LISTS,
+    "lmnn": {"mu", "targets", "triplets"},
+    "lmnn:squared_hinge": {"mu", "targets", "triplets"},
+    "frobmetric": {"C", "triplets"},
+    "schultz_joachims": {"C", "A", "triplets"},
+    "rtml": {"lam", "width", "triplets"},
+    "scml": {"beta", "basis", "triplets"},
+    "boostmetric": {"v", "triplets"},
+    "plml": {"alpha1", "alpha2", "weights", "triplets"},
+    "mlr": {"C", "measure", "k", "relevant"},
+    "lsml": {"prior", "quadruplets", "weights", "losses"},
+    "itml": {"gamma", "prior", "bounds", "pairs"},
+    "sdml": {"eta", "lam", "prior", "pairs"},
+    "gmml": {"weight", "mu", "prior", "pairs"},
+    "rca": {"chunklets", "alpha"},
+    "mmc": {"pairs"},
+    "mmc:diagonal": {"pairs"},
+    "dml_eig": {"pairs"},
+    "ldml": {"b", "losses", "weights", "self_pairs", "pairs"},
+    "mcml": set(),
+    "lfda": {"n_components", "n_neighbors", "embedding", "alpha"},
+    "glml": {"query", "alpha", "priors"},
+    "nca": {"criterion", "similarity", "n_components"},
+    "ssvm": {"C", "n_neighbors", "loss_matrix"},
+    "mlkr": {"n_components"},
+}
 DEFINITE = ("lsml", "itml", "sdml", "gmml", "rca", "glml")  # infinite at a singular matrix
 
 

@@ -1,4 +1,4 @@
-"""A prior, the positive definite matrix that a metric is to be near to: a parameter of ITML and LSML."""
+"""A prior, the positive definite matrix that a metric is to be near to: a parameter of ITML, LSML, SDML and GMML."""
 
 from __future__ import annotations
 

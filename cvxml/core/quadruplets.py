@@ -8,18 +8,33 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.core.inputs import check_count, check_labels, check_rows, check_X, class_names, real_array
+from cvxml.core.inputs import (
+    check_choice,
+    check_count,
+    check_labels,
+    check_rows,
+    check_X,
+    class_names,
+    real_array,
+)
 from cvxml.core.metric import EPS, FloatArray, IntArray
-from cvxml.core.parameter import COUNT, INDICES, POINTS, Parameter
+from cvxml.core.parameter import COUNT, INDICES, POINTS, WORD, Parameter
 
 A_PAIR_OF_CLASSES = 20  # quadruplets, for every two classes in either order, and every class with itself
+MEAN, SUM = "mean", "sum"
+HEAVIEST = 1e100  # of a weight that is not divided
 BY_QUADRUPLETS = {
     "quadruplets": Parameter(
         "a list of [a, b, c, d]: a and b should be nearer to each other than c and d",
         INDICES,
         otherwise="drawn from the labels",
     ),
-    "weights": Parameter("one for each quadruplet, divided by their sum", POINTS, otherwise="all the same"),
+    "weights": Parameter("one for each quadruplet, none negative", POINTS, otherwise="all the same"),
+    "losses": Parameter(
+        '"mean": weights are divided by their sum; "sum": they count as they are, 1 where none are given',
+        WORD,
+        MEAN,
+    ),
     "n_quadruplets": Parameter(
         "how many are drawn, where none are given", COUNT, otherwise="20 times the squared number of classes"
     ),
@@ -34,7 +49,8 @@ class Quadrupled:
     X: FloatArray  # (n, d)
     y: IntArray  # (n,) codes, zeros where quadruplets were given without labels
     quadruplets: IntArray  # (q, 4)
-    weights: FloatArray  # (q,) of sum 1, none negative
+    weights: FloatArray  # (q,) none negative; of sum 1 where losses is "mean"
+    losses: str
     n_quadruplets: int | None  # as it was asked
     random_state: int
     by_labels: bool  # False where quadruplets were given
@@ -58,12 +74,13 @@ class Quadrupled:
         """As parameters, explicit."""
         rows, weights = self.quadruplets.tolist(), self.weights.tolist()
         count = None if self.n_quadruplets is None else len(rows)
-        return {
+        known = {
             "quadruplets": rows,
             "weights": weights,
             "n_quadruplets": count,
             "random_state": self.random_state,
         }
+        return known if self.losses == MEAN else {**known, "losses": self.losses}
 
 
 def quadrupled(
@@ -71,11 +88,13 @@ def quadrupled(
     y: ArrayLike | None,
     quadruplets: Any,
     weights: Any,
+    losses: str,
     n_quadruplets: int | None,
     random_state: int,
 ) -> Quadrupled:
     """Those given, else drawn from the labels: see `drawn`. Raises ValueError for bad input."""
     points = check_X(X)
+    check_choice(losses, "losses", (MEAN, SUM))
     n, seed = len(points), check_count(random_state, "random_state", at_least=0)
     if y is None and quadruplets is None:
         raise ValueError("y is None: it must be one-dimensional, one label a point, or give quadruplets")
@@ -87,8 +106,8 @@ def quadrupled(
         rows = drawn(
             codes, count if n_quadruplets is None else check_count(n_quadruplets, "n_quadruplets"), seed
         )
-    own = check_weights(weights, len(rows))
-    return Quadrupled(points, codes, rows, own, n_quadruplets, seed, quadruplets is None)
+    own = check_weights(weights, len(rows), losses)
+    return Quadrupled(points, codes, rows, own, losses, n_quadruplets, seed, quadruplets is None)
 
 
 def check_quadruplets(quadruplets: Any, n: int) -> IntArray:
@@ -102,10 +121,13 @@ def check_quadruplets(quadruplets: Any, n: int) -> IntArray:
     return rows
 
 
-def check_weights(weights: Any, count: int) -> FloatArray:
-    """(q,) of sum 1; the same for all where none are given. What sums to 1 but for rounding is left as it is."""
+def check_weights(weights: Any, count: int, losses: str) -> FloatArray:
+    """(q,), for the sum as they are, for the mean of sum 1; the same for all where none are given.
+
+    For the mean, weights that sum to 1 but for rounding are left as they are.
+    """
     if weights is None:
-        return np.full(count, 1 / count)
+        return np.full(count, 1 / count if losses == MEAN else 1.0)
     given = real_array(weights, "weights")
     given = given[:, 0] if given.ndim == 2 and given.shape[1] == 1 else given  # a column of a table
     if given.shape != (count,):
@@ -114,8 +136,12 @@ def check_weights(weights: Any, count: int) -> FloatArray:
         )
     if not (np.isfinite(given).all() and given.min() >= 0 and 1e-300 < given.max() < 1e300):
         raise ValueError("weights must be finite and not negative, and one of them greater than 0")
+    if losses == SUM and given.max() > HEAVIEST:
+        raise ValueError(
+            f"weights must be at most {HEAVIEST:g} where losses is {SUM!r}, the largest is {given.max():g}"
+        )
     total = float(given.sum())
-    settled = abs(total - 1) <= count * EPS
+    settled = losses == SUM or abs(total - 1) <= count * EPS
     return given if settled else given / total
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from cvxml.estimators.base import PairsEstimator
 from cvxml.estimators.parameters import estimator
@@ -14,6 +14,7 @@ class GMML(PairsEstimator):
 
     weight: float = 0.5
     mu: float = 0.0
+    prior: Any = "identity"
 
     _method: ClassVar[str] = "gmml"
     _says: ClassVar = {"max_iter": "Of no effect: the solution is a closed form"}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar, Self
+
+from numpy.typing import ArrayLike
 
 from cvxml.estimators.base import PairsEstimator
 from cvxml.estimators.parameters import estimator
@@ -13,5 +15,20 @@ class LDML(PairsEstimator):
     """The metric of logistic discriminant metric learning (Guillaumin et al. 2009), solved to a certified gap."""
 
     b: float | str = "free"
+    losses: str = "sum"
+    self_pairs: float = 0.0
 
     _method: ClassVar[str] = "ldml"
+
+    def fit(
+        self, X: ArrayLike, y: ArrayLike | None = None, *, pairs: Any = None, weights: Any = None
+    ) -> Self:
+        """Learn the metric from X (n, d) and labels y (n,), or from pairs, y then unused.
+
+        pairs: {"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}, indices into X; weights: (p,), one for each of
+        these pairs, the similar first. Raises ValueError for bad input; warns (ConvergenceWarning) whenever tol is not
+        met, and where no metric attains the infimum.
+        """
+        if pairs is None and weights is not None:
+            raise ValueError("weights are of pairs: give these too")
+        return self._fit_to(X, y, pairs=pairs, weights=weights)

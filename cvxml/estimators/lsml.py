@@ -17,6 +17,7 @@ class LSML(Learner):
 
     prior: Any = "identity"
     _: KW_ONLY
+    losses: str = "mean"
     n_quadruplets: int | None = None
     random_state: int = 0
 

@@ -1,12 +1,14 @@
-"""The logistic loss of labelled pairs, sum log(1 + exp(t (D - b))), t = 1 where they are similar and -1 where not.
+"""The logistic loss of labelled pairs, sum w log(1 + exp(t (D - b))), t = 1 for similar pairs and -1 for dissimilar.
 
-    k(a) = sum H(alpha) - b sum t alpha,  a = -t alpha, 0 <= alpha <= 1,      H(x) = -x log x - (1 - x) log(1 - x)
+    k(a) = sum w H(alpha / w) - b sum t alpha,  a = -t alpha, 0 <= alpha <= w,   H(x) = -x log x - (1 - x) log(1 - x)
 
-With b free the loss is the least over b, and its domain has sum t alpha = 0. What it leaves is the divergence of alpha
-from s = 1 / (1 + exp(-t (D - b))), pair by pair: alpha log(alpha / s) + (1 - alpha) log((1 - alpha) / (1 - s)), each of
-the two beside s - alpha as a term that is not negative. With b free, at any b; the best is found by bisection.
+With b free the loss is the least over b, and its domain has sum t alpha = 0. With x = alpha / w it leaves w times the
+divergence of x from s = 1 / (1 + exp(-t (D - b))), pair by pair: x log(x / s) + (1 - x) log((1 - x) / (1 - s)), each of
+the two beside s - x as a term that is not negative. With b free, at any b; the best is found by bisection.
 
 With b free, alpha are whole multiples of one power of two, so that sums are exact and agree to the last digit.
+
+A pair (i, i) is a point with itself: D = 0. It says something of b alone.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from cvxml.family.proved import TINY
 from cvxml.family.rows import Block, PairRows, Prices, View, Weights
 
 BITS = 50  # of a sum of alpha, with b free
+LEAST = -1000  # the power of two of a unit
 HALVINGS = 200
 NEAR = 1e-9  # of the size of b: how near the best it is looked for
 
@@ -71,10 +74,16 @@ class Labelled(NamedTuple):
 
 
 class Logistic(NamedTuple):
-    """Of pairs with labels t."""
+    """Of pairs with labels t and weights w."""
 
     t: IntArray  # (p,) 1 similar, -1 dissimilar
     b: Any  # a float, or a fraction for exact arithmetic; None: the best
+    w: Any = 1  # (p,) > 0, floats, or fractions for exact arithmetic; 1: all of them are 1
+
+    @property
+    def weights(self) -> FloatArray:
+        """(p,)"""
+        return np.broadcast_to(np.asarray(self.w, dtype=np.float64), self.t.shape)
 
     @property
     def kept(self) -> float:
@@ -83,18 +92,19 @@ class Logistic(NamedTuple):
 
     def repaired(self, a: FloatArray) -> FloatArray:
         """Clipped; with b free the heavier kind is shrunk."""
-        alpha = np.clip(np.where(np.isnan(a), 0.0, -self.t * a), 0.0, 1.0)
+        alpha = np.clip(np.where(np.isnan(a), 0.0, -self.t * a), 0.0, self.weights)
         return -self.t * (alpha if self.b is not None else self._level(alpha))
 
     def _level(self, alpha: FloatArray) -> FloatArray:
         """Multiples of a power of two with the same sum for both kinds."""
-        unit = 2.0 ** -(BITS - math.ceil(math.log2(len(alpha) + 1)))
         near, far = self.t > 0, self.t < 0
         sums = [math.fsum(alpha[kind]) for kind in (near, far)]
         whole = np.zeros(len(alpha))
-        if min(sums) > 0:
-            for kind, own in zip((near, far), sums, strict=True):
-                whole[kind] = np.floor(alpha[kind] * (min(sums) / own) / unit)
+        if min(sums) <= 0:
+            return whole
+        unit = 2.0 ** max(math.ceil(math.log2(min(sums))) - BITS, LEAST)
+        for kind, own in zip((near, far), sums, strict=True):
+            whole[kind] = np.floor(alpha[kind] * (min(sums) / own) / unit)
         for kind, other in ((near, far), (far, near)):
             left = float(whole[kind].sum() - whole[other].sum())
             for k in np.flatnonzero(kind)[np.argsort(-whole[kind], kind="stable")]:
@@ -107,52 +117,64 @@ class Logistic(NamedTuple):
         return level
 
     def conjugate(self, a: FloatArray) -> Sum:
-        """sum H(alpha) - b sum t alpha"""
-        alpha = np.abs(a)
-        H = -xlogy(alpha, alpha) - xlog1py(1 - alpha, -alpha)
+        """sum w H(alpha / w) - b sum t alpha"""
+        alpha, w = np.abs(a), self.weights
+        x = alpha / w
+        H = w * (-xlogy(x, x) - xlog1py(1 - x, -x))
         shift = 0.0 * a if self.b is None else float(self.b) * a
-        value, off = sharp_total(H + shift, 8 * EPS * (H + np.abs(shift)) + 2 * EPS * alpha)
+        # the slope of w H(alpha / w) in w is -log(1 - x), as much as x says of it
+        rounded = np.where(w == 1, 0.0, 4 * EPS * alpha * (1 - np.log(np.maximum(1 - x, EPS))))
+        value, off = sharp_total(H + shift, 8 * EPS * (H + np.abs(shift)) + 2 * EPS * alpha + rounded)
         return Sum(value, off + TINY)
 
     def ray(self, a: FloatArray) -> Ray:
-        """Until a price is 1."""
-        alpha = np.abs(a)
-        top = float(alpha.max(initial=0.0))
+        """Until a price is the weight of its pair."""
+        top = float((np.abs(a) / self.weights).max(initial=0.0))
         return Ray(lambda t: self.conjugate(t * a).value, 1 / top if top > 0 else 1.0)
 
     def part(self, block: Block) -> Part:
         """At the best b that is found, of which what it misses is counted."""
-        D, off, alpha = block.v, block.off, np.abs(block.a)
-        b, missed = (float(self.b), 0.0) if self.b is not None else best(self.t, D)
+        w = self.weights
+        D, off, x = block.v, block.off, np.abs(block.a) / w
+        b, missed = (float(self.b), 0.0) if self.b is not None else best(self.t, D, w)
         z = self.t * (D - b)
         e = off + 2 * EPS * (np.abs(D) + abs(b))
         loss, s = np.logaddexp(0, z), expit(z)
         with np.errstate(over="ignore", invalid="ignore"):
             steep = np.minimum(1.0, s * np.exp(np.minimum(e, 700.0)))
-            value = sharp_total(loss, steep * e + 8 * EPS * loss)
+            value = sharp_total(w * loss, w * (steep * e + 8 * EPS * loss))
             beside, wide = np.zeros(len(D)), np.zeros(len(D))
-            for share, of, log_of in ((alpha, s, -np.logaddexp(0, -z)), (1 - alpha, expit(-z), -loss)):
+            for share, of, log_of in ((x, s, -np.logaddexp(0, -z)), (1 - x, expit(-z), -loss)):
                 d = np.where(share > 0, log_of - np.log(np.where(share > 0, share, 1.0)), 0.0)
                 near = share * (np.expm1(np.minimum(d, 1.0)) - d)
                 own = np.where(share > 0, np.where(d < 1, near, of - share * (1 + d)), of)
                 beside += np.maximum(0.0, own)
                 wide += 8 * EPS * (share * np.abs(d) + np.abs(own)) + 2 * EPS * (1 + np.abs(d))
-            moved = np.abs(s - alpha) * e + np.minimum(steep * e, e**2)
-        excess = sharp_total(beside, moved + wide)
+                wide += np.where(w == 1, 0.0, 2 * EPS * (1 + np.abs(d)))  # x is rounded
+            moved = np.abs(s - x) * e + np.minimum(steep * e, e**2)
+        excess = sharp_total(w * beside, w * (moved + wide))
         missed += TINY  # what is next to nothing underflows
         return Part(Sum(value.value, value.off + missed), Sum(excess.value, excess.off + missed))
 
     def exactly(self, v: Iterable[Fraction]) -> Any:
         """In balls; with b free at the float that is found, which is no less than the best."""
         D = list(v)
-        b = Fraction(self.b) if self.b is not None else Fraction(best(self.t, np.array(D, dtype=float))[0])
+        floats = np.array(D, dtype=float)
+        b = Fraction(self.b) if self.b is not None else Fraction(best(self.t, floats, self.weights)[0])
         z = [t * (d - b) for t, d in zip(self.t.tolist(), D, strict=True)]
-        return total_of([ball(max(each, NONE)) + (1 + ball(-abs(each)).exp()).log() for each in z])
+        losses = [ball(max(each, NONE)) + (1 + ball(-abs(each)).exp()).log() for each in z]
+        return total_of([ball(w) * loss for w, loss in zip(self._fractions(), losses, strict=True)])
+
+    def _fractions(self) -> list[Fraction]:
+        """The weights."""
+        return [Fraction(w) for w in np.broadcast_to(np.asarray(self.w), self.t.shape).tolist()]
 
     def exact_prices(self, a: Sequence[Fraction]) -> list[Fraction]:
         """Clipped; with b free the heavier kind is shrunk, where the two differ."""
         signs = self.t.tolist()
-        alpha = [min(max(-t * price, NONE), Fraction(1)) for t, price in zip(signs, a, strict=True)]
+        alpha = [
+            min(max(-t * price, NONE), w) for t, price, w in zip(signs, a, self._fractions(), strict=True)
+        ]
         if self.b is None:
             sums = {
                 kind: sum((x for x, t in zip(alpha, signs, strict=True) if t == kind), NONE)
@@ -164,35 +186,36 @@ class Logistic(NamedTuple):
 
     def exact_conjugate(self, a: Sequence[Fraction]) -> Any:
         """In balls."""
-        terms = [-ball(x) * ball(x).log() for price in a for x in (abs(price), 1 - abs(price)) if x > 0]
+        shares = [(w, abs(price) / w) for w, price in zip(self._fractions(), a, strict=True)]
+        terms = [-ball(w * x) * ball(x).log() for w, share in shares for x in (share, 1 - share) if x > 0]
         shift = NONE if self.b is None else Fraction(self.b) * sum(a, NONE)
         return total_of(terms) + ball(shift)
 
 
-def best(t: IntArray | FloatArray, D: FloatArray) -> tuple[float, float]:
-    """About the b with the least sum log(1 + exp(t (D - b))), and what the sum may be above the least.
+def best(t: IntArray | FloatArray, D: FloatArray, w: FloatArray) -> tuple[float, float]:
+    """About the b with the least sum w log(1 + exp(t (D - b))), and what the sum may be above the least.
 
-    Its slope, -sum t s, grows with b: where it is p, within w of the best, no more than p w is missed.
+    Its slope, -sum t w s, grows with b: where it is p, within a width of the best, no more than p times that is missed.
     """
     if not np.isfinite(D).all():
         return 0.0, math.inf
-    room = math.log(2 * len(t) + 2)
+    room = math.log(2 * float(w.sum() / w.min()) + 2)
     low, high = float(D.min()) - room, float(D.max()) + room
     for _ in watched(range(HALVINGS)):
         b = (low + high) / 2
         if not low < b < high:
             break
-        low, high = (b, high) if t @ expit(t * (D - b)) > 0 else (low, b)
+        low, high = (b, high) if (t * w) @ expit(t * (D - b)) > 0 else (low, b)
     b = (low + high) / 2
     within = NEAR * (abs(b) + room)
-    sure = _slope(t, D, b - within)[1] < 0 < _slope(t, D, b + within)[0]
+    sure = _slope(t, D, w, b - within)[1] < 0 < _slope(t, D, w, b + within)[0]
     wide = within if sure else float(D.max() - D.min()) + 2 * room
-    return b, max(map(abs, _slope(t, D, b))) * wide
+    return b, max(map(abs, _slope(t, D, w, b))) * wide
 
 
-def _slope(t: IntArray | FloatArray, D: FloatArray, b: float) -> tuple[float, float]:
-    """-sum t s at b lies between these, however its terms are rounded."""
+def _slope(t: IntArray | FloatArray, D: FloatArray, w: FloatArray, b: float) -> tuple[float, float]:
+    """-sum t w s at b lies between these, however its terms are rounded."""
     z, e = D - b, 4 * EPS * (np.abs(D) + abs(b))
-    ends = [float(np.sum(-t * expit(t * (z + side * e)))) for side in (1, -1)]
-    off = 4 * EPS * len(t) * (len(t) + 1)
+    ends = [float(np.sum(-t * w * expit(t * (z + side * e)))) for side in (1, -1)]
+    off = 4 * EPS * float(w.sum()) * (len(t) + 1)
     return ends[0] - off, ends[1] + off

@@ -1,8 +1,8 @@
 """How a metric is found for the logistic loss of pairs, and whether there is an optimum: LDML.
 
-    f(M) = sum log(1 + exp(t (D - b))), at a given b or at the best,      s = 1 / (1 + exp(-t (D - b))),  w = s (1 - s)
+    f(M) = sum w log(1 + exp(t (D - b))), at a given b or at the best,   s = 1 / (1 + exp(-t (D - b))),  c = w s (1 - s)
 At M = G G^T for M = G (I + dX) G^T, h the svec of G^T X G of a pair:
-    gradient  sum t s h,      Hessian  sum w h h^T, with b free less (sum w h) (sum w h)^T / sum w,
+    gradient  sum t w s h,    Hessian  sum c h h^T, with b free less (sum c h) (sum c h)^T / sum c,
 which is b eliminated from the Hessian of both. The path is that of barrier.py.
 
 R is 0, and r(G) is 0 where -G = sum t alpha X is psd. A dissimilar pair that differs where no similar one does, which
@@ -50,27 +50,28 @@ class OfPairs(NamedTuple):
     Z: FloatArray  # (p, r) differences
     t: FloatArray  # (p,)
     b: float | None
+    w: FloatArray  # (p,)
 
     def exponents(self, D: FloatArray) -> FloatArray:
         """t (D - b)"""
-        z: FloatArray = self.t * (D - (best(self.t, D)[0] if self.b is None else self.b))
+        z: FloatArray = self.t * (D - (best(self.t, D, self.w)[0] if self.b is None else self.b))
         return z
 
     def value(self, M: FloatArray) -> float:
         """f(M)"""
         D = quadratic(self.Z, M)
-        return float(np.logaddexp(0, self.exponents(D)).sum()) if np.isfinite(D).all() else np.inf
+        return float((self.w * np.logaddexp(0, self.exponents(D))).sum()) if np.isfinite(D).all() else np.inf
 
     def prices(self, M: FloatArray) -> FloatArray:
-        """-t s"""
-        a: FloatArray = -self.t * expit(self.exponents(quadratic(self.Z, M)))
+        """-t w s"""
+        a: FloatArray = -self.t * self.w * expit(self.exponents(quadratic(self.Z, M)))
         return a
 
     def derivatives(self, G: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The gradient (r, r) and the Hessian by svec, of dX at M = G (I + dX) G^T."""
         Y, r = self.Z @ G, G.shape[1]
         z = self.exponents(np.sum(Y**2, axis=1))
-        slope, w = self.t * expit(z), expit(z) * expit(-z)
+        slope, curvature = self.t * self.w * expit(z), self.w * expit(z) * expit(-z)
         size = r * (r + 1) // 2
         g, H, mean = np.zeros(size), np.zeros((size, size)), np.zeros(size)
         step = max(1, ROWS // size)
@@ -78,10 +79,10 @@ class OfPairs(NamedTuple):
             some = slice(first, first + step)
             h = squares(Y[some])
             g += slope[some] @ h
-            mean += w[some] @ h
-            H += (h * w[some, None]).T @ h
+            mean += curvature[some] @ h
+            H += (h * curvature[some, None]).T @ h
         if self.b is None:
-            H -= np.outer(mean, mean) / max(float(w.sum()), np.finfo(float).tiny)
+            H -= np.outer(mean, mean) / max(float(curvature.sum()), np.finfo(float).tiny)
         return smat(g, r), (H + H.T) / 2
 
 
@@ -155,7 +156,7 @@ class MiddleOfThePath(Anchors):
 def of_pairs(loss: Logistic, rows: Labelled, Y: FloatArray) -> OfPairs:
     """Of points Y (n, r)."""
     i, j = rows.listed.T
-    return OfPairs(Y[i] - Y[j], loss.t.astype(float), None if loss.b is None else float(loss.b))
+    return OfPairs(Y[i] - Y[j], loss.t.astype(float), None if loss.b is None else float(loss.b), loss.weights)
 
 
 def _size(f: OfPairs, M: FloatArray) -> float:

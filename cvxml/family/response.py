@@ -154,7 +154,7 @@ def _shares(loss: Any, a: FloatArray, room: float) -> tuple[FloatArray, IntArray
         return a.copy(), np.repeat(np.arange(len(loss.c)), len(a) // len(loss.c))
     if isinstance(loss, Logistic):
         alpha = np.abs(a)
-        return alpha * (1 - alpha), one if loss.b is None else None
+        return alpha * (1 - alpha / loss.weights), one if loss.b is None else None
     return None
 
 

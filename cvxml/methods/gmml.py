@@ -2,8 +2,8 @@
 
 Problem, with S and D the sums of X_ij = (x_i - x_j)(x_i - x_j)^T over similar and over dissimilar pairs
     min_{A pd}  tr AS + tr A^-1 D,
-whose solution is the geometric mean of S^-1 and D: the A with A S A = D. mu I is added to both sums, as the authors'
-code adds it beside the prior I. With t other than 1/2 the problem is another,
+whose solution is the geometric mean of S^-1 and D: the A with A S A = D. mu A_0^-1 is added to S and mu A_0 to D, as
+the authors' code adds them; the prior A_0 is I by default. With t other than 1/2 the problem is another,
     min_{A pd}  (1 - t) delta^2(A, S^-1) + t delta^2(A, D),    delta^2(A, B) = sum_k log^2 lambda_k(A^-1 B),
 convex along geodesics only, so that there is no cvxpy of it. Its solution is the point t of the geodesic from S^-1 to
 D, at t = 1/2 the same as above.
@@ -20,7 +20,7 @@ not at hand: docs/gmml.md says what was read.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
@@ -50,6 +50,7 @@ from cvxml.core.misreading import Misreading, Question, changed, exchanged, mult
 from cvxml.core.other_lists import PAIRS
 from cvxml.core.pairs import BAD_PAIRS, BY_PAIRS, Paired, Pairs, paired
 from cvxml.core.parameter import NUMBER, Parameter
+from cvxml.core.prior import PRIOR, prior_of
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found, Start, in_one_step
 from cvxml.core.spectrum import eigenvectors, enclosed, inverted
@@ -63,11 +64,11 @@ UNMOVED = 1e-6  # times d: the least scale for t other than 1/2, where the optim
 SHRINKING = (*range(52, 16, -4), 10)  # a Y that is not feasible is tried times 1 - 2^-k of what may be
 
 
-def problem(X: FloatArray, pairs: Pairs, mu: float) -> Any:
+def problem(X: FloatArray, pairs: Pairs, mu: float, A_0: FloatArray) -> Any:
     """The problem. Variable: "A" (d, d)."""
     import cvxpy as cp
 
-    S, D = sums(X, pairs, mu)
+    S, D = sums(X, pairs, mu, A_0)
     A = cp.Variable((X.shape[1],) * 2, symmetric=True, name="A")
     # D = L L^T, so that tr(A^-1 D) is tr(L^T A^-1 L), cvxpy's matrix_frac, which is for positive definite A
     L = np.linalg.cholesky(D)
@@ -76,29 +77,27 @@ def problem(X: FloatArray, pairs: Pairs, mu: float) -> Any:
     return cp.Problem(cp.Minimize(cp.trace(A @ S) + cp.matrix_frac(L, A)), [A >> 0])
 
 
-def sums(X: FloatArray, pairs: Pairs, mu: float) -> tuple[FloatArray, FloatArray]:
+def sums(X: FloatArray, pairs: Pairs, mu: float, A_0: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Its sums over pairs (d, d)."""
-    d = X.shape[1]
     #: X_ij = (x_i - x_j)(x_i - x_j)^T | X_{ij} = (\mathbf{x}_i - \mathbf{x}_j)(\mathbf{x}_i - \mathbf{x}_j)^T
-    #: S = sum X_ij + mu I over the similar pairs,  where mu I is the authors' code's
-    #:   | S = \textstyle\sum X_{ij} + \mu I \text{ over the similar pairs,}
-    #:     \quad \text{where } \mu I \text{ is the authors' code's}
-    S = mu * np.eye(d)
+    #: S = mu A_0^-1 + sum X_ij over the similar pairs, with a prior A_0
+    #:   | S = \mu A_0^{-1} + \textstyle\sum X_{ij} \text{ over the similar pairs, with a prior } A_0
+    S: Any = mu * np.linalg.inv(A_0)
     for i, j in pairs.similar:
         S += np.outer(X[i] - X[j], X[i] - X[j])
-    #: D = sum X_ij + mu I over the dissimilar pairs
-    #:   | D = \textstyle\sum X_{ij} + \mu I \text{ over the dissimilar pairs}
-    D = mu * np.eye(d)
+    #: D = mu A_0 + sum X_ij over the dissimilar pairs
+    #:   | D = \mu A_0 + \textstyle\sum X_{ij} \text{ over the dissimilar pairs}
+    D: FloatArray = mu * A_0
     for i, j in pairs.dissimilar:
         D += np.outer(X[i] - X[j], X[i] - X[j])
     return S, D
 
 
-def dual(X: FloatArray, pairs: Pairs, mu: float) -> Any:
+def dual(X: FloatArray, pairs: Pairs, mu: float, A_0: FloatArray) -> Any:
     """Its dual. Variable: "Y" (d, d)."""
     import cvxpy as cp
 
-    S, D = sums(X, pairs, mu)
+    S, D = sums(X, pairs, mu, A_0)
     Y = cp.Variable((X.shape[1],) * 2, symmetric=True, name="Y")
     #: D - Y S Y psd, as the Schur complement of S in blocks
     #:   | D - Y S Y \succeq 0 \text{, as the Schur complement of } S \text{ in blocks}
@@ -123,20 +122,28 @@ class Instance(Paired):
 
     t: float  # the weight
     mu: float
+    prior: FloatArray  # A_0 (d, d), positive definite
 
     @cached_property
     def S(self) -> Any:
         """(d, d), as flint's rationals: exactly."""
-        return self._sum("similar")
+        return self._sum("similar", self._A_0.inv)
 
     @cached_property
     def D(self) -> Any:
         """(d, d), as flint's rationals: exactly."""
-        return self._sum("dissimilar")
+        return self._sum("dissimilar", lambda: self._A_0)
 
-    def _sum(self, kind: str) -> Any:
+    @property
+    def _A_0(self) -> Any:
+        """The prior, as flint's rationals."""
+        A_0, at = symmetric_whole(self.prior)
+        return rationals(A_0, scaled(1, at))
+
+    def _sum(self, kind: str, beside: Callable[[], Any]) -> Any:
         found, at = self.sum_of_squares(kind)
-        return rationals(found, scaled(1, at), self.mu)
+        own = rationals(found, scaled(1, at))
+        return own + beside() * flint().fmpq(*self.mu.as_integer_ratio()) if self.mu else own
 
     @cached_property
     def least(self) -> float:
@@ -151,7 +158,13 @@ class Instance(Paired):
 
 
 def instance(
-    X: ArrayLike, y: ArrayLike | None = None, *, weight: float = 0.5, mu: float = 0.0, pairs: Any = None
+    X: ArrayLike,
+    y: ArrayLike | None = None,
+    *,
+    weight: float = 0.5,
+    mu: float = 0.0,
+    prior: Any = "identity",
+    pairs: Any = None,
 ) -> Instance:
     """Everything checked. Raises ValueError for bad input, and where no metric is the only optimal one."""
     t, mu = check_number(weight, "weight"), check_number(mu, "mu")
@@ -162,7 +175,7 @@ def instance(
     if mu < 0:
         raise ValueError(f"mu must be at least 0, got {mu!r}")
     p = paired(X, y, pairs)
-    given = Instance(p.X, p.y, p.listed, t, mu)
+    given = Instance(p.X, p.y, p.listed, t, mu, prior_of(p.X, prior))
     _check_attained(given)
     return given
 
@@ -199,11 +212,12 @@ def objective(given: Instance, A: FloatArray) -> float:
         return math.inf
     inverse = np.linalg.inv(A)
     if given.t != 0.5:
-        S, D = sums(X, given.pairs, given.mu)
+        S, D = sums(X, given.pairs, given.mu, given.prior)
         return (1 - given.t) * _delta(A @ S) + given.t * _delta(inverse @ D)
     near = math.fsum(float((X[i] - X[j]) @ A @ (X[i] - X[j])) for i, j in similar)
     far = math.fsum(float((X[i] - X[j]) @ inverse @ (X[i] - X[j])) for i, j in dissimilar)
-    return near + far + given.mu * float(np.trace(A) + np.trace(inverse))
+    to_prior = np.trace(np.linalg.solve(given.prior, A)) + np.trace(np.linalg.solve(A, given.prior))
+    return near + far + given.mu * float(to_prior)
 
 
 def _delta(product: FloatArray) -> float:
@@ -217,7 +231,7 @@ def evaluate(given: Instance, A: FloatArray) -> dict[str, Any]:
     objective; S, D (d, d); tr_AS, tr_AinvD; ASA (d, d), which is D at the optimum for t = 1/2; gradient (d, d) of the
     objective for t = 1/2, S - A^-1 D A^-1. NaN where A is singular.
     """
-    S, D = sums(given.X, given.pairs, given.mu)
+    S, D = sums(given.X, given.pairs, given.mu, given.prior)
     regular = np.linalg.slogdet(A)[0] > 0
     inverse = np.linalg.inv(A) if regular else np.full_like(A, math.nan)
     return {
@@ -354,16 +368,37 @@ def _another_weight(question: Question) -> float | None:
     return t if 0 < t < 1 and abs(t - given.t) > 1e-3 else None
 
 
+def _other_prior(change: Callable[[Instance], FloatArray]) -> Any:
+    """Another prior, unless it is the same or does not count."""
+
+    def value(question: Question) -> FloatArray | None:
+        given = question.checked(instance)
+        other = change(given)
+        return None if given.mu == 0 or np.array_equal(other, given.prior) else other
+
+    return changed("prior", value)
+
+
+def _inverse(given: Instance) -> FloatArray:
+    other = np.linalg.inv(given.prior)
+    return (other + other.T) / 2
+
+
 # What implementations compute instead. A^-1, A^2 and sqrt(A) for the metric are what `check` names anyway.
 MISREADINGS = {
     "mean": Misreading("means over the pairs where there are sums", multiple(_means)),
     "exchanged": Misreading("similar and dissimilar pairs exchanged", other_pairs(exchanged)),
-    "no_mu": Misreading(
-        "the sums without mu I", changed("mu", lambda q: 0.0 if q.params.get("mu") else None)
-    ),
+    "no_mu": Misreading("the sums without mu", changed("mu", lambda q: 0.0 if q.params.get("mu") else None)),
     "ordered": Misreading(
         "every pair in both orders, beside mu",
         changed("mu", lambda q: q.params["mu"] / 2 if q.params.get("mu") else None),
+    ),
+    "identity_prior": Misreading(
+        "mu I in both sums where a prior was asked for", _other_prior(lambda given: np.eye(given.X.shape[1]))
+    ),
+    "inverse_prior": Misreading(
+        "mu A_0 beside S and mu A_0^-1 beside D where the paper has mu A_0^-1 and mu A_0",
+        _other_prior(_inverse),
     ),
     "another_weight": Misreading(
         "another weight t than was asked for", changed("weight", _another_weight), fits="weight"
@@ -385,7 +420,8 @@ class GMML(ConvexMethod[Instance]):
     MAX_ITER = 1  # a closed form
     PARAMETERS: ClassVar = {
         "weight": Parameter("t of the paper: where between S^-1 (0) and D (1) the metric lies", NUMBER, 0.5),
-        "mu": Parameter("added to the diagonal of both sums over pairs, >= 0", NUMBER, 0.0),
+        "mu": Parameter("weight of the prior: mu A_0^-1 is added to S, and mu A_0 to D; >= 0", NUMBER, 0.0),
+        "prior": PRIOR,
         **BY_PAIRS,
     }
     STATEMENT = Statement("cvxml.methods.gmml", ("problem", "sums", "dual"))
@@ -393,7 +429,18 @@ class GMML(ConvexMethod[Instance]):
     DUAL: ClassVar = {"Y": "d d"}
     SMALL: ClassVar = {"mu": 0.1}
     UNITS = None  # the mean of two matrices of which one shrinks as the other grows
-    BAD: ClassVar = {**BAD_PAIRS, "weight": (-0.1, 0, 1, 1.5), "mu": (-1.0,)}
+    BAD: ClassVar = {
+        **BAD_PAIRS,
+        "weight": (-0.1, 0, 1, 1.5),
+        "mu": (-1.0,),
+        "prior": (
+            np.zeros((3, 3)),
+            np.diag([1.0, 1.0, -1.0]),
+            np.triu(np.ones((3, 3))),
+            np.eye(2),
+            "nothing",
+        ),
+    }
     HAND: ClassVar = (
         # S = I and D = diag(4, 9): the metric is D^t; for t = 1/2 the optimum is 2 tr D^(1/2)
         Hand(_CROSS, None, {"pairs": _OF_CROSS}, [[2.0, 0.0], [0.0, 3.0]], 10.0),
@@ -405,6 +452,14 @@ class GMML(ConvexMethod[Instance]):
             [[math.sqrt(2), 0.0], [0.0, math.sqrt(3)]],
             0.75 * (math.log(2) ** 2 + math.log(3) ** 2),
         ),
+        # with 2 A_0^-1 and 2 A_0 of A_0 = diag(1/2, 3) it is S = diag(5, 5/3) and D = diag(5, 15)
+        Hand(
+            _CROSS,
+            None,
+            {"pairs": _OF_CROSS, "mu": 2.0, "prior": [[0.5, 0.0], [0.0, 3.0]]},
+            [[1.0, 0.0], [0.0, 3.0]],
+            20.0,
+        ),
     )
     RADIUS = True
     EXAMPLES: ClassVar = (
@@ -413,6 +468,8 @@ class GMML(ConvexMethod[Instance]):
         drawn(
             8, 14, 2, 2, pairs={"similar": [[0, 2], [4, 1], [5, 3]], "dissimilar": [[0, 1], [2, 3], [9, 4]]}
         ),
+        drawn(6, 14, 3, mu=5.0, prior=[[2.0, 0.5, 0.0], [0.5, 1.0, 0.25], [0.0, 0.25, 0.5]]),
+        drawn(6, 14, 3, mu=5.0, prior="covariance"),
         sample("iris", 24),
         verified("iris", 60),
         verified("wine", 40, mu=1.0),
@@ -473,20 +530,22 @@ class GMML(ConvexMethod[Instance]):
         return in_one_step(A, {"Y": A}, lambda *_: proof, callback)
 
     def stored(self, given: Instance) -> dict[str, Any]:
-        """The pairs where they were given; else the labels say it."""
-        return {"weight": given.t, "mu": given.mu, "pairs": given.stored}
+        """The pairs where they were given; else the labels say it. The prior where it counts and is not I."""
+        own = {"weight": given.t, "mu": given.mu, "pairs": given.stored}
+        plain = given.mu == 0 or np.array_equal(given.prior, np.eye(given.X.shape[1]))
+        return own if plain else {**own, "prior": given.prior.tolist()}
 
 
 def _least_scale(given: Instance) -> float:
     return 0.0 if given.t == 0.5 else UNMOVED * given.X.shape[1]
 
 
-def _stated(given: Instance) -> tuple[FloatArray, Pairs, float]:
+def _stated(given: Instance) -> tuple[FloatArray, Pairs, float, FloatArray]:
     if given.t != 0.5:
         raise ValueError(
             f"weight={given.t:g}: the problem is convex along geodesics only, and only 0.5 has one in cvxpy"
         )
-    return given.X, given.pairs, given.mu
+    return given.X, given.pairs, given.mu, given.prior
 
 
 METHOD = GMML()

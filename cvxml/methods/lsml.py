@@ -1,10 +1,12 @@
 """LSML, metric learning from relative comparisons by minimizing squared residual (Liu et al. 2012).
 
 Problem, over quadruplets k = (a, b, c, d), with u_k = d_M(x_a, x_b)^2 of the near pair and v_k = d_M(x_c, x_d)^2 of the
-far one, weights w >= 0 of sum 1, and a prior A_0
+far one, weights w >= 0, and a prior A_0
     min_{M pd}  D_ld(M, A_0) + sum_k w_k (sqrt u_k - sqrt v_k)_+^2:
 the residual is of distances, not of squared ones. D_ld is tr A_0^-1 M - log det M, and constants that make it 0 at the
-prior: metric-learn leaves them out. The residual is convex, and stated as the minimum that it is (`comparison`).
+prior: metric-learn leaves them out. By default the weights are divided by their sum, as metric-learn's code does it;
+losses="sum" takes them as they are, as metric-learn's documentation and the authors' experiments do. The residual is
+convex, and stated as the minimum that it is (`comparison`).
 Quadruplets are an input; by default they are drawn from labels (core/quadruplets.py).
 
 Dual and bound: family/bound.py, with the log det divergence and family/residual.py. A weight of 0 is no row. Scale: at
@@ -32,7 +34,7 @@ from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.misreading import Misreading, Other, Question, changed
 from cvxml.core.other_lists import QUADRUPLETS
 from cvxml.core.prior import PRIOR, inverse_covariance, prior_of
-from cvxml.core.quadruplets import BY_QUADRUPLETS, Quadrupled, quadrupled
+from cvxml.core.quadruplets import BY_QUADRUPLETS, MEAN, SUM, Quadrupled, check_weights, quadrupled
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Found
 from cvxml.core.statement import Statement
@@ -62,6 +64,8 @@ def problem(X: FloatArray, quadruplets: IntArray, w: FloatArray, A_0: FloatArray
         #: v_k = (x_c - x_d)^T M (x_c - x_d)
         #:   | v_k = (\mathbf{x}_c - \mathbf{x}_d)^T \mathbf{M} (\mathbf{x}_c - \mathbf{x}_d)
         v_k = (X[c] - X[e]) @ M @ (X[c] - X[e])
+        #: w_k, of sum 1 where losses is "mean", as given or 1 where it is "sum"
+        #:   | w_k \text{, of sum } 1 \text{ where losses is ``mean'', as given or } 1 \text{ where it is ``sum''}
         losses += [w[k] * comparison(u_k, v_k, y[k])]
     #: D_ld(M, A_0) = tr(A_0^-1 M) - log det(A_0^-1 M) - d
     #:   | D_{\mathrm{ld}}(\mathbf{M}, A_0) = \operatorname{tr}(A_0^{-1} \mathbf{M})
@@ -130,11 +134,12 @@ def instance(
     prior: Any = "identity",
     quadruplets: Any = None,
     weights: Any = None,
+    losses: str = MEAN,
     n_quadruplets: int | None = None,
     random_state: int = 0,
 ) -> Instance:
     """Everything checked. Raises ValueError saying what was given, what is allowed and what to do."""
-    found = quadrupled(X, y, quadruplets, weights, n_quadruplets, random_state)
+    found = quadrupled(X, y, quadruplets, weights, losses, n_quadruplets, random_state)
     given = Instance(**vars(found), prior=prior_of(found.X, prior))
     C = np.linalg.cholesky(given.prior)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -214,12 +219,16 @@ def _inverse(given: Instance) -> FloatArray:
     return (other + other.T) / 2
 
 
-def _sum(question: Question) -> Other:
-    """q times the losses are the losses of q M; and D_ld(M, A_0) is D_ld(q M, q A_0)."""
+def _sum(question: Question) -> Other | None:
+    """The weights as they are given; where these have the sum 1, q times, as q weights of 1 would have been divided."""
     given = question.checked(instance)
+    if given.losses == SUM:
+        return None
     q = len(given.weights)
-    params = {**question.params, "prior": q * given.prior}
-    return Other(question.X, question.y, params, metric=q * question.metric)
+    own = check_weights(question.params.get("weights"), q, SUM)
+    divided = q > 1 and np.array_equal(own, given.weights)
+    params = {**question.params, **given.stored, "losses": SUM, "weights": q * own if divided else own}
+    return Other(question.X, question.y, params)
 
 
 def _explicit(question: Question, columns: list[int]) -> Other:
@@ -232,6 +241,10 @@ def _explicit(question: Question, columns: list[int]) -> Other:
 MISREADINGS = {
     "sum": Misreading(
         "the sum of the residuals where there is their mean (metric-learn's documentation)", _sum
+    ),
+    "mean": Misreading(
+        "the mean of the residuals where there is their sum (metric-learn's code)",
+        changed("losses", lambda q: None if q.checked(instance).losses == MEAN else MEAN),
     ),
     "inverse_prior": Misreading(
         "tr A_0 M where there is tr A_0^-1 M (metric-learn's documentation)", _other_prior(_inverse)
@@ -251,6 +264,9 @@ MISREADINGS = {
     ),
     **QUADRUPLETS,
 }
+
+
+_BY_TWO = 1 / (19 - 6 * math.sqrt(19 / 3))
 
 
 class LSML(FamilyMethod[Instance]):
@@ -280,6 +296,7 @@ class LSML(FamilyMethod[Instance]):
             [[0, 1, 2, 2]],
         ),
         "weights": ([1.0], [0.0] * 30, [-1.0] * 30, [math.nan] * 30),
+        "losses": ("means", "", None),
         "n_quadruplets": (0,),
         "prior": (np.zeros((3, 3)), "nothing", 1e120 * np.eye(3)),
     }
@@ -292,6 +309,14 @@ class LSML(FamilyMethod[Instance]):
             {"quadruplets": [[0, 1, 0, 2], [0, 2, 0, 3]], "weights": [1.0, 0.0]},
             [[1 / (10 - 3 * math.sqrt(5)), 0.0], [0.0, 5 / (10 - 3 * math.sqrt(5))]],
             2 * math.log(10 - 3 * math.sqrt(5)) - math.log(5),
+        ),
+        # The same sum with the weight 2: (1 + 18) m - 6 sqrt(m n) = 1 and 3 n - 6 sqrt(m n) = 1, so that 19 m = 3 n.
+        Hand(
+            [[0.0, 0.0], [3.0, 0.0], [0.0, 1.0], [0.0, 9.0]],
+            None,
+            {"quadruplets": [[0, 1, 0, 2], [0, 2, 0, 3]], "weights": [2.0, 0.0], "losses": SUM},
+            [[_BY_TWO, 0.0], [0.0, 19 / 3 * _BY_TWO]],
+            -math.log(19 / 3) - 2 * math.log(_BY_TWO),
         ),
         # A far pair of equal points: the near difference e costs <M, e e^T>, so that M = (I + e e^T)^-1 and the
         # optimum is log(1 + |e|^2), for e = (2, 1).
@@ -317,6 +342,7 @@ class LSML(FamilyMethod[Instance]):
         drawn(7, 10, 14, n_quadruplets=40),  # more features than points
         drawn(7, 14, 5, degenerate=True, random_state=1),
         sample("wine", 20, prior="covariance", n_quadruplets=60),
+        drawn(6, 14, 3, losses=SUM, n_quadruplets=50),
         verified("iris", 24),
         verified("wine", 40),
         timed("iris"),

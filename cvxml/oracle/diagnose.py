@@ -4,9 +4,10 @@ Of everything that may explain it (explanations.py), what the metric leaves to g
 leaves in the problem itself, each as a share of its own scale. A misreading is named where the metric is certified for
 it at the tolerance asked for, or to `LOOSE`, with the figure; in both cases it must explain the metric a thousand times
 better. A number that was fitted to the metric, such as a factor or a weight, explains much of most errors: it is named
-only where it leaves at most the tolerance, and `FITTED` of what the problem itself leaves. The gap must be less as a
-number too: a tolerance of a problem of a large scale may be more than all that is wrong. Where 0 is as good as optimal
-no slip in how a metric is written down is named.
+only where it leaves at most the tolerance, and `FITTED` of what the problem itself leaves, and only where no misreading
+without such a number explains the metric. The gap must be less as a number too: a tolerance of a problem of a large
+scale may be more than all that is wrong. Where 0 is as good as optimal, no slip in how a metric is written down is
+named.
 
 Where none is named, a program may have stopped early: then those are listed that leave a hundred times less than the
 problem itself, with what they leave. None is told that an error in some random direction would be as near to (`luck`).
@@ -102,20 +103,25 @@ def told(found: list[Explanation], own: Left, tol: float, p: int) -> Diagnosis:
         each for each in found if _is_less(each.left, own) and luck(each, own, tol, p, len(found)) <= SELDOM
     ]
     named = [each for each in less if each.left.unique or each.left.share <= NOT_BY_LUCK]
-    exact = [each.sentence for each in named if _is_exact(each, own, tol)]
+    exact = [each for each in named if _is_exact(each, own, tol)]
     near = [
-        f"to {each.left.share:.2g} of the scale, {each.sentence}"
+        each._replace(sentence=f"to {each.left.share:.2g} of the scale, {each.sentence}")
         for each in named
         if tol < each.left.share <= min(LOOSE, _whole(own) / SURELY) and not each.fitted
     ]
     if exact or near:
-        return Diagnosis(tuple(dict.fromkeys(exact or near)))
+        return Diagnosis(tuple(dict.fromkeys(each.sentence for each in simplest(exact or near))))
     nearest = dict.fromkeys(
         Nearest(each.sentence, each.left.share, own.share)
         for each in sorted(less, key=lambda each: each.left.share)
         if _is_near(each, own)
     )
     return Diagnosis(nearest=tuple(nearest)[:LISTED])
+
+
+def simplest(found: list[Explanation]) -> list[Explanation]:
+    """Those for which no number was fitted, if there are any: with a number of its own more fits a metric."""
+    return [each for each in found if not each.fitted] or found
 
 
 def luck(explanation: Explanation, own: Left, tol: float, p: int, tried: int) -> float:

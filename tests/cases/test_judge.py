@@ -15,13 +15,16 @@ import pytest
 
 import cvxml
 from cvxml.cases import judge as judging
+from cvxml.core.example import Hand
 from cvxml.core.method import Method
 from cvxml.core.metric import FloatArray
 from cvxml.core.pairs import MANY
+from cvxml.methods import get
 from cvxml.oracle import convex
 from cvxml.oracle.cases import FOLDER, Case, case_files, load_cases
 from cvxml.oracle.conform import judge as conform_judge
 from cvxml.oracle.reference import Reference
+from tests.instances import checked
 
 CASES = load_cases()
 ATTAINED = [case for case in CASES if case.kind == "problem" and "not attained" not in case.flags]
@@ -139,6 +142,43 @@ def test_every_formula_is_known_and_another_is_not_guessed() -> None:
     found = judging.judge({**case.content, "formula": "another"}, {"metric": [[0.125]]})
     assert found.verdict == "inconclusive"
     assert "another" in found.reasons[0]
+
+
+def test_the_inputs_of_every_case_are_read_and_of_others_nothing_is_said() -> None:
+    assert judging.OBJECTIVES.keys() | judging.STEPS.keys() == judging.INPUTS.keys()
+    for case in ATTAINED:
+        assert case.inputs.keys() <= judging.INPUTS[case.formula] | {"X", "y"}
+        more = {**case.content, "inputs": {**case.inputs, "another": 1.0}}
+        found = judging.judge(more, {"metric": case.content["proof"]["metric"]})
+        assert found.verdict == "inconclusive"
+        assert "another" in found.reasons[0]
+
+
+WEIGHED = [
+    (method, hand)
+    for method, names in (("ldml", {"losses", "weights"}), ("lsml", {"losses"}), ("gmml", {"prior"}))
+    for hand in get(method).HAND
+    if names & hand.params.keys()
+]
+
+
+@pytest.mark.parametrize(("method", "hand"), WEIGHED)
+def test_an_input_that_may_be_missing_is_read(method: str, hand: Hand) -> None:
+    """Of problems that are solved by hand. Without it the same metric is judged by another objective."""
+    of, given = checked(method, hand.X, hand.y, **hand.params)
+    stored = {k: v for k, v in of.stored(given).items() if v is not None and k in judging.INPUTS[method]}
+    content = {"id": "hand", "kind": "problem", "formula": method, "flags": []}
+    interval = [str(hand.objective * share) for share in (1 - 1e-12, 1 + 1e-12)]
+    content["reference"] = {"claim": "optimal", "interval": interval, "scale": str(hand.objective)}
+    content |= {"proof": {"metric": hand.metric}, "inputs": {"X": hand.X, **stored}}
+    assert judging.judge(content, {"metric": hand.metric}).verdict == "certified"
+    longer = (1.5 * np.array(hand.metric)).tolist()
+    assert judging.judge(content, {"metric": longer}).verdict == "refuted"
+    for name in hand.params.keys() & {"losses", "weights", "self_pairs", "prior"}:
+        if method == "lsml" and name == "weights":  # which a case of it always has
+            continue
+        without = {**content, "inputs": {k: v for k, v in content["inputs"].items() if k != name}}
+        assert judging.judge(without, {"metric": hand.metric}).verdict != "certified", name
 
 
 def test_a_judgement_says_why() -> None:

@@ -18,6 +18,7 @@ import cvxml
 from cvxml.core.metric import EPS
 from cvxml.core.report import Verdict
 from cvxml.core.result import Solution, Status
+from cvxml.methods import get
 from cvxml.methods.kernel_mlsvm import instance as kernel_instance
 from cvxml.oracle.saved import _false_claim, _judge, recertify
 from tests.instances import random_data, real_data
@@ -394,3 +395,24 @@ def test_what_is_not_decided_is_said_and_what_is_unbounded_has_no_bound() -> Non
         assert verdict is Verdict.REFUTED
         assert f" {name} " in reason
     assert _judge(replace(proof, objective=math.inf, gap=math.inf), {}, 1e-6, 0.0)[0] is Verdict.REFUTED
+
+
+# parameters that files of 0.2 do not have, and their defaults
+LATER: dict[str, dict[str, Any]] = {
+    "ldml": {"losses": "sum", "weights": None, "self_pairs": 0.0},
+    "lsml": {"losses": "mean"},
+    "gmml": {"prior": "identity"},
+}
+
+
+@pytest.mark.parametrize("method", LATER)
+def test_a_file_without_a_parameter_that_came_later_is_that_of_its_default(
+    method: str, tmp_path: Path
+) -> None:
+    solution = cvxml.solve(method, *random_data(8, 14, 3, 2), **get(method).SMALL)
+    assert not LATER[method].keys() & solution.params.keys()
+    for name in ("s.json", "s.npz"):
+        solution.save(tmp_path / name)
+        saved = cvxml.load(tmp_path / name)
+        for params in (saved.params, {**saved.params, **LATER[method]}):
+            assert recertify(replace(saved, params=params), 1e-6).verdict is Verdict.CERTIFIED

@@ -19,42 +19,49 @@ from tests.family.derivatives import assert_derivatives
 from tests.instances import random_data
 
 T = np.array([1, 1, -1, -1, -1, 1, -1])
+ONES = np.ones(len(T))
+# numbers that are no powers of two, one of them large beside the others
+UNLIKE = np.array([0.3, 1.0, 1 / 7, 40.0, 0.9, 3.0, 2.5])
+either_weights = pytest.mark.parametrize("w", [ONES, UNLIKE], ids=["ones", "unlike"])
 
 
 def entropy(x: float) -> float:
     return -sum(p * math.log(p) for p in (x, 1 - x) if p > 0)
 
 
-def loss(D: np.ndarray, b: float) -> float:
-    return sum(math.log(1 + math.exp(t * (d - b))) for t, d in zip(T, D, strict=True))
+def loss(D: np.ndarray, b: float, w: np.ndarray = ONES) -> float:
+    return sum(c * math.log(1 + math.exp(t * (d - b))) for t, d, c in zip(T, D, w, strict=True))
 
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("b", [None, 0.7, -2.0])
-def test_value_bound_and_what_they_leave(seed: int, b: float | None) -> None:
+@either_weights
+def test_value_bound_and_what_they_leave(seed: int, b: float | None, w: np.ndarray) -> None:
     rng = np.random.default_rng(seed)
-    D, of = rng.uniform(0, 6, len(T)), Logistic(T, b)
+    D, of = rng.uniform(0, 6, len(T)), Logistic(T, b, w)
     a = of.repaired(rng.standard_normal(len(T)) * 10.0 ** rng.uniform(-6, 1))
     alpha = -T * a
     assert alpha.min() >= 0
-    assert alpha.max() <= 1
+    assert (alpha <= w).all()
     if b is None:
         assert Fraction(0) == sum(map(Fraction, a.tolist()))
     at = (
-        float(minimize_scalar(lambda b: loss(D, b), bounds=(-20, 30), method="bounded").x) if b is None else b
+        float(minimize_scalar(lambda b: loss(D, b, w), bounds=(-20, 30), method="bounded").x)
+        if b is None
+        else b
     )
-    gained = sum(map(entropy, alpha)) - at * float(T @ alpha)
+    gained = float(w @ np.vectorize(entropy)(alpha / w)) - at * float(T @ alpha)
     k = of.conjugate(a)
     assert abs(k.value - gained) <= k.off + 1e-12
     with precision():
         true = of.exact_conjugate(list(map(Fraction, a.tolist())))
         assert max(abs(Fraction(k.value) - end) for end in ends(true)) <= Fraction(k.off)
     ray = of.ray(a)
-    assert ray.longest * alpha.max() == pytest.approx(1)
+    assert ray.longest * (alpha / w).max() == pytest.approx(1)
     assert ray.value(0.5) == of.conjugate(a / 2).value
     part = of.part(Block(D, np.zeros(len(D)), a))
-    assert part.value.value == pytest.approx(loss(D, at), abs=1e-9)
-    assert part.excess.value == pytest.approx(loss(D, at) - k.value + float(a @ D), abs=1e-9)
+    assert part.value.value == pytest.approx(loss(D, at, w), abs=1e-9)
+    assert part.excess.value == pytest.approx(loss(D, at, w) - k.value + float(a @ D), abs=1e-9)
     with precision():
         low, high = ends(of.exactly(map(Fraction, D.tolist())))
         assert float(low) <= part.value.value + 1e-12
@@ -66,13 +73,14 @@ def test_value_bound_and_what_they_leave(seed: int, b: float | None) -> None:
 @pytest.mark.parametrize("side", [-1, 1])
 @pytest.mark.parametrize("b", [None, 0.7])
 @pytest.mark.parametrize("size", [1e-6, 1e-2, 1.0, 30.0])
+@either_weights
 def test_what_distances_are_off_by_moves_value_and_excess_by_no_more_than_is_said(
-    side: int, b: float | None, size: float
+    side: int, b: float | None, size: float, w: np.ndarray
 ) -> None:
-    rng, of = np.random.default_rng(0), Logistic(T, b)
+    rng, of = np.random.default_rng(0), Logistic(T, b, w)
     D = rng.uniform(0, 6, len(T))
     off = size * rng.random(len(T))
-    a = of.repaired(-T * rng.random(len(T)))
+    a = of.repaired(-T * w * rng.random(len(T)))
     said = of.part(Block(D, off, a))
     other = of.part(Block(D + side * off, 0 * off, a))
     assert abs(other.value.value - said.value.value) <= said.value.off + other.value.off
@@ -88,19 +96,41 @@ def test_entropy_that_the_shift_takes_away_is_counted_as_rounded() -> None:
             assert max(abs(Fraction(k.value) - end) for end in ends(true)) <= Fraction(k.off)
 
 
-def test_exact_prices_with_b_free_add_up_to_0() -> None:
-    rng = np.random.default_rng(0)
+@either_weights
+def test_exact_prices_with_b_free_add_up_to_0(w: np.ndarray) -> None:
+    rng, exact = np.random.default_rng(0), [Fraction(c) for c in w.tolist()]
     for _ in range(5):
-        a = [Fraction(price) for price in (-T * rng.uniform(-0.2, 2, len(T))).tolist()]
-        found = Logistic(T, None).exact_prices(a)
+        a = [Fraction(price) for price in (-T * w * rng.uniform(-0.2, 2, len(T))).tolist()]
+        found = Logistic(T, None, np.array(exact)).exact_prices(a)
         assert sum(found) == 0
         assert any(found)
-        assert all(0 <= -t * price <= 1 for t, price in zip(T.tolist(), found, strict=True))
+        assert all(0 <= -t * price <= c for t, price, c in zip(T.tolist(), found, exact, strict=True))
+
+
+@pytest.mark.parametrize("share", [1e-6, 0.3, 0.999999, 1 - 2.0**-52, 1.0])
+def test_a_weight_that_is_rounded_moves_the_bound_by_no_more_than_is_said(share: float) -> None:
+    """Of a weight of 1/3 or 1/7 the float is the nearest; the price is the same float."""
+    for count in (3, 7, 49):
+        for b in (None, 0.7):
+            near, exact = (Logistic(T[:1], b, np.array([w])) for w in (1 / count, Fraction(1, count)))
+            a = np.array([-share * (1 / count)])
+            k = near.conjugate(a)
+            with precision():
+                true = exact.exact_conjugate([max(Fraction(a[0]), -Fraction(1, count))])
+                assert max(abs(Fraction(k.value) - end) for end in ends(true)) <= Fraction(k.off)
+
+
+def test_one_heavy_row_leaves_the_others_their_digits() -> None:
+    """With b free prices are multiples of a power of two. It is small beside all prices, not beside the weight."""
+    w = np.where(np.arange(len(T)) == 0, 1e9, 1.0)
+    alpha = np.where(T > 0, 1 / 3, 1 / 4)
+    kept = np.abs(Logistic(T, None, w).repaired(-T * alpha))
+    np.testing.assert_allclose(kept, alpha, rtol=1e-14)
 
 
 def test_where_the_slope_is_flat_by_rounding_the_best_b_is_not_known() -> None:
     """One similar pair far off and one dissimilar near: by symmetry the best b is 500, and a sum is 1000 + 2 e^-500."""
-    b, missed = best(np.array([1, -1]), np.array([1000.0, 0.0]))
+    b, missed = best(np.array([1, -1]), np.array([1000.0, 0.0]), np.ones(2))
     above = math.exp(-b) + math.exp(b - 1000)
     assert above / 2 <= missed or above < 1e-200
 
@@ -120,20 +150,29 @@ def test_the_heavier_kind_is_shrunk() -> None:
 
 
 @pytest.mark.parametrize("size", [1e-8, 1.0, 1e6])
-def test_the_best_b(size: float) -> None:
+@either_weights
+def test_the_best_b(size: float, w: np.ndarray) -> None:
     D = np.random.default_rng(0).uniform(0, size, len(T))
-    b, missed = best(T, D)
+    b, missed = best(T, D, w)
     for other in (b - 1e-3, b + 1e-3):
-        assert loss(D / 1, b) <= loss(D, other) + missed if size < 100 else missed >= 0
+        assert loss(D / 1, b, w) <= loss(D, other, w) + missed if size < 100 else missed >= 0
     assert missed <= 1e-6 * (1 + size)
 
 
+def test_the_best_b_is_beyond_all_distances_where_one_kind_is_light() -> None:
+    """All at 0: the best b is the logarithm of the ratio of the weights."""
+    for ratio in (1e-30, 1e-6, 1e6, 1e30):
+        w = np.where(T > 0, ratio / np.sum(T > 0), 1 / np.sum(T < 0))
+        assert best(T, np.zeros(len(T)), w)[0] == pytest.approx(math.log(ratio), rel=1e-9)
+
+
 @pytest.mark.parametrize("b", [None, 0.5])
-def test_derivatives_are_those_of_differences_of_values(b: float | None) -> None:
+@either_weights
+def test_derivatives_are_those_of_differences_of_values(b: float | None, w: np.ndarray) -> None:
     X, _ = random_data(4, n=8, d=3, classes=2)
     rng = np.random.default_rng(4)
     rows = Labelled(np.array([[i, i + 1] for i in range(7)]))
-    f, G = of_pairs(Logistic(T, b), rows, X), rng.standard_normal((3, 3))
+    f, G = of_pairs(Logistic(T, b, w), rows, X), rng.standard_normal((3, 3))
     assert_derivatives(f, G, rng, first=1e-5, second=1e-3)
 
 

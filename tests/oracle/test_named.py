@@ -221,6 +221,25 @@ def test_what_chance_would_find_is_not_told() -> None:
     assert [numbers(M) for M in (np.eye(3), full, np.ones((3, 3)), np.diag([1.0, 0.0, 1e-9]))] == [3, 6, 3, 1]
 
 
+@pytest.mark.parametrize("share", [1e-9, 1e-4])
+def test_a_fitted_number_is_told_only_where_nothing_without_one_explains_the_metric(share: float) -> None:
+    """Named exactly, or to a figure. What leaves too much to be named takes nothing away."""
+    own = Left(0.5, 0.5)
+    fitted, plain = (
+        Explanation(Left(share, share), "fitted", fitted=1),
+        Explanation(Left(share, share), "plain"),
+    )
+    worse = Explanation(Left(0.02, 0.02), "worse")
+    for found, names in (
+        ([fitted, plain], ["plain"]),
+        ([fitted], ["fitted"]),
+        ([fitted, worse], ["fitted"]),
+        ([plain, plain._replace(sentence="another")], ["plain", "another"]),
+    ):
+        named = told(found, own, 1e-6, 10).named
+        assert [line.split()[-1] for line in named] == names
+
+
 def test_what_the_same_error_turned_explains_as_well_is_not_told() -> None:
     """A misreading that is as content with every metric near the optimum says nothing of one of them."""
     X, y = points("mlsvm")

@@ -380,7 +380,15 @@ def _boostmetric(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str
 
 
 def _ldml(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
-    return {"b": "free" if rng.random() < 0.5 else float(rng.choice([-1.0, 0.0, 1e-3, 1.0, 30.0]))}
+    b = "free" if rng.random() < 0.5 else float(rng.choice([-1.0, 0.0, 1e-3, 1.0, 30.0]))
+    # of a stream of its own, so that the points of a seed stay the same
+    own, given = rng.spawn(1)[0], {"b": b}
+    if own.random() < 0.5:
+        pairs = len(X) * (len(X) - 1) // 2
+        given["losses"] = str(own.choice(["sum", "means"]))
+        given["self_pairs"] = float(own.choice([0.0, 0.5, 1e-6, 1e6]))
+        given["weights"] = np.ones(pairs) if own.random() < 0.5 else 10.0 ** own.integers(-6, 7, pairs)
+    return given
 
 
 def _itml(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
@@ -400,7 +408,10 @@ def _lsml(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
     n, count = len(X), int(rng.integers(1, 12))
     rows = [[*rng.permutation(n)[:2].tolist(), *rng.permutation(n)[:2].tolist()] for _ in range(count)]
     weights = rng.integers(0, 4, count) + (np.arange(count) == 0)
-    return {"prior": given["prior"], "quadruplets": rows, "weights": weights / weights.sum()}
+    known = {"prior": given["prior"], "quadruplets": rows}
+    if rng.spawn(1)[0].random() < 0.5:
+        return {**known, "weights": weights, "losses": "sum"}
+    return {**known, "weights": weights / weights.sum()}
 
 
 def _rca(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
@@ -421,7 +432,12 @@ def _gmml(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:
             of_kind = [pair for pair in every if (y[pair[0]] == y[pair[1]]) == same]
             some = rng.permutation(len(of_kind))[: int(rng.integers(1, 2 * len(X)))]
             pairs[kind] = [list(of_kind[k]) for k in some]
-    return {"weight": float(rng.choice([0.5, 0.5, 0.5, 0.25, 0.9])), "mu": _small(X, rng), "pairs": pairs}
+    given = {"weight": float(rng.choice([0.5, 0.5, 0.5, 0.25, 0.9])), "mu": _small(X, rng), "pairs": pairs}
+    own = rng.spawn(1)[0]
+    if own.random() < 0.5:
+        root = own.integers(-3, 4, (X.shape[1],) * 2) / 4 + np.eye(X.shape[1])
+        given["prior"] = root @ root.T + 2.0**-10 * np.eye(X.shape[1])
+    return given
 
 
 def _lfda(method: str, X: Any, y: Any, family: str, rng: Any) -> dict[str, Any]:

@@ -106,16 +106,39 @@ TARGETS = [[1], [0], [3], [2]]
             {"b": 10.0},
             sum(math.log1p(math.exp(z)) for z in (2 - 10, 32 - 10, 10 - 18, 10 - 98, 10 - 8, 10 - 72)),
         ),
+        # the same, by means of two similar and four other pairs, with weights of 1, 3 and 1, 1, 2, 4; and 4/2 at 0
+        (
+            "ldml",
+            {"b": 10.0, "losses": "means", "weights": [1, 3, 1, 1, 2, 4], "self_pairs": 0.5},
+            sum(
+                w * math.log1p(math.exp(z))
+                for w, z in (
+                    *((1 / 4, 2 - 10), (3 / 4, 32 - 10), (1 / 8, 10 - 18), (1 / 8, 10 - 98)),
+                    *((2 / 8, 10 - 8), (4 / 8, 10 - 72), (4 * 0.5 / 4, -10)),
+                )
+            ),
+        ),
         # a divergence of 2 - log 2 - 1, half of (sqrt 18 - sqrt 8)^2; the other comparison is kept
         (
             "lsml",
             {"prior": np.eye(1), "quadruplets": [[0, 2, 1, 2], [0, 1, 2, 3]], "weights": [0.5, 0.5]},
             2 - math.log(2),
         ),
+        (
+            "lsml",
+            {"prior": np.eye(1), "quadruplets": [[0, 2, 1, 2]], "weights": [3], "losses": "sum"},
+            2 - math.log(2) - 1 + 3 * 2,
+        ),
         # 0, 1, 3 are 4/3, 1/3, 5/3 from their mean; a multiple costs the same
         ("rca", {"chunklets": [5, 5, 5, -1], "alpha": 0.5}, 42 / 27 + 0.5),
         # similar pairs 1 + 16, dissimilar 9 + 49 + 4 + 36, and 1 in both
         ("gmml", {"weight": 0.5, "mu": 1.0, "pairs": None}, 2 * 18 + 99 / 2),
+        # with 2/4 beside the first sum and 8 beside the second
+        (
+            "gmml",
+            {"weight": 0.5, "mu": 2.0, "pairs": None, "prior": np.array([[4.0]])},
+            2 * 17.5 + (98 + 8) / 2,
+        ),
         (
             "gmml",
             {"weight": 0.25, "mu": 0.0, "pairs": {"similar": [[0, 1]], "dissimilar": [[0, 2]]}},

@@ -489,10 +489,12 @@ class ITML(NearPrior):
 
 
 class LSML(NearPrior):
-    """`quadruplets` and `weights` are given."""
+    """`quadruplets` and `weights` are given, and count as they are: for the mean they sum to 1."""
 
     def cost(self, at: Image) -> Any:
-        losses = arb(0)
+        losses, total_weight = arb(0), sum(self.params["weights"])
+        if self.params.get("losses", "mean") == "mean" and not abs(total_weight - 1) < 1e-9:
+            raise ValueError(f"the weights of a mean sum to {total_weight}")
         for (a, b, c, d), w in zip(self.params["quadruplets"], self.params["weights"], strict=True):
             apart = at.row(a)[b].sqrt() - at.row(c)[d].sqrt()
             losses += real(w) * apart.max(arb(0)) ** 2
@@ -518,28 +520,45 @@ class MCML(Problem):
 
 
 class LDML(Problem):
-    """Similar and dissimilar pairs are all, by their labels; b is given or free."""
+    """Similar and dissimilar pairs are all, by their labels; b is given or free.
+
+    `weights`, the similar first, `losses` and `self_pairs` may be given: points with themselves are similar, at 0.
+    """
 
     def value(self, at: Image) -> Any:
         near, far = [at.D[pair] for pair in self.same], [at.D[pair] for pair in self.other]
+        near += [arb(0)] * self.n
         if self.params["b"] != "free":
             return self.at_b(near, far, self.params["b"])
         found = self.at_b(near, far, self.best(near, far))
         return found + found * arb(0, 1e-13)  # b is next to the best, as a float
 
+    def weights(self) -> tuple[list[Any], list[Any]]:
+        """Of `near`, the n points with themselves last, and of `far`."""
+        pairs = len(self.same) + len(self.other)
+        w = [real(float(v)) for v in self.params.get("weights", np.ones(pairs))]
+        near, far, alone = w[: len(self.same)], w[len(self.same) :], real(self.params.get("self_pairs", 0.0))
+        if self.params.get("losses", "sum") == "means":
+            of_near, of_far = total(near), total(far)
+            near, far, alone = [v / of_near for v in near], [v / of_far for v in far], alone / of_near
+        return [*near, *[alone] * self.n], far
+
     def at_b(self, near: list[Any], far: list[Any], b: float) -> Any:
         """The loss at a b."""
         z = [*(D - real(b) for D in near), *(real(b) - D for D in far)]
-        return total(logsumexp([arb(0), each]) for each in z)
+        w = [each for kind in self.weights() for each in kind]
+        return total(c * logsumexp([arb(0), each]) for c, each in zip(w, z, strict=True))
 
     def best(self, near: list[Any], far: list[Any]) -> float:
         """A float next to the best b, by bisection of the derivative."""
-        middles = [[float(D.mid()) for D in kind] for kind in (near, far)]
-        low, high = min(map(min, middles)) - 20, max(map(max, middles)) + 20
+        middles = [np.array([float(D.mid()) for D in kind]) for kind in (near, far)]
+        w = [np.array([float(c.mid()) for c in kind]) for kind in self.weights()]
+        away = 20 + np.log(np.concatenate(w).sum() / min(kind[kind > 0].min() for kind in w))
+        low, high = min(map(min, middles)) - away, max(map(max, middles)) + away
         for _ in range(200):
             b = (low + high) / 2
             beyond, within = (
-                np.sum(expit(sign * (np.array(D) - b))) for sign, D in zip((1, -1), middles, strict=True)
+                c @ expit(sign * (D - b)) for sign, c, D in zip((1, -1), w, middles, strict=True)
             )
             low, high = (b, high) if beyond > within else (low, b)
         return (low + high) / 2
@@ -658,15 +677,20 @@ class RCA(Scatters):
 
 
 class GMML(Scatters):
-    """tr AS + tr A^-1 D over `pairs`, or for another `weight` squared distances to S^-1 and D; mu I in both sums."""
+    """tr AS + tr A^-1 D over `pairs`, or for another `weight` squared distances to S^-1 and D.
+
+    mu A_0^-1 is in S, and mu A_0 in D; `prior` is I unless it is given.
+    """
 
     def __init__(self, X: Any, y: Any, **params: Any):
         super().__init__(X, y, **params)
         self.bits = 150 if params["weight"] == 0.5 else 40  # eigenvalues: their enclosures are wider
         pairs = params["pairs"] or {"similar": self.same, "dissimilar": self.other}
+        A_0 = self.metric(Image(self, symmetric(np.asarray(params.get("prior", np.eye(self.d))))))
+        mu = fmpq(*float(params["mu"]).as_integer_ratio())
         self.S, self.T = (
-            self.sum_of([self.difference(i, j) for i, j in pairs[kind]]) + self.times_identity(params["mu"])
-            for kind in ("similar", "dissimilar")
+            self.sum_of([self.difference(i, j) for i, j in pairs[kind]]) + beside * mu
+            for kind, beside in (("similar", A_0.inv()), ("dissimilar", A_0))
         )
 
     def of(self, M: Any) -> Any:

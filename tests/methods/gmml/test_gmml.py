@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +21,16 @@ from cvxml.core.report import Verdict
 from cvxml.core.result import Status
 from cvxml.family.span import rank_along
 from cvxml.methods import get, gmml
-from tests.instances import assert_named, checked, fractions, objective_of, random_data
+from cvxml.oracle.saved import recertify
+from tests.cli.commands import Cli
+from tests.instances import assert_named, checked, fractions, objective_of, random_data, real_data
 
 X, Y = random_data(3, n=24, d=4, classes=3)
 PAIRS = {
     "similar": [[0, 3], [1, 4], [2, 5], [3, 6], [4, 7], [5, 8], [6, 9]],
     "dissimilar": [[0, 1], [2, 3], [4, 5], [6, 7], [8, 9], [0, 5]],
 }
+PRIOR = np.diag([0.2, 1.0, 3.0, 1.0]) + 0.1
 
 
 def sums(X: Any, y: Any) -> tuple[FloatArray, FloatArray]:
@@ -53,10 +57,14 @@ def mean(S: FloatArray, D: FloatArray, t: float = 0.5) -> FloatArray:
 
 
 @pytest.mark.parametrize("t", [0.1, 0.5, 0.8])
-@pytest.mark.parametrize("mu", [0.0, 2.0])
-def test_the_solution_is_the_geometric_mean(t: float, mu: float) -> None:
-    solution = cvxml.solve("gmml", X, Y, weight=t, mu=mu)
-    S, D = (M + mu * np.eye(4) for M in sums(X, Y))
+@pytest.mark.parametrize(
+    ("mu", "prior"), [(0.0, "identity"), (2.0, "identity"), (50.0, PRIOR), (0.0, PRIOR), (50.0, "covariance")]
+)
+def test_the_solution_is_the_geometric_mean(t: float, mu: float, prior: Any) -> None:
+    solution = cvxml.solve("gmml", X, Y, weight=t, mu=mu, prior=prior)
+    A_0 = {"identity": np.eye(4), "covariance": np.linalg.inv(np.cov(X.T))}.get(str(prior), prior)
+    S, D = sums(X, Y)
+    S, D = S + mu * np.linalg.inv(A_0), D + mu * A_0
     assert solution.status is Status.CONVERGED
     np.testing.assert_allclose(solution.metric, mean(S, D, t), rtol=1e-8, atol=1e-9)
     if t == 0.5:
@@ -82,6 +90,41 @@ def test_a_feasible_y_is_kept_and_another_is_shrunk_to_the_largest_feasible_mult
         assert np.linalg.eigvalsh(D - proof.dual["Y"] @ S @ proof.dual["Y"])[0] >= -1e-9 * np.trace(D)
     for without_bound in (-np.eye(4), np.full((4, 4), np.inf), np.diag([1.0, -1e3, 0, 0])):
         assert cvxml.certify("gmml", X, Y, np.eye(4), {"Y": without_bound}).lower_bound == 0
+
+
+def test_the_prior_that_is_the_mean_already_changes_nothing() -> None:
+    """With A_0 = A also (S + mu A^-1) and (D + mu A) have the mean A: A mu A^-1 A is mu A."""
+    A = cvxml.solve("gmml", X, Y).metric
+    for mu in (1e-3, 1e6):
+        report = cvxml.check("gmml", X, Y, A, mu=mu, prior=A, exact=True)
+        assert report.verdict is Verdict.CERTIFIED
+        assert report.objective == pytest.approx(2 * np.trace(A @ sums(X, Y)[0]) + 8 * mu, rel=1e-9)
+
+
+def test_the_inverse_of_the_prior_is_that_of_rational_numbers() -> None:
+    """Of A_0 = [[3, 1], [1, 2]] it is [[2, -1], [-1, 3]] / 5: no entry is a float."""
+    points, pairs = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]], {"similar": [[0, 1]], "dissimilar": [[0, 2]]}
+    of, given = checked("gmml", points, None, pairs=pairs, mu=0.5, prior=[[3.0, 1.0], [1.0, 2.0]])
+    fmpq = flint().fmpq
+    assert given.S.tolist() == [[1 + fmpq(1, 5), -fmpq(1, 10)], [-fmpq(1, 10), fmpq(3, 10)]]
+    assert given.D.tolist() == [[fmpq(3, 2), fmpq(1, 2)], [fmpq(1, 2), fmpq(2)]]
+    assert of.stored(given)["prior"] == [[3.0, 1.0], [1.0, 2.0]]
+
+
+def test_the_prior_reaches_the_problem_from_a_shell_a_fit_and_a_file(cli: Cli, tmp_path: Path) -> None:
+    points, y = real_data("iris")
+    np.savetxt(tmp_path / "prior.csv", PRIOR, delimiter=",")
+    told = ("--mu", "20", "--prior", str(tmp_path / "prior.csv"), "--out", str(tmp_path / "s.json"))
+    answer = cli("solve", "gmml", "iris", "--standardize", *told, "--json")
+    known = cvxml.solve("gmml", points, y, mu=20.0, prior=PRIOR)
+    assert json.loads(answer.out)["objective"] == pytest.approx(known.objective, rel=1e-9)
+    model = cvxml.GMML(mu=20.0, prior=PRIOR).fit(points, y)
+    np.testing.assert_allclose(model.get_mahalanobis_matrix(), known.metric, rtol=1e-9)
+    assert cvxml.certify_estimator(model, points, y).verdict is Verdict.CERTIFIED
+    saved = cvxml.load(tmp_path / "s.json")
+    assert recertify(saved, 1e-6).verdict is Verdict.CERTIFIED
+    others = {name: value for name, value in saved.params.items() if name != "prior"}
+    assert recertify(dataclasses.replace(saved, params=others), 1e-6).verdict is not Verdict.CERTIFIED
 
 
 # ---------------------------------------------------------------- another t
@@ -269,23 +312,28 @@ def test_a_singular_metric_costs_infinity(t: float) -> None:
 # ---------------------------------------------------------------- misreadings, made here without the package
 
 
-def mistake(name: str) -> tuple[FloatArray, float]:
-    """The metric of a program that makes the mistake, and mu."""
+def mistake(name: str) -> tuple[FloatArray, dict[str, Any]]:
+    """The metric of a program that makes the mistake, and what is asked for."""
     S, D = sums(X, Y)
     similar, own = sum(int(Y[i] == Y[j]) for i in range(24) for j in range(i)), 20 * np.eye(4)
-    return {
-        "mean": (mean(S / similar, D / (276 - similar)), 0.0),
-        "exchanged": (mean(D, S), 0.0),
-        "another_weight": (mean(S + own, D + own, 0.3), 20.0),
-        "no_mu": (mean(S, D), 20.0),
-        "ordered": (mean(2 * S + own, 2 * D + own), 20.0),
-    }[name]
+    inverse = np.linalg.inv(PRIOR)
+    with_prior = {"mu": 20.0, "prior": PRIOR}
+    made: dict[str, tuple[FloatArray, dict[str, Any]]] = {
+        "mean": (mean(S / similar, D / (276 - similar)), {}),
+        "exchanged": (mean(D, S), {}),
+        "another_weight": (mean(S + own, D + own, 0.3), {"mu": 20.0}),
+        "no_mu": (mean(S, D), with_prior),
+        "ordered": (mean(2 * S + own, 2 * D + own), {"mu": 20.0}),
+        "identity_prior": (mean(S + own, D + own), with_prior),
+        "inverse_prior": (mean(S + 20 * PRIOR, D + 20 * inverse), with_prior),
+    }
+    return made[name]
 
 
 @pytest.mark.parametrize("name", gmml.MISREADINGS)
 def test_a_mistake_is_named(name: str) -> None:
-    wrong, mu = mistake(name)
-    assert_named("gmml", name, X, Y, wrong, mu=mu)
+    wrong, asked = mistake(name)
+    assert_named("gmml", name, X, Y, wrong, **asked)
 
 
 @pytest.mark.parametrize("t", [0.2, 0.5, 0.9])
@@ -325,7 +373,7 @@ def test_the_ranks_of_differences_are_those_of_their_sums(pairs: Any) -> None:
     wide = np.random.default_rng(0).standard_normal((24, 30))
     for points in (X, np.column_stack([X, X[:, 0] + X[:, 1]]), np.column_stack([X, 0 * X[:, 0]]), wide):
         p = paired(points, Y, pairs)
-        given = gmml.Instance(p.X, p.y, p.listed, 0.5, 0.0)
+        given = gmml.Instance(p.X, p.y, p.listed, 0.5, 0.0, np.eye(points.shape[1]))
         for sum_of, linked in ((given.S, given.linked), (given.D, given.parted)):
             assert rank_along(points, linked) == sum_of.rank()
 

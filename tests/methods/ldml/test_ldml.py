@@ -1,12 +1,14 @@
-"""LDML: against scikit-learn, separable pairs, misreadings, files."""
+"""LDML: against scikit-learn, separable pairs, weights, misreadings, files."""
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 from pathlib import Path
 from typing import Any
 
+import cvxpy as cp
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -18,7 +20,8 @@ from cvxml.core.result import Status
 from cvxml.family.logistic_path import ACROSS
 from cvxml.methods import get
 from cvxml.oracle.saved import recertify
-from tests.instances import assert_named, fractions, random_data, real_data
+from tests.cli.commands import Cli
+from tests.instances import NOT_OPTIMAL, assert_named, fractions, random_data, real_data
 from validation import recompute
 
 METHOD: Any = get("ldml")
@@ -232,8 +235,105 @@ def test_a_misreading_is_named(name: str, theirs: Any, asked: Any) -> None:
         assert float(said.split("b = ")[1].split()[0]) == pytest.approx(3.0, rel=1e-3)
 
 
+# a misreading, the weights that its program gives to a similar pair, a dissimilar one and a point with itself, and
+# what is asked for; the numbers of similar pairs, of dissimilar ones and of points are s, q and n
+WEIGHED: list[tuple[str, Any, dict[str, Any]]] = [
+    ("ordered", lambda s, q, n: (2, 2, 1), {}),
+    ("means", lambda s, q, n: (1 / s, 1 / q, 0), {}),
+    ("means", lambda s, q, n: (1 / s, 1 / q, 0), {"b": 2.0}),
+    # as mildml_evalg_sparse.c has it: twice the two means, and the points over the number of similar pairs
+    ("authors", lambda s, q, n: (2 / s, 2 / q, 1 / s), {}),
+    ("sum", lambda s, q, n: (1, 1, 0), {"losses": "means", "self_pairs": 0.5}),
+    ("ordered", lambda s, q, n: (2, 2, 1), {"losses": "means"}),
+    ("unweighted", lambda s, q, n: (1, 1, 0), {"weights": np.arange(1.0, 92.0)}),
+]
+
+
+def theirs(X: Any, y: Any, w: tuple[float, float, float], b: float | None = None) -> FloatArray:
+    """The optimum of somebody who weighs similar pairs, dissimilar pairs and points with themselves so."""
+    near, far = differences(X, y)
+    M, threshold = cp.Variable((X.shape[1],) * 2, PSD=True), cp.Variable() if b is None else b
+    losses = w[0] * cp.sum(cp.hstack([cp.logistic(e @ M @ e - threshold) for e in near]))
+    losses += w[1] * cp.sum(cp.hstack([cp.logistic(threshold - e @ M @ e) for e in far]))
+    losses += w[2] * len(X) * cp.logistic(-threshold)
+    cp.Problem(cp.Minimize(losses)).solve(cp.CLARABEL)
+    return np.asarray(M.value)
+
+
+@pytest.mark.quick(1)
+@pytest.mark.parametrize(("name", "w", "asked"), WEIGHED, ids=[name for name, *_ in WEIGHED])
+def test_losses_that_count_otherwise_are_named_alone(name: str, w: Any, asked: dict[str, Any]) -> None:
+    """The metric is optimal for another given b too where points count with themselves; that is not the mistake."""
+    X, y = random_data(8, 14, 3, 2)
+    near, far = differences(X, y)
+    wrong = theirs(X, y, w(len(near), len(far), len(X)), asked.get("b"))
+    report = cvxml.check("ldml", X, y, wrong, **asked)
+    assert report.verdict is Verdict.REFUTED
+    assert [METHOD.MISREADINGS[name].sentence in line for line in report.diagnosis] == [True], str(report)
+
+
+@pytest.mark.slow
+def test_the_authors_program_on_iris_is_named() -> None:
+    """Its optimum is 1.1e-3 above that of a sum over pairs, which was taken for a run that stopped early."""
+    X, y = real_data("iris")
+    X, y = X[::3], y[::3]
+    near, far = differences(X, y)
+    program = {"losses": "means", "self_pairs": 0.5}
+    metric = cvxml.solve("ldml", X, y, tol=1e-8, **program).metric
+    report = assert_named("ldml", "authors", X, y, metric)
+    assert report.rel_gap == pytest.approx(1.1e-3, rel=0.05)
+    assert len(report.diagnosis) == 1
+    assert cvxml.check("ldml", X, y, metric, **program).verdict is Verdict.CERTIFIED
+    # the objective of the program, at its b
+    b = cvxml.evaluate("ldml", X, y, metric, **program).b
+    of_near = np.mean([math.log1p(math.exp(e @ metric @ e - b)) for e in near])
+    of_far = np.mean([math.log1p(math.exp(b - e @ metric @ e)) for e in far])
+    of_points = len(X) * math.log1p(math.exp(-b)) / len(near)
+    found = cvxml.evaluate("ldml", X, y, metric, **program).objective
+    assert 2 * found == pytest.approx(2 * of_near + 2 * of_far + of_points, rel=1e-12)
+
+
+def test_a_point_with_itself_matters_only_where_b_is_free() -> None:
+    X, y = random_data(8, 14, 3, 2)
+    plain, with_points = (cvxml.solve("ldml", X, y, b=2.0, self_pairs=w, tol=1e-8) for w in (0.0, 0.5))
+    constant = 0.5 * len(X) * math.log1p(math.exp(-2.0))
+    assert with_points.objective == pytest.approx(plain.objective + constant, rel=1e-8)
+    for w in (0.0, 0.5):
+        report = cvxml.check("ldml", X, y, plain.metric, b=2.0, self_pairs=w)
+        assert report.verdict is Verdict.CERTIFIED
+    free = cvxml.solve("ldml", X, y, tol=1e-8)
+    report = cvxml.check("ldml", X, y, free.metric, self_pairs=0.5, diagnosed=False)
+    assert report.verdict in NOT_OPTIMAL
+
+
+def test_weights_of_whole_numbers_are_pairs_that_are_there_so_often() -> None:
+    """For class means the sum over a kind is divided by the sum of its weights."""
+    X, y = random_data(8, 8, 2, 2)
+    near, far = differences(X, y)
+    w = np.arange(len(near) + len(far)) % 3 + 1.0
+    for losses in ("sum", "means"):
+        found = cvxml.solve("ldml", X, y, losses=losses, weights=w, b=2.0, tol=1e-8)
+        values = [
+            [math.log1p(math.exp(t * (e @ found.metric @ e - 2.0))) for e in kind]
+            for t, kind in ((1, METHOD.instance(X, y).similar), (-1, METHOD.instance(X, y).dissimilar))
+        ]
+        often = [np.repeat(v, k.astype(int)) for v, k in zip(values, np.split(w, [len(near)]), strict=True)]
+        total = sum(v.sum() if losses == "sum" else v.mean() for v in often)
+        assert found.objective == pytest.approx(total, rel=1e-12)
+
+
+def test_pairs_at_one_distance_have_no_optimum_where_points_count_with_themselves() -> None:
+    """M and b grow together: only the loss of the points falls, to 0. With b given there is an optimum."""
+    with pytest.warns(match="not attained"):
+        solution = cvxml.solve("ldml", LINE["X"], None, pairs=LINE["pairs"], self_pairs=0.5)
+    assert solution.status is Status.NOT_ATTAINED
+    assert solution.lower_bound <= BEST < solution.objective + 1e-12
+    given = cvxml.solve("ldml", LINE["X"], None, pairs=LINE["pairs"], self_pairs=0.5, b=1.0)
+    assert given.status is Status.CONVERGED
+
+
 def test_every_misreading_is_made() -> None:
-    assert {name for name, *_ in OTHER_B} == set(METHOD.MISREADINGS)
+    assert {name for name, *_ in [*OTHER_B, *WEIGHED]} == set(METHOD.MISREADINGS)
 
 
 def test_plain_distances_are_refuted() -> None:
@@ -256,6 +356,31 @@ def test_similar_pairs_that_are_all_equal_are_refused() -> None:
 def test_the_estimator_takes_pairs() -> None:
     model = cvxml.LDML(2.0).fit(LINE["X"], pairs=LINE["pairs"])
     assert model.get_mahalanobis_matrix()[0, 0] == pytest.approx(2 + math.log(3), abs=1e-2)
+
+
+def test_weights_reach_the_problem_from_a_shell_a_fit_and_a_file(cli: Cli, tmp_path: Path) -> None:
+    listed = np.random.default_rng(0).permutation(80).reshape(40, 2).tolist()
+    pairs, w = {"similar": listed[:20], "dissimilar": listed[20:]}, np.arange(1.0, 41.0)
+    program: dict[str, Any] = {"losses": "means", "self_pairs": 0.5}
+    rows = [[*pair, sign] for sign, kind in ((1, "similar"), (-1, "dissimilar")) for pair in pairs[kind]]
+    np.savetxt(tmp_path / "pairs.csv", rows, fmt="%d", delimiter=",")
+    np.savetxt(tmp_path / "w.csv", w)
+    told = ("--pairs", str(tmp_path / "pairs.csv"), "--weights", str(tmp_path / "w.csv"), "--b", "2")
+    told += ("--losses", "means", "--self-pairs", "0.5", "--out", str(tmp_path / "s.json"))
+    answer = cli("solve", "ldml", "iris", "--standardize", *told, "--json")
+    X, y = real_data("iris")
+    known = cvxml.solve("ldml", X, None, b=2.0, pairs=pairs, weights=w, **program)
+    assert json.loads(answer.out)["objective"] == pytest.approx(known.objective, rel=1e-6)
+    model = cvxml.LDML(2.0, **program).fit(X, pairs=pairs, weights=w)
+    np.testing.assert_allclose(model.get_mahalanobis_matrix(), known.metric, atol=1e-9)
+    assert cvxml.certify_estimator(model, X).verdict is Verdict.CERTIFIED
+    saved = cvxml.load(tmp_path / "s.json")
+    assert recertify(saved, 1e-6).verdict is Verdict.CERTIFIED
+    others = {name: value for name, value in saved.params.items() if name != "weights"}
+    other = recertify(dataclasses.replace(saved, params=others), 1e-6)
+    assert other.verdict is not Verdict.CERTIFIED
+    with pytest.raises(ValueError, match="weights"):
+        cvxml.LDML().fit(X, y, weights=w)
 
 
 @pytest.mark.parametrize(("b", "share"), [("free", 2.0), ("free", 0.5), (2.0, 2.0)])

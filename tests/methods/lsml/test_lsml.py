@@ -125,6 +125,34 @@ def test_only_the_proportions_of_weights_count() -> None:
     np.testing.assert_array_equal(stored.weights, once.params["weights"])  # to the bit
 
 
+def test_the_sum_has_the_weights_as_they_are() -> None:
+    """Of weights that sum to 1 it is the mean; of others the optimum is another."""
+    X, y = real_data("iris", 30)
+    rows = get("lsml").instance(X, y, n_quadruplets=12).quadruplets.tolist()
+    given: dict[str, Any] = {"quadruplets": rows, "losses": "sum"}
+    ones, w = np.ones(12), np.arange(12.0)
+    for weights, own in ((None, ones), (ones, ones), (w, w), (w / 66, w / 66)):
+        found = cvxml.solve("lsml", X, None, weights=weights, tol=1e-9, **given)
+        assert found.objective == pytest.approx(value(X, rows, own, np.eye(4), found.metric), rel=1e-9)
+        best = value(X, rows, own, np.eye(4), literal(X, rows, own, np.eye(4)))
+        assert found.lower_bound <= best
+        assert best == pytest.approx(found.objective, rel=1e-5, abs=1e-6)
+    mean = cvxml.solve("lsml", X, None, quadruplets=rows, weights=w, tol=1e-9)
+    assert found.objective == pytest.approx(mean.objective, rel=1e-8)
+    with pytest.raises(ValueError, match="weights"):
+        cvxml.solve("lsml", X, None, weights=1e250 * w, **given)
+
+
+@pytest.mark.parametrize("weights", [None, np.full(25, 1 / 25), 2.0 * np.arange(25)])
+def test_the_sum_is_named_however_the_weights_are_given(weights: Any) -> None:
+    """Equal ones, also those of a saved solution, stand for 1 each; others for themselves."""
+    X, y = real_data("iris", 30)
+    rows = get("lsml").instance(X, y, n_quadruplets=25).quadruplets.tolist()
+    own = np.ones(25) if weights is None or weights.sum() < 2 else weights
+    wrong = cvxml.solve("lsml", X, None, quadruplets=rows, weights=own, losses="sum", tol=1e-9).metric
+    assert_named("lsml", "sum", X, None, wrong, quadruplets=rows, weights=weights)
+
+
 def test_the_prices_of_a_metric_need_no_solver() -> None:
     X, y = real_data("wine", 30)
     best = cvxml.solve("lsml", X, y, tol=1e-9)
@@ -179,6 +207,8 @@ def asked(name: str) -> tuple[Any, dict[str, Any]]:
     params: dict[str, Any] = {"n_quadruplets": 25, "prior": np.diag([2.0, 0.5, 1.0, 3.0]) + 0.2}
     if name == "unweighted":
         params["weights"] = np.arange(25.0)
+    if name == "mean":
+        params["losses"] = "sum"
     return get("lsml").instance(X, y, **params), params
 
 
@@ -189,6 +219,7 @@ def test_a_misreading_is_named(name: str) -> None:
     rows, w, P = p.quadruplets, p.weights, np.linalg.inv(p.prior)
     instead: dict[str, Any] = {
         "sum": (rows, 25 * w, P),
+        "mean": (rows, w / 25, P),
         "inverse_prior": (rows, w, p.prior),
         "identity_prior": (rows, w, np.eye(4)),
         "covariance_prior": (rows, w, np.cov(p.X.T)),
