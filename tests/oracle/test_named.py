@@ -230,14 +230,14 @@ def test_a_fitted_number_is_told_only_where_nothing_without_one_explains_the_met
         Explanation(Left(share, share), "plain"),
     )
     worse = Explanation(Left(0.02, 0.02), "worse")
-    for found, names in (
+    for found, expected in (
         ([fitted, plain], ["plain"]),
         ([fitted], ["fitted"]),
         ([fitted, worse], ["fitted"]),
         ([plain, plain._replace(sentence="another")], ["plain", "another"]),
     ):
         named = told(found, own, 1e-6, 10).named
-        assert [line.split()[-1] for line in named] == names
+        assert [line.split()[-1] for line in named] == expected
 
 
 def test_what_the_same_error_turned_explains_as_well_is_not_told() -> None:
