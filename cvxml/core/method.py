@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
@@ -23,9 +24,10 @@ from cvxml.core.inputs import check_choice, check_count, check_positive
 from cvxml.core.memory import check_literal
 from cvxml.core.metric import FloatArray, IntArray, as_matrix, as_metric, examine, project_psd
 from cvxml.core.misreading import Misreading
+from cvxml.core.moved import Moved, in_dual, moved, with_points
 from cvxml.core.parameter import Parameter
 from cvxml.core.result import Certificate, Dual, SavedSolution, Solution, Status, warn_unless_converged
-from cvxml.core.run import Callback, Found, Interrupted, Start, Watch
+from cvxml.core.run import Callback, Following, Found, Interrupted, Start, Watch, follows
 from cvxml.core.statement import Statement
 from cvxml.core.threads import one_blas_thread
 from cvxml.core.tolerance import Tolerance, check_tol
@@ -43,6 +45,10 @@ class HasData(Protocol):
 Given = TypeVar("Given", bound=HasData)
 # maps of the features: any linear map; a factor for each feature; rotations; another order of the features
 MAPS = ("linear", "scaling", "rotation", "order")
+AGAIN = (
+    Status.CONVERGED,
+    Status.STALLED,
+)  # what is not proved of a search that ended so is searched for again
 METRIC_IS = ("A", "B", "M", "W", "X")  # the variable that is the metric, as a paper names it
 
 
@@ -301,6 +307,21 @@ class ConvexMethod(Method[Given]):
     """A convex problem: its literal form and the fast solver each give a metric with a dual."""
 
     CLAIM = "optimal"
+    # True if the fast solver may work in other coordinates of the points (moved.py). In an orthonormal basis of the
+    # span of their differences it must be the same problem, whose optimum `outside` takes back
+    MOVES = False
+
+    def moved(self, given: Given, at: Moved) -> Given:
+        """The problem in other coordinates: the same lists and parameters."""
+        return with_points(given, at.X)
+
+    def inside(self, given: Given, at: Moved, M: FloatArray) -> FloatArray:
+        """A metric M in these coordinates."""
+        return at.inside(M)
+
+    def outside(self, given: Given, at: Moved, M: FloatArray) -> FloatArray:
+        """The metric of the features for a metric M in these coordinates; symmetric to the last bit."""
+        return at.outside(M)
 
     @abstractmethod
     def search(
@@ -346,10 +367,70 @@ class ConvexMethod(Method[Given]):
         if solver != "fast":
             check_literal(self.literal_rows(given), self.metric_size(given))
             return self.through_cvxpy(given, solver)
+        found = None
+        for at in (*moved(given.X), None) if self.MOVES else (None,):
+            found = self._go_on(given, at, found, tol, max_iter, start, callback)
+            start = Start(found.metric, found.dual)
+            if at is None or found.status not in AGAIN or self._proves(given, start, tol):
+                break
+            if found.n_iter >= max_iter:
+                return found._replace(status=Status.MAX_ITER)
+        return found
+
+    def _go_on(
+        self,
+        given: Given,
+        at: Moved | None,
+        before: Found | None,
+        tol: float,
+        max_iter: int,
+        start: Start | None,
+        callback: Callback,
+    ) -> Found:
+        """A search in other coordinates, or in the features as given, with the steps before it; the best of both."""
+        steps = before.history if before is not None else ()
+        if steps and isinstance(callback, Watch):
+            callback = Following(callback, steps[-1])
+        left = max_iter - (0 if before is None else before.n_iter)
+        if at is None:
+            found = self._searched(given, tol, left, start, callback)
+        else:
+            found = self._elsewhere(given, at, tol, left, start, callback)
+        if before is None:
+            return found
+        if steps and found.history:
+            steps = (*steps, *(follows(step, steps[-1]) for step in found.history))
+            found = found._replace(history=steps, n_iter=steps[-1].iteration)
+        return self._best_of(given, found, before)
+
+    def _searched(
+        self, given: Given, tol: float, max_iter: int, start: Start | None, callback: Callback
+    ) -> Found:
+        """`search`; of an interrupted one its best so far."""
         try:
             return self.search(given, tol, max_iter, start, callback)
         except Interrupted as stopped:
             return stopped.found
+
+    def _elsewhere(
+        self, given: Given, at: Moved, tol: float, max_iter: int, start: Start | None, callback: Callback
+    ) -> Found:
+        """The same in other coordinates. The metric and the dual returned are those of the features as given."""
+        inside, outside = partial(self.inside, given, at), partial(self.outside, given, at)
+        if start is not None:
+            start = Start(inside(start.metric), in_dual(start.dual, inside))
+        found = self._searched(self.moved(given, at), tol, max_iter, start, callback)
+        return found._replace(metric=outside(found.metric), dual=in_dual(found.dual, outside))
+
+    def _best_of(self, given: Given, last: Found, first: Found) -> Found:
+        """The metric with the smaller objective, and the dual with the larger bound; the rest is that of `last`."""
+        proofs = [self.certify(given, found.metric, found.dual) for found in (last, first)]
+        if proofs[0].gap <= proofs[1].gap and proofs[0].objective <= proofs[1].objective:
+            return last
+        both = (last, first)
+        metric = both[int(proofs[1].objective < proofs[0].objective)].metric
+        dual = both[int(proofs[1].lower_bound > proofs[0].lower_bound)].dual
+        return last._replace(metric=metric, dual=dual)
 
     def _proves(self, given: Given, start: Start, tol: float) -> bool:
         try:

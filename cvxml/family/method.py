@@ -90,8 +90,8 @@ class FamilyMethod(ConvexMethod[Given]):
         if everyone is not None:
             return everyone.search(tol, max_iter, None if start is None else start.metric, callback)
         family = self.family(given)._replace(radius=unknown)  # of which the solver has no need
-        proved, named = partial(self._certify, given), partial(self.named, given)
-        return self.PATH(Task(family, proved, named, tol, max_iter, start, callback))
+        proved, named, read = (partial(of, given) for of in (self._certify, self.named, self.read))
+        return self.PATH(Task(family, proved, named, tol, max_iter, start, callback, read))
 
     def left(self, other: Given, question: Question, max_iter: int = 200) -> float:
         """What the metric may still gain with other inputs, a share of its objective; inf if nothing is proved."""

@@ -482,6 +482,7 @@ class MCML(FamilyMethod[Instance]):
     MISREADINGS = MISREADINGS
     DUAL: ClassVar = {"q": "n n"}
     FOLLOWS = "linear"
+    MOVES = True
     HAND: ClassVar = (
         # all points are equal: p is 1/6, whatever the metric, for the six points that share a class
         Hand([[1.5, 1.5]] * 7, [0, 0, 0, 1, 1, 1, 2], {}, None, 6 * math.log(6)),

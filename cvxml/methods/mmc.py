@@ -294,6 +294,7 @@ class MMC(FamilyMethod[Instance]):
     def __init__(self, diagonal: bool):
         self.diagonal = diagonal
         self.FOLLOWS = "scaling" if diagonal else "linear"
+        self.MOVES = not diagonal
         self.id = "mmc:diagonal" if diagonal else "mmc"
         only = ", A diagonal" if diagonal else ""
         self.TITLE = f"MMC: distance metric learning with side-information{only} (Xing et al. 2002)"
