@@ -261,7 +261,7 @@ class Method(ABC, Generic[Given]):
                 found = watch.named(self.find(given, solver, tol, limit, start, watch, **own))
             late = f"time_limit of {seconds:g} s passed, and later there was no certificate of the metric yet"
             with finishing(deadline, late):
-                certificate = self.certify(given, found.metric, found.dual)
+                certificate = found.proof or self.certify(given, found.metric, found.dual)
                 found = found._replace(status=self.status(found.status, certificate, tol, solver))
                 notes = self._noted(given, found, certificate)
         solution = Solution(
@@ -367,37 +367,27 @@ class ConvexMethod(Method[Given]):
         if solver != "fast":
             check_literal(self.literal_rows(given), self.metric_size(given))
             return self.through_cvxpy(given, solver)
-        found = None
-        for at in (*moved(given.X), None) if self.MOVES else (None,):
-            found = self._go_on(given, at, found, tol, max_iter, start, callback)
-            start = Start(found.metric, found.dual)
-            if at is None or found.status not in AGAIN or self._proves(given, start, tol):
+        places = moved(given.X) if self.MOVES else ()
+        if not places:
+            return self._searched(given, tol, max_iter, start, callback)
+        found = self._elsewhere(given, places[0], tol, max_iter, start, callback)
+        for at in (*places[1:], None):
+            assert found.proof is not None
+            if found.status not in AGAIN or found.proof.proves(tol):
                 break
             if found.n_iter >= max_iter:
                 return found._replace(status=Status.MAX_ITER)
+            found = self._go_on(given, at, found, tol, max_iter, callback)
         return found
 
     def _go_on(
-        self,
-        given: Given,
-        at: Moved | None,
-        before: Found | None,
-        tol: float,
-        max_iter: int,
-        start: Start | None,
-        callback: Callback,
+        self, given: Given, at: Moved | None, before: Found, tol: float, max_iter: int, callback: Callback
     ) -> Found:
-        """A search in other coordinates, or in the features as given, with the steps before it; the best of both."""
-        steps = before.history if before is not None else ()
+        """A search elsewhere from what another one found; the best of both, with the steps of both."""
+        steps, start = before.history, Start(before.metric, before.dual)
         if steps and isinstance(callback, Watch):
             callback = Following(callback, steps[-1])
-        left = max_iter - (0 if before is None else before.n_iter)
-        if at is None:
-            found = self._searched(given, tol, left, start, callback)
-        else:
-            found = self._elsewhere(given, at, tol, left, start, callback)
-        if before is None:
-            return found
+        found = self._elsewhere(given, at, tol, max_iter - before.n_iter, start, callback)
         if steps and found.history:
             steps = (*steps, *(follows(step, steps[-1]) for step in found.history))
             found = found._replace(history=steps, n_iter=steps[-1].iteration)
@@ -413,24 +403,35 @@ class ConvexMethod(Method[Given]):
             return stopped.found
 
     def _elsewhere(
-        self, given: Given, at: Moved, tol: float, max_iter: int, start: Start | None, callback: Callback
+        self,
+        given: Given,
+        at: Moved | None,
+        tol: float,
+        max_iter: int,
+        start: Start | None,
+        callback: Callback,
     ) -> Found:
-        """The same in other coordinates. The metric and the dual returned are those of the features as given."""
-        inside, outside = partial(self.inside, given, at), partial(self.outside, given, at)
-        if start is not None:
-            start = Start(inside(start.metric), in_dual(start.dual, inside))
-        found = self._searched(self.moved(given, at), tol, max_iter, start, callback)
-        return found._replace(metric=outside(found.metric), dual=in_dual(found.dual, outside))
+        """The same in other coordinates; None: in the features as given. Metric, dual and proof are those of these."""
+        if at is None:
+            found = self._searched(given, tol, max_iter, start, callback)
+        else:
+            inside, outside = partial(self.inside, given, at), partial(self.outside, given, at)
+            if start is not None:
+                start = Start(inside(start.metric), in_dual(start.dual, inside))
+            found = self._searched(self.moved(given, at), tol, max_iter, start, callback)
+            found = found._replace(metric=outside(found.metric), dual=in_dual(found.dual, outside))
+        return found._replace(proof=self.certify(given, found.metric, found.dual))
 
     def _best_of(self, given: Given, last: Found, first: Found) -> Found:
         """The metric with the smaller objective, and the dual with the larger bound; the rest is that of `last`."""
-        proofs = [self.certify(given, found.metric, found.dual) for found in (last, first)]
-        if proofs[0].gap <= proofs[1].gap and proofs[0].objective <= proofs[1].objective:
-            return last
-        both = (last, first)
-        metric = both[int(proofs[1].objective < proofs[0].objective)].metric
-        dual = both[int(proofs[1].lower_bound > proofs[0].lower_bound)].dual
-        return last._replace(metric=metric, dual=dual)
+        assert last.proof is not None
+        assert first.proof is not None
+        metric = last if last.proof.objective <= first.proof.objective else first
+        dual = last if last.proof.lower_bound >= first.proof.lower_bound else first
+        if metric is dual:
+            return last._replace(metric=metric.metric, dual=dual.dual, proof=metric.proof)
+        proof = self.certify(given, metric.metric, dual.dual)
+        return last._replace(metric=metric.metric, dual=dual.dual, proof=proof)
 
     def _proves(self, given: Given, start: Start, tol: float) -> bool:
         try:
