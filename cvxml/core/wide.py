@@ -43,7 +43,11 @@ def wide(X: FloatArray) -> Wide:
     Constant features do not count. Of two features the wider is compared with the other.
     """
     with np.errstate(over="ignore"):
-        spread = X.max(axis=0) - X.min(axis=0)
+        return wide_of(X.max(axis=0) - X.min(axis=0))
+
+
+def wide_of(spread: FloatArray) -> Wide:
+    """The same of features with these spreads (d,)."""
     varying = np.flatnonzero((spread > 0) & np.isfinite(spread))
     if len(varying) == 0:
         return Wide([], [])

@@ -44,10 +44,10 @@ def parameters(method: str) -> dict[str, Any]:
     return small(method, **OWN.get(method, {}))
 
 
-def quietly(method: str, X: FloatArray, **params: Any) -> cvxml.Solution:
+def quietly(method: str, X: FloatArray, y: Any = Y, **params: Any) -> cvxml.Solution:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return cvxml.solve(method, X, Y, **params)
+        return cvxml.solve(method, X, y, **params)
 
 
 @pytest.mark.quick(8)
