@@ -16,9 +16,10 @@ from cvxml.core.exact import Exact
 from cvxml.core.method import ConvexMethod, Given
 from cvxml.core.metric import FloatArray
 from cvxml.core.misreading import Question
+from cvxml.core.moved import METRIC
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found, Start
-from cvxml.family.all_pairs import METRIC, AllPairs, metric_of, once
+from cvxml.family.all_pairs import AllPairs, metric_of, once
 from cvxml.family.bound import Family, certify, in_domain, prove, unknown
 from cvxml.family.exact import interval
 from cvxml.family.rows import Prices

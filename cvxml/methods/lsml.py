@@ -32,12 +32,10 @@ from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import dual_array
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.misreading import Misreading, Other, Question, changed
-from cvxml.core.other_lists import QUADRUPLETS
-from cvxml.core.prior import PRIOR, inverse_covariance, prior_of
-from cvxml.core.quadruplets import BY_QUADRUPLETS, MEAN, SUM, Quadrupled, check_weights, quadrupled
 from cvxml.core.moved import Moved, with_points
+from cvxml.core.other_lists import QUADRUPLETS
 from cvxml.core.prior import PRIOR, inverse_covariance, nearest_to_prior, prior_of
-from cvxml.core.quadruplets import BY_QUADRUPLETS, Quadrupled, quadrupled
+from cvxml.core.quadruplets import BY_QUADRUPLETS, MEAN, SUM, Quadrupled, check_weights, quadrupled
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Found
 from cvxml.core.statement import Statement

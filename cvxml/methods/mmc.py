@@ -32,12 +32,13 @@ from cvxml.core.inputs import dual_array
 from cvxml.core.metric import FloatArray, IntArray, examine, project_psd
 from cvxml.core.misreading import LOOSE, Misreading, Other, Question, exchanged, multiple, other_pairs
 from cvxml.core.other_lists import PAIRS
+from cvxml.core.moved import METRIC
 from cvxml.core.pairs import BAD_PAIRS_OF_ONE_KIND, BY_PAIRS, KINDS, Paired, Pairs, check_budget, paired
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Found
 from cvxml.core.statement import Statement
 from cvxml.family import budget_path
-from cvxml.family.all_pairs import METRIC, metric_of, once
+from cvxml.family.all_pairs import metric_of, once
 from cvxml.family.all_roots import AllRoots
 from cvxml.family.bound import Family, Term
 from cvxml.family.budget import check_units

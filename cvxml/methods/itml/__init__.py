@@ -33,8 +33,8 @@ from cvxml.core.inputs import check_positive, dual_array
 from cvxml.core.memory import FLOAT, check_room
 from cvxml.core.metric import FloatArray, IntArray, project_psd
 from cvxml.core.misreading import FAR, MULTIPLES, Misreading, Other, Question, exchanged
-from cvxml.core.other_lists import PAIRS
 from cvxml.core.moved import Moved, with_points
+from cvxml.core.other_lists import PAIRS
 from cvxml.core.pairs import BAD_PAIRS, BY_PAIRS, KINDS, Paired, Pairs, paired
 from cvxml.core.parameter import NUMBER, NUMBERS, Parameter
 from cvxml.core.prior import PRIOR, inverse_covariance, nearest_to_prior, prior_of
