@@ -367,23 +367,37 @@ class ConvexMethod(Method[Given]):
         if solver != "fast":
             check_literal(self.literal_rows(given), self.metric_size(given))
             return self.through_cvxpy(given, solver)
-        places = moved(given.X) if self.MOVES else ()
-        if not places:
-            return self._searched(given, tol, max_iter, start, callback)
-        found = self._elsewhere(given, places[0], tol, max_iter, start, callback)
-        for at in (*places[1:], None):
+        found: Found | None = None
+        for at in moved(given.X) if self.MOVES else ():
+            try:
+                found = self._go_on(given, at, found, start, tol, max_iter, callback)
+            except (
+                ValueError,
+                ArithmeticError,
+            ):  # the features as given say what is wrong with the data, if anything
+                continue
             assert found.proof is not None
             if found.status not in AGAIN or found.proof.proves(tol):
-                break
+                return found
             if found.n_iter >= max_iter:
                 return found._replace(status=Status.MAX_ITER)
-            found = self._go_on(given, at, found, tol, max_iter, callback)
-        return found
+        if found is None:
+            return self._searched(given, tol, max_iter, start, callback)
+        return self._go_on(given, None, found, start, tol, max_iter, callback)
 
     def _go_on(
-        self, given: Given, at: Moved | None, before: Found, tol: float, max_iter: int, callback: Callback
+        self,
+        given: Given,
+        at: Moved | None,
+        before: Found | None,
+        start: Start | None,
+        tol: float,
+        max_iter: int,
+        callback: Callback,
     ) -> Found:
-        """A search elsewhere from what another one found; the best of both, with the steps of both."""
+        """A search elsewhere, from what one before it found; the best of both, with the steps of both."""
+        if before is None:
+            return self._elsewhere(given, at, tol, max_iter, start, callback)
         steps, start = before.history, Start(before.metric, before.dual)
         if steps and isinstance(callback, Watch):
             callback = Following(callback, steps[-1])

@@ -91,7 +91,8 @@ class FamilyMethod(ConvexMethod[Given]):
         if everyone is not None:
             return everyone.search(tol, max_iter, None if start is None else start.metric, callback)
         family = self.family(given)._replace(radius=unknown)  # of which the solver has no need
-        proved, named, read = (partial(of, given) for of in (self._certify, self.named, self.read))
+        proved, named = partial(self._certify, given), partial(self.named, given)
+        read = partial(self.read, given)
         return self.PATH(Task(family, proved, named, tol, max_iter, start, callback, read))
 
     def left(self, other: Given, question: Question, max_iter: int = 200) -> float:

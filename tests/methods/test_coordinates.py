@@ -87,6 +87,30 @@ def test_a_solver_sees_no_more_features_than_points(method: str, monkeypatch: py
     assert seen[0] < N
 
 
+@pytest.mark.parametrize("fault", ["refused", "another metric"])
+def test_the_features_as_given_are_searched_where_other_coordinates_fail(
+    fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    of = get("frobmetric")
+    search = type(of).search
+
+    def faulty(self: Any, given: Any, *asked: Any) -> Any:
+        found = search(self, given, *asked)
+        if given.X.shape[1] == MANY.shape[1]:
+            return found
+        if fault == "refused":
+            raise ValueError("no digits")
+        return found._replace(metric=np.eye(len(found.metric)))
+
+    monkeypatch.setattr(type(of), "search", faulty)
+    steps: list[int] = []
+    solution = quietly("frobmetric", MANY, callback=lambda step: steps.append(step.iteration))
+    assert solution.status is Status.CONVERGED
+    assert steps == sorted(set(steps))
+    assert [step.iteration for step in solution.history] == steps
+    assert solution.n_iter == steps[-1]
+
+
 # ---------------------------------------------------------------- one feature of a large scale
 
 
