@@ -95,12 +95,11 @@ def test_the_features_as_given_are_searched_where_other_coordinates_fail(
     search = type(of).search
 
     def faulty(self: Any, given: Any, *asked: Any) -> Any:
-        found = search(self, given, *asked)
-        if given.X.shape[1] == MANY.shape[1]:
-            return found
-        if fault == "refused":
+        narrow = given.X.shape[1] < MANY.shape[1]
+        if narrow and fault == "refused":
             raise ValueError("no digits")
-        return found._replace(metric=np.eye(len(found.metric)))
+        found = search(self, given, *asked)
+        return found._replace(metric=np.eye(len(found.metric))) if narrow else found
 
     monkeypatch.setattr(type(of), "search", faulty)
     steps: list[int] = []
