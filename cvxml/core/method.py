@@ -371,19 +371,22 @@ class ConvexMethod(Method[Given]):
         for at in moved(given.X) if self.MOVES else ():
             try:
                 found = self._go_on(given, at, found, start, tol, max_iter, callback)
-            except (
-                ValueError,
-                ArithmeticError,
-            ):  # the features as given say what is wrong with the data, if anything
-                continue
-            assert found.proof is not None
-            if found.status not in AGAIN or found.proof.proves(tol):
+            except KeyboardInterrupt:
+                if found is None:
+                    raise
+                return found._replace(status=Status.INTERRUPTED)
+            except (ValueError, ArithmeticError):
+                continue  # a search in the features as given says what is wrong with the data, if anything
+            if found.status not in AGAIN or found.proof is None or found.proof.proves(tol):
                 return found
             if found.n_iter >= max_iter:
                 return found._replace(status=Status.MAX_ITER)
         if found is None:
             return self._searched(given, tol, max_iter, start, callback)
-        return self._go_on(given, None, found, start, tol, max_iter, callback)
+        try:
+            return self._go_on(given, None, found, start, tol, max_iter, callback)
+        except KeyboardInterrupt:
+            return found._replace(status=Status.INTERRUPTED)
 
     def _go_on(
         self,
@@ -434,12 +437,15 @@ class ConvexMethod(Method[Given]):
                 start = Start(inside(start.metric), in_dual(start.dual, inside))
             found = self._searched(self.moved(given, at), tol, max_iter, start, callback)
             found = found._replace(metric=outside(found.metric), dual=in_dual(found.dual, outside))
-        return found._replace(proof=self.certify(given, found.metric, found.dual))
+        try:
+            return found._replace(proof=self.certify(given, found.metric, found.dual))
+        except KeyboardInterrupt:  # the metric is kept, and certified later
+            return found._replace(status=Status.INTERRUPTED)
 
     def _best_of(self, given: Given, last: Found, first: Found) -> Found:
         """The metric with the smaller objective, and the dual with the larger bound; the rest is that of `last`."""
-        assert last.proof is not None
-        assert first.proof is not None
+        if last.proof is None or first.proof is None:
+            return last
         metric = last if last.proof.objective <= first.proof.objective else first
         dual = last if last.proof.lower_bound >= first.proof.lower_bound else first
         if metric is dual:

@@ -110,6 +110,24 @@ def test_the_features_as_given_are_searched_where_other_coordinates_fail(
     assert solution.n_iter == steps[-1]
 
 
+def test_an_interrupted_proof_in_the_features_as_given_loses_no_metric(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    of, asked = get("frobmetric"), list[int]()
+    certify = type(of).certify
+
+    def interrupted(self: Any, given: Any, *of_metric: Any) -> Any:
+        asked.append(given.X.shape[1])
+        if asked.count(MANY.shape[1]) == 1 and asked[-1] == MANY.shape[1]:
+            raise KeyboardInterrupt
+        return certify(self, given, *of_metric)
+
+    monkeypatch.setattr(type(of), "certify", interrupted)
+    solution = quietly("frobmetric", MANY)
+    assert solution.certificate.proves(1e-6)
+    assert solution.metric.any()
+
+
 # ---------------------------------------------------------------- one feature of a large scale
 
 
