@@ -444,8 +444,8 @@ class ConvexMethod(Method[Given]):
 
     def _best_of(self, given: Given, last: Found, first: Found) -> Found:
         """The metric with the smaller objective, and the dual with the larger bound; the rest is that of `last`."""
-        if last.proof is None or first.proof is None:
-            return last
+        if last.proof is None or first.proof is None:  # interrupted before its proof
+            return first._replace(status=last.status)
         metric = last if last.proof.objective <= first.proof.objective else first
         dual = last if last.proof.lower_bound >= first.proof.lower_bound else first
         if metric is dual:
