@@ -31,8 +31,8 @@ from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import dual_array
 from cvxml.core.metric import FloatArray, IntArray, examine, project_psd
 from cvxml.core.misreading import LOOSE, Misreading, Other, Question, exchanged, multiple, other_pairs
-from cvxml.core.other_lists import PAIRS
 from cvxml.core.moved import METRIC
+from cvxml.core.other_lists import PAIRS
 from cvxml.core.pairs import BAD_PAIRS_OF_ONE_KIND, BY_PAIRS, KINDS, Paired, Pairs, check_budget, paired
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Found
