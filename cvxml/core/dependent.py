@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from cvxml.core.metric import FloatArray
 from cvxml.core.result import Certificate
+from cvxml.core.wide import named
 
 MIXED = 0.1  # of a direction's length 1: a feature with more of it belongs to the direction
-NAMED = 10  # features in a message
 INACCURATE = 1e-2  # of the scale: a closed form that misses the optimum by more is no answer
 
 
@@ -18,11 +16,6 @@ def mixed(directions: FloatArray) -> FloatArray:
     """True (d,) for the features that belong to one of these directions (k, d), each of length 1."""
     belongs: FloatArray = np.abs(directions).max(axis=0, initial=0.0) > MIXED
     return belongs
-
-
-def named(columns: Sequence[int]) -> str:
-    """The first of these columns of X, for a message."""
-    return ", ".join(map(str, columns[:NAMED])) + (", ..." if len(columns) > NAMED else "")
 
 
 def least_spread(X: FloatArray) -> list[int]:

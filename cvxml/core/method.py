@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
@@ -23,9 +24,10 @@ from cvxml.core.inputs import check_choice, check_count, check_positive
 from cvxml.core.memory import check_literal
 from cvxml.core.metric import FloatArray, IntArray, as_matrix, as_metric, examine, project_psd
 from cvxml.core.misreading import Misreading
+from cvxml.core.moved import Moved, in_dual, moved, with_points
 from cvxml.core.parameter import Parameter
 from cvxml.core.result import Certificate, Dual, SavedSolution, Solution, Status, warn_unless_converged
-from cvxml.core.run import Callback, Found, Interrupted, Start, Watch
+from cvxml.core.run import Callback, Following, Found, Interrupted, Start, Watch, follows
 from cvxml.core.statement import Statement
 from cvxml.core.threads import one_blas_thread
 from cvxml.core.tolerance import Tolerance, check_tol
@@ -43,6 +45,10 @@ class HasData(Protocol):
 Given = TypeVar("Given", bound=HasData)
 # maps of the features: any linear map; a factor for each feature; rotations; another order of the features
 MAPS = ("linear", "scaling", "rotation", "order")
+AGAIN = (
+    Status.CONVERGED,
+    Status.STALLED,
+)  # what is not proved of a search that ended so is searched for again
 METRIC_IS = ("A", "B", "M", "W", "X")  # the variable that is the metric, as a paper names it
 
 
@@ -255,7 +261,7 @@ class Method(ABC, Generic[Given]):
                 found = watch.named(self.find(given, solver, tol, limit, start, watch, **own))
             late = f"time_limit of {seconds:g} s passed, and later there was no certificate of the metric yet"
             with finishing(deadline, late):
-                certificate = self.certify(given, found.metric, found.dual)
+                certificate = found.proof or self.certify(given, found.metric, found.dual)
                 found = found._replace(status=self.status(found.status, certificate, tol, solver))
                 notes = self._noted(given, found, certificate)
         solution = Solution(
@@ -301,6 +307,21 @@ class ConvexMethod(Method[Given]):
     """A convex problem: its literal form and the fast solver each give a metric with a dual."""
 
     CLAIM = "optimal"
+    # True if the fast solver may work in other coordinates of the points (moved.py). In an orthonormal basis of the
+    # span of their differences it must be the same problem, whose optimum `outside` takes back
+    MOVES = False
+
+    def moved(self, given: Given, at: Moved) -> Given:
+        """The problem in other coordinates: the same lists and parameters."""
+        return with_points(given, at.X)
+
+    def inside(self, given: Given, at: Moved, M: FloatArray) -> FloatArray:
+        """A metric M in these coordinates."""
+        return at.inside(M)
+
+    def outside(self, given: Given, at: Moved, M: FloatArray) -> FloatArray:
+        """The metric of the features for a metric M in these coordinates; symmetric to the last bit."""
+        return at.outside(M)
 
     @abstractmethod
     def search(
@@ -346,10 +367,91 @@ class ConvexMethod(Method[Given]):
         if solver != "fast":
             check_literal(self.literal_rows(given), self.metric_size(given))
             return self.through_cvxpy(given, solver)
+        found: Found | None = None
+        for at in moved(given.X) if self.MOVES else ():
+            try:
+                found = self._go_on(given, at, found, start, tol, max_iter, callback)
+            except KeyboardInterrupt:
+                if found is None:
+                    raise
+                return found._replace(status=Status.INTERRUPTED)
+            except (ValueError, ArithmeticError):
+                continue  # a search in the features as given says what is wrong with the data, if anything
+            if found.status not in AGAIN or found.proof is None or found.proof.proves(tol):
+                return found
+            if found.n_iter >= max_iter:
+                return found._replace(status=Status.MAX_ITER)
+        if found is None:
+            return self._searched(given, tol, max_iter, start, callback)
+        try:
+            return self._go_on(given, None, found, start, tol, max_iter, callback)
+        except KeyboardInterrupt:
+            return found._replace(status=Status.INTERRUPTED)
+
+    def _go_on(
+        self,
+        given: Given,
+        at: Moved | None,
+        before: Found | None,
+        start: Start | None,
+        tol: float,
+        max_iter: int,
+        callback: Callback,
+    ) -> Found:
+        """A search elsewhere, from what one before it found; the best of both, with the steps of both."""
+        if before is None:
+            return self._elsewhere(given, at, tol, max_iter, start, callback)
+        steps, start = before.history, Start(before.metric, before.dual)
+        if steps and isinstance(callback, Watch):
+            callback = Following(callback, steps[-1])
+        found = self._elsewhere(given, at, tol, max_iter - before.n_iter, start, callback)
+        if steps and found.history:
+            steps = (*steps, *(follows(step, steps[-1]) for step in found.history))
+            found = found._replace(history=steps, n_iter=steps[-1].iteration)
+        return self._best_of(given, found, before)
+
+    def _searched(
+        self, given: Given, tol: float, max_iter: int, start: Start | None, callback: Callback
+    ) -> Found:
+        """`search`; of an interrupted one its best so far."""
         try:
             return self.search(given, tol, max_iter, start, callback)
         except Interrupted as stopped:
             return stopped.found
+
+    def _elsewhere(
+        self,
+        given: Given,
+        at: Moved | None,
+        tol: float,
+        max_iter: int,
+        start: Start | None,
+        callback: Callback,
+    ) -> Found:
+        """The same in other coordinates; None: in the features as given. Metric, dual and proof are those of these."""
+        if at is None:
+            found = self._searched(given, tol, max_iter, start, callback)
+        else:
+            inside, outside = partial(self.inside, given, at), partial(self.outside, given, at)
+            if start is not None:
+                start = Start(inside(start.metric), in_dual(start.dual, inside))
+            found = self._searched(self.moved(given, at), tol, max_iter, start, callback)
+            found = found._replace(metric=outside(found.metric), dual=in_dual(found.dual, outside))
+        try:
+            return found._replace(proof=self.certify(given, found.metric, found.dual))
+        except KeyboardInterrupt:  # the metric is kept, and certified later
+            return found._replace(status=Status.INTERRUPTED)
+
+    def _best_of(self, given: Given, last: Found, first: Found) -> Found:
+        """The metric with the smaller objective, and the dual with the larger bound; the rest is that of `last`."""
+        if last.proof is None or first.proof is None:  # interrupted before its proof
+            return first._replace(status=last.status)
+        metric = last if last.proof.objective <= first.proof.objective else first
+        dual = last if last.proof.lower_bound >= first.proof.lower_bound else first
+        if metric is dual:
+            return last._replace(metric=metric.metric, dual=dual.dual, proof=metric.proof)
+        proof = self.certify(given, metric.metric, dual.dual)
+        return last._replace(metric=metric.metric, dual=dual.dual, proof=proof)
 
     def _proves(self, given: Given, start: Start, tol: float) -> bool:
         try:

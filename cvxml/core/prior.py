@@ -8,6 +8,7 @@ import numpy as np
 
 from cvxml.core.inputs import check_choice
 from cvxml.core.metric import FloatArray, as_matrix
+from cvxml.core.moved import Moved
 from cvxml.core.parameter import MATRIX, Parameter, words
 
 PRIORS = ("identity", "covariance")
@@ -65,3 +66,16 @@ def definite(S: FloatArray) -> bool:
         return False
     root = np.sqrt(diagonal)
     return bool(np.linalg.eigvalsh(S / root[:, None] / root)[0] > RANK)
+
+
+def nearest_to_prior(prior: FloatArray, at: Moved, M: FloatArray) -> FloatArray:
+    """The matrix (d, d) with the distances of M (r, r), of least log det divergence from the prior A_0 (d, d).
+
+    With B for `at.back` and C = B^T A_0 B it is A_0 + A_0 B C^-1 (M - C) C^-1 B^T A_0, and its divergence is that of M
+    from C. For the identity and an orthonormal basis it is M in the span and the identity across it.
+    """
+    C = at.inside(prior)
+    lifted = prior @ at.back @ np.linalg.inv(C)
+    change = lifted @ (M - C) @ lifted.T
+    A: FloatArray = prior + (change + change.T) / 2
+    return A

@@ -20,6 +20,7 @@ from cvxml.core.html import of_solution
 from cvxml.core.metric import Feasibility, FloatArray, IntArray
 from cvxml.core.shown import brief, cut, few, listed, shown
 from cvxml.core.tolerance import Tolerance, check_tol
+from cvxml.core.wide import wide
 
 FORMAT = "cvxml-solution"
 SAVED = (".json", ".npz", ".npy", ".csv")  # the last two: the metric alone
@@ -531,10 +532,10 @@ def warn_unless_converged(solution: Solution, tol: float) -> None:
     from sklearn.exceptions import ConvergenceWarning
 
     judged = solution.certificate.step or solution.certificate
-    reason = judged.undecided or solution.certificate.undecided
+    reasons = (judged.undecided or solution.certificate.undecided, wide(solution.X).warning)
     warnings.warn(
         f"{solution.method}: {solution.status.sentence} (gap {judged.gap:.3g}, relative {judged.rel_gap:.3g}, "
-        f"tol {tol:g})" + (f"; {reason}" if reason else ""),
+        f"tol {tol:g})" + "".join(f"; {reason}" for reason in reasons if reason),
         ConvergenceWarning,
         stacklevel=4,
     )

@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import NamedTuple, Protocol
 
 from cvxml.core.clock import Deadline, TimeUp
@@ -32,6 +33,9 @@ class Found(NamedTuple):
     n_iter: int
     history: tuple[Step, ...] = ()
     notes: tuple[str, ...] = ()  # what only the algorithm knows, as sentences
+    proof: Certificate | None = (
+        None  # the method's certificate of the metric and the dual, where it is known already
+    )
 
 
 class Watch:
@@ -59,6 +63,27 @@ class Watch:
 def silent(callback: Callback) -> Callback:
     """For work of which nobody is told: the time is looked at all the same."""
     return callback.look if isinstance(callback, Watch) else None
+
+
+class Following(Watch):
+    """The watch of a search that follows another one, whose last step was `last`: its steps count on from there."""
+
+    def __init__(self, watch: Watch, last: Step):
+        self.watch, self.last = watch, last
+
+    def __call__(self, step: Step) -> None:
+        """Tell of the step, and look at the time."""
+        self.watch(follows(step, self.last))
+
+    def look(self, _: Step | None = None) -> None:
+        """Look at the time, and tell nobody."""
+        self.watch.look()
+
+
+def follows(step: Step, last: Step) -> Step:
+    """The step, numbered from 1 after `last`."""
+    iteration, seconds = last.iteration + 1 + step.iteration, last.seconds + step.seconds
+    return replace(step, iteration=iteration, seconds=seconds)
 
 
 def untried(starts: Sequence[str], runs: int) -> tuple[str, ...]:

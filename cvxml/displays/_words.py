@@ -11,7 +11,7 @@ def why_no_gap(proof: Certificate, notes: tuple[str, ...]) -> str:
     """Paragraphs in place of a line that would look like a proof."""
     said = ["No gap is drawn: the problem is not convex, and iterations do not improve its bound."]
     if math.isfinite(proof.lower_bound):
-        known = f"objective ≥ {proof.lower_bound:.6g}, so that none is better by more than {proof.gap:.3g}"
+        known = f"objective ≥ {proof.lower_bound:.6g}, so that none is better by more than {max(proof.gap, 0.0):.3g}"
         said.append(f"Of all metrics no more is known than {known}.")
     else:
         said.append("Of other metrics nothing is known.")

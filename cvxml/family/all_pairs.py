@@ -13,11 +13,11 @@ import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 
 from cvxml.core.metric import EPS, FloatArray, IntArray, as_matrix, examine
+from cvxml.core.moved import METRIC
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found
 from cvxml.family.proved import TINY, Images, Points, Seen
 
-METRIC = "metric"  # in a dual: it stands for its prices
 BLOCK = 2**19  # numbers of a table at a time
 STEPS = 100  # of the descent, before it forgets what it knows of the curvature
 MEMORY = 30  # of these

@@ -16,12 +16,12 @@ from typing import NamedTuple
 import numpy as np
 
 from cvxml.core.metric import EPS, FloatArray, IntArray
+from cvxml.core.moved import METRIC
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found, run
 from cvxml.core.threads import side_by_side
 from cvxml.family.all_budget import AllSimilar, Kept
 from cvxml.family.all_pairs import (
-    METRIC,
     ROOM,
     Descent,
     Laplacian,

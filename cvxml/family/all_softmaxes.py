@@ -15,12 +15,12 @@ from typing import NamedTuple
 import numpy as np
 
 from cvxml.core.metric import EPS, FloatArray, IntArray, examine
+from cvxml.core.moved import METRIC
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found, run
 from cvxml.core.threads import side_by_side
 from cvxml.family.all_pairs import (
     BLOCK,
-    METRIC,
     ROOM,
     Descent,
     Laplacian,

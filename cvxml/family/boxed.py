@@ -13,6 +13,9 @@ each, (m, d, d) in all; one metric is m = 1.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
 from scipy.sparse import csr_array
 
@@ -32,10 +35,18 @@ REACH = 1e6  # sigma of newton.py, in gradient steps
 HALVINGS = 20
 
 
-def boxed_terms(family: Family) -> list[tuple[Box, Triplets | PairRows]]:
-    """The box and the rows of each loss that is not straight. Raises TypeError for a loss or rows without a solver."""
+class BoxedTerm(NamedTuple):
+    """A loss that is not straight."""
+
+    place: int  # among the terms of the family
+    box: Box
+    rows: Triplets | PairRows
+
+
+def boxed_terms(family: Family) -> list[BoxedTerm]:
+    """The losses that are not straight. Raises TypeError for a loss or rows without a solver."""
     found = []
-    for loss, rows in family.terms:
+    for place, (loss, rows) in enumerate(family.terms):
         if isinstance(loss, Straight) and isinstance(rows, PairRows):
             continue
         box = getattr(loss, "box", None)
@@ -44,7 +55,7 @@ def boxed_terms(family: Family) -> list[tuple[Box, Triplets | PairRows]]:
                 f"no solver takes {type(loss).__name__} on {type(rows).__name__} with the Frobenius norm: give the "
                 "loss a `box` (family/losses.py) and use Triplets or PairRows, or set PATH to a solver of your own"
             )
-        found.append((box, rows))
+        found.append(BoxedTerm(place, box, rows))
     return found
 
 
@@ -56,11 +67,12 @@ class BoxDual:
         assert isinstance(regularizer, Frobenius)
         self.lam, self.scale = regularizer.weight, regularizer.scale
         self.points, self.shares_of = regularizer.unit, regularizer.shares
-        self.keys = [rows.keys() for _, rows in terms]
+        self.places = [term.place for term in terms]
+        self.keys = [term.rows.keys() for term in terms]
         sizes = [len(key) for key in self.keys]
-        boxes = zip(*(box for box, _ in terms), strict=True)
+        boxes = zip(*(term.box for term in terms), strict=True)
         self.low, self.high, self.g = (np.repeat(bounds, sizes) for bounds in boxes)
-        entries = [rows.entries(key) for (_, rows), key in zip(terms, self.keys, strict=True)]
+        entries = [term.rows.entries(key) for term, key in zip(terms, self.keys, strict=True)]
         first = np.cumsum([0, *sizes])
         row = np.concatenate([each.row + start for each, start in zip(entries, first[:-1], strict=True)])
         sign = np.concatenate([each.sign for each in entries])
@@ -79,6 +91,18 @@ class BoxDual:
         """Differences (p, d) of pairs, and what each metric has of them (p, m)."""
         E: FloatArray = self.points[pairs[:, 0]] - self.points[pairs[:, 1]]
         return E, self.shares_of(pairs)
+
+    def of(self, prices: Sequence[Prices]) -> FloatArray:
+        """Prices of the terms of the family, as a (t,), moved into the box; 0 where a row has none."""
+        each = []
+        for place, keys in zip(self.places, self.keys, strict=True):
+            a, order = np.zeros(len(keys)), np.argsort(keys)
+            given = prices[place]
+            at = order[np.minimum(np.searchsorted(keys, given.key, sorter=order), len(keys) - 1)]
+            known = keys[at] == given.key
+            a[at[known]] = given.a[known]
+            each.append(a)
+        return np.clip(np.concatenate(each), self.low, self.high)
 
     def image(self, a: FloatArray) -> FloatArray:
         """G and, of a smoothed hinge, a in units in which its part of the dual has the same form: (m * d * d + t,)."""
@@ -156,9 +180,11 @@ class Descent:
 class Boxed:
     """The solver under way."""
 
-    def __init__(self, dual: BoxDual):
+    def __init__(self, dual: BoxDual, start: Sequence[Prices] | None = None):
         self.dual = dual
-        starts = (np.zeros(len(dual.low)), np.where(dual.high > 0, dual.high, dual.low))
+        starts = [np.zeros(len(dual.low)), np.where(dual.high > 0, dual.high, dual.low)]
+        if start is not None:
+            starts.append(dual.of(start))
         self.at = min((Descent(dual, a, dual.image(a)) for a in starts), key=lambda at: at.value)
 
     def step(self) -> bool:

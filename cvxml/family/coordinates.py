@@ -14,8 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cvxml.core.dependent import mixed, named
+from cvxml.core.dependent import mixed
 from cvxml.core.metric import FloatArray
+from cvxml.core.wide import named
 from cvxml.family.span import rank
 
 LARGEST = 1e100

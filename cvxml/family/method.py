@@ -16,9 +16,10 @@ from cvxml.core.exact import Exact
 from cvxml.core.method import ConvexMethod, Given
 from cvxml.core.metric import FloatArray
 from cvxml.core.misreading import Question
+from cvxml.core.moved import METRIC
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found, Start
-from cvxml.family.all_pairs import METRIC, AllPairs, metric_of, once
+from cvxml.family.all_pairs import AllPairs, metric_of, once
 from cvxml.family.bound import Family, certify, in_domain, prove, unknown
 from cvxml.family.exact import interval
 from cvxml.family.rows import Prices
@@ -91,7 +92,8 @@ class FamilyMethod(ConvexMethod[Given]):
             return everyone.search(tol, max_iter, None if start is None else start.metric, callback)
         family = self.family(given)._replace(radius=unknown)  # of which the solver has no need
         proved, named = partial(self._certify, given), partial(self.named, given)
-        return self.PATH(Task(family, proved, named, tol, max_iter, start, callback))
+        read = partial(self.read, given)
+        return self.PATH(Task(family, proved, named, tol, max_iter, start, callback, read))
 
     def left(self, other: Given, question: Question, max_iter: int = 200) -> float:
         """What the metric may still gain with other inputs, a share of its objective; inf if nothing is proved."""

@@ -114,7 +114,8 @@ def search(task: Task) -> Found:
     """Solve to a gap of `tol`, certified after every step. Raises TypeError for terms without a solver."""
     family, named = task.family, task.named
     if isinstance(family.regularizer, Frobenius):
-        boxed = _Iterate(Boxed(BoxDual(family)), lambda prices: named(*prices))
+        start = None if task.start is None else task.read(task.start.dual)
+        boxed = _Iterate(Boxed(BoxDual(family), start), lambda prices: named(*prices))
         return _or_zero(task, boxed, "dual", math.inf)
     check_solvable(family)
     if isinstance(family.regularizer, Linear):

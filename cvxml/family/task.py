@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +25,7 @@ class Task(NamedTuple):
     max_iter: int
     start: Start | None  # may be near the optimum
     callback: Callback
+    read: Callable[[Dual], Sequence[Prices]]  # the prices of each term
 
     @property
     def near(self) -> FloatArray | None:

@@ -212,6 +212,7 @@ class BoostMetric(TripletMethod[Instance]):
     WEIGHTS: ClassVar = {"v": math.inf}
     SMALL: ClassVar = {"n_neighbors": 2, "v": 0.5}
     UNITS: ClassVar = {"v": 2}
+    MOVES = True
     BAD: ClassVar = {**BAD_TRIPLETS, "v": (0, -1.0, 1e-200)}
     # log(1 + exp(-8 X)) + v X has the derivative 0 where exp(8 X) = 8 / v - 1.
     HAND: ClassVar = tuple(

@@ -281,6 +281,7 @@ class DMLEig(FamilyMethod[Instance]):
     MISREADINGS: ClassVar = MISREADINGS
     DUAL: ClassVar = {"q": "t"}
     FOLLOWS = "linear"
+    MOVES = True
     BAD: ClassVar = BAD_PAIRS_OF_ONE_KIND
     HAND: ClassVar = (
         # S = 1 + 4, so that the metric is 1/5; the nearest dissimilar pair is at the distance 4/5

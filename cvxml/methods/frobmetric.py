@@ -135,6 +135,7 @@ class FrobMetric(TripletMethod[Instance]):
     WEIGHTS: ClassVar = {"C": math.inf}
     SMALL: ClassVar = {"n_neighbors": 2, "C": 30.0}
     UNITS: ClassVar = {"C": -4, "objective": -4}
+    MOVES = True
     BAD: ClassVar = {**BAD_TRIPLETS, "C": (0, -1.0, 1e-300)}
     # The derivative X - C/4 (sum of the factors of missed margins) is 0 or changes its sign at X.
     HAND: ClassVar = (

@@ -421,6 +421,7 @@ class LDML(FamilyMethod[Instance]):
     MISREADINGS: ClassVar = MISREADINGS
     DUAL: ClassVar = {"a": "t"}
     SMALL: ClassVar = {"b": 1.0}
+    MOVES = True
     BAD: ClassVar = {
         **BAD_PAIRS_OF_ONE_KIND,
         "b": ("best", math.nan, 1e9),

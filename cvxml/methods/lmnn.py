@@ -316,6 +316,7 @@ class LMNN(FamilyMethod[Instance]):
     DERIVED: ClassVar = dict.fromkeys(("targets", "triplets"), Derived(("y", "n_neighbors")))
     SMALL: ClassVar = {"n_neighbors": 2}
     FOLLOWS = "linear"
+    MOVES = True
     BAD: ClassVar = {
         **BAD_TRIPLETS,
         "mu": (0, 1, -0.5, 1.5, "half"),

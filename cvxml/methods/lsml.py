@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,8 +32,9 @@ from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import dual_array
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.misreading import Misreading, Other, Question, changed
+from cvxml.core.moved import Moved, with_points
 from cvxml.core.other_lists import QUADRUPLETS
-from cvxml.core.prior import PRIOR, inverse_covariance, prior_of
+from cvxml.core.prior import PRIOR, inverse_covariance, nearest_to_prior, prior_of
 from cvxml.core.quadruplets import BY_QUADRUPLETS, MEAN, SUM, Quadrupled, check_weights, quadrupled
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Found
@@ -284,6 +285,7 @@ class LSML(FamilyMethod[Instance]):
     DERIVED: ClassVar = {"quadruplets": Derived(("y", "n_quadruplets", "random_state"), repeats=False)}
     SMALL: ClassVar = {"n_quadruplets": 30}
     FOLLOWS = "linear"
+    MOVES = True
     BAD: ClassVar = {
         "quadruplets": (
             [[0, 1, 2]],
@@ -376,6 +378,14 @@ class LSML(FamilyMethod[Instance]):
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
         """See `evaluate`."""
         return evaluate(given, M)
+
+    def moved(self, given: Instance, at: Moved) -> Instance:
+        """The prior of these coordinates."""
+        return replace(with_points(given, at.X), prior=at.inside(given.prior))
+
+    def outside(self, given: Instance, at: Moved, M: FloatArray) -> FloatArray:
+        """See `nearest_to_prior`."""
+        return nearest_to_prior(given.prior, at, M)
 
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
         """The divergence, and the residuals of near pairs, which are listed first, and far ones."""

@@ -32,11 +32,12 @@ from cvxml.core.inputs import check_labels, check_X, real_array
 from cvxml.core.memory import FLOAT, check_room
 from cvxml.core.metric import FloatArray, IntArray, components_of, examine
 from cvxml.core.misreading import FAR, LOOSE, Misreading, Other, Question
+from cvxml.core.moved import METRIC
 from cvxml.core.pairs import MANY
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Callback, Found, Keep, Start, interruptible
 from cvxml.core.statement import Statement
-from cvxml.family.all_pairs import METRIC, metric_of, once
+from cvxml.family.all_pairs import metric_of, once
 from cvxml.family.all_softmaxes import AllSoftmaxes
 from cvxml.family.bound import UNPRICED, Family, Term, certify, value
 from cvxml.family.coordinates import Coordinates, coordinates
@@ -482,6 +483,7 @@ class MCML(FamilyMethod[Instance]):
     MISREADINGS = MISREADINGS
     DUAL: ClassVar = {"q": "n n"}
     FOLLOWS = "linear"
+    MOVES = True
     HAND: ClassVar = (
         # all points are equal: p is 1/6, whatever the metric, for the six points that share a class
         Hand([[1.5, 1.5]] * 7, [0, 0, 0, 1, 1, 1, 2], {}, None, 6 * math.log(6)),

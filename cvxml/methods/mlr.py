@@ -319,6 +319,7 @@ class MLR(ConvexMethod[Instance]):
     DERIVED: ClassVar = {"relevant": Derived(("y",))}
     SMALL: ClassVar = {"C": 1.0}
     UNITS: ClassVar = {"C": -2, "objective": -2}
+    MOVES = True
     BAD: ClassVar = {
         "measure": ("knn",),
         "C": (0, 1e300),

@@ -31,13 +31,14 @@ from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import dual_array
 from cvxml.core.metric import FloatArray, IntArray, examine, project_psd
 from cvxml.core.misreading import LOOSE, Misreading, Other, Question, exchanged, multiple, other_pairs
+from cvxml.core.moved import METRIC
 from cvxml.core.other_lists import PAIRS
 from cvxml.core.pairs import BAD_PAIRS_OF_ONE_KIND, BY_PAIRS, KINDS, Paired, Pairs, check_budget, paired
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Found
 from cvxml.core.statement import Statement
 from cvxml.family import budget_path
-from cvxml.family.all_pairs import METRIC, metric_of, once
+from cvxml.family.all_pairs import metric_of, once
 from cvxml.family.all_roots import AllRoots
 from cvxml.family.bound import Family, Term
 from cvxml.family.budget import check_units
@@ -294,6 +295,7 @@ class MMC(FamilyMethod[Instance]):
     def __init__(self, diagonal: bool):
         self.diagonal = diagonal
         self.FOLLOWS = "scaling" if diagonal else "linear"
+        self.MOVES = not diagonal
         self.id = "mmc:diagonal" if diagonal else "mmc"
         only = ", A diagonal" if diagonal else ""
         self.TITLE = f"MMC: distance metric learning with side-information{only} (Xing et al. 2002)"

@@ -201,6 +201,7 @@ class RTML(TripletMethod[Instance]):
     WEIGHTS: ClassVar = {"lam": math.inf}
     SMALL: ClassVar = {"n_neighbors": 2, "lam": 10.0}
     UNITS: ClassVar = {"lam": 4}
+    MOVES = True
     BAD: ClassVar = {**BAD_TRIPLETS, "lam": (0, 1e-200), "width": (-0.1, 1.5, 1e-300)}
     # The derivative lam M - (sum of factor * slope of the loss) is 0 or changes its sign at M.
     HAND: ClassVar = (

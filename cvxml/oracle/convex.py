@@ -174,8 +174,8 @@ def _judge(
         return Verdict.CERTIFIED, [f"feasible, and the gap is at most {allowed:.3g}"]
     if proof.gap - reference.gap <= allowed + reference.certificate.rounding:
         return Verdict.INCONCLUSIVE, [
-            f"the bound is not tight enough: it leaves a gap of {proof.gap:.3g}, and our best metric is better "
-            f"by {proof.gap - reference.gap:.3g} only; allowed is {allowed:.3g}"
+            f"the bound is not tight enough: it leaves a gap of {proof.gap:.3g}, and {_beside_ours(proof, reference)}; "
+            f"allowed is {allowed:.3g}"
         ]
     if ties:
         return Verdict.INCONCLUSIVE, [
@@ -185,6 +185,18 @@ def _judge(
     return Verdict.REFUTED, [
         f"a feasible metric is better by {proof.gap - reference.gap:.6g}; allowed is {allowed:.3g}"
     ]
+
+
+def _beside_ours(proof: Certificate, reference: Solution) -> str:
+    """How the metric compares with our best one, which is no proof of anything."""
+    better_by = proof.gap - reference.gap
+    if better_by > 0:
+        return f"our best metric is better by {better_by:.3g} only"
+    return (
+        f"the objective of our best metric is larger by {-better_by:.3g}"
+        if better_by < 0
+        else "ours is as good"
+    )
 
 
 def _certain_scale(proof: Certificate, reference: Solution, scale: float, tol: float) -> float:

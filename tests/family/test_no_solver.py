@@ -32,7 +32,7 @@ BUDGET = Budget(X, SIMILAR, np.zeros(4, dtype=np.intp), 2)
 def test_terms_without_a_solver_are_named(regularizer: Any, losses: list[Any]) -> None:
     family = Family(regularizer, tuple(Term(loss, OTHER) for loss in losses))
     with pytest.raises(TypeError) as refused:
-        search(Task(family, lambda *_: None, dict, 1e-6, 10, None, None))  # type: ignore[arg-type,return-value]
+        search(Task(family, lambda *_: None, dict, 1e-6, 10, None, None, list))  # type: ignore[arg-type,return-value]
     said = str(refused.value)
     named = [type(regularizer), *map(type, losses), PairRows]
     assert all(kind.__name__ in said for kind in named)

@@ -98,6 +98,17 @@ def test_a_metric_is_judged_only_by_bounds_that_are_tight_and_figures_that_are_n
     assert verdict(replace(far, gap=np.inf), near) is REFUTED
 
 
+def test_a_metric_that_is_better_than_ours_is_not_told_a_negative_number(loose: Solution) -> None:
+    """Neither is proved: our metric is three times the optimum, with a bound of 0, and the candidate is the optimum."""
+    ours = replace(loose, metric=3 * KNOWN.A, certificate=multiple(3, loose))
+    near = multiple(1, loose)
+    verdict, (reason,) = convex._judge(near, ours, near.scale, TOL, 0)
+    assert near.objective < ours.objective
+    assert verdict is INCONCLUSIVE
+    assert f"{ours.gap - near.gap:.3g}" in reason
+    assert f"{near.gap - ours.gap:.3g}" not in reason
+
+
 def test_what_a_tie_may_turn_is_not_judged_exactly(best: Solution) -> None:
     for verdict in Verdict:
         assert convex._may_be_judged_exactly(best.certificate, verdict, ties=1) == (verdict is CERTIFIED)

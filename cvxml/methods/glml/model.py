@@ -16,6 +16,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from cvxml.core.metric import EPS, FloatArray, IntArray, middle, unit_scale
+from cvxml.core.wide import wide_of
 from cvxml.family.span import rank
 from cvxml.methods.glml.whitening import departure, whitening, whitening_of
 
@@ -221,8 +222,10 @@ def _check_rank(points: FloatArray, name: str) -> None:
 def _no_inverse(Sigma: FloatArray, name: str) -> ValueError:
     condition = _condition(Sigma)
     beyond = f"{condition:.1e}" if condition < 1 / EPS else f"more than {1 / EPS:.1e}"
+    also = wide_of(np.sqrt(np.diag(Sigma))).warning
     return ValueError(
         f"the covariance of class {name!r} has condition {beyond}: double precision has no inverse of it; {REMEDY}"
+        + (f"; {also}" if also else "")
     )
 
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -33,10 +33,11 @@ from cvxml.core.inputs import check_positive, dual_array
 from cvxml.core.memory import FLOAT, check_room
 from cvxml.core.metric import FloatArray, IntArray, project_psd
 from cvxml.core.misreading import FAR, MULTIPLES, Misreading, Other, Question, exchanged
+from cvxml.core.moved import Moved, with_points
 from cvxml.core.other_lists import PAIRS
 from cvxml.core.pairs import BAD_PAIRS, BY_PAIRS, KINDS, Paired, Pairs, paired
 from cvxml.core.parameter import NUMBER, NUMBERS, Parameter
-from cvxml.core.prior import PRIOR, inverse_covariance, prior_of
+from cvxml.core.prior import PRIOR, inverse_covariance, nearest_to_prior, prior_of
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Found
 from cvxml.core.shown import cut
@@ -594,6 +595,7 @@ class ITML(FamilyMethod[Instance]):
     DUAL: ClassVar = {"lam_S": "s", "lam_D": "t"}
     SMALL: ClassVar = {"bounds": (0.5, 2.0)}
     FOLLOWS = "linear"
+    MOVES = True
     BAD: ClassVar = {
         **BAD_PAIRS,
         "gamma": (0, -1.0, 1e200),
@@ -660,6 +662,14 @@ class ITML(FamilyMethod[Instance]):
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
         """See `evaluate`."""
         return evaluate(given, M)
+
+    def moved(self, given: Instance, at: Moved) -> Instance:
+        """The prior of these coordinates."""
+        return replace(with_points(given, at.X), prior=at.inside(given.prior))
+
+    def outside(self, given: Instance, at: Moved, M: FloatArray) -> FloatArray:
+        """See `nearest_to_prior`."""
+        return nearest_to_prior(given.prior, at, M)
 
     def member(self, given: Instance, number: Callable[[float], Any] = float) -> Family:
         """The divergence, and two losses on distances divided by their bounds."""

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.balls import MORE, floats, precision
-from cvxml.core.dependent import least_spread, named
+from cvxml.core.dependent import least_spread
 from cvxml.core.exact import Exact
 from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.method import ConvexMethod
@@ -39,6 +39,7 @@ from cvxml.core.parameter import COUNT, NUMBER, WORD, Parameter
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found, Start, in_one_step
 from cvxml.core.statement import Statement
+from cvxml.core.wide import named
 from cvxml.methods.lfda.bound import price
 from cvxml.methods.lfda.certify import certify, exact_interval, judged
 from cvxml.methods.lfda.embedding import axes, transformation

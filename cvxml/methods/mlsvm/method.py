@@ -67,6 +67,7 @@ class MLSVM(FamilyMethod[Instance]):
     DUAL: ClassVar = {"u": "p", "u_index": "p 2", "w": "q", "w_index": "q 2"}
     SMALL: ClassVar = {"lam": 0.1}
     UNITS: ClassVar = {"lam": 4}
+    MOVES = True
     BAD: ClassVar = {"lam": (0, -1.0)}
     # Points 0, 1, 3, 4 of two classes: two margins of 3 A and two of 8 A, and lam/2 A^2 + 1/4 sum [1 - margin]_+.
     HAND: ClassVar = (

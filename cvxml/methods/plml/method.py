@@ -35,6 +35,7 @@ from cvxml.core.exact import Exact, Unproved
 from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.metric import FEASIBILITY_TOL, FloatArray, blocks_of, in_blocks, project_psd, real_array
 from cvxml.core.misreading import Misreading, Question
+from cvxml.core.moved import Moved
 from cvxml.core.parameter import COUNT, MATRIX, NUMBER, POINTS, Parameter
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Found
@@ -111,6 +112,7 @@ class PLML(TripletMethod[Instance]):
     }
     SMALL: ClassVar = {"n_neighbors": 2, "n_anchors": 1}
     UNITS: ClassVar = {"alpha1": 4}
+    MOVES = True
     BAD: ClassVar = {
         **BAD_TRIPLETS,
         "alpha1": (0, -1.0),
@@ -198,6 +200,14 @@ class PLML(TripletMethod[Instance]):
     def literal_rows(self, given: Instance) -> int:
         """The triplets over m: each has coefficients in the m blocks (d, d), the m-th part of (m d, m d)."""
         return -(-given.count // given.m)
+
+    def inside(self, given: Instance, at: Moved, M: FloatArray) -> FloatArray:
+        """Each metric on its own."""
+        return in_blocks(np.array([at.inside(own) for own in blocks_of(M, given.m)]))
+
+    def outside(self, given: Instance, at: Moved, M: FloatArray) -> FloatArray:
+        """Each metric on its own."""
+        return in_blocks(np.array([at.outside(own) for own in blocks_of(M, given.m)]))
 
     def rows(self, given: Instance) -> Triplets:
         """All of them."""

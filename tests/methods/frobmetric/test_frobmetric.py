@@ -45,3 +45,12 @@ def test_a_price_above_its_weight_proves_nothing() -> None:
     content["dual"]["price"][0] += 1.0
     with pytest.raises(ValueError, match="C/m"):
         recompute.recompute(content)
+
+
+def test_a_solution_of_a_larger_tolerance_saves_steps() -> None:
+    X, y = real_data("wine", 60)
+    first = cvxml.solve(ID, X, y, tol=1e-3)
+    cold = cvxml.solve(ID, X, y, tol=1e-9)
+    warm = cvxml.solve(ID, X, y, tol=1e-9, warm_start=first)
+    assert warm.status.name == cold.status.name == "CONVERGED"
+    assert warm.n_iter < cold.n_iter
