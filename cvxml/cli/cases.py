@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from cvxml.oracle.cases import Case
+    from cvxml.oracle.conform import Row
 
 CERTIFIED, REFUTED, INCONCLUSIVE, CLOSE, INTERRUPTED = 0, 1, 3, 5, 130
 SCHEMAS = ("report", "case", "question", "answer", "conformance")
@@ -134,13 +135,11 @@ def _conform(parsed: argparse.Namespace) -> int:
                 tell(f"{case.id} ...")
                 rows.append(conform_case(parsed.command, case, within, tol=tol))
         tell.erase()
-    if parsed.junit:
-        write_text(parsed.junit, as_junit(rows))
-    if parsed.json:
-        content = {"format": "cvxml-conformance", "version": 1, "rows": [row.to_dict() for row in rows]}
-        print(json.dumps(content, indent=1, allow_nan=False))
-    else:
-        print(as_table(rows))
+    try:
+        if parsed.junit:
+            write_text(parsed.junit, as_junit(rows))
+    finally:  # a disk that is full loses the file, not the rows
+        print(_as_json(rows) if parsed.json else as_table(rows))
     if len(rows) < len(cases):
         print(f"cvxml: interrupted; {len(rows)} of {len(cases)} cases were judged", file=sys.stderr)
         return INTERRUPTED
@@ -158,6 +157,11 @@ def _conform(parsed: argparse.Namespace) -> int:
     if parsed.allow_skipped and "certified" in verdicts:
         verdicts -= {"skipped"}
     return CERTIFIED if verdicts == {"certified"} else INCONCLUSIVE
+
+
+def _as_json(rows: list[Row]) -> str:
+    content = {"format": "cvxml-conformance", "version": 1, "rows": [row.to_dict() for row in rows]}
+    return json.dumps(content, indent=1, allow_nan=False)
 
 
 def _schema(parsed: argparse.Namespace) -> int:

@@ -73,16 +73,13 @@ def _points(stream: random.Random, X: Any) -> list[list[float]]:
 
 
 def _with_points(case: Case, X: list[list[float]], seed: int) -> Case:
-    inputs = {**case.inputs, "X": X}
-    content = {
+    new: dict[str, Any] = {
         "id": f"{case.id}-{seed}",
-        "kind": case.kind,
-        "formula": case.formula,
         "title": f"{case.id} with other points, drawn from seed {seed}",
-        "asks": case.asks,
-        "inputs": inputs,
+        "inputs": {**case.inputs, "X": X},
     }
-    return replace(case, id=content["id"], title=content["title"], inputs=inputs, content=content)
+    same = {name: case.content[name] for name in ("kind", "formula", "asks")}
+    return replace(case, **new, content={**new, **same})  # without the stored proof
 
 
 def _is_certified(case: Case) -> bool:

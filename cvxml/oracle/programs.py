@@ -23,7 +23,7 @@ from typing import IO, Any
 
 from cvxml.core.files import parse_json
 from cvxml.core.inputs import check_positive
-from cvxml.oracle.supervisor import ENDING, remove
+from cvxml.oracle.supervisor import ENDING, REMOVING, remove
 
 MOST_BYTES = 64 * 1024**2  # of an answer
 FILE_BYTES = 256 * 1024**2  # of each file that a program writes
@@ -73,13 +73,15 @@ class Surroundings:
         return {**dict.fromkeys(FOLDERS, folder), **given}
 
     def command(self, words: Sequence[str]) -> list[str]:
-        """The command with the full path of its program, and of each word that names a file where there is no workdir."""
+        """The command with the full path of its program, and of each word that names a file if there is no workdir."""
         first = words[0]
         if os.path.dirname(first) and self.workdir is not None:
             first = os.path.join(self.workdir, first)
         program = shutil.which(first)
         if program is None:
-            raise ValueError(f"the command {words[0]!r} cannot be started: it is no program that may be executed")
+            raise ValueError(
+                f"the command {words[0]!r} cannot be started: it is no program that may be executed"
+            )
         rest = words[1:]
         if self.workdir is None:
             rest = [os.path.abspath(word) if os.path.exists(word) else word for word in rest]
@@ -193,7 +195,7 @@ def _stop(process: subprocess.Popen[bytes], told: int) -> dict[str, int]:
     with suppress(ProcessLookupError, PermissionError):
         os.kill(process.pid, signal.SIGCONT)  # the program may have stopped it
     try:
-        process.wait(3 * ENDING)
+        process.wait(2 * (ENDING + REMOVING))
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()

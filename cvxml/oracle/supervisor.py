@@ -22,7 +22,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 ADOPT_ORPHANS, DIE_WITH_PARENT = 36, 1  # of prctl: PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG
-ENDING = 10.0  # seconds in which all processes must have ended, and the folder must be gone
+ENDING, REMOVING = 10.0, 30.0  # seconds in which all processes must have ended, and the folder must be gone
+LONG = 700  # bytes of a path, which a name of 255 may be added to: macOS allows 1024 in all
 
 
 def main(words: Sequence[str]) -> int:
@@ -143,7 +144,7 @@ def _end(child: int) -> None:
 
 def _children() -> list[int]:
     """Ids of this process's children, read from /proc; empty where there is no /proc."""
-    found = []
+    found: list[int] = []
     with suppress(OSError):
         for name in os.listdir("/proc"):
             if name.isdecimal():
@@ -155,41 +156,48 @@ def _children() -> list[int]:
 
 
 def remove(folder: str) -> None:
-    """Remove a folder and all in it, however deep or unreadable; give up after `ENDING` seconds, or where nothing changes.
+    """Remove a folder and all in it, however deep or unreadable; give up after `REMOVING` seconds.
 
-    The content of an inner folder is moved up before that folder is removed, so that no path gets long. Links are
-    removed, not followed, also where the folder itself was replaced by one.
+    Links are removed, not followed, also where the folder itself was replaced by one.
     """
-    until, before = time.monotonic() + ENDING, [""]
+    until, before = time.monotonic() + REMOVING, [""]
     with suppress(OSError):
         if not _opened(folder):
             os.unlink(folder)
             return
         while (names := os.listdir(folder)) and names != before and time.monotonic() < until:
-            for name in names:
-                _remove_one(folder, os.path.join(folder, name))
+            _clear(folder)
             before = names
         os.rmdir(folder)
 
 
-def _remove_one(folder: str, path: str) -> None:
-    with suppress(OSError):
-        if not _opened(path):
-            os.unlink(path)
-            return
-        for inner in os.listdir(path):
-            below = os.path.join(path, inner)
-            _opened(below)  # who moves a folder must be allowed to write to it
-            os.rename(below, os.path.join(folder, os.urandom(16).hex()))
-        os.rmdir(path)
+def _clear(folder: str) -> None:
+    """Remove what is in a folder. A folder whose path is long is moved up instead, and is left for the next time."""
+    found = [folder]
+    for each in found:  # which grows
+        names = []
+        with suppress(OSError):
+            names = os.listdir(each)
+        for name in names:
+            path = os.path.join(each, name)
+            with suppress(OSError):
+                if not _opened(path):
+                    os.unlink(path)
+                elif len(os.fsencode(path)) > LONG:
+                    os.rename(path, os.path.join(folder, os.urandom(16).hex()))
+                else:
+                    found.append(path)
+    for each in reversed(found[1:]):
+        with suppress(OSError):
+            os.rmdir(each)
 
 
 def _opened(path: str) -> bool:
     """Whether it is a folder; if so, its owner may do everything with it from now on."""
-    is_folder = stat.S_ISDIR(os.lstat(path).st_mode)
-    if is_folder:
-        os.chmod(path, 0o700)
-    return is_folder
+    mode = os.lstat(path).st_mode
+    if stat.S_ISDIR(mode) and mode & stat.S_IRWXU != stat.S_IRWXU:
+        os.chmod(path, stat.S_IRWXU)
+    return stat.S_ISDIR(mode)
 
 
 if __name__ == "__main__":

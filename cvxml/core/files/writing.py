@@ -20,7 +20,6 @@ from cvxml.core.files.common import Path, naming
 from cvxml.core.files.numpy_files import check_dtype
 from cvxml.core.files.strict_json import check_depth
 
-
 # which end a process in the middle of a write; Windows has no SIGHUP
 _ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
