@@ -52,14 +52,9 @@ class _Parser(argparse.ArgumentParser):
 def run(arguments: Sequence[str]) -> int:
     """Run one command; returns the exit code and prints everything else."""
     try:
-        parser = _parser(arguments)
-        _check_command(arguments[:1], parser.get_default("commands"))
-        parsed = parser.parse_args(arguments)
-        code: int = parsed.run(parsed)
+        code = _run(arguments)
         sys.stdout.flush()
         return code
-    except SystemExit as done:  # --help, --version
-        return int(done.code or 0)
     except ValueError as error:
         _complain(" ".join(str(error).split()))
         return BAD_INPUT
@@ -88,6 +83,17 @@ def run(arguments: Sequence[str]) -> int:
             return BAD_INPUT
         _complain(f"internal error: {type(error).__name__}: {error}")
         return INTERNAL
+
+
+def _run(arguments: Sequence[str]) -> int:
+    parser = _parser(arguments)
+    _check_command(arguments[:1], parser.get_default("commands"))
+    try:
+        parsed = parser.parse_args(arguments)
+    except SystemExit as done:  # --help, --version
+        return int(done.code or 0)
+    code: int = parsed.run(parsed)
+    return code
 
 
 def _complain(text: str) -> None:

@@ -123,7 +123,7 @@ def _wait(child: int, alive: int, woken: int) -> int | None:
 
 def _ended() -> list[tuple[int, int]]:
     """Process ids and statuses of the children that have ended; [(0, 0)] at the end where others have not."""
-    found = []
+    found: list[tuple[int, int]] = []
     with suppress(ChildProcessError):
         while not found or found[-1][0] != 0:
             found.append(os.waitpid(-1, os.WNOHANG))
