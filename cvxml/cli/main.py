@@ -38,6 +38,10 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise ValueError(f"{message} (see {self.prog} --help)")
 
+    def print_help(self, file: Any = None) -> None:
+        """As it is; but that it cannot be written is no secret."""
+        print(self.format_help(), end="", file=file)
+
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """As it is; but a command says of its own what it does not know."""
         parsed, unknown = super().parse_known_args(args, namespace)
