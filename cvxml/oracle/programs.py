@@ -74,6 +74,8 @@ class Surroundings:
 
     def command(self, words: Sequence[str]) -> list[str]:
         """The command with the full path of its program, and of each word that names a file if there is no workdir."""
+        if isinstance(words, str) or not words:
+            raise ValueError(f"a command is a list, the program and its arguments, such as [{words!r}]")
         first = words[0]
         if os.path.dirname(first) and self.workdir is not None:
             first = os.path.join(self.workdir, first)

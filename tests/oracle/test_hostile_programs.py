@@ -166,6 +166,7 @@ def test_a_cancelled_conform_leaves_no_process_and_no_folder(number: str, tmp_pa
     assert os.listdir(temporary) == []
 
 
+@posix
 def test_a_program_is_given_few_variables_and_an_empty_folder(
     tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -219,6 +220,12 @@ def test_the_memory_of_a_program_is_limited_as_is_asked_for(tmp_path: Path) -> N
 def test_surroundings_that_cannot_be(tmp_path: Path, options: dict[str, Any], complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint):
         row_of(tmp_path, RIGHT, **options)
+
+
+@pytest.mark.parametrize("command", [[], "true", ["/no/such/program"], ["no such program"]])
+def test_a_command_that_is_none(command: Any) -> None:
+    with pytest.raises(ValueError, match=r"command"):
+        conform(command, load_cases(pattern="mlsvm-line"))
 
 
 @posix
