@@ -87,14 +87,14 @@ HOSTILE = {
     "a core dump": ("os.abort()", "exit code -6"),
     "much memory": ("bytearray(10**10)", "MemoryError"),
     "its watcher killed": ("os.kill(os.getppid(), signal.SIGKILL); time.sleep(60)", "killed"),
+    "its group killed": ("os.killpg(0, signal.SIGKILL)", "exit code -9"),
+    "the terminal asked": ("open('/dev/tty', 'w').write('password: ')", "exit code 1"),
     "its watcher stopped": ("os.kill(os.getppid(), signal.SIGSTOP); time.sleep(60)", "within 3 s"),
     "stopped": ("os.kill(os.getpid(), signal.SIGSTOP)", "within 3 s"),
     "signals ignored": (
         "for s in range(1, 32):\n try: signal.signal(s, signal.SIG_IGN)\n except OSError: pass\ntime.sleep(60)",
         "within 3 s",
     ),
-    "its group killed": ("os.killpg(0, signal.SIGKILL)", "exit code -9"),
-    "the terminal asked": ("open('/dev/tty', 'w').write('password: ')", "exit code 1"),
 }  # fmt: skip
 
 
@@ -111,6 +111,7 @@ def test_a_hostile_program_is_one_row_and_leaves_nothing(name: str, tmp_path: Pa
 
 
 @linux
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("end", [RIGHT, "time.sleep(60)", "os.kill(os.getppid(), signal.SIGKILL)"])
 def test_what_a_program_started_ends_with_it(end: str, tmp_path: Path, temporary: Path) -> None:
     """Its children, and those that left its session: orphans of the program are the supervisor's."""
@@ -130,6 +131,7 @@ def test_what_a_program_started_ends_with_it(end: str, tmp_path: Path, temporary
 
 
 @linux
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("number", ["SIGTERM", "SIGHUP", "SIGINT", "SIGKILL"])
 def test_a_cancelled_conform_leaves_no_process_and_no_folder(number: str, tmp_path: Path) -> None:
     ids, temporary = tmp_path / "ids", tmp_path / "temporary"
