@@ -19,15 +19,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from cvxml._version import __version__
-from cvxml.api import certify, evaluate, list_methods, problem, solve
-from cvxml.core.progress import Progress
-from cvxml.core.report import Report, Verdict
-from cvxml.core.result import Certificate, Evaluation, Solution, Status, load
-from cvxml.oracle.check import check
-from cvxml.oracle.fitted import certify_estimator
 
 if TYPE_CHECKING:
     from cvxml import datasets, displays, testing, typed
+    from cvxml.api import certify, evaluate, list_methods, problem, solve
+    from cvxml.core.progress import Progress
+    from cvxml.core.report import Report, Verdict
+    from cvxml.core.result import Certificate, Evaluation, Solution, Status, load
     from cvxml.estimators.baselines import Euclidean, WithinClass
     from cvxml.estimators.boostmetric import BoostMetric
     from cvxml.estimators.crammer_singer import CrammerSingerSVM
@@ -53,6 +51,8 @@ if TYPE_CHECKING:
     from cvxml.estimators.scml import SCML
     from cvxml.estimators.sdml import SDML
     from cvxml.estimators.ssvm import Gerrymandering
+    from cvxml.oracle.check import check
+    from cvxml.oracle.fitted import certify_estimator
 
 
 __all__ = [
@@ -136,14 +136,30 @@ _ESTIMATORS = {
 }
 
 
+_FUNCTIONS = {
+    **dict.fromkeys(("certify", "evaluate", "list_methods", "problem", "solve"), "cvxml.api"),
+    "Progress": "cvxml.core.progress",
+    **dict.fromkeys(("Report", "Verdict"), "cvxml.core.report"),
+    **dict.fromkeys(("Certificate", "Evaluation", "Solution", "Status", "load"), "cvxml.core.result"),
+    "check": "cvxml.oracle.check",
+    "certify_estimator": "cvxml.oracle.fitted",
+}
 _MODULES = ("datasets", "displays", "testing", "typed")
+_INNER = ("api", "core", "family", "methods", "oracle")
 
 
 def __getattr__(name: str) -> Any:
-    # estimators load scikit-learn, which takes longer than a small check
-    if name in _ESTIMATORS:
-        return getattr(import_module(_ESTIMATORS[name]), name)
+    # numpy and scipy take a second, in which the command line must be able to answer Ctrl-C; scikit-learn takes another
+    of = _FUNCTIONS.get(name) or _ESTIMATORS.get(name)
+    if of is not None:
+        found = globals()[name] = getattr(import_module(of), name)
+        return found
     if name in _MODULES:
+        return import_module(f"cvxml.{name}")
+    if name in _INNER:
+        import_module(
+            "cvxml.oracle.fitted"
+        )  # with all that it needs, so that cvxml.core.report, say, is there
         return import_module(f"cvxml.{name}")
     raise AttributeError(f"module 'cvxml' has no attribute {name!r}")
 

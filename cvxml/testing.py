@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from cvxml.core.tolerance import Tolerance, check_tol
 from cvxml.oracle.cases import Case, load_cases
 from cvxml.oracle.check import check
 from cvxml.oracle.conform import Program, Row, conform_case
+from cvxml.oracle.programs import MEMORY_LIMIT, TIME_LIMIT, Surroundings
 
 __all__ = ["NotCertified", "assert_certified", "parametrize_with_cases"]
 
@@ -47,14 +48,18 @@ def parametrize_with_cases(
     pattern: str = "*",
     folder: str | Path | None = None,
     tol: Tolerance = "normal",
-    time_limit: float = 60.0,
+    time_limit: float = TIME_LIMIT,
+    memory_limit: float = MEMORY_LIMIT,
+    env: Sequence[str] = (),
+    workdir: str | None = None,
 ) -> Callable[[Callable[[Row], None]], Callable[..., None]]:
     """Decorator: one test for every golden case, which runs `program` and calls the function with its certified Row.
 
     program: a command, as `cvxml conform` starts it, or a function from a question to an answer, both dicts.
     expected_failures: {id of a case: why it is not certified yet}. Such a test is an xfail, and fails as soon as its
     case is certified or skipped: then the reason is not true any more. pattern, folder: which cases, as in
-    `cvxml cases`; tol and time_limit as in `cvxml conform`.
+    `cvxml cases`; tol, the limits (seconds for each case, GB for each process), env (names of variables that a command
+    is given) and workdir (where it runs; None for an empty folder) as in `cvxml conform`.
 
     A test fails where its case is refuted, close, or ends in an error, and is skipped where it is inconclusive or the
     program says "unsupported". Needs pytest. Raises ValueError for a failure expected of no case, or without a reason.
@@ -64,6 +69,7 @@ def parametrize_with_cases(
     if isinstance(program, str):
         raise ValueError(f"program must be a list, the command and its arguments: [{program!r}]")
     check_tol(tol)
+    within = Surroundings(time_limit, memory_limit, tuple(env), workdir)
     reasons = dict(expected_failures or {})
     cases = load_cases(folder, pattern)
     if strangers := sorted(reasons.keys() - {case.id for case in cases}):
@@ -79,7 +85,7 @@ def parametrize_with_cases(
 
     def decorate(test: Callable[[Row], None]) -> Callable[..., None]:
         def run(case: Case) -> None:
-            row = conform_case(program, case, time_limit=time_limit, tol=tol)
+            row = conform_case(program, case, within, tol=tol)
             said = f"{row.case}: {row.verdict}: {'; '.join((row.message, *row.diagnosis))}"
             if row.verdict in ("skipped", "inconclusive"):
                 if case.id in reasons:

@@ -24,6 +24,9 @@ def test_nothing_need_be_imported_first_and_nothing_is_that_takes_long() -> None
     program = """
 import sys
 import cvxml
+assert "numpy" not in sys.modules
+assert cvxml.core.report.Report is cvxml.Report
+assert cvxml.check is cvxml.oracle.check.check
 cvxml.testing.assert_certified, cvxml.typed.mlsvm.solve, cvxml.methods.get, dir(cvxml)
 assert not {"sklearn", "cvxpy", "matplotlib", "cvxml.datasets", "cvxml.displays"} & set(sys.modules)
 cvxml.datasets.load, cvxml.displays.SpectrumDisplay

@@ -5,9 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cvxml.oracle.cases import Case
+    from cvxml.oracle.conform import Row
 
 CERTIFIED, REFUTED, INCONCLUSIVE, CLOSE, INTERRUPTED = 0, 1, 3, 5, 130
 SCHEMAS = ("report", "case", "question", "answer", "conformance")
@@ -21,7 +26,7 @@ def add_commands(commands: Any) -> None:
     command.add_argument(
         "pattern", nargs="?", default="*", help="ids, with * and ?, or a formula (default: all)"
     )
-    command.add_argument("--folder", metavar="DIR", help="cases of your own (default: those that ship)")
+    _add_source(command)
     command.add_argument("--json", action="store_true", help="the questions, as a program is given them")
     command.set_defaults(run=_cases)
 
@@ -31,8 +36,29 @@ def add_commands(commands: Any) -> None:
         usage="cvxml conform [OPTION ...] -- COMMAND [ARGUMENT ...]",
     )
     command.add_argument("--only", metavar="PATTERN", default="*", help="ids, with * and ?, or a formula")
-    command.add_argument("--folder", metavar="DIR", help="cases of your own (default: those that ship)")
-    command.add_argument("--time-limit", type=float, default=60.0, help="seconds for each case (default 60)")
+    _add_source(command)
+    command.add_argument(
+        "--time-limit", type=float, default=60.0, metavar="SECONDS", help="for each case (default 60)"
+    )
+    command.add_argument(
+        "--memory-limit",
+        type=float,
+        default=8.0,
+        metavar="GB",
+        help="of the data of each process that runs, in Linux (default 8)",
+    )
+    command.add_argument(
+        "--env",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="give the program this environment variable too, HOME for example; may be repeated",
+    )
+    command.add_argument(
+        "--workdir",
+        metavar="DIR",
+        help="run the program in this folder, . for example (default: an empty folder, removed afterwards)",
+    )
     add_tol(command)
     command.add_argument(
         "--allow-skipped",
@@ -53,10 +79,31 @@ def add_commands(commands: Any) -> None:
     command.set_defaults(run=_schema)
 
 
-def _cases(parsed: argparse.Namespace) -> int:
-    from cvxml.oracle.cases import load_cases
+def _add_source(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--folder", metavar="DIR", help="cases of your own (default: those that ship)")
+    command.add_argument(
+        "--seed",
+        type=int,
+        metavar="N",
+        help="draw other points for the problems among the cases, which then have no stored answers",
+    )
 
-    cases = load_cases(parsed.folder, parsed.pattern)
+
+def _source(parsed: argparse.Namespace, pattern: str, tell: Callable[[str], None]) -> list[Case]:
+    """The cases that `_add_source` and a pattern name."""
+    from cvxml.oracle.cases import load_cases
+    from cvxml.oracle.fresh import fresh_cases
+
+    cases = load_cases(parsed.folder, pattern)
+    return cases if parsed.seed is None else fresh_cases(parsed.seed, cases, tell)
+
+
+def _cases(parsed: argparse.Namespace) -> int:
+    from cvxml.core.progress import Progress
+
+    with Progress() as tell:
+        cases = _source(parsed, parsed.pattern, tell)
+        tell.erase()
     if parsed.json:
         print(json.dumps([case.question for case in cases], indent=1, allow_nan=False))
         return CERTIFIED
@@ -68,35 +115,41 @@ def _cases(parsed: argparse.Namespace) -> int:
 
 def _conform(parsed: argparse.Namespace) -> int:
     from cvxml.cli.data import check_out
+    from cvxml.core.files import write_text
     from cvxml.core.inputs import check_positive
     from cvxml.core.progress import Progress
     from cvxml.core.tolerance import check_tol
-    from cvxml.oracle.cases import load_cases
     from cvxml.oracle.conform import as_junit, as_table, conform_case
+    from cvxml.oracle.programs import Surroundings
 
     if parsed.junit:
         check_out("--junit", parsed.junit)
-    limit, tol = check_positive(parsed.time_limit, "--time-limit"), check_tol(parsed.tol)
-    cases, rows = load_cases(parsed.folder, parsed.only), []
-    with Progress() as tell, suppress(KeyboardInterrupt):  # the rows that there are were worth their time
-        for case in cases:
-            tell(f"{case.id} ...")
-            rows.append(conform_case(parsed.command, case, time_limit=limit, tol=tol))
+    for option in ("time_limit", "memory_limit"):
+        check_positive(getattr(parsed, option), f"--{option.replace('_', '-')}")
+    within = Surroundings(parsed.time_limit, parsed.memory_limit, tuple(parsed.env), parsed.workdir)
+    tol, rows = check_tol(parsed.tol), []
+    with Progress() as tell:
+        cases = _source(parsed, parsed.only, tell)
+        with suppress(KeyboardInterrupt):  # the rows that there are were worth their time
+            for case in cases:
+                tell(f"{case.id} ...")
+                rows.append(conform_case(parsed.command, case, within, tol=tol))
         tell.erase()
-    if parsed.junit:
-        try:
-            Path(parsed.junit).write_text(as_junit(rows), encoding="utf-8")
-        except OSError as error:
-            raise ValueError(f"--junit {parsed.junit} cannot be written: {error.strerror}") from error
-    if parsed.json:
-        content = {"format": "cvxml-conformance", "version": 1, "rows": [row.to_dict() for row in rows]}
-        print(json.dumps(content, indent=1, allow_nan=False))
-    else:
-        print(as_table(rows))
+    try:
+        if parsed.junit:
+            write_text(parsed.junit, as_junit(rows))
+    finally:  # a disk that is full loses the file, not the rows
+        print(_as_json(rows) if parsed.json else as_table(rows))
     if len(rows) < len(cases):
         print(f"cvxml: interrupted; {len(rows)} of {len(cases)} cases were judged", file=sys.stderr)
         return INTERRUPTED
     verdicts = {row.verdict for row in rows}
+    if verdicts == {"error"} and parsed.workdir is None:
+        print(
+            "cvxml: every case is an error; the program runs in an empty folder, with few environment variables: "
+            "see --workdir and --env",
+            file=sys.stderr,
+        )
     if verdicts & {"refuted", "error"}:
         return REFUTED
     if "close" in verdicts:
@@ -104,6 +157,11 @@ def _conform(parsed: argparse.Namespace) -> int:
     if parsed.allow_skipped and "certified" in verdicts:
         verdicts -= {"skipped"}
     return CERTIFIED if verdicts == {"certified"} else INCONCLUSIVE
+
+
+def _as_json(rows: list[Row]) -> str:
+    content = {"format": "cvxml-conformance", "version": 1, "rows": [row.to_dict() for row in rows]}
+    return json.dumps(content, indent=1, allow_nan=False)
 
 
 def _schema(parsed: argparse.Namespace) -> int:

@@ -8,12 +8,14 @@ Results go to stdout (JSON with --json), what was read (data.py) and progress (c
 from __future__ import annotations
 
 import argparse
+import errno
 import json
 import os
 import shutil
 import sys
 import warnings
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any, NoReturn
 
 import numpy as np
@@ -22,6 +24,10 @@ from cvxml.core.clock import OutOfTime, TimeUp
 from cvxml.core.inputs import did_you_mean
 
 CERTIFIED, REFUTED, BAD_INPUT, INCONCLUSIVE, INTERNAL, CLOSE = 0, 1, 2, 3, 4, 5
+# of an output, as readers and writers of files raise ValueError
+UNWRITABLE = {
+    getattr(errno, name) for name in ("ENOSPC", "EDQUOT", "EFBIG", "EIO", "EBADF") if hasattr(errno, name)
+}
 INTERRUPTED, UNREAD = 130, 141  # as a shell says it: 128 and the number of the signal
 
 
@@ -31,6 +37,10 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         raise ValueError(f"{message} (see {self.prog} --help)")
+
+    def print_help(self, file: Any = None) -> None:
+        """As it is; but that it cannot be written is no secret."""
+        print(self.format_help(), end="", file=file)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """As it is; but a command says of its own what it does not know."""
@@ -46,38 +56,60 @@ class _Parser(argparse.ArgumentParser):
 def run(arguments: Sequence[str]) -> int:
     """Run one command; returns the exit code and prints everything else."""
     try:
-        parser = _parser(arguments)
-        _check_command(arguments[:1], parser.get_default("commands"))
-        parsed = parser.parse_args(arguments)
-        code: int = parsed.run(parsed)
+        code = _run(arguments)
         sys.stdout.flush()
         return code
-    except SystemExit as done:  # --help, --version
-        return int(done.code or 0)
     except ValueError as error:
-        print(f"cvxml: {' '.join(str(error).split())}", file=sys.stderr)
+        _complain(" ".join(str(error).split()))
         return BAD_INPUT
     except MemoryError:
-        print("cvxml: out of memory; give fewer points or features, or more memory", file=sys.stderr)
+        _complain("out of memory; give fewer points or features, or more memory")
         return BAD_INPUT
     except BrokenPipeError:  # whoever reads has seen enough, as in `cvxml ... | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return UNREAD
     except OutOfTime as error:
         print(f"cvxml: not certified: {error}", file=sys.stderr)
         return INCONCLUSIVE
     except TimeUp:
-        print("cvxml: nothing is proved within the time limit; raise --time-limit", file=sys.stderr)
+        _complain("nothing is proved within the time limit; raise --time-limit")
         return INCONCLUSIVE
     except KeyboardInterrupt:
-        print("cvxml: interrupted; nothing is kept", file=sys.stderr)
+        _complain("interrupted; nothing is kept")
         return INTERRUPTED
     except Exception as error:
         if type(error).__name__ == "SolverFailure":  # named, not imported: the back end loads cvxpy
-            print(f"cvxml: not certified: {error}", file=sys.stderr)
+            _complain(f"not certified: {error}")
             return INCONCLUSIVE
-        print(f"cvxml: internal error: {type(error).__name__}: {error}", file=sys.stderr)
+        if isinstance(error, OSError) and error.errno in UNWRITABLE and error.filename is None:
+            _drop_output()
+            _complain(f"the output cannot be written: {error.strerror}; write it to another place")
+            return BAD_INPUT
+        _complain(f"internal error: {type(error).__name__}: {error}")
         return INTERNAL
+
+
+def _run(arguments: Sequence[str]) -> int:
+    parser = _parser(arguments)
+    _check_command(arguments[:1], parser.get_default("commands"))
+    try:
+        parsed = parser.parse_args(arguments)
+    except SystemExit as done:  # --help, --version
+        return int(done.code or 0)
+    code: int = parsed.run(parsed)
+    return code
+
+
+def _complain(text: str) -> None:
+    """Say it in one line on the standard error, if that can be written."""
+    with suppress(OSError):
+        print(f"cvxml: {text}", file=sys.stderr)
+
+
+def _drop_output() -> None:
+    """Let what is not yet written vanish, where Python would try it again when it ends, and complain."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _check_command(first: Sequence[str], commands: Iterable[str]) -> None:

@@ -5,27 +5,22 @@ The program gets one question, as JSON, on its standard input and answers with o
     {"status": "not attained"}                          no metric is optimal
     {"answer": {...}}                                   the numbers of a part
     {"unsupported": "why"}                              the case is skipped
-It is started anew for each case, with a time limit, and is given nothing but the question.
+It is started anew for each case, in an empty folder, with few environment variables and with limits (`programs.py`).
+The question is all that it is told. This is not a sandbox: the program has the rights of the user who starts it. It can
+read what that user can read, the answers in this package too. Problems drawn anew (`fresh.py`) have no stored answers.
 """
 
 from __future__ import annotations
 
 import math
-import os
-import signal
-import subprocess
-import tempfile
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from copy import deepcopy
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from cvxml.core.files import read_json, write_json
 from cvxml.core.metric import real_array
 from cvxml.core.report import Report, Verdict
 from cvxml.core.result import plain
@@ -34,9 +29,8 @@ from cvxml.core.tolerance import Tolerance, check_tol
 from cvxml.oracle.cases import Case
 from cvxml.oracle.check import check
 from cvxml.oracle.parts import compare
+from cvxml.oracle.programs import MEMORY_LIMIT, SAID, TIME_LIMIT, Surroundings, run
 
-MOST_BYTES = 64 * 1024**2  # of an answer
-SAID = 300  # characters of a program's last words that are shown
 Program = (
     Sequence[str] | Callable[[dict[str, Any]], Any]
 )  # a command, or a function from a question to an answer
@@ -76,23 +70,35 @@ def conform(
     program: Program,
     cases: Sequence[Case],
     *,
-    time_limit: float = 60.0,
+    time_limit: float = TIME_LIMIT,
+    memory_limit: float = MEMORY_LIMIT,
+    env: Sequence[str] = (),
+    workdir: str | None = None,
     tol: Tolerance = "normal",
     say: Callable[[str], None] = lambda text: None,
 ) -> Rows:
-    """One row a case. time_limit: seconds for each; tol as in `check`. Raises ValueError if nothing can be started."""
+    """One row a case. The limits, env and workdir are those of `Surroundings`, for a command; tol as in `check`.
+
+    Raises ValueError if the command cannot be started.
+    """
     check_tol(tol)
+    within = Surroundings(time_limit, memory_limit, tuple(env), workdir)
     rows = Rows()
     for case in cases:
         say(f"{case.id} ...")
-        rows.append(conform_case(program, case, time_limit=time_limit, tol=tol))
+        rows.append(conform_case(program, case, within, tol=tol))
     return rows
 
 
-def conform_case(program: Program, case: Case, *, time_limit: float = 60.0, tol: Tolerance = "normal") -> Row:
-    """What becomes of one case. A function of Python is called here, and no time limit holds for it."""
+def conform_case(
+    program: Program, case: Case, within: Surroundings | None = None, *, tol: Tolerance = "normal"
+) -> Row:
+    """What becomes of one case. A function of Python is called here, and none of the surroundings hold for it."""
     started = time.perf_counter()
-    answer = called(program, case.question) if callable(program) else run(program, case.question, time_limit)
+    if callable(program):
+        answer = called(program, case.question)
+    else:
+        answer = run(program, case.question, within or Surroundings())
     seconds = time.perf_counter() - started
     if isinstance(answer, str):
         row = Row(case.id, case.formula, "error", message=answer)
@@ -115,72 +121,6 @@ def called(program: Callable[[dict[str, Any]], Any], question: dict[str, Any]) -
 
 def _said(error: Exception) -> str:
     return cut(f"{type(error).__name__}: {error}", SAID)
-
-
-def run(command: Sequence[str], question: dict[str, Any], time_limit: float) -> dict[str, Any] | str:
-    """The program's answer, or what went wrong as a sentence."""
-    with tempfile.TemporaryDirectory() as folder:
-        given, out, err = (Path(folder) / name for name in ("question.json", "answer.json", "errors"))
-        write_json(given, question)
-        with given.open("rb") as stdin, out.open("wb") as stdout, err.open("wb") as stderr:
-            try:
-                process = subprocess.Popen(
-                    command, stdin=stdin, stdout=stdout, stderr=stderr, start_new_session=True
-                )
-            except (OSError, ValueError) as error:
-                raise ValueError(f"the command {command[0]!r} cannot be started: {error}") from error
-            try:
-                code = _wait(process, (out, err), time_limit)
-            finally:
-                _stop(process)
-        if code is None:
-            return f"no answer within {time_limit:g} s"
-        if _size(out) > MOST_BYTES or _size(err) > MOST_BYTES:
-            return f"it wrote more than {MOST_BYTES} bytes"
-        if code != 0:
-            return f"exit code {code}: {_last_words(err)}"
-        try:
-            answer = read_json(out)
-        except ValueError as error:
-            why = f"the answer is no JSON: {str(error).replace(str(out), 'it')}"
-            return f"{why}; it printed {_last_words(out)!r}"
-        return answer if isinstance(answer, dict) else "the answer is no JSON object"
-
-
-def _size(path: Path) -> int:
-    return path.stat().st_size if path.exists() else 0
-
-
-def _last_words(path: Path) -> str:
-    """The end of what it wrote, on one line."""
-    if not path.exists():
-        return ""
-    with path.open("rb") as stream:
-        stream.seek(max(_size(path) - 10 * SAID, 0))
-        words = stream.read().decode("utf-8", "replace").split()
-    said = " ".join(words)
-    return said if len(said) <= SAID else f"...{said[-SAID:]}"
-
-
-def _wait(process: subprocess.Popen[bytes], written: Sequence[Path], time_limit: float) -> int | None:
-    """The exit code; None where the time is over. A program that prints without end is stopped early."""
-    deadline = time.perf_counter() + time_limit
-    pause = 0.005
-    while time.perf_counter() < deadline:
-        try:
-            return process.wait(min(pause, max(deadline - time.perf_counter(), 0.001)))
-        except subprocess.TimeoutExpired:
-            pause = min(2 * pause, 0.2)
-            if any(_size(path) > MOST_BYTES for path in written):
-                return -1
-    return None
-
-
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    """End the program and its process group: what it started, unless that left the group."""
-    with suppress(ProcessLookupError, PermissionError):  # all of them have ended
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
 
 
 def judge(case: Case, answer: dict[str, Any], tol: Tolerance = "normal") -> Row:

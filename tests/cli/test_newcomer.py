@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
+import subprocess
+import sys
 import threading
 import time
 from _thread import interrupt_main
@@ -181,6 +184,62 @@ def test_conform_keeps_the_rows_that_there_are(cli: Cli, monkeypatch: pytest.Mon
     (row,) = json.loads(answer.out)["rows"]
     assert row["verdict"] == "error"
     assert row["case"] in Path("rows.xml").read_text()
+
+
+def python(*words: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, *words], stderr=subprocess.PIPE, text=True, timeout=120, **options)
+
+
+STARTED = {
+    "-m": ["-m", "cvxml", "list"],
+    "command": ["-c", "from cvxml.__main__ import main; main()", "list"],
+}
+
+
+@pytest.mark.parametrize("how", STARTED)
+def test_ctrl_c_while_modules_are_imported_is_one_sentence(how: str, tmp_path: Path) -> None:
+    (tmp_path / "numpy.py").write_text("raise KeyboardInterrupt")
+    path = os.pathsep.join([str(tmp_path), str(Path(cvxml.__file__).parents[1])])
+    done = python(*STARTED[how], env={**os.environ, "PYTHONPATH": path})
+    assert done.returncode == 130
+    assert done.stderr.count("\n") == 1
+    assert "interrupted" in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
+@pytest.mark.parametrize("words", [["list"], ["--help"], ["show", "mlsvm"], ["cases", "mlsvm", "--json"]])
+def test_an_output_that_is_full_is_one_sentence(words: list[str]) -> None:
+    with open("/dev/full", "w") as full:
+        done = python("-m", "cvxml", *words, stdout=full)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "output" in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="needs a shell")
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_an_output_that_is_closed_is_no_fault(closed: str) -> None:
+    words = f'"{sys.executable}" -m cvxml list {closed}'
+    done = subprocess.run(["sh", "-c", words], capture_output=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert bool(done.stdout) == (">&-" not in closed.split())
+
+
+def test_a_full_disk_loses_the_file_of_conform_and_not_the_rows(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "no space")
+
+    Path("rows.xml").write_text("old")
+    monkeypatch.setattr(os, "fsync", full)
+    answer = cli("conform", "--only", "mlsvm-line", "--junit", "rows.xml", "--", sys.executable, "-c", "pass")
+    assert answer.code == 2
+    assert answer.err.splitlines()[-1].count("no space") == 1
+    assert "mlsvm-line " in answer.out
+    assert Path("rows.xml").read_text() == "old"
 
 
 def test_real_targets_are_read_from_every_kind_of_file(cli: Cli) -> None:

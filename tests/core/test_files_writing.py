@@ -1,6 +1,9 @@
 """Writes are whole or not at all, and what is written can be read."""
 
 import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -142,3 +145,42 @@ def test_json_write_refuses_what_is_too_deep(tmp_path: Path, value: object) -> N
     assert "written" in refusal(lambda p: files.write_json(p, value), path)
     assert path.read_bytes() == b"old"
     assert os.listdir(tmp_path) == ["a.json"]
+
+
+SIGNALLED = """
+import os, signal, sys
+from cvxml.core import files
+number, step, path = getattr(signal, sys.argv[1]), sys.argv[2], sys.argv[3]
+before = getattr(os, step)
+def signalled(*given):
+    os.kill(os.getpid(), number)
+    return before(*given)
+setattr(os, step, signalled)
+files.write_json(path, [1])
+print("still there")
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows ends a process without asking it")
+@pytest.mark.parametrize("number", ["SIGTERM", "SIGHUP"])
+@pytest.mark.parametrize("step", ["fsync", "replace"])
+def test_a_write_that_has_begun_ends_before_a_signal_ends_the_process(
+    tmp_path: Path, number: str, step: str
+) -> None:
+    words = [sys.executable, "-c", SIGNALLED, number, step, str(tmp_path / "a.json")]
+    done = subprocess.run(words, capture_output=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (-getattr(signal, number), b"", b"")
+    assert os.listdir(tmp_path) == ["a.json"]
+    assert files.read_json(tmp_path / "a.json") == [1]
+
+
+def test_a_write_leaves_the_handlers_of_others_alone(tmp_path: Path) -> None:
+    came: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, _: came.append(number))
+    try:
+        handler = signal.getsignal(signal.SIGTERM)
+        files.write_json(tmp_path / "a.json", 1)
+        assert signal.getsignal(signal.SIGTERM) is handler
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert came == []

@@ -15,8 +15,9 @@ import pytest
 import cvxml
 from cvxml.cli.main import run
 from cvxml.methods import get
-from cvxml.oracle.cases import load_cases
+from cvxml.oracle.cases import FOLDER, Case, load_case, load_cases, parameters
 from cvxml.oracle.conform import Row, _gaps, as_junit, as_table, conform
+from cvxml.oracle.fresh import fresh_cases
 from tests.schemas import schema
 
 PROGRAMS = Path(__file__).parents[2] / "validation" / "programs"
@@ -234,6 +235,10 @@ def test_of_a_convex_step_the_gap_is_shown_as_a_share_of_its_scale() -> None:
         (["conform", "--folder", "no/such/folder", "--", "true"], "no/such/folder"),
         (["conform", "--time-limit", "0", "--", "true"], "time-limit"),
         (["conform", "--tol", "tight", "--", "true"], "strict"),
+        (["conform", "--memory-limit", "-1", "--", "true"], "memory-limit"),
+        (["conform", "--env", "NO_SUCH_NAME", "--", "true"], "NO_SUCH_NAME"),
+        (["conform", "--workdir", "no/such/folder", "--", "true"], "no/such/folder"),
+        (["conform", "--seed", "x", "--", "true"], "seed"),
         (["conform", "--only", "mlsvm-line", "--junit", "/no/such/folder/a.xml", "--", "true"], "junit"),
         (["schema", "nothing"], "report"),
         (["cases", "nothing"], "'nothing'"),
@@ -320,6 +325,75 @@ def test_the_textbook_projection_of_a_negative_matrix_is_right(tmp_path: Path) -
     )
     rows = conform(program(tmp_path, body), load_cases(pattern="part-psd-*"), time_limit=20.0)
     assert {row.verdict for row in rows} == {"certified"}
+
+
+# --- cases drawn anew ---
+
+
+def stored_answers(question: dict[str, Any]) -> dict[str, Any]:
+    """A program that knows the golden cases by heart: the answers to them, and to what looks like them."""
+    stored = load_case(FOLDER / f"{re.sub(r'-[0-9]+$', '', question['id'])}.json")
+    return {"metric": stored.content["proof"]["metric"]}
+
+
+def to_draw(seed: int, *names: str) -> list[Case]:
+    return fresh_cases(seed, [load_case(FOLDER / f"{name}.json") for name in names])
+
+
+def test_stored_answers_are_wrong_of_cases_drawn_anew() -> None:
+    cases = to_draw(5, "mlsvm-line", "mlsvm-line-capped")
+    for case in cases:
+        schema("question").validate(case.question)
+    assert not {row.verdict for row in conform(stored_answers, cases)} & {
+        "certified",
+        "inconclusive",
+        "error",
+    }
+
+    def solved(question: dict[str, Any]) -> dict[str, Any]:
+        given = parameters(question["inputs"])
+        X, y = question["inputs"]["X"], question["inputs"].get("y")
+        return {"metric": cvxml.solve(question["formula"], X, y, **given).metric}
+
+    assert {row.verdict for row in conform(solved, cases)} == {"certified"}
+
+
+@pytest.mark.slow
+def test_every_formula_has_a_case_drawn_anew_whose_stored_answer_is_wrong() -> None:
+    stored = load_cases()
+    cases = fresh_cases(20, stored)
+    assert {case.formula for case in cases} == {
+        case.formula for case in stored if case.kind == "problem" and not case.flags
+    }
+    for case in cases:
+        report = cvxml.check(
+            case.formula, case.X, case.y, **stored_answers(case.question), diagnosed=False, **case.params
+        )
+        assert report.verdict != "certified", case.id
+
+
+def test_a_seed_draws_the_same_again_and_another_seed_does_not() -> None:
+    one, again, other = (to_draw(seed, "rca-crosses", "rca-iris") for seed in (3, 3, 4))
+    assert [case.question for case in one] == [case.question for case in again]
+    assert all(a.X != b.X for a, b in zip(one, other, strict=True))
+    for case in one:
+        stored = load_case(FOLDER / f"{case.id.removesuffix('-3')}.json")
+        rest = {name: value for name, value in stored.inputs.items() if name != "X"}
+        assert {name: value for name, value in case.inputs.items() if name != "X"} == rest
+        assert np.shape(case.X) == np.shape(stored.X)
+        assert (np.array(case.X) != np.array(stored.X)).mean() > 0.9
+
+
+def test_the_command_line_draws(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["cases", "mlsvm-line*", "--seed", "8", "--json"]) == 0
+    questions = json.loads(capsys.readouterr().out)
+    assert [each["id"] for each in questions] == ["mlsvm-line-capped-8", "mlsvm-line-8"]
+    stored = program(tmp_path, "print('{\"metric\": [[0.125]]}')")
+    assert run(["conform", "--only", "mlsvm-line", "--", *stored]) == 0
+    assert run(["conform", "--only", "mlsvm-line", "--seed", "8", "--", *stored]) in (1, 5)
+    assert run(["conform", "--only", "part-*", "--seed", "8", "--", *stored]) == 2
+    assert run(["conform", "--only", "mlsvm-line", "--seed", "-8", "--", *stored]) == 2
+    capsys.readouterr()
 
 
 def test_a_table_of_no_rows() -> None:

@@ -54,7 +54,10 @@ def run(
     found: Record = {"versions": versions(chosen[0], runner) | known | {"cvxml": __version__}, "programs": {}}
     for program in chosen:
         cases = [case for formula in program.formulas for case in load_cases(None, formula)]
-        rows = conform(command(program, runner), cases, time_limit=time_limit)
+        # known programs, which get the environment and the folder that their runners were written for
+        rows = conform(
+            command(program, runner), cases, time_limit=time_limit, env=tuple(os.environ), workdir=os.getcwd()
+        )
         say(f"{program.slug}: {', '.join(row.verdict for row in rows)}")
         found["programs"][program.slug] = [plainly(row.to_dict()) for row in rows]
     (folder / f"{group}.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")

@@ -13,9 +13,16 @@ from cvxml.core.files.cells import MAX_LINE_BYTES, NOTHING, SEPARATORS, Settled,
 from cvxml.core.files.common import COLUMNS, MAX_BYTES, Path
 from cvxml.core.files.labels import MAX_LABEL, integers
 from cvxml.core.files.numpy_files import read_npz
-from cvxml.core.files.strict_json import MAX_DEPTH, MAX_DIGITS, MAX_JSON_BYTES, read_json, read_neighbors
+from cvxml.core.files.strict_json import (
+    MAX_DEPTH,
+    MAX_DIGITS,
+    MAX_JSON_BYTES,
+    parse_json,
+    read_json,
+    read_neighbors,
+)
 from cvxml.core.files.tables import Table, load_table, read_table
-from cvxml.core.files.writing import check_writable, write_json, write_matrix, write_npz
+from cvxml.core.files.writing import check_writable, write_json, write_matrix, write_npz, write_text
 
 __all__ = [
     "COLUMNS",
@@ -34,6 +41,7 @@ __all__ = [
     "check_writable",
     "integers",
     "load_table",
+    "parse_json",
     "read_array",
     "read_indices",
     "read_json",
@@ -44,4 +52,5 @@ __all__ = [
     "write_json",
     "write_matrix",
     "write_npz",
+    "write_text",
 ]

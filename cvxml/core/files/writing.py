@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import signal
+import threading
 import zipfile
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
 import numpy as np
@@ -18,21 +20,46 @@ from cvxml.core.files.common import Path, naming
 from cvxml.core.files.numpy_files import check_dtype
 from cvxml.core.files.strict_json import check_depth
 
+# which end a process in the middle of a write; Windows has no SIGHUP
+_ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
+
+@contextmanager
+def _whole() -> Iterator[None]:
+    """SIGTERM and SIGHUP wait for the end of the block, and end the process then, if that is what they do.
+
+    Python lets only the main thread handle signals: within another thread they end the process at once.
+    """
+    came: list[int] = []
+    waiting = []
+    if threading.current_thread() is threading.main_thread():
+        waiting = [number for number in _ENDING if signal.getsignal(number) is signal.SIG_DFL]
+    for number in waiting:
+        signal.signal(number, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        for number in waiting:
+            signal.signal(number, signal.SIG_DFL)
+        for number in came[:1]:
+            signal.raise_signal(number)
+
 
 def _replace(path: Path, write: Callable[[BinaryIO], object]) -> None:
     # Through a link, the file it points to is what is replaced.
     target = os.path.realpath(path)
     temporary = os.path.join(os.path.dirname(target), f".cvxml-{secrets.token_hex(8)}.tmp")
-    try:
-        with open(temporary, "xb") as stream:
-            write(stream)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(temporary, target)
-    except BaseException:
-        with suppress(OSError, ValueError):
-            os.unlink(temporary)
-        raise
+    with _whole():
+        try:
+            with open(temporary, "xb") as stream:
+                write(stream)
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.replace(temporary, target)
+        except BaseException:
+            with suppress(OSError, ValueError):
+                os.unlink(temporary)
+            raise
 
 
 def check_writable(path: Path) -> None:
@@ -42,9 +69,10 @@ def check_writable(path: Path) -> None:
         if os.path.isdir(target):
             raise ValueError("it is a folder")
         probe = os.path.join(os.path.dirname(target), f".cvxml-{secrets.token_hex(8)}.tmp")
-        with open(probe, "xb"):
-            pass
-        os.unlink(probe)
+        with _whole():
+            with open(probe, "xb"):
+                pass
+            os.unlink(probe)
 
 
 def write_json(path: Path, obj: object) -> None:
@@ -57,6 +85,12 @@ def write_json(path: Path, obj: object) -> None:
     with naming(path, "written", "give finite plain values, and a file in a folder that exists"):
         text = json.dumps(obj, allow_nan=False, sort_keys=True, indent=1) + "\n"
         check_depth(text)
+        _replace(path, lambda stream: stream.write(text.encode("utf-8")))
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write `text` as UTF-8, replacing the file at once. Raises ValueError if the file cannot be written."""
+    with naming(path, "written", "give a file in a folder that exists"):
         _replace(path, lambda stream: stream.write(text.encode("utf-8")))
 
 

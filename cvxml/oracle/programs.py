@@ -1,0 +1,229 @@
+"""Run a stranger's program: one question on its standard input, one answer on its standard output.
+
+On POSIX the program is started by `supervisor.py`, which ends it with everything that it started, also where this
+process is killed. On Windows it is started directly, without limits, and ended alone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from cvxml.core.files import parse_json
+from cvxml.core.inputs import check_positive
+from cvxml.oracle.supervisor import ENDING, REMOVING, remove
+
+MOST_BYTES = 64 * 1024**2  # of an answer
+FILE_BYTES = 256 * 1024**2  # of each file that a program writes
+SAID = 300  # characters of a program's last words that are shown
+TIME_LIMIT, MEMORY_LIMIT = 60.0, 8.0  # seconds for each case, 1e9 bytes for each process
+SUPERVISOR = Path(__file__).parent / "supervisor.py"
+# variables that a program is given as they are here: where programs and libraries are, language, threads, Windows
+KEPT = (
+    "PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ",
+    "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS",
+    "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT",
+)  # fmt: skip
+FOLDERS = ("HOME", "TMPDIR", "TEMP", "TMP", "USERPROFILE")  # variables that name the empty folder
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """Where and within which limits a program runs.
+
+    time_limit: seconds for each case. memory_limit: 1e9 bytes (GB) of data for each process; Linux alone enforces it.
+    env: names of environment variables that the program is given besides `KEPT`. workdir: the folder in which it runs;
+    None for an empty folder, which is also its HOME and TMPDIR, and is removed after each case.
+
+    Raises ValueError for limits that are not positive, a variable that is not set, or a folder that does not exist.
+    """
+
+    time_limit: float = TIME_LIMIT
+    memory_limit: float = MEMORY_LIMIT
+    env: tuple[str, ...] = ()
+    workdir: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check."""
+        check_positive(self.time_limit, "time_limit")
+        check_positive(self.memory_limit, "memory_limit")
+        for name in self.env:
+            if name not in os.environ:
+                raise ValueError(f"env: no environment variable {name!r} is set; set it, or leave it out")
+        if self.workdir is not None and not os.path.isdir(self.workdir):
+            raise ValueError(f"workdir: {self.workdir!r} is no folder; name one that exists, such as .")
+
+    def variables(self, folder: str) -> dict[str, str]:
+        """The whole environment of a program whose empty folder is `folder`."""
+        given = {name: os.environ[name] for name in (*KEPT, *self.env) if name in os.environ}
+        if not {"LANG", "LC_ALL", "LC_CTYPE"} & given.keys():
+            given["LANG"] = "C.UTF-8"
+        return {**dict.fromkeys(FOLDERS, folder), **given}
+
+    def command(self, words: Sequence[str]) -> list[str]:
+        """The command with the full path of its program, and of each word that names a file if there is no workdir."""
+        if isinstance(words, str) or not words:
+            raise ValueError(f"a command is a list, the program and its arguments, such as [{words!r}]")
+        first = words[0]
+        if os.path.dirname(first) and self.workdir is not None:
+            first = os.path.join(self.workdir, first)
+        program = shutil.which(first)
+        if program is None:
+            raise ValueError(
+                f"the command {words[0]!r} cannot be started: it is no program that may be executed"
+            )
+        rest = words[1:]
+        if self.workdir is None:
+            rest = [os.path.abspath(word) if os.path.exists(word) else word for word in rest]
+        return [os.path.abspath(program), *rest]
+
+
+class _TooMuch(Exception):
+    """A program printed more than MOST_BYTES."""
+
+
+def run(command: Sequence[str], question: dict[str, Any], within: Surroundings) -> dict[str, Any] | str:
+    """The program's answer, or what went wrong as a sentence. Raises ValueError if it cannot be started."""
+    words = within.command(command)
+    # Files without a name: the program has an open handle alone, and cannot put another file, a pipe or a link there.
+    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        text = json.dumps(question, allow_nan=False, sort_keys=True, indent=1) + "\n"
+        given.write(text.encode())
+        given.seek(0)
+        folder = os.path.join(os.path.realpath(tempfile.gettempdir()), f"cvxml-{secrets.token_hex(8)}")
+        start = _supervised if os.name == "posix" else _alone
+        try:
+            code = start(words, (given, out, err), folder, within)
+        except _TooMuch:
+            return f"it wrote more than {MOST_BYTES} bytes"
+        except (OSError, ValueError) as error:
+            raise ValueError(f"the command {command[0]!r} cannot be started: {error}") from error
+        finally:
+            if os.path.lexists(folder):
+                remove(folder)
+        if code is None:
+            return f"no answer within {within.time_limit:g} s"
+        if _size(out) > MOST_BYTES or _size(err) > MOST_BYTES:
+            return f"it wrote more than {MOST_BYTES} bytes"
+        if code != 0:
+            return f"exit code {code}: {_last_words(err)}"
+        try:
+            answer = parse_json(_bytes(out).decode("utf-8"))
+        except ValueError as error:
+            return f"the answer is no JSON: {error}; it printed {_last_words(out)!r}"
+        return answer if isinstance(answer, dict) else "the answer is no JSON object"
+
+
+Files = tuple[IO[bytes], IO[bytes], IO[bytes]]  # standard input, output and error of a program
+LOST = "unknown, as the process that watched the program was killed"  # in place of an exit code
+
+
+def _alone(words: list[str], files: Files, folder: str, within: Surroundings) -> int | None:
+    """The exit code; None where the time is over. For Windows."""
+    os.mkdir(folder)
+    stdin, stdout, stderr = files
+    process = subprocess.Popen(
+        words,
+        stdin=stdin,
+        stdout=stdout,
+        stderr=stderr,
+        cwd=within.workdir or folder,
+        env=within.variables(folder),
+    )
+    try:
+        return _wait(process, files, within.time_limit)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _supervised(words: list[str], files: Files, folder: str, within: Surroundings) -> int | str | None:
+    """The exit code; None where the time is over; LOST where the supervisor died. Raises OSError if it cannot start."""
+    asked, alive = os.pipe()
+    told, said = os.pipe()
+    memory = int(min(within.memory_limit * 1e9, 2**62))
+    settings = (asked, said, folder, within.workdir or folder, memory, FILE_BYTES)
+    stdin, stdout, stderr = files
+    process = None
+    try:
+        process = subprocess.Popen(
+            [sys.executable, "-I", "-S", str(SUPERVISOR), *map(str, settings), *words],
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+            pass_fds=(asked, said),
+            start_new_session=True,
+            env=within.variables(folder),
+        )
+        ended = _wait(process, files, within.time_limit)
+    finally:
+        for pipe in (alive, asked, said):  # the end of `alive` asks for the end of the program
+            os.close(pipe)
+        report = {} if process is None else _stop(process, told)
+        os.close(told)
+    if "start" in report:
+        raise OSError(report["start"], os.strerror(report["start"]))
+    return None if ended is None else report.get("exit", LOST)
+
+
+def _wait(process: subprocess.Popen[bytes], files: Files, time_limit: float) -> int | None:
+    """The exit code; None where the time is over. Raises _TooMuch of a program that prints without end."""
+    deadline = time.perf_counter() + time_limit
+    pause = 0.005
+    while time.perf_counter() < deadline:
+        try:
+            return process.wait(min(pause, max(deadline - time.perf_counter(), 0.001)))
+        except subprocess.TimeoutExpired:
+            pause = min(2 * pause, 0.2)
+            if any(_size(file) > MOST_BYTES for file in files):
+                raise _TooMuch from None
+    return None
+
+
+def _stop(process: subprocess.Popen[bytes], told: int) -> dict[str, int]:
+    """Wait until the supervisor has ended everything, and return its report; kill it if it does not end."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.kill(process.pid, signal.SIGCONT)  # the program may have stopped it
+    try:
+        process.wait(2 * (ENDING + REMOVING))
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    report: dict[str, int] = {}
+    os.set_blocking(told, False)
+    with suppress(BlockingIOError, ValueError):
+        for line in os.read(told, 1000).decode("ascii", "replace").splitlines():
+            name, _, number = line.partition("=")
+            report[name] = int(number)
+    if process.returncode != 0 and report.get("pid", 0) > 1:  # the supervisor did not end the program
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(report["pid"], signal.SIGKILL)
+    return report
+
+
+def _size(file: IO[bytes]) -> int:
+    return os.fstat(file.fileno()).st_size
+
+
+def _bytes(file: IO[bytes], start: int = 0) -> bytes:
+    file.seek(start)
+    return file.read(MOST_BYTES + 1)
+
+
+def _last_words(file: IO[bytes]) -> str:
+    """The end of what it wrote, on one line."""
+    words = _bytes(file, max(_size(file) - 10 * SAID, 0)).decode("utf-8", "replace").split()
+    said = " ".join(words)
+    return said if len(said) <= SAID else f"...{said[-SAID:]}"
