@@ -9,6 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from cvxml.core.shown import printable
+
 CERTIFIED, REFUTED, INCONCLUSIVE, CLOSE, INTERRUPTED = 0, 1, 3, 5, 130
 SCHEMAS = ("report", "case", "question", "answer", "conformance")
 
@@ -61,8 +63,8 @@ def _cases(parsed: argparse.Namespace) -> int:
         print(json.dumps([case.question for case in cases], indent=1, allow_nan=False))
         return CERTIFIED
     for case in cases:
-        flags = f"  [{', '.join(case.flags)}]" if case.flags else ""
-        print(f"{case.id:<26}{case.formula:<24}{case.title}{flags}")
+        flags = f"  [{', '.join(map(printable, case.flags))}]" if case.flags else ""
+        print(f"{printable(case.id):<26}{printable(case.formula):<24}{printable(case.title)}{flags}")
     return CERTIFIED
 
 

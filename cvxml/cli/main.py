@@ -20,6 +20,7 @@ import numpy as np
 
 from cvxml.core.clock import OutOfTime, TimeUp
 from cvxml.core.inputs import did_you_mean
+from cvxml.core.shown import one_line, printable
 
 CERTIFIED, REFUTED, BAD_INPUT, INCONCLUSIVE, INTERNAL, CLOSE = 0, 1, 2, 3, 4, 5
 INTERRUPTED, UNREAD = 130, 141  # as a shell says it: 128 and the number of the signal
@@ -39,7 +40,7 @@ class _Parser(argparse.ArgumentParser):
             name = unknown[0].partition("=")[0]
             shown = [each for each in self._actions if each.help != argparse.SUPPRESS]
             known = [spelt for action in shown for spelt in action.option_strings]
-            self.error(f"there is no option {name}{did_you_mean(name, known)}")
+            self.error(f"there is no option {printable(name)}{did_you_mean(name, known)}")
         return parsed, unknown
 
 
@@ -55,7 +56,7 @@ def run(arguments: Sequence[str]) -> int:
     except SystemExit as done:  # --help, --version
         return int(done.code or 0)
     except ValueError as error:
-        print(f"cvxml: {' '.join(str(error).split())}", file=sys.stderr)
+        print(f"cvxml: {one_line(str(error))}", file=sys.stderr)
         return BAD_INPUT
     except MemoryError:
         print("cvxml: out of memory; give fewer points or features, or more memory", file=sys.stderr)
@@ -74,9 +75,9 @@ def run(arguments: Sequence[str]) -> int:
         return INTERRUPTED
     except Exception as error:
         if type(error).__name__ == "SolverFailure":  # named, not imported: the back end loads cvxpy
-            print(f"cvxml: not certified: {error}", file=sys.stderr)
+            print(f"cvxml: not certified: {one_line(str(error))}", file=sys.stderr)
             return INCONCLUSIVE
-        print(f"cvxml: internal error: {type(error).__name__}: {error}", file=sys.stderr)
+        print(f"cvxml: internal error: {type(error).__name__}: {one_line(str(error))}", file=sys.stderr)
         return INTERNAL
 
 

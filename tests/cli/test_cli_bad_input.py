@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import json
 import os
+import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+import cvxml
+from cvxml.cli.main import run
+from cvxml.core.shown import PRINTED
+from cvxml.methods import names
+from cvxml.oracle.conform import SAID
 from tests.cli.commands import GRID, Cli, X, Y, refused, solved
 
 BAD_USAGE = {
@@ -135,3 +142,99 @@ def test_bad_labels_in_csv(cli: Cli, labels: str) -> None:
     Path("l.csv").write_text("\n".join(["a,b,label", *rows]))
     assert refused(cli("solve", "mlsvm", "l.csv", "--out", "out.json"))
     assert not Path("out.json").exists()
+
+
+EVIL = "\x1b[31m\x07\u202e\x9b2J" + "x" * 200  # red, a bell, right to left, clear the screen; and too long
+
+
+def wrote_evil() -> None:
+    """Files whose strings a terminal would obey, and folders and files with such names."""
+    labels = [f"{EVIL[:20]}{code}{EVIL}" for code in Y]
+    points = X.tolist()
+    rows = [f"{a},{b},{label}" for (a, b, *_), label in zip(points, labels, strict=True)]
+    saved = solved("mlsvm").to_dict()
+    case = json.loads((Path(cvxml.__file__).parent / "cases" / "mlsvm-line.json").read_text())
+    np.save("m.npy", np.eye(3))
+    np.savez("keys.npz", **{EVIL: np.eye(2)})
+    contents: dict[str, object] = {
+        "labels.json": {"X": points, "y": labels},
+        "single.json": {"X": points, "y": [labels[0], *[f"b{EVIL}"] * 13]},
+        "same.json": {"X": points, "y": [f"a{EVIL}"] * 14},
+        "keys.json": {EVIL: 1},
+        "mixed.json": {"X": points, "y": [1, EVIL, *labels[2:]]},
+        "value.json": {"X": [[EVIL, 0], [1, 1]], "y": [0, 1]},
+        "method.json": {**saved, "method": EVIL},
+        "parameter.json": {**saved, "params": {EVIL: EVIL}},
+        "setting.json": {**saved, "params": {**saved["params"], "neighborhood": EVIL}},
+        "lam.json": {**saved, "params": {**saved["params"], "lam": EVIL}},
+        "version.json": {**saved, "version": EVIL},
+        f"{EVIL}.json": {"X": EVIL},
+        f"{EVIL}/case.json": {**case, "id": EVIL, "title": EVIL, "formula": EVIL, "flags": [EVIL]},
+        "no/case.json": {**case, "kind": EVIL},
+    }
+    for name, content in contents.items():
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_text(json.dumps(content))
+    Path("header.csv").write_text("\n".join([f"{EVIL}1,{EVIL}2,{EVIL}3", *rows]))
+    Path("words.csv").write_text("\n".join([f"{EVIL},b,label", f"{EVIL},1,0", "0,1,1"]))
+    Path("answer.py").write_text(f"print({json.dumps(json.dumps({'unsupported': EVIL}))})")
+    Path("fails.py").write_text(f"import sys; sys.exit({EVIL!a})")
+
+
+ON_A_TERMINAL = {
+    "labels": ["solve", "mlsvm", "labels.json", "--max-iter", "1"],
+    "one class": ["solve", "mlsvm", "same.json"],
+    "a header": ["solve", "mlsvm", "header.csv", "--label", "2"],
+    "a header without that": ["solve", "mlsvm", "header.csv", "--label", "y"],
+    "a cell": ["solve", "mlsvm", "words.csv"],
+    "keys": ["solve", "mlsvm", "keys.json"],
+    "members": ["solve", "mlsvm", "keys.npz"],
+    "mixed labels": ["solve", "mlsvm", "mixed.json"],
+    "a value": ["solve", "mlsvm", "value.json"],
+    "an option": ["solve", "mlsvm", "labels.json", f"--{EVIL}"],
+    "a word": ["solve", EVIL, "labels.json"],
+    "a name": ["solve", "mlsvm", f"{EVIL}.json"],
+    "a name that is not there": ["solve", "mlsvm", f"{EVIL}.csv"],
+    "a set that is not there": ["solve", "mlsvm", EVIL],
+    "a file beside": ["solve", "mlsvm", f"{EVIL[:-1]}.json"],
+    "a metric": ["check", "mlsvm", "labels.json", "--metric", f"{EVIL}.json"],
+    "a start": ["solve", "mlsvm", "labels.json", "--warm-start", f"{EVIL}.json"],
+    "an output": ["solve", "mlsvm", "labels.json", "--out", f"no{EVIL}/s.json"],
+    "an ending": ["solve", "mlsvm", "labels.json", "--out", f"s.{EVIL}"],
+    **{
+        f"the {part} of a solution": ["certify", f"{part}.json"]
+        for part in ("method", "parameter", "setting", "lam", "version", EVIL)
+    },
+    "cases": ["cases", "--folder", EVIL],
+    "no such case": ["cases", "z", "--folder", EVIL],
+    "no case": ["cases", "--folder", "no"],
+    "an answer": ["conform", "--folder", EVIL, "--", sys.executable, "answer.py"],
+    "last words": ["conform", "--folder", EVIL, "--", sys.executable, "fails.py"],
+}
+
+
+def assert_printable(capsys: pytest.CaptureFixture[str], arguments: list[str], most: int = PRINTED) -> None:
+    run(arguments)
+    out, err = capsys.readouterr()
+    assert [c for c in out + err if not c.isprintable() and c != "\n"] == []
+    assert len(err.splitlines()) <= 2  # what was read, and one line more
+    assert "x" * (most + 1) not in out + err
+
+
+@pytest.mark.parametrize("case", ON_A_TERMINAL)
+def test_a_terminal_gets_no_escapes_of_a_file(
+    cli: Cli, capsys: pytest.CaptureFixture[str], case: str
+) -> None:
+    wrote_evil()
+    assert_printable(capsys, ON_A_TERMINAL[case], SAID if "conform" in ON_A_TERMINAL[case] else PRINTED)
+
+
+@pytest.mark.quick(4)
+@pytest.mark.parametrize("method", names())
+def test_no_method_tells_a_terminal_the_escapes_of_a_class(
+    cli: Cli, capsys: pytest.CaptureFixture[str], method: str
+) -> None:
+    wrote_evil()
+    for data in ("labels.json", "single.json", "same.json"):
+        options = ["--metric", "m.npy", "--no-diagnosis", "--time-limit", "1"]
+        assert_printable(capsys, ["check", method, data, *options])

@@ -25,6 +25,10 @@ def _replace(path: Path, write: Callable[[BinaryIO], object]) -> None:
     temporary = os.path.join(os.path.dirname(target), f".cvxml-{secrets.token_hex(8)}.tmp")
     try:
         with open(temporary, "xb") as stream:
+            with suppress(
+                FileNotFoundError
+            ):  # a file that is replaced keeps its mode: what is private stays private
+                os.chmod(temporary, os.stat(target).st_mode & 0o777)
             write(stream)
             stream.flush()
             os.fsync(stream.fileno())
