@@ -17,6 +17,7 @@ SCHEMAS = ("report", "case", "question", "answer", "conformance")
 
 def add_commands(commands: Any) -> None:
     """Add the three parsers to those of main.py."""
+    from cvxml.cli.output import add_force
     from cvxml.cli.parameters import add_tol
 
     command = commands.add_parser("cases", help="the golden cases: problems and parts with known answers")
@@ -42,6 +43,7 @@ def add_commands(commands: Any) -> None:
         help="exit code 0 though the program skipped some cases, not all",
     )
     command.add_argument("--junit", metavar="FILE", help="write the rows as JUnit XML too")
+    add_force(command)
     command.add_argument("--json", action="store_true", help="JSON on stdout")
     command.add_argument(
         "command", nargs="+", metavar="COMMAND", help="after --: the program and its arguments"
@@ -69,7 +71,7 @@ def _cases(parsed: argparse.Namespace) -> int:
 
 
 def _conform(parsed: argparse.Namespace) -> int:
-    from cvxml.cli.data import check_out
+    from cvxml.cli.output import check_out
     from cvxml.core.inputs import check_positive
     from cvxml.core.progress import Progress
     from cvxml.core.tolerance import check_tol
@@ -77,7 +79,7 @@ def _conform(parsed: argparse.Namespace) -> int:
     from cvxml.oracle.conform import as_junit, as_table, conform_case
 
     if parsed.junit:
-        check_out("--junit", parsed.junit)
+        check_out(parsed, "junit")
     limit, tol = check_positive(parsed.time_limit, "--time-limit"), check_tol(parsed.tol)
     cases, rows = load_cases(parsed.folder, parsed.only), []
     with Progress() as tell, suppress(KeyboardInterrupt):  # the rows that there are were worth their time

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -115,18 +114,3 @@ def candidate(parsed: argparse.Namespace) -> dict[str, Any]:
 
     given = {name: getattr(parsed, name) for name in ("metric", "components") if getattr(parsed, name)}
     return {name: read_array(path, square=name == "metric") for name, path in given.items()}
-
-
-def check_out(option: str, path: str, endings: Sequence[str] = ()) -> None:
-    """Before any work: the folder is there and may be written to, and the ending is known."""
-    from cvxml.core.files import check_writable
-    from cvxml.core.files.common import named
-
-    if endings and Path(path).suffix not in endings:
-        raise ValueError(f"{option} {named(path)}: the name must end in {', '.join(endings)}")
-    folder = os.path.dirname(os.path.realpath(path))
-    if not os.path.isdir(folder):
-        raise ValueError(
-            f"{option} {named(path)}: there is no folder {named(folder)}; make it first, or name another"
-        )
-    check_writable(path)

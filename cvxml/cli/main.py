@@ -102,6 +102,7 @@ def _parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentParser:
     from cvxml.cli.cases import add_commands
     from cvxml.cli.data import add_candidate, add_problem
     from cvxml.cli.lesson import add_lesson
+    from cvxml.cli.output import add_force
     from cvxml.cli.parameters import add_tol
 
     parser = _Parser(
@@ -142,6 +143,7 @@ def _parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentParser:
         help="save data, metric and dual: .json or .npz, which `certify` reads; or the metric alone: .npy or .csv; "
         "after Ctrl-C, the best that there was (exit code 130)",
     )
+    add_force(command)
     command.set_defaults(run=_solve)
 
     command = commands.add_parser("check", help="judge somebody else's metric")
@@ -192,6 +194,7 @@ def _parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentParser:
         metavar="SIDE.json",
         help="also write the prices and factors from which the checker of validation/verified proves an interval",
     )
+    add_force(command)
     command.add_argument(
         "--time-limit", type=float, metavar="SECONDS", help="give up after so long (exit code 3)"
     )
@@ -243,13 +246,14 @@ def _show(parsed: argparse.Namespace) -> int:
 
 def _solve(parsed: argparse.Namespace) -> int:
     import cvxml
-    from cvxml.cli.data import check_out, problem
+    from cvxml.cli.data import problem
+    from cvxml.cli.output import check_out
     from cvxml.core.progress import Progress
     from cvxml.core.result import SAVED, Status, load
     from cvxml.methods import get
 
     if parsed.out:
-        check_out("--out", parsed.out, SAVED)
+        check_out(parsed, "out", SAVED)
     X, y, params = problem(parsed, solving=True)
     if parsed.warm_start:
         params["warm_start"] = load(parsed.warm_start)
@@ -363,10 +367,13 @@ def _evaluate(parsed: argparse.Namespace) -> int:
 
 def _certify(parsed: argparse.Namespace) -> int:
     from cvxml.cli.limit import limited
+    from cvxml.cli.output import check_out
     from cvxml.core.result import load, plain
     from cvxml.oracle.saved import recertify
     from cvxml.oracle.side import write_side
 
+    if parsed.side:
+        check_out(parsed, "side")
     saved = load(parsed.file)
     with limited(parsed.time_limit):
         result = recertify(saved, parsed.tol, parsed.exact)

@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -238,3 +239,130 @@ def test_no_method_tells_a_terminal_the_escapes_of_a_class(
     for data in ("labels.json", "single.json", "same.json"):
         options = ["--metric", "m.npy", "--no-diagnosis", "--time-limit", "1"]
         assert_printable(capsys, ["check", method, data, *options])
+
+
+# --- outputs that would replace something ---
+
+# a command whose output, {}, is also read; and the file that it reads
+OVERWRITES = {
+    "data": ("solve mlsvm {} --max-iter 1", "--out", "d.json"),
+    "data.npz": ("solve mlsvm {} --max-iter 1", "--out", "d.npz"),
+    "data.npy": ("solve mlsvm {} --label last", "--out", "d.npy"),
+    "data.csv": ("solve rca {} --label last --index no", "--out", "d.csv"),
+    "a set": ("solve mlsvm d --label last --index no", "--out", "d.csv"),
+    "warm-start": ("solve mlsvm data.json --warm-start {}", "--out", "s.json"),
+    "warm-start.npz": ("solve mlsvm data.json --warm-start {}", "--out", "s.npz"),
+    "lists": ("solve mlsvm data.json --neighbors {}", "--out", "lists.json"),
+    "matrix": ("solve ssvm data.json --loss-matrix {}", "--out", "loss.csv"),
+    "solution": ("certify {} --tol loose", "--side", "s.json"),
+    "solution.npz": ("certify {} --tol loose", "--side", "s.npz"),
+    "program": (f"conform --only mlsvm-line -- {sys.executable} {{}}", "--junit", "program.py"),
+    "case": ("conform --folder . -- true", "--junit", "data.json"),
+}
+NAMED = {
+    "the same": lambda name: name,
+    "another path": lambda name: f"elsewhere/../{name}",
+    "absolute": os.path.abspath,
+    "a link": lambda name: _linked(os.symlink, name),
+    "a hard link": lambda name: _linked(os.link, name),
+    "through a folder": lambda name: _through(name),
+}
+
+
+def _linked(link: Callable[[str, str], None], name: str) -> str:
+    link(name, f"link{Path(name).suffix}")
+    return f"link{Path(name).suffix}"
+
+
+def _through(name: str) -> str:
+    Path("here").symlink_to(".")
+    return f"here/{name}"
+
+
+def wrote_inputs() -> None:
+    Path("elsewhere").mkdir()
+    np.savez("d.npz", X=X, y=Y)
+    np.save("d.npy", np.column_stack([X, Y]))
+    np.savetxt("d.csv", np.column_stack([X, Y]), delimiter=",", header="a,b,c,label", comments="")
+    Path("d.json").write_bytes(Path("data.json").read_bytes())
+    np.savetxt("loss.csv", 1 - np.eye(2), delimiter=",")
+    Path("lists.json").write_text(json.dumps([[(i + 1) % 14] for i in range(14)]))
+    Path("program.py").write_text("print({})")
+    for name in ("s.json", "s.npz"):
+        solved("mlsvm").save(name)
+
+
+def with_output(words: str, read: str, option: str, written: str) -> list[str]:
+    command, *more = words.format(read).split()
+    return [command, option, written, *more]
+
+
+@pytest.mark.parametrize("named", NAMED)
+@pytest.mark.parametrize("case", OVERWRITES)
+def test_no_output_replaces_an_input(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, case: str, named: str
+) -> None:
+    monkeypatch.setenv("CVXML_DATA", os.getcwd())
+    wrote_inputs()
+    words, option, read = OVERWRITES[case]
+    before, written = Path(read).read_bytes(), NAMED[named](read)
+    for force in ([], ["--force"]):
+        arguments = with_output(words, read, option, written)
+        answer = cli(arguments[0], *force, *arguments[1:])
+        assert answer.code == 2
+        assert option in answer.err
+        assert Path(read).read_bytes() == before
+
+
+REPLACES = {
+    "solve": (
+        "solve mlsvm data.json --max-iter 1 --tol 1e-1",
+        "--out",
+        ("o.json", "o.npz", "o.npy", "o.csv"),
+    ),
+    "certify": ("certify s.json --tol loose", "--side", ("o.json",)),
+    "conform": ("conform --only mlsvm-line -- true", "--junit", ("o.xml",)),
+}
+
+
+@pytest.mark.parametrize(
+    ("command", "name"), [(command, name) for command in REPLACES for name in REPLACES[command][2]]
+)
+def test_a_file_of_others_is_replaced_by_force_alone(cli: Cli, command: str, name: str) -> None:
+    wrote_inputs()
+    words, option, _ = REPLACES[command]
+    foreign = [
+        b"mine",
+        b"<?xml version='1.0'?><testsuite name='mine'/>",
+        b'{"format": "mine"}',
+        b"[1]",
+        b"PK",
+    ]
+    foreign += [Path(name).read_bytes() for name in ("d.npz", "d.npy", "d.csv", "d.json")]
+    given = with_output(words, "", option, name)
+    for content in foreign:
+        Path(name).write_bytes(content)
+        answer = cli(*given)
+        assert answer.code == 2
+        assert "--force" in answer.err
+        assert Path(name).read_bytes() == content
+    done = cli(given[0], "--force", *given[1:])
+    assert done.code != 2
+    assert Path(name).read_bytes() != content
+    if name.endswith((".json", ".npz", ".xml")):  # which say that cvxml wrote them
+        assert cli(*given)[::2] == done[::2]
+    Path(name).write_bytes(b"")  # as mktemp leaves it: there is nothing to lose
+    assert cli(*given)[::2] == done[::2]
+
+
+def test_every_command_with_an_output_is_among_these() -> None:
+    from cvxml.cli.main import _parser
+
+    commands = _parser().get_default("commands")
+    with_force = {name for name, parser in commands.items() if "--force" in parser.format_help()}
+    with_output = {
+        name
+        for name, parser in commands.items()
+        if any(verb in (action.help or "") for action in parser._actions for verb in ("save ", "write "))
+    }
+    assert with_output == with_force == set(REPLACES)
