@@ -204,8 +204,9 @@ ON_A_TERMINAL = {
     "an ending": ["solve", "mlsvm", "labels.json", "--out", f"s.{EVIL}"],
     **{
         f"the {part} of a solution": ["certify", f"{part}.json"]
-        for part in ("method", "parameter", "setting", "lam", "version", EVIL)
+        for part in ("method", "parameter", "setting", "lam", "version")
     },
+    "no solution": ["certify", f"{EVIL}.json"],
     "cases": ["cases", "--folder", EVIL],
     "no such case": ["cases", "z", "--folder", EVIL],
     "no case": ["cases", "--folder", "no"],
