@@ -65,7 +65,7 @@ def run(arguments: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return UNREAD
     except OutOfTime as error:
-        print(f"cvxml: not certified: {error}", file=sys.stderr)
+        print(f"cvxml: not certified: {one_line(str(error))}", file=sys.stderr)
         return INCONCLUSIVE
     except TimeUp:
         print("cvxml: nothing is proved within the time limit; raise --time-limit", file=sys.stderr)
