@@ -90,7 +90,8 @@ _MADE: dict[str, Callable[[], Table]] = {
 }
 
 
-def _stored() -> dict[str, str]:
+def stored_files() -> dict[str, str]:
+    """The name of each set in the folder CVXML_DATA, and its file."""
     folder = os.environ.get("CVXML_DATA")
     if not folder:
         return {}
@@ -113,7 +114,7 @@ def names() -> list[str]:
 
     Raises ValueError if CVXML_DATA is set to something that is not a readable folder.
     """
-    return sorted({*_SKLEARN, *_MADE, *_stored()})
+    return sorted({*_SKLEARN, *_MADE, *stored_files()})
 
 
 def load(
@@ -167,7 +168,7 @@ def read(
 
 def find(name: str, asked: files.Settled = files.NOTHING) -> files.Table:
     """As `load`, and where the labels were, in words. name: one of `names`. asked: the options of `read`."""
-    stored = _stored() if not name.startswith("openml:") and name not in (*_MADE, *_SKLEARN) else {}
+    stored = stored_files() if not name.startswith("openml:") and name not in (*_MADE, *_SKLEARN) else {}
     if name in stored:
         return files.load_table(stored[name], asked)
     given = [option for option, value in asdict(asked).items() if value is not None]

@@ -14,12 +14,15 @@ if TYPE_CHECKING:
     from cvxml.oracle.cases import Case
     from cvxml.oracle.conform import Row
 
+from cvxml.core.shown import printable
+
 CERTIFIED, REFUTED, INCONCLUSIVE, CLOSE, INTERRUPTED = 0, 1, 3, 5, 130
 SCHEMAS = ("report", "case", "question", "answer", "conformance")
 
 
 def add_commands(commands: Any) -> None:
     """Add the three parsers to those of main.py."""
+    from cvxml.cli.output import add_force
     from cvxml.cli.parameters import add_tol
 
     command = commands.add_parser("cases", help="the golden cases: problems and parts with known answers")
@@ -66,6 +69,7 @@ def add_commands(commands: Any) -> None:
         help="exit code 0 though the program skipped some cases, not all",
     )
     command.add_argument("--junit", metavar="FILE", help="write the rows as JUnit XML too")
+    add_force(command)
     command.add_argument("--json", action="store_true", help="JSON on stdout")
     command.add_argument(
         "command", nargs="+", metavar="COMMAND", help="after --: the program and its arguments"
@@ -108,13 +112,13 @@ def _cases(parsed: argparse.Namespace) -> int:
         print(json.dumps([case.question for case in cases], indent=1, allow_nan=False))
         return CERTIFIED
     for case in cases:
-        flags = f"  [{', '.join(case.flags)}]" if case.flags else ""
-        print(f"{case.id:<26}{case.formula:<24}{case.title}{flags}")
+        flags = f"  [{', '.join(map(printable, case.flags))}]" if case.flags else ""
+        print(f"{printable(case.id):<26}{printable(case.formula):<24}{printable(case.title)}{flags}")
     return CERTIFIED
 
 
 def _conform(parsed: argparse.Namespace) -> int:
-    from cvxml.cli.data import check_out
+    from cvxml.cli.output import check_out
     from cvxml.core.files import write_text
     from cvxml.core.inputs import check_positive
     from cvxml.core.progress import Progress
@@ -123,7 +127,7 @@ def _conform(parsed: argparse.Namespace) -> int:
     from cvxml.oracle.programs import Surroundings
 
     if parsed.junit:
-        check_out("--junit", parsed.junit)
+        check_out(parsed, "junit")
     for option in ("time_limit", "memory_limit"):
         check_positive(getattr(parsed, option), f"--{option.replace('_', '-')}")
     within = Surroundings(parsed.time_limit, parsed.memory_limit, tuple(parsed.env), parsed.workdir)

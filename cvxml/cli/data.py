@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from cvxml.core.shown import printable
 
 if TYPE_CHECKING:
     from cvxml.core.files import Table
@@ -95,22 +96,16 @@ def _what_was_read(source: str, table: Table, standardized: bool) -> str:
         whole = y.astype(np.int64) if short else y  # 1.0 is shown as 1
         classes, counts = np.unique(whole, return_counts=True)
         shown = [
-            f"{_short(name)} {count}" for name, count in zip(classes[:_SHOWN].tolist(), counts, strict=False)
+            f"{printable(name, _LETTERS)} {count}"
+            for name, count in zip(classes[:_SHOWN].tolist(), counts, strict=False)
         ]
         more = [f"and {len(classes) - _SHOWN} more"] if len(classes) > _SHOWN else []
         labels = f"{len(classes)} {'class' if len(classes) == 1 else 'classes'}: {', '.join([*shown, *more])}"
     written = f"; {table.written}" if table.written else ""
     return (
-        f"data: {' '.join(source.split())}: {n} points, {d} {'feature' if d == 1 else 'features'}; labels in "
+        f"data: {printable(source, tail=True)}: {n} points, {d} {'feature' if d == 1 else 'features'}; labels in "
         f"{table.where}, {labels}{written}; {'standardized' if standardized else 'not standardized'}"
     )
-
-
-def _short(label: object) -> str:
-    """A label as it is, but for what would not be seen, or too much of it."""
-    text = str(label)
-    text = text if text.isprintable() else repr(text)
-    return text if len(text) <= _LETTERS else text[: _LETTERS - 3] + "..."
 
 
 def candidate(parsed: argparse.Namespace) -> dict[str, Any]:
@@ -119,15 +114,3 @@ def candidate(parsed: argparse.Namespace) -> dict[str, Any]:
 
     given = {name: getattr(parsed, name) for name in ("metric", "components") if getattr(parsed, name)}
     return {name: read_array(path, square=name == "metric") for name, path in given.items()}
-
-
-def check_out(option: str, path: str, endings: Sequence[str] = ()) -> None:
-    """Before any work: the folder is there and may be written to, and the ending is known."""
-    from cvxml.core.files import check_writable
-
-    if endings and Path(path).suffix not in endings:
-        raise ValueError(f"{option} {path}: the name must end in {', '.join(endings)}")
-    folder = os.path.dirname(os.path.realpath(path))
-    if not os.path.isdir(folder):
-        raise ValueError(f"{option} {path}: there is no folder {folder}; make it first, or name another")
-    check_writable(path)

@@ -10,6 +10,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from cvxml.cli.guard import KEPT, Guard, new_token
+
 DONE = 0
 
 
@@ -34,11 +36,12 @@ def _lesson(parsed: argparse.Namespace) -> int:
     if missing:
         raise ValueError(f"a lesson needs {' and '.join(missing)}: pip install {' '.join(missing)}")
     listening = _listen(parsed.port)
-    address = f"http://127.0.0.1:{listening.getsockname()[1]}"
+    token = new_token()
+    address = f"http://127.0.0.1:{listening.getsockname()[1]}/{token}/"
     print(f"lesson {parsed.name}: {address}   (Ctrl-C ends it)", flush=True)
     if not parsed.headless:
         webbrowser.open(address)  # the port listens already, and the page comes once the server is up
-    _serve(path, listening)
+    _serve(path, listening, token)
     return DONE
 
 
@@ -52,12 +55,13 @@ def _listen(port: int) -> socket.socket:
         raise ValueError(f"--port {port} cannot be had ({error}); give another, or none") from error
 
 
-def _serve(path: Path, listening: socket.socket) -> None:
-    """Serve the notebook, read only, until Ctrl-C."""
+def _serve(path: Path, listening: socket.socket, token: str) -> None:
+    """Serve the notebook, read only, under the path /token/ until Ctrl-C."""
     import marimo
     import uvicorn  # marimo's own server
 
-    app = marimo.create_asgi_app(quiet=True).with_app(path="", root=str(path)).build()
+    served = marimo.create_asgi_app(quiet=True, session_ttl=KEPT)
+    app = Guard(served.with_app(path=f"/{token}", root=str(path)).build(), token, listening.getsockname()[1])
     # pages that are open are not waited for; that they were cut off is no news
     config = uvicorn.Config(app, log_level="critical", timeout_graceful_shutdown=1)
     try:

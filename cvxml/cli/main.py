@@ -22,6 +22,7 @@ import numpy as np
 
 from cvxml.core.clock import OutOfTime, TimeUp
 from cvxml.core.inputs import did_you_mean
+from cvxml.core.shown import one_line, printable
 
 CERTIFIED, REFUTED, BAD_INPUT, INCONCLUSIVE, INTERNAL, CLOSE = 0, 1, 2, 3, 4, 5
 # of an output, as readers and writers of files raise ValueError
@@ -49,7 +50,7 @@ class _Parser(argparse.ArgumentParser):
             name = unknown[0].partition("=")[0]
             shown = [each for each in self._actions if each.help != argparse.SUPPRESS]
             known = [spelt for action in shown for spelt in action.option_strings]
-            self.error(f"there is no option {name}{did_you_mean(name, known)}")
+            self.error(f"there is no option {printable(name)}{did_you_mean(name, known)}")
         return parsed, unknown
 
 
@@ -60,7 +61,7 @@ def run(arguments: Sequence[str]) -> int:
         sys.stdout.flush()
         return code
     except ValueError as error:
-        _complain(" ".join(str(error).split()))
+        _complain(one_line(str(error)))
         return BAD_INPUT
     except MemoryError:
         _complain("out of memory; give fewer points or features, or more memory")
@@ -69,7 +70,7 @@ def run(arguments: Sequence[str]) -> int:
         _drop_output()
         return UNREAD
     except OutOfTime as error:
-        print(f"cvxml: not certified: {error}", file=sys.stderr)
+        _complain(f"not certified: {one_line(str(error))}")
         return INCONCLUSIVE
     except TimeUp:
         _complain("nothing is proved within the time limit; raise --time-limit")
@@ -79,13 +80,13 @@ def run(arguments: Sequence[str]) -> int:
         return INTERRUPTED
     except Exception as error:
         if type(error).__name__ == "SolverFailure":  # named, not imported: the back end loads cvxpy
-            _complain(f"not certified: {error}")
+            _complain(f"not certified: {one_line(str(error))}")
             return INCONCLUSIVE
         if isinstance(error, OSError) and error.errno in UNWRITABLE and error.filename is None:
             _drop_output()
             _complain(f"the output cannot be written: {error.strerror}; write it to another place")
             return BAD_INPUT
-        _complain(f"internal error: {type(error).__name__}: {error}")
+        _complain(f"internal error: {type(error).__name__}: {one_line(str(error))}")
         return INTERNAL
 
 
@@ -133,6 +134,7 @@ def _parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentParser:
     from cvxml.cli.cases import add_commands
     from cvxml.cli.data import add_candidate, add_problem
     from cvxml.cli.lesson import add_lesson
+    from cvxml.cli.output import add_force
     from cvxml.cli.parameters import add_tol
 
     parser = _Parser(
@@ -173,6 +175,7 @@ def _parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentParser:
         help="save data, metric and dual: .json or .npz, which `certify` reads; or the metric alone: .npy or .csv; "
         "after Ctrl-C, the best that there was (exit code 130)",
     )
+    add_force(command)
     command.set_defaults(run=_solve)
 
     command = commands.add_parser("check", help="judge somebody else's metric")
@@ -223,6 +226,7 @@ def _parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentParser:
         metavar="SIDE.json",
         help="also write the prices and factors from which the checker of validation/verified proves an interval",
     )
+    add_force(command)
     command.add_argument(
         "--time-limit", type=float, metavar="SECONDS", help="give up after so long (exit code 3)"
     )
@@ -274,13 +278,14 @@ def _show(parsed: argparse.Namespace) -> int:
 
 def _solve(parsed: argparse.Namespace) -> int:
     import cvxml
-    from cvxml.cli.data import check_out, problem
+    from cvxml.cli.data import problem
+    from cvxml.cli.output import check_out
     from cvxml.core.progress import Progress
     from cvxml.core.result import SAVED, Status, load
     from cvxml.methods import get
 
     if parsed.out:
-        check_out("--out", parsed.out, SAVED)
+        check_out(parsed, "out", SAVED)
     X, y, params = problem(parsed, solving=True)
     if parsed.warm_start:
         params["warm_start"] = load(parsed.warm_start)
@@ -394,10 +399,13 @@ def _evaluate(parsed: argparse.Namespace) -> int:
 
 def _certify(parsed: argparse.Namespace) -> int:
     from cvxml.cli.limit import limited
+    from cvxml.cli.output import check_out
     from cvxml.core.result import load, plain
     from cvxml.oracle.saved import recertify
     from cvxml.oracle.side import write_side
 
+    if parsed.side:
+        check_out(parsed, "side")
     saved = load(parsed.file)
     with limited(parsed.time_limit):
         result = recertify(saved, parsed.tol, parsed.exact)

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.metric import FloatArray, IntArray, refuse_masked
 from cvxml.core.metric import real_array as real_array  # one of the checks, offered here with the others
-from cvxml.core.shown import cut
+from cvxml.core.shown import cut, printable
 
 NEAR = 0.7  # how alike names are, of 1, where one may be meant: random_state and warm_start are at .64
 
@@ -68,7 +68,7 @@ def check_labels(y: ArrayLike | None, n: int) -> IntArray:
     classes = sorted(set(values))
     if len(classes) < 2:
         raise ValueError(
-            f"y has one class only ({cut(str(classes[0]), 40)}); at least two classes are needed to learn a metric"
+            f"y has one class only ({printable(classes[0], 40)}); at least two classes are needed to learn a metric"
         )
     place = {label: code for code, label in enumerate(classes)}
     return np.array([place[v] for v in values], dtype=np.intp)
@@ -94,8 +94,8 @@ def check_targets(y: ArrayLike | None, n: int) -> FloatArray:
 
 
 def class_names(y: ArrayLike | None) -> list[str]:
-    """The labels of the classes 0..R-1 of `check_labels`, as text, for messages."""
-    return list(class_sizes(y))
+    """The labels of the classes 0..R-1 of `check_labels` as messages show them: printable, and not too long."""
+    return [printable(label) for label in class_sizes(y)]
 
 
 def class_sizes(y: ArrayLike | None) -> dict[str, int]:
@@ -182,7 +182,9 @@ def check_choice(value: Any, name: str, allowed: Sequence[str]) -> str:
     """`value` if it is one of `allowed`; ValueError otherwise."""
     if value not in allowed:
         near = did_you_mean(value, allowed)
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}{near}")
+        raise ValueError(
+            f"{name} must be one of {', '.join(map(repr, allowed))}; got {cut(repr(value))}{near}"
+        )
     return str(value)
 
 
@@ -193,7 +195,7 @@ def did_you_mean(given: object, known: Iterable[str], shown: Mapping[str, str] |
     if not near:
         return ""
     found = by_letters[near[0]]
-    return f"; did you mean {(shown[found] if shown else found)!r}?"
+    return f"; did you mean '{printable(shown[found] if shown else found)}'?"
 
 
 def check_rows(rows: Any, name: str, columns: str, n: int) -> IntArray:

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self, TextIO
 
+from cvxml.core.shown import escaped
+
 FIRST = 10.0  # seconds until the first line of a log; the next ones come after twice as many each
 
 
@@ -26,7 +28,7 @@ class Progress:
 
     def __call__(self, what: object) -> None:
         """Tell it, or in a log do so now and then."""
-        text = str(what)
+        text = escaped(str(what))
         if self.live:
             self.stream.write(f"\r{text:<{self.shown}}")
             self.stream.flush()

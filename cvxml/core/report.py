@@ -15,7 +15,7 @@ from cvxml.core.html import fragment
 from cvxml.core.metric import Feasibility, FloatArray, IntArray
 from cvxml.core.predictions import Predictions, Region, predictions
 from cvxml.core.result import VERSION, Stationarity, plain
-from cvxml.core.shown import few, shown
+from cvxml.core.shown import few, printable, shown
 from cvxml.core.tolerance import tol_name
 
 SHOWN = 60  # characters of the sizes of classes
@@ -91,7 +91,9 @@ class About(NamedTuple):
         """Each item with its name."""
         rows = [("points x features", f"{self.points} x {self.features}")]
         if self.classes:
-            rows.append(("classes", _some([f"{name}: {count}" for name, count in self.classes.items()])))
+            rows.append(
+                ("classes", _some([f"{printable(name)}: {count}" for name, count in self.classes.items()]))
+            )
         rows += [(name, f"{value} ({whence})") for name, (value, whence) in self.params.items()]
         rows += list(self.lists.items())
         return [*rows, ("ties", str(self.ties)), ("versions", self.software)]

@@ -15,6 +15,7 @@ import numpy as np
 
 from cvxml.core.files import MAX_BYTES, read_json, read_npz, write_json, write_matrix, write_npz
 from cvxml.core.files.arrays import real
+from cvxml.core.files.common import named
 from cvxml.core.files.strict_json import parse_json
 from cvxml.core.html import of_solution
 from cvxml.core.metric import Feasibility, FloatArray, IntArray
@@ -383,7 +384,7 @@ class Solution:
             kept = {k: v for k, v in content.items() if k not in (*arrays, "dual")}
             write_npz(path, header=np.array(json.dumps(kept, sort_keys=True)), **arrays)
         else:
-            raise ValueError(f"cannot save to {path}: the name must end in {', '.join(SAVED)}")
+            raise ValueError(f"cannot save to {named(path)}: the name must end in {', '.join(SAVED)}")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -413,7 +414,7 @@ def load(path: str | Path) -> SavedSolution:
         if not isinstance(content, dict) or content.get("format") != FORMAT:
             raise ValueError(f'no "format": "{FORMAT}" in it')
         if content.get("version") != VERSION:
-            raise ValueError(f"version {content.get('version')!r} is not known, only {VERSION}")
+            raise ValueError(f"version {content.get('version')!r:.40} is not known, only {VERSION}")
         method, params = str(content["method"]), dict(content["params"])
         if any(len(str(name)) > MAX_NAME for name in (method, *params)):
             raise ValueError(f"its method or a parameter has a name of more than {MAX_NAME} letters")
@@ -438,7 +439,7 @@ def load(path: str | Path) -> SavedSolution:
         MemoryError,
     ) as error:
         reason = f"it has no {error}" if isinstance(error, KeyError) else str(error) or type(error).__name__
-        raise ValueError(f"{path} is not a saved solution: {cut(reason, 800)}") from error
+        raise ValueError(f"{named(path)} is not a saved solution: {cut(reason, 800)}") from error
 
 
 def _derived(listed: Any) -> tuple[str, ...]:

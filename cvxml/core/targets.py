@@ -10,7 +10,6 @@ from cvxml.core.clock import watched
 from cvxml.core.inputs import check_neighbors
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.neighbors import k_nearest
-from cvxml.core.shown import cut
 
 
 class OtherClasses:
@@ -56,7 +55,7 @@ def nearest_of_class(X: FloatArray, codes: IntArray, k: int, names: list[str]) -
     if sizes.min() <= k:
         least = int(sizes.argmin())
         raise ValueError(
-            f"class {cut(str(names[least]), 40)} has {sizes[least]} point(s), so at most {sizes[least] - 1} targets "
+            f"class {names[least]} has {sizes[least]} point(s), so at most {sizes[least] - 1} targets "
             f"each, not n_neighbors={k}: lower n_neighbors, leave the class out, or give targets"
         )
     nearest, ties = np.empty((len(X), k), dtype=np.intp), 0

@@ -14,7 +14,6 @@ from cvxml.core.memory import check_room
 from cvxml.core.metric import FloatArray, IntArray, unit_scale
 from cvxml.core.neighbors import k_nearest
 from cvxml.core.parameter import COUNT, INDICES, Parameter
-from cvxml.core.shown import cut
 from cvxml.core.targets import nearest_of_class
 
 LARGEST = 1e30  # of a spread; a weight may be the third power of it
@@ -122,7 +121,7 @@ def nearest_of_the_rest(X: FloatArray, codes: IntArray, k: int, names: list[str]
         members, rest = np.flatnonzero(codes == code), np.flatnonzero(codes != code)
         if len(rest) < k:
             raise ValueError(
-                f"there are {len(rest)} point(s) beside class {cut(str(names[code]), 40)}, not n_neighbors={k}: "
+                f"there are {len(rest)} point(s) beside class {names[code]}, not n_neighbors={k}: "
                 "lower n_neighbors"
             )
         nearest, tied = k_nearest(X, members, rest, k)

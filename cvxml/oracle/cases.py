@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from cvxml.core.files import read_json
+from cvxml.core.files.common import named
+from cvxml.core.shown import printable
 
 FORMAT, VERSION = "cvxml-case", 1
 FOLDER = Path(__file__).parent.parent / "cases"
@@ -83,11 +85,13 @@ def load_cases(folder: str | Path | None = None, pattern: str = "*") -> list[Cas
     where = FOLDER if folder is None else Path(folder)
     files = case_files(where)
     if not files:
-        raise ValueError(f"{where} holds no cases: give a folder of .json files")
+        raise ValueError(f"{named(where)} holds no cases: give a folder of .json files")
     cases = [load_case(path) for path in files]
     chosen = [case for case in cases if fnmatch(case.id, pattern) or case.formula == pattern]
     if not chosen:
-        raise ValueError(f"no case matches {pattern!r}; there is: {', '.join(case.id for case in cases)}")
+        raise ValueError(
+            f"no case matches {pattern!r}; there is: {', '.join(printable(case.id) for case in cases)}"
+        )
     return chosen
 
 
@@ -95,18 +99,20 @@ def load_case(path: str | Path) -> Case:
     """The case in a file. Raises ValueError if it is none."""
     content = read_json(path)
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise ValueError(f'{path} is no case: no "format": "{FORMAT}" in it')
+        raise ValueError(f'{named(path)} is no case: no "format": "{FORMAT}" in it')
     if content.get("version") != VERSION:
-        raise ValueError(f"{path} is a case of version {content.get('version')!r}; known is {VERSION}")
+        raise ValueError(
+            f"{named(path)} is a case of version {content.get('version')!r:.40}; known is {VERSION}"
+        )
     asked = {**_REQUIRED, **(_OF_PART if content.get("kind") == "part" else {})}
     for name, kind in asked.items():
         if not isinstance(content.get(name), kind):
-            raise ValueError(f"{path} is no case: its {name} is missing, or no {kind.__name__}")
+            raise ValueError(f"{named(path)} is no case: its {name} is missing, or no {kind.__name__}")
     if content["kind"] not in ("problem", "part"):
-        raise ValueError(f'{path} is no case: its kind must be "problem" or "part"')
+        raise ValueError(f'{named(path)} is no case: its kind must be "problem" or "part"')
     if not all(isinstance(flag, str) for flag in content["flags"]):
-        raise ValueError(f"{path} is no case: its flags are not all text")
+        raise ValueError(f"{named(path)} is no case: its flags are not all text")
     if content["kind"] == "problem" and not isinstance(content["inputs"].get("X"), list):
-        raise ValueError(f"{path} is no case: its inputs have no X")
+        raise ValueError(f"{named(path)} is no case: its inputs have no X")
     fields: dict[str, Any] = {name: content[name] for name in _REQUIRED}
     return Case(**{**fields, "flags": tuple(fields["flags"])}, content=content)

@@ -24,7 +24,7 @@ from xml.etree import ElementTree
 from cvxml.core.metric import real_array
 from cvxml.core.report import Report, Verdict
 from cvxml.core.result import plain
-from cvxml.core.shown import brief, cut, few
+from cvxml.core.shown import brief, cut, few, one_line, printable
 from cvxml.core.tolerance import Tolerance, check_tol
 from cvxml.oracle.cases import Case
 from cvxml.oracle.check import check
@@ -63,7 +63,7 @@ class Rows(list[Row]):
 
     def __repr__(self) -> str:
         wrong = [f"{row.case}: {row.verdict}: {row.message}" for row in self if row.verdict != "certified"]
-        return few([_counted(self), *(brief(_printable(line)) for line in wrong)], "print it for all of it")
+        return few([_counted(self), *(brief(one_line(line)) for line in wrong)], "print it for all of it")
 
 
 def conform(
@@ -175,13 +175,13 @@ def _gaps(report: Report) -> tuple[float | None, float | None]:
 
 def as_table(rows: Sequence[Row]) -> str:
     """Case, verdict, gap, seconds; below each row that is not certified, why."""
-    width = max((len(row.case) for row in rows), default=len("case")) + 2
+    width = max((len(printable(row.case)) for row in rows), default=len("case")) + 2
     lines = [f"{'case':<{width}}{'verdict':<14}{'gap / scale':>12}{'seconds':>9}"]
     for row in rows:
         gap = "" if row.rel_gap is None else f"{row.rel_gap:.1e}"
-        lines.append(f"{_printable(row.case):<{width}}{row.verdict:<14}{gap:>12}{row.seconds:>9.2f}")
+        lines.append(f"{printable(row.case):<{width}}{row.verdict:<14}{gap:>12}{row.seconds:>9.2f}")
         said = (*((row.message,) if row.message else ()), *_diagnosed(row))
-        lines += [f"    {_printable(line)}" for line in said]
+        lines += [f"    {one_line(line)}" for line in said]
     return "\n".join([*lines, "", _counted(rows)])
 
 
@@ -218,17 +218,12 @@ def as_junit(rows: Sequence[Row]) -> str:
         case = ElementTree.SubElement(
             suite,
             "testcase",
-            classname=_printable(row.formula),
-            name=_printable(row.case),
+            classname=printable(row.formula),
+            name=printable(row.case),
             time=f"{row.seconds:.3f}",
         )
         if row.verdict in kinds:
-            said = _printable("; ".join([row.message, *_diagnosed(row)]))
+            said = one_line("; ".join([row.message, *_diagnosed(row)]))
             ElementTree.SubElement(case, kinds[row.verdict], message=f"{row.verdict}: {said}")
     text: str = ElementTree.tostring(suite, encoding="unicode", xml_declaration=True)
     return text + "\n"
-
-
-def _printable(text: str) -> str:
-    """On one line, and without the control characters that XML cannot hold and a terminal obeys."""
-    return "".join(c if c.isprintable() else "?" for c in " ".join(text.split()))

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import io
+import json
 import os
+import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import cvxml
+from cvxml.cli.main import run
+from cvxml.core.shown import PRINTED
+from cvxml.methods import names
+from cvxml.oracle.conform import SAID
 from tests.cli.commands import GRID, Cli, X, Y, refused, solved
 
 BAD_USAGE = {
@@ -135,3 +143,227 @@ def test_bad_labels_in_csv(cli: Cli, labels: str) -> None:
     Path("l.csv").write_text("\n".join(["a,b,label", *rows]))
     assert refused(cli("solve", "mlsvm", "l.csv", "--out", "out.json"))
     assert not Path("out.json").exists()
+
+
+EVIL = "\x1b[31m\x07\u202e\x9b2J" + "x" * 200  # red, a bell, right to left, clear the screen; and too long
+
+
+def wrote_evil() -> None:
+    """Files whose strings a terminal would obey, and folders and files with such names."""
+    labels = [f"{EVIL[:20]}{code}{EVIL}" for code in Y]
+    points = X.tolist()
+    rows = [f"{a},{b},{label}" for (a, b, *_), label in zip(points, labels, strict=True)]
+    saved = solved("mlsvm").to_dict()
+    case = json.loads((Path(cvxml.__file__).parent / "cases" / "mlsvm-line.json").read_text())
+    np.save("m.npy", np.eye(3))
+    np.savez("keys.npz", **{EVIL: np.eye(2)})
+    contents: dict[str, object] = {
+        "labels.json": {"X": points, "y": labels},
+        "single.json": {"X": points, "y": [labels[0], *[f"b{EVIL}"] * 13]},
+        "same.json": {"X": points, "y": [f"a{EVIL}"] * 14},
+        "keys.json": {EVIL: 1},
+        "mixed.json": {"X": points, "y": [1, EVIL, *labels[2:]]},
+        "value.json": {"X": [[EVIL, 0], [1, 1]], "y": [0, 1]},
+        "method.json": {**saved, "method": EVIL},
+        "parameter.json": {**saved, "params": {EVIL: EVIL}},
+        "setting.json": {**saved, "params": {**saved["params"], "neighborhood": EVIL}},
+        "lam.json": {**saved, "params": {**saved["params"], "lam": EVIL}},
+        "version.json": {**saved, "version": EVIL},
+        f"{EVIL}.json": {"X": EVIL},
+        f"{EVIL}/case.json": {**case, "id": EVIL, "title": EVIL, "formula": EVIL, "flags": [EVIL]},
+        "no/case.json": {**case, "kind": EVIL},
+    }
+    for name, content in contents.items():
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_text(json.dumps(content))
+    Path("header.csv").write_text("\n".join([f"{EVIL}1,{EVIL}2,{EVIL}3", *rows]))
+    Path("words.csv").write_text("\n".join([f"{EVIL},b,label", f"{EVIL},1,0", "0,1,1"]))
+    Path("answer.py").write_text(f"print({json.dumps(json.dumps({'unsupported': EVIL}))})")
+    Path("fails.py").write_text(f"import sys; sys.exit({EVIL!a})")
+
+
+ON_A_TERMINAL = {
+    "labels": ["solve", "mlsvm", "labels.json", "--max-iter", "1"],
+    "one class": ["solve", "mlsvm", "same.json"],
+    "a header": ["solve", "mlsvm", "header.csv", "--label", "2"],
+    "a header without that": ["solve", "mlsvm", "header.csv", "--label", "y"],
+    "a cell": ["solve", "mlsvm", "words.csv"],
+    "keys": ["solve", "mlsvm", "keys.json"],
+    "members": ["solve", "mlsvm", "keys.npz"],
+    "mixed labels": ["solve", "mlsvm", "mixed.json"],
+    "a value": ["solve", "mlsvm", "value.json"],
+    "an option": ["solve", "mlsvm", "labels.json", f"--{EVIL}"],
+    "a word": ["solve", EVIL, "labels.json"],
+    "a name": ["solve", "mlsvm", f"{EVIL}.json"],
+    "a name that is not there": ["solve", "mlsvm", f"{EVIL}.csv"],
+    "a set that is not there": ["solve", "mlsvm", EVIL],
+    "a file beside": ["solve", "mlsvm", f"{EVIL[:-1]}.json"],
+    "a metric": ["check", "mlsvm", "labels.json", "--metric", f"{EVIL}.json"],
+    "a start": ["solve", "mlsvm", "labels.json", "--warm-start", f"{EVIL}.json"],
+    "an output": ["solve", "mlsvm", "labels.json", "--out", f"no{EVIL}/s.json"],
+    "an ending": ["solve", "mlsvm", "labels.json", "--out", f"s.{EVIL}"],
+    **{
+        f"the {part} of a solution": ["certify", f"{part}.json"]
+        for part in ("method", "parameter", "setting", "lam", "version")
+    },
+    "no solution": ["certify", f"{EVIL}.json"],
+    "cases": ["cases", "--folder", EVIL],
+    "no such case": ["cases", "z", "--folder", EVIL],
+    "no case": ["cases", "--folder", "no"],
+    "an answer": ["conform", "--folder", EVIL, "--", sys.executable, "answer.py"],
+    "last words": ["conform", "--folder", EVIL, "--", sys.executable, "fails.py"],
+}
+
+
+def assert_printable(capsys: pytest.CaptureFixture[str], arguments: list[str], most: int = PRINTED) -> None:
+    run(arguments)
+    out, err = capsys.readouterr()
+    assert [c for c in out + err if not c.isprintable() and c != "\n"] == []
+    assert len(err.splitlines()) <= 2  # what was read, and one line more
+    assert "x" * (most + 1) not in out + err
+
+
+@pytest.mark.parametrize("case", ON_A_TERMINAL)
+def test_a_terminal_gets_no_escapes_of_a_file(
+    cli: Cli, capsys: pytest.CaptureFixture[str], case: str
+) -> None:
+    wrote_evil()
+    assert_printable(capsys, ON_A_TERMINAL[case], SAID if "conform" in ON_A_TERMINAL[case] else PRINTED)
+
+
+@pytest.mark.quick(4)
+@pytest.mark.parametrize("method", names())
+def test_no_method_tells_a_terminal_the_escapes_of_a_class(
+    cli: Cli, capsys: pytest.CaptureFixture[str], method: str
+) -> None:
+    wrote_evil()
+    for data in ("labels.json", "single.json", "same.json"):
+        options = ["--metric", "m.npy", "--no-diagnosis", "--time-limit", "1"]
+        assert_printable(capsys, ["check", method, data, *options])
+
+
+# --- outputs that would replace something ---
+
+# a command whose output, {}, is also read; and the file that it reads
+OVERWRITES = {
+    "data": ("solve mlsvm {} --max-iter 1", "--out", "d.json"),
+    "data.npz": ("solve mlsvm {} --max-iter 1", "--out", "d.npz"),
+    "data.npy": ("solve mlsvm {} --label last", "--out", "d.npy"),
+    "data.csv": ("solve rca {} --label last --index no", "--out", "d.csv"),
+    "a set": ("solve mlsvm d --label last --index no", "--out", "d.csv"),
+    "warm-start": ("solve mlsvm data.json --warm-start {}", "--out", "s.json"),
+    "warm-start.npz": ("solve mlsvm data.json --warm-start {}", "--out", "s.npz"),
+    "lists": ("solve mlsvm data.json --neighbors {}", "--out", "lists.json"),
+    "matrix": ("solve ssvm data.json --loss-matrix {}", "--out", "loss.csv"),
+    "solution": ("certify {} --tol loose", "--side", "s.json"),
+    "solution.npz": ("certify {} --tol loose", "--side", "s.npz"),
+    "program": (f"conform --only mlsvm-line -- {sys.executable} {{}}", "--junit", "program.py"),
+    "case": ("conform --folder . -- true", "--junit", "data.json"),
+}
+NAMED = {
+    "the same": lambda name: name,
+    "another path": lambda name: f"elsewhere/../{name}",
+    "absolute": os.path.abspath,
+    "a link": lambda name: _linked(os.symlink, name),
+    "a hard link": lambda name: _linked(os.link, name),
+    "through a folder": lambda name: _through(name),
+}
+
+
+def _linked(link: Callable[[str, str], None], name: str) -> str:
+    link(name, f"link{Path(name).suffix}")
+    return f"link{Path(name).suffix}"
+
+
+def _through(name: str) -> str:
+    Path("here").symlink_to(".")
+    return f"here/{name}"
+
+
+def wrote_inputs() -> None:
+    Path("elsewhere").mkdir()
+    np.savez("d.npz", X=X, y=Y)
+    np.save("d.npy", np.column_stack([X, Y]))
+    np.savetxt("d.csv", np.column_stack([X, Y]), delimiter=",", header="a,b,c,label", comments="")
+    Path("d.json").write_bytes(Path("data.json").read_bytes())
+    np.savetxt("loss.csv", 1 - np.eye(2), delimiter=",")
+    Path("lists.json").write_text(json.dumps([[(i + 1) % 14] for i in range(14)]))
+    Path("program.py").write_text("print({})")
+    for name in ("s.json", "s.npz"):
+        solved("mlsvm").save(name)
+
+
+def with_output(words: str, read: str, option: str, written: str) -> list[str]:
+    command, *more = words.format(read).split()
+    return [command, option, written, *more]
+
+
+@pytest.mark.parametrize("named", NAMED)
+@pytest.mark.parametrize("case", OVERWRITES)
+def test_no_output_replaces_an_input(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, case: str, named: str
+) -> None:
+    monkeypatch.setenv("CVXML_DATA", os.getcwd())
+    wrote_inputs()
+    words, option, read = OVERWRITES[case]
+    before, written = Path(read).read_bytes(), NAMED[named](read)
+    for force in ([], ["--force"]):
+        arguments = with_output(words, read, option, written)
+        answer = cli(arguments[0], *force, *arguments[1:])
+        assert answer.code == 2
+        assert option in answer.err
+        assert Path(read).read_bytes() == before
+
+
+REPLACES = {
+    "solve": (
+        "solve mlsvm data.json --max-iter 1 --tol 1e-1",
+        "--out",
+        ("o.json", "o.npz", "o.npy", "o.csv"),
+    ),
+    "certify": ("certify s.json --tol loose", "--side", ("o.json",)),
+    "conform": ("conform --only mlsvm-line -- true", "--junit", ("o.xml",)),
+}
+
+
+@pytest.mark.parametrize(
+    ("command", "name"), [(command, name) for command in REPLACES for name in REPLACES[command][2]]
+)
+def test_a_file_of_others_is_replaced_by_force_alone(cli: Cli, command: str, name: str) -> None:
+    wrote_inputs()
+    words, option, _ = REPLACES[command]
+    foreign = [
+        b"mine",
+        b"<?xml version='1.0'?><testsuite name='mine'/>",
+        b'{"format": "mine"}',
+        b"[1]",
+        b"PK",
+    ]
+    foreign += [Path(name).read_bytes() for name in ("d.npz", "d.npy", "d.csv", "d.json")]
+    given = with_output(words, "", option, name)
+    for content in foreign:
+        Path(name).write_bytes(content)
+        answer = cli(*given)
+        assert answer.code == 2
+        assert "--force" in answer.err
+        assert Path(name).read_bytes() == content
+    done = cli(given[0], "--force", *given[1:])
+    assert done.code != 2
+    assert Path(name).read_bytes() != content
+    if name.endswith((".json", ".npz", ".xml")):  # which say that cvxml wrote them
+        assert cli(*given)[::2] == done[::2]
+    Path(name).write_bytes(b"")  # as mktemp leaves it: there is nothing to lose
+    assert cli(*given)[::2] == done[::2]
+
+
+def test_every_command_with_an_output_is_among_these() -> None:
+    from cvxml.cli.main import _parser
+
+    commands = _parser().get_default("commands")
+    with_force = {name for name, parser in commands.items() if "--force" in parser.format_help()}
+    with_output = {
+        name
+        for name, parser in commands.items()
+        if any(verb in (action.help or "") for action in parser._actions for verb in ("save ", "write "))
+    }
+    assert with_output == with_force == set(REPLACES)

@@ -101,6 +101,25 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     assert (tmp_path / "real.json").read_bytes() == b"5\n"
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o444, 0o666])
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_file_that_is_replaced_keeps_its_mode(tmp_path: Path, mode: int, linked: bool) -> None:
+    writers: dict[str, Any] = {
+        "a.json": lambda path: files.write_json(path, 5),
+        "a.npz": lambda path: files.write_npz(path, a=np.zeros(2)),
+        "a.npy": lambda path: files.write_matrix(path, np.eye(2)),
+        "a.csv": lambda path: files.write_matrix(path, np.eye(2)),
+    }
+    for name, write in writers.items():
+        real = put(tmp_path / f"real-{name}", "old")
+        real.chmod(mode)
+        (tmp_path / name).symlink_to(real)
+        write(tmp_path / name if linked else real)
+        assert real.read_bytes() != b"old"
+        assert real.stat().st_mode & 0o777 == mode
+
+
 def test_npz_round_trip(tmp_path: Path) -> None:
     arrays = {
         "file": np.arange(6.0).reshape(2, 3).T,

@@ -349,7 +349,7 @@ SAID: dict[str, tuple[list[str], list[str]]] = {
     ),
     "floats": (["floats.txt"], ["14 points", "3 features", "last column", "0 7, 1 7", "spaces"]),
     "set": (["balance"], ["625 points", "4 features", "3 classes", "-1 288, 0 49, 1 288"]),
-    "escapes": (["escape.csv"], ["column 4", "'kind'", r"'\x1b[31m' 7", "x" * 21 + "... 7"]),
+    "escapes": (["escape.csv"], ["column 4", "'kind'", r"\x1b[31m 7", "x" * 21 + "... 7"]),
 }
 
 
@@ -412,6 +412,16 @@ def test_labels_that_differ_stay_different(
     assert table.y.dtype.kind == kind
     assert table.y.tolist() == (labels if kind == "U" else [int(label) for label in labels])
     assert ("text" in table.written) == (kind == "U")
+
+
+@pytest.mark.parametrize("labels", [["a", "a\0"], ["a", "a\0\0"], ["\0a", "a"], ["a\0b", "a"]])
+def test_a_label_with_a_null_character_is_refused(tmp_path: Path, labels: list[str]) -> None:
+    y = labels * 2
+    (tmp_path / "a.csv").write_text(labelled(y))
+    (tmp_path / "a.json").write_text(json.dumps({"X": [[0], [1], [2], [3]], "y": y}))
+    for name in ("a.csv", "a.json"):
+        with pytest.raises(ValueError, match=r"null character|NUL"):
+            datasets.read(tmp_path / name)
 
 
 def test_labels_that_differ_as_text_look_like_classes(tmp_path: Path) -> None:

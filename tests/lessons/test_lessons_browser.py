@@ -6,27 +6,21 @@ Chromium is the system's (Debian: chromium), driven by playwright; without eithe
 from __future__ import annotations
 
 import io
-import os
-import re
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from cvxml.lessons import LESSONS
+from tests.lessons.run import opened
 
 pytest.importorskip("marimo", reason="the lessons are marimo notebooks")
 image = pytest.importorskip("matplotlib.image", reason="the lessons draw")
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).parents[2]
 DESKTOP, TELEPHONE = 1280, 400  # pixels across
 WAIT = 60_000  # milliseconds, for a machine that does other things too
 WIDER_THAN_ITS_COLUMN = """
@@ -49,22 +43,6 @@ SIDEWAYS = """
 """
 
 
-@contextmanager
-def opened(name: str) -> Iterator[str]:
-    """The address of a lesson that the command serves."""
-    command = [sys.executable, "-m", "cvxml", "lesson", name, "--headless"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as served:
-        try:
-            assert served.stdout is not None
-            found = re.fullmatch(rf"lesson {name}: (http://127\.0\.0\.1:\d+) .*\n", served.stdout.readline())
-            assert found is not None
-            yield found[1]
-        finally:
-            served.terminate()
-            served.wait(20)
-
-
 class Watched:
     """A page, whatever it asked of other hosts, and whatever went wrong in it."""
 
@@ -81,8 +59,8 @@ class Watched:
         self.page.wait_for_selector(PICTURES)
 
     def _asked(self, url: str, address: str) -> None:
-        own = address.removeprefix("http://")
-        if not url.startswith((f"http://{own}/", f"ws://{own}/", "data:", "blob:")):
+        own = address.removeprefix("http://")  # with the token, and a / at its end
+        if not url.startswith((f"http://{own}", f"ws://{own}", "data:", "blob:")):
             self.elsewhere.append(url)
 
     def pictures(self) -> list[str]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from cvxml.core.files import common
 from cvxml.core.files.cells import Settled
-from cvxml.core.files.common import COLUMNS, REMEDIES, Path, Unsettled, naming, suffix_of
+from cvxml.core.files.common import COLUMNS, REMEDIES, Path, Unsettled, named, naming, suffix_of
 from cvxml.core.files.csv_files import load_csv
 from cvxml.core.files.numpy_files import load_npy, load_npz
 from cvxml.core.files.strict_json import load_json, read_json
@@ -123,7 +123,7 @@ def read_indices(path: Path) -> object:
         return read_json(path)
     if not suffix.startswith(COLUMNS):
         raise ValueError(
-            f"{path}: rows of indices are read from {', '.join(COLUMNS)} or .json, not from {suffix}"
+            f"{named(path)}: rows of indices are read from {', '.join(COLUMNS)} or .json, not from {suffix}"
         )
     with naming(path, "read", REMEDIES[suffix]):
         packed = suffix.endswith(".gz")

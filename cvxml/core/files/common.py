@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
 from cvxml.core.inputs import did_you_mean
+from cvxml.core.shown import printable
 
 MAX_BYTES = 2 * 1024**3  # decompressed or declared array data, per file
 
@@ -36,18 +37,23 @@ class Unsettled(ValueError):
     """What may be read in more than one way; the message ends with the option that settles it."""
 
 
+def named(path: Path) -> str:
+    """The name of a file as messages show it; of a long one the end."""
+    return f"'{printable(os.fspath(path), tail=True)}'"
+
+
 @contextmanager
 def naming(path: Path, doing: str, remedy: str) -> Iterator[None]:
     try:
         yield
     except Unsettled as error:
-        raise ValueError(f"{os.fspath(path)!r} cannot be {doing}: {' '.join(str(error).split())}") from error
+        raise ValueError(f"{named(path)} cannot be {doing}: {' '.join(str(error).split())}") from error
     except _ERRORS as error:
         reason = (isinstance(error, OSError) and error.strerror) or str(error) or type(error).__name__
         short = " ".join(str(reason).split())[:300]
         # what is wrong with a place is not mended by another content
         more = _others(path) if isinstance(error, OSError) and doing == "read" else f"; {remedy}"
-        raise ValueError(f"{os.fspath(path)!r} cannot be {doing}: {short}{more}") from error
+        raise ValueError(f"{named(path)} cannot be {doing}: {short}{more}") from error
 
 
 def _others(path: Path) -> str:
@@ -74,9 +80,9 @@ def suffix_of(path: Path) -> str:
         if name.endswith(suffix):
             return suffix
     if os.path.isdir(path):
-        raise ValueError(f"{os.fspath(path)!r} is a folder; name a file in it")
+        raise ValueError(f"{named(path)} is a folder; name a file in it")
     known = ", ".join((*COLUMNS, *(f"{ending}.gz" for ending in COLUMNS[:1]), ".json", ".npy", ".npz"))
-    raise ValueError(f"{os.fspath(path)!r} has another ending than {known}; save it as one of these")
+    raise ValueError(f"{named(path)} has another ending than {known}; save it as one of these")
 
 
 def open_regular(path: Path) -> BinaryIO:

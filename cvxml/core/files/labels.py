@@ -219,6 +219,8 @@ def _texts(values: Sequence[str], place: Callable[[int], str]) -> NDArray[Any]:
             raise Unsettled(
                 f"{place(row)}: a label has 1 to {MAX_LABEL} letters, and this one has {len(value)}"
             )
+        if "\0" in value:  # numpy cuts them off at the end of a text, so that two labels may become one
+            raise Unsettled(f"{place(row)}: a label holds a null character; delete it, or write another one")
     if 4 * len(values) * max(map(len, values), default=0) > common.MAX_BYTES:
         raise ValueError(f"{len(values)} labels, padded to the longest, are over {common.MAX_BYTES} bytes")
     return np.array(values, dtype=np.str_)

@@ -27,6 +27,7 @@ from cvxml.core.files.labels import (
 )
 from cvxml.core.files.numpy_files import load_npy, load_npz
 from cvxml.core.files.strict_json import load_json
+from cvxml.core.shown import printable
 
 SURE = ("label",)  # a name before all others: "x,y,label" are points of the plane
 LIKELY = ("labels", "class", "classes", "target", "species")
@@ -75,7 +76,7 @@ def _label_column(held: Columns, columns: list[int], label: str | None, index: b
         asked = _asked(held.names, columns, label)
         if len(asked) != 1:
             what = "names one column and numbers another" if asked else "is no column"
-            there = f" of {', '.join(held.names[column].strip()[:40] for column in columns)}"[:200]
+            there = f" of {', '.join(printable(held.names[column].strip(), 40) for column in columns)}"[:200]
             raise Unsettled(f"--label {label[:40]!r} {what}{there if held.names else ''}; {LABEL}")
         return asked.pop()
     names = {column: held.names[column].strip().lower() for column in columns} if held.names else {}
@@ -239,7 +240,9 @@ def _load_table(path: Path, suffix: str, asked: Settled) -> Table:
         return _split(Columns([], table), label, index)
     loaded = load_json(path) if suffix == ".json" else load_npz(path)
     if not isinstance(loaded, dict) or not {"X", "y"} <= loaded.keys():
-        names = ", ".join(map(repr, loaded))[:100] if isinstance(loaded, dict) else ""
+        names = (
+            ", ".join(f"'{printable(name, 40)}'" for name in loaded)[:100] if isinstance(loaded, dict) else ""
+        )
         raise Unsettled(
             f"it holds {names or 'nothing by name'}; save the features (n, d) as X and the labels (n,) as y"
         )

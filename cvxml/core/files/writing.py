@@ -52,6 +52,10 @@ def _replace(path: Path, write: Callable[[BinaryIO], object]) -> None:
     with _whole():
         try:
             with open(temporary, "xb") as stream:
+                with suppress(
+                    FileNotFoundError
+                ):  # a replaced file keeps its mode: a private one stays private
+                    os.chmod(temporary, os.stat(target).st_mode & 0o777)
                 write(stream)
                 stream.flush()
                 os.fsync(stream.fileno())

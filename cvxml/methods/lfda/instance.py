@@ -13,7 +13,6 @@ from cvxml.core.affinity import Members, members
 from cvxml.core.balls import floats, precision, with_enough_bits
 from cvxml.core.inputs import check_choice, check_count, check_labels, check_number, check_X, class_names
 from cvxml.core.metric import FloatArray, IntArray
-from cvxml.core.shown import cut
 from cvxml.core.squares import whole
 from cvxml.family.span import rank_of
 from cvxml.methods.lfda.embedding import EMBEDDINGS, axes
@@ -81,7 +80,7 @@ def instance(
     if sizes.min() <= k:
         c = int(sizes.argmin())
         raise ValueError(
-            f"class {cut(class_names(y)[c], 40)} has {sizes[c]} point(s), so at most {sizes[c] - 1} neighbours each, "
+            f"class {class_names(y)[c]} has {sizes[c]} point(s), so at most {sizes[c] - 1} neighbours each, "
             f"not n_neighbors={k}: lower n_neighbors, or leave the class out"
         )
     given = Instance(points, codes, r, k, embedding, alpha)
