@@ -235,7 +235,18 @@ def test_a_full_disk_loses_the_file_of_conform_and_not_the_rows(
 
     Path("rows.xml").write_text("old")
     monkeypatch.setattr(os, "fsync", full)
-    answer = cli("conform", "--only", "mlsvm-line", "--junit", "rows.xml", "--", sys.executable, "-c", "pass")
+    answer = cli(
+        "conform",
+        "--only",
+        "mlsvm-line",
+        "--junit",
+        "rows.xml",
+        "--force",
+        "--",
+        sys.executable,
+        "-c",
+        "pass",
+    )
     assert answer.code == 2
     assert answer.err.splitlines()[-1].count("no space") == 1
     assert "mlsvm-line " in answer.out

@@ -9,7 +9,8 @@ import subprocess
 import sys
 from typing import Any
 
-from tests.lessons.test_lessons_browser import PICTURES, ROOT, WAIT, pytestmark
+from tests.lessons.run import ROOT
+from tests.lessons.test_lessons_browser import PICTURES, WAIT, pytestmark
 
 __all__ = ["pytestmark"]
 
@@ -24,7 +25,7 @@ def test_one_ctrl_c_ends_a_lesson_that_is_open(browser: Any) -> None:
     ) as served:  # fmt: skip
         try:
             assert served.stdout is not None
-            address = re.search(r"http://127\.0\.0\.1:\d+", served.stdout.readline())
+            address = re.search(r"http://127\.0\.0\.1:\d+/\S+", served.stdout.readline())
             assert address is not None
             page = browser.new_page()
             page.goto(address[0], timeout=WAIT)
