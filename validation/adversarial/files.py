@@ -90,14 +90,15 @@ def says(content: dict[str, Any], tol: float) -> tuple[list[str], str]:
 
 def problem_of(content: dict[str, Any], given: Any) -> Any:
     """The instance that a file states. Raises KeyError or ValueError if it is no problem."""
-    X, y = np.array(content["X"], float), np.array(content["y"])
-    params = {key: value for key, value in content["params"].items() if key in given.params}
+    X, y, stored = np.array(content["X"], float), np.array(content["y"]), content["params"]
+    if not np.isfinite(X).all():
+        raise ValueError("X is not finite")
+    params = {key: stored.get(key, value) for key, value in given.params.items()}  # a default may be left out
+    for key, value in given.params.items():
+        if isinstance(value, np.ndarray):
+            params[key] = np.asarray(params[key], float)
     if "neighbors" in given.params:
         params["neighbors"] = content["neighbors"]
-    if params.keys() != given.params.keys() or not np.isfinite(X).all():
-        raise ValueError("a parameter is missing, or X is not finite")
-    if "prior" in params:
-        params["prior"] = np.asarray(params["prior"], float)
     return given._replace(X=X, y=y, params=params, optimum=None)
 
 
@@ -120,9 +121,7 @@ def edited_file(attack: Any, solved: Any) -> tuple[str, str, list[str]]:
     if not certified:
         return what, "refused" if refused else "inconclusive", []
     if certified == ["recompute"]:
-        del content[
-            "objective"
-        ]  # the script computes the objective, and does not read the one that is stated
+        del content["objective"]  # the script does not read it
     try:
         wrong = judged(type(attack)(problem_of(content, attack.given), attack.rng), content, solved)
     except (KeyError, IndexError, ValueError, TypeError) as error:
