@@ -489,15 +489,15 @@ class ITML(NearPrior):
 
 
 class LSML(NearPrior):
-    """`quadruplets` and `weights` are given, and count as they are: for the mean they sum to 1."""
+    """`quadruplets` and `weights` are given. Weights count as they are; those of a mean are divided by their sum."""
 
     def cost(self, at: Image) -> Any:
         losses, total_weight = arb(0), sum(self.params["weights"])
-        if self.params.get("losses", "mean") == "mean" and not abs(total_weight - 1) < 1e-9:
-            raise ValueError(f"the weights of a mean sum to {total_weight}")
+        if self.params.get("losses", "mean") == "sum" or abs(total_weight - 1) < 1e-9:  # or they sum to 1 already
+            total_weight = 1.0
         for (a, b, c, d), w in zip(self.params["quadruplets"], self.params["weights"], strict=True):
             apart = at.row(a)[b].sqrt() - at.row(c)[d].sqrt()
-            losses += real(w) * apart.max(arb(0)) ** 2
+            losses += real(w) / real(total_weight) * apart.max(arb(0)) ** 2
         return losses
 
 
