@@ -12,6 +12,7 @@ import cvxml
 from cvxml import datasets
 from cvxml.core.exact import Exact
 from cvxml.core.metric import FloatArray
+from cvxml.core.other_lists import PAIRS, QUADRUPLETS, TRIPLETS
 from cvxml.core.report import Report, Verdict
 from cvxml.core.result import Status
 from cvxml.methods import get, names
@@ -207,3 +208,9 @@ def soft_labels(seed: int, n: int) -> FloatArray:
 def fractions(array: Any) -> np.ndarray:
     """The same numbers as objects, with which numpy reckons exactly."""
     return np.vectorize(Fraction, otypes=[object])(np.asarray(array, dtype=float))
+
+
+def own_misreadings(method: str) -> list[str]:
+    """The names of the misreadings of the method alone. Those of lists that methods share have tests of their own."""
+    shared = [each for table in (TRIPLETS, PAIRS, QUADRUPLETS) for each in table.values()]
+    return [name for name, each in get(method).MISREADINGS.items() if each not in shared]

@@ -101,6 +101,7 @@ class Pools:
 def pools(monkeypatch: pytest.MonkeyPatch) -> Pools:
     made = Pools()
     monkeypatch.setattr(threads, "_thread_pools", lambda: made)
+    monkeypatch.setattr(threads, "_ONE", threads._OneBlasThread())  # the suite itself runs within a block
     return made
 
 

@@ -200,7 +200,7 @@ def test_any_prices_bound_the_misread_problems(seed: int, kind: str) -> None:
     ]
     best = prices(X, N, LAM, kind)
     tried = [(*garbage,), best, tuple(2 * values for values in best)]
-    bound = max(_bound(X, N, LAM, kind, u, w) for u, w in tried)
+    bound = max(_bound(X, N, LAM, kind, u, w, np.zeros((3, 3))) for u, w in tried)
     margins, power = mean_losses if kind == "mean" else losses, 2 if kind == "squared" else 1
     how = {"far": cp.mean if kind == "mean" else cp.max, "cone": kind != "no_cone", "power": power}
     for A in (np.zeros((3, 3)), mistaken(X, y, lists, **how)):
@@ -312,7 +312,7 @@ def test_a_balanced_ldml_is_no_answer_for_another_b(seed: int) -> None:
     X, y = random_data(seed, n=30, d=3, classes=3)
     report = cvxml.check("ldml", X, y, balanced(X, y))
     assert report.verdict in (Verdict.REFUTED, Verdict.CLOSE)
-    assert not report.diagnosis, str(report)
+    assert all("class means" in line for line in report.diagnosis), str(report)  # that is the mistake
     assert not report.nearest, str(report)
 
 

@@ -12,8 +12,7 @@ import pytest
 import cvxml
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
-from cvxml.methods import get
-from tests.instances import assert_named, random_data, real_data
+from tests.instances import assert_named, own_misreadings, random_data, real_data
 
 
 def pairs_by(y: Any) -> tuple[list[Any], list[Any]]:
@@ -155,7 +154,7 @@ def misread(name: str) -> tuple[Any, Any, np.ndarray]:
 
 
 @pytest.mark.quick(1)
-@pytest.mark.parametrize("name", get("dml_eig").MISREADINGS)
+@pytest.mark.parametrize("name", own_misreadings("dml_eig"))
 def test_a_misreading_is_named(name: str) -> None:
     assert_named("dml_eig", name, *misread(name))
 

@@ -23,7 +23,15 @@ from cvxml.family.span import rank_along
 from cvxml.methods import get, gmml
 from cvxml.oracle.saved import recertify
 from tests.cli.commands import Cli
-from tests.instances import assert_named, checked, fractions, objective_of, random_data, real_data
+from tests.instances import (
+    assert_named,
+    checked,
+    fractions,
+    objective_of,
+    own_misreadings,
+    random_data,
+    real_data,
+)
 
 X, Y = random_data(3, n=24, d=4, classes=3)
 PAIRS = {
@@ -330,7 +338,7 @@ def mistake(name: str) -> tuple[FloatArray, dict[str, Any]]:
     return made[name]
 
 
-@pytest.mark.parametrize("name", gmml.MISREADINGS)
+@pytest.mark.parametrize("name", own_misreadings("gmml"))
 def test_a_mistake_is_named(name: str) -> None:
     wrong, asked = mistake(name)
     assert_named("gmml", name, X, Y, wrong, **asked)

@@ -10,8 +10,7 @@ import pytest
 import cvxml
 from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
-from cvxml.methods.itml import METHOD
-from tests.instances import assert_named, random_data
+from tests.instances import assert_named, own_misreadings, random_data
 from tests.methods.itml.problems import FEW, N0, PAIRS0, PRIOR0, X1, Y1
 
 
@@ -87,7 +86,7 @@ MADE: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {  # asked for, solved 
 
 
 @pytest.mark.quick(2)
-@pytest.mark.parametrize("name", METHOD.MISREADINGS)
+@pytest.mark.parametrize("name", own_misreadings("itml"))
 def test_a_misreading_is_named(name: str) -> None:
     asked, instead = MADE[name]
     A = cvxml.solve("itml", X1, Y1, tol=1e-9, **instead).metric

@@ -19,9 +19,8 @@ from cvxml.core.report import Verdict
 from cvxml.core.result import Status
 from cvxml.family import logdet_path
 from cvxml.methods import get
-from cvxml.methods.lsml import MISREADINGS
 from tests.cli.commands import Cli
-from tests.instances import assert_named, random_data, real_data
+from tests.instances import assert_named, own_misreadings, random_data, real_data
 from validation import recompute
 
 # one comparison that counts: a near pair 3 along the first axis, a far one 1 along the other
@@ -213,7 +212,7 @@ def asked(name: str) -> tuple[Any, dict[str, Any]]:
 
 
 @pytest.mark.quick(1)
-@pytest.mark.parametrize("name", MISREADINGS)
+@pytest.mark.parametrize("name", own_misreadings("lsml"))
 def test_a_misreading_is_named(name: str) -> None:
     p, params = asked(name)
     rows, w, P = p.quadruplets, p.weights, np.linalg.inv(p.prior)

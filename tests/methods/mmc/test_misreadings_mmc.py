@@ -13,7 +13,7 @@ import cvxml
 from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
 from cvxml.methods import get
-from tests.instances import assert_named, random_data, real_data
+from tests.instances import assert_named, own_misreadings, random_data, real_data
 from tests.methods.mmc.problems import both, differences, distances
 
 
@@ -103,7 +103,7 @@ def test_bfgs_itself_makes_no_mistake(method: str) -> None:
 
 @pytest.mark.quick(3)
 @both
-@pytest.mark.parametrize("name", get("mmc").MISREADINGS)
+@pytest.mark.parametrize("name", own_misreadings("mmc"))
 def test_a_misreading_is_named(method: str, name: str) -> None:
     X, y = random_data(11, n=16, d=3)
     assert_named(method, name, X, y, misread(name, X, y, method == "mmc:diagonal"))

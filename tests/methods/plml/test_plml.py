@@ -15,9 +15,8 @@ import cvxml
 from cvxml.core.metric import FloatArray, blocks_of, in_blocks
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
-from cvxml.methods import get
 from tests.cli.commands import Cli
-from tests.instances import assert_named, checked, random_data, real_data
+from tests.instances import assert_named, checked, own_misreadings, random_data, real_data
 from validation import recompute
 
 X, Y = random_data(9, n=18, d=3)
@@ -122,7 +121,7 @@ def test_weights_have_a_column_for_each_anchor() -> None:
 
 
 @pytest.mark.quick(1)
-@pytest.mark.parametrize("misreading", get("plml").MISREADINGS)
+@pytest.mark.parametrize("misreading", own_misreadings("plml"))
 def test_a_misreading_is_named(misreading: str) -> None:
     """Each mistake is made, and its answer judged."""
     # with more pull the mean has the answer 0

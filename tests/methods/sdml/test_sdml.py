@@ -18,7 +18,7 @@ from cvxml.core.report import Verdict
 from cvxml.core.result import Status
 from cvxml.family.box_proof import ROUNDED, descent, directions, repaired
 from cvxml.methods import sdml
-from tests.instances import assert_named, checked, fractions, objective_of, random_data
+from tests.instances import assert_named, checked, fractions, objective_of, own_misreadings, random_data
 
 X, Y = random_data(3, n=24, d=4, classes=3)
 PAIRS = {
@@ -306,7 +306,7 @@ def mistake(name: str) -> FloatArray:
 
 
 @pytest.mark.quick(2)
-@pytest.mark.parametrize("name", sdml.MISREADINGS)
+@pytest.mark.parametrize("name", own_misreadings("sdml"))
 def test_a_mistake_is_named(name: str) -> None:
     # of all other pairs together the weight must be less, or the problem is unbounded
     params = {**GIVEN, "eta": 5e-4} if name == "not_listed" else GIVEN
