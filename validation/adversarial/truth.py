@@ -92,17 +92,18 @@ class Problem:
         return Whole(np.diag(np.diag(M.values)), M.power) if self.diagonal else M
 
     def image(self, A: Any) -> Image:
-        """A float matrix, or the psd matrix nearest to it."""
+        """A float matrix; or the psd matrix nearest to it, where a program that computes it may be off by ulps."""
         M = self.kept(symmetric(A))
         if self.valid(M):
             return Image(self, M)
         negative = -float(np.linalg.eigvalsh((A + A.T) / 2)[0]) / 2
-        exponent = int(np.frexp(max(negative, np.abs(A).max() * 2.0**-60))[1])
+        ulps = int(np.frexp(len(A) * np.abs(A).max() * 2.0**-52)[1])
+        exponent = int(np.frexp(max(negative, np.ldexp(0.5, ulps)))[1])
         while not is_psd((M + identity(len(A), exponent)).values):
             exponent += 1
         above = self.distances(M + identity(len(A), exponent))
-        below = self.distances(M)
-        D = {pair: below[pair].max(arb(0)).union(above[pair]) for pair in below}
+        own, rounded = self.distances(M), self.distances(M + identity(len(A), ulps))
+        D = {pair: (2 * own[pair] - rounded[pair]).max(arb(0)).union(above[pair]) for pair in own}
         return Image(self, M, float(np.ldexp(1.0, exponent)), D)
 
     def norm2(self, at: Image) -> Any:
@@ -493,10 +494,11 @@ class LSML(NearPrior):
 
     def cost(self, at: Image) -> Any:
         losses, total_weight = arb(0), sum(self.params["weights"])
+        apart_of = {**at.D, **{(i, i): arb(0) for i in range(self.n)}}
         if self.params.get("losses", "mean") == "sum" or abs(total_weight - 1) < 1e-9:  # or they sum to 1 already
             total_weight = 1.0
         for (a, b, c, d), w in zip(self.params["quadruplets"], self.params["weights"], strict=True):
-            apart = at.row(a)[b].sqrt() - at.row(c)[d].sqrt()
+            apart = apart_of[min(a, b), max(a, b)].sqrt() - apart_of[min(c, d), max(c, d)].sqrt()
             losses += real(w) / real(total_weight) * apart.max(arb(0)) ** 2
         return losses
 
