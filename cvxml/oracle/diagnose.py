@@ -156,21 +156,25 @@ def turned(judge: Judge) -> list[FloatArray]:
     """Metrics (d, d) with the error of the candidate, what it is more than the best, in other directions.
 
     The last is on the way to the multiple of the identity with the trace of the best: what a program may return that
-    began there and stopped early.
+    began there and stopped early. A metric of one number is explained by chance if twice the metric is: then any
+    number is.
     """
     metric = judge.asked.candidate
-    if metric is None or not examine(metric)[1].feasible:
+    if metric is None:
         return []
+    twice = [2 * metric] if numbers(metric) == 1 else []
+    if not examine(metric)[1].feasible:
+        return twice
     try:
         error = metric - judge.better
     except NO_ANSWER:
-        return []
+        return twice
     rng = np.random.default_rng(0)
     turns = (np.linalg.qr(rng.standard_normal(metric.shape))[0] for _ in range(TURNS))
     plain = np.trace(judge.better) / len(metric) * np.eye(len(metric)) - judge.better
     size = float(np.linalg.norm(plain))
     way = [judge.better + min(1.0, float(np.linalg.norm(error)) / size) * plain] if size > 0 else []
-    return [*(project_psd(judge.better + turn @ error @ turn.T) for turn in turns), *way]
+    return [*twice, *(project_psd(judge.better + turn @ error @ turn.T) for turn in turns), *way]
 
 
 def by_chance(each: Explanation, others: Sequence[FloatArray], tol: float) -> bool:

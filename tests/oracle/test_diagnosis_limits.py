@@ -323,3 +323,13 @@ def test_a_small_factor_is_named_where_our_solution_is_as_fine() -> None:
     said = cvxml.check("mlsvm", X, y, 1.003 * best, lam=LAM, n_neighbors=K).diagnosis
     factors = [float(line.split("factor: ")[1].split()[0]) for line in said if "factor: " in line]
     assert factors == [pytest.approx(1 / 1.003, rel=1e-5)], said
+
+
+def test_any_metric_of_one_number_is_no_answer_to_a_misreading_that_normalises_it() -> None:
+    """The misreading with a budget of its own finds any diag(c, 0) optimal, where the first feature alone counts."""
+    X, y = random_data(8, n=20, d=2)
+    for c in (1.0, 3.0, 7.0):
+        for metric in (np.diag([c, 0.0]), np.diag([0.0, c])):
+            report = cvxml.check("mmc:diagonal", X, y, metric)
+            assert report.verdict is Verdict.REFUTED
+            assert not report.diagnosis, str(report)
