@@ -44,6 +44,7 @@ class Other(NamedTuple):
     metric: FloatArray | None = None  # that of the question
     method: str | None = None  # that of the question
     told: str = ""  # the choice among several problems, for the sentence: ": the pair [0, 1]"
+    choices: int = 1  # the number of problems that it was chosen from
 
 
 @dataclass(frozen=True)

@@ -107,7 +107,7 @@ def told(found: list[Explanation], own: Left, tol: float, p: int) -> Diagnosis:
     near = [
         each._replace(sentence=f"to {each.left.share:.2g} of the scale, {each.sentence}")
         for each in named
-        if tol < each.left.share <= min(LOOSE, _whole(own) / SURELY) and not each.fitted
+        if tol < each.left.share <= min(LOOSE, _whole(own) / SURELY) and not _is_chosen(each)
     ]
     if exact or near:
         return Diagnosis(tuple(dict.fromkeys(each.sentence for each in simplest(exact or near))))
@@ -129,8 +129,9 @@ def luck(explanation: Explanation, own: Left, tol: float, p: int, tried: int) ->
 
     If gaps are squares of distances, what is left after the best fit of f numbers is a beta variable of the other p - f
     directions and these f; and a misreading is a point, that as near to hits by the p-th power of the distance. That
-    is no proof, but a measure of how little few numbers can tell.
+    is no proof, but a measure of how little few numbers can tell. One of several problems counts as all of them.
     """
+    tried += explanation.choices - 1
     f, whole = explanation.fitted, _whole(own)
     share = min(max(explanation.left.share, ROUNDED * tol) / whole, 1.0) if whole > 0 else 1.0
     if f == 0:
@@ -204,18 +205,23 @@ def _is_less(left: Left, own: Left) -> bool:
 
 def _is_exact(each: Explanation, own: Left, tol: float) -> bool:
     """True where the metric is the answer to `tol`, and what is left is next to nothing of what is to be explained."""
-    part = FITTED if each.fitted else 1 / SURELY
+    part = FITTED if _is_chosen(each) else 1 / SURELY
     return _is_less(each.left, own) and each.left.share <= min(tol, part * _whole(own))
 
 
 def _is_near(each: Explanation, own: Left) -> bool:
-    """True of what may be listed: no number that was fitted. Another number, or one of many optima, is near by luck."""
-    if each.fitted or each.slight or not math.isfinite(own.share) or not _is_less(each.left, own):
+    """True of what may be listed: nothing chosen to fit. Another number, or one of many optima, is near by luck."""
+    if _is_chosen(each) or each.slight or not math.isfinite(own.share) or not _is_less(each.left, own):
         return False
     if each.number:
         return each.left.share <= min(LOOSE, _whole(own) / SURELY)
     many = each.left.gap is not None and not each.left.unique  # of a bound alone the optima are not known
     return each.left.share <= _whole(own) / (SURELY if many else BETTER)
+
+
+def _is_chosen(each: Explanation) -> bool:
+    """True where a number of it, or one of several problems, was chosen to fit the metric."""
+    return each.fitted > 0 or each.choices > 1
 
 
 def _whole(own: Left) -> float:

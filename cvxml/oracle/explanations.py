@@ -40,6 +40,7 @@ class Explanation(NamedTuple):
     sentence: str
     fitted: int = 0  # numbers that were chosen to fit the metric
     number: bool = False  # it says no more than that a number is another one than was asked for
+    choices: int = 1  # problems that it was chosen from, as the likeliest of them
     slight: bool = False  # the number is next to what was asked for, as where a program stopped early
     again: Callable[[FloatArray], Left] | None = (
         None  # what another metric leaves there, if that costs little
@@ -69,7 +70,7 @@ def _read(
         other = known or _misread(judge, misreading, question, base)
         return NOTHING_KNOWN if other is None else judge.left(each, other)
 
-    number = False
+    number, choices = False, 1
     known = None  # the problem misread, where it is the same of every metric, so that it is solved once
     said = f"{judge.claim} for {also}{misreading.sentence}"
     try:
@@ -79,6 +80,7 @@ def _read(
             if other is None:
                 return None
             said += other.told
+            choices = other.choices
             number = _is_number(other, base, question.metric)
             fitted += _is_fitted(misreading, question, other)
             if misreading.fits:
@@ -88,7 +90,7 @@ def _read(
         left = again(metric)
     except NO_ANSWER:
         return None
-    return Explanation(left, said, fitted, number, again=again)
+    return Explanation(left, said, fitted, number, choices, again=again)
 
 
 def _is_number(other: Other, base: Other, metric: FloatArray) -> bool:
@@ -104,11 +106,11 @@ def _is_number(other: Other, base: Other, metric: FloatArray) -> bool:
 def _is_fitted(misreading: Misreading, question: Question, other: Other) -> bool:
     """True where the number that is another one, or the factor of the metric, was chosen to fit the metric.
 
-    Then it is another one for another metric, or there is none. Lists that follow from the metric are no number; one
-    of several lists is chosen to fit.
+    Then it is another one for another metric, or there is none. Lists are no number, whether they follow from the
+    metric or are the likeliest of several.
     """
     if misreading.problem is None:
-        return misreading.several is not None
+        return False
     d, size = len(question.metric), float(np.linalg.norm(question.metric))
     beside = question.metric + BESIDE * size / math.sqrt(d) * np.eye(d)
     try:

@@ -43,14 +43,17 @@ class Improvement(NamedTuple):
 def likeliest(judge: Judge, metric: FloatArray, others: Iterable[Other]) -> Other | None:
     """The problem in which the metrics tried improve least; None where they improve by more than `FAR` in each.
 
+    It says how many problems there were.
+
     Where none improves in several problems, `FEW` of them are solved, and the proofs decide. First come those in which
     the optimum of the problem asked is worst: the row that a program lost costs its metric much.
     """
     found: list[tuple[Improvement, Other]] = []
-    enough = FAR
+    enough, count = FAR, 0
     for other in others:
         if judge.asked.late:
             return None
+        count += 1
         try:
             improved = improvement(judge, metric, other, enough)
         except NO_ANSWER:  # the problem has no answer, or forbids the metric
@@ -59,7 +62,8 @@ def likeliest(judge: Judge, metric: FloatArray, others: Iterable[Other]) -> Othe
             found.append((improved, other))
             enough = improved.best
     likely = sorted((each for each in found if each[0].best <= enough), key=lambda each: each[0])[:FEW]
-    return min((other for _, other in likely), key=partial(_left, judge, metric), default=None)
+    chosen = min((other for _, other in likely), key=partial(_left, judge, metric), default=None)
+    return None if chosen is None else chosen._replace(choices=count)
 
 
 def _left(judge: Judge, metric: FloatArray, other: Other) -> float:

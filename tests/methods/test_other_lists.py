@@ -10,7 +10,9 @@ import pytest
 
 import cvxml
 from cvxml.core.metric import FloatArray
-from cvxml.core.report import Verdict
+from cvxml.core.report import Report, Verdict
+from cvxml.methods import get
+from cvxml.oracle.diagnose import numbers
 from tests.instances import assert_named, random_data
 
 Program = Callable[..., FloatArray]
@@ -206,6 +208,18 @@ def class_pair(method: str, X: FloatArray, y: Any, program: Program) -> FloatArr
     return program(X, [[i, j, l] for i, j, l in rows if {y[i], y[l]} != {0, 2}])
 
 
+def assert_named_or_one_number(
+    method: str, name: str, X: FloatArray, y: Any, metric: FloatArray, **params: Any
+) -> Report:
+    """The misreading is named. A metric of one number tells too little for a name, but gets no other one."""
+    if numbers(metric) > 1:
+        return assert_named(method, name, X, y, metric, **params)
+    report = cvxml.check(method, X, y, metric, **params)
+    assert report.verdict is Verdict.REFUTED
+    assert all(get(method).MISREADINGS[name].sentence in line for line in report.diagnosis), str(report)
+    return report
+
+
 BY_CLASS: list[Mistake] = [second_targets, furthest_targets, any_label, learnt_neighbors, lost, class_pair]
 ZERO = ("boostmetric", "any_label")  # there the metric is 0, which tells nothing
 
@@ -218,7 +232,7 @@ def test_other_triplets_are_named(method: str, mistake: Mistake) -> None:
     program, params = OF_TRIPLETS[method]
     X, y = points()
     theirs = mistake(method, X, y, program)
-    assert_named(method, mistake.__name__, X, y, theirs, n_neighbors=K, **params)
+    assert_named_or_one_number(method, mistake.__name__, X, y, theirs, n_neighbors=K, **params)
 
 
 def given_triplets(X: FloatArray, y: Any) -> Any:
@@ -376,8 +390,9 @@ def test_the_pair_that_was_lost_is_named(method: str, kind: int) -> None:
     gone = int(D.argmin() if bounded else D.argmax())
     row = pairs[kind][gone].tolist()
     pairs[kind] = np.delete(pairs[kind], gone, axis=0)
-    report = assert_named(method, "lost", X, None, program(X, *pairs), pairs=given, **params)
-    assert any(str(row) in line for line in report.diagnosis), str(report)
+    theirs = program(X, *pairs)
+    report = assert_named_or_one_number(method, "lost", X, None, theirs, pairs=given, **params)
+    assert numbers(theirs) == 1 or any(str(row) in line for line in report.diagnosis), str(report)
 
 
 @pytest.mark.parametrize("method", quick("gmml", OF_PAIRS))
