@@ -47,7 +47,15 @@ TOL = 1e-6
 ROUND = 20  # candidates of a file
 FACTOR, MULTIPLE = "a factor and noise", "a multiple for another weight"
 NUMBER = r"[0-9.e+-]+"
-RIGHT = {FACTOR: ("but for a factor",), MULTIPLE: ("but for a factor", "times the metric", "for {} =")}
+RIGHT = {  # words of the names that are true of a kind
+    FACTOR: ("but for a factor",),
+    MULTIPLE: ("but for a factor", "times the metric", "for {} ="),
+    "the pairs of two classes are lost": ("one pair of classes left out",),
+    "some pairs are lost": ("one pair lost",),
+    "some triplets are lost": ("one triplet lost",),
+    "off_diagonals_once": ("entries off the diagonal counted once",),
+    "balanced": ("class means",),
+}
 
 
 class Shared(Judge):

@@ -167,7 +167,7 @@ def two_misreadings(
 ) -> Iterator[Explanation]:
     """The misreadings that leave no more than `part`, each with another. shares: what all leave, in their order.
 
-    A choice among several lists is not tried as the second: it would be fitted anew to each first one.
+    A choice among several lists is not combined with others: it would be fitted anew to each.
     """
     listed = [*get(judge.method).MISREADINGS.values()]
     for first, base, fitted in _partly(judge, metric, shares, part):
@@ -190,7 +190,7 @@ def _partly(
     """
     listed = [*get(judge.method).MISREADINGS.values()]
     for k in sorted(range(len(shares)), key=lambda k: shares[k])[:BEST]:
-        if shares[k] > part or listed[k].left is not None or judge.asked.late:
+        if shares[k] > part or listed[k].problem is None or judge.asked.late:
             continue
         question = Question(judge.X, judge.y, metric, judge.tol, judge.params)
         try:
