@@ -156,15 +156,14 @@ def test_two_weights_are_named_where_one_explains_too_little() -> None:
     assert lam == pytest.approx(0.05, rel=0.02)
 
 
-@pytest.mark.slow
-def test_two_weights_are_named_where_both_that_are_asked_are_larger() -> None:
-    """There the tangent is least at no weights at all, and that is not much."""
+def test_two_weights_are_named_with_their_own_values_or_not_at_all() -> None:
+    """Both that are asked are larger. The search may end at two others, 4e-5 of the scale from the optimum."""
     X, y = random_data(0, n=16, d=3, classes=3)
     params = {"n_neighbors": 2, "n_anchors": 1}
     theirs = cvxml.solve("plml", X, y, alpha1=0.5, alpha2=0.2, tol=1e-9, **params).metric
-    (said,) = cvxml.check("plml", X, y, theirs, **params).diagnosis
-    assert "alpha1 = " in said
-    assert " and alpha2 = " in said
+    for said in cvxml.check("plml", X, y, theirs, **params).diagnosis:
+        assert float(said.split("alpha1 = ")[1].split()[0]) == pytest.approx(0.5, rel=1e-2)
+        assert float(said.split(" and alpha2 = ")[1].split()[0]) == pytest.approx(0.2, rel=1e-2)
 
 
 def test_two_weights_are_not_looked_for_where_a_tangent_shows_that_none_explains_the_metric(
