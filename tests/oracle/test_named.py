@@ -156,6 +156,7 @@ def test_two_weights_are_named_where_one_explains_too_little() -> None:
     assert lam == pytest.approx(0.05, rel=0.02)
 
 
+@pytest.mark.slow
 def test_two_weights_are_named_with_their_own_values_or_not_at_all() -> None:
     """Both that are asked are larger. The search may end at two others, 4e-5 of the scale from the optimum."""
     X, y = random_data(0, n=16, d=3, classes=3)
