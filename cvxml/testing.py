@@ -58,8 +58,8 @@ def parametrize_with_cases(
     program: a command, as `cvxml conform` starts it, or a function from a question to an answer, both dicts.
     expected_failures: {id of a case: why it is not certified yet}. Such a test is an xfail, and fails as soon as its
     case is certified or skipped: then the reason is not true any more. pattern, folder: which cases, as in
-    `cvxml cases`; tol, the limits (seconds for each case, GB for each process), env (names of variables that a command
-    is given) and workdir (where it runs; None for an empty folder) as in `cvxml conform`.
+    `cvxml cases`; tol as in `check`. time_limit: seconds for each case. memory_limit: GB for each process.
+    env: names of the environment variables that a command is given. workdir: where it runs; None for an empty folder.
 
     A test fails where its case is refuted, close, or ends in an error, and is skipped where it is inconclusive or the
     program says "unsupported". Needs pytest. Raises ValueError for a failure expected of no case, or without a reason.

@@ -70,8 +70,8 @@ def test_the_sdist_holds_all_that_the_clone_does(built: Path, files: set[str]) -
 
 
 def test_tests_of_the_sdist_pass_beside_the_installed_wheel(built: Path) -> None:
-    (wheel,), site, sdist = built.glob("*.whl"), built / "site", built / "sdist"
-    run(sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", site, wheel, cwd=built)
+    (wheel,), site = built.glob("*.whl"), built / "site"
+    sdist = shutil.copytree(built / "sdist", built / "without the package")
     shutil.rmtree(sdist / "cvxml")
     imported = run(sys.executable, "-c", "import cvxml; print(cvxml.__file__)", cwd=sdist, path=site)
     assert Path(imported.strip()).is_relative_to(site)
