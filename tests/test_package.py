@@ -73,6 +73,7 @@ def test_tests_of_the_sdist_pass_beside_the_installed_wheel(built: Path) -> None
     (wheel,), site = built.glob("*.whl"), built / "site"
     sdist = shutil.copytree(built / "sdist", built / "without the package")
     shutil.rmtree(sdist / "cvxml")
+    run(sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", site, wheel, cwd=built)
     imported = run(sys.executable, "-c", "import cvxml; print(cvxml.__file__)", cwd=sdist, path=site)
     assert Path(imported.strip()).is_relative_to(site)
     run(sys.executable, "-m", "pytest", "-q", "-n", "0", *TESTS, cwd=sdist, path=site)
