@@ -251,7 +251,8 @@ def test_slips_with_transforms_are_named() -> None:
     X, y, _ = data()
     best = cvxml.solve("mlsvm", X, y, lam=LAM, n_neighbors=K, tol=1e-10).metric
     values, vectors = np.linalg.eigh(best)
-    L = (vectors * np.sqrt(np.maximum(values, 0))).T  # L^T L = best
+    turn = np.linalg.qr(np.random.default_rng(0).standard_normal((3, 3)))[0]  # else L L^T holds one number
+    L = turn @ (vectors * np.sqrt(np.maximum(values, 0))).T  # L^T L = best
     given = {"lam": LAM, "n_neighbors": K}
     assert cvxml.check("mlsvm", X, y, components=L, **given).verdict is Verdict.CERTIFIED
     turned = cvxml.check("mlsvm", X, y, components=L.T, **given)
