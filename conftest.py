@@ -13,6 +13,7 @@ from zlib import crc32
 import pytest
 from hypothesis import settings
 
+import cvxml.oracle.check  # noqa: F401  # loaded within a test it would keep the constants that the test changed
 from cvxml.core.threads import one_blas_thread
 
 os.environ["MPLBACKEND"] = "Agg"  # pictures in memory, no windows

@@ -34,7 +34,8 @@ def reference(
     metric: (d, d), what is judged; None where it is a value alone. known: of the same problem, for another metric.
     options: of `Method.solve`.
     """
-    if known is None and metric is not None and len(given.X) > MANY and tol / 10 < ROUGH:
+    iterates = method.MAX_ITER > 1  # a closed form is as fine at once, and takes no warm start
+    if iterates and known is None and metric is not None and len(given.X) > MANY and tol / 10 < ROUGH:
         rough = uninterrupted(method.solve(given, tol=ROUGH, **options))
         known = Reference(rough, tight=rough.status is Status.TIME_LIMIT)
     if known is not None:
