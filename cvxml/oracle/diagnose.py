@@ -241,7 +241,7 @@ def unnamed(asked: Asked) -> str:
             "computed; judge it with two features or more"
         )
     return (
-        f"no misreading is named: none of the {count} that are known of {method} leaves {NEARER} times less to gain "
+        f"no misreading is named: none of the {count} that are known of {method} leaves {BETTER} times less to gain "
         "than the problem itself, and less than an error in some other direction would; next: compare the parts of "
         f"your program with those of `cvxml evaluate {method} DATA --metric FILE`, in Python "
         f"cvxml.evaluate({method!r}, X, y, metric)"
