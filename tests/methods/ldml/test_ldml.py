@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -351,6 +352,20 @@ def test_similar_pairs_that_are_all_equal_are_refused() -> None:
     pairs = {"similar": [[0, 1]], "dissimilar": [[0, 2]]}
     with pytest.raises(ValueError, match="equal"):
         cvxml.solve("ldml", [[0.0], [0.0], [1.0]], None, pairs=pairs)
+
+
+@pytest.mark.parametrize("self_pairs", [0.0, 0.5])
+def test_weights_of_class_means_are_rounded_a_few_times_however_many_pairs_there_are(
+    self_pairs: float,
+) -> None:
+    """The proof allows for a few units in the last place of each weight."""
+    X, y = random_data(4, n=80, d=2, classes=2)
+    w = 0.1 + np.random.default_rng(0).random(80 * 79 // 2)
+    given = METHOD.instance(X, y, losses="means", weights=w, self_pairs=self_pairs)
+    found, exact = (METHOD.member(given, number).terms[0].loss.w for number in (float, Fraction))
+    assert len(found) == len(w) + (self_pairs > 0)
+    for own, true in zip(found.tolist(), exact.tolist(), strict=True):
+        assert abs(Fraction(own) - true) <= Fraction(2 * np.finfo(float).eps) * true
 
 
 def test_the_estimator_takes_pairs() -> None:
