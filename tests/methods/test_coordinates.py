@@ -14,9 +14,9 @@ import cvxml
 import cvxml.core.method
 from cvxml.core.method import ConvexMethod
 from cvxml.core.metric import FloatArray
-from cvxml.core.moved import with_points
+from cvxml.core.moved import moved, with_points
 from cvxml.core.result import Status, Step
-from cvxml.core.run import Found
+from cvxml.core.run import Found, Start
 from cvxml.methods import get, names
 from tests.instances import checked, random_data, small
 
@@ -160,7 +160,7 @@ def test_a_search_without_a_proof_leaves_the_metric_of_the_one_before_it() -> No
     assert both.status is Status.INTERRUPTED
 
 
-@pytest.mark.parametrize("most", [4, 1000])
+@pytest.mark.parametrize("most", [3, 4, 1000])
 def test_a_search_has_the_steps_that_the_one_before_it_left(
     most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -177,11 +177,46 @@ def test_a_search_has_the_steps_that_the_one_before_it_left(
         return Found(2.0 ** -len(asked) * np.eye(size), dual, Status.STALLED, count, history)
 
     monkeypatch.setattr(type(of), "search", stalls)
-    found = of.find(given, "fast", 1e-6, most, None, None)
-    assert asked == [most, most - 3]
+    begin = Start(
+        np.diag(np.arange(1.0, 41.0)), {"price": np.zeros(given.count), "triplets": given.triplets()}
+    )
+    found = of.find(given, "fast", 1e-6, most, begin, None)
     assert [step.iteration for step in found.history] == list(range(found.n_iter + 1))
-    assert starts[0] is None
-    assert (starts[1].metric != 0).any()
+    at = moved(MANY)[0]
+    np.testing.assert_allclose(starts[0].metric, at.inside(begin.metric), atol=1e-12)
+    if most == 3:  # nothing is left
+        assert asked == [3]
+        assert found.status is Status.MAX_ITER
+        return
+    assert asked == [most, most - 3]
+    np.testing.assert_allclose(starts[1].metric, at.outside(np.eye(N - 1) / 2), atol=1e-12)
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_an_interrupted_search_loses_nothing_of_the_one_before_it(
+    number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A wide feature is divided twice, and last the features as given are searched."""
+    of, asked = get("frobmetric"), list[int]()
+    X = MANY[:, :3] * [1.0, 1e7, 1.0]
+    given = of.instance(X, Y)
+
+    def stalls(self: Any, given: Any, *_: Any) -> Found:
+        asked.append(1)
+        if len(asked) == number:
+            raise KeyboardInterrupt
+        dual = {"price": np.zeros(given.count), "triplets": given.triplets()}
+        return Found(np.eye(3) / 2 ** len(asked), dual, Status.STALLED, 1)
+
+    monkeypatch.setattr(type(of), "search", stalls)
+    if number == 1:
+        with pytest.raises(KeyboardInterrupt):
+            of.find(given, "fast", 1e-6, 100, None, None)
+        return
+    found = of.find(given, "fast", 1e-6, 100, None, None)
+    assert len(asked) == number
+    assert found.status is Status.INTERRUPTED
+    assert found.metric.any()
 
 
 # ---------------------------------------------------------------- one feature of a large scale
