@@ -534,4 +534,15 @@ def test_what_is_left_where_off_diagonals_count_once_is_no_less_than_it_is(metho
         metric = np.array(turn) @ best @ np.array(turn).T
         norm, value = (float(part.value) for part in cost(metric))
         assert left(metric) * norm >= value - optimum > 1e-3 * optimum
-    assert left(1e-12 * np.eye(2)) == np.inf  # next to 0 rounding is all
+    for size in (1e-12, 1e-4):  # next to 0 rounding is more than the tolerance
+        assert left(size * np.eye(2)) == np.inf
+
+
+def test_a_price_at_the_margin_is_no_more_than_a_loss_may_cost() -> None:
+    """One triplet, v = 3 m, and C = 0.01: the optimum is m = 3 C. At m = 1/3 the margin is 1; a price would be 1/9."""
+    left = get("frobmetric").MISREADINGS["off_diagonals"].left
+    assert left is not None
+    params = {"C": 0.01, "triplets": [[0, 1, 2]]}
+    question = Question([[0.0], [1.0], [2.0]], None, np.array([[1 / 3]]), 1e-6, params)
+    optimum = 0.03**2 / 2 + 0.01 * (1 - 0.09)
+    assert left(question) >= 1 - optimum * 18 > 0.8
